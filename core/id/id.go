@@ -1,0 +1,124 @@
+// Package id holds the identifiers of the service: a UUID (version 7, so ids
+// sort by time) inside, and outside a prefix, an underscore and 26 characters of
+// lower-case Crockford base32 (api.md §1).
+package id
+
+import "fmt"
+
+// ID is a UUID. The zero ID means "none".
+type ID [16]byte
+
+// Prefix names the kind of thing that an id outside belongs to.
+type Prefix string
+
+// The prefixes in use.
+const (
+	Partner      Prefix = "prt"
+	APIKey       Prefix = "key"
+	Account      Prefix = "acct"
+	Operator     Prefix = "opr"
+	Link         Prefix = "lnk"
+	Client       Prefix = "cli"
+	Deposit      Prefix = "dep"
+	Payment      Prefix = "pay"
+	Event        Prefix = "evt"
+	Subscription Prefix = "pwh"
+	Delivery     Prefix = "dlv"
+	Replay       Prefix = "rpl"
+	Request      Prefix = "req"
+	Message      Prefix = "msg"
+)
+
+const (
+	alphabet   = "0123456789abcdefghjkmnpqrstvwxyz"
+	encodedLen = 26
+)
+
+var decode = func() (t [256]byte) {
+	for i := range t {
+		t[i] = 0xff
+	}
+	for i := range len(alphabet) {
+		t[alphabet[i]] = byte(i)
+	}
+	return t
+}()
+
+// IsZero reports whether no id was set.
+func (i ID) IsZero() bool { return i == ID{} }
+
+// Encode gives the 26 characters that follow the prefix.
+func (i ID) Encode() string {
+	var out [encodedLen]byte
+	i.encodeTo(out[:])
+	return string(out[:])
+}
+
+// encodeTo writes 130 bits, the first two of them zero, five at a time from the right.
+func (i ID) encodeTo(out []byte) {
+	var acc uint32
+	bits, pos := 0, encodedLen-1
+	for b := len(i) - 1; b >= 0; b-- {
+		acc |= uint32(i[b]) << bits
+		bits += 8
+		for bits >= 5 {
+			out[pos] = alphabet[acc&31]
+			pos--
+			acc >>= 5
+			bits -= 5
+		}
+	}
+	out[pos] = alphabet[acc&31]
+}
+
+// String is the canonical UUID form, for logs and SQL.
+func (i ID) String() string {
+	return fmt.Sprintf("%x-%x-%x-%x-%x", i[0:4], i[4:6], i[6:8], i[8:10], i[10:16])
+}
+
+// Of gives the outside form: prefix, underscore, 26 characters.
+func (p Prefix) Of(i ID) string {
+	b := make([]byte, len(p)+1+encodedLen)
+	copy(b, p)
+	b[len(p)] = '_'
+	i.encodeTo(b[len(p)+1:])
+	return string(b)
+}
+
+// OfOrNil is Of for an optional id: nil where there is none.
+func (p Prefix) OfOrNil(i ID) *string {
+	if i.IsZero() {
+		return nil
+	}
+	s := p.Of(i)
+	return &s
+}
+
+// Parse reads the outside form. ok is false for anything that Of never gives:
+// a caller treats that as an unknown id, not as a malformed request.
+func (p Prefix) Parse(s string) (i ID, ok bool) {
+	if len(s) != len(p)+1+encodedLen || s[:len(p)] != string(p) || s[len(p)] != '_' {
+		return ID{}, false
+	}
+	s = s[len(p)+1:]
+	if decode[s[0]] > 7 { // 26 × 5 bits are two more than a UUID has
+		return ID{}, false
+	}
+	var acc uint32
+	bits, pos := 0, len(i)-1
+	for c := encodedLen - 1; c >= 0; c-- {
+		v := decode[s[c]]
+		if v == 0xff {
+			return ID{}, false
+		}
+		acc |= uint32(v) << bits
+		bits += 5
+		if bits >= 8 && pos >= 0 {
+			i[pos] = byte(acc)
+			pos--
+			acc >>= 8
+			bits -= 8
+		}
+	}
+	return i, !i.IsZero()
+}

@@ -1,0 +1,157 @@
+// Package money holds amounts as integer cents and reads euros exactly, never through a float (api.md §1, "Money").
+package money
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Cents is an amount in euro cents.
+type Cents int64
+
+// Limit bounds what ParseEuros tells apart: an amount of that size or more is given as ±Limit, which no bound of ours reaches.
+const Limit Cents = 1 << 53
+
+// Errors of ParseEuros.
+var (
+	ErrNotNumber     = errors.New("money: not a JSON number")
+	ErrFractionCents = errors.New("money: not a whole number of cents")
+)
+
+// ParseEuros reads a JSON number of euros as cents, by value: 70, 70.000 and 7e1 are the same.
+// It costs no more than the length of s, whatever the exponent; what is beyond ±Limit comes back as ±Limit.
+//
+// Returns ErrNotNumber for anything that is not a JSON number and ErrFractionCents for parts of a cent.
+func ParseEuros(s string) (Cents, error) {
+	n, ok := scanNumber(s)
+	if !ok {
+		return 0, ErrNotNumber
+	}
+	digits := strings.TrimLeft(n.digits, "0")
+	trimmed := strings.TrimRight(digits, "0")
+	if trimmed == "" {
+		return 0, nil
+	}
+	// The value is trimmed × 10^exp euros, that is trimmed × 10^(exp+2) cents.
+	exp := n.exp + int64(len(digits)-len(trimmed)) + 2
+	if exp < 0 {
+		return 0, ErrFractionCents
+	}
+	cents := Limit
+	if exp+int64(len(trimmed)) <= 15 {
+		v, err := strconv.ParseInt(trimmed+strings.Repeat("0", int(exp)), 10, 64)
+		if err != nil {
+			return 0, ErrNotNumber
+		}
+		cents = Cents(v)
+	}
+	if n.negative {
+		cents = -cents
+	}
+	return cents, nil
+}
+
+type number struct {
+	negative bool
+	digits   string // integer and fraction digits together
+	exp      int64  // power of ten of the last digit
+}
+
+// scanNumber splits a number by the grammar of RFC 8259 §6.
+func scanNumber(s string) (n number, ok bool) {
+	if strings.HasPrefix(s, "-") {
+		n.negative, s = true, s[1:]
+	}
+	whole := leadingDigits(s)
+	if whole == "" || (len(whole) > 1 && whole[0] == '0') {
+		return n, false
+	}
+	s = s[len(whole):]
+	n.digits = whole
+	if strings.HasPrefix(s, ".") {
+		fraction := leadingDigits(s[1:])
+		if fraction == "" {
+			return n, false
+		}
+		n.digits += fraction
+		n.exp = -int64(len(fraction))
+		s = s[1+len(fraction):]
+	}
+	if s == "" {
+		return n, true
+	}
+	e, ok := scanExponent(s)
+	n.exp += e
+	return n, ok
+}
+
+// exponentCap keeps sums of exponents and lengths far from overflow.
+const exponentCap = 1 << 40
+
+func scanExponent(s string) (int64, bool) {
+	if s[0] != 'e' && s[0] != 'E' {
+		return 0, false
+	}
+	s = s[1:]
+	negative := strings.HasPrefix(s, "-")
+	if negative || strings.HasPrefix(s, "+") {
+		s = s[1:]
+	}
+	if s == "" || leadingDigits(s) != s {
+		return 0, false
+	}
+	var e int64
+	for i := range len(s) {
+		e = min(e*10+int64(s[i]-'0'), exponentCap)
+	}
+	if negative {
+		e = -e
+	}
+	return e, true
+}
+
+func leadingDigits(s string) string {
+	i := 0
+	for i < len(s) && s[i] >= '0' && s[i] <= '9' {
+		i++
+	}
+	return s[:i]
+}
+
+// String gives euros with two decimals: "2500.01".
+func (c Cents) String() string {
+	sign := ""
+	if c < 0 {
+		sign, c = "-", -c
+	}
+	return fmt.Sprintf("%s%d.%02d", sign, c/100, c%100)
+}
+
+// AppendEuros appends the amount as the shortest JSON number of euros: 70, 70.5, 2500.01.
+func (c Cents) AppendEuros(b []byte) []byte {
+	if c < 0 {
+		b, c = append(b, '-'), -c
+	}
+	b = strconv.AppendInt(b, int64(c/100), 10)
+	switch f := int64(c % 100); {
+	case f == 0:
+	case f%10 == 0:
+		b = append(b, '.', byte('0'+f/10))
+	default:
+		b = append(b, '.', byte('0'+f/10), byte('0'+f%10))
+	}
+	return b
+}
+
+// Share gives bps basis points (hundredths of a percent) of c, halves to even.
+func (c Cents) Share(bps int64) Cents {
+	const whole = 10_000
+	product := int64(c) * bps
+	q, r := product/whole, product%whole
+	if 2*r > whole || (2*r == whole && q%2 != 0) {
+		q++
+	}
+	return Cents(q)
+}
