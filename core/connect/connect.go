@@ -1,0 +1,96 @@
+// Package connect holds partner connect: the signed link that brings a rental
+// operator to us, the operator and account, and the link between account and partner
+// (spec, "Partner connect", "Connect secret"; api.md §4).
+package connect
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"regexp"
+	"strconv"
+	"time"
+
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/secret"
+)
+
+// Failures of a connect page, in the order in which they are checked. Messages speak to the operator.
+var (
+	ErrPartnerNotFound      = fault.New(fault.NotFound, "partner_not_found", "We do not know the partner that sent you here. Please ask them for a new link.")
+	ErrMissingConnectSecret = fault.New(fault.Conflict, "missing_connect_secret", "This partner is not set up for connecting accounts yet. Please ask them to finish their setup with us.")
+	ErrInvalidSignature     = fault.New(fault.Invalid, "invalid_signature", "This link was changed or is incomplete. Please go back to your partner and open it again.")
+	ErrExpired              = fault.New(fault.Gone, "expired", "This link has expired. Please go back to your partner and open a new one.")
+	ErrAlreadyLinked        = fault.New(fault.Conflict, "account_already_linked", "Your account is already linked to another partner. Unlink it there first.")
+	ErrExternalIDConflict   = fault.New(fault.Conflict, "external_id_conflict", "This property is already connected through another account, or your account under another number. Please contact your partner.")
+)
+
+// Window is how far ts may lie from our clock, on either side (spec, "Limits").
+const Window = 30 * 24 * time.Hour
+
+// MaxExternalID is the longest external id, in bytes.
+const MaxExternalID = 255
+
+// Params are the signed parameters of a connect URL as they came. A parameter sent not exactly once is given as "".
+type Params struct {
+	Partner    string
+	ExternalID string
+	TS         string
+	Sig        string
+}
+
+var (
+	tsPattern  = regexp.MustCompile(`^[0-9]{1,19}$`)
+	sigPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
+)
+
+// Sign gives the signature of a connect URL: lower-case hex HMAC-SHA256 over "{slug}.{externalID}.{ts}".
+func Sign(key secret.Text, slug, externalID, ts string) string {
+	return mac(key, slug+"."+externalID+"."+ts)
+}
+
+func mac(key secret.Text, payload string) string {
+	h := hmac.New(sha256.New, []byte(key.Reveal()))
+	h.Write([]byte(payload))
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Verify checks signature and window. That partner and secret exist has been checked before.
+//
+// Returns ErrInvalidSignature or ErrExpired.
+func (p Params) Verify(key secret.Text, now time.Time) error {
+	if p.ExternalID == "" || len(p.ExternalID) > MaxExternalID || !tsPattern.MatchString(p.TS) || !sigPattern.MatchString(p.Sig) {
+		return ErrInvalidSignature
+	}
+	want := Sign(key, p.Partner, p.ExternalID, p.TS)
+	if subtle.ConstantTimeCompare([]byte(want), []byte(p.Sig)) != 1 {
+		return ErrInvalidSignature
+	}
+	seconds, err := strconv.ParseInt(p.TS, 10, 64)
+	if err != nil { // nineteen digits may still be more than 63 bits
+		return ErrExpired
+	}
+	// Compared as integers: a difference of times would saturate for a ts in milliseconds.
+	delta, window := now.Unix()-seconds, int64(Window/time.Second)
+	if delta > window || delta < -window {
+		return ErrExpired
+	}
+	return nil
+}
+
+// Outcome is what connectStatus says on the return URL.
+type Outcome string
+
+// The outcomes of api.md §4.
+const (
+	Linked        Outcome = "linked"
+	AlreadyLinked Outcome = "already_linked"
+	Failed        Outcome = "error"
+)
+
+// ReturnSignature signs the result that goes back on return_url, so that the partner can believe it:
+// hex HMAC-SHA256 over "return:{status}.{accountId}.{ts}.{externalId}".
+func ReturnSignature(key secret.Text, status Outcome, accountID, ts, externalID string) string {
+	return mac(key, "return:"+string(status)+"."+accountID+"."+ts+"."+externalID)
+}

@@ -1,0 +1,103 @@
+package connect_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/secret"
+)
+
+const key = secret.Text("svc_cs_test")
+
+var now = time.Unix(1_790_000_000, 0)
+
+func signed(slug, ext, ts string) connect.Params {
+	return connect.Params{Partner: slug, ExternalID: ext, TS: ts, Sig: connect.Sign(key, slug, ext, ts)}
+}
+
+func at(d time.Duration) string { return strconv.FormatInt(now.Add(d).Unix(), 10) }
+
+func TestSign_IsHMACOverTheDottedPayload(t *testing.T) {
+	h := hmac.New(sha256.New, []byte("svc_cs_test"))
+	h.Write([]byte("demo.op-1.1790000000"))
+	require.Equal(t, hex.EncodeToString(h.Sum(nil)), connect.Sign(key, "demo", "op-1", "1790000000"))
+}
+
+func TestVerify(t *testing.T) {
+	upper := signed("demo", "op", at(0))
+	upper.Sig = strings.ToUpper(upper.Sig)
+	otherTS := signed("demo", "op", at(0))
+	otherTS.TS += ".0"
+	leadingZero := signed("demo", "op", at(0))
+	leadingZero.TS = "0" + leadingZero.TS
+	withAPIKey := signed("demo", "op", at(0))
+	withAPIKey.Sig = connect.Sign("svc_pk_test_x", "demo", "op", at(0))
+	wrongOrder := signed("demo", "op", at(0))
+	wrongOrder.Sig = connect.Sign(key, "op", "demo", at(0))
+	cases := []struct {
+		name string
+		p    connect.Params
+		want error
+	}{
+		{"good", signed("demo", "op", at(0)), nil},
+		{"dots in the external id", signed("demo", "a.b.c", at(0)), nil},
+		{"zero-padded and signed so", signed("demo", "op", "0"+at(0)), nil},
+		{"last second of the window", signed("demo", "op", at(-connect.Window)), nil},
+		{"a second too old", signed("demo", "op", at(-connect.Window-time.Second)), connect.ErrExpired},
+		{"last second ahead", signed("demo", "op", at(connect.Window)), nil},
+		{"a second too far ahead", signed("demo", "op", at(connect.Window+time.Second)), connect.ErrExpired},
+		{"milliseconds", signed("demo", "op", at(0)+"000"), connect.ErrExpired},
+		{"nineteen nines", signed("demo", "op", "9999999999999999999"), connect.ErrExpired},
+		{"twenty digits", signed("demo", "op", "10000000000000000000"), connect.ErrInvalidSignature},
+		{"negative", signed("demo", "op", "-5"), connect.ErrInvalidSignature},
+		{"decimal suffix, signed", signed("demo", "op", at(0)+".0"), connect.ErrInvalidSignature},
+		{"ts is not the signed one", otherTS, connect.ErrInvalidSignature},
+		{"ts padded after signing", leadingZero, connect.ErrInvalidSignature},
+		{"upper-case sig", upper, connect.ErrInvalidSignature},
+		{"api key as secret", withAPIKey, connect.ErrInvalidSignature},
+		{"wrong order", wrongOrder, connect.ErrInvalidSignature},
+		{"no external id", signed("demo", "", at(0)), connect.ErrInvalidSignature},
+		{"no sig", connect.Params{Partner: "demo", ExternalID: "op", TS: at(0)}, connect.ErrInvalidSignature},
+		{"no ts", signed("demo", "op", ""), connect.ErrInvalidSignature},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) { require.ErrorIs(t, c.p.Verify(key, now), c.want) })
+	}
+}
+
+func TestDecide(t *testing.T) {
+	link := &connect.Link{PartnerID: id.ID{1}, ExternalID: "x"}
+	already, err := connect.Decide(nil, id.ID{1}, "x")
+	require.NoError(t, err)
+	require.False(t, already)
+	already, err = connect.Decide(link, id.ID{1}, "x")
+	require.NoError(t, err)
+	require.True(t, already)
+	_, err = connect.Decide(link, id.ID{2}, "x")
+	require.ErrorIs(t, err, connect.ErrAlreadyLinked)
+	_, err = connect.Decide(link, id.ID{1}, "y")
+	require.ErrorIs(t, err, connect.ErrExternalIDConflict)
+}
+
+func TestSignUp_Validate(t *testing.T) {
+	good := connect.SignUp{Email: "a@b.example", Password: "correct horse", CompanyName: "Chalets"}
+	require.NoError(t, good.Validate())
+	bad := good
+	bad.Password = "short"
+	require.ErrorIs(t, bad.Validate(), connect.ErrInvalidPassword)
+	bad = good
+	bad.CompanyName = "  "
+	require.ErrorIs(t, bad.Validate(), connect.ErrInvalidCompany)
+	bad = good
+	bad.Email = "nope"
+	require.ErrorIs(t, bad.Validate(), connect.ErrInvalidEmail)
+}

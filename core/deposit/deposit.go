@@ -1,0 +1,288 @@
+// Package deposit holds the rental deposit: its amounts and dates, its life as a
+// table of transitions (state.go), what it tells the world (event.go), and the
+// payments that hang on it (payment.go). See the spec, "Deposit", and api.md §3.
+package deposit
+
+import (
+	"time"
+	"unicode/utf8"
+
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
+	"partnerdeposits/core/returnurl"
+)
+
+// Bounds of the spec ("Limits") and of api.md §2, §3.
+const (
+	MinAmount         money.Cents = 7_000
+	DefaultMaxAmount  money.Cents = 250_000
+	MaxRentalContract             = 255 // characters
+	MaxDescription                = 2000
+	MaxMetadataKeys               = 20
+	MaxMetadataKey                = 40
+	MaxMetadataValue              = 500
+	leastCheckout                 = 24 * time.Hour
+	leastCoverage                 = 24 * time.Hour
+)
+
+// Faults of creating and changing a deposit.
+var (
+	ErrNotFound         = fault.New(fault.NotFound, "deposit_not_found", "There is no such deposit.")
+	ErrAccessDenied     = fault.New(fault.Forbidden, "deposit_access_denied", "This deposit belongs to another partner.")
+	ErrBelowMinimum     = fault.New(fault.Invalid, "amount_below_minimum", "amount: is below the minimum.")
+	ErrAboveMaximum     = fault.New(fault.Invalid, "amount_above_maximum", "amount: exceeds the maximum.")
+	ErrExceedsAmount    = fault.New(fault.Invalid, "capture_exceeds_amount", "amount: exceeds the amount of the deposit.")
+	ErrDateRange        = fault.New(fault.Invalid, "invalid_date_range", "contractEndAt: is before contractStartAt.")
+	ErrInvalidReturnURL = fault.New(fault.Invalid, "invalid_return_url", "returnUrl: is invalid.")
+	ErrInvalidClient    = fault.New(fault.Invalid, "invalid_client", "clientId: is not a client of this account.")
+)
+
+// Timers are the configurable spans of api.md §3.
+type Timers struct {
+	ClaimWindow       time.Duration // how long after the contract's end a claim is still possible
+	CoverageMax       time.Duration // longest coverage from activation
+	CheckoutIdleAfter time.Duration // how long a started checkout may rest before the deposit is incomplete
+}
+
+// DefaultTimers are those of the spec and api.md §3.
+func DefaultTimers() Timers {
+	return Timers{ClaimWindow: 14 * 24 * time.Hour, CoverageMax: 60 * 24 * time.Hour, CheckoutIdleAfter: 30 * time.Minute}
+}
+
+// CheckoutExpiry is max(contractEndAt, createdAt + 24 h).
+func CheckoutExpiry(contractEnd, created time.Time) time.Time {
+	return latest(contractEnd, created.Add(leastCheckout))
+}
+
+// CoverageEnd is min(max(contractEndAt + claim window, activatedAt + 24 h), activatedAt + maximum).
+func (t Timers) CoverageEnd(contractEnd, activated time.Time) time.Time {
+	end := latest(contractEnd.Add(t.ClaimWindow), activated.Add(leastCoverage))
+	if limit := activated.Add(t.CoverageMax); end.After(limit) {
+		return limit
+	}
+	return end
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// Deposit is a rental deposit. Optional times are zero where there is none.
+type Deposit struct {
+	ID             id.ID
+	Reference      string // short and unambiguous when read aloud: D-7K3M-9Q2X
+	Status         Status
+	StatusReason   string
+	Version        int // 1 at creation, one more with every change; guards every update
+	AccountID      id.ID
+	PartnerID      id.ID // zero: made on the dashboard and not linked to a partner
+	ByPartnerAPI   bool  // decides whether events carry partnerContext (spec, "Payload, deposit events")
+	PartnerName    string
+	ExternalID     string // as it was in the link under which the deposit was made
+	ClientID       id.ID
+	Client         *Client // the person as known now; nil after erasure
+	Amount         money.Cents
+	CapturedAmount money.Cents
+
+	ContractStartAt time.Time
+	ContractEndAt   time.Time
+	RentalContract  string
+	ReturnURL       string
+	URLGeneration   bool // the caller asked for depositUrl
+	Metadata        map[string]string
+	Locale          string
+
+	CheckoutExpiresAt time.Time
+	CheckoutStartedAt time.Time // the tenant's last step in checkout; idleness counts from here
+	ActivatedAt       time.Time
+	ExpiresAt         time.Time
+	CancelledAt       time.Time
+	ClosedAt          time.Time
+	CapturedAt        time.Time
+	CreatedAt         time.Time
+	UpdatedAt         time.Time
+}
+
+// Client is what a deposit tells of its tenant.
+type Client struct {
+	ID        id.ID
+	Email     string
+	FirstName string
+	LastName  string
+}
+
+// Draft is a request for a deposit, its shapes already checked.
+type Draft struct {
+	Amount          money.Cents
+	ContractStartAt time.Time
+	ContractEndAt   time.Time
+	RentalContract  string
+	ReturnURL       string
+	URLGeneration   bool
+	Metadata        map[string]string
+	Locale          string
+}
+
+// Validate checks the draft against the operator's ceiling, in the order of api.md §1.
+//
+// Returns ErrBelowMinimum, ErrAboveMaximum, ErrDateRange, ErrInvalidReturnURL, or missing_field or invalid_field for texts.
+func (d Draft) Validate(ceiling money.Cents) error {
+	switch {
+	case d.Amount < MinAmount:
+		return ErrBelowMinimum.WithMessage("amount: %sis below the minimum of %s EUR", euros(d.Amount), MinAmount)
+	case d.Amount > ceiling:
+		return ErrAboveMaximum.WithMessage("amount: %sexceeds this operator's maximum of %s EUR", euros(d.Amount), ceiling)
+	case d.ContractEndAt.Before(d.ContractStartAt):
+		return ErrDateRange
+	case utf8.RuneCountInString(d.RentalContract) > MaxRentalContract:
+		return fault.ErrInvalidField.WithField("rentalContract", "is longer than %d characters", MaxRentalContract)
+	case d.URLGeneration && d.ReturnURL == "":
+		return fault.ErrMissingField.WithField("returnUrl", "is required when depositUrlGeneration is true")
+	}
+	if d.ReturnURL != "" {
+		if _, err := returnurl.Parse(d.ReturnURL, true); err != nil {
+			return ErrInvalidReturnURL.WithField("returnUrl", "%s", err.Error())
+		}
+	}
+	return validateMetadata(d.Metadata)
+}
+
+// euros names the amount in a message, unless it was too large to be read exactly.
+func euros(c money.Cents) string {
+	if c >= money.Limit || c <= -money.Limit {
+		return ""
+	}
+	return c.String() + " EUR "
+}
+
+func validateMetadata(m map[string]string) error {
+	if len(m) > MaxMetadataKeys {
+		return fault.ErrInvalidField.WithField("metadata", "has more than %d keys", MaxMetadataKeys)
+	}
+	for k, v := range m {
+		if n := utf8.RuneCountInString(k); n == 0 || n > MaxMetadataKey {
+			return fault.ErrInvalidField.WithField("metadata", "a key must have 1 to %d characters", MaxMetadataKey)
+		}
+		if utf8.RuneCountInString(v) > MaxMetadataValue {
+			return fault.ErrInvalidField.WithField("metadata", "a value is longer than %d characters", MaxMetadataValue)
+		}
+	}
+	return nil
+}
+
+// Origin tells for whom and through what a deposit is made.
+type Origin struct {
+	AccountID    id.ID
+	PartnerID    id.ID
+	PartnerName  string
+	ExternalID   string
+	ByPartnerAPI bool
+}
+
+// New makes a pending deposit of a valid draft.
+func New(depositID id.ID, reference string, from Origin, d Draft, client *Client, now time.Time) *Deposit {
+	dep := &Deposit{
+		ID: depositID, Reference: reference, Status: Pending, Version: 1,
+		AccountID: from.AccountID, PartnerID: from.PartnerID, ByPartnerAPI: from.ByPartnerAPI, PartnerName: from.PartnerName, ExternalID: from.ExternalID,
+		Client: client, Amount: d.Amount,
+		ContractStartAt: d.ContractStartAt, ContractEndAt: d.ContractEndAt, RentalContract: d.RentalContract,
+		ReturnURL: d.ReturnURL, URLGeneration: d.URLGeneration, Metadata: d.Metadata, Locale: d.Locale,
+		CheckoutExpiresAt: CheckoutExpiry(d.ContractEndAt, now), CreatedAt: now, UpdatedAt: now,
+	}
+	if client != nil {
+		dep.ClientID = client.ID
+	}
+	return dep
+}
+
+// Transition is one step of a deposit's life, kept as its history.
+type Transition struct {
+	DepositID id.ID
+	Version   int // of the deposit after the step
+	From      Status
+	To        Status
+	Trigger   Trigger
+	At        time.Time
+}
+
+// Apply moves the deposit. Nothing is changed when the move is refused.
+//
+// Returns what Status.Next returns, and ErrNotCapturable for a claim at or after expiresAt.
+func (d *Deposit) Apply(t Trigger, timers Timers, now time.Time) (Transition, error) {
+	to, err := d.Status.Next(t)
+	if err != nil {
+		return Transition{}, err
+	}
+	if t == Claim && !now.Before(d.ExpiresAt) {
+		return Transition{}, ErrNotCapturable.WithMessage("The coverage of this deposit ended at %s.", Timestamp(d.ExpiresAt))
+	}
+	step := Transition{DepositID: d.ID, Version: d.Version + 1, From: d.Status, To: to, Trigger: t, At: now}
+	d.Status, d.StatusReason, d.Version, d.UpdatedAt = to, t.Reason(), step.Version, now
+	switch to {
+	case Active:
+		d.ActivatedAt = now
+		d.ExpiresAt = timers.CoverageEnd(d.ContractEndAt, now)
+	case Cancelled:
+		d.CancelledAt = now
+	case Closed:
+		d.ClosedAt = now
+	case Captured:
+		d.CapturedAt = now
+	case Pending, Incomplete, PaymentIssue:
+	}
+	return step, nil
+}
+
+// Capture claims amount (0: all of it) and moves the deposit to captured.
+//
+// Returns ErrNotCapturable, ErrExceedsAmount, or invalid_field for an amount that is not positive.
+func (d *Deposit) Capture(amount *money.Cents, timers Timers, now time.Time) (Transition, error) {
+	claimed := d.Amount
+	if amount != nil {
+		claimed = *amount
+	}
+	if claimed <= 0 {
+		return Transition{}, fault.ErrInvalidField.WithField("amount", "must be more than 0")
+	}
+	if claimed > d.Amount {
+		return Transition{}, ErrExceedsAmount.WithMessage("amount: %sexceeds the deposit's amount of %s EUR", euros(claimed), d.Amount)
+	}
+	step, err := d.Apply(Claim, timers, now)
+	if err != nil {
+		return step, err
+	}
+	d.CapturedAmount = claimed
+	return step, nil
+}
+
+// CoversContract tells whether coverage reaches the end of the contract; before activation, as if activated now.
+func (d *Deposit) CoversContract(timers Timers, now time.Time) bool {
+	end := d.ExpiresAt
+	if end.IsZero() {
+		end = timers.CoverageEnd(d.ContractEndAt, now)
+	}
+	return !end.Before(d.ContractEndAt)
+}
+
+// referenceAlphabet leaves out what sounds or looks alike: 0 O 1 I L U.
+const referenceAlphabet = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+// ReferenceBytes is how many random bytes Reference takes.
+const ReferenceBytes = 8
+
+// Reference makes a reference of ReferenceBytes random bytes.
+func Reference(random []byte) string {
+	out := []byte("D-____-____")
+	at := 0
+	for i, c := range out {
+		if c == '_' {
+			out[i] = referenceAlphabet[int(random[at])%len(referenceAlphabet)]
+			at++
+		}
+	}
+	return string(out)
+}

@@ -1,0 +1,117 @@
+// Package partner holds the partner (a property-management or booking system)
+// and the API keys it authenticates with (spec, "Partner API key").
+package partner
+
+import (
+	"crypto/sha256"
+	"regexp"
+	"strings"
+	"time"
+
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/secret"
+)
+
+// Faults of authentication (spec, "401") and of the admin commands.
+var (
+	ErrMissingAPIKey  = fault.New(fault.Unauthenticated, "missing_api_key", "Send your API key in the x-api-key header.")
+	ErrInvalidAPIKey  = fault.New(fault.Unauthenticated, "invalid_api_key", "The API key is wrong or unknown.")
+	ErrAPIKeyRevoked  = fault.New(fault.Unauthenticated, "api_key_revoked", "This API key was revoked. Generate a new one.")
+	ErrAPIKeyNotFound = fault.New(fault.NotFound, "api_key_not_found", "There is no such API key.")
+	ErrNotFound       = fault.New(fault.NotFound, "partner_not_found", "There is no such partner.")
+	ErrSlugTaken      = fault.New(fault.Conflict, "partner_slug_taken", "A partner with this slug exists already.")
+	ErrInvalidSlug    = fault.New(fault.Invalid, "invalid_field", "slug: must be 2 to 40 of a-z, 0-9 and -.")
+)
+
+// Environment decides which API keys count and which shortcuts exist.
+type Environment string
+
+// The environments of SERVICE_ENV.
+const (
+	Development Environment = "development"
+	Staging     Environment = "staging"
+	Production  Environment = "production"
+)
+
+// Partner is a system that links operators and secures deposits for them.
+type Partner struct {
+	ID                 id.ID
+	Slug               string // part of the signed payload; without dots, so that the payload cannot be read two ways
+	Name               string
+	ContactEmail       string   // "" where none is known; hears of disabled webhooks
+	ReturnOrigins      []string // origins that connect redirects to without asking, as returnurl.Origin gives them
+	RateLimitPerMinute int      // 0: the service's default
+	HasConnectSecret   bool
+	CreatedAt          time.Time
+}
+
+var slugPattern = regexp.MustCompile(`^[a-z0-9-]{2,40}$`)
+
+// ValidSlug reports whether s can be a partner slug (api.md §4).
+func ValidSlug(s string) bool { return slugPattern.MatchString(s) }
+
+// APIKey is one credential of a partner. Only its hash is kept.
+type APIKey struct {
+	ID         id.ID
+	PartnerID  id.ID
+	Name       string
+	Prefix     string // svc_pk_test_ or svc_pk_live_
+	Last4      string
+	CreatedAt  time.Time
+	LastUsedAt time.Time // zero: never
+	RevokedAt  time.Time // zero: in force
+}
+
+// Revoked reports whether the key no longer authenticates.
+func (k APIKey) Revoked() bool { return !k.RevokedAt.IsZero() }
+
+// KeyHash is the SHA-256 of a whole key. The keys carry 192 random bits, so a fast hash is enough.
+type KeyHash [sha256.Size]byte
+
+// HashKey gives the hash that a presented key is found by.
+func HashKey(presented string) KeyHash { return sha256.Sum256([]byte(presented)) }
+
+// ConnectSecretPrefix begins every connect secret (spec, "Connect secret").
+const ConnectSecretPrefix = "svc_cs_"
+
+// KeyPrefix gives the prefix of the keys that are valid in env.
+func KeyPrefix(env Environment) string {
+	if env == Production {
+		return "svc_pk_live_"
+	}
+	return "svc_pk_test_"
+}
+
+// NewAPIKey makes a key from random bytes (at least secret.Bytes of them). The plaintext is shown once and not kept.
+func NewAPIKey(keyID, partnerID id.ID, env Environment, name string, random []byte, now time.Time) (APIKey, secret.Text, KeyHash) {
+	prefix := KeyPrefix(env)
+	plain := secret.FromRandom(prefix, random)
+	raw := plain.Reveal()
+	key := APIKey{ID: keyID, PartnerID: partnerID, Name: name, Prefix: prefix, Last4: raw[len(raw)-4:], CreatedAt: now}
+	return key, plain, HashKey(raw)
+}
+
+// PresentedKey picks the key out of the two carriers: x-api-key, and only where that is absent the Authorization
+// header, as "Bearer <key>" or bare (api.md §1).
+//
+// Returns ErrMissingAPIKey where neither was sent and ErrInvalidAPIKey for what cannot be a key of env.
+func PresentedKey(env Environment, apiKey, authorization string) (string, error) {
+	key := apiKey
+	if key == "" {
+		if authorization == "" {
+			return "", ErrMissingAPIKey
+		}
+		key = authorization
+		if scheme, rest, found := strings.Cut(authorization, " "); found {
+			if !strings.EqualFold(scheme, "Bearer") {
+				return "", ErrInvalidAPIKey
+			}
+			key = strings.TrimSpace(rest)
+		}
+	}
+	if !strings.HasPrefix(key, KeyPrefix(env)) {
+		return "", ErrInvalidAPIKey
+	}
+	return key, nil
+}

@@ -1,0 +1,78 @@
+// Package tenant holds the person who pays: `client` in the API (spec, "Client").
+package tenant
+
+import (
+	"regexp"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/mailaddr"
+)
+
+// ErrNotFound answers every client that the caller may not know of.
+var ErrNotFound = fault.New(fault.NotFound, "client_not_found", "There is no such client.")
+
+// MaxName is the longest first or last name, in characters.
+const MaxName = 100
+
+// Client is a tenant of one account. Erased clients keep their id and nothing else.
+type Client struct {
+	ID        id.ID
+	AccountID id.ID
+	PartnerID id.ID // who created it; zero where it came from checkout or the dashboard
+	Person
+	CreatedAt time.Time
+	ErasedAt  time.Time // zero: not erased
+}
+
+// Person is what is known of a tenant.
+type Person struct {
+	Email     string
+	FirstName string
+	LastName  string
+	Phone     string // E.164 or ""
+	Locale    string // "fr", "en-GB" or ""
+}
+
+var (
+	phonePattern  = regexp.MustCompile(`^\+[1-9][0-9]{6,14}$`)
+	localePattern = regexp.MustCompile(`^[a-z]{2}(-[A-Z]{2})?$`)
+)
+
+// Validate checks every field.
+//
+// Returns missing_field or invalid_field, its message beginning with the field.
+func (p Person) Validate() error {
+	switch {
+	case p.Email == "":
+		return fault.ErrMissingField.WithField("email", "is required")
+	case !mailaddr.Valid(p.Email):
+		return fault.ErrInvalidField.WithField("email", "is not an e-mail address")
+	case p.Phone != "" && !phonePattern.MatchString(p.Phone):
+		return fault.ErrInvalidField.WithField("phone", "must be in E.164 form, like +33612345678")
+	case !ValidLocale(p.Locale):
+		return fault.ErrInvalidField.WithField("locale", "must look like fr or en-GB")
+	}
+	if err := validName("firstName", p.FirstName); err != nil {
+		return err
+	}
+	return validName("lastName", p.LastName)
+}
+
+// ValidLocale accepts "" (none), a language, or a language with a country.
+func ValidLocale(s string) bool { return s == "" || localePattern.MatchString(s) }
+
+func validName(field, s string) error {
+	switch {
+	case strings.TrimSpace(s) == "":
+		return fault.ErrMissingField.WithField(field, "is required")
+	case utf8.RuneCountInString(s) > MaxName:
+		return fault.ErrInvalidField.WithField(field, "is longer than %d characters", MaxName)
+	case !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		return fault.ErrInvalidField.WithField(field, "has control characters")
+	}
+	return nil
+}
