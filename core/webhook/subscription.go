@@ -1,0 +1,110 @@
+// Package webhook holds what a partner hears of us: subscriptions, which event
+// each one gets (routing.go), how a delivery is signed (signature.go), when it is
+// tried again (schedule.go), and what a delivery and its attempts are (delivery.go).
+// See the spec, "Events", api.md §5 and docs/decisions for how nothing is lost.
+package webhook
+
+import (
+	"net/url"
+	"slices"
+	"time"
+
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/returnurl"
+)
+
+// Faults about subscriptions and deliveries.
+var (
+	ErrNotFound          = fault.New(fault.NotFound, "webhook_not_found", "There is no such webhook.")
+	ErrDeliveryNotFound  = fault.New(fault.NotFound, "delivery_not_found", "There is no such delivery.")
+	ErrLimitReached      = fault.New(fault.Conflict, "webhook_limit_reached", "A partner can have 16 webhooks at most. Delete one first.")
+	ErrDisabled          = fault.New(fault.Conflict, "webhook_disabled", "The webhook is disabled. Enable it first.")
+	ErrTestNotSubscribed = fault.New(fault.Conflict, "test_event_not_subscribed", "Subscribe to deposit.activated or deposit.status_changed to receive the test event.")
+)
+
+// EventName is one of the six names of the spec ("Event names").
+type EventName string
+
+// The event names.
+const (
+	OperatorLinked       EventName = "rental_operator.linked"
+	DepositStatusChanged EventName = "deposit.status_changed"
+	DepositActivated     EventName = "deposit.activated"
+	DepositCaptured      EventName = "deposit.captured"
+	DepositExpired       EventName = "deposit.expired"
+	DepositCancelled     EventName = "deposit.cancelled"
+)
+
+// EventNames lists all of them: what a subscription without events gets.
+var EventNames = []EventName{OperatorLinked, DepositStatusChanged, DepositActivated, DepositCaptured, DepositExpired, DepositCancelled}
+
+// MaxSubscriptions is how many a partner can have (api.md §5).
+const MaxSubscriptions = 16
+
+// SecretPrefix begins every signing secret (spec, "Webhook subscription").
+const SecretPrefix = "svc_whsec_"
+
+// Subscription is a partner's endpoint.
+type Subscription struct {
+	ID             id.ID
+	PartnerID      id.ID
+	URL            string
+	Events         []EventName
+	Enabled        bool
+	DisabledReason string // "" while enabled
+	CreatedAt      time.Time
+}
+
+// Reasons for a subscription to be disabled.
+const (
+	DisabledByPartner = "disabled_by_partner"
+	DisabledByFailure = "failing_for_five_days"
+)
+
+// ParseEvents checks the events of a request; nil (not sent) means all of them. Repeated names count once.
+//
+// Returns invalid_field for an empty list or an unknown name.
+func ParseEvents(names []string) ([]EventName, error) {
+	if names == nil {
+		return slices.Clone(EventNames), nil
+	}
+	if len(names) == 0 {
+		return nil, fault.ErrInvalidField.WithField("events", "must not be empty; leave it out to subscribe to all events")
+	}
+	events := make([]EventName, 0, len(names))
+	for _, n := range names {
+		e := EventName(n)
+		if !slices.Contains(EventNames, e) {
+			return nil, fault.ErrInvalidField.WithField("events", "has an unknown event name; known are %v", EventNames)
+		}
+		if !slices.Contains(events, e) {
+			events = append(events, e)
+		}
+	}
+	return events, nil
+}
+
+// ParseTarget checks the shape of an endpoint's URL; where its host leads is checked by the sender, when it dials.
+// insecure allows http, for development.
+//
+// Returns invalid_field.
+func ParseTarget(raw string, insecure bool) (*url.URL, error) {
+	if insecure {
+		if u, err := url.Parse(raw); err == nil && u.Scheme == "http" {
+			raw = "https" + raw[len("http"):]
+			if _, err := returnurl.Parse(raw, false); err != nil {
+				return nil, fault.ErrInvalidField.WithField("url", "%s", err.Error())
+			}
+			return u, nil
+		}
+	}
+	u, err := returnurl.Parse(raw, false)
+	if err != nil {
+		if err == returnurl.ErrScheme {
+			return nil, fault.ErrInvalidField.WithField("url", "must be https")
+		}
+		return nil, fault.ErrInvalidField.WithField("url", "%s", err.Error())
+	}
+	return u, nil
+}
