@@ -1,0 +1,368 @@
+-- +goose Up
+-- The first schema. Constraints state the invariants; comments say why they hold.
+-- Ids are UUID v7, made by the service, so they sort by time.
+
+-- ── Partners ────────────────────────────────────────────────────────────────
+
+CREATE TABLE partners (
+    id                    uuid PRIMARY KEY,
+    slug                  text NOT NULL UNIQUE CHECK (slug ~ '^[a-z0-9-]{2,40}$'), -- no dots: the signed payload is dot-joined
+    name                  text NOT NULL CHECK (name <> ''),
+    contact_email         text NOT NULL DEFAULT '',
+    return_origins        text[] NOT NULL DEFAULT '{}',
+    rate_limit_per_minute integer CHECK (rate_limit_per_minute > 0),               -- null: the service's default
+    connect_secret        bytea,                                                   -- encrypted, bound to the partner's id; null: none provisioned
+    created_at            timestamptz NOT NULL
+);
+
+CREATE TABLE api_keys (
+    id           uuid PRIMARY KEY,
+    partner_id   uuid NOT NULL REFERENCES partners,
+    name         text NOT NULL,
+    prefix       text NOT NULL,
+    last4        text NOT NULL,
+    hash         bytea NOT NULL UNIQUE CHECK (length(hash) = 32),                  -- SHA-256; the key itself is nowhere
+    created_at   timestamptz NOT NULL,
+    last_used_at timestamptz,
+    revoked_at   timestamptz
+);
+CREATE INDEX api_keys_of_partner ON api_keys (partner_id, created_at);
+
+-- ── Operators, accounts, links ──────────────────────────────────────────────
+
+CREATE TABLE operators (
+    id            uuid PRIMARY KEY,
+    email         text NOT NULL,
+    email_key     text NOT NULL UNIQUE,                                            -- lower case
+    password_hash text NOT NULL,
+    created_at    timestamptz NOT NULL
+);
+
+CREATE TABLE accounts (
+    id               uuid PRIMARY KEY,
+    operator_id      uuid NOT NULL UNIQUE REFERENCES operators,
+    company_name     text NOT NULL CHECK (company_name <> ''),
+    max_amount_cents bigint CHECK (max_amount_cents >= 7000),                      -- null: the default ceiling
+    created_at       timestamptz NOT NULL
+);
+
+CREATE TABLE account_links (
+    id          uuid PRIMARY KEY,
+    partner_id  uuid NOT NULL REFERENCES partners,
+    account_id  uuid NOT NULL REFERENCES accounts,
+    external_id text NOT NULL CHECK (external_id <> ''),
+    linked_at   timestamptz NOT NULL,
+    revoked_at  timestamptz,
+    revoked_by  text CHECK (revoked_by IN ('operator', 'partner', 'admin')),
+    CHECK ((revoked_at IS NULL) = (revoked_by IS NULL))
+);
+-- An account is linked to one partner at a time, and an external id of a partner to one account: races are decided here.
+CREATE UNIQUE INDEX one_active_link_per_account ON account_links (account_id) WHERE revoked_at IS NULL;
+CREATE UNIQUE INDEX one_active_account_per_external_id ON account_links (partner_id, external_id) WHERE revoked_at IS NULL;
+CREATE INDEX account_links_of_partner ON account_links (partner_id, linked_at DESC, id DESC);
+CREATE INDEX account_links_pair ON account_links (partner_id, account_id, linked_at DESC);
+
+CREATE TABLE sessions (
+    token_hash   bytea PRIMARY KEY CHECK (length(token_hash) = 32),
+    operator_id  uuid NOT NULL REFERENCES operators ON DELETE CASCADE,
+    created_at   timestamptz NOT NULL,
+    last_seen_at timestamptz NOT NULL,
+    expires_at   timestamptz NOT NULL
+);
+CREATE INDEX sessions_of_operator ON sessions (operator_id);
+CREATE INDEX sessions_by_expiry ON sessions (expires_at);
+
+-- ── Tenants ─────────────────────────────────────────────────────────────────
+
+CREATE TABLE clients (
+    id         uuid PRIMARY KEY,
+    account_id uuid NOT NULL REFERENCES accounts,
+    partner_id uuid REFERENCES partners,                                           -- null: from checkout or the dashboard
+    email      text NOT NULL,
+    first_name text NOT NULL,
+    last_name  text NOT NULL,
+    phone      text NOT NULL DEFAULT '',
+    locale     text NOT NULL DEFAULT '',
+    created_at timestamptz NOT NULL,
+    erased_at  timestamptz,
+    CHECK (erased_at IS NULL OR (email = '' AND first_name = '' AND last_name = '' AND phone = '')) -- erased means gone
+);
+CREATE INDEX clients_of_account ON clients (account_id, created_at DESC, id DESC);
+
+-- ── Deposits ────────────────────────────────────────────────────────────────
+
+CREATE TABLE deposits (
+    id                  uuid PRIMARY KEY,
+    reference           text NOT NULL UNIQUE,
+    status              text NOT NULL CHECK (status IN ('pending', 'incomplete', 'active', 'cancelled', 'payment_issue', 'close', 'captured')),
+    status_reason       text NOT NULL DEFAULT '',
+    version             integer NOT NULL CHECK (version > 0),
+    account_id          uuid NOT NULL REFERENCES accounts,
+    partner_id          uuid REFERENCES partners,                                  -- null: made on the dashboard of an account without a partner
+    by_partner_api      boolean NOT NULL,
+    external_id         text NOT NULL DEFAULT '',
+    client_id           uuid REFERENCES clients,
+    amount_cents        bigint NOT NULL CHECK (amount_cents >= 7000),
+    captured_cents      bigint NOT NULL DEFAULT 0 CHECK (captured_cents >= 0 AND captured_cents <= amount_cents),
+    contract_start_at   timestamptz NOT NULL,
+    contract_end_at     timestamptz NOT NULL CHECK (contract_end_at >= contract_start_at),
+    rental_contract     text NOT NULL DEFAULT '',
+    return_url          text NOT NULL DEFAULT '',
+    url_generation      boolean NOT NULL,
+    metadata            jsonb NOT NULL DEFAULT '{}',
+    locale              text NOT NULL DEFAULT '',
+    checkout_token_hash bytea NOT NULL UNIQUE CHECK (length(checkout_token_hash) = 32),
+    checkout_token      bytea NOT NULL,                                            -- encrypted, bound to the deposit's id
+    checkout_expires_at timestamptz NOT NULL,
+    checkout_started_at timestamptz,
+    activated_at        timestamptz,
+    expires_at          timestamptz,
+    cancelled_at        timestamptz,
+    closed_at           timestamptz,
+    captured_at         timestamptz,
+    created_at          timestamptz NOT NULL,
+    updated_at          timestamptz NOT NULL,
+    CHECK (NOT url_generation OR return_url <> ''),
+    CHECK ((status IN ('active', 'close', 'captured')) = (activated_at IS NOT NULL AND expires_at IS NOT NULL)),
+    CHECK ((status = 'cancelled') = (cancelled_at IS NOT NULL)),
+    CHECK ((status = 'close') = (closed_at IS NOT NULL)),
+    CHECK ((status = 'captured') = (captured_at IS NOT NULL AND captured_cents > 0))
+) WITH (fillfactor = 85); -- room for the update of a transition on the same page
+CREATE INDEX deposits_of_partner ON deposits (partner_id, created_at DESC, id DESC);
+CREATE INDEX deposits_of_account ON deposits (account_id, created_at DESC, id DESC);
+-- The schedulers look at what is due and at nothing else.
+CREATE INDEX deposits_idle ON deposits (checkout_started_at) WHERE status = 'pending' AND checkout_started_at IS NOT NULL;
+CREATE INDEX deposits_unsecured ON deposits (checkout_expires_at) WHERE status IN ('pending', 'incomplete', 'payment_issue');
+CREATE INDEX deposits_covered ON deposits (expires_at) WHERE status = 'active';
+
+CREATE TABLE deposit_transitions (
+    deposit_id  uuid NOT NULL,
+    version     integer NOT NULL,                                                  -- of the deposit after the step: one step per version
+    from_status text NOT NULL,
+    to_status   text NOT NULL,
+    trigger     text NOT NULL,
+    at          timestamptz NOT NULL,
+    PRIMARY KEY (deposit_id, version)
+);
+
+CREATE TABLE payments (
+    id           uuid PRIMARY KEY,                                                 -- the provider's idempotency key
+    deposit_id   uuid NOT NULL REFERENCES deposits,
+    kind         text NOT NULL CHECK (kind IN ('fee', 'collection')),
+    amount_cents bigint NOT NULL CHECK (amount_cents > 0),
+    status       text NOT NULL CHECK (status IN ('processing', 'succeeded', 'failed', 'voided')),
+    provider_ref text NOT NULL DEFAULT '',
+    failure      text NOT NULL DEFAULT '',
+    attempts     integer NOT NULL DEFAULT 0,
+    created_at   timestamptz NOT NULL,
+    check_at     timestamptz NOT NULL,
+    settled_at   timestamptz,
+    CHECK ((status = 'processing') = (settled_at IS NULL))
+);
+-- Two payments of one kind under way would be a double charge; two that succeeded would be one that happened.
+CREATE UNIQUE INDEX one_payment_under_way ON payments (deposit_id, kind) WHERE status = 'processing';
+CREATE UNIQUE INDEX one_payment_succeeded ON payments (deposit_id, kind) WHERE status = 'succeeded';
+CREATE INDEX payments_to_reconcile ON payments (check_at) WHERE status = 'processing';
+
+-- The books of the sandbox provider, which stands outside the service as a real one would. Empty in production.
+CREATE TABLE sandbox_payments (
+    id           uuid PRIMARY KEY,                                                 -- the payment's id, its idempotency key
+    ref          text NOT NULL UNIQUE,
+    amount_cents bigint NOT NULL,
+    description  text NOT NULL,
+    return_url   text NOT NULL,
+    status       text NOT NULL CHECK (status IN ('open', 'succeeded', 'failed', 'closed')),
+    failure      text NOT NULL DEFAULT '',
+    created_at   timestamptz NOT NULL DEFAULT now(),
+    updated_at   timestamptz NOT NULL DEFAULT now()
+);
+
+-- ── Idempotency ─────────────────────────────────────────────────────────────
+
+-- The truth of Idempotency-Key: written in the transaction of the effect, so no crash can part the two.
+CREATE TABLE idempotency_keys (
+    partner_id  uuid NOT NULL,
+    route       text NOT NULL,                                                     -- method and path, with ids
+    key         uuid NOT NULL,
+    fingerprint bytea NOT NULL CHECK (length(fingerprint) = 32),
+    status      smallint NOT NULL CHECK (status BETWEEN 200 AND 299),              -- only successes are kept
+    response    bytea NOT NULL,                                                    -- encrypted
+    created_at  timestamptz NOT NULL,
+    PRIMARY KEY (partner_id, route, key)
+);
+CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
+
+-- ── Events, outbox, webhooks ────────────────────────────────────────────────
+
+-- The fact. Partitioned by day through the time in its UUID v7, dropped by retention.
+CREATE TABLE events (
+    id         uuid NOT NULL,
+    partner_id uuid NOT NULL,
+    name       text NOT NULL CHECK (name IN ('rental_operator.linked', 'deposit.status_changed', 'deposit.activated', 'deposit.captured', 'deposit.expired', 'deposit.cancelled')),
+    deposit_id uuid,
+    data       text NOT NULL,                                                      -- JSON text, never jsonb: bytes go out as they came in
+    created_at timestamptz NOT NULL,
+    PRIMARY KEY (id)
+) PARTITION BY RANGE (id);
+CREATE INDEX events_of_partner ON events (partner_id, id DESC);
+CREATE INDEX events_of_deposit ON events (deposit_id, id DESC) WHERE deposit_id IS NOT NULL;
+
+-- What the relay has not seen yet. A row lives for milliseconds and is claimed by deleting it.
+CREATE TABLE outbox (
+    event_id     uuid PRIMARY KEY,
+    committed_at timestamptz NOT NULL DEFAULT clock_timestamp()
+) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 2000);
+
+CREATE TABLE webhook_subscriptions (
+    id              uuid PRIMARY KEY,
+    partner_id      uuid NOT NULL REFERENCES partners,
+    url             text NOT NULL,
+    events          text[] NOT NULL CHECK (cardinality(events) > 0),
+    secret          bytea NOT NULL,                                                -- encrypted, bound to the subscription's id
+    enabled         boolean NOT NULL DEFAULT true,
+    disabled_reason text NOT NULL DEFAULT '',
+    -- Health (delivery.md, point 9). held_until: an endpoint that keeps failing is probed then, one delivery at a time, and ramped.
+    failures        integer NOT NULL DEFAULT 0,                                    -- in a row
+    failing_since   timestamptz,
+    slow            boolean NOT NULL DEFAULT false,
+    held_until      timestamptz,
+    ramp            integer NOT NULL DEFAULT 0,                                    -- 0: not held back; else how many may be under way
+    created_at      timestamptz NOT NULL,
+    deleted_at      timestamptz,
+    CHECK (enabled = (disabled_reason = ''))
+);
+CREATE INDEX webhook_subscriptions_of_partner ON webhook_subscriptions (partner_id, created_at DESC, id DESC) WHERE deleted_at IS NULL;
+
+CREATE TABLE deliveries (
+    id              uuid PRIMARY KEY,
+    subscription_id uuid NOT NULL,
+    event_id        uuid NOT NULL,
+    event           text NOT NULL,
+    deposit_id      uuid,
+    test            boolean NOT NULL DEFAULT false,
+    state           smallint NOT NULL CHECK (state BETWEEN 0 AND 4),               -- waiting, dispatched, succeeded, failed, cancelled
+    seq             integer NOT NULL DEFAULT 0,                                    -- of the dispatch; a worker with another one is late
+    attempts        integer NOT NULL DEFAULT 0,
+    due_at          timestamptz,                                                   -- waiting: next attempt (null: parked); dispatched: end of the lease
+    body            bytea NOT NULL,                                                -- rendered once, sent as it is
+    redelivery_of   uuid,
+    event_at        timestamptz NOT NULL,                                          -- commit of the change; latency counts from here
+    created_at      timestamptz NOT NULL DEFAULT now(),
+    finished_at     timestamptz,
+    CHECK ((state >= 2) = (finished_at IS NOT NULL)),
+    CHECK (state <> 1 OR due_at IS NOT NULL)
+) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05);
+-- Exactly one original per event and subscription, whatever the relay lives through.
+CREATE UNIQUE INDEX one_delivery_per_event ON deliveries (event_id, subscription_id) WHERE redelivery_of IS NULL;
+-- The one scan of first dispatch, retry and recovery, endpoint by endpoint, so that nobody's backlog hides another's.
+CREATE INDEX deliveries_due ON deliveries (subscription_id, due_at) WHERE state < 2 AND due_at IS NOT NULL;
+CREATE INDEX deliveries_parked ON deliveries (subscription_id, id) WHERE state = 0 AND due_at IS NULL;
+CREATE INDEX deliveries_log ON deliveries (subscription_id, created_at DESC, id DESC);
+
+-- Append-only, partitioned by day, dropped by retention.
+CREATE TABLE delivery_attempts (
+    delivery_id     uuid NOT NULL,
+    number          integer NOT NULL,
+    started_at      timestamptz NOT NULL,
+    duration_ms     integer NOT NULL,
+    result          text NOT NULL,
+    response_status smallint,
+    snippet         text NOT NULL DEFAULT '',
+    detail          text NOT NULL DEFAULT ''
+) PARTITION BY RANGE (started_at);
+CREATE INDEX delivery_attempts_of_delivery ON delivery_attempts (delivery_id, number);
+
+-- ── Mail and audit ──────────────────────────────────────────────────────────
+
+CREATE TABLE mails (
+    id         uuid PRIMARY KEY,
+    recipient  text NOT NULL,
+    subject    text NOT NULL,
+    body       text NOT NULL,
+    created_at timestamptz NOT NULL,
+    due_at     timestamptz NOT NULL,
+    attempts   integer NOT NULL DEFAULT 0,
+    sent_at    timestamptz,
+    failed_at  timestamptz
+);
+CREATE INDEX mails_due ON mails (due_at) WHERE sent_at IS NULL AND failed_at IS NULL;
+
+CREATE TABLE audit_log (
+    id         uuid PRIMARY KEY,
+    at         timestamptz NOT NULL,
+    actor      text NOT NULL,                                                      -- kind and id: "partner:prt_…", "operator:opr_…", "admin"
+    action     text NOT NULL,
+    subject    text NOT NULL,
+    detail     jsonb NOT NULL DEFAULT '{}'
+);
+CREATE INDEX audit_log_of_subject ON audit_log (subject, at DESC);
+
+-- +goose StatementBegin
+CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION '% is append-only', TG_TABLE_NAME;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER audit_log_is_append_only BEFORE UPDATE OR DELETE ON audit_log FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER transitions_are_append_only BEFORE UPDATE OR DELETE ON deposit_transitions FOR EACH ROW EXECUTE FUNCTION refuse_change();
+
+-- ── Partitions ──────────────────────────────────────────────────────────────
+
+-- The least UUID v7 of an instant: its milliseconds, then zeros.
+-- +goose StatementBegin
+CREATE FUNCTION uuid_floor(at timestamptz) RETURNS uuid LANGUAGE sql IMMUTABLE STRICT AS $$
+    SELECT (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || '00000000000000000000')::uuid
+$$;
+-- +goose StatementEnd
+
+-- Makes the daily partitions from yesterday to days_ahead from now. Rows outside them go to the default partitions,
+-- so a service that was not maintained is slower, not broken. Safe to run from several processes at once.
+-- +goose StatementBegin
+CREATE FUNCTION ensure_partitions(days_ahead integer) RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+    day  timestamptz;
+    made integer := 0;
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtext('ensure_partitions'));
+    FOR day IN SELECT generate_series(date_trunc('day', now(), 'UTC') - interval '1 day', date_trunc('day', now(), 'UTC') + days_ahead * interval '1 day', interval '1 day') LOOP
+        IF to_regclass('events_' || to_char(day AT TIME ZONE 'UTC', 'YYYYMMDD')) IS NULL THEN
+            EXECUTE format('CREATE TABLE %I PARTITION OF events FOR VALUES FROM (%L) TO (%L)',
+                'events_' || to_char(day AT TIME ZONE 'UTC', 'YYYYMMDD'), uuid_floor(day), uuid_floor(day + interval '1 day'));
+            made := made + 1;
+        END IF;
+        IF to_regclass('delivery_attempts_' || to_char(day AT TIME ZONE 'UTC', 'YYYYMMDD')) IS NULL THEN
+            EXECUTE format('CREATE TABLE %I PARTITION OF delivery_attempts FOR VALUES FROM (%L) TO (%L)',
+                'delivery_attempts_' || to_char(day AT TIME ZONE 'UTC', 'YYYYMMDD'), day, day + interval '1 day');
+            made := made + 1;
+        END IF;
+    END LOOP;
+    RETURN made;
+END $$;
+-- +goose StatementEnd
+
+-- Drops the partitions whose every row is older than retention; returns how many.
+-- +goose StatementBegin
+CREATE FUNCTION drop_expired_partitions(retention interval) RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+    part    record;
+    dropped integer := 0;
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtext('ensure_partitions'));
+    FOR part IN
+        SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+        WHERE i.inhparent IN ('events'::regclass, 'delivery_attempts'::regclass) AND c.relname ~ '_[0-9]{8}$'
+          AND to_date(right(c.relname, 8), 'YYYYMMDD') + 1 < (now() AT TIME ZONE 'UTC')::date - extract(day FROM retention)::integer
+    LOOP
+        EXECUTE format('DROP TABLE %I', part.relname);
+        dropped := dropped + 1;
+    END LOOP;
+    RETURN dropped;
+END $$;
+-- +goose StatementEnd
+
+CREATE TABLE events_rest PARTITION OF events DEFAULT;
+CREATE TABLE delivery_attempts_rest PARTITION OF delivery_attempts DEFAULT;
+SELECT ensure_partitions(14);
+
+-- +goose Down
+SELECT 'the first schema is not taken back';
