@@ -134,3 +134,18 @@ func (s Status) Known() bool {
 	}
 	return false
 }
+
+// By tells whose doing the trigger is: tenant, partner, operator or scheduler.
+// A release or a claim may come from either side; who it was the caller knows better.
+func (t Trigger) By() string {
+	switch t {
+	case CancelledByPartner:
+		return "partner"
+	case CancelledByOperator, Released, Claim:
+		return "operator"
+	case CheckoutIdle, CheckoutExpired, CoverageElapsed:
+		return "scheduler"
+	case Secured, FeeFailed, TenantDeclined, TenantAbandoned:
+	}
+	return "tenant"
+}
