@@ -1,0 +1,107 @@
+package partnerapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"partnerdeposits/core/money"
+)
+
+// Euros is an amount as the API writes it: a JSON number of euros, kept as the caller wrote it so that it is never
+// rounded on the way in (api.md §1, "Money"). The zero value is no amount.
+type Euros struct{ literal string }
+
+// EurosOf gives the shortest literal of c: 70, 70.5, 2500.01.
+func EurosOf(c money.Cents) Euros { return Euros{literal: string(c.AppendEuros(nil))} }
+
+// Cents reads the amount exactly.
+//
+// Returns money.ErrNotNumber or money.ErrFractionCents.
+func (e Euros) Cents() (money.Cents, error) { return money.ParseEuros(e.literal) }
+
+// String is the literal.
+func (e Euros) String() string { return e.literal }
+
+// UnmarshalJSON keeps the literal of a JSON number.
+func (e *Euros) UnmarshalJSON(b []byte) error {
+	if len(b) == 0 || (b[0] != '-' && (b[0] < '0' || b[0] > '9')) {
+		return errors.New("euros: not a JSON number")
+	}
+	e.literal = string(b)
+	return nil
+}
+
+// MarshalJSON writes the literal.
+func (e Euros) MarshalJSON() ([]byte, error) {
+	if e.literal == "" {
+		return nil, errors.New("euros: no amount")
+	}
+	return []byte(e.literal), nil
+}
+
+// timestampLayout is how every time goes out: milliseconds and Z (api.md §1).
+const timestampLayout = "2006-01-02T15:04:05.000Z"
+
+// Timestamp is a time on the wire: RFC 3339 in UTC.
+type Timestamp struct{ time.Time }
+
+// TimestampOf wraps t.
+func TimestampOf(t time.Time) Timestamp { return Timestamp{t} }
+
+// TimestampOrNil wraps an optional time: nil for the zero time.
+func TimestampOrNil(t time.Time) *Timestamp {
+	if t.IsZero() {
+		return nil
+	}
+	return &Timestamp{t}
+}
+
+var errNotUTC = errors.New("timestamp: not RFC 3339 in UTC")
+
+// ParseTimestamp accepts RFC 3339 with the offset Z or +00:00 and nothing else.
+func ParseTimestamp(s string) (Timestamp, error) {
+	var t time.Time
+	if err := t.UnmarshalText([]byte(s)); err != nil {
+		return Timestamp{}, errNotUTC
+	}
+	if n := len(s); s[n-1] != 'Z' && s[n-6:] != "+00:00" {
+		return Timestamp{}, errNotUTC
+	}
+	return Timestamp{t.UTC()}, nil
+}
+
+// Bind reads the timestamp of a query parameter.
+func (t *Timestamp) Bind(src string) error {
+	parsed, err := ParseTimestamp(src)
+	if err == nil {
+		*t = parsed
+	}
+	return err
+}
+
+// UnmarshalText reads what ParseTimestamp reads.
+func (t *Timestamp) UnmarshalText(b []byte) error { return t.Bind(string(b)) }
+
+// UnmarshalJSON reads what ParseTimestamp reads.
+func (t *Timestamp) UnmarshalJSON(b []byte) error {
+	if !bytes.HasPrefix(b, []byte{'"'}) {
+		return errNotUTC
+	}
+	var s string
+	if err := json.Unmarshal(b, &s); err != nil {
+		return errNotUTC
+	}
+	return t.Bind(s)
+}
+
+// MarshalJSON writes milliseconds and Z.
+func (t Timestamp) MarshalJSON() ([]byte, error) {
+	return t.UTC().AppendFormat(make([]byte, 0, len(timestampLayout)+2), `"`+timestampLayout+`"`), nil
+}
+
+// MarshalText writes milliseconds and Z.
+func (t Timestamp) MarshalText() ([]byte, error) {
+	return t.UTC().AppendFormat(nil, timestampLayout), nil
+}
