@@ -221,12 +221,14 @@ CREATE TABLE webhook_subscriptions (
     secret          bytea NOT NULL,                                                -- encrypted, bound to the subscription's id
     enabled         boolean NOT NULL DEFAULT true,
     disabled_reason text NOT NULL DEFAULT '',
-    -- Health (delivery.md, point 9). held_until: an endpoint that keeps failing is probed then, one delivery at a time, and ramped.
+    -- Health, as core/webhook.Health reads it: who is slow, who is held back and probed, how far the way back is.
     failures        integer NOT NULL DEFAULT 0,                                    -- in a row
     failing_since   timestamptz,
-    slow            boolean NOT NULL DEFAULT false,
-    held_until      timestamptz,
-    ramp            integer NOT NULL DEFAULT 0,                                    -- 0: not held back; else how many may be under way
+    slow            boolean NOT NULL DEFAULT false,                                -- goes through the slow lane
+    quick           integer NOT NULL DEFAULT 0,                                    -- quick successes in a row, on the way back to the fast lane
+    holds           integer NOT NULL DEFAULT 0,                                    -- probes failed in a row
+    held_until      timestamptz,                                                   -- next probe
+    ramp            integer NOT NULL DEFAULT 0,                                    -- how many may be under way; 0: no bound of this kind
     created_at      timestamptz NOT NULL,
     deleted_at      timestamptz,
     CHECK (enabled = (disabled_reason = ''))
@@ -254,9 +256,13 @@ CREATE TABLE deliveries (
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05);
 -- Exactly one original per event and subscription, whatever the relay lives through.
 CREATE UNIQUE INDEX one_delivery_per_event ON deliveries (event_id, subscription_id) WHERE redelivery_of IS NULL;
--- The one scan of first dispatch, retry and recovery, endpoint by endpoint, so that nobody's backlog hides another's.
-CREATE INDEX deliveries_due ON deliveries (subscription_id, due_at) WHERE state < 2 AND due_at IS NOT NULL;
+-- The scan of what is due, endpoint by endpoint, so that nobody's backlog hides another's …
+CREATE INDEX deliveries_waiting ON deliveries (subscription_id, due_at) WHERE state = 0 AND due_at IS NOT NULL;
+-- … and of leases that ran out. A delivery that goes out at once enters this index alone, and what is under way is few.
+CREATE INDEX deliveries_leased ON deliveries (due_at) INCLUDE (subscription_id) WHERE state = 1;
 CREATE INDEX deliveries_parked ON deliveries (subscription_id, id) WHERE state = 0 AND due_at IS NULL;
+-- Tests go ahead of every line.
+CREATE INDEX deliveries_testing ON deliveries (id) WHERE test AND state = 0;
 CREATE INDEX deliveries_log ON deliveries (subscription_id, created_at DESC, id DESC);
 
 -- Append-only, partitioned by day, dropped by retention.
