@@ -1,0 +1,89 @@
+// Package servetest serves a fiber app on a real socket and speaks to it in raw bytes, as hostile clients do.
+package servetest
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/stretchr/testify/require"
+)
+
+// patience bounds every wait of a test.
+const patience = 15 * time.Second
+
+// Serve listens on a free port of the loopback until the test ends and gives the address, host:port.
+func Serve(t testing.TB, app *fiber.App) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	done := make(chan error, 1)
+	go func() { done <- app.Listener(ln) }()
+	t.Cleanup(func() {
+		require.NoError(t, app.ShutdownWithTimeout(patience))
+		require.NoError(t, <-done)
+	})
+	return ln.Addr().String()
+}
+
+// Answer is a response read to its end.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   string
+	Closed bool // the server said or showed that the connection ends
+}
+
+// Conn is one connection to a server under test.
+type Conn struct {
+	t    testing.TB
+	conn net.Conn
+	r    *bufio.Reader
+}
+
+// Dial connects.
+func Dial(t testing.TB, addr string) *Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", addr)
+	require.NoError(t, err)
+	require.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
+	t.Cleanup(func() { _ = conn.Close() })
+	return &Conn{t: t, conn: conn, r: bufio.NewReader(conn)}
+}
+
+// Send writes raw bytes.
+func (c *Conn) Send(raw string) {
+	c.t.Helper()
+	_, err := io.WriteString(c.conn, raw)
+	require.NoError(c.t, err)
+}
+
+// Receive reads one response to a request of method.
+func (c *Conn) Receive(method string) Answer {
+	c.t.Helper()
+	res, err := http.ReadResponse(c.r, &http.Request{Method: method})
+	require.NoError(c.t, err)
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	require.NoError(c.t, err)
+	return Answer{Status: res.StatusCode, Header: res.Header, Body: string(body), Closed: res.Close}
+}
+
+// Ended waits until the server has closed the connection.
+func (c *Conn) Ended() {
+	c.t.Helper()
+	_, err := c.r.ReadByte()
+	require.Error(c.t, err)
+}
+
+// Raw sends one request on a connection of its own and reads the answer.
+func Raw(t testing.TB, addr, request string) Answer {
+	t.Helper()
+	c := Dial(t, addr)
+	c.Send(request)
+	return c.Receive(http.MethodPost)
+}

@@ -1,0 +1,108 @@
+package problem_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/http/middleware/servetest"
+	"partnerdeposits/adapters/http/problem"
+	"partnerdeposits/core/fault"
+)
+
+func TestStatus_EveryKindHasOne(t *testing.T) {
+	seen := map[int]bool{}
+	for k := fault.Internal; k <= fault.Unavailable; k++ {
+		s := problem.Status(k)
+		require.False(t, seen[s], "two kinds are answered with %d", s)
+		seen[s] = true
+	}
+	require.Equal(t, http.StatusInternalServerError, problem.Status(fault.Kind(99)))
+}
+
+func TestOf_SaysNothingThatIsNotOurs(t *testing.T) {
+	conflict := fault.New(fault.Conflict, "deposit_not_cancellable", "The deposit can no longer be cancelled.")
+	raw := errors.New(`error when reading request headers: cannot find http request method in "x-api-key: svc_pk_test_1"`)
+	cases := []struct {
+		name string
+		err  error
+		want *fault.Error
+	}{
+		{"fault", conflict, conflict},
+		{"wrapped fault", fmt.Errorf("cancel: %w", conflict), conflict},
+		{"fault because of a deadline", conflict.Because(context.DeadlineExceeded), conflict},
+		{"deadline", fmt.Errorf("query: %w", context.DeadlineExceeded), fault.ErrUnavailable},
+		{"internal because of a deadline", fault.ErrInternal.Because(context.DeadlineExceeded), fault.ErrUnavailable},
+		{"canceled", context.Canceled, fault.ErrUnavailable},
+		{"unknown", raw, fault.ErrInternal},
+		{"no route", fiber.NewError(404, raw.Error()), fault.ErrRoute},
+		{"no method", fiber.ErrMethodNotAllowed, fault.ErrMethod},
+		{"malformed", fiber.NewError(400, raw.Error()), problem.ErrMalformed},
+		{"slow", fiber.ErrRequestTimeout, problem.ErrSlowRequest},
+		{"large", fiber.ErrRequestEntityTooLarge, fault.ErrTooLarge},
+		{"large headers", fiber.ErrRequestHeaderFieldsTooLarge, fault.ErrTooLarge},
+		{"media type", fiber.ErrUnprocessableEntity, fault.ErrMediaType},
+		{"teapot", fiber.ErrTeapot, problem.ErrMalformed},
+		{"broken connection", fiber.ErrBadGateway, problem.ErrMalformed},
+		{"framework failure", fiber.ErrInternalServerError, fault.ErrInternal},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f := problem.Of(c.err)
+			require.Equal(t, c.want.Code, f.Code)
+			require.Equal(t, c.want.Kind, f.Kind)
+			require.NotContains(t, f.Message, "svc_pk_test_1")
+		})
+	}
+}
+
+func get(path string) string { return "GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n" }
+
+func TestHandler_AnswersPagesWithPages(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	app := fiber.New(fiber.Config{DisableStartupMessage: true, ErrorHandler: problem.Handler(problem.Config{
+		Logger: slog.New(slog.NewTextHandler(&log, nil)),
+		IsPage: func(c *fiber.Ctx) bool { return !strings.HasPrefix(c.Path(), "/api/") },
+		RenderPage: func(c *fiber.Ctx, p problem.Page) error {
+			if strings.HasSuffix(c.Path(), "broken") {
+				return errors.New("template failed")
+			}
+			c.Type("html")
+			return c.SendString(fmt.Sprintf(`<main data-error-code="%s">%d %s %s</main>`, p.Code, p.Status, p.Message, p.RequestID))
+		},
+	})})
+	gone := fault.New(fault.Gone, "expired", "This link has expired.")
+	app.Get("/register", func(c *fiber.Ctx) error {
+		_ = c.SendString("half a page")
+		return gone.WithRetryAfter(time.Minute)
+	})
+	app.Get("/broken", func(*fiber.Ctx) error { return gone })
+	app.Get("/api/x", func(*fiber.Ctx) error { return gone })
+	addr := servetest.Serve(t, app)
+
+	a := servetest.Raw(t, addr, get("/register"))
+	require.Equal(t, 410, a.Status)
+	require.Equal(t, `<main data-error-code="expired">410 This link has expired. `+a.Header.Get("X-Request-Id")+`</main>`, a.Body)
+	require.Equal(t, "60", a.Header.Get("Retry-After"))
+	require.Equal(t, "no-store", a.Header.Get("Cache-Control"))
+
+	require.Contains(t, servetest.Raw(t, addr, get("/nowhere")).Body, `data-error-code="route_not_found"`)
+
+	for _, path := range []string{"/api/x", "/broken"} { // a page that fails falls back to the envelope
+		a = servetest.Raw(t, addr, get(path))
+		require.Equal(t, 410, a.Status)
+		require.Equal(t, `{"error":{"code":"expired","message":"This link has expired.","requestId":"`+a.Header.Get("X-Request-Id")+`"}}`, a.Body)
+	}
+	require.Contains(t, log.String(), "template failed")
+}
