@@ -38,6 +38,8 @@ type NewDelivery struct {
 
 // RelayStore turns the outbox into deliveries.
 type RelayStore interface {
+	// Pending reports whether there is anything to relay: the cheap question of an idle relay.
+	Pending(ctx context.Context) (bool, error)
 	// Relay takes up to limit events off the outbox, lets plan say what becomes of them, and inserts the deliveries, all
 	// in one transaction. plan may run again when the transaction is tried again. A delivery that exists already is
 	// left as it is and not in claims.
@@ -81,6 +83,7 @@ type Loaded struct {
 	Secret    secret.Text
 	ReadAt    time.Time     // our clock, when the query began
 	Skew      time.Duration // what to add to our clock to get the database's
+	Err       error         // the secret does not decrypt: this delivery cannot be sent now
 }
 
 // Outcome is a finished attempt with what follows from it.

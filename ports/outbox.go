@@ -16,6 +16,8 @@ type Event struct {
 	DepositID id.ID             // zero for rental_operator.linked
 	Data      []byte            // JSON, sent as it is
 	CreatedAt time.Time
+	// CommittedAt is the database's time of the change; it is set when the relay reads the event, and latency counts from it.
+	CommittedAt time.Time
 }
 
 // Outbox is written with the change it tells of.

@@ -1,0 +1,193 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+// DispatchSettings are connection settings for the pool behind Dispatch. Its tables go from empty to a million rows
+// within the life of a cached plan, so the planner is kept from ever preferring a scan of a whole table.
+var DispatchSettings = map[string]string{
+	"enable_seqscan":   "off",
+	"enable_hashjoin":  "off",
+	"enable_mergejoin": "off",
+	"plan_cache_mode":  "force_generic_plan",
+	"jit":              "off",
+}
+
+// Dispatch holds the dispatcher's queries: few, each over a set of rows, written by hand because their plans matter.
+// It implements ports.RelayStore, ports.ClaimStore and ports.WorkStore.
+type Dispatch struct {
+	pool   *pgxpool.Pool
+	cipher Cipher
+}
+
+// NewDispatch gives the dispatcher's queries over a pool of its own, opened with DispatchSettings.
+func NewDispatch(pool *pgxpool.Pool, cipher Cipher) *Dispatch {
+	return &Dispatch{pool: pool, cipher: cipher}
+}
+
+// freshSpan bounds the usual look at the outbox from below. Rows die by the thousand at the old end of its index; only
+// the full look, once in fullLook, wades through them, and finds what is older or was written with a slow clock.
+const (
+	freshSpan = 5 * time.Second
+	fullLook  = time.Second
+)
+
+// Pending reports whether the outbox has anything to relay: the cheap question of an idle relay.
+func (s *Dispatch) Pending(ctx context.Context) (bool, error) {
+	var any bool
+	err := s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM outbox)`).Scan(&any)
+	return any, translate(err)
+}
+
+// Relay implements ports.RelayStore.
+func (s *Dispatch) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event, []ports.Endpoint) []ports.NewDelivery) (relayed int, claims []ports.Claim, err error) {
+	err = inTx(ctx, s.pool, func(tx pgx.Tx) error {
+		relayed, claims = 0, nil
+		ids, committed, err := takeOutbox(ctx, tx, limit)
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		events, endpoints, err := readEvents(ctx, tx, ids, committed)
+		if err != nil {
+			return err
+		}
+		relayed = len(ids)
+		claims, err = insertDeliveries(ctx, tx, plan(events, endpoints), lease)
+		return err
+	})
+	return relayed, claims, err
+}
+
+func takeOutbox(ctx context.Context, tx pgx.Tx, limit int) ([]id.ID, map[id.ID]time.Time, error) {
+	const take = `
+		DELETE FROM outbox WHERE event_id = ANY (ARRAY (
+			SELECT event_id FROM outbox
+			WHERE event_id >= CASE WHEN $2 THEN uuid_floor(now() - $3::interval) ELSE '00000000-0000-0000-0000-000000000000'::uuid END
+			ORDER BY event_id LIMIT $1 FOR UPDATE SKIP LOCKED))
+		RETURNING event_id, committed_at`
+	ids, committed := []id.ID{}, map[id.ID]time.Time{}
+	for _, fresh := range []bool{true, false} {
+		rows, err := tx.Query(ctx, take, limit-len(ids), fresh, freshSpan)
+		if err != nil {
+			return nil, nil, err
+		}
+		var eventID id.ID
+		var at time.Time
+		if _, err := pgx.ForEachRow(rows, []any{&eventID, &at}, func() error {
+			ids = append(ids, eventID)
+			committed[eventID] = at
+			return nil
+		}); err != nil {
+			return nil, nil, err
+		}
+		if len(ids) > 0 {
+			break
+		}
+	}
+	return ids, committed, nil
+}
+
+// readEvents reads events and, share-locked so that none is deleted or disabled before the deliveries are in, the
+// subscriptions of their partners.
+func readEvents(ctx context.Context, tx pgx.Tx, ids []id.ID, committed map[id.ID]time.Time) ([]ports.Event, []ports.Endpoint, error) {
+	batch := &pgx.Batch{}
+	batch.Queue(`SELECT id, partner_id, name, deposit_id, data, created_at FROM events WHERE id = ANY ($1) ORDER BY id`, ids)
+	batch.Queue(`SELECT `+endpointColumns+` FROM webhook_subscriptions s
+		WHERE s.partner_id = ANY (ARRAY (SELECT DISTINCT partner_id FROM events WHERE id = ANY ($1))) AND s.deleted_at IS NULL
+		ORDER BY s.id FOR SHARE`, ids)
+	results := tx.SendBatch(ctx, batch)
+	defer func() { _ = results.Close() }()
+	rows, err := results.Query()
+	if err != nil {
+		return nil, nil, err
+	}
+	var events []ports.Event
+	for rows.Next() {
+		var e ports.Event
+		if err := rows.Scan(&e.ID, &e.PartnerID, &e.Name, &e.DepositID, &e.Data, &e.CreatedAt); err != nil {
+			rows.Close()
+			return nil, nil, err
+		}
+		e.CommittedAt = committed[e.ID]
+		events = append(events, e)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, nil, err
+	}
+	if rows, err = results.Query(); err != nil {
+		return nil, nil, err
+	}
+	endpoints, err := pgx.CollectRows(rows, scanEndpoint)
+	return events, endpoints, err
+}
+
+const endpointColumns = `s.id, s.partner_id, s.events, s.enabled, s.failures, s.failing_since, s.slow, s.quick, s.holds, s.held_until, s.ramp`
+
+func scanEndpoint(row pgx.CollectableRow) (ports.Endpoint, error) {
+	var e ports.Endpoint
+	var since, held *time.Time
+	h := &e.Health
+	err := row.Scan(&e.ID, &e.PartnerID, &e.Events, &e.Enabled, &h.Failures, &since, &h.Slow, &h.Quick, &h.Holds, &held, &h.Ramp)
+	h.FailingSince, h.HeldUntil = orZero(since), orZero(held)
+	return e, err
+}
+
+func orZero(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
+}
+
+func orNull(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+func insertDeliveries(ctx context.Context, tx pgx.Tx, planned []ports.NewDelivery, lease time.Duration) ([]ports.Claim, error) {
+	if len(planned) == 0 {
+		return nil, nil
+	}
+	n := len(planned)
+	ids, subs, events, deposits := make([]id.ID, n), make([]id.ID, n), make([]id.ID, n), make([]id.ID, n)
+	names, bodies, at := make([]string, n), make([][]byte, n), make([]time.Time, n)
+	states, parked := make([]int16, n), make([]bool, n)
+	for i, d := range planned {
+		ids[i], subs[i], events[i], deposits[i] = d.ID, d.Endpoint, d.Source.ID, d.Source.DepositID
+		names[i], bodies[i], at[i] = string(d.Event), d.Body, d.Source.CommittedAt
+		states[i], parked[i] = int16(d.State), d.Parked
+	}
+	rows, err := tx.Query(ctx, `
+		INSERT INTO deliveries (id, subscription_id, event_id, event, deposit_id, state, seq, due_at, body, event_at)
+		SELECT n.id, n.sub, n.event_id, n.event, nullif(n.deposit_id, '00000000-0000-0000-0000-000000000000'), n.state, n.state,
+			CASE WHEN n.state = 1 THEN now() + $10::interval WHEN NOT n.parked THEN now() END, n.body, n.event_at
+		FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::int2[], $7::bool[], $8::bytea[], $9::timestamptz[])
+			AS n(id, sub, event_id, event, deposit_id, state, parked, body, event_at)
+		ON CONFLICT (event_id, subscription_id) WHERE redelivery_of IS NULL DO NOTHING
+		RETURNING id, subscription_id, seq, state`,
+		ids, subs, events, names, deposits, states, parked, bodies, at, lease)
+	if err != nil {
+		return nil, err
+	}
+	claims := make([]ports.Claim, 0, n)
+	var c ports.Claim
+	var state webhook.State
+	_, err = pgx.ForEachRow(rows, []any{&c.DeliveryID, &c.SubscriptionID, &c.Seq, &state}, func() error {
+		if state == webhook.Dispatched {
+			claims = append(claims, c)
+		}
+		return nil
+	})
+	return claims, err
+}

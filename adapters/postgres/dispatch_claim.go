@@ -1,0 +1,116 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// Due implements ports.ClaimStore. It walks the index from endpoint to endpoint, so its cost grows with the number of
+// endpoints that have something waiting, never with how much.
+func (s *Dispatch) Due(ctx context.Context) ([]ports.Endpoint, error) {
+	rows, err := s.pool.Query(ctx, `
+		WITH RECURSIVE waiting(id) AS (
+			(SELECT subscription_id FROM deliveries WHERE state = 0 AND due_at IS NOT NULL ORDER BY subscription_id LIMIT 1)
+			UNION ALL
+			SELECT (SELECT d.subscription_id FROM deliveries d WHERE d.state = 0 AND d.due_at IS NOT NULL AND d.subscription_id > w.id
+				ORDER BY d.subscription_id LIMIT 1)
+			FROM waiting w WHERE w.id IS NOT NULL)
+		SELECT `+endpointColumns+` FROM waiting w JOIN webhook_subscriptions s ON s.id = w.id
+		WHERE s.enabled AND s.deleted_at IS NULL
+			AND EXISTS (SELECT FROM deliveries d WHERE d.subscription_id = w.id AND d.state = 0 AND d.due_at <= now())`)
+	if err != nil {
+		return nil, translate(err)
+	}
+	endpoints, err := pgx.CollectRows(rows, scanEndpoint)
+	return endpoints, translate(err)
+}
+
+// Claim implements ports.ClaimStore.
+func (s *Dispatch) Claim(ctx context.Context, rooms []ports.Room, lease time.Duration) ([]ports.Claim, error) {
+	if len(rooms) == 0 {
+		return nil, nil
+	}
+	subs, room := make([]id.ID, len(rooms)), make([]int32, len(rooms))
+	for i, r := range rooms {
+		subs[i], room[i] = r.SubscriptionID, int32(min(r.Room, 1<<20)) //nolint:gosec // bounded on the line
+	}
+	return s.claims(ctx, `
+		UPDATE deliveries d SET state = 1, seq = d.seq + 1, due_at = now() + $3::interval
+		FROM unnest($1::uuid[], $2::int4[]) AS r(sub, room)
+		CROSS JOIN LATERAL (
+			SELECT w.id FROM deliveries w WHERE w.subscription_id = r.sub AND w.state = 0 AND w.due_at <= now()
+			ORDER BY w.due_at LIMIT r.room FOR UPDATE SKIP LOCKED) due
+		WHERE d.id = due.id
+		RETURNING d.id, d.subscription_id, d.seq`, subs, room, lease)
+}
+
+// ClaimUrgent implements ports.ClaimStore.
+func (s *Dispatch) ClaimUrgent(ctx context.Context, limit int, lease time.Duration) (claims []ports.Claim, recovered int, err error) {
+	rows, err := s.pool.Query(ctx, `
+		WITH tests AS (
+			SELECT id FROM deliveries WHERE test AND state = 0 AND due_at <= now() ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED),
+		expired AS (
+			SELECT id FROM deliveries WHERE state = 1 AND due_at <= now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED),
+		urgent AS (SELECT id, false AS recovered FROM tests UNION ALL SELECT id, true FROM expired)
+		UPDATE deliveries d SET state = 1, seq = d.seq + 1, due_at = now() + $2::interval
+		FROM urgent u WHERE d.id = u.id
+		RETURNING d.id, d.subscription_id, d.seq, u.recovered`, limit, lease)
+	if err != nil {
+		return nil, 0, translate(err)
+	}
+	var c ports.Claim
+	var again bool
+	_, err = pgx.ForEachRow(rows, []any{&c.DeliveryID, &c.SubscriptionID, &c.Seq, &again}, func() error {
+		claims = append(claims, c)
+		if again {
+			recovered++
+		}
+		return nil
+	})
+	return claims, recovered, translate(err)
+}
+
+func (s *Dispatch) claims(ctx context.Context, sql string, args ...any) ([]ports.Claim, error) {
+	rows, err := s.pool.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, translate(err)
+	}
+	var claims []ports.Claim
+	var c ports.Claim
+	_, err = pgx.ForEachRow(rows, []any{&c.DeliveryID, &c.SubscriptionID, &c.Seq}, func() error {
+		claims = append(claims, c)
+		return nil
+	})
+	return claims, translate(err)
+}
+
+// UnderWay implements ports.ClaimStore. Leases that ran out a minute ago are no longer looked at: ClaimUrgent has
+// long taken them, and their dead index entries would be waded through each time.
+func (s *Dispatch) UnderWay(ctx context.Context) (map[id.ID]int, error) {
+	rows, err := s.pool.Query(ctx, `
+		SELECT subscription_id, count(*) FROM deliveries WHERE state = 1 AND due_at > now() - interval '1 minute' GROUP BY 1`)
+	if err != nil {
+		return nil, translate(err)
+	}
+	counts := map[id.ID]int{}
+	var sub id.ID
+	var n int
+	_, err = pgx.ForEachRow(rows, []any{&sub, &n}, func() error {
+		counts[sub] = n
+		return nil
+	})
+	return counts, translate(err)
+}
+
+// ExpireLeases implements ports.ClaimStore.
+func (s *Dispatch) ExpireLeases(ctx context.Context, givenBefore, lease time.Duration) (int, error) {
+	tag, err := s.pool.Exec(ctx, `
+		UPDATE deliveries SET due_at = now()
+		WHERE state = 1 AND due_at > now() AND due_at < now() + $1::interval - $2::interval`, lease, givenBefore)
+	return int(tag.RowsAffected()), translate(err)
+}

@@ -1,0 +1,214 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+// Load implements ports.WorkStore.
+func (s *Dispatch) Load(ctx context.Context, claims []ports.Claim) ([]ports.Loaded, error) {
+	ids := make([]id.ID, len(claims))
+	for i, c := range claims {
+		ids[i] = c.DeliveryID
+	}
+	readAt := time.Now()
+	rows, err := s.pool.Query(ctx, `
+		SELECT d.id, d.seq, d.state, d.due_at - clock_timestamp(), d.attempts, d.test, d.event, d.event_id, d.event_at, d.body,
+			s.id, s.url, s.secret, s.enabled, clock_timestamp()
+		FROM unnest($1::uuid[]) AS c(id)
+		JOIN deliveries d ON d.id = c.id
+		JOIN webhook_subscriptions s ON s.id = d.subscription_id AND s.deleted_at IS NULL`, ids)
+	if err != nil {
+		return nil, translate(err)
+	}
+	found := make(map[id.ID]ports.Loaded, len(claims))
+	for rows.Next() {
+		l, err := s.scanLoaded(rows, readAt)
+		if err != nil {
+			rows.Close()
+			return nil, err
+		}
+		found[l.DeliveryID] = l
+	}
+	if err := rows.Err(); err != nil {
+		return nil, translate(err)
+	}
+	out := make([]ports.Loaded, len(claims))
+	for i, c := range claims {
+		l := found[c.DeliveryID]
+		l.Live = l.Found && l.Live && l.Seq == c.Seq
+		l.Claim = c
+		out[i] = l
+	}
+	return out, nil
+}
+
+// scanLoaded reads one row. A secret that does not decrypt makes that delivery unusable, never the batch.
+func (s *Dispatch) scanLoaded(rows pgx.Rows, readAt time.Time) (ports.Loaded, error) {
+	l := ports.Loaded{Found: true, ReadAt: readAt}
+	var state webhook.State
+	var left *time.Duration
+	var sealed []byte
+	var dbNow time.Time
+	if err := rows.Scan(&l.DeliveryID, &l.Seq, &state, &left, &l.Attempts, &l.Test, &l.Event, &l.EventID, &l.EventAt, &l.Body,
+		&l.SubscriptionID, &l.URL, &sealed, &l.Enabled, &dbNow); err != nil {
+		return l, translate(err)
+	}
+	l.Live = state == webhook.Dispatched
+	if left != nil {
+		l.LeaseLeft = *left
+	}
+	l.Skew = dbNow.Sub(time.Now())
+	plain, err := s.cipher.Decrypt(sealed, secretAAD(l.SubscriptionID))
+	if err != nil {
+		l.Err = err
+		return l, nil
+	}
+	l.Secret = secret.Text(plain)
+	return l, nil
+}
+
+// Record implements ports.WorkStore.
+func (s *Dispatch) Record(ctx context.Context, outcomes []ports.Outcome, adjust []id.ID, limit int) (settled []bool, health map[id.ID]webhook.Health, err error) {
+	if len(adjust) == 0 {
+		settled, err = record(ctx, s.pool, outcomes)
+		return settled, nil, translate(err)
+	}
+	err = inTx(ctx, s.pool, func(tx pgx.Tx) error {
+		if health, err = adjustHealth(ctx, tx, outcomes, adjust, limit); err != nil {
+			return err
+		}
+		settled, err = record(ctx, tx, outcomes)
+		return err
+	})
+	return settled, health, err
+}
+
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+func record(ctx context.Context, q querier, outcomes []ports.Outcome) ([]bool, error) {
+	n := len(outcomes)
+	index, ids, seqs, states, waits := make([]int32, n), make([]id.ID, n), make([]int32, n), make([]int16, n), make([]time.Duration, n)
+	numbers, started, took := make([]int32, n), make([]time.Time, n), make([]int32, n)
+	results, statuses, snippets, details := make([]string, n), make([]*int16, n), make([]string, n), make([]string, n)
+	for i, o := range outcomes {
+		a := o.Attempt
+		index[i], ids[i], seqs[i], states[i], waits[i] = int32(i), o.Claim.DeliveryID, o.Claim.Seq, int16(o.Verdict.State), o.Verdict.Wait //nolint:gosec // a group is small
+		numbers[i], started[i], took[i] = int32(a.Number), a.StartedAt, int32(a.Duration.Milliseconds())                                   //nolint:gosec // bounded by schedule and timeout
+		results[i], snippets[i], details[i] = string(a.Result), a.Snippet, a.Detail
+		if a.ResponseStatus > 0 {
+			status := int16(a.ResponseStatus) //nolint:gosec // three digits
+			statuses[i] = &status
+		}
+	}
+	rows, err := q.Query(ctx, `
+		WITH o AS (
+			SELECT * FROM unnest($1::int4[], $2::uuid[], $3::int4[], $4::int2[], $5::interval[], $6::int4[], $7::timestamptz[], $8::int4[], $9::text[], $10::int2[], $11::text[], $12::text[])
+				AS o(n, id, seq, state, wait, number, started_at, duration_ms, result, status, snippet, detail)),
+		logged AS (
+			INSERT INTO delivery_attempts (delivery_id, number, started_at, duration_ms, result, response_status, snippet, detail)
+			SELECT id, number, started_at, duration_ms, result, status, snippet, detail FROM o)
+		UPDATE deliveries d SET state = o.state, attempts = greatest(d.attempts, o.number),
+			due_at = CASE WHEN o.state = 0 THEN now() + o.wait END, finished_at = CASE WHEN o.state >= 2 THEN now() END
+		FROM o
+		WHERE d.id = o.id AND CASE WHEN o.state = 2 THEN d.state IN (0, 1, 3) ELSE d.state = 1 AND d.seq = o.seq END
+		RETURNING o.n`,
+		index, ids, seqs, states, waits, numbers, started, took, results, statuses, snippets, details)
+	if err != nil {
+		return nil, err
+	}
+	settled := make([]bool, n)
+	var i int32
+	_, err = pgx.ForEachRow(rows, []any{&i}, func() error {
+		settled[i] = true
+		return nil
+	})
+	return settled, err
+}
+
+// adjustHealth locks the subscriptions first and in order, as everything does that touches both them and their deliveries.
+func adjustHealth(ctx context.Context, tx pgx.Tx, outcomes []ports.Outcome, adjust []id.ID, limit int) (map[id.ID]webhook.Health, error) {
+	rows, err := tx.Query(ctx, `SELECT `+endpointColumns+` FROM webhook_subscriptions s WHERE s.id = ANY ($1) ORDER BY s.id FOR UPDATE`, adjust)
+	if err != nil {
+		return nil, err
+	}
+	endpoints, err := pgx.CollectRows(rows, scanEndpoint)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	health := make(map[id.ID]webhook.Health, len(endpoints))
+	batch := &pgx.Batch{}
+	for _, e := range endpoints {
+		h := e.Health
+		for _, o := range outcomes {
+			if o.Claim.SubscriptionID == e.ID {
+				h = h.After(o.Attempt, limit, now)
+			}
+		}
+		health[e.ID] = h
+		if h == e.Health {
+			continue
+		}
+		batch.Queue(`UPDATE webhook_subscriptions SET failures = $2, failing_since = $3, slow = $4, quick = $5, holds = $6, held_until = $7, ramp = $8 WHERE id = $1`,
+			e.ID, h.Failures, orNull(h.FailingSince), h.Slow, h.Quick, h.Holds, orNull(h.HeldUntil), h.Ramp)
+	}
+	if batch.Len() == 0 {
+		return health, nil
+	}
+	return health, tx.SendBatch(ctx, batch).Close()
+}
+
+// Release implements ports.WorkStore.
+func (s *Dispatch) Release(ctx context.Context, claims []ports.Claim) error {
+	ids, seqs := make([]id.ID, len(claims)), make([]int32, len(claims))
+	for i, c := range claims {
+		ids[i], seqs[i] = c.DeliveryID, c.Seq
+	}
+	_, err := s.pool.Exec(ctx, `
+		UPDATE deliveries d SET
+			state = CASE WHEN s.deleted_at IS NULL THEN 0 ELSE 4 END,
+			due_at = CASE WHEN s.deleted_at IS NULL AND s.enabled THEN now() END,
+			finished_at = CASE WHEN s.deleted_at IS NOT NULL THEN now() END
+		FROM unnest($1::uuid[], $2::int4[]) AS c(id, seq), webhook_subscriptions s
+		WHERE d.id = c.id AND d.seq = c.seq AND d.state = 1 AND s.id = d.subscription_id`, ids, seqs)
+	return translate(err)
+}
+
+// Disable implements ports.WorkStore.
+func (s *Dispatch) Disable(ctx context.Context, subscriptionID, mailID id.ID) error {
+	return inTx(ctx, s.pool, func(tx pgx.Tx) error {
+		var contact, url string
+		err := tx.QueryRow(ctx, `
+			UPDATE webhook_subscriptions s SET enabled = false, disabled_reason = $2
+			FROM partners p WHERE s.id = $1 AND p.id = s.partner_id AND s.enabled AND s.deleted_at IS NULL AND s.failing_since <= now() - $3::interval
+			RETURNING p.contact_email, s.url`, subscriptionID, webhook.DisabledByFailure, webhook.DisableAfter).Scan(&contact, &url)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `UPDATE deliveries SET due_at = NULL WHERE subscription_id = $1 AND state = 0 AND due_at IS NOT NULL`, subscriptionID); err != nil {
+			return err
+		}
+		if contact == "" {
+			return nil
+		}
+		_, err = tx.Exec(ctx, `INSERT INTO mails (id, recipient, subject, body, created_at, due_at) VALUES ($1, $2, $3, $4, now(), now())`, mailID, contact,
+			"Your webhook was disabled", "For five days every delivery to\n\n  "+url+"\n\nhas failed, so we have disabled webhook "+id.Subscription.Of(subscriptionID)+
+				".\n\nNothing is lost: deliveries are kept and go out once you enable it again.\n")
+		return err
+	})
+}
+
