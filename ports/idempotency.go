@@ -24,6 +24,7 @@ type IdempotencyKey struct {
 	Route       string // method and path, ids included
 	Key         [16]byte
 	Fingerprint [32]byte // SHA-256 of the canonical JSON of the body
+	Holder      id.ID    // this very request: it takes off its own mark in the cache, never another's
 }
 
 // StoredResponse is a success as it was sent.

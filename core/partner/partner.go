@@ -66,6 +66,12 @@ type APIKey struct {
 // Revoked reports whether the key no longer authenticates.
 func (k APIKey) Revoked() bool { return !k.RevokedAt.IsZero() }
 
+// Caller is a partner that has authenticated, with the key it used.
+type Caller struct {
+	Partner Partner
+	Key     APIKey
+}
+
 // KeyHash is the SHA-256 of a whole key. The keys carry 192 random bits, so a fast hash is enough.
 type KeyHash [sha256.Size]byte
 
