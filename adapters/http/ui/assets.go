@@ -1,0 +1,28 @@
+package ui
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+
+	"github.com/gofiber/fiber/v2"
+)
+
+//go:embed assets/app.css
+var stylesheet []byte
+
+// StylesheetPath is where the stylesheet is served. It changes with the content, so browsers may keep it for ever.
+var StylesheetPath = func() string {
+	sum := sha256.Sum256(stylesheet)
+	return "/assets/app-" + hex.EncodeToString(sum[:6]) + ".css"
+}()
+
+// MountAssets serves the stylesheet.
+func MountAssets(app fiber.Router) {
+	app.Get(StylesheetPath, func(c *fiber.Ctx) error {
+		c.Set(fiber.HeaderContentType, "text/css; charset=utf-8")
+		c.Set(fiber.HeaderCacheControl, "public, max-age=31536000, immutable")
+		c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
+		return c.Send(stylesheet)
+	})
+}

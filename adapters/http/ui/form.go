@@ -1,0 +1,65 @@
+package ui
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+)
+
+func (f Field) attributes() templ.OrderedAttributes {
+	attrs := templ.OrderedAttributes{}
+	add := func(key string, value any) {
+		attrs = append(attrs, templ.KeyValue[string, any]{Key: key, Value: value})
+	}
+	add("type", f.Type)
+	add("id", f.Name)
+	add("name", f.Name)
+	if f.Type != "password" { // a password is never sent back
+		add("value", f.Value)
+	}
+	if f.Autocomplete != "" {
+		add("autocomplete", f.Autocomplete)
+	}
+	if f.InputMode != "" {
+		add("inputmode", f.InputMode)
+	}
+	if f.MaxLength > 0 {
+		add("maxlength", strconv.Itoa(f.MaxLength))
+	}
+	if f.MinLength > 0 {
+		add("minlength", strconv.Itoa(f.MinLength))
+	}
+	if f.Type == "email" || f.Type == "password" {
+		add("spellcheck", "false")
+		add("autocapitalize", "none")
+	}
+	add("required", f.Required)
+	add("autofocus", f.Autofocus)
+	if by := f.describedBy(); by != "" {
+		add("aria-describedby", by)
+	}
+	if f.Error != "" {
+		add("aria-invalid", "true")
+	}
+	return attrs
+}
+
+func (f Field) describedBy() string {
+	var ids []string
+	if f.Error != "" {
+		ids = append(ids, f.Name+"-error")
+	}
+	if f.Hint != "" {
+		ids = append(ids, f.Name+"-hint")
+	}
+	return strings.Join(ids, " ")
+}
+
+// errorCode puts the code where tests and support look for it.
+func errorCode(code string) templ.Attributes {
+	if code == "" {
+		return nil
+	}
+	return templ.Attributes{"data-error-code": code}
+}

@@ -1,0 +1,210 @@
+package ui_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/http/problem"
+	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+)
+
+type fixedEntropy struct{}
+
+func (fixedEntropy) NewID() id.ID       { return id.ID{1} }
+func (fixedEntropy) Bytes(n int) []byte { return make([]byte, n) }
+
+func TestCatalogue_HasEveryTextInBothLanguages(t *testing.T) {
+	require.Empty(t, ui.Incomplete())
+}
+
+func TestCatalogue_ExplainsEveryErrorAPageCanShow(t *testing.T) {
+	for _, f := range []*fault.Error{
+		connect.ErrPartnerNotFound, connect.ErrMissingConnectSecret, connect.ErrInvalidSignature, connect.ErrExpired,
+		connect.ErrAlreadyLinked, connect.ErrExternalIDConflict, connect.ErrEmailTaken, connect.ErrBadCredentials,
+		connect.ErrInvalidEmail, connect.ErrInvalidPassword, connect.ErrInvalidCompany,
+		fault.ErrInternal, fault.ErrUnavailable, fault.ErrRoute, fault.ErrMethod, fault.ErrTooLarge, fault.ErrMediaType,
+		fault.ErrRateLimited, ui.ErrForm,
+	} {
+		require.True(t, ui.Explained(f.Code), f.Code)
+	}
+}
+
+func TestLangOf_PrefersTheQueryThenTheCookieThenTheHeader(t *testing.T) {
+	app := fiber.New(fiber.Config{Immutable: true})
+	app.Get("/", func(c *fiber.Ctx) error { return c.SendString(string(ui.LangOf(c))) })
+	cases := []struct{ name, query, cookie, header, want string }{
+		{"nothing", "", "", "", "en"},
+		{"query", "?lang=fr", "lang=en", "en", "fr"},
+		{"unknown query", "?lang=de", "lang=fr", "en", "fr"},
+		{"cookie", "", "lang=fr", "en", "fr"},
+		{"unknown cookie", "", "lang=xx", "fr-CA,en;q=0.5", "fr"},
+		{"region", "", "", "fr-FR,fr;q=0.9,en;q=0.8", "fr"},
+		{"weights", "", "", "fr;q=0.3, en;q=0.7", "en"},
+		{"unknown first", "", "", "de, fr;q=0.5", "fr"},
+		{"refused", "", "", "fr;q=0", "en"},
+		{"broken weight", "", "", "fr;q=x, en", "en"},
+		{"case", "", "", "FR", "fr"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			req := httptest.NewRequest(http.MethodGet, "/"+c.query, nil)
+			req.Header.Set("Accept-Language", c.header)
+			if c.cookie != "" {
+				req.Header.Set("Cookie", c.cookie)
+			}
+			require.Equal(t, c.want, body(t, app, req))
+		})
+	}
+}
+
+func TestRawQuery_KeepsEveryByteThatAURLMayHold(t *testing.T) {
+	app := fiber.New(fiber.Config{Immutable: true})
+	app.Get("/", func(c *fiber.Ctx) error { return c.SendString(ui.RawQuery(c)) })
+	raw := `a=1&a=2&%zz&;x&b=%2e+%2E&&c=A"<>'` + "`&d"
+	req := httptest.NewRequest(http.MethodGet, "/", nil)
+	req.RequestURI = "/?" + raw
+	require.Equal(t, raw, body(t, app, req))
+	req.RequestURI = "/?n=é"
+	require.Equal(t, "n=%C3%A9", body(t, app, req))
+}
+
+func TestSetFormTargets_NamesTheOriginAndNothingElse(t *testing.T) {
+	const base = "default-src 'none'; style-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
+	cases := map[string]string{
+		"https://pms.example/done?x=1":         base + "; form-action 'self' https://pms.example",
+		"https://PMS.example:8443/":            base + "; form-action 'self' https://pms.example:8443",
+		"http://localhost:3000/cb":             base + "; form-action 'self' http://localhost:3000",
+		"https://exämple.fr/":                  base + "; form-action 'self' https://xn--exmple-cua.fr",
+		"https://my_host.example/":             base + "; form-action 'self' https://my_host.example",
+		"http://[::1]:8080/":                   base,
+		"https://a.example;script-src%20*/":    base,
+		"https://a.example,default-src/":       base,
+		"https://'unsafe-inline'/":             base,
+		"https://*.example/":                   base,
+		"javascript://pms.example/%0aalert(1)": base,
+	}
+	for raw, want := range cases {
+		u, err := url.Parse(raw)
+		if err != nil {
+			continue // refused earlier, by returnurl.Parse
+		}
+		app := fiber.New()
+		app.Get("/", func(c *fiber.Ctx) error { ui.SecureHeaders(c); ui.SetFormTargets(c, u); return nil })
+		res, err := app.Test(httptest.NewRequest(http.MethodGet, "/", nil))
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		require.Equal(t, want, res.Header.Get("Content-Security-Policy"), raw)
+	}
+}
+
+func TestCheckForm(t *testing.T) {
+	site, err := ui.NewSite("https://dash.example", fixedEntropy{})
+	require.NoError(t, err)
+	app := fiber.New(fiber.Config{Immutable: true})
+	app.Get("/", func(c *fiber.Ctx) error { return c.SendString(site.FormToken(c)) })
+	app.Post("/", func(c *fiber.Ctx) error {
+		if err := site.CheckForm(c); err != nil {
+			return c.Status(403).SendString("refused")
+		}
+		return c.SendString("ok")
+	})
+	res, err := app.Test(httptest.NewRequest(http.MethodGet, "/", nil))
+	require.NoError(t, err)
+	defer func() { _ = res.Body.Close() }()
+	token, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	cookie := res.Cookies()[0]
+	require.Equal(t, "__Host-form", cookie.Name)
+	require.True(t, cookie.Secure && cookie.HttpOnly)
+	require.Equal(t, http.SameSiteLaxMode, cookie.SameSite)
+	own := cookie.Name + "=" + cookie.Value
+
+	cases := []struct {
+		name, token, cookie, origin, site, want string
+	}{
+		{"as our page sends it", string(token), own, "null", "same-origin", "ok"},
+		{"old browser", string(token), own, "https://dash.example", "", "ok"},
+		{"no token", "", own, "", "", "refused"},
+		{"forged token", strings.Repeat("0", 64), own, "", "", "refused"},
+		{"no cookie", string(token), "", "", "", "refused"},
+		{"cookie of somebody else", string(token), "__Host-form=" + strings.Repeat("B", 43), "", "", "refused"},
+		{"short cookie", site.Seal("x", ui.FieldCSRF), "__Host-form=x", "", "", "refused"},
+		{"cookie without the prefix", string(token), "form=" + cookie.Value, "", "", "refused"},
+		{"session instead", site.Seal(strings.Repeat("C", 43), ui.FieldCSRF), "__Host-session=" + strings.Repeat("C", 43), "", "", "ok"},
+		{"other origin", string(token), own, "https://evil.example", "", "refused"},
+		{"cross-site", string(token), own, "", "cross-site", "refused"},
+		{"same-site is another host", string(token), own, "", "same-site", "refused"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			req := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(url.Values{ui.FieldCSRF: {c.token}}.Encode()))
+			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			for k, v := range map[string]string{"Cookie": c.cookie, "Origin": c.origin, "Sec-Fetch-Site": c.site} {
+				if v != "" {
+					req.Header.Set(k, v)
+				}
+			}
+			require.Equal(t, c.want, body(t, app, req))
+		})
+	}
+}
+
+func TestErrorPage_CarriesTheCodeAndTheRequestID(t *testing.T) {
+	app := fiber.New(fiber.Config{Immutable: true})
+	app.Get("/*", func(c *fiber.Ctx) error {
+		return ui.RenderProblem(c, problem.Page{Status: 404, Code: "route_not_found", Message: "<b>", RequestID: "req_1"})
+	})
+	req := httptest.NewRequest(http.MethodGet, `/x?"><script>alert(1)</script>`, nil)
+	req.Header.Set("Accept-Language", "fr")
+	html := body(t, app, req)
+	require.Contains(t, html, `<html lang="fr">`)
+	require.Contains(t, html, `data-error-code="route_not_found"`)
+	require.Contains(t, html, "req_1")
+	require.Contains(t, html, "Page introuvable")
+	require.NotContains(t, html, "<script")
+}
+
+func TestInput_TiesHintAndErrorToTheField(t *testing.T) {
+	var b strings.Builder
+	f := ui.Field{Name: "email", Type: "email", Label: "E-mail", Value: `"><script>`, Hint: "h", Error: "e", Required: true, Autofocus: true}
+	require.NoError(t, ui.Input(f).Render(context.Background(), &b))
+	require.Contains(t, b.String(), `aria-describedby="email-error email-hint"`)
+	require.Contains(t, b.String(), `aria-invalid="true"`)
+	require.Contains(t, b.String(), ` required autofocus`)
+	require.NotContains(t, b.String(), "<script")
+	b.Reset()
+	require.NoError(t, ui.Input(ui.Field{Name: "password", Type: "password", Value: "hunter22222"}).Render(context.Background(), &b))
+	require.NotContains(t, b.String(), "hunter22222")
+}
+
+func TestStylesheet_IsServedForEver(t *testing.T) {
+	app := fiber.New()
+	ui.MountAssets(app)
+	res, err := app.Test(httptest.NewRequest(http.MethodGet, ui.StylesheetPath, nil))
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	require.Equal(t, 200, res.StatusCode)
+	require.Equal(t, "text/css; charset=utf-8", res.Header.Get("Content-Type"))
+	require.Contains(t, res.Header.Get("Cache-Control"), "immutable")
+}
+
+func body(t *testing.T, app *fiber.App, req *http.Request) string {
+	t.Helper()
+	res, err := app.Test(req)
+	require.NoError(t, err)
+	defer func() { _ = res.Body.Close() }()
+	b, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	return string(b)
+}
