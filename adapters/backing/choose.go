@@ -1,0 +1,130 @@
+package backing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// forcing is the environment variable that leaves one source only.
+const forcing = "TEST_SERVICES"
+
+// service is what differs between Postgres and Redis when a server is looked for.
+type service struct {
+	name                 string
+	testsEnv, sandboxEnv string
+	debian               string // the package to install
+	whatToHave           string // for a message on a system without apt-get
+	image                image
+	checkURL             func(ctx context.Context, url string) error
+	hasNative            func(*machine) bool
+	native               func(context.Context, Options) (server *Server, how string, err error)
+	container            func(Options) containerSpec
+}
+
+// source is one place a server may come from. Its error says in a few words why it did not.
+type source struct {
+	name  string
+	start func(ctx context.Context, o Options) (server *Server, how string, err error)
+}
+
+// finalError ends the search: a server was named and must not be replaced by another one silently.
+type finalError struct{ error }
+
+func (s service) envName(p Purpose) string {
+	if p == Sandbox {
+		return s.sandboxEnv
+	}
+	return s.testsEnv
+}
+
+// sources lists where to look, in order.
+func (s service) sources(o Options) ([]source, error) {
+	env := source{"env", s.fromEnv}
+	native := source{"native", s.native}
+	docker := source{"docker", s.fromDocker}
+	apt := source{"apt-get", s.fromApt}
+	switch forced := o.machine.getenv(forcing); forced {
+	case "env":
+		if !o.Private {
+			return []source{env}, nil
+		}
+	case "native":
+		return []source{native, apt}, nil
+	case "docker":
+		return []source{docker}, nil
+	case "":
+	default:
+		return nil, fmt.Errorf("%s is %q; it takes env, native or docker", forcing, forced)
+	}
+	list := []source{env, docker, native, apt}
+	if o.Purpose == Sandbox {
+		list = []source{env, native, docker, apt}
+	}
+	if o.Private {
+		list = list[1:]
+	}
+	if o.AllowMiniredis && o.Purpose == Sandbox && s.name == redisName {
+		list = append(list, source{"miniredis", startMiniredis})
+	}
+	return list, nil
+}
+
+// obtain tries the sources until one gives a server.
+func (s service) obtain(ctx context.Context, o Options) (*Server, error) {
+	list, err := s.sources(o)
+	if err != nil {
+		return nil, err
+	}
+	var passed []string
+	for _, from := range list {
+		server, how, err := from.start(ctx, o)
+		if err == nil {
+			server.choice = s.explain(o, how, passed)
+			return server, nil
+		}
+		if errors.As(err, &finalError{}) || ctx.Err() != nil {
+			return nil, fmt.Errorf("%s: %w", s.name, err)
+		}
+		passed = append(passed, from.name+": "+err.Error())
+	}
+	return nil, s.unavailable(o, passed)
+}
+
+func (s service) explain(o Options, how string, passed []string) string {
+	why := strings.Join(passed, "; ")
+	if forced := o.machine.getenv(forcing); forced != "" {
+		why = strings.Trim(forcing+"="+forced+"; "+why, "; ")
+	}
+	if why == "" {
+		return how
+	}
+	return how + " (" + why + ")"
+}
+
+// unavailable is the message for a machine that has nothing: what to install or set, then what was tried.
+func (s service) unavailable(o Options, passed []string) error {
+	advice := fmt.Sprintf("install %s, or set %s", s.whatToHave, s.envName(o.Purpose))
+	if forced := o.machine.getenv(forcing); forced != "" {
+		advice += fmt.Sprintf(", or unset %s (it is %q)", forcing, forced)
+	} else {
+		advice += fmt.Sprintf(", or start Docker and pull %s", s.image)
+	}
+	return fmt.Errorf("%s is needed and none is there: %s\n  - %s", s.name, advice, strings.Join(passed, "\n  - "))
+}
+
+func (s service) fromEnv(ctx context.Context, o Options) (*Server, string, error) {
+	name := s.envName(o.Purpose)
+	given := o.machine.getenv(name)
+	if given == "" {
+		return nil, "", fmt.Errorf("%s is not set", name)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	if err := s.checkURL(ctx, given); err != nil {
+		return nil, "", finalError{fmt.Errorf("%s is set, but the server does not answer: %w", name, err)}
+	}
+	return &Server{url: given, control: foreign{}}, fmt.Sprintf("%s, at %s", name, hostOf(given)), nil
+}

@@ -1,0 +1,153 @@
+package backing
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ory/dockertest/v3"
+	"github.com/ory/dockertest/v3/docker"
+	"github.com/stretchr/testify/require"
+)
+
+// fakeDaemon answers like a Docker daemon without images; pull is what it does when asked for one.
+func fakeDaemon(t *testing.T, pull http.HandlerFunc) *machine {
+	t.Helper()
+	daemon := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/images/create"):
+			pull(w, r)
+		case strings.HasSuffix(r.URL.Path, "/images/json"):
+			_, _ = w.Write([]byte(`[{"Id":"1","RepoTags":["postgres:11","redisearch:9","<none>:<none>"]},{"Id":"2"}]`))
+		default:
+			_, _ = w.Write([]byte("OK"))
+		}
+	}))
+	t.Cleanup(daemon.Close)
+	m := bareMachine(t)
+	m.docker = func() (*dockertest.Pool, error) { return dockertest.NewPool(daemon.URL) }
+	return m
+}
+
+func TestPull_DeadRegistry_CostsLittleAndOnlyOnce(t *testing.T) {
+	t.Parallel()
+	pulls := make(chan string, 10)
+	m := fakeDaemon(t, func(_ http.ResponseWriter, r *http.Request) {
+		pulls <- r.URL.Query().Get("fromImage") + ":" + r.URL.Query().Get("tag")
+		<-r.Context().Done()
+	})
+	started := time.Now()
+	for range 3 {
+		_, err := StartPostgres(t.Context(), Options{machine: m, Logf: t.Logf})
+		require.ErrorContains(t, err, "docker: image postgres:15-alpine ")
+	}
+
+	require.Less(t, time.Since(started), 10*m.registryAnswers)
+	require.Len(t, pulls, 1)
+	require.Equal(t, "postgres:15-alpine", <-pulls)
+
+	_, err := StartRedis(t.Context(), Options{machine: m, Logf: t.Logf})
+	require.ErrorContains(t, err, "docker: image redis:7-alpine is not here and cannot be pulled: the registry does not answer")
+}
+
+func TestPull_Forced_TriesAgain(t *testing.T) {
+	t.Parallel()
+	pulls := make(chan struct{}, 10)
+	m := fakeDaemon(t, func(w http.ResponseWriter, _ *http.Request) {
+		pulls <- struct{}{}
+		http.Error(w, `{"message":"Get \"https://registry/v2/\": dial tcp: lookup registry: no such host"}`, http.StatusInternalServerError)
+	})
+	m.getenv = environment(map[string]string{forcing: "docker"})
+	for range 2 {
+		_, err := StartRedis(t.Context(), Options{machine: m, Logf: t.Logf})
+		require.ErrorContains(t, err, "docker: image redis:7-alpine is not here and cannot be pulled: no such host")
+	}
+	require.Len(t, pulls, 2)
+}
+
+func TestPull_SlowRegistry_IsLeftWhereServerBinariesAreThere(t *testing.T) {
+	t.Parallel()
+	m := fakeDaemon(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write([]byte(`{"status":"Pulling from library/redis"}`))
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	})
+	real := realMachine(t, "")
+	m.lookPath, m.glob, m.euid = real.lookPath, real.glob, real.euid
+	s := startRedis(t, Options{machine: m})
+
+	require.Contains(t, s.Choice(), "cannot be pulled: it did not arrive within 1s")
+	require.Contains(t, s.Choice(), "redis-server, as ")
+}
+
+func TestDocker_DaemonAway_IsSaid(t *testing.T) {
+	t.Parallel()
+	m := bareMachine(t)
+	m.docker = func() (*dockertest.Pool, error) { return dockertest.NewPool("unix:///nonexistent/docker.sock") }
+
+	_, err := StartRedis(t.Context(), Options{machine: m, Logf: t.Logf})
+
+	require.ErrorContains(t, err, "docker: no Docker daemon answers")
+}
+
+func TestImage_Suits(t *testing.T) {
+	t.Parallel()
+	postgres := postgresService.image
+	for name, want := range map[string]bool{
+		"postgres:15-alpine": true, "postgres:17.2": true, "postgres:latest": true, "postgres:alpine": true, "postgres:15": true,
+		"postgres:14-alpine": false, "postgres:9.6": false, "postgres:bookworm": false, "postgres": false,
+		"mypostgres:16": false, "someone/postgres:16": false, "<none>:<none>": false,
+	} {
+		require.Equal(t, want, postgres.suits(name), name)
+	}
+}
+
+func TestDockerHost(t *testing.T) {
+	t.Parallel()
+	for endpoint, want := range map[string]string{
+		"unix:///var/run/docker.sock": "127.0.0.1", "tcp://10.0.0.7:2375": "10.0.0.7", "http://build:2375": "build",
+	} {
+		host, local := dockerHost(endpoint)
+		require.Equal(t, want, host)
+		require.Equal(t, strings.HasPrefix(endpoint, "unix"), local)
+	}
+}
+
+func TestParentKilled_LeavesNoContainer(t *testing.T) {
+	t.Parallel()
+	if !dockerHasImages(t) {
+		t.Log("this machine has no Docker with both images: the launchers' other tests cover server binaries")
+		return
+	}
+	pool, err := dockertest.NewPool("")
+	require.NoError(t, err)
+	for _, state := range []string{"running", "paused"} {
+		report := killParent(t, "docker/"+state)
+		require.Len(t, report.Containers, 2)
+		for _, id := range report.Containers {
+			require.Eventually(t, func() bool {
+				_, err := pool.Client.InspectContainer(id)
+				var missing *docker.NoSuchContainer
+				return errors.As(err, &missing)
+			}, soon, often)
+		}
+	}
+}
+
+// dockerHasImages tells whether a daemon answers that has both images already.
+func dockerHasImages(t testing.TB) bool {
+	m := realMachine(t, "")
+	pool, err := m.dockerPool(t.Context())
+	if err != nil {
+		return false
+	}
+	for _, s := range []service{postgresService, redisService} {
+		if _, here, err := s.localImage(t.Context(), pool); err != nil || !here {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,170 @@
+package backing
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// home is the private directory of one server: its data, its log, and the guard that removes it.
+type home struct {
+	dir   string // no symbolic links in it
+	data  string // owned by the user the server runs as, closed to others
+	owner *user.User
+	cred  *syscall.Credential // nil when the server runs as ourselves
+	log   *os.File
+	guard *guard
+}
+
+// newHome makes a directory under a guard. Where we are root the server runs as the first of users that exists.
+func newHome(m *machine, users ...string) (*home, error) {
+	h := &home{}
+	if m.euid() == 0 {
+		if err := h.pickOwner(users); err != nil {
+			return nil, err
+		}
+	}
+	parent, err := h.reachableTemp(m.tempDirs)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(parent, "partnerdeposits-")
+	if err != nil {
+		return nil, err
+	}
+	h.dir, h.data = dir, filepath.Join(dir, "data")
+	if err := h.furnish(); err != nil {
+		h.remove()
+		return nil, err
+	}
+	return h, nil
+}
+
+func (h *home) pickOwner(names []string) error {
+	for _, name := range names {
+		found, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, errUID := strconv.ParseUint(found.Uid, 10, 32)
+		gid, errGID := strconv.ParseUint(found.Gid, 10, 32)
+		if errUID != nil || errGID != nil || uid == 0 {
+			continue
+		}
+		h.owner, h.cred = found, &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+		return nil
+	}
+	return fmt.Errorf("no unprivileged user to run as (looked for %v)", names)
+}
+
+// reachableTemp is the first temporary directory that the server's user can walk into.
+func (h *home) reachableTemp(dirs []string) (string, error) {
+	for _, dir := range dirs {
+		resolved, err := filepath.EvalSymlinks(dir)
+		if err == nil && (h.cred == nil || openToAll(resolved)) {
+			return resolved, nil
+		}
+	}
+	return "", errors.New("no temporary directory that an unprivileged user can enter")
+}
+
+func openToAll(dir string) bool {
+	for {
+		info, err := os.Stat(dir)
+		if err != nil || info.Mode().Perm()&0o001 == 0 {
+			return false
+		}
+		if dir == filepath.Dir(dir) {
+			return true
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+func (h *home) furnish() error {
+	var err error
+	if h.guard, err = startGuard(h.dir); err != nil {
+		return fmt.Errorf("start the guard: %w", err)
+	}
+	if err := os.Chmod(h.dir, 0o711); err != nil {
+		return err
+	}
+	if err := os.Mkdir(h.data, 0o700); err != nil {
+		return err
+	}
+	if h.log, err = os.OpenFile(filepath.Join(h.dir, "log"), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600); err != nil {
+		return err
+	}
+	return h.own(h.data)
+}
+
+// own gives a path to the user the server runs as.
+func (h *home) own(path string) error {
+	if h.cred == nil {
+		return nil
+	}
+	return os.Chown(path, int(h.cred.Uid), int(h.cred.Gid))
+}
+
+// command prepares a process that runs in the data directory, writes to the log and sees none of our environment.
+func (h *home) command(argv ...string) *exec.Cmd {
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir = h.data
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC", "HOME=" + h.data}
+	cmd.Stdout, cmd.Stderr = h.log, h.log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: h.cred}
+	return cmd
+}
+
+// userName says whom the server runs as, for the line that explains the choice.
+func (h *home) userName() string {
+	if h.owner == nil {
+		return "the current user"
+	}
+	return "user " + h.owner.Username
+}
+
+func (h *home) logSize() int64 {
+	info, err := h.log.Stat()
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// logSince reads the log from an offset, its last 4 KiB at most.
+func (h *home) logSince(offset int64) string {
+	const most = 4 << 10
+	size := h.logSize()
+	offset = max(offset, size-most, 0)
+	text, err := io.ReadAll(io.NewSectionReader(h.log, offset, size-offset))
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// remove deletes the directory and sends the guard home. The server must have ended.
+func (h *home) remove() {
+	removeSharedMemory(h.data)
+	if h.log != nil {
+		_ = h.log.Close()
+	}
+	if err := os.RemoveAll(h.dir); err != nil {
+		// A last writer may still be closing its files; the guard tries again.
+		if h.guard != nil {
+			_ = h.guard.tie.Close()
+			_ = h.guard.cmd.Wait()
+		}
+		return
+	}
+	if h.guard != nil {
+		h.guard.dismiss()
+	}
+}

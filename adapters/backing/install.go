@@ -1,0 +1,174 @@
+package backing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// installScript installs packages without letting them start a service or make a cluster: what it puts in place for
+// that is taken away again. Package lists are fetched only when the first attempt fails.
+const installScript = `
+set -eu
+export DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 LC_ALL=C
+policy=/usr/sbin/policy-rc.d
+cluster=/etc/postgresql-common/createcluster.d/zz-no-main-cluster.conf
+cleanup() {
+	[ -z "${made_policy:-}" ] || rm -f "$policy"
+	[ -z "${made_cluster:-}" ] || rm -f "$cluster"
+	[ -z "${made_dir:-}" ] || rmdir "${cluster%/*}" || :
+}
+trap cleanup EXIT
+if [ ! -e "$policy" ]; then
+	made_policy=1
+	printf '#!/bin/sh\nexit 101\n' >"$policy"
+	chmod 755 "$policy"
+fi
+if [ "$1" = postgresql ] && [ ! -e "$cluster" ]; then
+	made_cluster=1
+	[ -d "${cluster%/*}" ] || made_dir=1
+	mkdir -p "${cluster%/*}"
+	echo 'create_main_cluster = false' >"$cluster"
+fi
+get() { apt-get -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0 "$@"; }
+get install -y --no-install-recommends "$@" || { get update && get install -y --no-install-recommends "$@"; }
+`
+
+// installLimit bounds one apt-get run, package lists included.
+const installLimit = 5 * time.Minute
+
+// fromApt installs the server where that is possible, then runs it like any binary of the machine.
+func (s service) fromApt(ctx context.Context, o Options) (*Server, string, error) {
+	m := o.machine
+	if s.hasNative(m) {
+		return nil, "", errors.New("nothing to install, the server is there")
+	}
+	if err := m.canInstall(); err != nil {
+		return nil, "", err
+	}
+	unlock, err := m.lockInstall()
+	if err != nil {
+		return nil, "", err
+	}
+	defer unlock()
+	if !s.hasNative(m) { // another process may just have done it
+		o.Logf("services: no %s here: installing it with apt-get install %s (no system service is started)", s.name, s.debian)
+		if err := m.install(ctx, s.debian); err != nil {
+			return nil, "", err
+		}
+	}
+	server, how, err := s.native(ctx, o)
+	return server, how + ", installed with apt-get", err
+}
+
+func (m *machine) canInstall() error {
+	release, err := m.readFile("/etc/os-release")
+	if err != nil || !debianLike(string(release)) {
+		return errors.New("this is not a Debian or Ubuntu")
+	}
+	if _, err := m.lookPath("apt-get"); err != nil {
+		return errors.New("there is no apt-get in PATH")
+	}
+	if m.euid() == 0 {
+		return nil
+	}
+	if _, err := m.lookPath("sudo"); err != nil {
+		return errors.New("we are neither root nor is there sudo")
+	}
+	return nil
+}
+
+func debianLike(release string) bool {
+	for line := range strings.Lines(release) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		if key != "ID" && key != "ID_LIKE" {
+			continue
+		}
+		for _, id := range strings.Fields(strings.Trim(value, `"'`)) {
+			if id == "debian" || id == "ubuntu" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// install lets apt-get finish even when ctx ends: a package manager is not to be interrupted halfway.
+func (m *machine) install(ctx context.Context, packages ...string) error {
+	type result struct {
+		output []byte
+		err    error
+	}
+	done := make(chan result, 1)
+	go func() {
+		output, err := m.runRoot(installScript, packages...)
+		done <- result{output, err}
+	}()
+	select {
+	case got := <-done:
+		if got.err != nil {
+			return fmt.Errorf("apt-get install %s: %w; it says:\n%s", strings.Join(packages, " "), got.err, lastLines(string(got.output), 12))
+		}
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(installLimit):
+		return fmt.Errorf("apt-get install %s took longer than %s", strings.Join(packages, " "), installLimit)
+	}
+}
+
+// runAsRoot runs a shell script as root, through sudo where we are not; sudo may ask for a password on a terminal.
+func (m *machine) runAsRoot(script string, args ...string) ([]byte, error) {
+	argv := append([]string{"/bin/sh", "-c", script, "install"}, args...)
+	if m.euid() != 0 {
+		if err := exec.Command("sudo", "-n", "true").Run(); err != nil && !askPassword() {
+			return nil, errors.New("sudo wants a password and there is no terminal to ask for it")
+		}
+		argv = append([]string{"sudo", "-n"}, argv...)
+	}
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C must not stop it halfway
+	return cmd.CombinedOutput()
+}
+
+func askPassword() bool {
+	stdin, err := os.Stdin.Stat()
+	if err != nil || stdin.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	if null, err := os.Stat(os.DevNull); err != nil || os.SameFile(stdin, null) {
+		return false // as under "go test"
+	}
+	ask := exec.Command("sudo", "-v")
+	ask.Stdin, ask.Stdout, ask.Stderr = os.Stdin, os.Stderr, os.Stderr
+	return ask.Run() == nil
+}
+
+// lockInstall makes the test binaries of one run install one after another.
+func (m *machine) lockInstall() (unlock func(), err error) {
+	if m.cacheDir == "" {
+		return func() {}, nil // apt-get has a lock of its own
+	}
+	if err := os.MkdirAll(m.cacheDir, 0o700); err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(filepath.Join(m.cacheDir, "install.lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return func() { _ = file.Close() }, nil
+}
+
+func lastLines(text string, n int) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}

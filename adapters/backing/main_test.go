@@ -1,0 +1,175 @@
+package backing
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/ory/dockertest/v3"
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+)
+
+// asParent makes this test binary, run again, a process that owns servers and waits to be killed.
+const asParent = "BACKING_TEST_AS_PARENT"
+
+func TestMain(m *testing.M) {
+	if what := os.Getenv(asParent); what != "" {
+		beParent(what)
+	}
+	os.Exit(RunTests(m))
+}
+
+// realMachine is this machine with one source forced, or none for "".
+func realMachine(t testing.TB, forced string) *machine {
+	m := thisMachine()
+	m.getenv = environment(map[string]string{forcing: forced})
+	m.cacheDir = t.TempDir()
+	return m
+}
+
+// bareMachine has nothing at all.
+func bareMachine(t testing.TB) *machine {
+	m := &machine{
+		getenv:          environment(nil),
+		lookPath:        func(string) (string, error) { return "", exec.ErrNotFound },
+		glob:            func(string) ([]string, error) { return nil, nil },
+		readFile:        func(string) ([]byte, error) { return []byte("ID=fedora\n"), nil },
+		euid:            func() int { return 1000 },
+		docker:          func() (*dockertest.Pool, error) { return nil, errors.New("none") },
+		cacheDir:        t.TempDir(),
+		tempDirs:        []string{os.TempDir(), "/tmp"},
+		registryAnswers: 200 * time.Millisecond,
+		pullBound:       time.Second,
+	}
+	m.runRoot = func(string, ...string) ([]byte, error) {
+		return nil, errors.New("nothing may be installed here")
+	}
+	return m
+}
+
+func environment(values map[string]string) func(string) string {
+	return func(name string) string { return values[name] }
+}
+
+func startPostgres(t testing.TB, o Options) *Server {
+	t.Helper()
+	return started(t, StartPostgres, o)
+}
+
+func startRedis(t testing.TB, o Options) *Server {
+	t.Helper()
+	return started(t, StartRedis, o)
+}
+
+func started(t testing.TB, start func(context.Context, Options) (*Server, error), o Options) *Server {
+	t.Helper()
+	if o.Logf == nil {
+		o.Logf = t.Logf
+	}
+	if o.machine == nil {
+		o.machine = realMachine(t, "native")
+	}
+	server, err := start(t.Context(), o)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Close()) })
+	return server
+}
+
+func query[T any](t testing.TB, s *Server, sql string) T {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), s.URL())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, conn.Close(t.Context())) }()
+	var answer T
+	require.NoError(t, conn.QueryRow(t.Context(), sql).Scan(&answer))
+	return answer
+}
+
+func execute(t testing.TB, s *Server, sql string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), s.URL())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, conn.Close(t.Context())) }()
+	_, err = conn.Exec(t.Context(), sql)
+	require.NoError(t, err)
+}
+
+func redisClient(t testing.TB, s *Server) *redis.Client {
+	t.Helper()
+	options, err := redis.ParseURL(s.URL())
+	require.NoError(t, err)
+	options.MaxRetries, options.DialerRetries = -1, 1
+	client := redis.NewClient(options)
+	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	return client
+}
+
+func homeOf(s *Server) string { return s.control.(*native).home.dir }
+
+// gone tells whether no process is left in a directory, and the directory neither.
+func gone(dir string) bool {
+	_, err := os.Stat(dir)
+	return errors.Is(err, os.ErrNotExist) && len(processesIn(dir)) == 0
+}
+
+// alive tells whether a process runs; one that has ended and was not yet waited for by init does not.
+func alive(pid int) bool {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return false
+	}
+	_, state, _ := strings.Cut(string(stat), ") ")
+	return !strings.HasPrefix(state, "Z")
+}
+
+// parentReport is what a parent process tells about the servers it owns.
+type parentReport struct {
+	Dirs       []string
+	Pids       []int
+	Containers []string
+}
+
+// beParent starts both services as "native/running", "docker/paused" and so on say, reports them, and waits for its end.
+func beParent(what string) {
+	forced, state, _ := strings.Cut(what, "/")
+	m := thisMachine()
+	m.getenv = environment(map[string]string{forcing: forced})
+	s, err := Start(context.Background(), Options{machine: m})
+	if err != nil {
+		panic(err)
+	}
+	var report parentReport
+	for _, server := range []*Server{s.Postgres, s.Redis} {
+		if c, ok := server.control.(*container); ok {
+			report.Containers = append(report.Containers, c.resource.ID)
+			continue
+		}
+		report.Dirs = append(report.Dirs, homeOf(server))
+		report.Pids = append(report.Pids, processesIn(homeOf(server))...)
+	}
+	if state == "paused" {
+		if err := errors.Join(s.Postgres.Pause(), s.Redis.Pause()); err != nil {
+			panic(err)
+		}
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(report); err != nil {
+		panic(err)
+	}
+	select {}
+}
+
+// writeExecutable makes a file that lookups take for a program.
+func writeExecutable(t testing.TB, path, script string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, []byte(strings.TrimSpace(script)+"\n"), 0o755))
+}

@@ -1,0 +1,227 @@
+package backing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	startLimit = 60 * time.Second // a start, with recovery after a crash
+	stopLimit  = 30 * time.Second // a stop that was asked for politely
+	pollEvery  = 20 * time.Millisecond
+)
+
+var errPortTaken = errors.New("the port is taken")
+
+// native is a server run from a binary on this machine.
+type native struct {
+	name  string
+	home  *home
+	argv  func(port int) []string
+	ready func(ctx context.Context, port, pid int) error // asks the server itself, and whether it is this one
+
+	onDeath   syscall.Signal // what the kernel sends it when we die
+	gentle    syscall.Signal // stop, finishing what is in flight
+	immediate syscall.Signal // stop at once
+
+	mu    sync.Mutex
+	port  int
+	child *child
+}
+
+// startFresh starts the server on a free port; another process may win the race for it, so it tries several.
+func (n *native) startFresh(ctx context.Context) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var err error
+	for range 5 {
+		if n.port, err = freePort(); err != nil {
+			return err
+		}
+		if err = n.launch(ctx); !errors.Is(err, errPortTaken) {
+			return err
+		}
+	}
+	return err
+}
+
+// launch starts the process on n.port and waits until it answers. Callers hold mu.
+func (n *native) launch(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	logged := n.home.logSize()
+	c, err := startChild(n.home.command(n.argv(n.port)...), n.onDeath)
+	if err != nil {
+		return fmt.Errorf("start %s: %w", n.name, err)
+	}
+	n.child = c
+	poll := time.NewTicker(pollEvery)
+	defer poll.Stop()
+	for {
+		if err = n.ready(ctx, n.port, c.pid()); err == nil && c.running() {
+			return nil
+		}
+		select {
+		case <-c.done:
+			text := n.home.logSince(logged)
+			if strings.Contains(text, "Address already in use") {
+				return errPortTaken
+			}
+			return fmt.Errorf("%s ended as it started (%v); its log says:\n%s", n.name, c.err, text)
+		case <-ctx.Done():
+			n.killAll()
+			return fmt.Errorf("%s did not answer in time (%w); its log says:\n%s", n.name, errors.Join(ctx.Err(), err), n.home.logSince(logged))
+		case <-poll.C:
+		}
+	}
+}
+
+// Pid is the server's main process.
+func (n *native) Pid() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.child == nil || !n.child.running() {
+		return 0
+	}
+	return n.child.pid()
+}
+
+func (n *native) Kill() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.killAll()
+	return nil
+}
+
+// killAll sends SIGKILL to the server and its children, as a machine that goes down would. Callers hold mu.
+func (n *native) killAll() {
+	if n.child != nil && n.child.running() {
+		_ = n.child.cmd.Process.Signal(syscall.SIGSTOP) // no new children while we count them
+	}
+	for {
+		pids := processesIn(n.home.dir)
+		for _, pid := range pids {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		if n.child != nil && n.child.running() {
+			_ = n.child.cmd.Process.Kill()
+			<-n.child.done
+		}
+		if len(pids) == 0 {
+			return
+		}
+		<-time.After(pollEvery / 4)
+	}
+}
+
+func (n *native) Stop(immediate bool) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.stop(immediate)
+}
+
+// stop ends the server with its own signal, with SIGKILL when that takes too long. Callers hold mu.
+func (n *native) stop(immediate bool) error {
+	if n.child == nil || !n.child.running() {
+		return nil
+	}
+	signal := n.gentle
+	if immediate {
+		signal = n.immediate
+	}
+	_ = n.child.cmd.Process.Signal(signal)
+	n.signalAll(syscall.SIGCONT) // one that is paused could not obey
+	select {
+	case <-n.child.done:
+		n.killAll() // stragglers only
+		return nil
+	case <-time.After(stopLimit):
+		n.killAll()
+		return fmt.Errorf("%s did not stop within %s and was killed", n.name, stopLimit)
+	}
+}
+
+func (n *native) Restart(ctx context.Context) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if err := n.stop(false); err != nil {
+		return err
+	}
+	// An outgoing connection of some other process may hold the port for a moment.
+	deadline := time.After(startLimit)
+	for {
+		err := n.launch(ctx)
+		if !errors.Is(err, errPortTaken) {
+			return err
+		}
+		select {
+		case <-deadline:
+			return fmt.Errorf("restart %s: port %d stayed taken", n.name, n.port)
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(10 * pollEvery):
+		}
+	}
+}
+
+func (n *native) Pause() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.child == nil || !n.child.running() {
+		return fmt.Errorf("pause %s: it is not running", n.name)
+	}
+	_ = n.child.cmd.Process.Signal(syscall.SIGSTOP) // first the parent, so that nothing is forked meanwhile
+	n.signalAll(syscall.SIGSTOP)
+	return nil
+}
+
+func (n *native) Resume() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.child == nil || !n.child.running() {
+		return fmt.Errorf("resume %s: it is not running", n.name)
+	}
+	n.signalAll(syscall.SIGCONT)
+	return nil
+}
+
+func (n *native) signalAll(signal syscall.Signal) {
+	for _, pid := range processesIn(n.home.dir) {
+		_ = syscall.Kill(pid, signal)
+	}
+	_ = n.child.cmd.Process.Signal(signal)
+}
+
+func (n *native) Log() string { return n.home.logSince(0) }
+
+func (n *native) Close() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	err := n.stop(true) // the data is thrown away: nothing to finish
+	n.home.remove()
+	return err
+}
+
+// freePort finds a port on 127.0.0.1 below the range that outgoing connections are given, so that a server that is
+// down for a while finds its port free again.
+func freePort() (int, error) {
+	for range 100 {
+		port := 20000 + rand.IntN(12000)
+		listener, err := net.Listen("tcp4", loopback(port))
+		if err != nil {
+			continue
+		}
+		return port, listener.Close()
+	}
+	return 0, errors.New("found no free port between 20000 and 31999")
+}
+
+func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

@@ -1,0 +1,268 @@
+package backing
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+)
+
+const soon, often = 20 * time.Second, 50 * time.Millisecond
+
+func TestStartPostgres_Native_HasTheSettingsPromised(t *testing.T) {
+	t.Parallel()
+	s := startPostgres(t, Options{})
+
+	for setting, want := range map[string]string{
+		"server_encoding": "UTF8", "lc_collate": "C", "timezone": "UTC", "listen_addresses": "127.0.0.1",
+		"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on", "max_connections": "300",
+	} {
+		require.Equal(t, want, query[string](t, s, "select setting from pg_settings where name ilike '"+setting+"'"), setting)
+	}
+	require.Equal(t, []string{"null:trust", "127.0.0.1:trust"},
+		query[[]string](t, s, "select array_agg(coalesce(address, 'null') || ':' || auth_method order by line_number) from pg_hba_file_rules"))
+}
+
+func TestStartPostgres_FastUnsafe_GivesUpDurability(t *testing.T) {
+	t.Parallel()
+	s := startPostgres(t, Options{FastUnsafe: true})
+
+	require.Equal(t, int64(3), query[int64](t, s,
+		"select count(*) from pg_settings where name in ('fsync', 'synchronous_commit', 'full_page_writes') and setting = 'off'"))
+}
+
+func TestStartPostgres_Native_RunsAsAnUnprivilegedUser(t *testing.T) {
+	t.Parallel()
+	s := startPostgres(t, Options{FastUnsafe: true})
+
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(s.Pid()) + "/status")
+	require.NoError(t, err)
+	require.NotRegexp(t, `(?m)^Uid:\s+0\b`, string(status))
+	require.NotRegexp(t, `(?m)^Gid:\s+0\b`, string(status))
+}
+
+func TestClose_Native_LeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	postgres, redis := startPostgres(t, Options{}), startRedis(t, Options{})
+	execute(t, postgres, "create table kept (id int)")
+	for _, s := range []*Server{postgres, redis} {
+		dir, pids := homeOf(s), processesIn(homeOf(s))
+		guard := s.control.(*native).home.guard.cmd.Process.Pid
+		require.Contains(t, pids, s.Pid())
+
+		require.NoError(t, s.Close())
+		require.NoError(t, s.Close(), "a second Close is harmless")
+
+		require.True(t, gone(dir))
+		require.Zero(t, s.Pid())
+		for _, pid := range append(pids, guard) {
+			require.False(t, alive(pid), "process %d of %s", pid, dir)
+		}
+	}
+}
+
+func TestClose_AfterKillOrPause_LeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string]func(*Server) error{"killed": (*Server).Kill, "paused": (*Server).Pause} {
+		for _, s := range []*Server{startPostgres(t, Options{FastUnsafe: true}), startRedis(t, Options{})} {
+			pids := processesIn(homeOf(s))
+			require.NoError(t, before(s))
+			require.NoError(t, s.Close())
+			require.True(t, gone(homeOf(s)), name)
+			for _, pid := range pids {
+				require.False(t, alive(pid), name)
+			}
+		}
+	}
+}
+
+func TestRestart_Postgres_KeepsURLAndData(t *testing.T) {
+	t.Parallel()
+	for name, end := range stops {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			forEachLauncher(t, func(t *testing.T, m *machine) {
+				s := startPostgres(t, Options{machine: m})
+				url, pid := s.URL(), s.Pid()
+				execute(t, s, "create table kept as select 42 as answer")
+
+				require.NoError(t, end(s))
+				require.Zero(t, s.Pid())
+				_, err := pgx.Connect(t.Context(), s.URL())
+				require.Error(t, err, "it is down")
+				require.NoError(t, s.Restart(t.Context()))
+
+				require.Equal(t, url, s.URL())
+				require.Equal(t, int32(42), query[int32](t, s, "select answer from kept"))
+				if pid != 0 {
+					require.NotEqual(t, pid, s.Pid())
+				}
+			})
+		})
+	}
+}
+
+func TestRestart_Postgres_WhileItRuns_StartsAgain(t *testing.T) {
+	t.Parallel()
+	s := startPostgres(t, Options{FastUnsafe: true})
+	pid := s.Pid()
+
+	require.NoError(t, s.Restart(t.Context()))
+
+	require.NotEqual(t, pid, s.Pid())
+	require.Equal(t, int32(1), query[int32](t, s, "select 1"))
+}
+
+// stops are the ways a server may go down before it is started again.
+var stops = map[string]func(*Server) error{
+	"after kill":           (*Server).Kill,
+	"after immediate stop": func(s *Server) error { return s.Stop(true) },
+	"after gentle stop":    func(s *Server) error { return s.Stop(false) },
+}
+
+func TestRestart_Redis_KeepsDataOnlyWithAOF(t *testing.T) {
+	t.Parallel()
+	for name, end := range stops {
+		for _, aof := range []bool{false, true} {
+			t.Run(name+", AOF "+strconv.FormatBool(aof), func(t *testing.T) {
+				t.Parallel()
+				forEachLauncher(t, func(t *testing.T, m *machine) {
+					s := startRedis(t, Options{RedisAOF: aof, machine: m})
+					client := redisClient(t, s)
+					require.NoError(t, client.Set(t.Context(), "kept", "42", 0).Err())
+
+					require.NoError(t, end(s))
+					require.Error(t, client.Ping(t.Context()).Err(), "it is down")
+					require.NoError(t, s.Restart(t.Context()))
+
+					found, err := client.Exists(t.Context(), "kept").Result()
+					require.NoError(t, err)
+					require.Equal(t, aof, found == 1)
+				})
+			})
+		}
+	}
+}
+
+func TestPause_KeepsConnectionsSilentUntilResume(t *testing.T) {
+	t.Parallel()
+	forEachLauncher(t, func(t *testing.T, m *machine) {
+		s := startPostgres(t, Options{FastUnsafe: true, machine: m})
+		conn, err := pgx.Connect(t.Context(), s.URL())
+		require.NoError(t, err)
+		defer func() { require.NoError(t, conn.Close(t.Context())) }()
+
+		require.NoError(t, s.Pause())
+		answered := make(chan error, 1)
+		go func() { answered <- conn.Ping(t.Context()) }()
+		select {
+		case err := <-answered:
+			require.Fail(t, "a paused server answered", "%v", err)
+		case <-time.After(300 * time.Millisecond):
+		}
+		require.NoError(t, s.Resume())
+
+		require.NoError(t, <-answered)
+	})
+}
+
+func TestStartRedis_HasAsManyDatabasesAsAsked(t *testing.T) {
+	t.Parallel()
+	s := startRedis(t, Options{RedisDatabases: 512})
+
+	got, err := redisClient(t, s).ConfigGet(t.Context(), "databases").Result()
+	require.NoError(t, err)
+	require.Equal(t, "512", got["databases"])
+}
+
+func TestLaunch_PortTakenByAnotherServer_IsNotMistakenForOurs(t *testing.T) {
+	t.Parallel()
+	for _, pair := range [][2]*Server{
+		{startRedis(t, Options{}), startRedis(t, Options{})},
+		{startPostgres(t, Options{FastUnsafe: true}), startPostgres(t, Options{FastUnsafe: true})},
+	} {
+		n, other := pair[0].control.(*native), pair[1].control.(*native)
+		require.NoError(t, n.Kill())
+		n.mu.Lock()
+		n.port = other.port
+		err := n.launch(t.Context())
+		n.mu.Unlock()
+		require.ErrorIs(t, err, errPortTaken)
+	}
+}
+
+func TestLaunch_ThatFails_ShowsTheLog(t *testing.T) {
+	t.Parallel()
+	s := startRedis(t, Options{})
+	n := s.control.(*native)
+	require.NoError(t, n.Stop(false))
+	good := n.argv
+	n.argv = func(port int) []string { return append(good(port), "--no-such-setting", "1") }
+
+	err := n.Restart(t.Context())
+
+	require.ErrorContains(t, err, "Redis ended as it started")
+	require.ErrorContains(t, err, "no-such-setting")
+}
+
+func TestStart_ContextEnds_StopsWaitingAndLeavesNothing(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+
+	_, err := Start(ctx, Options{machine: realMachine(t, "native"), Logf: t.Logf})
+
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestParentKilled_LeavesNoServerAndNoDirectory(t *testing.T) {
+	t.Parallel()
+	for _, state := range []string{"running", "paused"} {
+		t.Run(state, func(t *testing.T) {
+			t.Parallel()
+			report := killParent(t, "native/"+state)
+			require.Len(t, report.Dirs, 2)
+			require.Greater(t, len(report.Pids), 2)
+
+			require.Eventually(t, func() bool { return gone(report.Dirs[0]) && gone(report.Dirs[1]) }, soon, often)
+			for _, pid := range report.Pids {
+				require.False(t, alive(pid))
+			}
+		})
+	}
+}
+
+// killParent runs this binary as a parent of servers and sends it SIGKILL once it has reported them.
+func killParent(t *testing.T, what string) parentReport {
+	t.Helper()
+	parent := exec.Command(os.Args[0])
+	parent.Env = append(os.Environ(), asParent+"="+what)
+	parent.Stderr = os.Stderr
+	output, err := parent.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, parent.Start())
+	line, err := bufio.NewReader(output).ReadBytes('\n')
+	require.NoError(t, err)
+	var report parentReport
+	require.NoError(t, json.Unmarshal(line, &report))
+
+	require.NoError(t, parent.Process.Kill())
+	require.Error(t, parent.Wait())
+	return report
+}
+
+// forEachLauncher runs a test on server binaries and, where this machine has both images, in Docker.
+func forEachLauncher(t *testing.T, test func(*testing.T, *machine)) {
+	t.Helper()
+	t.Run("native", func(t *testing.T) { test(t, realMachine(t, "native")) })
+	if dockerHasImages(t) {
+		t.Run("docker", func(t *testing.T) { test(t, realMachine(t, "docker")) })
+	}
+}

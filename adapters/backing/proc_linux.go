@@ -1,0 +1,52 @@
+package backing
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+func dieWithParent(attr *syscall.SysProcAttr, signal syscall.Signal) { attr.Pdeathsig = signal }
+
+// processesIn lists the processes whose working directory is dir or below it: a server of ours with all its children.
+func processesIn(dir string) []int {
+	links, err := filepath.Glob("/proc/[0-9]*/cwd")
+	if err != nil {
+		return nil
+	}
+	var pids []int
+	for _, link := range links {
+		cwd, err := os.Readlink(link)
+		if err != nil || (cwd != dir && !strings.HasPrefix(cwd, dir+"/")) {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(link))); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// removeSharedMemory removes the System V segment that a killed postmaster leaves behind; its id is the last number of
+// the seventh line of postmaster.pid.
+func removeSharedMemory(dataDir string) {
+	text, err := os.ReadFile(filepath.Join(dataDir, "postmaster.pid"))
+	if err != nil {
+		return // a clean stop removes the file and the segment
+	}
+	lines := strings.Split(string(text), "\n")
+	if len(lines) < 7 {
+		return
+	}
+	fields := strings.Fields(lines[6])
+	if len(fields) != 2 {
+		return
+	}
+	if id, err := strconv.Atoi(fields[1]); err == nil {
+		_, _ = unix.SysvShmCtl(id, unix.IPC_RMID, nil)
+	}
+}

@@ -1,0 +1,13 @@
+//go:build !linux
+
+package backing
+
+import "syscall"
+
+// Other systems have neither a parent-death signal nor /proc: there a server ends with Close only.
+
+func dieWithParent(*syscall.SysProcAttr, syscall.Signal) {}
+
+func processesIn(string) []int { return nil }
+
+func removeSharedMemory(string) {}

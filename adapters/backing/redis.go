@@ -1,0 +1,142 @@
+package backing
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const redisName = "Redis"
+
+var redisService = service{
+	name:       redisName,
+	testsEnv:   "TEST_REDIS_URL",
+	sandboxEnv: "REDIS_URL",
+	debian:     "redis-server",
+	whatToHave: "Redis 7 or newer (redis-server)",
+	image:      image{repository: "redis", tag: "7-alpine", oldest: 7},
+	checkURL:   pingRedis,
+	native:     nativeRedis,
+	hasNative:  func(m *machine) bool { _, ok := m.redisServer(); return ok },
+	container: func(o Options) containerSpec {
+		return containerSpec{
+			port: "6379/tcp",
+			argv: append([]string{"redis-server", "--protected-mode", "no"}, redisSettings(o)...), // seen from inside, we are not local
+			url:  redisURL, gentle: "TERM", immediate: "KILL",
+			ready: func(ctx context.Context, hostPort string) error {
+				_, err := redisInfo(ctx, hostPort)
+				return err
+			},
+		}
+	},
+}
+
+func redisURL(hostPort string) string { return "redis://" + hostPort + "/0" }
+
+// redisSettings are the settings that hold wherever the server runs.
+func redisSettings(o Options) []string {
+	appendOnly := "no"
+	if o.RedisAOF {
+		appendOnly = "yes"
+	}
+	return []string{
+		"--save", "", "--appendonly", appendOnly, "--appendfsync", "everysec",
+		"--databases", strconv.Itoa(o.RedisDatabases), "--maxmemory-policy", "noeviction",
+	}
+}
+
+func nativeRedis(ctx context.Context, o Options) (*Server, string, error) {
+	bin, ok := o.machine.redisServer()
+	if !ok {
+		return nil, "", errors.New("no redis-server in PATH")
+	}
+	home, err := newHome(o.machine, "redis", "nobody")
+	if err != nil {
+		return nil, "", err
+	}
+	n := &native{
+		name: "Redis", home: home,
+		onDeath: syscall.SIGKILL, gentle: syscall.SIGTERM, immediate: syscall.SIGKILL,
+		argv: func(port int) []string {
+			argv := []string{bin, "--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir", home.data, "--daemonize", "no"}
+			return append(argv, redisSettings(o)...)
+		},
+		ready: ownRedis,
+	}
+	if err := n.startFresh(ctx); err != nil {
+		_ = n.Close()
+		return nil, "", err
+	}
+	how := fmt.Sprintf("%s, as %s, on port %d", bin, home.userName(), n.port)
+	return &Server{url: redisURL(loopback(n.port)), control: n}, how, nil
+}
+
+// ownRedis asks the server on a port for its process id: a port may have been taken by another one. It speaks the
+// inline protocol itself, since a client library logs every refused attempt.
+func ownRedis(ctx context.Context, port, pid int) error {
+	info, err := redisInfo(ctx, loopback(port))
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(info, fmt.Sprintf("process_id:%d\r\n", pid)) {
+		return fmt.Errorf("port %d belongs to another server", port)
+	}
+	return nil
+}
+
+// redisInfo returns INFO's server section; an error too while the server loads its data.
+func redisInfo(ctx context.Context, addr string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = conn.Close() }()
+	deadline, _ := ctx.Deadline()
+	if err := conn.SetDeadline(deadline); err != nil {
+		return "", err
+	}
+	// PING first: INFO answers while the data is still being loaded, PING says LOADING.
+	if _, err := conn.Write([]byte("PING\r\nINFO server\r\n")); err != nil {
+		return "", err
+	}
+	reader := bufio.NewReader(conn)
+	if line, err := reader.ReadString('\n'); err != nil || line != "+PONG\r\n" {
+		return "", errors.Join(err, fmt.Errorf("PING was answered %q", line))
+	}
+	var info strings.Builder
+	for {
+		line, err := reader.ReadString('\n')
+		if err != nil {
+			return "", err
+		}
+		info.WriteString(line)
+		if strings.HasPrefix(line, "process_id:") {
+			return info.String(), nil
+		}
+	}
+}
+
+// pingRedis tells whether a Redis URL answers. Clusters and sentinels are left to the process that will use them.
+func pingRedis(ctx context.Context, redisURL string) error {
+	if strings.Contains(redisURL, ",") || strings.HasPrefix(redisURL, "redis-sentinel://") {
+		return nil
+	}
+	options, err := redis.ParseURL(redisURL)
+	if err != nil {
+		return errors.New("it is not a URL like redis://:password@host:6379/0")
+	}
+	options.MaxRetries, options.DialerRetries = -1, 1 // one attempt says enough
+	client := redis.NewClient(options)
+	defer func() { _ = client.Close() }()
+	return client.Ping(ctx).Err()
+}
