@@ -1,0 +1,82 @@
+// Package passwords hashes and checks passwords with argon2id.
+package passwords
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/alexedwards/argon2id"
+
+	"partnerdeposits/core/fault"
+)
+
+// cost is OWASP's second recommendation: about 50 ms and 19 MiB a hash.
+var cost = &argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
+
+// Parallel is how many hashes are computed at once in a process: a burst of log-ins waits in line and does not take the
+// memory and the processors of everybody else.
+const Parallel = 2
+
+// Argon2id implements ports.Passwords.
+type Argon2id struct {
+	slots chan struct{}
+	dummy string
+}
+
+// New makes the hasher, with a hash of nobody's password to spend time on.
+func New() (*Argon2id, error) {
+	dummy, err := argon2id.CreateHash("nobody has this password", cost)
+	if err != nil {
+		return nil, fmt.Errorf("passwords: %w", err)
+	}
+	return &Argon2id{slots: make(chan struct{}, Parallel), dummy: dummy}, nil
+}
+
+// Hash gives the encoded argon2id hash with a fresh salt.
+//
+// Returns service_unavailable when ctx ends before its turn comes.
+func (a *Argon2id) Hash(ctx context.Context, password string) (string, error) {
+	release, err := a.acquire(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer release()
+	hash, err := argon2id.CreateHash(password, cost)
+	if err != nil {
+		return "", fmt.Errorf("passwords: hash: %w", err)
+	}
+	return hash, nil
+}
+
+// Matches compares in constant time. An empty hash costs the same and never matches, so that the clock does not tell
+// which addresses are known.
+//
+// Returns service_unavailable when ctx ends before its turn comes.
+func (a *Argon2id) Matches(ctx context.Context, password, hash string) (bool, error) {
+	release, err := a.acquire(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer release()
+	against := hash
+	if hash == "" {
+		against = a.dummy
+	}
+	match, err := argon2id.ComparePasswordAndHash(password, against)
+	if err != nil {
+		return false, fmt.Errorf("passwords: compare: %w", err)
+	}
+	return match && hash != "", nil
+}
+
+func (a *Argon2id) acquire(ctx context.Context) (release func(), err error) {
+	if err := ctx.Err(); err != nil { // select would pick at random
+		return nil, fault.ErrUnavailable.Because(err)
+	}
+	select {
+	case a.slots <- struct{}{}:
+		return func() { <-a.slots }, nil
+	case <-ctx.Done():
+		return nil, fault.ErrUnavailable.Because(ctx.Err())
+	}
+}
