@@ -1,0 +1,114 @@
+// Package secrets encrypts what the service must be able to read again: connect secrets, webhook secrets, checkout
+// tokens and stored responses. A keyset holds one primary key, which encrypts, and any number of older ones, which
+// still decrypt. Everything is bound to the row it belongs to, so a ciphertext moved elsewhere does not open.
+package secrets
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/tink-crypto/tink-go/v2/aead"
+	"github.com/tink-crypto/tink-go/v2/insecurecleartextkeyset"
+	"github.com/tink-crypto/tink-go/v2/keyset"
+	"github.com/tink-crypto/tink-go/v2/tink"
+)
+
+// DevelopmentKeyset serves where SERVICE_ENV is development and SECRETS_KEYSET is not set. It is public, so it
+// protects nothing: staging and production refuse it.
+const DevelopmentKeyset = "eyJwcmltYXJ5S2V5SWQiOjE3MjQxMjE2NzcsImtleSI6W3sia2V5RGF0YSI6eyJ0eXBlVXJsIjoidHlwZS5nb29nbGVhcGlzLmNvbS9nb29nbGUuY3J5cHRvLnRpbmsuQWVzR2NtS2V5IiwidmFsdWUiOiJHaUE1L3RNWU5BSE1IeHl2a1h4ekhLODlIbXhzWVNJOFNCOXllTS9PUkg3SHZRPT0iLCJrZXlNYXRlcmlhbFR5cGUiOiJTWU1NRVRSSUMifSwic3RhdHVzIjoiRU5BQkxFRCIsImtleUlkIjoxNzI0MTIxNjc3LCJvdXRwdXRQcmVmaXhUeXBlIjoiVElOSyJ9XX0="
+
+// Errors of this package; neither says anything of the keys or of what was encrypted.
+var (
+	ErrKeyset  = errors.New("secrets: the keyset is not one that NewKeyset made")
+	ErrDecrypt = errors.New("secrets: does not decrypt with this keyset for this row")
+)
+
+// Cipher encrypts with the primary key of its keyset and decrypts with any. It is safe for concurrent use.
+type Cipher struct{ aead tink.AEAD }
+
+// NewKeyset makes a keyset of one random AES-256-GCM key, in the form of SECRETS_KEYSET: base64 of Tink's JSON.
+func NewKeyset() (string, error) {
+	handle, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
+	if err != nil {
+		return "", fmt.Errorf("secrets: make keyset: %w", err)
+	}
+	return encode(handle)
+}
+
+// Rotate adds a new primary key to a keyset; what the older keys encrypted still decrypts.
+//
+// Returns ErrKeyset.
+func Rotate(encoded string) (string, error) {
+	handle, err := decode(encoded)
+	if err != nil {
+		return "", err
+	}
+	manager := keyset.NewManagerFromHandle(handle)
+	keyID, err := manager.Add(aead.AES256GCMKeyTemplate())
+	if err != nil {
+		return "", fmt.Errorf("secrets: add key: %w", err)
+	}
+	if err := manager.SetPrimary(keyID); err != nil {
+		return "", fmt.Errorf("secrets: set primary key: %w", err)
+	}
+	rotated, err := manager.Handle()
+	if err != nil {
+		return "", fmt.Errorf("secrets: rotate keyset: %w", err)
+	}
+	return encode(rotated)
+}
+
+// Open makes the cipher of a keyset.
+//
+// Returns ErrKeyset.
+func Open(encoded string) (*Cipher, error) {
+	handle, err := decode(encoded)
+	if err != nil {
+		return nil, err
+	}
+	primitive, err := aead.New(handle)
+	if err != nil {
+		return nil, ErrKeyset
+	}
+	return &Cipher{aead: primitive}, nil
+}
+
+// Encrypt seals plaintext for associatedData, which names purpose and row: "webhook_secret:" and the row's id.
+func (c *Cipher) Encrypt(plaintext, associatedData []byte) ([]byte, error) {
+	return c.aead.Encrypt(plaintext, associatedData)
+}
+
+// Decrypt opens what Encrypt sealed for the same associatedData.
+//
+// Returns ErrDecrypt.
+func (c *Cipher) Decrypt(ciphertext, associatedData []byte) ([]byte, error) {
+	plaintext, err := c.aead.Decrypt(ciphertext, associatedData)
+	if err != nil {
+		return nil, ErrDecrypt
+	}
+	return plaintext, nil
+}
+
+func encode(handle *keyset.Handle) (string, error) {
+	var out bytes.Buffer
+	if err := insecurecleartextkeyset.Write(handle, keyset.NewJSONWriter(&out)); err != nil {
+		return "", fmt.Errorf("secrets: write keyset: %w", err)
+	}
+	return base64.StdEncoding.EncodeToString(out.Bytes()), nil
+}
+
+// decode never wraps a library's error: it might quote key material.
+func decode(encoded string) (*keyset.Handle, error) {
+	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded))
+	if err != nil {
+		return nil, ErrKeyset
+	}
+	handle, err := insecurecleartextkeyset.Read(keyset.NewJSONReader(bytes.NewReader(raw)))
+	if err != nil {
+		return nil, ErrKeyset
+	}
+	return handle, nil
+}

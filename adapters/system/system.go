@@ -1,0 +1,33 @@
+// Package system gives the use cases the machine's clock and its randomness.
+package system
+
+import (
+	"crypto/rand"
+	"time"
+
+	"github.com/google/uuid"
+
+	"partnerdeposits/core/id"
+)
+
+// Clock is the wall clock. The zero value is ready to use.
+type Clock struct{}
+
+// Now gives the time in UTC, cut to microseconds, as the database keeps it.
+func (Clock) Now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
+
+// Entropy draws from the operating system. The zero value is ready to use.
+type Entropy struct{}
+
+// NewID gives a UUID v7. Ids made by one process never go back in order.
+func (Entropy) NewID() id.ID {
+	// The source of randomness never fails: since Go 1.24 the program ends instead.
+	return id.ID(uuid.Must(uuid.NewV7()))
+}
+
+// Bytes gives n bytes fit for secrets.
+func (Entropy) Bytes(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never fails, as above
+	return b
+}
