@@ -33,15 +33,23 @@ type PaymentReader interface {
 // there, and we believe only what Lookup says. Every call is keyed by the payment's id and may be repeated.
 // A provider that cannot be reached answers with service_unavailable; the payment then stays processing.
 type PaymentProvider interface {
-	// Open makes the hosted page of a payment, or gives the one that exists.
+	// Open makes the hosted page of a payment, or gives the one that exists. Where that can no longer be paid, the URL
+	// leads to ReturnURL.
 	Open(ctx context.Context, r HostedPayment) (HostedPage, error)
 	// Lookup asks what became of a payment. One the provider never heard of is ProviderUnknown.
 	Lookup(ctx context.Context, paymentID id.ID) (ProviderPayment, error)
 	// Close makes sure that the page can no longer be paid, and tells what became of the payment: a payment that was
 	// quicker stays succeeded. One the provider never heard of can never be paid either.
 	Close(ctx context.Context, paymentID id.ID) (ProviderPayment, error)
-	// Collect charges the card that secured the deposit, without the tenant.
+	// Collect charges the card that secured the deposit, without the tenant. Asked again after a failure it tries again;
+	// what succeeded is never charged twice.
 	Collect(ctx context.Context, r CollectRequest) (ProviderPayment, error)
+}
+
+// PaymentSimulator pays at the provider's page in the tenant's stead. Only a sandbox provider has it.
+type PaymentSimulator interface {
+	// SimulatePayment ends an open payment as a good card would, or a bad one. A payment that is over stays as it is.
+	SimulatePayment(ctx context.Context, paymentID id.ID, succeeds bool) error
 }
 
 // HostedPayment is what a hosted page is made of.
