@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"partnerdeposits/core/money"
@@ -62,14 +63,35 @@ var errNotUTC = errors.New("timestamp: not RFC 3339 in UTC")
 
 // ParseTimestamp accepts RFC 3339 with the offset Z or +00:00 and nothing else.
 func ParseTimestamp(s string) (Timestamp, error) {
-	var t time.Time
-	if err := t.UnmarshalText([]byte(s)); err != nil {
+	if !looksUTC(s) {
 		return Timestamp{}, errNotUTC
 	}
-	if n := len(s); s[n-1] != 'Z' && s[n-6:] != "+00:00" {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
 		return Timestamp{}, errNotUTC
 	}
 	return Timestamp{t.UTC()}, nil
+}
+
+// looksUTC is stricter than package time, which takes hours of one digit and a comma before the fraction.
+func looksUTC(s string) bool {
+	const shape = "0000-00-00T00:00:00"
+	if len(s) <= len(shape) {
+		return false
+	}
+	for i := range len(shape) {
+		digit := s[i] >= '0' && s[i] <= '9'
+		if (shape[i] == '0' && !digit) || (shape[i] != '0' && s[i] != shape[i]) {
+			return false
+		}
+	}
+	rest := s[len(shape):]
+	offset := strings.TrimLeft(strings.TrimPrefix(rest, "."), "0123456789")
+	fraction := len(rest) - len(offset) // the point and up to nine digits
+	if rest[0] == '.' && (fraction < 2 || fraction > 10) || rest[0] != '.' && fraction > 0 {
+		return false
+	}
+	return offset == "Z" || offset == "+00:00"
 }
 
 // Bind reads the timestamp of a query parameter.

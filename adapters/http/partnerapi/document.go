@@ -1,0 +1,37 @@
+package partnerapi
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+//go:embed openapi.yaml
+var documentYAML []byte
+
+// Document parses openapi.yaml. Each call gives a copy of its own.
+func Document() (*openapi3.T, error) {
+	loader := openapi3.NewLoader()
+	doc, err := loader.LoadFromData(documentYAML)
+	if err != nil {
+		return nil, fmt.Errorf("openapi.yaml: %w", err)
+	}
+	if err := doc.Validate(context.Background()); err != nil {
+		return nil, fmt.Errorf("openapi.yaml: %w", err)
+	}
+	return doc, nil
+}
+
+// DocumentJSON renders the document as it is served: as JSON, with baseURL as its only server.
+func DocumentJSON(doc *openapi3.T, baseURL string) ([]byte, error) {
+	served := *doc
+	served.Servers = openapi3.Servers{{URL: baseURL, Description: doc.Servers[0].Description}}
+	out, err := json.Marshal(&served)
+	if err != nil {
+		return nil, fmt.Errorf("openapi.json: %w", err)
+	}
+	return out, nil
+}

@@ -1,0 +1,115 @@
+package partnerapi
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"partnerdeposits/adapters/http/middleware/jsonvalue"
+	"partnerdeposits/core/fault"
+)
+
+// fieldFault words what is wrong with a field of body: `events[1]: must be one of …`.
+func fieldFault(e *openapi3.SchemaError, body any) error {
+	field := fieldPath(e.JSONPointer(), body)
+	if e.SchemaField == "required" {
+		return fault.ErrMissingField.WithField(field, "is required")
+	}
+	return fault.ErrInvalidField.WithField(field, "%s", reason(e))
+}
+
+// fieldPath tells indexes from keys, which a JSON pointer does not, by following it through body.
+func fieldPath(pointer []string, body any) string {
+	if len(pointer) == 0 {
+		return "body"
+	}
+	path := make(jsonvalue.Path, 0, len(pointer))
+	for _, segment := range pointer {
+		switch v := body.(type) {
+		case []any:
+			path = append(path, "["+segment+"]")
+			if i, err := strconv.Atoi(segment); err == nil && i < len(v) {
+				body = v[i]
+			}
+		case map[string]any:
+			path = append(path, segment)
+			body = v[segment]
+		}
+	}
+	return path.String()
+}
+
+// reason words a schema error for the caller. Nothing of the value, and nothing of kin-openapi's text, is in it.
+func reason(e *openapi3.SchemaError) string {
+	s := e.Schema
+	switch e.SchemaField {
+	case "type":
+		return describeType(s)
+	case "nullable":
+		return describeType(s) + ", not null"
+	case "enum":
+		return "must be one of " + enumList(s.Enum)
+	case "maxLength":
+		return fmt.Sprintf("is longer than %d characters", *s.MaxLength)
+	case "minLength":
+		return fmt.Sprintf("is shorter than %d characters", s.MinLength)
+	case "minItems":
+		if s.MinItems == 1 {
+			return "must not be empty"
+		}
+		return fmt.Sprintf("has fewer than %d items", s.MinItems)
+	case "maxItems":
+		return fmt.Sprintf("has more than %d items", *s.MaxItems)
+	case "maxProperties":
+		return fmt.Sprintf("has more than %d keys", *s.MaxProps)
+	case "minimum", "maximum":
+		return describeType(s)
+	case "format":
+		if s.Format == "date-time" {
+			return "must be an RFC 3339 timestamp in UTC, such as 2026-08-01T15:00:00Z"
+		}
+	}
+	return "is invalid"
+}
+
+func enumList(values []any) string {
+	words := make([]string, len(values))
+	for i, v := range values {
+		words[i] = fmt.Sprint(v)
+	}
+	return strings.Join(words, ", ")
+}
+
+func describeType(s *openapi3.Schema) string {
+	switch {
+	case len(s.Enum) > 0:
+		return "must be one of " + enumList(s.Enum)
+	case s.Type.Is(openapi3.TypeString):
+		return "must be a string"
+	case s.Type.Is(openapi3.TypeNumber):
+		return "must be a number" + describeRange(s)
+	case s.Type.Is(openapi3.TypeInteger):
+		return "must be a whole number" + describeRange(s)
+	case s.Type.Is(openapi3.TypeBoolean):
+		return "must be true or false"
+	case s.Type.Is(openapi3.TypeArray):
+		return "must be a list"
+	case s.Type.Is(openapi3.TypeObject):
+		return "must be an object"
+	}
+	return "is invalid"
+}
+
+func describeRange(s *openapi3.Schema) string {
+	switch {
+	case s.Min != nil && s.Max != nil:
+		return fmt.Sprintf(" from %v to %v", *s.Min, *s.Max)
+	case s.Min != nil:
+		return fmt.Sprintf(" of at least %v", *s.Min)
+	case s.Max != nil:
+		return fmt.Sprintf(" of at most %v", *s.Max)
+	}
+	return ""
+}

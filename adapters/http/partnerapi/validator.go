@@ -1,0 +1,195 @@
+package partnerapi
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/gofiber/fiber/v2"
+
+	"partnerdeposits/adapters/http/middleware"
+	"partnerdeposits/core/fault"
+)
+
+// Validator holds requests to the document: which fields are required, their types, enums, lengths and formats.
+// What takes a rule of the domain to tell (amounts, date ranges, URLs, cursors) is left to the use cases.
+type Validator struct {
+	operations map[string]*operation // by "METHOD /fiber/:path"
+}
+
+// operation is what of an operation a request is held to.
+type operation struct {
+	pathParams   []string
+	queryParams  []queryParam
+	body         *openapi3.Schema // nil: the operation takes none
+	bodyRequired bool
+}
+
+// schemaOptions read date-time as ParseTimestamp does; other formats are the domain's.
+var schemaOptions = []openapi3.SchemaValidationOption{
+	openapi3.VisitAsRequest(),
+	openapi3.WithStringFormatValidators(map[string]openapi3.StringFormatValidator{
+		"date-time": openapi3.NewCallbackValidator(func(s string) error {
+			_, err := ParseTimestamp(s)
+			return err
+		}),
+	}),
+}
+
+// NewValidator prepares every operation of doc.
+func NewValidator(doc *openapi3.T) (*Validator, error) {
+	v := &Validator{operations: map[string]*operation{}}
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			prepared, err := prepare(item, op)
+			if err != nil {
+				return nil, fmt.Errorf("%s %s: %w", method, path, err)
+			}
+			v.operations[method+" "+fiberPath(path)] = prepared
+		}
+	}
+	return v, nil
+}
+
+func prepare(item *openapi3.PathItem, op *openapi3.Operation) (*operation, error) {
+	out := &operation{}
+	for _, ref := range append(append(openapi3.Parameters{}, item.Parameters...), op.Parameters...) {
+		switch p := ref.Value; p.In {
+		case openapi3.ParameterInPath:
+			out.pathParams = append(out.pathParams, p.Name)
+		case openapi3.ParameterInQuery:
+			out.queryParams = append(out.queryParams, newQueryParam(p))
+		}
+	}
+	if op.RequestBody == nil {
+		return out, nil
+	}
+	media := op.RequestBody.Value.Content.Get(fiber.MIMEApplicationJSON)
+	if media == nil || media.Schema == nil {
+		return nil, errors.New("the request body has no JSON schema")
+	}
+	out.body, out.bodyRequired = media.Schema.Value, op.RequestBody.Value.Required
+	return out, nil
+}
+
+// fiberPath turns {depositId} into :depositId.
+func fiberPath(path string) string {
+	return strings.NewReplacer("{", ":", "}", "").Replace(path)
+}
+
+// Register adds every route of the document to router, each behind its own check. middleware.JSON has to run before.
+func (v *Validator) Register(router fiber.Router, api StrictServerInterface, around ...StrictMiddlewareFunc) {
+	RegisterHandlers(checkedRouter{Router: router, v: v}, NewStrictHandler(api, around))
+}
+
+// checkedRouter puts the check of its operation in front of each route that the generated code registers.
+type checkedRouter struct {
+	fiber.Router
+	v *Validator
+}
+
+func (r checkedRouter) Get(path string, handlers ...fiber.Handler) fiber.Router {
+	return r.Router.Get(path, r.with(http.MethodGet, path, handlers)...)
+}
+
+func (r checkedRouter) Post(path string, handlers ...fiber.Handler) fiber.Router {
+	return r.Router.Post(path, r.with(http.MethodPost, path, handlers)...)
+}
+
+func (r checkedRouter) Patch(path string, handlers ...fiber.Handler) fiber.Router {
+	return r.Router.Patch(path, r.with(http.MethodPatch, path, handlers)...)
+}
+
+func (r checkedRouter) Put(path string, handlers ...fiber.Handler) fiber.Router {
+	return r.Router.Put(path, r.with(http.MethodPut, path, handlers)...)
+}
+
+func (r checkedRouter) Delete(path string, handlers ...fiber.Handler) fiber.Router {
+	return r.Router.Delete(path, r.with(http.MethodDelete, path, handlers)...)
+}
+
+func (r checkedRouter) with(method, path string, handlers []fiber.Handler) []fiber.Handler {
+	return append([]fiber.Handler{r.v.Check(method, path)}, handlers...)
+}
+
+// Check gives the check of one operation, named by its method and fiber path. It panics for one that is not in the
+// document: the generated code and the document have come apart.
+//
+// The check returns route_not_found, invalid_json, missing_field or invalid_field.
+func (v *Validator) Check(method, path string) fiber.Handler {
+	op, ok := v.operations[method+" "+path]
+	if !ok {
+		panic("partnerapi: " + method + " " + path + " is not in openapi.yaml")
+	}
+	return func(c *fiber.Ctx) error {
+		if err := op.check(c); err != nil {
+			return err
+		}
+		return c.Next()
+	}
+}
+
+func (op *operation) check(c *fiber.Ctx) error {
+	for _, name := range op.pathParams {
+		if _, err := url.PathUnescape(c.Params(name)); err != nil {
+			return fault.ErrRoute
+		}
+	}
+	if err := op.checkQuery(string(c.Request().URI().QueryString())); err != nil {
+		return err
+	}
+	if op.body == nil {
+		return nil
+	}
+	body := middleware.Body(c)
+	if body == nil {
+		switch {
+		case len(c.Request().Body()) > 0:
+			return fault.ErrInternal.Because(errors.New("partnerapi: middleware.JSON has not run"))
+		case op.bodyRequired:
+			return fault.ErrInvalidJSON.WithMessage("The request body is missing. Send a JSON object.")
+		}
+		body = map[string]any{}
+	}
+	if err := op.body.VisitJSON(body, schemaOptions...); err != nil {
+		return op.explain(body)
+	}
+	// The generated handler binds exactly these values, so what is used is what was checked.
+	c.Locals(validatedBodyLocalsKey, body)
+	return nil
+}
+
+// explain looks at all that is wrong with body, so that the answer is the same whichever comes first: what is missing,
+// in the order of the document, then what is wrong, by name.
+func (op *operation) explain(body map[string]any) error {
+	err := op.body.VisitJSON(body, append([]openapi3.SchemaValidationOption{openapi3.MultiErrors()}, schemaOptions...)...)
+	all := schemaErrors(err)
+	for _, e := range all {
+		if e.SchemaField == "required" {
+			return fieldFault(e, body)
+		}
+	}
+	if len(all) == 0 {
+		return fault.ErrInvalidField.WithField("body", "is invalid").Because(err)
+	}
+	return fieldFault(all[0], body)
+}
+
+func schemaErrors(err error) []*openapi3.SchemaError {
+	var many openapi3.MultiError
+	if errors.As(err, &many) {
+		var out []*openapi3.SchemaError
+		for _, e := range many {
+			out = append(out, schemaErrors(e)...)
+		}
+		return out
+	}
+	var one *openapi3.SchemaError
+	if errors.As(err, &one) {
+		return []*openapi3.SchemaError{one}
+	}
+	return nil
+}
