@@ -62,8 +62,9 @@ type ClaimStore interface {
 	ClaimUrgent(ctx context.Context, limit int, lease time.Duration) (claims []Claim, recovered int, err error)
 	// UnderWay counts the leased deliveries of each endpoint, over all dispatchers.
 	UnderWay(ctx context.Context) (map[id.ID]int, error)
-	// ExpireLeases ends all leases given before the span ago: the queue that carried their jobs is known to be lost.
-	ExpireLeases(ctx context.Context, givenBefore, lease time.Duration) (int, error)
+	// ExpireLeases ends all leases given before the span ago, but for those that are kept: the queue that carried their
+	// jobs is known to be lost.
+	ExpireLeases(ctx context.Context, givenBefore, lease time.Duration, keep []id.ID) (int, error)
 }
 
 // Loaded is a claimed delivery as it stands just before its POST.
@@ -72,6 +73,7 @@ type Loaded struct {
 	Found     bool // false: there is no such delivery or subscription any more
 	Live      bool // the claim's seq is the delivery's, and it is still dispatched
 	Enabled   bool
+	Healthy   bool // nothing is known against the endpoint, so a success need not be written to it
 	LeaseLeft time.Duration
 	Attempts  int // made before
 	Test      bool
@@ -93,6 +95,7 @@ type Outcome struct {
 	EventAt time.Time
 	Attempt webhook.Attempt
 	Verdict webhook.Verdict
+	Healthy bool // as it was loaded
 }
 
 // WorkStore serves the workers.
@@ -103,6 +106,8 @@ type WorkStore interface {
 	// the endpoints in adjust is updated in the same transaction; limit is WEBHOOK_ENDPOINT_CONCURRENCY.
 	// settled[i] tells whether the i-th outcome took effect.
 	Record(ctx context.Context, outcomes []Outcome, adjust []id.ID, limit int) (settled []bool, health map[id.ID]webhook.Health, err error)
+	// Renew claims again what is claimed, so that a job that may or may not have reached the queue comes too late.
+	Renew(ctx context.Context, claims []Claim, lease time.Duration) ([]Claim, error)
 	// Release gives up claims that cannot be used: the deliveries become due again, or are parked when the endpoint is disabled.
 	Release(ctx context.Context, claims []Claim) error
 	// Disable ends a subscription that did nothing but fail, parks its deliveries and tells the partner's contact by
@@ -125,6 +130,7 @@ var Lanes = []Lane{FastLane, SlowLane}
 // Job is a hint that deliveries of one endpoint can go out. Losing one costs time, never a delivery.
 type Job struct {
 	Lane   Lane
+	Urgent bool // does not wait for a slot of the endpoint: tests, and what was delayed by a crash
 	Claims []Claim
 }
 

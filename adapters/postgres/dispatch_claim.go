@@ -108,9 +108,27 @@ func (s *Dispatch) UnderWay(ctx context.Context) (map[id.ID]int, error) {
 }
 
 // ExpireLeases implements ports.ClaimStore.
-func (s *Dispatch) ExpireLeases(ctx context.Context, givenBefore, lease time.Duration) (int, error) {
+func (s *Dispatch) ExpireLeases(ctx context.Context, givenBefore, lease time.Duration, keep []id.ID) (int, error) {
 	tag, err := s.pool.Exec(ctx, `
 		UPDATE deliveries SET due_at = now()
-		WHERE state = 1 AND due_at > now() AND due_at < now() + $1::interval - $2::interval`, lease, givenBefore)
+		WHERE state = 1 AND due_at > now() AND due_at < now() + $1::interval - $2::interval AND id <> ALL ($3)`, lease, givenBefore, keep)
 	return int(tag.RowsAffected()), translate(err)
+}
+
+// Renew implements ports.WorkStore.
+func (s *Dispatch) Renew(ctx context.Context, claims []ports.Claim, lease time.Duration) ([]ports.Claim, error) {
+	ids, seqs := columns(claims)
+	return s.claims(ctx, `
+		UPDATE deliveries d SET seq = d.seq + 1, due_at = now() + $3::interval
+		FROM unnest($1::uuid[], $2::int4[]) AS c(id, seq)
+		WHERE d.id = c.id AND d.seq = c.seq AND d.state = 1
+		RETURNING d.id, d.subscription_id, d.seq`, ids, seqs, lease)
+}
+
+func columns(claims []ports.Claim) (ids []id.ID, seqs []int32) {
+	ids, seqs = make([]id.ID, len(claims)), make([]int32, len(claims))
+	for i, c := range claims {
+		ids[i], seqs[i] = c.DeliveryID, c.Seq
+	}
+	return ids, seqs
 }

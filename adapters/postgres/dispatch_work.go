@@ -22,7 +22,7 @@ func (s *Dispatch) Load(ctx context.Context, claims []ports.Claim) ([]ports.Load
 	readAt := time.Now()
 	rows, err := s.pool.Query(ctx, `
 		SELECT d.id, d.seq, d.state, d.due_at - clock_timestamp(), d.attempts, d.test, d.event, d.event_id, d.event_at, d.body,
-			s.id, s.url, s.secret, s.enabled, clock_timestamp()
+			s.id, s.url, s.secret, s.enabled, s.failures = 0 AND NOT s.slow AND s.held_until IS NULL AND s.ramp = 0, clock_timestamp()
 		FROM unnest($1::uuid[]) AS c(id)
 		JOIN deliveries d ON d.id = c.id
 		JOIN webhook_subscriptions s ON s.id = d.subscription_id AND s.deleted_at IS NULL`, ids)
@@ -59,7 +59,7 @@ func (s *Dispatch) scanLoaded(rows pgx.Rows, readAt time.Time) (ports.Loaded, er
 	var sealed []byte
 	var dbNow time.Time
 	if err := rows.Scan(&l.DeliveryID, &l.Seq, &state, &left, &l.Attempts, &l.Test, &l.Event, &l.EventID, &l.EventAt, &l.Body,
-		&l.SubscriptionID, &l.URL, &sealed, &l.Enabled, &dbNow); err != nil {
+		&l.SubscriptionID, &l.URL, &sealed, &l.Enabled, &l.Healthy, &dbNow); err != nil {
 		return l, translate(err)
 	}
 	l.Live = state == webhook.Dispatched
@@ -171,10 +171,7 @@ func adjustHealth(ctx context.Context, tx pgx.Tx, outcomes []ports.Outcome, adju
 
 // Release implements ports.WorkStore.
 func (s *Dispatch) Release(ctx context.Context, claims []ports.Claim) error {
-	ids, seqs := make([]id.ID, len(claims)), make([]int32, len(claims))
-	for i, c := range claims {
-		ids[i], seqs[i] = c.DeliveryID, c.Seq
-	}
+	ids, seqs := columns(claims)
 	_, err := s.pool.Exec(ctx, `
 		UPDATE deliveries d SET
 			state = CASE WHEN s.deleted_at IS NULL THEN 0 ELSE 4 END,

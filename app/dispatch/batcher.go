@@ -1,0 +1,91 @@
+package dispatch
+
+import (
+	"context"
+	"time"
+)
+
+// batcher turns many single calls into few calls over groups: what comes in while one group is being worked on is the
+// next group. linger makes a group wait a moment for company.
+type batcher[In, Out any] struct {
+	limit  int
+	linger time.Duration
+	work   func(ctx context.Context, group []In) ([]Out, error)
+	queue  chan pending[In, Out]
+}
+
+type pending[In, Out any] struct {
+	in   In
+	done chan<- result[Out]
+}
+
+type result[Out any] struct {
+	out Out
+	err error
+}
+
+func newBatcher[In, Out any](limit int, linger time.Duration, work func(context.Context, []In) ([]Out, error)) *batcher[In, Out] {
+	return &batcher[In, Out]{limit: limit, linger: linger, work: work, queue: make(chan pending[In, Out], limit)}
+}
+
+// do hands in one item and waits for its group.
+func (b *batcher[In, Out]) do(in In) (Out, error) {
+	done := make(chan result[Out], 1)
+	b.queue <- pending[In, Out]{in, done}
+	r := <-done
+	return r.out, r.err
+}
+
+// serve works on groups until ctx ends; by then every caller of do has its answer, or there is no caller.
+func (b *batcher[In, Out]) serve(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case first := <-b.queue:
+			b.answer(ctx, b.gather(first))
+		}
+	}
+}
+
+func (b *batcher[In, Out]) gather(first pending[In, Out]) []pending[In, Out] {
+	group := []pending[In, Out]{first}
+	if b.linger == 0 {
+		for len(group) < b.limit {
+			select {
+			case p := <-b.queue:
+				group = append(group, p)
+				continue
+			default:
+			}
+			break
+		}
+		return group
+	}
+	timer := time.NewTimer(b.linger)
+	defer timer.Stop()
+	for len(group) < b.limit {
+		select {
+		case p := <-b.queue:
+			group = append(group, p)
+		case <-timer.C:
+			return group
+		}
+	}
+	return group
+}
+
+func (b *batcher[In, Out]) answer(ctx context.Context, group []pending[In, Out]) {
+	in := make([]In, len(group))
+	for i, p := range group {
+		in[i] = p.in
+	}
+	out, err := b.work(ctx, in)
+	for i, p := range group {
+		if err != nil {
+			p.done <- result[Out]{err: err}
+			continue
+		}
+		p.done <- result[Out]{out: out[i]}
+	}
+}

@@ -1,0 +1,169 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+// Config bounds the dispatcher. Zero fields take the defaults.
+type Config struct {
+	Schedule            webhook.Schedule
+	Timeout             time.Duration // of one attempt, in all
+	Concurrency         int           // jobs under way in the fast lane
+	EndpointConcurrency int           // slots of an endpoint, per process
+	EventIDHeader       bool          // send X-Svc-Event-Id
+
+	RelayEvery time.Duration // look at the outbox this often, rung or not
+	ScanEvery  time.Duration // look for what is due this often
+	Batch      int           // events relayed in one transaction
+	JobSize    int           // claims in one job
+	Window     int           // claims of all endpoints at once, over all dispatchers
+}
+
+func (c Config) withDefaults() Config {
+	set := func(v *int, d int) {
+		if *v <= 0 {
+			*v = d
+		}
+	}
+	span := func(v *time.Duration, d time.Duration) {
+		if *v <= 0 {
+			*v = d
+		}
+	}
+	if len(c.Schedule) == 0 {
+		c.Schedule = webhook.DefaultSchedule
+	}
+	span(&c.Timeout, 10*time.Second)
+	set(&c.Concurrency, 256)
+	set(&c.EndpointConcurrency, 64)
+	span(&c.RelayEvery, 50*time.Millisecond)
+	span(&c.ScanEvery, 100*time.Millisecond)
+	set(&c.Batch, 500)
+	set(&c.JobSize, 32)
+	set(&c.Window, 4096)
+	return c
+}
+
+// Lease is how long a claim holds: an attempt, and the wait before it.
+func (c Config) Lease() time.Duration { return c.Timeout + 20*time.Second }
+
+// endpointWindow keeps an endpoint's slots busy across the way through the queue, and no more.
+func (c Config) endpointWindow() int { return 8 * c.EndpointConcurrency }
+
+// Deps is what the dispatcher stands on.
+type Deps struct {
+	Relay   ports.RelayStore
+	Claims  ports.ClaimStore
+	Work    ports.WorkStore
+	Queue   ports.JobQueue
+	Sender  ports.Sender
+	Clock   ports.Clock
+	Entropy ports.Entropy
+	Metrics ports.DispatchMetrics
+	Random  func() float64  // uniform in [0,1), for jitter
+	Bell    <-chan struct{} // rung after a commit that wrote to the outbox
+	Log     *slog.Logger
+}
+
+// Dispatcher is one process's share of the work. Any number may run.
+type Dispatcher struct {
+	Deps
+	config    Config
+	endpoints *registry
+	loader    *batcher[ports.Claim, ports.Loaded]
+	recorder  *batcher[ports.Outcome, recorded]
+	transport *transport
+	posts     sync.WaitGroup
+	stopping  atomic.Bool   // tasks that wait for a slot are given up
+	freed     chan struct{} // an endpoint's window has room again
+}
+
+// New prepares a dispatcher; Run starts it.
+func New(deps Deps, config Config) *Dispatcher {
+	d := &Dispatcher{Deps: deps, config: config.withDefaults(), freed: make(chan struct{}, 1)}
+	d.endpoints = newRegistry(d.config.EndpointConcurrency, d.config.endpointWindow(), d.config.Window)
+	d.loader = newBatcher(loadGroup, loadLinger, d.load)
+	d.recorder = newBatcher(recordGroup, recordLinger, d.record)
+	d.transport = &transport{d: d}
+	return d
+}
+
+// Groups of reads and writes: large enough that a round trip is shared, short enough that nobody waits for it.
+const (
+	loadGroup    = 200
+	loadLinger   = 0
+	recordGroup  = 500
+	recordLinger = 5 * time.Millisecond
+	groupers     = 2
+)
+
+// Run works until ctx ends, then finishes what is under way and records it. It returns nil then.
+func (d *Dispatcher) Run(ctx context.Context) error {
+	working, stopGroups := context.WithCancel(context.WithoutCancel(ctx))
+	var groups sync.WaitGroup
+	for range groupers {
+		groups.Go(func() { d.loader.serve(working) })
+		groups.Go(func() { d.recorder.serve(working) })
+	}
+	defer context.AfterFunc(ctx, func() { d.stopping.Store(true) })()
+	var loops sync.WaitGroup
+	for _, loop := range []func(context.Context){d.relayLoop, d.scanLoop, d.countLoop, d.transport.watch} {
+		loops.Go(func() { loop(ctx) })
+	}
+	err := d.Queue.Serve(ctx, map[ports.Lane]int{
+		ports.FastLane: d.config.Concurrency,
+		ports.SlowLane: max(d.config.Concurrency/4, d.config.EndpointConcurrency),
+	}, d.handle)
+	loops.Wait()
+	d.posts.Wait()
+	stopGroups()
+	groups.Wait()
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// countLoop corrects the windows by what the database counts, since other dispatchers take part of the work.
+func (d *Dispatcher) countLoop(ctx context.Context) {
+	const busy, idle = 100 * time.Millisecond, time.Second
+	for every := idle; pause(ctx, every); {
+		began := d.endpoints.mark()
+		counts, err := d.Claims.UnderWay(ctx)
+		if err != nil {
+			d.complain(ctx, "count deliveries under way", err)
+			continue
+		}
+		d.endpoints.correct(counts, began)
+		if every = idle; len(counts) > 0 {
+			every = busy
+		}
+	}
+}
+
+// complain logs an error of a loop that goes on, but not those of a shutdown.
+func (d *Dispatcher) complain(ctx context.Context, what string, err error) {
+	if ctx.Err() == nil {
+		d.Log.WarnContext(ctx, "dispatcher: cannot "+what, "error", err)
+	}
+}
+
+// pause waits; false when ctx ended first.
+func pause(ctx context.Context, span time.Duration) bool {
+	timer := time.NewTimer(span)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

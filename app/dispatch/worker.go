@@ -1,0 +1,144 @@
+package dispatch
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+// Freshness is how old the reading of a delivery and its secret may be when its POST begins. Whoever rotates a secret
+// or deletes a subscription waits that long before answering, so no POST begun after the answer knows the old state.
+const Freshness = 100 * time.Millisecond
+
+const (
+	// jobPatience is how long a job may hold a worker of its lane. Postgres holds the truth, so the worker can go on to
+	// the next job while slow POSTs of this one finish by themselves.
+	jobPatience = time.Second
+	// leaseMargin is what a lease must have left beyond the attempt for the POST to begin.
+	leaseMargin = time.Second
+)
+
+// task is one claim on its way to a POST.
+type task struct {
+	claim  ports.Claim
+	urgent bool
+	done   func()
+}
+
+// handle takes a job off the queue and sees its claims through, or leaves them to finish by themselves.
+func (d *Dispatcher) handle(ctx context.Context, job ports.Job) {
+	finished := make(chan struct{}, len(job.Claims))
+	for _, c := range job.Claims {
+		d.submit(ctx, task{claim: c, urgent: job.Urgent, done: func() { finished <- struct{}{} }})
+	}
+	patience := time.NewTimer(jobPatience)
+	defer patience.Stop()
+	for range job.Claims {
+		select {
+		case <-finished:
+		case <-patience.C:
+			return
+		}
+	}
+}
+
+// submit starts the task as soon as its endpoint has a slot.
+func (d *Dispatcher) submit(ctx context.Context, t task) {
+	d.posts.Add(1)
+	if !d.endpoints.slot(t) {
+		return
+	}
+	go func() {
+		for sub := t.claim.SubscriptionID; ; {
+			d.perform(context.WithoutCancel(ctx), t)
+			d.endpoints.finish(t.claim)
+			t.done()
+			d.signalFreed()
+			next, ok := d.endpoints.next(sub)
+			d.posts.Done()
+			if !ok {
+				return
+			}
+			t = next
+		}
+	}()
+}
+
+// perform brings one delivery to its endpoint: load, decide, POST, record. A panic ends this delivery's dispatch and
+// nothing else; its lease will run out and it is tried again.
+func (d *Dispatcher) perform(ctx context.Context, t task) {
+	defer func() {
+		if r := recover(); r != nil {
+			d.Log.ErrorContext(ctx, "dispatcher: a delivery panicked", "delivery", id.Delivery.Of(t.claim.DeliveryID), "panic", fmt.Sprint(r))
+		}
+	}()
+	if d.stopping.Load() { // it waited for a slot; another dispatcher, or this one after its restart, goes on with it
+		d.release(ctx, t.claim)
+		return
+	}
+	l, ok := d.fresh(ctx, t.claim)
+	if !ok {
+		return
+	}
+	attempt := d.post(ctx, l)
+	verdict := d.config.Schedule.Judge(attempt, l.Test, d.Random())
+	outcome := ports.Outcome{Claim: t.claim, Event: l.Event, EventAt: l.EventAt, Attempt: attempt, Verdict: verdict, Healthy: l.Healthy}
+	if _, err := d.recorder.do(outcome); err != nil {
+		d.Log.ErrorContext(ctx, "dispatcher: an attempt could not be recorded; it will be made again",
+			"delivery", id.Delivery.Of(t.claim.DeliveryID), "error", err)
+	}
+}
+
+// fresh loads the claimed delivery and tells whether it may be sent now.
+func (d *Dispatcher) fresh(ctx context.Context, c ports.Claim) (ports.Loaded, bool) {
+	for {
+		l, err := d.loader.do(c)
+		switch {
+		case err != nil:
+			d.complain(ctx, "load a delivery", err)
+			return l, false
+		case l.Err != nil:
+			d.Log.ErrorContext(ctx, "dispatcher: the secret of a subscription does not decrypt",
+				"subscription", id.Subscription.Of(c.SubscriptionID), "error", l.Err)
+			return l, false
+		case !l.Found || (l.Live && !l.Enabled):
+			d.release(ctx, c)
+			return l, false
+		case !l.Live || l.LeaseLeft < d.config.Timeout+leaseMargin:
+			return l, false
+		case d.Clock.Now().Sub(l.ReadAt) < Freshness:
+			return l, true
+		}
+	}
+}
+
+// post signs and sends. The signature's time is the database's, so that a wrong clock here fails no receiver's tolerance.
+func (d *Dispatcher) post(ctx context.Context, l ports.Loaded) webhook.Attempt {
+	lane := string(d.endpoints.lane(l.SubscriptionID))
+	d.Metrics.Inflight(lane, 1)
+	defer d.Metrics.Inflight(lane, -1)
+	timestamp, signature := webhook.Sign(l.Secret, l.Body, d.Clock.Now().Add(l.Skew))
+	p := ports.Post{URL: l.URL, Event: l.Event, Timestamp: timestamp, Signature: signature, Body: l.Body}
+	if d.config.EventIDHeader {
+		p.EventID = id.Event.Of(l.EventID)
+	}
+	attempt := d.Sender.Post(ctx, p)
+	attempt.Number = l.Attempts + 1
+	d.Metrics.Attempted(l.Event, attempt.Result, attempt.Duration)
+	return attempt
+}
+
+func (d *Dispatcher) load(ctx context.Context, claims []ports.Claim) ([]ports.Loaded, error) {
+	return d.Work.Load(ctx, claims)
+}
+
+// release gives the claim up; where that fails the lease runs out.
+func (d *Dispatcher) release(ctx context.Context, c ports.Claim) {
+	if err := d.Work.Release(ctx, []ports.Claim{c}); err != nil {
+		d.complain(ctx, "release a delivery", err)
+	}
+}
