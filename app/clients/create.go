@@ -1,0 +1,46 @@
+package clients
+
+import (
+	"context"
+
+	"partnerdeposits/app/idempotent"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/tenant"
+	"partnerdeposits/ports"
+)
+
+// NewClient is what a client is created of.
+type NewClient struct {
+	AccountID id.ID // zero for an id that cannot be one of ours
+	tenant.Person
+}
+
+// Create adds a tenant to a linked account.
+//
+// Returns missing_field, invalid_field, account_not_linked, account_revoked, and what idempotent.Keys.Do returns.
+func (s *Service) Create(ctx context.Context, by partner.Caller, in NewClient, call idempotent.Call[tenant.Client]) (idempotent.Response, error) {
+	now := s.d.Clock.Now()
+	client := tenant.Client{ID: s.d.Entropy.NewID(), AccountID: in.AccountID, PartnerID: by.Partner.ID, Person: in.Person, CreatedAt: now}
+	return s.d.Keys.Do(ctx, idempotent.Job{
+		Key: call.Key,
+		Now: now,
+		Prepare: func(context.Context) error {
+			return in.Validate()
+		},
+		Effect: func(ctx context.Context, repos ports.Repositories) (idempotent.Response, error) {
+			link, err := repos.Links.OfPartner(ctx, by.Partner.ID, in.AccountID)
+			if err != nil {
+				return idempotent.Response{}, err
+			}
+			if link.Status() == connect.LinkRevoked {
+				return idempotent.Response{}, connect.ErrAccountRevoked
+			}
+			if err := repos.Clients.Insert(ctx, client); err != nil {
+				return idempotent.Response{}, err
+			}
+			return call.Encode(client)
+		},
+	})
+}

@@ -1,0 +1,27 @@
+package clients
+
+import (
+	"context"
+
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/tenant"
+)
+
+// Get gives a client that the partner created.
+//
+// Returns client_not_found, and account_revoked where the link to its account has ended (api.md §2).
+func (s *Service) Get(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error) {
+	client, err := s.d.Clients.Client(ctx, partnerID, clientID)
+	if err != nil {
+		return tenant.Client{}, err
+	}
+	link, err := s.d.Links.LinkedAccount(ctx, partnerID, client.AccountID)
+	if err != nil {
+		return tenant.Client{}, err
+	}
+	if link.Status() == connect.LinkRevoked {
+		return tenant.Client{}, connect.ErrAccountRevoked
+	}
+	return client, nil
+}

@@ -1,0 +1,22 @@
+// Package clients holds the use cases about tenants, `client` in the API.
+package clients
+
+import (
+	"partnerdeposits/app/idempotent"
+	"partnerdeposits/ports"
+)
+
+// Deps is what the use cases stand on.
+type Deps struct {
+	Keys    *idempotent.Keys
+	Clients ports.ClientReader
+	Links   ports.LinkReader
+	Clock   ports.Clock
+	Entropy ports.Entropy
+}
+
+// Service runs the use cases.
+type Service struct{ d Deps }
+
+// New makes the service.
+func New(d Deps) *Service { return &Service{d: d} }

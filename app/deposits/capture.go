@@ -1,0 +1,78 @@
+package deposits
+
+import (
+	"context"
+	"time"
+
+	"partnerdeposits/app/idempotent"
+	"partnerdeposits/app/internal/lifecycle"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/ports"
+)
+
+// Claim is a request to collect a deposit after damage.
+type Claim struct {
+	DepositID   id.ID
+	Amount      *money.Cents // nil: all of it
+	Reason      string
+	Description string
+}
+
+// Capture claims an active deposit. The status changes at once; collecting from the tenant is a payment row that the
+// dispatcher works off (api.md §3).
+//
+// Returns deposit_not_found, deposit_access_denied, account_revoked, deposit_not_capturable, capture_exceeds_amount,
+// invalid_field for an amount that is not positive, and what idempotent.Keys.Do returns.
+func (s *Service) Capture(ctx context.Context, by partner.Caller, in Claim, call idempotent.Call[View]) (idempotent.Response, error) {
+	now := s.d.Clock.Now()
+	eventID := s.d.Entropy.NewID()
+	var token secret.Text
+	var step deposit.Transition
+	response, err := s.d.Keys.Do(ctx, idempotent.Job{
+		Key: call.Key,
+		Now: now,
+		Prepare: func(ctx context.Context) (err error) {
+			token, err = s.token(ctx, in.DepositID)
+			return err
+		},
+		Effect: func(ctx context.Context, repos ports.Repositories) (_ idempotent.Response, err error) {
+			d, err := s.lock(ctx, repos, by, in.DepositID)
+			if err != nil {
+				return idempotent.Response{}, err
+			}
+			if _, err := activeLink(ctx, repos, by.Partner.ID, d.AccountID); err != nil {
+				return idempotent.Response{}, err
+			}
+			if step, err = d.Capture(in.Amount, s.d.Timers, now); err != nil {
+				return idempotent.Response{}, err
+			}
+			if err := lifecycle.Record(ctx, repos, d, step, eventID); err != nil {
+				return idempotent.Response{}, err
+			}
+			if err := repos.Payments.Insert(ctx, s.newCollection(d, now)); err != nil {
+				return idempotent.Response{}, err
+			}
+			said := map[string]string{"amount": d.CapturedAmount.String(), "reason": in.Reason, "description": in.Description}
+			if err := s.audit(ctx, repos, by, "deposit.capture", d.ID, now, said); err != nil {
+				return idempotent.Response{}, err
+			}
+			return call.Encode(s.view(d, token, now))
+		},
+	})
+	if err == nil && !response.Replayed {
+		s.d.Metrics.Transitioned(step.From, step.To, byPartner)
+	}
+	return response, err
+}
+
+// newCollection is the intention to collect what was captured; the dispatcher sees to it at once.
+func (s *Service) newCollection(d *deposit.Deposit, now time.Time) deposit.Payment {
+	return deposit.Payment{
+		ID: s.d.Entropy.NewID(), DepositID: d.ID, Kind: deposit.Collection, Amount: d.CapturedAmount,
+		Status: deposit.PaymentProcessing, CreatedAt: now, CheckAt: now,
+	}
+}

@@ -1,0 +1,100 @@
+package idempotent
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Fingerprint tells whether two bodies say the same: SHA-256 of the canonical JSON, in which keys are sorted, white
+// space is dropped and numbers are exact decimals, so that 70, 70.0 and 7e1 are one amount (api.md §1).
+// A body that is not JSON is hashed as it is; such a request is refused anyway.
+func Fingerprint(body []byte) [sha256.Size]byte {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return sha256.Sum256(body)
+	}
+	return sha256.Sum256(appendCanonical(make([]byte, 0, len(body)), value))
+}
+
+// appendCanonical writes one value so that equal values give equal bytes and unequal ones do not.
+func appendCanonical(b []byte, value any) []byte {
+	switch v := value.(type) {
+	case map[string]any:
+		b = append(b, '{')
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			b = appendText(b, key)
+			b = appendCanonical(b, v[key])
+		}
+		return append(b, '}')
+	case []any:
+		b = append(b, '[')
+		for _, item := range v {
+			b = appendCanonical(b, item)
+		}
+		return append(b, ']')
+	case string:
+		return appendText(b, v)
+	case json.Number:
+		return append(appendNumber(b, string(v)), ';')
+	case bool:
+		return strconv.AppendBool(b, v)
+	default:
+		return append(b, "null"...)
+	}
+}
+
+// appendText writes the length first: no text can then pass for something else.
+func appendText(b []byte, s string) []byte {
+	b = append(b, '"')
+	b = strconv.AppendInt(b, int64(len(s)), 10)
+	b = append(b, ':')
+	return append(b, s...)
+}
+
+// longExponent is where exponents are no longer added up: 18 digits always fit 63 bits.
+const longExponent = 18
+
+// appendNumber writes sign, digits without zeros at either end, and the power of ten of the last digit.
+// It costs the length of s, whatever the exponent. Of numbers with a longer exponent only the literal form is
+// compared: no rule of ours accepts them.
+func appendNumber(b []byte, s string) []byte {
+	negative := strings.HasPrefix(s, "-")
+	mantissa, exponent := strings.TrimPrefix(s, "-"), ""
+	if at := strings.IndexAny(mantissa, "eE"); at >= 0 {
+		mantissa, exponent = mantissa[:at], mantissa[at+1:]
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	digits := strings.TrimLeft(whole+fraction, "0")
+	trimmed := strings.TrimRight(digits, "0")
+	if trimmed == "" {
+		return append(b, '0')
+	}
+	if negative {
+		b = append(b, '-')
+	}
+	b = append(b, trimmed...)
+	b = append(b, 'e')
+	minus := strings.HasPrefix(exponent, "-")
+	exponent = strings.TrimLeft(strings.TrimLeft(exponent, "+-"), "0")
+	shift := int64(len(digits) - len(trimmed) - len(fraction))
+	if len(exponent) > longExponent {
+		if minus {
+			b = append(b, '-')
+		}
+		b = append(b, exponent...)
+		b = append(b, '+')
+		return strconv.AppendInt(b, shift, 10)
+	}
+	power, _ := strconv.ParseInt("0"+exponent, 10, 64) // at most 18 digits
+	if minus {
+		power = -power
+	}
+	return strconv.AppendInt(b, power+shift, 10)
+}

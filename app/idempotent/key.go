@@ -1,0 +1,33 @@
+package idempotent
+
+import (
+	"encoding/hex"
+	"strings"
+
+	"partnerdeposits/ports"
+)
+
+// ParseKey reads the header: a UUID v4 in any case, bare or in double quotes.
+//
+// Returns ports.ErrInvalidKey.
+func ParseKey(header string) (key [16]byte, err error) {
+	s := header
+	if n := len(s); n >= 2 && s[0] == '"' && s[n-1] == '"' {
+		s = s[1 : n-1]
+	}
+	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
+		return key, ports.ErrInvalidKey
+	}
+	digits := strings.ReplaceAll(s, "-", "")
+	if len(digits) != 2*len(key) {
+		return key, ports.ErrInvalidKey
+	}
+	if _, err := hex.Decode(key[:], []byte(digits)); err != nil {
+		return [16]byte{}, ports.ErrInvalidKey
+	}
+	const version4, variant = 0x40, 0x80
+	if key[6]&0xf0 != version4 || key[8]&0xc0 != variant {
+		return [16]byte{}, ports.ErrInvalidKey
+	}
+	return key, nil
+}

@@ -1,0 +1,104 @@
+package partners
+
+import (
+	"context"
+	"strings"
+	"unicode/utf8"
+
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/mailaddr"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/returnurl"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/ports"
+)
+
+// MaxName is the longest name of a partner or a key, in characters.
+const MaxName = 120
+
+// FirstKeyName is the name of the key that a partner is created with.
+const FirstKeyName = "default"
+
+// NewPartner is what a partner is created of.
+type NewPartner struct {
+	Slug          string
+	Name          string
+	ContactEmail  string   // optional
+	ReturnOrigins []string // URLs; their origins count
+}
+
+// Created is a new partner with its secrets, which are shown this once.
+type Created struct {
+	Partner       partner.Partner
+	ConnectSecret secret.Text
+	Key           partner.APIKey
+	APIKey        secret.Text
+}
+
+// Create adds a partner with a connect secret and a first API key.
+//
+// Returns invalid_field or partner_slug_taken.
+func (s *Service) Create(ctx context.Context, in NewPartner) (Created, error) {
+	origins, err := in.validate(s.d.Environment)
+	if err != nil {
+		return Created{}, err
+	}
+	now := s.d.Clock.Now()
+	out := Created{
+		Partner: partner.Partner{
+			ID: s.d.Entropy.NewID(), Slug: in.Slug, Name: in.Name, ContactEmail: in.ContactEmail,
+			ReturnOrigins: origins, HasConnectSecret: true, CreatedAt: now,
+		},
+		ConnectSecret: s.connectSecret(),
+	}
+	var hash partner.KeyHash
+	out.Key, out.APIKey, hash = partner.NewAPIKey(s.d.Entropy.NewID(), out.Partner.ID, s.d.Environment, FirstKeyName, s.d.Entropy.Bytes(secret.Bytes), now)
+	err = s.d.Work.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		if err := repos.Partners.Insert(ctx, out.Partner, out.ConnectSecret); err != nil {
+			return err
+		}
+		if err := repos.Partners.InsertKey(ctx, out.Key, hash); err != nil {
+			return err
+		}
+		return s.audit(ctx, repos, "partner.create", id.Partner.Of(out.Partner.ID), map[string]string{"slug": in.Slug, "keyId": id.APIKey.Of(out.Key.ID)})
+	})
+	if err != nil {
+		return Created{}, err
+	}
+	return out, nil
+}
+
+func (s *Service) connectSecret() secret.Text {
+	return secret.FromRandom(partner.ConnectSecretPrefix, s.d.Entropy.Bytes(secret.Bytes))
+}
+
+// validate checks the fields and gives the origins in the form they are kept in.
+func (in NewPartner) validate(env partner.Environment) ([]string, error) {
+	if !partner.ValidSlug(in.Slug) {
+		return nil, partner.ErrInvalidSlug
+	}
+	if err := validName(in.Name); err != nil {
+		return nil, err
+	}
+	if in.ContactEmail != "" && !mailaddr.Valid(in.ContactEmail) {
+		return nil, fault.ErrInvalidField.WithField("contact-email", "is not an e-mail address")
+	}
+	origins := make([]string, 0, len(in.ReturnOrigins))
+	for _, raw := range in.ReturnOrigins {
+		u, err := returnurl.Parse(raw, env != partner.Production)
+		if err != nil {
+			return nil, fault.ErrInvalidField.WithField("return-origin", "%s", err.Error())
+		}
+		origins = append(origins, returnurl.Origin(u))
+	}
+	return origins, nil
+}
+
+func validName(name string) error {
+	if strings.TrimSpace(name) == "" || utf8.RuneCountInString(name) > MaxName || !utf8.ValidString(name) ||
+		strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return fault.ErrInvalidField.WithField("name", "needs 1 to %d characters, none of them a control character", MaxName)
+	}
+	return nil
+}

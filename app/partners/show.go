@@ -1,0 +1,19 @@
+package partners
+
+import (
+	"context"
+
+	"partnerdeposits/core/partner"
+)
+
+// List gives all partners.
+func (s *Service) List(ctx context.Context) ([]partner.Partner, error) {
+	return s.d.Partners.Partners(ctx)
+}
+
+// Show gives one partner.
+//
+// Returns partner_not_found.
+func (s *Service) Show(ctx context.Context, slug string) (partner.Partner, error) {
+	return s.d.Partners.PartnerBySlug(ctx, slug)
+}

@@ -1,0 +1,117 @@
+package webhooks
+
+import (
+	"context"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+// Changes are what a partner wants of its subscription from now on; nil leaves things as they are.
+type Changes struct {
+	URL     *string
+	Events  []string
+	Enabled *bool
+}
+
+// Update changes a subscription. Disabling it parks its deliveries; enabling it sends them, paced.
+//
+// Returns webhook_not_found or invalid_field.
+func (s *Service) Update(ctx context.Context, by partner.Caller, subscriptionID id.ID, want Changes) (webhook.Subscription, error) {
+	now := s.d.Clock.Now()
+	events, err := s.check(ctx, by, subscriptionID, want)
+	if err != nil {
+		return webhook.Subscription{}, err
+	}
+	var sub webhook.Subscription
+	err = s.d.Work.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
+		if sub, err = repos.Subscriptions.ForUpdate(ctx, by.Partner.ID, subscriptionID); err != nil {
+			return err
+		}
+		detail := want.apply(&sub, events)
+		if err := repos.Subscriptions.Update(ctx, sub); err != nil {
+			return err
+		}
+		return s.audit(ctx, repos, by, "webhook.update", sub.ID, now, detail)
+	})
+	if err != nil {
+		return webhook.Subscription{}, err
+	}
+	s.d.Doorbell.Ring() // what was parked may be due
+	return sub, nil
+}
+
+// check looks at what was sent before anything is locked: the host of a new URL has to be resolved.
+func (s *Service) check(ctx context.Context, by partner.Caller, subscriptionID id.ID, want Changes) ([]webhook.EventName, error) {
+	if _, err := s.d.Subscriptions.Subscription(ctx, by.Partner.ID, subscriptionID); err != nil {
+		return nil, err
+	}
+	events, err := webhook.ParseEvents(want.Events)
+	if err != nil {
+		return nil, err
+	}
+	if want.URL != nil {
+		if err := s.checkTarget(ctx, *want.URL); err != nil {
+			return nil, err
+		}
+	}
+	return events, nil
+}
+
+// apply makes the changes and tells them for the audit log.
+func (want Changes) apply(sub *webhook.Subscription, events []webhook.EventName) map[string]string {
+	detail := map[string]string{}
+	if want.URL != nil {
+		sub.URL, detail["url"] = *want.URL, *want.URL
+	}
+	if want.Events != nil {
+		sub.Events, detail["events"] = events, "changed"
+	}
+	switch {
+	case want.Enabled == nil:
+	case *want.Enabled:
+		sub.Enabled, sub.DisabledReason, detail["enabled"] = true, "", "true"
+	case sub.Enabled: // one that failures disabled keeps that reason
+		sub.Enabled, sub.DisabledReason, detail["enabled"] = false, webhook.DisabledByPartner, "false"
+	}
+	return detail
+}
+
+// Delete ends a subscription; nothing is sent to it from then on.
+//
+// Returns webhook_not_found.
+func (s *Service) Delete(ctx context.Context, by partner.Caller, subscriptionID id.ID) error {
+	now := s.d.Clock.Now()
+	return s.d.Work.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		if _, err := repos.Subscriptions.ForUpdate(ctx, by.Partner.ID, subscriptionID); err != nil {
+			return err
+		}
+		if err := repos.Subscriptions.Delete(ctx, subscriptionID, now); err != nil {
+			return err
+		}
+		return s.audit(ctx, repos, by, "webhook.delete", subscriptionID, now, nil)
+	})
+}
+
+// RotateSecret issues a new signing secret. Every attempt begun from then on is signed with it, retries included.
+//
+// Returns webhook_not_found.
+func (s *Service) RotateSecret(ctx context.Context, by partner.Caller, subscriptionID id.ID) (WithSecret, error) {
+	now := s.d.Clock.Now()
+	out := WithSecret{Secret: s.newSecret()}
+	err := s.d.Work.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
+		if out.Subscription, err = repos.Subscriptions.ForUpdate(ctx, by.Partner.ID, subscriptionID); err != nil {
+			return err
+		}
+		if err := repos.Subscriptions.SetSecret(ctx, subscriptionID, out.Secret); err != nil {
+			return err
+		}
+		return s.audit(ctx, repos, by, "webhook.rotate_secret", subscriptionID, now, nil)
+	})
+	if err != nil {
+		return WithSecret{}, err
+	}
+	return out, nil
+}

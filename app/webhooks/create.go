@@ -1,0 +1,46 @@
+package webhooks
+
+import (
+	"context"
+
+	"partnerdeposits/app/idempotent"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+// NewSubscription is what a subscription is created of.
+type NewSubscription struct {
+	URL    string
+	Events []string // nil: all of them
+}
+
+// Create registers an endpoint and issues its signing secret.
+//
+// Returns invalid_field, webhook_limit_reached, and what idempotent.Keys.Do returns.
+func (s *Service) Create(ctx context.Context, by partner.Caller, in NewSubscription, call idempotent.Call[WithSecret]) (idempotent.Response, error) {
+	now := s.d.Clock.Now()
+	out := WithSecret{
+		Subscription: webhook.Subscription{ID: s.d.Entropy.NewID(), PartnerID: by.Partner.ID, URL: in.URL, Enabled: true, CreatedAt: now},
+		Secret:       s.newSecret(),
+	}
+	return s.d.Keys.Do(ctx, idempotent.Job{
+		Key: call.Key,
+		Now: now,
+		Prepare: func(ctx context.Context) (err error) {
+			if out.Events, err = webhook.ParseEvents(in.Events); err != nil {
+				return err
+			}
+			return s.checkTarget(ctx, in.URL)
+		},
+		Effect: func(ctx context.Context, repos ports.Repositories) (idempotent.Response, error) {
+			if err := repos.Subscriptions.Insert(ctx, out.Subscription, out.Secret); err != nil {
+				return idempotent.Response{}, err
+			}
+			if err := s.audit(ctx, repos, by, "webhook.create", out.ID, now, map[string]string{"url": in.URL}); err != nil {
+				return idempotent.Response{}, err
+			}
+			return call.Encode(out)
+		},
+	})
+}

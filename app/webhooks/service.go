@@ -1,0 +1,69 @@
+// Package webhooks holds the use cases of the partner API about webhook subscriptions and their delivery log.
+package webhooks
+
+import (
+	"context"
+	"net/url"
+	"time"
+
+	"partnerdeposits/app/idempotent"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+// Deps is what the use cases stand on.
+type Deps struct {
+	Work          ports.UnitOfWork
+	Keys          *idempotent.Keys
+	Subscriptions ports.SubscriptionReader
+	Deliveries    ports.DeliveryReader
+	Targets       ports.TargetCheck
+	Doorbell      ports.Doorbell
+	Clock         ports.Clock
+	Entropy       ports.Entropy
+	// After is time.After: how a test delivery waits for its attempt.
+	After func(time.Duration) <-chan time.Time
+	// AllowInsecure accepts http endpoints: WEBHOOK_ALLOW_INSECURE_TARGETS.
+	AllowInsecure bool
+}
+
+// Service runs the use cases.
+type Service struct{ d Deps }
+
+// New makes the service.
+func New(d Deps) *Service { return &Service{d: d} }
+
+// WithSecret is a subscription with its signing secret, which is shown this once.
+type WithSecret struct {
+	webhook.Subscription
+	Secret secret.Text
+}
+
+func (s *Service) newSecret() secret.Text {
+	return secret.FromRandom(webhook.SecretPrefix, s.d.Entropy.Bytes(secret.Bytes))
+}
+
+// checkTarget refuses early what the sender would refuse later: a malformed URL, or a host that is not public.
+func (s *Service) checkTarget(ctx context.Context, raw string) error {
+	var u *url.URL
+	u, err := webhook.ParseTarget(raw, s.d.AllowInsecure)
+	if err != nil {
+		return err
+	}
+	return s.d.Targets.Check(ctx, u.Hostname())
+}
+
+// audit remembers what the partner did to a subscription, with the key it used.
+func (s *Service) audit(ctx context.Context, repos ports.Repositories, by partner.Caller, action string, subscriptionID id.ID, now time.Time, detail map[string]string) error {
+	said := map[string]string{"keyId": id.APIKey.Of(by.Key.ID)}
+	for k, v := range detail {
+		said[k] = v
+	}
+	return repos.Audit.Append(ctx, ports.AuditEntry{
+		ID: s.d.Entropy.NewID(), At: now, Actor: "partner:" + id.Partner.Of(by.Partner.ID), Action: action,
+		Subject: id.Subscription.Of(subscriptionID), Detail: said,
+	})
+}

@@ -1,0 +1,89 @@
+package webhooks
+
+import (
+	"context"
+	"time"
+
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+const (
+	// testWait is how long the caller of a test waits for the attempt: the ten seconds an endpoint has, and some more.
+	testWait = 12 * time.Second
+	// testPoll is how often the delivery is looked at meanwhile.
+	testPoll = 40 * time.Millisecond
+	// TestDepositPrefix begins the id of the deposit in a test payload, which does not exist (api.md §5).
+	TestDepositPrefix = "dep_test"
+)
+
+// Test sends a synthetic deposit.activated and gives the delivery after its one attempt, also when that failed; still
+// pending where no dispatcher has made it in time. Only the dispatcher POSTs.
+//
+// Returns webhook_not_found, webhook_disabled or test_event_not_subscribed.
+func (s *Service) Test(ctx context.Context, by partner.Caller, subscriptionID id.ID) (webhook.Delivery, error) {
+	now := s.d.Clock.Now()
+	delivery := webhook.Delivery{
+		ID: s.d.Entropy.NewID(), SubscriptionID: subscriptionID, EventID: s.d.Entropy.NewID(), DepositID: s.d.Entropy.NewID(),
+		Test: true, State: webhook.Waiting, DueAt: now, CreatedAt: now,
+	}
+	err := s.d.Work.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		sub, err := repos.Subscriptions.ForUpdate(ctx, by.Partner.ID, subscriptionID)
+		if err != nil {
+			return err
+		}
+		event, subscribed := webhook.Route(sub.Events, webhook.DepositActivated)
+		switch {
+		case !sub.Enabled:
+			return webhook.ErrDisabled
+		case !subscribed:
+			return webhook.ErrTestNotSubscribed
+		}
+		delivery.Event = event
+		delivery.Body = webhook.Render(event, deposit.Timestamp(now), s.testPayload(by.Partner, delivery.DepositID, now))
+		return repos.Deliveries.InsertTest(ctx, delivery)
+	})
+	if err != nil {
+		return webhook.Delivery{}, err
+	}
+	s.d.Doorbell.Ring()
+	// The attempt may take longer than other requests may: this one has a time of its own.
+	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), testWait+testPoll)
+	defer cancel()
+	return s.attempted(wait, subscriptionID, delivery.ID)
+}
+
+// attempted waits for the end of a delivery's attempt, testWait at most.
+func (s *Service) attempted(ctx context.Context, subscriptionID, deliveryID id.ID) (webhook.Delivery, error) {
+	deadline := s.d.After(testWait)
+	for {
+		d, err := s.d.Deliveries.Delivery(ctx, subscriptionID, deliveryID)
+		if err != nil || d.State >= webhook.Succeeded {
+			return d, err
+		}
+		select {
+		case <-s.d.After(testPoll):
+		case <-deadline:
+			return d, nil
+		case <-ctx.Done():
+			return d, nil
+		}
+	}
+}
+
+// testPayload has the shape of a real deposit's, with an id and times of its own.
+func (s *Service) testPayload(p partner.Partner, depositID id.ID, now time.Time) []byte {
+	const day = 24 * time.Hour
+	return deposit.Payload{
+		ID: TestDepositPrefix + "_" + depositID.Encode(), Reference: deposit.Reference(s.d.Entropy.Bytes(deposit.ReferenceBytes)),
+		RentalContract: "TEST", Status: deposit.Active, PreviousStatus: deposit.Pending, AmountCents: 50_000,
+		ContractStartAt: deposit.Timestamp(now.Add(day)), ContractEndAt: deposit.Timestamp(now.Add(8 * day)),
+		Client: &deposit.PayloadClient{
+			ID: "cli_test_" + s.d.Entropy.NewID().Encode(), Email: "tenant@example.com", FirstName: "Test", LastName: "Tenant",
+		},
+		PartnerContext: &deposit.Context{PartnerID: id.Partner.Of(p.ID), PartnerName: p.Name, ExternalID: "test"},
+	}.JSON()
+}
