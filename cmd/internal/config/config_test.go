@@ -1,0 +1,170 @@
+package config_test
+
+import (
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/cmd/internal/config"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/webhook"
+)
+
+var complete = []string{"DATABASE_URL=postgres://u:hunter2@db:5432/svc", "REDIS_URL=redis://r:6379/0"}
+
+func with(pairs ...string) []string { return append(append([]string{}, complete...), pairs...) }
+
+func TestLoad_DefaultsOfDevelopment(t *testing.T) {
+	c, err := config.Load(complete, config.Service)
+	require.NoError(t, err)
+	require.Equal(t, partner.Development, c.Environment)
+	require.Equal(t, "http://localhost:8080", c.APIBaseURL)
+	require.Equal(t, "http://localhost:8080", c.DashboardBaseURL)
+	require.Equal(t, webhook.DefaultSchedule, c.Retries())
+	require.Equal(t, 10*time.Second, c.WebhookTimeout)
+	require.Equal(t, 3000, c.RateLimitPerMinute)
+	require.Equal(t, 1200, c.RateLimitWritesPerMinute)
+	require.Equal(t, 10, c.AuthAttemptsPerMinute)
+	require.Equal(t, 30*time.Minute, c.Timers().CheckoutIdleAfter)
+	require.Equal(t, 14*24*time.Hour, c.Timers().ClaimWindow)
+	require.Equal(t, 60*24*time.Hour, c.Timers().CoverageMax)
+	require.Equal(t, 10*time.Second, c.SchedulerInterval)
+	require.True(t, c.InsecureURLs())
+	require.False(t, c.HTTPS())
+}
+
+func TestLoad_ReadsEveryKindOfValue(t *testing.T) {
+	c, err := config.Load(with(
+		"SERVICE_ENV=production", "SECRETS_KEYSET=k", "API_BASE_URL=https://api.example.com/", "DASHBOARD_BASE_URL=https://app.example.com",
+		"LOG_LEVEL=warn", "LOG_FORMAT=text", "TRUSTED_PROXIES=10.0.0.0/8,192.0.2.1", "WEBHOOK_RETRY_SCHEDULE=0s, 1s,5m",
+		"WEBHOOK_EVENT_ID_HEADER=true", "SMTP_URL=smtps://u:p@mail:465", "MAIL_FROM=Deposits <no-reply@example.com>",
+	), config.Service)
+	require.NoError(t, err)
+	require.Equal(t, "https://api.example.com", c.APIBaseURL)
+	require.Equal(t, slog.LevelWarn, c.LogLevel)
+	require.Equal(t, []string{"10.0.0.0/8", "192.0.2.1"}, c.TrustedProxies)
+	require.Equal(t, webhook.Schedule{0, time.Second, 5 * time.Minute}, c.Retries())
+	require.True(t, c.WebhookEventIDHeader)
+	require.True(t, c.HTTPS())
+	require.False(t, c.InsecureURLs())
+}
+
+func TestLoad_EmptyCountsAsNotSet(t *testing.T) {
+	c, err := config.Load(with("WEBHOOK_TIMEOUT=", "LOG_FORMAT=", "API_BASE_URL="), config.Service)
+	require.NoError(t, err)
+	require.Equal(t, 10*time.Second, c.WebhookTimeout)
+	require.Equal(t, "json", c.LogFormat)
+}
+
+func TestLoad_NamesEachMistake(t *testing.T) {
+	production := []string{"SERVICE_ENV=production", "SECRETS_KEYSET=k", "API_BASE_URL=https://a.example", "DASHBOARD_BASE_URL=https://b.example"}
+	cases := map[string]struct {
+		environ []string
+		want    string
+	}{
+		"no database":          {[]string{"REDIS_URL=redis://r"}, "DATABASE_URL: is required"},
+		"no Redis":             {[]string{"DATABASE_URL=postgres://db/x"}, "REDIS_URL: is required"},
+		"environment":          {with("SERVICE_ENV=prod"), `SERVICE_ENV: "prod" is not`},
+		"database URL":         {with("DATABASE_URL=postgres://u:p@db:nope/x"), "DATABASE_URL: is not a Postgres URL"},
+		"Redis URL":            {with("REDIS_URL=http://r"), "REDIS_URL: is not a Redis URL"},
+		"Redis cluster and db": {with("REDIS_URL=redis://a,b/1"), "REDIS_URL: cannot choose a database"},
+		"Sentinel's master":    {with("REDIS_URL=redis-sentinel://a,b"), "REDIS_URL: needs the name of the master"},
+		"base URL with path":   {with("API_BASE_URL=https://a.example/x"), "API_BASE_URL: is not an origin"},
+		"base URL, no scheme":  {with("DASHBOARD_BASE_URL=a.example"), "DASHBOARD_BASE_URL: is not an origin"},
+		"http in production":   {append(with(production...), "API_BASE_URL=http://a.example"), "API_BASE_URL: must be https in production"},
+		"keyset in staging":    {append(with(production[2:]...), "SERVICE_ENV=staging"), "SECRETS_KEYSET: is required outside development"},
+		"listen address":       {with("HTTP_ADDR=8080"), `HTTP_ADDR: "8080" is not`},
+		"metrics port":         {with("METRICS_ADDR=:99999"), `METRICS_ADDR: ":99999" is not`},
+		"proxy":                {with("TRUSTED_PROXIES=10.0.0.0/8,proxy"), `TRUSTED_PROXIES: "proxy" is neither`},
+		"log level":            {with("LOG_LEVEL=loud"), `LOG_LEVEL: "loud" is not`},
+		"log format":           {with("LOG_FORMAT=xml"), `LOG_FORMAT: "xml" is not`},
+		"mail server":          {with("SMTP_URL=mail:25", "MAIL_FROM=a@b.example"), "SMTP_URL: is not an smtp"},
+		"no sender":            {with("SMTP_URL=smtp://mail:25"), "MAIL_FROM: is required with SMTP_URL"},
+		"sender":               {with("MAIL_FROM=nobody"), `MAIL_FROM: "nobody" is not`},
+		"schedule":             {with("WEBHOOK_RETRY_SCHEDULE=0s,soon"), "WEBHOOK_RETRY_SCHEDULE: \"0s,soon\" is not a list"},
+		"negative wait":        {with("WEBHOOK_RETRY_SCHEDULE=0s,-1s"), "WEBHOOK_RETRY_SCHEDULE: -1s is not between"},
+		"timeout":              {with("WEBHOOK_TIMEOUT=10"), `WEBHOOK_TIMEOUT: "10" is not a duration`},
+		"timeout of an hour":   {with("WEBHOOK_TIMEOUT=1h"), "WEBHOOK_TIMEOUT: 1h0m0s is not"},
+		"concurrency":          {with("WEBHOOK_CONCURRENCY=0"), "WEBHOOK_CONCURRENCY: 0 is not between"},
+		"endpoint concurrency": {with("WEBHOOK_ENDPOINT_CONCURRENCY=many"), `WEBHOOK_ENDPOINT_CONCURRENCY: "many" is not a whole`},
+		"insecure targets":     {append(with(production...), "WEBHOOK_ALLOW_INSECURE_TARGETS=true"), "WEBHOOK_ALLOW_INSECURE_TARGETS: is for"},
+		"a bool":               {with("WEBHOOK_EVENT_ID_HEADER=si"), `WEBHOOK_EVENT_ID_HEADER: "si" is not true or false`},
+		"rate limit":           {with("RATE_LIMIT_PER_MINUTE=0"), "RATE_LIMIT_PER_MINUTE: 0 is not"},
+		"write limit":          {with("RATE_LIMIT_WRITES_PER_MINUTE=-1"), "RATE_LIMIT_WRITES_PER_MINUTE: -1 is not"},
+		"auth attempts":        {with("AUTH_ATTEMPTS_PER_MINUTE=0"), "AUTH_ATTEMPTS_PER_MINUTE: 0 is not"},
+		"idle":                 {with("CHECKOUT_IDLE_AFTER=0s"), "CHECKOUT_IDLE_AFTER: 0s is not above"},
+		"claim window":         {with("CLAIM_WINDOW=14d"), `CLAIM_WINDOW: "14d" is not a duration`},
+		"coverage":             {with("COVERAGE_MAX=-1h"), "COVERAGE_MAX: -1h0m0s is not above"},
+		"interval":             {with("SCHEDULER_INTERVAL=0s"), "SCHEDULER_INTERVAL: 0s is not above"},
+		"traces":               {with("OTEL_EXPORTER_OTLP_ENDPOINT=collector:4318"), "OTEL_EXPORTER_OTLP_ENDPOINT: is not an http"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, err := config.Load(c.environ, config.Service)
+			var found config.Mistakes
+			require.ErrorAs(t, err, &found)
+			require.Len(t, found, 1, "%v", found)
+			require.Contains(t, found[0], c.want)
+		})
+	}
+}
+
+func TestLoad_ListsAllMistakesAtOnce(t *testing.T) {
+	_, err := config.Load([]string{
+		"SERVICE_ENV=production", "REDIS_URL=redis://user:hunter2@", "HTTP_ADDR=nowhere", "LOG_LEVEL=loud", "WEBHOOK_TIMEOUT=never",
+		"RATE_LIMIT_PER_MINUTE=0", "WEBHOOK_ALLOW_INSECURE_TARGETS=1",
+	}, config.Service)
+	var found config.Mistakes
+	require.True(t, errors.As(err, &found))
+	var names []string
+	for _, m := range found {
+		name, _, _ := strings.Cut(m, ":")
+		names = append(names, name)
+	}
+	require.Equal(t, []string{
+		"DATABASE_URL", "REDIS_URL", "API_BASE_URL", "DASHBOARD_BASE_URL", "SECRETS_KEYSET", "HTTP_ADDR", "LOG_LEVEL",
+		"WEBHOOK_TIMEOUT", "WEBHOOK_ALLOW_INSECURE_TARGETS", "RATE_LIMIT_PER_MINUTE",
+	}, names)
+	require.Contains(t, err.Error(), "the configuration has 10 mistakes:")
+	require.NotContains(t, err.Error(), "hunter2")
+}
+
+func TestLoad_ACommandNeedsNoMoreThanItUses(t *testing.T) {
+	_, err := config.Load(nil, config.Nothing)
+	require.NoError(t, err)
+	_, err = config.Load([]string{"SERVICE_ENV=production", "DATABASE_URL=postgres://db/x"}, config.Database)
+	require.NoError(t, err)
+}
+
+func TestParseRedis(t *testing.T) {
+	cases := map[string]struct {
+		addrs   []string
+		db      int
+		tls     bool
+		cluster bool
+		master  string
+	}{
+		"redis://r":                                {addrs: []string{"r:6379"}},
+		"redis://u:p@r:1/3":                        {addrs: []string{"r:1"}, db: 3},
+		"rediss://r:2":                             {addrs: []string{"r:2"}, tls: true},
+		"redis://[::1]:6380/1":                     {addrs: []string{"[::1]:6380"}, db: 1},
+		"redis://:p@a,b:7":                         {addrs: []string{"a:6379", "b:7"}, cluster: true},
+		"redis-sentinel://:p@a,b:7/2?master=m":     {addrs: []string{"a:26379", "b:7"}, db: 2, master: "m"},
+		"redis-sentinel://a?master=m&pool_size=11": {addrs: []string{"a:26379"}, master: "m"},
+	}
+	for raw, want := range cases {
+		t.Run(raw, func(t *testing.T) {
+			o, err := config.ParseRedis(raw)
+			require.NoError(t, err)
+			require.Equal(t, want.addrs, o.Addrs)
+			require.Equal(t, want.db, o.DB)
+			require.Equal(t, want.tls, o.TLSConfig != nil)
+			require.Equal(t, want.cluster, o.IsClusterMode)
+			require.Equal(t, want.master, o.MasterName)
+		})
+	}
+}
