@@ -1,0 +1,236 @@
+// Package contracttest holds answers and webhook bodies to openapi.yaml, to the letter: status, headers, codes, every
+// field. A field that the document does not name fails a test, though callers must put up with it.
+//
+//	contract := contracttest.New(t)
+//	client := &http.Client{Transport: contract.Transport(t, nil)} // checks every answer that passes
+package contracttest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/http/partnerapi"
+	"partnerdeposits/adapters/http/problem"
+)
+
+const prefix = "/api/partner/v1"
+
+// Contract is the document, made strict for what we send.
+type Contract struct {
+	doc     *openapi3.T
+	router  routers.Router
+	options *openapi3filter.Options
+
+	mu   sync.Mutex
+	seen map[string]bool // "operationId status"
+}
+
+// New loads the document.
+func New(t testing.TB) *Contract {
+	t.Helper()
+	doc, err := partnerapi.Document()
+	require.NoError(t, err)
+	doc.Servers = nil // whichever host the test serves on
+	router, err := gorillamux.NewRouter(doc)
+	require.NoError(t, err)
+	for _, s := range doc.Components.Schemas {
+		closeSchema(s.Value, map[*openapi3.Schema]bool{})
+	}
+	return &Contract{doc: doc, router: router, seen: map[string]bool{}, options: &openapi3filter.Options{
+		IncludeResponseStatus:   true,
+		MultiError:              true,
+		SchemaValidationOptions: outgoing(),
+	}}
+}
+
+// outgoing is how formats go out: times with milliseconds and Z, absolute URLs.
+func outgoing() []openapi3.SchemaValidationOption {
+	return []openapi3.SchemaValidationOption{openapi3.WithStringFormatValidators(map[string]openapi3.StringFormatValidator{
+		"date-time": openapi3.NewCallbackValidator(func(s string) error {
+			_, err := time.Parse("2006-01-02T15:04:05.000Z", s)
+			return err
+		}),
+		"uri": openapi3.NewCallbackValidator(func(s string) error {
+			if u, err := url.Parse(s); err != nil || !u.IsAbs() || u.Host == "" {
+				return fmt.Errorf("%q is not an absolute URL", s)
+			}
+			return nil
+		}),
+	})}
+}
+
+// closeSchema forbids fields that are not named.
+func closeSchema(s *openapi3.Schema, seen map[*openapi3.Schema]bool) {
+	if s == nil || seen[s] {
+		return
+	}
+	seen[s] = true
+	if len(s.Properties) > 0 && s.AdditionalProperties.Schema == nil && s.AdditionalProperties.Has == nil {
+		no := false
+		s.AdditionalProperties.Has = &no
+	}
+	for _, p := range s.Properties {
+		closeSchema(p.Value, seen)
+	}
+	if s.Items != nil {
+		closeSchema(s.Items.Value, seen)
+	}
+}
+
+// Check fails the test unless the answer is one that the document promises for the request. target is the path of the
+// request, with its query if any; the body of a request is not looked at.
+func (c *Contract) Check(t testing.TB, method, target string, status int, header http.Header, body []byte) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(context.Background(), method, target, http.NoBody)
+	require.NoError(t, err)
+	what := fmt.Sprintf("%s %s: %d %s", method, req.URL.Path, status, body)
+
+	route, params, err := c.router.FindRoute(req)
+	if err != nil { // no such route or method: an error, like every other
+		require.Contains(t, []int{401, 404, 405, 413, 429}, status, what)
+		c.checkError(t, status, header, body, nil, what)
+		return
+	}
+	err = openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: req, PathParams: params, Route: route},
+		Status:                 status,
+		Header:                 header,
+		Body:                   io.NopCloser(bytes.NewReader(body)),
+		Options:                c.options,
+	})
+	require.NoError(t, err, what)
+	if status >= http.StatusBadRequest {
+		response := route.Operation.Responses.Status(status)
+		if response == nil {
+			response = route.Operation.Responses.Default()
+		}
+		c.checkError(t, status, header, body, response.Value, what)
+	}
+	if status == http.StatusNoContent {
+		require.Empty(t, body, what)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.seen[fmt.Sprintf("%s %d", route.Operation.OperationID, status)] = true
+}
+
+// checkError holds an error to what a schema cannot say. documented is nil outside the routes of the document.
+func (c *Contract) checkError(t testing.TB, status int, header http.Header, body []byte, documented *openapi3.Response, what string) {
+	t.Helper()
+	require.Equal(t, "application/json", header.Get("Content-Type"), what)
+	var parsed any
+	require.NoError(t, json.Unmarshal(body, &parsed), what)
+	require.NoError(t, c.doc.Components.Schemas["Error"].Value.VisitJSON(parsed), what)
+	var e problem.Envelope
+	require.NoError(t, json.Unmarshal(body, &e), what)
+	require.Equal(t, header.Get(problem.HeaderRequestID), e.Error.RequestID, what)
+	require.Regexp(t, `^req_[0-7][0-9a-hjkmnp-tv-z]{25}$`, e.Error.RequestID, what)
+	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
+		require.Regexp(t, `^[1-9][0-9]*$`, header.Get("Retry-After"), what)
+	}
+	if documented != nil {
+		require.Contains(t, codes(documented), e.Error.Code, what)
+	}
+}
+
+// codes lists the codes that the examples of a response show.
+func codes(r *openapi3.Response) []string {
+	var out []string
+	for _, example := range r.Content.Get("application/json").Examples {
+		value, _ := example.Value.Value.(map[string]any)
+		detail, _ := value["error"].(map[string]any)
+		code, _ := detail["code"].(string)
+		out = append(out, code)
+	}
+	return out
+}
+
+// CheckWebhook fails the test unless body is what the document promises for its event.
+func (c *Contract) CheckWebhook(t testing.TB, body []byte) {
+	t.Helper()
+	var parsed map[string]any
+	require.NoError(t, json.Unmarshal(body, &parsed), "%s", body)
+	name := "DepositEventPayload"
+	if parsed["event"] == string(partnerapi.EventRentalOperatorLinked) {
+		name = "RentalOperatorLinkedPayload"
+	}
+	require.NoError(t, c.doc.Components.Schemas[name].Value.VisitJSON(parsed, outgoing()...), "%s", body)
+}
+
+// Unseen lists the successful answers of the document, as "operationId status", that no Check has met yet.
+func (c *Contract) Unseen() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []string
+	for _, item := range c.doc.Paths.Map() {
+		for _, op := range item.Operations() {
+			for status := range op.Responses.Map() {
+				if key := op.OperationID + " " + status; strings.HasPrefix(status, "2") && !c.seen[key] {
+					out = append(out, key)
+				}
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Codes lists every error code of the document.
+func (c *Contract) Codes() []string {
+	all := map[string]bool{}
+	for _, v := range c.doc.Components.Schemas["ErrorCode"].Value.Enum {
+		code, _ := v.(string)
+		all[code] = true
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// Transport checks every answer of the partner API that passes through it; base nil is http.DefaultTransport.
+func (c *Contract) Transport(t testing.TB, base http.RoundTripper) http.RoundTripper {
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	return transport{t: t, base: base, contract: c}
+}
+
+type transport struct {
+	t        testing.TB
+	base     http.RoundTripper
+	contract *Contract
+}
+
+func (tr transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	res, err := tr.base.RoundTrip(req)
+	if err != nil || !strings.HasPrefix(req.URL.Path, prefix) {
+		return res, err
+	}
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, err
+	}
+	if err := res.Body.Close(); err != nil {
+		return nil, err
+	}
+	res.Body = io.NopCloser(bytes.NewReader(body))
+	if req.Method != http.MethodHead {
+		tr.contract.Check(tr.t, req.Method, req.URL.String(), res.StatusCode, res.Header, body)
+	}
+	return res, nil
+}
