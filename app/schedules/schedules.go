@@ -1,0 +1,88 @@
+// Package schedules runs what the dispatcher does by the clock: deposits whose time has come, payments left in
+// processing, mails, and the cleaning up of old rows. Any number of dispatchers may run the same jobs at once; each job
+// locks what it touches.
+package schedules
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+// Job is something to be done again and again.
+type Job struct {
+	Name  string // for the log
+	Every time.Duration
+
+	// Run does one round. more asks for the next round at once: there was as much to do as one round may take.
+	Run func(ctx context.Context) (more bool, err error)
+}
+
+// jitterShare spreads the rounds of several dispatchers by ±20 %, so that they do not all look at once.
+const jitterShare = 0.2
+
+// Scheduler runs jobs side by side, each one round at a time.
+type Scheduler struct {
+	jobs []Job
+	log  *slog.Logger
+}
+
+// New makes a scheduler. The names of jobs are unique and their intervals positive.
+func New(log *slog.Logger, jobs ...Job) *Scheduler { return &Scheduler{jobs: jobs, log: log} }
+
+// Run works until ctx ends and every round under way has come back; it returns nil then. The first round of a job comes
+// within one interval of the start. An error or a panic ends that round only: the next one comes at its time.
+func (s *Scheduler) Run(ctx context.Context) error {
+	var all sync.WaitGroup
+	for _, job := range s.jobs {
+		all.Go(func() { s.keep(ctx, job) })
+	}
+	all.Wait()
+	return nil
+}
+
+func (s *Scheduler) keep(ctx context.Context, job Job) {
+	wait := time.Duration(rand.Float64() * float64(job.Every)) //nolint:gosec // spreads load, hides nothing
+	for {
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+		if more := s.round(ctx, job); more {
+			wait = 0
+			continue
+		}
+		wait = jitter(job.Every)
+	}
+}
+
+func jitter(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * (1 + jitterShare*(2*rand.Float64()-1))) //nolint:gosec // as above
+}
+
+// round runs the job once and contains what goes wrong.
+func (s *Scheduler) round(ctx context.Context, job Job) (more bool) {
+	defer func() {
+		if v := recover(); v != nil {
+			s.log.ErrorContext(ctx, "scheduled job panicked", "job", job.Name, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			more = false
+		}
+	}()
+	more, err := job.Run(ctx)
+	switch {
+	case err == nil:
+		return more
+	case ctx.Err() != nil && errors.Is(err, context.Canceled): // told to stop
+	default:
+		s.log.WarnContext(ctx, "scheduled job failed", "job", job.Name, "error", err)
+	}
+	return false
+}

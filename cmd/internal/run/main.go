@@ -1,0 +1,61 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	"partnerdeposits/cmd/internal/config"
+)
+
+// Exit codes of every command.
+const (
+	ExitOK      = 0
+	ExitFailure = 1
+	ExitUsage   = 2 // wrong configuration or wrong arguments
+)
+
+// Main runs a service: configuration from the environment, parts from build, until a signal. It returns the exit code.
+func Main(build func(ctx context.Context, cfg config.Config, log *slog.Logger) (Process, error)) int {
+	return main(os.Environ(), os.Stderr, build)
+}
+
+func main(environ []string, stderr io.Writer, build func(ctx context.Context, cfg config.Config, log *slog.Logger) (Process, error)) int {
+	cfg, err := config.Load(environ, config.Service)
+	if err != nil {
+		return Fail(stderr, err)
+	}
+	ctx, stop := Signals()
+	defer stop()
+	log := Logger(stderr, cfg)
+	process, err := build(ctx, cfg, log)
+	if err != nil {
+		return Fail(stderr, err)
+	}
+	if err := process.Run(ctx); err != nil {
+		return Fail(stderr, err)
+	}
+	return ExitOK
+}
+
+// Fail says what went wrong and gives the exit code for it.
+func Fail(stderr io.Writer, err error) int {
+	fmt.Fprintln(stderr, err) //nolint:errcheck // there is nowhere left to complain
+	var mistakes config.Mistakes
+	if errors.As(err, &mistakes) {
+		return ExitUsage
+	}
+	return ExitFailure
+}
+
+// Logger writes to w as LOG_LEVEL and LOG_FORMAT say.
+func Logger(w io.Writer, cfg config.Config) *slog.Logger {
+	options := &slog.HandlerOptions{Level: cfg.LogLevel}
+	if cfg.LogFormat == "text" {
+		return slog.New(slog.NewTextHandler(w, options))
+	}
+	return slog.New(slog.NewJSONHandler(w, options))
+}

@@ -1,0 +1,171 @@
+// Package run starts the parts of a process in order, waits for a signal or a failure, and stops the parts in the
+// opposite order (operations.md, "Processes": stop being ready, finish what is in flight, exit 0).
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Grace is how long a stopping process may take to finish what is in flight.
+const Grace = 30 * time.Second
+
+// Part is something with a beginning and an end. Either may be nil.
+type Part struct {
+	Name string
+
+	// Start returns once the part runs. Should it break down later, it calls fail, which stops the process.
+	Start func(ctx context.Context, fail func(error)) error
+
+	// Stop finishes what is in flight and returns; ctx ends with the grace period.
+	Stop func(ctx context.Context) error
+}
+
+// Process is what one command runs.
+type Process struct {
+	Name  string
+	Log   *slog.Logger
+	Parts []Part // in the order of their start
+
+	// Drain is called first when the process is to stop: it makes the process not ready. May be nil.
+	Drain func()
+
+	// Grace replaces the package's Grace where it is above 0.
+	Grace time.Duration
+}
+
+// Run starts every part and keeps going until ctx ends or a part breaks down; then it stops what was started.
+//
+// Returns nil after an ordered stop, also one whose grace period was not enough, and the failure otherwise.
+func (p Process) Run(ctx context.Context) error {
+	failed := make(chan error, len(p.Parts)+1)
+	fail := func(err error) {
+		select {
+		case failed <- err:
+		default: // one failure is enough to stop
+		}
+	}
+	started, err := p.start(ctx, fail)
+	if err == nil {
+		p.Log.Info("started", "process", p.Name)
+		select {
+		case <-ctx.Done():
+		case err = <-failed:
+		}
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = nil // told to stop while starting
+	}
+	p.stop(started, err)
+	return err
+}
+
+func (p Process) start(ctx context.Context, fail func(error)) (started []Part, err error) {
+	for _, part := range p.Parts {
+		if ctx.Err() != nil {
+			return started, ctx.Err()
+		}
+		if part.Start != nil {
+			if err := part.Start(ctx, fail); err != nil {
+				return started, fmt.Errorf("%s: %w", part.Name, err)
+			}
+		}
+		started = append(started, part)
+	}
+	return started, nil
+}
+
+func (p Process) stop(started []Part, cause error) {
+	if cause != nil {
+		p.Log.Error("stopping after a failure", "process", p.Name, "error", cause)
+	} else {
+		p.Log.Info("stopping", "process", p.Name)
+	}
+	if p.Drain != nil {
+		p.Drain()
+	}
+	grace := p.Grace
+	if grace <= 0 {
+		grace = Grace
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	for i := len(started) - 1; i >= 0; i-- {
+		if started[i].Stop == nil {
+			continue
+		}
+		if err := started[i].Stop(ctx); err != nil {
+			p.Log.Warn("part did not stop cleanly", "process", p.Name, "part", started[i].Name, "error", err)
+		}
+	}
+	p.Log.Info("stopped", "process", p.Name)
+}
+
+// Background makes a part of a function that works until its context ends. An error while the process is to go on
+// stops the process; so does returning without one.
+func Background(name string, work func(ctx context.Context) error) Part {
+	var (
+		cancel context.CancelFunc
+		done   = make(chan struct{})
+	)
+	return Part{
+		Name: name,
+		Start: func(_ context.Context, fail func(error)) error {
+			// Not the process's context: the part ends in its turn, not with the signal.
+			var ctx context.Context
+			ctx, cancel = context.WithCancel(context.Background())
+			go func() {
+				defer close(done)
+				err := work(ctx)
+				if ctx.Err() != nil {
+					return
+				}
+				if err == nil {
+					err = errors.New("ended by itself")
+				}
+				fail(fmt.Errorf("%s: %w", name, err))
+			}()
+			return nil
+		},
+		Stop: func(ctx context.Context) error {
+			cancel()
+			select {
+			case <-done:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		},
+	}
+}
+
+// Closer makes a part of something that only has to be closed, such as a connection pool. One that waits for a
+// connection that nobody gives back is left behind when the grace period ends.
+func Closer(name string, closing func() error) Part {
+	return Part{Name: name, Stop: func(ctx context.Context) error {
+		closed := make(chan error, 1)
+		go func() { closed <- closing() }()
+		select {
+		case err := <-closed:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}}
+}
+
+// Signals gives a context that ends with SIGINT or SIGTERM. A second signal ends the process at once.
+func Signals() (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	var once sync.Once
+	release := func() { once.Do(stop) }
+	context.AfterFunc(ctx, release)
+	return ctx, release
+}
