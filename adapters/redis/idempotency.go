@@ -1,0 +1,144 @@
+package redis
+
+import (
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"partnerdeposits/ports"
+)
+
+const (
+	// markFor is how long a request may run before another one may try: above the deadline of any keyed request.
+	// What two of them would do at once the database decides.
+	markFor = 15 * time.Second
+	// cachedAtMost bounds a cached body, in bytes. A larger one is replayed from the database.
+	cachedAtMost = 16 << 10
+	markPrefix   = 'm'
+	answerPrefix = 'r'
+)
+
+//go:embed idempotency.lua
+var beginLua string
+
+var (
+	beginScript = redis.NewScript(beginLua)
+	// unmarkScript takes a mark off, if it is the one that this request put there.
+	unmarkScript = redis.NewScript(`if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`)
+)
+
+// Cipher encrypts responses: what a partner was answered does not lie about in Redis.
+type Cipher interface {
+	Encrypt(plaintext, associatedData []byte) ([]byte, error)
+	Decrypt(ciphertext, associatedData []byte) ([]byte, error)
+}
+
+// IdempotencyCache is the fast path of idempotency.
+type IdempotencyCache struct {
+	client redis.UniversalClient
+	guard  *Guard
+	cipher Cipher
+	log    *slog.Logger
+}
+
+// NewIdempotencyCache makes the cache.
+func NewIdempotencyCache(client redis.UniversalClient, guard *Guard, cipher Cipher, log *slog.Logger) *IdempotencyCache {
+	return &IdempotencyCache{client: client, guard: guard, cipher: cipher, log: log}
+}
+
+// Begin gives the cached response, or marks the key as running. Returns ports.ErrKeyInUse while it is marked.
+func (c *IdempotencyCache) Begin(ctx context.Context, k ports.IdempotencyKey) (*ports.StoredResponse, error) {
+	name := cacheKey(k)
+	var kept string
+	err := c.guard.Do(ctx, func(ctx context.Context) (err error) {
+		kept, err = beginScript.Run(ctx, c.client, []string{name}, mark(k), markFor.Milliseconds()).Text()
+		return err
+	})
+	switch {
+	case err != nil: // redis.Nil: marked. Anything else: the database alone decides.
+		return nil, nil //nolint:nilnil // the port's way to say "go on"
+	case kept != "" && kept[0] == markPrefix:
+		return nil, ports.ErrKeyInUse
+	}
+	stored, err := c.open(name, kept)
+	if err != nil {
+		c.log.Warn("a cached response cannot be read; it is replayed from the database", "cause", err)
+		return nil, nil //nolint:nilnil // as above
+	}
+	return stored, nil
+}
+
+// Finish caches the response and takes the mark off; r nil only takes the mark off.
+func (c *IdempotencyCache) Finish(ctx context.Context, k ports.IdempotencyKey, r *ports.StoredResponse) {
+	name := cacheKey(k)
+	sealed, err := c.seal(name, r)
+	if err != nil {
+		c.log.Warn("a response cannot be cached", "cause", err)
+	}
+	// A failure leaves a mark that ends by itself, and a response that is in the database anyway.
+	_ = c.guard.Do(ctx, func(ctx context.Context) error {
+		if sealed == nil {
+			return unmarkScript.Run(ctx, c.client, []string{name}, mark(k)).Err()
+		}
+		end := r.CreatedAt.Add(ports.IdempotencyWindow)
+		return c.client.SetArgs(ctx, name, sealed, redis.SetArgs{ExpireAt: end}).Err()
+	})
+}
+
+// cacheKey hides partner, route and key behind a hash of fixed length.
+func cacheKey(k ports.IdempotencyKey) string {
+	h := sha256.New()
+	h.Write(k.PartnerID[:])
+	h.Write(k.Key[:])
+	h.Write([]byte(k.Route))
+	return "svc:idempotency:" + base64.RawURLEncoding.EncodeToString(h.Sum(nil))
+}
+
+func mark(k ports.IdempotencyKey) string { return string(markPrefix) + k.Holder.Encode() }
+
+// seal gives the cached form: prefix, then encrypted: fingerprint, Unix microseconds, status, body. nil where there is
+// nothing to cache.
+func (c *IdempotencyCache) seal(name string, r *ports.StoredResponse) ([]byte, error) {
+	if r == nil || len(r.Body) > cachedAtMost {
+		return nil, nil
+	}
+	plain := append([]byte(nil), r.Fingerprint[:]...)
+	plain = binary.BigEndian.AppendUint64(plain, uint64(r.CreatedAt.UnixMicro())) //nolint:gosec // times of ours are after 1970
+	plain = binary.BigEndian.AppendUint16(plain, uint16(r.Status))                //nolint:gosec // an HTTP status
+	plain = append(plain, r.Body...)
+	sealed, err := c.cipher.Encrypt(plain, []byte(name))
+	if err != nil {
+		return nil, err
+	}
+	return append([]byte{answerPrefix}, sealed...), nil
+}
+
+const sealedHead = sha256.Size + 8 + 2
+
+var errForeign = errors.New("redis: not a response of ours")
+
+func (c *IdempotencyCache) open(name, kept string) (*ports.StoredResponse, error) {
+	if kept == "" || kept[0] != answerPrefix {
+		return nil, errForeign
+	}
+	plain, err := c.cipher.Decrypt([]byte(kept[1:]), []byte(name))
+	if err != nil {
+		return nil, err
+	}
+	if len(plain) < sealedHead {
+		return nil, errForeign
+	}
+	var r ports.StoredResponse
+	copy(r.Fingerprint[:], plain)
+	r.CreatedAt = time.UnixMicro(int64(binary.BigEndian.Uint64(plain[sha256.Size:]))).UTC() //nolint:gosec // as in seal
+	r.Status = int(binary.BigEndian.Uint16(plain[sha256.Size+8:]))
+	r.Body = plain[sealedHead:]
+	return &r, nil
+}

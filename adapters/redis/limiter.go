@@ -1,0 +1,138 @@
+package redis
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"partnerdeposits/ports"
+)
+
+//go:embed limiter.lua
+var limiterLua string
+
+var limiterScript = redis.NewScript(limiterLua)
+
+// refundLua takes back what limiter.lua counted last under one key.
+var refundScript = redis.NewScript(`
+local newest
+for _, bucket in ipairs(redis.call('HKEYS', KEYS[1])) do
+    if not newest or tonumber(bucket) > tonumber(newest) then newest = bucket end
+end
+if newest and redis.call('HINCRBY', KEYS[1], newest, -1) <= 0 then redis.call('HDEL', KEYS[1], newest) end
+return 0`)
+
+// Limiter counts requests in a sliding window of a minute, in one round trip for all rules of one key.
+type Limiter struct {
+	client     redis.UniversalClient
+	guard      *Guard
+	onFailOpen func()
+}
+
+// NewLimiter makes a limiter. onFailOpen is called for each request that was let through uncounted.
+func NewLimiter(client redis.UniversalClient, guard *Guard, onFailOpen func()) *Limiter {
+	return &Limiter{client: client, guard: guard, onFailOpen: onFailOpen}
+}
+
+// Allow counts one request under every rule and allows it only if all do; a refused request counts nowhere.
+func (l *Limiter) Allow(ctx context.Context, rules ...ports.LimitRule) ports.LimitDecision {
+	if len(rules) == 0 {
+		return ports.LimitDecision{Allowed: true}
+	}
+	var decision ports.LimitDecision
+	var counted [][]ports.LimitRule
+	for _, group := range byKey(rules) {
+		var d ports.LimitDecision
+		err := l.guard.Do(ctx, func(ctx context.Context) (err error) {
+			d, err = l.count(ctx, group)
+			return err
+		})
+		if err != nil {
+			l.onFailOpen()
+			return open(rules[0])
+		}
+		if !d.Allowed {
+			l.refund(ctx, counted)
+			return d
+		}
+		if counted == nil || d.Remaining < decision.Remaining {
+			decision = d
+		}
+		counted = append(counted, group)
+	}
+	return decision
+}
+
+// open is the decision without Redis.
+func open(r ports.LimitRule) ports.LimitDecision {
+	return ports.LimitDecision{Allowed: true, Name: r.Name, PerMinute: r.PerMinute, Remaining: r.PerMinute}
+}
+
+// byKey groups rules that share a key: in a cluster only those live in one place, so only those can be counted in one
+// go. Of several groups, a later refusal takes the earlier counts back.
+func byKey(rules []ports.LimitRule) [][]ports.LimitRule {
+	var groups [][]ports.LimitRule
+next:
+	for _, r := range rules {
+		for i := range groups {
+			if groups[i][0].Key == r.Key {
+				groups[i] = append(groups[i], r)
+				continue next
+			}
+		}
+		groups = append(groups, []ports.LimitRule{r})
+	}
+	return groups
+}
+
+// keyOf keeps all rules of a key in one slot of a cluster.
+func keyOf(r ports.LimitRule) string { return "svc:limit:{" + r.Key + "}:" + r.Name }
+
+func (l *Limiter) count(ctx context.Context, rules []ports.LimitRule) (ports.LimitDecision, error) {
+	keys, limits := make([]string, len(rules)), make([]any, len(rules))
+	for i, r := range rules {
+		keys[i], limits[i] = keyOf(r), r.PerMinute
+	}
+	const perRule = 3
+	reply, err := limiterScript.Run(ctx, l.client, keys, limits...).Int64Slice()
+	if err != nil {
+		return ports.LimitDecision{}, err
+	}
+	if len(reply) != 1+perRule*len(rules) {
+		return ports.LimitDecision{}, fmt.Errorf("redis: the limiter gave %d numbers", len(reply))
+	}
+	allowed := reply[0] == 1
+	var tightest ports.LimitDecision
+	for i, r := range rules {
+		of := reply[1+perRule*i:]
+		d := ports.LimitDecision{
+			Allowed: allowed, Name: r.Name, PerMinute: r.PerMinute, Remaining: int(of[0]),
+			Reset: time.Duration(of[1]) * time.Millisecond, RetryAfter: time.Duration(of[2]) * time.Millisecond,
+		}
+		if i == 0 || tighter(d, tightest) {
+			tightest = d
+		}
+	}
+	return tightest, nil
+}
+
+// tighter orders by the wait when refused, and by what remains when allowed.
+func tighter(a, b ports.LimitDecision) bool {
+	if !a.Allowed {
+		return a.RetryAfter > b.RetryAfter
+	}
+	return a.Remaining < b.Remaining
+}
+
+func (l *Limiter) refund(ctx context.Context, groups [][]ports.LimitRule) {
+	for _, group := range groups {
+		for _, r := range group {
+			_ = l.guard.Do(ctx, func(ctx context.Context) error { // a count too many passes within a minute
+				return refundScript.Run(ctx, l.client, []string{keyOf(r)}).Err()
+			})
+		}
+	}
+}
