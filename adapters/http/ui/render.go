@@ -43,3 +43,15 @@ func RenderProblem(c *fiber.Ctx, p problem.Page) error {
 		RequestID: p.RequestID,
 	}))
 }
+
+// RenderFormExpired answers ErrForm with a page that leads back to the form, a path of ours.
+func RenderFormExpired(c *fiber.Ctx, reopen string) error {
+	SecureHeaders(c)
+	f := FailureOf(ErrForm.Code)
+	lang := LangOf(c)
+	return Render(c, problem.Status(ErrForm.Kind), formExpired(ErrorView{
+		Page:      Page{Lang: lang, Title: f.Title.In(lang), ErrorCode: ErrForm.Code, NoSwitch: true},
+		Message:   f.Message.In(lang),
+		RequestID: problem.RequestID(c),
+	}, reopen))
+}

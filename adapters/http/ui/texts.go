@@ -7,6 +7,7 @@ var (
 	TextLanguage  = T("Language", "Langue")
 	TextError     = T("Error", "Erreur")
 	TextRequestID = T("Request id, for support:", "Numéro de requête, pour l’assistance :")
+	TextOpenAgain = T("Open the page again", "Rouvrir la page")
 	TextLogOut    = T("Log out", "Se déconnecter")
 )
 

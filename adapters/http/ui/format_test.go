@@ -1,0 +1,30 @@
+package ui_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/core/money"
+)
+
+func TestEuros(t *testing.T) {
+	for cents, want := range map[money.Cents][2]string{
+		0: {"€0.00", "0,00 €"}, 7: {"€0.07", "0,07 €"}, 7000: {"€70.00", "70,00 €"}, 125_050: {"€1,250.50", "1 250,50 €"}, 123_456_789: {"€1,234,567.89", "1 234 567,89 €"},
+	} {
+		require.Equal(t, want[0], ui.Euros(ui.English, cents))
+		require.Equal(t, want[1], spaced(ui.Euros(ui.French, cents)))
+	}
+}
+
+// spaced makes the no-break spaces comparable by eye.
+func spaced(s string) string { return strings.ReplaceAll(s, "\u00a0", " ") }
+
+func TestDate_IsTheDayInUTC(t *testing.T) {
+	at := time.Date(2026, 8, 1, 1, 30, 0, 0, time.FixedZone("", 7200))
+	require.Equal(t, "31 Jul 2026", spaced(ui.Date(ui.English, at)))
+	require.Equal(t, "31 juil. 2026", spaced(ui.Date(ui.French, at)))
+}

@@ -1,0 +1,69 @@
+package connections
+
+import (
+	"context"
+
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/ports"
+)
+
+// AccountView is an account with its operator and the partner that it is linked to.
+type AccountView struct {
+	Account  connect.Account
+	Operator connect.Operator
+	Link     *connect.Link   // the active one; nil where there is none
+	Partner  partner.Partner // zero where there is no link
+}
+
+// MaxAmount is the account's ceiling, the service's default where none was negotiated.
+func (v AccountView) MaxAmount() money.Cents {
+	if v.Account.MaxAmountCents == 0 {
+		return deposit.DefaultMaxAmount
+	}
+	return v.Account.MaxAmountCents
+}
+
+// Account shows one account.
+//
+// Returns connect.ErrAccountNotFound.
+func (s *Service) Account(ctx context.Context, accountID id.ID) (AccountView, error) {
+	a, o, err := s.Operators.AccountByID(ctx, accountID)
+	if err != nil {
+		return AccountView{}, err
+	}
+	v := AccountView{Account: a, Operator: o}
+	if v.Link, err = s.Links.ActiveLink(ctx, accountID); err != nil || v.Link == nil {
+		return v, err
+	}
+	v.Partner, err = s.Partners.PartnerByID(ctx, v.Link.PartnerID)
+	return v, err
+}
+
+// Accounts lists accounts, the newest first.
+func (s *Service) Accounts(ctx context.Context, page ports.Page) (ports.List[connect.Account], error) {
+	return s.Operators.Accounts(ctx, page)
+}
+
+// SetCeiling negotiates an account's maximum deposit; 0 goes back to the service's default.
+//
+// Returns connect.ErrAccountNotFound, or invalid_field for a maximum below the least deposit.
+func (s *Service) SetCeiling(ctx context.Context, accountID id.ID, maximum money.Cents) error {
+	if maximum != 0 && maximum < deposit.MinAmount {
+		return fault.ErrInvalidField.WithField("maxAmount", "must be at least %s EUR, the least deposit", deposit.MinAmount)
+	}
+	now := s.Clock.Now()
+	return s.Tx.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		if err := repos.Operators.SetCeiling(ctx, accountID, maximum); err != nil {
+			return err
+		}
+		return repos.Audit.Append(ctx, ports.AuditEntry{
+			ID: s.Entropy.NewID(), At: now, Actor: "admin", Action: "account.ceiling", Subject: id.Account.Of(accountID),
+			Detail: map[string]string{"maxAmount": maximum.String()},
+		})
+	})
+}

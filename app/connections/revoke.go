@@ -1,0 +1,99 @@
+package connections
+
+import (
+	"context"
+	"time"
+
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/ports"
+)
+
+// UnlinkByOperator ends the link that the operator saw on the dashboard. changed is false where that very link is no
+// longer in force: another one, made meanwhile, stays.
+func (s *Service) UnlinkByOperator(ctx context.Context, o connect.Operator, a connect.Account, linkID id.ID) (changed bool, err error) {
+	current, err := s.Links.ActiveLink(ctx, a.ID)
+	if err != nil || current == nil {
+		return false, err
+	}
+	p, err := s.Partners.PartnerByID(ctx, current.PartnerID)
+	if err != nil {
+		return false, err
+	}
+	return s.revoke(ctx, revocation{partner: p, account: a, operator: o, by: connect.RevokedByOperator, actor: operatorActor(o), only: linkID})
+}
+
+// RevokeByPartner ends the partner's link to an account; again changes nothing.
+//
+// Returns connect.ErrAccountNotFound where there never was one.
+func (s *Service) RevokeByPartner(ctx context.Context, p partner.Partner, accountID id.ID) (changed bool, err error) {
+	if _, err := s.Links.LinkedAccount(ctx, p.ID, accountID); err != nil {
+		return false, err
+	}
+	a, o, err := s.Operators.AccountByID(ctx, accountID)
+	if err != nil {
+		return false, err
+	}
+	return s.revoke(ctx, revocation{partner: p, account: a, operator: o, by: connect.RevokedByPartner, actor: "partner:" + id.Partner.Of(p.ID)})
+}
+
+// RevokeByAdmin is for the admin command: the partner by its slug.
+//
+// Returns partner.ErrNotFound, or connect.ErrAccountNotFound where there never was a link.
+func (s *Service) RevokeByAdmin(ctx context.Context, slug string, accountID id.ID) (changed bool, err error) {
+	if !partner.ValidSlug(slug) {
+		return false, partner.ErrNotFound
+	}
+	p, err := s.Partners.PartnerBySlug(ctx, slug)
+	if err != nil {
+		return false, err
+	}
+	if _, err := s.Links.LinkedAccount(ctx, p.ID, accountID); err != nil {
+		return false, err
+	}
+	a, o, err := s.Operators.AccountByID(ctx, accountID)
+	if err != nil {
+		return false, err
+	}
+	return s.revoke(ctx, revocation{partner: p, account: a, operator: o, by: connect.RevokedByAdmin, actor: "admin"})
+}
+
+type revocation struct {
+	partner  partner.Partner
+	account  connect.Account
+	operator connect.Operator
+	by       connect.RevokedBy
+	actor    string
+	only     id.ID // the link that must still be the active one; zero: whichever is
+}
+
+// revoke ends the link, tells the operator by mail and notes who did it, in one transaction.
+func (s *Service) revoke(ctx context.Context, r revocation) (changed bool, err error) {
+	now := s.Clock.Now()
+	err = s.Tx.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
+		changed, err = s.revokeWithin(ctx, repos, r, now)
+		return err
+	})
+	return changed && err == nil, err
+}
+
+func (s *Service) revokeWithin(ctx context.Context, repos ports.Repositories, r revocation, now time.Time) (changed bool, err error) {
+	if !r.only.IsZero() {
+		current, err := repos.Links.ActiveOfAccount(ctx, r.account.ID)
+		if err != nil || current == nil || current.ID != r.only {
+			return false, err
+		}
+	}
+	changed, err = repos.Links.Revoke(ctx, r.partner.ID, r.account.ID, r.by, now)
+	if err != nil || !changed {
+		return false, err
+	}
+	if err := repos.Mails.Enqueue(ctx, s.unlinkedMail(r, now)); err != nil {
+		return false, err
+	}
+	return true, repos.Audit.Append(ctx, ports.AuditEntry{
+		ID: s.Entropy.NewID(), At: now, Actor: r.actor, Action: "link.revoke", Subject: id.Account.Of(r.account.ID),
+		Detail: map[string]string{"partnerId": id.Partner.Of(r.partner.ID), "by": string(r.by)},
+	})
+}

@@ -1,0 +1,35 @@
+// Package connections links operators' accounts to partners (spec, "Connect pages"; api.md §4) and ends those links.
+package connections
+
+import (
+	"partnerdeposits/app/internal/signin"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/ports"
+)
+
+// Deps are what the service stands on.
+type Deps struct {
+	Tx           ports.UnitOfWork
+	Partners     ports.PartnerReader
+	Operators    ports.OperatorReader
+	Links        ports.LinkReader
+	Passwords    ports.Passwords
+	Clock        ports.Clock
+	Entropy      ports.Entropy
+	Environment  partner.Environment
+	DashboardURL string // DASHBOARD_BASE_URL, without a slash at its end
+}
+
+// Service is partner connect.
+type Service struct {
+	Deps
+	door signin.Door
+}
+
+// New makes the service.
+func New(d Deps) *Service {
+	return &Service{Deps: d, door: signin.Door{Operators: d.Operators, Passwords: d.Passwords, Entropy: d.Entropy}}
+}
+
+// production tells whether the shortcuts of development are off.
+func (s *Service) production() bool { return s.Environment == partner.Production }
