@@ -1,0 +1,127 @@
+package sandbox
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"partnerdeposits/ports"
+)
+
+// The cards that decide (operations.md, "Pages").
+const (
+	goodCard = "4242424242424242"
+	badCard  = "4000000000000002"
+
+	failureDeclined = "card_declined"
+	failureUnknown  = "card_declined: not one of the sandbox's test cards"
+)
+
+// card is what the tenant typed. It lives as long as its request.
+type card struct {
+	number string
+	expiry string
+	cvc    string
+}
+
+// mistake names a field that is wrong; "" means none.
+type mistake string
+
+const (
+	noMistake     mistake = ""
+	wrongNumber   mistake = "cardNumber"
+	wrongExpiry   mistake = "cardExpiry"
+	expiredCard   mistake = "expired"
+	wrongCVC      mistake = "cardCvc"
+	maxCardDigits         = 19
+	minCardDigits         = 12
+)
+
+// check finds the first field that is wrong.
+func (c card) check(now time.Time) mistake {
+	number := digits(c.number)
+	if len(number) < minCardDigits || len(number) > maxCardDigits || !luhn(number) {
+		return wrongNumber
+	}
+	end, ok := expiryEnd(c.expiry)
+	if !ok {
+		return wrongExpiry
+	}
+	if !now.Before(end) {
+		return expiredCard
+	}
+	if n := len(strings.TrimSpace(c.cvc)); (n != 3 && n != 4) || leading(strings.TrimSpace(c.cvc)) != n {
+		return wrongCVC
+	}
+	return noMistake
+}
+
+// verdict is how a payment ends.
+type verdict struct {
+	status  ports.ProviderStatus
+	failure string
+}
+
+// charge decides as the card says. The card has passed check.
+func (c card) charge() verdict {
+	switch digits(c.number) {
+	case goodCard:
+		return verdict{status: ports.ProviderSucceeded}
+	case badCard:
+		return verdict{status: ports.ProviderFailed, failure: failureDeclined}
+	default:
+		return verdict{status: ports.ProviderFailed, failure: failureUnknown}
+	}
+}
+
+// digits gives the number without the blanks and dashes that people write; "" where there is anything else in it.
+func digits(s string) string {
+	s = strings.NewReplacer(" ", "", "\u00a0", "", "-", "").Replace(s)
+	if leading(s) != len(s) {
+		return ""
+	}
+	return s
+}
+
+func leading(s string) int {
+	i := 0
+	for i < len(s) && s[i] >= '0' && s[i] <= '9' {
+		i++
+	}
+	return i
+}
+
+// luhn checks the last digit (ISO/IEC 7812-1, annex B).
+func luhn(number string) bool {
+	sum := 0
+	for i := range len(number) {
+		d := int(number[len(number)-1-i] - '0')
+		if i%2 == 1 {
+			if d *= 2; d > 9 {
+				d -= 9
+			}
+		}
+		sum += d
+	}
+	return sum%10 == 0
+}
+
+// expiryEnd reads MM/YY or MM/YYYY, with or without blanks; a card is good to the end of its month.
+func expiryEnd(s string) (time.Time, bool) {
+	month, year, found := strings.Cut(strings.ReplaceAll(s, " ", ""), "/")
+	if !found || leading(month) != len(month) || leading(year) != len(year) || (len(year) != 2 && len(year) != 4) || len(month) == 0 || len(month) > 2 {
+		return time.Time{}, false
+	}
+	m, err := strconv.Atoi(month)
+	if err != nil || m < 1 || m > 12 {
+		return time.Time{}, false
+	}
+	y, err := strconv.Atoi(year)
+	if err != nil {
+		return time.Time{}, false
+	}
+	if len(year) == 2 {
+		y += 2000
+	}
+	return time.Date(y, time.Month(m)+1, 1, 0, 0, 0, 0, time.UTC), true
+}

@@ -1,0 +1,118 @@
+package sandbox
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"errors"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/core/fault"
+	"partnerdeposits/ports"
+)
+
+const (
+	pagePath  = "/sandbox/pay/"
+	langParam = "lang"
+
+	fieldNumber  = "cardNumber"
+	fieldExpiry  = "cardExpiry"
+	fieldCVC     = "cardCvc"
+	fieldIntent  = "intent"
+	intentCancel = "cancel"
+
+	// policy has no form-action: browsers hold it against redirects too, and the tenant goes on from here to the
+	// service and perhaps to a return URL anywhere.
+	policy = "default-src 'none'; style-src 'self'; img-src data:; frame-ancestors 'none'; base-uri 'none'"
+)
+
+//go:embed assets/pay.css
+var stylesheet []byte
+
+var stylesheetPath = func() string {
+	sum := sha256.Sum256(stylesheet)
+	return "/sandbox/assets/pay-" + hex.EncodeToString(sum[:6]) + ".css"
+}()
+
+// Mount serves the hosted page. Never call it in production.
+func Mount(router fiber.Router, p *Provider) {
+	router.Get(stylesheetPath, serveStylesheet)
+	router.Get(pagePath+":ref", p.showPage)
+	router.Post(pagePath+":ref", p.takeCard)
+}
+
+func serveStylesheet(c *fiber.Ctx) error {
+	c.Set(fiber.HeaderContentType, "text/css; charset=utf-8")
+	c.Set(fiber.HeaderCacheControl, "public, max-age=31536000, immutable")
+	c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
+	return c.Send(stylesheet)
+}
+
+// showPage shows the form, or sends the tenant back where there is nothing left to pay.
+func (p *Provider) showPage(c *fiber.Ctx) error {
+	e, err := p.pageOf(c)
+	if err != nil {
+		return err
+	}
+	if !e.payable() {
+		return c.Redirect(e.returnURL, fiber.StatusSeeOther)
+	}
+	return render(c, fiber.StatusOK, payView{entry: e, words: wordsOf(c)})
+}
+
+// takeCard is the tenant paying or going back. Going back leaves the page open, as it does at real providers: it is the
+// service that closes it.
+func (p *Provider) takeCard(c *fiber.Ctx) error {
+	e, err := p.pageOf(c)
+	if err != nil {
+		return err
+	}
+	if !e.payable() || c.FormValue(fieldIntent) == intentCancel {
+		return c.Redirect(e.returnURL, fiber.StatusSeeOther)
+	}
+	typed := card{number: c.FormValue(fieldNumber), expiry: c.FormValue(fieldExpiry), cvc: c.FormValue(fieldCVC)}
+	if wrong := typed.check(p.clock.Now()); wrong != noMistake {
+		return render(c, fiber.StatusBadRequest, payView{entry: e, words: wordsOf(c), wrong: wrong})
+	}
+	if err := p.end(c.UserContext(), endByRef, e.ref, typed.charge()); err != nil {
+		return err
+	}
+	return c.Redirect(e.returnURL, fiber.StatusSeeOther)
+}
+
+// payable reports whether the page still takes a card.
+func (e entry) payable() bool { return e.status == ports.ProviderOpen }
+
+func (p *Provider) pageOf(c *fiber.Ctx) (entry, error) {
+	secure(c)
+	ref := c.Params("ref")
+	if !strings.HasPrefix(ref, refPrefix) || strings.ContainsRune(ref, 0) {
+		return entry{}, fault.ErrRoute
+	}
+	e, err := p.byRef(c.UserContext(), ref)
+	if errors.Is(err, pgx.ErrNoRows) || (err == nil && e.returnURL == "") { // a collection, or closed before it was opened
+		return entry{}, fault.ErrRoute
+	}
+	return e, err
+}
+
+func secure(c *fiber.Ctx) {
+	c.Set(fiber.HeaderContentSecurityPolicy, policy)
+	c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
+	c.Set(fiber.HeaderReferrerPolicy, "no-referrer")
+	c.Set(fiber.HeaderCacheControl, "no-store")
+}
+
+func render(c *fiber.Ctx, status int, v payView) error {
+	var b bytes.Buffer
+	if err := payPage(v).Render(c.UserContext(), &b); err != nil {
+		return err
+	}
+	c.Status(status)
+	c.Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
+	return c.Send(b.Bytes())
+}

@@ -1,0 +1,201 @@
+// Package sandbox is a payment provider for everything but production. It stands outside the service as a real one
+// would: it keeps its own books (table sandbox_payments), shows its own hosted page, and knows the service only by the
+// requests it gets. What it does follows hosted pages such as Stripe Checkout, see docs/decisions/0003-payments-port.md.
+//
+// Card data is looked at to decide the outcome and then forgotten: it is never stored, logged or sent back.
+package sandbox
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"net/url"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
+	"partnerdeposits/ports"
+)
+
+const (
+	refPrefix = "sbx_"
+	refBytes  = 18 // the page's address is all that guards it
+)
+
+const (
+	find      = `SELECT ref, amount_cents, description, return_url, status, failure FROM sandbox_payments WHERE `
+	findByID  = find + `id = $1`
+	findByRef = find + `ref = $1`
+
+	end      = `UPDATE sandbox_payments SET status = $2, failure = $3, updated_at = now() WHERE status = 'open' AND `
+	endByID  = end + `id = $1`
+	endByRef = end + `ref = $1`
+)
+
+// Provider implements ports.PaymentProvider and ports.PaymentSimulator.
+type Provider struct {
+	pool    *pgxpool.Pool
+	baseURL string
+	entropy ports.Entropy
+	clock   ports.Clock
+}
+
+// New makes the provider. baseURL is where its pages are mounted, without a path.
+func New(pool *pgxpool.Pool, baseURL string, entropy ports.Entropy, clock ports.Clock) *Provider {
+	return &Provider{pool: pool, baseURL: strings.TrimSuffix(baseURL, "/"), entropy: entropy, clock: clock}
+}
+
+// errKeyReused: the same payment was asked for with another amount. A provider cannot know which one is meant.
+var errKeyReused = errors.New("sandbox: idempotency key used with another amount")
+
+// entry is one line of the provider's books.
+type entry struct {
+	ref         string
+	amount      money.Cents
+	description string
+	returnURL   string
+	status      ports.ProviderStatus
+	failure     string
+}
+
+func (e entry) payment() ports.ProviderPayment {
+	return ports.ProviderPayment{Status: e.status, Ref: e.ref, Failure: e.failure}
+}
+
+// Open implements ports.PaymentProvider.
+func (p *Provider) Open(ctx context.Context, r ports.HostedPayment) (ports.HostedPage, error) {
+	_, err := p.pool.Exec(ctx, `
+		INSERT INTO sandbox_payments (id, ref, amount_cents, description, return_url, status)
+		VALUES ($1, $2, $3, $4, $5, 'open') ON CONFLICT (id) DO NOTHING`,
+		[16]byte(r.PaymentID), p.newRef(), int64(r.Amount), r.Description, r.ReturnURL)
+	if err != nil {
+		return ports.HostedPage{}, unavailable(err)
+	}
+	e, err := p.byID(ctx, r.PaymentID)
+	if err != nil {
+		return ports.HostedPage{}, err
+	}
+	if e.status != ports.ProviderOpen {
+		return ports.HostedPage{Ref: e.ref, URL: r.ReturnURL}, nil
+	}
+	if e.amount != r.Amount {
+		return ports.HostedPage{}, fault.ErrInternal.Because(errKeyReused)
+	}
+	return ports.HostedPage{Ref: e.ref, URL: p.pageURL(e.ref, r.Locale)}, nil
+}
+
+func (p *Provider) newRef() string {
+	return refPrefix + base64.RawURLEncoding.EncodeToString(p.entropy.Bytes(refBytes))
+}
+
+func (p *Provider) pageURL(ref, locale string) string {
+	u := p.baseURL + pagePath + ref
+	if language, _, _ := strings.Cut(locale, "-"); language != "" {
+		u += "?" + url.Values{langParam: {language}}.Encode()
+	}
+	return u
+}
+
+// Lookup implements ports.PaymentProvider.
+func (p *Provider) Lookup(ctx context.Context, paymentID id.ID) (ports.ProviderPayment, error) {
+	e, err := p.byID(ctx, paymentID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return ports.ProviderPayment{Status: ports.ProviderUnknown}, nil
+	}
+	return e.payment(), err
+}
+
+// Close implements ports.PaymentProvider. A payment it never heard of is entered as closed, so that a request still on
+// its way finds it so.
+func (p *Provider) Close(ctx context.Context, paymentID id.ID) (ports.ProviderPayment, error) {
+	_, err := p.pool.Exec(ctx, `
+		INSERT INTO sandbox_payments AS s (id, ref, amount_cents, description, return_url, status)
+		VALUES ($1, $2, 0, '', '', 'closed')
+		ON CONFLICT (id) DO UPDATE SET status = 'closed', updated_at = now() WHERE s.status = 'open'`,
+		[16]byte(paymentID), p.newRef())
+	if err != nil {
+		return ports.ProviderPayment{}, unavailable(err)
+	}
+	e, err := p.byID(ctx, paymentID)
+	return e.payment(), err
+}
+
+// Collect implements ports.PaymentProvider. The card on file is good wherever the fee was paid.
+func (p *Provider) Collect(ctx context.Context, r ports.CollectRequest) (ports.ProviderPayment, error) {
+	fee, err := p.Lookup(ctx, r.FeePaymentID)
+	if err != nil {
+		return ports.ProviderPayment{}, err
+	}
+	status, failure := ports.ProviderSucceeded, ""
+	if fee.Status != ports.ProviderSucceeded {
+		status, failure = ports.ProviderFailed, "no_card_on_file"
+	}
+	_, err = p.pool.Exec(ctx, `
+		INSERT INTO sandbox_payments AS s (id, ref, amount_cents, description, return_url, status, failure)
+		VALUES ($1, $2, $3, $4, '', $5, $6)
+		ON CONFLICT (id) DO UPDATE SET status = excluded.status, failure = excluded.failure, updated_at = now()
+		WHERE s.status = 'failed'`,
+		[16]byte(r.PaymentID), p.newRef(), int64(r.Amount), r.Description, string(status), failure)
+	if err != nil {
+		return ports.ProviderPayment{}, unavailable(err)
+	}
+	e, err := p.byID(ctx, r.PaymentID)
+	if err != nil {
+		return ports.ProviderPayment{}, err
+	}
+	if e.amount != r.Amount {
+		return ports.ProviderPayment{}, fault.ErrInternal.Because(errKeyReused)
+	}
+	return e.payment(), nil
+}
+
+// SimulatePayment implements ports.PaymentSimulator.
+func (p *Provider) SimulatePayment(ctx context.Context, paymentID id.ID, succeeds bool) error {
+	result := verdict{status: ports.ProviderSucceeded}
+	if !succeeds {
+		result = verdict{status: ports.ProviderFailed, failure: failureDeclined}
+	}
+	return p.end(ctx, endByID, [16]byte(paymentID), result)
+}
+
+// end writes the verdict on a payment whose page is open; what is over stays as it is.
+func (p *Provider) end(ctx context.Context, query string, key any, v verdict) error {
+	_, err := p.pool.Exec(ctx, query, key, string(v.status), v.failure)
+	if err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+func (p *Provider) byID(ctx context.Context, paymentID id.ID) (entry, error) {
+	return p.find(ctx, findByID, [16]byte(paymentID))
+}
+
+func (p *Provider) byRef(ctx context.Context, ref string) (entry, error) {
+	return p.find(ctx, findByRef, ref)
+}
+
+// find returns pgx.ErrNoRows as it is, for its callers to tell from an outage.
+func (p *Provider) find(ctx context.Context, query string, key any) (entry, error) {
+	var (
+		e       entry
+		cents   int64
+		outcome string
+	)
+	err := p.pool.QueryRow(ctx, query, key).
+		Scan(&e.ref, &cents, &e.description, &e.returnURL, &outcome, &e.failure)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return e, err
+	case err != nil:
+		return e, unavailable(err)
+	}
+	e.amount, e.status = money.Cents(cents), ports.ProviderStatus(outcome)
+	return e, nil
+}
+
+func unavailable(err error) error { return fault.ErrUnavailable.Because(err) }

@@ -1,0 +1,207 @@
+package portstest
+
+import (
+	"context"
+	"crypto/rand"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
+	"partnerdeposits/ports"
+)
+
+const (
+	fee       money.Cents = 1_750
+	returnURL             = "https://pay.test/checkout/token/return"
+)
+
+// Payments is a provider under test, and the hand of the tenant on its page.
+type Payments struct {
+	Provider ports.PaymentProvider
+	// Pay ends the payment on the provider's open page with a good card or a bad one.
+	Pay func(t *testing.T, paymentID id.ID, good bool)
+}
+
+// PaymentProvider holds an adapter of that port to what the port promises. setup gives a fresh provider; what it gives
+// may share books with others.
+func PaymentProvider(t *testing.T, setup func(t *testing.T) Payments) {
+	t.Helper()
+	for name, check := range map[string]func(*testing.T, Payments){
+		"Open_GivesAPageThatIsOpen":               openGivesAPage,
+		"Open_Again_GivesTheSamePage":             openAgain,
+		"Open_ManyAtOnce_MakesOnePage":            openManyAtOnce,
+		"Open_OfAPaymentThatIsOver_LeadsBack":     openOver,
+		"Lookup_OfAnUnknownPayment_SaysUnknown":   lookupUnknown,
+		"Lookup_TellsWhatTheTenantDid":            lookupTells,
+		"Close_OfAnOpenPage_EndsIt":               closeOpen,
+		"Close_AfterThePayment_LeavesItSucceeded": closePaid,
+		"Close_OfAnUnknownPayment_RulesItOut":     closeUnknown,
+		"Close_Again_ChangesNothing":              closeAgain,
+		"Close_RacingThePayment_HasOneOutcome":    closeRace,
+		"Collect_ChargesTheCardOnce":              collectOnce,
+		"Collect_WithoutACard_Fails":              collectWithoutCard,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			check(t, setup(t))
+		})
+	}
+}
+
+func newPaymentID() (out id.ID) {
+	_, _ = rand.Read(out[:]) // never fails
+	return out
+}
+
+func request(paymentID id.ID) ports.HostedPayment {
+	return ports.HostedPayment{
+		PaymentID: paymentID, Amount: fee, Description: "D-7K3M-9Q2X", Email: "ada@example.com", Locale: "fr", ReturnURL: returnURL,
+	}
+}
+
+func mustOpen(t *testing.T, p Payments, paymentID id.ID) ports.HostedPage {
+	t.Helper()
+	page, err := p.Provider.Open(context.Background(), request(paymentID))
+	require.NoError(t, err)
+	return page
+}
+
+func requireStatus(t *testing.T, p Payments, paymentID id.ID, want ports.ProviderStatus) ports.ProviderPayment {
+	t.Helper()
+	got, err := p.Provider.Lookup(context.Background(), paymentID)
+	require.NoError(t, err)
+	require.Equal(t, want, got.Status)
+	return got
+}
+
+func openGivesAPage(t *testing.T, p Payments) {
+	paymentID := newPaymentID()
+	page := mustOpen(t, p, paymentID)
+	require.NotEmpty(t, page.Ref)
+	require.NotEmpty(t, page.URL)
+	require.NotEqual(t, returnURL, page.URL)
+	require.Equal(t, page.Ref, requireStatus(t, p, paymentID, ports.ProviderOpen).Ref)
+}
+
+func openAgain(t *testing.T, p Payments) {
+	paymentID := newPaymentID()
+	require.Equal(t, mustOpen(t, p, paymentID), mustOpen(t, p, paymentID))
+	require.NotEqual(t, mustOpen(t, p, paymentID), mustOpen(t, p, newPaymentID()))
+}
+
+func openManyAtOnce(t *testing.T, p Payments) {
+	paymentID := newPaymentID()
+	pages := make([]ports.HostedPage, 10)
+	errs := make([]error, len(pages))
+	var wg sync.WaitGroup
+	for i := range pages {
+		wg.Go(func() { pages[i], errs[i] = p.Provider.Open(context.Background(), request(paymentID)) })
+	}
+	wg.Wait()
+	for i := range pages {
+		require.NoError(t, errs[i])
+		require.Equal(t, pages[0], pages[i])
+	}
+}
+
+func openOver(t *testing.T, p Payments) {
+	for _, good := range []bool{true, false} {
+		paymentID := newPaymentID()
+		mustOpen(t, p, paymentID)
+		p.Pay(t, paymentID, good)
+		require.Equal(t, returnURL, mustOpen(t, p, paymentID).URL)
+	}
+}
+
+func lookupUnknown(t *testing.T, p Payments) {
+	requireStatus(t, p, newPaymentID(), ports.ProviderUnknown)
+}
+
+func lookupTells(t *testing.T, p Payments) {
+	paid, refused := newPaymentID(), newPaymentID()
+	mustOpen(t, p, paid)
+	mustOpen(t, p, refused)
+	p.Pay(t, paid, true)
+	p.Pay(t, refused, false)
+	require.Empty(t, requireStatus(t, p, paid, ports.ProviderSucceeded).Failure)
+	require.NotEmpty(t, requireStatus(t, p, refused, ports.ProviderFailed).Failure)
+}
+
+func mustClose(t *testing.T, p Payments, paymentID id.ID) ports.ProviderPayment {
+	t.Helper()
+	got, err := p.Provider.Close(context.Background(), paymentID)
+	require.NoError(t, err)
+	return got
+}
+
+func closeOpen(t *testing.T, p Payments) {
+	paymentID := newPaymentID()
+	mustOpen(t, p, paymentID)
+	require.Equal(t, ports.ProviderClosed, mustClose(t, p, paymentID).Status)
+	p.Pay(t, paymentID, true)
+	requireStatus(t, p, paymentID, ports.ProviderClosed)
+}
+
+func closePaid(t *testing.T, p Payments) {
+	paymentID := newPaymentID()
+	mustOpen(t, p, paymentID)
+	p.Pay(t, paymentID, true)
+	require.Equal(t, ports.ProviderSucceeded, mustClose(t, p, paymentID).Status)
+	requireStatus(t, p, paymentID, ports.ProviderSucceeded)
+}
+
+// A request that was lost on its way may still arrive after we gave the payment up.
+func closeUnknown(t *testing.T, p Payments) {
+	paymentID := newPaymentID()
+	require.Contains(t, []ports.ProviderStatus{ports.ProviderClosed, ports.ProviderUnknown}, mustClose(t, p, paymentID).Status)
+	require.Equal(t, returnURL, mustOpen(t, p, paymentID).URL)
+	p.Pay(t, paymentID, true)
+	require.Equal(t, ports.ProviderClosed, mustClose(t, p, paymentID).Status)
+}
+
+func closeAgain(t *testing.T, p Payments) {
+	paymentID := newPaymentID()
+	mustOpen(t, p, paymentID)
+	require.Equal(t, mustClose(t, p, paymentID), mustClose(t, p, paymentID))
+}
+
+func closeRace(t *testing.T, p Payments) {
+	for range 10 {
+		paymentID := newPaymentID()
+		mustOpen(t, p, paymentID)
+		var wg sync.WaitGroup
+		var closed ports.ProviderPayment
+		var err error
+		wg.Go(func() { p.Pay(t, paymentID, true) })
+		wg.Go(func() { closed, err = p.Provider.Close(context.Background(), paymentID) })
+		wg.Wait()
+		require.NoError(t, err)
+		requireStatus(t, p, paymentID, closed.Status)
+	}
+}
+
+func collectOnce(t *testing.T, p Payments) {
+	paid := newPaymentID()
+	mustOpen(t, p, paid)
+	p.Pay(t, paid, true)
+	r := ports.CollectRequest{PaymentID: newPaymentID(), FeePaymentID: paid, Amount: 50_000, Description: "D-7K3M-9Q2X"}
+	first, err := p.Provider.Collect(context.Background(), r)
+	require.NoError(t, err)
+	require.Equal(t, ports.ProviderSucceeded, first.Status)
+	second, err := p.Provider.Collect(context.Background(), r)
+	require.NoError(t, err)
+	require.Equal(t, first, second)
+	require.Equal(t, first, requireStatus(t, p, r.PaymentID, ports.ProviderSucceeded))
+}
+
+func collectWithoutCard(t *testing.T, p Payments) {
+	got, err := p.Provider.Collect(context.Background(), ports.CollectRequest{
+		PaymentID: newPaymentID(), FeePaymentID: newPaymentID(), Amount: 50_000, Description: "D-7K3M-9Q2X",
+	})
+	require.NoError(t, err)
+	require.Equal(t, ports.ProviderFailed, got.Status)
+	require.NotEmpty(t, got.Failure)
+}
