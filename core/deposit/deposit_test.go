@@ -1,0 +1,144 @@
+package deposit_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
+)
+
+var start = time.Date(2026, 7, 1, 12, 0, 0, 123_456_000, time.UTC)
+
+const day = 24 * time.Hour
+
+func sample() *deposit.Deposit {
+	return deposit.New(id.ID{1, 15: 1}, "D-7K3M-9Q2X",
+		deposit.Origin{AccountID: id.ID{2, 15: 1}, PartnerID: id.ID{3, 15: 1}, PartnerName: "Demo PMS", ExternalID: "op-1", ByPartnerAPI: true},
+		deposit.Draft{Amount: 50_000, ContractStartAt: start, ContractEndAt: start.Add(7 * day), RentalContract: "B-1"},
+		&deposit.Client{ID: id.ID{4, 15: 1}, Email: "ana@example.com", FirstName: "Ana", LastName: "Días <&>"}, start)
+}
+
+func TestDraft_Validate(t *testing.T) {
+	good := deposit.Draft{Amount: 7_000, ContractStartAt: start, ContractEndAt: start}
+	require.NoError(t, good.Validate(deposit.DefaultMaxAmount))
+	many := map[string]string{}
+	for i := range 21 {
+		many[strings.Repeat("k", i+1)] = "v"
+	}
+	cases := []struct {
+		name    string
+		change  func(*deposit.Draft)
+		code    string
+		message string
+	}{
+		{"a cent too little", func(d *deposit.Draft) { d.Amount = 6_999 }, "amount_below_minimum", "amount: 69.99 EUR is below the minimum of 70.00 EUR"},
+		{"negative", func(d *deposit.Draft) { d.Amount = -1 }, "amount_below_minimum", "amount: -0.01 EUR is below the minimum of 70.00 EUR"},
+		{"a cent too much", func(d *deposit.Draft) { d.Amount = 250_001 }, "amount_above_maximum", "amount: 2500.01 EUR exceeds this operator's maximum of 2500.00 EUR"},
+		{"1e400", func(d *deposit.Draft) { d.Amount = money.Limit }, "amount_above_maximum", "amount: exceeds this operator's maximum of 2500.00 EUR"},
+		{"ends before it starts", func(d *deposit.Draft) { d.ContractEndAt = start.Add(-time.Second) }, "invalid_date_range", "contractEndAt: is before contractStartAt."},
+		{"long contract", func(d *deposit.Draft) { d.RentalContract = strings.Repeat("é", 256) }, "invalid_field", "rentalContract: is longer than 255 characters"},
+		{"url without return", func(d *deposit.Draft) { d.URLGeneration = true }, "missing_field", "returnUrl: is required when depositUrlGeneration is true"},
+		{"http", func(d *deposit.Draft) { d.ReturnURL = "http://pms.example/" }, "invalid_return_url", "returnUrl: must be https (http is allowed for localhost only)"},
+		{"metadata keys", func(d *deposit.Draft) { d.Metadata = many }, "invalid_field", "metadata: has more than 20 keys"},
+		{"metadata key", func(d *deposit.Draft) { d.Metadata = map[string]string{strings.Repeat("k", 41): ""} }, "invalid_field", "metadata: a key must have 1 to 40 characters"},
+		{"metadata value", func(d *deposit.Draft) { d.Metadata = map[string]string{"k": strings.Repeat("v", 501)} }, "invalid_field", "metadata: a value is longer than 500 characters"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			d := good
+			c.change(&d)
+			f := fault.Of(d.Validate(deposit.DefaultMaxAmount))
+			require.Equal(t, c.code, f.Code)
+			require.Equal(t, c.message, f.Message)
+		})
+	}
+	local := good
+	local.ReturnURL, local.URLGeneration, local.Amount = "http://localhost:3000/x", true, 400_000
+	require.NoError(t, local.Validate(400_000), "a negotiated ceiling is inclusive")
+}
+
+func TestTimers_CoverageEnd(t *testing.T) {
+	timers := deposit.DefaultTimers()
+	require.Equal(t, start.Add(21*day), timers.CoverageEnd(start.Add(7*day), start))
+	require.Equal(t, start.Add(60*day), timers.CoverageEnd(start.Add(90*day), start), "never more than 60 days")
+	require.Equal(t, start.Add(day), timers.CoverageEnd(start.Add(-100*day), start), "never less than a day")
+	require.Equal(t, start.Add(day), deposit.CheckoutExpiry(start.Add(-day), start))
+	require.Equal(t, start.Add(3*day), deposit.CheckoutExpiry(start.Add(3*day), start))
+}
+
+func TestCapture_AfterExpiry_IsRefused(t *testing.T) {
+	d := sample()
+	_, err := d.Apply(deposit.Secured, deposit.DefaultTimers(), start)
+	require.NoError(t, err)
+	before := *d
+	_, err = d.Capture(nil, deposit.DefaultTimers(), d.ExpiresAt)
+	require.ErrorIs(t, err, deposit.ErrNotCapturable)
+	require.Equal(t, before, *d)
+	_, err = d.Capture(nil, deposit.DefaultTimers(), d.ExpiresAt.Add(-time.Microsecond))
+	require.NoError(t, err)
+	require.Equal(t, d.Amount, d.CapturedAmount)
+}
+
+func TestCapture_Amounts(t *testing.T) {
+	for amount, code := range map[money.Cents]string{0: "invalid_field", -1: "invalid_field", 1: "", 50_000: "", 50_001: "capture_exceeds_amount"} {
+		d := sample()
+		_, err := d.Apply(deposit.Secured, deposit.DefaultTimers(), start)
+		require.NoError(t, err)
+		_, err = d.Capture(&amount, deposit.DefaultTimers(), start)
+		if code == "" {
+			require.NoError(t, err)
+			require.Equal(t, amount, d.CapturedAmount)
+			continue
+		}
+		require.Equal(t, code, fault.Of(err).Code)
+		require.Equal(t, deposit.Active, d.Status)
+	}
+}
+
+func TestCoversContract(t *testing.T) {
+	timers := deposit.DefaultTimers()
+	d := sample()
+	require.True(t, d.CoversContract(timers, start))
+	d.ContractEndAt = start.Add(61 * day)
+	require.False(t, d.CoversContract(timers, start))
+}
+
+func TestEventData_IsThePublicPayload(t *testing.T) {
+	d := sample()
+	step, err := d.Apply(deposit.Secured, deposit.DefaultTimers(), start)
+	require.NoError(t, err)
+	golden(t, "payload_activated.golden", string(d.EventData(step))+"\n")
+	d.Client, d.ByPartnerAPI = nil, false
+	step, err = d.Apply(deposit.Claim, deposit.DefaultTimers(), start)
+	require.NoError(t, err)
+	golden(t, "payload_dashboard_no_client.golden", string(d.EventData(step))+"\n")
+}
+
+func TestReference_IsUnambiguous(t *testing.T) {
+	require.Regexp(t, `^D-[2-9A-HJKMNP-TV-Z]{4}-[2-9A-HJKMNP-TV-Z]{4}$`, deposit.Reference([]byte{0, 29, 30, 255, 7, 8, 9, 10}))
+}
+
+func TestFee(t *testing.T) {
+	require.Equal(t, money.Cents(500), deposit.Fee(7_000))
+	require.Equal(t, money.Cents(8_750), deposit.Fee(250_000))
+}
+
+func TestOutcome(t *testing.T) {
+	cases := map[deposit.Trigger]deposit.Outcome{
+		deposit.Secured: deposit.OutcomeSecured, deposit.TenantDeclined: deposit.OutcomeDeclined,
+		deposit.FeeFailed: deposit.OutcomeDeclined, deposit.TenantAbandoned: deposit.OutcomeAbandoned,
+		deposit.CancelledByPartner: deposit.OutcomeAbandoned,
+	}
+	for trigger, want := range cases {
+		d := sample()
+		_, err := d.Apply(trigger, deposit.DefaultTimers(), start)
+		require.NoError(t, err)
+		require.Equal(t, want, d.Outcome(), trigger)
+	}
+}

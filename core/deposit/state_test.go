@@ -1,0 +1,71 @@
+package deposit_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/fault"
+)
+
+var update = flag.Bool("update", false, "write golden files")
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := "testdata/" + name
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o600))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Empty(t, cmp.Diff(string(want), got))
+}
+
+func TestTransitions_EveryPair(t *testing.T) {
+	var b strings.Builder
+	for _, from := range deposit.Statuses {
+		for _, trigger := range deposit.Triggers {
+			to, err := from.Next(trigger)
+			if err != nil {
+				fmt.Fprintf(&b, "%-14s %-17s refused %s\n", from, trigger, fault.Of(err).Code)
+				continue
+			}
+			fmt.Fprintf(&b, "%-14s %-17s → %-14s %s\n", from, trigger, to, to.EventName())
+		}
+	}
+	golden(t, "transitions.golden", b.String())
+}
+
+func TestApply_AnyWalk_KeepsTheInvariants(t *testing.T) {
+	timers := deposit.DefaultTimers()
+	rapid.Check(t, func(t *rapid.T) {
+		now := start
+		d := sample()
+		for range rapid.IntRange(1, 12).Draw(t, "steps") {
+			now = now.Add(time.Duration(rapid.IntRange(0, 40*24).Draw(t, "hours")) * time.Hour)
+			before := *d
+			trigger := rapid.SampledFrom(deposit.Triggers).Draw(t, "trigger")
+			step, err := d.Apply(trigger, timers, now)
+			if err != nil {
+				require.Equal(t, before, *d, "a refused step changes nothing")
+				continue
+			}
+			require.False(t, before.Status.Final(), "final stays final")
+			require.Equal(t, before.Version+1, d.Version)
+			require.Equal(t, step.Version, d.Version)
+			require.Equal(t, d.Status == deposit.Active || d.Status == deposit.Closed || d.Status == deposit.Captured, !d.ActivatedAt.IsZero())
+			require.Equal(t, d.Status == deposit.Cancelled, !d.CancelledAt.IsZero())
+			if !d.ExpiresAt.IsZero() {
+				require.False(t, d.ExpiresAt.After(d.ActivatedAt.Add(timers.CoverageMax)), "60 days at most")
+			}
+		}
+	})
+}

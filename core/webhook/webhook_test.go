@@ -1,0 +1,184 @@
+package webhook_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/webhook"
+)
+
+func TestRoute_TheMostSpecificSubscribedEvent(t *testing.T) {
+	changed, activated, linked := webhook.DepositStatusChanged, webhook.DepositActivated, webhook.OperatorLinked
+	cases := []struct {
+		name       string
+		subscribed []webhook.EventName
+		specific   webhook.EventName
+		want       webhook.EventName
+		ok         bool
+	}{
+		{"both: the specific one", []webhook.EventName{changed, activated}, activated, activated, true},
+		{"only the general one", []webhook.EventName{changed}, activated, changed, true},
+		{"only another specific one", []webhook.EventName{webhook.DepositExpired}, activated, "", false},
+		{"no specific one exists", []webhook.EventName{changed, activated}, changed, changed, true},
+		{"specific alone hears no general", []webhook.EventName{activated}, changed, "", false},
+		{"linked", []webhook.EventName{linked}, linked, linked, true},
+		{"linked is no status change", []webhook.EventName{changed}, linked, "", false},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			got, ok := webhook.Route(c.subscribed, c.specific)
+			require.Equal(t, c.ok, ok)
+			require.Equal(t, c.want, got)
+		})
+	}
+}
+
+func TestSign_AgreesWithAnIndependentImplementation(t *testing.T) {
+	body := []byte(`{"event":"deposit.activated"}`)
+	timestamp, signature := webhook.Sign("svc_whsec_x", body, time.Unix(1_790_000_000, 999))
+	h := hmac.New(sha256.New, []byte("svc_whsec_x"))
+	h.Write([]byte("1790000000." + string(body)))
+	require.Equal(t, "1790000000", timestamp)
+	require.Equal(t, "sha256="+hex.EncodeToString(h.Sum(nil)), signature)
+}
+
+func TestRender_IsJSONInTheOrderOfTheSpec(t *testing.T) {
+	body := webhook.Render(webhook.OperatorLinked, "2026-07-01T12:00:00.123Z", webhook.LinkedPayload{PartnerID: "prt_1", AccountID: "acct_1", ExternalID: `a"b`, LinkedAt: "x"}.JSON())
+	require.True(t, json.Valid(body))
+	require.Equal(t, `{"event":"rental_operator.linked","createdAt":"2026-07-01T12:00:00.123Z","data":{"partnerId":"prt_1","accountId":"acct_1","externalId":"a\"b","linkedAt":"x"}}`, string(body))
+}
+
+func TestSchedule_After(t *testing.T) {
+	s := webhook.DefaultSchedule
+	total := time.Duration(0)
+	for attempt := 1; attempt < len(s); attempt++ {
+		wait, ok := s.After(attempt, 0, 0.5)
+		require.True(t, ok)
+		require.Equal(t, s[attempt], wait)
+		total += wait
+	}
+	require.InDelta(t, 69, total.Hours(), 0.5)
+	_, ok := s.After(len(s), 0, 0.5)
+	require.False(t, ok, "11 attempts")
+	rapid.Check(t, func(t *rapid.T) {
+		attempt := rapid.IntRange(1, 10).Draw(t, "attempt")
+		wait, _ := s.After(attempt, 0, rapid.Float64Range(0, 0.9999).Draw(t, "random"))
+		if low, high := s[attempt]*9/10, s[attempt]*11/10; wait < low || wait > high {
+			t.Fatalf("%v is not within 10%% of %v", wait, s[attempt])
+		}
+	})
+	wait, _ := s.After(1, 90*time.Second, 0.5)
+	require.Equal(t, 90*time.Second, wait, "Retry-After is a floor")
+	wait, _ = s.After(1, 9*time.Hour, 0.5)
+	require.Equal(t, time.Hour, wait, "and capped")
+	wait, _ = s.After(7, time.Second, 0.5)
+	require.Equal(t, 6*time.Hour, wait, "and never shortens the schedule")
+}
+
+func TestJudge(t *testing.T) {
+	s := webhook.Schedule{0, time.Second}
+	failed := webhook.Attempt{Number: 1, Result: webhook.ResultNon2xx}
+	require.Equal(t, webhook.Verdict{State: webhook.Waiting, Wait: time.Second}, s.Judge(failed, false, 0.5))
+	require.Equal(t, webhook.Verdict{State: webhook.Failed}, s.Judge(failed, true, 0.5), "a test is never tried again")
+	failed.Number = 2
+	require.Equal(t, webhook.Verdict{State: webhook.Failed}, s.Judge(failed, false, 0.5))
+	require.Equal(t, webhook.Verdict{State: webhook.Succeeded}, s.Judge(webhook.Attempt{Number: 9, Result: webhook.ResultSuccess}, false, 0.5))
+}
+
+func TestParseEvents(t *testing.T) {
+	all, err := webhook.ParseEvents(nil)
+	require.NoError(t, err)
+	require.Equal(t, webhook.EventNames, all)
+	got, err := webhook.ParseEvents([]string{"deposit.captured", "deposit.captured"})
+	require.NoError(t, err)
+	require.Equal(t, []webhook.EventName{webhook.DepositCaptured}, got)
+	for _, bad := range [][]string{{}, {"deposit.refused"}, {""}} {
+		_, err := webhook.ParseEvents(bad)
+		require.Equal(t, "invalid_field", fault.Of(err).Code)
+	}
+}
+
+func TestParseTarget(t *testing.T) {
+	for raw, want := range map[string][2]bool{ // secure, insecure
+		"https://a.example/hook?x=1": {true, true}, "http://a.example/hook": {false, true}, "http://127.0.0.1:99/x": {false, true},
+		"https://u:p@a.example/": {false, false}, "ftp://a.example/": {false, false}, "https://a.example/#f": {false, false}, "": {false, false}, "/x": {false, false},
+	} {
+		_, err := webhook.ParseTarget(raw, false)
+		require.Equal(t, want[0], err == nil, raw)
+		u, err := webhook.ParseTarget(raw, true)
+		require.Equal(t, want[1], err == nil, raw)
+		if err == nil {
+			require.Equal(t, raw, u.String())
+		}
+	}
+}
+
+func TestHealth_TheWayDownAndBack(t *testing.T) {
+	const limit = 64
+	now := time.Unix(1_790_000_000, 0)
+	fail := webhook.Attempt{Result: webhook.ResultNon2xx, Duration: time.Millisecond}
+	ok := webhook.Attempt{Result: webhook.ResultSuccess, Duration: time.Millisecond}
+	var h webhook.Health
+	require.True(t, h.After(ok, limit, now).Clean())
+	for range 40 {
+		h = h.After(fail, limit, now)
+	}
+	require.True(t, h.Slow)
+	require.False(t, h.Held(), "a burst of failures is not yet a habit")
+	now = now.Add(time.Minute)
+	h = h.After(fail, limit, now)
+	require.True(t, h.Held())
+	require.Zero(t, h.Room(limit, 512, now))
+	straggler := h.After(fail, limit, now)
+	straggler.Failures = h.Failures
+	require.Equal(t, h, straggler, "a straggler tells nothing new")
+	now = h.HeldUntil
+	require.Equal(t, 1, h.Room(limit, 512, now), "one probe")
+	h = h.After(fail, limit, now)
+	require.Equal(t, 10*time.Second, h.HeldUntil.Sub(now), "twice the wait")
+	now = h.HeldUntil
+	for _, room := range []int{1, 2, 4, 8, 16, 32} {
+		h = h.After(ok, limit, now)
+		require.Equal(t, room, h.Room(limit, 512, now))
+	}
+	h = h.After(ok, limit, now)
+	require.Equal(t, 512, h.Room(limit, 512, now))
+	require.True(t, h.Clean(), "%+v", h)
+}
+
+func TestHealth_ASlowSuccess_TakesTheSlowLane(t *testing.T) {
+	now := time.Unix(1_790_000_000, 0)
+	slow := webhook.Attempt{Result: webhook.ResultSuccess, Duration: 3 * time.Second}
+	h := webhook.Health{}.After(slow, 64, now)
+	require.True(t, h.Slow)
+	require.Equal(t, 64, h.Room(64, 512, now))
+	for range 5 {
+		h = h.After(webhook.Attempt{Result: webhook.ResultSuccess}, 64, now)
+	}
+	require.True(t, h.Clean())
+}
+
+func TestHealth_FiveDaysOfFailures_Disable(t *testing.T) {
+	now := time.Unix(1_790_000_000, 0)
+	fail := webhook.Attempt{Result: webhook.ResultTimeout}
+	h := webhook.Health{}.After(fail, 64, now)
+	require.False(t, h.Disable(now.Add(webhook.DisableAfter-time.Second)))
+	require.True(t, h.Disable(now.Add(webhook.DisableAfter)))
+	h = h.After(webhook.Attempt{Result: webhook.ResultSuccess}, 64, now)
+	require.False(t, h.Disable(now.Add(webhook.DisableAfter)))
+}
+
+func TestStatusOf(t *testing.T) {
+	require.Equal(t, webhook.StatusPending, webhook.StatusOf(webhook.Waiting, 0))
+	require.Equal(t, webhook.StatusRetrying, webhook.StatusOf(webhook.Dispatched, 1))
+	require.Equal(t, webhook.StatusSucceeded, webhook.StatusOf(webhook.Succeeded, 1))
+	require.Equal(t, webhook.StatusFailed, webhook.StatusOf(webhook.Cancelled, 0))
+}
