@@ -22,15 +22,15 @@ type home struct {
 	guard *guard
 }
 
-// newHome makes a directory under a guard. Where we are root the server runs as the first of users that exists.
-func newHome(m *machine, users ...string) (*home, error) {
+// newHome makes a directory in the first of dirs that will do, under a guard. Where we are root the server runs as the first of users that exists.
+func newHome(m *machine, dirs []string, users ...string) (*home, error) {
 	h := &home{}
 	if m.euid() == 0 {
 		if err := h.pickOwner(users); err != nil {
 			return nil, err
 		}
 	}
-	parent, err := h.reachableTemp(m.tempDirs)
+	parent, err := h.reachableTemp(dirs)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (h *home) pickOwner(names []string) error {
 func (h *home) reachableTemp(dirs []string) (string, error) {
 	for _, dir := range dirs {
 		resolved, err := filepath.EvalSymlinks(dir)
-		if err == nil && (h.cred == nil || openToAll(resolved)) {
+		if dir != "" && err == nil && (h.cred == nil || openToAll(resolved)) {
 			return resolved, nil
 		}
 	}

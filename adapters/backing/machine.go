@@ -23,10 +23,14 @@ type machine struct {
 	runRoot  func(script string, args ...string) ([]byte, error) // a shell script as root
 	cacheDir string
 	tempDirs []string // where a server's data may go, in order of preference
+	fastDir  string   // the same for data that may be lost; empty where there is no such place
 
 	registryAnswers time.Duration // how long the first sign of a pull may take
 	pullBound       time.Duration // how long a pull may take where there is something else to fall back to
 }
+
+// fastRoom leaves room in memory for several test binaries at once, each with some hundred MB at most.
+const fastRoom = 2 << 30
 
 func thisMachine() *machine {
 	m := &machine{
@@ -38,6 +42,7 @@ func thisMachine() *machine {
 		docker:          func() (*dockertest.Pool, error) { return dockertest.NewPool("") },
 		cacheDir:        cacheDir(),
 		tempDirs:        []string{os.TempDir(), "/tmp", "/var/tmp"},
+		fastDir:         memoryDir(fastRoom),
 		registryAnswers: 3 * time.Second,
 		pullBound:       10 * time.Second,
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
@@ -36,6 +37,19 @@ func TestStartPostgres_FastUnsafe_GivesUpDurability(t *testing.T) {
 
 	require.Equal(t, int64(3), query[int64](t, s,
 		"select count(*) from pg_settings where name in ('fsync', 'synchronous_commit', 'full_page_writes') and setting = 'off'"))
+}
+
+func TestStartPostgres_DurableData_IsNotKeptInMemory(t *testing.T) {
+	t.Parallel()
+	m := realMachine(t, "native")
+	m.fastDir = t.TempDir()
+	require.NoError(t, os.Chmod(filepath.Dir(m.fastDir), 0o755))
+	require.NoError(t, os.Chmod(m.fastDir, 0o755))
+
+	durable, fast := startPostgres(t, Options{machine: m}), startPostgres(t, Options{FastUnsafe: true, machine: m})
+
+	require.NotEqual(t, m.fastDir, filepath.Dir(homeOf(durable)))
+	require.Equal(t, m.fastDir, filepath.Dir(homeOf(fast)))
 }
 
 func TestStartPostgres_Native_RunsAsAnUnprivilegedUser(t *testing.T) {

@@ -25,8 +25,8 @@ type Options struct {
 	// Logf takes the line that says what was chosen and why, and a line before anything is installed.
 	// Standard error when nil.
 	Logf func(format string, args ...any)
-	// FastUnsafe turns Postgres's fsync, synchronous_commit and full_page_writes off: several times faster commits,
-	// no promise after a crash of the machine.
+	// FastUnsafe turns Postgres's fsync, synchronous_commit and full_page_writes off and keeps its data in memory where
+	// there is room: several times faster, no promise after a crash of the machine.
 	FastUnsafe bool
 	// RedisAOF keeps Redis's data over Kill and Restart: appendonly yes, appendfsync everysec.
 	RedisAOF bool

@@ -50,7 +50,7 @@ func postgresSettings(o Options) []string {
 		"log_timezone=UTC",
 	}
 	if o.FastUnsafe {
-		settings = append(settings, "fsync=off", "synchronous_commit=off", "full_page_writes=off")
+		settings = append(settings, "fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_wal_size=128MB")
 	}
 	return asFlags(settings)
 }
@@ -69,7 +69,11 @@ func nativePostgres(ctx context.Context, o Options) (*Server, string, error) {
 	if !ok {
 		return nil, "", errors.New("no initdb and postgres in PATH or /usr/lib/postgresql")
 	}
-	home, err := newHome(o.machine, "postgres", "nobody")
+	dirs := o.machine.tempDirs
+	if o.FastUnsafe {
+		dirs = append([]string{o.machine.fastDir}, dirs...)
+	}
+	home, err := newHome(o.machine, dirs, "postgres", "nobody")
 	if err != nil {
 		return nil, "", err
 	}

@@ -31,6 +31,17 @@ func processesIn(dir string) []int {
 	return pids
 }
 
+// memoryDir is a file system in memory with at least this much room, "" where there is none: making a database there
+// takes a fifth of the time.
+func memoryDir(room uint64) string {
+	const dir = "/dev/shm"
+	var stat unix.Statfs_t
+	if err := unix.Statfs(dir, &stat); err != nil || stat.Type != unix.TMPFS_MAGIC || stat.Bavail*uint64(stat.Bsize) < room {
+		return ""
+	}
+	return dir
+}
+
 // removeSharedMemory removes the System V segment that a killed postmaster leaves behind; its id is the last number of
 // the seventh line of postmaster.pid.
 func removeSharedMemory(dataDir string) {

@@ -10,4 +10,6 @@ func dieWithParent(*syscall.SysProcAttr, syscall.Signal) {}
 
 func processesIn(string) []int { return nil }
 
+func memoryDir(uint64) string { return "" }
+
 func removeSharedMemory(string) {}

@@ -58,7 +58,7 @@ func nativeRedis(ctx context.Context, o Options) (*Server, string, error) {
 	if !ok {
 		return nil, "", errors.New("no redis-server in PATH")
 	}
-	home, err := newHome(o.machine, "redis", "nobody")
+	home, err := newHome(o.machine, o.machine.tempDirs, "redis", "nobody")
 	if err != nil {
 		return nil, "", err
 	}

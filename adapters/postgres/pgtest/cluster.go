@@ -1,0 +1,145 @@
+package pgtest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"partnerdeposits/adapters/postgres/migrations"
+)
+
+const (
+	prefix = "pgtest_" // every database made here; the second part of its name is its birth, in Unix seconds
+	// leftoverAfter is the age at which a database on a given server belongs to a run that died.
+	leftoverAfter = 6 * time.Hour
+	// objectInUse is SQLSTATE 55006: somebody, autovacuum perhaps, is connected to the template.
+	objectInUse = "55006"
+)
+
+// cluster is a server with a migrated template on it.
+type cluster struct {
+	base     *url.URL
+	admin    *pgxpool.Pool
+	template string
+}
+
+func newCluster(ctx context.Context, serverURL string) (*cluster, error) {
+	base, err := url.Parse(serverURL)
+	if err != nil {
+		return nil, errors.New("the database URL does not parse")
+	}
+	config, err := pgxpool.ParseConfig(serverURL)
+	if err != nil {
+		return nil, err
+	}
+	config.MaxConns = 4
+	admin, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	c := &cluster{base: base, admin: admin}
+	if err := c.prepare(ctx); err != nil {
+		return nil, errors.Join(err, c.close(context.WithoutCancel(ctx)))
+	}
+	return c, nil
+}
+
+// prepare removes what dead runs left and makes the template.
+func (c *cluster) prepare(ctx context.Context) error {
+	if err := c.sweep(ctx); err != nil {
+		return fmt.Errorf("remove old test databases: %w", err)
+	}
+	name := c.freshName("template")
+	if _, err := c.admin.Exec(ctx, "CREATE DATABASE "+quoted(name)+" TEMPLATE template0 ENCODING 'UTF8'"); err != nil {
+		return fmt.Errorf("create the template: %w", err)
+	}
+	c.template = name
+	if err := migrations.Up(ctx, c.urlOf(name)); err != nil {
+		return fmt.Errorf("migrate the template: %w", err)
+	}
+	return nil
+}
+
+// sweep drops databases that a run killed hours ago left on a given server.
+func (c *cluster) sweep(ctx context.Context) error {
+	rows, err := c.admin.Query(ctx, `SELECT datname FROM pg_database WHERE starts_with(datname, $1)`, prefix)
+	if err != nil {
+		return err
+	}
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if born, ok := birth(name); ok && time.Since(born) > leftoverAfter {
+			if err := c.drop(ctx, name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// freshName is unique among all processes that share the server.
+func (c *cluster) freshName(kind string) string {
+	name := prefix + strconv.FormatInt(time.Now().Unix(), 10) + "_" + strings.ToLower(rand.Text()[:16])
+	if kind != "" {
+		name += "_" + kind
+	}
+	return name
+}
+
+func birth(name string) (time.Time, bool) {
+	seconds, _, _ := strings.Cut(strings.TrimPrefix(name, prefix), "_")
+	unix, err := strconv.ParseInt(seconds, 10, 64)
+	return time.Unix(unix, 0), err == nil
+}
+
+func (c *cluster) clone(ctx context.Context, name string) error {
+	retry := time.NewTicker(50 * time.Millisecond)
+	defer retry.Stop()
+	for range 100 {
+		_, err := c.admin.Exec(ctx, "CREATE DATABASE "+quoted(name)+" TEMPLATE "+quoted(c.template))
+		var refused *pgconn.PgError
+		if err == nil || !errors.As(err, &refused) || refused.Code != objectInUse {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-retry.C:
+		}
+	}
+	return fmt.Errorf("the template %s stays in use", c.template)
+}
+
+func (c *cluster) drop(ctx context.Context, name string) error {
+	_, err := c.admin.Exec(ctx, "DROP DATABASE IF EXISTS "+quoted(name)+" WITH (FORCE)")
+	return err
+}
+
+func (c *cluster) urlOf(database string) string {
+	u := *c.base
+	u.Path = "/" + database
+	return u.String()
+}
+
+// close drops the template: the server may be one that was given.
+func (c *cluster) close(ctx context.Context) error {
+	defer c.admin.Close()
+	if c.template == "" {
+		return nil
+	}
+	return c.drop(ctx, c.template)
+}
+
+func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }

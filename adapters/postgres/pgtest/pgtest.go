@@ -1,0 +1,142 @@
+// Package pgtest gives each test a database of its own, with every migration applied.
+//
+//	func TestMain(m *testing.M) { pgtest.Main(m) }
+//
+//	func TestDeposits_Create_IsFoundAgain(t *testing.T) {
+//		t.Parallel()
+//		pool := pgtest.New(t)
+//
+// One server serves a test binary (package backing says where it comes from); the migrations run once, into a template
+// that each test's database is cloned from in some 25 ms.
+package pgtest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/backing"
+	"partnerdeposits/adapters/postgres/migrations"
+)
+
+const (
+	startLimit   = 3 * time.Minute // a server that must be installed first
+	cleanupLimit = 30 * time.Second
+	poolCloses   = 5 * time.Second
+	// maxConns leaves a test room for concurrency while many run in parallel; pgx's own default is the number of CPUs.
+	maxConns = 16
+)
+
+// Main runs the tests and takes the shared server down. TestMain calls it; it does not return.
+func Main(m *testing.M) { os.Exit(backing.RunTests(m)) }
+
+// New returns a pool on a fresh database, closed and dropped when the test ends. Its URL is
+// pool.Config().ConnString(). A connection that is not given back fails the test.
+func New(t testing.TB) *pgxpool.Pool {
+	t.Helper()
+	config, err := pgxpool.ParseConfig(URL(t))
+	require.NoError(t, err)
+	config.MaxConns = maxConns
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	require.NoError(t, err)
+	t.Cleanup(func() { closePool(t, pool, poolCloses) })
+	return pool
+}
+
+// URL returns the URL of a fresh database, dropped when the test ends, whoever may still be connected.
+func URL(t testing.TB) string {
+	t.Helper()
+	c := shared(t)
+	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
+	defer cancel()
+	name := c.freshName("")
+	require.NoError(t, c.clone(ctx, name))
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), cleanupLimit)
+		defer cancel()
+		if err := c.drop(ctx, name); err != nil {
+			t.Errorf("pgtest: drop %s: %v", name, err)
+		}
+	})
+	return c.urlOf(name)
+}
+
+// Server returns a private, durable (fsync on) server to kill, restart and pause, with the migrations applied to the
+// database its URL names. It ends with the test.
+func Server(t testing.TB) *backing.Server {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
+	defer cancel()
+	server, err := backing.StartPostgres(ctx, backing.Options{Private: true, Logf: t.Logf})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Errorf("pgtest: close the private server: %v", err)
+		}
+	})
+	require.NoError(t, migrations.Up(ctx, server.URL()))
+	return server
+}
+
+// only is the server that all tests of this binary share.
+var only struct {
+	once    sync.Once
+	cluster *cluster
+	err     error
+}
+
+func shared(t testing.TB) *cluster {
+	t.Helper()
+	only.once.Do(func() {
+		// Not the test's context: the server outlives the test that happens to come first.
+		ctx, cancel := context.WithTimeout(context.Background(), startLimit)
+		defer cancel()
+		only.cluster, only.err = start(ctx)
+	})
+	require.NoError(t, only.err, "pgtest: no database for the tests")
+	return only.cluster
+}
+
+func start(ctx context.Context) (*cluster, error) {
+	server, err := backing.StartPostgres(ctx, backing.Options{FastUnsafe: true})
+	if err != nil {
+		return nil, err
+	}
+	c, err := newCluster(ctx, server.URL())
+	if err != nil {
+		_ = server.Close()
+		return nil, err
+	}
+	backing.AtExit(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), cleanupLimit)
+		defer cancel()
+		if err := c.close(ctx); err != nil {
+			fmt.Fprintln(os.Stderr, "pgtest: clean up:", err)
+		}
+		if err := server.Close(); err != nil {
+			fmt.Fprintln(os.Stderr, "pgtest: close the server:", err)
+		}
+	})
+	return c, nil
+}
+
+// closePool waits a moment for connections still in use; closing would wait for ever.
+func closePool(t testing.TB, pool *pgxpool.Pool, wait time.Duration) {
+	t.Helper()
+	closed := make(chan struct{})
+	go func() {
+		pool.Close()
+		close(closed)
+	}()
+	select {
+	case <-closed:
+	case <-time.After(wait):
+		t.Errorf("pgtest: %d connections were not given back to the pool", pool.Stat().AcquiredConns())
+	}
+}

@@ -1,0 +1,128 @@
+package redistest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	// leaseKey and a number, in database 0, says that a database is in use: a given server is shared with the test
+	// binaries that run at the same time.
+	leaseKey = "redistest:lease:"
+	// leaseFor outlasts go test's own limit of ten minutes; it frees what a killed run held.
+	leaseFor = 11 * time.Minute
+	// fewest databases to count on where the server does not tell.
+	fewest = 16
+)
+
+// pool hands out the numbered databases of one server; number 0 holds the leases.
+type pool struct {
+	base    *url.URL
+	options *redis.Options
+	leases  *redis.Client
+	last    int    // highest database number
+	holder  string // this process, as the value of its leases
+
+	mu   sync.Mutex
+	next int // where the search goes on, so that a database rests before it is used again
+}
+
+func newPool(ctx context.Context, redisURL string) (*pool, error) {
+	options, err := redis.ParseURL(redisURL)
+	if err != nil {
+		return nil, errors.New("the Redis URL does not parse")
+	}
+	base, err := url.Parse(redisURL)
+	if err != nil {
+		return nil, errors.New("the Redis URL does not parse")
+	}
+	p := &pool{base: base, options: options, holder: rand.Text(), last: fewest - 1}
+	p.leases = p.client(0)
+	if err := p.leases.Ping(ctx).Err(); err != nil {
+		return nil, errors.Join(err, p.leases.Close())
+	}
+	// A hosted server may refuse CONFIG; then the default number has to do.
+	if told, err := p.leases.ConfigGet(ctx, "databases").Result(); err == nil {
+		if n, err := strconv.Atoi(told["databases"]); err == nil {
+			p.last = n - 1
+		}
+	}
+	if p.last < 1 {
+		return nil, errors.Join(errors.New("the server has one database only; tests need several"), p.leases.Close())
+	}
+	return p, nil
+}
+
+func (p *pool) client(db int) *redis.Client {
+	options := *p.options
+	options.DB = db
+	return redis.NewClient(&options)
+}
+
+func (p *pool) urlOf(db int) string {
+	u := *p.base
+	u.Path = "/" + strconv.Itoa(db)
+	return u.String()
+}
+
+// take leases an empty database, waiting for one while all are in use.
+func (p *pool) take(ctx context.Context) (int, error) {
+	again := time.NewTicker(50 * time.Millisecond)
+	defer again.Stop()
+	for {
+		for range p.last {
+			db := p.advance()
+			won, err := p.leases.SetNX(ctx, lease(db), p.holder, leaseFor).Result()
+			if ctx.Err() != nil {
+				return 0, p.allInUse(ctx)
+			}
+			if err != nil {
+				return 0, fmt.Errorf("lease a database: %w", err)
+			}
+			if won {
+				return db, p.flush(ctx, db) // a killed run may have left something
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return 0, p.allInUse(ctx)
+		case <-again.C:
+		}
+	}
+}
+
+func (p *pool) allInUse(ctx context.Context) error {
+	return fmt.Errorf("all %d databases are in use: %w", p.last, ctx.Err())
+}
+
+func (p *pool) advance() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.next = p.next%p.last + 1
+	return p.next
+}
+
+// giveBack empties a database and ends its lease.
+func (p *pool) giveBack(ctx context.Context, db int) error {
+	if err := p.flush(ctx, db); err != nil {
+		return err
+	}
+	return p.leases.Del(ctx, lease(db)).Err()
+}
+
+func (p *pool) flush(ctx context.Context, db int) error {
+	client := p.client(db)
+	return errors.Join(client.FlushDB(ctx).Err(), client.Close())
+}
+
+func (p *pool) close() { _ = p.leases.Close() }
+
+func lease(db int) string { return leaseKey + strconv.Itoa(db) }
