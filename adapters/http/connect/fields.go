@@ -1,0 +1,86 @@
+package connect
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+
+	"partnerdeposits/adapters/http/problem"
+	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/fault"
+)
+
+// Names of the fields (operations.md, "Pages").
+const (
+	fieldEmail    = "email"
+	fieldPassword = "password"
+	fieldCompany  = "companyName"
+	fieldIntent   = "intent"
+	intentLink    = "link"
+)
+
+// failure is what was wrong with a form. field is the input to mend, "" where it is none in particular.
+type failure struct{ code, message, field string }
+
+// formFaults are the faults that the form itself tells of, beside the field they are about.
+var formFaults = map[*fault.Error]string{
+	connect.ErrInvalidEmail:    fieldEmail,
+	connect.ErrInvalidPassword: fieldPassword,
+	connect.ErrInvalidCompany:  fieldCompany,
+	connect.ErrEmailTaken:      fieldEmail,
+	connect.ErrBadCredentials:  "",
+}
+
+// aboutForm reports whether the form is shown again with err in it.
+func aboutForm(err error) bool {
+	for f := range formFaults {
+		if errors.Is(err, f) {
+			return true
+		}
+	}
+	return false
+}
+
+// formFailure gives the status of a form and what it says: 422 for what was entered wrongly, 409 for an e-mail taken.
+func formFailure(err error, lang ui.Lang) (status int, failed failure) {
+	if err == nil {
+		return http.StatusOK, failure{}
+	}
+	f := fault.Of(err)
+	failed = failure{code: f.Code, message: ui.FailureOf(f.Code).Message.In(lang)}
+	for about, field := range formFaults {
+		if errors.Is(err, about) {
+			failed.field = field
+		}
+	}
+	if f.Kind == fault.Conflict {
+		return problem.Status(f.Kind), failed
+	}
+	return http.StatusUnprocessableEntity, failed
+}
+
+func registerFields(in entered, failed failure, lang ui.Lang) []ui.Field {
+	return withFailure([]ui.Field{
+		{Name: fieldEmail, Type: "email", Label: textEmail.In(lang), Value: in.email, Autocomplete: "email", MaxLength: 254, Required: true},
+		{Name: fieldPassword, Type: "password", Label: textPassword.In(lang), Hint: textPasswordHint.In(lang), Autocomplete: "new-password", MinLength: 10, MaxLength: 200, Required: true},
+		{Name: fieldCompany, Type: "text", Label: textCompany.In(lang), Value: in.company, Autocomplete: "organization", MaxLength: 120, Required: true},
+	}, failed)
+}
+
+func loginFields(in entered, failed failure, lang ui.Lang) []ui.Field {
+	return withFailure([]ui.Field{
+		{Name: fieldEmail, Type: "email", Label: textEmail.In(lang), Value: in.email, Autocomplete: "username", MaxLength: 254, Required: true},
+		{Name: fieldPassword, Type: "password", Label: textPassword.In(lang), Autocomplete: "current-password", MaxLength: 200, Required: true},
+	}, failed)
+}
+
+// withFailure puts the message beside its field and the cursor into it.
+func withFailure(fields []ui.Field, failed failure) []ui.Field {
+	i := slices.IndexFunc(fields, func(f ui.Field) bool { return failed.field != "" && f.Name == failed.field })
+	if i >= 0 {
+		fields[i].Error = failed.message
+		fields[i].Autofocus = true
+	}
+	return fields
+}

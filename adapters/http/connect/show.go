@@ -1,0 +1,126 @@
+package connect
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/gofiber/fiber/v2"
+
+	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/app/connections"
+	"partnerdeposits/core/connect"
+)
+
+// visit is a request for one of the two pages, with everything that both its GET and its POST look at.
+type visit struct {
+	path      string // /register or /login
+	query     string // raw, kept on every link and form
+	request   connections.Request
+	prefill   connections.Prefill
+	connected bool // a partner sent the operator
+}
+
+func visitOf(c *fiber.Ctx, path string) visit {
+	v := visit{path: path, query: ui.RawQuery(c)}
+	v.request, v.prefill, v.connected = connections.Query(v.query)
+	return v
+}
+
+func (p *pages) showRegister(c *fiber.Ctx) error { return p.show(c, visitOf(c, pathRegister)) }
+
+func (p *pages) showLogin(c *fiber.Ctx) error { return p.show(c, visitOf(c, pathLogin)) }
+
+// show gives the form; to an operator who is signed in, the question whether to link.
+func (p *pages) show(c *fiber.Ctx, v visit) error {
+	var inv connections.Invitation
+	if v.connected {
+		var err error
+		if inv, err = p.Connections.Open(c.UserContext(), v.request); err != nil {
+			return err
+		}
+	}
+	operator, err := p.who(c)
+	switch {
+	case err != nil:
+		return err
+	case operator == nil:
+		return p.form(c, v, inv, entered{email: v.prefill.Email, company: v.prefill.Name}, nil)
+	case v.connected:
+		return p.consent(c, v, inv, operator.Email)
+	default:
+		return c.Redirect(pathDashboard, http.StatusSeeOther)
+	}
+}
+
+// who gives the operator who is signed in; nil where nobody is.
+func (p *pages) who(c *fiber.Ctx) (*connect.Operator, error) {
+	o, _, err := p.Operators.Who(c.UserContext(), p.Site.SessionToken(c))
+	if errors.Is(err, connect.ErrBadCredentials) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &o, nil
+}
+
+// entered is what the form shows in its fields. A password is never among it.
+type entered struct{ email, company string }
+
+// form renders signup or login. refusal, where there is one, says what was wrong with what was entered.
+func (p *pages) form(c *fiber.Ctx, v visit, inv connections.Invitation, in entered, refusal error) error {
+	allowReturn(c, inv)
+	lang := ui.LangOf(c)
+	status, failed := formFailure(refusal, lang)
+	view := formView{
+		Page:    ui.Page{Lang: lang, Query: v.query, ErrorCode: failed.code},
+		Visit:   v,
+		Token:   p.Site.FormToken(c),
+		Partner: inv.Partner.Name,
+		Host:    returnHost(inv),
+		Failed:  failed,
+	}
+	if v.path == pathLogin {
+		view.Page.Title = titleOf(inv, textLogIn, textLogInPartner, lang)
+		view.Fields = loginFields(in, failed, lang)
+		return ui.Render(c, status, loginPage(view))
+	}
+	view.Page.Title = titleOf(inv, textSignUp, textSignUpPartner, lang)
+	view.Fields = registerFields(in, failed, lang)
+	return ui.Render(c, status, registerPage(view))
+}
+
+// consent asks an operator who is signed in whether to link.
+func (p *pages) consent(c *fiber.Ctx, v visit, inv connections.Invitation, email string) error {
+	allowReturn(c, inv)
+	lang := ui.LangOf(c)
+	return ui.Render(c, http.StatusOK, consentPage(formView{
+		Page:    ui.Page{Lang: lang, Query: v.query, Title: textConsent.In(lang, inv.Partner.Name)},
+		Visit:   v,
+		Token:   p.Site.FormToken(c),
+		Partner: inv.Partner.Name,
+		Email:   email,
+		Host:    returnHost(inv),
+	}))
+}
+
+func titleOf(inv connections.Invitation, plain, withPartner ui.Text, lang ui.Lang) string {
+	if inv.Partner.ID.IsZero() {
+		return plain.In(lang)
+	}
+	return withPartner.In(lang, inv.Partner.Name)
+}
+
+// allowReturn lets the form of the page end at return_url, where it is followed without asking.
+func allowReturn(c *fiber.Ctx, inv connections.Invitation) {
+	if inv.Return != nil && inv.Return.Direct {
+		ui.SetFormTargets(c, inv.Return.URL)
+	}
+}
+
+func returnHost(inv connections.Invitation) string {
+	if inv.Return == nil {
+		return ""
+	}
+	return ui.DisplayHost(inv.Return.URL)
+}

@@ -1,0 +1,161 @@
+package connect
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"partnerdeposits/adapters/http/problem"
+	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/app/connections"
+	"partnerdeposits/core/connect"
+)
+
+// register takes the signup form.
+func (p *pages) register(c *fiber.Ctx) error {
+	v := visitOf(c, pathRegister)
+	return p.submit(c, v, func(in entered, password string) (connections.Arrival, error) {
+		form := connect.SignUp{Email: in.email, Password: password, CompanyName: in.company}
+		if v.connected {
+			return p.Connections.SignUp(c.UserContext(), v.request, form, p.Site.SessionToken(c))
+		}
+		signedIn, err := p.Operators.SignUp(c.UserContext(), form, p.Site.SessionToken(c))
+		return connections.Arrival{SignedIn: signedIn}, err
+	})
+}
+
+// logIn takes the login form.
+func (p *pages) logIn(c *fiber.Ctx) error {
+	v := visitOf(c, pathLogin)
+	return p.submit(c, v, func(in entered, password string) (connections.Arrival, error) {
+		if v.connected {
+			return p.Connections.LogIn(c.UserContext(), v.request, in.email, password, p.Site.SessionToken(c))
+		}
+		signedIn, err := p.Operators.LogIn(c.UserContext(), in.email, password, p.Site.SessionToken(c))
+		return connections.Arrival{SignedIn: signedIn}, err
+	})
+}
+
+// submit is what both forms have in common: who sent it, how often, and what to show where it was refused.
+func (p *pages) submit(c *fiber.Ctx, v visit, enter func(in entered, password string) (connections.Arrival, error)) error {
+	if err := p.Site.CheckForm(c); err != nil {
+		return ui.RenderFormExpired(c, ui.WithQuery(v.path, v.query))
+	}
+	if v.connected && ui.PostValue(c, fieldIntent) == intentLink {
+		return p.link(c, v)
+	}
+	in := entered{email: strings.TrimSpace(ui.PostValue(c, fieldEmail)), company: strings.TrimSpace(ui.PostValue(c, fieldCompany))}
+	if err := p.limit(c, in.email); err != nil {
+		return err
+	}
+	arrival, err := enter(in, ui.PostValue(c, fieldPassword))
+	if aboutForm(err) {
+		return p.form(c, v, arrival.Invitation, in, err)
+	}
+	if err != nil {
+		return err
+	}
+	return p.arrived(c, v, arrival)
+}
+
+// link takes the consent of an operator who is signed in.
+func (p *pages) link(c *fiber.Ctx, v visit) error {
+	o, a, err := p.Operators.Who(c.UserContext(), p.Site.SessionToken(c))
+	if errors.Is(err, connect.ErrBadCredentials) { // the session has ended meanwhile
+		return c.Redirect(ui.WithQuery(pathLogin, v.query), http.StatusSeeOther)
+	}
+	if err != nil {
+		return err
+	}
+	arrival, err := p.Connections.Link(c.UserContext(), v.request, o, a)
+	if err != nil {
+		return err
+	}
+	return p.arrived(c, v, arrival)
+}
+
+// arrived hands over the session and leads on: to the partner, to a page that asks first, or to the dashboard.
+func (p *pages) arrived(c *fiber.Ctx, v visit, a connections.Arrival) error {
+	token := p.Site.SessionToken(c)
+	if fresh := a.SignedIn.Token.Reveal(); fresh != "" {
+		token = fresh
+		p.Site.SetSession(c, fresh, a.SignedIn.Lasts)
+	}
+	switch {
+	case a.Refusal != nil:
+		return p.refused(c, v, a)
+	case a.ReturnTo == "":
+		return c.Redirect(pathDashboard, http.StatusSeeOther)
+	case a.Invitation.Return.Direct:
+		return c.Redirect(a.ReturnTo, http.StatusSeeOther)
+	default:
+		query := "outcome=" + string(a.Outcome) + "&seal=" + p.Site.Seal(token, sealed(a.Outcome, v.request)) + "&" + v.query
+		return c.Redirect(ui.WithQuery(pathDone, query), http.StatusSeeOther)
+	}
+}
+
+// sealed is the text that binds an outcome to the connect URL it belongs to.
+func sealed(outcome connect.Outcome, r connections.Request) string {
+	return "outcome:" + string(outcome) + ":" + r.Sig
+}
+
+// done tells that the link is made and names the host that return_url leads to, which the partner has not registered: a
+// signed link that somebody put another return_url on must not lead there unseen.
+func (p *pages) done(c *fiber.Ctx) error {
+	v := visitOf(c, pathDone)
+	token := p.Site.SessionToken(c)
+	_, account, err := p.Operators.Who(c.UserContext(), token)
+	if errors.Is(err, connect.ErrBadCredentials) {
+		return c.Redirect(pathLogin, http.StatusSeeOther)
+	}
+	if err != nil {
+		return err
+	}
+	outcome := connect.Outcome(c.Query("outcome"))
+	if !p.Site.Sealed(token, sealed(outcome, v.request), c.Query("seal")) {
+		return c.Redirect(pathDashboard, http.StatusSeeOther)
+	}
+	arrival, err := p.Connections.Arrived(c.UserContext(), v.request, account, outcome)
+	if errors.Is(err, connect.ErrAccountNotLinked) {
+		return c.Redirect(pathDashboard, http.StatusSeeOther)
+	}
+	if err != nil {
+		return err
+	}
+	lang := ui.LangOf(c)
+	return ui.Render(c, http.StatusOK, donePage(doneView{
+		Page:     ui.Page{Lang: lang, Query: v.query, Title: textDone.In(lang, arrival.Invitation.Partner.Name)},
+		Partner:  arrival.Invitation.Partner.Name,
+		Host:     returnHost(arrival.Invitation),
+		ReturnTo: arrival.ReturnTo,
+	}))
+}
+
+// refused tells why the link was not made, and offers the way back.
+func (p *pages) refused(c *fiber.Ctx, v visit, a connections.Arrival) error {
+	lang := ui.LangOf(c)
+	f := ui.FailureOf(a.Refusal.Code)
+	return ui.Render(c, problem.Status(a.Refusal.Kind), refusedPage(doneView{
+		Page:      ui.Page{Lang: lang, Query: v.query, NoSwitch: true, Title: f.Title.In(lang), ErrorCode: a.Refusal.Code},
+		Message:   f.Message.In(lang),
+		RequestID: problem.RequestID(c),
+		Host:      returnHost(a.Invitation),
+		ReturnTo:  a.ReturnTo,
+		// After a signup that was refused there is no session and nothing to see there.
+		Dashboard: a.SignedIn.Token.Reveal() != "" || p.Site.SessionToken(c) != "",
+	}))
+}
+
+// logOut ends the session. Where the operator was about to link, it leads back to the login of that link.
+func (p *pages) logOut(c *fiber.Ctx) error {
+	if err := p.Site.CheckForm(c); err != nil {
+		return ui.RenderFormExpired(c, pathDashboard)
+	}
+	if err := p.Operators.LogOut(c.UserContext(), p.Site.SessionToken(c)); err != nil {
+		return err
+	}
+	p.Site.ClearSession(c)
+	return c.Redirect(ui.WithQuery(pathLogin, ui.RawQuery(c)), http.StatusSeeOther)
+}
