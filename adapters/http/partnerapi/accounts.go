@@ -1,0 +1,56 @@
+package partnerapi
+
+import (
+	"context"
+
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// ListAccounts lists linked accounts, the active ones unless others are asked for.
+func (a *api) ListAccounts(ctx context.Context, r ListAccountsRequestObject) (ListAccountsResponseObject, error) {
+	page, err := accountList.page(r.Params.Limit, r.Params.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	f := ports.LinkFilter{Status: connect.LinkActive, ExternalID: value(r.Params.ExternalID)}
+	switch value(r.Params.Status) {
+	case ListAccountsParamsStatusAll:
+		f.Status = ""
+	case ListAccountsParamsStatusRevoked:
+		f.Status = connect.LinkRevoked
+	case ListAccountsParamsStatusActive:
+	}
+	who := callOf(ctx)
+	found, err := a.Partners.Accounts(ctx, who.caller.Partner.ID, f, page)
+	if err != nil {
+		return nil, err
+	}
+	body := AccountList{Data: make([]Account, 0, len(found.Items))}
+	for _, item := range found.Items {
+		body.Data = append(body.Data, accountOf(item))
+	}
+	var out ListAccounts200JSONResponse
+	body.Pagination, out.Headers.Link = a.following(accountList, found.Next, who)
+	out.Body = body
+	return out, nil
+}
+
+// GetAccount gives one of them.
+func (a *api) GetAccount(ctx context.Context, r GetAccountRequestObject) (GetAccountResponseObject, error) {
+	found, err := a.Partners.Account(ctx, callOf(ctx).caller.Partner.ID, parse(id.Account, r.AccountID))
+	if err != nil {
+		return nil, err
+	}
+	return GetAccount200JSONResponse{Data: accountOf(found)}, nil
+}
+
+func accountOf(l ports.LinkedAccount) Account {
+	return Account{
+		AccountID: id.Account.Of(l.AccountID), ExternalID: l.ExternalID, Status: LinkStatus(l.Status()),
+		LinkedAt: TimestampOf(l.LinkedAt), RevokedAt: TimestampOrNil(l.RevokedAt),
+		Limits: AccountLimits{MinAmountCents: int64(deposit.MinAmount), MaxAmountCents: int64(l.MaxAmountCents), Currency: EUR},
+	}
+}

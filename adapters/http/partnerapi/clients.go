@@ -1,0 +1,42 @@
+package partnerapi
+
+import (
+	"context"
+	"net/http"
+
+	"partnerdeposits/app/clients"
+	"partnerdeposits/app/idempotent"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/tenant"
+)
+
+// CreateClient adds a tenant to a linked account.
+func (a *api) CreateClient(ctx context.Context, r CreateClientRequestObject) (CreateClientResponseObject, error) {
+	in := clients.NewClient{
+		AccountID: parse(id.Account, r.Body.AccountID),
+		Person: tenant.Person{
+			Email: r.Body.Email, FirstName: r.Body.FirstName, LastName: r.Body.LastName,
+			Phone: value(r.Body.Phone), Locale: value(r.Body.Locale),
+		},
+	}
+	response, err := a.Clients.Create(ctx, callOf(ctx).caller, in, asked(ctx, func(c tenant.Client) (idempotent.Response, error) {
+		return written(http.StatusCreated, ClientResponse{Data: clientOf(c)})
+	}))
+	return answer(response), err
+}
+
+// GetClient gives a tenant that the caller created.
+func (a *api) GetClient(ctx context.Context, r GetClientRequestObject) (GetClientResponseObject, error) {
+	found, err := a.Clients.Get(ctx, callOf(ctx).caller.Partner.ID, parse(id.Client, r.ClientID))
+	if err != nil {
+		return nil, err
+	}
+	return GetClient200JSONResponse{Data: clientOf(found)}, nil
+}
+
+func clientOf(c tenant.Client) Client {
+	return Client{
+		ID: id.Client.Of(c.ID), AccountID: id.Account.Of(c.AccountID), Email: c.Email, FirstName: c.FirstName, LastName: c.LastName,
+		Phone: orNil(c.Phone), Locale: orNil(c.Locale), CreatedAt: TimestampOf(c.CreatedAt),
+	}
+}

@@ -1,0 +1,97 @@
+package partnerapi
+
+import (
+	"context"
+
+	"partnerdeposits/app/webhooks"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+// ListWebhookDeliveries lists what was sent to a subscription.
+func (a *api) ListWebhookDeliveries(ctx context.Context, r ListWebhookDeliveriesRequestObject) (ListWebhookDeliveriesResponseObject, error) {
+	page, err := deliveryList.page(r.Params.Limit, r.Params.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	who := callOf(ctx)
+	f := ports.DeliveryFilter{
+		Status: webhook.Status(value(r.Params.Status)), Event: webhook.EventName(value(r.Params.Event)),
+		DepositID: deliveredDeposit(r.Params.DepositID), Created: span(r.Params.From, r.Params.To),
+	}
+	found, err := a.Webhooks.ListDeliveries(ctx, who.caller.Partner.ID, parse(id.Subscription, r.WebhookID), f, page)
+	if err != nil {
+		return nil, err
+	}
+	body := DeliveryList{Data: make([]Delivery, 0, len(found.Items))}
+	for _, d := range found.Items {
+		body.Data = append(body.Data, deliveryOf(d))
+	}
+	var out ListWebhookDeliveries200JSONResponse
+	body.Pagination, out.Headers.Link = a.following(deliveryList, found.Next, who)
+	out.Body = body
+	return out, nil
+}
+
+// GetWebhookDelivery gives one of them, with its body.
+func (a *api) GetWebhookDelivery(ctx context.Context, r GetWebhookDeliveryRequestObject) (GetWebhookDeliveryResponseObject, error) {
+	found, err := a.Webhooks.GetDelivery(ctx, callOf(ctx).caller.Partner.ID, parse(id.Subscription, r.WebhookID), parse(id.Delivery, r.DeliveryID))
+	if err != nil {
+		return nil, err
+	}
+	d := deliveryOf(found)
+	return GetWebhookDelivery200JSONResponse{Data: DeliveryDetail{
+		ID: d.ID, WebhookID: d.WebhookID, EventID: d.EventID, Event: d.Event, DepositID: d.DepositID, Test: d.Test, Status: d.Status,
+		AttemptCount: d.AttemptCount, NextAttemptAt: d.NextAttemptAt, CreatedAt: d.CreatedAt, DeliveredAt: d.DeliveredAt,
+		RedeliveryOf: d.RedeliveryOf, BodySha256: d.BodySha256, Attempts: d.Attempts, Body: string(found.Body),
+	}}, nil
+}
+
+// depositPrefix begins the id of the deposit that a delivery is about: that of a test does not exist.
+func depositPrefix(test bool) id.Prefix {
+	if test {
+		return webhooks.TestDepositPrefix
+	}
+	return id.Deposit
+}
+
+// deliveredDeposit reads the deposit to filter by, which may be that of a test.
+func deliveredDeposit(s *string) id.ID {
+	if s == nil {
+		return id.ID{}
+	}
+	if parsed, ok := depositPrefix(true).Parse(*s); ok {
+		return parsed
+	}
+	return parse(id.Deposit, *s)
+}
+
+func deliveryOf(d webhook.Delivery) Delivery {
+	out := Delivery{
+		ID: id.Delivery.Of(d.ID), WebhookID: id.Subscription.Of(d.SubscriptionID), EventID: id.Event.Of(d.EventID), Event: EventName(d.Event),
+		DepositID: depositPrefix(d.Test).OfOrNil(d.DepositID), Test: d.Test, Status: DeliveryStatus(webhook.StatusOf(d.State, d.Attempts)),
+		AttemptCount: d.Attempts, CreatedAt: TimestampOf(d.CreatedAt), DeliveredAt: TimestampOrNil(d.DeliveredAt),
+		RedeliveryOf: id.Delivery.OfOrNil(d.RedeliveryOf), BodySha256: d.BodySHA256, Attempts: make([]DeliveryAttempt, 0, len(d.AttemptLog)),
+	}
+	if d.State == webhook.Waiting {
+		out.NextAttemptAt = TimestampOrNil(d.DueAt) // while dispatched it is the end of a lease, which is ours alone
+	}
+	for _, at := range d.AttemptLog {
+		out.Attempts = append(out.Attempts, attemptOf(at))
+	}
+	return out
+}
+
+func attemptOf(at webhook.Attempt) DeliveryAttempt {
+	out := DeliveryAttempt{
+		Number: at.Number, StartedAt: TimestampOf(at.StartedAt), DurationMs: int(at.Duration.Milliseconds()), ResponseSnippet: orNil(at.Snippet),
+	}
+	if at.ResponseStatus != 0 {
+		out.ResponseStatus = &at.ResponseStatus
+	}
+	if !at.OK() {
+		out.Error = orNil(AttemptError(at.Result))
+	}
+	return out
+}

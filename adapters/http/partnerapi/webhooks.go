@@ -1,0 +1,118 @@
+package partnerapi
+
+import (
+	"context"
+	"net/http"
+
+	"partnerdeposits/app/idempotent"
+	"partnerdeposits/app/webhooks"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+)
+
+// CreateWebhook registers an endpoint.
+func (a *api) CreateWebhook(ctx context.Context, r CreateWebhookRequestObject) (CreateWebhookResponseObject, error) {
+	in := webhooks.NewSubscription{URL: r.Body.URL, Events: texts(r.Body.Events)}
+	response, err := a.Webhooks.Create(ctx, callOf(ctx).caller, in, asked(ctx, func(w webhooks.WithSecret) (idempotent.Response, error) {
+		return written(http.StatusCreated, CreatedWebhookResponse{Data: CreatedWebhook{
+			ID: id.Subscription.Of(w.ID), URL: w.URL, Events: eventsOf(w.Events), Enabled: w.Enabled,
+			CreatedAt: TimestampOf(w.CreatedAt), Secret: w.Secret.Reveal(),
+		}})
+	}))
+	return answer(response), err
+}
+
+// ListWebhooks lists the caller's subscriptions.
+func (a *api) ListWebhooks(ctx context.Context, r ListWebhooksRequestObject) (ListWebhooksResponseObject, error) {
+	page, err := webhookList.page(r.Params.Limit, r.Params.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	who := callOf(ctx)
+	found, err := a.Webhooks.List(ctx, who.caller.Partner.ID, page)
+	if err != nil {
+		return nil, err
+	}
+	body := WebhookList{Data: make([]Webhook, 0, len(found.Items))}
+	for _, s := range found.Items {
+		body.Data = append(body.Data, webhookOf(s))
+	}
+	var out ListWebhooks200JSONResponse
+	body.Pagination, out.Headers.Link = a.following(webhookList, found.Next, who)
+	out.Body = body
+	return out, nil
+}
+
+// GetWebhook gives one of them.
+func (a *api) GetWebhook(ctx context.Context, r GetWebhookRequestObject) (GetWebhookResponseObject, error) {
+	found, err := a.Webhooks.Get(ctx, callOf(ctx).caller.Partner.ID, parse(id.Subscription, r.WebhookID))
+	if err != nil {
+		return nil, err
+	}
+	return GetWebhook200JSONResponse{Data: webhookOf(found)}, nil
+}
+
+// UpdateWebhook changes what was sent and leaves the rest.
+func (a *api) UpdateWebhook(ctx context.Context, r UpdateWebhookRequestObject) (UpdateWebhookResponseObject, error) {
+	want := webhooks.Changes{URL: r.Body.URL, Events: texts(r.Body.Events), Enabled: r.Body.Enabled}
+	changed, err := a.Webhooks.Update(ctx, callOf(ctx).caller, parse(id.Subscription, r.WebhookID), want)
+	if err != nil {
+		return nil, err
+	}
+	return UpdateWebhook200JSONResponse{Data: webhookOf(changed)}, nil
+}
+
+// DeleteWebhook ends a subscription.
+func (a *api) DeleteWebhook(ctx context.Context, r DeleteWebhookRequestObject) (DeleteWebhookResponseObject, error) {
+	if err := a.Webhooks.Delete(ctx, callOf(ctx).caller, parse(id.Subscription, r.WebhookID)); err != nil {
+		return nil, err
+	}
+	return DeleteWebhook204Response{}, nil
+}
+
+// RotateWebhookSecret issues a new signing secret.
+func (a *api) RotateWebhookSecret(ctx context.Context, r RotateWebhookSecretRequestObject) (RotateWebhookSecretResponseObject, error) {
+	rotated, err := a.Webhooks.RotateSecret(ctx, callOf(ctx).caller, parse(id.Subscription, r.WebhookID))
+	if err != nil {
+		return nil, err
+	}
+	return RotateWebhookSecret200JSONResponse{Data: RotatedSecret{
+		ID: id.Subscription.Of(rotated.ID), URL: rotated.URL, Events: eventsOf(rotated.Events), Secret: rotated.Secret.Reveal(),
+	}}, nil
+}
+
+// TestWebhook sends a synthetic delivery and gives what became of it.
+func (a *api) TestWebhook(ctx context.Context, r TestWebhookRequestObject) (TestWebhookResponseObject, error) {
+	sent, err := a.Webhooks.Test(ctx, callOf(ctx).caller, parse(id.Subscription, r.WebhookID))
+	if err != nil {
+		return nil, err
+	}
+	return TestWebhook200JSONResponse{Data: deliveryOf(sent)}, nil
+}
+
+// texts gives event names as texts; nil stays nil, which means "not sent".
+func texts(names []EventName) []string {
+	if names == nil {
+		return nil
+	}
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = string(n)
+	}
+	return out
+}
+
+func eventsOf(names []webhook.EventName) []EventName {
+	out := make([]EventName, len(names))
+	for i, n := range names {
+		out[i] = EventName(n)
+	}
+	return out
+}
+
+func webhookOf(s webhook.Subscription) Webhook {
+	return Webhook{
+		ID: id.Subscription.Of(s.ID), URL: s.URL, Events: eventsOf(s.Events), Enabled: s.Enabled,
+		DisabledReason: orNil(s.DisabledReason), CreatedAt: TimestampOf(s.CreatedAt),
+	}
+}
