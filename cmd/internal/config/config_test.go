@@ -9,12 +9,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/secrets"
 	"partnerdeposits/cmd/internal/config"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/webhook"
 )
 
 var complete = []string{"DATABASE_URL=postgres://u:hunter2@db:5432/svc", "REDIS_URL=redis://r:6379/0"}
+
+const keyset = "SECRETS_KEYSET=" + secrets.DevelopmentKeyset
 
 func with(pairs ...string) []string { return append(append([]string{}, complete...), pairs...) }
 
@@ -39,7 +42,7 @@ func TestLoad_DefaultsOfDevelopment(t *testing.T) {
 
 func TestLoad_ReadsEveryKindOfValue(t *testing.T) {
 	c, err := config.Load(with(
-		"SERVICE_ENV=production", "SECRETS_KEYSET=k", "API_BASE_URL=https://api.example.com/", "DASHBOARD_BASE_URL=https://app.example.com",
+		"SERVICE_ENV=production", keyset, "API_BASE_URL=https://api.example.com/", "DASHBOARD_BASE_URL=https://app.example.com",
 		"LOG_LEVEL=warn", "LOG_FORMAT=text", "TRUSTED_PROXIES=10.0.0.0/8,192.0.2.1", "WEBHOOK_RETRY_SCHEDULE=0s, 1s,5m",
 		"WEBHOOK_EVENT_ID_HEADER=true", "SMTP_URL=smtps://u:p@mail:465", "MAIL_FROM=Deposits <no-reply@example.com>",
 	), config.Service)
@@ -61,7 +64,7 @@ func TestLoad_EmptyCountsAsNotSet(t *testing.T) {
 }
 
 func TestLoad_NamesEachMistake(t *testing.T) {
-	production := []string{"SERVICE_ENV=production", "SECRETS_KEYSET=k", "API_BASE_URL=https://a.example", "DASHBOARD_BASE_URL=https://b.example"}
+	production := []string{"SERVICE_ENV=production", keyset, "API_BASE_URL=https://a.example", "DASHBOARD_BASE_URL=https://b.example"}
 	cases := map[string]struct {
 		environ []string
 		want    string
@@ -70,13 +73,14 @@ func TestLoad_NamesEachMistake(t *testing.T) {
 		"no Redis":             {[]string{"DATABASE_URL=postgres://db/x"}, "REDIS_URL: is required"},
 		"environment":          {with("SERVICE_ENV=prod"), `SERVICE_ENV: "prod" is not`},
 		"database URL":         {with("DATABASE_URL=postgres://u:p@db:nope/x"), "DATABASE_URL: is not a Postgres URL"},
-		"Redis URL":            {with("REDIS_URL=http://r"), "REDIS_URL: is not a Redis URL"},
-		"Redis cluster and db": {with("REDIS_URL=redis://a,b/1"), "REDIS_URL: cannot choose a database"},
-		"Sentinel's master":    {with("REDIS_URL=redis-sentinel://a,b"), "REDIS_URL: needs the name of the master"},
+		"Redis URL":            {with("REDIS_URL=http://r"), "REDIS_URL: must be redis://host:port/db"},
+		"Redis cluster and db": {with("REDIS_URL=redis://a,b/1"), "REDIS_URL: must be"},
+		"Sentinel's master":    {with("REDIS_URL=redis-sentinel://a,b"), "REDIS_URL: must be"},
 		"base URL with path":   {with("API_BASE_URL=https://a.example/x"), "API_BASE_URL: is not an origin"},
 		"base URL, no scheme":  {with("DASHBOARD_BASE_URL=a.example"), "DASHBOARD_BASE_URL: is not an origin"},
 		"http in production":   {append(with(production...), "API_BASE_URL=http://a.example"), "API_BASE_URL: must be https in production"},
 		"keyset in staging":    {append(with(production[2:]...), "SERVICE_ENV=staging"), "SECRETS_KEYSET: is required outside development"},
+		"keyset":               {with("SECRETS_KEYSET=hunter2"), "SECRETS_KEYSET: is not a keyset"},
 		"listen address":       {with("HTTP_ADDR=8080"), `HTTP_ADDR: "8080" is not`},
 		"metrics port":         {with("METRICS_ADDR=:99999"), `METRICS_ADDR: ":99999" is not`},
 		"proxy":                {with("TRUSTED_PROXIES=10.0.0.0/8,proxy"), `TRUSTED_PROXIES: "proxy" is neither`},
@@ -138,33 +142,4 @@ func TestLoad_ACommandNeedsNoMoreThanItUses(t *testing.T) {
 	require.NoError(t, err)
 	_, err = config.Load([]string{"SERVICE_ENV=production", "DATABASE_URL=postgres://db/x"}, config.Database)
 	require.NoError(t, err)
-}
-
-func TestParseRedis(t *testing.T) {
-	cases := map[string]struct {
-		addrs   []string
-		db      int
-		tls     bool
-		cluster bool
-		master  string
-	}{
-		"redis://r":                                {addrs: []string{"r:6379"}},
-		"redis://u:p@r:1/3":                        {addrs: []string{"r:1"}, db: 3},
-		"rediss://r:2":                             {addrs: []string{"r:2"}, tls: true},
-		"redis://[::1]:6380/1":                     {addrs: []string{"[::1]:6380"}, db: 1},
-		"redis://:p@a,b:7":                         {addrs: []string{"a:6379", "b:7"}, cluster: true},
-		"redis-sentinel://:p@a,b:7/2?master=m":     {addrs: []string{"a:26379", "b:7"}, db: 2, master: "m"},
-		"redis-sentinel://a?master=m&pool_size=11": {addrs: []string{"a:26379"}, master: "m"},
-	}
-	for raw, want := range cases {
-		t.Run(raw, func(t *testing.T) {
-			o, err := config.ParseRedis(raw)
-			require.NoError(t, err)
-			require.Equal(t, want.addrs, o.Addrs)
-			require.Equal(t, want.db, o.DB)
-			require.Equal(t, want.tls, o.TLSConfig != nil)
-			require.Equal(t, want.cluster, o.IsClusterMode)
-			require.Equal(t, want.master, o.MasterName)
-		})
-	}
 }

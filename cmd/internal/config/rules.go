@@ -13,6 +13,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"partnerdeposits/adapters/redis"
+	"partnerdeposits/adapters/secrets"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/returnurl"
 )
@@ -53,8 +55,15 @@ func (c Config) checkStores(check checker) {
 		check("DATABASE_URL", err == nil, "is not a Postgres URL such as postgres://user:password@host:5432/database")
 	}
 	if raw := c.RedisURL.Reveal(); raw != "" {
-		_, err := ParseRedis(raw)
-		check("REDIS_URL", err == nil, "%v", err)
+		client, err := redis.NewClient(raw) // connects to nothing
+		check("REDIS_URL", err == nil, "must be redis://host:port/db, rediss://…, redis://host1,host2,… for a cluster, or redis-sentinel://host1,host2,…?master=name")
+		if err == nil {
+			_ = client.Close() //nolint:errcheck // nothing was opened
+		}
+	}
+	if raw := c.SecretsKeyset.Reveal(); raw != "" {
+		_, err := secrets.Open(raw)
+		check("SECRETS_KEYSET", err == nil, "is not a keyset; `admin secrets new-keyset` makes one")
 	}
 }
 

@@ -1,0 +1,155 @@
+package ops_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/http/ops"
+)
+
+// thing is something outside the process that comes and goes.
+type thing struct{ away atomic.Bool }
+
+func (x *thing) check(name string, spare bool) ops.Check {
+	return ops.Check{
+		Name: name, Spare: spare,
+		Run: func(context.Context) error {
+			if x.away.Load() {
+				return errors.New("dial tcp 10.1.2.3:5432: connection refused")
+			}
+			return nil
+		},
+		Problem: func(error) string { return "cannot be reached" },
+	}
+}
+
+func get(t *testing.T, h http.Handler, path string) (int, ops.Status) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+	var s ops.Status
+	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &s), w.Body.String())
+	return w.Code, s
+}
+
+func TestReadyz_SaysWhichIsMissingAndRecovers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var postgres, redis thing
+		var log strings.Builder
+		postgres.away.Store(true)
+		r := ops.NewReadiness(slog.New(slog.NewTextHandler(&log, nil)), postgres.check("postgres", false), redis.check("redis", true))
+		h := ops.Handler(r, http.NotFoundHandler())
+
+		code, s := get(t, h, "/readyz")
+		require.Equal(t, http.StatusServiceUnavailable, code)
+		require.Equal(t, ops.Status{Status: ops.NotReady, Checks: map[string]string{"postgres": "cannot be reached", "redis": "ok"}}, s)
+		code, _ = get(t, h, "/livez")
+		require.Equal(t, http.StatusOK, code, "a process that waits is alive")
+		require.Equal(t, 1, strings.Count(log.String(), "missing: postgres cannot be reached"))
+
+		postgres.away.Store(false)
+		<-time.After(2 * time.Second)
+		code, s = get(t, h, "/readyz")
+		require.Equal(t, http.StatusOK, code)
+		require.Equal(t, ops.Ready, s.Status)
+		require.Contains(t, log.String(), "found: postgres")
+	})
+}
+
+func TestReadyz_GoesOnWithoutWhatItCanSpare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var redis thing
+		redis.away.Store(true)
+		r := ops.NewReadiness(slog.New(slog.DiscardHandler), redis.check("redis", true))
+		require.Equal(t, ops.NotReady, r.Now(t.Context()).Status, "until it was seen once it is missing")
+		redis.away.Store(false)
+		<-time.After(2 * time.Second)
+		require.Equal(t, ops.Ready, r.Now(t.Context()).Status)
+		redis.away.Store(true)
+		<-time.After(2 * time.Second)
+		s := r.Now(t.Context())
+		require.Equal(t, ops.Degraded, s.Status)
+		require.True(t, s.OK())
+		require.Equal(t, "cannot be reached", s.Checks["redis"])
+	})
+}
+
+func TestReadyz_IsOverOnceTheProcessDrains(t *testing.T) {
+	r := ops.NewReadiness(slog.New(slog.DiscardHandler), new(thing).check("postgres", false))
+	require.True(t, r.Now(t.Context()).OK())
+	r.Drain()
+	code, s := get(t, ops.Handler(r, http.NotFoundHandler()), "/readyz")
+	require.Equal(t, http.StatusServiceUnavailable, code)
+	require.Equal(t, ops.Stopping, s.Status)
+}
+
+func TestReadyz_LooksNoMoreThanOnceASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		looks := 0
+		r := ops.NewReadiness(slog.New(slog.DiscardHandler), ops.Check{Name: "postgres", Run: func(context.Context) error { looks++; return nil }})
+		for range 100 {
+			r.Now(t.Context())
+		}
+		require.Equal(t, 1, looks)
+	})
+}
+
+func TestAwait_ReturnsOnceItIsThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var postgres, redis thing
+		postgres.away.Store(true)
+		redis.away.Store(true)
+		r := ops.NewReadiness(slog.New(slog.DiscardHandler), postgres.check("postgres", false), redis.check("redis", true))
+		ctx, stop := context.WithTimeout(t.Context(), 5*time.Second)
+		defer stop()
+		require.ErrorIs(t, r.Await(ctx, "postgres"), context.DeadlineExceeded)
+
+		go func() { <-time.After(30 * time.Second); postgres.away.Store(false) }()
+		begin := time.Now()
+		require.NoError(t, r.Await(t.Context(), "postgres"))
+		require.InDelta(t, 31, time.Since(begin).Seconds(), 2)
+	})
+}
+
+func TestWatch_TriesLessAndLessOften(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		looks := 0
+		r := ops.NewReadiness(slog.New(slog.DiscardHandler), ops.Check{
+			Name: "postgres", Run: func(context.Context) error { looks++; return errors.New("away") }, Problem: func(error) string { return "away" },
+		})
+		ctx, stop := context.WithTimeout(t.Context(), time.Hour)
+		defer stop()
+		require.NoError(t, r.Watch(ctx))
+		require.InDelta(t, 360, looks, 60)
+	})
+}
+
+func TestServer_ServesUntilShutdown(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "svc_build_info 1\n") })
+	s := ops.NewServer(listener, ops.Handler(ops.NewReadiness(slog.New(slog.DiscardHandler)), metrics), slog.New(slog.DiscardHandler))
+	served := make(chan error, 1)
+	go func() { served <- s.Serve() }()
+	response, err := http.Get("http://" + listener.Addr().String() + "/metrics")
+	require.NoError(t, err)
+	body, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	require.Equal(t, "svc_build_info 1\n", string(body))
+	require.NoError(t, s.Shutdown(t.Context()))
+	require.NoError(t, <-served)
+}

@@ -1,0 +1,83 @@
+package metrics
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+var (
+	// attemptBuckets go beyond the 10 s of an attempt, in seconds.
+	attemptBuckets = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 15}
+	// latencyBuckets reach from a healthy endpoint (milliseconds) to the end of the retry schedule (three days).
+	latencyBuckets = []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 15, 60, 300, 1800, 7200, 28800, 86400, 259200}
+)
+
+// Dispatch implements ports.DispatchMetrics.
+type Dispatch struct {
+	relayed    prometheus.Counter
+	reconciled prometheus.Counter
+	attempts   *prometheus.CounterVec
+	duration   *prometheus.HistogramVec
+	latency    *prometheus.HistogramVec
+	finished   *prometheus.CounterVec
+	inflight   *prometheus.GaugeVec
+}
+
+// Dispatch registers the metrics of the dispatcher.
+func (r *Registry) Dispatch() *Dispatch {
+	d := &Dispatch{
+		relayed:    r.counter("svc_outbox_relayed_total", "Events taken off the outbox."),
+		reconciled: r.counter("svc_webhook_reconciled_total", "Deliveries dispatched again because their lease ran out."),
+		attempts:   r.counters("svc_webhook_attempts_total", "POSTs made, by event and how they ended.", "event", "result"),
+		duration:   r.histograms("svc_webhook_attempt_duration_seconds", "Time of a POST.", attemptBuckets, "result"),
+		latency:    r.histograms("svc_webhook_delivery_latency_seconds", "From the commit of the change to the receiver's 2xx.", latencyBuckets, "event"),
+		finished:   r.counters("svc_webhook_deliveries_finished_total", "Deliveries that came to an end.", "event", "outcome"),
+	}
+	d.inflight = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "svc_webhook_inflight", Help: "POSTs under way in this process."}, []string{"lane"})
+	r.prometheus.MustRegister(d.inflight)
+	for _, event := range webhook.EventNames {
+		d.latency.WithLabelValues(string(event))
+		for _, result := range webhook.Results {
+			d.attempts.WithLabelValues(string(event), string(result))
+		}
+		for _, outcome := range []webhook.Status{webhook.StatusSucceeded, webhook.StatusFailed} {
+			d.finished.WithLabelValues(string(event), string(outcome))
+		}
+	}
+	for _, result := range webhook.Results {
+		d.duration.WithLabelValues(string(result))
+	}
+	for _, lane := range ports.Lanes {
+		d.inflight.WithLabelValues(string(lane))
+	}
+	return d
+}
+
+// Relayed counts events taken off the outbox.
+func (d *Dispatch) Relayed(events int) { d.relayed.Add(float64(events)) }
+
+// Reconciled counts deliveries whose lease ran out.
+func (d *Dispatch) Reconciled(deliveries int) { d.reconciled.Add(float64(deliveries)) }
+
+// Attempted counts a POST.
+func (d *Dispatch) Attempted(event webhook.EventName, result webhook.Result, took time.Duration) {
+	d.attempts.WithLabelValues(string(event), string(result)).Inc()
+	d.duration.WithLabelValues(string(result)).Observe(took.Seconds())
+}
+
+// Finished counts a delivery whose last state is committed. Latency is that of successes: what failed never arrived.
+func (d *Dispatch) Finished(event webhook.EventName, outcome webhook.Status, latency time.Duration) {
+	d.finished.WithLabelValues(string(event), string(outcome)).Inc()
+	if outcome == webhook.StatusSucceeded {
+		d.latency.WithLabelValues(string(event)).Observe(latency.Seconds())
+	}
+}
+
+// Inflight moves the number of POSTs under way.
+func (d *Dispatch) Inflight(lane string, delta int) {
+	d.inflight.WithLabelValues(lane).Add(float64(delta))
+}

@@ -1,0 +1,63 @@
+package metrics
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// requestBuckets go up to the deadline of a handler, in seconds.
+var requestBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
+
+// HTTP counts what the HTTP server does.
+type HTTP struct {
+	requests    *prometheus.CounterVec
+	duration    *prometheus.HistogramVec
+	idempotency *prometheus.CounterVec
+	limited     *prometheus.CounterVec
+	failOpen    prometheus.Counter
+}
+
+// HTTP registers the metrics of the HTTP server. surfaces and results are the closed sets of their labels.
+func (r *Registry) HTTP(surfaces, results []string) *HTTP {
+	h := &HTTP{
+		requests:    r.counters("svc_http_requests_total", "Requests answered.", "surface", "route", "method", "code"),
+		duration:    r.histograms("svc_http_request_duration_seconds", "Time from the request's headers to its answer.", requestBuckets, "surface", "route"),
+		idempotency: r.counters("svc_idempotency_total", "Requests with an Idempotency-Key, by how they ended.", "result"),
+		limited:     r.counters("svc_rate_limited_total", "Requests refused with 429.", "surface"),
+		failOpen:    r.counter("svc_rate_limiter_failopen_total", "Requests let through uncounted because Redis is away."),
+	}
+	for _, s := range surfaces {
+		h.limited.WithLabelValues(s)
+	}
+	for _, result := range results {
+		h.idempotency.WithLabelValues(result)
+	}
+	return h
+}
+
+// Route makes the series of a route: its duration, and the failures that somebody may be woken by.
+func (h *HTTP) Route(surface, route, method string) {
+	h.duration.WithLabelValues(surface, route)
+	for _, code := range []string{"500", "503"} {
+		h.requests.WithLabelValues(surface, route, method, code)
+	}
+}
+
+// Request counts an answered request. route is a pattern, never a path.
+func (h *HTTP) Request(surface, route, method string, status int, took time.Duration) {
+	h.requests.WithLabelValues(surface, route, method, strconv.Itoa(status)).Inc()
+	h.duration.WithLabelValues(surface, route).Observe(took.Seconds())
+	if status == tooManyRequests {
+		h.limited.WithLabelValues(surface).Inc()
+	}
+}
+
+const tooManyRequests = 429
+
+// Idempotency counts a keyed request.
+func (h *HTTP) Idempotency(result string) { h.idempotency.WithLabelValues(result).Inc() }
+
+// LimiterFailedOpen counts a request that was let through uncounted.
+func (h *HTTP) LimiterFailedOpen() { h.failOpen.Inc() }

@@ -1,0 +1,90 @@
+// Package metrics is the service's Prometheus registry: every metric of operations.md, under its fixed name. Labels are
+// closed sets, never a partner, an endpoint or an id, and a series that can be known beforehand exists from the start,
+// at zero, so that its first increase is seen.
+package metrics
+
+import (
+	"log/slog"
+	"net/http"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Registry holds the metrics of one process.
+type Registry struct {
+	prometheus *prometheus.Registry
+	log        *slog.Logger
+}
+
+// NewRegistry makes a registry with what every process tells: svc_build_info, the Go runtime, the process itself.
+func NewRegistry(log *slog.Logger) *Registry {
+	r := &Registry{prometheus: prometheus.NewRegistry(), log: log}
+	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "svc_build_info", Help: "Always 1; the labels tell which build this is.",
+	}, []string{"version", "revision", "go_version"})
+	version, revision := build()
+	info.WithLabelValues(version, revision, runtime.Version()).Set(1)
+	r.prometheus.MustRegister(info, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return r
+}
+
+// build tells the module's version and the commit, as the Go linker noted them.
+func build() (version, revision string) {
+	version, revision = "unknown", "unknown"
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return version, revision
+	}
+	if info.Main.Version != "" {
+		version = info.Main.Version
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			revision = s.Value
+		}
+	}
+	return version, revision
+}
+
+// Handler serves the registry in the formats that Prometheus asks for. A collector that fails leaves its series out.
+func (r *Registry) Handler() http.Handler {
+	return promhttp.HandlerFor(r.prometheus, promhttp.HandlerOpts{
+		ErrorHandling: promhttp.ContinueOnError,
+		ErrorLog:      logLine{r.log},
+		Registry:      r.prometheus,
+	})
+}
+
+// logLine is what promhttp complains to.
+type logLine struct{ log *slog.Logger }
+
+func (l logLine) Println(v ...any) {
+	if len(v) > 0 {
+		l.log.Warn("metrics cannot be gathered", "reason", v)
+	}
+}
+
+// counters makes and registers a counter with labels.
+func (r *Registry) counters(name, help string, labels ...string) *prometheus.CounterVec {
+	v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	r.prometheus.MustRegister(v)
+	return v
+}
+
+// counter makes and registers a counter without labels.
+func (r *Registry) counter(name, help string) prometheus.Counter {
+	c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+	r.prometheus.MustRegister(c)
+	return c
+}
+
+// histograms makes and registers a histogram with labels.
+func (r *Registry) histograms(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+	v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+	r.prometheus.MustRegister(v)
+	return v
+}
