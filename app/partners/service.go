@@ -15,7 +15,7 @@ import (
 type Deps struct {
 	Work        ports.UnitOfWork
 	Partners    ports.PartnerReader
-	Keys        ports.KeyReader // remembers answers for a few seconds at most: RememberKeys
+	Keys        ports.KeyReader
 	Links       ports.LinkReader
 	Clock       ports.Clock
 	Entropy     ports.Entropy
@@ -62,6 +62,7 @@ func (s *Service) Authenticate(ctx context.Context, apiKey, authorization string
 	if key.Revoked() {
 		return partner.Caller{}, partner.ErrAPIKeyRevoked
 	}
+	s.d.Keys.TouchKey(ctx, key.ID, s.d.Clock.Now())
 	return partner.Caller{Partner: owner, Key: key}, nil
 }
 
