@@ -25,6 +25,7 @@ type Config struct {
 	Batch      int           // events relayed in one transaction
 	JobSize    int           // claims in one job
 	Window     int           // claims of all endpoints at once, over all dispatchers
+	Lease      time.Duration // how long a claim holds: an attempt, and the wait before it
 }
 
 func (c Config) withDefaults() Config {
@@ -49,11 +50,9 @@ func (c Config) withDefaults() Config {
 	set(&c.Batch, 500)
 	set(&c.JobSize, 32)
 	set(&c.Window, 4096)
+	span(&c.Lease, c.Timeout+20*time.Second)
 	return c
 }
-
-// Lease is how long a claim holds: an attempt, and the wait before it.
-func (c Config) Lease() time.Duration { return c.Timeout + 20*time.Second }
 
 // endpointWindow keeps an endpoint's slots busy across the way through the queue, and no more.
 func (c Config) endpointWindow() int { return 8 * c.EndpointConcurrency }

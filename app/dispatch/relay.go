@@ -47,7 +47,7 @@ func (d *Dispatcher) relayLoop(ctx context.Context) {
 // drainOutbox relays until a group comes back empty.
 func (d *Dispatcher) drainOutbox(ctx context.Context) {
 	for {
-		n, claims, err := d.Relay.Relay(ctx, d.config.Batch, d.config.Lease(), d.plan)
+		n, claims, err := d.Relay.Relay(ctx, d.config.Batch, d.config.Lease, d.plan)
 		if err != nil {
 			d.complain(ctx, "relay the outbox", err)
 			pause(ctx, 250*time.Millisecond)

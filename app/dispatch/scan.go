@@ -60,7 +60,7 @@ func (d *Dispatcher) drainBacklog(ctx context.Context, due []ports.Endpoint, unt
 		now := d.Clock.Now()
 		rooms := d.endpoints.rooms(due, now)
 		if len(rooms) > 0 {
-			claims, err := d.Claims.Claim(ctx, rooms, d.config.Lease())
+			claims, err := d.Claims.Claim(ctx, rooms, d.config.Lease)
 			if err != nil {
 				d.complain(ctx, "claim due deliveries", err)
 				return due
@@ -97,7 +97,7 @@ func withoutDrained(due []ports.Endpoint, rooms []ports.Room, claims []ports.Cla
 
 func (d *Dispatcher) claimUrgent(ctx context.Context) error {
 	for {
-		claims, recovered, err := d.Claims.ClaimUrgent(ctx, urgentBatch, d.config.Lease())
+		claims, recovered, err := d.Claims.ClaimUrgent(ctx, urgentBatch, d.config.Lease)
 		if err != nil {
 			return err
 		}

@@ -50,7 +50,7 @@ func (t *transport) send(ctx context.Context, claims []ports.Claim, urgent bool)
 // renewed runs jobs here that may or may not have reached the queue: claimed again, so that a late one is stale.
 func (t *transport) renewed(ctx context.Context, jobs []ports.Job) {
 	for _, j := range jobs {
-		claims, err := t.d.Work.Renew(ctx, j.Claims, t.d.config.Lease())
+		claims, err := t.d.Work.Renew(ctx, j.Claims, t.d.config.Lease)
 		if err != nil {
 			t.d.complain(ctx, "renew claims", err) // their leases run out, and the scan finds them
 			continue
@@ -125,7 +125,7 @@ func (t *transport) recover(ctx context.Context) {
 	if !pause(ctx, wait) {
 		return
 	}
-	n, err := t.d.Claims.ExpireLeases(ctx, wait, t.d.config.Lease(), t.d.endpoints.busy())
+	n, err := t.d.Claims.ExpireLeases(ctx, wait, t.d.config.Lease, t.d.endpoints.busy())
 	if err != nil {
 		t.d.complain(ctx, "end the leases of lost jobs", err) // they run out by themselves
 		return

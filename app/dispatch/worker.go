@@ -10,10 +10,6 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Freshness is how old the reading of a delivery and its secret may be when its POST begins. Whoever rotates a secret
-// or deletes a subscription waits that long before answering, so no POST begun after the answer knows the old state.
-const Freshness = 100 * time.Millisecond
-
 const (
 	// jobPatience is how long a job may hold a worker of its lane. Postgres holds the truth, so the worker can go on to
 	// the next job while slow POSTs of this one finish by themselves.
@@ -110,7 +106,7 @@ func (d *Dispatcher) fresh(ctx context.Context, c ports.Claim) (ports.Loaded, bo
 			return l, false
 		case !l.Live || l.LeaseLeft < d.config.Timeout+leaseMargin:
 			return l, false
-		case d.Clock.Now().Sub(l.ReadAt) < Freshness:
+		case d.Clock.Now().Sub(l.ReadAt) < webhook.Freshness:
 			return l, true
 		}
 	}

@@ -90,6 +90,11 @@ const (
 // Results lists them all.
 var Results = []Result{ResultSuccess, ResultNon2xx, ResultTimeout, ResultDNS, ResultConnect, ResultTLS, ResultRedirect, ResultBlocked}
 
+// Freshness is how old a reading of a subscription may be when a POST begins. Whoever rotates a secret, disables or
+// deletes a subscription waits that long after the commit before answering, so that no POST begun after the answer
+// knows the old state.
+const Freshness = 100 * time.Millisecond
+
 // MaxSnippet is how much of a response body is kept, in bytes.
 const MaxSnippet = 1 << 10
 

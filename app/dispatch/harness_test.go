@@ -1,0 +1,235 @@
+package dispatch_test
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/asynq"
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/pgtest"
+	"partnerdeposits/adapters/redis/redistest"
+	"partnerdeposits/adapters/secrets"
+	"partnerdeposits/adapters/system"
+	sender "partnerdeposits/adapters/webhook"
+	"partnerdeposits/app/dispatch"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+// fixture is a dispatcher over a database and a Redis of its own.
+type fixture struct {
+	t       *testing.T
+	url     string
+	pool    *pgxpool.Pool
+	store   *postgres.Store
+	work    *postgres.Dispatch
+	redis   redis.UniversalClient
+	bell    chan struct{}
+	partner id.ID
+}
+
+func newFixture(t *testing.T) *fixture { return newFixtureOn(t, redistest.New(t)) }
+
+func newFixtureOn(t *testing.T, client redis.UniversalClient) *fixture {
+	t.Parallel()
+	url := pgtest.URL(t)
+	cipher, err := secrets.Open(secrets.DevelopmentKeyset)
+	require.NoError(t, err)
+	open := func(settings map[string]string) *pgxpool.Pool {
+		pool, err := postgres.NewPool(t.Context(), url, postgres.PoolOptions{MaxConns: 6, Settings: settings})
+		require.NoError(t, err)
+		t.Cleanup(pool.Close)
+		return pool
+	}
+	f := &fixture{t: t, url: url, pool: open(nil), redis: client, bell: make(chan struct{}, 1)}
+	f.store = postgres.NewStore(f.pool, cipher, postgres.Options{Doorbell: f})
+	f.work = postgres.NewDispatch(open(postgres.DispatchSettings), cipher)
+	f.partner = newID()
+	f.write(func(ctx context.Context, r ports.Repositories) error {
+		return r.Partners.Insert(ctx, partner.Partner{ID: f.partner, Slug: "demo", Name: "Demo", ContactEmail: "ops@demo.example", CreatedAt: now()}, "")
+	})
+	return f
+}
+
+// Ring implements ports.Doorbell.
+func (f *fixture) Ring() {
+	select {
+	case f.bell <- struct{}{}:
+	default:
+	}
+}
+
+func now() time.Time      { return system.Clock{}.Now() }
+func newID() id.ID        { return system.Entropy{}.NewID() }
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+func (f *fixture) write(fn func(context.Context, ports.Repositories) error) {
+	f.t.Helper()
+	require.NoError(f.t, f.store.WithinTx(context.WithoutCancel(f.t.Context()), fn))
+}
+
+// run starts a dispatcher; stop ends it and waits.
+func (f *fixture) run(change ...func(*dispatch.Deps, *dispatch.Config)) (stop func()) {
+	deps := dispatch.Deps{
+		Relay: f.work, Claims: f.work, Work: f.work, Queue: asynq.New(f.redis, quiet()),
+		Sender: sender.NewSender(sender.Config{Timeout: 2 * time.Second, AllowInsecure: true, EndpointConcurrency: 16, UserAgent: "test"}),
+		Clock:  system.Clock{}, Entropy: system.Entropy{}, Metrics: noMetrics{}, Random: rand.Float64, Bell: f.bell, Log: quiet(),
+	}
+	config := dispatch.Config{
+		Schedule: webhook.Schedule{0, 50 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond},
+		Timeout:  2 * time.Second, Concurrency: 32, EndpointConcurrency: 16, ScanEvery: 20 * time.Millisecond,
+	}
+	for _, c := range change {
+		c(&deps, &config)
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(f.t.Context()))
+	done := make(chan error, 1)
+	go func() { done <- dispatch.New(deps, config).Run(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		require.NoError(f.t, <-done)
+	})
+	f.t.Cleanup(stop)
+	return stop
+}
+
+type noMetrics struct{}
+
+func (noMetrics) Relayed(int)                                                {}
+func (noMetrics) Reconciled(int)                                             {}
+func (noMetrics) Attempted(webhook.EventName, webhook.Result, time.Duration) {}
+func (noMetrics) Finished(webhook.EventName, webhook.Status, time.Duration)  {}
+func (noMetrics) Inflight(string, int)                                       {}
+
+const key = secret.Text("svc_whsec_first")
+
+func (f *fixture) subscribe(url string, events ...webhook.EventName) id.ID {
+	if len(events) == 0 {
+		events = webhook.EventNames
+	}
+	s := webhook.Subscription{ID: newID(), PartnerID: f.partner, URL: url, Events: events, Enabled: true, CreatedAt: now()}
+	f.write(func(ctx context.Context, r ports.Repositories) error { return r.Subscriptions.Insert(ctx, s, key) })
+	return s.ID
+}
+
+// emit commits n events of that name.
+func (f *fixture) emit(name webhook.EventName, n int) []id.ID {
+	ids := make([]id.ID, n)
+	f.write(func(ctx context.Context, r ports.Repositories) error {
+		for i := range ids {
+			ids[i] = newID()
+			e := ports.Event{ID: ids[i], PartnerID: f.partner, Name: name, DepositID: ids[i], Data: []byte(`{"id":"` + id.Deposit.Of(ids[i]) + `"}`), CreatedAt: now()}
+			if err := r.Outbox.Append(ctx, e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return ids
+}
+
+// states counts the deliveries by state.
+func (f *fixture) states() map[webhook.State]int {
+	counts := map[webhook.State]int{}
+	rows, err := f.pool.Query(context.WithoutCancel(f.t.Context()), `SELECT state, count(*) FROM deliveries GROUP BY 1`)
+	require.NoError(f.t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var s webhook.State
+		var n int
+		require.NoError(f.t, rows.Scan(&s, &n))
+		counts[s] = n
+	}
+	require.NoError(f.t, rows.Err())
+	return counts
+}
+
+func (f *fixture) eventually(what string, ok func() bool) {
+	f.t.Helper()
+	require.Eventually(f.t, ok, 30*time.Second, 10*time.Millisecond, what)
+}
+
+func (f *fixture) allIn(state webhook.State, n int) {
+	f.t.Helper()
+	f.eventually("all deliveries end", func() bool { s := f.states(); return s[state] == n && len(s) == 1 })
+}
+
+// receiver records what reaches it, checking each signature over the raw bytes by itself.
+type receiver struct {
+	*httptest.Server
+	mu     sync.Mutex
+	key    string
+	got    []received
+	answer func(r received, earlier int) int // status, by how often that body came before
+}
+
+type received struct {
+	body                        string
+	event, timestamp, signature string
+	valid                       bool
+	at                          time.Time
+}
+
+func newReceiver(t *testing.T, answer func(r received, earlier int) int) *receiver {
+	r := &receiver{key: string(key), answer: answer}
+	r.Server = httptest.NewServer(http.HandlerFunc(r.serve))
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *receiver) serve(w http.ResponseWriter, req *http.Request) {
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	g := received{body: string(body), event: req.Header.Get("X-Svc-Event"), timestamp: req.Header.Get("X-Svc-Timestamp"), signature: req.Header.Get("X-Svc-Signature"), at: time.Now()}
+	r.mu.Lock()
+	h := hmac.New(sha256.New, []byte(r.key))
+	h.Write([]byte(g.timestamp + "." + g.body))
+	g.valid = g.signature == "sha256="+hex.EncodeToString(h.Sum(nil))
+	earlier := 0
+	for _, o := range r.got {
+		if o.body == g.body {
+			earlier++
+		}
+	}
+	r.got = append(r.got, g)
+	r.mu.Unlock()
+	status := http.StatusOK
+	if r.answer != nil {
+		status = r.answer(g, earlier)
+	}
+	w.WriteHeader(status)
+}
+
+func (r *receiver) all() []received {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]received(nil), r.got...)
+}
+
+func (r *receiver) rotate(key string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.key = key
+}
