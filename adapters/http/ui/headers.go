@@ -53,6 +53,10 @@ func SetFormTargets(c *fiber.Ctx, urls ...*url.URL) {
 	c.Set(fiber.HeaderContentSecurityPolicy, policy(strings.Join(sources, " ")))
 }
 
+// SetAnyFormTarget leaves form-action out of this page's policy, for forms that end wherever others lead: at a payment
+// provider's page, or a return URL that redirects again.
+func SetAnyFormTarget(c *fiber.Ctx) { c.Set(fiber.HeaderContentSecurityPolicy, policy("")) }
+
 // A host as a policy may name it; whatever is outside could end the source and begin a directive.
 var cspHost = regexp.MustCompile(`^[a-z0-9_-]+(\.[a-z0-9_-]+)*$`)
 

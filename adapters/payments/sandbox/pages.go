@@ -76,7 +76,7 @@ func (p *Provider) takeCard(c *fiber.Ctx) error {
 	}
 	typed := card{number: c.FormValue(fieldNumber), expiry: c.FormValue(fieldExpiry), cvc: c.FormValue(fieldCVC)}
 	if wrong := typed.check(p.clock.Now()); wrong != noMistake {
-		return render(c, fiber.StatusBadRequest, payView{entry: e, words: wordsOf(c), wrong: wrong})
+		return render(c, fiber.StatusUnprocessableEntity, payView{entry: e, words: wordsOf(c), wrong: wrong})
 	}
 	if err := p.end(c.UserContext(), endByRef, e.ref, typed.charge()); err != nil {
 		return err

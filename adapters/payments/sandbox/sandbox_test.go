@@ -157,7 +157,7 @@ func TestPage_TakesTheCardsOfTheSandbox(t *testing.T) {
 			paymentID, path := b.open(t)
 			res, body := b.send(t, http.MethodPost, path, typed(c.number, c.expiry, c.cvc))
 			if c.want == ports.ProviderOpen {
-				require.Equal(t, http.StatusBadRequest, res.StatusCode)
+				require.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
 				require.Contains(t, body, c.says)
 			} else {
 				require.Equal(t, http.StatusSeeOther, res.StatusCode)

@@ -1,0 +1,64 @@
+package checkout
+
+import "partnerdeposits/adapters/http/ui"
+
+var (
+	textTitle     = ui.T("Secure your rental deposit", "Garantir votre caution")
+	textAsks      = ui.T("%s asks for a deposit of %s for your rental.", "%s demande une caution de %s pour votre location.")
+	textDeposit   = ui.T("Deposit", "Caution")
+	textPeriod    = ui.T("Rental period", "Période de location")
+	textContract  = ui.T("Booking", "Réservation")
+	textReference = ui.T("Reference", "Référence")
+	textFee       = ui.T("To pay today", "À payer aujourd’hui")
+
+	textHow        = ui.T("How it works", "Comment ça marche")
+	textNotBlocked = ui.T("The deposit itself is not blocked on your card.", "La caution elle-même n’est pas bloquée sur votre carte.")
+	textOnce       = ui.T("You pay a fee of %s, once.", "Vous payez des frais de %s, une seule fois.")
+	textClaim      = ui.T("If there is damage, %s can claim up to %s. That amount is then charged to the same card.", "En cas de dommage, %s peut réclamer jusqu’à %s. Ce montant est alors débité de la même carte.")
+
+	textFirstName = ui.T("First name", "Prénom")
+	textLastName  = ui.T("Last name", "Nom")
+	textEmail     = ui.T("E-mail", "E-mail")
+	textPay       = ui.T("Continue to payment", "Passer au paiement")
+	textTryAgain  = ui.T("Try the payment again", "Réessayer le paiement")
+	textProvider  = ui.T("You pay on the secure page of our payment provider. We never see your card.", "Vous payez sur la page sécurisée de notre prestataire de paiement. Nous ne voyons jamais votre carte.")
+	textBack      = ui.T("Back to %s", "Retour à %s")
+	textOther     = ui.T("Do you not want to secure this deposit?", "Vous ne souhaitez pas garantir cette caution ?")
+	textGiveUp    = ui.T("Give up", "Abandonner")
+	textNoUndo    = ui.T("This cancels it for good. Nothing is charged.", "Elle est alors annulée définitivement. Rien n’est débité.")
+
+	textPaymentFailed = ui.T("The payment did not go through. Nothing was charged. You can try again, perhaps with another card.", "Le paiement n’a pas abouti. Rien n’a été débité. Vous pouvez réessayer, par exemple avec une autre carte.")
+	textPaymentOpen   = ui.T("You have already begun to pay. Continue to get back to the payment page.", "Vous avez déjà commencé à payer. Continuez pour revenir à la page de paiement.")
+	textUnpaid        = ui.T("You came back without paying. Nothing was charged.", "Vous êtes revenu sans payer. Rien n’a été débité.")
+
+	textNoFirstName  = ui.T("Enter your first name.", "Saisissez votre prénom.")
+	textBadFirstName = ui.T("The first name is too long or has characters that we cannot read.", "Le prénom est trop long ou contient des caractères illisibles.")
+	textNoLastName   = ui.T("Enter your last name.", "Saisissez votre nom.")
+	textBadLastName  = ui.T("The last name is too long or has characters that we cannot read.", "Le nom est trop long ou contient des caractères illisibles.")
+	textBadEmail     = ui.T("Enter a valid e-mail address, such as name@example.com.", "Saisissez une adresse e-mail valide, par exemple nom@exemple.fr.")
+
+	textSecured          = ui.T("Your deposit is secured", "Votre caution est garantie")
+	textSecuredMessage   = ui.T("%s has a guarantee of %s until %s. There is nothing more to do, and nothing is blocked on your card.", "%s dispose d’une garantie de %s jusqu’au %s. Vous n’avez plus rien à faire et rien n’est bloqué sur votre carte.")
+	textClosed           = ui.T("This deposit has ended", "Cette caution est terminée")
+	textClosedMessage    = ui.T("The guarantee is over and nothing was claimed. There is nothing more to do.", "La garantie est terminée et rien n’a été réclamé. Vous n’avez plus rien à faire.")
+	textCaptured         = ui.T("This deposit was claimed", "Cette caution a été réclamée")
+	textCapturedMessage  = ui.T("%s claimed %s of it. Please contact them if you have questions.", "%s a réclamé %s. Contactez-les si vous avez des questions.")
+	textExpired          = ui.T("It is too late for this deposit", "Il est trop tard pour cette caution")
+	textExpiredMessage   = ui.T("The time to secure it is over. Nothing was charged. If you still need it, please ask %s for a new link.", "Le délai pour la garantir est écoulé. Rien n’a été débité. Si vous en avez encore besoin, demandez un nouveau lien à %s.")
+	textDeclined         = ui.T("We cannot secure this deposit", "Nous ne pouvons pas garantir cette caution")
+	textDeclinedMessage  = ui.T("Your request was not accepted. Nothing was charged. Please ask %s for another way to leave a deposit.", "Votre demande n’a pas été acceptée. Rien n’a été débité. Demandez à %s un autre moyen de laisser une caution.")
+	textAbandoned        = ui.T("You gave up this deposit", "Vous avez abandonné cette caution")
+	textAbandonedMessage = ui.T("Nothing was charged. If you change your mind, please ask %s for a new link.", "Rien n’a été débité. Si vous changez d’avis, demandez un nouveau lien à %s.")
+	textCancelled        = ui.T("This deposit was cancelled", "Cette caution a été annulée")
+	textCancelledMessage = ui.T("There is nothing to pay and nothing was charged. If this surprises you, please contact %s.", "Il n’y a rien à payer et rien n’a été débité. Si cela vous surprend, contactez %s.")
+
+	textAway        = ui.T("Back in a moment", "De retour dans un instant")
+	textAwayMessage = ui.T("We could not reach the payment service. Nothing is lost: if you have paid already, it will be recorded by itself. Please try again in a moment.", "Le service de paiement est injoignable. Rien n’est perdu : si vous avez déjà payé, ce sera enregistré automatiquement. Réessayez dans un instant.")
+	textAgain       = ui.T("Try again", "Réessayer")
+)
+
+func init() {
+	ui.Explain(errUnknownLink.Code,
+		ui.T("This link does not work", "Ce lien ne fonctionne pas"),
+		ui.T("There is no deposit at this address. Please check that the link is complete, or ask for a new one.", "Il n’y a pas de caution à cette adresse. Vérifiez que le lien est complet, ou demandez-en un nouveau."))
+}
