@@ -1,0 +1,82 @@
+# `make` alone lists what there is. Every target does its own set-up.
+
+.DEFAULT_GOAL := help
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS += --no-print-directory
+
+# Pinned tools, built on first use by scripts/tools.sh; first in PATH for `go generate`.
+TOOLS := $(CURDIR)/.local/bin
+export PATH := $(TOOLS):$(PATH)
+
+# No version control stamp while developing: it makes every commit link all binaries anew, and fails where git does
+# not trust the owner of the checkout. `make build` stamps.
+export GOFLAGS := $(GOFLAGS) -buildvcs=false
+
+# Only the race detector needs cgo. Without it binaries are static, and lint, tools and builds share one build cache.
+export CGO_ENABLED := 0
+
+.PHONY: help
+help: ## List the targets
+	@awk 'BEGIN { FS = ":.*## " } \
+		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-zA-Z0-9_-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo
+
+##@ Two commands to know
+
+.PHONY: run
+run: ## Run the whole service, seeded, with a demo partner; Ctrl-C ends it all
+	@go build -o bin/sandbox ./cmd/sandbox
+	@exec bin/sandbox
+
+.PHONY: test
+test: ## Run every test there is: generated code, lint, and all tests with the race detector
+	@scripts/test-all.sh
+
+##@ While working
+
+.PHONY: unit
+unit: ## Test the rules, use cases and ports: no service needed, seconds
+	@go test ./core/... ./app/... ./ports/...
+
+.PHONY: integration
+integration: ## Test the adapters, on real Postgres and Redis
+	@go test ./adapters/...
+
+.PHONY: e2e
+e2e: ## Test the processes, from outside
+	@scripts/ensure-debian.sh $(shell scripts/ensure-debian.sh --browser-if-tested)
+	@go test ./cmd/...
+
+.PHONY: lint
+lint: ## Check style, mistakes and who imports whom (.golangci.yml)
+	@scripts/tools.sh golangci-lint
+	@golangci-lint run ./...
+
+.PHONY: fmt
+fmt: ## Format all Go code
+	@scripts/tools.sh golangci-lint templ
+	@golangci-lint fmt ./...
+	@templ fmt adapters
+
+.PHONY: generate
+generate: ## Generate code from SQL, the OpenAPI document, templates and go:generate lines
+	@scripts/generate.sh
+
+.PHONY: check-generated
+check-generated: ## Tell whether committed generated code is what `make generate` makes
+	@scripts/check-generated.sh
+
+##@ Binaries
+
+COMMANDS := http dispatcher admin sandbox
+STAMP := $(shell git rev-parse --verify --quiet HEAD >/dev/null 2>&1 && echo true || echo false)
+
+.PHONY: build
+build: ## Build all commands into bin/, static
+	@go build -buildvcs=$(STAMP) -o bin/ $(COMMANDS:%=./cmd/%)
+
+.PHONY: clean
+clean: ## Remove what was built; tools stay (they are in .local/bin)
+	@rm -rf bin

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Makes sure that what tests need of the machine is there, and installs it on a Debian or Ubuntu where it is not.
+# (Postgres and Redis are found, or installed, by the tests themselves: adapters/backing.)
+#
+#   scripts/ensure-debian.sh gcc chromium
+#   scripts/ensure-debian.sh --browser-if-tested    prints "chromium" where a test drives a browser
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+has() {
+	case $1 in
+	gcc) echo '#include <stdlib.h>' | $(go env CC) -E - >/dev/null 2>&1 ;;
+	chromium)
+		local browser
+		for browser in chromium chromium-browser google-chrome google-chrome-stable headless-shell \
+			'/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'; do
+			command -v "$browser" >/dev/null && return 0
+		done
+		return 1
+		;;
+	*) echo "ensure-debian: do not know $1" >&2 && exit 2 ;;
+	esac
+}
+
+packages_of() {
+	case $1 in
+	gcc) echo "gcc libc6-dev" ;;
+	chromium) echo chromium ;;
+	esac
+}
+
+why() {
+	case $1 in
+	gcc) echo "the race detector needs a C compiler with its headers" ;;
+	chromium) echo "the browser tests need Chromium or Chrome" ;;
+	esac
+}
+
+is_debian() { command -v apt-get >/dev/null && grep -qsE '^ID(_LIKE)?=.*(debian|ubuntu)' /etc/os-release; }
+
+as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
+
+apt_install() {
+	local get=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0)
+	local install=("${get[@]}" install -y --no-install-recommends "$@")
+	# Fresh machines have no package lists yet.
+	as_root "${install[@]}" >/dev/null 2>&1 || { as_root "${get[@]}" update && as_root "${install[@]}" >/dev/null; }
+}
+
+if [ "${1:-}" = --browser-if-tested ]; then
+	if grep -rqs --include='*.go' '"github.com/chromedp/chromedp"' adapters cmd; then echo chromium; fi
+	exit 0
+fi
+
+for need in "$@"; do
+	has "$need" && continue
+	packages=$(packages_of "$need")
+	if ! is_debian || { [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; }; then
+		echo "$(why "$need"): install it and try again (on Debian, as root: apt-get install $packages)" >&2
+		exit 1
+	fi
+	echo "$(why "$need"): installing $packages with apt-get" >&2
+	# shellcheck disable=SC2086 # several words
+	apt_install $packages
+	has "$need" || { echo "$packages are installed, yet $need is still not found" >&2 && exit 1; }
+done
