@@ -1,0 +1,117 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"partnerdeposits/core/fault"
+)
+
+// db reads outside transactions. It waits for a connection no longer than wait, and translates every error once.
+type db struct {
+	pool *pgxpool.Pool
+	wait time.Duration
+}
+
+// acquire returns service_unavailable when the database is away or the pool stays exhausted.
+func (d db) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fault.ErrUnavailable.Because(err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.wait)
+	defer cancel()
+	conn, err := d.pool.Acquire(ctx)
+	if err != nil {
+		return nil, fault.ErrUnavailable.Because(err)
+	}
+	return conn, nil
+}
+
+func (d db) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	conn, err := d.acquire(ctx)
+	if err != nil {
+		return pgconn.CommandTag{}, err
+	}
+	defer conn.Release()
+	tag, err := conn.Exec(ctx, sql, args...)
+	return tag, translate(err)
+}
+
+func (d db) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	conn, err := d.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := conn.Query(ctx, sql, args...)
+	if err != nil {
+		conn.Release()
+		return nil, translate(err)
+	}
+	return &ownedRows{Rows: rows, release: conn.Release}, nil
+}
+
+func (d db) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
+	rows, err := d.Query(ctx, sql, args...)
+	return oneRow{rows, err}
+}
+
+// ownedRows gives its connection back when it is closed, which reading to the end does.
+type ownedRows struct {
+	pgx.Rows
+	release func()
+}
+
+func (r *ownedRows) Next() bool {
+	if r.Rows.Next() {
+		return true
+	}
+	r.Close()
+	return false
+}
+
+func (r *ownedRows) Close() {
+	r.Rows.Close()
+	if r.release != nil {
+		r.release()
+		r.release = nil
+	}
+}
+
+func (r *ownedRows) Err() error { return translate(r.Rows.Err()) }
+
+// oneRow is the first row of a result.
+type oneRow struct {
+	rows pgx.Rows
+	err  error
+}
+
+func (r oneRow) Scan(dest ...any) error {
+	if r.err != nil {
+		return r.err
+	}
+	defer r.rows.Close()
+	if !r.rows.Next() {
+		if err := r.rows.Err(); err != nil {
+			return err
+		}
+		return pgx.ErrNoRows
+	}
+	if err := r.rows.Scan(dest...); err != nil {
+		return err
+	}
+	r.rows.Close()
+	return r.rows.Err()
+}
+
+// none answers a query for one row that found none with the sentinel that the port names.
+func none(err, sentinel error) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return sentinel
+	}
+	return err
+}

@@ -1,0 +1,102 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/puddle/v2"
+
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/ports"
+)
+
+// SQLSTATEs that decide something here.
+const (
+	serializationFailure = "40001"
+	deadlockDetected     = "40P01"
+	changedResultType    = "0A000" // a cached plan outlived a migration; the next try prepares anew
+	lockTimeout          = "55P03"
+	queryCanceled        = "57014"
+	idleInTransaction    = "25P03"
+	readOnlyTransaction  = "25006" // the server behind the address has become a standby
+	invalidText          = "22021"
+	untranslatableText   = "22P05"
+	uniqueViolation      = "23505"
+	notNullViolation     = "23502"
+)
+
+// errRolledBack: an earlier statement had failed and its error was passed over, so COMMIT undid everything.
+var errRolledBack = errors.New("postgres: commit of a failed transaction")
+
+// broken tells what the breach of a constraint means to a use case.
+var broken = map[string]error{
+	"partners_slug_key":     partner.ErrSlugTaken,
+	"one_payment_under_way": ports.ErrPaymentUnderWay,
+	"one_payment_succeeded": ports.ErrPaymentUnderWay,
+}
+
+// translate turns what a driver says into the service's vocabulary. It is called where rows and results are read
+// (db.go, tx.go), so no repository sees a connection failure. pgx.ErrNoRows and what may be tried again pass through.
+func translate(err error) error {
+	if err == nil || errors.Is(err, pgx.ErrNoRows) {
+		return err
+	}
+	var known *fault.Error
+	if errors.As(err, &known) {
+		return err
+	}
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) {
+		return translateRefusal(refused, err)
+	}
+	if unreachable(err) {
+		return fault.ErrUnavailable.Because(err)
+	}
+	return err
+}
+
+func translateRefusal(refused *pgconn.PgError, err error) error {
+	switch refused.Code {
+	case lockTimeout, queryCanceled, idleInTransaction, readOnlyTransaction:
+		return fault.ErrUnavailable.Because(err)
+	case invalidText, untranslatableText:
+		return fault.ErrInvalidField.WithMessage("A text holds characters that cannot be stored.").Because(err)
+	case notNullViolation:
+		if refused.TableName == "deposit_transitions" && refused.ColumnName == "deposit_id" {
+			return ports.ErrStale // see Transition in queries/deposits.sql
+		}
+	case uniqueViolation:
+		if meaning, ok := broken[refused.ConstraintName]; ok {
+			return meaning
+		}
+	}
+	switch refused.Code[:2] {
+	case "08", "53", "57", "58": // connection, resources, operator intervention, system error
+		return fault.ErrUnavailable.Because(err)
+	}
+	return err
+}
+
+// unreachable reports whether the server could not be talked to in time, or the pool had no connection to spare.
+func unreachable(err error) bool {
+	var network net.Error
+	var connect *pgconn.ConnectError
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, puddle.ErrClosedPool) || errors.As(err, &network) || errors.As(err, &connect) ||
+		pgconn.Timeout(err) || pgconn.SafeToRetry(err)
+}
+
+// retryable reports whether the whole transaction may be tried again.
+func retryable(err error) bool {
+	var refused *pgconn.PgError
+	if !errors.As(err, &refused) {
+		return false
+	}
+	return refused.Code == serializationFailure || refused.Code == deadlockDetected || refused.Code == changedResultType
+}

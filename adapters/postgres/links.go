@@ -1,0 +1,136 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/adapters/postgres/internal/sqlc"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
+	"partnerdeposits/ports"
+)
+
+type links struct {
+	unit
+	defaultMax money.Cents
+}
+
+// Insert implements ports.LinkRepository.
+func (r links) Insert(ctx context.Context, l connect.Link) error {
+	for range tries {
+		n, err := r.q.InsertLink(ctx, r.tx, sqlc.InsertLinkParams{
+			ID: l.ID, PartnerID: l.PartnerID, AccountID: l.AccountID, ExternalID: l.ExternalID, LinkedAt: l.LinkedAt,
+		})
+		if err != nil || n == 1 {
+			return err
+		}
+		if err := r.winner(ctx, l); err != nil {
+			return err
+		}
+	}
+	return fault.ErrUnavailable // links of the same account come and go; the next try is likely to be alone
+}
+
+// winner tells against which link l lost; nil when that one was revoked meanwhile.
+func (r links) winner(ctx context.Context, l connect.Link) error {
+	row, err := r.q.ActiveLink(ctx, r.tx, l.AccountID)
+	if err == nil {
+		current := connect.Link(row)
+		already, err := connect.Decide(&current, l.PartnerID, l.ExternalID)
+		if already {
+			return connect.ErrAlreadyLinked
+		}
+		return err
+	}
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return err
+	}
+	_, err = r.q.ActiveLinkByExternalID(ctx, r.tx, l.PartnerID, l.ExternalID)
+	switch {
+	case err == nil:
+		return connect.ErrExternalIDConflict
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil
+	default:
+		return err
+	}
+}
+
+// ActiveOfAccount implements ports.LinkRepository. The account itself is locked first, so that of two connects of one
+// account the second waits even where there is no link yet, and then sees the first one's.
+func (r links) ActiveOfAccount(ctx context.Context, accountID id.ID) (*connect.Link, error) {
+	if err := r.q.LockAccount(ctx, r.later(), accountID); err != nil {
+		return nil, err
+	}
+	row, err := r.q.ActiveLinkForUpdate(ctx, r.tx, accountID)
+	return linkOrNil(connect.Link(row), err)
+}
+
+func linkOrNil(l connect.Link, err error) (*connect.Link, error) {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil //nolint:nilnil // the port: nil where it has none
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &l, nil
+}
+
+func (r links) OfPartner(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error) {
+	row, err := r.q.NewestLinkForShare(ctx, r.tx, partnerID, accountID)
+	return toLinked(sqlc.NewestLinkRow(row), r.defaultMax), none(err, connect.ErrAccountNotLinked)
+}
+
+func (r links) Revoke(ctx context.Context, partnerID, accountID id.ID, by connect.RevokedBy, at time.Time) (bool, error) {
+	n, err := r.q.RevokeLink(ctx, r.tx, sqlc.RevokeLinkParams{At: at, RevokedBy: string(by), PartnerID: partnerID, AccountID: accountID})
+	return n > 0, err
+}
+
+func toLinked(row sqlc.NewestLinkRow, defaultMax money.Cents) ports.LinkedAccount {
+	return ports.LinkedAccount{
+		Link: connect.Link{ID: row.ID, PartnerID: row.PartnerID, AccountID: row.AccountID, ExternalID: row.ExternalID,
+			LinkedAt: row.LinkedAt, RevokedAt: row.RevokedAt},
+		MaxAmountCents: orDefault(money.Cents(row.MaxAmountCents), defaultMax),
+	}
+}
+
+// LinkedAccounts implements ports.LinkReader.
+func (s *Store) LinkedAccounts(ctx context.Context, partnerID id.ID, f ports.LinkFilter, page ports.Page) (ports.List[ports.LinkedAccount], error) {
+	// Asking each row for a newer one lets a page stop early; DISTINCT ON would sort all of a partner's links first.
+	l := newList(`SELECT l.id, l.partner_id, l.account_id, l.external_id, l.linked_at, l.revoked_at, coalesce(a.max_amount_cents, ?)
+		FROM account_links l JOIN accounts a ON a.id = l.account_id
+		WHERE l.partner_id = ? AND NOT EXISTS (
+			SELECT FROM account_links n WHERE n.partner_id = l.partner_id AND n.account_id = l.account_id AND (n.linked_at, n.id) > (l.linked_at, l.id))`,
+		int64(s.defaultMax), partnerID)
+	switch f.Status {
+	case connect.LinkActive:
+		l.where("l.revoked_at IS NULL")
+	case connect.LinkRevoked:
+		l.where("l.revoked_at IS NOT NULL")
+	}
+	if f.ExternalID != "" {
+		l.where("l.external_id = ?", f.ExternalID)
+	}
+	l.page("l.linked_at", "l.id", page)
+	return read(ctx, s.db, l, page, func(row pgx.CollectableRow) (a ports.LinkedAccount, err error) {
+		err = row.Scan(&a.ID, &a.PartnerID, &a.AccountID, &a.ExternalID, &a.LinkedAt, &a.RevokedAt, &a.MaxAmountCents)
+		return a, err
+	}, func(a ports.LinkedAccount) ports.Cursor { return ports.Cursor{At: a.LinkedAt, ID: a.ID} })
+}
+
+// LinkedAccount implements ports.LinkReader.
+func (s *Store) LinkedAccount(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error) {
+	row, err := s.q.NewestLink(ctx, s.db, partnerID, accountID)
+	return toLinked(row, s.defaultMax), none(err, connect.ErrAccountNotFound)
+}
+
+// ActiveLink implements ports.LinkReader.
+func (s *Store) ActiveLink(ctx context.Context, accountID id.ID) (*connect.Link, error) {
+	row, err := s.q.ActiveLink(ctx, s.db, accountID)
+	return linkOrNil(connect.Link(row), err)
+}

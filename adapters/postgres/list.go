@@ -1,0 +1,78 @@
+package postgres
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/ports"
+)
+
+const mostPerPage = 100
+
+// list builds the query of a list, newest first, out of the filters that were set. Conditions are constants with ? for
+// each argument; no value ever becomes part of the text.
+type list struct {
+	sql  strings.Builder
+	args []any
+}
+
+func newList(selection string, args ...any) *list {
+	l := &list{}
+	l.write(selection, args...)
+	return l
+}
+
+func (l *list) write(text string, args ...any) {
+	for _, arg := range args {
+		before, after, _ := strings.Cut(text, "?")
+		l.args = append(l.args, arg)
+		l.sql.WriteString(before)
+		l.sql.WriteByte('$')
+		l.sql.WriteString(strconv.Itoa(len(l.args)))
+		text = after
+	}
+	l.sql.WriteString(text)
+}
+
+// where adds a condition.
+func (l *list) where(condition string, args ...any) { l.write(" AND "+condition, args...) }
+
+// within bounds a time on the sides that are set.
+func (l *list) within(column string, span ports.Span) {
+	if !span.From.IsZero() {
+		l.where(column+" >= ?", span.From)
+	}
+	if !span.To.IsZero() {
+		l.where(column+" < ?", span.To)
+	}
+}
+
+// page orders by time and id, begins after the cursor and asks for one row more than the page holds.
+func (l *list) page(at, id string, p ports.Page) {
+	if !p.Cursor.IsZero() {
+		l.where("("+at+", "+id+") < (?, ?)", p.Cursor.At, p.Cursor.ID)
+	}
+	l.write(" ORDER BY "+at+" DESC, "+id+" DESC LIMIT ?", size(p)+1)
+}
+
+func size(p ports.Page) int { return max(1, min(p.Limit, mostPerPage)) }
+
+// read runs the query and cuts the page; place is the sort key of an item.
+func read[T any](ctx context.Context, d db, l *list, p ports.Page, scan func(pgx.CollectableRow) (T, error), place func(T) ports.Cursor) (ports.List[T], error) {
+	rows, err := d.Query(ctx, l.sql.String(), l.args...)
+	if err != nil {
+		return ports.List[T]{}, err
+	}
+	items, err := pgx.CollectRows(rows, scan)
+	if err != nil {
+		return ports.List[T]{}, translate(err)
+	}
+	if len(items) <= size(p) {
+		return ports.List[T]{Items: items}, nil
+	}
+	items = items[:size(p)]
+	return ports.List[T]{Items: items, Next: place(items[len(items)-1])}, nil
+}

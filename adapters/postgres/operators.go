@@ -1,0 +1,93 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/adapters/postgres/internal/sqlc"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/mailaddr"
+	"partnerdeposits/core/money"
+	"partnerdeposits/ports"
+)
+
+// seenEvery is how coarse a session's last_seen_at is.
+const seenEvery = 5 * time.Minute
+
+type operators struct{ unit }
+
+// Insert implements ports.OperatorRepository.
+func (r operators) Insert(ctx context.Context, o connect.Operator, a connect.Account) error {
+	return changed(connect.ErrEmailTaken)(r.q.InsertOperator(ctx, r.tx, sqlc.InsertOperatorParams{
+		ID: o.ID, Email: o.Email, EmailKey: mailaddr.Normal(o.Email), PasswordHash: o.PasswordHash, CreatedAt: o.CreatedAt,
+		AccountID: a.ID, CompanyName: a.CompanyName, MaxAmountCents: int64(a.MaxAmountCents), AccountCreatedAt: a.CreatedAt,
+	}))
+}
+
+func (r operators) InsertSession(ctx context.Context, s ports.Session) error {
+	return r.q.InsertSession(ctx, r.later(), sqlc.InsertSessionParams{
+		TokenHash: s.TokenHash[:], OperatorID: s.OperatorID, CreatedAt: s.CreatedAt, LastSeenAt: s.LastSeenAt, ExpiresAt: s.ExpiresAt,
+	})
+}
+
+func (r operators) DeleteSession(ctx context.Context, tokenHash [32]byte) error {
+	return r.q.DeleteSession(ctx, r.later(), tokenHash[:])
+}
+
+func (r operators) SetCeiling(ctx context.Context, accountID id.ID, maxAmount money.Cents) error {
+	return changed(connect.ErrAccountNotFound)(r.q.SetCeiling(ctx, r.tx, int64(maxAmount), accountID))
+}
+
+func (r operators) DeleteExpiredSessions(ctx context.Context, at time.Time, limit int) (int, error) {
+	n, err := r.q.DeleteExpiredSessions(ctx, r.tx, at, int32(limit)) //nolint:gosec // a batch
+	return int(n), err
+}
+
+// OperatorByEmail implements ports.OperatorReader.
+func (s *Store) OperatorByEmail(ctx context.Context, email string) (connect.Operator, connect.Account, error) {
+	row, err := s.q.OperatorByEmail(ctx, s.db, mailaddr.Normal(email))
+	o, a := toOperator(row)
+	return o, a, none(err, connect.ErrBadCredentials)
+}
+
+// OperatorBySession implements ports.OperatorReader.
+func (s *Store) OperatorBySession(ctx context.Context, tokenHash [32]byte, now time.Time) (connect.Operator, connect.Account, error) {
+	row, err := s.q.OperatorBySession(ctx, s.db, tokenHash[:], now)
+	if err != nil {
+		return connect.Operator{}, connect.Account{}, none(err, connect.ErrBadCredentials)
+	}
+	if now.Sub(row.LastSeenAt) >= seenEvery {
+		if err := s.q.TouchSession(ctx, s.db, now, tokenHash[:]); err != nil {
+			return connect.Operator{}, connect.Account{}, err
+		}
+	}
+	o, a := toOperator(sqlc.OperatorByEmailRow{ID: row.ID, Email: row.Email, PasswordHash: row.PasswordHash, CreatedAt: row.CreatedAt,
+		AccountID: row.AccountID, CompanyName: row.CompanyName, MaxAmountCents: row.MaxAmountCents, AccountCreatedAt: row.AccountCreatedAt})
+	return o, a, nil
+}
+
+// AccountByID implements ports.OperatorReader.
+func (s *Store) AccountByID(ctx context.Context, accountID id.ID) (connect.Account, connect.Operator, error) {
+	row, err := s.q.AccountByID(ctx, s.db, accountID)
+	o, a := toOperator(sqlc.OperatorByEmailRow(row))
+	return a, o, none(err, connect.ErrAccountNotFound)
+}
+
+// Accounts implements ports.OperatorReader.
+func (s *Store) Accounts(ctx context.Context, page ports.Page) (ports.List[connect.Account], error) {
+	l := newList(`SELECT id, operator_id, company_name, coalesce(max_amount_cents, 0), created_at FROM accounts WHERE true`)
+	l.page("created_at", "id", page)
+	return read(ctx, s.db, l, page, func(row pgx.CollectableRow) (a connect.Account, err error) {
+		err = row.Scan(&a.ID, &a.OperatorID, &a.CompanyName, &a.MaxAmountCents, &a.CreatedAt)
+		return a, err
+	}, func(a connect.Account) ports.Cursor { return ports.Cursor{At: a.CreatedAt, ID: a.ID} })
+}
+
+func toOperator(row sqlc.OperatorByEmailRow) (connect.Operator, connect.Account) {
+	return connect.Operator{ID: row.ID, Email: row.Email, PasswordHash: row.PasswordHash, CreatedAt: row.CreatedAt},
+		connect.Account{ID: row.AccountID, OperatorID: row.ID, CompanyName: row.CompanyName,
+			MaxAmountCents: money.Cents(row.MaxAmountCents), CreatedAt: row.AccountCreatedAt}
+}

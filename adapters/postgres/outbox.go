@@ -1,0 +1,18 @@
+package postgres
+
+import (
+	"context"
+
+	"partnerdeposits/adapters/postgres/internal/sqlc"
+	"partnerdeposits/ports"
+)
+
+type outbox struct{ unit }
+
+// Append implements ports.Outbox.
+func (r outbox) Append(ctx context.Context, e ports.Event) error {
+	r.appended = true
+	return r.q.AppendEvent(ctx, r.later(), sqlc.AppendEventParams{
+		ID: e.ID, PartnerID: e.PartnerID, Name: e.Name, DepositID: e.DepositID, Data: string(e.Data), CreatedAt: e.CreatedAt,
+	})
+}

@@ -1,0 +1,120 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"partnerdeposits/adapters/postgres/internal/sqlc"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/secret"
+)
+
+type partners struct{ unit }
+
+// Insert implements ports.PartnerRepository. It waits for the answer: whether the slug was free.
+func (r partners) Insert(ctx context.Context, p partner.Partner, connectSecret secret.Text) error {
+	sealed, err := r.sealConnect(p.ID, connectSecret)
+	if err != nil {
+		return err
+	}
+	return r.q.InsertPartner(ctx, r.tx, sqlc.InsertPartnerParams{
+		ID: p.ID, Slug: p.Slug, Name: p.Name, ContactEmail: p.ContactEmail, ReturnOrigins: orEmpty(p.ReturnOrigins),
+		RateLimitPerMinute: int32(p.RateLimitPerMinute), ConnectSecret: sealed, CreatedAt: p.CreatedAt, //nolint:gosec // bounded by the column's check
+	})
+}
+
+func (r partners) sealConnect(partnerID id.ID, connectSecret secret.Text) ([]byte, error) {
+	if connectSecret == "" {
+		return nil, nil
+	}
+	return r.sealer.seal(connectSecret, connectAAD(partnerID))
+}
+
+func (r partners) SetConnectSecret(ctx context.Context, partnerID id.ID, connectSecret secret.Text) error {
+	sealed, err := r.sealConnect(partnerID, connectSecret)
+	if err != nil {
+		return err
+	}
+	return changed(partner.ErrNotFound)(r.q.SetConnectSecret(ctx, r.tx, sealed, partnerID))
+}
+
+func (r partners) SetRateLimit(ctx context.Context, partnerID id.ID, perMinute int) error {
+	return changed(partner.ErrNotFound)(r.q.SetRateLimit(ctx, r.tx, int32(perMinute), partnerID)) //nolint:gosec // bounded by the column's check
+}
+
+func (r partners) InsertKey(ctx context.Context, k partner.APIKey, hash partner.KeyHash) error {
+	return r.q.InsertKey(ctx, r.later(), sqlc.InsertKeyParams{
+		ID: k.ID, PartnerID: k.PartnerID, Name: k.Name, Prefix: k.Prefix, Last4: k.Last4, Hash: hash[:], CreatedAt: k.CreatedAt,
+	})
+}
+
+func (r partners) RevokeKey(ctx context.Context, keyID id.ID, at time.Time) (partner.APIKey, error) {
+	row, err := r.q.RevokeKey(ctx, r.tx, at, keyID)
+	return partner.APIKey(row), none(err, partner.ErrAPIKeyNotFound)
+}
+
+// changed answers an update that met no row with the sentinel that the port names.
+func changed(sentinel error) func(rows int64, err error) error {
+	return func(rows int64, err error) error {
+		if err == nil && rows == 0 {
+			return sentinel
+		}
+		return err
+	}
+}
+
+func orEmpty[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
+
+// PartnerBySlug implements ports.PartnerReader.
+func (s *Store) PartnerBySlug(ctx context.Context, slug string) (partner.Partner, error) {
+	row, err := s.q.PartnerBySlug(ctx, s.db, slug)
+	return toPartner(sqlc.PartnersRow(row)), none(err, partner.ErrNotFound)
+}
+
+// PartnerByID implements ports.PartnerReader.
+func (s *Store) PartnerByID(ctx context.Context, partnerID id.ID) (partner.Partner, error) {
+	row, err := s.q.PartnerByID(ctx, s.db, partnerID)
+	return toPartner(sqlc.PartnersRow(row)), none(err, partner.ErrNotFound)
+}
+
+// Partners implements ports.PartnerReader.
+func (s *Store) Partners(ctx context.Context) ([]partner.Partner, error) {
+	rows, err := s.q.Partners(ctx, s.db)
+	return each(rows, toPartner), err
+}
+
+// ConnectSecret implements ports.PartnerReader.
+func (s *Store) ConnectSecret(ctx context.Context, partnerID id.ID) (secret.Text, error) {
+	sealed, err := s.q.ConnectSecret(ctx, s.db, partnerID)
+	if err != nil || sealed == nil {
+		return "", none(err, partner.ErrNotFound)
+	}
+	return s.sealer.open(sealed, connectAAD(partnerID))
+}
+
+// Keys implements ports.PartnerReader.
+func (s *Store) Keys(ctx context.Context, partnerID id.ID) ([]partner.APIKey, error) {
+	rows, err := s.q.Keys(ctx, s.db, partnerID)
+	return each(rows, func(row sqlc.KeysRow) partner.APIKey { return partner.APIKey(row) }), err
+}
+
+func toPartner(row sqlc.PartnersRow) partner.Partner {
+	return partner.Partner{
+		ID: row.ID, Slug: row.Slug, Name: row.Name, ContactEmail: row.ContactEmail, ReturnOrigins: row.ReturnOrigins,
+		RateLimitPerMinute: int(row.RateLimitPerMinute), HasConnectSecret: row.HasConnectSecret, CreatedAt: row.CreatedAt,
+	}
+}
+
+func each[A, B any](in []A, convert func(A) B) []B {
+	out := make([]B, len(in))
+	for i, a := range in {
+		out[i] = convert(a)
+	}
+	return out
+}

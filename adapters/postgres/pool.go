@@ -1,0 +1,61 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"partnerdeposits/adapters/postgres/internal/codec"
+)
+
+// PoolOptions shape a pool; zero fields take the defaults named beside them.
+type PoolOptions struct {
+	MaxConns          int32             // 16; the pools of all processes together stay below max_connections
+	AppName           string            // "partnerdeposits"; seen in pg_stat_activity
+	StatementTimeout  time.Duration     // 8 s: below the deadline of a request, so that the server gives up first and the connection lives
+	LockTimeout       time.Duration     // 2 s
+	IdleInTransaction time.Duration     // 30 s: a forgotten transaction must not hold back vacuum
+	Settings          map[string]string // further settings of every connection, such as DispatchSettings
+	Tracer            pgx.QueryTracer   // nil: none
+}
+
+// NewPool makes a pool whose connections know our types. It does not connect: a database that is away is met by the
+// first query, and every later one tries again.
+//
+// Returns an error for a URL that does not parse; it does not repeat the URL, which may hold a password.
+func NewPool(ctx context.Context, databaseURL string, o PoolOptions) (*pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(databaseURL)
+	if err != nil {
+		return nil, errors.New("postgres: DATABASE_URL does not parse as a Postgres URL")
+	}
+	config.MaxConns = orDefault(o.MaxConns, 16)
+	config.MaxConnLifetime = time.Hour
+	config.MaxConnLifetimeJitter = 10 * time.Minute
+	config.MaxConnIdleTime = 5 * time.Minute
+	config.ConnConfig.ConnectTimeout = 5 * time.Second
+	config.ConnConfig.Tracer = o.Tracer
+	config.AfterConnect = codec.Register
+	params := config.ConnConfig.RuntimeParams
+	params["application_name"] = orDefault(o.AppName, "partnerdeposits")
+	params["statement_timeout"] = millis(orDefault(o.StatementTimeout, 8*time.Second))
+	params["lock_timeout"] = millis(orDefault(o.LockTimeout, 2*time.Second))
+	params["idle_in_transaction_session_timeout"] = millis(orDefault(o.IdleInTransaction, 30*time.Second))
+	params["TimeZone"] = "UTC"
+	maps.Copy(params, o.Settings)
+	return pgxpool.NewWithConfig(ctx, config)
+}
+
+func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+
+func orDefault[T comparable](value, otherwise T) T {
+	var zero T
+	if value == zero {
+		return otherwise
+	}
+	return value
+}

@@ -1,0 +1,24 @@
+-- name: EnqueueMail :exec
+INSERT INTO mails (id, recipient, subject, body, created_at, due_at)
+VALUES (@id, @recipient, @subject, @body, @created_at, @created_at);
+
+-- The due time of a claimed mail is the end of its lease: a sender that dies leaves it to the next one.
+-- name: ClaimMails :many
+UPDATE mails m SET due_at = now() + sqlc.arg(lease)::interval, attempts = m.attempts + 1
+WHERE m.id IN (
+    SELECT d.id FROM mails d WHERE d.sent_at IS NULL AND d.failed_at IS NULL AND d.due_at <= now()
+    ORDER BY d.due_at LIMIT sqlc.arg(most)::integer FOR UPDATE SKIP LOCKED)
+RETURNING m.id, m.recipient, m.subject, m.body, m.created_at;
+
+-- name: MailSent :exec
+UPDATE mails SET sent_at = now() WHERE id = @id AND sent_at IS NULL;
+
+-- waits are those before the second try, the third, …; after the last one the mail has failed.
+-- name: MailFailed :exec
+UPDATE mails m SET
+    due_at = CASE WHEN m.attempts <= cardinality(sqlc.arg(waits)::interval[]) THEN now() + (sqlc.arg(waits)::interval[])[m.attempts] ELSE m.due_at END,
+    failed_at = CASE WHEN m.attempts > cardinality(sqlc.arg(waits)::interval[]) THEN now() END
+WHERE m.id = @id AND m.sent_at IS NULL AND m.failed_at IS NULL;
+
+-- name: AppendAudit :exec
+INSERT INTO audit_log (id, at, actor, action, subject, detail) VALUES (@id, @at, @actor, @action, @subject, @detail);

@@ -1,0 +1,41 @@
+-- The account is inserted with its operator or not at all: no row here means that the e-mail is taken.
+-- name: InsertOperator :execrows
+WITH o AS (
+    INSERT INTO operators (id, email, email_key, password_hash, created_at)
+    VALUES (@id, @email, @email_key, @password_hash, @created_at)
+    ON CONFLICT (email_key) DO NOTHING RETURNING operators.id)
+INSERT INTO accounts (id, operator_id, company_name, max_amount_cents, created_at)
+SELECT sqlc.arg(account_id)::uuid, o.id, sqlc.arg(company_name)::text, nullif(sqlc.arg(max_amount_cents)::bigint, 0), sqlc.arg(account_created_at)::timestamptz FROM o;
+
+-- name: InsertSession :exec
+INSERT INTO sessions (token_hash, operator_id, created_at, last_seen_at, expires_at)
+VALUES (@token_hash, @operator_id, @created_at, @last_seen_at, @expires_at);
+
+-- name: DeleteSession :exec
+DELETE FROM sessions WHERE token_hash = @token_hash;
+
+-- name: DeleteExpiredSessions :execrows
+DELETE FROM sessions WHERE token_hash IN (
+    SELECT s.token_hash FROM sessions s WHERE s.expires_at < sqlc.arg(at)::timestamptz ORDER BY s.expires_at LIMIT sqlc.arg(most)::integer FOR UPDATE SKIP LOCKED);
+
+-- name: TouchSession :exec
+UPDATE sessions SET last_seen_at = sqlc.arg(at)::timestamptz WHERE token_hash = @token_hash AND last_seen_at < sqlc.arg(at)::timestamptz;
+
+-- name: SetCeiling :execrows
+UPDATE accounts SET max_amount_cents = nullif(sqlc.arg(max_amount_cents)::bigint, 0) WHERE id = @id;
+
+-- name: OperatorByEmail :one
+SELECT o.id, o.email, o.password_hash, o.created_at,
+    a.id AS account_id, a.company_name, coalesce(a.max_amount_cents, 0)::bigint AS max_amount_cents, a.created_at AS account_created_at
+FROM operators o JOIN accounts a ON a.operator_id = o.id WHERE o.email_key = @email_key;
+
+-- name: OperatorBySession :one
+SELECT o.id, o.email, o.password_hash, o.created_at,
+    a.id AS account_id, a.company_name, coalesce(a.max_amount_cents, 0)::bigint AS max_amount_cents, a.created_at AS account_created_at, s.last_seen_at
+FROM sessions s JOIN operators o ON o.id = s.operator_id JOIN accounts a ON a.operator_id = o.id
+WHERE s.token_hash = @token_hash AND s.expires_at > sqlc.arg(at)::timestamptz;
+
+-- name: AccountByID :one
+SELECT o.id, o.email, o.password_hash, o.created_at,
+    a.id AS account_id, a.company_name, coalesce(a.max_amount_cents, 0)::bigint AS max_amount_cents, a.created_at AS account_created_at
+FROM accounts a JOIN operators o ON o.id = a.operator_id WHERE a.id = @id;

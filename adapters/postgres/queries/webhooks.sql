@@ -1,0 +1,82 @@
+-- The partner's row is the lock that makes the limit hold under concurrent inserts.
+-- name: LockPartner :exec
+SELECT 1 FROM partners WHERE id = @id FOR NO KEY UPDATE;
+
+-- No row inserted: the limit is reached.
+-- name: InsertSubscription :execrows
+INSERT INTO webhook_subscriptions (id, partner_id, url, events, secret, enabled, disabled_reason, created_at)
+SELECT sqlc.arg(id)::uuid, @partner_id, sqlc.arg(url)::text, sqlc.arg(events)::text[], sqlc.arg(secret)::bytea, sqlc.arg(enabled)::boolean,
+    sqlc.arg(disabled_reason)::text, sqlc.arg(created_at)::timestamptz
+WHERE (SELECT count(*) FROM webhook_subscriptions s WHERE s.partner_id = @partner_id AND s.deleted_at IS NULL) < sqlc.arg(most)::integer;
+
+-- name: SubscriptionForUpdate :one
+SELECT id, partner_id, url, events, enabled, disabled_reason, created_at FROM webhook_subscriptions
+WHERE id = @id AND partner_id = @partner_id AND deleted_at IS NULL FOR UPDATE;
+
+-- name: Subscription :one
+SELECT id, partner_id, url, events, enabled, disabled_reason, created_at FROM webhook_subscriptions
+WHERE id = @id AND partner_id = @partner_id AND deleted_at IS NULL;
+
+-- Enabling ends the failure history: the endpoint starts as a healthy one.
+-- name: UpdateSubscription :one
+UPDATE webhook_subscriptions s SET url = @url, events = @events, enabled = @enabled, disabled_reason = @disabled_reason,
+    failures = CASE WHEN @enabled AND NOT s.enabled THEN 0 ELSE s.failures END,
+    failing_since = CASE WHEN @enabled AND NOT s.enabled THEN NULL ELSE s.failing_since END,
+    slow = CASE WHEN @enabled AND NOT s.enabled THEN false ELSE s.slow END,
+    quick = CASE WHEN @enabled AND NOT s.enabled THEN 0 ELSE s.quick END,
+    holds = CASE WHEN @enabled AND NOT s.enabled THEN 0 ELSE s.holds END,
+    held_until = CASE WHEN @enabled AND NOT s.enabled THEN NULL ELSE s.held_until END,
+    ramp = CASE WHEN @enabled AND NOT s.enabled THEN 0 ELSE s.ramp END
+FROM (SELECT o.id, o.enabled FROM webhook_subscriptions o WHERE o.id = @id AND o.deleted_at IS NULL FOR UPDATE) old
+WHERE s.id = old.id
+RETURNING old.enabled AS was_enabled;
+
+-- name: SetSubscriptionSecret :exec
+UPDATE webhook_subscriptions SET secret = @secret WHERE id = @id AND deleted_at IS NULL;
+
+-- name: DeleteSubscription :execrows
+UPDATE webhook_subscriptions SET deleted_at = sqlc.arg(at)::timestamptz WHERE id = @id AND deleted_at IS NULL;
+
+-- Spread over time, so that an endpoint that was just enabled is not met by everything at once.
+-- name: ReleaseDeliveries :execrows
+UPDATE deliveries d SET due_at = now() + parked.place * interval '1 second' / sqlc.arg(per_second)::float8
+FROM (SELECT p.id, row_number() OVER (ORDER BY p.id) - 1 AS place FROM (
+    SELECT w.id FROM deliveries w WHERE w.subscription_id = @subscription_id AND w.state = 0 AND w.due_at IS NULL
+    ORDER BY w.id LIMIT sqlc.arg(most)::integer FOR UPDATE SKIP LOCKED) p) parked
+WHERE d.id = parked.id;
+
+-- name: ParkDeliveries :execrows
+UPDATE deliveries d SET due_at = NULL
+FROM (SELECT w.id FROM deliveries w WHERE w.subscription_id = @subscription_id AND w.state = 0 AND w.due_at IS NOT NULL
+    ORDER BY w.due_at LIMIT sqlc.arg(most)::integer FOR UPDATE SKIP LOCKED) waiting
+WHERE d.id = waiting.id;
+
+-- name: CancelDeliveries :execrows
+UPDATE deliveries d SET state = 4, finished_at = sqlc.arg(at)::timestamptz, due_at = NULL
+FROM (SELECT w.id FROM deliveries w WHERE w.subscription_id = @subscription_id AND w.state < 2
+    LIMIT sqlc.arg(most)::integer FOR UPDATE) left_over
+WHERE d.id = left_over.id;
+
+-- name: SubscriptionsToRelease :many
+SELECT s.id FROM webhook_subscriptions s
+WHERE s.enabled AND s.deleted_at IS NULL
+    AND EXISTS (SELECT FROM deliveries d WHERE d.subscription_id = s.id AND d.state = 0 AND d.due_at IS NULL);
+
+-- name: SubscriptionsToClear :many
+SELECT s.id FROM webhook_subscriptions s
+WHERE s.deleted_at IS NOT NULL AND (
+    EXISTS (SELECT FROM deliveries d WHERE d.subscription_id = s.id AND d.state = 0 AND d.due_at IS NOT NULL)
+    OR EXISTS (SELECT FROM deliveries d WHERE d.subscription_id = s.id AND d.state = 0 AND d.due_at IS NULL));
+
+-- name: InsertTestDelivery :exec
+INSERT INTO deliveries (id, subscription_id, event_id, event, deposit_id, test, state, due_at, body, event_at, created_at)
+VALUES (@id, @subscription_id, @event_id, @event, @deposit_id, true, 0, now(), @body, @created_at, @created_at);
+
+-- name: DeliveryByID :one
+SELECT id, subscription_id, event_id, event, deposit_id, test, state, attempts, due_at, body, encode(sha256(body), 'hex') AS body_sha256, redelivery_of, created_at, finished_at
+FROM deliveries WHERE id = @id AND subscription_id = @subscription_id;
+
+-- name: AttemptsOf :many
+SELECT delivery_id, number, started_at, duration_ms, result, coalesce(response_status, 0)::smallint AS response_status, snippet, detail
+FROM delivery_attempts WHERE delivery_id = ANY (@delivery_ids::uuid[]) AND started_at >= sqlc.arg(since)::timestamptz
+ORDER BY delivery_id, number, started_at;

@@ -1,0 +1,128 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"partnerdeposits/adapters/postgres/internal/sqlc"
+	"partnerdeposits/adapters/postgres/migrations"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/money"
+	"partnerdeposits/ports"
+)
+
+// Options of a Store; zero fields take the defaults named beside them.
+type Options struct {
+	Doorbell         ports.Doorbell // nil: none is rung
+	DefaultMaxAmount money.Cents    // the ceiling of accounts without one of their own: that of the spec
+	AcquireTimeout   time.Duration  // 3 s: how long to wait for a connection before service_unavailable
+	KeysKeptFor      time.Duration  // 3 s: how long an API key is believed without asking; less than the five of api.md §1
+}
+
+// Store is the unit of work and every reader over one pool.
+type Store struct {
+	pool       *pgxpool.Pool
+	db         db
+	q          *sqlc.Queries
+	sealer     sealer
+	doorbell   ports.Doorbell
+	defaultMax money.Cents
+	keys       *keyCache
+	touches    *touches
+}
+
+var (
+	_ ports.UnitOfWork         = (*Store)(nil)
+	_ ports.PartnerReader      = (*Store)(nil)
+	_ ports.KeyReader          = (*Store)(nil)
+	_ ports.OperatorReader     = (*Store)(nil)
+	_ ports.LinkReader         = (*Store)(nil)
+	_ ports.DepositReader      = (*Store)(nil)
+	_ ports.DepositScheduler   = (*Store)(nil)
+	_ ports.ClientReader       = (*Store)(nil)
+	_ ports.PaymentReader      = (*Store)(nil)
+	_ ports.SubscriptionReader = (*Store)(nil)
+	_ ports.DeliveryReader     = (*Store)(nil)
+	_ ports.DueMails           = (*Store)(nil)
+)
+
+// NewStore makes a store over a pool of NewPool. Call Close before the pool is closed.
+func NewStore(pool *pgxpool.Pool, cipher Cipher, o Options) *Store {
+	s := &Store{
+		pool: pool, db: db{pool: pool, wait: orDefault(o.AcquireTimeout, 3*time.Second)}, q: sqlc.New(),
+		sealer: sealer{cipher}, doorbell: o.Doorbell, defaultMax: orDefault(o.DefaultMaxAmount, deposit.DefaultMaxAmount),
+		keys: newKeyCache(orDefault(o.KeysKeptFor, 3*time.Second)),
+	}
+	s.touches = newTouches(s.writeTouches)
+	return s
+}
+
+// Close writes down which keys were used last.
+func (s *Store) Close(ctx context.Context) { s.touches.close(ctx) }
+
+// WithinTx implements ports.UnitOfWork.
+func (s *Store) WithinTx(ctx context.Context, fn func(context.Context, ports.Repositories) error) error {
+	var appended bool
+	err := retry(ctx, func() (err error) {
+		appended, err = s.attempt(ctx, fn)
+		return err
+	})
+	if err == nil && appended && s.doorbell != nil {
+		s.doorbell.Ring()
+	}
+	return err
+}
+
+func (s *Store) attempt(ctx context.Context, fn func(context.Context, ports.Repositories) error) (appended bool, err error) {
+	conn, err := s.db.acquire(ctx)
+	if err != nil {
+		return false, err
+	}
+	t := begin(conn)
+	defer t.end(ctx) // also when fn panics
+	if err := fn(ctx, s.repositories(t)); err != nil {
+		return false, err
+	}
+	return t.appended, t.commit(ctx)
+}
+
+// unit is what every repository is made of.
+type unit struct {
+	*tx
+	q      *sqlc.Queries
+	sealer sealer
+}
+
+func (s *Store) repositories(t *tx) ports.Repositories {
+	u := unit{tx: t, q: s.q, sealer: s.sealer}
+	return ports.Repositories{
+		Partners:      partners{u},
+		Operators:     operators{u},
+		Links:         links{u, s.defaultMax},
+		Clients:       clients{u},
+		Deposits:      deposits{u},
+		Payments:      payments{u},
+		Subscriptions: subscriptions{u},
+		Deliveries:    deliveries{u},
+		Outbox:        outbox{u},
+		Idempotency:   idempotency{u},
+		Mails:         mails{u},
+		Audit:         audit{u},
+	}
+}
+
+// Ping tells whether the database answers. Returns service_unavailable.
+func (s *Store) Ping(ctx context.Context) error {
+	_, err := s.db.Exec(ctx, `SELECT 1`)
+	return err
+}
+
+// SchemaFits compares the version of the database with the newest that this binary knows.
+// A newer database fits: migrations only add while an older binary may run.
+func (s *Store) SchemaFits(ctx context.Context) (fits bool, current, want int64, err error) {
+	want = migrations.Newest()
+	current, err = migrations.Version(ctx, s.db)
+	return err == nil && current >= want, current, want, err
+}

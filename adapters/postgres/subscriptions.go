@@ -1,0 +1,114 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/adapters/postgres/internal/sqlc"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+const (
+	// movedAtOnce is how many deliveries are parked, released or cancelled together with their subscription. What a
+	// longer backlog leaves is brought in line by TidyDeliveries; until then the dispatcher's look at the subscription decides.
+	movedAtOnce = 10_000
+	// releasedPerSecond paces deliveries whose subscription was enabled again.
+	releasedPerSecond = 200
+)
+
+type subscriptions struct{ unit }
+
+// Insert implements ports.SubscriptionRepository.
+func (r subscriptions) Insert(ctx context.Context, s webhook.Subscription, key secret.Text) error {
+	sealed, err := r.sealer.seal(key, secretAAD(s.ID))
+	if err != nil {
+		return err
+	}
+	if err := r.q.LockPartner(ctx, r.later(), s.PartnerID); err != nil {
+		return err
+	}
+	return changed(webhook.ErrLimitReached)(r.q.InsertSubscription(ctx, r.tx, sqlc.InsertSubscriptionParams{
+		ID: s.ID, PartnerID: s.PartnerID, URL: s.URL, Events: each(s.Events, func(e webhook.EventName) string { return string(e) }), Secret: sealed,
+		Enabled: s.Enabled, DisabledReason: s.DisabledReason, CreatedAt: s.CreatedAt, Most: webhook.MaxSubscriptions,
+	}))
+}
+
+func (r subscriptions) ForUpdate(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error) {
+	row, err := r.q.SubscriptionForUpdate(ctx, r.tx, subscriptionID, partnerID)
+	return webhook.Subscription(row), none(err, webhook.ErrNotFound)
+}
+
+func (r subscriptions) Update(ctx context.Context, s webhook.Subscription) error {
+	wasEnabled, err := r.q.UpdateSubscription(ctx, r.tx, sqlc.UpdateSubscriptionParams{
+		URL: s.URL, Events: s.Events, Enabled: s.Enabled, DisabledReason: s.DisabledReason, ID: s.ID,
+	})
+	switch {
+	case err != nil:
+		return none(err, webhook.ErrNotFound)
+	case s.Enabled && !wasEnabled:
+		_, err = r.q.ReleaseDeliveries(ctx, r.later(), releasedPerSecond, s.ID, movedAtOnce)
+	case !s.Enabled && wasEnabled:
+		_, err = r.q.ParkDeliveries(ctx, r.later(), s.ID, movedAtOnce)
+	}
+	return err
+}
+
+func (r subscriptions) SetSecret(ctx context.Context, subscriptionID id.ID, key secret.Text) error {
+	sealed, err := r.sealer.seal(key, secretAAD(subscriptionID))
+	if err != nil {
+		return err
+	}
+	return r.q.SetSubscriptionSecret(ctx, r.later(), sealed, subscriptionID)
+}
+
+func (r subscriptions) Delete(ctx context.Context, subscriptionID id.ID, at time.Time) error {
+	if _, err := r.q.DeleteSubscription(ctx, r.later(), at, subscriptionID); err != nil {
+		return err
+	}
+	_, err := r.q.CancelDeliveries(ctx, r.later(), at, subscriptionID, movedAtOnce)
+	return err
+}
+
+// Subscription implements ports.SubscriptionReader.
+func (s *Store) Subscription(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error) {
+	row, err := s.q.Subscription(ctx, s.db, subscriptionID, partnerID)
+	return webhook.Subscription(row), none(err, webhook.ErrNotFound)
+}
+
+// Subscriptions implements ports.SubscriptionReader.
+func (s *Store) Subscriptions(ctx context.Context, partnerID id.ID, page ports.Page) (ports.List[webhook.Subscription], error) {
+	l := newList(`SELECT id, partner_id, url, events, enabled, disabled_reason, created_at FROM webhook_subscriptions
+		WHERE partner_id = ? AND deleted_at IS NULL`, partnerID)
+	l.page("created_at", "id", page)
+	return read(ctx, s.db, l, page, pgx.RowToStructByPos[webhook.Subscription],
+		func(s webhook.Subscription) ports.Cursor { return ports.Cursor{At: s.CreatedAt, ID: s.ID} })
+}
+
+// TidyDeliveries goes on with backlogs that were too long for the request that enabled or deleted their subscription:
+// it releases parked deliveries of enabled ones, paced, and cancels waiting ones of deleted ones, up to movedAtOnce each.
+func (s *Store) TidyDeliveries(ctx context.Context) (moved int, err error) {
+	enabled, err := s.q.SubscriptionsToRelease(ctx, s.db)
+	if err != nil {
+		return 0, err
+	}
+	deleted, err := s.q.SubscriptionsToClear(ctx, s.db)
+	if err != nil {
+		return 0, err
+	}
+	var failures []error
+	for _, subscriptionID := range enabled {
+		n, err := s.q.ReleaseDeliveries(ctx, s.db, releasedPerSecond, subscriptionID, movedAtOnce)
+		moved, failures = moved+int(n), append(failures, err)
+	}
+	for _, subscriptionID := range deleted {
+		n, err := s.q.CancelDeliveries(ctx, s.db, time.Now(), subscriptionID, movedAtOnce)
+		moved, failures = moved+int(n), append(failures, err)
+	}
+	return moved, errors.Join(failures...)
+}
