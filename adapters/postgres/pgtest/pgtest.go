@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/backing"
+	"partnerdeposits/adapters/postgres/internal/codec"
 	"partnerdeposits/adapters/postgres/migrations"
 )
 
@@ -43,6 +44,7 @@ func New(t testing.TB) *pgxpool.Pool {
 	config, err := pgxpool.ParseConfig(URL(t))
 	require.NoError(t, err)
 	config.MaxConns = maxConns
+	config.AfterConnect = codec.Register
 	pool, err := pgxpool.NewWithConfig(t.Context(), config)
 	require.NoError(t, err)
 	t.Cleanup(func() { closePool(t, pool, poolCloses) })

@@ -82,7 +82,8 @@ func TestNewCluster_OnAGivenServer_RemovesOnlyOldLeftovers(t *testing.T) {
 		return fmt.Sprintf("%s%d_%d_left", prefix, time.Now().Add(-age).Unix(), time.Now().UnixNano())
 	}
 	old, young := named(7*time.Hour), named(time.Hour)
-	for _, name := range []string{old, young, "pgtest_mine"} {
+	someonesOwn := fmt.Sprintf("%smine_%d", prefix, time.Now().UnixNano())
+	for _, name := range []string{old, young, someonesOwn} {
 		require.NoError(t, here.clone(t.Context(), name))
 		t.Cleanup(func() { require.NoError(t, here.drop(context.Background(), name)) })
 	}
@@ -93,7 +94,7 @@ func TestNewCluster_OnAGivenServer_RemovesOnlyOldLeftovers(t *testing.T) {
 
 	require.False(t, exists(t, here, old))
 	require.True(t, exists(t, here, young))
-	require.True(t, exists(t, here, "pgtest_mine"))
+	require.True(t, exists(t, here, someonesOwn))
 }
 
 func TestServer_IsPrivateMigratedAndSurvivesKill(t *testing.T) {
