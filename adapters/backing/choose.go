@@ -106,7 +106,11 @@ func (s service) explain(o Options, how string, passed []string) string {
 
 // unavailable is the message for a machine that has nothing: what to install or set, then what was tried.
 func (s service) unavailable(o Options, passed []string) error {
-	advice := fmt.Sprintf("install %s, or set %s", s.whatToHave, s.envName(o.Purpose))
+	command := ""
+	if o.machine.debian() {
+		command = " with \"sudo apt-get install " + s.debian + "\""
+	}
+	advice := fmt.Sprintf("install %s%s, or set %s", s.whatToHave, command, s.envName(o.Purpose))
 	if forced := o.machine.getenv(forcing); forced != "" {
 		advice += fmt.Sprintf(", or unset %s (it is %q)", forcing, forced)
 	} else {

@@ -275,7 +275,8 @@ func TestFromApt_ThatFails_ShowsWhatAptSaid(t *testing.T) {
 
 	_, err := StartPostgres(t.Context(), Options{machine: m, Logf: t.Logf})
 
-	require.ErrorContains(t, err, "apt-get install postgresql: exit status 100; it says:\nE: Unable to locate package postgresql")
+	require.ErrorContains(t, err, "apt-get: install postgresql: exit status 100; it says:\nE: Unable to locate package postgresql")
+	require.ErrorContains(t, err, `(its initdb and postgres) with "sudo apt-get install postgresql", or set TEST_DATABASE_URL`)
 }
 
 func TestDebianLike(t *testing.T) {

@@ -60,7 +60,7 @@ func (s service) fromApt(ctx context.Context, o Options) (*Server, string, error
 	if !s.hasNative(m) { // another process may just have done it
 		o.Logf("services: no %s here: installing it with apt-get install %s (no system service is started)", s.name, s.debian)
 		if err := m.install(ctx, s.debian); err != nil {
-			return nil, "", err
+			return nil, "", fmt.Errorf("install %s: %w", s.debian, err)
 		}
 	}
 	server, how, err := s.native(ctx, o)
@@ -68,8 +68,7 @@ func (s service) fromApt(ctx context.Context, o Options) (*Server, string, error
 }
 
 func (m *machine) canInstall() error {
-	release, err := m.readFile("/etc/os-release")
-	if err != nil || !debianLike(string(release)) {
+	if !m.debian() {
 		return errors.New("this is not a Debian or Ubuntu")
 	}
 	if _, err := m.lookPath("apt-get"); err != nil {
@@ -82,6 +81,11 @@ func (m *machine) canInstall() error {
 		return errors.New("we are neither root nor is there sudo")
 	}
 	return nil
+}
+
+func (m *machine) debian() bool {
+	release, err := m.readFile("/etc/os-release")
+	return err == nil && debianLike(string(release))
 }
 
 func debianLike(release string) bool {
@@ -112,14 +116,17 @@ func (m *machine) install(ctx context.Context, packages ...string) error {
 	}()
 	select {
 	case got := <-done:
-		if got.err != nil {
-			return fmt.Errorf("apt-get install %s: %w; it says:\n%s", strings.Join(packages, " "), got.err, lastLines(string(got.output), 12))
+		switch {
+		case got.err == nil:
+			return nil
+		case len(got.output) == 0:
+			return got.err
 		}
-		return nil
+		return fmt.Errorf("%w; it says:\n%s", got.err, lastLines(string(got.output), 12))
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-time.After(installLimit):
-		return fmt.Errorf("apt-get install %s took longer than %s", strings.Join(packages, " "), installLimit)
+		return fmt.Errorf("it took longer than %s", installLimit)
 	}
 }
 
