@@ -29,7 +29,7 @@ var ErrURL = errors.New("redis: the URL must be redis://host:port/db, rediss://â
 // NewClient makes a client of REDIS_URL. It does not connect; a Redis that is away is met by each command.
 //
 //	redis://[user:password@]host:port[/db]                                  one server; rediss:// with TLS
-//	redis://[user:password@]host1:port,host2:port                           a cluster
+//	redis://[user:password@]host1:port,host2:port                           a cluster; without a scheme too
 //	redis-sentinel://[user:password@]host1:port,host2:port[/db]?master=name whatever the sentinels say
 //
 // Returns ErrURL.
@@ -51,8 +51,12 @@ func NewClient(redisURL string) (redis.UniversalClient, error) {
 func parseURL(raw string) (*redis.UniversalOptions, error) {
 	scheme, rest, found := strings.Cut(raw, "://")
 	if !found {
-		return nil, ErrURL
+		if !strings.Contains(raw, ",") {
+			return nil, ErrURL
+		}
+		scheme, rest = "redis", raw // a bare list of hosts
 	}
+	rest = strings.ReplaceAll(rest, ","+scheme+"://", ",") // each host may repeat the scheme
 	// A list of hosts is no URL to net/url when one has a port, so the hosts are taken out first.
 	authority, tail := rest, ""
 	if at := strings.IndexAny(rest, "/?"); at >= 0 {
@@ -80,7 +84,7 @@ func parseURL(raw string) (*redis.UniversalOptions, error) {
 	default:
 		return nil, ErrURL
 	}
-	if o.Addrs = addresses(scheme, hosts, defaultPort); o.Addrs == nil {
+	if o.Addrs = addresses(hosts, defaultPort); o.Addrs == nil {
 		return nil, ErrURL
 	}
 	if u.User != nil {
@@ -90,11 +94,10 @@ func parseURL(raw string) (*redis.UniversalOptions, error) {
 	return o, database(o, strings.Trim(u.Path, "/"))
 }
 
-func addresses(scheme, hosts, defaultPort string) []string {
+func addresses(hosts, defaultPort string) []string {
 	var out []string
 	for host := range strings.SplitSeq(hosts, ",") {
-		host = strings.TrimPrefix(strings.TrimSpace(host), scheme+"://") // each host may repeat the scheme
-		u, err := url.Parse("redis://" + host)
+		u, err := url.Parse("redis://" + strings.TrimSpace(host))
 		if err != nil || u.Hostname() == "" {
 			return nil
 		}

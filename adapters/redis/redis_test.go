@@ -1,0 +1,266 @@
+package redis_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	goredis "github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/redis"
+	"partnerdeposits/adapters/redis/redistest"
+	"partnerdeposits/adapters/secrets"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+	"partnerdeposits/ports/portstest"
+)
+
+func guarded(t testing.TB, client goredis.UniversalClient) *redis.Guard {
+	t.Helper()
+	guard := redis.NewGuard(client)
+	t.Cleanup(guard.Close)
+	return guard
+}
+
+func cipher(t testing.TB) *secrets.Cipher {
+	t.Helper()
+	c, err := secrets.Open(secrets.DevelopmentKeyset)
+	require.NoError(t, err)
+	return c
+}
+
+// nowhere is a client of an address where nothing listens.
+func nowhere(t testing.TB) goredis.UniversalClient {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, ln.Close())
+	return open(t, "redis://"+ln.Addr().String())
+}
+
+func open(t testing.TB, url string) goredis.UniversalClient {
+	t.Helper()
+	client, err := redis.NewClient(url)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+func TestLimiter_Conforms(t *testing.T) {
+	t.Parallel()
+	client := redistest.New(t)
+	portstest.Limiter(t, redis.NewLimiter(client, guarded(t, client), func() { t.Error("failed open") }))
+}
+
+func TestIdempotencyCache_Conforms(t *testing.T) {
+	t.Parallel()
+	client := redistest.New(t)
+	portstest.IdempotencyCache(t, redis.NewIdempotencyCache(client, guarded(t, client), cipher(t), slog.New(slog.DiscardHandler)))
+}
+
+// The sandbox falls back on miniredis where there is no server.
+func TestMiniredis_Conforms(t *testing.T) {
+	t.Parallel()
+	client := open(t, "redis://"+miniredis.RunT(t).Addr())
+	guard := guarded(t, client)
+	portstest.Limiter(t, redis.NewLimiter(client, guard, func() { t.Error("failed open") }))
+	portstest.IdempotencyCache(t, redis.NewIdempotencyCache(client, guard, cipher(t), slog.New(slog.DiscardHandler)))
+	rings := redis.Listen(t.Context(), client)
+	bell := redis.NewDoorbell(client, guard)
+	t.Cleanup(bell.Close)
+	require.Eventually(t, func() bool { bell.Ring(); return len(rings) > 0 }, 10*time.Second, 10*time.Millisecond)
+}
+
+// The past is written by hand, bucket by bucket of three seconds, so that no test waits for a minute to pass.
+func TestLimiter_WindowSlides(t *testing.T) {
+	t.Parallel()
+	client := redistest.New(t)
+	limiter := redis.NewLimiter(client, guarded(t, client), func() { t.Error("failed open") })
+	bucket := func(ago time.Duration) string {
+		now, err := client.Time(t.Context()).Result()
+		require.NoError(t, err)
+		return fmt.Sprint(now.Add(-ago).UnixMilli() / 3000)
+	}
+	past := func(key string, counts map[time.Duration]int) ports.LimitRule {
+		for ago, n := range counts {
+			require.NoError(t, client.HSet(t.Context(), "svc:limit:{"+key+"}:default", bucket(ago), n).Err())
+		}
+		return ports.LimitRule{Name: "default", Key: key, PerMinute: 10}
+	}
+
+	d := limiter.Allow(t.Context(), past("gone", map[time.Duration]int{70 * time.Second: 10, 1000 * time.Second: 10}))
+	require.True(t, d.Allowed)
+	require.Equal(t, 9, d.Remaining)
+	require.Equal(t, int64(1), client.HLen(t.Context(), "svc:limit:{gone}:default").Val(), "what is past is dropped")
+
+	d = limiter.Allow(t.Context(), past("full", map[time.Duration]int{40 * time.Second: 6, 20 * time.Second: 4}))
+	require.False(t, d.Allowed)
+	require.Greater(t, d.RetryAfter, 16*time.Second)
+	require.Less(t, d.RetryAfter, 25*time.Second, "one of the six is gone soon after they begin to leave")
+
+	d = limiter.Allow(t.Context(), past("room", map[time.Duration]int{40 * time.Second: 6, 20 * time.Second: 3}))
+	require.True(t, d.Allowed)
+	require.Zero(t, d.Remaining)
+
+	ttl, err := client.PTTL(t.Context(), "svc:limit:{room}:default").Result()
+	require.NoError(t, err)
+	require.Greater(t, ttl, 55*time.Second)
+}
+
+func TestIdempotencyCache_KeepsNothingReadableAndNothingForever(t *testing.T) {
+	t.Parallel()
+	client := redistest.New(t)
+	cache := redis.NewIdempotencyCache(client, guarded(t, client), cipher(t), slog.New(slog.DiscardHandler))
+	k := ports.IdempotencyKey{PartnerID: id.ID{1}, Route: "POST /webhooks", Key: [16]byte{1}, Holder: id.ID{1}}
+	_, err := cache.Begin(t.Context(), k)
+	require.NoError(t, err)
+	keys := client.Keys(t.Context(), "*").Val()
+	require.Len(t, keys, 1)
+	require.LessOrEqual(t, client.PTTL(t.Context(), keys[0]).Val(), 15*time.Second, "a mark ends by itself")
+
+	cache.Finish(t.Context(), k, &ports.StoredResponse{Status: 201, Body: []byte(`{"secret":"svc_whsec_abc"}`), CreatedAt: time.Now().Add(-time.Hour)})
+	kept := client.Get(t.Context(), keys[0]).Val()
+	require.NotContains(t, kept, "svc_whsec")
+	require.InDelta(t, (23 * time.Hour).Seconds(), client.TTL(t.Context(), keys[0]).Val().Seconds(), 5)
+
+	require.NoError(t, client.Set(t.Context(), keys[0], "r"+kept[1:len(kept)-1], 0).Err())
+	r, err := cache.Begin(t.Context(), k)
+	require.NoError(t, err, "what cannot be read is left to the database")
+	require.Nil(t, r)
+}
+
+func TestWithoutRedis_NothingFailsAndNothingWaits(t *testing.T) {
+	t.Parallel()
+	client := nowhere(t)
+	guard := guarded(t, client)
+	var open atomic.Int64
+	limiter := redis.NewLimiter(client, guard, func() { open.Add(1) })
+	cache := redis.NewIdempotencyCache(client, guard, cipher(t), slog.New(slog.DiscardHandler))
+	bell := redis.NewDoorbell(client, guard)
+	t.Cleanup(bell.Close)
+	k := ports.IdempotencyKey{Holder: id.ID{1}}
+
+	const requests = 200
+	start := time.Now()
+	for range requests {
+		d := limiter.Allow(t.Context(), ports.LimitRule{Name: "default", Key: "a", PerMinute: 5})
+		require.True(t, d.Allowed)
+		require.Equal(t, 5, d.Remaining)
+		r, err := cache.Begin(t.Context(), k)
+		require.NoError(t, err)
+		require.Nil(t, r)
+		cache.Finish(t.Context(), k, &ports.StoredResponse{})
+		bell.Ring()
+	}
+	require.EqualValues(t, requests, open.Load())
+	require.Less(t, time.Since(start)/requests, 5*time.Millisecond)
+}
+
+func TestGuard_RedisThatHangs_CostsTheFirstRequestsOnly_AndIsFoundAgain(t *testing.T) {
+	t.Parallel()
+	server := redistest.Server(t)
+	client := open(t, server.URL())
+	var opened atomic.Int64
+	limiter := redis.NewLimiter(client, guarded(t, client), func() { opened.Add(1) })
+	allow := func() ports.LimitDecision {
+		return limiter.Allow(t.Context(), ports.LimitRule{Name: "default", Key: "a", PerMinute: 1_000_000})
+	}
+	allow()
+	require.Zero(t, opened.Load())
+
+	require.NoError(t, server.Pause())
+	start := time.Now()
+	for range 500 {
+		require.True(t, allow().Allowed)
+	}
+	require.Less(t, time.Since(start), 2*time.Second)
+	require.EqualValues(t, 500, opened.Load())
+
+	require.NoError(t, server.Resume())
+	require.Eventually(t, func() bool {
+		before := opened.Load()
+		return allow().Allowed && opened.Load() == before
+	}, 20*time.Second, 20*time.Millisecond)
+}
+
+func TestDoorbell_ManyRings_AreHeard_AndCoalesced(t *testing.T) {
+	t.Parallel()
+	server := redistest.Server(t)
+	client := open(t, server.URL())
+	ctx, cancel := context.WithCancel(t.Context())
+	rings := redis.Listen(ctx, client)
+	bell := redis.NewDoorbell(client, guarded(t, client))
+	t.Cleanup(bell.Close)
+	heard := func() bool {
+		bell.Ring()
+		select {
+		case <-rings:
+			return true
+		case <-time.After(20 * time.Millisecond):
+			return false
+		}
+	}
+	require.Eventually(t, heard, 10*time.Second, time.Millisecond)
+
+	for range 10_000 {
+		bell.Ring()
+	}
+	count := 0
+	for quiet := false; !quiet; {
+		select {
+		case <-rings:
+			count++
+		case <-time.After(100 * time.Millisecond):
+			quiet = true
+		}
+	}
+	require.Less(t, count, 1000)
+
+	cancel()
+	require.Eventually(t, func() bool {
+		select {
+		case _, open := <-rings:
+			return !open
+		default:
+			return false
+		}
+	}, 10*time.Second, time.Millisecond)
+}
+
+func TestDoorbell_IsHeardAgain_AfterRedisWasKilled(t *testing.T) {
+	t.Parallel()
+	server := redistest.Server(t)
+	client := open(t, server.URL())
+	rings := redis.Listen(t.Context(), client)
+	bell := redis.NewDoorbell(client, guarded(t, client))
+	t.Cleanup(bell.Close)
+	heard := func() bool {
+		bell.Ring()
+		select {
+		case <-rings:
+			return true
+		default:
+			return false
+		}
+	}
+	require.Eventually(t, heard, 10*time.Second, 10*time.Millisecond)
+	require.NoError(t, server.Kill())
+	require.NoError(t, server.Restart(t.Context()))
+	require.Eventually(t, heard, 20*time.Second, 10*time.Millisecond)
+}
+
+func BenchmarkLimiter_TwoRules(b *testing.B) {
+	client := redistest.New(b)
+	limiter := redis.NewLimiter(client, guarded(b, client), func() { b.Error("failed open") })
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			limiter.Allow(b.Context(), ports.LimitRule{Name: "default", Key: "a", PerMinute: 1 << 30}, ports.LimitRule{Name: "writes", Key: "a", PerMinute: 1 << 30})
+		}
+	})
+}

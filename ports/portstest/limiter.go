@@ -1,0 +1,74 @@
+package portstest
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/ports"
+)
+
+// Limiter holds a limiter to its port. limiter is empty.
+func Limiter(t *testing.T, limiter ports.Limiter) {
+	t.Helper()
+	rule := func(name, key string, perMinute int) ports.LimitRule {
+		return ports.LimitRule{Name: name, Key: key, PerMinute: perMinute}
+	}
+	t.Run("up to the limit, then no further", func(t *testing.T) {
+		r := rule("default", "a", 3)
+		for left := 2; left >= 0; left-- {
+			d := limiter.Allow(t.Context(), r)
+			require.True(t, d.Allowed)
+			require.Equal(t, []any{"default", 3, left}, []any{d.Name, d.PerMinute, d.Remaining})
+			require.Greater(t, d.Reset, 50*time.Second)
+			require.LessOrEqual(t, d.Reset, time.Minute)
+			require.Zero(t, d.RetryAfter)
+		}
+		d := limiter.Allow(t.Context(), r)
+		require.False(t, d.Allowed)
+		require.Zero(t, d.Remaining)
+		require.Greater(t, d.RetryAfter, 50*time.Second)
+		require.LessOrEqual(t, d.RetryAfter, time.Minute+3*time.Second)
+	})
+	t.Run("keys and names count apart", func(t *testing.T) {
+		require.True(t, limiter.Allow(t.Context(), rule("default", "b", 1)).Allowed)
+		require.True(t, limiter.Allow(t.Context(), rule("writes", "b", 1)).Allowed)
+		require.True(t, limiter.Allow(t.Context(), rule("default", "c", 1)).Allowed)
+		require.False(t, limiter.Allow(t.Context(), rule("default", "b", 1)).Allowed)
+	})
+	t.Run("of several rules the tightest is told", func(t *testing.T) {
+		d := limiter.Allow(t.Context(), rule("default", "d", 10), rule("writes", "d", 2))
+		require.Equal(t, []any{true, "writes", 2, 1}, []any{d.Allowed, d.Name, d.PerMinute, d.Remaining})
+		d = limiter.Allow(t.Context(), rule("default", "d", 2))
+		require.Equal(t, []any{true, "default", 0}, []any{d.Allowed, d.Name, d.Remaining})
+	})
+	t.Run("a refused request counts nowhere", func(t *testing.T) {
+		for _, other := range []string{"e", "f"} { // under the same key, and under another
+			require.True(t, limiter.Allow(t.Context(), rule("writes", other, 1)).Allowed)
+			for range 5 {
+				d := limiter.Allow(t.Context(), rule("default", "e", 3), rule("writes", other, 1))
+				require.Equal(t, []any{false, "writes"}, []any{d.Allowed, d.Name})
+			}
+		}
+		require.Equal(t, 2, limiter.Allow(t.Context(), rule("default", "e", 3)).Remaining)
+	})
+	t.Run("no rule is no limit", func(t *testing.T) {
+		require.True(t, limiter.Allow(t.Context()).Allowed)
+	})
+	t.Run("many at once are counted to the last", func(t *testing.T) {
+		var allowed atomic.Int64
+		var wg sync.WaitGroup
+		for range 50 {
+			wg.Go(func() {
+				if limiter.Allow(t.Context(), rule("default", "g", 20), rule("writes", "g", 30)).Allowed {
+					allowed.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		require.EqualValues(t, 20, allowed.Load())
+	})
+}
