@@ -51,14 +51,10 @@ func Deadline(after time.Duration) fiber.Handler {
 const (
 	apiPolicy  = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 	hstsPolicy = "max-age=63072000"
-
-	// PagePolicy is the Content-Security-Policy of our pages: their own scripts and styles, none inline. It has no
-	// form-action: browsers hold that against redirects too, and a form of ours may end at a partner's return URL.
-	PagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
-		"connect-src 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 
-// SecurityHeaders sets what every answer carries. hsts where the service is reached over https.
+// SecurityHeaders sets what every answer carries; pages loosen the policy for themselves. hsts where the service is
+// reached over https.
 func SecurityHeaders(hsts bool) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
@@ -68,14 +64,6 @@ func SecurityHeaders(hsts bool) fiber.Handler {
 		if hsts {
 			c.Set(fiber.HeaderStrictTransportSecurity, hstsPolicy)
 		}
-		return c.Next()
-	}
-}
-
-// PageHeaders loosens the policy of SecurityHeaders for pages; put it on the routes that serve HTML.
-func PageHeaders() fiber.Handler {
-	return func(c *fiber.Ctx) error {
-		c.Set(fiber.HeaderContentSecurityPolicy, PagePolicy)
 		return c.Next()
 	}
 }

@@ -15,6 +15,7 @@ var documentYAML []byte
 // Document parses openapi.yaml. Each call gives a copy of its own.
 func Document() (*openapi3.T, error) {
 	loader := openapi3.NewLoader()
+	loader.IncludeOrigin = true // lines tell the order of fields, which maps forget
 	doc, err := loader.LoadFromData(documentYAML)
 	if err != nil {
 		return nil, fmt.Errorf("openapi.yaml: %w", err)

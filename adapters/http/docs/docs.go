@@ -1,0 +1,114 @@
+// Package docs shows openapi.yaml: as /openapi.json for programs and at /docs for people. Everything is rendered once,
+// at start; the page works without scripts and loads nothing from elsewhere.
+package docs
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"fmt"
+	"html/template"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/gofiber/fiber/v2"
+
+	"partnerdeposits/adapters/http/partnerapi"
+)
+
+//go:embed assets/page.gohtml
+var pageSource string
+
+//go:embed assets/docs.css
+var stylesheet []byte
+
+//go:embed assets/docs.js
+var script []byte
+
+const (
+	policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+
+	cacheBriefly = "public, max-age=300"
+	cacheForever = "public, max-age=31536000, immutable"
+)
+
+// Docs holds what is served, rendered.
+type Docs struct {
+	files map[string]*file // by path
+}
+
+// file is one rendered answer.
+type file struct {
+	contentType string
+	cache       string
+	etag        string
+	plain, gzip []byte
+}
+
+// New renders doc for the API at baseURL, which has no slash at its end.
+func New(doc *openapi3.T, baseURL string) (*Docs, error) {
+	js, err := partnerapi.DocumentJSON(doc, baseURL)
+	if err != nil {
+		return nil, err
+	}
+	model, err := newPage(doc, baseURL)
+	if err != nil {
+		return nil, err
+	}
+	style := newFile("text/css; charset=utf-8", cacheForever, stylesheet)
+	code := newFile("text/javascript; charset=utf-8", cacheForever, script)
+	model.StylePath = "/docs/docs-" + style.etag + ".css"
+	model.ScriptPath = "/docs/docs-" + code.etag + ".js"
+
+	page, err := template.New("page").Parse(pageSource)
+	if err != nil {
+		return nil, fmt.Errorf("docs page: %w", err)
+	}
+	var html bytes.Buffer
+	if err := page.Execute(&html, model); err != nil {
+		return nil, fmt.Errorf("docs page: %w", err)
+	}
+	return &Docs{files: map[string]*file{
+		"/openapi.json":  newFile(fiber.MIMEApplicationJSON, cacheBriefly, js),
+		"/docs":          newFile("text/html; charset=utf-8", cacheBriefly, html.Bytes()),
+		model.StylePath:  style,
+		model.ScriptPath: code,
+	}}, nil
+}
+
+func newFile(contentType, cache string, content []byte) *file {
+	sum := sha256.Sum256(content)
+	var zipped bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&zipped, gzip.BestCompression) // the level is valid
+	_, _ = w.Write(content)                                    // a buffer takes everything
+	_ = w.Close()
+	return &file{contentType: contentType, cache: cache, etag: hex.EncodeToString(sum[:8]), plain: content, gzip: zipped.Bytes()}
+}
+
+// Register adds /openapi.json, /docs and what the page needs.
+func (d *Docs) Register(router fiber.Router) {
+	for path, f := range d.files {
+		router.Get(path, f.serve)
+	}
+}
+
+func (f *file) serve(c *fiber.Ctx) error {
+	etag := `"` + f.etag + `"`
+	c.Set(fiber.HeaderContentSecurityPolicy, policy)
+	c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
+	c.Set(fiber.HeaderCacheControl, f.cache)
+	c.Set(fiber.HeaderETag, etag)
+	c.Set(fiber.HeaderVary, fiber.HeaderAcceptEncoding)
+	c.Set(fiber.HeaderAccessControlAllowOrigin, "*") // it is public, and other tools read it
+	if strings.Contains(c.Get(fiber.HeaderIfNoneMatch), etag) {
+		return c.SendStatus(fiber.StatusNotModified)
+	}
+	c.Set(fiber.HeaderContentType, f.contentType)
+	if strings.Contains(c.Get(fiber.HeaderAcceptEncoding), "gzip") {
+		c.Set(fiber.HeaderContentEncoding, "gzip")
+		return c.Send(f.gzip)
+	}
+	return c.Send(f.plain)
+}

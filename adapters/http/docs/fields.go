@@ -1,0 +1,134 @@
+package docs
+
+import (
+	"fmt"
+	"html/template"
+	"maps"
+	"slices"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// field is one line of a list of fields or parameters.
+type field struct {
+	Name     string
+	Type     string
+	Required bool
+	HTML     template.HTML
+	Facts    []string // bounds in words
+	Values   []string // of an enum
+	Children []field
+}
+
+// fieldsOf lists the fields of an object in the order of the file. An answer's data wrapper is kept: it is part of it.
+func fieldsOf(s *openapi3.Schema) []field {
+	if s == nil {
+		return nil
+	}
+	out := make([]field, 0, len(s.Properties))
+	for _, name := range orderedProperties(s) {
+		ref := s.Properties[name]
+		f := describe(ref.Value)
+		f.Name, f.Required = name, slices.Contains(s.Required, name)
+		out = append(out, f)
+	}
+	return out
+}
+
+// orderedProperties gives the property names in the order of the file.
+func orderedProperties(s *openapi3.Schema) []string {
+	names := slices.Collect(maps.Keys(s.Properties))
+	slices.SortFunc(names, func(a, b string) int {
+		x, y := s.Properties[a], s.Properties[b]
+		return byOrigin(originOf(x), originOf(y))
+	})
+	return names
+}
+
+// originOf is where a property is named, be its schema there or elsewhere.
+func originOf(ref *openapi3.SchemaRef) *openapi3.Origin {
+	if ref.Origin != nil {
+		return ref.Origin
+	}
+	return ref.Value.Origin
+}
+
+func paramField(p *openapi3.Parameter) field {
+	f := describe(p.Schema.Value)
+	f.Name, f.Required, f.HTML = p.Name, p.Required, markdown(p.Description)
+	return f
+}
+
+func describe(s *openapi3.Schema) field {
+	f := field{Type: typeName(s), HTML: markdown(s.Description), Facts: facts(s), Values: enumOf(s)}
+	switch {
+	case s.Type.Is(openapi3.TypeObject):
+		f.Children = fieldsOf(s)
+	case s.Type.Is(openapi3.TypeArray):
+		items := s.Items.Value
+		f.Children = fieldsOf(items)
+		if len(f.Values) == 0 {
+			f.Values = enumOf(items)
+		}
+		if s.Description == "" {
+			f.HTML = markdown(items.Description)
+		}
+	}
+	return f
+}
+
+func enumOf(s *openapi3.Schema) []string {
+	out := make([]string, 0, len(s.Enum))
+	for _, v := range s.Enum {
+		out = append(out, fmt.Sprint(v))
+	}
+	return out
+}
+
+func typeName(s *openapi3.Schema) string {
+	name := "any"
+	switch {
+	case s.Type.Is(openapi3.TypeArray):
+		name = "list of " + typeName(s.Items.Value) + "s"
+	case s.Type.Is(openapi3.TypeObject) && s.AdditionalProperties.Schema != nil:
+		name = "map of " + typeName(s.AdditionalProperties.Schema.Value) + "s"
+	case s.Format == "date-time":
+		name = "timestamp"
+	case s.Format == "uri":
+		name = "URL"
+	case s.Type.Is(openapi3.TypeInteger):
+		name = "integer"
+	case s.Type != nil && len(*s.Type) > 0:
+		name = (*s.Type)[0]
+	}
+	if s.Nullable {
+		name += " or null"
+	}
+	return name
+}
+
+// facts words the bounds of a schema.
+func facts(s *openapi3.Schema) []string {
+	var out []string
+	if s.Default != nil {
+		out = append(out, fmt.Sprintf("default %v", s.Default))
+	}
+	switch {
+	case s.Min != nil && s.Max != nil:
+		out = append(out, fmt.Sprintf("%v to %v", *s.Min, *s.Max))
+	case s.Min != nil:
+		out = append(out, fmt.Sprintf("at least %v", *s.Min))
+	case s.Max != nil:
+		out = append(out, fmt.Sprintf("at most %v", *s.Max))
+	}
+	if s.MaxLength != nil {
+		out = append(out, fmt.Sprintf("at most %d characters", *s.MaxLength))
+	}
+	if s.MinItems > 0 {
+		out = append(out, "not empty")
+	}
+	if s.MaxProps != nil {
+		out = append(out, fmt.Sprintf("at most %d keys", *s.MaxProps))
+	}
+	return out
+}

@@ -1,0 +1,291 @@
+package docs
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// page is what the template shows.
+type page struct {
+	Title      string
+	Version    string
+	BaseURL    string
+	StylePath  string
+	ScriptPath string
+	Intro      []section
+	Groups     []group
+	Errors     []errorCode
+}
+
+// section is a heading of the introduction with what stands under it.
+type section struct {
+	ID, Title string
+	HTML      template.HTML
+}
+
+// group is a tag with its operations.
+type group struct {
+	ID, Title  string
+	HTML       template.HTML
+	Operations []operation
+}
+
+// operation is one route, or one event that we send.
+type operation struct {
+	ID, Title string
+	Method    string
+	Path      []pathPart
+	Event     bool // sent by us, not to us
+	HTML      template.HTML
+	Params    []paramGroup
+	Body      []field
+	BodyNote  string
+	Responses []response
+	Errors    []errorCode
+	Common    []errorCode   // errors that every such route can give
+	Request   template.HTML // the copyable example
+	Answer    template.HTML
+	AnswerAs  string
+}
+
+type pathPart struct {
+	Text  string
+	Param bool
+}
+
+type paramGroup struct {
+	Title  string
+	Fields []field
+}
+
+// response is a successful answer.
+type response struct {
+	Status string
+	HTML   template.HTML
+	Fields []field
+}
+
+// errorCode is a code with what it means, and where it is met.
+type errorCode struct {
+	Code    string
+	Status  string
+	Summary string
+	Message string
+}
+
+func newPage(doc *openapi3.T, baseURL string) (*page, error) {
+	p := &page{Title: doc.Info.Title, Version: doc.Info.Version, BaseURL: baseURL}
+	p.Intro = introduction(strings.ReplaceAll(doc.Info.Description, "{base_url}", baseURL))
+	groups := map[string]*group{}
+	p.Groups = make([]group, len(doc.Tags))
+	for i, tag := range doc.Tags {
+		p.Groups[i] = group{ID: "tag-" + slug(tag.Name), Title: tag.Name, HTML: markdown(tag.Description)}
+		groups[tag.Name] = &p.Groups[i]
+	}
+	codes := map[string]errorCode{}
+	for _, r := range routesOf(doc) {
+		g := groups[r.op.Tags[0]]
+		if g == nil {
+			return nil, fmt.Errorf("docs: %s has an unknown tag", r.op.OperationID)
+		}
+		op := r.render(baseURL)
+		g.Operations = append(g.Operations, op)
+		for _, e := range slices.Concat(op.Errors, op.Common) {
+			codes[e.Code] = e
+		}
+		for _, e := range errorsOf(r.op.Responses.Default(), "") {
+			codes[e.Code] = withStatus(e)
+		}
+		g.Operations = append(g.Operations, events(r.op)...)
+	}
+	p.Errors = slices.SortedFunc(maps.Values(codes), func(a, b errorCode) int {
+		return cmp.Or(cmp.Compare(a.Status, b.Status), cmp.Compare(a.Code, b.Code))
+	})
+	return p, nil
+}
+
+// withStatus names the statuses of errors that come from outside the routes.
+func withStatus(e errorCode) errorCode {
+	switch e.Code {
+	case "route_not_found":
+		e.Status = "404"
+	case "method_not_allowed":
+		e.Status = "405"
+	}
+	return e
+}
+
+// route is an operation with where it stands.
+type route struct {
+	method, path string
+	item         *openapi3.PathItem
+	op           *openapi3.Operation
+}
+
+// routesOf lists the operations in the order of the file.
+func routesOf(doc *openapi3.T) []route {
+	var out []route
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			out = append(out, route{method: method, path: path, item: item, op: op})
+		}
+	}
+	slices.SortFunc(out, func(a, b route) int { return byOrigin(a.op.Origin, b.op.Origin) })
+	return out
+}
+
+// byOrigin orders by line and column in openapi.yaml.
+func byOrigin(a, b *openapi3.Origin) int {
+	if a == nil || b == nil || a.Key == nil || b.Key == nil {
+		return 0
+	}
+	return cmp.Or(cmp.Compare(a.Key.Line, b.Key.Line), cmp.Compare(a.Key.Column, b.Key.Column))
+}
+
+func (r route) render(baseURL string) operation {
+	out := operation{
+		ID: r.op.OperationID, Title: r.op.Summary, Method: r.method, Path: splitPath(r.path), HTML: markdown(r.op.Description),
+		Params: r.params(), Request: template.HTML(curl(r, baseURL)), //nolint:gosec // escaped where it is made
+	}
+	if r.op.RequestBody != nil {
+		out.Body = fieldsOf(jsonSchema(r.op.RequestBody.Value.Content))
+		if !r.op.RequestBody.Value.Required {
+			out.BodyNote = "The body is optional."
+		}
+	}
+	out.Responses, out.AnswerAs, out.Answer = answersOf(r.op)
+	out.Errors, out.Common = refusalsOf(r.op)
+	return out
+}
+
+func splitPath(path string) []pathPart {
+	var out []pathPart
+	for path != "" {
+		open := strings.IndexByte(path, '{')
+		if open < 0 {
+			return append(out, pathPart{Text: path})
+		}
+		end := strings.IndexByte(path, '}') + 1
+		out = append(out, pathPart{Text: path[:open]}, pathPart{Text: path[open:end], Param: true})
+		path = path[end:]
+	}
+	return out
+}
+
+func (r route) params() []paramGroup {
+	kinds := []struct{ in, title string }{
+		{openapi3.ParameterInPath, "Path"}, {openapi3.ParameterInQuery, "Query"}, {openapi3.ParameterInHeader, "Headers"},
+	}
+	var out []paramGroup
+	for _, kind := range kinds {
+		g := paramGroup{Title: kind.title}
+		for _, ref := range append(append(openapi3.Parameters{}, r.item.Parameters...), r.op.Parameters...) {
+			if p := ref.Value; p.In == kind.in {
+				g.Fields = append(g.Fields, paramField(p))
+			}
+		}
+		if len(g.Fields) > 0 {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// answersOf gives the successes of op and the example to show.
+func answersOf(op *openapi3.Operation) (successes []response, as string, example template.HTML) {
+	for _, status := range slices.Sorted(maps.Keys(op.Responses.Map())) {
+		if !strings.HasPrefix(status, "2") {
+			continue
+		}
+		r := op.Responses.Value(status).Value
+		schema := jsonSchema(r.Content)
+		successes = append(successes, response{Status: status, HTML: markdown(*r.Description), Fields: fieldsOf(schema)})
+		as = status
+		if media := r.Content.Get("application/json"); media != nil {
+			example = template.HTML(highlight(pretty(media.Example, schema))) //nolint:gosec // highlight escapes
+		}
+	}
+	return successes, as, example
+}
+
+// commonStatuses are those that say nothing about the operation; they are shown in one line.
+var commonStatuses = []string{"401", "413", "415", "429", "500", "503"}
+
+// refusalsOf gives the errors of op, its own and those that it shares with others.
+func refusalsOf(op *openapi3.Operation) (own, common []errorCode) {
+	for _, status := range slices.Sorted(maps.Keys(op.Responses.Map())) {
+		switch errs := op.Responses.Value(status); {
+		case strings.HasPrefix(status, "2"), status == "default":
+		case slices.Contains(commonStatuses, status):
+			common = append(common, errorsOf(errs, status)...)
+		default:
+			own = append(own, errorsOf(errs, status)...)
+		}
+	}
+	return own, common
+}
+
+// errorsOf reads the codes of an error response from its examples.
+func errorsOf(ref *openapi3.ResponseRef, status string) []errorCode {
+	var out []errorCode
+	examples := ref.Value.Content.Get("application/json").Examples
+	for _, name := range slices.SortedFunc(maps.Keys(examples), func(a, b string) int { return byOrigin(examples[a].Value.Origin, examples[b].Value.Origin) }) {
+		example := examples[name].Value
+		value, _ := example.Value.(map[string]any)
+		detail, _ := value["error"].(map[string]any)
+		code, _ := detail["code"].(string)
+		message, _ := detail["message"].(string)
+		out = append(out, errorCode{Code: code, Status: status, Summary: example.Summary, Message: message})
+	}
+	return out
+}
+
+// events renders the callbacks of an operation: what we send to the URL that it registers.
+func events(op *openapi3.Operation) []operation {
+	var out []operation
+	for _, name := range slices.Sorted(maps.Keys(op.Callbacks)) {
+		for _, item := range op.Callbacks[name].Value.Map() {
+			sent := route{method: http.MethodPost, item: item, op: item.Post}
+			media := item.Post.RequestBody.Value.Content.Get("application/json")
+			out = append(out, operation{
+				ID: "event-" + name, Title: item.Post.Summary, Method: http.MethodPost, Path: []pathPart{{Text: "your endpoint"}}, Event: true,
+				HTML: markdown(item.Post.Description), Params: sent.params(), Body: fieldsOf(media.Schema.Value),
+				Request: template.HTML(highlight(pretty(media.Example, media.Schema.Value))), //nolint:gosec // highlight escapes
+			})
+		}
+	}
+	return out
+}
+
+func jsonSchema(content openapi3.Content) *openapi3.Schema {
+	media := content.Get("application/json")
+	if media == nil || media.Schema == nil {
+		return nil
+	}
+	return media.Schema.Value
+}
+
+// introduction splits the description of the document at its headings.
+func introduction(text string) []section {
+	var out []section
+	for i, part := range strings.Split("\n"+text, "\n## ") {
+		if i == 0 {
+			out = append(out, section{ID: "introduction", Title: "Introduction", HTML: markdown(part)})
+			continue
+		}
+		title, body, _ := strings.Cut(part, "\n")
+		out = append(out, section{ID: slug(title), Title: title, HTML: markdown(body)})
+	}
+	return out
+}
+
+func slug(title string) string {
+	return strings.ReplaceAll(strings.ToLower(strings.TrimSpace(title)), " ", "-")
+}
