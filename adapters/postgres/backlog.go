@@ -1,0 +1,96 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"partnerdeposits/ports"
+)
+
+// countedExactly is how many rows are counted one by one; beyond it a count is what vacuum last noted of the index.
+const countedExactly = 10_000
+
+// Backlog implements ports.BacklogReader.
+type Backlog struct{ pool *pgxpool.Pool }
+
+// NewBacklog counts over a pool opened with DispatchSettings: no count may read a whole table.
+func NewBacklog(pool *pgxpool.Pool) *Backlog { return &Backlog{pool: pool} }
+
+// Each count walks one index, no further than $1 entries.
+const (
+	countOutbox = `SELECT count(*), (SELECT reltuples::bigint FROM pg_class WHERE oid = 'outbox'::regclass)
+		FROM (SELECT FROM outbox ORDER BY event_id LIMIT $1) AS few`
+	countWaiting = `SELECT count(*), (SELECT reltuples::bigint FROM pg_class WHERE oid = 'deliveries_waiting'::regclass)
+		FROM (SELECT FROM deliveries WHERE state = 0 AND due_at IS NOT NULL ORDER BY subscription_id, due_at LIMIT $1) AS few`
+	countDispatched = `SELECT count(*), (SELECT reltuples::bigint FROM pg_class WHERE oid = 'deliveries_leased'::regclass)
+		FROM (SELECT FROM deliveries WHERE state = 1 ORDER BY due_at LIMIT $1) AS few`
+	countParked = `SELECT count(*), (SELECT reltuples::bigint FROM pg_class WHERE oid = 'deliveries_parked'::regclass)
+		FROM (SELECT FROM deliveries WHERE state = 0 AND due_at IS NULL ORDER BY subscription_id, id LIMIT $1) AS few`
+
+	oldestOnOutbox = `SELECT extract(epoch FROM clock_timestamp() - committed_at)::float8 FROM outbox ORDER BY event_id LIMIT 1`
+
+	// From endpoint to endpoint, as Dispatch.Due goes, and the lease that ran out first.
+	oldestDue = `
+		WITH RECURSIVE waiting(id) AS (
+			(SELECT subscription_id FROM deliveries WHERE state = 0 AND due_at IS NOT NULL ORDER BY subscription_id LIMIT 1)
+			UNION ALL
+			SELECT (SELECT d.subscription_id FROM deliveries d WHERE d.state = 0 AND d.due_at IS NOT NULL AND d.subscription_id > w.id
+				ORDER BY d.subscription_id LIMIT 1)
+			FROM waiting w WHERE w.id IS NOT NULL),
+		earliest AS (
+			SELECT d.due_at FROM waiting w JOIN webhook_subscriptions s ON s.id = w.id
+			CROSS JOIN LATERAL (SELECT due_at FROM deliveries WHERE subscription_id = s.id AND state = 0 AND due_at IS NOT NULL ORDER BY due_at LIMIT 1) d
+			WHERE s.enabled AND s.deleted_at IS NULL AND s.held_until IS NULL
+			UNION ALL
+			(SELECT due_at FROM deliveries WHERE state = 1 ORDER BY due_at LIMIT 1))
+		SELECT greatest(0, extract(epoch FROM clock_timestamp() - min(due_at)))::float8 FROM earliest`
+
+	countSubscriptions = `
+		SELECT CASE WHEN NOT enabled THEN 'disabled' WHEN held_until IS NOT NULL OR ramp > 0 THEN 'held' WHEN slow THEN 'slow' ELSE 'healthy' END, count(*)
+		FROM webhook_subscriptions WHERE deleted_at IS NULL GROUP BY 1`
+)
+
+// Backlog implements ports.BacklogReader.
+func (b *Backlog) Backlog(ctx context.Context) (ports.Backlog, error) {
+	out := ports.Backlog{Deliveries: map[ports.BacklogState]int{}, Subscriptions: map[ports.SubscriptionState]int{}}
+	batch := &pgx.Batch{}
+	count := func(sql string, set func(int)) {
+		batch.Queue(sql, countedExactly+1).QueryRow(func(row pgx.Row) error {
+			var exact, estimate int
+			err := row.Scan(&exact, &estimate)
+			if exact > countedExactly {
+				exact = max(exact, estimate)
+			}
+			set(exact)
+			return err
+		})
+	}
+	age := func(sql string, set func(time.Duration)) {
+		batch.Queue(sql).Query(func(rows pgx.Rows) error {
+			seconds, err := pgx.CollectRows(rows, pgx.RowTo[*float64])
+			if err == nil && len(seconds) == 1 && seconds[0] != nil {
+				set(time.Duration(*seconds[0] * float64(time.Second)))
+			}
+			return err
+		})
+	}
+	count(countOutbox, func(n int) { out.OutboxPending = n })
+	count(countWaiting, func(n int) { out.Deliveries[ports.BacklogWaiting] = n })
+	count(countDispatched, func(n int) { out.Deliveries[ports.BacklogDispatched] = n })
+	count(countParked, func(n int) { out.Deliveries[ports.BacklogParked] = n })
+	age(oldestOnOutbox, func(d time.Duration) { out.OutboxOldestAge = d })
+	age(oldestDue, func(d time.Duration) { out.OldestDueAge = d })
+	batch.Queue(countSubscriptions).Query(func(rows pgx.Rows) error {
+		var state ports.SubscriptionState
+		var n int
+		_, err := pgx.ForEachRow(rows, []any{&state, &n}, func() error {
+			out.Subscriptions[state] = n
+			return nil
+		})
+		return err
+	})
+	return out, translate(b.pool.SendBatch(ctx, batch).Close())
+}
