@@ -65,7 +65,7 @@ func markStarted(ctx context.Context, repos ports.Repositories, d *deposit.Depos
 	if !open(d, now) {
 		return deposit.ErrNotSecurable
 	}
-	d.CheckoutStartedAt = now
+	d.CheckoutStartedAt, d.UpdatedAt = now, now
 	return repos.Deposits.SetCheckout(ctx, d)
 }
 
@@ -88,7 +88,11 @@ func (s *Service) accepts(ctx context.Context, d *deposit.Deposit, p tenant.Pers
 // decline cancels the deposit of a tenant whom scoring refused. Where a payment was quicker the deposit is secured.
 func (s *Service) decline(ctx context.Context, depositID id.ID, p tenant.Person, now time.Time) error {
 	err := s.end(ctx, depositID, deposit.TenantDeclined, now, func(ctx context.Context, repos ports.Repositories, d *deposit.Deposit) error {
-		return s.associate(ctx, repos, d, p, now)
+		if err := s.associate(ctx, repos, d, p, now); err != nil {
+			return err
+		}
+		d.UpdatedAt = now
+		return repos.Deposits.SetCheckout(ctx, d)
 	})
 	if isOver(err) {
 		return nil
@@ -126,13 +130,13 @@ func (s *Service) intend(ctx context.Context, depositID id.ID, p *tenant.Person,
 		if err != nil {
 			return err
 		}
-		if !open(d, now) {
-			return deposit.ErrNotSecurable
-		}
 		if p != nil {
 			if err := s.associate(ctx, repos, d, *p, now); err != nil {
 				return err
 			}
+		}
+		if err := markStarted(ctx, repos, d, now); err != nil {
+			return err
 		}
 		payment = deposit.Payment{
 			ID: s.deps.Entropy.NewID(), DepositID: d.ID, Kind: deposit.FeePayment, Amount: deposit.Fee(d.Amount),
@@ -173,7 +177,8 @@ func (s *Service) noteRef(ctx context.Context, p deposit.Payment, ref string) {
 }
 
 // associate makes p the deposit's client. A client with the same details is kept; otherwise p becomes a new client of
-// the account (api.md §2), since the old record may belong to other deposits too.
+// the account (api.md §2), since the old record may belong to other deposits too. The deposit is left for the caller to
+// store.
 func (s *Service) associate(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, p tenant.Person, now time.Time) error {
 	if samePerson(d.Client, p) {
 		return nil
@@ -184,7 +189,7 @@ func (s *Service) associate(ctx context.Context, repos ports.Repositories, d *de
 	}
 	d.ClientID = c.ID
 	d.Client = &deposit.Client{ID: c.ID, Email: p.Email, FirstName: p.FirstName, LastName: p.LastName}
-	return repos.Deposits.SetCheckout(ctx, d)
+	return nil
 }
 
 func samePerson(c *deposit.Client, p tenant.Person) bool {

@@ -1,0 +1,115 @@
+package checkouttest
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// ErrAway is what a provider answers that cannot be reached.
+var ErrAway = fault.ErrUnavailable.Because(errors.New("connection refused"))
+
+// Provider breaks another one as tests ask.
+type Provider struct {
+	ports.PaymentProvider
+
+	mu      sync.Mutex
+	away    bool
+	lose    bool
+	collect func(ports.CollectRequest) (ports.ProviderPayment, error)
+	answer  func() ports.ProviderPayment
+	opened  map[id.ID]int
+}
+
+// Away makes every call fail before the provider hears of it.
+func (p *Provider) Away(away bool) { p.set(func() { p.away = away }) }
+
+// LoseAnswers makes every call reach the provider and its answer get lost.
+func (p *Provider) LoseAnswers(lose bool) { p.set(func() { p.lose = lose }) }
+
+// OnCollect answers collections in the provider's stead; nil ends it.
+func (p *Provider) OnCollect(fn func(ports.CollectRequest) (ports.ProviderPayment, error)) {
+	p.set(func() { p.collect = fn })
+}
+
+// OnAsk answers Lookup and Close in the provider's stead; nil ends it.
+func (p *Provider) OnAsk(fn func() ports.ProviderPayment) { p.set(func() { p.answer = fn }) }
+
+func (p *Provider) set(fn func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fn()
+}
+
+// Opened tells for how many payments a page was asked for.
+func (p *Provider) Opened() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.opened)
+}
+
+func (p *Provider) state() (away, lose bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.away, p.lose
+}
+
+// through calls the real provider, or breaks on the way there or back.
+func through[T any](p *Provider, call func() (T, error)) (T, error) {
+	var none T
+	away, lose := p.state()
+	if away {
+		return none, ErrAway
+	}
+	got, err := call()
+	if lose {
+		return none, ErrAway
+	}
+	return got, err
+}
+
+// Open implements ports.PaymentProvider.
+func (p *Provider) Open(ctx context.Context, r ports.HostedPayment) (ports.HostedPage, error) {
+	p.set(func() {
+		if p.opened == nil {
+			p.opened = map[id.ID]int{}
+		}
+		p.opened[r.PaymentID]++
+	})
+	return through(p, func() (ports.HostedPage, error) { return p.PaymentProvider.Open(ctx, r) })
+}
+
+// Lookup implements ports.PaymentProvider.
+func (p *Provider) Lookup(ctx context.Context, paymentID id.ID) (ports.ProviderPayment, error) {
+	return p.ask(func() (ports.ProviderPayment, error) { return p.PaymentProvider.Lookup(ctx, paymentID) })
+}
+
+// Close implements ports.PaymentProvider.
+func (p *Provider) Close(ctx context.Context, paymentID id.ID) (ports.ProviderPayment, error) {
+	return p.ask(func() (ports.ProviderPayment, error) { return p.PaymentProvider.Close(ctx, paymentID) })
+}
+
+func (p *Provider) ask(call func() (ports.ProviderPayment, error)) (ports.ProviderPayment, error) {
+	p.mu.Lock()
+	answer := p.answer
+	p.mu.Unlock()
+	if answer != nil {
+		return answer(), nil
+	}
+	return through(p, call)
+}
+
+// Collect implements ports.PaymentProvider.
+func (p *Provider) Collect(ctx context.Context, r ports.CollectRequest) (ports.ProviderPayment, error) {
+	p.mu.Lock()
+	collect := p.collect
+	p.mu.Unlock()
+	if collect != nil {
+		return collect(r)
+	}
+	return through(p, func() (ports.ProviderPayment, error) { return p.PaymentProvider.Collect(ctx, r) })
+}

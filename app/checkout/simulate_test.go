@@ -1,0 +1,119 @@
+package checkout_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/app/checkout"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+)
+
+func TestSimulate_DoesWhatATenantOrTimeWouldDo(t *testing.T) {
+	type steps []checkout.Simulation
+	for name, c := range map[string]struct {
+		before  steps
+		outcome checkout.Simulation
+		status  deposit.Status
+		reason  string
+		refused *fault.Error
+	}{
+		"start":                           {nil, "start", deposit.Pending, "", nil},
+		"start again":                     {steps{"start"}, "start", deposit.Pending, "", nil},
+		"start after activation":          {steps{"activate"}, "start", deposit.Active, "", deposit.ErrNotSecurable},
+		"activate":                        {nil, "activate", deposit.Active, "", nil},
+		"activate after start":            {steps{"start"}, "activate", deposit.Active, "", nil},
+		"activate after a failure":        {steps{"fail_payment"}, "activate", deposit.Active, "", nil},
+		"activate twice":                  {steps{"activate"}, "activate", deposit.Active, "", deposit.ErrNotSecurable},
+		"activate after decline":          {steps{"decline"}, "activate", deposit.Cancelled, "tenant_declined", deposit.ErrNotSecurable},
+		"decline":                         {nil, "decline", deposit.Cancelled, "tenant_declined", nil},
+		"decline after a failure":         {steps{"fail_payment"}, "decline", deposit.Cancelled, "tenant_declined", nil},
+		"decline after activation":        {steps{"activate"}, "decline", deposit.Active, "", deposit.ErrNotCancellable},
+		"abandon":                         {nil, "abandon", deposit.Cancelled, "tenant_abandoned", nil},
+		"abandon twice":                   {steps{"abandon"}, "abandon", deposit.Cancelled, "tenant_abandoned", deposit.ErrNotCancellable},
+		"fail_payment":                    {nil, "fail_payment", deposit.PaymentIssue, "fee_failed", nil},
+		"fail_payment twice":              {steps{"fail_payment"}, "fail_payment", deposit.PaymentIssue, "fee_failed", deposit.ErrNotSecurable},
+		"fail_payment after activation":   {steps{"activate"}, "fail_payment", deposit.Active, "", deposit.ErrNotSecurable},
+		"expire before it is secured":     {nil, "expire", deposit.Cancelled, "checkout_expired", nil},
+		"expire after a failure":          {steps{"fail_payment"}, "expire", deposit.Cancelled, "checkout_expired", nil},
+		"expire after activation":         {steps{"activate"}, "expire", deposit.Closed, "coverage_elapsed", nil},
+		"expire after expiry":             {steps{"activate", "expire"}, "expire", deposit.Closed, "coverage_elapsed", deposit.ErrNotReleasable},
+		"expire after cancellation":       {steps{"abandon"}, "expire", deposit.Cancelled, "tenant_abandoned", deposit.ErrNotCancellable},
+		"something else":                  {nil, "explode", deposit.Pending, "", fault.ErrInvalidField},
+		"something else in a final state": {steps{"abandon"}, "explode", deposit.Cancelled, "tenant_abandoned", fault.ErrInvalidField},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := setup(t)
+			d, _ := b.Deposit(t)
+			for _, before := range c.before {
+				_, err := b.Service.Simulate(b.ctx(), b.PartnerID, d.ID, before)
+				require.NoError(t, err)
+			}
+			got, err := b.Service.Simulate(b.ctx(), b.PartnerID, d.ID, c.outcome)
+			if c.refused != nil {
+				require.ErrorIs(t, err, c.refused)
+			} else {
+				require.NoError(t, err)
+				require.Equal(t, c.status, got.Status)
+			}
+			b.requireStatus(d.ID, c.status, c.reason)
+		})
+	}
+}
+
+func TestSimulate_Start_LetsTheCheckoutGoIdle(t *testing.T) {
+	b := setup(t)
+	d, _ := b.Deposit(t)
+	_, err := b.Service.Simulate(b.ctx(), b.PartnerID, d.ID, checkout.SimulateStart)
+	require.NoError(t, err)
+	b.Clock.Add(31 * time.Minute)
+	moved, err := b.Service.MarkIdle(b.ctx())
+	require.NoError(t, err)
+	require.Equal(t, 1, moved)
+	b.requireStatus(d.ID, deposit.Incomplete, "checkout_idle")
+}
+
+func TestSimulate_TakesOverThePaymentOfARealTenant(t *testing.T) {
+	b := setup(t)
+	d, token := b.Deposit(t)
+	b.submit(token, grace)
+	_, err := b.Service.Simulate(b.ctx(), b.PartnerID, d.ID, checkout.SimulateActivate)
+	require.NoError(t, err)
+	require.Equal(t, deposit.PaymentSucceeded, b.fee(d.ID).Status)
+	require.Equal(t, grace.Email, b.requireStatus(d.ID, deposit.Active, "").Client.Email)
+}
+
+func TestSimulate_AfterATenantLeftAClosedPage_BeginsAnotherPayment(t *testing.T) {
+	b := setup(t)
+	d, token := b.Deposit(t)
+	b.submit(token, grace)
+	_, err := b.Sandbox.Close(b.ctx(), b.fee(d.ID).ID)
+	require.NoError(t, err)
+	_, err = b.Service.Simulate(b.ctx(), b.PartnerID, d.ID, checkout.SimulateActivate)
+	require.NoError(t, err)
+	require.Equal(t, []deposit.PaymentStatus{deposit.PaymentVoided, deposit.PaymentSucceeded}, b.statuses(d.ID))
+}
+
+func TestSimulate_ForeignOrUnknownDeposits_AreRefused(t *testing.T) {
+	b := setup(t)
+	d, _ := b.Deposit(t)
+	dashboard, _ := b.Deposit(t, func(d *deposit.Deposit) { d.ByPartnerAPI = false })
+	_, err := b.Service.Simulate(b.ctx(), id.ID{9}, d.ID, checkout.SimulateActivate)
+	require.ErrorIs(t, err, deposit.ErrAccessDenied)
+	_, err = b.Service.Simulate(b.ctx(), b.PartnerID, dashboard.ID, checkout.SimulateActivate)
+	require.ErrorIs(t, err, deposit.ErrAccessDenied)
+	_, err = b.Service.Simulate(b.ctx(), b.PartnerID, id.ID{9}, checkout.SimulateActivate)
+	require.ErrorIs(t, err, deposit.ErrNotFound)
+}
+
+func TestSimulate_WithoutASimulator_DoesNotExist(t *testing.T) {
+	b := setup(t)
+	d, _ := b.Deposit(t)
+	deps := b.Deps
+	deps.Simulator = nil
+	_, err := checkout.New(b.Config, deps).Simulate(b.ctx(), b.PartnerID, d.ID, checkout.SimulateActivate)
+	require.ErrorIs(t, err, fault.ErrRoute)
+}
