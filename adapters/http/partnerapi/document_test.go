@@ -3,11 +3,21 @@ package partnerapi_test
 import (
 	"encoding/json"
 	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/http/partnerapi"
+	"partnerdeposits/adapters/http/problem"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/tenant"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
 )
 
 func TestDocument_IsValid(t *testing.T) {
@@ -44,4 +54,57 @@ func TestDocument_ExampleIDsAreWellFormed(t *testing.T) {
 	for _, id := range ids {
 		require.Regexp(t, `^[0-7][0-9a-hjkmnp-tv-z]{25}$`, id[3], id[0])
 	}
+}
+
+// The errors of the document read as the ones that are sent: same code, same status, and, where the words are fixed,
+// the same words.
+func TestDocument_ErrorsAreOurFaults(t *testing.T) {
+	doc, err := partnerapi.Document()
+	require.NoError(t, err)
+	fixed := []*fault.Error{
+		fault.ErrInternal, fault.ErrUnavailable, fault.ErrInvalidJSON, fault.ErrBadCursor, fault.ErrRoute, fault.ErrMethod, fault.ErrTooLarge,
+		fault.ErrMediaType, fault.ErrRateLimited,
+		partner.ErrMissingAPIKey, partner.ErrInvalidAPIKey, partner.ErrAPIKeyRevoked,
+		connect.ErrAccountNotFound, connect.ErrAccountNotLinked, connect.ErrAccountRevoked,
+		tenant.ErrNotFound,
+		webhook.ErrNotFound, webhook.ErrDeliveryNotFound, webhook.ErrLimitReached, webhook.ErrDisabled, webhook.ErrTestNotSubscribed,
+		deposit.ErrNotFound, deposit.ErrAccessDenied, deposit.ErrDateRange, deposit.ErrInvalidClient,
+		deposit.ErrNotCancellable, deposit.ErrNotCapturable, deposit.ErrNotReleasable, deposit.ErrNotSecurable,
+		ports.ErrInvalidKey, ports.ErrKeyInUse, ports.ErrKeyReused,
+	}
+	worded := []*fault.Error{ // the sentence says more than the sentinel
+		fault.ErrMissingField, fault.ErrInvalidField,
+		deposit.ErrBelowMinimum, deposit.ErrAboveMaximum, deposit.ErrExceedsAmount, deposit.ErrInvalidReturnURL,
+	}
+	messages := map[string]string{}
+	for _, f := range fixed {
+		messages[f.Code] = f.Message
+	}
+	statuses := map[string]int{}
+	for _, f := range append(fixed, worded...) {
+		statuses[f.Code] = problem.Status(f.Kind)
+	}
+	for path, item := range doc.Paths.Map() {
+		for _, op := range item.Operations() {
+			for status, ref := range op.Responses.Map() {
+				media := ref.Value.Content.Get("application/json")
+				if media == nil {
+					continue
+				}
+				for name, example := range media.Examples {
+					detail := example.Value.Value.(map[string]any)["error"].(map[string]any)
+					code := detail["code"].(string)
+					require.Contains(t, statuses, code, "%s %s", path, name)
+					if status != "default" {
+						require.Equal(t, status, strconv.Itoa(statuses[code]), "%s %s", path, name)
+					}
+					require.True(t, strings.HasPrefix(detail["message"].(string), messages[code]), "%s: %s", name, detail["message"])
+				}
+			}
+		}
+	}
+	for _, code := range doc.Components.Schemas["ErrorCode"].Value.Enum {
+		require.Contains(t, statuses, code)
+	}
+	require.Len(t, doc.Components.Schemas["ErrorCode"].Value.Enum, len(statuses))
 }

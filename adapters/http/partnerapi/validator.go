@@ -3,7 +3,6 @@ package partnerapi
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 
@@ -78,41 +77,6 @@ func prepare(item *openapi3.PathItem, op *openapi3.Operation) (*operation, error
 // fiberPath turns {depositId} into :depositId.
 func fiberPath(path string) string {
 	return strings.NewReplacer("{", ":", "}", "").Replace(path)
-}
-
-// Register adds every route of the document to router, each behind its own check. middleware.JSON has to run before.
-func (v *Validator) Register(router fiber.Router, api StrictServerInterface, around ...StrictMiddlewareFunc) {
-	RegisterHandlers(checkedRouter{Router: router, v: v}, NewStrictHandler(api, around))
-}
-
-// checkedRouter puts the check of its operation in front of each route that the generated code registers.
-type checkedRouter struct {
-	fiber.Router
-	v *Validator
-}
-
-func (r checkedRouter) Get(path string, handlers ...fiber.Handler) fiber.Router {
-	return r.Router.Get(path, r.with(http.MethodGet, path, handlers)...)
-}
-
-func (r checkedRouter) Post(path string, handlers ...fiber.Handler) fiber.Router {
-	return r.Router.Post(path, r.with(http.MethodPost, path, handlers)...)
-}
-
-func (r checkedRouter) Patch(path string, handlers ...fiber.Handler) fiber.Router {
-	return r.Router.Patch(path, r.with(http.MethodPatch, path, handlers)...)
-}
-
-func (r checkedRouter) Put(path string, handlers ...fiber.Handler) fiber.Router {
-	return r.Router.Put(path, r.with(http.MethodPut, path, handlers)...)
-}
-
-func (r checkedRouter) Delete(path string, handlers ...fiber.Handler) fiber.Router {
-	return r.Router.Delete(path, r.with(http.MethodDelete, path, handlers)...)
-}
-
-func (r checkedRouter) with(method, path string, handlers []fiber.Handler) []fiber.Handler {
-	return append([]fiber.Handler{r.v.Check(method, path)}, handlers...)
 }
 
 // Check gives the check of one operation, named by its method and fiber path. It panics for one that is not in the
