@@ -78,7 +78,7 @@ func Query(raw string) (r Request, prefill Prefill, connected bool) {
 			continue
 		}
 		value, err := url.QueryUnescape(rawValue)
-		if err != nil {
+		if err != nil || !storable(value) {
 			value = ""
 		}
 		values[key] = append(values[key], value)

@@ -76,7 +76,7 @@ func (s *Site) ClearSession(c *fiber.Ctx) { s.expire(c, s.cookieName(sessionCook
 
 func (s *Site) expire(c *fiber.Ctx, name string) {
 	c.Cookie(&fiber.Cookie{
-		Name: name, Path: "/", Expires: time.Unix(0, 0), MaxAge: -1,
+		Name: name, Path: "/", Expires: time.Unix(0, 0),
 		Secure: s.secure, HTTPOnly: true, SameSite: fiber.CookieSameSiteLaxMode,
 	})
 }

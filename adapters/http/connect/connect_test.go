@@ -1,0 +1,404 @@
+package connect_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/http/connect/connecttest"
+	"partnerdeposits/app/connections"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+)
+
+func TestSignup_ThroughAConnectURL_MakesOperatorLinkAndEvent(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	p := s.Partner(t, "demo", key)
+	b := s.Browser(t)
+	query := good(s, "demo", "op.1/ü", "&email=a%40b.example&name=Chalets+%26+Co")
+	page := b.Get("/register?" + query)
+	require.Equal(t, "a@b.example", page.Input("email", "value"))
+	require.Equal(t, "Chalets & Co", page.Input("companyName", "value"))
+	require.Contains(t, page.Body, "Partner demo can:")
+	require.Zero(t, s.Count(t, "account_links", ""), "a GET never links")
+
+	sent := b.Send(page, 0, map[string]string{"password": password})
+	require.Equal(t, http.StatusSeeOther, sent.Status, sent.Body)
+	require.Equal(t, "/dashboard", sent.Location)
+	home := b.Get("/dashboard")
+	require.Contains(t, home.Body, "Chalets &amp; Co")
+	require.Contains(t, home.Body, "Partner demo")
+
+	var event, data string
+	var partnerID id.ID
+	require.NoError(t, s.Pool.QueryRow(t.Context(), "SELECT e.name, e.data, e.partner_id FROM events e JOIN outbox o ON o.event_id = e.id").Scan(&event, &data, &partnerID))
+	require.Equal(t, "rental_operator.linked", event)
+	require.Equal(t, p.ID, partnerID)
+	var account id.ID
+	require.NoError(t, s.Pool.QueryRow(t.Context(), "SELECT account_id FROM account_links WHERE revoked_at IS NULL").Scan(&account))
+	var got map[string]string
+	require.NoError(t, json.Unmarshal([]byte(data), &got))
+	require.Equal(t, map[string]string{
+		"partnerId": id.Partner.Of(p.ID), "accountId": id.Account.Of(account), "externalId": "op.1/ü",
+		"linkedAt": s.Clock.Now().Format("2006-01-02T15:04:05.000Z"),
+	}, got)
+}
+
+func TestLogin_ThroughAConnectURL_LinksOnce(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Partner(t, "demo", key)
+	require.Equal(t, http.StatusSeeOther, s.Browser(t).Submit("/register", signup("a@b.example")).Status)
+	require.Zero(t, s.Count(t, "account_links", ""), "a plain signup links nothing")
+
+	path := "/login?" + good(s, "demo", "op-1", returnTo("https://pms.example/done?x=1"))
+	for i, want := range []string{"linked", "already_linked", "already_linked"} {
+		sent := s.Browser(t).Submit(path, login("A@B.example")) // as typed on a phone
+		require.Equal(t, http.StatusSeeOther, sent.Status, sent.Body)
+		requireResult(t, sent.Location, want, "op-1", "")
+		require.Equal(t, 1, s.Count(t, "account_links", ""), i)
+		require.Equal(t, 1, s.Count(t, "events", ""), i)
+	}
+}
+
+func TestSignedInOperator_IsAskedAndLinksWithOneButton(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Partner(t, "demo", key)
+	b := s.Browser(t)
+	b.Submit("/register", signup("a@b.example"))
+	for _, path := range []string{"/register?", "/login?"} {
+		page := b.Get(path + good(s, "demo", "op-1", ""))
+		require.Equal(t, http.StatusOK, page.Status)
+		require.Contains(t, page.Body, "Link to Partner demo as a@b.example")
+		require.Len(t, page.All("form"), 2)
+	}
+	require.Zero(t, s.Count(t, "account_links", ""), "a GET never links")
+	page := b.Get("/login?" + good(s, "demo", "op-1", ""))
+	sent := b.Send(page, 0, nil)
+	require.Equal(t, "/dashboard", sent.Location)
+	require.Equal(t, 1, s.Count(t, "account_links", "revoked_at IS NULL"))
+	require.Equal(t, 1, s.Count(t, "events", ""))
+}
+
+func TestSignedInOperator_MayUseAnotherAccount(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Partner(t, "demo", key)
+	b := s.Browser(t)
+	b.Submit("/register", signup("a@b.example"))
+	query := good(s, "demo", "op-1", "&x=%2e")
+	sent := b.Send(b.Get("/register?"+query), 1, nil)
+	require.Equal(t, "/login?"+query, sent.Location)
+	require.Zero(t, s.Count(t, "sessions", ""))
+	require.NotEmpty(t, b.Get(sent.Location).Input("password", "type"))
+}
+
+func TestSignedInOperator_WhoseSessionEnded_LogsInAndKeepsTheLink(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Partner(t, "demo", key)
+	b := s.Browser(t)
+	b.Submit("/register", signup("a@b.example"))
+	query := good(s, "demo", "op-1", "")
+	page := b.Get("/register?" + query)
+	s.Clock.Set(s.Clock.Now().Add(14*24*time.Hour + time.Second))
+	sent := b.Send(page, 0, nil)
+	require.Equal(t, http.StatusSeeOther, sent.Status)
+	require.Equal(t, "/login?"+query, sent.Location)
+	require.Zero(t, s.Count(t, "account_links", ""))
+}
+
+func TestAccount_LinkedToAnotherPartner_IsRefusedAndOffersTheWayBack(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Partner(t, "demo", key)
+	s.Partner(t, "other", key)
+	b := s.Browser(t)
+	b.Submit("/register?"+good(s, "demo", "op-1", ""), signup("a@b.example"))
+
+	path := "/login?" + good(s, "other", "op-9", returnTo("https://pms.example/done"))
+	sent := s.Browser(t).Submit(path, login("a@b.example"))
+	require.Equal(t, http.StatusConflict, sent.Status)
+	require.Equal(t, "account_already_linked", sent.Code())
+	require.NotNil(t, sent.Cookie("session"), "the log-in itself was good: the operator may want to unlink")
+	requireResult(t, sent.LinkTo("https://pms.example"), "error", "op-9", "account_already_linked")
+
+	signedIn := b.Send(b.Get(path), 0, nil)
+	require.Equal(t, http.StatusConflict, signedIn.Status)
+	require.Equal(t, "account_already_linked", signedIn.Code())
+	requireResult(t, signedIn.LinkTo("https://pms.example"), "error", "op-9", "account_already_linked")
+
+	require.Equal(t, 1, s.Count(t, "account_links", ""))
+	require.Equal(t, 1, s.Count(t, "events", ""))
+
+	// Once unlinked, the very same link works.
+	require.Equal(t, http.StatusSeeOther, b.Send(b.Get("/dashboard"), 0, nil).Status)
+	again := b.Send(b.Get(path), 0, nil)
+	requireResult(t, again.Location, "linked", "op-9", "")
+}
+
+func TestExternalID_OfAnotherAccount_IsAConflictAndASignupLeavesNothing(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Partner(t, "demo", key)
+	query := good(s, "demo", "op-1", returnTo("https://pms.example/done"))
+	s.Browser(t).Submit("/register?"+query, signup("a@b.example"))
+
+	b := s.Browser(t)
+	sent := b.Submit("/register?"+query, signup("c@d.example"))
+	require.Equal(t, http.StatusConflict, sent.Status)
+	require.Equal(t, "external_id_conflict", sent.Code())
+	require.Nil(t, sent.Cookie("session"))
+	requireResult(t, sent.LinkTo("https://pms.example"), "error", "op-1", "external_id_conflict")
+	require.Equal(t, 1, s.Count(t, "operators", ""))
+	require.Equal(t, 1, s.Count(t, "accounts", ""))
+	require.Equal(t, 1, s.Count(t, "sessions", ""))
+	require.Equal(t, 1, s.Count(t, "events", ""))
+
+	// An account of its own, under a number of another: refused, yet signed in.
+	s.Browser(t).Submit("/register", signup("e@f.example"))
+	login2 := s.Browser(t).Submit("/login?"+query, login("e@f.example"))
+	require.Equal(t, "external_id_conflict", login2.Code())
+	// The same account, under another number.
+	login3 := s.Browser(t).Submit("/login?"+good(s, "demo", "op-2", ""), login("a@b.example"))
+	require.Equal(t, "external_id_conflict", login3.Code())
+	require.Equal(t, 1, s.Count(t, "account_links", ""))
+}
+
+func TestSignups_AtOnceWithOneExternalID_MakeOneLinkAndOneEvent(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Partner(t, "demo", key)
+	query := good(s, "demo", "op-1", "")
+	const many = 20
+	statuses := make([]int, many)
+	var wg sync.WaitGroup
+	for i := range many {
+		b := s.Browser(t)
+		page := b.Get("/register?" + query)
+		wg.Go(func() {
+			values := url.Values{"csrf_token": {page.Input("csrf_token", "value")}, "password": {password}, "companyName": {"C"}, "email": {"a" + string(rune('a'+i)) + "@b.example"}}
+			statuses[i] = b.Post("/register?"+query, values).Status
+		})
+	}
+	wg.Wait()
+	won := 0
+	for _, status := range statuses {
+		if status == http.StatusSeeOther {
+			won++
+		} else {
+			require.Equal(t, http.StatusConflict, status)
+		}
+	}
+	require.Equal(t, 1, won)
+	for _, table := range []string{"operators", "accounts", "sessions", "account_links", "events", "outbox"} {
+		require.Equal(t, 1, s.Count(t, table, ""), table)
+	}
+}
+
+func TestLogins_AtOnceOfOneAccount_LinkOnce(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Partner(t, "demo", key)
+	s.Partner(t, "other", key)
+	s.Browser(t).Submit("/register", signup("a@b.example"))
+	queries := []string{good(s, "demo", "op-1", ""), good(s, "other", "op-1", "")}
+	var wg sync.WaitGroup
+	codes := make([]string, 20)
+	for i := range codes {
+		b := s.Browser(t)
+		page := b.Get("/login?" + queries[i%2])
+		wg.Go(func() {
+			values := url.Values{"csrf_token": {page.Input("csrf_token", "value")}, "password": {password}, "email": {"a@b.example"}}
+			sent := b.Post("/login?"+queries[i%2], values)
+			codes[i] = sent.Code()
+			if sent.Status != http.StatusSeeOther && sent.Status != http.StatusConflict {
+				codes[i] = sent.Body
+			}
+		})
+	}
+	wg.Wait()
+	refused := 0
+	for _, code := range codes {
+		if code != "" {
+			require.Equal(t, "account_already_linked", code)
+			refused++
+		}
+	}
+	require.Equal(t, len(codes)/2, refused, "one partner won and all its log-ins end well")
+	require.Equal(t, 1, s.Count(t, "account_links", ""))
+	require.Equal(t, 1, s.Count(t, "events", ""))
+}
+
+func TestEmailTaken_SaysToLogInAndKeepsTheLink(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Partner(t, "demo", key)
+	s.Browser(t).Submit("/register", signup("a@b.example"))
+	query := good(s, "demo", "op-1", "&email=x%40y.example")
+	sent := s.Browser(t).Submit("/register?"+query, signup("A@b.EXAMPLE"))
+	require.Equal(t, http.StatusConflict, sent.Status)
+	require.Equal(t, "email_taken", sent.Code())
+	require.Equal(t, "A@b.EXAMPLE", sent.Input("email", "value"), "what was entered, not what was prefilled")
+	require.Equal(t, "Chalets du Lac", sent.Input("companyName", "value"))
+	require.Equal(t, "/login?"+query, sent.LinkTo("/login"))
+	require.NotContains(t, sent.Body, password)
+	require.Zero(t, s.Count(t, "account_links", ""))
+}
+
+func TestLinkToTheOtherPage_KeepsEveryParameterToTheByte(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Partner(t, "demo", key)
+	b := s.Browser(t)
+	for _, more := range []string{
+		"", "&email=a%40b.example&name=A+B%20C", "&x=1&x=2&&y", "&name=%E2%9C%93&name=%e2%9c%93",
+		"&return_url=https%3A%2F%2Fpms.example%2F%3Fa%3D1%26b%3D2", "&return_url=https://pms.example/?a=1", "&q=%zz&;&'=*()~!$",
+	} {
+		query := good(s, "demo", "op.1%", more)
+		for path, other := range map[string]string{"/register": "/login", "/login": "/register"} {
+			page := b.Get(path + "?" + query)
+			require.Equal(t, http.StatusOK, page.Status)
+			require.Equal(t, other+"?"+query, page.LinkTo(other), "as the browser reads it from the page")
+			require.Equal(t, path+"?"+query, page.Attr("form", "action"))
+			french := page.LinkTo("?")
+			require.Equal(t, "?"+strings.ReplaceAll(query, "&&", "&")+"&lang=fr", french)
+			require.Equal(t, "fr", b.Get(path+french).Attr("html", "lang"))
+			b = s.Browser(t)
+		}
+	}
+	require.Equal(t, "/login", b.Get("/register").LinkTo("/login"))
+	require.Equal(t, "/register", b.Get("/login").LinkTo("/register"))
+}
+
+func TestReturnURL(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name   string
+		env    partner.Environment
+		raw    string
+		direct bool
+		asked  string // host on the page that asks; "" with direct false: ignored
+	}{
+		{"registered", partner.Production, "https://pms.example/done?x=%7E1&y", true, ""},
+		{"registered, in capitals", partner.Production, "https://PMS.example/", true, ""},
+		{"not registered", partner.Production, "https://elsewhere.example/done", false, "elsewhere.example"},
+		{"another port is another origin", partner.Production, "https://pms.example:8443/", false, "pms.example:8443"},
+		{"looks alike", partner.Production, "https://pms.example.evil.example/", false, "pms.example.evil.example"},
+		{"look-alike letters", partner.Production, "https://pmѕ.example/", false, "xn--pm-foc.example"},
+		{"http", partner.Production, "http://pms.example/", false, ""},
+		{"http on localhost in production", partner.Production, "http://localhost:3000/", false, ""},
+		{"http on localhost", partner.Development, "http://localhost:3000/cb", true, ""},
+		{"IPv6 of this machine", partner.Staging, "http://[::1]:3000/cb", true, ""},
+		{"anything outside production", partner.Staging, "https://elsewhere.example/", true, ""},
+		{"http elsewhere", partner.Development, "http://elsewhere.example/", false, ""},
+		{"script", partner.Development, "javascript:alert(1)", false, ""},
+		{"data", partner.Development, "data:text/html,x", false, ""},
+		{"no scheme", partner.Development, "//evil.example/", false, ""},
+		{"path", partner.Development, "/dashboard", false, ""},
+		{"user info", partner.Development, "https://pms.example@evil.example/", false, ""},
+		{"fragment", partner.Development, "https://pms.example/#x", false, ""},
+		{"backslash", partner.Development, `https://pms.example\@evil.example/`, false, ""},
+		{"line feed", partner.Development, "https://pms.example/\r\nSet-Cookie: x=1", false, ""},
+		{"too long", partner.Development, "https://pms.example/" + strings.Repeat("x", 2048), false, ""},
+	}
+	servers := map[partner.Environment]*connecttest.Server{}
+	for _, env := range []partner.Environment{partner.Production, partner.Staging, partner.Development} {
+		servers[env] = connecttest.New(t, connecttest.Options{Environment: env})
+		servers[env].Partner(t, "demo", key, "https://pms.example")
+	}
+	for i, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			s := servers[c.env]
+			b := s.Browser(t)
+			externalID := "op " + string(rune('a'+i))
+			sent := b.Submit("/register?"+good(s, "demo", externalID, returnTo(c.raw)), signup(string(rune('a'+i))+"@b.example"))
+			require.Equal(t, http.StatusSeeOther, sent.Status, sent.Body)
+			switch {
+			case c.direct:
+				require.True(t, strings.HasPrefix(sent.Location, c.raw), sent.Location)
+				requireResult(t, sent.Location, "linked", externalID, "")
+			case c.asked != "":
+				require.True(t, strings.HasPrefix(sent.Location, "/connect/done?"), sent.Location)
+				page := b.Get(sent.Location)
+				require.Equal(t, http.StatusOK, page.Status)
+				require.Contains(t, page.Body, "Continue to "+c.asked)
+				requireResult(t, page.LinkTo("https://"), "linked", externalID, "")
+			default:
+				require.Equal(t, "/dashboard", sent.Location)
+			}
+		})
+	}
+}
+
+func TestReturnURL_SentTwice_IsIgnored(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Partner(t, "demo", key)
+	sent := s.Browser(t).Submit("/register?"+good(s, "demo", "op", returnTo("https://a.example/")+returnTo("https://b.example/")), signup("a@b.example"))
+	require.Equal(t, "/dashboard", sent.Location)
+}
+
+func TestDone_ShowsOnlyWhatTheServiceSaidItself(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{Environment: partner.Production})
+	s.Partner(t, "demo", key)
+	b := s.Browser(t)
+	query := good(s, "demo", "op-1", returnTo("https://pms.example/"))
+	sent := b.Submit("/register?"+query, signup("a@b.example"))
+	require.Contains(t, sent.Location, "/connect/done?outcome=linked&seal=")
+	require.Equal(t, http.StatusOK, b.Get(sent.Location).Status)
+	require.Equal(t, "/dashboard", b.Get(strings.Replace(sent.Location, "outcome=linked", "outcome=already_linked", 1)).Location)
+	require.Equal(t, "/dashboard", b.Get("/connect/done?"+query).Location)
+	require.Equal(t, "/login", s.Browser(t).Get(sent.Location).Location, "not without a session")
+	require.Equal(t, http.StatusSeeOther, b.Send(b.Get("/dashboard"), 0, nil).Status) // unlink
+	require.Equal(t, "/dashboard", b.Get(sent.Location).Location, "not once the link has ended")
+}
+
+func TestConnectURL_OfTheCommand_OpensTheFormPrefilled(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Partner(t, "demo", key)
+	raw, err := s.Connections.ConnectURL(t.Context(), connections.URLRequest{
+		PartnerSlug: "demo", ExternalID: "op 1.&", Email: "a+b@c.example", Name: "É & Co", ReturnURL: "http://localhost:3000/cb?a=1",
+	})
+	require.NoError(t, err)
+	page := s.Browser(t).Get(strings.TrimPrefix(raw, s.URL))
+	require.Equal(t, http.StatusOK, page.Status)
+	require.Equal(t, "a+b@c.example", page.Input("email", "value"))
+	require.Equal(t, "É & Co", page.Input("companyName", "value"))
+	require.Contains(t, page.Body, "localhost:3000")
+}
+
+var hex64 = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// requireResult checks the parameters that a return URL carries, with the signature made anew.
+func requireResult(t *testing.T, location, status, externalID, refusal string) {
+	t.Helper()
+	u, err := url.Parse(location)
+	require.NoError(t, err)
+	q := u.Query()
+	require.Equal(t, []string{status}, q["connectStatus"], location)
+	require.Equal(t, []string{externalID}, q["externalId"])
+	require.Equal(t, refusal, q.Get("connectError"))
+	if status == "error" {
+		require.Equal(t, []string{""}, q["accountId"])
+	} else {
+		_, ok := id.Account.Parse(q.Get("accountId"))
+		require.True(t, ok, location)
+		require.NotContains(t, q, "connectError")
+	}
+	require.Regexp(t, hex64, q.Get("returnSig"))
+	want := connect.ReturnSignature(key, connect.Outcome(status), q.Get("accountId"), q.Get("returnTs"), externalID)
+	require.Equal(t, want, q.Get("returnSig"))
+}

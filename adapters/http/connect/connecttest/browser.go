@@ -1,0 +1,168 @@
+package connecttest
+
+import (
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/net/html"
+
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/secret"
+)
+
+// Browser keeps cookies and follows no redirect by itself.
+type Browser struct {
+	t      testing.TB
+	base   string
+	client *http.Client
+}
+
+// Browser gives a browser with no cookies.
+func (s *Server) Browser(t testing.TB) *Browser {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &Browser{t: t, base: s.URL, client: &http.Client{
+		Jar: jar, Transport: transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// Answer is a response, read to its end.
+type Answer struct {
+	Status   int
+	Header   http.Header
+	Location string
+	Body     string
+	Cookies  []*http.Cookie
+	Root     *html.Node
+}
+
+// Get opens a path of the server.
+func (b *Browser) Get(path string) Answer {
+	b.t.Helper()
+	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, b.base+path, nil)
+	require.NoError(b.t, err)
+	return b.Do(req)
+}
+
+// Post sends a form as it is, with no token added.
+func (b *Browser) Post(path string, values url.Values) Answer {
+	b.t.Helper()
+	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.base+path, strings.NewReader(values.Encode()))
+	require.NoError(b.t, err)
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	return b.Do(req)
+}
+
+// Do sends a request.
+func (b *Browser) Do(req *http.Request) Answer {
+	b.t.Helper()
+	res, err := b.client.Do(req)
+	require.NoError(b.t, err)
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	require.NoError(b.t, err)
+	root, err := html.Parse(strings.NewReader(string(body)))
+	require.NoError(b.t, err)
+	return Answer{Status: res.StatusCode, Header: res.Header, Location: res.Header.Get("Location"), Body: string(body), Cookies: res.Cookies(), Root: root}
+}
+
+// Submit opens a page, fills in its first form and sends it.
+func (b *Browser) Submit(path string, fields map[string]string) Answer {
+	b.t.Helper()
+	page := b.Get(path)
+	require.Equal(b.t, http.StatusOK, page.Status, page.Body)
+	return b.Send(page, 0, fields)
+}
+
+// Send fills in the form of that number on a page and sends it.
+func (b *Browser) Send(page Answer, number int, fields map[string]string) Answer {
+	b.t.Helper()
+	forms := page.All("form")
+	require.Greater(b.t, len(forms), number, page.Body)
+	values := url.Values{}
+	for _, input := range all(forms[number], "input") {
+		values.Set(attr(input, "name"), attr(input, "value"))
+	}
+	for name, value := range fields {
+		require.Contains(b.t, values, name, "the form has no such field")
+		values.Set(name, value)
+	}
+	return b.Post(attr(forms[number], "action"), values)
+}
+
+// All gives the elements of that name in document order.
+func (a Answer) All(name string) []*html.Node { return all(a.Root, name) }
+
+// Attr gives an attribute of the first element of that name; "" where it has none.
+func (a Answer) Attr(element, name string) string {
+	if found := a.All(element); len(found) > 0 {
+		return attr(found[0], name)
+	}
+	return ""
+}
+
+// Code is the error code that the page carries.
+func (a Answer) Code() string { return a.Attr("main", "data-error-code") }
+
+// Input gives an attribute of the input of that name.
+func (a Answer) Input(name, attribute string) string {
+	for _, n := range a.All("input") {
+		if attr(n, "name") == name {
+			return attr(n, attribute)
+		}
+	}
+	return ""
+}
+
+// LinkTo gives the first link whose address begins with prefix.
+func (a Answer) LinkTo(prefix string) string {
+	for _, n := range a.All("a") {
+		if href := attr(n, "href"); strings.HasPrefix(href, prefix) {
+			return href
+		}
+	}
+	return ""
+}
+
+// Cookie gives a cookie that the answer sets; nil where it does not.
+func (a Answer) Cookie(name string) *http.Cookie {
+	for _, c := range a.Cookies {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+func all(root *html.Node, name string) []*html.Node {
+	var out []*html.Node
+	for n := range root.Descendants() {
+		if n.Type == html.ElementNode && n.Data == name {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func attr(n *html.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// Query signs connect parameters as a partner's server would; more is appended as it is.
+func Query(key secret.Text, slug, externalID, ts, more string) string {
+	return "partner=" + slug + "&external_id=" + url.QueryEscape(externalID) + "&ts=" + ts + "&sig=" + connect.Sign(key, slug, externalID, ts) + more
+}

@@ -1,0 +1,147 @@
+package connect_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/http/connect/connecttest"
+	"partnerdeposits/adapters/system"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/ports"
+)
+
+type failing struct {
+	name, query string
+	status      int
+	code        string
+}
+
+func failures(s *connecttest.Server, apiKey secret.Text) []failing {
+	now := s.Clock.Now()
+	ts := unix(now)
+	sig := connect.Sign(key, "demo", "op-1", ts)
+	ok := good(s, "demo", "op-1", "")
+	sign := func(ts string) string { return connecttest.Query(key, "demo", "op-1", ts, "") }
+	const day = 24 * time.Hour
+	return []failing{
+		{"unknown partner", good(s, "nobody", "op-1", ""), 404, "partner_not_found"},
+		{"no partner", strings.Replace(ok, "partner=demo&", "", 1), 404, "partner_not_found"},
+		{"doubled partner", ok + "&partner=demo", 404, "partner_not_found"},
+		{"slug in capitals", strings.Replace(ok, "partner=demo", "partner=DEMO", 1), 404, "partner_not_found"},
+		{"slug with a zero byte", strings.Replace(ok, "partner=demo", "partner=demo%00", 1), 404, "partner_not_found"},
+		{"unknown partner before everything else", "partner=nobody", 404, "partner_not_found"},
+		{"no secret", good(s, "bare", "op-1", ""), 409, "missing_connect_secret"},
+		{"no secret before the signature", "partner=bare&external_id=x&ts=1&sig=1", 409, "missing_connect_secret"},
+		{"wrong secret", connecttest.Query("svc_cs_other", "demo", "op-1", ts, ""), 400, "invalid_signature"},
+		{"secret of another partner", connecttest.Query("svc_cs_of_other", "demo", "op-1", ts, ""), 400, "invalid_signature"},
+		{"api key as secret", connecttest.Query(apiKey, "demo", "op-1", ts, ""), 400, "invalid_signature"},
+		{"wrong order", "partner=demo&external_id=op-1&ts=" + ts + "&sig=" + connect.Sign(key, "op-1", "demo", ts), 400, "invalid_signature"},
+		{"upper-case sig", strings.Replace(ok, sig, strings.ToUpper(sig), 1), 400, "invalid_signature"},
+		{"short sig", strings.TrimSuffix(ok, sig[63:]), 400, "invalid_signature"},
+		{"sig with a prefix", strings.Replace(ok, "sig=", "sig=sha256=", 1), 400, "invalid_signature"},
+		{"no sig", strings.TrimSuffix(ok, "&sig="+sig), 400, "invalid_signature"},
+		{"empty sig", strings.TrimSuffix(ok, sig), 400, "invalid_signature"},
+		{"doubled sig", ok + "&sig=" + sig, 400, "invalid_signature"},
+		{"no ts", strings.Replace(ok, "&ts="+ts, "", 1), 400, "invalid_signature"},
+		{"doubled ts", ok + "&ts=" + ts, 400, "invalid_signature"},
+		{"another ts", strings.Replace(ok, "ts="+ts, "ts="+unix(now.Add(time.Second)), 1), 400, "invalid_signature"},
+		{"ts with a decimal suffix", strings.Replace(ok, "ts="+ts, "ts="+ts+".0", 1), 400, "invalid_signature"},
+		{"ts with a decimal suffix, signed so", sign(ts + ".0"), 400, "invalid_signature"},
+		{"ts with a sign", sign("%2B" + ts), 400, "invalid_signature"},
+		{"ts with a blank", strings.Replace(ok, "ts="+ts, "ts=+"+ts, 1), 400, "invalid_signature"},
+		{"ts in Arabic digits", sign("١٧٩٠٠٠٠٠٠٠"), 400, "invalid_signature"},
+		{"no external id", strings.Replace(ok, "&external_id=op-1", "", 1), 400, "invalid_signature"},
+		{"empty external id", connecttest.Query(key, "demo", "", ts, ""), 400, "invalid_signature"},
+		{"doubled external id", ok + "&external_id=op-1", 400, "invalid_signature"},
+		{"doubled external id in another case of escape", ok + "&external%5Fid=op-1", 400, "invalid_signature"},
+		{"external id changed", strings.Replace(ok, "op-1", "op-2", 1), 400, "invalid_signature"},
+		{"external id with a zero byte, signed so", connecttest.Query(key, "demo", "op\x001", ts, ""), 400, "invalid_signature"},
+		{"external id that is no UTF-8, signed so", connecttest.Query(key, "demo", "op\xff", ts, ""), 400, "invalid_signature"},
+		{"external id with a broken escape", strings.Replace(ok, "op-1", "op-1%zz", 1), 400, "invalid_signature"},
+		{"external id too long, signed so", connecttest.Query(key, "demo", strings.Repeat("x", 256), ts, ""), 400, "invalid_signature"},
+		{"too old", sign(unix(now.Add(-30*day - time.Second))), 410, "expired"},
+		{"too far ahead", sign(unix(now.Add(30*day + time.Second))), 410, "expired"},
+		{"milliseconds", sign(ts + "000"), 410, "expired"},
+		{"zero", sign("0"), 410, "expired"},
+		{"too old and wrong", strings.Replace(sign("1"), "op-1", "op-2", 1), 400, "invalid_signature"},
+		{"return_url alone", returnTo("https://pms.example/")[1:], 404, "partner_not_found"},
+	}
+}
+
+func TestConnectURL_ThatIsNotGood_IsRefusedWithItsCode(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	demo := s.Partner(t, "demo", key)
+	s.Partner(t, "other", "svc_cs_of_other")
+	s.Partner(t, "bare", "")
+	record, apiKey, hash := partner.NewAPIKey(system.Entropy{}.NewID(), demo.ID, partner.Development, "test", system.Entropy{}.Bytes(secret.Bytes), s.Clock.Now())
+	require.NoError(t, s.Store.WithinTx(t.Context(), func(ctx context.Context, repos ports.Repositories) error {
+		return repos.Partners.InsertKey(ctx, record, hash)
+	}))
+	// Tokens of forms opened without a partner: a POST is checked as its GET is.
+	for _, c := range failures(s, apiKey) {
+		for _, path := range []string{"/register", "/login"} {
+			t.Run(c.name+path, func(t *testing.T) {
+				b := s.Browser(t)
+				page := b.Get(path + "?" + c.query)
+				require.Equal(t, c.status, page.Status)
+				require.Equal(t, c.code, page.Code())
+				require.Empty(t, page.All("form"), "nothing to send on a page that refuses")
+				require.Empty(t, page.LinkTo("https://pms.example"), "return_url is not followed before the link is checked")
+
+				plain := b.Get(path)
+				values := map[string][]string{"email": {"a@b.example"}, "password": {password}, "companyName": {"C"}, "csrf_token": {plain.Input("csrf_token", "value")}}
+				sent := b.Post(path+"?"+c.query, values)
+				require.Equal(t, c.status, sent.Status)
+				require.Equal(t, c.code, sent.Code())
+				require.Nil(t, sent.Cookie("session"))
+			})
+		}
+	}
+	require.Zero(t, s.Count(t, "operators", ""))
+	require.Zero(t, s.Count(t, "account_links", ""))
+	require.Zero(t, s.Count(t, "events", ""))
+}
+
+func TestConnectURL_AtTheEdgesOfTheWindow_IsGood(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Partner(t, "demo", key)
+	b := s.Browser(t)
+	for _, at := range []time.Time{s.Clock.Now().Add(-connect.Window), s.Clock.Now().Add(connect.Window)} {
+		require.Equal(t, http.StatusOK, b.Get("/register?"+connecttest.Query(key, "demo", "a.b/ü +&", unix(at), "")).Status)
+	}
+}
+
+func TestConnectURL_ThatExpiresWhileTheFormIsFilledIn_IsRefusedAtThePost(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Partner(t, "demo", key)
+	b := s.Browser(t)
+	page := b.Get("/register?" + good(s, "demo", "op-1", ""))
+	require.Equal(t, http.StatusOK, page.Status)
+	s.Clock.Set(s.Clock.Now().Add(connect.Window + time.Minute))
+	sent := b.Send(page, 0, signup("a@b.example"))
+	require.Equal(t, http.StatusGone, sent.Status)
+	require.Equal(t, "expired", sent.Code())
+	require.Zero(t, s.Count(t, "operators", ""))
+}
+
+func TestConnectURL_AfterTheSecretWasRotated_IsRefused(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	p := s.Partner(t, "demo", key)
+	b := s.Browser(t)
+	page := b.Get("/register?" + good(s, "demo", "op-1", ""))
+	require.NoError(t, s.Store.WithinTx(t.Context(), func(ctx context.Context, repos ports.Repositories) error {
+		return repos.Partners.SetConnectSecret(ctx, p.ID, "svc_cs_new")
+	}))
+	require.Equal(t, "invalid_signature", b.Send(page, 0, signup("a@b.example")).Code())
+}

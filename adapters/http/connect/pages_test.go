@@ -1,0 +1,330 @@
+package connect_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/http/connect/connecttest"
+	"partnerdeposits/core/partner"
+)
+
+func TestEveryPage_CarriesTheSecurityHeadersAndALanguage(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{Environment: partner.Production})
+	s.Partner(t, "demo", key)
+	b := s.Browser(t)
+	query := good(s, "demo", "op-1", returnTo("https://pms.example/"))
+	answers := map[string]connecttest.Answer{
+		"register":         b.Get("/register"),
+		"login":            b.Get("/login"),
+		"connect":          b.Get("/register?" + query),
+		"connect login":    b.Get("/login?" + query),
+		"refused link":     b.Get("/register?partner=nobody"),
+		"form failed":      b.Submit("/register", map[string]string{"email": "x"}),
+		"no token":         b.Post("/register", nil),
+		"not found":        b.Get("/nowhere"),
+		"wrong method":     b.Post("/dashboard", nil),
+		"dashboard closed": b.Get("/dashboard"),
+	}
+	sent := b.Submit("/register?"+query, signup("a@b.example"))
+	answers["redirect"] = sent
+	answers["done"] = b.Get(sent.Location)
+	answers["dashboard"] = b.Get("/dashboard")
+	answers["consent"] = b.Get("/login?" + query)
+	for name, a := range answers {
+		policy := a.Header.Get("Content-Security-Policy")
+		for _, part := range []string{"default-src 'none'", "style-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"} {
+			require.Contains(t, policy, part, name)
+		}
+		require.NotContains(t, policy, "unsafe", name)
+		require.Equal(t, "nosniff", a.Header.Get("X-Content-Type-Options"), name)
+		require.Equal(t, "no-referrer", a.Header.Get("Referrer-Policy"), name)
+		require.Equal(t, "no-store", a.Header.Get("Cache-Control"), name)
+		require.NotEmpty(t, a.Header.Get("X-Request-Id"), name)
+		require.NotContains(t, a.Body, "style=", name)
+		require.Empty(t, a.All("script"), name)
+		if a.Status != http.StatusSeeOther {
+			require.Equal(t, "text/html; charset=utf-8", a.Header.Get("Content-Type"), name)
+			require.Equal(t, "en", a.Attr("html", "lang"), name)
+			require.Len(t, a.All("h1"), 1, name)
+			require.Len(t, a.All("main"), 1, name)
+		}
+	}
+	require.Equal(t, "route_not_found", answers["not found"].Code())
+	require.Equal(t, "method_not_allowed", answers["wrong method"].Code())
+	require.Equal(t, "/login", answers["dashboard closed"].Location)
+}
+
+func TestFormAction_NamesReturnURLOnlyWhereItIsFollowedWithoutAsking(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{Environment: partner.Production})
+	s.Partner(t, "demo", key, "https://pms.example")
+	b := s.Browser(t)
+	policy := func(raw string) string {
+		return b.Get("/register?" + good(s, "demo", "op-1", returnTo(raw))).Header.Get("Content-Security-Policy")
+	}
+	require.Contains(t, policy("https://pms.example/x"), "form-action 'self' https://pms.example")
+	require.True(t, strings.HasSuffix(policy("https://elsewhere.example/"), "form-action 'self'"))
+	failed := b.Send(b.Get("/register?"+good(s, "demo", "op-1", returnTo("https://pms.example/x"))), 0, map[string]string{"email": "x"})
+	require.Contains(t, failed.Header.Get("Content-Security-Policy"), "form-action 'self' https://pms.example", "the form shown again can end there too")
+}
+
+func TestForm_ThatFails_IsShownAgainWithWhatWasEntered(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Partner(t, "demo", key)
+	cases := []struct{ name, field, value, code string }{
+		{"no e-mail", "email", "", "invalid_email"},
+		{"no e-mail address", "email", "a@b", "invalid_email"},
+		{"e-mail with a zero byte", "email", "a\x00@b.example", "invalid_email"},
+		{"short password", "password", "ninechars", "invalid_password"},
+		{"long password", "password", strings.Repeat("x", 201), "invalid_password"},
+		{"no company", "companyName", "  ", "invalid_company_name"},
+		{"long company", "companyName", strings.Repeat("é", 121), "invalid_company_name"},
+		{"company with a zero byte", "companyName", "a\x00b", "invalid_company_name"},
+		{"company that is no UTF-8", "companyName", "a\xff", "invalid_company_name"},
+	}
+	for _, path := range []string{"/register", "/register?" + good(s, "demo", "op-1", "")} {
+		for _, c := range cases {
+			t.Run(c.name, func(t *testing.T) {
+				fields := signup("a@b.example")
+				fields[c.field] = c.value
+				sent := s.Browser(t).Submit(path, fields)
+				require.Equal(t, http.StatusUnprocessableEntity, sent.Status)
+				require.Equal(t, c.code, sent.Code())
+				require.Equal(t, "true", sent.Input(c.field, "aria-invalid"))
+				require.Contains(t, sent.Input(c.field, "aria-describedby"), c.field+"-error")
+				require.Empty(t, sent.Input("password", "value"))
+				if c.field != "email" {
+					require.Equal(t, "a@b.example", sent.Input("email", "value"))
+				}
+				if c.field != "companyName" {
+					require.Equal(t, "Chalets du Lac", sent.Input("companyName", "value"))
+				}
+				require.Nil(t, sent.Cookie("session"))
+			})
+		}
+	}
+	require.Zero(t, s.Count(t, "operators", ""))
+}
+
+func TestLogin_SaysTheSameOfAnUnknownEmailAndAWrongPassword(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Partner(t, "demo", key)
+	s.Browser(t).Submit("/register", signup("a@b.example"))
+	for _, query := range []string{"", "?" + good(s, "demo", "op-1", "")} {
+		ask := func(email, pw string) connecttest.Answer {
+			sent := s.Browser(t).Submit("/login"+query, map[string]string{"email": email, "password": pw})
+			require.Equal(t, http.StatusUnprocessableEntity, sent.Status)
+			require.Equal(t, "bad_credentials", sent.Code())
+			require.Nil(t, sent.Cookie("session"))
+			return sent
+		}
+		wrong, unknown := ask("a@b.example", "wrong password"), ask("c@d.example", password)
+		ask("no address\x00", password)
+		ask("", "")
+		ask("a@b.example", "")
+		same := func(a connecttest.Answer, email string) string {
+			return strings.NewReplacer(email, "EMAIL", a.Input("csrf_token", "value"), "TOKEN").Replace(a.Body)
+		}
+		require.Equal(t, same(wrong, "a@b.example"), same(unknown, "c@d.example"))
+	}
+}
+
+func TestPrefill_IsShownAsTextWhateverItHolds(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Partner(t, "demo", key)
+	b := s.Browser(t)
+	for _, evil := range []string{
+		`"><script>alert(1)</script>`, `' onfocus=alert(1) autofocus x='`, `</title><script>alert(1)</script>`, `javascript:alert(1)`, `<img src=x onerror=alert(1)>`, "\u2028</input>", `{{7*7}}`,
+	} {
+		escaped := url.QueryEscape(evil)
+		for _, path := range []string{"/register", "/login"} {
+			page := b.Get(path + "?" + good(s, "demo", evil, "&email="+escaped+"&name="+escaped+"&x="+escaped+returnTo("https://pms.example/?"+escaped)))
+			require.Equal(t, http.StatusOK, page.Status)
+			require.Equal(t, evil, page.Input("email", "value"))
+			if path == "/register" {
+				require.Equal(t, evil, page.Input("companyName", "value"))
+			}
+			require.Empty(t, page.All("script"))
+			require.Empty(t, page.All("img"))
+			for _, input := range page.All("input") {
+				for _, a := range input.Attr {
+					require.False(t, strings.HasPrefix(a.Key, "on"), a.Key)
+				}
+			}
+		}
+		require.Empty(t, b.Get(`/register?partner=`+escaped+`&x="><script>`).All("script"))
+		sent := b.Submit("/register", map[string]string{"email": evil, "companyName": evil, "password": "short"})
+		require.Equal(t, strings.TrimSpace(evil), sent.Input("email", "value"))
+		require.Empty(t, sent.All("script"))
+	}
+	// A company name like that goes through, and shows as text afterwards too.
+	evil := `<script>alert(1)</script>`
+	fields := signup("x@y.example")
+	fields["companyName"] = evil
+	b.Submit("/register?"+good(s, "demo", evil, ""), fields)
+	home := b.Get("/dashboard")
+	require.Equal(t, http.StatusOK, home.Status)
+	require.Empty(t, home.All("script"))
+	require.Contains(t, home.Body, "&lt;script&gt;")
+}
+
+func TestPosts_WithoutTheTokenOfTheirPage_ChangeNothing(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Partner(t, "demo", key)
+	query := "?" + good(s, "demo", "op-1", "")
+	b := s.Browser(t)
+	other := s.Browser(t).Get("/register").Input("csrf_token", "value")
+	b.Get("/register")
+	for _, token := range []string{"", "x", other, strings.Repeat("0", 64)} {
+		for _, path := range []string{"/register", "/login", "/register" + query, "/login" + query} {
+			values := url.Values{"email": {"a@b.example"}, "password": {password}, "companyName": {"C"}}
+			if token != "" {
+				values.Set("csrf_token", token)
+			}
+			sent := b.Post(path, values)
+			require.Equal(t, http.StatusForbidden, sent.Status)
+			require.Equal(t, "invalid_csrf_token", sent.Code())
+			require.Equal(t, path, sent.LinkTo("/"), "the way back to the form")
+			require.Equal(t, 403, b.Post(path+map[bool]string{true: "&", false: "?"}[strings.Contains(path, "?")]+"csrf_token="+token, values).Status)
+		}
+	}
+	require.Zero(t, s.Count(t, "operators", ""))
+
+	b.Submit("/register"+query, signup("a@b.example"))
+	home := b.Get("/dashboard")
+	link := home.Input("link", "value")
+	for path, values := range map[string]url.Values{
+		"/logout":           {},
+		"/dashboard/unlink": {"link": {link}, "csrf_token": {other}},
+		"/login" + query:    {"intent": {"link"}},
+	} {
+		require.Equal(t, http.StatusForbidden, b.Post(path, values).Status, path)
+	}
+	require.Equal(t, 1, s.Count(t, "sessions", ""))
+	require.Equal(t, 1, s.Count(t, "account_links", "revoked_at IS NULL"))
+
+	// With the right token but from another site.
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/logout", strings.NewReader(url.Values{"csrf_token": {home.Input("csrf_token", "value")}}.Encode()))
+	require.NoError(t, err)
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Sec-Fetch-Site", "cross-site")
+	require.Equal(t, http.StatusForbidden, b.Do(req).Status)
+}
+
+func TestPrefill_NeverReplacesWhatWasPosted(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Partner(t, "demo", key)
+	sent := s.Browser(t).Submit("/register?"+good(s, "demo", "op-1", "&email=prefilled%40x.example&companyName=Query&password=query-password"), signup("typed@x.example"))
+	require.Equal(t, http.StatusSeeOther, sent.Status)
+	require.Equal(t, 1, s.Count(t, "operators", "email = 'typed@x.example'"))
+	require.Equal(t, 1, s.Count(t, "accounts", "company_name = 'Chalets du Lac'"))
+}
+
+func TestCookies_OverHTTPS_AreBoundToTheHost(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{DashboardURL: "https://dash.example"})
+	b := s.Browser(t)
+	page := b.Get("/register?lang=fr")
+	form := page.Cookie("__Host-form")
+	require.NotNil(t, form)
+	require.True(t, form.Secure && form.HttpOnly && form.Path == "/" && form.Domain == "" && form.MaxAge == 0)
+	require.Equal(t, http.SameSiteLaxMode, form.SameSite)
+	require.NotNil(t, page.Cookie("lang"))
+
+	// Go's cookie jar keeps Secure cookies from http, as a browser would: they are carried by hand.
+	values := url.Values{"email": {"a@b.example"}, "password": {password}, "companyName": {"C"}, "csrf_token": {page.Input("csrf_token", "value")}}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/register", strings.NewReader(values.Encode()))
+	require.NoError(t, err)
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Cookie", form.Name+"="+form.Value)
+	sent := b.Do(req)
+	require.Equal(t, http.StatusSeeOther, sent.Status, sent.Body)
+	session := sent.Cookie("__Host-session")
+	require.NotNil(t, session)
+	require.True(t, session.Secure && session.HttpOnly && session.Path == "/" && session.Domain == "")
+	require.Equal(t, http.SameSiteLaxMode, session.SameSite)
+	require.Equal(t, int((14 * 24 * time.Hour).Seconds()), session.MaxAge)
+	require.Len(t, session.Value, 43, "32 random bytes")
+	require.True(t, sent.Cookie("__Host-form").Expires.Before(s.Clock.Now()))
+	require.Zero(t, s.Count(t, "sessions", "encode(token_hash, 'escape') LIKE '%"+session.Value+"%'"))
+}
+
+func TestSession_IsNewAtEachLoginAndEndsAfterFourteenDays(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	b := s.Browser(t)
+	b.Submit("/register", signup("a@b.example"))
+	require.Equal(t, 1, s.Count(t, "sessions", ""))
+	// A session known before, planted or not, is worth nothing after a log-in in the same browser.
+	before := b.Get("/dashboard")
+	token := before.Input("csrf_token", "value")
+	sent := b.Post("/login", url.Values{"csrf_token": {token}, "email": {"a@b.example"}, "password": {password}})
+	require.Equal(t, http.StatusSeeOther, sent.Status)
+	require.Equal(t, 1, s.Count(t, "sessions", ""), "the old one is gone")
+	require.Equal(t, http.StatusForbidden, b.Post("/logout", url.Values{"csrf_token": {token}}).Status, "and so are its forms")
+	require.Equal(t, http.StatusOK, b.Get("/dashboard").Status)
+	require.Equal(t, "/dashboard", b.Get("/login").Location, "who is signed in needs no login page")
+
+	s.Clock.Set(s.Clock.Now().Add(14*24*time.Hour - time.Second))
+	require.Equal(t, http.StatusOK, b.Get("/dashboard").Status)
+	s.Clock.Set(s.Clock.Now().Add(2 * time.Second))
+	require.Equal(t, "/login", b.Get("/dashboard").Location)
+}
+
+func TestLogout_EndsTheSession(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	b := s.Browser(t)
+	b.Submit("/register", signup("a@b.example"))
+	sent := b.Send(b.Get("/dashboard"), 0, nil)
+	require.Equal(t, "/login", sent.Location)
+	require.True(t, sent.Cookie("session").Expires.Before(s.Clock.Now()))
+	require.Zero(t, s.Count(t, "sessions", ""))
+	require.Equal(t, "/login", b.Get("/dashboard").Location)
+}
+
+func TestAttempts_BeyondTheLimit_AreRefusedOnBothForms(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{Limit: 2})
+	require.Equal(t, http.StatusUnprocessableEntity, s.Browser(t).Submit("/login", login("a@b.example")).Status)
+	require.Equal(t, http.StatusSeeOther, s.Browser(t).Submit("/register", signup("a@b.example")).Status)
+	for path, fields := range map[string]map[string]string{"/login": login("a@b.example"), "/register": signup("c@d.example")} {
+		sent := s.Browser(t).Submit(path, fields)
+		require.Equal(t, http.StatusTooManyRequests, sent.Status)
+		require.Equal(t, "rate_limited", sent.Code())
+		require.Equal(t, "7", sent.Header.Get("Retry-After"))
+		require.Nil(t, sent.Cookie("session"))
+	}
+	rules := *s.Limiter.Rules.Load()
+	require.Len(t, rules, 2)
+	for _, r := range rules {
+		require.Equal(t, 10, r.PerMinute)
+		require.NotContains(t, r.Key, "@", "no address of a person in Redis")
+	}
+	require.Contains(t, rules[0].Key, "127.0.0.1")
+}
+
+func TestPages_SpeakTheReadersLanguage(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Partner(t, "demo", key)
+	b := s.Browser(t)
+	french := b.Get("/register?" + good(s, "demo", "op-1", "&lang=fr"))
+	require.Equal(t, "fr", french.Attr("html", "lang"))
+	require.Contains(t, french.Body, "Créez votre compte et reliez-le à Partner demo")
+	require.Equal(t, "fr", b.Get("/login").Attr("html", "lang"), "remembered")
+	refused := b.Get("/login?partner=nobody")
+	require.Contains(t, refused.Body, "Partenaire inconnu")
+	require.Equal(t, "en", b.Get("/login?lang=en").Attr("html", "lang"))
+}

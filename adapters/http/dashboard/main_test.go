@@ -1,0 +1,62 @@
+package dashboard_test
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/http/connect/connecttest"
+	"partnerdeposits/adapters/postgres/pgtest"
+	"partnerdeposits/adapters/system"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/ports"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+const key = secret.Text("svc_cs_0123456789abcdef0123456789abcdef")
+
+// linked gives an operator who signed up through a connect URL of the partner, with the account that it made.
+func linked(t *testing.T, s *connecttest.Server, email, slug string) (*connecttest.Browser, id.ID) {
+	t.Helper()
+	b := s.Browser(t)
+	query := connecttest.Query(key, slug, "op-"+email[:1], unix(s), "")
+	sent := b.Submit("/register?"+query, map[string]string{"email": email, "password": "correct horse battery", "companyName": "Chalets of " + email})
+	require.Equal(t, http.StatusSeeOther, sent.Status)
+	_, account, err := s.Store.OperatorByEmail(t.Context(), email)
+	require.NoError(t, err)
+	return b, account.ID
+}
+
+// deposits adds n pending deposits, a minute apart.
+func deposits(t *testing.T, s *connecttest.Server, p partner.Partner, account id.ID, n int) []string {
+	t.Helper()
+	var references []string
+	require.NoError(t, s.Store.WithinTx(t.Context(), func(ctx context.Context, repos ports.Repositories) error {
+		for i := range n {
+			created := s.Clock.Now().Add(time.Duration(i) * time.Minute)
+			d := &deposit.Deposit{
+				ID: system.Entropy{}.NewID(), Reference: "D-TEST-" + account.Encode()[20:] + strconv.Itoa(i), Status: deposit.Pending, Version: 1,
+				AccountID: account, PartnerID: p.ID, ByPartnerAPI: true, ExternalID: "x", Amount: 125_050 + money.Cents(i),
+				ContractStartAt: created, ContractEndAt: created.Add(72 * time.Hour), RentalContract: "<b>" + strconv.Itoa(i),
+				CheckoutExpiresAt: created.Add(72 * time.Hour), CreatedAt: created, UpdatedAt: created,
+			}
+			references = append(references, d.Reference)
+			if err := repos.Deposits.Insert(ctx, d, secret.Text("token-"+d.Reference)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	return references
+}
+
+func unix(s *connecttest.Server) string { return strconv.FormatInt(s.Clock.Now().Unix(), 10) }
