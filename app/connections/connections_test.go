@@ -1,0 +1,270 @@
+package connections_test
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/system"
+	"partnerdeposits/app/connections"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/ports"
+)
+
+func TestRevoke_ByEachSide_EndsTheLinkAndTellsTheOperatorOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	p := b.partner(t, "demo", key)
+	cases := map[string]struct {
+		revoke func(connections.Arrival) (bool, error)
+		actor  string
+		says   string
+	}{
+		"operator": {func(a connections.Arrival) (bool, error) {
+			link, err := b.Links.ActiveLink(t.Context(), a.SignedIn.Account.ID)
+			if err != nil || link == nil {
+				return false, err
+			}
+			return b.UnlinkByOperator(t.Context(), a.SignedIn.Operator, a.SignedIn.Account, link.ID)
+		}, "operator:opr_", "by you"},
+		"partner": {func(a connections.Arrival) (bool, error) {
+			return b.RevokeByPartner(t.Context(), p, a.SignedIn.Account.ID)
+		}, "partner:prt_", "by Partner demo"},
+		"admin": {func(a connections.Arrival) (bool, error) {
+			return b.RevokeByAdmin(t.Context(), "demo", a.SignedIn.Account.ID)
+		}, "admin", "by our support"},
+	}
+	for by, c := range cases {
+		email := by + "@b.example"
+		a := b.linked(t, "demo", by, email)
+		changed, err := c.revoke(a)
+		require.NoError(t, err)
+		require.True(t, changed)
+		again, err := c.revoke(a)
+		require.NoError(t, err)
+		require.False(t, again, by)
+		account := id.Account.Of(a.SignedIn.Account.ID)
+		require.Equal(t, 1, b.count(t, "account_links", "account_id = $1 AND revoked_by = $2", a.SignedIn.Account.ID, by))
+		require.Equal(t, 1, b.count(t, "audit_log", "action = 'link.revoke' AND subject = $1 AND actor LIKE $2 || '%'", account, c.actor))
+		require.Equal(t, 1, b.count(t, "mails", "recipient = $1", email))
+		require.Equal(t, 1, b.count(t, "mails", "recipient = $1 AND body LIKE '%' || $2 || '%' AND body LIKE '%https://dash.example/dashboard%'", email, c.says))
+
+		// A new connect under the same external id makes a new link, with its event.
+		arrival, err := b.Link(t.Context(), request("demo", by), a.SignedIn.Operator, a.SignedIn.Account)
+		require.NoError(t, err)
+		require.Equal(t, connect.Linked, arrival.Outcome)
+	}
+	require.Equal(t, 6, b.count(t, "events", "name = 'rental_operator.linked'"))
+}
+
+func TestRevoke_OfWhatNeverWas_IsNotFound(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.partner(t, "demo", key)
+	other := b.partner(t, "other", key)
+	a := b.linked(t, "demo", "x", "a@b.example")
+	_, err := b.RevokeByPartner(t.Context(), other, a.SignedIn.Account.ID)
+	require.ErrorIs(t, err, connect.ErrAccountNotFound)
+	_, err = b.RevokeByAdmin(t.Context(), "other", a.SignedIn.Account.ID)
+	require.ErrorIs(t, err, connect.ErrAccountNotFound)
+	_, err = b.RevokeByAdmin(t.Context(), "nobody", a.SignedIn.Account.ID)
+	require.ErrorIs(t, err, partner.ErrNotFound)
+	_, err = b.RevokeByAdmin(t.Context(), "no\x00body", a.SignedIn.Account.ID)
+	require.ErrorIs(t, err, partner.ErrNotFound)
+	require.Zero(t, b.count(t, "mails", "true"))
+}
+
+func TestRevokes_AtOnce_SendOneMail(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	p := b.partner(t, "demo", key)
+	a := b.linked(t, "demo", "x", "a@b.example")
+	var wg sync.WaitGroup
+	errs := make([]error, 12)
+	for i := range errs {
+		wg.Go(func() { _, errs[i] = b.RevokeByPartner(t.Context(), p, a.SignedIn.Account.ID) })
+	}
+	wg.Wait()
+	require.NoError(t, errors.Join(errs...))
+	require.Equal(t, 1, b.count(t, "mails", "true"))
+	require.Equal(t, 1, b.count(t, "audit_log", "action = 'link.revoke'"))
+}
+
+// failingTx breaks the transaction after the use case has written everything.
+type failingTx struct{ ports.UnitOfWork }
+
+var errBroken = errors.New("broken")
+
+func (f failingTx) WithinTx(ctx context.Context, fn func(context.Context, ports.Repositories) error) error {
+	return f.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		if err := fn(ctx, repos); err != nil {
+			return err
+		}
+		return errBroken
+	})
+}
+
+func TestConnect_ThatFailsAtItsEnd_LeavesNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	p := b.partner(t, "demo", key)
+	a := b.linked(t, "demo", "x", "a@b.example")
+	broken := connections.New(b.Deps)
+	broken.Tx = failingTx{b.Tx}
+	_, err := broken.SignUp(t.Context(), request("demo", "y"), form("c@d.example"), "")
+	require.ErrorIs(t, err, errBroken)
+	_, err = broken.RevokeByPartner(t.Context(), p, a.SignedIn.Account.ID)
+	require.ErrorIs(t, err, errBroken)
+	for table, want := range map[string]int{"operators": 1, "accounts": 1, "sessions": 1, "account_links": 1, "events": 1, "outbox": 1, "mails": 0} {
+		require.Equal(t, want, b.count(t, table, "true"), table)
+	}
+	require.Equal(t, 1, b.count(t, "account_links", "revoked_at IS NULL"))
+}
+
+func TestSignUps_AtOnceWithOneExternalID_MakeOneOfEverything(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.partner(t, "demo", key)
+	var wg sync.WaitGroup
+	outcomes, errs := make([]connect.Outcome, 20), make([]error, 20)
+	for i := range outcomes {
+		wg.Go(func() {
+			var a connections.Arrival
+			a, errs[i] = b.SignUp(t.Context(), request("demo", "x"), form(string(rune('a'+i))+"@b.example"), "")
+			outcomes[i] = a.Outcome
+		})
+	}
+	wg.Wait()
+	require.NoError(t, errors.Join(errs...))
+	count := map[connect.Outcome]int{}
+	for _, o := range outcomes {
+		count[o]++
+	}
+	require.Equal(t, map[connect.Outcome]int{connect.Linked: 1, connect.Failed: 19}, count)
+	for _, table := range []string{"operators", "accounts", "sessions", "account_links", "events", "outbox", "audit_log"} {
+		require.Equal(t, 1, b.count(t, table, "true"), table)
+	}
+}
+
+func TestLinks_AtOnceOfOneAccount_AreOneLinkAndOneEvent(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.partner(t, "demo", key)
+	a := b.linked(t, "demo", "first", "a@b.example")
+	_, err := b.RevokeByAdmin(t.Context(), "demo", a.SignedIn.Account.ID)
+	require.NoError(t, err)
+	var wg sync.WaitGroup
+	outcomes, errs := make([]connect.Outcome, 16), make([]error, 16)
+	for i := range outcomes {
+		wg.Go(func() {
+			var arrival connections.Arrival
+			arrival, errs[i] = b.Link(t.Context(), request("demo", "second"), a.SignedIn.Operator, a.SignedIn.Account)
+			outcomes[i] = arrival.Outcome
+		})
+	}
+	wg.Wait()
+	require.NoError(t, errors.Join(errs...))
+	count := map[connect.Outcome]int{}
+	for _, o := range outcomes {
+		count[o]++
+	}
+	require.Equal(t, map[connect.Outcome]int{connect.Linked: 1, connect.AlreadyLinked: 15}, count)
+	require.Equal(t, 2, b.count(t, "events", "true"))
+}
+
+func TestConnectURL_IsGoodOnThePages(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.partner(t, "demo", key)
+	raw, err := b.ConnectURL(t.Context(), connections.URLRequest{PartnerSlug: "demo", ExternalID: "a.b +&ü", Email: "a@b.example", Name: "N & Co", ReturnURL: "https://pms.example/?a=1&b"})
+	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(raw, "https://dash.example/register?partner=demo&external_id="), raw)
+	u, err := url.Parse(raw)
+	require.NoError(t, err)
+	r, prefill, connected := connections.Query(u.RawQuery)
+	require.True(t, connected)
+	require.Equal(t, connections.Prefill{Email: "a@b.example", Name: "N & Co"}, prefill)
+	inv, err := b.Open(t.Context(), r)
+	require.NoError(t, err)
+	require.Equal(t, "a.b +&ü", inv.ExternalID)
+	require.Equal(t, "pms.example", inv.Return.URL.Host)
+	require.False(t, inv.Return.Direct)
+}
+
+func TestConnectURL_ForWhatThePagesWouldRefuse_IsNotMade(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.partner(t, "demo", key)
+	b.partner(t, "bare", "")
+	for want, r := range map[error]connections.URLRequest{
+		connect.ErrPartnerNotFound:                       {PartnerSlug: "nobody", ExternalID: "x"},
+		connect.ErrMissingConnectSecret:                  {PartnerSlug: "bare", ExternalID: "x"},
+		fault.ErrInvalidField.WithMessage("no id"):       {PartnerSlug: "demo"},
+		fault.ErrInvalidField.WithMessage("long id"):     {PartnerSlug: "demo", ExternalID: strings.Repeat("x", 256)},
+		fault.ErrInvalidField.WithMessage("zero byte"):   {PartnerSlug: "demo", ExternalID: "\x00"},
+		fault.ErrInvalidField.WithMessage("e-mail"):      {PartnerSlug: "demo", ExternalID: "x", Email: "nope"},
+		fault.ErrInvalidField.WithMessage("return"):      {PartnerSlug: "demo", ExternalID: "x", ReturnURL: "http://localhost/"},
+		fault.ErrInvalidField.WithMessage("javascript:"): {PartnerSlug: "demo", ExternalID: "x", ReturnURL: "javascript:alert(1)"},
+	} {
+		raw, err := b.ConnectURL(t.Context(), r)
+		require.ErrorIs(t, err, want)
+		require.Empty(t, raw)
+	}
+}
+
+func TestCeiling_IsSetShownAndTakenBack(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	p := b.partner(t, "demo", key)
+	a := b.linked(t, "demo", "x", "a@b.example").SignedIn.Account
+	view, err := b.Account(t.Context(), a.ID)
+	require.NoError(t, err)
+	require.Equal(t, deposit.DefaultMaxAmount, view.MaxAmount())
+	require.Equal(t, p.ID, view.Partner.ID)
+	require.Equal(t, "a@b.example", view.Operator.Email)
+
+	require.NoError(t, b.SetCeiling(t.Context(), a.ID, 400_000))
+	view, err = b.Account(t.Context(), a.ID)
+	require.NoError(t, err)
+	require.EqualValues(t, 400_000, view.MaxAmount())
+	require.ErrorIs(t, b.SetCeiling(t.Context(), a.ID, 6_999), fault.ErrInvalidField)
+	require.ErrorIs(t, b.SetCeiling(t.Context(), a.ID, -1), fault.ErrInvalidField)
+	require.ErrorIs(t, b.SetCeiling(t.Context(), system.Entropy{}.NewID(), 400_000), connect.ErrAccountNotFound)
+	require.NoError(t, b.SetCeiling(t.Context(), a.ID, 0))
+	view, err = b.Account(t.Context(), a.ID)
+	require.NoError(t, err)
+	require.Equal(t, deposit.DefaultMaxAmount, view.MaxAmount())
+	require.Equal(t, 2, b.count(t, "audit_log", "action = 'account.ceiling'"))
+
+	list, err := b.Accounts(t.Context(), ports.Page{Limit: 100})
+	require.NoError(t, err)
+	require.Len(t, list.Items, 1)
+}
+
+func TestQuery_ReadsEachParameterOnce(t *testing.T) {
+	t.Parallel()
+	r, prefill, connected := connections.Query("partner=a&external_id=b%20c&ts=1&sig=s&return_url=u&email=e&name=n")
+	require.True(t, connected)
+	require.Equal(t, connect.Params{Partner: "a", ExternalID: "b c", TS: "1", Sig: "s"}, r.Params)
+	require.Equal(t, "u", r.ReturnURL)
+	require.Equal(t, connections.Prefill{Email: "e", Name: "n"}, prefill)
+	for _, raw := range []string{"", "x=1", "email=e&name=n", "&&=", "lang=fr"} {
+		_, _, connected := connections.Query(raw)
+		require.False(t, connected, raw)
+	}
+	for _, raw := range []string{"sig", "ts=", "partner=%zz", "external%5fid=1", "return_url=x"} {
+		_, _, connected := connections.Query(raw)
+		require.True(t, connected, raw)
+	}
+	r, _, _ = connections.Query("ts=1&ts=1&sig=%zz&external_id=a%00&partner=%ff")
+	require.Equal(t, connect.Params{}, r.Params)
+}

@@ -1,0 +1,157 @@
+package operators_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/pgtest"
+	"partnerdeposits/adapters/secrets"
+	"partnerdeposits/adapters/system"
+	"partnerdeposits/app/operators"
+	"partnerdeposits/core/connect"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+type clock struct{ at time.Time }
+
+func (c *clock) Now() time.Time { return c.at }
+
+// counting notes what was compared with what, so that a test can see the work done for nobody.
+type counting struct {
+	mu     sync.Mutex
+	hashes []string
+}
+
+func (c *counting) Hash(_ context.Context, password string) (string, error) {
+	return "plain:" + password, nil
+}
+func (c *counting) Matches(_ context.Context, password, hash string) (bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hashes = append(c.hashes, hash)
+	return hash == "plain:"+password, nil
+}
+
+func setup(t *testing.T) (*operators.Service, *clock, *counting, *pgxpool.Pool) {
+	t.Helper()
+	pool, err := postgres.NewPool(t.Context(), pgtest.URL(t), postgres.PoolOptions{})
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	cipher, err := secrets.Open(secrets.DevelopmentKeyset)
+	require.NoError(t, err)
+	store := postgres.NewStore(pool, cipher, postgres.Options{})
+	t.Cleanup(func() { store.Close(context.Background()) })
+	at, passwords := &clock{time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)}, &counting{}
+	return operators.New(operators.Deps{Tx: store, Operators: store, Passwords: passwords, Clock: at, Entropy: system.Entropy{}}), at, passwords, pool
+}
+
+func form(email string) connect.SignUp {
+	return connect.SignUp{Email: email, Password: "correct horse", CompanyName: "Chalets"}
+}
+
+func TestSignUp_BeginsASessionThatEndsAfterFourteenDays(t *testing.T) {
+	t.Parallel()
+	s, at, _, pool := setup(t)
+	in, err := s.SignUp(t.Context(), form("A@b.example"), "")
+	require.NoError(t, err)
+	token := in.Token.Reveal()
+	o, a, err := s.Who(t.Context(), token)
+	require.NoError(t, err)
+	require.Equal(t, in.Operator.ID, o.ID)
+	require.Equal(t, "Chalets", a.CompanyName)
+	var stored []byte
+	require.NoError(t, pool.QueryRow(t.Context(), "SELECT token_hash FROM sessions").Scan(&stored))
+	require.NotContains(t, string(stored), token)
+
+	at.at = at.at.Add(14*24*time.Hour - time.Second)
+	_, _, err = s.Who(t.Context(), token)
+	require.NoError(t, err, "busy or not, until the last second")
+	at.at = at.at.Add(time.Second)
+	_, _, err = s.Who(t.Context(), token)
+	require.ErrorIs(t, err, connect.ErrBadCredentials)
+}
+
+func TestWho_WithAnythingElse_IsNobody(t *testing.T) {
+	t.Parallel()
+	s, _, _, _ := setup(t)
+	for _, token := range []string{"", "x", strings.Repeat("A", 43), strings.Repeat("\x00", 43), strings.Repeat("A", 4000)} {
+		_, _, err := s.Who(t.Context(), token)
+		require.ErrorIs(t, err, connect.ErrBadCredentials)
+	}
+}
+
+func TestSignUp_OfAnEmailTaken_IsRefusedInAnyCase(t *testing.T) {
+	t.Parallel()
+	s, _, _, _ := setup(t)
+	_, err := s.SignUp(t.Context(), form("A@b.example"), "")
+	require.NoError(t, err)
+	_, err = s.SignUp(t.Context(), form("a@B.example"), "")
+	require.ErrorIs(t, err, connect.ErrEmailTaken)
+}
+
+func TestSignUps_AtOnceWithOneEmail_MakeOneOperator(t *testing.T) {
+	t.Parallel()
+	s, _, _, pool := setup(t)
+	errs := make([]error, 12)
+	var wg sync.WaitGroup
+	for i := range errs {
+		wg.Go(func() { _, errs[i] = s.SignUp(t.Context(), form("a@b.example"), "") })
+	}
+	wg.Wait()
+	won := 0
+	for _, err := range errs {
+		if err == nil {
+			won++
+		} else {
+			require.ErrorIs(t, err, connect.ErrEmailTaken)
+		}
+	}
+	require.Equal(t, 1, won)
+	var n int
+	require.NoError(t, pool.QueryRow(t.Context(), "SELECT (SELECT count(*) FROM operators) + (SELECT count(*) FROM accounts) + (SELECT count(*) FROM sessions)").Scan(&n))
+	require.Equal(t, 3, n)
+}
+
+func TestLogIn_ComparesAlsoForAnUnknownEmail(t *testing.T) {
+	t.Parallel()
+	s, _, passwords, _ := setup(t)
+	_, err := s.SignUp(t.Context(), form("a@b.example"), "")
+	require.NoError(t, err)
+	for _, email := range []string{"a@b.example", "nobody@b.example", "no address\x00", ""} {
+		_, err := s.LogIn(t.Context(), email, "wrong", "")
+		require.ErrorIs(t, err, connect.ErrBadCredentials)
+	}
+	require.Equal(t, []string{"plain:correct horse", "", "", ""}, passwords.hashes, "an empty hash costs the same time")
+}
+
+func TestLogIn_ReplacesTheSessionOfTheBrowser(t *testing.T) {
+	t.Parallel()
+	s, _, _, _ := setup(t)
+	first, err := s.SignUp(t.Context(), form("a@b.example"), "")
+	require.NoError(t, err)
+	elsewhere, err := s.LogIn(t.Context(), "A@B.example", "correct horse", "")
+	require.NoError(t, err)
+	second, err := s.LogIn(t.Context(), "a@b.example", "correct horse", first.Token.Reveal())
+	require.NoError(t, err)
+	_, _, err = s.Who(t.Context(), first.Token.Reveal())
+	require.ErrorIs(t, err, connect.ErrBadCredentials)
+	for _, token := range []string{second.Token.Reveal(), elsewhere.Token.Reveal()} {
+		_, _, err = s.Who(t.Context(), token)
+		require.NoError(t, err)
+	}
+	require.NoError(t, s.LogOut(t.Context(), second.Token.Reveal()))
+	require.NoError(t, s.LogOut(t.Context(), second.Token.Reveal()), "again is no error")
+	require.NoError(t, s.LogOut(t.Context(), "nonsense"))
+	_, _, err = s.Who(t.Context(), second.Token.Reveal())
+	require.ErrorIs(t, err, connect.ErrBadCredentials)
+	_, _, err = s.Who(t.Context(), elsewhere.Token.Reveal())
+	require.NoError(t, err)
+}
