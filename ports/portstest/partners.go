@@ -1,0 +1,146 @@
+package portstest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/partner"
+	"partnerdeposits/ports"
+)
+
+var partnersSuite = map[string]func(*testing.T, *world){
+	"Partners_Insert_IsFoundBySlugAndID": func(t *testing.T, w *world) {
+		p := partner.Partner{ID: NewID(), Slug: "harbour-pms", Name: "Harbour", ContactEmail: "dev@pms.example",
+			ReturnOrigins: []string{"https://pms.example"}, RateLimitPerMinute: 60, HasConnectSecret: true, CreatedAt: at0}
+		w.do(func(ctx context.Context, r ports.Repositories) error {
+			return r.Partners.Insert(ctx, p, "svc_cs_secret")
+		})
+
+		bySlug, err := w.PartnerBySlug(t.Context(), p.Slug)
+		require.NoError(t, err)
+		require.Empty(t, cmp.Diff(p, bySlug))
+		byID, err := w.PartnerByID(t.Context(), p.ID)
+		require.NoError(t, err)
+		require.Empty(t, cmp.Diff(p, byID))
+		all, err := w.Partners(t.Context())
+		require.NoError(t, err)
+		require.Len(t, all, 1)
+	},
+	"Partners_Insert_SlugTaken": func(t *testing.T, w *world) {
+		p := w.partner()
+		err := w.try(func(ctx context.Context, r ports.Repositories) error {
+			return r.Partners.Insert(ctx, partner.Partner{ID: NewID(), Slug: p.Slug, Name: "Other", CreatedAt: at0}, "")
+		})
+		require.ErrorIs(t, err, partner.ErrSlugTaken)
+	},
+	"Partners_Unknown_AreNotFound": func(t *testing.T, w *world) {
+		_, err := w.PartnerBySlug(t.Context(), "nobody")
+		require.ErrorIs(t, err, partner.ErrNotFound)
+		_, err = w.PartnerByID(t.Context(), NewID())
+		require.ErrorIs(t, err, partner.ErrNotFound)
+		for _, change := range []func(context.Context, ports.Repositories) error{
+			func(ctx context.Context, r ports.Repositories) error {
+				return r.Partners.SetConnectSecret(ctx, NewID(), "svc_cs_x")
+			},
+			func(ctx context.Context, r ports.Repositories) error { return r.Partners.SetRateLimit(ctx, NewID(), 5) },
+		} {
+			require.ErrorIs(t, w.try(change), partner.ErrNotFound)
+		}
+	},
+	"Partners_ConnectSecret_IsSetReplacedAndCleared": func(t *testing.T, w *world) {
+		p := w.partner()
+		require.Empty(t, connectSecret(t, w, p))
+		for _, key := range []string{"svc_cs_one", "svc_cs_two", ""} {
+			w.do(func(ctx context.Context, r ports.Repositories) error {
+				return r.Partners.SetConnectSecret(ctx, p.ID, secretText(key))
+			})
+			require.Equal(t, key, connectSecret(t, w, p))
+			got, err := w.PartnerByID(t.Context(), p.ID)
+			require.NoError(t, err)
+			require.Equal(t, key != "", got.HasConnectSecret)
+		}
+	},
+	"Partners_RateLimit_IsSetAndGoesBackToTheDefault": func(t *testing.T, w *world) {
+		p := w.partner()
+		for _, limit := range []int{120, 0} {
+			w.do(func(ctx context.Context, r ports.Repositories) error {
+				return r.Partners.SetRateLimit(ctx, p.ID, limit)
+			})
+			got, err := w.PartnerByID(t.Context(), p.ID)
+			require.NoError(t, err)
+			require.Equal(t, limit, got.RateLimitPerMinute)
+		}
+	},
+	"Keys_Insert_AreFoundByHashAndListedNewestFirst": func(t *testing.T, w *world) {
+		p := w.partner()
+		older, newer := w.key(p, "older", at0), w.key(p, "newer", at0.Add(time.Hour))
+		key, owner, err := w.KeyByHash(t.Context(), partner.HashKey("newer"))
+		require.NoError(t, err)
+		require.Empty(t, cmp.Diff(newer, key))
+		require.Empty(t, cmp.Diff(p, owner, cmpopts.EquateEmpty()))
+		keys, err := w.Keys(t.Context(), p.ID)
+		require.NoError(t, err)
+		require.Empty(t, cmp.Diff([]partner.APIKey{newer, older}, keys))
+	},
+	"Keys_UnknownHash_IsInvalid": func(t *testing.T, w *world) {
+		_, _, err := w.KeyByHash(t.Context(), partner.HashKey("unknown"))
+		require.ErrorIs(t, err, partner.ErrInvalidAPIKey)
+		k := w.key(w.partner(), "unknown", at0) // made after it was asked for: works at once
+		got, _, err := w.KeyByHash(t.Context(), partner.HashKey("unknown"))
+		require.NoError(t, err)
+		require.Equal(t, k.ID, got.ID)
+	},
+	"Keys_Revoke_IsFoundRevokedWithinFiveSecondsAndKeepsItsFirstTime": func(t *testing.T, w *world) {
+		k := w.key(w.partner(), "ended", at0)
+		_, _, err := w.KeyByHash(t.Context(), partner.HashKey("ended")) // may be remembered from here on
+		require.NoError(t, err)
+		for _, at := range []time.Time{at0.Add(time.Minute), at0.Add(time.Hour)} {
+			w.do(func(ctx context.Context, r ports.Repositories) error {
+				ended, err := r.Partners.RevokeKey(ctx, k.ID, at)
+				require.Equal(t, at0.Add(time.Minute), ended.RevokedAt)
+				return err
+			})
+		}
+		require.Eventually(t, func() bool {
+			got, _, err := w.KeyByHash(t.Context(), partner.HashKey("ended"))
+			return err == nil && got.Revoked()
+		}, 5*time.Second, 20*time.Millisecond)
+	},
+	"Keys_RevokeUnknown_IsNotFound": func(t *testing.T, w *world) {
+		require.ErrorIs(t, w.try(func(ctx context.Context, r ports.Repositories) error {
+			_, err := r.Partners.RevokeKey(ctx, NewID(), at0)
+			return err
+		}), partner.ErrAPIKeyNotFound)
+	},
+	"Keys_Touch_IsNotedInTime": func(t *testing.T, w *world) {
+		p := w.partner()
+		k := w.key(p, "used", at0)
+		used := at0.Add(time.Hour)
+		w.TouchKey(t.Context(), k.ID, used)
+		require.Eventually(t, func() bool {
+			keys, err := w.Keys(t.Context(), p.ID)
+			return err == nil && keys[0].LastUsedAt.Equal(used)
+		}, 10*time.Second, 20*time.Millisecond)
+	},
+}
+
+func (w *world) key(p partner.Partner, plain string, at time.Time) partner.APIKey {
+	w.t.Helper()
+	k := partner.APIKey{ID: NewID(), PartnerID: p.ID, Name: plain, Prefix: "svc_pk_test_", Last4: "abcd", CreatedAt: at}
+	w.do(func(ctx context.Context, r ports.Repositories) error {
+		return r.Partners.InsertKey(ctx, k, partner.HashKey(plain))
+	})
+	return k
+}
+
+func connectSecret(t *testing.T, w *world, p partner.Partner) string {
+	t.Helper()
+	got, err := w.ConnectSecret(t.Context(), p.ID)
+	require.NoError(t, err)
+	return got.Reveal()
+}

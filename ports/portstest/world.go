@@ -1,0 +1,222 @@
+package portstest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/core/tenant"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+// Backend keeps the service's truth: the unit of work and every reader.
+type Backend interface {
+	ports.UnitOfWork
+	ports.PartnerReader
+	ports.KeyReader
+	ports.OperatorReader
+	ports.LinkReader
+	ports.DepositReader
+	ports.DepositScheduler
+	ports.ClientReader
+	ports.PaymentReader
+	ports.SubscriptionReader
+	ports.DeliveryReader
+	ports.DueMails
+}
+
+// racers is how many try at once where only one may win.
+const racers = 50
+
+// at0 is when everything in a world happens, unless a test says otherwise.
+var at0 = time.Date(2026, 8, 1, 15, 0, 0, 123_456_000, time.UTC)
+
+// Store holds an implementation of the unit of work, its repositories and the readers to what the ports promise.
+func Store(t *testing.T, setup func(t *testing.T) Backend) {
+	t.Helper()
+	for _, group := range []map[string]func(*testing.T, *world){
+		unitOfWork, partnersSuite, operatorsSuite, linksSuite, clientsSuite, depositsSuite, paymentsSuite, subscriptionsSuite, idempotencySuite, mailsSuite,
+	} {
+		for name, check := range group {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				check(t, &world{Backend: setup(t), t: t})
+			})
+		}
+	}
+}
+
+// world is a backend with hands to fill it.
+type world struct {
+	Backend
+	t *testing.T
+}
+
+// NewID gives a UUID v7.
+func NewID() id.ID { return id.ID(uuid.Must(uuid.NewV7())) }
+
+// do runs fn in a transaction that must commit.
+func (w *world) do(fn func(ctx context.Context, r ports.Repositories) error) {
+	w.t.Helper()
+	require.NoError(w.t, w.WithinTx(w.t.Context(), fn))
+}
+
+// try runs fn in a transaction and gives its error.
+func (w *world) try(fn func(ctx context.Context, r ports.Repositories) error) error {
+	return w.WithinTx(w.t.Context(), fn)
+}
+
+// race runs attempt racers times at once and counts how each one ended.
+func (w *world) race(attempt func(i int) error) map[string]int {
+	w.t.Helper()
+	ended := make([]error, racers)
+	start := make(chan struct{})
+	var wg sync.WaitGroup
+	for i := range racers {
+		wg.Go(func() {
+			<-start
+			ended[i] = attempt(i)
+		})
+	}
+	close(start)
+	wg.Wait()
+	count := map[string]int{}
+	for _, err := range ended {
+		count[fmt.Sprint(err)]++
+	}
+	return count
+}
+
+func (w *world) partner() partner.Partner {
+	w.t.Helper()
+	partnerID := NewID()
+	p := partner.Partner{ID: partnerID, Slug: "p-" + partnerID.Encode(), Name: "Harbour PMS", ContactEmail: "dev@pms.example", CreatedAt: at0}
+	w.do(func(ctx context.Context, r ports.Repositories) error { return r.Partners.Insert(ctx, p, "") })
+	return p
+}
+
+func (w *world) account() connect.Account {
+	w.t.Helper()
+	o := connect.Operator{ID: NewID(), PasswordHash: "hash", CreatedAt: at0}
+	o.Email = o.ID.Encode() + "@rentals.example"
+	a := connect.Account{ID: NewID(), OperatorID: o.ID, CompanyName: "Gîtes du Port", CreatedAt: at0}
+	w.do(func(ctx context.Context, r ports.Repositories) error { return r.Operators.Insert(ctx, o, a) })
+	return a
+}
+
+func (w *world) link(partnerID, accountID id.ID, externalID string, at time.Time) connect.Link {
+	w.t.Helper()
+	l := connect.Link{ID: NewID(), PartnerID: partnerID, AccountID: accountID, ExternalID: externalID, LinkedAt: at}
+	w.do(func(ctx context.Context, r ports.Repositories) error { return r.Links.Insert(ctx, l) })
+	return l
+}
+
+func (w *world) client(partnerID, accountID id.ID) tenant.Client {
+	w.t.Helper()
+	c := tenant.Client{ID: NewID(), AccountID: accountID, PartnerID: partnerID, CreatedAt: at0,
+		Person: tenant.Person{Email: "ada@example.com", FirstName: "Ada", LastName: "Lovelace", Phone: "+33612345678", Locale: "fr"}}
+	w.do(func(ctx context.Context, r ports.Repositories) error { return r.Clients.Insert(ctx, c) })
+	return c
+}
+
+func newDeposit(from deposit.Origin, at time.Time) *deposit.Deposit {
+	depositID := NewID()
+	d := deposit.New(depositID, "D-"+depositID.Encode(), from, deposit.Draft{
+		Amount: 50_000, ContractStartAt: at, ContractEndAt: at.Add(7 * 24 * time.Hour), RentalContract: "BK-17", ReturnURL: "https://pms.example/back",
+		URLGeneration: true, Metadata: map[string]string{"channel": "direct"}, Locale: "fr",
+	}, nil, at)
+	return d
+}
+
+func tokenOf(d *deposit.Deposit) secret.Text { return secret.Text("token of " + d.Reference) }
+
+func (w *world) insert(d *deposit.Deposit) *deposit.Deposit {
+	w.t.Helper()
+	w.do(func(ctx context.Context, r ports.Repositories) error { return r.Deposits.Insert(ctx, d, tokenOf(d)) })
+	return d
+}
+
+// deposit makes a pending one of a fresh account of p.
+func (w *world) deposit(p partner.Partner) *deposit.Deposit {
+	w.t.Helper()
+	return w.insert(newDeposit(deposit.Origin{AccountID: w.account().ID, PartnerID: p.ID, PartnerName: p.Name, ExternalID: "op-1", ByPartnerAPI: true}, at0))
+}
+
+// move applies a trigger and stores the step.
+func (w *world) move(depositID id.ID, trigger deposit.Trigger, at time.Time) *deposit.Deposit {
+	w.t.Helper()
+	var d *deposit.Deposit
+	w.do(func(ctx context.Context, r ports.Repositories) (err error) {
+		if d, err = r.Deposits.ForUpdate(ctx, depositID); err != nil {
+			return err
+		}
+		step, err := d.Apply(trigger, deposit.DefaultTimers(), at)
+		if err != nil {
+			return err
+		}
+		return r.Deposits.Transition(ctx, d, step)
+	})
+	return d
+}
+
+func newSubscription(partnerID id.ID, at time.Time) webhook.Subscription {
+	return webhook.Subscription{ID: NewID(), PartnerID: partnerID, URL: "https://pms.example/hooks", Events: webhook.EventNames, Enabled: true, CreatedAt: at}
+}
+
+func (w *world) subscribe(partnerID id.ID) webhook.Subscription {
+	w.t.Helper()
+	s := newSubscription(partnerID, at0)
+	w.do(func(ctx context.Context, r ports.Repositories) error {
+		return r.Subscriptions.Insert(ctx, s, "svc_whsec_first")
+	})
+	return s
+}
+
+// testDelivery adds a delivery, by the only way that repositories know.
+func (w *world) testDelivery(s webhook.Subscription, at time.Time) webhook.Delivery {
+	w.t.Helper()
+	d := webhook.Delivery{ID: NewID(), SubscriptionID: s.ID, EventID: NewID(), Event: webhook.DepositActivated, DepositID: NewID(), Test: true,
+		CreatedAt: at, Body: []byte(`{"event":"deposit.activated"}`)}
+	w.do(func(ctx context.Context, r ports.Repositories) error { return r.Deliveries.InsertTest(ctx, d) })
+	return d
+}
+
+// errStop rolls a transaction back.
+var errStop = errors.New("portstest: stop")
+
+// walk reads all pages of a list, two items at a time, and checks that only the last one is short.
+func walk[T any](t *testing.T, next func(ports.Page) (ports.List[T], error)) []T {
+	t.Helper()
+	var all []T
+	page := ports.Page{Limit: 2}
+	for {
+		got, err := next(page)
+		require.NoError(t, err)
+		all = append(all, got.Items...)
+		if got.Next.IsZero() {
+			return all
+		}
+		require.Len(t, got.Items, page.Limit)
+		page.Cursor = got.Next
+	}
+}
+
+func idsOf[T any](items []T, idOf func(T) id.ID) []id.ID {
+	out := make([]id.ID, len(items))
+	for i, item := range items {
+		out[i] = idOf(item)
+	}
+	return out
+}
