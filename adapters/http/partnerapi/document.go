@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
 )
@@ -12,8 +13,11 @@ import (
 //go:embed openapi.yaml
 var documentYAML []byte
 
-// Document parses openapi.yaml. Each call gives a copy of its own.
-func Document() (*openapi3.T, error) {
+// Document is openapi.yaml, parsed once and shared: it is not to be changed.
+var Document = sync.OnceValues(LoadDocument)
+
+// LoadDocument parses openapi.yaml into a copy of the caller's own. That takes a tenth of a second.
+func LoadDocument() (*openapi3.T, error) {
 	loader := openapi3.NewLoader()
 	loader.IncludeOrigin = true // lines tell the order of fields, which maps forget
 	doc, err := loader.LoadFromData(documentYAML)
