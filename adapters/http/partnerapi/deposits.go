@@ -41,10 +41,18 @@ func newDeposit(r CreateDepositRequest) (deposits.NewDeposit, error) {
 	if r.ReturnURL != nil && *r.ReturnURL == "" { // it is checked whenever it is sent (api.md §2)
 		return deposits.NewDeposit{}, deposit.ErrInvalidReturnURL.WithField("returnUrl", "must not be empty")
 	}
+	start, err := kept("contractStartAt", r.ContractStartAt)
+	if err != nil {
+		return deposits.NewDeposit{}, err
+	}
+	end, err := kept("contractEndAt", r.ContractEndAt)
+	if err != nil {
+		return deposits.NewDeposit{}, err
+	}
 	in := deposits.NewDeposit{
 		AccountID: parse(id.Account, r.AccountID),
 		Draft: deposit.Draft{
-			Amount: amount, ContractStartAt: kept(r.ContractStartAt), ContractEndAt: kept(r.ContractEndAt),
+			Amount: amount, ContractStartAt: start, ContractEndAt: end,
 			RentalContract: value(r.RentalContract), ReturnURL: value(r.ReturnURL), URLGeneration: value(r.DepositURLGeneration),
 			Metadata: value(r.Metadata), Locale: value(r.Locale),
 		},
@@ -56,8 +64,15 @@ func newDeposit(r CreateDepositRequest) (deposits.NewDeposit, error) {
 	return in, nil
 }
 
-// kept cuts a time to what the database keeps, so that it does not change between two answers.
-func kept(t Timestamp) time.Time { return t.Truncate(time.Microsecond) }
+// kept cuts a time to what the database keeps, so that it does not change between two answers. Go's zero time means
+// "none" to us, and nobody rents in the year 1.
+func kept(field string, t Timestamp) (time.Time, error) {
+	cut := t.Truncate(time.Microsecond)
+	if !cut.After(time.Time{}) {
+		return cut, fault.ErrInvalidField.WithField(field, "lies too far in the past")
+	}
+	return cut, nil
+}
 
 // cents reads an amount exactly.
 func cents(e Euros) (money.Cents, error) {

@@ -107,6 +107,9 @@ func span(from, to *Timestamp) (s ports.Span) {
 	}
 	if to != nil {
 		s.To = to.Time
+		if s.To.IsZero() { // the year 1 is a bound too, not an open end
+			s.To = s.To.Add(time.Microsecond)
+		}
 	}
 	return s
 }

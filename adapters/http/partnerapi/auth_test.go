@@ -1,0 +1,129 @@
+package partnerapi_test
+
+import (
+	"net/http"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/app/partners"
+)
+
+func TestAuthentication_EveryCarrierAndEveryRefusal(t *testing.T) {
+	t.Parallel()
+	c, _ := newStory(t)
+	revoked, plain, err := c.partners.CreateKey(t.Context(), "acme", "old")
+	require.NoError(t, err)
+	require.Equal(t, 200, c.get("/me", "x-api-key", plain.Reveal()).status)
+	_, err = c.partners.RevokeKey(t.Context(), "key_"+revoked.ID.Encode())
+	require.NoError(t, err)
+
+	const unknown = "svc_pk_test_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+	cases := []struct{ name, apiKey, authorization, code string }{
+		{"x-api-key", c.key, "", ""},
+		{"bearer", "", "Bearer " + c.key, ""},
+		{"bearer in capitals", "", "BEARER " + c.key, ""},
+		{"bare", "", c.key, ""},
+		{"x-api-key goes before authorization", c.key, "Bearer nonsense", ""},
+		{"neither", "", "", "missing_api_key"},
+		{"unknown", unknown, "", "invalid_api_key"},
+		{"unknown as bearer", "", "Bearer " + unknown, "invalid_api_key"},
+		{"another scheme", "", "Basic " + c.key, "invalid_api_key"},
+		{"bearer without a key", "", "Bearer ", "invalid_api_key"},
+		{"a wrong x-api-key is not rescued", unknown, "Bearer " + c.key, "invalid_api_key"},
+		{"of the other environment", "svc_pk_live_" + c.key[len("svc_pk_test_"):], "", "invalid_api_key"},
+		{"connect secret", "svc_cs_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "", "invalid_api_key"},
+		{"in other letters", c.key[:len(c.key)-1] + "\xff", "", "invalid_api_key"},
+		{"revoked", plain.Reveal(), "", "api_key_revoked"},
+		{"revoked as bearer", "", "Bearer " + plain.Reveal(), "api_key_revoked"},
+		{"almost the revoked one", plain.Reveal() + "x", "", "invalid_api_key"},
+	}
+	for _, k := range cases {
+		r := c.get("/accounts", "x-api-key", k.apiKey, "authorization", k.authorization)
+		if k.code == "" {
+			require.Equal(t, 200, r.status, k.name)
+			continue
+		}
+		r.refused(401, k.code)
+	}
+}
+
+func TestAuthentication_ComesBeforeEverythingElse(t *testing.T) {
+	t.Parallel()
+	c, _ := newStory(t)
+	c.leavesNothing(t, func() {
+		c.post("/deposits", `{"broken`, "x-api-key", "").refused(401, "missing_api_key")
+		c.get("/nothing", "x-api-key", "").refused(401, "missing_api_key")
+		c.post("/deposits", `{"broken`, "x-api-key", "", "content-type", "text/plain").refused(401, "missing_api_key")
+	})
+	c.get("/nothing").refused(404, "route_not_found")
+	c.do(http.MethodPut, "/deposits", object{}).refused(405, "method_not_allowed")
+	c.do(http.MethodDelete, "/deposits/dep_1", nil).refused(405, "method_not_allowed")
+}
+
+func TestRevokedKey_TakesNoOtherKeyWithIt(t *testing.T) {
+	t.Parallel()
+	c, account := newStory(t)
+	_, plain, err := c.partners.CreateKey(t.Context(), "acme", "new")
+	require.NoError(t, err)
+	key := newKey()
+	first := c.post("/deposits", draft(account), "idempotency-key", key)
+	first.ok(201)
+	_, err = c.partners.RevokeKey(t.Context(), c.keyID)
+	require.NoError(t, err)
+	c.get("/me").refused(401, "api_key_revoked")
+
+	c.key = plain.Reveal()
+	again := c.post("/deposits", draft(account), "idempotency-key", key)
+	require.Equal(t, first.body, again.body, "idempotency survives a rotation of keys")
+}
+
+var rateLimit = regexp.MustCompile(`^"(default|writes)";r=(\d+);t=(\d+)$`)
+
+func TestRateLimit_EveryAnswerTells_AndBeyondItIs429(t *testing.T) {
+	t.Parallel()
+	c, account := newStory(t, func(s *settings) { s.limits = partners.Limits{PerMinute: 7, WritesPerMinute: 3} })
+	told := func(r reply, policy, limit string, remaining int) {
+		t.Helper()
+		require.Equal(t, `"`+policy+`";q=`+limit+`;w=60`, r.header.Get("RateLimit-Policy"))
+		m := rateLimit.FindStringSubmatch(r.header.Get("RateLimit"))
+		require.NotNil(t, m, r.header.Get("RateLimit"))
+		require.Equal(t, []string{policy, strconv.Itoa(remaining)}, m[1:3])
+	}
+	limits := c.get("/me")
+	told(limits, "default", "7", 6)
+	require.Equal(t, object{"requestsPerMinute": 7.0, "writesPerMinute": 3.0}, limits.ok(200)["limits"])
+	told(c.post("/deposits", draft(account)), "writes", "3", 2)
+	told(c.post("/deposits", `{"broken`), "writes", "3", 1)
+	told(c.post("/nothing", object{}), "writes", "3", 0)
+	c.leavesNothing(t, func() {
+		refused := c.post("/deposits", draft(account))
+		told(refused, "writes", "3", 0)
+		refused.refused(429, "rate_limited")
+	})
+	require.EqualValues(t, 1, c.limited.Load())
+	for left := 2; left >= 0; left-- { // the refused write counted nowhere
+		told(c.get("/accounts"), "default", "7", left)
+	}
+	c.get("/nothing").refused(429, "rate_limited")
+
+	other := c.world.caller(t, "other")
+	require.Equal(t, 200, other.get("/me").status, "limits are per partner")
+	require.NoError(t, c.partners.SetRateLimit(t.Context(), "acme", 70))
+	require.Equal(t, object{"requestsPerMinute": 70.0, "writesPerMinute": 30.0}, c.get("/me").ok(200)["limits"])
+}
+
+func TestWithoutRedis_TheAPIGoesOn(t *testing.T) {
+	t.Parallel()
+	c, account := newStory(t)
+	require.NoError(t, c.redis.Close())
+	key := newKey()
+	first := c.post("/deposits", draft(account), "idempotency-key", key)
+	first.ok(201)
+	again := c.post("/deposits", draft(account), "idempotency-key", key)
+	require.Equal(t, first.body, again.body)
+	require.Equal(t, "true", again.header.Get("Idempotent-Replayed"))
+	require.Equal(t, 1, c.count(t)["deposits"])
+}

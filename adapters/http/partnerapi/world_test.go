@@ -1,0 +1,385 @@
+package partnerapi_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/jackc/pgx/v5/pgxpool"
+	goredis "github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/http/middleware"
+	"partnerdeposits/adapters/http/middleware/servetest"
+	"partnerdeposits/adapters/http/partnerapi"
+	"partnerdeposits/adapters/http/partnerapi/contracttest"
+	"partnerdeposits/adapters/http/problem"
+	"partnerdeposits/adapters/payments/sandbox"
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/pgtest"
+	"partnerdeposits/adapters/redis"
+	"partnerdeposits/adapters/redis/redistest"
+	"partnerdeposits/adapters/scoring"
+	"partnerdeposits/adapters/secrets"
+	"partnerdeposits/adapters/system"
+	"partnerdeposits/adapters/webhook"
+	"partnerdeposits/app/checkout"
+	"partnerdeposits/app/clients"
+	"partnerdeposits/app/deposits"
+	"partnerdeposits/app/idempotent"
+	"partnerdeposits/app/partners"
+	"partnerdeposits/app/webhooks"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/ports"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+// movable is the machine's clock, which a test can set ahead.
+type movable struct{ ahead atomic.Int64 }
+
+func (m *movable) Now() time.Time {
+	return system.Clock{}.Now().Add(time.Duration(m.ahead.Load()))
+}
+
+func (m *movable) advance(d time.Duration) { m.ahead.Add(int64(d)) }
+
+// world is the whole API on a real socket, a real Postgres and a real Redis.
+type world struct {
+	url      string
+	pool     *pgxpool.Pool
+	redis    *goredis.Client
+	store    *postgres.Store
+	clock    *movable
+	partners *partners.Service
+	contract *contracttest.Contract
+	http     *http.Client
+	rings    atomic.Int64
+	limited  atomic.Int64
+	results  chan idempotent.Result
+}
+
+// Ring makes the world a doorbell that counts.
+func (w *world) Ring() { w.rings.Add(1) }
+
+// Transitioned makes it the metrics of deposits.
+func (w *world) Transitioned(_, _ deposit.Status, _ string) {}
+
+// settings are what a test may want otherwise.
+type settings struct {
+	env    partner.Environment
+	limits partners.Limits
+	after  func(time.Duration) <-chan time.Time
+}
+
+const (
+	apiBase       = "https://api.test"
+	dashboardBase = "https://dashboard.test"
+)
+
+func newWorld(t testing.TB, change ...func(*settings)) *world {
+	t.Helper()
+	set := settings{env: partner.Staging, limits: partners.Limits{PerMinute: 1_000_000, WritesPerMinute: 500_000}, after: time.After}
+	for _, c := range change {
+		c(&set)
+	}
+	w := &world{pool: pgtest.New(t), redis: redistest.New(t), clock: &movable{}, contract: contracttest.New(t), results: make(chan idempotent.Result, 10_000)}
+	cipher, err := secrets.Open(secrets.DevelopmentKeyset)
+	require.NoError(t, err)
+	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
+	w.store = postgres.NewStore(w.pool, cipher, postgres.Options{Doorbell: w, KeysKeptFor: time.Nanosecond})
+	t.Cleanup(func() { w.store.Close(context.Background()) })
+	guard := redis.NewGuard(w.redis)
+	t.Cleanup(guard.Close)
+
+	entropy := system.Entropy{}
+	keys := idempotent.New(w.store, redis.NewIdempotencyCache(w.redis, guard, cipher, log), entropy, func(r idempotent.Result) { w.results <- r })
+	w.partners = partners.New(partners.Deps{
+		Work: w.store, Partners: w.store, Keys: w.store, Links: w.store, Clock: w.clock, Entropy: entropy, Environment: set.env, Limits: set.limits,
+	})
+	provider := sandbox.New(w.pool, dashboardBase, entropy, w.clock)
+	tills := checkout.New(checkout.Config{Timers: deposit.DefaultTimers(), DashboardBaseURL: dashboardBase}, checkout.Deps{
+		UnitOfWork: w.store, Deposits: w.store, Accounts: w.store, Payments: w.store, Due: w.store, Provider: provider, Simulator: provider,
+		Scoring: scoring.Sandbox{}, Clock: w.clock, Entropy: entropy, Metrics: w, Log: log,
+	})
+	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{ErrorHandler: problem.Handler(problem.Config{Logger: log})}))
+	middleware.Harden(app, nil)
+	app.Use(middleware.RequestID(), middleware.Recover(), middleware.SecurityHeaders(false), middleware.Deadline(middleware.DeadlineAfter), middleware.Framing())
+	require.NoError(t, partnerapi.Mount(app, partnerapi.Deps{
+		Partners: w.partners,
+		Clients:  clients.New(clients.Deps{Keys: keys, Clients: w.store, Links: w.store, Clock: w.clock, Entropy: entropy}),
+		Deposits: deposits.New(deposits.Deps{
+			Keys: keys, Deposits: w.store, Settler: tills, Metrics: w, Clock: w.clock, Entropy: entropy,
+			Timers: deposit.DefaultTimers(), DashboardURL: dashboardBase,
+		}),
+		Webhooks: webhooks.New(webhooks.Deps{
+			Work: w.store, Keys: keys, Subscriptions: w.store, Deliveries: w.store, Targets: webhook.NewTargetCheck(false), Doorbell: w,
+			Clock: w.clock, Entropy: entropy, After: set.after,
+		}),
+		Simulate: tills, Keys: keys, Limiter: redis.NewLimiter(w.redis, guard, func() {}), Clock: w.clock,
+		Environment: set.env, BaseURL: apiBase + "/", OnRateLimited: func() { w.limited.Add(1) },
+	}))
+	w.url = "http://" + servetest.Serve(t, app)
+	w.http = &http.Client{Transport: w.contract.Transport(t, &http.Transport{MaxIdleConnsPerHost: 64})}
+	t.Cleanup(w.http.CloseIdleConnections)
+	return w
+}
+
+// caller is a partner with its key.
+type caller struct {
+	*world
+	t       testing.TB
+	partner partner.Partner
+	key     string
+	keyID   string
+}
+
+func (w *world) caller(t testing.TB, slug string) *caller {
+	t.Helper()
+	made, err := w.partners.Create(t.Context(), partners.NewPartner{Slug: slug, Name: "Partner " + slug})
+	require.NoError(t, err)
+	return &caller{world: w, t: t, partner: made.Partner, key: made.APIKey.Reveal(), keyID: id.APIKey.Of(made.Key.ID)}
+}
+
+// setup is a world with one caller and one linked account.
+func newStory(t testing.TB, change ...func(*settings)) (*caller, string) {
+	t.Helper()
+	c := newWorld(t, change...).caller(t, "acme")
+	return c, c.link("hotel-1")
+}
+
+// account adds an operator with its account.
+func (w *world) account(t testing.TB) id.ID {
+	t.Helper()
+	e, now := system.Entropy{}, w.clock.Now()
+	operator := connect.Operator{ID: e.NewID(), Email: fmt.Sprintf("o%x@example.com", e.Bytes(6)), PasswordHash: "-", CreatedAt: now}
+	account := connect.Account{ID: e.NewID(), OperatorID: operator.ID, CompanyName: "Hotel", CreatedAt: now}
+	w.within(t, func(ctx context.Context, repos ports.Repositories) error {
+		return repos.Operators.Insert(ctx, operator, account)
+	})
+	return account.ID
+}
+
+func (w *world) within(t testing.TB, do func(context.Context, ports.Repositories) error) {
+	t.Helper()
+	require.NoError(t, w.store.WithinTx(t.Context(), do))
+}
+
+// link links a new account to the caller.
+func (c *caller) link(externalID string) string {
+	c.t.Helper()
+	accountID := c.account(c.t)
+	c.linkAccount(accountID, externalID)
+	return id.Account.Of(accountID)
+}
+
+func (c *caller) linkAccount(accountID id.ID, externalID string) {
+	c.t.Helper()
+	link := connect.Link{ID: system.Entropy{}.NewID(), PartnerID: c.partner.ID, AccountID: accountID, ExternalID: externalID, LinkedAt: c.clock.Now()}
+	c.within(c.t, func(ctx context.Context, repos ports.Repositories) error { return repos.Links.Insert(ctx, link) })
+}
+
+func (c *caller) revoke(accountID string) {
+	c.t.Helper()
+	parsed, ok := id.Account.Parse(accountID)
+	require.True(c.t, ok)
+	c.within(c.t, func(ctx context.Context, repos ports.Repositories) error {
+		_, err := repos.Links.Revoke(ctx, c.partner.ID, parsed, connect.RevokedByOperator, c.clock.Now())
+		return err
+	})
+}
+
+func (c *caller) ceiling(accountID string, most money.Cents) {
+	c.t.Helper()
+	parsed, ok := id.Account.Parse(accountID)
+	require.True(c.t, ok)
+	c.within(c.t, func(ctx context.Context, repos ports.Repositories) error {
+		return repos.Operators.SetCeiling(ctx, parsed, most)
+	})
+}
+
+// dashboardDeposit makes a deposit as the operator would, of an account linked to the caller.
+func (c *caller) dashboardDeposit(accountID string) string {
+	c.t.Helper()
+	parsed, ok := id.Account.Parse(accountID)
+	require.True(c.t, ok)
+	e, now := system.Entropy{}, c.clock.Now()
+	d := deposit.New(e.NewID(), deposit.Reference(e.Bytes(deposit.ReferenceBytes)), deposit.Origin{AccountID: parsed, PartnerID: c.partner.ID, ExternalID: "hotel-1"},
+		deposit.Draft{Amount: 10_000, ContractStartAt: now, ContractEndAt: now}, nil, now)
+	c.within(c.t, func(ctx context.Context, repos ports.Repositories) error {
+		return repos.Deposits.Insert(ctx, d, "token-of-the-dashboard")
+	})
+	return id.Deposit.Of(d.ID)
+}
+
+// reply is an answer read to its end.
+type reply struct {
+	t      testing.TB
+	status int
+	header http.Header
+	body   []byte
+}
+
+type object = map[string]any
+
+// do sends a request. body is nil, a string sent as it is, or a value sent as JSON. header holds names and values in turn.
+func (c *caller) do(method, path string, body any, header ...string) reply {
+	c.t.Helper()
+	var sent io.Reader
+	switch b := body.(type) {
+	case nil:
+	case string:
+		sent = strings.NewReader(b)
+	default:
+		raw, err := json.Marshal(b)
+		require.NoError(c.t, err)
+		sent = bytes.NewReader(raw)
+	}
+	req, err := http.NewRequestWithContext(context.Background(), method, c.url+partnerapi.Prefix+path, sent)
+	require.NoError(c.t, err)
+	if sent != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.key != "" {
+		req.Header.Set("x-api-key", c.key)
+	}
+	for i := 0; i < len(header); i += 2 {
+		req.Header[http.CanonicalHeaderKey(header[i])] = nil
+		if header[i+1] != "" {
+			req.Header.Set(header[i], header[i+1])
+		}
+	}
+	res, err := c.http.Do(req)
+	require.NoError(c.t, err)
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	require.NoError(c.t, err)
+	return reply{t: c.t, status: res.StatusCode, header: res.Header, body: raw}
+}
+
+func (c *caller) get(path string, header ...string) reply {
+	c.t.Helper()
+	return c.do(http.MethodGet, path, nil, header...)
+}
+
+func (c *caller) post(path string, body any, header ...string) reply {
+	c.t.Helper()
+	return c.do(http.MethodPost, path, body, header...)
+}
+
+func (r reply) parsed() (out struct {
+	Data       json.RawMessage
+	Pagination struct {
+		NextCursor *string
+		HasMore    bool
+	}
+	Error problem.Detail
+},
+) {
+	r.t.Helper()
+	require.NoError(r.t, json.Unmarshal(r.body, &out), "%s", r.body)
+	return out
+}
+
+// ok gives the data of a success.
+func (r reply) ok(status int) object {
+	r.t.Helper()
+	require.Equal(r.t, status, r.status, "%s", r.body)
+	var data object
+	require.NoError(r.t, json.Unmarshal(r.parsed().Data, &data))
+	return data
+}
+
+// list gives the data of a list.
+func (r reply) list() []object {
+	r.t.Helper()
+	require.Equal(r.t, http.StatusOK, r.status, "%s", r.body)
+	var data []object
+	require.NoError(r.t, json.Unmarshal(r.parsed().Data, &data))
+	return data
+}
+
+// refused checks status and code and gives the message.
+func (r reply) refused(status int, code string) string {
+	r.t.Helper()
+	e := r.parsed().Error
+	require.Equal(r.t, []any{status, code}, []any{r.status, e.Code}, "%s", r.body)
+	return e.Message
+}
+
+func text(t testing.TB, o object, key string) string {
+	t.Helper()
+	s, ok := o[key].(string)
+	require.True(t, ok, "%s in %v", key, o)
+	return s
+}
+
+// draft is a good request for a deposit, with changes: name and value in turn, a nil value leaving it out.
+func draft(accountID string, changes ...any) object {
+	d := object{
+		"accountId": accountID, "amount": 500, "contractStartAt": "2030-08-01T15:00:00Z", "contractEndAt": "2030-08-08T10:00:00Z",
+		"rentalContract": "BK-1",
+	}
+	for i := 0; i < len(changes); i += 2 {
+		name, _ := changes[i].(string)
+		d[name] = changes[i+1]
+		if changes[i+1] == nil {
+			delete(d, name)
+		}
+	}
+	return d
+}
+
+// created makes a deposit and gives its id.
+func (c *caller) created(accountID string, changes ...any) string {
+	c.t.Helper()
+	return text(c.t, c.post("/deposits", draft(accountID, changes...)).ok(http.StatusCreated), "id")
+}
+
+func (c *caller) simulated(depositID, outcome string) object {
+	c.t.Helper()
+	return c.post("/test/deposits/"+depositID+"/simulate", object{"outcome": outcome}).ok(http.StatusOK)
+}
+
+// count gives the number of rows of every table.
+func (w *world) count(t testing.TB) map[string]int {
+	t.Helper()
+	out := map[string]int{}
+	for _, table := range []string{
+		"partners", "api_keys", "operators", "accounts", "account_links", "clients", "deposits", "deposit_transitions", "payments",
+		"idempotency_keys", "events", "outbox", "webhook_subscriptions", "deliveries", "mails", "audit_log",
+	} {
+		var n int
+		require.NoError(t, w.pool.QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))
+		out[table] = n
+	}
+	return out
+}
+
+// leavesNothing runs do and checks that no table has grown.
+func (w *world) leavesNothing(t testing.TB, do func()) {
+	t.Helper()
+	before := w.count(t)
+	do()
+	require.Equal(t, before, w.count(t))
+}
+
+// newKey is a fresh Idempotency-Key.
+func newKey() string {
+	b := system.Entropy{}.Bytes(16)
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
