@@ -1,0 +1,161 @@
+package main
+
+import (
+	"partnerdeposits/app/connections"
+	"partnerdeposits/cmd/internal/config"
+	"partnerdeposits/cmd/internal/wire"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
+	"partnerdeposits/ports"
+)
+
+type accountCommands struct {
+	Ceiling accountCeiling `cmd:"" help:"Negotiate an account's maximum deposit."`
+	List    accountList    `cmd:"" help:"List accounts, the newest first."`
+	Show    accountShow    `cmd:"" help:"Show one account, its operator and its partner."`
+}
+
+type accountCeiling struct {
+	Account string `required:"" help:"Id of the account: acct_…"`
+	MaxEUR  string `required:"" name:"max-eur" help:"Maximum in euros, such as 4000.00; 0 goes back to the default."`
+}
+
+// Run sets the ceiling.
+func (a accountCeiling) Run(c *call) error {
+	maximum, err := money.ParseEuros(a.MaxEUR)
+	if err != nil || maximum < 0 {
+		return fault.ErrInvalidField.WithField("max-eur", "%q is not an amount in euros such as 4000.00", a.MaxEUR)
+	}
+	accountID, err := accountIDOf(a.Account)
+	if err != nil {
+		return err
+	}
+	return c.with(config.Secrets, func(admin *wire.Admin, _ config.Config) error {
+		if err := admin.Connections.SetCeiling(c.ctx, accountID, maximum); err != nil {
+			return err
+		}
+		view, err := admin.Connections.Account(c.ctx, accountID)
+		if err != nil {
+			return err
+		}
+		return c.answer(fields{{"accountId", a.Account}, {"maxAmountCents", int64(view.MaxAmount())}, {"currency", "EUR"}})
+	})
+}
+
+func accountIDOf(s string) (id.ID, error) {
+	accountID, ok := id.Account.Parse(s)
+	if !ok {
+		return id.ID{}, connect.ErrAccountNotFound
+	}
+	return accountID, nil
+}
+
+type accountList struct{}
+
+// Run lists every account, page by page.
+func (accountList) Run(c *call) error {
+	const pageSize = 100
+	return c.with(config.Secrets, func(admin *wire.Admin, _ config.Config) error {
+		var rows []fields
+		for page := (ports.Page{Limit: pageSize}); ; {
+			got, err := admin.Connections.Accounts(c.ctx, page)
+			if err != nil {
+				return err
+			}
+			for _, a := range got.Items {
+				v := connections.AccountView{Account: a}
+				rows = append(rows, fields{
+					{"accountId", id.Account.Of(a.ID)},
+					{"companyName", a.CompanyName},
+					{"maxAmountCents", int64(v.MaxAmount())},
+					{"createdAt", at(a.CreatedAt)},
+				})
+			}
+			if got.Next.IsZero() {
+				return c.list("accounts", rows)
+			}
+			page.Cursor = got.Next
+		}
+	})
+}
+
+type accountShow struct {
+	Account string `required:"" help:"Id of the account: acct_…"`
+}
+
+// Run shows the account.
+func (a accountShow) Run(c *call) error {
+	accountID, err := accountIDOf(a.Account)
+	if err != nil {
+		return err
+	}
+	return c.with(config.Secrets, func(admin *wire.Admin, _ config.Config) error {
+		v, err := admin.Connections.Account(c.ctx, accountID)
+		if err != nil {
+			return err
+		}
+		out := fields{
+			{"accountId", a.Account},
+			{"companyName", v.Account.CompanyName},
+			{"operatorId", id.Operator.Of(v.Operator.ID)},
+			{"email", v.Operator.Email},
+			{"maxAmountCents", int64(v.MaxAmount())},
+			{"currency", "EUR"},
+			{"createdAt", at(v.Account.CreatedAt)},
+		}
+		if v.Link == nil {
+			return c.answer(append(out, field{"partner", nil}, field{"externalId", nil}, field{"linkedAt", nil}))
+		}
+		return c.answer(append(out, field{"partner", v.Partner.Slug}, field{"externalId", v.Link.ExternalID}, field{"linkedAt", at(v.Link.LinkedAt)}))
+	})
+}
+
+type linkCommands struct {
+	Revoke linkRevoke `cmd:"" help:"End the link between a partner and an account; the operator is told by mail."`
+}
+
+type linkRevoke struct {
+	Partner string `required:"" help:"Slug of the partner."`
+	Account string `required:"" help:"Id of the account: acct_…"`
+}
+
+// Run ends the link; doing it again changes nothing.
+func (l linkRevoke) Run(c *call) error {
+	accountID, err := accountIDOf(l.Account)
+	if err != nil {
+		return err
+	}
+	return c.with(config.Links, func(admin *wire.Admin, _ config.Config) error {
+		changed, err := admin.Connections.RevokeByAdmin(c.ctx, l.Partner, accountID)
+		if err != nil {
+			return err
+		}
+		return c.answer(fields{{"slug", l.Partner}, {"accountId", l.Account}, {"status", string(connect.LinkRevoked)}, {"changed", changed}})
+	})
+}
+
+type connectURLCommand struct {
+	Partner    string `required:"" help:"Slug of the partner."`
+	ExternalID string `required:"" name:"external-id" help:"The partner's own id of the operator."`
+	Email      string `help:"Fills in the signup form."`
+	Name       string `help:"Fills in the company's name."`
+	ReturnURL  string `name:"return-url" help:"Where the operator goes in the end."`
+}
+
+// Run signs the URL.
+func (u connectURLCommand) Run(c *call) error {
+	return c.with(config.Links, func(admin *wire.Admin, _ config.Config) error {
+		url, err := admin.Connections.ConnectURL(c.ctx, connections.URLRequest{
+			PartnerSlug: u.Partner, ExternalID: u.ExternalID, Email: u.Email, Name: u.Name, ReturnURL: u.ReturnURL,
+		})
+		if err != nil {
+			return err
+		}
+		if c.json {
+			return c.answer(fields{{"url", url}})
+		}
+		return c.table(func(row func(cells ...any)) { row(url) })
+	})
+}

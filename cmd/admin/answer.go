@@ -1,0 +1,132 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"partnerdeposits/core/deposit"
+)
+
+// fields is a JSON object whose order is that of the command's documentation, and the lines that a person reads.
+type fields []field
+
+type field struct {
+	name  string
+	value any
+}
+
+// MarshalJSON keeps the order.
+func (f fields) MarshalJSON() ([]byte, error) {
+	out := []byte{'{'}
+	for i, each := range f {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		name, err := json.Marshal(each.name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(each.value)
+		if err != nil {
+			return nil, err
+		}
+		out = append(append(append(out, name...), ':'), value...)
+	}
+	return append(out, '}'), nil
+}
+
+// answer prints one object.
+func (c *call) answer(f fields) error {
+	if c.json {
+		return c.printJSON(f)
+	}
+	return c.table(func(row func(cells ...any)) {
+		for _, each := range f {
+			row(each.name, readable(each.value))
+		}
+	})
+}
+
+// list prints rows of the same fields: a table, or an object with one array.
+func (c *call) list(name string, rows []fields) error {
+	if c.json {
+		if rows == nil {
+			rows = []fields{}
+		}
+		return c.printJSON(fields{{name, rows}})
+	}
+	if len(rows) == 0 {
+		_, err := fmt.Fprintf(c.stdout, "no %s\n", name)
+		return err
+	}
+	return c.table(func(row func(cells ...any)) {
+		var head []any
+		for _, each := range rows[0] {
+			head = append(head, strings.ToUpper(each.name))
+		}
+		row(head...)
+		for _, r := range rows {
+			var cells []any
+			for _, each := range r {
+				cells = append(cells, readable(each.value))
+			}
+			row(cells...)
+		}
+	})
+}
+
+func (c *call) printJSON(v any) error {
+	enc := json.NewEncoder(c.stdout)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+func (c *call) table(fill func(row func(cells ...any))) error {
+	const padding = 2
+	w := tabwriter.NewWriter(c.stdout, 0, 0, padding, ' ', 0)
+	fill(func(cells ...any) {
+		texts := make([]string, len(cells))
+		for i, cell := range cells {
+			texts[i] = fmt.Sprint(cell)
+		}
+		fmt.Fprintln(w, strings.Join(texts, "\t")) //nolint:errcheck // Flush tells
+	})
+	return w.Flush()
+}
+
+func readable(v any) any {
+	switch v := v.(type) {
+	case nil:
+		return "–"
+	case *string:
+		if v == nil {
+			return "–"
+		}
+		return *v
+	case []string:
+		return strings.Join(v, ", ")
+	case []fields:
+		lines := make([]string, len(v))
+		for i, f := range v {
+			var words []string
+			for _, each := range f {
+				words = append(words, fmt.Sprint(readable(each.value)))
+			}
+			lines[i] = strings.Join(words, " ")
+		}
+		return strings.Join(lines, "; ")
+	}
+	return v
+}
+
+// at is a time as the API shows it; nil where there is none.
+func at(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	s := deposit.Timestamp(t)
+	return &s
+}

@@ -1,0 +1,108 @@
+// Command admin is the operator's command line (operations.md, "Admin CLI"). What it finds goes to stdout, with --json as
+// one object; what goes wrong goes to stderr, and the exit code is not 0.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/alecthomas/kong"
+
+	"partnerdeposits/cmd/internal/config"
+	"partnerdeposits/cmd/internal/run"
+	"partnerdeposits/cmd/internal/wire"
+	"partnerdeposits/core/fault"
+)
+
+// commands is the whole command line.
+type commands struct {
+	JSON bool `help:"Print one JSON object." name:"json"`
+
+	Migrate       migrateCommands       `cmd:"" help:"Bring the database schema up to date, or look at it."`
+	Secrets       secretsCommands       `cmd:"" help:"Make or rotate the keyset that secrets are encrypted with."`
+	Partner       partnerCommands       `cmd:"" help:"Create, list and change partners."`
+	ConnectSecret connectSecretCommands `cmd:"" help:"Replace or clear the secret that a partner signs connect links with."`
+	Key           keyCommands           `cmd:"" help:"Create, revoke and list API keys."`
+	Account       accountCommands       `cmd:"" help:"Look at accounts and negotiate their maximum deposit."`
+	Link          linkCommands          `cmd:"" help:"End links between partners and accounts."`
+	ConnectURL    connectURLCommand     `cmd:"" name:"connect-url" help:"Sign a connect URL as the partner's own server would."`
+	Doctor        doctorCommand         `cmd:"" help:"Look at everything the service stands on, and say what is wrong and what to do."`
+}
+
+func main() {
+	ctx, stop := run.Signals()
+	defer stop()
+	os.Exit(execute(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
+}
+
+// execute runs one command line and gives the exit code.
+func execute(ctx context.Context, args, environ []string, stdout, stderr io.Writer) int {
+	var line commands
+	helped := false
+	parser, err := kong.New(&line,
+		kong.Name("admin"), kong.Description("Operates the partner deposit service. Configured by the same environment as the service."),
+		kong.Writers(stdout, stderr), kong.Exit(func(int) { helped = true }), kong.UsageOnError(),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+	)
+	if err != nil {
+		panic(err) // a mistake in commands itself
+	}
+	parsed, err := parser.Parse(args)
+	switch {
+	case helped:
+		return run.ExitOK
+	case err != nil:
+		fmt.Fprintf(stderr, "admin: %v\nTry: admin --help\n", err) //nolint:errcheck // there is nowhere left to complain
+		return run.ExitUsage
+	}
+	c := &call{ctx: ctx, environ: environ, stdout: stdout, json: line.JSON, log: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelError}))}
+	if err := parsed.Run(c); err != nil {
+		return run.Fail(stderr, explained(err))
+	}
+	return run.ExitOK
+}
+
+// call is one command under way.
+type call struct {
+	ctx     context.Context //nolint:containedctx // the life of the process
+	environ []string
+	stdout  io.Writer
+	log     *slog.Logger
+	json    bool
+}
+
+// config reads the environment for a command with these needs.
+func (c *call) config(needs config.Needs) (config.Config, error) {
+	return config.Load(c.environ, needs)
+}
+
+// with opens the database for do.
+func (c *call) with(needs config.Needs, do func(a *wire.Admin, cfg config.Config) error) error {
+	cfg, err := c.config(needs)
+	if err != nil {
+		return err
+	}
+	a, err := wire.NewAdmin(c.ctx, cfg, c.log)
+	if err != nil {
+		return err
+	}
+	defer a.Close(c.ctx)
+	return do(a, cfg)
+}
+
+// explained puts the code before what a caller of the API would read; of a store that is away it tells the cause too.
+func explained(err error) error {
+	f := fault.Of(err)
+	switch f.Kind {
+	case fault.Internal:
+		return err
+	case fault.Unavailable:
+		if f.Unwrap() != nil {
+			return fmt.Errorf("the database cannot be reached: %w", f.Unwrap())
+		}
+	}
+	return fmt.Errorf("%s: %s", f.Code, f.Message)
+}

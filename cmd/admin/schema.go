@@ -1,0 +1,87 @@
+package main
+
+import (
+	"partnerdeposits/cmd/internal/config"
+	"partnerdeposits/cmd/internal/wire"
+)
+
+type migrateCommands struct {
+	Up     migrateUp     `cmd:"" help:"Bring the schema to the newest version. Nothing else ever changes it."`
+	Status migrateStatus `cmd:"" help:"List the migrations and whether the database has them."`
+}
+
+type migrateUp struct{}
+
+// Run migrates. Several at once wait for each other.
+func (migrateUp) Run(c *call) error {
+	cfg, err := c.config(config.Database)
+	if err != nil {
+		return err
+	}
+	version, err := wire.MigrateUp(c.ctx, cfg)
+	if err != nil {
+		return err
+	}
+	return c.answer(fields{{"version", version}})
+}
+
+type migrateStatus struct{}
+
+// Run lists migrations.
+func (migrateStatus) Run(c *call) error {
+	cfg, err := c.config(config.Database)
+	if err != nil {
+		return err
+	}
+	all, err := wire.Migrations(c.ctx, cfg)
+	if err != nil {
+		return err
+	}
+	var rows []fields
+	for _, m := range all {
+		rows = append(rows, fields{{"version", m.Version}, {"name", m.Name}, {"applied", m.Applied}})
+	}
+	return c.list("migrations", rows)
+}
+
+type secretsCommands struct {
+	NewKeyset newKeyset    `cmd:"" name:"new-keyset" help:"Make a keyset for SECRETS_KEYSET."`
+	Rotate    rotateKeyset `cmd:"" help:"Add a new primary key to SECRETS_KEYSET; what older keys encrypted still decrypts."`
+}
+
+type newKeyset struct{}
+
+// Run makes a keyset. It asks for no configuration: this is where configuration begins.
+func (newKeyset) Run(c *call) error {
+	keyset, err := wire.NewKeyset()
+	if err != nil {
+		return err
+	}
+	return c.keyset(keyset)
+}
+
+type rotateKeyset struct{}
+
+// Run rotates the configured keyset. Give the result to every process before the old one is forgotten.
+func (rotateKeyset) Run(c *call) error {
+	cfg, err := c.config(config.Nothing)
+	if err != nil {
+		return err
+	}
+	if cfg.SecretsKeyset == "" {
+		return config.Mistakes{"SECRETS_KEYSET: is required, the keyset to rotate"}
+	}
+	keyset, err := wire.RotateKeyset(cfg)
+	if err != nil {
+		return err
+	}
+	return c.keyset(keyset)
+}
+
+// keyset prints it alone, so that it can be taken over by a shell.
+func (c *call) keyset(keyset string) error {
+	if c.json {
+		return c.answer(fields{{"keyset", keyset}})
+	}
+	return c.table(func(row func(cells ...any)) { row(keyset) })
+}

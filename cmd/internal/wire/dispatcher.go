@@ -1,0 +1,109 @@
+package wire
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/redis/go-redis/v9"
+
+	"partnerdeposits/adapters/asynq"
+	"partnerdeposits/adapters/http/ops"
+	"partnerdeposits/adapters/metrics"
+	"partnerdeposits/adapters/postgres"
+	redisadapter "partnerdeposits/adapters/redis"
+	"partnerdeposits/adapters/webhook"
+	"partnerdeposits/app/dispatch"
+	"partnerdeposits/app/schedules"
+	"partnerdeposits/cmd/internal/config"
+	"partnerdeposits/cmd/internal/run"
+	"partnerdeposits/ports"
+)
+
+const userAgent = "partnerdeposits-webhooks/1"
+
+// Dispatcher wires the process that delivers webhooks and does what is due by the clock.
+func Dispatcher(ctx context.Context, cfg config.Config, log *slog.Logger) (run.Process, error) {
+	s, err := open(ctx, cfg, log, "schedules", scheduleConns)
+	if err != nil {
+		return run.Process{}, err
+	}
+	dispatchPool, err := s.newPool(ctx, "dispatch", postgres.PoolOptions{MaxConns: dispatchConns, Settings: postgres.DispatchSettings})
+	if err != nil {
+		return run.Process{}, err
+	}
+	// A client of its own: the jobs of a busy dispatcher must not keep the doorbell waiting.
+	queueRedis, err := redisadapter.NewClient(cfg.RedisURL.Reveal())
+	if err != nil {
+		return run.Process{}, err
+	}
+	s.parts = append(s.parts, run.Closer("queue", queueRedis.Close))
+	queue := asynq.New(queueRedis, log)
+
+	registry := metrics.NewRegistry(log)
+	registry.PostgresPools(map[string]*pgxpool.Pool{"schedules": s.pool, "dispatch": dispatchPool, "ops": s.ops})
+	registry.RedisPools(map[string]redis.UniversalClient{"doorbell": s.redis, "queue": queueRedis})
+	registry.Backlog(postgres.NewBacklog(s.ops))
+	registerQueues(registry, queue)
+
+	sender := webhook.NewSender(webhook.Config{
+		Timeout: cfg.WebhookTimeout, EndpointConcurrency: cfg.WebhookEndpointConcurrency, AllowInsecure: cfg.WebhookAllowInsecureTargets, UserAgent: userAgent,
+	})
+	ready := s.readiness()
+	work := func(deliver func(context.Context) error) func(context.Context) error {
+		return func(ctx context.Context) error {
+			if ready.Await(ctx, checkPostgres, checkSchema) != nil {
+				return nil // told to stop before there was a database
+			}
+			return deliver(ctx)
+		}
+	}
+	return run.Process{
+		Name: "dispatcher", Log: log, Drain: ready.Drain,
+		Parts: append(s.parts,
+			run.Closer("sender", closing(sender.Close)),
+			opsPart(cfg.MetricsAddr, ops.Handler(ready, registry.Handler()), log),
+			run.Background("readiness", ready.Watch),
+			run.Background("deliveries", work(s.deliver(dispatchPool, queue, sender, registry))),
+			run.Background("schedules", work(s.scheduler(registry).Run)),
+		),
+	}, nil
+}
+
+// deliver runs the dispatcher proper.
+func (s *stores) deliver(pool *pgxpool.Pool, queue *asynq.Queue, sender *webhook.Sender, registry *metrics.Registry) func(context.Context) error {
+	store := postgres.NewDispatch(pool, s.cipher)
+	counted := registry.Dispatch()
+	return func(ctx context.Context) error {
+		return dispatch.New(dispatch.Deps{
+			Relay: store, Claims: store, Work: store, Queue: queue, Sender: sender, Clock: clock, Entropy: entropy, Metrics: counted,
+			Random: rand.Float64, Bell: redisadapter.Listen(ctx, s.redis), Log: s.log,
+		}, dispatch.Config{
+			Schedule: s.cfg.Retries(), Timeout: s.cfg.WebhookTimeout, Concurrency: s.cfg.WebhookConcurrency,
+			EndpointConcurrency: s.cfg.WebhookEndpointConcurrency, EventIDHeader: s.cfg.WebhookEventIDHeader,
+		}).Run(ctx)
+	}
+}
+
+// scheduler holds everything that is done by the clock.
+func (s *stores) scheduler(registry *metrics.Registry) *schedules.Scheduler {
+	every := s.cfg.SchedulerInterval
+	tenants := s.checkout(s.payment(), registry.Deposits())
+	return schedules.New(s.log, slices.Concat(
+		schedules.DepositJobs(tenants, every),
+		schedules.Upkeep{Tables: s.store, Work: s.store, Clock: clock}.Jobs(),
+		s.mailJobs(every),
+	)...)
+}
+
+func registerQueues(registry *metrics.Registry, queue *asynq.Queue) {
+	var names []string
+	lanes := map[string]ports.Lane{}
+	for _, lane := range ports.Lanes {
+		names = append(names, asynq.QueueName(lane))
+		lanes[asynq.QueueName(lane)] = lane
+	}
+	registry.Queues(names, []string{"pending", "active", "archived"}, func(name string) (map[string]int, error) { return queue.Depth(lanes[name]) })
+}

@@ -1,0 +1,146 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/redis/go-redis/v9"
+
+	httpadapter "partnerdeposits/adapters/http"
+	"partnerdeposits/adapters/http/checkout"
+	"partnerdeposits/adapters/http/connect"
+	"partnerdeposits/adapters/http/dashboard"
+	"partnerdeposits/adapters/http/middleware"
+	"partnerdeposits/adapters/http/ops"
+	"partnerdeposits/adapters/http/partnerapi"
+	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/adapters/metrics"
+	"partnerdeposits/app/idempotent"
+	"partnerdeposits/cmd/internal/config"
+	"partnerdeposits/cmd/internal/run"
+)
+
+// checkoutRequestsPerMinute bounds what one address asks of checkout pages: a household behind one address, not a guesser.
+const checkoutRequestsPerMinute = 120
+
+// HTTP wires the process that serves partners, operators and tenants.
+func HTTP(ctx context.Context, cfg config.Config, log *slog.Logger) (run.Process, error) {
+	s, err := open(ctx, cfg, log, "http", apiConns)
+	if err != nil {
+		return run.Process{}, err
+	}
+	registry := metrics.NewRegistry(log)
+	registry.PostgresPools(map[string]*pgxpool.Pool{"http": s.pool, "ops": s.ops})
+	registry.RedisPools(map[string]redis.UniversalClient{"http": s.redis})
+	app, err := s.httpApp(registry)
+	if err != nil {
+		return run.Process{}, err
+	}
+	ready := s.readiness()
+	return run.Process{
+		Name: "http", Log: log, Drain: ready.Drain,
+		Parts: append(s.parts,
+			opsPart(cfg.MetricsAddr, ops.Handler(ready, registry.Handler()), log),
+			run.Background("readiness", ready.Watch),
+			httpPart(cfg.HTTPAddr, app, log),
+		),
+	}, nil
+}
+
+func (s *stores) httpApp(registry *metrics.Registry) (*fiber.App, error) {
+	results := make([]string, 0, len(idempotent.Results))
+	for _, r := range idempotent.Results {
+		results = append(results, string(r))
+	}
+	counted := registry.HTTP(middleware.Surfaces, results)
+	p := s.payment()
+	all, err := s.services(p, counters{
+		deposits:    registry.Deposits(),
+		idempotency: func(r idempotent.Result) { counted.Idempotency(string(r)) },
+		failedOpen:  counted.LimiterFailedOpen,
+	}, s.log)
+	if err != nil {
+		return nil, err
+	}
+	site, err := ui.NewSite(s.cfg.DashboardBaseURL, entropy)
+	if err != nil {
+		return nil, err
+	}
+	return httpadapter.New(httpadapter.Config{
+		Log: s.log, TrustedProxies: s.cfg.TrustedProxies, HSTS: s.cfg.HTTPS(), Route: counted.Route,
+		Observe: func(o middleware.Observation) { counted.Request(o.Surface, o.Route, o.Method, o.Status, o.Duration) },
+	}, httpadapter.Surfaces{
+		PartnerAPI: partnerapi.Deps{
+			Partners: all.partners, Clients: all.clients, Deposits: all.deposits, Webhooks: all.webhooks, Simulate: all.checkout,
+			Keys: all.keys, Limiter: all.limiter, Clock: clock, Environment: s.cfg.Environment, BaseURL: s.cfg.APIBaseURL,
+		},
+		Connect: connect.Deps{
+			Connections: all.connections, Operators: all.operators, Limiter: all.limiter,
+			AttemptsPerMinute: s.cfg.AuthAttemptsPerMinute, Site: site,
+		},
+		Dashboard: dashboard.Deps{Connections: all.connections, Operators: all.operators, Deposits: s.store, Site: site},
+		Checkout: checkout.Deps{
+			Checkout: all.checkout, Limiter: all.limiter, RequestsPerMinute: checkoutRequestsPerMinute, Site: site, Log: s.log,
+		},
+		Payments: p.mount,
+	})
+}
+
+// httpPart listens for the public. Stopping closes the listener and waits for the answers under way.
+func httpPart(addr string, app *fiber.App, log *slog.Logger) run.Part {
+	return run.Part{
+		Name: "http server",
+		Start: func(ctx context.Context, fail func(error)) error {
+			listener, err := listen(ctx, "HTTP_ADDR", addr)
+			if err != nil {
+				return err
+			}
+			go func() {
+				if err := app.Listener(listener); err != nil {
+					fail(fmt.Errorf("http server: %w", err))
+				}
+			}()
+			log.Info("listening", "for", "the public", "address", listener.Addr().String())
+			return nil
+		},
+		Stop: app.ShutdownWithContext,
+	}
+}
+
+// opsPart listens for operators.
+func opsPart(addr string, handler http.Handler, log *slog.Logger) run.Part {
+	var server *ops.Server
+	return run.Part{
+		Name: "ops server",
+		Start: func(ctx context.Context, fail func(error)) error {
+			listener, err := listen(ctx, "METRICS_ADDR", addr)
+			if err != nil {
+				return err
+			}
+			server = ops.NewServer(listener, handler, log)
+			go func() {
+				if err := server.Serve(); err != nil {
+					fail(fmt.Errorf("ops server: %w", err))
+				}
+			}()
+			log.Info("listening", "for", "operators", "address", listener.Addr().String())
+			return nil
+		},
+		Stop: func(ctx context.Context) error { return server.Shutdown(ctx) },
+	}
+}
+
+func listen(ctx context.Context, variable, addr string) (net.Listener, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	var failed *net.OpError
+	if errors.As(err, &failed) {
+		return nil, fmt.Errorf("cannot listen on %s (%s): %w", addr, variable, failed.Err)
+	}
+	return listener, err
+}

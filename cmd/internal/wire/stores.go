@@ -1,0 +1,138 @@
+// Package wire is the composition root: plain Go, one function for each process, and the only importer of all adapters.
+package wire
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/redis/go-redis/v9"
+
+	"partnerdeposits/adapters/http/ops"
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/migrations"
+	redisadapter "partnerdeposits/adapters/redis"
+	"partnerdeposits/adapters/secrets"
+	"partnerdeposits/cmd/internal/config"
+	"partnerdeposits/cmd/internal/run"
+	"partnerdeposits/core/partner"
+)
+
+// Names of what a process looks after, as /readyz gives them.
+const (
+	checkPostgres = "postgres"
+	checkSchema   = "schema"
+	checkRedis    = "redis"
+)
+
+// Sizes of the connection pools. One http and one dispatcher take 43 of Postgres's usual 100 connections.
+const (
+	apiConns      = 20
+	scheduleConns = 5
+	dispatchConns = 12
+	opsConns      = 2
+)
+
+// stores is what a process keeps open, in the order of opening.
+type stores struct {
+	cfg    config.Config
+	log    *slog.Logger
+	cipher *secrets.Cipher
+	pool   *pgxpool.Pool // of the store
+	ops    *pgxpool.Pool // of readiness and gauges: a saturated service must still be able to say how it is
+	redis  redis.UniversalClient
+	guard  *redisadapter.Guard
+	bell   *redisadapter.Doorbell
+	store  *postgres.Store
+	parts  []run.Part
+}
+
+// open prepares the stores. Nothing is connected: what is away is met when it is needed, and looked for by readiness.
+func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string, conns int32) (*stores, error) {
+	s := &stores{cfg: cfg, log: log}
+	var err error
+	if s.cipher, err = cipherOf(cfg, log); err != nil {
+		return nil, err
+	}
+	if s.pool, err = s.newPool(ctx, name, postgres.PoolOptions{MaxConns: conns}); err != nil {
+		return nil, err
+	}
+	const patience = 3 * time.Second
+	if s.ops, err = s.newPool(ctx, name+"-ops", postgres.PoolOptions{MaxConns: opsConns, StatementTimeout: patience, Settings: postgres.DispatchSettings}); err != nil {
+		return nil, err
+	}
+	if s.redis, err = redisadapter.NewClient(cfg.RedisURL.Reveal()); err != nil {
+		return nil, err
+	}
+	s.guard = redisadapter.NewGuard(s.redis)
+	s.bell = redisadapter.NewDoorbell(s.redis, s.guard)
+	s.store = postgres.NewStore(s.pool, s.cipher, postgres.Options{Doorbell: s.bell})
+	s.parts = append(s.parts,
+		run.Closer("redis", s.redis.Close),
+		run.Closer("redis guard", closing(s.guard.Close)),
+		run.Closer("doorbell", closing(s.bell.Close)),
+		run.Part{Name: "store", Stop: func(ctx context.Context) error { s.store.Close(ctx); return nil }},
+	)
+	return s, nil
+}
+
+// newPool opens a pool that is closed after everything that was opened later.
+func (s *stores) newPool(ctx context.Context, name string, o postgres.PoolOptions) (*pgxpool.Pool, error) {
+	o.AppName = "partnerdeposits-" + name
+	o.Tracer = queryTracer(s.cfg)
+	pool, err := postgres.NewPool(ctx, s.cfg.DatabaseURL.Reveal(), o)
+	if err != nil {
+		return nil, err
+	}
+	s.parts = append(s.parts, run.Closer("postgres "+name, closing(pool.Close)))
+	return pool, nil
+}
+
+func closing(fn func()) func() error {
+	return func() error { fn(); return nil }
+}
+
+// cipherOf opens the keyset. Config has checked that there is one outside development.
+func cipherOf(cfg config.Config, log *slog.Logger) (*secrets.Cipher, error) {
+	keyset := cfg.SecretsKeyset.Reveal()
+	if keyset == "" && cfg.Environment == partner.Development {
+		log.Warn("SECRETS_KEYSET is not set: secrets are encrypted with the built-in development keyset, which is public")
+		keyset = secrets.DevelopmentKeyset
+	}
+	return secrets.Open(keyset)
+}
+
+// readiness looks after the stores.
+func (s *stores) readiness() *ops.Readiness {
+	return ops.NewReadiness(s.log,
+		ops.Check{Name: checkPostgres, Run: s.ops.Ping, Problem: saying("cannot be reached")},
+		ops.Check{Name: checkSchema, Run: s.schemaFits, Problem: schemaProblem},
+		ops.Check{Name: checkRedis, Run: func(ctx context.Context) error { return s.redis.Ping(ctx).Err() }, Problem: saying("cannot be reached"), Spare: true},
+	)
+}
+
+func saying(problem string) func(error) string {
+	return func(error) string { return problem }
+}
+
+// outdated is a schema older than this binary.
+type outdated struct{}
+
+func (outdated) Error() string { return "the schema is older than this binary" }
+
+// schemaFits accepts a newer schema too: migrations only add while an older binary may run.
+func (s *stores) schemaFits(ctx context.Context) error {
+	version, err := migrations.Version(ctx, s.ops)
+	if err == nil && version < migrations.Newest() {
+		return outdated{}
+	}
+	return err
+}
+
+func schemaProblem(err error) string {
+	if err == (outdated{}) { //nolint:errorlint // made above, never wrapped
+		return "is not up to date; run `admin migrate up`"
+	}
+	return "cannot be read"
+}
