@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/http/partnerapi"
@@ -107,4 +108,32 @@ func TestDocument_ErrorsAreOurFaults(t *testing.T) {
 		require.Contains(t, statuses, code)
 	}
 	require.Len(t, doc.Components.Schemas["ErrorCode"].Value.Enum, len(statuses))
+}
+
+// What the domain can say and what the document lists are the same.
+func TestDocument_EnumsAreThoseOfTheDomain(t *testing.T) {
+	doc, err := partnerapi.Document()
+	require.NoError(t, err)
+	schemas := doc.Components.Schemas
+
+	require.ElementsMatch(t, deposit.Statuses, enumOf[deposit.Status](schemas["DepositStatus"]))
+	require.ElementsMatch(t, webhook.EventNames, enumOf[webhook.EventName](schemas["EventName"]))
+	require.ElementsMatch(t, webhook.Results, append(enumOf[webhook.Result](schemas["AttemptError"]), webhook.ResultSuccess))
+	require.ElementsMatch(t, []string{webhook.DisabledByPartner, webhook.DisabledByFailure}, enumOf[string](schemas["Webhook"].Value.Properties["disabledReason"]))
+
+	var reasons []string
+	for _, trigger := range deposit.Triggers {
+		if reason := trigger.Reason(); reason != "" {
+			reasons = append(reasons, reason)
+		}
+	}
+	require.ElementsMatch(t, reasons, enumOf[string](schemas["StatusReason"]))
+}
+
+func enumOf[T ~string](ref *openapi3.SchemaRef) []T {
+	var out []T
+	for _, v := range ref.Value.Enum {
+		out = append(out, T(v.(string)))
+	}
+	return out
 }
