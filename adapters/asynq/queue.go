@@ -140,7 +140,11 @@ func (q *Queue) Tidy(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if _, err := inspector.DeleteAllArchivedTasks(QueueName(lane)); err != nil && !errors.Is(err, asynq.ErrQueueNotFound) {
+		// A queue that never held a task is not there yet; asynq tells so in text alone.
+		if _, err := inspector.GetQueueInfo(QueueName(lane)); errors.Is(err, asynq.ErrQueueNotFound) {
+			continue
+		}
+		if _, err := inspector.DeleteAllArchivedTasks(QueueName(lane)); err != nil {
 			return err
 		}
 	}

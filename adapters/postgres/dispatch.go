@@ -15,11 +15,12 @@ import (
 // DispatchSettings are connection settings for the pool behind Dispatch. Its tables go from empty to a million rows
 // within the life of a cached plan, so the planner is kept from ever preferring a scan of a whole table.
 var DispatchSettings = map[string]string{
-	"enable_seqscan":   "off",
-	"enable_hashjoin":  "off",
-	"enable_mergejoin": "off",
-	"plan_cache_mode":  "force_generic_plan",
-	"jit":              "off",
+	"enable_seqscan":      "off",
+	"enable_hashjoin":     "off",
+	"enable_mergejoin":    "off",
+	"join_collapse_limit": "1", // joins run in the order they are written
+	"plan_cache_mode":     "force_generic_plan",
+	"jit":                 "off",
 }
 
 // Dispatch holds the dispatcher's queries: few, each over a set of rows, written by hand because their plans matter.

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 
 // fixture is a dispatcher over a database and a Redis of its own.
 type fixture struct {
-	t       *testing.T
+	t       testing.TB
 	url     string
 	pool    *pgxpool.Pool
 	store   *postgres.Store
@@ -47,10 +47,12 @@ type fixture struct {
 	partner id.ID
 }
 
-func newFixture(t *testing.T) *fixture { return newFixtureOn(t, redistest.New(t)) }
+func newFixture(t testing.TB) *fixture { return newFixtureOn(t, redistest.New(t)) }
 
-func newFixtureOn(t *testing.T, client redis.UniversalClient) *fixture {
-	t.Parallel()
+func newFixtureOn(t testing.TB, client redis.UniversalClient) *fixture {
+	if test, ok := t.(*testing.T); ok {
+		test.Parallel()
+	}
 	url := pgtest.URL(t)
 	cipher, err := secrets.Open(secrets.DevelopmentKeyset)
 	require.NoError(t, err)
@@ -91,7 +93,7 @@ func (f *fixture) write(fn func(context.Context, ports.Repositories) error) {
 func (f *fixture) run(change ...func(*dispatch.Deps, *dispatch.Config)) (stop func()) {
 	deps := dispatch.Deps{
 		Relay: f.work, Claims: f.work, Work: f.work, Queue: asynq.New(f.redis, quiet()),
-		Sender: sender.NewSender(sender.Config{Timeout: 2 * time.Second, AllowInsecure: true, EndpointConcurrency: 16, UserAgent: "test"}),
+		Sender: sender.NewSender(sender.Config{Timeout: 2 * time.Second, AllowInsecure: true, EndpointConcurrency: 64, UserAgent: "test"}),
 		Clock:  system.Clock{}, Entropy: system.Entropy{}, Metrics: noMetrics{}, Random: rand.Float64, Bell: f.bell, Log: quiet(),
 	}
 	config := dispatch.Config{
@@ -189,7 +191,7 @@ type received struct {
 	at                          time.Time
 }
 
-func newReceiver(t *testing.T, answer func(r received, earlier int) int) *receiver {
+func newReceiver(t testing.TB, answer func(r received, earlier int) int) *receiver {
 	r := &receiver{key: string(key), answer: answer}
 	r.Server = httptest.NewServer(http.HandlerFunc(r.serve))
 	t.Cleanup(r.Close)

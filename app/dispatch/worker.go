@@ -45,48 +45,49 @@ func (d *Dispatcher) handle(ctx context.Context, job ports.Job) {
 // submit starts the task as soon as its endpoint has a slot.
 func (d *Dispatcher) submit(ctx context.Context, t task) {
 	d.posts.Add(1)
-	if !d.endpoints.slot(t) {
-		return
+	if d.endpoints.slot(t) {
+		go d.work(context.WithoutCancel(ctx), t)
 	}
-	go func() {
-		for sub := t.claim.SubscriptionID; ; {
-			d.perform(context.WithoutCancel(ctx), t)
-			d.endpoints.finish(t.claim)
-			t.done()
-			d.signalFreed()
-			next, ok := d.endpoints.next(sub)
-			d.posts.Done()
-			if !ok {
-				return
-			}
-			t = next
-		}
-	}()
 }
 
-// perform brings one delivery to its endpoint: load, decide, POST, record. A panic ends this delivery's dispatch and
+// work sees one task through. Its slot goes to the next one as soon as the POST is over; the record is not the endpoint's.
+func (d *Dispatcher) work(ctx context.Context, t task) {
+	defer d.posts.Done()
+	outcome, posted := d.attempt(ctx, t)
+	if next, ok := d.endpoints.next(t.claim.SubscriptionID); ok {
+		go d.work(ctx, next)
+	}
+	if posted {
+		if _, err := d.recorder.do(outcome); err != nil {
+			d.Log.ErrorContext(ctx, "dispatcher: an attempt could not be recorded; it will be made again",
+				"delivery", id.Delivery.Of(t.claim.DeliveryID), "error", err)
+		}
+	}
+	d.endpoints.finish(t.claim)
+	t.done()
+	d.signalFreed()
+}
+
+// attempt brings one delivery to its endpoint: load, decide, POST, judge. A panic ends this delivery's dispatch and
 // nothing else; its lease will run out and it is tried again.
-func (d *Dispatcher) perform(ctx context.Context, t task) {
+func (d *Dispatcher) attempt(ctx context.Context, t task) (outcome ports.Outcome, posted bool) {
 	defer func() {
 		if r := recover(); r != nil {
 			d.Log.ErrorContext(ctx, "dispatcher: a delivery panicked", "delivery", id.Delivery.Of(t.claim.DeliveryID), "panic", fmt.Sprint(r))
+			posted = false
 		}
 	}()
 	if d.stopping.Load() { // it waited for a slot; another dispatcher, or this one after its restart, goes on with it
 		d.release(ctx, t.claim)
-		return
+		return outcome, false
 	}
 	l, ok := d.fresh(ctx, t.claim)
 	if !ok {
-		return
+		return outcome, false
 	}
-	attempt := d.post(ctx, l)
-	verdict := d.config.Schedule.Judge(attempt, l.Test, d.Random())
-	outcome := ports.Outcome{Claim: t.claim, Event: l.Event, EventAt: l.EventAt, Attempt: attempt, Verdict: verdict, Healthy: l.Healthy}
-	if _, err := d.recorder.do(outcome); err != nil {
-		d.Log.ErrorContext(ctx, "dispatcher: an attempt could not be recorded; it will be made again",
-			"delivery", id.Delivery.Of(t.claim.DeliveryID), "error", err)
-	}
+	made := d.post(ctx, l)
+	verdict := d.config.Schedule.Judge(made, l.Test, d.Random())
+	return ports.Outcome{Claim: t.claim, Event: l.Event, EventAt: l.EventAt, Attempt: made, Verdict: verdict, Healthy: l.Healthy}, true
 }
 
 // fresh loads the claimed delivery and tells whether it may be sent now.
