@@ -25,7 +25,7 @@ var (
 	textTermsCreate = ui.T("create deposits for your rentals, up to your maximum", "créer des cautions pour vos locations, dans la limite de votre plafond")
 	textTermsSend   = ui.T("record your tenants and send them the deposit link", "enregistrer vos locataires et leur envoyer le lien de caution")
 	textTermsAct    = ui.T("cancel, release and collect the deposits it created", "annuler, libérer et encaisser les cautions qu’il a créées")
-	textTermsRead   = ui.T("see deposits you make here while linked, and hear of their changes", "voir les cautions que vous créez ici tant que vous êtes reliés, et suivre leur état")
+	textTermsRead   = ui.T("see deposits you make here while linked, and follow their status", "voir les cautions que vous créez ici tant que le lien existe, et suivre leur état")
 	textTermsNever  = ui.T("It never sees your password, and you can unlink it at any time.", "Il ne voit jamais votre mot de passe, et vous pouvez le délier à tout moment.")
 	textThenReturn  = ui.T("Afterwards you go back to %s.", "Vous retournerez ensuite sur %s.")
 

@@ -23,12 +23,9 @@ var (
 
 	textDeposits   = ui.T("Deposits", "Cautions")
 	textNoDeposits = ui.T("There are no deposits yet. Those that your partner creates for you will show here.", "Il n’y a pas encore de caution. Celles que votre partenaire crée pour vous apparaîtront ici.")
-	textReference  = ui.T("Reference", "Référence")
 	textContract   = ui.T("Contract", "Contrat")
 	textTenant     = ui.T("Tenant", "Locataire")
-	textAmount     = ui.T("Amount", "Montant")
 	textPeriod     = ui.T("Rental period", "Période de location")
-	textStatus     = ui.T("Status", "État")
 	textOlder      = ui.T("Older deposits", "Cautions plus anciennes")
 	textNewest     = ui.T("Newest deposits", "Cautions les plus récentes")
 )
