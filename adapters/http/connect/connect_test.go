@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -14,9 +13,7 @@ import (
 
 	"partnerdeposits/adapters/http/connect/connecttest"
 	"partnerdeposits/app/connections"
-	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
-	"partnerdeposits/core/partner"
 )
 
 func TestSignup_ThroughAConnectURL_MakesOperatorLinkAndEvent(t *testing.T) {
@@ -281,90 +278,6 @@ func TestLinkToTheOtherPage_KeepsEveryParameterToTheByte(t *testing.T) {
 	require.Equal(t, "/register", b.Get("/login").LinkTo("/register"))
 }
 
-func TestReturnURL(t *testing.T) {
-	t.Parallel()
-	cases := []struct {
-		name   string
-		env    partner.Environment
-		raw    string
-		direct bool
-		asked  string // host on the page that asks; "" with direct false: ignored
-	}{
-		{"registered", partner.Production, "https://pms.example/done?x=%7E1&y", true, ""},
-		{"registered, in capitals", partner.Production, "https://PMS.example/", true, ""},
-		{"not registered", partner.Production, "https://elsewhere.example/done", false, "elsewhere.example"},
-		{"another port is another origin", partner.Production, "https://pms.example:8443/", false, "pms.example:8443"},
-		{"looks alike", partner.Production, "https://pms.example.evil.example/", false, "pms.example.evil.example"},
-		{"look-alike letters", partner.Production, "https://pmѕ.example/", false, "xn--pm-foc.example"},
-		{"http", partner.Production, "http://pms.example/", false, ""},
-		{"http on localhost in production", partner.Production, "http://localhost:3000/", false, ""},
-		{"http on localhost", partner.Development, "http://localhost:3000/cb", true, ""},
-		{"IPv6 of this machine", partner.Staging, "http://[::1]:3000/cb", true, ""},
-		{"anything outside production", partner.Staging, "https://elsewhere.example/", true, ""},
-		{"http elsewhere", partner.Development, "http://elsewhere.example/", false, ""},
-		{"script", partner.Development, "javascript:alert(1)", false, ""},
-		{"data", partner.Development, "data:text/html,x", false, ""},
-		{"no scheme", partner.Development, "//evil.example/", false, ""},
-		{"path", partner.Development, "/dashboard", false, ""},
-		{"user info", partner.Development, "https://pms.example@evil.example/", false, ""},
-		{"fragment", partner.Development, "https://pms.example/#x", false, ""},
-		{"backslash", partner.Development, `https://pms.example\@evil.example/`, false, ""},
-		{"line feed", partner.Development, "https://pms.example/\r\nSet-Cookie: x=1", false, ""},
-		{"too long", partner.Development, "https://pms.example/" + strings.Repeat("x", 2048), false, ""},
-	}
-	servers := map[partner.Environment]*connecttest.Server{}
-	for _, env := range []partner.Environment{partner.Production, partner.Staging, partner.Development} {
-		servers[env] = connecttest.New(t, connecttest.Options{Environment: env})
-		servers[env].Partner(t, "demo", key, "https://pms.example")
-	}
-	for i, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			s := servers[c.env]
-			b := s.Browser(t)
-			externalID := "op " + string(rune('a'+i))
-			sent := b.Submit("/register?"+good(s, "demo", externalID, returnTo(c.raw)), signup(string(rune('a'+i))+"@b.example"))
-			require.Equal(t, http.StatusSeeOther, sent.Status, sent.Body)
-			switch {
-			case c.direct:
-				require.True(t, strings.HasPrefix(sent.Location, c.raw), sent.Location)
-				requireResult(t, sent.Location, "linked", externalID, "")
-			case c.asked != "":
-				require.True(t, strings.HasPrefix(sent.Location, "/connect/done?"), sent.Location)
-				page := b.Get(sent.Location)
-				require.Equal(t, http.StatusOK, page.Status)
-				require.Contains(t, page.Body, "Continue to "+c.asked)
-				requireResult(t, page.LinkTo("https://"), "linked", externalID, "")
-			default:
-				require.Equal(t, "/dashboard", sent.Location)
-			}
-		})
-	}
-}
-
-func TestReturnURL_SentTwice_IsIgnored(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{})
-	s.Partner(t, "demo", key)
-	sent := s.Browser(t).Submit("/register?"+good(s, "demo", "op", returnTo("https://a.example/")+returnTo("https://b.example/")), signup("a@b.example"))
-	require.Equal(t, "/dashboard", sent.Location)
-}
-
-func TestDone_ShowsOnlyWhatTheServiceSaidItself(t *testing.T) {
-	t.Parallel()
-	s := connecttest.New(t, connecttest.Options{Environment: partner.Production})
-	s.Partner(t, "demo", key)
-	b := s.Browser(t)
-	query := good(s, "demo", "op-1", returnTo("https://pms.example/"))
-	sent := b.Submit("/register?"+query, signup("a@b.example"))
-	require.Contains(t, sent.Location, "/connect/done?outcome=linked&seal=")
-	require.Equal(t, http.StatusOK, b.Get(sent.Location).Status)
-	require.Equal(t, "/dashboard", b.Get(strings.Replace(sent.Location, "outcome=linked", "outcome=already_linked", 1)).Location)
-	require.Equal(t, "/dashboard", b.Get("/connect/done?"+query).Location)
-	require.Equal(t, "/login", s.Browser(t).Get(sent.Location).Location, "not without a session")
-	require.Equal(t, http.StatusSeeOther, b.Send(b.Get("/dashboard"), 0, nil).Status) // unlink
-	require.Equal(t, "/dashboard", b.Get(sent.Location).Location, "not once the link has ended")
-}
-
 func TestConnectURL_OfTheCommand_OpensTheFormPrefilled(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
@@ -378,27 +291,4 @@ func TestConnectURL_OfTheCommand_OpensTheFormPrefilled(t *testing.T) {
 	require.Equal(t, "a+b@c.example", page.Input("email", "value"))
 	require.Equal(t, "É & Co", page.Input("companyName", "value"))
 	require.Contains(t, page.Body, "localhost:3000")
-}
-
-var hex64 = regexp.MustCompile(`^[0-9a-f]{64}$`)
-
-// requireResult checks the parameters that a return URL carries, with the signature made anew.
-func requireResult(t *testing.T, location, status, externalID, refusal string) {
-	t.Helper()
-	u, err := url.Parse(location)
-	require.NoError(t, err)
-	q := u.Query()
-	require.Equal(t, []string{status}, q["connectStatus"], location)
-	require.Equal(t, []string{externalID}, q["externalId"])
-	require.Equal(t, refusal, q.Get("connectError"))
-	if status == "error" {
-		require.Equal(t, []string{""}, q["accountId"])
-	} else {
-		_, ok := id.Account.Parse(q.Get("accountId"))
-		require.True(t, ok, location)
-		require.NotContains(t, q, "connectError")
-	}
-	require.Regexp(t, hex64, q.Get("returnSig"))
-	want := connect.ReturnSignature(key, connect.Outcome(status), q.Get("accountId"), q.Get("returnTs"), externalID)
-	require.Equal(t, want, q.Get("returnSig"))
 }

@@ -7,7 +7,6 @@ import (
 
 var (
 	textTitle   = ui.T("Your dashboard", "Votre espace")
-	textCompany = ui.T("Company", "Entreprise")
 	textEmail   = ui.T("E-mail", "E-mail")
 	textAccount = ui.T("Account number", "Numéro de compte")
 	textMaximum = ui.T("Maximum deposit", "Plafond de caution")

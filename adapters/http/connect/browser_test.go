@@ -1,0 +1,125 @@
+package connect_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/http/connect/connecttest"
+	"partnerdeposits/adapters/http/ui/browsertest"
+)
+
+// partnerSite stands where return_url leads to: another origin, which a policy could forbid.
+func partnerSite(t *testing.T) string {
+	t.Helper()
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, `<p id="arrived">back at the partner</p>`)
+	}))
+	t.Cleanup(site.Close)
+	return site.URL + "/done?x=1"
+}
+
+// press types into the page as it is focused: tab, words, enter.
+func press(keys ...string) chromedp.Action[chromedp.Void] {
+	var steps []chromedp.Action[chromedp.Void]
+	for _, k := range keys {
+		steps = append(steps, chromedp.KeyEvent(k))
+	}
+	return chromedp.Steps(steps...)
+}
+
+func location(t *testing.T, ctx context.Context) string {
+	t.Helper()
+	where, err := chromedp.Run(ctx, chromedp.Location())
+	require.NoError(t, err)
+	return where
+}
+
+func TestBrowser_SignsUpAndEndsAtThePartner_ByKeyboardAlone(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Partner(t, "demo", key)
+	browser := browsertest.New(t)
+	path := "/register?" + good(s, "demo", "op-1", "&email=a%40b.example&name=Chalets"+returnTo(partnerSite(t)))
+	require.NoError(t, chromedp.Do(browser,
+		chromedp.Navigate(s.URL+path),
+		chromedp.WaitVisible("#email"),
+		// Skip link, language, e-mail; then the two other fields.
+		press("\t", "\t", "\t", "\t"),
+		press(password, "\r"),
+		chromedp.WaitVisible("#arrived"),
+	))
+	requireResult(t, location(t, browser), "linked", "op-1", "")
+	require.Equal(t, 1, s.Count(t, "account_links", "revoked_at IS NULL"))
+}
+
+func TestBrowser_SignedIn_AgreesAndEndsAtThePartner(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Partner(t, "demo", key)
+	browser := browsertest.New(t)
+	require.NoError(t, chromedp.Do(browser,
+		chromedp.Navigate(s.URL+"/register"),
+		chromedp.SendKeys("#email", "a@b.example"),
+		chromedp.SendKeys("#password", password),
+		chromedp.SendKeys("#companyName", "Chalets"),
+		chromedp.Click("button.main"),
+		chromedp.WaitVisible("#partner"),
+		chromedp.Navigate(s.URL+"/login?"+good(s, "demo", "op-1", returnTo(partnerSite(t)))),
+		chromedp.Click("button.main"),
+		chromedp.WaitVisible("#arrived"),
+	))
+	requireResult(t, location(t, browser), "linked", "op-1", "")
+}
+
+func TestBrowser_FormFilledInBadly_PutsTheCursorWhereItIsNeeded(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	browser := browsertest.New(t)
+	require.NoError(t, chromedp.Do(browser,
+		chromedp.Navigate(s.URL+"/register"),
+		chromedp.SendKeys("#email", "a@b.example"),
+		chromedp.SendKeys("#password", password),
+		chromedp.SendKeys("#companyName", "   "),
+		chromedp.Click("button.main"),
+		chromedp.WaitVisible(`main[data-error-code="invalid_company_name"]`),
+	))
+	focused, err := chromedp.Run(browser, chromedp.Evaluate[string]("document.activeElement.id"))
+	require.NoError(t, err)
+	require.Equal(t, "companyName", focused)
+	styled, err := chromedp.Run(browser, chromedp.Evaluate[string]("getComputedStyle(document.querySelector('button.main')).backgroundColor"))
+	require.NoError(t, err)
+	require.NotEqual(t, "rgba(0, 0, 0, 0)", styled, "the policy lets the stylesheet in")
+}
+
+func TestBrowser_FormOnAnotherSite_ChangesNothing(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	browser := browsertest.New(t)
+	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, `<form method="post" action="`+s.URL+`/logout"><button id="go">win a prize</button></form>`)
+	}))
+	t.Cleanup(evil.Close)
+	u, err := url.Parse(evil.URL)
+	require.NoError(t, err)
+	require.NoError(t, chromedp.Do(browser,
+		chromedp.Navigate(s.URL+"/register"),
+		chromedp.SendKeys("#email", "a@b.example"),
+		chromedp.SendKeys("#password", password),
+		chromedp.SendKeys("#companyName", "Chalets"),
+		chromedp.Click("button.main"),
+		chromedp.WaitVisible("#partner"),
+		chromedp.Navigate("http://localhost:"+u.Port()), // another site than 127.0.0.1
+		chromedp.Click("#go"),
+		chromedp.WaitVisible(`main[data-error-code="invalid_csrf_token"]`),
+	))
+	require.Equal(t, 1, s.Count(t, "sessions", ""))
+}
