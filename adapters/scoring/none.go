@@ -11,4 +11,6 @@ import (
 type None struct{}
 
 // Assess implements ports.Scoring; it answers service_unavailable.
-func (None) Assess(context.Context, ports.Applicant) (bool, error) { return false, fault.ErrUnavailable }
+func (None) Assess(context.Context, ports.Applicant) (bool, error) {
+	return false, fault.ErrUnavailable
+}
