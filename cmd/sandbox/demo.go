@@ -1,0 +1,200 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"partnerdeposits/adapters/system"
+	"partnerdeposits/app/connections"
+	"partnerdeposits/app/partners"
+	"partnerdeposits/cmd/internal/config"
+	"partnerdeposits/cmd/internal/receiver"
+	"partnerdeposits/cmd/internal/run"
+	"partnerdeposits/cmd/internal/wire"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/secret"
+)
+
+const (
+	demoSlug    = "demo"
+	demoName    = "Demo Stays"
+	seedTimeout = 60 * time.Second
+	seedPause   = 50 * time.Millisecond
+)
+
+// demo is everything about the seeded partner that somebody needs to play its part.
+type demo struct {
+	apiBaseURL, dashboardBaseURL string
+	partnerID, slug              string
+	connectSecret, apiKey        secret.Text
+	connectURL, email, company   string
+	receiverURL, webhookID       string
+	httpMetrics, dispatcherStats string
+}
+
+// demoPart seeds the partner once everything runs, tells the world, and takes the file back in the end.
+func demoPart(cfg config.Config, p places, target *receiver.Receiver, log *slog.Logger, stdout io.Writer) run.Part {
+	return run.Part{
+		Name: "demo",
+		Start: func(ctx context.Context, _ func(error)) error {
+			ctx, cancel := context.WithTimeout(ctx, seedTimeout)
+			defer cancel()
+			for _, addr := range []string{p.httpMetrics, p.dispatcherMetrics} {
+				if err := awaitReady(ctx, "http://"+addr+"/readyz"); err != nil {
+					return err
+				}
+			}
+			d, err := seed(ctx, cfg, p, target, log)
+			if err != nil {
+				return err
+			}
+			if err := d.writeFile(sandboxFile); err != nil {
+				return err
+			}
+			_, err = io.WriteString(stdout, d.tour(system.Clock{}.Now()))
+			return err
+		},
+		Stop: func(context.Context) error { return removeFile(sandboxFile) },
+	}
+}
+
+func awaitReady(ctx context.Context, url string) error {
+	for {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+		if err != nil {
+			return err
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err == nil {
+			_ = response.Body.Close() //nolint:errcheck // only the status counts
+			if response.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the service did not become ready: %w", ctx.Err())
+		case <-time.After(seedPause):
+		}
+	}
+}
+
+// seed makes the demo partner and lets it subscribe its receiver through the API, as any partner would.
+func seed(ctx context.Context, cfg config.Config, p places, target *receiver.Receiver, log *slog.Logger) (demo, error) {
+	d := demo{
+		apiBaseURL: cfg.APIBaseURL, dashboardBaseURL: cfg.DashboardBaseURL, slug: demoSlug,
+		receiverURL: "http://" + p.receiver + receiver.WebhookPath,
+		httpMetrics: "http://" + p.httpMetrics + "/metrics", dispatcherStats: "http://" + p.dispatcherMetrics + "/metrics",
+	}
+	admin, err := wire.NewAdmin(ctx, cfg, log)
+	if err != nil {
+		return d, err
+	}
+	defer admin.Close(ctx)
+	if err := d.seedPartner(ctx, admin); err != nil {
+		return d, err
+	}
+	// A database that was there before may hold the operators of earlier tours: each tour has its own.
+	fresh := system.Entropy{}.NewID().Encode()
+	suffix := fresh[len(fresh)-5:]
+	d.email, d.company = "olivia."+suffix+"@example.com", "Villa Olivia"
+	d.connectURL, err = admin.Connections.ConnectURL(ctx, connections.URLRequest{
+		PartnerSlug: d.slug, ExternalID: "operator-" + suffix, Email: d.email, Name: d.company,
+	})
+	if err != nil {
+		return d, err
+	}
+	return d, d.subscribe(ctx, target)
+}
+
+// seedPartner creates the partner; where an earlier run did, it gets new credentials.
+func (d *demo) seedPartner(ctx context.Context, admin *wire.Admin) error {
+	made, err := admin.Partners.Create(ctx, partners.NewPartner{Slug: demoSlug, Name: demoName})
+	if err == nil {
+		d.partnerID, d.connectSecret, d.apiKey = id.Partner.Of(made.Partner.ID), made.ConnectSecret, made.APIKey
+		return nil
+	}
+	if !errors.Is(err, partner.ErrSlugTaken) {
+		return err
+	}
+	there, err := admin.Partners.Show(ctx, demoSlug)
+	if err != nil {
+		return err
+	}
+	d.partnerID = id.Partner.Of(there.ID)
+	if d.connectSecret, err = admin.Partners.RotateConnectSecret(ctx, demoSlug); err != nil {
+		return err
+	}
+	_, d.apiKey, err = admin.Partners.CreateKey(ctx, demoSlug, "sandbox")
+	return err
+}
+
+// subscribe registers the receiver, in place of one that an earlier run left.
+func (d *demo) subscribe(ctx context.Context, target *receiver.Receiver) error {
+	type hook struct {
+		ID     string `json:"id"`
+		URL    string `json:"url"`
+		Secret string `json:"secret"`
+	}
+	var there struct {
+		Data []hook `json:"data"`
+	}
+	if err := d.call(ctx, http.MethodGet, "/webhooks", nil, &there); err != nil {
+		return err
+	}
+	for _, h := range there.Data {
+		if strings.HasPrefix(h.URL, "http://127.0.0.1:") && strings.HasSuffix(h.URL, receiver.WebhookPath) {
+			if err := d.call(ctx, http.MethodDelete, "/webhooks/"+h.ID, nil, nil); err != nil {
+				return err
+			}
+		}
+	}
+	var made struct {
+		Data hook `json:"data"`
+	}
+	if err := d.call(ctx, http.MethodPost, "/webhooks", map[string]string{"url": d.receiverURL}, &made); err != nil {
+		return err
+	}
+	d.webhookID = made.Data.ID
+	target.SetSecret(made.Data.Secret)
+	return nil
+}
+
+// call is one request to the partner API.
+func (d *demo) call(ctx context.Context, method, path string, body, into any) error {
+	var payload bytes.Buffer
+	if body != nil {
+		if err := json.NewEncoder(&payload).Encode(body); err != nil {
+			return err
+		}
+	}
+	request, err := http.NewRequestWithContext(ctx, method, d.apiBaseURL+"/api/partner/v1"+path, &payload)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("x-api-key", d.apiKey.Reveal())
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close() //nolint:errcheck // it was read
+	if response.StatusCode >= http.StatusMultipleChoices {
+		return fmt.Errorf("%s %s answered %s", method, path, response.Status)
+	}
+	if into == nil {
+		return nil
+	}
+	return json.NewDecoder(response.Body).Decode(into)
+}
