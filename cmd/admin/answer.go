@@ -92,7 +92,7 @@ func (c *call) table(fill func(row func(cells ...any))) error {
 		for i, cell := range cells {
 			texts[i] = fmt.Sprint(cell)
 		}
-		fmt.Fprintln(w, strings.Join(texts, "\t")) //nolint:errcheck // Flush tells
+		fmt.Fprintln(w, strings.Join(texts, "\t")) // Flush tells
 	})
 	return w.Flush()
 }

@@ -55,7 +55,7 @@ func execute(ctx context.Context, args, environ []string, stdout, stderr io.Writ
 	case helped:
 		return run.ExitOK
 	case err != nil:
-		fmt.Fprintf(stderr, "admin: %v\nTry: admin --help\n", err) //nolint:errcheck // there is nowhere left to complain
+		fmt.Fprintf(stderr, "admin: %v\nTry: admin --help\n", err) // there is nowhere left to complain
 		return run.ExitUsage
 	}
 	c := &call{ctx: ctx, environ: environ, stdout: stdout, json: line.JSON, log: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelError}))}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"partnerdeposits/adapters/system"
 	"partnerdeposits/app/connections"
 	"partnerdeposits/app/partners"
 	"partnerdeposits/cmd/internal/config"
@@ -30,6 +30,8 @@ const (
 	seedTimeout = 60 * time.Second
 	seedPause   = 50 * time.Millisecond
 )
+
+var client = &http.Client{Timeout: 10 * time.Second}
 
 // demo is everything about the seeded partner that somebody needs to play its part.
 type demo struct {
@@ -60,7 +62,7 @@ func demoPart(cfg config.Config, p places, target *receiver.Receiver, log *slog.
 			if err := d.writeFile(sandboxFile); err != nil {
 				return err
 			}
-			_, err = io.WriteString(stdout, d.tour(system.Clock{}.Now()))
+			_, err = io.WriteString(stdout, d.tour(time.Now().UTC()))
 			return err
 		},
 		Stop: func(context.Context) error { return removeFile(sandboxFile) },
@@ -73,9 +75,9 @@ func awaitReady(ctx context.Context, url string) error {
 		if err != nil {
 			return err
 		}
-		response, err := http.DefaultClient.Do(request)
+		response, err := client.Do(request)
 		if err == nil {
-			_ = response.Body.Close() //nolint:errcheck // only the status counts
+			_ = response.Body.Close() // only the status counts
 			if response.StatusCode == http.StatusOK {
 				return nil
 			}
@@ -104,8 +106,7 @@ func seed(ctx context.Context, cfg config.Config, p places, target *receiver.Rec
 		return d, err
 	}
 	// A database that was there before may hold the operators of earlier tours: each tour has its own.
-	fresh := system.Entropy{}.NewID().Encode()
-	suffix := fresh[len(fresh)-5:]
+	suffix := strings.ToLower(rand.Text()[:5])
 	d.email, d.company = "olivia."+suffix+"@example.com", "Villa Olivia"
 	d.connectURL, err = admin.Connections.ConnectURL(ctx, connections.URLRequest{
 		PartnerSlug: d.slug, ExternalID: "operator-" + suffix, Email: d.email, Name: d.company,
@@ -185,11 +186,11 @@ func (d *demo) call(ctx context.Context, method, path string, body, into any) er
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := client.Do(request)
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close() //nolint:errcheck // it was read
+	defer response.Body.Close() // it was read
 	if response.StatusCode >= http.StatusMultipleChoices {
 		return fmt.Errorf("%s %s answered %s", method, path, response.Status)
 	}

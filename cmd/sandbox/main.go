@@ -26,7 +26,7 @@ func main() {
 
 // sandbox runs until ctx ends and gives the exit code.
 func sandbox(ctx context.Context, environ []string, stdout, stderr io.Writer) int {
-	say := func(format string, args ...any) { fmt.Fprintf(stdout, "# "+format+"\n", args...) } //nolint:errcheck // a demo without a terminal
+	say := func(format string, args ...any) { fmt.Fprintf(stdout, "# "+format+"\n", args...) } // a demo without a terminal
 	services, err := backing.Start(ctx, backing.Options{Purpose: backing.Sandbox, AllowMiniredis: true, Logf: say})
 	if err != nil {
 		return ended(ctx, stderr, err)

@@ -39,7 +39,7 @@ func answer(w http.ResponseWriter, code int, status Status) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(status) //nolint:errcheck // the asker is gone
+	_ = json.NewEncoder(w).Encode(status) // the asker is gone
 }
 
 // Server listens on METRICS_ADDR.

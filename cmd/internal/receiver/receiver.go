@@ -69,7 +69,7 @@ func (r *Receiver) learn(w http.ResponseWriter, request *http.Request) {
 func thank(w http.ResponseWriter, request *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	q := request.URL.Query()
-	fmt.Fprintf(w, "Back at the partner.\n\ndepositId      %q\ndepositStatus  %q\n", q.Get("depositId"), q.Get("depositStatus")) //nolint:errcheck // the tenant is gone
+	fmt.Fprintf(w, "Back at the partner.\n\ndepositId      %q\ndepositStatus  %q\n", q.Get("depositId"), q.Get("depositStatus")) // the tenant is gone
 }
 
 func (r *Receiver) receive(w http.ResponseWriter, request *http.Request) {
@@ -112,7 +112,7 @@ func (r *Receiver) isRepeated(key string) bool {
 func (r *Receiver) print(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	fmt.Fprintf(r.out, format, args...) //nolint:errcheck // a demo without a terminal
+	fmt.Fprintf(r.out, format, args...) // a demo without a terminal
 }
 
 // Describe gives one line in words and the whole body below it, indented.

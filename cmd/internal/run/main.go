@@ -43,7 +43,7 @@ func main(environ []string, stderr io.Writer, build func(ctx context.Context, cf
 
 // Fail says what went wrong and gives the exit code for it.
 func Fail(stderr io.Writer, err error) int {
-	fmt.Fprintln(stderr, err) //nolint:errcheck // there is nowhere left to complain
+	fmt.Fprintln(stderr, err) // there is nowhere left to complain
 	var mistakes config.Mistakes
 	if errors.As(err, &mistakes) {
 		return ExitUsage

@@ -89,7 +89,7 @@ func LookAround(ctx context.Context, cfg config.Config, log *slog.Logger) (Outsi
 	}
 	defer func() {
 		for i := len(s.parts) - 1; i >= 0; i-- {
-			_ = s.parts[i].Stop(ctx) //nolint:errcheck // the command is over
+			_ = s.parts[i].Stop(ctx) // the command is over
 		}
 	}()
 	out := Outside{SchemaWanted: migrations.Newest()}
