@@ -61,7 +61,7 @@ func setup(t *testing.T) *world {
 		Logger: log, RenderPage: ui.RenderProblem, IsPage: func(*fiber.Ctx) bool { return true },
 	})}))
 	app.Use(middleware.RequestID(), middleware.AccessLog(log, func(middleware.Observation) {}), middleware.Recover(),
-		middleware.SecurityHeaders(false), middleware.Deadline(middleware.DeadlineAfter), middleware.Framing())
+		middleware.SecurityHeaders(false), middleware.Deadline(time.Minute), middleware.Framing())
 	checkout.Mount(app, checkout.Deps{Checkout: w.Service, Limiter: w.limiter, RequestsPerMinute: 120, Site: site, Log: log})
 	sandbox.Mount(app, w.Sandbox)
 	ui.MountAssets(app)

@@ -32,6 +32,9 @@ import (
 // DashboardURL is where the pages live unless a test says otherwise.
 const DashboardURL = "http://dash.test"
 
+// patience is how long a test waits for the database.
+const patience = time.Minute
+
 // Company is the name of the operator's company.
 const Company = "Les Gîtes d’Ada"
 
@@ -55,13 +58,14 @@ type Bench struct {
 // New sets up a bench whose pages live at dashboardURL.
 func New(t testing.TB, dashboardURL string) *Bench {
 	t.Helper()
-	pool, err := postgres.NewPool(t.Context(), pgtest.URL(t), postgres.PoolOptions{MaxConns: 10})
+	// A busy machine is not what these tests are about.
+	pool, err := postgres.NewPool(t.Context(), pgtest.URL(t), postgres.PoolOptions{MaxConns: 10, StatementTimeout: patience, LockTimeout: patience})
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
 	cipher, err := secrets.Open(secrets.DevelopmentKeyset)
 	require.NoError(t, err)
 	b := &Bench{
-		Pool: pool, Store: postgres.NewStore(pool, cipher, postgres.Options{}), Clock: NewClock(), Metrics: &Metrics{}, Log: &Log{},
+		Pool: pool, Store: postgres.NewStore(pool, cipher, postgres.Options{AcquireTimeout: patience}), Clock: NewClock(), Metrics: &Metrics{}, Log: &Log{},
 		Scoring: &Scoring{}, PartnerID: newID(), AccountID: newID(),
 	}
 	b.Sandbox = sandbox.New(pool, dashboardURL, system.Entropy{}, b.Clock)
