@@ -24,10 +24,11 @@ var ErrAway = errors.New("redis: away")
 // Guard keeps requests from waiting for a Redis that does not answer: after a few failures commands are no longer
 // sent, at no cost, until a ping in the background is answered.
 type Guard struct {
-	client redis.UniversalClient
-	stop   context.CancelFunc
-	ctx    context.Context //nolint:containedctx // the life of the background pings, which no caller's context bounds
-	probes sync.WaitGroup
+	client   redis.UniversalClient
+	patience time.Duration
+	stop     context.CancelFunc
+	ctx      context.Context // the life of the background pings, which no caller's context bounds
+	probes   sync.WaitGroup
 
 	mu       sync.Mutex
 	failures int
@@ -37,7 +38,13 @@ type Guard struct {
 // NewGuard makes a guard. Close it before the client.
 func NewGuard(client redis.UniversalClient) *Guard {
 	ctx, stop := context.WithCancel(context.Background())
-	return &Guard{client: client, ctx: ctx, stop: stop}
+	return &Guard{client: client, patience: patience, ctx: ctx, stop: stop}
+}
+
+// WithPatience waits d for one command instead of a tenth of a second. Call it before the first command.
+func (g *Guard) WithPatience(d time.Duration) *Guard {
+	g.patience = d
+	return g
 }
 
 // Close ends the background pings.
@@ -57,7 +64,7 @@ func (g *Guard) Do(ctx context.Context, command func(ctx context.Context) error)
 	if away {
 		return ErrAway
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), g.patience)
 	defer cancel()
 	err := command(ctx)
 	g.note(answered(err))

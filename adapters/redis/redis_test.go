@@ -28,6 +28,12 @@ func guarded(t testing.TB, client goredis.UniversalClient) *redis.Guard {
 	return guard
 }
 
+// patient is a guard for tests that are not about slowness.
+func patient(t testing.TB, client goredis.UniversalClient) *redis.Guard {
+	t.Helper()
+	return guarded(t, client).WithPatience(20 * time.Second)
+}
+
 func cipher(t testing.TB) *secrets.Cipher {
 	t.Helper()
 	c, err := secrets.Open(secrets.DevelopmentKeyset)
@@ -55,20 +61,20 @@ func open(t testing.TB, url string) goredis.UniversalClient {
 func TestLimiter_Conforms(t *testing.T) {
 	t.Parallel()
 	client := redistest.New(t)
-	portstest.Limiter(t, redis.NewLimiter(client, guarded(t, client), func() { t.Error("failed open") }))
+	portstest.Limiter(t, redis.NewLimiter(client, patient(t, client), func() { t.Error("failed open") }))
 }
 
 func TestIdempotencyCache_Conforms(t *testing.T) {
 	t.Parallel()
 	client := redistest.New(t)
-	portstest.IdempotencyCache(t, redis.NewIdempotencyCache(client, guarded(t, client), cipher(t), slog.New(slog.DiscardHandler)))
+	portstest.IdempotencyCache(t, redis.NewIdempotencyCache(client, patient(t, client), cipher(t), slog.New(slog.DiscardHandler)))
 }
 
 // The sandbox falls back on miniredis where there is no server.
 func TestMiniredis_Conforms(t *testing.T) {
 	t.Parallel()
 	client := open(t, "redis://"+miniredis.RunT(t).Addr())
-	guard := guarded(t, client)
+	guard := patient(t, client)
 	portstest.Limiter(t, redis.NewLimiter(client, guard, func() { t.Error("failed open") }))
 	portstest.IdempotencyCache(t, redis.NewIdempotencyCache(client, guard, cipher(t), slog.New(slog.DiscardHandler)))
 	rings := redis.Listen(t.Context(), client)
@@ -81,7 +87,7 @@ func TestMiniredis_Conforms(t *testing.T) {
 func TestLimiter_WindowSlides(t *testing.T) {
 	t.Parallel()
 	client := redistest.New(t)
-	limiter := redis.NewLimiter(client, guarded(t, client), func() { t.Error("failed open") })
+	limiter := redis.NewLimiter(client, patient(t, client), func() { t.Error("failed open") })
 	bucket := func(ago time.Duration) string {
 		now, err := client.Time(t.Context()).Result()
 		require.NoError(t, err)
@@ -116,7 +122,7 @@ func TestLimiter_WindowSlides(t *testing.T) {
 func TestIdempotencyCache_KeepsNothingReadableAndNothingForever(t *testing.T) {
 	t.Parallel()
 	client := redistest.New(t)
-	cache := redis.NewIdempotencyCache(client, guarded(t, client), cipher(t), slog.New(slog.DiscardHandler))
+	cache := redis.NewIdempotencyCache(client, patient(t, client), cipher(t), slog.New(slog.DiscardHandler))
 	k := ports.IdempotencyKey{PartnerID: id.ID{1}, Route: "POST /webhooks", Key: [16]byte{1}, Holder: id.ID{1}}
 	_, err := cache.Begin(t.Context(), k)
 	require.NoError(t, err)
@@ -257,7 +263,7 @@ func TestDoorbell_IsHeardAgain_AfterRedisWasKilled(t *testing.T) {
 
 func BenchmarkLimiter_TwoRules(b *testing.B) {
 	client := redistest.New(b)
-	limiter := redis.NewLimiter(client, guarded(b, client), func() { b.Error("failed open") })
+	limiter := redis.NewLimiter(client, patient(b, client), func() { b.Error("failed open") })
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
 			limiter.Allow(b.Context(), ports.LimitRule{Name: "default", Key: "a", PerMinute: 1 << 30}, ports.LimitRule{Name: "writes", Key: "a", PerMinute: 1 << 30})

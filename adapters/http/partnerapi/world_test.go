@@ -59,6 +59,7 @@ func (m *movable) advance(d time.Duration) { m.ahead.Add(int64(d)) }
 
 // world is the whole API on a real socket, a real Postgres and a real Redis.
 type world struct {
+	app      *fiber.App
 	url      string
 	pool     *pgxpool.Pool
 	redis    *goredis.Client
@@ -102,7 +103,7 @@ func newWorld(t testing.TB, change ...func(*settings)) *world {
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
 	w.store = postgres.NewStore(w.pool, cipher, postgres.Options{Doorbell: w, KeysKeptFor: time.Nanosecond})
 	t.Cleanup(func() { w.store.Close(context.Background()) })
-	guard := redis.NewGuard(w.redis)
+	guard := redis.NewGuard(w.redis).WithPatience(20 * time.Second) // tests share a busy machine
 	t.Cleanup(guard.Close)
 
 	entropy := system.Entropy{}
@@ -132,7 +133,7 @@ func newWorld(t testing.TB, change ...func(*settings)) *world {
 		Simulate: tills, Keys: keys, Limiter: redis.NewLimiter(w.redis, guard, func() {}), Clock: w.clock,
 		Environment: set.env, BaseURL: apiBase + "/", OnRateLimited: func() { w.limited.Add(1) },
 	}))
-	w.url = "http://" + servetest.Serve(t, app)
+	w.app, w.url = app, "http://"+servetest.Serve(t, app)
 	w.http = &http.Client{Transport: w.contract.Transport(t, &http.Transport{MaxIdleConnsPerHost: 64})}
 	t.Cleanup(w.http.CloseIdleConnections)
 	return w

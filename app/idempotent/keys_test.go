@@ -1,0 +1,177 @@
+package idempotent_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/pgtest"
+	"partnerdeposits/adapters/redis"
+	"partnerdeposits/adapters/redis/redistest"
+	"partnerdeposits/adapters/secrets"
+	"partnerdeposits/adapters/system"
+	"partnerdeposits/app/idempotent"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+type bundle struct {
+	*idempotent.Keys
+	flush func()
+	last  idempotent.Result
+	runs  atomic.Int64
+}
+
+func setup(t *testing.T) *bundle {
+	t.Helper()
+	cipher, err := secrets.Open(secrets.DevelopmentKeyset)
+	require.NoError(t, err)
+	store := postgres.NewStore(pgtest.New(t), cipher, postgres.Options{})
+	t.Cleanup(func() { store.Close(context.Background()) })
+	client := redistest.New(t)
+	guard := redis.NewGuard(client).WithPatience(20 * time.Second)
+	t.Cleanup(guard.Close)
+	b := &bundle{flush: func() { require.NoError(t, client.FlushDB(t.Context()).Err()) }}
+	cache := redis.NewIdempotencyCache(client, guard, cipher, slog.New(slog.DiscardHandler))
+	b.Keys = idempotent.New(store, cache, system.Entropy{}, func(r idempotent.Result) { b.last = r })
+	return b
+}
+
+func job(body string) idempotent.Job {
+	return idempotent.Job{
+		Key: &ports.IdempotencyKey{PartnerID: id.ID{1}, Route: "POST /x", Key: [16]byte{1}, Fingerprint: idempotent.Fingerprint([]byte(body))},
+		Now: system.Clock{}.Now(),
+	}
+}
+
+func (b *bundle) run(t *testing.T, j idempotent.Job, answer string, fail error) (idempotent.Response, error) {
+	t.Helper()
+	j.Effect = func(context.Context, ports.Repositories) (idempotent.Response, error) {
+		b.runs.Add(1)
+		return idempotent.Response{Status: 201, Body: []byte(answer)}, fail
+	}
+	return b.Do(t.Context(), j)
+}
+
+func TestDo_RunsOnce_AndReplaysFromCacheOrDatabase(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	first, err := b.run(t, job("1"), "a", nil)
+	require.NoError(t, err)
+	require.Equal(t, idempotent.Response{Status: 201, Body: []byte("a")}, first)
+	require.Equal(t, idempotent.Executed, b.last)
+	for range 2 {
+		again, err := b.run(t, job("1.0"), "b", nil)
+		require.NoError(t, err)
+		require.Equal(t, idempotent.Response{Status: 201, Body: []byte("a"), Replayed: true}, again)
+		require.Equal(t, idempotent.Replayed, b.last)
+		_, err = b.run(t, job("2"), "b", nil)
+		require.ErrorIs(t, err, ports.ErrKeyReused)
+		require.Equal(t, idempotent.Reused, b.last)
+		b.flush()
+	}
+	require.EqualValues(t, 1, b.runs.Load())
+}
+
+func TestDo_FailedEffect_LeavesTheKeyFree(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	broken := errors.New("broken")
+	_, err := b.run(t, job("1"), "", broken)
+	require.ErrorIs(t, err, broken)
+	require.Equal(t, idempotent.Refused, b.last)
+	_, err = b.run(t, job("2"), "a", nil)
+	require.NoError(t, err)
+}
+
+func TestDo_Panic_LeavesTheKeyFree(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	j := job("1")
+	j.Effect = func(context.Context, ports.Repositories) (idempotent.Response, error) { panic("at the disco") }
+	require.Panics(t, func() { _, _ = b.Do(t.Context(), j) })
+	_, err := b.run(t, job("1"), "a", nil)
+	require.NoError(t, err)
+}
+
+func TestDo_WhileTheFirstRuns_TheSecondIsTold(t *testing.T) {
+	t.Parallel()
+	for _, forgetful := range []bool{false, true} {
+		b := setup(t)
+		inside, finish, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+		go func() {
+			j := job("1")
+			j.Effect = func(context.Context, ports.Repositories) (idempotent.Response, error) {
+				close(inside)
+				<-finish
+				return idempotent.Response{Status: 200, Body: []byte("a")}, nil
+			}
+			_, err := b.Do(t.Context(), j)
+			done <- err
+		}()
+		<-inside
+		if forgetful {
+			b.flush() // the database tells as well
+		}
+		for range 3 {
+			_, err := b.run(t, job("1"), "b", nil)
+			require.ErrorIs(t, err, ports.ErrKeyInUse)
+		}
+		close(finish)
+		require.NoError(t, <-done)
+		again, err := b.run(t, job("1"), "b", nil)
+		require.NoError(t, err)
+		require.Equal(t, "a", string(again.Body))
+	}
+}
+
+func TestDo_Prepare_CountsOnlyWhereTheKeyHoldsNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	shape := errors.New("amount: is required")
+	_, err := b.Refuse(t.Context(), job("1").Key, job("1").Now, shape)
+	require.ErrorIs(t, err, shape)
+	_, err = b.run(t, job("1"), "a", nil)
+	require.NoError(t, err)
+	for range 2 {
+		_, err = b.Refuse(t.Context(), job("2").Key, job("2").Now, shape)
+		require.ErrorIs(t, err, ports.ErrKeyReused)
+		again, err := b.Refuse(t.Context(), job("1").Key, job("1").Now, shape)
+		require.NoError(t, err, "what was answered once is answered again, even where the rules have become stricter")
+		require.True(t, again.Replayed)
+		b.flush()
+	}
+}
+
+func TestDo_AfterTheWindow_TheKeyIsNew(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, err := b.run(t, job("1"), "a", nil)
+	require.NoError(t, err)
+	later := job("2")
+	later.Now = later.Now.Add(ports.IdempotencyWindow)
+	got, err := b.run(t, later, "b", nil)
+	require.NoError(t, err)
+	require.Equal(t, idempotent.Response{Status: 201, Body: []byte("b")}, got)
+}
+
+func TestDo_WithoutAKey_RunsEveryTime(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for range 3 {
+		j := job("1")
+		j.Key = nil
+		_, err := b.run(t, j, "a", nil)
+		require.NoError(t, err)
+	}
+	require.EqualValues(t, 3, b.runs.Load())
+	require.Empty(t, b.last, "only keyed requests are counted")
+}

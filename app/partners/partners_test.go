@@ -1,0 +1,177 @@
+package partners_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/pgtest"
+	"partnerdeposits/adapters/secrets"
+	"partnerdeposits/adapters/system"
+	"partnerdeposits/app/partners"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+type bundle struct {
+	*partners.Service
+	store *postgres.Store
+	pool  *pgxpool.Pool
+}
+
+func setup(t *testing.T) bundle {
+	t.Helper()
+	cipher, err := secrets.Open(secrets.DevelopmentKeyset)
+	require.NoError(t, err)
+	pool := pgtest.New(t)
+	store := postgres.NewStore(pool, cipher, postgres.Options{KeysKeptFor: time.Nanosecond})
+	t.Cleanup(func() { store.Close(context.Background()) })
+	return bundle{pool: pool, store: store, Service: partners.New(partners.Deps{
+		Work: store, Partners: store, Keys: store, Links: store, Clock: system.Clock{}, Entropy: system.Entropy{},
+		Environment: partner.Staging, Limits: partners.Limits{PerMinute: 3000, WritesPerMinute: 1200},
+	})}
+}
+
+// audited gives actions and actors of the audit log, in order.
+func (b bundle) audited(t *testing.T) (out []string) {
+	t.Helper()
+	rows, err := b.pool.Query(t.Context(), `SELECT actor || ' ' || action FROM audit_log ORDER BY id`)
+	require.NoError(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var s string
+		require.NoError(t, rows.Scan(&s))
+		out = append(out, s)
+	}
+	return out
+}
+
+func TestCreate_GivesWhatIsNeededToBegin(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	made, err := b.Create(t.Context(), partners.NewPartner{
+		Slug: "acme", Name: "Acme PMS", ContactEmail: "dev@acme.example", ReturnOrigins: []string{"https://PMS.acme.example/back?x=1", "http://localhost:3000"},
+	})
+	require.NoError(t, err)
+	require.Regexp(t, `^svc_cs_`, made.ConnectSecret.Reveal())
+	require.Regexp(t, `^svc_pk_test_`, made.APIKey.Reveal())
+
+	caller, err := b.Authenticate(t.Context(), made.APIKey.Reveal(), "")
+	require.NoError(t, err)
+	require.Equal(t, made.Partner.ID, caller.Partner.ID)
+	require.Equal(t, made.Key.ID, caller.Key.ID)
+	shown, err := b.Show(t.Context(), "acme")
+	require.NoError(t, err)
+	require.Equal(t, []string{"https://pms.acme.example", "http://localhost:3000"}, shown.ReturnOrigins)
+	require.True(t, shown.HasConnectSecret)
+	kept, err := b.store.ConnectSecret(t.Context(), made.Partner.ID)
+	require.NoError(t, err)
+	require.True(t, kept.Equal(made.ConnectSecret.Reveal()))
+	require.Equal(t, []string{"admin partner.create"}, b.audited(t))
+
+	_, err = b.Create(t.Context(), partners.NewPartner{Slug: "acme", Name: "Another"})
+	require.ErrorIs(t, err, partner.ErrSlugTaken)
+	all, err := b.List(t.Context())
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+}
+
+func TestCreate_BadInput(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for name, in := range map[string]partners.NewPartner{
+		"slug":                {Slug: "a.b", Name: "A"},
+		"no name":             {Slug: "acme", Name: " "},
+		"name with a newline": {Slug: "acme", Name: "a\nb"},
+		"e-mail":              {Slug: "acme", Name: "A", ContactEmail: "nobody"},
+		"origin":              {Slug: "acme", Name: "A", ReturnOrigins: []string{"http://pms.example.com"}},
+	} {
+		_, err := b.Create(t.Context(), in)
+		require.Equal(t, "invalid_field", fault.Of(err).Code, name)
+	}
+	require.Empty(t, b.audited(t))
+}
+
+func TestConnectSecret_RotateAndClear(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	made, err := b.Create(t.Context(), partners.NewPartner{Slug: "acme", Name: "Acme"})
+	require.NoError(t, err)
+	fresh, err := b.RotateConnectSecret(t.Context(), "acme")
+	require.NoError(t, err)
+	require.False(t, fresh.Equal(made.ConnectSecret.Reveal()))
+	kept, err := b.store.ConnectSecret(t.Context(), made.Partner.ID)
+	require.NoError(t, err)
+	require.True(t, kept.Equal(fresh.Reveal()))
+	require.NoError(t, b.ClearConnectSecret(t.Context(), "acme"))
+	shown, err := b.Show(t.Context(), "acme")
+	require.NoError(t, err)
+	require.False(t, shown.HasConnectSecret)
+	_, err = b.RotateConnectSecret(t.Context(), "nobody")
+	require.ErrorIs(t, err, partner.ErrNotFound)
+	require.Equal(t, []string{"admin partner.create", "admin connect_secret.rotate", "admin connect_secret.clear"}, b.audited(t))
+}
+
+func TestKeys_CreateListRevoke(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	made, err := b.Create(t.Context(), partners.NewPartner{Slug: "acme", Name: "Acme"})
+	require.NoError(t, err)
+	key, plain, err := b.CreateKey(t.Context(), "acme", "second")
+	require.NoError(t, err)
+	_, err = b.Authenticate(t.Context(), "", "Bearer "+plain.Reveal())
+	require.NoError(t, err)
+
+	for range 2 { // again changes nothing
+		revoked, err := b.RevokeKey(t.Context(), id.APIKey.Of(key.ID))
+		require.NoError(t, err)
+		require.True(t, revoked.Revoked())
+	}
+	_, err = b.Authenticate(t.Context(), plain.Reveal(), "")
+	require.ErrorIs(t, err, partner.ErrAPIKeyRevoked)
+	_, err = b.Authenticate(t.Context(), made.APIKey.Reveal(), "")
+	require.NoError(t, err)
+
+	keys, err := b.ListKeys(t.Context(), "acme")
+	require.NoError(t, err)
+	require.Len(t, keys, 2)
+	require.Equal(t, []any{"second", true, partners.FirstKeyName, false}, []any{keys[0].Name, keys[0].Revoked(), keys[1].Name, keys[1].Revoked()})
+	for _, unknown := range []string{"", "nonsense", "key_01jb2m0c4f7t9y2v5r8k1p3d6g"} {
+		_, err = b.RevokeKey(t.Context(), unknown)
+		require.ErrorIs(t, err, partner.ErrAPIKeyNotFound)
+	}
+	_, _, err = b.CreateKey(t.Context(), "nobody", "x")
+	require.ErrorIs(t, err, partner.ErrNotFound)
+	_, _, err = b.CreateKey(t.Context(), "acme", "")
+	require.Equal(t, "invalid_field", fault.Of(err).Code)
+}
+
+func TestLimits_OwnAndDefault(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, err := b.Create(t.Context(), partners.NewPartner{Slug: "acme", Name: "Acme"})
+	require.NoError(t, err)
+	for own, want := range map[int]partners.Limits{0: {PerMinute: 3000, WritesPerMinute: 1200}, 600: {PerMinute: 600, WritesPerMinute: 240}, 1: {PerMinute: 1, WritesPerMinute: 1}} {
+		require.NoError(t, b.SetRateLimit(t.Context(), "acme", own))
+		p, err := b.Show(t.Context(), "acme")
+		require.NoError(t, err)
+		require.Equal(t, want, b.LimitsOf(p))
+	}
+	require.Equal(t, "invalid_field", fault.Of(b.SetRateLimit(t.Context(), "acme", -1)).Code)
+	require.ErrorIs(t, b.SetRateLimit(t.Context(), "nobody", 1), partner.ErrNotFound)
+}
+
+func TestAccount_OfNobody_IsNotFound(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, err := b.Account(t.Context(), id.ID{1}, id.ID{2})
+	require.ErrorIs(t, err, connect.ErrAccountNotFound)
+}
