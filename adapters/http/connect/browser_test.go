@@ -35,7 +35,7 @@ func press(keys ...string) chromedp.Action[chromedp.Void] {
 	return chromedp.Steps(steps...)
 }
 
-func location(t *testing.T, ctx context.Context) string {
+func location(ctx context.Context, t *testing.T) string {
 	t.Helper()
 	where, err := chromedp.Run(ctx, chromedp.Location())
 	require.NoError(t, err)
@@ -56,7 +56,7 @@ func TestBrowser_SignsUpAndEndsAtThePartner_ByKeyboardAlone(t *testing.T) {
 		press(password, "\r"),
 		chromedp.WaitVisible("#arrived"),
 	))
-	requireResult(t, location(t, browser), "linked", "op-1", "")
+	requireResult(t, location(browser, t), "linked", "op-1", "")
 	require.Equal(t, 1, s.Count(t, "account_links", "revoked_at IS NULL"))
 }
 
@@ -76,7 +76,7 @@ func TestBrowser_SignedIn_AgreesAndEndsAtThePartner(t *testing.T) {
 		chromedp.Click("button.main"),
 		chromedp.WaitVisible("#arrived"),
 	))
-	requireResult(t, location(t, browser), "linked", "op-1", "")
+	requireResult(t, location(browser, t), "linked", "op-1", "")
 }
 
 func TestBrowser_FormFilledInBadly_PutsTheCursorWhereItIsNeeded(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -42,7 +43,13 @@ func NewSite(dashboardURL string, entropy ports.Entropy) (*Site, error) {
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return nil, fmt.Errorf("ui: dashboard base URL is not an absolute http or https URL")
 	}
-	return &Site{origin: u.Scheme + "://" + u.Host, secure: u.Scheme == "https", entropy: entropy}, nil
+	return &Site{origin: browserOrigin(u), secure: u.Scheme == "https", entropy: entropy}, nil
+}
+
+// browserOrigin gives the origin as browsers write it: in lower case, without the port that goes without saying.
+func browserOrigin(u *url.URL) string {
+	usual := map[string]string{"https": ":443", "http": ":80"}[u.Scheme]
+	return strings.TrimSuffix(strings.ToLower(u.Scheme+"://"+u.Host), usual)
 }
 
 // cookieName adds the prefix that makes browsers refuse the cookie from any other host or over http (RFC 6265bis, 4.1.3).

@@ -32,9 +32,12 @@ type Text struct{ en, fr string }
 
 var catalogue []Text
 
+// French puts a space before these signs, where no line may break.
+var frenchSpaces = strings.NewReplacer(" ?", noBreak+"?", " !", noBreak+"!", " :", noBreak+":", " ;", noBreak+";", "« ", "«"+noBreak, " »", noBreak+"»")
+
 // T adds a text to the catalogue. It is called while packages are initialised, never later.
 func T(en, fr string) Text {
-	t := Text{en: en, fr: fr}
+	t := Text{en: en, fr: frenchSpaces.Replace(fr)}
 	catalogue = append(catalogue, t)
 	return t
 }

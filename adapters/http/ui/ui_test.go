@@ -109,7 +109,7 @@ func TestSetFormTargets_NamesTheOriginAndNothingElse(t *testing.T) {
 }
 
 func TestCheckForm(t *testing.T) {
-	site, err := ui.NewSite("https://dash.example", fixedEntropy{})
+	site, err := ui.NewSite("https://DASH.example:443", fixedEntropy{})
 	require.NoError(t, err)
 	app := fiber.New(fiber.Config{Immutable: true})
 	app.Get("/", func(c *fiber.Ctx) error { return c.SendString(site.FormToken(c)) })

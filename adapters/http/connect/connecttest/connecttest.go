@@ -106,7 +106,7 @@ func (s *Server) assemble(t testing.TB, env partner.Environment) {
 	t.Cleanup(pool.Close)
 	cipher, err := secrets.Open(secrets.DevelopmentKeyset)
 	require.NoError(t, err)
-	hasher, err := passwords.New()
+	hasher, err := passwords.New(passwords.Cheap)
 	require.NoError(t, err)
 	s.Pool, s.Store = pool, postgres.NewStore(pool, cipher, postgres.Options{})
 	t.Cleanup(func() { s.Store.Close(context.Background()) })
