@@ -1,0 +1,68 @@
+package e2e_test
+
+import (
+	"net/http"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestStory_WithTheDispatcherKilledInTheMiddle: the same story, with SIGKILL while a webhook is under way.
+func TestStory_WithTheDispatcherKilledInTheMiddle(t *testing.T) {
+	t.Parallel()
+	// A short timeout makes for short leases: what the killed dispatcher held is taken over sooner.
+	w := newWorld(t, "WEBHOOK_TIMEOUT=2s")
+	w.http(t)
+	d := w.dispatcher(t)
+	r := newReceiver(t)
+	webhookID := w.subscribe(t, r)
+	accountID := w.link(t, "villa-11")
+	r.await(t, 1)
+
+	// Killed while the receiver has the webhook of the first deposit in hand: it never learns the answer.
+	inHand, release := make(chan struct{}), make(chan struct{})
+	var first atomic.Bool
+	r.answerWith(func(int, received) int {
+		if first.CompareAndSwap(false, true) {
+			close(inHand)
+			<-release
+		}
+		return http.StatusOK
+	})
+	damaged, checkout1 := w.deposit(t, accountID)
+	w.secure(t, checkout1)
+	<-inHand
+	d.kill()
+	close(release)
+
+	// Changes go on while no dispatcher runs.
+	second, checkout2 := w.deposit(t, accountID)
+	w.secure(t, checkout2)
+	w.api(t).post("/deposits/"+damaged+"/capture", nil, nil)
+
+	d = w.dispatcher(t)
+	require.Eventually(t, func() bool { return len(byTransition(t, r.accepted())) == 4 }, soon, often, "webhooks: %s", lazy(func() string { return describe(r.all()) }))
+	log := w.deliveries(t, webhookID)
+	require.Len(t, log, 4, "one delivery per transition, killed or not")
+	for _, one := range log {
+		require.Equal(t, "succeeded", one.Status)
+	}
+	seen := byTransition(t, r.accepted())
+	require.Len(t, seen[damaged+" deposit.activated"], 2, "the one in hand came again: its answer was lost")
+	require.Equal(t, seen[damaged+" deposit.activated"][0], seen[damaged+" deposit.activated"][1], "with the same bytes")
+	require.Len(t, seen[second+" deposit.activated"], 1)
+	require.Len(t, seen[damaged+" deposit.captured"], 1)
+	require.Positive(t, d.metric("svc_webhook_reconciled_total"))
+}
+
+// byTransition gathers bodies by what they tell of.
+func byTransition(t testing.TB, all []received) map[string][]string {
+	out := map[string][]string{}
+	for _, w := range all {
+		p := w.payload(t)
+		key := p.Data.ID + " " + w.event
+		out[key] = append(out[key], string(w.body))
+	}
+	return out
+}
