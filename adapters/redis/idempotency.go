@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"partnerdeposits/ports"
+	"partnerdeposits/ports/failpoint"
 )
 
 const (
@@ -63,14 +64,14 @@ func (c *IdempotencyCache) Begin(ctx context.Context, k ports.IdempotencyKey) (*
 	})
 	switch {
 	case err != nil: // redis.Nil: marked. Anything else: the database alone decides.
-		return nil, nil //nolint:nilnil // the port's way to say "go on"
+		return nil, nil // the port's way to say "go on"
 	case kept != "" && kept[0] == markPrefix:
 		return nil, ports.ErrKeyInUse
 	}
 	stored, err := c.open(name, kept)
 	if err != nil {
 		c.log.Warn("a cached response cannot be read; it is replayed from the database", "cause", err)
-		return nil, nil //nolint:nilnil // as above
+		return nil, nil // as above
 	}
 	return stored, nil
 }
@@ -78,6 +79,7 @@ func (c *IdempotencyCache) Begin(ctx context.Context, k ports.IdempotencyKey) (*
 // Finish caches the response and takes the mark off; r nil only takes the mark off.
 func (c *IdempotencyCache) Finish(ctx context.Context, k ports.IdempotencyKey, r *ports.StoredResponse) {
 	name := cacheKey(k)
+	failpoint.Hit("cache.finishing")
 	sealed, err := c.seal(name, r)
 	if err != nil {
 		c.log.Warn("a response cannot be cached", "cause", err)
@@ -110,8 +112,8 @@ func (c *IdempotencyCache) seal(name string, r *ports.StoredResponse) ([]byte, e
 		return nil, nil
 	}
 	plain := append([]byte(nil), r.Fingerprint[:]...)
-	plain = binary.BigEndian.AppendUint64(plain, uint64(r.CreatedAt.UnixMicro())) //nolint:gosec // times of ours are after 1970
-	plain = binary.BigEndian.AppendUint16(plain, uint16(r.Status))                //nolint:gosec // an HTTP status
+	plain = binary.BigEndian.AppendUint64(plain, uint64(r.CreatedAt.UnixMicro())) // times of ours are after 1970
+	plain = binary.BigEndian.AppendUint16(plain, uint16(r.Status))                // an HTTP status
 	plain = append(plain, r.Body...)
 	sealed, err := c.cipher.Encrypt(plain, []byte(name))
 	if err != nil {
@@ -137,7 +139,7 @@ func (c *IdempotencyCache) open(name, kept string) (*ports.StoredResponse, error
 	}
 	var r ports.StoredResponse
 	copy(r.Fingerprint[:], plain)
-	r.CreatedAt = time.UnixMicro(int64(binary.BigEndian.Uint64(plain[sha256.Size:]))).UTC() //nolint:gosec // as in seal
+	r.CreatedAt = time.UnixMicro(int64(binary.BigEndian.Uint64(plain[sha256.Size:]))).UTC() // as in seal
 	r.Status = int(binary.BigEndian.Uint16(plain[sha256.Size+8:]))
 	r.Body = plain[sealedHead:]
 	return &r, nil

@@ -70,7 +70,11 @@ func Mount(router fiber.Router, d Deps) error {
 	a := &api{Deps: d, validator: validator}
 	router.Use(Prefix, a.authenticate, a.limit)
 	for _, r := range a.routes() {
-		router.Add(r.method, r.path, a.chain(r)...)
+		chain := a.chain(r)
+		if r.method == fiber.MethodGet {
+			router.Add(fiber.MethodHead, r.path, chain...)
+		}
+		router.Add(r.method, r.path, chain...)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ type callKey struct{}
 
 // callOf gives the call that authenticate put into ctx.
 func callOf(ctx context.Context) *call {
-	return ctx.Value(callKey{}).(*call) //nolint:forcetypeassert // every route is behind authenticate
+	return ctx.Value(callKey{}).(*call) // every route is behind authenticate
 }
 
 // authenticate finds out who calls.

@@ -36,7 +36,7 @@ var cursorEncoding = base64.RawURLEncoding.Strict()
 func (l list) cursor(c ports.Cursor) string {
 	b := make([]byte, 0, cursorBody+cursorCheck)
 	b = append(b, byte(l))
-	b = binary.BigEndian.AppendUint64(b, uint64(c.At.UnixMicro())) //nolint:gosec // read back as it was
+	b = binary.BigEndian.AppendUint64(b, uint64(c.At.UnixMicro())) // read back as it was
 	b = append(b, c.ID[:]...)
 	sum := sha256.Sum256(b)
 	return cursorEncoding.EncodeToString(append(b, sum[:cursorCheck]...))
@@ -61,7 +61,7 @@ func (l list) page(limit *Limit, cursor *Cursor) (ports.Page, error) {
 	if !bytes.Equal(sum[:cursorCheck], b[cursorBody:]) {
 		return p, fault.ErrBadCursor
 	}
-	p.Cursor.At = time.UnixMicro(int64(binary.BigEndian.Uint64(b[1:]))).UTC() //nolint:gosec // as it was written
+	p.Cursor.At = time.UnixMicro(int64(binary.BigEndian.Uint64(b[1:]))).UTC() // as it was written
 	copy(p.Cursor.ID[:], b[9:])
 	return p, nil
 }
