@@ -33,7 +33,7 @@ type SubscriptionReader interface {
 
 // DeliveryRepository adds deliveries that do not come from the relay.
 type DeliveryRepository interface {
-	// InsertTest adds a test delivery, due at once and ahead of the line.
+	// InsertTest adds a test delivery, due at once and ahead of the line. It was created at the time that its id tells.
 	InsertTest(ctx context.Context, d webhook.Delivery) error
 }
 

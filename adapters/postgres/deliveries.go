@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,14 +21,15 @@ type deliveries struct{ unit }
 // InsertTest implements ports.DeliveryRepository.
 func (r deliveries) InsertTest(ctx context.Context, d webhook.Delivery) error {
 	return r.q.InsertTestDelivery(ctx, r.later(), sqlc.InsertTestDeliveryParams{
-		ID: d.ID, SubscriptionID: d.SubscriptionID, EventID: d.EventID, Event: d.Event, DepositID: d.DepositID, Body: d.Body, CreatedAt: d.CreatedAt,
+		ID: d.ID, SubscriptionID: d.SubscriptionID, EventID: d.EventID, Event: d.Event, DepositID: d.DepositID, Body: d.Body, CreatedAt: d.ID.Time(),
 	})
 }
 
 // Deliveries implements ports.DeliveryReader.
 func (s *Store) Deliveries(ctx context.Context, subscriptionID id.ID, f ports.DeliveryFilter, page ports.Page) (ports.List[webhook.Delivery], error) {
 	l := newList(`SELECT id, subscription_id, event_id, event, deposit_id, test, state, attempts, due_at, NULL::bytea, encode(sha256(body), 'hex'),
-		redelivery_of, created_at, finished_at FROM deliveries WHERE subscription_id = ?`, subscriptionID)
+		redelivery_of, created_at, finished_at,
+		taken_at, coalesce(taken_ms, 0)::integer, coalesce(taken_status, 0)::smallint, coalesce(taken_snippet, '') FROM deliveries WHERE subscription_id = ?`, subscriptionID)
 	switch f.Status {
 	case webhook.StatusPending:
 		l.where("state IN (0, 1) AND attempts = 0")
@@ -44,8 +46,8 @@ func (s *Store) Deliveries(ctx context.Context, subscriptionID id.ID, f ports.De
 	if !f.DepositID.IsZero() {
 		l.where("deposit_id = ?", f.DepositID)
 	}
-	l.within("created_at", f.Created)
-	l.page("created_at", "id", page)
+	l.withinID("id", f.Created)
+	l.pageByID("id", page)
 	found, err := read(ctx, s.db, l, page, func(row pgx.CollectableRow) (webhook.Delivery, error) {
 		d, err := pgx.RowToStructByPos[sqlc.DeliveryByIDRow](row)
 		return toDelivery(d), err
@@ -77,13 +79,17 @@ func toDelivery(row sqlc.DeliveryByIDRow) webhook.Delivery {
 	case webhook.Waiting:
 		d.DueAt = row.DueAt
 	case webhook.Succeeded:
-		d.DeliveredAt = row.FinishedAt
+		d.DeliveredAt = row.TakenAt.Add(time.Duration(row.TakenMs) * time.Millisecond)
+		d.AttemptLog = []webhook.Attempt{{
+			Number: d.Attempts, StartedAt: row.TakenAt, Duration: time.Duration(row.TakenMs) * time.Millisecond,
+			Result: webhook.ResultSuccess, ResponseStatus: int(row.TakenStatus), Snippet: row.TakenSnippet,
+		}}
 	case webhook.Dispatched, webhook.Failed, webhook.Cancelled: // a lease's end is no next attempt
 	}
 	return d
 }
 
-// addAttempts gives each delivery its log. The oldest delivery bounds the daily partitions that are looked at.
+// addAttempts puts the attempts that failed before the one that succeeded, if one did. The oldest delivery bounds the daily partitions that are looked at.
 func (s *Store) addAttempts(ctx context.Context, found []webhook.Delivery) error {
 	if len(found) == 0 {
 		return nil
@@ -103,6 +109,9 @@ func (s *Store) addAttempts(ctx context.Context, found []webhook.Delivery) error
 			Number: int(row.Number), StartedAt: row.StartedAt, Duration: time.Duration(row.DurationMs) * time.Millisecond,
 			Result: webhook.Result(row.Result), ResponseStatus: int(row.ResponseStatus), Snippet: row.Snippet, Detail: row.Detail,
 		})
+	}
+	for _, d := range found {
+		slices.SortStableFunc(d.AttemptLog, func(a, b webhook.Attempt) int { return a.Number - b.Number })
 	}
 	return err
 }

@@ -18,7 +18,8 @@ import (
 const selectDeposit = `SELECT d.id, d.reference, d.status, d.status_reason, d.version, d.account_id, d.partner_id, d.by_partner_api, coalesce(p.name, ''),
 		d.external_id, d.client_id, coalesce(c.email, ''), coalesce(c.first_name, ''), coalesce(c.last_name, ''), c.id IS NOT NULL,
 		d.amount_cents, d.captured_cents, d.contract_start_at, d.contract_end_at, d.rental_contract, d.return_url, d.url_generation, d.metadata, d.locale,
-		d.checkout_expires_at, d.checkout_started_at, d.activated_at, d.expires_at, d.cancelled_at, d.closed_at, d.captured_at, d.created_at, d.updated_at
+		d.checkout_expires_at, d.checkout_started_at, d.activated_at, d.expires_at, d.cancelled_at, d.closed_at, d.captured_at, d.created_at, d.updated_at,
+		CASE WHEN d.url_generation THEN d.checkout_token END
 	FROM deposits d LEFT JOIN partners p ON p.id = d.partner_id LEFT JOIN clients c ON c.id = d.client_id AND c.erased_at IS NULL`
 
 // depositScan is a deposit while it is read.
@@ -26,6 +27,7 @@ type depositScan struct {
 	deposit.Deposit
 	client deposit.Client
 	known  bool
+	token  []byte // sealed; nil where the checkout URL is not shown
 }
 
 func (s *depositScan) targets() []any {
@@ -33,23 +35,26 @@ func (s *depositScan) targets() []any {
 	return []any{&d.ID, &d.Reference, &d.Status, &d.StatusReason, &d.Version, &d.AccountID, &d.PartnerID, &d.ByPartnerAPI, &d.PartnerName,
 		&d.ExternalID, &d.ClientID, &s.client.Email, &s.client.FirstName, &s.client.LastName, &s.known,
 		&d.Amount, &d.CapturedAmount, &d.ContractStartAt, &d.ContractEndAt, &d.RentalContract, &d.ReturnURL, &d.URLGeneration, &d.Metadata, &d.Locale,
-		&d.CheckoutExpiresAt, &d.CheckoutStartedAt, &d.ActivatedAt, &d.ExpiresAt, &d.CancelledAt, &d.ClosedAt, &d.CapturedAt, &d.CreatedAt, &d.UpdatedAt}
+		&d.CheckoutExpiresAt, &d.CheckoutStartedAt, &d.ActivatedAt, &d.ExpiresAt, &d.CancelledAt, &d.ClosedAt, &d.CapturedAt, &d.CreatedAt, &d.UpdatedAt, &s.token}
 }
 
-func (s *depositScan) deposit() *deposit.Deposit {
+func (s *depositScan) deposit(sealer sealer) (_ *deposit.Deposit, err error) {
 	if s.known {
 		s.client.ID = s.ClientID
 		s.Client = &s.client
 	}
-	return &s.Deposit
+	if s.token != nil {
+		s.CheckoutToken, err = sealer.open(s.token, checkoutAAD(s.ID))
+	}
+	return &s.Deposit, err
 }
 
-func scanDeposit(row pgx.Row) (*deposit.Deposit, error) {
+func scanDeposit(row pgx.Row, sealer sealer) (*deposit.Deposit, error) {
 	var s depositScan
 	if err := row.Scan(s.targets()...); err != nil {
 		return nil, none(err, deposit.ErrNotFound)
 	}
-	return s.deposit(), nil
+	return s.deposit(sealer)
 }
 
 type deposits struct{ unit }
@@ -59,6 +64,11 @@ func (r deposits) Insert(ctx context.Context, d *deposit.Deposit, checkoutToken 
 	sealed, err := r.sealer.seal(checkoutToken, checkoutAAD(d.ID))
 	if err != nil {
 		return err
+	}
+	if !d.CheckoutStartedAt.IsZero() {
+		if err := r.q.SetTimer(ctx, r.later(), "idle", d.CheckoutStartedAt, d.ID); err != nil {
+			return err
+		}
 	}
 	return changed(ports.ErrReferenceTaken)(r.q.InsertDeposit(ctx, r.tx, sqlc.InsertDepositParams{
 		ID: d.ID, Reference: d.Reference, Status: d.Status, StatusReason: d.StatusReason, Version: int32(d.Version), //nolint:gosec // counts steps
@@ -95,20 +105,25 @@ func (r deposits) ForUpdateByToken(ctx context.Context, checkoutToken secret.Tex
 // locked reads a locked row. A row that was changed while we waited for its lock is joined with what was read before the
 // wait, so a client that came with that change is missing; it is read again, as is the rare erased one.
 func (r deposits) locked(ctx context.Context, row pgx.Row) (*deposit.Deposit, error) {
-	d, err := scanDeposit(row)
+	d, err := scanDeposit(row, r.sealer)
 	if err != nil || d.ClientID.IsZero() || d.Client != nil {
 		return d, err
 	}
-	return scanDeposit(r.QueryRow(ctx, selectDeposit+` WHERE d.id = $1`, d.ID))
+	return scanDeposit(r.QueryRow(ctx, selectDeposit+` WHERE d.id = $1`, d.ID), r.sealer)
 }
 
 // Transition implements ports.DepositRepository. ErrStale surfaces at the next answer or from WithinTx.
 func (r deposits) Transition(ctx context.Context, d *deposit.Deposit, step deposit.Transition) error {
+	if step.To == deposit.Active {
+		if err := r.q.SetTimer(ctx, r.later(), "coverage", d.ExpiresAt, d.ID); err != nil {
+			return err
+		}
+	}
 	return r.q.Transition(ctx, r.later(), sqlc.TransitionParams{
 		ToVersion: int32(step.Version), FromStatus: step.From, ToStatus: step.To, Trigger: step.Trigger, At: step.At, //nolint:gosec // counts steps
 		StatusReason: d.StatusReason, CapturedCents: d.CapturedAmount, ClientID: d.ClientID, CheckoutStartedAt: d.CheckoutStartedAt,
 		ActivatedAt: d.ActivatedAt, ExpiresAt: d.ExpiresAt, CancelledAt: d.CancelledAt, ClosedAt: d.ClosedAt, CapturedAt: d.CapturedAt,
-		UpdatedAt: d.UpdatedAt, ID: step.DepositID,
+		UpdatedAt: d.UpdatedAt, ID: step.DepositID, Actor: step.Actor, Detail: step.Detail, EventID: step.EventID,
 	})
 }
 
@@ -120,12 +135,12 @@ func (r deposits) SetCheckout(ctx context.Context, d *deposit.Deposit) error {
 
 // Deposit implements ports.DepositReader.
 func (s *Store) Deposit(ctx context.Context, depositID id.ID) (*deposit.Deposit, error) {
-	return scanDeposit(s.db.QueryRow(ctx, selectDeposit+` WHERE d.id = $1`, depositID))
+	return scanDeposit(s.db.QueryRow(ctx, selectDeposit+` WHERE d.id = $1`, depositID), s.sealer)
 }
 
 // DepositByToken implements ports.DepositReader.
 func (s *Store) DepositByToken(ctx context.Context, checkoutToken secret.Text) (*deposit.Deposit, error) {
-	return scanDeposit(s.db.QueryRow(ctx, selectDeposit+` WHERE d.checkout_token_hash = $1`, tokenHash(checkoutToken)))
+	return scanDeposit(s.db.QueryRow(ctx, selectDeposit+` WHERE d.checkout_token_hash = $1`, tokenHash(checkoutToken)), s.sealer)
 }
 
 // Deposits implements ports.DepositReader.
@@ -150,7 +165,7 @@ func (s *Store) Deposits(ctx context.Context, f ports.DepositFilter, page ports.
 	}
 	l.within("d.created_at", f.Created)
 	l.page("d.created_at", "d.id", page)
-	return read(ctx, s.db, l, page, func(row pgx.CollectableRow) (*deposit.Deposit, error) { return scanDeposit(row) },
+	return read(ctx, s.db, l, page, func(row pgx.CollectableRow) (*deposit.Deposit, error) { return scanDeposit(row, s.sealer) },
 		func(d *deposit.Deposit) ports.Cursor { return ports.Cursor{At: d.CreatedAt, ID: d.ID} })
 }
 
@@ -171,15 +186,34 @@ func (s *Store) CheckoutTokens(ctx context.Context, depositIDs []id.ID) (map[id.
 
 // IdleCheckouts implements ports.DepositScheduler.
 func (s *Store) IdleCheckouts(ctx context.Context, before time.Time, limit int) ([]id.ID, error) {
+	if err := s.dropStaleTimers(ctx, "idle", before, limit); err != nil {
+		return nil, err
+	}
 	return s.q.IdleCheckouts(ctx, s.db, before, int32(limit)) //nolint:gosec // a batch
 }
 
 // ExpiredCheckouts implements ports.DepositScheduler.
 func (s *Store) ExpiredCheckouts(ctx context.Context, at time.Time, limit int) ([]id.ID, error) {
+	if err := s.dropStaleTimers(ctx, "checkout", at, limit); err != nil {
+		return nil, err
+	}
 	return s.q.ExpiredCheckouts(ctx, s.db, at, int32(limit)) //nolint:gosec // a batch
 }
 
 // ElapsedCoverages implements ports.DepositScheduler.
 func (s *Store) ElapsedCoverages(ctx context.Context, at time.Time, limit int) ([]id.ID, error) {
+	if err := s.dropStaleTimers(ctx, "coverage", at, limit); err != nil {
+		return nil, err
+	}
 	return s.q.ElapsedCoverages(ctx, s.db, at, int32(limit)) //nolint:gosec // a batch
+}
+
+// dropStaleTimers clears the way to the timers that count: those of deposits that moved on would pile up before them.
+func (s *Store) dropStaleTimers(ctx context.Context, kind string, at time.Time, limit int) error {
+	for {
+		n, err := s.q.DropStaleTimers(ctx, s.db, kind, at, int32(limit)) //nolint:gosec // a batch
+		if err != nil || n < int64(limit) {
+			return err
+		}
+	}
 }

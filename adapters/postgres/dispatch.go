@@ -1,7 +1,9 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -10,6 +12,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
+	"partnerdeposits/ports/failpoint"
 )
 
 // DispatchSettings are connection settings for the pool behind Dispatch. Its tables go from empty to a million rows
@@ -35,12 +38,9 @@ func NewDispatch(pool *pgxpool.Pool, cipher Cipher) *Dispatch {
 	return &Dispatch{pool: pool, cipher: cipher}
 }
 
-// freshSpan bounds the usual look at the outbox from below. Rows die by the thousand at the old end of its index; only
-// the full look, once in fullLook, wades through them, and finds what is older or was written with a slow clock.
-const (
-	freshSpan = 5 * time.Second
-	fullLook  = time.Second
-)
+// freshSpan bounds the first look at the outbox from below: rows die by the thousand at the old end of its index, and
+// only a look that found nothing fresh wades through them, for what is older or was written with a slow clock.
+const freshSpan = 5 * time.Second
 
 // Pending reports whether the outbox has anything to relay: the cheap question of an idle relay.
 func (s *Dispatch) Pending(ctx context.Context) (bool, error) {
@@ -53,75 +53,76 @@ func (s *Dispatch) Pending(ctx context.Context) (bool, error) {
 func (s *Dispatch) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event, []ports.Endpoint) []ports.NewDelivery) (relayed int, claims []ports.Claim, err error) {
 	err = inTx(ctx, s.pool, func(tx pgx.Tx) error {
 		relayed, claims = 0, nil
-		ids, committed, err := takeOutbox(ctx, tx, limit)
-		if err != nil || len(ids) == 0 {
+		taken, err := takeOutbox(ctx, tx, limit)
+		if err != nil || len(taken.ids) == 0 {
 			return err
 		}
-		events, endpoints, err := readEvents(ctx, tx, ids, committed)
+		failpoint.Hit("relay.taken")
+		events, endpoints, err := readEvents(ctx, tx, taken)
 		if err != nil {
 			return err
 		}
-		relayed = len(ids)
+		relayed = len(taken.ids)
 		claims, err = insertDeliveries(ctx, tx, plan(events, endpoints), lease)
+		failpoint.Hit("relay.inserted")
 		return err
 	})
 	return relayed, claims, err
 }
 
-func takeOutbox(ctx context.Context, tx pgx.Tx, limit int) ([]id.ID, map[id.ID]time.Time, error) {
+// outboxRows are rows taken off the outbox, column by column.
+type outboxRows struct {
+	ids, partners []id.ID
+	committed     map[id.ID]time.Time
+}
+
+func takeOutbox(ctx context.Context, tx pgx.Tx, limit int) (taken outboxRows, err error) {
 	const take = `
 		DELETE FROM outbox WHERE event_id = ANY (ARRAY (
 			SELECT event_id FROM outbox
 			WHERE event_id >= CASE WHEN $2 THEN uuid_floor(now() - $3::interval) ELSE '00000000-0000-0000-0000-000000000000'::uuid END
 			ORDER BY event_id LIMIT $1 FOR UPDATE SKIP LOCKED))
-		RETURNING event_id, committed_at`
-	ids, committed := []id.ID{}, map[id.ID]time.Time{}
+		RETURNING event_id, partner_id, committed_at`
+	taken.committed = map[id.ID]time.Time{}
 	for _, fresh := range []bool{true, false} {
-		rows, err := tx.Query(ctx, take, limit-len(ids), fresh, freshSpan)
+		rows, err := tx.Query(ctx, take, limit, fresh, freshSpan)
 		if err != nil {
-			return nil, nil, err
+			return taken, err
 		}
-		var eventID id.ID
+		var eventID, partnerID id.ID
 		var at time.Time
-		if _, err := pgx.ForEachRow(rows, []any{&eventID, &at}, func() error {
-			ids = append(ids, eventID)
-			committed[eventID] = at
+		_, err = pgx.ForEachRow(rows, []any{&eventID, &partnerID, &at}, func() error {
+			taken.ids, taken.partners = append(taken.ids, eventID), append(taken.partners, partnerID)
+			taken.committed[eventID] = at
 			return nil
-		}); err != nil {
-			return nil, nil, err
-		}
-		if len(ids) > 0 {
-			break
+		})
+		if err != nil || len(taken.ids) > 0 {
+			return taken, err
 		}
 	}
-	return ids, committed, nil
+	return taken, nil
 }
 
 // readEvents reads events and, share-locked so that none is deleted or disabled before the deliveries are in, the
 // subscriptions of their partners.
-func readEvents(ctx context.Context, tx pgx.Tx, ids []id.ID, committed map[id.ID]time.Time) ([]ports.Event, []ports.Endpoint, error) {
+func readEvents(ctx context.Context, tx pgx.Tx, taken outboxRows) ([]ports.Event, []ports.Endpoint, error) {
 	batch := &pgx.Batch{}
-	batch.Queue(`SELECT id, partner_id, name, deposit_id, data, created_at FROM events WHERE id = ANY ($1) ORDER BY id`, ids)
+	batch.Queue(`SELECT e.id, e.partner_id, e.name, e.deposit_id, e.data, e.created_at
+		FROM unnest($1::uuid[], $2::uuid[]) AS o(id, partner_id) JOIN events e ON e.partner_id = o.partner_id AND e.id = o.id ORDER BY e.id`, taken.ids, taken.partners)
 	batch.Queue(`SELECT `+endpointColumns+` FROM webhook_subscriptions s
-		WHERE s.partner_id = ANY (ARRAY (SELECT DISTINCT partner_id FROM events WHERE id = ANY ($1))) AND s.deleted_at IS NULL
-		ORDER BY s.id FOR SHARE`, ids)
+		WHERE s.partner_id = ANY ($1) AND s.deleted_at IS NULL ORDER BY s.id FOR SHARE`, distinct(taken.partners))
 	results := tx.SendBatch(ctx, batch)
 	defer func() { _ = results.Close() }()
 	rows, err := results.Query()
 	if err != nil {
 		return nil, nil, err
 	}
-	var events []ports.Event
-	for rows.Next() {
-		var e ports.Event
-		if err := rows.Scan(&e.ID, &e.PartnerID, &e.Name, &e.DepositID, &e.Data, &e.CreatedAt); err != nil {
-			rows.Close()
-			return nil, nil, err
-		}
-		e.CommittedAt = committed[e.ID]
-		events = append(events, e)
-	}
-	if err := rows.Err(); err != nil {
+	events, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (e ports.Event, err error) {
+		err = row.Scan(&e.ID, &e.PartnerID, &e.Name, &e.DepositID, &e.Data, &e.CreatedAt)
+		e.CommittedAt = taken.committed[e.ID]
+		return e, err
+	})
+	if err != nil {
 		return nil, nil, err
 	}
 	if rows, err = results.Query(); err != nil {
@@ -129,6 +130,11 @@ func readEvents(ctx context.Context, tx pgx.Tx, ids []id.ID, committed map[id.ID
 	}
 	endpoints, err := pgx.CollectRows(rows, scanEndpoint)
 	return events, endpoints, err
+}
+
+func distinct(ids []id.ID) []id.ID {
+	ids = slices.SortedFunc(slices.Values(ids), func(a, b id.ID) int { return bytes.Compare(a[:], b[:]) })
+	return slices.Compact(ids)
 }
 
 const endpointColumns = `s.id, s.partner_id, s.events, s.enabled, s.failures, s.failing_since, s.slow, s.quick, s.holds, s.held_until, s.ramp`
@@ -162,22 +168,22 @@ func insertDeliveries(ctx context.Context, tx pgx.Tx, planned []ports.NewDeliver
 	}
 	n := len(planned)
 	ids, subs, events, deposits := make([]id.ID, n), make([]id.ID, n), make([]id.ID, n), make([]id.ID, n)
-	names, bodies, at := make([]string, n), make([][]byte, n), make([]time.Time, n)
+	names, bodies, at, created := make([]string, n), make([][]byte, n), make([]time.Time, n), make([]time.Time, n)
 	states, parked := make([]int16, n), make([]bool, n)
 	for i, d := range planned {
 		ids[i], subs[i], events[i], deposits[i] = d.ID, d.Endpoint, d.Source.ID, d.Source.DepositID
 		names[i], bodies[i], at[i] = string(d.Event), d.Body, d.Source.CommittedAt
-		states[i], parked[i] = int16(d.State), d.Parked
+		states[i], parked[i], created[i] = int16(d.State), d.Parked, d.ID.Time()
 	}
 	rows, err := tx.Query(ctx, `
-		INSERT INTO deliveries (id, subscription_id, event_id, event, deposit_id, state, seq, due_at, body, event_at)
-		SELECT n.id, n.sub, n.event_id, n.event, nullif(n.deposit_id, '00000000-0000-0000-0000-000000000000'), n.state, n.state,
+		INSERT INTO deliveries (id, subscription_id, created_at, event_id, event, deposit_id, state, seq, due_at, body, event_at)
+		SELECT n.id, n.sub, n.created_at, n.event_id, n.event, nullif(n.deposit_id, '00000000-0000-0000-0000-000000000000'), n.state, n.state,
 			CASE WHEN n.state = 1 THEN now() + $10::interval WHEN NOT n.parked THEN now() END, n.body, n.event_at
-		FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::int2[], $7::bool[], $8::bytea[], $9::timestamptz[])
-			AS n(id, sub, event_id, event, deposit_id, state, parked, body, event_at)
-		ON CONFLICT (event_id, subscription_id) WHERE redelivery_of IS NULL DO NOTHING
+		FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::int2[], $7::bool[], $8::bytea[], $9::timestamptz[], $11::timestamptz[])
+			AS n(id, sub, event_id, event, deposit_id, state, parked, body, event_at, created_at)
+		ON CONFLICT (subscription_id, id) DO NOTHING
 		RETURNING id, subscription_id, seq, state`,
-		ids, subs, events, names, deposits, states, parked, bodies, at, lease)
+		ids, subs, events, names, deposits, states, parked, bodies, at, lease, created)
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func (s *Dispatch) Claim(ctx context.Context, rooms []ports.Room, lease time.Dur
 		CROSS JOIN LATERAL (
 			SELECT w.id FROM deliveries w WHERE w.subscription_id = r.sub AND w.state = 0 AND w.due_at <= now()
 			ORDER BY w.due_at LIMIT r.room FOR UPDATE SKIP LOCKED) due
-		WHERE d.id = due.id
+		WHERE d.subscription_id = r.sub AND d.id = due.id
 		RETURNING d.id, d.subscription_id, d.seq`, subs, room, lease)
 }
 
@@ -53,12 +53,12 @@ func (s *Dispatch) Claim(ctx context.Context, rooms []ports.Room, lease time.Dur
 func (s *Dispatch) ClaimUrgent(ctx context.Context, limit int, lease time.Duration) (claims []ports.Claim, recovered int, err error) {
 	rows, err := s.pool.Query(ctx, `
 		WITH tests AS (
-			SELECT id FROM deliveries WHERE test AND state = 0 AND due_at <= now() ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED),
+			SELECT subscription_id, id FROM deliveries WHERE test AND state = 0 AND due_at <= now() ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED),
 		expired AS (
-			SELECT id FROM deliveries WHERE state = 1 AND due_at <= now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED),
-		urgent AS (SELECT id, false AS recovered FROM tests UNION ALL SELECT id, true FROM expired)
+			SELECT subscription_id, id FROM deliveries WHERE state = 1 AND due_at <= now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED),
+		urgent AS (SELECT *, false AS recovered FROM tests UNION ALL SELECT *, true FROM expired)
 		UPDATE deliveries d SET state = 1, seq = d.seq + 1, due_at = now() + $2::interval
-		FROM urgent u WHERE d.id = u.id
+		FROM urgent u WHERE d.subscription_id = u.subscription_id AND d.id = u.id
 		RETURNING d.id, d.subscription_id, d.seq, u.recovered`, limit, lease)
 	if err != nil {
 		return nil, 0, translate(err)
@@ -117,18 +117,18 @@ func (s *Dispatch) ExpireLeases(ctx context.Context, givenBefore, lease time.Dur
 
 // Renew implements ports.WorkStore.
 func (s *Dispatch) Renew(ctx context.Context, claims []ports.Claim, lease time.Duration) ([]ports.Claim, error) {
-	ids, seqs := columns(claims)
+	subs, ids, seqs := columns(claims)
 	return s.claims(ctx, `
-		UPDATE deliveries d SET seq = d.seq + 1, due_at = now() + $3::interval
-		FROM unnest($1::uuid[], $2::int4[]) AS c(id, seq)
-		WHERE d.id = c.id AND d.seq = c.seq AND d.state = 1
-		RETURNING d.id, d.subscription_id, d.seq`, ids, seqs, lease)
+		UPDATE deliveries d SET seq = d.seq + 1, due_at = now() + $4::interval
+		FROM unnest($1::uuid[], $2::uuid[], $3::int4[]) AS c(sub, id, seq)
+		WHERE d.subscription_id = c.sub AND d.id = c.id AND d.seq = c.seq AND d.state = 1
+		RETURNING d.id, d.subscription_id, d.seq`, subs, ids, seqs, lease)
 }
 
-func columns(claims []ports.Claim) (ids []id.ID, seqs []int32) {
-	ids, seqs = make([]id.ID, len(claims)), make([]int32, len(claims))
+func columns(claims []ports.Claim) (subs, ids []id.ID, seqs []int32) {
+	subs, ids, seqs = make([]id.ID, len(claims)), make([]id.ID, len(claims)), make([]int32, len(claims))
 	for i, c := range claims {
-		ids[i], seqs[i] = c.DeliveryID, c.Seq
+		subs[i], ids[i], seqs[i] = c.SubscriptionID, c.DeliveryID, c.Seq
 	}
-	return ids, seqs
+	return subs, ids, seqs
 }

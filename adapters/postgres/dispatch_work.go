@@ -11,21 +11,19 @@ import (
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
+	"partnerdeposits/ports/failpoint"
 )
 
 // Load implements ports.WorkStore.
 func (s *Dispatch) Load(ctx context.Context, claims []ports.Claim) ([]ports.Loaded, error) {
-	ids := make([]id.ID, len(claims))
-	for i, c := range claims {
-		ids[i] = c.DeliveryID
-	}
+	subs, ids, _ := columns(claims)
 	readAt := time.Now()
 	rows, err := s.pool.Query(ctx, `
 		SELECT d.id, d.seq, d.state, d.due_at - clock_timestamp(), d.attempts, d.test, d.event, d.event_id, d.event_at, d.body,
 			s.id, s.url, s.secret, s.enabled, s.failures = 0 AND NOT s.slow AND s.held_until IS NULL AND s.ramp = 0, clock_timestamp()
-		FROM unnest($1::uuid[]) AS c(id)
-		JOIN deliveries d ON d.id = c.id
-		JOIN webhook_subscriptions s ON s.id = d.subscription_id AND s.deleted_at IS NULL`, ids)
+		FROM unnest($1::uuid[], $2::uuid[]) AS c(sub, id)
+		JOIN deliveries d ON d.subscription_id = c.sub AND d.id = c.id
+		JOIN webhook_subscriptions s ON s.id = d.subscription_id AND s.deleted_at IS NULL`, subs, ids)
 	if err != nil {
 		return nil, translate(err)
 	}
@@ -87,6 +85,7 @@ func (s *Dispatch) Record(ctx context.Context, outcomes []ports.Outcome, adjust 
 			return err
 		}
 		settled, err = record(ctx, tx, outcomes)
+		failpoint.Hit("record.writing")
 		return err
 	})
 	return settled, health, err
@@ -98,11 +97,12 @@ type querier interface {
 
 func record(ctx context.Context, q querier, outcomes []ports.Outcome) ([]bool, error) {
 	n := len(outcomes)
-	index, ids, seqs, states, waits := make([]int32, n), make([]id.ID, n), make([]int32, n), make([]int16, n), make([]time.Duration, n)
+	index, subs, ids, seqs, states, waits := make([]int32, n), make([]id.ID, n), make([]id.ID, n), make([]int32, n), make([]int16, n), make([]time.Duration, n)
 	numbers, started, took := make([]int32, n), make([]time.Time, n), make([]int32, n)
 	results, statuses, snippets, details := make([]string, n), make([]*int16, n), make([]string, n), make([]string, n)
 	for i, o := range outcomes {
 		a := o.Attempt
+		subs[i] = o.Claim.SubscriptionID
 		index[i], ids[i], seqs[i], states[i], waits[i] = int32(i), o.Claim.DeliveryID, o.Claim.Seq, int16(o.Verdict.State), o.Verdict.Wait //nolint:gosec // a group is small
 		numbers[i], started[i], took[i] = int32(a.Number), a.StartedAt, int32(a.Duration.Milliseconds())                                   //nolint:gosec // bounded by schedule and timeout
 		results[i], snippets[i], details[i] = string(a.Result), a.Snippet, a.Detail
@@ -113,17 +113,22 @@ func record(ctx context.Context, q querier, outcomes []ports.Outcome) ([]bool, e
 	}
 	rows, err := q.Query(ctx, `
 		WITH o AS (
-			SELECT * FROM unnest($1::int4[], $2::uuid[], $3::int4[], $4::int2[], $5::interval[], $6::int4[], $7::timestamptz[], $8::int4[], $9::text[], $10::int2[], $11::text[], $12::text[])
-				AS o(n, id, seq, state, wait, number, started_at, duration_ms, result, status, snippet, detail)),
+			SELECT * FROM unnest($1::int4[], $2::uuid[], $3::int4[], $4::int2[], $5::interval[], $6::int4[], $7::timestamptz[], $8::int4[], $9::text[], $10::int2[], $11::text[], $12::text[], $13::uuid[])
+				AS o(n, id, seq, state, wait, number, started_at, duration_ms, result, status, snippet, detail, sub)),
+		settled AS (
+			UPDATE deliveries d SET state = o.state, attempts = greatest(d.attempts, o.number),
+				due_at = CASE WHEN o.state = 0 THEN now() + o.wait END, finished_at = CASE WHEN o.state >= 2 THEN now() END,
+				taken_at = CASE WHEN o.state = 2 THEN o.started_at END, taken_ms = CASE WHEN o.state = 2 THEN o.duration_ms END,
+				taken_status = CASE WHEN o.state = 2 THEN o.status END, taken_snippet = CASE WHEN o.state = 2 THEN nullif(o.snippet, '') END
+			FROM o
+			WHERE d.subscription_id = o.sub AND d.id = o.id AND CASE WHEN o.state = 2 THEN d.state IN (0, 1, 3) ELSE d.state = 1 AND d.seq = o.seq END
+			RETURNING o.n),
 		logged AS (
 			INSERT INTO delivery_attempts (delivery_id, number, started_at, duration_ms, result, response_status, snippet, detail)
-			SELECT id, number, started_at, duration_ms, result, status, snippet, detail FROM o)
-		UPDATE deliveries d SET state = o.state, attempts = greatest(d.attempts, o.number),
-			due_at = CASE WHEN o.state = 0 THEN now() + o.wait END, finished_at = CASE WHEN o.state >= 2 THEN now() END
-		FROM o
-		WHERE d.id = o.id AND CASE WHEN o.state = 2 THEN d.state IN (0, 1, 3) ELSE d.state = 1 AND d.seq = o.seq END
-		RETURNING o.n`,
-		index, ids, seqs, states, waits, numbers, started, took, results, statuses, snippets, details)
+			SELECT o.id, o.number, o.started_at, o.duration_ms, o.result, o.status, o.snippet, o.detail FROM o
+			WHERE o.state <> 2 OR o.n NOT IN (SELECT n FROM settled))
+		SELECT n FROM settled`,
+		index, ids, seqs, states, waits, numbers, started, took, results, statuses, snippets, details, subs)
 	if err != nil {
 		return nil, err
 	}
@@ -171,14 +176,14 @@ func adjustHealth(ctx context.Context, tx pgx.Tx, outcomes []ports.Outcome, adju
 
 // Release implements ports.WorkStore.
 func (s *Dispatch) Release(ctx context.Context, claims []ports.Claim) error {
-	ids, seqs := columns(claims)
+	subs, ids, seqs := columns(claims)
 	_, err := s.pool.Exec(ctx, `
 		UPDATE deliveries d SET
 			state = CASE WHEN s.deleted_at IS NULL THEN 0 ELSE 4 END,
 			due_at = CASE WHEN s.deleted_at IS NULL AND s.enabled THEN now() END,
 			finished_at = CASE WHEN s.deleted_at IS NOT NULL THEN now() END
-		FROM unnest($1::uuid[], $2::int4[]) AS c(id, seq), webhook_subscriptions s
-		WHERE d.id = c.id AND d.seq = c.seq AND d.state = 1 AND s.id = d.subscription_id`, ids, seqs)
+		FROM unnest($1::uuid[], $2::uuid[], $3::int4[]) AS c(sub, id, seq) JOIN webhook_subscriptions s ON s.id = c.sub
+		WHERE d.subscription_id = c.sub AND d.id = c.id AND d.seq = c.seq AND d.state = 1`, subs, ids, seqs)
 	return translate(err)
 }
 
@@ -208,4 +213,3 @@ func (s *Dispatch) Disable(ctx context.Context, subscriptionID, mailID id.ID) er
 		return err
 	})
 }
-

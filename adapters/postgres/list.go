@@ -58,6 +58,23 @@ func (l *list) page(at, id string, p ports.Page) {
 	l.write(" ORDER BY "+at+" DESC, "+id+" DESC LIMIT ?", size(p)+1)
 }
 
+// withinID and pageByID are within and page for a list in the order of its ids, whose time stands in them.
+func (l *list) withinID(column string, span ports.Span) {
+	if !span.From.IsZero() {
+		l.where(column+" >= uuid_floor(?)", span.From)
+	}
+	if !span.To.IsZero() {
+		l.where(column+" < uuid_floor(?)", span.To)
+	}
+}
+
+func (l *list) pageByID(id string, p ports.Page) {
+	if !p.Cursor.IsZero() {
+		l.where(id+" < ?", p.Cursor.ID)
+	}
+	l.write(" ORDER BY "+id+" DESC LIMIT ?", size(p)+1)
+}
+
 func size(p ports.Page) int { return max(1, min(p.Limit, mostPerPage)) }
 
 // read runs the query and cuts the page; place is the sort key of an item.

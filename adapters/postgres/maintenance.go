@@ -18,12 +18,21 @@ func (s *Store) DropPartitions(ctx context.Context, days int) error {
 	return err
 }
 
-// DeleteFinishedDeliveries implements ports.Maintenance. Ids sort by time, so the oldest are at the start of the
-// primary key.
+// DeleteFinishedDeliveries implements ports.Maintenance. Ids sort by time, so the oldest of each subscription
+// are at the start of its part of the primary key.
 func (s *Store) DeleteFinishedDeliveries(ctx context.Context, at time.Time, limit int) (int, error) {
 	tag, err := s.db.Exec(ctx, `
-		DELETE FROM deliveries WHERE id = ANY (ARRAY (
-			SELECT id FROM deliveries WHERE id < uuid_floor($1) AND state >= 2 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED))`, at, limit)
+		WITH RECURSIVE subscriptions(id) AS (
+			(SELECT subscription_id FROM deliveries ORDER BY subscription_id LIMIT 1)
+			UNION ALL
+			SELECT (SELECT d.subscription_id FROM deliveries d WHERE d.subscription_id > s.id ORDER BY d.subscription_id LIMIT 1)
+			FROM subscriptions s WHERE s.id IS NOT NULL),
+		old AS (
+			SELECT o.subscription_id, o.id FROM subscriptions s CROSS JOIN LATERAL (
+				SELECT d.subscription_id, d.id FROM deliveries d
+				WHERE d.subscription_id = s.id AND d.id < uuid_floor($1) AND d.state >= 2 ORDER BY d.id LIMIT $2) o
+			LIMIT $2)
+		DELETE FROM deliveries d USING old WHERE d.subscription_id = old.subscription_id AND d.id = old.id`, at, limit)
 	return int(tag.RowsAffected()), err
 }
 

@@ -11,6 +11,7 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/money"
 	"partnerdeposits/ports"
+	"partnerdeposits/ports/failpoint"
 )
 
 // Options of a Store; zero fields take the defaults named beside them.
@@ -85,7 +86,15 @@ func (s *Store) attempt(ctx context.Context, fn func(context.Context, ports.Repo
 	if err := fn(ctx, s.repositories(t)); err != nil {
 		return false, err
 	}
-	return t.appended, t.commit(ctx)
+	failpoint.Hit("store.writing")
+	if err := t.commit(ctx); err != nil {
+		return t.appended, err
+	}
+	failpoint.Hit("store.committed")
+	if t.appended {
+		failpoint.Hit("outbox.committed")
+	}
+	return t.appended, nil
 }
 
 // unit is what every repository is made of.

@@ -69,7 +69,7 @@ func (s *Service) transact(ctx context.Context, fn func(ctx context.Context, rep
 
 // move is lifecycle.Move with this service's timers and a fresh event id.
 func (s *Service) move(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, t deposit.Trigger, now time.Time) (deposit.Transition, error) {
-	return lifecycle.Move(ctx, repos, d, t, s.cfg.Timers, s.deps.Entropy.NewID(), now)
+	return lifecycle.Move(ctx, repos, d, t, s.cfg.Timers, lifecycle.By{Actor: t.By()}, s.deps.Entropy.NewID(), now)
 }
 
 // feeUnderWay gives the deposit's fee payment that is processing, nil where there is none. It takes no lock: what is

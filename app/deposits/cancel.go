@@ -10,7 +10,6 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
-	"partnerdeposits/core/secret"
 	"partnerdeposits/ports"
 )
 
@@ -48,15 +47,10 @@ func (s *Service) Cancel(ctx context.Context, by partner.Caller, in Cancellation
 func (s *Service) cancelOnce(ctx context.Context, by partner.Caller, in Cancellation, call idempotent.Call[View]) (idempotent.Response, error) {
 	now := s.d.Clock.Now()
 	eventID := s.d.Entropy.NewID()
-	var token secret.Text
 	var step deposit.Transition
 	response, err := s.d.Keys.Do(ctx, idempotent.Job{
 		Key: call.Key,
 		Now: now,
-		Prepare: func(ctx context.Context) (err error) {
-			token, err = s.token(ctx, in.DepositID)
-			return err
-		},
 		Effect: func(ctx context.Context, repos ports.Repositories) (_ idempotent.Response, err error) {
 			d, err := s.lock(ctx, repos, by, in.DepositID)
 			if err != nil {
@@ -65,14 +59,11 @@ func (s *Service) cancelOnce(ctx context.Context, by partner.Caller, in Cancella
 			if err := feeSettled(ctx, repos, d); err != nil {
 				return idempotent.Response{}, err
 			}
-			if step, err = lifecycle.Move(ctx, repos, d, deposit.CancelledByPartner, s.d.Timers, eventID, now); err != nil {
+			said := saying(by, map[string]string{"reason": in.Reason, "comment": in.Comment})
+			if step, err = lifecycle.Move(ctx, repos, d, deposit.CancelledByPartner, s.d.Timers, said, eventID, now); err != nil {
 				return idempotent.Response{}, err
 			}
-			said := map[string]string{"reason": in.Reason, "comment": in.Comment}
-			if err := s.audit(ctx, repos, by, "deposit.cancel", d.ID, now, said); err != nil {
-				return idempotent.Response{}, err
-			}
-			return call.Encode(s.view(d, token, now))
+			return call.Encode(s.view(d, now))
 		},
 	})
 	if err == nil && !response.Replayed {
@@ -82,13 +73,6 @@ func (s *Service) cancelOnce(ctx context.Context, by partner.Caller, in Cancella
 }
 
 const byPartner = "partner"
-
-// token reads the token of a deposit's checkout URL ahead of the transaction: a reader inside it would hold a second
-// connection.
-func (s *Service) token(ctx context.Context, depositID id.ID) (secret.Text, error) {
-	tokens, err := s.d.Deposits.CheckoutTokens(ctx, []id.ID{depositID})
-	return tokens[depositID], err
-}
 
 // lock gives a deposit that the caller may act on.
 func (s *Service) lock(ctx context.Context, repos ports.Repositories, by partner.Caller, depositID id.ID) (*deposit.Deposit, error) {

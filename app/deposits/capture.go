@@ -10,7 +10,6 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
 	"partnerdeposits/core/partner"
-	"partnerdeposits/core/secret"
 	"partnerdeposits/ports"
 )
 
@@ -30,15 +29,10 @@ type Claim struct {
 func (s *Service) Capture(ctx context.Context, by partner.Caller, in Claim, call idempotent.Call[View]) (idempotent.Response, error) {
 	now := s.d.Clock.Now()
 	eventID := s.d.Entropy.NewID()
-	var token secret.Text
 	var step deposit.Transition
 	response, err := s.d.Keys.Do(ctx, idempotent.Job{
 		Key: call.Key,
 		Now: now,
-		Prepare: func(ctx context.Context) (err error) {
-			token, err = s.token(ctx, in.DepositID)
-			return err
-		},
 		Effect: func(ctx context.Context, repos ports.Repositories) (_ idempotent.Response, err error) {
 			d, err := s.lock(ctx, repos, by, in.DepositID)
 			if err != nil {
@@ -50,17 +44,14 @@ func (s *Service) Capture(ctx context.Context, by partner.Caller, in Claim, call
 			if step, err = d.Capture(in.Amount, s.d.Timers, now); err != nil {
 				return idempotent.Response{}, err
 			}
-			if err := lifecycle.Record(ctx, repos, d, step, eventID); err != nil {
+			said := saying(by, map[string]string{"amount": d.CapturedAmount.String(), "reason": in.Reason, "description": in.Description})
+			if err := lifecycle.Record(ctx, repos, d, step, said, eventID); err != nil {
 				return idempotent.Response{}, err
 			}
 			if err := repos.Payments.Insert(ctx, s.newCollection(d, now)); err != nil {
 				return idempotent.Response{}, err
 			}
-			said := map[string]string{"amount": d.CapturedAmount.String(), "reason": in.Reason, "description": in.Description}
-			if err := s.audit(ctx, repos, by, "deposit.capture", d.ID, now, said); err != nil {
-				return idempotent.Response{}, err
-			}
-			return call.Encode(s.view(d, token, now))
+			return call.Encode(s.view(d, now))
 		},
 	})
 	if err == nil && !response.Replayed {

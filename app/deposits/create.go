@@ -81,7 +81,8 @@ func (s *Service) create(ctx context.Context, repos ports.Repositories, p partne
 		if err != nil {
 			return View{}, err
 		}
-		return s.view(d, token, now), nil
+		d.CheckoutToken = token
+		return s.view(d, now), nil
 	}
 	return View{}, fmt.Errorf("deposits: %d references in a row were taken", referenceTries)
 }

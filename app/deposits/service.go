@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"partnerdeposits/app/idempotent"
+	"partnerdeposits/app/internal/lifecycle"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
-	"partnerdeposits/core/secret"
 	"partnerdeposits/ports"
 )
 
@@ -52,10 +52,10 @@ type View struct {
 	CoversContract bool
 }
 
-func (s *Service) view(d *deposit.Deposit, token secret.Text, now time.Time) View {
+func (s *Service) view(d *deposit.Deposit, now time.Time) View {
 	v := View{Deposit: d, CoversContract: d.CoversContract(s.d.Timers, now)}
-	if d.URLGeneration && token != "" {
-		v.CheckoutURL = s.d.DashboardURL + "/checkout/" + token.Reveal()
+	if d.URLGeneration && d.CheckoutToken != "" {
+		v.CheckoutURL = s.d.DashboardURL + "/checkout/" + d.CheckoutToken.Reveal()
 	}
 	return v
 }
@@ -90,16 +90,13 @@ func activeLink(ctx context.Context, repos ports.Repositories, partnerID, accoun
 	return link, nil
 }
 
-// audit remembers what the partner did to a deposit, with the key it used and what it had to say.
-func (s *Service) audit(ctx context.Context, repos ports.Repositories, by partner.Caller, action string, depositID id.ID, now time.Time, detail map[string]string) error {
+// saying tells for a deposit's history who acted, with which key, and what they had to say.
+func saying(by partner.Caller, detail map[string]string) lifecycle.By {
 	said := map[string]string{"keyId": id.APIKey.Of(by.Key.ID)}
 	for k, v := range detail {
 		if v != "" {
 			said[k] = v
 		}
 	}
-	return repos.Audit.Append(ctx, ports.AuditEntry{
-		ID: s.d.Entropy.NewID(), At: now, Actor: "partner:" + id.Partner.Of(by.Partner.ID), Action: action,
-		Subject: id.Deposit.Of(depositID), Detail: said,
-	})
+	return lifecycle.By{Actor: "partner:" + id.Partner.Of(by.Partner.ID), Detail: said}
 }

@@ -90,7 +90,7 @@ func (d *Dispatcher) plan(events []ports.Event, endpoints []ports.Endpoint) []po
 }
 
 func (d *Dispatcher) planOne(e ports.Endpoint, event *ports.Event, name webhook.EventName, body []byte, now time.Time) ports.NewDelivery {
-	p := ports.NewDelivery{ID: d.Entropy.NewID(), Endpoint: e.ID, Event: name, Source: event, Body: body, State: webhook.Waiting}
+	p := ports.NewDelivery{ID: webhook.OriginalID(event.ID, e.ID), Endpoint: e.ID, Event: name, Source: event, Body: body, State: webhook.Waiting}
 	switch {
 	case !e.Enabled:
 		p.Parked = true

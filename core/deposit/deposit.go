@@ -11,6 +11,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
 	"partnerdeposits/core/returnurl"
+	"partnerdeposits/core/secret"
 )
 
 // Bounds of the spec ("Limits") and of api.md §2, §3.
@@ -92,7 +93,8 @@ type Deposit struct {
 	ContractEndAt   time.Time
 	RentalContract  string
 	ReturnURL       string
-	URLGeneration   bool // the caller asked for depositUrl
+	URLGeneration   bool        // the caller asked for depositUrl
+	CheckoutToken   secret.Text // of the checkout URL; known only where that is shown
 	Metadata        map[string]string
 	Locale          string
 
@@ -207,6 +209,9 @@ type Transition struct {
 	To        Status
 	Trigger   Trigger
 	At        time.Time
+	Actor     string            // kind and id: "partner:prt_…", "tenant", "scheduler"
+	Detail    map[string]string // what the actor had to say; nil where nothing
+	EventID   id.ID             // of the event that tells of the step; zero where no partner hears of it
 }
 
 // Apply moves the deposit. Nothing is changed when the move is refused.

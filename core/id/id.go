@@ -3,7 +3,10 @@
 // lower-case Crockford base32 (api.md §1).
 package id
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // ID is a UUID. The zero ID means "none".
 type ID [16]byte
@@ -46,6 +49,12 @@ var decode = func() (t [256]byte) {
 
 // IsZero reports whether no id was set.
 func (i ID) IsZero() bool { return i == ID{} }
+
+// Time is when the id was made, to the millisecond, as a UUID v7 tells it.
+func (i ID) Time() time.Time {
+	ms := int64(i[0])<<40 | int64(i[1])<<32 | int64(i[2])<<24 | int64(i[3])<<16 | int64(i[4])<<8 | int64(i[5])
+	return time.UnixMilli(ms).UTC()
+}
 
 // Encode gives the 26 characters that follow the prefix.
 func (i ID) Encode() string {

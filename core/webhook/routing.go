@@ -1,8 +1,11 @@
 package webhook
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"slices"
+
+	"partnerdeposits/core/id"
 )
 
 // Route applies the dispatch rule of the spec: of a transition, a subscription gets exactly one delivery, with the most
@@ -15,6 +18,16 @@ func Route(subscribed []EventName, specific EventName) (event EventName, ok bool
 		return DepositStatusChanged, true
 	}
 	return "", false
+}
+
+// OriginalID is the id of the one original delivery of an event to a subscription: the event's, and so its time, with its
+// random end mixed with the subscription. Making it twice gives it twice, and a primary key then allows it once.
+func OriginalID(event, subscription id.ID) id.ID {
+	const random = 9 // bytes 9 to 15 are random; the bits before them tell version and variant
+	digest := sha256.Sum256(append(event[:], subscription[:]...))
+	out := event
+	copy(out[random:], digest[:])
+	return out
 }
 
 // Render gives the body of a delivery. It is called once per delivery: the bytes are kept and sent as they are ever after.

@@ -56,6 +56,7 @@ var depositsSuite = map[string]func(*testing.T, *world){
 		d := newDeposit(deposit.Origin{AccountID: a.ID, PartnerID: p.ID, PartnerName: p.Name, ExternalID: "op-1", ByPartnerAPI: true}, at0)
 		d.ClientID = c.ID
 		d.Client = &deposit.Client{ID: c.ID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName}
+		d.CheckoutToken = tokenOf(d) // the URL is shown, so its token is read
 		w.insert(d)
 		byID, err := w.Deposit(t.Context(), d.ID)
 		require.NoError(t, err)
@@ -75,6 +76,7 @@ var depositsSuite = map[string]func(*testing.T, *world){
 	"Deposits_Insert_WithoutPartnerClientOrMetadata_IsReadBackWhole": func(t *testing.T, w *world) {
 		d := newDeposit(deposit.Origin{AccountID: w.account().ID}, at0)
 		d.Metadata = map[string]string{}
+		d.CheckoutToken = tokenOf(d)
 		w.insert(d)
 		got, err := w.Deposit(t.Context(), d.ID)
 		require.NoError(t, err)
@@ -240,9 +242,10 @@ func listDeposits(t *testing.T, w *world) {
 func scheduleDeposits(t *testing.T, w *world) {
 	p := w.partner()
 	started := func(at time.Time) *deposit.Deposit {
-		d := newDeposit(deposit.Origin{AccountID: w.account().ID, PartnerID: p.ID}, at0)
+		d := w.deposit(p)
 		d.CheckoutStartedAt = at
-		return w.insert(d)
+		w.do(func(ctx context.Context, r ports.Repositories) error { return r.Deposits.SetCheckout(ctx, d) })
+		return d
 	}
 	idle, busy, active, ended := started(at0), started(at0.Add(time.Hour)), w.deposit(p), w.deposit(p)
 	w.move(active.ID, deposit.Secured, at0)

@@ -2,6 +2,7 @@ package portstest
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync"
@@ -66,6 +67,25 @@ type world struct {
 
 // NewID gives a UUID v7.
 func NewID() id.ID { return id.ID(uuid.Must(uuid.NewV7())) }
+
+// NewIDAt gives a UUID v7 of that time, to the millisecond.
+func NewIDAt(at time.Time) id.ID {
+	out := NewID()
+	var ms [8]byte
+	binary.BigEndian.PutUint64(ms[:], uint64(at.UnixMilli())) //nolint:gosec // times of tests are after 1970
+	copy(out[:6], ms[2:])
+	return out
+}
+
+// idAt is an id made at that time.
+func idAt(at time.Time) id.ID {
+	made := NewID()
+	ms := at.UnixMilli()
+	for i := range 6 {
+		made[i] = byte(ms >> (8 * (5 - i)))
+	}
+	return made
+}
 
 // do runs fn in a transaction that must commit.
 func (w *world) do(fn func(ctx context.Context, r ports.Repositories) error) {
@@ -145,6 +165,9 @@ func tokenOf(d *deposit.Deposit) secret.Text { return secret.Text("token of " + 
 func (w *world) insert(d *deposit.Deposit) *deposit.Deposit {
 	w.t.Helper()
 	w.do(func(ctx context.Context, r ports.Repositories) error { return r.Deposits.Insert(ctx, d, tokenOf(d)) })
+	if d.URLGeneration {
+		d.CheckoutToken = tokenOf(d)
+	}
 	return d
 }
 
@@ -187,8 +210,8 @@ func (w *world) subscribe(partnerID id.ID) webhook.Subscription {
 // testDelivery adds a delivery, by the only way that repositories know.
 func (w *world) testDelivery(s webhook.Subscription, at time.Time) webhook.Delivery {
 	w.t.Helper()
-	d := webhook.Delivery{ID: NewID(), SubscriptionID: s.ID, EventID: NewID(), Event: webhook.DepositActivated, DepositID: NewID(), Test: true,
-		CreatedAt: at, Body: []byte(`{"event":"deposit.activated"}`)}
+	d := webhook.Delivery{ID: NewIDAt(at), SubscriptionID: s.ID, EventID: NewID(), Event: webhook.DepositActivated, DepositID: NewID(), Test: true,
+		CreatedAt: at.Truncate(time.Millisecond), Body: []byte(`{"event":"deposit.activated"}`)}
 	w.do(func(ctx context.Context, r ports.Repositories) error { return r.Deliveries.InsertTest(ctx, d) })
 	return d
 }

@@ -127,13 +127,19 @@ CREATE TABLE deposits (
     CHECK ((status = 'cancelled') = (cancelled_at IS NOT NULL)),
     CHECK ((status = 'close') = (closed_at IS NOT NULL)),
     CHECK ((status = 'captured') = (captured_at IS NOT NULL AND captured_cents > 0))
-) WITH (fillfactor = 85); -- room for the update of a transition on the same page
+) WITH (fillfactor = 75); -- room for the update of a transition on the same page
 CREATE INDEX deposits_of_partner ON deposits (partner_id, created_at DESC, id DESC);
 CREATE INDEX deposits_of_account ON deposits (account_id, created_at DESC, id DESC);
--- The schedulers look at what is due and at nothing else.
-CREATE INDEX deposits_idle ON deposits (checkout_started_at) WHERE status = 'pending' AND checkout_started_at IS NOT NULL;
-CREATE INDEX deposits_unsecured ON deposits (checkout_expires_at) WHERE status IN ('pending', 'incomplete', 'payment_issue');
-CREATE INDEX deposits_covered ON deposits (expires_at) WHERE status = 'active';
+-- No index mentions what a transition changes, so a transition touches one page of this table and no index of it.
+
+-- When a deposit may have to be moved by the clock. A row is a hint that may be out of date: the schedulers look at the
+-- deposit, and remove what no longer concerns it.
+CREATE TABLE deposit_timers (
+    kind       text NOT NULL CHECK (kind IN ('idle', 'checkout', 'coverage')),
+    due_at     timestamptz NOT NULL,                                               -- idle: the tenant's last step, the span is added when asked
+    deposit_id uuid NOT NULL,
+    PRIMARY KEY (kind, due_at, deposit_id)
+);
 
 CREATE TABLE deposit_transitions (
     deposit_id  uuid NOT NULL,
@@ -142,6 +148,9 @@ CREATE TABLE deposit_transitions (
     to_status   text NOT NULL,
     trigger     text NOT NULL,
     at          timestamptz NOT NULL,
+    actor       text NOT NULL,                                                     -- as in audit_log, which has no second row of it
+    detail      jsonb,                                                             -- what the actor had to say
+    event_id    uuid,                                                              -- null: no partner hears of it
     PRIMARY KEY (deposit_id, version)
 );
 
@@ -202,14 +211,13 @@ CREATE TABLE events (
     deposit_id uuid,
     data       text NOT NULL,                                                      -- JSON text, never jsonb: bytes go out as they came in
     created_at timestamptz NOT NULL,
-    PRIMARY KEY (id)
+    PRIMARY KEY (partner_id, id)                                                   -- also the order in which a partner lists them
 ) PARTITION BY RANGE (id);
-CREATE INDEX events_of_partner ON events (partner_id, id DESC);
-CREATE INDEX events_of_deposit ON events (deposit_id, id DESC) WHERE deposit_id IS NOT NULL;
 
 -- What the relay has not seen yet. A row lives for milliseconds and is claimed by deleting it.
 CREATE TABLE outbox (
     event_id     uuid PRIMARY KEY,
+    partner_id   uuid NOT NULL,
     committed_at timestamptz NOT NULL DEFAULT clock_timestamp()
 ) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 2000);
 
@@ -235,9 +243,11 @@ CREATE TABLE webhook_subscriptions (
 );
 CREATE INDEX webhook_subscriptions_of_partner ON webhook_subscriptions (partner_id, created_at DESC, id DESC) WHERE deleted_at IS NULL;
 
+-- The id of an original is derived from its event and subscription (core/webhook.OriginalID), so the primary key is what
+-- makes it exactly one, whatever the relay lives through; and ids sort by time, so it is the order of the log as well.
 CREATE TABLE deliveries (
-    id              uuid PRIMARY KEY,
     subscription_id uuid NOT NULL,
+    id              uuid NOT NULL,
     event_id        uuid NOT NULL,
     event           text NOT NULL,
     deposit_id      uuid,
@@ -251,11 +261,16 @@ CREATE TABLE deliveries (
     event_at        timestamptz NOT NULL,                                          -- commit of the change; latency counts from here
     created_at      timestamptz NOT NULL DEFAULT now(),
     finished_at     timestamptz,
+    -- The attempt that succeeded, which most deliveries need no other row for; those that failed are in delivery_attempts.
+    taken_at        timestamptz,
+    taken_ms        integer,
+    taken_status    smallint,
+    taken_snippet   text,
+    PRIMARY KEY (subscription_id, id),
+    CHECK ((taken_at IS NULL) = (state <> 2)),
     CHECK ((state >= 2) = (finished_at IS NOT NULL)),
     CHECK (state <> 1 OR due_at IS NOT NULL)
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05);
--- Exactly one original per event and subscription, whatever the relay lives through.
-CREATE UNIQUE INDEX one_delivery_per_event ON deliveries (event_id, subscription_id) WHERE redelivery_of IS NULL;
 -- The scan of what is due, endpoint by endpoint, so that nobody's backlog hides another's …
 CREATE INDEX deliveries_waiting ON deliveries (subscription_id, due_at) WHERE state = 0 AND due_at IS NOT NULL;
 -- … and of leases that ran out. A delivery that goes out at once enters this index alone, and what is under way is few.
@@ -263,9 +278,8 @@ CREATE INDEX deliveries_leased ON deliveries (due_at) INCLUDE (subscription_id) 
 CREATE INDEX deliveries_parked ON deliveries (subscription_id, id) WHERE state = 0 AND due_at IS NULL;
 -- Tests go ahead of every line.
 CREATE INDEX deliveries_testing ON deliveries (id) WHERE test AND state = 0;
-CREATE INDEX deliveries_log ON deliveries (subscription_id, created_at DESC, id DESC);
 
--- Append-only, partitioned by day, dropped by retention.
+-- Attempts that did not settle their delivery. Append-only, partitioned by day, dropped by retention.
 CREATE TABLE delivery_attempts (
     delivery_id     uuid NOT NULL,
     number          integer NOT NULL,

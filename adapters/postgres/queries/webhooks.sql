@@ -43,19 +43,19 @@ UPDATE deliveries d SET due_at = now() + parked.place * interval '1 second' / sq
 FROM (SELECT p.id, row_number() OVER (ORDER BY p.id) - 1 AS place FROM (
     SELECT w.id FROM deliveries w WHERE w.subscription_id = @subscription_id AND w.state = 0 AND w.due_at IS NULL
     ORDER BY w.id LIMIT sqlc.arg(most)::integer FOR UPDATE SKIP LOCKED) p) parked
-WHERE d.id = parked.id;
+WHERE d.subscription_id = @subscription_id AND d.id = parked.id;
 
 -- name: ParkDeliveries :execrows
 UPDATE deliveries d SET due_at = NULL
 FROM (SELECT w.id FROM deliveries w WHERE w.subscription_id = @subscription_id AND w.state = 0 AND w.due_at IS NOT NULL
     ORDER BY w.due_at LIMIT sqlc.arg(most)::integer FOR UPDATE SKIP LOCKED) waiting
-WHERE d.id = waiting.id;
+WHERE d.subscription_id = @subscription_id AND d.id = waiting.id;
 
 -- name: CancelDeliveries :execrows
 UPDATE deliveries d SET state = 4, finished_at = sqlc.arg(at)::timestamptz, due_at = NULL
 FROM (SELECT w.id FROM deliveries w WHERE w.subscription_id = @subscription_id AND w.state < 2
     LIMIT sqlc.arg(most)::integer FOR UPDATE) left_over
-WHERE d.id = left_over.id;
+WHERE d.subscription_id = @subscription_id AND d.id = left_over.id;
 
 -- name: SubscriptionsToRelease :many
 SELECT s.id FROM webhook_subscriptions s
@@ -73,7 +73,8 @@ INSERT INTO deliveries (id, subscription_id, event_id, event, deposit_id, test, 
 VALUES (@id, @subscription_id, @event_id, @event, @deposit_id, true, 0, now(), @body, @created_at, @created_at);
 
 -- name: DeliveryByID :one
-SELECT id, subscription_id, event_id, event, deposit_id, test, state, attempts, due_at, body, encode(sha256(body), 'hex') AS body_sha256, redelivery_of, created_at, finished_at
+SELECT id, subscription_id, event_id, event, deposit_id, test, state, attempts, due_at, body, encode(sha256(body), 'hex') AS body_sha256, redelivery_of, created_at, finished_at,
+    taken_at, coalesce(taken_ms, 0)::integer AS taken_ms, coalesce(taken_status, 0)::smallint AS taken_status, coalesce(taken_snippet, '') AS taken_snippet
 FROM deliveries WHERE id = @id AND subscription_id = @subscription_id;
 
 -- name: AttemptsOf :many

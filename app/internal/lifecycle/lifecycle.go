@@ -12,19 +12,29 @@ import (
 	"partnerdeposits/ports"
 )
 
+// By tells whose doing a step is.
+type By struct {
+	Actor  string            // kind and id: "partner:prt_…", "tenant", "scheduler"
+	Detail map[string]string // what the actor had to say; nil where nothing
+}
+
 // Move applies trigger to d, which the transaction holds locked, and records the step.
 //
 // Returns what Deposit.Apply returns.
-func Move(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, trigger deposit.Trigger, timers deposit.Timers, eventID id.ID, now time.Time) (deposit.Transition, error) {
+func Move(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, trigger deposit.Trigger, timers deposit.Timers, by By, eventID id.ID, now time.Time) (deposit.Transition, error) {
 	step, err := d.Apply(trigger, timers, now)
 	if err != nil {
 		return step, err
 	}
-	return step, Record(ctx, repos, d, step, eventID)
+	return step, Record(ctx, repos, d, step, by, eventID)
 }
 
 // Record stores a step that was applied already. A deposit that no partner may hear of leaves no event.
-func Record(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, step deposit.Transition, eventID id.ID) error {
+func Record(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, step deposit.Transition, by By, eventID id.ID) error {
+	step.Actor, step.Detail = by.Actor, by.Detail
+	if !d.PartnerID.IsZero() {
+		step.EventID = eventID
+	}
 	if err := repos.Deposits.Transition(ctx, d, step); err != nil {
 		return err
 	}

@@ -123,10 +123,9 @@ func (w *world) printLatency(ctx context.Context, label string, t tenancy, since
 		err := w.pool.QueryRow(ctx, `
 			SELECT coalesce(percentile_cont(0.5) WITHIN GROUP (ORDER BY ms), 0), coalesce(percentile_cont(0.99) WITHIN GROUP (ORDER BY ms), 0), coalesce(max(ms), 0), count(*)
 			FROM (
-				SELECT extract(epoch FROM a.started_at - d.event_at) * 1000 + a.duration_ms AS ms
-				FROM deliveries d JOIN delivery_attempts a ON a.delivery_id = d.id AND a.result = 'success'
-				JOIN webhook_subscriptions s ON s.id = d.subscription_id
-				WHERE s.partner_id = $1 AND d.event_at >= $2) AS l`, t.partner, since).Scan(&p50, &p99, &most, &n)
+				SELECT extract(epoch FROM d.taken_at - d.event_at) * 1000 + d.taken_ms AS ms
+				FROM deliveries d JOIN webhook_subscriptions s ON s.id = d.subscription_id
+				WHERE d.state = 2 AND s.partner_id = $1 AND d.event_at >= $2) AS l`, t.partner, since).Scan(&p50, &p99, &most, &n)
 		if err != nil {
 			return err
 		}
@@ -153,7 +152,7 @@ func measureBacklogs(ctx context.Context, w *world, o options) error {
 				SELECT (substr(uuid_floor(now())::text, 1, 14) || '7' || substr(gen_random_uuid()::text, 16))::uuid, $1, 'deposit.cancelled', gen_random_uuid(),
 					'{"id":"dep_' || i || '","reference":"D-7K3M-9Q2X","rentalContract":"B-1","status":"cancelled","previousStatus":"pending","amountCents":50000,"contractStartAt":"2026-07-01T12:00:00.000Z","contractEndAt":"2026-07-08T12:00:00.000Z","client":null,"partnerContext":{"partnerId":"prt_x","partnerName":"Bench","externalId":"bench"}}', now()
 				FROM generate_series(1, $2) AS i RETURNING id)
-			INSERT INTO outbox (event_id) SELECT id FROM e`, t.partner, n); err != nil {
+			INSERT INTO outbox (event_id, partner_id) SELECT id, $1 FROM e`, t.partner, n); err != nil {
 			return err
 		}
 		took := w.taken()

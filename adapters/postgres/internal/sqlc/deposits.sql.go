@@ -43,9 +43,29 @@ func (q *Queries) CheckoutTokens(ctx context.Context, db DBTX, ids []id.ID) ([]C
 	return items, nil
 }
 
+const dropStaleTimers = `-- name: DropStaleTimers :execrows
+DELETE FROM deposit_timers WHERE (kind, due_at, deposit_id) IN (
+    SELECT t.kind, t.due_at, t.deposit_id FROM deposit_timers t LEFT JOIN deposits d ON d.id = t.deposit_id
+    WHERE t.kind = $1 AND t.due_at <= $2::timestamptz AND NOT coalesce(CASE t.kind
+        WHEN 'idle' THEN d.status = 'pending' AND d.checkout_started_at = t.due_at
+        WHEN 'checkout' THEN d.status IN ('pending', 'incomplete', 'payment_issue')
+        ELSE d.status = 'active' END, false)
+    ORDER BY t.due_at LIMIT $3::integer FOR UPDATE OF t SKIP LOCKED)
+`
+
+// Timers that no longer concern their deposit.
+func (q *Queries) DropStaleTimers(ctx context.Context, db DBTX, kind string, at time.Time, most int32) (int64, error) {
+	result, err := db.Exec(ctx, dropStaleTimers, kind, at, most)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const elapsedCoverages = `-- name: ElapsedCoverages :many
-SELECT id FROM deposits WHERE status = 'active' AND expires_at <= $1::timestamptz
-ORDER BY expires_at LIMIT $2::integer
+SELECT t.deposit_id FROM deposit_timers t JOIN deposits d ON d.id = t.deposit_id
+WHERE t.kind = 'coverage' AND t.due_at <= $1::timestamptz AND d.status = 'active'
+ORDER BY t.due_at LIMIT $2::integer
 `
 
 func (q *Queries) ElapsedCoverages(ctx context.Context, db DBTX, at time.Time, most int32) ([]id.ID, error) {
@@ -56,11 +76,11 @@ func (q *Queries) ElapsedCoverages(ctx context.Context, db DBTX, at time.Time, m
 	defer rows.Close()
 	var items []id.ID
 	for rows.Next() {
-		var id id.ID
-		if err := rows.Scan(&id); err != nil {
+		var deposit_id id.ID
+		if err := rows.Scan(&deposit_id); err != nil {
 			return nil, err
 		}
-		items = append(items, id)
+		items = append(items, deposit_id)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -69,8 +89,9 @@ func (q *Queries) ElapsedCoverages(ctx context.Context, db DBTX, at time.Time, m
 }
 
 const expiredCheckouts = `-- name: ExpiredCheckouts :many
-SELECT id FROM deposits WHERE status IN ('pending', 'incomplete', 'payment_issue') AND checkout_expires_at <= $1::timestamptz
-ORDER BY checkout_expires_at LIMIT $2::integer
+SELECT t.deposit_id FROM deposit_timers t JOIN deposits d ON d.id = t.deposit_id
+WHERE t.kind = 'checkout' AND t.due_at <= $1::timestamptz AND d.status IN ('pending', 'incomplete', 'payment_issue')
+ORDER BY t.due_at LIMIT $2::integer
 `
 
 func (q *Queries) ExpiredCheckouts(ctx context.Context, db DBTX, at time.Time, most int32) ([]id.ID, error) {
@@ -81,11 +102,11 @@ func (q *Queries) ExpiredCheckouts(ctx context.Context, db DBTX, at time.Time, m
 	defer rows.Close()
 	var items []id.ID
 	for rows.Next() {
-		var id id.ID
-		if err := rows.Scan(&id); err != nil {
+		var deposit_id id.ID
+		if err := rows.Scan(&deposit_id); err != nil {
 			return nil, err
 		}
-		items = append(items, id)
+		items = append(items, deposit_id)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -94,8 +115,9 @@ func (q *Queries) ExpiredCheckouts(ctx context.Context, db DBTX, at time.Time, m
 }
 
 const idleCheckouts = `-- name: IdleCheckouts :many
-SELECT id FROM deposits WHERE status = 'pending' AND checkout_started_at < $1::timestamptz
-ORDER BY checkout_started_at LIMIT $2::integer
+SELECT t.deposit_id FROM deposit_timers t JOIN deposits d ON d.id = t.deposit_id
+WHERE t.kind = 'idle' AND t.due_at < $1::timestamptz AND d.status = 'pending' AND d.checkout_started_at = t.due_at
+ORDER BY t.due_at LIMIT $2::integer
 `
 
 func (q *Queries) IdleCheckouts(ctx context.Context, db DBTX, before time.Time, most int32) ([]id.ID, error) {
@@ -106,11 +128,11 @@ func (q *Queries) IdleCheckouts(ctx context.Context, db DBTX, before time.Time, 
 	defer rows.Close()
 	var items []id.ID
 	for rows.Next() {
-		var id id.ID
-		if err := rows.Scan(&id); err != nil {
+		var deposit_id id.ID
+		if err := rows.Scan(&deposit_id); err != nil {
 			return nil, err
 		}
-		items = append(items, id)
+		items = append(items, deposit_id)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -119,6 +141,7 @@ func (q *Queries) IdleCheckouts(ctx context.Context, db DBTX, before time.Time, 
 }
 
 const insertDeposit = `-- name: InsertDeposit :execrows
+WITH made AS (
 INSERT INTO deposits (id, reference, status, status_reason, version, account_id, partner_id, by_partner_api, external_id, client_id,
     amount_cents, captured_cents, contract_start_at, contract_end_at, rental_contract, return_url, url_generation, metadata, locale,
     checkout_token_hash, checkout_token, checkout_expires_at, checkout_started_at, activated_at, expires_at, cancelled_at, closed_at, captured_at,
@@ -127,7 +150,8 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
     $11, $12, $13, $14, $15, $16, $17, $18, $19,
     $20, $21, $22, $23, $24, $25, $26, $27, $28,
     $29, $30)
-ON CONFLICT (reference) DO NOTHING
+ON CONFLICT (reference) DO NOTHING RETURNING id, checkout_expires_at)
+INSERT INTO deposit_timers (kind, due_at, deposit_id) SELECT 'checkout', made.checkout_expires_at, made.id FROM made
 `
 
 type InsertDepositParams struct {
@@ -204,7 +228,12 @@ func (q *Queries) InsertDeposit(ctx context.Context, db DBTX, arg InsertDepositP
 }
 
 const setCheckout = `-- name: SetCheckout :exec
-UPDATE deposits SET client_id = $1, checkout_started_at = $2, updated_at = $3 WHERE id = $4
+WITH stepped AS (
+    UPDATE deposits SET client_id = $1, checkout_started_at = $2, updated_at = $3 WHERE id = $4
+    RETURNING id, checkout_started_at)
+INSERT INTO deposit_timers (kind, due_at, deposit_id)
+SELECT 'idle', stepped.checkout_started_at, stepped.id FROM stepped WHERE stepped.checkout_started_at IS NOT NULL
+ON CONFLICT DO NOTHING
 `
 
 type SetCheckoutParams struct {
@@ -224,15 +253,24 @@ func (q *Queries) SetCheckout(ctx context.Context, db DBTX, arg SetCheckoutParam
 	return err
 }
 
+const setTimer = `-- name: SetTimer :exec
+INSERT INTO deposit_timers (kind, due_at, deposit_id) VALUES ($1, $2::timestamptz, $3) ON CONFLICT DO NOTHING
+`
+
+func (q *Queries) SetTimer(ctx context.Context, db DBTX, kind string, dueAt time.Time, depositID id.ID) error {
+	_, err := db.Exec(ctx, setTimer, kind, dueAt, depositID)
+	return err
+}
+
 const transition = `-- name: Transition :exec
 WITH moved AS (
-    UPDATE deposits d SET status = $3, status_reason = $6, version = $1, captured_cents = $7, client_id = $8,
-        checkout_started_at = $9, activated_at = $10, expires_at = $11, cancelled_at = $12,
-        closed_at = $13, captured_at = $14, updated_at = $15
-    WHERE d.id = $16 AND d.version = $1 - 1 AND d.status = $2
+    UPDATE deposits d SET status = $3, status_reason = $9, version = $1, captured_cents = $10, client_id = $11,
+        checkout_started_at = $12, activated_at = $13, expires_at = $14, cancelled_at = $15,
+        closed_at = $16, captured_at = $17, updated_at = $18
+    WHERE d.id = $19 AND d.version = $1 - 1 AND d.status = $2
     RETURNING d.id)
-INSERT INTO deposit_transitions (deposit_id, version, from_status, to_status, trigger, at)
-VALUES ((SELECT moved.id FROM moved), $1, $2, $3, $4, $5)
+INSERT INTO deposit_transitions (deposit_id, version, from_status, to_status, trigger, at, actor, detail, event_id)
+VALUES ((SELECT moved.id FROM moved), $1, $2, $3, $4, $5, $6, $7, $8)
 `
 
 type TransitionParams struct {
@@ -241,6 +279,9 @@ type TransitionParams struct {
 	ToStatus          deposit.Status
 	Trigger           deposit.Trigger
 	At                time.Time
+	Actor             string
+	Detail            map[string]string
+	EventID           id.ID
 	StatusReason      string
 	CapturedCents     money.Cents
 	ClientID          id.ID
@@ -263,6 +304,9 @@ func (q *Queries) Transition(ctx context.Context, db DBTX, arg TransitionParams)
 		arg.ToStatus,
 		arg.Trigger,
 		arg.At,
+		arg.Actor,
+		arg.Detail,
+		arg.EventID,
 		arg.StatusReason,
 		arg.CapturedCents,
 		arg.ClientID,

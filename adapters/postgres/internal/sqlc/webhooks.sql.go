@@ -63,7 +63,7 @@ const cancelDeliveries = `-- name: CancelDeliveries :execrows
 UPDATE deliveries d SET state = 4, finished_at = $1::timestamptz, due_at = NULL
 FROM (SELECT w.id FROM deliveries w WHERE w.subscription_id = $2 AND w.state < 2
     LIMIT $3::integer FOR UPDATE) left_over
-WHERE d.id = left_over.id
+WHERE d.subscription_id = $2 AND d.id = left_over.id
 `
 
 func (q *Queries) CancelDeliveries(ctx context.Context, db DBTX, at time.Time, subscriptionID id.ID, most int32) (int64, error) {
@@ -87,7 +87,8 @@ func (q *Queries) DeleteSubscription(ctx context.Context, db DBTX, at time.Time,
 }
 
 const deliveryByID = `-- name: DeliveryByID :one
-SELECT id, subscription_id, event_id, event, deposit_id, test, state, attempts, due_at, body, encode(sha256(body), 'hex') AS body_sha256, redelivery_of, created_at, finished_at
+SELECT id, subscription_id, event_id, event, deposit_id, test, state, attempts, due_at, body, encode(sha256(body), 'hex') AS body_sha256, redelivery_of, created_at, finished_at,
+    taken_at, coalesce(taken_ms, 0)::integer AS taken_ms, coalesce(taken_status, 0)::smallint AS taken_status, coalesce(taken_snippet, '') AS taken_snippet
 FROM deliveries WHERE id = $1 AND subscription_id = $2
 `
 
@@ -106,6 +107,10 @@ type DeliveryByIDRow struct {
 	RedeliveryOf   id.ID
 	CreatedAt      time.Time
 	FinishedAt     time.Time
+	TakenAt        time.Time
+	TakenMs        int32
+	TakenStatus    int16
+	TakenSnippet   string
 }
 
 func (q *Queries) DeliveryByID(ctx context.Context, db DBTX, iD id.ID, subscriptionID id.ID) (DeliveryByIDRow, error) {
@@ -126,6 +131,10 @@ func (q *Queries) DeliveryByID(ctx context.Context, db DBTX, iD id.ID, subscript
 		&i.RedeliveryOf,
 		&i.CreatedAt,
 		&i.FinishedAt,
+		&i.TakenAt,
+		&i.TakenMs,
+		&i.TakenStatus,
+		&i.TakenSnippet,
 	)
 	return i, err
 }
@@ -210,7 +219,7 @@ const parkDeliveries = `-- name: ParkDeliveries :execrows
 UPDATE deliveries d SET due_at = NULL
 FROM (SELECT w.id FROM deliveries w WHERE w.subscription_id = $1 AND w.state = 0 AND w.due_at IS NOT NULL
     ORDER BY w.due_at LIMIT $2::integer FOR UPDATE SKIP LOCKED) waiting
-WHERE d.id = waiting.id
+WHERE d.subscription_id = $1 AND d.id = waiting.id
 `
 
 func (q *Queries) ParkDeliveries(ctx context.Context, db DBTX, subscriptionID id.ID, most int32) (int64, error) {
@@ -226,7 +235,7 @@ UPDATE deliveries d SET due_at = now() + parked.place * interval '1 second' / $1
 FROM (SELECT p.id, row_number() OVER (ORDER BY p.id) - 1 AS place FROM (
     SELECT w.id FROM deliveries w WHERE w.subscription_id = $2 AND w.state = 0 AND w.due_at IS NULL
     ORDER BY w.id LIMIT $3::integer FOR UPDATE SKIP LOCKED) p) parked
-WHERE d.id = parked.id
+WHERE d.subscription_id = $2 AND d.id = parked.id
 `
 
 // Spread over time, so that an endpoint that was just enabled is not met by everything at once.

@@ -1,0 +1,185 @@
+package postgres_test
+
+import (
+	"context"
+	"io"
+	"net/url"
+	"testing"
+	"time"
+
+	toxiproxy "github.com/Shopify/toxiproxy/v2"
+	"github.com/Shopify/toxiproxy/v2/toxics"
+	"github.com/rs/zerolog"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/migrations"
+	"partnerdeposits/adapters/postgres/pgtest"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/ports"
+	"partnerdeposits/ports/portstest"
+)
+
+func TestServerKilled_EverythingIsUnavailable_UntilItIsBack(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Server(t)
+	store := storeOver(t, poolWith(t, server.URL(), postgres.PoolOptions{}), postgres.Options{})
+	from := origin(t, store)
+	depositID, err := create(t.Context(), store, from, time.Now())
+	require.NoError(t, err)
+
+	require.NoError(t, server.Kill())
+	for range 3 { // once with the connection that died, then without any
+		_, err = store.Deposit(t.Context(), depositID)
+		require.ErrorIs(t, err, fault.ErrUnavailable)
+		require.ErrorIs(t, cancel(t.Context(), store, depositID, time.Now()), fault.ErrUnavailable)
+		_, err = store.Partners(t.Context())
+		require.ErrorIs(t, err, fault.ErrUnavailable)
+		require.ErrorIs(t, store.Ping(t.Context()), fault.ErrUnavailable)
+		_, _, _, err = store.SchemaFits(t.Context())
+		require.ErrorIs(t, err, fault.ErrUnavailable)
+	}
+
+	require.NoError(t, server.Restart(t.Context()))
+	require.Eventually(t, func() bool { return store.Ping(t.Context()) == nil }, 10*time.Second, 10*time.Millisecond)
+	require.NoError(t, cancel(t.Context(), store, depositID, time.Now()))
+}
+
+func TestServerKilled_InsideATransaction_IsUnavailable(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Server(t)
+	store := storeOver(t, poolWith(t, server.URL(), postgres.PoolOptions{}), postgres.Options{})
+	depositID, err := create(t.Context(), store, origin(t, store), time.Now())
+	require.NoError(t, err)
+	err = store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
+		_, err := r.Deposits.ForUpdate(ctx, depositID)
+		require.NoError(t, err)
+		require.NoError(t, server.Kill())
+		_, err = r.Deposits.ForUpdate(ctx, depositID)
+		return err
+	})
+	require.ErrorIs(t, err, fault.ErrUnavailable)
+}
+
+// proxied gives a URL that leads to the database through proxy.
+func proxied(t *testing.T, databaseURL string) (string, *toxiproxy.Proxy) {
+	t.Helper()
+	target, err := url.Parse(databaseURL)
+	require.NoError(t, err)
+	proxy := toxiproxy.NewProxy(toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.New(io.Discard)), "postgres", "127.0.0.1:0", target.Host)
+	require.NoError(t, proxy.Start())
+	t.Cleanup(proxy.Stop)
+	target.Host = proxy.Listen
+	return target.String(), proxy
+}
+
+func TestWithinTx_ConnectionLostDuringCommit_IsUnavailableThoughItMayHaveTakenPlace(t *testing.T) {
+	t.Parallel()
+	direct := pgtest.URL(t)
+	through, proxy := proxied(t, direct)
+	b := &bell{}
+	store := storeOver(t, poolWith(t, through, postgres.PoolOptions{MaxConns: 1}), postgres.Options{Doorbell: b})
+	e := event(portstest.NewID(), portstest.NewID())
+	warm := func(ctx context.Context, r ports.Repositories) error {
+		_, err := r.Idempotency.DeleteExpired(ctx, time.Now(), 1) // BEGIN has gone out
+		return err
+	}
+	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
+		require.NoError(t, r.Outbox.Append(ctx, event(portstest.NewID(), portstest.NewID()))) // its statement is prepared
+		return warm(ctx, r)
+	}))
+	require.EqualValues(t, 1, b.rung.Load())
+
+	err := store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
+		require.NoError(t, warm(ctx, r))
+		require.NoError(t, r.Outbox.Append(ctx, e))
+		// What the server says from here on is lost, and the connection ends.
+		_, err := proxy.Toxics.AddToxicJson(toxic(t, "timeout", "downstream", `{"timeout": 200}`))
+		return err
+	})
+
+	require.ErrorIs(t, err, fault.ErrUnavailable)
+	require.EqualValues(t, 1, b.rung.Load())
+	pool := poolWith(t, direct, postgres.PoolOptions{})
+	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM outbox WHERE event_id = $1`, e.ID), "this time it did take place")
+}
+
+func toxic(t *testing.T, kind, stream, attributes string) io.Reader {
+	t.Helper()
+	require.Contains(t, toxics.ToxicRegistry, kind)
+	r, w := io.Pipe()
+	go func() {
+		_, _ = io.WriteString(w, `{"name": "`+kind+`", "type": "`+kind+`", "stream": "`+stream+`", "attributes": `+attributes+`}`)
+		_ = w.Close()
+	}()
+	return r
+}
+
+func TestWithinTx_CallerGoesAwayDuringCommit_CommitsAllTheSame(t *testing.T) {
+	t.Parallel()
+	through, proxy := proxied(t, pgtest.URL(t))
+	store := storeOver(t, poolWith(t, through, postgres.PoolOptions{MaxConns: 1}), postgres.Options{})
+	require.NoError(t, store.Ping(t.Context()))
+	_, err := proxy.Toxics.AddToxicJson(toxic(t, "latency", "downstream", `{"latency": 300}`))
+	require.NoError(t, err)
+	ctx, leave := context.WithCancel(t.Context())
+	e := event(portstest.NewID(), portstest.NewID())
+	err = store.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) error {
+		if err := r.Outbox.Append(ctx, e); err != nil {
+			return err
+		}
+		time.AfterFunc(100*time.Millisecond, leave) // while the answer to COMMIT is on its way
+		return nil
+	})
+	require.NoError(t, err)
+	require.Error(t, ctx.Err())
+}
+
+func TestSchemaFits(t *testing.T) {
+	t.Parallel()
+	store, pool := newStore(t, postgres.Options{})
+	fits, current, want, err := store.SchemaFits(t.Context())
+	require.NoError(t, err)
+	require.True(t, fits)
+	require.Equal(t, migrations.Newest(), want)
+	require.Equal(t, want, current)
+
+	_, err = pool.Exec(t.Context(), `DELETE FROM goose_db_version WHERE version_id > 0`)
+	require.NoError(t, err)
+	fits, current, _, err = store.SchemaFits(t.Context())
+	require.NoError(t, err)
+	require.False(t, fits)
+	require.Zero(t, current)
+
+	_, err = pool.Exec(t.Context(), `DROP TABLE goose_db_version`)
+	require.NoError(t, err)
+	fits, _, _, err = store.SchemaFits(t.Context())
+	require.NoError(t, err)
+	require.False(t, fits)
+}
+
+func TestNewPool_SetsTheLimitsOfEveryConnection(t *testing.T) {
+	t.Parallel()
+	pool := poolWith(t, pgtest.URL(t), postgres.PoolOptions{AppName: "http", Settings: map[string]string{"jit": "off"}})
+	for setting, want := range map[string]string{
+		"statement_timeout": "8s", "lock_timeout": "2s", "idle_in_transaction_session_timeout": "30s", "application_name": "http", "TimeZone": "UTC", "jit": "off",
+	} {
+		var got string
+		require.NoError(t, pool.QueryRow(t.Context(), `SELECT current_setting($1)`, setting).Scan(&got))
+		require.Equal(t, want, got, setting)
+	}
+}
+
+func TestNewPool_BadURL_SaysSoWithoutThePassword(t *testing.T) {
+	t.Parallel()
+	_, err := postgres.NewPool(t.Context(), "postgres://u:hunter2@host:notaport/db", postgres.PoolOptions{})
+	require.ErrorContains(t, err, "DATABASE_URL")
+	require.NotContains(t, err.Error(), "hunter2")
+}
+
+func TestNewPool_DatabaseAway_DoesNotFailUntilItIsUsed(t *testing.T) {
+	t.Parallel()
+	pool := poolWith(t, "postgres://postgres@127.0.0.1:1/none", postgres.PoolOptions{})
+	store := storeOver(t, pool, postgres.Options{})
+	require.ErrorIs(t, store.Ping(t.Context()), fault.ErrUnavailable)
+}

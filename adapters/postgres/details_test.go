@@ -1,0 +1,285 @@
+package postgres_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+	"partnerdeposits/ports/portstest"
+)
+
+func exec(t testing.TB, pool *pgxpool.Pool, sql string, args ...any) {
+	t.Helper()
+	_, err := pool.Exec(t.Context(), sql, args...)
+	require.NoError(t, err)
+}
+
+func do(t testing.TB, store *postgres.Store, fn func(context.Context, ports.Repositories) error) {
+	t.Helper()
+	require.NoError(t, store.WithinTx(t.Context(), fn))
+}
+
+func addKey(t testing.TB, store *postgres.Store, plain string) partner.APIKey {
+	t.Helper()
+	k := partner.APIKey{ID: portstest.NewID(), PartnerID: origin(t, store).PartnerID, Name: "k", Prefix: "svc_pk_test_", Last4: "abcd", CreatedAt: time.Now()}
+	do(t, store, func(ctx context.Context, r ports.Repositories) error {
+		return r.Partners.InsertKey(ctx, k, partner.HashKey(plain))
+	})
+	return k
+}
+
+func TestKeyByHash_WithinTheTimeKeysAreKept_DoesNotAskAgain(t *testing.T) {
+	t.Parallel()
+	store, pool := newStore(t, postgres.Options{KeysKeptFor: time.Hour})
+	k := addKey(t, store, "remembered")
+	for range 2 {
+		got, _, err := store.KeyByHash(t.Context(), partner.HashKey("remembered"))
+		require.NoError(t, err)
+		require.False(t, got.Revoked())
+		exec(t, pool, `UPDATE api_keys SET revoked_at = now() WHERE id = $1`, k.ID)
+	}
+	fresh := storeOver(t, pool, postgres.Options{})
+	got, _, err := fresh.KeyByHash(t.Context(), partner.HashKey("remembered"))
+	require.NoError(t, err)
+	require.True(t, got.Revoked())
+}
+
+func TestTouchKey_WithinAMinute_IsWrittenOnce_AndCloseWritesAtOnce(t *testing.T) {
+	t.Parallel()
+	store, pool := newStore(t, postgres.Options{})
+	k, now := addKey(t, store, "used"), time.Now().UTC().Truncate(time.Microsecond)
+	lastUsed := func() (at time.Time) {
+		require.NoError(t, pool.QueryRow(t.Context(), `SELECT last_used_at FROM api_keys WHERE id = $1`, k.ID).Scan(&at))
+		return at
+	}
+	store.TouchKey(t.Context(), k.ID, now)
+	store.TouchKey(t.Context(), k.ID, now.Add(59*time.Second))
+	require.Zero(t, lastUsed(), "nobody waits for it")
+	store.Close(t.Context())
+	require.Equal(t, now, lastUsed())
+	store.TouchKey(t.Context(), k.ID, now.Add(time.Hour)) // after Close: lost, as the port allows
+	store.Close(t.Context())
+	require.Equal(t, now, lastUsed())
+}
+
+func TestTouchKey_OlderThanWhatIsWritten_ChangesNothing(t *testing.T) {
+	t.Parallel()
+	store, pool := newStore(t, postgres.Options{})
+	k, now := addKey(t, store, "used"), time.Now().UTC().Truncate(time.Microsecond)
+	exec(t, pool, `UPDATE api_keys SET last_used_at = $2 WHERE id = $1`, k.ID, now)
+	store.TouchKey(t.Context(), k.ID, now.Add(-time.Hour))
+	store.Close(t.Context())
+	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM api_keys WHERE id = $1 AND last_used_at = $2`, k.ID, now))
+}
+
+func TestOperatorBySession_MovesLastSeenNowAndThen(t *testing.T) {
+	t.Parallel()
+	store, pool := newStore(t, postgres.Options{})
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	o := connect.Operator{ID: portstest.NewID(), Email: "ann@rentals.example", PasswordHash: "h", CreatedAt: now}
+	do(t, store, func(ctx context.Context, r ports.Repositories) error {
+		require.NoError(t, r.Operators.Insert(ctx, o, connect.Account{ID: portstest.NewID(), OperatorID: o.ID, CompanyName: "C", CreatedAt: now}))
+		return r.Operators.InsertSession(ctx, ports.Session{TokenHash: [32]byte{1}, OperatorID: o.ID, CreatedAt: now, LastSeenAt: now, ExpiresAt: now.Add(24 * time.Hour)})
+	})
+	for later, want := range map[time.Duration]time.Duration{4 * time.Minute: 0, 6 * time.Minute: 6 * time.Minute} {
+		exec(t, pool, `UPDATE sessions SET last_seen_at = $1`, now)
+		_, _, err := store.OperatorBySession(t.Context(), [32]byte{1}, now.Add(later))
+		require.NoError(t, err)
+		require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM sessions WHERE last_seen_at = $1`, now.Add(want)))
+	}
+}
+
+func TestDeposit_OfAnErasedClient_TellsOfNobody(t *testing.T) {
+	t.Parallel()
+	store, pool := newStore(t, postgres.Options{})
+	from := origin(t, store)
+	c := insertClient(t, store, from)
+	depositID, err := create(t.Context(), store, from, time.Now())
+	require.NoError(t, err)
+	exec(t, pool, `UPDATE deposits SET client_id = $1`, c.ID)
+	exec(t, pool, `UPDATE clients SET email = '', first_name = '', last_name = '', erased_at = now()`)
+	d, err := store.Deposit(t.Context(), depositID)
+	require.NoError(t, err)
+	require.Equal(t, c.ID, d.ClientID)
+	require.Nil(t, d.Client)
+	do(t, store, func(ctx context.Context, r ports.Repositories) error {
+		d, err := r.Deposits.ForUpdate(ctx, depositID)
+		require.NoError(t, err)
+		require.Nil(t, d.Client)
+		_, err = r.Clients.OfAccount(ctx, from.AccountID, c.ID)
+		require.Error(t, err)
+		return nil
+	})
+}
+
+func TestTransition_KeepsTheHistory(t *testing.T) {
+	t.Parallel()
+	store, pool := newStore(t, postgres.Options{})
+	depositID, err := create(t.Context(), store, origin(t, store), time.Now())
+	require.NoError(t, err)
+	require.NoError(t, cancel(t.Context(), store, depositID, time.Now()))
+	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM deposit_transitions
+		WHERE deposit_id = $1 AND version = 2 AND from_status = 'pending' AND to_status = 'cancelled' AND trigger = 'by_partner'`, depositID))
+	require.Equal(t, 2, count(t, pool, `SELECT count(*) FROM audit_log`))
+	_, err = pool.Exec(t.Context(), `DELETE FROM deposit_transitions`)
+	require.ErrorContains(t, err, "append-only")
+}
+
+func subscribe(t testing.TB, store *postgres.Store) webhook.Subscription {
+	t.Helper()
+	s := webhook.Subscription{ID: portstest.NewID(), PartnerID: origin(t, store).PartnerID, URL: "https://pms.example", Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
+	do(t, store, func(ctx context.Context, r ports.Repositories) error {
+		return r.Subscriptions.Insert(ctx, s, "svc_whsec_a")
+	})
+	return s
+}
+
+// backlog adds n deliveries that wait, dispatched, or parked.
+func backlog(t testing.TB, pool *pgxpool.Pool, subscriptionID id.ID, n, state int, due string) {
+	t.Helper()
+	exec(t, pool, `INSERT INTO deliveries (id, subscription_id, event_id, event, state, due_at, body, event_at)
+		SELECT gen_random_uuid(), $1, gen_random_uuid(), 'deposit.activated', $3, `+due+`, '{}', now() FROM generate_series(1, $2)`, subscriptionID, n, state)
+}
+
+func setEnabled(t testing.TB, store *postgres.Store, s webhook.Subscription, enabled bool) {
+	t.Helper()
+	s.Enabled, s.DisabledReason = enabled, ""
+	if !enabled {
+		s.DisabledReason = webhook.DisabledByPartner
+	}
+	do(t, store, func(ctx context.Context, r ports.Repositories) error { return r.Subscriptions.Update(ctx, s) })
+}
+
+func TestSubscription_Enabled_EndsItsFailureHistoryAndPacesWhatWasParked(t *testing.T) {
+	t.Parallel()
+	store, pool := newStore(t, postgres.Options{})
+	s := subscribe(t, store)
+	backlog(t, pool, s.ID, 400, 0, "now()")
+	backlog(t, pool, s.ID, 1, 1, "now() + interval '1 minute'")
+	exec(t, pool, `UPDATE webhook_subscriptions SET failures = 7, failing_since = now(), slow = true, quick = 1, holds = 2, held_until = now(), ramp = 3`)
+	const sick = `SELECT count(*) FROM webhook_subscriptions WHERE failures = 7 AND failing_since IS NOT NULL AND slow AND quick = 1 AND holds = 2 AND held_until IS NOT NULL AND ramp = 3`
+	setEnabled(t, store, s, true) // it is: a change of URL, say
+	require.Equal(t, 1, count(t, pool, sick))
+	setEnabled(t, store, s, false)
+	require.Equal(t, 1, count(t, pool, sick))
+	require.Equal(t, 400, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 0 AND due_at IS NULL`))
+	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 1 AND due_at IS NOT NULL`), "what is under way is left alone")
+	setEnabled(t, store, s, true)
+	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM webhook_subscriptions
+		WHERE failures = 0 AND failing_since IS NULL AND NOT slow AND quick = 0 AND holds = 0 AND held_until IS NULL AND ramp = 0`))
+	var spread time.Duration
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT max(due_at) - min(due_at) FROM deliveries WHERE state = 0`).Scan(&spread))
+	require.Equal(t, 399*time.Second/200, spread)
+}
+
+func TestSubscription_Deleted_CancelsWhatIsUnderWayToo(t *testing.T) {
+	t.Parallel()
+	store, pool := newStore(t, postgres.Options{})
+	s, other := subscribe(t, store), subscribe(t, store)
+	for _, subscriptionID := range []id.ID{s.ID, other.ID} {
+		backlog(t, pool, subscriptionID, 1, 0, "now()")
+		backlog(t, pool, subscriptionID, 1, 0, "NULL")
+		backlog(t, pool, subscriptionID, 1, 1, "now()")
+	}
+	do(t, store, func(ctx context.Context, r ports.Repositories) error {
+		return r.Subscriptions.Delete(ctx, s.ID, time.Now())
+	})
+	require.Equal(t, 3, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 4 AND finished_at IS NOT NULL AND due_at IS NULL AND subscription_id = $1`, s.ID))
+	require.Equal(t, 3, count(t, pool, `SELECT count(*) FROM deliveries WHERE state < 2`))
+}
+
+func TestTidyDeliveries_GoesOnWithLongBacklogs(t *testing.T) {
+	t.Parallel()
+	store, pool := newStore(t, postgres.Options{})
+	released, cancelled, parked := subscribe(t, store), subscribe(t, store), subscribe(t, store)
+	backlog(t, pool, parked.ID, 5, 0, "now()")
+	setEnabled(t, store, parked, false)
+	backlog(t, pool, released.ID, 12_000, 0, "NULL")
+	backlog(t, pool, cancelled.ID, 12_000, 0, "now()")
+	do(t, store, func(ctx context.Context, r ports.Repositories) error {
+		return r.Subscriptions.Delete(ctx, cancelled.ID, time.Now())
+	})
+	require.Equal(t, 2_000, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 0 AND subscription_id = $1`, cancelled.ID))
+	for _, want := range []int{12_000, 2_000, 0} {
+		moved, err := store.TidyDeliveries(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, moved)
+	}
+	require.Equal(t, 12_000, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 4`))
+	require.Equal(t, 12_000, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 0 AND due_at IS NOT NULL`))
+	require.Equal(t, 5, count(t, pool, `SELECT count(*) FROM deliveries WHERE due_at IS NULL AND state = 0`))
+}
+
+func TestDeliveries_TellStatusAndAttempts(t *testing.T) {
+	t.Parallel()
+	store, pool := newStore(t, postgres.Options{})
+	s := subscribe(t, store)
+	ids := map[webhook.Status]id.ID{}
+	for status, row := range map[webhook.Status]string{
+		webhook.StatusPending: "0, 0, now(), NULL, NULL", webhook.StatusRetrying: "1, 2, now(), NULL, NULL", webhook.StatusSucceeded: "2, 3, NULL, now(), now()", webhook.StatusFailed: "3, 2, NULL, now(), NULL",
+	} {
+		ids[status] = portstest.NewID()
+		exec(t, pool, `INSERT INTO deliveries (id, subscription_id, event_id, event, body, event_at, state, attempts, due_at, finished_at, taken_at)
+			VALUES ($1, $2, gen_random_uuid(), 'deposit.activated', '{}', now(), `+row+`)`, ids[status], s.ID)
+		exec(t, pool, `INSERT INTO delivery_attempts (delivery_id, number, started_at, duration_ms, result, response_status, snippet, detail)
+			SELECT id, n, now(), 12, CASE WHEN n = 1 THEN 'non_2xx' ELSE 'timeout' END, CASE WHEN n = 1 THEN 500 END, 'oops', 'why' FROM deliveries, generate_series(attempts - (state = 2)::int, 1, -1) n WHERE id = $1`, ids[status])
+	}
+	for status, deliveryID := range ids {
+		list, err := store.Deliveries(t.Context(), s.ID, ports.DeliveryFilter{Status: status}, ports.Page{Limit: 10})
+		require.NoError(t, err)
+		require.Len(t, list.Items, 1)
+		d := list.Items[0]
+		require.Equal(t, deliveryID, d.ID)
+		require.Equal(t, status, webhook.StatusOf(d.State, d.Attempts))
+		require.Len(t, d.AttemptLog, d.Attempts)
+		require.Equal(t, status == webhook.StatusPending, !d.DueAt.IsZero(), "the end of a lease is no next attempt")
+		require.Equal(t, status == webhook.StatusSucceeded, !d.DeliveredAt.IsZero())
+		one, err := store.Delivery(t.Context(), s.ID, deliveryID)
+		require.NoError(t, err)
+		require.Equal(t, d.AttemptLog, one.AttemptLog)
+		if status == webhook.StatusSucceeded {
+			require.True(t, one.AttemptLog[2].OK())
+			require.Equal(t, 3, one.AttemptLog[2].Number)
+		}
+		if d.Attempts >= 2 {
+			first, second := one.AttemptLog[0], one.AttemptLog[1]
+			require.Equal(t, webhook.Attempt{Number: 1, StartedAt: first.StartedAt, Duration: 12 * time.Millisecond, Result: webhook.ResultNon2xx,
+				ResponseStatus: 500, Snippet: "oops", Detail: "why"}, first)
+			require.Equal(t, 2, second.Number)
+			require.Zero(t, second.ResponseStatus)
+		}
+	}
+}
+
+func TestMails_AreTriedSixTimesThenGivenUp(t *testing.T) {
+	t.Parallel()
+	store, pool := newStore(t, postgres.Options{})
+	m := ports.Mail{ID: portstest.NewID(), To: "a@b.example", Subject: "s", Body: "b", CreatedAt: time.Now()}
+	do(t, store, func(ctx context.Context, r ports.Repositories) error { return r.Mails.Enqueue(ctx, m) })
+	for _, wait := range []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 12 * time.Hour, 0} {
+		exec(t, pool, `UPDATE mails SET due_at = now()`)
+		claimed, err := store.Claim(t.Context(), 1, time.Minute)
+		require.NoError(t, err)
+		require.Len(t, claimed, 1)
+		require.NoError(t, store.Failed(t.Context(), m.ID))
+		if wait > 0 {
+			var due time.Duration
+			require.NoError(t, pool.QueryRow(t.Context(), `SELECT due_at - now() FROM mails WHERE failed_at IS NULL`).Scan(&due))
+			require.InDelta(t, wait.Seconds(), due.Seconds(), 5)
+		}
+	}
+	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM mails WHERE failed_at IS NOT NULL`))
+	exec(t, pool, `UPDATE mails SET due_at = now()`)
+	claimed, err := store.Claim(t.Context(), 1, time.Minute)
+	require.NoError(t, err)
+	require.Empty(t, claimed)
+}

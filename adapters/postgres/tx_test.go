@@ -1,0 +1,229 @@
+package postgres_test
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/pgtest"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/ports"
+	"partnerdeposits/ports/portstest"
+)
+
+var errStop = fault.New(fault.Conflict, "stop", "Stop.")
+
+// bell counts how often it was rung.
+type bell struct{ rung atomic.Int32 }
+
+func (b *bell) Ring() { b.rung.Add(1) }
+
+// poolWith opens a pool as the service does.
+func poolWith(t testing.TB, databaseURL string, o postgres.PoolOptions) *pgxpool.Pool {
+	t.Helper()
+	pool, err := postgres.NewPool(t.Context(), databaseURL, o)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+func event(partnerID, depositID id.ID) ports.Event {
+	return ports.Event{ID: portstest.NewID(), PartnerID: partnerID, Name: "deposit.cancelled", DepositID: depositID,
+		Data: []byte(`{"b":1, "a":2}`), CreatedAt: time.Now()}
+}
+
+func TestWithinTx_AppendedToTheOutbox_RingsTheDoorbellAfterTheCommitAlone(t *testing.T) {
+	t.Parallel()
+	b := &bell{}
+	store, pool := newStore(t, postgres.Options{Doorbell: b})
+	e := event(portstest.NewID(), portstest.NewID())
+
+	require.NoError(t, store.WithinTx(t.Context(), func(context.Context, ports.Repositories) error { return nil }))
+	require.Error(t, store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
+		require.NoError(t, r.Outbox.Append(ctx, e))
+		return errStop
+	}))
+	require.Zero(t, b.rung.Load())
+	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
+		require.NoError(t, r.Outbox.Append(ctx, e))
+		require.Zero(t, b.rung.Load())
+		return nil
+	}))
+
+	require.EqualValues(t, 1, b.rung.Load())
+	var data string
+	var age time.Duration
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT data, clock_timestamp() - committed_at FROM events e JOIN outbox o ON o.event_id = e.id WHERE e.id = $1`, e.ID).Scan(&data, &age))
+	require.Equal(t, string(e.Data), data, "bytes go out as they came in")
+	require.Less(t, age, time.Minute)
+}
+
+func TestWithinTx_AStatementThatWaitedBreaksAConstraint_FailsAtTheCommit(t *testing.T) {
+	t.Parallel()
+	store, pool := newStore(t, postgres.Options{})
+	e := event(portstest.NewID(), portstest.NewID())
+	err := store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
+		require.NoError(t, r.Outbox.Append(ctx, e))
+		return r.Outbox.Append(ctx, e) // the same id again
+	})
+	require.Error(t, err)
+	require.Equal(t, fault.Internal, fault.KindOf(err))
+	require.Zero(t, count(t, pool, `SELECT count(*) FROM outbox`))
+}
+
+func count(t testing.TB, pool *pgxpool.Pool, sql string, args ...any) (n int) {
+	t.Helper()
+	require.NoError(t, pool.QueryRow(t.Context(), sql, args...).Scan(&n))
+	return n
+}
+
+func TestWithinTx_Deadlock_IsTriedAgainAndBothCommit(t *testing.T) {
+	t.Parallel()
+	store, _ := newStore(t, postgres.Options{})
+	from := origin(t, store)
+	one, err := create(t.Context(), store, from, time.Now())
+	require.NoError(t, err)
+	two, err := create(t.Context(), store, from, time.Now())
+	require.NoError(t, err)
+
+	var runs atomic.Int32
+	var met sync.WaitGroup
+	met.Add(2)
+	crossing := func(first, second id.ID) error {
+		var once sync.Once
+		return store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
+			runs.Add(1)
+			if _, err := r.Deposits.ForUpdate(ctx, first); err != nil {
+				return err
+			}
+			once.Do(func() { met.Done(); met.Wait() })
+			_, err := r.Deposits.ForUpdate(ctx, second)
+			return err
+		})
+	}
+	errs := make(chan error, 2)
+	go func() { errs <- crossing(one, two) }()
+	go func() { errs <- crossing(two, one) }()
+	require.NoError(t, <-errs)
+	require.NoError(t, <-errs)
+	require.GreaterOrEqual(t, runs.Load(), int32(3))
+}
+
+func TestWithinTx_SerializationFailureEveryTime_GivesUpAsUnavailable(t *testing.T) {
+	t.Parallel()
+	store, pool := newStore(t, postgres.Options{})
+	runs := 0
+	err := store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
+		runs++
+		require.NoError(t, r.Outbox.Append(ctx, event(portstest.NewID(), portstest.NewID())))
+		return &pgconn.PgError{Code: "40001"}
+	})
+	require.ErrorIs(t, err, fault.ErrUnavailable)
+	require.Equal(t, 5, runs)
+	require.Zero(t, count(t, pool, `SELECT count(*) FROM outbox`))
+}
+
+func TestWithinTx_TriesAgain_WithAFreshTransaction(t *testing.T) {
+	t.Parallel()
+	store, pool := newStore(t, postgres.Options{})
+	runs := 0
+	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
+		runs++
+		if err := r.Outbox.Append(ctx, event(portstest.NewID(), portstest.NewID())); err != nil || runs == 3 {
+			return err
+		}
+		return &pgconn.PgError{Code: "40P01"}
+	}))
+	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM outbox`))
+}
+
+func TestForUpdate_LockHeldTooLong_IsUnavailable(t *testing.T) {
+	t.Parallel()
+	for name, o := range map[string]postgres.PoolOptions{
+		"lock timeout":      {LockTimeout: 50 * time.Millisecond},
+		"statement timeout": {StatementTimeout: 50 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := storeOver(t, poolWith(t, pgtest.URL(t), o), postgres.Options{})
+			depositID, err := create(t.Context(), store, origin(t, store), time.Now())
+			require.NoError(t, err)
+			lock := func(ctx context.Context, r ports.Repositories) error {
+				_, err := r.Deposits.ForUpdate(ctx, depositID)
+				return err
+			}
+			require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
+				require.NoError(t, lock(ctx, r))
+				require.ErrorIs(t, store.WithinTx(ctx, lock), fault.ErrUnavailable)
+				return nil
+			}))
+			require.NoError(t, store.WithinTx(t.Context(), lock))
+		})
+	}
+}
+
+func TestForUpdate_AfterWaitingForAChangeOfItsClient_SeesTheClient(t *testing.T) {
+	t.Parallel()
+	store, pool := newStore(t, postgres.Options{})
+	from := origin(t, store)
+	depositID, err := create(t.Context(), store, from, time.Now())
+	require.NoError(t, err)
+	c := insertClient(t, store, from)
+
+	seen := make(chan *deposit.Deposit, 1)
+	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
+		held, err := r.Deposits.ForUpdate(ctx, depositID)
+		require.NoError(t, err)
+		go func() {
+			var d *deposit.Deposit
+			_ = store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) (err error) {
+				d, err = r.Deposits.ForUpdate(ctx, depositID)
+				return err
+			})
+			seen <- d
+		}()
+		require.Eventually(t, func() bool {
+			return count(t, pool, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 1
+		}, 10*time.Second, 5*time.Millisecond)
+		held.ClientID = c.ID
+		return r.Deposits.SetCheckout(ctx, held)
+	}))
+	got := <-seen
+	require.NotNil(t, got)
+	require.NotNil(t, got.Client)
+	require.Equal(t, c.Email, got.Client.Email)
+}
+
+func TestWithinTx_PoolExhausted_IsUnavailableInTime(t *testing.T) {
+	t.Parallel()
+	store := storeOver(t, poolWith(t, pgtest.URL(t), postgres.PoolOptions{MaxConns: 1}), postgres.Options{AcquireTimeout: 50 * time.Millisecond})
+	nothing := func(context.Context, ports.Repositories) error { return nil }
+	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context, _ ports.Repositories) error {
+		require.ErrorIs(t, store.WithinTx(ctx, nothing), fault.ErrUnavailable)
+		_, err := store.Deposit(ctx, portstest.NewID())
+		require.ErrorIs(t, err, fault.ErrUnavailable)
+		return nil
+	}))
+	require.NoError(t, store.WithinTx(t.Context(), nothing))
+}
+
+func TestTextsThatCannotBeStored_AreInvalid(t *testing.T) {
+	t.Parallel()
+	store, _ := newStore(t, postgres.Options{})
+	for _, name := range []string{"nul \x00 byte", "not UTF-8 \xff"} {
+		err := store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
+			return r.Partners.Insert(ctx, partner.Partner{ID: portstest.NewID(), Slug: "texts", Name: name, CreatedAt: time.Now()}, "")
+		})
+		require.ErrorIs(t, err, fault.ErrInvalidField)
+	}
+}
