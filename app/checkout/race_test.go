@@ -16,6 +16,7 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/core/secret"
 	"partnerdeposits/ports"
 )
 
@@ -147,6 +148,39 @@ func TestPaying_RacingExpiryAndReconcilers_HasOneOutcome(t *testing.T) {
 		seen[status]++
 	}
 	t.Log("outcomes:", seen)
+}
+
+// Between the closing of one page and the end of the checkout another tab may begin the next payment.
+func TestEnding_WhileAnotherPaymentBegins_WaitsForThatOneToo(t *testing.T) {
+	b := setup(t)
+	cancel := b.partnerCancel()
+	ends := map[string]struct {
+		end  func(token secret.Text, depositID id.ID) error
+		late error
+	}{
+		"abandon": {func(token secret.Text, _ id.ID) error { _, err := b.Service.Abandon(b.ctx(), token); return err }, nil},
+		"refusal": {func(token secret.Text, _ id.ID) error {
+			_, err := b.Service.Submit(b.ctx(), token, declined)
+			return err
+		}, nil},
+		"expiry": {func(_ secret.Text, depositID id.ID) error {
+			_, err := b.Service.Simulate(b.ctx(), b.PartnerID, depositID, "expire")
+			return err
+		}, deposit.ErrNotCancellable},
+		"cancel": {func(_ secret.Text, depositID id.ID) error { return cancel(depositID) }, deposit.ErrNotCancellable},
+	}
+	for name, way := range ends {
+		d, token := b.Deposit(t)
+		b.submit(token, grace)
+		b.Provider.OnceClosed(func() {
+			b.comeBack(token)
+			b.submit(token, grace)
+			b.pay(d.ID, true)
+		})
+		require.ErrorIs(t, way.end(token, d.ID), way.late, name)
+		require.Equal(t, deposit.Active, b.requireConsistent(d.ID), name)
+		require.Equal(t, []deposit.PaymentStatus{deposit.PaymentVoided, deposit.PaymentSucceeded}, b.statuses(d.ID), name)
+	}
 }
 
 // payLatest is a tenant paying on whichever page was opened last.

@@ -22,6 +22,7 @@ type Provider struct {
 	lose    bool
 	collect func(ports.CollectRequest) (ports.ProviderPayment, error)
 	answer  func() ports.ProviderPayment
+	late    func()
 	opened  map[id.ID]int
 }
 
@@ -38,6 +39,9 @@ func (p *Provider) OnCollect(fn func(ports.CollectRequest) (ports.ProviderPaymen
 
 // OnAsk answers Lookup and Close in the provider's stead; nil ends it.
 func (p *Provider) OnAsk(fn func() ports.ProviderPayment) { p.set(func() { p.answer = fn }) }
+
+// OnceClosed runs fn when a page has been closed and before the answer comes back, once.
+func (p *Provider) OnceClosed(fn func()) { p.set(func() { p.late = fn }) }
 
 func (p *Provider) set(fn func()) {
 	p.mu.Lock()
@@ -90,7 +94,13 @@ func (p *Provider) Lookup(ctx context.Context, paymentID id.ID) (ports.ProviderP
 
 // Close implements ports.PaymentProvider.
 func (p *Provider) Close(ctx context.Context, paymentID id.ID) (ports.ProviderPayment, error) {
-	return p.ask(func() (ports.ProviderPayment, error) { return p.PaymentProvider.Close(ctx, paymentID) })
+	got, err := p.ask(func() (ports.ProviderPayment, error) { return p.PaymentProvider.Close(ctx, paymentID) })
+	var late func()
+	p.set(func() { late, p.late = p.late, nil })
+	if late != nil {
+		late()
+	}
+	return got, err
 }
 
 func (p *Provider) ask(call func() (ports.ProviderPayment, error)) (ports.ProviderPayment, error) {
