@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"partnerdeposits/ports"
+	"partnerdeposits/ports/failpoint"
 )
 
 const (
@@ -81,6 +82,7 @@ func (q *Queue) enqueue(ctx context.Context, j ports.Job) error {
 	_, err := q.client.EnqueueContext(ctx, asynq.NewTask(taskType, encode(j)),
 		asynq.Queue(QueueName(j.Lane)), asynq.MaxRetry(0),
 		asynq.TaskID(fmt.Sprintf("%s:%d", first.DeliveryID.Encode(), first.Seq)))
+	failpoint.Hit("queue.enqueued")
 	if errors.Is(err, asynq.ErrTaskIDConflict) {
 		return nil
 	}

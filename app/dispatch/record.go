@@ -9,6 +9,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
+	"partnerdeposits/ports/failpoint"
 )
 
 // recorded is what the recorder answers: whether the outcome took effect.
@@ -18,9 +19,11 @@ type recorded struct{ settled bool }
 // one would make it again. A group that is refused is split until the outcome that spoils it stands alone.
 func (d *Dispatcher) record(ctx context.Context, outcomes []ports.Outcome) ([]recorded, error) {
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+		failpoint.Hit("record.begun")
 		settled, health, err := d.Work.Record(ctx, outcomes, unhealthy(outcomes), d.config.EndpointConcurrency)
 		switch {
 		case err == nil:
+			failpoint.Hit("record.committed")
 			d.endpoints.adjust(health)
 			d.disableFailing(ctx, health)
 			return d.settle(outcomes, settled), nil

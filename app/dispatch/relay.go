@@ -8,6 +8,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
+	"partnerdeposits/ports/failpoint"
 )
 
 // relayPace is the least time between two relays that found something: at a high rate, a few milliseconds of company
@@ -55,7 +56,9 @@ func (d *Dispatcher) drainOutbox(ctx context.Context) {
 		}
 		if n > 0 {
 			d.Metrics.Relayed(n)
+			failpoint.Hit("relay.committed")
 			d.transport.send(ctx, claims, false)
+			failpoint.Hit("relay.enqueued")
 		}
 		if n == 0 || (n < d.config.Batch && !pause(ctx, relayPace)) {
 			return

@@ -6,6 +6,7 @@ import (
 
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
+	"partnerdeposits/ports/failpoint"
 )
 
 // Bounds of the scan.
@@ -66,6 +67,9 @@ func (d *Dispatcher) drainBacklog(ctx context.Context, due []ports.Endpoint, unt
 				return due
 			}
 			d.endpoints.claim(claims)
+			if len(claims) > 0 {
+				failpoint.Hit("scan.claimed")
+			}
 			d.transport.send(ctx, claims, false)
 			due = withoutDrained(due, rooms, claims)
 		}
@@ -103,6 +107,7 @@ func (d *Dispatcher) claimUrgent(ctx context.Context) error {
 		}
 		if recovered > 0 {
 			d.Metrics.Reconciled(recovered)
+			failpoint.Hit("scan.recovered")
 		}
 		d.endpoints.claim(claims)
 		d.transport.send(ctx, claims, recovered == 0)

@@ -7,6 +7,7 @@ import (
 
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
+	"partnerdeposits/ports/failpoint"
 )
 
 // transport brings claims to workers: through the queue, or straight to the local ones while the queue is away.
@@ -56,6 +57,7 @@ func (t *transport) renewed(ctx context.Context, jobs []ports.Job) {
 			continue
 		}
 		j.Claims = claims
+		failpoint.Hit("transport.renewed")
 		t.local(ctx, []ports.Job{j})
 	}
 }
@@ -66,6 +68,7 @@ func (t *transport) local(ctx context.Context, jobs []ports.Job) {
 			t.d.submit(ctx, task{claim: c, urgent: j.Urgent, done: func() {}})
 		}
 	}
+	failpoint.Hit("transport.local")
 }
 
 func (t *transport) jobs(claims []ports.Claim, urgent bool) []ports.Job {
@@ -121,10 +124,12 @@ func (t *transport) watch(ctx context.Context) {
 // recover ends the leases of jobs that the queue lost, once every POST that was under way then has ended.
 func (t *transport) recover(ctx context.Context) {
 	t.d.Log.WarnContext(ctx, "dispatcher: the queue lost its jobs, dispatching them again")
+	failpoint.Hit("epoch.noticed")
 	wait := t.d.config.Timeout + settleAfterLoss
 	if !pause(ctx, wait) {
 		return
 	}
+	failpoint.Hit("epoch.settled")
 	n, err := t.d.Claims.ExpireLeases(ctx, wait, t.d.config.Lease, t.d.endpoints.busy())
 	if err != nil {
 		t.d.complain(ctx, "end the leases of lost jobs", err) // they run out by themselves

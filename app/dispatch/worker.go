@@ -8,6 +8,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
+	"partnerdeposits/ports/failpoint"
 )
 
 const (
@@ -85,7 +86,9 @@ func (d *Dispatcher) attempt(ctx context.Context, t task) (outcome ports.Outcome
 	if !ok {
 		return outcome, false
 	}
+	failpoint.Hit("worker.loaded")
 	made := d.post(ctx, l)
+	failpoint.Hit("worker.answered")
 	verdict := d.config.Schedule.Judge(made, l.Test, d.Random())
 	return ports.Outcome{Claim: t.claim, Event: l.Event, EventAt: l.EventAt, Attempt: made, Verdict: verdict, Healthy: l.Healthy}, true
 }

@@ -10,6 +10,7 @@ import (
 
 	"partnerdeposits/app/idempotent"
 	"partnerdeposits/ports"
+	"partnerdeposits/ports/failpoint"
 )
 
 const (
@@ -71,6 +72,7 @@ func written(status int, v any) (idempotent.Response, error) {
 type answer idempotent.Response
 
 func (r answer) send(c *fiber.Ctx) error {
+	failpoint.Hit("api.answering")
 	if r.Replayed {
 		c.Set(headerReplayed, "true")
 	}

@@ -1,0 +1,5 @@
+//go:build failpoints
+
+package main
+
+import _ "partnerdeposits/cmd/internal/faults/trigger" // kills the process where the fault suite says

@@ -1,0 +1,54 @@
+//go:build failpoints
+
+// Package trigger kills its process at a failpoint. Importing it is enough: it takes orders, one a line, on standard
+// input.
+//
+//	relay.committed 3    SIGKILL when relay.committed is reached for the third time from now
+//	off                  forget the last order
+package trigger
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"syscall"
+
+	"partnerdeposits/ports/failpoint"
+)
+
+// order is to die at the left-th hit of point.
+type order struct {
+	point string
+	left  atomic.Int64
+}
+
+var standing atomic.Pointer[order]
+
+func init() {
+	failpoint.Observe(hit)
+	go listen()
+}
+
+func listen() {
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		var o order
+		var count int64
+		if n, _ := fmt.Sscan(lines.Text(), &o.point, &count); n < 2 { //nolint:errcheck // what is no order is "off"
+			standing.Store(nil)
+			continue
+		}
+		o.left.Store(count)
+		standing.Store(&o)
+	}
+}
+
+func hit(point string) {
+	o := standing.Load()
+	if o == nil || o.point != point || o.left.Add(-1) != 0 {
+		return
+	}
+	_ = syscall.Kill(syscall.Getpid(), syscall.SIGKILL) // nothing runs after it: not a defer, not a flush
+	select {}
+}
