@@ -36,7 +36,7 @@ func TestID_InAMode_ThatDoesNotAskForTypes_RoundTrips(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
 	var got id.ID
-	require.NoError(t, pool.QueryRow(t.Context(), `SELECT $1`, pgx.QueryExecModeExec, some).Scan(&got))
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT $1::uuid`, pgx.QueryExecModeExec, some).Scan(&got))
 	require.Equal(t, some, got)
 	var all []id.ID
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT $1::uuid[]`, pgx.QueryExecModeExec, []id.ID{some, {}}).Scan(&all))
