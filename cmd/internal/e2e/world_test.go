@@ -27,6 +27,12 @@ func newWorld(t testing.TB, environ ...string) *world {
 	return worldOn(t, pgtest.URL(t), redistest.URL(t), environ...)
 }
 
+// newWorldWithRedis is newWorld with a Redis that the test controls.
+func newWorldWithRedis(t testing.TB, redisURL string, environ ...string) *world {
+	t.Helper()
+	return worldOn(t, pgtest.URL(t), redisURL, environ...)
+}
+
 func worldOn(t testing.TB, databaseURL, redisURL string, environ ...string) *world {
 	t.Helper()
 	addr := freePort(t)
