@@ -1,15 +1,23 @@
 package partnerapi_test
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
 )
 
 const hookURL = "https://93.184.216.34/hook"
@@ -87,8 +95,7 @@ func TestWebhookTest_SendsTheMostSpecificEvent_WithARealDepositsShape(t *testing
 	} {
 		hook := c.hook(strings.Split(events, ",")...)
 		rings := c.rings.Load()
-		done := c.dispatch(`WITH d AS (UPDATE deliveries SET state = 3, attempts = 1, due_at = NULL, finished_at = now() WHERE state = 0 RETURNING id)
-			INSERT INTO delivery_attempts (delivery_id, number, started_at, duration_ms, result, response_status, snippet) SELECT id, 1, now(), 12, 'non_2xx', 500, 'oh no' FROM d`)
+		done := c.dispatch(webhook.Attempt{Result: webhook.ResultNon2xx, ResponseStatus: 500, Snippet: "oh no", Duration: 12 * time.Millisecond})
 		got := c.post(hook+"/test", nil).ok(200)
 		require.NoError(t, <-done)
 		require.Greater(t, c.rings.Load(), rings, "the dispatcher is woken")
@@ -137,25 +144,74 @@ func TestWebhookTest_NoDispatcher_IsPendingAfterTwelveSeconds(t *testing.T) {
 	require.GreaterOrEqual(t, looks.Load(), int64(5))
 }
 
+const lease = 30 * time.Second
+
+// record makes an attempt of a claimed delivery known, as a worker would.
+func (c *caller) record(claim ports.Claim, attempt webhook.Attempt, verdict webhook.Verdict) error {
+	attempt.Number, attempt.StartedAt = 1, c.clock.Now()
+	_, _, err := c.work.Record(c.t.Context(), []ports.Outcome{{Claim: claim, Attempt: attempt, Verdict: verdict}}, nil, 8)
+	return err
+}
+
+// dispatch plays the dispatcher: it waits for a test delivery and says how its attempt went.
+func (c *caller) dispatch(attempt webhook.Attempt) <-chan error {
+	done := make(chan error, 1)
+	go func() {
+		for {
+			claims, _, err := c.work.ClaimUrgent(c.t.Context(), 1, lease)
+			if err == nil && len(claims) == 1 {
+				err = c.record(claims[0], attempt, webhook.DefaultSchedule.Judge(attempt, true, 0.5))
+			}
+			if err != nil || len(claims) == 1 {
+				done <- err
+				return
+			}
+			runtime.Gosched()
+		}
+	}()
+	return done
+}
+
+// relay makes deliveries of what has happened, the n-th in the n-th state, and gives their claims.
+func (c *caller) relay(states ...webhook.State) []ports.Claim {
+	c.t.Helper()
+	relayed, claims, err := c.work.Relay(c.t.Context(), 100, lease, func(events []ports.Event, endpoints []ports.Endpoint) (out []ports.NewDelivery) {
+		slices.SortFunc(events, func(a, b ports.Event) int { return bytes.Compare(a.ID[:], b.ID[:]) })
+		for i := range events {
+			name, _ := webhook.Route(endpoints[0].Events, events[i].Name)
+			out = append(out, ports.NewDelivery{
+				ID: webhook.OriginalID(events[i].ID, endpoints[0].ID), Endpoint: endpoints[0].ID, Event: name, Source: &events[i],
+				Body: webhook.Render(name, deposit.Timestamp(events[i].CreatedAt), events[i].Data), State: states[i],
+			})
+		}
+		return out
+	})
+	require.NoError(c.t, err)
+	require.Equal(c.t, len(states), relayed)
+	slices.SortFunc(claims, func(a, b ports.Claim) int { return bytes.Compare(a.DeliveryID[:], b.DeliveryID[:]) })
+	return claims
+}
+
 func TestDeliveries_FiltersAndPages(t *testing.T) {
 	t.Parallel()
 	c, account := newStory(t)
 	hook := c.hook()
-	d := c.created(account)
-	insert := `INSERT INTO deliveries (id, subscription_id, event_id, event, deposit_id, state, attempts, due_at, body, event_at, created_at, finished_at)
-		SELECT gen_random_uuid(), (SELECT id FROM webhook_subscriptions), gen_random_uuid(), $1, (SELECT id FROM deposits), $2::int, $3,
-			CASE WHEN $2::int < 2 THEN now() + interval '1 hour' END, '{}', now(), now() - $4::int * interval '1 minute', CASE WHEN $2::int >= 2 THEN now() END`
-	for i, k := range []struct {
-		event    string
-		state    int
-		attempts int
-	}{{"deposit.activated", 2, 1}, {"deposit.activated", 0, 0}, {"deposit.captured", 0, 3}, {"deposit.captured", 3, 11}, {"deposit.expired", 1, 1}} {
-		_, err := c.pool.Exec(t.Context(), insert, k.event, k.state, k.attempts, i)
-		require.NoError(t, err)
+	var about []string
+	for _, outcome := range []string{"activate", "activate", "abandon", "decline", "fail_payment"} {
+		d := c.created(account)
+		c.simulated(d, outcome)
+		about = append(about, d)
 	}
+	claims := c.relay(webhook.Dispatched, webhook.Waiting, webhook.Dispatched, webhook.Dispatched, webhook.Dispatched)
+	require.Len(t, claims, 4)
+	bad := webhook.Attempt{Result: webhook.ResultTimeout, Duration: 10 * time.Second}
+	require.NoError(t, c.record(claims[0], webhook.Attempt{Result: webhook.ResultSuccess, ResponseStatus: 200, Snippet: "ok"}, webhook.Verdict{State: webhook.Succeeded}))
+	require.NoError(t, c.record(claims[1], bad, webhook.Verdict{State: webhook.Waiting, Wait: time.Hour}))
+	require.NoError(t, c.record(claims[2], bad, webhook.Verdict{State: webhook.Failed}))
+
 	for query, n := range map[string]int{
-		"": 5, "status=succeeded": 1, "status=pending": 1, "status=retrying": 2, "status=failed": 1, "event=deposit.captured": 2,
-		"event=deposit.captured&status=failed": 1, "depositId=" + d: 5, "from=2000-01-01T00:00:00Z": 5, "to=2000-01-01T00:00:00Z": 0,
+		"": 5, "status=succeeded": 1, "status=pending": 2, "status=retrying": 1, "status=failed": 1, "event=deposit.cancelled": 2, "event=deposit.expired": 0,
+		"event=deposit.cancelled&status=failed": 1, "event=deposit.status_changed": 1, "depositId=" + about[0]: 1, "from=2000-01-01T00:00:00Z": 5, "to=2000-01-01T00:00:00Z": 0,
 	} {
 		require.Len(t, c.get(hook+"/deliveries?"+query).list(), n, query)
 	}
@@ -173,10 +229,25 @@ func TestDeliveries_FiltersAndPages(t *testing.T) {
 		}
 	}
 	require.Equal(t, c.get(hook+"/deliveries").list(), seen)
-	for _, one := range seen {
-		_, due := one["nextAttemptAt"]
-		require.Equal(t, one["event"] != "deposit.expired" && one["status"] != "succeeded" && one["status"] != "failed", due, "the end of a lease is nobody's business")
+	slices.Reverse(seen) // oldest first
+	for i, want := range []struct {
+		status string
+		due    bool
+		result any
+	}{{"succeeded", false, nil}, {"pending", true, nil}, {"retrying", true, "timeout"}, {"failed", false, "timeout"}, {"pending", false, nil}} {
+		_, due := seen[i]["nextAttemptAt"] // the end of a lease is nobody's business
+		require.Equal(t, []any{about[i], want.status, want.due}, []any{seen[i]["depositId"], seen[i]["status"], due}, i)
+		attempts, _ := seen[i]["attempts"].([]any)
+		require.EqualValues(t, seen[i]["attemptCount"], len(attempts))
+		if want.result != nil {
+			attempt, _ := attempts[0].(object)
+			require.Equal(t, want.result, attempt["error"])
+		}
+		body := text(t, c.get(hook+"/deliveries/"+text(t, seen[i], "id")).ok(200), "body")
+		require.Equal(t, fmt.Sprintf("%x", sha256.Sum256([]byte(body))), seen[i]["bodySha256"])
+		c.contract.CheckWebhook(t, []byte(body))
 	}
+	require.NotEmpty(t, seen[0]["deliveredAt"])
 }
 
 func TestRotateSecret_TheOldOneIsGone(t *testing.T) {

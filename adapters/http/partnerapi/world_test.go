@@ -31,7 +31,7 @@ import (
 	"partnerdeposits/adapters/scoring"
 	"partnerdeposits/adapters/secrets"
 	"partnerdeposits/adapters/system"
-	"partnerdeposits/adapters/webhook"
+	sender "partnerdeposits/adapters/webhook"
 	"partnerdeposits/app/checkout"
 	"partnerdeposits/app/clients"
 	"partnerdeposits/app/deposits"
@@ -64,6 +64,7 @@ type world struct {
 	pool     *pgxpool.Pool
 	redis    *goredis.Client
 	store    *postgres.Store
+	work     *postgres.Dispatch
 	clock    *movable
 	partners *partners.Service
 	contract *contracttest.Contract
@@ -101,6 +102,7 @@ func newWorld(t testing.TB, change ...func(*settings)) *world {
 	cipher, err := secrets.Open(secrets.DevelopmentKeyset)
 	require.NoError(t, err)
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
+	w.work = postgres.NewDispatch(w.pool, cipher)
 	w.store = postgres.NewStore(w.pool, cipher, postgres.Options{Doorbell: w, KeysKeptFor: time.Nanosecond})
 	t.Cleanup(func() { w.store.Close(context.Background()) })
 	guard := redis.NewGuard(w.redis).WithPatience(20 * time.Second) // tests share a busy machine
@@ -127,7 +129,7 @@ func newWorld(t testing.TB, change ...func(*settings)) *world {
 			Timers: deposit.DefaultTimers(), DashboardURL: dashboardBase,
 		}),
 		Webhooks: webhooks.New(webhooks.Deps{
-			Work: w.store, Keys: keys, Subscriptions: w.store, Deliveries: w.store, Targets: webhook.NewTargetCheck(false), Doorbell: w,
+			Work: w.store, Keys: keys, Subscriptions: w.store, Deliveries: w.store, Targets: sender.NewTargetCheck(false), Doorbell: w,
 			Clock: w.clock, Entropy: entropy, After: set.after,
 		}),
 		Simulate: tills, Keys: keys, Limiter: redis.NewLimiter(w.redis, guard, func() {}), Clock: w.clock,
