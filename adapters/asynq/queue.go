@@ -80,7 +80,7 @@ func (q *Queue) enqueue(ctx context.Context, j ports.Job) error {
 	}
 	first := j.Claims[0]
 	_, err := q.client.EnqueueContext(ctx, asynq.NewTask(taskType, encode(j)),
-		asynq.Queue(QueueName(j.Lane)), asynq.MaxRetry(0),
+		asynq.Queue(QueueName(j.Lane)), asynq.MaxRetry(maxRetry),
 		asynq.TaskID(fmt.Sprintf("%s:%d", first.DeliveryID.Encode(), first.Seq)))
 	failpoint.Hit("queue.enqueued")
 	if errors.Is(err, asynq.ErrTaskIDConflict) {
@@ -108,6 +108,7 @@ func (q *Queue) Serve(ctx context.Context, concurrency map[ports.Lane]int, handl
 			BaseContext:       func() context.Context { return context.WithoutCancel(ctx) },
 			Logger:            &quietLog{log: q.log},
 			LogLevel:          asynq.WarnLevel,
+			RetryDelayFunc:    retryDelay,
 		})
 		err := server.Start(asynq.HandlerFunc(func(ctx context.Context, t *asynq.Task) error {
 			job, err := decode(lane, t.Payload())

@@ -50,7 +50,7 @@ func (c Config) withDefaults() Config {
 	set(&c.Batch, 500)
 	set(&c.JobSize, 32)
 	set(&c.Window, 4096)
-	span(&c.Lease, c.Timeout+20*time.Second)
+	span(&c.Lease, c.Timeout+leaseSpare)
 	return c
 }
 

@@ -19,6 +19,9 @@ const (
 // scanLoop claims what is due: what waited for room, retries, and leases that ran out. While an endpoint has a backlog,
 // it is woken as soon as the window has room again.
 func (d *Dispatcher) scanLoop(ctx context.Context) {
+	if !scans {
+		return
+	}
 	var backlog []ports.Endpoint
 	for wait := d.config.ScanEvery; d.awaitScan(ctx, wait, len(backlog) > 0); {
 		began := d.Clock.Now()

@@ -32,6 +32,7 @@ func (d *Dispatcher) handle(ctx context.Context, job ports.Job) {
 	for _, c := range job.Claims {
 		d.submit(ctx, task{claim: c, urgent: job.Urgent, done: func() { finished <- struct{}{} }})
 	}
+	defer d.jobEnded(job)
 	patience := time.NewTimer(jobPatience)
 	defer patience.Stop()
 	for range job.Claims {
@@ -58,7 +59,7 @@ func (d *Dispatcher) work(ctx context.Context, t task) {
 	if next, ok := d.endpoints.next(t.claim.SubscriptionID); ok {
 		go d.work(ctx, next)
 	}
-	if posted {
+	if posted && !d.leftToQueue(outcome) {
 		if _, err := d.recorder.do(outcome); err != nil {
 			d.Log.ErrorContext(ctx, "dispatcher: an attempt could not be recorded; it will be made again",
 				"delivery", id.Delivery.Of(t.claim.DeliveryID), "error", err)
@@ -86,6 +87,7 @@ func (d *Dispatcher) attempt(ctx context.Context, t task) (outcome ports.Outcome
 	if !ok {
 		return outcome, false
 	}
+	d.beforePost(l)
 	failpoint.Hit("worker.loaded")
 	made := d.post(ctx, l)
 	failpoint.Hit("worker.answered")
