@@ -71,7 +71,7 @@ func (r deposits) Insert(ctx context.Context, d *deposit.Deposit, checkoutToken 
 		}
 	}
 	return changed(ports.ErrReferenceTaken)(r.q.InsertDeposit(ctx, r.tx, sqlc.InsertDepositParams{
-		ID: d.ID, Reference: d.Reference, Status: d.Status, StatusReason: d.StatusReason, Version: int32(d.Version), //nolint:gosec // counts steps
+		ID: d.ID, Reference: d.Reference, Status: d.Status, StatusReason: d.StatusReason, Version: int32(d.Version),
 		AccountID: d.AccountID, PartnerID: d.PartnerID, ByPartnerApi: d.ByPartnerAPI, ExternalID: d.ExternalID, ClientID: d.ClientID,
 		AmountCents: d.Amount, CapturedCents: d.CapturedAmount, ContractStartAt: d.ContractStartAt, ContractEndAt: d.ContractEndAt,
 		RentalContract: d.RentalContract, ReturnURL: d.ReturnURL, URLGeneration: d.URLGeneration, Metadata: orNoPairs(d.Metadata), Locale: d.Locale,
@@ -120,7 +120,7 @@ func (r deposits) Transition(ctx context.Context, d *deposit.Deposit, step depos
 		}
 	}
 	return r.q.Transition(ctx, r.later(), sqlc.TransitionParams{
-		ToVersion: int32(step.Version), FromStatus: step.From, ToStatus: step.To, Trigger: step.Trigger, At: step.At, //nolint:gosec // counts steps
+		ToVersion: int32(step.Version), FromStatus: step.From, ToStatus: step.To, Trigger: step.Trigger, At: step.At,
 		StatusReason: d.StatusReason, CapturedCents: d.CapturedAmount, ClientID: d.ClientID, CheckoutStartedAt: d.CheckoutStartedAt,
 		ActivatedAt: d.ActivatedAt, ExpiresAt: d.ExpiresAt, CancelledAt: d.CancelledAt, ClosedAt: d.ClosedAt, CapturedAt: d.CapturedAt,
 		UpdatedAt: d.UpdatedAt, ID: step.DepositID, Actor: step.Actor, Detail: step.Detail, EventID: step.EventID,
@@ -189,7 +189,7 @@ func (s *Store) IdleCheckouts(ctx context.Context, before time.Time, limit int) 
 	if err := s.dropStaleTimers(ctx, "idle", before, limit); err != nil {
 		return nil, err
 	}
-	return s.q.IdleCheckouts(ctx, s.db, before, int32(limit)) //nolint:gosec // a batch
+	return s.q.IdleCheckouts(ctx, s.db, before, int32(limit))
 }
 
 // ExpiredCheckouts implements ports.DepositScheduler.
@@ -197,7 +197,7 @@ func (s *Store) ExpiredCheckouts(ctx context.Context, at time.Time, limit int) (
 	if err := s.dropStaleTimers(ctx, "checkout", at, limit); err != nil {
 		return nil, err
 	}
-	return s.q.ExpiredCheckouts(ctx, s.db, at, int32(limit)) //nolint:gosec // a batch
+	return s.q.ExpiredCheckouts(ctx, s.db, at, int32(limit))
 }
 
 // ElapsedCoverages implements ports.DepositScheduler.
@@ -205,13 +205,13 @@ func (s *Store) ElapsedCoverages(ctx context.Context, at time.Time, limit int) (
 	if err := s.dropStaleTimers(ctx, "coverage", at, limit); err != nil {
 		return nil, err
 	}
-	return s.q.ElapsedCoverages(ctx, s.db, at, int32(limit)) //nolint:gosec // a batch
+	return s.q.ElapsedCoverages(ctx, s.db, at, int32(limit))
 }
 
 // dropStaleTimers clears the way to the timers that count: those of deposits that moved on would pile up before them.
 func (s *Store) dropStaleTimers(ctx context.Context, kind string, at time.Time, limit int) error {
 	for {
-		n, err := s.q.DropStaleTimers(ctx, s.db, kind, at, int32(limit)) //nolint:gosec // a batch
+		n, err := s.q.DropStaleTimers(ctx, s.db, kind, at, int32(limit))
 		if err != nil || n < int64(limit) {
 			return err
 		}

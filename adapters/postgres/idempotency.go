@@ -40,7 +40,7 @@ func (r idempotency) Claim(ctx context.Context, k ports.IdempotencyKey, now time
 	case !claimed:
 		return nil, ports.ErrKeyInUse
 	case errors.Is(*found, pgx.ErrNoRows):
-		return nil, nil //nolint:nilnil // the port: nil, go on
+		return nil, nil // the port: nil, go on
 	case *found != nil:
 		return nil, translate(*found)
 	}
@@ -58,12 +58,12 @@ func (r idempotency) Store(ctx context.Context, k ports.IdempotencyKey, response
 		return err
 	}
 	return r.q.StoreResponse(ctx, r.later(), sqlc.StoreResponseParams{
-		PartnerID: k.PartnerID, Route: k.Route, Key: k.Key, Fingerprint: response.Fingerprint[:], Status: int16(response.Status), //nolint:gosec // a 2xx
+		PartnerID: k.PartnerID, Route: k.Route, Key: k.Key, Fingerprint: response.Fingerprint[:], Status: int16(response.Status),
 		Response: sealed, CreatedAt: response.CreatedAt, Span: ports.IdempotencyWindow,
 	})
 }
 
 func (r idempotency) DeleteExpired(ctx context.Context, at time.Time, limit int) (int, error) {
-	n, err := r.q.DeleteExpiredResponses(ctx, r.tx, at, int32(limit)) //nolint:gosec // a batch
+	n, err := r.q.DeleteExpiredResponses(ctx, r.tx, at, int32(limit))
 	return int(n), err
 }

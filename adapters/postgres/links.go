@@ -73,7 +73,7 @@ func (r links) ActiveOfAccount(ctx context.Context, accountID id.ID) (*connect.L
 
 func linkOrNil(l connect.Link, err error) (*connect.Link, error) {
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil //nolint:nilnil // the port: nil where it has none
+		return nil, nil // the port: nil where it has none
 	}
 	if err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ func (r mails) Enqueue(ctx context.Context, m ports.Mail) error {
 
 // Claim implements ports.DueMails.
 func (s *Store) Claim(ctx context.Context, limit int, lease time.Duration) ([]ports.Mail, error) {
-	rows, err := s.q.ClaimMails(ctx, s.db, lease, int32(limit)) //nolint:gosec // a batch
+	rows, err := s.q.ClaimMails(ctx, s.db, lease, int32(limit))
 	slices.SortFunc(rows, func(a, b sqlc.ClaimMailsRow) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	return each(rows, func(row sqlc.ClaimMailsRow) ports.Mail {
 		return ports.Mail{ID: row.ID, To: row.Recipient, Subject: row.Subject, Body: row.Body, CreatedAt: row.CreatedAt}

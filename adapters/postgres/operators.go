@@ -42,7 +42,7 @@ func (r operators) SetCeiling(ctx context.Context, accountID id.ID, maxAmount mo
 }
 
 func (r operators) DeleteExpiredSessions(ctx context.Context, at time.Time, limit int) (int, error) {
-	n, err := r.q.DeleteExpiredSessions(ctx, r.tx, at, int32(limit)) //nolint:gosec // a batch
+	n, err := r.q.DeleteExpiredSessions(ctx, r.tx, at, int32(limit))
 	return int(n), err
 }
 

@@ -20,7 +20,7 @@ func (r partners) Insert(ctx context.Context, p partner.Partner, connectSecret s
 	}
 	return r.q.InsertPartner(ctx, r.tx, sqlc.InsertPartnerParams{
 		ID: p.ID, Slug: p.Slug, Name: p.Name, ContactEmail: p.ContactEmail, ReturnOrigins: orEmpty(p.ReturnOrigins),
-		RateLimitPerMinute: int32(p.RateLimitPerMinute), ConnectSecret: sealed, CreatedAt: p.CreatedAt, //nolint:gosec // bounded by the column's check
+		RateLimitPerMinute: int32(p.RateLimitPerMinute), ConnectSecret: sealed, CreatedAt: p.CreatedAt,
 	})
 }
 
@@ -40,7 +40,7 @@ func (r partners) SetConnectSecret(ctx context.Context, partnerID id.ID, connect
 }
 
 func (r partners) SetRateLimit(ctx context.Context, partnerID id.ID, perMinute int) error {
-	return changed(partner.ErrNotFound)(r.q.SetRateLimit(ctx, r.tx, int32(perMinute), partnerID)) //nolint:gosec // bounded by the column's check
+	return changed(partner.ErrNotFound)(r.q.SetRateLimit(ctx, r.tx, int32(perMinute), partnerID))
 }
 
 func (r partners) InsertKey(ctx context.Context, k partner.APIKey, hash partner.KeyHash) error {

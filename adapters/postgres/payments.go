@@ -23,14 +23,14 @@ type payments struct{ unit }
 func (r payments) Insert(ctx context.Context, p deposit.Payment) error {
 	return changed(ports.ErrPaymentUnderWay)(r.q.InsertPayment(ctx, r.tx, sqlc.InsertPaymentParams{
 		ID: p.ID, DepositID: p.DepositID, Kind: p.Kind, AmountCents: int64(p.Amount), Status: string(p.Status), ProviderRef: p.ProviderRef,
-		Failure: p.Failure, Attempts: int32(p.Attempts), CreatedAt: p.CreatedAt, CheckAt: p.CheckAt, SettledAt: p.SettledAt, //nolint:gosec // counts calls
+		Failure: p.Failure, Attempts: int32(p.Attempts), CreatedAt: p.CreatedAt, CheckAt: p.CheckAt, SettledAt: p.SettledAt,
 	}))
 }
 
 func (r payments) UnderWay(ctx context.Context, depositID id.ID, kind deposit.PaymentKind) (*deposit.Payment, error) {
 	row, err := r.q.PaymentUnderWay(ctx, r.tx, depositID, kind)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil //nolint:nilnil // the port: nil where there is none
+		return nil, nil // the port: nil where there is none
 	}
 	if err != nil {
 		return nil, err
@@ -41,14 +41,14 @@ func (r payments) UnderWay(ctx context.Context, depositID id.ID, kind deposit.Pa
 
 func (r payments) Update(ctx context.Context, p deposit.Payment) error {
 	return r.q.UpdatePayment(ctx, r.later(), sqlc.UpdatePaymentParams{
-		Status: p.Status, ProviderRef: p.ProviderRef, Failure: p.Failure, Attempts: int32(p.Attempts), //nolint:gosec // counts calls
+		Status: p.Status, ProviderRef: p.ProviderRef, Failure: p.Failure, Attempts: int32(p.Attempts),
 		CheckAt: p.CheckAt, SettledAt: p.SettledAt, ID: p.ID,
 	})
 }
 
 // PaymentsToCheck implements ports.PaymentReader.
 func (s *Store) PaymentsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Payment, error) {
-	rows, err := s.q.PaymentsToCheck(ctx, s.db, at.Add(checkPause), at, int32(limit)) //nolint:gosec // a batch
+	rows, err := s.q.PaymentsToCheck(ctx, s.db, at.Add(checkPause), at, int32(limit))
 	slices.SortFunc(rows, func(a, b sqlc.Payment) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	return each(rows, toPayment), err
 }

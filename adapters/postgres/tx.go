@@ -73,7 +73,7 @@ func (t *tx) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 // waitingRow is asked for when it is scanned, so that it can be scanned while the answers of a batch are read.
 type waitingRow struct {
 	t    *tx
-	ctx  context.Context //nolint:containedctx // the row's whole life is one call of QueryRow(…).Scan(…)
+	ctx  context.Context // the row's whole life is one call of QueryRow(…).Scan(…)
 	sql  string
 	args []any
 }
@@ -158,7 +158,7 @@ func retry(ctx context.Context, attempt func() error) error {
 		if try == tries {
 			return fault.ErrUnavailable.Because(err)
 		}
-		timer := time.NewTimer(rand.N(pause) + pause/2) //nolint:gosec // jitter is no secret
+		timer := time.NewTimer(rand.N(pause) + pause/2)
 		select {
 		case <-ctx.Done():
 			timer.Stop()

@@ -155,7 +155,9 @@ func TestForUpdate_LockHeldTooLong_IsUnavailable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			store := storeOver(t, poolWith(t, pgtest.URL(t), o), postgres.Options{})
+			databaseURL := pgtest.URL(t)
+			store := storeOver(t, poolWith(t, databaseURL, postgres.PoolOptions{}), postgres.Options{})
+			impatient := storeOver(t, poolWith(t, databaseURL, o), postgres.Options{})
 			depositID, err := create(t.Context(), store, origin(t, store), time.Now())
 			require.NoError(t, err)
 			lock := func(ctx context.Context, r ports.Repositories) error {
@@ -164,7 +166,7 @@ func TestForUpdate_LockHeldTooLong_IsUnavailable(t *testing.T) {
 			}
 			require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
 				require.NoError(t, lock(ctx, r))
-				require.ErrorIs(t, store.WithinTx(ctx, lock), fault.ErrUnavailable)
+				require.ErrorIs(t, impatient.WithinTx(ctx, lock), fault.ErrUnavailable)
 				return nil
 			}))
 			require.NoError(t, store.WithinTx(t.Context(), lock))

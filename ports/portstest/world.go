@@ -2,7 +2,6 @@ package portstest
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync"
@@ -23,7 +22,7 @@ import (
 )
 
 // Backend keeps the service's truth: the unit of work and every reader.
-type Backend interface {
+type Backend interface { //nolint:interfacebloat // the sum of ports that one adapter implements
 	ports.UnitOfWork
 	ports.PartnerReader
 	ports.KeyReader
@@ -67,15 +66,6 @@ type world struct {
 
 // NewID gives a UUID v7.
 func NewID() id.ID { return id.ID(uuid.Must(uuid.NewV7())) }
-
-// NewIDAt gives a UUID v7 of that time, to the millisecond.
-func NewIDAt(at time.Time) id.ID {
-	out := NewID()
-	var ms [8]byte
-	binary.BigEndian.PutUint64(ms[:], uint64(at.UnixMilli())) //nolint:gosec // times of tests are after 1970
-	copy(out[:6], ms[2:])
-	return out
-}
 
 // idAt is an id made at that time.
 func idAt(at time.Time) id.ID {
@@ -210,7 +200,7 @@ func (w *world) subscribe(partnerID id.ID) webhook.Subscription {
 // testDelivery adds a delivery, by the only way that repositories know.
 func (w *world) testDelivery(s webhook.Subscription, at time.Time) webhook.Delivery {
 	w.t.Helper()
-	d := webhook.Delivery{ID: NewIDAt(at), SubscriptionID: s.ID, EventID: NewID(), Event: webhook.DepositActivated, DepositID: NewID(), Test: true,
+	d := webhook.Delivery{ID: idAt(at), SubscriptionID: s.ID, EventID: NewID(), Event: webhook.DepositActivated, DepositID: NewID(), Test: true,
 		CreatedAt: at.Truncate(time.Millisecond), Body: []byte(`{"event":"deposit.activated"}`)}
 	w.do(func(ctx context.Context, r ports.Repositories) error { return r.Deliveries.InsertTest(ctx, d) })
 	return d
