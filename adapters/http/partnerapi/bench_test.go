@@ -3,6 +3,7 @@ package partnerapi_test
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"github.com/valyala/fasthttp"
@@ -39,7 +40,7 @@ func (c *caller) hotID(b *testing.B, body []byte) string {
 }
 
 func benchStory(b *testing.B) (*caller, []byte) {
-	c, account := newStory(b)
+	c, account := newStory(b, func(s *settings) { s.keys = 3 * time.Second })
 	body, err := json.Marshal(draft(account, "depositUrlGeneration", true, "returnUrl", "https://pms.example.com/b", "metadata", object{"k": "v"}))
 	require.NoError(b, err)
 	return c, body

@@ -288,3 +288,38 @@ func TestReferences_AreUnambiguous(t *testing.T) {
 	t.Parallel()
 	require.Regexp(t, `^D-[23456789ABCDEFGHJKMNPQRSTVWXYZ]{4}-[23456789ABCDEFGHJKMNPQRSTVWXYZ]{4}$`, deposit.Reference(make([]byte, deposit.ReferenceBytes)))
 }
+
+func TestSimulate_Outcomes(t *testing.T) {
+	t.Parallel()
+	c, account := newStory(t)
+	for _, k := range []struct {
+		outcomes       []string
+		status, reason any
+	}{
+		{[]string{"start"}, "pending", nil},
+		{[]string{"activate"}, "active", nil},
+		{[]string{"start", "activate"}, "active", nil},
+		{[]string{"fail_payment"}, "payment_issue", "fee_failed"},
+		{[]string{"fail_payment", "activate"}, "active", nil},
+		{[]string{"decline"}, "cancelled", "tenant_declined"},
+		{[]string{"abandon"}, "cancelled", "tenant_abandoned"},
+		{[]string{"expire"}, "cancelled", "checkout_expired"},
+		{[]string{"activate", "expire"}, "close", "coverage_elapsed"},
+	} {
+		d := c.created(account)
+		var got object
+		for _, o := range k.outcomes {
+			got = c.simulated(d, o)
+		}
+		require.Equal(t, []any{k.status, k.reason}, []any{got["status"], got["statusReason"]}, k.outcomes)
+		require.Equal(t, got, c.get("/deposits/"+d).ok(200))
+	}
+	d := c.created(account)
+	c.simulated(d, "decline")
+	c.leavesNothing(t, func() {
+		for _, outcome := range []string{"start", "activate", "fail_payment", "decline", "abandon", "expire"} {
+			r := c.post("/test/deposits/"+d+"/simulate", object{"outcome": outcome})
+			require.Equal(t, 409, r.status, "%s: %s", outcome, r.body)
+		}
+	})
+}

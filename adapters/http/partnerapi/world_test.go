@@ -85,6 +85,7 @@ type settings struct {
 	env    partner.Environment
 	limits partners.Limits
 	after  func(time.Duration) <-chan time.Time
+	keys   time.Duration // how long an API key is believed; not at all unless said otherwise
 }
 
 const (
@@ -94,7 +95,7 @@ const (
 
 func newWorld(t testing.TB, change ...func(*settings)) *world {
 	t.Helper()
-	set := settings{env: partner.Staging, limits: partners.Limits{PerMinute: 1_000_000, WritesPerMinute: 500_000}, after: time.After}
+	set := settings{env: partner.Staging, limits: partners.Limits{PerMinute: 1_000_000, WritesPerMinute: 500_000}, after: time.After, keys: time.Nanosecond}
 	for _, c := range change {
 		c(&set)
 	}
@@ -103,7 +104,7 @@ func newWorld(t testing.TB, change ...func(*settings)) *world {
 	require.NoError(t, err)
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
 	w.work = postgres.NewDispatch(w.pool, cipher)
-	w.store = postgres.NewStore(w.pool, cipher, postgres.Options{Doorbell: w, KeysKeptFor: time.Nanosecond})
+	w.store = postgres.NewStore(w.pool, cipher, postgres.Options{Doorbell: w, KeysKeptFor: set.keys})
 	t.Cleanup(func() { w.store.Close(context.Background()) })
 	guard := redis.NewGuard(w.redis).WithPatience(20 * time.Second) // tests share a busy machine
 	t.Cleanup(guard.Close)
