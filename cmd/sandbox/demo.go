@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -50,8 +51,8 @@ func demoPart(cfg config.Config, p places, target *receiver.Receiver, log *slog.
 		Start: func(ctx context.Context, _ func(error)) error {
 			ctx, cancel := context.WithTimeout(ctx, seedTimeout)
 			defer cancel()
-			for _, addr := range []string{p.httpMetrics, p.dispatcherMetrics} {
-				if err := awaitReady(ctx, "http://"+addr+"/readyz"); err != nil {
+			for _, l := range []net.Listener{p.httpMetrics, p.dispatcherMetrics} {
+				if err := awaitReady(ctx, at(l)+"/readyz"); err != nil {
 					return err
 				}
 			}
@@ -68,6 +69,8 @@ func demoPart(cfg config.Config, p places, target *receiver.Receiver, log *slog.
 		Stop: func(context.Context) error { return removeFile(sandboxFile) },
 	}
 }
+
+func at(l net.Listener) string { return "http://" + l.Addr().String() }
 
 func awaitReady(ctx context.Context, url string) error {
 	for {
@@ -94,8 +97,8 @@ func awaitReady(ctx context.Context, url string) error {
 func seed(ctx context.Context, cfg config.Config, p places, target *receiver.Receiver, log *slog.Logger) (demo, error) {
 	d := demo{
 		apiBaseURL: cfg.APIBaseURL, dashboardBaseURL: cfg.DashboardBaseURL, slug: demoSlug,
-		receiverURL: "http://" + p.receiver + receiver.WebhookPath,
-		httpMetrics: "http://" + p.httpMetrics + "/metrics", dispatcherStats: "http://" + p.dispatcherMetrics + "/metrics",
+		receiverURL: at(p.receiver) + receiver.WebhookPath,
+		httpMetrics: at(p.httpMetrics) + "/metrics", dispatcherStats: at(p.dispatcherMetrics) + "/metrics",
 	}
 	admin, err := wire.NewAdmin(ctx, cfg, log)
 	if err != nil {

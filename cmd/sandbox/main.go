@@ -47,10 +47,11 @@ func ended(ctx context.Context, stderr io.Writer, err error) int {
 }
 
 func serve(ctx context.Context, environ []string, services *backing.Services, stdout, stderr io.Writer, say func(string, ...any)) error {
-	places, err := choosePlaces(environ, say)
+	places, err := choosePlaces(ctx, environ, say)
 	if err != nil {
 		return err
 	}
+	defer places.close()
 	cfg, err := config.Load(slices.Concat(environ, places.environ(environ), []string{
 		"DATABASE_URL=" + services.PostgresURL, "REDIS_URL=" + services.RedisURL, "WEBHOOK_ALLOW_INSECURE_TARGETS=true",
 	}), config.Service)
@@ -64,11 +65,11 @@ func serve(ctx context.Context, environ []string, services *backing.Services, st
 		return err
 	}
 	log := run.Logger(stderr, cfg)
-	http, err := wire.HTTP(ctx, places.http(cfg), log)
+	http, err := wire.HTTPOn(ctx, cfg, log, wire.Listeners{Public: places.public, Ops: places.httpMetrics})
 	if err != nil {
 		return err
 	}
-	dispatcher, err := wire.Dispatcher(ctx, places.dispatcher(cfg), log)
+	dispatcher, err := wire.DispatcherOn(ctx, cfg, log, wire.Listeners{Ops: places.dispatcherMetrics})
 	if err != nil {
 		return err
 	}

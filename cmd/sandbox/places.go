@@ -9,29 +9,32 @@ import (
 	"syscall"
 	"time"
 
-	"partnerdeposits/cmd/internal/config"
 	"partnerdeposits/cmd/internal/receiver"
 	"partnerdeposits/cmd/internal/run"
 )
 
-// places are the addresses of everything that listens.
+// places is everything that listens. The listeners are open from the start, so that nobody else gets there first.
 type places struct {
-	public, httpMetrics, dispatcherMetrics, receiver string
+	public, httpMetrics, dispatcherMetrics, receiver net.Listener
 }
 
 const receiverTimeout = 10 * time.Second
 
 // choosePlaces takes the usual ports, or free ones where those are taken, and says so. HTTP_ADDR is taken as it is.
-func choosePlaces(environ []string, say func(string, ...any)) (places, error) {
-	var p places
+func choosePlaces(ctx context.Context, environ []string, say func(string, ...any)) (p places, err error) {
 	given := ""
 	for _, pair := range environ {
 		if value, ok := strings.CutPrefix(pair, "HTTP_ADDR="); ok {
 			given = value
 		}
 	}
+	if given != "" {
+		if p.public, err = listen(ctx, given); err != nil {
+			return p, err
+		}
+	}
 	for _, each := range []struct {
-		where *string
+		where *net.Listener
 		usual string
 		what  string
 	}{
@@ -40,37 +43,40 @@ func choosePlaces(environ []string, say func(string, ...any)) (places, error) {
 		{&p.dispatcherMetrics, "127.0.0.1:9091", "the metrics of the dispatcher"},
 		{&p.receiver, "127.0.0.1:8090", "the demo receiver"},
 	} {
-		if each.where == &p.public && given != "" {
-			p.public = given
+		if *each.where != nil {
 			continue
 		}
-		chosen, err := free(each.usual)
-		if err != nil {
-			return p, err
+		*each.where, err = listen(ctx, each.usual)
+		if errors.Is(err, syscall.EADDRINUSE) {
+			*each.where, err = listen(ctx, "127.0.0.1:0")
+			if err == nil {
+				say("ports: %s is taken; %s at %s instead", each.usual, each.what, (*each.where).Addr())
+			}
 		}
-		if *each.where = chosen; chosen != each.usual {
-			say("ports: %s is taken, so %s is at %s", each.usual, each.what, chosen)
+		if err != nil {
+			p.close()
+			return p, err
 		}
 	}
 	return p, nil
 }
 
-// free gives addr, or another port of the same host where addr is taken.
-func free(addr string) (string, error) {
-	listener, err := net.Listen("tcp", addr)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		host, _, _ := net.SplitHostPort(addr) // a constant
-		listener, err = net.Listen("tcp", net.JoinHostPort(host, "0"))
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	return (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+}
+
+// close gives the places up that no server has taken over; those close their own.
+func (p places) close() {
+	for _, l := range []net.Listener{p.public, p.httpMetrics, p.dispatcherMetrics, p.receiver} {
+		if l != nil {
+			_ = l.Close()
+		}
 	}
-	if err != nil {
-		return "", err
-	}
-	return listener.Addr().String(), listener.Close()
 }
 
 // environ is what the sandbox sets unless somebody else did: readable logs, and few of them.
 func (p places) environ(given []string) []string {
-	out := []string{"HTTP_ADDR=" + p.public}
+	out := []string{"HTTP_ADDR=" + p.public.Addr().String()}
 	for _, pair := range []string{"LOG_FORMAT=text", "LOG_LEVEL=error"} {
 		name, _, _ := strings.Cut(pair, "=")
 		if !isSet(given, name) {
@@ -89,26 +95,12 @@ func isSet(environ []string, name string) bool {
 	return false
 }
 
-func (p places) http(cfg config.Config) config.Config {
-	cfg.MetricsAddr = p.httpMetrics
-	return cfg
-}
-
-func (p places) dispatcher(cfg config.Config) config.Config {
-	cfg.MetricsAddr = p.dispatcherMetrics
-	return cfg
-}
-
 // receiverPart listens for webhooks. It is the first to start and the last to stop: what is under way still arrives.
-func receiverPart(addr string, demo *receiver.Receiver) run.Part {
+func receiverPart(listener net.Listener, demo *receiver.Receiver) run.Part {
 	server := &http.Server{Handler: demo.Handler(), ReadTimeout: receiverTimeout, WriteTimeout: receiverTimeout}
 	return run.Part{
 		Name: "demo receiver",
-		Start: func(ctx context.Context, fail func(error)) error {
-			listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
-			if err != nil {
-				return err
-			}
+		Start: func(_ context.Context, fail func(error)) error {
 			go func() {
 				if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 					fail(err)

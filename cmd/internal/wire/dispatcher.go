@@ -26,6 +26,11 @@ const userAgent = "partnerdeposits-webhooks/1"
 
 // Dispatcher wires the process that delivers webhooks and does what is due by the clock.
 func Dispatcher(ctx context.Context, cfg config.Config, log *slog.Logger) (run.Process, error) {
+	return DispatcherOn(ctx, cfg, log, Listeners{})
+}
+
+// DispatcherOn is Dispatcher on a listener for operators.
+func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on Listeners) (run.Process, error) {
 	s, err := open(ctx, cfg, log, "schedules", scheduleConns)
 	if err != nil {
 		return run.Process{}, err
@@ -64,7 +69,7 @@ func Dispatcher(ctx context.Context, cfg config.Config, log *slog.Logger) (run.P
 		Name: "dispatcher", Log: log, Drain: ready.Drain,
 		Parts: append(s.parts,
 			run.Closer("sender", closing(sender.Close)),
-			opsPart(cfg.MetricsAddr, ops.Handler(ready, registry.Handler()), log),
+			opsPart(place{on.Ops, "METRICS_ADDR", cfg.MetricsAddr}, ops.Handler(ready, registry.Handler()), log),
 			run.Background("readiness", ready.Watch),
 			run.Background("deliveries", work(s.deliver(dispatchPool, queue, sender, registry))),
 			run.Background("schedules", work(s.scheduler(registry).Run)),

@@ -29,8 +29,16 @@ import (
 // checkoutRequestsPerMinute bounds what one address asks of checkout pages: a household behind one address, not a guesser.
 const checkoutRequestsPerMinute = 120
 
+// Listeners are open already, for a process that chose its own places; where one is nil the configuration decides.
+type Listeners struct{ Public, Ops net.Listener }
+
 // HTTP wires the process that serves partners, operators and tenants.
 func HTTP(ctx context.Context, cfg config.Config, log *slog.Logger) (run.Process, error) {
+	return HTTPOn(ctx, cfg, log, Listeners{})
+}
+
+// HTTPOn is HTTP on listeners.
+func HTTPOn(ctx context.Context, cfg config.Config, log *slog.Logger, on Listeners) (run.Process, error) {
 	s, err := open(ctx, cfg, log, "http", apiConns)
 	if err != nil {
 		return run.Process{}, err
@@ -46,9 +54,9 @@ func HTTP(ctx context.Context, cfg config.Config, log *slog.Logger) (run.Process
 	return run.Process{
 		Name: "http", Log: log, Drain: ready.Drain,
 		Parts: append(s.parts,
-			opsPart(cfg.MetricsAddr, ops.Handler(ready, registry.Handler()), log),
+			opsPart(place{on.Ops, "METRICS_ADDR", cfg.MetricsAddr}, ops.Handler(ready, registry.Handler()), log),
 			run.Background("readiness", ready.Watch),
-			httpPart(cfg.HTTPAddr, app, log),
+			httpPart(place{on.Public, "HTTP_ADDR", cfg.HTTPAddr}, app, log),
 		),
 	}, nil
 }
@@ -93,11 +101,11 @@ func (s *stores) httpApp(registry *metrics.Registry) (*fiber.App, error) {
 }
 
 // httpPart listens for the public. Stopping closes the listener and waits for the answers under way.
-func httpPart(addr string, app *fiber.App, log *slog.Logger) run.Part {
+func httpPart(at place, app *fiber.App, log *slog.Logger) run.Part {
 	return run.Part{
 		Name: "http server",
 		Start: func(ctx context.Context, fail func(error)) error {
-			listener, err := listen(ctx, "HTTP_ADDR", addr)
+			listener, err := at.listen(ctx)
 			if err != nil {
 				return err
 			}
@@ -114,12 +122,12 @@ func httpPart(addr string, app *fiber.App, log *slog.Logger) run.Part {
 }
 
 // opsPart listens for operators.
-func opsPart(addr string, handler http.Handler, log *slog.Logger) run.Part {
+func opsPart(at place, handler http.Handler, log *slog.Logger) run.Part {
 	var server *ops.Server
 	return run.Part{
 		Name: "ops server",
 		Start: func(ctx context.Context, fail func(error)) error {
-			listener, err := listen(ctx, "METRICS_ADDR", addr)
+			listener, err := at.listen(ctx)
 			if err != nil {
 				return err
 			}
@@ -136,11 +144,20 @@ func opsPart(addr string, handler http.Handler, log *slog.Logger) run.Part {
 	}
 }
 
-func listen(ctx context.Context, variable, addr string) (net.Listener, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+// place is where a server listens: on what is open already, or on an address from the configuration.
+type place struct {
+	open           net.Listener
+	variable, addr string
+}
+
+func (p place) listen(ctx context.Context) (net.Listener, error) {
+	if p.open != nil {
+		return p.open, nil
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", p.addr)
 	var failed *net.OpError
 	if errors.As(err, &failed) {
-		return nil, fmt.Errorf("cannot listen on %s (%s): %w", addr, variable, failed.Err)
+		return nil, fmt.Errorf("cannot listen on %s (%s): %w", p.addr, p.variable, failed.Err)
 	}
 	return listener, err
 }
