@@ -46,7 +46,7 @@ integration: ## Test the adapters, on real Postgres and Redis
 
 .PHONY: e2e
 e2e: ## Test the processes, from outside
-	@scripts/ensure-debian.sh $(shell scripts/ensure-debian.sh --browser-if-tested)
+	@scripts/ensure-debian.sh curl $(shell scripts/ensure-debian.sh --browser-if-tested)
 	@go test ./cmd/...
 
 .PHONY: lint

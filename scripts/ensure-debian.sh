@@ -10,6 +10,7 @@ cd "$(dirname "$0")/.."
 has() {
 	case $1 in
 	gcc) echo '#include <stdlib.h>' | $(go env CC) -E - >/dev/null 2>&1 ;;
+	curl) command -v curl >/dev/null ;;
 	chromium)
 		local browser
 		for browser in chromium chromium-browser google-chrome google-chrome-stable headless-shell \
@@ -25,6 +26,7 @@ has() {
 packages_of() {
 	case $1 in
 	gcc) echo "gcc libc6-dev" ;;
+	curl) echo curl ;;
 	chromium) echo chromium ;;
 	esac
 }
@@ -32,6 +34,7 @@ packages_of() {
 why() {
 	case $1 in
 	gcc) echo "the race detector needs a C compiler with its headers" ;;
+	curl) echo "the tour of the sandbox, which a test walks, uses curl" ;;
 	chromium) echo "the browser tests need Chromium or Chrome" ;;
 	esac
 }

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 mkdir -p .local
 
-scripts/ensure-debian.sh gcc $(scripts/ensure-debian.sh --browser-if-tested)
+scripts/ensure-debian.sh gcc curl $(scripts/ensure-debian.sh --browser-if-tested)
 
 report=$(mktemp .local/checks.XXXXXX)
 set -m # a process group of its own, so that all of it can be ended
