@@ -15,4 +15,7 @@ type Maintenance interface {
 	DeleteFinishedDeliveries(ctx context.Context, at time.Time, limit int) (int, error)
 	// DeleteFinishedMails removes up to limit mails that were sent or given up before at.
 	DeleteFinishedMails(ctx context.Context, at time.Time, limit int) (int, error)
+	// TidyDeliveries goes on with what was too much for the request that enabled or deleted a subscription: it releases
+	// parked deliveries, paced, and cancels waiting ones, a bounded number of each. moved is 0 once nothing is left.
+	TidyDeliveries(ctx context.Context) (moved int, err error)
 }

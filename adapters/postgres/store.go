@@ -47,6 +47,7 @@ var (
 	_ ports.SubscriptionReader = (*Store)(nil)
 	_ ports.DeliveryReader     = (*Store)(nil)
 	_ ports.DueMails           = (*Store)(nil)
+	_ ports.Maintenance        = (*Store)(nil)
 )
 
 // NewStore makes a store over a pool of NewPool. Call Close before the pool is closed.

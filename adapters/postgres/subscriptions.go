@@ -90,8 +90,7 @@ func (s *Store) Subscriptions(ctx context.Context, partnerID id.ID, page ports.P
 		func(s webhook.Subscription) ports.Cursor { return ports.Cursor{At: s.CreatedAt, ID: s.ID} })
 }
 
-// TidyDeliveries goes on with backlogs that were too long for the request that enabled or deleted their subscription:
-// it releases parked deliveries of enabled ones, paced, and cancels waiting ones of deleted ones, up to movedAtOnce each.
+// TidyDeliveries implements ports.Maintenance, movedAtOnce deliveries of a subscription at a time.
 func (s *Store) TidyDeliveries(ctx context.Context) (moved int, err error) {
 	enabled, err := s.q.SubscriptionsToRelease(ctx, s.db)
 	if err != nil {

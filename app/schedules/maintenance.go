@@ -50,6 +50,10 @@ func (u Upkeep) Jobs() []Job {
 		cleaning("mails", func(ctx context.Context, now time.Time) (int, error) {
 			return u.Tables.DeleteFinishedMails(ctx, now.Add(-retention), cleaningBatch)
 		}),
+		{Name: "backlogs", Every: cleaningEvery, Run: func(ctx context.Context) (bool, error) {
+			moved, err := u.Tables.TidyDeliveries(ctx)
+			return moved > 0 && err == nil, err
+		}},
 	}
 }
 
