@@ -1,0 +1,156 @@
+package postgres_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+func number(t testing.TB, pool *pgxpool.Pool, sql string, args ...any) (n int) {
+	t.Helper()
+	require.NoError(t, pool.QueryRow(t.Context(), sql, args...).Scan(&n))
+	return n
+}
+
+// endpoint adds a subscription in a state of health.
+func endpoint(t testing.TB, pool *pgxpool.Pool, n byte, health string) id.ID {
+	t.Helper()
+	sub := id.ID{0xe0, n}
+	exec(t, pool, `INSERT INTO partners (id, slug, name, created_at) VALUES ($1, 'acme', 'Acme', now()) ON CONFLICT DO NOTHING`, id.ID{0xaa})
+	exec(t, pool, `INSERT INTO webhook_subscriptions (id, partner_id, url, events, secret, created_at) VALUES ($1, $2, 'https://r.example', '{deposit.activated}', '\x00', now())`, sub, id.ID{0xaa})
+	exec(t, pool, `UPDATE webhook_subscriptions SET `+health+` WHERE id = $1`, sub)
+	return sub
+}
+
+// pile adds n deliveries made at a time.
+func pile(t testing.TB, pool *pgxpool.Pool, sub id.ID, n int, made time.Time, state int, due string) {
+	t.Helper()
+	exec(t, pool, `
+		INSERT INTO deliveries (id, subscription_id, event_id, event, state, due_at, body, event_at, finished_at, taken_at)
+		SELECT (left(uuid_floor($2)::text, 18) || substr(gen_random_uuid()::text, 19))::uuid, $1, gen_random_uuid(), 'deposit.activated', $3::smallint, `+due+`, '{}', now(),
+			CASE WHEN $3::smallint >= 2 THEN now() END, CASE WHEN $3::smallint = 2 THEN now() END
+		FROM generate_series(1, $4)`, sub, made, state, n)
+}
+
+func TestBacklog_TellsWhatWaitsAndForHowLong(t *testing.T) {
+	t.Parallel()
+	_, pool := newStore(t, postgres.Options{})
+	backlog := postgres.NewBacklog(pool)
+	empty, err := backlog.Backlog(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, empty.OutboxPending)
+	require.Zero(t, empty.OutboxOldestAge)
+	require.Zero(t, empty.OldestDueAge)
+
+	healthy := endpoint(t, pool, 1, "slow = false")
+	endpoint(t, pool, 2, "slow = true")
+	held := endpoint(t, pool, 3, "held_until = now() + interval '1 minute', slow = true")
+	disabled := endpoint(t, pool, 4, "enabled = false, disabled_reason = 'disabled_by_partner'")
+	exec(t, pool, `UPDATE webhook_subscriptions SET deleted_at = now() WHERE id = $1`, endpoint(t, pool, 5, "slow = false"))
+	now := time.Now()
+	pile(t, pool, healthy, 3, now, 0, "now() - interval '40 seconds'")
+	pile(t, pool, healthy, 2, now, 0, "now() + interval '1 hour'")
+	pile(t, pool, held, 4, now, 0, "now() - interval '1 hour'")
+	pile(t, pool, disabled, 5, now, 0, "NULL")
+	pile(t, pool, healthy, 6, now, 1, "now() + interval '20 seconds'")
+	pile(t, pool, healthy, 7, now, 2, "NULL")
+	exec(t, pool, `INSERT INTO outbox (event_id, partner_id, committed_at) VALUES ($1, $3, now() - interval '90 seconds'), ($2, $3, now())`, id.ID{1}, id.ID{2}, id.ID{0xaa})
+
+	got, err := backlog.Backlog(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 2, got.OutboxPending)
+	require.InDelta(t, 90, got.OutboxOldestAge.Seconds(), 5)
+	require.Equal(t, map[ports.BacklogState]int{ports.BacklogWaiting: 9, ports.BacklogDispatched: 6, ports.BacklogParked: 5}, got.Deliveries)
+	require.InDelta(t, 40, got.OldestDueAge.Seconds(), 5, "an endpoint that is held back does not count")
+	require.Equal(t, map[ports.SubscriptionState]int{
+		ports.SubscriptionHealthy: 1, ports.SubscriptionSlow: 1, ports.SubscriptionHeld: 1, ports.SubscriptionDisabled: 1,
+	}, got.Subscriptions)
+
+	exec(t, pool, `UPDATE deliveries SET due_at = now() - interval '3 minutes' WHERE state = 1`)
+	got, err = backlog.Backlog(t.Context())
+	require.NoError(t, err)
+	require.InDelta(t, 180, got.OldestDueAge.Seconds(), 5, "a lease that ran out is due")
+}
+
+func TestBacklog_EstimatesWhatIsTooManyToCount(t *testing.T) {
+	t.Parallel()
+	_, pool := newStore(t, postgres.Options{})
+	const many = 25_000
+	pile(t, pool, endpoint(t, pool, 1, "slow = false"), many, time.Now(), 0, "now()")
+	backlog := postgres.NewBacklog(pool)
+	got, err := backlog.Backlog(t.Context())
+	require.NoError(t, err)
+	require.Greater(t, got.Deliveries[ports.BacklogWaiting], 10_000, "before vacuum looked, at least that many")
+	exec(t, pool, `VACUUM ANALYZE deliveries`)
+	got, err = backlog.Backlog(t.Context())
+	require.NoError(t, err)
+	require.InDelta(t, many, got.Deliveries[ports.BacklogWaiting], many/20)
+}
+
+func TestMaintenance_KeepsPartitionsAheadAndDropsOldOnes(t *testing.T) {
+	t.Parallel()
+	store, pool := newStore(t, postgres.Options{})
+	tables := func(pattern string) int {
+		return number(t, pool, `SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname ~ $1`, pattern)
+	}
+	require.NoError(t, store.EnsurePartitions(t.Context(), 20))
+	require.Equal(t, 22, tables(`^events_[0-9]{8}$`), "yesterday, today, and 20 days")
+	require.Equal(t, 22, tables(`^delivery_attempts_[0-9]{8}$`))
+
+	long, recent := time.Now().UTC().AddDate(0, 0, -40), time.Now().UTC().AddDate(0, 0, -20)
+	for _, day := range []time.Time{long, recent} {
+		name := day.Format("20060102")
+		exec(t, pool, `CREATE TABLE events_`+name+` PARTITION OF events FOR VALUES FROM ('`+floor(t, pool, day)+`') TO ('`+floor(t, pool, day.AddDate(0, 0, 1))+`')`)
+	}
+	require.NoError(t, store.DropPartitions(t.Context(), 30))
+	require.Zero(t, tables(`^events_`+long.Format("20060102")))
+	require.Equal(t, 1, tables(`^events_`+recent.Format("20060102")))
+	require.Equal(t, 23, tables(`^events_[0-9]{8}$`))
+}
+
+func floor(t testing.TB, pool *pgxpool.Pool, at time.Time) (text string) {
+	t.Helper()
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT uuid_floor($1)::text`, at).Scan(&text))
+	return text
+}
+
+func TestMaintenance_DeletesWhatIsFinishedAndOld(t *testing.T) {
+	t.Parallel()
+	store, pool := newStore(t, postgres.Options{})
+	now := time.Now()
+	old, edge := now.AddDate(0, 0, -40), now.AddDate(0, 0, -30)
+	first, second := endpoint(t, pool, 1, "slow = false"), endpoint(t, pool, 2, "slow = false")
+	pile(t, pool, first, 30, old, 2, "NULL")
+	pile(t, pool, second, 20, old, 3, "NULL")
+	pile(t, pool, first, 5, old, 0, "now()")
+	pile(t, pool, first, 7, now, 2, "NULL")
+
+	var rounds []int
+	for {
+		n, err := store.DeleteFinishedDeliveries(t.Context(), edge, 20)
+		require.NoError(t, err)
+		if n == 0 {
+			break
+		}
+		rounds = append(rounds, n)
+	}
+	require.Equal(t, []int{20, 20, 10}, rounds, "in batches")
+	require.Equal(t, 5, number(t, pool, `SELECT count(*) FROM deliveries WHERE state = 0`), "what is not finished stays, however old")
+	require.Equal(t, 7, number(t, pool, `SELECT count(*) FROM deliveries WHERE state = 2`), "what is young stays")
+
+	exec(t, pool, `
+		INSERT INTO mails (id, recipient, subject, body, created_at, due_at, sent_at)
+		SELECT uuid_floor($1::timestamptz + n * interval '1 second'), 'a@example.com', 's', 'b', $1, $1, CASE WHEN n <= 3 THEN $1::timestamptz END
+		FROM generate_series(1, 5) n`, old)
+	n, err := store.DeleteFinishedMails(context.WithoutCancel(t.Context()), edge, 10)
+	require.NoError(t, err)
+	require.Equal(t, 3, n)
+	require.Equal(t, 2, number(t, pool, `SELECT count(*) FROM mails`))
+}
