@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"runtime"
 	"time"
 )
 
@@ -51,6 +52,7 @@ func (b *batcher[In, Out]) serve(ctx context.Context) {
 func (b *batcher[In, Out]) gather(first pending[In, Out]) []pending[In, Out] {
 	group := []pending[In, Out]{first}
 	if b.linger == 0 {
+		runtime.Gosched() // the claims of a job come one after the other, on goroutines that are ready to run
 		for len(group) < b.limit {
 			select {
 			case p := <-b.queue:

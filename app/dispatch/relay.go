@@ -13,7 +13,7 @@ import (
 
 // relayPace is the least time between two relays that found something: at a high rate, a few milliseconds of company
 // make a group of what would have been many transactions.
-const relayPace = 4 * time.Millisecond
+const relayPace = 8 * time.Millisecond
 
 // relayLoop empties the outbox whenever it is rung, and looks by itself in between, since a ring may be lost.
 func (d *Dispatcher) relayLoop(ctx context.Context) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"runtime/debug"
 
 	"partnerdeposits/cmd/internal/config"
 )
@@ -18,12 +19,19 @@ const (
 	ExitUsage   = 2 // wrong configuration or wrong arguments
 )
 
+// gcPercent lets the heap of a process whose live data are a few megabytes grow to five times their size before it is
+// collected: a third less CPU under load, for some tens of megabytes. GOGC overrules it.
+const gcPercent = 400
+
 // Main runs a service: configuration from the environment, parts from build, until a signal. It returns the exit code.
 func Main(build func(ctx context.Context, cfg config.Config, log *slog.Logger) (Process, error)) int {
 	return main(os.Environ(), os.Stderr, build)
 }
 
 func main(environ []string, stderr io.Writer, build func(ctx context.Context, cfg config.Config, log *slog.Logger) (Process, error)) int {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 	cfg, err := config.Load(environ, config.Service)
 	if err != nil {
 		return Fail(stderr, err)
