@@ -1,0 +1,211 @@
+package metrics_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/metrics"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+// scrape gives every series of the registry but those of the Go runtime, with their values.
+func scrape(t testing.TB, r *metrics.Registry) map[string]string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	r.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	body, err := io.ReadAll(w.Body)
+	require.NoError(t, err)
+	series := map[string]string{}
+	for line := range strings.SplitSeq(string(body), "\n") {
+		if strings.HasPrefix(line, "svc_") {
+			at := strings.LastIndexByte(line, ' ')
+			series[line[:at]] = line[at+1:]
+		}
+	}
+	return series
+}
+
+// shapes gives name{label,label} of every series, once.
+func shapes(series map[string]string) []string {
+	value := regexp.MustCompile(`="[^"]*"`)
+	var out []string
+	for s := range series {
+		s = value.ReplaceAllString(s, "")
+		s = strings.NewReplacer("_bucket{le}", "", "_bucket{", "{", ",le}", "}", "_sum", "", "_count", "").Replace(s)
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// still is a backlog that does not move.
+type still ports.Backlog
+
+func (s still) Backlog(context.Context) (ports.Backlog, error) { return ports.Backlog(s), nil }
+
+var quiet = slog.New(slog.DiscardHandler)
+
+func full(t testing.TB) (*metrics.Registry, *metrics.HTTP, *metrics.Deposits, *metrics.Dispatch) {
+	t.Helper()
+	r := metrics.NewRegistry(quiet)
+	h := r.HTTP([]string{"partner_api", "connect"}, []string{"executed", "replayed"})
+	h.Route("partner_api", "/api/partner/v1/deposits", "POST")
+	pool, err := pgxpool.New(t.Context(), "postgres://nobody@127.0.0.1:1/none")
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"})
+	t.Cleanup(func() { _ = client.Close() })
+	r.PostgresPools(map[string]*pgxpool.Pool{"http": pool})
+	r.RedisPools(map[string]redis.UniversalClient{"http": client})
+	r.Backlog(still{OutboxPending: 3})
+	r.Queues([]string{"deliveries:fast"}, []string{"pending", "active"}, func(string) (map[string]int, error) { return map[string]int{"active": 2}, nil })
+	return r, h, r.Deposits(), r.Dispatch()
+}
+
+// TestNames holds names and labels to operations.md: dashboards and alerts rely on them.
+func TestNames(t *testing.T) {
+	r, _, _, _ := full(t)
+	require.Equal(t, []string{
+		"svc_build_info{go_version,revision,version}",
+		"svc_deposits_transitions_total{by,from,to}",
+		"svc_http_request_duration_seconds{route,surface}",
+		"svc_http_requests_total{code,method,route,surface}",
+		"svc_idempotency_total{result}",
+		"svc_outbox_oldest_age_seconds",
+		"svc_outbox_pending",
+		"svc_outbox_relayed_total",
+		"svc_pg_pool_acquires_total{pool}",
+		"svc_pg_pool_connections{pool,state}",
+		"svc_pg_pool_max_connections{pool}",
+		"svc_pg_pool_wait_seconds_total{pool}",
+		"svc_pg_pool_waits_total{pool}",
+		"svc_queue_depth{queue,state}",
+		"svc_rate_limited_total{surface}",
+		"svc_rate_limiter_failopen_total",
+		"svc_redis_pool_connections{pool,state}",
+		"svc_redis_pool_timeouts_total{pool}",
+		"svc_webhook_attempt_duration_seconds{result}",
+		"svc_webhook_attempts_total{event,result}",
+		"svc_webhook_deliveries_finished_total{event,outcome}",
+		"svc_webhook_deliveries_pending{state}",
+		"svc_webhook_delivery_latency_seconds{event}",
+		"svc_webhook_inflight{lane}",
+		"svc_webhook_oldest_due_age_seconds",
+		"svc_webhook_reconciled_total",
+		"svc_webhook_subscriptions{state}",
+	}, shapes(scrape(t, r)))
+}
+
+func TestSeries_ClosedSetsExistFromTheStartAtZero(t *testing.T) {
+	r, _, _, _ := full(t)
+	got := scrape(t, r)
+	for _, series := range []string{
+		`svc_webhook_attempts_total{event="deposit.captured",result="blocked"}`,
+		`svc_webhook_deliveries_finished_total{event="rental_operator.linked",outcome="failed"}`,
+		`svc_webhook_attempt_duration_seconds_count{result="tls"}`,
+		`svc_webhook_delivery_latency_seconds_count{event="deposit.expired"}`,
+		`svc_webhook_inflight{lane="slow"}`,
+		`svc_webhook_deliveries_pending{state="parked"}`,
+		`svc_webhook_subscriptions{state="held"}`,
+		`svc_deposits_transitions_total{by="tenant",from="pending",to="active"}`,
+		`svc_deposits_transitions_total{by="scheduler",from="active",to="close"}`,
+		`svc_deposits_transitions_total{by="partner",from="active",to="captured"}`,
+		`svc_idempotency_total{result="replayed"}`,
+		`svc_rate_limited_total{surface="connect"}`,
+		`svc_rate_limiter_failopen_total`,
+		`svc_http_requests_total{code="500",method="POST",route="/api/partner/v1/deposits",surface="partner_api"}`,
+		`svc_http_request_duration_seconds_count{route="/api/partner/v1/deposits",surface="partner_api"}`,
+		`svc_queue_depth{queue="deliveries:fast",state="pending"}`,
+		`svc_outbox_relayed_total`,
+		`svc_webhook_reconciled_total`,
+	} {
+		require.Equal(t, "0", got[series], series)
+	}
+	require.Equal(t, "3", got["svc_outbox_pending"])
+	require.Equal(t, "2", got[`svc_queue_depth{queue="deliveries:fast",state="active"}`])
+	require.NotContains(t, got, `svc_deposits_transitions_total{by="tenant",from="close",to="active"}`, "what cannot happen has no series")
+}
+
+func TestCounts(t *testing.T) {
+	r, h, d, w := full(t)
+	h.Request("partner_api", "/api/partner/v1/deposits", "POST", 429, 20*time.Millisecond)
+	h.Idempotency("replayed")
+	h.LimiterFailedOpen()
+	d.Transitioned(deposit.Pending, deposit.Active, "tenant")
+	w.Relayed(7)
+	w.Reconciled(2)
+	w.Attempted(webhook.DepositActivated, webhook.ResultTimeout, 10*time.Second)
+	w.Finished(webhook.DepositActivated, webhook.StatusSucceeded, 30*time.Millisecond)
+	w.Finished(webhook.DepositActivated, webhook.StatusFailed, 69*time.Hour)
+	w.Inflight("fast", 2)
+	w.Inflight("fast", -1)
+	got := scrape(t, r)
+	for series, want := range map[string]string{
+		`svc_http_requests_total{code="429",method="POST",route="/api/partner/v1/deposits",surface="partner_api"}`: "1",
+		`svc_http_request_duration_seconds_sum{route="/api/partner/v1/deposits",surface="partner_api"}`:            "0.02",
+		`svc_rate_limited_total{surface="partner_api"}`:                                                            "1",
+		`svc_idempotency_total{result="replayed"}`:                                                                 "1",
+		`svc_rate_limiter_failopen_total`:                                                                          "1",
+		`svc_deposits_transitions_total{by="tenant",from="pending",to="active"}`:                                   "1",
+		`svc_outbox_relayed_total`:                                                                                 "7",
+		`svc_webhook_reconciled_total`:                                                                             "2",
+		`svc_webhook_attempts_total{event="deposit.activated",result="timeout"}`:                                   "1",
+		`svc_webhook_attempt_duration_seconds_sum{result="timeout"}`:                                               "10",
+		`svc_webhook_deliveries_finished_total{event="deposit.activated",outcome="failed"}`:                        "1",
+		`svc_webhook_delivery_latency_seconds_count{event="deposit.activated"}`:                                    "1",
+		`svc_webhook_delivery_latency_seconds_bucket{event="deposit.activated",le="0.05"}`:                         "1",
+		`svc_webhook_deliveries_finished_total{event="deposit.activated",outcome="succeeded"}`:                     "1",
+		`svc_webhook_inflight{lane="fast"}`:                                                                        "1",
+	} {
+		require.Equal(t, want, got[series], series)
+	}
+}
+
+// counting tells how often it was asked, and fails when told to.
+type counting struct {
+	asked int
+	away  bool
+}
+
+func (c *counting) Backlog(context.Context) (ports.Backlog, error) {
+	c.asked++
+	if c.away {
+		return ports.Backlog{}, errors.New("connection refused")
+	}
+	return ports.Backlog{OutboxPending: c.asked}, nil
+}
+
+func TestBacklog_IsAskedForOnceInAWhileAndKeptWhileAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := metrics.NewRegistry(quiet)
+		source := &counting{}
+		r.Backlog(source)
+		for range 20 {
+			require.Equal(t, "1", scrape(t, r)["svc_outbox_pending"])
+		}
+		require.Equal(t, 1, source.asked, "twenty scrapes, one question")
+		<-time.After(6 * time.Second)
+		require.Equal(t, "2", scrape(t, r)["svc_outbox_pending"])
+		source.away = true
+		<-time.After(6 * time.Second)
+		require.Equal(t, "2", scrape(t, r)["svc_outbox_pending"], "what was last known")
+		require.Equal(t, 3, source.asked)
+	})
+}
