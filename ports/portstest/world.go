@@ -22,7 +22,7 @@ import (
 )
 
 // Backend keeps the service's truth: the unit of work and every reader.
-type Backend interface { //nolint:interfacebloat // the sum of ports that one adapter implements
+type Backend interface {
 	ports.UnitOfWork
 	ports.PartnerReader
 	ports.KeyReader
