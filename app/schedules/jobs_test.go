@@ -1,0 +1,100 @@
+package schedules_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/pgtest"
+	"partnerdeposits/adapters/secrets"
+	"partnerdeposits/adapters/system"
+	"partnerdeposits/app/schedules"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+func setup(t *testing.T) (*postgres.Store, *pgxpool.Pool) {
+	t.Helper()
+	pool := pgtest.New(t)
+	cipher, err := secrets.Open(secrets.DevelopmentKeyset)
+	require.NoError(t, err)
+	store := postgres.NewStore(pool, cipher, postgres.Options{})
+	t.Cleanup(func() { store.Close(context.Background()) })
+	return store, pool
+}
+
+// postman takes mails, but for those to a bad address.
+type postman struct{ took []string }
+
+func (p *postman) Send(_ context.Context, m ports.Mail) error {
+	if m.To == "bad@example.com" {
+		return errors.New("550 no such user")
+	}
+	p.took = append(p.took, m.Subject)
+	return nil
+}
+
+func TestMails_OneThatCannotBeSentHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	store, pool := setup(t)
+	now := time.Now()
+	for i, to := range []string{"a@example.com", "bad@example.com", "c@example.com"} {
+		require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context, repos ports.Repositories) error {
+			return repos.Mails.Enqueue(ctx, ports.Mail{ID: id.ID{byte(i + 1)}, To: to, Subject: "to " + to, Body: "b", CreatedAt: now.Add(time.Duration(i) * time.Millisecond)})
+		}))
+	}
+	post := &postman{}
+	job := schedules.Mails(store, post, time.Second)
+	more, err := job.Run(t.Context())
+	require.False(t, more)
+	require.ErrorContains(t, err, "550 no such user")
+	require.Equal(t, []string{"to a@example.com", "to c@example.com"}, post.took)
+
+	more, err = job.Run(t.Context())
+	require.NoError(t, err, "the bad one waits for its time")
+	require.False(t, more)
+	require.Len(t, post.took, 2, "what was sent is not sent again")
+	var sent, failed int
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(sent_at), count(failed_at) FROM mails`).Scan(&sent, &failed))
+	require.Equal(t, 2, sent)
+	require.Zero(t, failed, "it is tried again")
+}
+
+func TestUpkeep_EveryJobRunsOnTheRealTables(t *testing.T) {
+	t.Parallel()
+	store, pool := setup(t)
+	_, err := pool.Exec(t.Context(), `
+		INSERT INTO operators (id, email, email_key, password_hash, created_at) VALUES ($1, 'a@example.com', 'a@example.com', 'x', now())`, id.ID{1})
+	require.NoError(t, err)
+	_, err = pool.Exec(t.Context(), `
+		INSERT INTO sessions (token_hash, operator_id, created_at, last_seen_at, expires_at)
+		SELECT sha256(n::text::bytea), $1, now(), now(), now() + CASE WHEN n <= 1500 THEN interval '-1 minute' ELSE interval '1 hour' END
+		FROM generate_series(1, 1503) n`, id.ID{1})
+	require.NoError(t, err)
+	_, err = pool.Exec(t.Context(), `
+		INSERT INTO idempotency_keys (partner_id, route, key, fingerprint, status, response, created_at)
+		SELECT $1, 'POST /x', gen_random_uuid(), sha256('x'), 201, '\x00', now() - n * interval '1 hour' FROM generate_series(1, 30) n`, id.ID{1})
+	require.NoError(t, err)
+
+	for _, job := range (schedules.Upkeep{Tables: store, Work: store, Clock: system.Clock{}}).Jobs() {
+		rounds := 0
+		for more := true; more; rounds++ {
+			more, err = job.Run(t.Context())
+			require.NoError(t, err, job.Name)
+			require.Less(t, rounds, 5, job.Name)
+		}
+	}
+	count := func(table string) (n int) {
+		require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*) FROM `+table).Scan(&n))
+		return n
+	}
+	require.Equal(t, 3, count("sessions"), "expired ones are gone, in as many rounds as it takes")
+	require.Equal(t, 23, count("idempotency_keys"), "those of the last 24 hours stay")
+}
