@@ -14,7 +14,7 @@ export PATH := $(TOOLS):$(PATH)
 export GOFLAGS := $(GOFLAGS) -buildvcs=false
 
 # Only the race detector needs cgo. Without it binaries are static, and lint, tools and builds share one build cache.
-export CGO_ENABLED := 0
+export CGO_ENABLED ?= 0
 
 .PHONY: help
 help: ## List the targets
@@ -41,12 +41,13 @@ unit: ## Test the rules, use cases and ports: no service needed, seconds
 	@go test ./core/... ./app/... ./ports/...
 
 .PHONY: integration
-integration: ## Test the adapters, on real Postgres and Redis
+integration: ## Test the adapters, on real Postgres and Redis, and pages in a browser
+	@scripts/ensure-debian.sh chromium
 	@go test ./adapters/...
 
 .PHONY: e2e
 e2e: ## Test the processes, from outside
-	@scripts/ensure-debian.sh curl $(shell scripts/ensure-debian.sh --browser-if-tested)
+	@scripts/ensure-debian.sh curl
 	@go test ./cmd/...
 
 .PHONY: lint

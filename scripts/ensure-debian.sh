@@ -3,7 +3,6 @@
 # (Postgres and Redis are found, or installed, by the tests themselves: adapters/backing.)
 #
 #   scripts/ensure-debian.sh gcc chromium
-#   scripts/ensure-debian.sh --browser-if-tested    prints "chromium" where a test drives a browser
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -49,11 +48,6 @@ apt_install() {
 	# Fresh machines have no package lists yet.
 	as_root "${install[@]}" >/dev/null 2>&1 || { as_root "${get[@]}" update && as_root "${install[@]}" >/dev/null; }
 }
-
-if [ "${1:-}" = --browser-if-tested ]; then
-	if grep -rqs --include='*.go' '"github.com/chromedp/chromedp"' adapters cmd; then echo chromium; fi
-	exit 0
-fi
 
 for need in "$@"; do
 	has "$need" && continue
