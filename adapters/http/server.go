@@ -27,6 +27,8 @@ type Config struct {
 	// Observe is called for every answer, for metrics; Route once for each route, before the server answers.
 	Observe func(middleware.Observation)
 	Route   func(surface, route, method string)
+
+	Traced bool // make a span of every request
 }
 
 // Surfaces is everything that is served.
@@ -57,6 +59,9 @@ func New(cfg Config, s Surfaces) (*fiber.App, error) {
 		middleware.Deadline(middleware.DeadlineAfter),
 		middleware.Framing(),
 	)
+	if cfg.Traced {
+		app.Use(tracing())
+	}
 	if err := mount(app, s); err != nil {
 		return nil, err
 	}

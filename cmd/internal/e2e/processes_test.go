@@ -1,9 +1,13 @@
 package e2e_test
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -177,4 +181,48 @@ func TestStart_WithoutRedisDeliversAllTheSame(t *testing.T) {
 	start(t, "dispatcher", w.environ...)
 	w.link(t, "villa-13")
 	require.Equal(t, "rental_operator.linked", r.await(t, 1)[0].event)
+}
+
+// TestTraces_AreExportedWithoutCredentials: OTEL_EXPORTER_OTLP_ENDPOINT turns tracing on.
+func TestTraces_AreExportedWithoutCredentials(t *testing.T) {
+	t.Parallel()
+	var exported syncBuffer
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/traces" {
+			_, _ = io.Copy(&exported, r.Body)
+		}
+	}))
+	t.Cleanup(collector.Close)
+	w := newWorld(t, "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL)
+	h := w.http(t)
+	_, checkoutURL := w.deposit(t, w.link(t, "villa-14"))
+	newBrowser(t).open(checkoutURL)
+	require.Zero(t, h.stop(t), "what is left is exported at the end")
+	spans := exported.String()
+	require.Contains(t, spans, "GET /checkout/:token")
+	require.Contains(t, spans, "POST /api/partner/v1/deposits")
+	require.Contains(t, spans, "partnerdeposits-http")
+	token := checkoutURL[strings.LastIndexByte(checkoutURL, '/')+1:]
+	for _, secret := range []string{token, w.apiKey, w.connectSecret, "correct-horse", "villa-14@example.com"} {
+		require.NotContains(t, spans, secret)
+	}
+	require.NotContains(t, h.log.String(), token)
+	require.NotContains(t, h.log.String(), w.apiKey)
+}
+
+type syncBuffer struct {
+	mu     sync.Mutex
+	buffer bytes.Buffer
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buffer.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buffer.String()
 }

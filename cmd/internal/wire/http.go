@@ -81,7 +81,7 @@ func (s *stores) httpApp(registry *metrics.Registry) (*fiber.App, error) {
 		return nil, err
 	}
 	return httpadapter.New(httpadapter.Config{
-		Log: s.log, TrustedProxies: s.cfg.TrustedProxies, HSTS: s.cfg.HTTPS(), Route: counted.Route,
+		Log: s.log, TrustedProxies: s.cfg.TrustedProxies, HSTS: s.cfg.HTTPS(), Traced: traced(s.cfg), Route: counted.Route,
 		Observe: func(o middleware.Observation) { counted.Request(o.Surface, o.Route, o.Method, o.Status, o.Duration) },
 	}, httpadapter.Surfaces{
 		PartnerAPI: partnerapi.Deps{

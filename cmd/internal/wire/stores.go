@@ -55,6 +55,13 @@ func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string,
 	if s.cipher, err = cipherOf(cfg, log); err != nil {
 		return nil, err
 	}
+	if traced(cfg) {
+		traces, err := tracing(ctx, cfg, log, name)
+		if err != nil {
+			return nil, err
+		}
+		s.parts = append(s.parts, traces)
+	}
 	if s.pool, err = s.newPool(ctx, name, postgres.PoolOptions{MaxConns: conns}); err != nil {
 		return nil, err
 	}
@@ -63,6 +70,9 @@ func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string,
 		return nil, err
 	}
 	if s.redis, err = redisadapter.NewClient(cfg.RedisURL.Reveal()); err != nil {
+		return nil, err
+	}
+	if err := traceRedis(cfg, s.redis); err != nil {
 		return nil, err
 	}
 	s.guard = redisadapter.NewGuard(s.redis)

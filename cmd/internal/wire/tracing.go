@@ -1,9 +1,66 @@
 package wire
 
 import (
+	"context"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/exaring/otelpgx"
 	"github.com/jackc/pgx/v5"
+	"github.com/redis/go-redis/extra/redisotel/v9"
+	"github.com/redis/go-redis/v9"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
+	"go.opentelemetry.io/otel/sdk/trace"
 
 	"partnerdeposits/cmd/internal/config"
+	"partnerdeposits/cmd/internal/run"
 )
 
-func queryTracer(config.Config) pgx.QueryTracer { return nil }
+// lastExport is how long the spans that are left may hold up the end of a process.
+const lastExport = 3 * time.Second
+
+// traced tells whether OTEL_EXPORTER_OTLP_ENDPOINT asks for traces.
+func traced(cfg config.Config) bool { return cfg.TracesEndpoint != "" }
+
+// tracing exports spans until the process has stopped everything else. What a span tells is bounded: routes, SQL
+// without its arguments, Redis commands without theirs.
+func tracing(ctx context.Context, cfg config.Config, log *slog.Logger, process string) (run.Part, error) {
+	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(strings.TrimSuffix(cfg.TracesEndpoint, "/")+"/v1/traces"))
+	if err != nil {
+		return run.Part{}, err
+	}
+	provider := trace.NewTracerProvider(
+		trace.WithBatcher(exporter),
+		trace.WithResource(resource.NewSchemaless(
+			attribute.String("service.name", "partnerdeposits-"+process),
+			attribute.String("deployment.environment", string(cfg.Environment)),
+		)),
+	)
+	otel.SetTracerProvider(provider)
+	otel.SetTextMapPropagator(propagation.TraceContext{})
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("traces cannot be exported", "error", err) }))
+	return run.Part{Name: "traces", Stop: func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, lastExport)
+		defer cancel()
+		return provider.Shutdown(ctx)
+	}}, nil
+}
+
+func queryTracer(cfg config.Config) pgx.QueryTracer {
+	if !traced(cfg) {
+		return nil
+	}
+	return otelpgx.NewTracer(otelpgx.WithTrimSQLInSpanName())
+}
+
+func traceRedis(cfg config.Config, client redis.UniversalClient) error {
+	if !traced(cfg) {
+		return nil
+	}
+	return redisotel.InstrumentTracing(client, redisotel.WithDBStatement(false))
+}
