@@ -1,0 +1,80 @@
+package procs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Build is how commands are built.
+type Build struct {
+	Tags []string
+	Race bool // with the race detector, which needs a C compiler
+}
+
+// Into builds commands of this module, such as "dispatcher", into dir.
+func (b Build) Into(ctx context.Context, dir string, commands ...string) error {
+	args := []string{"build", "-o", dir + string(filepath.Separator)}
+	env := os.Environ()
+	if len(b.Tags) > 0 {
+		args = append(args, "-tags", strings.Join(b.Tags, ","))
+	}
+	if b.Race {
+		args, env = append(args, "-race"), append(env, "CGO_ENABLED=1")
+	}
+	for _, c := range commands {
+		args = append(args, "partnerdeposits/cmd/"+c)
+	}
+	cmd := exec.CommandContext(ctx, "go", args...) //nolint:gosec // our own commands
+	cmd.Env = env
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// FreePort finds a port of 127.0.0.1 that nobody listens on, below those that outgoing connections are given, so that
+// a process that is down for a while finds it free again.
+func FreePort() (string, error) {
+	const from, below, tries = 10_000, 20_000, 100
+	for range tries {
+		port := strconv.Itoa(from + rand.IntN(below-from)) //nolint:gosec // a port is no secret
+		listener, err := net.Listen("tcp4", "127.0.0.1:"+port)
+		if err == nil {
+			return port, listener.Close()
+		}
+	}
+	return "", errors.New("procs: no free port")
+}
+
+// tail keeps the last part of a log.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+const tailSize = 64 << 10
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, b...)
+	if over := len(t.text) - tailSize; over > tailSize {
+		t.text = append([]byte(nil), t.text[over:]...)
+	}
+	return len(b), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.text)
+}

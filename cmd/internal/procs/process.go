@@ -1,0 +1,168 @@
+// Package procs runs built commands of ours as processes, for programs that measure or torment them from outside.
+package procs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// Spec says what to run.
+type Spec struct {
+	Name string // for messages
+	Path string
+	Args []string
+	Env  []string
+	Log  io.Writer // takes the output besides Process.Log; nil: nobody
+}
+
+// Process is a running command. It does not outlive the process that started it, however that one ends.
+type Process struct {
+	Name  string
+	cmd   *exec.Cmd
+	stdin io.WriteCloser
+	log   tail
+	done  chan struct{}
+}
+
+// Start starts a process.
+func Start(s Spec) (*Process, error) {
+	p := &Process{Name: s.Name, cmd: exec.Command(s.Path, s.Args...), done: make(chan struct{})} //nolint:gosec,noctx // our own binaries, ended by their owner
+	p.cmd.Env = s.Env
+	var out io.Writer = &p.log
+	if s.Log != nil {
+		out = io.MultiWriter(&p.log, s.Log)
+	}
+	p.cmd.Stdout, p.cmd.Stderr = out, out
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true} // Ctrl-C is for the owner
+	var err error
+	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	started := make(chan error)
+	go func() {
+		// The parent-death signal comes when the thread that forked ends, so it is held as long as the process lives.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := p.cmd.Start()
+		started <- err
+		if err == nil {
+			_ = p.cmd.Wait() // how it ended is in ProcessState
+			close(p.done)
+		}
+	}()
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("start %s: %w", s.Name, err)
+	}
+	return p, nil
+}
+
+// Pid of the process, also after its end.
+func (p *Process) Pid() int { return p.cmd.Process.Pid }
+
+// Done is closed once the process has ended.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Running tells whether the process has not ended yet.
+func (p *Process) Running() bool {
+	select {
+	case <-p.done:
+		return false
+	default:
+		return true
+	}
+}
+
+// Signal sends sig; to a process that has ended, nothing.
+func (p *Process) Signal(sig syscall.Signal) { _ = p.cmd.Process.Signal(sig) }
+
+// Tell writes a line to the process's standard input. A process that does not read is not waited for beyond a pipe's size.
+func (p *Process) Tell(line string) { _, _ = io.WriteString(p.stdin, line+"\n") }
+
+// Kill ends the process as a crash does and waits until it is gone.
+func (p *Process) Kill() {
+	_ = p.cmd.Process.Kill()
+	<-p.done
+}
+
+// Stop asks the process to end and waits; after grace it is killed.
+//
+// Returns an error for a process that ended otherwise than with exit code 0.
+func (p *Process) Stop(grace time.Duration) error {
+	p.Signal(syscall.SIGTERM)
+	p.Signal(syscall.SIGCONT)
+	select {
+	case <-p.done:
+	case <-time.After(grace):
+		p.Kill()
+		return fmt.Errorf("%s did not end within %v", p.Name, grace)
+	}
+	if code := p.cmd.ProcessState.ExitCode(); code != 0 {
+		return fmt.Errorf("%s ended with %s", p.Name, p.Ended())
+	}
+	return nil
+}
+
+// Killed tells whether the process has ended by SIGKILL.
+func (p *Process) Killed() bool {
+	if p.Running() {
+		return false
+	}
+	status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
+}
+
+// Ended says in words how the process ended.
+func (p *Process) Ended() string {
+	if p.Running() {
+		return "running"
+	}
+	return p.cmd.ProcessState.String()
+}
+
+// Log is the last part of what the process wrote.
+func (p *Process) Log() string { return p.log.String() }
+
+var errEnded = errors.New("the process has ended")
+
+// AwaitOK polls url until it answers 200, the process ends or ctx does.
+func (p *Process) AwaitOK(ctx context.Context, url string) error {
+	client := &http.Client{Timeout: 5 * time.Second}
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	var last error
+	for {
+		if last = ask(ctx, client, url); last == nil {
+			return nil
+		}
+		select {
+		case <-p.done:
+			return fmt.Errorf("%s: %w (%s):\n%s", p.Name, errEnded, p.Ended(), p.Log())
+		case <-ctx.Done():
+			return fmt.Errorf("%s is not ready: %w:\n%s", p.Name, errors.Join(ctx.Err(), last), p.Log())
+		case <-ticker.C:
+		}
+	}
+}
+
+func ask(ctx context.Context, client *http.Client, url string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answers %d", url, response.StatusCode)
+	}
+	return nil
+}
