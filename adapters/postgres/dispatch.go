@@ -53,16 +53,15 @@ func (s *Dispatch) Pending(ctx context.Context) (bool, error) {
 func (s *Dispatch) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event, []ports.Endpoint) []ports.NewDelivery) (relayed int, claims []ports.Claim, err error) {
 	err = inTx(ctx, s.pool, func(tx pgx.Tx) error {
 		relayed, claims = 0, nil
-		taken, err := takeOutbox(ctx, tx, limit)
-		if err != nil || len(taken.ids) == 0 {
+		events, err := takeOutbox(ctx, tx, limit)
+		if err != nil || len(events) == 0 {
 			return err
 		}
-		failpoint.Hit("relay.taken")
-		events, endpoints, err := readEvents(ctx, tx, taken)
+		endpoints, err := fileEvents(ctx, tx, events)
 		if err != nil {
 			return err
 		}
-		relayed = len(taken.ids)
+		relayed = len(events)
 		claims, err = insertDeliveries(ctx, tx, plan(events, endpoints), lease)
 		failpoint.Hit("relay.inserted")
 		return err
@@ -70,66 +69,52 @@ func (s *Dispatch) Relay(ctx context.Context, limit int, lease time.Duration, pl
 	return relayed, claims, err
 }
 
-// outboxRows are rows taken off the outbox, column by column.
-type outboxRows struct {
-	ids, partners []id.ID
-	committed     map[id.ID]time.Time
-}
-
-func takeOutbox(ctx context.Context, tx pgx.Tx, limit int) (taken outboxRows, err error) {
+func takeOutbox(ctx context.Context, tx pgx.Tx, limit int) ([]ports.Event, error) {
 	const take = `
 		DELETE FROM outbox WHERE event_id = ANY (ARRAY (
 			SELECT event_id FROM outbox
 			WHERE event_id >= CASE WHEN $2 THEN uuid_floor(now() - $3::interval) ELSE '00000000-0000-0000-0000-000000000000'::uuid END
 			ORDER BY event_id LIMIT $1 FOR UPDATE SKIP LOCKED))
-		RETURNING event_id, partner_id, committed_at`
-	taken.committed = map[id.ID]time.Time{}
+		RETURNING event_id, partner_id, name, deposit_id, data, created_at, committed_at`
 	for _, fresh := range []bool{true, false} {
 		rows, err := tx.Query(ctx, take, limit, fresh, freshSpan)
 		if err != nil {
-			return taken, err
+			return nil, err
 		}
-		var eventID, partnerID id.ID
-		var at time.Time
-		_, err = pgx.ForEachRow(rows, []any{&eventID, &partnerID, &at}, func() error {
-			taken.ids, taken.partners = append(taken.ids, eventID), append(taken.partners, partnerID)
-			taken.committed[eventID] = at
-			return nil
-		})
-		if err != nil || len(taken.ids) > 0 {
-			return taken, err
+		events, err := pgx.CollectRows(rows, pgx.RowToStructByPos[ports.Event])
+		if err != nil || len(events) > 0 {
+			return events, err
 		}
 	}
-	return taken, nil
+	return nil, nil
 }
 
-// readEvents reads events and, share-locked so that none is deleted or disabled before the deliveries are in, the
-// subscriptions of their partners.
-func readEvents(ctx context.Context, tx pgx.Tx, taken outboxRows) ([]ports.Event, []ports.Endpoint, error) {
+// fileEvents keeps the events and reads the subscriptions of their partners, share-locked so that none is deleted or
+// disabled before the deliveries are in.
+func fileEvents(ctx context.Context, tx pgx.Tx, events []ports.Event) ([]ports.Endpoint, error) {
+	n := len(events)
+	ids, partners, names, deposits := make([]id.ID, n), make([]id.ID, n), make([]string, n), make([]id.ID, n)
+	data, at := make([]string, n), make([]time.Time, n)
+	for i, e := range events {
+		ids[i], partners[i], names[i], deposits[i], data[i], at[i] = e.ID, e.PartnerID, string(e.Name), e.DepositID, string(e.Data), e.CreatedAt
+	}
 	batch := &pgx.Batch{}
-	batch.Queue(`SELECT e.id, e.partner_id, e.name, e.deposit_id, e.data, e.created_at
-		FROM unnest($1::uuid[], $2::uuid[]) AS o(id, partner_id) JOIN events e ON e.partner_id = o.partner_id AND e.id = o.id ORDER BY e.id`, taken.ids, taken.partners)
+	batch.Queue(`INSERT INTO events (id, partner_id, name, deposit_id, data, created_at)
+		SELECT e.id, e.partner_id, e.name, nullif(e.deposit_id, '00000000-0000-0000-0000-000000000000'), e.data, e.created_at
+		FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::timestamptz[]) AS e(id, partner_id, name, deposit_id, data, created_at)
+		ON CONFLICT (partner_id, id) DO NOTHING`, ids, partners, names, deposits, data, at)
 	batch.Queue(`SELECT `+endpointColumns+` FROM webhook_subscriptions s
-		WHERE s.partner_id = ANY ($1) AND s.deleted_at IS NULL ORDER BY s.id FOR SHARE`, distinct(taken.partners))
+		WHERE s.partner_id = ANY ($1) AND s.deleted_at IS NULL ORDER BY s.id FOR SHARE`, distinct(partners))
 	results := tx.SendBatch(ctx, batch)
 	defer func() { _ = results.Close() }()
+	if _, err := results.Exec(); err != nil {
+		return nil, err
+	}
 	rows, err := results.Query()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	events, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (e ports.Event, err error) {
-		err = row.Scan(&e.ID, &e.PartnerID, &e.Name, &e.DepositID, &e.Data, &e.CreatedAt)
-		e.CommittedAt = taken.committed[e.ID]
-		return e, err
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	if rows, err = results.Query(); err != nil {
-		return nil, nil, err
-	}
-	endpoints, err := pgx.CollectRows(rows, scanEndpoint)
-	return events, endpoints, err
+	return pgx.CollectRows(rows, scanEndpoint)
 }
 
 func distinct(ids []id.ID) []id.ID {

@@ -64,7 +64,7 @@ func (s *Dispatch) scanLoaded(rows pgx.Rows, readAt time.Time) (ports.Loaded, er
 	if left != nil {
 		l.LeaseLeft = *left
 	}
-	l.Skew = dbNow.Sub(time.Now())
+	l.Skew = time.Until(dbNow)
 	plain, err := s.cipher.Decrypt(sealed, secretAAD(l.SubscriptionID))
 	if err != nil {
 		l.Err = err

@@ -61,7 +61,8 @@ func TestBacklog_TellsWhatWaitsAndForHowLong(t *testing.T) {
 	pile(t, pool, disabled, 5, now, 0, "NULL")
 	pile(t, pool, healthy, 6, now, 1, "now() + interval '20 seconds'")
 	pile(t, pool, healthy, 7, now, 2, "NULL")
-	exec(t, pool, `INSERT INTO outbox (event_id, partner_id, committed_at) VALUES ($1, $3, now() - interval '90 seconds'), ($2, $3, now())`, id.ID{1}, id.ID{2}, id.ID{0xaa})
+	exec(t, pool, `INSERT INTO outbox (event_id, partner_id, name, data, created_at, committed_at)
+		VALUES ($1, $3, 'deposit.expired', '{}', now(), now() - interval '90 seconds'), ($2, $3, 'deposit.expired', '{}', now(), now())`, id.ID{1}, id.ID{2}, id.ID{0xaa})
 
 	got, err := backlog.Backlog(t.Context())
 	require.NoError(t, err)

@@ -63,7 +63,7 @@ func TestRevoke_ByEachSide_EndsTheLinkAndTellsTheOperatorOnce(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, connect.Linked, arrival.Outcome)
 	}
-	require.Equal(t, 6, b.count(t, "events", "name = 'rental_operator.linked'"))
+	require.Equal(t, 6, b.count(t, "outbox", "name = 'rental_operator.linked'"))
 }
 
 func TestRevoke_OfWhatNeverWas_IsNotFound(t *testing.T) {
@@ -124,7 +124,7 @@ func TestConnect_ThatFailsAtItsEnd_LeavesNothing(t *testing.T) {
 	require.ErrorIs(t, err, errBroken)
 	_, err = broken.RevokeByPartner(t.Context(), p, a.SignedIn.Account.ID)
 	require.ErrorIs(t, err, errBroken)
-	for table, want := range map[string]int{"operators": 1, "accounts": 1, "sessions": 1, "account_links": 1, "events": 1, "outbox": 1, "mails": 0} {
+	for table, want := range map[string]int{"operators": 1, "accounts": 1, "sessions": 1, "account_links": 1, "outbox": 1, "mails": 0} {
 		require.Equal(t, want, b.count(t, table, "true"), table)
 	}
 	require.Equal(t, 1, b.count(t, "account_links", "revoked_at IS NULL"))
@@ -150,7 +150,7 @@ func TestSignUps_AtOnceWithOneExternalID_MakeOneOfEverything(t *testing.T) {
 		count[o]++
 	}
 	require.Equal(t, map[connect.Outcome]int{connect.Linked: 1, connect.Failed: 19}, count)
-	for _, table := range []string{"operators", "accounts", "sessions", "account_links", "events", "outbox", "audit_log"} {
+	for _, table := range []string{"operators", "accounts", "sessions", "account_links", "outbox", "audit_log"} {
 		require.Equal(t, 1, b.count(t, table, "true"), table)
 	}
 }
@@ -178,7 +178,7 @@ func TestLinks_AtOnceOfOneAccount_AreOneLinkAndOneEvent(t *testing.T) {
 		count[o]++
 	}
 	require.Equal(t, map[connect.Outcome]int{connect.Linked: 1, connect.AlreadyLinked: 15}, count)
-	require.Equal(t, 2, b.count(t, "events", "true"))
+	require.Equal(t, 2, b.count(t, "outbox", "true"))
 }
 
 func TestConnectURL_IsGoodOnThePages(t *testing.T) {

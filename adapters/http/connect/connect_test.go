@@ -37,7 +37,7 @@ func TestSignup_ThroughAConnectURL_MakesOperatorLinkAndEvent(t *testing.T) {
 
 	var event, data string
 	var partnerID id.ID
-	require.NoError(t, s.Pool.QueryRow(t.Context(), "SELECT e.name, e.data, e.partner_id FROM events e JOIN outbox o ON o.event_id = e.id").Scan(&event, &data, &partnerID))
+	require.NoError(t, s.Pool.QueryRow(t.Context(), "SELECT name, data, partner_id FROM outbox").Scan(&event, &data, &partnerID))
 	require.Equal(t, "rental_operator.linked", event)
 	require.Equal(t, p.ID, partnerID)
 	var account id.ID
@@ -63,7 +63,7 @@ func TestLogin_ThroughAConnectURL_LinksOnce(t *testing.T) {
 		require.Equal(t, http.StatusSeeOther, sent.Status, sent.Body)
 		requireResult(t, sent.Location, want, "op-1", "")
 		require.Equal(t, 1, s.Count(t, "account_links", ""), i)
-		require.Equal(t, 1, s.Count(t, "events", ""), i)
+		require.Equal(t, 1, s.Count(t, "outbox", ""), i)
 	}
 }
 
@@ -84,7 +84,7 @@ func TestSignedInOperator_IsAskedAndLinksWithOneButton(t *testing.T) {
 	sent := b.Send(page, 0, nil)
 	require.Equal(t, "/dashboard", sent.Location)
 	require.Equal(t, 1, s.Count(t, "account_links", "revoked_at IS NULL"))
-	require.Equal(t, 1, s.Count(t, "events", ""))
+	require.Equal(t, 1, s.Count(t, "outbox", ""))
 }
 
 func TestSignedInOperator_MayUseAnotherAccount(t *testing.T) {
@@ -136,7 +136,7 @@ func TestAccount_LinkedToAnotherPartner_IsRefusedAndOffersTheWayBack(t *testing.
 	requireResult(t, signedIn.LinkTo("https://pms.example"), "error", "op-9", "account_already_linked")
 
 	require.Equal(t, 1, s.Count(t, "account_links", ""))
-	require.Equal(t, 1, s.Count(t, "events", ""))
+	require.Equal(t, 1, s.Count(t, "outbox", ""))
 
 	// Once unlinked, the very same link works.
 	require.Equal(t, http.StatusSeeOther, b.Send(b.Get("/dashboard"), 0, nil).Status)
@@ -160,7 +160,7 @@ func TestExternalID_OfAnotherAccount_IsAConflictAndASignupLeavesNothing(t *testi
 	require.Equal(t, 1, s.Count(t, "operators", ""))
 	require.Equal(t, 1, s.Count(t, "accounts", ""))
 	require.Equal(t, 1, s.Count(t, "sessions", ""))
-	require.Equal(t, 1, s.Count(t, "events", ""))
+	require.Equal(t, 1, s.Count(t, "outbox", ""))
 
 	// An account of its own, under a number of another: refused, yet signed in.
 	s.Browser(t).Submit("/register", signup("e@f.example"))
@@ -198,7 +198,7 @@ func TestSignups_AtOnceWithOneExternalID_MakeOneLinkAndOneEvent(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, won)
-	for _, table := range []string{"operators", "accounts", "sessions", "account_links", "events", "outbox"} {
+	for _, table := range []string{"operators", "accounts", "sessions", "account_links", "outbox"} {
 		require.Equal(t, 1, s.Count(t, table, ""), table)
 	}
 }
@@ -234,7 +234,7 @@ func TestLogins_AtOnceOfOneAccount_LinkOnce(t *testing.T) {
 	}
 	require.Equal(t, len(codes)/2, refused, "one partner won and all its log-ins end well")
 	require.Equal(t, 1, s.Count(t, "account_links", ""))
-	require.Equal(t, 1, s.Count(t, "events", ""))
+	require.Equal(t, 1, s.Count(t, "outbox", ""))
 }
 
 func TestEmailTaken_SaysToLogInAndKeepsTheLink(t *testing.T) {

@@ -107,7 +107,7 @@ func TestConnectURL_ThatIsNotGood_IsRefusedWithItsCode(t *testing.T) {
 	}
 	require.Zero(t, s.Count(t, "operators", ""))
 	require.Zero(t, s.Count(t, "account_links", ""))
-	require.Zero(t, s.Count(t, "events", ""))
+	require.Zero(t, s.Count(t, "outbox", ""))
 }
 
 func TestConnectURL_AtTheEdgesOfTheWindow_IsGood(t *testing.T) {

@@ -25,7 +25,7 @@ func (w *world) events(t testing.TB, depositID string) []string {
 	t.Helper()
 	parsed, ok := id.Deposit.Parse(depositID)
 	require.True(t, ok)
-	rows, err := w.pool.Query(t.Context(), `SELECT name FROM events WHERE deposit_id = $1 ORDER BY id`, parsed)
+	rows, err := w.pool.Query(t.Context(), `SELECT name FROM (SELECT event_id AS id, name, deposit_id FROM outbox UNION ALL SELECT id, name, deposit_id FROM events) e WHERE deposit_id = $1 ORDER BY id`, parsed)
 	require.NoError(t, err)
 	defer rows.Close()
 	var out []string

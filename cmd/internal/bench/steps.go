@@ -147,12 +147,10 @@ func measureBacklogs(ctx context.Context, w *world, o options) error {
 			return err
 		}
 		if _, err := w.pool.Exec(ctx, `
-			WITH e AS (
-				INSERT INTO events (id, partner_id, name, deposit_id, data, created_at)
-				SELECT (substr(uuid_floor(now())::text, 1, 14) || '7' || substr(gen_random_uuid()::text, 16))::uuid, $1, 'deposit.cancelled', gen_random_uuid(),
-					'{"id":"dep_' || i || '","reference":"D-7K3M-9Q2X","rentalContract":"B-1","status":"cancelled","previousStatus":"pending","amountCents":50000,"contractStartAt":"2026-07-01T12:00:00.000Z","contractEndAt":"2026-07-08T12:00:00.000Z","client":null,"partnerContext":{"partnerId":"prt_x","partnerName":"Bench","externalId":"bench"}}', now()
-				FROM generate_series(1, $2) AS i RETURNING id)
-			INSERT INTO outbox (event_id, partner_id) SELECT id, $1 FROM e`, t.partner, n); err != nil {
+			INSERT INTO outbox (event_id, partner_id, name, deposit_id, created_at, data)
+			SELECT (substr(uuid_floor(now())::text, 1, 14) || '7' || substr(gen_random_uuid()::text, 16))::uuid, $1, 'deposit.cancelled', gen_random_uuid(), now(),
+				'{"id":"dep_' || i || '","reference":"D-7K3M-9Q2X","rentalContract":"B-1","status":"cancelled","previousStatus":"pending","amountCents":50000,"contractStartAt":"2026-07-01T12:00:00.000Z","contractEndAt":"2026-07-08T12:00:00.000Z","client":null,"partnerContext":{"partnerId":"prt_x","partnerName":"Bench","externalId":"bench"}}'
+			FROM generate_series(1, $2) AS i`, t.partner, n); err != nil {
 			return err
 		}
 		took := w.taken()

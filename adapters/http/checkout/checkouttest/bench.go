@@ -166,7 +166,7 @@ func (b *Bench) Payments(t testing.TB, depositID id.ID, kind deposit.PaymentKind
 // Events gives the names of the deposit's events, oldest first.
 func (b *Bench) Events(t testing.TB, depositID id.ID) []string {
 	t.Helper()
-	return b.strings(t, `SELECT name FROM events WHERE deposit_id = $1 ORDER BY id`, depositID)
+	return b.strings(t, `SELECT name FROM outbox WHERE deposit_id = $1 ORDER BY event_id`, depositID)
 }
 
 // Audit gives the actions in the audit log about the deposit.

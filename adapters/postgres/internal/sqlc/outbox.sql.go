@@ -14,10 +14,8 @@ import (
 )
 
 const appendEvent = `-- name: AppendEvent :exec
-WITH e AS (
-    INSERT INTO events (id, partner_id, name, deposit_id, data, created_at)
-    VALUES ($1, $2, $3, $4, $5, $6) RETURNING events.id, events.partner_id)
-INSERT INTO outbox (event_id, partner_id) SELECT e.id, e.partner_id FROM e
+INSERT INTO outbox (event_id, partner_id, name, deposit_id, data, created_at)
+VALUES ($1, $2, $3, $4, $5, $6)
 `
 
 type AppendEventParams struct {
