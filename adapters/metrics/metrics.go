@@ -32,22 +32,26 @@ func NewRegistry(log *slog.Logger) *Registry {
 	return r
 }
 
+// revision is set by builds outside a git checkout: -ldflags "-X partnerdeposits/adapters/metrics.revision=…".
+var revision string
+
 // build tells the module's version and the commit, as the Go linker noted them.
-func build() (version, revision string) {
-	version, revision = "unknown", "unknown"
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return version, revision
-	}
-	if info.Main.Version != "" {
-		version = info.Main.Version
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			revision = s.Value
+func build() (version, commit string) {
+	version, commit = "unknown", "unknown"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if info.Main.Version != "" {
+			version = info.Main.Version
+		}
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				commit = s.Value
+			}
 		}
 	}
-	return version, revision
+	if revision != "" {
+		commit = revision
+	}
+	return version, commit
 }
 
 // Handler serves the registry in the formats that Prometheus asks for. A collector that fails leaves its series out.
