@@ -13,6 +13,7 @@ type Repositories struct {
 	Payments      PaymentRepository
 	Subscriptions SubscriptionRepository
 	Deliveries    DeliveryRepository
+	Replays       ReplayRepository
 	Outbox        Outbox
 	Idempotency   IdempotencyRepository
 	Mails         MailQueue

@@ -28,6 +28,8 @@ type SubscriptionRepository interface {
 type SubscriptionReader interface {
 	// Subscription returns webhook.ErrNotFound.
 	Subscription(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error)
+	// SubscriptionByID is for our own operators, who look at any partner's. Returns webhook.ErrNotFound.
+	SubscriptionByID(ctx context.Context, subscriptionID id.ID) (webhook.Subscription, error)
 	Subscriptions(ctx context.Context, partnerID id.ID, page Page) (List[webhook.Subscription], error)
 }
 
@@ -35,6 +37,35 @@ type SubscriptionReader interface {
 type DeliveryRepository interface {
 	// InsertTest adds a test delivery, due at once and ahead of the line. It was created at the time that its id tells.
 	InsertTest(ctx context.Context, d webhook.Delivery) error
+	// Redeliver adds a delivery of the same bytes for each copy, due at once, and gives them without their bodies. A copy of
+	// a redelivery is one of its original; a copy of a test is a test. Deliveries that the subscription does not have are
+	// passed over, and nothing is added while it is disabled or once it is deleted, which a lock holds until the commit.
+	Redeliver(ctx context.Context, subscriptionID id.ID, copies []Copy) ([]webhook.Delivery, error)
+}
+
+// Copy names a delivery and the redelivery to make of it, created at the time that its id tells.
+type Copy struct{ Of, As id.ID }
+
+// ReplayRepository keeps replays.
+type ReplayRepository interface {
+	// Insert adds a replay that has not begun.
+	Insert(ctx context.Context, r webhook.Replay) error
+	// Next locks a replay whose next step may be made at now, and which no other dispatcher holds; ok is false where there
+	// is none. Of a subscription's replays the oldest goes first; while the subscription is disabled, they wait.
+	Next(ctx context.Context, now time.Time) (r webhook.Replay, ok bool, err error)
+	// Matching lists up to limit deliveries beyond the replay's cursor that it would repeat now, the oldest first; none
+	// once the subscription is deleted.
+	Matching(ctx context.Context, r webhook.Replay, limit int) ([]id.ID, error)
+	// Update stores how far the replay has come, unless somebody else has moved it on from before meanwhile.
+	Update(ctx context.Context, before, after webhook.Replay) error
+	// DeleteFinished removes up to limit replays that are finished and were asked for before at.
+	DeleteFinished(ctx context.Context, at time.Time, limit int) (int, error)
+}
+
+// ReplayReader looks at replays outside transactions.
+type ReplayReader interface {
+	// CountMatching counts the deliveries that the replay would repeat now.
+	CountMatching(ctx context.Context, r webhook.Replay) (int, error)
 }
 
 // DeliveryFilter narrows a delivery log; zero fields do not narrow.

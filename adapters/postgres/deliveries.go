@@ -25,21 +25,55 @@ func (r deliveries) InsertTest(ctx context.Context, d webhook.Delivery) error {
 	})
 }
 
+// Redeliver implements ports.DeliveryRepository. The bytes do not leave the database.
+func (r deliveries) Redeliver(ctx context.Context, subscriptionID id.ID, copies []ports.Copy) ([]webhook.Delivery, error) {
+	of, as, created := make([]id.ID, len(copies)), make([]id.ID, len(copies)), make([]time.Time, len(copies))
+	for i, c := range copies {
+		of[i], as[i], created[i] = c.Of, c.As, c.As.Time()
+	}
+	// event_at is now: the latency of a redelivery counts from when it was asked for.
+	rows, err := r.Query(ctx, `
+		WITH open AS (SELECT id FROM webhook_subscriptions WHERE id = $1 AND enabled AND deleted_at IS NULL FOR SHARE)
+		INSERT INTO deliveries (subscription_id, id, event_id, event, deposit_id, test, state, due_at, body, redelivery_of, event_at, created_at)
+		SELECT d.subscription_id, c.id, d.event_id, d.event, d.deposit_id, d.test, 0, now(), d.body, coalesce(d.redelivery_of, d.id), now(), c.created_at
+		FROM open CROSS JOIN unnest($2::uuid[], $3::uuid[], $4::timestamptz[]) AS c(source, id, created_at)
+		JOIN deliveries d ON d.subscription_id = open.id AND d.id = c.source
+		RETURNING `+deliveryColumns, subscriptionID, of, as, created)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, scanDelivery)
+}
+
+// deliveryColumns are those of sqlc.DeliveryByIDRow, in its order and without the body.
+const deliveryColumns = `id, subscription_id, event_id, event, deposit_id, test, state, attempts, due_at, NULL::bytea, encode(sha256(body), 'hex'),
+	redelivery_of, created_at, finished_at,
+	taken_at, coalesce(taken_ms, 0)::integer, coalesce(taken_status, 0)::smallint, coalesce(taken_snippet, '')`
+
+func scanDelivery(row pgx.CollectableRow) (webhook.Delivery, error) {
+	d, err := pgx.RowToStructByPos[sqlc.DeliveryByIDRow](row)
+	return toDelivery(d), err
+}
+
+// standing gives the condition for deliveries of a status, in the words that the index of failed ones knows; "": of any.
+func standing(status webhook.Status) string {
+	switch status {
+	case webhook.StatusPending:
+		return "state IN (0, 1) AND attempts = 0"
+	case webhook.StatusRetrying:
+		return "state IN (0, 1) AND attempts > 0"
+	case webhook.StatusSucceeded:
+		return "state = 2"
+	case webhook.StatusFailed:
+		return "state IN (3, 4)"
+	}
+	return "true"
+}
+
 // Deliveries implements ports.DeliveryReader.
 func (s *Store) Deliveries(ctx context.Context, subscriptionID id.ID, f ports.DeliveryFilter, page ports.Page) (ports.List[webhook.Delivery], error) {
-	l := newList(`SELECT id, subscription_id, event_id, event, deposit_id, test, state, attempts, due_at, NULL::bytea, encode(sha256(body), 'hex'),
-		redelivery_of, created_at, finished_at,
-		taken_at, coalesce(taken_ms, 0)::integer, coalesce(taken_status, 0)::smallint, coalesce(taken_snippet, '') FROM deliveries WHERE subscription_id = ?`, subscriptionID)
-	switch f.Status {
-	case webhook.StatusPending:
-		l.where("state IN (0, 1) AND attempts = 0")
-	case webhook.StatusRetrying:
-		l.where("state IN (0, 1) AND attempts > 0")
-	case webhook.StatusSucceeded:
-		l.where("state = 2")
-	case webhook.StatusFailed:
-		l.where("state IN (3, 4)")
-	}
+	l := newList(`SELECT `+deliveryColumns+` FROM deliveries WHERE subscription_id = ?`, subscriptionID)
+	l.where(standing(f.Status))
 	if f.Event != "" {
 		l.where("event = ?", f.Event)
 	}
@@ -48,10 +82,7 @@ func (s *Store) Deliveries(ctx context.Context, subscriptionID id.ID, f ports.De
 	}
 	l.withinID("id", f.Created)
 	l.pageByID("id", page)
-	found, err := read(ctx, s.db, l, page, func(row pgx.CollectableRow) (webhook.Delivery, error) {
-		d, err := pgx.RowToStructByPos[sqlc.DeliveryByIDRow](row)
-		return toDelivery(d), err
-	}, func(d webhook.Delivery) ports.Cursor { return ports.Cursor{At: d.CreatedAt, ID: d.ID} })
+	found, err := read(ctx, s.db, l, page, scanDelivery, func(d webhook.Delivery) ports.Cursor { return ports.Cursor{At: d.CreatedAt, ID: d.ID} })
 	if err != nil {
 		return found, err
 	}

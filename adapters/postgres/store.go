@@ -46,6 +46,7 @@ var (
 	_ ports.PaymentReader      = (*Store)(nil)
 	_ ports.SubscriptionReader = (*Store)(nil)
 	_ ports.DeliveryReader     = (*Store)(nil)
+	_ ports.ReplayReader       = (*Store)(nil)
 	_ ports.DueMails           = (*Store)(nil)
 	_ ports.Maintenance        = (*Store)(nil)
 )
@@ -116,6 +117,7 @@ func (s *Store) repositories(t *tx) ports.Repositories {
 		Payments:      payments{u},
 		Subscriptions: subscriptions{u},
 		Deliveries:    deliveries{u},
+		Replays:       replays{u},
 		Outbox:        outbox{u},
 		Idempotency:   idempotency{u},
 		Mails:         mails{u},

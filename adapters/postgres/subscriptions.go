@@ -81,6 +81,12 @@ func (s *Store) Subscription(ctx context.Context, partnerID, subscriptionID id.I
 	return webhook.Subscription(row), none(err, webhook.ErrNotFound)
 }
 
+// SubscriptionByID implements ports.SubscriptionReader.
+func (s *Store) SubscriptionByID(ctx context.Context, subscriptionID id.ID) (webhook.Subscription, error) {
+	row, err := s.q.SubscriptionByID(ctx, s.db, subscriptionID)
+	return webhook.Subscription(row), none(err, webhook.ErrNotFound)
+}
+
 // Subscriptions implements ports.SubscriptionReader.
 func (s *Store) Subscriptions(ctx context.Context, partnerID id.ID, page ports.Page) (ports.List[webhook.Subscription], error) {
 	l := newList(`SELECT id, partner_id, url, events, enabled, disabled_reason, created_at FROM webhook_subscriptions

@@ -44,6 +44,11 @@ func (u Upkeep) Jobs() []Job {
 				return repos.Idempotency.DeleteExpired(ctx, now.Add(-ports.IdempotencyWindow), cleaningBatch)
 			})
 		}),
+		cleaning("replays", func(ctx context.Context, now time.Time) (int, error) {
+			return u.within(ctx, func(ctx context.Context, repos ports.Repositories) (int, error) {
+				return repos.Replays.DeleteFinished(ctx, now.Add(-retention), cleaningBatch)
+			})
+		}),
 		cleaning("deliveries", func(ctx context.Context, now time.Time) (int, error) {
 			return u.Tables.DeleteFinishedDeliveries(ctx, now.Add(-retention), cleaningBatch)
 		}),

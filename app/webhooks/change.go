@@ -16,7 +16,8 @@ type Changes struct {
 	Enabled *bool
 }
 
-// Update changes a subscription. Disabling it parks its deliveries; enabling it sends them, paced.
+// Update changes a subscription. Disabling it parks its deliveries; enabling it sends them, paced. Once it has answered,
+// no POST is begun to an endpoint that was disabled or to a URL that was replaced.
 //
 // Returns webhook_not_found or invalid_field.
 func (s *Service) Update(ctx context.Context, by partner.Caller, subscriptionID id.ID, want Changes) (webhook.Subscription, error) {
@@ -25,11 +26,12 @@ func (s *Service) Update(ctx context.Context, by partner.Caller, subscriptionID 
 	if err != nil {
 		return webhook.Subscription{}, err
 	}
-	var sub webhook.Subscription
+	var before, sub webhook.Subscription
 	err = s.d.Work.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
-		if sub, err = repos.Subscriptions.ForUpdate(ctx, by.Partner.ID, subscriptionID); err != nil {
+		if before, err = repos.Subscriptions.ForUpdate(ctx, by.Partner.ID, subscriptionID); err != nil {
 			return err
 		}
+		sub = before
 		detail := want.apply(&sub, events)
 		if err := repos.Subscriptions.Update(ctx, sub); err != nil {
 			return err
@@ -40,6 +42,9 @@ func (s *Service) Update(ctx context.Context, by partner.Caller, subscriptionID 
 		return webhook.Subscription{}, err
 	}
 	s.d.Doorbell.Ring() // what was parked may be due
+	if sub.URL != before.URL || (before.Enabled && !sub.Enabled) {
+		s.forgotten()
+	}
 	return sub, nil
 }
 
@@ -79,12 +84,12 @@ func (want Changes) apply(sub *webhook.Subscription, events []webhook.EventName)
 	return detail
 }
 
-// Delete ends a subscription; nothing is sent to it from then on.
+// Delete ends a subscription; no POST to it is begun after the answer.
 //
 // Returns webhook_not_found.
 func (s *Service) Delete(ctx context.Context, by partner.Caller, subscriptionID id.ID) error {
 	now := s.d.Clock.Now()
-	return s.d.Work.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+	err := s.d.Work.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
 		if _, err := repos.Subscriptions.ForUpdate(ctx, by.Partner.ID, subscriptionID); err != nil {
 			return err
 		}
@@ -93,9 +98,14 @@ func (s *Service) Delete(ctx context.Context, by partner.Caller, subscriptionID 
 		}
 		return s.audit(ctx, repos, by, "webhook.delete", subscriptionID, now, nil)
 	})
+	if err != nil {
+		return err
+	}
+	s.forgotten()
+	return nil
 }
 
-// RotateSecret issues a new signing secret. Every attempt begun from then on is signed with it, retries included.
+// RotateSecret issues a new signing secret. Every attempt begun after the answer is signed with it, retries included.
 //
 // Returns webhook_not_found.
 func (s *Service) RotateSecret(ctx context.Context, by partner.Caller, subscriptionID id.ID) (WithSecret, error) {
@@ -113,5 +123,6 @@ func (s *Service) RotateSecret(ctx context.Context, by partner.Caller, subscript
 	if err != nil {
 		return WithSecret{}, err
 	}
+	s.forgotten()
 	return out, nil
 }

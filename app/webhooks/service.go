@@ -20,11 +20,12 @@ type Deps struct {
 	Keys          *idempotent.Keys
 	Subscriptions ports.SubscriptionReader
 	Deliveries    ports.DeliveryReader
+	Replays       ports.ReplayReader
 	Targets       ports.TargetCheck
 	Doorbell      ports.Doorbell
 	Clock         ports.Clock
 	Entropy       ports.Entropy
-	// After is time.After: how a test delivery waits for its attempt.
+	// After is time.After: how a test delivery waits for its attempt, and a change for the old state to be forgotten.
 	After func(time.Duration) <-chan time.Time
 	// AllowInsecure accepts http endpoints: WEBHOOK_ALLOW_INSECURE_TARGETS.
 	AllowInsecure bool
@@ -56,14 +57,31 @@ func (s *Service) checkTarget(ctx context.Context, raw string) error {
 	return s.d.Targets.Check(ctx, u.Hostname())
 }
 
+// forgotten waits until no POST is begun any more by a worker that knows the state before the commit. A commit that was
+// made is answered for: the wait is short and does not end with the caller's patience.
+func (s *Service) forgotten() { <-s.d.After(webhook.Freshness) }
+
+// actor is who did something, with what there is to say of it.
+type actor struct{ name, keyID string }
+
+func byPartner(by partner.Caller) actor {
+	return actor{name: "partner:" + id.Partner.Of(by.Partner.ID), keyID: id.APIKey.Of(by.Key.ID)}
+}
+
 // audit remembers what the partner did to a subscription, with the key it used.
 func (s *Service) audit(ctx context.Context, repos ports.Repositories, by partner.Caller, action string, subscriptionID id.ID, now time.Time, detail map[string]string) error {
-	said := map[string]string{"keyId": id.APIKey.Of(by.Key.ID)}
+	return s.note(ctx, repos, byPartner(by), action, subscriptionID, now, detail)
+}
+
+func (s *Service) note(ctx context.Context, repos ports.Repositories, by actor, action string, subscriptionID id.ID, now time.Time, detail map[string]string) error {
+	said := map[string]string{}
+	if by.keyID != "" {
+		said["keyId"] = by.keyID
+	}
 	for k, v := range detail {
 		said[k] = v
 	}
 	return repos.Audit.Append(ctx, ports.AuditEntry{
-		ID: s.d.Entropy.NewID(), At: now, Actor: "partner:" + id.Partner.Of(by.Partner.ID), Action: action,
-		Subject: id.Subscription.Of(subscriptionID), Detail: said,
+		ID: s.d.Entropy.NewID(), At: now, Actor: by.name, Action: action, Subject: id.Subscription.Of(subscriptionID), Detail: said,
 	})
 }

@@ -17,6 +17,10 @@ WHERE id = @id AND partner_id = @partner_id AND deleted_at IS NULL FOR UPDATE;
 SELECT id, partner_id, url, events, enabled, disabled_reason, created_at FROM webhook_subscriptions
 WHERE id = @id AND partner_id = @partner_id AND deleted_at IS NULL;
 
+-- name: SubscriptionByID :one
+SELECT id, partner_id, url, events, enabled, disabled_reason, created_at FROM webhook_subscriptions
+WHERE id = @id AND deleted_at IS NULL;
+
 -- Enabling ends the failure history: the endpoint starts as a healthy one.
 -- name: UpdateSubscription :one
 UPDATE webhook_subscriptions s SET url = @url, events = @events, enabled = @enabled, disabled_reason = @disabled_reason,

@@ -13,6 +13,7 @@ import (
 	"partnerdeposits/adapters/secrets"
 	"partnerdeposits/app/connections"
 	"partnerdeposits/app/partners"
+	"partnerdeposits/app/webhooks"
 	"partnerdeposits/cmd/internal/config"
 	"partnerdeposits/ports"
 )
@@ -23,6 +24,7 @@ const adminConns = 2
 type Admin struct {
 	Partners    *partners.Service
 	Connections *connections.Service
+	Webhooks    *webhooks.Service
 	pool        *pgxpool.Pool
 	store       *postgres.Store
 }
@@ -42,7 +44,7 @@ func NewAdmin(ctx context.Context, cfg config.Config, log *slog.Logger) (*Admin,
 		return nil, err
 	}
 	s := &stores{cfg: cfg, log: log, cipher: cipher, pool: pool, store: postgres.NewStore(pool, cipher, postgres.Options{})}
-	return &Admin{Partners: s.partners(), Connections: s.connections(hashes), pool: pool, store: s.store}, nil
+	return &Admin{Partners: s.partners(), Connections: s.connections(hashes), Webhooks: s.webhooks(nil), pool: pool, store: s.store}, nil
 }
 
 // Close gives the connections back.

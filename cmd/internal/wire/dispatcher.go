@@ -100,6 +100,7 @@ func (s *stores) scheduler(registry *metrics.Registry) *schedules.Scheduler {
 		schedules.DepositJobs(tenants, every),
 		schedules.Upkeep{Tables: s.store, Work: s.store, Clock: clock}.Jobs(),
 		s.mailJobs(every),
+		[]schedules.Job{schedules.ReplayJob(s.webhooks(nil))},
 	)...)
 }
 

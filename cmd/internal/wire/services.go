@@ -73,6 +73,16 @@ func (s *stores) connections(hashes ports.Passwords) *connections.Service {
 	})
 }
 
+// webhooks gives the use cases of subscriptions and their deliveries: all of them to the API, with its keys; to dispatcher
+// and admin command those about replays, which take no key and ring no bell.
+func (s *stores) webhooks(keys *idempotent.Keys) *webhooks.Service {
+	return webhooks.New(webhooks.Deps{
+		Work: s.store, Keys: keys, Subscriptions: s.store, Deliveries: s.store, Replays: s.store,
+		Targets: webhook.NewTargetCheck(s.cfg.WebhookAllowInsecureTargets), Doorbell: s.bell,
+		Clock: clock, Entropy: entropy, After: time.After, AllowInsecure: s.cfg.WebhookAllowInsecureTargets,
+	})
+}
+
 // services is what the HTTP server offers to the world.
 type services struct {
 	partners    *partners.Service
@@ -111,12 +121,8 @@ func (s *stores) services(p payment, count counters, log *slog.Logger) (services
 			Keys: keys, Deposits: s.store, Settler: tenants, Metrics: count.deposits, Clock: clock, Entropy: entropy,
 			Timers: s.cfg.Timers(), DashboardURL: s.cfg.DashboardBaseURL,
 		}),
-		webhooks: webhooks.New(webhooks.Deps{
-			Work: s.store, Keys: keys, Subscriptions: s.store, Deliveries: s.store,
-			Targets: webhook.NewTargetCheck(s.cfg.WebhookAllowInsecureTargets), Doorbell: s.bell,
-			Clock: clock, Entropy: entropy, After: time.After, AllowInsecure: s.cfg.WebhookAllowInsecureTargets,
-		}),
-		keys:    keys,
-		limiter: redisadapter.NewLimiter(s.redis, s.guard, count.failedOpen),
+		webhooks: s.webhooks(keys),
+		keys:     keys,
+		limiter:  redisadapter.NewLimiter(s.redis, s.guard, count.failedOpen),
 	}, nil
 }

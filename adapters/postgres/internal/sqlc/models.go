@@ -10,6 +10,7 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
+	"partnerdeposits/core/webhook"
 )
 
 type Client struct {
@@ -37,4 +38,19 @@ type Payment struct {
 	CreatedAt   time.Time
 	CheckAt     time.Time
 	SettledAt   time.Time
+}
+
+type WebhookReplay struct {
+	ID             id.ID
+	SubscriptionID id.ID
+	RangeFrom      time.Time
+	RangeTo        time.Time
+	Status         webhook.Status
+	PerSecond      int32
+	Matched        int32
+	Made           int32
+	CursorID       id.ID
+	CreatedAt      time.Time
+	NextAt         time.Time
+	FinishedAt     time.Time
 }

@@ -286,6 +286,36 @@ func (q *Queries) Subscription(ctx context.Context, db DBTX, iD id.ID, partnerID
 	return i, err
 }
 
+const subscriptionByID = `-- name: SubscriptionByID :one
+SELECT id, partner_id, url, events, enabled, disabled_reason, created_at FROM webhook_subscriptions
+WHERE id = $1 AND deleted_at IS NULL
+`
+
+type SubscriptionByIDRow struct {
+	ID             id.ID
+	PartnerID      id.ID
+	URL            string
+	Events         []webhook.EventName
+	Enabled        bool
+	DisabledReason string
+	CreatedAt      time.Time
+}
+
+func (q *Queries) SubscriptionByID(ctx context.Context, db DBTX, argID id.ID) (SubscriptionByIDRow, error) {
+	row := db.QueryRow(ctx, subscriptionByID, argID)
+	var i SubscriptionByIDRow
+	err := row.Scan(
+		&i.ID,
+		&i.PartnerID,
+		&i.URL,
+		&i.Events,
+		&i.Enabled,
+		&i.DisabledReason,
+		&i.CreatedAt,
+	)
+	return i, err
+}
+
 const subscriptionForUpdate = `-- name: SubscriptionForUpdate :one
 SELECT id, partner_id, url, events, enabled, disabled_reason, created_at FROM webhook_subscriptions
 WHERE id = $1 AND partner_id = $2 AND deleted_at IS NULL FOR UPDATE

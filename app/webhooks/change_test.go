@@ -1,0 +1,89 @@
+package webhooks_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/app/webhooks"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+)
+
+// The dispatcher may know a subscription as it was webhook.Freshness ago.
+func TestChanges_ThatEndAnOldState_AreAnsweredWhenItIsForgotten(t *testing.T) {
+	f := newFixture(t)
+	update := func(c webhooks.Changes) func() error {
+		return func() error {
+			_, err := f.service.Update(t.Context(), f.by, f.sub, c)
+			return err
+		}
+	}
+	yes, no, moved := true, false, "https://pms.example/moved"
+	once := []time.Duration{webhook.Freshness}
+	for _, c := range []struct {
+		name string
+		do   func() error
+		want []time.Duration
+	}{
+		{"nothing", update(webhooks.Changes{}), nil},
+		{"other events", update(webhooks.Changes{Events: []string{"deposit.captured"}}), nil},
+		{"the URL it has", update(webhooks.Changes{URL: new("https://pms.example/hook")}), nil},
+		{"another URL", update(webhooks.Changes{URL: &moved}), once},
+		{"enabled while it is", update(webhooks.Changes{Enabled: &yes}), nil},
+		{"disabled", update(webhooks.Changes{Enabled: &no}), once},
+		{"disabled again", update(webhooks.Changes{Enabled: &no}), nil},
+		{"enabled", update(webhooks.Changes{Enabled: &yes}), nil},
+		{"disabled elsewhere", update(webhooks.Changes{Enabled: &no, URL: new("https://pms.example/hook")}), once},
+		{"a new secret", func() error { _, err := f.service.RotateSecret(t.Context(), f.by, f.sub); return err }, once},
+		{"deleted", func() error { return f.service.Delete(t.Context(), f.by, f.sub) }, once},
+	} {
+		require.NoError(t, c.do(), c.name)
+		require.Equal(t, c.want, f.waited(), c.name)
+	}
+}
+
+func TestChanges_ThatAreRefused_AreAnsweredAtOnce(t *testing.T) {
+	f := newFixture(t)
+	unknown, no := newID(), false
+	_, err := f.service.Update(t.Context(), f.by, unknown, webhooks.Changes{Enabled: &no})
+	require.ErrorIs(t, err, webhook.ErrNotFound)
+	_, err = f.service.RotateSecret(t.Context(), f.by, unknown)
+	require.ErrorIs(t, err, webhook.ErrNotFound)
+	require.ErrorIs(t, f.service.Delete(t.Context(), f.by, unknown), webhook.ErrNotFound)
+	require.Empty(t, f.waited())
+}
+
+// The change is committed before the wait, or the wait would be of no use.
+func TestChanges_AreCommittedBeforeTheWait(t *testing.T) {
+	f := newFixture(t)
+	for name, c := range map[string]struct {
+		do        func(s *webhooks.Service, sub id.ID) error
+		committed string
+	}{
+		"disable": {func(s *webhooks.Service, sub id.ID) error {
+			_, err := s.Update(t.Context(), f.by, sub, webhooks.Changes{Enabled: new(bool)})
+			return err
+		}, `NOT enabled`},
+		"move": {func(s *webhooks.Service, sub id.ID) error {
+			_, err := s.Update(t.Context(), f.by, sub, webhooks.Changes{URL: new("https://pms.example/moved")})
+			return err
+		}, `url LIKE '%moved'`},
+		"rotate": {func(s *webhooks.Service, sub id.ID) error {
+			_, err := s.RotateSecret(t.Context(), f.by, sub)
+			return err
+		}, `secret <> (SELECT secret FROM webhook_subscriptions WHERE id = $2)`},
+		"delete": {func(s *webhooks.Service, sub id.ID) error { return s.Delete(t.Context(), f.by, sub) }, `deleted_at IS NOT NULL`},
+	} {
+		sub, looked := f.subscribe(f.by), false
+		err := c.do(f.waiting(func() {
+			looked = true
+			var there bool
+			require.NoError(t, f.pool.QueryRow(t.Context(), `SELECT `+c.committed+` FROM webhook_subscriptions WHERE id = $1 AND $2::uuid IS NOT NULL`, sub, f.sub).Scan(&there), name)
+			require.True(t, there, name)
+		}), sub)
+		require.NoError(t, err, name)
+		require.True(t, looked, name)
+	}
+}

@@ -1,0 +1,42 @@
+package webhooks
+
+import (
+	"context"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+// Redeliver sends a delivery again, whatever became of it: a new delivery with the same bytes, due at once, retried like
+// any other. It is the redelivery of the original, also when a redelivery is sent again. A test stays a test: one attempt.
+// The subscription's present URL and secret are used; what it subscribes to is not asked again.
+//
+// Returns webhook_not_found, webhook_disabled or delivery_not_found.
+func (s *Service) Redeliver(ctx context.Context, by partner.Caller, subscriptionID, deliveryID id.ID) (webhook.Delivery, error) {
+	now := s.d.Clock.Now()
+	copied := []ports.Copy{{Of: deliveryID, As: s.d.Entropy.NewID()}}
+	var made []webhook.Delivery
+	err := s.d.Work.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		sub, err := repos.Subscriptions.ForUpdate(ctx, by.Partner.ID, subscriptionID)
+		switch {
+		case err != nil:
+			return err
+		case !sub.Enabled:
+			return webhook.ErrDisabled
+		}
+		if made, err = repos.Deliveries.Redeliver(ctx, subscriptionID, copied); err != nil {
+			return err
+		}
+		if len(made) == 0 {
+			return webhook.ErrDeliveryNotFound
+		}
+		return s.audit(ctx, repos, by, "webhook.redeliver", subscriptionID, now, map[string]string{"deliveryId": id.Delivery.Of(deliveryID)})
+	})
+	if err != nil {
+		return webhook.Delivery{}, err
+	}
+	s.d.Doorbell.Ring()
+	return made[0], nil
+}

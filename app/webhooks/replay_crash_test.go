@@ -1,0 +1,183 @@
+package webhooks_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+var errCrash = errors.New("the process died")
+
+// fragile dies at random: before a transaction commits, or after it, when nobody hears of it.
+type fragile struct {
+	ports.UnitOfWork
+	deaths *int
+}
+
+func (u fragile) WithinTx(ctx context.Context, fn func(context.Context, ports.Repositories) error) error {
+	fate := rand.IntN(3)
+	err := u.UnitOfWork.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) error {
+		if err := fn(ctx, r); err != nil {
+			return err
+		}
+		if fate == 0 {
+			return errCrash
+		}
+		return nil
+	})
+	if err == nil && fate == 1 {
+		err = errCrash
+	}
+	if errors.Is(err, errCrash) {
+		*u.deaths++
+	}
+	return err
+}
+
+func TestReplay_ACrashBetweenOrWithinSteps_LosesNoneAndRepeatsNone(t *testing.T) {
+	f := newFixture(t)
+	failed := f.sent(f.sub, 730, webhook.Failed, time.Minute)
+	f.replay(f.sub, "")
+	deaths := 0
+	dying := f.over(fragile{f.store, &deaths})
+	for range 1000 {
+		if f.open() == 0 {
+			break
+		}
+		if _, err := dying.AdvanceReplay(t.Context()); err != nil {
+			require.ErrorIs(t, err, errCrash)
+		}
+		f.clock.advance(10 * time.Second)
+	}
+	require.Zero(t, f.open())
+	require.Positive(t, deaths)
+	require.Equal(t, once(failed), f.repeated(f.sub))
+	var made int
+	require.NoError(t, f.pool.QueryRow(t.Context(), `SELECT made FROM webhook_replays`).Scan(&made))
+	require.Equal(t, 730, made)
+}
+
+// slow is a dispatcher that stands still before its commit.
+type slow struct {
+	ports.UnitOfWork
+	reached, goOn chan struct{}
+}
+
+func (u slow) WithinTx(ctx context.Context, fn func(context.Context, ports.Repositories) error) error {
+	return u.UnitOfWork.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) error {
+		err := fn(ctx, r)
+		u.reached <- struct{}{}
+		<-u.goOn
+		return err
+	})
+}
+
+func TestReplay_WhileOneDispatcherIsAtIt_AnotherGoesPast(t *testing.T) {
+	f := newFixture(t)
+	failed := f.sent(f.sub, 120, webhook.Failed, time.Minute)
+	other := f.subscribe(f.by)
+	theirs := f.sent(other, 5, webhook.Failed, time.Minute)
+	f.replay(f.sub, "")
+	u := slow{f.store, make(chan struct{}), make(chan struct{})}
+	done := make(chan error, 1)
+	go func() {
+		_, err := f.over(u).AdvanceReplay(t.Context())
+		done <- err
+	}()
+	<-u.reached
+	require.Zero(t, f.steps(), "the replay is in the other's hands")
+	f.replay(other, "")
+	require.Equal(t, 1, f.steps(), "what is in nobody's hands goes on")
+	require.Equal(t, once(theirs), f.repeated(other))
+	close(u.goOn)
+	require.NoError(t, <-done)
+	require.Equal(t, once(failed[:50]), f.repeated(f.sub))
+}
+
+func TestReplays_ManyDispatchersAtOnce_EachDeliveryOnceAndAtThePace(t *testing.T) {
+	f := newFixture(t)
+	subs := []id.ID{f.sub, f.subscribe(f.by), f.subscribe(f.by)}
+	originals := map[id.ID][]id.ID{}
+	for _, sub := range subs {
+		originals[sub] = f.sent(sub, 330, webhook.Failed, time.Minute)
+		f.replay(sub, "")
+	}
+	for second := 1; second <= 7; second++ {
+		var dispatchers sync.WaitGroup
+		for range 6 {
+			dispatchers.Go(func() {
+				for advanced := true; advanced; {
+					var err error
+					if advanced, err = f.service.AdvanceReplay(t.Context()); err != nil {
+						t.Errorf("a step failed: %v", err)
+						return
+					}
+				}
+			})
+		}
+		dispatchers.Wait()
+		f.steps() // what a dispatcher passed over because it was locked
+		for _, sub := range subs {
+			require.Equal(t, once(originals[sub][:min(50*second, 330)]), f.repeated(sub))
+		}
+		f.clock.advance(time.Second)
+	}
+	require.Zero(t, f.open())
+}
+
+// spoiled fails whenever it is to redeliver to one subscription.
+type spoiled struct {
+	ports.UnitOfWork
+	sub id.ID
+}
+
+type spoiledDeliveries struct {
+	ports.DeliveryRepository
+	sub id.ID
+}
+
+func (u spoiled) WithinTx(ctx context.Context, fn func(context.Context, ports.Repositories) error) error {
+	return u.UnitOfWork.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) error {
+		r.Deliveries = spoiledDeliveries{r.Deliveries, u.sub}
+		return fn(ctx, r)
+	})
+}
+
+func (d spoiledDeliveries) Redeliver(ctx context.Context, sub id.ID, copies []ports.Copy) ([]webhook.Delivery, error) {
+	if sub == d.sub {
+		return nil, fault.ErrUnavailable
+	}
+	return d.DeliveryRepository.Redeliver(ctx, sub, copies)
+}
+
+func TestReplay_ThatCannotGoOn_DoesNotHoldUpOthers(t *testing.T) {
+	f := newFixture(t)
+	f.sent(f.sub, 10, webhook.Failed, time.Minute)
+	f.replay(f.sub, "")
+	f.clock.advance(time.Millisecond)
+	other := f.subscribe(f.by)
+	theirs := f.sent(other, 10, webhook.Failed, time.Minute)
+	f.replay(other, "")
+	service := f.over(spoiled{f.store, f.sub})
+	advanced, err := service.AdvanceReplay(t.Context())
+	require.ErrorIs(t, err, fault.ErrUnavailable)
+	require.False(t, advanced)
+	advanced, err = service.AdvanceReplay(t.Context())
+	require.NoError(t, err)
+	require.True(t, advanced)
+	require.Equal(t, once(theirs), f.repeated(other))
+	require.Zero(t, f.steps())
+	f.clock.advance(time.Minute)
+	require.Equal(t, 1, f.steps(), "and it is tried again")
+	require.Len(t, f.repeated(f.sub), 10)
+}

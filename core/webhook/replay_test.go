@@ -1,0 +1,84 @@
+package webhook_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+)
+
+var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+
+func replayOf(t *testing.T, from, to time.Time) webhook.Replay {
+	t.Helper()
+	r, err := webhook.NewReplay(id.ID{1}, id.ID{2}, from, to, "", noon)
+	require.NoError(t, err)
+	return r
+}
+
+// found makes n ids, the oldest first.
+func found(n int) []id.ID {
+	out := make([]id.ID, n)
+	for i := range out {
+		out[i] = id.ID{14: byte(i >> 8), 15: byte(i + 1)}
+	}
+	return out
+}
+
+func TestNewReplay_RepeatsWhatFailedUnlessToldOtherwise(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, webhook.StatusFailed, replayOf(t, noon.Add(-time.Hour), noon).Status)
+	for _, status := range webhook.Statuses {
+		r, err := webhook.NewReplay(id.ID{1}, id.ID{2}, noon.Add(-time.Hour), noon, status, noon)
+		require.NoError(t, err)
+		require.Equal(t, status, r.Status)
+	}
+	_, err := webhook.NewReplay(id.ID{1}, id.ID{2}, noon.Add(-time.Hour), noon, "lost", noon)
+	require.ErrorIs(t, err, fault.ErrInvalidField)
+}
+
+func TestNewReplay_OfNoTimeAtAll_IsRefused(t *testing.T) {
+	t.Parallel()
+	for _, to := range []time.Time{noon, noon.Add(-time.Microsecond)} {
+		_, err := webhook.NewReplay(id.ID{1}, id.ID{2}, noon, to, "", noon)
+		require.ErrorIs(t, err, webhook.ErrReplayRange)
+	}
+}
+
+func TestReplay_EndsWhereItBegan_AndBeginsNotBeforeIDs(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, noon.Add(-time.Minute), replayOf(t, noon.Add(-time.Hour), noon.Add(-time.Minute)).Until())
+	require.Equal(t, noon, replayOf(t, noon.Add(-time.Hour), noon.Add(time.Hour)).Until())
+	ancient := replayOf(t, time.Time{}, time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC))
+	require.Equal(t, []time.Time{time.Unix(0, 0).UTC(), time.Unix(0, 0).UTC()}, []time.Time{ancient.From, ancient.To})
+}
+
+func TestReplay_StepsOnceASecond_AndEndsWithAShortStep(t *testing.T) {
+	t.Parallel()
+	r := replayOf(t, noon.Add(-time.Hour), noon)
+	require.Equal(t, webhook.ReplayPerSecond, r.Step())
+	full := found(r.Step())
+	r = r.After(full, len(full), noon)
+	require.Equal(t, []any{50, full[49], noon.Add(time.Second), true}, []any{r.Made, r.Cursor, r.NextAt, r.FinishedAt.IsZero()})
+	r = r.After(full[:3], 2, noon.Add(time.Second))
+	require.Equal(t, []any{52, full[2], noon.Add(time.Second)}, []any{r.Made, r.Cursor, r.FinishedAt})
+	empty := replayOf(t, noon.Add(-time.Hour), noon).After(nil, 0, noon)
+	require.Equal(t, []any{0, id.ID{}, noon}, []any{empty.Made, empty.Cursor, empty.FinishedAt})
+}
+
+func TestReplay_ALateStepIsCaughtUpWith_APauseIsNot(t *testing.T) {
+	t.Parallel()
+	r := replayOf(t, noon.Add(-time.Hour), noon)
+	full := found(r.Step())
+	require.Equal(t, noon.Add(time.Second), r.After(full, len(full), noon.Add(300*time.Millisecond)).NextAt)
+	// After an hour's pause two steps may be made at once, and no more.
+	late := noon.Add(time.Hour)
+	r = r.After(full, len(full), late)
+	require.Equal(t, late, r.NextAt)
+	r = r.After(full, len(full), late)
+	require.Equal(t, late.Add(time.Second), r.NextAt)
+}
