@@ -15,6 +15,8 @@ const (
 	// jobPatience is how long a job may hold a worker of its lane. Postgres holds the truth, so the worker can go on to
 	// the next job while slow POSTs of this one finish by themselves.
 	jobPatience = time.Second
+	// freshTries bounds how often a delivery is read again because the reading took too long.
+	freshTries = 5
 	// leaseMargin is what a lease must have left beyond the attempt for the POST to begin.
 	leaseMargin = time.Second
 )
@@ -97,7 +99,7 @@ func (d *Dispatcher) attempt(ctx context.Context, t task) (outcome ports.Outcome
 
 // fresh loads the claimed delivery and tells whether it may be sent now.
 func (d *Dispatcher) fresh(ctx context.Context, c ports.Claim) (ports.Loaded, bool) {
-	for {
+	for try := 1; ; try++ {
 		l, err := d.loader.do(c)
 		switch {
 		case err != nil:
@@ -112,7 +114,7 @@ func (d *Dispatcher) fresh(ctx context.Context, c ports.Claim) (ports.Loaded, bo
 			return l, false
 		case !l.Live || l.LeaseLeft < d.config.Timeout+leaseMargin:
 			return l, false
-		case d.Clock.Now().Sub(l.ReadAt) < webhook.Freshness:
+		case d.Clock.Now().Sub(l.ReadAt) < webhook.Freshness, try == freshTries:
 			return l, true
 		}
 	}

@@ -93,7 +93,7 @@ var Results = []Result{ResultSuccess, ResultNon2xx, ResultTimeout, ResultDNS, Re
 // Freshness is how old a reading of a subscription may be when a POST begins. Whoever rotates a secret, disables or
 // deletes a subscription waits that long after the commit before answering, so that no POST begun after the answer
 // knows the old state.
-const Freshness = 100 * time.Millisecond
+const Freshness = 500 * time.Millisecond
 
 // MaxSnippet is how much of a response body is kept, in bytes.
 const MaxSnippet = 1 << 10
