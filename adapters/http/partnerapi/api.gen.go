@@ -781,6 +781,34 @@ type PartnerContext struct {
 	PartnerName string `json:"partnerName"`
 }
 
+// Replay Deliveries that are being sent again.
+type Replay struct {
+	// Matched How many deliveries match now.
+	Matched int `json:"matched"`
+
+	// ReplayID The id of the replay. Quote it to support.
+	ReplayID string `json:"replayId"`
+}
+
+// ReplayRequest defines model for ReplayRequest.
+type ReplayRequest struct {
+	// From Deliveries created at or after this time …
+	From Timestamp `json:"from"`
+
+	// Status `pending`: not attempted yet. `retrying`: failed so far, more attempts follow. `succeeded`: your endpoint
+	// answered 2xx. `failed`: given up.
+	Status *DeliveryStatus `json:"status,omitempty"`
+
+	// To … and before this one.
+	To Timestamp `json:"to"`
+}
+
+// ReplayResponse defines model for ReplayResponse.
+type ReplayResponse struct {
+	// Data Deliveries that are being sent again.
+	Data Replay `json:"data"`
+}
+
 // RotatedSecret A subscription with its new signing secret.
 type RotatedSecret struct {
 	// Events What is sent to it.
@@ -979,6 +1007,9 @@ type CreateWebhookJSONRequestBody = CreateWebhookRequest
 // UpdateWebhookJSONRequestBody defines body for UpdateWebhook for application/json ContentType.
 type UpdateWebhookJSONRequestBody = UpdateWebhookRequest
 
+// ReplayWebhookDeliveriesJSONRequestBody defines body for ReplayWebhookDeliveries for application/json ContentType.
+type ReplayWebhookDeliveriesJSONRequestBody = ReplayRequest
+
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
 	// ListAccounts List linked accounts
@@ -1035,6 +1066,12 @@ type ServerInterface interface {
 	// GetWebhookDelivery Retrieve a delivery
 	// (GET /api/partner/v1/webhooks/{webhookId}/deliveries/{deliveryId})
 	GetWebhookDelivery(c *fiber.Ctx, webhookID WebhookID, deliveryID DeliveryID) error
+	// RedeliverWebhookDelivery Send a delivery again
+	// (POST /api/partner/v1/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver)
+	RedeliverWebhookDelivery(c *fiber.Ctx, webhookID WebhookID, deliveryID DeliveryID) error
+	// ReplayWebhookDeliveries Send the deliveries of a time span again
+	// (POST /api/partner/v1/webhooks/{webhookId}/replay)
+	ReplayWebhookDeliveries(c *fiber.Ctx, webhookID WebhookID) error
 	// RotateWebhookSecret Rotate a signing secret
 	// (POST /api/partner/v1/webhooks/{webhookId}/rotate-secret)
 	RotateWebhookSecret(c *fiber.Ctx, webhookID WebhookID) error
@@ -1704,6 +1741,72 @@ func (siw *ServerInterfaceWrapper) GetWebhookDelivery(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// RedeliverWebhookDelivery operation middleware
+func (siw *ServerInterfaceWrapper) RedeliverWebhookDelivery(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "webhookId" -------------
+	var webhookID WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhookId", c.Params("webhookId"), &webhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter webhookId: %w", err).Error())
+	}
+
+	// ------------- Path parameter "deliveryId" -------------
+	var deliveryID DeliveryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "deliveryId", c.Params("deliveryId"), &deliveryID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter deliveryId: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.RedeliverWebhookDelivery(c, webhookID, deliveryID)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ReplayWebhookDeliveries operation middleware
+func (siw *ServerInterfaceWrapper) ReplayWebhookDeliveries(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "webhookId" -------------
+	var webhookID WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhookId", c.Params("webhookId"), &webhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter webhookId: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReplayWebhookDeliveries(c, webhookID)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // RotateWebhookSecret operation middleware
 func (siw *ServerInterfaceWrapper) RotateWebhookSecret(c *fiber.Ctx) error {
 
@@ -1820,6 +1923,10 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Get(options.BaseURL+"/api/partner/v1/webhooks/:webhookId/deliveries", wrapper.ListWebhookDeliveries)
 
 	router.Get(options.BaseURL+"/api/partner/v1/webhooks/:webhookId/deliveries/:deliveryId", wrapper.GetWebhookDelivery)
+
+	router.Post(options.BaseURL+"/api/partner/v1/webhooks/:webhookId/deliveries/:deliveryId/redeliver", wrapper.RedeliverWebhookDelivery)
+
+	router.Post(options.BaseURL+"/api/partner/v1/webhooks/:webhookId/replay", wrapper.ReplayWebhookDeliveries)
 
 	router.Post(options.BaseURL+"/api/partner/v1/webhooks/:webhookId/rotate-secret", wrapper.RotateWebhookSecret)
 
@@ -2177,6 +2284,42 @@ func (response GetWebhookDelivery200JSONResponse) VisitGetWebhookDeliveryRespons
 	return ctx.JSON(&response)
 }
 
+type RedeliverWebhookDeliveryRequestObject struct {
+	WebhookID  WebhookID  `json:"webhookId"`
+	DeliveryID DeliveryID `json:"deliveryId"`
+}
+
+type RedeliverWebhookDeliveryResponseObject interface {
+	VisitRedeliverWebhookDeliveryResponse(ctx *fiber.Ctx) error
+}
+
+type RedeliverWebhookDelivery202JSONResponse DeliveryResponse
+
+func (response RedeliverWebhookDelivery202JSONResponse) VisitRedeliverWebhookDeliveryResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(202)
+
+	return ctx.JSON(&response)
+}
+
+type ReplayWebhookDeliveriesRequestObject struct {
+	WebhookID WebhookID `json:"webhookId"`
+	Body      *ReplayWebhookDeliveriesJSONRequestBody
+}
+
+type ReplayWebhookDeliveriesResponseObject interface {
+	VisitReplayWebhookDeliveriesResponse(ctx *fiber.Ctx) error
+}
+
+type ReplayWebhookDeliveries202JSONResponse ReplayResponse
+
+func (response ReplayWebhookDeliveries202JSONResponse) VisitReplayWebhookDeliveriesResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(202)
+
+	return ctx.JSON(&response)
+}
+
 type RotateWebhookSecretRequestObject struct {
 	WebhookID WebhookID `json:"webhookId"`
 }
@@ -2267,6 +2410,12 @@ type StrictServerInterface interface {
 	// GetWebhookDelivery Retrieve a delivery
 	// (GET /api/partner/v1/webhooks/{webhookId}/deliveries/{deliveryId})
 	GetWebhookDelivery(ctx context.Context, request GetWebhookDeliveryRequestObject) (GetWebhookDeliveryResponseObject, error)
+	// RedeliverWebhookDelivery Send a delivery again
+	// (POST /api/partner/v1/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver)
+	RedeliverWebhookDelivery(ctx context.Context, request RedeliverWebhookDeliveryRequestObject) (RedeliverWebhookDeliveryResponseObject, error)
+	// ReplayWebhookDeliveries Send the deliveries of a time span again
+	// (POST /api/partner/v1/webhooks/{webhookId}/replay)
+	ReplayWebhookDeliveries(ctx context.Context, request ReplayWebhookDeliveriesRequestObject) (ReplayWebhookDeliveriesResponseObject, error)
 	// RotateWebhookSecret Rotate a signing secret
 	// (POST /api/partner/v1/webhooks/{webhookId}/rotate-secret)
 	RotateWebhookSecret(ctx context.Context, request RotateWebhookSecretRequestObject) (RotateWebhookSecretResponseObject, error)
@@ -2869,6 +3018,75 @@ func (sh *strictHandler) GetWebhookDelivery(ctx *fiber.Ctx, webhookID WebhookID,
 		return err
 	} else if validResponse, ok := response.(GetWebhookDeliveryResponseObject); ok {
 		if err := validResponse.VisitGetWebhookDeliveryResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RedeliverWebhookDelivery operation middleware
+func (sh *strictHandler) RedeliverWebhookDelivery(ctx *fiber.Ctx, webhookID WebhookID, deliveryID DeliveryID) error {
+	var request RedeliverWebhookDeliveryRequestObject
+
+	request.WebhookID = webhookID
+	request.DeliveryID = deliveryID
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.RedeliverWebhookDelivery(ctx.UserContext(), request.(RedeliverWebhookDeliveryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RedeliverWebhookDelivery")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RedeliverWebhookDeliveryResponseObject); ok {
+		if err := validResponse.VisitRedeliverWebhookDeliveryResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReplayWebhookDeliveries operation middleware
+func (sh *strictHandler) ReplayWebhookDeliveries(ctx *fiber.Ctx, webhookID WebhookID) error {
+	var request ReplayWebhookDeliveriesRequestObject
+
+	request.WebhookID = webhookID
+
+	var body ReplayWebhookDeliveriesJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReplayWebhookDeliveries(ctx.UserContext(), request.(ReplayWebhookDeliveriesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReplayWebhookDeliveries")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReplayWebhookDeliveriesResponseObject); ok {
+		if err := validResponse.VisitReplayWebhookDeliveriesResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -46,7 +46,7 @@ func TestBodies_Bad(t *testing.T) {
 	}
 	routes := []struct{ method, path string }{
 		{"POST", "/deposits"}, {"POST", "/deposits/" + depositID + "/cancel"}, {"POST", "/deposits/" + depositID + "/capture"},
-		{"POST", "/clients"}, {"POST", "/webhooks"}, {"PATCH", "/webhooks/" + hook}, {"POST", "/test/deposits/" + depositID + "/simulate"},
+		{"POST", "/clients"}, {"POST", "/webhooks"}, {"PATCH", "/webhooks/" + hook}, {"POST", "/webhooks/" + hook + "/replay"}, {"POST", "/test/deposits/" + depositID + "/simulate"},
 	}
 	c.leavesNothing(t, func() {
 		for _, r := range routes {

@@ -48,6 +48,25 @@ func (a *api) GetWebhookDelivery(ctx context.Context, r GetWebhookDeliveryReques
 	}}, nil
 }
 
+// RedeliverWebhookDelivery sends one of them again.
+func (a *api) RedeliverWebhookDelivery(ctx context.Context, r RedeliverWebhookDeliveryRequestObject) (RedeliverWebhookDeliveryResponseObject, error) {
+	made, err := a.Webhooks.Redeliver(ctx, callOf(ctx).caller, parse(id.Subscription, r.WebhookID), parse(id.Delivery, r.DeliveryID))
+	if err != nil {
+		return nil, err
+	}
+	return RedeliverWebhookDelivery202JSONResponse{Data: deliveryOf(made)}, nil
+}
+
+// ReplayWebhookDeliveries sends those of a time span again.
+func (a *api) ReplayWebhookDeliveries(ctx context.Context, r ReplayWebhookDeliveriesRequestObject) (ReplayWebhookDeliveriesResponseObject, error) {
+	in := webhooks.NewReplay{From: r.Body.From.Time, To: r.Body.To.Time, Status: webhook.Status(value(r.Body.Status))}
+	replay, err := a.Webhooks.Replay(ctx, callOf(ctx).caller, parse(id.Subscription, r.WebhookID), in)
+	if err != nil {
+		return nil, err
+	}
+	return ReplayWebhookDeliveries202JSONResponse{Data: Replay{ReplayID: id.Replay.Of(replay.ID), Matched: replay.Matched}}, nil
+}
+
 // depositPrefix begins the id of the deposit that a delivery is about: that of a test does not exist.
 func depositPrefix(test bool) id.Prefix {
 	if test {

@@ -69,13 +69,14 @@ func TestDocument_ErrorsAreOurFaults(t *testing.T) {
 		connect.ErrAccountNotFound, connect.ErrAccountNotLinked, connect.ErrAccountRevoked,
 		tenant.ErrNotFound,
 		webhook.ErrNotFound, webhook.ErrDeliveryNotFound, webhook.ErrLimitReached, webhook.ErrDisabled, webhook.ErrTestNotSubscribed,
-		deposit.ErrNotFound, deposit.ErrAccessDenied, deposit.ErrDateRange, deposit.ErrInvalidClient,
+		deposit.ErrNotFound, deposit.ErrAccessDenied, deposit.ErrInvalidClient,
 		deposit.ErrNotCancellable, deposit.ErrNotCapturable, deposit.ErrNotReleasable, deposit.ErrNotSecurable,
 		ports.ErrInvalidKey, ports.ErrKeyInUse, ports.ErrKeyReused,
 	}
 	worded := []*fault.Error{ // the sentence says more than the sentinel
 		fault.ErrMissingField, fault.ErrInvalidField,
 		deposit.ErrBelowMinimum, deposit.ErrAboveMaximum, deposit.ErrExceedsAmount, deposit.ErrInvalidReturnURL,
+		deposit.ErrDateRange, webhook.ErrReplayRange, // one code, each in the words of its own fields
 	}
 	messages := map[string]string{}
 	for _, f := range fixed {
@@ -117,6 +118,7 @@ func TestDocument_EnumsAreThoseOfTheDomain(t *testing.T) {
 	schemas := doc.Components.Schemas
 
 	require.ElementsMatch(t, deposit.Statuses, enumOf[deposit.Status](schemas["DepositStatus"]))
+	require.ElementsMatch(t, webhook.Statuses, enumOf[webhook.Status](schemas["DeliveryStatus"]))
 	require.ElementsMatch(t, webhook.EventNames, enumOf[webhook.EventName](schemas["EventName"]))
 	require.ElementsMatch(t, webhook.Results, append(enumOf[webhook.Result](schemas["AttemptError"]), webhook.ResultSuccess))
 	require.ElementsMatch(t, []string{webhook.DisabledByPartner, webhook.DisabledByFailure}, enumOf[string](schemas["Webhook"].Value.Properties["disabledReason"]))

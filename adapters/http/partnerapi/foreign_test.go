@@ -32,6 +32,9 @@ func TestForeignAndUnknownIDs_OnEveryRoute(t *testing.T) {
 		{"GET", "/webhooks/*/deliveries", "pwh", "webhook_not_found"},
 		{"GET", "/webhooks/*/deliveries/" + foreign["dlv"], "pwh", "webhook_not_found"},
 		{"GET", "/webhooks/" + mine + "/deliveries/*", "dlv", "delivery_not_found"},
+		{"POST", "/webhooks/*/deliveries/" + foreign["dlv"] + "/redeliver", "pwh", "webhook_not_found"},
+		{"POST", "/webhooks/" + mine + "/deliveries/*/redeliver", "dlv", "delivery_not_found"},
+		{"POST", "/webhooks/*/replay", "pwh", "webhook_not_found"},
 		{"GET", "/deposits/*", "dep", "deposit_not_found"},
 		{"POST", "/deposits/*/cancel", "dep", "deposit_not_found"},
 		{"POST", "/deposits/*/capture", "dep", "deposit_not_found"},
@@ -45,6 +48,8 @@ func TestForeignAndUnknownIDs_OnEveryRoute(t *testing.T) {
 				body = nil
 			case strings.HasSuffix(r.path, "simulate"):
 				body = object{"outcome": "activate"}
+			case strings.HasSuffix(r.path, "replay"):
+				body = object{"from": "2026-06-01T00:00:00Z", "to": "2026-06-02T00:00:00Z"}
 			}
 			const unknown = "_01jb2m4q8e7w9x3c5v6b7n8m9a"
 			for _, sent := range []string{

@@ -37,6 +37,8 @@ func (a *api) routes() []route {
 		{post, Prefix + "/webhooks/:webhookId/test", plain, h.TestWebhook},
 		{get, Prefix + "/webhooks/:webhookId/deliveries", plain, h.ListWebhookDeliveries},
 		{get, Prefix + "/webhooks/:webhookId/deliveries/:deliveryId", plain, h.GetWebhookDelivery},
+		{post, Prefix + "/webhooks/:webhookId/deliveries/:deliveryId/redeliver", plain, h.RedeliverWebhookDelivery},
+		{post, Prefix + "/webhooks/:webhookId/replay", plain, h.ReplayWebhookDeliveries},
 
 		{post, Prefix + "/clients", keyed, h.CreateClient},
 		{get, Prefix + "/clients/:clientId", plain, h.GetClient},

@@ -83,6 +83,12 @@ func TestStory_EveryOperationAnswersAsDocumented(t *testing.T) {
 	detail := c.get(hookPath + "/deliveries/" + text(t, delivered, "id")).ok(200)
 	c.contract.CheckWebhook(t, []byte(text(t, detail, "body")))
 
+	again := c.post(hookPath+"/deliveries/"+text(t, delivered, "id")+"/redeliver", nil).ok(202)
+	require.Equal(t, []any{"pending", delivered["id"], delivered["bodySha256"]}, []any{again["status"], again["redeliveryOf"], again["bodySha256"]})
+	replay := c.post(hookPath+"/replay", object{"from": "2026-01-01T00:00:00Z", "to": "2100-01-01T00:00:00Z"}).ok(202)
+	require.Regexp(t, `^rpl_[0-9a-z]{26}$`, replay["replayId"])
+	require.Equal(t, object{"replayId": replay["replayId"], "matched": 0.0}, replay)
+
 	require.Equal(t, http.StatusNoContent, c.do(http.MethodDelete, hookPath, nil).status)
 	require.Empty(t, c.contract.Unseen())
 }

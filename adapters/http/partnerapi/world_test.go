@@ -130,7 +130,7 @@ func newWorld(t testing.TB, change ...func(*settings)) *world {
 			Timers: deposit.DefaultTimers(), DashboardURL: dashboardBase,
 		}),
 		Webhooks: webhooks.New(webhooks.Deps{
-			Work: w.store, Keys: keys, Subscriptions: w.store, Deliveries: w.store, Targets: sender.NewTargetCheck(false), Doorbell: w,
+			Work: w.store, Keys: keys, Subscriptions: w.store, Deliveries: w.store, Replays: w.store, Targets: sender.NewTargetCheck(false), Doorbell: w,
 			Clock: w.clock, Entropy: entropy, After: set.after,
 		}),
 		Simulate: tills, Keys: keys, Limiter: redis.NewLimiter(w.redis, guard, func() {}), Clock: w.clock,
@@ -364,7 +364,7 @@ func (w *world) count(t testing.TB) map[string]int {
 	out := map[string]int{}
 	for _, table := range []string{
 		"partners", "api_keys", "operators", "accounts", "account_links", "clients", "deposits", "deposit_transitions", "payments",
-		"idempotency_keys", "events", "outbox", "webhook_subscriptions", "deliveries", "mails", "audit_log",
+		"idempotency_keys", "events", "outbox", "webhook_subscriptions", "deliveries", "webhook_replays", "mails", "audit_log",
 	} {
 		var n int
 		require.NoError(t, w.pool.QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))
