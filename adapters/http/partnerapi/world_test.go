@@ -67,6 +67,7 @@ type world struct {
 	work     *postgres.Dispatch
 	clock    *movable
 	partners *partners.Service
+	webhooks *webhooks.Service
 	contract *contracttest.Contract
 	http     *http.Client
 	rings    atomic.Int64
@@ -119,6 +120,10 @@ func newWorld(t testing.TB, change ...func(*settings)) *world {
 		UnitOfWork: w.store, Deposits: w.store, Accounts: w.store, Payments: w.store, Due: w.store, Provider: provider, Simulator: provider,
 		Scoring: scoring.Sandbox{}, Clock: w.clock, Entropy: entropy, Metrics: w, Log: log,
 	})
+	w.webhooks = webhooks.New(webhooks.Deps{
+		Work: w.store, Keys: keys, Subscriptions: w.store, Deliveries: w.store, Replays: w.store, Targets: sender.NewTargetCheck(false), Doorbell: w,
+		Clock: w.clock, Entropy: entropy, After: set.after,
+	})
 	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{ErrorHandler: problem.Handler(problem.Config{Logger: log})}))
 	middleware.Harden(app, nil)
 	app.Use(middleware.RequestID(), middleware.Recover(), middleware.SecurityHeaders(false), middleware.Deadline(middleware.DeadlineAfter), middleware.Framing())
@@ -129,10 +134,7 @@ func newWorld(t testing.TB, change ...func(*settings)) *world {
 			Keys: keys, Deposits: w.store, Settler: tills, Metrics: w, Clock: w.clock, Entropy: entropy,
 			Timers: deposit.DefaultTimers(), DashboardURL: dashboardBase,
 		}),
-		Webhooks: webhooks.New(webhooks.Deps{
-			Work: w.store, Keys: keys, Subscriptions: w.store, Deliveries: w.store, Replays: w.store, Targets: sender.NewTargetCheck(false), Doorbell: w,
-			Clock: w.clock, Entropy: entropy, After: set.after,
-		}),
+		Webhooks: w.webhooks,
 		Simulate: tills, Keys: keys, Limiter: redis.NewLimiter(w.redis, guard, func() {}), Clock: w.clock,
 		Environment: set.env, BaseURL: apiBase + "/", OnRateLimited: func() { w.limited.Add(1) },
 	}))
