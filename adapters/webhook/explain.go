@@ -5,91 +5,86 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"io"
 	"net"
-	"net/http"
-	"net/http/httptrace"
-	"strconv"
-	"sync/atomic"
 	"syscall"
 	"time"
 
 	"partnerdeposits/core/webhook"
 )
 
-// progress remembers how far a request came, to name the step that failed. Its hooks may run after the attempt is over.
-type progress struct {
-	resolving, dialing, shaking, sent atomic.Bool
-}
-
-func (p *progress) trace() *httptrace.ClientTrace {
-	return &httptrace.ClientTrace{
-		DNSStart:          func(httptrace.DNSStartInfo) { p.resolving.Store(true) },
-		DNSDone:           func(httptrace.DNSDoneInfo) { p.resolving.Store(false) },
-		ConnectStart:      func(string, string) { p.dialing.Store(true) },
-		GotConn:           func(httptrace.GotConnInfo) { p.dialing.Store(false) },
-		TLSHandshakeStart: func() { p.shaking.Store(true) },
-		TLSHandshakeDone:  func(tls.ConnectionState, error) { p.shaking.Store(false) },
-		WroteRequest:      func(httptrace.WroteRequestInfo) { p.sent.Store(true) },
-	}
-}
+const unreadable = "The answer could not be read: it was broken off, was not HTTP, or had headers above 64 KiB."
 
 // explain names the cause of a failed attempt and says it in words that a developer can act on. Addresses of ours and
 // texts from below never show.
-func explain(ctx context.Context, err error, p *progress, timeout time.Duration) (webhook.Result, string) {
+func explain(err error, a *attempt, timeout time.Duration) (webhook.Result, string) {
+	stage := a.stage.Load()
 	var dns *net.DNSError
 	switch {
 	case errors.Is(err, errNotPublic):
 		return webhook.ResultBlocked, "The host leads to an address that is not public."
-	case errors.As(err, &dns) && !(dns.IsTimeout && ctx.Err() != nil):
-		return webhook.ResultDNS, "The host name does not resolve."
-	case ctx.Err() != nil, isTimeout(err):
-		return webhook.ResultTimeout, "No answer within " + timeout.String() + ": " + p.waitingFor() + "."
+	case errors.Is(a.Err(), context.Canceled):
+		return webhook.ResultConnect, "The attempt was broken off on our side."
+	case a.Err() != nil:
+		return webhook.ResultTimeout, "No answer within " + timeout.String() + ": " + waitingFor(stage) + "."
+	case errors.As(err, &dns):
+		return webhook.ResultDNS, dnsDetail(dns)
 	case isTLS(err):
 		return webhook.ResultTLS, tlsDetail(err)
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return webhook.ResultConnect, "The connection was refused."
-	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
-		return webhook.ResultConnect, "The host cannot be reached."
-	case p.shaking.Load():
-		return webhook.ResultTLS, "The connection was closed during the TLS handshake."
-	case p.sent.Load():
-		return webhook.ResultConnect, "The connection was closed, or its answer could not be read, before a status line came."
 	default:
-		return webhook.ResultConnect, "The connection failed."
+		return webhook.ResultConnect, connectDetail(err, stage)
 	}
 }
 
-func (p *progress) waitingFor() string {
-	switch {
-	case p.sent.Load():
-		return "the request was sent, no status line came"
-	case p.shaking.Load():
-		return "the TLS handshake did not finish"
-	case p.resolving.Load():
+func waitingFor(stage int32) string {
+	switch stage {
+	case resolving:
 		return "the host name did not resolve in time"
-	case p.dialing.Load():
+	case connecting:
 		return "the connection was not accepted"
+	case shaking:
+		return "the TLS handshake did not finish"
 	default:
-		return "the request could not be sent"
+		return "the connection stood, but no status line with its headers came"
 	}
 }
 
-func isTimeout(err error) bool {
-	var t interface{ Timeout() bool }
-	return errors.Is(err, context.DeadlineExceeded) || (errors.As(err, &t) && t.Timeout())
+func dnsDetail(err *net.DNSError) string {
+	if err.IsNotFound {
+		return "The host name does not resolve."
+	}
+	return "The host name does not resolve: its name servers failed or did not answer."
 }
 
+func connectDetail(err error, stage int32) string {
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "The connection was refused."
+	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
+		return "The host cannot be reached."
+	case errors.Is(err, errTooManyDials):
+		return "The endpoint ended each connection before it answered."
+	case isClosed(err):
+		return "The connection was closed before a status line came."
+	case stage == connected || stage == begun:
+		return unreadable
+	default:
+		return "The connection failed."
+	}
+}
+
+func isClosed(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
+		err.Error() == "http: server closed idle connection" // net/http keeps this error to itself
+}
+
+// isTLS reports whether TLS failed, in the handshake or by an alert after it: with TLS 1.3 an endpoint says only then
+// that it wanted a certificate of ours.
 func isTLS(err error) bool {
-	var record tls.RecordHeaderError
-	var alert tls.AlertError
-	var verify *tls.CertificateVerificationError
-	var unknown x509.UnknownAuthorityError
-	var host x509.HostnameError
-	var invalid x509.CertificateInvalidError
-	return errors.As(err, &record) || errors.As(err, &alert) || errors.As(err, &verify) ||
-		errors.As(err, &unknown) || errors.As(err, &host) || errors.As(err, &invalid) ||
-		// crypto/tls has plain errors for the rest, all with this beginning.
-		len(err.Error()) > 5 && err.Error()[:5] == "tls: "
+	var handshake handshakeError
+	var alert *net.OpError
+	return errors.As(err, &handshake) || errors.As(err, &alert) && (alert.Op == "remote error" || alert.Op == "local error")
 }
 
 func tlsDetail(err error) string {
@@ -108,30 +103,9 @@ func tlsDetail(err error) string {
 		return "The certificate is not valid for a server."
 	case errors.As(err, &record):
 		return "The endpoint does not speak TLS on this port."
+	case isClosed(err):
+		return "The connection was closed during the TLS handshake."
 	default:
-		return "The TLS handshake failed. TLS 1.2 or above is needed."
+		return "The TLS handshake failed. TLS 1.2 or above is needed, and no certificate of ours."
 	}
-}
-
-func statusLine(status int) string {
-	text := http.StatusText(status)
-	if text == "" {
-		return strconv.Itoa(status)
-	}
-	return strconv.Itoa(status) + " " + text
-}
-
-// retryAfter reads the header of a 429 or 503, in seconds or as a date; 0 where there is none.
-func retryAfter(r *http.Response, now time.Time) time.Duration {
-	if r.StatusCode != http.StatusTooManyRequests && r.StatusCode != http.StatusServiceUnavailable {
-		return 0
-	}
-	value := r.Header.Get("Retry-After")
-	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
-		return min(time.Duration(seconds)*time.Second, webhook.MaxRetryAfter)
-	}
-	if at, err := http.ParseTime(value); err == nil {
-		return min(max(at.Sub(now), 0), webhook.MaxRetryAfter)
-	}
-	return 0
 }

@@ -4,18 +4,12 @@
 package webhook
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
-	"io"
 	"net"
 	"net/http"
-	"net/http/httptrace"
-	"net/url"
-	"strings"
 	"syscall"
 	"time"
-	"unicode/utf8"
 
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
@@ -46,133 +40,75 @@ type Config struct {
 // Sender implements ports.Sender.
 type Sender struct {
 	transport *http.Transport
+	templates templates
 	timeout   time.Duration
-	insecure  bool
-	userAgent string
+	patience  time.Duration
 }
 
 // NewSender makes a sender with a connection pool of its own.
 func NewSender(c Config) *Sender {
-	control := c.Guard
-	if control == nil && !c.AllowInsecure {
-		control = publicOnly
-	}
-	resolver := c.Resolver
-	if resolver == nil {
-		resolver = &net.Resolver{PreferGo: true} // the C library reads 2130706433 and 0x7f.1 as addresses
-	}
-	dialer := &net.Dialer{Timeout: c.Timeout, KeepAlive: 30 * time.Second, Control: control, Resolver: resolver}
-	config := &tls.Config{MinVersion: tls.VersionTLS12}
-	if c.TLS != nil {
-		config = c.TLS.Clone()
-		config.MinVersion = max(config.MinVersion, tls.VersionTLS12)
-	}
+	d := newDialer(c)
 	return &Sender{
-		timeout: c.Timeout, insecure: c.AllowInsecure, userAgent: c.UserAgent,
+		timeout: c.Timeout, patience: bodyPatience,
+		templates: templates{insecure: c.AllowInsecure, userAgent: []string{c.UserAgent}},
 		transport: &http.Transport{
 			Proxy:                  nil, // the guard would see the proxy's address only
-			DialContext:            dialer.DialContext,
-			TLSClientConfig:        config,
+			DialContext:            d.dial,
+			DialTLSContext:         d.dialTLS,
 			ForceAttemptHTTP2:      true,
+			HTTP2:                  http2Bounds(c.Timeout),
 			DisableCompression:     true, // a kilobyte on the wire may be a gigabyte unpacked
 			MaxResponseHeaderBytes: maxHeaders,
 			MaxIdleConns:           2048,
 			MaxIdleConnsPerHost:    max(c.EndpointConcurrency, 2),
 			IdleConnTimeout:        60 * time.Second,
-			TLSHandshakeTimeout:    c.Timeout,
 			WriteBufferSize:        2 << 10,
 			ReadBufferSize:         2 << 10,
 		},
 	}
 }
 
+// http2Bounds keeps endpoints from filling our memory (the default is 4 MiB for every request), and finds connections
+// that died silently: unlike HTTP/1.1, a request that times out does not end its connection, and the next would take it.
+func http2Bounds(timeout time.Duration) *http.HTTP2Config {
+	return &http.HTTP2Config{
+		MaxReceiveBufferPerStream:     4 * maxBody,
+		MaxReceiveBufferPerConnection: 1 << 20,
+		SendPingTimeout:               timeout,
+		PingTimeout:                   timeout / 2,
+		WriteByteTimeout:              timeout,
+	}
+}
+
 // Close drops the kept connections.
 func (s *Sender) Close() { s.transport.CloseIdleConnections() }
 
-// Post implements ports.Sender.
+// Post implements ports.Sender. The transport may read p.Body a moment longer than Post takes: nobody may change it.
 func (s *Sender) Post(ctx context.Context, p ports.Post) webhook.Attempt {
+	started := time.Now()
+	result := webhook.Attempt{StartedAt: started.UTC()}
+	template, refusal := s.templates.of(p.URL)
+	if refusal != "" {
+		result.Result, result.Detail = webhook.ResultBlocked, refusal
+		return result
+	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	attempt := webhook.Attempt{StartedAt: time.Now().UTC()}
-	stage := &progress{}
-	request, err := s.request(httptrace.WithClientTrace(ctx, stage.trace()), p)
+	a := &attempt{Context: ctx}
+	response, err := s.transport.RoundTrip(a.request(template, p))
+	result.Duration = time.Since(started)
 	if err != nil {
-		attempt.Result, attempt.Detail = webhook.ResultBlocked, err.Error()
-		return attempt
+		result.Result, result.Detail = explain(err, a, s.timeout)
+		return result
 	}
-	response, err := s.transport.RoundTrip(request)
-	attempt.Duration = time.Since(attempt.StartedAt)
-	if err != nil {
-		attempt.Result, attempt.Detail = explain(ctx, err, stage, s.timeout)
-		return attempt
+	defer func() { _ = response.Body.Close() }()
+	result.Result, result.Detail = judge(response.StatusCode)
+	if result.Result != webhook.ResultConnect {
+		result.ResponseStatus = response.StatusCode
 	}
-	attempt.ResponseStatus = response.StatusCode
-	attempt.Result, attempt.Detail = judge(response.StatusCode)
-	attempt.RetryAfter = retryAfter(response, attempt.StartedAt)
-	attempt.Snippet = readSnippet(response.Body, cancel)
-	return attempt
-}
-
-type refusal string
-
-func (r refusal) Error() string { return string(r) }
-
-func (s *Sender) request(ctx context.Context, p ports.Post) (*http.Request, error) {
-	target, err := url.Parse(p.URL)
-	if err != nil || target.Host == "" {
-		return nil, refusal("The URL cannot be read.")
+	result.RetryAfter = retryAfter(response, started.Add(result.Duration))
+	if response.StatusCode != http.StatusSwitchingProtocols { // its body is the bare connection, which heeds no context
+		result.Snippet = s.readSnippet(response.Body, cancel)
 	}
-	if target.Scheme != "https" && !s.insecure {
-		return nil, refusal("The URL is not https.")
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.URL, bytes.NewReader(p.Body))
-	if err != nil {
-		return nil, refusal("The URL cannot be read.")
-	}
-	h := request.Header
-	h["Content-Type"] = []string{"application/json"}
-	h["User-Agent"] = []string{s.userAgent}
-	h[webhook.HeaderSignature] = []string{p.Signature}
-	h[webhook.HeaderTimestamp] = []string{p.Timestamp}
-	h[webhook.HeaderEvent] = []string{string(p.Event)}
-	if p.EventID != "" {
-		h[webhook.HeaderEventID] = []string{p.EventID}
-	}
-	// Not sent; it tells the transport that a request on a kept connection that turns out to be closed may go out again.
-	h["Idempotency-Key"] = []string{}
-	return request, nil
-}
-
-func judge(status int) (webhook.Result, string) {
-	switch {
-	case status >= 200 && status < 300:
-		return webhook.ResultSuccess, ""
-	case status >= 300 && status < 400:
-		return webhook.ResultRedirect, "The endpoint answered with a redirect; redirects are not followed. Register the final URL."
-	default:
-		return webhook.ResultNon2xx, strings.TrimSpace("The endpoint answered " + statusLine(status) + ".")
-	}
-}
-
-// readSnippet reads a little of the body, so that a developer sees what the endpoint said and a well-behaved connection
-// can be used again. The status is known by now: nothing that happens here changes the result.
-func readSnippet(body io.ReadCloser, cancel context.CancelFunc) string {
-	patience := time.AfterFunc(bodyPatience, cancel)
-	defer patience.Stop()
-	defer func() { _ = body.Close() }()
-	read, _ := io.ReadAll(io.LimitReader(body, maxBody))
-	if len(read) > webhook.MaxSnippet {
-		read = read[:webhook.MaxSnippet]
-	}
-	return printable(read)
-}
-
-// printable makes of any bytes a text that every store and page takes: valid UTF-8 without NUL, MaxSnippet bytes at most.
-func printable(b []byte) string {
-	s := strings.ToValidUTF8(strings.ReplaceAll(string(b), "\x00", "\uFFFD"), "\uFFFD")
-	for len(s) > webhook.MaxSnippet {
-		_, size := utf8.DecodeLastRuneInString(s)
-		s = s[:len(s)-size]
-	}
-	return s
+	return result
 }

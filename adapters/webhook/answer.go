@@ -1,0 +1,86 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"partnerdeposits/core/webhook"
+)
+
+// judge gives the result for the status of an answer.
+func judge(status int) (webhook.Result, string) {
+	switch {
+	case status < 100:
+		return webhook.ResultConnect, unreadable
+	case status >= 200 && status < 300:
+		return webhook.ResultSuccess, ""
+	case isRedirect(status):
+		return webhook.ResultRedirect, "The endpoint answered " + statusLine(status) + "; redirects are not followed. Register the final URL."
+	default:
+		return webhook.ResultNon2xx, "The endpoint answered " + statusLine(status) + "."
+	}
+}
+
+func isRedirect(status int) bool {
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
+}
+
+func statusLine(status int) string {
+	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
+}
+
+// retryAfter reads the header of a 429 or 503, in seconds or as a date; 0 where there is none.
+func retryAfter(r *http.Response, now time.Time) time.Duration {
+	if r.StatusCode != http.StatusTooManyRequests && r.StatusCode != http.StatusServiceUnavailable {
+		return 0
+	}
+	value := strings.TrimSpace(r.Header.Get("Retry-After"))
+	seconds, err := strconv.ParseUint(value, 10, 64)
+	if err == nil || errors.Is(err, strconv.ErrRange) {
+		return time.Duration(min(seconds, uint64(webhook.MaxRetryAfter/time.Second))) * time.Second
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return min(max(at.Sub(now), 0), webhook.MaxRetryAfter)
+	}
+	return 0
+}
+
+var buffers = sync.Pool{New: func() any { return new([maxBody]byte) }}
+
+// readSnippet reads a little of the body, so that a developer sees what the endpoint said and a well-behaved connection
+// can be used again. The status is known by now: nothing that happens here changes the result.
+func (s *Sender) readSnippet(body io.Reader, cancel context.CancelFunc) string {
+	if body == http.NoBody {
+		return ""
+	}
+	defer time.AfterFunc(s.patience, cancel).Stop()
+	buffer, _ := buffers.Get().(*[maxBody]byte)
+	defer buffers.Put(buffer)
+	n, _ := io.ReadFull(body, buffer[:])
+	return printable(buffer[:n])
+}
+
+// printable makes of any bytes a text that every store and page takes: valid UTF-8 without NUL, MaxSnippet bytes at most.
+func printable(b []byte) string {
+	cut := b[:min(len(b), webhook.MaxSnippet+utf8.UTFMax)] // a rune over the edge is cut below, and not broken here
+	s := strings.ToValidUTF8(strings.ReplaceAll(string(cut), "\x00", "\uFFFD"), "\uFFFD")
+	if len(s) <= webhook.MaxSnippet {
+		return s
+	}
+	end := webhook.MaxSnippet
+	for !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end]
+}

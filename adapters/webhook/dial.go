@@ -1,0 +1,118 @@
+package webhook
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"syscall"
+	"time"
+)
+
+// The stages of an attempt. One that found a kept connection stays at its beginning.
+const (
+	begun int32 = iota
+	resolving
+	connecting
+	shaking
+	connected
+)
+
+// maxDials is how many connections one attempt may make. The transport bounds neither the connections that an endpoint
+// ends with a GOAWAY nor the handshakes they cost.
+const maxDials = 3
+
+var errTooManyDials = errors.New("webhook: the endpoint ended each connection")
+
+// dialPatience is how much longer than an attempt a dial may take: the attempt, which can tell what it waited for,
+// gives up first.
+const dialPatience = time.Second
+
+// dialer makes connections, each to a guarded address and in bounded time, TLS handshake included. The transport lets a
+// dial go on when its attempt is over, for the next one.
+type dialer struct {
+	net     net.Dialer
+	tls     *tls.Config
+	timeout time.Duration
+}
+
+func newDialer(c Config) *dialer {
+	guard := c.Guard
+	switch {
+	case guard != nil:
+	case c.AllowInsecure:
+		guard = guardBy(local)
+	default:
+		guard = guardBy(public)
+	}
+	resolver := c.Resolver
+	if resolver == nil {
+		resolver = &net.Resolver{PreferGo: true} // the C library reads 2130706433 and 0x7f.1 as addresses
+	}
+	config := &tls.Config{}
+	if c.TLS != nil {
+		config = c.TLS.Clone()
+	}
+	config.MinVersion = max(config.MinVersion, tls.VersionTLS12)
+	if config.NextProtos == nil {
+		config.NextProtos = []string{"h2", "http/1.1"}
+	}
+	return &dialer{
+		tls: config, timeout: c.Timeout + dialPatience,
+		net: net.Dialer{
+			KeepAlive: 30 * time.Second, Resolver: resolver,
+			ControlContext: func(ctx context.Context, network, address string, raw syscall.RawConn) error {
+				attemptOf(ctx).stage.Store(connecting)
+				return guard(network, address, raw)
+			},
+		},
+	}
+}
+
+// dial makes a plain connection.
+func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, d.timeout)
+	defer cancel()
+	return d.connect(ctx, network, address, connected)
+}
+
+// dialTLS makes a connection and shakes hands.
+func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, d.timeout)
+	defer cancel()
+	plain, err := d.connect(ctx, network, address, shaking)
+	if err != nil {
+		return nil, err
+	}
+	config := d.tls
+	if config.ServerName == "" {
+		config = config.Clone()
+		config.ServerName, _, _ = net.SplitHostPort(address)
+	}
+	secured := tls.Client(plain, config)
+	if err := secured.HandshakeContext(ctx); err != nil {
+		_ = plain.Close()
+		return nil, handshakeError{err}
+	}
+	attemptOf(ctx).stage.Store(connected)
+	return secured, nil
+}
+
+// connect makes a connection for the attempt behind ctx, which is at stage next then.
+func (d *dialer) connect(ctx context.Context, network, address string, next int32) (net.Conn, error) {
+	a := attemptOf(ctx)
+	if a.dials.Add(1) > maxDials {
+		return nil, errTooManyDials
+	}
+	a.stage.Store(resolving)
+	c, err := d.net.DialContext(ctx, network, address)
+	if err == nil {
+		a.stage.Store(next)
+	}
+	return c, err
+}
+
+// handshakeError marks what went wrong between a connection and its first request.
+type handshakeError struct{ error }
+
+func (e handshakeError) Unwrap() error { return e.error }
