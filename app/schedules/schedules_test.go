@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,17 +26,17 @@ func begin(t *testing.T, log *slog.Logger, jobs ...schedules.Job) (stop func()) 
 
 func TestRun_ComesRoundOncePerInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rounds := 0
+		var rounds atomic.Int64
 		stop := begin(t, slog.New(slog.DiscardHandler), schedules.Job{Name: "count", Every: 10 * time.Second, Run: func(context.Context) (bool, error) {
-			rounds++
+			rounds.Add(1)
 			return false, nil
 		}})
 		<-time.After(10 * time.Second)
 		synctest.Wait()
-		require.Positive(t, rounds, "the first round comes within one interval")
+		require.Positive(t, rounds.Load(), "the first round comes within one interval")
 		<-time.After(990 * time.Second)
 		stop()
-		require.InDelta(t, 100, rounds, 25)
+		require.InDelta(t, 100, rounds.Load(), 25)
 	})
 }
 

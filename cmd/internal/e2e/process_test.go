@@ -219,9 +219,10 @@ func fetch(url string) (int, string) {
 // run executes a command to its end.
 func run(t testing.TB, environ []string, name string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
+	path := binary(t, name) // which may have to be built first
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary(t, name), args...)
+	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, environ...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
