@@ -3,7 +3,7 @@ package config
 import (
 	"fmt"
 	"net"
-	"net/mail"
+	netmail "net/mail"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"partnerdeposits/adapters/mail"
 	"partnerdeposits/adapters/redis"
 	"partnerdeposits/adapters/secrets"
 	"partnerdeposits/core/partner"
@@ -89,12 +90,12 @@ func (c Config) checkAddresses(check checker) {
 
 func (c Config) checkMail(check checker) {
 	if raw := c.SMTPURL.Reveal(); raw != "" {
-		u, err := url.Parse(raw)
-		check("SMTP_URL", err == nil && (u.Scheme == "smtp" || u.Scheme == "smtps") && u.Hostname() != "", "is not an smtp or smtps URL such as smtp://user:password@host:587")
+		_, err := mail.ParseURL(raw)
+		check("SMTP_URL", err == nil, "%s", withoutName(err, "mail: SMTP_URL "))
 		check("MAIL_FROM", c.MailFrom != "", "is required with SMTP_URL")
 	}
 	if c.MailFrom != "" {
-		_, err := mail.ParseAddress(c.MailFrom)
+		_, err := netmail.ParseAddress(c.MailFrom)
 		check("MAIL_FROM", err == nil, "%q is not an address such as Deposits <no-reply@example.com>", c.MailFrom)
 	}
 }
@@ -148,4 +149,12 @@ func isListen(addr string) bool {
 func isHTTP(raw string) bool {
 	u, err := url.Parse(raw)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+// withoutName takes off what an adapter's error begins with: the list of mistakes names the variable itself.
+func withoutName(err error, prefix string) string {
+	if err == nil {
+		return ""
+	}
+	return strings.TrimPrefix(err.Error(), prefix)
 }

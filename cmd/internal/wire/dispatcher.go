@@ -56,6 +56,10 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on L
 	sender := webhook.NewSender(webhook.Config{
 		Timeout: cfg.WebhookTimeout, EndpointConcurrency: cfg.WebhookEndpointConcurrency, AllowInsecure: cfg.WebhookAllowInsecureTargets, UserAgent: userAgent,
 	})
+	timetable, err := s.scheduler(registry)
+	if err != nil {
+		return run.Process{}, err
+	}
 	ready := s.readiness()
 	work := func(deliver func(context.Context) error) func(context.Context) error {
 		return func(ctx context.Context) error {
@@ -72,7 +76,7 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on L
 			opsPart(place{on.Ops, "METRICS_ADDR", cfg.MetricsAddr}, ops.Handler(ready, registry.Handler()), log),
 			run.Background("readiness", ready.Watch),
 			run.Background("deliveries", work(s.deliver(dispatchPool, queue, sender, registry))),
-			run.Background("schedules", work(s.scheduler(registry).Run)),
+			run.Background("schedules", work(timetable.Run)),
 		),
 	}, nil
 }
@@ -93,15 +97,19 @@ func (s *stores) deliver(pool *pgxpool.Pool, queue *asynq.Queue, sender *webhook
 }
 
 // scheduler holds everything that is done by the clock.
-func (s *stores) scheduler(registry *metrics.Registry) *schedules.Scheduler {
+func (s *stores) scheduler(registry *metrics.Registry) (*schedules.Scheduler, error) {
 	every := s.cfg.SchedulerInterval
+	mails, err := s.mailJobs(every)
+	if err != nil {
+		return nil, err
+	}
 	tenants := s.checkout(s.payment(), registry.Deposits())
 	return schedules.New(s.log, slices.Concat(
 		schedules.DepositJobs(tenants, every),
 		schedules.Upkeep{Tables: s.store, Work: s.store, Clock: clock}.Jobs(),
-		s.mailJobs(every),
+		mails,
 		[]schedules.Job{schedules.ReplayJob(s.webhooks(nil))},
-	)...)
+	)...), nil
 }
 
 func registerQueues(registry *metrics.Registry, queue *asynq.Queue) {

@@ -3,11 +3,21 @@ package wire
 import (
 	"time"
 
+	"partnerdeposits/adapters/mail"
 	"partnerdeposits/app/schedules"
+	"partnerdeposits/core/partner"
 )
 
-// mailJobs gives the job that sends mails; without SMTP_URL mails wait in the database.
-func (s *stores) mailJobs(every time.Duration) []schedules.Job {
-	s.log.Warn("SMTP_URL is not set: mails wait in the database")
-	return nil
+// mailJobs gives the job that sends mails. Without SMTP_URL the log takes them in development; elsewhere they wait in the
+// database for the day when there is a server.
+func (s *stores) mailJobs(every time.Duration) ([]schedules.Job, error) {
+	if s.cfg.SMTPURL == "" && s.cfg.Environment != partner.Development {
+		s.log.Warn("SMTP_URL is not set: mails wait in the database")
+		return nil, nil
+	}
+	mailer, err := mail.New(s.cfg.SMTPURL.Reveal(), s.cfg.MailFrom, s.log)
+	if err != nil {
+		return nil, err
+	}
+	return []schedules.Job{schedules.Mails(s.store, mailer, every)}, nil
 }
