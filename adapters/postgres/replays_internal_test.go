@@ -1,0 +1,26 @@
+package postgres
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/postgres/pgtest"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+)
+
+// What failed is few among what did not: finding it must not mean to read everything.
+func TestReplay_OfWhatFailed_ReadsNothingElse(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	l := matching("count(*)", webhook.Replay{SubscriptionID: id.ID{1}, Status: webhook.StatusFailed, From: time.Unix(0, 0), To: time.Now(), CreatedAt: time.Now()})
+	rows, err := pool.Query(t.Context(), `EXPLAIN `+l.sql.String(), l.args...)
+	require.NoError(t, err)
+	plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	require.Contains(t, strings.Join(plan, "\n"), "deliveries_failed")
+}
