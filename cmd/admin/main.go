@@ -28,6 +28,7 @@ type commands struct {
 	Key           keyCommands           `cmd:"" help:"Create, revoke and list API keys."`
 	Account       accountCommands       `cmd:"" help:"Look at accounts and negotiate their maximum deposit."`
 	Link          linkCommands          `cmd:"" help:"End links between partners and accounts."`
+	Webhook       webhookCommands       `cmd:"" help:"Send webhook deliveries again."`
 	ConnectURL    connectURLCommand     `cmd:"" name:"connect-url" help:"Sign a connect URL as the partner's own server would."`
 	Doctor        doctorCommand         `cmd:"" help:"Look at everything the service stands on, and say what is wrong and what to do."`
 }
