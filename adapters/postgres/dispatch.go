@@ -57,6 +57,7 @@ func (s *Dispatch) Relay(ctx context.Context, limit int, lease time.Duration, pl
 		if err != nil || len(events) == 0 {
 			return err
 		}
+		failpoint.Hit("relay.taken")
 		endpoints, err := fileEvents(ctx, tx, events)
 		if err != nil {
 			return err
