@@ -1,0 +1,71 @@
+package e2e_test
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+
+	smtpmock "github.com/mocktools/go-smtp-mock/v2"
+	"github.com/stretchr/testify/require"
+)
+
+// TestClock_WhatTheDispatcherDoesByItself: an idle checkout becomes incomplete, a payment whose tenant never came back is
+// found, coverage ends, and a mail goes out.
+func TestClock_WhatTheDispatcherDoesByItself(t *testing.T) {
+	t.Parallel()
+	server := smtpmock.New(smtpmock.ConfigurationAttr{HostAddress: "127.0.0.1", MultipleMessageReceiving: true})
+	require.NoError(t, server.Start())
+	t.Cleanup(func() { require.NoError(t, server.Stop()) })
+	w := newWorld(t, "CHECKOUT_IDLE_AFTER=1s", "COVERAGE_MAX=3s",
+		"SMTP_URL=smtp://127.0.0.1:"+strconv.Itoa(server.PortNumber()), "MAIL_FROM=Deposits <no-reply@example.com>")
+	w.http(t)
+	d := w.dispatcher(t)
+	r := newReceiver(t)
+	w.subscribe(t, r)
+	accountID := w.link(t, "villa-16")
+	r.await(t, 1)
+
+	// A tenant who begins and does not pay.
+	idle, checkoutURL := w.deposit(t, accountID)
+	b := newBrowser(t)
+	b.submit(b.open(checkoutURL), url.Values{"firstName": {"Tina"}, "lastName": {"Tenant"}, "email": {"tina@example.com"}})
+	incomplete := r.await(t, 2)[1]
+	require.Equal(t, "deposit.status_changed", incomplete.event)
+	require.Equal(t, "incomplete", incomplete.payload(t).Data.Status)
+	require.Equal(t, idle, incomplete.payload(t).Data.ID)
+
+	// One who pays; the coverage of this installation lasts three seconds.
+	secured, checkoutURL := w.deposit(t, accountID)
+	w.secure(t, checkoutURL)
+	got := r.await(t, 4)
+	require.Equal(t, []string{"deposit.activated", "deposit.expired"}, []string{got[2].event, got[3].event})
+	require.Equal(t, secured, got[3].payload(t).Data.ID)
+	require.Equal(t, "close", got[3].payload(t).Data.Status)
+	require.InDelta(t, 1, d.metric(`svc_deposits_transitions_total{by="scheduler",from="active",to="close"}`), 0)
+
+	// A capture comes too late now.
+	status, body, err := w.api(t).do(http.MethodPost, "/deposits/"+secured+"/capture", nil)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusConflict, status)
+	require.Contains(t, string(body), "deposit_not_capturable")
+
+	w.admin(t, &struct{}{}, "link", "revoke", "--partner", w.slug, "--account", accountID)
+	require.Eventually(t, func() bool {
+		for _, m := range server.Messages() {
+			if strings.Contains(strings.Join(flat(m.RcpttoRequestResponse()), " "), "villa-16@example.com") {
+				return true
+			}
+		}
+		return false
+	}, soon, often, "the operator is told by mail")
+}
+
+func flat(pairs [][]string) []string {
+	var out []string
+	for _, p := range pairs {
+		out = append(out, p...)
+	}
+	return out
+}
