@@ -75,7 +75,7 @@ func (n *native) launch(ctx context.Context) error {
 			if strings.Contains(text, "Address already in use") {
 				return errPortTaken
 			}
-			return fmt.Errorf("%s ended as it started (%v); its log says:\n%s", n.name, c.err, text)
+			return fmt.Errorf("%s ended as it started (%w); its log says:\n%s", n.name, c.err, text)
 		case <-ctx.Done():
 			n.killAll()
 			return fmt.Errorf("%s did not answer in time (%w); its log says:\n%s", n.name, errors.Join(ctx.Err(), err), n.home.logSince(logged))

@@ -5,6 +5,7 @@
 package webhook
 
 import (
+	"errors"
 	"net/url"
 	"slices"
 	"time"
@@ -101,7 +102,7 @@ func ParseTarget(raw string, insecure bool) (*url.URL, error) {
 	}
 	u, err := returnurl.Parse(raw, false)
 	if err != nil {
-		if err == returnurl.ErrScheme {
+		if errors.Is(err, returnurl.ErrScheme) {
 			return nil, fault.ErrInvalidField.WithField("url", "must be https")
 		}
 		return nil, fault.ErrInvalidField.WithField("url", "%s", err.Error())

@@ -22,7 +22,7 @@ func receive() {
 			case "/count":
 				c.SetBodyString(strconv.FormatInt(taken.Load(), 10))
 			case "/hang":
-				time.Sleep(10 * time.Second)
+				time.Sleep(10 * time.Second) //nolint:forbidigo // a slow receiver is what is asked for
 			default:
 				taken.Add(1)
 			}

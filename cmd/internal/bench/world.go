@@ -181,7 +181,7 @@ func await(url string, p *process) error {
 	defer ticker.Stop()
 	for range 600 {
 		<-ticker.C
-		response, err := http.Get(url) //nolint:gosec,noctx // loopback, bounded by the loop
+		response, err := http.Get(url) //nolint:forbidigo // loopback, bounded by the loop
 		if err != nil {
 			continue
 		}

@@ -55,7 +55,7 @@ func queryTracer(cfg config.Config) pgx.QueryTracer {
 	if !traced(cfg) {
 		return nil
 	}
-	return otelpgx.NewTracer(otelpgx.WithTrimSQLInSpanName())
+	return otelpgx.NewTracer()
 }
 
 func traceRedis(cfg config.Config, client redis.UniversalClient) error {
