@@ -58,13 +58,14 @@ func (l *list) page(at, id string, p ports.Page) {
 	l.write(" ORDER BY "+at+" DESC, "+id+" DESC LIMIT ?", size(p)+1)
 }
 
-// withinID and pageByID are within and page for a list in the order of its ids, whose time stands in them.
+// withinID and pageByID are within and page for a list in the order of its ids, whose time stands in them. The time of
+// ids begins in 1970.
 func (l *list) withinID(column string, span ports.Span) {
 	if !span.From.IsZero() {
-		l.where(column+" >= uuid_floor(?)", span.From)
+		l.where(column+" >= uuid_floor(greatest(?, timestamptz 'epoch'))", span.From)
 	}
 	if !span.To.IsZero() {
-		l.where(column+" < uuid_floor(?)", span.To)
+		l.where(column+" < uuid_floor(greatest(?, timestamptz 'epoch'))", span.To)
 	}
 }
 

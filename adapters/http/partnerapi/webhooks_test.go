@@ -212,6 +212,7 @@ func TestDeliveries_FiltersAndPages(t *testing.T) {
 	for query, n := range map[string]int{
 		"": 5, "status=succeeded": 1, "status=pending": 2, "status=retrying": 1, "status=failed": 1, "event=deposit.cancelled": 2, "event=deposit.expired": 0,
 		"event=deposit.cancelled&status=failed": 1, "event=deposit.status_changed": 1, "depositId=" + about[0]: 1, "from=2000-01-01T00:00:00Z": 5, "to=2000-01-01T00:00:00Z": 0,
+		"from=1900-01-01T00:00:00Z": 5, "to=1900-01-01T00:00:00Z": 0, "from=0001-01-01T00:00:00Z": 5, "to=0001-01-01T00:00:00Z": 0, "from=9999-12-31T23:59:59Z": 0,
 	} {
 		require.Len(t, c.get(hook+"/deliveries?"+query).list(), n, query)
 	}
