@@ -33,7 +33,7 @@ type Config struct {
 	LogLevel  slog.Level `env:"LOG_LEVEL" envDefault:"info"`
 	LogFormat string     `env:"LOG_FORMAT" envDefault:"json"`
 
-	SMTPURL  secret.Text `env:"SMTP_URL"` // smtp:// or smtps://; without it mails wait in the database
+	SMTPURL  secret.Text `env:"SMTP_URL"` // smtp:// or smtps://; "": mails go to the log in development and wait in the database elsewhere
 	MailFrom string      `env:"MAIL_FROM"`
 
 	WebhookRetrySchedule        Schedule      `env:"WEBHOOK_RETRY_SCHEDULE"` // waits before each attempt, the first one 0s
