@@ -39,7 +39,9 @@ func TestReplay_AfterAnOutage(t *testing.T) {
 	d.stop(t)
 	up.Store(true)
 
-	var made struct{ Data struct{ ID, Status, RedeliveryOf string } }
+	var made struct {
+		Data struct{ ID, Status, RedeliveryOf string }
+	}
 	w.api(t).post("/webhooks/"+webhookID+"/deliveries/"+failed[0].ID+"/redeliver", nil, &made)
 	require.Equal(t, failed[0].ID, made.Data.RedeliveryOf)
 	var replay struct {
