@@ -3,7 +3,6 @@ package webhook
 import (
 	"bytes"
 	"compress/gzip"
-	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -197,9 +196,7 @@ func TestRetryAfter_TakesTheFormsOfTheStandard(t *testing.T) {
 
 func TestPost_HandsOnRetryAfter(t *testing.T) {
 	t.Parallel()
-	r := serve(t, func(c net.Conn) {
-		_, _ = io.WriteString(c, "HTTP/1.1 429 Slow down\r\nretry-after: 90\r\nContent-Length: 0\r\n\r\n")
-	})
+	r := serve(t, answering("HTTP/1.1 429 Slow down\r\nretry-after: 90\r\nContent-Length: 0\r\n\r\n", nil))
 	a := newSender(t, nil).Post(t.Context(), postTo("http://"+r.address))
 	require.Equal(t, webhook.ResultNon2xx, a.Result)
 	require.Equal(t, 90*time.Second, a.RetryAfter)

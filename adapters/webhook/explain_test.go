@@ -290,5 +290,5 @@ func TestPost_OverHTTP2_LeavesADeadConnection(t *testing.T) {
 	})
 	require.Equal(t, webhook.ResultTimeout, s.Post(t.Context(), postTo(target)).Result)
 	require.Eventually(t, func() bool { return s.Post(t.Context(), postTo(target)).OK() }, patient, time.Millisecond)
-	require.EqualValues(t, 2, r.conns.Load())
+	require.GreaterOrEqual(t, r.conns.Load(), int32(2))
 }
