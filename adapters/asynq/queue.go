@@ -143,8 +143,11 @@ func (q *Queue) Tidy(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		// A queue that never held a task is not there yet; asynq tells so in text alone.
-		if _, err := inspector.GetQueueInfo(QueueName(lane)); errors.Is(err, asynq.ErrQueueNotFound) {
+		known, err := q.known(ctx, lane)
+		if err != nil {
+			return err
+		}
+		if !known {
 			continue
 		}
 		if _, err := inspector.DeleteAllArchivedTasks(QueueName(lane)); err != nil {
@@ -154,12 +157,18 @@ func (q *Queue) Tidy(ctx context.Context) error {
 	return nil
 }
 
+// known reports whether a lane's queue ever held a task: asynq's inspector fails over one that did not, in text alone.
+func (q *Queue) known(ctx context.Context, lane ports.Lane) (bool, error) {
+	return q.redis.SIsMember(ctx, "asynq:queues", QueueName(lane)).Result()
+}
+
 // Depth is how many tasks of each state a lane holds, for svc_queue_depth.
 func (q *Queue) Depth(lane ports.Lane) (map[string]int, error) {
-	info, err := asynq.NewInspectorFromRedisClient(q.redis).GetQueueInfo(QueueName(lane))
-	if errors.Is(err, asynq.ErrQueueNotFound) {
-		return map[string]int{}, nil
+	known, err := q.known(context.Background(), lane)
+	if err != nil || !known {
+		return map[string]int{}, err
 	}
+	info, err := asynq.NewInspectorFromRedisClient(q.redis).GetQueueInfo(QueueName(lane))
 	if err != nil {
 		return nil, err
 	}

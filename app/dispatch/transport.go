@@ -123,7 +123,7 @@ func (t *transport) watch(ctx context.Context) {
 
 // recover ends the leases of jobs that the queue lost, once every POST that was under way then has ended.
 func (t *transport) recover(ctx context.Context) {
-	t.d.Log.WarnContext(ctx, "dispatcher: the queue lost its jobs, dispatching them again")
+	t.d.Log.InfoContext(ctx, "dispatcher: the queue is new or lost its jobs; what was under way then will be dispatched again")
 	failpoint.Hit("epoch.noticed")
 	wait := t.d.config.Timeout + settleAfterLoss
 	if !pause(ctx, wait) {
