@@ -36,6 +36,7 @@ func (t *transport) send(ctx context.Context, claims []ports.Claim, urgent bool)
 		t.local(ctx, jobs)
 		return
 	}
+	ctx = context.WithoutCancel(ctx) // told to stop or not: what is claimed and not handed on waits for the end of its lease
 	bounded, cancel := context.WithTimeout(ctx, enqueueTimeout)
 	defer cancel()
 	left, err := t.d.Queue.Enqueue(bounded, jobs)
