@@ -69,6 +69,13 @@ generate: ## Generate code from SQL, the OpenAPI document, templates and go:gene
 check-generated: ## Tell whether committed generated code is what `make generate` makes
 	@scripts/check-generated.sh
 
+SEED := $(shell date +%s)
+ARGS :=
+
+.PHONY: faults
+faults: ## Kill, freeze and cut off everything, and count what is lost (half an hour; docs/guides/faults.md)
+	@go run ./cmd/internal/faults -seed $(SEED) $(ARGS)
+
 ##@ Binaries
 
 COMMANDS := http dispatcher admin sandbox

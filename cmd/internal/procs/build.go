@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,9 +19,10 @@ type Build struct {
 	Race bool // with the race detector, which needs a C compiler
 }
 
-// Into builds commands of this module, such as "dispatcher", into dir.
-func (b Build) Into(ctx context.Context, dir string, commands ...string) error {
-	args := []string{"build", "-o", dir + string(filepath.Separator)}
+// Into builds commands of this module, such as "dispatcher", to the path out, which is a directory when it ends with a
+// separator.
+func (b Build) Into(ctx context.Context, out string, commands ...string) error {
+	args := []string{"build", "-o", out}
 	env := os.Environ()
 	if len(b.Tags) > 0 {
 		args = append(args, "-tags", strings.Join(b.Tags, ","))
@@ -35,8 +35,8 @@ func (b Build) Into(ctx context.Context, dir string, commands ...string) error {
 	}
 	cmd := exec.CommandContext(ctx, "go", args...) //nolint:gosec // our own commands
 	cmd.Env = env
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("build: %w\n%s", err, out)
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build: %w\n%s", err, said)
 	}
 	return nil
 }

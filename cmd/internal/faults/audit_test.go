@@ -1,0 +1,140 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+)
+
+// book is an audit of one delivery to one endpoint, made by hand.
+type book struct {
+	*audit
+	f fact
+	e *endpoint
+	k key
+	p pair
+}
+
+func newBook() book {
+	now := time.Now()
+	w := &world{ledger: newLedger(), receivers: &receivers{}}
+	e := w.receivers.add(&tenancy{partner: id.ID{1}}, polite, names(webhook.EventNames))
+	e.id, e.created = id.ID{2}, now.Add(-time.Hour)
+	f := fact{event: id.ID{3}, partner: id.ID{1}, deposit: id.ID{4}, name: webhook.DepositCancelled, committed: now}
+	b := book{audit: &audit{w: w, cut: now.Add(time.Hour), facts: map[id.ID]fact{f.event: f}, records: map[pair]record{}, refusal: map[id.ID]int{}, stocks: map[pair][]time.Time{}}, f: f, e: e}
+	b.k, b.p = key{f.deposit, cancelled, 0}, pair{e.id, f.event}
+	return b
+}
+
+// log writes down what the database says, and what the receiver has.
+func (b book) log(state webhook.State, attempts int, copies ...time.Time) {
+	w := b.w.ledger
+	for range copies {
+		w.arrive(b.k, []byte("body"))
+	}
+	for _, at := range copies {
+		w.answer(b.k, at, taken)
+	}
+	sum := w.accounts[b.k]
+	r := record{pair: b.p, id: id.ID{5}, event: b.f.name, state: state, attempts: attempts}
+	if sum != nil {
+		r.sum = sum.sum[:]
+	}
+	b.records[b.p] = r
+	b.taken = w.snapshot()
+}
+
+func (b book) violations() []string {
+	b.coverage()
+	b.copies()
+	var kinds []string
+	for kind := range b.w.ledger.violations {
+		kinds = append(kinds, kind)
+	}
+	return kinds
+}
+
+func TestAudit_SaysWhatIsLost(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	cases := map[string]struct {
+		arrange func(b book)
+		lost    int
+	}{
+		"delivered":                            {func(b book) { b.log(webhook.Succeeded, 1, now) }, 0},
+		"no delivery was made":                 {func(b book) {}, 1},
+		"said to have succeeded, never taken":  {func(b book) { b.log(webhook.Succeeded, 1) }, 1},
+		"still waiting":                        {func(b book) { b.log(webhook.Waiting, 2) }, 1},
+		"given up after every attempt":         {func(b book) { b.log(webhook.Failed, 7); b.refusal[id.ID{5}] = len(retries) }, 0},
+		"given up too early":                   {func(b book) { b.log(webhook.Failed, 7); b.refusal[id.ID{5}] = 2 }, 1},
+		"cancelled though nobody deleted it":   {func(b book) { b.log(webhook.Cancelled, 0) }, 1},
+		"cancelled with its subscription":      {func(b book) { b.log(webhook.Cancelled, 0); b.e.deleted = now }, 0},
+		"committed after the deletion was due": {func(b book) { b.e.ending = now.Add(-time.Minute) }, 0},
+		"committed before the subscription":    {func(b book) { b.e.created = now.Add(time.Minute) }, 0},
+		"not subscribed to":                    {func(b book) { b.e.events = []string{"deposit.captured"} }, 0},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBook()
+			c.arrange(b)
+			found := b.violations()
+			require.Equal(t, c.lost, b.result.lost, found)
+			require.Equal(t, c.lost > 0, len(found) > 0, found)
+		})
+	}
+}
+
+func TestAudit_AsksForTheReasonOfEachCopy(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	cases := map[string]struct {
+		copies, kills, refusals int
+		want                    []string
+	}{
+		"one copy":                           {1, 0, 0, nil},
+		"two, without a reason":              {2, 0, 0, []string{"duplicate"}},
+		"two, one kill":                      {2, 1, 0, nil},
+		"three, one kill":                    {3, 1, 0, []string{"duplicate"}},
+		"two, one attempt given up too soon": {2, 0, 1, nil},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBook()
+			var at []time.Time
+			for i := range c.copies {
+				at = append(at, now.Add(time.Duration(i)*time.Minute))
+			}
+			b.log(webhook.Succeeded, 1, at...)
+			for range c.kills {
+				b.stocks[b.p] = append(b.stocks[b.p], now.Add(time.Second))
+			}
+			b.refusal[id.ID{5}] = c.refusals
+			require.Equal(t, c.want, b.violations())
+			require.Equal(t, c.copies-1, b.result.extra)
+		})
+	}
+}
+
+func TestAudit_ACopyThatDiffers_IsTold(t *testing.T) {
+	t.Parallel()
+	b := newBook()
+	b.log(webhook.Succeeded, 1, time.Now())
+	b.w.ledger.arrive(b.k, []byte("another body"))
+	b.w.ledger.answer(b.k, time.Now(), refused)
+	b.taken = b.w.ledger.snapshot()
+	require.Equal(t, []string{"body"}, b.violations())
+}
+
+func TestAudit_WhatNeverHappened_IsTold(t *testing.T) {
+	t.Parallel()
+	b := newBook()
+	b.log(webhook.Succeeded, 1, time.Now())
+	b.facts = nil
+	require.Equal(t, []string{"phantom"}, b.violations())
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+const apiPrefix = "/api/partner/v1"
+
+// client asks the partner API.
+type client struct{ http *http.Client }
+
+func newClient() client {
+	const patience = 15 * time.Second
+	return client{&http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 2 * workers, IdleConnTimeout: 3 * time.Second}}}
+}
+
+// answer is what came back, if anything did.
+type answer struct {
+	status int
+	body   []byte
+	err    error
+}
+
+func (a answer) ok() bool { return a.err == nil && a.status < http.StatusMultipleChoices }
+
+// unknown tells that the request may have taken effect, or may not, or not yet: no answer, a failure of the service, or
+// an earlier request with the same key that is still at it.
+func (a answer) unknown() bool {
+	return a.err != nil || a.status >= http.StatusInternalServerError || a.status == http.StatusConflict && strings.Contains(string(a.body), "idempotency_key_in_use")
+}
+
+func (a answer) depositID() string {
+	var d struct{ Data struct{ ID string } }
+	if a.err != nil || json.Unmarshal(a.body, &d) != nil {
+		return ""
+	}
+	return d.Data.ID
+}
+
+func (c client) post(ctx context.Context, base, apiKey, path, key, body string) answer {
+	return c.do(ctx, http.MethodPost, base, apiKey, path, key, body)
+}
+
+func (c client) do(ctx context.Context, method, base, apiKey, path, key, body string) (a answer) {
+	request, err := http.NewRequestWithContext(ctx, method, base+apiPrefix+path, strings.NewReader(body))
+	if err != nil {
+		return answer{err: err}
+	}
+	request.Header.Set("x-api-key", apiKey)
+	request.Header.Set("Content-Type", "application/json")
+	if key != "" {
+		request.Header.Set("Idempotency-Key", key)
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return answer{err: err}
+	}
+	defer func() { _ = response.Body.Close() }()
+	a.status = response.StatusCode
+	a.body, a.err = io.ReadAll(response.Body)
+	return a
+}
+
+// uuidOf gives the idempotency key of one step of one deposit: a UUID v4 in form, the same for the same seed.
+func uuidOf(seed, number uint64, step byte) string {
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[:8], seed*1_000_003+number)
+	binary.BigEndian.PutUint64(b[8:], number)
+	const version, variant = 0x40, 0x80
+	b[6], b[8] = version|b[6]&0x0f, variant|step
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

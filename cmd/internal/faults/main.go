@@ -1,0 +1,71 @@
+// Command faults torments the service and counts: real processes, a private Postgres and Redis, receivers with bad
+// manners, a steady load through the API, and faults drawn from a seed.
+//
+//	faults -seed 7                          a long run
+//	faults -seed 7 -events 2000 -faults 10 -hits 1 -short
+//	faults -teeth                           broken variants of the dispatcher, each of which must be seen to lose
+//
+// It exits with 1 when anything that must hold does not; docs/guides/faults.md tells what that is.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+type options struct {
+	seed     uint64
+	events   int
+	faults   int
+	hits     int
+	rate     int
+	timeout  time.Duration
+	deadline time.Duration
+	only     string
+	logs     string
+	short    bool
+	relaxed  bool
+	race     bool
+	nodes    int // processes of each kind
+	logf     func(format string, args ...any)
+}
+
+// slack stretches patience where everything is slow.
+func (o options) slack() time.Duration {
+	const slow = 3
+	if o.race {
+		return slow
+	}
+	return 1
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	o := options{nodes: 2}
+	var teeth bool
+	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixMilli()), "decides the faults, their order and how receivers behave")
+	flag.IntVar(&o.events, "events", 200_000, "changes to be accepted, at least")
+	flag.IntVar(&o.faults, "faults", 80, "faults besides the kills at failpoints")
+	flag.IntVar(&o.hits, "hits", 20, "kills at each failpoint")
+	flag.IntVar(&o.rate, "rate", 200, "changes a second")
+	flag.DurationVar(&o.timeout, "timeout", 2*time.Second, "WEBHOOK_TIMEOUT; a lease is 20 s more")
+	flag.DurationVar(&o.deadline, "deadline", 90*time.Second, "how long the service may take until everything has come through after a fault")
+	flag.StringVar(&o.only, "only", "", "the name of the only fault to inject besides the kills")
+	flag.StringVar(&o.logs, "logs", "", "directory for the logs of the processes")
+	flag.BoolVar(&o.short, "short", false, "leave out what takes longer than a lease")
+	flag.BoolVar(&o.relaxed, "relaxed", false, "hold recovery to the deadline alone, for a busy machine")
+	flag.BoolVar(&o.race, "race", false, "build the services with the race detector")
+	flag.BoolVar(&teeth, "teeth", false, "run the broken variants instead, and demand that each is caught")
+	flag.Parse()
+	o.logf = func(format string, args ...any) { fmt.Printf(format+"\n", args...) }
+	if err := run(ctx, o, teeth); err != nil {
+		fmt.Fprintln(os.Stderr, "faults:", err)
+		os.Exit(1)
+	}
+}

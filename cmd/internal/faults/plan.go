@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// round is one or more faults, then the proof that the service comes back.
+type round struct {
+	name   string
+	faults int
+	do     func(ctx context.Context, w *world, dice *rand.Rand) error
+	kind   fault
+	storm  bool // of kills at failpoints
+}
+
+// plan draws the rounds of a run from its seed: kills at every failpoint, in storms, and the other faults one by one.
+func plan(o options) []round {
+	dice := rand.New(rand.NewPCG(o.seed, 0)) //nolint:gosec // repeatable on purpose
+	rounds := stormsOf(wanted(o), dice)
+	rounds = append(rounds, others(o, dice)...)
+	dice.Shuffle(len(rounds), func(i, j int) { rounds[i], rounds[j] = rounds[j], rounds[i] })
+	return rounds
+}
+
+// stormSize is how many kills a storm has at most.
+const stormSize = 70
+
+// wanted lists the points of a run, each as often as it is to be hit.
+func wanted(o options) (list []point) {
+	for _, p := range points {
+		if p.way == expired && o.short {
+			continue // takes a lease to get there
+		}
+		list = append(list, slices.Repeat([]point{p}, o.hits)...)
+	}
+	return list
+}
+
+// missing lists the points that were not hit as often as they are to be.
+func (w *world) missing() (list []point) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	seen := map[string]int{}
+	for _, p := range wanted(w.o) {
+		if seen[p.label()]++; seen[p.label()] > w.hits[p.label()] {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// stormsOf makes storms of kills at the given points.
+func stormsOf(list []point, dice *rand.Rand) (rounds []round) {
+	byWay := map[way][]point{}
+	for _, p := range list {
+		under := p.way
+		if under == expired {
+			under = underLoad // a long storm has leases that run out
+		}
+		byWay[under] = append(byWay[under], p)
+	}
+	for _, s := range []struct {
+		way  way
+		name string
+		do   func(w *world, ctx context.Context, list []point, dice *rand.Rand) error
+	}{
+		{underLoad, "storm of kills", (*world).stormUnderLoad},
+		{redisAway, "storm of kills without Redis", (*world).stormWithoutRedis},
+		{redisLost, "storm of kills with losses of Redis", (*world).stormOfLosses},
+	} {
+		list := byWay[s.way]
+		dice.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+		for part := range slices.Chunk(list, stormSize) {
+			rounds = append(rounds, round{name: fmt.Sprintf("%s at %d points", s.name, len(part)), faults: len(part), storm: true,
+				do: func(ctx context.Context, w *world, dice *rand.Rand) error { return s.do(w, ctx, part, dice) }})
+		}
+	}
+	return rounds
+}
+
+// others draws from the kinds in turn, so that each comes before one comes twice more than another.
+func others(o options, dice *rand.Rand) (rounds []round) {
+	var bag []fault
+	for len(rounds) < o.faults {
+		if len(bag) == 0 {
+			for _, k := range kinds {
+				if !(o.short && k.long) && (o.only == "" || o.only == k.name) {
+					bag = append(bag, k)
+				}
+			}
+			if len(bag) == 0 {
+				return nil
+			}
+			dice.Shuffle(len(bag), func(i, j int) { bag[i], bag[j] = bag[j], bag[i] })
+		}
+		k := bag[0]
+		bag = bag[1:]
+		rounds = append(rounds, round{name: k.name, faults: 1, do: k.do, kind: k})
+	}
+	return rounds
+}
+
+// Bounds of recovery, as the service promises them with a timeout of ten seconds; with a shorter one it is quicker.
+const (
+	afterKill  = 35 * time.Second
+	afterFlush = 20 * time.Second
+)
+
+// play runs one round: the faults, the return of every process, the proof that everything comes through.
+func (w *world) play(ctx context.Context, number int, r round) (result, error) {
+	dice := rand.New(rand.NewPCG(w.o.seed, uint64(number))) //nolint:gosec // repeatable on purpose
+	before, began := w.ledger.duplicates(), time.Now()
+	out := result{round: r}
+	if err := r.do(ctx, w, dice); err != nil {
+		return out, fmt.Errorf("%s: %w", r.name, err)
+	}
+	if err := w.awaitNodes(ctx); err != nil {
+		return out, fmt.Errorf("%s: %w", r.name, err)
+	}
+	since := time.Now()
+	out.faulty = since.Sub(began)
+	if r.kind.kills || r.kind.flushes {
+		since = began // it was over in a moment: what follows is recovery
+	}
+	var err error
+	if w.o.short {
+		out.recovery, err = w.await(ctx, since)
+	} else {
+		out.recovery, err = w.recover(ctx, since)
+	}
+	out.extra = w.ledger.duplicates() - before
+	w.judge(out)
+	return out, err
+}
+
+// judge holds a round to the promised times.
+func (w *world) judge(r result) {
+	if w.o.relaxed {
+		return
+	}
+	switch {
+	case r.round.kind.kills && r.recovery.all > afterKill:
+		w.ledger.violate("recovery", "%s: %v, promised are %v", r.round.name, r.recovery.all, afterKill)
+	case r.round.kind.flushes && r.recovery.all > afterFlush:
+		w.ledger.violate("recovery", "%s: %v, promised are %v", r.round.name, r.recovery.all, afterFlush)
+	}
+}

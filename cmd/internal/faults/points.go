@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// point is a failpoint and how to get there.
+type point struct {
+	name string
+	upTo int // it is reached so often that the kill may wait for any of that many hits
+	http bool
+	way  way
+}
+
+// way is what must go on for a point to be reached.
+type way int
+
+const (
+	underLoad way = iota // load is enough
+	expired              // leases have to run out
+	redisAway            // Redis has to be away
+	redisLost            // Redis has to lose its data
+)
+
+// postUnderWay is no line of ours: the receiver has the request, and does not answer any more.
+const postUnderWay = "post.under_way"
+
+// points lists all failpoints, in the order in which a change meets them.
+var points = []point{
+	{name: "store.writing", upTo: 10, http: true},   // before the commit of a create or a change
+	{name: "store.committed", upTo: 10, http: true}, // after it: nobody has been told
+	{name: "outbox.committed", upTo: 5, http: true}, // the same, of a change that is to be heard of
+	{name: "cache.finishing", upTo: 10, http: true}, // before the response is cached
+	{name: "api.answering", upTo: 10, http: true},   // after that, before the answer goes out
+	{name: "outbox.committed", upTo: 1},             // in the dispatcher: after the commit of an expiry
+	{name: "relay.taken", upTo: 5},                  // outbox rows deleted, no deliveries yet
+	{name: "relay.inserted", upTo: 5},               // deliveries inserted, not committed
+	{name: "relay.committed", upTo: 5},              // committed, no job enqueued
+	{name: "queue.enqueued", upTo: 5},               // some jobs enqueued
+	{name: "relay.enqueued", upTo: 5},               // all
+	{name: "scan.claimed", upTo: 2},                 // due deliveries leased, no job enqueued
+	{name: "scan.recovered", upTo: 1, way: expired}, // the same, of a lease that ran out
+	{name: "transport.renewed", upTo: 1, way: redisAway},
+	{name: "transport.local", upTo: 3, way: redisAway}, // handed to local workers
+	{name: "worker.loaded", upTo: 10},                  // before the POST
+	{name: postUnderWay, upTo: 1},
+	{name: "worker.answered", upTo: 10},              // after the receiver's answer, nothing recorded
+	{name: "record.begun", upTo: 5},                  // the record of a group is to be written
+	{name: "record.writing", upTo: 2},                // written, not committed
+	{name: "record.committed", upTo: 5},              // committed, the jobs do not know
+	{name: "epoch.noticed", upTo: 1, way: redisLost}, // the loss is marked as seen, nothing done about it
+	{name: "epoch.settled", upTo: 1, way: redisLost}, // just before leases are ended
+}
+
+// order is what the trigger in a process reads.
+func order(point string, count int) string { return fmt.Sprintf("%s %d", point, count) }
+
+// label is the point as reports name it: one that two kinds of process pass counts for each.
+func (p point) label() string {
+	if p.http {
+		return "http: " + p.name
+	}
+	return "dispatcher: " + p.name
+}
+
+func (w *world) hit(p point) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.hits[p.label()]++
+}
+
+// storm kills processes at points until every list is done: each node goes through its own, all at the same time, under
+// load. A node lives for a moment between two deaths.
+func (w *world) storm(ctx context.Context, lists map[*node][]point, dice *rand.Rand) error {
+	var group sync.WaitGroup
+	errs := make(chan error, len(lists))
+	for n, list := range lists {
+		own := rand.New(rand.NewPCG(dice.Uint64(), dice.Uint64())) //nolint:gosec // repeatable on purpose
+		group.Go(func() {
+			for _, p := range list {
+				if _, err := w.killAt(ctx, n, p, own); err != nil {
+					errs <- err
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	select {
+	case err := <-errs:
+		return err
+	default:
+		return nil
+	}
+}
+
+// killAt brings one node to its end at a point and starts it again.
+func (w *world) killAt(ctx context.Context, n *node, p point, dice *rand.Rand) (reached bool, err error) {
+	patience := 20 * time.Second
+	if p.way == expired {
+		patience = w.lease() + 20*time.Second
+	}
+	reached, err = n.dieAt(ctx, p.name, 1+dice.IntN(p.upTo), patience*w.o.slack())
+	if err != nil || !reached {
+		return false, err
+	}
+	w.hit(p)
+	return true, n.start(ctx, n.http)
+}
+
+// awaitNodes waits until every process is ready.
+func (w *world) awaitNodes(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	for _, n := range w.nodes() {
+		if err := n.current().AwaitOK(ctx, n.ready); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deal spreads points over the nodes that pass them.
+func (w *world) deal(list []point) map[*node][]point {
+	lists := map[*node][]point{}
+	for i, p := range list {
+		nodes := w.dispatchers
+		if p.http {
+			nodes = w.https
+		}
+		n := nodes[i%len(nodes)]
+		lists[n] = append(lists[n], p)
+	}
+	return lists
+}
+
+// stormUnderLoad is a storm with nothing else going wrong.
+func (w *world) stormUnderLoad(ctx context.Context, list []point, dice *rand.Rand) error {
+	return w.storm(ctx, w.deal(list), dice)
+}
+
+// stormWithoutRedis is a storm while Redis is away for the dispatchers.
+func (w *world) stormWithoutRedis(ctx context.Context, list []point, dice *rand.Rand) error {
+	for _, n := range w.dispatchers {
+		n.redis.cut()
+	}
+	err := w.storm(ctx, w.deal(list), dice)
+	for _, n := range w.dispatchers {
+		err = errors.Join(err, n.redis.heal(ctx))
+	}
+	return err
+}
+
+// stormOfLosses empties Redis again and again and kills whoever notices, at the given points.
+func (w *world) stormOfLosses(ctx context.Context, list []point, _ *rand.Rand) error {
+	for _, p := range list {
+		for _, n := range w.dispatchers {
+			n.doom(true).Tell(order(p.name, 1))
+		}
+		if err := w.redis.FlushAll(ctx).Err(); err != nil {
+			return err
+		}
+		timer := time.NewTimer(20 * time.Second * w.o.slack())
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		case <-w.dispatchers[0].current().Done():
+		case <-w.dispatchers[1].current().Done():
+		}
+		timer.Stop()
+		for _, n := range w.dispatchers {
+			if err := w.afterLoss(ctx, n, p); err != nil {
+				return err
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// afterLoss takes the order back, or counts the dead and starts it again.
+func (w *world) afterLoss(ctx context.Context, n *node, p point) error {
+	process := n.current()
+	process.Tell("off")
+	timer := time.NewTimer(200 * time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-process.Done():
+		w.hit(p)
+		return errors.Join(w.takeStock(ctx, n), n.start(ctx, false))
+	case <-timer.C:
+		n.doom(false)
+		return nil
+	}
+}

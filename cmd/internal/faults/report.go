@@ -1,0 +1,118 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// result is what became of one round.
+type result struct {
+	round    round
+	recovery recovery
+	faulty   time.Duration // until it was over
+	extra    int           // 2xx too many, seen until its end
+}
+
+func (r result) String() string {
+	line := fmt.Sprintf("%-52s %5.1f s; delivers again after %4.1f s", r.round.name, r.faulty.Seconds(), r.recovery.first.Seconds())
+	if r.recovery.all > 0 {
+		line += fmt.Sprintf(", all of before after %4.1f s", r.recovery.all.Seconds())
+	}
+	return line + fmt.Sprintf("; %d extra 2xx", r.extra)
+}
+
+// outcome of a whole run.
+type report struct {
+	o       options
+	results []result
+	tally   tally
+	hits    map[string]int
+	away    []float64 // p99 from commit to 2xx in seconds, of changes made while Redis was away
+	ledger  *ledger
+	took    time.Duration
+}
+
+// ok tells whether nothing was violated.
+func (r report) ok() bool { return len(r.ledger.violations) == 0 }
+
+func (r report) print(out io.Writer) {
+	p := func(label, format string, args ...any) {
+		fmt.Fprintf(out, "%-18s "+format+"\n", append([]any{label}, args...)...) //nolint:errcheck // standard output
+	}
+	t := r.tally
+	kills := 0
+	for _, n := range r.hits {
+		kills += n
+	}
+	others, kinds, redisExtra := 0, map[string]bool{}, 0
+	for _, x := range r.results {
+		if x.round.kind.do != nil {
+			others++
+			kinds[x.round.name] = true
+		}
+		if x.round.kind.redisOnly {
+			redisExtra += x.extra
+		}
+	}
+	p("faults", "%d: %d kills at %d failpoints (%s), %d others of %d kinds", kills+others, kills, len(r.hits), fewest(r.hits), others, len(kinds))
+	p("events", "%d: %d answered 200, %d of unknown outcome that happened, %d expiries; %d deliveries", t.accepted+t.reconciled+t.byTime, t.accepted, t.reconciled, t.byTime, t.deliveries)
+	p("lost", "%d", t.lost)
+	p("given up", "%d after every attempt, in the log; %d of deleted subscriptions", t.failed, t.cancelled)
+	alone := ""
+	if !r.o.short { // a short run does not wait for one fault to be over before the next
+		alone = fmt.Sprintf("; %d in faults of Redis alone", redisExtra)
+	}
+	p("duplicates", "%d extra 2xx, of %d POSTs in flight at kills and stalls%s; %d answered too late for the sender", t.extra, t.inFlight, alone, t.late)
+	p("bodies, signatures", "%d copies, %d bodies that vary, %d bad signatures", r.ledger.copies, r.ledger.count("body"), r.ledger.count("signature"))
+	p("worst recovery", "%s", r.worst())
+	p("took", "%v, seed %d", r.took.Round(time.Second), r.o.seed)
+	r.printViolations(out)
+}
+
+func fewest(hits map[string]int) string {
+	if len(hits) == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("each %d times or more", slices.Min(slices.Collect(maps.Values(hits))))
+}
+
+// worst gives the longest recovery of each class of faults.
+func (r report) worst() string {
+	classes := []struct {
+		name string
+		is   func(round) bool
+	}{
+		{"one kill -9", func(x round) bool { return x.kind.kills }},
+		{"storm of kills", func(x round) bool { return x.storm }},
+		{"loss of Redis's data", func(x round) bool { return x.kind.flushes }},
+		{"others of Redis", func(x round) bool { return x.kind.redisOnly && !x.kind.flushes }},
+		{"others", func(x round) bool { return !x.kind.kills && !x.kind.flushes && !x.kind.redisOnly && !x.storm }},
+	}
+	var parts []string
+	for _, c := range classes {
+		most := time.Duration(-1)
+		for _, x := range r.results {
+			if c.is(x.round) {
+				most = max(most, x.recovery.first, x.recovery.all)
+			}
+		}
+		if most >= 0 {
+			parts = append(parts, fmt.Sprintf("%s %.1f s", c.name, most.Seconds()))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (r report) printViolations(out io.Writer) {
+	for _, kind := range slices.Sorted(maps.Keys(r.ledger.violations)) {
+		all := r.ledger.violations[kind]
+		fmt.Fprintf(out, "VIOLATED: %s, %d times\n", kind, len(all)) //nolint:errcheck // standard output
+		for _, text := range all[:min(len(all), toldAtMost)] {
+			fmt.Fprintf(out, "  %s\n", strings.ReplaceAll(text, "\n", "\n    ")) //nolint:errcheck // standard output
+		}
+	}
+}

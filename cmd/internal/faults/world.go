@@ -1,0 +1,236 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	goredis "github.com/redis/go-redis/v9"
+
+	"partnerdeposits/adapters/backing"
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/migrations"
+	"partnerdeposits/adapters/secrets"
+	"partnerdeposits/cmd/internal/procs"
+)
+
+// world is all that runs: stores, the ways to them, the service's processes, receivers and load.
+type world struct {
+	o         options
+	commands  map[string]string // paths
+	services  *backing.Services
+	pool      *pgxpool.Pool // ours, past every link
+	store     *postgres.Store
+	redis     *goredis.Client // ours too
+	network   *network
+	ledger    *ledger
+	receivers *receivers
+	tenancies []*tenancy
+	load      *load
+
+	https, dispatchers []*node
+	// spare is a third dispatcher, usually not running.
+	spare *node
+	logs  []*os.File
+
+	mu     sync.Mutex
+	stocks []stock
+	hits   map[string]int // kills by failpoint
+
+	retried int // storms for points that were not reached
+}
+
+// Names in the private Postgres. The services use a role without privileges, so that its connections can be counted.
+const (
+	serviceRole     = "service"
+	serviceDatabase = "service"
+)
+
+// newWorld starts everything, with commands that were built into dir: http, and the given dispatcher.
+func newWorld(ctx context.Context, o options, dir, dispatcher string) (w *world, err error) {
+	w = &world{o: o, commands: map[string]string{"http": filepath.Join(dir, "http"), "dispatcher": filepath.Join(dir, dispatcher)}, ledger: newLedger(), network: newNetwork(), hits: map[string]int{}}
+	defer func() {
+		if err != nil {
+			w.close()
+			w = nil
+		}
+	}()
+	if err := w.openStores(ctx); err != nil {
+		return w, err
+	}
+	if w.receivers, err = newReceivers(o.seed, w.ledger); err != nil {
+		return w, err
+	}
+	if err := w.seed(ctx); err != nil {
+		return w, err
+	}
+	return w, w.startNodes(ctx)
+}
+
+func (w *world) openStores(ctx context.Context) (err error) {
+	// Postgres with fsync and Redis with its append-only file, as they are run.
+	if w.services, err = backing.Start(ctx, backing.Options{Private: true, RedisAOF: true, Logf: w.o.logf}); err != nil {
+		return err
+	}
+	admin, err := pgxpool.New(ctx, w.services.PostgresURL)
+	if err != nil {
+		return err
+	}
+	defer admin.Close()
+	for _, statement := range []string{"CREATE ROLE " + serviceRole + " LOGIN", "CREATE DATABASE " + serviceDatabase + " OWNER " + serviceRole} {
+		if _, err := admin.Exec(ctx, statement); err != nil {
+			return err
+		}
+	}
+	if err := migrations.Up(ctx, w.databaseURL(serviceRole, hostPort(w.services.PostgresURL))); err != nil {
+		return err
+	}
+	url := w.databaseURL("postgres", hostPort(w.services.PostgresURL))
+	if w.pool, err = postgres.NewPool(ctx, url, postgres.PoolOptions{MaxConns: 6, StatementTimeout: 5 * time.Minute}); err != nil {
+		return err
+	}
+	cipher, err := secrets.Open(secrets.DevelopmentKeyset)
+	if err != nil {
+		return err
+	}
+	w.store = postgres.NewStore(w.pool, cipher, postgres.Options{})
+	redisOptions, err := goredis.ParseURL(w.services.RedisURL)
+	w.redis = goredis.NewClient(redisOptions)
+	return err
+}
+
+// hostPort is what stands between user and path.
+func hostPort(url string) string {
+	_, rest, _ := strings.Cut(url, "://")
+	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
+		rest = rest[at+1:]
+	}
+	host, _, _ := strings.Cut(rest, "/")
+	return host
+}
+
+func (w *world) databaseURL(user, address string) string {
+	return "postgres://" + user + "@" + address + "/" + serviceDatabase + "?sslmode=disable"
+}
+
+func (w *world) startNodes(ctx context.Context) error {
+	for i := range w.o.nodes {
+		n, err := w.newNode("http", i)
+		if err != nil {
+			return err
+		}
+		w.https = append(w.https, n)
+	}
+	for i := range w.o.nodes + 1 {
+		n, err := w.newNode("dispatcher", i)
+		if err != nil {
+			return err
+		}
+		if i < w.o.nodes {
+			w.dispatchers = append(w.dispatchers, n)
+		} else {
+			w.spare = n
+		}
+	}
+	for _, n := range w.nodes() {
+		if err := n.start(ctx, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nodes are those that usually run.
+func (w *world) nodes() []*node { return append(append([]*node(nil), w.https...), w.dispatchers...) }
+
+func (w *world) newNode(command string, index int) (*node, error) {
+	n := &node{world: w, name: fmt.Sprintf("%s %d", command, index+1), index: index, http: command == "http"}
+	var err error
+	if n.pg, err = w.network.link(n.name+" to Postgres", hostPort(w.services.PostgresURL)); err != nil {
+		return nil, err
+	}
+	if n.redis, err = w.network.link(n.name+" to Redis", hostPort(w.services.RedisURL)); err != nil {
+		return nil, err
+	}
+	port, err := procs.FreePort()
+	if err != nil {
+		return nil, err
+	}
+	metrics, err := procs.FreePort()
+	if err != nil {
+		return nil, err
+	}
+	base := "http://127.0.0.1:" + port
+	n.ready = "http://127.0.0.1:" + metrics + "/readyz"
+	n.spec = procs.Spec{Name: n.name, Path: w.commands[command], Env: append(w.environment(),
+		"DATABASE_URL="+w.databaseURL(serviceRole, n.pg.address()), "REDIS_URL=redis://"+n.redis.address()+"/0",
+		"HTTP_ADDR=127.0.0.1:"+port, "METRICS_ADDR=127.0.0.1:"+metrics, "API_BASE_URL="+base, "DASHBOARD_BASE_URL="+base,
+		fmt.Sprintf("WEBHOOK_EVENT_ID_HEADER=%v", index == 0))} // tells receivers who POSTs
+	if command == "http" {
+		w.load.bases = append(w.load.bases, base)
+	}
+	if w.o.logs == "" {
+		return n, nil
+	}
+	file, err := os.Create(filepath.Join(w.o.logs, strings.ReplaceAll(n.name, " ", "-")+".log"))
+	w.logs = append(w.logs, file)
+	n.spec.Log = file
+	return n, err
+}
+
+// retries of deliveries: soon enough that a run need not wait for them, over long enough that an outage does not use
+// them up.
+var retries = []string{"0s", "300ms", "600ms", "1s", "2s", "4s", "8s"}
+
+func (w *world) environment() []string {
+	return []string{
+		"PATH=" + os.Getenv("PATH"), "GORACE=halt_on_error=1 exitcode=66", "LOG_LEVEL=warn",
+		"WEBHOOK_TIMEOUT=" + w.o.timeout.String(), "WEBHOOK_RETRY_SCHEDULE=" + strings.Join(retries, ","), "WEBHOOK_ALLOW_INSECURE_TARGETS=true",
+		"WEBHOOK_CONCURRENCY=8",                       // few enough to be all busy now and then
+		"COVERAGE_MAX=2s", "SCHEDULER_INTERVAL=500ms", // secured deposits expire while we watch
+		"RATE_LIMIT_PER_MINUTE=100000000", "RATE_LIMIT_WRITES_PER_MINUTE=100000000",
+	}
+}
+
+// lease is how long a claim holds.
+func (w *world) lease() time.Duration { return w.o.timeout + 20*time.Second }
+
+func (w *world) close() {
+	if w.load != nil {
+		w.load.stop()
+	}
+	for _, n := range append(w.nodes(), w.spare) {
+		if n != nil && n.current() != nil {
+			n.doom(true).Kill()
+			n.pg.close()
+			n.redis.close()
+		}
+	}
+	if w.receivers != nil {
+		w.receivers.close()
+	}
+	if w.redis != nil {
+		_ = w.redis.Close()
+	}
+	if w.store != nil {
+		w.store.Close(context.Background())
+	}
+	if w.pool != nil {
+		w.pool.Close()
+	}
+	for _, file := range w.logs {
+		_ = file.Close()
+	}
+	var err error
+	if w.services != nil {
+		err = w.services.Close()
+	}
+	if err != nil {
+		w.o.logf("faults: cannot clean up: %v", err)
+	}
+}
