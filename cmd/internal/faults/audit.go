@@ -31,12 +31,11 @@ var (
 // record is a delivery as the database has it.
 type record struct {
 	pair
-	id        id.ID
-	event     webhook.EventName
-	state     webhook.State
-	attempts  int
-	sum       []byte
-	succeeded bool
+	id       id.ID
+	event    webhook.EventName
+	state    webhook.State
+	attempts int
+	sum      []byte
 }
 
 // audit compares, when all is over, what callers were told, what was committed, what the delivery log says, and what the

@@ -15,6 +15,7 @@ type fault struct {
 	redisOnly bool // touches nothing but Redis: no delivery may be made twice
 	long      bool // takes longer than a short run has
 	kills     bool // a dispatcher dies: what it had claimed waits for the end of its lease
+	measured  bool // deliveries go on meanwhile, and not slowly
 	flushes   bool // Redis loses its data, and the dispatchers notice
 }
 

@@ -77,6 +77,9 @@ var redisKinds = []fault{
 	{name: "Redis away for a while", redisOnly: true, do: func(ctx context.Context, w *world, dice *rand.Rand) error {
 		return away(ctx, w, between(dice, 3*time.Second, 8*time.Second))
 	}},
+	{name: "Redis away for a minute", redisOnly: true, long: true, measured: true, do: func(ctx context.Context, w *world, _ *rand.Rand) error {
+		return away(ctx, w, time.Minute)
+	}},
 	{name: "Redis is slow", redisOnly: true, do: func(ctx context.Context, w *world, dice *rand.Rand) error {
 		err := w.redisLinks(func(l *link) error {
 			return l.disturb("latency", "downstream", map[string]any{"latency": 20 + dice.IntN(400), "jitter": 20})

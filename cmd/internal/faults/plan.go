@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // round is one or more faults, then the proof that the service comes back.
@@ -108,6 +110,7 @@ func others(o options, dice *rand.Rand) (rounds []round) {
 const (
 	afterKill  = 35 * time.Second
 	afterFlush = 20 * time.Second
+	meanwhile  = 2 * time.Second // p99 from commit to 2xx while Redis is away
 )
 
 // play runs one round: the faults, the return of every process, the proof that everything comes through.
@@ -132,6 +135,9 @@ func (w *world) play(ctx context.Context, number int, r round) (result, error) {
 	} else {
 		out.recovery, err = w.recover(ctx, since)
 	}
+	if err == nil && r.kind.measured {
+		out.p99, err = w.p99(ctx, began, began.Add(out.faulty))
+	}
 	out.extra = w.ledger.duplicates() - before
 	w.judge(out)
 	return out, err
@@ -147,5 +153,19 @@ func (w *world) judge(r result) {
 		w.ledger.violate("recovery", "%s: %v, promised are %v", r.round.name, r.recovery.all, afterKill)
 	case r.round.kind.flushes && r.recovery.all > afterFlush:
 		w.ledger.violate("recovery", "%s: %v, promised are %v", r.round.name, r.recovery.all, afterFlush)
+	case r.p99 > meanwhile:
+		w.ledger.violate("latency", "%s: p99 is %v, promised are %v", r.round.name, r.p99, meanwhile)
 	}
+}
+
+// p99 is how long deliveries to endpoints that take what they are sent had from commit to record, of changes committed
+// between two times.
+func (w *world) p99(ctx context.Context, from, to time.Time) (time.Duration, error) {
+	found, err := query(ctx, w, pgx.RowTo[time.Duration], `
+		SELECT coalesce(percentile_disc(0.99) WITHIN GROUP (ORDER BY finished_at - event_at), interval '0')
+		FROM deliveries WHERE subscription_id = ANY ($1) AND event_at >= $2 AND event_at < $3 AND finished_at IS NOT NULL`, w.healthy(), from, to)
+	if err != nil {
+		return 0, err
+	}
+	return found[0], nil
 }

@@ -15,12 +15,16 @@ type result struct {
 	recovery recovery
 	faulty   time.Duration // until it was over
 	extra    int           // 2xx too many, seen until its end
+	p99      time.Duration // from commit to record of what was committed meanwhile; 0: not measured
 }
 
 func (r result) String() string {
 	line := fmt.Sprintf("%-52s %5.1f s; delivers again after %4.1f s", r.round.name, r.faulty.Seconds(), r.recovery.first.Seconds())
 	if r.recovery.all > 0 {
 		line += fmt.Sprintf(", all of before after %4.1f s", r.recovery.all.Seconds())
+	}
+	if r.p99 > 0 {
+		line += fmt.Sprintf(", p99 meanwhile %v", r.p99.Round(time.Millisecond))
 	}
 	return line + fmt.Sprintf("; %d extra 2xx", r.extra)
 }
@@ -31,7 +35,6 @@ type report struct {
 	results []result
 	tally   tally
 	hits    map[string]int
-	away    []float64 // p99 from commit to 2xx in seconds, of changes made while Redis was away
 	ledger  *ledger
 	took    time.Duration
 }
@@ -41,7 +44,7 @@ func (r report) ok() bool { return len(r.ledger.violations) == 0 }
 
 func (r report) print(out io.Writer) {
 	p := func(label, format string, args ...any) {
-		fmt.Fprintf(out, "%-18s "+format+"\n", append([]any{label}, args...)...) //nolint:errcheck // standard output
+		fmt.Fprintf(out, "%-18s "+format+"\n", append([]any{label}, args...)...)
 	}
 	t := r.tally
 	kills := 0
@@ -69,6 +72,11 @@ func (r report) print(out io.Writer) {
 	p("duplicates", "%d extra 2xx, of %d POSTs in flight at kills and stalls%s; %d answered too late for the sender", t.extra, t.inFlight, alone, t.late)
 	p("bodies, signatures", "%d copies, %d bodies that vary, %d bad signatures", r.ledger.copies, r.ledger.count("body"), r.ledger.count("signature"))
 	p("worst recovery", "%s", r.worst())
+	for _, x := range r.results {
+		if x.p99 > 0 {
+			p("p99 meanwhile", "%v from commit to record: %s", x.p99.Round(time.Millisecond), x.round.name)
+		}
+	}
 	p("took", "%v, seed %d", r.took.Round(time.Second), r.o.seed)
 	r.printViolations(out)
 }
@@ -110,9 +118,9 @@ func (r report) worst() string {
 func (r report) printViolations(out io.Writer) {
 	for _, kind := range slices.Sorted(maps.Keys(r.ledger.violations)) {
 		all := r.ledger.violations[kind]
-		fmt.Fprintf(out, "VIOLATED: %s, %d times\n", kind, len(all)) //nolint:errcheck // standard output
+		fmt.Fprintf(out, "VIOLATED: %s, %d times\n", kind, len(all))
 		for _, text := range all[:min(len(all), toldAtMost)] {
-			fmt.Fprintf(out, "  %s\n", strings.ReplaceAll(text, "\n", "\n    ")) //nolint:errcheck // standard output
+			fmt.Fprintf(out, "  %s\n", strings.ReplaceAll(text, "\n", "\n    "))
 		}
 	}
 }
