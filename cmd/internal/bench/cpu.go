@@ -19,7 +19,7 @@ var parts = []string{"http", "dispatcher", "postgres", "redis", "receiver"}
 func (w *world) usage() usage {
 	u := usage{}
 	for part, pid := range map[string]int{
-		"http": w.http.cmd.Process.Pid, "dispatcher": w.dispatcher.cmd.Process.Pid, "receiver": w.receiver.cmd.Process.Pid,
+		"http": w.http.Pid(), "dispatcher": w.dispatcher.Pid(), "receiver": w.receiver.Pid(),
 		"postgres": w.services.Postgres.Pid(), "redis": w.services.Redis.Pid(),
 	} {
 		u[part] = treeCPU(pid)

@@ -93,7 +93,7 @@ func (w *world) awaitTaken(ctx context.Context, before, n int, patience time.Dur
 	for w.taken()-before < n {
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%d of %d deliveries arrived in %v\n%s", w.taken()-before, n, patience, w.dispatcher.log.String())
+			return fmt.Errorf("%d of %d deliveries arrived in %v\n%s", w.taken()-before, n, patience, w.dispatcher.Log())
 		case <-ticker.C:
 		}
 	}

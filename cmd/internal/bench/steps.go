@@ -40,7 +40,7 @@ func measureThroughput(ctx context.Context, w *world, o options) error {
 		fmt.Printf("                  %d deliveries too many\n", extra)
 	}
 	fmt.Printf("                  peak memory: http %d MB, dispatcher %d MB, redis %d MB\n",
-		peakMB(w.http.cmd.Process.Pid), peakMB(w.dispatcher.cmd.Process.Pid), peakMB(w.services.Redis.Pid()))
+		peakMB(w.http.Pid()), peakMB(w.dispatcher.Pid()), peakMB(w.services.Redis.Pid()))
 	return w.printLatency(ctx, "                  under that load", t, since)
 }
 
@@ -143,7 +143,7 @@ func measureBacklogs(ctx context.Context, w *world, o options) error {
 		if err != nil {
 			return err
 		}
-		if err := w.dispatcher.stop(); err != nil {
+		if err := w.dispatcher.Stop(grace); err != nil {
 			return err
 		}
 		if _, err := w.pool.Exec(ctx, `
@@ -163,7 +163,7 @@ func measureBacklogs(ctx context.Context, w *world, o options) error {
 		}
 		elapsed, used := time.Since(began), w.usage().since(before)
 		fmt.Printf("backlog %9d %6.0f deliveries/s, CPU s/1,000 %s, peak memory dispatcher %d MB, redis %d MB\n", n,
-			float64(n)/elapsed.Seconds(), used.per(n), peakMB(w.dispatcher.cmd.Process.Pid), peakMB(w.services.Redis.Pid()))
+			float64(n)/elapsed.Seconds(), used.per(n), peakMB(w.dispatcher.Pid()), peakMB(w.services.Redis.Pid()))
 	}
 	return nil
 }

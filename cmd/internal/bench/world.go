@@ -1,17 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -21,6 +15,7 @@ import (
 	"partnerdeposits/adapters/postgres/migrations"
 	"partnerdeposits/adapters/secrets"
 	"partnerdeposits/adapters/system"
+	"partnerdeposits/cmd/internal/procs"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
@@ -35,9 +30,9 @@ type world struct {
 	services   *backing.Services
 	pool       *pgxpool.Pool
 	store      *postgres.Store
-	http       *process
-	dispatcher *process
-	receiver   *process
+	http       *procs.Process
+	dispatcher *procs.Process
+	receiver   *procs.Process
 	api, sink  string // base URLs
 }
 
@@ -45,11 +40,6 @@ type world struct {
 type tenancy struct {
 	partner, account id.ID
 	key              string
-}
-
-type process struct {
-	cmd *exec.Cmd
-	log bytes.Buffer
 }
 
 func newWorld(ctx context.Context) (w *world, err error) {
@@ -62,7 +52,7 @@ func newWorld(ctx context.Context) (w *world, err error) {
 	if w.dir, err = os.MkdirTemp("", "bench"); err != nil {
 		return w, err
 	}
-	if err := build(ctx, w.dir); err != nil {
+	if err := (procs.Build{}).Into(ctx, w.dir+string(filepath.Separator), "http", "dispatcher"); err != nil {
 		return w, err
 	}
 	if w.services, err = backing.Start(ctx, backing.Options{Private: true, RedisAOF: true}); err != nil {
@@ -79,22 +69,13 @@ func newWorld(ctx context.Context) (w *world, err error) {
 		return w, err
 	}
 	w.store = postgres.NewStore(w.pool, cipher, postgres.Options{})
-	if err := w.startReceiver(); err != nil {
+	if err := w.startReceiver(ctx); err != nil {
 		return w, err
 	}
 	if err := w.startHTTP(ctx); err != nil {
 		return w, err
 	}
 	return w, w.startDispatcher(ctx)
-}
-
-func build(ctx context.Context, dir string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", dir, "partnerdeposits/cmd/http", "partnerdeposits/cmd/dispatcher")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("build: %w\n%s", err, out)
-	}
-	return nil
 }
 
 func (w *world) environment(extra ...string) []string {
@@ -104,62 +85,70 @@ func (w *world) environment(extra ...string) []string {
 	}, extra...)...)
 }
 
-func (w *world) start(name string, env []string, args ...string) (*process, error) {
-	p := &process{cmd: exec.Command(name, args...)} //nolint:gosec,noctx // our own binaries, ended by close
-	p.cmd.Env = env
-	p.cmd.Stdout, p.cmd.Stderr = &p.log, &p.log
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	return p, p.cmd.Start()
+// start runs a process that is to answer at ready on one of n free ports, which args and env are made of.
+func (w *world) start(ctx context.Context, n int, spec func(ports []string) (s procs.Spec, ready string)) (*procs.Process, error) {
+	ports := make([]string, n)
+	var err error
+	for i := range ports {
+		if ports[i], err = procs.FreePort(); err != nil {
+			return nil, err
+		}
+	}
+	s, ready := spec(ports)
+	p, err := procs.Start(s)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	return p, p.AwaitOK(ctx, ready)
 }
 
-func (w *world) startReceiver() (err error) {
+const (
+	startLimit = 30 * time.Second
+	grace      = 40 * time.Second
+)
+
+func (w *world) startReceiver(ctx context.Context) (err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	port := freePort()
-	w.sink = "http://127.0.0.1:" + port
-	if w.receiver, err = w.start(self, os.Environ(), "receiver", "127.0.0.1:"+port); err != nil {
-		return err
-	}
-	return await(w.sink+"/count", w.receiver)
+	w.receiver, err = w.start(ctx, 1, func(ports []string) (procs.Spec, string) {
+		w.sink = "http://127.0.0.1:" + ports[0]
+		return procs.Spec{Name: "receiver", Path: self, Args: []string{"receiver", "127.0.0.1:" + ports[0]}, Env: os.Environ()}, w.sink + "/count"
+	})
+	return err
 }
 
 func (w *world) startHTTP(ctx context.Context) (err error) {
-	port, metrics := freePort(), freePort()
-	w.api = "http://127.0.0.1:" + port
-	env := w.environment("HTTP_ADDR=127.0.0.1:"+port, "METRICS_ADDR=127.0.0.1:"+metrics, "API_BASE_URL="+w.api, "DASHBOARD_BASE_URL="+w.api)
-	if w.http, err = w.start(filepath.Join(w.dir, "http"), env); err != nil {
-		return err
-	}
-	return await("http://127.0.0.1:"+metrics+"/readyz", w.http)
+	w.http, err = w.start(ctx, 2, func(ports []string) (procs.Spec, string) {
+		w.api = "http://127.0.0.1:" + ports[0]
+		env := w.environment("HTTP_ADDR=127.0.0.1:"+ports[0], "METRICS_ADDR=127.0.0.1:"+ports[1], "API_BASE_URL="+w.api, "DASHBOARD_BASE_URL="+w.api)
+		return procs.Spec{Name: "http", Path: filepath.Join(w.dir, "http"), Env: env}, "http://127.0.0.1:" + ports[1] + "/readyz"
+	})
+	return err
 }
 
 func (w *world) startDispatcher(ctx context.Context) (err error) {
-	metrics := freePort()
-	env := w.environment("METRICS_ADDR=127.0.0.1:"+metrics, "API_BASE_URL="+w.api, "DASHBOARD_BASE_URL="+w.api)
-	if w.dispatcher, err = w.start(filepath.Join(w.dir, "dispatcher"), env); err != nil {
-		return err
-	}
-	return await("http://127.0.0.1:"+metrics+"/readyz", w.dispatcher)
-}
-
-// stop ends a process gently.
-func (p *process) stop() error {
-	if p == nil || p.cmd.Process == nil {
-		return nil
-	}
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return err
-	}
-	return p.cmd.Wait()
+	w.dispatcher, err = w.start(ctx, 1, func(ports []string) (procs.Spec, string) {
+		env := w.environment("METRICS_ADDR=127.0.0.1:"+ports[0], "API_BASE_URL="+w.api, "DASHBOARD_BASE_URL="+w.api)
+		return procs.Spec{Name: "dispatcher", Path: filepath.Join(w.dir, "dispatcher"), Env: env}, "http://127.0.0.1:" + ports[0] + "/readyz"
+	})
+	return err
 }
 
 func (w *world) close() {
-	for _, p := range []*process{w.dispatcher, w.http, w.receiver} {
-		if err := p.stop(); err != nil {
+	for _, p := range []*procs.Process{w.dispatcher, w.http} {
+		if p == nil {
+			continue
+		}
+		if err := p.Stop(grace); err != nil {
 			fmt.Fprintln(os.Stderr, "bench: stop:", err)
 		}
+	}
+	if w.receiver != nil {
+		w.receiver.Kill()
 	}
 	if w.store != nil {
 		w.store.Close(context.Background())
@@ -173,33 +162,6 @@ func (w *world) close() {
 		}
 	}
 	_ = os.RemoveAll(w.dir)
-}
-
-// await polls url until it answers 200.
-func await(url string, p *process) error {
-	ticker := time.NewTicker(50 * time.Millisecond)
-	defer ticker.Stop()
-	for range 600 {
-		<-ticker.C
-		response, err := http.Get(url) //nolint:forbidigo // loopback, bounded by the loop
-		if err != nil {
-			continue
-		}
-		_ = response.Body.Close()
-		if response.StatusCode == http.StatusOK {
-			return nil
-		}
-	}
-	return fmt.Errorf("%s does not answer:\n%s", url, p.log.String())
-}
-
-func freePort() string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		panic(err)
-	}
-	defer func() { _ = l.Close() }()
-	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 }
 
 // newTenancy seeds a partner with an account and one subscription to path of the receiver.
