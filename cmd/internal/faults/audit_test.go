@@ -73,8 +73,8 @@ func TestAudit_SaysWhatIsLost(t *testing.T) {
 		"given up too early":                   {func(b book) { b.log(webhook.Failed, 7); b.refusal[id.ID{5}] = 2 }, 1},
 		"cancelled though nobody deleted it":   {func(b book) { b.log(webhook.Cancelled, 0) }, 1},
 		"cancelled with its subscription":      {func(b book) { b.log(webhook.Cancelled, 0); b.e.deleted = now }, 0},
-		"committed after the deletion was due": {func(b book) { b.e.ending = now.Add(-time.Minute) }, 0},
-		"committed before the subscription":    {func(b book) { b.e.created = now.Add(time.Minute) }, 0},
+		"committed after the deletion was due": {func(b book) { b.e.ending = b.f.committed.Add(-time.Minute) }, 0},
+		"committed before the subscription":    {func(b book) { b.e.created = b.f.committed.Add(time.Minute) }, 0},
 		"not subscribed to":                    {func(b book) { b.e.events = []string{"deposit.captured"} }, 0},
 	}
 	for name, c := range cases {
