@@ -24,11 +24,11 @@ type registry struct {
 
 type endpoint struct {
 	health  webhook.Health
-	claimed int                // under way, as far as known
-	posting int                // slots taken in this process
-	waiting []task             // for a slot
-	held    map[id.ID]struct{} // deliveries that are in this process's hands
-	moved   uint64             // value of moves at the last claim or finish
+	claimed int             // under way, as far as known
+	posting int             // slots taken in this process
+	waiting []task          // for a slot
+	held    map[id.ID]int32 // deliveries that are in this process's hands, with their seq
+	moved   uint64          // value of moves at the last claim or finish
 }
 
 func newRegistry(limit, window, total int) *registry {
@@ -38,7 +38,7 @@ func newRegistry(limit, window, total int) *registry {
 func (r *registry) of(sub id.ID) *endpoint {
 	e := r.endpoints[sub]
 	if e == nil {
-		e = &endpoint{held: map[id.ID]struct{}{}}
+		e = &endpoint{held: map[id.ID]int32{}}
 		r.endpoints[sub] = e
 	}
 	return e
@@ -104,7 +104,9 @@ func (r *registry) finish(c ports.Claim) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.of(c.SubscriptionID)
-	delete(e.held, c.DeliveryID)
+	if e.held[c.DeliveryID] == c.Seq {
+		delete(e.held, c.DeliveryID)
+	}
 	if e.claimed > 0 {
 		r.take(e, -1)
 	}
@@ -170,12 +172,24 @@ func (r *registry) lane(sub id.ID) ports.Lane {
 	return ports.FastLane
 }
 
+// hold takes a claim into this process's hands, unless it is there already: a queue that was restored hands out again
+// what it had handed out.
+func (r *registry) hold(c ports.Claim) (taken bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := r.of(c.SubscriptionID)
+	if seq, there := e.held[c.DeliveryID]; there && seq == c.Seq {
+		return false
+	}
+	e.held[c.DeliveryID] = c.Seq
+	return true
+}
+
 // slot takes a slot for t, or lets it wait for one; an urgent task takes one in any case.
 func (r *registry) slot(t task) (taken bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.of(t.claim.SubscriptionID)
-	e.held[t.claim.DeliveryID] = struct{}{}
 	if e.posting >= r.limit && !t.urgent {
 		e.waiting = append(e.waiting, t)
 		return false

@@ -22,6 +22,9 @@ const (
 	probeEvery     = 250 * time.Millisecond
 	epochEvery     = time.Second
 	tidyEvery      = time.Hour
+	// afterRenewal lets POSTs of jobs that did reach the queue, after all, be recorded: they were begun within Freshness of
+	// the renewal, and most take less than this.
+	afterRenewal = time.Second
 	// settleAfterLoss lets the POSTs that were under way when the queue was lost finish, so that they are not made twice.
 	settleAfterLoss = 2 * time.Second
 )
@@ -36,8 +39,8 @@ func (t *transport) send(ctx context.Context, claims []ports.Claim, urgent bool)
 		t.local(ctx, jobs)
 		return
 	}
-	ctx = context.WithoutCancel(ctx) // told to stop or not: what is claimed and not handed on waits for the end of its lease
-	bounded, cancel := context.WithTimeout(ctx, enqueueTimeout)
+	// Told to stop or not: what is claimed and not handed on waits for the end of its lease.
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), enqueueTimeout)
 	defer cancel()
 	left, err := t.d.Queue.Enqueue(bounded, jobs)
 	if err == nil {
@@ -49,18 +52,24 @@ func (t *transport) send(ctx context.Context, claims []ports.Claim, urgent bool)
 	t.renewed(ctx, left)
 }
 
-// renewed runs jobs here that may or may not have reached the queue: claimed again, so that a late one is stale.
+// renewed runs jobs here that may or may not have reached the queue: claimed again, so that a late one is stale, and after
+// a moment, so that one that was not late has been recorded.
 func (t *transport) renewed(ctx context.Context, jobs []ports.Job) {
+	var again []ports.Job
 	for _, j := range jobs {
-		claims, err := t.d.Work.Renew(ctx, j.Claims, t.d.config.Lease)
+		claims, err := t.d.Work.Renew(context.WithoutCancel(ctx), j.Claims, t.d.config.Lease)
 		if err != nil {
 			t.d.complain(ctx, "renew claims", err) // their leases run out, and the scan finds them
 			continue
 		}
 		j.Claims = claims
-		failpoint.Hit("transport.renewed")
-		t.local(ctx, []ports.Job{j})
+		again = append(again, j)
 	}
+	failpoint.Hit("transport.renewed")
+	t.d.posts.Go(func() {
+		pause(ctx, afterRenewal) // when ctx ends, the claims are released
+		t.local(ctx, again)
+	})
 }
 
 func (t *transport) local(ctx context.Context, jobs []ports.Job) {

@@ -48,6 +48,10 @@ func (d *Dispatcher) handle(ctx context.Context, job ports.Job) {
 
 // submit starts the task as soon as its endpoint has a slot.
 func (d *Dispatcher) submit(ctx context.Context, t task) {
+	if !d.endpoints.hold(t.claim) {
+		t.done()
+		return
+	}
 	d.posts.Add(1)
 	if d.endpoints.slot(t) {
 		go d.work(context.WithoutCancel(ctx), t)
