@@ -61,12 +61,14 @@ var redisKinds = []fault{
 		err := w.redisLinks(func(l *link) error { l.cut(); return nil })
 		return errors.Join(err, away(ctx, w, between(dice, 100*time.Millisecond, 2*time.Second)), w.redis.FlushAll(ctx).Err(), w.healRedis(ctx))
 	}},
-	{name: "Redis restored from an old state", redisOnly: true, do: func(ctx context.Context, w *world, dice *rand.Rand) error {
+	{name: "Redis restored from an old state", do: func(ctx context.Context, w *world, dice *rand.Rand) error {
 		// The log stops here: what is written from now on is not in it.
 		if err := w.redis.ConfigSet(ctx, "appendonly", "no").Err(); err != nil {
 			return err
 		}
-		return errors.Join(hold(ctx, between(dice, 500*time.Millisecond, 3*time.Second)), away(ctx, w, 100*time.Millisecond))
+		// A job that was being worked on when the log stopped is handed out again, perhaps to another dispatcher.
+		return errors.Join(w.takeStock(ctx, nil), hold(ctx, between(dice, 500*time.Millisecond, 3*time.Second)), w.takeStock(ctx, nil),
+			away(ctx, w, 100*time.Millisecond))
 	}},
 	{name: "Redis stands still", redisOnly: true, do: func(ctx context.Context, w *world, dice *rand.Rand) error {
 		if err := w.services.Redis.Pause(); err != nil {

@@ -56,7 +56,7 @@ func main() {
 	flag.IntVar(&o.rate, "rate", 200, "changes a second")
 	flag.DurationVar(&o.timeout, "timeout", 2*time.Second, "WEBHOOK_TIMEOUT; a lease is 20 s more")
 	flag.DurationVar(&o.deadline, "deadline", 90*time.Second, "how long the service may take until everything has come through after a fault")
-	flag.StringVar(&o.only, "only", "", "the name of the only fault to inject besides the kills")
+	flag.StringVar(&o.only, "only", "", "inject only faults with this in their name, besides the kills")
 	flag.StringVar(&o.logs, "logs", "", "directory for the logs of the processes")
 	flag.BoolVar(&o.short, "short", false, "leave out what takes longer than a lease")
 	flag.BoolVar(&o.relaxed, "relaxed", false, "hold recovery to the deadline alone, for a busy machine")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -90,7 +91,7 @@ func others(o options, dice *rand.Rand) (rounds []round) {
 	for len(rounds) < o.faults {
 		if len(bag) == 0 {
 			for _, k := range kinds {
-				if !(o.short && k.long) && (o.only == "" || o.only == k.name) {
+				if !(o.short && k.long) && strings.Contains(k.name, o.only) {
 					bag = append(bag, k)
 				}
 			}
