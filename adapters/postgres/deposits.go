@@ -119,12 +119,16 @@ func (r deposits) Transition(ctx context.Context, d *deposit.Deposit, step depos
 			return err
 		}
 	}
-	return r.q.Transition(ctx, r.later(), sqlc.TransitionParams{
+	return r.q.Transition(ctx, r.later(), transitionParams(d, step))
+}
+
+func transitionParams(d *deposit.Deposit, step deposit.Transition) sqlc.TransitionParams {
+	return sqlc.TransitionParams{
 		ToVersion: int32(step.Version), FromStatus: step.From, ToStatus: step.To, Trigger: step.Trigger, At: step.At,
 		StatusReason: d.StatusReason, CapturedCents: d.CapturedAmount, ClientID: d.ClientID, CheckoutStartedAt: d.CheckoutStartedAt,
 		ActivatedAt: d.ActivatedAt, ExpiresAt: d.ExpiresAt, CancelledAt: d.CancelledAt, ClosedAt: d.ClosedAt, CapturedAt: d.CapturedAt,
 		UpdatedAt: d.UpdatedAt, ID: step.DepositID, Actor: step.Actor, Detail: step.Detail, EventID: step.EventID,
-	})
+	}
 }
 
 func (r deposits) SetCheckout(ctx context.Context, d *deposit.Deposit) error {

@@ -53,14 +53,19 @@ func (r idempotency) Claim(ctx context.Context, k ports.IdempotencyKey, now time
 }
 
 func (r idempotency) Store(ctx context.Context, k ports.IdempotencyKey, response ports.StoredResponse) error {
-	sealed, err := r.sealer.seal(secret.Text(response.Body), responseAAD(k))
+	params, err := responseParams(r.sealer, k, response)
 	if err != nil {
 		return err
 	}
-	return r.q.StoreResponse(ctx, r.later(), sqlc.StoreResponseParams{
+	return r.q.StoreResponse(ctx, r.later(), params)
+}
+
+func responseParams(seal sealer, k ports.IdempotencyKey, response ports.StoredResponse) (sqlc.StoreResponseParams, error) {
+	sealed, err := seal.seal(secret.Text(response.Body), responseAAD(k))
+	return sqlc.StoreResponseParams{
 		PartnerID: k.PartnerID, Route: k.Route, Key: k.Key, Fingerprint: response.Fingerprint[:], Status: int16(response.Status),
 		Response: sealed, CreatedAt: response.CreatedAt, Span: ports.IdempotencyWindow,
-	})
+	}, err
 }
 
 func (r idempotency) DeleteExpired(ctx context.Context, at time.Time, limit int) (int, error) {

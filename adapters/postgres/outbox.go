@@ -12,7 +12,11 @@ type outbox struct{ unit }
 // Append implements ports.Outbox.
 func (r outbox) Append(ctx context.Context, e ports.Event) error {
 	r.appended = true
-	return r.q.AppendEvent(ctx, r.later(), sqlc.AppendEventParams{
+	return r.q.AppendEvent(ctx, r.later(), eventParams(e))
+}
+
+func eventParams(e ports.Event) sqlc.AppendEventParams {
+	return sqlc.AppendEventParams{
 		ID: e.ID, PartnerID: e.PartnerID, Name: e.Name, DepositID: e.DepositID, Data: string(e.Data), CreatedAt: e.CreatedAt,
-	})
+	}
 }

@@ -19,6 +19,7 @@ type Options struct {
 	Doorbell         ports.Doorbell // nil: none is rung
 	DefaultMaxAmount money.Cents    // the ceiling of accounts without one of their own: that of the spec
 	AcquireTimeout   time.Duration  // 3 s: how long to wait for a connection before service_unavailable
+	GroupPool        *pgxpool.Pool  // opened with DispatchSettings, of GroupConns connections, for WithinGroup; nil: the store's own
 	KeysKeptFor      time.Duration  // 3 s: how long an API key is believed without asking; less than the five of api.md §1
 }
 
@@ -32,6 +33,8 @@ type Store struct {
 	defaultMax money.Cents
 	keys       *keyCache
 	touches    *touches
+	groups     groups
+	groupDB    db
 }
 
 var (
@@ -59,6 +62,8 @@ func NewStore(pool *pgxpool.Pool, cipher Cipher, o Options) *Store {
 		keys: newKeyCache(orDefault(o.KeysKeptFor, 3*time.Second)),
 	}
 	s.touches = newTouches(s.writeTouches)
+	s.groupDB = db{pool: orDefault(o.GroupPool, pool), wait: s.db.wait}
+	s.groups.run = s.runGroup
 	return s
 }
 

@@ -10,6 +10,7 @@ import (
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/postgres/pgtest"
 	"partnerdeposits/adapters/secrets"
+	"partnerdeposits/ports"
 	"partnerdeposits/ports/portstest"
 )
 
@@ -36,4 +37,19 @@ func storeOver(t testing.TB, pool *pgxpool.Pool, o postgres.Options) *postgres.S
 	store := postgres.NewStore(pool, cipher, o)
 	t.Cleanup(func() { store.Close(context.Background()) })
 	return store
+}
+
+// grouped does everything in groups: nobody can tell.
+type grouped struct{ *postgres.Store }
+
+func (g grouped) WithinTx(ctx context.Context, fn func(context.Context, ports.Repositories) error) error {
+	return g.WithinGroup(ctx, fn)
+}
+
+func TestStore_InGroups(t *testing.T) {
+	t.Parallel()
+	portstest.Store(t, func(t *testing.T) portstest.Backend {
+		store, _ := newStore(t, postgres.Options{})
+		return grouped{store}
+	})
 }

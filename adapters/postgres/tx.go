@@ -25,7 +25,8 @@ const (
 type tx struct {
 	conn     *pgxpool.Conn
 	queue    *pgx.Batch
-	appended bool // to the outbox
+	appended bool   // to the outbox
+	refuse   func() // ends the caller of any statement; nil: they are taken (member.go)
 }
 
 func begin(conn *pgxpool.Conn) *tx {
@@ -36,6 +37,9 @@ func begin(conn *pgxpool.Conn) *tx {
 
 // flush sends what waits and reads all answers.
 func (t *tx) flush(ctx context.Context) error {
+	if t.refuse != nil {
+		t.refuse()
+	}
 	if t.queue.Len() == 0 {
 		return nil
 	}
@@ -106,6 +110,9 @@ func (t *tx) later() deferred { return deferred{t} }
 type deferred struct{ *tx }
 
 func (d deferred) Exec(_ context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	if d.refuse != nil {
+		d.refuse()
+	}
 	d.queue.Queue(sql, args...)
 	return pgconn.CommandTag{}, nil
 }

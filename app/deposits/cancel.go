@@ -49,8 +49,9 @@ func (s *Service) cancelOnce(ctx context.Context, by partner.Caller, in Cancella
 	eventID := s.d.Entropy.NewID()
 	var step deposit.Transition
 	response, err := s.d.Keys.Do(ctx, idempotent.Job{
-		Key: call.Key,
-		Now: now,
+		Key:     call.Key,
+		Now:     now,
+		Grouped: true,
 		Effect: func(ctx context.Context, repos ports.Repositories) (_ idempotent.Response, err error) {
 			d, err := s.lock(ctx, repos, by, in.DepositID)
 			if err != nil {

@@ -39,6 +39,7 @@ func (s *Service) Create(ctx context.Context, by partner.Caller, in NewDeposit, 
 	return s.d.Keys.Do(ctx, idempotent.Job{
 		Key:     call.Key,
 		Now:     now,
+		Grouped: true,
 		Prepare: func(context.Context) error { return in.validate() },
 		Effect: func(ctx context.Context, repos ports.Repositories) (idempotent.Response, error) {
 			v, err := s.create(ctx, repos, by.Partner, in, now)

@@ -33,6 +33,9 @@ type Job struct {
 
 	// Effect does the deed and renders the answer. It may run more than once; only its last run counts.
 	Effect func(ctx context.Context, repos ports.Repositories) (Response, error)
+
+	// Grouped: Effect is frequent and needs only what a group shares (ports.UnitOfWork.WithinGroup).
+	Grouped bool
 }
 
 // Result is how a keyed request ended; the label of svc_idempotency_total.
@@ -83,13 +86,21 @@ func (k *Keys) Refuse(ctx context.Context, key *ports.IdempotencyKey, now time.T
 	return k.Do(ctx, Job{Key: key, Now: now, Prepare: func(context.Context) error { return reason }})
 }
 
+// within gives the kind of transaction that a job wants.
+func (k *Keys) within(j Job) func(context.Context, func(context.Context, ports.Repositories) error) error {
+	if j.Grouped {
+		return k.work.WithinGroup
+	}
+	return k.work.WithinTx
+}
+
 func (k *Keys) unkeyed(ctx context.Context, job Job) (response Response, err error) {
 	if job.Prepare != nil {
 		if err := job.Prepare(ctx); err != nil {
 			return Response{}, err
 		}
 	}
-	err = k.work.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
+	err = k.within(job)(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
 		response, err = job.Effect(ctx, repos)
 		return err
 	})
@@ -116,7 +127,7 @@ func (k *Keys) keyed(ctx context.Context, key ports.IdempotencyKey, job Job) (Re
 	}
 	var response Response
 	var stored *ports.StoredResponse
-	err = k.work.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
+	err = k.within(job)(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
 		response = Response{}
 		if stored, err = repos.Idempotency.Claim(ctx, key, job.Now); err != nil || stored != nil {
 			return err

@@ -69,6 +69,10 @@ func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string,
 	if s.ops, err = s.newPool(ctx, name+"-ops", postgres.PoolOptions{MaxConns: opsConns, StatementTimeout: patience, Settings: postgres.DispatchSettings}); err != nil {
 		return nil, err
 	}
+	groups, err := s.newPool(ctx, name+"-groups", postgres.PoolOptions{MaxConns: postgres.GroupConns, Settings: postgres.DispatchSettings})
+	if err != nil {
+		return nil, err
+	}
 	if s.redis, err = redisadapter.NewClient(cfg.RedisURL.Reveal()); err != nil {
 		return nil, err
 	}
@@ -77,7 +81,7 @@ func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string,
 	}
 	s.guard = redisadapter.NewGuard(s.redis)
 	s.bell = redisadapter.NewDoorbell(s.redis, s.guard)
-	s.store = postgres.NewStore(s.pool, s.cipher, postgres.Options{Doorbell: s.bell})
+	s.store = postgres.NewStore(s.pool, s.cipher, postgres.Options{Doorbell: s.bell, GroupPool: groups})
 	s.parts = append(s.parts,
 		run.Closer("redis", s.redis.Close),
 		run.Closer("redis guard", closing(s.guard.Close)),
