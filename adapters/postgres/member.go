@@ -20,8 +20,7 @@ type leaving struct{}
 // member is one caller's work in a group. Its fn runs as a coroutine of the leader: no two run at once, and there is no
 // goroutine to wake until the group is through.
 type member struct {
-	ctx  context.Context
-	turn chan []*member // a crew to lead; nil: the group is through
+	ctx context.Context
 
 	step func() (question, bool) // runs fn until it asks (true) or has ended
 	stop func()                  // ends a fn that asked
@@ -36,7 +35,7 @@ type member struct {
 }
 
 func newMember(ctx context.Context, seal sealer, fn func(context.Context, ports.Repositories) error) *member {
-	m := &member{ctx: ctx, turn: make(chan []*member, 1)}
+	m := &member{ctx: ctx}
 	m.step, m.stop = iter.Pull(func(yield func(question) bool) {
 		defer func() {
 			m.ended = true

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"partnerdeposits/adapters/internal/gather"
 	"partnerdeposits/adapters/postgres/internal/sqlc"
 	"partnerdeposits/adapters/postgres/migrations"
 	"partnerdeposits/core/deposit"
@@ -33,7 +34,7 @@ type Store struct {
 	defaultMax money.Cents
 	keys       *keyCache
 	touches    *touches
-	groups     groups
+	groups     gather.Queue[*member]
 	groupDB    db
 }
 
@@ -63,7 +64,7 @@ func NewStore(pool *pgxpool.Pool, cipher Cipher, o Options) *Store {
 	}
 	s.touches = newTouches(s.writeTouches)
 	s.groupDB = db{pool: orDefault(o.GroupPool, pool), wait: s.db.wait}
-	s.groups.run = s.runGroup
+	s.groups.Places, s.groups.Most, s.groups.Run = groupsAtOnce, groupMost, s.runGroup
 	return s
 }
 

@@ -1,9 +1,10 @@
--- Counts one request under every rule, if all of them allow it. A minute is a window that slides: the past is kept in
+-- Counts requests of one kind under every rule: as many of them as all rules allow. A minute is a window that slides: the past is kept in
 -- buckets of a few seconds, and of the oldest bucket only the part that is still within the window counts.
 --
 -- KEYS  one hash per rule: number of the bucket → requests in it
--- ARGV  limit per rule
--- Gives 1 or 0, then for each rule: what remains, milliseconds until all of it is back, milliseconds to wait if refused.
+-- ARGV  how many requests there are, then the limit per rule
+-- Gives how many are allowed, then for each rule: what remains, milliseconds until all of it is back, milliseconds that
+-- the first one refused has to wait.
 local window, width = 60000, 3000
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
@@ -11,7 +12,8 @@ local current = math.floor(now / width)
 local first = math.floor((now - window) / width)
 local share = 1 - (now - window - first * width) / width
 
-local allowed, used, buckets = 1, {}, {}
+local asked = tonumber(ARGV[1])
+local allowed, used, buckets = asked, {}, {}
 for i, key in ipairs(KEYS) do
     local sum, kept, stale = 0, {}, {}
     local all = redis.call('HGETALL', key)
@@ -26,18 +28,20 @@ for i, key in ipairs(KEYS) do
     end
     if #stale > 0 then redis.call('HDEL', key, unpack(stale)) end
     used[i], buckets[i] = sum, kept
-    if sum + 1 > tonumber(ARGV[i]) + 1e-6 then allowed = 0 end
+    allowed = math.max(0, math.min(allowed, math.floor(tonumber(ARGV[i + 1]) - sum + 1e-6)))
 end
 
 local out = { allowed }
 for i, key in ipairs(KEYS) do
-    local limit, kept, retry, newest = tonumber(ARGV[i]), buckets[i], 0, nil
-    if allowed == 1 then
-        redis.call('HINCRBY', key, current, 1)
+    local limit, kept, retry, newest = tonumber(ARGV[i + 1]), buckets[i], 0, nil
+    if allowed > 0 then
+        redis.call('HINCRBY', key, current, allowed)
         redis.call('PEXPIRE', key, window + width)
-        used[i] = used[i] + 1
+        used[i] = used[i] + allowed
+        kept[current] = (kept[current] or 0) + allowed
         newest = current
-    else
+    end
+    if allowed < asked then
         -- The wait is over when the oldest buckets have left by as much as there is too much.
         local excess = used[i] + 1 - limit
         for bucket = first, current do

@@ -2,7 +2,6 @@ package portstest
 
 import (
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -59,16 +58,25 @@ func Limiter(t *testing.T, limiter ports.Limiter) {
 		require.True(t, limiter.Allow(t.Context()).Allowed)
 	})
 	t.Run("many at once are counted to the last", func(t *testing.T) {
-		var allowed atomic.Int64
+		var left, want []int
+		var mu sync.Mutex
 		var wg sync.WaitGroup
 		for range 50 {
 			wg.Go(func() {
-				if limiter.Allow(t.Context(), rule("default", "g", 20), rule("writes", "g", 30)).Allowed {
-					allowed.Add(1)
+				d := limiter.Allow(t.Context(), rule("default", "g", 20), rule("writes", "g", 30))
+				mu.Lock()
+				defer mu.Unlock()
+				if d.Allowed {
+					left = append(left, d.Remaining)
+				} else if d.RetryAfter < 50*time.Second {
+					t.Errorf("to come back after %v", d.RetryAfter)
 				}
 			})
 		}
 		wg.Wait()
-		require.EqualValues(t, 20, allowed.Load())
+		for n := range 20 {
+			want = append(want, n)
+		}
+		require.ElementsMatch(t, want, left, "each was told what is left after it")
 	})
 }

@@ -1,0 +1,78 @@
+package gather_test
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/internal/gather"
+)
+
+func TestDo_APlaceIsFree_GoesAtOnceAlone(t *testing.T) {
+	t.Parallel()
+	var crews [][]int
+	q := gather.Queue[int]{Places: 1, Most: 10, Run: func(crew []int) { crews = append(crews, crew) }}
+	q.Do("a", 1)
+	q.Do("a", 2)
+	require.Equal(t, [][]int{{1}, {2}}, crews)
+}
+
+func TestDo_AllPlacesTaken_WhoComesMeanwhileGoesTogether(t *testing.T) {
+	t.Parallel()
+	const others, most = 7, 5
+	entered, leave := make(chan struct{}), make(chan struct{})
+	var sizes []int
+	q := gather.Queue[int]{Places: 1, Most: most}
+	q.Run = func(crew []int) {
+		if sizes = append(sizes, len(crew)); len(sizes) == 1 {
+			close(entered)
+			<-leave
+		}
+	}
+	var group sync.WaitGroup
+	group.Go(func() { q.Do("a", 0) })
+	<-entered
+	for i := range others {
+		group.Go(func() { q.Do("a", i) })
+	}
+	q.AwaitWaiting("a", others)
+	q.Do("b", 1) // another line is not held up
+	close(leave)
+	group.Wait()
+	require.Equal(t, []int{1, 1, most, others - most}, sizes)
+	require.Zero(t, q.Lines(), "an idle line is forgotten")
+}
+
+func TestDo_ManyCallers_EachIsInOneCrew(t *testing.T) {
+	t.Parallel()
+	const callers, rounds, places = 32, 500, 3
+	var done, running, most atomic.Int64
+	q := gather.Queue[*atomic.Int64]{Places: places, Most: 8}
+	q.Run = func(crew []*atomic.Int64) {
+		if now := running.Add(1); now > most.Load() {
+			most.Store(now)
+		}
+		for _, n := range crew {
+			n.Add(1)
+		}
+		running.Add(-1)
+	}
+	var group sync.WaitGroup
+	for range callers {
+		group.Go(func() {
+			for range rounds {
+				var mine atomic.Int64
+				q.Do("", &mine)
+				if mine.Load() == 1 {
+					done.Add(1)
+				}
+			}
+		})
+	}
+	group.Wait()
+	require.EqualValues(t, callers*rounds, done.Load())
+	require.LessOrEqual(t, most.Load(), int64(places))
+	require.Zero(t, q.Lines())
+}
