@@ -20,14 +20,21 @@ import (
 // a statement that fails for one, a wait for a lock, ends the same way: the work runs again by itself, as WithinTx runs it.
 
 const (
-	groupsAtOnce = 2
+	groupsAtOnce = 4
 	groupMost    = 128 // members
+	groupCrowd   = 48  // waiting for the first group, before there is another
 )
+
+// inGroup marks the context of a member's fn: what begins another transaction there cannot wait for this one's place.
+type inGroup struct{}
 
 // WithinGroup implements ports.UnitOfWork.
 func (s *Store) WithinGroup(ctx context.Context, fn func(context.Context, ports.Repositories) error) error {
 	if err := ctx.Err(); err != nil {
 		return fault.ErrUnavailable.Because(err)
+	}
+	if ctx.Value(inGroup{}) != nil {
+		return s.WithinTx(ctx, fn)
 	}
 	m := newMember(ctx, s.sealer, fn)
 	s.groups.Do("", m)

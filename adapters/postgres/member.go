@@ -43,7 +43,7 @@ func newMember(ctx context.Context, seal sealer, fn func(context.Context, ports.
 				m.alone = true // a panic of its own happens again there, with the stack of its caller
 			}
 		}()
-		m.err = fn(ctx, m.repositories(seal, yield))
+		m.err = fn(context.WithValue(ctx, inGroup{}, true), m.repositories(seal, yield))
 	})
 	return m
 }

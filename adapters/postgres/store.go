@@ -64,7 +64,7 @@ func NewStore(pool *pgxpool.Pool, cipher Cipher, o Options) *Store {
 	}
 	s.touches = newTouches(s.writeTouches)
 	s.groupDB = db{pool: orDefault(o.GroupPool, pool), wait: s.db.wait}
-	s.groups.Places, s.groups.Most, s.groups.Run = groupsAtOnce, groupMost, s.runGroup
+	s.groups.Places, s.groups.Most, s.groups.Crowd, s.groups.Run = groupsAtOnce, groupMost, groupCrowd, s.runGroup
 	return s
 }
 

@@ -208,7 +208,9 @@ func TestForUpdate_AfterWaitingForAChangeOfItsClient_SeesTheClient(t *testing.T)
 
 func TestWithinTx_PoolExhausted_IsUnavailableInTime(t *testing.T) {
 	t.Parallel()
-	store := storeOver(t, poolWith(t, pgtest.URL(t), postgres.PoolOptions{MaxConns: 1}), postgres.Options{AcquireTimeout: 50 * time.Millisecond})
+	pool := poolWith(t, pgtest.URL(t), postgres.PoolOptions{MaxConns: 1})
+	require.NoError(t, pool.Ping(t.Context())) // its connection is made, however long that takes
+	store := storeOver(t, pool, postgres.Options{AcquireTimeout: 50 * time.Millisecond})
 	nothing := func(context.Context, ports.Repositories) error { return nil }
 	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context, _ ports.Repositories) error {
 		require.ErrorIs(t, store.WithinTx(ctx, nothing), fault.ErrUnavailable)

@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 	"runtime"
+	"sync"
 	"time"
 )
 
@@ -13,6 +14,7 @@ type batcher[In, Out any] struct {
 	linger time.Duration
 	work   func(ctx context.Context, group []In) ([]Out, error)
 	queue  chan pending[In, Out]
+	door   sync.Mutex // one gathers at a time: two would share what makes one large group
 }
 
 type pending[In, Out any] struct {
@@ -40,12 +42,23 @@ func (b *batcher[In, Out]) do(in In) (Out, error) {
 // serve works on groups until ctx ends; by then every caller of do has its answer, or there is no caller.
 func (b *batcher[In, Out]) serve(ctx context.Context) {
 	for {
-		select {
-		case <-ctx.Done():
+		group := b.next(ctx)
+		if group == nil {
 			return
-		case first := <-b.queue:
-			b.answer(ctx, b.gather(first))
 		}
+		b.answer(ctx, group)
+	}
+}
+
+// next waits for a group; nil when ctx ended.
+func (b *batcher[In, Out]) next(ctx context.Context) []pending[In, Out] {
+	b.door.Lock()
+	defer b.door.Unlock()
+	select {
+	case <-ctx.Done():
+		return nil
+	case first := <-b.queue:
+		return b.gather(first)
 	}
 }
 

@@ -27,8 +27,12 @@ func others(k ports.IdempotencyKey) map[string]ports.IdempotencyKey {
 	return map[string]ports.IdempotencyKey{"another partner": partner, "another route": route, "another key": key}
 }
 
-func (w *world) claim(k ports.IdempotencyKey, now time.Time) (got *ports.StoredResponse, err error) {
-	err = w.try(func(ctx context.Context, r ports.Repositories) (err error) {
+func (w *world) claim(k ports.IdempotencyKey, now time.Time) (*ports.StoredResponse, error) {
+	return w.claimIn(w.t.Context(), k, now)
+}
+
+func (w *world) claimIn(ctx context.Context, k ports.IdempotencyKey, now time.Time) (got *ports.StoredResponse, err error) {
+	err = w.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) (err error) {
 		got, err = r.Idempotency.Claim(ctx, k, now)
 		return err
 	})
@@ -106,10 +110,10 @@ var idempotencySuite = map[string]func(*testing.T, *world){
 		w.do(func(ctx context.Context, r ports.Repositories) error {
 			_, err := r.Idempotency.Claim(ctx, k, at0)
 			require.NoError(t, err)
-			_, err = w.claim(k, at0)
+			_, err = w.claimIn(ctx, k, at0)
 			require.ErrorIs(t, err, ports.ErrKeyInUse)
 			for name, other := range others(k) {
-				_, err = w.claim(other, at0)
+				_, err = w.claimIn(ctx, other, at0)
 				require.NoError(t, err, name)
 			}
 			return nil

@@ -70,8 +70,9 @@ var subscriptionsSuite = map[string]func(*testing.T, *world){
 		require.Empty(t, cmp.Diff(s, got))
 	},
 	"Subscriptions_Update_Unknown_IsNotFound": func(t *testing.T, w *world) {
+		p := w.partner()
 		require.ErrorIs(t, w.try(func(ctx context.Context, r ports.Repositories) error {
-			return r.Subscriptions.Update(ctx, newSubscription(w.partner().ID, at0))
+			return r.Subscriptions.Update(ctx, newSubscription(p.ID, at0))
 		}), webhook.ErrNotFound)
 	},
 	"Subscriptions_Disabled_ParksAndEnabledReleasesItsDeliveries": func(t *testing.T, w *world) {

@@ -4,9 +4,11 @@ package gather
 
 import "sync"
 
-// Queue is a line for each key. There are Places for crews that are under way at once under one key, of at most Most.
+// Queue is a line for each key.
 type Queue[T any] struct {
-	Places, Most int
+	Places int // crews under way at once, under one key
+	Most   int // callers in a crew
+	Crowd  int // how many have to wait before another place than the first is taken: large crews are cheap ones
 	// Run does the work of a crew, in the goroutine of one of its callers. It must not panic.
 	Run func(crew []T)
 
@@ -35,14 +37,15 @@ func (q *Queue[T]) Do(key string, item T) {
 		l = &line[T]{}
 		q.lines[key] = l
 	}
-	me := &caller[T]{item: item}
-	if l.running < q.Places {
+	me := &caller[T]{item: item, turn: make(chan []*caller[T], 1)}
+	if l.running == 0 || (l.running < q.Places && len(l.waiting)+1 >= q.Crowd) {
 		l.running++
+		crew := append([]*caller[T]{me}, l.waiting...)
+		l.waiting = nil
 		q.mu.Unlock()
-		q.lead(key, l, []*caller[T]{me})
+		q.lead(key, l, crew)
 		return
 	}
-	me.turn = make(chan []*caller[T], 1)
 	l.waiting = append(l.waiting, me)
 	q.mu.Unlock()
 	if crew := <-me.turn; crew != nil {
@@ -66,7 +69,7 @@ func (q *Queue[T]) lead(key string, l *line[T], crew []*caller[T]) {
 func (q *Queue[T]) pass(key string, l *line[T]) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(l.waiting) == 0 {
+	if len(l.waiting) == 0 || (l.running > 1 && len(l.waiting) < q.Crowd) {
 		if l.running--; l.running == 0 {
 			delete(q.lines, key)
 		}
@@ -76,4 +79,14 @@ func (q *Queue[T]) pass(key string, l *line[T]) {
 	crew := l.waiting[:n:n]
 	l.waiting = l.waiting[n:]
 	crew[0].turn <- crew
+}
+
+// Waiting is how many callers wait in a line.
+func (q *Queue[T]) Waiting(key string) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if l := q.lines[key]; l != nil {
+		return len(l.waiting)
+	}
+	return 0
 }

@@ -1,6 +1,7 @@
 package gather_test
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -37,12 +38,42 @@ func TestDo_AllPlacesTaken_WhoComesMeanwhileGoesTogether(t *testing.T) {
 	for i := range others {
 		group.Go(func() { q.Do("a", i) })
 	}
-	q.AwaitWaiting("a", others)
+	for q.Waiting("a") < others {
+		runtime.Gosched()
+	}
 	q.Do("b", 1) // another line is not held up
 	close(leave)
 	group.Wait()
 	require.Equal(t, []int{1, 1, most, others - most}, sizes)
 	require.Zero(t, q.Lines(), "an idle line is forgotten")
+}
+
+func TestDo_ACrowdWaits_TakesAnotherPlace(t *testing.T) {
+	t.Parallel()
+	const crowd = 4
+	entered, leave := make(chan int, crowd), make(chan struct{})
+	q := gather.Queue[int]{Places: 2, Most: 10, Crowd: crowd}
+	q.Run = func(crew []int) {
+		entered <- len(crew)
+		<-leave
+	}
+	var group sync.WaitGroup
+	group.Go(func() { q.Do("", 0) })
+	require.Equal(t, 1, <-entered)
+	for i := range crowd {
+		group.Go(func() { q.Do("", i) })
+	}
+	require.Equal(t, crowd, <-entered, "together, while the first is still under way")
+	group.Go(func() { q.Do("", 0) })
+	for q.Waiting("") < 1 {
+		runtime.Gosched()
+	}
+	leave <- struct{}{} // of two places one is left for a single caller
+	leave <- struct{}{}
+	require.Equal(t, 1, <-entered)
+	leave <- struct{}{}
+	group.Wait()
+	require.Zero(t, q.Lines())
 }
 
 func TestDo_ManyCallers_EachIsInOneCrew(t *testing.T) {
