@@ -13,7 +13,8 @@ import (
 const (
 	urgentBatch = 500
 	scanPace    = 5 * time.Millisecond // least time between two claims of a backlog
-	scanShare   = 20                   // a scan that takes long is made less often: it may cost a twentieth of the time
+	scanShare   = 20                   // a scan that takes long is made less often: it may cost a twentieth of the time …
+	longestRest = 2 * time.Second      // … but what took long may as well have waited for a database that stood still
 )
 
 // scanLoop claims what is due: what waited for room, retries, and leases that ran out. While an endpoint has a backlog,
@@ -24,10 +25,10 @@ func (d *Dispatcher) scanLoop(ctx context.Context) {
 	}
 	var backlog []ports.Endpoint
 	for wait := d.config.ScanEvery; d.awaitScan(ctx, wait, len(backlog) > 0); {
-		began := d.Clock.Now()
 		if err := d.claimUrgent(ctx); err != nil {
 			d.complain(ctx, "claim urgent deliveries", err)
 		}
+		began := d.Clock.Now() // by now, since handing over what was urgent may have waited for the queue
 		due, err := d.Claims.Due(ctx)
 		if err != nil {
 			d.complain(ctx, "look for due deliveries", err)
@@ -35,7 +36,7 @@ func (d *Dispatcher) scanLoop(ctx context.Context) {
 			continue
 		}
 		d.endpoints.observe(due)
-		wait = max(d.config.ScanEvery, scanShare*d.Clock.Now().Sub(began))
+		wait = max(d.config.ScanEvery, min(scanShare*d.Clock.Now().Sub(began), longestRest))
 		backlog = d.drainBacklog(ctx, due, began.Add(wait))
 	}
 }
