@@ -29,13 +29,30 @@ var DispatchSettings = map[string]string{
 // Dispatch holds the dispatcher's queries: few, each over a set of rows, written by hand because their plans matter.
 // It implements ports.RelayStore, ports.ClaimStore and ports.WorkStore.
 type Dispatch struct {
-	pool   *pgxpool.Pool
-	cipher Cipher
+	pool     *pgxpool.Pool
+	cipher   Cipher
+	patience time.Duration
 }
+
+// answerWithin is what a question may take, with the wait for a connection. The server gives up on a statement sooner
+// (PoolOptions.StatementTimeout); this is for answers that got lost on the way while the connection stays open. Nothing
+// else would ever wake the loop that waits for one, and all that it does would stand still.
+const answerWithin = 12 * time.Second
 
 // NewDispatch gives the dispatcher's queries over a pool of its own, opened with DispatchSettings.
 func NewDispatch(pool *pgxpool.Pool, cipher Cipher) *Dispatch {
-	return &Dispatch{pool: pool, cipher: cipher}
+	return &Dispatch{pool: pool, cipher: cipher, patience: answerWithin}
+}
+
+// WithPatience waits d for an answer instead of answerWithin. Call it before the first question.
+func (s *Dispatch) WithPatience(d time.Duration) *Dispatch {
+	s.patience = d
+	return s
+}
+
+// bounded is the context of one question, or of one short transaction.
+func (s *Dispatch) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, s.patience)
 }
 
 // freshSpan bounds the first look at the outbox from below: rows die by the thousand at the old end of its index, and
@@ -44,6 +61,8 @@ const freshSpan = 5 * time.Second
 
 // Pending reports whether the outbox has anything to relay: the cheap question of an idle relay.
 func (s *Dispatch) Pending(ctx context.Context) (bool, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	var any bool
 	err := s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM outbox)`).Scan(&any)
 	return any, translate(err)
@@ -51,6 +70,8 @@ func (s *Dispatch) Pending(ctx context.Context) (bool, error) {
 
 // Relay implements ports.RelayStore.
 func (s *Dispatch) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event, []ports.Endpoint) []ports.NewDelivery) (relayed int, claims []ports.Claim, err error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	err = inTx(ctx, s.pool, func(tx pgx.Tx) error {
 		relayed, claims = 0, nil
 		events, err := takeOutbox(ctx, tx, limit)

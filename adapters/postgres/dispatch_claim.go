@@ -13,6 +13,8 @@ import (
 // Due implements ports.ClaimStore. It walks the index from endpoint to endpoint, so its cost grows with the number of
 // endpoints that have something waiting, never with how much.
 func (s *Dispatch) Due(ctx context.Context) ([]ports.Endpoint, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	rows, err := s.pool.Query(ctx, `
 		WITH RECURSIVE waiting(id) AS (
 			(SELECT subscription_id FROM deliveries WHERE state = 0 AND due_at IS NOT NULL ORDER BY subscription_id LIMIT 1)
@@ -51,6 +53,8 @@ func (s *Dispatch) Claim(ctx context.Context, rooms []ports.Room, lease time.Dur
 
 // ClaimUrgent implements ports.ClaimStore.
 func (s *Dispatch) ClaimUrgent(ctx context.Context, limit int, lease time.Duration) (claims []ports.Claim, recovered int, err error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	rows, err := s.pool.Query(ctx, `
 		WITH tests AS (
 			SELECT subscription_id, id FROM deliveries WHERE test AND state = 0 AND due_at <= now() ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED),
@@ -76,6 +80,8 @@ func (s *Dispatch) ClaimUrgent(ctx context.Context, limit int, lease time.Durati
 }
 
 func (s *Dispatch) claims(ctx context.Context, sql string, args ...any) ([]ports.Claim, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	rows, err := s.pool.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, translate(err)
@@ -92,6 +98,8 @@ func (s *Dispatch) claims(ctx context.Context, sql string, args ...any) ([]ports
 // UnderWay implements ports.ClaimStore. Leases that ran out a minute ago are no longer looked at: ClaimUrgent has
 // long taken them, and their dead index entries would be waded through each time.
 func (s *Dispatch) UnderWay(ctx context.Context) (map[id.ID]int, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	rows, err := s.pool.Query(ctx, `
 		SELECT subscription_id, count(*) FROM deliveries WHERE state = 1 AND due_at > now() - interval '1 minute' GROUP BY 1`)
 	if err != nil {
@@ -109,6 +117,8 @@ func (s *Dispatch) UnderWay(ctx context.Context) (map[id.ID]int, error) {
 
 // ExpireLeases implements ports.ClaimStore.
 func (s *Dispatch) ExpireLeases(ctx context.Context, givenBefore, lease time.Duration, keep []id.ID) (int, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	tag, err := s.pool.Exec(ctx, `
 		UPDATE deliveries SET due_at = now()
 		WHERE state = 1 AND due_at > now() AND due_at < now() + $1::interval - $2::interval AND id <> ALL ($3)`, lease, givenBefore, keep)

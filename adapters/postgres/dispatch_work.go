@@ -16,6 +16,8 @@ import (
 
 // Load implements ports.WorkStore.
 func (s *Dispatch) Load(ctx context.Context, claims []ports.Claim) ([]ports.Loaded, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	subs, ids, _ := columns(claims)
 	readAt := time.Now()
 	rows, err := s.pool.Query(ctx, `
@@ -76,6 +78,8 @@ func (s *Dispatch) scanLoaded(rows pgx.Rows, readAt time.Time) (ports.Loaded, er
 
 // Record implements ports.WorkStore.
 func (s *Dispatch) Record(ctx context.Context, outcomes []ports.Outcome, adjust []id.ID, limit int) (settled []bool, health map[id.ID]webhook.Health, err error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	if len(adjust) == 0 {
 		settled, err = record(ctx, s.pool, outcomes)
 		return settled, nil, translate(err)
@@ -176,6 +180,8 @@ func adjustHealth(ctx context.Context, tx pgx.Tx, outcomes []ports.Outcome, adju
 
 // Release implements ports.WorkStore.
 func (s *Dispatch) Release(ctx context.Context, claims []ports.Claim) error {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	subs, ids, seqs := columns(claims)
 	_, err := s.pool.Exec(ctx, `
 		UPDATE deliveries d SET
@@ -189,6 +195,8 @@ func (s *Dispatch) Release(ctx context.Context, claims []ports.Claim) error {
 
 // Disable implements ports.WorkStore.
 func (s *Dispatch) Disable(ctx context.Context, subscriptionID, mailID id.ID) error {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	return inTx(ctx, s.pool, func(tx pgx.Tx) error {
 		var contact, url string
 		err := tx.QueryRow(ctx, `

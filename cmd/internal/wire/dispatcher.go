@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/redis/go-redis/v9"
@@ -35,7 +36,11 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on L
 	if err != nil {
 		return run.Process{}, err
 	}
-	dispatchPool, err := s.newPool(ctx, "dispatch", postgres.PoolOptions{MaxConns: dispatchConns, Settings: postgres.DispatchSettings})
+	dispatchPool, err := s.newPool(ctx, "dispatch", postgres.PoolOptions{
+		MaxConns: dispatchConns, Settings: postgres.DispatchSettings,
+		// Its transactions are short; one whose process stands still, or whose answers get lost, must not keep its rows from others.
+		IdleInTransaction: 10 * time.Second,
+	})
 	if err != nil {
 		return run.Process{}, err
 	}
