@@ -62,9 +62,10 @@ type ClaimStore interface {
 	ClaimUrgent(ctx context.Context, limit int, lease time.Duration) (claims []Claim, recovered int, err error)
 	// UnderWay counts the leased deliveries of each endpoint, over all dispatchers.
 	UnderWay(ctx context.Context) (map[id.ID]int, error)
-	// ExpireLeases ends all leases given before the span ago, but for those that are kept: the queue that carried their
-	// jobs is known to be lost.
-	ExpireLeases(ctx context.Context, givenBefore, lease time.Duration, keep []id.ID) (int, error)
+	// ExpireLeases takes back all claims given before the span ago, but for those that are kept: the queue that carried
+	// their jobs is known to be lost. They are stale at once, and due after the grace, in which a POST that another
+	// dispatcher began just before can end and be recorded.
+	ExpireLeases(ctx context.Context, givenBefore, lease, grace time.Duration, keep []id.ID) (int, error)
 }
 
 // Loaded is a claimed delivery as it stands just before its POST.

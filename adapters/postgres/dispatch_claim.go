@@ -116,12 +116,12 @@ func (s *Dispatch) UnderWay(ctx context.Context) (map[id.ID]int, error) {
 }
 
 // ExpireLeases implements ports.ClaimStore.
-func (s *Dispatch) ExpireLeases(ctx context.Context, givenBefore, lease time.Duration, keep []id.ID) (int, error) {
+func (s *Dispatch) ExpireLeases(ctx context.Context, givenBefore, lease, grace time.Duration, keep []id.ID) (int, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	tag, err := s.pool.Exec(ctx, `
-		UPDATE deliveries SET due_at = now()
-		WHERE state = 1 AND due_at > now() AND due_at < now() + $1::interval - $2::interval AND id <> ALL ($3)`, lease, givenBefore, keep)
+		UPDATE deliveries SET seq = seq + 1, due_at = least(due_at, now() + $4::interval)
+		WHERE state = 1 AND due_at > now() AND due_at < now() + $1::interval - $2::interval AND id <> ALL ($3)`, lease, givenBefore, keep, grace)
 	return int(tag.RowsAffected()), translate(err)
 }
 

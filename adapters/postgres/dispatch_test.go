@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -39,7 +40,7 @@ func TestDispatch_AnswersThatGetLost_AreWaitedForNoLongerThanPatience(t *testing
 		"ClaimUrgent": func(s *postgres.Dispatch) error { _, _, err := s.ClaimUrgent(ctx, 1, lease); return err },
 		"UnderWay":    func(s *postgres.Dispatch) error { _, err := s.UnderWay(ctx); return err },
 		"ExpireLeases": func(s *postgres.Dispatch) error {
-			_, err := s.ExpireLeases(ctx, time.Second, lease, []id.ID{})
+			_, err := s.ExpireLeases(ctx, time.Second, lease, time.Second, []id.ID{})
 			return err
 		},
 		"Load":   func(s *postgres.Dispatch) error { _, err := s.Load(ctx, claims); return err },
@@ -69,5 +70,49 @@ func TestDispatch_AnswersThatGetLost_AreWaitedForNoLongerThanPatience(t *testing
 		case <-time.After(15 * time.Second):
 			require.Failf(t, "it waits for ever", "%s", name)
 		}
+	}
+}
+
+// Whoever has a claim that was taken back is late, and nobody else has it before the grace is over.
+func TestExpireLeases_MakesClaimsStaleAtOnceAndDueAfterTheGrace(t *testing.T) {
+	t.Parallel()
+	store, pool := newStore(t, postgres.Options{})
+	from := origin(t, store)
+	s := dispatchOver(t, pool.Config().ConnString())
+	sub := webhook.Subscription{ID: portstest.NewID(), PartnerID: from.PartnerID, URL: "https://example.com", Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
+	do(t, store, func(ctx context.Context, r ports.Repositories) error {
+		for range 3 {
+			if err := r.Outbox.Append(ctx, event(from.PartnerID, portstest.NewID())); err != nil {
+				return err
+			}
+		}
+		return r.Subscriptions.Insert(ctx, sub, "svc_whsec_k")
+	})
+	_, claims, err := s.Relay(t.Context(), 10, time.Hour, func(events []ports.Event, _ []ports.Endpoint) (planned []ports.NewDelivery) {
+		for i := range events {
+			planned = append(planned, ports.NewDelivery{ID: webhook.OriginalID(events[i].ID, sub.ID), Endpoint: sub.ID, Event: events[i].Name, Source: &events[i], Body: []byte("{}"), State: webhook.Dispatched})
+		}
+		return planned
+	})
+	require.NoError(t, err)
+	require.Len(t, claims, 3)
+	set := func(c ports.Claim, leaseLeft string) {
+		_, err := pool.Exec(t.Context(), `UPDATE deliveries SET due_at = now() + $2::interval WHERE id = $1`, c.DeliveryID, leaseLeft)
+		require.NoError(t, err)
+	}
+	set(claims[0], "30 minutes") // given long ago
+	set(claims[1], "5 minutes")  // given long ago, and nearly over
+	set(claims[2], "30 minutes") // in our own hands
+	taken, err := s.ExpireLeases(t.Context(), time.Second, time.Hour, 10*time.Minute, []id.ID{claims[2].DeliveryID})
+	require.NoError(t, err)
+	require.Equal(t, 2, taken)
+	loaded, err := s.Load(t.Context(), claims)
+	require.NoError(t, err)
+	for i, want := range []struct {
+		live bool
+		left time.Duration
+	}{{false, 10 * time.Minute}, {false, 5 * time.Minute}, {true, 30 * time.Minute}} {
+		require.Equal(t, want.live, loaded[i].Live, i)
+		require.InDelta(t, want.left.Seconds(), loaded[i].LeaseLeft.Seconds(), 60, i)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	sender "partnerdeposits/adapters/webhook"
 	"partnerdeposits/app/dispatch"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
@@ -66,4 +67,54 @@ func TestDispatch_AJobOfUnknownFate_IsSentOnce(t *testing.T) {
 	}
 	f.allIn(webhook.Succeeded, 5*n)
 	require.Equal(t, 5*n, len(r.all()))
+}
+
+// patient has attempts take up to timeout.
+func patient(timeout time.Duration) func(*dispatch.Deps, *dispatch.Config) {
+	return func(deps *dispatch.Deps, c *dispatch.Config) {
+		c.Timeout = timeout
+		deps.Sender = sender.NewSender(sender.Config{Timeout: timeout, AllowInsecure: true, EndpointConcurrency: 64, UserAgent: "test"})
+	}
+}
+
+// The same at an endpoint that answers in time and slowly: the one that was taken after all is still under way when the
+// renewed one might go out.
+func TestDispatch_AJobOfUnknownFate_AtASlowEndpoint_IsSentOnce(t *testing.T) {
+	f := newFixture(t)
+	r := newReceiver(t, func(received, int) int {
+		<-time.After(1500 * time.Millisecond)
+		return 200
+	})
+	f.subscribe(r.URL)
+	f.run(patient(4*time.Second), func(deps *dispatch.Deps, _ *dispatch.Config) { deps.Queue = muteQueue{deps.Queue} })
+	f.emit(webhook.DepositCancelled, 5)
+	f.allIn(webhook.Succeeded, 5)
+	require.Len(t, r.all(), 5)
+}
+
+// blindQueue never sees that the queue lost its jobs.
+type blindQueue struct{ ports.JobQueue }
+
+func (blindQueue) Epoch(context.Context) (lost bool, err error) { return false, nil }
+
+// What waits for a slot at one dispatcher is not lost with the queue; another one that does not know of it takes its claim
+// back, perhaps in the middle of the POST.
+func TestDispatch_RedisFlushed_WhileAnotherDispatcherIsAtIt_RepeatsNothing(t *testing.T) {
+	f := newFixture(t)
+	first := make(chan struct{})
+	var once sync.Once
+	r := newReceiver(t, func(received, int) int {
+		once.Do(func() { close(first) })
+		<-time.After(700 * time.Millisecond)
+		return 200
+	})
+	f.subscribe(r.URL)
+	oneSlot := func(_ *dispatch.Deps, c *dispatch.Config) { c.EndpointConcurrency = 1 }
+	f.run(oneSlot, func(deps *dispatch.Deps, _ *dispatch.Config) { deps.Queue = blindQueue{deps.Queue} })
+	f.emit(webhook.DepositCancelled, 8)
+	<-first
+	require.NoError(t, f.redis.FlushDB(t.Context()).Err())
+	f.run(oneSlot)
+	f.allIn(webhook.Succeeded, 8)
+	require.Len(t, r.all(), 8)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
 	"partnerdeposits/ports/failpoint"
 )
@@ -22,12 +23,17 @@ const (
 	probeEvery     = 250 * time.Millisecond
 	epochEvery     = time.Second
 	tidyEvery      = time.Hour
-	// afterRenewal lets POSTs of jobs that did reach the queue, after all, be recorded: they were begun within Freshness of
-	// the renewal, and most take less than this.
-	afterRenewal = time.Second
-	// settleAfterLoss lets the POSTs that were under way when the queue was lost finish, so that they are not made twice.
+	// settleAfterLoss lets what workers have in their hands when the queue is lost go out.
 	settleAfterLoss = 2 * time.Second
+	// recordSpan is what the record of a POST may take.
+	recordSpan = time.Second
 )
+
+// outlast is how long after a claim was made stale a POST under it may be unrecorded: one that read the claim just before
+// begins within Freshness. Only then may the delivery go out again; a shorter wait sends twice to whoever answers slowly.
+func (t *transport) outlast() time.Duration {
+	return webhook.Freshness + t.d.config.Timeout + recordSpan
+}
 
 // send groups claims into jobs by endpoint and hands them over.
 func (t *transport) send(ctx context.Context, claims []ports.Claim, urgent bool) {
@@ -52,12 +58,12 @@ func (t *transport) send(ctx context.Context, claims []ports.Claim, urgent bool)
 	t.renewed(ctx, left)
 }
 
-// renewed runs jobs here that may or may not have reached the queue: claimed again, so that a late one is stale, and after
-// a moment, so that one that was not late has been recorded.
+// renewed runs jobs here that may or may not have reached the queue: claimed again, so that a late one is stale, and only
+// once one that was not late has been recorded.
 func (t *transport) renewed(ctx context.Context, jobs []ports.Job) {
 	var again []ports.Job
 	for _, j := range jobs {
-		claims, err := t.d.Work.Renew(context.WithoutCancel(ctx), j.Claims, t.d.config.Lease)
+		claims, err := t.d.Work.Renew(context.WithoutCancel(ctx), j.Claims, t.outlast()+t.d.config.Lease)
 		if err != nil {
 			t.d.complain(ctx, "renew claims", err) // their leases run out, and the scan finds them
 			continue
@@ -67,7 +73,7 @@ func (t *transport) renewed(ctx context.Context, jobs []ports.Job) {
 	}
 	failpoint.Hit("transport.renewed")
 	t.d.posts.Go(func() {
-		pause(ctx, afterRenewal) // when ctx ends, the claims are released
+		pause(ctx, t.outlast()) // when ctx ends, the claims are released
 		t.local(ctx, again)
 	})
 }
@@ -131,19 +137,19 @@ func (t *transport) watch(ctx context.Context) {
 	}
 }
 
-// recover ends the leases of jobs that the queue lost, once every POST that was under way then has ended.
+// recover takes the claims of jobs back that the queue lost. What is in the hands of this process is not lost; what others
+// have in theirs they lose as well, and it comes again once no POST of theirs can be under way.
 func (t *transport) recover(ctx context.Context) {
 	t.d.Log.InfoContext(ctx, "dispatcher: the queue is new or lost its jobs; what was under way then will be dispatched again")
 	failpoint.Hit("epoch.noticed")
-	wait := t.d.config.Timeout + settleAfterLoss
-	if !pause(ctx, wait) {
+	if !pause(ctx, settleAfterLoss) {
 		return
 	}
 	failpoint.Hit("epoch.settled")
-	n, err := t.d.Claims.ExpireLeases(ctx, wait, t.d.config.Lease, t.d.endpoints.busy())
+	n, err := t.d.Claims.ExpireLeases(ctx, settleAfterLoss, t.d.config.Lease, t.outlast(), t.d.endpoints.busy())
 	if err != nil {
-		t.d.complain(ctx, "end the leases of lost jobs", err) // they run out by themselves
+		t.d.complain(ctx, "take back the claims of lost jobs", err) // they run out by themselves
 		return
 	}
-	t.d.Log.InfoContext(ctx, "dispatcher: leases of lost jobs ended", "deliveries", n)
+	t.d.Log.InfoContext(ctx, "dispatcher: claims of lost jobs taken back", "deliveries", n)
 }
