@@ -62,6 +62,7 @@ type tally struct {
 	lost       int
 	extra      int // 2xx beyond the first
 	late       int // of those, answered too late for the sender to know
+	alone      int // of those, in faults of Redis alone, for which no kill or stall is the reason
 	inFlight   int // deliveries in flight at kills and stalls
 }
 
@@ -297,6 +298,11 @@ func (a *audit) explain(k key, p pair, got account, extra int) {
 		}
 	}
 	late := max(0, a.refusal[a.records[p].id]-got.refused)
+	for _, at := range got.taken[len(got.taken)-max(0, extra-kills):] {
+		if a.w.redisAlone(at) {
+			a.result.alone++
+		}
+	}
 	a.result.late += min(late, max(0, extra-kills))
 	if extra > kills+late {
 		a.w.ledger.violate("duplicate", "%s %s was taken %d times by endpoint %d, at %s; %d kills or stalls found it in flight, %d attempts were given up on too early",

@@ -121,6 +121,30 @@ func TestAudit_AsksForTheReasonOfEachCopy(t *testing.T) {
 	}
 }
 
+func TestAudit_LaysACopyAtTheDoorOfItsReason_WhateverHappensWhenItComes(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	for name, c := range map[string]struct{ kills, refusals, alone, told int }{
+		"without a reason":                          {0, 0, 1, 1},
+		"the sender gave up too soon":               {0, 1, 1, 0},
+		"of the kill before Redis was disturbed":    {1, 0, 0, 0},
+		"of the kill, though it gave up afterwards": {1, 1, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBook()
+			b.log(webhook.Succeeded, 1, now, now.Add(time.Minute))
+			b.w.noteCalm(stretch{now.Add(50 * time.Second), now.Add(70 * time.Second)})
+			for range c.kills {
+				b.stocks[b.p] = append(b.stocks[b.p], now)
+			}
+			b.refusal[id.ID{5}] = c.refusals
+			require.Len(t, b.violations(), c.told)
+			require.Equal(t, c.alone, b.result.alone)
+		})
+	}
+}
+
 func TestAudit_ACopyThatDiffers_IsTold(t *testing.T) {
 	t.Parallel()
 	b := newBook()

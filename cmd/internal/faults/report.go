@@ -51,14 +51,11 @@ func (r report) print(out io.Writer) {
 	for _, n := range r.hits {
 		kills += n
 	}
-	others, kinds, redisExtra := 0, map[string]bool{}, 0
+	others, kinds := 0, map[string]bool{}
 	for _, x := range r.results {
 		if x.round.kind.do != nil {
 			others++
 			kinds[x.round.name] = true
-		}
-		if x.round.kind.redisOnly {
-			redisExtra += x.extra
 		}
 	}
 	p("faults", "%d: %d kills at %d failpoints (%s), %d others of %d kinds", kills+others, kills, len(r.hits), fewest(r.hits), others, len(kinds))
@@ -67,7 +64,7 @@ func (r report) print(out io.Writer) {
 	p("given up", "%d after every attempt, in the log; %d of deleted subscriptions", t.failed, t.cancelled)
 	alone := ""
 	if !r.o.short { // a short run does not wait for one fault to be over before the next
-		alone = fmt.Sprintf("; %d in faults of Redis alone", redisExtra)
+		alone = fmt.Sprintf("; %d without a kill or stall in faults of Redis alone", t.alone)
 	}
 	p("duplicates", "%d extra 2xx, of %d POSTs in flight at kills and stalls%s; %d answered too late for the sender", t.extra, t.inFlight, alone, t.late)
 	p("bodies, signatures", "%d copies, %d bodies that vary, %d bad signatures", r.ledger.copies, r.ledger.count("body"), r.ledger.count("signature"))

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -75,13 +76,51 @@ func (w *world) open(ctx context.Context, cut time.Time, only []id.ID) (int, err
 	return counts[0], nil
 }
 
-// claimed counts what was dispatched before cut and is not recorded.
-func (w *world) claimed(ctx context.Context, cut time.Time) (int, error) {
-	counts, err := query(ctx, w, pgx.RowTo[int], `SELECT count(*) FROM deliveries WHERE state = 1 AND due_at < $1`, cut.Add(w.lease()))
+// dispatched is a delivery that was under way, and how often it had been attempted by then.
+type dispatched struct {
+	subscription, delivery id.ID
+	attempts               int32
+}
+
+// underWay lists what is dispatched and not recorded.
+func (w *world) underWay(ctx context.Context) ([]dispatched, error) {
+	return query(ctx, w, func(row pgx.CollectableRow) (d dispatched, err error) {
+		err = row.Scan(&d.subscription, &d.delivery, &d.attempts)
+		return d, err
+	}, `SELECT subscription_id, id, attempts FROM deliveries WHERE state = 1`)
+}
+
+// unrecorded counts those that still have no record. That a lease ran out and the delivery was dispatched again is none:
+// its second copy belongs to the fault that made it, not to the next one.
+func (w *world) unrecorded(ctx context.Context, list []dispatched) (int, error) {
+	subs, ids, attempts := make([]id.ID, len(list)), make([]id.ID, len(list)), make([]int32, len(list))
+	for i, d := range list {
+		subs[i], ids[i], attempts[i] = d.subscription, d.delivery, d.attempts
+	}
+	counts, err := query(ctx, w, pgx.RowTo[int], `
+		SELECT count(*) FROM unnest($1::uuid[], $2::uuid[], $3::int4[]) AS c(sub, id, attempts)
+		JOIN deliveries d ON d.subscription_id = c.sub AND d.id = c.id WHERE d.state = 1 AND d.attempts = c.attempts`, subs, ids, attempts)
 	if err != nil {
 		return 0, err
 	}
 	return counts[0], nil
+}
+
+// stretch is a span of time.
+type stretch struct{ from, to time.Time }
+
+// noteCalm notes that nothing but Redis was disturbed for a while.
+func (w *world) noteCalm(s stretch) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.calm = append(w.calm, s)
+}
+
+// redisAlone tells whether nothing but Redis was disturbed then.
+func (w *world) redisAlone(at time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.calm, func(s stretch) bool { return !at.Before(s.from) && at.Before(s.to) })
 }
 
 // recovery is how long the service took after a fault.
@@ -95,6 +134,10 @@ type recovery struct {
 // is of our own doing.
 func (w *world) recover(ctx context.Context, since time.Time) (r recovery, err error) {
 	next, cut, steady := w.ledger.nextTaken(), time.Now(), w.healthy()
+	open, err := w.underWay(ctx)
+	if err != nil {
+		return r, err
+	}
 	arrived := func() (bool, error) {
 		select {
 		case <-next:
@@ -110,7 +153,7 @@ func (w *world) recover(ctx context.Context, since time.Time) (r recovery, err e
 		return n == 0, err
 	}
 	recorded := func() (bool, error) {
-		n, err := w.claimed(ctx, cut)
+		n, err := w.unrecorded(ctx, open)
 		return n == 0, err
 	}
 	for _, holds := range []func() (bool, error){arrived, through, recorded} {

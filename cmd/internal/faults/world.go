@@ -40,6 +40,7 @@ type world struct {
 
 	mu     sync.Mutex
 	stocks []stock
+	calm   []stretch      // in which nothing but Redis was disturbed
 	hits   map[string]int // kills by failpoint
 
 	retried int // storms for points that were not reached
