@@ -85,7 +85,7 @@ type Outside struct {
 
 // LookAround asks everything once.
 func LookAround(ctx context.Context, cfg config.Config, log *slog.Logger) (Outside, error) {
-	s, err := open(ctx, cfg, log, "doctor", adminConns)
+	s, err := open(ctx, cfg, log, "doctor", adminConns, false)
 	if err != nil {
 		return Outside{}, err
 	}

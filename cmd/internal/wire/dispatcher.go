@@ -32,7 +32,7 @@ func Dispatcher(ctx context.Context, cfg config.Config, log *slog.Logger) (run.P
 
 // DispatcherOn is Dispatcher on a listener for operators.
 func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on Listeners) (run.Process, error) {
-	s, err := open(ctx, cfg, log, "schedules", scheduleConns)
+	s, err := open(ctx, cfg, log, "schedules", scheduleConns, false)
 	if err != nil {
 		return run.Process{}, err
 	}

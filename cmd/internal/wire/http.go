@@ -39,7 +39,7 @@ func HTTP(ctx context.Context, cfg config.Config, log *slog.Logger) (run.Process
 
 // HTTPOn is HTTP on listeners.
 func HTTPOn(ctx context.Context, cfg config.Config, log *slog.Logger, on Listeners) (run.Process, error) {
-	s, err := open(ctx, cfg, log, "http", apiConns)
+	s, err := open(ctx, cfg, log, "http", apiConns, true)
 	if err != nil {
 		return run.Process{}, err
 	}

@@ -26,7 +26,7 @@ const (
 	checkRedis    = "redis"
 )
 
-// Sizes of the connection pools. One http and one dispatcher take 43 of Postgres's usual 100 connections.
+// Sizes of the connection pools. One http and one dispatcher take 45 of Postgres's usual 100 connections.
 const (
 	apiConns      = 20
 	scheduleConns = 5
@@ -48,8 +48,8 @@ type stores struct {
 	parts  []run.Part
 }
 
-// open prepares the stores. Nothing is connected: what is away is met when it is needed, and looked for by readiness.
-func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string, conns int32) (*stores, error) {
+// open prepares the stores; grouped tells that many callers will change deposits at once. Nothing is connected: what is away is met when it is needed, and looked for by readiness.
+func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string, conns int32, grouped bool) (*stores, error) {
 	s := &stores{cfg: cfg, log: log}
 	var err error
 	if s.cipher, err = cipherOf(cfg, log); err != nil {
@@ -69,9 +69,11 @@ func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string,
 	if s.ops, err = s.newPool(ctx, name+"-ops", postgres.PoolOptions{MaxConns: opsConns, StatementTimeout: patience, Settings: postgres.DispatchSettings}); err != nil {
 		return nil, err
 	}
-	groups, err := s.newPool(ctx, name+"-groups", postgres.PoolOptions{MaxConns: postgres.GroupConns, Settings: postgres.DispatchSettings})
-	if err != nil {
-		return nil, err
+	var groups *pgxpool.Pool // nil: what little of it there is shares the pool
+	if grouped {
+		if groups, err = s.newPool(ctx, name+"-groups", postgres.PoolOptions{MaxConns: postgres.GroupConns, Settings: postgres.DispatchSettings}); err != nil {
+			return nil, err
+		}
 	}
 	if s.redis, err = redisadapter.NewClient(cfg.RedisURL.Reveal()); err != nil {
 		return nil, err
