@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/webhook/hostiletest"
 	"partnerdeposits/core/webhook"
 )
 
@@ -46,14 +47,14 @@ func TestPost_JudgesTheStatus(t *testing.T) {
 	for _, c := range cases {
 		t.Run(strconv.Itoa(c.status), func(t *testing.T) {
 			t.Parallel()
-			r := serve(t, answering("HTTP/1.1 "+strconv.Itoa(c.status)+" Whatever\r\nLocation: http://"+elsewhere.address+"/\r\nContent-Length: 0\r\n\r\n", nil))
-			a := s.Post(t.Context(), postTo("http://"+r.address))
+			r := serve(t, answering("HTTP/1.1 "+strconv.Itoa(c.status)+" Whatever\r\nLocation: http://"+elsewhere.Address+"/\r\nContent-Length: 0\r\n\r\n", nil))
+			a := s.Post(t.Context(), postTo("http://"+r.Address))
 			require.Equal(t, c.result, a.Result)
 			require.Equal(t, c.status, a.ResponseStatus)
 			require.Equal(t, c.detail, a.Detail)
 		})
 	}
-	t.Cleanup(func() { require.Zero(t, elsewhere.conns.Load(), "a redirect was followed") })
+	t.Cleanup(func() { require.Zero(t, elsewhere.Conns.Load(), "a redirect was followed") })
 }
 
 // The switch of protocols hands over the bare connection, which no context ends.
@@ -61,10 +62,10 @@ func TestPost_AnsweredWithASwitchOfProtocols_EndsTheConnection(t *testing.T) {
 	t.Parallel()
 	closed := make(chan struct{})
 	r := serve(t, answering("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: forever\r\n\r\n", func(c net.Conn) {
-		silent(c)
+		hostiletest.Silent(c)
 		close(closed)
 	}))
-	a := newSender(t, nil).Post(t.Context(), postTo("http://"+r.address))
+	a := newSender(t, nil).Post(t.Context(), postTo("http://"+r.Address))
 	require.Equal(t, webhook.ResultNon2xx, a.Result)
 	require.Equal(t, 101, a.ResponseStatus)
 	<-closed
@@ -74,17 +75,17 @@ func TestPost_With2xxInTime_IsSuccessWhateverFollows(t *testing.T) {
 	t.Parallel()
 	const begin = "HTTP/1.1 200 OK\r\n"
 	cases := map[string]func(net.Conn){
-		"reset":                    answering(begin+"Content-Length: 10\r\n\r\nhel", reset),
+		"reset":                    answering(begin+"Content-Length: 10\r\n\r\nhel", hostiletest.Reset),
 		"closed too early":         answering(begin+"Content-Length: 10\r\n\r\nhel", func(net.Conn) {}),
-		"nothing follows":          answering(begin+"Content-Length: 10\r\n\r\n", silent),
-		"one byte at a time":       answering(begin+"Content-Length: 100000\r\n\r\n", trickle("x")),
-		"a gigabyte":               answering(begin+"Content-Length: 1073741824\r\n\r\n", forever("x")),
-		"no end":                   answering(begin+"\r\n", forever("x")),
-		"endless chunks":           answering(begin+"Transfer-Encoding: chunked\r\n\r\n", forever("1\r\nx\r\n")),
-		"endless chunk extensions": answering(begin+"Transfer-Encoding: chunked\r\n\r\n1;", forever("x")),
-		"endless trailers":         answering(begin+"Transfer-Encoding: chunked\r\n\r\n0\r\n", forever("X: y\r\n")),
-		"broken chunks":            answering(begin+"Transfer-Encoding: chunked\r\n\r\nzz\r\n", silent),
-		"more than was announced":  answering(begin+"Content-Length: 1\r\n\r\n", forever("HTTP/1.1 500 No\r\n\r\n")),
+		"nothing follows":          answering(begin+"Content-Length: 10\r\n\r\n", hostiletest.Silent),
+		"one byte at a time":       answering(begin+"Content-Length: 100000\r\n\r\n", hostiletest.Trickle("x")),
+		"a gigabyte":               answering(begin+"Content-Length: 1073741824\r\n\r\n", hostiletest.Forever("x")),
+		"no end":                   answering(begin+"\r\n", hostiletest.Forever("x")),
+		"endless chunks":           answering(begin+"Transfer-Encoding: chunked\r\n\r\n", hostiletest.Forever("1\r\nx\r\n")),
+		"endless chunk extensions": answering(begin+"Transfer-Encoding: chunked\r\n\r\n1;", hostiletest.Forever("x")),
+		"endless trailers":         answering(begin+"Transfer-Encoding: chunked\r\n\r\n0\r\n", hostiletest.Forever("X: y\r\n")),
+		"broken chunks":            answering(begin+"Transfer-Encoding: chunked\r\n\r\nzz\r\n", hostiletest.Silent),
+		"more than was announced":  answering(begin+"Content-Length: 1\r\n\r\n", hostiletest.Forever("HTTP/1.1 500 No\r\n\r\n")),
 	}
 	for name, handle := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -92,7 +93,7 @@ func TestPost_With2xxInTime_IsSuccessWhateverFollows(t *testing.T) {
 			s := newSender(t, nil)
 			s.patience = 100 * time.Millisecond
 			r := serve(t, handle)
-			a := s.Post(t.Context(), postTo("http://"+r.address))
+			a := s.Post(t.Context(), postTo("http://"+r.Address))
 			require.Equal(t, webhook.ResultSuccess, a.Result, a.Detail)
 			require.Equal(t, 200, a.ResponseStatus)
 			require.LessOrEqual(t, len(a.Snippet), webhook.MaxSnippet)
@@ -104,7 +105,7 @@ func TestPost_WithAnEndlessBodyOverHTTP2_IsSuccess(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
 	written := make(chan int, 1)
-	url := ca.serveHTTP(t, func(w http.ResponseWriter, _ *http.Request) {
+	url := ca.ServeHTTP(t, func(w http.ResponseWriter, _ *http.Request) {
 		block := bytes.Repeat([]byte("x"), 64<<10)
 		total := 0
 		for {
@@ -116,7 +117,7 @@ func TestPost_WithAnEndlessBodyOverHTTP2_IsSuccess(t *testing.T) {
 			}
 		}
 	})
-	a := newSender(t, ca.trusting).Post(t.Context(), postTo(url))
+	a := newSender(t, trusting(ca)).Post(t.Context(), postTo(url))
 	require.Equal(t, webhook.ResultSuccess, a.Result, a.Detail)
 	require.Len(t, a.Snippet, webhook.MaxSnippet)
 	require.Less(t, <-written, 1<<20, "the sender took more than its bounds")
@@ -130,7 +131,7 @@ func TestPost_DoesNotUnpackBodies(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
 	r := serve(t, answering("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: "+strconv.Itoa(bomb.Len())+"\r\n\r\n"+bomb.String(), nil))
-	a := newSender(t, nil).Post(t.Context(), postTo("http://"+r.address))
+	a := newSender(t, nil).Post(t.Context(), postTo("http://"+r.Address))
 	require.Equal(t, webhook.ResultSuccess, a.Result)
 	require.True(t, strings.HasPrefix(a.Snippet, "\x1f\uFFFD\x08"), "%q", a.Snippet[:8])
 }
@@ -197,7 +198,7 @@ func TestRetryAfter_TakesTheFormsOfTheStandard(t *testing.T) {
 func TestPost_HandsOnRetryAfter(t *testing.T) {
 	t.Parallel()
 	r := serve(t, answering("HTTP/1.1 429 Slow down\r\nretry-after: 90\r\nContent-Length: 0\r\n\r\n", nil))
-	a := newSender(t, nil).Post(t.Context(), postTo("http://"+r.address))
+	a := newSender(t, nil).Post(t.Context(), postTo("http://"+r.Address))
 	require.Equal(t, webhook.ResultNon2xx, a.Result)
 	require.Equal(t, 90*time.Second, a.RetryAfter)
 }

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
+	"partnerdeposits/adapters/webhook/hostiletest"
 	"partnerdeposits/core/webhook"
 )
 
@@ -33,22 +34,22 @@ func TestPost_Failed_NamesTheCause(t *testing.T) {
 	)
 	ca, stranger := newAuthority(t), newAuthority(t)
 	plain := func(handle func(net.Conn)) func(testing.TB) string {
-		return func(t testing.TB) string { return "http://" + serve(t, handle).address }
+		return func(t testing.TB) string { return "http://" + serve(t, handle).Address }
 	}
 	raw := func(handle func(net.Conn)) func(testing.TB) string {
-		return func(t testing.TB) string { return "https://" + serve(t, handle).address }
+		return func(t testing.TB) string { return "https://" + serve(t, handle).Address }
 	}
 	secured := func(config *tls.Config, handle func(net.Conn)) func(testing.TB) string {
-		return func(t testing.TB) string { return "https://" + serveTLS(t, config, handle).address }
+		return func(t testing.TB) string { return "https://" + serveTLS(t, config, handle).Address }
 	}
 	certified := func(change func(*x509.Certificate)) func(testing.TB) string {
-		return secured(ca.issue(t, change), answering(ok, nil))
+		return secured(ca.Issue(t, change), answering(ok, nil))
 	}
 	at := func(url string) func(testing.TB) string { return func(testing.TB) string { return url } }
 	after := func(answer string, then func(net.Conn)) func(testing.TB) string {
 		return plain(answering(answer, then))
 	}
-	old, wantsCertificate := ca.issue(t, nil), ca.issue(t, nil)
+	old, wantsCertificate := ca.Issue(t, nil), ca.Issue(t, nil)
 	old.MinVersion, old.MaxVersion = tls.VersionTLS10, tls.VersionTLS11
 	wantsCertificate.ClientAuth = tls.RequireAnyClientCert
 
@@ -61,42 +62,42 @@ func TestPost_Failed_NamesTheCause(t *testing.T) {
 		"nobody listens":               {url: nobody, result: webhook.ResultConnect, detail: "The connection was refused."},
 		"impossible port":              {url: at("http://127.0.0.1:99999"), result: webhook.ResultConnect, detail: "The connection failed."},
 		"closed at once":               {url: plain(func(net.Conn) {}), result: webhook.ResultConnect, detail: closed},
-		"reset at once":                {url: plain(reset), result: webhook.ResultConnect, detail: closed},
+		"reset at once":                {url: plain(hostiletest.Reset), result: webhook.ResultConnect, detail: closed},
 		"empty answer":                 {url: plain(func(c net.Conn) { _, _, _ = request(bufio.NewReader(c)) }), result: webhook.ResultConnect, detail: closed},
-		"reset instead of an answer":   {url: plain(func(c net.Conn) { _, _, _ = request(bufio.NewReader(c)); reset(c) }), result: webhook.ResultConnect, detail: closed},
+		"reset instead of an answer":   {url: plain(func(c net.Conn) { _, _, _ = request(bufio.NewReader(c)); hostiletest.Reset(c) }), result: webhook.ResultConnect, detail: closed},
 		"closed in the status line":    {url: after("HTTP/1.1 20", func(net.Conn) {}), result: webhook.ResultConnect, detail: badMessage},
 		"closed in the headers":        {url: after("HTTP/1.1 200 OK\r\nX: y\r\n", func(net.Conn) {}), result: webhook.ResultConnect, detail: closed},
-		"not HTTP":                     {url: after("220 smtp.example ESMTP\r\n", silent), result: webhook.ResultConnect, detail: badMessage},
-		"only NUL":                     {url: after("\x00\x00\x00\x00\r\n\r\n", silent), result: webhook.ResultConnect, detail: badMessage},
-		"empty lines":                  {url: after("\r\n\r\n", silent), result: webhook.ResultConnect, detail: badMessage},
-		"no status":                    {url: after("HTTP/1.1\r\n\r\n", silent), result: webhook.ResultConnect, detail: badMessage},
-		"short status":                 {url: after("HTTP/1.1 20 OK\r\n\r\n", silent), result: webhook.ResultConnect, detail: badMessage},
-		"status in words":              {url: after("HTTP/1.1 two OK\r\n\r\n", silent), result: webhook.ResultConnect, detail: badMessage},
-		"status 000":                   {url: after("HTTP/1.1 000 OK\r\n\r\n", silent), result: webhook.ResultConnect, detail: badMessage},
-		"status 099":                   {url: after("HTTP/1.1 099 OK\r\n\r\n", silent), result: webhook.ResultConnect, detail: badMessage},
-		"negative status":              {url: after("HTTP/1.1 -20 OK\r\n\r\n", silent), result: webhook.ResultConnect, detail: badMessage},
-		"unknown version":              {url: after("HTTP/x 200 OK\r\n\r\n", silent), result: webhook.ResultConnect, detail: badMessage},
-		"header without a colon":       {url: after("HTTP/1.1 200 OK\r\nnonsense\r\n\r\n", silent), result: webhook.ResultConnect, detail: badMessage},
-		"two lengths":                  {url: after("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", silent), result: webhook.ResultConnect, detail: badMessage},
-		"endless status line":          {url: after("HTTP/1.1 200 ", forever("O")), result: webhook.ResultConnect, detail: badMessage},
-		"endless headers":              {url: after("HTTP/1.1 200 OK\r\n", forever("X-Header: value\r\n")), result: webhook.ResultConnect, detail: badMessage},
-		"one endless header":           {url: after("HTTP/1.1 200 OK\r\nX: ", forever("x")), result: webhook.ResultConnect, detail: badMessage},
-		"endless 1xx":                  {url: after("", forever("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n")), result: webhook.ResultConnect, detail: badMessage},
-		"no answer":                    {url: plain(silent), hasty: true, result: webhook.ResultTimeout, detail: noAnswer},
-		"headers one byte at a time":   {url: after("HTTP/1.1 200 OK\r\nX: ", trickle("x")), hasty: true, result: webhook.ResultTimeout, detail: noAnswer},
-		"1xx now and then":             {url: after("", trickle("HTTP/1.1 102 Processing\r\n\r\n")), hasty: true, result: webhook.ResultTimeout, detail: noAnswer},
+		"not HTTP":                     {url: after("220 smtp.example ESMTP\r\n", hostiletest.Silent), result: webhook.ResultConnect, detail: badMessage},
+		"only NUL":                     {url: after("\x00\x00\x00\x00\r\n\r\n", hostiletest.Silent), result: webhook.ResultConnect, detail: badMessage},
+		"empty lines":                  {url: after("\r\n\r\n", hostiletest.Silent), result: webhook.ResultConnect, detail: badMessage},
+		"no status":                    {url: after("HTTP/1.1\r\n\r\n", hostiletest.Silent), result: webhook.ResultConnect, detail: badMessage},
+		"short status":                 {url: after("HTTP/1.1 20 OK\r\n\r\n", hostiletest.Silent), result: webhook.ResultConnect, detail: badMessage},
+		"status in words":              {url: after("HTTP/1.1 two OK\r\n\r\n", hostiletest.Silent), result: webhook.ResultConnect, detail: badMessage},
+		"status 000":                   {url: after("HTTP/1.1 000 OK\r\n\r\n", hostiletest.Silent), result: webhook.ResultConnect, detail: badMessage},
+		"status 099":                   {url: after("HTTP/1.1 099 OK\r\n\r\n", hostiletest.Silent), result: webhook.ResultConnect, detail: badMessage},
+		"negative status":              {url: after("HTTP/1.1 -20 OK\r\n\r\n", hostiletest.Silent), result: webhook.ResultConnect, detail: badMessage},
+		"unknown version":              {url: after("HTTP/x 200 OK\r\n\r\n", hostiletest.Silent), result: webhook.ResultConnect, detail: badMessage},
+		"header without a colon":       {url: after("HTTP/1.1 200 OK\r\nnonsense\r\n\r\n", hostiletest.Silent), result: webhook.ResultConnect, detail: badMessage},
+		"two lengths":                  {url: after("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", hostiletest.Silent), result: webhook.ResultConnect, detail: badMessage},
+		"endless status line":          {url: after("HTTP/1.1 200 ", hostiletest.Forever("O")), result: webhook.ResultConnect, detail: badMessage},
+		"endless headers":              {url: after("HTTP/1.1 200 OK\r\n", hostiletest.Forever("X-Header: value\r\n")), result: webhook.ResultConnect, detail: badMessage},
+		"one endless header":           {url: after("HTTP/1.1 200 OK\r\nX: ", hostiletest.Forever("x")), result: webhook.ResultConnect, detail: badMessage},
+		"endless 1xx":                  {url: after("", hostiletest.Forever("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n")), result: webhook.ResultConnect, detail: badMessage},
+		"no answer":                    {url: plain(hostiletest.Silent), hasty: true, result: webhook.ResultTimeout, detail: noAnswer},
+		"headers one byte at a time":   {url: after("HTTP/1.1 200 OK\r\nX: ", hostiletest.Trickle("x")), hasty: true, result: webhook.ResultTimeout, detail: noAnswer},
+		"1xx now and then":             {url: after("", hostiletest.Trickle("HTTP/1.1 102 Processing\r\n\r\n")), hasty: true, result: webhook.ResultTimeout, detail: noAnswer},
 		"unknown name":                 {url: at("https://nowhere.example/"), result: webhook.ResultDNS, detail: "The host name does not resolve."},
 		"name without addresses":       {url: at("https://empty.example/"), result: webhook.ResultDNS, detail: "The host name does not resolve."},
 		"name server fails":            {url: at("https://failing.example/"), result: webhook.ResultDNS, detail: "The host name does not resolve: its name servers failed or did not answer."},
 		"impossible name":              {url: at("https://" + strings.Repeat("x", 64) + ".example/"), result: webhook.ResultDNS, detail: "The host name does not resolve."},
 		"closed in the handshake":      {url: raw(func(net.Conn) {}), result: webhook.ResultTLS, detail: "The connection was closed during the TLS handshake."},
-		"reset in the handshake":       {url: raw(func(c net.Conn) { _, _ = c.Read(make([]byte, 9)); reset(c) }), result: webhook.ResultTLS, detail: "The connection was closed during the TLS handshake."},
-		"plain HTTP on the TLS port":   {url: raw(func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.0 400 Bad Request\r\n\r\n"); silent(c) }), result: webhook.ResultTLS, detail: "The endpoint does not speak TLS on this port."},
-		"noise on the TLS port":        {url: raw(func(c net.Conn) { _, _ = c.Write([]byte{22, 3, 3, 0, 4, 99, 0, 0, 0}); silent(c) }), result: webhook.ResultTLS, detail: tlsFailed},
-		"no end to the handshake":      {url: raw(silent), hasty: true, result: webhook.ResultTimeout, detail: "No answer within 1s: the TLS handshake did not finish."},
+		"reset in the handshake":       {url: raw(func(c net.Conn) { _, _ = c.Read(make([]byte, 9)); hostiletest.Reset(c) }), result: webhook.ResultTLS, detail: "The connection was closed during the TLS handshake."},
+		"plain HTTP on the TLS port":   {url: raw(func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.0 400 Bad Request\r\n\r\n"); hostiletest.Silent(c) }), result: webhook.ResultTLS, detail: "The endpoint does not speak TLS on this port."},
+		"noise on the TLS port":        {url: raw(func(c net.Conn) { _, _ = c.Write([]byte{22, 3, 3, 0, 4, 99, 0, 0, 0}); hostiletest.Silent(c) }), result: webhook.ResultTLS, detail: tlsFailed},
+		"no end to the handshake":      {url: raw(hostiletest.Silent), hasty: true, result: webhook.ResultTimeout, detail: "No answer within 1s: the TLS handshake did not finish."},
 		"TLS 1.1 only":                 {url: secured(old, answering(ok, nil)), result: webhook.ResultTLS, detail: tlsFailed},
 		"wants a certificate":          {url: secured(wantsCertificate, answering(ok, nil)), result: webhook.ResultTLS, detail: tlsFailed},
-		"unknown authority":            {url: secured(stranger.issue(t, nil), answering(ok, nil)), result: webhook.ResultTLS, detail: "The certificate is signed by an authority that is not trusted. Is the intermediate certificate missing?"},
+		"unknown authority":            {url: secured(stranger.Issue(t, nil), answering(ok, nil)), result: webhook.ResultTLS, detail: "The certificate is signed by an authority that is not trusted. Is the intermediate certificate missing?"},
 		"certificate of another host":  {url: certified(func(c *x509.Certificate) { c.IPAddresses = nil }), result: webhook.ResultTLS, detail: "The certificate is not for this host name."},
 		"certificate that has expired": {url: certified(func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) }), result: webhook.ResultTLS, detail: "The certificate has expired or is not yet valid."},
 		"certificate of tomorrow":      {url: certified(func(c *x509.Certificate) { c.NotBefore = time.Now().Add(time.Minute) }), result: webhook.ResultTLS, detail: "The certificate has expired or is not yet valid."},
@@ -107,7 +108,7 @@ func TestPost_Failed_NamesTheCause(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSender(t, func(config *Config) {
-				ca.trusting(config)
+				config.TLS = ca.Trust()
 				config.Resolver = resolver
 				if c.hasty {
 					config.Timeout = hasty
@@ -161,39 +162,9 @@ func TestPost_WithoutConnection_SaysSo(t *testing.T) {
 			return io.EOF
 		}
 	})
-	a := s.Post(t.Context(), postTo("http://"+r.address))
+	a := s.Post(t.Context(), postTo("http://"+r.Address))
 	require.Equal(t, webhook.ResultTimeout, a.Result)
 	require.Equal(t, "No answer within 1s: the connection was not accepted.", a.Detail)
-}
-
-// h2 serves bare HTTP/2: it reads the preface and gives each request to answer.
-func h2(t testing.TB, ca *authority, settings []http2.Setting, answer func(f *http2.Framer, stream uint32)) (r *receiver, url string) {
-	config := ca.issue(t, nil)
-	config.NextProtos = []string{"h2"}
-	r = serveTLS(t, config, func(c net.Conn) {
-		if _, err := io.ReadFull(c, make([]byte, len(http2.ClientPreface))); err != nil {
-			return
-		}
-		f := http2.NewFramer(c, c)
-		if f.WriteSettings(settings...) != nil {
-			return
-		}
-		for {
-			frame, err := f.ReadFrame()
-			if err != nil {
-				return
-			}
-			switch frame := frame.(type) {
-			case *http2.SettingsFrame:
-				if !frame.IsAck() {
-					_ = f.WriteSettingsAck()
-				}
-			case *http2.HeadersFrame:
-				answer(f, frame.StreamID)
-			}
-		}
-	})
-	return r, "https://" + r.address
 }
 
 func h2Header(fields ...string) []byte {
@@ -259,17 +230,17 @@ func TestPost_OverHTTP2Refused_NamesTheCause(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, url := h2(t, ca, c.settings, c.answer)
+			r, url := hostiletest.H2(t, ca, c.settings, c.answer)
 			s := newSender(t, func(config *Config) {
-				ca.trusting(config)
+				config.TLS = ca.Trust()
 				if c.hasty {
 					config.Timeout = hasty
 				}
 			})
 			a := s.Post(t.Context(), postTo(url))
-			t.Log(a.Result, a.Detail, r.conns.Load(), "connections")
+			t.Log(a.Result, a.Detail, r.Conns.Load(), "connections")
 			require.Equal(t, c.result, a.Result, a.Detail)
-			require.LessOrEqual(t, r.conns.Load(), int32(maxDials), "the attempt went round in circles")
+			require.LessOrEqual(t, r.Conns.Load(), int32(maxDials), "the attempt went round in circles")
 		})
 	}
 }
@@ -279,16 +250,16 @@ func TestPost_OverHTTP2_LeavesADeadConnection(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
 	var dead atomic.Pointer[http2.Framer] // the first one, which answers neither requests nor pings
-	r, target := h2(t, ca, nil, func(f *http2.Framer, s uint32) {
+	r, target := hostiletest.H2(t, ca, nil, func(f *http2.Framer, s uint32) {
 		if !dead.CompareAndSwap(nil, f) && f != dead.Load() {
 			_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: s, BlockFragment: h2Header(":status", "204"), EndHeaders: true, EndStream: true})
 		}
 	})
 	s := newSender(t, func(c *Config) {
-		ca.trusting(c)
+		c.TLS = ca.Trust()
 		c.Timeout = hasty
 	})
 	require.Equal(t, webhook.ResultTimeout, s.Post(t.Context(), postTo(target)).Result)
 	require.Eventually(t, func() bool { return s.Post(t.Context(), postTo(target)).OK() }, patient, time.Millisecond)
-	require.GreaterOrEqual(t, r.conns.Load(), int32(2))
+	require.GreaterOrEqual(t, r.Conns.Load(), int32(2))
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/webhook/hostiletest"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/webhook"
 )
@@ -58,13 +59,13 @@ var evilNames = names{
 func canary(t *testing.T) (r *receiver, port string) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	require.NoError(t, err)
-	r = serveOn(t, l, answering(ok, nil))
-	_, port, _ = net.SplitHostPort(r.address)
+	r = hostiletest.ServeOn(t, l, answering(ok, nil))
+	_, port, _ = net.SplitHostPort(r.Address)
 	six, err := net.Listen("tcp6", "[::1]:"+port)
 	require.NoError(t, err)
-	on6 := serveOn(t, six, answering(ok, nil))
+	on6 := hostiletest.ServeOn(t, six, answering(ok, nil))
 	t.Cleanup(func() {
-		require.Zero(t, r.conns.Load()+on6.conns.Load(), "the canary was reached")
+		require.Zero(t, r.Conns.Load()+on6.Conns.Load(), "the canary was reached")
 	})
 	return r, port
 }
@@ -108,13 +109,13 @@ func TestSender_NeverReachesWhatIsNotPublic(t *testing.T) {
 func TestCanary_IsReachedWithoutTheGuard(t *testing.T) {
 	t.Parallel()
 	r := serve(t, answering(ok, nil))
-	_, port, _ := net.SplitHostPort(r.address)
+	_, port, _ := net.SplitHostPort(r.Address)
 	s := newSender(t, func(c *Config) { c.Resolver = evilNames.resolver() })
 	for _, host := range []string{"127.0.0.1", "0.0.0.0", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "①②⑦.⓪.⓪.①", "１２７.０.０.１", "127。0。0。1", "loopback.example", "mapped.example", "0x7f000001", "0x7f.1"} {
 		a := s.Post(t.Context(), postTo("http://"+host+":"+port))
 		require.Equal(t, webhook.ResultSuccess, a.Result, "%s: %s", host, a.Detail)
 	}
-	require.Positive(t, r.conns.Load())
+	require.Positive(t, r.Conns.Load())
 }
 
 func TestSender_AtEveryPort_IsGuarded(t *testing.T) {
@@ -170,13 +171,13 @@ func TestSender_RedirectedToThisMachine_StaysAway(t *testing.T) {
 	ca := newAuthority(t)
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		for _, location := range []string{"http://127.0.0.1:" + port, "https://127.0.0.1:" + port, "//localhost:" + port + "/", "https://[::1]:" + port} {
-			target := ca.serveHTTP(t, func(w http.ResponseWriter, _ *http.Request) {
+			target := ca.ServeHTTP(t, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Location", location)
 				w.Header().Set("Refresh", "0; url="+location)
 				w.Header().Set("Alt-Svc", `h2="127.0.0.1:`+port+`"; ma=86400`)
 				w.WriteHeader(status)
 			})
-			s := newSender(t, ca.trusting)
+			s := newSender(t, trusting(ca))
 			for range 2 {
 				a := s.Post(t.Context(), postTo(target))
 				require.Equal(t, webhook.ResultRedirect, a.Result)
@@ -189,15 +190,15 @@ func TestSender_RedirectedToThisMachine_StaysAway(t *testing.T) {
 func TestSender_WithAProxyInTheEnvironment_GoesPastIt(t *testing.T) {
 	r, _ := canary(t)
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"} {
-		t.Setenv(name, "http://"+r.address)
+		t.Setenv(name, "http://"+r.Address)
 	}
 	t.Setenv("NO_PROXY", "")
 	ca := newAuthority(t)
-	target := ca.serveHTTP(t, func(http.ResponseWriter, *http.Request) {})
+	target := ca.ServeHTTP(t, func(http.ResponseWriter, *http.Request) {})
 	u, err := url.Parse(target)
 	require.NoError(t, err)
 	s := newSender(t, func(c *Config) {
-		ca.trusting(c)
+		c.TLS = ca.Trust()
 		c.Resolver = names{"hooks.example": {"127.0.0.1"}}.resolver()
 	})
 	a := s.Post(t.Context(), postTo("https://hooks.example:"+u.Port())) // by a name: proxies are not asked for 127.0.0.1

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/webhook/hostiletest"
 	"partnerdeposits/core/webhook"
 )
 
@@ -29,7 +30,7 @@ func TestPost_SendsWhatTheSpecLists(t *testing.T) {
 		bodies <- body
 		_, _ = io.WriteString(c, ok)
 	})
-	p := postTo("http://" + r.address + "/hooks/a%2Fb?tenant=1&x=%00")
+	p := postTo("http://" + r.Address + "/hooks/a%2Fb?tenant=1&x=%00")
 	p.Body = []byte("{\"raw\":\"\x00\xff\u2028 stays as it is\"}\n")
 	a := newSender(t, nil).Post(t.Context(), p)
 	require.Equal(t, webhook.ResultSuccess, a.Result, a.Detail)
@@ -43,7 +44,7 @@ func TestPost_SendsWhatTheSpecLists(t *testing.T) {
 	}
 	// The whole of it: no Idempotency-Key, no Accept-Encoding.
 	require.Empty(t, cmp.Diff(map[string]string{
-		"Host": r.address, "User-Agent": "test/1", "Content-Length": strconv.Itoa(len(p.Body)), "Content-Type": "application/json",
+		"Host": r.Address, "User-Agent": "test/1", "Content-Length": strconv.Itoa(len(p.Body)), "Content-Type": "application/json",
 		"X-Svc-Signature": p.Signature, "X-Svc-Timestamp": p.Timestamp, "X-Svc-Event": "deposit.activated",
 	}, sent))
 }
@@ -57,13 +58,13 @@ func TestPost_OverHTTP2_SendsTheSame(t *testing.T) {
 	}
 	requests := make(chan seen, 1)
 	ca := newAuthority(t)
-	url := ca.serveHTTP(t, func(_ http.ResponseWriter, r *http.Request) {
+	url := ca.ServeHTTP(t, func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		requests <- seen{r.Proto, r.Header, string(body)}
 	})
 	p := postTo(url)
 	p.EventID = "evt_1"
-	a := newSender(t, ca.trusting).Post(t.Context(), p)
+	a := newSender(t, trusting(ca)).Post(t.Context(), p)
 	require.Equal(t, webhook.ResultSuccess, a.Result, a.Detail)
 	got := <-requests
 	require.Equal(t, "HTTP/2.0", got.proto)
@@ -77,7 +78,7 @@ func TestPost_OverHTTP2_SendsTheSame(t *testing.T) {
 func TestPost_TellsHowItWent(t *testing.T) {
 	t.Parallel()
 	r := serve(t, answering("HTTP/1.1 201 Created\r\nContent-Length: 5\r\n\r\nhello", nil))
-	a := newSender(t, nil).Post(t.Context(), postTo("http://"+r.address))
+	a := newSender(t, nil).Post(t.Context(), postTo("http://"+r.Address))
 	require.Equal(t, 201, a.ResponseStatus)
 	require.Equal(t, "hello", a.Snippet)
 	require.Empty(t, a.Detail)
@@ -113,7 +114,7 @@ func TestPost_AThousandTimes_KeepsTheConnectionsThatAreUsedAtOnce(t *testing.T) 
 	for range concurrency {
 		wg.Go(func() {
 			for left.Add(-1) >= 0 {
-				if a := s.Post(t.Context(), postTo("http://"+r.address)); !a.OK() {
+				if a := s.Post(t.Context(), postTo("http://"+r.Address)); !a.OK() {
 					t.Error(a.Detail)
 				}
 			}
@@ -121,13 +122,13 @@ func TestPost_AThousandTimes_KeepsTheConnectionsThatAreUsedAtOnce(t *testing.T) 
 	}
 	wg.Wait()
 	// On a machine so busy that the writing goroutine waits 50 ms for a processor, net/http gives a connection up.
-	require.LessOrEqual(t, r.conns.Load(), int32(2*concurrency))
+	require.LessOrEqual(t, r.Conns.Load(), int32(2*concurrency))
 }
 
 // Servers close kept connections when they like, which we may learn only after having written the next request.
 func TestPost_OnAKeptConnectionThatIsClosed_GoesOutAgain(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]func(net.Conn){"closed": func(net.Conn) {}, "reset": reset} {
+	for name, end := range map[string]func(net.Conn){"closed": func(net.Conn) {}, "reset": hostiletest.Reset} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var requests atomic.Int32
@@ -149,10 +150,10 @@ func TestPost_OnAKeptConnectionThatIsClosed_GoesOutAgain(t *testing.T) {
 			})
 			s := newSender(t, nil)
 			for range 2 {
-				a := s.Post(t.Context(), postTo("http://"+r.address))
+				a := s.Post(t.Context(), postTo("http://"+r.Address))
 				require.Equal(t, webhook.ResultSuccess, a.Result, a.Detail)
 			}
-			require.EqualValues(t, 2, r.conns.Load())
+			require.EqualValues(t, 2, r.Conns.Load())
 			require.EqualValues(t, 3, requests.Load())
 			first, _ := heads.Load(int32(2))
 			again, _ := heads.Load(int32(3))
@@ -165,9 +166,9 @@ func TestPost_OnAKeptConnectionThatIsClosed_GoesOutAgain(t *testing.T) {
 func TestPost_OnAFreshConnectionThatIsClosed_DoesNotGoOutAgain(t *testing.T) {
 	t.Parallel()
 	r := serve(t, func(c net.Conn) { _, _, _ = request(bufio.NewReader(c)) })
-	a := newSender(t, nil).Post(t.Context(), postTo("http://"+r.address))
+	a := newSender(t, nil).Post(t.Context(), postTo("http://"+r.Address))
 	require.Equal(t, webhook.ResultConnect, a.Result)
-	require.EqualValues(t, 1, r.conns.Load())
+	require.EqualValues(t, 1, r.Conns.Load())
 }
 
 func TestPost_RefusesURLsThatAreNotForIt(t *testing.T) {
@@ -194,9 +195,9 @@ func TestPost_BrokenOff_SaysSo(t *testing.T) {
 	r := serve(t, func(c net.Conn) {
 		_, _, _ = request(bufio.NewReader(c))
 		cancel()
-		silent(c)
+		hostiletest.Silent(c)
 	})
-	a := newSender(t, nil).Post(ctx, postTo("http://"+r.address))
+	a := newSender(t, nil).Post(ctx, postTo("http://"+r.Address))
 	require.Equal(t, webhook.ResultConnect, a.Result)
 	require.Equal(t, "The attempt was broken off on our side.", a.Detail)
 }

@@ -1,0 +1,84 @@
+package hostiletest
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"net/http"
+	"time"
+)
+
+// lifetime of a certificate, beyond that of any run.
+const lifetime = 24 * time.Hour
+
+// Authority issues certificates.
+type Authority struct {
+	key  *ecdsa.PrivateKey
+	cert *x509.Certificate
+	pool *x509.CertPool
+}
+
+// NewAuthority makes an authority that nobody trusts yet.
+func NewAuthority(t TB) *Authority {
+	a := &Authority{key: newKey(t), pool: x509.NewCertPool()}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"}, IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(lifetime), KeyUsage: x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &a.key.PublicKey, a.key)
+	check(t, err)
+	a.cert, err = x509.ParseCertificate(der)
+	check(t, err)
+	a.pool.AddCert(a.cert)
+	return a
+}
+
+func newKey(t TB) *ecdsa.PrivateKey {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	check(t, err)
+	return key
+}
+
+// Issue gives the configuration of a server at 127.0.0.1; change spoils its certificate.
+func (a *Authority) Issue(t TB, change func(*x509.Certificate)) *tls.Config {
+	key := newKey(t)
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "receiver"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		DNSNames: []string{"hooks.example"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(lifetime),
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	if change != nil {
+		change(template)
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, &key.PublicKey, a.key)
+	check(t, err)
+	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
+}
+
+// Trust is the configuration of a client that trusts the authority.
+func (a *Authority) Trust() *tls.Config { return &tls.Config{RootCAs: a.pool} }
+
+// PEM is the authority's certificate, for a process that is to trust it.
+func (a *Authority) PEM() []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
+}
+
+// ServeHTTP runs a decent server over TLS, with HTTP/2.
+func (a *Authority) ServeHTTP(t TB, handler http.HandlerFunc) (url string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	check(t, err)
+	server := &http.Server{Handler: handler, TLSConfig: a.Issue(t, nil), ReadHeaderTimeout: time.Minute}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = server.ServeTLS(l, "", "")
+	}()
+	t.Cleanup(func() { _ = server.Close(); <-ended })
+	return "https://" + l.Addr().String()
+}

@@ -1,0 +1,182 @@
+// Package hostiletest makes receivers that mean harm, for whoever sends webhooks: tests of the sender, and the benchmark
+// of the whole service.
+package hostiletest
+
+import (
+	"bufio"
+	"crypto/tls"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// TB is what is needed of a testing.TB, so that a process can serve the same receivers.
+type TB interface {
+	Cleanup(end func())
+	Fatalf(format string, args ...any)
+}
+
+func check(t TB, err error) {
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+}
+
+// Receiver is a server made of bare connections, for what no decent server does.
+type Receiver struct {
+	Address string
+	Conns   atomic.Int32 // accepted
+	done    chan struct{}
+	wg      sync.WaitGroup
+}
+
+// Serve gives each connection to handle and closes it after.
+func Serve(t TB, handle func(net.Conn)) *Receiver {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	check(t, err)
+	return ServeOn(t, l, handle)
+}
+
+// ServeTLS does the same behind a handshake.
+func ServeTLS(t TB, config *tls.Config, handle func(net.Conn)) *Receiver {
+	return Serve(t, func(c net.Conn) {
+		secured := tls.Server(c, config)
+		if secured.Handshake() == nil {
+			handle(secured)
+		}
+		_ = secured.Close()
+	})
+}
+
+func ServeOn(t TB, l net.Listener, handle func(net.Conn)) *Receiver {
+	r := &Receiver{Address: l.Addr().String(), done: make(chan struct{})}
+	var mu sync.Mutex
+	open := map[net.Conn]bool{}
+	r.wg.Add(1)
+	go func() {
+		defer r.wg.Done()
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			r.Conns.Add(1)
+			mu.Lock()
+			open[c] = true
+			mu.Unlock()
+			r.wg.Add(1)
+			go func() {
+				defer r.wg.Done()
+				handle(c)
+				_ = c.Close()
+				mu.Lock()
+				delete(open, c)
+				mu.Unlock()
+			}()
+		}
+	}()
+	t.Cleanup(func() {
+		close(r.done)
+		_ = l.Close()
+		mu.Lock()
+		for c := range open {
+			_ = c.Close()
+		}
+		mu.Unlock()
+		r.wg.Wait()
+	})
+	return r
+}
+
+// Request reads one HTTP/1.1 request as it came over the wire; ok is false when there is none.
+func Request(r *bufio.Reader) (head, body string, ok bool) {
+	var b strings.Builder
+	length := 0
+	for {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			return "", "", false
+		}
+		b.WriteString(line)
+		if v, found := strings.CutPrefix(line, "Content-Length: "); found {
+			for _, d := range strings.TrimSpace(v) {
+				length = length*10 + int(d-'0')
+			}
+		}
+		if line == "\r\n" {
+			break
+		}
+	}
+	raw := make([]byte, length)
+	if _, err := io.ReadFull(r, raw); err != nil {
+		return "", "", false
+	}
+	return b.String(), string(raw), true
+}
+
+// Answering gives every request of a connection the same answer, and then goes on with then, if any.
+func Answering(answer string, then func(net.Conn)) func(net.Conn) {
+	return func(c net.Conn) {
+		for r := bufio.NewReader(c); ; {
+			if _, _, ok := Request(r); !ok {
+				return
+			}
+			if _, err := io.WriteString(c, answer); err != nil {
+				return
+			}
+			if then != nil {
+				then(c)
+				return
+			}
+		}
+	}
+}
+
+// Silent reads until the other side gives up.
+func Silent(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
+
+// Forever writes the same bytes until the other side gives up.
+func Forever(bytes string) func(net.Conn) {
+	block := []byte(strings.Repeat(bytes, max(1, 4096/len(bytes))))
+	return func(c net.Conn) {
+		for {
+			if _, err := c.Write(block); err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Trickle writes the same bytes now and then until the other side gives up.
+func Trickle(bytes string) func(net.Conn) {
+	return func(c net.Conn) {
+		gone := make(chan struct{})
+		go func() {
+			defer close(gone)
+			Silent(c)
+		}()
+		tick := time.NewTicker(20 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-gone:
+				return
+			case <-tick.C:
+				if _, err := io.WriteString(c, bytes); err != nil {
+					_ = c.Close()
+				}
+			}
+		}
+	}
+}
+
+// Reset ends a connection with an RST.
+func Reset(c net.Conn) {
+	if tcp, ok := c.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = c.Close()
+}
