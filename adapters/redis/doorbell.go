@@ -10,8 +10,9 @@ import (
 
 const (
 	doorbellChannel = "svc:doorbell"
-	// ringEvery is the least time between two rings on the wire: a burst of commits is one ring.
-	ringEvery = 2 * time.Millisecond
+	// ringEvery is the least time between two rings on the wire: a burst of commits is one ring. A relay that found
+	// something looks again by itself, not much later than this.
+	ringEvery = 5 * time.Millisecond
 )
 
 // Doorbell tells dispatchers that something was committed. It never waits and never fails; a ring may be lost.

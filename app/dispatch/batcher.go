@@ -65,15 +65,11 @@ func (b *batcher[In, Out]) next(ctx context.Context) []pending[In, Out] {
 func (b *batcher[In, Out]) gather(first pending[In, Out]) []pending[In, Out] {
 	group := []pending[In, Out]{first}
 	if b.linger == 0 {
-		runtime.Gosched() // the claims of a job come one after the other, on goroutines that are ready to run
-		for len(group) < b.limit {
-			select {
-			case p := <-b.queue:
-				group = append(group, p)
-				continue
-			default:
-			}
-			break
+		// The claims of a job come one after the other, on goroutines that are ready to run.
+		for before := 0; before < len(group) && len(group) < b.limit; {
+			before = len(group)
+			runtime.Gosched()
+			group = b.ready(group)
 		}
 		return group
 	}
@@ -84,6 +80,19 @@ func (b *batcher[In, Out]) gather(first pending[In, Out]) []pending[In, Out] {
 		case p := <-b.queue:
 			group = append(group, p)
 		case <-timer.C:
+			return group
+		}
+	}
+	return group
+}
+
+// ready adds what waits already.
+func (b *batcher[In, Out]) ready(group []pending[In, Out]) []pending[In, Out] {
+	for len(group) < b.limit {
+		select {
+		case p := <-b.queue:
+			group = append(group, p)
+		default:
 			return group
 		}
 	}

@@ -80,9 +80,7 @@ func (t *transport) renewed(ctx context.Context, jobs []ports.Job) {
 
 func (t *transport) local(ctx context.Context, jobs []ports.Job) {
 	for _, j := range jobs {
-		for _, c := range j.Claims {
-			t.d.submit(ctx, task{claim: c, urgent: j.Urgent, done: func() {}})
-		}
+		t.d.submit(ctx, j, func() {})
 	}
 	failpoint.Hit("transport.local")
 }

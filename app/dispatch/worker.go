@@ -17,6 +17,8 @@ const (
 	jobPatience = time.Second
 	// freshTries bounds how often a delivery is read again because the reading took too long.
 	freshTries = 5
+	// loadTogether is how many claims at least are worth a read of their own.
+	loadTogether = 4
 	// leaseMargin is what a lease must have left beyond the attempt for the POST to begin.
 	leaseMargin = time.Second
 )
@@ -26,14 +28,13 @@ type task struct {
 	claim  ports.Claim
 	urgent bool
 	done   func()
+	loaded *ports.Loaded // nil: to be read
 }
 
 // handle takes a job off the queue and sees its claims through, or leaves them to finish by themselves.
 func (d *Dispatcher) handle(ctx context.Context, job ports.Job) {
 	finished := make(chan struct{}, len(job.Claims))
-	for _, c := range job.Claims {
-		d.submit(ctx, task{claim: c, urgent: job.Urgent, done: func() { finished <- struct{}{} }})
-	}
+	d.submit(ctx, job, func() { finished <- struct{}{} })
 	defer d.jobEnded(job)
 	patience := time.NewTimer(jobPatience)
 	defer patience.Stop()
@@ -46,15 +47,47 @@ func (d *Dispatcher) handle(ctx context.Context, job ports.Job) {
 	}
 }
 
-// submit starts the task as soon as its endpoint has a slot.
-func (d *Dispatcher) submit(ctx context.Context, t task) {
-	if !d.endpoints.hold(t.claim) {
-		t.done()
+// submit starts the tasks of a job, each as soon as its endpoint has a slot. done is called for each of them.
+func (d *Dispatcher) submit(ctx context.Context, job ports.Job, done func()) {
+	tasks := make([]task, 0, len(job.Claims))
+	for _, c := range job.Claims {
+		if !d.endpoints.hold(c) {
+			done()
+			continue
+		}
+		d.posts.Add(1)
+		tasks = append(tasks, task{claim: c, urgent: job.Urgent, done: done})
+	}
+	if len(tasks) > 0 {
+		go d.start(context.WithoutCancel(ctx), tasks)
+	}
+}
+
+// start reads together what came together. Who has to wait for a slot may find that what was read is no longer fresh.
+func (d *Dispatcher) start(ctx context.Context, tasks []task) {
+	if len(tasks) >= loadTogether {
+		d.preload(ctx, tasks)
+	}
+	for _, t := range tasks {
+		if d.endpoints.slot(t) {
+			go d.work(ctx, t)
+		}
+	}
+}
+
+// preload reads the deliveries of tasks. Where that fails each reads its own, so that what spoils one spoils one.
+func (d *Dispatcher) preload(ctx context.Context, tasks []task) {
+	defer func() { _ = recover() }() // as said: it happens again to the one it is about
+	claims := make([]ports.Claim, len(tasks))
+	for i, t := range tasks {
+		claims[i] = t.claim
+	}
+	loaded, err := d.Work.Load(ctx, claims)
+	if err != nil {
 		return
 	}
-	d.posts.Add(1)
-	if d.endpoints.slot(t) {
-		go d.work(context.WithoutCancel(ctx), t)
+	for i := range tasks {
+		tasks[i].loaded = &loaded[i]
 	}
 }
 
@@ -89,7 +122,7 @@ func (d *Dispatcher) attempt(ctx context.Context, t task) (outcome ports.Outcome
 		d.release(ctx, t.claim)
 		return outcome, false
 	}
-	l, ok := d.fresh(ctx, t.claim)
+	l, ok := d.fresh(ctx, t)
 	if !ok {
 		return outcome, false
 	}
@@ -102,9 +135,16 @@ func (d *Dispatcher) attempt(ctx context.Context, t task) (outcome ports.Outcome
 }
 
 // fresh loads the claimed delivery and tells whether it may be sent now.
-func (d *Dispatcher) fresh(ctx context.Context, c ports.Claim) (ports.Loaded, bool) {
+func (d *Dispatcher) fresh(ctx context.Context, t task) (ports.Loaded, bool) {
+	c := t.claim
 	for try := 1; ; try++ {
-		l, err := d.loader.do(c)
+		var l ports.Loaded
+		var err error
+		if t.loaded != nil {
+			l, t.loaded = *t.loaded, nil
+		} else {
+			l, err = d.loader.do(c)
+		}
 		switch {
 		case err != nil:
 			d.complain(ctx, "load a delivery", err)
