@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 
 	"partnerdeposits/core/fault"
 	"partnerdeposits/ports"
@@ -25,6 +26,9 @@ const (
 	groupCrowd   = 48  // waiting for the first group, before there is another
 )
 
+// errUnsettled: the leader panicked, and nobody knows what became of the group.
+var errUnsettled = errors.New("postgres: a group came to no end")
+
 // inGroup marks the context of a member's fn: what begins another transaction there cannot wait for this one's place.
 type inGroup struct{}
 
@@ -38,8 +42,12 @@ func (s *Store) WithinGroup(ctx context.Context, fn func(context.Context, ports.
 	}
 	m := newMember(ctx, s.sealer, fn)
 	s.groups.Do("", m)
-	if m.alone {
+	switch {
+	case !m.settled:
+		return fault.ErrUnavailable.Because(errUnsettled)
+	case m.alone:
 		return s.WithinTx(ctx, fn)
+	default:
+		return m.err
 	}
-	return m.err
 }

@@ -46,20 +46,25 @@ func (s *Store) runGroup(crew []*member) {
 			m.stop() // of those that were never asked
 		}
 	}()
+	if err := s.tryGroup(ctx, crew); err != nil {
+		settle(crew, err)
+	}
+	for _, m := range crew {
+		m.settled = true
+	}
+}
+
+func (s *Store) tryGroup(ctx context.Context, crew []*member) error {
 	conn, err := s.groupDB.acquire(ctx)
 	if err != nil {
-		settle(crew, err)
-		return
+		return err
 	}
 	g := &group{tx: begin(conn), store: s, crew: crew, held: map[any]*member{}}
 	defer g.end(ctx)
-	err = g.gather(ctx)
-	if err == nil {
-		err = g.commit(ctx)
+	if err := g.gather(ctx); err != nil {
+		return err
 	}
-	if err != nil {
-		settle(crew, err)
-	}
+	return g.commit(ctx)
 }
 
 // gather runs the members until none of them has a question.

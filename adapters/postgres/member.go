@@ -29,9 +29,10 @@ type member struct {
 	wrote    writes
 	inserted bool // a deposit: that is written at once, to see whether its reference is free
 
-	alone bool  // run again by itself
-	ended bool  // fn has returned, with err
-	err   error // fn's, or why the group failed
+	alone   bool  // run again by itself
+	ended   bool  // fn has returned, with err
+	err     error // fn's, or why the group failed
+	settled bool  // the group has come to its end, so that all this counts
 }
 
 func newMember(ctx context.Context, seal sealer, fn func(context.Context, ports.Repositories) error) *member {

@@ -9,7 +9,7 @@ type Queue[T any] struct {
 	Places int // crews under way at once, under one key
 	Most   int // callers in a crew
 	Crowd  int // how many have to wait before another place than the first is taken: large crews are cheap ones
-	// Run does the work of a crew, in the goroutine of one of its callers. It must not panic.
+	// Run does the work of a crew, in the goroutine of one of its callers.
 	Run func(crew []T)
 
 	mu    sync.Mutex
@@ -58,11 +58,13 @@ func (q *Queue[T]) lead(key string, l *line[T], crew []*caller[T]) {
 	for i, c := range crew {
 		items[i] = c.item
 	}
+	defer func() { // also when Run panics, in the goroutine of its leader
+		q.pass(key, l)
+		for _, c := range crew[1:] {
+			c.turn <- nil
+		}
+	}()
 	q.Run(items)
-	q.pass(key, l)
-	for _, c := range crew[1:] {
-		c.turn <- nil
-	}
 }
 
 // pass gives the place to the first of those that wait, who leads the others.

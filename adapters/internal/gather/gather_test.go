@@ -76,6 +76,40 @@ func TestDo_ACrowdWaits_TakesAnotherPlace(t *testing.T) {
 	require.Zero(t, q.Lines())
 }
 
+func TestDo_RunPanics_FreesThePlaceAndTheOthers(t *testing.T) {
+	t.Parallel()
+	entered, leave := make(chan struct{}), make(chan struct{})
+	q := gather.Queue[int]{Places: 1, Most: 10}
+	q.Run = func(crew []int) {
+		if len(crew) > 1 {
+			panic("boom")
+		}
+		entered <- struct{}{}
+		<-leave
+	}
+	var panicked atomic.Int64
+	var group sync.WaitGroup
+	group.Go(func() { q.Do("", 0) })
+	<-entered
+	for range 3 {
+		group.Go(func() {
+			defer func() {
+				if recover() != nil {
+					panicked.Add(1)
+				}
+			}()
+			q.Do("", 1)
+		})
+	}
+	for q.Waiting("") < 3 {
+		runtime.Gosched()
+	}
+	leave <- struct{}{}
+	group.Wait()
+	require.EqualValues(t, 1, panicked.Load(), "its leader")
+	require.Zero(t, q.Lines())
+}
+
 func TestDo_ManyCallers_EachIsInOneCrew(t *testing.T) {
 	t.Parallel()
 	const callers, rounds, places = 32, 500, 3
