@@ -76,6 +76,12 @@ ARGS :=
 faults: ## Kill, freeze and cut off everything, and count what is lost (half an hour; docs/guides/faults.md)
 	@go run ./cmd/internal/faults -seed $(SEED) $(ARGS)
 
+# Servers in containers hide their CPU from the benchmark.
+.PHONY: bench-delivery
+bench-delivery: export TEST_SERVICES ?= native
+bench-delivery: ## Measure delivery against its targets, on real processes (a quarter of an hour; docs/guides/benchmark.md)
+	@go run ./cmd/internal/bench $(ARGS)
+
 ##@ Binaries
 
 COMMANDS := http dispatcher admin sandbox

@@ -100,18 +100,19 @@ func (w *world) awaitTaken(ctx context.Context, before, n int, patience time.Dur
 	return nil
 }
 
-// paced cancels deposits at a steady rate, whoever answers how slowly.
+// paced cancels deposits at a steady rate, whoever answers how slowly: what comes late does not hold up what follows.
 func (w *world) paced(ctx context.Context, ids []string, rate int, whose func(i int) tenancy) error {
 	client := &fasthttp.Client{MaxConnsPerHost: 256}
-	ticker := time.NewTicker(time.Second / time.Duration(rate))
-	defer ticker.Stop()
+	began, timer := time.Now(), time.NewTimer(0)
+	defer timer.Stop()
 	var group sync.WaitGroup
 	errs := make(chan error, len(ids))
 	for i, depositID := range ids {
+		timer.Reset(time.Until(began.Add(time.Duration(i) * time.Second / time.Duration(rate))))
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-ticker.C:
+		case <-timer.C:
 		}
 		group.Go(func() {
 			if err := w.cancel(client, whose(i), depositID); err != nil {

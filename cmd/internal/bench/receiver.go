@@ -1,38 +1,78 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/valyala/fasthttp"
+
+	"partnerdeposits/adapters/webhook/hostiletest"
 )
 
-// receive serves the receiver process: / takes deliveries, /hang takes them after ten seconds, /count tells how many
-// were taken at /.
-func receive() {
+// receive serves the receiver process at address: / takes deliveries, /elsewhere takes them and does not count them,
+// /hang takes them after ten seconds, /count tells how many were taken at /.
+func receive(address string) error {
 	var taken atomic.Int64
-	server := &fasthttp.Server{
-		NoDefaultServerHeader: true, NoDefaultDate: true, Concurrency: 1 << 18,
-		Handler: func(c *fasthttp.RequestCtx) {
-			switch string(c.Path()) {
-			case "/count":
-				c.SetBodyString(strconv.FormatInt(taken.Load(), 10))
-			case "/hang":
-				time.Sleep(10 * time.Second) //nolint:forbidigo // a slow receiver is what is asked for
-			default:
-				taken.Add(1)
-			}
-			c.SetStatusCode(http.StatusOK)
-		},
+	return serve(address, func(c *fasthttp.RequestCtx) {
+		switch string(c.Path()) {
+		case "/count":
+			c.SetBodyString(strconv.FormatInt(taken.Load(), 10))
+		case "/elsewhere":
+		case "/hang":
+			time.Sleep(10 * time.Second) //nolint:forbidigo // a slow receiver is what is asked for
+		default:
+			taken.Add(1)
+		}
+	})
+}
+
+// crowd serves twenty hostile receivers and as many civil ones, each at an address of its own, and tells where: /hostile,
+// /civil, and /authority for whom to trust. It is not the receiver's process, which is to be slowed down by nothing;
+// and it takes what CPU the others leave, since real ones harass us from machines of their own.
+func crowd(address string) error {
+	const last = 19
+	if err := syscall.Setpriority(syscall.PRIO_PGRP, 0, last); err != nil { // the group is this process, with all its threads
+		return err
 	}
-	if err := server.ListenAndServe(os.Args[2]); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+	ca := hostiletest.NewAuthority(host{})
+	hostile := hostiletest.Hostile(host{}, ca)
+	civil := make([]string, len(hostile))
+	for i := range civil {
+		taking := hostiletest.Answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", nil)
+		civil[i] = "http://" + hostiletest.Serve(host{}, taking).Address
 	}
+	return serve(address, func(c *fasthttp.RequestCtx) {
+		switch string(c.Path()) {
+		case "/hostile":
+			c.SetBodyString(strings.Join(hostile, "\n"))
+		case "/civil":
+			c.SetBodyString(strings.Join(civil, "\n"))
+		case "/authority":
+			c.SetBody(ca.PEM())
+		}
+	})
+}
+
+func serve(address string, handler fasthttp.RequestHandler) error {
+	server := &fasthttp.Server{NoDefaultServerHeader: true, NoDefaultDate: true, Concurrency: 1 << 18, Handler: handler}
+	return server.ListenAndServe(address)
+}
+
+// host lets a process serve what is made for tests. Its receivers live as long as the process.
+type host struct{}
+
+func (host) Cleanup(func()) {}
+
+func (host) Fatalf(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, format+"\n", args...)
+	os.Exit(1)
 }
 
 func (w *world) taken() int {
@@ -42,4 +82,24 @@ func (w *world) taken() int {
 	}
 	n, _ := strconv.Atoi(string(body))
 	return n
+}
+
+// startCrowd starts the crowd, has dispatchers started from here on trust its authority, and gives the addresses.
+func (w *world) startCrowd(ctx context.Context) (hostile, civil []string, err error) {
+	var base string
+	w.crowd, base, err = w.startSelf(ctx, "crowd", "/authority")
+	if err != nil {
+		return nil, nil, err
+	}
+	answers := map[string]string{}
+	for _, path := range []string{"/hostile", "/civil", "/authority"} {
+		status, body, err := fasthttp.Get(nil, base+path)
+		if err != nil || status != http.StatusOK {
+			return nil, nil, fmt.Errorf("crowd: %s: %d: %w", path, status, err)
+		}
+		answers[path] = string(body)
+	}
+	w.authority = w.dir + "/authority.pem"
+	err = os.WriteFile(w.authority, []byte(answers["/authority"]), 0o600)
+	return strings.Fields(answers["/hostile"]), strings.Fields(answers["/civil"]), err
 }

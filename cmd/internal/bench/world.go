@@ -33,13 +33,15 @@ type world struct {
 	http       *procs.Process
 	dispatcher *procs.Process
 	receiver   *procs.Process
-	api, sink  string // base URLs
+	crowd      *procs.Process // with the hostile step only
+	api, sink  string         // base URLs
+	authority  string         // file with the certificate that the dispatcher trusts instead of the system's; may be empty
 }
 
 // tenancy is a partner with a linked account and a key.
 type tenancy struct {
-	partner, account id.ID
-	key              string
+	partner, account, subscription id.ID
+	key                            string
 }
 
 func newWorld(ctx context.Context) (w *world, err error) {
@@ -57,6 +59,9 @@ func newWorld(ctx context.Context) (w *world, err error) {
 	}
 	if w.services, err = backing.Start(ctx, backing.Options{Private: true, RedisAOF: true}); err != nil {
 		return w, err
+	}
+	if w.services.Postgres.Pid() == 0 || w.services.Redis.Pid() == 0 {
+		return w, errors.New("the CPU of servers in containers cannot be counted: set TEST_SERVICES=native")
 	}
 	if err := migrations.Up(ctx, w.services.PostgresURL); err != nil {
 		return w, err
@@ -110,15 +115,22 @@ const (
 )
 
 func (w *world) startReceiver(ctx context.Context) (err error) {
+	w.receiver, w.sink, err = w.startSelf(ctx, "receiver", "/count")
+	return err
+}
+
+// startSelf starts this program in another role and gives its base URL.
+func (w *world) startSelf(ctx context.Context, role, ready string) (p *procs.Process, base string, err error) {
 	self, err := os.Executable()
 	if err != nil {
-		return err
+		return nil, "", err
 	}
-	w.receiver, err = w.start(ctx, 1, func(ports []string) (procs.Spec, string) {
-		w.sink = "http://127.0.0.1:" + ports[0]
-		return procs.Spec{Name: "receiver", Path: self, Args: []string{"receiver", "127.0.0.1:" + ports[0]}, Env: os.Environ()}, w.sink + "/count"
+	p, err = w.start(ctx, 1, func(ports []string) (procs.Spec, string) {
+		address := "127.0.0.1:" + ports[0]
+		base = "http://" + address
+		return procs.Spec{Name: role, Path: self, Args: []string{role, address}, Env: os.Environ()}, base + ready
 	})
-	return err
+	return p, base, err
 }
 
 func (w *world) startHTTP(ctx context.Context) (err error) {
@@ -133,9 +145,21 @@ func (w *world) startHTTP(ctx context.Context) (err error) {
 func (w *world) startDispatcher(ctx context.Context) (err error) {
 	w.dispatcher, err = w.start(ctx, 1, func(ports []string) (procs.Spec, string) {
 		env := w.environment("METRICS_ADDR=127.0.0.1:"+ports[0], "API_BASE_URL="+w.api, "DASHBOARD_BASE_URL="+w.api)
+		if w.authority != "" {
+			env = append(env, "SSL_CERT_FILE="+w.authority)
+		}
 		return procs.Spec{Name: "dispatcher", Path: filepath.Join(w.dir, "dispatcher"), Env: env}, "http://127.0.0.1:" + ports[0] + "/readyz"
 	})
 	return err
+}
+
+// restartDispatcher lets the next thing that is measured begin with a dispatcher that remembers nothing, and whose peak
+// of memory is its own.
+func (w *world) restartDispatcher(ctx context.Context) error {
+	if err := w.dispatcher.Stop(grace); err != nil {
+		return err
+	}
+	return w.startDispatcher(ctx)
 }
 
 func (w *world) close() {
@@ -147,8 +171,10 @@ func (w *world) close() {
 			fmt.Fprintln(os.Stderr, "bench: stop:", err)
 		}
 	}
-	if w.receiver != nil {
-		w.receiver.Kill()
+	for _, p := range []*procs.Process{w.receiver, w.crowd} {
+		if p != nil {
+			p.Kill()
+		}
 	}
 	if w.store != nil {
 		w.store.Close(context.Background())
@@ -164,16 +190,16 @@ func (w *world) close() {
 	_ = os.RemoveAll(w.dir)
 }
 
-// newTenancy seeds a partner with an account and one subscription to path of the receiver.
-func (w *world) newTenancy(ctx context.Context, path string) (tenancy, error) {
+// newTenancy seeds a partner with an account and one subscription to url.
+func (w *world) newTenancy(ctx context.Context, url string) (tenancy, error) {
 	now, entropy := system.Clock{}.Now(), system.Entropy{}
-	t := tenancy{partner: entropy.NewID(), account: entropy.NewID()}
+	t := tenancy{partner: entropy.NewID(), account: entropy.NewID(), subscription: entropy.NewID()}
 	operator := connect.Operator{ID: entropy.NewID(), PasswordHash: "-", CreatedAt: now}
 	operator.Email = operator.ID.Encode() + "@example.com"
 	apiKey, plain, hash := partner.NewAPIKey(entropy.NewID(), t.partner, partner.Development, "bench", entropy.Bytes(secret.Bytes), now)
 	t.key = plain.Reveal()
 	err := w.store.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) error {
-		sub := webhook.Subscription{ID: entropy.NewID(), PartnerID: t.partner, URL: w.sink + path, Events: webhook.EventNames, Enabled: true, CreatedAt: now}
+		sub := webhook.Subscription{ID: t.subscription, PartnerID: t.partner, URL: url, Events: webhook.EventNames, Enabled: true, CreatedAt: now}
 		return errors.Join(
 			r.Partners.Insert(ctx, partner.Partner{ID: t.partner, Slug: "b-" + t.partner.Encode(), Name: "Bench", CreatedAt: now}, "svc_cs_bench"),
 			r.Partners.InsertKey(ctx, apiKey, hash),
@@ -183,4 +209,16 @@ func (w *world) newTenancy(ctx context.Context, path string) (tenancy, error) {
 		)
 	})
 	return t, err
+}
+
+// unsubscribe deletes the subscriptions, so that what they did not take troubles nobody any longer.
+func (w *world) unsubscribe(ctx context.Context, all []tenancy) error {
+	return w.store.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) error {
+		for _, t := range all {
+			if err := r.Subscriptions.Delete(ctx, t.subscription, system.Clock{}.Now()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"fmt"
+)
+
+// isolation is what a receiver that hangs does to the others.
+type isolation struct{ p99, rate versus }
+
+// isolationRate is 30 % of what the machine delivered at full speed, within bounds that hold also where that was not measured.
+func isolationRate(t *throughput) int {
+	const share, least, most = 0.3, 200, 1000
+	if t == nil {
+		return least
+	}
+	return int(min(max(share*t.rate, least), most))
+}
+
+func measureIsolation(ctx context.Context, w *world, o options, r *results) error {
+	rate, found := isolationRate(r.throughput), &isolation{}
+	others := [2][]string{{w.sink + "/elsewhere"}, {w.sink + "/hang"}}
+	labels := [2]string{"a fifth elsewhere", "a fifth hangs    "}
+	err := w.alternate(ctx, others, 4, 5, func(m mix, bad bool) error {
+		l, err := w.pacedLatency(ctx, m, rate, o.conns, o.isolation)
+		if err != nil {
+			return err
+		}
+		found.p99.add(bad, l.p99)
+		fmt.Printf("%s at %d events/s: healthy %s, %s\n", labels[variant(bad)], rate, l, r.peak(w))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = w.alternate(ctx, others, 4, 5, func(m mix, bad bool) error {
+		healthy, err := w.healthyRate(ctx, m, max(o.n, fewest), o.conns)
+		if err != nil {
+			return err
+		}
+		found.rate.add(bad, healthy)
+		fmt.Printf("%s %6.0f healthy deliveries/s, %s\n", labels[variant(bad)], healthy, r.peak(w))
+		return nil
+	})
+	r.isolation = found
+	return err
+}
+
+// fewest events that give a rate, where -n 0 leaves the number open.
+const fewest = 2000
+
+// hostility is what twenty hostile receivers do to a good one.
+type hostility struct {
+	p99 versus
+	mem int // MB at most, of the dispatcher beside the hostile ones
+}
+
+func measureHostility(ctx context.Context, w *world, o options, r *results) error {
+	hostile, civil, err := w.startCrowd(ctx)
+	if err != nil {
+		return err
+	}
+	defer w.crowd.Kill()
+	const rate = 150 // a third of it to the good one
+	found := &hostility{}
+	labels := [2]string{"beside 20 civil  ", "beside 20 hostile"}
+	err = w.alternate(ctx, [2][]string{civil, hostile}, 1, 3, func(m mix, bad bool) error {
+		ours, theirs := treeCPU(w.dispatcher.Pid()), treeCPU(w.crowd.Pid())
+		l, err := w.pacedLatency(ctx, m, rate, o.conns, o.hostile)
+		if err != nil {
+			return err
+		}
+		found.p99.add(bad, l.p99)
+		if bad {
+			found.mem = max(found.mem, peakMB(w.dispatcher.Pid()))
+		}
+		fmt.Printf("%s at %d events/s: good one %s, %s, CPU s dispatcher %.1f, the 20 %.1f\n", labels[variant(bad)], rate, l, r.peak(w),
+			treeCPU(w.dispatcher.Pid())-ours, treeCPU(w.crowd.Pid())-theirs)
+		return nil
+	})
+	r.hostility = found
+	return err
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"partnerdeposits/adapters/system"
+)
+
+// mix is whose the events are: the first of every cycle go to the good endpoint, which is measured, the others in turn to
+// the rest.
+type mix struct {
+	good         tenancy
+	others       []tenancy
+	first, cycle int
+}
+
+func (m mix) whose(i int) tenancy {
+	if i%m.cycle < m.first {
+		return m.good
+	}
+	return m.others[i%len(m.others)]
+}
+
+// goods counts what the good endpoint gets of the first n events.
+func (m mix) goods(n int) int { return n/m.cycle*m.first + min(n%m.cycle, m.first) }
+
+// sample is one figure, measured several times.
+type sample []float64
+
+func (s sample) mean() (sum float64) {
+	for _, v := range s {
+		sum += v / float64(len(s))
+	}
+	return sum
+}
+
+// versus is a figure in two variants: with well-behaved neighbours and with bad ones.
+type versus [2]sample
+
+func (v *versus) add(bad bool, figure float64) {
+	i := variant(bad)
+	v[i] = append(v[i], figure)
+}
+
+// ratio of the figure with bad neighbours to that with well-behaved ones.
+func (v versus) ratio() float64 { return v[1].mean() / v[0].mean() }
+
+func variant(bad bool) int {
+	if bad {
+		return 1
+	}
+	return 0
+}
+
+// alternate measures the variants in turn, a b a b, so that whatever else the machine does falls on both. Each round has
+// a dispatcher of its own, and endpoints that are gone afterwards.
+func (w *world) alternate(ctx context.Context, others [2][]string, first, cycle int, measure func(m mix, bad bool) error) error {
+	for round := range 4 {
+		bad := round%2 == 1
+		if err := w.restartDispatcher(ctx); err != nil {
+			return err
+		}
+		good, err := w.newTenancy(ctx, w.sink+"/")
+		if err != nil {
+			return err
+		}
+		m := mix{good: good, first: first, cycle: cycle}
+		for _, url := range others[variant(bad)] {
+			t, err := w.newTenancy(ctx, url)
+			if err != nil {
+				return err
+			}
+			m.others = append(m.others, t)
+		}
+		if err := measure(m, bad); err != nil {
+			return err
+		}
+		if err := w.unsubscribe(ctx, m.others); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pacedLatency is that of the good endpoint at so many events a second in all, once bad ones have shown their manners.
+func (w *world) pacedLatency(ctx context.Context, m mix, rate, conns int, length time.Duration) (latency, error) {
+	const warmUp = 2 * time.Second
+	warm, n := int(warmUp.Seconds())*rate, int((warmUp+length).Seconds()*float64(rate))
+	ids, err := w.deposits(ctx, n, conns, m.whose)
+	if err != nil {
+		return latency{}, err
+	}
+	took := w.taken()
+	if err := w.paced(ctx, ids[:warm], rate, m.whose); err != nil {
+		return latency{}, err
+	}
+	since := system.Clock{}.Now()
+	if err := w.paced(ctx, ids[warm:], rate, func(i int) tenancy { return m.whose(warm + i) }); err != nil {
+		return latency{}, err
+	}
+	if err := w.awaitTaken(ctx, took, m.goods(n), 2*time.Minute); err != nil {
+		return latency{}, err
+	}
+	return w.latency(ctx, m.good, since, m.goods(n)-m.goods(warm))
+}
+
+// healthyRate is how many deliveries a second the good endpoint gets when events come as fast as the API takes them.
+func (w *world) healthyRate(ctx context.Context, m mix, n, conns int) (float64, error) {
+	ids, err := w.deposits(ctx, n, conns, m.whose)
+	if err != nil {
+		return 0, err
+	}
+	took, began := w.taken(), time.Now()
+	if err := w.cancelAll(ctx, ids, conns, m.whose); err != nil {
+		return 0, err
+	}
+	if err := w.awaitTaken(ctx, took, m.goods(n), 5*time.Minute); err != nil {
+		return 0, err
+	}
+	return float64(m.goods(n)) / time.Since(began).Seconds(), nil
+}
