@@ -128,7 +128,7 @@ const (
 // Lanes lists them.
 var Lanes = []Lane{FastLane, SlowLane}
 
-// Job is a hint that deliveries of one endpoint can go out. Losing one costs time, never a delivery.
+// Job is a hint that deliveries can go out, of any endpoints of a lane. Losing one costs time, never a delivery.
 type Job struct {
 	Lane   Lane
 	Urgent bool // does not wait for a slot of the endpoint: tests, and what was delayed by a crash

@@ -8,12 +8,12 @@ import (
 	"partnerdeposits/ports"
 )
 
-// A job's payload, small because asynq rewrites it with every step: version, urgent, the endpoint, then a delivery and
-// its seq for each claim.
+// A job's payload, small because asynq rewrites it with every step: version, urgent, then for each claim its endpoint,
+// its delivery and its seq.
 const (
-	version    = 1
-	headerSize = 2 + len(id.ID{})
-	claimSize  = len(id.ID{}) + 4
+	version    = 2
+	headerSize = 2
+	claimSize  = 2*len(id.ID{}) + 4
 )
 
 var errPayload = errors.New("asynq: not a payload of ours")
@@ -24,9 +24,8 @@ func encode(j ports.Job) []byte {
 	if j.Urgent {
 		b[1] = 1
 	}
-	b = append(b, j.Claims[0].SubscriptionID[:]...)
 	for _, c := range j.Claims {
-		b = append(b, c.DeliveryID[:]...)
+		b = append(append(b, c.SubscriptionID[:]...), c.DeliveryID[:]...)
 		b = binary.BigEndian.AppendUint32(b, uint32(c.Seq)) //nolint:gosec // counts up from 1
 	}
 	return b
@@ -37,10 +36,9 @@ func decode(lane ports.Lane, b []byte) (ports.Job, error) {
 		return ports.Job{}, errPayload
 	}
 	j := ports.Job{Lane: lane, Urgent: b[1] == 1}
-	sub := id.ID(b[2:headerSize])
 	for rest := b[headerSize:]; len(rest) > 0; rest = rest[claimSize:] {
 		j.Claims = append(j.Claims, ports.Claim{
-			DeliveryID: id.ID(rest[:16]), SubscriptionID: sub, Seq: int32(binary.BigEndian.Uint32(rest[16:claimSize])), //nolint:gosec // as encoded
+			SubscriptionID: id.ID(rest[:16]), DeliveryID: id.ID(rest[16:32]), Seq: int32(binary.BigEndian.Uint32(rest[32:claimSize])), //nolint:gosec // as encoded
 		})
 	}
 	return j, nil

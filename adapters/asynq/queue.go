@@ -22,8 +22,9 @@ const (
 	epochKey = "svc:epoch"
 	// shutdownTimeout lets POSTs of 10 s finish before asynq takes the tasks back.
 	shutdownTimeout = 15 * time.Second
-	// producers bounds how many tasks are enqueued at once; asynq enqueues one a round trip.
-	producers = 4
+	// producers bounds how many tasks are enqueued at once; asynq enqueues one a round trip, and a relay for many
+	// endpoints has as many tasks.
+	producers = 16
 )
 
 // checkInterval is how long an idle lane sleeps between looks at its queue, on average. It is most of the latency of a

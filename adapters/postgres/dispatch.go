@@ -111,8 +111,9 @@ func takeOutbox(ctx context.Context, tx pgx.Tx, limit int) ([]ports.Event, error
 	return nil, nil
 }
 
-// fileEvents keeps the events and reads the subscriptions of their partners, share-locked so that none is deleted or
-// disabled before the deliveries are in.
+// fileEvents keeps the events and reads the subscriptions of their partners, locked so that none is deleted or disabled
+// before the deliveries are in. Whoever does that locks the row FOR UPDATE; noting how an endpoint fares is no such change,
+// and neither waits for the other.
 func fileEvents(ctx context.Context, tx pgx.Tx, events []ports.Event) ([]ports.Endpoint, error) {
 	n := len(events)
 	ids, partners, names, deposits := make([]id.ID, n), make([]id.ID, n), make([]string, n), make([]id.ID, n)
@@ -126,7 +127,7 @@ func fileEvents(ctx context.Context, tx pgx.Tx, events []ports.Event) ([]ports.E
 		FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::timestamptz[]) AS e(id, partner_id, name, deposit_id, data, created_at)
 		ON CONFLICT (partner_id, id) DO NOTHING`, ids, partners, names, deposits, data, at)
 	batch.Queue(`SELECT `+endpointColumns+` FROM webhook_subscriptions s
-		WHERE s.partner_id = ANY ($1) AND s.deleted_at IS NULL ORDER BY s.id FOR SHARE`, distinct(partners))
+		WHERE s.partner_id = ANY ($1) AND s.deleted_at IS NULL ORDER BY s.id FOR KEY SHARE`, distinct(partners))
 	results := tx.SendBatch(ctx, batch)
 	defer func() { _ = results.Close() }()
 	if _, err := results.Exec(); err != nil {

@@ -147,7 +147,7 @@ func record(ctx context.Context, q querier, outcomes []ports.Outcome) ([]bool, e
 
 // adjustHealth locks the subscriptions first and in order, as everything does that touches both them and their deliveries.
 func adjustHealth(ctx context.Context, tx pgx.Tx, outcomes []ports.Outcome, adjust []id.ID, limit int) (map[id.ID]webhook.Health, error) {
-	rows, err := tx.Query(ctx, `SELECT `+endpointColumns+` FROM webhook_subscriptions s WHERE s.id = ANY ($1) ORDER BY s.id FOR UPDATE`, adjust)
+	rows, err := tx.Query(ctx, `SELECT `+endpointColumns+` FROM webhook_subscriptions s WHERE s.id = ANY ($1) ORDER BY s.id FOR NO KEY UPDATE`, adjust)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +201,8 @@ func (s *Dispatch) Disable(ctx context.Context, subscriptionID, mailID id.ID) er
 		var contact, url string
 		err := tx.QueryRow(ctx, `
 			UPDATE webhook_subscriptions s SET enabled = false, disabled_reason = $2
-			FROM partners p WHERE s.id = $1 AND p.id = s.partner_id AND s.enabled AND s.deleted_at IS NULL AND s.failing_since <= now() - $3::interval
+			FROM (SELECT l.id FROM webhook_subscriptions l WHERE l.id = $1 FOR UPDATE) locked, partners p
+			WHERE s.id = locked.id AND p.id = s.partner_id AND s.enabled AND s.deleted_at IS NULL AND s.failing_since <= now() - $3::interval
 			RETURNING p.contact_email, s.url`, subscriptionID, webhook.DisabledByFailure, webhook.DisableAfter).Scan(&contact, &url)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil

@@ -2,10 +2,10 @@ package dispatch
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"time"
 
-	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
 	"partnerdeposits/ports/failpoint"
@@ -35,7 +35,7 @@ func (t *transport) outlast() time.Duration {
 	return webhook.Freshness + t.d.config.Timeout + recordSpan
 }
 
-// send groups claims into jobs by endpoint and hands them over.
+// send groups claims into jobs and hands them over.
 func (t *transport) send(ctx context.Context, claims []ports.Claim, urgent bool) {
 	if len(claims) == 0 {
 		return
@@ -85,22 +85,17 @@ func (t *transport) local(ctx context.Context, jobs []ports.Job) {
 	failpoint.Hit("transport.local")
 }
 
-func (t *transport) jobs(claims []ports.Claim, urgent bool) []ports.Job {
-	bySub := map[id.ID][]ports.Claim{}
-	var order []id.ID
+// jobs puts as many claims into each job as fit. They may be of many endpoints, of one lane: each waits for a slot of its
+// own endpoint, and a worker waits for none of them for long.
+func (t *transport) jobs(claims []ports.Claim, urgent bool) (jobs []ports.Job) {
+	byLane := map[ports.Lane][]ports.Claim{}
 	for _, c := range claims {
-		if bySub[c.SubscriptionID] == nil {
-			order = append(order, c.SubscriptionID)
-		}
-		bySub[c.SubscriptionID] = append(bySub[c.SubscriptionID], c)
+		lane := t.d.endpoints.lane(c.SubscriptionID)
+		byLane[lane] = append(byLane[lane], c)
 	}
-	var jobs []ports.Job
-	for _, sub := range order {
-		lane := t.d.endpoints.lane(sub)
-		for rest := bySub[sub]; len(rest) > 0; {
-			n := min(len(rest), t.d.config.JobSize)
-			jobs = append(jobs, ports.Job{Lane: lane, Urgent: urgent, Claims: rest[:n]})
-			rest = rest[n:]
+	for _, lane := range ports.Lanes {
+		for part := range slices.Chunk(byLane[lane], t.d.config.JobSize) {
+			jobs = append(jobs, ports.Job{Lane: lane, Urgent: urgent, Claims: part})
 		}
 	}
 	return jobs

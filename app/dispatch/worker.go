@@ -14,7 +14,7 @@ import (
 const (
 	// jobPatience is how long a job may hold a worker of its lane. Postgres holds the truth, so the worker can go on to
 	// the next job while slow POSTs of this one finish by themselves.
-	jobPatience = time.Second
+	jobPatience = 250 * time.Millisecond
 	// freshTries bounds how often a delivery is read again because the reading took too long.
 	freshTries = 5
 	// loadTogether is how many claims at least are worth a read of their own.
