@@ -11,9 +11,13 @@ import (
 	"partnerdeposits/ports/failpoint"
 )
 
-// relayPace is the least time between two relays that found something: at a high rate, a few milliseconds of company
-// make a group of what would have been many transactions.
-const relayPace = 8 * time.Millisecond
+// The least time between two relays that found something: at a high rate, a few milliseconds of company make a group of
+// what would have been many transactions. At a low one there is no company to wait for.
+const (
+	relayPace = 8 * time.Millisecond
+	fewPace   = 2 * time.Millisecond
+	few       = 8 // events
+)
 
 // relayLoop empties the outbox whenever it is rung, and looks by itself in between, since a ring may be lost.
 func (d *Dispatcher) relayLoop(ctx context.Context) {
@@ -60,10 +64,17 @@ func (d *Dispatcher) drainOutbox(ctx context.Context) {
 			d.transport.send(ctx, claims, false)
 			failpoint.Hit("relay.enqueued")
 		}
-		if n == 0 || (n < d.config.Batch && !pause(ctx, relayPace)) {
+		if n == 0 || (n < d.config.Batch && !pause(ctx, paceAfter(n))) {
 			return
 		}
 	}
+}
+
+func paceAfter(relayed int) time.Duration {
+	if relayed < few {
+		return fewPace
+	}
+	return relayPace
 }
 
 // plan applies the routing rule to events and renders each body, once and for all.
