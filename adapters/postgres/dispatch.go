@@ -21,7 +21,8 @@ var DispatchSettings = map[string]string{
 	"enable_seqscan":      "off",
 	"enable_hashjoin":     "off",
 	"enable_mergejoin":    "off",
-	"join_collapse_limit": "1", // joins run in the order they are written
+	"enable_bitmapscan":   "off", // it marks no index entry dead, and reads the page of each dead one, again and again
+	"join_collapse_limit": "1",   // joins run in the order they are written
 	"plan_cache_mode":     "force_generic_plan",
 	"jit":                 "off",
 }
@@ -32,6 +33,11 @@ type Dispatch struct {
 	pool     *pgxpool.Pool
 	cipher   Cipher
 	patience time.Duration
+
+	looked  floors[struct{}, int]    // 0: at all of the outbox; otherwise at what is fresh
+	outbox  floors[struct{}, id.ID]  // by id of the event
+	waiting floors[id.ID, time.Time] // of an endpoint, by due_at
+	leased  floors[struct{}, int]    // 0: from the start; otherwise what ran out lately
 }
 
 // answerWithin is what a question may take, with the wait for a connection. The server gives up on a statement sooner
@@ -64,7 +70,10 @@ func (s *Dispatch) Pending(ctx context.Context) (bool, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	var any bool
-	err := s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM outbox)`).Scan(&any)
+	all := s.looked.begin(struct{}{}) == 0
+	err := s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM outbox
+		WHERE event_id >= CASE WHEN $1 THEN '00000000-0000-0000-0000-000000000000'::uuid ELSE uuid_floor(now() - $2::interval) END)`, all, freshSpan).Scan(&any)
+	s.looked.found(struct{}{}, 1, err == nil)
 	return any, translate(err)
 }
 
@@ -74,7 +83,7 @@ func (s *Dispatch) Relay(ctx context.Context, limit int, lease time.Duration, pl
 	defer cancel()
 	err = inTx(ctx, s.pool, func(tx pgx.Tx) error {
 		relayed, claims = 0, nil
-		events, err := takeOutbox(ctx, tx, limit)
+		events, err := s.takeOutbox(ctx, tx, limit)
 		if err != nil || len(events) == 0 {
 			return err
 		}
@@ -91,24 +100,42 @@ func (s *Dispatch) Relay(ctx context.Context, limit int, lease time.Duration, pl
 	return relayed, claims, err
 }
 
-func takeOutbox(ctx context.Context, tx pgx.Tx, limit int) ([]ports.Event, error) {
+func (s *Dispatch) takeOutbox(ctx context.Context, tx pgx.Tx, limit int) ([]ports.Event, error) {
 	const take = `
 		DELETE FROM outbox WHERE event_id = ANY (ARRAY (
-			SELECT event_id FROM outbox
-			WHERE event_id >= CASE WHEN $2 THEN uuid_floor(now() - $3::interval) ELSE '00000000-0000-0000-0000-000000000000'::uuid END
+			SELECT event_id FROM outbox WHERE event_id >= CASE WHEN $2 THEN uuid_floor(now() - $3::interval) ELSE $4 END
 			ORDER BY event_id LIMIT $1 FOR UPDATE SKIP LOCKED))
 		RETURNING event_id, partner_id, name, deposit_id, data, created_at, committed_at`
 	for _, fresh := range []bool{true, false} {
-		rows, err := tx.Query(ctx, take, limit, fresh, freshSpan)
+		var from id.ID
+		if !fresh {
+			from = s.outbox.begin(struct{}{})
+		}
+		rows, err := tx.Query(ctx, take, limit, fresh, freshSpan, from[:])
 		if err != nil {
 			return nil, err
 		}
 		events, err := pgx.CollectRows(rows, pgx.RowToStructByPos[ports.Event])
-		if err != nil || len(events) > 0 {
-			return events, err
+		if err != nil {
+			return nil, err
+		}
+		if !fresh {
+			s.outbox.found(struct{}{}, lowestID(events), len(events) > 0)
+		}
+		if len(events) > 0 {
+			return events, nil
 		}
 	}
 	return nil, nil
+}
+
+func lowestID(events []ports.Event) (lowest id.ID) {
+	for i, e := range events {
+		if i == 0 || bytes.Compare(e.ID[:], lowest[:]) < 0 {
+			lowest = e.ID
+		}
+	}
+	return lowest
 }
 
 // fileEvents keeps the events and reads the subscriptions of their partners, locked so that none is deleted or disabled

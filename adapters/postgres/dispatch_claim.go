@@ -37,18 +37,41 @@ func (s *Dispatch) Claim(ctx context.Context, rooms []ports.Room, lease time.Dur
 	if len(rooms) == 0 {
 		return nil, nil
 	}
-	subs, room := make([]id.ID, len(rooms)), make([]int32, len(rooms))
+	subs, room, from := make([]id.ID, len(rooms)), make([]int32, len(rooms)), make([]time.Time, len(rooms))
 	for i, r := range rooms {
 		subs[i], room[i] = r.SubscriptionID, int32(min(r.Room, 1<<20)) //nolint:gosec // bounded on the line
+		from[i] = s.waiting.begin(r.SubscriptionID)
 	}
-	return s.claims(ctx, `
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	rows, err := s.pool.Query(ctx, `
 		UPDATE deliveries d SET state = 1, seq = d.seq + 1, due_at = now() + $3::interval
-		FROM unnest($1::uuid[], $2::int4[]) AS r(sub, room)
+		FROM unnest($1::uuid[], $2::int4[], $4::timestamptz[]) AS r(sub, room, since)
 		CROSS JOIN LATERAL (
-			SELECT w.id FROM deliveries w WHERE w.subscription_id = r.sub AND w.state = 0 AND w.due_at <= now()
+			SELECT w.id, w.due_at FROM deliveries w WHERE w.subscription_id = r.sub AND w.state = 0 AND w.due_at <= now()
+				AND w.due_at >= coalesce(r.since, '-infinity')
 			ORDER BY w.due_at LIMIT r.room FOR UPDATE SKIP LOCKED) due
 		WHERE d.subscription_id = r.sub AND d.id = due.id
-		RETURNING d.id, d.subscription_id, d.seq`, subs, room, lease)
+		RETURNING d.id, d.subscription_id, d.seq, due.due_at`, subs, room, lease, from)
+	if err != nil {
+		return nil, translate(err)
+	}
+	var claims []ports.Claim
+	var c ports.Claim
+	var dueAt time.Time
+	lowest := map[id.ID]time.Time{}
+	_, err = pgx.ForEachRow(rows, []any{&c.DeliveryID, &c.SubscriptionID, &c.Seq, &dueAt}, func() error {
+		claims = append(claims, c)
+		if l, known := lowest[c.SubscriptionID]; !known || dueAt.Before(l) {
+			lowest[c.SubscriptionID] = dueAt
+		}
+		return nil
+	})
+	for _, sub := range subs {
+		l, taken := lowest[sub]
+		s.waiting.found(sub, l, taken)
+	}
+	return claims, translate(err)
 }
 
 // ClaimUrgent implements ports.ClaimStore.
@@ -59,11 +82,13 @@ func (s *Dispatch) ClaimUrgent(ctx context.Context, limit int, lease time.Durati
 		WITH tests AS (
 			SELECT subscription_id, id FROM deliveries WHERE test AND state = 0 AND due_at <= now() ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED),
 		expired AS (
-			SELECT subscription_id, id FROM deliveries WHERE state = 1 AND due_at <= now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED),
+			SELECT subscription_id, id FROM deliveries WHERE state = 1 AND due_at <= now()
+				AND due_at >= CASE WHEN $3 THEN '-infinity'::timestamptz ELSE now() - interval '5 seconds' END
+			ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED),
 		urgent AS (SELECT *, false AS recovered FROM tests UNION ALL SELECT *, true FROM expired)
 		UPDATE deliveries d SET state = 1, seq = d.seq + 1, due_at = now() + $2::interval
 		FROM urgent u WHERE d.subscription_id = u.subscription_id AND d.id = u.id
-		RETURNING d.id, d.subscription_id, d.seq, u.recovered`, limit, lease)
+		RETURNING d.id, d.subscription_id, d.seq, u.recovered`, limit, lease, s.leased.begin(struct{}{}) == 0)
 	if err != nil {
 		return nil, 0, translate(err)
 	}
@@ -76,6 +101,7 @@ func (s *Dispatch) ClaimUrgent(ctx context.Context, limit int, lease time.Durati
 		}
 		return nil
 	})
+	s.leased.found(struct{}{}, 1, err == nil)
 	return claims, recovered, translate(err)
 }
 
@@ -95,13 +121,13 @@ func (s *Dispatch) claims(ctx context.Context, sql string, args ...any) ([]ports
 	return claims, translate(err)
 }
 
-// UnderWay implements ports.ClaimStore. Leases that ran out a minute ago are no longer looked at: ClaimUrgent has
+// UnderWay implements ports.ClaimStore. Leases that ran out a while ago are no longer looked at: ClaimUrgent has
 // long taken them, and their dead index entries would be waded through each time.
 func (s *Dispatch) UnderWay(ctx context.Context) (map[id.ID]int, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	rows, err := s.pool.Query(ctx, `
-		SELECT subscription_id, count(*) FROM deliveries WHERE state = 1 AND due_at > now() - interval '1 minute' GROUP BY 1`)
+		SELECT subscription_id, count(*) FROM deliveries WHERE state = 1 AND due_at > now() - interval '10 seconds' GROUP BY 1`)
 	if err != nil {
 		return nil, translate(err)
 	}
