@@ -63,10 +63,26 @@ func newDialer(c Config) *dialer {
 			KeepAlive: 30 * time.Second, Resolver: resolver,
 			ControlContext: func(ctx context.Context, network, address string, raw syscall.RawConn) error {
 				attemptOf(ctx).stage.Store(connecting)
-				return guard(network, address, raw)
+				if err := guard(network, address, raw); err != nil {
+					return err
+				}
+				return narrow(raw)
 			},
 		},
 	}
+}
+
+// receiveBuffer is what an endpoint may have under way to us. An answer is a status line and a little text; Linux would
+// take six megabytes of a flood in before anybody has read a byte.
+const receiveBuffer = 64 << 10
+
+// narrow bounds the receive buffer of a socket that is not connected yet.
+func narrow(raw syscall.RawConn) error {
+	var refused error
+	err := raw.Control(func(fd uintptr) {
+		refused = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, receiveBuffer) //nolint:gosec // a descriptor
+	})
+	return errors.Join(err, refused)
 }
 
 // dial makes a plain connection.
