@@ -10,7 +10,7 @@
 // a lease, never a delivery. The vocabulary:
 //
 //	claim     the right to make the seq-th dispatch of a delivery, as long as its lease runs
-//	job       a hint that some claims of one endpoint can go out
+//	job       a hint that some claims, of one lane, can go out
 //	window    how many deliveries of an endpoint may be claimed at once; the backlog behind it stays in Postgres
 //	slot      the right to have a POST under way to an endpoint
 //	lane      a queue and workers of its own: fast, or slow for endpoints that are slow or failing
