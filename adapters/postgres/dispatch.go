@@ -81,26 +81,29 @@ func (s *Dispatch) Pending(ctx context.Context) (bool, error) {
 func (s *Dispatch) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event, []ports.Endpoint) []ports.NewDelivery) (relayed int, claims []ports.Claim, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	err = inTx(ctx, s.pool, func(tx pgx.Tx) error {
+	err = pipelined(ctx, s.pool, func(t *tx) error {
 		relayed, claims = 0, nil
-		events, err := s.takeOutbox(ctx, tx, limit)
+		events, err := s.takeOutbox(ctx, t, limit)
 		if err != nil || len(events) == 0 {
 			return err
 		}
 		failpoint.Hit("relay.taken")
-		endpoints, err := fileEvents(ctx, tx, events)
+		endpoints, err := fileEvents(ctx, t, events)
 		if err != nil {
 			return err
 		}
 		relayed = len(events)
-		claims, err = insertDeliveries(ctx, tx, plan(events, endpoints), lease)
-		failpoint.Hit("relay.inserted")
-		return err
+		insertDeliveries(t, plan(events, endpoints), lease, &claims)
+		failpoint.Hit("relay.writing")
+		return t.commit(ctx)
 	})
-	return relayed, claims, err
+	if err != nil {
+		return 0, nil, err
+	}
+	return relayed, claims, nil
 }
 
-func (s *Dispatch) takeOutbox(ctx context.Context, tx pgx.Tx, limit int) ([]ports.Event, error) {
+func (s *Dispatch) takeOutbox(ctx context.Context, t *tx, limit int) (events []ports.Event, err error) {
 	const take = `
 		DELETE FROM outbox WHERE event_id = ANY (ARRAY (
 			SELECT event_id FROM outbox WHERE event_id >= CASE WHEN $2 THEN uuid_floor(now() - $3::interval) ELSE $4 END
@@ -111,12 +114,8 @@ func (s *Dispatch) takeOutbox(ctx context.Context, tx pgx.Tx, limit int) ([]port
 		if !fresh {
 			from = s.outbox.begin(struct{}{})
 		}
-		rows, err := tx.Query(ctx, take, limit, fresh, freshSpan, from[:])
-		if err != nil {
-			return nil, err
-		}
-		events, err := pgx.CollectRows(rows, pgx.RowToStructByPos[ports.Event])
-		if err != nil {
+		collect(t, &events, pgx.RowToStructByPos[ports.Event], take, limit, fresh, freshSpan, from[:])
+		if err := t.flush(ctx); err != nil {
 			return nil, err
 		}
 		if !fresh {
@@ -141,30 +140,20 @@ func lowestID(events []ports.Event) (lowest id.ID) {
 // fileEvents keeps the events and reads the subscriptions of their partners, locked so that none is deleted or disabled
 // before the deliveries are in. Whoever does that locks the row FOR UPDATE; noting how an endpoint fares is no such change,
 // and neither waits for the other.
-func fileEvents(ctx context.Context, tx pgx.Tx, events []ports.Event) ([]ports.Endpoint, error) {
+func fileEvents(ctx context.Context, t *tx, events []ports.Event) (endpoints []ports.Endpoint, err error) {
 	n := len(events)
 	ids, partners, names, deposits := make([]id.ID, n), make([]id.ID, n), make([]string, n), make([]id.ID, n)
 	data, at := make([]string, n), make([]time.Time, n)
 	for i, e := range events {
 		ids[i], partners[i], names[i], deposits[i], data[i], at[i] = e.ID, e.PartnerID, string(e.Name), e.DepositID, string(e.Data), e.CreatedAt
 	}
-	batch := &pgx.Batch{}
-	batch.Queue(`INSERT INTO events (id, partner_id, name, deposit_id, data, created_at)
+	t.queue.Queue(`INSERT INTO events (id, partner_id, name, deposit_id, data, created_at)
 		SELECT e.id, e.partner_id, e.name, nullif(e.deposit_id, '00000000-0000-0000-0000-000000000000'), e.data, e.created_at
 		FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::timestamptz[]) AS e(id, partner_id, name, deposit_id, data, created_at)
 		ON CONFLICT (partner_id, id) DO NOTHING`, ids, partners, names, deposits, data, at)
-	batch.Queue(`SELECT `+endpointColumns+` FROM webhook_subscriptions s
+	collect(t, &endpoints, scanEndpoint, `SELECT `+endpointColumns+` FROM webhook_subscriptions s
 		WHERE s.partner_id = ANY ($1) AND s.deleted_at IS NULL ORDER BY s.id FOR KEY SHARE`, distinct(partners))
-	results := tx.SendBatch(ctx, batch)
-	defer func() { _ = results.Close() }()
-	if _, err := results.Exec(); err != nil {
-		return nil, err
-	}
-	rows, err := results.Query()
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, scanEndpoint)
+	return endpoints, t.flush(ctx)
 }
 
 func distinct(ids []id.ID) []id.ID {
@@ -197,9 +186,10 @@ func orNull(t time.Time) *time.Time {
 	return &t
 }
 
-func insertDeliveries(ctx context.Context, tx pgx.Tx, planned []ports.NewDelivery, lease time.Duration) ([]ports.Claim, error) {
+// insertDeliveries queues what was planned; claims has those that were admitted once that is flushed.
+func insertDeliveries(t *tx, planned []ports.NewDelivery, lease time.Duration, claims *[]ports.Claim) {
 	if len(planned) == 0 {
-		return nil, nil
+		return
 	}
 	n := len(planned)
 	ids, subs, events, deposits := make([]id.ID, n), make([]id.ID, n), make([]id.ID, n), make([]id.ID, n)
@@ -210,7 +200,7 @@ func insertDeliveries(ctx context.Context, tx pgx.Tx, planned []ports.NewDeliver
 		names[i], bodies[i], at[i] = string(d.Event), d.Body, d.Source.CommittedAt
 		states[i], parked[i], created[i] = int16(d.State), d.Parked, d.ID.Time()
 	}
-	rows, err := tx.Query(ctx, `
+	t.queue.Queue(`
 		INSERT INTO deliveries (id, subscription_id, created_at, event_id, event, deposit_id, state, seq, due_at, body, event_at)
 		SELECT n.id, n.sub, n.created_at, n.event_id, n.event, nullif(n.deposit_id, '00000000-0000-0000-0000-000000000000'), n.state, n.state,
 			CASE WHEN n.state = 1 THEN now() + $10::interval WHEN NOT n.parked THEN now() END, n.body, n.event_at
@@ -218,18 +208,15 @@ func insertDeliveries(ctx context.Context, tx pgx.Tx, planned []ports.NewDeliver
 			AS n(id, sub, event_id, event, deposit_id, state, parked, body, event_at, created_at)
 		ON CONFLICT (subscription_id, id) DO NOTHING
 		RETURNING id, subscription_id, seq, state`,
-		ids, subs, events, names, deposits, states, parked, bodies, at, lease, created)
-	if err != nil {
-		return nil, err
-	}
-	claims := make([]ports.Claim, 0, n)
-	var c ports.Claim
-	var state webhook.State
-	_, err = pgx.ForEachRow(rows, []any{&c.DeliveryID, &c.SubscriptionID, &c.Seq, &state}, func() error {
-		if state == webhook.Dispatched {
-			claims = append(claims, c)
-		}
-		return nil
+		ids, subs, events, names, deposits, states, parked, bodies, at, lease, created).Query(func(rows pgx.Rows) error {
+		var c ports.Claim
+		var state webhook.State
+		_, err := pgx.ForEachRow(rows, []any{&c.DeliveryID, &c.SubscriptionID, &c.Seq, &state}, func() error {
+			if state == webhook.Dispatched {
+				*claims = append(*claims, c)
+			}
+			return nil
+		})
+		return err
 	})
-	return claims, err
 }

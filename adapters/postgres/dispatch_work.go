@@ -81,25 +81,23 @@ func (s *Dispatch) Record(ctx context.Context, outcomes []ports.Outcome, adjust 
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	if len(adjust) == 0 {
-		settled, err = record(ctx, s.pool, outcomes)
-		return settled, nil, translate(err)
+		batch := &pgx.Batch{}
+		record(batch, outcomes, &settled)
+		return settled, nil, translate(s.pool.SendBatch(ctx, batch).Close())
 	}
-	err = inTx(ctx, s.pool, func(tx pgx.Tx) error {
-		if health, err = adjustHealth(ctx, tx, outcomes, adjust, limit); err != nil {
+	err = pipelined(ctx, s.pool, func(t *tx) (err error) {
+		if health, err = adjustHealth(ctx, t, outcomes, adjust, limit); err != nil {
 			return err
 		}
-		settled, err = record(ctx, tx, outcomes)
+		record(t.queue, outcomes, &settled)
 		failpoint.Hit("record.writing")
-		return err
+		return t.commit(ctx)
 	})
 	return settled, health, err
 }
 
-type querier interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-}
-
-func record(ctx context.Context, q querier, outcomes []ports.Outcome) ([]bool, error) {
+// record queues what becomes of the outcomes; settled has, once that is sent, which of them took effect.
+func record(batch *pgx.Batch, outcomes []ports.Outcome, settled *[]bool) {
 	n := len(outcomes)
 	index, subs, ids, seqs, states, waits := make([]int32, n), make([]id.ID, n), make([]id.ID, n), make([]int32, n), make([]int16, n), make([]time.Duration, n)
 	numbers, started, took := make([]int32, n), make([]time.Time, n), make([]int32, n)
@@ -115,7 +113,7 @@ func record(ctx context.Context, q querier, outcomes []ports.Outcome) ([]bool, e
 			statuses[i] = &status
 		}
 	}
-	rows, err := q.Query(ctx, `
+	batch.Queue(`
 		WITH o AS (
 			SELECT * FROM unnest($1::int4[], $2::uuid[], $3::int4[], $4::int2[], $5::interval[], $6::int4[], $7::timestamptz[], $8::int4[], $9::text[], $10::int2[], $11::text[], $12::text[], $13::uuid[])
 				AS o(n, id, seq, state, wait, number, started_at, duration_ms, result, status, snippet, detail, sub)),
@@ -132,32 +130,26 @@ func record(ctx context.Context, q querier, outcomes []ports.Outcome) ([]bool, e
 			SELECT o.id, o.number, o.started_at, o.duration_ms, o.result, o.status, o.snippet, o.detail FROM o
 			WHERE o.state <> 2 OR o.n NOT IN (SELECT n FROM settled))
 		SELECT n FROM settled`,
-		index, ids, seqs, states, waits, numbers, started, took, results, statuses, snippets, details, subs)
-	if err != nil {
-		return nil, err
-	}
-	settled := make([]bool, n)
-	var i int32
-	_, err = pgx.ForEachRow(rows, []any{&i}, func() error {
-		settled[i] = true
-		return nil
+		index, ids, seqs, states, waits, numbers, started, took, results, statuses, snippets, details, subs).Query(func(rows pgx.Rows) error {
+		*settled = make([]bool, n)
+		var i int32
+		_, err := pgx.ForEachRow(rows, []any{&i}, func() error {
+			(*settled)[i] = true
+			return nil
+		})
+		return err
 	})
-	return settled, err
 }
 
 // adjustHealth locks the subscriptions first and in order, as everything does that touches both them and their deliveries.
-func adjustHealth(ctx context.Context, tx pgx.Tx, outcomes []ports.Outcome, adjust []id.ID, limit int) (map[id.ID]webhook.Health, error) {
-	rows, err := tx.Query(ctx, `SELECT `+endpointColumns+` FROM webhook_subscriptions s WHERE s.id = ANY ($1) ORDER BY s.id FOR NO KEY UPDATE`, adjust)
-	if err != nil {
-		return nil, err
-	}
-	endpoints, err := pgx.CollectRows(rows, scanEndpoint)
-	if err != nil {
+func adjustHealth(ctx context.Context, t *tx, outcomes []ports.Outcome, adjust []id.ID, limit int) (map[id.ID]webhook.Health, error) {
+	var endpoints []ports.Endpoint
+	collect(t, &endpoints, scanEndpoint, `SELECT `+endpointColumns+` FROM webhook_subscriptions s WHERE s.id = ANY ($1) ORDER BY s.id FOR NO KEY UPDATE`, adjust)
+	if err := t.flush(ctx); err != nil {
 		return nil, err
 	}
 	now := time.Now()
 	health := make(map[id.ID]webhook.Health, len(endpoints))
-	batch := &pgx.Batch{}
 	for _, e := range endpoints {
 		h := e.Health
 		for _, o := range outcomes {
@@ -166,16 +158,12 @@ func adjustHealth(ctx context.Context, tx pgx.Tx, outcomes []ports.Outcome, adju
 			}
 		}
 		health[e.ID] = h
-		if h == e.Health {
-			continue
+		if h != e.Health {
+			t.queue.Queue(`UPDATE webhook_subscriptions SET failures = $2, failing_since = $3, slow = $4, quick = $5, holds = $6, held_until = $7, ramp = $8 WHERE id = $1`,
+				e.ID, h.Failures, orNull(h.FailingSince), h.Slow, h.Quick, h.Holds, orNull(h.HeldUntil), h.Ramp)
 		}
-		batch.Queue(`UPDATE webhook_subscriptions SET failures = $2, failing_since = $3, slow = $4, quick = $5, holds = $6, held_until = $7, ramp = $8 WHERE id = $1`,
-			e.ID, h.Failures, orNull(h.FailingSince), h.Slow, h.Quick, h.Holds, orNull(h.HeldUntil), h.Ramp)
 	}
-	if batch.Len() == 0 {
-		return health, nil
-	}
-	return health, tx.SendBatch(ctx, batch).Close()
+	return health, nil
 }
 
 // Release implements ports.WorkStore.
@@ -197,9 +185,9 @@ func (s *Dispatch) Release(ctx context.Context, claims []ports.Claim) error {
 func (s *Dispatch) Disable(ctx context.Context, subscriptionID, mailID id.ID) error {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	return inTx(ctx, s.pool, func(tx pgx.Tx) error {
+	return pipelined(ctx, s.pool, func(t *tx) error {
 		var contact, url string
-		err := tx.QueryRow(ctx, `
+		err := t.QueryRow(ctx, `
 			UPDATE webhook_subscriptions s SET enabled = false, disabled_reason = $2
 			FROM (SELECT l.id FROM webhook_subscriptions l WHERE l.id = $1 FOR UPDATE) locked, partners p
 			WHERE s.id = locked.id AND p.id = s.partner_id AND s.enabled AND s.deleted_at IS NULL AND s.failing_since <= now() - $3::interval
@@ -210,15 +198,15 @@ func (s *Dispatch) Disable(ctx context.Context, subscriptionID, mailID id.ID) er
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `UPDATE deliveries SET due_at = NULL WHERE subscription_id = $1 AND state = 0 AND due_at IS NOT NULL`, subscriptionID); err != nil {
+		t.queue.Queue(`UPDATE deliveries SET due_at = NULL WHERE subscription_id = $1 AND state = 0 AND due_at IS NOT NULL`, subscriptionID)
+		if contact != "" {
+			t.queue.Queue(`INSERT INTO mails (id, recipient, subject, body, created_at, due_at) VALUES ($1, $2, $3, $4, now(), now())`, mailID, contact,
+				"Your webhook was disabled", "For five days every delivery to\n\n  "+url+"\n\nhas failed, so we have disabled webhook "+id.Subscription.Of(subscriptionID)+
+					".\n\nNothing is lost: deliveries are kept and go out once you enable it again.\n")
+		}
+		if err := t.flush(ctx); err != nil { // there may be many: more than a commit has time for
 			return err
 		}
-		if contact == "" {
-			return nil
-		}
-		_, err = tx.Exec(ctx, `INSERT INTO mails (id, recipient, subject, body, created_at, due_at) VALUES ($1, $2, $3, $4, now(), now())`, mailID, contact,
-			"Your webhook was disabled", "For five days every delivery to\n\n  "+url+"\n\nhas failed, so we have disabled webhook "+id.Subscription.Of(subscriptionID)+
-				".\n\nNothing is lost: deliveries are kept and go out once you enable it again.\n")
-		return err
+		return t.commit(ctx)
 	})
 }

@@ -104,6 +104,14 @@ func (t *tx) row(sql string, args []any, dest ...any) *error {
 	return found
 }
 
+// collect queues a query whose rows are in dst after the flush.
+func collect[T any](t *tx, dst *[]T, scan pgx.RowToFunc[T], sql string, args ...any) {
+	t.queue.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
+		*dst, err = pgx.CollectRows(rows, scan)
+		return err
+	})
+}
+
 // later takes statements whose answer nobody waits for.
 func (t *tx) later() deferred { return deferred{t} }
 
@@ -176,22 +184,15 @@ func retry(ctx context.Context, attempt func() error) error {
 	}
 }
 
-// inTx runs fn in a plain transaction of pool, tried again like those of WithinTx; for statements that are sets of rows
-// already and gain nothing from waiting.
-func inTx(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error) error {
-	return retry(ctx, func() error { return once(ctx, pool, fn) })
-}
-
-func once(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error) error {
-	plain, err := pool.Begin(ctx)
-	if err != nil {
-		return translate(err)
-	}
-	finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*finishWithin)
-	defer cancel()
-	defer func() { _ = plain.Rollback(finish) }() // after a commit it does nothing
-	if err := fn(plain); err != nil {
-		return translate(err)
-	}
-	return translate(plain.Commit(finish))
+// pipelined runs fn in a transaction of pool, tried again like those of WithinTx. What fn does not commit is rolled back.
+func pipelined(ctx context.Context, pool *pgxpool.Pool, fn func(*tx) error) error {
+	return retry(ctx, func() error {
+		conn, err := pool.Acquire(ctx)
+		if err != nil {
+			return translate(err)
+		}
+		t := begin(conn)
+		defer t.end(ctx)
+		return translate(fn(t))
+	})
 }

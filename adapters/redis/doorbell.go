@@ -10,8 +10,8 @@ import (
 
 const (
 	doorbellChannel = "svc:doorbell"
-	// ringEvery is the least time between two rings on the wire: a burst of commits is one ring. A relay that found
-	// something looks again by itself, not much later than this.
+	// ringEvery is the least time between two rings on the wire: a burst of commits is one ring, and what is
+	// committed meanwhile has one of its own after it, since a relay that was rung looks but once.
 	ringEvery = 5 * time.Millisecond
 )
 

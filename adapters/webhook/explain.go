@@ -13,7 +13,7 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-const unreadable = "The answer could not be read: it was broken off, was not HTTP, or had headers above 64 KiB."
+const unreadable = "The answer could not be read: it was broken off, was not HTTP, or had headers above 32 KiB."
 
 // explain names the cause of a failed attempt and says it in words that a developer can act on. Addresses of ours and
 // texts from below never show.

@@ -18,7 +18,7 @@ import (
 // Bounds of a response. Headers beyond theirs fail the attempt; of a body no more than maxBody is read, and for no
 // longer than bodyPatience once the status is known.
 const (
-	maxHeaders   = 64 << 10
+	maxHeaders   = 32 << 10
 	maxBody      = 16 << 10
 	bodyPatience = time.Second
 )

@@ -49,7 +49,7 @@ func (d *Dispatcher) relayLoop(ctx context.Context) {
 	}
 }
 
-// drainOutbox relays until a group comes back empty.
+// drainOutbox relays until less than a full group is left. What is committed meanwhile rings again.
 func (d *Dispatcher) drainOutbox(ctx context.Context) {
 	for {
 		n, claims, err := d.Relay.Relay(ctx, d.config.Batch, d.config.Lease, d.plan)
@@ -64,7 +64,10 @@ func (d *Dispatcher) drainOutbox(ctx context.Context) {
 			d.transport.send(ctx, claims, false)
 			failpoint.Hit("relay.enqueued")
 		}
-		if n == 0 || (n < d.config.Batch && !pause(ctx, paceAfter(n))) {
+		if n < d.config.Batch {
+			if n > 0 {
+				pause(ctx, paceAfter(n))
+			}
 			return
 		}
 	}

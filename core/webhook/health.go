@@ -26,8 +26,8 @@ const (
 	slowAttempt  = 2 * time.Second // an attempt of that length costs a lane's slot too dearly
 	quickEnough  = 5               // quick successes that lead back to the fast lane
 	holdFailures = 20              // failures in a row, and …
-	holdAge      = time.Minute     // … their age, from which an endpoint "keeps failing"
-	firstHold    = 5 * time.Second
+	holdAge      = firstHold       // … their age, from which an endpoint "keeps failing"
+	firstHold    = 5 * time.Second // as long as a first retry waits: whatever has failed waits no longer for it
 	longestHold  = 5 * time.Minute
 	// DisableAfter is how long nothing but failures disables a subscription (api.md §5).
 	DisableAfter = 5 * 24 * time.Hour

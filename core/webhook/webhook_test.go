@@ -133,7 +133,7 @@ func TestHealth_TheWayDownAndBack(t *testing.T) {
 	}
 	require.True(t, h.Slow)
 	require.False(t, h.Held(), "a burst of failures is not yet a habit")
-	now = now.Add(time.Minute)
+	now = now.Add(5 * time.Second)
 	h = h.After(fail, limit, now)
 	require.True(t, h.Held())
 	require.Zero(t, h.Room(limit, 512, now))

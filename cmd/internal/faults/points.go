@@ -39,7 +39,7 @@ var points = []point{
 	{name: "api.answering", upTo: 10, http: true},   // after that, before the answer goes out
 	{name: "outbox.committed", upTo: 1},             // in the dispatcher: after the commit of an expiry
 	{name: "relay.taken", upTo: 5},                  // outbox rows deleted, no deliveries yet
-	{name: "relay.inserted", upTo: 5},               // deliveries inserted, not committed
+	{name: "relay.writing", upTo: 5},                // deliveries planned, about to be inserted and committed
 	{name: "relay.committed", upTo: 5},              // committed, no job enqueued
 	{name: "queue.enqueued", upTo: 5},               // some jobs enqueued
 	{name: "relay.enqueued", upTo: 5},               // all
@@ -51,7 +51,7 @@ var points = []point{
 	{name: postUnderWay, upTo: 1},
 	{name: "worker.answered", upTo: 10},              // after the receiver's answer, nothing recorded
 	{name: "record.begun", upTo: 5},                  // the record of a group is to be written
-	{name: "record.writing", upTo: 2},                // written, not committed
+	{name: "record.writing", upTo: 2},                // health read, about to be written and committed
 	{name: "record.committed", upTo: 5},              // committed, the jobs do not know
 	{name: "epoch.noticed", upTo: 1, way: redisLost}, // the loss is marked as seen, nothing done about it
 	{name: "epoch.settled", upTo: 1, way: redisLost}, // just before leases are ended
