@@ -81,7 +81,11 @@ func (r *registry) rooms(endpoints []ports.Endpoint, now time.Time) []ports.Room
 	left := r.total - r.claimed
 	var rooms []ports.Room
 	for _, p := range endpoints {
-		e := r.of(p.ID)
+		e := r.endpoints[p.ID]
+		if e == nil { // forgotten since the scan that found it: what that knew of its health still holds
+			e = r.of(p.ID)
+			e.health = p.Health
+		}
 		if room := min(e.health.Room(r.limit, r.window, now)-e.claimed, left); room > 0 {
 			rooms = append(rooms, ports.Room{SubscriptionID: p.ID, Room: room})
 			left -= room

@@ -24,7 +24,8 @@ type Health struct {
 // Bounds of the health rules.
 const (
 	slowAttempt  = 2 * time.Second // an attempt of that length costs a lane's slot too dearly
-	quickEnough  = 5               // quick successes that lead back to the fast lane
+	quickEnough  = 5               // quick successes that lead back to the fast lane, and failures that lead out of it
+	fewOf        = 8               // the part of its slots that an endpoint has which only fails
 	holdFailures = 20              // failures in a row, and …
 	holdAge      = firstHold       // … their age, from which an endpoint "keeps failing"
 	firstHold    = 5 * time.Second // as long as a first retry waits: whatever has failed waits no longer for it
@@ -92,8 +93,8 @@ func (h Health) afterSuccess(quick bool, limit int) Health {
 	return h
 }
 
-// Room tells how many deliveries may be under way: window in good health, limit in the slow lane, the ramp on the way
-// back, and one, when it is time to probe, while held.
+// Room tells how many deliveries may be under way: window in good health, limit in the slow lane, few while the last
+// answers were failures, the ramp on the way back, and one, when it is time to probe, while held.
 func (h Health) Room(limit, window int, now time.Time) int {
 	switch {
 	case h.Held() && now.Before(h.HeldUntil):
@@ -102,6 +103,8 @@ func (h Health) Room(limit, window int, now time.Time) int {
 		return 1
 	case h.Ramp > 0:
 		return min(h.Ramp, limit)
+	case h.Failures >= quickEnough:
+		return max(limit/fewOf, 1)
 	case h.Slow:
 		return limit
 	default:

@@ -132,6 +132,8 @@ func TestHealth_TheWayDownAndBack(t *testing.T) {
 		h = h.After(fail, limit, now)
 	}
 	require.True(t, h.Slow)
+	require.Equal(t, 8, h.Room(limit, 512, now), "few")
+	require.Equal(t, 1, h.Room(4, 512, now))
 	require.False(t, h.Held(), "a burst of failures is not yet a habit")
 	now = now.Add(5 * time.Second)
 	h = h.After(fail, limit, now)
