@@ -17,9 +17,12 @@ func TestDial_LetsLittleBeUnderWay(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
 	raw, err := c.(*net.TCPConn).SyscallConn()
 	require.NoError(t, err)
-	var size int
-	var failed error
-	require.NoError(t, raw.Control(func(fd uintptr) { size, failed = syscall.GetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF) }))
-	require.NoError(t, failed)
-	require.LessOrEqual(t, size, 2*receiveBuffer, "Linux counts its own overhead in")
+	option := func(level, name int) (value int) {
+		var failed error
+		require.NoError(t, raw.Control(func(fd uintptr) { value, failed = syscall.GetsockoptInt(int(fd), level, name) }))
+		require.NoError(t, failed)
+		return value
+	}
+	require.LessOrEqual(t, option(syscall.SOL_SOCKET, syscall.SO_RCVBUF), 2*receiveBuffer, "Linux counts its own overhead in")
+	require.LessOrEqual(t, option(syscall.IPPROTO_TCP, syscall.TCP_MAXSEG), segment, "over loopback, where it would be 65,483")
 }

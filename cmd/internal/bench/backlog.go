@@ -4,16 +4,32 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 )
 
-// backlog is how one was drained.
+// backlog is how backlogs of one size were drained.
 type backlog struct {
 	n    int
-	rate float64 // deliveries/s
-	cpu  float64 // CPU-seconds per 1,000
+	rate sample // deliveries/s
+	cpu  sample // CPU-seconds per 1,000
+}
+
+// visits orders the drains: every size before and after the larger ones, so that a machine that slows down does so for
+// all, and several times where one is over in a moment.
+func visits(sizes []int) (order []int) {
+	const enough, most = 30_000, 3
+	sizes = slices.Sorted(slices.Values(sizes))
+	for i, n := range sizes {
+		several := slices.Repeat([]int{n}, min(max(enough/n, 1), most))
+		order = slices.Insert(order, len(order)/2, several...)
+		if i < len(sizes)-1 {
+			order = slices.Insert(order, len(order)/2, several...)
+		}
+	}
+	return order
 }
 
 // measureBacklogs drains one backlog after the other. What is compared is the cost of a delivery, so each size begins the
@@ -22,7 +38,7 @@ type backlog struct {
 // and no writes of Postgres outstanding. The rest of the database (partners, deposits, their history) stays.
 func measureBacklogs(ctx context.Context, w *world, o options, r *results) error {
 	const warmUp = 1000
-	for _, n := range o.backlogs {
+	for _, n := range visits(o.backlogs) {
 		if err := w.dispatcher.Stop(grace); err != nil {
 			return err
 		}
@@ -43,11 +59,22 @@ func measureBacklogs(ctx context.Context, w *world, o options, r *results) error
 		if err != nil {
 			return err
 		}
-		b := backlog{n: n, rate: float64(n) / elapsed.Seconds(), cpu: used.total() * 1000 / float64(n)}
-		r.backlogs = append(r.backlogs, b)
-		fmt.Printf("backlog %9d %6.0f deliveries/s, CPU s/1,000 %s, peak memory %s\n", n, b.rate, used.per(n), r.peak(w))
+		rate := float64(n) / elapsed.Seconds()
+		r.drained(n, rate, used.total()*1000/float64(n))
+		fmt.Printf("backlog %9d %6.0f deliveries/s, CPU s/1,000 %s, peak memory %s\n", n, rate, used.per(n), r.peak(w))
 	}
 	return nil
+}
+
+// drained takes note of one drain.
+func (r *results) drained(n int, rate, cpu float64) {
+	i := slices.IndexFunc(r.backlogs, func(b backlog) bool { return b.n == n })
+	if i < 0 {
+		i = len(r.backlogs)
+		r.backlogs = append(r.backlogs, backlog{n: n})
+	}
+	r.backlogs[i].rate = append(r.backlogs[i].rate, rate)
+	r.backlogs[i].cpu = append(r.backlogs[i].cpu, cpu)
 }
 
 // drain has a backlog appear before the waiting dispatcher and waits until it is delivered. All of it becomes visible in

@@ -14,7 +14,7 @@ func isolationRate(t *throughput) int {
 	if t == nil {
 		return least
 	}
-	return int(min(max(share*t.rate, least), most))
+	return int(min(max(share*t.rate.median(), least), most))
 }
 
 func measureIsolation(ctx context.Context, w *world, o options, r *results) error {

@@ -50,12 +50,13 @@ func (r *results) lines() (all []line) {
 		all = append(all, line{target, fmt.Sprintf(measured, args...), holds})
 	}
 	if t := r.throughput; t != nil {
-		add(t.rate >= wantRate, fmt.Sprintf("end to end ≥ %d/s (aim %d)", wantRate, aimRate), "%.0f/s", t.rate)
+		rate, cpu := t.rate.median(), t.cpu.median()
+		add(rate >= wantRate, fmt.Sprintf("end to end ≥ %d/s (aim %d)", wantRate, aimRate), "%.0f/s", rate)
 		if r.floors != nil {
-			share := t.rate / r.floors.jobs
+			share := rate / r.floors.jobs
 			add(share >= wantOfFloor, fmt.Sprintf("end to end ≥ %.2f of the asynq floor", wantOfFloor), "%.2f of %.0f/s", share, r.floors.jobs)
 		}
-		add(t.cpu <= wantCPU, fmt.Sprintf("CPU s per 1,000 ≤ %.1f (aim %.1f)", wantCPU, aimCPU), "%.3f", t.cpu)
+		add(cpu <= wantCPU, fmt.Sprintf("CPU s per 1,000 ≤ %.1f (aim %.1f)", wantCPU, aimCPU), "%.3f", cpu)
 	}
 	if l := r.latency; l != nil {
 		add(l.p50 <= wantP50, fmt.Sprintf("at 20 events/s p50 ≤ %d ms", wantP50), "%.1f ms", l.p50)
@@ -83,18 +84,18 @@ func (r *results) lines() (all []line) {
 	return all
 }
 
-// compare gives the slowest drain, and by how much the dearest delivery cost more CPU than the cheapest.
+// compare gives the slowest size, and by how much a delivery of the dearest one cost more CPU than of the cheapest.
 func compare(all []backlog) (slowest, spread float64) {
-	slowest, least, most := all[0].rate, all[0].cpu, all[0].cpu
+	slowest, least, most := all[0].rate.median(), all[0].cpu.median(), all[0].cpu.median()
 	for _, b := range all {
-		slowest, least, most = min(slowest, b.rate), min(least, b.cpu), max(most, b.cpu)
+		slowest, least, most = min(slowest, b.rate.median()), min(least, b.cpu.median()), max(most, b.cpu.median())
 	}
 	return slowest, most/least - 1
 }
 
-// String gives the ratio and the means it was made of.
+// String gives the ratio and the medians it was made of.
 func (v versus) String() string {
-	return fmt.Sprintf("%.2f×: %.4g against %.4g", v.ratio(), v[1].mean(), v[0].mean())
+	return fmt.Sprintf("%.2f×: %.4g against %.4g", v.ratio(), v[1].median(), v[0].median())
 }
 
 // print writes the table. A target that is missed is no failure of the benchmark: machines differ, and are disturbed.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"partnerdeposits/adapters/system"
@@ -28,11 +29,12 @@ func (m mix) goods(n int) int { return n/m.cycle*m.first + min(n%m.cycle, m.firs
 // sample is one figure, measured several times.
 type sample []float64
 
-func (s sample) mean() (sum float64) {
-	for _, v := range s {
-		sum += v / float64(len(s))
+func (s sample) median() float64 {
+	if len(s) == 0 {
+		return 0
 	}
-	return sum
+	sorted := slices.Sorted(slices.Values(s))
+	return (sorted[(len(s)-1)/2] + sorted[len(s)/2]) / 2
 }
 
 // versus is a figure in two variants: with well-behaved neighbours and with bad ones.
@@ -44,7 +46,7 @@ func (v *versus) add(bad bool, figure float64) {
 }
 
 // ratio of the figure with bad neighbours to that with well-behaved ones.
-func (v versus) ratio() float64 { return v[1].mean() / v[0].mean() }
+func (v versus) ratio() float64 { return v[1].median() / v[0].median() }
 
 func variant(bad bool) int {
 	if bad {
@@ -53,10 +55,10 @@ func variant(bad bool) int {
 	return 0
 }
 
-// alternate measures the variants in turn, a b a b, so that whatever else the machine does falls on both. Each round has
+// alternate measures the variants in turn, a b a b a b, so that whatever else the machine does falls on both. Each round has
 // a dispatcher of its own, and endpoints that are gone afterwards.
 func (w *world) alternate(ctx context.Context, others [2][]string, first, cycle int, measure func(m mix, bad bool) error) error {
-	for round := range 4 {
+	for round := range 6 {
 		bad := round%2 == 1
 		if err := w.restartDispatcher(ctx); err != nil {
 			return err

@@ -10,13 +10,24 @@ import (
 	"partnerdeposits/adapters/system"
 )
 
-// throughput is what came of cancelling deposits as fast as the API takes it.
+// throughput is what came of cancelling deposits as fast as the API takes it, time and again.
 type throughput struct {
-	rate float64 // deliveries/s end to end
-	cpu  float64 // CPU-seconds per 1,000 of them
+	rate sample // deliveries/s end to end
+	cpu  sample // CPU-seconds per 1,000 of them
 }
 
 func measureThroughput(ctx context.Context, w *world, o options, r *results) error {
+	const rounds = 3
+	r.throughput = &throughput{}
+	for range rounds {
+		if err := w.throughput(ctx, o, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *world) throughput(ctx context.Context, o options, r *results) error {
 	t, err := w.newTenancy(ctx, w.sink+"/")
 	if err != nil {
 		return err
@@ -39,9 +50,11 @@ func measureThroughput(ctx context.Context, w *world, o options, r *results) err
 		return err
 	}
 	elapsed, used := time.Since(began), w.usage().since(before)
-	r.throughput = &throughput{rate: float64(o.n) / elapsed.Seconds(), cpu: used.total() * 1000 / float64(o.n)}
+	rate := float64(o.n) / elapsed.Seconds()
+	r.throughput.rate = append(r.throughput.rate, rate)
+	r.throughput.cpu = append(r.throughput.cpu, used.total()*1000/float64(o.n))
 	fmt.Printf("deliver           %6.0f deliveries/s end to end (API alone %.0f/s), CPU s/1,000 %s\n",
-		r.throughput.rate, float64(o.n)/cancelled.Seconds(), used.per(o.n))
+		rate, float64(o.n)/cancelled.Seconds(), used.per(o.n))
 	if extra := w.taken() - took - o.n; extra != 0 {
 		fmt.Printf("                  %d deliveries too many\n", extra)
 	}
