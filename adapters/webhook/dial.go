@@ -20,7 +20,7 @@ const (
 
 // maxDials is how many connections one attempt may make. The transport bounds neither the connections that an endpoint
 // ends with a GOAWAY nor the handshakes they cost.
-const maxDials = 2
+const maxDials = 3
 
 var errTooManyDials = errors.New("webhook: the endpoint ended each connection")
 
