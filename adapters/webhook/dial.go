@@ -12,6 +12,7 @@ import (
 // The stages of an attempt. One that found a kept connection stays at its beginning.
 const (
 	begun int32 = iota
+	queued
 	resolving
 	connecting
 	shaking
@@ -34,7 +35,11 @@ type dialer struct {
 	net     net.Dialer
 	tls     *tls.Config
 	timeout time.Duration
+	gate    gate
 }
+
+// dialsAtOnce bounds the connections being made to one address. The next attempts find the first of them.
+const dialsAtOnce = 8
 
 func newDialer(c Config) *dialer {
 	guard := c.Guard
@@ -58,7 +63,7 @@ func newDialer(c Config) *dialer {
 		config.NextProtos = []string{"h2", "http/1.1"}
 	}
 	return &dialer{
-		tls: config, timeout: c.Timeout + dialPatience,
+		gate: gate{places: dialsAtOnce}, tls: config, timeout: c.Timeout + dialPatience,
 		net: net.Dialer{
 			KeepAlive: 30 * time.Second, Resolver: resolver,
 			ControlContext: func(ctx context.Context, network, address string, raw syscall.RawConn) error {
@@ -104,6 +109,16 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
+	a := attemptOf(ctx)
+	a.stage.Store(queued)
+	leave, err := d.gate.enter(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	if a.Err() != nil { // it found another connection meanwhile, or gave up
+		return nil, a.Err()
+	}
 	plain, err := d.connect(ctx, network, address, shaking)
 	if err != nil {
 		return nil, err
@@ -118,7 +133,7 @@ func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn
 		_ = plain.Close()
 		return nil, handshakeError{err}
 	}
-	attemptOf(ctx).stage.Store(connected)
+	a.stage.Store(connected)
 	return secured, nil
 }
 

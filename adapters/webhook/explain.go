@@ -38,6 +38,8 @@ func explain(err error, a *attempt, timeout time.Duration) (webhook.Result, stri
 
 func waitingFor(stage int32) string {
 	switch stage {
+	case queued:
+		return "the connections to it that were begun before were not ready"
 	case resolving:
 		return "the host name did not resolve in time"
 	case connecting:
