@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -19,9 +20,15 @@ import (
 
 func dispatchOver(t *testing.T, databaseURL string) *postgres.Dispatch {
 	t.Helper()
+	return dispatchWith(t, databaseURL, postgres.PoolOptions{})
+}
+
+func dispatchWith(t *testing.T, databaseURL string, o postgres.PoolOptions) *postgres.Dispatch {
+	t.Helper()
 	cipher, err := secrets.Open(secrets.DevelopmentKeyset)
 	require.NoError(t, err)
-	return postgres.NewDispatch(poolWith(t, databaseURL, postgres.PoolOptions{Settings: postgres.DispatchSettings}), cipher)
+	o.Settings = postgres.DispatchSettings
+	return postgres.NewDispatch(poolWith(t, databaseURL, o), cipher)
 }
 
 // A NAT or a proxy that forgets a connection leaves it open: no answer comes, and no end of the connection either.
@@ -71,6 +78,51 @@ func TestDispatch_AnswersThatGetLost_AreWaitedForNoLongerThanPatience(t *testing
 			require.Failf(t, "it waits for ever", "%s", name)
 		}
 	}
+}
+
+// One failing endpoint is noted a hundred times a second; the relay goes on meanwhile, but not while one is disabled.
+func TestDispatch_RelayAndHealth_DoNotWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	store, pool := newStore(t, postgres.Options{})
+	from := origin(t, store)
+	sub := webhook.Subscription{ID: portstest.NewID(), PartnerID: from.PartnerID, URL: "https://example.com", Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
+	do(t, store, func(ctx context.Context, r ports.Repositories) error {
+		return errors.Join(r.Outbox.Append(ctx, event(from.PartnerID, portstest.NewID())), r.Subscriptions.Insert(ctx, sub, "svc_whsec_k"))
+	})
+	s := dispatchWith(t, pool.Config().ConnString(), postgres.PoolOptions{LockTimeout: 200 * time.Millisecond})
+	held := func(mode string, meanwhile func()) {
+		tx, err := pool.Begin(t.Context())
+		require.NoError(t, err)
+		defer func() { require.NoError(t, tx.Rollback(t.Context())) }()
+		tag, err := tx.Exec(t.Context(), `SELECT FROM webhook_subscriptions WHERE id = $1 FOR `+mode, sub.ID)
+		require.NoError(t, err)
+		require.EqualValues(t, 1, tag.RowsAffected())
+		meanwhile()
+	}
+	var claims []ports.Claim
+	held("NO KEY UPDATE", func() {
+		var err error
+		_, claims, err = s.Relay(t.Context(), 10, time.Hour, func(events []ports.Event, _ []ports.Endpoint) []ports.NewDelivery {
+			return []ports.NewDelivery{{ID: webhook.OriginalID(events[0].ID, sub.ID), Endpoint: sub.ID, Event: events[0].Name, Source: &events[0], Body: []byte("{}"), State: webhook.Dispatched}}
+		})
+		require.NoError(t, err)
+		require.Len(t, claims, 1)
+	})
+	held("KEY SHARE", func() {
+		failed := ports.Outcome{
+			Claim: claims[0], Verdict: webhook.Verdict{State: webhook.Waiting, Wait: time.Hour},
+			Attempt: webhook.Attempt{Number: 1, Result: webhook.ResultTimeout, StartedAt: time.Now()},
+		}
+		settled, health, err := s.Record(t.Context(), []ports.Outcome{failed}, []id.ID{sub.ID}, 64)
+		require.NoError(t, err)
+		require.Equal(t, []bool{true}, settled)
+		require.Equal(t, 1, health[sub.ID].Failures)
+	})
+	_, err := pool.Exec(t.Context(), `UPDATE webhook_subscriptions SET failing_since = now() - interval '6 days' WHERE id = $1`, sub.ID)
+	require.NoError(t, err)
+	held("KEY SHARE", func() {
+		require.ErrorIs(t, s.Disable(t.Context(), sub.ID, portstest.NewID()), fault.ErrUnavailable, "a relay has read that it is enabled")
+	})
 }
 
 // Whoever has a claim that was taken back is late, and nobody else has it before the grace is over.
