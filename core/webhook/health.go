@@ -7,8 +7,8 @@ import "time"
 //
 //	          slow or failed            keeps failing                 probe succeeds
 //	fast lane ──────────────▶ slow lane ─────────────▶ held: one probe ─────────────▶ ramp 1, 2, 4, …
-//	    ▲                         │                     ▲     │ fails: twice the wait      │
-//	    └── quick successes ──────┘                     └─────┴────────── fails ───────────┤
+//	    ▲                         │                     ▲     │ fails: twice the wait      │ fails: half
+//	    └── quick successes ──────┘                     └─────┴────── keeps failing ───────┤
 //	    ▲                                                                                  │
 //	    └───────────────────────────────── at the cap ─────────────────────────────────────┘
 type Health struct {
@@ -27,8 +27,8 @@ const (
 	quickEnough  = 5               // quick successes that lead back to the fast lane, and failures that lead out of it
 	fewOf        = 8               // the part of its slots that an endpoint has which only fails
 	holdFailures = 20              // failures in a row, and …
-	holdAge      = firstHold       // … their age, from which an endpoint "keeps failing"
-	firstHold    = 5 * time.Second // as long as a first retry waits: whatever has failed waits no longer for it
+	holdAge      = 5 * time.Second // … their age, from which an endpoint "keeps failing": as long as a first retry waits
+	firstHold    = time.Second     // doubled by each probe that fails, so nobody waits longer than the endpoint was away
 	longestHold  = 5 * time.Minute
 	// DisableAfter is how long nothing but failures disables a subscription (api.md §5).
 	DisableAfter = 5 * 24 * time.Hour
@@ -58,6 +58,10 @@ func (h Health) After(a Attempt, limit int, now time.Time) Health {
 	}
 	h.Slow = h.Slow || !quick || h.Failures >= quickEnough
 	keepsFailing := h.Failures >= holdFailures && now.Sub(h.FailingSince) >= holdAge
+	if h.Ramp > 0 && h.Failures < quickEnough { // one that fails now and then comes back all the same
+		h.Ramp = max(h.Ramp/2, 1)
+		return h
+	}
 	if h.Held() || h.Ramp > 0 || keepsFailing {
 		if now.Before(h.HeldUntil) { // a straggler from before the hold tells nothing new
 			return h

@@ -145,12 +145,18 @@ func TestHealth_TheWayDownAndBack(t *testing.T) {
 	now = h.HeldUntil
 	require.Equal(t, 1, h.Room(limit, 512, now), "one probe")
 	h = h.After(fail, limit, now)
-	require.Equal(t, 10*time.Second, h.HeldUntil.Sub(now), "twice the wait")
+	require.Equal(t, 2*time.Second, h.HeldUntil.Sub(now), "twice the wait")
 	now = h.HeldUntil
 	for _, room := range []int{1, 2, 4, 8, 16, 32} {
 		h = h.After(ok, limit, now)
 		require.Equal(t, room, h.Room(limit, 512, now))
 	}
+	once := h.After(fail, limit, now)
+	require.Equal(t, 16, once.Room(limit, 512, now), "half as many")
+	for range 4 {
+		once = once.After(fail, limit, now)
+	}
+	require.Zero(t, once.Room(limit, 512, now), "away again")
 	h = h.After(ok, limit, now)
 	require.Equal(t, 512, h.Room(limit, 512, now))
 	require.True(t, h.Clean(), "%+v", h)
