@@ -38,7 +38,7 @@ type dialer struct {
 	gate    gate
 }
 
-// dialsAtOnce bounds the connections being made to one address. The next attempts find the first of them.
+// dialsAtOnce bounds the handshakes under way with one address; bare connections cost too little to wait for one another.
 const dialsAtOnce = 8
 
 func newDialer(c Config) *dialer {
