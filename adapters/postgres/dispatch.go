@@ -34,8 +34,7 @@ type Dispatch struct {
 	cipher   Cipher
 	patience time.Duration
 
-	looked  floors[struct{}, int]    // 0: at all of the outbox; otherwise at what is fresh
-	outbox  floors[struct{}, id.ID]  // by id of the event
+	outbox  outboxLooks
 	waiting floors[id.ID, time.Time] // of an endpoint, by due_at
 	leased  floors[struct{}, int]    // 0: from the start; otherwise what ran out lately
 }
@@ -61,19 +60,17 @@ func (s *Dispatch) bounded(ctx context.Context) (context.Context, context.Cancel
 	return context.WithTimeout(ctx, s.patience)
 }
 
-// freshSpan bounds the first look at the outbox from below: rows die by the thousand at the old end of its index, and
-// only a look that found nothing fresh wades through them, for what is older or was written with a slow clock.
-const freshSpan = 5 * time.Second
-
 // Pending reports whether the outbox has anything to relay: the cheap question of an idle relay.
 func (s *Dispatch) Pending(ctx context.Context) (bool, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	var any bool
-	all := s.looked.begin(struct{}{}) == 0
-	err := s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM outbox
-		WHERE event_id >= CASE WHEN $1 THEN '00000000-0000-0000-0000-000000000000'::uuid ELSE uuid_floor(now() - $2::interval) END)`, all, freshSpan).Scan(&any)
-	s.looked.found(struct{}{}, 1, err == nil)
+	from := s.outbox.begin()
+	err := s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM outbox WHERE event_id >= least($1, uuid_floor(now() - $2::interval)))`,
+		from[:], freshSpan).Scan(&any)
+	if err == nil {
+		s.outbox.saw(from, any)
+	}
 	return any, translate(err)
 }
 
@@ -81,7 +78,12 @@ func (s *Dispatch) Pending(ctx context.Context) (bool, error) {
 func (s *Dispatch) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event, []ports.Endpoint) []ports.NewDelivery) (relayed int, claims []ports.Claim, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	err = pipelined(ctx, s.pool, func(t *tx) error {
+	err = pipelined(ctx, s.pool, func(t *tx) (err error) {
+		defer func() {
+			if err != nil {
+				s.outbox.failed()
+			}
+		}()
 		relayed, claims = 0, nil
 		events, err := s.takeOutbox(ctx, t, limit)
 		if err != nil || len(events) == 0 {
@@ -103,38 +105,19 @@ func (s *Dispatch) Relay(ctx context.Context, limit int, lease time.Duration, pl
 	return relayed, claims, nil
 }
 
+// takeOutbox takes the oldest events, so that nobody's wait for those that keep coming in.
 func (s *Dispatch) takeOutbox(ctx context.Context, t *tx, limit int) (events []ports.Event, err error) {
-	const take = `
+	from := s.outbox.begin()
+	collect(t, &events, pgx.RowToStructByPos[ports.Event], `
 		DELETE FROM outbox WHERE event_id = ANY (ARRAY (
-			SELECT event_id FROM outbox WHERE event_id >= CASE WHEN $2 THEN uuid_floor(now() - $3::interval) ELSE $4 END
+			SELECT event_id FROM outbox WHERE event_id >= least($2, uuid_floor(now() - $3::interval))
 			ORDER BY event_id LIMIT $1 FOR UPDATE SKIP LOCKED))
-		RETURNING event_id, partner_id, name, deposit_id, data, created_at, committed_at`
-	for _, fresh := range []bool{true, false} {
-		var from id.ID
-		if !fresh {
-			from = s.outbox.begin(struct{}{})
-		}
-		collect(t, &events, pgx.RowToStructByPos[ports.Event], take, limit, fresh, freshSpan, from[:])
-		if err := t.flush(ctx); err != nil {
-			return nil, err
-		}
-		if !fresh {
-			s.outbox.found(struct{}{}, lowestID(events), len(events) > 0)
-		}
-		if len(events) > 0 {
-			return events, nil
-		}
+		RETURNING event_id, partner_id, name, deposit_id, data, created_at, committed_at`, limit, from[:], freshSpan)
+	if err := t.flush(ctx); err != nil {
+		return nil, err
 	}
-	return nil, nil
-}
-
-func lowestID(events []ports.Event) (lowest id.ID) {
-	for i, e := range events {
-		if i == 0 || bytes.Compare(e.ID[:], lowest[:]) < 0 {
-			lowest = e.ID
-		}
-	}
-	return lowest
+	s.outbox.took(from, events, limit)
+	return events, nil
 }
 
 // fileEvents keeps the events and reads the subscriptions of their partners, locked so that none is deleted or disabled

@@ -2,7 +2,9 @@ package postgres_test
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -123,6 +125,37 @@ func TestDispatch_RelayAndHealth_DoNotWaitForEachOther(t *testing.T) {
 	held("KEY SHARE", func() {
 		require.ErrorIs(t, s.Disable(t.Context(), sub.ID, portstest.NewID()), fault.ErrUnavailable, "a relay has read that it is enabled")
 	})
+}
+
+// What came in while no relay ran has waited longest; behind a stream of fresh events it would wait for a quiet moment.
+func TestRelay_TakesTheOldestFirst(t *testing.T) {
+	t.Parallel()
+	store, pool := newStore(t, postgres.Options{})
+	from := origin(t, store)
+	s := dispatchOver(t, pool.Config().ConnString())
+	appended := func(age time.Duration) id.ID {
+		e := event(from.PartnerID, portstest.NewID())
+		floor := fmt.Sprintf("%012x", time.Now().Add(-age).UnixMilli())
+		_, err := hex.Decode(e.ID[:6], []byte(floor))
+		require.NoError(t, err)
+		do(t, store, func(ctx context.Context, r ports.Repositories) error { return r.Outbox.Append(ctx, e) })
+		return e.ID
+	}
+	relay := func(limit int) (got []id.ID) {
+		_, _, err := s.Relay(t.Context(), limit, time.Hour, func(events []ports.Event, _ []ports.Endpoint) []ports.NewDelivery {
+			for _, e := range events {
+				got = append(got, e.ID)
+			}
+			return nil
+		})
+		require.NoError(t, err)
+		return got
+	}
+	now, old, older := appended(0), appended(time.Minute), appended(time.Hour)
+	require.Equal(t, []id.ID{older}, relay(1))
+	require.Equal(t, []id.ID{old}, relay(1))
+	require.Equal(t, []id.ID{now}, relay(1))
+	require.Empty(t, relay(1))
 }
 
 // Whoever has a claim that was taken back is late, and nobody else has it before the grace is over.
