@@ -62,7 +62,7 @@ func stormsOf(list []point, dice *rand.Rand) (rounds []round) {
 	for _, p := range list {
 		under := p.way
 		if under == expired {
-			under = underLoad // a long storm has leases that run out
+			under = underLoad // the others go on meanwhile
 		}
 		byWay[under] = append(byWay[under], p)
 	}

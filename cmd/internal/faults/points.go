@@ -103,7 +103,10 @@ func (w *world) storm(ctx context.Context, lists map[*node][]point, dice *rand.R
 func (w *world) killAt(ctx context.Context, n *node, p point, dice *rand.Rand) (reached bool, err error) {
 	patience := 20 * time.Second
 	if p.way == expired {
-		patience = w.lease() + 20*time.Second
+		if err := w.leaveLeases(ctx, n); err != nil {
+			return false, err
+		}
+		patience += w.lease()
 	}
 	reached, err = n.dieAt(ctx, p.name, 1+dice.IntN(p.upTo), patience*w.o.slack())
 	if err != nil || !reached {
@@ -111,6 +114,15 @@ func (w *world) killAt(ctx context.Context, n *node, p point, dice *rand.Rand) (
 	}
 	w.hit(p)
 	return true, n.start(ctx, n.http)
+}
+
+// leaveLeases kills a dispatcher with claims in its hands, whose leases will run out.
+func (w *world) leaveLeases(ctx context.Context, n *node) error {
+	reached, err := n.dieAt(ctx, "worker.loaded", 1, 20*time.Second*w.o.slack())
+	if err != nil || !reached {
+		return err
+	}
+	return n.start(ctx, false)
 }
 
 // awaitNodes waits until every process is ready.
