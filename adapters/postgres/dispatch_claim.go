@@ -56,17 +56,13 @@ func (s *Dispatch) Claim(ctx context.Context, rooms []ports.Room, lease time.Dur
 	if err != nil {
 		return nil, translate(err)
 	}
-	var claims []ports.Claim
-	var c ports.Claim
 	var dueAt time.Time
 	lowest := map[id.ID]time.Time{}
-	_, err = pgx.ForEachRow(rows, []any{&c.DeliveryID, &c.SubscriptionID, &c.Seq, &dueAt}, func() error {
-		claims = append(claims, c)
+	claims, err := readClaims(rows, func(c ports.Claim) {
 		if l, known := lowest[c.SubscriptionID]; !known || dueAt.Before(l) {
 			lowest[c.SubscriptionID] = dueAt
 		}
-		return nil
-	})
+	}, &dueAt)
 	for _, sub := range subs {
 		l, taken := lowest[sub]
 		s.waiting.found(sub, l, taken)
@@ -92,15 +88,12 @@ func (s *Dispatch) ClaimUrgent(ctx context.Context, limit int, lease time.Durati
 	if err != nil {
 		return nil, 0, translate(err)
 	}
-	var c ports.Claim
 	var again bool
-	_, err = pgx.ForEachRow(rows, []any{&c.DeliveryID, &c.SubscriptionID, &c.Seq, &again}, func() error {
-		claims = append(claims, c)
+	claims, err = readClaims(rows, func(ports.Claim) {
 		if again {
 			recovered++
 		}
-		return nil
-	})
+	}, &again)
 	s.leased.found(struct{}{}, 1, err == nil)
 	return claims, recovered, translate(err)
 }
@@ -112,13 +105,19 @@ func (s *Dispatch) claims(ctx context.Context, sql string, args ...any) ([]ports
 	if err != nil {
 		return nil, translate(err)
 	}
-	var claims []ports.Claim
+	claims, err := readClaims(rows, func(ports.Claim) {})
+	return claims, translate(err)
+}
+
+// readClaims collects claims. What a row has after its claim is in extra when note is called for it.
+func readClaims(rows pgx.Rows, note func(ports.Claim), extra ...any) (claims []ports.Claim, err error) {
 	var c ports.Claim
-	_, err = pgx.ForEachRow(rows, []any{&c.DeliveryID, &c.SubscriptionID, &c.Seq}, func() error {
+	_, err = pgx.ForEachRow(rows, append([]any{&c.DeliveryID, &c.SubscriptionID, &c.Seq}, extra...), func() error {
 		claims = append(claims, c)
+		note(c)
 		return nil
 	})
-	return claims, translate(err)
+	return claims, err
 }
 
 // UnderWay implements ports.ClaimStore. Leases that ran out a while ago are no longer looked at: ClaimUrgent has

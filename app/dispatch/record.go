@@ -24,7 +24,7 @@ func (d *Dispatcher) record(ctx context.Context, outcomes []ports.Outcome) ([]re
 		switch {
 		case err == nil:
 			failpoint.Hit("record.committed")
-			d.endpoints.adjust(health)
+			d.adjust(ctx, health)
 			d.disableFailing(ctx, health)
 			return d.settle(outcomes, settled), nil
 		case errors.Is(err, fault.ErrUnavailable):

@@ -53,13 +53,21 @@ func (r *registry) observe(endpoints []ports.Endpoint) {
 	}
 }
 
-// adjust takes over the health that was just recorded.
-func (r *registry) adjust(health map[id.ID]webhook.Health) {
+// adjust takes over the health that was just recorded. It hands out the slots that this opened, and takes from those who
+// wait for one of an endpoint that is held: it is to be probed, not to be sent what was claimed before it was.
+func (r *registry) adjust(health map[id.ID]webhook.Health) (slotted, surplus []task) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for sub, h := range health {
-		r.of(sub).health = h
+		e := r.of(sub)
+		e.health = h
+		if h.Held() {
+			surplus = append(surplus, e.waiting...)
+			e.waiting = nil
+		}
+		slotted = append(slotted, r.handOut(e)...)
 	}
+	return slotted, surplus
 }
 
 // admit takes one place in the endpoint's window, if there is one.
@@ -194,7 +202,7 @@ func (r *registry) slot(t task) (taken bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.of(t.claim.SubscriptionID)
-	if e.posting >= r.limit && !t.urgent {
+	if e.posting >= e.health.Slots(r.limit) && !t.urgent {
 		e.waiting = append(e.waiting, t)
 		return false
 	}
@@ -202,15 +210,21 @@ func (r *registry) slot(t task) (taken bool) {
 	return true
 }
 
-// next hands the slot to a task that waits for it, or gives it back.
-func (r *registry) next(sub id.ID) (t task, ok bool) {
+// next gives a slot back and hands out what is free to tasks that wait.
+func (r *registry) next(sub id.ID) []task {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.of(sub)
-	if len(e.waiting) == 0 || e.posting > r.limit {
-		e.posting--
-		return task{}, false
+	e.posting--
+	return r.handOut(e)
+}
+
+// handOut takes free slots for tasks that wait. Somebody waits only while a slot is taken, and whoever has it comes by.
+func (r *registry) handOut(e *endpoint) (slotted []task) {
+	for len(e.waiting) > 0 && e.posting < e.health.Slots(r.limit) {
+		slotted = append(slotted, e.waiting[0])
+		e.waiting = e.waiting[1:]
+		e.posting++
 	}
-	t, e.waiting = e.waiting[0], e.waiting[1:]
-	return t, true
+	return slotted
 }

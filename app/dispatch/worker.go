@@ -95,7 +95,7 @@ func (d *Dispatcher) preload(ctx context.Context, tasks []task) {
 func (d *Dispatcher) work(ctx context.Context, t task) {
 	defer d.posts.Done()
 	outcome, posted := d.attempt(ctx, t)
-	if next, ok := d.endpoints.next(t.claim.SubscriptionID); ok {
+	for _, next := range d.endpoints.next(t.claim.SubscriptionID) {
 		go d.work(ctx, next)
 	}
 	if posted && !d.leftToQueue(outcome) {
@@ -104,6 +104,11 @@ func (d *Dispatcher) work(ctx context.Context, t task) {
 				"delivery", id.Delivery.Of(t.claim.DeliveryID), "error", err)
 		}
 	}
+	d.over(t)
+}
+
+// over gives up what a task held of this process.
+func (d *Dispatcher) over(t task) {
 	d.endpoints.finish(t.claim)
 	t.done()
 	d.signalFreed()
@@ -184,9 +189,33 @@ func (d *Dispatcher) load(ctx context.Context, claims []ports.Claim) ([]ports.Lo
 	return d.Work.Load(ctx, claims)
 }
 
-// release gives the claim up; where that fails the lease runs out.
-func (d *Dispatcher) release(ctx context.Context, c ports.Claim) {
-	if err := d.Work.Release(ctx, []ports.Claim{c}); err != nil {
-		d.complain(ctx, "release a delivery", err)
+// release gives claims up; where that fails their leases run out.
+func (d *Dispatcher) release(ctx context.Context, claims ...ports.Claim) {
+	if err := d.Work.Release(ctx, claims); err != nil {
+		d.complain(ctx, "release deliveries", err)
+	}
+}
+
+// adjust has the health that was recorded take effect on what is in this process's hands.
+func (d *Dispatcher) adjust(ctx context.Context, health map[id.ID]webhook.Health) {
+	slotted, surplus := d.endpoints.adjust(health)
+	for _, t := range slotted {
+		go d.work(ctx, t)
+	}
+	if len(surplus) > 0 {
+		go d.giveBack(ctx, surplus)
+	}
+}
+
+// giveBack has deliveries wait in the table instead of here: their endpoint is held.
+func (d *Dispatcher) giveBack(ctx context.Context, surplus []task) {
+	claims := make([]ports.Claim, len(surplus))
+	for i, t := range surplus {
+		claims[i] = t.claim
+	}
+	d.release(ctx, claims...)
+	for _, t := range surplus {
+		d.over(t)
+		d.posts.Done()
 	}
 }

@@ -97,20 +97,29 @@ func (h Health) afterSuccess(quick bool, limit int) Health {
 	return h
 }
 
-// Room tells how many deliveries may be under way: window in good health, limit in the slow lane, few while the last
-// answers were failures, the ramp on the way back, and one, when it is time to probe, while held.
-func (h Health) Room(limit, window int, now time.Time) int {
+// Slots tells how many POSTs may be under way at once: limit, few while the last answers were failures, the ramp on the
+// way back, and one while held.
+func (h Health) Slots(limit int) int {
 	switch {
-	case h.Held() && now.Before(h.HeldUntil):
-		return 0
 	case h.Held():
 		return 1
 	case h.Ramp > 0:
 		return min(h.Ramp, limit)
 	case h.Failures >= quickEnough:
 		return max(limit/fewOf, 1)
-	case h.Slow:
+	default:
 		return limit
+	}
+}
+
+// Room tells how many deliveries may be claimed: window in good health, as many as there are slots in any other, and none
+// until it is time to probe.
+func (h Health) Room(limit, window int, now time.Time) int {
+	switch {
+	case now.Before(h.HeldUntil):
+		return 0
+	case h.Slow || h.Failures >= quickEnough || h.Held() || h.Ramp > 0:
+		return h.Slots(limit)
 	default:
 		return window
 	}

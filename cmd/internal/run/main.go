@@ -39,6 +39,7 @@ func main(environ []string, stderr io.Writer, build func(ctx context.Context, cf
 	ctx, stop := Signals()
 	defer stop()
 	log := Logger(stderr, cfg)
+	adoptStandardLog(log)
 	process, err := build(ctx, cfg, log)
 	if err != nil {
 		return Fail(stderr, err)
@@ -66,4 +67,11 @@ func Logger(w io.Writer, cfg config.Config) *slog.Logger {
 		return slog.New(slog.NewTextHandler(w, options))
 	}
 	return slog.New(slog.NewJSONHandler(w, options))
+}
+
+// adoptStandardLog has what libraries write to the standard logger come out of log, in its form. net/http tells there of
+// endpoints that break HTTP, in their own bytes and as often as they do: it is for debugging.
+func adoptStandardLog(log *slog.Logger) {
+	slog.SetLogLoggerLevel(slog.LevelDebug)
+	slog.SetDefault(log)
 }
