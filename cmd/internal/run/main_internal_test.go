@@ -3,7 +3,7 @@ package run
 import (
 	"bytes"
 	"encoding/json"
-	stdlog "log"
+	stdlog "log" //nolint:depguard // what this is about
 	"log/slog"
 	"testing"
 
