@@ -127,35 +127,59 @@ func TestDispatch_RelayAndHealth_DoNotWaitForEachOther(t *testing.T) {
 	})
 }
 
+// appendAged puts an event into the outbox whose id is as old as that.
+func appendAged(t *testing.T, store *postgres.Store, partnerID id.ID, age time.Duration) id.ID {
+	t.Helper()
+	e := event(partnerID, portstest.NewID())
+	floor := fmt.Sprintf("%012x", time.Now().Add(-age).UnixMilli())
+	_, err := hex.Decode(e.ID[:6], []byte(floor))
+	require.NoError(t, err)
+	do(t, store, func(ctx context.Context, r ports.Repositories) error { return r.Outbox.Append(ctx, e) })
+	return e.ID
+}
+
+// taking notes what a relay takes, and plans nothing.
+func taking(got *[]id.ID) func([]ports.Event, []ports.Endpoint) []ports.NewDelivery {
+	return func(events []ports.Event, _ []ports.Endpoint) []ports.NewDelivery {
+		for _, e := range events {
+			*got = append(*got, e.ID)
+		}
+		return nil
+	}
+}
+
 // What came in while no relay ran has waited longest; behind a stream of fresh events it would wait for a quiet moment.
 func TestRelay_TakesTheOldestFirst(t *testing.T) {
 	t.Parallel()
 	store, pool := newStore(t, postgres.Options{})
 	from := origin(t, store)
 	s := dispatchOver(t, pool.Config().ConnString())
-	appended := func(age time.Duration) id.ID {
-		e := event(from.PartnerID, portstest.NewID())
-		floor := fmt.Sprintf("%012x", time.Now().Add(-age).UnixMilli())
-		_, err := hex.Decode(e.ID[:6], []byte(floor))
+	now, old, older := appendAged(t, store, from.PartnerID, 0), appendAged(t, store, from.PartnerID, time.Minute), appendAged(t, store, from.PartnerID, time.Hour)
+	var got []id.ID
+	for range 4 {
+		_, _, err := s.Relay(t.Context(), 1, time.Hour, taking(&got))
 		require.NoError(t, err)
-		do(t, store, func(ctx context.Context, r ports.Repositories) error { return r.Outbox.Append(ctx, e) })
-		return e.ID
 	}
-	relay := func(limit int) (got []id.ID) {
-		_, _, err := s.Relay(t.Context(), limit, time.Hour, func(events []ports.Event, _ []ports.Endpoint) []ports.NewDelivery {
-			for _, e := range events {
-				got = append(got, e.ID)
-			}
-			return nil
-		})
-		require.NoError(t, err)
-		return got
-	}
-	now, old, older := appended(0), appended(time.Minute), appended(time.Hour)
-	require.Equal(t, []id.ID{older}, relay(1))
-	require.Equal(t, []id.ID{old}, relay(1))
-	require.Equal(t, []id.ID{now}, relay(1))
-	require.Empty(t, relay(1))
+	require.Equal(t, []id.ID{older, old, now}, got)
+}
+
+// What a relay took that did not commit is back in the outbox, however old, and the next look has to find it.
+func TestRelay_ThatFails_IsFollowedByALookFromTheStart(t *testing.T) {
+	t.Parallel()
+	store, pool := newStore(t, postgres.Options{})
+	from := origin(t, store)
+	s := dispatchOver(t, pool.Config().ConnString())
+	old := appendAged(t, store, from.PartnerID, time.Hour)
+	ctx, cancel := context.WithCancel(t.Context())
+	_, _, err := s.Relay(ctx, 10, time.Hour, func([]ports.Event, []ports.Endpoint) []ports.NewDelivery {
+		cancel()
+		return nil
+	})
+	require.ErrorIs(t, err, fault.ErrUnavailable)
+	var got []id.ID
+	_, _, err = s.Relay(t.Context(), 10, time.Hour, taking(&got))
+	require.NoError(t, err)
+	require.Equal(t, []id.ID{old}, got)
 }
 
 // Whoever has a claim that was taken back is late, and nobody else has it before the grace is over.
