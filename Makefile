@@ -55,6 +55,10 @@ lint: ## Check style, mistakes and who imports whom (.golangci.yml)
 	@scripts/tools.sh golangci-lint
 	@golangci-lint run ./...
 
+.PHONY: words
+words: ## Count words that hide a noun ("what", "one", "it") in comments and docs
+	@scripts/count-words.sh $(ARGS)
+
 .PHONY: fmt
 fmt: ## Format all Go code
 	@scripts/tools.sh golangci-lint templ
