@@ -16,7 +16,7 @@ import (
 // Claim is a request to collect a deposit after damage.
 type Claim struct {
 	DepositID   id.ID
-	Amount      *money.Cents // nil: all of it
+	Amount      *money.Cents // nil: the deposit's whole amount
 	Reason      string
 	Description string
 }

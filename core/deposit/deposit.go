@@ -242,7 +242,7 @@ func (d *Deposit) Apply(t Trigger, timers Timers, now time.Time) (Transition, er
 	return step, nil
 }
 
-// Capture claims amount (0: all of it) and moves the deposit to captured.
+// Capture claims amount, or the deposit's whole amount when amount is nil, and moves the deposit to captured.
 //
 // Returns ErrNotCapturable, ErrExceedsAmount, or invalid_field for an amount that is not positive.
 func (d *Deposit) Capture(amount *money.Cents, timers Timers, now time.Time) (Transition, error) {

@@ -51,7 +51,7 @@ func (t Trigger) Reason() string {
 	return string(t)
 }
 
-//go:generate go run partnerdeposits/cmd/internal/diagram ../../docs/deposit.mmd
+//go:generate go run partnerdeposits/cmd/internal/diagram ../../docs/deposit.md
 
 // transitions is the whole life of a deposit; a status without a row is final.
 var transitions = map[Status]map[Trigger]Status{
