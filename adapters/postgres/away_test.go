@@ -2,19 +2,15 @@ package postgres_test
 
 import (
 	"context"
-	"io"
-	"net/url"
 	"testing"
 	"time"
 
-	toxiproxy "github.com/Shopify/toxiproxy/v2"
-	"github.com/Shopify/toxiproxy/v2/toxics"
-	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/postgres/migrations"
 	"partnerdeposits/adapters/postgres/pgtest"
+	"partnerdeposits/adapters/postgres/storetest"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/ports"
 	"partnerdeposits/ports/portstest"
@@ -23,8 +19,8 @@ import (
 func TestServerKilled_EverythingIsUnavailable_UntilItIsBack(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Server(t)
-	store := storeOver(t, poolWith(t, server.URL(), postgres.PoolOptions{}), postgres.Options{})
-	from := origin(t, store)
+	store := storetest.Over(t, storetest.Pool(t, server.URL(), postgres.PoolOptions{}), postgres.Options{})
+	from := storetest.Origin(t, store)
 	depositID, err := create(t.Context(), store, from, time.Now())
 	require.NoError(t, err)
 
@@ -48,8 +44,8 @@ func TestServerKilled_EverythingIsUnavailable_UntilItIsBack(t *testing.T) {
 func TestServerKilled_InsideATransaction_IsUnavailable(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Server(t)
-	store := storeOver(t, poolWith(t, server.URL(), postgres.PoolOptions{}), postgres.Options{})
-	depositID, err := create(t.Context(), store, origin(t, store), time.Now())
+	store := storetest.Over(t, storetest.Pool(t, server.URL(), postgres.PoolOptions{}), postgres.Options{})
+	depositID, err := create(t.Context(), store, storetest.Origin(t, store), time.Now())
 	require.NoError(t, err)
 	err = store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
 		_, err := r.Deposits.ForUpdate(ctx, depositID)
@@ -61,69 +57,46 @@ func TestServerKilled_InsideATransaction_IsUnavailable(t *testing.T) {
 	require.ErrorIs(t, err, fault.ErrUnavailable)
 }
 
-// proxied gives a URL that leads to the database through proxy.
-func proxied(t *testing.T, databaseURL string) (string, *toxiproxy.Proxy) {
-	t.Helper()
-	target, err := url.Parse(databaseURL)
-	require.NoError(t, err)
-	proxy := toxiproxy.NewProxy(toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.New(io.Discard)), "postgres", "127.0.0.1:0", target.Host)
-	require.NoError(t, proxy.Start())
-	t.Cleanup(proxy.Stop)
-	target.Host = proxy.Listen
-	return target.String(), proxy
-}
-
 func TestWithinTx_ConnectionLostDuringCommit_IsUnavailableThoughItMayHaveTakenPlace(t *testing.T) {
 	t.Parallel()
 	direct := pgtest.URL(t)
-	through, proxy := proxied(t, direct)
-	b := &bell{}
-	store := storeOver(t, poolWith(t, through, postgres.PoolOptions{MaxConns: 1}), postgres.Options{Doorbell: b})
-	e := event(portstest.NewID(), portstest.NewID())
+	through, proxy := storetest.Proxied(t, direct)
+	b := &storetest.Bell{}
+	store := storetest.Over(t, storetest.Pool(t, through, postgres.PoolOptions{MaxConns: 1}), postgres.Options{Doorbell: b})
+	e := storetest.Event(portstest.NewID(), portstest.NewID())
 	warm := func(ctx context.Context, r ports.Repositories) error {
 		_, err := r.Idempotency.DeleteExpired(ctx, time.Now(), 1) // BEGIN has gone out
 		return err
 	}
 	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
-		require.NoError(t, r.Outbox.Append(ctx, event(portstest.NewID(), portstest.NewID()))) // its statement is prepared
+		require.NoError(t, r.Outbox.Append(ctx, storetest.Event(portstest.NewID(), portstest.NewID()))) // its statement is prepared
 		return warm(ctx, r)
 	}))
-	require.EqualValues(t, 1, b.rung.Load())
+	require.EqualValues(t, 1, b.Rung.Load())
 
 	err := store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
 		require.NoError(t, warm(ctx, r))
 		require.NoError(t, r.Outbox.Append(ctx, e))
 		// What the server says from here on is lost, and the connection ends.
-		_, err := proxy.Toxics.AddToxicJson(toxic(t, "timeout", "downstream", `{"timeout": 200}`))
+		_, err := proxy.Toxics.AddToxicJson(storetest.Toxic(t, "timeout", "downstream", `{"timeout": 200}`))
 		return err
 	})
 
 	require.ErrorIs(t, err, fault.ErrUnavailable)
-	require.EqualValues(t, 1, b.rung.Load())
-	pool := poolWith(t, direct, postgres.PoolOptions{})
+	require.EqualValues(t, 1, b.Rung.Load())
+	pool := storetest.Pool(t, direct, postgres.PoolOptions{})
 	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM outbox WHERE event_id = $1`, e.ID), "this time it did take place")
-}
-
-func toxic(t *testing.T, kind, stream, attributes string) io.Reader {
-	t.Helper()
-	require.Contains(t, toxics.ToxicRegistry, kind)
-	r, w := io.Pipe()
-	go func() {
-		_, _ = io.WriteString(w, `{"name": "`+kind+`", "type": "`+kind+`", "stream": "`+stream+`", "attributes": `+attributes+`}`)
-		_ = w.Close()
-	}()
-	return r
 }
 
 func TestWithinTx_CallerGoesAwayDuringCommit_CommitsAllTheSame(t *testing.T) {
 	t.Parallel()
-	through, proxy := proxied(t, pgtest.URL(t))
-	store := storeOver(t, poolWith(t, through, postgres.PoolOptions{MaxConns: 1}), postgres.Options{})
+	through, proxy := storetest.Proxied(t, pgtest.URL(t))
+	store := storetest.Over(t, storetest.Pool(t, through, postgres.PoolOptions{MaxConns: 1}), postgres.Options{})
 	require.NoError(t, store.Ping(t.Context()))
-	_, err := proxy.Toxics.AddToxicJson(toxic(t, "latency", "downstream", `{"latency": 300}`))
+	_, err := proxy.Toxics.AddToxicJson(storetest.Toxic(t, "latency", "downstream", `{"latency": 300}`))
 	require.NoError(t, err)
 	ctx, leave := context.WithCancel(t.Context())
-	e := event(portstest.NewID(), portstest.NewID())
+	e := storetest.Event(portstest.NewID(), portstest.NewID())
 	err = store.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) error {
 		if err := r.Outbox.Append(ctx, e); err != nil {
 			return err
@@ -137,7 +110,7 @@ func TestWithinTx_CallerGoesAwayDuringCommit_CommitsAllTheSame(t *testing.T) {
 
 func TestSchemaFits(t *testing.T) {
 	t.Parallel()
-	store, pool := newStore(t, postgres.Options{})
+	store, pool := storetest.New(t, postgres.Options{})
 	fits, current, want, err := store.SchemaFits(t.Context())
 	require.NoError(t, err)
 	require.True(t, fits)
@@ -160,7 +133,7 @@ func TestSchemaFits(t *testing.T) {
 
 func TestNewPool_SetsTheLimitsOfEveryConnection(t *testing.T) {
 	t.Parallel()
-	pool := poolWith(t, pgtest.URL(t), postgres.PoolOptions{AppName: "http", Settings: map[string]string{"jit": "off"}})
+	pool := storetest.Pool(t, pgtest.URL(t), postgres.PoolOptions{AppName: "http", Settings: map[string]string{"jit": "off"}})
 	for setting, want := range map[string]string{
 		"statement_timeout": "8s", "lock_timeout": "2s", "idle_in_transaction_session_timeout": "30s", "application_name": "http", "TimeZone": "UTC", "jit": "off",
 	} {
@@ -179,7 +152,7 @@ func TestNewPool_BadURL_SaysSoWithoutThePassword(t *testing.T) {
 
 func TestNewPool_DatabaseAway_DoesNotFailUntilItIsUsed(t *testing.T) {
 	t.Parallel()
-	pool := poolWith(t, "postgres://postgres@127.0.0.1:1/none", postgres.PoolOptions{})
-	store := storeOver(t, pool, postgres.Options{})
+	pool := storetest.Pool(t, "postgres://postgres@127.0.0.1:1/none", postgres.PoolOptions{})
+	store := storetest.Over(t, pool, postgres.Options{})
 	require.ErrorIs(t, store.Ping(t.Context()), fault.ErrUnavailable)
 }

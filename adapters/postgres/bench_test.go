@@ -9,33 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
-	"partnerdeposits/core/connect"
+	"partnerdeposits/adapters/postgres/storetest"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
-	"partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
 	"partnerdeposits/ports/portstest"
 )
-
-// origin makes a partner with a linked account.
-func origin(t testing.TB, store *postgres.Store) deposit.Origin {
-	t.Helper()
-	now := time.Now().UTC().Truncate(time.Microsecond)
-	p := partner.Partner{ID: portstest.NewID(), Name: "Harbour", CreatedAt: now}
-	p.Slug = "p-" + p.ID.Encode()
-	o := connect.Operator{ID: portstest.NewID(), PasswordHash: "h", CreatedAt: now}
-	o.Email = o.ID.Encode() + "@rentals.example"
-	a := connect.Account{ID: portstest.NewID(), OperatorID: o.ID, CompanyName: "C", CreatedAt: now}
-	l := connect.Link{ID: portstest.NewID(), PartnerID: p.ID, AccountID: a.ID, ExternalID: "op-1", LinkedAt: now}
-	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
-		require.NoError(t, r.Partners.Insert(ctx, p, ""))
-		require.NoError(t, r.Operators.Insert(ctx, o, a))
-		return r.Links.Insert(ctx, l)
-	}))
-	return deposit.Origin{AccountID: a.ID, PartnerID: p.ID, PartnerName: p.Name, ExternalID: l.ExternalID, ByPartnerAPI: true}
-}
 
 func draft(from deposit.Origin, now time.Time) *deposit.Deposit {
 	depositID := portstest.NewID()
@@ -86,8 +67,8 @@ func cancel(ctx context.Context, store *postgres.Store, depositID id.ID, now tim
 }
 
 func BenchmarkCreateTx(b *testing.B) {
-	store, _ := newStore(b, postgres.Options{})
-	from := origin(b, store)
+	store, _ := storetest.New(b, postgres.Options{})
+	from := storetest.Origin(b, store)
 	for b.Loop() {
 		_, err := create(b.Context(), store, from, time.Now())
 		require.NoError(b, err)
@@ -95,8 +76,8 @@ func BenchmarkCreateTx(b *testing.B) {
 }
 
 func BenchmarkCancelTx(b *testing.B) {
-	store, _ := newStore(b, postgres.Options{})
-	from := origin(b, store)
+	store, _ := storetest.New(b, postgres.Options{})
+	from := storetest.Origin(b, store)
 	for b.Loop() {
 		b.StopTimer()
 		depositID, err := create(b.Context(), store, from, time.Now())

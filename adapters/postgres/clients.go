@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 
+	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/adapters/postgres/internal/sqlc"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/tenant"
@@ -12,21 +13,21 @@ type clients struct{ unit }
 
 // Insert implements ports.ClientRepository.
 func (r clients) Insert(ctx context.Context, c tenant.Client) error {
-	return r.q.InsertClient(ctx, r.later(), sqlc.InsertClientParams{
+	return r.q.InsertClient(ctx, r.Deferred(), sqlc.InsertClientParams{
 		ID: c.ID, AccountID: c.AccountID, PartnerID: c.PartnerID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName,
 		Phone: c.Phone, Locale: c.Locale, CreatedAt: c.CreatedAt,
 	})
 }
 
 func (r clients) OfAccount(ctx context.Context, accountID, clientID id.ID) (tenant.Client, error) {
-	row, err := r.q.ClientOfAccount(ctx, r.tx, accountID, clientID)
-	return toClient(row), none(err, tenant.ErrNotFound)
+	row, err := r.q.ClientOfAccount(ctx, r.Tx, accountID, clientID)
+	return toClient(row), pg.OrNotFound(err, tenant.ErrNotFound)
 }
 
 // Client implements ports.ClientReader.
 func (s *Store) Client(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error) {
 	row, err := s.q.ClientOfPartner(ctx, s.db, clientID, partnerID)
-	return toClient(row), none(err, tenant.ErrNotFound)
+	return toClient(row), pg.OrNotFound(err, tenant.ErrNotFound)
 }
 
 func toClient(row sqlc.Client) tenant.Client {

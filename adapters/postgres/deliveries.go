@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/adapters/postgres/internal/sqlc"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
@@ -20,7 +21,7 @@ type deliveries struct{ unit }
 
 // InsertTest implements ports.DeliveryRepository.
 func (r deliveries) InsertTest(ctx context.Context, d webhook.Delivery) error {
-	return r.q.InsertTestDelivery(ctx, r.later(), sqlc.InsertTestDeliveryParams{
+	return r.q.InsertTestDelivery(ctx, r.Deferred(), sqlc.InsertTestDeliveryParams{
 		ID: d.ID, SubscriptionID: d.SubscriptionID, EventID: d.EventID, Event: d.Event, DepositID: d.DepositID, Body: d.Body, CreatedAt: d.ID.Time(),
 	})
 }
@@ -93,7 +94,7 @@ func (s *Store) Deliveries(ctx context.Context, subscriptionID id.ID, f ports.De
 func (s *Store) Delivery(ctx context.Context, subscriptionID, deliveryID id.ID) (webhook.Delivery, error) {
 	row, err := s.q.DeliveryByID(ctx, s.db, deliveryID, subscriptionID)
 	if err != nil {
-		return webhook.Delivery{}, none(err, webhook.ErrDeliveryNotFound)
+		return webhook.Delivery{}, pg.OrNotFound(err, webhook.ErrDeliveryNotFound)
 	}
 	one := []webhook.Delivery{toDelivery(row)}
 	err = s.addAttempts(ctx, one)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/adapters/postgres/internal/sqlc"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
@@ -38,21 +39,21 @@ func (s *depositScan) targets() []any {
 		&d.CheckoutExpiresAt, &d.CheckoutStartedAt, &d.ActivatedAt, &d.ExpiresAt, &d.CancelledAt, &d.ClosedAt, &d.CapturedAt, &d.CreatedAt, &d.UpdatedAt, &s.token}
 }
 
-func (s *depositScan) deposit(sealer sealer) (_ *deposit.Deposit, err error) {
+func (s *depositScan) deposit(sealer pg.Sealer) (_ *deposit.Deposit, err error) {
 	if s.known {
 		s.client.ID = s.ClientID
 		s.Client = &s.client
 	}
 	if s.token != nil {
-		s.CheckoutToken, err = sealer.open(s.token, checkoutAAD(s.ID))
+		s.CheckoutToken, err = sealer.Open(s.token, pg.CheckoutAAD(s.ID))
 	}
 	return &s.Deposit, err
 }
 
-func scanDeposit(row pgx.Row, sealer sealer) (*deposit.Deposit, error) {
+func scanDeposit(row pgx.Row, sealer pg.Sealer) (*deposit.Deposit, error) {
 	var s depositScan
 	if err := row.Scan(s.targets()...); err != nil {
-		return nil, none(err, deposit.ErrNotFound)
+		return nil, pg.OrNotFound(err, deposit.ErrNotFound)
 	}
 	return s.deposit(sealer)
 }
@@ -61,16 +62,16 @@ type deposits struct{ unit }
 
 // Insert implements ports.DepositRepository.
 func (r deposits) Insert(ctx context.Context, d *deposit.Deposit, checkoutToken secret.Text) error {
-	sealed, err := r.sealer.seal(checkoutToken, checkoutAAD(d.ID))
+	sealed, err := r.sealer.Seal(checkoutToken, pg.CheckoutAAD(d.ID))
 	if err != nil {
 		return err
 	}
 	if !d.CheckoutStartedAt.IsZero() {
-		if err := r.q.SetTimer(ctx, r.later(), "idle", d.CheckoutStartedAt, d.ID); err != nil {
+		if err := r.q.SetTimer(ctx, r.Deferred(), "idle", d.CheckoutStartedAt, d.ID); err != nil {
 			return err
 		}
 	}
-	return changed(ports.ErrReferenceTaken)(r.q.InsertDeposit(ctx, r.tx, sqlc.InsertDepositParams{
+	return changed(ports.ErrReferenceTaken)(r.q.InsertDeposit(ctx, r.Tx, sqlc.InsertDepositParams{
 		ID: d.ID, Reference: d.Reference, Status: d.Status, StatusReason: d.StatusReason, Version: int32(d.Version),
 		AccountID: d.AccountID, PartnerID: d.PartnerID, ByPartnerApi: d.ByPartnerAPI, ExternalID: d.ExternalID, ClientID: d.ClientID,
 		AmountCents: d.Amount, CapturedCents: d.CapturedAmount, ContractStartAt: d.ContractStartAt, ContractEndAt: d.ContractEndAt,
@@ -115,11 +116,11 @@ func (r deposits) locked(ctx context.Context, row pgx.Row) (*deposit.Deposit, er
 // Transition implements ports.DepositRepository. ErrStale surfaces at the next answer or from WithinTx.
 func (r deposits) Transition(ctx context.Context, d *deposit.Deposit, step deposit.Transition) error {
 	if step.To == deposit.Active {
-		if err := r.q.SetTimer(ctx, r.later(), "coverage", d.ExpiresAt, d.ID); err != nil {
+		if err := r.q.SetTimer(ctx, r.Deferred(), "coverage", d.ExpiresAt, d.ID); err != nil {
 			return err
 		}
 	}
-	return r.q.Transition(ctx, r.later(), transitionParams(d, step))
+	return r.q.Transition(ctx, r.Deferred(), transitionParams(d, step))
 }
 
 func transitionParams(d *deposit.Deposit, step deposit.Transition) sqlc.TransitionParams {
@@ -132,7 +133,7 @@ func transitionParams(d *deposit.Deposit, step deposit.Transition) sqlc.Transiti
 }
 
 func (r deposits) SetCheckout(ctx context.Context, d *deposit.Deposit) error {
-	return r.q.SetCheckout(ctx, r.later(), sqlc.SetCheckoutParams{
+	return r.q.SetCheckout(ctx, r.Deferred(), sqlc.SetCheckoutParams{
 		ClientID: d.ClientID, CheckoutStartedAt: d.CheckoutStartedAt, UpdatedAt: d.UpdatedAt, ID: d.ID,
 	})
 }
@@ -181,7 +182,7 @@ func (s *Store) CheckoutTokens(ctx context.Context, depositIDs []id.ID) (map[id.
 	}
 	tokens := make(map[id.ID]secret.Text, len(rows))
 	for _, row := range rows {
-		if tokens[row.ID], err = s.sealer.open(row.CheckoutToken, checkoutAAD(row.ID)); err != nil {
+		if tokens[row.ID], err = s.sealer.Open(row.CheckoutToken, pg.CheckoutAAD(row.ID)); err != nil {
 			return nil, err
 		}
 	}

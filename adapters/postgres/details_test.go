@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/storetest"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
@@ -23,15 +24,10 @@ func exec(t testing.TB, pool *pgxpool.Pool, sql string, args ...any) {
 	require.NoError(t, err)
 }
 
-func do(t testing.TB, store *postgres.Store, fn func(context.Context, ports.Repositories) error) {
-	t.Helper()
-	require.NoError(t, store.WithinTx(t.Context(), fn))
-}
-
 func addKey(t testing.TB, store *postgres.Store, plain string) partner.APIKey {
 	t.Helper()
-	k := partner.APIKey{ID: portstest.NewID(), PartnerID: origin(t, store).PartnerID, Name: "k", Prefix: "svc_pk_test_", Last4: "abcd", CreatedAt: time.Now()}
-	do(t, store, func(ctx context.Context, r ports.Repositories) error {
+	k := partner.APIKey{ID: portstest.NewID(), PartnerID: storetest.Origin(t, store).PartnerID, Name: "k", Prefix: "svc_pk_test_", Last4: "abcd", CreatedAt: time.Now()}
+	storetest.Do(t, store, func(ctx context.Context, r ports.Repositories) error {
 		return r.Partners.InsertKey(ctx, k, partner.HashKey(plain))
 	})
 	return k
@@ -39,7 +35,7 @@ func addKey(t testing.TB, store *postgres.Store, plain string) partner.APIKey {
 
 func TestKeyByHash_WithinTheTimeKeysAreKept_DoesNotAskAgain(t *testing.T) {
 	t.Parallel()
-	store, pool := newStore(t, postgres.Options{KeysKeptFor: time.Hour})
+	store, pool := storetest.New(t, postgres.Options{KeysKeptFor: time.Hour})
 	k := addKey(t, store, "remembered")
 	for range 2 {
 		got, _, err := store.KeyByHash(t.Context(), partner.HashKey("remembered"))
@@ -47,7 +43,7 @@ func TestKeyByHash_WithinTheTimeKeysAreKept_DoesNotAskAgain(t *testing.T) {
 		require.False(t, got.Revoked())
 		exec(t, pool, `UPDATE api_keys SET revoked_at = now() WHERE id = $1`, k.ID)
 	}
-	fresh := storeOver(t, pool, postgres.Options{})
+	fresh := storetest.Over(t, pool, postgres.Options{})
 	got, _, err := fresh.KeyByHash(t.Context(), partner.HashKey("remembered"))
 	require.NoError(t, err)
 	require.True(t, got.Revoked())
@@ -55,7 +51,7 @@ func TestKeyByHash_WithinTheTimeKeysAreKept_DoesNotAskAgain(t *testing.T) {
 
 func TestTouchKey_WithinAMinute_IsWrittenOnce_AndCloseWritesAtOnce(t *testing.T) {
 	t.Parallel()
-	store, pool := newStore(t, postgres.Options{})
+	store, pool := storetest.New(t, postgres.Options{})
 	k, now := addKey(t, store, "used"), time.Now().UTC().Truncate(time.Microsecond)
 	lastUsed := func() (at time.Time) {
 		require.NoError(t, pool.QueryRow(t.Context(), `SELECT last_used_at FROM api_keys WHERE id = $1`, k.ID).Scan(&at))
@@ -73,7 +69,7 @@ func TestTouchKey_WithinAMinute_IsWrittenOnce_AndCloseWritesAtOnce(t *testing.T)
 
 func TestTouchKey_OlderThanWhatIsWritten_ChangesNothing(t *testing.T) {
 	t.Parallel()
-	store, pool := newStore(t, postgres.Options{})
+	store, pool := storetest.New(t, postgres.Options{})
 	k, now := addKey(t, store, "used"), time.Now().UTC().Truncate(time.Microsecond)
 	exec(t, pool, `UPDATE api_keys SET last_used_at = $2 WHERE id = $1`, k.ID, now)
 	store.TouchKey(t.Context(), k.ID, now.Add(-time.Hour))
@@ -83,10 +79,10 @@ func TestTouchKey_OlderThanWhatIsWritten_ChangesNothing(t *testing.T) {
 
 func TestOperatorBySession_MovesLastSeenNowAndThen(t *testing.T) {
 	t.Parallel()
-	store, pool := newStore(t, postgres.Options{})
+	store, pool := storetest.New(t, postgres.Options{})
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	o := connect.Operator{ID: portstest.NewID(), Email: "ann@rentals.example", PasswordHash: "h", CreatedAt: now}
-	do(t, store, func(ctx context.Context, r ports.Repositories) error {
+	storetest.Do(t, store, func(ctx context.Context, r ports.Repositories) error {
 		require.NoError(t, r.Operators.Insert(ctx, o, connect.Account{ID: portstest.NewID(), OperatorID: o.ID, CompanyName: "C", CreatedAt: now}))
 		return r.Operators.InsertSession(ctx, ports.Session{TokenHash: [32]byte{1}, OperatorID: o.ID, CreatedAt: now, LastSeenAt: now, ExpiresAt: now.Add(24 * time.Hour)})
 	})
@@ -100,8 +96,8 @@ func TestOperatorBySession_MovesLastSeenNowAndThen(t *testing.T) {
 
 func TestDeposit_OfAnErasedClient_TellsOfNobody(t *testing.T) {
 	t.Parallel()
-	store, pool := newStore(t, postgres.Options{})
-	from := origin(t, store)
+	store, pool := storetest.New(t, postgres.Options{})
+	from := storetest.Origin(t, store)
 	c := insertClient(t, store, from)
 	depositID, err := create(t.Context(), store, from, time.Now())
 	require.NoError(t, err)
@@ -111,7 +107,7 @@ func TestDeposit_OfAnErasedClient_TellsOfNobody(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, c.ID, d.ClientID)
 	require.Nil(t, d.Client)
-	do(t, store, func(ctx context.Context, r ports.Repositories) error {
+	storetest.Do(t, store, func(ctx context.Context, r ports.Repositories) error {
 		d, err := r.Deposits.ForUpdate(ctx, depositID)
 		require.NoError(t, err)
 		require.Nil(t, d.Client)
@@ -123,8 +119,8 @@ func TestDeposit_OfAnErasedClient_TellsOfNobody(t *testing.T) {
 
 func TestTransition_KeepsTheHistory(t *testing.T) {
 	t.Parallel()
-	store, pool := newStore(t, postgres.Options{})
-	depositID, err := create(t.Context(), store, origin(t, store), time.Now())
+	store, pool := storetest.New(t, postgres.Options{})
+	depositID, err := create(t.Context(), store, storetest.Origin(t, store), time.Now())
 	require.NoError(t, err)
 	require.NoError(t, cancel(t.Context(), store, depositID, time.Now()))
 	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM deposit_transitions
@@ -136,8 +132,8 @@ func TestTransition_KeepsTheHistory(t *testing.T) {
 
 func subscribe(t testing.TB, store *postgres.Store) webhook.Subscription {
 	t.Helper()
-	s := webhook.Subscription{ID: portstest.NewID(), PartnerID: origin(t, store).PartnerID, URL: "https://pms.example", Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
-	do(t, store, func(ctx context.Context, r ports.Repositories) error {
+	s := webhook.Subscription{ID: portstest.NewID(), PartnerID: storetest.Origin(t, store).PartnerID, URL: "https://pms.example", Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
+	storetest.Do(t, store, func(ctx context.Context, r ports.Repositories) error {
 		return r.Subscriptions.Insert(ctx, s, "svc_whsec_a")
 	})
 	return s
@@ -156,12 +152,12 @@ func setEnabled(t testing.TB, store *postgres.Store, s webhook.Subscription, ena
 	if !enabled {
 		s.DisabledReason = webhook.DisabledByPartner
 	}
-	do(t, store, func(ctx context.Context, r ports.Repositories) error { return r.Subscriptions.Update(ctx, s) })
+	storetest.Do(t, store, func(ctx context.Context, r ports.Repositories) error { return r.Subscriptions.Update(ctx, s) })
 }
 
 func TestSubscription_Enabled_EndsItsFailureHistoryAndPacesWhatWasParked(t *testing.T) {
 	t.Parallel()
-	store, pool := newStore(t, postgres.Options{})
+	store, pool := storetest.New(t, postgres.Options{})
 	s := subscribe(t, store)
 	backlog(t, pool, s.ID, 400, 0, "now()")
 	backlog(t, pool, s.ID, 1, 1, "now() + interval '1 minute'")
@@ -183,14 +179,14 @@ func TestSubscription_Enabled_EndsItsFailureHistoryAndPacesWhatWasParked(t *test
 
 func TestSubscription_Deleted_CancelsWhatIsUnderWayToo(t *testing.T) {
 	t.Parallel()
-	store, pool := newStore(t, postgres.Options{})
+	store, pool := storetest.New(t, postgres.Options{})
 	s, other := subscribe(t, store), subscribe(t, store)
 	for _, subscriptionID := range []id.ID{s.ID, other.ID} {
 		backlog(t, pool, subscriptionID, 1, 0, "now()")
 		backlog(t, pool, subscriptionID, 1, 0, "NULL")
 		backlog(t, pool, subscriptionID, 1, 1, "now()")
 	}
-	do(t, store, func(ctx context.Context, r ports.Repositories) error {
+	storetest.Do(t, store, func(ctx context.Context, r ports.Repositories) error {
 		return r.Subscriptions.Delete(ctx, s.ID, time.Now())
 	})
 	require.Equal(t, 3, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 4 AND finished_at IS NOT NULL AND due_at IS NULL AND subscription_id = $1`, s.ID))
@@ -199,13 +195,13 @@ func TestSubscription_Deleted_CancelsWhatIsUnderWayToo(t *testing.T) {
 
 func TestTidyDeliveries_GoesOnWithLongBacklogs(t *testing.T) {
 	t.Parallel()
-	store, pool := newStore(t, postgres.Options{})
+	store, pool := storetest.New(t, postgres.Options{})
 	released, cancelled, parked := subscribe(t, store), subscribe(t, store), subscribe(t, store)
 	backlog(t, pool, parked.ID, 5, 0, "now()")
 	setEnabled(t, store, parked, false)
 	backlog(t, pool, released.ID, 12_000, 0, "NULL")
 	backlog(t, pool, cancelled.ID, 12_000, 0, "now()")
-	do(t, store, func(ctx context.Context, r ports.Repositories) error {
+	storetest.Do(t, store, func(ctx context.Context, r ports.Repositories) error {
 		return r.Subscriptions.Delete(ctx, cancelled.ID, time.Now())
 	})
 	require.Equal(t, 2_000, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 0 AND subscription_id = $1`, cancelled.ID))
@@ -221,7 +217,7 @@ func TestTidyDeliveries_GoesOnWithLongBacklogs(t *testing.T) {
 
 func TestDeliveries_TellStatusAndAttempts(t *testing.T) {
 	t.Parallel()
-	store, pool := newStore(t, postgres.Options{})
+	store, pool := storetest.New(t, postgres.Options{})
 	s := subscribe(t, store)
 	ids := map[webhook.Status]id.ID{}
 	for status, row := range map[webhook.Status]string{
@@ -262,9 +258,9 @@ func TestDeliveries_TellStatusAndAttempts(t *testing.T) {
 
 func TestMails_AreTriedSixTimesThenGivenUp(t *testing.T) {
 	t.Parallel()
-	store, pool := newStore(t, postgres.Options{})
+	store, pool := storetest.New(t, postgres.Options{})
 	m := ports.Mail{ID: portstest.NewID(), To: "a@b.example", Subject: "s", Body: "b", CreatedAt: time.Now()}
-	do(t, store, func(ctx context.Context, r ports.Repositories) error { return r.Mails.Enqueue(ctx, m) })
+	storetest.Do(t, store, func(ctx context.Context, r ports.Repositories) error { return r.Mails.Enqueue(ctx, m) })
 	for _, wait := range []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 12 * time.Hour, 0} {
 		exec(t, pool, `UPDATE mails SET due_at = now()`)
 		claimed, err := store.Claim(t.Context(), 1, time.Minute)

@@ -3,6 +3,7 @@ package postgres
 import (
 	"time"
 
+	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
@@ -92,7 +93,7 @@ func (q *askDeposit) put(all *questions, g *group, m *member) {
 func (q *askInsert) put(all *questions, g *group, m *member) {
 	all.asks(&q.asker, m)
 	q.answered = true
-	if q.sealed, q.err = g.store.sealer.seal(q.token, checkoutAAD(q.deposit.ID)); q.err == nil {
+	if q.sealed, q.err = g.store.sealer.Seal(q.token, pg.CheckoutAAD(q.deposit.ID)); q.err == nil {
 		q.err = ports.ErrReferenceTaken // until its id comes back
 		all.inserts = append(all.inserts, q)
 	}
@@ -102,7 +103,7 @@ func (q *askKey) put(all *questions, g *group, m *member) {
 	all.asks(&q.asker, m)
 	q.answered = true
 	q.err = ports.ErrKeyInUse // until the lock is had
-	if g.take(scopeOf(q.key), m) {
+	if g.take(pg.KeyScope(q.key), m) {
 		all.keys = append(all.keys, q)
 	}
 }

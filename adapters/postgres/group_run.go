@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/ports/failpoint"
 )
@@ -22,7 +23,7 @@ var errUndone = errors.New("postgres: a member of the group failed after it wrot
 
 // group is one transaction of several members.
 type group struct {
-	*tx
+	*pg.Tx
 	store *Store
 	crew  []*member
 	held  map[any]*member // what only one may hold: ids of deposits, scopes of keys
@@ -55,12 +56,12 @@ func (s *Store) runGroup(crew []*member) {
 }
 
 func (s *Store) tryGroup(ctx context.Context, crew []*member) error {
-	conn, err := s.groupDB.acquire(ctx)
+	conn, err := s.groupDB.Acquire(ctx)
 	if err != nil {
 		return err
 	}
-	g := &group{tx: begin(conn), store: s, crew: crew, held: map[any]*member{}}
-	defer g.end(ctx)
+	g := &group{Tx: pg.Begin(conn), store: s, crew: crew, held: map[any]*member{}}
+	defer g.End(ctx)
 	if err := g.gather(ctx); err != nil {
 		return err
 	}
@@ -83,7 +84,7 @@ func (g *group) gather(ctx context.Context) error {
 			return nil
 		}
 		if all.queue(g); g.pending() {
-			if err := g.flush(ctx); err != nil {
+			if err := g.Flush(ctx); err != nil {
 				return err
 			}
 		}
@@ -92,7 +93,7 @@ func (g *group) gather(ctx context.Context) error {
 }
 
 // pending reports whether a statement waits to be sent, besides BEGIN.
-func (g *group) pending() bool { return g.queue.Len() > 0 && !g.untouched() }
+func (g *group) pending() bool { return g.Tx.Pending() }
 
 // commit writes what those members wrote that came through, and commits.
 func (g *group) commit(ctx context.Context) error {
@@ -109,12 +110,12 @@ func (g *group) commit(ctx context.Context) error {
 			return errUndone
 		}
 	}
-	if all.none() && !inserted {
+	if all.empty() && !inserted {
 		return nil
 	}
-	all.queue(g.tx)
+	all.queue(g.Tx)
 	failpoint.Hit("store.writing")
-	if err := g.tx.commit(ctx); err != nil {
+	if err := g.Tx.Commit(ctx); err != nil {
 		return err
 	}
 	failpoint.Hit("store.committed")
@@ -147,7 +148,7 @@ func settle(crew []*member, err error) {
 
 // undone reports whether the server refused a statement: it, and not the way there, failed.
 func undone(err error) bool {
-	if errors.Is(err, errUndone) || errors.Is(err, errRolledBack) {
+	if errors.Is(err, errUndone) || errors.Is(err, pg.ErrRolledBack) {
 		return true
 	}
 	var refused *pgconn.PgError

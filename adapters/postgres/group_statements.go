@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/adapters/postgres/internal/sqlc"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
@@ -156,7 +157,7 @@ func jsonText(m map[string]string) string {
 // claimKeys is idempotency.Claim. The rows are read by a statement of their own, after the locks': see there.
 func claimKeys(g *group, asked []*askKey) {
 	g.query(`SELECT k.place, pg_try_advisory_xact_lock(hashtextextended(k.scope, 0)) FROM unnest($1::text[]) WITH ORDINALITY AS k(scope, place)`,
-		[]any{each(asked, func(q *askKey) string { return scopeOf(q.key) })},
+		[]any{each(asked, func(q *askKey) string { return pg.KeyScope(q.key) })},
 		func(row pgx.Rows) error {
 			var place int
 			var claimed bool
@@ -186,7 +187,7 @@ func claimKeys(g *group, asked []*askKey) {
 			if q.err != nil {
 				return nil // somebody else has the key
 			}
-			body, err := g.store.sealer.open(sealed, responseAAD(q.key))
+			body, err := g.store.sealer.Open(sealed, pg.ResponseAAD(q.key))
 			if err != nil {
 				q.err = err
 				return nil
@@ -199,7 +200,7 @@ func claimKeys(g *group, asked []*askKey) {
 
 // query queues a statement; row is called for each row of its answer.
 func (g *group) query(sql string, args []any, row func(pgx.Rows) error) {
-	g.tx.queue.Queue(sql, args...).Query(func(rows pgx.Rows) error {
+	g.Tx.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		for rows.Next() {
 			if err := row(rows); err != nil {
 				return err

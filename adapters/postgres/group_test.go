@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/storetest"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
@@ -27,7 +28,7 @@ type crew struct {
 	t     *testing.T
 	store *postgres.Store
 	pool  *pgxpool.Pool
-	bell  *bell
+	bell  *storetest.Bell
 
 	partner partner.Partner
 	account connect.Account
@@ -35,8 +36,8 @@ type crew struct {
 
 func newCrew(t *testing.T) *crew {
 	t.Helper()
-	c := &crew{t: t, bell: &bell{}}
-	c.store, c.pool = newStore(t, postgres.Options{Doorbell: c.bell})
+	c := &crew{t: t, bell: &storetest.Bell{}}
+	c.store, c.pool = storetest.New(t, postgres.Options{Doorbell: c.bell})
 	c.partner = partner.Partner{ID: portstest.NewID(), Slug: "crew", Name: "Crew", CreatedAt: at0}
 	o := connect.Operator{ID: portstest.NewID(), Email: "o@rentals.example", PasswordHash: "-", CreatedAt: at0}
 	c.account = connect.Account{ID: portstest.NewID(), OperatorID: o.ID, CompanyName: "Crew", CreatedAt: at0}
@@ -117,7 +118,7 @@ func (c *crew) cancel(depositID id.ID, after error) work {
 			return err
 		}
 		step.Actor = "partner"
-		return errors.Join(r.Deposits.Transition(ctx, d, step), r.Outbox.Append(ctx, event(c.partner.ID, d.ID)), after)
+		return errors.Join(r.Deposits.Transition(ctx, d, step), r.Outbox.Append(ctx, storetest.Event(c.partner.ID, d.ID)), after)
 	}
 }
 
@@ -149,7 +150,7 @@ func TestWithinGroup_ManyAtOnce_AreOneTransaction(t *testing.T) {
 	require.Equal(t, n, c.count(`SELECT count(*) FROM deposits d JOIN deposit_transitions t ON t.deposit_id = d.id AND t.version = 2
 		JOIN outbox o ON o.deposit_id = d.id WHERE d.status = 'cancelled' AND d.version = 2`))
 	require.Equal(t, 1, c.count(`SELECT count(DISTINCT xmin::text) FROM deposit_transitions`))
-	require.EqualValues(t, 1, c.bell.rung.Load())
+	require.EqualValues(t, 1, c.bell.Rung.Load())
 }
 
 func TestWithinGroup_OneFails_TheOthersDoNot(t *testing.T) {

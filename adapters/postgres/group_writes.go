@@ -3,6 +3,7 @@ package postgres
 import (
 	"time"
 
+	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/adapters/postgres/internal/sqlc"
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
@@ -16,7 +17,7 @@ type writes struct {
 	responses   []sqlc.StoreResponseParams
 }
 
-func (w *writes) none() bool { return len(w.transitions)+len(w.events)+len(w.responses) == 0 }
+func (w *writes) empty() bool { return len(w.transitions)+len(w.events)+len(w.responses) == 0 }
 
 func (w *writes) add(o writes) {
 	w.transitions = append(w.transitions, o.transitions...)
@@ -25,7 +26,7 @@ func (w *writes) add(o writes) {
 }
 
 // queue makes one statement of each kind.
-func (w *writes) queue(t *tx) {
+func (w *writes) queue(t *pg.Tx) {
 	if len(w.transitions) > 0 {
 		queueTransitions(t, w.transitions)
 	}
@@ -39,9 +40,9 @@ func (w *writes) queue(t *tx) {
 
 // queueTransitions is Transition of queries/deposits.sql. A step whose guard finds another status or version moves
 // nothing; dividing by zero then ends the transaction, and whoever came late learns of it alone.
-func queueTransitions(t *tx, steps []sqlc.TransitionParams) {
+func queueTransitions(t *pg.Tx, steps []sqlc.TransitionParams) {
 	type step = sqlc.TransitionParams
-	t.queue.Queue(`WITH moved AS (
+	t.Queue(`WITH moved AS (
 			UPDATE deposits d SET status = n.to_status, status_reason = n.reason, version = n.version, captured_cents = n.captured, client_id = n.client,
 				checkout_started_at = n.started, activated_at = n.activated, expires_at = n.expires, cancelled_at = n.cancelled, closed_at = n.closed,
 				captured_at = n.captured_at, updated_at = n.updated
@@ -87,10 +88,10 @@ func jsonOrNull(m map[string]string) *string {
 }
 
 // queueEvents is AppendEvent of queries/outbox.sql.
-func queueEvents(t *tx, events []sqlc.AppendEventParams) {
+func queueEvents(t *pg.Tx, events []sqlc.AppendEventParams) {
 	type event = sqlc.AppendEventParams
-	t.appended = true
-	t.queue.Queue(`INSERT INTO outbox (event_id, partner_id, name, deposit_id, data, created_at)
+	t.Appended = true
+	t.Queue(`INSERT INTO outbox (event_id, partner_id, name, deposit_id, data, created_at)
 		SELECT n.id, n.partner, n.name, n.deposit, n.data, n.created
 		FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::timestamptz[]) AS n(id, partner, name, deposit, data, created)`,
 		each(events, func(e event) id.ID { return e.ID }),
@@ -103,9 +104,9 @@ func queueEvents(t *tx, events []sqlc.AppendEventParams) {
 }
 
 // queueResponses is StoreResponse of queries/idempotency.sql.
-func queueResponses(t *tx, responses []sqlc.StoreResponseParams) {
+func queueResponses(t *pg.Tx, responses []sqlc.StoreResponseParams) {
 	type response = sqlc.StoreResponseParams
-	t.queue.Queue(`INSERT INTO idempotency_keys AS k (partner_id, route, key, fingerprint, status, response, created_at)
+	t.Queue(`INSERT INTO idempotency_keys AS k (partner_id, route, key, fingerprint, status, response, created_at)
 		SELECT n.partner, n.route, n.key, n.fingerprint, n.status, n.response, n.created
 		FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::bytea[], $5::smallint[], $6::bytea[], $7::timestamptz[])
 			AS n(partner, route, key, fingerprint, status, response, created)

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 )
@@ -26,7 +27,7 @@ func (s *Store) KeyByHash(ctx context.Context, hash partner.KeyHash) (partner.AP
 	}
 	row, err := s.q.KeyByHash(ctx, s.db, hash[:])
 	if err != nil {
-		return partner.APIKey{}, partner.Partner{}, none(err, partner.ErrInvalidAPIKey)
+		return partner.APIKey{}, partner.Partner{}, pg.OrNotFound(err, partner.ErrInvalidAPIKey)
 	}
 	found := partner.Caller{
 		Key: partner.APIKey{ID: row.ID, PartnerID: row.PartnerID, Name: row.Name, Prefix: row.Prefix, Last4: row.Last4,

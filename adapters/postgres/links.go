@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/adapters/postgres/internal/sqlc"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
@@ -15,6 +16,9 @@ import (
 	"partnerdeposits/ports"
 )
 
+// linkTries bounds how often a lost race for a link is run again.
+const linkTries = 5
+
 type links struct {
 	unit
 	defaultMax money.Cents
@@ -22,8 +26,8 @@ type links struct {
 
 // Insert implements ports.LinkRepository.
 func (r links) Insert(ctx context.Context, l connect.Link) error {
-	for range tries {
-		n, err := r.q.InsertLink(ctx, r.tx, sqlc.InsertLinkParams{
+	for range linkTries {
+		n, err := r.q.InsertLink(ctx, r.Tx, sqlc.InsertLinkParams{
 			ID: l.ID, PartnerID: l.PartnerID, AccountID: l.AccountID, ExternalID: l.ExternalID, LinkedAt: l.LinkedAt,
 		})
 		if err != nil || n == 1 {
@@ -38,7 +42,7 @@ func (r links) Insert(ctx context.Context, l connect.Link) error {
 
 // winner tells against which link l lost; nil when that one was revoked meanwhile.
 func (r links) winner(ctx context.Context, l connect.Link) error {
-	row, err := r.q.ActiveLink(ctx, r.tx, l.AccountID)
+	row, err := r.q.ActiveLink(ctx, r.Tx, l.AccountID)
 	if err == nil {
 		current := connect.Link(row)
 		already, err := connect.Decide(&current, l.PartnerID, l.ExternalID)
@@ -50,7 +54,7 @@ func (r links) winner(ctx context.Context, l connect.Link) error {
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return err
 	}
-	_, err = r.q.ActiveLinkByExternalID(ctx, r.tx, l.PartnerID, l.ExternalID)
+	_, err = r.q.ActiveLinkByExternalID(ctx, r.Tx, l.PartnerID, l.ExternalID)
 	switch {
 	case err == nil:
 		return connect.ErrExternalIDConflict
@@ -64,10 +68,10 @@ func (r links) winner(ctx context.Context, l connect.Link) error {
 // ActiveOfAccount implements ports.LinkRepository. The account itself is locked first, so that of two connects of one
 // account the second waits even where there is no link yet, and then sees the first one's.
 func (r links) ActiveOfAccount(ctx context.Context, accountID id.ID) (*connect.Link, error) {
-	if err := r.q.LockAccount(ctx, r.later(), accountID); err != nil {
+	if err := r.q.LockAccount(ctx, r.Deferred(), accountID); err != nil {
 		return nil, err
 	}
-	row, err := r.q.ActiveLinkForUpdate(ctx, r.tx, accountID)
+	row, err := r.q.ActiveLinkForUpdate(ctx, r.Tx, accountID)
 	return linkOrNil(connect.Link(row), err)
 }
 
@@ -82,12 +86,12 @@ func linkOrNil(l connect.Link, err error) (*connect.Link, error) {
 }
 
 func (r links) OfPartner(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error) {
-	row, err := r.q.NewestLinkForShare(ctx, r.tx, partnerID, accountID)
-	return toLinked(sqlc.NewestLinkRow(row), r.defaultMax), none(err, connect.ErrAccountNotLinked)
+	row, err := r.q.NewestLinkForShare(ctx, r.Tx, partnerID, accountID)
+	return toLinked(sqlc.NewestLinkRow(row), r.defaultMax), pg.OrNotFound(err, connect.ErrAccountNotLinked)
 }
 
 func (r links) Revoke(ctx context.Context, partnerID, accountID id.ID, by connect.RevokedBy, at time.Time) (bool, error) {
-	n, err := r.q.RevokeLink(ctx, r.tx, sqlc.RevokeLinkParams{At: at, RevokedBy: string(by), PartnerID: partnerID, AccountID: accountID})
+	n, err := r.q.RevokeLink(ctx, r.Tx, sqlc.RevokeLinkParams{At: at, RevokedBy: string(by), PartnerID: partnerID, AccountID: accountID})
 	return n > 0, err
 }
 
@@ -126,7 +130,7 @@ func (s *Store) LinkedAccounts(ctx context.Context, partnerID id.ID, f ports.Lin
 // LinkedAccount implements ports.LinkReader.
 func (s *Store) LinkedAccount(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error) {
 	row, err := s.q.NewestLink(ctx, s.db, partnerID, accountID)
-	return toLinked(row, s.defaultMax), none(err, connect.ErrAccountNotFound)
+	return toLinked(row, s.defaultMax), pg.OrNotFound(err, connect.ErrAccountNotFound)
 }
 
 // ActiveLink implements ports.LinkReader.

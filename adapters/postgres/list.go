@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/ports"
 )
 
@@ -79,14 +80,14 @@ func (l *list) pageByID(id string, p ports.Page) {
 func size(p ports.Page) int { return max(1, min(p.Limit, mostPerPage)) }
 
 // read runs the query and cuts the page; place is the sort key of an item.
-func read[T any](ctx context.Context, d db, l *list, p ports.Page, scan func(pgx.CollectableRow) (T, error), place func(T) ports.Cursor) (ports.List[T], error) {
+func read[T any](ctx context.Context, d pg.DB, l *list, p ports.Page, scan func(pgx.CollectableRow) (T, error), place func(T) ports.Cursor) (ports.List[T], error) {
 	rows, err := d.Query(ctx, l.sql.String(), l.args...)
 	if err != nil {
 		return ports.List[T]{}, err
 	}
 	items, err := pgx.CollectRows(rows, scan)
 	if err != nil {
-		return ports.List[T]{}, translate(err)
+		return ports.List[T]{}, pg.Translate(err)
 	}
 	if len(items) <= size(p) {
 		return ports.List[T]{Items: items}, nil

@@ -17,7 +17,7 @@ type mails struct{ unit }
 
 // Enqueue implements ports.MailQueue.
 func (r mails) Enqueue(ctx context.Context, m ports.Mail) error {
-	return r.q.EnqueueMail(ctx, r.later(), sqlc.EnqueueMailParams{ID: m.ID, Recipient: m.To, Subject: m.Subject, Body: m.Body, CreatedAt: m.CreatedAt})
+	return r.q.EnqueueMail(ctx, r.Deferred(), sqlc.EnqueueMailParams{ID: m.ID, Recipient: m.To, Subject: m.Subject, Body: m.Body, CreatedAt: m.CreatedAt})
 }
 
 // Claim implements ports.DueMails.
@@ -41,7 +41,7 @@ type audit struct{ unit }
 
 // Append implements ports.AuditLog.
 func (r audit) Append(ctx context.Context, e ports.AuditEntry) error {
-	return r.q.AppendAudit(ctx, r.later(), sqlc.AppendAuditParams{
+	return r.q.AppendAudit(ctx, r.Deferred(), sqlc.AppendAuditParams{
 		ID: e.ID, At: e.At, Actor: e.Actor, Action: e.Action, Subject: e.Subject, Detail: orNoPairs(e.Detail),
 	})
 }

@@ -5,8 +5,7 @@ import (
 	"iter"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
+	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
@@ -35,7 +34,7 @@ type member struct {
 	settled bool  // the group has come to its end, so that all this counts
 }
 
-func newMember(ctx context.Context, seal sealer, fn func(context.Context, ports.Repositories) error) *member {
+func newMember(ctx context.Context, seal pg.Sealer, fn func(context.Context, ports.Repositories) error) *member {
 	m := &member{ctx: ctx}
 	m.step, m.stop = iter.Pull(func(yield func(question) bool) {
 		defer func() {
@@ -62,10 +61,10 @@ func (m *member) leave() {
 
 // repositories gives what a group can share. Everything else is made of a transaction that takes no
 // statement: the member leaves.
-func (m *member) repositories(seal sealer, yield func(question) bool) ports.Repositories {
-	refusing := unit{tx: &tx{queue: &pgx.Batch{}, refuse: func() { panic(leaving{}) }}}
+func (m *member) repositories(seal pg.Sealer, yield func(question) bool) ports.Repositories {
+	refusing := unit{Tx: pg.Refusing(func() { panic(leaving{}) })}
 	ask := func(q question) {
-		if !m.wrote.none() || !yield(q) {
+		if !m.wrote.empty() || !yield(q) {
 			panic(leaving{})
 		}
 	}
@@ -150,7 +149,7 @@ type memberKeys struct {
 	ports.IdempotencyRepository
 	m      *member
 	ask    asking
-	sealer sealer
+	sealer pg.Sealer
 }
 
 func (r memberKeys) Claim(_ context.Context, k ports.IdempotencyKey, now time.Time) (*ports.StoredResponse, error) {

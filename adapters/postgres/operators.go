@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/adapters/postgres/internal/sqlc"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
@@ -21,28 +22,28 @@ type operators struct{ unit }
 
 // Insert implements ports.OperatorRepository.
 func (r operators) Insert(ctx context.Context, o connect.Operator, a connect.Account) error {
-	return changed(connect.ErrEmailTaken)(r.q.InsertOperator(ctx, r.tx, sqlc.InsertOperatorParams{
+	return changed(connect.ErrEmailTaken)(r.q.InsertOperator(ctx, r.Tx, sqlc.InsertOperatorParams{
 		ID: o.ID, Email: o.Email, EmailKey: mailaddr.Normal(o.Email), PasswordHash: o.PasswordHash, CreatedAt: o.CreatedAt,
 		AccountID: a.ID, CompanyName: a.CompanyName, MaxAmountCents: int64(a.MaxAmountCents), AccountCreatedAt: a.CreatedAt,
 	}))
 }
 
 func (r operators) InsertSession(ctx context.Context, s ports.Session) error {
-	return r.q.InsertSession(ctx, r.later(), sqlc.InsertSessionParams{
+	return r.q.InsertSession(ctx, r.Deferred(), sqlc.InsertSessionParams{
 		TokenHash: s.TokenHash[:], OperatorID: s.OperatorID, CreatedAt: s.CreatedAt, LastSeenAt: s.LastSeenAt, ExpiresAt: s.ExpiresAt,
 	})
 }
 
 func (r operators) DeleteSession(ctx context.Context, tokenHash [32]byte) error {
-	return r.q.DeleteSession(ctx, r.later(), tokenHash[:])
+	return r.q.DeleteSession(ctx, r.Deferred(), tokenHash[:])
 }
 
 func (r operators) SetCeiling(ctx context.Context, accountID id.ID, maxAmount money.Cents) error {
-	return changed(connect.ErrAccountNotFound)(r.q.SetCeiling(ctx, r.tx, int64(maxAmount), accountID))
+	return changed(connect.ErrAccountNotFound)(r.q.SetCeiling(ctx, r.Tx, int64(maxAmount), accountID))
 }
 
 func (r operators) DeleteExpiredSessions(ctx context.Context, at time.Time, limit int) (int, error) {
-	n, err := r.q.DeleteExpiredSessions(ctx, r.tx, at, int32(limit))
+	n, err := r.q.DeleteExpiredSessions(ctx, r.Tx, at, int32(limit))
 	return int(n), err
 }
 
@@ -50,14 +51,14 @@ func (r operators) DeleteExpiredSessions(ctx context.Context, at time.Time, limi
 func (s *Store) OperatorByEmail(ctx context.Context, email string) (connect.Operator, connect.Account, error) {
 	row, err := s.q.OperatorByEmail(ctx, s.db, mailaddr.Normal(email))
 	o, a := toOperator(row)
-	return o, a, none(err, connect.ErrBadCredentials)
+	return o, a, pg.OrNotFound(err, connect.ErrBadCredentials)
 }
 
 // OperatorBySession implements ports.OperatorReader.
 func (s *Store) OperatorBySession(ctx context.Context, tokenHash [32]byte, now time.Time) (connect.Operator, connect.Account, error) {
 	row, err := s.q.OperatorBySession(ctx, s.db, tokenHash[:], now)
 	if err != nil {
-		return connect.Operator{}, connect.Account{}, none(err, connect.ErrBadCredentials)
+		return connect.Operator{}, connect.Account{}, pg.OrNotFound(err, connect.ErrBadCredentials)
 	}
 	if now.Sub(row.LastSeenAt) >= seenEvery {
 		if err := s.q.TouchSession(ctx, s.db, now, tokenHash[:]); err != nil {
@@ -73,7 +74,7 @@ func (s *Store) OperatorBySession(ctx context.Context, tokenHash [32]byte, now t
 func (s *Store) AccountByID(ctx context.Context, accountID id.ID) (connect.Account, connect.Operator, error) {
 	row, err := s.q.AccountByID(ctx, s.db, accountID)
 	o, a := toOperator(sqlc.OperatorByEmailRow(row))
-	return a, o, none(err, connect.ErrAccountNotFound)
+	return a, o, pg.OrNotFound(err, connect.ErrAccountNotFound)
 }
 
 // Accounts implements ports.OperatorReader.

@@ -11,8 +11,8 @@ type outbox struct{ unit }
 
 // Append implements ports.Outbox.
 func (r outbox) Append(ctx context.Context, e ports.Event) error {
-	r.appended = true
-	return r.q.AppendEvent(ctx, r.later(), eventParams(e))
+	r.Appended = true
+	return r.q.AppendEvent(ctx, r.Deferred(), eventParams(e))
 }
 
 func eventParams(e ports.Event) sqlc.AppendEventParams {

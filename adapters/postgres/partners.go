@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/adapters/postgres/internal/sqlc"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
@@ -18,7 +19,7 @@ func (r partners) Insert(ctx context.Context, p partner.Partner, connectSecret s
 	if err != nil {
 		return err
 	}
-	return r.q.InsertPartner(ctx, r.tx, sqlc.InsertPartnerParams{
+	return r.q.InsertPartner(ctx, r.Tx, sqlc.InsertPartnerParams{
 		ID: p.ID, Slug: p.Slug, Name: p.Name, ContactEmail: p.ContactEmail, ReturnOrigins: orEmpty(p.ReturnOrigins),
 		RateLimitPerMinute: int32(p.RateLimitPerMinute), ConnectSecret: sealed, CreatedAt: p.CreatedAt,
 	})
@@ -28,7 +29,7 @@ func (r partners) sealConnect(partnerID id.ID, connectSecret secret.Text) ([]byt
 	if connectSecret == "" {
 		return nil, nil
 	}
-	return r.sealer.seal(connectSecret, connectAAD(partnerID))
+	return r.sealer.Seal(connectSecret, pg.ConnectAAD(partnerID))
 }
 
 func (r partners) SetConnectSecret(ctx context.Context, partnerID id.ID, connectSecret secret.Text) error {
@@ -36,22 +37,22 @@ func (r partners) SetConnectSecret(ctx context.Context, partnerID id.ID, connect
 	if err != nil {
 		return err
 	}
-	return changed(partner.ErrNotFound)(r.q.SetConnectSecret(ctx, r.tx, sealed, partnerID))
+	return changed(partner.ErrNotFound)(r.q.SetConnectSecret(ctx, r.Tx, sealed, partnerID))
 }
 
 func (r partners) SetRateLimit(ctx context.Context, partnerID id.ID, perMinute int) error {
-	return changed(partner.ErrNotFound)(r.q.SetRateLimit(ctx, r.tx, int32(perMinute), partnerID))
+	return changed(partner.ErrNotFound)(r.q.SetRateLimit(ctx, r.Tx, int32(perMinute), partnerID))
 }
 
 func (r partners) InsertKey(ctx context.Context, k partner.APIKey, hash partner.KeyHash) error {
-	return r.q.InsertKey(ctx, r.later(), sqlc.InsertKeyParams{
+	return r.q.InsertKey(ctx, r.Deferred(), sqlc.InsertKeyParams{
 		ID: k.ID, PartnerID: k.PartnerID, Name: k.Name, Prefix: k.Prefix, Last4: k.Last4, Hash: hash[:], CreatedAt: k.CreatedAt,
 	})
 }
 
 func (r partners) RevokeKey(ctx context.Context, keyID id.ID, at time.Time) (partner.APIKey, error) {
-	row, err := r.q.RevokeKey(ctx, r.tx, at, keyID)
-	return partner.APIKey(row), none(err, partner.ErrAPIKeyNotFound)
+	row, err := r.q.RevokeKey(ctx, r.Tx, at, keyID)
+	return partner.APIKey(row), pg.OrNotFound(err, partner.ErrAPIKeyNotFound)
 }
 
 // changed answers an update that met no row with the sentinel that the port names.
@@ -74,13 +75,13 @@ func orEmpty[T any](s []T) []T {
 // PartnerBySlug implements ports.PartnerReader.
 func (s *Store) PartnerBySlug(ctx context.Context, slug string) (partner.Partner, error) {
 	row, err := s.q.PartnerBySlug(ctx, s.db, slug)
-	return toPartner(sqlc.PartnersRow(row)), none(err, partner.ErrNotFound)
+	return toPartner(sqlc.PartnersRow(row)), pg.OrNotFound(err, partner.ErrNotFound)
 }
 
 // PartnerByID implements ports.PartnerReader.
 func (s *Store) PartnerByID(ctx context.Context, partnerID id.ID) (partner.Partner, error) {
 	row, err := s.q.PartnerByID(ctx, s.db, partnerID)
-	return toPartner(sqlc.PartnersRow(row)), none(err, partner.ErrNotFound)
+	return toPartner(sqlc.PartnersRow(row)), pg.OrNotFound(err, partner.ErrNotFound)
 }
 
 // Partners implements ports.PartnerReader.
@@ -93,9 +94,9 @@ func (s *Store) Partners(ctx context.Context) ([]partner.Partner, error) {
 func (s *Store) ConnectSecret(ctx context.Context, partnerID id.ID) (secret.Text, error) {
 	sealed, err := s.q.ConnectSecret(ctx, s.db, partnerID)
 	if err != nil || sealed == nil {
-		return "", none(err, partner.ErrNotFound)
+		return "", pg.OrNotFound(err, partner.ErrNotFound)
 	}
-	return s.sealer.open(sealed, connectAAD(partnerID))
+	return s.sealer.Open(sealed, pg.ConnectAAD(partnerID))
 }
 
 // Keys implements ports.PartnerReader.

@@ -21,14 +21,14 @@ type payments struct{ unit }
 
 // Insert implements ports.PaymentRepository.
 func (r payments) Insert(ctx context.Context, p deposit.Payment) error {
-	return changed(ports.ErrPaymentUnderWay)(r.q.InsertPayment(ctx, r.tx, sqlc.InsertPaymentParams{
+	return changed(ports.ErrPaymentUnderWay)(r.q.InsertPayment(ctx, r.Tx, sqlc.InsertPaymentParams{
 		ID: p.ID, DepositID: p.DepositID, Kind: p.Kind, AmountCents: int64(p.Amount), Status: string(p.Status), ProviderRef: p.ProviderRef,
 		Failure: p.Failure, Attempts: int32(p.Attempts), CreatedAt: p.CreatedAt, CheckAt: p.CheckAt, SettledAt: p.SettledAt,
 	}))
 }
 
 func (r payments) UnderWay(ctx context.Context, depositID id.ID, kind deposit.PaymentKind) (*deposit.Payment, error) {
-	row, err := r.q.PaymentUnderWay(ctx, r.tx, depositID, kind)
+	row, err := r.q.PaymentUnderWay(ctx, r.Tx, depositID, kind)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil // the port: nil where there is none
 	}
@@ -40,7 +40,7 @@ func (r payments) UnderWay(ctx context.Context, depositID id.ID, kind deposit.Pa
 }
 
 func (r payments) Update(ctx context.Context, p deposit.Payment) error {
-	return r.q.UpdatePayment(ctx, r.later(), sqlc.UpdatePaymentParams{
+	return r.q.UpdatePayment(ctx, r.Deferred(), sqlc.UpdatePaymentParams{
 		Status: p.Status, ProviderRef: p.ProviderRef, Failure: p.Failure, Attempts: int32(p.Attempts),
 		CheckAt: p.CheckAt, SettledAt: p.SettledAt, ID: p.ID,
 	})

@@ -20,8 +20,21 @@ type PoolOptions struct {
 	StatementTimeout  time.Duration     // 8 s: below the deadline of a request, so that the server gives up first and the connection lives
 	LockTimeout       time.Duration     // 2 s
 	IdleInTransaction time.Duration     // 30 s: a forgotten transaction must not hold back vacuum
-	Settings          map[string]string // further settings of every connection, such as DispatchSettings
+	Settings          map[string]string // further settings of every connection, such as IndexPlans
 	Tracer            pgx.QueryTracer   // nil: none
+}
+
+// IndexPlans are connection settings for pools that run the dispatcher's statements, the backlog counts and group commits.
+// Their tables grow from empty to a million rows within the life of a cached plan, so the planner must never choose to
+// scan a whole table.
+var IndexPlans = map[string]string{
+	"enable_seqscan":      "off",
+	"enable_hashjoin":     "off",
+	"enable_mergejoin":    "off",
+	"enable_bitmapscan":   "off", // a bitmap scan marks no index entry dead, and reads the page of each dead entry every time
+	"join_collapse_limit": "1",   // joins run in the order they are written
+	"plan_cache_mode":     "force_generic_plan",
+	"jit":                 "off",
 }
 
 // NewPool makes a pool whose connections know our types. It does not connect: a database that is away is met by the

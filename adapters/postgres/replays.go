@@ -17,14 +17,14 @@ type replays struct{ unit }
 
 // Insert implements ports.ReplayRepository.
 func (r replays) Insert(ctx context.Context, p webhook.Replay) error {
-	return r.q.InsertReplay(ctx, r.later(), sqlc.InsertReplayParams{
+	return r.q.InsertReplay(ctx, r.Deferred(), sqlc.InsertReplayParams{
 		ID: p.ID, SubscriptionID: p.SubscriptionID, RangeFrom: p.From, RangeTo: p.To, Status: p.Status,
 		PerSecond: int32(p.PerSecond), Matched: int32(p.Matched), CreatedAt: p.CreatedAt, NextAt: p.NextAt, //nolint:gosec // a count of rows
 	})
 }
 
 func (r replays) Next(ctx context.Context, now time.Time) (webhook.Replay, bool, error) {
-	row, err := r.q.NextReplay(ctx, r.tx, now)
+	row, err := r.q.NextReplay(ctx, r.Tx, now)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return webhook.Replay{}, false, nil
 	}
@@ -50,14 +50,14 @@ func (r replays) Matching(ctx context.Context, p webhook.Replay, limit int) ([]i
 }
 
 func (r replays) Update(ctx context.Context, before, after webhook.Replay) error {
-	return r.q.UpdateReplay(ctx, r.later(), sqlc.UpdateReplayParams{
+	return r.q.UpdateReplay(ctx, r.Deferred(), sqlc.UpdateReplayParams{
 		ID: before.ID, WasNextAt: before.NextAt,
 		Made: int32(after.Made), CursorID: after.Cursor, NextAt: after.NextAt, FinishedAt: after.FinishedAt, //nolint:gosec // a count of rows
 	})
 }
 
 func (r replays) DeleteFinished(ctx context.Context, at time.Time, limit int) (int, error) {
-	n, err := r.q.DeleteFinishedReplays(ctx, r.tx, at, int32(limit)) //nolint:gosec // a batch
+	n, err := r.q.DeleteFinishedReplays(ctx, r.Tx, at, int32(limit)) //nolint:gosec // a batch
 	return int(n), err
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/storetest"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
@@ -32,9 +33,9 @@ func insertClient(t testing.TB, store *postgres.Store, from deposit.Origin) tena
 
 func TestSecrets_InADumpOfEveryTable_AreNowhereToBeRead(t *testing.T) {
 	t.Parallel()
-	store, pool := newStore(t, postgres.Options{})
+	store, pool := storetest.New(t, postgres.Options{})
 	now := time.Now()
-	from := origin(t, store)
+	from := storetest.Origin(t, store)
 	plain := map[string]string{
 		"api key": "svc_pk_test_Aplain1", "connect secret": "svc_cs_Bplain2", "webhook secret": "svc_whsec_Cplain3", "rotated secret": "svc_whsec_Dplain4",
 		"checkout token": "Eplain5token", "stored response": `{"data":{"depositUrl":"https://d/checkout/Fplain6"}}`,
@@ -76,8 +77,8 @@ func TestSecrets_InADumpOfEveryTable_AreNowhereToBeRead(t *testing.T) {
 
 func TestSecrets_MovedToAnotherRow_DoNotOpen(t *testing.T) {
 	t.Parallel()
-	store, pool := newStore(t, postgres.Options{})
-	from, other := origin(t, store), origin(t, store)
+	store, pool := storetest.New(t, postgres.Options{})
+	from, other := storetest.Origin(t, store), storetest.Origin(t, store)
 	now := time.Now()
 	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
 		return r.Partners.SetConnectSecret(ctx, from.PartnerID, "svc_cs_mine")

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"partnerdeposits/adapters/internal/gather"
+	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/adapters/postgres/internal/sqlc"
 	"partnerdeposits/adapters/postgres/migrations"
 	"partnerdeposits/core/deposit"
@@ -15,27 +16,30 @@ import (
 	"partnerdeposits/ports/failpoint"
 )
 
+// Cipher encrypts what is kept at rest; adapters/secrets has one.
+type Cipher = pg.Cipher
+
 // Options of a Store; zero fields take the defaults named beside them.
 type Options struct {
 	Doorbell         ports.Doorbell // nil: none is rung
 	DefaultMaxAmount money.Cents    // the ceiling of accounts without one of their own: that of the spec
 	AcquireTimeout   time.Duration  // 3 s: how long to wait for a connection before service_unavailable
-	GroupPool        *pgxpool.Pool  // opened with DispatchSettings, of GroupConns connections, for WithinGroup; nil: the store's own
+	GroupPool        *pgxpool.Pool  // opened with IndexPlans, of GroupConns connections, for WithinGroup; nil: the store's own
 	KeysKeptFor      time.Duration  // 3 s: how long an API key is believed without asking; less than the five of api.md §1
 }
 
 // Store is the unit of work and every reader over one pool.
 type Store struct {
 	pool       *pgxpool.Pool
-	db         db
+	db         pg.DB
 	q          *sqlc.Queries
-	sealer     sealer
+	sealer     pg.Sealer
 	doorbell   ports.Doorbell
 	defaultMax money.Cents
 	keys       *keyCache
 	touches    *touches
 	groups     gather.Queue[*member]
-	groupDB    db
+	groupDB    pg.DB
 }
 
 var (
@@ -58,12 +62,12 @@ var (
 // NewStore makes a store over a pool of NewPool. Call Close before the pool is closed.
 func NewStore(pool *pgxpool.Pool, cipher Cipher, o Options) *Store {
 	s := &Store{
-		pool: pool, db: db{pool: pool, wait: orDefault(o.AcquireTimeout, 3*time.Second)}, q: sqlc.New(),
-		sealer: sealer{cipher}, doorbell: o.Doorbell, defaultMax: orDefault(o.DefaultMaxAmount, deposit.DefaultMaxAmount),
+		pool: pool, db: pg.DB{Pool: pool, Wait: orDefault(o.AcquireTimeout, 3*time.Second)}, q: sqlc.New(),
+		sealer: pg.Sealer{Cipher: cipher}, doorbell: o.Doorbell, defaultMax: orDefault(o.DefaultMaxAmount, deposit.DefaultMaxAmount),
 		keys: newKeyCache(orDefault(o.KeysKeptFor, 3*time.Second)),
 	}
 	s.touches = newTouches(s.writeTouches)
-	s.groupDB = db{pool: orDefault(o.GroupPool, pool), wait: s.db.wait}
+	s.groupDB = pg.DB{Pool: orDefault(o.GroupPool, pool), Wait: s.db.Wait}
 	s.groups.Places, s.groups.Most, s.groups.Crowd, s.groups.Run = groupsAtOnce, groupMost, groupCrowd, s.runGroup
 	return s
 }
@@ -74,7 +78,7 @@ func (s *Store) Close(ctx context.Context) { s.touches.close(ctx) }
 // WithinTx implements ports.UnitOfWork.
 func (s *Store) WithinTx(ctx context.Context, fn func(context.Context, ports.Repositories) error) error {
 	var appended bool
-	err := retry(ctx, func() (err error) {
+	err := pg.Retry(ctx, func() (err error) {
 		appended, err = s.attempt(ctx, fn)
 		return err
 	})
@@ -85,35 +89,35 @@ func (s *Store) WithinTx(ctx context.Context, fn func(context.Context, ports.Rep
 }
 
 func (s *Store) attempt(ctx context.Context, fn func(context.Context, ports.Repositories) error) (appended bool, err error) {
-	conn, err := s.db.acquire(ctx)
+	conn, err := s.db.Acquire(ctx)
 	if err != nil {
 		return false, err
 	}
-	t := begin(conn)
-	defer t.end(ctx) // also when fn panics
+	t := pg.Begin(conn)
+	defer t.End(ctx) // also when fn panics
 	if err := fn(ctx, s.repositories(t)); err != nil {
 		return false, err
 	}
 	failpoint.Hit("store.writing")
-	if err := t.commit(ctx); err != nil {
-		return t.appended, err
+	if err := t.Commit(ctx); err != nil {
+		return t.Appended, err
 	}
 	failpoint.Hit("store.committed")
-	if t.appended {
+	if t.Appended {
 		failpoint.Hit("outbox.committed")
 	}
-	return t.appended, nil
+	return t.Appended, nil
 }
 
 // unit is what every repository is made of.
 type unit struct {
-	*tx
+	*pg.Tx
 	q      *sqlc.Queries
-	sealer sealer
+	sealer pg.Sealer
 }
 
-func (s *Store) repositories(t *tx) ports.Repositories {
-	u := unit{tx: t, q: s.q, sealer: s.sealer}
+func (s *Store) repositories(t *pg.Tx) ports.Repositories {
+	u := unit{Tx: t, q: s.q, sealer: s.sealer}
 	return ports.Repositories{
 		Partners:      partners{u},
 		Operators:     operators{u},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/adapters/postgres/internal/sqlc"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
@@ -26,65 +27,65 @@ type subscriptions struct{ unit }
 
 // Insert implements ports.SubscriptionRepository.
 func (r subscriptions) Insert(ctx context.Context, s webhook.Subscription, key secret.Text) error {
-	sealed, err := r.sealer.seal(key, secretAAD(s.ID))
+	sealed, err := r.sealer.Seal(key, pg.SecretAAD(s.ID))
 	if err != nil {
 		return err
 	}
-	if err := r.q.LockPartner(ctx, r.later(), s.PartnerID); err != nil {
+	if err := r.q.LockPartner(ctx, r.Deferred(), s.PartnerID); err != nil {
 		return err
 	}
-	return changed(webhook.ErrLimitReached)(r.q.InsertSubscription(ctx, r.tx, sqlc.InsertSubscriptionParams{
+	return changed(webhook.ErrLimitReached)(r.q.InsertSubscription(ctx, r.Tx, sqlc.InsertSubscriptionParams{
 		ID: s.ID, PartnerID: s.PartnerID, URL: s.URL, Events: each(s.Events, func(e webhook.EventName) string { return string(e) }), Secret: sealed,
 		Enabled: s.Enabled, DisabledReason: s.DisabledReason, CreatedAt: s.CreatedAt, Most: webhook.MaxSubscriptions,
 	}))
 }
 
 func (r subscriptions) ForUpdate(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error) {
-	row, err := r.q.SubscriptionForUpdate(ctx, r.tx, subscriptionID, partnerID)
-	return webhook.Subscription(row), none(err, webhook.ErrNotFound)
+	row, err := r.q.SubscriptionForUpdate(ctx, r.Tx, subscriptionID, partnerID)
+	return webhook.Subscription(row), pg.OrNotFound(err, webhook.ErrNotFound)
 }
 
 func (r subscriptions) Update(ctx context.Context, s webhook.Subscription) error {
-	wasEnabled, err := r.q.UpdateSubscription(ctx, r.tx, sqlc.UpdateSubscriptionParams{
+	wasEnabled, err := r.q.UpdateSubscription(ctx, r.Tx, sqlc.UpdateSubscriptionParams{
 		URL: s.URL, Events: s.Events, Enabled: s.Enabled, DisabledReason: s.DisabledReason, ID: s.ID,
 	})
 	switch {
 	case err != nil:
-		return none(err, webhook.ErrNotFound)
+		return pg.OrNotFound(err, webhook.ErrNotFound)
 	case s.Enabled && !wasEnabled:
-		_, err = r.q.ReleaseDeliveries(ctx, r.later(), releasedPerSecond, s.ID, movedAtOnce)
+		_, err = r.q.ReleaseDeliveries(ctx, r.Deferred(), releasedPerSecond, s.ID, movedAtOnce)
 	case !s.Enabled && wasEnabled:
-		_, err = r.q.ParkDeliveries(ctx, r.later(), s.ID, movedAtOnce)
+		_, err = r.q.ParkDeliveries(ctx, r.Deferred(), s.ID, movedAtOnce)
 	}
 	return err
 }
 
 func (r subscriptions) SetSecret(ctx context.Context, subscriptionID id.ID, key secret.Text) error {
-	sealed, err := r.sealer.seal(key, secretAAD(subscriptionID))
+	sealed, err := r.sealer.Seal(key, pg.SecretAAD(subscriptionID))
 	if err != nil {
 		return err
 	}
-	return r.q.SetSubscriptionSecret(ctx, r.later(), sealed, subscriptionID)
+	return r.q.SetSubscriptionSecret(ctx, r.Deferred(), sealed, subscriptionID)
 }
 
 func (r subscriptions) Delete(ctx context.Context, subscriptionID id.ID, at time.Time) error {
-	if _, err := r.q.DeleteSubscription(ctx, r.later(), at, subscriptionID); err != nil {
+	if _, err := r.q.DeleteSubscription(ctx, r.Deferred(), at, subscriptionID); err != nil {
 		return err
 	}
-	_, err := r.q.CancelDeliveries(ctx, r.later(), at, subscriptionID, movedAtOnce)
+	_, err := r.q.CancelDeliveries(ctx, r.Deferred(), at, subscriptionID, movedAtOnce)
 	return err
 }
 
 // Subscription implements ports.SubscriptionReader.
 func (s *Store) Subscription(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error) {
 	row, err := s.q.Subscription(ctx, s.db, subscriptionID, partnerID)
-	return webhook.Subscription(row), none(err, webhook.ErrNotFound)
+	return webhook.Subscription(row), pg.OrNotFound(err, webhook.ErrNotFound)
 }
 
 // SubscriptionByID implements ports.SubscriptionReader.
 func (s *Store) SubscriptionByID(ctx context.Context, subscriptionID id.ID) (webhook.Subscription, error) {
 	row, err := s.q.SubscriptionByID(ctx, s.db, subscriptionID)
-	return webhook.Subscription(row), none(err, webhook.ErrNotFound)
+	return webhook.Subscription(row), pg.OrNotFound(err, webhook.ErrNotFound)
 }
 
 // Subscriptions implements ports.SubscriptionReader.

@@ -13,6 +13,7 @@ import (
 
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/postgres/pgtest"
+	"partnerdeposits/adapters/postgres/storetest"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
@@ -23,44 +24,25 @@ import (
 
 var errStop = fault.New(fault.Conflict, "stop", "Stop.")
 
-// bell counts how often it was rung.
-type bell struct{ rung atomic.Int32 }
-
-func (b *bell) Ring() { b.rung.Add(1) }
-
-// poolWith opens a pool as the service does.
-func poolWith(t testing.TB, databaseURL string, o postgres.PoolOptions) *pgxpool.Pool {
-	t.Helper()
-	pool, err := postgres.NewPool(t.Context(), databaseURL, o)
-	require.NoError(t, err)
-	t.Cleanup(pool.Close)
-	return pool
-}
-
-func event(partnerID, depositID id.ID) ports.Event {
-	return ports.Event{ID: portstest.NewID(), PartnerID: partnerID, Name: "deposit.cancelled", DepositID: depositID,
-		Data: []byte(`{"b":1, "a":2}`), CreatedAt: time.Now()}
-}
-
 func TestWithinTx_AppendedToTheOutbox_RingsTheDoorbellAfterTheCommitAlone(t *testing.T) {
 	t.Parallel()
-	b := &bell{}
-	store, pool := newStore(t, postgres.Options{Doorbell: b})
-	e := event(portstest.NewID(), portstest.NewID())
+	b := &storetest.Bell{}
+	store, pool := storetest.New(t, postgres.Options{Doorbell: b})
+	e := storetest.Event(portstest.NewID(), portstest.NewID())
 
 	require.NoError(t, store.WithinTx(t.Context(), func(context.Context, ports.Repositories) error { return nil }))
 	require.Error(t, store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
 		require.NoError(t, r.Outbox.Append(ctx, e))
 		return errStop
 	}))
-	require.Zero(t, b.rung.Load())
+	require.Zero(t, b.Rung.Load())
 	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
 		require.NoError(t, r.Outbox.Append(ctx, e))
-		require.Zero(t, b.rung.Load())
+		require.Zero(t, b.Rung.Load())
 		return nil
 	}))
 
-	require.EqualValues(t, 1, b.rung.Load())
+	require.EqualValues(t, 1, b.Rung.Load())
 	var data string
 	var age time.Duration
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT data, clock_timestamp() - committed_at FROM outbox WHERE event_id = $1`, e.ID).Scan(&data, &age))
@@ -70,8 +52,8 @@ func TestWithinTx_AppendedToTheOutbox_RingsTheDoorbellAfterTheCommitAlone(t *tes
 
 func TestWithinTx_AStatementThatWaitedBreaksAConstraint_FailsAtTheCommit(t *testing.T) {
 	t.Parallel()
-	store, pool := newStore(t, postgres.Options{})
-	e := event(portstest.NewID(), portstest.NewID())
+	store, pool := storetest.New(t, postgres.Options{})
+	e := storetest.Event(portstest.NewID(), portstest.NewID())
 	err := store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
 		require.NoError(t, r.Outbox.Append(ctx, e))
 		return r.Outbox.Append(ctx, e) // the same id again
@@ -89,8 +71,8 @@ func count(t testing.TB, pool *pgxpool.Pool, sql string, args ...any) (n int) {
 
 func TestWithinTx_Deadlock_IsTriedAgainAndBothCommit(t *testing.T) {
 	t.Parallel()
-	store, _ := newStore(t, postgres.Options{})
-	from := origin(t, store)
+	store, _ := storetest.New(t, postgres.Options{})
+	from := storetest.Origin(t, store)
 	one, err := create(t.Context(), store, from, time.Now())
 	require.NoError(t, err)
 	two, err := create(t.Context(), store, from, time.Now())
@@ -121,11 +103,11 @@ func TestWithinTx_Deadlock_IsTriedAgainAndBothCommit(t *testing.T) {
 
 func TestWithinTx_SerializationFailureEveryTime_GivesUpAsUnavailable(t *testing.T) {
 	t.Parallel()
-	store, pool := newStore(t, postgres.Options{})
+	store, pool := storetest.New(t, postgres.Options{})
 	runs := 0
 	err := store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
 		runs++
-		require.NoError(t, r.Outbox.Append(ctx, event(portstest.NewID(), portstest.NewID())))
+		require.NoError(t, r.Outbox.Append(ctx, storetest.Event(portstest.NewID(), portstest.NewID())))
 		return &pgconn.PgError{Code: "40001"}
 	})
 	require.ErrorIs(t, err, fault.ErrUnavailable)
@@ -135,11 +117,11 @@ func TestWithinTx_SerializationFailureEveryTime_GivesUpAsUnavailable(t *testing.
 
 func TestWithinTx_TriesAgain_WithAFreshTransaction(t *testing.T) {
 	t.Parallel()
-	store, pool := newStore(t, postgres.Options{})
+	store, pool := storetest.New(t, postgres.Options{})
 	runs := 0
 	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
 		runs++
-		if err := r.Outbox.Append(ctx, event(portstest.NewID(), portstest.NewID())); err != nil || runs == 3 {
+		if err := r.Outbox.Append(ctx, storetest.Event(portstest.NewID(), portstest.NewID())); err != nil || runs == 3 {
 			return err
 		}
 		return &pgconn.PgError{Code: "40P01"}
@@ -156,9 +138,9 @@ func TestForUpdate_LockHeldTooLong_IsUnavailable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			databaseURL := pgtest.URL(t)
-			store := storeOver(t, poolWith(t, databaseURL, postgres.PoolOptions{}), postgres.Options{})
-			impatient := storeOver(t, poolWith(t, databaseURL, o), postgres.Options{})
-			depositID, err := create(t.Context(), store, origin(t, store), time.Now())
+			store := storetest.Over(t, storetest.Pool(t, databaseURL, postgres.PoolOptions{}), postgres.Options{})
+			impatient := storetest.Over(t, storetest.Pool(t, databaseURL, o), postgres.Options{})
+			depositID, err := create(t.Context(), store, storetest.Origin(t, store), time.Now())
 			require.NoError(t, err)
 			lock := func(ctx context.Context, r ports.Repositories) error {
 				_, err := r.Deposits.ForUpdate(ctx, depositID)
@@ -176,8 +158,8 @@ func TestForUpdate_LockHeldTooLong_IsUnavailable(t *testing.T) {
 
 func TestForUpdate_AfterWaitingForAChangeOfItsClient_SeesTheClient(t *testing.T) {
 	t.Parallel()
-	store, pool := newStore(t, postgres.Options{})
-	from := origin(t, store)
+	store, pool := storetest.New(t, postgres.Options{})
+	from := storetest.Origin(t, store)
 	depositID, err := create(t.Context(), store, from, time.Now())
 	require.NoError(t, err)
 	c := insertClient(t, store, from)
@@ -208,9 +190,9 @@ func TestForUpdate_AfterWaitingForAChangeOfItsClient_SeesTheClient(t *testing.T)
 
 func TestWithinTx_PoolExhausted_IsUnavailableInTime(t *testing.T) {
 	t.Parallel()
-	pool := poolWith(t, pgtest.URL(t), postgres.PoolOptions{MaxConns: 1})
+	pool := storetest.Pool(t, pgtest.URL(t), postgres.PoolOptions{MaxConns: 1})
 	require.NoError(t, pool.Ping(t.Context())) // its connection is made, however long that takes
-	store := storeOver(t, pool, postgres.Options{AcquireTimeout: 50 * time.Millisecond})
+	store := storetest.Over(t, pool, postgres.Options{AcquireTimeout: 50 * time.Millisecond})
 	nothing := func(context.Context, ports.Repositories) error { return nil }
 	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context, _ ports.Repositories) error {
 		require.ErrorIs(t, store.WithinTx(ctx, nothing), fault.ErrUnavailable)
@@ -223,7 +205,7 @@ func TestWithinTx_PoolExhausted_IsUnavailableInTime(t *testing.T) {
 
 func TestTextsThatCannotBeStored_AreInvalid(t *testing.T) {
 	t.Parallel()
-	store, _ := newStore(t, postgres.Options{})
+	store, _ := storetest.New(t, postgres.Options{})
 	for _, name := range []string{"nul \x00 byte", "not UTF-8 \xff"} {
 		err := store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
 			return r.Partners.Insert(ctx, partner.Partner{ID: portstest.NewID(), Slug: "texts", Name: name, CreatedAt: time.Now()}, "")

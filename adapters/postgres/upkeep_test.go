@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/dispatchstore"
+	"partnerdeposits/adapters/postgres/storetest"
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
 )
@@ -41,8 +43,8 @@ func pile(t testing.TB, pool *pgxpool.Pool, sub id.ID, n int, made time.Time, st
 
 func TestBacklog_TellsWhatWaitsAndForHowLong(t *testing.T) {
 	t.Parallel()
-	_, pool := newStore(t, postgres.Options{})
-	backlog := postgres.NewBacklog(pool)
+	_, pool := storetest.New(t, postgres.Options{})
+	backlog := dispatchstore.NewBacklog(pool)
 	empty, err := backlog.Backlog(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, empty.OutboxPending)
@@ -82,10 +84,10 @@ func TestBacklog_TellsWhatWaitsAndForHowLong(t *testing.T) {
 
 func TestBacklog_EstimatesWhatIsTooManyToCount(t *testing.T) {
 	t.Parallel()
-	_, pool := newStore(t, postgres.Options{})
+	_, pool := storetest.New(t, postgres.Options{})
 	const many = 25_000
 	pile(t, pool, endpoint(t, pool, 1, "slow = false"), many, time.Now(), 0, "now()")
-	backlog := postgres.NewBacklog(pool)
+	backlog := dispatchstore.NewBacklog(pool)
 	got, err := backlog.Backlog(t.Context())
 	require.NoError(t, err)
 	require.Greater(t, got.Deliveries[ports.BacklogWaiting], 10_000, "before vacuum looked, at least that many")
@@ -97,7 +99,7 @@ func TestBacklog_EstimatesWhatIsTooManyToCount(t *testing.T) {
 
 func TestMaintenance_KeepsPartitionsAheadAndDropsOldOnes(t *testing.T) {
 	t.Parallel()
-	store, pool := newStore(t, postgres.Options{})
+	store, pool := storetest.New(t, postgres.Options{})
 	tables := func(pattern string) int {
 		return number(t, pool, `SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname ~ $1`, pattern)
 	}
@@ -124,7 +126,7 @@ func floor(t testing.TB, pool *pgxpool.Pool, at time.Time) (text string) {
 
 func TestMaintenance_DeletesWhatIsFinishedAndOld(t *testing.T) {
 	t.Parallel()
-	store, pool := newStore(t, postgres.Options{})
+	store, pool := storetest.New(t, postgres.Options{})
 	now := time.Now()
 	old, edge := now.AddDate(0, 0, -40), now.AddDate(0, 0, -30)
 	first, second := endpoint(t, pool, 1, "slow = false"), endpoint(t, pool, 2, "slow = false")

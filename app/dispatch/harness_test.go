@@ -20,6 +20,7 @@ import (
 
 	"partnerdeposits/adapters/asynq"
 	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/dispatchstore"
 	"partnerdeposits/adapters/postgres/pgtest"
 	"partnerdeposits/adapters/redis/redistest"
 	"partnerdeposits/adapters/secrets"
@@ -41,7 +42,7 @@ type fixture struct {
 	url     string
 	pool    *pgxpool.Pool
 	store   *postgres.Store
-	work    *postgres.Dispatch
+	work    *dispatchstore.Store
 	redis   redis.UniversalClient
 	bell    chan struct{}
 	partner id.ID
@@ -64,7 +65,7 @@ func newFixtureOn(t testing.TB, client redis.UniversalClient) *fixture {
 	}
 	f := &fixture{t: t, url: url, pool: open(nil), redis: client, bell: make(chan struct{}, 1)}
 	f.store = postgres.NewStore(f.pool, cipher, postgres.Options{Doorbell: f})
-	f.work = postgres.NewDispatch(open(postgres.DispatchSettings), cipher)
+	f.work = dispatchstore.New(open(postgres.IndexPlans), cipher)
 	f.partner = newID()
 	f.write(func(ctx context.Context, r ports.Repositories) error {
 		return r.Partners.Insert(ctx, partner.Partner{ID: f.partner, Slug: "demo", Name: "Demo", ContactEmail: "ops@demo.example", CreatedAt: now()}, "")

@@ -25,6 +25,7 @@ import (
 	"partnerdeposits/adapters/http/problem"
 	"partnerdeposits/adapters/payments/sandbox"
 	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/dispatchstore"
 	"partnerdeposits/adapters/postgres/pgtest"
 	"partnerdeposits/adapters/redis"
 	"partnerdeposits/adapters/redis/redistest"
@@ -64,7 +65,7 @@ type world struct {
 	pool     *pgxpool.Pool
 	redis    *goredis.Client
 	store    *postgres.Store
-	work     *postgres.Dispatch
+	work     *dispatchstore.Store
 	clock    *movable
 	partners *partners.Service
 	webhooks *webhooks.Service
@@ -104,7 +105,7 @@ func newWorld(t testing.TB, change ...func(*settings)) *world {
 	cipher, err := secrets.Open(secrets.DevelopmentKeyset)
 	require.NoError(t, err)
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
-	w.work = postgres.NewDispatch(w.pool, cipher)
+	w.work = dispatchstore.New(w.pool, cipher)
 	w.store = postgres.NewStore(w.pool, cipher, postgres.Options{Doorbell: w, KeysKeptFor: set.keys})
 	t.Cleanup(func() { w.store.Close(context.Background()) })
 	guard := redis.NewGuard(w.redis).WithPatience(20 * time.Second) // tests share a busy machine

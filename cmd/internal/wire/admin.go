@@ -9,6 +9,7 @@ import (
 
 	"partnerdeposits/adapters/passwords"
 	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/dispatchstore"
 	"partnerdeposits/adapters/postgres/migrations"
 	"partnerdeposits/adapters/secrets"
 	"partnerdeposits/app/connections"
@@ -112,7 +113,7 @@ func LookAround(ctx context.Context, cfg config.Config, log *slog.Logger) (Outsi
 		return out, nil
 	}
 	out.Keyset = keysetFits(ctx, s.store)
-	out.Backlog, out.Backlogged = postgres.NewBacklog(s.ops).Backlog(ctx)
+	out.Backlog, out.Backlogged = dispatchstore.NewBacklog(s.ops).Backlog(ctx)
 	return out, nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"partnerdeposits/adapters/http/ops"
 	"partnerdeposits/adapters/metrics"
 	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/dispatchstore"
 	redisadapter "partnerdeposits/adapters/redis"
 	"partnerdeposits/adapters/webhook"
 	"partnerdeposits/app/dispatch"
@@ -37,7 +38,7 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on L
 		return run.Process{}, err
 	}
 	dispatchPool, err := s.newPool(ctx, "dispatch", postgres.PoolOptions{
-		MaxConns: dispatchConns, Settings: postgres.DispatchSettings,
+		MaxConns: dispatchConns, Settings: postgres.IndexPlans,
 		// Its transactions are short; one whose process stands still, or whose answers get lost, must not keep its rows from others.
 		IdleInTransaction: 10 * time.Second,
 	})
@@ -55,7 +56,7 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on L
 	registry := metrics.NewRegistry(log)
 	registry.PostgresPools(map[string]*pgxpool.Pool{"schedules": s.pool, "dispatch": dispatchPool, "ops": s.ops})
 	registry.RedisPools(map[string]redis.UniversalClient{"doorbell": s.redis, "queue": queueRedis})
-	registry.Backlog(postgres.NewBacklog(s.ops))
+	registry.Backlog(dispatchstore.NewBacklog(s.ops))
 	registerQueues(registry, queue)
 
 	sender := webhook.NewSender(webhook.Config{
@@ -88,7 +89,7 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on L
 
 // deliver runs the dispatcher proper.
 func (s *stores) deliver(pool *pgxpool.Pool, queue *asynq.Queue, sender *webhook.Sender, registry *metrics.Registry) func(context.Context) error {
-	store := postgres.NewDispatch(pool, s.cipher)
+	store := dispatchstore.New(pool, s.cipher)
 	counted := registry.Dispatch()
 	return func(ctx context.Context) error {
 		return dispatch.New(dispatch.Deps{

@@ -66,12 +66,12 @@ func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string,
 		return nil, err
 	}
 	const patience = 3 * time.Second
-	if s.ops, err = s.newPool(ctx, name+"-ops", postgres.PoolOptions{MaxConns: opsConns, StatementTimeout: patience, Settings: postgres.DispatchSettings}); err != nil {
+	if s.ops, err = s.newPool(ctx, name+"-ops", postgres.PoolOptions{MaxConns: opsConns, StatementTimeout: patience, Settings: postgres.IndexPlans}); err != nil {
 		return nil, err
 	}
 	var groups *pgxpool.Pool // nil: what little of it there is shares the pool
 	if grouped {
-		if groups, err = s.newPool(ctx, name+"-groups", postgres.PoolOptions{MaxConns: postgres.GroupConns, Settings: postgres.DispatchSettings}); err != nil {
+		if groups, err = s.newPool(ctx, name+"-groups", postgres.PoolOptions{MaxConns: postgres.GroupConns, Settings: postgres.IndexPlans}); err != nil {
 			return nil, err
 		}
 	}

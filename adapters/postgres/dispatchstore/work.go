@@ -1,4 +1,4 @@
-package postgres
+package dispatchstore
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/webhook"
@@ -15,7 +16,7 @@ import (
 )
 
 // Load implements ports.WorkStore.
-func (s *Dispatch) Load(ctx context.Context, claims []ports.Claim) ([]ports.Loaded, error) {
+func (s *Store) Load(ctx context.Context, claims []ports.Claim) ([]ports.Loaded, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	subs, ids, _ := columns(claims)
@@ -27,7 +28,7 @@ func (s *Dispatch) Load(ctx context.Context, claims []ports.Claim) ([]ports.Load
 		JOIN deliveries d ON d.subscription_id = c.sub AND d.id = c.id
 		JOIN webhook_subscriptions s ON s.id = d.subscription_id AND s.deleted_at IS NULL`, subs, ids)
 	if err != nil {
-		return nil, translate(err)
+		return nil, pg.Translate(err)
 	}
 	found := make(map[id.ID]ports.Loaded, len(claims))
 	for rows.Next() {
@@ -39,7 +40,7 @@ func (s *Dispatch) Load(ctx context.Context, claims []ports.Claim) ([]ports.Load
 		found[l.DeliveryID] = l
 	}
 	if err := rows.Err(); err != nil {
-		return nil, translate(err)
+		return nil, pg.Translate(err)
 	}
 	out := make([]ports.Loaded, len(claims))
 	for i, c := range claims {
@@ -52,7 +53,7 @@ func (s *Dispatch) Load(ctx context.Context, claims []ports.Claim) ([]ports.Load
 }
 
 // scanLoaded reads one row. A secret that does not decrypt makes that delivery unusable, never the batch.
-func (s *Dispatch) scanLoaded(rows pgx.Rows, readAt time.Time) (ports.Loaded, error) {
+func (s *Store) scanLoaded(rows pgx.Rows, readAt time.Time) (ports.Loaded, error) {
 	l := ports.Loaded{Found: true, ReadAt: readAt}
 	var state webhook.State
 	var left *time.Duration
@@ -60,14 +61,14 @@ func (s *Dispatch) scanLoaded(rows pgx.Rows, readAt time.Time) (ports.Loaded, er
 	var dbNow time.Time
 	if err := rows.Scan(&l.DeliveryID, &l.Seq, &state, &left, &l.Attempts, &l.Test, &l.Event, &l.EventID, &l.EventAt, &l.Body,
 		&l.SubscriptionID, &l.URL, &sealed, &l.Enabled, &l.Healthy, &dbNow); err != nil {
-		return l, translate(err)
+		return l, pg.Translate(err)
 	}
 	l.Live = state == webhook.Dispatched
 	if left != nil {
 		l.LeaseLeft = *left
 	}
 	l.Skew = time.Until(dbNow)
-	plain, err := s.cipher.Decrypt(sealed, secretAAD(l.SubscriptionID))
+	plain, err := s.cipher.Decrypt(sealed, pg.SecretAAD(l.SubscriptionID))
 	if err != nil {
 		l.Err = err
 		return l, nil
@@ -77,27 +78,32 @@ func (s *Dispatch) scanLoaded(rows pgx.Rows, readAt time.Time) (ports.Loaded, er
 }
 
 // Record implements ports.WorkStore.
-func (s *Dispatch) Record(ctx context.Context, outcomes []ports.Outcome, adjust []id.ID, limit int) (settled []bool, health map[id.ID]webhook.Health, err error) {
+func (s *Store) Record(ctx context.Context, outcomes []ports.Outcome, adjust []id.ID, limit int) (settled []bool, health map[id.ID]webhook.Health, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	if len(adjust) == 0 {
 		batch := &pgx.Batch{}
 		record(batch, outcomes, &settled)
-		return settled, nil, translate(s.pool.SendBatch(ctx, batch).Close())
+		return settled, nil, pg.Translate(s.pool.SendBatch(ctx, batch).Close())
 	}
-	err = pipelined(ctx, s.pool, func(t *tx) (err error) {
+	err = pg.InTx(ctx, s.pool, func(t *pg.Tx) (err error) {
 		if health, err = adjustHealth(ctx, t, outcomes, adjust, limit); err != nil {
 			return err
 		}
-		record(t.queue, outcomes, &settled)
+		record(t, outcomes, &settled)
 		failpoint.Hit("record.writing")
-		return t.commit(ctx)
+		return t.Commit(ctx)
 	})
 	return settled, health, err
 }
 
+// queuer takes statements: a batch, or a transaction.
+type queuer interface {
+	Queue(sql string, args ...any) *pgx.QueuedQuery
+}
+
 // record queues what becomes of the outcomes; settled has, once that is sent, which of them took effect.
-func record(batch *pgx.Batch, outcomes []ports.Outcome, settled *[]bool) {
+func record(batch queuer, outcomes []ports.Outcome, settled *[]bool) {
 	n := len(outcomes)
 	index, subs, ids, seqs, states, waits := make([]int32, n), make([]id.ID, n), make([]id.ID, n), make([]int32, n), make([]int16, n), make([]time.Duration, n)
 	numbers, started, took := make([]int32, n), make([]time.Time, n), make([]int32, n)
@@ -142,10 +148,10 @@ func record(batch *pgx.Batch, outcomes []ports.Outcome, settled *[]bool) {
 }
 
 // adjustHealth locks the subscriptions first and in order, as everything does that touches both them and their deliveries.
-func adjustHealth(ctx context.Context, t *tx, outcomes []ports.Outcome, adjust []id.ID, limit int) (map[id.ID]webhook.Health, error) {
+func adjustHealth(ctx context.Context, t *pg.Tx, outcomes []ports.Outcome, adjust []id.ID, limit int) (map[id.ID]webhook.Health, error) {
 	var endpoints []ports.Endpoint
-	collect(t, &endpoints, scanEndpoint, `SELECT `+endpointColumns+` FROM webhook_subscriptions s WHERE s.id = ANY ($1) ORDER BY s.id FOR NO KEY UPDATE`, adjust)
-	if err := t.flush(ctx); err != nil {
+	pg.Collect(t, &endpoints, scanEndpoint, `SELECT `+endpointColumns+` FROM webhook_subscriptions s WHERE s.id = ANY ($1) ORDER BY s.id FOR NO KEY UPDATE`, adjust)
+	if err := t.Flush(ctx); err != nil {
 		return nil, err
 	}
 	now := time.Now()
@@ -159,7 +165,7 @@ func adjustHealth(ctx context.Context, t *tx, outcomes []ports.Outcome, adjust [
 		}
 		health[e.ID] = h
 		if h != e.Health {
-			t.queue.Queue(`UPDATE webhook_subscriptions SET failures = $2, failing_since = $3, slow = $4, quick = $5, holds = $6, held_until = $7, ramp = $8 WHERE id = $1`,
+			t.Queue(`UPDATE webhook_subscriptions SET failures = $2, failing_since = $3, slow = $4, quick = $5, holds = $6, held_until = $7, ramp = $8 WHERE id = $1`,
 				e.ID, h.Failures, orNull(h.FailingSince), h.Slow, h.Quick, h.Holds, orNull(h.HeldUntil), h.Ramp)
 		}
 	}
@@ -167,7 +173,7 @@ func adjustHealth(ctx context.Context, t *tx, outcomes []ports.Outcome, adjust [
 }
 
 // Release implements ports.WorkStore.
-func (s *Dispatch) Release(ctx context.Context, claims []ports.Claim) error {
+func (s *Store) Release(ctx context.Context, claims []ports.Claim) error {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	subs, ids, seqs := columns(claims)
@@ -178,14 +184,14 @@ func (s *Dispatch) Release(ctx context.Context, claims []ports.Claim) error {
 			finished_at = CASE WHEN s.deleted_at IS NOT NULL THEN now() END
 		FROM unnest($1::uuid[], $2::uuid[], $3::int4[]) AS c(sub, id, seq) JOIN webhook_subscriptions s ON s.id = c.sub
 		WHERE d.subscription_id = c.sub AND d.id = c.id AND d.seq = c.seq AND d.state = 1`, subs, ids, seqs)
-	return translate(err)
+	return pg.Translate(err)
 }
 
 // Disable implements ports.WorkStore.
-func (s *Dispatch) Disable(ctx context.Context, subscriptionID, mailID id.ID) error {
+func (s *Store) Disable(ctx context.Context, subscriptionID, mailID id.ID) error {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	return pipelined(ctx, s.pool, func(t *tx) error {
+	return pg.InTx(ctx, s.pool, func(t *pg.Tx) error {
 		var contact, url string
 		err := t.QueryRow(ctx, `
 			UPDATE webhook_subscriptions s SET enabled = false, disabled_reason = $2
@@ -198,15 +204,15 @@ func (s *Dispatch) Disable(ctx context.Context, subscriptionID, mailID id.ID) er
 		if err != nil {
 			return err
 		}
-		t.queue.Queue(`UPDATE deliveries SET due_at = NULL WHERE subscription_id = $1 AND state = 0 AND due_at IS NOT NULL`, subscriptionID)
+		t.Queue(`UPDATE deliveries SET due_at = NULL WHERE subscription_id = $1 AND state = 0 AND due_at IS NOT NULL`, subscriptionID)
 		if contact != "" {
-			t.queue.Queue(`INSERT INTO mails (id, recipient, subject, body, created_at, due_at) VALUES ($1, $2, $3, $4, now(), now())`, mailID, contact,
+			t.Queue(`INSERT INTO mails (id, recipient, subject, body, created_at, due_at) VALUES ($1, $2, $3, $4, now(), now())`, mailID, contact,
 				"Your webhook was disabled", "For five days every delivery to\n\n  "+url+"\n\nhas failed, so we have disabled webhook "+id.Subscription.Of(subscriptionID)+
 					".\n\nNothing is lost: deliveries are kept and go out once you enable it again.\n")
 		}
-		if err := t.flush(ctx); err != nil { // there may be many: more than a commit has time for
+		if err := t.Flush(ctx); err != nil { // there may be many: more than a commit has time for
 			return err
 		}
-		return t.commit(ctx)
+		return t.Commit(ctx)
 	})
 }

@@ -1,4 +1,4 @@
-package postgres
+package pg
 
 import (
 	"context"
@@ -30,8 +30,8 @@ const (
 	notNullViolation     = "23502"
 )
 
-// errRolledBack: an earlier statement had failed and its error was passed over, so COMMIT undid everything.
-var errRolledBack = errors.New("postgres: commit of a failed transaction")
+// ErrRolledBack: an earlier statement had failed and its error was passed over, so COMMIT undid everything.
+var ErrRolledBack = errors.New("postgres: commit of a failed transaction")
 
 // broken tells what the breach of a constraint means to a use case.
 var broken = map[string]error{
@@ -40,9 +40,9 @@ var broken = map[string]error{
 	"one_payment_succeeded": ports.ErrPaymentUnderWay,
 }
 
-// translate turns what a driver says into the service's vocabulary. It is called where rows and results are read
+// Translate turns what a driver says into the service's vocabulary. It is called where rows and results are read
 // (db.go, tx.go), so no repository sees a connection failure. pgx.ErrNoRows and what may be tried again pass through.
-func translate(err error) error {
+func Translate(err error) error {
 	if err == nil || errors.Is(err, pgx.ErrNoRows) {
 		return err
 	}
@@ -54,7 +54,7 @@ func translate(err error) error {
 	if errors.As(err, &refused) {
 		return translateRefusal(refused, err)
 	}
-	if unreachable(err) {
+	if Unreachable(err) {
 		return fault.ErrUnavailable.Because(err)
 	}
 	return err
@@ -82,8 +82,8 @@ func translateRefusal(refused *pgconn.PgError, err error) error {
 	return err
 }
 
-// unreachable reports whether the server could not be talked to in time, or the pool had no connection to spare.
-func unreachable(err error) bool {
+// Unreachable reports whether the server could not be talked to in time, or the pool had no connection to spare.
+func Unreachable(err error) bool {
 	var network net.Error
 	var connect *pgconn.ConnectError
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||

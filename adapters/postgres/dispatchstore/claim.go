@@ -1,4 +1,4 @@
-package postgres
+package dispatchstore
 
 import (
 	"context"
@@ -6,13 +6,14 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
 )
 
 // Due implements ports.ClaimStore. It walks the index from endpoint to endpoint, so its cost grows with the number of
 // endpoints that have something waiting, never with how much.
-func (s *Dispatch) Due(ctx context.Context) ([]ports.Endpoint, error) {
+func (s *Store) Due(ctx context.Context) ([]ports.Endpoint, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	rows, err := s.pool.Query(ctx, `
@@ -26,14 +27,14 @@ func (s *Dispatch) Due(ctx context.Context) ([]ports.Endpoint, error) {
 		WHERE s.enabled AND s.deleted_at IS NULL
 			AND EXISTS (SELECT FROM deliveries d WHERE d.subscription_id = w.id AND d.state = 0 AND d.due_at <= now())`)
 	if err != nil {
-		return nil, translate(err)
+		return nil, pg.Translate(err)
 	}
 	endpoints, err := pgx.CollectRows(rows, scanEndpoint)
-	return endpoints, translate(err)
+	return endpoints, pg.Translate(err)
 }
 
 // Claim implements ports.ClaimStore.
-func (s *Dispatch) Claim(ctx context.Context, rooms []ports.Room, lease time.Duration) ([]ports.Claim, error) {
+func (s *Store) Claim(ctx context.Context, rooms []ports.Room, lease time.Duration) ([]ports.Claim, error) {
 	if len(rooms) == 0 {
 		return nil, nil
 	}
@@ -54,7 +55,7 @@ func (s *Dispatch) Claim(ctx context.Context, rooms []ports.Room, lease time.Dur
 		WHERE d.subscription_id = r.sub AND d.id = due.id
 		RETURNING d.id, d.subscription_id, d.seq, due.due_at`, subs, room, lease, from)
 	if err != nil {
-		return nil, translate(err)
+		return nil, pg.Translate(err)
 	}
 	var dueAt time.Time
 	lowest := map[id.ID]time.Time{}
@@ -67,11 +68,11 @@ func (s *Dispatch) Claim(ctx context.Context, rooms []ports.Room, lease time.Dur
 		l, taken := lowest[sub]
 		s.waiting.found(sub, l, taken)
 	}
-	return claims, translate(err)
+	return claims, pg.Translate(err)
 }
 
 // ClaimUrgent implements ports.ClaimStore.
-func (s *Dispatch) ClaimUrgent(ctx context.Context, limit int, lease time.Duration) (claims []ports.Claim, recovered int, err error) {
+func (s *Store) ClaimUrgent(ctx context.Context, limit int, lease time.Duration) (claims []ports.Claim, recovered int, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	rows, err := s.pool.Query(ctx, `
@@ -86,7 +87,7 @@ func (s *Dispatch) ClaimUrgent(ctx context.Context, limit int, lease time.Durati
 		FROM urgent u WHERE d.subscription_id = u.subscription_id AND d.id = u.id
 		RETURNING d.id, d.subscription_id, d.seq, u.recovered`, limit, lease, s.leased.begin(struct{}{}) == 0)
 	if err != nil {
-		return nil, 0, translate(err)
+		return nil, 0, pg.Translate(err)
 	}
 	var again bool
 	claims, err = readClaims(rows, func(ports.Claim) {
@@ -95,18 +96,18 @@ func (s *Dispatch) ClaimUrgent(ctx context.Context, limit int, lease time.Durati
 		}
 	}, &again)
 	s.leased.found(struct{}{}, 1, err == nil)
-	return claims, recovered, translate(err)
+	return claims, recovered, pg.Translate(err)
 }
 
-func (s *Dispatch) claims(ctx context.Context, sql string, args ...any) ([]ports.Claim, error) {
+func (s *Store) claims(ctx context.Context, sql string, args ...any) ([]ports.Claim, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	rows, err := s.pool.Query(ctx, sql, args...)
 	if err != nil {
-		return nil, translate(err)
+		return nil, pg.Translate(err)
 	}
 	claims, err := readClaims(rows, func(ports.Claim) {})
-	return claims, translate(err)
+	return claims, pg.Translate(err)
 }
 
 // readClaims collects claims. What a row has after its claim is in extra when note is called for it.
@@ -122,13 +123,13 @@ func readClaims(rows pgx.Rows, note func(ports.Claim), extra ...any) (claims []p
 
 // UnderWay implements ports.ClaimStore. Leases that ran out a while ago are no longer looked at: ClaimUrgent has
 // long taken them, and their dead index entries would be waded through each time.
-func (s *Dispatch) UnderWay(ctx context.Context) (map[id.ID]int, error) {
+func (s *Store) UnderWay(ctx context.Context) (map[id.ID]int, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	rows, err := s.pool.Query(ctx, `
 		SELECT subscription_id, count(*) FROM deliveries WHERE state = 1 AND due_at > now() - interval '10 seconds' GROUP BY 1`)
 	if err != nil {
-		return nil, translate(err)
+		return nil, pg.Translate(err)
 	}
 	counts := map[id.ID]int{}
 	var sub id.ID
@@ -137,21 +138,21 @@ func (s *Dispatch) UnderWay(ctx context.Context) (map[id.ID]int, error) {
 		counts[sub] = n
 		return nil
 	})
-	return counts, translate(err)
+	return counts, pg.Translate(err)
 }
 
 // ExpireLeases implements ports.ClaimStore.
-func (s *Dispatch) ExpireLeases(ctx context.Context, givenBefore, lease, grace time.Duration, keep []id.ID) (int, error) {
+func (s *Store) ExpireLeases(ctx context.Context, givenBefore, lease, grace time.Duration, keep []id.ID) (int, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	tag, err := s.pool.Exec(ctx, `
 		UPDATE deliveries SET seq = seq + 1, due_at = least(due_at, now() + $4::interval)
 		WHERE state = 1 AND due_at > now() AND due_at < now() + $1::interval - $2::interval AND id <> ALL ($3)`, lease, givenBefore, keep, grace)
-	return int(tag.RowsAffected()), translate(err)
+	return int(tag.RowsAffected()), pg.Translate(err)
 }
 
 // Renew implements ports.WorkStore.
-func (s *Dispatch) Renew(ctx context.Context, claims []ports.Claim, lease time.Duration) ([]ports.Claim, error) {
+func (s *Store) Renew(ctx context.Context, claims []ports.Claim, lease time.Duration) ([]ports.Claim, error) {
 	subs, ids, seqs := columns(claims)
 	return s.claims(ctx, `
 		UPDATE deliveries d SET seq = d.seq + 1, due_at = now() + $4::interval

@@ -1,4 +1,4 @@
-package postgres
+package pg
 
 import (
 	"context"
@@ -12,50 +12,50 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// db reads outside transactions. It waits for a connection no longer than wait, and translates every error once.
-type db struct {
-	pool *pgxpool.Pool
-	wait time.Duration
+// DB reads outside transactions. It waits for a connection no longer than Wait, and translates every error once.
+type DB struct {
+	Pool *pgxpool.Pool
+	Wait time.Duration
 }
 
-// acquire returns service_unavailable when the database is away or the pool stays exhausted.
-func (d db) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+// Acquire returns service_unavailable when the database is away or the pool stays exhausted.
+func (d DB) Acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fault.ErrUnavailable.Because(err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, d.wait)
+	ctx, cancel := context.WithTimeout(ctx, d.Wait)
 	defer cancel()
-	conn, err := d.pool.Acquire(ctx)
+	conn, err := d.Pool.Acquire(ctx)
 	if err != nil {
 		return nil, fault.ErrUnavailable.Because(err)
 	}
 	return conn, nil
 }
 
-func (d db) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
-	conn, err := d.acquire(ctx)
+func (d DB) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	conn, err := d.Acquire(ctx)
 	if err != nil {
 		return pgconn.CommandTag{}, err
 	}
 	defer conn.Release()
 	tag, err := conn.Exec(ctx, sql, args...)
-	return tag, translate(err)
+	return tag, Translate(err)
 }
 
-func (d db) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
-	conn, err := d.acquire(ctx)
+func (d DB) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	conn, err := d.Acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
 	rows, err := conn.Query(ctx, sql, args...)
 	if err != nil {
 		conn.Release()
-		return nil, translate(err)
+		return nil, Translate(err)
 	}
 	return &ownedRows{Rows: rows, release: conn.Release}, nil
 }
 
-func (d db) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
+func (d DB) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 	rows, err := d.Query(ctx, sql, args...)
 	return oneRow{rows, err}
 }
@@ -82,7 +82,7 @@ func (r *ownedRows) Close() {
 	}
 }
 
-func (r *ownedRows) Err() error { return translate(r.Rows.Err()) }
+func (r *ownedRows) Err() error { return Translate(r.Rows.Err()) }
 
 // oneRow is the first row of a result.
 type oneRow struct {
@@ -108,8 +108,8 @@ func (r oneRow) Scan(dest ...any) error {
 	return r.rows.Err()
 }
 
-// none answers a query for one row that found none with the sentinel that the port names.
-func none(err, sentinel error) error {
+// OrNotFound answers a query for one row that found none with the sentinel that the port names.
+func OrNotFound(err, sentinel error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return sentinel
 	}

@@ -1,4 +1,4 @@
-package postgres_test
+package dispatchstore_test
 
 import (
 	"context"
@@ -11,7 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/dispatchstore"
 	"partnerdeposits/adapters/postgres/pgtest"
+	"partnerdeposits/adapters/postgres/storetest"
 	"partnerdeposits/adapters/secrets"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
@@ -20,55 +22,55 @@ import (
 	"partnerdeposits/ports/portstest"
 )
 
-func dispatchOver(t *testing.T, databaseURL string) *postgres.Dispatch {
+func dispatchOver(t *testing.T, databaseURL string) *dispatchstore.Store {
 	t.Helper()
 	return dispatchWith(t, databaseURL, postgres.PoolOptions{})
 }
 
-func dispatchWith(t *testing.T, databaseURL string, o postgres.PoolOptions) *postgres.Dispatch {
+func dispatchWith(t *testing.T, databaseURL string, o postgres.PoolOptions) *dispatchstore.Store {
 	t.Helper()
 	cipher, err := secrets.Open(secrets.DevelopmentKeyset)
 	require.NoError(t, err)
-	o.Settings = postgres.DispatchSettings
-	return postgres.NewDispatch(poolWith(t, databaseURL, o), cipher)
+	o.Settings = postgres.IndexPlans
+	return dispatchstore.New(storetest.Pool(t, databaseURL, o), cipher)
 }
 
 // A NAT or a proxy that forgets a connection leaves it open: no answer comes, and no end of the connection either.
 func TestDispatch_AnswersThatGetLost_AreWaitedForNoLongerThanPatience(t *testing.T) {
 	t.Parallel()
-	through, proxy := proxied(t, pgtest.URL(t))
+	through, proxy := storetest.Proxied(t, pgtest.URL(t))
 	ctx, lease := t.Context(), time.Minute
 	claims := []ports.Claim{{DeliveryID: portstest.NewID(), SubscriptionID: portstest.NewID(), Seq: 1}}
 	outcomes := []ports.Outcome{{Claim: claims[0], Attempt: webhook.Attempt{Number: 1, Result: webhook.ResultSuccess, StartedAt: time.Now()}, Verdict: webhook.Verdict{State: webhook.Succeeded}}}
 	plan := func([]ports.Event, []ports.Endpoint) []ports.NewDelivery { return nil }
-	questions := map[string]func(*postgres.Dispatch) error{
-		"Pending":     func(s *postgres.Dispatch) error { _, err := s.Pending(ctx); return err },
-		"Relay":       func(s *postgres.Dispatch) error { _, _, err := s.Relay(ctx, 1, lease, plan); return err },
-		"Due":         func(s *postgres.Dispatch) error { _, err := s.Due(ctx); return err },
-		"Claim":       func(s *postgres.Dispatch) error { _, err := s.Claim(ctx, []ports.Room{{Room: 1}}, lease); return err },
-		"ClaimUrgent": func(s *postgres.Dispatch) error { _, _, err := s.ClaimUrgent(ctx, 1, lease); return err },
-		"UnderWay":    func(s *postgres.Dispatch) error { _, err := s.UnderWay(ctx); return err },
-		"ExpireLeases": func(s *postgres.Dispatch) error {
+	questions := map[string]func(*dispatchstore.Store) error{
+		"Pending":     func(s *dispatchstore.Store) error { _, err := s.Pending(ctx); return err },
+		"Relay":       func(s *dispatchstore.Store) error { _, _, err := s.Relay(ctx, 1, lease, plan); return err },
+		"Due":         func(s *dispatchstore.Store) error { _, err := s.Due(ctx); return err },
+		"Claim":       func(s *dispatchstore.Store) error { _, err := s.Claim(ctx, []ports.Room{{Room: 1}}, lease); return err },
+		"ClaimUrgent": func(s *dispatchstore.Store) error { _, _, err := s.ClaimUrgent(ctx, 1, lease); return err },
+		"UnderWay":    func(s *dispatchstore.Store) error { _, err := s.UnderWay(ctx); return err },
+		"ExpireLeases": func(s *dispatchstore.Store) error {
 			_, err := s.ExpireLeases(ctx, time.Second, lease, time.Second, []id.ID{})
 			return err
 		},
-		"Load":   func(s *postgres.Dispatch) error { _, err := s.Load(ctx, claims); return err },
-		"Record": func(s *postgres.Dispatch) error { _, _, err := s.Record(ctx, outcomes, nil, 1); return err },
-		"Record with health": func(s *postgres.Dispatch) error {
+		"Load":   func(s *dispatchstore.Store) error { _, err := s.Load(ctx, claims); return err },
+		"Record": func(s *dispatchstore.Store) error { _, _, err := s.Record(ctx, outcomes, nil, 1); return err },
+		"Record with health": func(s *dispatchstore.Store) error {
 			_, _, err := s.Record(ctx, outcomes, []id.ID{claims[0].SubscriptionID}, 1)
 			return err
 		},
-		"Renew":   func(s *postgres.Dispatch) error { _, err := s.Renew(ctx, claims, lease); return err },
-		"Release": func(s *postgres.Dispatch) error { return s.Release(ctx, claims) },
-		"Disable": func(s *postgres.Dispatch) error { return s.Disable(ctx, claims[0].SubscriptionID, portstest.NewID()) },
+		"Renew":   func(s *dispatchstore.Store) error { _, err := s.Renew(ctx, claims, lease); return err },
+		"Release": func(s *dispatchstore.Store) error { return s.Release(ctx, claims) },
+		"Disable": func(s *dispatchstore.Store) error { return s.Disable(ctx, claims[0].SubscriptionID, portstest.NewID()) },
 	}
-	stores := map[string]*postgres.Dispatch{}
+	stores := map[string]*dispatchstore.Store{}
 	for name, ask := range questions {
 		stores[name] = dispatchOver(t, through)
 		require.NoError(t, ask(stores[name]), "%s is answered while answers come", name)
 		stores[name].WithPatience(100 * time.Millisecond)
 	}
-	_, err := proxy.Toxics.AddToxicJson(toxic(t, "timeout", "downstream", `{"timeout": 0}`))
+	_, err := proxy.Toxics.AddToxicJson(storetest.Toxic(t, "timeout", "downstream", `{"timeout": 0}`))
 	require.NoError(t, err)
 	for name, ask := range questions {
 		told := make(chan error, 1)
@@ -85,11 +87,11 @@ func TestDispatch_AnswersThatGetLost_AreWaitedForNoLongerThanPatience(t *testing
 // One failing endpoint is noted a hundred times a second; the relay goes on meanwhile, but not while one is disabled.
 func TestDispatch_RelayAndHealth_DoNotWaitForEachOther(t *testing.T) {
 	t.Parallel()
-	store, pool := newStore(t, postgres.Options{})
-	from := origin(t, store)
+	store, pool := storetest.New(t, postgres.Options{})
+	from := storetest.Origin(t, store)
 	sub := webhook.Subscription{ID: portstest.NewID(), PartnerID: from.PartnerID, URL: "https://example.com", Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
-	do(t, store, func(ctx context.Context, r ports.Repositories) error {
-		return errors.Join(r.Outbox.Append(ctx, event(from.PartnerID, portstest.NewID())), r.Subscriptions.Insert(ctx, sub, "svc_whsec_k"))
+	storetest.Do(t, store, func(ctx context.Context, r ports.Repositories) error {
+		return errors.Join(r.Outbox.Append(ctx, storetest.Event(from.PartnerID, portstest.NewID())), r.Subscriptions.Insert(ctx, sub, "svc_whsec_k"))
 	})
 	s := dispatchWith(t, pool.Config().ConnString(), postgres.PoolOptions{LockTimeout: 200 * time.Millisecond})
 	held := func(mode string, meanwhile func()) {
@@ -130,11 +132,11 @@ func TestDispatch_RelayAndHealth_DoNotWaitForEachOther(t *testing.T) {
 // appendAged puts an event into the outbox whose id is as old as that.
 func appendAged(t *testing.T, store *postgres.Store, partnerID id.ID, age time.Duration) id.ID {
 	t.Helper()
-	e := event(partnerID, portstest.NewID())
+	e := storetest.Event(partnerID, portstest.NewID())
 	floor := fmt.Sprintf("%012x", time.Now().Add(-age).UnixMilli())
 	_, err := hex.Decode(e.ID[:6], []byte(floor))
 	require.NoError(t, err)
-	do(t, store, func(ctx context.Context, r ports.Repositories) error { return r.Outbox.Append(ctx, e) })
+	storetest.Do(t, store, func(ctx context.Context, r ports.Repositories) error { return r.Outbox.Append(ctx, e) })
 	return e.ID
 }
 
@@ -151,8 +153,8 @@ func taking(got *[]id.ID) func([]ports.Event, []ports.Endpoint) []ports.NewDeliv
 // What came in while no relay ran has waited longest; behind a stream of fresh events it would wait for a quiet moment.
 func TestRelay_TakesTheOldestFirst(t *testing.T) {
 	t.Parallel()
-	store, pool := newStore(t, postgres.Options{})
-	from := origin(t, store)
+	store, pool := storetest.New(t, postgres.Options{})
+	from := storetest.Origin(t, store)
 	s := dispatchOver(t, pool.Config().ConnString())
 	now, old, older := appendAged(t, store, from.PartnerID, 0), appendAged(t, store, from.PartnerID, time.Minute), appendAged(t, store, from.PartnerID, time.Hour)
 	var got []id.ID
@@ -166,8 +168,8 @@ func TestRelay_TakesTheOldestFirst(t *testing.T) {
 // What a relay took that did not commit is back in the outbox, however old, and the next look has to find it.
 func TestRelay_ThatFails_IsFollowedByALookFromTheStart(t *testing.T) {
 	t.Parallel()
-	store, pool := newStore(t, postgres.Options{})
-	from := origin(t, store)
+	store, pool := storetest.New(t, postgres.Options{})
+	from := storetest.Origin(t, store)
 	s := dispatchOver(t, pool.Config().ConnString())
 	old := appendAged(t, store, from.PartnerID, time.Hour)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -185,13 +187,13 @@ func TestRelay_ThatFails_IsFollowedByALookFromTheStart(t *testing.T) {
 // Whoever has a claim that was taken back is late, and nobody else has it before the grace is over.
 func TestExpireLeases_MakesClaimsStaleAtOnceAndDueAfterTheGrace(t *testing.T) {
 	t.Parallel()
-	store, pool := newStore(t, postgres.Options{})
-	from := origin(t, store)
+	store, pool := storetest.New(t, postgres.Options{})
+	from := storetest.Origin(t, store)
 	s := dispatchOver(t, pool.Config().ConnString())
 	sub := webhook.Subscription{ID: portstest.NewID(), PartnerID: from.PartnerID, URL: "https://example.com", Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
-	do(t, store, func(ctx context.Context, r ports.Repositories) error {
+	storetest.Do(t, store, func(ctx context.Context, r ports.Repositories) error {
 		for range 3 {
-			if err := r.Outbox.Append(ctx, event(from.PartnerID, portstest.NewID())); err != nil {
+			if err := r.Outbox.Append(ctx, storetest.Event(from.PartnerID, portstest.NewID())); err != nil {
 				return err
 			}
 		}

@@ -1,4 +1,4 @@
-package postgres
+package dispatchstore
 
 import (
 	"bytes"
@@ -9,29 +9,18 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
 	"partnerdeposits/ports/failpoint"
 )
 
-// DispatchSettings are connection settings for the pool behind Dispatch. Its tables go from empty to a million rows
-// within the life of a cached plan, so the planner is kept from ever preferring a scan of a whole table.
-var DispatchSettings = map[string]string{
-	"enable_seqscan":      "off",
-	"enable_hashjoin":     "off",
-	"enable_mergejoin":    "off",
-	"enable_bitmapscan":   "off", // it marks no index entry dead, and reads the page of each dead one, again and again
-	"join_collapse_limit": "1",   // joins run in the order they are written
-	"plan_cache_mode":     "force_generic_plan",
-	"jit":                 "off",
-}
-
-// Dispatch holds the dispatcher's queries: few, each over a set of rows, written by hand because their plans matter.
+// Store holds the dispatcher's queries: few, each over a set of rows, written by hand because their plans matter.
 // It implements ports.RelayStore, ports.ClaimStore and ports.WorkStore.
-type Dispatch struct {
+type Store struct {
 	pool     *pgxpool.Pool
-	cipher   Cipher
+	cipher   pg.Cipher
 	patience time.Duration
 
 	outbox  outboxLooks
@@ -44,24 +33,24 @@ type Dispatch struct {
 // else would ever wake the loop that waits for one, and all that it does would stand still.
 const answerWithin = 12 * time.Second
 
-// NewDispatch gives the dispatcher's queries over a pool of its own, opened with DispatchSettings.
-func NewDispatch(pool *pgxpool.Pool, cipher Cipher) *Dispatch {
-	return &Dispatch{pool: pool, cipher: cipher, patience: answerWithin}
+// New gives the dispatcher's queries over a pool of its own, opened with postgres.IndexPlans.
+func New(pool *pgxpool.Pool, cipher pg.Cipher) *Store {
+	return &Store{pool: pool, cipher: cipher, patience: answerWithin}
 }
 
 // WithPatience waits d for an answer instead of answerWithin. Call it before the first question.
-func (s *Dispatch) WithPatience(d time.Duration) *Dispatch {
+func (s *Store) WithPatience(d time.Duration) *Store {
 	s.patience = d
 	return s
 }
 
 // bounded is the context of one question, or of one short transaction.
-func (s *Dispatch) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+func (s *Store) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, s.patience)
 }
 
 // Pending reports whether the outbox has anything to relay: the cheap question of an idle relay.
-func (s *Dispatch) Pending(ctx context.Context) (bool, error) {
+func (s *Store) Pending(ctx context.Context) (bool, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	var any bool
@@ -71,14 +60,14 @@ func (s *Dispatch) Pending(ctx context.Context) (bool, error) {
 	if err == nil {
 		s.outbox.saw(from, any)
 	}
-	return any, translate(err)
+	return any, pg.Translate(err)
 }
 
 // Relay implements ports.RelayStore.
-func (s *Dispatch) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event, []ports.Endpoint) []ports.NewDelivery) (relayed int, claims []ports.Claim, err error) {
+func (s *Store) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event, []ports.Endpoint) []ports.NewDelivery) (relayed int, claims []ports.Claim, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	err = pipelined(ctx, s.pool, func(t *tx) (err error) {
+	err = pg.InTx(ctx, s.pool, func(t *pg.Tx) (err error) {
 		defer func() {
 			if err != nil {
 				s.outbox.failed()
@@ -97,7 +86,7 @@ func (s *Dispatch) Relay(ctx context.Context, limit int, lease time.Duration, pl
 		relayed = len(events)
 		insertDeliveries(t, plan(events, endpoints), lease, &claims)
 		failpoint.Hit("relay.writing")
-		return t.commit(ctx)
+		return t.Commit(ctx)
 	})
 	if err != nil {
 		return 0, nil, err
@@ -106,14 +95,14 @@ func (s *Dispatch) Relay(ctx context.Context, limit int, lease time.Duration, pl
 }
 
 // takeOutbox takes the oldest events, so that nobody's wait for those that keep coming in.
-func (s *Dispatch) takeOutbox(ctx context.Context, t *tx, limit int) (events []ports.Event, err error) {
+func (s *Store) takeOutbox(ctx context.Context, t *pg.Tx, limit int) (events []ports.Event, err error) {
 	from := s.outbox.begin()
-	collect(t, &events, pgx.RowToStructByPos[ports.Event], `
+	pg.Collect(t, &events, pgx.RowToStructByPos[ports.Event], `
 		DELETE FROM outbox WHERE event_id = ANY (ARRAY (
 			SELECT event_id FROM outbox WHERE event_id >= least($2, uuid_floor(now() - $3::interval))
 			ORDER BY event_id LIMIT $1 FOR UPDATE SKIP LOCKED))
 		RETURNING event_id, partner_id, name, deposit_id, data, created_at, committed_at`, limit, from[:], freshSpan)
-	if err := t.flush(ctx); err != nil {
+	if err := t.Flush(ctx); err != nil {
 		return nil, err
 	}
 	s.outbox.took(from, events, limit)
@@ -123,20 +112,20 @@ func (s *Dispatch) takeOutbox(ctx context.Context, t *tx, limit int) (events []p
 // fileEvents keeps the events and reads the subscriptions of their partners, locked so that none is deleted or disabled
 // before the deliveries are in. Whoever does that locks the row FOR UPDATE; noting how an endpoint fares is no such change,
 // and neither waits for the other.
-func fileEvents(ctx context.Context, t *tx, events []ports.Event) (endpoints []ports.Endpoint, err error) {
+func fileEvents(ctx context.Context, t *pg.Tx, events []ports.Event) (endpoints []ports.Endpoint, err error) {
 	n := len(events)
 	ids, partners, names, deposits := make([]id.ID, n), make([]id.ID, n), make([]string, n), make([]id.ID, n)
 	data, at := make([]string, n), make([]time.Time, n)
 	for i, e := range events {
 		ids[i], partners[i], names[i], deposits[i], data[i], at[i] = e.ID, e.PartnerID, string(e.Name), e.DepositID, string(e.Data), e.CreatedAt
 	}
-	t.queue.Queue(`INSERT INTO events (id, partner_id, name, deposit_id, data, created_at)
+	t.Queue(`INSERT INTO events (id, partner_id, name, deposit_id, data, created_at)
 		SELECT e.id, e.partner_id, e.name, nullif(e.deposit_id, '00000000-0000-0000-0000-000000000000'), e.data, e.created_at
 		FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::timestamptz[]) AS e(id, partner_id, name, deposit_id, data, created_at)
 		ON CONFLICT (partner_id, id) DO NOTHING`, ids, partners, names, deposits, data, at)
-	collect(t, &endpoints, scanEndpoint, `SELECT `+endpointColumns+` FROM webhook_subscriptions s
+	pg.Collect(t, &endpoints, scanEndpoint, `SELECT `+endpointColumns+` FROM webhook_subscriptions s
 		WHERE s.partner_id = ANY ($1) AND s.deleted_at IS NULL ORDER BY s.id FOR KEY SHARE`, distinct(partners))
-	return endpoints, t.flush(ctx)
+	return endpoints, t.Flush(ctx)
 }
 
 func distinct(ids []id.ID) []id.ID {
@@ -170,7 +159,7 @@ func orNull(t time.Time) *time.Time {
 }
 
 // insertDeliveries queues what was planned; claims has those that were admitted once that is flushed.
-func insertDeliveries(t *tx, planned []ports.NewDelivery, lease time.Duration, claims *[]ports.Claim) {
+func insertDeliveries(t *pg.Tx, planned []ports.NewDelivery, lease time.Duration, claims *[]ports.Claim) {
 	if len(planned) == 0 {
 		return
 	}
@@ -183,7 +172,7 @@ func insertDeliveries(t *tx, planned []ports.NewDelivery, lease time.Duration, c
 		names[i], bodies[i], at[i] = string(d.Event), d.Body, d.Source.CommittedAt
 		states[i], parked[i], created[i] = int16(d.State), d.Parked, d.ID.Time()
 	}
-	t.queue.Queue(`
+	t.Queue(`
 		INSERT INTO deliveries (id, subscription_id, created_at, event_id, event, deposit_id, state, seq, due_at, body, event_at)
 		SELECT n.id, n.sub, n.created_at, n.event_id, n.event, nullif(n.deposit_id, '00000000-0000-0000-0000-000000000000'), n.state, n.state,
 			CASE WHEN n.state = 1 THEN now() + $10::interval WHEN NOT n.parked THEN now() END, n.body, n.event_at

@@ -1,4 +1,4 @@
-package postgres
+package dispatchstore
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/ports"
 )
 
@@ -16,7 +17,7 @@ const countedExactly = 10_000
 // Backlog implements ports.BacklogReader.
 type Backlog struct{ pool *pgxpool.Pool }
 
-// NewBacklog counts over a pool opened with DispatchSettings: no count may read a whole table.
+// NewBacklog counts over a pool opened with postgres.IndexPlans: no count may read a whole table.
 func NewBacklog(pool *pgxpool.Pool) *Backlog { return &Backlog{pool: pool} }
 
 // Each count walks one index, no further than $1 entries.
@@ -92,5 +93,5 @@ func (b *Backlog) Backlog(ctx context.Context) (ports.Backlog, error) {
 		})
 		return err
 	})
-	return out, translate(b.pool.SendBatch(ctx, batch).Close())
+	return out, pg.Translate(b.pool.SendBatch(ctx, batch).Close())
 }

@@ -1,0 +1,51 @@
+package pg
+
+import (
+	"fmt"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/ports"
+)
+
+// Cipher encrypts what is kept at rest; adapters/secrets has one.
+type Cipher interface {
+	// Encrypt seals plaintext for associatedData: what is opened with other associated data does not open.
+	Encrypt(plaintext, associatedData []byte) ([]byte, error)
+	Decrypt(ciphertext, associatedData []byte) ([]byte, error)
+}
+
+// The associated data of each kind of secret: its purpose and its row, so that no ciphertext opens in another place.
+func ConnectAAD(partnerID id.ID) []byte { return []byte("connect_secret:" + partnerID.String()) }
+func SecretAAD(subscriptionID id.ID) []byte {
+	return []byte("webhook_secret:" + subscriptionID.String())
+}
+func CheckoutAAD(depositID id.ID) []byte { return []byte("checkout_token:" + depositID.String()) }
+
+func ResponseAAD(k ports.IdempotencyKey) []byte {
+	return []byte("idempotent_response:" + KeyScope(k))
+}
+
+// KeyScope names an idempotency key: partner, route, key. The key has a fixed length, so no two scopes read alike.
+func KeyScope(k ports.IdempotencyKey) string {
+	return fmt.Sprintf("%s|%s|%x", k.PartnerID, k.Route, k.Key)
+}
+
+// Sealer is a cipher for texts.
+type Sealer struct{ Cipher Cipher }
+
+func (s Sealer) Seal(plain secret.Text, associatedData []byte) ([]byte, error) {
+	sealed, err := s.Cipher.Encrypt([]byte(plain.Reveal()), associatedData)
+	if err != nil {
+		return nil, fmt.Errorf("postgres: encrypt: %w", err)
+	}
+	return sealed, nil
+}
+
+func (s Sealer) Open(sealed, associatedData []byte) (secret.Text, error) {
+	plain, err := s.Cipher.Decrypt(sealed, associatedData)
+	if err != nil {
+		return "", fmt.Errorf("postgres: decrypt: %w", err)
+	}
+	return secret.Text(plain), nil
+}
