@@ -21,9 +21,9 @@ type NewClient struct {
 //
 // Returns missing_field, invalid_field, account_not_linked, account_revoked, and what idempotent.Keys.Do returns.
 func (s *Service) Create(ctx context.Context, by partner.Caller, in NewClient, call idempotent.Call[tenant.Client]) (idempotent.Response, error) {
-	now := s.d.Clock.Now()
-	client := tenant.Client{ID: s.d.Entropy.NewID(), AccountID: in.AccountID, PartnerID: by.Partner.ID, Person: in.Person, CreatedAt: now}
-	return s.d.Keys.Do(ctx, idempotent.Job{
+	now := s.deps.Clock.Now()
+	client := tenant.Client{ID: s.deps.Entropy.NewID(), AccountID: in.AccountID, PartnerID: by.Partner.ID, Person: in.Person, CreatedAt: now}
+	return s.deps.Keys.Do(ctx, idempotent.Job{
 		Key: call.Key,
 		Now: now,
 		Prepare: func(context.Context) error {

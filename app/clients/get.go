@@ -12,11 +12,11 @@ import (
 //
 // Returns client_not_found, and account_revoked where the link to its account has ended (api.md §2).
 func (s *Service) Get(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error) {
-	client, err := s.d.Clients.Client(ctx, partnerID, clientID)
+	client, err := s.deps.Clients.Client(ctx, partnerID, clientID)
 	if err != nil {
 		return tenant.Client{}, err
 	}
-	link, err := s.d.Links.LinkedAccount(ctx, partnerID, client.AccountID)
+	link, err := s.deps.Links.LinkedAccount(ctx, partnerID, client.AccountID)
 	if err != nil {
 		return tenant.Client{}, err
 	}

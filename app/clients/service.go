@@ -16,7 +16,7 @@ type Deps struct {
 }
 
 // Service runs the use cases.
-type Service struct{ d Deps }
+type Service struct{ deps Deps }
 
 // New makes the service.
-func New(d Deps) *Service { return &Service{d: d} }
+func New(deps Deps) *Service { return &Service{deps: deps} }

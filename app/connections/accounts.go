@@ -32,21 +32,21 @@ func (v AccountView) MaxAmount() money.Cents {
 //
 // Returns connect.ErrAccountNotFound.
 func (s *Service) Account(ctx context.Context, accountID id.ID) (AccountView, error) {
-	a, o, err := s.Operators.AccountByID(ctx, accountID)
+	a, o, err := s.deps.Operators.AccountByID(ctx, accountID)
 	if err != nil {
 		return AccountView{}, err
 	}
 	v := AccountView{Account: a, Operator: o}
-	if v.Link, err = s.Links.ActiveLink(ctx, accountID); err != nil || v.Link == nil {
+	if v.Link, err = s.deps.Links.ActiveLink(ctx, accountID); err != nil || v.Link == nil {
 		return v, err
 	}
-	v.Partner, err = s.Partners.PartnerByID(ctx, v.Link.PartnerID)
+	v.Partner, err = s.deps.Partners.PartnerByID(ctx, v.Link.PartnerID)
 	return v, err
 }
 
 // Accounts lists accounts, the newest first.
 func (s *Service) Accounts(ctx context.Context, page ports.Page) (ports.List[connect.Account], error) {
-	return s.Operators.Accounts(ctx, page)
+	return s.deps.Operators.Accounts(ctx, page)
 }
 
 // SetCeiling negotiates an account's maximum deposit; 0 goes back to the service's default.
@@ -56,13 +56,13 @@ func (s *Service) SetCeiling(ctx context.Context, accountID id.ID, maximum money
 	if maximum != 0 && maximum < deposit.MinAmount {
 		return fault.ErrInvalidField.WithField("maxAmount", "must be at least %s EUR, the least deposit", deposit.MinAmount)
 	}
-	now := s.Clock.Now()
-	return s.Tx.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+	now := s.deps.Clock.Now()
+	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
 		if err := repos.Operators.SetCeiling(ctx, accountID, maximum); err != nil {
 			return err
 		}
 		return repos.Audit.Append(ctx, ports.AuditEntry{
-			ID: s.Entropy.NewID(), At: now, Actor: "admin", Action: "account.ceiling", Subject: id.Account.Of(accountID),
+			ID: s.deps.Entropy.NewID(), At: now, Actor: "admin", Action: "account.ceiling", Subject: id.Account.Of(accountID),
 			Detail: map[string]string{"maxAmount": maximum.String()},
 		})
 	})

@@ -30,22 +30,22 @@ type Arrival struct {
 //
 // Returns what Open returns, connect.ErrInvalidEmail, ErrInvalidPassword, ErrInvalidCompany or ErrEmailTaken.
 func (s *Service) SignUp(ctx context.Context, r Request, form connect.SignUp, replaced string) (Arrival, error) {
-	now := s.Clock.Now()
+	now := s.deps.Clock.Now()
 	inv, err := s.open(ctx, r, now)
 	if err != nil {
 		return Arrival{}, err
 	}
-	o, a, err := s.door.NewOperator(ctx, form, now)
+	o, a, err := s.authenticator.NewOperator(ctx, form, now)
 	if err != nil {
 		return Arrival{Invitation: inv}, err
 	}
 	var in SignedIn
 	var outcome connect.Outcome
-	err = s.Tx.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
 		if err := repos.Operators.Insert(ctx, o, a); err != nil {
 			return err
 		}
-		if in, err = s.door.Begin(ctx, repos, o, a, replaced, now); err != nil {
+		if in, err = s.authenticator.BeginSession(ctx, repos, o, a, replaced, now); err != nil {
 			return err
 		}
 		outcome, err = s.link(ctx, repos, inv, o, a, now)
@@ -65,20 +65,20 @@ func (s *Service) SignUp(ctx context.Context, r Request, form connect.SignUp, re
 //
 // Returns what Open returns or connect.ErrBadCredentials.
 func (s *Service) LogIn(ctx context.Context, r Request, email, password, replaced string) (Arrival, error) {
-	now := s.Clock.Now()
+	now := s.deps.Clock.Now()
 	inv, err := s.open(ctx, r, now)
 	if err != nil {
 		return Arrival{}, err
 	}
-	o, a, err := s.door.Authenticate(ctx, email, password)
+	o, a, err := s.authenticator.Authenticate(ctx, email, password)
 	if err != nil {
 		return Arrival{Invitation: inv}, err
 	}
 	var in SignedIn
 	var outcome connect.Outcome
 	var refusal *fault.Error
-	err = s.Tx.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
-		if in, err = s.door.Begin(ctx, repos, o, a, replaced, now); err != nil {
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
+		if in, err = s.authenticator.BeginSession(ctx, repos, o, a, replaced, now); err != nil {
 			return err
 		}
 		var linkErr error
@@ -105,13 +105,13 @@ func (s *Service) LogIn(ctx context.Context, r Request, email, password, replace
 //
 // Returns what Open returns.
 func (s *Service) Link(ctx context.Context, r Request, o connect.Operator, a connect.Account) (Arrival, error) {
-	now := s.Clock.Now()
+	now := s.deps.Clock.Now()
 	inv, err := s.open(ctx, r, now)
 	if err != nil {
 		return Arrival{}, err
 	}
 	var outcome connect.Outcome
-	err = s.Tx.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
 		outcome, err = s.link(ctx, repos, inv, o, a, now)
 		return err
 	})
@@ -128,12 +128,12 @@ func (s *Service) Link(ctx context.Context, r Request, o connect.Operator, a con
 //
 // Returns what Open returns, or connect.ErrAccountNotLinked where that link is not in force.
 func (s *Service) Arrived(ctx context.Context, r Request, a connect.Account, outcome connect.Outcome) (Arrival, error) {
-	now := s.Clock.Now()
+	now := s.deps.Clock.Now()
 	inv, err := s.open(ctx, r, now)
 	if err != nil {
 		return Arrival{}, err
 	}
-	current, err := s.Links.ActiveLink(ctx, a.ID)
+	current, err := s.deps.Links.ActiveLink(ctx, a.ID)
 	if err != nil {
 		return Arrival{}, err
 	}
@@ -152,7 +152,7 @@ func (s *Service) link(ctx context.Context, repos ports.Repositories, inv Invita
 	if err != nil || already {
 		return connect.AlreadyLinked, err
 	}
-	l := connect.Link{ID: s.Entropy.NewID(), PartnerID: inv.Partner.ID, AccountID: a.ID, ExternalID: inv.ExternalID, LinkedAt: now}
+	l := connect.Link{ID: s.deps.Entropy.NewID(), PartnerID: inv.Partner.ID, AccountID: a.ID, ExternalID: inv.ExternalID, LinkedAt: now}
 	if err := repos.Links.Insert(ctx, l); err != nil {
 		if _, lost := refused(err); !lost {
 			return "", err
@@ -166,12 +166,12 @@ func (s *Service) link(ctx context.Context, repos ports.Repositories, inv Invita
 	payload := webhook.LinkedPayload{
 		PartnerID: id.Partner.Of(l.PartnerID), AccountID: id.Account.Of(a.ID), ExternalID: l.ExternalID, LinkedAt: deposit.Timestamp(now),
 	}
-	event := ports.Event{ID: s.Entropy.NewID(), PartnerID: l.PartnerID, Name: webhook.OperatorLinked, Data: payload.JSON(), CreatedAt: now}
+	event := ports.Event{ID: s.deps.Entropy.NewID(), PartnerID: l.PartnerID, Name: webhook.OperatorLinked, Data: payload.JSON(), CreatedAt: now}
 	if err := repos.Outbox.Append(ctx, event); err != nil {
 		return "", err
 	}
 	return connect.Linked, repos.Audit.Append(ctx, ports.AuditEntry{
-		ID: s.Entropy.NewID(), At: now, Actor: operatorActor(o), Action: "link.create", Subject: payload.AccountID,
+		ID: s.deps.Entropy.NewID(), At: now, Actor: operatorActor(o), Action: "link.create", Subject: payload.AccountID,
 		Detail: map[string]string{"partnerId": payload.PartnerID, "externalId": l.ExternalID},
 	})
 }

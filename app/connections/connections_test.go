@@ -30,7 +30,7 @@ func TestRevoke_ByEachSide_EndsTheLinkAndTellsTheOperatorOnce(t *testing.T) {
 		says   string
 	}{
 		"operator": {func(a connections.Arrival) (bool, error) {
-			link, err := b.Links.ActiveLink(t.Context(), a.SignedIn.Account.ID)
+			link, err := b.store.ActiveLink(t.Context(), a.SignedIn.Account.ID)
 			if err != nil || link == nil {
 				return false, err
 			}
@@ -118,8 +118,9 @@ func TestConnect_ThatFailsAtItsEnd_LeavesNothing(t *testing.T) {
 	b := setup(t)
 	p := b.partner(t, "demo", key)
 	a := b.linked(t, "demo", "x", "a@b.example")
-	broken := connections.New(b.Deps)
-	broken.Tx = failingTx{b.Tx}
+	deps := b.deps
+	deps.UnitOfWork = failingTx{deps.UnitOfWork}
+	broken := connections.New(deps)
 	_, err := broken.SignUp(t.Context(), request("demo", "y"), form("c@d.example"), "")
 	require.ErrorIs(t, err, errBroken)
 	_, err = broken.RevokeByPartner(t.Context(), p, a.SignedIn.Account.ID)

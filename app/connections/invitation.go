@@ -42,7 +42,7 @@ type Return struct {
 //
 // Returns connect.ErrPartnerNotFound, ErrMissingConnectSecret, ErrInvalidSignature or ErrExpired, in this order.
 func (s *Service) Open(ctx context.Context, r Request) (Invitation, error) {
-	return s.open(ctx, r, s.Clock.Now())
+	return s.open(ctx, r, s.deps.Clock.Now())
 }
 
 func (s *Service) open(ctx context.Context, r Request, now time.Time) (Invitation, error) {
@@ -63,14 +63,14 @@ func (s *Service) partnerWithSecret(ctx context.Context, slug string) (partner.P
 	if !partner.ValidSlug(slug) {
 		return partner.Partner{}, "", connect.ErrPartnerNotFound
 	}
-	p, err := s.Partners.PartnerBySlug(ctx, slug)
+	p, err := s.deps.Partners.PartnerBySlug(ctx, slug)
 	if errors.Is(err, partner.ErrNotFound) {
 		return p, "", connect.ErrPartnerNotFound
 	}
 	if err != nil {
 		return p, "", err
 	}
-	key, err := s.Partners.ConnectSecret(ctx, p.ID)
+	key, err := s.deps.Partners.ConnectSecret(ctx, p.ID)
 	if err != nil {
 		return p, "", err
 	}

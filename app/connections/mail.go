@@ -11,7 +11,7 @@ import (
 
 // unlinkedMail tells the operator that a link has ended, in both languages: which one it reads is not known here.
 func (s *Service) unlinkedMail(r revocation, now time.Time) ports.Mail {
-	dashboard := strings.TrimSuffix(s.DashboardURL, "/") + "/dashboard"
+	dashboard := strings.TrimSuffix(s.deps.DashboardURL, "/") + "/dashboard"
 	english, french := "by you, on your dashboard", "par vous, dans votre espace"
 	switch r.by {
 	case connect.RevokedByPartner:
@@ -22,7 +22,7 @@ func (s *Service) unlinkedMail(r revocation, now time.Time) ports.Mail {
 	}
 	at := now.UTC().Format("2006-01-02 15:04 UTC")
 	return ports.Mail{
-		ID:      s.Entropy.NewID(),
+		ID:      s.deps.Entropy.NewID(),
 		To:      r.operator.Email,
 		Subject: fmt.Sprintf("%s is no longer linked to your account / n’est plus relié à votre compte", r.partner.Name),
 		Body: fmt.Sprintf(`Hello,

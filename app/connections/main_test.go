@@ -42,6 +42,7 @@ func (plain) Matches(_ context.Context, password, hash string) (bool, error) {
 
 type bundle struct {
 	*connections.Service
+	deps  connections.Deps
 	pool  *pgxpool.Pool
 	store *postgres.Store
 }
@@ -55,10 +56,11 @@ func setup(t *testing.T) bundle {
 	require.NoError(t, err)
 	store := postgres.NewStore(pool, cipher, postgres.Options{})
 	t.Cleanup(func() { store.Close(context.Background()) })
-	return bundle{Service: connections.New(connections.Deps{
-		Tx: store, Partners: store, Operators: store, Links: store, Passwords: plain{}, Clock: stillClock{},
+	deps := connections.Deps{
+		UnitOfWork: store, Partners: store, Operators: store, Links: store, Passwords: plain{}, Clock: stillClock{},
 		Entropy: system.Entropy{}, Environment: partner.Production, DashboardURL: "https://dash.example",
-	}), pool: pool, store: store}
+	}
+	return bundle{Service: connections.New(deps), deps: deps, pool: pool, store: store}
 }
 
 func (b bundle) partner(t *testing.T, slug string, connectSecret secret.Text) partner.Partner {

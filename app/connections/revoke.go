@@ -13,11 +13,11 @@ import (
 // UnlinkByOperator ends the link that the operator saw on the dashboard. changed is false where that very link is no
 // longer in force: another one, made meanwhile, stays.
 func (s *Service) UnlinkByOperator(ctx context.Context, o connect.Operator, a connect.Account, linkID id.ID) (changed bool, err error) {
-	current, err := s.Links.ActiveLink(ctx, a.ID)
+	current, err := s.deps.Links.ActiveLink(ctx, a.ID)
 	if err != nil || current == nil {
 		return false, err
 	}
-	p, err := s.Partners.PartnerByID(ctx, current.PartnerID)
+	p, err := s.deps.Partners.PartnerByID(ctx, current.PartnerID)
 	if err != nil {
 		return false, err
 	}
@@ -28,10 +28,10 @@ func (s *Service) UnlinkByOperator(ctx context.Context, o connect.Operator, a co
 //
 // Returns connect.ErrAccountNotFound where there never was one.
 func (s *Service) RevokeByPartner(ctx context.Context, p partner.Partner, accountID id.ID) (changed bool, err error) {
-	if _, err := s.Links.LinkedAccount(ctx, p.ID, accountID); err != nil {
+	if _, err := s.deps.Links.LinkedAccount(ctx, p.ID, accountID); err != nil {
 		return false, err
 	}
-	a, o, err := s.Operators.AccountByID(ctx, accountID)
+	a, o, err := s.deps.Operators.AccountByID(ctx, accountID)
 	if err != nil {
 		return false, err
 	}
@@ -45,14 +45,14 @@ func (s *Service) RevokeByAdmin(ctx context.Context, slug string, accountID id.I
 	if !partner.ValidSlug(slug) {
 		return false, partner.ErrNotFound
 	}
-	p, err := s.Partners.PartnerBySlug(ctx, slug)
+	p, err := s.deps.Partners.PartnerBySlug(ctx, slug)
 	if err != nil {
 		return false, err
 	}
-	if _, err := s.Links.LinkedAccount(ctx, p.ID, accountID); err != nil {
+	if _, err := s.deps.Links.LinkedAccount(ctx, p.ID, accountID); err != nil {
 		return false, err
 	}
-	a, o, err := s.Operators.AccountByID(ctx, accountID)
+	a, o, err := s.deps.Operators.AccountByID(ctx, accountID)
 	if err != nil {
 		return false, err
 	}
@@ -70,8 +70,8 @@ type revocation struct {
 
 // revoke ends the link, tells the operator by mail and notes who did it, in one transaction.
 func (s *Service) revoke(ctx context.Context, r revocation) (changed bool, err error) {
-	now := s.Clock.Now()
-	err = s.Tx.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
+	now := s.deps.Clock.Now()
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
 		changed, err = s.revokeWithin(ctx, repos, r, now)
 		return err
 	})
@@ -93,7 +93,7 @@ func (s *Service) revokeWithin(ctx context.Context, repos ports.Repositories, r 
 		return false, err
 	}
 	return true, repos.Audit.Append(ctx, ports.AuditEntry{
-		ID: s.Entropy.NewID(), At: now, Actor: r.actor, Action: "link.revoke", Subject: id.Account.Of(r.account.ID),
+		ID: s.deps.Entropy.NewID(), At: now, Actor: r.actor, Action: "link.revoke", Subject: id.Account.Of(r.account.ID),
 		Detail: map[string]string{"partnerId": id.Partner.Of(r.partner.ID), "by": string(r.by)},
 	})
 }

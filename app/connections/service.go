@@ -9,7 +9,7 @@ import (
 
 // Deps are what the service stands on.
 type Deps struct {
-	Tx           ports.UnitOfWork
+	UnitOfWork   ports.UnitOfWork
 	Partners     ports.PartnerReader
 	Operators    ports.OperatorReader
 	Links        ports.LinkReader
@@ -22,14 +22,14 @@ type Deps struct {
 
 // Service is partner connect.
 type Service struct {
-	Deps
-	door signin.Door
+	deps          Deps
+	authenticator signin.Authenticator
 }
 
 // New makes the service.
-func New(d Deps) *Service {
-	return &Service{Deps: d, door: signin.Door{Operators: d.Operators, Passwords: d.Passwords, Entropy: d.Entropy}}
+func New(deps Deps) *Service {
+	return &Service{deps: deps, authenticator: signin.Authenticator{Operators: deps.Operators, Passwords: deps.Passwords, Entropy: deps.Entropy}}
 }
 
 // production tells whether the shortcuts of development are off.
-func (s *Service) production() bool { return s.Environment == partner.Production }
+func (s *Service) production() bool { return s.deps.Environment == partner.Production }

@@ -34,7 +34,7 @@ func (s *Service) ConnectURL(ctx context.Context, r URLRequest) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	ts := strconv.FormatInt(s.Clock.Now().Unix(), 10)
+	ts := strconv.FormatInt(s.deps.Clock.Now().Unix(), 10)
 	params := []returnurl.Param{
 		{Key: "partner", Value: r.PartnerSlug},
 		{Key: "external_id", Value: r.ExternalID},
@@ -46,7 +46,7 @@ func (s *Service) ConnectURL(ctx context.Context, r URLRequest) (string, error) 
 			params = append(params, p)
 		}
 	}
-	return returnurl.Append(strings.TrimSuffix(s.DashboardURL, "/")+"/register", params...), nil
+	return returnurl.Append(strings.TrimSuffix(s.deps.DashboardURL, "/")+"/register", params...), nil
 }
 
 func (s *Service) checkURLRequest(r URLRequest) error {

@@ -22,7 +22,7 @@ import (
 // again gives what a partner asks for deliveries to be sent again with.
 func (f *fixture) again() (*webhooks.Service, partner.Caller) {
 	return webhooks.New(webhooks.Deps{
-		Work: f.store, Subscriptions: f.store, Deliveries: f.store, Replays: f.store, Doorbell: f, Clock: system.Clock{}, Entropy: system.Entropy{}, After: time.After,
+		UnitOfWork: f.store, Subscriptions: f.store, Deliveries: f.store, Replays: f.store, Doorbell: f, Clock: system.Clock{}, Entropy: system.Entropy{}, After: time.After,
 	}), partner.Caller{Partner: partner.Partner{ID: f.partner}}
 }
 

@@ -50,7 +50,7 @@ func setup(t *testing.T) (*operators.Service, *clock, *counting, *pgxpool.Pool) 
 	store := postgres.NewStore(pool, cipher, postgres.Options{})
 	t.Cleanup(func() { store.Close(context.Background()) })
 	at, passwords := &clock{time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)}, &counting{}
-	return operators.New(operators.Deps{Tx: store, Operators: store, Passwords: passwords, Clock: at, Entropy: system.Entropy{}}), at, passwords, pool
+	return operators.New(operators.Deps{UnitOfWork: store, Operators: store, Passwords: passwords, Clock: at, Entropy: system.Entropy{}}), at, passwords, pool
 }
 
 func form(email string) connect.SignUp {
@@ -63,7 +63,7 @@ func TestSignUp_BeginsASessionThatEndsAfterFourteenDays(t *testing.T) {
 	in, err := s.SignUp(t.Context(), form("A@b.example"), "")
 	require.NoError(t, err)
 	token := in.Token.Reveal()
-	o, a, err := s.Who(t.Context(), token)
+	o, a, err := s.CurrentOperator(t.Context(), token)
 	require.NoError(t, err)
 	require.Equal(t, in.Operator.ID, o.ID)
 	require.Equal(t, "Chalets", a.CompanyName)
@@ -72,18 +72,18 @@ func TestSignUp_BeginsASessionThatEndsAfterFourteenDays(t *testing.T) {
 	require.NotContains(t, string(stored), token)
 
 	at.at = at.at.Add(14*24*time.Hour - time.Second)
-	_, _, err = s.Who(t.Context(), token)
+	_, _, err = s.CurrentOperator(t.Context(), token)
 	require.NoError(t, err, "busy or not, until the last second")
 	at.at = at.at.Add(time.Second)
-	_, _, err = s.Who(t.Context(), token)
+	_, _, err = s.CurrentOperator(t.Context(), token)
 	require.ErrorIs(t, err, connect.ErrBadCredentials)
 }
 
-func TestWho_WithAnythingElse_IsNobody(t *testing.T) {
+func TestCurrentOperator_WithAnythingElse_IsNobody(t *testing.T) {
 	t.Parallel()
 	s, _, _, _ := setup(t)
 	for _, token := range []string{"", "x", strings.Repeat("A", 43), strings.Repeat("\x00", 43), strings.Repeat("A", 4000)} {
-		_, _, err := s.Who(t.Context(), token)
+		_, _, err := s.CurrentOperator(t.Context(), token)
 		require.ErrorIs(t, err, connect.ErrBadCredentials)
 	}
 }
@@ -141,17 +141,17 @@ func TestLogIn_ReplacesTheSessionOfTheBrowser(t *testing.T) {
 	require.NoError(t, err)
 	second, err := s.LogIn(t.Context(), "a@b.example", "correct horse", first.Token.Reveal())
 	require.NoError(t, err)
-	_, _, err = s.Who(t.Context(), first.Token.Reveal())
+	_, _, err = s.CurrentOperator(t.Context(), first.Token.Reveal())
 	require.ErrorIs(t, err, connect.ErrBadCredentials)
 	for _, token := range []string{second.Token.Reveal(), elsewhere.Token.Reveal()} {
-		_, _, err = s.Who(t.Context(), token)
+		_, _, err = s.CurrentOperator(t.Context(), token)
 		require.NoError(t, err)
 	}
 	require.NoError(t, s.LogOut(t.Context(), second.Token.Reveal()))
 	require.NoError(t, s.LogOut(t.Context(), second.Token.Reveal()), "again is no error")
 	require.NoError(t, s.LogOut(t.Context(), "nonsense"))
-	_, _, err = s.Who(t.Context(), second.Token.Reveal())
+	_, _, err = s.CurrentOperator(t.Context(), second.Token.Reveal())
 	require.ErrorIs(t, err, connect.ErrBadCredentials)
-	_, _, err = s.Who(t.Context(), elsewhere.Token.Reveal())
+	_, _, err = s.CurrentOperator(t.Context(), elsewhere.Token.Reveal())
 	require.NoError(t, err)
 }

@@ -15,39 +15,39 @@ type SignedIn = signin.SignedIn
 
 // Deps are what the service stands on.
 type Deps struct {
-	Tx        ports.UnitOfWork
-	Operators ports.OperatorReader
-	Passwords ports.Passwords
-	Clock     ports.Clock
-	Entropy   ports.Entropy
+	UnitOfWork ports.UnitOfWork
+	Operators  ports.OperatorReader
+	Passwords  ports.Passwords
+	Clock      ports.Clock
+	Entropy    ports.Entropy
 }
 
 // Service signs operators up, in and out.
 type Service struct {
-	Deps
-	door signin.Door
+	deps          Deps
+	authenticator signin.Authenticator
 }
 
 // New makes the service.
-func New(d Deps) *Service {
-	return &Service{Deps: d, door: signin.Door{Operators: d.Operators, Passwords: d.Passwords, Entropy: d.Entropy}}
+func New(deps Deps) *Service {
+	return &Service{deps: deps, authenticator: signin.Authenticator{Operators: deps.Operators, Passwords: deps.Passwords, Entropy: deps.Entropy}}
 }
 
 // SignUp makes an operator, its account and a session that replaces the one the browser had ("": none).
 //
 // Returns connect.ErrInvalidEmail, ErrInvalidPassword, ErrInvalidCompany or ErrEmailTaken.
 func (s *Service) SignUp(ctx context.Context, form connect.SignUp, replaced string) (SignedIn, error) {
-	now := s.Clock.Now()
-	o, a, err := s.door.NewOperator(ctx, form, now)
+	now := s.deps.Clock.Now()
+	o, a, err := s.authenticator.NewOperator(ctx, form, now)
 	if err != nil {
 		return SignedIn{}, err
 	}
 	var in SignedIn
-	err = s.Tx.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
 		if err := repos.Operators.Insert(ctx, o, a); err != nil {
 			return err
 		}
-		in, err = s.door.Begin(ctx, repos, o, a, replaced, now)
+		in, err = s.authenticator.BeginSession(ctx, repos, o, a, replaced, now)
 		return err
 	})
 	return in, err
@@ -57,14 +57,14 @@ func (s *Service) SignUp(ctx context.Context, form connect.SignUp, replaced stri
 //
 // Returns connect.ErrBadCredentials, the same for an unknown e-mail and a wrong password.
 func (s *Service) LogIn(ctx context.Context, email, password, replaced string) (SignedIn, error) {
-	now := s.Clock.Now()
-	o, a, err := s.door.Authenticate(ctx, email, password)
+	now := s.deps.Clock.Now()
+	o, a, err := s.authenticator.Authenticate(ctx, email, password)
 	if err != nil {
 		return SignedIn{}, err
 	}
 	var in SignedIn
-	err = s.Tx.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
-		in, err = s.door.Begin(ctx, repos, o, a, replaced, now)
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
+		in, err = s.authenticator.BeginSession(ctx, repos, o, a, replaced, now)
 		return err
 	})
 	return in, err
@@ -76,18 +76,18 @@ func (s *Service) LogOut(ctx context.Context, token string) error {
 	if !ok {
 		return nil
 	}
-	return s.Tx.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
 		return repos.Operators.DeleteSession(ctx, hash)
 	})
 }
 
-// Who tells whose session a token is.
+// CurrentOperator tells whose session a token is.
 //
 // Returns connect.ErrBadCredentials for an unknown or expired one.
-func (s *Service) Who(ctx context.Context, token string) (connect.Operator, connect.Account, error) {
+func (s *Service) CurrentOperator(ctx context.Context, token string) (connect.Operator, connect.Account, error) {
 	hash, ok := signin.TokenHash(token)
 	if !ok {
 		return connect.Operator{}, connect.Account{}, connect.ErrBadCredentials
 	}
-	return s.Operators.OperatorBySession(ctx, hash, s.Clock.Now())
+	return s.deps.Operators.OperatorBySession(ctx, hash, s.deps.Clock.Now())
 }

@@ -9,12 +9,12 @@ import (
 
 // Accounts lists the accounts that are or were linked to a partner, most recently linked first.
 func (s *Service) Accounts(ctx context.Context, partnerID id.ID, f ports.LinkFilter, page ports.Page) (ports.List[ports.LinkedAccount], error) {
-	return s.d.Links.LinkedAccounts(ctx, partnerID, f, page)
+	return s.deps.Links.LinkedAccounts(ctx, partnerID, f, page)
 }
 
 // Account gives one of them.
 //
 // Returns account_not_found.
 func (s *Service) Account(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error) {
-	return s.d.Links.LinkedAccount(ctx, partnerID, accountID)
+	return s.deps.Links.LinkedAccount(ctx, partnerID, accountID)
 }

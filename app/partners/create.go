@@ -40,21 +40,21 @@ type Created struct {
 //
 // Returns invalid_field or partner_slug_taken.
 func (s *Service) Create(ctx context.Context, in NewPartner) (Created, error) {
-	origins, err := in.validate(s.d.Environment)
+	origins, err := in.validate(s.deps.Environment)
 	if err != nil {
 		return Created{}, err
 	}
-	now := s.d.Clock.Now()
+	now := s.deps.Clock.Now()
 	out := Created{
 		Partner: partner.Partner{
-			ID: s.d.Entropy.NewID(), Slug: in.Slug, Name: in.Name, ContactEmail: in.ContactEmail,
+			ID: s.deps.Entropy.NewID(), Slug: in.Slug, Name: in.Name, ContactEmail: in.ContactEmail,
 			ReturnOrigins: origins, HasConnectSecret: true, CreatedAt: now,
 		},
 		ConnectSecret: s.connectSecret(),
 	}
 	var hash partner.KeyHash
-	out.Key, out.APIKey, hash = partner.NewAPIKey(s.d.Entropy.NewID(), out.Partner.ID, s.d.Environment, FirstKeyName, s.d.Entropy.Bytes(secret.Bytes), now)
-	err = s.d.Work.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+	out.Key, out.APIKey, hash = partner.NewAPIKey(s.deps.Entropy.NewID(), out.Partner.ID, s.deps.Environment, FirstKeyName, s.deps.Entropy.Bytes(secret.Bytes), now)
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
 		if err := repos.Partners.Insert(ctx, out.Partner, out.ConnectSecret); err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ func (s *Service) Create(ctx context.Context, in NewPartner) (Created, error) {
 }
 
 func (s *Service) connectSecret() secret.Text {
-	return secret.FromRandom(partner.ConnectSecretPrefix, s.d.Entropy.Bytes(secret.Bytes))
+	return secret.FromRandom(partner.ConnectSecretPrefix, s.deps.Entropy.Bytes(secret.Bytes))
 }
 
 // validate checks the fields and gives the origins in the form they are kept in.

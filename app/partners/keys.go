@@ -16,12 +16,12 @@ func (s *Service) CreateKey(ctx context.Context, slug, name string) (partner.API
 	if err := validName(name); err != nil {
 		return partner.APIKey{}, "", err
 	}
-	p, err := s.d.Partners.PartnerBySlug(ctx, slug)
+	p, err := s.deps.Partners.PartnerBySlug(ctx, slug)
 	if err != nil {
 		return partner.APIKey{}, "", err
 	}
-	key, plain, hash := partner.NewAPIKey(s.d.Entropy.NewID(), p.ID, s.d.Environment, name, s.d.Entropy.Bytes(secret.Bytes), s.d.Clock.Now())
-	err = s.d.Work.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+	key, plain, hash := partner.NewAPIKey(s.deps.Entropy.NewID(), p.ID, s.deps.Environment, name, s.deps.Entropy.Bytes(secret.Bytes), s.deps.Clock.Now())
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
 		if err := repos.Partners.InsertKey(ctx, key, hash); err != nil {
 			return err
 		}
@@ -41,8 +41,8 @@ func (s *Service) RevokeKey(ctx context.Context, keyID string) (key partner.APIK
 	if !ok {
 		return key, partner.ErrAPIKeyNotFound
 	}
-	now := s.d.Clock.Now()
-	err = s.d.Work.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
+	now := s.deps.Clock.Now()
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
 		if key, err = repos.Partners.RevokeKey(ctx, parsed, now); err != nil {
 			return err
 		}
@@ -55,9 +55,9 @@ func (s *Service) RevokeKey(ctx context.Context, keyID string) (key partner.APIK
 //
 // Returns partner_not_found.
 func (s *Service) ListKeys(ctx context.Context, slug string) ([]partner.APIKey, error) {
-	p, err := s.d.Partners.PartnerBySlug(ctx, slug)
+	p, err := s.deps.Partners.PartnerBySlug(ctx, slug)
 	if err != nil {
 		return nil, err
 	}
-	return s.d.Partners.Keys(ctx, p.ID)
+	return s.deps.Partners.Keys(ctx, p.ID)
 }

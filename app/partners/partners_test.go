@@ -35,7 +35,7 @@ func setup(t *testing.T) bundle {
 	store := postgres.NewStore(pool, cipher, postgres.Options{KeysKeptFor: time.Nanosecond})
 	t.Cleanup(func() { store.Close(context.Background()) })
 	return bundle{pool: pool, store: store, Service: partners.New(partners.Deps{
-		Work: store, Partners: store, Keys: store, Links: store, Clock: system.Clock{}, Entropy: system.Entropy{},
+		UnitOfWork: store, Partners: store, APIKeys: store, Links: store, Clock: system.Clock{}, Entropy: system.Entropy{},
 		Environment: partner.Staging, Limits: partners.Limits{PerMinute: 3000, WritesPerMinute: 1200},
 	})}
 }

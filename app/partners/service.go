@@ -13,9 +13,9 @@ import (
 
 // Deps is what the use cases stand on.
 type Deps struct {
-	Work        ports.UnitOfWork
+	UnitOfWork  ports.UnitOfWork
 	Partners    ports.PartnerReader
-	Keys        ports.KeyReader
+	APIKeys     ports.KeyReader
 	Links       ports.LinkReader
 	Clock       ports.Clock
 	Entropy     ports.Entropy
@@ -24,10 +24,10 @@ type Deps struct {
 }
 
 // Service runs the use cases.
-type Service struct{ d Deps }
+type Service struct{ deps Deps }
 
 // New makes the service.
-func New(d Deps) *Service { return &Service{d: d} }
+func New(deps Deps) *Service { return &Service{deps: deps} }
 
 // Limits bounds how often a partner may call.
 type Limits struct {
@@ -38,11 +38,11 @@ type Limits struct {
 // LimitsOf gives the limits of p. A limit of its own keeps the share of writes that the default has.
 func (s *Service) LimitsOf(p partner.Partner) Limits {
 	if p.RateLimitPerMinute <= 0 {
-		return s.d.Limits
+		return s.deps.Limits
 	}
 	own := Limits{PerMinute: p.RateLimitPerMinute, WritesPerMinute: p.RateLimitPerMinute}
-	if s.d.Limits.PerMinute > 0 {
-		own.WritesPerMinute = max(1, p.RateLimitPerMinute*s.d.Limits.WritesPerMinute/s.d.Limits.PerMinute)
+	if s.deps.Limits.PerMinute > 0 {
+		own.WritesPerMinute = max(1, p.RateLimitPerMinute*s.deps.Limits.WritesPerMinute/s.deps.Limits.PerMinute)
 	}
 	return own
 }
@@ -51,18 +51,18 @@ func (s *Service) LimitsOf(p partner.Partner) Limits {
 //
 // Returns missing_api_key, invalid_api_key, or api_key_revoked for a key that was one.
 func (s *Service) Authenticate(ctx context.Context, apiKey, authorization string) (partner.Caller, error) {
-	presented, err := partner.PresentedKey(s.d.Environment, apiKey, authorization)
+	presented, err := partner.PresentedKey(s.deps.Environment, apiKey, authorization)
 	if err != nil {
 		return partner.Caller{}, err
 	}
-	key, owner, err := s.d.Keys.KeyByHash(ctx, partner.HashKey(presented))
+	key, owner, err := s.deps.APIKeys.KeyByHash(ctx, partner.HashKey(presented))
 	if err != nil {
 		return partner.Caller{}, err
 	}
 	if key.Revoked() {
 		return partner.Caller{}, partner.ErrAPIKeyRevoked
 	}
-	s.d.Keys.TouchKey(ctx, key.ID, s.d.Clock.Now())
+	s.deps.APIKeys.TouchKey(ctx, key.ID, s.deps.Clock.Now())
 	return partner.Caller{Partner: owner, Key: key}, nil
 }
 
@@ -71,17 +71,17 @@ const actor = "admin"
 // audit remembers a deed of the admin.
 func (s *Service) audit(ctx context.Context, repos ports.Repositories, action, subject string, detail map[string]string) error {
 	return repos.Audit.Append(ctx, ports.AuditEntry{
-		ID: s.d.Entropy.NewID(), At: s.d.Clock.Now(), Actor: actor, Action: action, Subject: subject, Detail: detail,
+		ID: s.deps.Entropy.NewID(), At: s.deps.Clock.Now(), Actor: actor, Action: action, Subject: subject, Detail: detail,
 	})
 }
 
 // change does something to the partner of that slug and remembers it.
 func (s *Service) change(ctx context.Context, slug, action string, detail map[string]string, do func(context.Context, ports.Repositories, partner.Partner) error) error {
-	p, err := s.d.Partners.PartnerBySlug(ctx, slug)
+	p, err := s.deps.Partners.PartnerBySlug(ctx, slug)
 	if err != nil {
 		return err
 	}
-	return s.d.Work.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
 		if err := do(ctx, repos, p); err != nil {
 			return err
 		}

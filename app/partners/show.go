@@ -8,12 +8,12 @@ import (
 
 // List gives all partners.
 func (s *Service) List(ctx context.Context) ([]partner.Partner, error) {
-	return s.d.Partners.Partners(ctx)
+	return s.deps.Partners.Partners(ctx)
 }
 
 // Show gives one partner.
 //
 // Returns partner_not_found.
 func (s *Service) Show(ctx context.Context, slug string) (partner.Partner, error) {
-	return s.d.Partners.PartnerBySlug(ctx, slug)
+	return s.deps.Partners.PartnerBySlug(ctx, slug)
 }

@@ -83,7 +83,7 @@ func TestUpkeep_EveryJobRunsOnTheRealTables(t *testing.T) {
 		SELECT $1, 'POST /x', gen_random_uuid(), sha256('x'), 201, '\x00', now() - n * interval '1 hour' FROM generate_series(1, 30) n`, id.ID{1})
 	require.NoError(t, err)
 
-	for _, job := range (schedules.Upkeep{Tables: store, Work: store, Clock: system.Clock{}}).Jobs() {
+	for _, job := range (schedules.Upkeep{Tables: store, UnitOfWork: store, Clock: system.Clock{}}).Jobs() {
 		rounds := 0
 		for more := true; more; rounds++ {
 			more, err = job.Run(t.Context())

@@ -19,9 +19,9 @@ const (
 
 // Upkeep is what the maintenance jobs stand on.
 type Upkeep struct {
-	Tables ports.Maintenance
-	Work   ports.UnitOfWork
-	Clock  ports.Clock
+	Tables     ports.Maintenance
+	UnitOfWork ports.UnitOfWork
+	Clock      ports.Clock
 }
 
 // Jobs gives the maintenance jobs: partitions, and the removal of what is past its time, in small batches.
@@ -70,7 +70,7 @@ func (u Upkeep) partitions(ctx context.Context) (bool, error) {
 }
 
 func (u Upkeep) within(ctx context.Context, do func(context.Context, ports.Repositories) (int, error)) (n int, err error) {
-	err = u.Work.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
+	err = u.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
 		n, err = do(ctx, repos)
 		return err
 	})

@@ -21,13 +21,13 @@ type Changes struct {
 //
 // Returns webhook_not_found or invalid_field.
 func (s *Service) Update(ctx context.Context, by partner.Caller, subscriptionID id.ID, want Changes) (webhook.Subscription, error) {
-	now := s.d.Clock.Now()
+	now := s.deps.Clock.Now()
 	events, err := s.check(ctx, by, subscriptionID, want)
 	if err != nil {
 		return webhook.Subscription{}, err
 	}
 	var before, sub webhook.Subscription
-	err = s.d.Work.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
 		if before, err = repos.Subscriptions.ForUpdate(ctx, by.Partner.ID, subscriptionID); err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func (s *Service) Update(ctx context.Context, by partner.Caller, subscriptionID 
 	if err != nil {
 		return webhook.Subscription{}, err
 	}
-	s.d.Doorbell.Ring() // what was parked may be due
+	s.deps.Doorbell.Ring() // what was parked may be due
 	if sub.URL != before.URL || (before.Enabled && !sub.Enabled) {
 		s.forgotten()
 	}
@@ -50,7 +50,7 @@ func (s *Service) Update(ctx context.Context, by partner.Caller, subscriptionID 
 
 // check looks at what was sent before anything is locked: the host of a new URL has to be resolved.
 func (s *Service) check(ctx context.Context, by partner.Caller, subscriptionID id.ID, want Changes) ([]webhook.EventName, error) {
-	if _, err := s.d.Subscriptions.Subscription(ctx, by.Partner.ID, subscriptionID); err != nil {
+	if _, err := s.deps.Subscriptions.Subscription(ctx, by.Partner.ID, subscriptionID); err != nil {
 		return nil, err
 	}
 	events, err := webhook.ParseEvents(want.Events)
@@ -88,8 +88,8 @@ func (want Changes) apply(sub *webhook.Subscription, events []webhook.EventName)
 //
 // Returns webhook_not_found.
 func (s *Service) Delete(ctx context.Context, by partner.Caller, subscriptionID id.ID) error {
-	now := s.d.Clock.Now()
-	err := s.d.Work.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+	now := s.deps.Clock.Now()
+	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
 		if _, err := repos.Subscriptions.ForUpdate(ctx, by.Partner.ID, subscriptionID); err != nil {
 			return err
 		}
@@ -109,9 +109,9 @@ func (s *Service) Delete(ctx context.Context, by partner.Caller, subscriptionID 
 //
 // Returns webhook_not_found.
 func (s *Service) RotateSecret(ctx context.Context, by partner.Caller, subscriptionID id.ID) (WithSecret, error) {
-	now := s.d.Clock.Now()
+	now := s.deps.Clock.Now()
 	out := WithSecret{Secret: s.newSecret()}
-	err := s.d.Work.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
+	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
 		if out.Subscription, err = repos.Subscriptions.ForUpdate(ctx, by.Partner.ID, subscriptionID); err != nil {
 			return err
 		}

@@ -19,12 +19,12 @@ type NewSubscription struct {
 //
 // Returns invalid_field, webhook_limit_reached, and what idempotent.Keys.Do returns.
 func (s *Service) Create(ctx context.Context, by partner.Caller, in NewSubscription, call idempotent.Call[WithSecret]) (idempotent.Response, error) {
-	now := s.d.Clock.Now()
+	now := s.deps.Clock.Now()
 	out := WithSecret{
-		Subscription: webhook.Subscription{ID: s.d.Entropy.NewID(), PartnerID: by.Partner.ID, URL: in.URL, Enabled: true, CreatedAt: now},
+		Subscription: webhook.Subscription{ID: s.deps.Entropy.NewID(), PartnerID: by.Partner.ID, URL: in.URL, Enabled: true, CreatedAt: now},
 		Secret:       s.newSecret(),
 	}
-	return s.d.Keys.Do(ctx, idempotent.Job{
+	return s.deps.Keys.Do(ctx, idempotent.Job{
 		Key: call.Key,
 		Now: now,
 		Prepare: func(ctx context.Context) (err error) {

@@ -81,7 +81,7 @@ func (f *fixture) waiting(look func()) *webhooks.Service {
 
 func (f *fixture) deps(work ports.UnitOfWork) webhooks.Deps {
 	return webhooks.Deps{
-		Work: work, Subscriptions: f.store, Deliveries: f.store, Replays: f.store, Targets: anywhere{}, Doorbell: f,
+		UnitOfWork: work, Subscriptions: f.store, Deliveries: f.store, Replays: f.store, Targets: anywhere{}, Doorbell: f,
 		Clock: f.clock, Entropy: system.Entropy{}, After: f.after,
 	}
 }

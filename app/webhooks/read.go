@@ -12,30 +12,30 @@ import (
 //
 // Returns webhook_not_found.
 func (s *Service) Get(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error) {
-	return s.d.Subscriptions.Subscription(ctx, partnerID, subscriptionID)
+	return s.deps.Subscriptions.Subscription(ctx, partnerID, subscriptionID)
 }
 
 // List gives a partner's subscriptions, newest first.
 func (s *Service) List(ctx context.Context, partnerID id.ID, page ports.Page) (ports.List[webhook.Subscription], error) {
-	return s.d.Subscriptions.Subscriptions(ctx, partnerID, page)
+	return s.deps.Subscriptions.Subscriptions(ctx, partnerID, page)
 }
 
 // ListDeliveries gives the delivery log of a subscription, newest first.
 //
 // Returns webhook_not_found.
 func (s *Service) ListDeliveries(ctx context.Context, partnerID, subscriptionID id.ID, f ports.DeliveryFilter, page ports.Page) (ports.List[webhook.Delivery], error) {
-	if _, err := s.d.Subscriptions.Subscription(ctx, partnerID, subscriptionID); err != nil {
+	if _, err := s.deps.Subscriptions.Subscription(ctx, partnerID, subscriptionID); err != nil {
 		return ports.List[webhook.Delivery]{}, err
 	}
-	return s.d.Deliveries.Deliveries(ctx, subscriptionID, f, page)
+	return s.deps.Deliveries.Deliveries(ctx, subscriptionID, f, page)
 }
 
 // GetDelivery gives one delivery with its body and its attempts.
 //
 // Returns webhook_not_found or delivery_not_found.
 func (s *Service) GetDelivery(ctx context.Context, partnerID, subscriptionID, deliveryID id.ID) (webhook.Delivery, error) {
-	if _, err := s.d.Subscriptions.Subscription(ctx, partnerID, subscriptionID); err != nil {
+	if _, err := s.deps.Subscriptions.Subscription(ctx, partnerID, subscriptionID); err != nil {
 		return webhook.Delivery{}, err
 	}
-	return s.d.Deliveries.Delivery(ctx, subscriptionID, deliveryID)
+	return s.deps.Deliveries.Delivery(ctx, subscriptionID, deliveryID)
 }

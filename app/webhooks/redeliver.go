@@ -15,10 +15,10 @@ import (
 //
 // Returns webhook_not_found, webhook_disabled or delivery_not_found.
 func (s *Service) Redeliver(ctx context.Context, by partner.Caller, subscriptionID, deliveryID id.ID) (webhook.Delivery, error) {
-	now := s.d.Clock.Now()
-	copied := []ports.Copy{{Of: deliveryID, As: s.d.Entropy.NewID()}}
+	now := s.deps.Clock.Now()
+	copied := []ports.Copy{{Of: deliveryID, As: s.deps.Entropy.NewID()}}
 	var made []webhook.Delivery
-	err := s.d.Work.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
 		sub, err := repos.Subscriptions.ForUpdate(ctx, by.Partner.ID, subscriptionID)
 		switch {
 		case err != nil:
@@ -37,6 +37,6 @@ func (s *Service) Redeliver(ctx context.Context, by partner.Caller, subscription
 	if err != nil {
 		return webhook.Delivery{}, err
 	}
-	s.d.Doorbell.Ring()
+	s.deps.Doorbell.Ring()
 	return made[0], nil
 }

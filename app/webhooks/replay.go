@@ -23,7 +23,7 @@ type NewReplay struct {
 //
 // Returns webhook_not_found, webhook_disabled, invalid_date_range or invalid_field.
 func (s *Service) Replay(ctx context.Context, by partner.Caller, subscriptionID id.ID, in NewReplay) (webhook.Replay, error) {
-	sub, err := s.d.Subscriptions.Subscription(ctx, by.Partner.ID, subscriptionID)
+	sub, err := s.deps.Subscriptions.Subscription(ctx, by.Partner.ID, subscriptionID)
 	if err != nil {
 		return webhook.Replay{}, err
 	}
@@ -32,7 +32,7 @@ func (s *Service) Replay(ctx context.Context, by partner.Caller, subscriptionID 
 
 // ReplayByAdmin is Replay for the admin command, of any partner's subscription.
 func (s *Service) ReplayByAdmin(ctx context.Context, subscriptionID id.ID, in NewReplay) (webhook.Replay, error) {
-	sub, err := s.d.Subscriptions.SubscriptionByID(ctx, subscriptionID)
+	sub, err := s.deps.Subscriptions.SubscriptionByID(ctx, subscriptionID)
 	if err != nil {
 		return webhook.Replay{}, err
 	}
@@ -40,8 +40,8 @@ func (s *Service) ReplayByAdmin(ctx context.Context, subscriptionID id.ID, in Ne
 }
 
 func (s *Service) replay(ctx context.Context, by actor, sub webhook.Subscription, in NewReplay) (webhook.Replay, error) {
-	now := s.d.Clock.Now()
-	replay, err := webhook.NewReplay(s.d.Entropy.NewID(), sub.ID, in.From, in.To, in.Status, now)
+	now := s.deps.Clock.Now()
+	replay, err := webhook.NewReplay(s.deps.Entropy.NewID(), sub.ID, in.From, in.To, in.Status, now)
 	switch {
 	case err != nil:
 		return webhook.Replay{}, err
@@ -49,10 +49,10 @@ func (s *Service) replay(ctx context.Context, by actor, sub webhook.Subscription
 		return webhook.Replay{}, webhook.ErrDisabled
 	}
 	// Counted before anything is locked: it may take a while, and deliveries need the subscription meanwhile.
-	if replay.Matched, err = s.d.Replays.CountMatching(ctx, replay); err != nil {
+	if replay.Matched, err = s.deps.Replays.CountMatching(ctx, replay); err != nil {
 		return webhook.Replay{}, err
 	}
-	err = s.d.Work.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
 		locked, err := repos.Subscriptions.ForUpdate(ctx, sub.PartnerID, sub.ID)
 		switch {
 		case err != nil:
@@ -80,9 +80,9 @@ const heldUp = 30 * time.Second
 // The redeliveries and the replay's cursor commit together, so that a crash at any instant loses none and makes none
 // twice. Any number of dispatchers may call it: each works on another replay.
 func (s *Service) AdvanceReplay(ctx context.Context) (advanced bool, err error) {
-	now := s.d.Clock.Now()
+	now := s.deps.Clock.Now()
 	var replay webhook.Replay
-	err = s.d.Work.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
 		if replay, advanced, err = repos.Replays.Next(ctx, now); err != nil || !advanced {
 			return err
 		}
@@ -94,7 +94,7 @@ func (s *Service) AdvanceReplay(ctx context.Context) (advanced bool, err error) 
 	// One that cannot go on does not hold up the others.
 	later := replay
 	later.NextAt = now.Add(heldUp)
-	postponed := s.d.Work.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+	postponed := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
 		return repos.Replays.Update(ctx, replay, later)
 	})
 	return false, errors.Join(err, postponed)
@@ -109,7 +109,7 @@ func (s *Service) step(ctx context.Context, repos ports.Repositories, replay web
 	if len(found) > 0 {
 		copies := make([]ports.Copy, len(found))
 		for i, original := range found {
-			copies[i] = ports.Copy{Of: original, As: s.d.Entropy.NewID()}
+			copies[i] = ports.Copy{Of: original, As: s.deps.Entropy.NewID()}
 		}
 		redelivered, err := repos.Deliveries.Redeliver(ctx, replay.SubscriptionID, copies)
 		if err != nil {

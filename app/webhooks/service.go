@@ -16,7 +16,7 @@ import (
 
 // Deps is what the use cases stand on.
 type Deps struct {
-	Work          ports.UnitOfWork
+	UnitOfWork    ports.UnitOfWork
 	Keys          *idempotent.Keys
 	Subscriptions ports.SubscriptionReader
 	Deliveries    ports.DeliveryReader
@@ -32,10 +32,10 @@ type Deps struct {
 }
 
 // Service runs the use cases.
-type Service struct{ d Deps }
+type Service struct{ deps Deps }
 
 // New makes the service.
-func New(d Deps) *Service { return &Service{d: d} }
+func New(deps Deps) *Service { return &Service{deps: deps} }
 
 // WithSecret is a subscription with its signing secret, which is shown this once.
 type WithSecret struct {
@@ -44,22 +44,22 @@ type WithSecret struct {
 }
 
 func (s *Service) newSecret() secret.Text {
-	return secret.FromRandom(webhook.SecretPrefix, s.d.Entropy.Bytes(secret.Bytes))
+	return secret.FromRandom(webhook.SecretPrefix, s.deps.Entropy.Bytes(secret.Bytes))
 }
 
 // checkTarget refuses early what the sender would refuse later: a malformed URL, or a host that is not public.
 func (s *Service) checkTarget(ctx context.Context, raw string) error {
 	var u *url.URL
-	u, err := webhook.ParseTarget(raw, s.d.AllowInsecure)
+	u, err := webhook.ParseTarget(raw, s.deps.AllowInsecure)
 	if err != nil {
 		return err
 	}
-	return s.d.Targets.Check(ctx, u.Hostname())
+	return s.deps.Targets.Check(ctx, u.Hostname())
 }
 
 // forgotten waits until no POST is begun any more by a worker that knows the state before the commit. A commit that was
 // made is answered for: the wait is short and does not end with the caller's patience.
-func (s *Service) forgotten() { <-s.d.After(webhook.Freshness) }
+func (s *Service) forgotten() { <-s.deps.After(webhook.Freshness) }
 
 // actor is who did something, with what there is to say of it.
 type actor struct{ name, keyID string }
@@ -82,6 +82,6 @@ func (s *Service) note(ctx context.Context, repos ports.Repositories, by actor, 
 		said[k] = v
 	}
 	return repos.Audit.Append(ctx, ports.AuditEntry{
-		ID: s.d.Entropy.NewID(), At: now, Actor: by.name, Action: action, Subject: id.Subscription.Of(subscriptionID), Detail: said,
+		ID: s.deps.Entropy.NewID(), At: now, Actor: by.name, Action: action, Subject: id.Subscription.Of(subscriptionID), Detail: said,
 	})
 }

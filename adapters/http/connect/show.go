@@ -54,7 +54,7 @@ func (p *pages) show(c *fiber.Ctx, v visit) error {
 
 // who gives the operator who is signed in; nil where nobody is.
 func (p *pages) who(c *fiber.Ctx) (*connect.Operator, error) {
-	o, _, err := p.Operators.Who(c.UserContext(), p.Site.SessionToken(c))
+	o, _, err := p.Operators.CurrentOperator(c.UserContext(), p.Site.SessionToken(c))
 	if errors.Is(err, connect.ErrBadCredentials) {
 		return nil, nil
 	}

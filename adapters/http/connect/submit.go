@@ -62,7 +62,7 @@ func (p *pages) submit(c *fiber.Ctx, v visit, enter func(in entered, password st
 
 // link takes the consent of an operator who is signed in.
 func (p *pages) link(c *fiber.Ctx, v visit) error {
-	o, a, err := p.Operators.Who(c.UserContext(), p.Site.SessionToken(c))
+	o, a, err := p.Operators.CurrentOperator(c.UserContext(), p.Site.SessionToken(c))
 	if errors.Is(err, connect.ErrBadCredentials) { // the session has ended meanwhile
 		return c.Redirect(ui.WithQuery(pathLogin, v.query), http.StatusSeeOther)
 	}
@@ -81,7 +81,7 @@ func (p *pages) arrived(c *fiber.Ctx, v visit, a connections.Arrival) error {
 	token := p.Site.SessionToken(c)
 	if fresh := a.SignedIn.Token.Reveal(); fresh != "" {
 		token = fresh
-		p.Site.SetSession(c, fresh, a.SignedIn.Lasts)
+		p.Site.SetSession(c, fresh, a.SignedIn.Lifetime)
 	}
 	switch {
 	case a.Refusal != nil:
@@ -106,7 +106,7 @@ func sealed(outcome connect.Outcome, r connections.Request) string {
 func (p *pages) done(c *fiber.Ctx) error {
 	v := visitOf(c, pathDone)
 	token := p.Site.SessionToken(c)
-	_, account, err := p.Operators.Who(c.UserContext(), token)
+	_, account, err := p.Operators.CurrentOperator(c.UserContext(), token)
 	if errors.Is(err, connect.ErrBadCredentials) {
 		return c.Redirect(pathLogin, http.StatusSeeOther)
 	}

@@ -50,7 +50,7 @@ type handler func(c *fiber.Ctx, o connect.Operator, a connect.Account) error
 // signedIn sends everybody else to the login page.
 func (p *pages) signedIn(h handler) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		o, a, err := p.Operators.Who(c.UserContext(), p.Site.SessionToken(c))
+		o, a, err := p.Operators.CurrentOperator(c.UserContext(), p.Site.SessionToken(c))
 		if errors.Is(err, connect.ErrBadCredentials) {
 			return c.Redirect(pathLogin, http.StatusSeeOther)
 		}

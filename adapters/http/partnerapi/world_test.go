@@ -114,7 +114,7 @@ func newWorld(t testing.TB, change ...func(*settings)) *world {
 	entropy := system.Entropy{}
 	keys := idempotent.New(w.store, redis.NewIdempotencyCache(w.redis, guard, cipher, log), entropy, func(r idempotent.Result) { w.results <- r })
 	w.partners = partners.New(partners.Deps{
-		Work: w.store, Partners: w.store, Keys: w.store, Links: w.store, Clock: w.clock, Entropy: entropy, Environment: set.env, Limits: set.limits,
+		UnitOfWork: w.store, Partners: w.store, APIKeys: w.store, Links: w.store, Clock: w.clock, Entropy: entropy, Environment: set.env, Limits: set.limits,
 	})
 	provider := sandbox.New(w.pool, dashboardBase, entropy, w.clock)
 	tills := checkout.New(checkout.Config{Timers: deposit.DefaultTimers(), DashboardBaseURL: dashboardBase}, checkout.Deps{
@@ -122,7 +122,7 @@ func newWorld(t testing.TB, change ...func(*settings)) *world {
 		Scoring: scoring.Sandbox{}, Clock: w.clock, Entropy: entropy, Metrics: w, Log: log,
 	})
 	w.webhooks = webhooks.New(webhooks.Deps{
-		Work: w.store, Keys: keys, Subscriptions: w.store, Deliveries: w.store, Replays: w.store, Targets: sender.NewTargetCheck(false), Doorbell: w,
+		UnitOfWork: w.store, Keys: keys, Subscriptions: w.store, Deliveries: w.store, Replays: w.store, Targets: sender.NewTargetCheck(false), Doorbell: w,
 		Clock: w.clock, Entropy: entropy, After: set.after,
 	})
 	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{ErrorHandler: problem.Handler(problem.Config{Logger: log})}))

@@ -1,5 +1,5 @@
-// Package signin makes operators and their sessions. Signing up and logging in go through it, whether a partner sent the
-// operator or not.
+// Package signin creates operators and begins their sessions. Sign-up and log-in use it both with a partner's connect URL
+// (app/connections) and without (app/operators).
 package signin
 
 import (
@@ -15,51 +15,51 @@ import (
 	"partnerdeposits/ports"
 )
 
-// SessionLasts is how long a session lasts from its beginning, however busy it is.
-const SessionLasts = 14 * 24 * time.Hour
+// SessionLifetime is counted from the session's start. Use does not prolong a session.
+const SessionLifetime = 14 * 24 * time.Hour
 
 const tokenBytes = 32
 
-// SignedIn is an operator with a fresh session. Token goes to the browser and is kept nowhere.
+// SignedIn is an operator with a new session. The token goes to the browser; the database keeps only its hash.
 type SignedIn struct {
 	Operator connect.Operator
 	Account  connect.Account
 	Token    secret.Text
-	Lasts    time.Duration
+	Lifetime time.Duration
 }
 
-// Door checks who may come in.
-type Door struct {
+// Authenticator checks passwords and begins sessions.
+type Authenticator struct {
 	Operators ports.OperatorReader
 	Passwords ports.Passwords
 	Entropy   ports.Entropy
 }
 
-// NewOperator makes an operator and its account from a form, hashing the password. Nothing is stored.
+// NewOperator builds an operator and an account from the sign-up form and hashes the password. The caller stores both.
 //
-// Returns what connect.SignUp.Validate returns, or service_unavailable.
-func (d Door) NewOperator(ctx context.Context, form connect.SignUp, now time.Time) (connect.Operator, connect.Account, error) {
+// Returns the errors of connect.SignUp.Validate, or service_unavailable.
+func (au Authenticator) NewOperator(ctx context.Context, form connect.SignUp, now time.Time) (connect.Operator, connect.Account, error) {
 	if err := form.Validate(); err != nil {
 		return connect.Operator{}, connect.Account{}, err
 	}
-	hash, err := d.Passwords.Hash(ctx, form.Password)
+	hash, err := au.Passwords.Hash(ctx, form.Password)
 	if err != nil {
 		return connect.Operator{}, connect.Account{}, err
 	}
-	o := connect.Operator{ID: d.Entropy.NewID(), Email: form.Email, PasswordHash: hash, CreatedAt: now}
-	a := connect.Account{ID: d.Entropy.NewID(), OperatorID: o.ID, CompanyName: form.CompanyName, CreatedAt: now}
+	o := connect.Operator{ID: au.Entropy.NewID(), Email: form.Email, PasswordHash: hash, CreatedAt: now}
+	a := connect.Account{ID: au.Entropy.NewID(), OperatorID: o.ID, CompanyName: form.CompanyName, CreatedAt: now}
 	return o, a, nil
 }
 
 // Authenticate finds an operator by e-mail and password. An unknown e-mail takes as long as a wrong password.
 //
-// Returns connect.ErrBadCredentials for either.
-func (d Door) Authenticate(ctx context.Context, email, password string) (connect.Operator, connect.Account, error) {
-	o, a, err := d.find(ctx, email)
+// Returns connect.ErrBadCredentials for an unknown e-mail and for a wrong password.
+func (au Authenticator) Authenticate(ctx context.Context, email, password string) (connect.Operator, connect.Account, error) {
+	o, a, err := au.find(ctx, email)
 	if err != nil && !errors.Is(err, connect.ErrBadCredentials) {
 		return o, a, err
 	}
-	matches, err := d.Passwords.Matches(ctx, password, o.PasswordHash)
+	matches, err := au.Passwords.Matches(ctx, password, o.PasswordHash)
 	if err != nil {
 		return connect.Operator{}, connect.Account{}, err
 	}
@@ -69,36 +69,36 @@ func (d Door) Authenticate(ctx context.Context, email, password string) (connect
 	return o, a, nil
 }
 
-// find does not ask the database for what can be no address: it may hold bytes that a database refuses.
-func (d Door) find(ctx context.Context, email string) (connect.Operator, connect.Account, error) {
+// find queries the database for valid addresses only: an invalid address may contain bytes that Postgres refuses.
+func (au Authenticator) find(ctx context.Context, email string) (connect.Operator, connect.Account, error) {
 	if !mailaddr.Valid(email) {
 		return connect.Operator{}, connect.Account{}, connect.ErrBadCredentials
 	}
-	o, a, err := d.Operators.OperatorByEmail(ctx, email)
+	o, a, err := au.Operators.OperatorByEmail(ctx, email)
 	if err != nil {
 		return connect.Operator{}, connect.Account{}, err
 	}
 	return o, a, nil
 }
 
-// Begin stores a new session in place of the one that the browser had ("": none): a token known before the log-in is
-// worth nothing after it.
-func (d Door) Begin(ctx context.Context, repos ports.Repositories, o connect.Operator, a connect.Account, replaced string, now time.Time) (SignedIn, error) {
+// BeginSession stores a new session and deletes the session of the token replaced ("": none), so that a session token
+// planted in the browser before log-in is worthless afterwards.
+func (au Authenticator) BeginSession(ctx context.Context, repos ports.Repositories, o connect.Operator, a connect.Account, replaced string, now time.Time) (SignedIn, error) {
 	if hash, ok := TokenHash(replaced); ok {
 		if err := repos.Operators.DeleteSession(ctx, hash); err != nil {
 			return SignedIn{}, err
 		}
 	}
-	token := base64.RawURLEncoding.EncodeToString(d.Entropy.Bytes(tokenBytes))
+	token := base64.RawURLEncoding.EncodeToString(au.Entropy.Bytes(tokenBytes))
 	hash, _ := TokenHash(token)
-	session := ports.Session{TokenHash: hash, OperatorID: o.ID, CreatedAt: now, LastSeenAt: now, ExpiresAt: now.Add(SessionLasts)}
+	session := ports.Session{TokenHash: hash, OperatorID: o.ID, CreatedAt: now, LastSeenAt: now, ExpiresAt: now.Add(SessionLifetime)}
 	if err := repos.Operators.InsertSession(ctx, session); err != nil {
 		return SignedIn{}, err
 	}
-	return SignedIn{Operator: o, Account: a, Token: secret.Text(token), Lasts: SessionLasts}, nil
+	return SignedIn{Operator: o, Account: a, Token: secret.Text(token), Lifetime: SessionLifetime}, nil
 }
 
-// TokenHash is what a session is found by. ok is false for what can be no token.
+// TokenHash gives the SHA-256 by which a session is stored and found. ok is false for text that cannot be a token.
 func TokenHash(token string) (hash [32]byte, ok bool) {
 	if len(token) != base64.RawURLEncoding.EncodedLen(tokenBytes) {
 		return hash, false

@@ -112,7 +112,7 @@ func (s *stores) scheduler(registry *metrics.Registry) (*schedules.Scheduler, er
 	tenants := s.checkout(s.payment(), registry.Deposits())
 	return schedules.New(s.log, slices.Concat(
 		schedules.DepositJobs(tenants, every),
-		schedules.Upkeep{Tables: s.store, Work: s.store, Clock: clock}.Jobs(),
+		schedules.Upkeep{Tables: s.store, UnitOfWork: s.store, Clock: clock}.Jobs(),
 		mails,
 		[]schedules.Job{schedules.ReplayJob(s.webhooks(nil))},
 	)...), nil

@@ -61,14 +61,14 @@ func (s *stores) checkout(p payment, metrics ports.DepositMetrics) *checkout.Ser
 
 func (s *stores) partners() *partners.Service {
 	return partners.New(partners.Deps{
-		Work: s.store, Partners: s.store, Keys: s.store, Links: s.store, Clock: clock, Entropy: entropy, Environment: s.cfg.Environment,
+		UnitOfWork: s.store, Partners: s.store, APIKeys: s.store, Links: s.store, Clock: clock, Entropy: entropy, Environment: s.cfg.Environment,
 		Limits: partners.Limits{PerMinute: s.cfg.RateLimitPerMinute, WritesPerMinute: s.cfg.RateLimitWritesPerMinute},
 	})
 }
 
 func (s *stores) connections(hashes ports.Passwords) *connections.Service {
 	return connections.New(connections.Deps{
-		Tx: s.store, Partners: s.store, Operators: s.store, Links: s.store, Passwords: hashes,
+		UnitOfWork: s.store, Partners: s.store, Operators: s.store, Links: s.store, Passwords: hashes,
 		Clock: clock, Entropy: entropy, Environment: s.cfg.Environment, DashboardURL: s.cfg.DashboardBaseURL,
 	})
 }
@@ -77,7 +77,7 @@ func (s *stores) connections(hashes ports.Passwords) *connections.Service {
 // and admin command those about replays, which take no key and ring no bell.
 func (s *stores) webhooks(keys *idempotent.Keys) *webhooks.Service {
 	return webhooks.New(webhooks.Deps{
-		Work: s.store, Keys: keys, Subscriptions: s.store, Deliveries: s.store, Replays: s.store,
+		UnitOfWork: s.store, Keys: keys, Subscriptions: s.store, Deliveries: s.store, Replays: s.store,
 		Targets: webhook.NewTargetCheck(s.cfg.WebhookAllowInsecureTargets), Doorbell: s.bell,
 		Clock: clock, Entropy: entropy, After: time.After, AllowInsecure: s.cfg.WebhookAllowInsecureTargets,
 	})
@@ -114,7 +114,7 @@ func (s *stores) services(p payment, count counters, log *slog.Logger) (services
 	return services{
 		partners:    s.partners(),
 		connections: s.connections(hashes),
-		operators:   operators.New(operators.Deps{Tx: s.store, Operators: s.store, Passwords: hashes, Clock: clock, Entropy: entropy}),
+		operators:   operators.New(operators.Deps{UnitOfWork: s.store, Operators: s.store, Passwords: hashes, Clock: clock, Entropy: entropy}),
 		clients:     clients.New(clients.Deps{Keys: keys, Clients: s.store, Links: s.store, Clock: clock, Entropy: entropy}),
 		checkout:    tenants,
 		deposits: deposits.New(deposits.Deps{

@@ -111,10 +111,10 @@ func (s *Server) assemble(t testing.TB, env partner.Environment) {
 	s.Pool, s.Store = pool, postgres.NewStore(pool, cipher, postgres.Options{})
 	t.Cleanup(func() { s.Store.Close(context.Background()) })
 	s.Connections = connections.New(connections.Deps{
-		Tx: s.Store, Partners: s.Store, Operators: s.Store, Links: s.Store, Passwords: hasher,
+		UnitOfWork: s.Store, Partners: s.Store, Operators: s.Store, Links: s.Store, Passwords: hasher,
 		Clock: s.Clock, Entropy: system.Entropy{}, Environment: env, DashboardURL: s.DashboardURL,
 	})
-	s.Operators = operators.New(operators.Deps{Tx: s.Store, Operators: s.Store, Passwords: hasher, Clock: s.Clock, Entropy: system.Entropy{}})
+	s.Operators = operators.New(operators.Deps{UnitOfWork: s.Store, Operators: s.Store, Passwords: hasher, Clock: s.Clock, Entropy: system.Entropy{}})
 }
 
 func (s *Server) app(t testing.TB) *fiber.App {

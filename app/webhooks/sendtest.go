@@ -25,12 +25,12 @@ const (
 //
 // Returns webhook_not_found, webhook_disabled or test_event_not_subscribed.
 func (s *Service) Test(ctx context.Context, by partner.Caller, subscriptionID id.ID) (webhook.Delivery, error) {
-	now := s.d.Clock.Now()
+	now := s.deps.Clock.Now()
 	delivery := webhook.Delivery{
-		ID: s.d.Entropy.NewID(), SubscriptionID: subscriptionID, EventID: s.d.Entropy.NewID(), DepositID: s.d.Entropy.NewID(),
+		ID: s.deps.Entropy.NewID(), SubscriptionID: subscriptionID, EventID: s.deps.Entropy.NewID(), DepositID: s.deps.Entropy.NewID(),
 		Test: true, State: webhook.Waiting, DueAt: now, CreatedAt: now,
 	}
-	err := s.d.Work.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
 		sub, err := repos.Subscriptions.ForUpdate(ctx, by.Partner.ID, subscriptionID)
 		if err != nil {
 			return err
@@ -49,7 +49,7 @@ func (s *Service) Test(ctx context.Context, by partner.Caller, subscriptionID id
 	if err != nil {
 		return webhook.Delivery{}, err
 	}
-	s.d.Doorbell.Ring()
+	s.deps.Doorbell.Ring()
 	// The attempt may take longer than other requests may: this one has a time of its own.
 	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), testWait+testPoll)
 	defer cancel()
@@ -58,14 +58,14 @@ func (s *Service) Test(ctx context.Context, by partner.Caller, subscriptionID id
 
 // attempted waits for the end of a delivery's attempt, testWait at most.
 func (s *Service) attempted(ctx context.Context, subscriptionID, deliveryID id.ID) (webhook.Delivery, error) {
-	deadline := s.d.After(testWait)
+	deadline := s.deps.After(testWait)
 	for {
-		d, err := s.d.Deliveries.Delivery(ctx, subscriptionID, deliveryID)
+		d, err := s.deps.Deliveries.Delivery(ctx, subscriptionID, deliveryID)
 		if err != nil || d.State >= webhook.Succeeded {
 			return d, err
 		}
 		select {
-		case <-s.d.After(testPoll):
+		case <-s.deps.After(testPoll):
 		case <-deadline:
 			return d, nil
 		case <-ctx.Done():
@@ -78,11 +78,11 @@ func (s *Service) attempted(ctx context.Context, subscriptionID, deliveryID id.I
 func (s *Service) testPayload(p partner.Partner, depositID id.ID, now time.Time) []byte {
 	const day = 24 * time.Hour
 	return deposit.Payload{
-		ID: TestDepositPrefix + "_" + depositID.Encode(), Reference: deposit.Reference(s.d.Entropy.Bytes(deposit.ReferenceBytes)),
+		ID: TestDepositPrefix + "_" + depositID.Encode(), Reference: deposit.Reference(s.deps.Entropy.Bytes(deposit.ReferenceBytes)),
 		RentalContract: "TEST", Status: deposit.Active, PreviousStatus: deposit.Pending, AmountCents: 50_000,
 		ContractStartAt: deposit.Timestamp(now.Add(day)), ContractEndAt: deposit.Timestamp(now.Add(8 * day)),
 		Client: &deposit.PayloadClient{
-			ID: "cli_test_" + s.d.Entropy.NewID().Encode(), Email: "tenant@example.com", FirstName: "Test", LastName: "Tenant",
+			ID: "cli_test_" + s.deps.Entropy.NewID().Encode(), Email: "tenant@example.com", FirstName: "Test", LastName: "Tenant",
 		},
 		PartnerContext: &deposit.Context{PartnerID: id.Partner.Of(p.ID), PartnerName: p.Name, ExternalID: "test"},
 	}.JSON()
