@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,8 +20,7 @@ import (
 // snippet cuts a program out of the guide.
 func snippet(t *testing.T, name string) string {
 	t.Helper()
-	_, here, _, _ := runtime.Caller(0)
-	guide, err := os.ReadFile(filepath.Join(filepath.Dir(here), "..", "..", "..", "docs", "guides", "webhooks.md"))
+	guide, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "guides", "webhooks.md"))
 	require.NoError(t, err)
 	_, rest, found := strings.Cut(string(guide), "<!-- snippet: "+name+" -->\n```")
 	require.True(t, found)
