@@ -1,5 +1,5 @@
-// Package config turns the environment into one validated struct (operations.md, "Environment").
-// Every mistake is reported at once, so that nobody has to start the service five times to find five of them.
+// Package config reads the environment into one validated struct (operations.md, "Environment").
+// Load reports all mistakes together, so that an operator corrects them in a single round.
 package config
 
 import (
@@ -14,51 +14,63 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// Config is the whole configuration. A variable that is empty counts as not set.
+// Config is the whole configuration. An empty variable counts as not set.
+//
+// Tags of a field, beside those of caarlos0/env:
+//
+//	required  "always", or "outside development"; enforced for the commands whose Needs name the variable
+//	example   a value for the message that asks for a required variable
+//	form      the check of a text, by its name in forms.go
+//	min, max  bounds of a number
+//	above     a bound that a duration must exceed
+//
+// docs/guides/adding-a-setting.md lists the places that a new setting touches.
 type Config struct {
-	Environment partner.Environment `env:"SERVICE_ENV" envDefault:"development"`
+	Environment partner.Environment `env:"SERVICE_ENV" envDefault:"development" form:"environment"`
 
-	DatabaseURL secret.Text `env:"DATABASE_URL"` // carries a password: never logged
-	RedisURL    secret.Text `env:"REDIS_URL"`
+	// Both URLs may carry a password: secret.Text keeps them out of logs.
+	DatabaseURL secret.Text `env:"DATABASE_URL" required:"always" example:"postgres://user:password@host:5432/database" form:"postgres"`
+	RedisURL    secret.Text `env:"REDIS_URL" required:"always" example:"redis://host:6379/0" form:"redis"`
 
-	APIBaseURL       string `env:"API_BASE_URL"`       // origin of the partner API; in development http://localhost and the port of HTTP_ADDR
-	DashboardBaseURL string `env:"DASHBOARD_BASE_URL"` // origin of connect pages, checkout and dashboard; the same default
+	// Origins without a path. In development both default to http://localhost with the port of HTTP_ADDR.
+	APIBaseURL       string `env:"API_BASE_URL" required:"outside development" example:"https://api.example.com" form:"origin"`
+	DashboardBaseURL string `env:"DASHBOARD_BASE_URL" required:"outside development" example:"https://app.example.com" form:"origin"`
 
-	SecretsKeyset secret.Text `env:"SECRETS_KEYSET"` // as `admin secrets new-keyset` gives it
+	SecretsKeyset secret.Text `env:"SECRETS_KEYSET" required:"outside development" form:"keyset"`
 
-	HTTPAddr       string   `env:"HTTP_ADDR" envDefault:":8080"`
-	MetricsAddr    string   `env:"METRICS_ADDR" envDefault:":9090"`
-	TrustedProxies []string `env:"TRUSTED_PROXIES"` // addresses or CIDR ranges whose X-Real-IP is believed
+	HTTPAddr       string   `env:"HTTP_ADDR" envDefault:":8080" form:"listen"`
+	MetricsAddr    string   `env:"METRICS_ADDR" envDefault:":9090" form:"listen"`
+	TrustedProxies []string `env:"TRUSTED_PROXIES" form:"proxy"` // addresses or CIDR ranges whose X-Real-IP is believed
 
 	LogLevel  slog.Level `env:"LOG_LEVEL" envDefault:"info"`
-	LogFormat string     `env:"LOG_FORMAT" envDefault:"json"`
+	LogFormat string     `env:"LOG_FORMAT" envDefault:"json" form:"log format"`
 
-	SMTPURL  secret.Text `env:"SMTP_URL"` // smtp:// or smtps://; "": mails go to the log in development and wait in the database elsewhere
-	MailFrom string      `env:"MAIL_FROM"`
+	SMTPURL  secret.Text `env:"SMTP_URL" form:"smtp"` // smtp:// or smtps://; unset: mails go to the log in development and wait in the database elsewhere
+	MailFrom string      `env:"MAIL_FROM" form:"mail address"`
 
-	WebhookRetrySchedule        Schedule      `env:"WEBHOOK_RETRY_SCHEDULE"` // waits before each attempt, the first one 0s
-	WebhookTimeout              time.Duration `env:"WEBHOOK_TIMEOUT" envDefault:"10s"`
-	WebhookConcurrency          int           `env:"WEBHOOK_CONCURRENCY" envDefault:"256"`
-	WebhookEndpointConcurrency  int           `env:"WEBHOOK_ENDPOINT_CONCURRENCY" envDefault:"32"`
-	WebhookAllowInsecureTargets bool          `env:"WEBHOOK_ALLOW_INSECURE_TARGETS"` // http and private addresses; not in production
-	WebhookEventIDHeader        bool          `env:"WEBHOOK_EVENT_ID_HEADER"`        // send X-Svc-Event-Id
+	WebhookRetrySchedule        Schedule      `env:"WEBHOOK_RETRY_SCHEDULE"` // the wait before each attempt; the default is webhook.DefaultSchedule
+	WebhookTimeout              time.Duration `env:"WEBHOOK_TIMEOUT" envDefault:"10s" above:"0s" max:"1m"`
+	WebhookConcurrency          int           `env:"WEBHOOK_CONCURRENCY" envDefault:"256" min:"1" max:"10000"`
+	WebhookEndpointConcurrency  int           `env:"WEBHOOK_ENDPOINT_CONCURRENCY" envDefault:"32" min:"1" max:"10000"`
+	WebhookAllowInsecureTargets bool          `env:"WEBHOOK_ALLOW_INSECURE_TARGETS"` // allows http and private addresses; refused in production
+	WebhookEventIDHeader        bool          `env:"WEBHOOK_EVENT_ID_HEADER"`        // sends X-Svc-Event-Id
 
-	RateLimitPerMinute       int `env:"RATE_LIMIT_PER_MINUTE" envDefault:"3000"`
-	RateLimitWritesPerMinute int `env:"RATE_LIMIT_WRITES_PER_MINUTE" envDefault:"1200"`
-	AuthAttemptsPerMinute    int `env:"AUTH_ATTEMPTS_PER_MINUTE" envDefault:"10"`
+	RateLimitPerMinute       int `env:"RATE_LIMIT_PER_MINUTE" envDefault:"3000" min:"1"`
+	RateLimitWritesPerMinute int `env:"RATE_LIMIT_WRITES_PER_MINUTE" envDefault:"1200" min:"1"`
+	AuthAttemptsPerMinute    int `env:"AUTH_ATTEMPTS_PER_MINUTE" envDefault:"10" min:"1"`
 
-	CheckoutIdleAfter time.Duration `env:"CHECKOUT_IDLE_AFTER" envDefault:"30m"`
-	ClaimWindow       time.Duration `env:"CLAIM_WINDOW" envDefault:"336h"`
-	CoverageMax       time.Duration `env:"COVERAGE_MAX" envDefault:"1440h"`
-	SchedulerInterval time.Duration `env:"SCHEDULER_INTERVAL" envDefault:"10s"`
+	CheckoutIdleAfter time.Duration `env:"CHECKOUT_IDLE_AFTER" envDefault:"30m" above:"0s"`
+	ClaimWindow       time.Duration `env:"CLAIM_WINDOW" envDefault:"336h" above:"0s"`
+	CoverageMax       time.Duration `env:"COVERAGE_MAX" envDefault:"1440h" above:"0s"`
+	SchedulerInterval time.Duration `env:"SCHEDULER_INTERVAL" envDefault:"10s" above:"0s"`
 
-	TracesEndpoint string `env:"OTEL_EXPORTER_OTLP_ENDPOINT"` // "": no tracing
+	TracesEndpoint string `env:"OTEL_EXPORTER_OTLP_ENDPOINT" form:"http"` // unset: no traces
 }
 
-// Needs are the variables that a command cannot do without.
+// Needs are the variables that a command requires.
 type Needs []string
 
-// What the commands need. Outside development a service also needs its keyset and its base URLs.
+// Needs of the commands. Where a field is required "outside development" only, development has a default.
 var (
 	Service  = Needs{"DATABASE_URL", "REDIS_URL", "SECRETS_KEYSET", "API_BASE_URL", "DASHBOARD_BASE_URL"}
 	Secrets  = Needs{"DATABASE_URL", "SECRETS_KEYSET"}
@@ -67,7 +79,7 @@ var (
 	Nothing  = Needs{}
 )
 
-// Timers are the deposit's timers of api.md §3.
+// Timers are the deposit's timers (api.md §3).
 func (c Config) Timers() deposit.Timers {
 	return deposit.Timers{ClaimWindow: c.ClaimWindow, CoverageMax: c.CoverageMax, CheckoutIdleAfter: c.CheckoutIdleAfter}
 }
@@ -81,7 +93,7 @@ func (c Config) InsecureURLs() bool { return c.Environment != partner.Production
 // HTTPS tells whether browsers reach our pages over https, which decides cookies and Strict-Transport-Security.
 func (c Config) HTTPS() bool { return strings.HasPrefix(c.DashboardBaseURL, "https://") }
 
-// localBaseURL is where a service that listens on addr is reached from the same machine.
+// localBaseURL is the origin under which this machine reaches a service that listens on addr.
 func localBaseURL(addr string) string {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {

@@ -1,10 +1,12 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,7 +16,7 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// Mistakes are all that is wrong with an environment, one variable a line, in the order of Config.
+// Mistakes lists the variables that are missing or wrong, each in a line of its own, in the order of Config.
 type Mistakes []string
 
 // Error lists them.
@@ -29,9 +31,9 @@ func plural(noun string, n int) string {
 	return noun + "s"
 }
 
-// Load reads environ, which has the form of os.Environ.
+// Load reads environ, whose elements have the form NAME=value, as those of os.Environ.
 //
-// Returns Mistakes, complete; no value of a variable that may hold a secret is in it.
+// The only error is Mistakes, which is complete and contains no value of a variable that may hold a secret.
 func Load(environ []string, needs Needs) (Config, error) {
 	set := map[string]string{}
 	for _, pair := range environ {
@@ -43,10 +45,17 @@ func Load(environ []string, needs Needs) (Config, error) {
 	found := parse(&c, set)
 	if c.Environment == partner.Development {
 		local := localBaseURL(c.HTTPAddr)
-		c.APIBaseURL, c.DashboardBaseURL = orElse(c.APIBaseURL, local), orElse(c.DashboardBaseURL, local)
+		c.APIBaseURL, c.DashboardBaseURL = cmp.Or(c.APIBaseURL, local), cmp.Or(c.DashboardBaseURL, local)
 	}
-	found.addAll(c.missing(needs))
-	found.addAll(c.invalid())
+	for _, s := range settings(c) {
+		if slices.Contains(needs, s.name()) {
+			found.add(s.name(), s.missing(c))
+		}
+		found.add(s.name(), s.invalid(c))
+	}
+	for name, text := range c.invalidTogether() {
+		found.add(name, text)
+	}
 	if list := found.list(); len(list) > 0 {
 		return Config{}, list
 	}
@@ -54,44 +63,27 @@ func Load(environ []string, needs Needs) (Config, error) {
 	return c, nil
 }
 
-func orElse(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
-}
-
 // mistakes holds the first mistake of each variable: a value that cannot be read is not also out of bounds.
 type mistakes map[string]string
 
-func (m mistakes) addAll(more mistakes) {
-	for name, text := range more {
-		if _, there := m[name]; !there {
-			m[name] = text
-		}
+// add records a mistake; the text "" stands for none.
+func (m mistakes) add(name, text string) {
+	if _, recorded := m[name]; !recorded && text != "" {
+		m[name] = text
 	}
 }
 
 func (m mistakes) list() Mistakes {
 	var out Mistakes
-	for _, name := range variables() {
-		if text, there := m[name]; there {
-			out = append(out, name+": "+text)
+	for _, s := range settings(Config{}) {
+		if text, wrong := m[s.name()]; wrong {
+			out = append(out, s.name()+": "+text)
 		}
 	}
 	return out
 }
 
-// variables lists the names of all variables in the order of Config.
-func variables() []string {
-	var names []string
-	for field := range reflect.TypeFor[Config]().Fields() {
-		names = append(names, field.Tag.Get("env"))
-	}
-	return names
-}
-
-// parse fills c and tells in our own words what could not be read.
+// parse fills c. Values that do not parse are described in our own words: the library's errors may contain a secret.
 func parse(c *Config, set map[string]string) mistakes {
 	found := mistakes{}
 	err := env.ParseWithOptions(c, env.Options{Environment: set})
@@ -106,12 +98,13 @@ func parse(c *Config, set map[string]string) mistakes {
 		}
 		field, _ := reflect.TypeFor[Config]().FieldByName(unreadable.Name)
 		name := field.Tag.Get("env")
-		found[name] = fmt.Sprintf("%q %s", set[name], shape(field.Type))
+		found[name] = fmt.Sprintf("%q %s", set[name], expected(field.Type))
 	}
 	return found
 }
 
-func shape(t reflect.Type) string {
+// expected says which values a type takes.
+func expected(t reflect.Type) string {
 	switch t {
 	case reflect.TypeFor[time.Duration]():
 		return "is not a duration such as 10s, 30m or 336h"
@@ -125,30 +118,7 @@ func shape(t reflect.Type) string {
 	return "is not a whole number"
 }
 
-func (c Config) missing(needs Needs) mistakes {
-	values := map[string]string{
-		"DATABASE_URL": c.DatabaseURL.Reveal(), "REDIS_URL": c.RedisURL.Reveal(), "SECRETS_KEYSET": c.SecretsKeyset.Reveal(),
-		"API_BASE_URL": c.APIBaseURL, "DASHBOARD_BASE_URL": c.DashboardBaseURL,
-	}
-	how := map[string]string{
-		"DATABASE_URL":       "is required, such as postgres://user:password@host:5432/database",
-		"REDIS_URL":          "is required, such as redis://host:6379/0",
-		"SECRETS_KEYSET":     "is required outside development; `admin secrets new-keyset` makes one",
-		"API_BASE_URL":       "is required outside development, such as https://api.example.com",
-		"DASHBOARD_BASE_URL": "is required outside development, such as https://app.example.com",
-	}
-	found := mistakes{}
-	outside := c.Environment == partner.Staging || c.Environment == partner.Production
-	for _, name := range needs {
-		store := name == "DATABASE_URL" || name == "REDIS_URL"
-		if values[name] == "" && (store || outside) {
-			found[name] = how[name]
-		}
-	}
-	return found
-}
-
-// Schedule reads a comma list of durations.
+// Schedule is a webhook.Schedule that is read from a comma-separated list of durations.
 type Schedule webhook.Schedule
 
 // UnmarshalText reads "0s,5s,5m".

@@ -1,0 +1,135 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	netmail "net/mail"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/adapters/mail"
+	"partnerdeposits/adapters/redis"
+	"partnerdeposits/adapters/secrets"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/returnurl"
+)
+
+// forms are the checks that a field's tag `form` names. A check gets a text that is not empty. Its error never contains
+// the text of a variable that may hold a secret.
+var forms = map[string]func(text string, s setting, c Config) error{
+	"environment":  isEnvironment,
+	"postgres":     isPostgresURL,
+	"redis":        isRedisURL,
+	"origin":       isOrigin,
+	"keyset":       isKeyset,
+	"listen":       isListenAddress,
+	"proxy":        isProxy,
+	"log format":   isLogFormat,
+	"smtp":         isSMTPURL,
+	"mail address": isMailAddress,
+	"http":         isHTTPURL,
+}
+
+func isEnvironment(text string, _ setting, _ Config) error {
+	if !slices.Contains([]partner.Environment{partner.Development, partner.Staging, partner.Production}, partner.Environment(text)) {
+		return fmt.Errorf("%q is not development, staging or production", text)
+	}
+	return nil
+}
+
+func isPostgresURL(text string, _ setting, _ Config) error {
+	if _, err := pgx.ParseConfig(text); err != nil {
+		return errors.New("is not a Postgres URL such as postgres://user:password@host:5432/database")
+	}
+	return nil
+}
+
+func isRedisURL(text string, _ setting, _ Config) error {
+	client, err := redis.NewClient(text) // opens no connection
+	if err != nil {
+		return errors.New("must be redis://host:port/db, rediss://…, redis://host1,host2,… for a cluster, or redis-sentinel://host1,host2,…?master=name")
+	}
+	_ = client.Close() // nothing was opened
+	return nil
+}
+
+func isOrigin(text string, _ setting, c Config) error {
+	u, err := url.Parse(text)
+	if err != nil || !isHTTP(text) || (u.Path != "" && u.Path != "/") || u.User != nil || strings.ContainsAny(text, "?#") {
+		return errors.New("is not an origin such as https://api.example.com")
+	}
+	if u.Scheme != "https" && c.Environment == partner.Production && !returnurl.IsLocalhost(u.Hostname()) {
+		return errors.New("must be https in production")
+	}
+	return nil
+}
+
+func isKeyset(text string, _ setting, _ Config) error {
+	if _, err := secrets.Open(text); err != nil {
+		return errors.New("is not a keyset" + newKeyset)
+	}
+	return nil
+}
+
+func isListenAddress(text string, s setting, _ Config) error {
+	host, port, err := net.SplitHostPort(text)
+	if err == nil && !strings.ContainsAny(host, " /") {
+		_, err = strconv.ParseUint(port, 10, 16)
+	} else {
+		err = net.InvalidAddrError(text)
+	}
+	if err != nil {
+		usual := s.tag("envDefault")
+		return fmt.Errorf("%q is not an address to listen on, such as %s or 127.0.0.1%s", text, usual, usual)
+	}
+	return nil
+}
+
+func isProxy(text string, _ setting, _ Config) error {
+	_, errAddr := netip.ParseAddr(text)
+	_, errRange := netip.ParsePrefix(text)
+	if errAddr != nil && errRange != nil {
+		return fmt.Errorf("%q is neither an IP address nor a range such as 10.0.0.0/8", text)
+	}
+	return nil
+}
+
+func isLogFormat(text string, _ setting, _ Config) error {
+	if text != "json" && text != "text" {
+		return fmt.Errorf("%q is not json or text", text)
+	}
+	return nil
+}
+
+func isSMTPURL(text string, _ setting, _ Config) error {
+	if _, err := mail.ParseURL(text); err != nil {
+		// The list of mistakes names the variable itself.
+		return errors.New(strings.TrimPrefix(err.Error(), "mail: SMTP_URL "))
+	}
+	return nil
+}
+
+func isMailAddress(text string, _ setting, _ Config) error {
+	if _, err := netmail.ParseAddress(text); err != nil {
+		return fmt.Errorf("%q is not an address such as Deposits <no-reply@example.com>", text)
+	}
+	return nil
+}
+
+func isHTTPURL(text string, _ setting, _ Config) error {
+	if !isHTTP(text) {
+		return errors.New("is not an http or https URL")
+	}
+	return nil
+}
+
+func isHTTP(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}

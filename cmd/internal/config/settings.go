@@ -1,0 +1,148 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"time"
+
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/secret"
+)
+
+// Bounds of WEBHOOK_RETRY_SCHEDULE.
+const (
+	maxAttempts = 50
+	maxWait     = 7 * 24 * time.Hour
+)
+
+const newKeyset = "; `admin secrets new-keyset` makes one"
+
+// setting is a field of Config with its value.
+type setting struct {
+	field reflect.StructField
+	value reflect.Value
+}
+
+// settings lists the fields of c in their order.
+func settings(c Config) []setting {
+	var all []setting
+	fields := reflect.TypeFor[Config]()
+	values := reflect.ValueOf(c)
+	for i := range fields.NumField() {
+		all = append(all, setting{fields.Field(i), values.Field(i)})
+	}
+	return all
+}
+
+func (s setting) tag(key string) string { return s.field.Tag.Get(key) }
+
+// name is the environment variable.
+func (s setting) name() string { return s.tag("env") }
+
+// texts are the values that a form checks: every element of a list, none for an unset variable.
+func (s setting) texts() []string {
+	switch v := s.value.Interface().(type) {
+	case secret.Text:
+		return []string{v.Reveal()}
+	case []string:
+		return v
+	}
+	if s.value.Kind() == reflect.String {
+		return []string{s.value.String()}
+	}
+	return nil
+}
+
+// missing says how a required variable is missing; "" where the variable is set or c does not require it.
+func (s setting) missing(c Config) string {
+	outside := c.Environment == partner.Staging || c.Environment == partner.Production
+	if !s.value.IsZero() || (s.tag("required") != "always" && !outside) {
+		return ""
+	}
+	hint := newKeyset
+	if example := s.tag("example"); example != "" {
+		hint = ", such as " + example
+	}
+	if s.tag("required") == "always" {
+		return "is required" + hint
+	}
+	return "is required " + s.tag("required") + hint
+}
+
+// invalid says what is wrong with the value by the field's own tags; "" for a good value.
+func (s setting) invalid(c Config) string {
+	if form := s.tag("form"); form != "" {
+		for _, text := range s.texts() {
+			if text == "" {
+				continue
+			}
+			if err := forms[form](text, s, c); err != nil {
+				return err.Error()
+			}
+		}
+	}
+	switch v := s.value.Interface().(type) {
+	case int:
+		return outOfBounds(v, s.tag("min"), s.tag("max"))
+	case time.Duration:
+		return outOfTime(v, s.tag("above"), s.tag("max"))
+	}
+	return ""
+}
+
+func outOfBounds(value int, least, most string) string {
+	switch {
+	case least == "":
+		return ""
+	case most == "":
+		if value < bound(strconv.Atoi(least)) {
+			return fmt.Sprintf("%d is not %s or more", value, least)
+		}
+	case value < bound(strconv.Atoi(least)) || value > bound(strconv.Atoi(most)):
+		return fmt.Sprintf("%d is not between %s and %s", value, least, most)
+	}
+	return ""
+}
+
+func outOfTime(value time.Duration, above, most string) string {
+	switch {
+	case above == "":
+		return ""
+	case most == "":
+		if value <= bound(time.ParseDuration(above)) {
+			return fmt.Sprintf("%s is not above %s", value, above)
+		}
+	case value <= bound(time.ParseDuration(above)) || value > bound(time.ParseDuration(most)):
+		return fmt.Sprintf("%s is not above %s and at most %s", value, above, bound(time.ParseDuration(most)))
+	}
+	return ""
+}
+
+// bound reads a bound from a tag.
+func bound[T any](value T, err error) T {
+	if err != nil {
+		panic("config: a tag of Config: " + err.Error())
+	}
+	return value
+}
+
+// invalidTogether checks the rules that no tag can state.
+func (c Config) invalidTogether() mistakes {
+	found := mistakes{}
+	if n := len(c.WebhookRetrySchedule); n < 1 || n > maxAttempts {
+		found.add("WEBHOOK_RETRY_SCHEDULE", fmt.Sprintf("must have 1 to %d waits", maxAttempts))
+	}
+	for _, wait := range c.WebhookRetrySchedule {
+		if wait < 0 || wait > maxWait {
+			found.add("WEBHOOK_RETRY_SCHEDULE", fmt.Sprintf("%s is not between 0s and %s", wait, maxWait))
+		}
+	}
+	if c.SMTPURL != "" && c.MailFrom == "" {
+		found.add("MAIL_FROM", "is required with SMTP_URL")
+	}
+	if c.WebhookAllowInsecureTargets && c.Environment == partner.Production {
+		found.add("WEBHOOK_ALLOW_INSECURE_TARGETS", "is for development and staging only")
+	}
+	return found
+}
