@@ -5,15 +5,15 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 MAKEFLAGS += --no-print-directory
 
-# Pinned tools, built on first use by scripts/tools.sh; first in PATH for `go generate`.
+# scripts/tools.sh builds the pinned tools here on first use. They stand first in PATH, where `go generate` finds them.
 TOOLS := $(CURDIR)/.local/bin
 export PATH := $(TOOLS):$(PATH)
 
-# No version control stamp while developing: it makes every commit link all binaries anew, and fails where git does
-# not trust the owner of the checkout. `make build` stamps.
+# Binaries of development carry no version control stamp: with a stamp, every commit links all binaries anew, and a build
+# fails where git does not trust the owner of the checkout. `make build` stamps.
 export GOFLAGS := $(GOFLAGS) -buildvcs=false
 
-# Only the race detector needs cgo. Without it binaries are static, and lint, tools and builds share one build cache.
+# Only the race detector needs cgo. Without cgo, binaries are static, and lint, tools and builds share a build cache.
 export CGO_ENABLED ?= 0
 
 .PHONY: help
@@ -35,6 +35,11 @@ test: ## Run every test there is: generated code, lint, and all tests with the r
 	@scripts/test-all.sh
 
 ##@ While working
+
+.PHONY: dev
+dev: ## As run, and rebuild and restart when a source file changes
+	@go build -o bin/dev ./cmd/internal/dev
+	@exec bin/dev
 
 .PHONY: unit
 unit: ## Test the rules, use cases and ports: no service needed, seconds
@@ -80,7 +85,7 @@ ARGS :=
 faults: ## Kill, freeze and cut off everything, and count what is lost (half an hour; docs/guides/faults.md)
 	@go run ./cmd/internal/faults -seed $(SEED) $(ARGS)
 
-# Servers in containers hide their CPU from the benchmark.
+# The benchmark cannot measure the CPU time of servers in containers.
 .PHONY: bench-delivery
 bench-delivery: export TEST_SERVICES ?= native
 bench-delivery: ## Measure delivery against its targets, on real processes (a quarter of an hour; docs/guides/benchmark.md)

@@ -40,7 +40,7 @@ func Start(s Spec) (*Process, error) {
 		out = io.MultiWriter(&p.log, s.Log)
 	}
 	p.cmd.Stdout, p.cmd.Stderr = out, out
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true} // Ctrl-C is for the owner
+	p.cmd.SysProcAttr = attributes()
 	var err error
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 		return nil, err
