@@ -6,13 +6,13 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"partnerdeposits/adapters/internal/gather"
 	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/adapters/postgres/internal/sqlc"
 	"partnerdeposits/adapters/postgres/migrations"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/money"
 	"partnerdeposits/ports"
+	"partnerdeposits/ports/batch"
 	"partnerdeposits/ports/failpoint"
 )
 
@@ -38,7 +38,7 @@ type Store struct {
 	defaultMax money.Cents
 	keys       *keyCache
 	touches    *touches
-	groups     gather.Queue[*member]
+	groups     batch.Queue[*member]
 	groupDB    pg.DB
 }
 
@@ -68,7 +68,7 @@ func NewStore(pool *pgxpool.Pool, cipher Cipher, o Options) *Store {
 	}
 	s.touches = newTouches(s.writeTouches)
 	s.groupDB = pg.DB{Pool: orDefault(o.GroupPool, pool), Wait: s.db.Wait}
-	s.groups.Places, s.groups.Most, s.groups.Crowd, s.groups.Run = groupsAtOnce, groupMost, groupCrowd, s.runGroup
+	s.groups.Workers, s.groups.Limit, s.groups.Threshold, s.groups.Run = groupsAtOnce, groupMost, groupCrowd, s.runGroup
 	return s
 }
 

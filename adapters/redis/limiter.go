@@ -9,8 +9,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"partnerdeposits/adapters/internal/gather"
 	"partnerdeposits/ports"
+	"partnerdeposits/ports/batch"
 )
 
 //go:embed limiter.lua
@@ -18,7 +18,7 @@ var limiterLua string
 
 var limiterScript = redis.NewScript(limiterLua)
 
-// refundLua takes back what limiter.lua counted last under one key.
+// refundScript takes back the newest count that limiter.lua made under one key.
 var refundScript = redis.NewScript(`
 local newest
 for _, bucket in ipairs(redis.call('HKEYS', KEYS[1])) do
@@ -27,21 +27,21 @@ end
 if newest and redis.call('HINCRBY', KEYS[1], newest, -1) <= 0 then redis.call('HDEL', KEYS[1], newest) end
 return 0`)
 
-// crewMost bounds how many requests are counted at once.
-const crewMost = 256
+// batchLimit bounds how many requests one command counts.
+const batchLimit = 256
 
 // Limiter counts requests in a sliding window of a minute, in one round trip for all rules of one key.
 type Limiter struct {
 	client     redis.UniversalClient
 	guard      *Guard
 	onFailOpen func()
-	queue      gather.Queue[*counting]
+	queue      batch.Queue[*counting]
 }
 
 // NewLimiter makes a limiter. onFailOpen is called for each request that was let through uncounted.
 func NewLimiter(client redis.UniversalClient, guard *Guard, onFailOpen func()) *Limiter {
 	l := &Limiter{client: client, guard: guard, onFailOpen: onFailOpen}
-	l.queue.Places, l.queue.Most, l.queue.Run = 1, crewMost, l.countAll
+	l.queue.Workers, l.queue.Limit, l.queue.Run = 1, batchLimit, l.countBatch
 	return l
 }
 
@@ -56,7 +56,7 @@ func (l *Limiter) Allow(ctx context.Context, rules ...ports.LimitRule) ports.Lim
 		d, err := l.count(ctx, group)
 		if err != nil {
 			l.onFailOpen()
-			return open(rules[0])
+			return failOpen(rules[0])
 		}
 		if !d.Allowed {
 			l.refund(ctx, counted)
@@ -70,13 +70,13 @@ func (l *Limiter) Allow(ctx context.Context, rules ...ports.LimitRule) ports.Lim
 	return decision
 }
 
-// open is the decision without Redis.
-func open(r ports.LimitRule) ports.LimitDecision {
+// failOpen is the decision while Redis cannot be reached: the request is allowed and not counted.
+func failOpen(r ports.LimitRule) ports.LimitDecision {
 	return ports.LimitDecision{Allowed: true, Name: r.Name, PerMinute: r.PerMinute, Remaining: r.PerMinute}
 }
 
-// byKey groups rules that share a key: in a cluster only those live in one place, so only those can be counted in one
-// go. Of several groups, a later refusal takes the earlier counts back.
+// byKey groups rules that share a key. In a cluster only the rules of one key live on one node, so only they can be counted
+// by one command. When a later group refuses the request, the counts of the earlier groups are taken back.
 func byKey(rules []ports.LimitRule) [][]ports.LimitRule {
 	var groups [][]ports.LimitRule
 next:
@@ -95,7 +95,7 @@ next:
 // keyOf keeps all rules of a key in one slot of a cluster.
 func keyOf(r ports.LimitRule) string { return "svc:limit:{" + r.Key + "}:" + r.Name }
 
-// counting is one request on its way through count.
+// counting is one request with its decision.
 type counting struct {
 	ctx      context.Context
 	rules    []ports.LimitRule
@@ -103,15 +103,15 @@ type counting struct {
 	err      error
 }
 
-// count asks Redis, once for all requests under the same rules that come while it is being asked.
+// count sends one command for all requests under the same rules that arrive while the command before is running.
 func (l *Limiter) count(ctx context.Context, rules []ports.LimitRule) (ports.LimitDecision, error) {
 	c := &counting{ctx: ctx, rules: rules}
-	l.queue.Do(likeness(rules), c)
+	l.queue.Do(ruleKey(rules), c)
 	return c.decision, c.err
 }
 
-// likeness is the same for requests that are counted alike.
-func likeness(rules []ports.LimitRule) string {
+// ruleKey is equal for requests that are counted under the same rules.
+func ruleKey(rules []ports.LimitRule) string {
 	b := make([]byte, 0, 64)
 	for _, r := range rules {
 		b = append(append(append(append(b, r.Key...), 0), r.Name...), 0)
@@ -120,31 +120,31 @@ func likeness(rules []ports.LimitRule) string {
 	return string(b)
 }
 
-// countAll counts a crew of requests under the same rules.
-func (l *Limiter) countAll(crew []*counting) {
-	rules := crew[0].rules
+// countBatch counts requests under the same rules in one command.
+func (l *Limiter) countBatch(requests []*counting) {
+	rules := requests[0].rules
 	keys, args := make([]string, len(rules)), make([]any, 1+len(rules))
-	args[0] = len(crew)
+	args[0] = len(requests)
 	for i, r := range rules {
 		keys[i], args[1+i] = keyOf(r), r.PerMinute
 	}
 	const perRule = 3
 	var reply []int64
-	err := l.guard.Do(crew[0].ctx, func(ctx context.Context) (err error) {
+	err := l.guard.Do(requests[0].ctx, func(ctx context.Context) (err error) {
 		reply, err = limiterScript.Run(ctx, l.client, keys, args...).Int64Slice()
 		return err
 	})
 	if err == nil && len(reply) != 1+perRule*len(rules) {
 		err = fmt.Errorf("redis: the limiter gave %d numbers", len(reply))
 	}
-	for i, c := range crew {
+	for i, c := range requests {
 		if c.err = err; err == nil {
 			c.decision = decide(rules, reply[1:], int(reply[0]), i)
 		}
 	}
 }
 
-// decide gives the decision on the nth of a crew, of whom the first allowed are allowed.
+// decide gives the decision on the nth request of a batch, the first `allowed` of which are allowed.
 func decide(rules []ports.LimitRule, reply []int64, allowed, nth int) ports.LimitDecision {
 	var tightest ports.LimitDecision
 	for i, r := range rules {
@@ -154,7 +154,7 @@ func decide(rules []ports.LimitRule, reply []int64, allowed, nth int) ports.Limi
 			Reset: time.Duration(of[1]) * time.Millisecond, RetryAfter: time.Duration(of[2]) * time.Millisecond,
 		}
 		if d.Allowed {
-			d.Remaining += allowed - 1 - nth // what those behind it have taken was there
+			d.Remaining += allowed - 1 - nth // before the later requests of the batch were counted
 			d.RetryAfter = 0
 		}
 		if i == 0 || tighter(d, tightest) {
@@ -175,7 +175,7 @@ func tighter(a, b ports.LimitDecision) bool {
 func (l *Limiter) refund(ctx context.Context, groups [][]ports.LimitRule) {
 	for _, group := range groups {
 		for _, r := range group {
-			_ = l.guard.Do(ctx, func(ctx context.Context) error { // a count too many passes within a minute
+			_ = l.guard.Do(ctx, func(ctx context.Context) error { // a count that stays expires within a minute
 				return refundScript.Run(ctx, l.client, []string{keyOf(r)}).Err()
 			})
 		}

@@ -10,6 +10,7 @@ import (
 
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
+	"partnerdeposits/ports/batch"
 )
 
 // Config bounds the dispatcher. Zero fields take the defaults.
@@ -77,8 +78,8 @@ type Dispatcher struct {
 	Deps
 	config    Config
 	endpoints *registry
-	loader    *batcher[ports.Claim, ports.Loaded]
-	recorder  *batcher[ports.Outcome, recorded]
+	loads     batch.Queue[*load]
+	records   batch.Queue[*record]
 	transport *transport
 	posts     sync.WaitGroup
 	stopping  atomic.Bool   // tasks that wait for a slot are given up
@@ -89,29 +90,24 @@ type Dispatcher struct {
 func New(deps Deps, config Config) *Dispatcher {
 	d := &Dispatcher{Deps: deps, config: config.withDefaults(), freed: make(chan struct{}, 1)}
 	d.endpoints = newRegistry(d.config.EndpointConcurrency, d.config.endpointWindow(), d.config.Window)
-	d.loader = newBatcher(loadGroup, loadLinger, d.load)
-	d.recorder = newBatcher(recordGroup, recordLinger, d.record)
+	// The claims of a job reach the loader one after the other, from goroutines that are ready to run.
+	d.loads.Workers, d.loads.Limit, d.loads.Yield, d.loads.Run = storeWorkers, loadLimit, true, d.loadBatch
+	d.records.Workers, d.records.Limit, d.records.Linger, d.records.Run = storeWorkers, recordLimit, recordLinger, d.recordBatch
 	d.transport = &transport{d: d}
 	return d
 }
 
-// Groups of reads and writes: large enough that a round trip is shared, short enough that nobody waits for it.
+// Batches of reads and of writes share a round trip. The linger of records bounds how long a POST that was made is not
+// yet recorded (delivery.md, point 6).
 const (
-	loadGroup    = 200
-	loadLinger   = 0
-	recordGroup  = 500
+	loadLimit    = 200
+	recordLimit  = 500
 	recordLinger = 5 * time.Millisecond
-	groupers     = 2
+	storeWorkers = 2
 )
 
 // Run works until ctx ends, then finishes what is under way and records it. It returns nil then.
 func (d *Dispatcher) Run(ctx context.Context) error {
-	working, stopGroups := context.WithCancel(context.WithoutCancel(ctx))
-	var groups sync.WaitGroup
-	for range groupers {
-		groups.Go(func() { d.loader.serve(working) })
-		groups.Go(func() { d.recorder.serve(working) })
-	}
 	defer context.AfterFunc(ctx, func() { d.stopping.Store(true) })()
 	var loops sync.WaitGroup
 	for _, loop := range []func(context.Context){d.relayLoop, d.scanLoop, d.countLoop, d.transport.watch} {
@@ -123,8 +119,6 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	}, d.handle)
 	loops.Wait()
 	d.posts.Wait()
-	stopGroups()
-	groups.Wait()
 	if errors.Is(err, context.Canceled) {
 		return nil
 	}

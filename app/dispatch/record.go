@@ -12,12 +12,26 @@ import (
 	"partnerdeposits/ports/failpoint"
 )
 
-// recorded is what the recorder answers: whether the outcome took effect.
-type recorded struct{ settled bool }
+// record is an outcome on its way into the database.
+type record struct {
+	ctx     context.Context // without an end
+	outcome ports.Outcome
+	err     error
+}
 
-// record commits a group of outcomes. While the database is away it waits for it: the POSTs were made, and forgetting
-// one would make it again. A group that is refused is split until the outcome that spoils it stands alone.
-func (d *Dispatcher) record(ctx context.Context, outcomes []ports.Outcome) ([]recorded, error) {
+// recordBatch commits outcomes and tells each caller how that went.
+func (d *Dispatcher) recordBatch(records []*record) {
+	d.commit(records[0].ctx, records)
+}
+
+// commit writes a batch of outcomes in one transaction. While the database is away it tries again: the POSTs were made,
+// and an outcome that is lost repeats its POST. A batch that the database refuses is split until the refused outcome
+// stands alone.
+func (d *Dispatcher) commit(ctx context.Context, records []*record) {
+	outcomes := make([]ports.Outcome, len(records))
+	for i, r := range records {
+		outcomes[i] = r.outcome
+	}
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		failpoint.Hit("record.begun")
 		settled, health, err := d.Work.Record(ctx, outcomes, unhealthy(outcomes), d.config.EndpointConcurrency)
@@ -26,35 +40,21 @@ func (d *Dispatcher) record(ctx context.Context, outcomes []ports.Outcome) ([]re
 			failpoint.Hit("record.committed")
 			d.adjust(ctx, health)
 			d.disableFailing(ctx, health)
-			return d.settle(outcomes, settled), nil
+			d.count(outcomes, settled)
+			return
 		case errors.Is(err, fault.ErrUnavailable):
 			d.complain(ctx, "record attempts", err)
-			if !pause(ctx, wait) {
-				return nil, err
-			}
-		case len(outcomes) == 1:
-			return nil, err
+			pause(ctx, wait)
+		case len(records) == 1:
+			records[0].err = err
+			return
 		default:
-			return d.recordHalves(ctx, outcomes)
+			middle := len(records) / 2
+			d.commit(ctx, records[:middle])
+			d.commit(ctx, records[middle:])
+			return
 		}
 	}
-}
-
-func (d *Dispatcher) recordHalves(ctx context.Context, outcomes []ports.Outcome) ([]recorded, error) {
-	middle := len(outcomes) / 2
-	all := make([]recorded, 0, len(outcomes))
-	for _, half := range [][]ports.Outcome{outcomes[:middle], outcomes[middle:]} {
-		r, err := d.record(ctx, half)
-		if err != nil {
-			if len(half) > 1 {
-				return nil, err
-			}
-			d.Log.ErrorContext(ctx, "dispatcher: an attempt was refused by the database", "delivery", id.Delivery.Of(half[0].Claim.DeliveryID), "error", err)
-			r = []recorded{{}}
-		}
-		all = append(all, r...)
-	}
-	return all, nil
 }
 
 // unhealthy lists the endpoints whose health these outcomes may change: a plain success at a healthy one changes nothing.
@@ -72,17 +72,14 @@ func unhealthy(outcomes []ports.Outcome) []id.ID {
 	return subs
 }
 
-// settle counts what took effect.
-func (d *Dispatcher) settle(outcomes []ports.Outcome, settled []bool) []recorded {
-	out := make([]recorded, len(outcomes))
+// count adds the deliveries that ended to the metrics.
+func (d *Dispatcher) count(outcomes []ports.Outcome, settled []bool) {
 	for i, o := range outcomes {
-		out[i].settled = settled[i]
 		if settled[i] && o.Verdict.State != webhook.Waiting {
 			ended := o.Attempt.StartedAt.Add(o.Attempt.Duration)
 			d.Metrics.Finished(o.Event, webhook.StatusOf(o.Verdict.State, o.Attempt.Number), ended.Sub(o.EventAt))
 		}
 	}
-	return out
 }
 
 func (d *Dispatcher) disableFailing(ctx context.Context, health map[id.ID]webhook.Health) {

@@ -3,6 +3,7 @@
 package dispatch
 
 import (
+	"context"
 	"time"
 
 	"partnerdeposits/core/webhook"
@@ -16,11 +17,11 @@ const (
 
 // beforePost records the success of a POST that was not made: whatever becomes of it, it is not made again.
 func (d *Dispatcher) beforePost(l ports.Loaded) {
-	_, _ = d.recorder.do(ports.Outcome{
+	d.records.Do("", &record{ctx: context.Background(), outcome: ports.Outcome{
 		Claim: l.Claim, Event: l.Event, EventAt: l.EventAt, Healthy: l.Healthy,
 		Attempt: webhook.Attempt{Number: l.Attempts + 1, StartedAt: d.Clock.Now(), Result: webhook.ResultSuccess, ResponseStatus: 200},
 		Verdict: webhook.Verdict{State: webhook.Succeeded},
-	})
+	}})
 }
 
 func (*Dispatcher) leftToQueue(ports.Outcome) bool { return false }

@@ -99,9 +99,10 @@ func (d *Dispatcher) work(ctx context.Context, t task) {
 		go d.work(ctx, next)
 	}
 	if posted && !d.leftToQueue(outcome) {
-		if _, err := d.recorder.do(outcome); err != nil {
+		r := &record{ctx: ctx, outcome: outcome}
+		if d.records.Do("", r); r.err != nil {
 			d.Log.ErrorContext(ctx, "dispatcher: an attempt could not be recorded; it will be made again",
-				"delivery", id.Delivery.Of(t.claim.DeliveryID), "error", err)
+				"delivery", id.Delivery.Of(t.claim.DeliveryID), "error", r.err)
 		}
 	}
 	d.over(t)
@@ -148,7 +149,9 @@ func (d *Dispatcher) fresh(ctx context.Context, t task) (ports.Loaded, bool) {
 		if t.loaded != nil {
 			l, t.loaded = *t.loaded, nil
 		} else {
-			l, err = d.loader.do(c)
+			read := &load{ctx: ctx, claim: c}
+			d.loads.Do("", read)
+			l, err = read.loaded, read.err
 		}
 		switch {
 		case err != nil:
@@ -185,8 +188,26 @@ func (d *Dispatcher) post(ctx context.Context, l ports.Loaded) webhook.Attempt {
 	return attempt
 }
 
-func (d *Dispatcher) load(ctx context.Context, claims []ports.Claim) ([]ports.Loaded, error) {
-	return d.Work.Load(ctx, claims)
+// load is a claim whose delivery is being read.
+type load struct {
+	ctx    context.Context // without an end
+	claim  ports.Claim
+	loaded ports.Loaded
+	err    error
+}
+
+// loadBatch reads the deliveries of a batch in one query.
+func (d *Dispatcher) loadBatch(loads []*load) {
+	claims := make([]ports.Claim, len(loads))
+	for i, l := range loads {
+		claims[i] = l.claim
+	}
+	loaded, err := d.Work.Load(loads[0].ctx, claims)
+	for i, l := range loads {
+		if l.err = err; err == nil {
+			l.loaded = loaded[i]
+		}
+	}
 }
 
 // release gives claims up; where that fails their leases run out.

@@ -1,6 +1,6 @@
-package gather
+package batch
 
-// Lines is how many lines there are.
+// Lines counts the keys that have a batch running.
 func (q *Queue[T]) Lines() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
