@@ -1,0 +1,85 @@
+package config_test
+
+import (
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/cmd/internal/config"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/docs/docstest"
+)
+
+// otherVariables are read by tests, not by the service.
+var otherVariables = []string{"TEST_DATABASE_URL", "TEST_REDIS_URL", "TEST_SERVICES"}
+
+// settings gives each variable of Config with the default that a page shows.
+func settings() map[string]string {
+	found := map[string]string{}
+	for field := range reflect.TypeFor[config.Config]().Fields() {
+		name, standard := field.Tag.Get("env"), field.Tag.Get("envDefault")
+		switch {
+		case name == "WEBHOOK_RETRY_SCHEDULE":
+			standard = schedule(webhook.DefaultSchedule)
+		case slices.Contains(config.Database, name) || name == "REDIS_URL":
+			standard = "required"
+		case slices.Contains(config.Service, name):
+			standard = "required outside development"
+		case standard == "" && field.Type.Kind() == reflect.Bool:
+			standard = "false"
+		case standard == "":
+			standard = "–"
+		}
+		found[name] = standard
+	}
+	return found
+}
+
+func schedule(s webhook.Schedule) string {
+	waits := make([]string, 0, len(s))
+	for _, wait := range s {
+		text := wait.String() // 24h0m0s
+		text = strings.TrimSuffix(text, "0s")
+		if text == "" {
+			text = "0s"
+		}
+		if strings.HasSuffix(text, "h0m") {
+			text = strings.TrimSuffix(text, "0m")
+		}
+		if last := text[len(text)-1]; last >= '0' && last <= '9' { // 30s lost its 0s
+			text = wait.String()
+		}
+		waits = append(waits, text)
+	}
+	return strings.Join(waits, ",")
+}
+
+func TestDocs_ListEverySettingWithItsDefault(t *testing.T) {
+	got := map[string]string{}
+	for _, row := range docstest.Rows(t, "docs/spec/operations.md", "Environment") {
+		got[strings.Trim(row[0], "`")] = strings.Trim(row[1], "`")
+	}
+	require.Equal(t, settings(), got)
+}
+
+func TestDocs_NameNoOtherSetting(t *testing.T) {
+	known := settings()
+	variable := regexp.MustCompile(`^([A-Z]+(?:_[A-Z]+)+)(=\S*)?$`)
+	pages, err := filepath.Glob(filepath.Join(docstest.Root(), "docs/spec/*.md"))
+	require.NoError(t, err)
+	require.Len(t, pages, 4)
+	for _, page := range pages {
+		path, err := filepath.Rel(docstest.Root(), page)
+		require.NoError(t, err)
+		for _, code := range docstest.Codes(docstest.Read(t, path)) {
+			if m := variable.FindStringSubmatch(code); m != nil && !slices.Contains(otherVariables, m[1]) {
+				require.Contains(t, known, m[1], path)
+			}
+		}
+	}
+}

@@ -1,0 +1,115 @@
+// Package docstest reads the pages under docs/ for tests that compare them with the code.
+package docstest
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Root is the directory of the repository: the nearest directory with a go.mod above the package under test.
+func Root() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		panic(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			panic("docstest: no go.mod above the working directory")
+		}
+		dir = parent
+	}
+}
+
+// Read gives a file's text; path is relative to the repository.
+func Read(t testing.TB, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(Root(), path))
+	require.NoError(t, err)
+	return string(text)
+}
+
+// Section gives the text below the heading that begins with title, up to the next heading of its level or above.
+func Section(t testing.TB, path, title string) string {
+	t.Helper()
+	text, ok := section(Read(t, path), title)
+	require.True(t, ok, "%s has no heading %q", path, title)
+	return text
+}
+
+var headingLine = regexp.MustCompile(`^(#+) (.*)$`)
+
+func section(page, title string) (text string, ok bool) {
+	level := 0
+	var below []string
+	fenced := false
+	for line := range strings.SplitSeq(page, "\n") {
+		if strings.HasPrefix(line, "```") {
+			fenced = !fenced
+		}
+		m := headingLine.FindStringSubmatch(line)
+		switch {
+		case m == nil || fenced:
+		case level > 0 && len(m[1]) <= level:
+			return strings.Join(below, "\n"), true
+		case level == 0 && strings.HasPrefix(m[2], title):
+			level = len(m[1])
+			continue
+		}
+		if level > 0 {
+			below = append(below, line)
+		}
+	}
+	return strings.Join(below, "\n"), level > 0
+}
+
+// Rows gives the cells of the first table of a section, without its head.
+func Rows(t testing.TB, path, title string) [][]string {
+	t.Helper()
+	rows := rows(Section(t, path, title))
+	require.NotEmpty(t, rows, "%s, %q has no table", path, title)
+	return rows
+}
+
+// pipe stands for a bar inside a code span while a row is split.
+const pipe = "\x00"
+
+var codeSpan = regexp.MustCompile("`[^`]*`")
+
+func rows(text string) (all [][]string) {
+	seen := 0
+	for line := range strings.SplitSeq(text, "\n") {
+		if !strings.HasPrefix(line, "|") {
+			if seen > 0 {
+				return all
+			}
+			continue
+		}
+		if seen++; seen <= 2 { // the head and the rule below it
+			continue
+		}
+		line = codeSpan.ReplaceAllStringFunc(line, func(code string) string { return strings.ReplaceAll(code, "|", pipe) })
+		cells := strings.Split(strings.Trim(line, "|"), "|")
+		for i, cell := range cells {
+			cells[i] = strings.ReplaceAll(strings.TrimSpace(cell), pipe, "|")
+		}
+		all = append(all, cells)
+	}
+	return all
+}
+
+// Codes gives the contents of the code spans of a text, in order.
+func Codes(text string) (codes []string) {
+	for _, span := range codeSpan.FindAllString(text, -1) {
+		codes = append(codes, strings.Trim(span, "`"))
+	}
+	return codes
+}
