@@ -5,13 +5,12 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"partnerdeposits/adapters/passwords"
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/postgres/dispatchstore"
 	"partnerdeposits/adapters/postgres/migrations"
 	"partnerdeposits/adapters/secrets"
+	"partnerdeposits/adapters/system"
 	"partnerdeposits/app/connections"
 	"partnerdeposits/app/partners"
 	"partnerdeposits/app/webhooks"
@@ -21,38 +20,30 @@ import (
 
 const adminConns = 2
 
-// Admin is what the operator's commands stand on.
+// Admin holds the use cases of the operator's commands.
 type Admin struct {
 	Partners    *partners.Service
 	Connections *connections.Service
 	Webhooks    *webhooks.Service
-	pool        *pgxpool.Pool
-	store       *postgres.Store
+	stores      Stores
 }
 
 // NewAdmin opens the database for a command. Close it in the end.
 func NewAdmin(ctx context.Context, cfg config.Config, log *slog.Logger) (*Admin, error) {
-	cipher, err := cipherOf(cfg, log)
+	stores, err := OpenStore(ctx, cfg, log, postgres.PoolOptions{MaxConns: adminConns, AppName: "partnerdeposits-admin"})
 	if err != nil {
 		return nil, err
 	}
-	pool, err := postgres.NewPool(ctx, cfg.DatabaseURL.Reveal(), postgres.PoolOptions{MaxConns: adminConns, AppName: "partnerdeposits-admin"})
-	if err != nil {
+	parts := DefaultParts(cfg, stores, system.Clock{}, log)
+	if parts.Passwords, err = passwords.New(); err != nil {
 		return nil, err
 	}
-	hashes, err := passwords.New()
-	if err != nil {
-		return nil, err
-	}
-	s := &stores{cfg: cfg, log: log, cipher: cipher, pool: pool, store: postgres.NewStore(pool, cipher, postgres.Options{})}
-	return &Admin{Partners: s.partners(), Connections: s.connections(hashes), Webhooks: s.webhooks(nil), pool: pool, store: s.store}, nil
+	all := NewServices(cfg, stores, parts)
+	return &Admin{Partners: all.Partners, Connections: all.Connections, Webhooks: all.Webhooks, stores: stores}, nil
 }
 
 // Close gives the connections back.
-func (a *Admin) Close(ctx context.Context) {
-	a.store.Close(ctx)
-	a.pool.Close()
-}
+func (a *Admin) Close(ctx context.Context) { a.stores.Close(ctx) }
 
 // MigrateUp brings the schema to the newest version and gives it. Several at once do no harm.
 func MigrateUp(ctx context.Context, cfg config.Config) (version int64, err error) {
@@ -97,7 +88,7 @@ func LookAround(ctx context.Context, cfg config.Config, log *slog.Logger) (Outsi
 	}()
 	out := Outside{SchemaWanted: migrations.Newest()}
 	out.Postgres = s.ops.Ping(ctx)
-	out.Redis = s.redis.Ping(ctx).Err()
+	out.Redis = s.Redis.Ping(ctx).Err()
 	if out.Redis == nil {
 		out.RedisClock = redisClock(ctx, s)
 	}
@@ -112,14 +103,14 @@ func LookAround(ctx context.Context, cfg config.Config, log *slog.Logger) (Outsi
 	if out.SchemaVersion, out.Schema = migrations.Version(ctx, s.ops); out.Schema != nil || out.SchemaVersion < out.SchemaWanted {
 		return out, nil
 	}
-	out.Keyset = keysetFits(ctx, s.store)
+	out.Keyset = keysetFits(ctx, s.Postgres)
 	out.Backlog, out.Backlogged = dispatchstore.NewBacklog(s.ops).Backlog(ctx)
 	return out, nil
 }
 
-func redisClock(ctx context.Context, s *stores) time.Duration {
+func redisClock(ctx context.Context, s *process) time.Duration {
 	before := time.Now()
-	theirs, err := s.redis.Time(ctx).Result()
+	theirs, err := s.Redis.Time(ctx).Result()
 	if err != nil {
 		return 0
 	}

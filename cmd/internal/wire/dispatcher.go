@@ -16,6 +16,7 @@ import (
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/postgres/dispatchstore"
 	redisadapter "partnerdeposits/adapters/redis"
+	"partnerdeposits/adapters/system"
 	"partnerdeposits/adapters/webhook"
 	"partnerdeposits/app/dispatch"
 	"partnerdeposits/app/schedules"
@@ -54,8 +55,8 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on L
 	queue := asynq.New(queueRedis, log)
 
 	registry := metrics.NewRegistry(log)
-	registry.PostgresPools(map[string]*pgxpool.Pool{"schedules": s.pool, "dispatch": dispatchPool, "ops": s.ops})
-	registry.RedisPools(map[string]redis.UniversalClient{"doorbell": s.redis, "queue": queueRedis})
+	registry.PostgresPools(map[string]*pgxpool.Pool{"schedules": s.Pool, "dispatch": dispatchPool, "ops": s.ops})
+	registry.RedisPools(map[string]redis.UniversalClient{"doorbell": s.Redis, "queue": queueRedis})
 	registry.Backlog(dispatchstore.NewBacklog(s.ops))
 	registerQueues(registry, queue)
 
@@ -88,13 +89,13 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on L
 }
 
 // deliver runs the dispatcher proper.
-func (s *stores) deliver(pool *pgxpool.Pool, queue *asynq.Queue, sender *webhook.Sender, registry *metrics.Registry) func(context.Context) error {
-	store := dispatchstore.New(pool, s.cipher)
+func (s *process) deliver(pool *pgxpool.Pool, queue *asynq.Queue, sender *webhook.Sender, registry *metrics.Registry) func(context.Context) error {
+	store := dispatchstore.New(pool, s.Cipher)
 	counted := registry.Dispatch()
 	return func(ctx context.Context) error {
 		return dispatch.New(dispatch.Deps{
-			Relay: store, Claims: store, Work: store, Queue: queue, Sender: sender, Clock: clock, Entropy: entropy, Metrics: counted,
-			Random: rand.Float64, Bell: redisadapter.Listen(ctx, s.redis), Log: s.log,
+			Relay: store, Claims: store, Work: store, Queue: queue, Sender: sender, Clock: system.Clock{}, Entropy: system.Entropy{}, Metrics: counted,
+			Random: rand.Float64, Bell: redisadapter.Listen(ctx, s.Redis), Log: s.log,
 		}, dispatch.Config{
 			Schedule: s.cfg.Retries(), Timeout: s.cfg.WebhookTimeout, Concurrency: s.cfg.WebhookConcurrency,
 			EndpointConcurrency: s.cfg.WebhookEndpointConcurrency, EventIDHeader: s.cfg.WebhookEventIDHeader,
@@ -103,18 +104,21 @@ func (s *stores) deliver(pool *pgxpool.Pool, queue *asynq.Queue, sender *webhook
 }
 
 // scheduler holds everything that is done by the clock.
-func (s *stores) scheduler(registry *metrics.Registry) (*schedules.Scheduler, error) {
+func (s *process) scheduler(registry *metrics.Registry) (*schedules.Scheduler, error) {
 	every := s.cfg.SchedulerInterval
 	mails, err := s.mailJobs(every)
 	if err != nil {
 		return nil, err
 	}
-	tenants := s.checkout(s.payment(), registry.Deposits())
+	s.warnWithoutPayments()
+	parts := DefaultParts(s.cfg, s.Stores, system.Clock{}, s.log)
+	parts.DepositMetrics = registry.Deposits()
+	all := NewServices(s.cfg, s.Stores, parts)
 	return schedules.New(s.log, slices.Concat(
-		schedules.DepositJobs(tenants, every),
-		schedules.Upkeep{Tables: s.store, UnitOfWork: s.store, Clock: clock}.Jobs(),
+		schedules.DepositJobs(all.Checkout, every),
+		schedules.Upkeep{Tables: s.Postgres, UnitOfWork: s.Postgres, Clock: parts.Clock}.Jobs(),
 		mails,
-		[]schedules.Job{schedules.ReplayJob(s.webhooks(nil))},
+		[]schedules.Job{schedules.ReplayJob(all.Webhooks)},
 	)...), nil
 }
 

@@ -21,9 +21,12 @@ import (
 	"partnerdeposits/adapters/http/partnerapi"
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/adapters/metrics"
+	"partnerdeposits/adapters/passwords"
+	"partnerdeposits/adapters/system"
 	"partnerdeposits/app/idempotent"
 	"partnerdeposits/cmd/internal/config"
 	"partnerdeposits/cmd/internal/run"
+	"partnerdeposits/core/partner"
 )
 
 // checkoutRequestsPerMinute bounds what one address asks of checkout pages: a household behind one address, not a guesser.
@@ -44,8 +47,8 @@ func HTTPOn(ctx context.Context, cfg config.Config, log *slog.Logger, on Listene
 		return run.Process{}, err
 	}
 	registry := metrics.NewRegistry(log)
-	registry.PostgresPools(map[string]*pgxpool.Pool{"http": s.pool, "ops": s.ops})
-	registry.RedisPools(map[string]redis.UniversalClient{"http": s.redis})
+	registry.PostgresPools(map[string]*pgxpool.Pool{"http": s.Pool, "ops": s.ops})
+	registry.RedisPools(map[string]redis.UniversalClient{"http": s.Redis})
 	app, err := s.httpApp(registry)
 	if err != nil {
 		return run.Process{}, err
@@ -61,22 +64,22 @@ func HTTPOn(ctx context.Context, cfg config.Config, log *slog.Logger, on Listene
 	}, nil
 }
 
-func (s *stores) httpApp(registry *metrics.Registry) (*fiber.App, error) {
+func (s *process) httpApp(registry *metrics.Registry) (*fiber.App, error) {
 	results := make([]string, 0, len(idempotent.Results))
 	for _, r := range idempotent.Results {
 		results = append(results, string(r))
 	}
 	counted := registry.HTTP(middleware.Surfaces, results)
-	p := s.payment()
-	all, err := s.services(p, counters{
-		deposits:    registry.Deposits(),
-		idempotency: func(r idempotent.Result) { counted.Idempotency(string(r)) },
-		failedOpen:  counted.LimiterFailedOpen,
-	}, s.log)
-	if err != nil {
+	s.warnWithoutPayments()
+	parts := DefaultParts(s.cfg, s.Stores, system.Clock{}, s.log)
+	var err error
+	if parts.Passwords, err = passwords.New(); err != nil {
 		return nil, err
 	}
-	site, err := ui.NewSite(s.cfg.DashboardBaseURL, entropy)
+	parts.Doorbell, parts.DepositMetrics, parts.LimiterFailedOpen = s.bell, registry.Deposits(), counted.LimiterFailedOpen
+	parts.Idempotency = func(r idempotent.Result) { counted.Idempotency(string(r)) }
+	all := NewServices(s.cfg, s.Stores, parts)
+	site, err := ui.NewSite(s.cfg.DashboardBaseURL, parts.Entropy)
 	if err != nil {
 		return nil, err
 	}
@@ -85,19 +88,26 @@ func (s *stores) httpApp(registry *metrics.Registry) (*fiber.App, error) {
 		Observe: func(o middleware.Observation) { counted.Request(o.Surface, o.Route, o.Method, o.Status, o.Duration) },
 	}, httpadapter.Surfaces{
 		PartnerAPI: partnerapi.Deps{
-			Partners: all.partners, Clients: all.clients, Deposits: all.deposits, Webhooks: all.webhooks, Simulate: all.checkout,
-			Keys: all.keys, Limiter: all.limiter, Clock: clock, Environment: s.cfg.Environment, BaseURL: s.cfg.APIBaseURL,
+			Partners: all.Partners, Clients: all.Clients, Deposits: all.Deposits, Webhooks: all.Webhooks, Simulate: all.Checkout,
+			Keys: all.Keys, Limiter: all.Limiter, Clock: parts.Clock, Environment: s.cfg.Environment, BaseURL: s.cfg.APIBaseURL,
 		},
 		Connect: connect.Deps{
-			Connections: all.connections, Operators: all.operators, Limiter: all.limiter,
+			Connections: all.Connections, Operators: all.Operators, Limiter: all.Limiter,
 			AttemptsPerMinute: s.cfg.AuthAttemptsPerMinute, Site: site,
 		},
-		Dashboard: dashboard.Deps{Connections: all.connections, Operators: all.operators, Deposits: s.store, Site: site},
+		Dashboard: dashboard.Deps{Connections: all.Connections, Operators: all.Operators, Deposits: s.Postgres, Site: site},
 		Checkout: checkout.Deps{
-			Checkout: all.checkout, Limiter: all.limiter, RequestsPerMinute: checkoutRequestsPerMinute, Site: site, Log: s.log,
+			Checkout: all.Checkout, Limiter: all.Limiter, RequestsPerMinute: checkoutRequestsPerMinute, Site: site, Log: s.log,
 		},
-		Payments: p.mount,
+		Payments: parts.PayPage,
 	})
+}
+
+// warnWithoutPayments logs that checkout cannot take payments.
+func (s *process) warnWithoutPayments() {
+	if s.cfg.Environment == partner.Production {
+		s.log.Warn("no payment provider is set up for production: tenants are told to come back later")
+	}
 }
 
 // httpPart listens for the public. Stopping closes the listener and waits for the answers under way.

@@ -10,7 +10,7 @@ import (
 
 // mailJobs gives the job that sends mails. Without SMTP_URL the log takes them in development; elsewhere they wait in the
 // database for the day when there is a server.
-func (s *stores) mailJobs(every time.Duration) ([]schedules.Job, error) {
+func (s *process) mailJobs(every time.Duration) ([]schedules.Job, error) {
 	if s.cfg.SMTPURL == "" && s.cfg.Environment != partner.Development {
 		s.log.Warn("SMTP_URL is not set: mails wait in the database")
 		return nil, nil
@@ -19,5 +19,5 @@ func (s *stores) mailJobs(every time.Duration) ([]schedules.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []schedules.Job{schedules.Mails(s.store, mailer, every)}, nil
+	return []schedules.Job{schedules.Mails(s.Postgres, mailer, every)}, nil
 }

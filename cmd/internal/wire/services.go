@@ -6,7 +6,6 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"partnerdeposits/adapters/passwords"
 	paymentsnone "partnerdeposits/adapters/payments/none"
 	paymentssandbox "partnerdeposits/adapters/payments/sandbox"
 	redisadapter "partnerdeposits/adapters/redis"
@@ -21,108 +20,99 @@ import (
 	"partnerdeposits/app/operators"
 	"partnerdeposits/app/partners"
 	"partnerdeposits/app/webhooks"
+	"partnerdeposits/cmd/internal/config"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/ports"
 )
 
-var (
-	clock   = system.Clock{}
-	entropy = system.Entropy{}
-)
+// Parts are the capabilities beside the stores from which NewServices builds the services. DefaultParts gives the parts
+// of a process; tests replace some of them.
+type Parts struct {
+	UnitOfWork ports.UnitOfWork
+	Doorbell   ports.Doorbell // nil in commands, which use no use case that rings
+	Clock      ports.Clock
+	Entropy    ports.Entropy
+	After      func(time.Duration) <-chan time.Time // time.After
 
-// payment is who takes money and judges tenants.
-type payment struct {
-	provider  ports.PaymentProvider
-	simulator ports.PaymentSimulator // nil where payments are real
-	scoring   ports.Scoring
-	mount     func(fiber.Router) // the provider's own page; nil where it is elsewhere
+	Passwords ports.Passwords // nil in processes without a log-in: DefaultParts leaves them out, since a hasher costs 19 MiB
+	Targets   ports.TargetCheck
+	Scoring   ports.Scoring
+	Provider  ports.PaymentProvider
+	Simulator ports.PaymentSimulator // nil where payments are real
+	PayPage   func(fiber.Router)     // mounts the provider's payment page; nil where the provider serves its own
+	Settler   deposits.Settler       // nil: the service Checkout
+
+	DepositMetrics    ports.DepositMetrics    // nil in processes that change no deposit
+	Idempotency       func(idempotent.Result) // counts the results of keyed requests
+	LimiterFailedOpen func()                  // counts the requests that were allowed because Redis did not answer
+
+	Log *slog.Logger
 }
 
-// payment gives the sandbox outside production. In production there is none yet: checkouts wait, and say so.
-func (s *stores) payment() payment {
-	if s.cfg.Environment == partner.Production {
-		s.log.Warn("no payment provider is set up for production: tenants are told to come back later")
-		return payment{provider: paymentsnone.Provider{}, scoring: scoring.None{}}
+// DefaultParts are the parts of a process. Payments are the sandbox's outside production; in production there is no
+// provider yet, and checkout tells tenants to come back later.
+func DefaultParts(cfg config.Config, stores Stores, clock ports.Clock, log *slog.Logger) Parts {
+	entropy := system.Entropy{}
+	p := Parts{
+		UnitOfWork: stores.Postgres, Clock: clock, Entropy: entropy, After: time.After,
+		Targets: webhook.NewTargetCheck(cfg.WebhookAllowInsecureTargets),
+		Scoring: scoring.None{}, Provider: paymentsnone.Provider{},
+		Idempotency: func(idempotent.Result) {}, LimiterFailedOpen: func() {}, Log: log,
 	}
-	sandbox := paymentssandbox.New(s.pool, s.cfg.DashboardBaseURL, entropy, clock)
-	return payment{
-		provider: sandbox, simulator: sandbox, scoring: scoring.Sandbox{},
-		mount: func(r fiber.Router) { paymentssandbox.Mount(r, sandbox) },
+	if cfg.Environment != partner.Production {
+		sandbox := paymentssandbox.New(stores.Pool, cfg.DashboardBaseURL, entropy, clock)
+		p.Scoring, p.Provider, p.Simulator = scoring.Sandbox{}, sandbox, sandbox
+		p.PayPage = func(r fiber.Router) { paymentssandbox.Mount(r, sandbox) }
 	}
+	return p
 }
 
-func (s *stores) checkout(p payment, metrics ports.DepositMetrics) *checkout.Service {
-	return checkout.New(checkout.Config{Timers: s.cfg.Timers(), DashboardBaseURL: s.cfg.DashboardBaseURL}, checkout.Deps{
-		UnitOfWork: s.store, Deposits: s.store, Accounts: s.store, Payments: s.store, Due: s.store,
-		Provider: p.provider, Simulator: p.simulator, Scoring: p.scoring,
-		Clock: clock, Entropy: entropy, Metrics: metrics, Log: s.log,
-	})
+// Services are all use cases.
+type Services struct {
+	Partners    *partners.Service
+	Clients     *clients.Service
+	Deposits    *deposits.Service
+	Webhooks    *webhooks.Service
+	Checkout    *checkout.Service
+	Connections *connections.Service
+	Operators   *operators.Service
+	Keys        *idempotent.Keys
+	Limiter     ports.Limiter
 }
 
-func (s *stores) partners() *partners.Service {
-	return partners.New(partners.Deps{
-		UnitOfWork: s.store, Partners: s.store, APIKeys: s.store, Links: s.store, Clock: clock, Entropy: entropy, Environment: s.cfg.Environment,
-		Limits: partners.Limits{PerMinute: s.cfg.RateLimitPerMinute, WritesPerMinute: s.cfg.RateLimitWritesPerMinute},
-	})
-}
-
-func (s *stores) connections(hashes ports.Passwords) *connections.Service {
-	return connections.New(connections.Deps{
-		UnitOfWork: s.store, Partners: s.store, Operators: s.store, Links: s.store, Passwords: hashes,
-		Clock: clock, Entropy: entropy, Environment: s.cfg.Environment, DashboardURL: s.cfg.DashboardBaseURL,
-	})
-}
-
-// webhooks gives the use cases of subscriptions and their deliveries: all of them to the API, with its keys; to dispatcher
-// and admin command those about replays, which take no key and ring no bell.
-func (s *stores) webhooks(keys *idempotent.Keys) *webhooks.Service {
-	return webhooks.New(webhooks.Deps{
-		UnitOfWork: s.store, Keys: keys, Subscriptions: s.store, Deliveries: s.store, Replays: s.store,
-		Targets: webhook.NewTargetCheck(s.cfg.WebhookAllowInsecureTargets), Doorbell: s.bell,
-		Clock: clock, Entropy: entropy, After: time.After, AllowInsecure: s.cfg.WebhookAllowInsecureTargets,
-	})
-}
-
-// services is what the HTTP server offers to the world.
-type services struct {
-	partners    *partners.Service
-	clients     *clients.Service
-	deposits    *deposits.Service
-	webhooks    *webhooks.Service
-	checkout    *checkout.Service
-	connections *connections.Service
-	operators   *operators.Service
-	keys        *idempotent.Keys
-	limiter     *redisadapter.Limiter
-}
-
-// counters is where the services count.
-type counters struct {
-	deposits    ports.DepositMetrics
-	idempotency func(idempotent.Result)
-	failedOpen  func()
-}
-
-func (s *stores) services(p payment, count counters, log *slog.Logger) (services, error) {
-	hashes, err := passwords.New()
-	if err != nil {
-		return services{}, err
-	}
-	cache := redisadapter.NewIdempotencyCache(s.redis, s.guard, s.cipher, log)
-	keys := idempotent.New(s.store, cache, entropy, count.idempotency)
-	tenants := s.checkout(p, count.deposits)
-	return services{
-		partners:    s.partners(),
-		connections: s.connections(hashes),
-		operators:   operators.New(operators.Deps{UnitOfWork: s.store, Operators: s.store, Passwords: hashes, Clock: clock, Entropy: entropy}),
-		clients:     clients.New(clients.Deps{Keys: keys, Clients: s.store, Links: s.store, Clock: clock, Entropy: entropy}),
-		checkout:    tenants,
-		deposits: deposits.New(deposits.Deps{
-			Keys: keys, Deposits: s.store, Settler: tenants, Metrics: count.deposits, Clock: clock, Entropy: entropy,
-			Timers: s.cfg.Timers(), DashboardURL: s.cfg.DashboardBaseURL,
+// NewServices builds all use cases over one set of stores.
+func NewServices(cfg config.Config, stores Stores, p Parts) Services {
+	store := stores.Postgres
+	cache := redisadapter.NewIdempotencyCache(stores.Redis, stores.Guard, stores.Cipher, p.Log)
+	s := Services{
+		Keys:    idempotent.New(p.UnitOfWork, cache, p.Entropy, p.Idempotency),
+		Limiter: redisadapter.NewLimiter(stores.Redis, stores.Guard, p.LimiterFailedOpen),
+		Partners: partners.New(partners.Deps{
+			UnitOfWork: p.UnitOfWork, Partners: store, APIKeys: store, Links: store, Clock: p.Clock, Entropy: p.Entropy, Environment: cfg.Environment,
+			Limits: partners.Limits{PerMinute: cfg.RateLimitPerMinute, WritesPerMinute: cfg.RateLimitWritesPerMinute},
 		}),
-		webhooks: s.webhooks(keys),
-		keys:     keys,
-		limiter:  redisadapter.NewLimiter(s.redis, s.guard, count.failedOpen),
-	}, nil
+		Connections: connections.New(connections.Deps{
+			UnitOfWork: p.UnitOfWork, Partners: store, Operators: store, Links: store, Passwords: p.Passwords,
+			Clock: p.Clock, Entropy: p.Entropy, Environment: cfg.Environment, DashboardURL: cfg.DashboardBaseURL,
+		}),
+		Operators: operators.New(operators.Deps{UnitOfWork: p.UnitOfWork, Operators: store, Passwords: p.Passwords, Clock: p.Clock, Entropy: p.Entropy}),
+		Checkout: checkout.New(checkout.Config{Timers: cfg.Timers(), DashboardBaseURL: cfg.DashboardBaseURL}, checkout.Deps{
+			UnitOfWork: p.UnitOfWork, Deposits: store, Accounts: store, Payments: store, Due: store,
+			Provider: p.Provider, Simulator: p.Simulator, Scoring: p.Scoring,
+			Clock: p.Clock, Entropy: p.Entropy, Metrics: p.DepositMetrics, Log: p.Log,
+		}),
+	}
+	if p.Settler == nil {
+		p.Settler = s.Checkout
+	}
+	s.Clients = clients.New(clients.Deps{Keys: s.Keys, Clients: store, Links: store, Clock: p.Clock, Entropy: p.Entropy})
+	s.Deposits = deposits.New(deposits.Deps{
+		Keys: s.Keys, Deposits: store, Settler: p.Settler, Metrics: p.DepositMetrics, Clock: p.Clock, Entropy: p.Entropy,
+		Timers: cfg.Timers(), DashboardURL: cfg.DashboardBaseURL,
+	})
+	s.Webhooks = webhooks.New(webhooks.Deps{
+		UnitOfWork: p.UnitOfWork, Keys: s.Keys, Subscriptions: store, Deliveries: store, Replays: store, Targets: p.Targets, Doorbell: p.Doorbell,
+		Clock: p.Clock, Entropy: p.Entropy, After: p.After, AllowInsecure: cfg.WebhookAllowInsecureTargets,
+	})
+	return s
 }

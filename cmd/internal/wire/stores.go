@@ -34,25 +34,50 @@ const (
 	opsConns      = 2
 )
 
-// stores is what a process keeps open, in the order of opening.
-type stores struct {
-	cfg    config.Config
-	log    *slog.Logger
-	cipher *secrets.Cipher
-	pool   *pgxpool.Pool // of the store
-	ops    *pgxpool.Pool // of readiness and gauges: a saturated service must still be able to say how it is
-	redis  redis.UniversalClient
-	guard  *redisadapter.Guard
-	bell   *redisadapter.Doorbell
-	store  *postgres.Store
-	parts  []run.Part
+// Stores are the open databases that the services are built over.
+type Stores struct {
+	Postgres *postgres.Store
+	Pool     *pgxpool.Pool // of Postgres
+	Cipher   *secrets.Cipher
+	Redis    redis.UniversalClient // nil in commands: their use cases need no Redis
+	Guard    *redisadapter.Guard   // of Redis
 }
 
-// open prepares the stores; grouped tells that many callers will change deposits at once. Nothing is connected: what is away is met when it is needed, and looked for by readiness.
-func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string, conns int32, grouped bool) (*stores, error) {
-	s := &stores{cfg: cfg, log: log}
+// OpenStore opens Postgres alone, as commands do. Close the stores in the end.
+func OpenStore(ctx context.Context, cfg config.Config, log *slog.Logger, o postgres.PoolOptions) (Stores, error) {
+	cipher, err := cipherOf(cfg, log)
+	if err != nil {
+		return Stores{}, err
+	}
+	pool, err := postgres.NewPool(ctx, cfg.DatabaseURL.Reveal(), o)
+	if err != nil {
+		return Stores{}, err
+	}
+	return Stores{Postgres: postgres.NewStore(pool, cipher, postgres.Options{}), Pool: pool, Cipher: cipher}, nil
+}
+
+// Close gives the connections to Postgres back.
+func (s Stores) Close(ctx context.Context) {
+	s.Postgres.Close(ctx)
+	s.Pool.Close()
+}
+
+// process is the state that a process keeps open. Its parts stand in the order of opening.
+type process struct {
+	Stores
+	cfg   config.Config
+	log   *slog.Logger
+	ops   *pgxpool.Pool // of readiness and gauges, which must answer while all connections of the services are taken
+	bell  *redisadapter.Doorbell
+	parts []run.Part
+}
+
+// open prepares the stores without connecting: readiness tells which of them are away. grouped is true where many callers
+// change deposits at once.
+func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string, conns int32, grouped bool) (*process, error) {
+	s := &process{cfg: cfg, log: log}
 	var err error
-	if s.cipher, err = cipherOf(cfg, log); err != nil {
+	if s.Cipher, err = cipherOf(cfg, log); err != nil {
 		return nil, err
 	}
 	if traced(cfg) {
@@ -62,39 +87,39 @@ func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string,
 		}
 		s.parts = append(s.parts, traces)
 	}
-	if s.pool, err = s.newPool(ctx, name, postgres.PoolOptions{MaxConns: conns}); err != nil {
+	if s.Pool, err = s.newPool(ctx, name, postgres.PoolOptions{MaxConns: conns}); err != nil {
 		return nil, err
 	}
 	const patience = 3 * time.Second
 	if s.ops, err = s.newPool(ctx, name+"-ops", postgres.PoolOptions{MaxConns: opsConns, StatementTimeout: patience, Settings: postgres.IndexPlans}); err != nil {
 		return nil, err
 	}
-	var groups *pgxpool.Pool // nil: what little of it there is shares the pool
+	var groups *pgxpool.Pool // nil: the few group commits use the store's pool
 	if grouped {
 		if groups, err = s.newPool(ctx, name+"-groups", postgres.PoolOptions{MaxConns: postgres.GroupConns, Settings: postgres.IndexPlans}); err != nil {
 			return nil, err
 		}
 	}
-	if s.redis, err = redisadapter.NewClient(cfg.RedisURL.Reveal()); err != nil {
+	if s.Redis, err = redisadapter.NewClient(cfg.RedisURL.Reveal()); err != nil {
 		return nil, err
 	}
-	if err := traceRedis(cfg, s.redis); err != nil {
+	if err := traceRedis(cfg, s.Redis); err != nil {
 		return nil, err
 	}
-	s.guard = redisadapter.NewGuard(s.redis)
-	s.bell = redisadapter.NewDoorbell(s.redis, s.guard)
-	s.store = postgres.NewStore(s.pool, s.cipher, postgres.Options{Doorbell: s.bell, GroupPool: groups})
+	s.Guard = redisadapter.NewGuard(s.Redis)
+	s.bell = redisadapter.NewDoorbell(s.Redis, s.Guard)
+	s.Postgres = postgres.NewStore(s.Pool, s.Cipher, postgres.Options{Doorbell: s.bell, GroupPool: groups})
 	s.parts = append(s.parts,
-		run.Closer("redis", s.redis.Close),
-		run.Closer("redis guard", closing(s.guard.Close)),
+		run.Closer("redis", s.Redis.Close),
+		run.Closer("redis guard", closing(s.Guard.Close)),
 		run.Closer("doorbell", closing(s.bell.Close)),
-		run.Part{Name: "store", Stop: func(ctx context.Context) error { s.store.Close(ctx); return nil }},
+		run.Part{Name: "store", Stop: func(ctx context.Context) error { s.Postgres.Close(ctx); return nil }},
 	)
 	return s, nil
 }
 
 // newPool opens a pool that is closed after everything that was opened later.
-func (s *stores) newPool(ctx context.Context, name string, o postgres.PoolOptions) (*pgxpool.Pool, error) {
+func (s *process) newPool(ctx context.Context, name string, o postgres.PoolOptions) (*pgxpool.Pool, error) {
 	o.AppName = "partnerdeposits-" + name
 	o.Tracer = queryTracer(s.cfg)
 	pool, err := postgres.NewPool(ctx, s.cfg.DatabaseURL.Reveal(), o)
@@ -119,16 +144,16 @@ func cipherOf(cfg config.Config, log *slog.Logger) (*secrets.Cipher, error) {
 	return secrets.Open(keyset)
 }
 
-// readiness looks after the stores.
-func (s *stores) readiness() *ops.Readiness {
+// readiness watches the stores.
+func (s *process) readiness() *ops.Readiness {
 	return ops.NewReadiness(s.log,
-		ops.Check{Name: checkPostgres, Run: s.ops.Ping, Problem: saying("cannot be reached")},
+		ops.Check{Name: checkPostgres, Run: s.ops.Ping, Problem: always("cannot be reached")},
 		ops.Check{Name: checkSchema, Run: s.schemaFits, Problem: schemaProblem},
-		ops.Check{Name: checkRedis, Run: func(ctx context.Context) error { return s.redis.Ping(ctx).Err() }, Problem: saying("cannot be reached"), Spare: true},
+		ops.Check{Name: checkRedis, Run: func(ctx context.Context) error { return s.Redis.Ping(ctx).Err() }, Problem: always("cannot be reached"), Spare: true},
 	)
 }
 
-func saying(problem string) func(error) string {
+func always(problem string) func(error) string {
 	return func(error) string { return problem }
 }
 
@@ -138,7 +163,7 @@ type outdated struct{}
 func (outdated) Error() string { return "the schema is older than this binary" }
 
 // schemaFits accepts a newer schema too: migrations only add while an older binary may run.
-func (s *stores) schemaFits(ctx context.Context) error {
+func (s *process) schemaFits(ctx context.Context) error {
 	version, err := migrations.Version(ctx, s.ops)
 	if err == nil && version < migrations.Newest() {
 		return outdated{}
