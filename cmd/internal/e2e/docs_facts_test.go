@@ -13,6 +13,7 @@ import (
 
 	"partnerdeposits/adapters/postgres/pgtest"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
 )
 
 // productionSource is the Go code of the service, without tests.
@@ -105,4 +106,12 @@ func TestDocs_QueriesRun(t *testing.T) {
 		}
 	}
 	require.Greater(t, ran, 8)
+}
+
+func TestDocs_TheGuideNamesEveryEvent(t *testing.T) {
+	t.Parallel()
+	guide := docPages(t)[webhooksPage]
+	for _, event := range webhook.EventNames {
+		require.Contains(t, guide, "`"+string(event)+"`")
+	}
 }
