@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -24,10 +25,8 @@ type docException struct {
 // docExceptions is the only list of commands that are documented and not run. The target, path, sub-command and flags of
 // each are checked.
 var docExceptions = []docException{
-	{pattern: `make`, reason: "prints the list of targets"},
 	{pattern: `make run`, reason: "startSandbox runs the same binary, and TestSandbox_TheTourWorksAndCtrlCLeavesNothing its tour"},
-	{pattern: `make dev`, reason: "runs until Ctrl-C and rebuilds the sandbox, which startSandbox runs"},
-	{pattern: `make help`, reason: "prints the list of targets"},
+	{pattern: `make( help)?`, reason: "prints the list of targets"},
 	{pattern: `make (test|unit|integration|e2e)`, reason: "runs the tests, this one included"},
 	{pattern: `make (lint|fmt|generate|check-generated|build|clean)`, reason: "changes or checks the working tree; make test runs lint and check-generated"},
 	{pattern: `make faults( .*)?`, reason: "takes half an hour; make test runs a short seed"},
@@ -35,7 +34,7 @@ var docExceptions = []docException{
 	{pattern: `(nice .*)?go (run|test|build|vet) .*`, reason: "runs a part of the tests, or builds"},
 	{pattern: `docker compose .*`, reason: "needs a container engine and pulls images"},
 	{pattern: `(\./)?scripts/\S+\.sh.*`, reason: "called by the make targets"},
-	{pattern: `psql .*`, reason: "TestDocs_QueriesRun runs the queries without psql, which not every machine has"},
+	{pattern: `psql( .*)?`, reason: "TestDocs_QueriesRun runs the queries without psql, which not every machine has"},
 	{pattern: `git (log|commit|diff|rebase|bisect)( .*)?`, reason: "depends on the state of the checkout"},
 	{pattern: `admin .*`, reason: "a reference of the command line; cmd/internal/e2e/admin_test.go runs the commands", mention: true},
 }
@@ -236,15 +235,15 @@ func TestDocs_EveryCommandIsRunOrExcepted(t *testing.T) {
 			switch {
 			case excepted:
 				used[e.pattern] = true
-				require.NoError(t, checkExists(t, c.text), "%s: %s", page, c.text)
+				assert.NoError(t, checkExists(t, c.text), "%s: %s", page, c.text)
 			case !c.script || !slices.Contains(runPages, page):
-				require.Fail(t, "no test runs this command and docExceptions does not name it", "%s: %s", page, c.text)
+				assert.Fail(t, "no test runs this command and docExceptions does not name it", "%s: %s", page, c.text)
 			}
 		}
 	}
 	for _, e := range docExceptions {
 		require.NotEmpty(t, e.reason, e.pattern)
-		require.True(t, used[e.pattern], "the exception %q applies to no command", e.pattern)
+		assert.True(t, used[e.pattern], "the exception %q applies to no command", e.pattern)
 	}
 }
 
