@@ -1,7 +1,6 @@
 package idempotent
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"maps"
@@ -10,18 +9,18 @@ import (
 	"strings"
 )
 
-// Fingerprint tells whether two bodies say the same: SHA-256 of the canonical JSON, in which keys are sorted, white
-// space is dropped and numbers are exact decimals, so that 70, 70.0 and 7e1 are one amount (api.md §1).
-// A body that is not JSON is hashed as it is; such a request is refused anyway.
-func Fingerprint(body []byte) [sha256.Size]byte {
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.UseNumber()
-	var value any
-	if err := decoder.Decode(&value); err != nil {
-		return sha256.Sum256(body)
+// Fingerprint returns the SHA-256 of a request body's meaning (api.md §1, "Idempotency"): member names are sorted and
+// numbers are exact decimals, so 70, 70.0 and 7e1 are the same amount. body holds nil, bool, string, json.Number, []any
+// and map[string]any. No body at all is the nil map, and differs from an empty object.
+func Fingerprint(body map[string]any) [sha256.Size]byte {
+	if body == nil {
+		return sha256.Sum256(nil)
 	}
-	return sha256.Sum256(appendCanonical(make([]byte, 0, len(body)), value))
+	return sha256.Sum256(appendCanonical(make([]byte, 0, usualBody), body))
 }
+
+// usualBody is the size in bytes that the canonical form of most bodies fits into.
+const usualBody = 512
 
 // appendCanonical writes one value so that equal values give equal bytes and unequal ones do not.
 func appendCanonical(b []byte, value any) []byte {

@@ -45,9 +45,10 @@ func setup(t *testing.T) *bundle {
 	return b
 }
 
-func job(body string) idempotent.Job {
+func job(t testing.TB, body string) idempotent.Job {
+	t.Helper()
 	return idempotent.Job{
-		Key: &ports.IdempotencyKey{PartnerID: id.ID{1}, Route: "POST /x", Key: [16]byte{1}, Fingerprint: idempotent.Fingerprint([]byte(body))},
+		Key: &ports.IdempotencyKey{PartnerID: id.ID{1}, Route: "POST /x", Key: [16]byte{1}, Fingerprint: fingerprint(t, body)},
 		Now: system.Clock{}.Now(),
 	}
 }
@@ -64,16 +65,16 @@ func (b *bundle) run(t *testing.T, j idempotent.Job, answer string, fail error) 
 func TestDo_RunsOnce_AndReplaysFromCacheOrDatabase(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	first, err := b.run(t, job("1"), "a", nil)
+	first, err := b.run(t, job(t, "1"), "a", nil)
 	require.NoError(t, err)
 	require.Equal(t, idempotent.Response{Status: 201, Body: []byte("a")}, first)
 	require.Equal(t, idempotent.Executed, b.last)
 	for range 2 {
-		again, err := b.run(t, job("1.0"), "b", nil)
+		again, err := b.run(t, job(t, "1.0"), "b", nil)
 		require.NoError(t, err)
 		require.Equal(t, idempotent.Response{Status: 201, Body: []byte("a"), Replayed: true}, again)
 		require.Equal(t, idempotent.Replayed, b.last)
-		_, err = b.run(t, job("2"), "b", nil)
+		_, err = b.run(t, job(t, "2"), "b", nil)
 		require.ErrorIs(t, err, ports.ErrKeyReused)
 		require.Equal(t, idempotent.Reused, b.last)
 		b.flush()
@@ -85,20 +86,20 @@ func TestDo_FailedEffect_LeavesTheKeyFree(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	broken := errors.New("broken")
-	_, err := b.run(t, job("1"), "", broken)
+	_, err := b.run(t, job(t, "1"), "", broken)
 	require.ErrorIs(t, err, broken)
 	require.Equal(t, idempotent.Refused, b.last)
-	_, err = b.run(t, job("2"), "a", nil)
+	_, err = b.run(t, job(t, "2"), "a", nil)
 	require.NoError(t, err)
 }
 
 func TestDo_Panic_LeavesTheKeyFree(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	j := job("1")
+	j := job(t, "1")
 	j.Effect = func(context.Context, ports.Repositories) (idempotent.Response, error) { panic("at the disco") }
 	require.Panics(t, func() { _, _ = b.Do(t.Context(), j) })
-	_, err := b.run(t, job("1"), "a", nil)
+	_, err := b.run(t, job(t, "1"), "a", nil)
 	require.NoError(t, err)
 }
 
@@ -108,7 +109,7 @@ func TestDo_WhileTheFirstRuns_TheSecondIsTold(t *testing.T) {
 		b := setup(t)
 		inside, finish, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 		go func() {
-			j := job("1")
+			j := job(t, "1")
 			j.Effect = func(context.Context, ports.Repositories) (idempotent.Response, error) {
 				close(inside)
 				<-finish
@@ -122,12 +123,12 @@ func TestDo_WhileTheFirstRuns_TheSecondIsTold(t *testing.T) {
 			b.flush() // the database tells as well
 		}
 		for range 3 {
-			_, err := b.run(t, job("1"), "b", nil)
+			_, err := b.run(t, job(t, "1"), "b", nil)
 			require.ErrorIs(t, err, ports.ErrKeyInUse)
 		}
 		close(finish)
 		require.NoError(t, <-done)
-		again, err := b.run(t, job("1"), "b", nil)
+		again, err := b.run(t, job(t, "1"), "b", nil)
 		require.NoError(t, err)
 		require.Equal(t, "a", string(again.Body))
 	}
@@ -137,14 +138,14 @@ func TestDo_Prepare_CountsOnlyWhereTheKeyHoldsNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	shape := errors.New("amount: is required")
-	_, err := b.Refuse(t.Context(), job("1").Key, job("1").Now, shape)
+	_, err := b.Refuse(t.Context(), job(t, "1").Key, job(t, "1").Now, shape)
 	require.ErrorIs(t, err, shape)
-	_, err = b.run(t, job("1"), "a", nil)
+	_, err = b.run(t, job(t, "1"), "a", nil)
 	require.NoError(t, err)
 	for range 2 {
-		_, err = b.Refuse(t.Context(), job("2").Key, job("2").Now, shape)
+		_, err = b.Refuse(t.Context(), job(t, "2").Key, job(t, "2").Now, shape)
 		require.ErrorIs(t, err, ports.ErrKeyReused)
-		again, err := b.Refuse(t.Context(), job("1").Key, job("1").Now, shape)
+		again, err := b.Refuse(t.Context(), job(t, "1").Key, job(t, "1").Now, shape)
 		require.NoError(t, err, "what was answered once is answered again, even where the rules have become stricter")
 		require.True(t, again.Replayed)
 		b.flush()
@@ -154,9 +155,9 @@ func TestDo_Prepare_CountsOnlyWhereTheKeyHoldsNothing(t *testing.T) {
 func TestDo_AfterTheWindow_TheKeyIsNew(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	_, err := b.run(t, job("1"), "a", nil)
+	_, err := b.run(t, job(t, "1"), "a", nil)
 	require.NoError(t, err)
-	later := job("2")
+	later := job(t, "2")
 	later.Now = later.Now.Add(ports.IdempotencyWindow)
 	got, err := b.run(t, later, "b", nil)
 	require.NoError(t, err)
@@ -167,7 +168,7 @@ func TestDo_WithoutAKey_RunsEveryTime(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for range 3 {
-		j := job("1")
+		j := job(t, "1")
 		j.Key = nil
 		_, err := b.run(t, j, "a", nil)
 		require.NoError(t, err)

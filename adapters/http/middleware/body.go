@@ -2,11 +2,9 @@ package middleware
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
-	"partnerdeposits/adapters/http/middleware/jsonvalue"
 	"partnerdeposits/adapters/http/problem"
 	"partnerdeposits/core/fault"
 )
@@ -61,48 +59,4 @@ func framingFault(raw []byte) *fault.Error {
 		return problem.ErrMalformed.WithMessage("Content-Length: must be given once")
 	}
 	return nil
-}
-
-type bodyKey struct{}
-
-// JSON reads a body, where there is one, as a JSON object. The values are then found by Body.
-//
-// Returns unsupported_media_type, invalid_json or invalid_field.
-func JSON() fiber.Handler {
-	return func(c *fiber.Ctx) error {
-		raw := c.Request().Body()
-		if len(raw) == 0 {
-			return c.Next()
-		}
-		if !isJSON(string(c.Request().Header.ContentType())) {
-			return fault.ErrMediaType
-		}
-		value, err := jsonvalue.Object(raw)
-		if err != nil {
-			return err
-		}
-		c.Locals(bodyKey{}, value)
-		return c.Next()
-	}
-}
-
-// Body gives the JSON object that JSON read; nil where the request had no body.
-func Body(c *fiber.Ctx) map[string]any {
-	value, _ := c.Locals(bodyKey{}).(map[string]any)
-	return value
-}
-
-// isJSON accepts application/json and application/…+json, in UTF-8.
-func isJSON(contentType string) bool {
-	media, params, _ := strings.Cut(strings.ToLower(contentType), ";")
-	media = strings.TrimSpace(media)
-	if media != fiber.MIMEApplicationJSON && (!strings.HasPrefix(media, "application/") || !strings.HasSuffix(media, "+json")) {
-		return false
-	}
-	for p := range strings.SplitSeq(params, ";") {
-		if name, value, _ := strings.Cut(strings.TrimSpace(p), "="); name == "charset" && strings.Trim(value, `"`) != "utf-8" {
-			return false
-		}
-	}
-	return true
 }

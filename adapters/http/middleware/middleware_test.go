@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/http/middleware"
+	"partnerdeposits/adapters/http/middleware/jsonbody"
 	"partnerdeposits/adapters/http/middleware/servetest"
 	"partnerdeposits/adapters/http/problem"
 	"partnerdeposits/core/fault"
@@ -74,9 +75,9 @@ func setup(t *testing.T, tune ...func(*fiber.Config)) *bench {
 	app := fiber.New(cfg)
 	middleware.Harden(app, b.observe)
 	app.Use(middleware.RequestID(), middleware.AccessLog(log, b.observe), middleware.Recover(), middleware.SecurityHeaders(true),
-		middleware.Deadline(50*time.Millisecond), middleware.Framing(), middleware.JSON())
+		middleware.Deadline(50*time.Millisecond), middleware.Framing(), jsonbody.Read)
 
-	app.Post("/api/echo/:id", func(c *fiber.Ctx) error { return c.JSON(middleware.Body(c)) })
+	app.Post("/api/echo/:id", func(c *fiber.Ctx) error { return c.JSON(jsonbody.Of(c)) })
 	app.Get("/api/echo/:id", func(c *fiber.Ctx) error { return c.SendString(c.Params("id")) })
 	app.Get("/api/panic", func(*fiber.Ctx) error { panic("kaboom svc_pk_test_secret") })
 	app.Get("/api/unknown", func(*fiber.Ctx) error { return errors.New("pq: password authentication failed") })

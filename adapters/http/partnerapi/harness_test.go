@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/http/middleware"
+	"partnerdeposits/adapters/http/middleware/jsonbody"
 	"partnerdeposits/adapters/http/middleware/servetest"
 	"partnerdeposits/adapters/http/partnerapi"
 	"partnerdeposits/adapters/http/problem"
@@ -94,7 +95,7 @@ func newApp(t testing.TB, api partnerapi.StrictServerInterface) *fiber.App {
 	require.NoError(t, err)
 	log := slog.New(slog.DiscardHandler)
 	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{ErrorHandler: problem.Handler(problem.Config{Logger: log})}))
-	app.Use(middleware.RequestID(), middleware.Deadline(10*time.Second), middleware.Framing(), middleware.JSON())
+	app.Use(middleware.RequestID(), middleware.Deadline(10*time.Second), middleware.Framing(), jsonbody.Read)
 	partnerapi.RegisterHandlers(checkedRouter{Router: app, check: validator.Check}, partnerapi.NewStrictHandler(api, nil))
 	return app
 }

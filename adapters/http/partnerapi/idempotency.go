@@ -8,6 +8,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"partnerdeposits/adapters/http/middleware/jsonbody"
 	"partnerdeposits/app/idempotent"
 	"partnerdeposits/ports"
 	"partnerdeposits/ports/failpoint"
@@ -37,7 +38,7 @@ func (a *api) idempotencyKey(c *fiber.Ctx) error {
 	found := callOf(c.UserContext())
 	found.key = &ports.IdempotencyKey{
 		PartnerID: found.caller.Partner.ID, Route: c.Method() + " " + strings.TrimRight(found.path, "/"),
-		Key: parsed, Fingerprint: idempotent.Fingerprint(c.Request().Body()),
+		Key: parsed, Fingerprint: idempotent.Fingerprint(jsonbody.Of(c)),
 	}
 	err = c.Next()
 	if err == nil || found.decided {

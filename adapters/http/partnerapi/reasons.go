@@ -7,7 +7,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"partnerdeposits/adapters/http/middleware/jsonvalue"
+	"partnerdeposits/adapters/http/middleware/jsonbody"
 	"partnerdeposits/core/fault"
 )
 
@@ -25,7 +25,7 @@ func fieldPath(pointer []string, body any) string {
 	if len(pointer) == 0 {
 		return "body"
 	}
-	path := make(jsonvalue.Path, 0, len(pointer))
+	path := make(jsonbody.Path, 0, len(pointer))
 	for _, segment := range pointer {
 		switch v := body.(type) {
 		case []any:

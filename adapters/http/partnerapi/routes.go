@@ -3,7 +3,7 @@ package partnerapi
 import (
 	"github.com/gofiber/fiber/v2"
 
-	"partnerdeposits/adapters/http/middleware"
+	"partnerdeposits/adapters/http/middleware/jsonbody"
 	"partnerdeposits/core/partner"
 )
 
@@ -58,7 +58,7 @@ func (a *api) routes() []route {
 // chain is the order of checks of api.md §1, behind key and rate limit: JSON, idempotency, field shapes. What follows
 // (link, ceiling, dates, client) is up to the use case.
 func (a *api) chain(r route) []fiber.Handler {
-	handlers := []fiber.Handler{middleware.JSON()}
+	handlers := []fiber.Handler{jsonbody.Read}
 	if r.keyed {
 		handlers = append(handlers, a.idempotencyKey)
 	}

@@ -1,6 +1,7 @@
 package partnerapi
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -9,7 +10,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/gofiber/fiber/v2"
 
-	"partnerdeposits/adapters/http/middleware"
+	"partnerdeposits/adapters/http/middleware/jsonbody"
 	"partnerdeposits/core/fault"
 )
 
@@ -108,22 +109,50 @@ func (op *operation) check(c *fiber.Ctx) error {
 	if op.body == nil {
 		return nil
 	}
-	body := middleware.Body(c)
+	body := jsonbody.Of(c)
 	if body == nil {
 		switch {
 		case len(c.Request().Body()) > 0:
-			return fault.ErrInternal.Because(errors.New("partnerapi: middleware.JSON has not run"))
+			return fault.ErrInternal.Because(errors.New("partnerapi: jsonbody.Read has not run"))
 		case op.bodyRequired:
 			return fault.ErrInvalidJSON.WithMessage("The request body is missing. Send a JSON object.")
 		}
 		body = map[string]any{}
 	}
+	clampNumbers(body)
 	if err := op.body.VisitJSON(body, schemaOptions...); err != nil {
 		return op.explain(body)
 	}
 	// The generated handler binds exactly these values, so what is used is what was checked.
 	c.Locals(validatedBodyLocalsKey, body)
 	return nil
+}
+
+// largest replaces a number beyond the range of a float64, which kin-openapi cannot compare. Every bound of the API is
+// smaller, so the verdict stays the same.
+const largest = json.Number("1e308")
+
+// clampNumbers replaces, in place, the numbers in value that no float64 can hold.
+func clampNumbers(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for name := range v {
+			v[name] = clampNumbers(v[name])
+		}
+	case []any:
+		for i := range v {
+			v[i] = clampNumbers(v[i])
+		}
+	case json.Number:
+		if _, err := v.Float64(); err == nil {
+			return value
+		}
+		if v[0] == '-' {
+			return "-" + largest
+		}
+		return largest
+	}
+	return value
 }
 
 // explain looks at all that is wrong with body, so that the answer is the same whichever comes first: what is missing,

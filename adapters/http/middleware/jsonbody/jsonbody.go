@@ -1,0 +1,300 @@
+// Package jsonbody reads the JSON body of a request into plain Go values. It refuses bodies that two parsers could read
+// differently: duplicate names, text that is not UTF-8, half surrogate pairs, the NUL character, deep nesting.
+// ADR 0007 records why the reader stands on jsontext.
+package jsonbody
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/gofiber/fiber/v2"
+
+	"partnerdeposits/core/fault"
+)
+
+// MaxDepth is the greatest allowed nesting of objects and lists. The API's own schemas need three levels.
+const MaxDepth = 32
+
+type bodyKey struct{}
+
+// Read is the middleware that reads a non-empty body as a JSON object and keeps the object for Of.
+//
+// Returns unsupported_media_type, invalid_json or invalid_field.
+func Read(c *fiber.Ctx) error {
+	raw := c.Request().Body()
+	if len(raw) == 0 {
+		return c.Next()
+	}
+	if !isJSON(string(c.Request().Header.ContentType())) {
+		return fault.ErrMediaType
+	}
+	value, err := Object(raw)
+	if err != nil {
+		return err
+	}
+	c.Locals(bodyKey{}, value)
+	return c.Next()
+}
+
+// Of returns the JSON object that Read has read; nil when the request has no body.
+func Of(c *fiber.Ctx) map[string]any {
+	value, _ := c.Locals(bodyKey{}).(map[string]any)
+	return value
+}
+
+// isJSON accepts application/json and application/…+json, in UTF-8.
+func isJSON(contentType string) bool {
+	media, params, _ := strings.Cut(strings.ToLower(contentType), ";")
+	media = strings.TrimSpace(media)
+	if media != fiber.MIMEApplicationJSON && (!strings.HasPrefix(media, "application/") || !strings.HasSuffix(media, "+json")) {
+		return false
+	}
+	for p := range strings.SplitSeq(params, ";") {
+		if name, value, _ := strings.Cut(strings.TrimSpace(p), "="); name == "charset" && strings.Trim(value, `"`) != "utf-8" {
+			return false
+		}
+	}
+	return true
+}
+
+// Object reads data as exactly one JSON object. Values are nil, bool, string, json.Number (the literal, unchanged),
+// []any and map[string]any.
+//
+// Returns invalid_json, or invalid_field with the name of the field whose text cannot be stored.
+func Object(data []byte) (map[string]any, error) {
+	if !utf8.Valid(data) {
+		return nil, fault.ErrInvalidJSON.WithMessage("The request body is not valid UTF-8.")
+	}
+	r := readers.Get().(*reader)
+	defer r.release()
+	r.input = *bytes.NewBuffer(data)
+	r.decoder.Reset(&r.input)
+	value, err := r.body()
+	switch {
+	case err == nil:
+		return value, nil
+	case !json.Valid(data): // a syntax error further on takes precedence over any other fault
+		return nil, fault.ErrInvalidJSON
+	}
+	var s *syntaxError
+	if errors.As(err, &s) {
+		return nil, s.explain(data)
+	}
+	return nil, err
+}
+
+// reader builds values from the decoder's tokens. The decoder itself refuses duplicate names and half surrogate pairs.
+type reader struct {
+	decoder *jsontext.Decoder
+	input   bytes.Buffer
+}
+
+// readers keeps decoders: a new decoder for every request would double the cost of a small body.
+var readers = sync.Pool{New: func() any { return &reader{decoder: jsontext.NewDecoder(new(bytes.Buffer))} }}
+
+// release returns r to the pool without its reference to the request's bytes.
+func (r *reader) release() {
+	r.input = bytes.Buffer{}
+	r.decoder.Reset(&r.input)
+	readers.Put(r)
+}
+
+func (r *reader) body() (map[string]any, error) {
+	if r.decoder.PeekKind() != jsontext.KindBeginObject {
+		return nil, fault.ErrInvalidJSON.WithMessage("The request body must be a JSON object.")
+	}
+	value, err := r.object(nil, 1)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := r.decoder.ReadToken(); !errors.Is(err, io.EOF) {
+		return nil, fault.ErrInvalidJSON
+	}
+	return value, nil
+}
+
+func (r *reader) value(at *place, depth int) (any, error) {
+	switch r.decoder.PeekKind() {
+	case jsontext.KindBeginObject:
+		return r.object(at, depth+1)
+	case jsontext.KindBeginArray:
+		return r.list(at, depth+1)
+	case jsontext.KindString:
+		return r.text(at)
+	}
+	token, err := r.token(at)
+	if err != nil {
+		return nil, err
+	}
+	switch token.Kind() {
+	case jsontext.KindTrue, jsontext.KindFalse:
+		return token.Bool(), nil
+	case jsontext.KindNumber:
+		return json.Number(token.String()), nil
+	}
+	return nil, nil //nolint:nilnil // JSON null is nil
+}
+
+func (r *reader) object(at *place, depth int) (map[string]any, error) {
+	if depth > MaxDepth {
+		return nil, errTooDeep()
+	}
+	if _, err := r.token(at); err != nil {
+		return nil, err
+	}
+	out := map[string]any{}
+	for r.decoder.PeekKind() != jsontext.KindEndObject {
+		name, err := r.text(at)
+		if err != nil {
+			return nil, err
+		}
+		if out[name], err = r.value(&place{parent: at, name: name, index: -1}, depth); err != nil {
+			return nil, err
+		}
+	}
+	_, err := r.token(at)
+	return out, err
+}
+
+func (r *reader) list(at *place, depth int) ([]any, error) {
+	if depth > MaxDepth {
+		return nil, errTooDeep()
+	}
+	if _, err := r.token(at); err != nil {
+		return nil, err
+	}
+	out := []any{}
+	for r.decoder.PeekKind() != jsontext.KindEndArray {
+		item, err := r.value(&place{parent: at, index: len(out)}, depth)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, item)
+	}
+	_, err := r.token(at)
+	return out, err
+}
+
+func errTooDeep() error {
+	return fault.ErrInvalidJSON.WithMessage("The request body is nested deeper than %d levels.", MaxDepth)
+}
+
+// text reads a string or the name of an object's member.
+func (r *reader) text(at *place) (string, error) {
+	token, err := r.token(at)
+	if err != nil {
+		return "", err
+	}
+	s := token.String()
+	if strings.IndexByte(s, 0) >= 0 {
+		return "", errNUL(at)
+	}
+	return s, nil
+}
+
+func errNUL(at *place) error {
+	return fault.ErrInvalidField.WithField(at.String(), "must not contain the NUL character")
+}
+
+func (r *reader) token(at *place) (jsontext.Token, error) {
+	start := r.decoder.InputOffset()
+	token, err := r.decoder.ReadToken()
+	if err != nil {
+		return token, &syntaxError{cause: err, at: at, start: start}
+	}
+	return token, nil
+}
+
+// syntaxError is a refusal by jsontext, with the place of the refused token.
+type syntaxError struct {
+	cause error
+	at    *place
+	start int64 // offset at which the previous token ends
+}
+
+func (e *syntaxError) Error() string { return e.cause.Error() }
+
+// explain words the refusal of data, which is valid JSON by RFC 8259: what remains is a duplicate name or half a
+// surrogate pair, unless a NUL character stands before the half pair in the same text.
+func (e *syntaxError) explain(data []byte) error {
+	var s *jsontext.SyntacticError
+	if !errors.As(e.cause, &s) {
+		return fault.ErrInternal.Because(e.cause)
+	}
+	if errors.Is(e.cause, jsontext.ErrDuplicateName) {
+		twice := place{parent: e.at, name: s.JSONPointer.LastToken(), index: -1}
+		return fault.ErrInvalidJSON.WithField(twice.String(), "appears more than once")
+	}
+	before := data[e.start:s.ByteOffset]
+	quote := bytes.IndexByte(before, '"')
+	if quote < 0 {
+		return fault.ErrInternal.Because(e.cause)
+	}
+	text, err := jsontext.AppendUnquote(nil, append(bytes.Clone(before[quote:]), '"'))
+	if err == nil && bytes.IndexByte(text, 0) >= 0 {
+		return errNUL(e.at)
+	}
+	return fault.ErrInvalidField.WithField(e.at.String(), "contains half of a surrogate pair")
+}
+
+// place is the position of a value in the body, for messages. The nil place is the body itself.
+type place struct {
+	parent *place
+	name   string // of an object's member
+	index  int    // of a list's item; -1 for an object's member
+}
+
+// String writes the place as events[1] or metadata.note, and the body itself as "body".
+func (pl *place) String() string {
+	if pl == nil {
+		return "body"
+	}
+	var path Path
+	for ; pl != nil; pl = pl.parent {
+		if pl.index >= 0 {
+			path = append(path, "["+strconv.Itoa(pl.index)+"]")
+		} else {
+			path = append(path, pl.name)
+		}
+	}
+	slices.Reverse(path)
+	return path.String()
+}
+
+// Path is a chain of names, and of list indexes as "[1]", from the outside in.
+type Path []string
+
+// maxPath bounds the bytes of the caller's own text that a message repeats.
+const maxPath = 120
+
+// String joins the path with points. A name that is not plain ASCII becomes "?".
+func (p Path) String() string {
+	var b strings.Builder
+	for i, segment := range p {
+		if i > 0 && !strings.HasPrefix(segment, "[") {
+			b.WriteByte('.')
+		}
+		b.WriteString(printable(segment))
+		if b.Len() > maxPath {
+			return b.String()[:maxPath] + "…"
+		}
+	}
+	return b.String()
+}
+
+func printable(name string) string {
+	for i := range len(name) {
+		if name[i] <= ' ' || name[i] > '~' {
+			return "?"
+		}
+	}
+	return name
+}
