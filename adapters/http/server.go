@@ -1,5 +1,5 @@
-// Package http puts the surfaces together into the one server for the public. What each of them does is in its own
-// package below; here is the order in which a request passes through.
+// Package http joins the surfaces (partner API, pages, documentation) into the public server. Each surface is a package
+// below; this file holds the order of the middleware that every request passes.
 package http
 
 import (
@@ -18,20 +18,20 @@ import (
 	"partnerdeposits/adapters/http/ui"
 )
 
-// Config is what differs between installations.
+// Config holds the settings that differ between installations.
 type Config struct {
 	Log            *slog.Logger
-	TrustedProxies []string // addresses or CIDR ranges whose X-Real-IP is believed
+	TrustedProxies []string // addresses or CIDR ranges from which X-Real-IP counts
 	HSTS           bool     // the service is reached over https
 
-	// Observe is called for every answer, for metrics; Route once for each route, before the server answers.
+	// Observe is called for every response, for metrics. Route is called once for each route, inside New.
 	Observe func(middleware.Observation)
 	Route   func(surface, route, method string)
 
-	Traced bool // make a span of every request
+	Traced bool // record a span for every request
 }
 
-// Surfaces is everything that is served.
+// Surfaces holds the dependencies of every surface.
 type Surfaces struct {
 	PartnerAPI partnerapi.Deps
 	Connect    connect.Deps
@@ -42,7 +42,7 @@ type Surfaces struct {
 	Payments func(fiber.Router)
 }
 
-// New makes the server. It does not listen yet.
+// New builds the server, which does not listen yet.
 func New(cfg Config, s Surfaces) (*fiber.App, error) {
 	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{
 		TrustedProxies: cfg.TrustedProxies,
@@ -50,17 +50,17 @@ func New(cfg Config, s Surfaces) (*fiber.App, error) {
 	}))
 	middleware.Harden(app, cfg.Observe)
 
-	// The order is explained where the middleware is: package middleware.
+	// Every request passes these handlers from top to bottom. The partner API adds its own in partnerapi/routes.go.
 	app.Use(
-		middleware.RequestID(),
-		middleware.AccessLog(cfg.Log, cfg.Observe),
-		middleware.Recover(),
-		middleware.SecurityHeaders(cfg.HSTS),
-		middleware.Deadline(middleware.DeadlineAfter),
-		middleware.Framing(),
+		middleware.RequestID(),                        // first, so that every log line and response names the request
+		middleware.AccessLog(cfg.Log, cfg.Observe),    // outside of every handler that can fail: logs the final status
+		middleware.Recover(),                          // inside the log: a panic is logged and answered like any error
+		middleware.SecurityHeaders(cfg.HSTS),          // before any handler responds
+		middleware.Deadline(middleware.DeadlineAfter), // bounds the time of all later handlers
+		middleware.Framing(),                          // before any handler reads the body
 	)
 	if cfg.Traced {
-		app.Use(tracing())
+		app.Use(middleware.Trace())
 	}
 	if err := mount(app, s); err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func mount(app *fiber.App, s Surfaces) error {
 	return nil
 }
 
-// isPage tells which requests are answered by a page when they fail: those of people. Programs get the envelope.
+// isPage reports whether a failed request is answered with a page for people. Programs get the envelope.
 func isPage(c *fiber.Ctx) bool {
 	switch middleware.Surface(c.Path()) {
 	case middleware.SurfaceAPI, middleware.SurfaceDocs:

@@ -1,16 +1,5 @@
-// Package middleware holds what every request goes through, whatever it is for. The order in which server.go puts it
-// together, and why:
-//
-//	RequestID        first, so that every log line and answer can name the request
-//	AccessLog        outside of all that may fail, so that it sees the final status
-//	Recover          inside the log: a panic is an answer like others
-//	SecurityHeaders  before anything answers
-//	Deadline         the handler's time begins
-//	Framing          refuses bodies that must not be read: compressed, too large, of doubtful length
-//
-// and for the partner API, behind authentication and rate limit (api.md §1, "Order of checks"):
-//
-//	JSON             reads the body once into plain values, for idempotency, validator and handler
+// Package middleware holds the handlers that every request passes (chain.go) and the configuration of the fiber app.
+// The list in adapters/http/server.go is the order in which they run, with a reason for each place.
 package middleware
 
 import (
@@ -23,37 +12,36 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
-	"partnerdeposits/adapters/http/problem"
 	"partnerdeposits/core/fault"
 )
 
 // Limits of the server.
 const (
 	MaxBody       = 64 << 10         // bytes of a request body (api.md §1)
-	DeadlineAfter = 10 * time.Second // for a handler; fiber does not notice a caller that went away
+	DeadlineAfter = 10 * time.Second // for a handler; fiber does not notice that the caller has disconnected
 
-	readTimeout  = 10 * time.Second // for a whole request: half a request must not hold a connection for ever
+	readTimeout  = 10 * time.Second // for a whole request: half a request must not occupy a connection for ever
 	writeTimeout = 30 * time.Second
 	idleTimeout  = 60 * time.Second
 	readBuffer   = 16 << 10 // bytes of headers
-	// Bodies up to hardBody are read to their end before they are refused, so that the caller gets to read the answer
-	// and the connection lives on; beyond that the connection is closed.
+	// hardBody is the largest body that is read to its end before it is refused: the caller receives the response and
+	// can keep its connection. A larger body closes the connection.
 	hardBody = 256 << 10
 )
 
-// ServerConfig is what differs between installations.
+// ServerConfig holds the settings that differ between installations.
 type ServerConfig struct {
 	ErrorHandler fiber.ErrorHandler // problem.Handler
 
-	// TrustedProxies are the addresses (or CIDR ranges) whose X-Real-IP is believed. A proxy must overwrite that header.
+	// TrustedProxies are addresses or CIDR ranges. X-Real-IP counts only from these; a proxy must overwrite that header.
 	TrustedProxies []string
 }
 
-// FiberConfig is the configuration of the one fiber app, with the traps of its defaults closed.
+// FiberConfig returns the configuration of the fiber app, with safe values where fiber's defaults are not.
 func FiberConfig(cfg ServerConfig) fiber.Config {
 	c := fiber.Config{
 		ErrorHandler:            cfg.ErrorHandler,
-		Immutable:               true, // else values of one request show up in another
+		Immutable:               true, // otherwise strings of a request change when its buffers are reused
 		CaseSensitive:           true,
 		DisableStartupMessage:   true,
 		BodyLimit:               hardBody,
@@ -72,7 +60,7 @@ func FiberConfig(cfg ServerConfig) fiber.Config {
 	return c
 }
 
-// encodeJSON leaves <, > and & as they are: what came in goes out.
+// encodeJSON does not escape <, > and &, so that a text leaves the API as it was sent.
 func encodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -83,9 +71,9 @@ func encodeJSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
 }
 
-// Harden closes what fiber answers by itself, outside of any middleware: unknown methods, which it answers in plain
-// text, and requests that cannot be parsed, whose bytes fasthttp quotes in its errors. observe may be nil.
-// Call it once, after New and before Listen.
+// Harden replaces the responses that fiber and fasthttp give outside of any middleware: plain text to an unknown method,
+// and errors that quote the bytes of an unreadable request. observe may be nil.
+// Call Harden once, after fiber.New and before Listen.
 func Harden(app *fiber.App, observe func(Observation)) {
 	known := map[string]bool{}
 	for _, m := range app.Config().RequestMethods {
@@ -115,8 +103,8 @@ func Harden(app *fiber.App, observe func(Observation)) {
 	}
 }
 
-// drain reads on, within bounds, what the caller is still sending: closing a connection with unread bytes resets it, and
-// the caller would see that instead of the answer.
+// drain reads, within bounds, the bytes that the caller is still sending. Closing a connection with unread bytes resets
+// the connection, and the caller would see the reset instead of the response.
 func drain(conn net.Conn) {
 	const (
 		most = 16 << 20
@@ -139,13 +127,5 @@ func drain(conn net.Conn) {
 func observeUnrouted(ctx *fasthttp.RequestCtx, observe func(Observation)) {
 	if observe != nil {
 		observe(Observation{Surface: SurfaceOther, Route: UnmatchedRoute, Method: otherMethod, Status: ctx.Response.StatusCode()})
-	}
-}
-
-// RequestID gives the request its id (problem.RequestID).
-func RequestID() fiber.Handler {
-	return func(c *fiber.Ctx) error {
-		problem.RequestID(c)
-		return c.Next()
 	}
 }

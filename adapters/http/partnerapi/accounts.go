@@ -9,7 +9,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// ListAccounts lists linked accounts, the active ones unless others are asked for.
+// ListAccounts lists the accounts linked to the caller; without a status filter those with an active link.
 func (a *api) ListAccounts(ctx context.Context, r ListAccountsRequestObject) (ListAccountsResponseObject, error) {
 	page, err := accountList.page(r.Params.Limit, r.Params.Cursor)
 	if err != nil {
@@ -23,8 +23,8 @@ func (a *api) ListAccounts(ctx context.Context, r ListAccountsRequestObject) (Li
 		f.Status = connect.LinkRevoked
 	case ListAccountsParamsStatusActive:
 	}
-	who := callOf(ctx)
-	found, err := a.Partners.Accounts(ctx, who.caller.Partner.ID, f, page)
+	req := requestOf(ctx)
+	found, err := a.Partners.Accounts(ctx, req.caller.Partner.ID, f, page)
 	if err != nil {
 		return nil, err
 	}
@@ -33,14 +33,14 @@ func (a *api) ListAccounts(ctx context.Context, r ListAccountsRequestObject) (Li
 		body.Data = append(body.Data, accountOf(item))
 	}
 	var out ListAccounts200JSONResponse
-	body.Pagination, out.Headers.Link = a.following(accountList, found.Next, who)
+	body.Pagination, out.Headers.Link = a.nextPage(accountList, found.Next, req)
 	out.Body = body
 	return out, nil
 }
 
-// GetAccount gives one of them.
+// GetAccount returns an account that is or was linked to the caller.
 func (a *api) GetAccount(ctx context.Context, r GetAccountRequestObject) (GetAccountResponseObject, error) {
-	found, err := a.Partners.Account(ctx, callOf(ctx).caller.Partner.ID, parse(id.Account, r.AccountID))
+	found, err := a.Partners.Account(ctx, requestOf(ctx).caller.Partner.ID, parseID(id.Account, r.AccountID))
 	if err != nil {
 		return nil, err
 	}

@@ -10,24 +10,24 @@ import (
 	"partnerdeposits/core/tenant"
 )
 
-// CreateClient adds a tenant to a linked account.
+// CreateClient adds a client to a linked account.
 func (a *api) CreateClient(ctx context.Context, r CreateClientRequestObject) (CreateClientResponseObject, error) {
 	in := clients.NewClient{
-		AccountID: parse(id.Account, r.Body.AccountID),
+		AccountID: parseID(id.Account, r.Body.AccountID),
 		Person: tenant.Person{
 			Email: r.Body.Email, FirstName: r.Body.FirstName, LastName: r.Body.LastName,
 			Phone: value(r.Body.Phone), Locale: value(r.Body.Locale),
 		},
 	}
-	response, err := a.Clients.Create(ctx, callOf(ctx).caller, in, asked(ctx, func(c tenant.Client) (idempotent.Response, error) {
-		return written(http.StatusCreated, ClientResponse{Data: clientOf(c)})
+	response, err := a.Clients.Create(ctx, requestOf(ctx).caller, in, keyedCall(ctx, func(c tenant.Client) (idempotent.Response, error) {
+		return encodeResponse(http.StatusCreated, ClientResponse{Data: clientOf(c)})
 	}))
-	return answer(response), err
+	return encodedResponse(response), err
 }
 
-// GetClient gives a tenant that the caller created.
+// GetClient returns a client that the caller created.
 func (a *api) GetClient(ctx context.Context, r GetClientRequestObject) (GetClientResponseObject, error) {
-	found, err := a.Clients.Get(ctx, callOf(ctx).caller.Partner.ID, parse(id.Client, r.ClientID))
+	found, err := a.Clients.Get(ctx, requestOf(ctx).caller.Partner.ID, parseID(id.Client, r.ClientID))
 	if err != nil {
 		return nil, err
 	}

@@ -9,18 +9,18 @@ import (
 	"partnerdeposits/ports"
 )
 
-// ListWebhookDeliveries lists what was sent to a subscription.
+// ListWebhookDeliveries lists the deliveries of a subscription.
 func (a *api) ListWebhookDeliveries(ctx context.Context, r ListWebhookDeliveriesRequestObject) (ListWebhookDeliveriesResponseObject, error) {
 	page, err := deliveryList.page(r.Params.Limit, r.Params.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	who := callOf(ctx)
+	req := requestOf(ctx)
 	f := ports.DeliveryFilter{
 		Status: webhook.Status(value(r.Params.Status)), Event: webhook.EventName(value(r.Params.Event)),
-		DepositID: deliveredDeposit(r.Params.DepositID), Created: span(r.Params.From, r.Params.To),
+		DepositID: deliveredDeposit(r.Params.DepositID), Created: timeSpan(r.Params.From, r.Params.To),
 	}
-	found, err := a.Webhooks.ListDeliveries(ctx, who.caller.Partner.ID, parse(id.Subscription, r.WebhookID), f, page)
+	found, err := a.Webhooks.ListDeliveries(ctx, req.caller.Partner.ID, parseID(id.Subscription, r.WebhookID), f, page)
 	if err != nil {
 		return nil, err
 	}
@@ -29,14 +29,14 @@ func (a *api) ListWebhookDeliveries(ctx context.Context, r ListWebhookDeliveries
 		body.Data = append(body.Data, deliveryOf(d))
 	}
 	var out ListWebhookDeliveries200JSONResponse
-	body.Pagination, out.Headers.Link = a.following(deliveryList, found.Next, who)
+	body.Pagination, out.Headers.Link = a.nextPage(deliveryList, found.Next, req)
 	out.Body = body
 	return out, nil
 }
 
-// GetWebhookDelivery gives one of them, with its body.
+// GetWebhookDelivery returns a delivery with its body.
 func (a *api) GetWebhookDelivery(ctx context.Context, r GetWebhookDeliveryRequestObject) (GetWebhookDeliveryResponseObject, error) {
-	found, err := a.Webhooks.GetDelivery(ctx, callOf(ctx).caller.Partner.ID, parse(id.Subscription, r.WebhookID), parse(id.Delivery, r.DeliveryID))
+	found, err := a.Webhooks.GetDelivery(ctx, requestOf(ctx).caller.Partner.ID, parseID(id.Subscription, r.WebhookID), parseID(id.Delivery, r.DeliveryID))
 	if err != nil {
 		return nil, err
 	}
@@ -48,26 +48,26 @@ func (a *api) GetWebhookDelivery(ctx context.Context, r GetWebhookDeliveryReques
 	}}, nil
 }
 
-// RedeliverWebhookDelivery sends one of them again.
+// RedeliverWebhookDelivery sends a copy of a delivery.
 func (a *api) RedeliverWebhookDelivery(ctx context.Context, r RedeliverWebhookDeliveryRequestObject) (RedeliverWebhookDeliveryResponseObject, error) {
-	made, err := a.Webhooks.Redeliver(ctx, callOf(ctx).caller, parse(id.Subscription, r.WebhookID), parse(id.Delivery, r.DeliveryID))
+	made, err := a.Webhooks.Redeliver(ctx, requestOf(ctx).caller, parseID(id.Subscription, r.WebhookID), parseID(id.Delivery, r.DeliveryID))
 	if err != nil {
 		return nil, err
 	}
 	return RedeliverWebhookDelivery202JSONResponse{Data: deliveryOf(made)}, nil
 }
 
-// ReplayWebhookDeliveries sends those of a time span again.
+// ReplayWebhookDeliveries sends copies of the deliveries of a time span.
 func (a *api) ReplayWebhookDeliveries(ctx context.Context, r ReplayWebhookDeliveriesRequestObject) (ReplayWebhookDeliveriesResponseObject, error) {
 	in := webhooks.NewReplay{From: r.Body.From.Time, To: r.Body.To.Time, Status: webhook.Status(value(r.Body.Status))}
-	replay, err := a.Webhooks.Replay(ctx, callOf(ctx).caller, parse(id.Subscription, r.WebhookID), in)
+	replay, err := a.Webhooks.Replay(ctx, requestOf(ctx).caller, parseID(id.Subscription, r.WebhookID), in)
 	if err != nil {
 		return nil, err
 	}
 	return ReplayWebhookDeliveries202JSONResponse{Data: Replay{ReplayID: id.Replay.Of(replay.ID), Matched: replay.Matched}}, nil
 }
 
-// depositPrefix begins the id of the deposit that a delivery is about: that of a test does not exist.
+// depositPrefix returns the id prefix of a delivery's deposit. A test delivery is about a deposit that does not exist.
 func depositPrefix(test bool) id.Prefix {
 	if test {
 		return webhooks.TestDepositPrefix
@@ -75,7 +75,7 @@ func depositPrefix(test bool) id.Prefix {
 	return id.Deposit
 }
 
-// deliveredDeposit reads the deposit to filter by, which may be that of a test.
+// deliveredDeposit reads the deposit filter, which also accepts the deposit of a test delivery.
 func deliveredDeposit(s *string) id.ID {
 	if s == nil {
 		return id.ID{}
@@ -83,7 +83,7 @@ func deliveredDeposit(s *string) id.ID {
 	if parsed, ok := depositPrefix(true).Parse(*s); ok {
 		return parsed
 	}
-	return parse(id.Deposit, *s)
+	return parseID(id.Deposit, *s)
 }
 
 func deliveryOf(d webhook.Delivery) Delivery {
@@ -94,7 +94,7 @@ func deliveryOf(d webhook.Delivery) Delivery {
 		RedeliveryOf: id.Delivery.OfOrNil(d.RedeliveryOf), BodySha256: d.BodySHA256, Attempts: make([]DeliveryAttempt, 0, len(d.AttemptLog)),
 	}
 	if d.State == webhook.Waiting {
-		out.NextAttemptAt = TimestampOrNil(d.DueAt) // while dispatched it is the end of a lease, which is ours alone
+		out.NextAttemptAt = TimestampOrNil(d.DueAt) // in other states DueAt is the end of a lease, which is internal
 	}
 	for _, at := range d.AttemptLog {
 		out.Attempts = append(out.Attempts, attemptOf(at))

@@ -16,21 +16,21 @@ import (
 	"partnerdeposits/ports"
 )
 
-// CreateDeposit makes a pending deposit for a linked account.
+// CreateDeposit creates a pending deposit for a linked account.
 func (a *api) CreateDeposit(ctx context.Context, r CreateDepositRequestObject) (CreateDepositResponseObject, error) {
 	in, err := newDeposit(*r.Body)
 	if err != nil {
 		return nil, err
 	}
-	response, err := a.Deposits.Create(ctx, callOf(ctx).caller, in, asked(ctx, func(v deposits.View) (idempotent.Response, error) {
-		return written(http.StatusCreated, CreatedDepositResponse{Data: CreatedDeposit{
+	response, err := a.Deposits.Create(ctx, requestOf(ctx).caller, in, keyedCall(ctx, func(v deposits.View) (idempotent.Response, error) {
+		return encodeResponse(http.StatusCreated, CreatedDepositResponse{Data: CreatedDeposit{
 			ID: id.Deposit.Of(v.ID), Reference: v.Reference, Status: DepositStatus(v.Status), DepositURL: orNil(v.CheckoutURL),
 		}})
 	}))
-	return answer(response), err
+	return encodedResponse(response), err
 }
 
-// newDeposit reads what the document cannot check.
+// newDeposit converts a request that passed the validator, and checks rules that openapi.yaml cannot express.
 //
 // Returns invalid_field or invalid_return_url.
 func newDeposit(r CreateDepositRequest) (deposits.NewDeposit, error) {
@@ -38,19 +38,19 @@ func newDeposit(r CreateDepositRequest) (deposits.NewDeposit, error) {
 	if err != nil {
 		return deposits.NewDeposit{}, err
 	}
-	if r.ReturnURL != nil && *r.ReturnURL == "" { // it is checked whenever it is sent (api.md §2)
+	if r.ReturnURL != nil && *r.ReturnURL == "" { // an empty URL is refused, not ignored (api.md §2)
 		return deposits.NewDeposit{}, deposit.ErrInvalidReturnURL.WithField("returnUrl", "must not be empty")
 	}
-	start, err := kept("contractStartAt", r.ContractStartAt)
+	start, err := storedTime("contractStartAt", r.ContractStartAt)
 	if err != nil {
 		return deposits.NewDeposit{}, err
 	}
-	end, err := kept("contractEndAt", r.ContractEndAt)
+	end, err := storedTime("contractEndAt", r.ContractEndAt)
 	if err != nil {
 		return deposits.NewDeposit{}, err
 	}
 	in := deposits.NewDeposit{
-		AccountID: parse(id.Account, r.AccountID),
+		AccountID: parseID(id.Account, r.AccountID),
 		Draft: deposit.Draft{
 			Amount: amount, ContractStartAt: start, ContractEndAt: end,
 			RentalContract: value(r.RentalContract), ReturnURL: value(r.ReturnURL), URLGeneration: value(r.DepositURLGeneration),
@@ -58,15 +58,17 @@ func newDeposit(r CreateDepositRequest) (deposits.NewDeposit, error) {
 		},
 	}
 	if r.ClientID != nil {
-		clientID := parse(id.Client, *r.ClientID)
+		clientID := parseID(id.Client, *r.ClientID)
 		in.ClientID = &clientID
 	}
 	return in, nil
 }
 
-// kept cuts a time to what the database keeps, so that it does not change between two answers. Go's zero time means
-// "none" to us, and nobody rents in the year 1.
-func kept(field string, t Timestamp) (time.Time, error) {
+// storedTime truncates a time to microseconds, the precision of the database, so that every response shows the same time.
+// The zero time means "no time" in the code, so the year 1 is refused.
+//
+// Returns invalid_field.
+func storedTime(field string, t Timestamp) (time.Time, error) {
 	cut := t.Truncate(time.Microsecond)
 	if !cut.After(time.Time{}) {
 		return cut, fault.ErrInvalidField.WithField(field, "lies too far in the past")
@@ -74,7 +76,9 @@ func kept(field string, t Timestamp) (time.Time, error) {
 	return cut, nil
 }
 
-// cents reads an amount exactly.
+// cents converts an amount without rounding.
+//
+// Returns invalid_field.
 func cents(e Euros) (money.Cents, error) {
 	amount, err := e.Cents()
 	switch {
@@ -86,17 +90,17 @@ func cents(e Euros) (money.Cents, error) {
 	return amount, nil
 }
 
-// ListDeposits lists what the caller may read.
+// ListDeposits lists the deposits that the caller may read.
 func (a *api) ListDeposits(ctx context.Context, r ListDepositsRequestObject) (ListDepositsResponseObject, error) {
 	page, err := depositList.page(r.Params.Limit, r.Params.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	who := callOf(ctx)
+	req := requestOf(ctx)
 	f := ports.DepositFilter{
-		PartnerID: who.caller.Partner.ID, AccountID: filter(id.Account, r.Params.AccountID), ClientID: filter(id.Client, r.Params.ClientID),
+		PartnerID: req.caller.Partner.ID, AccountID: optionalID(id.Account, r.Params.AccountID), ClientID: optionalID(id.Client, r.Params.ClientID),
 		ExternalID: value(r.Params.ExternalID), RentalContract: value(r.Params.RentalContract),
-		Created: span(r.Params.CreatedFrom, r.Params.CreatedTo),
+		Created: timeSpan(r.Params.CreatedFrom, r.Params.CreatedTo),
 	}
 	for _, s := range r.Params.Status {
 		f.Statuses = append(f.Statuses, deposit.Status(s))
@@ -110,32 +114,32 @@ func (a *api) ListDeposits(ctx context.Context, r ListDepositsRequestObject) (Li
 		body.Data = append(body.Data, depositOf(v))
 	}
 	var out ListDeposits200JSONResponse
-	body.Pagination, out.Headers.Link = a.following(depositList, found.Next, who)
+	body.Pagination, out.Headers.Link = a.nextPage(depositList, found.Next, req)
 	out.Body = body
 	return out, nil
 }
 
-// GetDeposit gives a deposit as it is now.
+// GetDeposit returns the current state of a deposit.
 func (a *api) GetDeposit(ctx context.Context, r GetDepositRequestObject) (GetDepositResponseObject, error) {
-	found, err := a.Deposits.Get(ctx, callOf(ctx).caller.Partner.ID, parse(id.Deposit, r.DepositID))
+	found, err := a.Deposits.Get(ctx, requestOf(ctx).caller.Partner.ID, parseID(id.Deposit, r.DepositID))
 	if err != nil {
 		return nil, err
 	}
 	return GetDeposit200JSONResponse{Data: depositOf(found)}, nil
 }
 
-// CancelDeposit voids a deposit that is not secured.
+// CancelDeposit cancels a deposit that is not secured.
 func (a *api) CancelDeposit(ctx context.Context, r CancelDepositRequestObject) (CancelDepositResponseObject, error) {
 	body := value(r.Body)
-	in := deposits.Cancellation{DepositID: parse(id.Deposit, r.DepositID), Reason: value(body.Reason), Comment: value(body.Comment)}
-	response, err := a.Deposits.Cancel(ctx, callOf(ctx).caller, in, asked(ctx, writtenDeposit))
-	return answer(response), err
+	in := deposits.Cancellation{DepositID: parseID(id.Deposit, r.DepositID), Reason: value(body.Reason), Comment: value(body.Comment)}
+	response, err := a.Deposits.Cancel(ctx, requestOf(ctx).caller, in, keyedCall(ctx, encodeDeposit))
+	return encodedResponse(response), err
 }
 
-// CaptureDeposit collects an active deposit.
+// CaptureDeposit captures an active deposit; the charge follows later (docs/glossary.md, "capture").
 func (a *api) CaptureDeposit(ctx context.Context, r CaptureDepositRequestObject) (CaptureDepositResponseObject, error) {
 	body := value(r.Body)
-	in := deposits.Claim{DepositID: parse(id.Deposit, r.DepositID), Reason: value(body.Reason), Description: value(body.Description)}
+	in := deposits.Claim{DepositID: parseID(id.Deposit, r.DepositID), Reason: value(body.Reason), Description: value(body.Description)}
 	if body.Amount != nil {
 		amount, err := cents(*body.Amount)
 		if err != nil {
@@ -143,13 +147,13 @@ func (a *api) CaptureDeposit(ctx context.Context, r CaptureDepositRequestObject)
 		}
 		in.Amount = &amount
 	}
-	response, err := a.Deposits.Capture(ctx, callOf(ctx).caller, in, asked(ctx, writtenDeposit))
-	return answer(response), err
+	response, err := a.Deposits.Capture(ctx, requestOf(ctx).caller, in, keyedCall(ctx, encodeDeposit))
+	return encodedResponse(response), err
 }
 
-// SimulateDeposit makes happen what a tenant would do.
+// SimulateDeposit performs the action of a tenant at checkout, outside production.
 func (a *api) SimulateDeposit(ctx context.Context, r SimulateDepositRequestObject) (SimulateDepositResponseObject, error) {
-	partnerID, depositID := callOf(ctx).caller.Partner.ID, parse(id.Deposit, r.DepositID)
+	partnerID, depositID := requestOf(ctx).caller.Partner.ID, parseID(id.Deposit, r.DepositID)
 	if _, err := a.Simulate.Simulate(ctx, partnerID, depositID, checkout.Simulation(r.Body.Outcome)); err != nil {
 		return nil, err
 	}
@@ -160,8 +164,8 @@ func (a *api) SimulateDeposit(ctx context.Context, r SimulateDepositRequestObjec
 	return SimulateDeposit200JSONResponse{Data: depositOf(found)}, nil
 }
 
-func writtenDeposit(v deposits.View) (idempotent.Response, error) {
-	return written(http.StatusOK, DepositResponse{Data: depositOf(v)})
+func encodeDeposit(v deposits.View) (idempotent.Response, error) {
+	return encodeResponse(http.StatusOK, DepositResponse{Data: depositOf(v)})
 }
 
 func depositOf(v deposits.View) Deposit {

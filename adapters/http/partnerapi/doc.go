@@ -1,7 +1,9 @@
-// Package partnerapi is the partner API over HTTP. The contract is openapi.yaml: types, routing and decoding are
-// generated from it (api.gen.go), requests are checked against it (validator.go), answers in tests too (contracttest),
-// and /openapi.json and /docs show it. A handler decodes nothing itself: it gets what the document promises, calls one
-// use case and maps the result. Errors are returned as they are; adapters/http/problem answers them.
+// Package partnerapi serves the partner API over HTTP. openapi.yaml is the contract: types, decoding and routing code are
+// generated from it (api.gen.go), requests are checked against it (validator.go), tests check responses against it
+// (contracttest), and /openapi.json and /docs show it.
+//
+// routes.go has the route table and the order of checks; checks.go has the API key, rate limit and idempotency key. A
+// handler receives a checked request, calls a use case and converts the result. Errors go to adapters/http/problem.
 package partnerapi
 
 //go:generate oapi-codegen -config oapi-codegen.yaml openapi.yaml

@@ -13,13 +13,13 @@ import (
 //go:embed openapi.yaml
 var documentYAML []byte
 
-// Document is openapi.yaml, parsed once and shared: it is not to be changed.
+// Document returns openapi.yaml, parsed once and shared. Callers must not change the document.
 var Document = sync.OnceValues(LoadDocument)
 
-// LoadDocument parses openapi.yaml into a copy of the caller's own. That takes a tenth of a second.
+// LoadDocument parses openapi.yaml into a new copy, which takes a tenth of a second.
 func LoadDocument() (*openapi3.T, error) {
 	loader := openapi3.NewLoader()
-	loader.IncludeOrigin = true // lines tell the order of fields, which maps forget
+	loader.IncludeOrigin = true // line numbers give the order of fields, which maps lose
 	doc, err := loader.LoadFromData(documentYAML)
 	if err != nil {
 		return nil, fmt.Errorf("openapi.yaml: %w", err)
@@ -30,7 +30,7 @@ func LoadDocument() (*openapi3.T, error) {
 	return doc, nil
 }
 
-// DocumentJSON renders the document as it is served: as JSON, with baseURL as its only server.
+// DocumentJSON renders doc as JSON with baseURL as the only server.
 func DocumentJSON(doc *openapi3.T, baseURL string) ([]byte, error) {
 	served := *doc
 	served.Servers = openapi3.Servers{{URL: baseURL, Description: doc.Servers[0].Description}}

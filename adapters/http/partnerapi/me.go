@@ -6,13 +6,13 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// GetMe shows the caller to itself.
+// GetMe returns the calling partner, the API key in use and the rate limits.
 func (a *api) GetMe(ctx context.Context, _ GetMeRequestObject) (GetMeResponseObject, error) {
-	who := callOf(ctx).caller
-	limits := a.Partners.LimitsOf(who.Partner)
+	caller := requestOf(ctx).caller
+	limits := a.Partners.LimitsOf(caller.Partner)
 	return GetMe200JSONResponse{Data: Me{
-		PartnerID: id.Partner.Of(who.Partner.ID), Slug: who.Partner.Slug, Name: who.Partner.Name,
-		Environment: string(a.Environment), KeyID: id.APIKey.Of(who.Key.ID),
+		PartnerID: id.Partner.Of(caller.Partner.ID), Slug: caller.Partner.Slug, Name: caller.Partner.Name,
+		Environment: string(a.Environment), KeyID: id.APIKey.Of(caller.Key.ID),
 		Limits: MeLimits{RequestsPerMinute: limits.PerMinute, WritesPerMinute: limits.WritesPerMinute},
 	}}, nil
 }

@@ -13,7 +13,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// list names a list; a cursor of one list is none of another.
+// list identifies a list of the API. The cursor of a list is invalid for every other list.
 type list byte
 
 const (
@@ -31,18 +31,18 @@ const (
 
 var cursorEncoding = base64.RawURLEncoding.Strict()
 
-// cursor writes the place after which the next page begins: list, Unix microseconds, id, and a check that catches what
-// no list gave out. It is a place in the caller's own list and opens nothing, so it needs no key.
+// cursor encodes the last item of a page: list, Unix microseconds, id, and the first bytes of their SHA-256, which catch
+// altered cursors. A cursor grants no access (every list shows the caller's own rows), so the hash needs no key.
 func (l list) cursor(c ports.Cursor) string {
 	b := make([]byte, 0, cursorBody+cursorCheck)
 	b = append(b, byte(l))
-	b = binary.BigEndian.AppendUint64(b, uint64(c.At.UnixMicro())) // read back as it was
+	b = binary.BigEndian.AppendUint64(b, uint64(c.At.UnixMicro()))
 	b = append(b, c.ID[:]...)
 	sum := sha256.Sum256(b)
 	return cursorEncoding.EncodeToString(append(b, sum[:cursorCheck]...))
 }
 
-// page reads limit and cursor of a request; the validator has seen to limit.
+// page reads limit and cursor of a request. The validator has already bounded the limit.
 //
 // Returns invalid_cursor.
 func (l list) page(limit *Limit, cursor *Cursor) (ports.Page, error) {
@@ -61,71 +61,22 @@ func (l list) page(limit *Limit, cursor *Cursor) (ports.Page, error) {
 	if !bytes.Equal(sum[:cursorCheck], b[cursorBody:]) {
 		return p, fault.ErrBadCursor
 	}
-	p.Cursor.At = time.UnixMicro(int64(binary.BigEndian.Uint64(b[1:]))).UTC() // as it was written
+	p.Cursor.At = time.UnixMicro(int64(binary.BigEndian.Uint64(b[1:]))).UTC()
 	copy(p.Cursor.ID[:], b[9:])
 	return p, nil
 }
 
-// following tells how the list goes on, in the body and as the Link header.
-func (a *api) following(l list, next ports.Cursor, of *call) (Pagination, *string) {
+// nextPage returns the pagination of the response body and the Link header; no link on the last page.
+func (a *api) nextPage(l list, next ports.Cursor, req *request) (Pagination, *string) {
 	if next.IsZero() {
 		return Pagination{}, nil
 	}
 	cursor := l.cursor(next)
-	query, err := url.ParseQuery(of.query)
-	if err != nil { // the validator has parsed it
+	query, err := url.ParseQuery(req.query)
+	if err != nil { // cannot happen: the validator has parsed the same query
 		query = url.Values{}
 	}
 	query.Set("cursor", cursor)
-	link := "<" + a.BaseURL + of.path + "?" + query.Encode() + `>; rel="next"`
+	link := "<" + a.BaseURL + req.path + "?" + query.Encode() + `>; rel="next"`
 	return Pagination{HasMore: true, NextCursor: &cursor}, &link
-}
-
-// nobody is an id that nothing has.
-var nobody = id.ID{15: 1}
-
-// parse reads an id of a path or a body. What cannot be one of ours is unknown, like an id that nothing has.
-func parse(p id.Prefix, s string) id.ID {
-	if parsed, ok := p.Parse(s); ok {
-		return parsed
-	}
-	return nobody
-}
-
-// filter reads an id to filter by; zero where none was sent.
-func filter(p id.Prefix, s *string) id.ID {
-	if s == nil {
-		return id.ID{}
-	}
-	return parse(p, *s)
-}
-
-// span reads the two ends of a time filter.
-func span(from, to *Timestamp) (s ports.Span) {
-	if from != nil {
-		s.From = from.Time
-	}
-	if to != nil {
-		s.To = to.Time
-		if s.To.IsZero() { // the year 1 is a bound too, not an open end
-			s.To = s.To.Add(time.Microsecond)
-		}
-	}
-	return s
-}
-
-// value gives what a pointer points to, or the zero value.
-func value[T any](p *T) (v T) {
-	if p != nil {
-		v = *p
-	}
-	return v
-}
-
-// orNil gives a pointer to a text, nil where it is empty.
-func orNil[T ~string](s T) *T {
-	if s == "" {
-		return nil
-	}
-	return &s
 }

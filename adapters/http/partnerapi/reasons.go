@@ -11,7 +11,7 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// fieldFault words what is wrong with a field of body: `events[1]: must be one of …`.
+// fieldFault turns a schema error into a fault: `events[1]: must be one of …`.
 func fieldFault(e *openapi3.SchemaError, body any) error {
 	field := fieldPath(e.JSONPointer(), body)
 	if e.SchemaField == "required" {
@@ -20,7 +20,7 @@ func fieldFault(e *openapi3.SchemaError, body any) error {
 	return fault.ErrInvalidField.WithField(field, "%s", reason(e))
 }
 
-// fieldPath tells indexes from keys, which a JSON pointer does not, by following it through body.
+// fieldPath follows a JSON pointer through body. A pointer alone does not tell a list index from the name "1".
 func fieldPath(pointer []string, body any) string {
 	if len(pointer) == 0 {
 		return "body"
@@ -41,7 +41,7 @@ func fieldPath(pointer []string, body any) string {
 	return path.String()
 }
 
-// reason words a schema error for the caller. Nothing of the value, and nothing of kin-openapi's text, is in it.
+// reason describes a schema error to the caller. The description has no part of the value and no text of kin-openapi.
 func reason(e *openapi3.SchemaError) string {
 	s := e.Schema
 	switch e.SchemaField {

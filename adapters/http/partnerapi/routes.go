@@ -1,13 +1,95 @@
 package partnerapi
 
 import (
+	"context"
+	"strings"
+
 	"github.com/gofiber/fiber/v2"
 
 	"partnerdeposits/adapters/http/middleware/jsonbody"
+	"partnerdeposits/app/checkout"
+	"partnerdeposits/app/clients"
+	"partnerdeposits/app/deposits"
+	"partnerdeposits/app/idempotent"
+	"partnerdeposits/app/partners"
+	"partnerdeposits/app/webhooks"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/ports"
 )
 
-// route is one line of the table. A keyed route takes an Idempotency-Key.
+// Prefix begins every path of this API. Its last part is the version.
+const Prefix = "/api/partner/v1"
+
+// Deps are the dependencies of the API.
+type Deps struct {
+	Partners *partners.Service
+	Clients  *clients.Service
+	Deposits *deposits.Service
+	Webhooks *webhooks.Service
+	Simulate Simulator // nil in production, which has no route for it
+	Keys     *idempotent.Keys
+	Limiter  ports.Limiter
+	Clock    ports.Clock
+
+	Environment partner.Environment
+	// BaseURL is API_BASE_URL. Links to further pages begin with it.
+	BaseURL string
+	// OnRateLimited counts refused requests; nil counts nothing.
+	OnRateLimited func()
+}
+
+// Simulator performs on a deposit the action that a tenant would take at checkout.
+type Simulator interface {
+	Simulate(ctx context.Context, partnerID, depositID id.ID, outcome checkout.Simulation) (*deposit.Deposit, error)
+}
+
+// api implements the operations of openapi.yaml. Each method stands in the file of its resource.
+type api struct {
+	Deps
+	validator *Validator
+}
+
+var _ StrictServerInterface = (*api)(nil)
+
+// Mount adds the API to router. The router already runs the middleware of adapters/http/server.go.
+func Mount(router fiber.Router, d Deps) error {
+	doc, err := Document()
+	if err != nil {
+		return err
+	}
+	validator, err := NewValidator(doc)
+	if err != nil {
+		return err
+	}
+	if d.OnRateLimited == nil {
+		d.OnRateLimited = func() {}
+	}
+	d.BaseURL = strings.TrimRight(d.BaseURL, "/")
+	a := &api{Deps: d, validator: validator}
+	router.Use(Prefix, a.authenticate, a.limitRate) // also for paths without a route
+	for _, r := range a.routes() {
+		chain := a.chain(r)
+		if r.method == fiber.MethodGet {
+			router.Add(fiber.MethodHead, r.path, chain...)
+		}
+		router.Add(r.method, r.path, chain...)
+	}
+	return nil
+}
+
+// chain returns the handlers of a route behind authenticate and limitRate, in the order of checks that the contract
+// fixes (api.md §1, "Codes"). The use case makes the remaining checks: link, ceiling, dates, client.
+func (a *api) chain(r route) []fiber.Handler {
+	handlers := []fiber.Handler{jsonbody.Read}
+	if r.keyed {
+		handlers = append(handlers, a.checkIdempotencyKey)
+	}
+	return append(handlers, a.validator.Check(r.method, r.path), r.handle)
+}
+
+// route is a line of the route table. A keyed route accepts an Idempotency-Key.
 type route struct {
 	method string
 	path   string
@@ -15,7 +97,7 @@ type route struct {
 	handle fiber.Handler
 }
 
-// routes is the whole API, to be read aloud. docs/guides/adding-a-route.md tells how a line is added.
+// routes lists every route of the API. docs/guides/adding-a-route.md explains how to add a line.
 func (a *api) routes() []route {
 	const (
 		get, post, patch, del = fiber.MethodGet, fiber.MethodPost, fiber.MethodPatch, fiber.MethodDelete
@@ -53,14 +135,4 @@ func (a *api) routes() []route {
 		table = append(table, route{post, Prefix + "/test/deposits/:depositId/simulate", plain, h.SimulateDeposit})
 	}
 	return table
-}
-
-// chain is the order of checks of api.md §1, behind key and rate limit: JSON, idempotency, field shapes. What follows
-// (link, ceiling, dates, client) is up to the use case.
-func (a *api) chain(r route) []fiber.Handler {
-	handlers := []fiber.Handler{jsonbody.Read}
-	if r.keyed {
-		handlers = append(handlers, a.idempotencyKey)
-	}
-	return append(handlers, a.validator.Check(r.method, r.path), r.handle)
 }

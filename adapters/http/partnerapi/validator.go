@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/gofiber/fiber/v2"
@@ -14,21 +16,21 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// Validator holds requests to the document: which fields are required, their types, enums, lengths and formats.
-// What takes a rule of the domain to tell (amounts, date ranges, URLs, cursors) is left to the use cases.
+// Validator checks requests against openapi.yaml: required fields, types, enums, lengths and formats. Rules of the domain
+// (amounts, date ranges, URLs, cursors) are checked by the use cases.
 type Validator struct {
 	operations map[string]*operation // by "METHOD /fiber/:path"
 }
 
-// operation is what of an operation a request is held to.
+// operation holds the parts of an operation that a request is checked against.
 type operation struct {
 	pathParams   []string
 	queryParams  []queryParam
-	body         *openapi3.Schema // nil: the operation takes none
+	body         *openapi3.Schema // nil: the operation has no body
 	bodyRequired bool
 }
 
-// schemaOptions read date-time as ParseTimestamp does; other formats are the domain's.
+// schemaOptions check date-time with ParseTimestamp. Other formats are checked by the use cases.
 var schemaOptions = []openapi3.SchemaValidationOption{
 	openapi3.VisitAsRequest(),
 	openapi3.WithStringFormatValidators(map[string]openapi3.StringFormatValidator{
@@ -80,8 +82,8 @@ func fiberPath(path string) string {
 	return strings.NewReplacer("{", ":", "}", "").Replace(path)
 }
 
-// Check gives the check of one operation, named by its method and fiber path. It panics for one that is not in the
-// document: the generated code and the document have come apart.
+// Check returns the check of the operation with this method and fiber path. Check panics, at start, for an operation
+// that openapi.yaml lacks: the route table and the contract disagree.
 //
 // The check returns route_not_found, invalid_json, missing_field or invalid_field.
 func (v *Validator) Check(method, path string) fiber.Handler {
@@ -123,7 +125,7 @@ func (op *operation) check(c *fiber.Ctx) error {
 	if err := op.body.VisitJSON(body, schemaOptions...); err != nil {
 		return op.explain(body)
 	}
-	// The generated handler binds exactly these values, so what is used is what was checked.
+	// The generated handler binds these values and does not read the body again: handlers use only checked values.
 	c.Locals(validatedBodyLocalsKey, body)
 	return nil
 }
@@ -155,8 +157,8 @@ func clampNumbers(value any) any {
 	return value
 }
 
-// explain looks at all that is wrong with body, so that the answer is the same whichever comes first: what is missing,
-// in the order of the document, then what is wrong, by name.
+// explain collects every error of body, so that equal bodies always get the same message: the first missing field in the
+// order of openapi.yaml, otherwise the first wrong field by name.
 func (op *operation) explain(body map[string]any) error {
 	err := op.body.VisitJSON(body, append([]openapi3.SchemaValidationOption{openapi3.MultiErrors()}, schemaOptions...)...)
 	all := schemaErrors(err)
@@ -180,9 +182,81 @@ func schemaErrors(err error) []*openapi3.SchemaError {
 		}
 		return out
 	}
-	var one *openapi3.SchemaError
-	if errors.As(err, &one) {
-		return []*openapi3.SchemaError{one}
+	var single *openapi3.SchemaError
+	if errors.As(err, &single) {
+		return []*openapi3.SchemaError{single}
 	}
 	return nil
+}
+
+// queryParam is the check of a query parameter. openapi.yaml has strings, integers and lists with commas.
+type queryParam struct {
+	name     string
+	required bool
+	schema   *openapi3.Schema
+}
+
+func newQueryParam(p *openapi3.Parameter) queryParam {
+	return queryParam{name: p.Name, required: p.Required, schema: p.Schema.Value}
+}
+
+func (op *operation) checkQuery(raw string) error {
+	if len(op.queryParams) == 0 {
+		return nil
+	}
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return fault.ErrInvalidField.WithField("query", "is not a well-formed query string")
+	}
+	for i := range op.queryParams {
+		if err := op.queryParams[i].check(values[op.queryParams[i].name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *queryParam) check(given []string) error {
+	switch len(given) {
+	case 0:
+		if p.required {
+			return fault.ErrMissingField.WithField(p.name, "is required")
+		}
+		return nil
+	case 1:
+	default:
+		return fault.ErrInvalidField.WithField(p.name, "must be given once")
+	}
+	text := given[0]
+	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+		return fault.ErrInvalidField.WithField(p.name, "must be UTF-8 text without the NUL character")
+	}
+	value, ok := p.decode(text)
+	if !ok {
+		return fault.ErrInvalidField.WithField(p.name, "%s", describeType(p.schema))
+	}
+	if err := p.schema.VisitJSON(value, schemaOptions...); err != nil {
+		all := schemaErrors(err)
+		if len(all) == 0 {
+			return fault.ErrInvalidField.WithField(p.name, "is invalid").Because(err)
+		}
+		return fault.ErrInvalidField.WithField(p.name, "%s", reason(all[0]))
+	}
+	return nil
+}
+
+func (p *queryParam) decode(text string) (any, bool) {
+	switch {
+	case p.schema.Type.Is(openapi3.TypeInteger):
+		n, err := strconv.ParseInt(text, 10, 32)
+		return float64(n), err == nil
+	case p.schema.Type.Is(openapi3.TypeArray):
+		var items []any
+		for item := range strings.SplitSeq(text, ",") {
+			items = append(items, item)
+		}
+		return items, true
+	default:
+		return text, true
+	}
 }

@@ -7,22 +7,24 @@ import (
 	"strings"
 	"time"
 
+	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
+	"partnerdeposits/ports"
 )
 
-// Euros is an amount as the API writes it: a JSON number of euros, kept as the caller wrote it so that it is never
-// rounded on the way in (api.md §1, "Money"). The zero value is no amount.
+// Euros is a JSON number of euros, such as 70.5. The literal stays as the caller wrote it, so no amount is rounded on the
+// way in (api.md §1, "Money"). The zero value is no amount.
 type Euros struct{ literal string }
 
-// EurosOf gives the shortest literal of c: 70, 70.5, 2500.01.
+// EurosOf returns the shortest literal of c: 70, 70.5, 2500.01.
 func EurosOf(c money.Cents) Euros { return Euros{literal: string(c.AppendEuros(nil))} }
 
-// Cents reads the amount exactly.
+// Cents converts the literal without rounding.
 //
 // Returns money.ErrNotNumber or money.ErrFractionCents.
 func (e Euros) Cents() (money.Cents, error) { return money.ParseEuros(e.literal) }
 
-// String is the literal.
+// String returns the literal.
 func (e Euros) String() string { return e.literal }
 
 // UnmarshalJSON keeps the literal of a JSON number.
@@ -42,10 +44,10 @@ func (e Euros) MarshalJSON() ([]byte, error) {
 	return []byte(e.literal), nil
 }
 
-// timestampLayout is how every time goes out: milliseconds and Z (api.md §1).
+// timestampLayout is the form of every time in a response: milliseconds and Z (api.md §1).
 const timestampLayout = "2006-01-02T15:04:05.000Z"
 
-// Timestamp is a time on the wire: RFC 3339 in UTC.
+// Timestamp is a time in a request or response: RFC 3339 in UTC.
 type Timestamp struct{ time.Time }
 
 // TimestampOf wraps t.
@@ -61,7 +63,7 @@ func TimestampOrNil(t time.Time) *Timestamp {
 
 var errNotUTC = errors.New("timestamp: not RFC 3339 in UTC")
 
-// ParseTimestamp accepts RFC 3339 with the offset Z or +00:00 and nothing else.
+// ParseTimestamp accepts RFC 3339 with the offset Z or +00:00, and no other offset.
 func ParseTimestamp(s string) (Timestamp, error) {
 	if !looksUTC(s) {
 		return Timestamp{}, errNotUTC
@@ -73,7 +75,7 @@ func ParseTimestamp(s string) (Timestamp, error) {
 	return Timestamp{t.UTC()}, nil
 }
 
-// looksUTC is stricter than package time, which takes hours of one digit and a comma before the fraction.
+// looksUTC refuses forms that package time accepts: hours of a single digit and a comma before the fraction.
 func looksUTC(s string) bool {
 	const shape = "0000-00-00T00:00:00"
 	if len(s) <= len(shape) {
@@ -126,4 +128,53 @@ func (t Timestamp) MarshalJSON() ([]byte, error) {
 // MarshalText writes milliseconds and Z.
 func (t Timestamp) MarshalText() ([]byte, error) {
 	return t.UTC().AppendFormat(nil, timestampLayout), nil
+}
+
+// unknownID is the id of no row.
+var unknownID = id.ID{15: 1}
+
+// parseID reads an id of a path or a body. A text that is no id becomes unknownID, so it is answered with "not found".
+func parseID(p id.Prefix, s string) id.ID {
+	if parsed, ok := p.Parse(s); ok {
+		return parsed
+	}
+	return unknownID
+}
+
+// optionalID reads an id to filter by; the zero id when none was sent.
+func optionalID(p id.Prefix, s *string) id.ID {
+	if s == nil {
+		return id.ID{}
+	}
+	return parseID(p, *s)
+}
+
+// timeSpan reads the two ends of a time filter.
+func timeSpan(from, to *Timestamp) (s ports.Span) {
+	if from != nil {
+		s.From = from.Time
+	}
+	if to != nil {
+		s.To = to.Time
+		if s.To.IsZero() { // the zero time means an open end, which was not asked for
+			s.To = s.To.Add(time.Microsecond)
+		}
+	}
+	return s
+}
+
+// value returns *p, or the zero value for nil.
+func value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+// orNil returns a pointer to s; nil for an empty text.
+func orNil[T ~string](s T) *T {
+	if s == "" {
+		return nil
+	}
+	return &s
 }

@@ -10,16 +10,16 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// CreateWebhook registers an endpoint.
+// CreateWebhook creates a subscription and returns its signing secret.
 func (a *api) CreateWebhook(ctx context.Context, r CreateWebhookRequestObject) (CreateWebhookResponseObject, error) {
-	in := webhooks.NewSubscription{URL: r.Body.URL, Events: texts(r.Body.Events)}
-	response, err := a.Webhooks.Create(ctx, callOf(ctx).caller, in, asked(ctx, func(w webhooks.WithSecret) (idempotent.Response, error) {
-		return written(http.StatusCreated, CreatedWebhookResponse{Data: CreatedWebhook{
+	in := webhooks.NewSubscription{URL: r.Body.URL, Events: eventTexts(r.Body.Events)}
+	response, err := a.Webhooks.Create(ctx, requestOf(ctx).caller, in, keyedCall(ctx, func(w webhooks.WithSecret) (idempotent.Response, error) {
+		return encodeResponse(http.StatusCreated, CreatedWebhookResponse{Data: CreatedWebhook{
 			ID: id.Subscription.Of(w.ID), URL: w.URL, Events: eventsOf(w.Events), Enabled: w.Enabled,
 			CreatedAt: TimestampOf(w.CreatedAt), Secret: w.Secret.Reveal(),
 		}})
 	}))
-	return answer(response), err
+	return encodedResponse(response), err
 }
 
 // ListWebhooks lists the caller's subscriptions.
@@ -28,8 +28,8 @@ func (a *api) ListWebhooks(ctx context.Context, r ListWebhooksRequestObject) (Li
 	if err != nil {
 		return nil, err
 	}
-	who := callOf(ctx)
-	found, err := a.Webhooks.List(ctx, who.caller.Partner.ID, page)
+	req := requestOf(ctx)
+	found, err := a.Webhooks.List(ctx, req.caller.Partner.ID, page)
 	if err != nil {
 		return nil, err
 	}
@@ -38,33 +38,33 @@ func (a *api) ListWebhooks(ctx context.Context, r ListWebhooksRequestObject) (Li
 		body.Data = append(body.Data, webhookOf(s))
 	}
 	var out ListWebhooks200JSONResponse
-	body.Pagination, out.Headers.Link = a.following(webhookList, found.Next, who)
+	body.Pagination, out.Headers.Link = a.nextPage(webhookList, found.Next, req)
 	out.Body = body
 	return out, nil
 }
 
-// GetWebhook gives one of them.
+// GetWebhook returns a subscription.
 func (a *api) GetWebhook(ctx context.Context, r GetWebhookRequestObject) (GetWebhookResponseObject, error) {
-	found, err := a.Webhooks.Get(ctx, callOf(ctx).caller.Partner.ID, parse(id.Subscription, r.WebhookID))
+	found, err := a.Webhooks.Get(ctx, requestOf(ctx).caller.Partner.ID, parseID(id.Subscription, r.WebhookID))
 	if err != nil {
 		return nil, err
 	}
 	return GetWebhook200JSONResponse{Data: webhookOf(found)}, nil
 }
 
-// UpdateWebhook changes what was sent and leaves the rest.
+// UpdateWebhook changes the fields that the request has and keeps all others.
 func (a *api) UpdateWebhook(ctx context.Context, r UpdateWebhookRequestObject) (UpdateWebhookResponseObject, error) {
-	want := webhooks.Changes{URL: r.Body.URL, Events: texts(r.Body.Events), Enabled: r.Body.Enabled}
-	changed, err := a.Webhooks.Update(ctx, callOf(ctx).caller, parse(id.Subscription, r.WebhookID), want)
+	want := webhooks.Changes{URL: r.Body.URL, Events: eventTexts(r.Body.Events), Enabled: r.Body.Enabled}
+	changed, err := a.Webhooks.Update(ctx, requestOf(ctx).caller, parseID(id.Subscription, r.WebhookID), want)
 	if err != nil {
 		return nil, err
 	}
 	return UpdateWebhook200JSONResponse{Data: webhookOf(changed)}, nil
 }
 
-// DeleteWebhook ends a subscription.
+// DeleteWebhook deletes a subscription.
 func (a *api) DeleteWebhook(ctx context.Context, r DeleteWebhookRequestObject) (DeleteWebhookResponseObject, error) {
-	if err := a.Webhooks.Delete(ctx, callOf(ctx).caller, parse(id.Subscription, r.WebhookID)); err != nil {
+	if err := a.Webhooks.Delete(ctx, requestOf(ctx).caller, parseID(id.Subscription, r.WebhookID)); err != nil {
 		return nil, err
 	}
 	return DeleteWebhook204Response{}, nil
@@ -72,7 +72,7 @@ func (a *api) DeleteWebhook(ctx context.Context, r DeleteWebhookRequestObject) (
 
 // RotateWebhookSecret issues a new signing secret.
 func (a *api) RotateWebhookSecret(ctx context.Context, r RotateWebhookSecretRequestObject) (RotateWebhookSecretResponseObject, error) {
-	rotated, err := a.Webhooks.RotateSecret(ctx, callOf(ctx).caller, parse(id.Subscription, r.WebhookID))
+	rotated, err := a.Webhooks.RotateSecret(ctx, requestOf(ctx).caller, parseID(id.Subscription, r.WebhookID))
 	if err != nil {
 		return nil, err
 	}
@@ -81,17 +81,17 @@ func (a *api) RotateWebhookSecret(ctx context.Context, r RotateWebhookSecretRequ
 	}}, nil
 }
 
-// TestWebhook sends a synthetic delivery and gives what became of it.
+// TestWebhook sends a test delivery and returns its result.
 func (a *api) TestWebhook(ctx context.Context, r TestWebhookRequestObject) (TestWebhookResponseObject, error) {
-	sent, err := a.Webhooks.Test(ctx, callOf(ctx).caller, parse(id.Subscription, r.WebhookID))
+	sent, err := a.Webhooks.Test(ctx, requestOf(ctx).caller, parseID(id.Subscription, r.WebhookID))
 	if err != nil {
 		return nil, err
 	}
 	return TestWebhook200JSONResponse{Data: deliveryOf(sent)}, nil
 }
 
-// texts gives event names as texts; nil stays nil, which means "not sent".
-func texts(names []EventName) []string {
+// eventTexts converts event names. nil stays nil, which means "not sent".
+func eventTexts(names []EventName) []string {
 	if names == nil {
 		return nil
 	}

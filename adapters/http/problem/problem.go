@@ -1,8 +1,8 @@
-// Package problem is the one place that turns an error into an answer: the envelope of the partner API
-// {"error":{"code","message","requestId"}} or, on pages for people, an error page.
+// Package problem alone turns errors into HTTP responses: the envelope {"error":{"code","message","requestId"}} of the
+// partner API, or an error page for people.
 //
-// What a caller reads was written by us, in a fault. The text of any other error, fiber's included, stays in the log:
-// fiber and fasthttp quote the raw request in theirs, API key and all.
+// A caller reads only messages of faults (package core/fault). The text of any other error stays in the log: fiber and
+// fasthttp quote the raw request in their errors, API key included.
 package problem
 
 import (
@@ -15,11 +15,13 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/google/uuid"
 
 	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
 )
 
-// statuses is the one table from kinds of fault to HTTP statuses.
+// statuses maps every kind of fault to its HTTP status.
 var statuses = map[fault.Kind]int{
 	fault.Invalid:          http.StatusBadRequest,
 	fault.Unauthenticated:  http.StatusUnauthorized,
@@ -36,7 +38,7 @@ var statuses = map[fault.Kind]int{
 	fault.Internal:         http.StatusInternalServerError,
 }
 
-// Status gives the HTTP status that a kind is answered with; 500 for a kind that is not in the table.
+// Status returns the HTTP status of a kind of fault; 500 for an unknown kind.
 func Status(k fault.Kind) int {
 	if s, ok := statuses[k]; ok {
 		return s
@@ -44,13 +46,13 @@ func Status(k fault.Kind) int {
 	return http.StatusInternalServerError
 }
 
-// ErrMalformed answers what could not be read as an HTTP request.
+// ErrMalformed answers bytes that could not be read as an HTTP request.
 var ErrMalformed = fault.ErrInvalidField.WithField("request", "could not be read as HTTP/1.1")
 
 // ErrSlowRequest answers a request that did not arrive in full within the read timeout.
 var ErrSlowRequest = fault.ErrInvalidField.WithField("request", "did not arrive in full in time")
 
-// frameworkFaults maps the errors that fiber makes itself. Any other of them below 500 is ErrMalformed.
+// frameworkFaults maps the statuses of fiber's own errors. Any other status below 500 becomes ErrMalformed.
 var frameworkFaults = map[int]*fault.Error{
 	http.StatusNotFound:                    fault.ErrRoute,
 	http.StatusMethodNotAllowed:            fault.ErrMethod,
@@ -60,11 +62,11 @@ var frameworkFaults = map[int]*fault.Error{
 	http.StatusUnsupportedMediaType:        fault.ErrMediaType,
 	http.StatusUnprocessableEntity:         fault.ErrMediaType,
 	http.StatusServiceUnavailable:          fault.ErrUnavailable,
-	http.StatusBadGateway:                  ErrMalformed, // fiber's name for a connection that broke while being read
+	http.StatusBadGateway:                  ErrMalformed, // fiber's status for a connection that broke during the read
 }
 
-// Of finds what may be said about err: its fault; a deadline that passed is ErrUnavailable; what fiber made is
-// translated; the rest is ErrInternal.
+// Of returns the fault to answer err with: the fault inside err; ErrUnavailable for an ended context; frameworkFaults
+// for an error of fiber; ErrInternal for any other error.
 func Of(err error) *fault.Error {
 	var f *fault.Error
 	if errors.As(err, &f) && f.Kind != fault.Internal {
@@ -88,7 +90,7 @@ func Of(err error) *fault.Error {
 	return fault.ErrInternal.Because(err)
 }
 
-// Page is what an error page has to say.
+// Page is the content of an error page.
 type Page struct {
 	Status    int
 	Code      string
@@ -100,15 +102,15 @@ type Page struct {
 type Config struct {
 	Logger *slog.Logger
 
-	// RenderPage writes the error page of the surfaces for people; status and headers are set already. Where it is nil,
-	// every error is an envelope.
+	// RenderPage writes an error page for people; status and headers are set already. With a nil RenderPage every error
+	// becomes an envelope.
 	RenderPage func(c *fiber.Ctx, p Page) error
 
-	// IsPage tells which requests are answered with a page. Called only where RenderPage is set.
+	// IsPage reports whether a failed request is answered with a page. Only needed with RenderPage.
 	IsPage func(c *fiber.Ctx) bool
 }
 
-// Handler makes fiber's ErrorHandler. It always writes an answer and never returns an error.
+// Handler returns fiber's ErrorHandler. The handler always writes a response and never returns an error.
 func Handler(cfg Config) fiber.ErrorHandler {
 	return func(c *fiber.Ctx, err error) error {
 		f := Of(err)
@@ -130,13 +132,13 @@ func Handler(cfg Config) fiber.ErrorHandler {
 	}
 }
 
-// prepare drops what a handler had begun to answer and sets what every error carries.
+// prepare drops a half-written response and sets the status and headers of the error.
 func prepare(c *fiber.Ctx, f *fault.Error, status int) {
 	c.Response().ResetBody()
 	c.Status(status)
 	c.Response().Header.Del(fiber.HeaderLink)
 	c.Set(fiber.HeaderCacheControl, "no-store")
-	c.Set(fiber.HeaderXContentTypeOptions, "nosniff") // also on what failed ahead of the middleware
+	c.Set(fiber.HeaderXContentTypeOptions, "nosniff") // an error ahead of the middleware has no security headers yet
 	if f.RetryAfter > 0 {
 		seconds := (f.RetryAfter + time.Second - 1) / time.Second
 		c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(seconds)))
@@ -148,7 +150,7 @@ type Envelope struct {
 	Error Detail `json:"error"`
 }
 
-// Detail is what an envelope holds.
+// Detail is the content of an envelope.
 type Detail struct {
 	Code      string `json:"code"`
 	Message   string `json:"message"`
@@ -164,10 +166,10 @@ func writeEnvelope(c *fiber.Ctx, f *fault.Error, requestID string) {
 	c.Response().SetBodyRaw(body)
 }
 
-// stacked is a cause that knows where it happened: a recovered panic.
+// stacked is a cause with a stack trace: a recovered panic.
 type stacked interface{ Stack() string }
 
-// logFailure writes the one line of a failed request. The path is left out: a checkout path is a secret.
+// logFailure logs a request that failed with 500 or more. The line has no path: a checkout path is a secret.
 func logFailure(log *slog.Logger, c *fiber.Ctx, f *fault.Error, status int, requestID string) {
 	attrs := []any{"request_id", requestID, "status", status, "code", f.Code, "method", c.Method(), "route", c.Route().Path}
 	if cause := errors.Unwrap(f); cause != nil {
@@ -182,4 +184,28 @@ func logFailure(log *slog.Logger, c *fiber.Ctx, f *fault.Error, status int, requ
 		return
 	}
 	log.Error("request failed", attrs...)
+}
+
+// HeaderRequestID carries the id of the request on every response.
+const HeaderRequestID = "X-Request-Id"
+
+type requestIDKey struct{}
+
+// RequestID returns the id of this request, `req_` and 26 characters. The first call makes the id, sets the header and
+// puts the id into the user context for RequestIDOf. An id sent by the caller is ignored: ids must be unique.
+func RequestID(c *fiber.Ctx) string {
+	if s, ok := c.Locals(requestIDKey{}).(string); ok {
+		return s
+	}
+	s := id.Request.Of(id.ID(uuid.Must(uuid.NewV7())))
+	c.Locals(requestIDKey{}, s)
+	c.SetUserContext(context.WithValue(c.UserContext(), requestIDKey{}, s))
+	c.Set(HeaderRequestID, s)
+	return s
+}
+
+// RequestIDOf returns the id of the request that ctx belongs to; "" outside a request.
+func RequestIDOf(ctx context.Context) string {
+	s, _ := ctx.Value(requestIDKey{}).(string)
+	return s
 }

@@ -1,0 +1,219 @@
+package middleware
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+
+	"partnerdeposits/adapters/http/problem"
+	"partnerdeposits/core/fault"
+)
+
+// RequestID gives the request its id (problem.RequestID).
+func RequestID() fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		problem.RequestID(c)
+		return c.Next()
+	}
+}
+
+// AccessLog logs every request in one line and passes the same facts to observe, which may be nil. The line has neither
+// path nor query: a checkout path and a connect query are credentials. AccessLog also renders the errors of later
+// handlers, so the logged status is the status that the caller sees.
+func AccessLog(log *slog.Logger, observe func(Observation)) fiber.Handler {
+	var routes routeNames
+	return func(c *fiber.Ctx) error {
+		start := time.Now()
+		method := c.Method()
+		surface := Surface(c.Path())
+		if err := c.Next(); err != nil {
+			if err := c.App().ErrorHandler(c, err); err != nil {
+				return err
+			}
+		}
+		o := Observation{
+			Surface: surface, Route: routes.of(c, method), Method: boundedMethod(method),
+			Status: c.Response().StatusCode(), Duration: time.Since(start),
+		}
+		if observe != nil {
+			observe(o)
+		}
+		log.LogAttrs(c.UserContext(), slog.LevelInfo, "request",
+			slog.String("request_id", problem.RequestID(c)),
+			slog.String("surface", o.Surface),
+			slog.String("method", o.Method),
+			slog.String("route", o.Route),
+			slog.Int("status", o.Status),
+			slog.Float64("duration_ms", float64(o.Duration.Microseconds())/1000),
+			slog.Int("bytes_in", len(c.Request().Body())),
+			slog.Int("bytes_out", len(c.Response().Body())),
+			slog.String("remote_ip", c.IP()),
+		)
+		return nil
+	}
+}
+
+// routeNames tells the app's routes from the patterns of its middleware.
+type routeNames struct {
+	once  sync.Once
+	known map[string]bool // by "METHOD /path"
+}
+
+// of returns the pattern of the route that answered c, or UnmatchedRoute.
+func (r *routeNames) of(c *fiber.Ctx, method string) string {
+	r.once.Do(func() {
+		r.known = map[string]bool{}
+		for _, route := range c.App().GetRoutes(true) {
+			r.known[route.Method+" "+route.Path] = true
+		}
+	})
+	if path := c.Route().Path; r.known[method+" "+path] {
+		return path
+	}
+	return UnmatchedRoute
+}
+
+// panicked is a recovered panic, as the cause of an internal error.
+type panicked struct {
+	value any
+	stack string
+}
+
+func (p *panicked) Error() string { return fmt.Sprintf("panic: %v", p.value) }
+
+// Stack returns the stack trace of the panic, for the log.
+func (p *panicked) Stack() string { return p.stack }
+
+// Recover turns a panic into an internal error: the request fails, the process goes on.
+func Recover() fiber.Handler {
+	return func(c *fiber.Ctx) (err error) {
+		defer func() {
+			if v := recover(); v != nil {
+				err = fault.ErrInternal.Because(&panicked{value: v, stack: string(debug.Stack())})
+			}
+		}()
+		return c.Next()
+	}
+}
+
+const (
+	apiPolicy  = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+	hstsPolicy = "max-age=63072000"
+)
+
+// SecurityHeaders sets the security headers of every response. Pages replace the content security policy with their own.
+// hsts adds Strict-Transport-Security, for a service that is reached over https.
+func SecurityHeaders(hsts bool) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
+		c.Set(fiber.HeaderReferrerPolicy, "no-referrer")
+		c.Set(fiber.HeaderCacheControl, "no-store")
+		c.Set(fiber.HeaderContentSecurityPolicy, apiPolicy)
+		if hsts {
+			c.Set(fiber.HeaderStrictTransportSecurity, hstsPolicy)
+		}
+		return c.Next()
+	}
+}
+
+// Deadline bounds the time of a handler by ending the request's user context. Every wait must watch that context. A
+// handler that returns the context's error is answered with service_unavailable.
+func Deadline(after time.Duration) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		parent := c.UserContext()
+		ctx, cancel := context.WithTimeout(parent, after)
+		defer cancel()
+		c.SetUserContext(ctx)
+		err := c.Next()
+		c.SetUserContext(parent) // AccessLog must not log with an ended context
+		return err
+	}
+}
+
+// Framing refuses requests whose body must not be read: a body of ambiguous length (a proxy in front could see another
+// request in its bytes), a compressed body (a few hundred bytes can unfold to megabytes), or more than MaxBody bytes.
+//
+// Returns invalid_field, unsupported_media_type or payload_too_large.
+func Framing() fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		header := &c.Request().Header
+		if f := framingFault(header.RawHeaders()); f != nil {
+			c.Context().SetConnectionClose() // the next request's first byte cannot be found on this connection
+			return f
+		}
+		if header.IsHTTP11() && len(header.Host()) == 0 {
+			return problem.ErrMalformed.WithMessage("Host: is required")
+		}
+		if len(header.Peek(fiber.HeaderContentEncoding)) > 0 {
+			return fault.ErrMediaType
+		}
+		if len(c.Request().Body()) > MaxBody {
+			return fault.ErrTooLarge
+		}
+		return c.Next()
+	}
+}
+
+// framingFault checks the raw header block, because fasthttp drops a Content-Length beside a Transfer-Encoding, and
+// drops a second Content-Length.
+func framingFault(raw []byte) *fault.Error {
+	lengths, encodings := 0, 0
+	for len(raw) > 0 {
+		line := raw
+		if i := bytes.IndexByte(raw, '\n'); i >= 0 {
+			line, raw = raw[:i], raw[i+1:]
+		} else {
+			raw = nil
+		}
+		switch name, value, _ := bytes.Cut(line, []byte{':'}); {
+		case bytes.EqualFold(name, []byte("Content-Length")):
+			lengths++
+		case bytes.EqualFold(name, []byte("Transfer-Encoding")):
+			encodings++
+			if !bytes.EqualFold(bytes.TrimSpace(value), []byte("chunked")) {
+				return problem.ErrMalformed.WithMessage("Transfer-Encoding: must be chunked")
+			}
+		}
+	}
+	switch {
+	case lengths > 0 && encodings > 0:
+		return problem.ErrMalformed.WithMessage("Transfer-Encoding: must not be combined with Content-Length")
+	case lengths > 1 || encodings > 1:
+		return problem.ErrMalformed.WithMessage("Content-Length: must be given once")
+	}
+	return nil
+}
+
+// Trace records every request as a span named after its route. The span has neither path nor query: both can be
+// credentials. Without a trace provider the span costs next to nothing.
+func Trace() fiber.Handler {
+	tracer := otel.Tracer("partnerdeposits/http")
+	return func(c *fiber.Ctx) error {
+		parent := c.UserContext()
+		ctx, span := tracer.Start(
+			otel.GetTextMapPropagator().Extract(parent, propagation.HeaderCarrier(c.GetReqHeaders())),
+			c.Method(), trace.WithSpanKind(trace.SpanKindServer),
+		)
+		defer span.End()
+		c.SetUserContext(ctx)
+		err := c.Next()
+		c.SetUserContext(parent)
+		span.SetName(c.Method() + " " + c.Route().Path)
+		span.SetAttributes(attribute.String("surface", Surface(c.Path())), attribute.String("http.route", c.Route().Path))
+		if err != nil {
+			span.SetStatus(codes.Error, "")
+		}
+		return err
+	}
+}

@@ -1,0 +1,70 @@
+package middleware
+
+import (
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+)
+
+// Observation is an answered request, for metrics. Every label comes from a closed set: Route is a route's pattern.
+type Observation struct {
+	Surface  string
+	Route    string
+	Method   string
+	Status   int
+	Duration time.Duration
+}
+
+// The surfaces, as metrics name them.
+const (
+	SurfaceAPI       = "partner_api"
+	SurfaceConnect   = "connect"
+	SurfaceCheckout  = "checkout"
+	SurfaceDashboard = "dashboard"
+	SurfaceDocs      = "docs"
+	SurfaceOther     = "other"
+)
+
+// Surfaces lists every surface.
+var Surfaces = []string{SurfaceAPI, SurfaceConnect, SurfaceCheckout, SurfaceDashboard, SurfaceDocs, SurfaceOther}
+
+// UnmatchedRoute is the route label of a request that matched no route.
+const UnmatchedRoute = "unmatched"
+
+// otherMethod is the method label of every method that no route has.
+const otherMethod = "OTHER"
+
+// APIPrefix begins every path of the partner API.
+const APIPrefix = "/api/"
+
+var surfacePrefixes = []struct{ prefix, surface string }{
+	{APIPrefix, SurfaceAPI},
+	{"/register", SurfaceConnect},
+	{"/login", SurfaceConnect},
+	{"/connect", SurfaceConnect},
+	{"/checkout", SurfaceCheckout},
+	{"/dashboard", SurfaceDashboard},
+	{"/docs", SurfaceDocs},
+	{"/openapi.json", SurfaceDocs},
+}
+
+// Surface returns the part of the service that a path belongs to.
+func Surface(path string) string {
+	for _, s := range surfacePrefixes {
+		if strings.HasPrefix(path, s.prefix) {
+			return s.surface
+		}
+	}
+	return SurfaceOther
+}
+
+// boundedMethod returns the method label of m.
+func boundedMethod(m string) string {
+	switch m {
+	case fiber.MethodGet, fiber.MethodHead, fiber.MethodPost, fiber.MethodPut, fiber.MethodPatch, fiber.MethodDelete, fiber.MethodOptions:
+		return m
+	default:
+		return otherMethod
+	}
+}
