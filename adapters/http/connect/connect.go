@@ -1,5 +1,5 @@
-// Package connect serves the pages of partner connect and of plain signup and login (spec, "Connect pages"; api.md §4).
-// A GET never links: only a form that its own page sent does.
+// Package connect serves the pages of partner connect and of plain signup and login (service.md, "Connect pages";
+// api.md §4). A GET never makes a link; only a form with a valid CSRF token does.
 package connect
 
 import (
@@ -26,7 +26,7 @@ const (
 	pathDashboard = "/dashboard"
 )
 
-// Deps are what the pages stand on.
+// Deps are the dependencies of the pages.
 type Deps struct {
 	Connections       *connections.Service
 	Operators         *operators.Service
@@ -37,7 +37,7 @@ type Deps struct {
 
 type pages struct{ Deps }
 
-// Mount adds the pages to the dashboard's host.
+// Mount adds the pages to app, which serves the dashboard's host.
 func Mount(app fiber.Router, d Deps) {
 	p := &pages{Deps: d}
 	app.Get(pathRegister, d.Site.Headers, p.showRegister)
@@ -48,7 +48,8 @@ func Mount(app fiber.Router, d Deps) {
 	app.Get(pathDone, d.Site.Headers, p.done)
 }
 
-// limit counts one attempt to sign up or log in, under the address and under the e-mail. Neither is stored as it is.
+// limit counts an attempt to sign up or log in against the limits of the address and of the e-mail. The limiter sees a
+// hash of the e-mail.
 //
 // Returns rate_limited.
 func (p *pages) limit(c *fiber.Ctx, email string) error {
@@ -62,7 +63,7 @@ func (p *pages) limit(c *fiber.Ctx, email string) error {
 	return fault.ErrRateLimited.WithRetryAfter(decision.RetryAfter)
 }
 
-// network folds an IPv6 address into its /64: one subscriber has all of it.
+// network replaces an IPv6 address by its /64 network: a subscriber owns the whole network.
 func network(ip string) string {
 	addr, err := netip.ParseAddr(ip)
 	if err != nil || addr.Unmap().Is4() {

@@ -20,10 +20,10 @@ const (
 	intentLink    = "link"
 )
 
-// failure is what was wrong with a form. field is the input to mend, "" where it is none in particular.
+// failure is an error of a form. field is the input to correct; "" for no input in particular.
 type failure struct{ code, message, field string }
 
-// formFaults are the faults that the form itself tells of, beside the field they are about.
+// formFaults are the faults that the form shows, with the field that each belongs to.
 var formFaults = map[*fault.Error]string{
 	connect.ErrInvalidEmail:    fieldEmail,
 	connect.ErrInvalidPassword: fieldPassword,
@@ -32,7 +32,7 @@ var formFaults = map[*fault.Error]string{
 	connect.ErrBadCredentials:  "",
 }
 
-// aboutForm reports whether the form is shown again with err in it.
+// aboutForm reports whether err is shown in the form, which can then be sent again.
 func aboutForm(err error) bool {
 	for f := range formFaults {
 		if errors.Is(err, f) {
@@ -42,7 +42,7 @@ func aboutForm(err error) bool {
 	return false
 }
 
-// formFailure gives the status of a form and what it says: 422 for what was entered wrongly, 409 for an e-mail taken.
+// formFailure returns the status and the error of a form: 422 for wrong input, 409 for an e-mail that is taken.
 func formFailure(err error, lang ui.Lang) (status int, failed failure) {
 	if err == nil {
 		return http.StatusOK, failure{}
@@ -60,7 +60,7 @@ func formFailure(err error, lang ui.Lang) (status int, failed failure) {
 	return http.StatusUnprocessableEntity, failed
 }
 
-func registerFields(in entered, failed failure, lang ui.Lang) []ui.Field {
+func registerFields(in input, failed failure, lang ui.Lang) []ui.Field {
 	return withFailure([]ui.Field{
 		{Name: fieldEmail, Type: "email", Label: textEmail.In(lang), Value: in.email, Autocomplete: "email", MaxLength: 254, Required: true},
 		{Name: fieldPassword, Type: "password", Label: textPassword.In(lang), Hint: textPasswordHint.In(lang), Autocomplete: "new-password", MinLength: 10, MaxLength: 200, Required: true},
@@ -68,14 +68,14 @@ func registerFields(in entered, failed failure, lang ui.Lang) []ui.Field {
 	}, failed)
 }
 
-func loginFields(in entered, failed failure, lang ui.Lang) []ui.Field {
+func loginFields(in input, failed failure, lang ui.Lang) []ui.Field {
 	return withFailure([]ui.Field{
 		{Name: fieldEmail, Type: "email", Label: textEmail.In(lang), Value: in.email, Autocomplete: "username", MaxLength: 254, Required: true},
 		{Name: fieldPassword, Type: "password", Label: textPassword.In(lang), Autocomplete: "current-password", MaxLength: 200, Required: true},
 	}, failed)
 }
 
-// withFailure puts the message beside its field and the cursor into it.
+// withFailure shows the message at its field and moves the focus there.
 func withFailure(fields []ui.Field, failed failure) []ui.Field {
 	i := slices.IndexFunc(fields, func(f ui.Field) bool { return failed.field != "" && f.Name == failed.field })
 	if i >= 0 {

@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "partnerdeposits/adapters/http/ui"
 
-// formView is what the pages with a form show. Partner is "" where none is involved.
+// formView is the data of the pages with a form. Partner is "" on plain signup and login.
 type formView struct {
 	Page    ui.Page
 	Visit   visit
@@ -493,7 +493,7 @@ func consentPage(v formView) templ.Component {
 	})
 }
 
-// terms says what the partner will be able to do, before anybody agrees to it.
+// terms lists the rights that the partner receives, before the operator agrees.
 func terms(v formView) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -624,7 +624,7 @@ func terms(v formView) templ.Component {
 	})
 }
 
-// failed says above the form what was wrong with it.
+// failed shows the form's error above the form.
 func failed(v formView) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -702,7 +702,7 @@ func failed(v formView) templ.Component {
 	})
 }
 
-// doneView is what the pages at the end show.
+// doneView is the data of the last page: linked, or refused.
 type doneView struct {
 	Page      ui.Page
 	Message   string

@@ -11,13 +11,13 @@ import (
 	"partnerdeposits/core/connect"
 )
 
-// visit is a request for one of the two pages, with everything that both its GET and its POST look at.
+// visit holds the parts of a request that GET and POST of both pages need.
 type visit struct {
 	path      string // /register or /login
-	query     string // raw, kept on every link and form
+	query     string // raw; every link and form of the page keeps it
 	request   connections.Request
 	prefill   connections.Prefill
-	connected bool // a partner sent the operator
+	connected bool // the operator arrived through a connect URL
 }
 
 func visitOf(c *fiber.Ctx, path string) visit {
@@ -30,7 +30,7 @@ func (p *pages) showRegister(c *fiber.Ctx) error { return p.show(c, visitOf(c, p
 
 func (p *pages) showLogin(c *fiber.Ctx) error { return p.show(c, visitOf(c, pathLogin)) }
 
-// show gives the form; to an operator who is signed in, the question whether to link.
+// show renders the form, or asks a signed-in operator for consent to link.
 func (p *pages) show(c *fiber.Ctx, v visit) error {
 	var inv connections.Invitation
 	if v.connected {
@@ -39,12 +39,12 @@ func (p *pages) show(c *fiber.Ctx, v visit) error {
 			return err
 		}
 	}
-	operator, err := p.who(c)
+	operator, err := p.currentOperator(c)
 	switch {
 	case err != nil:
 		return err
 	case operator == nil:
-		return p.form(c, v, inv, entered{email: v.prefill.Email, company: v.prefill.Name}, nil)
+		return p.form(c, v, inv, input{email: v.prefill.Email, company: v.prefill.Name}, nil)
 	case v.connected:
 		return p.consent(c, v, inv, operator.Email)
 	default:
@@ -52,8 +52,8 @@ func (p *pages) show(c *fiber.Ctx, v visit) error {
 	}
 }
 
-// who gives the operator who is signed in; nil where nobody is.
-func (p *pages) who(c *fiber.Ctx) (*connect.Operator, error) {
+// currentOperator returns the signed-in operator; nil without a session.
+func (p *pages) currentOperator(c *fiber.Ctx) (*connect.Operator, error) {
 	o, _, err := p.Operators.CurrentOperator(c.UserContext(), p.Site.SessionToken(c))
 	if errors.Is(err, connect.ErrBadCredentials) {
 		return nil, nil
@@ -64,11 +64,11 @@ func (p *pages) who(c *fiber.Ctx) (*connect.Operator, error) {
 	return &o, nil
 }
 
-// entered is what the form shows in its fields. A password is never among it.
-type entered struct{ email, company string }
+// input is the text in the form's fields. A page never contains the password.
+type input struct{ email, company string }
 
-// form renders signup or login. refusal, where there is one, says what was wrong with what was entered.
-func (p *pages) form(c *fiber.Ctx, v visit, inv connections.Invitation, in entered, refusal error) error {
+// form renders signup or login. refusal is the error of the last submission, or nil.
+func (p *pages) form(c *fiber.Ctx, v visit, inv connections.Invitation, in input, refusal error) error {
 	allowReturn(c, inv)
 	lang := ui.LangOf(c)
 	status, failed := formFailure(refusal, lang)
@@ -90,7 +90,7 @@ func (p *pages) form(c *fiber.Ctx, v visit, inv connections.Invitation, in enter
 	return ui.Render(c, status, registerPage(view))
 }
 
-// consent asks an operator who is signed in whether to link.
+// consent asks a signed-in operator whether to link.
 func (p *pages) consent(c *fiber.Ctx, v visit, inv connections.Invitation, email string) error {
 	allowReturn(c, inv)
 	lang := ui.LangOf(c)
@@ -111,7 +111,7 @@ func titleOf(inv connections.Invitation, plain, withPartner ui.Text, lang ui.Lan
 	return withPartner.In(lang, inv.Partner.Name)
 }
 
-// allowReturn lets the form of the page end at return_url, where it is followed without asking.
+// allowReturn lets the form redirect straight to the return URL, if no page asks the operator first.
 func allowReturn(c *fiber.Ctx, inv connections.Invitation) {
 	if inv.Return != nil && inv.Return.Direct {
 		ui.SetFormTargets(c, inv.Return.URL)

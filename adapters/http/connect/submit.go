@@ -13,10 +13,10 @@ import (
 	"partnerdeposits/core/connect"
 )
 
-// register takes the signup form.
+// register handles the signup form.
 func (p *pages) register(c *fiber.Ctx) error {
 	v := visitOf(c, pathRegister)
-	return p.submit(c, v, func(in entered, password string) (connections.Arrival, error) {
+	return p.submit(c, v, func(in input, password string) (connections.Arrival, error) {
 		form := connect.SignUp{Email: in.email, Password: password, CompanyName: in.company}
 		if v.connected {
 			return p.Connections.SignUp(c.UserContext(), v.request, form, p.Site.SessionToken(c))
@@ -26,10 +26,10 @@ func (p *pages) register(c *fiber.Ctx) error {
 	})
 }
 
-// logIn takes the login form.
+// logIn handles the login form.
 func (p *pages) logIn(c *fiber.Ctx) error {
 	v := visitOf(c, pathLogin)
-	return p.submit(c, v, func(in entered, password string) (connections.Arrival, error) {
+	return p.submit(c, v, func(in input, password string) (connections.Arrival, error) {
 		if v.connected {
 			return p.Connections.LogIn(c.UserContext(), v.request, in.email, password, p.Site.SessionToken(c))
 		}
@@ -38,15 +38,15 @@ func (p *pages) logIn(c *fiber.Ctx) error {
 	})
 }
 
-// submit is what both forms have in common: who sent it, how often, and what to show where it was refused.
-func (p *pages) submit(c *fiber.Ctx, v visit, enter func(in entered, password string) (connections.Arrival, error)) error {
+// submit checks the CSRF token and the rate limit of either form, calls enter, and shows the form again after an error.
+func (p *pages) submit(c *fiber.Ctx, v visit, enter func(in input, password string) (connections.Arrival, error)) error {
 	if err := p.Site.CheckForm(c); err != nil {
 		return ui.RenderFormExpired(c, ui.WithQuery(v.path, v.query))
 	}
 	if v.connected && ui.PostValue(c, fieldIntent) == intentLink {
 		return p.link(c, v)
 	}
-	in := entered{email: strings.TrimSpace(ui.PostValue(c, fieldEmail)), company: strings.TrimSpace(ui.PostValue(c, fieldCompany))}
+	in := input{email: strings.TrimSpace(ui.PostValue(c, fieldEmail)), company: strings.TrimSpace(ui.PostValue(c, fieldCompany))}
 	if err := p.limit(c, in.email); err != nil {
 		return err
 	}
@@ -60,10 +60,10 @@ func (p *pages) submit(c *fiber.Ctx, v visit, enter func(in entered, password st
 	return p.arrived(c, v, arrival)
 }
 
-// link takes the consent of an operator who is signed in.
+// link handles the consent form of a signed-in operator.
 func (p *pages) link(c *fiber.Ctx, v visit) error {
 	o, a, err := p.Operators.CurrentOperator(c.UserContext(), p.Site.SessionToken(c))
-	if errors.Is(err, connect.ErrBadCredentials) { // the session has ended meanwhile
+	if errors.Is(err, connect.ErrBadCredentials) { // the session ended after the page was shown
 		return c.Redirect(ui.WithQuery(pathLogin, v.query), http.StatusSeeOther)
 	}
 	if err != nil {
@@ -76,7 +76,7 @@ func (p *pages) link(c *fiber.Ctx, v visit) error {
 	return p.arrived(c, v, arrival)
 }
 
-// arrived hands over the session and leads on: to the partner, to a page that asks first, or to the dashboard.
+// arrived sets the session cookie and redirects: to the return URL, to the page /connect/done, or to the dashboard.
 func (p *pages) arrived(c *fiber.Ctx, v visit, a connections.Arrival) error {
 	token := p.Site.SessionToken(c)
 	if fresh := a.SignedIn.Token.Reveal(); fresh != "" {
@@ -91,18 +91,18 @@ func (p *pages) arrived(c *fiber.Ctx, v visit, a connections.Arrival) error {
 	case a.Invitation.Return.Direct:
 		return c.Redirect(a.ReturnTo, http.StatusSeeOther)
 	default:
-		query := "outcome=" + string(a.Outcome) + "&seal=" + p.Site.Seal(token, sealed(a.Outcome, v.request)) + "&" + v.query
+		query := "outcome=" + string(a.Outcome) + "&seal=" + p.Site.Seal(token, sealedText(a.Outcome, v.request)) + "&" + v.query
 		return c.Redirect(ui.WithQuery(pathDone, query), http.StatusSeeOther)
 	}
 }
 
-// sealed is the text that binds an outcome to the connect URL it belongs to.
-func sealed(outcome connect.Outcome, r connections.Request) string {
+// sealedText is the text that binds an outcome to its connect URL.
+func sealedText(outcome connect.Outcome, r connections.Request) string {
 	return "outcome:" + string(outcome) + ":" + r.Sig
 }
 
-// done tells that the link is made and names the host that return_url leads to, which the partner has not registered: a
-// signed link that somebody put another return_url on must not lead there unseen.
+// done confirms the link and names the host of a return URL that the partner has not registered. The signature does not
+// cover return_url, so a third party may have replaced the host: the operator must see the host before following.
 func (p *pages) done(c *fiber.Ctx) error {
 	v := visitOf(c, pathDone)
 	token := p.Site.SessionToken(c)
@@ -114,7 +114,7 @@ func (p *pages) done(c *fiber.Ctx) error {
 		return err
 	}
 	outcome := connect.Outcome(c.Query("outcome"))
-	if !p.Site.Sealed(token, sealed(outcome, v.request), c.Query("seal")) {
+	if !p.Site.SealMatches(token, sealedText(outcome, v.request), c.Query("seal")) {
 		return c.Redirect(pathDashboard, http.StatusSeeOther)
 	}
 	arrival, err := p.Connections.Arrived(c.UserContext(), v.request, account, outcome)
@@ -133,7 +133,7 @@ func (p *pages) done(c *fiber.Ctx) error {
 	}))
 }
 
-// refused tells why the link was not made, and offers the way back.
+// refused explains why no link was made and offers the way back.
 func (p *pages) refused(c *fiber.Ctx, v visit, a connections.Arrival) error {
 	lang := ui.LangOf(c)
 	f := ui.FailureOf(a.Refusal.Code)
@@ -143,12 +143,12 @@ func (p *pages) refused(c *fiber.Ctx, v visit, a connections.Arrival) error {
 		RequestID: problem.RequestID(c),
 		Host:      returnHost(a.Invitation),
 		ReturnTo:  a.ReturnTo,
-		// After a signup that was refused there is no session and nothing to see there.
+		// A refused signup leaves no session, so there is no dashboard to show.
 		Dashboard: a.SignedIn.Token.Reveal() != "" || p.Site.SessionToken(c) != "",
 	}))
 }
 
-// logOut ends the session. Where the operator was about to link, it leads back to the login of that link.
+// logOut ends the session. From the consent page it redirects to the login page of the same connect URL.
 func (p *pages) logOut(c *fiber.Ctx) error {
 	if err := p.Site.CheckForm(c); err != nil {
 		return ui.RenderFormExpired(c, pathDashboard)

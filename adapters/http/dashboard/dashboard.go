@@ -1,4 +1,4 @@
-// Package dashboard serves the operator's own pages: the account, the link to a partner with its end, and the deposits.
+// Package dashboard serves the operator's page: the account, the link to a partner with a form to unlink, the deposits.
 package dashboard
 
 import (
@@ -27,7 +27,7 @@ const (
 	pageSize      = 50
 )
 
-// Deps are what the pages stand on.
+// Deps are the dependencies of the pages.
 type Deps struct {
 	Connections *connections.Service
 	Operators   *operators.Service
@@ -37,17 +37,17 @@ type Deps struct {
 
 type pages struct{ Deps }
 
-// Mount adds the pages to the dashboard's host.
+// Mount adds the pages to app, which serves the dashboard's host.
 func Mount(app fiber.Router, d Deps) {
 	p := &pages{Deps: d}
 	app.Get(pathDashboard, d.Site.Headers, p.signedIn(p.show))
 	app.Post(pathUnlink, d.Site.Headers, p.signedIn(p.unlink))
 }
 
-// handler is a page of an operator who is signed in.
+// handler serves a signed-in operator.
 type handler func(c *fiber.Ctx, o connect.Operator, a connect.Account) error
 
-// signedIn sends everybody else to the login page.
+// signedIn calls h for a signed-in operator and redirects everybody else to the login page.
 func (p *pages) signedIn(h handler) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		o, a, err := p.Operators.CurrentOperator(c.UserContext(), p.Site.SessionToken(c))
@@ -89,7 +89,7 @@ func (p *pages) show(c *fiber.Ctx, o connect.Operator, a connect.Account) error 
 	return ui.Render(c, http.StatusOK, dashboardPage(v))
 }
 
-// unlink ends the link that the page showed. Where it has ended already the dashboard says how things stand.
+// unlink ends the link that the page showed. If that link has ended already, unlink changes nothing.
 func (p *pages) unlink(c *fiber.Ctx, o connect.Operator, a connect.Account) error {
 	if err := p.Site.CheckForm(c); err != nil {
 		return ui.RenderFormExpired(c, pathDashboard)
@@ -125,13 +125,13 @@ func rowOf(d *deposit.Deposit, lang ui.Lang) row {
 	return r
 }
 
-// encodeCursor writes the place after which the next page begins.
+// encodeCursor encodes the last deposit of a page: Unix microseconds and id.
 func encodeCursor(c ports.Cursor) string {
 	b := binary.BigEndian.AppendUint64(nil, uint64(c.At.UnixMicro()))
 	return base64.RawURLEncoding.EncodeToString(append(b, c.ID[:]...))
 }
 
-// decodeCursor starts from the beginning where text is no cursor of ours.
+// decodeCursor returns the zero cursor, which is the first page, for an invalid text.
 func decodeCursor(text string) ports.Cursor {
 	b, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil || len(b) != 8+len(id.ID{}) {

@@ -14,14 +14,14 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// view is what the dashboard shows.
+// view is the data of the dashboard.
 type view struct {
 	Page     ui.Page
 	Account  connections.AccountView
 	Token    string
 	Unlinked bool
 	Rows     []row
-	Next     string // path of the next page; "": there is none
+	Next     string // path of the next page; "" on the last page
 	First    bool
 }
 
@@ -319,7 +319,7 @@ func dashboardPage(v view) templ.Component {
 	})
 }
 
-// partnerLink shows the link; ending it takes opening the disclosure and one button.
+// partnerLink shows the link. To unlink, the operator opens a disclosure and presses a button.
 func partnerLink(v view) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -585,7 +585,7 @@ func depositList(v view) templ.Component {
 	})
 }
 
-// detail is a value whose name sighted readers need not be told.
+// detail shows a value. Its name is visible to screen readers only.
 func detail(name, value string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -39,7 +39,7 @@ var statuses = map[deposit.Status]ui.Text{
 	deposit.Captured:     ui.T("Collected", "Encaissée"),
 }
 
-// tones colour a status; the words alone say it too.
+// tones are the CSS classes that colour a status. The text alone tells the status, too.
 var tones = map[deposit.Status]string{
 	deposit.Active:       "good",
 	deposit.PaymentIssue: "bad",

@@ -1,5 +1,5 @@
-// Package docs shows openapi.yaml: as /openapi.json for programs and at /docs for people. Everything is rendered once,
-// at start; the page works without scripts and loads nothing from elsewhere.
+// Package docs serves openapi.yaml as /openapi.json for programs and as /docs for people. Both are rendered once, at start.
+// The page works without scripts and loads nothing from other hosts.
 package docs
 
 import (
@@ -34,12 +34,12 @@ const (
 	cacheForever = "public, max-age=31536000, immutable"
 )
 
-// Docs holds what is served, rendered.
+// Docs holds the rendered files.
 type Docs struct {
 	files map[string]*file // by path
 }
 
-// file is one rendered answer.
+// file is a rendered file.
 type file struct {
 	contentType string
 	cache       string
@@ -81,13 +81,13 @@ func New(doc *openapi3.T, baseURL string) (*Docs, error) {
 func newFile(contentType, cache string, content []byte) *file {
 	sum := sha256.Sum256(content)
 	var zipped bytes.Buffer
-	w, _ := gzip.NewWriterLevel(&zipped, gzip.BestCompression) // the level is valid
-	_, _ = w.Write(content)                                    // a buffer takes everything
+	w, _ := gzip.NewWriterLevel(&zipped, gzip.BestCompression) // cannot fail: the level is valid
+	_, _ = w.Write(content)                                    // cannot fail: writes to a buffer
 	_ = w.Close()
 	return &file{contentType: contentType, cache: cache, etag: hex.EncodeToString(sum[:8]), plain: content, gzip: zipped.Bytes()}
 }
 
-// Register adds /openapi.json, /docs and what the page needs.
+// Register adds /openapi.json, /docs, and the stylesheet and script of the page.
 func (d *Docs) Register(router fiber.Router) {
 	for path, f := range d.files {
 		router.Get(path, f.serve)
@@ -101,7 +101,7 @@ func (f *file) serve(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderCacheControl, f.cache)
 	c.Set(fiber.HeaderETag, etag)
 	c.Set(fiber.HeaderVary, fiber.HeaderAcceptEncoding)
-	c.Set(fiber.HeaderAccessControlAllowOrigin, "*") // it is public, and other tools read it
+	c.Set(fiber.HeaderAccessControlAllowOrigin, "*") // the contract is public; API tools in browsers read it
 	if strings.Contains(c.Get(fiber.HeaderIfNoneMatch), etag) {
 		return c.SendStatus(fiber.StatusNotModified)
 	}

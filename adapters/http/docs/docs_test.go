@@ -107,7 +107,7 @@ func TestPage_Examples_CanBeCopied(t *testing.T) {
 	require.Contains(t, html, "curl https://api.staging.example/api/partner/v1/me \\\n")
 }
 
-// The order of the file is the order for readers: what matters comes first.
+// The page keeps the order of openapi.yaml, which puts the most important operations first.
 func TestPage_KeepsTheOrderOfTheFile(t *testing.T) {
 	t.Parallel()
 	_, html := get(t, serve(t)+"/docs")

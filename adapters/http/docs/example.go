@@ -12,7 +12,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// pretty writes an example as indented JSON, its fields in the order of the schema.
+// pretty renders an example as indented JSON, with the fields in the order of the schema.
 func pretty(value any, s *openapi3.Schema) string {
 	var b strings.Builder
 	writeJSON(&b, value, s, "")
@@ -27,7 +27,7 @@ func writeJSON(b *strings.Builder, value any, s *openapi3.Schema, indent string)
 		writeList(b, v, s, indent)
 	default:
 		out, err := json.Marshal(v)
-		if err != nil { // examples come from YAML, which has nothing that JSON has not
+		if err != nil { // cannot happen: examples come from YAML, whose values JSON can express
 			panic("docs: example does not encode: " + err.Error())
 		}
 		b.Write(out)
@@ -94,7 +94,7 @@ func orderedKeys(v map[string]any, s *openapi3.Schema) []string {
 
 var token = regexp.MustCompile(`("(?:[^"\\]|\\.)*")(\s*:)?|-?\b\d[\d.eE+-]*\b|\b(?:true|false|null)\b`)
 
-// highlight colours JSON and escapes it.
+// highlight escapes JSON for HTML and marks its tokens with CSS classes.
 func highlight(js string) string {
 	var b strings.Builder
 	at := 0
@@ -115,7 +115,7 @@ func highlight(js string) string {
 	return b.String()
 }
 
-// curl writes the request as a command to copy, escaped for HTML.
+// curl renders the request as a curl command, escaped for HTML.
 func curl(r route, baseURL string) string {
 	path := r.path
 	for _, ref := range append(append(openapi3.Parameters{}, r.item.Parameters...), r.op.Parameters...) {

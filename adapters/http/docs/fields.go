@@ -9,18 +9,18 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// field is one line of a list of fields or parameters.
+// field is a line in a list of fields or parameters.
 type field struct {
 	Name     string
 	Type     string
 	Required bool
 	HTML     template.HTML
-	Facts    []string // bounds in words
+	Facts    []string // default and bounds, in words
 	Values   []string // of an enum
 	Children []field
 }
 
-// fieldsOf lists the fields of an object in the order of the file. An answer's data wrapper is kept: it is part of it.
+// fieldsOf lists the fields of an object in the order of openapi.yaml.
 func fieldsOf(s *openapi3.Schema) []field {
 	if s == nil {
 		return nil
@@ -35,7 +35,7 @@ func fieldsOf(s *openapi3.Schema) []field {
 	return out
 }
 
-// orderedProperties gives the property names in the order of the file.
+// orderedProperties returns the property names in the order of openapi.yaml.
 func orderedProperties(s *openapi3.Schema) []string {
 	names := slices.Collect(maps.Keys(s.Properties))
 	slices.SortFunc(names, func(a, b string) int {
@@ -45,7 +45,7 @@ func orderedProperties(s *openapi3.Schema) []string {
 	return names
 }
 
-// originOf is where a property is named, be its schema there or elsewhere.
+// originOf returns the line that names a property. A property with a $ref has its schema on another line.
 func originOf(ref *openapi3.SchemaRef) *openapi3.Origin {
 	if ref.Origin != nil {
 		return ref.Origin
@@ -107,7 +107,7 @@ func typeName(s *openapi3.Schema) string {
 	return name
 }
 
-// facts words the bounds of a schema.
+// facts describes the default and the bounds of a schema.
 func facts(s *openapi3.Schema) []string {
 	var out []string
 	if s.Default != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// markdown renders the little that openapi.yaml uses: paragraphs, lists, tables, fenced code, `code`, **bold** and
+// markdown renders the Markdown that openapi.yaml uses: paragraphs, lists, tables, fenced code, `code`, **bold** and
 // [links](url). All text is escaped first.
 func markdown(text string) template.HTML {
 	var b strings.Builder
@@ -59,7 +59,7 @@ func table(b *strings.Builder, lines []string, i int) int {
 	b.WriteString(`<div class="table" tabindex="0"><table><thead>`)
 	row(b, lines[i], "th")
 	b.WriteString("</thead><tbody>")
-	for i += 2; i < len(lines) && strings.HasPrefix(lines[i], "|"); i++ { // over the line of dashes
+	for i += 2; i < len(lines) && strings.HasPrefix(lines[i], "|"); i++ { // skips the line of dashes
 		row(b, lines[i], "td")
 	}
 	b.WriteString("</tbody></table></div>")

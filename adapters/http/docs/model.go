@@ -12,7 +12,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// page is what the template shows.
+// page is the data of the template.
 type page struct {
 	Title      string
 	Version    string
@@ -24,7 +24,7 @@ type page struct {
 	Errors     []errorCode
 }
 
-// section is a heading of the introduction with what stands under it.
+// section is a heading of the introduction with its text.
 type section struct {
 	ID, Title string
 	HTML      template.HTML
@@ -37,19 +37,19 @@ type group struct {
 	Operations []operation
 }
 
-// operation is one route, or one event that we send.
+// operation is a route of the API, or an event that the service sends.
 type operation struct {
 	ID, Title string
 	Method    string
 	Path      []pathPart
-	Event     bool // sent by us, not to us
+	Event     bool // the service sends it
 	HTML      template.HTML
 	Params    []paramGroup
 	Body      []field
 	BodyNote  string
 	Responses []response
 	Errors    []errorCode
-	Common    []errorCode   // errors that every such route can give
+	Common    []errorCode   // errors that most routes share
 	Request   template.HTML // the copyable example
 	Answer    template.HTML
 	AnswerAs  string
@@ -65,14 +65,14 @@ type paramGroup struct {
 	Fields []field
 }
 
-// response is a successful answer.
+// response is a successful response.
 type response struct {
 	Status string
 	HTML   template.HTML
 	Fields []field
 }
 
-// errorCode is a code with what it means, and where it is met.
+// errorCode is an error code with its meaning.
 type errorCode struct {
 	Code    string
 	Status  string
@@ -111,7 +111,7 @@ func newPage(doc *openapi3.T, baseURL string) (*page, error) {
 	return p, nil
 }
 
-// withStatus names the statuses of errors that come from outside the routes.
+// withStatus sets the status of errors that no route declares.
 func withStatus(e errorCode) errorCode {
 	switch e.Code {
 	case "route_not_found":
@@ -122,14 +122,14 @@ func withStatus(e errorCode) errorCode {
 	return e
 }
 
-// route is an operation with where it stands.
+// route is an operation with its method and path.
 type route struct {
 	method, path string
 	item         *openapi3.PathItem
 	op           *openapi3.Operation
 }
 
-// routesOf lists the operations in the order of the file.
+// routesOf lists the operations in the order of openapi.yaml.
 func routesOf(doc *openapi3.T) []route {
 	var out []route
 	for path, item := range doc.Paths.Map() {
@@ -152,7 +152,7 @@ func byOrigin(a, b *openapi3.Origin) int {
 func (r route) render(baseURL string) operation {
 	out := operation{
 		ID: r.op.OperationID, Title: r.op.Summary, Method: r.method, Path: splitPath(r.path), HTML: markdown(r.op.Description),
-		Params: r.params(), Request: template.HTML(curl(r, baseURL)), //nolint:gosec // escaped where it is made
+		Params: r.params(), Request: template.HTML(curl(r, baseURL)), //nolint:gosec // curl escapes
 	}
 	if r.op.RequestBody != nil {
 		out.Body = fieldsOf(jsonSchema(r.op.RequestBody.Value.Content))
@@ -198,7 +198,7 @@ func (r route) params() []paramGroup {
 	return out
 }
 
-// answersOf gives the successes of op and the example to show.
+// answersOf returns the successful responses of op and the example of the last.
 func answersOf(op *openapi3.Operation) (successes []response, as string, example template.HTML) {
 	for _, status := range slices.Sorted(maps.Keys(op.Responses.Map())) {
 		if !strings.HasPrefix(status, "2") {
@@ -215,10 +215,10 @@ func answersOf(op *openapi3.Operation) (successes []response, as string, example
 	return successes, as, example
 }
 
-// commonStatuses are those that say nothing about the operation; they are shown in one line.
+// commonStatuses are the statuses of errors that do not depend on the operation. The page shows them in a single line.
 var commonStatuses = []string{"401", "413", "415", "429", "500", "503"}
 
-// refusalsOf gives the errors of op, its own and those that it shares with others.
+// refusalsOf returns the errors that are specific to op, and the errors with commonStatuses.
 func refusalsOf(op *openapi3.Operation) (own, common []errorCode) {
 	for _, status := range slices.Sorted(maps.Keys(op.Responses.Map())) {
 		switch errs := op.Responses.Value(status); {
@@ -232,7 +232,7 @@ func refusalsOf(op *openapi3.Operation) (own, common []errorCode) {
 	return own, common
 }
 
-// errorsOf reads the codes of an error response from its examples.
+// errorsOf returns the error codes in the examples of an error response.
 func errorsOf(ref *openapi3.ResponseRef, status string) []errorCode {
 	var out []errorCode
 	examples := ref.Value.Content.Get("application/json").Examples
@@ -247,7 +247,7 @@ func errorsOf(ref *openapi3.ResponseRef, status string) []errorCode {
 	return out
 }
 
-// events renders the callbacks of an operation: what we send to the URL that it registers.
+// events renders the callbacks of an operation: the events that the service sends to the registered URL.
 func events(op *openapi3.Operation) []operation {
 	var out []operation
 	for _, name := range slices.Sorted(maps.Keys(op.Callbacks)) {

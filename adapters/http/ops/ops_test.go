@@ -20,12 +20,12 @@ import (
 	"partnerdeposits/adapters/http/ops"
 )
 
-// thing is something outside the process that comes and goes.
-type thing struct{ away atomic.Bool }
+// dependency is a fake dependency that a test takes away and gives back.
+type dependency struct{ away atomic.Bool }
 
-func (x *thing) check(name string, spare bool) ops.Check {
+func (x *dependency) check(name string, optional bool) ops.Check {
 	return ops.Check{
-		Name: name, Spare: spare,
+		Name: name, Optional: optional,
 		Run: func(context.Context) error {
 			if x.away.Load() {
 				return errors.New("dial tcp 10.1.2.3:5432: connection refused")
@@ -47,7 +47,7 @@ func get(t *testing.T, h http.Handler, path string) (int, ops.Status) {
 
 func TestReadyz_SaysWhichIsMissingAndRecovers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var postgres, redis thing
+		var postgres, redis dependency
 		var log strings.Builder
 		postgres.away.Store(true)
 		r := ops.NewReadiness(slog.New(slog.NewTextHandler(&log, nil)), postgres.check("postgres", false), redis.check("redis", true))
@@ -71,7 +71,7 @@ func TestReadyz_SaysWhichIsMissingAndRecovers(t *testing.T) {
 
 func TestReadyz_GoesOnWithoutWhatItCanSpare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var redis thing
+		var redis dependency
 		redis.away.Store(true)
 		r := ops.NewReadiness(slog.New(slog.DiscardHandler), redis.check("redis", true))
 		require.Equal(t, ops.NotReady, r.Now(t.Context()).Status, "until it was seen once it is missing")
@@ -88,7 +88,7 @@ func TestReadyz_GoesOnWithoutWhatItCanSpare(t *testing.T) {
 }
 
 func TestReadyz_IsOverOnceTheProcessDrains(t *testing.T) {
-	r := ops.NewReadiness(slog.New(slog.DiscardHandler), new(thing).check("postgres", false))
+	r := ops.NewReadiness(slog.New(slog.DiscardHandler), new(dependency).check("postgres", false))
 	require.True(t, r.Now(t.Context()).OK())
 	r.Drain()
 	code, s := get(t, ops.Handler(r, http.NotFoundHandler()), "/readyz")
@@ -98,18 +98,18 @@ func TestReadyz_IsOverOnceTheProcessDrains(t *testing.T) {
 
 func TestReadyz_LooksNoMoreThanOnceASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		looks := 0
-		r := ops.NewReadiness(slog.New(slog.DiscardHandler), ops.Check{Name: "postgres", Run: func(context.Context) error { looks++; return nil }})
+		runs := 0
+		r := ops.NewReadiness(slog.New(slog.DiscardHandler), ops.Check{Name: "postgres", Run: func(context.Context) error { runs++; return nil }})
 		for range 100 {
 			r.Now(t.Context())
 		}
-		require.Equal(t, 1, looks)
+		require.Equal(t, 1, runs)
 	})
 }
 
 func TestAwait_ReturnsOnceItIsThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var postgres, redis thing
+		var postgres, redis dependency
 		postgres.away.Store(true)
 		redis.away.Store(true)
 		r := ops.NewReadiness(slog.New(slog.DiscardHandler), postgres.check("postgres", false), redis.check("redis", true))
@@ -126,14 +126,14 @@ func TestAwait_ReturnsOnceItIsThere(t *testing.T) {
 
 func TestWatch_TriesLessAndLessOften(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		looks := 0
+		runs := 0
 		r := ops.NewReadiness(slog.New(slog.DiscardHandler), ops.Check{
-			Name: "postgres", Run: func(context.Context) error { looks++; return errors.New("away") }, Problem: func(error) string { return "away" },
+			Name: "postgres", Run: func(context.Context) error { runs++; return errors.New("away") }, Problem: func(error) string { return "away" },
 		})
 		ctx, stop := context.WithTimeout(t.Context(), time.Hour)
 		defer stop()
 		require.NoError(t, r.Watch(ctx))
-		require.InDelta(t, 360, looks, 60)
+		require.InDelta(t, 360, runs, 60)
 	})
 }
 

@@ -1,5 +1,5 @@
-// Package ops serves what operators and orchestrators ask a process, on METRICS_ADDR, away from the public: /livez,
-// /readyz and /metrics (operations.md, "Processes").
+// Package ops serves /livez, /readyz and /metrics to operators and orchestrators, on METRICS_ADDR, apart from the public
+// listener (operations.md, "Processes").
 package ops
 
 import (
@@ -11,66 +11,66 @@ import (
 	"time"
 )
 
-// Check tells whether the process can use something outside it.
+// Check tests a dependency outside the process.
 type Check struct {
 	Name string
 
-	// Run returns nil, or what is wrong. For the log it may carry a cause; Problem is what /readyz says.
+	// Run returns nil or the failure. The log shows the whole error, /readyz only Problem.
 	Run func(ctx context.Context) error
 
-	// Problem says what is wrong in words fit for anybody, without names of hosts: "cannot be reached".
+	// Problem describes a failure to anybody, without host names: "cannot be reached".
 	Problem func(err error) string
 
-	// Spare is true for what the process can go on without once it has seen it. Until then it is not ready.
-	Spare bool
+	// Optional: after the first success, a failure degrades the process but leaves it ready.
+	Optional bool
 }
 
-// Spans of looking.
+// Timing of the checks.
 const (
 	checkTimeout  = 2 * time.Second
-	freshFor      = time.Second // between two looks, however often somebody asks
+	freshFor      = time.Second // results are reused this long, however many requests ask
 	watchEvery    = 5 * time.Second
 	firstRetry    = 250 * time.Millisecond
 	longestRetry  = 10 * time.Second
 	jitterPercent = 20
 )
 
-// Readiness knows whether the process can do its work. It goes on looking for what is missing.
+// Readiness reports whether the process can do its work, and retries failed checks.
 type Readiness struct {
 	checks []Check
 	log    *slog.Logger
 
-	look     sync.Mutex // one look at a time
-	mu       sync.Mutex
-	seen     map[string]bool   // found at least once
-	problems map[string]string // as of the last look
-	lookedAt time.Time
-	draining bool
+	running   sync.Mutex // one run of the checks at a time
+	mu        sync.Mutex
+	passed    map[string]bool   // has succeeded at least once
+	problems  map[string]string // of the last run, by check
+	checkedAt time.Time
+	draining  bool
 }
 
-// NewReadiness makes the readiness of a process. Nothing is ready before the first look.
+// NewReadiness returns the readiness of a process, which is not ready before the first run of the checks.
 func NewReadiness(log *slog.Logger, checks ...Check) *Readiness {
-	r := &Readiness{checks: checks, log: log, seen: map[string]bool{}, problems: map[string]string{}}
+	r := &Readiness{checks: checks, log: log, passed: map[string]bool{}, problems: map[string]string{}}
 	for _, c := range checks {
 		r.problems[c.Name] = "not looked at yet"
 	}
 	return r
 }
 
-// Drain makes the process not ready, for good: it is about to stop.
+// Drain makes the process not ready for the rest of its life: it is about to stop.
 func (r *Readiness) Drain() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.draining = true
 }
 
-// Status is what /readyz answers.
+// Status is the response of /readyz.
 type Status struct {
 	Status string            `json:"status"` // ready · degraded · not_ready · stopping
-	Checks map[string]string `json:"checks"` // ok, or what is wrong
+	Checks map[string]string `json:"checks"` // "ok" or the problem, by check
 }
 
-// The states of a process. A degraded one is ready: it can go on without what is missing.
+// The states of a process. A degraded process is ready: only optional dependencies are missing.
 const (
 	Ready    = "ready"
 	Degraded = "degraded"
@@ -78,18 +78,18 @@ const (
 	Stopping = "stopping"
 )
 
-// OK reports whether the process wants work.
+// OK reports whether the process should receive work.
 func (s Status) OK() bool { return s.Status == Ready || s.Status == Degraded }
 
-// Now looks, unless somebody just did, and tells.
+// Now returns the current status. It runs the checks unless the last run is younger than a second.
 func (r *Readiness) Now(ctx context.Context) Status {
-	r.look.Lock()
-	defer r.look.Unlock()
+	r.running.Lock()
+	defer r.running.Unlock()
 	r.mu.Lock()
-	fresh := !r.lookedAt.IsZero() && time.Since(r.lookedAt) < freshFor
+	fresh := !r.checkedAt.IsZero() && time.Since(r.checkedAt) < freshFor
 	r.mu.Unlock()
 	if !fresh {
-		r.lookAround(ctx)
+		r.runChecks(ctx)
 	}
 	return r.status()
 }
@@ -104,7 +104,7 @@ func (r *Readiness) status() Status {
 		case problem == "":
 			s.Checks[c.Name] = "ok"
 			continue
-		case c.Spare && r.seen[c.Name]:
+		case c.Optional && r.passed[c.Name]:
 			if s.Status == Ready {
 				s.Status = Degraded
 			}
@@ -119,8 +119,8 @@ func (r *Readiness) status() Status {
 	return s
 }
 
-// lookAround runs all checks at once and logs what changed.
-func (r *Readiness) lookAround(ctx context.Context) {
+// runChecks runs all checks in parallel and logs every change.
+func (r *Readiness) runChecks(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
 	defer cancel()
 	errs := make([]error, len(r.checks))
@@ -131,13 +131,13 @@ func (r *Readiness) lookAround(ctx context.Context) {
 	all.Wait()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.lookedAt = time.Now()
+	r.checkedAt = time.Now()
 	for i, c := range r.checks {
-		r.note(ctx, c, errs[i])
+		r.record(ctx, c, errs[i])
 	}
 }
 
-func (r *Readiness) note(ctx context.Context, c Check, err error) {
+func (r *Readiness) record(ctx context.Context, c Check, err error) {
 	before := r.problems[c.Name]
 	problem := ""
 	if err != nil {
@@ -147,14 +147,14 @@ func (r *Readiness) note(ctx context.Context, c Check, err error) {
 	switch {
 	case problem == before:
 	case problem == "":
-		r.seen[c.Name] = true
+		r.passed[c.Name] = true
 		r.log.InfoContext(ctx, "found: "+c.Name)
 	default:
 		r.log.WarnContext(ctx, "missing: "+c.Name+" "+problem+"; trying again until it is there", "cause", err)
 	}
 }
 
-// Watch looks again and again until ctx ends: soon, and then less and less often, while something is missing.
+// Watch runs the checks until ctx ends: every five seconds, and with growing delays while a check fails.
 func (r *Readiness) Watch(ctx context.Context) error {
 	retry := firstRetry
 	for {
@@ -175,7 +175,7 @@ func (r *Readiness) Watch(ctx context.Context) error {
 	}
 }
 
-// Await returns once nothing that the process needs is missing.
+// Await returns once the named checks have succeeded.
 //
 // Returns the context's error.
 func (r *Readiness) Await(ctx context.Context, names ...string) error {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Timeouts of the listener: nobody who asks it takes long.
+// Timeouts of the listener.
 const (
 	headerTimeout = 5 * time.Second
 	answerTimeout = 30 * time.Second
@@ -21,7 +21,7 @@ const (
 func Handler(ready *Readiness, metrics http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, http.StatusOK, Status{Status: "live", Checks: map[string]string{}})
+		writeStatus(w, http.StatusOK, Status{Status: "live", Checks: map[string]string{}})
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		status := ready.Now(r.Context())
@@ -29,26 +29,26 @@ func Handler(ready *Readiness, metrics http.Handler) http.Handler {
 		if !status.OK() {
 			code = http.StatusServiceUnavailable
 		}
-		answer(w, code, status)
+		writeStatus(w, code, status)
 	})
 	mux.Handle("GET /metrics", metrics)
 	return mux
 }
 
-func answer(w http.ResponseWriter, code int, status Status) {
+func writeStatus(w http.ResponseWriter, code int, status Status) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(status) // the asker is gone
+	_ = json.NewEncoder(w).Encode(status) // an error means that the caller has disconnected
 }
 
-// Server listens on METRICS_ADDR.
+// Server serves METRICS_ADDR.
 type Server struct {
 	http     *http.Server
 	listener net.Listener
 }
 
-// NewServer makes the server of a listener that is open already.
+// NewServer returns the server of an open listener.
 func NewServer(listener net.Listener, handler http.Handler, log *slog.Logger) *Server {
 	return &Server{listener: listener, http: &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerTimeout, WriteTimeout: answerTimeout, IdleTimeout: idleTimeout,
@@ -56,7 +56,7 @@ func NewServer(listener net.Listener, handler http.Handler, log *slog.Logger) *S
 	}}
 }
 
-// Serve answers until Shutdown; it returns nil then.
+// Serve blocks until Shutdown and then returns nil.
 func (s *Server) Serve() error {
 	if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
@@ -64,5 +64,5 @@ func (s *Server) Serve() error {
 	return nil
 }
 
-// Shutdown finishes what is being answered.
+// Shutdown waits for the requests in flight.
 func (s *Server) Shutdown(ctx context.Context) error { return s.http.Shutdown(ctx) }

@@ -28,7 +28,7 @@ type Deps struct {
 	Clients  *clients.Service
 	Deposits *deposits.Service
 	Webhooks *webhooks.Service
-	Simulate Simulator // nil in production, which has no route for it
+	Simulate Simulator // unused in production, which has no route for it
 	Keys     *idempotent.Keys
 	Limiter  ports.Limiter
 	Clock    ports.Clock

@@ -11,7 +11,7 @@ import (
 //go:embed assets/app.css
 var stylesheet []byte
 
-// StylesheetPath is where the stylesheet is served. It changes with the content, so browsers may keep it for ever.
+// StylesheetPath is the path of the stylesheet. The path contains a hash of the content, so browsers may cache it for ever.
 var StylesheetPath = func() string {
 	sum := sha256.Sum256(stylesheet)
 	return "/assets/app-" + hex.EncodeToString(sum[:6]) + ".css"

@@ -1,7 +1,7 @@
-// Package ui is what all pages for people share: the layout and the form components (templ), the one stylesheet, the
-// security headers, cookies and CSRF tokens, and the two languages.
+// Package ui holds the parts that all pages for people share: layout and form components (templ), the stylesheet, security
+// headers, cookies and CSRF tokens, and the two languages.
 //
-// A page is rendered with Render, from a component that wraps itself in Layout:
+// Render writes a page from a component that uses Layout:
 //
 //	templ LogIn(v View) {
 //		@ui.Layout(v.Page) {
@@ -10,5 +10,5 @@
 //		}
 //	}
 //
-// Every group of routes for people puts Headers in front. Pages work without JavaScript and allow none.
+// Every route for people runs Site.Headers first. Pages work without JavaScript, and their policy forbids scripts.
 package ui

@@ -8,14 +8,14 @@ package ui
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// ErrorView is what an error page says. Page.Title is its heading and Page.ErrorCode its code.
+// ErrorView is the data of an error page. Page.Title is the heading and Page.ErrorCode the error code.
 type ErrorView struct {
 	Page      Page
 	Message   string
 	RequestID string
 }
 
-// ErrorPage tells of an error in plain words; children, if any, are ways to go on.
+// ErrorPage shows an error. Its children are links that lead on.
 func ErrorPage(v ErrorView) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -15,7 +15,7 @@ func (f Field) attributes() templ.OrderedAttributes {
 	add("type", f.Type)
 	add("id", f.Name)
 	add("name", f.Name)
-	if f.Type != "password" { // a password is never sent back
+	if f.Type != "password" { // a page never contains a password
 		add("value", f.Value)
 	}
 	if f.Autocomplete != "" {
@@ -56,7 +56,7 @@ func (f Field) describedBy() string {
 	return strings.Join(ids, " ")
 }
 
-// errorCode puts the code where tests and support look for it.
+// errorCode returns the attribute data-error-code, which tests and support read.
 func errorCode(code string) templ.Attributes {
 	if code == "" {
 		return nil

@@ -8,7 +8,7 @@ package ui
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// FormTokenField is the hidden CSRF field; every form that posts has one.
+// FormTokenField is the hidden CSRF field. Every form that posts contains it.
 func FormTokenField(token string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -64,7 +64,7 @@ func FormTokenField(token string) templ.Component {
 	})
 }
 
-// Field is one labelled input. Hint and error are tied to it for screen readers.
+// Field is an input with its label. Screen readers read hint and error with the input.
 type Field struct {
 	Name         string
 	Type         string // of the input: text, email, password, …
@@ -230,7 +230,7 @@ func Input(f Field) templ.Component {
 	})
 }
 
-// Submit is the one main button of a form.
+// Submit is the main button of a form.
 func Submit(label string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -316,7 +316,7 @@ func SecondaryButton(label string) templ.Component {
 	})
 }
 
-// DangerButton takes something away.
+// DangerButton is the button of a destructive action.
 func DangerButton(label string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -359,7 +359,7 @@ func DangerButton(label string) templ.Component {
 	})
 }
 
-// LinkButton is a link that is the main thing to do next.
+// LinkButton is a link that looks like a main button.
 func LinkButton(href templ.SafeURL, label string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -415,7 +415,7 @@ func LinkButton(href templ.SafeURL, label string) templ.Component {
 	})
 }
 
-// Notice says that something happened or matters. Screen readers hear it at once.
+// Notice shows a message that screen readers read out at once.
 func Notice(text string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -458,7 +458,7 @@ func Notice(text string) templ.Component {
 	})
 }
 
-// Alert says what went wrong with a form, above it. fieldID, where there is one, is the input to mend.
+// Alert shows a form's error above the form. fieldID is the id of the input to correct; "" for no input in particular.
 func Alert(text, fieldID string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

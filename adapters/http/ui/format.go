@@ -8,9 +8,9 @@ import (
 	"partnerdeposits/core/money"
 )
 
-const noBreak = "\u00a0" // an amount stays on one line
+const noBreak = "\u00a0" // keeps an amount on a single line
 
-// Euros writes an amount as the language does: €1,250.00 or 1 250,00 €.
+// Euros formats an amount for the language: €1,250.00 or 1 250,00 €.
 func Euros(l Lang, c money.Cents) string {
 	whole, cents := strconv.FormatInt(int64(c/100), 10), strconv.FormatInt(int64(c%100)+100, 10)[1:]
 	group, point := ",", "."
@@ -35,7 +35,7 @@ var months = map[Lang][12]string{
 	French:  {"janv.", "févr.", "mars", "avr.", "mai", "juin", "juil.", "août", "sept.", "oct.", "nov.", "déc."},
 }
 
-// Date writes the day of a time, in UTC.
+// Date formats the day of t in UTC.
 func Date(l Lang, t time.Time) string {
 	t = t.UTC()
 	return strconv.Itoa(t.Day()) + noBreak + months[l][t.Month()-1] + noBreak + strconv.Itoa(t.Year())

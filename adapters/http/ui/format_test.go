@@ -20,7 +20,7 @@ func TestEuros(t *testing.T) {
 	}
 }
 
-// spaced makes the no-break spaces comparable by eye.
+// spaced replaces no-break spaces by spaces, which readers of the test can see.
 func spaced(s string) string { return strings.ReplaceAll(s, "\u00a0", " ") }
 
 func TestDate_IsTheDayInUTC(t *testing.T) {

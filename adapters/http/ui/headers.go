@@ -11,17 +11,17 @@ import (
 	"partnerdeposits/core/returnurl"
 )
 
-// Headers puts the security headers on every page, and remembers a language chosen by ?lang=.
+// Headers is the middleware of every page: security headers, and a cookie for a language chosen by ?lang=.
 func (s *Site) Headers(c *fiber.Ctx) error {
 	SecureHeaders(c)
-	if l, ok := known(c.Query(langParam)); ok {
+	if l, ok := parseLang(c.Query(langParam)); ok {
 		s.rememberLang(c, l)
 	}
 	return c.Next()
 }
 
-// SecureHeaders sets what every answer for people carries: no script, no frame, no referrer, no copy in a cache.
-// Forms may post to this site alone; SetFormTargets widens that.
+// SecureHeaders sets the security headers of a page: no script, no frame, no referrer, no caching. Forms may post to this
+// site only; SetFormTargets adds targets.
 func SecureHeaders(c *fiber.Ctx) {
 	c.Set(fiber.HeaderContentSecurityPolicy, policy("form-action 'self'"))
 	c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
@@ -37,9 +37,8 @@ func policy(formAction string) string {
 	return strings.Join(parts, "; ")
 }
 
-// SetFormTargets allows the forms of this page to end, by redirect, at the origins of urls as well: Chromium holds
-// every hop after a POST against form-action. An origin that a policy cannot name (an IPv6 address) leaves form-action
-// out of this page's policy.
+// SetFormTargets allows redirects after a POST to the origins of urls: Chromium applies form-action to every redirect of
+// a form. A policy cannot name an IPv6 address; such an origin removes form-action from the page's policy.
 func SetFormTargets(c *fiber.Ctx, urls ...*url.URL) {
 	sources := []string{"form-action", "'self'"}
 	for _, u := range urls {
@@ -53,18 +52,18 @@ func SetFormTargets(c *fiber.Ctx, urls ...*url.URL) {
 	c.Set(fiber.HeaderContentSecurityPolicy, policy(strings.Join(sources, " ")))
 }
 
-// SetAnyFormTarget leaves form-action out of this page's policy, for forms that end wherever others lead: at a payment
-// provider's page, or a return URL that redirects again.
+// SetAnyFormTarget removes form-action from the page's policy, for forms that end at an origin unknown in advance: the
+// page of a payment provider, or a return URL that redirects again.
 func SetAnyFormTarget(c *fiber.Ctx) { c.Set(fiber.HeaderContentSecurityPolicy, policy("")) }
 
-// A host as a policy may name it; whatever is outside could end the source and begin a directive.
+// cspHost matches hosts that are safe in a policy. Any other character could end the source and begin a directive.
 var cspHost = regexp.MustCompile(`^[a-z0-9_-]+(\.[a-z0-9_-]+)*$`)
 
-// cspSource gives the origin of a URL in the form that browsers compare policies with.
+// cspSource returns the origin of u in the form that browsers compare with policies; false if a policy cannot name it.
 func cspSource(u *url.URL) (string, bool) {
 	host, err := idna.Lookup.ToASCII(u.Hostname())
 	if err != nil {
-		host = strings.ToLower(u.Hostname()) // an underscore, say; the pattern decides
+		host = strings.ToLower(u.Hostname()) // for example a host with an underscore; cspHost decides
 	}
 	if !cspHost.MatchString(host) || (u.Scheme != "https" && u.Scheme != "http") {
 		return "", false
@@ -75,8 +74,8 @@ func cspSource(u *url.URL) (string, bool) {
 	return u.Scheme + "://" + host, true
 }
 
-// DisplayHost is the host of a return URL as a person should read it: in ASCII, so that no look-alike letters pass, with
-// the port where there is one.
+// DisplayHost returns the host of a return URL for people: in ASCII, so that look-alike letters are visible, and with the
+// port if the URL has a port.
 func DisplayHost(u *url.URL) string {
 	if source, ok := cspSource(u); ok {
 		return strings.TrimPrefix(strings.TrimPrefix(source, "https://"), "http://")

@@ -14,7 +14,7 @@ const (
 
 type langKey struct{}
 
-// LangOf gives the language of the reader: ?lang=, else the cookie that it left, else Accept-Language, else English.
+// LangOf returns the language of the reader, from the first of: ?lang=, the language cookie, Accept-Language, English.
 func LangOf(c *fiber.Ctx) Lang {
 	if l, ok := c.Locals(langKey{}).(Lang); ok {
 		return l
@@ -25,17 +25,17 @@ func LangOf(c *fiber.Ctx) Lang {
 }
 
 func negotiate(c *fiber.Ctx) Lang {
-	if l, ok := known(c.Query(langParam)); ok {
+	if l, ok := parseLang(c.Query(langParam)); ok {
 		return l
 	}
-	if l, ok := known(c.Cookies(langCookie)); ok {
+	if l, ok := parseLang(c.Cookies(langCookie)); ok {
 		return l
 	}
-	return accepted(c.Get(fiber.HeaderAcceptLanguage))
+	return fromAcceptLanguage(c.Get(fiber.HeaderAcceptLanguage))
 }
 
-// known matches the primary subtag: fr-CA is French.
-func known(tag string) (Lang, bool) {
+// parseLang matches the primary subtag: fr-CA is French. It returns false for a language that the pages do not have.
+func parseLang(tag string) (Lang, bool) {
 	primary, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(tag)), "-")
 	for _, l := range Langs {
 		if primary == string(l) {
@@ -45,8 +45,8 @@ func known(tag string) (Lang, bool) {
 	return English, false
 }
 
-// accepted picks the known language with the highest weight (RFC 9110, 12.5.4), the first of equals.
-func accepted(header string) Lang {
+// fromAcceptLanguage returns the language with the highest weight (RFC 9110, 12.5.4); the first of equal weights.
+func fromAcceptLanguage(header string) Lang {
 	best, weight := English, 0.0
 	for part := range strings.SplitSeq(header, ",") {
 		tag, params, _ := strings.Cut(part, ";")
@@ -58,14 +58,14 @@ func accepted(header string) Lang {
 			}
 			q = parsed
 		}
-		if l, ok := known(tag); ok && q > weight {
+		if l, ok := parseLang(tag); ok && q > weight {
 			best, weight = l, q
 		}
 	}
 	return best
 }
 
-// switchQuery gives the query of the same page in another language: all of raw as it is, but for the old choice.
+// switchQuery returns the query of the same page in language l: raw without its lang parameters, plus lang=l.
 func switchQuery(raw string, l Lang) string {
 	var kept []string
 	for part := range strings.SplitSeq(raw, "&") {
@@ -76,8 +76,8 @@ func switchQuery(raw string, l Lang) string {
 	return "?" + strings.Join(append(kept, langParam+"="+string(l)), "&")
 }
 
-// RawQuery gives the query of the request as it came, fit for a link: bytes that no URL may hold are escaped, which
-// changes what is written and not what is meant; all others stay as they are.
+// RawQuery returns the unparsed query of the request, for use in a link. Bytes that a URL must not contain are escaped; all
+// other bytes stay as the partner sent them.
 func RawQuery(c *fiber.Ctx) string {
 	raw := string(c.Request().URI().QueryString())
 	var b strings.Builder
@@ -91,7 +91,7 @@ func RawQuery(c *fiber.Ctx) string {
 	return b.String()
 }
 
-// WithQuery joins a path of ours and a raw query.
+// WithQuery joins a path of this site and a raw query.
 func WithQuery(path, rawQuery string) string {
 	if rawQuery == "" {
 		return path

@@ -9,19 +9,19 @@ import (
 	"partnerdeposits/adapters/http/problem"
 )
 
-// Page is what the layout needs to know.
+// Page is the data of the layout.
 type Page struct {
 	Title     string // in the reader's language
 	Lang      Lang
-	ErrorCode string // data-error-code on the main element; "" on a page that tells of no error
-	Query     string // raw query of the page, kept when the language is switched
-	NoSwitch  bool   // the page cannot be opened again with GET, so no language is offered
-	Wide      bool   // for tables; forms read better in a narrow column
-	Operator  string // e-mail of who is signed in; "": nobody
-	FormToken string // for the form to log out with
+	ErrorCode string // data-error-code on the main element; "" on a page without an error
+	Query     string // raw query of the page; the language links keep it
+	NoSwitch  bool   // no language links: the page cannot be opened again with GET
+	Wide      bool   // wide column, for tables
+	Operator  string // e-mail of the current operator; "": nobody is signed in
+	FormToken string // CSRF token of the log-out form
 }
 
-// Render writes a page. It is rendered in full before the first byte goes out, so that a failure becomes an error page.
+// Render writes a page. The whole page is rendered before the first byte is sent, so a failure becomes an error page.
 func Render(c *fiber.Ctx, status int, page templ.Component) error {
 	var b bytes.Buffer
 	if err := page.Render(c.UserContext(), &b); err != nil {
@@ -32,7 +32,7 @@ func Render(c *fiber.Ctx, status int, page templ.Component) error {
 	return c.Send(b.Bytes())
 }
 
-// RenderProblem is the page renderer for problem.Config: the words of the catalogue for the code of the fault.
+// RenderProblem is the RenderPage of problem.Config. The page shows the catalogue's texts for the error code.
 func RenderProblem(c *fiber.Ctx, p problem.Page) error {
 	SecureHeaders(c)
 	f := FailureOf(p.Code)
@@ -44,7 +44,7 @@ func RenderProblem(c *fiber.Ctx, p problem.Page) error {
 	}))
 }
 
-// RenderFormExpired answers ErrForm with a page that leads back to the form, a path of ours.
+// RenderFormExpired answers ErrForm with a page that links back to the form at the path reopen.
 func RenderFormExpired(c *fiber.Ctx, reopen string) error {
 	SecureHeaders(c)
 	f := FailureOf(ErrForm.Code)

@@ -17,10 +17,10 @@ import (
 	"partnerdeposits/ports"
 )
 
-// ErrForm answers a form that did not come from a page of ours.
+// ErrForm answers a form that was not sent from a page of this site.
 var ErrForm = fault.New(fault.Forbidden, "invalid_csrf_token", "This form has expired. Open the page again and send it once more.")
 
-// FieldCSRF is the name of the hidden field that every form carries.
+// FieldCSRF is the name of the hidden CSRF field of every form.
 const FieldCSRF = "csrf_token"
 
 const (
@@ -30,14 +30,16 @@ const (
 	langMaxAge    = 365 * 24 * time.Hour
 )
 
-// Site knows where the pages live. It keeps the cookies and guards the forms.
+// Site sets and reads the cookies of the dashboard's origin and checks CSRF tokens.
 type Site struct {
 	origin  string
 	secure  bool
 	entropy ports.Entropy
 }
 
-// NewSite makes the site at dashboardURL, an absolute http or https URL.
+// NewSite returns the site at dashboardURL, an absolute http or https URL.
+//
+// Returns an error for any other URL.
 func NewSite(dashboardURL string, entropy ports.Entropy) (*Site, error) {
 	u, err := url.Parse(dashboardURL)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
@@ -46,13 +48,14 @@ func NewSite(dashboardURL string, entropy ports.Entropy) (*Site, error) {
 	return &Site{origin: browserOrigin(u), secure: u.Scheme == "https", entropy: entropy}, nil
 }
 
-// browserOrigin gives the origin as browsers write it: in lower case, without the port that goes without saying.
+// browserOrigin returns the origin in the form of the Origin header: lower case, without the scheme's default port.
 func browserOrigin(u *url.URL) string {
 	usual := map[string]string{"https": ":443", "http": ":80"}[u.Scheme]
 	return strings.TrimSuffix(strings.ToLower(u.Scheme+"://"+u.Host), usual)
 }
 
-// cookieName adds the prefix that makes browsers refuse the cookie from any other host or over http (RFC 6265bis, 4.1.3).
+// cookieName adds the prefix __Host- on https: browsers then refuse the cookie from other hosts and over http
+// (RFC 6265bis, 4.1.3).
 func (s *Site) cookieName(name string) string {
 	if s.secure {
 		return "__Host-" + name
@@ -69,16 +72,16 @@ func (s *Site) setCookie(c *fiber.Ctx, name, value string, maxAge time.Duration)
 
 func (s *Site) rememberLang(c *fiber.Ctx, l Lang) { s.setCookie(c, langCookie, string(l), langMaxAge) }
 
-// SessionToken gives the token of the session cookie; "" where there is none.
+// SessionToken returns the token of the session cookie; "" without a cookie.
 func (s *Site) SessionToken(c *fiber.Ctx) string { return c.Cookies(s.cookieName(sessionCookie)) }
 
-// SetSession hands a session to the browser, for as long as it lasts. Forms rendered before are no longer accepted.
+// SetSession stores the session token in a cookie that lasts as long as the session. Forms rendered before become invalid.
 func (s *Site) SetSession(c *fiber.Ctx, token string, lasts time.Duration) {
 	s.setCookie(c, s.cookieName(sessionCookie), token, lasts)
 	s.expire(c, s.cookieName(formCookie))
 }
 
-// ClearSession takes the session from the browser.
+// ClearSession deletes the session cookie.
 func (s *Site) ClearSession(c *fiber.Ctx) { s.expire(c, s.cookieName(sessionCookie)) }
 
 func (s *Site) expire(c *fiber.Ctx, name string) {
@@ -88,8 +91,8 @@ func (s *Site) expire(c *fiber.Ctx, name string) {
 	})
 }
 
-// FormToken gives the value of the hidden field. It is bound to the session cookie, and before there is one to a cookie
-// of its own, which this sets: only a page of ours can know it.
+// FormToken returns the CSRF token of a form. The token is bound to the session cookie. Without a session FormToken sets a
+// form cookie and binds the token to that.
 func (s *Site) FormToken(c *fiber.Ctx) string {
 	if secret := s.formSecret(c); secret != "" {
 		return s.Seal(secret, FieldCSRF)
@@ -99,7 +102,7 @@ func (s *Site) FormToken(c *fiber.Ctx) string {
 	return s.Seal(secret, FieldCSRF)
 }
 
-// formSecret is the cookie that forms are bound to. A cookie too short to be ours counts for nothing.
+// formSecret returns the value of the cookie that CSRF tokens are bound to. A cookie of another length is ignored.
 func (s *Site) formSecret(c *fiber.Ctx) string {
 	for _, name := range []string{sessionCookie, formCookie} {
 		if v := c.Cookies(s.cookieName(name)); len(v) == base64.RawURLEncoding.EncodedLen(tokenBytes) {
@@ -109,19 +112,19 @@ func (s *Site) formSecret(c *fiber.Ctx) string {
 	return ""
 }
 
-// Seal gives a keyed hash of text that only the holder of secret can make.
+// Seal returns the HMAC-SHA256 of text under secret, in hexadecimal.
 func (s *Site) Seal(secret, text string) string {
 	h := hmac.New(sha256.New, []byte(secret))
 	h.Write([]byte(text))
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Sealed reports whether seal is Seal(secret, text).
-func (s *Site) Sealed(secret, text, seal string) bool {
+// SealMatches reports in constant time whether seal is Seal(secret, text).
+func (s *Site) SealMatches(secret, text, seal string) bool {
 	return subtle.ConstantTimeCompare([]byte(s.Seal(secret, text)), []byte(seal)) == 1
 }
 
-// CheckForm refuses a POST that another site made a browser send.
+// CheckForm refuses a POST that another site caused (cross-site request forgery).
 //
 // Returns ErrForm.
 func (s *Site) CheckForm(c *fiber.Ctx) error {
@@ -129,18 +132,18 @@ func (s *Site) CheckForm(c *fiber.Ctx) error {
 		return ErrForm
 	}
 	secret := s.formSecret(c)
-	if secret == "" || !s.Sealed(secret, FieldCSRF, PostValue(c, FieldCSRF)) {
+	if secret == "" || !s.SealMatches(secret, FieldCSRF, PostValue(c, FieldCSRF)) {
 		return ErrForm
 	}
 	return nil
 }
 
-// PostValue gives a field of a posted form, the first of that name. Unlike c.FormValue it never reads the query: there a
-// partner's prefill has the same names.
+// PostValue returns the first value of a field of a posted form. Unlike c.FormValue, PostValue never reads the query,
+// where a partner's prefill has the same names.
 func PostValue(c *fiber.Ctx, name string) string { return string(c.Request().PostArgs().Peek(name)) }
 
-// sameOrigin believes Sec-Fetch-Site where the browser sends it. Origin says "null" on our own forms, since our pages send
-// no referrer, so it only convicts where it names somebody else.
+// sameOrigin relies on Sec-Fetch-Site if the browser sends it. Origin alone proves little: it is "null" on this site's own
+// forms, whose pages send no referrer. So only an Origin that names another site is refused.
 func (s *Site) sameOrigin(c *fiber.Ctx) bool {
 	switch c.Get("Sec-Fetch-Site") {
 	case "same-origin", "none":

@@ -19,7 +19,7 @@ const (
 // Langs lists the languages in the order in which the pages offer them.
 var Langs = []Lang{English, French}
 
-// Name is what the language calls itself.
+// Name returns the name of the language in that language.
 func (l Lang) Name() string {
 	if l == French {
 		return "Français"
@@ -27,22 +27,22 @@ func (l Lang) Name() string {
 	return "English"
 }
 
-// Text is one entry of the message catalogue: the same words in each language.
+// Text is an entry of the message catalogue, in each language.
 type Text struct{ en, fr string }
 
 var catalogue []Text
 
-// French puts a space before these signs, where no line may break.
+// frenchSpaces makes the space before or after these signs a no-break space, as French typography does.
 var frenchSpaces = strings.NewReplacer(" ?", noBreak+"?", " !", noBreak+"!", " :", noBreak+":", " ;", noBreak+";", "« ", "«"+noBreak, " »", noBreak+"»")
 
-// T adds a text to the catalogue. It is called while packages are initialised, never later.
+// T adds a text to the catalogue. Only package initialisation may call T: the catalogue has no lock.
 func T(en, fr string) Text {
 	t := Text{en: en, fr: frenchSpaces.Replace(fr)}
 	catalogue = append(catalogue, t)
 	return t
 }
 
-// In gives the text in a language, its verbs filled with args as fmt does.
+// In returns the text in a language, with args formatted as by fmt.Sprintf.
 func (t Text) In(l Lang, args ...any) string {
 	s := t.en
 	if l == French {
@@ -54,7 +54,7 @@ func (t Text) In(l Lang, args ...any) string {
 	return fmt.Sprintf(s, args...)
 }
 
-// Incomplete lists the texts that a language lacks or whose verbs differ between languages; tests hold it to be empty.
+// Incomplete lists texts that a language lacks or whose format verbs differ between languages. A test requires an empty list.
 func Incomplete() []string {
 	var out []string
 	for _, t := range catalogue {
@@ -69,6 +69,6 @@ var verb = regexp.MustCompile(`%(\[\d+\])?[a-z%]`)
 
 func verbs(s string) []string {
 	found := verb.FindAllString(s, -1)
-	slices.Sort(found) // word order may differ, through %[2]s
+	slices.Sort(found) // %[2]s allows another word order
 	return found
 }

@@ -1,6 +1,6 @@
 package ui
 
-// The words that belong to no single page.
+// Texts that several pages share.
 var (
 	TextBrand     = T("Rental deposits", "Cautions locatives")
 	TextSkip      = T("Skip to content", "Aller au contenu")
@@ -11,7 +11,7 @@ var (
 	TextLogOut    = T("Log out", "Se déconnecter")
 )
 
-// Failure is an error in words for the person who reads the page.
+// Failure is the text of an error code, for people.
 type Failure struct{ Title, Message Text }
 
 var failures = map[string]Failure{
@@ -93,7 +93,7 @@ var failures = map[string]Failure{
 	},
 }
 
-// FailureOf gives the words for an error code; an unknown code speaks as internal_error does.
+// FailureOf returns the text of an error code; the text of internal_error for an unknown code.
 func FailureOf(code string) Failure {
 	if f, ok := failures[code]; ok {
 		return f
@@ -101,10 +101,10 @@ func FailureOf(code string) Failure {
 	return failures["internal_error"]
 }
 
-// Explained reports whether code has words of its own.
+// Explained reports whether code has a text.
 func Explained(code string) bool { _, ok := failures[code]; return ok }
 
-// Explain gives codes their words; other pages call it while packages are initialised. It panics on a code that has some.
+// Explain adds the text of an error code during package initialisation. Explain panics if the code has a text already.
 func Explain(code string, title, message Text) {
 	if Explained(code) {
 		panic("ui: error code explained twice: " + code)

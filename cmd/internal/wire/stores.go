@@ -149,7 +149,7 @@ func (s *process) readiness() *ops.Readiness {
 	return ops.NewReadiness(s.log,
 		ops.Check{Name: checkPostgres, Run: s.ops.Ping, Problem: always("cannot be reached")},
 		ops.Check{Name: checkSchema, Run: s.schemaFits, Problem: schemaProblem},
-		ops.Check{Name: checkRedis, Run: func(ctx context.Context) error { return s.Redis.Ping(ctx).Err() }, Problem: always("cannot be reached"), Spare: true},
+		ops.Check{Name: checkRedis, Run: func(ctx context.Context) error { return s.Redis.Ping(ctx).Err() }, Problem: always("cannot be reached"), Optional: true},
 	)
 }
 

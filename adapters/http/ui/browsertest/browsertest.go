@@ -1,5 +1,5 @@
-// Package browsertest drives a real Chromium, for what only a browser can tell: whether our policies let our own forms
-// through, what a keyboard reaches, what the screen shows.
+// Package browsertest drives a real Chromium, for tests of browser behaviour: whether the pages' policies allow their own
+// forms, which elements a keyboard reaches, how a page is laid out.
 package browsertest
 
 import (
@@ -22,8 +22,8 @@ const (
 
 var names = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
 
-// New opens a browser with a fresh profile, closed when the test ends. Where none is installed, Debian's chromium is, as
-// root or with sudo; a test that gets none fails.
+// New opens a browser with a fresh profile and closes it when the test ends. If no browser is installed, New installs
+// Debian's chromium, as root or with sudo. A test without a browser fails.
 func New(t testing.TB) context.Context {
 	t.Helper()
 	path, err := find()
@@ -32,7 +32,7 @@ func New(t testing.TB) context.Context {
 	t.Cleanup(stop)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path))
 	if os.Geteuid() == 0 {
-		options = append(options, chromedp.NoSandbox) // Chromium's sandbox refuses root; it opens our own pages only
+		options = append(options, chromedp.NoSandbox) // Chromium's sandbox refuses root; the tests open only pages of this service
 	}
 	allocator, stop := chromedp.NewExecAllocator(limited, options...)
 	t.Cleanup(stop)
@@ -42,7 +42,7 @@ func New(t testing.TB) context.Context {
 	return browser
 }
 
-// find looks for a browser, and installs one no more than once.
+// find returns the path of a browser. It tries to install a browser at most once.
 var find = sync.OnceValues(func() (string, error) {
 	if path, ok := installed(); ok {
 		return path, nil
