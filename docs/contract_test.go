@@ -18,6 +18,7 @@ import (
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
+	"partnerdeposits/core/money"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/docs/docstest"
 	"partnerdeposits/ports"
@@ -258,6 +259,9 @@ func TestFigures_AreThoseOfTheCode(t *testing.T) {
 			fmt.Sprintf("Connect URL validity | %d days", int(connect.Window.Hours())/24), fmt.Sprintf("Idempotency replay | %d hours", int(ports.IdempotencyWindow.Hours())),
 			fmt.Sprintf("at most %d days from activation", int(timers.CoverageMax.Hours())/24),
 		},
+	}
+	for _, amount := range []money.Cents{deposit.MinAmount - 1, deposit.DefaultMaxAmount + 1} {
+		figures[api] = append(figures[api], fault.Of(deposit.Draft{Amount: amount}.Validate(deposit.DefaultMaxAmount)).Message)
 	}
 	for page, all := range figures {
 		text := strings.ToLower(strings.ReplaceAll(strings.Join(strings.Fields(docstest.Read(t, page)), " "), "**", ""))
