@@ -12,6 +12,7 @@ import (
 
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/app/connections"
+	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
@@ -23,14 +24,14 @@ import (
 func TestRevoke_ByEachSide_EndsTheLinkAndTellsTheOperatorOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	p := b.partner(t, "demo", key)
+	p := b.kit.Partner("demo")
 	cases := map[string]struct {
 		revoke func(connections.Arrival) (bool, error)
 		actor  string
 		says   string
 	}{
 		"operator": {func(a connections.Arrival) (bool, error) {
-			link, err := b.store.ActiveLink(t.Context(), a.SignedIn.Account.ID)
+			link, err := b.kit.Postgres.ActiveLink(t.Context(), a.SignedIn.Account.ID)
 			if err != nil || link == nil {
 				return false, err
 			}
@@ -53,24 +54,24 @@ func TestRevoke_ByEachSide_EndsTheLinkAndTellsTheOperatorOnce(t *testing.T) {
 		require.NoError(t, err)
 		require.False(t, again, by)
 		account := id.Account.Of(a.SignedIn.Account.ID)
-		require.Equal(t, 1, b.count(t, "account_links", "account_id = $1 AND revoked_by = $2", a.SignedIn.Account.ID, by))
-		require.Equal(t, 1, b.count(t, "audit_log", "action = 'link.revoke' AND subject = $1 AND actor LIKE $2 || '%'", account, c.actor))
-		require.Equal(t, 1, b.count(t, "mails", "recipient = $1", email))
-		require.Equal(t, 1, b.count(t, "mails", "recipient = $1 AND body LIKE '%' || $2 || '%' AND body LIKE '%https://dash.example/dashboard%'", email, c.says))
+		require.Equal(t, 1, b.kit.Count("account_links", "account_id = $1 AND revoked_by = $2", a.SignedIn.Account.ID, by))
+		require.Equal(t, 1, b.kit.Count("audit_log", "action = 'link.revoke' AND subject = $1 AND actor LIKE $2 || '%'", account, c.actor))
+		require.Equal(t, 1, b.kit.Count("mails", "recipient = $1", email))
+		require.Equal(t, 1, b.kit.Count("mails", "recipient = $1 AND body LIKE '%' || $2 || '%' AND body LIKE '%https://dash.example/dashboard%'", email, c.says))
 
 		// A new connect under the same external id makes a new link, with its event.
 		arrival, err := b.Link(t.Context(), request("demo", by), a.SignedIn.Operator, a.SignedIn.Account)
 		require.NoError(t, err)
 		require.Equal(t, connect.Linked, arrival.Outcome)
 	}
-	require.Equal(t, 6, b.count(t, "outbox", "name = 'rental_operator.linked'"))
+	require.Equal(t, 6, b.kit.Count("outbox", "name = 'rental_operator.linked'"))
 }
 
 func TestRevoke_OfWhatNeverWas_IsNotFound(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.partner(t, "demo", key)
-	other := b.partner(t, "other", key)
+	b.kit.Partner("demo")
+	other := b.kit.Partner("other")
 	a := b.linked(t, "demo", "x", "a@b.example")
 	_, err := b.RevokeByPartner(t.Context(), other, a.SignedIn.Account.ID)
 	require.ErrorIs(t, err, connect.ErrAccountNotFound)
@@ -80,13 +81,13 @@ func TestRevoke_OfWhatNeverWas_IsNotFound(t *testing.T) {
 	require.ErrorIs(t, err, partner.ErrNotFound)
 	_, err = b.RevokeByAdmin(t.Context(), "no\x00body", a.SignedIn.Account.ID)
 	require.ErrorIs(t, err, partner.ErrNotFound)
-	require.Zero(t, b.count(t, "mails", "true"))
+	require.Zero(t, b.kit.Count("mails", ""))
 }
 
 func TestRevokes_AtOnce_SendOneMail(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	p := b.partner(t, "demo", key)
+	p := b.kit.Partner("demo")
 	a := b.linked(t, "demo", "x", "a@b.example")
 	var wg sync.WaitGroup
 	errs := make([]error, 12)
@@ -95,8 +96,8 @@ func TestRevokes_AtOnce_SendOneMail(t *testing.T) {
 	}
 	wg.Wait()
 	require.NoError(t, errors.Join(errs...))
-	require.Equal(t, 1, b.count(t, "mails", "true"))
-	require.Equal(t, 1, b.count(t, "audit_log", "action = 'link.revoke'"))
+	require.Equal(t, 1, b.kit.Count("mails", ""))
+	require.Equal(t, 1, b.kit.Count("audit_log", "action = 'link.revoke'"))
 }
 
 // failingTx breaks the transaction after the use case has written everything.
@@ -116,25 +117,23 @@ func (f failingTx) WithinTx(ctx context.Context, fn func(context.Context, ports.
 func TestConnect_ThatFailsAtItsEnd_LeavesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	p := b.partner(t, "demo", key)
+	p := b.kit.Partner("demo")
 	a := b.linked(t, "demo", "x", "a@b.example")
-	deps := b.deps
-	deps.UnitOfWork = failingTx{deps.UnitOfWork}
-	broken := connections.New(deps)
+	broken := b.kit.Build(func(p *servicetest.Parts) { p.UnitOfWork = failingTx{p.UnitOfWork} }).Connections
 	_, err := broken.SignUp(t.Context(), request("demo", "y"), form("c@d.example"), "")
 	require.ErrorIs(t, err, errBroken)
 	_, err = broken.RevokeByPartner(t.Context(), p, a.SignedIn.Account.ID)
 	require.ErrorIs(t, err, errBroken)
 	for table, want := range map[string]int{"operators": 1, "accounts": 1, "sessions": 1, "account_links": 1, "outbox": 1, "mails": 0} {
-		require.Equal(t, want, b.count(t, table, "true"), table)
+		require.Equal(t, want, b.kit.Count(table, ""), table)
 	}
-	require.Equal(t, 1, b.count(t, "account_links", "revoked_at IS NULL"))
+	require.Equal(t, 1, b.kit.Count("account_links", "revoked_at IS NULL"))
 }
 
 func TestSignUps_AtOnceWithOneExternalID_MakeOneOfEverything(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.partner(t, "demo", key)
+	b.kit.Partner("demo")
 	var wg sync.WaitGroup
 	outcomes, errs := make([]connect.Outcome, 20), make([]error, 20)
 	for i := range outcomes {
@@ -152,14 +151,14 @@ func TestSignUps_AtOnceWithOneExternalID_MakeOneOfEverything(t *testing.T) {
 	}
 	require.Equal(t, map[connect.Outcome]int{connect.Linked: 1, connect.Failed: 19}, count)
 	for _, table := range []string{"operators", "accounts", "sessions", "account_links", "outbox", "audit_log"} {
-		require.Equal(t, 1, b.count(t, table, "true"), table)
+		require.Equal(t, 1, b.kit.Count(table, ""), table)
 	}
 }
 
 func TestLinks_AtOnceOfOneAccount_AreOneLinkAndOneEvent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.partner(t, "demo", key)
+	b.kit.Partner("demo")
 	a := b.linked(t, "demo", "first", "a@b.example")
 	_, err := b.RevokeByAdmin(t.Context(), "demo", a.SignedIn.Account.ID)
 	require.NoError(t, err)
@@ -179,13 +178,13 @@ func TestLinks_AtOnceOfOneAccount_AreOneLinkAndOneEvent(t *testing.T) {
 		count[o]++
 	}
 	require.Equal(t, map[connect.Outcome]int{connect.Linked: 1, connect.AlreadyLinked: 15}, count)
-	require.Equal(t, 2, b.count(t, "outbox", "true"))
+	require.Equal(t, 2, b.kit.Count("outbox", ""))
 }
 
 func TestConnectURL_IsGoodOnThePages(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.partner(t, "demo", key)
+	b.kit.Partner("demo")
 	raw, err := b.ConnectURL(t.Context(), connections.URLRequest{PartnerSlug: "demo", ExternalID: "a.b +&ü", Email: "a@b.example", Name: "N & Co", ReturnURL: "https://pms.example/?a=1&b"})
 	require.NoError(t, err)
 	require.True(t, strings.HasPrefix(raw, "https://dash.example/register?partner=demo&external_id="), raw)
@@ -204,8 +203,8 @@ func TestConnectURL_IsGoodOnThePages(t *testing.T) {
 func TestConnectURL_ForWhatThePagesWouldRefuse_IsNotMade(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.partner(t, "demo", key)
-	b.partner(t, "bare", "")
+	b.kit.Partner("demo")
+	b.kit.PartnerWithSecret("bare", "")
 	for want, r := range map[error]connections.URLRequest{
 		connect.ErrPartnerNotFound:                       {PartnerSlug: "nobody", ExternalID: "x"},
 		connect.ErrMissingConnectSecret:                  {PartnerSlug: "bare", ExternalID: "x"},
@@ -225,7 +224,7 @@ func TestConnectURL_ForWhatThePagesWouldRefuse_IsNotMade(t *testing.T) {
 func TestCeiling_IsSetShownAndTakenBack(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	p := b.partner(t, "demo", key)
+	p := b.kit.Partner("demo")
 	a := b.linked(t, "demo", "x", "a@b.example").SignedIn.Account
 	view, err := b.Account(t.Context(), a.ID)
 	require.NoError(t, err)
@@ -244,7 +243,7 @@ func TestCeiling_IsSetShownAndTakenBack(t *testing.T) {
 	view, err = b.Account(t.Context(), a.ID)
 	require.NoError(t, err)
 	require.Equal(t, deposit.DefaultMaxAmount, view.MaxAmount())
-	require.Equal(t, 2, b.count(t, "audit_log", "action = 'account.ceiling'"))
+	require.Equal(t, 2, b.kit.Count("audit_log", "action = 'account.ceiling'"))
 
 	list, err := b.Accounts(t.Context(), ports.Page{Limit: 100})
 	require.NoError(t, err)

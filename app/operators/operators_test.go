@@ -7,22 +7,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/postgres"
-	"partnerdeposits/adapters/postgres/pgtest"
-	"partnerdeposits/adapters/secrets"
-	"partnerdeposits/adapters/system"
 	"partnerdeposits/app/operators"
+	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/connect"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
-
-type clock struct{ at time.Time }
-
-func (c *clock) Now() time.Time { return c.at }
+func TestMain(m *testing.M) { servicetest.Main(m) }
 
 // counting notes what was compared with what, so that a test can see the work done for nobody.
 type counting struct {
@@ -40,17 +32,14 @@ func (c *counting) Matches(_ context.Context, password, hash string) (bool, erro
 	return hash == "plain:"+password, nil
 }
 
-func setup(t *testing.T) (*operators.Service, *clock, *counting, *pgxpool.Pool) {
+func setup(t *testing.T) (*operators.Service, *servicetest.Clock, *counting, *servicetest.Kit) {
 	t.Helper()
-	pool, err := postgres.NewPool(t.Context(), pgtest.URL(t), postgres.PoolOptions{})
-	require.NoError(t, err)
-	t.Cleanup(pool.Close)
-	cipher, err := secrets.Open(secrets.DevelopmentKeyset)
-	require.NoError(t, err)
-	store := postgres.NewStore(pool, cipher, postgres.Options{})
-	t.Cleanup(func() { store.Close(context.Background()) })
-	at, passwords := &clock{time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)}, &counting{}
-	return operators.New(operators.Deps{UnitOfWork: store, Operators: store, Passwords: passwords, Clock: at, Entropy: system.Entropy{}}), at, passwords, pool
+	clock, passwords := servicetest.NewClock(time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)), &counting{}
+	kit := servicetest.New(t, func(s *servicetest.Setup) {
+		s.Clock = clock
+		s.Parts = func(p *servicetest.Parts) { p.Passwords = passwords }
+	})
+	return kit.Operators, clock, passwords, kit
 }
 
 func form(email string) connect.SignUp {
@@ -59,7 +48,7 @@ func form(email string) connect.SignUp {
 
 func TestSignUp_BeginsASessionThatEndsAfterFourteenDays(t *testing.T) {
 	t.Parallel()
-	s, at, _, pool := setup(t)
+	s, clock, _, kit := setup(t)
 	in, err := s.SignUp(t.Context(), form("A@b.example"), "")
 	require.NoError(t, err)
 	token := in.Token.Reveal()
@@ -68,13 +57,13 @@ func TestSignUp_BeginsASessionThatEndsAfterFourteenDays(t *testing.T) {
 	require.Equal(t, in.Operator.ID, o.ID)
 	require.Equal(t, "Chalets", a.CompanyName)
 	var stored []byte
-	require.NoError(t, pool.QueryRow(t.Context(), "SELECT token_hash FROM sessions").Scan(&stored))
+	require.NoError(t, kit.Pool.QueryRow(t.Context(), "SELECT token_hash FROM sessions").Scan(&stored))
 	require.NotContains(t, string(stored), token)
 
-	at.at = at.at.Add(14*24*time.Hour - time.Second)
+	clock.Add(14*24*time.Hour - time.Second)
 	_, _, err = s.CurrentOperator(t.Context(), token)
 	require.NoError(t, err, "busy or not, until the last second")
-	at.at = at.at.Add(time.Second)
+	clock.Add(time.Second)
 	_, _, err = s.CurrentOperator(t.Context(), token)
 	require.ErrorIs(t, err, connect.ErrBadCredentials)
 }
@@ -99,7 +88,7 @@ func TestSignUp_OfAnEmailTaken_IsRefusedInAnyCase(t *testing.T) {
 
 func TestSignUps_AtOnceWithOneEmail_MakeOneOperator(t *testing.T) {
 	t.Parallel()
-	s, _, _, pool := setup(t)
+	s, _, _, kit := setup(t)
 	errs := make([]error, 12)
 	var wg sync.WaitGroup
 	for i := range errs {
@@ -116,7 +105,7 @@ func TestSignUps_AtOnceWithOneEmail_MakeOneOperator(t *testing.T) {
 	}
 	require.Equal(t, 1, won)
 	var n int
-	require.NoError(t, pool.QueryRow(t.Context(), "SELECT (SELECT count(*) FROM operators) + (SELECT count(*) FROM accounts) + (SELECT count(*) FROM sessions)").Scan(&n))
+	require.NoError(t, kit.Pool.QueryRow(t.Context(), "SELECT (SELECT count(*) FROM operators) + (SELECT count(*) FROM accounts) + (SELECT count(*) FROM sessions)").Scan(&n))
 	require.Equal(t, 3, n)
 }
 

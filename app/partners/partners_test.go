@@ -1,49 +1,38 @@
 package partners_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/postgres"
-	"partnerdeposits/adapters/postgres/pgtest"
-	"partnerdeposits/adapters/secrets"
-	"partnerdeposits/adapters/system"
 	"partnerdeposits/app/partners"
+	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) { servicetest.Main(m) }
 
 type bundle struct {
 	*partners.Service
-	store *postgres.Store
-	pool  *pgxpool.Pool
+	kit *servicetest.Kit
 }
 
 func setup(t *testing.T) bundle {
 	t.Helper()
-	cipher, err := secrets.Open(secrets.DevelopmentKeyset)
-	require.NoError(t, err)
-	pool := pgtest.New(t)
-	store := postgres.NewStore(pool, cipher, postgres.Options{KeysKeptFor: time.Nanosecond})
-	t.Cleanup(func() { store.Close(context.Background()) })
-	return bundle{pool: pool, store: store, Service: partners.New(partners.Deps{
-		UnitOfWork: store, Partners: store, APIKeys: store, Links: store, Clock: system.Clock{}, Entropy: system.Entropy{},
-		Environment: partner.Staging, Limits: partners.Limits{PerMinute: 3000, WritesPerMinute: 1200},
-	})}
+	kit := servicetest.New(t, func(s *servicetest.Setup) {
+		s.Config.Environment, s.Store.KeysKeptFor = partner.Staging, time.Nanosecond
+	})
+	return bundle{Service: kit.Partners, kit: kit}
 }
 
 // audited gives actions and actors of the audit log, in order.
 func (b bundle) audited(t *testing.T) (out []string) {
 	t.Helper()
-	rows, err := b.pool.Query(t.Context(), `SELECT actor || ' ' || action FROM audit_log ORDER BY id`)
+	rows, err := b.kit.Pool.Query(t.Context(), `SELECT actor || ' ' || action FROM audit_log ORDER BY id`)
 	require.NoError(t, err)
 	defer rows.Close()
 	for rows.Next() {
@@ -72,7 +61,7 @@ func TestCreate_GivesWhatIsNeededToBegin(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"https://pms.acme.example", "http://localhost:3000"}, shown.ReturnOrigins)
 	require.True(t, shown.HasConnectSecret)
-	kept, err := b.store.ConnectSecret(t.Context(), made.Partner.ID)
+	kept, err := b.kit.Postgres.ConnectSecret(t.Context(), made.Partner.ID)
 	require.NoError(t, err)
 	require.True(t, kept.Equal(made.ConnectSecret.Reveal()))
 	require.Equal(t, []string{"admin partner.create"}, b.audited(t))
@@ -108,7 +97,7 @@ func TestConnectSecret_RotateAndClear(t *testing.T) {
 	fresh, err := b.RotateConnectSecret(t.Context(), "acme")
 	require.NoError(t, err)
 	require.False(t, fresh.Equal(made.ConnectSecret.Reveal()))
-	kept, err := b.store.ConnectSecret(t.Context(), made.Partner.ID)
+	kept, err := b.kit.Postgres.ConnectSecret(t.Context(), made.Partner.ID)
 	require.NoError(t, err)
 	require.True(t, kept.Equal(fresh.Reveal()))
 	require.NoError(t, b.ClearConnectSecret(t.Context(), "acme"))

@@ -6,29 +6,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/postgres"
-	"partnerdeposits/adapters/postgres/pgtest"
-	"partnerdeposits/adapters/secrets"
-	"partnerdeposits/adapters/system"
 	"partnerdeposits/app/schedules"
+	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
-
-func setup(t *testing.T) (*postgres.Store, *pgxpool.Pool) {
-	t.Helper()
-	pool := pgtest.New(t)
-	cipher, err := secrets.Open(secrets.DevelopmentKeyset)
-	require.NoError(t, err)
-	store := postgres.NewStore(pool, cipher, postgres.Options{})
-	t.Cleanup(func() { store.Close(context.Background()) })
-	return store, pool
-}
+func TestMain(m *testing.M) { servicetest.Main(m) }
 
 // postman takes mails, but for those to a bad address.
 type postman struct{ took []string }
@@ -43,7 +29,8 @@ func (p *postman) Send(_ context.Context, m ports.Mail) error {
 
 func TestMails_OneThatCannotBeSentHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
-	store, pool := setup(t)
+	kit := servicetest.New(t)
+	store, pool := kit.Postgres, kit.Pool
 	now := time.Now()
 	for i, to := range []string{"a@example.com", "bad@example.com", "c@example.com"} {
 		require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context, repos ports.Repositories) error {
@@ -69,7 +56,8 @@ func TestMails_OneThatCannotBeSentHoldsUpNoOther(t *testing.T) {
 
 func TestUpkeep_EveryJobRunsOnTheRealTables(t *testing.T) {
 	t.Parallel()
-	store, pool := setup(t)
+	kit := servicetest.New(t)
+	store, pool := kit.Postgres, kit.Pool
 	_, err := pool.Exec(t.Context(), `
 		INSERT INTO operators (id, email, email_key, password_hash, created_at) VALUES ($1, 'a@example.com', 'a@example.com', 'x', now())`, id.ID{1})
 	require.NoError(t, err)
@@ -83,7 +71,7 @@ func TestUpkeep_EveryJobRunsOnTheRealTables(t *testing.T) {
 		SELECT $1, 'POST /x', gen_random_uuid(), sha256('x'), 201, '\x00', now() - n * interval '1 hour' FROM generate_series(1, 30) n`, id.ID{1})
 	require.NoError(t, err)
 
-	for _, job := range (schedules.Upkeep{Tables: store, UnitOfWork: store, Clock: system.Clock{}}).Jobs() {
+	for _, job := range (schedules.Upkeep{Tables: store, UnitOfWork: store, Clock: kit.Clock}).Jobs() {
 		rounds := 0
 		for more := true; more; rounds++ {
 			more, err = job.Run(t.Context())

@@ -45,7 +45,7 @@ func location(ctx context.Context, t *testing.T) string {
 func TestBrowser_SignsUpAndEndsAtThePartner_ByKeyboardAlone(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Partner(t, "demo", key)
+	s.Partner("demo")
 	browser := browsertest.New(t)
 	path := "/register?" + good(s, "demo", "op-1", "&email=a%40b.example&name=Chalets"+returnTo(partnerSite(t)))
 	require.NoError(t, chromedp.Do(browser,
@@ -57,13 +57,13 @@ func TestBrowser_SignsUpAndEndsAtThePartner_ByKeyboardAlone(t *testing.T) {
 		chromedp.WaitVisible("#arrived"),
 	))
 	requireResult(t, location(browser, t), "linked", "op-1", "")
-	require.Equal(t, 1, s.Count(t, "account_links", "revoked_at IS NULL"))
+	require.Equal(t, 1, s.Count("account_links", "revoked_at IS NULL"))
 }
 
 func TestBrowser_SignedIn_AgreesAndEndsAtThePartner(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Partner(t, "demo", key)
+	s.Partner("demo")
 	browser := browsertest.New(t)
 	require.NoError(t, chromedp.Do(browser,
 		chromedp.Navigate(s.URL+"/register"),
@@ -121,5 +121,5 @@ func TestBrowser_FormOnAnotherSite_ChangesNothing(t *testing.T) {
 		chromedp.Click("#go"),
 		chromedp.WaitVisible(`main[data-error-code="invalid_csrf_token"]`),
 	))
-	require.Equal(t, 1, s.Count(t, "sessions", ""))
+	require.Equal(t, 1, s.Count("sessions", ""))
 }

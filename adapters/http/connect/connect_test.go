@@ -19,14 +19,14 @@ import (
 func TestSignup_ThroughAConnectURL_MakesOperatorLinkAndEvent(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	p := s.Partner(t, "demo", key)
+	p := s.Partner("demo")
 	b := s.Browser(t)
 	query := good(s, "demo", "op.1/ü", "&email=a%40b.example&name=Chalets+%26+Co")
 	page := b.Get("/register?" + query)
 	require.Equal(t, "a@b.example", page.Input("email", "value"))
 	require.Equal(t, "Chalets & Co", page.Input("companyName", "value"))
 	require.Contains(t, page.Body, "Partner demo can:")
-	require.Zero(t, s.Count(t, "account_links", ""), "a GET never links")
+	require.Zero(t, s.Count("account_links", ""), "a GET never links")
 
 	sent := b.Send(page, 0, map[string]string{"password": password})
 	require.Equal(t, http.StatusSeeOther, sent.Status, sent.Body)
@@ -53,24 +53,24 @@ func TestSignup_ThroughAConnectURL_MakesOperatorLinkAndEvent(t *testing.T) {
 func TestLogin_ThroughAConnectURL_LinksOnce(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Partner(t, "demo", key)
+	s.Partner("demo")
 	require.Equal(t, http.StatusSeeOther, s.Browser(t).Submit("/register", signup("a@b.example")).Status)
-	require.Zero(t, s.Count(t, "account_links", ""), "a plain signup links nothing")
+	require.Zero(t, s.Count("account_links", ""), "a plain signup links nothing")
 
 	path := "/login?" + good(s, "demo", "op-1", returnTo("https://pms.example/done?x=1"))
 	for i, want := range []string{"linked", "already_linked", "already_linked"} {
 		sent := s.Browser(t).Submit(path, login("A@B.example")) // as typed on a phone
 		require.Equal(t, http.StatusSeeOther, sent.Status, sent.Body)
 		requireResult(t, sent.Location, want, "op-1", "")
-		require.Equal(t, 1, s.Count(t, "account_links", ""), i)
-		require.Equal(t, 1, s.Count(t, "outbox", ""), i)
+		require.Equal(t, 1, s.Count("account_links", ""), i)
+		require.Equal(t, 1, s.Count("outbox", ""), i)
 	}
 }
 
 func TestSignedInOperator_IsAskedAndLinksWithOneButton(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Partner(t, "demo", key)
+	s.Partner("demo")
 	b := s.Browser(t)
 	b.Submit("/register", signup("a@b.example"))
 	for _, path := range []string{"/register?", "/login?"} {
@@ -79,31 +79,31 @@ func TestSignedInOperator_IsAskedAndLinksWithOneButton(t *testing.T) {
 		require.Contains(t, page.Body, "Link to Partner demo as a@b.example")
 		require.Len(t, page.All("form"), 2)
 	}
-	require.Zero(t, s.Count(t, "account_links", ""), "a GET never links")
+	require.Zero(t, s.Count("account_links", ""), "a GET never links")
 	page := b.Get("/login?" + good(s, "demo", "op-1", ""))
 	sent := b.Send(page, 0, nil)
 	require.Equal(t, "/dashboard", sent.Location)
-	require.Equal(t, 1, s.Count(t, "account_links", "revoked_at IS NULL"))
-	require.Equal(t, 1, s.Count(t, "outbox", ""))
+	require.Equal(t, 1, s.Count("account_links", "revoked_at IS NULL"))
+	require.Equal(t, 1, s.Count("outbox", ""))
 }
 
 func TestSignedInOperator_MayUseAnotherAccount(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Partner(t, "demo", key)
+	s.Partner("demo")
 	b := s.Browser(t)
 	b.Submit("/register", signup("a@b.example"))
 	query := good(s, "demo", "op-1", "&x=%2e")
 	sent := b.Send(b.Get("/register?"+query), 1, nil)
 	require.Equal(t, "/login?"+query, sent.Location)
-	require.Zero(t, s.Count(t, "sessions", ""))
+	require.Zero(t, s.Count("sessions", ""))
 	require.NotEmpty(t, b.Get(sent.Location).Input("password", "type"))
 }
 
 func TestSignedInOperator_WhoseSessionEnded_LogsInAndKeepsTheLink(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Partner(t, "demo", key)
+	s.Partner("demo")
 	b := s.Browser(t)
 	b.Submit("/register", signup("a@b.example"))
 	query := good(s, "demo", "op-1", "")
@@ -112,14 +112,14 @@ func TestSignedInOperator_WhoseSessionEnded_LogsInAndKeepsTheLink(t *testing.T) 
 	sent := b.Send(page, 0, nil)
 	require.Equal(t, http.StatusSeeOther, sent.Status)
 	require.Equal(t, "/login?"+query, sent.Location)
-	require.Zero(t, s.Count(t, "account_links", ""))
+	require.Zero(t, s.Count("account_links", ""))
 }
 
 func TestAccount_LinkedToAnotherPartner_IsRefusedAndOffersTheWayBack(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Partner(t, "demo", key)
-	s.Partner(t, "other", key)
+	s.Partner("demo")
+	s.Partner("other")
 	b := s.Browser(t)
 	b.Submit("/register?"+good(s, "demo", "op-1", ""), signup("a@b.example"))
 
@@ -135,8 +135,8 @@ func TestAccount_LinkedToAnotherPartner_IsRefusedAndOffersTheWayBack(t *testing.
 	require.Equal(t, "account_already_linked", signedIn.Code())
 	requireResult(t, signedIn.LinkTo("https://pms.example"), "error", "op-9", "account_already_linked")
 
-	require.Equal(t, 1, s.Count(t, "account_links", ""))
-	require.Equal(t, 1, s.Count(t, "outbox", ""))
+	require.Equal(t, 1, s.Count("account_links", ""))
+	require.Equal(t, 1, s.Count("outbox", ""))
 
 	// Once unlinked, the very same link works.
 	require.Equal(t, http.StatusSeeOther, b.Send(b.Get("/dashboard"), 0, nil).Status)
@@ -147,7 +147,7 @@ func TestAccount_LinkedToAnotherPartner_IsRefusedAndOffersTheWayBack(t *testing.
 func TestExternalID_OfAnotherAccount_IsAConflictAndASignupLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Partner(t, "demo", key)
+	s.Partner("demo")
 	query := good(s, "demo", "op-1", returnTo("https://pms.example/done"))
 	s.Browser(t).Submit("/register?"+query, signup("a@b.example"))
 
@@ -157,10 +157,10 @@ func TestExternalID_OfAnotherAccount_IsAConflictAndASignupLeavesNothing(t *testi
 	require.Equal(t, "external_id_conflict", sent.Code())
 	require.Nil(t, sent.Cookie("session"))
 	requireResult(t, sent.LinkTo("https://pms.example"), "error", "op-1", "external_id_conflict")
-	require.Equal(t, 1, s.Count(t, "operators", ""))
-	require.Equal(t, 1, s.Count(t, "accounts", ""))
-	require.Equal(t, 1, s.Count(t, "sessions", ""))
-	require.Equal(t, 1, s.Count(t, "outbox", ""))
+	require.Equal(t, 1, s.Count("operators", ""))
+	require.Equal(t, 1, s.Count("accounts", ""))
+	require.Equal(t, 1, s.Count("sessions", ""))
+	require.Equal(t, 1, s.Count("outbox", ""))
 
 	// An account of its own, under a number of another: refused, yet signed in.
 	s.Browser(t).Submit("/register", signup("e@f.example"))
@@ -169,13 +169,13 @@ func TestExternalID_OfAnotherAccount_IsAConflictAndASignupLeavesNothing(t *testi
 	// The same account, under another number.
 	login3 := s.Browser(t).Submit("/login?"+good(s, "demo", "op-2", ""), login("a@b.example"))
 	require.Equal(t, "external_id_conflict", login3.Code())
-	require.Equal(t, 1, s.Count(t, "account_links", ""))
+	require.Equal(t, 1, s.Count("account_links", ""))
 }
 
 func TestSignups_AtOnceWithOneExternalID_MakeOneLinkAndOneEvent(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Partner(t, "demo", key)
+	s.Partner("demo")
 	query := good(s, "demo", "op-1", "")
 	const many = 20
 	statuses := make([]int, many)
@@ -199,15 +199,15 @@ func TestSignups_AtOnceWithOneExternalID_MakeOneLinkAndOneEvent(t *testing.T) {
 	}
 	require.Equal(t, 1, won)
 	for _, table := range []string{"operators", "accounts", "sessions", "account_links", "outbox"} {
-		require.Equal(t, 1, s.Count(t, table, ""), table)
+		require.Equal(t, 1, s.Count(table, ""), table)
 	}
 }
 
 func TestLogins_AtOnceOfOneAccount_LinkOnce(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Partner(t, "demo", key)
-	s.Partner(t, "other", key)
+	s.Partner("demo")
+	s.Partner("other")
 	s.Browser(t).Submit("/register", signup("a@b.example"))
 	queries := []string{good(s, "demo", "op-1", ""), good(s, "other", "op-1", "")}
 	var wg sync.WaitGroup
@@ -233,14 +233,14 @@ func TestLogins_AtOnceOfOneAccount_LinkOnce(t *testing.T) {
 		}
 	}
 	require.Equal(t, len(codes)/2, refused, "one partner won and all its log-ins end well")
-	require.Equal(t, 1, s.Count(t, "account_links", ""))
-	require.Equal(t, 1, s.Count(t, "outbox", ""))
+	require.Equal(t, 1, s.Count("account_links", ""))
+	require.Equal(t, 1, s.Count("outbox", ""))
 }
 
 func TestEmailTaken_SaysToLogInAndKeepsTheLink(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Partner(t, "demo", key)
+	s.Partner("demo")
 	s.Browser(t).Submit("/register", signup("a@b.example"))
 	query := good(s, "demo", "op-1", "&email=x%40y.example")
 	sent := s.Browser(t).Submit("/register?"+query, signup("A@b.EXAMPLE"))
@@ -250,13 +250,13 @@ func TestEmailTaken_SaysToLogInAndKeepsTheLink(t *testing.T) {
 	require.Equal(t, "Chalets du Lac", sent.Input("companyName", "value"))
 	require.Equal(t, "/login?"+query, sent.LinkTo("/login"))
 	require.NotContains(t, sent.Body, password)
-	require.Zero(t, s.Count(t, "account_links", ""))
+	require.Zero(t, s.Count("account_links", ""))
 }
 
 func TestLinkToTheOtherPage_KeepsEveryParameterToTheByte(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Partner(t, "demo", key)
+	s.Partner("demo")
 	b := s.Browser(t)
 	for _, more := range []string{
 		"", "&email=a%40b.example&name=A+B%20C", "&x=1&x=2&&y", "&name=%E2%9C%93&name=%e2%9c%93",
@@ -281,7 +281,7 @@ func TestLinkToTheOtherPage_KeepsEveryParameterToTheByte(t *testing.T) {
 func TestConnectURL_OfTheCommand_OpensTheFormPrefilled(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Partner(t, "demo", key)
+	s.Partner("demo")
 	raw, err := s.Connections.ConnectURL(t.Context(), connections.URLRequest{
 		PartnerSlug: "demo", ExternalID: "op 1.&", Email: "a+b@c.example", Name: "É & Co", ReturnURL: "http://localhost:3000/cb?a=1",
 	})

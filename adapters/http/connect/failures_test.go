@@ -78,11 +78,11 @@ func failures(s *connecttest.Server, apiKey secret.Text) []failing {
 func TestConnectURL_ThatIsNotGood_IsRefusedWithItsCode(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	demo := s.Partner(t, "demo", key)
-	s.Partner(t, "other", "svc_cs_of_other")
-	s.Partner(t, "bare", "")
+	demo := s.Partner("demo")
+	s.PartnerWithSecret("other", "svc_cs_of_other")
+	s.PartnerWithSecret("bare", "")
 	record, apiKey, hash := partner.NewAPIKey(system.Entropy{}.NewID(), demo.ID, partner.Development, "test", system.Entropy{}.Bytes(secret.Bytes), s.Clock.Now())
-	require.NoError(t, s.Store.WithinTx(t.Context(), func(ctx context.Context, repos ports.Repositories) error {
+	require.NoError(t, s.Postgres.WithinTx(t.Context(), func(ctx context.Context, repos ports.Repositories) error {
 		return repos.Partners.InsertKey(ctx, record, hash)
 	}))
 	// Tokens of forms opened without a partner: a POST is checked as its GET is.
@@ -105,15 +105,15 @@ func TestConnectURL_ThatIsNotGood_IsRefusedWithItsCode(t *testing.T) {
 			})
 		}
 	}
-	require.Zero(t, s.Count(t, "operators", ""))
-	require.Zero(t, s.Count(t, "account_links", ""))
-	require.Zero(t, s.Count(t, "outbox", ""))
+	require.Zero(t, s.Count("operators", ""))
+	require.Zero(t, s.Count("account_links", ""))
+	require.Zero(t, s.Count("outbox", ""))
 }
 
 func TestConnectURL_AtTheEdgesOfTheWindow_IsGood(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Partner(t, "demo", key)
+	s.Partner("demo")
 	b := s.Browser(t)
 	for _, at := range []time.Time{s.Clock.Now().Add(-connect.Window), s.Clock.Now().Add(connect.Window)} {
 		require.Equal(t, http.StatusOK, b.Get("/register?"+connecttest.Query(key, "demo", "a.b/ü +&", unix(at), "")).Status)
@@ -123,7 +123,7 @@ func TestConnectURL_AtTheEdgesOfTheWindow_IsGood(t *testing.T) {
 func TestConnectURL_ThatExpiresWhileTheFormIsFilledIn_IsRefusedAtThePost(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Partner(t, "demo", key)
+	s.Partner("demo")
 	b := s.Browser(t)
 	page := b.Get("/register?" + good(s, "demo", "op-1", ""))
 	require.Equal(t, http.StatusOK, page.Status)
@@ -131,16 +131,16 @@ func TestConnectURL_ThatExpiresWhileTheFormIsFilledIn_IsRefusedAtThePost(t *test
 	sent := b.Send(page, 0, signup("a@b.example"))
 	require.Equal(t, http.StatusGone, sent.Status)
 	require.Equal(t, "expired", sent.Code())
-	require.Zero(t, s.Count(t, "operators", ""))
+	require.Zero(t, s.Count("operators", ""))
 }
 
 func TestConnectURL_AfterTheSecretWasRotated_IsRefused(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	p := s.Partner(t, "demo", key)
+	p := s.Partner("demo")
 	b := s.Browser(t)
 	page := b.Get("/register?" + good(s, "demo", "op-1", ""))
-	require.NoError(t, s.Store.WithinTx(t.Context(), func(ctx context.Context, repos ports.Repositories) error {
+	require.NoError(t, s.Postgres.WithinTx(t.Context(), func(ctx context.Context, repos ports.Repositories) error {
 		return repos.Partners.SetConnectSecret(ctx, p.ID, "svc_cs_new")
 	}))
 	require.Equal(t, "invalid_signature", b.Send(page, 0, signup("a@b.example")).Code())

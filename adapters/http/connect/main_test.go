@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"partnerdeposits/adapters/http/connect/connecttest"
-	"partnerdeposits/adapters/postgres/pgtest"
-	"partnerdeposits/core/secret"
+	"partnerdeposits/cmd/servicetest"
+	"partnerdeposits/core/partner"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) { servicetest.Main(m) }
 
 const (
-	key      = secret.Text("svc_cs_0123456789abcdef0123456789abcdef")
+	key      = servicetest.ConnectSecret
 	password = "correct horse battery"
 )
 
@@ -34,3 +34,8 @@ func login(email string) map[string]string {
 }
 
 func returnTo(raw string) string { return "&return_url=" + url.QueryEscape(raw) }
+
+// returningTo lets a partner's return URLs lead to an origin.
+func returningTo(origin string) func(*partner.Partner) {
+	return func(p *partner.Partner) { p.ReturnOrigins = []string{origin} }
+}

@@ -16,7 +16,7 @@ import (
 func TestEveryPage_CarriesTheSecurityHeadersAndALanguage(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{Environment: partner.Production})
-	s.Partner(t, "demo", key)
+	s.Partner("demo")
 	b := s.Browser(t)
 	query := good(s, "demo", "op-1", returnTo("https://pms.example/"))
 	answers := map[string]connecttest.Answer{
@@ -63,7 +63,7 @@ func TestEveryPage_CarriesTheSecurityHeadersAndALanguage(t *testing.T) {
 func TestFormAction_NamesReturnURLOnlyWhereItIsFollowedWithoutAsking(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{Environment: partner.Production})
-	s.Partner(t, "demo", key, "https://pms.example")
+	s.Partner("demo", returningTo("https://pms.example"))
 	b := s.Browser(t)
 	policy := func(raw string) string {
 		return b.Get("/register?" + good(s, "demo", "op-1", returnTo(raw))).Header.Get("Content-Security-Policy")
@@ -77,7 +77,7 @@ func TestFormAction_NamesReturnURLOnlyWhereItIsFollowedWithoutAsking(t *testing.
 func TestForm_ThatFails_IsShownAgainWithWhatWasEntered(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Partner(t, "demo", key)
+	s.Partner("demo")
 	cases := []struct{ name, field, value, code string }{
 		{"no e-mail", "email", "", "invalid_email"},
 		{"no e-mail address", "email", "a@b", "invalid_email"},
@@ -110,13 +110,13 @@ func TestForm_ThatFails_IsShownAgainWithWhatWasEntered(t *testing.T) {
 			})
 		}
 	}
-	require.Zero(t, s.Count(t, "operators", ""))
+	require.Zero(t, s.Count("operators", ""))
 }
 
 func TestLogin_SaysTheSameOfAnUnknownEmailAndAWrongPassword(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Partner(t, "demo", key)
+	s.Partner("demo")
 	s.Browser(t).Submit("/register", signup("a@b.example"))
 	for _, query := range []string{"", "?" + good(s, "demo", "op-1", "")} {
 		ask := func(email, pw string) connecttest.Answer {
@@ -140,7 +140,7 @@ func TestLogin_SaysTheSameOfAnUnknownEmailAndAWrongPassword(t *testing.T) {
 func TestPrefill_IsShownAsTextWhateverItHolds(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Partner(t, "demo", key)
+	s.Partner("demo")
 	b := s.Browser(t)
 	for _, evil := range []string{
 		`"><script>alert(1)</script>`, `' onfocus=alert(1) autofocus x='`, `</title><script>alert(1)</script>`, `javascript:alert(1)`, `<img src=x onerror=alert(1)>`, "\u2028</input>", `{{7*7}}`,
@@ -180,7 +180,7 @@ func TestPrefill_IsShownAsTextWhateverItHolds(t *testing.T) {
 func TestPosts_WithoutTheTokenOfTheirPage_ChangeNothing(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Partner(t, "demo", key)
+	s.Partner("demo")
 	query := "?" + good(s, "demo", "op-1", "")
 	b := s.Browser(t)
 	other := s.Browser(t).Get("/register").Input("csrf_token", "value")
@@ -198,7 +198,7 @@ func TestPosts_WithoutTheTokenOfTheirPage_ChangeNothing(t *testing.T) {
 			require.Equal(t, 403, b.Post(path+map[bool]string{true: "&", false: "?"}[strings.Contains(path, "?")]+"csrf_token="+token, values).Status)
 		}
 	}
-	require.Zero(t, s.Count(t, "operators", ""))
+	require.Zero(t, s.Count("operators", ""))
 
 	b.Submit("/register"+query, signup("a@b.example"))
 	home := b.Get("/dashboard")
@@ -210,8 +210,8 @@ func TestPosts_WithoutTheTokenOfTheirPage_ChangeNothing(t *testing.T) {
 	} {
 		require.Equal(t, http.StatusForbidden, b.Post(path, values).Status, path)
 	}
-	require.Equal(t, 1, s.Count(t, "sessions", ""))
-	require.Equal(t, 1, s.Count(t, "account_links", "revoked_at IS NULL"))
+	require.Equal(t, 1, s.Count("sessions", ""))
+	require.Equal(t, 1, s.Count("account_links", "revoked_at IS NULL"))
 
 	// With the right token but from another site.
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/logout", strings.NewReader(url.Values{"csrf_token": {home.Input("csrf_token", "value")}}.Encode()))
@@ -224,11 +224,11 @@ func TestPosts_WithoutTheTokenOfTheirPage_ChangeNothing(t *testing.T) {
 func TestPrefill_NeverReplacesWhatWasPosted(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Partner(t, "demo", key)
+	s.Partner("demo")
 	sent := s.Browser(t).Submit("/register?"+good(s, "demo", "op-1", "&email=prefilled%40x.example&companyName=Query&password=query-password"), signup("typed@x.example"))
 	require.Equal(t, http.StatusSeeOther, sent.Status)
-	require.Equal(t, 1, s.Count(t, "operators", "email = 'typed@x.example'"))
-	require.Equal(t, 1, s.Count(t, "accounts", "company_name = 'Chalets du Lac'"))
+	require.Equal(t, 1, s.Count("operators", "email = 'typed@x.example'"))
+	require.Equal(t, 1, s.Count("accounts", "company_name = 'Chalets du Lac'"))
 }
 
 func TestCookies_OverHTTPS_AreBoundToTheHost(t *testing.T) {
@@ -257,7 +257,7 @@ func TestCookies_OverHTTPS_AreBoundToTheHost(t *testing.T) {
 	require.Equal(t, int((14 * 24 * time.Hour).Seconds()), session.MaxAge)
 	require.Len(t, session.Value, 43, "32 random bytes")
 	require.True(t, sent.Cookie("__Host-form").Expires.Before(s.Clock.Now()))
-	require.Zero(t, s.Count(t, "sessions", "encode(token_hash, 'escape') LIKE '%"+session.Value+"%'"))
+	require.Zero(t, s.Count("sessions", "encode(token_hash, 'escape') LIKE '%"+session.Value+"%'"))
 }
 
 func TestSession_IsNewAtEachLoginAndEndsAfterFourteenDays(t *testing.T) {
@@ -265,13 +265,13 @@ func TestSession_IsNewAtEachLoginAndEndsAfterFourteenDays(t *testing.T) {
 	s := connecttest.New(t, connecttest.Options{})
 	b := s.Browser(t)
 	b.Submit("/register", signup("a@b.example"))
-	require.Equal(t, 1, s.Count(t, "sessions", ""))
+	require.Equal(t, 1, s.Count("sessions", ""))
 	// A session known before, planted or not, is worth nothing after a log-in in the same browser.
 	before := b.Get("/dashboard")
 	token := before.Input("csrf_token", "value")
 	sent := b.Post("/login", url.Values{"csrf_token": {token}, "email": {"a@b.example"}, "password": {password}})
 	require.Equal(t, http.StatusSeeOther, sent.Status)
-	require.Equal(t, 1, s.Count(t, "sessions", ""), "the old one is gone")
+	require.Equal(t, 1, s.Count("sessions", ""), "the old one is gone")
 	require.Equal(t, http.StatusForbidden, b.Post("/logout", url.Values{"csrf_token": {token}}).Status, "and so are its forms")
 	require.Equal(t, http.StatusOK, b.Get("/dashboard").Status)
 	require.Equal(t, "/dashboard", b.Get("/login").Location, "who is signed in needs no login page")
@@ -290,7 +290,7 @@ func TestLogout_EndsTheSession(t *testing.T) {
 	sent := b.Send(b.Get("/dashboard"), 0, nil)
 	require.Equal(t, "/login", sent.Location)
 	require.True(t, sent.Cookie("session").Expires.Before(s.Clock.Now()))
-	require.Zero(t, s.Count(t, "sessions", ""))
+	require.Zero(t, s.Count("sessions", ""))
 	require.Equal(t, "/login", b.Get("/dashboard").Location)
 }
 
@@ -318,7 +318,7 @@ func TestAttempts_BeyondTheLimit_AreRefusedOnBothForms(t *testing.T) {
 func TestPages_SpeakTheReadersLanguage(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Partner(t, "demo", key)
+	s.Partner("demo")
 	b := s.Browser(t)
 	french := b.Get("/register?" + good(s, "demo", "op-1", "&lang=fr"))
 	require.Equal(t, "fr", french.Attr("html", "lang"))

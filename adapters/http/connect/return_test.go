@@ -49,7 +49,7 @@ func TestReturnURL(t *testing.T) {
 	servers := map[partner.Environment]*connecttest.Server{}
 	for _, env := range []partner.Environment{partner.Production, partner.Staging, partner.Development} {
 		servers[env] = connecttest.New(t, connecttest.Options{Environment: env})
-		servers[env].Partner(t, "demo", key, "https://pms.example")
+		servers[env].Partner("demo", returningTo("https://pms.example"))
 	}
 	for i, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestReturnURL(t *testing.T) {
 func TestReturnURL_SentTwice_IsIgnored(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Partner(t, "demo", key)
+	s.Partner("demo")
 	sent := s.Browser(t).Submit("/register?"+good(s, "demo", "op", returnTo("https://a.example/")+returnTo("https://b.example/")), signup("a@b.example"))
 	require.Equal(t, "/dashboard", sent.Location)
 }
@@ -86,7 +86,7 @@ func TestReturnURL_SentTwice_IsIgnored(t *testing.T) {
 func TestDone_ShowsOnlyWhatTheServiceSaidItself(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{Environment: partner.Production})
-	s.Partner(t, "demo", key)
+	s.Partner("demo")
 	b := s.Browser(t)
 	query := good(s, "demo", "op-1", returnTo("https://pms.example/"))
 	sent := b.Submit("/register?"+query, signup("a@b.example"))

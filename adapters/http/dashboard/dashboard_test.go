@@ -14,7 +14,7 @@ import (
 func TestDashboard_ShowsTheAccountItsLinkAndItsOwnDeposits(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	p := s.Partner(t, "demo", key)
+	p := s.Partner("demo")
 	b, account := linked(t, s, "a@b.example", "demo")
 	_, other := linked(t, s, "c@d.example", "demo")
 	mine := deposits(t, s, p, account, 2)
@@ -36,7 +36,7 @@ func TestDashboard_ShowsTheAccountItsLinkAndItsOwnDeposits(t *testing.T) {
 func TestDashboard_WithManyDeposits_IsReadPageByPage(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	p := s.Partner(t, "demo", key)
+	p := s.Partner("demo")
 	b, account := linked(t, s, "a@b.example", "demo")
 	all := deposits(t, s, p, account, 120)
 	seen := map[string]int{}
@@ -63,7 +63,7 @@ func TestDashboard_WithManyDeposits_IsReadPageByPage(t *testing.T) {
 func TestUnlink_EndsTheLinkAndSendsAMail(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Partner(t, "demo", key)
+	s.Partner("demo")
 	b, account := linked(t, s, "a@b.example", "demo")
 	page := b.Get("/dashboard")
 	sent := b.Send(page, 0, nil)
@@ -71,40 +71,40 @@ func TestUnlink_EndsTheLinkAndSendsAMail(t *testing.T) {
 	after := b.Get(sent.Location)
 	require.Contains(t, after.Body, "The link has ended.")
 	require.Contains(t, after.Body, "not linked to a partner")
-	require.Equal(t, 1, s.Count(t, "account_links", "account_id = $1 AND revoked_by = 'operator'", account))
-	require.Equal(t, 1, s.Count(t, "mails", "recipient = 'a@b.example'"))
-	require.Equal(t, 1, s.Count(t, "audit_log", "action = 'link.revoke' AND actor LIKE 'operator:opr_%' AND subject = $1", id.Account.Of(account)))
+	require.Equal(t, 1, s.Count("account_links", "account_id = $1 AND revoked_by = 'operator'", account))
+	require.Equal(t, 1, s.Count("mails", "recipient = 'a@b.example'"))
+	require.Equal(t, 1, s.Count("audit_log", "action = 'link.revoke' AND actor LIKE 'operator:opr_%' AND subject = $1", id.Account.Of(account)))
 
 	// The same form once more, from a page left open: nothing more happens.
 	require.Equal(t, http.StatusSeeOther, b.Send(page, 0, nil).Status)
-	require.Equal(t, 1, s.Count(t, "mails", ""))
+	require.Equal(t, 1, s.Count("mails", ""))
 }
 
 func TestUnlink_FromAPageLeftOpen_DoesNotEndALinkMadeSince(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Partner(t, "demo", key)
-	s.Partner(t, "other", key)
+	s.Partner("demo")
+	s.Partner("other")
 	b, account := linked(t, s, "a@b.example", "demo")
 	stale := b.Get("/dashboard")
 	b.Send(stale, 0, nil)
 	relinked := b.Get("/login?" + connecttest.Query(key, "other", "op-9", unix(s), ""))
 	require.Equal(t, http.StatusSeeOther, b.Send(relinked, 0, nil).Status)
 	b.Send(stale, 0, nil)
-	require.Equal(t, 1, s.Count(t, "account_links", "account_id = $1 AND revoked_at IS NULL", account))
+	require.Equal(t, 1, s.Count("account_links", "account_id = $1 AND revoked_at IS NULL", account))
 	require.NotContains(t, b.Get("/dashboard?unlinked=1").Body, "The link has ended.", "the page tells how things stand")
 }
 
 func TestUnlink_OfAnotherAccountsLink_ChangesNothing(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Partner(t, "demo", key)
+	s.Partner("demo")
 	b, _ := linked(t, s, "a@b.example", "demo")
 	other, _ := linked(t, s, "c@d.example", "demo")
 	theirs := other.Get("/dashboard").Input("link", "value")
 	for _, link := range []string{theirs, "", "lnk_x"} {
 		require.Equal(t, http.StatusSeeOther, b.Send(b.Get("/dashboard"), 0, map[string]string{"link": link}).Status)
 	}
-	require.Equal(t, 2, s.Count(t, "account_links", "revoked_at IS NULL"))
-	require.Zero(t, s.Count(t, "mails", ""))
+	require.Equal(t, 2, s.Count("account_links", "revoked_at IS NULL"))
+	require.Zero(t, s.Count("mails", ""))
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/http/connect/connecttest"
-	"partnerdeposits/adapters/postgres/pgtest"
 	"partnerdeposits/adapters/system"
+	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
@@ -20,9 +20,9 @@ import (
 	"partnerdeposits/ports"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) { servicetest.Main(m) }
 
-const key = secret.Text("svc_cs_0123456789abcdef0123456789abcdef")
+const key = servicetest.ConnectSecret
 
 // linked gives an operator who signed up through a connect URL of the partner, with the account that it made.
 func linked(t *testing.T, s *connecttest.Server, email, slug string) (*connecttest.Browser, id.ID) {
@@ -31,7 +31,7 @@ func linked(t *testing.T, s *connecttest.Server, email, slug string) (*connectte
 	query := connecttest.Query(key, slug, "op-"+email[:1], unix(s), "")
 	sent := b.Submit("/register?"+query, map[string]string{"email": email, "password": "correct horse battery", "companyName": "Chalets of " + email})
 	require.Equal(t, http.StatusSeeOther, sent.Status)
-	_, account, err := s.Store.OperatorByEmail(t.Context(), email)
+	_, account, err := s.Postgres.OperatorByEmail(t.Context(), email)
 	require.NoError(t, err)
 	return b, account.ID
 }
@@ -40,7 +40,7 @@ func linked(t *testing.T, s *connecttest.Server, email, slug string) (*connectte
 func deposits(t *testing.T, s *connecttest.Server, p partner.Partner, account id.ID, n int) []string {
 	t.Helper()
 	var references []string
-	require.NoError(t, s.Store.WithinTx(t.Context(), func(ctx context.Context, repos ports.Repositories) error {
+	require.NoError(t, s.Postgres.WithinTx(t.Context(), func(ctx context.Context, repos ports.Repositories) error {
 		for i := range n {
 			created := s.Clock.Now().Add(time.Duration(i) * time.Minute)
 			d := &deposit.Deposit{

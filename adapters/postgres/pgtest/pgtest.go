@@ -47,8 +47,14 @@ func New(t testing.TB) *pgxpool.Pool {
 	config.AfterConnect = codec.Register
 	pool, err := pgxpool.NewWithConfig(t.Context(), config)
 	require.NoError(t, err)
-	t.Cleanup(func() { closePool(t, pool, poolCloses) })
+	CloseAfter(t, pool)
 	return pool
+}
+
+// CloseAfter closes a pool when the test ends. A connection that is not given back fails the test.
+func CloseAfter(t testing.TB, pool *pgxpool.Pool) {
+	t.Helper()
+	t.Cleanup(func() { closePool(t, pool, poolCloses) })
 }
 
 // URL returns the URL of a fresh database, dropped when the test ends, whoever may still be connected.

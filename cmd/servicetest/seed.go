@@ -1,0 +1,109 @@
+package servicetest
+
+import (
+	"context"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/system"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/core/tenant"
+	"partnerdeposits/ports"
+)
+
+// ConnectSecret is the connect secret of partners that a test adds.
+const ConnectSecret = secret.Text("svc_cs_0123456789abcdef0123456789abcdef")
+
+// NewID gives a fresh id.
+func NewID() id.ID { return system.Entropy{}.NewID() }
+
+// Write runs fn in a transaction that must commit. The test may be over: cleanups write too.
+func (k *Kit) Write(fn func(context.Context, ports.Repositories) error) {
+	k.t.Helper()
+	require.NoError(k.t, k.Postgres.WithinTx(context.WithoutCancel(k.t.Context()), fn))
+}
+
+// Count gives the number of rows of a table that a condition in SQL selects ("": all rows).
+func (k *Kit) Count(table, where string, args ...any) int {
+	k.t.Helper()
+	query := "SELECT count(*) FROM " + table
+	if where != "" {
+		query += " WHERE " + where
+	}
+	var n int
+	require.NoError(k.t, k.Pool.QueryRow(context.WithoutCancel(k.t.Context()), query, args...).Scan(&n))
+	return n
+}
+
+// Partner adds a partner named "Partner " and its slug, with ConnectSecret.
+func (k *Kit) Partner(slug string, change ...func(*partner.Partner)) partner.Partner {
+	k.t.Helper()
+	return k.PartnerWithSecret(slug, ConnectSecret, change...)
+}
+
+// PartnerWithSecret adds a partner with that connect secret ("": without a connect secret).
+func (k *Kit) PartnerWithSecret(slug string, connectSecret secret.Text, change ...func(*partner.Partner)) partner.Partner {
+	k.t.Helper()
+	p := partner.Partner{ID: NewID(), Slug: slug, Name: "Partner " + slug, CreatedAt: k.Clock.Now()}
+	for _, c := range change {
+		c(&p)
+	}
+	k.Write(func(ctx context.Context, r ports.Repositories) error { return r.Partners.Insert(ctx, p, connectSecret) })
+	return p
+}
+
+// Caller adds a partner with an API key and gives both as the API's authentication does, and the key in plain text.
+func (k *Kit) Caller(slug string, change ...func(*partner.Partner)) (partner.Caller, secret.Text) {
+	k.t.Helper()
+	p := k.Partner(slug, change...)
+	key, plain, hash := partner.NewAPIKey(NewID(), p.ID, k.setup.Config.Environment, "test", system.Entropy{}.Bytes(secret.Bytes), k.Clock.Now())
+	k.Write(func(ctx context.Context, r ports.Repositories) error { return r.Partners.InsertKey(ctx, key, hash) })
+	return partner.Caller{Partner: p, Key: key}, plain
+}
+
+// Account adds an operator, whom no password lets in, with its account.
+func (k *Kit) Account(company string) connect.Account {
+	k.t.Helper()
+	now := k.Clock.Now()
+	operator := connect.Operator{ID: NewID(), PasswordHash: "-", CreatedAt: now}
+	operator.Email = operator.ID.Encode() + "@example.com"
+	account := connect.Account{ID: NewID(), OperatorID: operator.ID, CompanyName: company, CreatedAt: now}
+	k.Write(func(ctx context.Context, r ports.Repositories) error {
+		return r.Operators.Insert(ctx, operator, account)
+	})
+	return account
+}
+
+// Link links an account to a partner, which calls the account externalID.
+func (k *Kit) Link(partnerID, accountID id.ID, externalID string) connect.Link {
+	k.t.Helper()
+	link := connect.Link{ID: NewID(), PartnerID: partnerID, AccountID: accountID, ExternalID: externalID, LinkedAt: k.Clock.Now()}
+	k.Write(func(ctx context.Context, r ports.Repositories) error { return r.Links.Insert(ctx, link) })
+	return link
+}
+
+// Deposit adds a deposit, with its client where change sets one, and gives it with the token of its checkout.
+func (k *Kit) Deposit(origin deposit.Origin, draft deposit.Draft, change ...func(*deposit.Deposit)) (*deposit.Deposit, secret.Text) {
+	k.t.Helper()
+	entropy, now := system.Entropy{}, k.Clock.Now()
+	d := deposit.New(NewID(), deposit.Reference(entropy.Bytes(deposit.ReferenceBytes)), origin, draft, nil, now)
+	for _, c := range change {
+		c(d)
+	}
+	token := secret.FromRandom("", entropy.Bytes(secret.Bytes))
+	k.Write(func(ctx context.Context, r ports.Repositories) error {
+		if d.Client != nil {
+			person := tenant.Person{Email: d.Client.Email, FirstName: d.Client.FirstName, LastName: d.Client.LastName}
+			client := tenant.Client{ID: d.ClientID, AccountID: d.AccountID, PartnerID: d.PartnerID, CreatedAt: now, Person: person}
+			if err := r.Clients.Insert(ctx, client); err != nil {
+				return err
+			}
+		}
+		return r.Deposits.Insert(ctx, d, token)
+	})
+	return d, token
+}
