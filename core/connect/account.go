@@ -23,7 +23,7 @@ var (
 	ErrInvalidCompany   = fault.New(fault.Invalid, "invalid_company_name", "Enter the name of your company (120 characters at most).")
 )
 
-// Operator is the person who runs rentals; it logs in and owns one account.
+// Operator is a person who runs rentals. Operators log in; each owns a single account.
 type Operator struct {
 	ID           id.ID
 	Email        string
@@ -31,7 +31,7 @@ type Operator struct {
 	CreatedAt    time.Time
 }
 
-// Account is what a partner is linked to and deposits are made for.
+// Account is the business of an operator. A partner is linked to an account, and deposits are created for an account.
 type Account struct {
 	ID             id.ID
 	OperatorID     id.ID
@@ -40,26 +40,33 @@ type Account struct {
 	CreatedAt      time.Time
 }
 
-// LinkStatus is the status of a PartnerAccountLink.
+// LinkStatus is the status of a link.
 type LinkStatus string
 
-// The states of a link (api.md §2).
+// The statuses of a link (api.md §2).
 const (
 	LinkActive  LinkStatus = "active"
 	LinkRevoked LinkStatus = "revoked"
 )
 
-// RevokedBy tells who ended a link.
+// LinkStatuses lists every status of a link.
+var LinkStatuses = []LinkStatus{LinkActive, LinkRevoked}
+
+// RevokedBy names the party that revoked a link.
 type RevokedBy string
 
-// Those who may end a link.
+// The parties that may revoke a link (api.md §4).
 const (
 	RevokedByOperator RevokedBy = "operator"
 	RevokedByPartner  RevokedBy = "partner"
 	RevokedByAdmin    RevokedBy = "admin"
 )
 
-// Link is a PartnerAccountLink. An account has one active link at most, and so has an external id of a partner.
+// Revokers lists every party that may revoke a link.
+var Revokers = []RevokedBy{RevokedByOperator, RevokedByPartner, RevokedByAdmin}
+
+// Link lets a partner act for an account (service.md, "PartnerAccountLink"). At most a single link is active for an
+// account, and for an external id of a partner.
 type Link struct {
 	ID         id.ID
 	PartnerID  id.ID
@@ -69,7 +76,7 @@ type Link struct {
 	RevokedAt  time.Time // zero: active
 }
 
-// Status tells whether the link is in force.
+// Status is active until the link is revoked.
 func (l Link) Status() LinkStatus {
 	if l.RevokedAt.IsZero() {
 		return LinkActive
@@ -77,8 +84,8 @@ func (l Link) Status() LinkStatus {
 	return LinkRevoked
 }
 
-// Decide tells what connecting partner to account under externalID comes to, given the active link of the account (nil: none).
-// already is true where that very link exists, so that nothing is to be done.
+// Decide tells whether a partner may be linked to an account under externalID. current is the account's active link, nil
+// for none. already is true if current is the wanted link: no link has to be created.
 //
 // Returns ErrAlreadyLinked for another partner and ErrExternalIDConflict for another external id.
 func Decide(current *Link, partnerID id.ID, externalID string) (already bool, err error) {
@@ -94,14 +101,14 @@ func Decide(current *Link, partnerID id.ID, externalID string) (already bool, er
 	}
 }
 
-// SignUp is what a person enters to become an operator.
+// SignUp holds the fields of the sign-up form.
 type SignUp struct {
 	Email       string
 	Password    string
 	CompanyName string
 }
 
-// Validate checks the form.
+// Validate checks the e-mail address, the password (10 to 200 characters) and the company name (1 to 120 characters).
 //
 // Returns ErrInvalidEmail, ErrInvalidPassword or ErrInvalidCompany.
 func (s SignUp) Validate() error {

@@ -1,6 +1,5 @@
-// Package connect holds partner connect: the signed link that brings a rental
-// operator to us, the operator and account, and the link between account and partner
-// (spec, "Partner connect", "Connect secret"; api.md §4).
+// Package connect holds partner connect: the signed connect URL that a partner gives to an operator, the operator and
+// the account, and the link between a partner and an account (service.md, "Connect secret"; api.md §4).
 package connect
 
 import (
@@ -16,7 +15,7 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// Failures of a connect page, in the order in which they are checked. Messages speak to the operator.
+// Faults of a connect page, in the order of the checks (api.md §4). The messages are written for the operator.
 var (
 	ErrPartnerNotFound      = fault.New(fault.NotFound, "partner_not_found", "We do not know the partner that sent you here. Please ask them for a new link.")
 	ErrMissingConnectSecret = fault.New(fault.Conflict, "missing_connect_secret", "This partner is not set up for connecting accounts yet. Please ask them to finish their setup with us.")
@@ -26,13 +25,13 @@ var (
 	ErrExternalIDConflict   = fault.New(fault.Conflict, "external_id_conflict", "This property is already connected through another account, or your account under another number. Please contact your partner.")
 )
 
-// Window is how far ts may lie from our clock, on either side (spec, "Limits").
+// Window is the largest difference, past or future, between ts and the current time (service.md, "Limits").
 const Window = 30 * 24 * time.Hour
 
-// MaxExternalID is the longest external id, in bytes.
+// MaxExternalID is the length limit of an external id, in bytes.
 const MaxExternalID = 255
 
-// Params are the signed parameters of a connect URL as they came. A parameter sent not exactly once is given as "".
+// Params are the signed parameters of a connect URL, unchanged. A parameter that is missing or repeated is "".
 type Params struct {
 	Partner    string
 	ExternalID string
@@ -56,7 +55,7 @@ func mac(key secret.Text, payload string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Verify checks signature and window. That partner and secret exist has been checked before.
+// Verify checks the signature, then the window. The caller has checked that the partner and its connect secret exist.
 //
 // Returns ErrInvalidSignature or ErrExpired.
 func (p Params) Verify(key secret.Text, now time.Time) error {
@@ -68,10 +67,10 @@ func (p Params) Verify(key secret.Text, now time.Time) error {
 		return ErrInvalidSignature
 	}
 	seconds, err := strconv.ParseInt(p.TS, 10, 64)
-	if err != nil { // nineteen digits may still be more than 63 bits
+	if err != nil { // nineteen digits may exceed 63 bits
 		return ErrExpired
 	}
-	// Compared as integers: a difference of times would saturate for a ts in milliseconds.
+	// Seconds are compared, since time.Duration would saturate for a ts in milliseconds.
 	delta, window := now.Unix()-seconds, int64(Window/time.Second)
 	if delta > window || delta < -window {
 		return ErrExpired
@@ -79,18 +78,21 @@ func (p Params) Verify(key secret.Text, now time.Time) error {
 	return nil
 }
 
-// Outcome is what connectStatus says on the return URL.
+// Outcome is the value of the parameter connectStatus on the return URL.
 type Outcome string
 
-// The outcomes of api.md §4.
+// The outcomes of a connect page (api.md §4).
 const (
 	Linked        Outcome = "linked"
 	AlreadyLinked Outcome = "already_linked"
 	Failed        Outcome = "error"
 )
 
-// ReturnSignature signs the result that goes back on return_url, so that the partner can believe it:
-// hex HMAC-SHA256 over "return:{status}.{accountId}.{ts}.{externalId}".
+// Outcomes lists every outcome of a connect page.
+var Outcomes = []Outcome{Linked, AlreadyLinked, Failed}
+
+// ReturnSignature signs the result on return_url, so that the partner can verify the result: hex HMAC-SHA256 over
+// "return:{status}.{accountId}.{ts}.{externalId}" (api.md §4).
 func ReturnSignature(key secret.Text, status Outcome, accountID, ts, externalID string) string {
 	return mac(key, "return:"+string(status)+"."+accountID+"."+ts+"."+externalID)
 }

@@ -1,6 +1,5 @@
-// Package deposit holds the rental deposit: its amounts and dates, its life as a
-// table of transitions (state.go), what it tells the world (event.go), and the
-// payments that hang on it (payment.go). See the spec, "Deposit", and api.md §3.
+// Package deposit holds the rental deposit: amounts and dates (this file), the table of transitions (state.go), the
+// events (event.go), and the payments of a deposit (payment.go) (service.md, "Deposit"; api.md §3).
 package deposit
 
 import (
@@ -14,11 +13,11 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// Bounds of the spec ("Limits") and of api.md §2, §3.
+// Limits of a deposit (service.md, "Limits"; api.md §2). Texts are counted in characters.
 const (
 	MinAmount         money.Cents = 7_000
 	DefaultMaxAmount  money.Cents = 250_000
-	MaxRentalContract             = 255 // characters
+	MaxRentalContract             = 255
 	MaxDescription                = 2000
 	MaxMetadataKeys               = 20
 	MaxMetadataKey                = 40
@@ -39,14 +38,14 @@ var (
 	ErrInvalidClient    = fault.New(fault.Invalid, "invalid_client", "clientId: is not a client of this account.")
 )
 
-// Timers are the configurable spans of api.md §3.
+// Timers are the configurable durations of a deposit (api.md §3).
 type Timers struct {
-	ClaimWindow       time.Duration // how long after the contract's end a claim is still possible
-	CoverageMax       time.Duration // longest coverage from activation
-	CheckoutIdleAfter time.Duration // how long a started checkout may rest before the deposit is incomplete
+	ClaimWindow       time.Duration // how long after contractEndAt a capture is possible
+	CoverageMax       time.Duration // upper limit of the cover, from activation
+	CheckoutIdleAfter time.Duration // how long a started checkout may rest until the deposit becomes incomplete
 }
 
-// DefaultTimers are those of the spec and api.md §3.
+// DefaultTimers are the defaults of api.md §3.
 func DefaultTimers() Timers {
 	return Timers{ClaimWindow: 14 * 24 * time.Hour, CoverageMax: 60 * 24 * time.Hour, CheckoutIdleAfter: 30 * time.Minute}
 }
@@ -72,13 +71,13 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// Deposit is a rental deposit. Optional times are zero where there is none.
+// Deposit is a rental deposit. A time that is not set is zero.
 type Deposit struct {
 	ID             id.ID
 	Reference      string // short and unambiguous when read aloud: D-7K3M-9Q2X
 	Status         Status
 	StatusReason   string
-	Version        int // 1 at creation, one more with every change; guards every update
+	Version        int // 1 at creation, incremented by every transition; guards every update
 	AccountID      id.ID
 	PartnerID      id.ID // zero: made on the dashboard and not linked to a partner
 	ByPartnerAPI   bool  // decides whether events carry partnerContext (spec, "Payload, deposit events")
@@ -94,12 +93,12 @@ type Deposit struct {
 	RentalContract  string
 	ReturnURL       string
 	URLGeneration   bool        // the caller asked for depositUrl
-	CheckoutToken   secret.Text // of the checkout URL; known only where that is shown
+	CheckoutToken   secret.Text // of the checkout URL; "" unless URLGeneration
 	Metadata        map[string]string
 	Locale          string
 
 	CheckoutExpiresAt time.Time
-	CheckoutStartedAt time.Time // the tenant's last step in checkout; idleness counts from here
+	CheckoutStartedAt time.Time // the tenant's last step in checkout; CheckoutIdleAfter counts from here
 	ActivatedAt       time.Time
 	ExpiresAt         time.Time
 	CancelledAt       time.Time
@@ -109,7 +108,7 @@ type Deposit struct {
 	UpdatedAt         time.Time
 }
 
-// Client is what a deposit tells of its tenant.
+// Client is the tenant of a deposit, as shown in answers and events.
 type Client struct {
 	ID        id.ID
 	Email     string
@@ -117,7 +116,7 @@ type Client struct {
 	LastName  string
 }
 
-// Draft is a request for a deposit, its shapes already checked.
+// Draft is a request for a deposit. The types of all fields have been checked.
 type Draft struct {
 	Amount          money.Cents
 	ContractStartAt time.Time
@@ -129,9 +128,10 @@ type Draft struct {
 	Locale          string
 }
 
-// Validate checks the draft against the operator's ceiling, in the order of api.md §1.
+// Validate checks the draft; ceiling is the operator's maximum amount.
 //
-// Returns ErrBelowMinimum, ErrAboveMaximum, ErrDateRange, ErrInvalidReturnURL, or missing_field or invalid_field for texts.
+// Returns, in this order, ErrBelowMinimum, ErrAboveMaximum, ErrDateRange, invalid_field for rentalContract, missing_field or
+// ErrInvalidReturnURL for returnUrl, and invalid_field for metadata.
 func (d Draft) Validate(ceiling money.Cents) error {
 	switch {
 	case d.Amount < MinAmount:
@@ -153,7 +153,7 @@ func (d Draft) Validate(ceiling money.Cents) error {
 	return validateMetadata(d.Metadata)
 }
 
-// euros names the amount in a message, unless it was too large to be read exactly.
+// euros formats an amount for a message. An amount beyond money.Limit was not read exactly and is left out.
 func euros(c money.Cents) string {
 	if c >= money.Limit || c <= -money.Limit {
 		return ""
@@ -176,7 +176,7 @@ func validateMetadata(m map[string]string) error {
 	return nil
 }
 
-// Origin tells for whom and through what a deposit is made.
+// Origin names the account of a deposit, the partner linked to the account, and whether the partner API was used.
 type Origin struct {
 	AccountID    id.ID
 	PartnerID    id.ID
@@ -185,7 +185,7 @@ type Origin struct {
 	ByPartnerAPI bool
 }
 
-// New makes a pending deposit of a valid draft.
+// New makes a pending deposit from a draft that passed Validate. client is nil if the tenant is not known yet.
 func New(depositID id.ID, reference string, from Origin, d Draft, client *Client, now time.Time) *Deposit {
 	dep := &Deposit{
 		ID: depositID, Reference: reference, Status: Pending, Version: 1,
@@ -201,22 +201,22 @@ func New(depositID id.ID, reference string, from Origin, d Draft, client *Client
 	return dep
 }
 
-// Transition is one step of a deposit's life, kept as its history.
+// Transition is a change of a deposit's status, kept as the history of the deposit.
 type Transition struct {
 	DepositID id.ID
-	Version   int // of the deposit after the step
+	Version   int // of the deposit after the transition
 	From      Status
 	To        Status
 	Trigger   Trigger
 	At        time.Time
 	Actor     string            // kind and id: "partner:prt_…", "tenant", "scheduler"
-	Detail    map[string]string // what the actor had to say; nil where nothing
-	EventID   id.ID             // of the event that tells of the step; zero where no partner hears of it
+	Detail    map[string]string // reason and comment of the actor; nil for none
+	EventID   id.ID             // of the event; zero if no partner is notified
 }
 
-// Apply moves the deposit. Nothing is changed when the move is refused.
+// Apply changes the status of the deposit, with the times that belong to the new status. A refused trigger changes nothing.
 //
-// Returns what Status.Next returns, and ErrNotCapturable for a claim at or after expiresAt.
+// Returns the errors of Status.Next, and ErrNotCapturable for a claim at or after expiresAt.
 func (d *Deposit) Apply(t Trigger, timers Timers, now time.Time) (Transition, error) {
 	to, err := d.Status.Next(t)
 	if err != nil {
@@ -242,9 +242,9 @@ func (d *Deposit) Apply(t Trigger, timers Timers, now time.Time) (Transition, er
 	return step, nil
 }
 
-// Capture claims amount, or the deposit's whole amount when amount is nil, and moves the deposit to captured.
+// Capture changes the status to captured, for amount, or for the whole amount of the deposit if amount is nil.
 //
-// Returns ErrNotCapturable, ErrExceedsAmount, or invalid_field for an amount that is not positive.
+// Returns invalid_field for an amount of 0 or less, ErrExceedsAmount for more than the deposit's amount, or ErrNotCapturable.
 func (d *Deposit) Capture(amount *money.Cents, timers Timers, now time.Time) (Transition, error) {
 	claimed := d.Amount
 	if amount != nil {
@@ -264,7 +264,7 @@ func (d *Deposit) Capture(amount *money.Cents, timers Timers, now time.Time) (Tr
 	return step, nil
 }
 
-// CoversContract tells whether coverage reaches the end of the contract; before activation, as if activated now.
+// CoversContract reports whether the cover reaches contractEndAt. Before activation the answer is that of an activation now.
 func (d *Deposit) CoversContract(timers Timers, now time.Time) bool {
 	end := d.ExpiresAt
 	if end.IsZero() {
@@ -273,13 +273,13 @@ func (d *Deposit) CoversContract(timers Timers, now time.Time) bool {
 	return !end.Before(d.ContractEndAt)
 }
 
-// referenceAlphabet leaves out what sounds or looks alike: 0 O 1 I L U.
+// referenceAlphabet leaves out characters that sound or look alike: 0 O 1 I L U.
 const referenceAlphabet = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-// ReferenceBytes is how many random bytes Reference takes.
+// ReferenceBytes is the number of random bytes that Reference takes.
 const ReferenceBytes = 8
 
-// Reference makes a reference of ReferenceBytes random bytes.
+// Reference makes a reference like D-7K3M-9Q2X from ReferenceBytes random bytes.
 func Reference(random []byte) string {
 	out := []byte("D-____-____")
 	at := 0

@@ -7,7 +7,7 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Names of the events that a deposit fires (spec, "Event names").
+// Names of the events of a deposit (service.md, "Event names").
 const (
 	EventStatusChanged = "deposit.status_changed"
 	EventActivated     = "deposit.activated"
@@ -16,7 +16,7 @@ const (
 	EventCancelled     = "deposit.cancelled"
 )
 
-// EventName is the most specific event of a move to s; the general one where there is none.
+// EventName is the event of a transition to s: the most specific name, or EventStatusChanged if s has none.
 func (s Status) EventName() string {
 	switch s {
 	case Active:
@@ -32,7 +32,7 @@ func (s Status) EventName() string {
 	return EventStatusChanged
 }
 
-// Payload is the data of a deposit event, field by field as the spec lists them ("Payload, deposit events").
+// Payload is the data of a deposit event, with the fields in the documented order (service.md, "Payload, deposit events").
 type Payload struct {
 	ID              string         `json:"id"`
 	Reference       string         `json:"reference"`
@@ -46,7 +46,7 @@ type Payload struct {
 	PartnerContext  *Context       `json:"partnerContext,omitempty"`
 }
 
-// PayloadClient is the tenant in a payload; null where none is known or the person was erased.
+// PayloadClient is the tenant in a payload; null if the tenant is not known or was erased.
 type PayloadClient struct {
 	ID        string `json:"id"`
 	Email     string `json:"email"`
@@ -54,14 +54,14 @@ type PayloadClient struct {
 	LastName  string `json:"lastName"`
 }
 
-// Context is the partnerContext of a deposit made through the partner API.
+// Context is the partnerContext of a deposit that was created through the partner API.
 type Context struct {
 	PartnerID   string `json:"partnerId"`
 	PartnerName string `json:"partnerName"`
 	ExternalID  string `json:"externalId"`
 }
 
-// EventData renders the data of step's event as it stands at the commit of the change; it is never rendered again.
+// EventData renders the payload of step's event. The bytes are stored with the change and never rendered again.
 func (d *Deposit) EventData(step Transition) []byte {
 	p := Payload{
 		ID: id.Deposit.Of(d.ID), Reference: d.Reference, RentalContract: d.RentalContract,
@@ -84,7 +84,7 @@ func (p Payload) JSON() []byte {
 	return out
 }
 
-// PartnerContext tells through which partner the deposit was made; nil unless it came through the partner API.
+// PartnerContext names the partner that created the deposit; nil unless the deposit was created through the partner API.
 func (d *Deposit) PartnerContext() *Context {
 	if !d.ByPartnerAPI {
 		return nil
@@ -92,5 +92,5 @@ func (d *Deposit) PartnerContext() *Context {
 	return &Context{PartnerID: id.Partner.Of(d.PartnerID), PartnerName: d.PartnerName, ExternalID: d.ExternalID}
 }
 
-// Timestamp is the outside form of every time: RFC 3339 in UTC with milliseconds.
+// Timestamp formats a time for answers and events: RFC 3339 in UTC with milliseconds (api.md §1).
 func Timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -7,61 +7,71 @@ import (
 	"partnerdeposits/core/money"
 )
 
-// PaymentKind tells what a payment is for.
+// PaymentKind is the purpose of a payment.
 type PaymentKind string
 
-// The kinds of payment.
+// The kinds of payment (api.md §3).
 const (
 	FeePayment PaymentKind = "fee"        // the tenant pays for the guarantee at checkout
-	Collection PaymentKind = "collection" // the captured amount is collected from the tenant
+	Collection PaymentKind = "collection" // the captured amount is charged to the tenant
 )
 
-// PaymentStatus is our view of a payment.
+// PaymentKinds lists every kind of payment.
+var PaymentKinds = []PaymentKind{FeePayment, Collection}
+
+// PaymentStatus is the status of a payment in this service; the provider has statuses of its own.
 type PaymentStatus string
 
-// A payment is committed as processing before the provider hears of it, so that no crash can lose it (api.md §3).
+// The statuses of a payment. A payment is committed as processing before the provider is called, so no crash can lose
+// the payment (api.md §3).
 const (
 	PaymentProcessing PaymentStatus = "processing"
 	PaymentSucceeded  PaymentStatus = "succeeded"
 	PaymentFailed     PaymentStatus = "failed"
-	PaymentVoided     PaymentStatus = "voided" // the hosted page was closed before anything was paid
+	PaymentVoided     PaymentStatus = "voided" // the hosted page was closed before the tenant paid
 )
 
-// Payment is one attempt to move money. Its id is the provider's idempotency key.
+// PaymentStatuses lists every status of a payment.
+var PaymentStatuses = []PaymentStatus{PaymentProcessing, PaymentSucceeded, PaymentFailed, PaymentVoided}
+
+// Payment is an attempt to move money. The id of the payment is the idempotency key at the provider.
 type Payment struct {
 	ID          id.ID
 	DepositID   id.ID
 	Kind        PaymentKind
 	Amount      money.Cents
 	Status      PaymentStatus
-	ProviderRef string // the provider's own id, once known
-	Failure     string // the provider's reason, for our log and the operator
-	Attempts    int    // times the provider was asked
+	ProviderRef string // the provider's id of the payment, once known
+	Failure     string // the provider's reason, for the log and the operator
+	Attempts    int    // calls that the provider answered
 	CreatedAt   time.Time
-	CheckAt     time.Time // when the reconciler asks the provider next
+	CheckAt     time.Time // time of the next call by the reconciler
 	SettledAt   time.Time // zero while processing
 }
 
-// The tenant's fee: a share of the deposit, and never less than the least.
+// The tenant's fee: 3.5 % of the deposit's amount, and at least 5.00 EUR (ADR 0002).
 const (
 	feeBasisPoints             = 350
 	leastFee       money.Cents = 500
 )
 
-// Fee is what the tenant pays to secure amount.
+// Fee is the price that the tenant pays to secure a deposit of amount.
 func Fee(amount money.Cents) money.Cents { return max(leastFee, amount.Share(feeBasisPoints)) }
 
-// Outcome is what the tenant is told on the way back to returnUrl (spec, "Return-URL outcome").
+// Outcome is the value of depositStatus on the tenant's way back to returnUrl (service.md, "Return-URL outcome").
 type Outcome string
 
-// The tenant-facing outcomes.
+// The outcomes that a tenant can see.
 const (
 	OutcomeSecured   Outcome = "secured"
 	OutcomeDeclined  Outcome = "declined"
 	OutcomeAbandoned Outcome = "abandoned"
 )
 
-// Outcome is what a tenant who leaves the deposit's checkout now is told (api.md §3, "Return redirect").
+// Outcomes lists every outcome.
+var Outcomes = []Outcome{OutcomeSecured, OutcomeDeclined, OutcomeAbandoned}
+
+// Outcome is the outcome for a tenant who leaves checkout now (api.md §3).
 func (d *Deposit) Outcome() Outcome {
 	switch {
 	case d.Status == Active || d.Status == Closed || d.Status == Captured:

@@ -4,10 +4,10 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// Status is the authoritative status of a deposit (spec, "Deposit states").
+// Status is the authoritative status of a deposit (service.md, "Deposit states").
 type Status string
 
-// The states of the spec.
+// The statuses of a deposit (service.md, "Deposit states").
 const (
 	Pending      Status = "pending"
 	Incomplete   Status = "incomplete"
@@ -21,10 +21,10 @@ const (
 // Statuses lists every status in the order of a deposit's life.
 var Statuses = []Status{Pending, Incomplete, PaymentIssue, Active, Cancelled, Closed, Captured}
 
-// Trigger is what moves a deposit; its text is the statusReason that the move leaves behind ("" for the plain success).
+// Trigger is the cause of a transition.
 type Trigger string
 
-// The triggers of api.md §3.
+// The triggers of a transition (api.md §3).
 const (
 	Secured             Trigger = "secured"
 	CheckoutIdle        Trigger = "checkout_idle"
@@ -43,7 +43,7 @@ const (
 var Triggers = []Trigger{Secured, CheckoutIdle, FeeFailed, TenantDeclined, TenantAbandoned, CancelledByOperator,
 	CancelledByPartner, CheckoutExpired, CoverageElapsed, Released, Claim}
 
-// Reason is the statusReason that the trigger leaves on the deposit.
+// Reason is the statusReason of a deposit after the trigger: the trigger's name, and "" after Secured.
 func (t Trigger) Reason() string {
 	if t == Secured {
 		return ""
@@ -53,7 +53,7 @@ func (t Trigger) Reason() string {
 
 //go:generate go run partnerdeposits/cmd/internal/diagram ../../docs/deposit.md
 
-// transitions is the whole life of a deposit; a status without a row is final.
+// transitions holds every transition that is allowed (api.md §3); a status without a row is final.
 var transitions = map[Status]map[Trigger]Status{
 	Pending: {
 		CheckoutIdle:        Incomplete,
@@ -89,7 +89,7 @@ var transitions = map[Status]map[Trigger]Status{
 	},
 }
 
-// Faults of a move that the status does not allow.
+// Faults of a transition that the status does not allow.
 var (
 	ErrNotCancellable = fault.New(fault.Conflict, "deposit_not_cancellable", "The deposit can no longer be cancelled.")
 	ErrNotCapturable  = fault.New(fault.Conflict, "deposit_not_capturable", "Only an active deposit can be captured, before it expires.")
@@ -97,7 +97,7 @@ var (
 	ErrNotSecurable   = fault.New(fault.Conflict, "deposit_not_securable", "The checkout of this deposit is over.")
 )
 
-// refusals tells which fault a refused trigger answers with; the rest is ErrNotCancellable, since they end a checkout.
+// refusals maps a refused trigger to a fault. Triggers that end a checkout are not listed: their fault is ErrNotCancellable.
 var refusals = map[Trigger]*fault.Error{
 	Secured:         ErrNotSecurable,
 	CheckoutIdle:    ErrNotSecurable,
@@ -107,9 +107,9 @@ var refusals = map[Trigger]*fault.Error{
 	Claim:           ErrNotCapturable,
 }
 
-// Next looks up where trigger leads from s.
+// Next is the status after trigger t in status s.
 //
-// Returns ErrNotCancellable, ErrNotCapturable, ErrNotReleasable or ErrNotSecurable, whichever the trigger is about.
+// Returns ErrNotCancellable, ErrNotCapturable, ErrNotReleasable or ErrNotSecurable, depending on the trigger.
 func (s Status) Next(t Trigger) (Status, error) {
 	if to, ok := transitions[s][t]; ok {
 		return to, nil
@@ -121,13 +121,13 @@ func (s Status) Next(t Trigger) (Status, error) {
 	return s, refusal.WithMessage("%s It is %s.", refusal.Message, s)
 }
 
-// Final reports whether nothing leads out of s.
+// Final reports whether no transition leads out of s.
 func (s Status) Final() bool { return len(transitions[s]) == 0 }
 
 // InCheckout reports whether the tenant can still secure the deposit.
 func (s Status) InCheckout() bool { return s == Pending || s == Incomplete || s == PaymentIssue }
 
-// Known reports whether s is one of the states.
+// Known reports whether s is a status of a deposit.
 func (s Status) Known() bool {
 	for _, k := range Statuses {
 		if s == k {
@@ -137,8 +137,8 @@ func (s Status) Known() bool {
 	return false
 }
 
-// By tells whose doing the trigger is: tenant, partner, operator or scheduler.
-// A release or a claim may come from either side; who it was the caller knows better.
+// By names the usual actor of the trigger: tenant, partner, operator or scheduler. Released and Claim may also come from a
+// partner; the caller of By knows the real actor then.
 func (t Trigger) By() string {
 	switch t {
 	case CancelledByPartner:

@@ -2,7 +2,7 @@ package fault
 
 import "time"
 
-// Faults that belong to no single rule.
+// Faults that no single rule owns: any request can end with them.
 var (
 	ErrInternal     = New(Internal, "internal_error", "Something went wrong on our side. Quote the request id to support.")
 	ErrUnavailable  = New(Unavailable, "service_unavailable", "The service is temporarily unavailable. Please retry shortly.").WithRetryAfter(time.Second)

@@ -1,12 +1,11 @@
-// Package fault is the one error vocabulary of the service.
+// Package fault holds the errors that a caller may see.
 //
-// A rule that can be broken declares a sentinel beside itself:
+// A rule that can be broken declares a sentinel next to the rule:
 //
 //	var ErrNotLinked = fault.New(fault.Forbidden, "account_not_linked", "…")
 //
-// Code is what callers program against (api.md §1), Message is what they read,
-// Kind decides the HTTP status in one table (adapters/http/problem), and the
-// cause, if any, is for our log alone.
+// Programs read Code (api.md §1), people read Message. Kind decides the HTTP status, by the table in
+// adapters/http/problem. The cause, if any, is written to the log only.
 package fault
 
 import (
@@ -15,10 +14,10 @@ import (
 	"time"
 )
 
-// Kind says what sort of failure an error is; each kind maps to one HTTP status.
+// Kind classifies a failure. Each kind maps to a single HTTP status.
 type Kind int
 
-// The kinds, with the status each one is answered with.
+// The kinds, each with its HTTP status.
 const (
 	Internal         Kind = iota // 500
 	Invalid                      // 400
@@ -35,12 +34,16 @@ const (
 	Unavailable                  // 503
 )
 
-// Error is a failure that may be shown: everything in it but the cause is safe to send to a caller.
+// Kinds lists every kind.
+var Kinds = []Kind{Internal, Invalid, Unauthenticated, Forbidden, NotFound, MethodNotAllowed, Conflict, Gone, TooLarge,
+	Unsupported, Unprocessable, RateLimited, Unavailable}
+
+// Error is a failure that a caller may see. All fields but the cause are safe to send.
 type Error struct {
 	Kind       Kind
 	Code       string
 	Message    string
-	RetryAfter time.Duration // when > 0, the caller is told to come back then
+	RetryAfter time.Duration // sent as Retry-After; 0: no such header
 	cause      error
 }
 
@@ -49,7 +52,7 @@ func New(kind Kind, code, message string) *Error {
 	return &Error{Kind: kind, Code: code, Message: message}
 }
 
-// Error gives code, message and cause, for logs only.
+// Error joins code, message and cause. The text is for logs only.
 func (e *Error) Error() string {
 	if e.cause != nil {
 		return e.Code + ": " + e.Message + ": " + e.cause.Error()
@@ -57,42 +60,42 @@ func (e *Error) Error() string {
 	return e.Code + ": " + e.Message
 }
 
-// Unwrap returns the cause, which is never shown.
+// Unwrap returns the cause, which no caller may see.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Is reports whether target is a fault with the same code, so that copies with another message still match their sentinel.
+// Is reports whether target is a fault with the same code. A copy with another message therefore matches its sentinel.
 func (e *Error) Is(target error) bool {
 	other, ok := target.(*Error)
 	return ok && other.Code == e.Code
 }
 
-// Because returns a copy that carries cause for the log.
+// Because returns a copy with a cause, for the log.
 func (e *Error) Because(cause error) *Error {
 	c := *e
 	c.cause = cause
 	return &c
 }
 
-// WithMessage returns a copy with another message for the caller.
+// WithMessage returns a copy with another message.
 func (e *Error) WithMessage(format string, args ...any) *Error {
 	c := *e
 	c.Message = fmt.Sprintf(format, args...)
 	return &c
 }
 
-// WithField returns a copy whose message begins with the field it is about, as api.md §1 asks: `amount: …`.
+// WithField returns a copy whose message begins with the name of a field, such as `amount: …` (api.md §1).
 func (e *Error) WithField(field, format string, args ...any) *Error {
 	return e.WithMessage("%s: %s", field, fmt.Sprintf(format, args...))
 }
 
-// WithRetryAfter returns a copy that tells the caller when to come back.
+// WithRetryAfter returns a copy that asks the caller to wait for d before the next try.
 func (e *Error) WithRetryAfter(d time.Duration) *Error {
 	c := *e
 	c.RetryAfter = d
 	return &c
 }
 
-// Of finds the fault in err. Anything that carries none is an internal error and says nothing more.
+// Of finds the fault in err. An error without a fault becomes ErrInternal, with err as the cause.
 func Of(err error) *Error {
 	var f *Error
 	if errors.As(err, &f) {
@@ -101,5 +104,5 @@ func Of(err error) *Error {
 	return ErrInternal.Because(err)
 }
 
-// KindOf is Of(err).Kind.
+// KindOf is short for Of(err).Kind.
 func KindOf(err error) Kind { return Of(err).Kind }

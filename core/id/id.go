@@ -1,6 +1,5 @@
-// Package id holds the identifiers of the service: a UUID (version 7, so ids
-// sort by time) inside, and outside a prefix, an underscore and 26 characters of
-// lower-case Crockford base32 (api.md §1).
+// Package id holds identifiers. Inside the service an id is a UUID of version 7, so ids sort by time. The outside form, in
+// answers and events, is a prefix, an underscore and 26 characters of lower-case Crockford base32 (api.md §1).
 package id
 
 import (
@@ -11,7 +10,7 @@ import (
 // ID is a UUID. The zero ID means "none".
 type ID [16]byte
 
-// Prefix names the kind of thing that an id outside belongs to.
+// Prefix begins the outside form of an id and names the kind of object.
 type Prefix string
 
 // The prefixes in use.
@@ -47,23 +46,23 @@ var decode = func() (t [256]byte) {
 	return t
 }()
 
-// IsZero reports whether no id was set.
+// IsZero reports whether the id is not set.
 func (i ID) IsZero() bool { return i == ID{} }
 
-// Time is when the id was made, to the millisecond, as a UUID v7 tells it.
+// Time is the time of creation that a UUID v7 contains, in milliseconds.
 func (i ID) Time() time.Time {
 	ms := int64(i[0])<<40 | int64(i[1])<<32 | int64(i[2])<<24 | int64(i[3])<<16 | int64(i[4])<<8 | int64(i[5])
 	return time.UnixMilli(ms).UTC()
 }
 
-// Encode gives the 26 characters that follow the prefix.
+// Encode gives the 26 characters after the prefix.
 func (i ID) Encode() string {
 	var out [encodedLen]byte
 	i.encodeTo(out[:])
 	return string(out[:])
 }
 
-// encodeTo writes 130 bits, the first two of them zero, five at a time from the right.
+// encodeTo writes 130 bits, five for each character, from right to left. The first two bits are zero.
 func (i ID) encodeTo(out []byte) {
 	var acc uint32
 	bits, pos := 0, encodedLen-1
@@ -94,7 +93,7 @@ func (p Prefix) Of(i ID) string {
 	return string(b)
 }
 
-// OfOrNil is Of for an optional id: nil where there is none.
+// OfOrNil is Of for an optional id: nil if the id is not set.
 func (p Prefix) OfOrNil(i ID) *string {
 	if i.IsZero() {
 		return nil
@@ -103,14 +102,14 @@ func (p Prefix) OfOrNil(i ID) *string {
 	return &s
 }
 
-// Parse reads the outside form. ok is false for anything that Of never gives:
-// a caller treats that as an unknown id, not as a malformed request.
+// Parse reads the outside form. ok is false for a text that Of never gives. Callers treat such a text as an unknown id, not
+// as a malformed request (api.md §1).
 func (p Prefix) Parse(s string) (i ID, ok bool) {
 	if len(s) != len(p)+1+encodedLen || s[:len(p)] != string(p) || s[len(p)] != '_' {
 		return ID{}, false
 	}
 	s = s[len(p)+1:]
-	if decode[s[0]] > 7 { // 26 × 5 bits are two more than a UUID has
+	if decode[s[0]] > 7 { // 26 × 5 bits are two bits more than a UUID has
 		return ID{}, false
 	}
 	var acc uint32

@@ -1,4 +1,4 @@
-// Package mailaddr says what we accept as an e-mail address.
+// Package mailaddr decides which e-mail addresses are accepted.
 package mailaddr
 
 import (
@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Valid accepts addr-specs as people write them: one @, a dotted domain, no blanks, 254 bytes at most.
-// Whether the mailbox exists only a mail can tell.
+// Valid accepts an address with a single @, a domain with a dot, no blanks, and at most 254 bytes. Only a mail can show
+// whether the mailbox exists.
 func Valid(s string) bool {
 	local, domain, found := strings.Cut(s, "@")
 	if !found || len(s) > 254 || !utf8.ValidString(s) || local == "" || len(local) > 64 || strings.Contains(domain, "@") {
@@ -30,5 +30,5 @@ func Valid(s string) bool {
 	return true
 }
 
-// Normal is the form under which an address is unique.
+// Normal is the lower-case form. Two operators cannot share an address in this form.
 func Normal(s string) string { return strings.ToLower(s) }

@@ -1,4 +1,4 @@
-// Package money holds amounts as integer cents and reads euros exactly, never through a float (api.md §1, "Money").
+// Package money holds amounts as integer cents. Euros are read exactly, never through a float (api.md §1, "Money").
 package money
 
 import (
@@ -11,7 +11,7 @@ import (
 // Cents is an amount in euro cents.
 type Cents int64
 
-// Limit bounds what ParseEuros tells apart: an amount of that size or more is given as ±Limit, which no bound of ours reaches.
+// Limit bounds the result of ParseEuros: a larger amount becomes ±Limit, which is beyond every maximum of this service.
 const Limit Cents = 1 << 53
 
 // Errors of ParseEuros.
@@ -20,10 +20,10 @@ var (
 	ErrFractionCents = errors.New("money: not a whole number of cents")
 )
 
-// ParseEuros reads a JSON number of euros as cents, by value: 70, 70.000 and 7e1 are the same.
-// It costs no more than the length of s, whatever the exponent; what is beyond ±Limit comes back as ±Limit.
+// ParseEuros reads a JSON number of euros as cents, by value: 70, 70.000 and 7e1 are the same amount. Time grows with the
+// length of s only, not with the exponent. An amount beyond ±Limit is given as ±Limit.
 //
-// Returns ErrNotNumber for anything that is not a JSON number and ErrFractionCents for parts of a cent.
+// Returns ErrNotNumber if s is not a JSON number and ErrFractionCents for parts of a cent.
 func ParseEuros(s string) (Cents, error) {
 	n, ok := scanNumber(s)
 	if !ok {
@@ -59,7 +59,7 @@ type number struct {
 	exp      int64  // power of ten of the last digit
 }
 
-// scanNumber splits a number by the grammar of RFC 8259 §6.
+// scanNumber splits a number by the grammar of RFC 8259, section 6.
 func scanNumber(s string) (n number, ok bool) {
 	if strings.HasPrefix(s, "-") {
 		n.negative, s = true, s[1:]
@@ -87,7 +87,7 @@ func scanNumber(s string) (n number, ok bool) {
 	return n, ok
 }
 
-// exponentCap keeps sums of exponents and lengths far from overflow.
+// exponentCap keeps sums of exponents and lengths from overflowing.
 const exponentCap = 1 << 40
 
 func scanExponent(s string) (int64, bool) {
@@ -145,7 +145,7 @@ func (c Cents) AppendEuros(b []byte) []byte {
 	return b
 }
 
-// Share gives bps basis points (hundredths of a percent) of c, halves to even.
+// Share gives bps basis points (hundredths of a percent) of c. Half a cent is rounded to the even cent.
 func (c Cents) Share(bps int64) Cents {
 	const whole = 10_000
 	product := int64(c) * bps

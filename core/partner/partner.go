@@ -1,5 +1,5 @@
-// Package partner holds the partner (a property-management or booking system)
-// and the API keys it authenticates with (spec, "Partner API key").
+// Package partner holds the partner (a property-management or booking system) and the API keys of a partner
+// (service.md, "Partner API key").
 package partner
 
 import (
@@ -13,7 +13,7 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// Faults of authentication (spec, "401") and of the admin commands.
+// Faults of authentication (service.md, "401") and of the admin commands.
 var (
 	ErrMissingAPIKey  = fault.New(fault.Unauthenticated, "missing_api_key", "Send your API key in the x-api-key header.")
 	ErrInvalidAPIKey  = fault.New(fault.Unauthenticated, "invalid_api_key", "The API key is wrong or unknown.")
@@ -24,7 +24,7 @@ var (
 	ErrInvalidSlug    = fault.New(fault.Invalid, "invalid_field", "slug: must be 2 to 40 of a-z, 0-9 and -.")
 )
 
-// Environment decides which API keys count and which shortcuts exist.
+// Environment decides which API keys are valid and whether conveniences for development exist.
 type Environment string
 
 // The environments of SERVICE_ENV.
@@ -34,13 +34,16 @@ const (
 	Production  Environment = "production"
 )
 
-// Partner is a system that links operators and secures deposits for them.
+// Environments lists every environment.
+var Environments = []Environment{Development, Staging, Production}
+
+// Partner is a system that connects operators and creates deposits for their accounts.
 type Partner struct {
 	ID                 id.ID
-	Slug               string // part of the signed payload; without dots, so that the payload cannot be read two ways
+	Slug               string // part of the signed payload; has no dots, so the payload is unambiguous
 	Name               string
-	ContactEmail       string   // "" where none is known; hears of disabled webhooks
-	ReturnOrigins      []string // origins that connect redirects to without asking, as returnurl.Origin gives them
+	ContactEmail       string   // "" if not known; receives a mail when a subscription is disabled
+	ReturnOrigins      []string // origins that connect redirects to without a question, in the form of returnurl.Origin
 	RateLimitPerMinute int      // 0: the service's default
 	HasConnectSecret   bool
 	CreatedAt          time.Time
@@ -51,7 +54,7 @@ var slugPattern = regexp.MustCompile(`^[a-z0-9-]{2,40}$`)
 // ValidSlug reports whether s can be a partner slug (api.md §4).
 func ValidSlug(s string) bool { return slugPattern.MatchString(s) }
 
-// APIKey is one credential of a partner. Only its hash is kept.
+// APIKey is a credential of a partner. Only the hash of the key is stored.
 type APIKey struct {
 	ID         id.ID
 	PartnerID  id.ID
@@ -60,28 +63,28 @@ type APIKey struct {
 	Last4      string
 	CreatedAt  time.Time
 	LastUsedAt time.Time // zero: never
-	RevokedAt  time.Time // zero: in force
+	RevokedAt  time.Time // zero: valid
 }
 
-// Revoked reports whether the key no longer authenticates.
+// Revoked reports whether the key was revoked.
 func (k APIKey) Revoked() bool { return !k.RevokedAt.IsZero() }
 
-// Caller is a partner that has authenticated, with the key it used.
+// Caller is an authenticated partner, with the API key of the request.
 type Caller struct {
 	Partner Partner
 	Key     APIKey
 }
 
-// KeyHash is the SHA-256 of a whole key. The keys carry 192 random bits, so a fast hash is enough.
+// KeyHash is the SHA-256 of a whole key. Keys carry 192 random bits, so a fast hash is enough.
 type KeyHash [sha256.Size]byte
 
-// HashKey gives the hash that a presented key is found by.
+// HashKey gives the hash of a presented key, by which the stored key is found.
 func HashKey(presented string) KeyHash { return sha256.Sum256([]byte(presented)) }
 
-// ConnectSecretPrefix begins every connect secret (spec, "Connect secret").
+// ConnectSecretPrefix begins every connect secret (service.md, "Connect secret").
 const ConnectSecretPrefix = "svc_cs_"
 
-// KeyPrefix gives the prefix of the keys that are valid in env.
+// KeyPrefix gives the prefix of the API keys that are valid in env.
 func KeyPrefix(env Environment) string {
 	if env == Production {
 		return "svc_pk_live_"
@@ -89,7 +92,7 @@ func KeyPrefix(env Environment) string {
 	return "svc_pk_test_"
 }
 
-// NewAPIKey makes a key from random bytes (at least secret.Bytes of them). The plaintext is shown once and not kept.
+// NewAPIKey makes a key from at least secret.Bytes random bytes. The plaintext is shown once and never stored.
 func NewAPIKey(keyID, partnerID id.ID, env Environment, name string, random []byte, now time.Time) (APIKey, secret.Text, KeyHash) {
 	prefix := KeyPrefix(env)
 	plain := secret.FromRandom(prefix, random)
@@ -98,10 +101,10 @@ func NewAPIKey(keyID, partnerID id.ID, env Environment, name string, random []by
 	return key, plain, HashKey(raw)
 }
 
-// PresentedKey picks the key out of the two carriers: x-api-key, and only where that is absent the Authorization
-// header, as "Bearer <key>" or bare (api.md §1).
+// PresentedKey takes the API key from the header x-api-key. If that header is absent, PresentedKey takes the key from the
+// header Authorization, as "Bearer <key>" or bare (api.md §1).
 //
-// Returns ErrMissingAPIKey where neither was sent and ErrInvalidAPIKey for what cannot be a key of env.
+// Returns ErrMissingAPIKey if both headers are absent and ErrInvalidAPIKey for a text that cannot be a key of env.
 func PresentedKey(env Environment, apiKey, authorization string) (string, error) {
 	key := apiKey
 	if key == "" {

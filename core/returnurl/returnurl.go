@@ -1,5 +1,5 @@
-// Package returnurl checks the URLs that we redirect a browser to and appends our result to them.
-// Both the connect pages (return_url) and checkout (returnUrl) stand on it.
+// Package returnurl checks a URL that a browser is redirected to, and appends the result to the URL's query. The connect
+// pages (return_url) and checkout (returnUrl) use the package.
 package returnurl
 
 import (
@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// MaxLength is the longest URL that is accepted, in bytes.
+// MaxLength is the length limit of a URL, in bytes.
 const MaxLength = 2048
 
-// Reasons for refusing a URL. Their text is ours and may be shown after a field name.
+// Reasons to refuse a URL. The texts may be shown after the name of a field.
 var (
 	ErrMalformed = errors.New("is not an absolute URL")
 	ErrTooLong   = errors.New("is longer than 2048 characters")
@@ -20,10 +20,10 @@ var (
 	ErrFragment  = errors.New("must not have a fragment")
 )
 
-// Parse accepts https URLs and, where allowLocal is true, http on localhost, 127.0.0.1 or [::1].
-// User info, fragments, control characters, blanks and backslashes are refused: browsers and servers read those differently.
+// Parse accepts https URLs and, if allowLocal is true, http on localhost, 127.0.0.1 or [::1]. Parse refuses user info,
+// fragments, control characters, blanks and backslashes, since browsers and servers read those differently.
 //
-// Returns one of the errors above.
+// Returns ErrMalformed, ErrTooLong, ErrScheme, ErrUserInfo or ErrFragment.
 func Parse(raw string, allowLocal bool) (*url.URL, error) {
 	if len(raw) > MaxLength {
 		return nil, ErrTooLong
@@ -49,7 +49,7 @@ func Parse(raw string, allowLocal bool) (*url.URL, error) {
 	}
 }
 
-// IsLocalhost reports whether host names this machine the way a developer writes it.
+// IsLocalhost reports whether host is localhost, 127.0.0.1 or ::1.
 func IsLocalhost(host string) bool {
 	switch strings.ToLower(host) {
 	case "localhost", "127.0.0.1", "::1":
@@ -58,14 +58,13 @@ func IsLocalhost(host string) bool {
 	return false
 }
 
-// Origin gives scheme://host[:port] in lower case, the form that origins are registered in.
+// Origin gives scheme://host[:port] in lower case, the form of a partner's registered origins.
 func Origin(u *url.URL) string { return strings.ToLower(u.Scheme + "://" + u.Host) }
 
-// Param is one query parameter.
+// Param is a query parameter.
 type Param struct{ Key, Value string }
 
-// Append adds params behind whatever query raw already has, which stays as it was to the byte.
-// raw has passed Parse.
+// Append adds params to the query of raw, which has passed Parse. The bytes of raw stay unchanged.
 func Append(raw string, params ...Param) string {
 	var b strings.Builder
 	b.WriteString(raw)

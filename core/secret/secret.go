@@ -1,4 +1,4 @@
-// Package secret keeps plaintext secrets from wandering into logs, errors and JSON.
+// Package secret keeps plaintext secrets out of logs, errors and JSON.
 package secret
 
 import (
@@ -9,10 +9,10 @@ import (
 
 const redacted = "[secret]"
 
-// Text is a plaintext secret. However it is printed or encoded it says "[secret]"; only Reveal gives it away.
+// Text is a plaintext secret. Every way of printing or encoding a Text gives "[secret]"; only Reveal gives the plaintext.
 type Text string
 
-// Reveal returns the plaintext. Call it where the secret is used or handed out, nowhere else.
+// Reveal returns the plaintext. Call Reveal only where the secret is used or shown to its owner.
 func (t Text) Reveal() string { return string(t) }
 
 // Equal compares in constant time.
@@ -32,10 +32,11 @@ func (t Text) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 // LogValue hides the secret from slog.
 func (t Text) LogValue() slog.Value { return slog.StringValue(redacted) }
 
-// Bytes is the least randomness of a secret: 192 bits, above the 160 that api.md §1 asks for, and a whole number of base64 characters.
+// Bytes is the least number of random bytes of a secret: 192 bits, more than the required 160 (api.md §1) and a whole number
+// of base64 characters.
 const Bytes = 24
 
-// FromRandom makes a secret of prefix and random, which holds at least Bytes random bytes.
+// FromRandom makes a secret from a prefix and at least Bytes random bytes.
 func FromRandom(prefix string, random []byte) Text {
 	return Text(prefix + base64.RawURLEncoding.EncodeToString(random))
 }

@@ -1,4 +1,4 @@
-// Package tenant holds the person who pays: `client` in the API (spec, "Client").
+// Package tenant holds the person at checkout. The API calls the record of a tenant a client (service.md, "Client").
 package tenant
 
 import (
@@ -12,23 +12,23 @@ import (
 	"partnerdeposits/core/mailaddr"
 )
 
-// ErrNotFound answers every client that the caller may not know of.
+// ErrNotFound is the fault for an unknown client, and for a client that the caller may not see.
 var ErrNotFound = fault.New(fault.NotFound, "client_not_found", "There is no such client.")
 
-// MaxName is the longest first or last name, in characters.
+// MaxName is the length limit of a first or last name, in characters.
 const MaxName = 100
 
-// Client is a tenant of one account. Erased clients keep their id and nothing else.
+// Client is the record of a tenant at an account. Erasing a client removes the personal data and keeps the id.
 type Client struct {
 	ID        id.ID
 	AccountID id.ID
-	PartnerID id.ID // who created it; zero where it came from checkout or the dashboard
+	PartnerID id.ID // creator of the record; zero for checkout and the dashboard
 	Person
 	CreatedAt time.Time
 	ErasedAt  time.Time // zero: not erased
 }
 
-// Person is what is known of a tenant.
+// Person is the personal data of a tenant.
 type Person struct {
 	Email     string
 	FirstName string
@@ -44,7 +44,7 @@ var (
 
 // Validate checks every field.
 //
-// Returns missing_field or invalid_field, its message beginning with the field.
+// Returns missing_field or invalid_field; the message begins with the name of the field.
 func (p Person) Validate() error {
 	switch {
 	case p.Email == "":

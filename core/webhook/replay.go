@@ -8,41 +8,41 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// ErrReplayRange refuses a replay of no time at all.
+// ErrReplayRange is the fault of a replay whose range is empty.
 var ErrReplayRange = fault.New(fault.Invalid, "invalid_date_range", "to: must be after from.")
 
 // Statuses lists the statuses of a delivery record.
 var Statuses = []Status{StatusPending, StatusRetrying, StatusSucceeded, StatusFailed}
 
-// Pace of a replay: so many redeliveries a second, and no more than this is made up for after a pause.
+// The pace of a replay: ReplayPerSecond redeliveries a second. A replay that is late makes up for at most replayStep.
 const (
 	ReplayPerSecond = 50
 	replayStep      = time.Second
 )
 
-// Replay repeats what was sent to a subscription in a span of time: each original delivery of that span which stands at
-// Status when its turn comes, the oldest first, as a redelivery of its own. Redeliveries and tests are not repeated, so
-// that a replay sends each event once, however often replays cover it. What was made after CreatedAt is no part of it.
+// Replay repeats the deliveries of a subscription that were created in a range of time, oldest first. Each original delivery
+// that has Status when the replay reaches the delivery becomes a new redelivery. A replay leaves out redeliveries and tests,
+// so overlapping replays send an event once each. A replay also leaves out deliveries that were created after CreatedAt.
 //
-// A replay advances in steps of one second, each one transaction: the redeliveries and the cursor commit together.
+// A replay advances by a step each second. The redeliveries of a step and the new cursor commit together.
 type Replay struct {
 	ID             id.ID
 	SubscriptionID id.ID
-	From           time.Time // deliveries created from here on …
-	To             time.Time // … and before this
+	From           time.Time // start of the range, included
+	To             time.Time // end of the range, not included
 	Status         Status
 	PerSecond      int
-	Matched        int   // when it was asked for
-	Made           int   // redeliveries so far; Matched and this differ where deliveries changed their status meanwhile
-	Cursor         id.ID // the last delivery that was repeated; zero: none yet
+	Matched        int   // number of deliveries in the range at creation
+	Made           int   // redeliveries so far; differs from Matched in the end if deliveries changed their status
+	Cursor         id.ID // the last delivery that a step reached; zero: none yet
 	CreatedAt      time.Time
-	NextAt         time.Time // when the next step may be made
-	FinishedAt     time.Time // zero: under way
+	NextAt         time.Time // earliest time of the next step
+	FinishedAt     time.Time // zero: not finished
 }
 
-// NewReplay checks what is asked for. status "" is StatusFailed.
+// NewReplay checks a request for a replay. status "" means StatusFailed.
 //
-// Returns invalid_date_range or invalid_field.
+// Returns invalid_field for an unknown status and ErrReplayRange if from is not before to.
 func NewReplay(replayID, subscriptionID id.ID, from, to time.Time, status Status, now time.Time) (Replay, error) {
 	if status == "" {
 		status = StatusFailed
@@ -59,7 +59,7 @@ func NewReplay(replayID, subscriptionID id.ID, from, to time.Time, status Status
 	}, nil
 }
 
-// sinceEpoch moves what was before 1970, where the time in ids begins and nothing was sent, to there.
+// sinceEpoch replaces a time before 1970 by 1970, where the time in ids begins.
 func sinceEpoch(t time.Time) time.Time {
 	if epoch := time.Unix(0, 0).UTC(); t.Before(epoch) {
 		return epoch
@@ -67,7 +67,7 @@ func sinceEpoch(t time.Time) time.Time {
 	return t
 }
 
-// Until is where the replay ends: To, or its own beginning.
+// Until is the end of the deliveries to repeat: To, or CreatedAt if that is earlier.
 func (r Replay) Until() time.Time {
 	if r.To.Before(r.CreatedAt) {
 		return r.To
@@ -75,12 +75,12 @@ func (r Replay) Until() time.Time {
 	return r.CreatedAt
 }
 
-// Step is how many deliveries one step repeats at most.
+// Step is the largest number of deliveries of a step.
 func (r Replay) Step() int { return r.PerSecond * int(replayStep/time.Second) }
 
-// After gives the replay after a step at now, which found these deliveries, the oldest first, and made so many
-// redeliveries of them. Fewer than a step holds are the last ones. A step that comes late is followed by the next one
-// sooner, but a pause is not caught up with.
+// After gives the replay after a step at now. found are the deliveries of the step, oldest first; made is the number of
+// redeliveries. A step that finds fewer than Step deliveries is the last step. After a late step the next step comes sooner,
+// by at most replayStep.
 func (r Replay) After(found []id.ID, made int, now time.Time) Replay {
 	r.Made += made
 	if len(found) > 0 {

@@ -20,7 +20,7 @@ func replayOf(t *testing.T, from, to time.Time) webhook.Replay {
 	return r
 }
 
-// found makes n ids, the oldest first.
+// found makes n ids, oldest first.
 func found(n int) []id.ID {
 	out := make([]id.ID, n)
 	for i := range out {
@@ -75,7 +75,7 @@ func TestReplay_ALateStepIsCaughtUpWith_APauseIsNot(t *testing.T) {
 	r := replayOf(t, noon.Add(-time.Hour), noon)
 	full := found(r.Step())
 	require.Equal(t, noon.Add(time.Second), r.After(full, len(full), noon.Add(300*time.Millisecond)).NextAt)
-	// After an hour's pause two steps may be made at once, and no more.
+	// After a pause of an hour, two steps may follow at once, and no more.
 	late := noon.Add(time.Hour)
 	r = r.After(full, len(full), late)
 	require.Equal(t, late, r.NextAt)

@@ -1,7 +1,6 @@
-// Package webhook holds what a partner hears of us: subscriptions, which event
-// each one gets (routing.go), how a delivery is signed (signature.go), when it is
-// tried again (schedule.go), and what a delivery and its attempts are (delivery.go).
-// See the spec, "Events", api.md §5 and docs/decisions for how nothing is lost.
+// Package webhook holds the rules of webhooks: subscriptions (this file), the event that a subscription receives
+// (routing.go), the signature (signature.go), the retry schedule (schedule.go), deliveries and attempts (delivery.go), the
+// health of an endpoint (health.go), and replays (replay.go) (service.md, "Events"; api.md §5).
 package webhook
 
 import (
@@ -24,7 +23,7 @@ var (
 	ErrTestNotSubscribed = fault.New(fault.Conflict, "test_event_not_subscribed", "Subscribe to deposit.activated or deposit.status_changed to receive the test event.")
 )
 
-// EventName is one of the six names of the spec ("Event names").
+// EventName is the name of an event (service.md, "Event names").
 type EventName string
 
 // The event names.
@@ -37,16 +36,16 @@ const (
 	DepositCancelled     EventName = "deposit.cancelled"
 )
 
-// EventNames lists all of them: what a subscription without events gets.
+// EventNames lists every event. A subscription that names no events receives all of them.
 var EventNames = []EventName{OperatorLinked, DepositStatusChanged, DepositActivated, DepositCaptured, DepositExpired, DepositCancelled}
 
-// MaxSubscriptions is how many a partner can have (api.md §5).
+// MaxSubscriptions is the largest number of subscriptions of a partner (api.md §5).
 const MaxSubscriptions = 16
 
-// SecretPrefix begins every signing secret (spec, "Webhook subscription").
+// SecretPrefix begins every signing secret (service.md, "Webhook subscription").
 const SecretPrefix = "svc_whsec_"
 
-// Subscription is a partner's endpoint.
+// Subscription asks for events of a partner to be sent to an endpoint, the URL.
 type Subscription struct {
 	ID             id.ID
 	PartnerID      id.ID
@@ -63,9 +62,12 @@ const (
 	DisabledByFailure = "failing_for_five_days"
 )
 
-// ParseEvents checks the events of a request; nil (not sent) means all of them. Repeated names count once.
+// DisabledReasons lists every reason for a subscription to be disabled.
+var DisabledReasons = []string{DisabledByPartner, DisabledByFailure}
+
+// ParseEvents checks the event names of a request. nil (not sent) means every event. A repeated name counts once.
 //
-// Returns invalid_field for an empty list or an unknown name.
+// Returns invalid_field for an empty list and for an unknown name.
 func ParseEvents(names []string) ([]EventName, error) {
 	if names == nil {
 		return slices.Clone(EventNames), nil
@@ -86,10 +88,10 @@ func ParseEvents(names []string) ([]EventName, error) {
 	return events, nil
 }
 
-// ParseTarget checks the shape of an endpoint's URL; where its host leads is checked by the sender, when it dials.
-// insecure allows http, for development.
+// ParseTarget checks the form of an endpoint's URL. The sender checks the address of the host with every dial. insecure
+// allows http, for development.
 //
-// Returns invalid_field.
+// Returns invalid_field for a URL that returnurl.Parse refuses.
 func ParseTarget(raw string, insecure bool) (*url.URL, error) {
 	if insecure {
 		if u, err := url.Parse(raw); err == nil && u.Scheme == "http" {
