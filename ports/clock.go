@@ -6,16 +6,16 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Clock is read once per use case; the time is passed on from there.
+// Clock tells the time. A use case reads the clock once and passes the time on.
 type Clock interface {
-	// Now gives the time in UTC, cut to microseconds, as the database keeps it.
+	// Now gives the time in UTC, truncated to microseconds, the resolution of the database.
 	Now() time.Time
 }
 
-// Entropy makes what must not be guessed or must not repeat.
+// Entropy makes ids, which must not repeat, and random bytes, which must not be guessable.
 type Entropy interface {
 	// NewID gives a UUID v7.
 	NewID() id.ID
-	// Bytes gives n bytes fit for secrets.
+	// Bytes gives n random bytes that are fit for secrets.
 	Bytes(n int) []byte
 }

@@ -9,20 +9,20 @@ import (
 	"partnerdeposits/core/money"
 )
 
-// OperatorRepository writes operators, their account and their sessions.
+// OperatorRepository writes operators, accounts and sessions.
 type OperatorRepository interface {
-	// Insert adds an operator with its account. Returns connect.ErrEmailTaken.
+	// Insert adds an operator and the account of the operator. Returns connect.ErrEmailTaken.
 	Insert(ctx context.Context, o connect.Operator, a connect.Account) error
 	InsertSession(ctx context.Context, s Session) error
-	// DeleteSession ends a session; it is no error where there is none.
+	// DeleteSession ends a session. An unknown session is no error.
 	DeleteSession(ctx context.Context, tokenHash [32]byte) error
-	// SetCeiling sets an account's maximum; 0 goes back to the default. Returns connect.ErrAccountNotFound.
+	// SetCeiling sets the maximum amount of an account; 0 restores the default. Returns connect.ErrAccountNotFound.
 	SetCeiling(ctx context.Context, accountID id.ID, maxAmount money.Cents) error
-	// DeleteExpiredSessions removes up to limit sessions that ended before at.
+	// DeleteExpiredSessions removes up to limit sessions that ended before at, and returns the number.
 	DeleteExpiredSessions(ctx context.Context, at time.Time, limit int) (int, error)
 }
 
-// Session is a signed-in operator. Only the hash of its token is kept.
+// Session is a signed-in operator. Only the hash of the session token is stored.
 type Session struct {
 	TokenHash  [32]byte
 	OperatorID id.ID
@@ -33,9 +33,10 @@ type Session struct {
 
 // OperatorReader reads operators and accounts outside transactions.
 type OperatorReader interface {
-	// OperatorByEmail finds by mailaddr.Normal of the address. Returns connect.ErrBadCredentials.
+	// OperatorByEmail compares addresses in the form of mailaddr.Normal. Returns connect.ErrBadCredentials.
 	OperatorByEmail(ctx context.Context, email string) (connect.Operator, connect.Account, error)
-	// OperatorBySession returns connect.ErrBadCredentials for an unknown or expired session, and moves last_seen_at now and then.
+	// OperatorBySession returns connect.ErrBadCredentials for an unknown or expired session. OperatorBySession updates
+	// LastSeenAt from time to time.
 	OperatorBySession(ctx context.Context, tokenHash [32]byte, now time.Time) (connect.Operator, connect.Account, error)
 	// AccountByID returns connect.ErrAccountNotFound.
 	AccountByID(ctx context.Context, accountID id.ID) (connect.Account, connect.Operator, error)
@@ -43,24 +44,24 @@ type OperatorReader interface {
 	Accounts(ctx context.Context, page Page) (List[connect.Account], error)
 }
 
-// LinkRepository writes links.
+// LinkRepository writes links between partners and accounts.
 type LinkRepository interface {
-	// Insert adds an active link. Returns connect.ErrAlreadyLinked or connect.ErrExternalIDConflict when another link
-	// won: the unique indexes decide. The transaction stays usable (the insert ran inside a savepoint or ON CONFLICT).
+	// Insert adds an active link. Returns connect.ErrAlreadyLinked or connect.ErrExternalIDConflict if another active link
+	// exists; unique indexes decide between concurrent inserts. The transaction stays usable after such an error.
 	Insert(ctx context.Context, l connect.Link) error
-	// ActiveOfAccount gives the account's link, locked; nil where it has none.
+	// ActiveOfAccount locks and gives the active link of an account; nil for none.
 	ActiveOfAccount(ctx context.Context, accountID id.ID) (*connect.Link, error)
-	// OfPartner gives the newest link between the two, active or revoked, share-locked so that it cannot be revoked
-	// before the transaction ends. Returns connect.ErrAccountNotLinked.
+	// OfPartner gives the newest link, active or revoked, between a partner and an account. A share lock keeps the link from
+	// being revoked before the transaction ends. Returns connect.ErrAccountNotLinked.
 	OfPartner(ctx context.Context, partnerID, accountID id.ID) (LinkedAccount, error)
-	// Revoke ends the active link. changed is false where there was none.
+	// Revoke ends the active link. changed is false if there was no active link.
 	Revoke(ctx context.Context, partnerID, accountID id.ID, by connect.RevokedBy, at time.Time) (changed bool, err error)
 }
 
-// LinkedAccount is a link with what the partner may know of the account.
+// LinkedAccount is a link, with the details of the account that the partner may see.
 type LinkedAccount struct {
 	connect.Link
-	MaxAmountCents money.Cents // the resolved ceiling
+	MaxAmountCents money.Cents // the ceiling; the default, if none was negotiated
 }
 
 // LinkFilter narrows a list of links.
@@ -69,19 +70,20 @@ type LinkFilter struct {
 	ExternalID string             // "": all
 }
 
-// LinkReader reads links outside transactions. Of one account and partner only the newest link counts.
+// LinkReader reads links outside transactions. For a partner and an account only the newest link counts.
 type LinkReader interface {
-	// LinkedAccounts lists by linkedAt, newest first; the cursor's time is linkedAt.
+	// LinkedAccounts lists links by LinkedAt, newest first. The time in the cursor is LinkedAt.
 	LinkedAccounts(ctx context.Context, partnerID id.ID, f LinkFilter, page Page) (List[LinkedAccount], error)
 	// LinkedAccount returns connect.ErrAccountNotFound.
 	LinkedAccount(ctx context.Context, partnerID, accountID id.ID) (LinkedAccount, error)
-	// ActiveLink gives the account's link; nil where it has none.
+	// ActiveLink gives the active link of an account; nil for none.
 	ActiveLink(ctx context.Context, accountID id.ID) (*connect.Link, error)
 }
 
-// Passwords hashes and checks passwords; both are slow on purpose and bounded in how many run at once.
+// Passwords hashes and checks passwords. Both are slow on purpose; an implementation bounds the number of concurrent calls.
 type Passwords interface {
 	Hash(ctx context.Context, password string) (string, error)
-	// Matches compares; an empty hash costs the same time and never matches, so that unknown addresses cannot be told by the clock.
+	// Matches reports whether hash is the hash of password. An empty hash never matches and takes as long as any other, so that
+	// the time of an answer does not tell whether an address is known.
 	Matches(ctx context.Context, password, hash string) (bool, error)
 }

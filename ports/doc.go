@@ -1,7 +1,6 @@
-// Package ports names what the use cases need of the world, one file per
-// capability. Adapters implement these interfaces; ports/portstest holds every
-// implementation of one port to the same suite.
+// Package ports declares the interfaces between the use cases and the outside world: database, queue, mail, payment
+// provider, clock. Each file declares the interfaces of a capability. Adapters implement the interfaces; package
+// ports/portstest runs the same suite against every implementation of a port.
 //
-// Writing goes through the repositories of a unit of work (uow.go). Reading that
-// needs no transaction goes through the readers.
+// Use cases write through the repositories of a unit of work (uow.go), and read without a transaction through the readers.
 package ports

@@ -2,12 +2,12 @@ package ports
 
 import "errors"
 
-// Errors between repositories and use cases; none of them reaches a caller.
+// Errors that repositories return to use cases. No caller of the API sees these errors.
 var (
-	// ErrReferenceTaken: the random reference of a new deposit exists already.
+	// ErrReferenceTaken: another deposit has the random reference of a new deposit.
 	ErrReferenceTaken = errors.New("ports: deposit reference taken")
-	// ErrStale: a guarded update found another version.
+	// ErrStale: a guarded update found another version of the row.
 	ErrStale = errors.New("ports: stale version")
-	// ErrPaymentUnderWay: a payment of that kind exists that is processing or succeeded.
+	// ErrPaymentUnderWay: the deposit has a payment of the same kind that is processing or succeeded.
 	ErrPaymentUnderWay = errors.New("ports: payment under way")
 )

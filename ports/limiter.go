@@ -5,25 +5,26 @@ import (
 	"time"
 )
 
-// Limiter counts requests against a limit. Without Redis it lets everything through and says so in a metric.
+// Limiter counts requests against limits. While Redis is away, the limiter allows every request and counts that in a metric
+// (api.md §1, "Rate limits").
 type Limiter interface {
-	// Allow counts one request under every rule and allows it only if all do; a refused request counts nowhere.
+	// Allow counts a request under every rule if all rules allow the request. A refused request is not counted.
 	Allow(ctx context.Context, rules ...LimitRule) LimitDecision
 }
 
-// LimitRule bounds one key.
+// LimitRule bounds the requests of a key.
 type LimitRule struct {
 	Name      string // policy name in the RateLimit headers: "default", "writes"
-	Key       string // what is counted: a partner, an address, an e-mail
+	Key       string // a partner, an address, or an e-mail
 	PerMinute int
 }
 
-// LimitDecision is the tightest of the rules.
+// LimitDecision is the answer of the rule with the fewest requests left.
 type LimitDecision struct {
 	Allowed    bool
 	Name       string
 	PerMinute  int
 	Remaining  int
-	Reset      time.Duration // until the quota is whole again
-	RetryAfter time.Duration // when refused
+	Reset      time.Duration // until the whole quota is available again
+	RetryAfter time.Duration // 0 unless refused
 }

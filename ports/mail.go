@@ -16,36 +16,36 @@ type Mail struct {
 	CreatedAt time.Time
 }
 
-// MailQueue takes mails in the transaction of their cause; the dispatcher sends them after the commit.
+// MailQueue stores mails in the transaction of the change that causes them. The dispatcher sends mails after the commit.
 type MailQueue interface {
 	Enqueue(ctx context.Context, m Mail) error
 }
 
-// DueMails hands out mails to send and records what became of them.
+// DueMails hands out mails to send and records the results.
 type DueMails interface {
-	// Claim leases up to limit due mails for the span of lease.
+	// Claim gives up to limit due mails, which no other call gets until the lease is over.
 	Claim(ctx context.Context, limit int, lease time.Duration) ([]Mail, error)
 	Sent(ctx context.Context, mailID id.ID) error
-	// Failed plans the next try, or gives up after the last.
+	// Failed plans the next attempt; after the last attempt the mail is given up.
 	Failed(ctx context.Context, mailID id.ID) error
 }
 
-// Mailer sends one mail now.
+// Mailer sends a mail at once.
 type Mailer interface {
 	Send(ctx context.Context, m Mail) error
 }
 
-// AuditLog remembers who did what, append-only, in the transaction of the deed.
+// AuditLog is an append-only record of actions and actors. An entry commits with the action.
 type AuditLog interface {
 	Append(ctx context.Context, e AuditEntry) error
 }
 
-// AuditEntry is one deed.
+// AuditEntry is an action of an actor.
 type AuditEntry struct {
 	ID      id.ID
 	At      time.Time
 	Actor   string // kind and id: "partner:prt_…", "operator:opr_…", "admin"
 	Action  string // "deposit.cancel", "link.revoke", …
-	Subject string // outside id of what was changed
+	Subject string // outside id of the changed object
 	Detail  map[string]string
 }

@@ -6,27 +6,27 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Page asks for a part of a list, newest first.
+// Page asks for a part of a list, which is sorted newest first.
 type Page struct {
 	Limit  int    // 1 to 100
 	Cursor Cursor // zero: from the start
 }
 
-// Cursor is the place after which the next page begins: the sort key of the last row seen.
-// Its outside form, opaque to callers, is made in adapters/http.
+// Cursor is the sort key of the last row of a page; the next page begins after that row. Package adapters/http makes the
+// outside form, which is opaque to callers.
 type Cursor struct {
 	At time.Time
 	ID id.ID
 }
 
-// IsZero reports whether the cursor stands at the start.
+// IsZero reports whether the cursor is at the start of the list.
 func (c Cursor) IsZero() bool { return c.ID.IsZero() }
 
-// List is a page of a list. Next is zero where nothing follows.
+// List is a page of a list. Next is zero on the last page.
 type List[T any] struct {
 	Items []T
 	Next  Cursor
 }
 
-// Span bounds a time from both sides; a zero bound is open. From is included, To is not.
+// Span is a range of time. From is included, To is not; a zero time is no bound.
 type Span struct{ From, To time.Time }

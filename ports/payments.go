@@ -11,84 +11,87 @@ import (
 
 // PaymentRepository writes payments.
 type PaymentRepository interface {
-	// Insert commits the intention to pay. ErrPaymentUnderWay when one of that kind is processing already, or has
-	// succeeded; the transaction stays usable.
+	// Insert adds a payment before the provider is called. Returns ErrPaymentUnderWay if the deposit has a payment of the
+	// same kind that is processing or succeeded. The transaction stays usable after such an error.
 	Insert(ctx context.Context, p deposit.Payment) error
-	// UnderWay locks and gives the deposit's processing payment of that kind; nil where there is none.
+	// UnderWay locks and gives the payment of a deposit and a kind that is processing; nil for none.
 	UnderWay(ctx context.Context, depositID id.ID, kind deposit.PaymentKind) (*deposit.Payment, error)
-	// Update stores status, provider reference, failure, attempts, check and settle time.
+	// Update stores Status, ProviderRef, Failure, Attempts, CheckAt and SettledAt.
 	Update(ctx context.Context, p deposit.Payment) error
 }
 
 // PaymentReader finds payments for the reconciler.
 type PaymentReader interface {
-	// PaymentsToCheck gives payments left in processing whose check time has come, oldest first, and moves their check
-	// time ahead so that two reconcilers do not ask twice at once.
+	// PaymentsToCheck gives processing payments with CheckAt not after at, oldest first. The call also moves CheckAt ahead,
+	// so that two reconcilers do not ask the provider about the same payment at the same time.
 	PaymentsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Payment, error)
-	// Payments lists a deposit's payments, oldest first.
+	// Payments lists the payments of a deposit, oldest first.
 	Payments(ctx context.Context, depositID id.ID) ([]deposit.Payment, error)
 }
 
-// PaymentProvider takes money. It is shaped after hosted pages such as Stripe Checkout: we open a page, the tenant pays
-// there, and we believe only what Lookup says. Every call is keyed by the payment's id and may be repeated.
-// A provider that cannot be reached answers with service_unavailable; the payment then stays processing.
+// PaymentProvider takes payments on a hosted page, such as Stripe Checkout: the service opens a page, the tenant pays there,
+// and only the answer of Lookup counts (ADR 0003). Every call carries the payment's id as a key and may be repeated. All
+// methods return service_unavailable if the provider cannot be reached; the payment then stays processing.
 type PaymentProvider interface {
-	// Open makes the hosted page of a payment, or gives the one that exists. Where that can no longer be paid, the URL
-	// leads to ReturnURL.
+	// Open makes the hosted page of a payment, or gives the existing page. The URL of a page that can no longer be paid leads
+	// to ReturnURL.
 	Open(ctx context.Context, r HostedPayment) (HostedPage, error)
-	// Lookup asks what became of a payment. One the provider never heard of is ProviderUnknown.
+	// Lookup gives the present state of a payment. A payment that the provider does not know is ProviderUnknown.
 	Lookup(ctx context.Context, paymentID id.ID) (ProviderPayment, error)
-	// Close makes sure that the page can no longer be paid, and tells what became of the payment: a payment that was
-	// quicker stays succeeded. One the provider never heard of can never be paid either.
+	// Close makes sure that the page can no longer be paid, and gives the state of the payment. A payment that succeeded
+	// before the call stays succeeded. A payment that the provider does not know can never be paid afterwards either.
 	Close(ctx context.Context, paymentID id.ID) (ProviderPayment, error)
-	// Collect charges the card that secured the deposit, without the tenant. Asked again after a failure it tries again;
-	// what succeeded is never charged twice.
+	// Collect charges the card that secured the deposit, without the tenant. A second call after a failure charges again; a
+	// second call after a success charges nothing.
 	Collect(ctx context.Context, r CollectRequest) (ProviderPayment, error)
 }
 
-// PaymentSimulator pays at the provider's page in the tenant's stead. Only a sandbox provider has it.
+// PaymentSimulator pays at the provider's page in place of the tenant. Only the sandbox provider implements this interface.
 type PaymentSimulator interface {
-	// SimulatePayment ends an open payment as a good card would, or a bad one. A payment that is over stays as it is.
+	// SimulatePayment ends an open payment, like a card that is accepted or refused. A payment that has ended stays unchanged.
 	SimulatePayment(ctx context.Context, paymentID id.ID, succeeds bool) error
 }
 
-// HostedPayment is what a hosted page is made of.
+// HostedPayment is a request for a hosted page.
 type HostedPayment struct {
 	PaymentID   id.ID
 	Amount      money.Cents
 	Description string // shown to the tenant
 	Email       string
 	Locale      string
-	ReturnURL   string // the page sends the browser here, paid or not
+	ReturnURL   string // target of the browser after the page, paid or not
 }
 
-// HostedPage is where the tenant pays.
+// HostedPage is the page on which the tenant pays.
 type HostedPage struct {
-	Ref string // the provider's own id
+	Ref string // the provider's id of the payment
 	URL string
 }
 
-// CollectRequest charges a card on file: that of the fee payment.
+// CollectRequest asks for a charge of the card that paid the fee.
 type CollectRequest struct {
-	PaymentID    id.ID // of the collection
-	FeePaymentID id.ID // through which the card was taken
+	PaymentID    id.ID // id of the collection
+	FeePaymentID id.ID // the payment that stored the card
 	Amount       money.Cents
 	Description  string
 }
 
-// ProviderStatus is what the provider says of a payment.
+// ProviderStatus is the status of a payment at the provider.
 type ProviderStatus string
 
-// What a provider can say.
+// The statuses of a payment at the provider.
 const (
 	ProviderUnknown   ProviderStatus = "unknown"
 	ProviderOpen      ProviderStatus = "open" // the page waits for the tenant
 	ProviderSucceeded ProviderStatus = "succeeded"
 	ProviderFailed    ProviderStatus = "failed"
-	ProviderClosed    ProviderStatus = "closed" // can no longer be paid, and was not
+	ProviderClosed    ProviderStatus = "closed" // was not paid and can no longer be paid
 )
 
-// ProviderPayment is the provider's view of a payment.
+// ProviderStatuses lists every status of a payment at the provider.
+var ProviderStatuses = []ProviderStatus{ProviderUnknown, ProviderOpen, ProviderSucceeded, ProviderFailed, ProviderClosed}
+
+// ProviderPayment is a payment in the books of the provider.
 type ProviderPayment struct {
 	Status  ProviderStatus
 	Ref     string
@@ -97,11 +100,11 @@ type ProviderPayment struct {
 
 // Scoring decides whether a tenant is accepted.
 type Scoring interface {
-	// Assess answers service_unavailable when it cannot tell; nothing is decided then.
+	// Assess decides about an applicant. Returns service_unavailable if no decision is possible; the tenant may try again then.
 	Assess(ctx context.Context, a Applicant) (accepted bool, err error)
 }
 
-// Applicant is who asks for a guarantee.
+// Applicant is a tenant who asks for a guarantee.
 type Applicant struct {
 	DepositID id.ID
 	Amount    money.Cents

@@ -7,20 +7,20 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// DepositMetrics counts what happens to deposits (operations.md, "Metrics").
+// DepositMetrics counts transitions of deposits (operations.md, "Metrics").
 type DepositMetrics interface {
-	// Transitioned is called after the commit of a step.
+	// Transitioned counts a transition, after the commit. by names the actor: tenant, partner, operator or scheduler.
 	Transitioned(from, to deposit.Status, by string)
 }
 
-// DispatchMetrics counts what the dispatcher does. Labels are closed sets; no id is ever one.
+// DispatchMetrics counts the work of the dispatcher (operations.md, "Metrics"). Labels are closed sets and never ids.
 type DispatchMetrics interface {
 	Relayed(events int)
-	// Reconciled counts deliveries whose lease ran out and that were dispatched again.
+	// Reconciled counts deliveries that were dispatched again because the lease ran out.
 	Reconciled(deliveries int)
 	Attempted(event webhook.EventName, result webhook.Result, took time.Duration)
-	// Finished is called once a delivery's last state is committed; latency counts from the commit of the change.
+	// Finished counts a delivery, after the commit of its final state. latency is the time since the commit of the change.
 	Finished(event webhook.EventName, outcome webhook.Status, latency time.Duration)
-	// Inflight moves the number of POSTs under way in a lane by delta.
+	// Inflight changes the number of POSTs in flight in a lane by delta.
 	Inflight(lane string, delta int)
 }

@@ -9,18 +9,18 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// SubscriptionRepository writes webhook subscriptions. Deleted ones are gone for every method.
+// SubscriptionRepository writes subscriptions. No method finds a deleted subscription.
 type SubscriptionRepository interface {
-	// Insert adds a subscription. Returns webhook.ErrLimitReached, also under concurrent inserts.
+	// Insert adds a subscription. Returns webhook.ErrLimitReached, which concurrent inserts cannot evade.
 	Insert(ctx context.Context, s webhook.Subscription, key secret.Text) error
-	// ForUpdate locks and loads a partner's subscription. Returns webhook.ErrNotFound.
+	// ForUpdate locks and gives a subscription of a partner. Returns webhook.ErrNotFound.
 	ForUpdate(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error)
-	// Update stores url, events, enabled and reason. Enabling also ends its failure history and makes its parked
-	// deliveries due again, paced.
+	// Update stores URL, Events, Enabled and DisabledReason. Enabling also resets the health and makes parked deliveries due
+	// again, paced.
 	Update(ctx context.Context, s webhook.Subscription) error
-	// SetSecret replaces the secret; every POST begun after the commit is signed with it.
+	// SetSecret replaces the signing secret. Every POST that begins after the commit is signed with the new secret.
 	SetSecret(ctx context.Context, subscriptionID id.ID, key secret.Text) error
-	// Delete ends the subscription and cancels what has not been delivered.
+	// Delete ends a subscription and cancels the deliveries that have not succeeded.
 	Delete(ctx context.Context, subscriptionID id.ID, at time.Time) error
 }
 
@@ -28,47 +28,47 @@ type SubscriptionRepository interface {
 type SubscriptionReader interface {
 	// Subscription returns webhook.ErrNotFound.
 	Subscription(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error)
-	// SubscriptionByID is for our own operators, who look at any partner's. Returns webhook.ErrNotFound.
+	// SubscriptionByID finds a subscription of any partner, for the admin commands. Returns webhook.ErrNotFound.
 	SubscriptionByID(ctx context.Context, subscriptionID id.ID) (webhook.Subscription, error)
 	Subscriptions(ctx context.Context, partnerID id.ID, page Page) (List[webhook.Subscription], error)
 }
 
-// DeliveryRepository adds deliveries that do not come from the relay.
+// DeliveryRepository adds deliveries that the relay does not make: tests and redeliveries.
 type DeliveryRepository interface {
-	// InsertTest adds a test delivery, due at once and ahead of the line. It was created at the time that its id tells.
+	// InsertTest adds a test delivery, which is due at once and goes out before all others. CreatedAt is the time in the id.
 	InsertTest(ctx context.Context, d webhook.Delivery) error
-	// Redeliver adds a delivery of the same bytes for each copy, due at once, and gives them without their bodies. A copy of
-	// a redelivery is one of its original; a copy of a test is a test. Deliveries that the subscription does not have are
-	// passed over, and nothing is added while it is disabled or once it is deleted, which a lock holds until the commit.
+	// Redeliver adds a redelivery for each copy, due at once, and gives the redeliveries without bodies. A copy of a
+	// redelivery refers to the original; a copy of a test is a test. Redeliver skips deliveries of other subscriptions, and
+	// adds none if the subscription is disabled or deleted. A lock keeps the subscription unchanged until the commit.
 	Redeliver(ctx context.Context, subscriptionID id.ID, copies []Copy) ([]webhook.Delivery, error)
 }
 
-// Copy names a delivery and the redelivery to make of it, created at the time that its id tells.
+// Copy names a delivery, Of, and the id of the redelivery to make, As. CreatedAt of the redelivery is the time in As.
 type Copy struct{ Of, As id.ID }
 
-// ReplayRepository keeps replays.
+// ReplayRepository writes replays.
 type ReplayRepository interface {
-	// Insert adds a replay that has not begun.
+	// Insert adds a new replay.
 	Insert(ctx context.Context, r webhook.Replay) error
-	// Next locks a replay whose next step may be made at now, and which no other dispatcher holds; ok is false where there
-	// is none. Of a subscription's replays the oldest goes first; while the subscription is disabled, they wait.
+	// Next locks and gives a replay that may make a step at now and is not locked by another dispatcher; ok is false if there
+	// is none. The replays of a subscription run in order of age, and wait while the subscription is disabled.
 	Next(ctx context.Context, now time.Time) (r webhook.Replay, ok bool, err error)
-	// Matching lists up to limit deliveries beyond the replay's cursor that it would repeat now, the oldest first; none
-	// once the subscription is deleted.
+	// Matching lists up to limit deliveries after the replay's cursor that match the replay, oldest first; none if the
+	// subscription is deleted.
 	Matching(ctx context.Context, r webhook.Replay, limit int) ([]id.ID, error)
-	// Update stores how far the replay has come, unless somebody else has moved it on from before meanwhile.
+	// Update stores the progress of a replay, unless another dispatcher has stored progress since before was read.
 	Update(ctx context.Context, before, after webhook.Replay) error
-	// DeleteFinished removes up to limit replays that are finished and were asked for before at.
+	// DeleteFinished removes up to limit finished replays that were created before at, and returns the number.
 	DeleteFinished(ctx context.Context, at time.Time, limit int) (int, error)
 }
 
-// ReplayReader looks at replays outside transactions.
+// ReplayReader counts deliveries for a replay, outside transactions.
 type ReplayReader interface {
-	// CountMatching counts the deliveries that the replay would repeat now.
+	// CountMatching counts the deliveries that match the replay at present.
 	CountMatching(ctx context.Context, r webhook.Replay) (int, error)
 }
 
-// DeliveryFilter narrows a delivery log; zero fields do not narrow.
+// DeliveryFilter narrows a delivery log. A zero field does not narrow the list.
 type DeliveryFilter struct {
 	Status    webhook.Status
 	Event     webhook.EventName
@@ -76,17 +76,17 @@ type DeliveryFilter struct {
 	Created   Span
 }
 
-// DeliveryReader reads the delivery log. Whether the subscription is the caller's has been checked.
+// DeliveryReader reads the delivery log. The caller has checked that the subscription belongs to the partner.
 type DeliveryReader interface {
-	// Deliveries lists records with their attempts and without bodies.
+	// Deliveries lists deliveries with attempts and without bodies.
 	Deliveries(ctx context.Context, subscriptionID id.ID, f DeliveryFilter, page Page) (List[webhook.Delivery], error)
-	// Delivery gives one record with body and attempts. Returns webhook.ErrDeliveryNotFound.
+	// Delivery gives a delivery with body and attempts. Returns webhook.ErrDeliveryNotFound.
 	Delivery(ctx context.Context, subscriptionID, deliveryID id.ID) (webhook.Delivery, error)
 }
 
-// TargetCheck tells at subscription time what the sender would refuse when it dials.
+// TargetCheck refuses, when a subscription is created or changed, an address that the sender would refuse to dial.
 type TargetCheck interface {
-	// Check resolves host and returns invalid_field for an address that is not public. A name that does not resolve
-	// passes: it may resolve tomorrow, and the sender looks again.
+	// Check resolves host and returns invalid_field for an address that is not public. A name that does not resolve passes,
+	// since the name may resolve later and the sender checks every address.
 	Check(ctx context.Context, host string) error
 }

@@ -1,3 +1,3 @@
-// Package failpoint names the places where a process may die at the worst moment. The fault suite builds the services
-// with the tag failpoints and kills them there (docs/guides/faults.md); in every other build a point costs nothing.
+// Package failpoint names lines where the death of a process could lose data. The fault suite builds the services with the
+// tag failpoints and kills a process at such a line (docs/guides/faults.md). In every other build a failpoint costs nothing.
 package failpoint

@@ -2,5 +2,5 @@
 
 package failpoint
 
-// Hit marks the place called name, as "relay.committed". It does nothing and is compiled away.
+// Hit marks a failpoint, such as "relay.committed". The compiler removes the empty call.
 func Hit(string) {}

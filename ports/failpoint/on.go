@@ -6,10 +6,10 @@ import "sync/atomic"
 
 var observer atomic.Pointer[func(name string)]
 
-// Observe has fn called for every Hit. fn may end the process.
+// Observe registers fn, which every Hit calls. fn may end the process.
 func Observe(fn func(name string)) { observer.Store(&fn) }
 
-// Hit tells the observer, if there is one, that the place called name was reached.
+// Hit calls the observer, if any, with the name of the failpoint.
 func Hit(name string) {
 	if fn := observer.Load(); fn != nil {
 		(*fn)(name)

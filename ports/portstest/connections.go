@@ -75,7 +75,7 @@ var operatorsSuite = map[string]func(*testing.T, *world){
 	"Operators_DeleteSession_EndsIt": func(t *testing.T, w *world) {
 		s := session(w.account().OperatorID, 1, at0.Add(time.Hour))
 		w.do(func(ctx context.Context, r ports.Repositories) error { return r.Operators.InsertSession(ctx, s) })
-		for range 2 { // again is no error
+		for range 2 { // the second call is no error
 			w.do(func(ctx context.Context, r ports.Repositories) error {
 				return r.Operators.DeleteSession(ctx, s.TokenHash)
 			})
@@ -93,7 +93,7 @@ var operatorsSuite = map[string]func(*testing.T, *world){
 			}
 			return nil
 		})
-		for _, want := range []int{2, 1, 0} { // three ended before 2:30
+		for _, want := range []int{2, 1, 0} { // three of five sessions ended before 2:30
 			w.do(func(ctx context.Context, r ports.Repositories) error {
 				n, err := r.Operators.DeleteExpiredSessions(ctx, at0.Add(150*time.Minute), 2)
 				require.Equal(t, want, n)
@@ -225,7 +225,7 @@ var linksSuite = map[string]func(*testing.T, *world){
 				return r.Links.Insert(ctx, connect.Link{ID: NewID(), PartnerID: p.ID, AccountID: a.ID, ExternalID: "op", LinkedAt: at0})
 			})
 		})
-		require.Equal(t, map[string]int{"<nil>": racers}, ended) // nobody lost: those who came later saw the link
+		require.Equal(t, map[string]int{"<nil>": racers}, ended) // no caller fails: the later callers find the link
 		require.Len(t, made, 1)
 	},
 	"Links_Revoke_EndsItOnceAndFreesAccountAndNumber": func(t *testing.T, w *world) {

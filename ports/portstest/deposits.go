@@ -56,7 +56,7 @@ var depositsSuite = map[string]func(*testing.T, *world){
 		d := newDeposit(deposit.Origin{AccountID: a.ID, PartnerID: p.ID, PartnerName: p.Name, ExternalID: "op-1", ByPartnerAPI: true}, at0)
 		d.ClientID = c.ID
 		d.Client = &deposit.Client{ID: c.ID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName}
-		d.CheckoutToken = tokenOf(d) // the URL is shown, so its token is read
+		d.CheckoutToken = tokenOf(d) // readers give the token of a deposit with URLGeneration
 		w.insert(d)
 		byID, err := w.Deposit(t.Context(), d.ID)
 		require.NoError(t, err)

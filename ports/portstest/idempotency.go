@@ -20,7 +20,7 @@ func answer(k ports.IdempotencyKey, at time.Time) ports.StoredResponse {
 	return ports.StoredResponse{Fingerprint: k.Fingerprint, Status: 201, Body: []byte(`{"data":{"id":"dep_1"}}`), CreatedAt: at}
 }
 
-// others are keys that k must not be taken for.
+// others are keys that differ from k in a single field.
 func others(k ports.IdempotencyKey) map[string]ports.IdempotencyKey {
 	partner, route, key := k, k, k
 	partner.PartnerID, route.Route, key.Key = NewID(), "POST /clients", uuid.New()

@@ -13,7 +13,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// IdempotencyCache holds a cache to its port. cache is empty.
+// IdempotencyCache tests an implementation of ports.IdempotencyCache. cache is empty.
 func IdempotencyCache(t *testing.T, cache ports.IdempotencyCache) {
 	t.Helper()
 	var last byte

@@ -10,7 +10,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Limiter holds a limiter to its port. limiter is empty.
+// Limiter tests an implementation of ports.Limiter. limiter is empty.
 func Limiter(t *testing.T, limiter ports.Limiter) {
 	t.Helper()
 	rule := func(name, key string, perMinute int) ports.LimitRule {
@@ -45,7 +45,7 @@ func Limiter(t *testing.T, limiter ports.Limiter) {
 		require.Equal(t, []any{true, "default", 0}, []any{d.Allowed, d.Name, d.Remaining})
 	})
 	t.Run("a refused request counts nowhere", func(t *testing.T) {
-		for _, other := range []string{"e", "f"} { // under the same key, and under another
+		for _, other := range []string{"e", "f"} { // with the same key, and with another key
 			require.True(t, limiter.Allow(t.Context(), rule("writes", other, 1)).Allowed)
 			for range 5 {
 				d := limiter.Allow(t.Context(), rule("default", "e", 3), rule("writes", other, 1))

@@ -90,14 +90,14 @@ var partnersSuite = map[string]func(*testing.T, *world){
 	"Keys_UnknownHash_IsInvalid": func(t *testing.T, w *world) {
 		_, _, err := w.KeyByHash(t.Context(), partner.HashKey("unknown"))
 		require.ErrorIs(t, err, partner.ErrInvalidAPIKey)
-		k := w.key(w.partner(), "unknown", at0) // made after it was asked for: works at once
+		k := w.key(w.partner(), "unknown", at0) // unknown at first, then created: the key works at once
 		got, _, err := w.KeyByHash(t.Context(), partner.HashKey("unknown"))
 		require.NoError(t, err)
 		require.Equal(t, k.ID, got.ID)
 	},
 	"Keys_Revoke_IsFoundRevokedWithinFiveSecondsAndKeepsItsFirstTime": func(t *testing.T, w *world) {
 		k := w.key(w.partner(), "ended", at0)
-		_, _, err := w.KeyByHash(t.Context(), partner.HashKey("ended")) // may be remembered from here on
+		_, _, err := w.KeyByHash(t.Context(), partner.HashKey("ended")) // an implementation may cache the answer from here on
 		require.NoError(t, err)
 		for _, at := range []time.Time{at0.Add(time.Minute), at0.Add(time.Hour)} {
 			w.do(func(ctx context.Context, r ports.Repositories) error {

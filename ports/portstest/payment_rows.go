@@ -68,7 +68,7 @@ var paymentsSuite = map[string]func(*testing.T, *world){
 		refused()
 		w.settle(second, deposit.PaymentSucceeded)
 		refused()
-		w.pay(d.ID, deposit.Collection, at0) // another kind
+		w.pay(d.ID, deposit.Collection, at0) // a payment of another kind is no obstacle
 		got, err := w.Payments(t.Context(), d.ID)
 		require.NoError(t, err)
 		require.Len(t, got, 3)

@@ -18,15 +18,15 @@ const (
 	returnURL             = "https://pay.test/checkout/token/return"
 )
 
-// Payments is a provider under test, and the hand of the tenant on its page.
+// Payments is a provider under test, with a function that acts as the tenant on the hosted page.
 type Payments struct {
 	Provider ports.PaymentProvider
 	// Pay ends the payment on the provider's open page with a good card or a bad one.
 	Pay func(t *testing.T, paymentID id.ID, good bool)
 }
 
-// PaymentProvider holds an adapter of that port to what the port promises. setup gives a fresh provider; what it gives
-// may share books with others.
+// PaymentProvider tests an implementation of ports.PaymentProvider. setup gives a provider, whose books may hold payments of
+// other tests.
 func PaymentProvider(t *testing.T, setup func(t *testing.T) Payments) {
 	t.Helper()
 	for name, check := range map[string]func(*testing.T, Payments){
@@ -153,7 +153,7 @@ func closePaid(t *testing.T, p Payments) {
 	requireStatus(t, p, paymentID, ports.ProviderSucceeded)
 }
 
-// A request that was lost on its way may still arrive after we gave the payment up.
+// A delayed request to open a page may arrive after the payment was closed.
 func closeUnknown(t *testing.T, p Payments) {
 	paymentID := newPaymentID()
 	require.Contains(t, []ports.ProviderStatus{ports.ProviderClosed, ports.ProviderUnknown}, mustClose(t, p, paymentID).Status)

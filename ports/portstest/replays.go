@@ -179,7 +179,7 @@ func (w *world) redeliver(subscriptionID id.ID, copies ...ports.Copy) (made []we
 	return made
 }
 
-// replay adds one that may begin at that time.
+// replay adds a replay with the first step at the given time.
 func (w *world) replay(s webhook.Subscription, at time.Time) webhook.Replay {
 	w.t.Helper()
 	r, err := webhook.NewReplay(NewID(), s.ID, at.Add(-time.Hour), at, "", at)

@@ -57,9 +57,9 @@ var subscriptionsSuite = map[string]func(*testing.T, *world){
 			if err := r.Subscriptions.Delete(ctx, list.Items[0].ID, at0); err != nil {
 				return err
 			}
-			return r.Subscriptions.Insert(ctx, newSubscription(p.ID, at0), "svc_whsec_a") // a deleted one makes room
+			return r.Subscriptions.Insert(ctx, newSubscription(p.ID, at0), "svc_whsec_a") // a deleted subscription does not count
 		})
-		w.subscribe(w.partner().ID) // and nobody else is bounded by it
+		w.subscribe(w.partner().ID) // the limit of a partner does not bound another partner
 	},
 	"Subscriptions_Update_StoresWhatMayChange": func(t *testing.T, w *world) {
 		s := w.subscribe(w.partner().ID)
@@ -102,7 +102,7 @@ var subscriptionsSuite = map[string]func(*testing.T, *world){
 	"Subscriptions_Delete_IsGoneAndCancelsWhatWaits": func(t *testing.T, w *world) {
 		s := w.subscribe(w.partner().ID)
 		d := w.testDelivery(s, at0)
-		for range 2 { // again changes nothing
+		for range 2 { // the second call changes nothing
 			w.do(func(ctx context.Context, r ports.Repositories) error { return r.Subscriptions.Delete(ctx, s.ID, at0) })
 		}
 		_, err := w.Subscription(t.Context(), s.PartnerID, s.ID)

@@ -21,7 +21,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Backend keeps the service's truth: the unit of work and every reader.
+// Backend is the store of the service: the unit of work and every reader.
 type Backend interface {
 	ports.UnitOfWork
 	ports.PartnerReader
@@ -38,13 +38,13 @@ type Backend interface {
 	ports.DueMails
 }
 
-// racers is how many try at once where only one may win.
+// racers is the number of concurrent callers in a race.
 const racers = 50
 
-// at0 is when everything in a world happens, unless a test says otherwise.
+// at0 is the time of everything in a world, unless a test gives another time.
 var at0 = time.Date(2026, 8, 1, 15, 0, 0, 123_456_000, time.UTC)
 
-// Store holds an implementation of the unit of work, its repositories and the readers to what the ports promise.
+// Store tests an implementation of the unit of work, the repositories and the readers.
 func Store(t *testing.T, setup func(t *testing.T) Backend) {
 	t.Helper()
 	for _, group := range []map[string]func(*testing.T, *world){
@@ -59,7 +59,7 @@ func Store(t *testing.T, setup func(t *testing.T) Backend) {
 	}
 }
 
-// world is a backend with hands to fill it.
+// world is a backend with helpers that insert rows.
 type world struct {
 	Backend
 	t *testing.T
@@ -68,7 +68,7 @@ type world struct {
 // NewID gives a UUID v7.
 func NewID() id.ID { return id.ID(uuid.Must(uuid.NewV7())) }
 
-// idAt is an id made at that time.
+// idAt makes an id that contains the given time.
 func idAt(at time.Time) id.ID {
 	made := NewID()
 	ms := at.UnixMilli()
@@ -78,18 +78,18 @@ func idAt(at time.Time) id.ID {
 	return made
 }
 
-// do runs fn in a transaction that must commit.
+// do runs fn in a transaction, and fails the test unless the transaction commits.
 func (w *world) do(fn func(ctx context.Context, r ports.Repositories) error) {
 	w.t.Helper()
 	require.NoError(w.t, w.WithinTx(w.t.Context(), fn))
 }
 
-// try runs fn in a transaction and gives its error.
+// try runs fn in a transaction and returns the error.
 func (w *world) try(fn func(ctx context.Context, r ports.Repositories) error) error {
 	return w.WithinTx(w.t.Context(), fn)
 }
 
-// race runs attempt racers times at once and counts how each one ended.
+// race runs attempt in racers goroutines at once and counts the calls by error.
 func (w *world) race(attempt func(i int) error) map[string]int {
 	w.t.Helper()
 	ended := make([]error, racers)
@@ -162,13 +162,13 @@ func (w *world) insert(d *deposit.Deposit) *deposit.Deposit {
 	return d
 }
 
-// deposit makes a pending one of a fresh account of p.
+// deposit adds a pending deposit for a new account, created by partner p.
 func (w *world) deposit(p partner.Partner) *deposit.Deposit {
 	w.t.Helper()
 	return w.insert(newDeposit(deposit.Origin{AccountID: w.account().ID, PartnerID: p.ID, PartnerName: p.Name, ExternalID: "op-1", ByPartnerAPI: true}, at0))
 }
 
-// move applies a trigger and stores the step.
+// move applies a trigger and stores the transition.
 func (w *world) move(depositID id.ID, trigger deposit.Trigger, at time.Time) *deposit.Deposit {
 	w.t.Helper()
 	var d *deposit.Deposit
@@ -198,7 +198,7 @@ func (w *world) subscribe(partnerID id.ID) webhook.Subscription {
 	return s
 }
 
-// testDelivery adds a delivery, by the only way that repositories know.
+// testDelivery adds a test delivery; other deliveries are made by the relay.
 func (w *world) testDelivery(s webhook.Subscription, at time.Time) webhook.Delivery {
 	w.t.Helper()
 	d := webhook.Delivery{ID: idAt(at), SubscriptionID: s.ID, EventID: NewID(), Event: webhook.DepositActivated, DepositID: NewID(), Test: true,
@@ -207,10 +207,10 @@ func (w *world) testDelivery(s webhook.Subscription, at time.Time) webhook.Deliv
 	return d
 }
 
-// errStop rolls a transaction back.
+// errStop makes a transaction roll back.
 var errStop = errors.New("portstest: stop")
 
-// walk reads all pages of a list, two items at a time, and checks that only the last one is short.
+// walk reads all pages of a list, two items each, and checks that only the last page may be shorter.
 func walk[T any](t *testing.T, next func(ports.Page) (ports.List[T], error)) []T {
 	t.Helper()
 	var all []T
