@@ -16,6 +16,9 @@ const (
 	EventCancelled     = "deposit.cancelled"
 )
 
+// EventNames lists every event of a deposit.
+var EventNames = []string{EventStatusChanged, EventActivated, EventCaptured, EventExpired, EventCancelled}
+
 // EventName is the event of a transition to s: the most specific name, or EventStatusChanged if s has none.
 func (s Status) EventName() string {
 	switch s {

@@ -28,6 +28,9 @@ const (
 	Cancelled  State = 4 // the subscription was deleted
 )
 
+// States lists every state, in the order of the stored numbers.
+var States = []State{Waiting, Dispatched, Succeeded, Failed, Cancelled}
+
 // Status is the state as the API shows it (api.md §2, "Delivery record").
 type Status string
 
