@@ -70,7 +70,7 @@ type HostedPage struct {
 
 // CollectRequest asks for a charge of the card that paid the fee.
 type CollectRequest struct {
-	PaymentID    id.ID // id of the collection
+	PaymentID    id.ID // the payment of kind collection
 	FeePaymentID id.ID // the payment that stored the card
 	Amount       money.Cents
 	Description  string

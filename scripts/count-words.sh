@@ -3,7 +3,7 @@
 #   scripts/count-words.sh                        the table, for each top-level folder
 #   scripts/count-words.sh -packages core ports   a line for each package
 #   scripts/count-words.sh -random 10 core/money  ten comments, to be read without their code
-# "its" and "it's" are other words; a hyphen parts words. Generated files and orders to tools are left out.
+# "its" and "it's" are other words; a hyphen parts words. Generated files and directives to tools are left out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 go build -buildvcs=false -o bin/words ./cmd/internal/words # not `go run`, which hides the exit status

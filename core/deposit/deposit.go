@@ -93,7 +93,7 @@ type Deposit struct {
 	RentalContract  string
 	ReturnURL       string
 	URLGeneration   bool        // the caller asked for depositUrl
-	CheckoutToken   secret.Text // of the checkout URL; "" unless URLGeneration
+	CheckoutToken   secret.Text // the secret part of the checkout URL; "" unless URLGeneration
 	Metadata        map[string]string
 	Locale          string
 

@@ -14,7 +14,7 @@ func TestPrefix_OfThenParse_GivesTheIDBack(t *testing.T) {
 		var a, b id.ID
 		copy(a[:], rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "a"))
 		copy(b[:], rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "b"))
-		a[15] |= 1 // the zero id is "none"
+		a[15] |= 1 // the zero id stands for no id and is never parsed
 		got, ok := id.Deposit.Parse(id.Deposit.Of(a))
 		if !ok || got != a {
 			t.Fatalf("%v came back as %v, %v", a, got, ok)

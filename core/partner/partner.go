@@ -42,7 +42,7 @@ type Partner struct {
 	ID                 id.ID
 	Slug               string // part of the signed payload; has no dots, so the payload is unambiguous
 	Name               string
-	ContactEmail       string   // "" if not known; receives a mail when a subscription is disabled
+	ContactEmail       string   // receives a mail when a subscription is disabled; "" for none
 	ReturnOrigins      []string // origins that connect redirects to without a question, in the form of returnurl.Origin
 	RateLimitPerMinute int      // 0: the service's default
 	HasConnectSecret   bool

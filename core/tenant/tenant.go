@@ -34,7 +34,7 @@ type Person struct {
 	FirstName string
 	LastName  string
 	Phone     string // E.164 or ""
-	Locale    string // "fr", "en-GB" or ""
+	Locale    string // a language, or a language and a country: "fr", "en-GB" or ""
 }
 
 var (

@@ -107,7 +107,7 @@ func TestParseEvents(t *testing.T) {
 }
 
 func TestParseTarget(t *testing.T) {
-	for raw, want := range map[string][2]bool{ // secure, insecure
+	for raw, want := range map[string][2]bool{ // accepted without and with insecure
 		"https://a.example/hook?x=1": {true, true}, "http://a.example/hook": {false, true}, "http://127.0.0.1:99/x": {false, true},
 		"https://u:p@a.example/": {false, false}, "ftp://a.example/": {false, false}, "https://a.example/#f": {false, false}, "": {false, false}, "/x": {false, false},
 	} {

@@ -15,6 +15,7 @@ import (
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
+	"partnerdeposits/core/partner"
 	"partnerdeposits/core/returnurl"
 	"partnerdeposits/core/tenant"
 	"partnerdeposits/core/webhook"
@@ -90,6 +91,12 @@ func TestDefaults_AreTheSameInTheConfiguration(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, deposit.DefaultTimers(), c.Timers())
 	require.Equal(t, webhook.DefaultSchedule, c.Retries())
+	for _, environment := range partner.Environments {
+		_, err := config.Load([]string{"SERVICE_ENV=" + string(environment)}, config.Nothing)
+		if err != nil { // other settings may be missing
+			require.NotContains(t, err.Error(), "SERVICE_ENV: ")
+		}
+	}
 	timeout := valueAt(t, document(t), "components/schemas/AttemptError/description").(string)
 	require.Contains(t, timeout, fmt.Sprintf("within %d seconds", int(c.WebhookTimeout.Seconds())))
 }

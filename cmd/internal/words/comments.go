@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// comment is a block of comment lines that stand together, without the marks (`//`, `--`, `/* */`).
+// comment is the text of adjacent comment lines, without the marks (`//`, `--`, `/* */`).
 type comment struct {
 	File string
 	Line int // of the first line
@@ -23,7 +23,7 @@ var readers = map[string]func(file, source string) []comment{
 	".md":    prose,
 }
 
-// generated tells whether the comments of a file are the work of a generator.
+// generated reports whether a generator wrote the file.
 func generated(file, source string) bool {
 	return strings.HasSuffix(file, "_templ.go") || strings.HasSuffix(file, ".gen.go") ||
 		strings.Contains(file, "internal/sqlc/") || generatedHeader.MatchString(source)
@@ -31,21 +31,20 @@ func generated(file, source string) bool {
 
 var (
 	generatedHeader = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
-	// Orders to a tool: //go:build, //nolint:gosec, and sqlc's and goose's lines. A reason after the order is prose.
-	goOrder  = regexp.MustCompile(`^//(nolint\S*|[a-z0-9]+:\S+.*)\s*(//)?`)
-	sqlOrder = regexp.MustCompile(`^--\s*(name:|\+goose).*`)
-	output   = regexp.MustCompile(`(?i)^//\s*(unordered )?output:`)
+	// Directives to a tool: //go:build, //nolint:gosec, and the lines of sqlc and goose. A reason after a directive counts.
+	goDirective  = regexp.MustCompile(`^//(nolint\S*|[a-z0-9]+:\S+.*)\s*(//)?`)
+	sqlDirective = regexp.MustCompile(`^--\s*(name:|\+goose).*`)
+	output       = regexp.MustCompile(`(?i)^//\s*(unordered )?output:`)
 )
 
-// goComments finds comments as the compiler does, so a `//` within a string is none. The expected output of an
-// Example is left out.
+// goComments finds comments with the scanner of Go, which knows strings. The expected output of an Example does not count.
 func goComments(file, source string) []comment {
 	set := token.NewFileSet()
 	var s scanner.Scanner
 	s.Init(set.AddFile(file, -1, len(source)), []byte(source), nil, scanner.ScanComments)
 	var (
 		found    blocks
-		codeLine int  // line on which the last token that is no comment ended
+		codeLine int  // last line of code so far
 		inOutput bool // within the expected output of an Example
 	)
 	for {
@@ -61,15 +60,15 @@ func goComments(file, source string) []comment {
 		case inOutput || output.MatchString(text):
 			inOutput = true
 		case strings.HasPrefix(text, "//"):
-			found.add(file, at.Line, codeLine == at.Line, strings.TrimPrefix(goOrder.ReplaceAllString(text, ""), "//"))
+			found.add(file, at.Line, codeLine == at.Line, strings.TrimPrefix(goDirective.ReplaceAllString(text, ""), "//"))
 		default:
 			found.add(file, at.Line, codeLine == at.Line, strings.TrimSuffix(strings.TrimPrefix(text, "/*"), "*/"))
 		}
 	}
 }
 
-// lineComments finds comments that begin with mark and end with the line. A mark within quotes, or after anything but
-// a space, begins none.
+// lineComments finds comments that begin with mark and end with the line. A mark within quotes, or without a space before,
+// does not begin a comment.
 func lineComments(file, source, mark string) []comment {
 	var found blocks
 	for i, line := range strings.Split(source, "\n") {
@@ -77,7 +76,7 @@ func lineComments(file, source, mark string) []comment {
 		if start < 0 {
 			continue
 		}
-		text := sqlOrder.ReplaceAllString(line[start:], "")
+		text := sqlDirective.ReplaceAllString(line[start:], "")
 		found.add(file, i+1, strings.TrimSpace(line[:start]) != "", strings.TrimPrefix(text, mark))
 	}
 	return found.list
@@ -100,7 +99,7 @@ func commentStart(line, mark string) int {
 	return -1
 }
 
-// prose is the text of a Markdown file, a paragraph each, without code.
+// prose gives the paragraphs of a Markdown file, without code.
 func prose(file, source string) []comment {
 	var found blocks
 	fenced := false
@@ -120,7 +119,7 @@ var inlineCode = regexp.MustCompile("`[^`]*`")
 // blocks joins comments on adjacent lines.
 type blocks struct {
 	list []comment
-	last int // line on which the last comment ended, 0: nothing may join that comment
+	last int // last line of the last comment; 0: no comment may be joined
 }
 
 // add takes the next comment of a file. A comment behind code stands alone.

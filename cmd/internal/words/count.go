@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// counted are the words that stand for a noun which the reader has to guess, with the most that a text may hold of
-// each, per 1,000 words.
+// counted are words that hide a noun, each with the largest number that 1,000 words of a text may hold.
 var counted = []struct {
 	word string
 	most float64
@@ -21,8 +20,8 @@ type figures struct {
 	hits  map[string]int
 }
 
-// add counts a text. A word is letters and digits with the apostrophes inside them, so "its" and "it's" are not
-// "it"; a hyphen parts words, so "one-time" holds "one".
+// add counts a text. A word is a run of letters and digits, with an apostrophe inside: "its" and "it's" are words of their
+// own and do not count. A hyphen separates words, so "one-time" counts.
 func (f *figures) add(text string) {
 	if f.hits == nil {
 		f.hits = map[string]int{}
@@ -35,7 +34,7 @@ func (f *figures) add(text string) {
 
 var word = regexp.MustCompile(`[\pL\pN_]*\pL[\pL\pN_]*(['’]\pL+)*`)
 
-// per1000 is how often a word stands in 1,000 words of the text.
+// per1000 is the number of times that w stands in 1,000 words of the text.
 func (f *figures) per1000(w string) float64 {
 	if f.words == 0 {
 		return 0
@@ -43,7 +42,7 @@ func (f *figures) per1000(w string) float64 {
 	return 1000 * float64(f.hits[w]) / float64(f.words)
 }
 
-// broken names the words that stand in the text more often than they may.
+// broken names the words that are above their bound.
 func (f *figures) broken() []string {
 	var words []string
 	for _, c := range counted {
@@ -54,7 +53,7 @@ func (f *figures) broken() []string {
 	return words
 }
 
-// collect gives the comments below a folder, or of a single file, generated files left out.
+// collect gives the comments below a folder, or of a single file, without generated files.
 func collect(path string) ([]comment, error) {
 	var all []comment
 	err := filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {

@@ -1,5 +1,5 @@
-// Command words counts "what", "one" and "it" in the comments of each top-level folder, and in the prose of README
-// and docs/, and fails when a text holds more of them than it may. Such words hide the noun that a reader needs.
+// Command words counts the words that hide a noun (list counted) in the comments of each top-level folder, and in the
+// prose of README and docs/. The exit status is 1 if a text holds too many of those words.
 //
 // Usage, in the root of the repository:
 //
@@ -39,7 +39,7 @@ func main() {
 	}
 }
 
-// run prints what was asked for and tells whether all texts keep the bounds.
+// run prints a table or a sample, and reports whether all texts keep the bounds.
 func run(out io.Writer, paths []string, packages bool, random int, seed uint64) (bool, error) {
 	if random > 0 {
 		return true, sample(out, paths, random, seed)
@@ -71,7 +71,7 @@ func heading(out io.Writer) {
 	fmt.Fprintln(out)
 }
 
-// lines prints a line for each folder, or for each package below the folders.
+// lines prints a line for each folder, or for each package below the folders. ok becomes false if a bound is broken.
 func lines(out io.Writer, paths []string, packages bool, ok *bool) error {
 	for _, path := range paths {
 		texts, err := collect(path)
@@ -116,7 +116,7 @@ func line(out io.Writer, name string, texts []comment) bool {
 	return len(broken) == 0
 }
 
-// sample prints comments taken at random, with the place of each.
+// sample prints n comments taken at random, each with file and line.
 func sample(out io.Writer, paths []string, n int, seed uint64) error {
 	if len(paths) == 0 {
 		paths = folders
@@ -133,7 +133,7 @@ func sample(out io.Writer, paths []string, n int, seed uint64) error {
 	return nil
 }
 
-// collectAll gives the comments of all paths; a path that does not exist has none.
+// collectAll gives the comments of all paths. A path that does not exist has no comments.
 func collectAll(paths []string) ([]comment, error) {
 	var all []comment
 	for _, path := range paths {
