@@ -15,7 +15,7 @@ import (
 
 	"partnerdeposits/adapters/redis"
 	"partnerdeposits/adapters/redis/redistest"
-	"partnerdeposits/adapters/secrets"
+	"partnerdeposits/adapters/secrets/secretstest"
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
 	"partnerdeposits/ports/portstest"
@@ -32,13 +32,6 @@ func guarded(t testing.TB, client goredis.UniversalClient) *redis.Guard {
 func patient(t testing.TB, client goredis.UniversalClient) *redis.Guard {
 	t.Helper()
 	return guarded(t, client).WithPatience(20 * time.Second)
-}
-
-func cipher(t testing.TB) *secrets.Cipher {
-	t.Helper()
-	c, err := secrets.Open(secrets.DevelopmentKeyset)
-	require.NoError(t, err)
-	return c
 }
 
 // nowhere is a client of an address where nothing listens.
@@ -67,7 +60,7 @@ func TestLimiter_Conforms(t *testing.T) {
 func TestIdempotencyCache_Conforms(t *testing.T) {
 	t.Parallel()
 	client := redistest.New(t)
-	portstest.IdempotencyCache(t, redis.NewIdempotencyCache(client, patient(t, client), cipher(t), slog.New(slog.DiscardHandler)))
+	portstest.IdempotencyCache(t, redis.NewIdempotencyCache(client, patient(t, client), secretstest.New(t), slog.New(slog.DiscardHandler)))
 }
 
 // The sandbox falls back on miniredis where there is no server.
@@ -76,7 +69,7 @@ func TestMiniredis_Conforms(t *testing.T) {
 	client := open(t, "redis://"+miniredis.RunT(t).Addr())
 	guard := patient(t, client)
 	portstest.Limiter(t, redis.NewLimiter(client, guard, func() { t.Error("failed open") }))
-	portstest.IdempotencyCache(t, redis.NewIdempotencyCache(client, guard, cipher(t), slog.New(slog.DiscardHandler)))
+	portstest.IdempotencyCache(t, redis.NewIdempotencyCache(client, guard, secretstest.New(t), slog.New(slog.DiscardHandler)))
 	rings := redis.Listen(t.Context(), client)
 	bell := redis.NewDoorbell(client, guard)
 	t.Cleanup(bell.Close)
@@ -122,7 +115,7 @@ func TestLimiter_WindowSlides(t *testing.T) {
 func TestIdempotencyCache_KeepsNothingReadableAndNothingForever(t *testing.T) {
 	t.Parallel()
 	client := redistest.New(t)
-	cache := redis.NewIdempotencyCache(client, patient(t, client), cipher(t), slog.New(slog.DiscardHandler))
+	cache := redis.NewIdempotencyCache(client, patient(t, client), secretstest.New(t), slog.New(slog.DiscardHandler))
 	k := ports.IdempotencyKey{PartnerID: id.ID{1}, Route: "POST /webhooks", Key: [16]byte{1}, Holder: id.ID{1}}
 	_, err := cache.Begin(t.Context(), k)
 	require.NoError(t, err)
@@ -147,7 +140,7 @@ func TestWithoutRedis_NothingFailsAndNothingWaits(t *testing.T) {
 	guard := guarded(t, client)
 	var open atomic.Int64
 	limiter := redis.NewLimiter(client, guard, func() { open.Add(1) })
-	cache := redis.NewIdempotencyCache(client, guard, cipher(t), slog.New(slog.DiscardHandler))
+	cache := redis.NewIdempotencyCache(client, guard, secretstest.New(t), slog.New(slog.DiscardHandler))
 	bell := redis.NewDoorbell(client, guard)
 	t.Cleanup(bell.Close)
 	k := ports.IdempotencyKey{Holder: id.ID{1}}

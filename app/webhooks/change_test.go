@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/app/webhooks"
+	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 )
@@ -16,7 +17,7 @@ func TestChanges_ThatEndAnOldState_AreAnsweredWhenItIsForgotten(t *testing.T) {
 	f := newFixture(t)
 	update := func(c webhooks.Changes) func() error {
 		return func() error {
-			_, err := f.service.Update(t.Context(), f.by, f.sub, c)
+			_, err := f.Webhooks.Update(t.Context(), f.by, f.sub, c)
 			return err
 		}
 	}
@@ -36,8 +37,8 @@ func TestChanges_ThatEndAnOldState_AreAnsweredWhenItIsForgotten(t *testing.T) {
 		{"disabled again", update(webhooks.Changes{Enabled: &no}), nil},
 		{"enabled", update(webhooks.Changes{Enabled: &yes}), nil},
 		{"disabled elsewhere", update(webhooks.Changes{Enabled: &no, URL: new("https://pms.example/hook")}), once},
-		{"a new secret", func() error { _, err := f.service.RotateSecret(t.Context(), f.by, f.sub); return err }, once},
-		{"deleted", func() error { return f.service.Delete(t.Context(), f.by, f.sub) }, once},
+		{"a new secret", func() error { _, err := f.Webhooks.RotateSecret(t.Context(), f.by, f.sub); return err }, once},
+		{"deleted", func() error { return f.Webhooks.Delete(t.Context(), f.by, f.sub) }, once},
 	} {
 		require.NoError(t, c.do(), c.name)
 		require.Equal(t, c.want, f.waited(), c.name)
@@ -46,12 +47,12 @@ func TestChanges_ThatEndAnOldState_AreAnsweredWhenItIsForgotten(t *testing.T) {
 
 func TestChanges_ThatAreRefused_AreAnsweredAtOnce(t *testing.T) {
 	f := newFixture(t)
-	unknown, no := newID(), false
-	_, err := f.service.Update(t.Context(), f.by, unknown, webhooks.Changes{Enabled: &no})
+	unknown, no := servicetest.NewID(), false
+	_, err := f.Webhooks.Update(t.Context(), f.by, unknown, webhooks.Changes{Enabled: &no})
 	require.ErrorIs(t, err, webhook.ErrNotFound)
-	_, err = f.service.RotateSecret(t.Context(), f.by, unknown)
+	_, err = f.Webhooks.RotateSecret(t.Context(), f.by, unknown)
 	require.ErrorIs(t, err, webhook.ErrNotFound)
-	require.ErrorIs(t, f.service.Delete(t.Context(), f.by, unknown), webhook.ErrNotFound)
+	require.ErrorIs(t, f.Webhooks.Delete(t.Context(), f.by, unknown), webhook.ErrNotFound)
 	require.Empty(t, f.waited())
 }
 
@@ -80,7 +81,7 @@ func TestChanges_AreCommittedBeforeTheWait(t *testing.T) {
 		err := c.do(f.waiting(func() {
 			looked = true
 			var there bool
-			require.NoError(t, f.pool.QueryRow(t.Context(), `SELECT `+c.committed+` FROM webhook_subscriptions WHERE id = $1 AND $2::uuid IS NOT NULL`, sub, f.sub).Scan(&there), name)
+			require.NoError(t, f.Pool.QueryRow(t.Context(), `SELECT `+c.committed+` FROM webhook_subscriptions WHERE id = $1 AND $2::uuid IS NOT NULL`, sub, f.sub).Scan(&there), name)
 			require.True(t, there, name)
 		}), sub)
 		require.NoError(t, err, name)

@@ -49,7 +49,7 @@ func TestReplay_ACrashBetweenOrWithinSteps_LosesNoneAndRepeatsNone(t *testing.T)
 	failed := f.sent(f.sub, 730, webhook.Failed, time.Minute)
 	f.replay(f.sub, "")
 	deaths := 0
-	dying := f.over(fragile{f.store, &deaths})
+	dying := f.over(fragile{f.Postgres, &deaths})
 	for range 1000 {
 		if f.open() == 0 {
 			break
@@ -57,13 +57,13 @@ func TestReplay_ACrashBetweenOrWithinSteps_LosesNoneAndRepeatsNone(t *testing.T)
 		if _, err := dying.AdvanceReplay(t.Context()); err != nil {
 			require.ErrorIs(t, err, errCrash)
 		}
-		f.clock.advance(10 * time.Second)
+		f.clock.Add(10 * time.Second)
 	}
 	require.Zero(t, f.open())
 	require.Positive(t, deaths)
 	require.Equal(t, once(failed), f.repeated(f.sub))
 	var made int
-	require.NoError(t, f.pool.QueryRow(t.Context(), `SELECT made FROM webhook_replays`).Scan(&made))
+	require.NoError(t, f.Pool.QueryRow(t.Context(), `SELECT made FROM webhook_replays`).Scan(&made))
 	require.Equal(t, 730, made)
 }
 
@@ -88,7 +88,7 @@ func TestReplay_WhileOneDispatcherIsAtIt_AnotherGoesPast(t *testing.T) {
 	other := f.subscribe(f.by)
 	theirs := f.sent(other, 5, webhook.Failed, time.Minute)
 	f.replay(f.sub, "")
-	u := slow{f.store, make(chan struct{}), make(chan struct{})}
+	u := slow{f.Postgres, make(chan struct{}), make(chan struct{})}
 	done := make(chan error, 1)
 	go func() {
 		_, err := f.over(u).AdvanceReplay(t.Context())
@@ -118,7 +118,7 @@ func TestReplays_ManyDispatchersAtOnce_EachDeliveryOnceAndAtThePace(t *testing.T
 			dispatchers.Go(func() {
 				for advanced := true; advanced; {
 					var err error
-					if advanced, err = f.service.AdvanceReplay(t.Context()); err != nil {
+					if advanced, err = f.Webhooks.AdvanceReplay(t.Context()); err != nil {
 						t.Errorf("a step failed: %v", err)
 						return
 					}
@@ -130,7 +130,7 @@ func TestReplays_ManyDispatchersAtOnce_EachDeliveryOnceAndAtThePace(t *testing.T
 		for _, sub := range subs {
 			require.Equal(t, once(originals[sub][:min(50*second, 330)]), f.repeated(sub))
 		}
-		f.clock.advance(time.Second)
+		f.clock.Add(time.Second)
 	}
 	require.Zero(t, f.open())
 }
@@ -164,11 +164,11 @@ func TestReplay_ThatCannotGoOn_DoesNotHoldUpOthers(t *testing.T) {
 	f := newFixture(t)
 	f.sent(f.sub, 10, webhook.Failed, time.Minute)
 	f.replay(f.sub, "")
-	f.clock.advance(time.Millisecond)
+	f.clock.Add(time.Millisecond)
 	other := f.subscribe(f.by)
 	theirs := f.sent(other, 10, webhook.Failed, time.Minute)
 	f.replay(other, "")
-	service := f.over(spoiled{f.store, f.sub})
+	service := f.over(spoiled{f.Postgres, f.sub})
 	advanced, err := service.AdvanceReplay(t.Context())
 	require.ErrorIs(t, err, fault.ErrUnavailable)
 	require.False(t, advanced)
@@ -177,7 +177,7 @@ func TestReplay_ThatCannotGoOn_DoesNotHoldUpOthers(t *testing.T) {
 	require.True(t, advanced)
 	require.Equal(t, once(theirs), f.repeated(other))
 	require.Zero(t, f.steps())
-	f.clock.advance(time.Minute)
+	f.clock.Add(time.Minute)
 	require.Equal(t, 1, f.steps(), "and it is tried again")
 	require.Len(t, f.repeated(f.sub), 10)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/app/webhooks"
+	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
@@ -18,7 +19,7 @@ import (
 // replay asks for the deliveries of the last hour.
 func (f *fixture) replay(sub id.ID, status webhook.Status) webhook.Replay {
 	f.t.Helper()
-	r, err := f.service.Replay(f.t.Context(), f.by, sub, webhooks.NewReplay{From: f.clock.Now().Add(-time.Hour), To: f.clock.Now(), Status: status})
+	r, err := f.Webhooks.Replay(f.t.Context(), f.by, sub, webhooks.NewReplay{From: f.clock.Now().Add(-time.Hour), To: f.clock.Now(), Status: status})
 	require.NoError(f.t, err)
 	return r
 }
@@ -27,7 +28,7 @@ func (f *fixture) replay(sub id.ID, status webhook.Status) webhook.Replay {
 func (f *fixture) steps() int {
 	f.t.Helper()
 	for n := 0; ; n++ {
-		advanced, err := f.service.AdvanceReplay(f.t.Context())
+		advanced, err := f.Webhooks.AdvanceReplay(f.t.Context())
 		require.NoError(f.t, err)
 		if !advanced {
 			return n
@@ -38,7 +39,7 @@ func (f *fixture) steps() int {
 // open counts the replays that are under way.
 func (f *fixture) open() (n int) {
 	f.t.Helper()
-	require.NoError(f.t, f.pool.QueryRow(f.t.Context(), `SELECT count(*) FROM webhook_replays WHERE finished_at IS NULL`).Scan(&n))
+	require.NoError(f.t, f.Pool.QueryRow(f.t.Context(), `SELECT count(*) FROM webhook_replays WHERE finished_at IS NULL`).Scan(&n))
 	return n
 }
 
@@ -49,15 +50,15 @@ func TestReplay_MatchesTheOriginalsOfItsSpanThatStandAtItsStatus(t *testing.T) {
 	f.sent(f.sub, 4, webhook.Succeeded, 20*time.Minute)
 	f.sent(f.sub, 5, webhook.Waiting, 10*time.Minute)
 	f.sent(f.subscribe(f.by), 7, webhook.Failed, 30*time.Minute)
-	_, err := f.service.Redeliver(t.Context(), f.by, f.sub, failed[0])
+	_, err := f.Webhooks.Redeliver(t.Context(), f.by, f.sub, failed[0])
 	require.NoError(t, err)
-	f.write(func(ctx context.Context, r ports.Repositories) error {
-		return r.Deliveries.InsertTest(ctx, webhook.Delivery{ID: newID(), SubscriptionID: f.sub, EventID: newID(), Event: webhook.DepositActivated, Body: []byte(`{}`)})
+	f.Write(func(ctx context.Context, r ports.Repositories) error {
+		return r.Deliveries.InsertTest(ctx, webhook.Delivery{ID: servicetest.NewID(), SubscriptionID: f.sub, EventID: servicetest.NewID(), Event: webhook.DepositActivated, Body: []byte(`{}`)})
 	})
 
 	asked := func(from, to time.Duration, status webhook.Status) webhook.Replay {
 		t.Helper()
-		r, err := f.service.Replay(t.Context(), f.by, f.sub, webhooks.NewReplay{From: f.clock.Now().Add(-from), To: f.clock.Now().Add(-to), Status: status})
+		r, err := f.Webhooks.Replay(t.Context(), f.by, f.sub, webhooks.NewReplay{From: f.clock.Now().Add(-from), To: f.clock.Now().Add(-to), Status: status})
 		require.NoError(t, err)
 		return r
 	}
@@ -69,7 +70,7 @@ func TestReplay_MatchesTheOriginalsOfItsSpanThatStandAtItsStatus(t *testing.T) {
 	require.Equal(t, 5, asked(200*time.Hour, 0, webhook.StatusFailed).Matched)
 	require.Zero(t, asked(time.Hour, 40*time.Minute, webhook.StatusFailed).Matched)
 
-	r, err := f.service.Replay(t.Context(), f.by, f.sub, webhooks.NewReplay{From: failed[0].Time(), To: failed[2].Time()})
+	r, err := f.Webhooks.Replay(t.Context(), f.by, f.sub, webhooks.NewReplay{From: failed[0].Time(), To: failed[2].Time()})
 	require.NoError(t, err)
 	require.Equal(t, 2, r.Matched, "from is included, to is not")
 }
@@ -83,7 +84,7 @@ func TestReplay_Steps_AreFiftyASecond_TheOldestFirst(t *testing.T) {
 		require.Equal(t, 1, f.steps())
 		require.Equal(t, once(failed[:want]), f.repeated(f.sub))
 		require.Zero(t, f.steps(), "the pace holds")
-		f.clock.advance(time.Second)
+		f.clock.Add(time.Second)
 	}
 	require.Zero(t, f.open())
 	require.Zero(t, f.steps())
@@ -95,9 +96,9 @@ func TestReplay_Redeliveries_AreNotRepeated_WhoeverMadeThem(t *testing.T) {
 	failed := f.sent(f.sub, 3, webhook.Failed, time.Minute)
 	f.replay(f.sub, "")
 	f.steps()
-	_, err := f.pool.Exec(t.Context(), `UPDATE deliveries SET state = 3, due_at = NULL, finished_at = now() WHERE redelivery_of IS NOT NULL`)
+	_, err := f.Pool.Exec(t.Context(), `UPDATE deliveries SET state = 3, due_at = NULL, finished_at = now() WHERE redelivery_of IS NOT NULL`)
 	require.NoError(t, err)
-	f.clock.advance(time.Minute)
+	f.clock.Add(time.Minute)
 	require.Equal(t, 3, f.replay(f.sub, "").Matched, "an outage that goes on does not double them")
 	f.steps()
 	want := map[id.ID]int{}
@@ -112,9 +113,9 @@ func TestReplay_WhatChangedItsStatusMeanwhile_IsPassedOver(t *testing.T) {
 	waiting := f.sent(f.sub, 60, webhook.Waiting, time.Minute)
 	require.Equal(t, 60, f.replay(f.sub, webhook.StatusPending).Matched)
 	f.steps()
-	_, err := f.pool.Exec(t.Context(), `UPDATE deliveries SET state = 2, due_at = NULL, finished_at = now(), taken_at = now() WHERE id = $1`, waiting[55])
+	_, err := f.Pool.Exec(t.Context(), `UPDATE deliveries SET state = 2, due_at = NULL, finished_at = now(), taken_at = now() WHERE id = $1`, waiting[55])
 	require.NoError(t, err)
-	f.clock.advance(time.Second)
+	f.clock.Add(time.Second)
 	f.steps()
 	require.Equal(t, once(waiting[:55], waiting[56:]), f.repeated(f.sub))
 }
@@ -125,14 +126,14 @@ func TestReplay_WaitsWhileDisabled_AndEndsWhenDeleted(t *testing.T) {
 	f.replay(f.sub, "")
 	require.Equal(t, 1, f.steps())
 	f.enable(false)
-	f.clock.advance(time.Hour)
+	f.clock.Add(time.Hour)
 	require.Zero(t, f.steps())
 	require.Equal(t, 1, f.open())
 	f.enable(true)
 	require.Equal(t, 2, f.steps(), "a pause is not caught up with")
 	require.Equal(t, once(failed[:150]), f.repeated(f.sub))
-	require.NoError(t, f.service.Delete(t.Context(), f.by, f.sub))
-	f.clock.advance(time.Minute)
+	require.NoError(t, f.Webhooks.Delete(t.Context(), f.by, f.sub))
+	f.clock.Add(time.Minute)
 	f.steps()
 	require.Zero(t, f.open())
 	require.Len(t, f.repeated(f.sub), 150)
@@ -149,10 +150,10 @@ func TestReplays_OfOneSubscription_GoOneAfterAnother_OfSeveralSideBySide(t *test
 	require.Equal(t, 2, f.steps(), "one for each subscription")
 	require.Equal(t, []int{50, 50}, []int{len(f.repeated(f.sub)), len(f.repeated(other))})
 	require.Equal(t, 3, f.open())
-	f.clock.advance(time.Second)
+	f.clock.Add(time.Second)
 	for range 3 {
 		f.steps()
-		f.clock.advance(time.Second)
+		f.clock.Add(time.Second)
 	}
 	require.Zero(t, f.open())
 	for of, n := range f.repeated(f.sub) {
@@ -163,38 +164,38 @@ func TestReplays_OfOneSubscription_GoOneAfterAnother_OfSeveralSideBySide(t *test
 func TestReplay_Refusals_LeaveNothing(t *testing.T) {
 	f := newFixture(t)
 	f.sent(f.sub, 1, webhook.Failed, time.Minute)
-	stranger := f.subscribe(f.partner("stranger"))
+	stranger := f.subscribe(f.caller("stranger"))
 	now := f.clock.Now()
 	refused := func(want error, sub id.ID, in webhooks.NewReplay) {
 		t.Helper()
 		before := f.rows()
-		_, err := f.service.Replay(t.Context(), f.by, sub, in)
+		_, err := f.Webhooks.Replay(t.Context(), f.by, sub, in)
 		require.ErrorIs(t, err, want)
 		require.Equal(t, before, f.rows())
 	}
 	hour := webhooks.NewReplay{From: now.Add(-time.Hour), To: now}
-	refused(webhook.ErrNotFound, newID(), hour)
+	refused(webhook.ErrNotFound, servicetest.NewID(), hour)
 	refused(webhook.ErrNotFound, stranger, hour)
 	refused(webhook.ErrReplayRange, f.sub, webhooks.NewReplay{From: now, To: now})
 	refused(fault.ErrInvalidField, f.sub, webhooks.NewReplay{From: hour.From, To: now, Status: "lost"})
 	f.enable(false)
 	refused(webhook.ErrDisabled, f.sub, hour)
-	_, err := f.service.ReplayByAdmin(t.Context(), f.sub, hour)
+	_, err := f.Webhooks.ReplayByAdmin(t.Context(), f.sub, hour)
 	require.ErrorIs(t, err, webhook.ErrDisabled)
-	_, err = f.service.ReplayByAdmin(t.Context(), newID(), hour)
+	_, err = f.Webhooks.ReplayByAdmin(t.Context(), servicetest.NewID(), hour)
 	require.ErrorIs(t, err, webhook.ErrNotFound)
 }
 
 func TestReplayByAdmin_IsTheSame_AndSaysWhoDidIt(t *testing.T) {
 	f := newFixture(t)
 	failed := f.sent(f.sub, 3, webhook.Failed, time.Minute)
-	r, err := f.service.ReplayByAdmin(t.Context(), f.sub, webhooks.NewReplay{From: f.clock.Now().Add(-time.Hour), To: f.clock.Now()})
+	r, err := f.Webhooks.ReplayByAdmin(t.Context(), f.sub, webhooks.NewReplay{From: f.clock.Now().Add(-time.Hour), To: f.clock.Now()})
 	require.NoError(t, err)
 	require.Equal(t, 3, r.Matched)
 	f.steps()
 	require.Equal(t, once(failed), f.repeated(f.sub))
 	var who string
-	require.NoError(t, f.pool.QueryRow(t.Context(), `SELECT actor FROM audit_log WHERE action = 'webhook.replay' AND subject = $1 AND detail ->> 'replayId' = $2`,
+	require.NoError(t, f.Pool.QueryRow(t.Context(), `SELECT actor FROM audit_log WHERE action = 'webhook.replay' AND subject = $1 AND detail ->> 'replayId' = $2`,
 		id.Subscription.Of(f.sub), id.Replay.Of(r.ID)).Scan(&who))
 	require.Equal(t, "admin", who)
 }
@@ -205,7 +206,7 @@ func TestReplays_ThatAreOver_AreForgottenInTheEnd(t *testing.T) {
 	f.steps()
 	f.replay(f.sub, "")
 	forget := func(before time.Time) (n int) {
-		f.write(func(ctx context.Context, r ports.Repositories) (err error) {
+		f.Write(func(ctx context.Context, r ports.Repositories) (err error) {
 			n, err = r.Replays.DeleteFinished(ctx, before, 10)
 			return err
 		})
@@ -219,10 +220,10 @@ func TestReplays_ThatAreOver_AreForgottenInTheEnd(t *testing.T) {
 func TestAudit_TellsWhatThePartnerHadSentAgain(t *testing.T) {
 	f := newFixture(t)
 	original := f.sent(f.sub, 1, webhook.Failed, time.Minute)[0]
-	_, err := f.service.Redeliver(t.Context(), f.by, f.sub, original)
+	_, err := f.Webhooks.Redeliver(t.Context(), f.by, f.sub, original)
 	require.NoError(t, err)
 	f.replay(f.sub, "")
-	rows, err := f.pool.Query(t.Context(), `SELECT action FROM audit_log WHERE actor = $1 AND subject = $2 AND detail ->> 'keyId' = $3`,
+	rows, err := f.Pool.Query(t.Context(), `SELECT action FROM audit_log WHERE actor = $1 AND subject = $2 AND detail ->> 'keyId' = $3`,
 		"partner:"+id.Partner.Of(f.by.Partner.ID), id.Subscription.Of(f.sub), id.APIKey.Of(f.by.Key.ID))
 	require.NoError(t, err)
 	defer rows.Close()

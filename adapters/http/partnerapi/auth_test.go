@@ -8,16 +8,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/app/partners"
+	"partnerdeposits/cmd/servicetest"
 )
 
 func TestAuthentication_EveryCarrierAndEveryRefusal(t *testing.T) {
 	t.Parallel()
 	c, _ := newStory(t)
-	revoked, plain, err := c.partners.CreateKey(t.Context(), "acme", "old")
+	revoked, plain, err := c.Partners.CreateKey(t.Context(), "acme", "old")
 	require.NoError(t, err)
 	require.Equal(t, 200, c.get("/me", "x-api-key", plain.Reveal()).status)
-	_, err = c.partners.RevokeKey(t.Context(), "key_"+revoked.ID.Encode())
+	_, err = c.Partners.RevokeKey(t.Context(), "key_"+revoked.ID.Encode())
 	require.NoError(t, err)
 
 	const unknown = "svc_pk_test_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
@@ -66,12 +66,12 @@ func TestAuthentication_ComesBeforeEverythingElse(t *testing.T) {
 func TestRevokedKey_TakesNoOtherKeyWithIt(t *testing.T) {
 	t.Parallel()
 	c, account := newStory(t)
-	_, plain, err := c.partners.CreateKey(t.Context(), "acme", "new")
+	_, plain, err := c.Partners.CreateKey(t.Context(), "acme", "new")
 	require.NoError(t, err)
 	key := newKey()
 	first := c.post("/deposits", draft(account), "idempotency-key", key)
 	first.ok(201)
-	_, err = c.partners.RevokeKey(t.Context(), c.keyID)
+	_, err = c.Partners.RevokeKey(t.Context(), c.keyID)
 	require.NoError(t, err)
 	c.get("/me").refused(401, "api_key_revoked")
 
@@ -84,7 +84,7 @@ var rateLimit = regexp.MustCompile(`^"(default|writes)";r=(\d+);t=(\d+)$`)
 
 func TestRateLimit_EveryAnswerTells_AndBeyondItIs429(t *testing.T) {
 	t.Parallel()
-	c, account := newStory(t, func(s *settings) { s.limits = partners.Limits{PerMinute: 7, WritesPerMinute: 3} })
+	c, account := newStory(t, func(s *servicetest.Setup) { s.Config.RateLimitPerMinute, s.Config.RateLimitWritesPerMinute = 7, 3 })
 	told := func(r reply, policy, limit string, remaining int) {
 		t.Helper()
 		require.Equal(t, `"`+policy+`";q=`+limit+`;w=60`, r.header.Get("RateLimit-Policy"))
@@ -111,7 +111,7 @@ func TestRateLimit_EveryAnswerTells_AndBeyondItIs429(t *testing.T) {
 
 	other := c.world.caller(t, "other")
 	require.Equal(t, 200, other.get("/me").status, "limits are per partner")
-	require.NoError(t, c.partners.SetRateLimit(t.Context(), "acme", 70))
+	require.NoError(t, c.Partners.SetRateLimit(t.Context(), "acme", 70))
 	require.Equal(t, object{"requestsPerMinute": 70.0, "writesPerMinute": 30.0}, c.get("/me").ok(200)["limits"])
 }
 

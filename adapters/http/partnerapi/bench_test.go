@@ -9,6 +9,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"partnerdeposits/adapters/http/partnerapi"
+	"partnerdeposits/cmd/servicetest"
 )
 
 // hot sends one request through the app without a socket, on real Postgres and Redis. With -cpu 16 it tells what the
@@ -40,7 +41,7 @@ func (c *caller) hotID(b *testing.B, body []byte) string {
 }
 
 func benchStory(b *testing.B) (*caller, []byte) {
-	c, account := newStory(b, func(s *settings) { s.keys = 3 * time.Second })
+	c, account := newStory(b, func(s *servicetest.Setup) { s.Store.KeysKeptFor = 3 * time.Second })
 	body, err := json.Marshal(draft(account, "depositUrlGeneration", true, "returnUrl", "https://pms.example.com/b", "metadata", object{"k": "v"}))
 	require.NoError(b, err)
 	return c, body

@@ -209,7 +209,7 @@ func TestCreate_ClientOfAnotherAccountOrPartner_IsInvalid(t *testing.T) {
 	c.leavesNothing(t, func() {
 		c.post("/deposits", draft(account, "clientId", client)).refused(400, "invalid_client")
 	})
-	_, err := c.pool.Exec(t.Context(), `UPDATE clients SET erased_at = now(), email = '', first_name = '', last_name = '', phone = ''`)
+	_, err := c.Pool.Exec(t.Context(), `UPDATE clients SET erased_at = now(), email = '', first_name = '', last_name = '', phone = ''`)
 	require.NoError(t, err)
 	c.post("/deposits", draft(second, "clientId", client)).refused(400, "invalid_client")
 	c.get("/clients/"+client).refused(404, "client_not_found")

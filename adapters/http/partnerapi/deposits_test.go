@@ -25,7 +25,7 @@ func (w *world) events(t testing.TB, depositID string) []string {
 	t.Helper()
 	parsed, ok := id.Deposit.Parse(depositID)
 	require.True(t, ok)
-	rows, err := w.pool.Query(t.Context(), `SELECT name FROM (SELECT event_id AS id, name, deposit_id FROM outbox UNION ALL SELECT id, name, deposit_id FROM events) e WHERE deposit_id = $1 ORDER BY id`, parsed)
+	rows, err := w.Pool.Query(t.Context(), `SELECT name FROM (SELECT event_id AS id, name, deposit_id FROM outbox UNION ALL SELECT id, name, deposit_id FROM events) e WHERE deposit_id = $1 ORDER BY id`, parsed)
 	require.NoError(t, err)
 	defer rows.Close()
 	var out []string
@@ -75,7 +75,7 @@ func TestCancel_WithAPaymentPageOpen_ClosesIt(t *testing.T) {
 	c.openPage(d)
 	require.Equal(t, "cancelled", c.post("/deposits/"+d+"/cancel", nil).ok(200)["status"])
 	var open int
-	require.NoError(t, c.pool.QueryRow(t.Context(), `SELECT count(*) FROM payments WHERE status = 'processing'`).Scan(&open))
+	require.NoError(t, c.Pool.QueryRow(t.Context(), `SELECT count(*) FROM payments WHERE status = 'processing'`).Scan(&open))
 	require.Zero(t, open)
 }
 
@@ -84,7 +84,7 @@ func TestCancel_TenantWasQuicker_IsRefused(t *testing.T) {
 	c, account := newStory(t)
 	d := c.created(account)
 	c.openPage(d)
-	_, err := c.pool.Exec(t.Context(), `UPDATE sandbox_payments SET status = 'succeeded'`)
+	_, err := c.Pool.Exec(t.Context(), `UPDATE sandbox_payments SET status = 'succeeded'`)
 	require.NoError(t, err)
 	c.post("/deposits/"+d+"/cancel", nil).refused(409, "deposit_not_cancellable")
 	require.Equal(t, "active", c.get("/deposits/" + d).ok(200)["status"])
@@ -97,11 +97,11 @@ func (c *caller) openPage(depositID string) {
 	parsed, ok := id.Deposit.Parse(depositID)
 	require.True(c.t, ok)
 	ctx, payment := c.t.Context(), id.ID{0: 1, 15: byte(c.rings.Add(1))}
-	_, err := c.pool.Exec(ctx, `UPDATE deposits SET checkout_started_at = now() WHERE id = $1`, parsed)
+	_, err := c.Pool.Exec(ctx, `UPDATE deposits SET checkout_started_at = now() WHERE id = $1`, parsed)
 	require.NoError(c.t, err)
-	_, err = c.pool.Exec(ctx, `INSERT INTO payments (id, deposit_id, kind, amount_cents, status, created_at, check_at) VALUES ($1, $2, 'fee', 1750, 'processing', now(), now())`, payment, parsed)
+	_, err = c.Pool.Exec(ctx, `INSERT INTO payments (id, deposit_id, kind, amount_cents, status, created_at, check_at) VALUES ($1, $2, 'fee', 1750, 'processing', now(), now())`, payment, parsed)
 	require.NoError(c.t, err)
-	_, err = c.pool.Exec(ctx, `INSERT INTO sandbox_payments (id, ref, amount_cents, description, return_url, status) VALUES ($1, gen_random_uuid()::text, 1750, '', 'https://x.example', 'open')`, payment)
+	_, err = c.Pool.Exec(ctx, `INSERT INTO sandbox_payments (id, ref, amount_cents, description, return_url, status) VALUES ($1, gen_random_uuid()::text, 1750, '', 'https://x.example', 'open')`, payment)
 	require.NoError(c.t, err)
 }
 
@@ -133,7 +133,7 @@ func TestCapture_AllOrPart_OnceAndWithItsCollection(t *testing.T) {
 		parsed, _ := id.Deposit.Parse(d)
 		var amount int64
 		var status string
-		require.NoError(t, c.pool.QueryRow(t.Context(), `SELECT amount_cents, status FROM payments WHERE deposit_id = $1 AND kind = 'collection' AND check_at <= now()`, parsed).Scan(&amount, &status))
+		require.NoError(t, c.Pool.QueryRow(t.Context(), `SELECT amount_cents, status FROM payments WHERE deposit_id = $1 AND kind = 'collection' AND check_at <= now()`, parsed).Scan(&amount, &status))
 		require.Equal(t, []any{int64(cents), "processing"}, []any{amount, status})
 		c.leavesNothing(t, func() { c.post("/deposits/"+d+"/capture", nil).refused(409, "deposit_not_capturable") })
 	}

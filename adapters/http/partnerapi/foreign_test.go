@@ -93,7 +93,7 @@ func TestDepositOfTheDashboard_MayBeReadButNotActedOn(t *testing.T) {
 	})
 	other := c.world.caller(t, "other")
 	c.revoke(account)
-	other.linkAccount(mustAccount(t, account), "now-theirs")
+	other.Link(other.partner.ID, mustAccount(t, account), "now-theirs")
 	other.get("/deposits/"+d).refused(403, "deposit_access_denied")
 	require.Empty(t, other.get("/deposits").list())
 	require.Equal(t, 200, c.get("/deposits/"+d).status)
@@ -125,7 +125,7 @@ func TestRevokedLink_ReadAndCancelOnly(t *testing.T) {
 	})
 	require.Equal(t, "cancelled", c.post("/deposits/"+pending+"/cancel", nil).ok(200)["status"])
 
-	c.linkAccount(mustAccount(t, account), "hotel-1")
+	c.Link(c.partner.ID, mustAccount(t, account), "hotel-1")
 	require.Equal(t, 200, c.post("/deposits/"+active+"/capture", nil).status, "a new link counts, not the old one")
 	require.Len(t, c.get("/accounts?status=all").list(), 1, "of one account the newest link counts")
 }

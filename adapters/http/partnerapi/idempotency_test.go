@@ -197,7 +197,7 @@ func TestIdempotency_WhatIsKept_IsNotReadable(t *testing.T) {
 	c, _ := newStory(t)
 	made := c.post("/webhooks", object{"url": "https://93.184.216.34/"}, "idempotency-key", newKey()).ok(201)
 	var kept []byte
-	require.NoError(t, c.pool.QueryRow(t.Context(), `SELECT response FROM idempotency_keys`).Scan(&kept))
+	require.NoError(t, c.Pool.QueryRow(t.Context(), `SELECT response FROM idempotency_keys`).Scan(&kept))
 	require.NotContains(t, string(kept), "svc_whsec_")
 	for _, name := range c.redis.Keys(t.Context(), "svc:idempotency:*").Val() {
 		require.NotContains(t, c.redis.Get(t.Context(), name).Val(), text(t, made, "secret"))

@@ -30,7 +30,7 @@ func (c *caller) steps() {
 	c.t.Helper()
 	for advanced := true; advanced; {
 		var err error
-		advanced, err = c.webhooks.AdvanceReplay(c.t.Context())
+		advanced, err = c.Webhooks.AdvanceReplay(c.t.Context())
 		require.NoError(c.t, err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/webhook"
 )
@@ -95,7 +96,7 @@ func TestStory_EveryOperationAnswersAsDocumented(t *testing.T) {
 
 func TestProduction_HasItsOwnKeysAndNoSimulator(t *testing.T) {
 	t.Parallel()
-	c, account := newStory(t, func(s *settings) { s.env = partner.Production })
+	c, account := newStory(t, func(s *servicetest.Setup) { s.Config.Environment = partner.Production })
 	require.Regexp(t, `^svc_pk_live_`, c.key)
 	require.Equal(t, "production", c.get("/me").ok(200)["environment"])
 	c.post("/test/deposits/"+c.created(account)+"/simulate", object{"outcome": "activate"}).refused(404, "route_not_found")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
@@ -125,17 +126,19 @@ func TestWebhookTest_NoDispatcher_IsPendingAfterTwelveSeconds(t *testing.T) {
 	t.Parallel()
 	twelveSeconds := make(chan time.Time, 1)
 	var looks atomic.Int64
-	c, _ := newStory(t, func(s *settings) {
-		s.after = func(d time.Duration) <-chan time.Time { // time flies: the twelve seconds are over with the fifth look
-			if d == 12*time.Second {
-				return twelveSeconds
+	c, _ := newStory(t, func(s *servicetest.Setup) {
+		s.Parts = func(p *servicetest.Parts) {
+			p.After = func(d time.Duration) <-chan time.Time { // time flies: the twelve seconds are over with the fifth look
+				if d == 12*time.Second {
+					return twelveSeconds
+				}
+				if looks.Add(1) == 5 {
+					twelveSeconds <- time.Time{}
+				}
+				over := make(chan time.Time, 1)
+				over <- time.Time{}
+				return over
 			}
-			if looks.Add(1) == 5 {
-				twelveSeconds <- time.Time{}
-			}
-			over := make(chan time.Time, 1)
-			over <- time.Time{}
-			return over
 		}
 	})
 	got := c.post(c.hook()+"/test", nil).ok(200)

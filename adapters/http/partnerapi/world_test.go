@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
-	"github.com/jackc/pgx/v5/pgxpool"
 	goredis "github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
@@ -23,22 +22,12 @@ import (
 	"partnerdeposits/adapters/http/partnerapi"
 	"partnerdeposits/adapters/http/partnerapi/contracttest"
 	"partnerdeposits/adapters/http/problem"
-	"partnerdeposits/adapters/payments/sandbox"
-	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/postgres/dispatchstore"
-	"partnerdeposits/adapters/postgres/pgtest"
-	"partnerdeposits/adapters/redis"
 	"partnerdeposits/adapters/redis/redistest"
-	"partnerdeposits/adapters/scoring"
-	"partnerdeposits/adapters/secrets"
 	"partnerdeposits/adapters/system"
-	sender "partnerdeposits/adapters/webhook"
-	"partnerdeposits/app/checkout"
-	"partnerdeposits/app/clients"
-	"partnerdeposits/app/deposits"
 	"partnerdeposits/app/idempotent"
 	"partnerdeposits/app/partners"
-	"partnerdeposits/app/webhooks"
+	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
@@ -47,7 +36,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) { servicetest.Main(m) }
 
 // movable is the machine's clock, which a test can set ahead.
 type movable struct{ ahead atomic.Int64 }
@@ -60,15 +49,12 @@ func (m *movable) advance(d time.Duration) { m.ahead.Add(int64(d)) }
 
 // world is the whole API on a real socket, a real Postgres and a real Redis.
 type world struct {
+	*servicetest.Kit
 	app      *fiber.App
 	url      string
-	pool     *pgxpool.Pool
 	redis    *goredis.Client
-	store    *postgres.Store
 	work     *dispatchstore.Store
 	clock    *movable
-	partners *partners.Service
-	webhooks *webhooks.Service
 	contract *contracttest.Contract
 	http     *http.Client
 	rings    atomic.Int64
@@ -76,68 +62,45 @@ type world struct {
 	results  chan idempotent.Result
 }
 
-// Ring makes the world a doorbell that counts.
+// Ring implements ports.Doorbell.
 func (w *world) Ring() { w.rings.Add(1) }
-
-// Transitioned makes it the metrics of deposits.
-func (w *world) Transitioned(_, _ deposit.Status, _ string) {}
-
-// settings are what a test may want otherwise.
-type settings struct {
-	env    partner.Environment
-	limits partners.Limits
-	after  func(time.Duration) <-chan time.Time
-	keys   time.Duration // how long an API key is believed; not at all unless said otherwise
-}
 
 const (
 	apiBase       = "https://api.test"
 	dashboardBase = "https://dashboard.test"
 )
 
-func newWorld(t testing.TB, change ...func(*settings)) *world {
+// newWorld starts the API: in staging, almost without limits, and with API keys that are looked up for every request.
+func newWorld(t testing.TB, change ...func(*servicetest.Setup)) *world {
 	t.Helper()
-	set := settings{env: partner.Staging, limits: partners.Limits{PerMinute: 1_000_000, WritesPerMinute: 500_000}, after: time.After, keys: time.Nanosecond}
-	for _, c := range change {
-		c(&set)
-	}
-	w := &world{pool: pgtest.New(t), redis: redistest.New(t), clock: &movable{}, contract: contracttest.New(t), results: make(chan idempotent.Result, 10_000)}
-	cipher, err := secrets.Open(secrets.DevelopmentKeyset)
-	require.NoError(t, err)
+	w := &world{redis: redistest.New(t), clock: &movable{}, contract: contracttest.New(t), results: make(chan idempotent.Result, 10_000)}
+	var environment partner.Environment
+	w.Kit = servicetest.New(t, func(s *servicetest.Setup) {
+		s.Clock, s.Redis = w.clock, w.redis
+		s.Config.Environment, s.Config.APIBaseURL, s.Config.DashboardBaseURL = partner.Staging, apiBase, dashboardBase
+		s.Config.RateLimitPerMinute, s.Config.RateLimitWritesPerMinute = 1_000_000, 500_000
+		s.Store.Doorbell, s.Store.KeysKeptFor = w, time.Nanosecond
+		for _, c := range change {
+			c(s)
+		}
+		environment = s.Config.Environment
+		replace := s.Parts
+		s.Parts = func(p *servicetest.Parts) {
+			p.Doorbell, p.Idempotency = w, func(r idempotent.Result) { w.results <- r }
+			if replace != nil {
+				replace(p)
+			}
+		}
+	})
+	w.work = dispatchstore.New(w.Pool, w.Cipher)
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
-	w.work = dispatchstore.New(w.pool, cipher)
-	w.store = postgres.NewStore(w.pool, cipher, postgres.Options{Doorbell: w, KeysKeptFor: set.keys})
-	t.Cleanup(func() { w.store.Close(context.Background()) })
-	guard := redis.NewGuard(w.redis).WithPatience(20 * time.Second) // tests share a busy machine
-	t.Cleanup(guard.Close)
-
-	entropy := system.Entropy{}
-	keys := idempotent.New(w.store, redis.NewIdempotencyCache(w.redis, guard, cipher, log), entropy, func(r idempotent.Result) { w.results <- r })
-	w.partners = partners.New(partners.Deps{
-		UnitOfWork: w.store, Partners: w.store, APIKeys: w.store, Links: w.store, Clock: w.clock, Entropy: entropy, Environment: set.env, Limits: set.limits,
-	})
-	provider := sandbox.New(w.pool, dashboardBase, entropy, w.clock)
-	tills := checkout.New(checkout.Config{Timers: deposit.DefaultTimers(), DashboardBaseURL: dashboardBase}, checkout.Deps{
-		UnitOfWork: w.store, Deposits: w.store, Accounts: w.store, Payments: w.store, Due: w.store, Provider: provider, Simulator: provider,
-		Scoring: scoring.Sandbox{}, Clock: w.clock, Entropy: entropy, Metrics: w, Log: log,
-	})
-	w.webhooks = webhooks.New(webhooks.Deps{
-		UnitOfWork: w.store, Keys: keys, Subscriptions: w.store, Deliveries: w.store, Replays: w.store, Targets: sender.NewTargetCheck(false), Doorbell: w,
-		Clock: w.clock, Entropy: entropy, After: set.after,
-	})
 	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{ErrorHandler: problem.Handler(problem.Config{Logger: log})}))
 	middleware.Harden(app, nil)
 	app.Use(middleware.RequestID(), middleware.Recover(), middleware.SecurityHeaders(false), middleware.Deadline(middleware.DeadlineAfter), middleware.Framing())
 	require.NoError(t, partnerapi.Mount(app, partnerapi.Deps{
-		Partners: w.partners,
-		Clients:  clients.New(clients.Deps{Keys: keys, Clients: w.store, Links: w.store, Clock: w.clock, Entropy: entropy}),
-		Deposits: deposits.New(deposits.Deps{
-			Keys: keys, Deposits: w.store, Settler: tills, Metrics: w, Clock: w.clock, Entropy: entropy,
-			Timers: deposit.DefaultTimers(), DashboardURL: dashboardBase,
-		}),
-		Webhooks: w.webhooks,
-		Simulate: tills, Keys: keys, Limiter: redis.NewLimiter(w.redis, guard, func() {}), Clock: w.clock,
-		Environment: set.env, BaseURL: apiBase + "/", OnRateLimited: func() { w.limited.Add(1) },
+		Partners: w.Partners, Clients: w.Clients, Deposits: w.Deposits, Webhooks: w.Webhooks, Simulate: w.Checkout,
+		Keys: w.Keys, Limiter: w.Limiter, Clock: w.clock,
+		Environment: environment, BaseURL: apiBase + "/", OnRateLimited: func() { w.limited.Add(1) },
 	}))
 	w.app, w.url = app, "http://"+servetest.Serve(t, app)
 	w.http = &http.Client{Transport: w.contract.Transport(t, &http.Transport{MaxIdleConnsPerHost: 64})}
@@ -156,54 +119,31 @@ type caller struct {
 
 func (w *world) caller(t testing.TB, slug string) *caller {
 	t.Helper()
-	made, err := w.partners.Create(t.Context(), partners.NewPartner{Slug: slug, Name: "Partner " + slug})
+	made, err := w.Partners.Create(t.Context(), partners.NewPartner{Slug: slug, Name: "Partner " + slug})
 	require.NoError(t, err)
 	return &caller{world: w, t: t, partner: made.Partner, key: made.APIKey.Reveal(), keyID: id.APIKey.Of(made.Key.ID)}
 }
 
 // setup is a world with one caller and one linked account.
-func newStory(t testing.TB, change ...func(*settings)) (*caller, string) {
+func newStory(t testing.TB, change ...func(*servicetest.Setup)) (*caller, string) {
 	t.Helper()
 	c := newWorld(t, change...).caller(t, "acme")
 	return c, c.link("hotel-1")
 }
 
-// account adds an operator with its account.
-func (w *world) account(t testing.TB) id.ID {
-	t.Helper()
-	e, now := system.Entropy{}, w.clock.Now()
-	operator := connect.Operator{ID: e.NewID(), Email: fmt.Sprintf("o%x@example.com", e.Bytes(6)), PasswordHash: "-", CreatedAt: now}
-	account := connect.Account{ID: e.NewID(), OperatorID: operator.ID, CompanyName: "Hotel", CreatedAt: now}
-	w.within(t, func(ctx context.Context, repos ports.Repositories) error {
-		return repos.Operators.Insert(ctx, operator, account)
-	})
-	return account.ID
-}
-
-func (w *world) within(t testing.TB, do func(context.Context, ports.Repositories) error) {
-	t.Helper()
-	require.NoError(t, w.store.WithinTx(t.Context(), do))
-}
-
 // link links a new account to the caller.
 func (c *caller) link(externalID string) string {
 	c.t.Helper()
-	accountID := c.account(c.t)
-	c.linkAccount(accountID, externalID)
+	accountID := c.Account("Hotel").ID
+	c.Link(c.partner.ID, accountID, externalID)
 	return id.Account.Of(accountID)
-}
-
-func (c *caller) linkAccount(accountID id.ID, externalID string) {
-	c.t.Helper()
-	link := connect.Link{ID: system.Entropy{}.NewID(), PartnerID: c.partner.ID, AccountID: accountID, ExternalID: externalID, LinkedAt: c.clock.Now()}
-	c.within(c.t, func(ctx context.Context, repos ports.Repositories) error { return repos.Links.Insert(ctx, link) })
 }
 
 func (c *caller) revoke(accountID string) {
 	c.t.Helper()
 	parsed, ok := id.Account.Parse(accountID)
 	require.True(c.t, ok)
-	c.within(c.t, func(ctx context.Context, repos ports.Repositories) error {
+	c.Write(func(ctx context.Context, repos ports.Repositories) error {
 		_, err := repos.Links.Revoke(ctx, c.partner.ID, parsed, connect.RevokedByOperator, c.clock.Now())
 		return err
 	})
@@ -213,7 +153,7 @@ func (c *caller) ceiling(accountID string, most money.Cents) {
 	c.t.Helper()
 	parsed, ok := id.Account.Parse(accountID)
 	require.True(c.t, ok)
-	c.within(c.t, func(ctx context.Context, repos ports.Repositories) error {
+	c.Write(func(ctx context.Context, repos ports.Repositories) error {
 		return repos.Operators.SetCeiling(ctx, parsed, most)
 	})
 }
@@ -223,12 +163,9 @@ func (c *caller) dashboardDeposit(accountID string) string {
 	c.t.Helper()
 	parsed, ok := id.Account.Parse(accountID)
 	require.True(c.t, ok)
-	e, now := system.Entropy{}, c.clock.Now()
-	d := deposit.New(e.NewID(), deposit.Reference(e.Bytes(deposit.ReferenceBytes)), deposit.Origin{AccountID: parsed, PartnerID: c.partner.ID, ExternalID: "hotel-1"},
-		deposit.Draft{Amount: 10_000, ContractStartAt: now, ContractEndAt: now}, nil, now)
-	c.within(c.t, func(ctx context.Context, repos ports.Repositories) error {
-		return repos.Deposits.Insert(ctx, d, "token-of-the-dashboard")
-	})
+	now := c.clock.Now()
+	d, _ := c.Deposit(deposit.Origin{AccountID: parsed, PartnerID: c.partner.ID, ExternalID: "hotel-1"},
+		deposit.Draft{Amount: 10_000, ContractStartAt: now, ContractEndAt: now})
 	return id.Deposit.Of(d.ID)
 }
 
@@ -370,7 +307,7 @@ func (w *world) count(t testing.TB) map[string]int {
 		"idempotency_keys", "events", "outbox", "webhook_subscriptions", "deliveries", "webhook_replays", "mails", "audit_log",
 	} {
 		var n int
-		require.NoError(t, w.pool.QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))
+		require.NoError(t, w.Pool.QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))
 		out[table] = n
 	}
 	return out

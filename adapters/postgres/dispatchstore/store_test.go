@@ -14,7 +14,7 @@ import (
 	"partnerdeposits/adapters/postgres/dispatchstore"
 	"partnerdeposits/adapters/postgres/pgtest"
 	"partnerdeposits/adapters/postgres/storetest"
-	"partnerdeposits/adapters/secrets"
+	"partnerdeposits/adapters/secrets/secretstest"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
@@ -29,10 +29,8 @@ func dispatchOver(t *testing.T, databaseURL string) *dispatchstore.Store {
 
 func dispatchWith(t *testing.T, databaseURL string, o postgres.PoolOptions) *dispatchstore.Store {
 	t.Helper()
-	cipher, err := secrets.Open(secrets.DevelopmentKeyset)
-	require.NoError(t, err)
 	o.Settings = postgres.IndexPlans
-	return dispatchstore.New(storetest.Pool(t, databaseURL, o), cipher)
+	return dispatchstore.New(storetest.Pool(t, databaseURL, o), secretstest.New(t))
 }
 
 // A NAT or a proxy that forgets a connection leaves it open: no answer comes, and no end of the connection either.

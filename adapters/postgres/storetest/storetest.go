@@ -17,7 +17,7 @@ import (
 
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/postgres/pgtest"
-	"partnerdeposits/adapters/secrets"
+	"partnerdeposits/adapters/secrets/secretstest"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
@@ -25,14 +25,6 @@ import (
 	"partnerdeposits/ports"
 	"partnerdeposits/ports/portstest"
 )
-
-// Cipher opens the development keyset.
-func Cipher(t testing.TB) postgres.Cipher {
-	t.Helper()
-	cipher, err := secrets.Open(secrets.DevelopmentKeyset)
-	require.NoError(t, err)
-	return cipher
-}
 
 // New gives a store over a fresh database, and the pool it uses.
 func New(t testing.TB, o postgres.Options) (*postgres.Store, *pgxpool.Pool) {
@@ -44,7 +36,7 @@ func New(t testing.TB, o postgres.Options) (*postgres.Store, *pgxpool.Pool) {
 // Over gives a store over pool, closed when the test ends.
 func Over(t testing.TB, pool *pgxpool.Pool, o postgres.Options) *postgres.Store {
 	t.Helper()
-	store := postgres.NewStore(pool, Cipher(t), o)
+	store := postgres.NewStore(pool, secretstest.New(t), o)
 	t.Cleanup(func() { store.Close(context.Background()) })
 	return store
 }
