@@ -15,7 +15,7 @@ var (
 	ErrKeyReused  = fault.New(fault.Unprocessable, "idempotency_key_reused", "This Idempotency-Key was used with another request body.")
 )
 
-// IdempotencyWindow is how long a response is replayed (spec, "Limits").
+// IdempotencyWindow is how long a response is replayed (service.md, "Limits").
 const IdempotencyWindow = 24 * time.Hour
 
 // IdempotencyKey is one keyed request. It survives a rotation of API keys: its scope is the partner, not the key.

@@ -1,4 +1,4 @@
-// Package connections links operators' accounts to partners (spec, "Connect pages"; api.md §4) and ends those links.
+// Package connections links operators' accounts to partners (service.md, "Connect pages"; api.md §4) and ends those links.
 package connections
 
 import (

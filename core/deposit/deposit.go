@@ -80,7 +80,7 @@ type Deposit struct {
 	Version        int // 1 at creation, incremented by every transition; guards every update
 	AccountID      id.ID
 	PartnerID      id.ID // zero: made on the dashboard and not linked to a partner
-	ByPartnerAPI   bool  // decides whether events carry partnerContext (spec, "Payload, deposit events")
+	ByPartnerAPI   bool  // decides whether events carry partnerContext (service.md, "Payload, deposit events")
 	PartnerName    string
 	ExternalID     string // as it was in the link under which the deposit was made
 	ClientID       id.ID
