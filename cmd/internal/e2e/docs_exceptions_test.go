@@ -112,7 +112,7 @@ func checkMake(command string) error {
 		name, value, assignment := strings.Cut(word, "=")
 		if !assignment {
 			target = word
-			if !regexp.MustCompile(`(?m)^`+regexp.QuoteMeta(word)+`:`).Match(makefile) {
+			if !regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(word) + `:`).Match(makefile) {
 				return fmt.Errorf("the Makefile has no target %q", word)
 			}
 			continue

@@ -115,3 +115,23 @@ func TestDocs_TheGuideNamesEveryEvent(t *testing.T) {
 		require.Contains(t, guide, "`"+string(event)+"`")
 	}
 }
+
+var walkRow = regexp.MustCompile("(?m)^\\| `([a-z./_]+)` \\|")
+
+// TestDocs_WalksPassFewFiles holds the walks against their bound: 18 files each, all of which exist.
+func TestDocs_WalksPassFewFiles(t *testing.T) {
+	t.Parallel()
+	const mostFiles = 18
+	page := docPages(t)["docs/walks.md"]
+	sections := strings.Split(page, "\n## ")[1:]
+	require.Len(t, sections, 2)
+	for _, section := range sections {
+		title, _, _ := strings.Cut(section, "\n")
+		rows := walkRow.FindAllStringSubmatch(section, -1)
+		require.Greater(t, len(rows), 10, title)
+		require.LessOrEqual(t, len(rows), mostFiles, title)
+		for _, row := range rows {
+			require.FileExists(t, filepath.Join(repository(), row[1]), title)
+		}
+	}
+}

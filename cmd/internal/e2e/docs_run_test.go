@@ -95,7 +95,9 @@ func TestDocs_TheFirstDeploymentRuns(t *testing.T) {
 	shell := newDocShell(t, t.TempDir(), map[string]string{
 		"DATABASE_URL": pgtest.URL(t), "REDIS_URL": redistest.URL(t), "HTTP_ADDR": freePort(t), "METRICS_ADDR": ops["http"],
 	})
-	change := func(command string) string { return strings.ReplaceAll(command, "METRICS_ADDR=:9091", "METRICS_ADDR="+ops["dispatcher"]) }
+	change := func(command string) string {
+		return strings.ReplaceAll(command, "METRICS_ADDR=:9091", "METRICS_ADDR="+ops["dispatcher"])
+	}
 	runPage(t, shell, operationsPage, change, map[string]func(string){
 		"dispatcher &": func(string) {
 			for name, addr := range ops {
