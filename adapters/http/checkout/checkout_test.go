@@ -150,7 +150,7 @@ func TestCheckout_TwoTabsAndADoubleClick_AreOnePayment(t *testing.T) {
 	for _, p := range pages {
 		require.Equal(t, pages[0], p)
 	}
-	require.Len(t, w.Payments(t, d.ID, deposit.FeePayment), 1)
+	require.Len(t, w.PaymentsOf(t, d.ID, deposit.FeePayment), 1)
 
 	paid := tabs[0].send(tabs[0].get(w.base+pages[0]), 0, card(goodCard))
 	w.requireLeft(paid, d, "secured")
@@ -264,7 +264,7 @@ func TestCheckout_ProviderAway_ApologisesAndTheReconcilerFinishes(t *testing.T) 
 	require.NotEmpty(t, sorry.header.Get("Retry-After"))
 	require.Contains(t, sorry.body, "Nothing is lost")
 	require.Contains(t, sorry.body, `href="/checkout/`+token.Reveal()+`/return"`)
-	require.Equal(t, deposit.PaymentProcessing, w.Payments(t, d.ID, deposit.FeePayment)[0].Status)
+	require.Equal(t, deposit.PaymentProcessing, w.PaymentsOf(t, d.ID, deposit.FeePayment)[0].Status)
 	w.requireStatus(d, deposit.Pending, "")
 
 	again := b.send(b.get(w.address(token)), 0, grace)
@@ -273,7 +273,7 @@ func TestCheckout_ProviderAway_ApologisesAndTheReconcilerFinishes(t *testing.T) 
 
 	w.Provider.Away(false)
 	w.Clock.Add(time.Minute)
-	settled, err := w.Service.ReconcilePayments(context.WithoutCancel(t.Context()))
+	settled, err := w.Payments.Reconcile(context.WithoutCancel(t.Context()))
 	require.NoError(t, err)
 	require.Equal(t, 1, settled)
 	w.requireStatus(d, deposit.Active, "")

@@ -62,7 +62,7 @@ func setup(t *testing.T) *world {
 	})}))
 	app.Use(middleware.RequestID(), middleware.AccessLog(log, func(middleware.Observation) {}), middleware.Recover(),
 		middleware.SecurityHeaders(false), middleware.Deadline(time.Minute), middleware.Framing())
-	checkout.Mount(app, checkout.Deps{Checkout: w.Service, Limiter: w.limiter, RequestsPerMinute: 120, Site: site, Log: log})
+	checkout.Mount(app, checkout.Deps{Checkout: w.Checkout, Limiter: w.limiter, RequestsPerMinute: 120, Site: site, Log: log})
 	sandbox.Mount(app, w.Sandbox)
 	ui.MountAssets(app)
 	served := make(chan error, 1)

@@ -87,7 +87,7 @@ func (p *pages) render(c *fiber.Ctx, status int, v checkout.View, person tenant.
 
 func notice(c *fiber.Ctx, v checkout.View, lang ui.Lang) string {
 	switch {
-	case v.PaymentUnderWay:
+	case v.PaymentInFlight:
 		return textPaymentOpen.In(lang)
 	case c.Query(queryNotice) == noticeUnpaid && v.Deposit.Status != deposit.PaymentIssue:
 		return textUnpaid.In(lang)

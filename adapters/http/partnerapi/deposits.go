@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"time"
 
-	"partnerdeposits/app/checkout"
 	"partnerdeposits/app/deposits"
 	"partnerdeposits/app/idempotent"
+	"partnerdeposits/app/payments"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
@@ -154,7 +154,7 @@ func (a *api) CaptureDeposit(ctx context.Context, r CaptureDepositRequestObject)
 // SimulateDeposit performs the action of a tenant at checkout, outside production.
 func (a *api) SimulateDeposit(ctx context.Context, r SimulateDepositRequestObject) (SimulateDepositResponseObject, error) {
 	partnerID, depositID := requestOf(ctx).caller.Partner.ID, parseID(id.Deposit, r.DepositID)
-	if _, err := a.Simulate.Simulate(ctx, partnerID, depositID, checkout.Simulation(r.Body.Outcome)); err != nil {
+	if _, err := a.Simulate.Simulate(ctx, partnerID, depositID, payments.Simulation(r.Body.Outcome)); err != nil {
 		return nil, err
 	}
 	found, err := a.Deposits.Get(ctx, partnerID, depositID)

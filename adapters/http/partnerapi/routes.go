@@ -7,11 +7,11 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"partnerdeposits/adapters/http/middleware/jsonbody"
-	"partnerdeposits/app/checkout"
 	"partnerdeposits/app/clients"
 	"partnerdeposits/app/deposits"
 	"partnerdeposits/app/idempotent"
 	"partnerdeposits/app/partners"
+	"partnerdeposits/app/payments"
 	"partnerdeposits/app/webhooks"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
@@ -42,7 +42,7 @@ type Deps struct {
 
 // Simulator performs on a deposit the action that a tenant would take at checkout.
 type Simulator interface {
-	Simulate(ctx context.Context, partnerID, depositID id.ID, outcome checkout.Simulation) (*deposit.Deposit, error)
+	Simulate(ctx context.Context, partnerID, depositID id.ID, outcome payments.Simulation) (*deposit.Deposit, error)
 }
 
 // api implements the operations of openapi.yaml. Each method stands in the file of its resource.

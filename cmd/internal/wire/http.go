@@ -88,7 +88,7 @@ func (s *process) httpApp(registry *metrics.Registry) (*fiber.App, error) {
 		Observe: func(o middleware.Observation) { counted.Request(o.Surface, o.Route, o.Method, o.Status, o.Duration) },
 	}, httpadapter.Surfaces{
 		PartnerAPI: partnerapi.Deps{
-			Partners: all.Partners, Clients: all.Clients, Deposits: all.Deposits, Webhooks: all.Webhooks, Simulate: all.Checkout,
+			Partners: all.Partners, Clients: all.Clients, Deposits: all.Deposits, Webhooks: all.Webhooks, Simulate: all.Payments,
 			Keys: all.Keys, Limiter: all.Limiter, Clock: parts.Clock, Environment: s.cfg.Environment, BaseURL: s.cfg.APIBaseURL,
 		},
 		Connect: connect.Deps{

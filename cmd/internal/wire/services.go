@@ -19,6 +19,8 @@ import (
 	"partnerdeposits/app/idempotent"
 	"partnerdeposits/app/operators"
 	"partnerdeposits/app/partners"
+	"partnerdeposits/app/payments"
+	"partnerdeposits/app/timers"
 	"partnerdeposits/app/webhooks"
 	"partnerdeposits/cmd/internal/config"
 	"partnerdeposits/core/partner"
@@ -40,7 +42,7 @@ type Parts struct {
 	Provider  ports.PaymentProvider
 	Simulator ports.PaymentSimulator // nil where payments are real
 	PayPage   func(fiber.Router)     // mounts the provider's payment page; nil where the provider serves its own
-	Settler   deposits.Settler       // nil: the service Checkout
+	Settler   deposits.Settler       // nil: the service Payments
 
 	DepositMetrics    ports.DepositMetrics    // nil in processes that change no deposit
 	Idempotency       func(idempotent.Result) // counts the results of keyed requests
@@ -74,6 +76,8 @@ type Services struct {
 	Deposits    *deposits.Service
 	Webhooks    *webhooks.Service
 	Checkout    *checkout.Service
+	Payments    *payments.Service
+	Timers      *timers.Service
 	Connections *connections.Service
 	Operators   *operators.Service
 	Keys        *idempotent.Keys
@@ -96,14 +100,20 @@ func NewServices(cfg config.Config, stores Stores, p Parts) Services {
 			Clock: p.Clock, Entropy: p.Entropy, Environment: cfg.Environment, DashboardURL: cfg.DashboardBaseURL,
 		}),
 		Operators: operators.New(operators.Deps{UnitOfWork: p.UnitOfWork, Operators: store, Passwords: p.Passwords, Clock: p.Clock, Entropy: p.Entropy}),
-		Checkout: checkout.New(checkout.Config{Timers: cfg.Timers(), DashboardBaseURL: cfg.DashboardBaseURL}, checkout.Deps{
-			UnitOfWork: p.UnitOfWork, Deposits: store, Accounts: store, Payments: store, Due: store,
-			Provider: p.Provider, Simulator: p.Simulator, Scoring: p.Scoring,
-			Clock: p.Clock, Entropy: p.Entropy, Metrics: p.DepositMetrics, Log: p.Log,
+		Payments: payments.New(payments.Deps{
+			UnitOfWork: p.UnitOfWork, Deposits: store, Payments: store, Provider: p.Provider, Simulator: p.Simulator,
+			Clock: p.Clock, Entropy: p.Entropy, Metrics: p.DepositMetrics, Log: p.Log, Timers: cfg.Timers(), DashboardURL: cfg.DashboardBaseURL,
 		}),
 	}
+	s.Checkout = checkout.New(checkout.Deps{
+		UnitOfWork: p.UnitOfWork, Deposits: store, Accounts: store, Payments: s.Payments, Scoring: p.Scoring, Clock: p.Clock, Entropy: p.Entropy,
+	})
+	s.Timers = timers.New(timers.Deps{
+		UnitOfWork: p.UnitOfWork, Due: store, Payments: s.Payments, Clock: p.Clock, Entropy: p.Entropy, Metrics: p.DepositMetrics, Log: p.Log,
+		Timers: cfg.Timers(),
+	})
 	if p.Settler == nil {
-		p.Settler = s.Checkout
+		p.Settler = s.Payments
 	}
 	s.Clients = clients.New(clients.Deps{Keys: s.Keys, Clients: store, Links: store, Clock: p.Clock, Entropy: p.Entropy})
 	s.Deposits = deposits.New(deposits.Deps{

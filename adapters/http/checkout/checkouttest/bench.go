@@ -20,6 +20,8 @@ import (
 	"partnerdeposits/adapters/secrets"
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/app/checkout"
+	"partnerdeposits/app/payments"
+	"partnerdeposits/app/timers"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
@@ -38,19 +40,23 @@ const patience = time.Minute
 // Company is the name of the operator's company.
 const Company = "Les Gîtes d’Ada"
 
-// Bench is one service over a database of its own.
+// Bench holds the services of a checkout over a database of its own.
 type Bench struct {
-	Pool      *pgxpool.Pool
-	Store     *postgres.Store
-	Clock     *Clock
-	Sandbox   *sandbox.Provider
-	Provider  *Provider
-	Scoring   *Scoring
-	Metrics   *Metrics
-	Log       *Log
-	Config    checkout.Config
-	Deps      checkout.Deps
-	Service   *checkout.Service
+	Pool     *pgxpool.Pool
+	Store    *postgres.Store
+	Clock    *Clock
+	Sandbox  *sandbox.Provider
+	Provider *Provider
+	Scoring  *Scoring
+	Metrics  *Metrics
+	Log      *Log
+
+	Checkout     *checkout.Service
+	Payments     *payments.Service
+	Timers       *timers.Service
+	PaymentsDeps payments.Deps
+	TimersDeps   timers.Deps
+
 	PartnerID id.ID
 	AccountID id.ID
 }
@@ -70,13 +76,20 @@ func New(t testing.TB, dashboardURL string) *Bench {
 	}
 	b.Sandbox = sandbox.New(pool, dashboardURL, system.Entropy{}, b.Clock)
 	b.Provider = &Provider{PaymentProvider: b.Sandbox}
-	b.Config = checkout.Config{Timers: deposit.DefaultTimers(), DashboardBaseURL: dashboardURL}
-	b.Deps = checkout.Deps{
-		UnitOfWork: b.Store, Deposits: b.Store, Accounts: b.Store, Payments: b.Store, Due: b.Store,
-		Provider: b.Provider, Simulator: b.Sandbox, Scoring: b.Scoring, Clock: b.Clock, Entropy: system.Entropy{},
-		Metrics: b.Metrics, Log: slog.New(slog.NewTextHandler(b.Log, nil)),
+	log := slog.New(slog.NewTextHandler(b.Log, nil))
+	b.PaymentsDeps = payments.Deps{
+		UnitOfWork: b.Store, Deposits: b.Store, Payments: b.Store, Provider: b.Provider, Simulator: b.Sandbox, Clock: b.Clock,
+		Entropy: system.Entropy{}, Metrics: b.Metrics, Log: log, Timers: deposit.DefaultTimers(), DashboardURL: dashboardURL,
 	}
-	b.Service = checkout.New(b.Config, b.Deps)
+	b.Payments = payments.New(b.PaymentsDeps)
+	b.TimersDeps = timers.Deps{
+		UnitOfWork: b.Store, Due: b.Store, Payments: b.Payments, Clock: b.Clock, Entropy: system.Entropy{}, Metrics: b.Metrics, Log: log,
+		Timers: deposit.DefaultTimers(),
+	}
+	b.Timers = timers.New(b.TimersDeps)
+	b.Checkout = checkout.New(checkout.Deps{
+		UnitOfWork: b.Store, Deposits: b.Store, Accounts: b.Store, Payments: b.Payments, Scoring: b.Scoring, Clock: b.Clock, Entropy: system.Entropy{},
+	})
 	b.seed(t)
 	return b
 }
@@ -149,8 +162,8 @@ func (b *Bench) Load(t testing.TB, depositID id.ID) *deposit.Deposit {
 	return d
 }
 
-// Payments gives the deposit’s payments of a kind, oldest first.
-func (b *Bench) Payments(t testing.TB, depositID id.ID, kind deposit.PaymentKind) []deposit.Payment {
+// PaymentsOf gives the deposit’s payments of a kind, oldest first.
+func (b *Bench) PaymentsOf(t testing.TB, depositID id.ID, kind deposit.PaymentKind) []deposit.Payment {
 	t.Helper()
 	all, err := b.Store.Payments(context.WithoutCancel(t.Context()), depositID)
 	require.NoError(t, err)

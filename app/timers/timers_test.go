@@ -1,4 +1,4 @@
-package checkout_test
+package timers_test
 
 import (
 	"context"
@@ -9,104 +9,104 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/app/checkout"
+	"partnerdeposits/adapters/http/checkout/checkouttest"
+	"partnerdeposits/adapters/postgres/pgtest"
+	"partnerdeposits/app/payments"
+	"partnerdeposits/app/timers"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
 )
 
-func requireMoved(t *testing.T, want int, do func(context.Context) (int, error)) {
-	t.Helper()
-	got, err := do(context.WithoutCancel(t.Context()))
-	require.NoError(t, err)
-	require.Equal(t, want, got)
-}
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+var grace = checkouttest.Grace
 
 func TestMarkIdle_AfterHalfAnHourOfRest_MakesDepositsIncomplete(t *testing.T) {
-	b := setup(t)
+	b := checkouttest.Start(t)
 	untouched, _ := b.Deposit(t)
 	rested, token := b.Deposit(t)
-	b.submit(token, grace)
-	requireMoved(t, 0, b.Service.MarkIdle)
+	b.Submit(token, grace)
+	b.RequireCount(0, b.Timers.MarkIdle)
 	b.Clock.Add(29 * time.Minute)
 	busy, busyToken := b.Deposit(t)
-	b.submit(busyToken, grace)
+	b.Submit(busyToken, grace)
 	b.Clock.Add(time.Minute + time.Second)
 
-	requireMoved(t, 1, b.Service.MarkIdle)
-	b.requireStatus(rested.ID, deposit.Incomplete, "checkout_idle")
-	b.requireStatus(untouched.ID, deposit.Pending, "")
-	b.requireStatus(busy.ID, deposit.Pending, "")
+	b.RequireCount(1, b.Timers.MarkIdle)
+	b.RequireStatus(rested.ID, deposit.Incomplete, "checkout_idle")
+	b.RequireStatus(untouched.ID, deposit.Pending, "")
+	b.RequireStatus(busy.ID, deposit.Pending, "")
 	require.Equal(t, []string{"deposit.status_changed"}, b.Events(t, rested.ID))
 	require.Equal(t, []string{"pending>incomplete scheduler"}, b.Metrics.Steps())
-	requireMoved(t, 0, b.Service.MarkIdle)
+	b.RequireCount(0, b.Timers.MarkIdle)
 
-	b.pay(rested.ID, true) // the page stayed open
-	b.comeBack(token)
-	b.requireStatus(rested.ID, deposit.Active, "")
+	b.Pay(rested.ID, true) // the page stayed open
+	b.Return(token)
+	b.RequireStatus(rested.ID, deposit.Active, "")
 }
 
 func TestExpireCheckouts_CancelsWhatWasNotSecuredInTime(t *testing.T) {
-	b := setup(t)
+	b := checkouttest.Start(t)
 	early, _ := b.Deposit(t)
 	late, _ := b.Deposit(t, func(d *deposit.Deposit) { d.CheckoutExpiresAt = d.CheckoutExpiresAt.Add(time.Hour) })
 	secured, token := b.Deposit(t)
-	b.submit(token, grace)
-	b.pay(secured.ID, true)
-	b.comeBack(token)
+	b.Submit(token, grace)
+	b.Pay(secured.ID, true)
+	b.Return(token)
 
 	b.Clock.Add(early.CheckoutExpiresAt.Sub(b.Clock.Now()) - time.Microsecond)
-	requireMoved(t, 0, b.Service.ExpireCheckouts)
+	b.RequireCount(0, b.Timers.ExpireCheckouts)
 	b.Clock.Add(time.Microsecond)
-	requireMoved(t, 1, b.Service.ExpireCheckouts)
-	b.requireStatus(early.ID, deposit.Cancelled, "checkout_expired")
-	b.requireStatus(late.ID, deposit.Pending, "")
-	b.requireStatus(secured.ID, deposit.Active, "")
+	b.RequireCount(1, b.Timers.ExpireCheckouts)
+	b.RequireStatus(early.ID, deposit.Cancelled, "checkout_expired")
+	b.RequireStatus(late.ID, deposit.Pending, "")
+	b.RequireStatus(secured.ID, deposit.Active, "")
 	require.Equal(t, []string{"deposit.cancelled"}, b.Events(t, early.ID))
 }
 
 func TestExpireCheckouts_WaitsForThePayment(t *testing.T) {
-	b := setup(t)
+	b := checkouttest.Start(t)
 	left, leftToken := b.Deposit(t)
 	paid, paidToken := b.Deposit(t)
 	other, _ := b.Deposit(t)
-	b.submit(leftToken, grace)
-	b.submit(paidToken, grace)
-	b.pay(paid.ID, true)
+	b.Submit(leftToken, grace)
+	b.Submit(paidToken, grace)
+	b.Pay(paid.ID, true)
 	b.Clock.Add(left.CheckoutExpiresAt.Sub(b.Clock.Now()))
 
 	b.Provider.Away(true)
-	requireMoved(t, 1, b.Service.ExpireCheckouts)
-	b.requireStatus(other.ID, deposit.Cancelled, "checkout_expired")
-	b.requireStatus(left.ID, deposit.Pending, "")
-	b.requireStatus(paid.ID, deposit.Pending, "")
+	b.RequireCount(1, b.Timers.ExpireCheckouts)
+	b.RequireStatus(other.ID, deposit.Cancelled, "checkout_expired")
+	b.RequireStatus(left.ID, deposit.Pending, "")
+	b.RequireStatus(paid.ID, deposit.Pending, "")
 
 	b.Provider.Away(false)
-	requireMoved(t, 1, b.Service.ExpireCheckouts)
-	b.requireStatus(left.ID, deposit.Cancelled, "checkout_expired")
-	require.Equal(t, deposit.PaymentVoided, b.fee(left.ID).Status)
-	b.requireStatus(paid.ID, deposit.Active, "")
+	b.RequireCount(1, b.Timers.ExpireCheckouts)
+	b.RequireStatus(left.ID, deposit.Cancelled, "checkout_expired")
+	require.Equal(t, deposit.PaymentVoided, b.Fee(left.ID).Status)
+	b.RequireStatus(paid.ID, deposit.Active, "")
 }
 
 func TestCloseElapsed_ClosesAtTheEndOfCoverage(t *testing.T) {
-	b := setup(t)
+	b := checkouttest.Start(t)
 	d, token := b.Deposit(t)
-	b.submit(token, grace)
-	b.pay(d.ID, true)
-	b.comeBack(token)
+	b.Submit(token, grace)
+	b.Pay(d.ID, true)
+	b.Return(token)
 	active := b.Load(t, d.ID)
 	b.Clock.Add(active.ExpiresAt.Sub(b.Clock.Now()) - time.Microsecond)
-	requireMoved(t, 0, b.Service.CloseElapsed)
+	b.RequireCount(0, b.Timers.CloseElapsed)
 	b.Clock.Add(time.Microsecond)
-	requireMoved(t, 1, b.Service.CloseElapsed)
-	b.requireStatus(d.ID, deposit.Closed, "coverage_elapsed")
+	b.RequireCount(1, b.Timers.CloseElapsed)
+	b.RequireStatus(d.ID, deposit.Closed, "coverage_elapsed")
 	require.Equal(t, []string{"deposit.activated", "deposit.expired"}, b.Events(t, d.ID))
-	requireMoved(t, 0, b.Service.CloseElapsed)
+	b.RequireCount(0, b.Timers.CloseElapsed)
 }
 
 func TestSchedulers_InTwoDispatchers_MoveEachDepositOnce(t *testing.T) {
-	b := setup(t)
+	b := checkouttest.Start(t)
 	const many = 30
 	made := make([]id.ID, many)
 	for i := range made {
@@ -117,7 +117,7 @@ func TestSchedulers_InTwoDispatchers_MoveEachDepositOnce(t *testing.T) {
 	counts := make([]int, 4)
 	var wg sync.WaitGroup
 	for i := range counts {
-		wg.Go(func() { counts[i], _ = b.Service.ExpireCheckouts(b.ctx()) })
+		wg.Go(func() { counts[i], _ = b.Timers.ExpireCheckouts(b.Ctx()) })
 	}
 	wg.Wait()
 	require.Equal(t, many, counts[0]+counts[1]+counts[2]+counts[3])
@@ -152,12 +152,12 @@ func (d brokenDeposits) ForUpdate(ctx context.Context, depositID id.ID) (*deposi
 }
 
 func TestSchedulers_OneDepositInTrouble_StopsNobodyElse(t *testing.T) {
-	b := setup(t)
+	b := checkouttest.Start(t)
 	failing, _ := b.Deposit(t)
 	panicking, _ := b.Deposit(t)
 	fine, _ := b.Deposit(t)
-	deps := b.Deps
-	deps.UnitOfWork = brokenUnit{b.Store, func(depositID id.ID) error {
+	ending := b.PaymentsDeps
+	ending.UnitOfWork = brokenUnit{b.Store, func(depositID id.ID) error {
 		switch depositID {
 		case failing.ID:
 			return errors.New("poisoned")
@@ -166,10 +166,12 @@ func TestSchedulers_OneDepositInTrouble_StopsNobodyElse(t *testing.T) {
 		}
 		return nil
 	}}
-	service := checkout.New(b.Config, deps)
+	deps := b.TimersDeps
+	deps.Payments = payments.New(ending)
+	service := timers.New(deps)
 	b.Clock.Add(30 * 24 * time.Hour)
-	requireMoved(t, 1, service.ExpireCheckouts)
-	b.requireStatus(fine.ID, deposit.Cancelled, "checkout_expired")
+	b.RequireCount(1, service.ExpireCheckouts)
+	b.RequireStatus(fine.ID, deposit.Cancelled, "checkout_expired")
 	require.Contains(t, b.Log.String(), id.Deposit.Of(failing.ID))
 	require.Contains(t, b.Log.String(), "panic: poisoned")
 }
@@ -188,25 +190,25 @@ func (d due) ExpiredCheckouts(_ context.Context, _ time.Time, limit int) ([]id.I
 }
 
 func TestSchedulers_MoreTroubleThanABatch_HidesNothingBehindIt(t *testing.T) {
-	b := setup(t)
+	b := checkouttest.Start(t)
 	behind, _ := b.Deposit(t)
 	hints := due{}
 	for range 450 { // unknown deposits fail each time
-		hints.ids = append(hints.ids, b.Deps.Entropy.NewID())
+		hints.ids = append(hints.ids, b.TimersDeps.Entropy.NewID())
 	}
 	hints.ids = append(hints.ids, behind.ID)
-	deps := b.Deps
+	deps := b.TimersDeps
 	deps.Due = hints
-	service := checkout.New(b.Config, deps)
+	service := timers.New(deps)
 	b.Clock.Add(30 * 24 * time.Hour)
-	requireMoved(t, 1, service.ExpireCheckouts)
-	b.requireStatus(behind.ID, deposit.Cancelled, "checkout_expired")
+	b.RequireCount(1, service.ExpireCheckouts)
+	b.RequireStatus(behind.ID, deposit.Cancelled, "checkout_expired")
 }
 
 func TestSchedulers_WithoutTheDatabase_SaySo(t *testing.T) {
-	b := setup(t)
-	deps := b.Deps
+	b := checkouttest.Start(t)
+	deps := b.TimersDeps
 	deps.Due = due{}
-	_, err := checkout.New(b.Config, deps).CloseElapsed(b.ctx())
+	_, err := timers.New(deps).CloseElapsed(b.Ctx())
 	require.ErrorIs(t, err, fault.ErrUnavailable)
 }

@@ -1,4 +1,4 @@
-package checkout_test
+package payments_test
 
 import (
 	"context"
@@ -28,11 +28,11 @@ const (
 // partnerCancel is the partner API's cancel over the same database.
 func (b bench) partnerCancel() func(depositID id.ID) error {
 	service := deposits.New(deposits.Deps{
-		Keys: idempotent.New(b.Store, nil, system.Entropy{}, func(idempotent.Result) {}), Deposits: b.Store, Settler: b.Service,
+		Keys: idempotent.New(b.Store, nil, system.Entropy{}, func(idempotent.Result) {}), Deposits: b.Store, Settler: b.Payments,
 		Metrics: b.Metrics, Clock: b.Clock, Entropy: system.Entropy{}, Timers: deposit.DefaultTimers(), DashboardURL: "http://dash.test",
 	})
 	return func(depositID id.ID) error {
-		_, err := service.Cancel(b.ctx(), partner.Caller{Partner: partner.Partner{ID: b.PartnerID}}, deposits.Cancellation{DepositID: depositID},
+		_, err := service.Cancel(b.Ctx(), partner.Caller{Partner: partner.Partner{ID: b.PartnerID}}, deposits.Cancellation{DepositID: depositID},
 			idempotent.Call[deposits.View]{Encode: func(deposits.View) (idempotent.Response, error) { return idempotent.Response{}, nil }})
 		return err
 	}
@@ -40,7 +40,7 @@ func (b bench) partnerCancel() func(depositID id.ID) error {
 
 // race starts every deed at once, racers in all and one of them paying, and lets none fail but for being late or in the way.
 func (b bench) race(pay func() error, deeds ...func() error) {
-	b.t.Helper()
+	b.T.Helper()
 	start := make(chan struct{})
 	errs := make([]error, racers)
 	payer := rand.N(racers)
@@ -59,45 +59,45 @@ func (b bench) race(pay func() error, deeds ...func() error) {
 	wg.Wait()
 	for _, err := range errs {
 		if err != nil {
-			require.Contains(b.t, []string{deposit.ErrNotCancellable.Code, fault.ErrUnavailable.Code}, fault.Of(err).Code, "%v", err)
+			require.Contains(b.T, []string{deposit.ErrNotCancellable.Code, fault.ErrUnavailable.Code}, fault.Of(err).Code, "%v", err)
 		}
 	}
 }
 
 // requireConsistent compares the deposit, our payments and the provider's books.
 func (b bench) requireConsistent(depositID id.ID) deposit.Status {
-	b.t.Helper()
-	d := b.Load(b.t, depositID)
+	b.T.Helper()
+	d := b.Load(b.T, depositID)
 	paid := 0
-	for _, p := range b.Payments(b.t, depositID, deposit.FeePayment) {
-		said, err := b.Sandbox.Lookup(b.ctx(), p.ID)
-		require.NoError(b.t, err)
+	for _, p := range b.PaymentsOf(b.T, depositID, deposit.FeePayment) {
+		said, err := b.Sandbox.Lookup(b.Ctx(), p.ID)
+		require.NoError(b.T, err)
 		if said.Status == ports.ProviderSucceeded {
 			paid++
 		}
-		require.NotEqual(b.t, deposit.PaymentProcessing, p.Status)
-		require.Equal(b.t, said.Status == ports.ProviderSucceeded, p.Status == deposit.PaymentSucceeded, "ours %s, theirs %s", p.Status, said.Status)
+		require.NotEqual(b.T, deposit.PaymentProcessing, p.Status)
+		require.Equal(b.T, said.Status == ports.ProviderSucceeded, p.Status == deposit.PaymentSucceeded, "ours %s, theirs %s", p.Status, said.Status)
 	}
 	switch d.Status {
 	case deposit.Active:
-		require.Equal(b.t, 1, paid)
-		require.Equal(b.t, []string{"deposit.activated"}, b.Events(b.t, depositID))
+		require.Equal(b.T, 1, paid)
+		require.Equal(b.T, []string{"deposit.activated"}, b.Events(b.T, depositID))
 	case deposit.Cancelled:
-		require.Zero(b.t, paid, "nobody pays for a cancelled deposit")
-		require.Equal(b.t, []string{"deposit.cancelled"}, b.Events(b.t, depositID))
+		require.Zero(b.T, paid, "nobody pays for a cancelled deposit")
+		require.Equal(b.T, []string{"deposit.cancelled"}, b.Events(b.T, depositID))
 	default:
-		require.Zero(b.t, paid)
-		require.Empty(b.t, b.Events(b.t, depositID))
+		require.Zero(b.T, paid)
+		require.Empty(b.T, b.Events(b.T, depositID))
 	}
-	require.Empty(b.t, b.orphans(depositID))
+	require.Empty(b.T, b.orphans(depositID))
 	return d.Status
 }
 
 // orphans gives the payments that met a deposit out of checkout: there must never be one.
 func (b bench) orphans(depositID id.ID) []string {
-	b.t.Helper()
+	b.T.Helper()
 	var out []string
-	for _, action := range b.Audit(b.t, depositID) {
+	for _, action := range b.Audit(b.T, depositID) {
 		if action == "payment.orphaned" {
 			out = append(out, action)
 		}
@@ -111,16 +111,16 @@ func TestPaying_RacingEveryWayToEnd_HasOneOutcome(t *testing.T) {
 	seen := map[deposit.Status]int{}
 	for range rounds {
 		d, token := b.Deposit(t)
-		b.submit(token, grace)
+		b.Submit(token, grace)
 		b.race(
 			func() error { return b.payLatest(d.ID) },
-			func() error { _, err := b.Service.Return(b.ctx(), token); return err },
-			func() error { _, err := b.Service.Submit(b.ctx(), token, grace); return err },
+			func() error { _, err := b.Checkout.Return(b.Ctx(), token); return err },
+			func() error { _, err := b.Checkout.Submit(b.Ctx(), token, grace); return err },
 			func() error { return cancel(d.ID) },
-			func() error { _, err := b.Service.Abandon(b.ctx(), token); return err },
-			func() error { _, err := b.Service.Submit(b.ctx(), token, declined); return err },
+			func() error { _, err := b.Checkout.Abandon(b.Ctx(), token); return err },
+			func() error { _, err := b.Checkout.Submit(b.Ctx(), token, declined); return err },
 		)
-		b.comeBack(token) // whoever was last
+		b.Return(token) // whoever was last
 		seen[b.requireConsistent(d.ID)]++
 	}
 	t.Log("outcomes:", seen)
@@ -132,16 +132,16 @@ func TestPaying_RacingExpiryAndReconcilers_HasOneOutcome(t *testing.T) {
 	seen := map[deposit.Status]int{}
 	for range rounds {
 		d, token := b.Deposit(t, func(d *deposit.Deposit) { d.CheckoutExpiresAt = b.Clock.Now().Add(time.Hour) })
-		b.submit(token, grace)
+		b.Submit(token, grace)
 		b.Clock.Add(time.Hour)
 		b.race(
 			func() error { return b.payLatest(d.ID) },
-			func() error { _, err := b.Service.Return(b.ctx(), token); return err },
-			func() error { _, err := b.Service.ExpireCheckouts(b.ctx()); return err },
-			func() error { _, err := b.Service.ReconcilePayments(b.ctx()); return err },
+			func() error { _, err := b.Checkout.Return(b.Ctx(), token); return err },
+			func() error { _, err := b.Timers.ExpireCheckouts(b.Ctx()); return err },
+			func() error { _, err := b.Payments.Reconcile(b.Ctx()); return err },
 			func() error { return cancel(d.ID) },
 		)
-		_, err := b.Service.ExpireCheckouts(b.ctx())
+		_, err := b.Timers.ExpireCheckouts(b.Ctx())
 		require.NoError(t, err)
 		status := b.requireConsistent(d.ID)
 		require.NotEqual(t, deposit.Pending, status)
@@ -158,36 +158,36 @@ func TestEnding_WhileAnotherPaymentBegins_WaitsForThatOneToo(t *testing.T) {
 		end  func(token secret.Text, depositID id.ID) error
 		late error
 	}{
-		"abandon": {func(token secret.Text, _ id.ID) error { _, err := b.Service.Abandon(b.ctx(), token); return err }, nil},
+		"abandon": {func(token secret.Text, _ id.ID) error { _, err := b.Checkout.Abandon(b.Ctx(), token); return err }, nil},
 		"refusal": {func(token secret.Text, _ id.ID) error {
-			_, err := b.Service.Submit(b.ctx(), token, declined)
+			_, err := b.Checkout.Submit(b.Ctx(), token, declined)
 			return err
 		}, nil},
 		"expiry": {func(_ secret.Text, depositID id.ID) error {
-			_, err := b.Service.Simulate(b.ctx(), b.PartnerID, depositID, "expire")
+			_, err := b.Payments.Simulate(b.Ctx(), b.PartnerID, depositID, "expire")
 			return err
 		}, deposit.ErrNotCancellable},
 		"cancel": {func(_ secret.Text, depositID id.ID) error { return cancel(depositID) }, deposit.ErrNotCancellable},
 	}
 	for name, way := range ends {
 		d, token := b.Deposit(t)
-		b.submit(token, grace)
+		b.Submit(token, grace)
 		b.Provider.OnceClosed(func() {
-			b.comeBack(token)
-			b.submit(token, grace)
-			b.pay(d.ID, true)
+			b.Return(token)
+			b.Submit(token, grace)
+			b.Pay(d.ID, true)
 		})
 		require.ErrorIs(t, way.end(token, d.ID), way.late, name)
 		require.Equal(t, deposit.Active, b.requireConsistent(d.ID), name)
-		require.Equal(t, []deposit.PaymentStatus{deposit.PaymentVoided, deposit.PaymentSucceeded}, b.statuses(d.ID), name)
+		require.Equal(t, []deposit.PaymentStatus{deposit.PaymentVoided, deposit.PaymentSucceeded}, b.FeeStatuses(d.ID), name)
 	}
 }
 
 // payLatest is a tenant paying on whichever page was opened last.
 func (b bench) payLatest(depositID id.ID) error {
-	all, err := b.Store.Payments(context.WithoutCancel(b.t.Context()), depositID)
+	all, err := b.Store.Payments(context.WithoutCancel(b.T.Context()), depositID)
 	if err != nil {
 		return err
 	}
-	return b.Sandbox.SimulatePayment(b.ctx(), all[len(all)-1].ID, true)
+	return b.Sandbox.SimulatePayment(b.Ctx(), all[len(all)-1].ID, true)
 }

@@ -1,9 +1,10 @@
-package checkout
+package payments
 
 import (
 	"context"
 	"time"
 
+	"partnerdeposits/app/internal/lifecycle"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
@@ -11,7 +12,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Simulation is what a partner may make happen to its own deposit outside production (api.md §2).
+// Simulation names an event that a partner may simulate on its own deposit outside production (api.md §2).
 type Simulation string
 
 // The simulations.
@@ -24,10 +25,11 @@ const (
 	SimulateExpire      Simulation = "expire"
 )
 
-// Simulate does what a tenant, or time, would do. Payments go through the provider like any other.
+// Simulate acts as the tenant, or as passing time, and gives the deposit afterwards. Simulated payments go through the
+// provider like real payments.
 //
-// Returns fault.ErrRoute where payments cannot be simulated, invalid_field for an unknown outcome, deposit.ErrNotFound,
-// deposit.ErrAccessDenied, and the fault of the transition where the status does not allow it.
+// Returns fault.ErrRoute when payments cannot be simulated, invalid_field for an unknown outcome, deposit.ErrNotFound,
+// deposit.ErrAccessDenied, or the fault of the transition that the deposit's status does not allow.
 func (s *Service) Simulate(ctx context.Context, partnerID, depositID id.ID, outcome Simulation) (*deposit.Deposit, error) {
 	if s.deps.Simulator == nil {
 		return nil, fault.ErrRoute
@@ -49,48 +51,47 @@ func (s *Service) simulate(ctx context.Context, d *deposit.Deposit, outcome Simu
 	now := s.deps.Clock.Now()
 	switch outcome {
 	case SimulateStart:
-		return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-			d, err := repos.Deposits.ForUpdate(ctx, d.ID)
-			if err != nil {
-				return err
-			}
-			if _, err := d.Status.Next(deposit.Secured); err != nil {
-				return err
-			}
-			return markStarted(ctx, repos, d, now)
-		})
+		return s.simulateStart(ctx, d.ID, now)
 	case SimulateActivate:
 		return s.simulatePayment(ctx, d, deposit.Secured, now)
 	case SimulateFailPayment:
 		return s.simulatePayment(ctx, d, deposit.FeeFailed, now)
 	case SimulateDecline:
-		return s.end(ctx, d.ID, deposit.TenantDeclined, now, nil)
+		return s.EndCheckout(ctx, d.ID, deposit.TenantDeclined, nil, now)
 	case SimulateAbandon:
-		return s.end(ctx, d.ID, deposit.TenantAbandoned, now, nil)
+		return s.EndCheckout(ctx, d.ID, deposit.TenantAbandoned, nil, now)
 	case SimulateExpire:
 		if d.Status.InCheckout() || d.Status == deposit.Cancelled {
-			return s.end(ctx, d.ID, deposit.CheckoutExpired, now, nil)
+			return s.EndCheckout(ctx, d.ID, deposit.CheckoutExpired, nil, now)
 		}
-		return s.transact(ctx, func(ctx context.Context, repos ports.Repositories) (deposit.Transition, error) {
-			d, err := repos.Deposits.ForUpdate(ctx, d.ID)
-			if err != nil {
-				return deposit.Transition{}, err
-			}
-			return s.move(ctx, repos, d, deposit.CoverageElapsed, now)
-		})
+		_, err := s.mover.MoveIf(ctx, d.ID, deposit.CoverageElapsed, now, func(*deposit.Deposit) bool { return true })
+		return err
 	default:
 		return fault.ErrInvalidField.WithField("outcome", "must be start, activate, decline, abandon, fail_payment or expire")
 	}
 }
 
-// simulatePayment pays, or fails to pay, at the provider, and records its word. A payment that a tenant left behind may
-// turn out to be over; then another one is begun.
+func (s *Service) simulateStart(ctx context.Context, depositID id.ID, now time.Time) error {
+	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		d, err := repos.Deposits.ForUpdate(ctx, depositID)
+		if err != nil {
+			return err
+		}
+		if _, err := d.Status.Next(deposit.Secured); err != nil {
+			return err
+		}
+		return lifecycle.StartCheckout(ctx, repos, d, now)
+	})
+}
+
+// simulatePayment pays at the provider until the deposit has made the wanted transition. The payment in flight may turn out
+// to be over, when a tenant closed its page; then another payment is begun.
 func (s *Service) simulatePayment(ctx context.Context, d *deposit.Deposit, want deposit.Trigger, now time.Time) error {
 	tokens, err := s.deps.Deposits.CheckoutTokens(ctx, []id.ID{d.ID})
 	if err != nil {
 		return err
 	}
-	for range endTries {
+	for range maxSettlements {
 		to, err := d.Status.Next(want)
 		if err != nil {
 			return err
@@ -102,15 +103,15 @@ func (s *Service) simulatePayment(ctx context.Context, d *deposit.Deposit, want 
 			return err
 		}
 	}
-	return errBusy
+	return errPaymentOpen
 }
 
 func (s *Service) payOnce(ctx context.Context, d *deposit.Deposit, succeeds bool, token secret.Text, now time.Time) error {
-	if _, err := s.openPage(ctx, d, nil, token, now); err != nil {
+	if _, err := s.OpenFeePage(ctx, d, token, nil, nil, now); err != nil {
 		return err
 	}
-	payment, err := s.feeUnderWay(ctx, d.ID)
-	if err != nil || payment == nil { // somebody else settled it meanwhile
+	payment, err := s.feeInFlight(ctx, d.ID)
+	if err != nil || payment == nil { // settled by another caller meanwhile
 		return err
 	}
 	if err := s.deps.Simulator.SimulatePayment(ctx, payment.ID, succeeds); err != nil {

@@ -1,4 +1,4 @@
-package checkout_test
+package payments_test
 
 import (
 	"testing"
@@ -6,17 +6,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/app/checkout"
+	"partnerdeposits/app/payments"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 )
 
 func TestSimulate_DoesWhatATenantOrTimeWouldDo(t *testing.T) {
-	type steps []checkout.Simulation
+	type steps []payments.Simulation
 	for name, c := range map[string]struct {
 		before  steps
-		outcome checkout.Simulation
+		outcome payments.Simulation
 		status  deposit.Status
 		reason  string
 		refused *fault.Error
@@ -49,17 +49,17 @@ func TestSimulate_DoesWhatATenantOrTimeWouldDo(t *testing.T) {
 			b := setup(t)
 			d, _ := b.Deposit(t)
 			for _, before := range c.before {
-				_, err := b.Service.Simulate(b.ctx(), b.PartnerID, d.ID, before)
+				_, err := b.Payments.Simulate(b.Ctx(), b.PartnerID, d.ID, before)
 				require.NoError(t, err)
 			}
-			got, err := b.Service.Simulate(b.ctx(), b.PartnerID, d.ID, c.outcome)
+			got, err := b.Payments.Simulate(b.Ctx(), b.PartnerID, d.ID, c.outcome)
 			if c.refused != nil {
 				require.ErrorIs(t, err, c.refused)
 			} else {
 				require.NoError(t, err)
 				require.Equal(t, c.status, got.Status)
 			}
-			b.requireStatus(d.ID, c.status, c.reason)
+			b.RequireStatus(d.ID, c.status, c.reason)
 		})
 	}
 }
@@ -67,53 +67,53 @@ func TestSimulate_DoesWhatATenantOrTimeWouldDo(t *testing.T) {
 func TestSimulate_Start_LetsTheCheckoutGoIdle(t *testing.T) {
 	b := setup(t)
 	d, _ := b.Deposit(t)
-	_, err := b.Service.Simulate(b.ctx(), b.PartnerID, d.ID, checkout.SimulateStart)
+	_, err := b.Payments.Simulate(b.Ctx(), b.PartnerID, d.ID, payments.SimulateStart)
 	require.NoError(t, err)
 	b.Clock.Add(31 * time.Minute)
-	moved, err := b.Service.MarkIdle(b.ctx())
+	moved, err := b.Timers.MarkIdle(b.Ctx())
 	require.NoError(t, err)
 	require.Equal(t, 1, moved)
-	b.requireStatus(d.ID, deposit.Incomplete, "checkout_idle")
+	b.RequireStatus(d.ID, deposit.Incomplete, "checkout_idle")
 }
 
 func TestSimulate_TakesOverThePaymentOfARealTenant(t *testing.T) {
 	b := setup(t)
 	d, token := b.Deposit(t)
-	b.submit(token, grace)
-	_, err := b.Service.Simulate(b.ctx(), b.PartnerID, d.ID, checkout.SimulateActivate)
+	b.Submit(token, grace)
+	_, err := b.Payments.Simulate(b.Ctx(), b.PartnerID, d.ID, payments.SimulateActivate)
 	require.NoError(t, err)
-	require.Equal(t, deposit.PaymentSucceeded, b.fee(d.ID).Status)
-	require.Equal(t, grace.Email, b.requireStatus(d.ID, deposit.Active, "").Client.Email)
+	require.Equal(t, deposit.PaymentSucceeded, b.Fee(d.ID).Status)
+	require.Equal(t, grace.Email, b.RequireStatus(d.ID, deposit.Active, "").Client.Email)
 }
 
 func TestSimulate_AfterATenantLeftAClosedPage_BeginsAnotherPayment(t *testing.T) {
 	b := setup(t)
 	d, token := b.Deposit(t)
-	b.submit(token, grace)
-	_, err := b.Sandbox.Close(b.ctx(), b.fee(d.ID).ID)
+	b.Submit(token, grace)
+	_, err := b.Sandbox.Close(b.Ctx(), b.Fee(d.ID).ID)
 	require.NoError(t, err)
-	_, err = b.Service.Simulate(b.ctx(), b.PartnerID, d.ID, checkout.SimulateActivate)
+	_, err = b.Payments.Simulate(b.Ctx(), b.PartnerID, d.ID, payments.SimulateActivate)
 	require.NoError(t, err)
-	require.Equal(t, []deposit.PaymentStatus{deposit.PaymentVoided, deposit.PaymentSucceeded}, b.statuses(d.ID))
+	require.Equal(t, []deposit.PaymentStatus{deposit.PaymentVoided, deposit.PaymentSucceeded}, b.FeeStatuses(d.ID))
 }
 
 func TestSimulate_ForeignOrUnknownDeposits_AreRefused(t *testing.T) {
 	b := setup(t)
 	d, _ := b.Deposit(t)
 	dashboard, _ := b.Deposit(t, func(d *deposit.Deposit) { d.ByPartnerAPI = false })
-	_, err := b.Service.Simulate(b.ctx(), id.ID{9}, d.ID, checkout.SimulateActivate)
+	_, err := b.Payments.Simulate(b.Ctx(), id.ID{9}, d.ID, payments.SimulateActivate)
 	require.ErrorIs(t, err, deposit.ErrAccessDenied)
-	_, err = b.Service.Simulate(b.ctx(), b.PartnerID, dashboard.ID, checkout.SimulateActivate)
+	_, err = b.Payments.Simulate(b.Ctx(), b.PartnerID, dashboard.ID, payments.SimulateActivate)
 	require.ErrorIs(t, err, deposit.ErrAccessDenied)
-	_, err = b.Service.Simulate(b.ctx(), b.PartnerID, id.ID{9}, checkout.SimulateActivate)
+	_, err = b.Payments.Simulate(b.Ctx(), b.PartnerID, id.ID{9}, payments.SimulateActivate)
 	require.ErrorIs(t, err, deposit.ErrNotFound)
 }
 
 func TestSimulate_WithoutASimulator_DoesNotExist(t *testing.T) {
 	b := setup(t)
 	d, _ := b.Deposit(t)
-	deps := b.Deps
+	deps := b.PaymentsDeps
 	deps.Simulator = nil
-	_, err := checkout.New(b.Config, deps).Simulate(b.ctx(), b.PartnerID, d.ID, checkout.SimulateActivate)
+	_, err := payments.New(deps).Simulate(b.Ctx(), b.PartnerID, d.ID, payments.SimulateActivate)
 	require.ErrorIs(t, err, fault.ErrRoute)
 }

@@ -1,0 +1,96 @@
+package checkouttest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/app/checkout"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/core/tenant"
+)
+
+// Tenants for tests. Scoring refuses Declined.
+var (
+	Grace    = tenant.Person{Email: "grace@example.com", FirstName: "Grace", LastName: "Hopper", Locale: "en"}
+	Alan     = tenant.Person{Email: "alan@example.com", FirstName: "Alan", LastName: "Turing", Locale: "fr"}
+	Declined = tenant.Person{Email: "declined@example.com", FirstName: "De", LastName: "Clined"}
+)
+
+// Steps is a Bench with the steps of tenants. Each step fails the test on an error.
+type Steps struct {
+	*Bench
+	T *testing.T
+}
+
+// Start sets up a bench for a test, which runs in parallel with others.
+func Start(t *testing.T) Steps {
+	t.Helper()
+	t.Parallel()
+	return Steps{New(t, DashboardURL), t}
+}
+
+// Ctx is a context that outlives the test's own, for cleanups.
+func (s Steps) Ctx() context.Context { return context.WithoutCancel(s.T.Context()) }
+
+// Submit sends the checkout form.
+func (s Steps) Submit(token secret.Text, p tenant.Person) checkout.Next {
+	s.T.Helper()
+	next, err := s.Checkout.Submit(s.Ctx(), token, p)
+	require.NoError(s.T, err)
+	return next
+}
+
+// Return comes back from the provider's page and must be shown the checkout.
+func (s Steps) Return(token secret.Text) checkout.View {
+	s.T.Helper()
+	next, err := s.Checkout.Return(s.Ctx(), token)
+	require.NoError(s.T, err)
+	require.Empty(s.T, next.PageURL)
+	return next.View
+}
+
+// Pay pays on the page that was opened last, with a good card or a bad one.
+func (s Steps) Pay(depositID id.ID, good bool) {
+	s.T.Helper()
+	all := s.PaymentsOf(s.T, depositID, deposit.FeePayment)
+	require.NoError(s.T, s.Sandbox.SimulatePayment(s.Ctx(), all[len(all)-1].ID, good))
+}
+
+// Fee gives the deposit's only fee payment.
+func (s Steps) Fee(depositID id.ID) deposit.Payment {
+	s.T.Helper()
+	all := s.PaymentsOf(s.T, depositID, deposit.FeePayment)
+	require.Len(s.T, all, 1)
+	return all[0]
+}
+
+// FeeStatuses gives the statuses of the deposit's fee payments, oldest first.
+func (s Steps) FeeStatuses(depositID id.ID) []deposit.PaymentStatus {
+	s.T.Helper()
+	var out []deposit.PaymentStatus
+	for _, p := range s.PaymentsOf(s.T, depositID, deposit.FeePayment) {
+		out = append(out, p.Status)
+	}
+	return out
+}
+
+// RequireStatus checks the deposit's status and status reason.
+func (s Steps) RequireStatus(depositID id.ID, status deposit.Status, reason string) *deposit.Deposit {
+	s.T.Helper()
+	d := s.Load(s.T, depositID)
+	require.Equal(s.T, status, d.Status)
+	require.Equal(s.T, reason, d.StatusReason)
+	return d
+}
+
+// RequireCount runs a scheduled job and checks the number of rows that the job reports.
+func (s Steps) RequireCount(want int, run func(context.Context) (int, error)) {
+	s.T.Helper()
+	got, err := run(s.Ctx())
+	require.NoError(s.T, err)
+	require.Equal(s.T, want, got)
+}

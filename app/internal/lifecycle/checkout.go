@@ -1,0 +1,34 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/ports"
+)
+
+// Prepare changes a deposit that the transaction holds locked, just before a transition or a payment.
+type Prepare func(ctx context.Context, repos ports.Repositories, d *deposit.Deposit) error
+
+// CheckoutOpen reports whether the tenant may still secure the deposit.
+func CheckoutOpen(d *deposit.Deposit, now time.Time) bool {
+	return d.Status.InCheckout() && now.Before(d.CheckoutExpiresAt)
+}
+
+// CheckoutOver reports whether err says that the checkout had ended already.
+func CheckoutOver(err error) bool {
+	return errors.Is(err, deposit.ErrNotCancellable) || errors.Is(err, deposit.ErrNotSecurable)
+}
+
+// StartCheckout records a step of the tenant on the locked deposit. The time until a checkout counts as idle starts here.
+//
+// Returns deposit.ErrNotSecurable when the checkout has ended.
+func StartCheckout(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, now time.Time) error {
+	if !CheckoutOpen(d, now) {
+		return deposit.ErrNotSecurable
+	}
+	d.CheckoutStartedAt, d.UpdatedAt = now, now
+	return repos.Deposits.SetCheckout(ctx, d)
+}

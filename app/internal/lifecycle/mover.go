@@ -1,0 +1,52 @@
+package lifecycle
+
+import (
+	"context"
+	"time"
+
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// Mover moves deposits in transactions of their own and counts each transition after its commit.
+type Mover struct {
+	UnitOfWork ports.UnitOfWork
+	Metrics    ports.DepositMetrics
+	Entropy    ports.Entropy
+	Timers     deposit.Timers
+}
+
+// WithinTx runs change in a transaction and counts the transition that change made. A transition without a trigger means
+// that no deposit moved.
+func (m Mover) WithinTx(ctx context.Context, change func(ctx context.Context, repos ports.Repositories) (deposit.Transition, error)) error {
+	var made deposit.Transition
+	err := m.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		var err error
+		made, err = change(ctx, repos)
+		return err
+	})
+	if err == nil && made.Trigger != "" {
+		m.Metrics.Transitioned(made.From, made.To, made.Trigger.By())
+	}
+	return err
+}
+
+// Move is the package's Move with the actor that the trigger implies and a new event id.
+func (m Mover) Move(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, trigger deposit.Trigger, now time.Time) (deposit.Transition, error) {
+	return Move(ctx, repos, d, trigger, m.Timers, By{Actor: trigger.By()}, m.Entropy.NewID(), now)
+}
+
+// MoveIf locks a deposit and moves it when due, called under the lock, agrees.
+func (m Mover) MoveIf(ctx context.Context, depositID id.ID, trigger deposit.Trigger, now time.Time, due func(*deposit.Deposit) bool) (moved bool, err error) {
+	err = m.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (deposit.Transition, error) {
+		moved = false
+		d, err := repos.Deposits.ForUpdate(ctx, depositID)
+		if err != nil || !due(d) {
+			return deposit.Transition{}, err
+		}
+		moved = true
+		return m.Move(ctx, repos, d, trigger, now)
+	})
+	return moved && err == nil, err
+}

@@ -1,0 +1,41 @@
+// Package parallel works through the due rows of a scheduled job, several at a time.
+package parallel
+
+import (
+	"fmt"
+	"sync"
+)
+
+// Batch is how many due rows a job reads at a time.
+const Batch = 200
+
+// workers is how many rows are worked on at once. Most of the time goes into waiting for the payment provider.
+const workers = 4
+
+// Each runs work for every item, a few at a time, and reports each result to finished, whose calls do not overlap.
+// A panic in work counts as an error of that item, so that a single bad row does not stop the others.
+func Each[T any](items []T, work func(T) (done bool, err error), finished func(item T, done bool, err error)) {
+	slots := make(chan struct{}, workers)
+	var running sync.WaitGroup
+	var mu sync.Mutex
+	for _, item := range items {
+		slots <- struct{}{}
+		running.Go(func() {
+			defer func() { <-slots }()
+			done, err := recovered(func() (bool, error) { return work(item) })
+			mu.Lock()
+			defer mu.Unlock()
+			finished(item, done, err)
+		})
+	}
+	running.Wait()
+}
+
+func recovered(work func() (bool, error)) (done bool, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			done, err = false, fmt.Errorf("panic: %v", r)
+		}
+	}()
+	return work()
+}

@@ -1,0 +1,63 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"partnerdeposits/app/internal/lifecycle"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// maxSettlements is how many payments EndCheckout settles before it gives up: the tenant may open a new page each time.
+const maxSettlements = 5
+
+// errPaymentOpen refuses to end a checkout whose payment cannot be stopped right now.
+var errPaymentOpen = fault.ErrUnavailable.WithMessage("A payment of the tenant is under way. Please retry shortly.")
+
+// EndCheckout settles the fee payment in flight, if any, and then takes the deposit out of checkout by trigger. prepare
+// (nil: none) runs in the transaction of that transition.
+//
+// Returns deposit.ErrNotCancellable when the checkout had ended already, possibly by the payment that was settled, or
+// service_unavailable when the payment cannot be stopped.
+func (s *Service) EndCheckout(ctx context.Context, depositID id.ID, trigger deposit.Trigger, prepare lifecycle.Prepare, now time.Time) error {
+	for range maxSettlements {
+		if err := s.settleFee(ctx, depositID, now); err != nil {
+			return err
+		}
+		err := s.mover.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (deposit.Transition, error) {
+			return s.endUnpaid(ctx, repos, depositID, trigger, prepare, now)
+		})
+		if !errors.Is(err, ports.ErrPaymentUnderWay) {
+			return err
+		}
+	}
+	return errPaymentOpen
+}
+
+// endUnpaid returns ports.ErrPaymentUnderWay when another payment has begun since settleFee.
+func (s *Service) endUnpaid(ctx context.Context, repos ports.Repositories, depositID id.ID, trigger deposit.Trigger, prepare lifecycle.Prepare, now time.Time) (deposit.Transition, error) {
+	d, err := repos.Deposits.ForUpdate(ctx, depositID)
+	if err != nil {
+		return deposit.Transition{}, err
+	}
+	if _, err := d.Status.Next(trigger); err != nil {
+		return deposit.Transition{}, err
+	}
+	inFlight, err := repos.Payments.UnderWay(ctx, depositID, deposit.FeePayment)
+	if err != nil {
+		return deposit.Transition{}, err
+	}
+	if inFlight != nil {
+		return deposit.Transition{}, ports.ErrPaymentUnderWay
+	}
+	if prepare != nil {
+		if err := prepare(ctx, repos, d); err != nil {
+			return deposit.Transition{}, err
+		}
+	}
+	return s.mover.Move(ctx, repos, d, trigger, now)
+}

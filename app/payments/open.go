@@ -1,0 +1,105 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"partnerdeposits/app/internal/lifecycle"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/core/tenant"
+	"partnerdeposits/ports"
+)
+
+// OpenFeePage opens the provider's page for the deposit's fee and gives the page's URL. A payment in flight keeps its page,
+// so a second tab pays the same payment. token is that of the checkout URL; payer is nil when nobody gave a name; prepare
+// (nil: none) runs in the transaction of the payment.
+//
+// Returns deposit.ErrNotSecurable when the checkout has ended, or service_unavailable when the provider cannot be reached;
+// the payment then stays processing.
+func (s *Service) OpenFeePage(ctx context.Context, d *deposit.Deposit, token secret.Text, payer *tenant.Person, prepare lifecycle.Prepare, now time.Time) (string, error) {
+	payment, err := s.beginFee(ctx, d.ID, prepare, now)
+	if err != nil {
+		return "", err
+	}
+	request := ports.HostedPayment{
+		PaymentID: payment.ID, Amount: payment.Amount, Description: d.Reference, Locale: d.Locale, ReturnURL: s.returnURL(token),
+	}
+	if payer != nil {
+		request.Email, request.Locale = payer.Email, payer.Locale
+	}
+	page, err := s.deps.Provider.Open(ctx, request)
+	if err != nil {
+		s.deps.Log.WarnContext(ctx, "payment page did not open", "payment", id.Payment.Of(payment.ID), "error", err)
+		return "", err
+	}
+	s.keepReference(ctx, payment, page.Ref)
+	return page.URL, nil
+}
+
+// beginFee commits the payment before the provider hears of it, so that no crash can lose a payment. A payment in flight is
+// used again.
+func (s *Service) beginFee(ctx context.Context, depositID id.ID, prepare lifecycle.Prepare, now time.Time) (payment deposit.Payment, err error) {
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		d, err := repos.Deposits.ForUpdate(ctx, depositID)
+		if err != nil {
+			return err
+		}
+		if prepare != nil {
+			if err := prepare(ctx, repos, d); err != nil {
+				return err
+			}
+		}
+		if err := lifecycle.StartCheckout(ctx, repos, d, now); err != nil {
+			return err
+		}
+		payment = deposit.Payment{
+			ID: s.deps.Entropy.NewID(), DepositID: d.ID, Kind: deposit.FeePayment, Amount: deposit.Fee(d.Amount),
+			Status: deposit.PaymentProcessing, CreatedAt: now, CheckAt: now.Add(feeWait(0)),
+		}
+		if err := repos.Payments.Insert(ctx, payment); !errors.Is(err, ports.ErrPaymentUnderWay) {
+			return err
+		}
+		inFlight, err := repos.Payments.UnderWay(ctx, d.ID, deposit.FeePayment)
+		if err != nil {
+			return err
+		}
+		if inFlight == nil { // the fee has succeeded, yet the deposit is in checkout
+			return fault.ErrInternal.Because(errors.New("payments: a fee was paid and the deposit is not secured: " + d.Reference))
+		}
+		payment = *inFlight
+		return nil
+	})
+	return payment, err
+}
+
+// keepReference stores the provider's reference of a payment in flight. The reference only helps support staff, so a
+// failure to store it is logged and otherwise ignored.
+func (s *Service) keepReference(ctx context.Context, p deposit.Payment, ref string) {
+	if p.ProviderRef == ref {
+		return
+	}
+	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		current, err := stillInFlight(ctx, repos, p)
+		if err != nil || current == nil {
+			return err
+		}
+		current.ProviderRef = ref
+		return repos.Payments.Update(ctx, *current)
+	})
+	if err != nil {
+		s.deps.Log.WarnContext(ctx, "payment reference not kept", "payment", id.Payment.Of(p.ID), "error", err)
+	}
+}
+
+// stillInFlight locks and gives p as stored, nil when p has been settled meanwhile.
+func stillInFlight(ctx context.Context, repos ports.Repositories, p deposit.Payment) (*deposit.Payment, error) {
+	current, err := repos.Payments.UnderWay(ctx, p.DepositID, p.Kind)
+	if err != nil || current == nil || current.ID != p.ID {
+		return nil, err
+	}
+	return current, nil
+}

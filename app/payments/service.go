@@ -1,0 +1,75 @@
+package payments
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+
+	"partnerdeposits/app/internal/lifecycle"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/ports"
+)
+
+// Deps holds the capabilities and settings of the use cases. Simulator is nil when payments cannot be simulated; every
+// other field is required.
+type Deps struct {
+	UnitOfWork ports.UnitOfWork
+	Deposits   ports.DepositReader
+	Payments   ports.PaymentReader
+	Provider   ports.PaymentProvider
+	Simulator  ports.PaymentSimulator
+	Clock      ports.Clock
+	Entropy    ports.Entropy
+	Metrics    ports.DepositMetrics
+	Log        *slog.Logger
+	Timers     deposit.Timers
+	// DashboardURL is DASHBOARD_BASE_URL. The provider sends the tenant back to a checkout page below it.
+	DashboardURL string
+}
+
+// Service runs the use cases.
+type Service struct {
+	deps  Deps
+	mover lifecycle.Mover
+}
+
+// New makes the service.
+func New(deps Deps) *Service {
+	deps.DashboardURL = strings.TrimSuffix(deps.DashboardURL, "/")
+	return &Service{deps: deps, mover: lifecycle.Mover{
+		UnitOfWork: deps.UnitOfWork, Metrics: deps.Metrics, Entropy: deps.Entropy, Timers: deps.Timers,
+	}}
+}
+
+// FeeInFlight reports whether a fee payment of the deposit is processing. FeeInFlight takes no lock: a change that depends on
+// the result must check again under the deposit's lock.
+func (s *Service) FeeInFlight(ctx context.Context, depositID id.ID) (bool, error) {
+	payment, err := s.feeInFlight(ctx, depositID)
+	return payment != nil, err
+}
+
+// feeInFlight gives the deposit's processing fee payment, nil when there is none.
+func (s *Service) feeInFlight(ctx context.Context, depositID id.ID) (*deposit.Payment, error) {
+	return s.feeWithStatus(ctx, depositID, deposit.PaymentProcessing)
+}
+
+// feeWithStatus gives the deposit's oldest fee payment with that status, nil when there is none.
+func (s *Service) feeWithStatus(ctx context.Context, depositID id.ID, status deposit.PaymentStatus) (*deposit.Payment, error) {
+	all, err := s.deps.Payments.Payments(ctx, depositID)
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		if all[i].Kind == deposit.FeePayment && all[i].Status == status {
+			return &all[i], nil
+		}
+	}
+	return nil, nil
+}
+
+// returnURL is the page to which the provider sends the tenant back.
+func (s *Service) returnURL(token secret.Text) string {
+	return s.deps.DashboardURL + "/checkout/" + token.Reveal() + "/return"
+}

@@ -1,0 +1,130 @@
+package payments
+
+import (
+	"context"
+	"time"
+
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// auditActor names this package in the audit log.
+const auditActor = "dispatcher"
+
+// SettleFee ends the deposit's fee payment in flight, if any: the provider closes the page, and the provider's answer is
+// recorded, which may secure the deposit. Before a use case ends a checkout it calls SettleFee; afterwards, holding the
+// deposit's lock, it checks that Payments.UnderWay gives nil.
+//
+// Returns service_unavailable when the provider cannot be reached or cannot stop the payment; nothing is recorded then.
+func (s *Service) SettleFee(ctx context.Context, depositID id.ID) error {
+	return s.settleFee(ctx, depositID, s.deps.Clock.Now())
+}
+
+func (s *Service) settleFee(ctx context.Context, depositID id.ID, now time.Time) error {
+	payment, err := s.feeInFlight(ctx, depositID)
+	if err != nil || payment == nil {
+		return err
+	}
+	answer, err := s.deps.Provider.Close(ctx, payment.ID)
+	if err != nil {
+		return err
+	}
+	return s.recordFee(ctx, *payment, answer, now)
+}
+
+// ConfirmFee asks the provider about the deposit's fee payment in flight, if any, and records the answer. An unpaid page is
+// closed, so that the tenant's next try is a new payment.
+//
+// Returns service_unavailable when the provider cannot be reached; nothing is recorded then.
+func (s *Service) ConfirmFee(ctx context.Context, depositID id.ID, now time.Time) error {
+	payment, err := s.feeInFlight(ctx, depositID)
+	if err != nil || payment == nil {
+		return err
+	}
+	answer, err := s.deps.Provider.Lookup(ctx, payment.ID)
+	if err == nil && (answer.Status == ports.ProviderOpen || answer.Status == ports.ProviderUnknown) {
+		answer, err = s.deps.Provider.Close(ctx, payment.ID)
+	}
+	if err != nil {
+		return err
+	}
+	return s.recordFee(ctx, *payment, answer, now)
+}
+
+// recordFee stores the provider's answer about a fee payment, and the transition that follows from the answer, in one
+// transaction. A payment that another caller has settled is left as it is.
+//
+// Returns service_unavailable when the page is still open.
+func (s *Service) recordFee(ctx context.Context, p deposit.Payment, answer ports.ProviderPayment, now time.Time) error {
+	if answer.Status == ports.ProviderOpen {
+		return errPaymentOpen
+	}
+	orphaned := false
+	err := s.mover.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (deposit.Transition, error) {
+		d, err := repos.Deposits.ForUpdate(ctx, p.DepositID)
+		if err != nil {
+			return deposit.Transition{}, err
+		}
+		current, err := stillInFlight(ctx, repos, p)
+		if err != nil || current == nil {
+			return deposit.Transition{}, err
+		}
+		settle(current, answer, now)
+		trigger, moves := triggerOf(current.Status, d.Status)
+		if _, err := d.Status.Next(trigger); moves && err != nil {
+			orphaned = true
+			return deposit.Transition{}, s.keepOrphan(ctx, repos, d, *current, now)
+		}
+		if err := repos.Payments.Update(ctx, *current); err != nil || !moves {
+			return deposit.Transition{}, err
+		}
+		return s.mover.Move(ctx, repos, d, trigger, now)
+	})
+	if err == nil && orphaned {
+		s.deps.Log.ErrorContext(ctx, "a fee was settled on a deposit that is out of checkout: look into it by hand",
+			"deposit", id.Deposit.Of(p.DepositID), "payment", id.Payment.Of(p.ID))
+	}
+	return err
+}
+
+// settle sets the payment's final status. A payment that the provider closed or does not know can never be paid.
+func settle(p *deposit.Payment, answer ports.ProviderPayment, now time.Time) {
+	switch answer.Status {
+	case ports.ProviderSucceeded:
+		p.Status = deposit.PaymentSucceeded
+	case ports.ProviderFailed:
+		p.Status = deposit.PaymentFailed
+	case ports.ProviderClosed, ports.ProviderUnknown, ports.ProviderOpen:
+		p.Status = deposit.PaymentVoided
+	}
+	if answer.Ref != "" {
+		p.ProviderRef = answer.Ref
+	}
+	p.Failure, p.SettledAt = answer.Failure, now
+}
+
+// triggerOf gives the trigger that follows from a settled fee. A deposit in payment_issue stays there after another failure.
+func triggerOf(fee deposit.PaymentStatus, status deposit.Status) (t deposit.Trigger, moves bool) {
+	switch {
+	case fee == deposit.PaymentSucceeded:
+		return deposit.Secured, true
+	case fee == deposit.PaymentFailed && status != deposit.PaymentIssue:
+		return deposit.FeeFailed, true
+	default:
+		return "", false
+	}
+}
+
+// keepOrphan stores a settled payment whose deposit has left checkout, with a note to the operator. The invariant of this
+// package rules such payments out; a database changed by hand does not.
+func (s *Service) keepOrphan(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, p deposit.Payment, now time.Time) error {
+	p.Failure = "settled while the deposit was " + string(d.Status) + ": check with the provider, refund if it was paid"
+	if err := repos.Payments.Update(ctx, p); err != nil {
+		return err
+	}
+	return repos.Audit.Append(ctx, ports.AuditEntry{
+		ID: s.deps.Entropy.NewID(), At: now, Actor: auditActor, Action: "payment.orphaned", Subject: id.Deposit.Of(d.ID),
+		Detail: map[string]string{"payment": id.Payment.Of(p.ID), "status": string(p.Status), "amountCents": cents(p.Amount)},
+	})
+}
