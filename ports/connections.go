@@ -66,8 +66,8 @@ type LinkedAccount struct {
 
 // LinkFilter narrows a list of links.
 type LinkFilter struct {
-	Status     connect.LinkStatus // "": all
-	ExternalID string             // "": all
+	Status     connect.LinkStatus // "": every status
+	ExternalID string             // "": every external id
 }
 
 // LinkReader reads links outside transactions. For a partner and an account only the newest link counts.

@@ -9,7 +9,7 @@ import (
 // Page asks for a part of a list, which is sorted newest first.
 type Page struct {
 	Limit  int    // 1 to 100
-	Cursor Cursor // zero: from the start
+	Cursor Cursor // zero: the first page
 }
 
 // Cursor is the sort key of the last row of a page; the next page begins after that row. Package adapters/http makes the

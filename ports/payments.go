@@ -9,7 +9,7 @@ import (
 	"partnerdeposits/core/money"
 )
 
-// PaymentRepository writes payments.
+// PaymentRepository writes payments, in the transaction of a change.
 type PaymentRepository interface {
 	// Insert adds a payment before the provider is called. Returns ErrPaymentUnderWay if the deposit has a payment of the
 	// same kind that is processing or succeeded. The transaction stays usable after such an error.
@@ -56,7 +56,7 @@ type PaymentSimulator interface {
 type HostedPayment struct {
 	PaymentID   id.ID
 	Amount      money.Cents
-	Description string // shown to the tenant
+	Description string // shown to the tenant on the page
 	Email       string
 	Locale      string
 	ReturnURL   string // target of the browser after the page, paid or not

@@ -73,7 +73,7 @@ type Link struct {
 	AccountID  id.ID
 	ExternalID string
 	LinkedAt   time.Time
-	RevokedAt  time.Time // zero: active
+	RevokedAt  time.Time // zero: not revoked
 }
 
 // Status is active until the link is revoked.

@@ -13,7 +13,7 @@ type ID [16]byte
 // Prefix begins the outside form of an id and names the kind of object.
 type Prefix string
 
-// The prefixes in use.
+// The prefix of each kind of object.
 const (
 	Partner      Prefix = "prt"
 	APIKey       Prefix = "key"

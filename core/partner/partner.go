@@ -27,7 +27,7 @@ var (
 // Environment decides which API keys are valid and whether conveniences for development exist.
 type Environment string
 
-// The environments of SERVICE_ENV.
+// The environments of an installation, set by SERVICE_ENV.
 const (
 	Development Environment = "development"
 	Staging     Environment = "staging"
@@ -62,8 +62,8 @@ type APIKey struct {
 	Prefix     string // svc_pk_test_ or svc_pk_live_
 	Last4      string
 	CreatedAt  time.Time
-	LastUsedAt time.Time // zero: never
-	RevokedAt  time.Time // zero: valid
+	LastUsedAt time.Time // zero: never used
+	RevokedAt  time.Time // zero: not revoked
 }
 
 // Revoked reports whether the key was revoked.

@@ -15,7 +15,7 @@ type Text string
 // Reveal returns the plaintext. Call Reveal only where the secret is used or shown to its owner.
 func (t Text) Reveal() string { return string(t) }
 
-// Equal compares in constant time.
+// Equal compares a presented secret, in constant time.
 func (t Text) Equal(other string) bool {
 	return subtle.ConstantTimeCompare([]byte(t), []byte(other)) == 1
 }

@@ -33,7 +33,7 @@ type Person struct {
 	Email     string
 	FirstName string
 	LastName  string
-	Phone     string // E.164 or ""
+	Phone     string // in E.164 form, or ""
 	Locale    string // a language, or a language and a country: "fr", "en-GB" or ""
 }
 

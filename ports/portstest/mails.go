@@ -23,7 +23,7 @@ func (w *world) enqueue(at time.Time) ports.Mail {
 var mailsSuite = map[string]func(*testing.T, *world){
 	"Mails_Claim_GivesDueOnesOldestFirstAndEachOnce": func(t *testing.T, w *world) {
 		older, newer := w.enqueue(at0), w.enqueue(at0.Add(time.Second))
-		w.enqueue(time.Now().Add(time.Hour)) // not due
+		w.enqueue(time.Now().Add(time.Hour)) // a mail that is not due yet
 		got, err := w.Claim(t.Context(), 10, time.Hour)
 		require.NoError(t, err)
 		require.Empty(t, cmp.Diff([]ports.Mail{older, newer}, got))

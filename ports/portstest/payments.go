@@ -52,7 +52,7 @@ func PaymentProvider(t *testing.T, setup func(t *testing.T) Payments) {
 }
 
 func newPaymentID() (out id.ID) {
-	_, _ = rand.Read(out[:]) // never fails
+	_, _ = rand.Read(out[:]) // crypto/rand never fails
 	return out
 }
 
