@@ -22,7 +22,7 @@ type Cipher = pg.Cipher
 // Options of a Store; zero fields take the defaults named beside them.
 type Options struct {
 	Doorbell         ports.Doorbell // nil: none is rung
-	DefaultMaxAmount money.Cents    // the ceiling of accounts without one of their own: that of the spec
+	DefaultMaxAmount money.Cents    // the ceiling of accounts without a negotiated ceiling; 0: 2500.00 EUR (service.md, "Limits")
 	AcquireTimeout   time.Duration  // 3 s: how long to wait for a connection before service_unavailable
 	GroupPool        *pgxpool.Pool  // opened with IndexPlans, of GroupConns connections, for WithinGroup; nil: the store's own
 	KeysKeptFor      time.Duration  // 3 s: how long an API key is believed without asking; less than the five of api.md §1

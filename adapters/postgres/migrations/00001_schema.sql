@@ -100,7 +100,7 @@ RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 BEGIN
     RETURN d_status IN ('pending', 'incomplete', 'active', 'cancelled', 'payment_issue', 'close', 'captured')
         AND d_version > 0
-        AND amount >= 7000                                                         -- the minimum of the spec
+        AND amount >= 7000                                                         -- cents (service.md, "Limits")
         AND captured BETWEEN 0 AND amount
         AND ends >= starts
         AND (NOT url_generation OR return_url <> '')
