@@ -1,4 +1,4 @@
-// Package checkout serves the tenant's pages at /checkout/{token} (api.md §3, operations.md "Pages"): the form, the way
+// Package checkout serves the tenant's pages at /checkout/{token} (api.md §3; operations.md, "Pages"): the form, the way
 // to the payment provider's page and back, and what became of the deposit.
 //
 // The token in the address is all that guards these pages, so they send no referrer and are kept by no cache.
@@ -192,7 +192,7 @@ func ended(v checkout.View) bool {
 	return v.Outcome() == deposit.OutcomeSecured
 }
 
-// backURL is the return URL with the outcome (spec, "Return redirect").
+// backURL is the return URL with the outcome (api.md §3, "Return redirect").
 func backURL(v checkout.View) string {
 	return returnurl.Append(v.Deposit.ReturnURL,
 		returnurl.Param{Key: "depositId", Value: id.Deposit.Of(v.Deposit.ID)},
