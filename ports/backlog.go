@@ -5,43 +5,43 @@ import (
 	"time"
 )
 
-// BacklogState tells apart deliveries that are not finished.
+// BacklogState is the state of a delivery that has not ended, as svc_webhook_deliveries_pending labels it.
 type BacklogState string
 
-// The states of the backlog, as svc_webhook_deliveries_pending names them.
+// The states of the backlog.
 const (
-	BacklogWaiting    BacklogState = "waiting"    // for its time, or for room
-	BacklogDispatched BacklogState = "dispatched" // with a worker, or on the way to one
-	BacklogParked     BacklogState = "parked"     // its endpoint is disabled
+	BacklogWaiting    BacklogState = "waiting"    // not claimed
+	BacklogDispatched BacklogState = "dispatched" // claimed
+	BacklogParked     BacklogState = "parked"     // the subscription is disabled
 )
 
-// BacklogStates lists them all.
+// BacklogStates lists the states of the backlog.
 var BacklogStates = []BacklogState{BacklogWaiting, BacklogDispatched, BacklogParked}
 
-// SubscriptionState tells apart endpoints by their health, as svc_webhook_subscriptions names them.
+// SubscriptionState is the health of a subscription, as svc_webhook_subscriptions labels it.
 type SubscriptionState string
 
-// The states of a subscription, the worst one counting.
+// The states of a subscription; the worst applies.
 const (
 	SubscriptionHealthy  SubscriptionState = "healthy"
 	SubscriptionSlow     SubscriptionState = "slow"     // in the slow lane
-	SubscriptionHeld     SubscriptionState = "held"     // keeps failing and is probed
-	SubscriptionDisabled SubscriptionState = "disabled" // by its partner, or by five days of failures
+	SubscriptionHeld     SubscriptionState = "held"     // the circuit is open or half-open
+	SubscriptionDisabled SubscriptionState = "disabled" // by the partner, or after webhook.DisableAfter of failures
 )
 
-// SubscriptionStates lists them all.
+// SubscriptionStates lists the states of a subscription.
 var SubscriptionStates = []SubscriptionState{SubscriptionHealthy, SubscriptionSlow, SubscriptionHeld, SubscriptionDisabled}
 
-// Backlog is what waits to be delivered, over all dispatchers.
+// Backlog counts the work that all dispatchers have left.
 type Backlog struct {
 	OutboxPending   int
 	OutboxOldestAge time.Duration
 	Deliveries      map[BacklogState]int
-	OldestDueAge    time.Duration // endpoints that are held back do not count
+	OldestDueAge    time.Duration // subscriptions whose circuit is open do not count
 	Subscriptions   map[SubscriptionState]int
 }
 
-// BacklogReader counts the backlog. Its cost is bounded however much there is: large counts are estimates.
+// BacklogReader counts the backlog. Large counts are estimates, so the cost is bounded.
 type BacklogReader interface {
 	Backlog(ctx context.Context) (Backlog, error)
 }

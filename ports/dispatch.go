@@ -9,15 +9,17 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// Claim is the right to make the seq-th dispatch of a delivery, as long as its lease runs.
-type Claim struct {
-	DeliveryID     id.ID
-	SubscriptionID id.ID
-	Seq            int32
-}
+// The data of one delivery, in the order in which they appear:
+//
+//	Event     the fact, an outbox row
+//	Delivery  the event for one subscription
+//	Claim     the right to make the next dispatch of a delivery
+//	Job       claims on their way to a worker
+//	Attempt   the result of one POST (webhook.Attempt)
+//	Outcome   the attempt with its consequence for the delivery
 
-// Endpoint is a live subscription as the dispatcher sees it.
-type Endpoint struct {
+// Subscription is a live webhook subscription, as far as the dispatcher needs it.
+type Subscription struct {
 	ID        id.ID
 	PartnerID id.ID
 	Events    []webhook.EventName
@@ -25,127 +27,140 @@ type Endpoint struct {
 	Health    webhook.Health
 }
 
-// NewDelivery is one that the relay makes of an event.
-type NewDelivery struct {
-	ID       id.ID
-	Endpoint id.ID
-	Event    webhook.EventName
-	Source   *Event
-	Body     []byte
-	State    webhook.State // Dispatched: goes out at once, with a lease; Waiting: the scan will find it
-	Parked   bool          // Waiting without a due time: the endpoint is disabled
+// Delivery is an event for one subscription. The relay plans it. Load reads it again just before each POST.
+type Delivery struct {
+	Claim     // Seq is set by the store
+	EventID   id.ID
+	Event     webhook.EventName
+	EventAt   time.Time // commit of the event
+	DepositID id.ID     // planned, not loaded; zero for rental_operator.linked
+	Body      []byte
+	State     webhook.State // planned: Dispatched starts with a lease; Waiting is found by the scan
+	Parked    bool          // planned: Waiting without a due time, because the subscription is disabled
+
+	// Set by Load.
+	Found     bool // false: the delivery or its subscription is deleted, and nothing else is set
+	Current   bool // the claim is the delivery's newest, and the delivery is still Dispatched
+	Enabled   bool // the subscription's
+	Healthy   bool // the subscription's health is clean, so a success need not be written to it
+	LeaseLeft time.Duration
+	Attempts  int // finished ones
+	Test      bool
+	URL       string
+	Secret    secret.Text
+	LoadErr   error         // the query failed; set by the dispatcher
+	SecretErr error         // the secret does not decrypt, so the delivery cannot be signed
+	ReadAt    time.Time     // this process's clock, before the query
+	Skew      time.Duration // the database's clock minus this process's
+}
+
+// Delivery returns the original delivery of an event to a subscription, not yet claimed.
+func (e *Event) Delivery(subscriptionID id.ID, name webhook.EventName, body []byte) Delivery {
+	return Delivery{
+		Claim:   Claim{DeliveryID: webhook.OriginalID(e.ID, subscriptionID), SubscriptionID: subscriptionID},
+		EventID: e.ID, Event: name, EventAt: e.CommittedAt, DepositID: e.DepositID, Body: body, State: webhook.Waiting,
+	}
+}
+
+// Claim is the right to make the Seq-th dispatch of a delivery while the lease runs.
+type Claim struct {
+	DeliveryID     id.ID
+	SubscriptionID id.ID
+	Seq            int32 // counts up from 1
+}
+
+// Outcome is a finished attempt and its consequence.
+type Outcome struct {
+	Delivery *Delivery // as loaded
+	Attempt  webhook.Attempt
+	Verdict  webhook.Verdict
 }
 
 // RelayStore turns the outbox into deliveries.
 type RelayStore interface {
-	// Pending reports whether there is anything to relay: the cheap question of an idle relay.
+	// Pending reports whether the outbox has a row. The query is cheap enough for an idle relay to repeat.
 	Pending(ctx context.Context) (bool, error)
-	// Relay takes up to limit events off the outbox, lets plan say what becomes of them, and inserts the deliveries, all
-	// in one transaction. plan may run again when the transaction is tried again. A delivery that exists already is
-	// left as it is and not in claims.
-	Relay(ctx context.Context, limit int, lease time.Duration, plan func([]Event, []Endpoint) []NewDelivery) (relayed int, claims []Claim, err error)
+	// Relay removes up to limit events from the outbox and inserts the deliveries that plan returns for them, in one
+	// transaction. plan may run again when the transaction is retried. A delivery that exists already stays unchanged and
+	// is not in claims.
+	Relay(ctx context.Context, limit int, lease time.Duration, plan func([]Event, []Subscription) []Delivery) (relayed int, claims []Claim, err error)
 }
 
-// Room is how many deliveries of an endpoint may be claimed.
+// Room is how many deliveries of a subscription may be claimed.
 type Room struct {
 	SubscriptionID id.ID
 	Room           int
 }
 
-// ClaimStore finds what is due. Only the database's clock decides what that is.
+// ClaimStore finds due deliveries. Only the database's clock decides what is due (delivery.md, point 3).
 type ClaimStore interface {
-	// Due lists the enabled endpoints that have deliveries waiting whose time has come, with their health.
-	Due(ctx context.Context) ([]Endpoint, error)
-	// Claim leases due deliveries, oldest first, within the room of each endpoint.
+	// Due lists the enabled subscriptions that have a due delivery, with their health.
+	Due(ctx context.Context) ([]Subscription, error)
+	// Claim leases due deliveries, oldest first, within the room of each subscription.
 	Claim(ctx context.Context, rooms []Room, lease time.Duration) ([]Claim, error)
-	// ClaimUrgent leases what does not wait for room: tests, and deliveries whose lease ran out (recovered counts those).
+	// ClaimUrgent leases deliveries that need no room: tests, and deliveries whose lease ran out. recovered counts the latter.
 	ClaimUrgent(ctx context.Context, limit int, lease time.Duration) (claims []Claim, recovered int, err error)
-	// UnderWay counts the leased deliveries of each endpoint, over all dispatchers.
-	UnderWay(ctx context.Context) (map[id.ID]int, error)
-	// ExpireLeases takes back all claims given before the span ago, but for those that are kept: the queue that carried
-	// their jobs is known to be lost. They are stale at once, and due after the grace, in which a POST that another
-	// dispatcher began just before can end and be recorded.
-	ExpireLeases(ctx context.Context, givenBefore, lease, grace time.Duration, keep []id.ID) (int, error)
-}
-
-// Loaded is a claimed delivery as it stands just before its POST.
-type Loaded struct {
-	Claim
-	Found     bool // false: there is no such delivery or subscription any more
-	Live      bool // the claim's seq is the delivery's, and it is still dispatched
-	Enabled   bool
-	Healthy   bool // nothing is known against the endpoint, so a success need not be written to it
-	LeaseLeft time.Duration
-	Attempts  int // made before
-	Test      bool
-	Event     webhook.EventName
-	EventID   id.ID
-	EventAt   time.Time
-	Body      []byte
-	URL       string
-	Secret    secret.Text
-	ReadAt    time.Time     // our clock, when the query began
-	Skew      time.Duration // what to add to our clock to get the database's
-	Err       error         // the secret does not decrypt: this delivery cannot be sent now
-}
-
-// Outcome is a finished attempt with what follows from it.
-type Outcome struct {
-	Claim   Claim
-	Event   webhook.EventName
-	EventAt time.Time
-	Attempt webhook.Attempt
-	Verdict webhook.Verdict
-	Healthy bool // as it was loaded
+	// CountClaimed counts the leased deliveries of each subscription, over all dispatchers.
+	CountClaimed(ctx context.Context) (map[id.ID]int, error)
+	// ExpireLeases makes all claims stale that are older than the span, except those of the deliveries in keep, because the
+	// queue lost their jobs. The deliveries are due after the grace. In the grace, a POST that another dispatcher began
+	// under a stale claim can end and be recorded.
+	ExpireLeases(ctx context.Context, olderThan, lease, grace time.Duration, keep []id.ID) (int, error)
 }
 
 // WorkStore serves the workers.
 type WorkStore interface {
-	// Load reads claimed deliveries and the present secret of their subscriptions; the answer has the order of the claims.
-	Load(ctx context.Context, claims []Claim) ([]Loaded, error)
-	// Record commits outcomes as one group: success counts on any seq, failure only on the present one. The health of
-	// the endpoints in adjust is updated in the same transaction; limit is WEBHOOK_ENDPOINT_CONCURRENCY.
-	// settled[i] tells whether the i-th outcome took effect.
+	// Load reads claimed deliveries and the present secrets of their subscriptions, in the order of the claims.
+	Load(ctx context.Context, claims []Claim) ([]Delivery, error)
+	// Record writes outcomes in one transaction: a success under any claim, a failure under the newest claim only. It also
+	// updates the health of the subscriptions in adjust and returns it; limit is WEBHOOK_ENDPOINT_CONCURRENCY.
+	// settled[i] reports whether the i-th outcome took effect.
 	Record(ctx context.Context, outcomes []Outcome, adjust []id.ID, limit int) (settled []bool, health map[id.ID]webhook.Health, err error)
-	// Renew claims again what is claimed, so that a job that may or may not have reached the queue comes too late.
+	// Renew replaces claims by new ones, so that jobs with the old claims are stale. Claims that were stale are left out.
 	Renew(ctx context.Context, claims []Claim, lease time.Duration) ([]Claim, error)
-	// Release gives up claims that cannot be used: the deliveries become due again, or are parked when the endpoint is disabled.
+	// Release gives up claims. The deliveries become due at once, or are parked when their subscription is disabled.
 	Release(ctx context.Context, claims []Claim) error
-	// Disable ends a subscription that did nothing but fail, parks its deliveries and tells the partner's contact by
-	// mail; it looks again under lock and does nothing when that is no longer so.
+	// Disable disables a subscription whose attempts have all failed for webhook.DisableAfter, parks its deliveries and
+	// mails the partner's contact. It checks the condition again under a lock.
 	Disable(ctx context.Context, subscriptionID id.ID, mailID id.ID) error
 }
 
-// Lane separates endpoints that answer from those that are slow or failing.
+// Lane separates subscriptions that answer quickly from slow and failing ones (delivery.md, point 9).
 type Lane string
 
-// The lanes; each has a queue and workers of its own.
+// The lanes. Each has a queue and workers of its own.
 const (
 	FastLane Lane = "fast"
 	SlowLane Lane = "slow"
 )
 
-// Lanes lists them.
+// Lanes lists the lanes.
 var Lanes = []Lane{FastLane, SlowLane}
 
-// Job is a hint that deliveries can go out, of any endpoints of a lane. Losing one costs time, never a delivery.
+// Job carries claims of one lane to a worker. A lost job delays its deliveries until their leases end.
 type Job struct {
 	Lane   Lane
-	Urgent bool // does not wait for a slot of the endpoint: tests, and what was delayed by a crash
+	Urgent bool // test deliveries: they need no slot of their subscription
 	Claims []Claim
 }
 
-// JobQueue carries jobs to the workers of any dispatcher.
+// JobQueue carries jobs to the workers of all dispatchers.
 type JobQueue interface {
-	// Enqueue hands over the jobs and returns those that could not be, with the reason.
-	// A job that is there already counts as handed over.
+	// Enqueue adds jobs and returns those that it could not add. A job that the queue has already counts as added.
 	Enqueue(ctx context.Context, jobs []Job) (left []Job, err error)
-	// Serve runs handle for every job until ctx ends, then waits for those under way.
+	// Serve runs handle for each job until ctx ends, and then waits for the running ones.
 	Serve(ctx context.Context, concurrency map[Lane]int, handle func(context.Context, Job)) error
-	// Ping tells whether the queue's store can be reached.
+	// Ping returns an error while the queue's store cannot be reached.
 	Ping(ctx context.Context) error
-	// Epoch marks the store, and reports lost when an earlier mark is gone: whatever was queued then is gone too.
+	// Epoch sets a marker in the queue's store and reports lost when the earlier marker is gone: the jobs are gone with it.
 	Epoch(ctx context.Context) (lost bool, err error)
-	// Tidy removes what the transport keeps of jobs that it gave up.
+	// Tidy removes jobs that the queue archived.
 	Tidy(ctx context.Context) error
+}
+
+// Sender makes POSTs. No other part of the service dials an address that a partner chose.
+type Sender interface {
+	// Post makes one attempt, in WEBHOOK_TIMEOUT at most, and returns its result without the Number. The request is signed
+	// with the delivery's secret for the time signedAt. A 2xx status line in time is a success (delivery.md, point 5).
+	Post(ctx context.Context, d *Delivery, signedAt time.Time) webhook.Attempt
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// quietLog passes asynq's messages on, one every ten seconds: without Redis it has several a second to tell, all the same.
+// quietLog passes on one of asynq's messages in ten seconds. Without Redis, asynq repeats a message several times a second.
 type quietLog struct {
 	log  *slog.Logger
 	mu   sync.Mutex

@@ -35,7 +35,7 @@ func BenchmarkPost(b *testing.B) {
 			measureCPU(b, func() {
 				b.RunParallel(func(pb *testing.PB) {
 					for pb.Next() {
-						if a := s.Post(b.Context(), p); !a.OK() {
+						if a := s.Post(b.Context(), p, signedAt); !a.OK() {
 							b.Error(a.Detail)
 							return
 						}
@@ -74,9 +74,9 @@ func BenchmarkBareExchange(b *testing.B) {
 	})
 }
 
-func benchPost(url string) ports.Post {
-	return ports.Post{
-		URL: url, Event: webhook.DepositActivated, Timestamp: "1763683200", Signature: "sha256=" + strings.Repeat("0", 64),
+func benchPost(url string) *ports.Delivery {
+	return &ports.Delivery{
+		URL: url, Event: webhook.DepositActivated, Secret: "svc_whsec_bench",
 		Body: []byte(`{"event":"deposit.activated","data":"` + strings.Repeat("x", 560) + `"}`),
 	}
 }

@@ -5,11 +5,15 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"net/netip"
+	"sync"
 	"syscall"
 	"time"
+
+	"code.dny.dev/ssrf"
 )
 
-// The stages of an attempt. One that found a kept connection stays at its beginning.
+// The stages of an attempt. An attempt that uses an idle connection stays at begun.
 const (
 	begun int32 = iota
 	queued
@@ -19,36 +23,64 @@ const (
 	connected
 )
 
-// maxDials is how many connections one attempt may make. The transport bounds neither the connections that an endpoint
-// ends with a GOAWAY nor the handshakes they cost.
+// maxDials is how many connections one attempt may make. The transport itself has no bound for an endpoint that closes each
+// connection with a GOAWAY.
 const maxDials = 3
 
 var errTooManyDials = errors.New("webhook: the endpoint ended each connection")
 
-// dialPatience is how much longer than an attempt a dial may take: the attempt, which can tell what it waited for,
-// gives up first.
-const dialPatience = time.Second
+// dialMargin is how much longer than an attempt a dial may take. So the attempt, which can report its stage, ends first.
+const dialMargin = time.Second
 
-// dialer makes connections, each to a guarded address and in bounded time, TLS handshake included. The transport lets a
-// dial go on when its attempt is over, for the next one.
+// dialer makes connections to allowed addresses in bounded time, TLS handshake included. The transport lets a dial go on
+// after its attempt ended, because the next attempt can use the connection.
 type dialer struct {
-	net     net.Dialer
-	tls     *tls.Config
-	timeout time.Duration
-	gate    gate
+	net        net.Dialer
+	tls        *tls.Config
+	timeout    time.Duration
+	handshakes handshakeLimit
 }
 
-// dialsAtOnce bounds the handshakes under way with one address; bare connections cost too little to wait for one another.
-const dialsAtOnce = 8
+// handshakesPerAddress bounds the TLS handshakes in flight with one address. Plain connections cost too little for a bound.
+const handshakesPerAddress = 8
+
+var errNotPublic = errors.New("webhook: the address is not public")
+
+// specialRanges knows the special ranges of IPv4 and IPv6, and the host of virtual machines on Azure, which has a public
+// address.
+var specialRanges = ssrf.New(ssrf.WithAnyPort(), ssrf.WithDeniedV4Prefixes(netip.MustParsePrefix("168.63.129.16/32")))
+
+// public reports whether ip leads to the same host from everywhere on the internet.
+func public(ip netip.Addr) bool {
+	return specialRanges.SafeAddr(ip.Unmap()) == nil
+}
+
+// allowedInsecure reports whether ip may be dialled when WEBHOOK_ALLOW_INSECURE_TARGETS is set: every address but the
+// link-local ones and their like, because clouds serve credentials there.
+func allowedInsecure(ip netip.Addr) bool {
+	return !ip.Unmap().IsLinkLocalUnicast() && !ip.IsMulticast() && ip.String() != "fd00:ec2::254"
+}
+
+// addressCheck returns a check for net.Dialer.Control, which runs for the address of each connection, after the name was
+// resolved.
+func addressCheck(allowed func(netip.Addr) bool) func(network, address string, c syscall.RawConn) error {
+	return func(_, address string, _ syscall.RawConn) error {
+		target, err := netip.ParseAddrPort(address)
+		if err != nil || !allowed(target.Addr()) {
+			return errNotPublic
+		}
+		return nil
+	}
+}
 
 func newDialer(c Config) *dialer {
-	guard := c.Guard
+	check := c.AddressCheck
 	switch {
-	case guard != nil:
+	case check != nil:
 	case c.AllowInsecure:
-		guard = guardBy(local)
+		check = addressCheck(allowedInsecure)
 	default:
-		guard = guardBy(public)
+		check = addressCheck(public)
 	}
 	resolver := c.Resolver
 	if resolver == nil {
@@ -63,31 +95,31 @@ func newDialer(c Config) *dialer {
 		config.NextProtos = []string{"h2", "http/1.1"}
 	}
 	return &dialer{
-		gate: gate{places: dialsAtOnce}, tls: config, timeout: c.Timeout + dialPatience,
+		handshakes: handshakeLimit{perAddress: handshakesPerAddress}, tls: config, timeout: c.Timeout + dialMargin,
 		net: net.Dialer{
 			KeepAlive: 30 * time.Second, Resolver: resolver,
 			ControlContext: func(ctx context.Context, network, address string, raw syscall.RawConn) error {
 				attemptOf(ctx).stage.Store(connecting)
-				if err := guard(network, address, raw); err != nil {
+				if err := check(network, address, raw); err != nil {
 					return err
 				}
-				return narrow(raw)
+				return limitReceive(raw)
 			},
 		},
 	}
 }
 
-// What an endpoint may have under way to us: an answer is a status line and a little text.
 const (
-	// receiveBuffer bounds what waits on our side. Linux would take six megabytes of a flood in before anybody has read a byte.
+	// receiveBuffer bounds the bytes that wait in the kernel. Linux would take six megabytes of a flood before the first read.
 	receiveBuffer = 64 << 10
-	// segment is Ethernet's. Where the path takes larger ones, as between neighbours, the kernel of whoever sends makes room
-	// for twenty of them: a flood over loopback is megabytes in the first round trip, and costs both sides ten times as much.
+	// segment is Ethernet's. Where the path allows larger segments, as over loopback, the sender's kernel sends twenty of
+	// them at once: a flood is then megabytes in the first round trip and costs both sides ten times as much.
 	segment = 1460
 )
 
-// narrow bounds what comes in on a socket that is not connected yet.
-func narrow(raw syscall.RawConn) error {
+// limitReceive bounds the bytes that an endpoint can have in flight to a socket that is not connected yet. A response is a
+// status line and a little text.
+func limitReceive(raw syscall.RawConn) error {
 	var refused error
 	err := raw.Control(func(fd uintptr) {
 		refused = errors.Join(
@@ -98,25 +130,25 @@ func narrow(raw syscall.RawConn) error {
 	return errors.Join(err, refused)
 }
 
-// dial makes a plain connection.
+// dial makes a connection without TLS.
 func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
 	return d.connect(ctx, network, address, connected)
 }
 
-// dialTLS makes a connection and shakes hands.
+// dialTLS makes a connection and the TLS handshake.
 func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
 	a := attemptOf(ctx)
 	a.stage.Store(queued)
-	leave, err := d.gate.enter(ctx, address)
+	leave, err := d.handshakes.enter(ctx, address)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	if a.Err() != nil { // it found another connection meanwhile, or gave up
+	if a.Err() != nil { // the attempt got another connection meanwhile, or ended
 		return nil, a.Err()
 	}
 	plain, err := d.connect(ctx, network, address, shaking)
@@ -137,7 +169,7 @@ func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn
 	return secured, nil
 }
 
-// connect makes a connection for the attempt behind ctx, which is at stage next then.
+// connect makes a connection for the attempt in ctx and moves the attempt to stage next.
 func (d *dialer) connect(ctx context.Context, network, address string, next int32) (net.Conn, error) {
 	a := attemptOf(ctx)
 	if a.dials.Add(1) > maxDials {
@@ -151,7 +183,59 @@ func (d *dialer) connect(ctx context.Context, network, address string, next int3
 	return c, err
 }
 
-// handshakeError marks what went wrong between a connection and its first request.
+// handshakeError marks an error between the connection and its first request.
 type handshakeError struct{ error }
 
 func (e handshakeError) Unwrap() error { return e.error }
+
+// handshakeLimit bounds the TLS handshakes in flight to one address. An endpoint that closes the connection under all its
+// requests causes a handshake for each of them at the same moment, which would keep the processor from other endpoints.
+type handshakeLimit struct {
+	perAddress int
+	mu         sync.Mutex
+	addresses  map[string]*handshakes
+}
+
+// handshakes are those of one address.
+type handshakes struct {
+	slots chan struct{}
+	users int // dials that have a slot or wait for one; at 0 the address is forgotten
+}
+
+// enter waits for a slot; leave frees it. enter returns an error when ctx ended first.
+func (l *handshakeLimit) enter(ctx context.Context, address string) (leave func(), err error) {
+	h := l.use(address)
+	select {
+	case h.slots <- struct{}{}:
+		return func() {
+			<-h.slots
+			l.release(address, h)
+		}, nil
+	case <-ctx.Done():
+		l.release(address, h)
+		return nil, ctx.Err()
+	}
+}
+
+func (l *handshakeLimit) use(address string) *handshakes {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	h := l.addresses[address]
+	if h == nil {
+		h = &handshakes{slots: make(chan struct{}, l.perAddress)}
+		if l.addresses == nil {
+			l.addresses = map[string]*handshakes{}
+		}
+		l.addresses[address] = h
+	}
+	h.users++
+	return h
+}
+
+func (l *handshakeLimit) release(address string, h *handshakes) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if h.users--; h.users == 0 {
+		delete(l.addresses, address)
+	}
+}

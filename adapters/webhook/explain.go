@@ -15,8 +15,8 @@ import (
 
 const unreadable = "The answer could not be read: it was broken off, was not HTTP, or had headers above 32 KiB."
 
-// explain names the cause of a failed attempt and says it in words that a developer can act on. Addresses of ours and
-// texts from below never show.
+// explain returns the result of a failed attempt and a detail for the partner's developer. The detail has neither addresses
+// of our network nor the text of err.
 func explain(err error, a *attempt, timeout time.Duration) (webhook.Result, string) {
 	stage := a.stage.Load()
 	var dns *net.DNSError
@@ -81,8 +81,8 @@ func isClosed(err error) bool {
 		err.Error() == "http: server closed idle connection" // net/http keeps this error to itself
 }
 
-// isTLS reports whether TLS failed, in the handshake or by an alert after it: with TLS 1.3 an endpoint says only then
-// that it wanted a certificate of ours.
+// isTLS reports whether TLS failed, in the handshake or by a later alert: with TLS 1.3 an endpoint that wants a client
+// certificate reports its absence after the handshake.
 func isTLS(err error) bool {
 	var handshake handshakeError
 	var alert *net.OpError

@@ -115,7 +115,7 @@ func TestPost_Failed_NamesTheCause(t *testing.T) {
 				}
 			})
 			target := c.url(t)
-			a := s.Post(t.Context(), postTo(target))
+			a := s.Post(t.Context(), postTo(target), signedAt)
 			require.Equal(t, c.result, a.Result, a.Detail)
 			require.Equal(t, c.detail, a.Detail)
 			require.Zero(t, a.ResponseStatus)
@@ -145,7 +145,7 @@ func TestPost_WithoutAnswerOfTheNameServer_SaysSo(t *testing.T) {
 			return io.EOF
 		}}).DialContext}
 	})
-	a := s.Post(t.Context(), postTo("https://hooks.example/"))
+	a := s.Post(t.Context(), postTo("https://hooks.example/"), signedAt)
 	require.Equal(t, webhook.ResultTimeout, a.Result)
 	require.Equal(t, "No answer within 1s: the host name did not resolve in time.", a.Detail)
 }
@@ -157,12 +157,12 @@ func TestPost_WithoutConnection_SaysSo(t *testing.T) {
 	r := serve(t, answering(ok, nil))
 	s := newSender(t, func(c *Config) {
 		c.Timeout = hasty
-		c.Guard = func(string, string, syscall.RawConn) error {
+		c.AddressCheck = func(string, string, syscall.RawConn) error {
 			<-hung
 			return io.EOF
 		}
 	})
-	a := s.Post(t.Context(), postTo("http://"+r.Address))
+	a := s.Post(t.Context(), postTo("http://"+r.Address), signedAt)
 	require.Equal(t, webhook.ResultTimeout, a.Result)
 	require.Equal(t, "No answer within 1s: the connection was not accepted.", a.Detail)
 }
@@ -237,7 +237,7 @@ func TestPost_OverHTTP2Refused_NamesTheCause(t *testing.T) {
 					config.Timeout = hasty
 				}
 			})
-			a := s.Post(t.Context(), postTo(url))
+			a := s.Post(t.Context(), postTo(url), signedAt)
 			t.Log(a.Result, a.Detail, r.Conns.Load(), "connections")
 			require.Equal(t, c.result, a.Result, a.Detail)
 			require.LessOrEqual(t, r.Conns.Load(), int32(maxDials), "the attempt went round in circles")
@@ -259,7 +259,7 @@ func TestPost_OverHTTP2_LeavesADeadConnection(t *testing.T) {
 		c.TLS = ca.Trust()
 		c.Timeout = hasty
 	})
-	require.Equal(t, webhook.ResultTimeout, s.Post(t.Context(), postTo(target)).Result)
-	require.Eventually(t, func() bool { return s.Post(t.Context(), postTo(target)).OK() }, patient, time.Millisecond)
+	require.Equal(t, webhook.ResultTimeout, s.Post(t.Context(), postTo(target), signedAt).Result)
+	require.Eventually(t, func() bool { return s.Post(t.Context(), postTo(target), signedAt).OK() }, patient, time.Millisecond)
 	require.GreaterOrEqual(t, r.Conns.Load(), int32(2))
 }

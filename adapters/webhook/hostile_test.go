@@ -28,7 +28,7 @@ func besiege(t testing.TB, s *Sender, urls []string, slots int, pause time.Durat
 				tick := time.NewTicker(pause)
 				defer tick.Stop()
 				for !closed(done) {
-					s.Post(t.Context(), p)
+					s.Post(t.Context(), p, signedAt)
 					attempts.Add(1)
 					select {
 					case <-done:
@@ -70,7 +70,7 @@ func TestSender_BesideTwentyHostileReceivers_ServesTheGoodOneInBoundedMemory(t *
 		c.TLS = ca.Trust()
 		c.Timeout = 5 * hasty // for the good one on a busy machine
 	})
-	s.patience = 100 * time.Millisecond
+	s.bodyTimeout = 100 * time.Millisecond
 	urls := hostiletest.Hostile(t, ca)
 	require.Len(t, urls, 20)
 	runtime.GC()
@@ -78,7 +78,7 @@ func TestSender_BesideTwentyHostileReceivers_ServesTheGoodOneInBoundedMemory(t *
 	attempts, end := besiege(t, s, urls, slots, 500*time.Millisecond)
 	var most int64
 	for posts := 0; posts < 20 || attempts.Load() < 600; posts++ {
-		a := s.Post(t.Context(), postTo("http://"+good.Address))
+		a := s.Post(t.Context(), postTo("http://"+good.Address), signedAt)
 		require.True(t, a.OK(), a.Detail)
 		most = max(most, memoryInUse())
 	}
@@ -104,7 +104,7 @@ func BenchmarkGoodReceiver(b *testing.B) {
 			took := make([]time.Duration, 0, b.N)
 			p := postTo("http://" + good)
 			for b.Loop() {
-				a := s.Post(b.Context(), p)
+				a := s.Post(b.Context(), p, signedAt)
 				if !a.OK() {
 					b.Fatal(a.Detail)
 				}

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/webhook/hostiletest"
+	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 )
 
@@ -32,7 +33,8 @@ func TestPost_SendsWhatTheSpecLists(t *testing.T) {
 	})
 	p := postTo("http://" + r.Address + "/hooks/a%2Fb?tenant=1&x=%00")
 	p.Body = []byte("{\"raw\":\"\x00\xff\u2028 stays as it is\"}\n")
-	a := newSender(t, nil).Post(t.Context(), p)
+	timestamp, signature := webhook.Sign(p.Secret, p.Body, signedAt)
+	a := newSender(t, nil).Post(t.Context(), p, signedAt)
 	require.Equal(t, webhook.ResultSuccess, a.Result, a.Detail)
 	require.Equal(t, string(p.Body), <-bodies)
 	lines := strings.Split(strings.TrimSuffix(<-heads, "\r\n\r\n"), "\r\n")
@@ -45,7 +47,7 @@ func TestPost_SendsWhatTheSpecLists(t *testing.T) {
 	// The whole of it: no Idempotency-Key, no Accept-Encoding.
 	require.Empty(t, cmp.Diff(map[string]string{
 		"Host": r.Address, "User-Agent": "test/1", "Content-Length": strconv.Itoa(len(p.Body)), "Content-Type": "application/json",
-		"X-Svc-Signature": p.Signature, "X-Svc-Timestamp": p.Timestamp, "X-Svc-Event": "deposit.activated",
+		"X-Svc-Signature": signature, "X-Svc-Timestamp": timestamp, "X-Svc-Event": "deposit.activated",
 	}, sent))
 }
 
@@ -63,22 +65,27 @@ func TestPost_OverHTTP2_SendsTheSame(t *testing.T) {
 		requests <- seen{r.Proto, r.Header, string(body)}
 	})
 	p := postTo(url)
-	p.EventID = "evt_1"
-	a := newSender(t, trusting(ca)).Post(t.Context(), p)
+	p.EventID = id.ID{1}
+	timestamp, signature := webhook.Sign(p.Secret, p.Body, signedAt)
+	s := newSender(t, func(c *Config) {
+		trusting(ca)(c)
+		c.EventIDHeader = true
+	})
+	a := s.Post(t.Context(), p, signedAt)
 	require.Equal(t, webhook.ResultSuccess, a.Result, a.Detail)
 	got := <-requests
 	require.Equal(t, "HTTP/2.0", got.proto)
 	require.Equal(t, string(p.Body), got.body)
 	require.Empty(t, cmp.Diff(http.Header{
 		"User-Agent": {"test/1"}, "Content-Length": {strconv.Itoa(len(p.Body))}, "Content-Type": {"application/json"},
-		"X-Svc-Signature": {p.Signature}, "X-Svc-Timestamp": {p.Timestamp}, "X-Svc-Event": {"deposit.activated"}, "X-Svc-Event-Id": {"evt_1"},
+		"X-Svc-Signature": {signature}, "X-Svc-Timestamp": {timestamp}, "X-Svc-Event": {"deposit.activated"}, "X-Svc-Event-Id": {id.Event.Of(p.EventID)},
 	}, got.header))
 }
 
 func TestPost_TellsHowItWent(t *testing.T) {
 	t.Parallel()
 	r := serve(t, answering("HTTP/1.1 201 Created\r\nContent-Length: 5\r\n\r\nhello", nil))
-	a := newSender(t, nil).Post(t.Context(), postTo("http://"+r.Address))
+	a := newSender(t, nil).Post(t.Context(), postTo("http://"+r.Address), signedAt)
 	require.Equal(t, 201, a.ResponseStatus)
 	require.Equal(t, "hello", a.Snippet)
 	require.Empty(t, a.Detail)
@@ -114,7 +121,7 @@ func TestPost_AThousandTimes_KeepsTheConnectionsThatAreUsedAtOnce(t *testing.T) 
 	for range concurrency {
 		wg.Go(func() {
 			for left.Add(-1) >= 0 {
-				if a := s.Post(t.Context(), postTo("http://"+r.Address)); !a.OK() {
+				if a := s.Post(t.Context(), postTo("http://"+r.Address), signedAt); !a.OK() {
 					t.Error(a.Detail)
 				}
 			}
@@ -150,7 +157,7 @@ func TestPost_OnAKeptConnectionThatIsClosed_GoesOutAgain(t *testing.T) {
 			})
 			s := newSender(t, nil)
 			for range 2 {
-				a := s.Post(t.Context(), postTo("http://"+r.Address))
+				a := s.Post(t.Context(), postTo("http://"+r.Address), signedAt)
 				require.Equal(t, webhook.ResultSuccess, a.Result, a.Detail)
 			}
 			require.EqualValues(t, 2, r.Conns.Load())
@@ -166,7 +173,7 @@ func TestPost_OnAKeptConnectionThatIsClosed_GoesOutAgain(t *testing.T) {
 func TestPost_OnAFreshConnectionThatIsClosed_DoesNotGoOutAgain(t *testing.T) {
 	t.Parallel()
 	r := serve(t, func(c net.Conn) { _, _, _ = request(bufio.NewReader(c)) })
-	a := newSender(t, nil).Post(t.Context(), postTo("http://"+r.Address))
+	a := newSender(t, nil).Post(t.Context(), postTo("http://"+r.Address), signedAt)
 	require.Equal(t, webhook.ResultConnect, a.Result)
 	require.EqualValues(t, 1, r.Conns.Load())
 }
@@ -178,13 +185,13 @@ func TestPost_RefusesURLsThatAreNotForIt(t *testing.T) {
 	for _, url := range []string{"", "https://", "https:///path", "https://:443/", "//hooks.example", "https://a b/", "https://[::1", "https://127%2E0%2E0%2E1/",
 		"file:///etc/passwd", "gopher://hooks.example/", "ftp://hooks.example/", "unix:///run/x.sock", "javascript:alert(1)"} {
 		for _, s := range []*Sender{secure, insecure} {
-			a := s.Post(t.Context(), postTo(url))
+			a := s.Post(t.Context(), postTo(url), signedAt)
 			require.Equal(t, webhook.ResultBlocked, a.Result, url)
 			require.Regexp(t, `^The URL (cannot be read|is not https)\.$`, a.Detail, url)
 			require.False(t, a.StartedAt.IsZero())
 		}
 	}
-	a := secure.Post(t.Context(), postTo("http://hooks.example/"))
+	a := secure.Post(t.Context(), postTo("http://hooks.example/"), signedAt)
 	require.Equal(t, webhook.ResultBlocked, a.Result)
 	require.Equal(t, "The URL is not https.", a.Detail)
 }
@@ -197,7 +204,7 @@ func TestPost_BrokenOff_SaysSo(t *testing.T) {
 		cancel()
 		hostiletest.Silent(c)
 	})
-	a := newSender(t, nil).Post(ctx, postTo("http://"+r.Address))
+	a := newSender(t, nil).Post(ctx, postTo("http://"+r.Address), signedAt)
 	require.Equal(t, webhook.ResultConnect, a.Result)
 	require.Equal(t, "The attempt was broken off on our side.", a.Detail)
 }

@@ -36,9 +36,13 @@ func newSender(t testing.TB, change func(*Config)) *Sender {
 	return s
 }
 
-func postTo(url string) ports.Post {
-	return ports.Post{
-		URL: url, Event: webhook.DepositActivated, Timestamp: "1763683200", Signature: "sha256=" + strings.Repeat("ab", 32),
+// signedAt is the time of all signatures in these tests.
+var signedAt = time.Unix(1_763_683_200, 0)
+
+// postTo returns a delivery to url.
+func postTo(url string) *ports.Delivery {
+	return &ports.Delivery{
+		URL: url, Event: webhook.DepositActivated, Secret: "svc_whsec_test",
 		Body: []byte(`{"event":"deposit.activated","createdAt":"2026-11-20T22:40:00.000001Z","data":{"id":"dep_1"}}`),
 	}
 }

@@ -1,58 +1,68 @@
-// Package webhook POSTs deliveries to the endpoints that partners chose. It is the one place that dials an address from
-// outside, so the guard against private addresses sits in its dialer: whatever a name resolves to, and whenever it
-// changes, the address is checked when the socket is connected.
+// Package webhook POSTs deliveries to the endpoints that partners chose. No other package dials an address that came from
+// outside. The dialer checks each address when it connects the socket, after the name was resolved, so a name that changes
+// its address cannot lead to a private network.
+//
+// One POST: sender.go builds and signs the request, dial.go connects, response.go reads the result, explain.go turns an
+// error into a result. targetcheck.go applies the same rules when a partner creates a subscription.
 package webhook
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
+	"io"
 	"net"
 	"net/http"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
+	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
 )
 
-// Bounds of a response. Headers beyond theirs fail the attempt; of a body no more than maxBody is read, and for no
-// longer than bodyPatience once the status is known.
+// Bounds of a response. Larger headers fail the attempt. At most maxBody bytes of the body are read, for at most
+// bodyTimeout after the status is known.
 const (
-	maxHeaders   = 32 << 10
-	maxBody      = 16 << 10
-	bodyPatience = time.Second
+	maxHeaders  = 32 << 10
+	maxBody     = 16 << 10
+	bodyTimeout = time.Second
 )
 
-// Config shapes a Sender.
+// Config configures a Sender.
 type Config struct {
-	Timeout             time.Duration // of an attempt, in all
-	EndpointConcurrency int           // connections kept to one host
-	AllowInsecure       bool          // http and private addresses, for development
+	Timeout             time.Duration // of an attempt, all in all
+	EndpointConcurrency int           // idle connections kept to one host
+	AllowInsecure       bool          // allow http and private addresses, for development
+	EventIDHeader       bool          // send X-Svc-Event-Id
 	UserAgent           string
 	// TLS adds to the defaults (TLS 1.2 and above, the system's roots); nil outside tests.
 	TLS *tls.Config
-	// Resolver replaces the system's; nil outside tests.
+	// Resolver replaces the system's resolver; nil outside tests.
 	Resolver *net.Resolver
-	// Guard replaces the check of the address that is dialled; nil outside tests.
-	Guard func(network, address string, c syscall.RawConn) error
+	// AddressCheck replaces the check of the dialled address; nil outside tests.
+	AddressCheck func(network, address string, c syscall.RawConn) error
 }
 
 // Sender implements ports.Sender.
 type Sender struct {
-	transport *http.Transport
-	templates templates
-	timeout   time.Duration
-	patience  time.Duration
+	transport   *http.Transport
+	templates   templates
+	timeout     time.Duration
+	bodyTimeout time.Duration
+	eventID     bool
 }
 
-// NewSender makes a sender with a connection pool of its own.
+// NewSender returns a sender with a connection pool of its own.
 func NewSender(c Config) *Sender {
 	d := newDialer(c)
 	return &Sender{
-		timeout: c.Timeout, patience: bodyPatience,
+		timeout: c.Timeout, bodyTimeout: bodyTimeout, eventID: c.EventIDHeader,
 		templates: templates{insecure: c.AllowInsecure, userAgent: []string{c.UserAgent}},
 		transport: &http.Transport{
-			Proxy:                  nil, // the guard would see the proxy's address only
+			Proxy:                  nil, // the dialer would check the proxy's address instead of the endpoint's
 			DialContext:            d.dial,
 			DialTLSContext:         d.dialTLS,
 			ForceAttemptHTTP2:      true,
@@ -68,8 +78,8 @@ func NewSender(c Config) *Sender {
 	}
 }
 
-// http2Bounds keeps endpoints from filling our memory (the default is 4 MiB for every request), and finds connections
-// that died silently: unlike HTTP/1.1, a request that times out does not end its connection, and the next would take it.
+// http2Bounds limits the memory that an endpoint can fill (the default is 4 MiB for each request), and finds connections
+// that died without a sign. In contrast to HTTP/1.1, a request that times out does not close its connection.
 func http2Bounds(timeout time.Duration) *http.HTTP2Config {
 	return &http.HTTP2Config{
 		MaxReceiveBufferPerStream:     4 * maxBody,
@@ -80,14 +90,14 @@ func http2Bounds(timeout time.Duration) *http.HTTP2Config {
 	}
 }
 
-// Close drops the kept connections.
+// Close closes the idle connections.
 func (s *Sender) Close() { s.transport.CloseIdleConnections() }
 
-// Post implements ports.Sender. The transport may read p.Body a moment longer than Post takes: nobody may change it.
-func (s *Sender) Post(ctx context.Context, p ports.Post) webhook.Attempt {
+// Post implements ports.Sender. The transport may read d.Body for a moment after Post returned, so the body must not change.
+func (s *Sender) Post(ctx context.Context, d *ports.Delivery, signedAt time.Time) webhook.Attempt {
 	started := time.Now()
 	result := webhook.Attempt{StartedAt: started.UTC()}
-	template, refusal := s.templates.of(p.URL)
+	template, refusal := s.templates.of(d.URL)
 	if refusal != "" {
 		result.Result, result.Detail = webhook.ResultBlocked, refusal
 		return result
@@ -95,7 +105,7 @@ func (s *Sender) Post(ctx context.Context, p ports.Post) webhook.Attempt {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	a := &attempt{Context: ctx}
-	response, err := s.transport.RoundTrip(a.request(template, p))
+	response, err := s.transport.RoundTrip(a.request(template, d, signedAt, s.eventID))
 	result.Duration = time.Since(started)
 	if err != nil {
 		result.Result, result.Detail = explain(err, a, s.timeout)
@@ -107,8 +117,103 @@ func (s *Sender) Post(ctx context.Context, p ports.Post) webhook.Attempt {
 		result.ResponseStatus = response.StatusCode
 	}
 	result.RetryAfter = retryAfter(response, started.Add(result.Duration))
-	if response.StatusCode != http.StatusSwitchingProtocols { // its body is the bare connection, which heeds no context
+	if response.StatusCode != http.StatusSwitchingProtocols { // the body would be the connection itself, which ignores ctx
 		result.Snippet = s.readSnippet(response.Body, cancel)
 	}
 	return result
+}
+
+// attempt is the context of one POST and holds the parts of its request. A dial finds the attempt in its context and
+// stores its stage there, possibly after the attempt ended.
+type attempt struct {
+	context.Context
+	stage  atomic.Int32
+	dials  atomic.Int32
+	body   bytes.Reader
+	values [4]string // of the headers
+}
+
+type attemptKey struct{}
+
+// Value implements context.Context. A dial finds its attempt under attemptKey.
+func (a *attempt) Value(key any) any {
+	if key == (attemptKey{}) {
+		return a
+	}
+	return a.Context.Value(key)
+}
+
+// attemptOf returns the attempt of a dial.
+func attemptOf(ctx context.Context) *attempt {
+	if a, ok := ctx.Value(attemptKey{}).(*attempt); ok {
+		return a
+	}
+	return &attempt{Context: ctx}
+}
+
+var contentType = []string{"application/json"}
+
+// notSent is the value of a header that the transport sees and does not send.
+var notSent = []string{}
+
+// request fills a copy of the template and signs it.
+func (a *attempt) request(template *http.Request, d *ports.Delivery, signedAt time.Time, eventID bool) *http.Request {
+	request := template.WithContext(a)
+	timestamp, signature := webhook.Sign(d.Secret, d.Body, signedAt)
+	a.values = [...]string{signature, timestamp, string(d.Event), ""}
+	h := make(http.Header, 8)
+	h["Content-Type"] = contentType
+	h["User-Agent"] = template.Header["User-Agent"]
+	h[webhook.HeaderSignature] = a.values[0:1:1]
+	h[webhook.HeaderTimestamp] = a.values[1:2:2]
+	h[webhook.HeaderEvent] = a.values[2:3:3]
+	if eventID {
+		a.values[3] = id.Event.Of(d.EventID)
+		h[webhook.HeaderEventID] = a.values[3:4:4]
+	}
+	// With this header the transport repeats a request whose idle connection turned out to be closed.
+	h["Idempotency-Key"] = notSent
+	request.Header = h
+	a.body.Reset(d.Body)
+	request.ContentLength = int64(len(d.Body))
+	request.Body = io.NopCloser(&a.body)
+	request.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(d.Body)), nil }
+	return request
+}
+
+// maxTemplates bounds the number of cached templates. A partner has at most 16 subscriptions.
+const maxTemplates = 2048
+
+// templates caches a parsed request for each URL.
+type templates struct {
+	insecure  bool
+	userAgent []string
+
+	mu    sync.RWMutex
+	byURL map[string]*http.Request
+}
+
+// of returns the template for a URL, or the reason why the URL is refused.
+func (t *templates) of(raw string) (template *http.Request, refusal string) {
+	t.mu.RLock()
+	template = t.byURL[raw]
+	t.mu.RUnlock()
+	if template != nil {
+		return template, ""
+	}
+	template, err := http.NewRequest(http.MethodPost, raw, nil)
+	switch {
+	case err != nil || template.URL.Hostname() == "":
+		return nil, "The URL cannot be read."
+	case template.URL.Scheme != "https" && (template.URL.Scheme != "http" || !t.insecure):
+		return nil, "The URL is not https."
+	}
+	template.Header["User-Agent"] = t.userAgent
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.byURL == nil || len(t.byURL) >= maxTemplates {
+		t.byURL = make(map[string]*http.Request)
+	}
+	t.byURL[raw] = template
+	return template, ""
 }

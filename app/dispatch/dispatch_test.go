@@ -244,17 +244,17 @@ type panicky struct{ ports.Sender }
 
 var poisoned = make(chan string, 1)
 
-func (p panicky) Post(ctx context.Context, post ports.Post) webhook.Attempt {
+func (p panicky) Post(ctx context.Context, d *ports.Delivery, signedAt time.Time) webhook.Attempt {
 	select {
-	case poisoned <- string(post.Body):
+	case poisoned <- string(d.Body):
 	default:
 	}
 	body := <-poisoned
 	poisoned <- body
-	if body == string(post.Body) {
+	if body == string(d.Body) {
 		panic("a poisoned row")
 	}
-	return p.Sender.Post(ctx, post)
+	return p.Sender.Post(ctx, d, signedAt)
 }
 
 func TestDispatch_AHangingEndpoint_HoldsNoOther(t *testing.T) {
@@ -265,7 +265,7 @@ func TestDispatch_AHangingEndpoint_HoldsNoOther(t *testing.T) {
 	good := newReceiver(t, nil)
 	f.subscribe(hanging.URL, webhook.DepositCaptured)
 	f.subscribe(good.URL, webhook.DepositActivated)
-	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.Concurrency = 4 })
+	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.Concurrency = 24 })
 	f.emit(webhook.DepositCaptured, 300)
 	f.eventually("the slots of the hanging endpoint are taken", func() bool { return len(hanging.all()) >= 16 })
 	f.emit(webhook.DepositActivated, 300)

@@ -13,21 +13,25 @@ import (
 	"partnerdeposits/ports/batch"
 )
 
-// Config bounds the dispatcher. Zero fields take the defaults.
+// Config bounds the dispatcher.
 type Config struct {
+	// The settings of WEBHOOK_…: required, because cmd/internal/config states their defaults.
 	Schedule            webhook.Schedule
-	Timeout             time.Duration // of one attempt, in all
-	Concurrency         int           // jobs under way in the fast lane
-	EndpointConcurrency int           // slots of an endpoint, per process
-	EventIDHeader       bool          // send X-Svc-Event-Id
+	Timeout             time.Duration // of one attempt, all in all
+	Concurrency         int           // POSTs in flight in this process, over all subscriptions and lanes
+	EndpointConcurrency int           // POSTs in flight in this process to one subscription
 
-	RelayEvery time.Duration // look at the outbox this often, rung or not
-	ScanEvery  time.Duration // look for what is due this often
+	// Zero fields take defaults.
+	RelayEvery time.Duration // the outbox is polled this often when no doorbell rings
+	ScanEvery  time.Duration // due deliveries are searched this often
 	Batch      int           // events relayed in one transaction
 	JobSize    int           // claims in one job
-	Window     int           // claims of all endpoints at once, over all dispatchers
-	Lease      time.Duration // how long a claim holds: an attempt, and the wait before it
+	Window     int           // claims of all subscriptions, over all dispatchers
+	Lease      time.Duration // of a claim: the attempt and the wait before it
 }
+
+// leaseSpare is the part of a lease for the way to the POST and the record after it.
+const leaseSpare = 20 * time.Second
 
 func (c Config) withDefaults() Config {
 	set := func(v *int, d int) {
@@ -40,12 +44,6 @@ func (c Config) withDefaults() Config {
 			*v = d
 		}
 	}
-	if len(c.Schedule) == 0 {
-		c.Schedule = webhook.DefaultSchedule
-	}
-	span(&c.Timeout, 10*time.Second)
-	set(&c.Concurrency, 256)
-	set(&c.EndpointConcurrency, 64)
 	span(&c.RelayEvery, 50*time.Millisecond)
 	span(&c.ScanEvery, 100*time.Millisecond)
 	set(&c.Batch, 500)
@@ -55,10 +53,20 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// endpointWindow keeps an endpoint's slots busy across the way through the queue, and no more.
-func (c Config) endpointWindow() int { return 8 * c.EndpointConcurrency }
+// slowSlots is how many of the process's slots the slow lane may use.
+func (c Config) slowSlots() int { return max(c.Concurrency/2, 1) }
 
-// Deps is what the dispatcher stands on.
+// reservedSlots is how many of the process's slots only subscriptions with less than fewSlots POSTs in flight may use.
+func (c Config) reservedSlots() int { return c.Concurrency / 4 }
+
+func (c Config) fewSlots() int { return max(c.Concurrency/64, 1) }
+
+// jobs is how many jobs of each lane the process works on. A job has at least one claim, so these jobs can fill all slots.
+func (c Config) jobs() map[ports.Lane]int {
+	return map[ports.Lane]int{ports.FastLane: c.Concurrency, ports.SlowLane: c.slowSlots()}
+}
+
+// Deps holds the ports of the dispatcher.
 type Deps struct {
 	Relay   ports.RelayStore
 	Claims  ports.ClaimStore
@@ -69,36 +77,25 @@ type Deps struct {
 	Entropy ports.Entropy
 	Metrics ports.DispatchMetrics
 	Random  func() float64  // uniform in [0,1), for jitter
-	Bell    <-chan struct{} // rung after a commit that wrote to the outbox
+	Bell    <-chan struct{} // receives after commits that wrote to the outbox
 	Log     *slog.Logger
 }
 
-// Dispatcher is one process's share of the work. Any number may run.
+// Dispatcher delivers webhooks. Any number of processes may run one.
 type Dispatcher struct {
 	Deps
 	config    Config
-	endpoints *registry
-	loads     batch.Queue[*load]
-	records   batch.Queue[*record]
+	registry  *registry
+	loads     batch.Queue[*ports.Delivery]
+	records   batch.Queue[ports.Outcome]
 	transport *transport
-	posts     sync.WaitGroup
-	stopping  atomic.Bool   // tasks that wait for a slot are given up
-	freed     chan struct{} // an endpoint's window has room again
+	posts     sync.WaitGroup // claims in flight
+	stopping  atomic.Bool    // claims without a slot are released
+	freed     chan struct{}  // receives when a window has room again
 }
 
-// New prepares a dispatcher; Run starts it.
-func New(deps Deps, config Config) *Dispatcher {
-	d := &Dispatcher{Deps: deps, config: config.withDefaults(), freed: make(chan struct{}, 1)}
-	d.endpoints = newRegistry(d.config.EndpointConcurrency, d.config.endpointWindow(), d.config.Window)
-	// The claims of a job reach the loader one after the other, from goroutines that are ready to run.
-	d.loads.Workers, d.loads.Limit, d.loads.Yield, d.loads.Run = storeWorkers, loadLimit, true, d.loadBatch
-	d.records.Workers, d.records.Limit, d.records.Linger, d.records.Run = storeWorkers, recordLimit, recordLinger, d.recordBatch
-	d.transport = &transport{d: d}
-	return d
-}
-
-// Batches of reads and of writes share a round trip. The linger of records bounds how long a POST that was made is not
-// yet recorded (delivery.md, point 6).
+// Batches of reads and of writes share a round trip. The linger of records bounds how long a finished POST is not yet
+// recorded (delivery.md, point 6).
 const (
 	loadLimit    = 200
 	recordLimit  = 500
@@ -106,17 +103,32 @@ const (
 	storeWorkers = 2
 )
 
-// Run works until ctx ends, then finishes what is under way and records it. It returns nil then.
+// New prepares a dispatcher. Run starts it.
+func New(deps Deps, config Config) *Dispatcher {
+	config = config.withDefaults()
+	d := &Dispatcher{Deps: deps, config: config, registry: newRegistry(config), freed: make(chan struct{}, 1)}
+	// The claims of a job ask for their deliveries from goroutines that become ready one after the other.
+	d.loads.Workers, d.loads.Limit, d.loads.Yield = storeWorkers, loadLimit, true
+	d.records.Workers, d.records.Limit, d.records.Linger = storeWorkers, recordLimit, recordLinger
+	d.transport = &transport{d: d}
+	return d
+}
+
+// Run delivers until ctx ends. Then it finishes and records the POSTs in flight, releases the other claims and returns
+// nil. It returns an error when the queue cannot be served.
 func (d *Dispatcher) Run(ctx context.Context) error {
-	defer context.AfterFunc(ctx, func() { d.stopping.Store(true) })()
+	endless := context.WithoutCancel(ctx)
+	d.loads.Run = func(deliveries []*ports.Delivery) { d.load(endless, deliveries) }
+	d.records.Run = func(outcomes []ports.Outcome) { d.record(endless, outcomes) }
+	defer context.AfterFunc(ctx, func() {
+		d.stopping.Store(true)
+		d.giveBack(endless, d.registry.close())
+	})()
 	var loops sync.WaitGroup
 	for _, loop := range []func(context.Context){d.relayLoop, d.scanLoop, d.countLoop, d.transport.watch} {
 		loops.Go(func() { loop(ctx) })
 	}
-	err := d.Queue.Serve(ctx, map[ports.Lane]int{
-		ports.FastLane: d.config.Concurrency,
-		ports.SlowLane: max(d.config.Concurrency/4, d.config.EndpointConcurrency),
-	}, d.handle)
+	err := d.Queue.Serve(ctx, d.config.jobs(), d.handle)
 	loops.Wait()
 	d.posts.Wait()
 	if errors.Is(err, context.Canceled) {
@@ -125,31 +137,31 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	return err
 }
 
-// countLoop corrects the windows by what the database counts, since other dispatchers take part of the work.
+// countLoop corrects the counts of claims by the database's counts, because other dispatchers claim as well.
 func (d *Dispatcher) countLoop(ctx context.Context) {
 	const busy, idle = 100 * time.Millisecond, time.Second
 	for every := idle; pause(ctx, every); {
-		began := d.endpoints.mark()
-		counts, err := d.Claims.UnderWay(ctx)
+		mark := d.registry.mark()
+		counts, err := d.Claims.CountClaimed(ctx)
 		if err != nil {
-			d.complain(ctx, "count deliveries under way", err)
+			d.complain(ctx, "count deliveries in flight", err)
 			continue
 		}
-		d.endpoints.correct(counts, began)
+		d.registry.correct(counts, mark)
 		if every = idle; len(counts) > 0 {
 			every = busy
 		}
 	}
 }
 
-// complain logs an error of a loop that goes on, but not those of a shutdown.
+// complain logs an error of a loop that goes on. Errors of a shutdown are not logged.
 func (d *Dispatcher) complain(ctx context.Context, what string, err error) {
 	if ctx.Err() == nil {
 		d.Log.WarnContext(ctx, "dispatcher: cannot "+what, "error", err)
 	}
 }
 
-// pause waits; false when ctx ended first.
+// pause waits for the span. It returns false when ctx ended first.
 func pause(ctx context.Context, span time.Duration) bool {
 	timer := time.NewTimer(span)
 	defer timer.Stop()

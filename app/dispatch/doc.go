@@ -1,18 +1,21 @@
-// Package dispatch delivers: it takes what committed off the outbox and brings it
-// to every endpoint that subscribed, at least once, whatever crashes meanwhile.
+// Package dispatch delivers webhooks: it moves committed events from the outbox into deliveries and POSTs each delivery to
+// the endpoint of its subscription, at least once, whatever crashes meanwhile (delivery.md).
 //
 //	outbox ──relay──▶ deliveries ──claims──▶ jobs ──queue──▶ workers ──POST──▶ endpoint
 //	                     ▲   ▲                 │ (queue away: local)   │
 //	                     │   └─────scan────────┘                       │
-//	                     └──────────────── recorder ◀──────────────────┘
+//	                     └───────────────── record ◀───────────────────┘
 //
-// Postgres is the truth and the queue carries hints: a lost job costs the rest of
-// a lease, never a delivery. The vocabulary:
+// Postgres holds the truth and the queue carries hints: losing a job delays its deliveries until their leases end. Terms:
 //
-//	claim     the right to make the seq-th dispatch of a delivery, as long as its lease runs
-//	job       a hint that some claims, of one lane, can go out
-//	window    how many deliveries of an endpoint may be claimed at once; the backlog behind it stays in Postgres
-//	slot      the right to have a POST under way to an endpoint
-//	lane      a queue and workers of its own: fast, or slow for endpoints that are slow or failing
-//	epoch     a mark in the queue's store; when it is gone, so are the jobs
+//	claim      the right to make the n-th dispatch of a delivery while its lease runs
+//	job        some claims of one lane, on their way to a worker
+//	window     the number of deliveries of a subscription that may be claimed; the rest of a backlog stays in Postgres
+//	slot       the right to have a POST in flight; a POST needs a slot of its subscription and a slot of the process
+//	in flight  of a claim: from the job's arrival in a process until the attempt is recorded or the claim is given up
+//	lane       a queue with workers of its own: fast, or slow for subscriptions that are slow or failing
+//	epoch      a marker in the queue's store; when the marker is gone, the jobs are gone
+//
+// One delivery passes through relay.go (plan), transport.go (jobs), worker.go (load, POST) and record.go. scan.go finds the
+// deliveries that are due later: retries, backlogs and ended leases. registry.go holds windows and slots.
 package dispatch

@@ -12,58 +12,42 @@ import (
 	"partnerdeposits/ports/failpoint"
 )
 
-// record is an outcome on its way into the database.
-type record struct {
-	ctx     context.Context // without an end
-	outcome ports.Outcome
-	err     error
-}
-
-// recordBatch commits outcomes and tells each caller how that went.
-func (d *Dispatcher) recordBatch(records []*record) {
-	d.commit(records[0].ctx, records)
-}
-
-// commit writes a batch of outcomes in one transaction. While the database is away it tries again: the POSTs were made,
+// record writes a batch of outcomes in one transaction. While the database is away it tries again: the POSTs were made,
 // and an outcome that is lost repeats its POST. A batch that the database refuses is split until the refused outcome
 // stands alone.
-func (d *Dispatcher) commit(ctx context.Context, records []*record) {
-	outcomes := make([]ports.Outcome, len(records))
-	for i, r := range records {
-		outcomes[i] = r.outcome
-	}
+func (d *Dispatcher) record(ctx context.Context, outcomes []ports.Outcome) {
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		failpoint.Hit("record.begun")
-		settled, health, err := d.Work.Record(ctx, outcomes, unhealthy(outcomes), d.config.EndpointConcurrency)
+		settled, health, err := d.Work.Record(ctx, outcomes, affected(outcomes), d.config.EndpointConcurrency)
 		switch {
 		case err == nil:
 			failpoint.Hit("record.committed")
 			d.adjust(ctx, health)
-			d.disableFailing(ctx, health)
-			d.count(outcomes, settled)
+			d.countFinished(outcomes, settled)
 			return
 		case errors.Is(err, fault.ErrUnavailable):
 			d.complain(ctx, "record attempts", err)
 			pause(ctx, wait)
-		case len(records) == 1:
-			records[0].err = err
+		case len(outcomes) == 1:
+			d.Log.ErrorContext(ctx, "dispatcher: an attempt could not be recorded; it will be made again",
+				"delivery", id.Delivery.Of(outcomes[0].Delivery.DeliveryID), "error", err)
 			return
 		default:
-			middle := len(records) / 2
-			d.commit(ctx, records[:middle])
-			d.commit(ctx, records[middle:])
+			middle := len(outcomes) / 2
+			d.record(ctx, outcomes[:middle])
+			d.record(ctx, outcomes[middle:])
 			return
 		}
 	}
 }
 
-// unhealthy lists the endpoints whose health these outcomes may change: a plain success at a healthy one changes nothing.
-func unhealthy(outcomes []ports.Outcome) []id.ID {
+// affected lists the subscriptions whose health the outcomes may change. A quick success does not change a clean health.
+func affected(outcomes []ports.Outcome) []id.ID {
 	var subs []id.ID
 	seen := map[id.ID]bool{}
 	for _, o := range outcomes {
-		sub := o.Claim.SubscriptionID
-		if seen[sub] || (o.Healthy && (webhook.Health{}).After(o.Attempt, 1, o.Attempt.StartedAt).Clean()) {
+		sub := o.Delivery.SubscriptionID
+		if seen[sub] || (o.Delivery.Healthy && (webhook.Health{}).After(o.Attempt, 1, o.Attempt.StartedAt).Clean()) {
 			continue
 		}
 		seen[sub] = true
@@ -72,17 +56,20 @@ func unhealthy(outcomes []ports.Outcome) []id.ID {
 	return subs
 }
 
-// count adds the deliveries that ended to the metrics.
-func (d *Dispatcher) count(outcomes []ports.Outcome, settled []bool) {
+func (d *Dispatcher) countFinished(outcomes []ports.Outcome, settled []bool) {
 	for i, o := range outcomes {
 		if settled[i] && o.Verdict.State != webhook.Waiting {
 			ended := o.Attempt.StartedAt.Add(o.Attempt.Duration)
-			d.Metrics.Finished(o.Event, webhook.StatusOf(o.Verdict.State, o.Attempt.Number), ended.Sub(o.EventAt))
+			d.Metrics.Finished(o.Delivery.Event, webhook.StatusOf(o.Verdict.State, o.Attempt.Number), ended.Sub(o.Delivery.EventAt))
 		}
 	}
 }
 
-func (d *Dispatcher) disableFailing(ctx context.Context, health map[id.ID]webhook.Health) {
+// adjust applies health that was just recorded to the claims in flight, and disables subscriptions that failed too long.
+func (d *Dispatcher) adjust(ctx context.Context, health map[id.ID]webhook.Health) {
+	if surplus := d.registry.adjust(health); len(surplus) > 0 {
+		go d.giveBack(ctx, surplus)
+	}
 	now := d.Clock.Now()
 	for sub, h := range health {
 		if !h.Disable(now) {

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -9,222 +10,350 @@ import (
 	"partnerdeposits/ports"
 )
 
-// registry knows the endpoints that have something under way: their health, how much of their window is taken, and who
-// holds their slots. It steers; correctness never depends on it.
+// registry counts the claims and the POSTs of this process, by subscription. It decides which deliveries may be claimed and
+// when a claim may be sent. Correctness does not depend on it: the database decides whether a claim is current.
+//
+// A POST needs a slot of its subscription and a slot of the process. The slots of the process are shared fairly:
+//
+//	at most half      is for the slow lane, so endpoints that hang leave the other half to the fast lane
+//	the last quarter  is for subscriptions of the fast lane with few POSTs in flight, so a busy subscription, or several
+//	                  that begin to hang at the same time, do not delay the others
+//	the rest          is for all, and free slots go to the waiting subscriptions in turn
 type registry struct {
-	limit  int // slots of an endpoint
-	window int // claims of an endpoint in good health
-	total  int // claims of all endpoints
+	config Config
 
-	mu        sync.Mutex
-	endpoints map[id.ID]*endpoint
-	claimed   int
-	moves     uint64 // claims and finishes so far; tells whether a count is older than they are
+	mu      sync.Mutex
+	entries map[id.ID]*entry
+	claimed int
+	moves   uint64   // claims and finishes so far; orders them against the database's counts
+	posting int      // slots in use
+	slow    int      // slots in use by the slow lane
+	blocked []*entry // have a waiter and a slot of their own, but found no slot of the process
+	closed  bool
 }
 
-type endpoint struct {
-	health  webhook.Health
-	claimed int             // under way, as far as known
-	posting int             // slots taken in this process
-	waiting []task          // for a slot
-	held    map[id.ID]int32 // deliveries that are in this process's hands, with their seq
-	moved   uint64          // value of moves at the last claim or finish
+// entry is the registry's knowledge of one subscription.
+type entry struct {
+	health   webhook.Health
+	claimed  int             // over all dispatchers, as far as known
+	inFlight map[id.ID]int32 // Seq of this process's claims, by delivery, until the claim is recorded or given up
+	moved    uint64          // registry.moves at the last claim or finish
+	posting  int             // slots in use
+	slow     bool            // the lane that the slots in use are counted under
+	waiting  []*waiter
+	blocked  bool // is in registry.blocked
 }
 
-func newRegistry(limit, window, total int) *registry {
-	return &registry{limit: limit, window: window, total: total, endpoints: map[id.ID]*endpoint{}}
+// waiter is a claim that waits for a slot.
+type waiter struct {
+	claim   ports.Claim
+	urgent  bool
+	granted chan bool // true: the claim has a slot; false: the claim has been released
 }
 
-func (r *registry) of(sub id.ID) *endpoint {
-	e := r.endpoints[sub]
+func newRegistry(config Config) *registry {
+	return &registry{config: config, entries: map[id.ID]*entry{}}
+}
+
+// window is how many deliveries of a healthy subscription may be claimed. It keeps the slots busy while jobs pass through
+// the queue.
+func (r *registry) window() int {
+	return 8 * min(r.config.EndpointConcurrency, r.config.Concurrency)
+}
+
+func (r *registry) entry(sub id.ID) *entry {
+	e := r.entries[sub]
 	if e == nil {
-		e = &endpoint{held: map[id.ID]int32{}}
-		r.endpoints[sub] = e
+		e = &entry{inFlight: map[id.ID]int32{}}
+		r.entries[sub] = e
 	}
 	return e
 }
 
-// observe takes over what the database says of endpoints.
-func (r *registry) observe(endpoints []ports.Endpoint) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, e := range endpoints {
-		r.of(e.ID).health = e.Health
+func (r *registry) setHealth(e *entry, h webhook.Health) {
+	e.health = h
+	if slow := h.InSlowLane(); slow != e.slow {
+		if e.slow = slow; slow {
+			r.slow += e.posting
+		} else {
+			r.slow -= e.posting
+		}
 	}
 }
 
-// adjust takes over the health that was just recorded. It hands out the slots that this opened, and takes from those who
-// wait for one of an endpoint that is held: it is to be probed, not to be sent what was claimed before it was.
-func (r *registry) adjust(health map[id.ID]webhook.Health) (slotted, surplus []task) {
+// observe takes over the health that the database has of subscriptions.
+func (r *registry) observe(subscriptions []ports.Subscription) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range subscriptions {
+		r.setHealth(r.entry(s.ID), s.Health)
+	}
+}
+
+// adjust takes over health that was just recorded, and grants the slots that it frees. It returns the waiters of
+// subscriptions whose circuit opened: their claims were made before, and only a probe may be sent now.
+func (r *registry) adjust(health map[id.ID]webhook.Health) (surplus []*waiter) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for sub, h := range health {
-		e := r.of(sub)
-		e.health = h
-		if h.Held() {
+		e := r.entry(sub)
+		r.setHealth(e, h)
+		if h.CircuitOpen() {
 			surplus = append(surplus, e.waiting...)
 			e.waiting = nil
 		}
-		slotted = append(slotted, r.handOut(e)...)
+		r.grant(e)
 	}
-	return slotted, surplus
+	r.grantBlocked()
+	return surplus
 }
 
-// admit takes one place in the endpoint's window, if there is one.
+// close returns all waiters. No claim waits any more.
+func (r *registry) close() (waiters []*waiter) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	for _, e := range r.entries {
+		waiters = append(waiters, e.waiting...)
+		e.waiting = nil
+	}
+	return waiters
+}
+
+// admit takes one place in a subscription's window, if there is one.
 func (r *registry) admit(sub id.ID, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e := r.of(sub)
-	if e.claimed >= e.health.Room(r.limit, r.window, now) || r.claimed >= r.total {
+	e := r.entry(sub)
+	if e.claimed >= r.room(e, now) || r.claimed >= r.config.Window {
 		return false
 	}
-	r.take(e, 1)
+	r.move(e, 1)
 	return true
 }
 
-// rooms tells how much of each endpoint's backlog may be claimed now.
-func (r *registry) rooms(endpoints []ports.Endpoint, now time.Time) []ports.Room {
+func (r *registry) room(e *entry, now time.Time) int {
+	return e.health.Room(r.config.EndpointConcurrency, r.window(), now)
+}
+
+// rooms returns how many deliveries of each subscription may be claimed now.
+func (r *registry) rooms(subscriptions []ports.Subscription, now time.Time) []ports.Room {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	left := r.total - r.claimed
+	left := r.config.Window - r.claimed
 	var rooms []ports.Room
-	for _, p := range endpoints {
-		e := r.endpoints[p.ID]
-		if e == nil { // forgotten since the scan that found it: what that knew of its health still holds
-			e = r.of(p.ID)
-			e.health = p.Health
+	for _, s := range subscriptions {
+		e := r.entries[s.ID]
+		if e == nil { // forgotten since the scan that found the subscription; the scan's health is the newest
+			e = r.entry(s.ID)
+			r.setHealth(e, s.Health)
 		}
-		if room := min(e.health.Room(r.limit, r.window, now)-e.claimed, left); room > 0 {
-			rooms = append(rooms, ports.Room{SubscriptionID: p.ID, Room: room})
+		if room := min(r.room(e, now)-e.claimed, left); room > 0 {
+			rooms = append(rooms, ports.Room{SubscriptionID: s.ID, Room: room})
 			left -= room
 		}
 	}
 	return rooms
 }
 
-// claim notes claims that did not go through admit.
+// claim counts claims that admit has not counted.
 func (r *registry) claim(claims []ports.Claim) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, c := range claims {
-		r.take(r.of(c.SubscriptionID), 1)
+		r.move(r.entry(c.SubscriptionID), 1)
 	}
 }
 
-// finish gives a claim's place back.
+// begin notes that a claim is in flight in this process. It returns false when the claim is in flight already: a queue
+// that was restored from an older state delivers jobs twice.
+func (r *registry) begin(c ports.Claim) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := r.entry(c.SubscriptionID)
+	if seq, known := e.inFlight[c.DeliveryID]; known && seq == c.Seq {
+		return false
+	}
+	e.inFlight[c.DeliveryID] = c.Seq
+	return true
+}
+
+// finish ends a claim.
 func (r *registry) finish(c ports.Claim) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e := r.of(c.SubscriptionID)
-	if e.held[c.DeliveryID] == c.Seq {
-		delete(e.held, c.DeliveryID)
+	e := r.entry(c.SubscriptionID)
+	if e.inFlight[c.DeliveryID] == c.Seq {
+		delete(e.inFlight, c.DeliveryID)
 	}
 	if e.claimed > 0 {
-		r.take(e, -1)
+		r.move(e, -1)
 	}
 }
 
-// busy lists the deliveries that are in this process's hands, waiting for a slot or under way.
-func (r *registry) busy() []id.ID {
+// inFlight lists the deliveries whose claims are in flight in this process.
+func (r *registry) inFlight() []id.ID {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	ids := []id.ID{}
-	for _, e := range r.endpoints {
-		for delivery := range e.held {
+	for _, e := range r.entries {
+		for delivery := range e.inFlight {
 			ids = append(ids, delivery)
 		}
 	}
 	return ids
 }
 
-func (r *registry) take(e *endpoint, n int) {
+func (r *registry) move(e *entry, n int) {
 	e.claimed += n
 	r.claimed += n
 	r.moves++
 	e.moved = r.moves
 }
 
-// mark names the present moment for correct.
+// mark returns the present position in the order of moves, for correct.
 func (r *registry) mark() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.moves
 }
 
-// correct replaces the windows by what the database counted at the moment of mark, but for endpoints that moved since,
-// which the next count will meet. Endpoints with nothing under way are forgotten.
+// correct replaces the claims that are known by the counts that the database made after mark. Subscriptions that moved
+// since then keep their counts until the next correction. Subscriptions without claims are forgotten.
 func (r *registry) correct(counts map[id.ID]int, mark uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for sub, n := range counts {
-		if e := r.of(sub); e.moved <= mark || n < e.claimed/2 {
+		if e := r.entry(sub); e.moved <= mark || n < e.claimed/2 {
 			r.claimed += n - e.claimed
 			e.claimed = n
 		}
 	}
-	for sub, e := range r.endpoints {
+	for sub, e := range r.entries {
 		if counts[sub] > 0 || e.moved > mark {
 			continue
 		}
 		r.claimed -= e.claimed
 		e.claimed = 0
-		if len(e.held) == 0 && e.posting == 0 {
-			delete(r.endpoints, sub)
+		if len(e.inFlight) == 0 && e.posting == 0 {
+			delete(r.entries, sub)
 		}
 	}
 }
 
-// lane tells which lane the endpoint's jobs take.
+// lane returns the lane of a subscription's jobs.
 func (r *registry) lane(sub id.ID) ports.Lane {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if e := r.endpoints[sub]; e != nil && (e.health.Slow || e.health.Held() || e.health.Ramp > 0) {
+	if e := r.entries[sub]; e != nil && e.slow {
 		return ports.SlowLane
 	}
 	return ports.FastLane
 }
 
-// hold takes a claim into this process's hands, unless it is there already: a queue that was restored hands out again
-// what it had handed out.
-func (r *registry) hold(c ports.Claim) (taken bool) {
+// slot takes a slot for a claim. It returns nil when the claim has the slot, and otherwise a waiter. An urgent claim
+// needs no slot of its subscription, and waits ahead of the others.
+func (r *registry) slot(c ports.Claim, urgent bool) *waiter {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e := r.of(c.SubscriptionID)
-	if seq, there := e.held[c.DeliveryID]; there && seq == c.Seq {
+	e := r.entry(c.SubscriptionID)
+	if r.closed || r.mayPost(e, urgent) {
+		r.post(e, 1)
+		return nil
+	}
+	w := &waiter{claim: c, urgent: urgent, granted: make(chan bool, 1)}
+	if urgent {
+		e.waiting = slices.Insert(e.waiting, 0, w)
+	} else {
+		e.waiting = append(e.waiting, w)
+	}
+	r.block(e)
+	return w
+}
+
+// free gives a slot back and grants it to a waiter.
+func (r *registry) free(sub id.ID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := r.entry(sub)
+	r.post(e, -1)
+	r.grantBlocked() // before the subscription's own waiters, which come after those that wait already
+	r.grant(e)
+}
+
+// saturated reports whether a lane has no slot left in this process.
+func (r *registry) saturated(lane ports.Lane) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	left := r.config.Concurrency - r.posting
+	return left <= 0 || lane == ports.SlowLane && (r.slow >= r.config.slowSlots() || left <= r.config.reservedSlots())
+}
+
+func (r *registry) post(e *entry, n int) {
+	e.posting += n
+	r.posting += n
+	if e.slow {
+		r.slow += n
+	}
+}
+
+func (r *registry) ownSlot(e *entry, urgent bool) bool {
+	return urgent || e.posting < e.health.Slots(r.config.EndpointConcurrency)
+}
+
+func (r *registry) mayPost(e *entry, urgent bool) bool {
+	if !r.ownSlot(e, urgent) {
 		return false
 	}
-	e.held[c.DeliveryID] = c.Seq
-	return true
-}
-
-// slot takes a slot for t, or lets it wait for one; an urgent task takes one in any case.
-func (r *registry) slot(t task) (taken bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	e := r.of(t.claim.SubscriptionID)
-	if e.posting >= e.health.Slots(r.limit) && !t.urgent {
-		e.waiting = append(e.waiting, t)
-		return false
+	left := r.config.Concurrency - r.posting
+	switch {
+	case urgent:
+		return left > 0
+	case e.slow:
+		return left > r.config.reservedSlots() && r.slow < r.config.slowSlots()
+	case e.posting >= r.config.fewSlots():
+		return left > r.config.reservedSlots()
+	default:
+		return left > 0
 	}
-	e.posting++
-	return true
 }
 
-// next gives a slot back and hands out what is free to tasks that wait.
-func (r *registry) next(sub id.ID) []task {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	e := r.of(sub)
-	e.posting--
-	return r.handOut(e)
-}
-
-// handOut takes free slots for tasks that wait. Somebody waits only while a slot is taken, and whoever has it comes by.
-func (r *registry) handOut(e *endpoint) (slotted []task) {
-	for len(e.waiting) > 0 && e.posting < e.health.Slots(r.limit) {
-		slotted = append(slotted, e.waiting[0])
-		e.waiting = e.waiting[1:]
-		e.posting++
+// grant gives slots to the waiters of one subscription.
+func (r *registry) grant(e *entry) {
+	for len(e.waiting) > 0 && r.mayPost(e, e.waiting[0].urgent) {
+		r.grantFirst(e)
 	}
-	return slotted
+	r.block(e)
+}
+
+func (r *registry) grantFirst(e *entry) {
+	w := e.waiting[0]
+	e.waiting = e.waiting[1:]
+	r.post(e, 1)
+	w.granted <- true
+}
+
+// block has a subscription wait for a slot of the process, if that is all that its first waiter needs.
+func (r *registry) block(e *entry) {
+	if !e.blocked && len(e.waiting) > 0 && r.ownSlot(e, e.waiting[0].urgent) {
+		e.blocked = true
+		r.blocked = append(r.blocked, e)
+	}
+}
+
+// grantBlocked gives free slots of the process to the subscriptions that wait for one, in turn.
+func (r *registry) grantBlocked() {
+	for i := 0; i < len(r.blocked); {
+		e := r.blocked[i]
+		if len(e.waiting) > 0 && r.ownSlot(e, e.waiting[0].urgent) && !r.mayPost(e, e.waiting[0].urgent) {
+			i++
+			continue
+		}
+		r.blocked = slices.Delete(r.blocked, i, i+1)
+		e.blocked = false
+		if len(e.waiting) > 0 && r.mayPost(e, e.waiting[0].urgent) {
+			r.grantFirst(e)
+		}
+		r.block(e)
+	}
 }

@@ -11,51 +11,158 @@ import (
 	"partnerdeposits/ports"
 )
 
-// A scan goes on claiming for the endpoints it found. One that is held has nothing under way, so it is forgotten meanwhile.
-func TestRegistry_AForgottenEndpoint_IsStillHeld(t *testing.T) {
+// A scan goes on claiming for the subscriptions that it found. One whose circuit is open has no claims, so the registry
+// forgets it meanwhile.
+func TestRegistry_AForgottenSubscription_KeepsItsOpenCircuit(t *testing.T) {
 	now := time.Unix(1_790_000_000, 0)
-	held := ports.Endpoint{ID: id.ID{1}, Health: webhook.Health{Failures: 30, FailingSince: now.Add(-time.Hour), Slow: true, Holds: 1, HeldUntil: now.Add(time.Second)}}
-	r := newRegistry(16, 128, 1000)
-	r.observe([]ports.Endpoint{held})
+	open := ports.Subscription{ID: id.ID{1}, Health: webhook.Health{Failures: 30, FailingSince: now.Add(-time.Hour), Slow: true, FailedProbes: 1, OpenUntil: now.Add(time.Second)}}
+	r := newRegistry(Config{Concurrency: 256, EndpointConcurrency: 16, Window: 1000})
+	r.observe([]ports.Subscription{open})
 	r.correct(nil, r.mark())
-	require.Empty(t, r.rooms([]ports.Endpoint{held}, now))
-	require.Equal(t, []ports.Room{{SubscriptionID: held.ID, Room: 1}}, r.rooms([]ports.Endpoint{held}, held.Health.HeldUntil), "one probe")
+	require.Empty(t, r.rooms([]ports.Subscription{open}, now))
+	require.Equal(t, []ports.Room{{SubscriptionID: open.ID, Room: 1}}, r.rooms([]ports.Subscription{open}, open.Health.OpenUntil), "one probe")
 }
 
-func TestRegistry_Slots_FollowTheEndpointsHealth(t *testing.T) {
+// line asks for slots and keeps the waiters.
+type line struct {
+	r       *registry
+	sub     id.ID
+	n       byte
+	waiters []*waiter
+}
+
+// ask asks for n slots and returns how many were free.
+func (l *line) ask(n int, urgent bool) (taken int) {
+	for range n {
+		l.n++
+		if w := l.r.slot(ports.Claim{SubscriptionID: l.sub, DeliveryID: id.ID{2, l.n}}, urgent); w != nil {
+			l.waiters = append(l.waiters, w)
+		} else {
+			taken++
+		}
+	}
+	return taken
+}
+
+// granted counts the waiters that got a slot since the last call.
+func (l *line) granted() (n int) {
+	var left []*waiter
+	for _, w := range l.waiters {
+		select {
+		case <-w.granted:
+			n++
+		default:
+			left = append(left, w)
+		}
+	}
+	l.waiters = left
+	return n
+}
+
+func TestRegistry_Slots_FollowTheHealthOfTheSubscription(t *testing.T) {
 	const limit = 16
-	sub := id.ID{1}
-	r := newRegistry(limit, 128, 1000)
-	queued := func(n byte) (taken int) {
-		for i := range n {
-			if r.slot(task{claim: ports.Claim{SubscriptionID: sub, DeliveryID: id.ID{2, i}}}) {
-				taken++
+	r := newRegistry(Config{Concurrency: 256, EndpointConcurrency: limit, Window: 1000})
+	l := &line{r: r, sub: id.ID{1}}
+	become := func(h webhook.Health) (surplus []*waiter) { return r.adjust(map[id.ID]webhook.Health{l.sub: h}) }
+	require.Equal(t, limit, l.ask(40, false))
+
+	require.Empty(t, become(webhook.Health{Failures: 5, Slow: true}), "claims go on waiting, for fewer slots")
+	for range limit - limit/8 {
+		r.free(l.sub)
+		require.Zero(t, l.granted(), "more POSTs are in flight than the health allows")
+	}
+	r.free(l.sub)
+	require.Equal(t, 1, l.granted())
+
+	require.Empty(t, become(webhook.Health{Slow: true}))
+	require.Equal(t, limit-limit/8, l.granted(), "the endpoint answers again: waiters get slots before a POST ends")
+
+	require.Len(t, become(webhook.Health{Failures: 20, Slow: true, FailedProbes: 1, OpenUntil: time.Unix(1_790_000_000, 0)}), 40-limit-1-(limit-limit/8))
+	l.waiters = nil
+	for range limit {
+		r.free(l.sub)
+	}
+	require.Equal(t, 1, l.ask(3, false), "a probe")
+
+	require.Empty(t, become(webhook.Health{Slow: true, Ramp: 2}))
+	require.Equal(t, 1, l.granted())
+}
+
+func TestRegistry_Slots_OfTheProcessAreShared(t *testing.T) {
+	const all = 64 // 32 for the slow lane, 16 reserved for subscriptions without a POST in flight
+	r := newRegistry(Config{Concurrency: all, EndpointConcurrency: all, Window: 1000})
+	slow, busy := &line{r: r, sub: id.ID{1}}, &line{r: r, sub: id.ID{2}}
+	r.observe([]ports.Subscription{{ID: slow.sub, Health: webhook.Health{Slow: true}}})
+	require.Equal(t, all/2, slow.ask(all, false), "the slow lane gets half")
+	require.True(t, r.saturated(ports.SlowLane))
+	require.False(t, r.saturated(ports.FastLane))
+	require.Equal(t, all/4, busy.ask(all, false), "one busy subscription leaves the reserve")
+	for i := range all / 4 {
+		other := &line{r: r, sub: id.ID{3, byte(i)}}
+		require.Equal(t, 1, other.ask(1, false), "other subscriptions get the reserve")
+	}
+	require.True(t, r.saturated(ports.FastLane))
+	urgent := &line{r: r, sub: id.ID{4}}
+	require.Zero(t, urgent.ask(1, true), "an urgent claim needs a slot of the process too")
+
+	r.free(id.ID{3, 0})
+	require.Equal(t, 1, urgent.granted())
+	require.Zero(t, busy.granted()+slow.granted(), "the reserve stays")
+	for i := range all/4 - 1 {
+		r.free(id.ID{3, byte(i + 1)})
+	}
+	r.free(urgent.sub)
+	require.Zero(t, busy.granted()+slow.granted(), "the reserve is free again, and stays free")
+	r.free(busy.sub)
+	require.Equal(t, 1, busy.granted())
+	r.free(slow.sub)
+	require.Equal(t, 1, busy.granted()+slow.granted())
+	require.Equal(t, all*3/4, r.posting)
+}
+
+func TestRegistry_FreeSlots_GoToWaitingSubscriptionsInTurn(t *testing.T) {
+	r := newRegistry(Config{Concurrency: 2, EndpointConcurrency: 2, Window: 1000})
+	first, second, third := &line{r: r, sub: id.ID{1}}, &line{r: r, sub: id.ID{2}}, &line{r: r, sub: id.ID{3}}
+	require.Equal(t, 2, first.ask(6, false))
+	require.Zero(t, second.ask(6, false))
+	require.Zero(t, third.ask(6, false))
+	from := first.sub // has both slots
+	var order []byte
+	for range 6 {
+		r.free(from)
+		for _, l := range []*line{first, second, third} {
+			for range l.granted() {
+				order = append(order, l.sub[0])
+				from = l.sub
 			}
 		}
-		return taken
 	}
-	become := func(h webhook.Health) (slotted, surplus []task) { return r.adjust(map[id.ID]webhook.Health{sub: h}) }
-	require.Equal(t, limit, queued(40))
+	require.Equal(t, []byte{2, 3, 2, 1, 3, 2}, order, "a subscription that got a slot goes to the end")
+	require.Equal(t, 2, r.posting)
+}
 
-	slotted, surplus := become(webhook.Health{Failures: 5, Slow: true})
-	require.Empty(t, slotted)
-	require.Empty(t, surplus, "they go on, fewer at once")
-	for range limit - limit/8 {
-		require.Empty(t, r.next(sub), "more are under way than may be")
+func TestRegistry_ASubscriptionThatTurnsSlow_CountsAsSlow(t *testing.T) {
+	const all = 16
+	r := newRegistry(Config{Concurrency: all, EndpointConcurrency: all, Window: 1000})
+	l := &line{r: r, sub: id.ID{1}}
+	require.Equal(t, all*3/4, l.ask(all, false))
+	r.adjust(map[id.ID]webhook.Health{l.sub: {Slow: true}})
+	require.Equal(t, all*3/4, r.slow)
+	for range all / 4 {
+		r.free(l.sub)
+		require.Zero(t, l.granted())
 	}
-	require.Len(t, r.next(sub), 1)
+	r.free(l.sub)
+	require.Equal(t, 1, l.granted(), "half of all slots")
+	r.adjust(map[id.ID]webhook.Health{l.sub: {}})
+	require.Zero(t, r.slow)
+	require.Equal(t, 3, l.granted())
+}
 
-	slotted, _ = become(webhook.Health{Slow: true})
-	require.Len(t, slotted, limit-limit/8, "it answers again: nobody waits for those that are under way")
-
-	_, surplus = become(webhook.Health{Failures: 20, Slow: true, Holds: 1, HeldUntil: time.Unix(1_790_000_000, 0)})
-	require.Len(t, surplus, 40-limit-1-(limit-limit/8))
-	for range limit {
-		require.Empty(t, r.next(sub))
-	}
-	require.Equal(t, 1, queued(3), "a probe")
-
-	slotted, surplus = become(webhook.Health{Slow: true, Ramp: 2})
-	require.Empty(t, surplus)
-	require.Len(t, slotted, 1)
+func TestRegistry_Closed_NoClaimWaits(t *testing.T) {
+	r := newRegistry(Config{Concurrency: 1, EndpointConcurrency: 4, Window: 1000})
+	l := &line{r: r, sub: id.ID{1}}
+	require.Equal(t, 1, l.ask(5, false))
+	require.Len(t, r.close(), 4)
+	require.Equal(t, 2, l.ask(2, false), "the worker releases these claims")
 }

@@ -11,15 +11,15 @@ import (
 	"partnerdeposits/ports/failpoint"
 )
 
-// The least time between two relays that found something: at a high rate, a few milliseconds of company make a group of
-// what would have been many transactions. At a low one there is no company to wait for.
+// The least time between two relays that found events. At a high rate, a few milliseconds turn many transactions into one.
+// At a low rate, waiting would only add latency.
 const (
 	relayPace = 8 * time.Millisecond
 	fewPace   = 2 * time.Millisecond
-	few       = 8 // events
+	fewEvents = 8
 )
 
-// relayLoop empties the outbox whenever it is rung, and looks by itself in between, since a ring may be lost.
+// relayLoop relays the outbox when the doorbell rings. It also polls, because a ring may be lost (delivery.md, point 2).
 func (d *Dispatcher) relayLoop(ctx context.Context) {
 	ticker := time.NewTicker(d.config.RelayEvery)
 	defer ticker.Stop()
@@ -49,7 +49,7 @@ func (d *Dispatcher) relayLoop(ctx context.Context) {
 	}
 }
 
-// drainOutbox relays until less than a full group is left. What is committed meanwhile rings again.
+// drainOutbox relays until a batch is not full. Events that are committed meanwhile ring the doorbell again.
 func (d *Dispatcher) drainOutbox(ctx context.Context) {
 	for {
 		n, claims, err := d.Relay.Relay(ctx, d.config.Batch, d.config.Lease, d.plan)
@@ -74,45 +74,41 @@ func (d *Dispatcher) drainOutbox(ctx context.Context) {
 }
 
 func paceAfter(relayed int) time.Duration {
-	if relayed < few {
+	if relayed < fewEvents {
 		return fewPace
 	}
 	return relayPace
 }
 
-// plan applies the routing rule to events and renders each body, once and for all.
-func (d *Dispatcher) plan(events []ports.Event, endpoints []ports.Endpoint) []ports.NewDelivery {
-	d.endpoints.observe(endpoints)
+// plan applies the dispatch rule to events and renders each body once.
+func (d *Dispatcher) plan(events []ports.Event, subscriptions []ports.Subscription) []ports.Delivery {
+	d.registry.observe(subscriptions)
 	now := d.Clock.Now()
-	byPartner := map[id.ID][]ports.Endpoint{}
-	for _, e := range endpoints {
-		byPartner[e.PartnerID] = append(byPartner[e.PartnerID], e)
+	byPartner := map[id.ID][]ports.Subscription{}
+	for _, s := range subscriptions {
+		byPartner[s.PartnerID] = append(byPartner[s.PartnerID], s)
 	}
-	var planned []ports.NewDelivery
+	var planned []ports.Delivery
 	for i := range events {
 		event := &events[i]
 		bodies := map[webhook.EventName][]byte{}
-		for _, e := range byPartner[event.PartnerID] {
-			name, ok := webhook.Route(e.Events, event.Name)
+		for _, s := range byPartner[event.PartnerID] {
+			name, ok := webhook.Route(s.Events, event.Name)
 			if !ok {
 				continue
 			}
 			if bodies[name] == nil {
 				bodies[name] = webhook.Render(name, deposit.Timestamp(event.CreatedAt), event.Data)
 			}
-			planned = append(planned, d.planOne(e, event, name, bodies[name], now))
+			delivery := event.Delivery(s.ID, name, bodies[name])
+			switch {
+			case !s.Enabled:
+				delivery.Parked = true
+			case d.registry.admit(s.ID, now):
+				delivery.State = webhook.Dispatched
+			}
+			planned = append(planned, delivery)
 		}
 	}
 	return planned
-}
-
-func (d *Dispatcher) planOne(e ports.Endpoint, event *ports.Event, name webhook.EventName, body []byte, now time.Time) ports.NewDelivery {
-	p := ports.NewDelivery{ID: webhook.OriginalID(event.ID, e.ID), Endpoint: e.ID, Event: name, Source: event, Body: body, State: webhook.Waiting}
-	switch {
-	case !e.Enabled:
-		p.Parked = true
-	case d.endpoints.admit(e.ID, now):
-		p.State = webhook.Dispatched
-	}
-	return p
 }

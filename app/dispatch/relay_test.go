@@ -19,7 +19,7 @@ type countedRelay struct {
 	looks *atomic.Int32
 }
 
-func (r countedRelay) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event, []ports.Endpoint) []ports.NewDelivery) (int, []ports.Claim, error) {
+func (r countedRelay) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event, []ports.Subscription) []ports.Delivery) (int, []ports.Claim, error) {
 	r.looks.Add(1)
 	return r.RelayStore.Relay(ctx, limit, lease, plan)
 }

@@ -9,39 +9,35 @@ import (
 	"partnerdeposits/ports/failpoint"
 )
 
-// Bounds of the scan.
 const (
 	urgentBatch = 500
 	scanPace    = 5 * time.Millisecond // least time between two claims of a backlog
-	scanShare   = 20                   // a scan that takes long is made less often: it may cost a twentieth of the time …
-	longestRest = 2 * time.Second      // … but what took long may as well have waited for a database that stood still
+	scanShare   = 20                   // slow scans take at most the 20th part of the time, …
+	longestRest = 2 * time.Second      // … but a scan may be slow because the database stood still, so the next follows soon
 )
 
-// scanLoop claims what is due: what waited for room, retries, and leases that ran out. While an endpoint has a backlog,
-// it is woken as soon as the window has room again.
+// scanLoop claims due deliveries: retries, ended leases, and deliveries that waited for room. While a subscription has a
+// backlog, room in a window wakes the loop at once.
 func (d *Dispatcher) scanLoop(ctx context.Context) {
-	if !scans {
-		return
-	}
-	var backlog []ports.Endpoint
+	var backlog []ports.Subscription
 	for wait := d.config.ScanEvery; d.awaitScan(ctx, wait, len(backlog) > 0); {
 		if err := d.claimUrgent(ctx); err != nil {
 			d.complain(ctx, "claim urgent deliveries", err)
 		}
-		began := d.Clock.Now() // by now, since handing over what was urgent may have waited for the queue
+		began := d.Clock.Now() // not earlier: claimUrgent may have waited for the queue
 		due, err := d.Claims.Due(ctx)
 		if err != nil {
 			d.complain(ctx, "look for due deliveries", err)
 			pause(ctx, 250*time.Millisecond)
 			continue
 		}
-		d.endpoints.observe(due)
+		d.registry.observe(due)
 		wait = max(d.config.ScanEvery, min(scanShare*d.Clock.Now().Sub(began), longestRest))
 		backlog = d.drainBacklog(ctx, due, began.Add(wait))
 	}
 }
 
-// awaitScan waits for the next scan; a backlog is looked at again as soon as there is room.
+// awaitScan waits for the next scan. With a backlog, room in a window ends the wait. It returns false when ctx ended.
 func (d *Dispatcher) awaitScan(ctx context.Context, wait time.Duration, backlog bool) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -59,18 +55,19 @@ func (d *Dispatcher) awaitScan(ctx context.Context, wait time.Duration, backlog 
 	}
 }
 
-// drainBacklog claims as room appears until the backlog is gone or it is time to scan again. It returns who still has one.
-func (d *Dispatcher) drainBacklog(ctx context.Context, due []ports.Endpoint, until time.Time) []ports.Endpoint {
+// drainBacklog claims deliveries as room appears, until the backlog is gone or the next scan is due. It returns the
+// subscriptions that still have a backlog.
+func (d *Dispatcher) drainBacklog(ctx context.Context, due []ports.Subscription, until time.Time) []ports.Subscription {
 	for len(due) > 0 {
 		now := d.Clock.Now()
-		rooms := d.endpoints.rooms(due, now)
+		rooms := d.registry.rooms(due, now)
 		if len(rooms) > 0 {
 			claims, err := d.Claims.Claim(ctx, rooms, d.config.Lease)
 			if err != nil {
 				d.complain(ctx, "claim due deliveries", err)
 				return due
 			}
-			d.endpoints.claim(claims)
+			d.registry.claim(claims)
 			if len(claims) > 0 {
 				failpoint.Hit("scan.claimed")
 			}
@@ -84,8 +81,8 @@ func (d *Dispatcher) drainBacklog(ctx context.Context, due []ports.Endpoint, unt
 	return due
 }
 
-// withoutDrained drops the endpoints that had less than there was room for.
-func withoutDrained(due []ports.Endpoint, rooms []ports.Room, claims []ports.Claim) []ports.Endpoint {
+// withoutDrained drops the subscriptions that had fewer due deliveries than room.
+func withoutDrained(due []ports.Subscription, rooms []ports.Room, claims []ports.Claim) []ports.Subscription {
 	got := map[id.ID]int{}
 	for _, c := range claims {
 		got[c.SubscriptionID]++
@@ -94,7 +91,7 @@ func withoutDrained(due []ports.Endpoint, rooms []ports.Room, claims []ports.Cla
 	for _, r := range rooms {
 		drained[r.SubscriptionID] = got[r.SubscriptionID] < r.Room
 	}
-	var left []ports.Endpoint
+	var left []ports.Subscription
 	for _, e := range due {
 		if !drained[e.ID] {
 			left = append(left, e)
@@ -103,6 +100,7 @@ func withoutDrained(due []ports.Endpoint, rooms []ports.Room, claims []ports.Cla
 	return left
 }
 
+// claimUrgent claims test deliveries and deliveries whose lease ended.
 func (d *Dispatcher) claimUrgent(ctx context.Context) error {
 	for {
 		claims, recovered, err := d.Claims.ClaimUrgent(ctx, urgentBatch, d.config.Lease)
@@ -113,7 +111,7 @@ func (d *Dispatcher) claimUrgent(ctx context.Context) error {
 			d.Metrics.Reconciled(recovered)
 			failpoint.Hit("scan.recovered")
 		}
-		d.endpoints.claim(claims)
+		d.registry.claim(claims)
 		d.transport.send(ctx, claims, recovered == 0)
 		if len(claims) < urgentBatch {
 			return nil
@@ -121,7 +119,7 @@ func (d *Dispatcher) claimUrgent(ctx context.Context) error {
 	}
 }
 
-// signalFreed wakes a scan that waits for room.
+// signalFreed tells the scan that a window has room.
 func (d *Dispatcher) signalFreed() {
 	select {
 	case d.freed <- struct{}{}:

@@ -23,7 +23,7 @@ type slowClaims struct {
 	found chan struct{} // closed when it was answered
 }
 
-func (c slowClaims) Due(ctx context.Context) ([]ports.Endpoint, error) {
+func (c slowClaims) Due(ctx context.Context) ([]ports.Subscription, error) {
 	due, err := c.ClaimStore.Due(ctx)
 	if c.asked.CompareAndSwap(false, true) {
 		close(c.found)

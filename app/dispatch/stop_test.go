@@ -19,7 +19,7 @@ type stoppedRelay struct {
 	relayed func()
 }
 
-func (r stoppedRelay) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event, []ports.Endpoint) []ports.NewDelivery) (int, []ports.Claim, error) {
+func (r stoppedRelay) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event, []ports.Subscription) []ports.Delivery) (int, []ports.Claim, error) {
 	n, claims, err := r.RelayStore.Relay(ctx, limit, lease, plan)
 	if n > 0 {
 		r.relayed()

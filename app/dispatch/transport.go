@@ -11,31 +11,32 @@ import (
 	"partnerdeposits/ports/failpoint"
 )
 
-// transport brings claims to workers: through the queue, or straight to the local ones while the queue is away.
+// transport brings claims to workers: through the queue, or directly to this process while the queue is away.
 type transport struct {
 	d    *Dispatcher
 	away atomic.Bool
 }
 
-// Spans of the transport.
 const (
 	enqueueTimeout = time.Second
-	probeEvery     = 250 * time.Millisecond
+	probeEvery     = 250 * time.Millisecond // while the queue is away
 	epochEvery     = time.Second
 	tidyEvery      = time.Hour
-	// settleAfterLoss lets what workers have in their hands when the queue is lost go out.
-	settleAfterLoss = 2 * time.Second
-	// recordSpan is what the record of a POST may take.
+	// lossDelay is the time between the loss of the queue's jobs and the recovery of their claims. Workers that had taken
+	// their jobs before the loss finish meanwhile.
+	lossDelay = 2 * time.Second
+	// recordSpan is the longest usual time from the end of a POST to the commit of its record.
 	recordSpan = time.Second
 )
 
-// outlast is how long after a claim was made stale a POST under it may be unrecorded: one that read the claim just before
-// begins within Freshness. Only then may the delivery go out again; a shorter wait sends twice to whoever answers slowly.
-func (t *transport) outlast() time.Duration {
+// settleSpan is how long after a claim became stale a POST under it may still be unrecorded: a worker that loaded the
+// delivery just before begins its POST within webhook.Freshness. The delivery must not be sent again earlier, because an
+// endpoint that answers slowly would get it twice.
+func (t *transport) settleSpan() time.Duration {
 	return webhook.Freshness + t.d.config.Timeout + recordSpan
 }
 
-// send groups claims into jobs and hands them over.
+// send brings claims to workers.
 func (t *transport) send(ctx context.Context, claims []ports.Claim, urgent bool) {
 	if len(claims) == 0 {
 		return
@@ -45,7 +46,7 @@ func (t *transport) send(ctx context.Context, claims []ports.Claim, urgent bool)
 		t.local(ctx, jobs)
 		return
 	}
-	// Told to stop or not: what is claimed and not handed on waits for the end of its lease.
+	// A shutdown does not stop this: claims that are not handed over wait for the end of their leases.
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), enqueueTimeout)
 	defer cancel()
 	left, err := t.d.Queue.Enqueue(bounded, jobs)
@@ -58,14 +59,14 @@ func (t *transport) send(ctx context.Context, claims []ports.Claim, urgent bool)
 	t.renewed(ctx, left)
 }
 
-// renewed runs jobs here that may or may not have reached the queue: claimed again, so that a late one is stale, and only
-// once one that was not late has been recorded.
+// renewed runs jobs in this process that may or may not have reached the queue. New claims make a job stale that did reach
+// it. The jobs run after settleSpan, when a POST of a job that did reach the queue is recorded.
 func (t *transport) renewed(ctx context.Context, jobs []ports.Job) {
 	var again []ports.Job
 	for _, j := range jobs {
-		claims, err := t.d.Work.Renew(context.WithoutCancel(ctx), j.Claims, t.outlast()+t.d.config.Lease)
+		claims, err := t.d.Work.Renew(context.WithoutCancel(ctx), j.Claims, t.settleSpan()+t.d.config.Lease)
 		if err != nil {
-			t.d.complain(ctx, "renew claims", err) // their leases run out, and the scan finds them
+			t.d.complain(ctx, "renew claims", err) // the scan finds the deliveries when their leases end
 			continue
 		}
 		j.Claims = claims
@@ -73,7 +74,7 @@ func (t *transport) renewed(ctx context.Context, jobs []ports.Job) {
 	}
 	failpoint.Hit("transport.renewed")
 	t.d.posts.Go(func() {
-		pause(ctx, t.outlast()) // when ctx ends, the claims are released
+		pause(ctx, t.settleSpan()) // a shutdown ends the pause; the workers then release the claims
 		t.local(ctx, again)
 	})
 }
@@ -85,12 +86,12 @@ func (t *transport) local(ctx context.Context, jobs []ports.Job) {
 	failpoint.Hit("transport.local")
 }
 
-// jobs puts as many claims into each job as fit. They may be of many endpoints, of one lane: each waits for a slot of its
-// own endpoint, and a worker waits for none of them for long.
+// jobs puts as many claims of one lane into each job as fit. The claims of a job may belong to many subscriptions, because
+// each claim waits for a slot of its own subscription and no worker waits long for a job.
 func (t *transport) jobs(claims []ports.Claim, urgent bool) (jobs []ports.Job) {
 	byLane := map[ports.Lane][]ports.Claim{}
 	for _, c := range claims {
-		lane := t.d.endpoints.lane(c.SubscriptionID)
+		lane := t.d.registry.lane(c.SubscriptionID)
 		byLane[lane] = append(byLane[lane], c)
 	}
 	for _, lane := range ports.Lanes {
@@ -101,7 +102,7 @@ func (t *transport) jobs(claims []ports.Claim, urgent bool) (jobs []ports.Job) {
 	return jobs
 }
 
-// watch notices that the queue is back, and that it lost what it held.
+// watch notices that the queue is back and that the queue lost its jobs (delivery.md, point 8).
 func (t *transport) watch(ctx context.Context) {
 	var tidied time.Time
 	for every := epochEvery; pause(ctx, every); {
@@ -130,18 +131,18 @@ func (t *transport) watch(ctx context.Context) {
 	}
 }
 
-// recover takes the claims of jobs back that the queue lost. What is in the hands of this process is not lost; what others
-// have in theirs they lose as well, and it comes again once no POST of theirs can be under way.
+// recover expires the claims of jobs that the queue lost. Claims in flight in this process are not lost. Claims in flight
+// in other dispatchers expire as well; their deliveries are due again when no POST of theirs can be unrecorded.
 func (t *transport) recover(ctx context.Context) {
 	t.d.Log.InfoContext(ctx, "dispatcher: the queue is new or lost its jobs; what was under way then will be dispatched again")
 	failpoint.Hit("epoch.noticed")
-	if !pause(ctx, settleAfterLoss) {
+	if !pause(ctx, lossDelay) {
 		return
 	}
 	failpoint.Hit("epoch.settled")
-	n, err := t.d.Claims.ExpireLeases(ctx, settleAfterLoss, t.d.config.Lease, t.outlast(), t.d.endpoints.busy())
+	n, err := t.d.Claims.ExpireLeases(ctx, lossDelay, t.d.config.Lease, t.settleSpan(), t.d.registry.inFlight())
 	if err != nil {
-		t.d.complain(ctx, "take back the claims of lost jobs", err) // they run out by themselves
+		t.d.complain(ctx, "take back the claims of lost jobs", err) // their leases end all the same
 		return
 	}
 	t.d.Log.InfoContext(ctx, "dispatcher: claims of lost jobs taken back", "deliveries", n)

@@ -12,231 +12,198 @@ import (
 )
 
 const (
-	// jobPatience is how long a job may hold a worker of its lane. Postgres holds the truth, so the worker can go on to
-	// the next job while slow POSTs of this one finish by themselves.
+	// jobPatience is how long a job keeps a worker of its lane. Postgres holds the truth, so the worker may go on to the
+	// next job while slow POSTs of this job are still in flight.
 	jobPatience = 250 * time.Millisecond
-	// freshTries bounds how often a delivery is read again because the reading took too long.
+	// freshTries bounds how often a delivery is loaded again because loading took longer than webhook.Freshness.
 	freshTries = 5
-	// loadTogether is how many claims at least are worth a read of their own.
+	// loadTogether is how many claims of a job are worth a query of their own.
 	loadTogether = 4
-	// leaseMargin is what a lease must have left beyond the attempt for the POST to begin.
+	// leaseMargin is the time that a lease must have left after the longest attempt.
 	leaseMargin = time.Second
 )
 
-// task is one claim on its way to a POST.
-type task struct {
-	claim  ports.Claim
-	urgent bool
-	done   func()
-	loaded *ports.Loaded // nil: to be read
-}
-
-// handle takes a job off the queue and sees its claims through, or leaves them to finish by themselves.
+// handle works on a job until its claims are finished, or until jobPatience is over and the lane has slots for other jobs.
 func (d *Dispatcher) handle(ctx context.Context, job ports.Job) {
 	finished := make(chan struct{}, len(job.Claims))
 	d.submit(ctx, job, func() { finished <- struct{}{} })
-	defer d.jobEnded(job)
 	patience := time.NewTimer(jobPatience)
 	defer patience.Stop()
-	for range job.Claims {
+	for left := len(job.Claims); left > 0; {
 		select {
 		case <-finished:
+			left--
 		case <-patience.C:
-			return
+			if !d.registry.saturated(job.Lane) {
+				return
+			}
+			patience.Reset(jobPatience) // another dispatcher takes the next job
 		}
 	}
 }
 
-// submit starts the tasks of a job, each as soon as its endpoint has a slot. done is called for each of them.
-func (d *Dispatcher) submit(ctx context.Context, job ports.Job, done func()) {
-	tasks := make([]task, 0, len(job.Claims))
+// submit starts the dispatch of each claim of a job. finished is called once for each claim.
+func (d *Dispatcher) submit(ctx context.Context, job ports.Job, finished func()) {
+	claims := make([]ports.Claim, 0, len(job.Claims))
 	for _, c := range job.Claims {
-		if !d.endpoints.hold(c) {
-			done()
-			continue
-		}
-		d.posts.Add(1)
-		tasks = append(tasks, task{claim: c, urgent: job.Urgent, done: done})
-	}
-	if len(tasks) > 0 {
-		go d.start(context.WithoutCancel(ctx), tasks)
-	}
-}
-
-// start reads together what came together. Who has to wait for a slot may find that what was read is no longer fresh.
-func (d *Dispatcher) start(ctx context.Context, tasks []task) {
-	if len(tasks) >= loadTogether {
-		d.preload(ctx, tasks)
-	}
-	for _, t := range tasks {
-		if d.endpoints.slot(t) {
-			go d.work(ctx, t)
+		if d.registry.begin(c) {
+			claims = append(claims, c)
+		} else {
+			finished()
 		}
 	}
-}
-
-// preload reads the deliveries of tasks. Where that fails each reads its own, so that what spoils one spoils one.
-func (d *Dispatcher) preload(ctx context.Context, tasks []task) {
-	defer func() { _ = recover() }() // as said: it happens again to the one it is about
-	claims := make([]ports.Claim, len(tasks))
-	for i, t := range tasks {
-		claims[i] = t.claim
-	}
-	loaded, err := d.Work.Load(ctx, claims)
-	if err != nil {
+	if len(claims) == 0 {
 		return
 	}
-	for i := range tasks {
-		tasks[i].loaded = &loaded[i]
-	}
+	d.posts.Add(len(claims))
+	go d.start(context.WithoutCancel(ctx), claims, job.Urgent, finished)
 }
 
-// work sees one task through. Its slot goes to the next one as soon as the POST is over; the record is not the endpoint's.
-func (d *Dispatcher) work(ctx context.Context, t task) {
-	defer d.posts.Done()
-	outcome, posted := d.attempt(ctx, t)
-	for _, next := range d.endpoints.next(t.claim.SubscriptionID) {
-		go d.work(ctx, next)
-	}
-	if posted && !d.leftToQueue(outcome) {
-		r := &record{ctx: ctx, outcome: outcome}
-		if d.records.Do("", r); r.err != nil {
-			d.Log.ErrorContext(ctx, "dispatcher: an attempt could not be recorded; it will be made again",
-				"delivery", id.Delivery.Of(t.claim.DeliveryID), "error", r.err)
+// start loads the deliveries of many claims with one query, and takes slots in the order of the claims.
+func (d *Dispatcher) start(ctx context.Context, claims []ports.Claim, urgent bool, finished func()) {
+	loaded := d.preload(ctx, claims)
+	for i, c := range claims {
+		var delivery *ports.Delivery
+		if loaded != nil {
+			delivery = &loaded[i]
 		}
+		wait := d.registry.slot(c, urgent)
+		go func() {
+			defer d.posts.Done()
+			d.dispatch(ctx, c, delivery, wait)
+			d.registry.finish(c)
+			finished()
+			d.signalFreed()
+		}()
 	}
-	d.over(t)
 }
 
-// over gives up what a task held of this process.
-func (d *Dispatcher) over(t task) {
-	d.endpoints.finish(t.claim)
-	t.done()
-	d.signalFreed()
-}
-
-// attempt brings one delivery to its endpoint: load, decide, POST, judge. A panic ends this delivery's dispatch and
-// nothing else; its lease will run out and it is tried again.
-func (d *Dispatcher) attempt(ctx context.Context, t task) (outcome ports.Outcome, posted bool) {
+// preload returns nil when each claim is to load its own delivery. It does so after an error or a panic, so that a row
+// that cannot be read stops one delivery only.
+func (d *Dispatcher) preload(ctx context.Context, claims []ports.Claim) (loaded []ports.Delivery) {
+	if len(claims) < loadTogether {
+		return nil
+	}
 	defer func() {
-		if r := recover(); r != nil {
-			d.Log.ErrorContext(ctx, "dispatcher: a delivery panicked", "delivery", id.Delivery.Of(t.claim.DeliveryID), "panic", fmt.Sprint(r))
-			posted = false
+		if recover() != nil { // the panic repeats for the delivery that caused it
+			loaded = nil
 		}
 	}()
-	if d.stopping.Load() { // it waited for a slot; another dispatcher, or this one after its restart, goes on with it
-		d.release(ctx, t.claim)
-		return outcome, false
+	loaded, err := d.Work.Load(ctx, claims)
+	if err != nil {
+		return nil
 	}
-	l, ok := d.fresh(ctx, t)
-	if !ok {
-		return outcome, false
-	}
-	d.beforePost(l)
-	failpoint.Hit("worker.loaded")
-	made := d.post(ctx, l)
-	failpoint.Hit("worker.answered")
-	verdict := d.config.Schedule.Judge(made, l.Test, d.Random())
-	return ports.Outcome{Claim: t.claim, Event: l.Event, EventAt: l.EventAt, Attempt: made, Verdict: verdict, Healthy: l.Healthy}, true
+	return loaded
 }
 
-// fresh loads the claimed delivery and tells whether it may be sent now.
-func (d *Dispatcher) fresh(ctx context.Context, t task) (ports.Loaded, bool) {
-	c := t.claim
+// dispatch makes one attempt under a claim and records it. loaded may be nil. wait is nil when the claim has a slot.
+func (d *Dispatcher) dispatch(ctx context.Context, c ports.Claim, loaded *ports.Delivery, wait *waiter) {
+	if wait != nil && !<-wait.granted {
+		return
+	}
+	outcome, made := d.attempt(ctx, c, loaded)
+	d.registry.free(c.SubscriptionID) // recording needs no slot
+	if made {
+		d.records.Do("", outcome)
+	}
+}
+
+// attempt loads a delivery, makes the POST and judges its result. made is false when there was no POST. A panic ends this
+// dispatch only: the lease runs out and the delivery is dispatched again.
+func (d *Dispatcher) attempt(ctx context.Context, c ports.Claim, loaded *ports.Delivery) (outcome ports.Outcome, made bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			d.Log.ErrorContext(ctx, "dispatcher: a delivery panicked", "delivery", id.Delivery.Of(c.DeliveryID), "panic", fmt.Sprint(r))
+			made = false
+		}
+	}()
+	if d.stopping.Load() { // another dispatcher, or this one after its restart, makes the attempt
+		d.release(ctx, c)
+		return outcome, false
+	}
+	delivery := d.fresh(ctx, c, loaded)
+	if delivery == nil {
+		return outcome, false
+	}
+	failpoint.Hit("worker.loaded")
+	result := d.post(ctx, delivery)
+	failpoint.Hit("worker.answered")
+	return ports.Outcome{Delivery: delivery, Attempt: result, Verdict: d.config.Schedule.Judge(result, delivery.Test, d.Random())}, true
+}
+
+// fresh returns the delivery of a claim, loaded within webhook.Freshness, or nil when it must not be sent.
+func (d *Dispatcher) fresh(ctx context.Context, c ports.Claim, loaded *ports.Delivery) *ports.Delivery {
 	for try := 1; ; try++ {
-		var l ports.Loaded
-		var err error
-		if t.loaded != nil {
-			l, t.loaded = *t.loaded, nil
-		} else {
-			read := &load{ctx: ctx, claim: c}
-			d.loads.Do("", read)
-			l, err = read.loaded, read.err
+		if loaded == nil {
+			loaded = &ports.Delivery{Claim: c}
+			d.loads.Do("", loaded)
 		}
 		switch {
-		case err != nil:
-			d.complain(ctx, "load a delivery", err)
-			return l, false
-		case l.Err != nil:
+		case loaded.LoadErr != nil:
+			d.complain(ctx, "load a delivery", loaded.LoadErr)
+			return nil
+		case loaded.SecretErr != nil:
 			d.Log.ErrorContext(ctx, "dispatcher: the secret of a subscription does not decrypt",
-				"subscription", id.Subscription.Of(c.SubscriptionID), "error", l.Err)
-			return l, false
-		case !l.Found || (l.Live && !l.Enabled):
+				"subscription", id.Subscription.Of(c.SubscriptionID), "error", loaded.SecretErr)
+			return nil
+		case !loaded.Found || (loaded.Current && !loaded.Enabled):
 			d.release(ctx, c)
-			return l, false
-		case !l.Live || l.LeaseLeft < d.config.Timeout+leaseMargin:
-			return l, false
-		case d.Clock.Now().Sub(l.ReadAt) < webhook.Freshness, try == freshTries:
-			return l, true
+			return nil
+		case !loaded.Current || loaded.LeaseLeft < d.config.Timeout+leaseMargin:
+			return nil
+		case d.Clock.Now().Sub(loaded.ReadAt) < webhook.Freshness, try == freshTries:
+			return loaded
 		}
+		loaded = nil
 	}
 }
 
-// post signs and sends. The signature's time is the database's, so that a wrong clock here fails no receiver's tolerance.
-func (d *Dispatcher) post(ctx context.Context, l ports.Loaded) webhook.Attempt {
-	lane := string(d.endpoints.lane(l.SubscriptionID))
+// load reads a batch of deliveries, whose claims are set, in one query.
+func (d *Dispatcher) load(ctx context.Context, deliveries []*ports.Delivery) {
+	claims := make([]ports.Claim, len(deliveries))
+	for i, delivery := range deliveries {
+		claims[i] = delivery.Claim
+	}
+	loaded, err := d.Work.Load(ctx, claims)
+	for i, delivery := range deliveries {
+		if err != nil {
+			delivery.LoadErr = err
+			continue
+		}
+		*delivery = loaded[i]
+	}
+}
+
+// post makes the POST. The signature has the database's time, so a wrong clock of this process does not exceed the
+// receiver's tolerance.
+func (d *Dispatcher) post(ctx context.Context, delivery *ports.Delivery) webhook.Attempt {
+	lane := string(d.registry.lane(delivery.SubscriptionID))
 	d.Metrics.Inflight(lane, 1)
 	defer d.Metrics.Inflight(lane, -1)
-	timestamp, signature := webhook.Sign(l.Secret, l.Body, d.Clock.Now().Add(l.Skew))
-	p := ports.Post{URL: l.URL, Event: l.Event, Timestamp: timestamp, Signature: signature, Body: l.Body}
-	if d.config.EventIDHeader {
-		p.EventID = id.Event.Of(l.EventID)
-	}
-	attempt := d.Sender.Post(ctx, p)
-	attempt.Number = l.Attempts + 1
-	d.Metrics.Attempted(l.Event, attempt.Result, attempt.Duration)
+	attempt := d.Sender.Post(ctx, delivery, d.Clock.Now().Add(delivery.Skew))
+	attempt.Number = delivery.Attempts + 1
+	d.Metrics.Attempted(delivery.Event, attempt.Result, attempt.Duration)
 	return attempt
 }
 
-// load is a claim whose delivery is being read.
-type load struct {
-	ctx    context.Context // without an end
-	claim  ports.Claim
-	loaded ports.Loaded
-	err    error
-}
-
-// loadBatch reads the deliveries of a batch in one query.
-func (d *Dispatcher) loadBatch(loads []*load) {
-	claims := make([]ports.Claim, len(loads))
-	for i, l := range loads {
-		claims[i] = l.claim
-	}
-	loaded, err := d.Work.Load(loads[0].ctx, claims)
-	for i, l := range loads {
-		if l.err = err; err == nil {
-			l.loaded = loaded[i]
-		}
-	}
-}
-
-// release gives claims up; where that fails their leases run out.
+// release gives claims up. After an error their leases run out.
 func (d *Dispatcher) release(ctx context.Context, claims ...ports.Claim) {
 	if err := d.Work.Release(ctx, claims); err != nil {
 		d.complain(ctx, "release deliveries", err)
 	}
 }
 
-// adjust has the health that was recorded take effect on what is in this process's hands.
-func (d *Dispatcher) adjust(ctx context.Context, health map[id.ID]webhook.Health) {
-	slotted, surplus := d.endpoints.adjust(health)
-	for _, t := range slotted {
-		go d.work(ctx, t)
+// giveBack releases claims that wait for a slot.
+func (d *Dispatcher) giveBack(ctx context.Context, waiters []*waiter) {
+	if len(waiters) == 0 {
+		return
 	}
-	if len(surplus) > 0 {
-		go d.giveBack(ctx, surplus)
-	}
-}
-
-// giveBack has deliveries wait in the table instead of here: their endpoint is held.
-func (d *Dispatcher) giveBack(ctx context.Context, surplus []task) {
-	claims := make([]ports.Claim, len(surplus))
-	for i, t := range surplus {
-		claims[i] = t.claim
+	claims := make([]ports.Claim, len(waiters))
+	for i, w := range waiters {
+		claims[i] = w.claim
 	}
 	d.release(ctx, claims...)
-	for _, t := range surplus {
-		d.over(t)
-		d.posts.Done()
+	for _, w := range waiters {
+		w.granted <- false
 	}
 }

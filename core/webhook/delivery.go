@@ -6,20 +6,20 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// State is where a delivery stands. due_at is the next attempt while Waiting and the end of the lease while Dispatched,
-// so that first dispatch, retry and recovery are one scan (delivery.md, point 3).
+// State is the state of a delivery. Column due_at is the time of the next attempt while Waiting and the end of the lease
+// while Dispatched, so one scan finds first dispatches, retries and lost claims (delivery.md, point 3).
 //
 //	          relay                scan                2xx
 //	event ──────────▶ Waiting ──────────▶ Dispatched ──────▶ Succeeded
 //	          │          ▲ ▲                │  │  │
 //	          └──────────┼─┼───▶────────────┘  │  └─────────▶ Failed     (no attempt left)
-//	            (room)   │ └── lease over ─────┘
+//	            (room)   │ └── lease ended ────┘
 //	                     └──── failed attempt
 //
-// A delivery of a disabled or held endpoint is parked: Waiting without a due time.
+// A delivery of a disabled subscription is parked: Waiting without a due time.
 type State int16
 
-// The states as they are stored.
+// The states, with the values of column state.
 const (
 	Waiting    State = 0
 	Dispatched State = 1
@@ -42,7 +42,7 @@ const (
 	StatusFailed    Status = "failed"
 )
 
-// StatusOf folds a state and the number of attempts made into the outside status.
+// StatusOf returns the status of a delivery in state s with that many finished attempts.
 func StatusOf(s State, attempts int) Status {
 	switch {
 	case s == Succeeded:
@@ -56,7 +56,7 @@ func StatusOf(s State, attempts int) Status {
 	}
 }
 
-// Delivery is one event on its way to one subscription.
+// Delivery is the record of one event for one subscription (api.md §2, "Delivery record").
 type Delivery struct {
 	ID             id.ID
 	SubscriptionID id.ID
@@ -75,7 +75,7 @@ type Delivery struct {
 	AttemptLog     []Attempt // oldest first
 }
 
-// Result is how an attempt ended; also the label of svc_webhook_attempts_total.
+// Result is the result of an attempt, also a label of svc_webhook_attempts_total.
 type Result string
 
 // The results of an attempt (api.md §2; operations.md, "Metrics").
@@ -87,15 +87,15 @@ const (
 	ResultConnect  Result = "connect"
 	ResultTLS      Result = "tls"
 	ResultRedirect Result = "redirect"
-	ResultBlocked  Result = "blocked" // the address is not one we may dial
+	ResultBlocked  Result = "blocked" // the address is not public
 )
 
-// Results lists them all.
+// Results lists the results of an attempt.
 var Results = []Result{ResultSuccess, ResultNon2xx, ResultTimeout, ResultDNS, ResultConnect, ResultTLS, ResultRedirect, ResultBlocked}
 
-// Freshness is how old a reading of a subscription may be when a POST begins. Whoever rotates a secret, disables or
-// deletes a subscription waits that long after the commit before answering, so that no POST begun after the answer
-// knows the old state.
+// Freshness is the greatest age of the loaded subscription when a POST begins. A request that rotates a secret, disables
+// or deletes a subscription is answered that long after its commit. So no POST that begins after the response uses the
+// old state.
 const Freshness = 500 * time.Millisecond
 
 // MaxSnippet is how much of a response body is kept, in bytes.
@@ -107,32 +107,11 @@ type Attempt struct {
 	StartedAt      time.Time
 	Duration       time.Duration
 	Result         Result
-	ResponseStatus int    // 0: none came
-	Snippet        string // of the response body, MaxSnippet at most
-	Detail         string // what failed, in words a developer can act on; ours, without addresses of our network
-	RetryAfter     time.Duration
+	ResponseStatus int           // 0: no response
+	Snippet        string        // of the response body, MaxSnippet bytes at most
+	Detail         string        // the cause of a failure for the partner's developer, without addresses of our network
+	RetryAfter     time.Duration // from a 429 or 503; 0: not given
 }
 
-// OK reports whether the receiver took the delivery.
+// OK reports whether the endpoint answered with a 2xx in time.
 func (a Attempt) OK() bool { return a.Result == ResultSuccess }
-
-// Verdict is what becomes of a delivery after an attempt.
-type Verdict struct {
-	State State
-	Wait  time.Duration // until the next attempt, while Waiting
-}
-
-// Judge decides what follows attempt. A test delivery is never retried (api.md §2).
-func (s Schedule) Judge(a Attempt, test bool, random float64) Verdict {
-	if a.OK() {
-		return Verdict{State: Succeeded}
-	}
-	if test {
-		return Verdict{State: Failed}
-	}
-	wait, ok := s.After(a.Number, a.RetryAfter, random)
-	if !ok {
-		return Verdict{State: Failed}
-	}
-	return Verdict{State: Waiting, Wait: wait}
-}

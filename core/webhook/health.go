@@ -2,50 +2,55 @@ package webhook
 
 import "time"
 
-// Health is what is known of an endpoint from its attempts. It decides the lane, and how many deliveries may be under
-// way at once, so that one partner's dead receiver moves no one else's latency (delivery.md, point 9).
+// Health is what the attempts of a subscription say of its endpoint. It decides the lane, how many deliveries may be
+// claimed and how many POSTs may be in flight, so that one partner's dead receiver does not delay other partners
+// (delivery.md, point 9). The part for endpoints that keep failing is a circuit breaker: an open circuit lets one probe
+// through at a time, and a half-open circuit (Ramp > 0) doubles the POSTs with each success.
 //
-//	          slow or failed            keeps failing                 probe succeeds
-//	fast lane ──────────────▶ slow lane ─────────────▶ held: one probe ─────────────▶ ramp 1, 2, 4, …
-//	    ▲                         │                     ▲     │ fails: twice the wait      │ fails: half
-//	    └── quick successes ──────┘                     └─────┴────── keeps failing ───────┤
-//	    ▲                                                                                  │
-//	    └───────────────────────────────── at the cap ─────────────────────────────────────┘
+//	          slow or failed            keeps failing                  probe succeeds
+//	fast lane ──────────────▶ slow lane ─────────────▶ open: one probe ─────────────▶ half-open: ramp 1, 2, 4, …
+//	    ▲                         │                     ▲     │ fails: twice the wait       │ fails: half
+//	    └── quick successes ──────┘                     └─────┴────── keeps failing ────────┤
+//	    ▲                                                                                   │
+//	    └────────────────────────────── ramp reaches the limit ─────────────────────────────┘
 type Health struct {
 	Failures     int       // in a row
-	FailingSince time.Time // first of them; zero: the last attempt succeeded
-	Slow         bool      // takes the slow lane
+	FailingSince time.Time // the first of them; zero: the last attempt succeeded
+	Slow         bool      // in the slow lane
 	Quick        int       // quick successes in a row, while Slow
-	Holds        int       // probes that failed in a row
-	HeldUntil    time.Time // when the next probe may go; zero: not held
-	Ramp         int       // how many may be under way while coming back; 0: no bound of this kind
+	FailedProbes int       // in a row; column holds
+	OpenUntil    time.Time // when the next probe may start; zero: the circuit is not open; column held_until
+	Ramp         int       // POSTs that may be in flight while the circuit is half-open; 0: it is not
 }
 
-// Bounds of the health rules.
 const (
-	slowAttempt  = 2 * time.Second // an attempt of that length costs a lane's slot too dearly
-	quickEnough  = 5               // quick successes that lead back to the fast lane, and failures that lead out of it
-	fewOf        = 8               // the part of its slots that an endpoint has which only fails
-	holdFailures = 20              // failures in a row, and …
-	holdAge      = 5 * time.Second // … their age, from which an endpoint "keeps failing": as long as a first retry waits
-	firstHold    = time.Second     // doubled by each probe that fails, so nobody waits longer than the endpoint was away
-	longestHold  = 5 * time.Minute
-	// DisableAfter is how long nothing but failures disables a subscription (api.md §5).
+	slowAttempt   = 2 * time.Second // an attempt of this duration moves the subscription to the slow lane
+	quickEnough   = 5               // successes that lead back to the fast lane, and failures that lead to the slow lane
+	failingShare  = 8               // a failing subscription has the 8th part of its slots
+	openAfter     = 20              // failures in a row, and …
+	openAge       = 5 * time.Second // … their age, that open the circuit; the first retry comes after this time
+	firstPause    = time.Second     // before the first probe; each failed probe doubles it, up to …
+	longestPause  = 5 * time.Minute
+	mostDoublings = 10
+	// DisableAfter is how long a subscription may do nothing but fail before it is disabled (api.md §5).
 	DisableAfter = 5 * 24 * time.Hour
 )
 
-// Clean reports whether nothing is known against the endpoint: a success changes nothing then.
+// Clean reports whether the health holds no finding. A success leaves a clean health unchanged.
 func (h Health) Clean() bool { return h == Health{} }
 
-// Held reports whether the endpoint is only probed.
-func (h Health) Held() bool { return !h.HeldUntil.IsZero() }
+// CircuitOpen reports whether only probes may be sent.
+func (h Health) CircuitOpen() bool { return !h.OpenUntil.IsZero() }
 
-// Disable reports whether the endpoint has done nothing but fail for DisableAfter.
+// InSlowLane reports whether deliveries take the slow lane.
+func (h Health) InSlowLane() bool { return h.Slow || h.CircuitOpen() || h.Ramp > 0 }
+
+// Disable reports whether every attempt of the last DisableAfter has failed.
 func (h Health) Disable(now time.Time) bool {
 	return !h.FailingSince.IsZero() && now.Sub(h.FailingSince) >= DisableAfter
 }
 
-// After gives the health after one attempt that began with limit slots for the endpoint.
+// After returns the health after one more attempt. limit is WEBHOOK_ENDPOINT_CONCURRENCY.
 func (h Health) After(a Attempt, limit int, now time.Time) Health {
 	quick := a.Duration < slowAttempt
 	if a.OK() {
@@ -57,27 +62,27 @@ func (h Health) After(a Attempt, limit int, now time.Time) Health {
 		h.FailingSince = now
 	}
 	h.Slow = h.Slow || !quick || h.Failures >= quickEnough
-	keepsFailing := h.Failures >= holdFailures && now.Sub(h.FailingSince) >= holdAge
-	if h.Ramp > 0 && h.Failures < quickEnough { // one that fails now and then comes back all the same
+	keepsFailing := h.Failures >= openAfter && now.Sub(h.FailingSince) >= openAge
+	if h.Ramp > 0 && h.Failures < quickEnough { // a few failures do not stop a recovery
 		h.Ramp = max(h.Ramp/2, 1)
 		return h
 	}
-	if h.Held() || h.Ramp > 0 || keepsFailing {
-		if now.Before(h.HeldUntil) { // a straggler from before the hold tells nothing new
+	if h.CircuitOpen() || h.Ramp > 0 || keepsFailing {
+		if now.Before(h.OpenUntil) { // the POST began before the circuit opened, so it was no probe
 			return h
 		}
-		h.HeldUntil = now.Add(min(firstHold<<min(h.Holds, 10), longestHold))
-		h.Holds++
+		h.OpenUntil = now.Add(min(firstPause<<min(h.FailedProbes, mostDoublings), longestPause))
+		h.FailedProbes++
 		h.Ramp = 0
 	}
 	return h
 }
 
 func (h Health) afterSuccess(quick bool, limit int) Health {
-	h.Failures, h.FailingSince, h.Holds = 0, time.Time{}, 0
+	h.Failures, h.FailingSince, h.FailedProbes = 0, time.Time{}, 0
 	switch {
-	case h.Held():
-		h.HeldUntil, h.Ramp = time.Time{}, 1
+	case h.CircuitOpen():
+		h.OpenUntil, h.Ramp = time.Time{}, 1
 	case h.Ramp > 0:
 		h.Ramp *= 2
 	}
@@ -97,28 +102,28 @@ func (h Health) afterSuccess(quick bool, limit int) Health {
 	return h
 }
 
-// Slots tells how many POSTs may be under way at once: limit, few while the last answers were failures, the ramp on the
-// way back, and one while held.
+// Slots returns how many POSTs may be in flight: limit, a share of limit after some failures, the ramp while the circuit
+// is half-open, and 1 while it is open.
 func (h Health) Slots(limit int) int {
 	switch {
-	case h.Held():
+	case h.CircuitOpen():
 		return 1
 	case h.Ramp > 0:
 		return min(h.Ramp, limit)
 	case h.Failures >= quickEnough:
-		return max(limit/fewOf, 1)
+		return max(limit/failingShare, 1)
 	default:
 		return limit
 	}
 }
 
-// Room tells how many deliveries may be claimed: window in good health, as many as there are slots in any other, and none
-// until it is time to probe.
+// Room returns how many deliveries may be claimed: window in good health, as many as Slots in bad health, and none while
+// the circuit is open and the next probe is not due.
 func (h Health) Room(limit, window int, now time.Time) int {
 	switch {
-	case now.Before(h.HeldUntil):
+	case now.Before(h.OpenUntil):
 		return 0
-	case h.Slow || h.Failures >= quickEnough || h.Held() || h.Ramp > 0:
+	case h.InSlowLane() || h.Failures >= quickEnough:
 		return h.Slots(limit)
 	default:
 		return window

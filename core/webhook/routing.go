@@ -8,8 +8,8 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Route applies the dispatch rule of the spec: of a transition, a subscription gets exactly one delivery, with the most
-// specific event it subscribed to. specific is the transition's own event; ok is false where nothing is to be sent.
+// Route returns the event under which a subscription gets a transition: the most specific event that it subscribed to.
+// specific is the transition's own event. ok is false when the subscription gets no delivery (service.md, "Event names").
 func Route(subscribed []EventName, specific EventName) (event EventName, ok bool) {
 	if slices.Contains(subscribed, specific) {
 		return specific, true
@@ -20,18 +20,18 @@ func Route(subscribed []EventName, specific EventName) (event EventName, ok bool
 	return "", false
 }
 
-// OriginalID is the id of the one original delivery of an event to a subscription: the event's, and so its time, with its
-// random end mixed with the subscription. Making it twice gives it twice, and a primary key then allows it once.
+// OriginalID returns the id of the original delivery of an event to a subscription. The id has the event's time and depends
+// on nothing else but the two ids, so a primary key allows the delivery once.
 func OriginalID(event, subscription id.ID) id.ID {
-	const random = 9 // bytes 9 to 15 are random; the bits before them tell version and variant
+	const random = 9 // bytes 9 to 15 of an id are random; the bytes before them hold the time, version and variant
 	digest := sha256.Sum256(append(event[:], subscription[:]...))
 	out := event
 	copy(out[random:], digest[:])
 	return out
 }
 
-// Render gives the body of a delivery. It is called once per delivery: the bytes are kept and sent as they are ever after.
-// createdAt is in the outside form of times, data is JSON.
+// Render returns the body of a delivery. The relay renders a body once, and every attempt sends these bytes. createdAt is
+// formatted as in the API; data is JSON.
 func Render(event EventName, createdAt string, data []byte) []byte {
 	b := make([]byte, 0, len(data)+len(event)+len(createdAt)+40)
 	b = append(b, `{"event":"`...)
@@ -43,7 +43,7 @@ func Render(event EventName, createdAt string, data []byte) []byte {
 	return append(b, '}')
 }
 
-// LinkedPayload is the data of rental_operator.linked (spec, "Payload, rental_operator.linked").
+// LinkedPayload is the data of rental_operator.linked (service.md, "Payload, rental_operator.linked").
 type LinkedPayload struct {
 	PartnerID  string `json:"partnerId"`
 	AccountID  string `json:"accountId"`

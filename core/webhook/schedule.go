@@ -4,22 +4,21 @@ import (
 	"time"
 )
 
-// Schedule holds the waits before each attempt: the first one is 0 ("at once"), the others count from the attempt before.
+// Schedule holds the wait before each attempt. The first wait is 0; the others start at the end of the attempt before.
 type Schedule []time.Duration
 
-// DefaultSchedule is that of api.md §5: 11 attempts over about 69 hours.
+// DefaultSchedule has 11 attempts over about 69 hours (api.md §5).
 var DefaultSchedule = Schedule{0, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute,
 	2 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour, 24 * time.Hour}
 
-// MaxRetryAfter caps what a receiver can ask for.
+// MaxRetryAfter caps the wait that a receiver may ask for.
 const MaxRetryAfter = time.Hour
 
-// jitterShare spreads retries by ±10 %, so that what failed together does not come back together.
+// jitterShare spreads retries by ±10 %, so that deliveries that failed together are not retried together.
 const jitterShare = 0.1
 
-// After gives the wait after the attempt-th failed attempt (1-based). random is uniform in [0,1).
-// retryAfter is the receiver's wish on 429 and 503: a floor, capped at MaxRetryAfter.
-// ok is false when there is no further attempt.
+// After returns the wait after the attempt-th failed attempt, counted from 1. random is uniform in [0,1). The wait is at
+// least retryAfter, the receiver's wish on 429 and 503, capped at MaxRetryAfter. ok is false after the last attempt.
 func (s Schedule) After(attempt int, retryAfter time.Duration, random float64) (wait time.Duration, ok bool) {
 	if attempt >= len(s) {
 		return 0, false
@@ -27,4 +26,25 @@ func (s Schedule) After(attempt int, retryAfter time.Duration, random float64) (
 	base := s[attempt]
 	wait = base + time.Duration(float64(base)*jitterShare*(2*random-1))
 	return max(wait, min(retryAfter, MaxRetryAfter)), true
+}
+
+// Verdict is the state of a delivery after an attempt.
+type Verdict struct {
+	State State
+	Wait  time.Duration // until the next attempt, while Waiting
+}
+
+// Judge decides the state after an attempt. A test delivery is never retried (api.md §2).
+func (s Schedule) Judge(a Attempt, test bool, random float64) Verdict {
+	if a.OK() {
+		return Verdict{State: Succeeded}
+	}
+	if test {
+		return Verdict{State: Failed}
+	}
+	wait, ok := s.After(a.Number, a.RetryAfter, random)
+	if !ok {
+		return Verdict{State: Failed}
+	}
+	return Verdict{State: Waiting, Wait: wait}
 }

@@ -10,15 +10,16 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// Headers of a delivery (spec, "Delivery").
+// Headers of a delivery (service.md, "Delivery").
 const (
 	HeaderSignature = "X-Svc-Signature"
 	HeaderTimestamp = "X-Svc-Timestamp"
 	HeaderEvent     = "X-Svc-Event"
-	HeaderEventID   = "X-Svc-Event-Id" // announced by the spec, sent only where configured
+	HeaderEventID   = "X-Svc-Event-Id" // sent only when WEBHOOK_EVENT_ID_HEADER is set
 )
 
-// Sign gives the signature headers of one attempt: HMAC-SHA256 with the subscription's secret over "<timestamp>.<body>".
+// Sign returns the signature headers of one attempt. timestamp is at in Unix seconds. signature is "sha256=" and the
+// lower-case hex HMAC-SHA256 of "<timestamp>.<body>" under the subscription's secret (service.md, "Delivery").
 func Sign(key secret.Text, body []byte, at time.Time) (timestamp, signature string) {
 	timestamp = strconv.FormatInt(at.Unix(), 10)
 	h := hmac.New(sha256.New, []byte(key.Reveal()))

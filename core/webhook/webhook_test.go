@@ -134,19 +134,19 @@ func TestHealth_TheWayDownAndBack(t *testing.T) {
 	require.True(t, h.Slow)
 	require.Equal(t, 8, h.Room(limit, 512, now), "few")
 	require.Equal(t, 1, h.Room(4, 512, now))
-	require.False(t, h.Held(), "a burst of failures is not yet a habit")
+	require.False(t, h.CircuitOpen(), "a burst of failures is not yet a habit")
 	now = now.Add(5 * time.Second)
 	h = h.After(fail, limit, now)
-	require.True(t, h.Held())
+	require.True(t, h.CircuitOpen())
 	require.Zero(t, h.Room(limit, 512, now))
 	straggler := h.After(fail, limit, now)
 	straggler.Failures = h.Failures
 	require.Equal(t, h, straggler, "a straggler tells nothing new")
-	now = h.HeldUntil
+	now = h.OpenUntil
 	require.Equal(t, 1, h.Room(limit, 512, now), "one probe")
 	h = h.After(fail, limit, now)
-	require.Equal(t, 2*time.Second, h.HeldUntil.Sub(now), "twice the wait")
-	now = h.HeldUntil
+	require.Equal(t, 2*time.Second, h.OpenUntil.Sub(now), "twice the wait")
+	now = h.OpenUntil
 	for _, room := range []int{1, 2, 4, 8, 16, 32} {
 		h = h.After(ok, limit, now)
 		require.Equal(t, room, h.Room(limit, 512, now))

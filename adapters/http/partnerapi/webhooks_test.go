@@ -152,7 +152,7 @@ const lease = 30 * time.Second
 // record makes an attempt of a claimed delivery known, as a worker would.
 func (c *caller) record(claim ports.Claim, attempt webhook.Attempt, verdict webhook.Verdict) error {
 	attempt.Number, attempt.StartedAt = 1, c.clock.Now()
-	_, _, err := c.work.Record(c.t.Context(), []ports.Outcome{{Claim: claim, Attempt: attempt, Verdict: verdict}}, nil, 8)
+	_, _, err := c.work.Record(c.t.Context(), []ports.Outcome{{Delivery: &ports.Delivery{Claim: claim}, Attempt: attempt, Verdict: verdict}}, nil, 8)
 	return err
 }
 
@@ -178,14 +178,13 @@ func (c *caller) dispatch(attempt webhook.Attempt) <-chan error {
 // relay makes deliveries of what has happened, the n-th in the n-th state, and gives their claims.
 func (c *caller) relay(states ...webhook.State) []ports.Claim {
 	c.t.Helper()
-	relayed, claims, err := c.work.Relay(c.t.Context(), 100, lease, func(events []ports.Event, endpoints []ports.Endpoint) (out []ports.NewDelivery) {
+	relayed, claims, err := c.work.Relay(c.t.Context(), 100, lease, func(events []ports.Event, subscriptions []ports.Subscription) (out []ports.Delivery) {
 		slices.SortFunc(events, func(a, b ports.Event) int { return bytes.Compare(a.ID[:], b.ID[:]) })
 		for i := range events {
-			name, _ := webhook.Route(endpoints[0].Events, events[i].Name)
-			out = append(out, ports.NewDelivery{
-				ID: webhook.OriginalID(events[i].ID, endpoints[0].ID), Endpoint: endpoints[0].ID, Event: name, Source: &events[i],
-				Body: webhook.Render(name, deposit.Timestamp(events[i].CreatedAt), events[i].Data), State: states[i],
-			})
+			name, _ := webhook.Route(subscriptions[0].Events, events[i].Name)
+			planned := events[i].Delivery(subscriptions[0].ID, name, webhook.Render(name, deposit.Timestamp(events[i].CreatedAt), events[i].Data))
+			planned.State = states[i]
+			out = append(out, planned)
 		}
 		return out
 	})

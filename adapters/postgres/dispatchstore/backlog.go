@@ -11,16 +11,16 @@ import (
 	"partnerdeposits/ports"
 )
 
-// countedExactly is how many rows are counted one by one; beyond it a count is what vacuum last noted of the index.
+// countedExactly is the largest count that is exact. A larger count is the estimate of the last vacuum.
 const countedExactly = 10_000
 
 // Backlog implements ports.BacklogReader.
 type Backlog struct{ pool *pgxpool.Pool }
 
-// NewBacklog counts over a pool opened with postgres.IndexPlans: no count may read a whole table.
+// NewBacklog counts over a pool opened with postgres.IndexPlans, because no count may read a whole table.
 func NewBacklog(pool *pgxpool.Pool) *Backlog { return &Backlog{pool: pool} }
 
-// Each count walks one index, no further than $1 entries.
+// Each count reads at most $1 entries of one index.
 const (
 	countOutbox = `SELECT count(*), (SELECT reltuples::bigint FROM pg_class WHERE oid = 'outbox'::regclass)
 		FROM (SELECT FROM outbox ORDER BY event_id LIMIT $1) AS few`
@@ -33,7 +33,7 @@ const (
 
 	oldestOnOutbox = `SELECT extract(epoch FROM clock_timestamp() - committed_at)::float8 FROM outbox ORDER BY event_id LIMIT 1`
 
-	// From endpoint to endpoint, as Dispatch.Due goes, and the lease that ran out first.
+	// The earliest due delivery of each subscription, found as in Store.Due, and the earliest end of a lease.
 	oldestDue = `
 		WITH RECURSIVE waiting(id) AS (
 			(SELECT subscription_id FROM deliveries WHERE state = 0 AND due_at IS NOT NULL ORDER BY subscription_id LIMIT 1)

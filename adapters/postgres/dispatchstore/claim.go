@@ -11,9 +11,9 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Due implements ports.ClaimStore. It walks the index from endpoint to endpoint, so its cost grows with the number of
-// endpoints that have something waiting, never with how much.
-func (s *Store) Due(ctx context.Context) ([]ports.Endpoint, error) {
+// Due implements ports.ClaimStore. The query walks the index from subscription to subscription, so its cost depends on the
+// number of subscriptions with waiting deliveries and not on the number of deliveries.
+func (s *Store) Due(ctx context.Context) ([]ports.Subscription, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	rows, err := s.pool.Query(ctx, `
@@ -23,14 +23,14 @@ func (s *Store) Due(ctx context.Context) ([]ports.Endpoint, error) {
 			SELECT (SELECT d.subscription_id FROM deliveries d WHERE d.state = 0 AND d.due_at IS NOT NULL AND d.subscription_id > w.id
 				ORDER BY d.subscription_id LIMIT 1)
 			FROM waiting w WHERE w.id IS NOT NULL)
-		SELECT `+endpointColumns+` FROM waiting w JOIN webhook_subscriptions s ON s.id = w.id
+		SELECT `+subscriptionColumns+` FROM waiting w JOIN webhook_subscriptions s ON s.id = w.id
 		WHERE s.enabled AND s.deleted_at IS NULL
 			AND EXISTS (SELECT FROM deliveries d WHERE d.subscription_id = w.id AND d.state = 0 AND d.due_at <= now())`)
 	if err != nil {
 		return nil, pg.Translate(err)
 	}
-	endpoints, err := pgx.CollectRows(rows, scanEndpoint)
-	return endpoints, pg.Translate(err)
+	subscriptions, err := pgx.CollectRows(rows, scanSubscription)
+	return subscriptions, pg.Translate(err)
 }
 
 // Claim implements ports.ClaimStore.
@@ -38,22 +38,22 @@ func (s *Store) Claim(ctx context.Context, rooms []ports.Room, lease time.Durati
 	if len(rooms) == 0 {
 		return nil, nil
 	}
-	subs, room, from := make([]id.ID, len(rooms)), make([]int32, len(rooms)), make([]time.Time, len(rooms))
+	subs, room, low := make([]id.ID, len(rooms)), make([]int32, len(rooms)), make([]time.Time, len(rooms))
 	for i, r := range rooms {
 		subs[i], room[i] = r.SubscriptionID, int32(min(r.Room, 1<<20)) //nolint:gosec // bounded on the line
-		from[i] = s.waiting.begin(r.SubscriptionID)
+		low[i] = s.waiting.start(r.SubscriptionID)
 	}
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	rows, err := s.pool.Query(ctx, `
 		UPDATE deliveries d SET state = 1, seq = d.seq + 1, due_at = now() + $3::interval
-		FROM unnest($1::uuid[], $2::int4[], $4::timestamptz[]) AS r(sub, room, since)
+		FROM unnest($1::uuid[], $2::int4[], $4::timestamptz[]) AS r(sub, room, low)
 		CROSS JOIN LATERAL (
 			SELECT w.id, w.due_at FROM deliveries w WHERE w.subscription_id = r.sub AND w.state = 0 AND w.due_at <= now()
-				AND w.due_at >= coalesce(r.since, '-infinity')
+				AND w.due_at >= coalesce(r.low, '-infinity')
 			ORDER BY w.due_at LIMIT r.room FOR UPDATE SKIP LOCKED) due
 		WHERE d.subscription_id = r.sub AND d.id = due.id
-		RETURNING d.id, d.subscription_id, d.seq, due.due_at`, subs, room, lease, from)
+		RETURNING d.id, d.subscription_id, d.seq, due.due_at`, subs, room, lease, low)
 	if err != nil {
 		return nil, pg.Translate(err)
 	}
@@ -65,11 +65,14 @@ func (s *Store) Claim(ctx context.Context, rooms []ports.Room, lease time.Durati
 		}
 	}, &dueAt)
 	for _, sub := range subs {
-		l, taken := lowest[sub]
-		s.waiting.found(sub, l, taken)
+		l, found := lowest[sub]
+		s.waiting.set(sub, l, found)
 	}
 	return claims, pg.Translate(err)
 }
+
+// expiredSpan is how far back most scans look for ended leases. Full scans find the older ones.
+const expiredSpan = 5 * time.Second
 
 // ClaimUrgent implements ports.ClaimStore.
 func (s *Store) ClaimUrgent(ctx context.Context, limit int, lease time.Duration) (claims []ports.Claim, recovered int, err error) {
@@ -80,12 +83,12 @@ func (s *Store) ClaimUrgent(ctx context.Context, limit int, lease time.Duration)
 			SELECT subscription_id, id FROM deliveries WHERE test AND state = 0 AND due_at <= now() ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED),
 		expired AS (
 			SELECT subscription_id, id FROM deliveries WHERE state = 1 AND due_at <= now()
-				AND due_at >= CASE WHEN $3 THEN '-infinity'::timestamptz ELSE now() - interval '5 seconds' END
+				AND due_at >= CASE WHEN $3 THEN '-infinity'::timestamptz ELSE now() - $4::interval END
 			ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED),
 		urgent AS (SELECT *, false AS recovered FROM tests UNION ALL SELECT *, true FROM expired)
 		UPDATE deliveries d SET state = 1, seq = d.seq + 1, due_at = now() + $2::interval
 		FROM urgent u WHERE d.subscription_id = u.subscription_id AND d.id = u.id
-		RETURNING d.id, d.subscription_id, d.seq, u.recovered`, limit, lease, s.leased.begin(struct{}{}) == 0)
+		RETURNING d.id, d.subscription_id, d.seq, u.recovered`, limit, lease, s.leased.start(struct{}{}) == 0, expiredSpan)
 	if err != nil {
 		return nil, 0, pg.Translate(err)
 	}
@@ -95,7 +98,7 @@ func (s *Store) ClaimUrgent(ctx context.Context, limit int, lease time.Duration)
 			recovered++
 		}
 	}, &again)
-	s.leased.found(struct{}{}, 1, err == nil)
+	s.leased.set(struct{}{}, 1, err == nil)
 	return claims, recovered, pg.Translate(err)
 }
 
@@ -110,7 +113,7 @@ func (s *Store) claims(ctx context.Context, sql string, args ...any) ([]ports.Cl
 	return claims, pg.Translate(err)
 }
 
-// readClaims collects claims. What a row has after its claim is in extra when note is called for it.
+// readClaims collects claims. It scans the further columns of a row into extra before it calls note.
 func readClaims(rows pgx.Rows, note func(ports.Claim), extra ...any) (claims []ports.Claim, err error) {
 	var c ports.Claim
 	_, err = pgx.ForEachRow(rows, append([]any{&c.DeliveryID, &c.SubscriptionID, &c.Seq}, extra...), func() error {
@@ -121,9 +124,9 @@ func readClaims(rows pgx.Rows, note func(ports.Claim), extra ...any) (claims []p
 	return claims, err
 }
 
-// UnderWay implements ports.ClaimStore. Leases that ran out a while ago are no longer looked at: ClaimUrgent has
-// long taken them, and their dead index entries would be waded through each time.
-func (s *Store) UnderWay(ctx context.Context) (map[id.ID]int, error) {
+// CountClaimed implements ports.ClaimStore. It leaves out leases that ended a while ago: ClaimUrgent has taken those
+// deliveries, and their dead index entries would make the query slow.
+func (s *Store) CountClaimed(ctx context.Context) (map[id.ID]int, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	rows, err := s.pool.Query(ctx, `
@@ -142,12 +145,12 @@ func (s *Store) UnderWay(ctx context.Context) (map[id.ID]int, error) {
 }
 
 // ExpireLeases implements ports.ClaimStore.
-func (s *Store) ExpireLeases(ctx context.Context, givenBefore, lease, grace time.Duration, keep []id.ID) (int, error) {
+func (s *Store) ExpireLeases(ctx context.Context, olderThan, lease, grace time.Duration, keep []id.ID) (int, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	tag, err := s.pool.Exec(ctx, `
 		UPDATE deliveries SET seq = seq + 1, due_at = least(due_at, now() + $4::interval)
-		WHERE state = 1 AND due_at > now() AND due_at < now() + $1::interval - $2::interval AND id <> ALL ($3)`, lease, givenBefore, keep, grace)
+		WHERE state = 1 AND due_at > now() AND due_at < now() + $1::interval - $2::interval AND id <> ALL ($3)`, lease, olderThan, keep, grace)
 	return int(tag.RowsAffected()), pg.Translate(err)
 }
 

@@ -10,52 +10,52 @@ import (
 	"partnerdeposits/ports"
 )
 
-func TestFloors_BeginWhereTheLastLookFoundSomething_AndAtTheStartNowAndThen(t *testing.T) {
+func TestWatermarks_StartWhereTheScanBeforeFoundRows_AndAtTheBeginningNowAndThen(t *testing.T) {
 	t.Parallel()
-	var f floors[string, int]
-	require.Zero(t, f.begin("a"), "the first look")
-	f.found("a", 7, true)
-	require.Equal(t, 7, f.begin("a"))
-	f.found("a", 9, true)
-	require.Equal(t, 9, f.begin("a"))
-	require.Zero(t, f.begin("b"), "another backlog")
+	var w watermarks[string, int]
+	require.Zero(t, w.start("a"), "the first scan")
+	w.set("a", 7, true)
+	require.Equal(t, 7, w.start("a"))
+	w.set("a", 9, true)
+	require.Equal(t, 9, w.start("a"))
+	require.Zero(t, w.start("b"), "another backlog")
 
-	e := f.of["a"]
-	e.full = time.Now().Add(-fullEvery)
-	f.of["a"] = e
-	require.Zero(t, f.begin("a"), "what was left behind is found")
-	f.found("a", 3, true)
-	require.Equal(t, 3, f.begin("a"))
+	m := w.byKey["a"]
+	m.full = time.Now().Add(-fullEvery)
+	w.byKey["a"] = m
+	require.Zero(t, w.start("a"), "a full scan finds rows below the watermark")
+	w.set("a", 3, true)
+	require.Equal(t, 3, w.start("a"))
 
-	f.found("a", 0, false)
-	require.NotContains(t, f.of, "a", "a backlog that is gone is forgotten")
-	require.Zero(t, f.begin("a"))
+	w.set("a", 0, false)
+	require.NotContains(t, w.byKey, "a", "a consumed backlog is forgotten")
+	require.Zero(t, w.start("a"))
 }
 
-func TestOutboxLooks_BeginWithWhatIsFresh_WhileTheRelayKeepsUp(t *testing.T) {
+func TestOutboxWatermark_IsRecent_WhileTheRelayKeepsUp(t *testing.T) {
 	t.Parallel()
 	const limit = 2
 	var start id.ID
 	a, b := id.ID{1}, id.ID{2}
 	full, part := []ports.Event{{ID: b}, {ID: a}}, []ports.Event{{ID: b}}
-	var o outboxLooks
-	require.Equal(t, start, o.begin(), "the first look")
-	o.took(start, full, limit)
-	require.Equal(t, a, o.begin(), "a backlog goes on where it was found")
-	o.took(a, part, limit)
-	require.Equal(t, fresh, o.begin(), "it is gone")
-	o.took(fresh, nil, limit)
-	require.Equal(t, fresh, o.begin())
-	o.took(fresh, full, limit)
-	require.Equal(t, start, o.begin(), "a full group of fresh ones may be the end of a backlog")
-	o.took(start, nil, limit)
+	var w outboxWatermark
+	require.Equal(t, start, w.start(), "the first scan")
+	w.took(start, full, limit)
+	require.Equal(t, a, w.start(), "a scan of a backlog continues at the watermark")
+	w.took(a, part, limit)
+	require.Equal(t, recent, w.start(), "the backlog is consumed")
+	w.took(recent, nil, limit)
+	require.Equal(t, recent, w.start())
+	w.took(recent, full, limit)
+	require.Equal(t, start, w.start(), "a full batch of recent events may be the end of a backlog")
+	w.took(start, nil, limit)
 
-	o.full = time.Now().Add(-fullEvery)
-	require.Equal(t, start, o.begin(), "what was left behind is found")
-	o.saw(start, true)
-	require.Equal(t, start, o.begin(), "and what was seen there is taken")
-	o.saw(start, false)
-	require.Equal(t, fresh, o.begin())
-	o.failed()
-	require.Equal(t, start, o.begin(), "what a failed look took is back")
+	w.full = time.Now().Add(-fullEvery)
+	require.Equal(t, start, w.start(), "a full scan finds rows below the watermark")
+	w.saw(start, true)
+	require.Equal(t, start, w.start(), "the relay takes pending events from there")
+	w.saw(start, false)
+	require.Equal(t, recent, w.start())
+	w.reset()
+	require.Equal(t, start, w.start(), "a failed relay put its events back")
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -16,61 +17,61 @@ import (
 	"partnerdeposits/ports/failpoint"
 )
 
-// Store holds the dispatcher's queries: few, each over a set of rows, written by hand because their plans matter.
-// It implements ports.RelayStore, ports.ClaimStore and ports.WorkStore.
+// Store implements ports.RelayStore, ports.ClaimStore and ports.WorkStore. Each query works on a set of rows and is written
+// by hand, because its plan matters.
 type Store struct {
-	pool     *pgxpool.Pool
-	cipher   pg.Cipher
-	patience time.Duration
+	pool    *pgxpool.Pool
+	cipher  pg.Cipher
+	timeout time.Duration
 
-	outbox  outboxLooks
-	waiting floors[id.ID, time.Time] // of an endpoint, by due_at
-	leased  floors[struct{}, int]    // 0: from the start; otherwise what ran out lately
+	outbox  outboxWatermark
+	waiting watermarks[id.ID, time.Time] // due_at of waiting deliveries, by subscription
+	leased  watermarks[struct{}, int]    // 0: all leased deliveries; 1: those whose lease ended within expiredSpan
 }
 
-// answerWithin is what a question may take, with the wait for a connection. The server gives up on a statement sooner
-// (PoolOptions.StatementTimeout); this is for answers that got lost on the way while the connection stays open. Nothing
-// else would ever wake the loop that waits for one, and all that it does would stand still.
-const answerWithin = 12 * time.Second
+// queryTimeout bounds a query with the wait for a connection. The server's own limit (PoolOptions.StatementTimeout) is
+// shorter. queryTimeout is for a response that is lost while the connection stays open: without it, the loop that waits
+// for the response would wait for ever.
+const queryTimeout = 12 * time.Second
 
-// New gives the dispatcher's queries over a pool of its own, opened with postgres.IndexPlans.
+// New returns a store over a pool of its own, opened with postgres.IndexPlans.
 func New(pool *pgxpool.Pool, cipher pg.Cipher) *Store {
-	return &Store{pool: pool, cipher: cipher, patience: answerWithin}
+	return &Store{pool: pool, cipher: cipher, timeout: queryTimeout}
 }
 
-// WithPatience waits d for an answer instead of answerWithin. Call it before the first question.
-func (s *Store) WithPatience(d time.Duration) *Store {
-	s.patience = d
+// WithTimeout replaces queryTimeout. Call it before the first query.
+func (s *Store) WithTimeout(d time.Duration) *Store {
+	s.timeout = d
 	return s
 }
 
-// bounded is the context of one question, or of one short transaction.
+// bounded returns the context of one query or one short transaction.
 func (s *Store) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, s.patience)
+	return context.WithTimeout(ctx, s.timeout)
 }
 
-// Pending reports whether the outbox has anything to relay: the cheap question of an idle relay.
+// Pending implements ports.RelayStore.
 func (s *Store) Pending(ctx context.Context) (bool, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	var any bool
-	from := s.outbox.begin()
+	var pending bool
+	low := s.outbox.start()
 	err := s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM outbox WHERE event_id >= least($1, uuid_floor(now() - $2::interval)))`,
-		from[:], freshSpan).Scan(&any)
+		low[:], recentSpan).Scan(&pending)
 	if err == nil {
-		s.outbox.saw(from, any)
+		s.outbox.saw(low, pending)
 	}
-	return any, pg.Translate(err)
+	return pending, pg.Translate(err)
 }
 
 // Relay implements ports.RelayStore.
-func (s *Store) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event, []ports.Endpoint) []ports.NewDelivery) (relayed int, claims []ports.Claim, err error) {
+func (s *Store) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event, []ports.Subscription) []ports.Delivery) (relayed int, claims []ports.Claim, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	err = pg.InTx(ctx, s.pool, func(t *pg.Tx) (err error) {
 		defer func() {
 			if err != nil {
-				s.outbox.failed()
+				s.outbox.reset()
 			}
 		}()
 		relayed, claims = 0, nil
@@ -79,12 +80,12 @@ func (s *Store) Relay(ctx context.Context, limit int, lease time.Duration, plan 
 			return err
 		}
 		failpoint.Hit("relay.taken")
-		endpoints, err := fileEvents(ctx, t, events)
+		subscriptions, err := storeEvents(ctx, t, events)
 		if err != nil {
 			return err
 		}
 		relayed = len(events)
-		insertDeliveries(t, plan(events, endpoints), lease, &claims)
+		insertDeliveries(t, plan(events, subscriptions), lease, &claims)
 		failpoint.Hit("relay.writing")
 		return t.Commit(ctx)
 	})
@@ -94,25 +95,25 @@ func (s *Store) Relay(ctx context.Context, limit int, lease time.Duration, plan 
 	return relayed, claims, nil
 }
 
-// takeOutbox takes the oldest events, so that nobody's wait for those that keep coming in.
+// takeOutbox removes the oldest events from the outbox, so that newer events cannot delay them.
 func (s *Store) takeOutbox(ctx context.Context, t *pg.Tx, limit int) (events []ports.Event, err error) {
-	from := s.outbox.begin()
+	low := s.outbox.start()
 	pg.Collect(t, &events, pgx.RowToStructByPos[ports.Event], `
 		DELETE FROM outbox WHERE event_id = ANY (ARRAY (
 			SELECT event_id FROM outbox WHERE event_id >= least($2, uuid_floor(now() - $3::interval))
 			ORDER BY event_id LIMIT $1 FOR UPDATE SKIP LOCKED))
-		RETURNING event_id, partner_id, name, deposit_id, data, created_at, committed_at`, limit, from[:], freshSpan)
+		RETURNING event_id, partner_id, name, deposit_id, data, created_at, committed_at`, limit, low[:], recentSpan)
 	if err := t.Flush(ctx); err != nil {
 		return nil, err
 	}
-	s.outbox.took(from, events, limit)
+	s.outbox.took(low, events, limit)
 	return events, nil
 }
 
-// fileEvents keeps the events and reads the subscriptions of their partners, locked so that none is deleted or disabled
-// before the deliveries are in. Whoever does that locks the row FOR UPDATE; noting how an endpoint fares is no such change,
-// and neither waits for the other.
-func fileEvents(ctx context.Context, t *pg.Tx, events []ports.Event) (endpoints []ports.Endpoint, err error) {
+// storeEvents inserts the events and reads the subscriptions of their partners. The row locks keep a subscription from being
+// deleted or disabled before its deliveries are inserted. Those changes lock the row FOR UPDATE; a change of health does
+// not, so it does not wait for a relay.
+func storeEvents(ctx context.Context, t *pg.Tx, events []ports.Event) (subscriptions []ports.Subscription, err error) {
 	n := len(events)
 	ids, partners, names, deposits := make([]id.ID, n), make([]id.ID, n), make([]string, n), make([]id.ID, n)
 	data, at := make([]string, n), make([]time.Time, n)
@@ -123,9 +124,9 @@ func fileEvents(ctx context.Context, t *pg.Tx, events []ports.Event) (endpoints 
 		SELECT e.id, e.partner_id, e.name, nullif(e.deposit_id, '00000000-0000-0000-0000-000000000000'), e.data, e.created_at
 		FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::timestamptz[]) AS e(id, partner_id, name, deposit_id, data, created_at)
 		ON CONFLICT (partner_id, id) DO NOTHING`, ids, partners, names, deposits, data, at)
-	pg.Collect(t, &endpoints, scanEndpoint, `SELECT `+endpointColumns+` FROM webhook_subscriptions s
+	pg.Collect(t, &subscriptions, scanSubscription, `SELECT `+subscriptionColumns+` FROM webhook_subscriptions s
 		WHERE s.partner_id = ANY ($1) AND s.deleted_at IS NULL ORDER BY s.id FOR KEY SHARE`, distinct(partners))
-	return endpoints, t.Flush(ctx)
+	return subscriptions, t.Flush(ctx)
 }
 
 func distinct(ids []id.ID) []id.ID {
@@ -133,15 +134,15 @@ func distinct(ids []id.ID) []id.ID {
 	return slices.Compact(ids)
 }
 
-const endpointColumns = `s.id, s.partner_id, s.events, s.enabled, s.failures, s.failing_since, s.slow, s.quick, s.holds, s.held_until, s.ramp`
+const subscriptionColumns = `s.id, s.partner_id, s.events, s.enabled, s.failures, s.failing_since, s.slow, s.quick, s.holds, s.held_until, s.ramp`
 
-func scanEndpoint(row pgx.CollectableRow) (ports.Endpoint, error) {
-	var e ports.Endpoint
-	var since, held *time.Time
-	h := &e.Health
-	err := row.Scan(&e.ID, &e.PartnerID, &e.Events, &e.Enabled, &h.Failures, &since, &h.Slow, &h.Quick, &h.Holds, &held, &h.Ramp)
-	h.FailingSince, h.HeldUntil = orZero(since), orZero(held)
-	return e, err
+func scanSubscription(row pgx.CollectableRow) (ports.Subscription, error) {
+	var s ports.Subscription
+	var since, openUntil *time.Time
+	h := &s.Health
+	err := row.Scan(&s.ID, &s.PartnerID, &s.Events, &s.Enabled, &h.Failures, &since, &h.Slow, &h.Quick, &h.FailedProbes, &openUntil, &h.Ramp)
+	h.FailingSince, h.OpenUntil = orZero(since), orZero(openUntil)
+	return s, err
 }
 
 func orZero(t *time.Time) time.Time {
@@ -158,8 +159,8 @@ func orNull(t time.Time) *time.Time {
 	return &t
 }
 
-// insertDeliveries queues what was planned; claims has those that were admitted once that is flushed.
-func insertDeliveries(t *pg.Tx, planned []ports.NewDelivery, lease time.Duration, claims *[]ports.Claim) {
+// insertDeliveries queues the statement that inserts planned deliveries. After the flush, claims has the dispatched ones.
+func insertDeliveries(t *pg.Tx, planned []ports.Delivery, lease time.Duration, claims *[]ports.Claim) {
 	if len(planned) == 0 {
 		return
 	}
@@ -168,9 +169,9 @@ func insertDeliveries(t *pg.Tx, planned []ports.NewDelivery, lease time.Duration
 	names, bodies, at, created := make([]string, n), make([][]byte, n), make([]time.Time, n), make([]time.Time, n)
 	states, parked := make([]int16, n), make([]bool, n)
 	for i, d := range planned {
-		ids[i], subs[i], events[i], deposits[i] = d.ID, d.Endpoint, d.Source.ID, d.Source.DepositID
-		names[i], bodies[i], at[i] = string(d.Event), d.Body, d.Source.CommittedAt
-		states[i], parked[i], created[i] = int16(d.State), d.Parked, d.ID.Time()
+		ids[i], subs[i], events[i], deposits[i] = d.DeliveryID, d.SubscriptionID, d.EventID, d.DepositID
+		names[i], bodies[i], at[i] = string(d.Event), d.Body, d.EventAt
+		states[i], parked[i], created[i] = int16(d.State), d.Parked, d.DeliveryID.Time()
 	}
 	t.Queue(`
 		INSERT INTO deliveries (id, subscription_id, created_at, event_id, event, deposit_id, state, seq, due_at, body, event_at)
@@ -191,4 +192,69 @@ func insertDeliveries(t *pg.Tx, planned []ports.NewDelivery, lease time.Duration
 		})
 		return err
 	})
+}
+
+// recentSpan is the span of ids that every scan of the outbox covers. An older row exists only when no relay ran meanwhile,
+// when its transaction took that long, or when its writer's clock is slow.
+const recentSpan = 5 * time.Second
+
+// recent is the watermark of a scan that covers recentSpan only.
+var recent = id.ID(bytes.Repeat([]byte{0xff}, len(id.ID{})))
+
+// outboxWatermark is the low watermark of the outbox: recent while the relay keeps up, and the first id of the batch before
+// while there is a backlog. The scan starts at the beginning every fullEvery, and when a full batch of recent events shows
+// that there may be a backlog.
+type outboxWatermark struct {
+	mu   sync.Mutex
+	low  id.ID
+	full time.Time // the last full scan
+}
+
+// start returns the lowest id of the next scan. The zero value stands for the beginning of the outbox.
+func (w *outboxWatermark) start() (low id.ID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if now := time.Now(); now.Sub(w.full) >= fullEvery {
+		w.full = now
+		return low
+	}
+	return w.low
+}
+
+// took sets the watermark after a scan from low that took events, at most limit.
+func (w *outboxWatermark) took(low id.ID, events []ports.Event, limit int) {
+	next := recent
+	if len(events) == limit {
+		next = lowestID(events)
+		if low == recent { // older events may exist
+			next = id.ID{}
+		}
+	}
+	w.set(next)
+}
+
+// saw sets the watermark after a scan from low that took nothing: pending events are taken by a scan from low.
+func (w *outboxWatermark) saw(low id.ID, pending bool) {
+	if !pending {
+		low = recent
+	}
+	w.set(low)
+}
+
+// reset starts the next scan at the beginning, because a failed relay put its events back.
+func (w *outboxWatermark) reset() { w.set(id.ID{}) }
+
+func (w *outboxWatermark) set(low id.ID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.low = low
+}
+
+func lowestID(events []ports.Event) (lowest id.ID) {
+	for i, e := range events {
+		if i == 0 || bytes.Compare(e.ID[:], lowest[:]) < 0 {
+			lowest = e.ID
+		}
+	}
+	return lowest
 }

@@ -39,15 +39,15 @@ func TestDispatch_AnswersThatGetLost_AreWaitedForNoLongerThanPatience(t *testing
 	through, proxy := storetest.Proxied(t, pgtest.URL(t))
 	ctx, lease := t.Context(), time.Minute
 	claims := []ports.Claim{{DeliveryID: portstest.NewID(), SubscriptionID: portstest.NewID(), Seq: 1}}
-	outcomes := []ports.Outcome{{Claim: claims[0], Attempt: webhook.Attempt{Number: 1, Result: webhook.ResultSuccess, StartedAt: time.Now()}, Verdict: webhook.Verdict{State: webhook.Succeeded}}}
-	plan := func([]ports.Event, []ports.Endpoint) []ports.NewDelivery { return nil }
+	outcomes := []ports.Outcome{{Delivery: &ports.Delivery{Claim: claims[0]}, Attempt: webhook.Attempt{Number: 1, Result: webhook.ResultSuccess, StartedAt: time.Now()}, Verdict: webhook.Verdict{State: webhook.Succeeded}}}
+	plan := func([]ports.Event, []ports.Subscription) []ports.Delivery { return nil }
 	questions := map[string]func(*dispatchstore.Store) error{
-		"Pending":     func(s *dispatchstore.Store) error { _, err := s.Pending(ctx); return err },
-		"Relay":       func(s *dispatchstore.Store) error { _, _, err := s.Relay(ctx, 1, lease, plan); return err },
-		"Due":         func(s *dispatchstore.Store) error { _, err := s.Due(ctx); return err },
-		"Claim":       func(s *dispatchstore.Store) error { _, err := s.Claim(ctx, []ports.Room{{Room: 1}}, lease); return err },
-		"ClaimUrgent": func(s *dispatchstore.Store) error { _, _, err := s.ClaimUrgent(ctx, 1, lease); return err },
-		"UnderWay":    func(s *dispatchstore.Store) error { _, err := s.UnderWay(ctx); return err },
+		"Pending":      func(s *dispatchstore.Store) error { _, err := s.Pending(ctx); return err },
+		"Relay":        func(s *dispatchstore.Store) error { _, _, err := s.Relay(ctx, 1, lease, plan); return err },
+		"Due":          func(s *dispatchstore.Store) error { _, err := s.Due(ctx); return err },
+		"Claim":        func(s *dispatchstore.Store) error { _, err := s.Claim(ctx, []ports.Room{{Room: 1}}, lease); return err },
+		"ClaimUrgent":  func(s *dispatchstore.Store) error { _, _, err := s.ClaimUrgent(ctx, 1, lease); return err },
+		"CountClaimed": func(s *dispatchstore.Store) error { _, err := s.CountClaimed(ctx); return err },
 		"ExpireLeases": func(s *dispatchstore.Store) error {
 			_, err := s.ExpireLeases(ctx, time.Second, lease, time.Second, []id.ID{})
 			return err
@@ -66,7 +66,7 @@ func TestDispatch_AnswersThatGetLost_AreWaitedForNoLongerThanPatience(t *testing
 	for name, ask := range questions {
 		stores[name] = dispatchOver(t, through)
 		require.NoError(t, ask(stores[name]), "%s is answered while answers come", name)
-		stores[name].WithPatience(100 * time.Millisecond)
+		stores[name].WithTimeout(100 * time.Millisecond)
 	}
 	_, err := proxy.Toxics.AddToxicJson(storetest.Toxic(t, "timeout", "downstream", `{"timeout": 0}`))
 	require.NoError(t, err)
@@ -104,15 +104,15 @@ func TestDispatch_RelayAndHealth_DoNotWaitForEachOther(t *testing.T) {
 	var claims []ports.Claim
 	held("NO KEY UPDATE", func() {
 		var err error
-		_, claims, err = s.Relay(t.Context(), 10, time.Hour, func(events []ports.Event, _ []ports.Endpoint) []ports.NewDelivery {
-			return []ports.NewDelivery{{ID: webhook.OriginalID(events[0].ID, sub.ID), Endpoint: sub.ID, Event: events[0].Name, Source: &events[0], Body: []byte("{}"), State: webhook.Dispatched}}
+		_, claims, err = s.Relay(t.Context(), 10, time.Hour, func(events []ports.Event, _ []ports.Subscription) []ports.Delivery {
+			return []ports.Delivery{dispatched(&events[0], sub.ID)}
 		})
 		require.NoError(t, err)
 		require.Len(t, claims, 1)
 	})
 	held("KEY SHARE", func() {
 		failed := ports.Outcome{
-			Claim: claims[0], Verdict: webhook.Verdict{State: webhook.Waiting, Wait: time.Hour},
+			Delivery: &ports.Delivery{Claim: claims[0]}, Verdict: webhook.Verdict{State: webhook.Waiting, Wait: time.Hour},
 			Attempt: webhook.Attempt{Number: 1, Result: webhook.ResultTimeout, StartedAt: time.Now()},
 		}
 		settled, health, err := s.Record(t.Context(), []ports.Outcome{failed}, []id.ID{sub.ID}, 64)
@@ -127,6 +127,13 @@ func TestDispatch_RelayAndHealth_DoNotWaitForEachOther(t *testing.T) {
 	})
 }
 
+// dispatched plans a delivery that is claimed at once.
+func dispatched(e *ports.Event, subscriptionID id.ID) ports.Delivery {
+	d := e.Delivery(subscriptionID, e.Name, []byte("{}"))
+	d.State = webhook.Dispatched
+	return d
+}
+
 // appendAged puts an event into the outbox whose id is as old as that.
 func appendAged(t *testing.T, store *postgres.Store, partnerID id.ID, age time.Duration) id.ID {
 	t.Helper()
@@ -139,8 +146,8 @@ func appendAged(t *testing.T, store *postgres.Store, partnerID id.ID, age time.D
 }
 
 // taking notes what a relay takes, and plans nothing.
-func taking(got *[]id.ID) func([]ports.Event, []ports.Endpoint) []ports.NewDelivery {
-	return func(events []ports.Event, _ []ports.Endpoint) []ports.NewDelivery {
+func taking(got *[]id.ID) func([]ports.Event, []ports.Subscription) []ports.Delivery {
+	return func(events []ports.Event, _ []ports.Subscription) []ports.Delivery {
 		for _, e := range events {
 			*got = append(*got, e.ID)
 		}
@@ -171,7 +178,7 @@ func TestRelay_ThatFails_IsFollowedByALookFromTheStart(t *testing.T) {
 	s := dispatchOver(t, pool.Config().ConnString())
 	old := appendAged(t, store, from.PartnerID, time.Hour)
 	ctx, cancel := context.WithCancel(t.Context())
-	_, _, err := s.Relay(ctx, 10, time.Hour, func([]ports.Event, []ports.Endpoint) []ports.NewDelivery {
+	_, _, err := s.Relay(ctx, 10, time.Hour, func([]ports.Event, []ports.Subscription) []ports.Delivery {
 		cancel()
 		return nil
 	})
@@ -197,9 +204,9 @@ func TestExpireLeases_MakesClaimsStaleAtOnceAndDueAfterTheGrace(t *testing.T) {
 		}
 		return r.Subscriptions.Insert(ctx, sub, "svc_whsec_k")
 	})
-	_, claims, err := s.Relay(t.Context(), 10, time.Hour, func(events []ports.Event, _ []ports.Endpoint) (planned []ports.NewDelivery) {
+	_, claims, err := s.Relay(t.Context(), 10, time.Hour, func(events []ports.Event, _ []ports.Subscription) (planned []ports.Delivery) {
 		for i := range events {
-			planned = append(planned, ports.NewDelivery{ID: webhook.OriginalID(events[i].ID, sub.ID), Endpoint: sub.ID, Event: events[i].Name, Source: &events[i], Body: []byte("{}"), State: webhook.Dispatched})
+			planned = append(planned, dispatched(&events[i], sub.ID))
 		}
 		return planned
 	})
@@ -221,7 +228,7 @@ func TestExpireLeases_MakesClaimsStaleAtOnceAndDueAfterTheGrace(t *testing.T) {
 		live bool
 		left time.Duration
 	}{{false, 10 * time.Minute}, {false, 5 * time.Minute}, {true, 30 * time.Minute}} {
-		require.Equal(t, want.live, loaded[i].Live, i)
+		require.Equal(t, want.live, loaded[i].Current, i)
 		require.InDelta(t, want.left.Seconds(), loaded[i].LeaseLeft.Seconds(), 60, i)
 	}
 }

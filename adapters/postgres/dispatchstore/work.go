@@ -16,7 +16,7 @@ import (
 )
 
 // Load implements ports.WorkStore.
-func (s *Store) Load(ctx context.Context, claims []ports.Claim) ([]ports.Loaded, error) {
+func (s *Store) Load(ctx context.Context, claims []ports.Claim) ([]ports.Delivery, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	subs, ids, _ := columns(claims)
@@ -30,51 +30,49 @@ func (s *Store) Load(ctx context.Context, claims []ports.Claim) ([]ports.Loaded,
 	if err != nil {
 		return nil, pg.Translate(err)
 	}
-	found := make(map[id.ID]ports.Loaded, len(claims))
+	found := make(map[id.ID]ports.Delivery, len(claims))
 	for rows.Next() {
-		l, err := s.scanLoaded(rows, readAt)
+		d, err := s.scanDelivery(rows, readAt)
 		if err != nil {
 			rows.Close()
 			return nil, err
 		}
-		found[l.DeliveryID] = l
+		found[d.DeliveryID] = d
 	}
 	if err := rows.Err(); err != nil {
 		return nil, pg.Translate(err)
 	}
-	out := make([]ports.Loaded, len(claims))
+	out := make([]ports.Delivery, len(claims))
 	for i, c := range claims {
-		l := found[c.DeliveryID]
-		l.Live = l.Found && l.Live && l.Seq == c.Seq
-		l.Claim = c
-		out[i] = l
+		d := found[c.DeliveryID]
+		d.Current = d.State == webhook.Dispatched && d.Seq == c.Seq
+		d.Claim = c
+		out[i] = d
 	}
 	return out, nil
 }
 
-// scanLoaded reads one row. A secret that does not decrypt makes that delivery unusable, never the batch.
-func (s *Store) scanLoaded(rows pgx.Rows, readAt time.Time) (ports.Loaded, error) {
-	l := ports.Loaded{Found: true, ReadAt: readAt}
-	var state webhook.State
+// scanDelivery reads one row. A secret that does not decrypt fails its own delivery only.
+func (s *Store) scanDelivery(rows pgx.Rows, readAt time.Time) (ports.Delivery, error) {
+	d := ports.Delivery{Found: true, ReadAt: readAt}
 	var left *time.Duration
 	var sealed []byte
 	var dbNow time.Time
-	if err := rows.Scan(&l.DeliveryID, &l.Seq, &state, &left, &l.Attempts, &l.Test, &l.Event, &l.EventID, &l.EventAt, &l.Body,
-		&l.SubscriptionID, &l.URL, &sealed, &l.Enabled, &l.Healthy, &dbNow); err != nil {
-		return l, pg.Translate(err)
+	if err := rows.Scan(&d.DeliveryID, &d.Seq, &d.State, &left, &d.Attempts, &d.Test, &d.Event, &d.EventID, &d.EventAt, &d.Body,
+		&d.SubscriptionID, &d.URL, &sealed, &d.Enabled, &d.Healthy, &dbNow); err != nil {
+		return d, pg.Translate(err)
 	}
-	l.Live = state == webhook.Dispatched
 	if left != nil {
-		l.LeaseLeft = *left
+		d.LeaseLeft = *left
 	}
-	l.Skew = time.Until(dbNow)
-	plain, err := s.cipher.Decrypt(sealed, pg.SecretAAD(l.SubscriptionID))
+	d.Skew = time.Until(dbNow)
+	plain, err := s.cipher.Decrypt(sealed, pg.SecretAAD(d.SubscriptionID))
 	if err != nil {
-		l.Err = err
-		return l, nil
+		d.SecretErr = err
+		return d, nil
 	}
-	l.Secret = secret.Text(plain)
-	return l, nil
+	d.Secret = secret.Text(plain)
+	return d, nil
 }
 
 // Record implements ports.WorkStore.
@@ -97,12 +95,12 @@ func (s *Store) Record(ctx context.Context, outcomes []ports.Outcome, adjust []i
 	return settled, health, err
 }
 
-// queuer takes statements: a batch, or a transaction.
+// queuer takes statements: a pgx.Batch or a transaction.
 type queuer interface {
 	Queue(sql string, args ...any) *pgx.QueuedQuery
 }
 
-// record queues what becomes of the outcomes; settled has, once that is sent, which of them took effect.
+// record queues the statement that writes outcomes. After it ran, settled reports which of them took effect.
 func record(batch queuer, outcomes []ports.Outcome, settled *[]bool) {
 	n := len(outcomes)
 	index, subs, ids, seqs, states, waits := make([]int32, n), make([]id.ID, n), make([]id.ID, n), make([]int32, n), make([]int16, n), make([]time.Duration, n)
@@ -110,9 +108,9 @@ func record(batch queuer, outcomes []ports.Outcome, settled *[]bool) {
 	results, statuses, snippets, details := make([]string, n), make([]*int16, n), make([]string, n), make([]string, n)
 	for i, o := range outcomes {
 		a := o.Attempt
-		subs[i] = o.Claim.SubscriptionID
-		index[i], ids[i], seqs[i], states[i], waits[i] = int32(i), o.Claim.DeliveryID, o.Claim.Seq, int16(o.Verdict.State), o.Verdict.Wait //nolint:gosec // a group is small
-		numbers[i], started[i], took[i] = int32(a.Number), a.StartedAt, int32(a.Duration.Milliseconds())                                   //nolint:gosec // bounded by schedule and timeout
+		subs[i] = o.Delivery.SubscriptionID
+		index[i], ids[i], seqs[i], states[i], waits[i] = int32(i), o.Delivery.DeliveryID, o.Delivery.Seq, int16(o.Verdict.State), o.Verdict.Wait //nolint:gosec // a batch is small
+		numbers[i], started[i], took[i] = int32(a.Number), a.StartedAt, int32(a.Duration.Milliseconds())                                         //nolint:gosec // bounded by schedule and timeout
 		results[i], snippets[i], details[i] = string(a.Result), a.Snippet, a.Detail
 		if a.ResponseStatus > 0 {
 			status := int16(a.ResponseStatus) //nolint:gosec // three digits
@@ -147,26 +145,27 @@ func record(batch queuer, outcomes []ports.Outcome, settled *[]bool) {
 	})
 }
 
-// adjustHealth locks the subscriptions first and in order, as everything does that touches both them and their deliveries.
+// adjustHealth updates the health of subscriptions. It locks them in order and before their deliveries, as every other
+// transaction does that locks both.
 func adjustHealth(ctx context.Context, t *pg.Tx, outcomes []ports.Outcome, adjust []id.ID, limit int) (map[id.ID]webhook.Health, error) {
-	var endpoints []ports.Endpoint
-	pg.Collect(t, &endpoints, scanEndpoint, `SELECT `+endpointColumns+` FROM webhook_subscriptions s WHERE s.id = ANY ($1) ORDER BY s.id FOR NO KEY UPDATE`, adjust)
+	var subscriptions []ports.Subscription
+	pg.Collect(t, &subscriptions, scanSubscription, `SELECT `+subscriptionColumns+` FROM webhook_subscriptions s WHERE s.id = ANY ($1) ORDER BY s.id FOR NO KEY UPDATE`, adjust)
 	if err := t.Flush(ctx); err != nil {
 		return nil, err
 	}
 	now := time.Now()
-	health := make(map[id.ID]webhook.Health, len(endpoints))
-	for _, e := range endpoints {
-		h := e.Health
+	health := make(map[id.ID]webhook.Health, len(subscriptions))
+	for _, sub := range subscriptions {
+		h := sub.Health
 		for _, o := range outcomes {
-			if o.Claim.SubscriptionID == e.ID {
+			if o.Delivery.SubscriptionID == sub.ID {
 				h = h.After(o.Attempt, limit, now)
 			}
 		}
-		health[e.ID] = h
-		if h != e.Health {
+		health[sub.ID] = h
+		if h != sub.Health {
 			t.Queue(`UPDATE webhook_subscriptions SET failures = $2, failing_since = $3, slow = $4, quick = $5, holds = $6, held_until = $7, ramp = $8 WHERE id = $1`,
-				e.ID, h.Failures, orNull(h.FailingSince), h.Slow, h.Quick, h.Holds, orNull(h.HeldUntil), h.Ramp)
+				sub.ID, h.Failures, orNull(h.FailingSince), h.Slow, h.Quick, h.FailedProbes, orNull(h.OpenUntil), h.Ramp)
 		}
 	}
 	return health, nil
@@ -210,7 +209,7 @@ func (s *Store) Disable(ctx context.Context, subscriptionID, mailID id.ID) error
 				"Your webhook was disabled", "For five days every delivery to\n\n  "+url+"\n\nhas failed, so we have disabled webhook "+id.Subscription.Of(subscriptionID)+
 					".\n\nNothing is lost: deliveries are kept and go out once you enable it again.\n")
 		}
-		if err := t.Flush(ctx); err != nil { // there may be many: more than a commit has time for
+		if err := t.Flush(ctx); err != nil { // before the commit, because parking many deliveries may take longer than a commit may
 			return err
 		}
 		return t.Commit(ctx)

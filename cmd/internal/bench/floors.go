@@ -45,8 +45,7 @@ func (w *world) measurePosts(ctx context.Context) float64 {
 	for range senders {
 		group.Go(func() {
 			for left.Add(-1) >= 0 {
-				timestamp, signature := webhook.Sign("svc_whsec_bench", body, time.Now())
-				s.Post(ctx, ports.Post{URL: w.sink + "/elsewhere", Event: webhook.DepositCancelled, Timestamp: timestamp, Signature: signature, Body: body})
+				s.Post(ctx, &ports.Delivery{URL: w.sink + "/elsewhere", Event: webhook.DepositCancelled, Secret: "svc_whsec_bench", Body: body}, time.Now())
 			}
 		})
 	}

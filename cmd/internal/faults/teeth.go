@@ -12,7 +12,7 @@ import (
 // realDispatcher goes through the same as the variants and must not lose anything.
 const realDispatcher = "dispatcher"
 
-// variants are the dispatchers that lose deliveries, by build tag (app/dispatch/variant.go).
+// variants are the dispatchers that lose deliveries, by build tag (cmd/internal/wire/broken.go).
 var variants = []string{"broken_mark_before_send", "broken_no_scan", "broken_asynq_retries"}
 
 // bite runs every variant through a few faults, all at the same time, each in a world of its own.

@@ -52,7 +52,7 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on L
 		return run.Process{}, err
 	}
 	s.parts = append(s.parts, run.Closer("queue", queueRedis.Close))
-	queue := asynq.New(queueRedis, log)
+	queue := asynq.New(queueRedis, log, queueOptions...)
 
 	registry := metrics.NewRegistry(log)
 	registry.PostgresPools(map[string]*pgxpool.Pool{"schedules": s.Pool, "dispatch": dispatchPool, "ops": s.ops})
@@ -61,7 +61,8 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on L
 	registerQueues(registry, queue)
 
 	sender := webhook.NewSender(webhook.Config{
-		Timeout: cfg.WebhookTimeout, EndpointConcurrency: cfg.WebhookEndpointConcurrency, AllowInsecure: cfg.WebhookAllowInsecureTargets, UserAgent: userAgent,
+		Timeout: cfg.WebhookTimeout, EndpointConcurrency: cfg.WebhookEndpointConcurrency, AllowInsecure: cfg.WebhookAllowInsecureTargets,
+		EventIDHeader: cfg.WebhookEventIDHeader, UserAgent: userAgent,
 	})
 	timetable, err := s.scheduler(registry)
 	if err != nil {
@@ -93,12 +94,12 @@ func (s *process) deliver(pool *pgxpool.Pool, queue *asynq.Queue, sender *webhoo
 	store := dispatchstore.New(pool, s.Cipher)
 	counted := registry.Dispatch()
 	return func(ctx context.Context) error {
-		return dispatch.New(dispatch.Deps{
+		return dispatch.New(variant(dispatch.Deps{
 			Relay: store, Claims: store, Work: store, Queue: queue, Sender: sender, Clock: system.Clock{}, Entropy: system.Entropy{}, Metrics: counted,
 			Random: rand.Float64, Bell: redisadapter.Listen(ctx, s.Redis), Log: s.log,
-		}, dispatch.Config{
+		}), dispatch.Config{
 			Schedule: s.cfg.Retries(), Timeout: s.cfg.WebhookTimeout, Concurrency: s.cfg.WebhookConcurrency,
-			EndpointConcurrency: s.cfg.WebhookEndpointConcurrency, EventIDHeader: s.cfg.WebhookEventIDHeader,
+			EndpointConcurrency: s.cfg.WebhookEndpointConcurrency,
 		}).Run(ctx)
 	}
 }

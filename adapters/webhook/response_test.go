@@ -48,7 +48,7 @@ func TestPost_JudgesTheStatus(t *testing.T) {
 		t.Run(strconv.Itoa(c.status), func(t *testing.T) {
 			t.Parallel()
 			r := serve(t, answering("HTTP/1.1 "+strconv.Itoa(c.status)+" Whatever\r\nLocation: http://"+elsewhere.Address+"/\r\nContent-Length: 0\r\n\r\n", nil))
-			a := s.Post(t.Context(), postTo("http://"+r.Address))
+			a := s.Post(t.Context(), postTo("http://"+r.Address), signedAt)
 			require.Equal(t, c.result, a.Result)
 			require.Equal(t, c.status, a.ResponseStatus)
 			require.Equal(t, c.detail, a.Detail)
@@ -65,7 +65,7 @@ func TestPost_AnsweredWithASwitchOfProtocols_EndsTheConnection(t *testing.T) {
 		hostiletest.Silent(c)
 		close(closed)
 	}))
-	a := newSender(t, nil).Post(t.Context(), postTo("http://"+r.Address))
+	a := newSender(t, nil).Post(t.Context(), postTo("http://"+r.Address), signedAt)
 	require.Equal(t, webhook.ResultNon2xx, a.Result)
 	require.Equal(t, 101, a.ResponseStatus)
 	<-closed
@@ -91,9 +91,9 @@ func TestPost_With2xxInTime_IsSuccessWhateverFollows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSender(t, nil)
-			s.patience = 100 * time.Millisecond
+			s.bodyTimeout = 100 * time.Millisecond
 			r := serve(t, handle)
-			a := s.Post(t.Context(), postTo("http://"+r.Address))
+			a := s.Post(t.Context(), postTo("http://"+r.Address), signedAt)
 			require.Equal(t, webhook.ResultSuccess, a.Result, a.Detail)
 			require.Equal(t, 200, a.ResponseStatus)
 			require.LessOrEqual(t, len(a.Snippet), webhook.MaxSnippet)
@@ -117,7 +117,7 @@ func TestPost_WithAnEndlessBodyOverHTTP2_IsSuccess(t *testing.T) {
 			}
 		}
 	})
-	a := newSender(t, trusting(ca)).Post(t.Context(), postTo(url))
+	a := newSender(t, trusting(ca)).Post(t.Context(), postTo(url), signedAt)
 	require.Equal(t, webhook.ResultSuccess, a.Result, a.Detail)
 	require.Len(t, a.Snippet, webhook.MaxSnippet)
 	require.Less(t, <-written, 1<<20, "the sender took more than its bounds")
@@ -131,7 +131,7 @@ func TestPost_DoesNotUnpackBodies(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
 	r := serve(t, answering("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: "+strconv.Itoa(bomb.Len())+"\r\n\r\n"+bomb.String(), nil))
-	a := newSender(t, nil).Post(t.Context(), postTo("http://"+r.Address))
+	a := newSender(t, nil).Post(t.Context(), postTo("http://"+r.Address), signedAt)
 	require.Equal(t, webhook.ResultSuccess, a.Result)
 	require.True(t, strings.HasPrefix(a.Snippet, "\x1f\uFFFD\x08"), "%q", a.Snippet[:8])
 }
@@ -198,7 +198,7 @@ func TestRetryAfter_TakesTheFormsOfTheStandard(t *testing.T) {
 func TestPost_HandsOnRetryAfter(t *testing.T) {
 	t.Parallel()
 	r := serve(t, answering("HTTP/1.1 429 Slow down\r\nretry-after: 90\r\nContent-Length: 0\r\n\r\n", nil))
-	a := newSender(t, nil).Post(t.Context(), postTo("http://"+r.Address))
+	a := newSender(t, nil).Post(t.Context(), postTo("http://"+r.Address), signedAt)
 	require.Equal(t, webhook.ResultNon2xx, a.Result)
 	require.Equal(t, 90*time.Second, a.RetryAfter)
 }

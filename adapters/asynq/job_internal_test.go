@@ -19,7 +19,7 @@ func TestPayload_ReadsAsItWasWritten(t *testing.T) {
 	require.Empty(t, cmp.Diff(job, got))
 }
 
-func TestPayload_WhatIsNotOurs_IsRefused(t *testing.T) {
+func TestPayload_OfAnotherForm_IsRefused(t *testing.T) {
 	good := encode(ports.Job{Claims: []ports.Claim{{DeliveryID: id.ID{1}, Seq: 1}}})
 	for _, b := range [][]byte{nil, {}, good[:len(good)-1], append(good[:len(good):len(good)], 0), append([]byte{1}, good[1:]...), good[:headerSize]} {
 		_, err := decode(ports.FastLane, b)

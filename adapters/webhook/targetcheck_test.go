@@ -92,7 +92,7 @@ func TestSender_NeverReachesWhatIsNotPublic(t *testing.T) {
 	for _, host := range forbiddenHosts {
 		for _, form := range []string{"https://%s:" + port + "/", "https://user:pw@%s:" + port + "/", "https://93.184.215.14:443@%s:" + port + "/?https://hooks.example/"} {
 			target := fmt.Sprintf(form, host)
-			a := s.Post(t.Context(), postTo(target))
+			a := s.Post(t.Context(), postTo(target), signedAt)
 			require.Contains(t, []webhook.Result{webhook.ResultBlocked, webhook.ResultDNS}, a.Result, "%s: %s", target, a.Detail)
 		}
 		u, err := url.Parse("https://" + host + ":" + port + "/")
@@ -112,7 +112,7 @@ func TestCanary_IsReachedWithoutTheGuard(t *testing.T) {
 	_, port, _ := net.SplitHostPort(r.Address)
 	s := newSender(t, func(c *Config) { c.Resolver = evilNames.resolver() })
 	for _, host := range []string{"127.0.0.1", "0.0.0.0", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "①②⑦.⓪.⓪.①", "１２７.０.０.１", "127。0。0。1", "loopback.example", "mapped.example", "0x7f000001", "0x7f.1"} {
-		a := s.Post(t.Context(), postTo("http://"+host+":"+port))
+		a := s.Post(t.Context(), postTo("http://"+host+":"+port), signedAt)
 		require.Equal(t, webhook.ResultSuccess, a.Result, "%s: %s", host, a.Detail)
 	}
 	require.Positive(t, r.Conns.Load())
@@ -122,7 +122,7 @@ func TestSender_AtEveryPort_IsGuarded(t *testing.T) {
 	t.Parallel()
 	s := guarded(t, nil)
 	for _, port := range []string{"", ":", ":0", ":1", ":22", ":25", ":80", ":443", ":2375", ":5432", ":6379", ":6443", ":8080", ":9090", ":65535"} {
-		a := s.Post(t.Context(), postTo("https://127.0.0.1"+port+"/"))
+		a := s.Post(t.Context(), postTo("https://127.0.0.1"+port+"/"), signedAt)
 		require.Equal(t, webhook.ResultBlocked, a.Result, "%q: %s", port, a.Detail)
 		require.Equal(t, "The host leads to an address that is not public.", a.Detail)
 	}
@@ -139,7 +139,7 @@ func TestSender_WhenANameChangesAfterItsCheck_IsGuarded(t *testing.T) {
 		c.Resolver = both
 	})
 	require.NoError(t, check.Check(t.Context(), "rebinding.example"))
-	a := s.Post(t.Context(), postTo("https://rebinding.example:"+port))
+	a := s.Post(t.Context(), postTo("https://rebinding.example:"+port), signedAt)
 	require.Equal(t, webhook.ResultBlocked, a.Result, a.Detail)
 	require.ErrorIs(t, check.Check(t.Context(), "rebinding.example"), fault.ErrInvalidField)
 }
@@ -151,15 +151,15 @@ func TestSender_OfANameWithPublicAndPrivateAddresses_DialsThePublicOnly(t *testi
 	var dialled atomic.Int32
 	s := newSender(t, func(c *Config) {
 		c.Resolver = evilNames.resolver()
-		c.Guard = func(network, address string, raw syscall.RawConn) error {
-			if err := guardBy(public)(network, address, raw); err != nil {
+		c.AddressCheck = func(network, address string, raw syscall.RawConn) error {
+			if err := addressCheck(public)(network, address, raw); err != nil {
 				return err
 			}
 			dialled.Add(1)
 			return syscall.ECONNREFUSED // it goes no further in a test
 		}
 	})
-	a := s.Post(t.Context(), postTo("https://mixed.example:"+port))
+	a := s.Post(t.Context(), postTo("https://mixed.example:"+port), signedAt)
 	require.NotEqual(t, webhook.ResultSuccess, a.Result)
 	require.EqualValues(t, 1, dialled.Load())
 	require.ErrorIs(t, checker(evilNames).Check(t.Context(), "mixed.example"), fault.ErrInvalidField)
@@ -179,7 +179,7 @@ func TestSender_RedirectedToThisMachine_StaysAway(t *testing.T) {
 			})
 			s := newSender(t, trusting(ca))
 			for range 2 {
-				a := s.Post(t.Context(), postTo(target))
+				a := s.Post(t.Context(), postTo(target), signedAt)
 				require.Equal(t, webhook.ResultRedirect, a.Result)
 				require.Equal(t, status, a.ResponseStatus)
 			}
@@ -201,9 +201,9 @@ func TestSender_WithAProxyInTheEnvironment_GoesPastIt(t *testing.T) {
 		c.TLS = ca.Trust()
 		c.Resolver = names{"hooks.example": {"127.0.0.1"}}.resolver()
 	})
-	a := s.Post(t.Context(), postTo("https://hooks.example:"+u.Port())) // by a name: proxies are not asked for 127.0.0.1
+	a := s.Post(t.Context(), postTo("https://hooks.example:"+u.Port()), signedAt) // by a name: proxies are not asked for 127.0.0.1
 	require.Equal(t, webhook.ResultSuccess, a.Result, a.Detail)
-	a = guarded(t, evilNames).Post(t.Context(), postTo("https://loopback.example/"))
+	a = guarded(t, evilNames).Post(t.Context(), postTo("https://loopback.example/"), signedAt)
 	require.Equal(t, webhook.ResultBlocked, a.Result, a.Detail)
 }
 
@@ -213,8 +213,8 @@ func TestTargetCheck_OfAddresses_AgreesWithTheDialer(t *testing.T) {
 	s := newSender(t, func(c *Config) {
 		c.AllowInsecure = false
 		c.Resolver = names{}.resolver()
-		c.Guard = func(network, address string, raw syscall.RawConn) error {
-			err := guardBy(public)(network, address, raw)
+		c.AddressCheck = func(network, address string, raw syscall.RawConn) error {
+			err := addressCheck(public)(network, address, raw)
 			reached.Store(err == nil)
 			if err == nil {
 				err = syscall.ECONNREFUSED // it goes no further in a test
@@ -234,7 +234,7 @@ func TestTargetCheck_OfAddresses_AgreesWithTheDialer(t *testing.T) {
 			continue
 		}
 		reached.Store(false)
-		_ = s.Post(t.Context(), postTo(u.String()))
+		_ = s.Post(t.Context(), postTo(u.String()), signedAt)
 		require.Equal(t, reached.Load(), check.Check(t.Context(), u.Hostname()) == nil, host)
 	}
 	for _, host := range open {
@@ -254,7 +254,7 @@ func TestInsecureSender_StaysAwayFromTheLink(t *testing.T) {
 	t.Parallel()
 	s, check := newSender(t, nil), NewTargetCheck(true)
 	for _, host := range []string{"169.254.169.254", "[fe80::1%25lo]", "[::ffff:169.254.169.254]", "224.0.0.1", "[fd00:ec2::254]"} {
-		a := s.Post(t.Context(), postTo("http://"+host+"/latest/meta-data/"))
+		a := s.Post(t.Context(), postTo("http://"+host+"/latest/meta-data/"), signedAt)
 		require.Equal(t, webhook.ResultBlocked, a.Result, "%s: %s", host, a.Detail)
 		u, err := url.Parse("http://" + host)
 		require.NoError(t, err)

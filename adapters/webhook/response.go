@@ -14,7 +14,7 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// judge gives the result for the status of an answer.
+// judge returns the result and the detail for a status code.
 func judge(status int) (webhook.Result, string) {
 	switch {
 	case status < 100:
@@ -40,7 +40,7 @@ func statusLine(status int) string {
 	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
 }
 
-// retryAfter reads the header of a 429 or 503, in seconds or as a date; 0 where there is none.
+// retryAfter returns the Retry-After of a 429 or 503, given in seconds or as a date; 0: none.
 func retryAfter(r *http.Response, now time.Time) time.Duration {
 	if r.StatusCode != http.StatusTooManyRequests && r.StatusCode != http.StatusServiceUnavailable {
 		return 0
@@ -58,22 +58,22 @@ func retryAfter(r *http.Response, now time.Time) time.Duration {
 
 var buffers = sync.Pool{New: func() any { return new([maxBody]byte) }}
 
-// readSnippet reads a little of the body, so that a developer sees what the endpoint said and a well-behaved connection
-// can be used again. The status is known by now: nothing that happens here changes the result.
+// readSnippet reads the start of the body, for the partner's developer, and so that the connection can be used again. It
+// cannot change the result, because the status is known.
 func (s *Sender) readSnippet(body io.Reader, cancel context.CancelFunc) string {
 	if body == http.NoBody {
 		return ""
 	}
-	defer time.AfterFunc(s.patience, cancel).Stop()
+	defer time.AfterFunc(s.bodyTimeout, cancel).Stop()
 	buffer, _ := buffers.Get().(*[maxBody]byte)
 	defer buffers.Put(buffer)
 	n, _ := io.ReadFull(body, buffer[:])
 	return printable(buffer[:n])
 }
 
-// printable makes of any bytes a text that every store and page takes: valid UTF-8 without NUL, MaxSnippet bytes at most.
+// printable returns b as valid UTF-8 without NUL, of at most MaxSnippet bytes, which Postgres and a page can take.
 func printable(b []byte) string {
-	cut := b[:min(len(b), webhook.MaxSnippet+utf8.UTFMax)] // a rune over the edge is cut below, and not broken here
+	cut := b[:min(len(b), webhook.MaxSnippet+utf8.UTFMax)] // longer, so that a rune at the edge is whole and is cut off below
 	s := strings.ToValidUTF8(strings.ReplaceAll(string(cut), "\x00", "\uFFFD"), "\uFFFD")
 	if len(s) <= webhook.MaxSnippet {
 		return s
