@@ -121,7 +121,7 @@ type linkRevoke struct {
 	Account string `required:"" help:"Id of the account: acct_…"`
 }
 
-// Run ends the link; doing it again changes nothing.
+// Run revokes the link. A second call changes nothing.
 func (l linkRevoke) Run(c *call) error {
 	accountID, err := accountIDOf(l.Account)
 	if err != nil {

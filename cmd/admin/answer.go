@@ -10,7 +10,7 @@ import (
 	"partnerdeposits/core/deposit"
 )
 
-// fields is a JSON object whose order is that of the command's documentation, and the lines that a person reads.
+// fields is a JSON object that keeps the documented order of its fields, also as lines for people.
 type fields []field
 
 type field struct {
@@ -38,7 +38,7 @@ func (f fields) MarshalJSON() ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// answer prints one object.
+// answer prints an object.
 func (c *call) answer(f fields) error {
 	if c.json {
 		return c.printJSON(f)
@@ -50,7 +50,7 @@ func (c *call) answer(f fields) error {
 	})
 }
 
-// list prints rows of the same fields: a table, or an object with one array.
+// list prints rows with the same fields: as a table, or as a JSON object with an array.
 func (c *call) list(name string, rows []fields) error {
 	if c.json {
 		if rows == nil {
@@ -92,7 +92,7 @@ func (c *call) table(fill func(row func(cells ...any))) error {
 		for i, cell := range cells {
 			texts[i] = fmt.Sprint(cell)
 		}
-		fmt.Fprintln(w, strings.Join(texts, "\t")) // Flush tells
+		fmt.Fprintln(w, strings.Join(texts, "\t")) // Flush returns the error
 	})
 	return w.Flush()
 }
@@ -122,7 +122,7 @@ func readable(v any) any {
 	return v
 }
 
-// at is a time as the API shows it; nil where there is none.
+// at is a time in the API's form; nil for the zero time.
 func at(t time.Time) *string {
 	if t.IsZero() {
 		return nil

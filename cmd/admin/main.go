@@ -1,5 +1,5 @@
-// Command admin is the operator's command line (operations.md, "Admin CLI"). What it finds goes to stdout, with --json as
-// one object; what goes wrong goes to stderr, and the exit code is not 0.
+// Command admin is the operator's command line (operations.md, "Admin CLI"). Results go to stdout, with --json as a
+// single object. Errors go to stderr, and the exit code is then not 0.
 package main
 
 import (
@@ -39,7 +39,7 @@ func main() {
 	os.Exit(execute(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
 }
 
-// execute runs one command line and gives the exit code.
+// execute runs a command line and gives the exit code.
 func execute(ctx context.Context, args, environ []string, stdout, stderr io.Writer) int {
 	var line commands
 	helped := false
@@ -56,7 +56,7 @@ func execute(ctx context.Context, args, environ []string, stdout, stderr io.Writ
 	case helped:
 		return run.ExitOK
 	case err != nil:
-		fmt.Fprintf(stderr, "admin: %v\nTry: admin --help\n", err) // there is nowhere left to complain
+		fmt.Fprintf(stderr, "admin: %v\nTry: admin --help\n", err) // no place is left to report a failed write
 		return run.ExitUsage
 	}
 	c := &call{ctx: ctx, environ: environ, stdout: stdout, json: line.JSON, log: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelError}))}
@@ -66,7 +66,7 @@ func execute(ctx context.Context, args, environ []string, stdout, stderr io.Writ
 	return run.ExitOK
 }
 
-// call is one command under way.
+// call is a running command.
 type call struct {
 	ctx     context.Context //nolint:containedctx // the life of the process
 	environ []string
@@ -94,7 +94,8 @@ func (c *call) with(needs config.Needs, do func(a *wire.Admin, cfg config.Config
 	return do(a, cfg)
 }
 
-// explained puts the code before what a caller of the API would read; of a store that is away it tells the cause too.
+// explained puts the error code before the message that an API caller would read, and adds the cause of an unreachable
+// store.
 func explained(err error) error {
 	f := fault.Of(err)
 	switch f.Kind {

@@ -12,7 +12,7 @@ type migrateCommands struct {
 
 type migrateUp struct{}
 
-// Run migrates. Several at once wait for each other.
+// Run migrates. Concurrent runs wait for each other.
 func (migrateUp) Run(c *call) error {
 	cfg, err := c.config(config.Database)
 	if err != nil {
@@ -51,7 +51,7 @@ type secretsCommands struct {
 
 type newKeyset struct{}
 
-// Run makes a keyset. It asks for no configuration: this is where configuration begins.
+// Run makes a keyset. It needs no configuration, since a keyset is part of the first configuration.
 func (newKeyset) Run(c *call) error {
 	keyset, err := wire.NewKeyset()
 	if err != nil {
@@ -62,7 +62,7 @@ func (newKeyset) Run(c *call) error {
 
 type rotateKeyset struct{}
 
-// Run rotates the configured keyset. Give the result to every process before the old one is forgotten.
+// Run rotates the configured keyset. Give the new keyset to every process before you discard the old one.
 func (rotateKeyset) Run(c *call) error {
 	cfg, err := c.config(config.Nothing)
 	if err != nil {
@@ -78,7 +78,7 @@ func (rotateKeyset) Run(c *call) error {
 	return c.keyset(keyset)
 }
 
-// keyset prints it alone, so that it can be taken over by a shell.
+// keyset prints the keyset alone, so that a shell can capture the output.
 func (c *call) keyset(keyset string) error {
 	if c.json {
 		return c.answer(fields{{"keyset", keyset}})

@@ -1,5 +1,5 @@
-// Command dispatcher delivers webhooks and does what is due by the clock: expiry, idle checkouts, payments to ask about,
-// mails, upkeep.
+// Command dispatcher delivers webhooks and does everything that is due by the clock: expiry, idle checkouts, payments
+// to ask about, mails, upkeep.
 package main
 
 import (

@@ -2,4 +2,4 @@
 
 package main
 
-import _ "partnerdeposits/cmd/internal/faults/trigger" // kills the process where the fault suite says
+import _ "partnerdeposits/cmd/internal/faults/trigger" // kills the process at the failpoint that the fault suite orders

@@ -34,7 +34,7 @@ const (
 
 var client = &http.Client{Timeout: 10 * time.Second}
 
-// demo is everything about the seeded partner that somebody needs to play its part.
+// demo is the seeded partner: its credentials and addresses.
 type demo struct {
 	apiBaseURL, dashboardBaseURL string
 	partnerID, slug              string
@@ -44,19 +44,19 @@ type demo struct {
 	httpMetrics, dispatcherStats string
 }
 
-// demoPart seeds the partner once everything runs, tells the world, and takes the file back in the end.
-func demoPart(cfg config.Config, p places, target *receiver.Receiver, log *slog.Logger, stdout io.Writer) run.Part {
+// demoPart seeds the partner after everything runs, prints the tour and writes the file. Its stop removes the file.
+func demoPart(cfg config.Config, l listeners, target *receiver.Receiver, log *slog.Logger, stdout io.Writer) run.Part {
 	return run.Part{
 		Name: "demo",
 		Start: func(ctx context.Context, _ func(error)) error {
 			ctx, cancel := context.WithTimeout(ctx, seedTimeout)
 			defer cancel()
-			for _, l := range []net.Listener{p.httpMetrics, p.dispatcherMetrics} {
-				if err := awaitReady(ctx, at(l)+"/readyz"); err != nil {
+			for _, each := range []net.Listener{l.httpMetrics, l.dispatcherMetrics} {
+				if err := awaitReady(ctx, at(each)+"/readyz"); err != nil {
 					return err
 				}
 			}
-			d, err := seed(ctx, cfg, p, target, log)
+			d, err := seed(ctx, cfg, l, target, log)
 			if err != nil {
 				return err
 			}
@@ -93,12 +93,12 @@ func awaitReady(ctx context.Context, url string) error {
 	}
 }
 
-// seed makes the demo partner and lets it subscribe its receiver through the API, as any partner would.
-func seed(ctx context.Context, cfg config.Config, p places, target *receiver.Receiver, log *slog.Logger) (demo, error) {
+// seed creates the demo partner and subscribes its receiver through the API, as a real partner does.
+func seed(ctx context.Context, cfg config.Config, l listeners, target *receiver.Receiver, log *slog.Logger) (demo, error) {
 	d := demo{
 		apiBaseURL: cfg.APIBaseURL, dashboardBaseURL: cfg.DashboardBaseURL, slug: demoSlug,
-		receiverURL: at(p.receiver) + receiver.WebhookPath,
-		httpMetrics: at(p.httpMetrics) + "/metrics", dispatcherStats: at(p.dispatcherMetrics) + "/metrics",
+		receiverURL: at(l.receiver) + receiver.WebhookPath,
+		httpMetrics: at(l.httpMetrics) + "/metrics", dispatcherStats: at(l.dispatcherMetrics) + "/metrics",
 	}
 	admin, err := wire.NewAdmin(ctx, cfg, log)
 	if err != nil {
@@ -108,7 +108,7 @@ func seed(ctx context.Context, cfg config.Config, p places, target *receiver.Rec
 	if err := d.seedPartner(ctx, admin); err != nil {
 		return d, err
 	}
-	// A database that was there before may hold the operators of earlier tours: each tour has its own.
+	// A database from an earlier run may contain earlier operators, so each tour uses a new operator.
 	suffix := strings.ToLower(rand.Text()[:5])
 	d.email, d.company = "olivia."+suffix+"@example.com", "Villa Olivia"
 	d.connectURL, err = admin.Connections.ConnectURL(ctx, connections.URLRequest{
@@ -120,7 +120,7 @@ func seed(ctx context.Context, cfg config.Config, p places, target *receiver.Rec
 	return d, d.subscribe(ctx, target)
 }
 
-// seedPartner creates the partner; where an earlier run did, it gets new credentials.
+// seedPartner creates the partner. A partner from an earlier run gets new credentials.
 func (d *demo) seedPartner(ctx context.Context, admin *wire.Admin) error {
 	made, err := admin.Partners.Create(ctx, partners.NewPartner{Slug: demoSlug, Name: demoName})
 	if err == nil {
@@ -142,7 +142,7 @@ func (d *demo) seedPartner(ctx context.Context, admin *wire.Admin) error {
 	return err
 }
 
-// subscribe registers the receiver, in place of one that an earlier run left.
+// subscribe registers the receiver and deletes the subscription of an earlier run.
 func (d *demo) subscribe(ctx context.Context, target *receiver.Receiver) error {
 	type hook struct {
 		ID     string `json:"id"`
@@ -173,7 +173,7 @@ func (d *demo) subscribe(ctx context.Context, target *receiver.Receiver) error {
 	return nil
 }
 
-// call is one request to the partner API.
+// call sends a request to the partner API.
 func (d *demo) call(ctx context.Context, method, path string, body, into any) error {
 	var payload bytes.Buffer
 	if body != nil {
@@ -193,7 +193,7 @@ func (d *demo) call(ctx context.Context, method, path string, body, into any) er
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close() // it was read
+	defer response.Body.Close() // the body has been read
 	if response.StatusCode >= http.StatusMultipleChoices {
 		return fmt.Errorf("%s %s answered %s", method, path, response.Status)
 	}

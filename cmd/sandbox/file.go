@@ -8,10 +8,11 @@ import (
 	"path/filepath"
 )
 
-// sandboxFile tells scripts what the tour tells people (operations.md, "Two commands"). It is there while the sandbox is ready.
+// sandboxFile tells scripts the facts that the tour tells people (operations.md, "Two commands"). The file exists while
+// the sandbox is ready.
 const sandboxFile = ".local/sandbox.json"
 
-// writeFile writes it whole or not at all.
+// writeFile writes the file atomically.
 func (d demo) writeFile(path string) error {
 	const ownerOnly, ownerMayEnter = 0o600, 0o755
 	content, err := json.MarshalIndent(struct {

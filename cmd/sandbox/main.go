@@ -1,5 +1,6 @@
-// Command sandbox runs the whole service in one process, for `make run`: Postgres and Redis from whatever the machine
-// offers, the schema, http, dispatcher, a demo partner and a demo receiver. It prints a tour and leaves nothing behind.
+// Command sandbox runs the whole service in a single process, for `make run`: Postgres and Redis from any source that
+// the machine offers, the schema, http, dispatcher, a demo partner and a demo receiver. The sandbox prints a tour and
+// leaves nothing behind.
 package main
 
 import (
@@ -26,7 +27,7 @@ func main() {
 
 // sandbox runs until ctx ends and gives the exit code.
 func sandbox(ctx context.Context, environ []string, stdout, stderr io.Writer) int {
-	say := func(format string, args ...any) { fmt.Fprintf(stdout, "# "+format+"\n", args...) } // a demo without a terminal
+	say := func(format string, args ...any) { fmt.Fprintf(stdout, "# "+format+"\n", args...) } // a failed write means that the terminal is gone
 	services, err := backing.Start(ctx, backing.Options{Purpose: backing.Sandbox, AllowMiniredis: true, Logf: say})
 	if err != nil {
 		return ended(ctx, stderr, err)
@@ -38,7 +39,7 @@ func sandbox(ctx context.Context, environ []string, stdout, stderr io.Writer) in
 	return ended(ctx, stderr, err)
 }
 
-// ended gives the exit code; being told to stop while starting is no failure.
+// ended gives the exit code. A signal during the start is not a failure.
 func ended(ctx context.Context, stderr io.Writer, err error) int {
 	if err == nil || ctx.Err() != nil {
 		return run.ExitOK
@@ -47,12 +48,12 @@ func ended(ctx context.Context, stderr io.Writer, err error) int {
 }
 
 func serve(ctx context.Context, environ []string, services *backing.Services, stdout, stderr io.Writer, say func(string, ...any)) error {
-	places, err := choosePlaces(ctx, environ, say)
+	listeners, err := openListeners(ctx, environ, say)
 	if err != nil {
 		return err
 	}
-	defer places.close()
-	cfg, err := config.Load(slices.Concat(environ, places.environ(environ), []string{
+	defer listeners.close()
+	cfg, err := config.Load(slices.Concat(environ, listeners.environ(environ), []string{
 		"DATABASE_URL=" + services.PostgresURL, "REDIS_URL=" + services.RedisURL, "WEBHOOK_ALLOW_INSECURE_TARGETS=true",
 	}), config.Service)
 	if err != nil {
@@ -65,11 +66,11 @@ func serve(ctx context.Context, environ []string, services *backing.Services, st
 		return err
 	}
 	log := run.Logger(stderr, cfg)
-	http, err := wire.HTTPOn(ctx, cfg, log, wire.Listeners{Public: places.public, Ops: places.httpMetrics})
+	http, err := wire.HTTPOn(ctx, cfg, log, wire.Listeners{Public: listeners.public, Ops: listeners.httpMetrics})
 	if err != nil {
 		return err
 	}
-	dispatcher, err := wire.DispatcherOn(ctx, cfg, log, wire.Listeners{Ops: places.dispatcherMetrics})
+	dispatcher, err := wire.DispatcherOn(ctx, cfg, log, wire.Listeners{Ops: listeners.dispatcherMetrics})
 	if err != nil {
 		return err
 	}
@@ -78,9 +79,9 @@ func serve(ctx context.Context, environ []string, services *backing.Services, st
 		Name: "sandbox", Log: log,
 		Drain: func() { http.Drain(); dispatcher.Drain() },
 		Parts: slices.Concat(
-			[]run.Part{receiverPart(places.receiver, demo)},
+			[]run.Part{receiverPart(listeners.receiver, demo)},
 			http.Parts, dispatcher.Parts,
-			[]run.Part{demoPart(cfg, places, demo, log, stdout)},
+			[]run.Part{demoPart(cfg, listeners, demo, log, stdout)},
 		),
 	}
 	return process.Run(ctx)

@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// The tour is a shell script whose comments are the words: copy all of it, or line by line.
+// The tour is a shell script with explanations as comments. It can be copied as a whole or by line.
 var tourText = template.Must(template.New("tour").Parse(`
 # ── The service runs. A tour, to be copied line by line into a shell ──────────────────────────────
 #
@@ -77,7 +77,7 @@ curl -s -X PUT "{{.SecretURL}}" -d "$SECRET"
 
 `))
 
-// tour writes the tour for this run. Times are those of now, so that the deposits are not over before they begin.
+// tour gives the tour of this run. Its dates lie in the future, so that the deposits do not end early.
 func (d demo) tour(now time.Time) string {
 	base := strings.TrimSuffix(d.receiverURL, "/webhooks")
 	var out strings.Builder

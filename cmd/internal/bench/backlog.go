@@ -10,15 +10,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// backlog is how backlogs of one size were drained.
+// backlog holds the figures of draining backlogs of the same size.
 type backlog struct {
 	n    int
 	rate sample // deliveries/s
-	cpu  sample // CPU-seconds per 1,000
+	cpu  sample // CPU-seconds per 1,000 deliveries
 }
 
-// visits orders the drains: every size before and after the larger ones, so that a machine that slows down does so for
-// all, and several times where one is over in a moment.
+// visits gives the order of the drains. Every size is drained before and after the larger sizes, so that a machine that
+// slows down affects all sizes alike. Sizes that drain quickly are drained several times.
 func visits(sizes []int) (order []int) {
 	const enough, most = 30_000, 3
 	sizes = slices.Sorted(slices.Values(sizes))
@@ -32,10 +32,9 @@ func visits(sizes []int) (order []int) {
 	return order
 }
 
-// measureBacklogs drains one backlog after the other. What is compared is the cost of a delivery, so each size begins the
-// same way: tables that the sizes before left nothing in (else the last one would pay for their indexes and their vacuum),
-// a dispatcher of its own, for its peak of memory, that has opened its connections and made its plans on a small backlog,
-// and no writes of Postgres outstanding. The rest of the database (partners, deposits, their history) stays.
+// measureBacklogs drains a backlog of each size and compares the cost per delivery. Every drain begins in the same
+// state: empty queue tables, a new dispatcher with open connections and prepared plans (a small backlog warms it up),
+// and no outstanding writes of Postgres. Partners, deposits and history stay.
 func measureBacklogs(ctx context.Context, w *world, o options, r *results) error {
 	const warmUp = 1000
 	for _, n := range visits(o.backlogs) {
@@ -48,7 +47,7 @@ func measureBacklogs(ctx context.Context, w *world, o options, r *results) error
 		if err := w.startDispatcher(ctx); err != nil {
 			return err
 		}
-		t, err := w.newTenancy(ctx, w.sink+"/")
+		t, err := w.newPartner(ctx, w.sink+"/")
 		if err != nil {
 			return err
 		}
@@ -66,7 +65,7 @@ func measureBacklogs(ctx context.Context, w *world, o options, r *results) error
 	return nil
 }
 
-// drained takes note of one drain.
+// drained records the figures of a drain.
 func (r *results) drained(n int, rate, cpu float64) {
 	i := slices.IndexFunc(r.backlogs, func(b backlog) bool { return b.n == n })
 	if i < 0 {
@@ -77,9 +76,9 @@ func (r *results) drained(n int, rate, cpu float64) {
 	r.backlogs[i].cpu = append(r.backlogs[i].cpu, cpu)
 }
 
-// drain has a backlog appear before the waiting dispatcher and waits until it is delivered. All of it becomes visible in
-// one commit, so that nothing of it is delivered while it loads, and nothing of its loading is counted.
-func (w *world) drain(ctx context.Context, t tenancy, n int) (elapsed time.Duration, used usage, err error) {
+// drain commits a backlog before the eyes of a waiting dispatcher and waits until all of it is delivered. A single
+// commit makes the backlog visible, so neither deliveries nor CPU of the loading are counted.
+func (w *world) drain(ctx context.Context, t testPartner, n int) (elapsed time.Duration, used usage, err error) {
 	tx, err := w.pool.Begin(ctx)
 	if err != nil {
 		return 0, nil, err
@@ -98,9 +97,9 @@ func (w *world) drain(ctx context.Context, t tenancy, n int) (elapsed time.Durat
 	return time.Since(began), w.usage().since(before), nil
 }
 
-// preload fills the outbox with events a millisecond apart, the last one now, as they are when the API went on without a
-// dispatcher: in the order of their ids.
-func preload(ctx context.Context, tx pgx.Tx, t tenancy, n int) error {
+// preload fills the outbox with events a millisecond apart, the last of them now, in the order of their ids, as the API
+// leaves them without a dispatcher.
+func preload(ctx context.Context, tx pgx.Tx, t testPartner, n int) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO outbox (event_id, partner_id, name, deposit_id, created_at, data)
 		SELECT (substr(uuid_floor(at)::text, 1, 14) || '7' || substr(gen_random_uuid()::text, 16))::uuid, $1, 'deposit.cancelled', gen_random_uuid(), at,
@@ -113,7 +112,7 @@ func preload(ctx context.Context, tx pgx.Tx, t tenancy, n int) error {
 	return err
 }
 
-// checkpoint leaves Postgres nothing to write that others did.
+// checkpoint makes Postgres write all dirty pages, so that a drain does not pay for earlier writes.
 func (w *world) checkpoint(ctx context.Context) error {
 	_, err := w.pool.Exec(ctx, `CHECKPOINT`)
 	return err

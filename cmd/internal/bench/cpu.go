@@ -42,7 +42,7 @@ func (u usage) total() (sum float64) {
 	return sum
 }
 
-// per gives CPU-seconds per 1,000 of n, in all and by part.
+// per gives CPU-seconds per 1,000 of n, in total and by part.
 func (u usage) per(n int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%.3f", u.total()*1000/float64(n))
@@ -56,7 +56,7 @@ func (u usage) per(n int) string {
 	return b.String() + ")"
 }
 
-// treeCPU adds up a process, its living children and those it has waited for.
+// treeCPU adds up a process, its living children and the ended children for which it has waited.
 func treeCPU(pid int) float64 {
 	total := processTicks(pid)
 	for _, child := range children(pid) {
@@ -94,7 +94,7 @@ func children(pid int) (pids []int) {
 	return pids
 }
 
-// peakMB is the most memory a process had so far, in MB.
+// peakMB is the peak memory of a process in MB.
 func peakMB(pid int) int {
 	raw, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	for line := range strings.Lines(string(raw)) {

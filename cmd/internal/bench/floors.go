@@ -17,10 +17,10 @@ import (
 	"partnerdeposits/ports"
 )
 
-// floors are what the parts can do alone.
+// floors are the rates that single parts reach alone.
 type floors struct {
 	posts float64 // signed POSTs/s in a loop
-	jobs  float64 // jobs/s through the queue, with a handler that does nothing
+	jobs  float64 // jobs/s through the queue with an empty handler
 }
 
 func measureFloors(ctx context.Context, w *world, _ options, r *results) (err error) {

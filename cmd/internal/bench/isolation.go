@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// isolation is what a receiver that hangs does to the others.
+// isolation is the effect of a hanging receiver on the other receivers.
 type isolation struct{ p99, rate versus }
 
-// isolationRate is 30 % of what the machine delivered at full speed, within bounds that hold also where that was not measured.
+// isolationRate is 30 % of the rate measured at full speed. Fixed bounds apply, also without such a measurement.
 func isolationRate(t *throughput) int {
 	const share, least, most = 0.3, 200, 1000
 	if t == nil {
@@ -46,26 +46,26 @@ func measureIsolation(ctx context.Context, w *world, o options, r *results) erro
 	return err
 }
 
-// fewest events that give a rate, where -n 0 leaves the number open.
+// the fewest events that give a rate, also with -n 0
 const fewest = 2000
 
-// hostility is what twenty hostile receivers do to a good one.
+// hostility is the effect of twenty hostile receivers on a well-behaved receiver.
 type hostility struct {
 	p99 versus
-	mem int // MB at most, of the dispatcher beside the hostile ones
+	mem int // peak MB of the dispatcher beside the hostile receivers
 }
 
 func measureHostility(ctx context.Context, w *world, o options, r *results) error {
-	hostile, civil, err := w.startCrowd(ctx)
+	hostile, civil, err := w.startNeighbours(ctx)
 	if err != nil {
 		return err
 	}
-	defer w.crowd.Kill()
-	const rate = 150 // a third of it to the good one
+	defer w.neighbours.Kill()
+	const rate = 150 // a third of the events go to the well-behaved receiver
 	found := &hostility{}
 	labels := [2]string{"beside 20 civil  ", "beside 20 hostile"}
 	err = w.alternate(ctx, [2][]string{civil, hostile}, 1, 3, func(m mix, bad bool) error {
-		ours, theirs := treeCPU(w.dispatcher.Pid()), treeCPU(w.crowd.Pid())
+		ours, theirs := treeCPU(w.dispatcher.Pid()), treeCPU(w.neighbours.Pid())
 		l, err := w.pacedLatency(ctx, m, rate, o.conns, o.hostile)
 		if err != nil {
 			return err
@@ -75,7 +75,7 @@ func measureHostility(ctx context.Context, w *world, o options, r *results) erro
 			found.mem = max(found.mem, peakMB(w.dispatcher.Pid()))
 		}
 		fmt.Printf("%s at %d events/s: good one %s, %s, CPU s dispatcher %.1f, the 20 %.1f\n", labels[variant(bad)], rate, l, r.peak(w),
-			treeCPU(w.dispatcher.Pid())-ours, treeCPU(w.crowd.Pid())-theirs)
+			treeCPU(w.dispatcher.Pid())-ours, treeCPU(w.neighbours.Pid())-theirs)
 		return nil
 	})
 	r.hostility = found

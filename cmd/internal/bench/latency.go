@@ -8,7 +8,7 @@ import (
 	"partnerdeposits/adapters/system"
 )
 
-// latency is how long deliveries took from the commit of a change to the end of the POST that was answered with 2xx, in ms.
+// latency is the time in ms from the commit of a change to the end of the POST that was answered with a 2xx.
 type latency struct {
 	p50, p99, most float64
 	n              int
@@ -18,9 +18,9 @@ func (l latency) String() string {
 	return fmt.Sprintf("commit → 2xx p50 %.1f ms, p99 %.1f ms, max %.1f ms (%d)", l.p50, l.p99, l.most, l.n)
 }
 
-// latency reads it from the delivery log, for the n deliveries of changes since then. The results are committed in groups,
-// a moment after the receiver has the deliveries.
-func (w *world) latency(ctx context.Context, t tenancy, since time.Time, n int) (l latency, err error) {
+// latency reads the times of the last n deliveries since a time from the delivery log. The dispatcher records outcomes
+// in batches, shortly after the receiver has the deliveries.
+func (w *world) latency(ctx context.Context, t testPartner, since time.Time, n int) (l latency, err error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	ticker := time.NewTicker(100 * time.Millisecond)
@@ -44,12 +44,12 @@ func (w *world) latency(ctx context.Context, t tenancy, since time.Time, n int) 
 }
 
 func measureLatency(ctx context.Context, w *world, o options, r *results) error {
-	t, err := w.newTenancy(ctx, w.sink+"/")
+	t, err := w.newPartner(ctx, w.sink+"/")
 	if err != nil {
 		return err
 	}
 	const rate = 20
-	whose := func(int) tenancy { return t }
+	whose := func(int) testPartner { return t }
 	ids, err := w.deposits(ctx, int(o.latency.Seconds()*rate), 8, whose)
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 
 const prefix = "/api/partner/v1"
 
-func (w *world) call(client *fasthttp.Client, t tenancy, path, body string) ([]byte, error) {
+func (w *world) call(client *fasthttp.Client, t testPartner, path, body string) ([]byte, error) {
 	request, response := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseRequest(request)
 	defer fasthttp.ReleaseResponse(response)
@@ -35,7 +35,7 @@ func (w *world) call(client *fasthttp.Client, t tenancy, path, body string) ([]b
 	return append([]byte(nil), response.Body()...), nil
 }
 
-// each calls fn for 0 … n-1 over conns connections. The first error ends it.
+// each calls fn for 0 … n-1 over conns connections and stops at the first error.
 func each(ctx context.Context, n, conns int, fn func(client *fasthttp.Client, i int) error) error {
 	client := &fasthttp.Client{MaxConnsPerHost: conns}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -62,8 +62,8 @@ func each(ctx context.Context, n, conns int, fn func(client *fasthttp.Client, i 
 	return nil
 }
 
-// deposits creates n deposits and gives their ids; share tells whose the i-th one is.
-func (w *world) deposits(ctx context.Context, n, conns int, whose func(i int) tenancy) ([]string, error) {
+// deposits creates n deposits and gives their ids; whose names the partner of the i-th deposit.
+func (w *world) deposits(ctx context.Context, n, conns int, whose func(i int) testPartner) ([]string, error) {
 	ids := make([]string, n)
 	err := each(ctx, n, conns, func(c *fasthttp.Client, i int) error {
 		t := whose(i)
@@ -79,7 +79,7 @@ func (w *world) deposits(ctx context.Context, n, conns int, whose func(i int) te
 	return ids, err
 }
 
-func (w *world) cancel(c *fasthttp.Client, t tenancy, depositID string) error {
+func (w *world) cancel(c *fasthttp.Client, t testPartner, depositID string) error {
 	_, err := w.call(c, t, "/deposits/"+depositID+"/cancel", `{}`)
 	return err
 }
@@ -100,8 +100,8 @@ func (w *world) awaitTaken(ctx context.Context, before, n int, patience time.Dur
 	return nil
 }
 
-// paced cancels deposits at a steady rate, whoever answers how slowly: what comes late does not hold up what follows.
-func (w *world) paced(ctx context.Context, ids []string, rate int, whose func(i int) tenancy) error {
+// paced cancels deposits at a steady rate. A slow response does not delay later requests.
+func (w *world) paced(ctx context.Context, ids []string, rate int, whose func(i int) testPartner) error {
 	client := &fasthttp.Client{MaxConnsPerHost: 256}
 	began, timer := time.Now(), time.NewTimer(0)
 	defer timer.Stop()

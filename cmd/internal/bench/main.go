@@ -1,11 +1,11 @@
-// Command bench measures delivery end to end, on real processes, beside the floors of the same machine in the same run.
+// Command bench measures delivery end to end on real processes, and the floors (rates of single parts) of the same machine in the same run.
 //
 //	bench                                                       everything; a quarter of an hour
 //	bench -latency 0 -isolation 0 -hostile 0 -backlog ''         rate and CPU from API call to 2xx, and the floors
 //
-// Everything runs on this machine: Postgres and Redis of its own, bin/http and bin/dispatcher as they are deployed, a
-// receiver, and the load generator. Figures are ratios within one run and CPU-seconds per 1,000 deliveries, which hold
-// still when clocks don't. CPU counts every process but the load generator.
+// Everything runs on this machine: a private Postgres and Redis, bin/http and bin/dispatcher as deployed, a receiver,
+// and the load generator. Figures are ratios within a run and CPU-seconds per 1,000 deliveries, because both stay
+// stable when the clock rate of the machine varies. CPU counts every process except the load generator.
 package main
 
 import (
@@ -32,7 +32,7 @@ type options struct {
 
 func main() {
 	if len(os.Args) == 3 {
-		for role, serve := range map[string]func(address string) error{"receiver": receive, "crowd": crowd} {
+		for role, serve := range map[string]func(address string) error{"receiver": receive, "neighbours": serveNeighbours} {
 			if os.Args[1] == role {
 				exit(serve(os.Args[2]))
 			}
@@ -99,7 +99,7 @@ func measure(ctx context.Context, o options) error {
 			continue
 		}
 		if err := s.run(ctx, w, o, r); err != nil {
-			return errors.Join(err, r.print(os.Stdout)) // a quarter of an hour may have gone into what there is
+			return errors.Join(err, r.print(os.Stdout)) // print also after an error: the figures so far may be a quarter of an hour's work
 		}
 	}
 	return r.print(os.Stdout)

@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 )
 
-// results are the figures of the steps that ran; the others are nil.
+// results are the figures of the steps that ran; nil for the other steps.
 type results struct {
 	floors     *floors
 	throughput *throughput
@@ -16,23 +16,23 @@ type results struct {
 	hostility  *hostility
 	backlogs   []backlog
 
-	dispatcherMB, redisMB int // peaks, the most of any dispatcher
+	dispatcherMB, redisMB int // highest peak of any dispatcher, and of Redis
 }
 
-// peak takes note of the memory of the dispatcher that runs and of Redis, and tells it.
+// peak records and gives the memory of the running dispatcher and of Redis.
 func (r *results) peak(w *world) string {
 	dispatcher, redis := peakMB(w.dispatcher.Pid()), peakMB(w.services.Redis.Pid())
 	r.dispatcherMB, r.redisMB = max(r.dispatcherMB, dispatcher), max(r.redisMB, redis)
 	return fmt.Sprintf("dispatcher %d MB, redis %d MB", dispatcher, redis)
 }
 
-// line compares one target with what was measured.
+// line compares a target with the measured figure.
 type line struct {
 	target, measured string
 	holds            bool
 }
 
-// What is asked of the service. docs/guides/benchmark.md says how each is measured.
+// Targets of the service. docs/guides/benchmark.md describes each measurement.
 const (
 	wantRate, aimRate         = 3000, 4000
 	wantOfFloor               = 0.35
@@ -84,7 +84,8 @@ func (r *results) lines() (all []line) {
 	return all
 }
 
-// compare gives the slowest size, and by how much a delivery of the dearest one cost more CPU than of the cheapest.
+// compare gives the slowest rate of all sizes, and by how much the CPU per delivery differs between the cheapest and
+// the dearest size.
 func compare(all []backlog) (slowest, spread float64) {
 	slowest, least, most := all[0].rate.median(), all[0].cpu.median(), all[0].cpu.median()
 	for _, b := range all {
@@ -93,12 +94,13 @@ func compare(all []backlog) (slowest, spread float64) {
 	return slowest, most/least - 1
 }
 
-// String gives the ratio and the medians it was made of.
+// String gives the ratio and the two medians.
 func (v versus) String() string {
 	return fmt.Sprintf("%.2f×: %.4g against %.4g", v.ratio(), v[1].median(), v[0].median())
 }
 
-// print writes the table. A target that is missed is no failure of the benchmark: machines differ, and are disturbed.
+// print writes the table. A missed target is not an error of the benchmark: machines differ, and other load disturbs
+// them.
 func (r *results) print(to io.Writer) error {
 	table := tabwriter.NewWriter(to, 0, 0, 3, ' ', 0)
 	_, _ = fmt.Fprint(table, "\ntarget\tmeasured\tholds?\n")

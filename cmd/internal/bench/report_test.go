@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// whole is a run in which every target holds, some of them just so.
+// whole is a run that meets every target, some of them exactly.
 func whole() *results {
 	return &results{
 		floors:       &floors{posts: 30_000, jobs: 10_000},
@@ -86,12 +86,12 @@ func TestLines_OfStepsLeftOut_AreNotThere(t *testing.T) {
 	require.Empty(t, (&results{}).lines())
 	require.Empty(t, (&results{floors: &floors{jobs: 1}}).lines())
 	require.Len(t, (&results{throughput: &throughput{}}).lines(), 4)
-	require.Len(t, (&results{backlogs: []backlog{{n: 1}}}).lines(), 3) // one size has nothing to be compared with
+	require.Len(t, (&results{backlogs: []backlog{{n: 1}}}).lines(), 3) // a single size cannot be compared
 }
 
 func TestMix_CountsWhatTheGoodOneGets(t *testing.T) {
 	t.Parallel()
-	good, others := tenancy{key: "good"}, []tenancy{{key: "a"}, {key: "b"}}
+	good, others := testPartner{key: "good"}, []testPartner{{key: "a"}, {key: "b"}}
 	for _, m := range []mix{{good, others, 4, 5}, {good, others, 1, 3}} {
 		goods := 0
 		seen := map[string]int{}

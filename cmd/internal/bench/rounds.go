@@ -8,25 +8,25 @@ import (
 	"partnerdeposits/adapters/system"
 )
 
-// mix is whose the events are: the first of every cycle go to the good endpoint, which is measured, the others in turn to
-// the rest.
+// mix distributes events over endpoints: the first events of every cycle go to the measured endpoint, the rest in turn
+// to the other endpoints.
 type mix struct {
-	good         tenancy
-	others       []tenancy
+	good         testPartner
+	others       []testPartner
 	first, cycle int
 }
 
-func (m mix) whose(i int) tenancy {
+func (m mix) whose(i int) testPartner {
 	if i%m.cycle < m.first {
 		return m.good
 	}
 	return m.others[i%len(m.others)]
 }
 
-// goods counts what the good endpoint gets of the first n events.
+// goods counts the events of the measured endpoint among the first n.
 func (m mix) goods(n int) int { return n/m.cycle*m.first + min(n%m.cycle, m.first) }
 
-// sample is one figure, measured several times.
+// sample holds repeated measurements of a figure.
 type sample []float64
 
 func (s sample) median() float64 {
@@ -37,7 +37,7 @@ func (s sample) median() float64 {
 	return (sorted[(len(s)-1)/2] + sorted[len(s)/2]) / 2
 }
 
-// versus is a figure in two variants: with well-behaved neighbours and with bad ones.
+// versus is a figure in two variants: with well-behaved neighbours and with hostile neighbours.
 type versus [2]sample
 
 func (v *versus) add(bad bool, figure float64) {
@@ -45,7 +45,7 @@ func (v *versus) add(bad bool, figure float64) {
 	v[i] = append(v[i], figure)
 }
 
-// ratio of the figure with bad neighbours to that with well-behaved ones.
+// ratio of the median with hostile neighbours to the median with well-behaved neighbours.
 func (v versus) ratio() float64 { return v[1].median() / v[0].median() }
 
 func variant(bad bool) int {
@@ -55,21 +55,21 @@ func variant(bad bool) int {
 	return 0
 }
 
-// alternate measures the variants in turn, a b a b a b, so that whatever else the machine does falls on both. Each round has
-// a dispatcher of its own, and endpoints that are gone afterwards.
+// alternate measures the variants in turn (a b a b a b), so that other load on the machine affects both. Each round has
+// a new dispatcher and new endpoints.
 func (w *world) alternate(ctx context.Context, others [2][]string, first, cycle int, measure func(m mix, bad bool) error) error {
 	for round := range 6 {
 		bad := round%2 == 1
 		if err := w.restartDispatcher(ctx); err != nil {
 			return err
 		}
-		good, err := w.newTenancy(ctx, w.sink+"/")
+		good, err := w.newPartner(ctx, w.sink+"/")
 		if err != nil {
 			return err
 		}
 		m := mix{good: good, first: first, cycle: cycle}
 		for _, url := range others[variant(bad)] {
-			t, err := w.newTenancy(ctx, url)
+			t, err := w.newPartner(ctx, url)
 			if err != nil {
 				return err
 			}
@@ -85,7 +85,8 @@ func (w *world) alternate(ctx context.Context, others [2][]string, first, cycle 
 	return nil
 }
 
-// pacedLatency is that of the good endpoint at so many events a second in all, once bad ones have shown their manners.
+// pacedLatency is the latency at the measured endpoint with rate events a second in total. Measuring starts after the
+// neighbours have received events for a while.
 func (w *world) pacedLatency(ctx context.Context, m mix, rate, conns int, length time.Duration) (latency, error) {
 	const warmUp = 2 * time.Second
 	warm, n := int(warmUp.Seconds())*rate, int((warmUp+length).Seconds()*float64(rate))
@@ -98,7 +99,7 @@ func (w *world) pacedLatency(ctx context.Context, m mix, rate, conns int, length
 		return latency{}, err
 	}
 	since := system.Clock{}.Now()
-	if err := w.paced(ctx, ids[warm:], rate, func(i int) tenancy { return m.whose(warm + i) }); err != nil {
+	if err := w.paced(ctx, ids[warm:], rate, func(i int) testPartner { return m.whose(warm + i) }); err != nil {
 		return latency{}, err
 	}
 	if err := w.awaitTaken(ctx, took, m.goods(n), 2*time.Minute); err != nil {
@@ -107,7 +108,7 @@ func (w *world) pacedLatency(ctx context.Context, m mix, rate, conns int, length
 	return w.latency(ctx, m.good, since, m.goods(n)-m.goods(warm))
 }
 
-// healthyRate is how many deliveries a second the good endpoint gets when events come as fast as the API takes them.
+// healthyRate is the rate of deliveries to the measured endpoint when events come as fast as the API takes them.
 func (w *world) healthyRate(ctx context.Context, m mix, n, conns int) (float64, error) {
 	ids, err := w.deposits(ctx, n, conns, m.whose)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"partnerdeposits/adapters/system"
 )
 
-// throughput is what came of cancelling deposits as fast as the API takes it, time and again.
+// throughput holds the figures of repeatedly cancelling deposits as fast as the API takes the requests.
 type throughput struct {
 	rate sample // deliveries/s end to end
-	cpu  sample // CPU-seconds per 1,000 of them
+	cpu  sample // CPU-seconds per 1,000 deliveries
 }
 
 func measureThroughput(ctx context.Context, w *world, o options, r *results) error {
@@ -28,11 +28,11 @@ func measureThroughput(ctx context.Context, w *world, o options, r *results) err
 }
 
 func (w *world) throughput(ctx context.Context, o options, r *results) error {
-	t, err := w.newTenancy(ctx, w.sink+"/")
+	t, err := w.newPartner(ctx, w.sink+"/")
 	if err != nil {
 		return err
 	}
-	whose := func(int) tenancy { return t }
+	whose := func(int) testPartner { return t }
 	began, before := time.Now(), w.usage()
 	ids, err := w.deposits(ctx, o.n, o.conns, whose)
 	if err != nil {
@@ -64,7 +64,7 @@ func (w *world) throughput(ctx context.Context, o options, r *results) error {
 	return err
 }
 
-// cancelAll cancels deposits as fast as the API takes it.
-func (w *world) cancelAll(ctx context.Context, ids []string, conns int, whose func(i int) tenancy) error {
+// cancelAll cancels deposits as fast as the API takes the requests.
+func (w *world) cancelAll(ctx context.Context, ids []string, conns int, whose func(i int) testPartner) error {
 	return each(ctx, len(ids), conns, func(c *fasthttp.Client, i int) error { return w.cancel(c, whose(i), ids[i]) })
 }

@@ -24,7 +24,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// world is all that runs: stores, processes, receiver.
+// world is everything that runs: stores, processes, receiver.
 type world struct {
 	dir        string
 	services   *backing.Services
@@ -33,13 +33,13 @@ type world struct {
 	http       *procs.Process
 	dispatcher *procs.Process
 	receiver   *procs.Process
-	crowd      *procs.Process // with the hostile step only
+	neighbours *procs.Process // with the hostile step only
 	api, sink  string         // base URLs
-	authority  string         // file with the certificate that the dispatcher trusts instead of the system's; may be empty
+	authority  string         // file with the only certificate that the dispatcher trusts; "": the system's certificates
 }
 
-// tenancy is a partner with a linked account and a key.
-type tenancy struct {
+// testPartner is a partner with a linked account and an API key.
+type testPartner struct {
 	partner, account, subscription id.ID
 	key                            string
 }
@@ -90,7 +90,8 @@ func (w *world) environment(extra ...string) []string {
 	}, extra...)...)
 }
 
-// start runs a process that is to answer at ready on one of n free ports, which args and env are made of.
+// start runs a process on n free ports and waits until the URL ready answers. spec makes the arguments and the
+// environment from the ports.
 func (w *world) start(ctx context.Context, n int, spec func(ports []string) (s procs.Spec, ready string)) (*procs.Process, error) {
 	ports := make([]string, n)
 	var err error
@@ -153,8 +154,8 @@ func (w *world) startDispatcher(ctx context.Context) (err error) {
 	return err
 }
 
-// restartDispatcher lets the next thing that is measured begin with a dispatcher that remembers nothing, and whose peak
-// of memory is its own.
+// restartDispatcher gives the next measurement a dispatcher without memory of the last, and with a peak of memory of
+// its own.
 func (w *world) restartDispatcher(ctx context.Context) error {
 	if err := w.dispatcher.Stop(grace); err != nil {
 		return err
@@ -171,7 +172,7 @@ func (w *world) close() {
 			fmt.Fprintln(os.Stderr, "bench: stop:", err)
 		}
 	}
-	for _, p := range []*procs.Process{w.receiver, w.crowd} {
+	for _, p := range []*procs.Process{w.receiver, w.neighbours} {
 		if p != nil {
 			p.Kill()
 		}
@@ -190,10 +191,10 @@ func (w *world) close() {
 	_ = os.RemoveAll(w.dir)
 }
 
-// newTenancy seeds a partner with an account and one subscription to url.
-func (w *world) newTenancy(ctx context.Context, url string) (tenancy, error) {
+// newPartner seeds a partner with an account and a single subscription to url.
+func (w *world) newPartner(ctx context.Context, url string) (testPartner, error) {
 	now, entropy := system.Clock{}.Now(), system.Entropy{}
-	t := tenancy{partner: entropy.NewID(), account: entropy.NewID(), subscription: entropy.NewID()}
+	t := testPartner{partner: entropy.NewID(), account: entropy.NewID(), subscription: entropy.NewID()}
 	operator := connect.Operator{ID: entropy.NewID(), PasswordHash: "-", CreatedAt: now}
 	operator.Email = operator.ID.Encode() + "@example.com"
 	apiKey, plain, hash := partner.NewAPIKey(entropy.NewID(), t.partner, partner.Development, "bench", entropy.Bytes(secret.Bytes), now)
@@ -211,8 +212,8 @@ func (w *world) newTenancy(ctx context.Context, url string) (tenancy, error) {
 	return t, err
 }
 
-// unsubscribe deletes the subscriptions, so that what they did not take troubles nobody any longer.
-func (w *world) unsubscribe(ctx context.Context, all []tenancy) error {
+// unsubscribe deletes the subscriptions, so that their open deliveries do not disturb later measurements.
+func (w *world) unsubscribe(ctx context.Context, all []testPartner) error {
 	return w.store.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) error {
 		for _, t := range all {
 			if err := r.Subscriptions.Delete(ctx, t.subscription, system.Clock{}.Now()); err != nil {

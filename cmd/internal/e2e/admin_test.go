@@ -47,7 +47,7 @@ func TestAdmin_Keysets(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(stdout), &rotated))
 	require.NotEqual(t, made.Keyset, rotated.Keyset)
 
-	// What the old keyset encrypted opens with the rotated one, and with no other.
+	// The rotated keyset decrypts the old keyset's secrets; an unrelated keyset does not.
 	environ := []string{"DATABASE_URL=" + pgtest.URL(t), "REDIS_URL=" + redistest.URL(t)}
 	code, _, stderr = run(t, append(environ, "SECRETS_KEYSET="+made.Keyset), "admin", "partner", "create", "--slug", "acme", "--name", "Acme")
 	require.Zero(t, code, stderr)
@@ -210,7 +210,7 @@ func TestAdmin_MigratesAndDiagnoses(t *testing.T) {
 	list()
 	require.False(t, status.Migrations[0].Applied)
 
-	both := make(chan int, 2) // at once: one works, the other waits and finds nothing to do
+	both := make(chan int, 2) // the first migrates, the second waits and finds nothing to do
 	for range 2 {
 		go func() {
 			code, _, _ := run(t, environ, "admin", "migrate", "up")

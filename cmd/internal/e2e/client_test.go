@@ -48,7 +48,7 @@ func (c *apiClient) must(method, path string, body, into any) {
 	}
 }
 
-// do sends a request and gives what came back.
+// do sends a request and gives the response.
 func (c *apiClient) do(method, path string, body any) (status int, raw []byte, err error) {
 	payload := []byte{}
 	if body != nil {
@@ -70,7 +70,7 @@ func (c *apiClient) do(method, path string, body any) (status int, raw []byte, e
 	return response.StatusCode, raw, err
 }
 
-// browser is a person: it keeps cookies and follows redirects, but never leaves this machine.
+// browser is a person's browser: cookies and redirects work, but requests never leave this machine.
 type browser struct {
 	t      testing.TB
 	client *http.Client
@@ -90,9 +90,9 @@ func newBrowser(t testing.TB) *browser {
 	}}
 }
 
-// page is what the browser shows.
+// page is a loaded page.
 type page struct {
-	url    *url.URL // where it ended, also outside this machine
+	url    *url.URL // last URL of the redirects, possibly outside this machine
 	status int
 	body   string
 }
@@ -117,7 +117,7 @@ func (b *browser) read(response *http.Response) page {
 	return p
 }
 
-// submit fills in the form of the page that has all the fields, with its hidden ones, and sends it.
+// submit fills in the form of the page that has all given fields, adds the hidden fields, and sends the form.
 func (b *browser) submit(p page, fields url.Values) page {
 	b.t.Helper()
 	require.Equal(b.t, http.StatusOK, p.status, p.body)

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestClock_WhatTheDispatcherDoesByItself: an idle checkout becomes incomplete, a payment whose tenant never came back is
-// found, coverage ends, and a mail goes out.
+// TestClock_WhatTheDispatcherDoesByItself: an idle checkout becomes incomplete, a payment is found although its tenant
+// never came back, cover ends, and a mail is sent.
 func TestClock_WhatTheDispatcherDoesByItself(t *testing.T) {
 	t.Parallel()
 	server := smtpmock.New(smtpmock.ConfigurationAttr{HostAddress: "127.0.0.1", MultipleMessageReceiving: true})
@@ -27,7 +27,7 @@ func TestClock_WhatTheDispatcherDoesByItself(t *testing.T) {
 	accountID := w.link(t, "villa-16")
 	r.await(t, 1)
 
-	// A tenant who begins and does not pay.
+	// A tenant begins the checkout and does not pay.
 	idle, checkoutURL := w.deposit(t, accountID)
 	b := newBrowser(t)
 	b.submit(b.open(checkoutURL), url.Values{"firstName": {"Tina"}, "lastName": {"Tenant"}, "email": {"tina@example.com"}})
@@ -36,7 +36,7 @@ func TestClock_WhatTheDispatcherDoesByItself(t *testing.T) {
 	require.Equal(t, "incomplete", incomplete.payload(t).Data.Status)
 	require.Equal(t, idle, incomplete.payload(t).Data.ID)
 
-	// One who pays; the coverage of this installation lasts three seconds.
+	// Another tenant pays; cover lasts three seconds in this installation.
 	secured, checkoutURL := w.deposit(t, accountID)
 	w.secure(t, checkoutURL)
 	got := r.await(t, 4)
@@ -45,7 +45,7 @@ func TestClock_WhatTheDispatcherDoesByItself(t *testing.T) {
 	require.Equal(t, "close", got[3].payload(t).Data.Status)
 	require.InDelta(t, 1, d.metric(`svc_deposits_transitions_total{by="scheduler",from="active",to="close"}`), 0)
 
-	// A capture comes too late now.
+	// The cover has ended, so the capture is refused.
 	status, body, err := w.api(t).do(http.MethodPost, "/deposits/"+secured+"/capture", nil)
 	require.NoError(t, err)
 	require.Equal(t, http.StatusConflict, status)

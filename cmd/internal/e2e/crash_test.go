@@ -8,10 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestStory_WithTheDispatcherKilledInTheMiddle: the same story, with SIGKILL while a webhook is under way.
+// TestStory_WithTheDispatcherKilledInTheMiddle tells the same story with a SIGKILL while a webhook is in flight.
 func TestStory_WithTheDispatcherKilledInTheMiddle(t *testing.T) {
 	t.Parallel()
-	// A short timeout makes for short leases: what the killed dispatcher held is taken over sooner.
+	// Leases last as long as the timeout and 20 s. A short timeout lets another dispatcher take over sooner.
 	w := newWorld(t, "WEBHOOK_TIMEOUT=2s")
 	w.http(t)
 	d := w.dispatcher(t)
@@ -20,7 +20,7 @@ func TestStory_WithTheDispatcherKilledInTheMiddle(t *testing.T) {
 	accountID := w.link(t, "villa-11")
 	r.await(t, 1)
 
-	// Killed while the receiver has the webhook of the first deposit in hand: it never learns the answer.
+	// The dispatcher dies while the receiver handles the webhook of the first deposit, before the response.
 	inHand, release := make(chan struct{}), make(chan struct{})
 	var first atomic.Bool
 	r.answerWith(func(int, received) int {
@@ -36,7 +36,7 @@ func TestStory_WithTheDispatcherKilledInTheMiddle(t *testing.T) {
 	d.kill()
 	close(release)
 
-	// Changes go on while no dispatcher runs.
+	// Changes continue while no dispatcher runs.
 	second, checkout2 := w.deposit(t, accountID)
 	w.secure(t, checkout2)
 	w.api(t).post("/deposits/"+damaged+"/capture", nil, nil)
@@ -56,7 +56,7 @@ func TestStory_WithTheDispatcherKilledInTheMiddle(t *testing.T) {
 	require.Positive(t, d.metric("svc_webhook_reconciled_total"))
 }
 
-// byTransition gathers bodies by what they tell of.
+// byTransition groups bodies by the status transition that they announce.
 func byTransition(t testing.TB, all []received) map[string][]string {
 	out := map[string][]string{}
 	for _, w := range all {

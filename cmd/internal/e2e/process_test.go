@@ -26,7 +26,7 @@ import (
 	"partnerdeposits/adapters/backing"
 )
 
-// Patience of these tests: for what happens at once on an idle machine and takes longer on a busy one.
+// Timeouts of these tests, generous for a busy machine.
 const (
 	soon  = 60 * time.Second
 	often = 20 * time.Millisecond
@@ -69,20 +69,20 @@ func build() {
 	}
 }
 
-// process is one running command.
+// process is a running command.
 type process struct {
 	cmd  *exec.Cmd
-	done chan struct{} // closed once it has ended
+	done chan struct{} // closed after the process has ended
 	log  *logBook
 
 	opsURL string // of /livez, /readyz and /metrics
 }
 
-// logBook keeps what a process wrote and finds where it listens.
+// logBook keeps a process's output and finds the address of its ops server.
 type logBook struct {
 	mu        sync.Mutex
 	text      bytes.Buffer
-	listening chan string // address of the ops server, once
+	listening chan string // receives the address of the ops server, once
 }
 
 func (l *logBook) follow(r io.Reader) {
@@ -105,7 +105,7 @@ func (l *logBook) String() string {
 	return l.text.String()
 }
 
-// start runs a service command and returns once it answers operators. It is killed when the test ends.
+// start runs a service command and returns after its ops server listens. The process is killed when the test ends.
 func start(t testing.TB, name string, environ ...string) *process {
 	t.Helper()
 	p := &process{
@@ -146,7 +146,7 @@ func tail(s string) string {
 	return s
 }
 
-// kill ends the process as a crash does: SIGKILL.
+// kill sends SIGKILL, as a crash ends the process.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill()
 	<-p.done
@@ -169,20 +169,20 @@ func (p *process) exitCode(t testing.TB) int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// ready waits until /readyz is 200.
+// ready waits until /readyz answers 200.
 func (p *process) ready(t testing.TB) *process {
 	t.Helper()
 	p.awaitStatus(t, http.StatusOK, func(readiness) bool { return true })
 	return p
 }
 
-// readiness is what /readyz answers.
+// readiness is the response of /readyz.
 type readiness struct {
 	Status string
 	Checks map[string]string
 }
 
-// awaitStatus waits until /readyz has the status and says what is wanted.
+// awaitStatus waits until /readyz answers with the status and a response that says accepts.
 func (p *process) awaitStatus(t testing.TB, status int, says func(readiness) bool) {
 	t.Helper()
 	var last string
@@ -194,7 +194,7 @@ func (p *process) awaitStatus(t testing.TB, status int, says func(readiness) boo
 	}, soon, often, "readyz: %s", lazy(func() string { return last }))
 }
 
-// lazy is a message that is made when it is needed.
+// lazy is a message that is made only when a test fails.
 type lazy func() string
 
 func (l lazy) String() string { return l() }
@@ -217,7 +217,7 @@ func fetch(url string) (int, string) {
 // run executes a command to its end.
 func run(t testing.TB, environ []string, name string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	path := binary(t, name) // which may have to be built first
+	path := binary(t, name) // the first use builds the command
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args...)
@@ -232,7 +232,7 @@ func run(t testing.TB, environ []string, name string, args ...string) (code int,
 	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
 }
 
-// freePort gives an address that nobody listens on.
+// freePort gives a free address.
 func freePort(t testing.TB) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -241,7 +241,7 @@ func freePort(t testing.TB) string {
 	return listener.Addr().String()
 }
 
-// metric reads one series of a process; 0 where it is not there.
+// metric reads a series of a process; 0 for an absent series.
 func (p *process) metric(series string) float64 {
 	_, body := fetch(p.opsURL + "/metrics")
 	for line := range strings.SplitSeq(body, "\n") {

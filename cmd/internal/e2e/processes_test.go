@@ -41,8 +41,8 @@ func TestListen_ATakenAddressIsNamed(t *testing.T) {
 	require.Contains(t, stderr, "address already in use")
 }
 
-// TestReadiness_SaysWhatIsMissing: stores away at the start, a schema that is not there yet, and stores that go and come
-// back under a running process.
+// TestReadiness_SaysWhatIsMissing covers stores that are away at the start, a missing schema, and stores that go away
+// and come back while a process runs.
 func TestReadiness_SaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
@@ -89,7 +89,7 @@ func TestReadiness_SaysWhatIsMissing(t *testing.T) {
 	require.NoError(t, redis.Restart(ctx))
 	each(func(p *process) { p.ready(t) })
 
-	// Redis can be spared once it was there; Postgres never.
+	// After its first contact Redis may be away; Postgres never.
 	require.NoError(t, redis.Kill())
 	each(func(p *process) {
 		p.awaitStatus(t, http.StatusOK, func(r readiness) bool { return r.Status == "degraded" && r.Checks["redis"] == "cannot be reached" })
@@ -106,14 +106,14 @@ func TestReadiness_SaysWhatIsMissing(t *testing.T) {
 	})
 }
 
-// TestStop_FinishesWhatIsInFlight: SIGTERM while a request is being answered.
+// TestStop_FinishesWhatIsInFlight sends SIGTERM while a request is being answered.
 func TestStop_FinishesWhatIsInFlight(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	h := w.http(t)
 	r := newReceiver(t)
 	webhookID := w.subscribe(t, r)
-	// Without a dispatcher a test delivery is waited for in vain, for seconds: the request that is in flight.
+	// Without a dispatcher, the request for a test delivery waits for seconds: a request in flight.
 	type answer struct {
 		status int
 		body   []byte
@@ -141,7 +141,7 @@ func (w *world) allDeliveries(t testing.TB, webhookID string) []delivery {
 	return log.Data
 }
 
-// TestStop_TheDispatcherFinishesItsPOSTs: SIGTERM while a receiver takes its time; nothing is sent twice.
+// TestStop_TheDispatcherFinishesItsPOSTs sends SIGTERM while a receiver is slow; nothing is sent twice.
 func TestStop_TheDispatcherFinishesItsPOSTs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -169,7 +169,8 @@ func TestStop_TheDispatcherFinishesItsPOSTs(t *testing.T) {
 	require.Len(t, r.all(), 1)
 }
 
-// TestStart_WithoutRedisDeliversAllTheSame: the queue carries hints; without it the dispatcher works from Postgres.
+// TestStart_WithoutRedisDeliversAllTheSame: the queue carries hints. Without Redis the dispatcher works from Postgres
+// alone.
 func TestStart_WithoutRedisDeliversAllTheSame(t *testing.T) {
 	t.Parallel()
 	redis := redistest.Server(t)

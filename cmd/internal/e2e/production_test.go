@@ -13,7 +13,7 @@ import (
 	"partnerdeposits/adapters/redis/redistest"
 )
 
-// TestProduction_HasNoShortcuts: what makes trying out easy elsewhere is not there.
+// TestProduction_HasNoShortcuts: the aids of other environments are absent in production.
 func TestProduction_HasNoShortcuts(t *testing.T) {
 	t.Parallel()
 	var made struct{ Keyset string }

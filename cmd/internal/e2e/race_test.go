@@ -2,5 +2,5 @@
 
 package e2e_test
 
-// raced tells that the test binary watches for data races; the processes it starts then do too.
+// raced tells that the test binary has the race detector; the processes that tests start then have the detector, too.
 const raced = true

@@ -16,23 +16,23 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// received is one webhook as it came.
+// received is a webhook as it arrived.
 type received struct {
 	body                        []byte
 	event, timestamp, signature string
 	contentType                 string
-	wrong                       string // what was wrong with the signature; "": nothing
+	wrong                       string // the mistake in the signature; "": none
 	answered                    int
 }
 
-// receiver is a partner's endpoint. It checks signatures with what the spec says and nothing of the service's own code.
+// receiver is a partner's endpoint. Its check of signatures uses only the contract, none of the service's code.
 type receiver struct {
 	url string
 
 	mu      sync.Mutex
 	secret  string
 	arrived int
-	got     []received                  // in the order of their answers
+	got     []received                  // in the order of their responses
 	answer  func(n int, r received) int // status for the n-th webhook, from 0; nil: always 200
 }
 
@@ -84,7 +84,8 @@ func (r *receiver) serve(w http.ResponseWriter, request *http.Request) {
 	w.WriteHeader(webhook.answered)
 }
 
-// wrongWith is the check of a partner who has read the spec: HMAC-SHA256 over "<timestamp>.<rawBody>".
+// wrongWith is the check of a partner who has read the contract: HMAC-SHA256 over "<timestamp>.<rawBody>" (service.md,
+// "Webhook signature").
 func wrongWith(secret string, w received, now time.Time) string {
 	hash := hmac.New(sha256.New, []byte(secret))
 	_, _ = io.WriteString(hash, w.timestamp)
@@ -106,7 +107,7 @@ func (r *receiver) all() []received {
 	return append([]received(nil), r.got...)
 }
 
-// accepted gives what was answered with 200, duplicates included.
+// accepted gives the webhooks answered with 200, duplicates included.
 func (r *receiver) accepted() []received {
 	var out []received
 	for _, w := range r.all() {

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReplay_AfterAnOutage: what failed comes again, one by the partner's wish and all by the operator's, though no
-// dispatcher ran when it was asked for.
+// TestReplay_AfterAnOutage: failed deliveries are sent again, a single delivery at the partner's request and all of
+// them at the operator's, although no dispatcher ran at the time of the request.
 func TestReplay_AfterAnOutage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "WEBHOOK_RETRY_SCHEDULE=0s")

@@ -31,12 +31,12 @@ type sandbox struct {
 	facts map[string]string
 }
 
-// startSandbox runs it in a directory of its own and returns once sandbox.json is there.
+// startSandbox runs the sandbox in a directory of its own and returns after sandbox.json appears.
 func startSandbox(t testing.TB, environ ...string) *sandbox {
 	t.Helper()
 	s := &sandbox{cmd: exec.Command(binary(t, "sandbox")), dir: t.TempDir(), done: make(chan struct{})}
 	s.cmd.Dir = s.dir
-	for _, pair := range os.Environ() { // but for what names servers: this one brings its own
+	for _, pair := range os.Environ() { // the sandbox must start its own servers
 		if name, _, _ := strings.Cut(pair, "="); name != "DATABASE_URL" && name != "REDIS_URL" {
 			s.cmd.Env = append(s.cmd.Env, pair)
 		}
@@ -85,7 +85,7 @@ func (s *sandbox) output() string {
 	return strings.Join(s.lines, "\n")
 }
 
-// tour is what is printed up to its last line: a script whose words are comments.
+// tour is the output up to the last line of the tour: a shell script.
 func (s *sandbox) tour(t testing.TB) string {
 	t.Helper()
 	var script string
@@ -129,7 +129,7 @@ func TestSandbox_TheTourWorksAndCtrlCLeavesNothing(t *testing.T) {
 	for _, proof := range []string{"303 → ", `"externalId":"operator-`, `"status":"pending"`, "/checkout/", `"status":"active"`, `"status":"captured"`, `"status":"cancelled"`, `"test":true`} {
 		require.Contains(t, string(out), proof)
 	}
-	// The receiver has printed what arrived, and goes on with the rotated secret.
+	// The receiver has printed every webhook, and accepts the rotated secret.
 	for _, event := range []string{"rental_operator.linked", "deposit.activated", "deposit.captured", "deposit.cancelled"} {
 		require.Eventually(t, func() bool {
 			return strings.Contains(s.output(), "✔ ") && strings.Contains(s.output(), " "+event+"  ")
@@ -153,7 +153,7 @@ func TestSandbox_TheTourWorksAndCtrlCLeavesNothing(t *testing.T) {
 	}
 }
 
-// descendants lists the processes below one.
+// descendants lists the processes below root.
 func descendants(t testing.TB, root int) []int {
 	t.Helper()
 	require.Equal(t, "linux", runtime.GOOS, "processes are looked for in /proc")
@@ -167,7 +167,7 @@ func descendants(t testing.TB, root int) []int {
 		}
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil {
-			continue // it ended meanwhile
+			continue // the process has ended meanwhile
 		}
 		var parent int
 		var state string
@@ -184,7 +184,7 @@ func descendants(t testing.TB, root int) []int {
 	return all
 }
 
-// TestSandbox_ASecondOneFindsRoomBesideTheFirst: ports that are taken are replaced, and that is said.
+// TestSandbox_ASecondOneFindsRoomBesideTheFirst: the second sandbox replaces taken ports and reports the replacement.
 func TestSandbox_ASecondOneFindsRoomBesideTheFirst(t *testing.T) {
 	t.Parallel()
 	first, second := startSandbox(t), startSandbox(t)

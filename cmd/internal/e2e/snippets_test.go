@@ -30,8 +30,8 @@ func snippet(t *testing.T, name string) string {
 	return code
 }
 
-// TestGuide_TheReceiversInItWork runs the receivers that the guide gives to partners. Go is there wherever these tests
-// run; the other languages are tried where they are.
+// TestGuide_TheReceiversInItWork runs the receivers that the guide gives to partners. Go is always installed here; the
+// other languages are tested where they are installed.
 func TestGuide_TheReceiversInItWork(t *testing.T) {
 	t.Parallel()
 	for name, command := range map[string][]string{"go": {"go", "run", "main.go"}, "node": {"node", "main.js"}, "python": {"python3", "main.py"}} {
@@ -52,7 +52,7 @@ func tryReceiver(t *testing.T, code string, command []string) {
 	dir, addr := t.TempDir(), freePort(t)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, command[len(command)-1]), []byte(code), 0o600))
 	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
-	if command[0] == "go" { // built first, so that the program itself is what is ended
+	if command[0] == "go" { // built first, so that the signal at the end reaches the program itself
 		build := exec.CommandContext(t.Context(), "go", "build", "-o", "receiver", "main.go")
 		build.Dir = dir
 		out, err := build.CombinedOutput()

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestStory_FromSignedLinkToWebhook is the main job end to end.
+// TestStory_FromSignedLinkToWebhook is the main use of the service, end to end.
 func TestStory_FromSignedLinkToWebhook(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -66,7 +66,7 @@ type delivery struct {
 	}
 }
 
-// deliveries reads the whole log of a webhook, once nothing in it is on its way any more.
+// deliveries reads the whole log of a webhook after all its deliveries have ended.
 func (w *world) deliveries(t testing.TB, webhookID string) []delivery {
 	t.Helper()
 	var log struct{ Data []delivery }
@@ -82,7 +82,7 @@ func (w *world) deliveries(t testing.TB, webhookID string) []delivery {
 	return log.Data
 }
 
-// TestDispatch_EachTransitionOnceUnderItsMostSpecificName: exactly one delivery per subscription and transition.
+// TestDispatch_EachTransitionOnceUnderItsMostSpecificName: every subscription gets exactly one delivery per transition.
 func TestDispatch_EachTransitionOnceUnderItsMostSpecificName(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -90,7 +90,7 @@ func TestDispatch_EachTransitionOnceUnderItsMostSpecificName(t *testing.T) {
 	w.dispatcher(t)
 	cases := []struct {
 		subscribed []string
-		want       []string // for: linked, active, captured
+		want       []string // for the transitions linked, active, captured
 	}{
 		{nil, []string{"rental_operator.linked", "deposit.activated", "deposit.captured"}},
 		{[]string{"deposit.status_changed"}, []string{"deposit.status_changed", "deposit.status_changed"}},
@@ -122,7 +122,7 @@ func TestDispatch_EachTransitionOnceUnderItsMostSpecificName(t *testing.T) {
 	}
 }
 
-// TestRetry_SameBodyNewSignature: a retry is the same bytes under another timestamp and signature.
+// TestRetry_SameBodyNewSignature: a retry sends the same bytes with another timestamp and signature.
 func TestRetry_SameBodyNewSignature(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "WEBHOOK_RETRY_SCHEDULE=0s,1100ms,1100ms,1100ms,1100ms")
@@ -162,7 +162,7 @@ func TestRetry_SameBodyNewSignature(t *testing.T) {
 	require.InDelta(t, 1, d.metric(`svc_webhook_attempts_total{event="rental_operator.linked",result="redirect"}`), 0)
 }
 
-// TestRotateSecret_SignsRetriesWithTheNewOne: the old secret signs nothing from then on, retries included.
+// TestRotateSecret_SignsRetriesWithTheNewOne: after a rotation the old secret signs nothing, not even retries.
 func TestRotateSecret_SignsRetriesWithTheNewOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "WEBHOOK_RETRY_SCHEDULE=0s,1s,1s,1s,1s,1s")

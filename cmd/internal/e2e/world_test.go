@@ -13,7 +13,7 @@ import (
 	"partnerdeposits/adapters/redis/redistest"
 )
 
-// world is an installation of its own: a database, a Redis, a partner, and the processes that a test starts in it.
+// world is an installation for a test: a database, a Redis, a partner, and the processes that the test starts.
 type world struct {
 	environ []string
 	baseURL string
@@ -21,7 +21,7 @@ type world struct {
 	partnerID, slug, connectSecret, apiKey string
 }
 
-// newWorld prepares the stores and one partner. Nothing runs yet.
+// newWorld prepares the stores and a partner. No process runs yet.
 func newWorld(t testing.TB, environ ...string) *world {
 	t.Helper()
 	return worldOn(t, pgtest.URL(t), redistest.URL(t), environ...)
@@ -65,7 +65,7 @@ func (w *world) dispatcher(t testing.TB) *process {
 	return start(t, "dispatcher", w.environ...).ready(t)
 }
 
-// connectURL asks for a signed link.
+// connectURL makes a connect URL.
 func (w *world) connectURL(t testing.TB, externalID string, more ...string) string {
 	t.Helper()
 	var link struct{ URL string }
@@ -73,7 +73,7 @@ func (w *world) connectURL(t testing.TB, externalID string, more ...string) stri
 	return link.URL
 }
 
-// link lets an operator follow a signed link and sign up, and gives the account as the partner sees it.
+// link lets an operator open a connect URL and sign up, and gives the account as the partner sees it.
 func (w *world) link(t testing.TB, externalID string) (accountID string) {
 	t.Helper()
 	b := newBrowser(t)
@@ -104,7 +104,7 @@ func (w *world) subscribe(t testing.TB, r *receiver, events ...string) (webhookI
 	return made.Data.ID
 }
 
-// deposit creates one with a checkout URL.
+// deposit creates a deposit with a checkout URL.
 func (w *world) deposit(t testing.TB, accountID string) (depositID, checkoutURL string) {
 	t.Helper()
 	var made struct {
@@ -119,7 +119,7 @@ func (w *world) deposit(t testing.TB, accountID string) (depositID, checkoutURL 
 	return made.Data.ID, made.Data.DepositURL
 }
 
-// secure lets a tenant follow the checkout URL and pay at the provider's page with a good card.
+// secure lets a tenant open the checkout URL and pay at the provider's page with a good card.
 func (w *world) secure(t testing.TB, checkoutURL string) {
 	t.Helper()
 	b := newBrowser(t)

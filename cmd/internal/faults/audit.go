@@ -11,14 +11,14 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// fact is a change that was committed.
+// fact is a committed change of a deposit.
 type fact struct {
 	event, partner, deposit id.ID
 	name                    webhook.EventName
 	committed               time.Time
 }
 
-// The changes that the load brings about, and the status that each event tells of.
+// The load's changes, and the deposit status that each event announces.
 var (
 	nameOf = map[status]webhook.EventName{
 		cancelled: webhook.DepositCancelled, active: webhook.DepositActivated, closed: webhook.DepositExpired,
@@ -28,7 +28,7 @@ var (
 	}
 )
 
-// record is a delivery as the database has it.
+// record is a row of deliveries.
 type record struct {
 	pair
 	id       id.ID
@@ -38,36 +38,36 @@ type record struct {
 	sum      []byte
 }
 
-// audit compares, when all is over, what callers were told, what was committed, what the delivery log says, and what the
-// receivers have.
+// audit runs after the load has ended. It compares the API's responses, the committed changes, the delivery log and the
+// receivers' receipts.
 type audit struct {
-	w       *world
-	cut     time.Time // what was committed before it has to have come through
-	facts   map[id.ID]fact
-	records map[pair]record
-	refusal map[id.ID]int // failed attempts in the log, by delivery
-	stocks  map[pair][]time.Time
-	taken   map[key]account
-	result  tally
+	w             *world
+	cut           time.Time // changes committed before must have been delivered
+	facts         map[id.ID]fact
+	records       map[pair]record
+	refusal       map[id.ID]int // failed attempts in the log, by delivery
+	inFlightLists map[pair][]time.Time
+	taken         map[key]receipts
+	result        tally
 }
 
-// tally is what the audit counts.
+// tally is the result of an audit.
 type tally struct {
-	accepted   int // answered 200
-	reconciled int // of unknown outcome, and found to have happened
-	byTime     int // expiries, which nobody asked for
+	accepted   int // changes answered with 200
+	reconciled int // changes with an unknown outcome that were committed
+	byTime     int // expiries, which no caller requested
 	deliveries int
-	failed     int // given up after every attempt, in the log
-	cancelled  int // of subscriptions that were deleted
+	failed     int // deliveries that the log gives up after all attempts
+	cancelled  int // deliveries of deleted subscriptions
 	lost       int
-	extra      int // 2xx beyond the first
-	late       int // of those, answered too late for the sender to know
-	alone      int // of those, in faults of Redis alone, for which no kill or stall is the reason
+	extra      int // 2xx beyond the first of a delivery
+	late       int // extra copies whose earlier response came too late for the sender
+	alone      int // extra copies during faults of Redis alone that no kill or stall explains
 	inFlight   int // deliveries in flight at kills and stalls
 }
 
 func (w *world) audit(ctx context.Context, cut time.Time) (tally, error) {
-	a := &audit{w: w, cut: cut, taken: w.ledger.snapshot()}
+	a := &audit{w: w, cut: cut, taken: w.receipts.snapshot()}
 	for _, step := range []func(context.Context) error{a.readFacts, a.readRecords, a.readRefusals} {
 		if err := step(ctx); err != nil {
 			return a.result, err
@@ -80,7 +80,7 @@ func (w *world) audit(ctx context.Context, cut time.Time) (tally, error) {
 	return a.result, a.creations(ctx)
 }
 
-// readFacts takes what happened from the history of the deposits, which knows nothing of deliveries.
+// readFacts reads the committed changes from the history of the deposits. The history is independent of deliveries.
 func (a *audit) readFacts(ctx context.Context) error {
 	found, err := query(ctx, a.w, func(row pgx.CollectableRow) (f fact, err error) {
 		var to status
@@ -103,7 +103,7 @@ func (a *audit) readFacts(ctx context.Context) error {
 		a.facts[f.event] = f
 		k := key{deposit: f.deposit, status: statusOf[f.name]}
 		if _, twice := told[k]; twice {
-			a.w.ledger.violate("event", "deposit %s became %s twice", id.Deposit.Of(f.deposit), k.status)
+			a.w.receipts.violate("event", "deposit %s became %s twice", id.Deposit.Of(f.deposit), k.status)
 		}
 		told[k] = f.event
 		if k.status == closed {
@@ -124,7 +124,7 @@ func (a *audit) readRecords(ctx context.Context) error {
 	a.records = make(map[pair]record, len(found))
 	for _, r := range found {
 		if _, twice := a.records[r.pair]; twice {
-			a.w.ledger.violate("delivery", "event %s has two deliveries to %s", r.pair.event, r.subscription)
+			a.w.receipts.violate("delivery", "event %s has two deliveries to %s", r.pair.event, r.subscription)
 		}
 		a.records[r.pair] = r
 	}
@@ -151,15 +151,15 @@ func (a *audit) readRefusals(ctx context.Context) error {
 func (a *audit) readStocks() {
 	a.w.mu.Lock()
 	defer a.w.mu.Unlock()
-	a.stocks = map[pair][]time.Time{}
-	for _, s := range a.w.stocks {
+	a.inFlightLists = map[pair][]time.Time{}
+	for _, s := range a.w.inFlightLists {
 		for _, p := range s.pairs {
-			a.stocks[p] = append(a.stocks[p], s.at)
+			a.inFlightLists[p] = append(a.inFlightLists[p], s.at)
 		}
 	}
 }
 
-// answers holds what callers were told against what was committed.
+// answers compares the API's responses with the committed changes.
 func (a *audit) answers() {
 	happened := make(map[key]bool, len(a.facts))
 	for _, f := range a.facts {
@@ -174,16 +174,16 @@ func (a *audit) answers() {
 		case did:
 			a.result.accepted++
 		default:
-			a.w.ledger.violate("answered and gone", "%s %s was answered 200 and did not happen", id.Deposit.Of(c.deposit), c.want)
+			a.w.receipts.violate("answered and gone", "%s %s was answered 200 and did not happen", id.Deposit.Of(c.deposit), c.want)
 		}
 	}
 }
 
-// coverage sees to every committed change having reached every endpoint that it concerns.
+// coverage checks that every committed change reached every endpoint that subscribed to its event.
 func (a *audit) coverage() {
 	byPartner := map[id.ID][]*endpoint{}
 	for _, e := range a.w.receivers.all() {
-		byPartner[e.tenancy.partner] = append(byPartner[e.tenancy.partner], e)
+		byPartner[e.owner.partner] = append(byPartner[e.owner.partner], e)
 	}
 	for _, f := range a.facts {
 		if !f.committed.Before(a.cut) {
@@ -205,12 +205,12 @@ func (a *audit) cover(f fact, e *endpoint) {
 	case !there:
 		return
 	case !matches || string(r.event) != name:
-		a.w.ledger.violate("routing", "endpoint %d has a delivery of %s for %s", e.index, r.event, f.name)
+		a.w.receipts.violate("routing", "endpoint %d has a delivery of %s for %s", e.index, r.event, f.name)
 	}
 	got, known := a.taken[key{f.deposit, statusOf[f.name], e.index}]
 	taken := len(got.taken) > 0
 	if known && string(got.sum[:]) != string(r.sum) {
-		a.w.ledger.violate("body", "the body of %s is not what endpoint %d got", id.Delivery.Of(r.id), e.index)
+		a.w.receipts.violate("body", "the body of %s is not what endpoint %d got", id.Delivery.Of(r.id), e.index)
 	}
 	switch {
 	case r.state == webhook.Succeeded && !taken:
@@ -230,15 +230,17 @@ func (a *audit) cover(f fact, e *endpoint) {
 
 func (a *audit) lose(format string, args ...any) {
 	a.result.lost++
-	a.w.ledger.violate("lost", format, args...)
+	a.w.receipts.violate("lost", format, args...)
 }
 
-// concerns tells whether the subscription certainly was there when the fact was committed, and afterwards.
+// concerns tells whether the subscription certainly existed when the fact was committed and later. A fact close to the
+// deletion does not count.
 func (e *endpoint) concerns(f fact) bool {
 	return f.committed.After(e.created) && (e.ending.IsZero() || f.committed.Before(e.ending.Add(-time.Second)))
 }
 
-// route is the spec's rule, in words of our own: the most specific event that was subscribed to.
+// route gives the event under which a subscription gets a change: the most specific event that it subscribed to
+// (service.md, "Webhook event routing"). The rule is written a second time here, independent of the code under test.
 func route(subscribed []string, specific string) (name string, matches bool) {
 	switch {
 	case slices.Contains(subscribed, specific):
@@ -249,12 +251,12 @@ func route(subscribed []string, specific string) (name string, matches bool) {
 	return "", false
 }
 
-// copies looks for the reason of every 2xx too many.
+// copies checks that every extra 2xx has an explanation.
 func (a *audit) copies() {
 	pairOf := map[key]pair{}
 	for _, f := range a.facts {
 		for _, e := range a.w.receivers.all() {
-			if e.tenancy.partner == f.partner {
+			if e.owner.partner == f.partner {
 				pairOf[key{f.deposit, statusOf[f.name], e.index}] = pair{e.id, f.event}
 			}
 		}
@@ -262,11 +264,11 @@ func (a *audit) copies() {
 	for k, got := range a.taken {
 		p, known := pairOf[k]
 		if !known {
-			a.w.ledger.violate("phantom", "endpoint %d was told that %s is %s, which never happened", k.endpoint, id.Deposit.Of(k.deposit), k.status)
+			a.w.receipts.violate("phantom", "endpoint %d was told that %s is %s, which never happened", k.endpoint, id.Deposit.Of(k.deposit), k.status)
 			continue
 		}
 		if got.varies {
-			a.w.ledger.violate("body", "two copies of %s %s at endpoint %d are not the same", id.Deposit.Of(k.deposit), k.status, k.endpoint)
+			a.w.receipts.violate("body", "two copies of %s %s at endpoint %d are not the same", id.Deposit.Of(k.deposit), k.status, k.endpoint)
 		}
 		a.inFlight(p, got)
 		if extra := len(got.taken) - 1; extra > 0 {
@@ -275,25 +277,25 @@ func (a *audit) copies() {
 	}
 }
 
-// reach is how long after a process died a copy of its may still arrive: it was on its way, and the machine is busy.
-const reach = 5 * time.Second
+// inTransit is the time after the death of a process in which a copy of its own may still arrive on a busy machine.
+const inTransit = 5 * time.Second
 
-// inFlight counts the kills and stalls that found this delivery sent and not recorded.
-func (a *audit) inFlight(p pair, got account) {
-	for _, at := range a.stocks[p] {
-		if len(got.taken) > 0 && got.taken[0].Before(at.Add(reach)) {
+// inFlight counts the kills and stalls at which this delivery was sent but not recorded.
+func (a *audit) inFlight(p pair, got receipts) {
+	for _, at := range a.inFlightLists[p] {
+		if len(got.taken) > 0 && got.taken[0].Before(at.Add(inTransit)) {
 			a.result.inFlight++
 		}
 	}
 }
 
-// explain allows one copy for each kill or stall that found the delivery in flight, and one for each attempt that the
-// sender gave up on before it had the answer.
-func (a *audit) explain(k key, p pair, got account, extra int) {
+// explain allows an extra copy for each kill or stall during which the delivery was in flight, and another for each
+// attempt that the sender gave up before the response arrived.
+func (a *audit) explain(k key, p pair, got receipts, extra int) {
 	a.result.extra += extra
 	kills := 0
-	for _, at := range a.stocks[p] {
-		if got.taken[0].Before(at.Add(reach)) {
+	for _, at := range a.inFlightLists[p] {
+		if got.taken[0].Before(at.Add(inTransit)) {
 			kills++
 		}
 	}
@@ -305,7 +307,7 @@ func (a *audit) explain(k key, p pair, got account, extra int) {
 	}
 	a.result.late += min(late, max(0, extra-kills))
 	if extra > kills+late {
-		a.w.ledger.violate("duplicate", "%s %s was taken %d times by endpoint %d, at %s; %d kills or stalls found it in flight, %d attempts were given up on too early",
+		a.w.receipts.violate("duplicate", "%s %s was taken %d times by endpoint %d, at %s; %d kills or stalls found it in flight, %d attempts were given up on too early",
 			id.Deposit.Of(k.deposit), k.status, len(got.taken), k.endpoint, clocks(got.taken), kills, late)
 	}
 }
@@ -317,11 +319,11 @@ func clocks(times []time.Time) (out []string) {
 	return out
 }
 
-// creations sees to every deposit having been created once, and to nothing being left to do.
+// creations checks that every deposit was created once and that no work is left.
 func (a *audit) creations(ctx context.Context) error {
 	twice, err := query(ctx, a.w, pgx.RowTo[string], `SELECT rental_contract FROM deposits GROUP BY 1 HAVING count(*) > 1`)
 	for _, contract := range twice {
-		a.w.ledger.violate("idempotency", "%s was created more than once", contract)
+		a.w.receipts.violate("idempotency", "%s was created more than once", contract)
 	}
 	return err
 }

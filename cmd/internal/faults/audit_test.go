@@ -10,8 +10,8 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// book is an audit of one delivery to one endpoint, made by hand.
-type book struct {
+// fixture is an audit of a single delivery to a single endpoint.
+type fixture struct {
 	*audit
 	f fact
 	e *endpoint
@@ -19,27 +19,27 @@ type book struct {
 	p pair
 }
 
-func newBook() book {
+func newFixture() fixture {
 	now := time.Now()
-	w := &world{ledger: newLedger(), receivers: &receivers{}}
-	e := w.receivers.add(&tenancy{partner: id.ID{1}}, polite, names(webhook.EventNames))
+	w := &world{receipts: newReceiptLog(), receivers: &receivers{}}
+	e := w.receivers.add(&testPartner{partner: id.ID{1}}, polite, names(webhook.EventNames))
 	e.id, e.created = id.ID{2}, now.Add(-time.Hour)
 	f := fact{event: id.ID{3}, partner: id.ID{1}, deposit: id.ID{4}, name: webhook.DepositCancelled, committed: now}
-	b := book{audit: &audit{w: w, cut: now.Add(time.Hour), facts: map[id.ID]fact{f.event: f}, records: map[pair]record{}, refusal: map[id.ID]int{}, stocks: map[pair][]time.Time{}}, f: f, e: e}
+	b := fixture{audit: &audit{w: w, cut: now.Add(time.Hour), facts: map[id.ID]fact{f.event: f}, records: map[pair]record{}, refusal: map[id.ID]int{}, inFlightLists: map[pair][]time.Time{}}, f: f, e: e}
 	b.k, b.p = key{f.deposit, cancelled, 0}, pair{e.id, f.event}
 	return b
 }
 
-// log writes down what the database says, and what the receiver has.
-func (b book) log(state webhook.State, attempts int, copies ...time.Time) {
-	w := b.w.ledger
+// log sets the delivery's state in the database and the copies that the receiver took.
+func (b fixture) log(state webhook.State, attempts int, copies ...time.Time) {
+	w := b.w.receipts
 	for range copies {
 		w.arrive(b.k, []byte("body"))
 	}
 	for _, at := range copies {
 		w.answer(b.k, at, taken)
 	}
-	sum := w.accounts[b.k]
+	sum := w.deliveries[b.k]
 	r := record{pair: b.p, id: id.ID{5}, event: b.f.name, state: state, attempts: attempts}
 	if sum != nil {
 		r.sum = sum.sum[:]
@@ -48,11 +48,11 @@ func (b book) log(state webhook.State, attempts int, copies ...time.Time) {
 	b.taken = w.snapshot()
 }
 
-func (b book) violations() []string {
+func (b fixture) violations() []string {
 	b.coverage()
 	b.copies()
 	var kinds []string
-	for kind := range b.w.ledger.violations {
+	for kind := range b.w.receipts.violations {
 		kinds = append(kinds, kind)
 	}
 	return kinds
@@ -62,25 +62,25 @@ func TestAudit_SaysWhatIsLost(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	cases := map[string]struct {
-		arrange func(b book)
+		arrange func(b fixture)
 		lost    int
 	}{
-		"delivered":                            {func(b book) { b.log(webhook.Succeeded, 1, now) }, 0},
-		"no delivery was made":                 {func(b book) {}, 1},
-		"said to have succeeded, never taken":  {func(b book) { b.log(webhook.Succeeded, 1) }, 1},
-		"still waiting":                        {func(b book) { b.log(webhook.Waiting, 2) }, 1},
-		"given up after every attempt":         {func(b book) { b.log(webhook.Failed, 7); b.refusal[id.ID{5}] = len(retries) }, 0},
-		"given up too early":                   {func(b book) { b.log(webhook.Failed, 7); b.refusal[id.ID{5}] = 2 }, 1},
-		"cancelled though nobody deleted it":   {func(b book) { b.log(webhook.Cancelled, 0) }, 1},
-		"cancelled with its subscription":      {func(b book) { b.log(webhook.Cancelled, 0); b.e.deleted = now }, 0},
-		"committed after the deletion was due": {func(b book) { b.e.ending = b.f.committed.Add(-time.Minute) }, 0},
-		"committed before the subscription":    {func(b book) { b.e.created = b.f.committed.Add(time.Minute) }, 0},
-		"not subscribed to":                    {func(b book) { b.e.events = []string{"deposit.captured"} }, 0},
+		"delivered":                            {func(b fixture) { b.log(webhook.Succeeded, 1, now) }, 0},
+		"no delivery was made":                 {func(b fixture) {}, 1},
+		"said to have succeeded, never taken":  {func(b fixture) { b.log(webhook.Succeeded, 1) }, 1},
+		"still waiting":                        {func(b fixture) { b.log(webhook.Waiting, 2) }, 1},
+		"given up after every attempt":         {func(b fixture) { b.log(webhook.Failed, 7); b.refusal[id.ID{5}] = len(retries) }, 0},
+		"given up too early":                   {func(b fixture) { b.log(webhook.Failed, 7); b.refusal[id.ID{5}] = 2 }, 1},
+		"cancelled though nobody deleted it":   {func(b fixture) { b.log(webhook.Cancelled, 0) }, 1},
+		"cancelled with its subscription":      {func(b fixture) { b.log(webhook.Cancelled, 0); b.e.deleted = now }, 0},
+		"committed after the deletion was due": {func(b fixture) { b.e.ending = b.f.committed.Add(-time.Minute) }, 0},
+		"committed before the subscription":    {func(b fixture) { b.e.created = b.f.committed.Add(time.Minute) }, 0},
+		"not subscribed to":                    {func(b fixture) { b.e.events = []string{"deposit.captured"} }, 0},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBook()
+			b := newFixture()
 			c.arrange(b)
 			found := b.violations()
 			require.Equal(t, c.lost, b.result.lost, found)
@@ -105,14 +105,14 @@ func TestAudit_AsksForTheReasonOfEachCopy(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBook()
+			b := newFixture()
 			var at []time.Time
 			for i := range c.copies {
 				at = append(at, now.Add(time.Duration(i)*time.Minute))
 			}
 			b.log(webhook.Succeeded, 1, at...)
 			for range c.kills {
-				b.stocks[b.p] = append(b.stocks[b.p], now.Add(time.Second))
+				b.inFlightLists[b.p] = append(b.inFlightLists[b.p], now.Add(time.Second))
 			}
 			b.refusal[id.ID{5}] = c.refusals
 			require.Equal(t, c.want, b.violations())
@@ -132,11 +132,11 @@ func TestAudit_LaysACopyAtTheDoorOfItsReason_WhateverHappensWhenItComes(t *testi
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBook()
+			b := newFixture()
 			b.log(webhook.Succeeded, 1, now, now.Add(time.Minute))
-			b.w.noteCalm(stretch{now.Add(50 * time.Second), now.Add(70 * time.Second)})
+			b.w.noteRedisOnly(period{now.Add(50 * time.Second), now.Add(70 * time.Second)})
 			for range c.kills {
-				b.stocks[b.p] = append(b.stocks[b.p], now)
+				b.inFlightLists[b.p] = append(b.inFlightLists[b.p], now)
 			}
 			b.refusal[id.ID{5}] = c.refusals
 			require.Len(t, b.violations(), c.told)
@@ -147,17 +147,17 @@ func TestAudit_LaysACopyAtTheDoorOfItsReason_WhateverHappensWhenItComes(t *testi
 
 func TestAudit_ACopyThatDiffers_IsTold(t *testing.T) {
 	t.Parallel()
-	b := newBook()
+	b := newFixture()
 	b.log(webhook.Succeeded, 1, time.Now())
-	b.w.ledger.arrive(b.k, []byte("another body"))
-	b.w.ledger.answer(b.k, time.Now(), refused)
-	b.taken = b.w.ledger.snapshot()
+	b.w.receipts.arrive(b.k, []byte("another body"))
+	b.w.receipts.answer(b.k, time.Now(), refused)
+	b.taken = b.w.receipts.snapshot()
 	require.Equal(t, []string{"body"}, b.violations())
 }
 
 func TestAudit_WhatNeverHappened_IsTold(t *testing.T) {
 	t.Parallel()
-	b := newBook()
+	b := newFixture()
 	b.log(webhook.Succeeded, 1, time.Now())
 	b.facts = nil
 	require.Equal(t, []string{"phantom"}, b.violations())

@@ -13,7 +13,7 @@ import (
 
 const apiPrefix = "/api/partner/v1"
 
-// client asks the partner API.
+// client calls the partner API.
 type client struct{ http *http.Client }
 
 func newClient() client {
@@ -21,7 +21,7 @@ func newClient() client {
 	return client{&http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 2 * workers, IdleConnTimeout: 3 * time.Second}}}
 }
 
-// answer is what came back, if anything did.
+// answer is a response of the API; err is set where no response arrived.
 type answer struct {
 	status int
 	body   []byte
@@ -30,8 +30,8 @@ type answer struct {
 
 func (a answer) ok() bool { return a.err == nil && a.status < http.StatusMultipleChoices }
 
-// unknown tells that the request may have taken effect, or may not, or not yet: no answer, a failure of the service, or
-// an earlier request with the same key that is still at it.
+// unknown tells that the request may or may not have taken effect: no response, a 5xx, or an earlier request with the
+// same key that is still in progress.
 func (a answer) unknown() bool {
 	return a.err != nil || a.status >= http.StatusInternalServerError || a.status == http.StatusConflict && strings.Contains(string(a.body), "idempotency_key_in_use")
 }
@@ -68,7 +68,7 @@ func (c client) do(ctx context.Context, method, base, apiKey, path, key, body st
 	return a
 }
 
-// uuidOf gives the idempotency key of one step of one deposit: a UUID v4 in form, the same for the same seed.
+// uuidOf gives the idempotency key for a step of a deposit. It has the form of a UUID v4 and depends on the seed alone.
 func uuidOf(seed, number uint64, step byte) string {
 	var b [16]byte
 	binary.BigEndian.PutUint64(b[:8], seed*1_000_003+number)

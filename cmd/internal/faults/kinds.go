@@ -7,25 +7,25 @@ import (
 	"time"
 )
 
-// fault is something that goes wrong and is over when do returns, every process running again.
+// fault disturbs the service. do returns after the disturbance has ended and every process runs again.
 type fault struct {
 	name string
 	do   func(ctx context.Context, w *world, dice *rand.Rand) error
 
-	redisOnly bool // touches nothing but Redis: no delivery may be made twice
-	long      bool // takes longer than a short run has
-	kills     bool // a dispatcher dies: what it had claimed waits for the end of its lease
-	measured  bool // deliveries go on meanwhile, and not slowly
+	redisOnly bool // disturbs only Redis: no delivery may be sent twice
+	long      bool // takes longer than a short run lasts
+	kills     bool // kills a dispatcher: its claims wait for the end of their leases
+	measured  bool // deliveries must continue during the fault, within a latency bound
 	flushes   bool // Redis loses its data, and the dispatchers notice
 }
 
-// between gives a random span.
+// between draws a duration from [from, to).
 func between(dice *rand.Rand, from, to time.Duration) time.Duration {
 	return from + time.Duration(dice.Int64N(int64(to-from)))
 }
 
-// hold keeps a fault up for a while.
-func hold(ctx context.Context, span time.Duration) error {
+// pause keeps a disturbance going for a while.
+func pause(ctx context.Context, span time.Duration) error {
 	timer := time.NewTimer(span)
 	defer timer.Stop()
 	select {
@@ -38,7 +38,7 @@ func hold(ctx context.Context, span time.Duration) error {
 
 func pick(dice *rand.Rand, nodes []*node) *node { return nodes[dice.IntN(len(nodes))] }
 
-// kinds are all faults but the kills at failpoints.
+// kinds are all faults except the kills at failpoints.
 var kinds = []fault{
 	{name: "kill -9 of a dispatcher", kills: true, do: func(ctx context.Context, w *world, dice *rand.Rand) error {
 		n := pick(dice, w.dispatchers)
@@ -73,14 +73,14 @@ var kinds = []fault{
 	}},
 	{name: "one dispatcher for a while", do: func(ctx context.Context, w *world, dice *rand.Rand) error {
 		n := pick(dice, w.dispatchers)
-		return errors.Join(n.stop(), hold(ctx, between(dice, time.Second, 4*time.Second)), n.start(ctx, true))
+		return errors.Join(n.stop(), pause(ctx, between(dice, time.Second, 4*time.Second)), n.start(ctx, true))
 	}},
 	{name: "a third dispatcher for a while", do: func(ctx context.Context, w *world, dice *rand.Rand) error {
-		return errors.Join(w.spare.start(ctx, true), hold(ctx, between(dice, time.Second, 4*time.Second)), w.spare.stop())
+		return errors.Join(w.spare.start(ctx, true), pause(ctx, between(dice, time.Second, 4*time.Second)), w.spare.stop())
 	}},
 	{name: "no dispatcher for a while", do: func(ctx context.Context, w *world, dice *rand.Rand) error {
 		err := each(w.dispatchers, (*node).stop)
-		return errors.Join(err, hold(ctx, between(dice, time.Second, 4*time.Second)), each(w.dispatchers, func(n *node) error { return n.start(ctx, true) }))
+		return errors.Join(err, pause(ctx, between(dice, time.Second, 4*time.Second)), each(w.dispatchers, func(n *node) error { return n.start(ctx, true) }))
 	}},
 }
 
@@ -96,13 +96,13 @@ func each(nodes []*node, do func(*node) error) error {
 	return all
 }
 
-// freeze stops a process in its tracks for span. What it has in flight then is what it may send twice.
+// freeze stops a process for span. Deliveries in flight at that moment may be sent twice.
 func freeze(ctx context.Context, w *world, n *node, span time.Duration) error {
-	if err := w.takeStock(ctx, n); err != nil {
+	if err := w.noteInFlight(ctx, n); err != nil {
 		return err
 	}
 	n.freeze()
-	err := hold(ctx, span)
+	err := pause(ctx, span)
 	n.thaw()
 	return err
 }

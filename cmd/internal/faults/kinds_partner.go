@@ -14,53 +14,53 @@ import (
 
 func init() { kinds = append(kinds, partnerKinds...) }
 
-// inMood changes how a partner's endpoints answer, for span.
-func inMood(ctx context.Context, w *world, name string, m mood, span time.Duration) error {
+// withResponses overrides the responses of a partner's endpoints for span.
+func withResponses(ctx context.Context, w *world, name string, o override, span time.Duration) error {
 	for _, e := range w.of(name) {
-		e.setMood(m)
+		e.setOverride(o)
 	}
-	err := hold(ctx, span)
+	err := pause(ctx, span)
 	for _, e := range w.of(name) {
-		e.setMood(usual)
+		e.setOverride(usual)
 	}
 	return err
 }
 
 var partnerKinds = []fault{
 	{name: "an endpoint fails for a while", do: func(ctx context.Context, w *world, dice *rand.Rand) error {
-		return inMood(ctx, w, "steady", broken, between(dice, time.Second, 5*time.Second))
+		return withResponses(ctx, w, "steady", broken, between(dice, time.Second, 5*time.Second))
 	}},
 	{name: "an endpoint hangs for a while", do: func(ctx context.Context, w *world, dice *rand.Rand) error {
-		return inMood(ctx, w, "changing", hanging, between(dice, time.Second, 5*time.Second))
+		return withResponses(ctx, w, "changing", hanging, between(dice, time.Second, 5*time.Second))
 	}},
 	{name: "secrets are rotated under retries", do: func(ctx context.Context, w *world, dice *rand.Rand) error {
 		for range 2 + dice.IntN(4) {
 			e := w.of("changing")[0]
-			if err := errors.Join(w.rotate(ctx, e), hold(ctx, between(dice, 100*time.Millisecond, time.Second))); err != nil {
+			if err := errors.Join(w.rotate(ctx, e), pause(ctx, between(dice, 100*time.Millisecond, time.Second))); err != nil {
 				return err
 			}
 		}
 		return nil
 	}},
 	{name: "a subscription is made, fails, and is deleted", do: func(ctx context.Context, w *world, dice *rand.Rand) error {
-		e := w.receivers.add(w.of("changing")[0].tenancy, hostile, w.of("changing")[0].events)
-		return errors.Join(w.create(ctx, e), hold(ctx, between(dice, time.Second, 3*time.Second)), w.remove(ctx, e))
+		e := w.receivers.add(w.of("changing")[0].owner, hostile, w.of("changing")[0].events)
+		return errors.Join(w.create(ctx, e), pause(ctx, between(dice, time.Second, 3*time.Second)), w.remove(ctx, e))
 	}},
 	{name: "a subscription is disabled for a while", do: func(ctx context.Context, w *world, dice *rand.Rand) error {
 		e := w.of("changing")[0]
-		return errors.Join(w.enable(ctx, e, false), hold(ctx, between(dice, time.Second, 3*time.Second)), w.enable(ctx, e, true))
+		return errors.Join(w.enable(ctx, e, false), pause(ctx, between(dice, time.Second, 3*time.Second)), w.enable(ctx, e, true))
 	}},
 }
 
-// call asks the API until it answers.
-func (w *world) call(ctx context.Context, t *tenancy, method, path, body string) (answer, error) {
+// call repeats a request until the API answers.
+func (w *world) call(ctx context.Context, t *testPartner, method, path, body string) (answer, error) {
 	var a answer
 	for n := range uint64(200) {
 		a = w.load.client.do(ctx, method, w.load.base(n), t.key, path, "", body)
 		if !a.unknown() {
 			break
 		}
-		if err := hold(ctx, 50*time.Millisecond); err != nil {
+		if err := pause(ctx, 50*time.Millisecond); err != nil {
 			return a, err
 		}
 	}
@@ -70,14 +70,14 @@ func (w *world) call(ctx context.Context, t *tenancy, method, path, body string)
 	return a, nil
 }
 
-// subscription is what the API says of one.
+// subscription is the API's representation of a subscription.
 type subscription struct{ Data struct{ ID, Secret string } }
 
-// rotate asks for a new secret. The old one signs nothing that is begun after the answer.
+// rotate replaces the signing secret. Deliveries that begin after the response must not use the old secret.
 func (w *world) rotate(ctx context.Context, e *endpoint) error {
 	path := "/webhooks/" + id.Subscription.Of(e.id) + "/rotate-secret"
-	e.replace(unknown, time.Time{}) // it may sign before we know it
-	a, err := w.call(ctx, e.tenancy, http.MethodPost, path, "")
+	e.replace(unknown, time.Time{}) // the new secret may sign before its response arrives
+	a, err := w.call(ctx, e.owner, http.MethodPost, path, "")
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (w *world) rotate(ctx context.Context, e *endpoint) error {
 	return nil
 }
 
-// learn names the secret that replace did not know.
+// learn sets the secret that replace recorded as unknown.
 func (e *endpoint) learn(secret string, answered time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -106,7 +106,7 @@ func (w *world) create(ctx context.Context, e *endpoint) error {
 	if err != nil {
 		return err
 	}
-	a, err := w.call(ctx, e.tenancy, http.MethodPost, "/webhooks", `{"url":"`+w.receivers.urlOf(e)+`","events":`+string(events)+`}`)
+	a, err := w.call(ctx, e.owner, http.MethodPost, "/webhooks", `{"url":"`+w.receivers.urlOf(e)+`","events":`+string(events)+`}`)
 	if err != nil {
 		return err
 	}
@@ -127,8 +127,8 @@ func (w *world) remove(ctx context.Context, e *endpoint) error {
 	e.ending = time.Now()
 	path := "/webhooks/" + id.Subscription.Of(e.id)
 	e.mu.Unlock()
-	a, err := w.call(ctx, e.tenancy, http.MethodDelete, path, "")
-	if a.status == http.StatusNotFound { // an earlier request was not answered, and did it
+	a, err := w.call(ctx, e.owner, http.MethodDelete, path, "")
+	if a.status == http.StatusNotFound { // an earlier request without a response deleted the subscription
 		err = nil
 	}
 	e.mu.Lock()
@@ -138,6 +138,6 @@ func (w *world) remove(ctx context.Context, e *endpoint) error {
 }
 
 func (w *world) enable(ctx context.Context, e *endpoint, yes bool) error {
-	_, err := w.call(ctx, e.tenancy, http.MethodPatch, "/webhooks/"+id.Subscription.Of(e.id), fmt.Sprintf(`{"enabled":%v}`, yes))
+	_, err := w.call(ctx, e.owner, http.MethodPatch, "/webhooks/"+id.Subscription.Of(e.id), fmt.Sprintf(`{"enabled":%v}`, yes))
 	return err
 }

@@ -12,7 +12,7 @@ import (
 
 func init() { kinds = append(kinds, postgresKinds...) }
 
-// exec runs a statement that may run more than once.
+// exec runs a statement until it succeeds. The statement must be repeatable.
 func (w *world) exec(ctx context.Context, sql string) error {
 	_, err := query(ctx, w, func(pgx.CollectableRow) (struct{}, error) { return struct{}{}, nil }, sql)
 	return err
@@ -23,14 +23,14 @@ func (w *world) terminateAll(ctx context.Context) error {
 	return w.exec(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '`+serviceRole+`'`)
 }
 
-// withPostgres disturbs the way of some processes to Postgres for span. What is dispatched then may be sent twice if it
-// lasts longer than a lease.
+// withPostgres disturbs the links of some processes to Postgres for span. A disturbance longer than a lease may lead to
+// second copies of the deliveries in flight.
 func (w *world) withPostgres(ctx context.Context, nodes []*node, span time.Duration, disturb func(*link) error) error {
-	err := w.takeStock(ctx, nil)
+	err := w.noteInFlight(ctx, nil)
 	for _, n := range nodes {
 		err = errors.Join(err, disturb(n.pg))
 	}
-	err = errors.Join(err, hold(ctx, span))
+	err = errors.Join(err, pause(ctx, span))
 	for _, n := range nodes {
 		err = errors.Join(err, n.pg.heal(ctx))
 	}
@@ -39,23 +39,23 @@ func (w *world) withPostgres(ctx context.Context, nodes []*node, span time.Durat
 
 var postgresKinds = []fault{
 	{name: "Postgres restarts at once", do: func(ctx context.Context, w *world, dice *rand.Rand) error {
-		return errors.Join(w.takeStock(ctx, nil), w.services.Postgres.Stop(true), hold(ctx, between(dice, time.Millisecond, time.Second)), w.services.Postgres.Restart(ctx))
+		return errors.Join(w.noteInFlight(ctx, nil), w.services.Postgres.Stop(true), pause(ctx, between(dice, time.Millisecond, time.Second)), w.services.Postgres.Restart(ctx))
 	}},
 	{name: "Postgres is killed", do: func(ctx context.Context, w *world, _ *rand.Rand) error {
-		return errors.Join(w.takeStock(ctx, nil), w.services.Postgres.Kill(), w.services.Postgres.Restart(ctx))
+		return errors.Join(w.noteInFlight(ctx, nil), w.services.Postgres.Kill(), w.services.Postgres.Restart(ctx))
 	}},
 	{name: "Postgres away for a while", do: func(ctx context.Context, w *world, dice *rand.Rand) error {
-		return errors.Join(w.takeStock(ctx, nil), w.services.Postgres.Stop(true), hold(ctx, between(dice, 2*time.Second, 6*time.Second)), w.services.Postgres.Restart(ctx))
+		return errors.Join(w.noteInFlight(ctx, nil), w.services.Postgres.Stop(true), pause(ctx, between(dice, 2*time.Second, 6*time.Second)), w.services.Postgres.Restart(ctx))
 	}},
 	{name: "Postgres stands still", do: func(ctx context.Context, w *world, dice *rand.Rand) error {
-		if err := errors.Join(w.takeStock(ctx, nil), w.services.Postgres.Pause()); err != nil {
+		if err := errors.Join(w.noteInFlight(ctx, nil), w.services.Postgres.Pause()); err != nil {
 			return err
 		}
-		return errors.Join(hold(ctx, between(dice, 500*time.Millisecond, 4*time.Second)), w.services.Postgres.Resume())
+		return errors.Join(pause(ctx, between(dice, 500*time.Millisecond, 4*time.Second)), w.services.Postgres.Resume())
 	}},
 	{name: "all connections to Postgres are terminated", do: func(ctx context.Context, w *world, dice *rand.Rand) error {
 		for range 1 + dice.IntN(4) {
-			if err := errors.Join(w.takeStock(ctx, nil), w.terminateAll(ctx), hold(ctx, between(dice, 50*time.Millisecond, 500*time.Millisecond))); err != nil {
+			if err := errors.Join(w.noteInFlight(ctx, nil), w.terminateAll(ctx), pause(ctx, between(dice, 50*time.Millisecond, 500*time.Millisecond))); err != nil {
 				return err
 			}
 		}
@@ -65,7 +65,7 @@ var postgresKinds = []fault{
 		limit := func(n int) error {
 			return w.exec(ctx, fmt.Sprintf(`ALTER ROLE %s CONNECTION LIMIT %d`, serviceRole, n))
 		}
-		return errors.Join(w.takeStock(ctx, nil), limit(dice.IntN(6)), w.terminateAll(ctx), hold(ctx, between(dice, time.Second, 4*time.Second)), limit(-1))
+		return errors.Join(w.noteInFlight(ctx, nil), limit(dice.IntN(6)), w.terminateAll(ctx), pause(ctx, between(dice, time.Second, 4*time.Second)), limit(-1))
 	}},
 	{name: "Postgres is slow", do: func(ctx context.Context, w *world, dice *rand.Rand) error {
 		return w.withPostgres(ctx, w.nodes(), between(dice, 2*time.Second, 5*time.Second), func(l *link) error {
@@ -86,7 +86,7 @@ var postgresKinds = []fault{
 		return w.withPostgres(ctx, []*node{pick(dice, w.nodes())}, between(dice, time.Second, 5*time.Second), func(l *link) error { l.cut(); return nil })
 	}},
 	{name: "answers of Postgres get lost on the way to one process", do: func(ctx context.Context, w *world, dice *rand.Rand) error {
-		// It commits; nobody hears of it.
+		// The statements commit, but their responses are lost.
 		return w.withPostgres(ctx, []*node{pick(dice, w.nodes())}, between(dice, time.Second, 5*time.Second), func(l *link) error {
 			return l.disturb("timeout", "downstream", map[string]any{"timeout": 0})
 		})

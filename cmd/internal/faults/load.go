@@ -14,27 +14,27 @@ import (
 // contractPrefix begins the rentalContract of the load's deposits; the number of the deposit follows.
 const contractPrefix = "F-"
 
-// change is one wish of the load to move a deposit, and what was answered.
+// change is a requested change of a deposit and its outcome.
 type change struct {
 	number   uint64
 	deposit  id.ID
-	tenancy  *tenancy
+	owner    *testPartner
 	want     status
 	begun    time.Time
-	answered time.Time // of the 200; zero: the outcome is not known, or nothing happened
+	answered time.Time // time of the 200; zero: outcome unknown, or no change
 }
 
-// load creates deposits and moves them through the API at a steady rate, whatever becomes of the service.
+// load creates deposits and changes them through the API at a steady rate, whatever happens to the service.
 type load struct {
 	world  *world
 	bases  []string // of the http processes
 	client client
-	ctx    context.Context //nolint:containedctx // the load's own life, from start to stop
+	ctx    context.Context //nolint:containedctx // from start to stop
 	cancel context.CancelFunc
 	group  sync.WaitGroup
 
 	next     atomic.Uint64
-	accepted atomic.Int64 // answered 200
+	accepted atomic.Int64 // changes answered with 200
 
 	mu      sync.Mutex
 	changes []change
@@ -46,12 +46,12 @@ func newLoad(w *world) *load {
 	return l
 }
 
-// workers is how many requests are under way at most.
+// workers bounds the API requests in flight.
 const workers = 24
 
-// start begins the load at rate changes a second.
+// start begins the load at rate changes per second.
 func (l *load) start(rate int) {
-	places := make(chan struct{}, rate) // what an outage holds up for a second is caught up with
+	places := make(chan struct{}, rate) // after an outage of up to a second the load catches up
 	l.group.Go(func() { l.pace(rate, places) })
 	for range workers {
 		l.group.Go(func() { l.work(places) })
@@ -75,7 +75,7 @@ func (l *load) pace(rate int, places chan<- struct{}) {
 	}
 }
 
-// work moves deposits that were created a moment before.
+// work changes deposits that it has just created.
 func (l *load) work(places <-chan struct{}) {
 	const ahead = 4
 	var made []change
@@ -94,57 +94,58 @@ func (l *load) work(places <-chan struct{}) {
 	}
 }
 
-// stop ends the load and waits for what is under way.
+// stop ends the load and waits for the requests in flight.
 func (l *load) stop() {
 	l.cancel()
 	l.group.Wait()
 }
 
-// dice are the load's for one deposit.
+// dice is the source of random numbers for a deposit.
 func (l *load) dice(number uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(l.world.o.seed, number)) //nolint:gosec // repeatable on purpose
 }
 
-func (l *load) tenancyOf(dice *rand.Rand) *tenancy {
+func (l *load) partnerOf(dice *rand.Rand) *testPartner {
 	const percent = 100
 	at := dice.IntN(percent)
-	for _, t := range l.world.tenancies {
+	for _, t := range l.world.partners {
 		if at -= t.share; at < 0 {
 			return t
 		}
 	}
-	return l.world.tenancies[0]
+	return l.world.partners[0]
 }
 
-// statuses that the load moves deposits to.
+// Statuses that the load requests.
 const (
 	cancelled status = "cancelled"
 	active    status = "active"
 	closed    status = "close"
 )
 
-// plan gives the change number n. One deposit in 12 is secured, and expires by itself later; the others are cancelled.
+// plan gives the n-th change. Every twelfth deposit is secured and expires later; the others are cancelled.
 func (l *load) plan(number uint64) change {
 	dice := l.dice(number)
-	c := change{number: number, tenancy: l.tenancyOf(dice), want: cancelled}
+	c := change{number: number, owner: l.partnerOf(dice), want: cancelled}
 	if dice.IntN(12) == 0 {
 		c.want = active
 	}
 	return c
 }
 
-// create makes a deposit under one idempotency key, asking until there is an answer. ok is false when the load ends.
+// create creates a deposit under a single idempotency key and repeats the request until an answer arrives. ok is false
+// when the load ends first.
 func (l *load) create(number uint64) (c change, ok bool) {
 	c = l.plan(number)
-	body := `{"accountId":"` + id.Account.Of(c.tenancy.account) + `","amount":500,"contractStartAt":"2026-07-01T12:00:00Z",` +
+	body := `{"accountId":"` + id.Account.Of(c.owner.account) + `","amount":500,"contractStartAt":"2026-07-01T12:00:00Z",` +
 		`"contractEndAt":"2026-07-08T12:00:00Z","rentalContract":"` + contractPrefix + strconv.FormatUint(number, 10) + `"}`
 	answer, ok := l.insist(c, "/deposits", uuidOf(l.world.o.seed, number, 0), body)
 	c.deposit, _ = id.Deposit.Parse(answer.depositID())
 	return c, ok && !c.deposit.IsZero()
 }
 
-// move asks for the change. Where the outcome of a cancellation is not known, the load mostly asks again under the same
-// key, and sometimes leaves it at that, as callers do; the final count looks the deposit up.
+// move requests the change. A cancellation with an unknown outcome is mostly repeated under the same key, and sometimes
+// abandoned, as real callers do. The audit then looks the deposit up.
 func (l *load) move(c change) (ok bool) {
 	c.begun = time.Now()
 	key := uuidOf(l.world.o.seed, c.number, 1)
@@ -152,9 +153,9 @@ func (l *load) move(c change) (ok bool) {
 	if c.want == active {
 		path, body, key = "/test/deposits/"+id.Deposit.Of(c.deposit)+"/simulate", `{"outcome":"activate"}`, ""
 	}
-	const givesUp = 4 // one in
-	if key == "" || l.dice(c.number).IntN(givesUp) == 0 {
-		a := l.client.post(l.ctx, l.base(c.number), c.tenancy.key, path, key, body)
+	const abandonEvery = 4 // a quarter of such requests
+	if key == "" || l.dice(c.number).IntN(abandonEvery) == 0 {
+		a := l.client.post(l.ctx, l.base(c.number), c.owner.key, path, key, body)
 		l.note(c, a)
 		return l.ctx.Err() == nil
 	}
@@ -173,21 +174,22 @@ func (l *load) note(c change, a answer) {
 	l.changes = append(l.changes, c)
 }
 
-// insist asks until there is an answer that settles the request. Refusals are violations: nothing here deserves one.
+// insist repeats a request until an answer settles its outcome. A refusal is a violation: every request of the load is
+// valid.
 func (l *load) insist(c change, path, key, body string) (answer, bool) {
 	const patience = 2 * time.Minute
 	deadline := time.Now().Add(patience)
 	for try := uint64(0); ; try++ {
-		a := l.client.post(l.ctx, l.base(c.number+try), c.tenancy.key, path, key, body)
+		a := l.client.post(l.ctx, l.base(c.number+try), c.owner.key, path, key, body)
 		if a.ok() {
 			return a, true
 		}
 		if !a.unknown() {
-			l.world.ledger.violate("refused", "%s was answered %d %s", path, a.status, a.body)
+			l.world.receipts.violate("refused", "%s was answered %d %s", path, a.status, a.body)
 			return a, true
 		}
 		if time.Now().After(deadline) {
-			l.world.ledger.violate("unavailable", "%s was not answered within %v: %v %d %s", path, patience, a.err, a.status, a.body)
+			l.world.receipts.violate("unavailable", "%s was not answered within %v: %v %d %s", path, patience, a.err, a.status, a.body)
 			return a, true
 		}
 		const first, most = 20 * time.Millisecond, 500 * time.Millisecond
@@ -203,7 +205,7 @@ func (l *load) insist(c change, path, key, body string) (answer, bool) {
 
 func (l *load) base(n uint64) string { return l.bases[n%uint64(len(l.bases))] }
 
-// made gives all changes that were asked for.
+// made gives all changes that were requested.
 func (l *load) made() []change {
 	l.mu.Lock()
 	defer l.mu.Unlock()

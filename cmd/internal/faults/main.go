@@ -1,11 +1,11 @@
-// Command faults torments the service and counts: real processes, a private Postgres and Redis, receivers with bad
-// manners, a steady load through the API, and faults drawn from a seed.
+// Command faults disturbs the running service and counts lost and repeated deliveries. It runs real processes, a
+// private Postgres and Redis, misbehaving receivers, a steady load through the API, and faults drawn from a seed.
 //
 //	faults -seed 7                          a long run
 //	faults -seed 7 -events 2000 -faults 10 -hits 1 -short
-//	faults -teeth                           broken variants of the dispatcher, each of which must be seen to lose
+//	faults -teeth                           broken variants of the dispatcher, each of which must lose deliveries
 //
-// It exits with 1 when anything that must hold does not; docs/guides/faults.md tells what that is.
+// The exit code is 1 after any violation; docs/guides/faults.md lists the invariants.
 package main
 
 import (
@@ -35,7 +35,7 @@ type options struct {
 	logf     func(format string, args ...any)
 }
 
-// slack stretches patience where everything is slow.
+// slack stretches deadlines under the race detector.
 func (o options) slack() time.Duration {
 	const slow = 3
 	if o.race {

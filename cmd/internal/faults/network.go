@@ -9,10 +9,11 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// link is the way from one process to one store. Everything the services say to Postgres and Redis goes through one.
+// link is a TCP proxy between a process and a store. All traffic of the services to Postgres and Redis passes through
+// links.
 type link struct{ proxy *toxiproxy.Proxy }
 
-// network makes links.
+// network creates links.
 type network struct{ server *toxiproxy.ApiServer }
 
 func newNetwork() *network {
@@ -24,7 +25,7 @@ func (n *network) link(name, upstream string) (*link, error) {
 	return l, l.proxy.Start()
 }
 
-// address is where the process finds the store; it stays the same.
+// address is the proxy's address, which never changes.
 func (l *link) address() string { return l.proxy.Listen }
 
 // cut ends all connections and refuses new ones until heal.

@@ -9,33 +9,33 @@ import (
 	"partnerdeposits/cmd/internal/procs"
 )
 
-// node is a place for one process of the service: it is killed and started again, its addresses stay.
+// node runs a process of the service, which may be killed and started again at the same addresses.
 type node struct {
 	world *world
-	name  string // "dispatcher 1"
+	name  string // such as "dispatcher 1"
 	spec  procs.Spec
-	ready string // URL of its readiness
+	ready string // URL of /readyz
 	pg    *link
 	redis *link
-	index int // among its kind
+	index int // among the nodes of the same command
 	http  bool
 
-	mu      sync.Mutex
-	process *procs.Process
-	doomed  bool // its end is our doing
+	mu          sync.Mutex
+	process     *procs.Process
+	endExpected bool // this program has caused the end of the process
 }
 
-// startLimit is how long a process may take until it is ready, on a busy machine.
+// startLimit bounds the time from start to readiness on a busy machine.
 const startLimit = 60 * time.Second
 
-// start runs the process; with wait it returns once the process is ready.
+// start runs the process. With wait, start returns after the process is ready.
 func (n *node) start(ctx context.Context, wait bool) error {
 	p, err := procs.Start(n.spec)
 	if err != nil {
 		return err
 	}
 	n.mu.Lock()
-	n.process, n.doomed = p, false
+	n.process, n.endExpected = p, false
 	n.mu.Unlock()
 	go n.watch(p)
 	if !wait {
@@ -46,14 +46,14 @@ func (n *node) start(ctx context.Context, wait bool) error {
 	return p.AwaitOK(ctx, n.ready)
 }
 
-// watch tells when the process ends and nobody wanted it to.
+// watch reports a violation when the process ends although this program did not cause the end.
 func (n *node) watch(p *procs.Process) {
 	<-p.Done()
 	n.mu.Lock()
-	doomed := n.doomed || n.process != p
+	endExpected := n.endExpected || n.process != p
 	n.mu.Unlock()
-	if !doomed || !p.Killed() && p.Ended() != "exit status 0" {
-		n.world.ledger.violate("crash", "%s ended by itself, with %s:\n%s", n.name, p.Ended(), p.Log())
+	if !endExpected || !p.Killed() && p.Ended() != "exit status 0" {
+		n.world.receipts.violate("crash", "%s ended by itself, with %s:\n%s", n.name, p.Ended(), p.Log())
 	}
 }
 
@@ -63,44 +63,45 @@ func (n *node) current() *procs.Process {
 	return n.process
 }
 
-// doom says that the end of the process is our doing from now on, or no longer.
-func (n *node) doom(yes bool) *procs.Process {
+// expectEnd records whether the coming end of the process is caused by this program.
+func (n *node) expectEnd(yes bool) *procs.Process {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.doomed = yes
+	n.endExpected = yes
 	return n.process
 }
 
-// kill ends the process with SIGKILL and takes stock of what was in flight.
+// kill ends the process with SIGKILL and records the deliveries in flight.
 func (n *node) kill(ctx context.Context) error {
-	n.doom(true).Kill()
-	return n.world.takeStock(ctx, n)
+	n.expectEnd(true).Kill()
+	return n.world.noteInFlight(ctx, n)
 }
 
 // stop ends the process as a deployment does.
 func (n *node) stop() error {
 	const grace = 40 * time.Second
-	return n.doom(true).Stop(grace)
+	return n.expectEnd(true).Stop(grace)
 }
 
-// restart ends the process gently and starts it again.
+// restart stops the process with SIGTERM and starts it again.
 func (n *node) restart(ctx context.Context) error {
 	if err := n.stop(); err != nil {
-		n.world.ledger.violate("shutdown", "%s: %v\n%s", n.name, err, n.current().Log())
+		n.world.receipts.violate("shutdown", "%s: %v\n%s", n.name, err, n.current().Log())
 	}
 	return n.start(ctx, true)
 }
 
-// freeze stops the process in its tracks; thaw lets it go on.
+// freeze suspends the process; thaw resumes it.
 func (n *node) freeze() { n.current().Signal(syscall.SIGSTOP) }
 func (n *node) thaw()   { n.current().Signal(syscall.SIGCONT) }
 
-// dieAt has the process kill itself at the count-th hit of a failpoint, and tells whether it did within patience.
+// dieAt makes the process kill itself at the count-th hit of a failpoint, and tells whether that happened within
+// patience.
 func (n *node) dieAt(ctx context.Context, point string, count int, patience time.Duration) (reached bool, err error) {
-	p := n.doom(true)
+	p := n.expectEnd(true)
 	defer func() {
 		if !reached {
-			n.doom(false)
+			n.expectEnd(false)
 		}
 	}()
 	var caught <-chan struct{}
@@ -122,10 +123,10 @@ func (n *node) dieAt(ctx context.Context, point string, count int, patience time
 	case <-timer.C:
 		p.Tell("off")
 		select {
-		case <-p.Done(): // it was about to
+		case <-p.Done(): // the process died just as patience ended
 		case <-time.After(200 * time.Millisecond):
 			return false, nil
 		}
 	}
-	return true, n.world.takeStock(ctx, n)
+	return true, n.world.noteInFlight(ctx, n)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// round is one or more faults, then the proof that the service comes back.
+// round is a fault, or several together, followed by a check that the service recovers.
 type round struct {
 	name   string
 	faults int
@@ -20,7 +20,8 @@ type round struct {
 	storm  bool // of kills at failpoints
 }
 
-// plan draws the rounds of a run from its seed: kills at every failpoint, in storms, and the other faults one by one.
+// plan draws the rounds of a run from the seed: kills at every failpoint, grouped into storms, and the other faults
+// singly.
 func plan(o options) []round {
 	dice := rand.New(rand.NewPCG(o.seed, 0)) //nolint:gosec // repeatable on purpose
 	rounds := stormsOf(wanted(o), dice)
@@ -29,21 +30,21 @@ func plan(o options) []round {
 	return rounds
 }
 
-// stormSize is how many kills a storm has at most.
+// stormSize is the most kills in a storm.
 const stormSize = 70
 
-// wanted lists the points of a run, each as often as it is to be hit.
+// wanted lists the failpoints of a run, each as often as the run must hit the failpoint.
 func wanted(o options) (list []point) {
 	for _, p := range points {
 		if p.way == expired && o.short {
-			continue // takes a lease to get there
+			continue // reaching the failpoint takes a whole lease
 		}
 		list = append(list, slices.Repeat([]point{p}, o.hits)...)
 	}
 	return list
 }
 
-// missing lists the points that were not hit as often as they are to be.
+// missing lists the hits that are still missing.
 func (w *world) missing() (list []point) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -56,13 +57,13 @@ func (w *world) missing() (list []point) {
 	return list
 }
 
-// stormsOf makes storms of kills at the given points.
+// stormsOf groups failpoints into storms of kills.
 func stormsOf(list []point, dice *rand.Rand) (rounds []round) {
 	byWay := map[way][]point{}
 	for _, p := range list {
 		under := p.way
 		if under == expired {
-			under = underLoad // the others go on meanwhile
+			under = underLoad // the other processes keep running
 		}
 		byWay[under] = append(byWay[under], p)
 	}
@@ -85,7 +86,7 @@ func stormsOf(list []point, dice *rand.Rand) (rounds []round) {
 	return rounds
 }
 
-// others draws from the kinds in turn, so that each comes before one comes twice more than another.
+// others draws from all kinds in turn, so that no kind comes two times more often than another.
 func others(o options, dice *rand.Rand) (rounds []round) {
 	var bag []fault
 	for len(rounds) < o.faults {
@@ -107,17 +108,17 @@ func others(o options, dice *rand.Rand) (rounds []round) {
 	return rounds
 }
 
-// Bounds of recovery, as the service promises them with a timeout of ten seconds; with a shorter one it is quicker.
+// Bounds of recovery that the service promises with a timeout of ten seconds. Shorter timeouts recover faster.
 const (
 	afterKill  = 35 * time.Second
 	afterFlush = 20 * time.Second
-	meanwhile  = 2 * time.Second // p99 from commit to 2xx while Redis is away
+	meanwhile  = 2 * time.Second // p99 from commit to record while Redis is away
 )
 
-// play runs one round: the faults, the return of every process, the proof that everything comes through.
+// play runs a round: the faults, the restart of every process, the recovery.
 func (w *world) play(ctx context.Context, number int, r round) (result, error) {
 	dice := rand.New(rand.NewPCG(w.o.seed, uint64(number))) //nolint:gosec // repeatable on purpose
-	before, began := w.ledger.duplicates(), time.Now()
+	before, began := w.receipts.duplicates(), time.Now()
 	out := result{round: r}
 	if err := r.do(ctx, w, dice); err != nil {
 		return out, fmt.Errorf("%s: %w", r.name, err)
@@ -128,7 +129,7 @@ func (w *world) play(ctx context.Context, number int, r round) (result, error) {
 	since := time.Now()
 	out.faulty = since.Sub(began)
 	if r.kind.kills || r.kind.flushes {
-		since = began // it was over in a moment: what follows is recovery
+		since = began // the disturbance was momentary: the rest is recovery
 	}
 	var err error
 	if w.o.short {
@@ -139,31 +140,31 @@ func (w *world) play(ctx context.Context, number int, r round) (result, error) {
 	if err == nil && r.kind.measured {
 		out.p99, err = w.p99(ctx, began, began.Add(out.faulty))
 	}
-	out.extra = w.ledger.duplicates() - before
+	out.extra = w.receipts.duplicates() - before
 	if r.kind.redisOnly {
-		w.noteCalm(stretch{began, time.Now()})
+		w.noteRedisOnly(period{began, time.Now()})
 	}
 	w.judge(out)
 	return out, err
 }
 
-// judge holds a round to the promised times.
+// judge compares a round with the promised times.
 func (w *world) judge(r result) {
 	if w.o.relaxed {
 		return
 	}
 	switch {
 	case r.round.kind.kills && r.recovery.all > afterKill:
-		w.ledger.violate("recovery", "%s: %v, promised are %v", r.round.name, r.recovery.all, afterKill)
+		w.receipts.violate("recovery", "%s: %v, promised are %v", r.round.name, r.recovery.all, afterKill)
 	case r.round.kind.flushes && r.recovery.all > afterFlush:
-		w.ledger.violate("recovery", "%s: %v, promised are %v", r.round.name, r.recovery.all, afterFlush)
+		w.receipts.violate("recovery", "%s: %v, promised are %v", r.round.name, r.recovery.all, afterFlush)
 	case r.p99 > meanwhile:
-		w.ledger.violate("latency", "%s: p99 is %v, promised are %v", r.round.name, r.p99, meanwhile)
+		w.receipts.violate("latency", "%s: p99 is %v, promised are %v", r.round.name, r.p99, meanwhile)
 	}
 }
 
-// p99 is how long deliveries to endpoints that take what they are sent had from commit to record, of changes committed
-// between two times.
+// p99 is the 99th percentile of the time from commit to record, for changes committed in [from, to) and delivered to
+// healthy endpoints.
 func (w *world) p99(ctx context.Context, from, to time.Time) (time.Duration, error) {
 	found, err := query(ctx, w, pgx.RowTo[time.Duration], `
 		SELECT coalesce(percentile_disc(0.99) WITHIN GROUP (ORDER BY finished_at - event_at), interval '0')

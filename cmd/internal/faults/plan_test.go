@@ -55,7 +55,7 @@ func TestMissing_IsWhatWasNotHitOftenEnough(t *testing.T) {
 
 func TestManners_ChooseInTheirShares(t *testing.T) {
 	t.Parallel()
-	seen := map[manner]int{}
+	seen := map[behaviour]int{}
 	dice := rand.New(rand.NewPCG(1, 2))
 	for range 100_000 {
 		seen[hostile.choose(dice)]++

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// point is a failpoint and how to get there.
+// point is a failpoint and the condition under which processes inTransit the failpoint.
 type point struct {
 	name string
-	upTo int // it is reached so often that the kill may wait for any of that many hits
+	upTo int // number of hits among which the kill is drawn; above 1 for failpoints that are reached often
 	http bool
 	way  way
 }
 
-// way is what must go on for a point to be reached.
+// way is the condition under which processes inTransit a failpoint.
 type way int
 
 const (
@@ -27,40 +27,41 @@ const (
 	redisLost            // Redis has to lose its data
 )
 
-// postUnderWay is no line of ours: the receiver has the request, and does not answer any more.
+// postUnderWay is no failpoint in the code: the process is killed after the receiver has the request and before the
+// response.
 const postUnderWay = "post.under_way"
 
-// points lists all failpoints, in the order in which a change meets them.
+// points lists all failpoints, in the order in which a change passes them.
 var points = []point{
-	{name: "store.writing", upTo: 10, http: true},   // before the commit of a create or a change
-	{name: "store.committed", upTo: 10, http: true}, // after it: nobody has been told
-	{name: "outbox.committed", upTo: 5, http: true}, // the same, of a change that is to be heard of
+	{name: "store.writing", upTo: 10, http: true},   // before the commit of a creation or another change
+	{name: "store.committed", upTo: 10, http: true}, // after the commit, before the response
+	{name: "outbox.committed", upTo: 5, http: true}, // the same, for a change with an event
 	{name: "cache.finishing", upTo: 10, http: true}, // before the response is cached
-	{name: "api.answering", upTo: 10, http: true},   // after that, before the answer goes out
+	{name: "api.answering", upTo: 10, http: true},   // after the response is cached, before the response is sent
 	{name: "outbox.committed", upTo: 1},             // in the dispatcher: after the commit of an expiry
 	{name: "relay.taken", upTo: 5},                  // outbox rows deleted, no deliveries yet
 	{name: "relay.writing", upTo: 5},                // deliveries planned, about to be inserted and committed
 	{name: "relay.committed", upTo: 5},              // committed, no job enqueued
 	{name: "queue.enqueued", upTo: 5},               // some jobs enqueued
-	{name: "relay.enqueued", upTo: 5},               // all
+	{name: "relay.enqueued", upTo: 5},               // all jobs enqueued
 	{name: "scan.claimed", upTo: 2},                 // due deliveries leased, no job enqueued
-	{name: "scan.recovered", upTo: 1, way: expired}, // the same, of a lease that ran out
+	{name: "scan.recovered", upTo: 1, way: expired}, // the same, for a lease that ran out
 	{name: "transport.renewed", upTo: 1, way: redisAway},
 	{name: "transport.local", upTo: 3, way: redisAway}, // handed to local workers
 	{name: "worker.loaded", upTo: 10},                  // before the POST
 	{name: postUnderWay, upTo: 1},
-	{name: "worker.answered", upTo: 10},              // after the receiver's answer, nothing recorded
-	{name: "record.begun", upTo: 5},                  // the record of a group is to be written
-	{name: "record.writing", upTo: 2},                // health read, about to be written and committed
-	{name: "record.committed", upTo: 5},              // committed, the jobs do not know
-	{name: "epoch.noticed", upTo: 1, way: redisLost}, // the loss is marked as seen, nothing done about it
+	{name: "worker.answered", upTo: 10},              // after the receiver's response, nothing recorded
+	{name: "record.begun", upTo: 5},                  // before the outcomes of a batch are recorded
+	{name: "record.writing", upTo: 2},                // health of the endpoint read, about to be written and committed
+	{name: "record.committed", upTo: 5},              // outcomes committed, jobs not acknowledged
+	{name: "epoch.noticed", upTo: 1, way: redisLost}, // the loss is marked as noticed, nothing done yet
 	{name: "epoch.settled", upTo: 1, way: redisLost}, // just before leases are ended
 }
 
-// order is what the trigger in a process reads.
+// order is a line that the trigger in a process reads.
 func order(point string, count int) string { return fmt.Sprintf("%s %d", point, count) }
 
-// label is the point as reports name it: one that two kinds of process pass counts for each.
+// label names the point in reports. A failpoint in both http and dispatcher has two labels.
 func (p point) label() string {
 	if p.http {
 		return "http: " + p.name
@@ -74,8 +75,8 @@ func (w *world) hit(p point) {
 	w.hits[p.label()]++
 }
 
-// storm kills processes at points until every list is done: each node goes through its own, all at the same time, under
-// load. A node lives for a moment between two deaths.
+// storm kills processes at failpoints until every list is done. Each node works through its own list, all nodes at the
+// same time, under load.
 func (w *world) storm(ctx context.Context, lists map[*node][]point, dice *rand.Rand) error {
 	var group sync.WaitGroup
 	errs := make(chan error, len(lists))
@@ -99,7 +100,7 @@ func (w *world) storm(ctx context.Context, lists map[*node][]point, dice *rand.R
 	}
 }
 
-// killAt brings one node to its end at a point and starts it again.
+// killAt lets a node die at a failpoint and starts the node again.
 func (w *world) killAt(ctx context.Context, n *node, p point, dice *rand.Rand) (reached bool, err error) {
 	patience := 20 * time.Second
 	if p.way == expired {
@@ -116,7 +117,7 @@ func (w *world) killAt(ctx context.Context, n *node, p point, dice *rand.Rand) (
 	return true, n.start(ctx, n.http)
 }
 
-// leaveLeases kills a dispatcher with claims in its hands, whose leases will run out.
+// leaveLeases kills a dispatcher with deliveries in flight, so that their leases run out.
 func (w *world) leaveLeases(ctx context.Context, n *node) error {
 	reached, err := n.dieAt(ctx, "worker.loaded", 1, 20*time.Second*w.o.slack())
 	if err != nil || !reached {
@@ -137,7 +138,7 @@ func (w *world) awaitNodes(ctx context.Context) error {
 	return nil
 }
 
-// deal spreads points over the nodes that pass them.
+// deal distributes failpoints over the nodes that pass them.
 func (w *world) deal(list []point) map[*node][]point {
 	lists := map[*node][]point{}
 	for i, p := range list {
@@ -151,12 +152,12 @@ func (w *world) deal(list []point) map[*node][]point {
 	return lists
 }
 
-// stormUnderLoad is a storm with nothing else going wrong.
+// stormUnderLoad is a storm without any other disturbance.
 func (w *world) stormUnderLoad(ctx context.Context, list []point, dice *rand.Rand) error {
 	return w.storm(ctx, w.deal(list), dice)
 }
 
-// stormWithoutRedis is a storm while Redis is away for the dispatchers.
+// stormWithoutRedis is a storm while the dispatchers cannot inTransit Redis.
 func (w *world) stormWithoutRedis(ctx context.Context, list []point, dice *rand.Rand) error {
 	for _, n := range w.dispatchers {
 		n.redis.cut()
@@ -168,11 +169,11 @@ func (w *world) stormWithoutRedis(ctx context.Context, list []point, dice *rand.
 	return err
 }
 
-// stormOfLosses empties Redis again and again and kills whoever notices, at the given points.
+// stormOfLosses empties Redis repeatedly and kills the dispatcher that notices, at the given failpoints.
 func (w *world) stormOfLosses(ctx context.Context, list []point, _ *rand.Rand) error {
 	for _, p := range list {
 		for _, n := range w.dispatchers {
-			n.doom(true).Tell(order(p.name, 1))
+			n.expectEnd(true).Tell(order(p.name, 1))
 		}
 		if err := w.redis.FlushAll(ctx).Err(); err != nil {
 			return err
@@ -194,7 +195,7 @@ func (w *world) stormOfLosses(ctx context.Context, list []point, _ *rand.Rand) e
 	return ctx.Err()
 }
 
-// afterLoss takes the order back, or counts the dead and starts it again.
+// afterLoss cancels the order of a living process; for a dead process it counts the hit and starts the node again.
 func (w *world) afterLoss(ctx context.Context, n *node, p point) error {
 	process := n.current()
 	process.Tell("off")
@@ -203,9 +204,9 @@ func (w *world) afterLoss(ctx context.Context, n *node, p point) error {
 	select {
 	case <-process.Done():
 		w.hit(p)
-		return errors.Join(w.takeStock(ctx, n), n.start(ctx, false))
+		return errors.Join(w.noteInFlight(ctx, n), n.start(ctx, false))
 	case <-timer.C:
-		n.doom(false)
+		n.expectEnd(false)
 		return nil
 	}
 }

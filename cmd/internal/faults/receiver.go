@@ -18,45 +18,45 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// endpoint is one subscription and the receiver behind it.
+// endpoint is a subscription and the receiver behind its URL.
 type endpoint struct {
-	index   int
-	tenancy *tenancy
-	manners manners
-	events  []string
+	index      int
+	owner      *testPartner
+	behaviours behaviours
+	events     []string
 
-	mu      sync.Mutex
-	id      id.ID
-	secrets []signingKey
-	created time.Time // when its creation was answered
-	ending  time.Time // when its deletion was asked for; zero: it lives
-	deleted time.Time // when its deletion was answered
-	mood    mood
+	mu       sync.Mutex
+	id       id.ID
+	secrets  []signingKey
+	created  time.Time // when the creation was answered
+	ending   time.Time // when the deletion was requested; zero: not deleted
+	deleted  time.Time // when the deletion was answered
+	override override
 }
 
-// signingKey is a secret and the time in which it may sign.
+// signingKey is a signing secret and the period in which it may sign.
 type signingKey struct {
 	secret string
-	until  time.Time // the answer to the rotation that replaced it; zero: it is the present one
+	until  time.Time // time of the response to the rotation that replaced the secret; zero: current secret
 }
 
-// unknown is the present secret when the answer to a rotation was lost.
+// unknown stands for the current secret while the response to a rotation is missing.
 const unknown = ""
 
-// mood overrides manners for a while.
-type mood int
+// override replaces an endpoint's behaviour for a while.
+type override int
 
 const (
-	usual mood = iota
+	usual override = iota
 	broken
 	hanging
 )
 
-// settling is how long after the answer to a rotation or deletion a copy may still arrive: it was on its way.
+// settling is the time after the response to a rotation or deletion in which a copy sent before may still arrive.
 const settling = 3 * time.Second
 
-// replace makes secret the present one, from the moment when the rotation was asked for; answered tells whether the
-// rotation was answered, so that the old one is over.
+// replace makes secret the current secret from the start of the rotation on. answered is the time of the response, at
+// which the old secret ends; zero: no response.
 func (e *endpoint) replace(secret string, answered time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -66,10 +66,10 @@ func (e *endpoint) replace(secret string, answered time.Time) {
 	e.secrets = append(e.secrets, signingKey{secret: secret})
 }
 
-func (e *endpoint) setMood(m mood) {
+func (e *endpoint) setOverride(o override) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.mood = m
+	e.override = o
 }
 
 // verify checks the signature with every secret that may sign at the time of arrival.
@@ -95,28 +95,28 @@ func (e *endpoint) verify(r *http.Request, body []byte, arrived time.Time) recei
 
 // receivers serve all endpoints.
 type receivers struct {
-	seed   uint64
-	ledger *ledger
-	url    string
-	server *http.Server
+	seed     uint64
+	receipts *receiptLog
+	url      string
+	server   *http.Server
 
 	mu        sync.Mutex
 	endpoints []*endpoint
 	traps     [2]atomic.Pointer[trap] // by dispatcher
 }
 
-// trap waits for a POST of one dispatcher and does not answer it.
+// trap catches a POST of a dispatcher and leaves it without a response.
 type trap struct {
 	caught chan struct{}
 	once   sync.Once
 }
 
-func newReceivers(seed uint64, l *ledger) (*receivers, error) {
+func newReceivers(seed uint64, l *receiptLog) (*receivers, error) {
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	r := &receivers{seed: seed, ledger: l, url: "http://" + listener.Addr().String()}
+	r := &receivers{seed: seed, receipts: l, url: "http://" + listener.Addr().String()}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/elsewhere", func(w http.ResponseWriter, _ *http.Request) {
 		l.violate("redirect followed", "a redirect was followed")
@@ -134,11 +134,11 @@ func newReceivers(seed uint64, l *ledger) (*receivers, error) {
 
 func (r *receivers) close() { _ = r.server.Close() }
 
-// add makes an endpoint; its subscription is created by the caller.
-func (r *receivers) add(t *tenancy, m manners, events []string) *endpoint {
+// add creates an endpoint; the caller creates its subscription.
+func (r *receivers) add(t *testPartner, m behaviours, events []string) *endpoint {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e := &endpoint{index: len(r.endpoints), tenancy: t, manners: m, events: events}
+	e := &endpoint{index: len(r.endpoints), owner: t, behaviours: m, events: events}
 	r.endpoints = append(r.endpoints, e)
 	return e
 }
@@ -151,14 +151,14 @@ func (r *receivers) all() []*endpoint {
 	return append([]*endpoint(nil), r.endpoints...)
 }
 
-// catch sets a trap for the next POST of a dispatcher; release takes it away.
+// catch sets a trap for the next POST of a dispatcher; release removes the trap.
 func (r *receivers) catch(dispatcher int) (caught <-chan struct{}, release func()) {
 	t := &trap{caught: make(chan struct{})}
 	r.traps[dispatcher].Store(t)
 	return t.caught, func() { r.traps[dispatcher].CompareAndSwap(t, nil) }
 }
 
-// payload is what the receiver reads of a body.
+// payload is the part of a body that receivers read.
 type payload struct {
 	Event string
 	Data  struct {
@@ -171,21 +171,21 @@ func (r *receivers) serve(w http.ResponseWriter, req *http.Request) {
 	arrived := time.Now()
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
-		return // the sender died while it sent
+		return // the sender died while sending
 	}
 	index, _ := strconv.Atoi(req.PathValue("index"))
 	e := r.all()[index]
 	var p payload
 	if err := json.Unmarshal(body, &p); err != nil {
-		r.ledger.violate("body", "endpoint %d: %v", index, err)
+		r.receipts.violate("body", "endpoint %d: %v", index, err)
 		return
 	}
 	depositID, _ := id.Deposit.Parse(p.Data.ID)
 	k := key{deposit: depositID, status: p.Data.Status, endpoint: index}
 	r.inspect(e, req, body, p, arrived)
-	nth := r.ledger.arrive(k, body)
+	nth := r.receipts.arrive(k, body)
 	ended := refused
-	defer func() { r.ledger.answer(k, arrived, ended) }()
+	defer func() { r.receipts.answer(k, arrived, ended) }()
 	switch {
 	case r.trapped(req):
 		ended = abandoned
@@ -194,22 +194,22 @@ func (r *receivers) serve(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// inspect checks what must hold for every copy.
+// inspect checks the invariants of a single copy.
 func (r *receivers) inspect(e *endpoint, req *http.Request, body []byte, p payload, arrived time.Time) {
 	if reason := e.verify(req, body, arrived); reason != "" {
-		r.ledger.violate("signature", "endpoint %d: %s of %s: %s", e.index, p.Event, p.Data.ID, reason)
+		r.receipts.violate("signature", "endpoint %d: %s of %s: %s", e.index, p.Event, p.Data.ID, reason)
 	}
 	if req.Header.Get("X-Svc-Event") != p.Event {
-		r.ledger.violate("event", "endpoint %d: the header says %q, the body %q", e.index, req.Header.Get("X-Svc-Event"), p.Event)
+		r.receipts.violate("event", "endpoint %d: the header says %q, the body %q", e.index, req.Header.Get("X-Svc-Event"), p.Event)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.deleted.IsZero() && arrived.After(e.deleted.Add(settling)) {
-		r.ledger.violate("deleted", "endpoint %d: a POST %v after its deletion was answered", e.index, arrived.Sub(e.deleted))
+		r.receipts.violate("deleted", "endpoint %d: a POST %v after its deletion was answered", e.index, arrived.Sub(e.deleted))
 	}
 }
 
-// dispatcherOf tells who sent a copy: the first dispatcher is set up to send an event id.
+// dispatcherOf gives the index of the dispatcher that sent a copy: only dispatcher 0 sends event ids.
 func dispatcherOf(req *http.Request) int {
 	if req.Header.Get("X-Svc-Event-Id") != "" {
 		return 0
@@ -217,7 +217,7 @@ func dispatcherOf(req *http.Request) int {
 	return 1
 }
 
-// trapped holds a copy that a trap waits for until its sender is gone.
+// trapped keeps a copy that a trap waits for open until its sender is gone.
 func (r *receivers) trapped(req *http.Request) bool {
 	d := dispatcherOf(req)
 	t := r.traps[d].Load()
@@ -234,7 +234,7 @@ func (r *receivers) trapped(req *http.Request) bool {
 	return true
 }
 
-// awaitGone waits until the sender has given up, or is dead.
+// awaitGone waits until the sender has given up or died.
 func awaitGone(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -242,7 +242,7 @@ func awaitGone(ctx context.Context) {
 	}
 }
 
-// ordinal is the number of the change in the load: behaviour hangs on it, so that a seed repeats it.
+// ordinal is the number of the deposit in the load. Behaviour depends on the number, so that a seed repeats it.
 func ordinal(p payload) uint64 {
 	n, _ := strconv.ParseUint(strings.TrimPrefix(p.Data.RentalContract, contractPrefix), 10, 64)
 	return n

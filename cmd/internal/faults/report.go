@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// result is what became of one round.
+// result is the outcome of a round.
 type result struct {
 	round    round
 	recovery recovery
-	faulty   time.Duration // until it was over
-	extra    int           // 2xx too many, seen until its end
-	p99      time.Duration // from commit to record of what was committed meanwhile; 0: not measured
+	faulty   time.Duration // duration of the fault
+	extra    int           // extra 2xx until the end of the round
+	p99      time.Duration // of the time from commit to record, for changes committed during the fault; 0: not measured
 }
 
 func (r result) String() string {
@@ -29,18 +29,18 @@ func (r result) String() string {
 	return line + fmt.Sprintf("; %d extra 2xx", r.extra)
 }
 
-// outcome of a whole run.
+// report is the outcome of a whole run.
 type report struct {
-	o       options
-	results []result
-	tally   tally
-	hits    map[string]int
-	ledger  *ledger
-	took    time.Duration
+	o        options
+	results  []result
+	tally    tally
+	hits     map[string]int
+	receipts *receiptLog
+	took     time.Duration
 }
 
-// ok tells whether nothing was violated.
-func (r report) ok() bool { return len(r.ledger.violations) == 0 }
+// ok tells that there were no violations.
+func (r report) ok() bool { return len(r.receipts.violations) == 0 }
 
 func (r report) print(out io.Writer) {
 	p := func(label, format string, args ...any) {
@@ -63,11 +63,11 @@ func (r report) print(out io.Writer) {
 	p("lost", "%d", t.lost)
 	p("given up", "%d after every attempt, in the log; %d of deleted subscriptions", t.failed, t.cancelled)
 	alone := ""
-	if !r.o.short { // a short run does not wait for one fault to be over before the next
+	if !r.o.short { // a short run starts the next fault before recovery from the last
 		alone = fmt.Sprintf("; %d without a kill or stall in faults of Redis alone", t.alone)
 	}
 	p("duplicates", "%d extra 2xx, of %d POSTs in flight at kills and stalls%s; %d answered too late for the sender", t.extra, t.inFlight, alone, t.late)
-	p("bodies, signatures", "%d copies, %d bodies that vary, %d bad signatures", r.ledger.copies, r.ledger.count("body"), r.ledger.count("signature"))
+	p("bodies, signatures", "%d copies, %d bodies that vary, %d bad signatures", r.receipts.copies, r.receipts.count("body"), r.receipts.count("signature"))
 	p("worst recovery", "%s", r.worst())
 	for _, x := range r.results {
 		if x.p99 > 0 {
@@ -85,7 +85,7 @@ func fewest(hits map[string]int) string {
 	return fmt.Sprintf("each %d times or more", slices.Min(slices.Collect(maps.Values(hits))))
 }
 
-// worst gives the longest recovery of each class of faults.
+// worst gives the longest recovery for each class of faults.
 func (r report) worst() string {
 	classes := []struct {
 		name string
@@ -113,8 +113,8 @@ func (r report) worst() string {
 }
 
 func (r report) printViolations(out io.Writer) {
-	for _, kind := range slices.Sorted(maps.Keys(r.ledger.violations)) {
-		all := r.ledger.violations[kind]
+	for _, kind := range slices.Sorted(maps.Keys(r.receipts.violations)) {
+		all := r.receipts.violations[kind]
 		fmt.Fprintf(out, "VIOLATED: %s, %d times\n", kind, len(all))
 		for _, text := range all[:min(len(all), toldAtMost)] {
 			fmt.Fprintf(out, "  %s\n", strings.ReplaceAll(text, "\n", "\n    "))

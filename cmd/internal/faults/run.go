@@ -22,10 +22,10 @@ func run(ctx context.Context, o options, teeth bool) error {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	if teeth {
-		return bite(ctx, o, dir)
+		return runVariants(ctx, o, dir)
 	}
-	r, err := torment(ctx, o, dir)
-	if r.ledger != nil {
+	r, err := runPlan(ctx, o, dir)
+	if r.receipts != nil {
 		r.print(os.Stdout)
 	}
 	if err == nil && !r.ok() {
@@ -34,7 +34,7 @@ func run(ctx context.Context, o options, teeth bool) error {
 	return err
 }
 
-// build makes http and a dispatcher in dir, with failpoints. A variant's dispatcher has its own name.
+// build builds http and a dispatcher with failpoints into dir. The dispatcher of a variant is named after the variant.
 func build(ctx context.Context, o options, dir string, variant ...string) error {
 	b := procs.Build{Tags: append([]string{"failpoints"}, variant...), Race: o.race}
 	if len(variant) == 0 {
@@ -43,8 +43,8 @@ func build(ctx context.Context, o options, dir string, variant ...string) error 
 	return b.Into(ctx, filepath.Join(dir, variant[0]), "dispatcher")
 }
 
-// torment runs the whole plan of a seed.
-func torment(ctx context.Context, o options, dir string) (r report, err error) {
+// runPlan runs all rounds of a seed.
+func runPlan(ctx context.Context, o options, dir string) (r report, err error) {
 	if err := build(ctx, o, dir); err != nil {
 		return r, err
 	}
@@ -54,7 +54,7 @@ func torment(ctx context.Context, o options, dir string) (r report, err error) {
 		return r, err
 	}
 	defer w.close()
-	r = report{o: o, ledger: w.ledger, hits: w.hits}
+	r = report{o: o, receipts: w.receipts, hits: w.hits}
 	o.logf("faults: seed %d, %d changes a second, timeout %v, lease %v", o.seed, o.rate, o.timeout, w.lease())
 	w.load.start(o.rate)
 	rounds := plan(o)
@@ -72,7 +72,7 @@ func torment(ctx context.Context, o options, dir string) (r report, err error) {
 		}
 		r.results = append(r.results, played)
 		o.logf("%4d  %v; %d accepted", number+1, played, w.load.accepted.Load())
-		if w.ledger.count("stuck") > 0 {
+		if w.receipts.count("stuck") > 0 {
 			break
 		}
 	}
@@ -81,10 +81,10 @@ func torment(ctx context.Context, o options, dir string) (r report, err error) {
 	return r, err
 }
 
-// settle ends the load, waits until everything has come through, and counts.
+// settle ends the load, waits until every delivery has ended, and runs the audit.
 func (w *world) settle(ctx context.Context) (tally, error) {
 	w.load.stop()
-	// What is secured expires on its own, and that is a change as well.
+	// Secured deposits expire later, and each expiry is another change.
 	for patience := time.Now().Add(w.o.deadline); time.Now().Before(patience); {
 		left, err := query(ctx, w, pgx.RowTo[int], `SELECT count(*) FROM deposits WHERE status = 'active'`)
 		if err != nil {
@@ -93,12 +93,12 @@ func (w *world) settle(ctx context.Context) (tally, error) {
 		if left[0] == 0 {
 			break
 		}
-		if err := hold(ctx, 100*time.Millisecond); err != nil {
+		if err := pause(ctx, 100*time.Millisecond); err != nil {
 			return tally{}, err
 		}
 	}
 	cut := time.Now()
-	if err := hold(ctx, time.Second); err != nil { // a commit that was begun before it is over after it
+	if err := pause(ctx, time.Second); err != nil { // commits in progress at the cut end within this second
 		return tally{}, err
 	}
 	if err := w.finish(ctx); err != nil {
@@ -107,8 +107,8 @@ func (w *world) settle(ctx context.Context) (tally, error) {
 	return w.audit(ctx, cut)
 }
 
-// further gives the rounds that are needed when the plan is through: points that were not reached, then, until there are
-// enough events, faults of any kind.
+// further gives rounds beyond the plan: first the failpoints that were not reached, then faults of any kind until there
+// are enough events.
 func (w *world) further(number int) []round {
 	missing := w.missing()
 	switch {
@@ -117,7 +117,7 @@ func (w *world) further(number int) []round {
 		return stormsOf(missing, rand.New(rand.NewPCG(w.o.seed, uint64(number)))) //nolint:gosec // repeatable on purpose
 	case len(missing) > 0:
 		for _, p := range missing {
-			w.ledger.violate("failpoint", "%s was reached %d times only", p.label(), w.hits[p.label()])
+			w.receipts.violate("failpoint", "%s was reached %d times only", p.label(), w.hits[p.label()])
 		}
 	case w.load.accepted.Load() < int64(w.o.events):
 		o := w.o

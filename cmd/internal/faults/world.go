@@ -19,42 +19,43 @@ import (
 	"partnerdeposits/cmd/internal/procs"
 )
 
-// world is all that runs: stores, the ways to them, the service's processes, receivers and load.
+// world is everything that runs: stores, links, the service's processes, receivers and load.
 type world struct {
 	o         options
 	commands  map[string]string // paths
 	services  *backing.Services
-	pool      *pgxpool.Pool // ours, past every link
+	pool      *pgxpool.Pool // this program's own, without a link
 	store     *postgres.Store
-	redis     *goredis.Client // ours too
+	redis     *goredis.Client // this program's own, too
 	network   *network
-	ledger    *ledger
+	receipts  *receiptLog
 	receivers *receivers
-	tenancies []*tenancy
+	partners  []*testPartner
 	load      *load
 
 	https, dispatchers []*node
-	// spare is a third dispatcher, usually not running.
+	// spare is a third dispatcher, which only some faults start.
 	spare *node
 	logs  []*os.File
 
-	mu     sync.Mutex
-	stocks []stock
-	calm   []stretch      // in which nothing but Redis was disturbed
-	hits   map[string]int // kills by failpoint
+	mu            sync.Mutex
+	inFlightLists []inFlight
+	redisOnly     []period       // periods in which only Redis was disturbed
+	hits          map[string]int // kills by failpoint
 
-	retried int // storms for points that were not reached
+	retried int // storms for failpoints that were not reached
 }
 
-// Names in the private Postgres. The services use a role without privileges, so that its connections can be counted.
+// Names in the private Postgres. The services use a role without privileges, so that their connections can be told
+// apart from others.
 const (
 	serviceRole     = "service"
 	serviceDatabase = "service"
 )
 
-// newWorld starts everything, with commands that were built into dir: http, and the given dispatcher.
+// newWorld starts everything. dir contains the built commands: http, and the given dispatcher.
 func newWorld(ctx context.Context, o options, dir, dispatcher string) (w *world, err error) {
-	w = &world{o: o, commands: map[string]string{"http": filepath.Join(dir, "http"), "dispatcher": filepath.Join(dir, dispatcher)}, ledger: newLedger(), network: newNetwork(), hits: map[string]int{}}
+	w = &world{o: o, commands: map[string]string{"http": filepath.Join(dir, "http"), "dispatcher": filepath.Join(dir, dispatcher)}, receipts: newReceiptLog(), network: newNetwork(), hits: map[string]int{}}
 	defer func() {
 		if err != nil {
 			w.close()
@@ -64,7 +65,7 @@ func newWorld(ctx context.Context, o options, dir, dispatcher string) (w *world,
 	if err := w.openStores(ctx); err != nil {
 		return w, err
 	}
-	if w.receivers, err = newReceivers(o.seed, w.ledger); err != nil {
+	if w.receivers, err = newReceivers(o.seed, w.receipts); err != nil {
 		return w, err
 	}
 	if err := w.seed(ctx); err != nil {
@@ -74,7 +75,7 @@ func newWorld(ctx context.Context, o options, dir, dispatcher string) (w *world,
 }
 
 func (w *world) openStores(ctx context.Context) (err error) {
-	// Postgres with fsync and Redis with its append-only file, as they are run.
+	// Postgres runs with fsync and Redis with its append-only file, as in production.
 	if w.services, err = backing.Start(ctx, backing.Options{Private: true, RedisAOF: true, Logf: w.o.logf}); err != nil {
 		return err
 	}
@@ -105,7 +106,7 @@ func (w *world) openStores(ctx context.Context) (err error) {
 	return err
 }
 
-// hostPort is what stands between user and path.
+// hostPort is the host and port of a store's URL.
 func hostPort(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
 	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
@@ -146,7 +147,7 @@ func (w *world) startNodes(ctx context.Context) error {
 	return nil
 }
 
-// nodes are those that usually run.
+// nodes are the processes that usually run.
 func (w *world) nodes() []*node { return append(append([]*node(nil), w.https...), w.dispatchers...) }
 
 func (w *world) newNode(command string, index int) (*node, error) {
@@ -171,7 +172,7 @@ func (w *world) newNode(command string, index int) (*node, error) {
 	n.spec = procs.Spec{Name: n.name, Path: w.commands[command], Env: append(w.environment(),
 		"DATABASE_URL="+w.databaseURL(serviceRole, n.pg.address()), "REDIS_URL=redis://"+n.redis.address()+"/0",
 		"HTTP_ADDR=127.0.0.1:"+port, "METRICS_ADDR=127.0.0.1:"+metrics, "API_BASE_URL="+base, "DASHBOARD_BASE_URL="+base,
-		fmt.Sprintf("WEBHOOK_EVENT_ID_HEADER=%v", index == 0))} // tells receivers who POSTs
+		fmt.Sprintf("WEBHOOK_EVENT_ID_HEADER=%v", index == 0))} // lets receivers tell the dispatchers apart
 	if command == "http" {
 		w.load.bases = append(w.load.bases, base)
 	}
@@ -184,21 +185,20 @@ func (w *world) newNode(command string, index int) (*node, error) {
 	return n, err
 }
 
-// retries of deliveries: soon enough that a run need not wait for them, over long enough that an outage does not use
-// them up.
+// retries of deliveries: short enough for a run to wait for them, long enough in total to survive an outage.
 var retries = []string{"0s", "300ms", "600ms", "1s", "2s", "4s", "8s"}
 
 func (w *world) environment() []string {
 	return []string{
 		"PATH=" + os.Getenv("PATH"), "GORACE=halt_on_error=1 exitcode=66", "LOG_LEVEL=warn",
 		"WEBHOOK_TIMEOUT=" + w.o.timeout.String(), "WEBHOOK_RETRY_SCHEDULE=" + strings.Join(retries, ","), "WEBHOOK_ALLOW_INSECURE_TARGETS=true",
-		"WEBHOOK_CONCURRENCY=8",                       // few enough to be all busy now and then
-		"COVERAGE_MAX=2s", "SCHEDULER_INTERVAL=500ms", // secured deposits expire while we watch
+		"WEBHOOK_CONCURRENCY=8",                       // so few that all are busy now and then
+		"COVERAGE_MAX=2s", "SCHEDULER_INTERVAL=500ms", // secured deposits expire during the run
 		"RATE_LIMIT_PER_MINUTE=100000000", "RATE_LIMIT_WRITES_PER_MINUTE=100000000",
 	}
 }
 
-// lease is how long a claim holds.
+// lease is the time for which a claim is valid.
 func (w *world) lease() time.Duration { return w.o.timeout + 20*time.Second }
 
 func (w *world) close() {
@@ -207,7 +207,7 @@ func (w *world) close() {
 	}
 	for _, n := range append(w.nodes(), w.spare) {
 		if n != nil && n.current() != nil {
-			n.doom(true).Kill()
+			n.expectEnd(true).Kill()
 			n.pg.close()
 			n.redis.close()
 		}

@@ -13,14 +13,14 @@ import (
 	"sync"
 )
 
-// Build is how commands are built.
+// Build describes how commands are built.
 type Build struct {
 	Tags []string
 	Race bool // with the race detector, which needs a C compiler
 }
 
-// Into builds commands of this module, such as "dispatcher", to the path out, which is a directory when it ends with a
-// separator.
+// Into builds commands of this module, such as "dispatcher", to the path out. With a trailing separator, out is a
+// directory.
 func (b Build) Into(ctx context.Context, out string, commands ...string) error {
 	args := []string{"build", "-o", out}
 	env := os.Environ()
@@ -33,7 +33,7 @@ func (b Build) Into(ctx context.Context, out string, commands ...string) error {
 	for _, c := range commands {
 		args = append(args, "partnerdeposits/cmd/"+c)
 	}
-	cmd := exec.CommandContext(ctx, "go", args...) //nolint:gosec // our own commands
+	cmd := exec.CommandContext(ctx, "go", args...) //nolint:gosec // the commands are constants of this repository
 	cmd.Env = env
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build: %w\n%s", err, said)
@@ -41,8 +41,8 @@ func (b Build) Into(ctx context.Context, out string, commands ...string) error {
 	return nil
 }
 
-// FreePort finds a port of 127.0.0.1 that nobody listens on, below those that outgoing connections are given, so that
-// a process that is down for a while finds it free again.
+// FreePort finds a free port of 127.0.0.1 below the range of outgoing connections. A process that restarts later
+// therefore finds its port free again.
 func FreePort() (string, error) {
 	const from, below, tries = 10_000, 20_000, 100
 	for range tries {

@@ -1,4 +1,5 @@
-// Package procs runs built commands of ours as processes, for programs that measure or torment them from outside.
+// Package procs runs built commands of this repository as child processes, for the programs that measure or disturb the
+// service from outside.
 package procs
 
 import (
@@ -13,16 +14,16 @@ import (
 	"time"
 )
 
-// Spec says what to run.
+// Spec describes a process to start.
 type Spec struct {
 	Name string // for messages
 	Path string
 	Args []string
 	Env  []string
-	Log  io.Writer // takes the output besides Process.Log; nil: nobody
+	Log  io.Writer // also gets the output; may be nil
 }
 
-// Process is a running command. It does not outlive the process that started it, however that one ends.
+// Process is a running command. On Linux a Process ends with the process that started it, also after SIGKILL.
 type Process struct {
 	Name  string
 	cmd   *exec.Cmd
@@ -33,7 +34,7 @@ type Process struct {
 
 // Start starts a process.
 func Start(s Spec) (*Process, error) {
-	p := &Process{Name: s.Name, cmd: exec.Command(s.Path, s.Args...), done: make(chan struct{})} //nolint:gosec,noctx // our own binaries, ended by their owner
+	p := &Process{Name: s.Name, cmd: exec.Command(s.Path, s.Args...), done: make(chan struct{})} //nolint:gosec,noctx // binaries of this repository, stopped by the caller
 	p.cmd.Env = s.Env
 	var out io.Writer = &p.log
 	if s.Log != nil {
@@ -47,13 +48,14 @@ func Start(s Spec) (*Process, error) {
 	}
 	started := make(chan error)
 	go func() {
-		// The parent-death signal comes when the thread that forked ends, so it is held as long as the process lives.
+		// The kernel sends the parent-death signal when the forking thread ends, so the thread is locked for the life
+		// of the process.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := p.cmd.Start()
 		started <- err
 		if err == nil {
-			_ = p.cmd.Wait() // how it ended is in ProcessState
+			_ = p.cmd.Wait() // ProcessState tells how the process ended
 			close(p.done)
 		}
 	}()
@@ -66,7 +68,7 @@ func Start(s Spec) (*Process, error) {
 // Pid of the process, also after its end.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
-// Done is closed once the process has ended.
+// Done is closed after the process has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
 // Running tells whether the process has not ended yet.
@@ -79,21 +81,21 @@ func (p *Process) Running() bool {
 	}
 }
 
-// Signal sends sig; to a process that has ended, nothing.
+// Signal sends sig. After the end of the process Signal does nothing.
 func (p *Process) Signal(sig syscall.Signal) { _ = p.cmd.Process.Signal(sig) }
 
-// Tell writes a line to the process's standard input. A process that does not read is not waited for beyond a pipe's size.
+// Tell writes a line to the process's standard input. Tell blocks when the process does not read and the pipe is full.
 func (p *Process) Tell(line string) { _, _ = io.WriteString(p.stdin, line+"\n") }
 
-// Kill ends the process as a crash does and waits until it is gone.
+// Kill sends SIGKILL, as a crash ends the process, and waits for the end.
 func (p *Process) Kill() {
 	_ = p.cmd.Process.Kill()
 	<-p.done
 }
 
-// Stop asks the process to end and waits; after grace it is killed.
+// Stop sends SIGTERM and waits for the end. After grace the process is killed.
 //
-// Returns an error for a process that ended otherwise than with exit code 0.
+// Returns an error after a kill and for every exit code other than 0.
 func (p *Process) Stop(grace time.Duration) error {
 	p.Signal(syscall.SIGTERM)
 	p.Signal(syscall.SIGCONT)
@@ -118,7 +120,7 @@ func (p *Process) Killed() bool {
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
-// Ended says in words how the process ended.
+// Ended describes how the process ended.
 func (p *Process) Ended() string {
 	if p.Running() {
 		return "running"
@@ -126,12 +128,14 @@ func (p *Process) Ended() string {
 	return p.cmd.ProcessState.String()
 }
 
-// Log is the last part of what the process wrote.
+// Log is the last part of the process's output.
 func (p *Process) Log() string { return p.log.String() }
 
 var errEnded = errors.New("the process has ended")
 
-// AwaitOK polls url until it answers 200, the process ends or ctx does.
+// AwaitOK polls url until the response is 200.
+//
+// Returns an error when the process or ctx ends first.
 func (p *Process) AwaitOK(ctx context.Context, url string) error {
 	client := &http.Client{Timeout: 5 * time.Second}
 	ticker := time.NewTicker(20 * time.Millisecond)

@@ -34,17 +34,17 @@ type Receiver struct {
 	seen   map[string]bool
 }
 
-// New makes a receiver that prints to out. Until it has a secret it refuses everything.
+// New makes a receiver that prints to out. A receiver without a secret refuses everything.
 func New(out io.Writer) *Receiver { return &Receiver{out: out, seen: map[string]bool{}} }
 
-// SetSecret gives it the signing secret, after creation and after each rotation.
+// SetSecret sets the signing secret, after creation and after each rotation.
 func (r *Receiver) SetSecret(secret string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.secret = secret
 }
 
-// Handler answers POST /webhooks and, for the demo, PUT /secret and GET /thanks, where tenants come back to.
+// Handler serves POST /webhooks and, for the demo, PUT /secret and GET /thanks, the tenants' return URL.
 func (r *Receiver) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+WebhookPath, r.receive)
@@ -53,7 +53,7 @@ func (r *Receiver) Handler() http.Handler {
 	return mux
 }
 
-// learn takes a new secret, so that the demo survives a rotation. A real receiver has it in its configuration.
+// learn sets a new secret, so that the demo survives a rotation. A real receiver has the secret in its configuration.
 func (r *Receiver) learn(w http.ResponseWriter, request *http.Request) {
 	secret, err := io.ReadAll(io.LimitReader(request.Body, maxSecret))
 	if err != nil || !strings.HasPrefix(string(secret), "svc_whsec_") {
@@ -65,11 +65,11 @@ func (r *Receiver) learn(w http.ResponseWriter, request *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// thank is the partner's page behind returnUrl. What the query says is for the tenant; the webhook is what counts.
+// thank is the partner's page behind returnUrl. The query informs the tenant only; partners rely on the webhook.
 func thank(w http.ResponseWriter, request *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	q := request.URL.Query()
-	fmt.Fprintf(w, "Back at the partner.\n\ndepositId      %q\ndepositStatus  %q\n", q.Get("depositId"), q.Get("depositStatus")) // the tenant is gone
+	fmt.Fprintf(w, "Back at the partner.\n\ndepositId      %q\ndepositStatus  %q\n", q.Get("depositId"), q.Get("depositStatus")) // a failed write means that the tenant has left
 }
 
 func (r *Receiver) receive(w http.ResponseWriter, request *http.Request) {
@@ -112,10 +112,10 @@ func (r *Receiver) isRepeated(key string) bool {
 func (r *Receiver) print(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	fmt.Fprintf(r.out, format, args...) // a demo without a terminal
+	fmt.Fprintf(r.out, format, args...) // a failed write means that the terminal is gone
 }
 
-// Describe gives one line in words and the whole body below it, indented.
+// Describe gives a summary line and the whole body below, indented.
 func Describe(raw []byte) string {
 	var b struct {
 		Event string `json:"event"`

@@ -46,7 +46,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// post sends body signed with with, as of now.
+// post sends body with a signature of the secret with, at the current time.
 func post(h http.Handler, with, body string) int {
 	ts, signature := webhook.Sign(secret.Text(with), []byte(body), time.Now())
 	request := httptest.NewRequest(http.MethodPost, receiver.WebhookPath, strings.NewReader(body))

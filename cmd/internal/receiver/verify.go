@@ -1,6 +1,7 @@
-// Package receiver is a partner's webhook endpoint as the spec tells receivers to be: it checks the signature over the
-// raw body before it parses anything, refuses what is too old, answers 400 when the check fails, and finds duplicates by
-// the hash of the body before it does anything else. The demo of `make run` is one; so can be yours.
+// Package receiver is a partner's webhook endpoint that follows the rules for receivers (service.md, "Webhook
+// receiver"). The receiver checks the signature over the raw body before parsing, refuses old timestamps, answers 400
+// to both, and then recognises duplicates by the hash of the body. `make run` runs this receiver as a demo; partners
+// may copy it.
 package receiver
 
 import (
@@ -12,20 +13,21 @@ import (
 	"time"
 )
 
-// Tolerance is how far the timestamp may lie from our clock (spec, "Webhook signature").
+// Tolerance is the largest difference between the timestamp and the receiver's clock (service.md, "Webhook signature").
 const Tolerance = 300 * time.Second
 
 // Reason tells why a check failed.
 type Reason string
 
-// The reasons. The spec names one of them, expired.
+// Of these reasons only "expired" is prescribed (service.md, "Webhook receiver").
 const (
 	Missing  Reason = "missing_signature"
 	Expired  Reason = "expired"
 	Mismatch Reason = "signature_mismatch"
 )
 
-// Verify checks the headers X-Svc-Signature and X-Svc-Timestamp over the raw body. It gives "" for a good one.
+// Verify checks the headers X-Svc-Signature and X-Svc-Timestamp over the raw body. The result is "" for a valid
+// webhook.
 func Verify(secret, signature, timestamp string, rawBody []byte, now time.Time) Reason {
 	given, ok := strings.CutPrefix(signature, "sha256=")
 	if !ok || timestamp == "" {
@@ -35,7 +37,7 @@ func Verify(secret, signature, timestamp string, rawBody []byte, now time.Time) 
 	mac.Write([]byte(timestamp + "."))
 	mac.Write(rawBody)
 	digest, err := hex.DecodeString(given)
-	if err != nil || secret == "" || !hmac.Equal(digest, mac.Sum(nil)) { // hmac.Equal takes the same time whatever differs
+	if err != nil || secret == "" || !hmac.Equal(digest, mac.Sum(nil)) { // hmac.Equal takes constant time
 		return Mismatch
 	}
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)
@@ -45,7 +47,7 @@ func Verify(secret, signature, timestamp string, rawBody []byte, now time.Time) 
 	return ""
 }
 
-// DedupKey names a body: a delivery and all its retries have the same one.
+// DedupKey is the hash of a body. All attempts of a delivery have the same body.
 func DedupKey(rawBody []byte) string {
 	sum := sha256.Sum256(rawBody)
 	return hex.EncodeToString(sum[:])

@@ -19,11 +19,12 @@ const (
 	ExitUsage   = 2 // wrong configuration or wrong arguments
 )
 
-// gcPercent lets the heap of a process whose live data are a few megabytes grow to five times their size before it is
-// collected: a third less CPU under load, for some tens of megabytes. GOGC overrules it.
+// gcPercent lets the heap of a process whose live data are a few megabytes grow to five times their size before a
+// collection: a third less CPU under load, for some tens of megabytes. The variable GOGC has precedence.
 const gcPercent = 400
 
-// Main runs a service: configuration from the environment, parts from build, until a signal. It returns the exit code.
+// Main runs a service until a signal: the environment gives the configuration, build gives the parts. Main returns the
+// exit code.
 func Main(build func(ctx context.Context, cfg config.Config, log *slog.Logger) (Process, error)) int {
 	return main(os.Environ(), os.Stderr, build)
 }
@@ -50,9 +51,9 @@ func main(environ []string, stderr io.Writer, build func(ctx context.Context, cf
 	return ExitOK
 }
 
-// Fail says what went wrong and gives the exit code for it.
+// Fail prints err and gives its exit code.
 func Fail(stderr io.Writer, err error) int {
-	fmt.Fprintln(stderr, err) // there is nowhere left to complain
+	fmt.Fprintln(stderr, err) // no place is left to report a failed write
 	var mistakes config.Mistakes
 	if errors.As(err, &mistakes) {
 		return ExitUsage
@@ -69,8 +70,8 @@ func Logger(w io.Writer, cfg config.Config) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, options))
 }
 
-// adoptStandardLog has what libraries write to the standard logger come out of log, in its form. net/http tells there of
-// endpoints that break HTTP, in their own bytes and as often as they do: it is for debugging.
+// adoptStandardLog sends the standard logger's lines to log, at the debug level: net/http reports every violation of
+// HTTP by an endpoint there, with bytes that the endpoint chose.
 func adoptStandardLog(log *slog.Logger) {
 	slog.SetLogLoggerLevel(slog.LevelDebug)
 	slog.SetDefault(log)

@@ -3,7 +3,7 @@ package run
 import (
 	"bytes"
 	"encoding/json"
-	stdlog "log" //nolint:depguard // what this is about
+	stdlog "log" //nolint:depguard // the standard logger is under test
 	"log/slog"
 	"testing"
 
@@ -12,7 +12,7 @@ import (
 	"partnerdeposits/cmd/internal/config"
 )
 
-// The loggers are the process's, so this test runs alone.
+// The test changes the process's loggers, so it does not run in parallel.
 func TestStandardLog_ComesOutInOurForm_ForDebuggingOnly(t *testing.T) {
 	ours, flags, writer := slog.Default(), stdlog.Flags(), stdlog.Writer()
 	defer func() {

@@ -1,5 +1,5 @@
 // Package run starts the parts of a process in order, waits for a signal or a failure, and stops the parts in the
-// opposite order (operations.md, "Processes": stop being ready, finish what is in flight, exit 0).
+// opposite order (operations.md, "Processes").
 package run
 
 import (
@@ -14,42 +14,42 @@ import (
 	"time"
 )
 
-// Grace is how long a stopping process may take to finish what is in flight.
+// Grace is the time that a stopping process has to finish the work in flight.
 const Grace = 30 * time.Second
 
-// Part is something with a beginning and an end. Either may be nil.
+// Part is a component of a process, with a start and a stop. Either may be nil.
 type Part struct {
 	Name string
 
-	// Start returns once the part runs. Should it break down later, it calls fail, which stops the process.
+	// Start returns after the part has started. A part that breaks down later calls fail, which stops the process.
 	Start func(ctx context.Context, fail func(error)) error
 
-	// Stop finishes what is in flight and returns; ctx ends with the grace period.
+	// Stop finishes the work in flight and returns; ctx ends with the grace period.
 	Stop func(ctx context.Context) error
 }
 
-// Process is what one command runs.
+// Process is the service that a command runs.
 type Process struct {
 	Name  string
 	Log   *slog.Logger
 	Parts []Part // in the order of their start
 
-	// Drain is called first when the process is to stop: it makes the process not ready. May be nil.
+	// Drain is called before the parts stop, and makes the process not ready. May be nil.
 	Drain func()
 
-	// Grace replaces the package's Grace where it is above 0.
+	// Grace replaces the package's Grace if above 0.
 	Grace time.Duration
 }
 
-// Run starts every part and keeps going until ctx ends or a part breaks down; then it stops what was started.
+// Run starts every part and waits until ctx ends or a part breaks down. Then Run stops the started parts.
 //
-// Returns nil after an ordered stop, also one whose grace period was not enough, and the failure otherwise.
+// Returns nil after an ordered stop, even if the grace period was too short, and the failure otherwise.
 func (p Process) Run(ctx context.Context) error {
 	failed := make(chan error, len(p.Parts)+1)
 	fail := func(err error) {
 		select {
 		case failed <- err:
-		default: // one failure is enough to stop
+		default: // the first failure is enough to stop
 		}
 	}
 	started, err := p.start(ctx, fail)
@@ -61,7 +61,7 @@ func (p Process) Run(ctx context.Context) error {
 		}
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		err = nil // told to stop while starting
+		err = nil // ctx ended during the start
 	}
 	p.stop(started, err)
 	return err
@@ -108,8 +108,8 @@ func (p Process) stop(started []Part, cause error) {
 	p.Log.Info("stopped", "process", p.Name)
 }
 
-// Background makes a part of a function that works until its context ends. An error while the process is to go on
-// stops the process; so does returning without one.
+// Background makes a part of a function that works until its context ends. Returning earlier stops the process, with or
+// without an error.
 func Background(name string, work func(ctx context.Context) error) Part {
 	var (
 		cancel context.CancelFunc
@@ -146,8 +146,8 @@ func Background(name string, work func(ctx context.Context) error) Part {
 	}
 }
 
-// Closer makes a part of something that only has to be closed, such as a connection pool. One that waits for a
-// connection that nobody gives back is left behind when the grace period ends.
+// Closer makes a part that only has to be closed, such as a connection pool. A pool that waits for a borrowed
+// connection is abandoned when the grace period ends.
 func Closer(name string, closing func() error) Part {
 	return Part{Name: name, Stop: func(ctx context.Context) error {
 		closed := make(chan error, 1)

@@ -14,7 +14,7 @@ import (
 	"partnerdeposits/cmd/internal/run"
 )
 
-// diary remembers what happened, in order.
+// diary records the calls of parts in order.
 type diary struct {
 	mu    sync.Mutex
 	lines []string
@@ -84,7 +84,7 @@ func TestRun_WaitsForTheGraceAndNoLonger(t *testing.T) {
 		stuck := run.Part{Name: "stuck", Stop: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}
 		signal()
 		begin := time.Now()
-		require.NoError(t, process(d.part("pool"), stuck).Run(ctx)) // told to stop before it began
+		require.NoError(t, process(d.part("pool"), stuck).Run(ctx)) // ctx ended before the start
 		require.Zero(t, time.Since(begin))
 
 		ctx, signal = context.WithTimeout(t.Context(), time.Minute)

@@ -66,8 +66,8 @@ func RotateKeyset(cfg config.Config) (string, error) {
 	return secrets.Rotate(cfg.SecretsKeyset.Reveal())
 }
 
-// Outside is how things stand around the service, for the doctor. Each error is about that one thing.
-type Outside struct {
+// Diagnosis is how things stand around the service, for the doctor. Each error is about that one thing.
+type Diagnosis struct {
 	Postgres, Schema, Redis, Keyset, Backlogged error
 
 	SchemaVersion, SchemaWanted int64
@@ -75,18 +75,18 @@ type Outside struct {
 	Backlog                     ports.Backlog
 }
 
-// LookAround asks everything once.
-func LookAround(ctx context.Context, cfg config.Config, log *slog.Logger) (Outside, error) {
+// Diagnose asks everything once.
+func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger) (Diagnosis, error) {
 	s, err := open(ctx, cfg, log, "doctor", adminConns, false)
 	if err != nil {
-		return Outside{}, err
+		return Diagnosis{}, err
 	}
 	defer func() {
 		for i := len(s.parts) - 1; i >= 0; i-- {
 			_ = s.parts[i].Stop(ctx) // the command is over
 		}
 	}()
-	out := Outside{SchemaWanted: migrations.Newest()}
+	out := Diagnosis{SchemaWanted: migrations.Newest()}
 	out.Postgres = s.ops.Ping(ctx)
 	out.Redis = s.Redis.Ping(ctx).Err()
 	if out.Redis == nil {

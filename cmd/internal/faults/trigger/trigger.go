@@ -1,7 +1,7 @@
 //go:build failpoints
 
-// Package trigger kills its process at a failpoint. Importing it is enough: it takes orders, one a line, on standard
-// input.
+// Package trigger kills its process at a failpoint. Importing the package is enough. It reads orders from standard
+// input, a line each:
 //
 //	relay.committed 3    SIGKILL when relay.committed is reached for the third time from now
 //	off                  forget the last order
@@ -17,7 +17,7 @@ import (
 	"partnerdeposits/ports/failpoint"
 )
 
-// order is to die at the left-th hit of point.
+// order is the failpoint at which the process dies, after left more hits.
 type order struct {
 	point string
 	left  atomic.Int64
@@ -35,7 +35,7 @@ func listen() {
 	for lines.Scan() {
 		var o order
 		var count int64
-		if n, _ := fmt.Sscan(lines.Text(), &o.point, &count); n < 2 { //nolint:errcheck // what is no order is "off"
+		if n, _ := fmt.Sscan(lines.Text(), &o.point, &count); n < 2 { //nolint:errcheck // any other line means "off"
 			standing.Store(nil)
 			continue
 		}
@@ -49,6 +49,6 @@ func hit(point string) {
 	if o == nil || o.point != point || o.left.Add(-1) != 0 {
 		return
 	}
-	_ = syscall.Kill(syscall.Getpid(), syscall.SIGKILL) // nothing runs after it: not a defer, not a flush
+	_ = syscall.Kill(syscall.Getpid(), syscall.SIGKILL) // no deferred call and no flush runs after SIGKILL
 	select {}
 }

@@ -9,35 +9,35 @@ import (
 	"time"
 )
 
-// manners are how an endpoint answers, in percent of the copies; the rest is taken with a plain 200.
-type manners map[manner]int
+// behaviours give the share of each behaviour in percent of the copies. The remaining copies get a plain 200.
+type behaviours map[behaviour]int
 
-// manner is one way to answer.
-type manner string
+// behaviour is the receiver's response to a copy.
+type behaviour string
 
 const (
-	takes    manner = "takes"
-	fails    manner = "500"
-	later    manner = "503 with Retry-After"
-	slow     manner = "200 after a while"
-	hangs    manner = "no answer"
-	trickles manner = "200, then a byte at a time"
-	resets   manner = "connection reset"
-	redirect manner = "302"
-	huge     manner = "200 with an endless body"
-	heads    manner = "endless headers"
+	takes    behaviour = "takes"
+	fails    behaviour = "500"
+	later    behaviour = "503 with Retry-After"
+	slow     behaviour = "200 after a while"
+	hangs    behaviour = "no answer"
+	trickles behaviour = "200, then a byte at a time"
+	resets   behaviour = "connection reset"
+	redirect behaviour = "302"
+	huge     behaviour = "200 with an endless body"
+	heads    behaviour = "endless headers"
 )
 
-// inOrder lists the manners, so that a seed gives the same choice each time.
-var inOrder = []manner{fails, later, slow, hangs, trickles, resets, redirect, huge, heads}
+// inOrder lists the behaviours in a fixed order, so that a seed repeats its choices.
+var inOrder = []behaviour{fails, later, slow, hangs, trickles, resets, redirect, huge, heads}
 
 var (
-	polite  = manners{fails: 2}
-	moody   = manners{fails: 8, later: 2, slow: 2}
-	hostile = manners{fails: 8, later: 2, slow: 4, hangs: 3, trickles: 5, resets: 8, redirect: 5, huge: 5, heads: 3}
+	polite  = behaviours{fails: 2}
+	moody   = behaviours{fails: 8, later: 2, slow: 2}
+	hostile = behaviours{fails: 8, later: 2, slow: 4, hangs: 3, trickles: 5, resets: 8, redirect: 5, huge: 5, heads: 3}
 )
 
-func (m manners) choose(dice *rand.Rand) manner {
+func (m behaviours) choose(dice *rand.Rand) behaviour {
 	const percent = 100
 	at := dice.IntN(percent)
 	for _, way := range inOrder {
@@ -48,13 +48,13 @@ func (m manners) choose(dice *rand.Rand) manner {
 	return takes
 }
 
-// respond answers one copy and tells whether it was taken: whether a 2xx went out.
+// respond answers a copy and tells whether the response was a 2xx.
 func (r *receivers) respond(w http.ResponseWriter, req *http.Request, e *endpoint, p payload, nth int) bool {
 	e.mu.Lock()
-	current := e.mood
+	current := e.override
 	e.mu.Unlock()
 	dice := r.dice(e, p, nth)
-	way := e.manners.choose(dice)
+	way := e.behaviours.choose(dice)
 	switch current {
 	case broken:
 		way = fails
@@ -81,7 +81,7 @@ func (r *receivers) respond(w http.ResponseWriter, req *http.Request, e *endpoin
 		select {
 		case <-req.Context().Done():
 			return false
-		case <-time.After(rand.N(longest)): //nolint:gosec // how long exactly decides nothing
+		case <-time.After(rand.N(longest)): //nolint:gosec // the exact wait is irrelevant
 		}
 		return accept(w)
 	case trickles:
@@ -99,7 +99,8 @@ func accept(w http.ResponseWriter) bool {
 	return http.NewResponseController(w).Flush() == nil
 }
 
-// trickle sends a byte at a time for longer than anybody should listen. The 200 is out, so the copy is taken.
+// trickle sends a byte at a time for longer than a sender should read. The 200 was sent before, so the copy counts as
+// taken.
 func trickle(w http.ResponseWriter, req *http.Request) bool {
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
@@ -132,7 +133,7 @@ func hijack(w http.ResponseWriter) (net.Conn, bool) {
 	return conn, err == nil
 }
 
-// cutOff resets the connection without an answer.
+// cutOff resets the connection without a response.
 func cutOff(w http.ResponseWriter) {
 	if conn, ok := hijack(w); ok {
 		if tcp, ok := conn.(*net.TCPConn); ok {
@@ -142,7 +143,7 @@ func cutOff(w http.ResponseWriter) {
 	}
 }
 
-// endlessHeaders begins an answer whose headers do not end within a megabyte.
+// endlessHeaders sends a megabyte of headers without an end.
 func endlessHeaders(w http.ResponseWriter) {
 	conn, ok := hijack(w)
 	if !ok {

@@ -16,52 +16,52 @@ import (
 	"partnerdeposits/ports"
 )
 
-// tenancy is a partner with a linked account, a key and endpoints.
-type tenancy struct {
+// testPartner is a partner with a linked account, an API key and endpoints.
+type testPartner struct {
 	name             string
 	partner, account id.ID
 	key              string
 	share            int // of the load, in percent
 }
 
-// seed makes the partners. Each has a character, so that a fault meets all of them.
+// seed creates the partners. Their endpoints behave differently, so that every fault meets each behaviour.
 func (w *world) seed(ctx context.Context) error {
 	all := names(webhook.EventNames)
 	plans := []struct {
 		name      string
 		share     int
 		endpoints []struct {
-			manners manners
-			events  []string
+			behaviours behaviours
+			events     []string
 		}
 	}{
 		{"steady", 55, []struct {
-			manners manners
-			events  []string
+			behaviours behaviours
+			events     []string
 		}{{polite, all}}},
 		{"double", 20, []struct {
-			manners manners
-			events  []string
+			behaviours behaviours
+			events     []string
 		}{{moody, all}, {moody, []string{string(webhook.DepositStatusChanged)}}}},
 		{"hostile", 15, []struct {
-			manners manners
-			events  []string
+			behaviours behaviours
+			events     []string
 		}{{hostile, all}}},
 		{"changing", 10, []struct {
-			manners manners
-			events  []string
+			behaviours behaviours
+			events     []string
 		}{{moody, all}}},
 	}
 	w.load = newLoad(w)
 	for _, plan := range plans {
-		t, err := w.newTenancy(ctx, plan.name)
+		t, err := w.newPartner(ctx, plan.name)
 		if err != nil {
 			return err
 		}
 		t.share = plan.share
-		w.tenancies = append(w.tenancies, t)
+		w.partners = append(w.partners, t)
 		for _, p := range plan.endpoints {
-			if err := w.subscribe(ctx, w.receivers.add(t, p.manners, p.events)); err != nil {
+			if err := w.subscribe(ctx, w.receivers.add(t, p.behaviours, p.events)); err != nil {
 				return err
 			}
 		}
@@ -76,9 +76,9 @@ func names(events []webhook.EventName) (out []string) {
 	return out
 }
 
-func (w *world) newTenancy(ctx context.Context, name string) (*tenancy, error) {
+func (w *world) newPartner(ctx context.Context, name string) (*testPartner, error) {
 	now, entropy := system.Clock{}.Now(), system.Entropy{}
-	t := &tenancy{name: name, partner: entropy.NewID(), account: entropy.NewID()}
+	t := &testPartner{name: name, partner: entropy.NewID(), account: entropy.NewID()}
 	operator := connect.Operator{ID: entropy.NewID(), Email: name + "@example.com", PasswordHash: "-", CreatedAt: now}
 	apiKey, plain, hash := partner.NewAPIKey(entropy.NewID(), t.partner, partner.Development, "faults", entropy.Bytes(secret.Bytes), now)
 	t.key = plain.Reveal()
@@ -92,7 +92,7 @@ func (w *world) newTenancy(ctx context.Context, name string) (*tenancy, error) {
 	})
 }
 
-// subscribe makes the subscription of an endpoint before any process runs.
+// subscribe creates the subscription of an endpoint before any process runs.
 func (w *world) subscribe(ctx context.Context, e *endpoint) error {
 	now, entropy := system.Clock{}.Now(), system.Entropy{}
 	key := secret.FromRandom(webhook.SecretPrefix, entropy.Bytes(secret.Bytes))
@@ -102,17 +102,17 @@ func (w *world) subscribe(ctx context.Context, e *endpoint) error {
 	for i, name := range e.events {
 		events[i] = webhook.EventName(name)
 	}
-	s := webhook.Subscription{ID: e.id, PartnerID: e.tenancy.partner, URL: w.receivers.urlOf(e), Events: events, Enabled: true, CreatedAt: now}
+	s := webhook.Subscription{ID: e.id, PartnerID: e.owner.partner, URL: w.receivers.urlOf(e), Events: events, Enabled: true, CreatedAt: now}
 	if err := w.store.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) error { return r.Subscriptions.Insert(ctx, s, key) }); err != nil {
 		return fmt.Errorf("subscribe endpoint %d: %w", e.index, err)
 	}
 	return nil
 }
 
-// healthy lists the subscriptions whose endpoints give no cause for a long wait.
+// healthy lists the subscriptions whose endpoints cause no long waits.
 func (w *world) healthy() (ids []id.ID) {
 	for _, e := range w.receivers.all() {
-		if e.tenancy.name == "steady" {
+		if e.owner.name == "steady" {
 			ids = append(ids, e.id)
 		}
 	}
@@ -122,7 +122,7 @@ func (w *world) healthy() (ids []id.ID) {
 // of gives the endpoints of a partner.
 func (w *world) of(name string) (found []*endpoint) {
 	for _, e := range w.receivers.all() {
-		if e.tenancy.name == name {
+		if e.owner.name == name {
 			found = append(found, e)
 		}
 	}

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// realDispatcher goes through the same as the variants and must not lose anything.
+// realDispatcher meets the same faults as the variants and must not lose anything.
 const realDispatcher = "dispatcher"
 
 // variants are the dispatchers that lose deliveries, by build tag (cmd/internal/wire/broken.go).
 var variants = []string{"broken_mark_before_send", "broken_no_scan", "broken_asynq_retries"}
 
-// bite runs every variant through a few faults, all at the same time, each in a world of its own.
-func bite(ctx context.Context, o options, dir string) error {
+// runVariants runs every variant through a few faults, all at the same time, each in a world of its own.
+func runVariants(ctx context.Context, o options, dir string) error {
 	if err := build(ctx, o, dir); err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func try(ctx context.Context, o options, dir, variant string) error {
 	}
 	defer w.close()
 	w.load.start(o.rate)
-	if err := w.gnaw(ctx); err != nil {
+	if err := w.runFewFaults(ctx); err != nil {
 		return err
 	}
 	found, err := w.settle(ctx)
@@ -57,16 +57,16 @@ func try(ctx context.Context, o options, dir, variant string) error {
 	}
 	say("%-24s %5d accepted, %4d lost", variant, found.accepted, found.lost)
 	switch {
-	case variant == realDispatcher && len(w.ledger.violations) > 0:
-		return fmt.Errorf("%w: %v", errViolated, w.ledger.violations)
+	case variant == realDispatcher && len(w.receipts.violations) > 0:
+		return fmt.Errorf("%w: %v", errViolated, w.receipts.violations)
 	case variant != realDispatcher && found.lost == 0:
 		return fmt.Errorf("it was not caught: nothing is lost of %d changes", found.accepted)
 	}
 	return nil
 }
 
-// gnaw is a handful of faults without rest between them.
-func (w *world) gnaw(ctx context.Context) error {
+// runFewFaults runs a handful of faults in immediate succession.
+func (w *world) runFewFaults(ctx context.Context) error {
 	dice := rand.New(rand.NewPCG(w.o.seed, 0)) //nolint:gosec // repeatable on purpose
 	var list []point
 	for _, p := range points {
@@ -76,11 +76,11 @@ func (w *world) gnaw(ctx context.Context) error {
 		}
 	}
 	return errors.Join(
-		hold(ctx, time.Second),
-		inMood(ctx, w, "steady", broken, 2*time.Second), // so that there are retries to lose …
-		w.redis.FlushAll(ctx).Err(),                     // … with what Redis knows
+		pause(ctx, time.Second),
+		withResponses(ctx, w, "steady", broken, 2*time.Second), // leads to retries, which …
+		w.redis.FlushAll(ctx).Err(),                            // … a variant loses together with Redis's data
 		w.storm(ctx, w.deal(list), dice),
-		hold(ctx, time.Second),
+		pause(ctx, time.Second),
 		w.awaitNodes(ctx),
 	)
 }

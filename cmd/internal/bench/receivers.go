@@ -16,8 +16,8 @@ import (
 	"partnerdeposits/adapters/webhook/hostiletest"
 )
 
-// receive serves the receiver process at address: / takes deliveries, /elsewhere takes them and does not count them,
-// /hang takes them after ten seconds, /count tells how many were taken at /.
+// receive serves the receiver process at address: / takes deliveries, /elsewhere takes them without counting, /hang
+// takes them after ten seconds, /count gives the number taken at /.
 func receive(address string) error {
 	var taken atomic.Int64
 	return serve(address, func(c *fasthttp.RequestCtx) {
@@ -26,17 +26,17 @@ func receive(address string) error {
 			c.SetBodyString(strconv.FormatInt(taken.Load(), 10))
 		case "/elsewhere":
 		case "/hang":
-			time.Sleep(10 * time.Second) //nolint:forbidigo // a slow receiver is what is asked for
+			time.Sleep(10 * time.Second) //nolint:forbidigo // a slow receiver is the purpose
 		default:
 			taken.Add(1)
 		}
 	})
 }
 
-// crowd serves twenty hostile receivers and as many civil ones, each at an address of its own, and tells where: /hostile,
-// /civil, and /authority for whom to trust. It is not the receiver's process, which is to be slowed down by nothing;
-// and it takes what CPU the others leave, since real ones harass us from machines of their own.
-func crowd(address string) error {
+// serveNeighbours serves twenty hostile and twenty well-behaved receivers, each at an address of its own. /hostile and
+// /civil list the addresses, /authority gives the certificate to trust. The neighbours run apart from the measured
+// receiver and at the lowest priority: real hostile receivers run on machines of their own.
+func serveNeighbours(address string) error {
 	const last = 19
 	if err := syscall.Setpriority(syscall.PRIO_PGRP, 0, last); err != nil { // the group is this process, with all its threads
 		return err
@@ -65,7 +65,7 @@ func serve(address string, handler fasthttp.RequestHandler) error {
 	return server.ListenAndServe(address)
 }
 
-// host lets a process serve what is made for tests. Its receivers live as long as the process.
+// host lets a process use servers that were written for tests. They live as long as the process.
 type host struct{}
 
 func (host) Cleanup(func()) {}
@@ -84,10 +84,11 @@ func (w *world) taken() int {
 	return n
 }
 
-// startCrowd starts the crowd, has dispatchers started from here on trust its authority, and gives the addresses.
-func (w *world) startCrowd(ctx context.Context) (hostile, civil []string, err error) {
+// startNeighbours starts the neighbours' process, makes later dispatchers trust its certificate, and gives the
+// addresses.
+func (w *world) startNeighbours(ctx context.Context) (hostile, civil []string, err error) {
 	var base string
-	w.crowd, base, err = w.startSelf(ctx, "crowd", "/authority")
+	w.neighbours, base, err = w.startSelf(ctx, "neighbours", "/authority")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -95,7 +96,7 @@ func (w *world) startCrowd(ctx context.Context) (hostile, civil []string, err er
 	for _, path := range []string{"/hostile", "/civil", "/authority"} {
 		status, body, err := fasthttp.Get(nil, base+path)
 		if err != nil || status != http.StatusOK {
-			return nil, nil, fmt.Errorf("crowd: %s: %d: %w", path, status, err)
+			return nil, nil, fmt.Errorf("neighbours: %s: %d: %w", path, status, err)
 		}
 		answers[path] = string(body)
 	}

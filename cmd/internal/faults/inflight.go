@@ -11,20 +11,20 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// pair is a delivery as the database names it.
+// pair names a delivery by its columns in the database.
 type pair struct{ subscription, event id.ID }
 
-// stock is what was dispatched and not recorded when a process died or stood still: only of these may a second copy be
-// sent because of it.
-type stock struct {
+// inFlight lists the deliveries that were dispatched but not recorded when a process died or was suspended. Only these
+// deliveries may have a second copy because of that process.
+type inFlight struct {
 	at    time.Time
 	pairs []pair
 }
 
-// databasePatience is how long our own questions wait for a database that is being tormented.
+// databasePatience bounds the retries of this program's own queries while the database is disturbed.
 const databasePatience = 2 * time.Minute
 
-// query asks until the database answers.
+// query repeats a statement until the database answers.
 func query[T any](ctx context.Context, w *world, scan pgx.RowToFunc[T], sql string, args ...any) (found []T, err error) {
 	ctx, cancel := context.WithTimeout(ctx, databasePatience)
 	defer cancel()
@@ -45,12 +45,12 @@ func query[T any](ctx context.Context, w *world, scan pgx.RowToFunc[T], sql stri
 	}
 }
 
-// takeStock notes what is in flight: n has just died, or is about to stand still; nil means everybody.
-func (w *world) takeStock(ctx context.Context, n *node) error {
+// noteInFlight records the deliveries in flight at the death or suspension of n; nil stands for all processes.
+func (w *world) noteInFlight(ctx context.Context, n *node) error {
 	if n != nil && n.http {
-		return nil // it POSTs nothing
+		return nil // http sends no POSTs
 	}
-	s := stock{at: time.Now()}
+	s := inFlight{at: time.Now()}
 	var err error
 	s.pairs, err = query(ctx, w, func(row pgx.CollectableRow) (p pair, err error) {
 		err = row.Scan(&p.subscription, &p.event)
@@ -58,12 +58,12 @@ func (w *world) takeStock(ctx context.Context, n *node) error {
 	}, `SELECT subscription_id, event_id FROM deliveries WHERE state = 1`)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.stocks = append(w.stocks, s)
+	w.inFlightLists = append(w.inFlightLists, s)
 	return err
 }
 
-// open counts what was committed before cut and is not settled: in the outbox, waiting or dispatched. With only, of
-// those subscriptions.
+// open counts the deliveries that are not finished and the outbox rows, for changes committed before cut. With only,
+// deliveries of other subscriptions do not count.
 func (w *world) open(ctx context.Context, cut time.Time, only []id.ID) (int, error) {
 	counts, err := query(ctx, w, pgx.RowTo[int], `
 		SELECT (SELECT count(*) FROM outbox WHERE committed_at < $1)
@@ -76,22 +76,22 @@ func (w *world) open(ctx context.Context, cut time.Time, only []id.ID) (int, err
 	return counts[0], nil
 }
 
-// dispatched is a delivery that was under way, and how often it had been attempted by then.
+// dispatched is a delivery in flight with its number of attempts.
 type dispatched struct {
 	subscription, delivery id.ID
 	attempts               int32
 }
 
-// underWay lists what is dispatched and not recorded.
-func (w *world) underWay(ctx context.Context) ([]dispatched, error) {
+// dispatchedNow lists the deliveries that are dispatched and not recorded.
+func (w *world) dispatchedNow(ctx context.Context) ([]dispatched, error) {
 	return query(ctx, w, func(row pgx.CollectableRow) (d dispatched, err error) {
 		err = row.Scan(&d.subscription, &d.delivery, &d.attempts)
 		return d, err
 	}, `SELECT subscription_id, id, attempts FROM deliveries WHERE state = 1`)
 }
 
-// unrecorded counts those that still have no record. That a lease ran out and the delivery was dispatched again is none:
-// its second copy belongs to the fault that made it, not to the next one.
+// unrecorded counts the deliveries of list whose attempt is still not recorded. A delivery that was dispatched again
+// after its lease ran out does not count: the earlier fault explains its second copy.
 func (w *world) unrecorded(ctx context.Context, list []dispatched) (int, error) {
 	subs, ids, attempts := make([]id.ID, len(list)), make([]id.ID, len(list)), make([]int32, len(list))
 	for i, d := range list {
@@ -106,35 +106,34 @@ func (w *world) unrecorded(ctx context.Context, list []dispatched) (int, error) 
 	return counts[0], nil
 }
 
-// stretch is a span of time.
-type stretch struct{ from, to time.Time }
+// period is the time from from until before to.
+type period struct{ from, to time.Time }
 
-// noteCalm notes that nothing but Redis was disturbed for a while.
-func (w *world) noteCalm(s stretch) {
+// noteRedisOnly records a period in which only Redis was disturbed.
+func (w *world) noteRedisOnly(s period) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.calm = append(w.calm, s)
+	w.redisOnly = append(w.redisOnly, s)
 }
 
-// redisAlone tells whether nothing but Redis was disturbed then.
+// redisAlone tells whether only Redis was disturbed at that time.
 func (w *world) redisAlone(at time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.ContainsFunc(w.calm, func(s stretch) bool { return !at.Before(s.from) && at.Before(s.to) })
+	return slices.ContainsFunc(w.redisOnly, func(s period) bool { return !at.Before(s.from) && at.Before(s.to) })
 }
 
-// recovery is how long the service took after a fault.
+// recovery measures the service after a fault.
 type recovery struct {
-	first time.Duration // until some delivery arrived again
-	all   time.Duration // until everything committed before had arrived at every endpoint that takes what it is sent
+	first time.Duration // until the next first 2xx of any delivery
+	all   time.Duration // until all changes committed before had reached every healthy endpoint
 }
 
-// recover waits until everything committed before now has come through to the endpoints that take what they are sent, and
-// nothing that was under way is without a record. It is a violation when that takes longer than the deadline; the error
-// is of our own doing.
+// recover waits until all changes committed before now have reached the healthy endpoints and all deliveries then in
+// flight are recorded. Exceeding the deadline is a violation; an error is a failure of this program.
 func (w *world) recover(ctx context.Context, since time.Time) (r recovery, err error) {
-	next, cut, steady := w.ledger.nextTaken(), time.Now(), w.healthy()
-	open, err := w.underWay(ctx)
+	next, cut, steady := w.receipts.nextTaken(), time.Now(), w.healthy()
+	open, err := w.dispatchedNow(ctx)
 	if err != nil {
 		return r, err
 	}
@@ -164,7 +163,7 @@ func (w *world) recover(ctx context.Context, since time.Time) (r recovery, err e
 	return r, nil
 }
 
-// finish waits until everything committed before now has come to its end, at every endpoint.
+// finish waits until every delivery of a change committed before now has ended.
 func (w *world) finish(ctx context.Context) error {
 	cut := time.Now()
 	_, err := w.until(ctx, cut, func() (bool, error) {
@@ -174,7 +173,7 @@ func (w *world) finish(ctx context.Context) error {
 	return err
 }
 
-// until asks again and again whether something holds. It is a violation when that takes longer than the deadline.
+// until polls a condition. Exceeding the deadline is a violation.
 func (w *world) until(ctx context.Context, cut time.Time, holds func() (bool, error)) (ok bool, err error) {
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
@@ -194,7 +193,7 @@ func (w *world) until(ctx context.Context, cut time.Time, holds func() (bool, er
 	}
 }
 
-// await only waits for the service to deliver again. It is a violation when that takes longer than the deadline.
+// await waits for the next first 2xx only. Exceeding the deadline is a violation.
 func (w *world) await(ctx context.Context, since time.Time) (r recovery, err error) {
 	timer := time.NewTimer(w.o.deadline)
 	defer timer.Stop()
@@ -202,17 +201,17 @@ func (w *world) await(ctx context.Context, since time.Time) (r recovery, err err
 	case <-ctx.Done():
 		return r, ctx.Err()
 	case <-timer.C:
-		w.ledger.violate("stuck", "nothing was delivered within %v", w.o.deadline)
-	case <-w.ledger.nextTaken():
+		w.receipts.violate("stuck", "nothing was delivered within %v", w.o.deadline)
+	case <-w.receipts.nextTaken():
 	}
 	r.first = time.Since(since)
 	return r, nil
 }
 
-// stuck tells what does not come through.
+// stuck reports deliveries that have not ended.
 func (w *world) stuck(ctx context.Context, cut time.Time) {
 	lines, err := query(ctx, w, pgx.RowTo[string], `
 		SELECT format('state %s, seq %s, attempts %s, due in %s, committed %s ago, at %s', d.state, d.seq, d.attempts, d.due_at - now(), now() - d.event_at, s.url)
 		FROM deliveries d JOIN webhook_subscriptions s ON s.id = d.subscription_id WHERE d.state IN (0, 1) AND d.event_at < $1 ORDER BY d.event_at LIMIT 5`, cut)
-	w.ledger.violate("stuck", "not everything came through within %v; such as: %q %v", w.o.deadline, lines, err)
+	w.receipts.violate("stuck", "not everything came through within %v; such as: %q %v", w.o.deadline, lines, err)
 }

@@ -13,15 +13,16 @@ import (
 	"partnerdeposits/cmd/internal/run"
 )
 
-// places is everything that listens. The listeners are open from the start, so that nobody else gets there first.
-type places struct {
+// listeners are open from the start, so that no other process takes their ports.
+type listeners struct {
 	public, httpMetrics, dispatcherMetrics, receiver net.Listener
 }
 
 const receiverTimeout = 10 * time.Second
 
-// choosePlaces takes the usual ports, or free ones where those are taken, and says so. HTTP_ADDR is taken as it is.
-func choosePlaces(ctx context.Context, environ []string, say func(string, ...any)) (p places, err error) {
+// openListeners opens the usual ports, or free ports in place of taken ports, and reports every replacement. HTTP_ADDR
+// is never replaced.
+func openListeners(ctx context.Context, environ []string, say func(string, ...any)) (l listeners, err error) {
 	given := ""
 	for _, pair := range environ {
 		if value, ok := strings.CutPrefix(pair, "HTTP_ADDR="); ok {
@@ -29,8 +30,8 @@ func choosePlaces(ctx context.Context, environ []string, say func(string, ...any
 		}
 	}
 	if given != "" {
-		if p.public, err = listen(ctx, given); err != nil {
-			return p, err
+		if l.public, err = listen(ctx, given); err != nil {
+			return l, err
 		}
 	}
 	for _, each := range []struct {
@@ -38,10 +39,10 @@ func choosePlaces(ctx context.Context, environ []string, say func(string, ...any
 		usual string
 		what  string
 	}{
-		{&p.public, "127.0.0.1:8080", "the service"},
-		{&p.httpMetrics, "127.0.0.1:9090", "the metrics of http"},
-		{&p.dispatcherMetrics, "127.0.0.1:9091", "the metrics of the dispatcher"},
-		{&p.receiver, "127.0.0.1:8090", "the demo receiver"},
+		{&l.public, "127.0.0.1:8080", "the service"},
+		{&l.httpMetrics, "127.0.0.1:9090", "the metrics of http"},
+		{&l.dispatcherMetrics, "127.0.0.1:9091", "the metrics of the dispatcher"},
+		{&l.receiver, "127.0.0.1:8090", "the demo receiver"},
 	} {
 		if *each.where != nil {
 			continue
@@ -54,29 +55,29 @@ func choosePlaces(ctx context.Context, environ []string, say func(string, ...any
 			}
 		}
 		if err != nil {
-			p.close()
-			return p, err
+			l.close()
+			return l, err
 		}
 	}
-	return p, nil
+	return l, nil
 }
 
 func listen(ctx context.Context, addr string) (net.Listener, error) {
 	return (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 }
 
-// close gives the places up that no server has taken over; those close their own.
-func (p places) close() {
-	for _, l := range []net.Listener{p.public, p.httpMetrics, p.dispatcherMetrics, p.receiver} {
-		if l != nil {
-			_ = l.Close()
+// close closes the listeners that no server has taken over; servers have closed the others.
+func (l listeners) close() {
+	for _, each := range []net.Listener{l.public, l.httpMetrics, l.dispatcherMetrics, l.receiver} {
+		if each != nil {
+			_ = each.Close()
 		}
 	}
 }
 
-// environ is what the sandbox sets unless somebody else did: readable logs, and few of them.
-func (p places) environ(given []string) []string {
-	out := []string{"HTTP_ADDR=" + p.public.Addr().String()}
+// environ gives the sandbox's defaults for variables that are not set: few logs, in a readable form.
+func (l listeners) environ(given []string) []string {
+	out := []string{"HTTP_ADDR=" + l.public.Addr().String()}
 	for _, pair := range []string{"LOG_FORMAT=text", "LOG_LEVEL=error"} {
 		name, _, _ := strings.Cut(pair, "=")
 		if !isSet(given, name) {
@@ -95,7 +96,8 @@ func isSet(environ []string, name string) bool {
 	return false
 }
 
-// receiverPart listens for webhooks. It is the first to start and the last to stop: what is under way still arrives.
+// receiverPart serves the demo receiver. The receiver starts first and stops last, so that webhooks in flight still
+// arrive.
 func receiverPart(listener net.Listener, demo *receiver.Receiver) run.Part {
 	server := &http.Server{Handler: demo.Handler(), ReadTimeout: receiverTimeout, WriteTimeout: receiverTimeout}
 	return run.Part{

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"sync"
+	"time"
+
+	"partnerdeposits/core/id"
+)
+
+// key names a delivery by the facts that a receiver can see: the deposit, its status, and the endpoint.
+type key struct {
+	deposit  id.ID
+	status   status
+	endpoint int
+}
+
+// status is a deposit's status in a payload.
+type status string
+
+// receipts are the copies of a single delivery at its receiver.
+type receipts struct {
+	sum     [sha256.Size]byte
+	taken   []time.Time // arrival times of the copies answered with a 2xx
+	refused int         // copies answered otherwise, or not at all
+	open    int         // copies without a response yet
+	varies  bool        // bodies of copies differed
+}
+
+// receiptLog is the log of all receivers. It is the partners' evidence and uses nothing from the service's database.
+type receiptLog struct {
+	mu         sync.Mutex
+	deliveries map[key]*receipts
+	copies     int
+	taken      int       // deliveries with a 2xx
+	extra      int       // 2xx beyond the first of a delivery
+	lastTaken  time.Time // time of the last first 2xx
+	awaiting   []chan struct{}
+
+	violations map[string][]string
+}
+
+func newReceiptLog() *receiptLog {
+	return &receiptLog{deliveries: map[key]*receipts{}, violations: map[string][]string{}}
+}
+
+// arrive records a copy before its response, and counts the copies before.
+func (l *receiptLog) arrive(k key, body []byte) (before int) {
+	sum := sha256.Sum256(body)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	a := l.deliveries[k]
+	if a == nil {
+		a = &receipts{sum: sum}
+		l.deliveries[k] = a
+	}
+	a.varies = a.varies || a.sum != sum
+	before = len(a.taken) + a.refused + a.open
+	a.open++
+	l.copies++
+	return before
+}
+
+// outcome is the end of a copy at the receiver.
+type outcome int
+
+const (
+	refused   outcome = iota // answered without a 2xx, or not answered
+	taken                    // answered with a 2xx
+	abandoned                // the sender was killed while waiting for the response
+)
+
+// answer records the outcome of a copy that arrived at the time at.
+func (l *receiptLog) answer(k key, at time.Time, o outcome) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	a := l.deliveries[k]
+	a.open--
+	if o == refused {
+		a.refused++
+	}
+	if o != taken {
+		return
+	}
+	a.taken = append(a.taken, at)
+	if len(a.taken) > 1 {
+		l.extra++
+		return
+	}
+	l.taken++
+	l.lastTaken = time.Now()
+	for _, c := range l.awaiting {
+		close(c)
+	}
+	l.awaiting = nil
+}
+
+// nextTaken gives a channel that is closed at the next first 2xx of any delivery.
+func (l *receiptLog) nextTaken() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := make(chan struct{})
+	l.awaiting = append(l.awaiting, c)
+	return c
+}
+
+// snapshot copies the receipts of all deliveries.
+func (l *receiptLog) snapshot() map[key]receipts {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := make(map[key]receipts, len(l.deliveries))
+	for k, a := range l.deliveries {
+		out[k] = *a
+	}
+	return out
+}
+
+// duplicates counts the 2xx beyond the first of each delivery.
+func (l *receiptLog) duplicates() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.extra
+}
+
+// toldAtMost bounds the full reports of a kind of violation.
+const toldAtMost = 5
+
+// violate records a violation of an invariant.
+func (l *receiptLog) violate(kind, format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.violations[kind] = append(l.violations[kind], fmt.Sprintf(format, args...))
+}
+
+// count gives the number of violations of a kind.
+func (l *receiptLog) count(kind string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.violations[kind])
+}
