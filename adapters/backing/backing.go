@@ -14,8 +14,9 @@ type Services struct {
 	Postgres, Redis             *Server
 }
 
-// Start obtains both services at once and says in one line where they come from. The context bounds the start only.
-// Its error names what to install or to set.
+// Start obtains both servers at the same time and logs a line with their sources. The context bounds the start only.
+//
+// The error names the package to install or the variable to set.
 func Start(ctx context.Context, o Options) (*Services, error) {
 	o = o.withDefaults()
 	var (
@@ -37,7 +38,7 @@ func Start(ctx context.Context, o Options) (*Services, error) {
 	}, nil
 }
 
-// Close ends both services, if they are ours, and removes their data.
+// Close ends the servers that this process started, and removes their data.
 func (s *Services) Close() error { return closeAll(s.Postgres, s.Redis) }
 
 // StartPostgres obtains a Postgres; as Start otherwise.

@@ -6,26 +6,27 @@ import (
 	"syscall"
 )
 
-// child is a process of ours that the kernel ends when we are gone.
+// child is a process that the kernel ends when this process ends.
 type child struct {
 	cmd  *exec.Cmd
-	done chan struct{} // closed once the process has ended and was waited for
-	err  error         // what Wait said; read after done
+	done chan struct{} // closed after the process has ended and was waited for
+	err  error         // result of Wait; read after done
 }
 
-// startChild starts cmd so that the kernel sends it onDeath when this process ends in any way.
+// startChild starts cmd. The kernel sends cmd the signal onDeath when this process ends in any way.
 func startChild(cmd *exec.Cmd, onDeath syscall.Signal) (*child, error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
-	// A session of its own: Ctrl-C reaches us alone, and we stop things in order.
+	// In a session of its own the child gets no Ctrl-C: this process stops its children in order.
 	cmd.SysProcAttr.Setsid = true
 	dieWithParent(cmd.SysProcAttr, onDeath)
 
 	c := &child{cmd: cmd, done: make(chan struct{})}
 	started := make(chan error)
 	go func() {
-		// The parent-death signal is sent when the *thread* that forked ends, so that thread is held until the child is gone.
+		// The kernel sends the parent-death signal when the forking *thread* ends, so the thread is locked for the life
+		// of the child.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		if err := cmd.Start(); err != nil {

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// forcing is the environment variable that leaves one source only.
+// forcing is the environment variable that selects a single source.
 const forcing = "TEST_SERVICES"
 
-// service is what differs between Postgres and Redis when a server is looked for.
+// service describes how to find a Postgres or a Redis.
 type service struct {
 	name                 string
 	testsEnv, sandboxEnv string
-	debian               string // the package to install
-	whatToHave           string // for a message on a system without apt-get
+	debian               string // package to install
+	whatToHave           string // for the message on a system without apt-get
 	image                image
 	checkURL             func(ctx context.Context, url string) error
 	hasNative            func(*machine) bool
@@ -24,13 +24,13 @@ type service struct {
 	container            func(Options) containerSpec
 }
 
-// source is one place a server may come from. Its error says in a few words why it did not.
+// source is a place where a server may come from. The error of start says in a few words why the source has none.
 type source struct {
 	name  string
 	start func(ctx context.Context, o Options) (server *Server, how string, err error)
 }
 
-// finalError ends the search: a server was named and must not be replaced by another one silently.
+// finalError ends the search: a server that the environment names must not be replaced silently.
 type finalError struct{ error }
 
 func (s service) envName(p Purpose) string {
@@ -40,7 +40,7 @@ func (s service) envName(p Purpose) string {
 	return s.testsEnv
 }
 
-// sources lists where to look, in order.
+// sources lists the sources in the order of trying.
 func (s service) sources(o Options) ([]source, error) {
 	env := source{"env", s.fromEnv}
 	native := source{"native", s.native}
@@ -72,7 +72,7 @@ func (s service) sources(o Options) ([]source, error) {
 	return list, nil
 }
 
-// obtain tries the sources until one gives a server.
+// obtain tries the sources until a source gives a server.
 func (s service) obtain(ctx context.Context, o Options) (*Server, error) {
 	list, err := s.sources(o)
 	if err != nil {
@@ -104,7 +104,7 @@ func (s service) explain(o Options, how string, passed []string) string {
 	return how + " (" + why + ")"
 }
 
-// unavailable is the message for a machine that has nothing: what to install or set, then what was tried.
+// unavailable is the message for a machine without any source: advice first, then the failure of each source.
 func (s service) unavailable(o Options, passed []string) error {
 	command := ""
 	if o.machine.debian() {

@@ -193,7 +193,7 @@ func TestPostgresBin_PrefersPathThenTheNewestVersion(t *testing.T) {
 		return dir
 	}
 	old, newest := bin("9.6", "initdb", "postgres"), bin("16", "initdb", "postgres")
-	bin("17", "initdb") // only half of it
+	bin("17", "initdb") // initdb without postgres
 	m := bareMachine(t)
 	m.lookPath = func(name string) (string, error) {
 		if !filepath.IsAbs(name) {

@@ -14,9 +14,9 @@ import (
 	"github.com/ory/dockertest/v3/docker"
 )
 
-// supervisorScript is the first process of a container. It runs the server as the image's entrypoint would, obeys one
-// word a line on its standard input, answers each with a line, and ends everything when the input ends: we hold the
-// other end.
+// supervisorScript is the first process of a container. It runs the server as the image's entrypoint does, and obeys
+// orders on its standard input: a word per line, answered with a line. When the input ends, it ends the server; this
+// process keeps the other end open.
 const supervisorScript = `
 gentle=$1 immediate=$2
 shift 2
@@ -36,7 +36,7 @@ done
 kill -KILL -1
 `
 
-// containerSpec is how one kind of server runs in its official image.
+// containerSpec describes how a server runs in its official image.
 type containerSpec struct {
 	port              docker.Port
 	env, argv         []string
@@ -45,7 +45,8 @@ type containerSpec struct {
 	gentle, immediate string // signals, without SIG
 }
 
-// containerLimit bounds the wait for a server in a container: one that cannot be reached from here shall not cost a minute.
+// containerLimit bounds the wait for a server in a container, so that an unreachable container costs less than a
+// minute.
 const containerLimit = 30 * time.Second
 
 // container is a server run in Docker under the supervisor.
@@ -61,7 +62,7 @@ type container struct {
 	mu sync.Mutex
 }
 
-// startContainer makes a container, ties it to us, starts it and waits until its server answers.
+// startContainer creates and starts a container that ends with this process, and waits until the server answers.
 func startContainer(ctx context.Context, pool *dockertest.Pool, imageName string, spec containerSpec) (*container, error) {
 	host, local := dockerHost(pool.Client.Endpoint())
 	bind := docker.PortBinding{HostIP: "0.0.0.0"}
@@ -74,7 +75,7 @@ func startContainer(ctx context.Context, pool *dockertest.Pool, imageName string
 			Image:      imageName,
 			Env:        spec.env,
 			Entrypoint: append([]string{"sh", "-c", supervisorScript, "supervisor", spec.gentle, spec.immediate}, spec.argv...),
-			OpenStdin:  true, StdinOnce: true, // once: our end closed is its end closed
+			OpenStdin:  true, StdinOnce: true, // with StdinOnce, closing our end closes the container's input
 			AttachStdin: true, AttachStdout: true, AttachStderr: true,
 			ExposedPorts: map[docker.Port]struct{}{spec.port: {}},
 			Labels:       map[string]string{"partnerdeposits.backing": "throw-away"},
@@ -104,7 +105,7 @@ func startContainer(ctx context.Context, pool *dockertest.Pool, imageName string
 	return c, nil
 }
 
-// attach ties the container's standard input to us before anything runs in it.
+// attach connects to the container's standard input before any process runs in the container.
 func (c *container) attach() error {
 	input, orders := io.Pipe()
 	answers, output := io.Pipe()
@@ -167,7 +168,7 @@ func (c *container) await(ctx context.Context) error {
 			return nil
 		}
 		if ctx.Err() == nil {
-			last = err // what the server said, not that time ran out
+			last = err // the server's error tells more than the timeout
 		}
 		select {
 		case <-ctx.Done():
@@ -177,7 +178,7 @@ func (c *container) await(ctx context.Context) error {
 	}
 }
 
-// order sends the supervisor one word and waits for its answer.
+// order sends a word to the supervisor and waits for the answer.
 func (c *container) order(word string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -201,7 +202,7 @@ func (c *container) order(word string) error {
 	}
 }
 
-// Pid is 0: the server is the Docker daemon's, not our child.
+// Pid is 0: the server is a child of the Docker daemon.
 func (c *container) Pid() int { return 0 }
 
 func (c *container) Kill() error   { return c.order("kill") }

@@ -1,18 +1,18 @@
-// Package backing gives tests and the sandbox a real Postgres and a real Redis, whatever the machine offers.
+// Package backing gives tests and the sandbox a real Postgres and a real Redis from any source that the machine offers.
 //
-// Where a service comes from, first that works:
+// The sources in the order of trying:
 //
 //	tests     TEST_DATABASE_URL, TEST_REDIS_URL → Docker → server binaries → apt-get install
 //	sandbox   DATABASE_URL, REDIS_URL           → server binaries → Docker → apt-get install → miniredis, where allowed
 //
-// TEST_SERVICES=env|native|docker forces one of them. A service that cannot be had is an error, never a skipped test.
+// TEST_SERVICES=env|native|docker selects a single source. Without a server, Start fails; no test is skipped.
 //
-// A server of our own is thrown away with its data. It does not outlive the process that asked for it, even one that
-// was killed with SIGKILL:
+// A server that this package starts is private and is removed with its data. The server never outlives the process that
+// asked for it, not even after SIGKILL:
 //
-//	this process ── pipe ──► guard (sh)      pipe closed: ends what runs in the directory, then removes it
+//	this process ── pipe ──► cleaner (sh)    pipe closed: ends all processes in the directory, then removes the directory
 //	     │
 //	     └─ a locked thread ──► postgres     thread gone: the kernel sends the parent-death signal
 //
-// A container has the same tie: its first process reads our end of its standard input and ends with it.
+// A container ends in the same way: its first process reads a pipe from this process, and ends at the end of the input.
 package backing

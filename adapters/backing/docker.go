@@ -15,15 +15,15 @@ import (
 	"github.com/ory/dockertest/v3/docker"
 )
 
-// image is what a container is made from: the given tag, or any local one of the repository that is not too old.
+// image is the image of a container: the given tag, or any local tag of the repository that is new enough.
 type image struct {
 	repository, tag string
-	oldest          int // major version
+	oldest          int // oldest major version that suits
 }
 
 func (i image) String() string { return i.repository + ":" + i.tag }
 
-// suits tells whether a local image may serve in the place of the default one.
+// suits tells whether a local image may replace the default image.
 func (i image) suits(name string) bool {
 	repository, tag, _ := strings.Cut(name, ":")
 	if repository != i.repository {
@@ -37,11 +37,11 @@ func (i image) suits(name string) bool {
 	return err == nil && major >= i.oldest
 }
 
-// failureForgotten is how long Docker is not tried again for an image that could not be had or run: the test binaries
-// of one run shall not each wait.
+// failureForgotten is the time during which a failed image is not tried again, so that the test binaries of a run do
+// not wait in turn.
 const failureForgotten = 10 * time.Minute
 
-// fromDocker runs the server in a container that ends with us.
+// fromDocker runs the server in a container that ends with this process.
 func (s service) fromDocker(ctx context.Context, o Options) (*Server, string, error) {
 	pool, err := o.machine.dockerPool(ctx)
 	if err != nil {
@@ -77,7 +77,7 @@ func (m *machine) dockerPool(ctx context.Context) (*dockertest.Pool, error) {
 	return pool, nil
 }
 
-// findImage returns the name of a local image, after a pull if need be.
+// findImage returns the name of a local image, and pulls the default image if necessary.
 func (s service) findImage(ctx context.Context, o Options, pool *dockertest.Pool) (string, error) {
 	name, here, err := s.localImage(ctx, pool)
 	if err != nil || here {
@@ -86,7 +86,7 @@ func (s service) findImage(ctx context.Context, o Options, pool *dockertest.Pool
 	return s.image.String(), s.pull(ctx, o, pool)
 }
 
-// localImage returns the name of an image that needs no pull: the default one, or else the last by name that suits.
+// localImage returns the name of an image that needs no pull: the default image, or else the last suitable name.
 func (s service) localImage(ctx context.Context, pool *dockertest.Pool) (name string, here bool, err error) {
 	listed, err := pool.Client.ListImages(docker.ListImagesOptions{Context: ctx})
 	if err != nil {
@@ -105,8 +105,8 @@ func (s service) localImage(ctx context.Context, pool *dockertest.Pool) (name st
 	return name, name != "", nil
 }
 
-// pull fetches the image. A registry that does not answer costs seconds, once in a while; a slow one is given time
-// only where there is nothing else.
+// pull fetches the image. A registry that does not answer costs seconds, once in a while. A slow registry gets more
+// time only if no other source is left.
 func (s service) pull(ctx context.Context, o Options, pool *dockertest.Pool) error {
 	m := o.machine
 	bound := m.pullBound
@@ -135,7 +135,7 @@ func (s service) pull(ctx context.Context, o Options, pool *dockertest.Pool) err
 	return fmt.Errorf("image %s is not here and cannot be pulled: %w", s.image, err)
 }
 
-// lastPart is what follows the last ": ", the cause at the bottom of a nested error.
+// lastPart is the text after the last ": ", the innermost cause of a nested error.
 func lastPart(text string) string {
 	text = strings.TrimRight(strings.TrimSpace(text), `"}`)
 	if at := strings.LastIndex(text, ": "); at >= 0 {
@@ -159,11 +159,11 @@ func (m *machine) failedLately(i image) bool {
 
 func (m *machine) rememberFailure(i image) {
 	if m.cacheDir != "" && os.MkdirAll(m.cacheDir, 0o700) == nil {
-		_ = os.WriteFile(m.failureMark(i), nil, 0o600) // only saves time
+		_ = os.WriteFile(m.failureMark(i), nil, 0o600) // the mark only saves time
 	}
 }
 
-// dockerHost is the address at which published ports are reached, and whether that is this machine.
+// dockerHost is the address of published ports. local tells whether the daemon runs on this machine.
 func dockerHost(endpoint string) (host string, local bool) {
 	parsed, err := url.Parse(endpoint)
 	if err != nil || parsed.Scheme == "unix" || parsed.Hostname() == "" {

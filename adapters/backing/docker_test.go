@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fakeDaemon answers like a Docker daemon without images; pull is what it does when asked for one.
+// fakeDaemon answers like a Docker daemon without images; pull handles the request for an image.
 func fakeDaemon(t *testing.T, pull http.HandlerFunc) *machine {
 	t.Helper()
 	daemon := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -137,7 +137,7 @@ func TestParentKilled_LeavesNoContainer(t *testing.T) {
 	}
 }
 
-// dockerHasImages tells whether a daemon answers that has both images already.
+// dockerHasImages tells whether a daemon answers and has both images.
 func dockerHasImages(t testing.TB) bool {
 	m := realMachine(t, "")
 	pool, err := m.dockerPool(t.Context())

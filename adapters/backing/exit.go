@@ -7,14 +7,14 @@ var atExit struct {
 	steps []func()
 }
 
-// AtExit has RunTests call step after the tests, last registered first.
+// AtExit registers a step that RunTests calls after the tests; the last registered step runs first.
 func AtExit(step func()) {
 	atExit.mu.Lock()
 	defer atExit.mu.Unlock()
 	atExit.steps = append(atExit.steps, step)
 }
 
-// RunTests runs a test binary's tests (a *testing.M), then what AtExit was given, and returns the exit code.
+// RunTests runs a test binary's tests (a *testing.M), then the steps of AtExit, and returns the exit code.
 func RunTests(m interface{ Run() int }) int {
 	defer func() {
 		atExit.mu.Lock()

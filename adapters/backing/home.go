@@ -12,17 +12,18 @@ import (
 	"syscall"
 )
 
-// home is the private directory of one server: its data, its log, and the guard that removes it.
+// home is the private directory of a server: its data, its log, and the cleaner that removes the directory.
 type home struct {
-	dir   string // no symbolic links in it
-	data  string // owned by the user the server runs as, closed to others
-	owner *user.User
-	cred  *syscall.Credential // nil when the server runs as ourselves
-	log   *os.File
-	guard *guard
+	dir     string // no symbolic links in the path
+	data    string // owned by the server's user, closed to other users
+	owner   *user.User
+	cred    *syscall.Credential // nil when the server runs as the user of this process
+	log     *os.File
+	cleaner *cleaner
 }
 
-// newHome makes a directory in the first of dirs that will do, under a guard. Where we are root the server runs as the first of users that exists.
+// newHome makes a directory in the first suitable element of dirs, with a cleaner. If this process is root, the server
+// runs as the first existing user of users.
 func newHome(m *machine, dirs []string, users ...string) (*home, error) {
 	h := &home{}
 	if m.euid() == 0 {
@@ -63,7 +64,7 @@ func (h *home) pickOwner(names []string) error {
 	return fmt.Errorf("no unprivileged user to run as (looked for %v)", names)
 }
 
-// reachableTemp is the first temporary directory that the server's user can walk into.
+// reachableTemp is the first temporary directory that the server's user may enter.
 func (h *home) reachableTemp(dirs []string) (string, error) {
 	for _, dir := range dirs {
 		resolved, err := filepath.EvalSymlinks(dir)
@@ -89,8 +90,8 @@ func openToAll(dir string) bool {
 
 func (h *home) furnish() error {
 	var err error
-	if h.guard, err = startGuard(h.dir); err != nil {
-		return fmt.Errorf("start the guard: %w", err)
+	if h.cleaner, err = startCleaner(h.dir); err != nil {
+		return fmt.Errorf("start the cleaner: %w", err)
 	}
 	if err := os.Chmod(h.dir, 0o711); err != nil {
 		return err
@@ -104,7 +105,7 @@ func (h *home) furnish() error {
 	return h.own(h.data)
 }
 
-// own gives a path to the user the server runs as.
+// own makes the server's user the owner of a path.
 func (h *home) own(path string) error {
 	if h.cred == nil {
 		return nil
@@ -112,7 +113,8 @@ func (h *home) own(path string) error {
 	return os.Chown(path, int(h.cred.Uid), int(h.cred.Gid))
 }
 
-// command prepares a process that runs in the data directory, writes to the log and sees none of our environment.
+// command prepares a process that runs in the data directory, writes to the log and gets none of this process's
+// environment.
 func (h *home) command(argv ...string) *exec.Cmd {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir = h.data
@@ -122,7 +124,7 @@ func (h *home) command(argv ...string) *exec.Cmd {
 	return cmd
 }
 
-// userName says whom the server runs as, for the line that explains the choice.
+// userName names the server's user, for the line that explains the choice.
 func (h *home) userName() string {
 	if h.owner == nil {
 		return "the current user"
@@ -150,21 +152,21 @@ func (h *home) logSince(offset int64) string {
 	return string(text)
 }
 
-// remove deletes the directory and sends the guard home. The server must have ended.
+// remove deletes the directory and dismisses the cleaner. The server must have ended.
 func (h *home) remove() {
 	removeSharedMemory(h.data)
 	if h.log != nil {
 		_ = h.log.Close()
 	}
 	if err := os.RemoveAll(h.dir); err != nil {
-		// A last writer may still be closing its files; the guard tries again.
-		if h.guard != nil {
-			_ = h.guard.tie.Close()
-			_ = h.guard.cmd.Wait()
+		// A process may still be closing its files, so the cleaner removes the directory again.
+		if h.cleaner != nil {
+			_ = h.cleaner.tie.Close()
+			_ = h.cleaner.cmd.Wait()
 		}
 		return
 	}
-	if h.guard != nil {
-		h.guard.dismiss()
+	if h.cleaner != nil {
+		h.cleaner.dismiss()
 	}
 }

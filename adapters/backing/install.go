@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// installScript installs packages without letting them start a service or make a cluster: what it puts in place for
-// that is taken away again. Package lists are fetched only when the first attempt fails.
+// installScript installs packages, but lets them neither start a service nor make a cluster; it removes its policy
+// files afterwards. Package lists are fetched only after a first attempt fails.
 const installScript = `
 set -eu
 export DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 LC_ALL=C
@@ -40,10 +40,10 @@ get() { apt-get -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0 "$@"; }
 get install -y --no-install-recommends "$@" || { get update && get install -y --no-install-recommends "$@"; }
 `
 
-// installLimit bounds one apt-get run, package lists included.
+// installLimit bounds an apt-get run, package lists included.
 const installLimit = 5 * time.Minute
 
-// fromApt installs the server where that is possible, then runs it like any binary of the machine.
+// fromApt installs the server where possible, then runs it like any binary of the machine.
 func (s service) fromApt(ctx context.Context, o Options) (*Server, string, error) {
 	m := o.machine
 	if s.hasNative(m) {
@@ -57,7 +57,7 @@ func (s service) fromApt(ctx context.Context, o Options) (*Server, string, error
 		return nil, "", err
 	}
 	defer unlock()
-	if !s.hasNative(m) { // another process may just have done it
+	if !s.hasNative(m) { // another process may have installed the server meanwhile
 		o.Logf("services: no %s here: installing it with apt-get install %s (no system service is started)", s.name, s.debian)
 		if err := m.install(ctx, s.debian); err != nil {
 			return nil, "", fmt.Errorf("install %s: %w", s.debian, err)
@@ -103,7 +103,7 @@ func debianLike(release string) bool {
 	return false
 }
 
-// install lets apt-get finish even when ctx ends: a package manager is not to be interrupted halfway.
+// install lets apt-get finish even when ctx ends: interrupting a package manager leaves packages half installed.
 func (m *machine) install(ctx context.Context, packages ...string) error {
 	type result struct {
 		output []byte
@@ -130,7 +130,7 @@ func (m *machine) install(ctx context.Context, packages ...string) error {
 	}
 }
 
-// runAsRoot runs a shell script as root, through sudo where we are not; sudo may ask for a password on a terminal.
+// runAsRoot runs a shell script as root, with sudo if necessary; sudo may ask for a password on a terminal.
 func (m *machine) runAsRoot(script string, args ...string) ([]byte, error) {
 	argv := append([]string{"/bin/sh", "-c", script, "install"}, args...)
 	if m.euid() != 0 {
@@ -140,7 +140,7 @@ func (m *machine) runAsRoot(script string, args ...string) ([]byte, error) {
 		argv = append([]string{"sudo", "-n"}, argv...)
 	}
 	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C must not stop it halfway
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C must not interrupt the package manager
 	return cmd.CombinedOutput()
 }
 
@@ -157,10 +157,10 @@ func askPassword() bool {
 	return ask.Run() == nil
 }
 
-// lockInstall makes the test binaries of one run install one after another.
+// lockInstall makes the test binaries of a run install in turn.
 func (m *machine) lockInstall() (unlock func(), err error) {
 	if m.cacheDir == "" {
-		return func() {}, nil // apt-get has a lock of its own
+		return func() {}, nil // without the lock file, apt-get's own lock serves
 	}
 	if err := os.MkdirAll(m.cacheDir, 0o700); err != nil {
 		return nil, err

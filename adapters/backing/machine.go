@@ -12,7 +12,7 @@ import (
 	"github.com/ory/dockertest/v3"
 )
 
-// machine is every question that choosing a source asks of the machine.
+// machine answers all questions about the machine that the choice of a source depends on.
 type machine struct {
 	getenv   func(string) string
 	lookPath func(string) (string, error)
@@ -20,16 +20,16 @@ type machine struct {
 	readFile func(string) ([]byte, error)
 	euid     func() int
 	docker   func() (*dockertest.Pool, error)
-	runRoot  func(script string, args ...string) ([]byte, error) // a shell script as root
+	runRoot  func(script string, args ...string) ([]byte, error) // runs a shell script as root
 	cacheDir string
-	tempDirs []string // where a server's data may go, in order of preference
-	fastDir  string   // the same for data that may be lost; empty where there is no such place
+	tempDirs []string // candidates for a server's data, in order of preference
+	fastDir  string   // for data that may be lost; "" if the machine has no such file system
 
-	registryAnswers time.Duration // how long the first sign of a pull may take
-	pullBound       time.Duration // how long a pull may take where there is something else to fall back to
+	registryAnswers time.Duration // time limit for the first sign of progress of a pull
+	pullBound       time.Duration // time limit for a pull when other sources are left
 }
 
-// fastRoom leaves room in memory for several test binaries at once, each with some hundred MB at most.
+// fastRoom is enough memory for several test binaries in parallel, each with a few hundred MB.
 const fastRoom = 2 << 30
 
 func thisMachine() *machine {
@@ -60,7 +60,7 @@ func cacheDir() string {
 // binDirs are the places outside PATH where packages put a versioned Postgres.
 var binDirs = []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin"}
 
-// postgresBin is the directory holding initdb and postgres: PATH's if it has both, else the newest version found.
+// postgresBin is the directory with initdb and postgres: from PATH if both are there, else the newest version.
 func (m *machine) postgresBin() (string, bool) {
 	if initdb, err := m.lookPath("initdb"); err == nil {
 		if resolved, err := filepath.EvalSymlinks(initdb); err == nil {
@@ -89,7 +89,7 @@ func (m *machine) postgresBin() (string, bool) {
 	return found[0], true
 }
 
-// redisServer is the path of a Redis, or of Valkey, which speaks the same protocol.
+// redisServer is the path of a Redis server, or of Valkey, which has the same protocol.
 func (m *machine) redisServer() (string, bool) {
 	for _, name := range []string{"redis-server", "valkey-server"} {
 		if path, err := m.lookPath(name); err == nil {

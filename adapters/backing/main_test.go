@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(RunTests(m))
 }
 
-// realMachine is this machine with one source forced, or none for "".
+// realMachine is this machine with a single source forced, or without a forced source for "".
 func realMachine(t testing.TB, forced string) *machine {
 	m := thisMachine()
 	m.getenv = environment(map[string]string{forcing: forced})
@@ -36,7 +36,7 @@ func realMachine(t testing.TB, forced string) *machine {
 	return m
 }
 
-// bareMachine has nothing at all.
+// bareMachine has no source at all.
 func bareMachine(t testing.TB) *machine {
 	m := &machine{
 		getenv:          environment(nil),
@@ -115,13 +115,13 @@ func redisClient(t testing.TB, s *Server) *redis.Client {
 
 func homeOf(s *Server) string { return s.control.(*native).home.dir }
 
-// gone tells whether no process is left in a directory, and the directory neither.
+// gone tells whether a directory is removed and no process is left in it.
 func gone(dir string) bool {
 	_, err := os.Stat(dir)
 	return errors.Is(err, os.ErrNotExist) && len(processesIn(dir)) == 0
 }
 
-// alive tells whether a process runs; one that has ended and was not yet waited for by init does not.
+// alive tells whether a process runs. A zombie does not count.
 func alive(pid int) bool {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -131,14 +131,15 @@ func alive(pid int) bool {
 	return !strings.HasPrefix(state, "Z")
 }
 
-// parentReport is what a parent process tells about the servers it owns.
+// parentReport is a parent process's report about its servers.
 type parentReport struct {
 	Dirs       []string
 	Pids       []int
 	Containers []string
 }
 
-// beParent starts both services as "native/running", "docker/paused" and so on say, reports them, and waits for its end.
+// beParent starts both servers as sources and states say, such as "native/running" or "docker/paused", reports them,
+// and waits for its end.
 func beParent(what string) {
 	forced, state, _ := strings.Cut(what, "/")
 	m := thisMachine()
@@ -167,7 +168,7 @@ func beParent(what string) {
 	select {}
 }
 
-// writeExecutable makes a file that lookups take for a program.
+// writeExecutable makes an executable file that lookups find.
 func writeExecutable(t testing.TB, path, script string) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))

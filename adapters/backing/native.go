@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	startLimit = 60 * time.Second // a start, with recovery after a crash
-	stopLimit  = 30 * time.Second // a stop that was asked for politely
+	startLimit = 60 * time.Second // for a start, with recovery after a crash
+	stopLimit  = 30 * time.Second // for an orderly stop
 	pollEvery  = 20 * time.Millisecond
 )
 
@@ -26,18 +26,18 @@ type native struct {
 	name  string
 	home  *home
 	argv  func(port int) []string
-	ready func(ctx context.Context, port, pid int) error // asks the server itself, and whether it is this one
+	ready func(ctx context.Context, port, pid int) error // checks that the server answers and is the expected process
 
-	onDeath   syscall.Signal // what the kernel sends it when we die
-	gentle    syscall.Signal // stop, finishing what is in flight
-	immediate syscall.Signal // stop at once
+	onDeath   syscall.Signal // signal from the kernel when this process dies
+	gentle    syscall.Signal // for a stop that finishes the work in flight
+	immediate syscall.Signal // for an immediate stop
 
 	mu    sync.Mutex
 	port  int
 	child *child
 }
 
-// startFresh starts the server on a free port; another process may win the race for it, so it tries several.
+// startFresh starts the server on a free port, and tries several because another process may take the port first.
 func (n *native) startFresh(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -101,10 +101,10 @@ func (n *native) Kill() error {
 	return nil
 }
 
-// killAll sends SIGKILL to the server and its children, as a machine that goes down would. Callers hold mu.
+// killAll sends SIGKILL to the server and all its children at the same time, like a power failure. Callers hold mu.
 func (n *native) killAll() {
 	if n.child != nil && n.child.running() {
-		_ = n.child.cmd.Process.Signal(syscall.SIGSTOP) // no new children while we count them
+		_ = n.child.cmd.Process.Signal(syscall.SIGSTOP) // a suspended parent forks no more children
 	}
 	for {
 		pids := processesIn(n.home.dir)
@@ -128,7 +128,7 @@ func (n *native) Stop(immediate bool) error {
 	return n.stop(immediate)
 }
 
-// stop ends the server with its own signal, with SIGKILL when that takes too long. Callers hold mu.
+// stop ends the server with its own signal, or with SIGKILL after a timeout. Callers hold mu.
 func (n *native) stop(immediate bool) error {
 	if n.child == nil || !n.child.running() {
 		return nil
@@ -138,10 +138,10 @@ func (n *native) stop(immediate bool) error {
 		signal = n.immediate
 	}
 	_ = n.child.cmd.Process.Signal(signal)
-	n.signalAll(syscall.SIGCONT) // one that is paused could not obey
+	n.signalAll(syscall.SIGCONT) // a suspended process cannot stop
 	select {
 	case <-n.child.done:
-		n.killAll() // stragglers only
+		n.killAll() // only stragglers are left
 		return nil
 	case <-time.After(stopLimit):
 		n.killAll()
@@ -155,7 +155,7 @@ func (n *native) Restart(ctx context.Context) error {
 	if err := n.stop(false); err != nil {
 		return err
 	}
-	// An outgoing connection of some other process may hold the port for a moment.
+	// An outgoing connection of some other process may use the port for a moment.
 	deadline := time.After(startLimit)
 	for {
 		err := n.launch(ctx)
@@ -178,7 +178,7 @@ func (n *native) Pause() error {
 	if n.child == nil || !n.child.running() {
 		return fmt.Errorf("pause %s: it is not running", n.name)
 	}
-	_ = n.child.cmd.Process.Signal(syscall.SIGSTOP) // first the parent, so that nothing is forked meanwhile
+	_ = n.child.cmd.Process.Signal(syscall.SIGSTOP) // suspends the parent first, so that no child is forked meanwhile
 	n.signalAll(syscall.SIGSTOP)
 	return nil
 }
@@ -205,13 +205,13 @@ func (n *native) Log() string { return n.home.logSince(0) }
 func (n *native) Close() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	err := n.stop(true) // the data is thrown away: nothing to finish
+	err := n.stop(true) // the data is removed anyway, so an immediate stop is enough
 	n.home.remove()
 	return err
 }
 
-// freePort finds a port on 127.0.0.1 below the range that outgoing connections are given, so that a server that is
-// down for a while finds its port free again.
+// freePort finds a free port on 127.0.0.1 below the range of outgoing connections. A server that is down for a while
+// therefore finds its port free again.
 func freePort() (int, error) {
 	for range 100 {
 		port := 20000 + rand.IntN(12000)

@@ -68,7 +68,7 @@ func TestClose_Native_LeavesNothingBehind(t *testing.T) {
 	execute(t, postgres, "create table kept (id int)")
 	for _, s := range []*Server{postgres, redis} {
 		dir, pids := homeOf(s), processesIn(homeOf(s))
-		guard := s.control.(*native).home.guard.cmd.Process.Pid
+		cleaner := s.control.(*native).home.cleaner.cmd.Process.Pid
 		require.Contains(t, pids, s.Pid())
 
 		require.NoError(t, s.Close())
@@ -76,7 +76,7 @@ func TestClose_Native_LeavesNothingBehind(t *testing.T) {
 
 		require.True(t, gone(dir))
 		require.Zero(t, s.Pid())
-		for _, pid := range append(pids, guard) {
+		for _, pid := range append(pids, cleaner) {
 			require.False(t, alive(pid), "process %d of %s", pid, dir)
 		}
 	}
@@ -134,7 +134,7 @@ func TestRestart_Postgres_WhileItRuns_StartsAgain(t *testing.T) {
 	require.Equal(t, int32(1), query[int32](t, s, "select 1"))
 }
 
-// stops are the ways a server may go down before it is started again.
+// stops are the ways in which a server may end before it is restarted.
 var stops = map[string]func(*Server) error{
 	"after kill":           (*Server).Kill,
 	"after immediate stop": func(s *Server) error { return s.Stop(true) },
@@ -253,7 +253,7 @@ func TestParentKilled_LeavesNoServerAndNoDirectory(t *testing.T) {
 	}
 }
 
-// killParent runs this binary as a parent of servers and sends it SIGKILL once it has reported them.
+// killParent runs this binary as a parent of servers and sends SIGKILL after the parent has reported them.
 func killParent(t *testing.T, what string) parentReport {
 	t.Helper()
 	parent := exec.Command(os.Args[0])

@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// Purpose decides the order in which sources are tried and which environment variables name a given server.
+// Purpose decides the order of sources and the environment variables that name a given server.
 type Purpose int
 
 const (
@@ -22,23 +22,22 @@ var ErrNotOurs = errors.New("backing: this server is not ours to control")
 // Options of Start, StartPostgres and StartRedis. The zero value is right for most tests.
 type Options struct {
 	Purpose Purpose
-	// Logf takes the line that says what was chosen and why, and a line before anything is installed.
-	// Standard error when nil.
+	// Logf takes the line that explains the choice, and a line before an installation. Nil: standard error.
 	Logf func(format string, args ...any)
-	// FastUnsafe turns Postgres's fsync, synchronous_commit and full_page_writes off and keeps its data in memory where
-	// there is room: several times faster, no promise after a crash of the machine.
+	// FastUnsafe turns Postgres's fsync, synchronous_commit and full_page_writes off, and keeps data in memory if there
+	// is room: several times faster, but data may be lost when the machine crashes.
 	FastUnsafe bool
 	// RedisAOF keeps Redis's data over Kill and Restart: appendonly yes, appendfsync everysec.
 	RedisAOF bool
-	// RedisDatabases is how many numbered databases a Redis of our own has; 16 when zero.
+	// RedisDatabases is the number of databases of a Redis that this process starts; 0 stands for 16.
 	RedisDatabases int
-	// Private asks for a server that nobody else uses, to kill and restart at will. The environment's
-	// servers are then left alone, also under TEST_SERVICES=env.
+	// Private asks for a server that no other process uses, to kill and restart at will. The environment's servers are
+	// then not used, even under TEST_SERVICES=env.
 	Private bool
-	// AllowMiniredis lets the sandbox fall back to an in-process imitation where no Redis server can be had.
+	// AllowMiniredis lets the sandbox fall back to an in-process imitation of Redis.
 	AllowMiniredis bool
 
-	machine *machine // what this machine offers; tests put another in its place
+	machine *machine // tests replace the real machine
 }
 
 func (o Options) withDefaults() Options {

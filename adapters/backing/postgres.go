@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// maxConnections leaves room for many parallel tests with a pool each.
+// maxConnections is enough for many parallel tests with a pool each.
 const maxConnections = 300
 
 var postgresService = service{
@@ -42,7 +42,7 @@ func postgresURL(hostPort string) string {
 	return (&url.URL{Scheme: "postgres", User: url.User("postgres"), Host: hostPort, Path: "/postgres", RawQuery: "sslmode=disable"}).String()
 }
 
-// postgresSettings are the settings that hold wherever the server runs.
+// postgresSettings are the settings for every source.
 func postgresSettings(o Options) []string {
 	settings := []string{
 		"max_connections=" + strconv.Itoa(maxConnections),
@@ -79,7 +79,7 @@ func nativePostgres(ctx context.Context, o Options) (*Server, string, error) {
 	}
 	n := &native{
 		name: "Postgres", home: home,
-		// SIGQUIT is the postmaster's immediate shutdown: it takes its children with it and frees shared memory.
+		// SIGQUIT is the postmaster's immediate shutdown: it ends the children and frees shared memory.
 		onDeath: syscall.SIGQUIT, gentle: syscall.SIGINT, immediate: syscall.SIGQUIT,
 		argv: func(port int) []string {
 			argv := []string{filepath.Join(bin, "postgres"), "-D", home.data, "-p", strconv.Itoa(port)}
@@ -98,10 +98,10 @@ func nativePostgres(ctx context.Context, o Options) (*Server, string, error) {
 	return &Server{url: postgresURL(loopback(n.port)), control: n}, how, nil
 }
 
-// longestSocket is how long the path of a Unix socket may be on every system.
+// longestSocket is the longest path of a Unix socket that every system accepts.
 const longestSocket = 103
 
-// localSettings keep a cluster to this machine and inside its directory.
+// localSettings restrict a cluster to this machine and to its directory.
 func localSettings(h *home) []string {
 	socketDir := h.data
 	if len(filepath.Join(socketDir, ".s.PGSQL.65535.lock")) > longestSocket {
@@ -110,15 +110,15 @@ func localSettings(h *home) []string {
 	return asFlags([]string{
 		"listen_addresses=127.0.0.1",
 		"unix_socket_directories=" + socketDir,
-		"dynamic_shared_memory_type=mmap", // /dev/shm would keep what a killed server had
+		"dynamic_shared_memory_type=mmap", // in /dev/shm a killed server would leave segments behind
 	})
 }
 
-// hostRules let everybody on this machine in without a password, and nobody else.
+// hostRules admit every user of this machine without a password, and no other host.
 const hostRules = "local all all trust\nhost all all 127.0.0.1/32 trust\n"
 
 func initCluster(h *home, bin string) error {
-	// --no-sync: what initdb writes need not survive a crash of the machine.
+	// --no-sync: the files of initdb need not survive a crash of the machine.
 	err := runChild(h.command(filepath.Join(bin, "initdb"), "--pgdata", h.data, "--username=postgres", "--auth=trust",
 		"--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"))
 	if err != nil {
@@ -131,7 +131,7 @@ func initCluster(h *home, bin string) error {
 	return h.own(rules)
 }
 
-// ownPostgres asks the server on a port which data it serves: a port may have been taken by another one.
+// ownPostgres checks the data directory of the server on a port, since another server may have taken the port.
 func ownPostgres(ctx context.Context, port int, data string) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()

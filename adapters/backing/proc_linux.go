@@ -12,7 +12,7 @@ import (
 
 func dieWithParent(attr *syscall.SysProcAttr, signal syscall.Signal) { attr.Pdeathsig = signal }
 
-// processesIn lists the processes whose working directory is dir or below it: a server of ours with all its children.
+// processesIn lists the processes whose working directory is dir or below: a server with all its children.
 func processesIn(dir string) []int {
 	links, err := filepath.Glob("/proc/[0-9]*/cwd")
 	if err != nil {
@@ -31,8 +31,8 @@ func processesIn(dir string) []int {
 	return pids
 }
 
-// memoryDir is a file system in memory with at least this much room, "" where there is none: making a database there
-// takes a fifth of the time.
+// memoryDir is a file system in memory with at least this much room, or "". Making a database there takes a fifth of
+// the time.
 func memoryDir(room uint64) string {
 	const dir = "/dev/shm"
 	var stat unix.Statfs_t
@@ -42,12 +42,12 @@ func memoryDir(room uint64) string {
 	return dir
 }
 
-// removeSharedMemory removes the System V segment that a killed postmaster leaves behind; its id is the last number of
-// the seventh line of postmaster.pid.
+// removeSharedMemory removes the System V segment that a killed postmaster leaves behind. The last number in line 7 of
+// postmaster.pid is the segment's id.
 func removeSharedMemory(dataDir string) {
 	text, err := os.ReadFile(filepath.Join(dataDir, "postmaster.pid"))
 	if err != nil {
-		return // a clean stop removes the file and the segment
+		return // an orderly stop removes the file and the segment
 	}
 	lines := strings.Split(string(text), "\n")
 	if len(lines) < 7 {

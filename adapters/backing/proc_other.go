@@ -4,7 +4,7 @@ package backing
 
 import "syscall"
 
-// Other systems have neither a parent-death signal nor /proc: there a server ends with Close only.
+// Other systems have neither a parent-death signal nor /proc: there only Close ends a server.
 
 func dieWithParent(*syscall.SysProcAttr, syscall.Signal) {}
 

@@ -29,7 +29,7 @@ var redisService = service{
 	container: func(o Options) containerSpec {
 		return containerSpec{
 			port: "6379/tcp",
-			argv: append([]string{"redis-server", "--protected-mode", "no"}, redisSettings(o)...), // seen from inside, we are not local
+			argv: append([]string{"redis-server", "--protected-mode", "no"}, redisSettings(o)...), // connections from outside the container are not local
 			url:  redisURL, gentle: "TERM", immediate: "KILL",
 			ready: func(ctx context.Context, hostPort string) error {
 				_, err := redisInfo(ctx, hostPort)
@@ -41,7 +41,7 @@ var redisService = service{
 
 func redisURL(hostPort string) string { return "redis://" + hostPort + "/0" }
 
-// redisSettings are the settings that hold wherever the server runs.
+// redisSettings are the settings for every source.
 func redisSettings(o Options) []string {
 	appendOnly := "no"
 	if o.RedisAOF {
@@ -79,8 +79,8 @@ func nativeRedis(ctx context.Context, o Options) (*Server, string, error) {
 	return &Server{url: redisURL(loopback(n.port)), control: n}, how, nil
 }
 
-// ownRedis asks the server on a port for its process id: a port may have been taken by another one. It speaks the
-// inline protocol itself, since a client library logs every refused attempt.
+// ownRedis checks the process id of the server on a port, since another server may have taken the port. It writes the
+// inline protocol itself, because a client library logs every refused attempt.
 func ownRedis(ctx context.Context, port, pid int) error {
 	info, err := redisInfo(ctx, loopback(port))
 	if err != nil {
@@ -92,7 +92,7 @@ func ownRedis(ctx context.Context, port, pid int) error {
 	return nil
 }
 
-// redisInfo returns INFO's server section; an error too while the server loads its data.
+// redisInfo returns INFO's server section. A server that is still loading its data is an error.
 func redisInfo(ctx context.Context, addr string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -105,7 +105,7 @@ func redisInfo(ctx context.Context, addr string) (string, error) {
 	if err := conn.SetDeadline(deadline); err != nil {
 		return "", err
 	}
-	// PING first: INFO answers while the data is still being loaded, PING says LOADING.
+	// PING first: INFO answers while data is being loaded, but PING says LOADING.
 	if _, err := conn.Write([]byte("PING\r\nINFO server\r\n")); err != nil {
 		return "", err
 	}
@@ -126,7 +126,7 @@ func redisInfo(ctx context.Context, addr string) (string, error) {
 	}
 }
 
-// pingRedis tells whether a Redis URL answers. Clusters and sentinels are left to the process that will use them.
+// pingRedis tells whether a Redis URL answers. It does not check clusters and sentinels.
 func pingRedis(ctx context.Context, redisURL string) error {
 	if strings.Contains(redisURL, ",") || strings.HasPrefix(redisURL, "redis-sentinel://") {
 		return nil
@@ -135,7 +135,7 @@ func pingRedis(ctx context.Context, redisURL string) error {
 	if err != nil {
 		return errors.New("it is not a URL like redis://:password@host:6379/0")
 	}
-	options.MaxRetries, options.DialerRetries = -1, 1 // one attempt says enough
+	options.MaxRetries, options.DialerRetries = -1, 1 // a single attempt is enough
 	client := redis.NewClient(options)
 	defer func() { _ = client.Close() }()
 	return client.Ping(ctx).Err()

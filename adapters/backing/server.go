@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// control is what can be done to a server of our own, wherever it runs.
+// control is the set of operations on a server that this process started.
 type control interface {
 	Pid() int
 	Kill() error
@@ -17,7 +17,7 @@ type control interface {
 	Close() error
 }
 
-// Server is one Postgres or Redis. Its methods may be called from several goroutines.
+// Server is a Postgres or a Redis. Its methods are safe for concurrent use.
 type Server struct {
 	url, choice string
 	control     control
@@ -25,45 +25,53 @@ type Server struct {
 	closeErr    error
 }
 
-// URL is where the server answers: postgres://…/postgres?sslmode=disable, or redis://host:port/0. It stays the same
-// over Restart. For a server given by the environment it is the URL given, password included: not for logs.
+// URL is the server's address: postgres://…/postgres?sslmode=disable, or redis://host:port/0. Restart keeps the
+// address. For a server from the environment URL contains the password: never log it.
 func (s *Server) URL() string { return s.url }
 
-// Choice says where the server comes from and why, in words fit for a log.
+// Choice tells the source of the server and the reason, without secrets.
 func (s *Server) Choice() string { return s.choice }
 
-// Pid is the server's main process on this machine, 0 where that is not our child (container, given server) or not running.
+// Pid is the server's main process on this machine. 0: no child of this process (container, given server), or not
+// running.
 func (s *Server) Pid() int { return s.control.Pid() }
 
-// Kill sends SIGKILL to every process of the server and returns once they are gone; the data stays for Restart.
-// It returns ErrNotOurs for a server that was given.
+// Kill sends SIGKILL to every process of the server and waits for their end; the data stays for Restart.
+//
+// Returns ErrNotOurs for a given server.
 func (s *Server) Kill() error { return s.control.Kill() }
 
-// Stop ends the server: gently, closing its sessions (Postgres "fast", Redis SIGTERM), or immediately without saving
-// or checkpointing (Postgres "immediate", Redis SIGKILL). It returns ErrNotOurs for a server that was given.
+// Stop ends the server: gently, closing its sessions (Postgres "fast", Redis SIGTERM), or immediately, without saving
+// or checkpointing (Postgres "immediate", Redis SIGKILL).
+//
+// Returns ErrNotOurs for a given server.
 func (s *Server) Stop(immediate bool) error { return s.control.Stop(immediate) }
 
-// Restart starts the server again on its port and data, stopping it gently first if it runs, and returns once it
-// answers. It returns ErrNotOurs for a server that was given.
+// Restart stops the server gently if it runs, starts it again on its port and data, and waits until it answers.
+//
+// Returns ErrNotOurs for a given server.
 func (s *Server) Restart(ctx context.Context) error { return s.control.Restart(ctx) }
 
-// Pause freezes every process of the server (SIGSTOP) until Resume: connections stay open, nothing answers.
-// Both return ErrNotOurs for a server that was given.
+// Pause suspends every process of the server (SIGSTOP) until Resume: connections stay open, and no request is answered.
+//
+// Returns ErrNotOurs for a given server.
 func (s *Server) Pause() error { return s.control.Pause() }
 
-// Resume lets a paused server go on.
+// Resume ends a pause.
+//
+// Returns ErrNotOurs for a given server.
 func (s *Server) Resume() error { return s.control.Resume() }
 
-// Log is the last part of what the server wrote; empty for a server that was given.
+// Log is the last part of the server's output; empty for a given server.
 func (s *Server) Log() string { return s.control.Log() }
 
-// Close ends the server and removes its data, if it is ours. More than one call is harmless.
+// Close ends a server that this process started and removes its data. Further calls have no effect.
 func (s *Server) Close() error {
 	s.closing.Do(func() { s.closeErr = s.control.Close() })
 	return s.closeErr
 }
 
-// foreign is the control of a server that is not ours: everything but Close is refused.
+// foreign is the control of a given server: every operation except Close is refused.
 type foreign struct{ close func() }
 
 func (foreign) Pid() int                      { return 0 }

@@ -2,7 +2,7 @@ package backing
 
 import "sync"
 
-// tailBuffer keeps the last 4 to 8 KiB written to it.
+// tailBuffer keeps the last 4 to 8 KiB of the bytes written.
 type tailBuffer struct {
 	mu   sync.Mutex
 	text []byte

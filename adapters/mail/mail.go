@@ -1,4 +1,4 @@
-// Package mail sends mails over SMTP, or, where no server is configured, tells the log that it would have.
+// Package mail sends mails over SMTP. Without a server it only logs them.
 package mail
 
 import (
@@ -20,17 +20,17 @@ import (
 	"partnerdeposits/ports"
 )
 
-// patience bounds one mail, from the connection to the server's word that it took it. A batch of them is claimed for five
-// minutes, and twenty must fit.
+// patience bounds the sending of a mail, from the connection to the server's acknowledgement. A batch of twenty mails
+// is claimed for five minutes.
 const patience = 10 * time.Second
 
-// ErrRecipient is returned for a recipient that is not one plain address.
+// ErrRecipient is returned for a recipient that is not a single plain address.
 var ErrRecipient = errors.New("mail: the recipient is not an address")
 
-// New makes a mailer from SMTP_URL and MAIL_FROM (see ParseURL). Without a URL it makes one that only logs recipient and
-// subject: bodies carry links that are secrets.
+// New makes a mailer from SMTP_URL and MAIL_FROM (see ParseURL). Without a URL the mailer only logs recipient and
+// subject: bodies contain secret links.
 //
-// Returns an error that says what is wrong with them and shows no password.
+// Returns an error that names the mistake and contains no password.
 func New(smtpURL, from string, log *slog.Logger) (ports.Mailer, error) {
 	if smtpURL == "" {
 		return logMailer{log}, nil
@@ -58,10 +58,11 @@ type mailer struct {
 	server   Server
 	from     *netmail.Address
 	patience time.Duration
-	roots    *x509.CertPool // nil outside tests: the system's
+	roots    *x509.CertPool // nil outside tests: the system's certificates
 }
 
-// Send implements ports.Mailer. A mail that the server took counts as sent, whatever happens to the connection then.
+// Send implements ports.Mailer. A mail that the server acknowledged counts as sent, even if the connection fails
+// afterwards.
 //
 // Returns ErrRecipient.
 func (s *mailer) Send(ctx context.Context, m ports.Mail) error {
@@ -90,18 +91,18 @@ func (s *mailer) compose(m ports.Mail) (*gomail.Msg, error) {
 	message.ToMailAddress(&netmail.Address{Address: m.To})
 	message.Subject(oneLine(m.Subject))
 	message.SetDateWithValue(m.CreatedAt)
-	message.SetMessageIDWithValue(m.ID.String() + "@" + s.domain()) // the same for each try, so that a second copy is known as one
+	message.SetMessageIDWithValue(m.ID.String() + "@" + s.domain()) // every attempt has the same id, so that receivers can recognise a second copy
 	message.SetGenHeader("Auto-Submitted", "auto-generated")
 	message.SetBodyString(gomail.TypeTextPlain, m.Body)
 	return message, nil
 }
 
-// domain is what we are called where a mail server wants to know: the name of the machine may be anything.
+// domain is the sender's domain, given to mail servers as the client's name. The name of the machine may be arbitrary.
 func (s *mailer) domain() string {
 	return s.from.Address[strings.LastIndexByte(s.from.Address, '@')+1:]
 }
 
-// oneLine makes a header's text of what may come from outside.
+// oneLine makes a header's text from untrusted input.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
@@ -111,18 +112,19 @@ func oneLine(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// options shape a client for one mail: a client is no more than that, and changes while it authenticates.
+// options configure the client of a single mail. Clients are not reused, because a client changes while it
+// authenticates.
 func (s *mailer) options(ctx context.Context) []gomail.Option {
 	policies := map[StartTLS]gomail.TLSPolicy{StartTLSAlways: gomail.TLSMandatory, StartTLSAuto: gomail.TLSOpportunistic, StartTLSNever: gomail.NoTLS}
 	policy := policies[s.server.StartTLS]
 	if s.server.TLS {
-		policy = gomail.TLSOpportunistic // the library finds the connection encrypted and leaves it at that
+		policy = gomail.TLSOpportunistic // the library skips STARTTLS on an encrypted connection
 	}
 	options := []gomail.Option{
 		gomail.WithPort(s.server.Port), gomail.WithHELO(s.domain()), gomail.WithTimeout(s.patience), gomail.WithTLSPolicy(policy), gomail.WithTLSConfig(s.tls()),
 		gomail.WithDialContextFunc(func(dialling context.Context, network, address string) (net.Conn, error) {
 			c, err := s.dial(dialling, network, address)
-			if err == nil { // the library leaves a connection open when the server's greeting or login fails
+			if err == nil { // the library leaves the connection open when the server's greeting or the login fails
 				context.AfterFunc(ctx, func() { _ = c.Close() })
 			}
 			return c, err

@@ -48,7 +48,7 @@ func aMail() ports.Mail {
 
 // mock starts a mail server.
 func mock(t *testing.T, c smtpmock.ConfigurationAttr) *smtpmock.Server {
-	c.MultipleMessageReceiving = true // else the RSET after a mail makes it forget the mail
+	c.MultipleMessageReceiving = true // otherwise the RSET after a mail discards the mail
 	s := smtpmock.New(c)
 	require.NoError(t, s.Start())
 	t.Cleanup(func() { _ = s.Stop() })
@@ -63,7 +63,7 @@ func mailerFor(t *testing.T, url string) *mailer {
 
 func plain(s *smtpmock.Server) string { return "smtp://127.0.0.1:" + strconv.Itoa(s.PortNumber()) }
 
-// received waits for one mail and parses it.
+// received waits for a mail and parses it.
 func received(t *testing.T, s *smtpmock.Server) (smtpmock.Message, *netmail.Message, string) {
 	require.Eventually(t, func() bool {
 		m := s.Messages()
@@ -160,7 +160,8 @@ func TestSend_RefusedByTheServer_IsAnError(t *testing.T) {
 	}
 }
 
-// script is a mail server that says its lines, one for each of the client's, and notes what it hears.
+// script is a mail server that answers each line of the client with the next line of the script, and records the
+// client's lines.
 func script(t *testing.T, lines ...string) (address string, heard func() []string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -216,12 +217,12 @@ func TestSend_CalledOff_Ends(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.ErrorIs(t, mailerFor(t, "smtp://"+address).Send(ctx, aMail()), context.Canceled)
-	c, err := net.Dial("tcp", address) // for the script to end
+	c, err := net.Dial("tcp", address) // ends the script's Accept
 	require.NoError(t, err)
 	require.NoError(t, c.Close())
 }
 
-// Were this a failure, the mail would go out again and again.
+// A failure here would send the mail again and again.
 func TestSend_ToAServerThatLeavesAfterTakingTheMail_IsSent(t *testing.T) {
 	t.Parallel()
 	address, heard := script(t, "220 mx", "250 mx", "250 noop", "250 ok", "250 ok", "354 go", "250 queued", "421 out of here")
@@ -245,7 +246,7 @@ func TestSend_WithAPassword_KeepsItFromAPlainConnection(t *testing.T) {
 	}
 }
 
-// encrypted puts TLS with a certificate for 127.0.0.1 before the script.
+// encrypted puts TLS with a certificate for 127.0.0.1 in front of the script.
 func encrypted(t *testing.T, address string) (string, *x509.CertPool) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)

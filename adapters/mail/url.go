@@ -9,30 +9,30 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// StartTLS says when a connection that begins in plain is encrypted.
+// StartTLS decides whether a plain connection is encrypted after its start.
 type StartTLS string
 
 // The values of ?starttls=.
 const (
-	StartTLSAlways StartTLS = "always" // refuse a server without it; the default with a password
-	StartTLSAuto   StartTLS = "auto"   // where the server offers it; the default without a password
+	StartTLSAlways StartTLS = "always" // refuses a server without STARTTLS; the default with a password
+	StartTLSAuto   StartTLS = "auto"   // uses STARTTLS if the server offers it; the default without a password
 	StartTLSNever  StartTLS = "never"
 )
 
-// Server is what SMTP_URL says.
+// Server is a parsed SMTP_URL.
 type Server struct {
 	Host     string
 	Port     int
-	TLS      bool // from the first byte on
+	TLS      bool // encrypted from the first byte on
 	StartTLS StartTLS
 	User     string // "": no login
 	Password secret.Text
 }
 
 // ParseURL reads smtp://user:password@host:587?starttls=always|auto|never or smtps://user:password@host:465. User and
-// password (percent-encoded), port and starttls may be left out.
+// password (percent-encoded), port and starttls are optional.
 //
-// Returns an error that says what is wrong and shows nothing of the URL.
+// Returns an error that names the mistake and quotes nothing of the URL.
 func ParseURL(raw string) (Server, error) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Hostname() == "" || (u.Scheme != "smtp" && u.Scheme != "smtps") || strings.Trim(u.Path, "/")+u.Fragment != "" {

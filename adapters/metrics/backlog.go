@@ -11,8 +11,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Bounds of asking for the backlog. A scrape asks at most once in freshFor, whoever scrapes, and waits for no longer
-// than patience; without an answer it tells what was last known.
+// Bounds of reading the backlog. Concurrent scrapes share a reading for freshFor, and wait for patience at most;
+// without a new reading they get the last.
 const (
 	freshFor = 5 * time.Second
 	patience = 3 * time.Second
@@ -27,7 +27,8 @@ var (
 	queueDepth      = prometheus.NewDesc("svc_queue_depth", "Jobs in Redis; the backlog itself is in Postgres.", []string{"queue", "state"}, nil)
 )
 
-// Backlog registers the gauges of the backlog, which every dispatcher tells alike: take the maximum, never the sum.
+// Backlog registers the gauges of the backlog. Every dispatcher reports the same values: aggregate with max, never with
+// sum.
 func (r *Registry) Backlog(reader ports.BacklogReader) {
 	r.prometheus.MustRegister(&backlog{reader: reader, log: r.log, known: ports.Backlog{}})
 }
@@ -80,7 +81,7 @@ func (b *backlog) current() ports.Backlog {
 	return fresh
 }
 
-// QueueDepth tells how many jobs of each state a queue holds.
+// QueueDepth counts the jobs of a queue by state.
 type QueueDepth func(queue string) (map[string]int, error)
 
 // Queues registers svc_queue_depth for the named queues. states is the closed set of its label.
@@ -97,7 +98,7 @@ type queues struct {
 // Describe implements prometheus.Collector.
 func (q *queues) Describe(ch chan<- *prometheus.Desc) { ch <- queueDepth }
 
-// Collect implements prometheus.Collector. While Redis is away the depth is 0: whatever it held cannot be reached.
+// Collect implements prometheus.Collector. While Redis is away the depth is 0, since its jobs cannot be reached.
 func (q *queues) Collect(ch chan<- prometheus.Metric) {
 	for _, name := range q.names {
 		depth, err := q.depth(name)

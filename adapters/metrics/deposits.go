@@ -19,7 +19,7 @@ func (r *Registry) Deposits() *Deposits {
 				continue
 			}
 			d.transitions.WithLabelValues(string(from), string(to), trigger.By())
-			if trigger == deposit.Claim || trigger == deposit.Released { // either side may do these
+			if trigger == deposit.Claim || trigger == deposit.Released { // either side may take these transitions
 				d.transitions.WithLabelValues(string(from), string(to), deposit.CancelledByPartner.By())
 			}
 		}
@@ -27,7 +27,7 @@ func (r *Registry) Deposits() *Deposits {
 	return d
 }
 
-// Transitioned counts a committed step.
+// Transitioned counts a committed transition.
 func (d *Deposits) Transitioned(from, to deposit.Status, by string) {
 	d.transitions.WithLabelValues(string(from), string(to), by).Inc()
 }

@@ -10,9 +10,10 @@ import (
 )
 
 var (
-	// attemptBuckets go beyond the 10 s of an attempt, in seconds.
+	// attemptBuckets exceed the 10 s of an attempt; in seconds.
 	attemptBuckets = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 15}
-	// latencyBuckets reach from a healthy endpoint (milliseconds) to the end of the retry schedule (three days).
+	// latencyBuckets reach from a healthy endpoint (milliseconds) to the end of the retry schedule (three days); in
+	// seconds.
 	latencyBuckets = []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 15, 60, 300, 1800, 7200, 28800, 86400, 259200}
 )
 
@@ -69,7 +70,7 @@ func (d *Dispatch) Attempted(event webhook.EventName, result webhook.Result, too
 	d.duration.WithLabelValues(string(result)).Observe(took.Seconds())
 }
 
-// Finished counts a delivery whose last state is committed. Latency is that of successes: what failed never arrived.
+// Finished counts a delivery after its final state is committed. Only successes have a latency.
 func (d *Dispatch) Finished(event webhook.EventName, outcome webhook.Status, latency time.Duration) {
 	d.finished.WithLabelValues(string(event), string(outcome)).Inc()
 	if outcome == webhook.StatusSucceeded {
@@ -77,7 +78,7 @@ func (d *Dispatch) Finished(event webhook.EventName, outcome webhook.Status, lat
 	}
 }
 
-// Inflight moves the number of POSTs under way.
+// Inflight changes the number of POSTs in flight.
 func (d *Dispatch) Inflight(lane string, delta int) {
 	d.inflight.WithLabelValues(lane).Add(float64(delta))
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// requestBuckets go up to the deadline of a handler, in seconds.
+// requestBuckets reach the deadline of a handler; in seconds.
 var requestBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
 
-// HTTP counts what the HTTP server does.
+// HTTP holds the metrics of the HTTP server.
 type HTTP struct {
 	requests    *prometheus.CounterVec
 	duration    *prometheus.HistogramVec
@@ -37,7 +37,7 @@ func (r *Registry) HTTP(surfaces, results []string) *HTTP {
 	return h
 }
 
-// Route makes the series of a route: its duration, and the failures that somebody may be woken by.
+// Route creates the series of a route at zero: its duration, and the server errors that alerts watch.
 func (h *HTTP) Route(surface, route, method string) {
 	h.duration.WithLabelValues(surface, route)
 	for _, code := range []string{"500", "503"} {

@@ -1,6 +1,6 @@
-// Package metrics is the service's Prometheus registry: every metric of operations.md, under its fixed name. Labels are
-// closed sets, never a partner, an endpoint or an id, and a series that can be known beforehand exists from the start,
-// at zero, so that its first increase is seen.
+// Package metrics is the service's Prometheus registry (operations.md, "Metrics"). Labels are closed sets: never a
+// partner, an endpoint or an id. Every series with known labels exists from the start, at zero, so that its first
+// increase is visible.
 package metrics
 
 import (
@@ -14,13 +14,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Registry holds the metrics of one process.
+// Registry holds the metrics of a process.
 type Registry struct {
 	prometheus *prometheus.Registry
 	log        *slog.Logger
 }
 
-// NewRegistry makes a registry with what every process tells: svc_build_info, the Go runtime, the process itself.
+// NewRegistry makes a registry with the metrics of every process: svc_build_info, the Go runtime, the process.
 func NewRegistry(log *slog.Logger) *Registry {
 	r := &Registry{prometheus: prometheus.NewRegistry(), log: log}
 	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{
@@ -35,7 +35,7 @@ func NewRegistry(log *slog.Logger) *Registry {
 // revision is set by builds outside a git checkout: -ldflags "-X partnerdeposits/adapters/metrics.revision=…".
 var revision string
 
-// build tells the module's version and the commit, as the Go linker noted them.
+// build gives the module's version and the commit from the build information.
 func build() (version, commit string) {
 	version, commit = "unknown", "unknown"
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -54,7 +54,7 @@ func build() (version, commit string) {
 	return version, commit
 }
 
-// Handler serves the registry in the formats that Prometheus asks for. A collector that fails leaves its series out.
+// Handler serves the registry in the formats of Prometheus. The series of a failing collector are left out.
 func (r *Registry) Handler() http.Handler {
 	return promhttp.HandlerFor(r.prometheus, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError,
@@ -63,7 +63,7 @@ func (r *Registry) Handler() http.Handler {
 	})
 }
 
-// logLine is what promhttp complains to.
+// logLine writes promhttp's errors to the log.
 type logLine struct{ log *slog.Logger }
 
 func (l logLine) Println(v ...any) {

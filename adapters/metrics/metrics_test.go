@@ -23,7 +23,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// scrape gives every series of the registry but those of the Go runtime, with their values.
+// scrape gives every series of the registry with its value, except those of the Go runtime.
 func scrape(t testing.TB, r *metrics.Registry) map[string]string {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -55,7 +55,7 @@ func shapes(series map[string]string) []string {
 	return out
 }
 
-// still is a backlog that does not move.
+// still is a constant backlog.
 type still ports.Backlog
 
 func (s still) Backlog(context.Context) (ports.Backlog, error) { return ports.Backlog(s), nil }
@@ -79,7 +79,7 @@ func full(t testing.TB) (*metrics.Registry, *metrics.HTTP, *metrics.Deposits, *m
 	return r, h, r.Deposits(), r.Dispatch()
 }
 
-// TestNames holds names and labels to operations.md: dashboards and alerts rely on them.
+// TestNames compares names and labels with operations.md: dashboards and alerts depend on them.
 func TestNames(t *testing.T) {
 	r, _, _, _ := full(t)
 	require.Equal(t, []string{
@@ -178,7 +178,7 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// counting tells how often it was asked, and fails when told to.
+// counting counts its readings, and fails on demand.
 type counting struct {
 	asked int
 	away  bool

@@ -19,7 +19,7 @@ var (
 
 type pgPools map[string]*pgxpool.Pool
 
-// PostgresPools registers the gauges of connection pools, by the name that tells them apart.
+// PostgresPools registers the gauges of connection pools; the name of a pool is its label.
 func (r *Registry) PostgresPools(pools map[string]*pgxpool.Pool) {
 	r.prometheus.MustRegister(pgPools(pools))
 }
@@ -47,7 +47,7 @@ func (p pgPools) Collect(ch chan<- prometheus.Metric) {
 
 type redisPools map[string]redis.UniversalClient
 
-// RedisPools registers the gauges of Redis clients, by the name that tells them apart.
+// RedisPools registers the gauges of Redis clients; the name of a client is its label.
 func (r *Registry) RedisPools(clients map[string]redis.UniversalClient) {
 	r.prometheus.MustRegister(redisPools(clients))
 }

@@ -10,11 +10,11 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// strong is OWASP's second recommendation: about 50 ms and 19 MiB a hash.
+// strong is OWASP's second recommendation: about 50 ms and 19 MiB per hash.
 var strong = argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
 
-// Parallel is how many hashes are computed at once in a process: a burst of log-ins waits in line and does not take the
-// memory and the processors of everybody else.
+// Parallel bounds the hashes computed at once in a process, so that a burst of logins does not take the memory and the
+// processors of other requests.
 const Parallel = 2
 
 // Argon2id implements ports.Passwords.
@@ -27,10 +27,10 @@ type Argon2id struct {
 // Option changes a hasher.
 type Option func(*Argon2id)
 
-// Cheap makes hashes that cost next to nothing. For tests of other things.
+// Cheap makes hashes that cost next to nothing, for tests of other subjects.
 func Cheap(a *Argon2id) { a.cost.Memory, a.cost.Iterations = 64, 1 }
 
-// New makes the hasher, with a hash of nobody's password to spend time on.
+// New makes the hasher, with a dummy hash for unknown accounts.
 func New(options ...Option) (*Argon2id, error) {
 	a := &Argon2id{slots: make(chan struct{}, Parallel), cost: strong}
 	for _, option := range options {
@@ -45,7 +45,7 @@ func New(options ...Option) (*Argon2id, error) {
 
 // Hash gives the encoded argon2id hash with a fresh salt.
 //
-// Returns service_unavailable when ctx ends before its turn comes.
+// Returns service_unavailable when ctx ends before a place is free.
 func (a *Argon2id) Hash(ctx context.Context, password string) (string, error) {
 	release, err := a.acquire(ctx)
 	if err != nil {
@@ -59,10 +59,10 @@ func (a *Argon2id) Hash(ctx context.Context, password string) (string, error) {
 	return hash, nil
 }
 
-// Matches compares in constant time. An empty hash costs the same and never matches, so that the clock does not tell
-// which addresses are known.
+// Matches compares in constant time. An empty hash takes the same time and never matches, so that timing does not
+// reveal which addresses are known.
 //
-// Returns service_unavailable when ctx ends before its turn comes.
+// Returns service_unavailable when ctx ends before a place is free.
 func (a *Argon2id) Matches(ctx context.Context, password, hash string) (bool, error) {
 	release, err := a.acquire(ctx)
 	if err != nil {
@@ -81,7 +81,7 @@ func (a *Argon2id) Matches(ctx context.Context, password, hash string) (bool, er
 }
 
 func (a *Argon2id) acquire(ctx context.Context) (release func(), err error) {
-	if err := ctx.Err(); err != nil { // select would pick at random
+	if err := ctx.Err(); err != nil { // select picks at random among ready cases
 		return nil, fault.ErrUnavailable.Because(err)
 	}
 	select {

@@ -75,7 +75,7 @@ func TestHash_InABurst_WaitsItsTurnOrGivesUpWithItsContext(t *testing.T) {
 	defer cancel()
 	var done, gaveUp atomic.Int32
 	var wg sync.WaitGroup
-	for range 60 { // 60 × 50 ms on two slots take ten times the deadline
+	for range 60 { // 60 × 50 ms on two places take ten times the deadline
 		wg.Go(func() {
 			if _, err := p.Hash(ctx, "x"); err != nil {
 				gaveUp.Add(1)

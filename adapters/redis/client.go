@@ -1,6 +1,6 @@
-// Package redis holds what the service keeps in Redis: the rate limiter's counts, the fast path of idempotency and the
-// doorbell. None of it is the truth. An empty, slow or absent Redis costs a few milliseconds at most and never a
-// failed request: guard.go sees to that.
+// Package redis implements the rate limiter, the cache of idempotency and the doorbell. Redis holds hints and counters;
+// Postgres holds the truth. An empty, slow or absent Redis costs a few milliseconds and never fails a request
+// (breaker.go).
 package redis
 
 import (
@@ -15,22 +15,22 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Waits are short: whoever waits for Redis is a request that could do without it.
+// Timeouts are short: every request can be answered without Redis.
 const (
 	dialTimeout = 500 * time.Millisecond
 	ioTimeout   = 500 * time.Millisecond
 	poolTimeout = 500 * time.Millisecond
 )
 
-// ErrURL says what a Redis URL may look like. It never quotes the URL, which may hold a password.
+// ErrURL describes the valid forms of a Redis URL. The text never quotes the URL, which may contain a password.
 var ErrURL = errors.New("redis: the URL must be redis://host:port/db, rediss://…, redis://host1,host2,… for a cluster, " +
 	"or redis-sentinel://host1,host2,…?master=name")
 
-// NewClient makes a client of REDIS_URL. It does not connect; a Redis that is away is met by each command.
+// NewClient makes a client of REDIS_URL without connecting. An unreachable Redis fails each command.
 //
-//	redis://[user:password@]host:port[/db]                                  one server; rediss:// with TLS
+//	redis://[user:password@]host:port[/db]                                  a single server; rediss:// with TLS
 //	redis://[user:password@]host1:port,host2:port                           a cluster; without a scheme too
-//	redis-sentinel://[user:password@]host1:port,host2:port[/db]?master=name whatever the sentinels say
+//	redis-sentinel://[user:password@]host1:port,host2:port[/db]?master=name the master that the sentinels name
 //
 // Returns ErrURL.
 func NewClient(redisURL string) (redis.UniversalClient, error) {
@@ -57,7 +57,7 @@ func parseURL(raw string) (*redis.UniversalOptions, error) {
 		scheme, rest = "redis", raw // a bare list of hosts
 	}
 	rest = strings.ReplaceAll(rest, ","+scheme+"://", ",") // each host may repeat the scheme
-	// A list of hosts is no URL to net/url when one has a port, so the hosts are taken out first.
+	// net/url rejects a list of hosts with ports, so the hosts are cut out first.
 	authority, tail := rest, ""
 	if at := strings.IndexAny(rest, "/?"); at >= 0 {
 		authority, tail = rest[:at], rest[at:]
@@ -115,7 +115,7 @@ func database(o *redis.UniversalOptions, path string) error {
 		return nil
 	}
 	db, err := strconv.Atoi(path)
-	if err != nil || db < 0 || (db > 0 && len(o.Addrs) > 1 && o.MasterName == "") { // a cluster has database 0 alone
+	if err != nil || db < 0 || (db > 0 && len(o.Addrs) > 1 && o.MasterName == "") { // a cluster has only database 0
 		return ErrURL
 	}
 	o.DB = db
@@ -125,8 +125,8 @@ func database(o *redis.UniversalOptions, path string) error {
 func options() *redis.UniversalOptions {
 	return &redis.UniversalOptions{
 		DialTimeout: dialTimeout, ReadTimeout: ioTimeout, WriteTimeout: ioTimeout, PoolTimeout: poolTimeout,
-		ContextTimeoutEnabled: true, // else a command outlives the deadline that it was given
+		ContextTimeoutEnabled: true, // otherwise a command outlives its deadline
 		MaxRetries:            1,
-		DialerRetries:         1, // the guard decides when to try again
+		DialerRetries:         1, // the breaker decides when to try again
 	}
 }

@@ -10,12 +10,12 @@ import (
 
 const (
 	doorbellChannel = "svc:doorbell"
-	// ringEvery is the least time between two rings on the wire: a burst of commits is one ring, and what is
-	// committed meanwhile has one of its own after it, since a relay that was rung looks but once.
+	// ringEvery is the least time between two PUBLISH commands, so that a burst of commits sends a single ring. Commits
+	// after a ring get a ring of their own, because a relay reads the outbox only once per ring.
 	ringEvery = 5 * time.Millisecond
 )
 
-// Doorbell tells dispatchers that something was committed. It never waits and never fails; a ring may be lost.
+// Doorbell tells dispatchers that events were committed. Ringing never waits and never fails; a ring may be lost.
 type Doorbell struct {
 	client redis.UniversalClient
 	guard  *Guard
@@ -24,7 +24,7 @@ type Doorbell struct {
 	done   sync.WaitGroup
 }
 
-// NewDoorbell starts the one goroutine that rings. Close it before the guard.
+// NewDoorbell starts the goroutine that rings. Close the doorbell before the breaker.
 func NewDoorbell(client redis.UniversalClient, guard *Guard) *Doorbell {
 	ctx, stop := context.WithCancel(context.Background())
 	d := &Doorbell{client: client, guard: guard, rung: make(chan struct{}, 1), stop: stop}
@@ -32,15 +32,15 @@ func NewDoorbell(client redis.UniversalClient, guard *Guard) *Doorbell {
 	return d
 }
 
-// Ring asks for a ring.
+// Ring requests a ring.
 func (d *Doorbell) Ring() {
 	select {
 	case d.rung <- struct{}{}:
-	default: // one is asked for already
+	default: // a ring is requested already
 	}
 }
 
-// Close ends the goroutine; a ring that was asked for is lost.
+// Close ends the goroutine and loses a requested ring.
 func (d *Doorbell) Close() {
 	d.stop()
 	d.done.Wait()
@@ -55,7 +55,7 @@ func (d *Doorbell) run(ctx context.Context) {
 			return
 		case <-d.rung:
 		}
-		_ = d.guard.Do(ctx, func(ctx context.Context) error { // a lost ring costs one interval of polling
+		_ = d.guard.Do(ctx, func(ctx context.Context) error { // a lost ring costs an interval of polling
 			return d.client.Publish(ctx, doorbellChannel, "").Err()
 		})
 		pause.Reset(ringEvery)
@@ -67,14 +67,14 @@ func (d *Doorbell) run(ctx context.Context) {
 	}
 }
 
-// Listen gives a signal for every ring, several at once being one, until ctx ends; then the channel is closed.
-// It subscribes again by itself whenever the connection is lost.
+// Listen signals rings until ctx ends, then closes the channel. Several rings at once give a single signal. A lost
+// connection is subscribed again.
 func Listen(ctx context.Context, client redis.UniversalClient) <-chan struct{} {
 	out := make(chan struct{}, 1)
 	go func() {
 		defer close(out)
 		subscription := client.Subscribe(ctx, doorbellChannel)
-		defer func() { _ = subscription.Close() }() // nothing depends on how it ends
+		defer func() { _ = subscription.Close() }() // the outcome of closing is irrelevant
 		rings := subscription.Channel(redis.WithChannelSize(1), redis.WithChannelSendTimeout(time.Second))
 		for {
 			select {

@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	// markFor is how long a request may run before another one may try: above the deadline of any keyed request.
-	// What two of them would do at once the database decides.
+	// markFor is the life of a mark, and exceeds the deadline of every keyed request. The database decides between
+	// requests that run in parallel after that.
 	markFor = 15 * time.Second
-	// cachedAtMost bounds a cached body, in bytes. A larger one is replayed from the database.
+	// cachedAtMost bounds a cached body, in bytes. Larger responses are replayed from the database.
 	cachedAtMost = 16 << 10
 	markPrefix   = 'm'
 	answerPrefix = 'r'
@@ -31,17 +31,17 @@ var beginLua string
 
 var (
 	beginScript = redis.NewScript(beginLua)
-	// unmarkScript takes a mark off, if it is the one that this request put there.
+	// unmarkScript removes a mark if this request set the mark.
 	unmarkScript = redis.NewScript(`if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`)
 )
 
-// Cipher encrypts responses: what a partner was answered does not lie about in Redis.
+// Cipher encrypts cached responses, so that Redis holds no response in plain text.
 type Cipher interface {
 	Encrypt(plaintext, associatedData []byte) ([]byte, error)
 	Decrypt(ciphertext, associatedData []byte) ([]byte, error)
 }
 
-// IdempotencyCache is the fast path of idempotency.
+// IdempotencyCache answers repeated requests without the database.
 type IdempotencyCache struct {
 	client redis.UniversalClient
 	guard  *Guard
@@ -54,7 +54,9 @@ func NewIdempotencyCache(client redis.UniversalClient, guard *Guard, cipher Ciph
 	return &IdempotencyCache{client: client, guard: guard, cipher: cipher, log: log}
 }
 
-// Begin gives the cached response, or marks the key as running. Returns ports.ErrKeyInUse while it is marked.
+// Begin gives the cached response, or marks the key as running.
+//
+// Returns ports.ErrKeyInUse while another request's mark is set.
 func (c *IdempotencyCache) Begin(ctx context.Context, k ports.IdempotencyKey) (*ports.StoredResponse, error) {
 	name := cacheKey(k)
 	var kept string
@@ -63,8 +65,8 @@ func (c *IdempotencyCache) Begin(ctx context.Context, k ports.IdempotencyKey) (*
 		return err
 	})
 	switch {
-	case err != nil: // redis.Nil: marked. Anything else: the database alone decides.
-		return nil, nil // the port's way to say "go on"
+	case err != nil: // redis.Nil: the key is marked. Any other error: the database decides alone.
+		return nil, nil // the port defines this result as "go on"
 	case kept != "" && kept[0] == markPrefix:
 		return nil, ports.ErrKeyInUse
 	}
@@ -76,7 +78,7 @@ func (c *IdempotencyCache) Begin(ctx context.Context, k ports.IdempotencyKey) (*
 	return stored, nil
 }
 
-// Finish caches the response and takes the mark off; r nil only takes the mark off.
+// Finish caches the response and removes the mark; with r nil it only removes the mark.
 func (c *IdempotencyCache) Finish(ctx context.Context, k ports.IdempotencyKey, r *ports.StoredResponse) {
 	name := cacheKey(k)
 	failpoint.Hit("cache.finishing")
@@ -84,7 +86,7 @@ func (c *IdempotencyCache) Finish(ctx context.Context, k ports.IdempotencyKey, r
 	if err != nil {
 		c.log.Warn("a response cannot be cached", "cause", err)
 	}
-	// A failure leaves a mark that ends by itself, and a response that is in the database anyway.
+	// After a failure the mark expires, and the response is in the database.
 	_ = c.guard.Do(ctx, func(ctx context.Context) error {
 		if sealed == nil {
 			return unmarkScript.Run(ctx, c.client, []string{name}, mark(k)).Err()
@@ -94,7 +96,7 @@ func (c *IdempotencyCache) Finish(ctx context.Context, k ports.IdempotencyKey, r
 	})
 }
 
-// cacheKey hides partner, route and key behind a hash of fixed length.
+// cacheKey hashes partner, route and key to a fixed length.
 func cacheKey(k ports.IdempotencyKey) string {
 	h := sha256.New()
 	h.Write(k.PartnerID[:])
@@ -105,14 +107,14 @@ func cacheKey(k ports.IdempotencyKey) string {
 
 func mark(k ports.IdempotencyKey) string { return string(markPrefix) + k.Holder.Encode() }
 
-// seal gives the cached form: prefix, then encrypted: fingerprint, Unix microseconds, status, body. nil where there is
-// nothing to cache.
+// seal gives the cached form: a prefix, then encrypted the fingerprint, Unix microseconds, status and body. The result
+// is nil for a response that is not cached.
 func (c *IdempotencyCache) seal(name string, r *ports.StoredResponse) ([]byte, error) {
 	if r == nil || len(r.Body) > cachedAtMost {
 		return nil, nil
 	}
 	plain := append([]byte(nil), r.Fingerprint[:]...)
-	plain = binary.BigEndian.AppendUint64(plain, uint64(r.CreatedAt.UnixMicro())) // times of ours are after 1970
+	plain = binary.BigEndian.AppendUint64(plain, uint64(r.CreatedAt.UnixMicro())) // all times are after 1970
 	plain = binary.BigEndian.AppendUint16(plain, uint16(r.Status))                // an HTTP status
 	plain = append(plain, r.Body...)
 	sealed, err := c.cipher.Encrypt(plain, []byte(name))

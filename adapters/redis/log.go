@@ -8,13 +8,14 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// LogTo takes what the driver has to say, for every client of the process, into log. By itself the driver writes plain
-// lines to standard error, one for every failed connection.
+// LogTo sends the driver's messages of all clients in the process to log. By default the driver writes to standard
+// error, a line for every failed connection.
 func LogTo(log *slog.Logger) { redis.SetLogger(driverLog{log}) }
 
 type driverLog struct{ log *slog.Logger }
 
-// Printf is called for connections that fail and come back; the guard and readiness tell of that in their own words.
+// Printf gets messages about failing and recovering connections. The level is debug, since readiness and the breaker
+// report the same.
 func (d driverLog) Printf(ctx context.Context, format string, v ...any) {
 	d.log.DebugContext(ctx, "redis driver", "said", fmt.Sprintf(format, v...))
 }

@@ -28,13 +28,13 @@ func guarded(t testing.TB, client goredis.UniversalClient) *redis.Guard {
 	return guard
 }
 
-// patient is a guard for tests that are not about slowness.
+// patient is a breaker for tests on a slow machine.
 func patient(t testing.TB, client goredis.UniversalClient) *redis.Guard {
 	t.Helper()
 	return guarded(t, client).WithPatience(20 * time.Second)
 }
 
-// nowhere is a client of an address where nothing listens.
+// nowhere is a client of an address without a listener.
 func nowhere(t testing.TB) goredis.UniversalClient {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -63,7 +63,7 @@ func TestIdempotencyCache_Conforms(t *testing.T) {
 	portstest.IdempotencyCache(t, redis.NewIdempotencyCache(client, patient(t, client), secretstest.New(t), slog.New(slog.DiscardHandler)))
 }
 
-// The sandbox falls back on miniredis where there is no server.
+// The sandbox falls back on miniredis without a Redis server.
 func TestMiniredis_Conforms(t *testing.T) {
 	t.Parallel()
 	client := open(t, "redis://"+miniredis.RunT(t).Addr())
@@ -76,7 +76,7 @@ func TestMiniredis_Conforms(t *testing.T) {
 	require.Eventually(t, func() bool { bell.Ring(); return len(rings) > 0 }, 10*time.Second, 10*time.Millisecond)
 }
 
-// The past is written by hand, bucket by bucket of three seconds, so that no test waits for a minute to pass.
+// The test writes past buckets of three seconds, so that it need not wait for a minute.
 func TestLimiter_WindowSlides(t *testing.T) {
 	t.Parallel()
 	client := redistest.New(t)

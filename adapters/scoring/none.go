@@ -7,10 +7,10 @@ import (
 	"partnerdeposits/ports"
 )
 
-// None is the scoring of an installation that has not set one up: it cannot tell, so nothing is decided.
+// None is the scoring of an installation without a scoring service: nothing is decided.
 type None struct{}
 
-// Assess implements ports.Scoring; it answers service_unavailable.
+// Assess implements ports.Scoring and returns service_unavailable.
 func (None) Assess(context.Context, ports.Applicant) (bool, error) {
 	return false, fault.ErrUnavailable
 }

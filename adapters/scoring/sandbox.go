@@ -1,5 +1,5 @@
-// Package scoring tells which tenants are accepted. The sandbox stands in for a real scoring service: whoever tests an
-// integration decides the answer by the e-mail (operations.md, "Pages").
+// Package scoring decides which tenants are accepted. In the sandbox, a tester chooses the decision by the e-mail
+// (operations.md, "Pages").
 package scoring
 
 import (
@@ -9,10 +9,10 @@ import (
 	"partnerdeposits/ports"
 )
 
-// refusedLocalPart is the part before the @ that is refused.
+// refusedLocalPart is the local part of refused addresses.
 const refusedLocalPart = "declined"
 
-// Sandbox accepts everybody but declined@….
+// Sandbox accepts every tenant except declined@….
 type Sandbox struct{}
 
 // Assess implements ports.Scoring. It never fails.

@@ -1,6 +1,6 @@
-// Package secrets encrypts what the service must be able to read again: connect secrets, webhook secrets, checkout
-// tokens and stored responses. A keyset holds one primary key, which encrypts, and any number of older ones, which
-// still decrypt. Everything is bound to the row it belongs to, so a ciphertext moved elsewhere does not open.
+// Package secrets encrypts values that the service must be able to read again: connect secrets, webhook secrets,
+// checkout tokens and stored responses. A keyset has a primary key, which encrypts, and any number of older keys, which
+// still decrypt. Every ciphertext is bound to its row and does not decrypt for another row.
 package secrets
 
 import (
@@ -16,11 +16,11 @@ import (
 	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
-// DevelopmentKeyset serves where SERVICE_ENV is development and SECRETS_KEYSET is not set. It is public, so it
-// protects nothing: staging and production refuse it.
+// DevelopmentKeyset is the default of SECRETS_KEYSET in development. It is public and protects nothing: staging and
+// production require their own.
 const DevelopmentKeyset = "eyJwcmltYXJ5S2V5SWQiOjE3MjQxMjE2NzcsImtleSI6W3sia2V5RGF0YSI6eyJ0eXBlVXJsIjoidHlwZS5nb29nbGVhcGlzLmNvbS9nb29nbGUuY3J5cHRvLnRpbmsuQWVzR2NtS2V5IiwidmFsdWUiOiJHaUE1L3RNWU5BSE1IeHl2a1h4ekhLODlIbXhzWVNJOFNCOXllTS9PUkg3SHZRPT0iLCJrZXlNYXRlcmlhbFR5cGUiOiJTWU1NRVRSSUMifSwic3RhdHVzIjoiRU5BQkxFRCIsImtleUlkIjoxNzI0MTIxNjc3LCJvdXRwdXRQcmVmaXhUeXBlIjoiVElOSyJ9XX0="
 
-// Errors of this package; neither says anything of the keys or of what was encrypted.
+// Errors of this package. Their texts contain neither keys nor plaintext.
 var (
 	ErrKeyset  = errors.New("secrets: the keyset is not one that NewKeyset made")
 	ErrDecrypt = errors.New("secrets: does not decrypt with this keyset for this row")
@@ -29,7 +29,7 @@ var (
 // Cipher encrypts with the primary key of its keyset and decrypts with any. It is safe for concurrent use.
 type Cipher struct{ aead tink.AEAD }
 
-// NewKeyset makes a keyset of one random AES-256-GCM key, in the form of SECRETS_KEYSET: base64 of Tink's JSON.
+// NewKeyset makes a keyset of a random AES-256-GCM key, in the form of SECRETS_KEYSET: base64 of Tink's JSON.
 func NewKeyset() (string, error) {
 	handle, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
 	if err != nil {
@@ -38,7 +38,7 @@ func NewKeyset() (string, error) {
 	return encode(handle)
 }
 
-// Rotate adds a new primary key to a keyset; what the older keys encrypted still decrypts.
+// Rotate adds a new primary key to a keyset. The older keys still decrypt their ciphertexts.
 //
 // Returns ErrKeyset.
 func Rotate(encoded string) (string, error) {
@@ -81,7 +81,7 @@ func (c *Cipher) Encrypt(plaintext, associatedData []byte) ([]byte, error) {
 	return c.aead.Encrypt(plaintext, associatedData)
 }
 
-// Decrypt opens what Encrypt sealed for the same associatedData.
+// Decrypt opens a ciphertext that Encrypt made for the same associatedData.
 //
 // Returns ErrDecrypt.
 func (c *Cipher) Decrypt(ciphertext, associatedData []byte) ([]byte, error) {
@@ -100,7 +100,7 @@ func encode(handle *keyset.Handle) (string, error) {
 	return base64.StdEncoding.EncodeToString(out.Bytes()), nil
 }
 
-// decode never wraps a library's error: it might quote key material.
+// decode never wraps a library's error, which might quote key material.
 func decode(encoded string) (*keyset.Handle, error) {
 	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded))
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package none is the payment provider of an installation that has not set one up: it takes no money and says so. What
-// is asked of it stays as it is and can be asked again later.
+// Package none is the payment provider of an installation without a provider: every request fails with
+// service_unavailable, changes nothing and may be repeated.
 package none
 
 import (
@@ -10,7 +10,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Provider implements ports.PaymentProvider; every answer is service_unavailable.
+// Provider implements ports.PaymentProvider. Every method returns service_unavailable.
 type Provider struct{}
 
 // Open implements ports.PaymentProvider.

@@ -8,7 +8,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// The cards that decide (operations.md, "Pages").
+// Test cards with a fixed outcome (operations.md, "Pages").
 const (
 	goodCard = "4242424242424242"
 	badCard  = "4000000000000002"
@@ -17,14 +17,14 @@ const (
 	failureUnknown  = "card_declined: not one of the sandbox's test cards"
 )
 
-// card is what the tenant typed. It lives as long as its request.
+// card is the tenant's input. It lives as long as its request.
 type card struct {
 	number string
 	expiry string
 	cvc    string
 }
 
-// mistake names a field that is wrong; "" means none.
+// mistake names an invalid field; "" means none.
 type mistake string
 
 const (
@@ -37,7 +37,7 @@ const (
 	minCardDigits         = 12
 )
 
-// check finds the first field that is wrong.
+// check finds the first invalid field.
 func (c card) check(now time.Time) mistake {
 	number := digits(c.number)
 	if len(number) < minCardDigits || len(number) > maxCardDigits || !luhn(number) {
@@ -56,13 +56,13 @@ func (c card) check(now time.Time) mistake {
 	return noMistake
 }
 
-// verdict is how a payment ends.
+// verdict is the outcome of a payment.
 type verdict struct {
 	status  ports.ProviderStatus
 	failure string
 }
 
-// charge decides as the card says. The card has passed check.
+// charge decides by the card's number. The card has passed check.
 func (c card) charge() verdict {
 	switch digits(c.number) {
 	case goodCard:
@@ -74,7 +74,7 @@ func (c card) charge() verdict {
 	}
 }
 
-// digits gives the number without the blanks and dashes that people write; "" where there is anything else in it.
+// digits removes blanks and dashes from the number; "" for any other character.
 func digits(s string) string {
 	s = strings.NewReplacer(" ", "", "\u00a0", "", "-", "").Replace(s)
 	if leading(s) != len(s) {
@@ -106,7 +106,7 @@ func luhn(number string) bool {
 	return sum%10 == 0
 }
 
-// expiryEnd reads MM/YY or MM/YYYY, with or without blanks; a card is good to the end of its month.
+// expiryEnd reads MM/YY or MM/YYYY, with or without blanks; a card is valid to the end of its month.
 func expiryEnd(s string) (time.Time, bool) {
 	month, year, found := strings.Cut(strings.ReplaceAll(s, " ", ""), "/")
 	if !found || leading(month) != len(month) || leading(year) != len(year) || (len(year) != 2 && len(year) != 4) || len(month) == 0 || len(month) > 2 {

@@ -25,8 +25,8 @@ const (
 	fieldIntent  = "intent"
 	intentCancel = "cancel"
 
-	// policy has no form-action: browsers hold it against redirects too, and the tenant goes on from here to the
-	// service and perhaps to a return URL anywhere.
+	// policy has no form-action: browsers apply form-action to redirects too, and from here the tenant is redirected to
+	// the service and perhaps to a return URL on any host.
 	policy = "default-src 'none'; style-src 'self'; img-src data:; frame-ancestors 'none'; base-uri 'none'"
 )
 
@@ -52,7 +52,7 @@ func serveStylesheet(c *fiber.Ctx) error {
 	return c.Send(stylesheet)
 }
 
-// showPage shows the form, or sends the tenant back where there is nothing left to pay.
+// showPage shows the form, or redirects the tenant if there is nothing left to pay.
 func (p *Provider) showPage(c *fiber.Ctx) error {
 	e, err := p.pageOf(c)
 	if err != nil {
@@ -64,8 +64,8 @@ func (p *Provider) showPage(c *fiber.Ctx) error {
 	return render(c, fiber.StatusOK, payView{entry: e, words: wordsOf(c)})
 }
 
-// takeCard is the tenant paying or going back. Going back leaves the page open, as it does at real providers: it is the
-// service that closes it.
+// takeCard handles a payment or the way back. The way back leaves the page open, as at real providers: only the service
+// closes the page.
 func (p *Provider) takeCard(c *fiber.Ctx) error {
 	e, err := p.pageOf(c)
 	if err != nil {

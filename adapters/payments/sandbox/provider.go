@@ -1,8 +1,8 @@
-// Package sandbox is a payment provider for everything but production. It stands outside the service as a real one
-// would: it keeps its own books (table sandbox_payments), shows its own hosted page, and knows the service only by the
-// requests it gets. What it does follows hosted pages such as Stripe Checkout, see docs/decisions/0003-payments-port.md.
+// Package sandbox is a payment provider for all environments except production. Like a real provider, the sandbox keeps
+// its own data (table sandbox_payments), shows its own hosted page, and knows the service only by requests. Its
+// behaviour follows hosted pages such as Stripe Checkout (docs/decisions/0003-payments-port.md).
 //
-// Card data is looked at to decide the outcome and then forgotten: it is never stored, logged or sent back.
+// Card data decides the outcome and is then discarded: never stored, logged or sent back.
 package sandbox
 
 import (
@@ -23,7 +23,7 @@ import (
 
 const (
 	refPrefix = "sbx_"
-	refBytes  = 18 // the page's address is all that guards it
+	refBytes  = 18 // the page is protected only by its secret address
 )
 
 const (
@@ -44,15 +44,15 @@ type Provider struct {
 	clock   ports.Clock
 }
 
-// New makes the provider. baseURL is where its pages are mounted, without a path.
+// New makes the provider. baseURL is the origin of its pages, without a path.
 func New(pool *pgxpool.Pool, baseURL string, entropy ports.Entropy, clock ports.Clock) *Provider {
 	return &Provider{pool: pool, baseURL: strings.TrimSuffix(baseURL, "/"), entropy: entropy, clock: clock}
 }
 
-// errKeyReused: the same payment was asked for with another amount. A provider cannot know which one is meant.
+// errKeyReused: a payment was requested again with another amount. A provider cannot know which amount is meant.
 var errKeyReused = errors.New("sandbox: idempotency key used with another amount")
 
-// entry is one line of the provider's books.
+// entry is a row of sandbox_payments.
 type entry struct {
 	ref         string
 	amount      money.Cents
@@ -109,8 +109,8 @@ func (p *Provider) Lookup(ctx context.Context, paymentID id.ID) (ports.ProviderP
 	return e.payment(), err
 }
 
-// Close implements ports.PaymentProvider. A payment it never heard of is entered as closed, so that a request still on
-// its way finds it so.
+// Close implements ports.PaymentProvider. An unknown payment is entered as closed, so that a request that arrives later
+// finds the payment closed.
 func (p *Provider) Close(ctx context.Context, paymentID id.ID) (ports.ProviderPayment, error) {
 	_, err := p.pool.Exec(ctx, `
 		INSERT INTO sandbox_payments AS s (id, ref, amount_cents, description, return_url, status)
@@ -124,7 +124,7 @@ func (p *Provider) Close(ctx context.Context, paymentID id.ID) (ports.ProviderPa
 	return e.payment(), err
 }
 
-// Collect implements ports.PaymentProvider. The card on file is good wherever the fee was paid.
+// Collect implements ports.PaymentProvider. The card on file is good if the fee was paid.
 func (p *Provider) Collect(ctx context.Context, r ports.CollectRequest) (ports.ProviderPayment, error) {
 	fee, err := p.Lookup(ctx, r.FeePaymentID)
 	if err != nil {
@@ -162,7 +162,7 @@ func (p *Provider) SimulatePayment(ctx context.Context, paymentID id.ID, succeed
 	return p.end(ctx, endByID, [16]byte(paymentID), result)
 }
 
-// end writes the verdict on a payment whose page is open; what is over stays as it is.
+// end records the verdict on a payment whose page is open. An ended payment stays unchanged.
 func (p *Provider) end(ctx context.Context, query string, key any, v verdict) error {
 	_, err := p.pool.Exec(ctx, query, key, string(v.status), v.failure)
 	if err != nil {
@@ -179,7 +179,7 @@ func (p *Provider) byRef(ctx context.Context, ref string) (entry, error) {
 	return p.find(ctx, findByRef, ref)
 }
 
-// find returns pgx.ErrNoRows as it is, for its callers to tell from an outage.
+// find returns pgx.ErrNoRows unchanged, so that callers can tell it from an outage.
 func (p *Provider) find(ctx context.Context, query string, key any) (entry, error) {
 	var (
 		e       entry

@@ -33,7 +33,7 @@ const (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// noon is when these tests happen.
+// noon is the clock of these tests.
 type noon struct{}
 
 func (noon) Now() time.Time { return time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC) }
@@ -134,7 +134,7 @@ func TestPage_TakesTheCardsOfTheSandbox(t *testing.T) {
 	b := setup(t)
 	for _, c := range []struct {
 		name, number, expiry, cvc string
-		want                      ports.ProviderStatus // open: a mistake to mend
+		want                      ports.ProviderStatus // open: the tenant corrects the mistake
 		says                      string
 	}{
 		{"good", goodCard, "12/34", "123", ports.ProviderSucceeded, ""},
@@ -175,7 +175,7 @@ func TestPage_NeverKeepsLogsOrShowsACard(t *testing.T) {
 	b := setup(t)
 	_, path := b.open(t)
 	for _, form := range []url.Values{
-		typed("5105 1051 0510 5101", "11/39", "987"), // a mistake in the last digit
+		typed("5105 1051 0510 5101", "11/39", "987"), // the last digit is wrong
 		typed("5105 1051 0510 5100", "11/39", "987"),
 	} {
 		_, body := b.send(t, http.MethodPost, path, form)

@@ -8,7 +8,7 @@ import (
 	"partnerdeposits/core/money"
 )
 
-// words is the page in one language.
+// words are the texts of the page in a language.
 type words struct {
 	lang, title, banner, explain, pay, cancel, number, expiry, expiryHint, cvc, cards, good, bad, reference string
 	mistakes                                                                                                map[mistake]string
@@ -63,7 +63,7 @@ var french = words{
 	amount: func(c money.Cents) string { return strings.ReplaceAll(c.String(), ".", ",") + "\u00a0€" },
 }
 
-// wordsOf goes by the locale that the page was opened with, else by the browser.
+// wordsOf chooses by the locale of the page's address, else by the browser's languages.
 func wordsOf(c *fiber.Ctx) words {
 	lang := c.Query(langParam)
 	if lang == "" {

@@ -14,25 +14,25 @@ import (
 )
 
 const (
-	// leaseKey and a number, in database 0, says that a database is in use: a given server is shared with the test
-	// binaries that run at the same time.
+	// leaseKey with a number, in database 0, marks a database as in use: test binaries that run in parallel share a
+	// given server.
 	leaseKey = "redistest:lease:"
-	// leaseFor outlasts go test's own limit of ten minutes; it frees what a killed run held.
+	// leaseFor exceeds go test's own limit of ten minutes. After a killed run the lease expires.
 	leaseFor = 11 * time.Minute
-	// fewest databases to count on where the server does not tell.
+	// number of databases if the server does not tell
 	fewest = 16
 )
 
-// pool hands out the numbered databases of one server; number 0 holds the leases.
+// pool hands out the numbered databases of a server. Database 0 holds the leases.
 type pool struct {
 	base    *url.URL
 	options *redis.Options
 	leases  *redis.Client
 	last    int    // highest database number
-	holder  string // this process, as the value of its leases
+	holder  string // value of this process's leases
 
 	mu   sync.Mutex
-	next int // where the search goes on, so that a database rests before it is used again
+	next int // where the next search begins, so that a returned database is reused late
 }
 
 func newPool(ctx context.Context, redisURL string) (*pool, error) {
@@ -49,7 +49,7 @@ func newPool(ctx context.Context, redisURL string) (*pool, error) {
 	if err := p.leases.Ping(ctx).Err(); err != nil {
 		return nil, errors.Join(err, p.leases.Close())
 	}
-	// A hosted server may refuse CONFIG; then the default number has to do.
+	// A hosted server may refuse CONFIG; then the default number applies.
 	if told, err := p.leases.ConfigGet(ctx, "databases").Result(); err == nil {
 		if n, err := strconv.Atoi(told["databases"]); err == nil {
 			p.last = n - 1
@@ -73,7 +73,7 @@ func (p *pool) urlOf(db int) string {
 	return u.String()
 }
 
-// take leases an empty database, waiting for one while all are in use.
+// take leases an empty database, and waits while all are in use.
 func (p *pool) take(ctx context.Context) (int, error) {
 	again := time.NewTicker(50 * time.Millisecond)
 	defer again.Stop()
@@ -88,7 +88,7 @@ func (p *pool) take(ctx context.Context) (int, error) {
 				return 0, fmt.Errorf("lease a database: %w", err)
 			}
 			if won {
-				return db, p.flush(ctx, db) // a killed run may have left something
+				return db, p.flush(ctx, db) // a killed run may have left data
 			}
 		}
 		select {

@@ -1,4 +1,4 @@
-// Package redistest gives each test a Redis database of its own, empty.
+// Package redistest gives each test an empty Redis database of its own.
 //
 //	func TestMain(m *testing.M) { redistest.Main(m) }
 //
@@ -6,9 +6,9 @@
 //		t.Parallel()
 //		client := redistest.New(t)
 //
-// One server serves a test binary (package backing says where it comes from); a test has one of its numbered databases
-// to itself, and FLUSHDB is safe. What is not per database must stay away from the shared server: channels of PUBLISH
-// reach every test, FLUSHALL, CONFIG SET and scripts' FLUSH hit all of them. For those, Server is private.
+// All tests of a binary share a server (package backing chooses its source), and each test has a numbered database, so
+// FLUSHDB is safe. Commands beyond a database need a private server (Server): PUBLISH reaches every test, and FLUSHALL,
+// CONFIG SET and SCRIPT FLUSH affect all of them.
 package redistest
 
 import (
@@ -26,18 +26,18 @@ import (
 )
 
 const (
-	startLimit   = 3 * time.Minute // a server that must be installed first
-	leaseLimit   = 2 * time.Minute // the wait for another test to give its database back
+	startLimit   = 3 * time.Minute // allows for an installation of the server
+	leaseLimit   = 2 * time.Minute // bounds the wait for another test's database
 	cleanupLimit = 30 * time.Second
-	// databases of a server of our own: more than a test binary runs in parallel.
+	// databases of a server that this process starts: more than a test binary runs in parallel.
 	databases = 512
 )
 
-// Main runs the tests and takes the shared server down. TestMain calls it; it does not return.
+// Main runs the tests, stops the shared server and exits. TestMain calls Main.
 func Main(m *testing.M) { os.Exit(backing.RunTests(m)) }
 
-// New returns a client on an empty database, closed and emptied when the test ends. Its Options name address and
-// database for whoever needs a client of another kind.
+// New returns a client on an empty database. Both are cleaned up when the test ends. The client's Options name address
+// and database for other kinds of clients.
 func New(t testing.TB) *redis.Client {
 	t.Helper()
 	return newClient(t, URL(t))
@@ -61,13 +61,14 @@ func URL(t testing.TB) string {
 	return p.urlOf(db)
 }
 
-// Option changes what Server starts.
+// Option changes the server that Server starts.
 type Option func(*backing.Options)
 
-// AOF keeps the data over Kill and Restart (appendonly yes, appendfsync everysec). Without it a restart is empty.
+// AOF keeps the data over Kill and Restart (appendonly yes, appendfsync everysec). Without it a restarted server is
+// empty.
 func AOF(o *backing.Options) { o.RedisAOF = true }
 
-// Server returns a private server to kill, restart, pause and flush. It ends with the test.
+// Server returns a private server to kill, restart, pause and flush. The server ends with the test.
 func Server(t testing.TB, options ...Option) *backing.Server {
 	t.Helper()
 	o := backing.Options{Private: true, Logf: t.Logf}
@@ -97,7 +98,7 @@ func newClient(t testing.TB, redisURL string) *redis.Client {
 	options, err := redis.ParseURL(redisURL)
 	require.NoError(t, err)
 	client := redis.NewClient(options)
-	t.Cleanup(func() { _ = client.Close() }) // the test may have closed it already
+	t.Cleanup(func() { _ = client.Close() }) // the test may have closed the client already
 	return client
 }
 
@@ -111,7 +112,7 @@ var only struct {
 func shared(t testing.TB) *pool {
 	t.Helper()
 	only.once.Do(func() {
-		// Not the test's context: the server outlives the test that happens to come first.
+		// Not the test's context: the server outlives the test that starts it.
 		ctx, cancel := context.WithTimeout(context.Background(), startLimit)
 		defer cancel()
 		only.pool, only.err = start(ctx)

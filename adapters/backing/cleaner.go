@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// guardScript waits for its standard input to end, which is this process's end however it came. It lets stopped
-// processes go on, so that the signal they got from the kernel takes effect, kills what still runs after two
+// cleanerScript waits for the end of its standard input, which comes with the end of this process, for any reason. Then
+// it resumes suspended processes, so that they receive the kernel's signal, kills the remaining processes after two
 // seconds, and removes the directory.
-const guardScript = `
+const cleanerScript = `
 dir=$1 round=0
 while read -r _; do :; done
 while [ "$round" -lt 100 ]; do
@@ -31,14 +31,14 @@ done
 rm -rf -- "$dir"
 `
 
-// guard is a small shell that outlives us to clean up after a sudden end.
-type guard struct {
+// cleaner is a small shell process that outlives this process and cleans up after a sudden end.
+type cleaner struct {
 	cmd *exec.Cmd
-	tie io.WriteCloser // held open by this process alone: the descriptor is not inherited
+	tie io.WriteCloser // the only write end of the pipe: no child inherits the descriptor
 }
 
-func startGuard(dir string) (*guard, error) {
-	cmd := exec.Command("/bin/sh", "-c", guardScript, "guard", dir)
+func startCleaner(dir string) (*cleaner, error) {
+	cmd := exec.Command("/bin/sh", "-c", cleanerScript, "cleaner", dir)
 	cmd.Dir = "/"
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH") + ":/usr/bin:/bin", "LC_ALL=C"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -49,11 +49,11 @@ func startGuard(dir string) (*guard, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	return &guard{cmd: cmd, tie: tie}, nil
+	return &cleaner{cmd: cmd, tie: tie}, nil
 }
 
-// dismiss ends the guard without its doing anything: the directory was cleaned by us.
-func (g *guard) dismiss() {
+// dismiss ends the cleaner without any action, after this process has cleaned up.
+func (c *cleaner) dismiss() {
 	_ = g.cmd.Process.Kill()
 	_ = g.cmd.Wait()
 	_ = g.tie.Close()

@@ -10,24 +10,24 @@ import (
 )
 
 const (
-	// patience is how long a request waits for one command. Beyond it Redis is no help.
+	// patience bounds the time that a request waits for a command.
 	patience = 100 * time.Millisecond
-	// tolerated is how many commands in a row may fail before Redis is left alone.
+	// tolerated is the number of consecutive failures after which the breaker opens.
 	tolerated = 2
-	// probeEvery is how often a Redis that is left alone is looked after, in the background.
+	// probeEvery is the interval of background pings while the breaker is open.
 	probeEvery = 250 * time.Millisecond
 )
 
-// ErrAway answers commands while Redis is left alone.
+// ErrAway is the result of every command while the breaker is open.
 var ErrAway = errors.New("redis: away")
 
-// Guard keeps requests from waiting for a Redis that does not answer: after a few failures commands are no longer
-// sent, at no cost, until a ping in the background is answered.
+// Breaker is a circuit breaker: after a few failures it refuses commands at once, until a background ping is answered.
+// Requests therefore never queue for a Redis that does not answer.
 type Guard struct {
 	client   redis.UniversalClient
 	patience time.Duration
 	stop     context.CancelFunc
-	ctx      context.Context // the life of the background pings, which no caller's context bounds
+	ctx      context.Context // bounds the background pings, which belong to no caller
 	probes   sync.WaitGroup
 
 	mu       sync.Mutex
@@ -35,13 +35,13 @@ type Guard struct {
 	away     bool
 }
 
-// NewGuard makes a guard. Close it before the client.
+// NewBreaker makes a closed breaker. Close the breaker before the client.
 func NewGuard(client redis.UniversalClient) *Guard {
 	ctx, stop := context.WithCancel(context.Background())
 	return &Guard{client: client, patience: patience, ctx: ctx, stop: stop}
 }
 
-// WithPatience waits d for one command instead of a tenth of a second. Call it before the first command.
+// WithPatience bounds a command by d instead of a tenth of a second. Call it before the first command.
 func (g *Guard) WithPatience(d time.Duration) *Guard {
 	g.patience = d
 	return g
@@ -53,10 +53,10 @@ func (g *Guard) Close() {
 	g.probes.Wait()
 }
 
-// Do runs command for patience at most, whatever the deadline of ctx; that its caller has gone does not end it, so that
-// a mark is not left behind. redis.Nil is an answer like others.
+// Do runs command for patience at most, whatever the deadline of ctx. A cancelled caller does not cancel the command,
+// so that no mark is left behind. redis.Nil counts as success.
 //
-// Returns ErrAway at once while Redis is left alone, and what command returns.
+// Returns ErrAway at once while the breaker is open, and otherwise the result of command.
 func (g *Guard) Do(ctx context.Context, command func(ctx context.Context) error) error {
 	g.mu.Lock()
 	away := g.away
@@ -71,7 +71,7 @@ func (g *Guard) Do(ctx context.Context, command func(ctx context.Context) error)
 	return err
 }
 
-// answered tells whether Redis said something, if only that the command was wrong.
+// answered tells whether Redis answered, even with an error.
 func answered(err error) bool {
 	var reply redis.Error
 	return err == nil || errors.As(err, &reply)
@@ -91,7 +91,7 @@ func (g *Guard) note(ok bool) {
 	}
 }
 
-// probe pings until Redis answers.
+// probe pings until Redis answers, then closes the breaker.
 func (g *Guard) probe() {
 	ticker := time.NewTicker(probeEvery)
 	defer ticker.Stop()
