@@ -54,7 +54,7 @@ func startCleaner(dir string) (*cleaner, error) {
 
 // dismiss ends the cleaner without any action, after this process has cleaned up.
 func (c *cleaner) dismiss() {
-	_ = g.cmd.Process.Kill()
-	_ = g.cmd.Wait()
-	_ = g.tie.Close()
+	_ = c.cmd.Process.Kill()
+	_ = c.cmd.Wait()
+	_ = c.tie.Close()
 }

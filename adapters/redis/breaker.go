@@ -23,7 +23,7 @@ var ErrAway = errors.New("redis: away")
 
 // Breaker is a circuit breaker: after a few failures it refuses commands at once, until a background ping is answered.
 // Requests therefore never queue for a Redis that does not answer.
-type Guard struct {
+type Breaker struct {
 	client   redis.UniversalClient
 	patience time.Duration
 	stop     context.CancelFunc
@@ -36,38 +36,38 @@ type Guard struct {
 }
 
 // NewBreaker makes a closed breaker. Close the breaker before the client.
-func NewGuard(client redis.UniversalClient) *Guard {
+func NewBreaker(client redis.UniversalClient) *Breaker {
 	ctx, stop := context.WithCancel(context.Background())
-	return &Guard{client: client, patience: patience, ctx: ctx, stop: stop}
+	return &Breaker{client: client, patience: patience, ctx: ctx, stop: stop}
 }
 
 // WithPatience bounds a command by d instead of a tenth of a second. Call it before the first command.
-func (g *Guard) WithPatience(d time.Duration) *Guard {
-	g.patience = d
-	return g
+func (b *Breaker) WithPatience(d time.Duration) *Breaker {
+	b.patience = d
+	return b
 }
 
 // Close ends the background pings.
-func (g *Guard) Close() {
-	g.stop()
-	g.probes.Wait()
+func (b *Breaker) Close() {
+	b.stop()
+	b.probes.Wait()
 }
 
 // Do runs command for patience at most, whatever the deadline of ctx. A cancelled caller does not cancel the command,
 // so that no mark is left behind. redis.Nil counts as success.
 //
 // Returns ErrAway at once while the breaker is open, and otherwise the result of command.
-func (g *Guard) Do(ctx context.Context, command func(ctx context.Context) error) error {
-	g.mu.Lock()
-	away := g.away
-	g.mu.Unlock()
+func (b *Breaker) Do(ctx context.Context, command func(ctx context.Context) error) error {
+	b.mu.Lock()
+	away := b.away
+	b.mu.Unlock()
 	if away {
 		return ErrAway
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), g.patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), b.patience)
 	defer cancel()
 	err := command(ctx)
-	g.note(answered(err))
+	b.note(answered(err))
 	return err
 }
 
@@ -77,37 +77,37 @@ func answered(err error) bool {
 	return err == nil || errors.As(err, &reply)
 }
 
-func (g *Guard) note(ok bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (b *Breaker) note(ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if ok {
-		g.failures = 0
+		b.failures = 0
 		return
 	}
-	g.failures++
-	if g.failures >= tolerated && !g.away && g.ctx.Err() == nil {
-		g.away = true
-		g.probes.Go(g.probe)
+	b.failures++
+	if b.failures >= tolerated && !b.away && b.ctx.Err() == nil {
+		b.away = true
+		b.probes.Go(b.probe)
 	}
 }
 
 // probe pings until Redis answers, then closes the breaker.
-func (g *Guard) probe() {
+func (b *Breaker) probe() {
 	ticker := time.NewTicker(probeEvery)
 	defer ticker.Stop()
 	for {
 		select {
-		case <-g.ctx.Done():
+		case <-b.ctx.Done():
 			return
 		case <-ticker.C:
 		}
-		ctx, cancel := context.WithTimeout(g.ctx, dialTimeout+ioTimeout)
-		err := g.client.Ping(ctx).Err()
+		ctx, cancel := context.WithTimeout(b.ctx, dialTimeout+ioTimeout)
+		err := b.client.Ping(ctx).Err()
 		cancel()
 		if answered(err) {
-			g.mu.Lock()
-			g.away, g.failures = false, 0
-			g.mu.Unlock()
+			b.mu.Lock()
+			b.away, b.failures = false, 0
+			b.mu.Unlock()
 			return
 		}
 	}

@@ -17,17 +17,17 @@ const (
 
 // Doorbell tells dispatchers that events were committed. Ringing never waits and never fails; a ring may be lost.
 type Doorbell struct {
-	client redis.UniversalClient
-	guard  *Guard
-	rung   chan struct{}
-	stop   context.CancelFunc
-	done   sync.WaitGroup
+	client  redis.UniversalClient
+	breaker *Breaker
+	rung    chan struct{}
+	stop    context.CancelFunc
+	done    sync.WaitGroup
 }
 
 // NewDoorbell starts the goroutine that rings. Close the doorbell before the breaker.
-func NewDoorbell(client redis.UniversalClient, guard *Guard) *Doorbell {
+func NewDoorbell(client redis.UniversalClient, breaker *Breaker) *Doorbell {
 	ctx, stop := context.WithCancel(context.Background())
-	d := &Doorbell{client: client, guard: guard, rung: make(chan struct{}, 1), stop: stop}
+	d := &Doorbell{client: client, breaker: breaker, rung: make(chan struct{}, 1), stop: stop}
 	d.done.Go(func() { d.run(ctx) })
 	return d
 }
@@ -55,7 +55,7 @@ func (d *Doorbell) run(ctx context.Context) {
 			return
 		case <-d.rung:
 		}
-		_ = d.guard.Do(ctx, func(ctx context.Context) error { // a lost ring costs an interval of polling
+		_ = d.breaker.Do(ctx, func(ctx context.Context) error { // a lost ring costs an interval of polling
 			return d.client.Publish(ctx, doorbellChannel, "").Err()
 		})
 		pause.Reset(ringEvery)

@@ -43,15 +43,15 @@ type Cipher interface {
 
 // IdempotencyCache answers repeated requests without the database.
 type IdempotencyCache struct {
-	client redis.UniversalClient
-	guard  *Guard
-	cipher Cipher
-	log    *slog.Logger
+	client  redis.UniversalClient
+	breaker *Breaker
+	cipher  Cipher
+	log     *slog.Logger
 }
 
 // NewIdempotencyCache makes the cache.
-func NewIdempotencyCache(client redis.UniversalClient, guard *Guard, cipher Cipher, log *slog.Logger) *IdempotencyCache {
-	return &IdempotencyCache{client: client, guard: guard, cipher: cipher, log: log}
+func NewIdempotencyCache(client redis.UniversalClient, breaker *Breaker, cipher Cipher, log *slog.Logger) *IdempotencyCache {
+	return &IdempotencyCache{client: client, breaker: breaker, cipher: cipher, log: log}
 }
 
 // Begin gives the cached response, or marks the key as running.
@@ -60,7 +60,7 @@ func NewIdempotencyCache(client redis.UniversalClient, guard *Guard, cipher Ciph
 func (c *IdempotencyCache) Begin(ctx context.Context, k ports.IdempotencyKey) (*ports.StoredResponse, error) {
 	name := cacheKey(k)
 	var kept string
-	err := c.guard.Do(ctx, func(ctx context.Context) (err error) {
+	err := c.breaker.Do(ctx, func(ctx context.Context) (err error) {
 		kept, err = beginScript.Run(ctx, c.client, []string{name}, mark(k), markFor.Milliseconds()).Text()
 		return err
 	})
@@ -87,7 +87,7 @@ func (c *IdempotencyCache) Finish(ctx context.Context, k ports.IdempotencyKey, r
 		c.log.Warn("a response cannot be cached", "cause", err)
 	}
 	// After a failure the mark expires, and the response is in the database.
-	_ = c.guard.Do(ctx, func(ctx context.Context) error {
+	_ = c.breaker.Do(ctx, func(ctx context.Context) error {
 		if sealed == nil {
 			return unmarkScript.Run(ctx, c.client, []string{name}, mark(k)).Err()
 		}

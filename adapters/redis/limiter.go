@@ -30,22 +30,23 @@ return 0`)
 // batchLimit bounds how many requests one command counts.
 const batchLimit = 256
 
-// Limiter counts requests in a sliding window of a minute, in one round trip for all rules of one key.
+// Limiter counts requests in a sliding window of a minute, in a single round trip for all rules of a key.
 type Limiter struct {
 	client     redis.UniversalClient
-	guard      *Guard
+	breaker    *Breaker
 	onFailOpen func()
 	queue      batch.Queue[*counting]
 }
 
 // NewLimiter makes a limiter. onFailOpen is called for each request that was let through uncounted.
-func NewLimiter(client redis.UniversalClient, guard *Guard, onFailOpen func()) *Limiter {
-	l := &Limiter{client: client, guard: guard, onFailOpen: onFailOpen}
+func NewLimiter(client redis.UniversalClient, breaker *Breaker, onFailOpen func()) *Limiter {
+	l := &Limiter{client: client, breaker: breaker, onFailOpen: onFailOpen}
 	l.queue.Workers, l.queue.Limit, l.queue.Run = 1, batchLimit, l.countBatch
 	return l
 }
 
-// Allow counts one request under every rule and allows it only if all do; a refused request counts nowhere.
+// Allow counts a request under every rule and allows the request only if all rules do. A refused request is not
+// counted.
 func (l *Limiter) Allow(ctx context.Context, rules ...ports.LimitRule) ports.LimitDecision {
 	if len(rules) == 0 {
 		return ports.LimitDecision{Allowed: true}
@@ -75,8 +76,8 @@ func failOpen(r ports.LimitRule) ports.LimitDecision {
 	return ports.LimitDecision{Allowed: true, Name: r.Name, PerMinute: r.PerMinute, Remaining: r.PerMinute}
 }
 
-// byKey groups rules that share a key. In a cluster only the rules of one key live on one node, so only they can be counted
-// by one command. When a later group refuses the request, the counts of the earlier groups are taken back.
+// byKey groups rules that share a key. In a cluster only the rules of a single key live on the same node, so a command
+// can count only them. When a later group refuses the request, the counts of the earlier groups are taken back.
 func byKey(rules []ports.LimitRule) [][]ports.LimitRule {
 	var groups [][]ports.LimitRule
 next:
@@ -92,10 +93,10 @@ next:
 	return groups
 }
 
-// keyOf keeps all rules of a key in one slot of a cluster.
+// keyOf keeps all rules of a key in the same slot of a cluster.
 func keyOf(r ports.LimitRule) string { return "svc:limit:{" + r.Key + "}:" + r.Name }
 
-// counting is one request with its decision.
+// counting is a request with its decision.
 type counting struct {
 	ctx      context.Context
 	rules    []ports.LimitRule
@@ -103,7 +104,7 @@ type counting struct {
 	err      error
 }
 
-// count sends one command for all requests under the same rules that arrive while the command before is running.
+// count sends a single command for all requests under the same rules that arrive while the command before is running.
 func (l *Limiter) count(ctx context.Context, rules []ports.LimitRule) (ports.LimitDecision, error) {
 	c := &counting{ctx: ctx, rules: rules}
 	l.queue.Do(ruleKey(rules), c)
@@ -120,7 +121,7 @@ func ruleKey(rules []ports.LimitRule) string {
 	return string(b)
 }
 
-// countBatch counts requests under the same rules in one command.
+// countBatch counts requests under the same rules in a single command.
 func (l *Limiter) countBatch(requests []*counting) {
 	rules := requests[0].rules
 	keys, args := make([]string, len(rules)), make([]any, 1+len(rules))
@@ -130,7 +131,7 @@ func (l *Limiter) countBatch(requests []*counting) {
 	}
 	const perRule = 3
 	var reply []int64
-	err := l.guard.Do(requests[0].ctx, func(ctx context.Context) (err error) {
+	err := l.breaker.Do(requests[0].ctx, func(ctx context.Context) (err error) {
 		reply, err = limiterScript.Run(ctx, l.client, keys, args...).Int64Slice()
 		return err
 	})
@@ -164,7 +165,7 @@ func decide(rules []ports.LimitRule, reply []int64, allowed, nth int) ports.Limi
 	return tightest
 }
 
-// tighter orders by the wait when refused, and by what remains when allowed.
+// tighter orders by the wait when refused, and by the remaining requests when allowed.
 func tighter(a, b ports.LimitDecision) bool {
 	if !a.Allowed {
 		return a.RetryAfter > b.RetryAfter
@@ -175,7 +176,7 @@ func tighter(a, b ports.LimitDecision) bool {
 func (l *Limiter) refund(ctx context.Context, groups [][]ports.LimitRule) {
 	for _, group := range groups {
 		for _, r := range group {
-			_ = l.guard.Do(ctx, func(ctx context.Context) error { // a count that stays expires within a minute
+			_ = l.breaker.Do(ctx, func(ctx context.Context) error { // a count that stays expires within a minute
 				return refundScript.Run(ctx, l.client, []string{keyOf(r)}).Err()
 			})
 		}

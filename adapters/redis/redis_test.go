@@ -21,17 +21,17 @@ import (
 	"partnerdeposits/ports/portstest"
 )
 
-func guarded(t testing.TB, client goredis.UniversalClient) *redis.Guard {
+func newBreaker(t testing.TB, client goredis.UniversalClient) *redis.Breaker {
 	t.Helper()
-	guard := redis.NewGuard(client)
-	t.Cleanup(guard.Close)
-	return guard
+	breaker := redis.NewBreaker(client)
+	t.Cleanup(breaker.Close)
+	return breaker
 }
 
 // patient is a breaker for tests on a slow machine.
-func patient(t testing.TB, client goredis.UniversalClient) *redis.Guard {
+func patient(t testing.TB, client goredis.UniversalClient) *redis.Breaker {
 	t.Helper()
-	return guarded(t, client).WithPatience(20 * time.Second)
+	return newBreaker(t, client).WithPatience(20 * time.Second)
 }
 
 // nowhere is a client of an address without a listener.
@@ -67,11 +67,11 @@ func TestIdempotencyCache_Conforms(t *testing.T) {
 func TestMiniredis_Conforms(t *testing.T) {
 	t.Parallel()
 	client := open(t, "redis://"+miniredis.RunT(t).Addr())
-	guard := patient(t, client)
-	portstest.Limiter(t, redis.NewLimiter(client, guard, func() { t.Error("failed open") }))
-	portstest.IdempotencyCache(t, redis.NewIdempotencyCache(client, guard, secretstest.New(t), slog.New(slog.DiscardHandler)))
+	breaker := patient(t, client)
+	portstest.Limiter(t, redis.NewLimiter(client, breaker, func() { t.Error("failed open") }))
+	portstest.IdempotencyCache(t, redis.NewIdempotencyCache(client, breaker, secretstest.New(t), slog.New(slog.DiscardHandler)))
 	rings := redis.Listen(t.Context(), client)
-	bell := redis.NewDoorbell(client, guard)
+	bell := redis.NewDoorbell(client, breaker)
 	t.Cleanup(bell.Close)
 	require.Eventually(t, func() bool { bell.Ring(); return len(rings) > 0 }, 10*time.Second, 10*time.Millisecond)
 }
@@ -137,11 +137,11 @@ func TestIdempotencyCache_KeepsNothingReadableAndNothingForever(t *testing.T) {
 func TestWithoutRedis_NothingFailsAndNothingWaits(t *testing.T) {
 	t.Parallel()
 	client := nowhere(t)
-	guard := guarded(t, client)
+	breaker := newBreaker(t, client)
 	var open atomic.Int64
-	limiter := redis.NewLimiter(client, guard, func() { open.Add(1) })
-	cache := redis.NewIdempotencyCache(client, guard, secretstest.New(t), slog.New(slog.DiscardHandler))
-	bell := redis.NewDoorbell(client, guard)
+	limiter := redis.NewLimiter(client, breaker, func() { open.Add(1) })
+	cache := redis.NewIdempotencyCache(client, breaker, secretstest.New(t), slog.New(slog.DiscardHandler))
+	bell := redis.NewDoorbell(client, breaker)
 	t.Cleanup(bell.Close)
 	k := ports.IdempotencyKey{Holder: id.ID{1}}
 
@@ -166,7 +166,7 @@ func TestGuard_RedisThatHangs_CostsTheFirstRequestsOnly_AndIsFoundAgain(t *testi
 	server := redistest.Server(t)
 	client := open(t, server.URL())
 	var opened atomic.Int64
-	limiter := redis.NewLimiter(client, guarded(t, client), func() { opened.Add(1) })
+	limiter := redis.NewLimiter(client, newBreaker(t, client), func() { opened.Add(1) })
 	allow := func() ports.LimitDecision {
 		return limiter.Allow(t.Context(), ports.LimitRule{Name: "default", Key: "a", PerMinute: 1_000_000})
 	}
@@ -194,7 +194,7 @@ func TestDoorbell_ManyRings_AreHeard_AndCoalesced(t *testing.T) {
 	client := open(t, server.URL())
 	ctx, cancel := context.WithCancel(t.Context())
 	rings := redis.Listen(ctx, client)
-	bell := redis.NewDoorbell(client, guarded(t, client))
+	bell := redis.NewDoorbell(client, newBreaker(t, client))
 	t.Cleanup(bell.Close)
 	heard := func() bool {
 		bell.Ring()
@@ -237,7 +237,7 @@ func TestDoorbell_IsHeardAgain_AfterRedisWasKilled(t *testing.T) {
 	server := redistest.Server(t)
 	client := open(t, server.URL())
 	rings := redis.Listen(t.Context(), client)
-	bell := redis.NewDoorbell(client, guarded(t, client))
+	bell := redis.NewDoorbell(client, newBreaker(t, client))
 	t.Cleanup(bell.Close)
 	heard := func() bool {
 		bell.Ring()

@@ -57,9 +57,9 @@ func setup(t *testing.T) *bundle {
 	b := &bundle{t: t, store: postgres.NewStore(pgtest.New(t), cipher, postgres.Options{})}
 	t.Cleanup(func() { b.store.Close(context.Background()) })
 	client := redistest.New(t)
-	guard := redis.NewGuard(client)
-	t.Cleanup(guard.Close)
-	cache := redis.NewIdempotencyCache(client, guard, cipher, slog.New(slog.DiscardHandler))
+	breaker := redis.NewBreaker(client)
+	t.Cleanup(breaker.Close)
+	cache := redis.NewIdempotencyCache(client, breaker, cipher, slog.New(slog.DiscardHandler))
 	b.Service = deposits.New(deposits.Deps{
 		Keys: idempotent.New(b.store, cache, e, func(idempotent.Result) {}), Deposits: b.store, Settler: b, Metrics: b, Clock: clock, Entropy: e,
 		Timers: deposit.DefaultTimers(), DashboardURL: "https://dashboard.test",

@@ -37,10 +37,10 @@ func setup(t *testing.T) *bundle {
 	store := postgres.NewStore(pgtest.New(t), cipher, postgres.Options{})
 	t.Cleanup(func() { store.Close(context.Background()) })
 	client := redistest.New(t)
-	guard := redis.NewGuard(client).WithPatience(20 * time.Second)
-	t.Cleanup(guard.Close)
+	breaker := redis.NewBreaker(client).WithPatience(20 * time.Second)
+	t.Cleanup(breaker.Close)
 	b := &bundle{flush: func() { require.NoError(t, client.FlushDB(t.Context()).Err()) }}
-	cache := redis.NewIdempotencyCache(client, guard, cipher, slog.New(slog.DiscardHandler))
+	cache := redis.NewIdempotencyCache(client, breaker, cipher, slog.New(slog.DiscardHandler))
 	b.Keys = idempotent.New(store, cache, system.Entropy{}, func(r idempotent.Result) { b.last = r })
 	return b
 }

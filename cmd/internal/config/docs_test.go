@@ -25,7 +25,7 @@ func settings() map[string]string {
 		name, standard := field.Tag.Get("env"), field.Tag.Get("envDefault")
 		switch {
 		case name == "WEBHOOK_RETRY_SCHEDULE":
-			standard = schedule(webhook.DefaultSchedule)
+			standard = text(webhook.DefaultSchedule)
 		case slices.Contains(config.Database, name) || name == "REDIS_URL":
 			standard = "required"
 		case slices.Contains(config.Service, name):
@@ -38,25 +38,6 @@ func settings() map[string]string {
 		found[name] = standard
 	}
 	return found
-}
-
-func schedule(s webhook.Schedule) string {
-	waits := make([]string, 0, len(s))
-	for _, wait := range s {
-		text := wait.String() // 24h0m0s
-		text = strings.TrimSuffix(text, "0s")
-		if text == "" {
-			text = "0s"
-		}
-		if strings.HasSuffix(text, "h0m") {
-			text = strings.TrimSuffix(text, "0m")
-		}
-		if last := text[len(text)-1]; last >= '0' && last <= '9' { // 30s lost its 0s
-			text = wait.String()
-		}
-		waits = append(waits, text)
-	}
-	return strings.Join(waits, ",")
 }
 
 func TestDocs_ListEverySettingWithItsDefault(t *testing.T) {

@@ -28,7 +28,7 @@ type Admin struct {
 	stores      Stores
 }
 
-// NewAdmin opens the database for a command. Close it in the end.
+// NewAdmin opens the database for a command. Close the Admin in the end.
 func NewAdmin(ctx context.Context, cfg config.Config, log *slog.Logger) (*Admin, error) {
 	stores, err := OpenStore(ctx, cfg, log, postgres.PoolOptions{MaxConns: adminConns, AppName: "partnerdeposits-admin"})
 	if err != nil {
@@ -42,10 +42,10 @@ func NewAdmin(ctx context.Context, cfg config.Config, log *slog.Logger) (*Admin,
 	return &Admin{Partners: all.Partners, Connections: all.Connections, Webhooks: all.Webhooks, stores: stores}, nil
 }
 
-// Close gives the connections back.
+// Close closes the connections.
 func (a *Admin) Close(ctx context.Context) { a.stores.Close(ctx) }
 
-// MigrateUp brings the schema to the newest version and gives it. Several at once do no harm.
+// MigrateUp brings the schema to the newest version and gives the version. Concurrent calls wait for each other.
 func MigrateUp(ctx context.Context, cfg config.Config) (version int64, err error) {
 	if err := migrations.Up(ctx, cfg.DatabaseURL.Reveal()); err != nil {
 		return 0, err
@@ -66,16 +66,19 @@ func RotateKeyset(cfg config.Config) (string, error) {
 	return secrets.Rotate(cfg.SecretsKeyset.Reveal())
 }
 
-// Diagnosis is how things stand around the service, for the doctor. Each error is about that one thing.
+// Diagnosis is the state of the service's surroundings. Each error concerns only its own field; Backlogged is the error
+// of reading Backlog.
 type Diagnosis struct {
 	Postgres, Schema, Redis, Keyset, Backlogged error
 
 	SchemaVersion, SchemaWanted int64
-	PostgresClock, RedisClock   time.Duration // how far theirs is ahead of ours
+	PostgresClock, RedisClock   time.Duration // how far the store's clock is ahead of this machine's
 	Backlog                     ports.Backlog
 }
 
-// Diagnose asks everything once.
+// Diagnose checks everything once.
+//
+// Returns an error only if the stores cannot be opened; failed checks are in the Diagnosis.
 func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger) (Diagnosis, error) {
 	s, err := open(ctx, cfg, log, "doctor", adminConns, false)
 	if err != nil {
@@ -119,7 +122,7 @@ func redisClock(ctx context.Context, s *process) time.Duration {
 
 func middle(a, b time.Time) time.Time { return a.Add(b.Sub(a) / 2) }
 
-// keysetFits decrypts what the database holds, one partner being enough: they were all encrypted with one keyset.
+// keysetFits decrypts the connect secret of a single partner: all secrets are encrypted with the same keyset.
 func keysetFits(ctx context.Context, store *postgres.Store) error {
 	all, err := store.Partners(ctx)
 	if err != nil {

@@ -27,12 +27,12 @@ import (
 
 const userAgent = "partnerdeposits-webhooks/1"
 
-// Dispatcher wires the process that delivers webhooks and does what is due by the clock.
+// Dispatcher wires the process that delivers webhooks and does everything that is due by the clock.
 func Dispatcher(ctx context.Context, cfg config.Config, log *slog.Logger) (run.Process, error) {
 	return DispatcherOn(ctx, cfg, log, Listeners{})
 }
 
-// DispatcherOn is Dispatcher on a listener for operators.
+// DispatcherOn is Dispatcher with an open listener for operators.
 func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on Listeners) (run.Process, error) {
 	s, err := open(ctx, cfg, log, "schedules", scheduleConns, false)
 	if err != nil {
@@ -40,13 +40,14 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on L
 	}
 	dispatchPool, err := s.newPool(ctx, "dispatch", postgres.PoolOptions{
 		MaxConns: dispatchConns, Settings: postgres.IndexPlans,
-		// Its transactions are short; one whose process stands still, or whose answers get lost, must not keep its rows from others.
+		// Transactions are short. A transaction of a suspended process, or of a process whose responses get lost, must
+		// not lock its rows for long.
 		IdleInTransaction: 10 * time.Second,
 	})
 	if err != nil {
 		return run.Process{}, err
 	}
-	// A client of its own: the jobs of a busy dispatcher must not keep the doorbell waiting.
+	// With a client of its own for the queue, a busy queue does not delay the doorbell.
 	queueRedis, err := redisadapter.NewClient(cfg.RedisURL.Reveal())
 	if err != nil {
 		return run.Process{}, err
@@ -72,7 +73,7 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on L
 	work := func(deliver func(context.Context) error) func(context.Context) error {
 		return func(ctx context.Context) error {
 			if ready.Await(ctx, checkPostgres, checkSchema) != nil {
-				return nil // told to stop before there was a database
+				return nil // ctx ended before the database answered
 			}
 			return deliver(ctx)
 		}
@@ -81,7 +82,7 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on L
 		Name: "dispatcher", Log: log, Drain: ready.Drain,
 		Parts: append(s.parts,
 			run.Closer("sender", closing(sender.Close)),
-			opsPart(place{on.Ops, "METRICS_ADDR", cfg.MetricsAddr}, ops.Handler(ready, registry.Handler()), log),
+			opsPart(listenAddress{on.Ops, "METRICS_ADDR", cfg.MetricsAddr}, ops.Handler(ready, registry.Handler()), log),
 			run.Background("readiness", ready.Watch),
 			run.Background("deliveries", work(s.deliver(dispatchPool, queue, sender, registry))),
 			run.Background("schedules", work(timetable.Run)),
@@ -89,7 +90,7 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on L
 	}, nil
 }
 
-// deliver runs the dispatcher proper.
+// deliver runs the dispatcher of deliveries.
 func (s *process) deliver(pool *pgxpool.Pool, queue *asynq.Queue, sender *webhook.Sender, registry *metrics.Registry) func(context.Context) error {
 	store := dispatchstore.New(pool, s.Cipher)
 	counted := registry.Dispatch()
@@ -104,7 +105,7 @@ func (s *process) deliver(pool *pgxpool.Pool, queue *asynq.Queue, sender *webhoo
 	}
 }
 
-// scheduler holds everything that is done by the clock.
+// scheduler holds all jobs that are due by the clock.
 func (s *process) scheduler(registry *metrics.Registry) (*schedules.Scheduler, error) {
 	every := s.cfg.SchedulerInterval
 	mails, err := s.mailJobs(every)

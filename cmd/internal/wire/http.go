@@ -29,10 +29,11 @@ import (
 	"partnerdeposits/core/partner"
 )
 
-// checkoutRequestsPerMinute bounds what one address asks of checkout pages: a household behind one address, not a guesser.
+// checkoutRequestsPerMinute bounds the requests of an address to checkout pages: enough for a household behind a single
+// address, too few to guess tokens.
 const checkoutRequestsPerMinute = 120
 
-// Listeners are open already, for a process that chose its own places; where one is nil the configuration decides.
+// Listeners are open listeners. Where a listener is nil, the configuration gives the address.
 type Listeners struct{ Public, Ops net.Listener }
 
 // HTTP wires the process that serves partners, operators and tenants.
@@ -40,7 +41,7 @@ func HTTP(ctx context.Context, cfg config.Config, log *slog.Logger) (run.Process
 	return HTTPOn(ctx, cfg, log, Listeners{})
 }
 
-// HTTPOn is HTTP on listeners.
+// HTTPOn is HTTP with open listeners.
 func HTTPOn(ctx context.Context, cfg config.Config, log *slog.Logger, on Listeners) (run.Process, error) {
 	s, err := open(ctx, cfg, log, "http", apiConns, true)
 	if err != nil {
@@ -57,9 +58,9 @@ func HTTPOn(ctx context.Context, cfg config.Config, log *slog.Logger, on Listene
 	return run.Process{
 		Name: "http", Log: log, Drain: ready.Drain,
 		Parts: append(s.parts,
-			opsPart(place{on.Ops, "METRICS_ADDR", cfg.MetricsAddr}, ops.Handler(ready, registry.Handler()), log),
+			opsPart(listenAddress{on.Ops, "METRICS_ADDR", cfg.MetricsAddr}, ops.Handler(ready, registry.Handler()), log),
 			run.Background("readiness", ready.Watch),
-			httpPart(place{on.Public, "HTTP_ADDR", cfg.HTTPAddr}, app, log),
+			httpPart(listenAddress{on.Public, "HTTP_ADDR", cfg.HTTPAddr}, app, log),
 		),
 	}, nil
 }
@@ -110,8 +111,8 @@ func (s *process) warnWithoutPayments() {
 	}
 }
 
-// httpPart listens for the public. Stopping closes the listener and waits for the answers under way.
-func httpPart(at place, app *fiber.App, log *slog.Logger) run.Part {
+// httpPart serves the public. Its stop closes the listener and waits for the requests in flight.
+func httpPart(at listenAddress, app *fiber.App, log *slog.Logger) run.Part {
 	return run.Part{
 		Name: "http server",
 		Start: func(ctx context.Context, fail func(error)) error {
@@ -131,8 +132,8 @@ func httpPart(at place, app *fiber.App, log *slog.Logger) run.Part {
 	}
 }
 
-// opsPart listens for operators.
-func opsPart(at place, handler http.Handler, log *slog.Logger) run.Part {
+// opsPart serves operators.
+func opsPart(at listenAddress, handler http.Handler, log *slog.Logger) run.Part {
 	var server *ops.Server
 	return run.Part{
 		Name: "ops server",
@@ -154,20 +155,20 @@ func opsPart(at place, handler http.Handler, log *slog.Logger) run.Part {
 	}
 }
 
-// place is where a server listens: on what is open already, or on an address from the configuration.
-type place struct {
+// listenAddress is an open listener, or an address from the configuration.
+type listenAddress struct {
 	open           net.Listener
 	variable, addr string
 }
 
-func (p place) listen(ctx context.Context) (net.Listener, error) {
-	if p.open != nil {
-		return p.open, nil
+func (a listenAddress) listen(ctx context.Context) (net.Listener, error) {
+	if a.open != nil {
+		return a.open, nil
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", p.addr)
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", a.addr)
 	var failed *net.OpError
 	if errors.As(err, &failed) {
-		return nil, fmt.Errorf("cannot listen on %s (%s): %w", p.addr, p.variable, failed.Err)
+		return nil, fmt.Errorf("cannot listen on %s (%s): %w", a.addr, a.variable, failed.Err)
 	}
 	return listener, err
 }

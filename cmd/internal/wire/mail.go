@@ -8,8 +8,8 @@ import (
 	"partnerdeposits/core/partner"
 )
 
-// mailJobs gives the job that sends mails. Without SMTP_URL the log takes them in development; elsewhere they wait in the
-// database for the day when there is a server.
+// mailJobs gives the job that sends mails. Without SMTP_URL, mails go to the log in development; elsewhere they wait in
+// the database until a server is configured.
 func (s *process) mailJobs(every time.Duration) ([]schedules.Job, error) {
 	if s.cfg.SMTPURL == "" && s.cfg.Environment != partner.Development {
 		s.log.Warn("SMTP_URL is not set: mails wait in the database")

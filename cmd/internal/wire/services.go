@@ -87,10 +87,10 @@ type Services struct {
 // NewServices builds all use cases over one set of stores.
 func NewServices(cfg config.Config, stores Stores, p Parts) Services {
 	store := stores.Postgres
-	cache := redisadapter.NewIdempotencyCache(stores.Redis, stores.Guard, stores.Cipher, p.Log)
+	cache := redisadapter.NewIdempotencyCache(stores.Redis, stores.Breaker, stores.Cipher, p.Log)
 	s := Services{
 		Keys:    idempotent.New(p.UnitOfWork, cache, p.Entropy, p.Idempotency),
-		Limiter: redisadapter.NewLimiter(stores.Redis, stores.Guard, p.LimiterFailedOpen),
+		Limiter: redisadapter.NewLimiter(stores.Redis, stores.Breaker, p.LimiterFailedOpen),
 		Partners: partners.New(partners.Deps{
 			UnitOfWork: p.UnitOfWork, Partners: store, APIKeys: store, Links: store, Clock: p.Clock, Entropy: p.Entropy, Environment: cfg.Environment,
 			Limits: partners.Limits{PerMinute: cfg.RateLimitPerMinute, WritesPerMinute: cfg.RateLimitWritesPerMinute},

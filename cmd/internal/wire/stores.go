@@ -1,4 +1,4 @@
-// Package wire is the composition root: plain Go, one function for each process, and the only importer of all adapters.
+// Package wire is the composition root: plain Go, a function for each process. Only this package imports all adapters.
 package wire
 
 import (
@@ -19,14 +19,14 @@ import (
 	"partnerdeposits/core/partner"
 )
 
-// Names of what a process looks after, as /readyz gives them.
+// Names of the checks of /readyz.
 const (
 	checkPostgres = "postgres"
 	checkSchema   = "schema"
 	checkRedis    = "redis"
 )
 
-// Sizes of the connection pools. One http and one dispatcher take 45 of Postgres's usual 100 connections.
+// Sizes of the connection pools. An http and a dispatcher together take 45 of Postgres's usual 100 connections.
 const (
 	apiConns      = 20
 	scheduleConns = 5
@@ -40,7 +40,7 @@ type Stores struct {
 	Pool     *pgxpool.Pool // of Postgres
 	Cipher   *secrets.Cipher
 	Redis    redis.UniversalClient // nil in commands: their use cases need no Redis
-	Guard    *redisadapter.Guard   // of Redis
+	Breaker  *redisadapter.Breaker // of Redis
 }
 
 // OpenStore opens Postgres alone, as commands do. Close the stores in the end.
@@ -56,7 +56,7 @@ func OpenStore(ctx context.Context, cfg config.Config, log *slog.Logger, o postg
 	return Stores{Postgres: postgres.NewStore(pool, cipher, postgres.Options{}), Pool: pool, Cipher: cipher}, nil
 }
 
-// Close gives the connections to Postgres back.
+// Close closes the connections to Postgres.
 func (s Stores) Close(ctx context.Context) {
 	s.Postgres.Close(ctx)
 	s.Pool.Close()
@@ -72,8 +72,8 @@ type process struct {
 	parts []run.Part
 }
 
-// open prepares the stores without connecting: readiness tells which of them are away. grouped is true where many callers
-// change deposits at once.
+// open prepares the stores without connecting; readiness reports stores that are away. grouped is true where many
+// callers change deposits at the same time.
 func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string, conns int32, grouped bool) (*process, error) {
 	s := &process{cfg: cfg, log: log}
 	var err error
@@ -106,19 +106,19 @@ func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string,
 	if err := traceRedis(cfg, s.Redis); err != nil {
 		return nil, err
 	}
-	s.Guard = redisadapter.NewGuard(s.Redis)
-	s.bell = redisadapter.NewDoorbell(s.Redis, s.Guard)
+	s.Breaker = redisadapter.NewBreaker(s.Redis)
+	s.bell = redisadapter.NewDoorbell(s.Redis, s.Breaker)
 	s.Postgres = postgres.NewStore(s.Pool, s.Cipher, postgres.Options{Doorbell: s.bell, GroupPool: groups})
 	s.parts = append(s.parts,
 		run.Closer("redis", s.Redis.Close),
-		run.Closer("redis guard", closing(s.Guard.Close)),
+		run.Closer("redis breaker", closing(s.Breaker.Close)),
 		run.Closer("doorbell", closing(s.bell.Close)),
 		run.Part{Name: "store", Stop: func(ctx context.Context) error { s.Postgres.Close(ctx); return nil }},
 	)
 	return s, nil
 }
 
-// newPool opens a pool that is closed after everything that was opened later.
+// newPool opens a pool that is closed after all later parts.
 func (s *process) newPool(ctx context.Context, name string, o postgres.PoolOptions) (*pgxpool.Pool, error) {
 	o.AppName = "partnerdeposits-" + name
 	o.Tracer = queryTracer(s.cfg)
@@ -134,7 +134,7 @@ func closing(fn func()) func() error {
 	return func() error { fn(); return nil }
 }
 
-// cipherOf opens the keyset. Config has checked that there is one outside development.
+// cipherOf opens the keyset. Outside development the configuration guarantees a keyset.
 func cipherOf(cfg config.Config, log *slog.Logger) (*secrets.Cipher, error) {
 	keyset := cfg.SecretsKeyset.Reveal()
 	if keyset == "" && cfg.Environment == partner.Development {
@@ -157,7 +157,7 @@ func always(problem string) func(error) string {
 	return func(error) string { return problem }
 }
 
-// outdated is a schema older than this binary.
+// outdated is the error of a schema that is older than this binary.
 type outdated struct{}
 
 func (outdated) Error() string { return "the schema is older than this binary" }
@@ -172,7 +172,7 @@ func (s *process) schemaFits(ctx context.Context) error {
 }
 
 func schemaProblem(err error) string {
-	if err == (outdated{}) { //nolint:errorlint // made above, never wrapped
+	if err == (outdated{}) { //nolint:errorlint // returned by schemaFits, never wrapped
 		return "is not up to date; run `admin migrate up`"
 	}
 	return "cannot be read"

@@ -21,14 +21,14 @@ import (
 	"partnerdeposits/cmd/internal/run"
 )
 
-// lastExport is how long the spans that are left may hold up the end of a process.
+// lastExport bounds the export of the last spans at the end of a process.
 const lastExport = 3 * time.Second
 
 // traced tells whether OTEL_EXPORTER_OTLP_ENDPOINT asks for traces.
 func traced(cfg config.Config) bool { return cfg.TracesEndpoint != "" }
 
-// tracing exports spans until the process has stopped everything else. What a span tells is bounded: routes, SQL
-// without its arguments, Redis commands without theirs.
+// tracing exports spans until all other parts have stopped. Spans contain routes, but neither the arguments of SQL nor
+// those of Redis commands.
 func tracing(ctx context.Context, cfg config.Config, log *slog.Logger, process string) (run.Part, error) {
 	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(strings.TrimSuffix(cfg.TracesEndpoint, "/")+"/v1/traces"))
 	if err != nil {
