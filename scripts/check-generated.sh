@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Generates all code anew in a copy of the tree and compares. The tree itself is left alone, and what is uncommitted
-# in it does no harm. Generated Go files are removed from the copy first, so one whose source is gone is found too.
+# Generates all code in a copy of the tree and compares the copy with the tree. The tree stays unchanged, and may have
+# uncommitted changes. The copy's generated Go files are removed first, so that a file without a source is found, too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts=$PWD/scripts

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes sure that what tests need of the machine is there, and installs it on a Debian or Ubuntu where it is not.
-# (Postgres and Redis are found, or installed, by the tests themselves: adapters/backing.)
+# Checks that the machine has the named tools for tests, and installs missing tools on Debian or Ubuntu.
+# The tests themselves find or install Postgres and Redis (adapters/backing).
 #
 #   scripts/ensure-debian.sh gcc chromium
 set -euo pipefail
@@ -45,7 +45,7 @@ as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
 apt_install() {
 	local get=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0)
 	local install=("${get[@]}" install -y --no-install-recommends "$@")
-	# Fresh machines have no package lists yet.
+	# A fresh machine has no package lists.
 	as_root "${install[@]}" >/dev/null 2>&1 || { as_root "${get[@]}" update && as_root "${install[@]}" >/dev/null; }
 }
 
@@ -57,7 +57,7 @@ for need in "$@"; do
 		exit 1
 	fi
 	echo "$(why "$need"): installing $packages with apt-get" >&2
-	# shellcheck disable=SC2086 # several words
+	# shellcheck disable=SC2086 # a list of packages
 	apt_install $packages
 	has "$need" || { echo "$packages are installed, yet $need is still not found" >&2 && exit 1; }
 done

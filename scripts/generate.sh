@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Generates all generated code of the tree it is started in, with the tools of this repository.
-# Called through `make generate`, which puts the tools first in PATH.
+# Generates all generated code in the current directory, with the tools of this repository.
+# `make generate` calls this script and puts the tools first in PATH.
 set -euo pipefail
 
 sqlc=adapters/postgres/sqlc.yaml
@@ -12,5 +12,5 @@ tools=(oapi-codegen)
 "$(dirname "${BASH_SOURCE[0]}")/tools.sh" "${tools[@]}"
 
 [ ! -e "$sqlc" ] || sqlc generate -f "$sqlc"
-[ -z "$templates" ] || templ generate -log-level warn # from the root: file names in its output hang on where it starts
+[ -z "$templates" ] || templ generate -log-level warn # from the root: the output contains file names relative to the working directory
 go generate ./... # the OpenAPI server, the diagram of the deposit

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Runs every check there is, called by `make test`. The tests have the processors; lint and the check of generated code
-# (and building their tools, the first time) fill the gaps at the lowest priority, and report below the tests.
+# Runs every check, for `make test`. Lint and the check of generated code (on the first run also the build of their
+# tools) run beside the tests at the lowest priority. Their report follows the report of the tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mkdir -p .local
 
 scripts/ensure-debian.sh gcc curl chromium
 
-# Lint reads the packages as they are compiled for the race detector: the tests have that done anyway.
+# Lint uses the build for the race detector, which the tests need anyway.
 lint='GOFLAGS="$GOFLAGS -race" CGO_ENABLED=1 make lint'
 report=$(mktemp .local/checks.XXXXXX)
 trap 'rm -f "$report"' EXIT
 
-set -m # a process group for each, so that all of it can be ended
+set -m # gives each job a process group, which stop can signal as a whole
 nice -n 19 bash -c "status=0; $lint || status=1; make check-generated || status=1; exit \$status" >"$report" 2>&1 </dev/null &
 checks=$!
 CGO_ENABLED=1 go test -race -shuffle=on -timeout=8m ./... </dev/null &
@@ -21,7 +21,7 @@ set +m
 
 stop() {
 	trap '' INT TERM
-	kill -INT -- -$tests 2>/dev/null || true # as Ctrl-C: tests end, and with them the servers they started
+	kill -INT -- -$tests 2>/dev/null || true # like Ctrl-C: the tests end, and their servers with them
 	kill -TERM -- -$checks 2>/dev/null || true
 	wait
 	exit 130

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Puts the named tools in .local/bin, each at its pinned version, and builds only what is not there yet.
+# Builds the named tools at their pinned versions into .local/bin. An existing binary is not built again.
 #
 #   scripts/tools.sh sqlc templ
 #
-# Each tool is built with the dependencies its own authors tested, so none of them weighs on our go.mod or on another
-# tool. A binary is kept per tool version and Go version; a link without versions points to the current one.
+# Each tool is built with its authors' dependencies, and adds nothing to our go.mod. A binary is kept per tool version and
+# Go version; a link without versions points to the current binary.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,7 +13,7 @@ source_of() {
 	golangci-lint) echo github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 ;;
 	oapi-codegen) echo github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 ;;
 	sqlc) echo github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 ;;
-	templ) echo github.com/a-h/templ/cmd/templ@v0.3.977 ;; # the templ of go.mod: its runtime and generator go together
+	templ) echo github.com/a-h/templ/cmd/templ@v0.3.977 ;; # the version of go.mod: runtime and generator must match
 	*) echo "tools: no tool called $1 here" >&2 && return 1 ;;
 	esac
 }
@@ -29,12 +29,12 @@ for name in "$@"; do
 		echo "tools: building $name ${source##*@} (once)" >&2
 		scratch=$(mktemp -d "$bin/.building.XXXXXX")
 		trap 'rm -rf "$scratch"' EXIT
-		# Without cgo: no C compiler needed, and sqlc builds faster with its parser as WebAssembly.
+		# Without cgo a build needs no C compiler, and sqlc builds faster, with its parser as WebAssembly.
 		GOFLAGS='' GOOS='' GOARCH='' CGO_ENABLED=0 GOBIN=$scratch go install -ldflags='-s -w' "$source"
 		mv "$scratch/$name" "$bin/$binary"
 		rm -rf "$scratch"
 	fi
 	if [ "$(readlink "$bin/$name" || true)" != "$binary" ]; then
-		ln -sfn "$binary" "$bin/.$name.$$" && mv -f "$bin/.$name.$$" "$bin/$name" # never absent, not even for a moment
+		ln -sfn "$binary" "$bin/.$name.$$" && mv -f "$bin/.$name.$$" "$bin/$name" # atomic: the link is never absent
 	fi
 done

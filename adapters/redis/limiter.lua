@@ -1,10 +1,10 @@
--- Counts requests of one kind under every rule: as many of them as all rules allow. A minute is a window that slides: the past is kept in
--- buckets of a few seconds, and of the oldest bucket only the part that is still within the window counts.
+-- Counts as many of the given requests as all rules allow, in a sliding window of a minute. The past is kept in buckets
+-- of a few seconds; of the oldest bucket only the part within the window counts.
 --
--- KEYS  one hash per rule: number of the bucket → requests in it
--- ARGV  how many requests there are, then the limit per rule
--- Gives how many are allowed, then for each rule: what remains, milliseconds until all of it is back, milliseconds that
--- the first one refused has to wait.
+-- KEYS  a hash per rule: number of the bucket → requests in the bucket
+-- ARGV  number of requests, then the limit of each rule
+-- Returns the number of allowed requests, then for each rule: remaining requests, milliseconds until the whole limit is
+-- free again, milliseconds that the first refused request has to wait.
 local window, width = 60000, 3000
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
@@ -42,7 +42,7 @@ for i, key in ipairs(KEYS) do
         newest = current
     end
     if allowed < asked then
-        -- The wait is over when the oldest buckets have left by as much as there is too much.
+        -- The wait ends when the oldest buckets have left the window by at least the excess.
         local excess = used[i] + 1 - limit
         for bucket = first, current do
             local count = kept[bucket] or 0

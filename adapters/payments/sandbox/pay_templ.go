@@ -10,14 +10,14 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "fmt"
 
-// payView is what the hosted page shows. What was typed is never shown again.
+// payView is the content of the hosted page. The tenant's input is never shown again.
 type payView struct {
 	entry entry
 	words words
 	wrong mistake
 }
 
-// at reports whether field is the one to mend.
+// at reports whether the tenant has to correct field.
 func (v payView) at(field string) bool {
 	return string(v.wrong) == field || (v.wrong == expiredCard && field == fieldExpiry)
 }
