@@ -86,8 +86,8 @@ func New(t testing.TB, change ...func(*Setup)) *Kit {
 	k.Postgres = postgres.NewStore(k.Pool, k.Cipher, setup.Store)
 	t.Cleanup(func() { k.Postgres.Close(context.WithoutCancel(t.Context())) })
 	k.Redis = setup.Redis
-	k.Guard = redis.NewGuard(k.Redis).WithPatience(Patience)
-	t.Cleanup(k.Guard.Close)
+	k.Breaker = redis.NewBreaker(k.Redis).WithPatience(Patience)
+	t.Cleanup(k.Breaker.Close)
 	k.Services = k.Build()
 	return k
 }

@@ -59,6 +59,7 @@ func (l *loop) run(ctx context.Context) error {
 
 // rebuild builds the command, and replaces the running one only after the build succeeds.
 func (l *loop) rebuild(ctx context.Context, changed []string) error {
+	l.say("building %s", l.command)
 	l.builds++
 	binary, err := filepath.Abs(filepath.Join(l.binaries, fmt.Sprintf("build-%d", l.builds)))
 	if err != nil {
