@@ -27,9 +27,4 @@ type UnitOfWork interface {
 	//
 	// Returns what fn returned, or service_unavailable when the database cannot be reached in time.
 	WithinTx(ctx context.Context, fn func(ctx context.Context, repos Repositories) error) error
-	// WithinGroup is WithinTx for frequent work: it may commit in one transaction with that of other callers who come at
-	// the same time, which costs each a fraction. fn cannot tell: what it reads is committed or its own, what it locks is
-	// its own, and its error undoes it alone. It may run once more, in a transaction of its own, for what groups do not
-	// share: they share locking and moving deposits, inserting them, reading links and clients, Outbox and Idempotency.
-	WithinGroup(ctx context.Context, fn func(ctx context.Context, repos Repositories) error) error
 }

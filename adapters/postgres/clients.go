@@ -4,9 +4,11 @@ import (
 	"context"
 
 	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/adapters/postgres/internal/sets"
 	"partnerdeposits/adapters/postgres/internal/sqlc"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/tenant"
+	"partnerdeposits/ports"
 )
 
 type clients struct{ unit }
@@ -19,9 +21,20 @@ func (r clients) Insert(ctx context.Context, c tenant.Client) error {
 	})
 }
 
+// OfAccount implements ports.ClientRepository.
 func (r clients) OfAccount(ctx context.Context, accountID, clientID id.ID) (tenant.Client, error) {
-	row, err := r.q.ClientOfAccount(ctx, r.Tx, accountID, clientID)
-	return toClient(row), pg.OrNotFound(err, tenant.ErrNotFound)
+	var client tenant.Client
+	var err error = tenant.ErrNotFound
+	asked := ports.AccountClient{AccountID: accountID, ClientID: clientID}
+	sets.ShareClients(r.Tx, []ports.AccountClient{asked}, sets.Wait, func(c tenant.Client) {
+		if c.AccountID == accountID {
+			client, err = c, nil
+		}
+	})
+	if failed := r.Flush(ctx); failed != nil {
+		return tenant.Client{}, failed
+	}
+	return client, err
 }
 
 // Client implements ports.ClientReader.

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/adapters/postgres/internal/sets"
 	"partnerdeposits/adapters/postgres/internal/sqlc"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
@@ -85,11 +86,19 @@ func linkOrNil(l connect.Link, err error) (*connect.Link, error) {
 	return &l, nil
 }
 
+// OfPartner implements ports.LinkRepository.
 func (r links) OfPartner(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error) {
-	row, err := r.q.NewestLinkForShare(ctx, r.Tx, partnerID, accountID)
-	return toLinked(sqlc.NewestLinkRow(row), r.defaultMax), pg.OrNotFound(err, connect.ErrAccountNotLinked)
+	var link ports.LinkedAccount
+	var err error = connect.ErrAccountNotLinked
+	pair := ports.AccountLink{PartnerID: partnerID, AccountID: accountID}
+	sets.ShareLinks(r.Tx, []ports.AccountLink{pair}, sets.Wait, r.defaultMax, func(l ports.LinkedAccount) { link, err = l, nil })
+	if failed := r.Flush(ctx); failed != nil {
+		return ports.LinkedAccount{}, failed
+	}
+	return link, err
 }
 
+// Revoke implements ports.LinkRepository.
 func (r links) Revoke(ctx context.Context, partnerID, accountID id.ID, by connect.RevokedBy, at time.Time) (bool, error) {
 	n, err := r.q.RevokeLink(ctx, r.Tx, sqlc.RevokeLinkParams{At: at, RevokedBy: string(by), PartnerID: partnerID, AccountID: accountID})
 	return n > 0, err

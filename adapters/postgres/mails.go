@@ -45,3 +45,11 @@ func (r audit) Append(ctx context.Context, e ports.AuditEntry) error {
 		ID: e.ID, At: e.At, Actor: e.Actor, Action: e.Action, Subject: e.Subject, Detail: orNoPairs(e.Detail),
 	})
 }
+
+// orNoPairs keeps a column of pairs from being null.
+func orNoPairs(m map[string]string) map[string]string {
+	if m == nil {
+		return map[string]string{}
+	}
+	return m
+}

@@ -3,20 +3,14 @@ package postgres
 import (
 	"context"
 
-	"partnerdeposits/adapters/postgres/internal/sqlc"
+	"partnerdeposits/adapters/postgres/internal/sets"
 	"partnerdeposits/ports"
 )
 
 type outbox struct{ unit }
 
 // Append implements ports.Outbox.
-func (r outbox) Append(ctx context.Context, e ports.Event) error {
-	r.Appended = true
-	return r.q.AppendEvent(ctx, r.Deferred(), eventParams(e))
-}
-
-func eventParams(e ports.Event) sqlc.AppendEventParams {
-	return sqlc.AppendEventParams{
-		ID: e.ID, PartnerID: e.PartnerID, Name: e.Name, DepositID: e.DepositID, Data: string(e.Data), CreatedAt: e.CreatedAt,
-	}
+func (r outbox) Append(_ context.Context, e ports.Event) error {
+	sets.AppendEvents(r.Tx, []ports.Event{e})
+	return nil
 }

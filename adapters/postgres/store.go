@@ -12,7 +12,6 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/money"
 	"partnerdeposits/ports"
-	"partnerdeposits/ports/batch"
 	"partnerdeposits/ports/failpoint"
 )
 
@@ -24,7 +23,6 @@ type Options struct {
 	Doorbell         ports.Doorbell // nil: none is rung
 	DefaultMaxAmount money.Cents    // the ceiling of accounts without a negotiated ceiling; 0: 2500.00 EUR (service.md, "Limits")
 	AcquireTimeout   time.Duration  // 3 s: how long to wait for a connection before service_unavailable
-	GroupPool        *pgxpool.Pool  // opened with IndexPlans, of GroupConns connections, for WithinGroup; nil: the store's own
 	KeysKeptFor      time.Duration  // 3 s: how long an API key is believed without asking; less than the five of api.md §1
 }
 
@@ -38,8 +36,6 @@ type Store struct {
 	defaultMax money.Cents
 	keys       *keyCache
 	touches    *touches
-	groups     batch.Queue[*member]
-	groupDB    pg.DB
 }
 
 var (
@@ -67,8 +63,6 @@ func NewStore(pool *pgxpool.Pool, cipher Cipher, o Options) *Store {
 		keys: newKeyCache(orDefault(o.KeysKeptFor, 3*time.Second)),
 	}
 	s.touches = newTouches(s.writeTouches)
-	s.groupDB = pg.DB{Pool: orDefault(o.GroupPool, pool), Wait: s.db.Wait}
-	s.groups.Workers, s.groups.Limit, s.groups.Threshold, s.groups.Run = groupsAtOnce, groupMost, groupCrowd, s.runGroup
 	return s
 }
 

@@ -1,13 +1,11 @@
 package postgres_test
 
 import (
-	"context"
 	"testing"
 
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/postgres/pgtest"
 	"partnerdeposits/adapters/postgres/storetest"
-	"partnerdeposits/ports"
 	"partnerdeposits/ports/portstest"
 )
 
@@ -18,20 +16,5 @@ func TestStore(t *testing.T) {
 	portstest.Store(t, func(t *testing.T) portstest.Backend {
 		store, _ := storetest.New(t, postgres.Options{})
 		return store
-	})
-}
-
-// grouped does everything in groups: nobody can tell.
-type grouped struct{ *postgres.Store }
-
-func (g grouped) WithinTx(ctx context.Context, fn func(context.Context, ports.Repositories) error) error {
-	return g.WithinGroup(ctx, fn)
-}
-
-func TestStore_InGroups(t *testing.T) {
-	t.Parallel()
-	portstest.Store(t, func(t *testing.T) portstest.Backend {
-		store, _ := storetest.New(t, postgres.Options{})
-		return grouped{store}
 	})
 }

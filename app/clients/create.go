@@ -19,11 +19,11 @@ type NewClient struct {
 
 // Create adds a tenant to a linked account.
 //
-// Returns missing_field, invalid_field, account_not_linked, account_revoked, and what idempotent.Keys.Do returns.
+// Returns missing_field, invalid_field, account_not_linked, account_revoked, and what idempotent.Executor.Run returns.
 func (s *Service) Create(ctx context.Context, by partner.Caller, in NewClient, call idempotent.Call[tenant.Client]) (idempotent.Response, error) {
 	now := s.deps.Clock.Now()
 	client := tenant.Client{ID: s.deps.Entropy.NewID(), AccountID: in.AccountID, PartnerID: by.Partner.ID, Person: in.Person, CreatedAt: now}
-	return s.deps.Keys.Do(ctx, idempotent.Job{
+	return s.deps.Idempotent.Run(ctx, idempotent.Request{
 		Key: call.Key,
 		Now: now,
 		Prepare: func(context.Context) error {

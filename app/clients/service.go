@@ -8,11 +8,11 @@ import (
 
 // Deps is what the use cases stand on.
 type Deps struct {
-	Keys    *idempotent.Keys
-	Clients ports.ClientReader
-	Links   ports.LinkReader
-	Clock   ports.Clock
-	Entropy ports.Entropy
+	Idempotent *idempotent.Executor
+	Clients    ports.ClientReader
+	Links      ports.LinkReader
+	Clock      ports.Clock
+	Entropy    ports.Entropy
 }
 
 // Service runs the use cases.

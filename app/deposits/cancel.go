@@ -3,6 +3,7 @@ package deposits
 import (
 	"context"
 	"errors"
+	"time"
 
 	"partnerdeposits/app/idempotent"
 	"partnerdeposits/app/internal/lifecycle"
@@ -13,10 +14,10 @@ import (
 	"partnerdeposits/ports"
 )
 
-// errFeeUnderWay rolls a cancellation back until the tenant's payment is settled.
-var errFeeUnderWay = errors.New("deposits: a fee payment is under way")
+// errFeeInFlight rolls a cancellation back until the tenant's payment is settled.
+var errFeeInFlight = errors.New("deposits: a fee payment is in flight")
 
-// settleTries is how often a tenant may open a new payment page while we close the last one.
+// settleTries bounds how often a tenant may open a new payment page while we close the last page.
 const settleTries = 3
 
 // Cancellation is a request to void a deposit.
@@ -26,76 +27,98 @@ type Cancellation struct {
 	Comment   string
 }
 
-// Cancel voids a deposit that is not secured yet. It works on a revoked link too. A fee payment under way is settled
-// first: where the tenant was quicker, the deposit is active and stays so.
+// Cancel voids a deposit that is not secured yet, also on a revoked link. A fee payment in flight is settled first: a
+// tenant who paid before the payment page was closed has made the deposit active, and it stays active.
 //
 // Returns deposit_not_found, deposit_access_denied, deposit_not_cancellable, service_unavailable where the payment
-// could not be settled, and what idempotent.Keys.Do returns.
+// could not be settled, and what idempotent.Executor.Run returns.
 func (s *Service) Cancel(ctx context.Context, by partner.Caller, in Cancellation, call idempotent.Call[View]) (idempotent.Response, error) {
 	for range settleTries {
-		response, err := s.cancelOnce(ctx, by, in, call)
-		if !errors.Is(err, errFeeUnderWay) {
+		c := &cancelling{Service: s, by: by, in: in, call: call, now: s.deps.Clock.Now(), eventID: s.deps.Entropy.NewID()}
+		response, err := s.deps.Idempotent.Run(ctx, idempotent.Request{
+			Key: call.Key, Now: c.now, Needs: ports.Needs{Deposit: in.DepositID}, Decide: c.decide, Effect: c.effect,
+		})
+		if err == nil && !response.Replayed {
+			s.deps.Metrics.Transitioned(c.step.From, c.step.To, byPartner)
+		}
+		if !errors.Is(err, errFeeInFlight) {
 			return response, err
 		}
-		if err := s.d.Settler.SettleFee(ctx, in.DepositID); err != nil {
+		if err := s.deps.Settler.SettleFee(ctx, in.DepositID); err != nil {
 			return idempotent.Response{}, err
 		}
 	}
-	return idempotent.Response{}, fault.ErrUnavailable.Because(errFeeUnderWay)
-}
-
-func (s *Service) cancelOnce(ctx context.Context, by partner.Caller, in Cancellation, call idempotent.Call[View]) (idempotent.Response, error) {
-	now := s.d.Clock.Now()
-	eventID := s.d.Entropy.NewID()
-	var step deposit.Transition
-	response, err := s.d.Keys.Do(ctx, idempotent.Job{
-		Key:     call.Key,
-		Now:     now,
-		Grouped: true,
-		Effect: func(ctx context.Context, repos ports.Repositories) (_ idempotent.Response, err error) {
-			d, err := s.lock(ctx, repos, by, in.DepositID)
-			if err != nil {
-				return idempotent.Response{}, err
-			}
-			if err := feeSettled(ctx, repos, d); err != nil {
-				return idempotent.Response{}, err
-			}
-			said := saying(by, map[string]string{"reason": in.Reason, "comment": in.Comment})
-			if step, err = lifecycle.Move(ctx, repos, d, deposit.CancelledByPartner, s.d.Timers, said, eventID, now); err != nil {
-				return idempotent.Response{}, err
-			}
-			return call.Encode(s.view(d, now))
-		},
-	})
-	if err == nil && !response.Replayed {
-		s.d.Metrics.Transitioned(step.From, step.To, byPartner)
-	}
-	return response, err
+	return idempotent.Response{}, fault.ErrUnavailable.Because(errFeeInFlight)
 }
 
 const byPartner = "partner"
 
-// lock gives a deposit that the caller may act on.
-func (s *Service) lock(ctx context.Context, repos ports.Repositories, by partner.Caller, depositID id.ID) (*deposit.Deposit, error) {
+// cancelling is a cancellation on its way.
+type cancelling struct {
+	*Service
+	by      partner.Caller
+	in      Cancellation
+	call    idempotent.Call[View]
+	now     time.Time
+	eventID id.ID
+	step    deposit.Transition // of the last run
+}
+
+// decide cancels a deposit whose checkout has not begun. A begun checkout may have a payment page open, which only a
+// transaction can look for.
+func (c *cancelling) decide(found ports.Found) (writes ports.Writes, response idempotent.Response, err error) {
+	d := found.Deposit
+	if err := changeable(d, c.by.Partner.ID); err != nil {
+		return writes, response, err
+	}
+	if mayBePaying(d) {
+		return writes, response, ports.ErrNeedsMore
+	}
+	return c.cancel(d)
+}
+
+// effect cancels a deposit, unless a fee payment is in flight.
+func (c *cancelling) effect(ctx context.Context, repos ports.Repositories) (response idempotent.Response, err error) {
+	d, err := lock(ctx, repos, c.by, c.in.DepositID)
+	if err != nil {
+		return response, err
+	}
+	if mayBePaying(d) {
+		payment, err := repos.Payments.UnderWay(ctx, d.ID, deposit.FeePayment)
+		if err != nil {
+			return response, err
+		}
+		if payment != nil {
+			return response, errFeeInFlight
+		}
+	}
+	writes, response, err := c.cancel(d)
+	if err != nil {
+		return response, err
+	}
+	return response, lifecycle.Write(ctx, repos, writes)
+}
+
+func (c *cancelling) cancel(d *deposit.Deposit) (writes ports.Writes, response idempotent.Response, err error) {
+	if c.step, err = d.Apply(deposit.CancelledByPartner, c.deps.Timers, c.now); err != nil {
+		return writes, response, err
+	}
+	by := partnerAct(c.by, map[string]string{"reason": c.in.Reason, "comment": c.in.Comment})
+	writes = lifecycle.Writes(d, c.step, by, c.eventID)
+	response, err = c.call.Encode(c.view(d, c.now))
+	return writes, response, err
+}
+
+// mayBePaying reports whether the tenant of d may have a payment page open: only where the checkout was begun.
+func mayBePaying(d *deposit.Deposit) bool {
+	return !d.CheckoutStartedAt.IsZero() && d.Status.InCheckout()
+}
+
+// lock gives a deposit that the partner may act on.
+func lock(ctx context.Context, repos ports.Repositories, by partner.Caller, depositID id.ID) (*deposit.Deposit, error) {
 	d, err := repos.Deposits.ForUpdate(ctx, depositID)
 	if err != nil {
 		return nil, err
 	}
 	return d, changeable(d, by.Partner.ID)
-}
-
-// feeSettled makes sure that no page is open on which the tenant could still pay. Only a deposit whose checkout was
-// begun can have one.
-func feeSettled(ctx context.Context, repos ports.Repositories, d *deposit.Deposit) error {
-	if d.CheckoutStartedAt.IsZero() || !d.Status.InCheckout() {
-		return nil
-	}
-	payment, err := repos.Payments.UnderWay(ctx, d.ID, deposit.FeePayment)
-	if err != nil {
-		return err
-	}
-	if payment != nil {
-		return errFeeUnderWay
-	}
-	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/groupcommit"
 	"partnerdeposits/adapters/postgres/pgtest"
 	"partnerdeposits/adapters/redis"
 	"partnerdeposits/adapters/redis/redistest"
@@ -54,14 +55,18 @@ func setup(t *testing.T) *bundle {
 	require.NoError(t, err)
 	e, clock := system.Entropy{}, system.Clock{}
 	now := clock.Now()
-	b := &bundle{t: t, store: postgres.NewStore(pgtest.New(t), cipher, postgres.Options{})}
+	pool := pgtest.New(t)
+	b := &bundle{t: t, store: postgres.NewStore(pool, cipher, postgres.Options{})}
 	t.Cleanup(func() { b.store.Close(context.Background()) })
 	client := redistest.New(t)
 	breaker := redis.NewBreaker(client)
 	t.Cleanup(breaker.Close)
 	cache := redis.NewIdempotencyCache(client, breaker, cipher, slog.New(slog.DiscardHandler))
 	b.Service = deposits.New(deposits.Deps{
-		Keys: idempotent.New(b.store, cache, e, func(idempotent.Result) {}), Deposits: b.store, Settler: b, Metrics: b, Clock: clock, Entropy: e,
+		Idempotent: idempotent.New(idempotent.Deps{
+			UnitOfWork: b.store, Changes: groupcommit.New(pool, cipher, groupcommit.Options{}), Cache: cache, Entropy: e, Count: func(idempotent.Result) {},
+		}),
+		Deposits: b.store, Settler: b, Metrics: b, Clock: clock, Entropy: e,
 		Timers: deposit.DefaultTimers(), DashboardURL: "https://dashboard.test",
 	})
 	b.by = partner.Caller{Partner: partner.Partner{ID: e.NewID(), Slug: "acme", Name: "Acme", CreatedAt: now}, Key: partner.APIKey{ID: e.NewID()}}

@@ -25,27 +25,31 @@ type Claim struct {
 // dispatcher works off (api.md §3).
 //
 // Returns deposit_not_found, deposit_access_denied, account_revoked, deposit_not_capturable, capture_exceeds_amount,
-// invalid_field for an amount that is not positive, and what idempotent.Keys.Do returns.
+// invalid_field for an amount that is not positive, and what idempotent.Executor.Run returns.
 func (s *Service) Capture(ctx context.Context, by partner.Caller, in Claim, call idempotent.Call[View]) (idempotent.Response, error) {
-	now := s.d.Clock.Now()
-	eventID := s.d.Entropy.NewID()
+	now := s.deps.Clock.Now()
+	eventID := s.deps.Entropy.NewID()
 	var step deposit.Transition
-	response, err := s.d.Keys.Do(ctx, idempotent.Job{
+	response, err := s.deps.Idempotent.Run(ctx, idempotent.Request{
 		Key: call.Key,
 		Now: now,
 		Effect: func(ctx context.Context, repos ports.Repositories) (_ idempotent.Response, err error) {
-			d, err := s.lock(ctx, repos, by, in.DepositID)
+			d, err := lock(ctx, repos, by, in.DepositID)
 			if err != nil {
 				return idempotent.Response{}, err
 			}
-			if _, err := activeLink(ctx, repos, by.Partner.ID, d.AccountID); err != nil {
+			link, err := repos.Links.OfPartner(ctx, by.Partner.ID, d.AccountID)
+			if err != nil {
 				return idempotent.Response{}, err
 			}
-			if step, err = d.Capture(in.Amount, s.d.Timers, now); err != nil {
+			if err := activeLink(&link); err != nil {
 				return idempotent.Response{}, err
 			}
-			said := saying(by, map[string]string{"amount": d.CapturedAmount.String(), "reason": in.Reason, "description": in.Description})
-			if err := lifecycle.Record(ctx, repos, d, step, said, eventID); err != nil {
+			if step, err = d.Capture(in.Amount, s.deps.Timers, now); err != nil {
+				return idempotent.Response{}, err
+			}
+			act := partnerAct(by, map[string]string{"amount": d.CapturedAmount.String(), "reason": in.Reason, "description": in.Description})
+			if err := lifecycle.Record(ctx, repos, d, step, act, eventID); err != nil {
 				return idempotent.Response{}, err
 			}
 			if err := repos.Payments.Insert(ctx, s.newCollection(d, now)); err != nil {
@@ -55,7 +59,7 @@ func (s *Service) Capture(ctx context.Context, by partner.Caller, in Claim, call
 		},
 	})
 	if err == nil && !response.Replayed {
-		s.d.Metrics.Transitioned(step.From, step.To, byPartner)
+		s.deps.Metrics.Transitioned(step.From, step.To, byPartner)
 	}
 	return response, err
 }
@@ -63,7 +67,7 @@ func (s *Service) Capture(ctx context.Context, by partner.Caller, in Claim, call
 // newCollection is the intention to collect what was captured; the dispatcher sees to it at once.
 func (s *Service) newCollection(d *deposit.Deposit, now time.Time) deposit.Payment {
 	return deposit.Payment{
-		ID: s.d.Entropy.NewID(), DepositID: d.ID, Kind: deposit.Collection, Amount: d.CapturedAmount,
+		ID: s.deps.Entropy.NewID(), DepositID: d.ID, Kind: deposit.Collection, Amount: d.CapturedAmount,
 		Status: deposit.PaymentProcessing, CreatedAt: now, CheckAt: now,
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"partnerdeposits/app/idempotent"
+	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
@@ -19,36 +20,58 @@ import (
 // checkoutTokenBytes is the randomness of a checkout URL.
 const checkoutTokenBytes = 32
 
-// referenceTries is how often a taken reference is replaced. There are 30^8 of them.
+// referenceTries bounds how often a taken reference is replaced. There are 30^8 references.
 const referenceTries = 5
 
-// NewDeposit is what a deposit is created of. An id is zero where what came cannot be one of ours.
+// NewDeposit is a request to create a deposit. An id is zero where the request's id cannot be one of ours.
 type NewDeposit struct {
 	AccountID id.ID
-	ClientID  *id.ID // nil: none was sent
+	ClientID  *id.ID // nil: the request names no client
 	deposit.Draft
 }
 
-// Create makes a pending deposit for a linked account. Checked in the order of api.md §1: shapes, link, ceiling and
-// dates, client.
+// Create makes a pending deposit for a linked account. Checks run in the order of api.md §1: field shapes, link, ceiling
+// and dates, client.
 //
 // Returns account_not_linked, account_revoked, what Draft.Validate returns, invalid_client, and what
-// idempotent.Keys.Do returns.
+// idempotent.Executor.Run returns.
 func (s *Service) Create(ctx context.Context, by partner.Caller, in NewDeposit, call idempotent.Call[View]) (idempotent.Response, error) {
-	now := s.d.Clock.Now()
-	return s.d.Keys.Do(ctx, idempotent.Job{
+	now := s.deps.Clock.Now()
+	for range referenceTries {
+		response, err := s.deps.Idempotent.Run(ctx, s.creation(by.Partner, in, call, now))
+		if !errors.Is(err, ports.ErrReferenceTaken) {
+			return response, err
+		}
+	}
+	return idempotent.Response{}, fmt.Errorf("deposits: %d references in a row were taken", referenceTries)
+}
+
+// creation is the request to create a deposit with a new id, reference and checkout token.
+func (s *Service) creation(p partner.Partner, in NewDeposit, call idempotent.Call[View], now time.Time) idempotent.Request {
+	token := secret.FromRandom("", s.deps.Entropy.Bytes(checkoutTokenBytes))
+	reference := deposit.Reference(s.deps.Entropy.Bytes(deposit.ReferenceBytes))
+	depositID := s.deps.Entropy.NewID()
+	needs := ports.Needs{Link: ports.AccountLink{PartnerID: p.ID, AccountID: in.AccountID}}
+	if in.ClientID != nil {
+		needs.Client = ports.AccountClient{AccountID: in.AccountID, ClientID: *in.ClientID}
+	}
+	return idempotent.Request{
 		Key:     call.Key,
 		Now:     now,
-		Grouped: true,
 		Prepare: func(context.Context) error { return in.validate() },
-		Effect: func(ctx context.Context, repos ports.Repositories) (idempotent.Response, error) {
-			v, err := s.create(ctx, repos, by.Partner, in, now)
+		Needs:   needs,
+		Decide: func(found ports.Found) (ports.Writes, idempotent.Response, error) {
+			client, err := in.check(found)
 			if err != nil {
-				return idempotent.Response{}, err
+				return ports.Writes{}, idempotent.Response{}, err
 			}
-			return call.Encode(v)
+			origin := deposit.Origin{AccountID: found.Link.AccountID, PartnerID: p.ID, PartnerName: p.Name, ExternalID: found.Link.ExternalID, ByPartnerAPI: true}
+			d := deposit.New(depositID, reference, origin, in.Draft, client, now)
+			d.CheckoutToken = token
+			response, err := call.Encode(s.view(d, now))
+			return ports.Writes{Insert: &ports.NewDeposit{Deposit: d, CheckoutToken: token}}, response, err
 		},
-	})
+	}
 }
 
 func (in NewDeposit) validate() error {
@@ -58,47 +81,34 @@ func (in NewDeposit) validate() error {
 	return nil
 }
 
-func (s *Service) create(ctx context.Context, repos ports.Repositories, p partner.Partner, in NewDeposit, now time.Time) (View, error) {
-	link, err := activeLink(ctx, repos, p.ID, in.AccountID)
-	if err != nil {
-		return View{}, err
+// check holds the request against the link and the client that were found. client is nil where the request names none.
+func (in NewDeposit) check(found ports.Found) (client *deposit.Client, err error) {
+	if err := activeLink(found.Link); err != nil {
+		return nil, err
 	}
-	if err := in.Draft.Validate(link.MaxAmountCents); err != nil {
-		return View{}, err
+	if err := in.Validate(found.Link.MaxAmountCents); err != nil {
+		return nil, err
 	}
-	client, err := clientOf(ctx, repos, in)
-	if err != nil {
-		return View{}, err
-	}
-	origin := deposit.Origin{AccountID: link.AccountID, PartnerID: p.ID, PartnerName: p.Name, ExternalID: link.ExternalID, ByPartnerAPI: true}
-	token := secret.FromRandom("", s.d.Entropy.Bytes(checkoutTokenBytes))
-	for range referenceTries {
-		reference := deposit.Reference(s.d.Entropy.Bytes(deposit.ReferenceBytes))
-		d := deposit.New(s.d.Entropy.NewID(), reference, origin, in.Draft, client, now)
-		err := repos.Deposits.Insert(ctx, d, token)
-		if errors.Is(err, ports.ErrReferenceTaken) {
-			continue
-		}
-		if err != nil {
-			return View{}, err
-		}
-		d.CheckoutToken = token
-		return s.view(d, now), nil
-	}
-	return View{}, fmt.Errorf("deposits: %d references in a row were taken", referenceTries)
-}
-
-// clientOf gives the client of the request; nil where none was sent.
-func clientOf(ctx context.Context, repos ports.Repositories, in NewDeposit) (*deposit.Client, error) {
 	if in.ClientID == nil {
 		return nil, nil //nolint:nilnil // a deposit needs no client
 	}
-	c, err := repos.Clients.OfAccount(ctx, in.AccountID, *in.ClientID)
-	if errors.Is(err, tenant.ErrNotFound) {
+	if found.Client == nil {
 		return nil, deposit.ErrInvalidClient
 	}
-	if err != nil {
-		return nil, err
-	}
+	c := found.Client
 	return &deposit.Client{ID: c.ID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName}, nil
+}
+
+// activeLink refuses a link that does not exist (nil) or was revoked.
+//
+// Returns account_not_linked or account_revoked.
+func activeLink(link *ports.LinkedAccount) error {
+	switch {
+	case link == nil:
+		return connect.ErrAccountNotLinked
+	case link.Status() == connect.LinkRevoked:
+		return connect.ErrAccountRevoked
+	default:
+		return nil
+	}
 }

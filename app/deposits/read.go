@@ -11,23 +11,23 @@ import (
 //
 // Returns deposit_not_found, or deposit_access_denied for a deposit of another partner.
 func (s *Service) Get(ctx context.Context, partnerID, depositID id.ID) (View, error) {
-	d, err := s.d.Deposits.Deposit(ctx, depositID)
+	d, err := s.deps.Deposits.Deposit(ctx, depositID)
 	if err != nil {
 		return View{}, err
 	}
 	if err := readable(d, partnerID); err != nil {
 		return View{}, err
 	}
-	return s.view(d, s.d.Clock.Now()), nil
+	return s.view(d, s.deps.Clock.Now()), nil
 }
 
 // List gives what the partner of the filter may read, newest first.
 func (s *Service) List(ctx context.Context, f ports.DepositFilter, page ports.Page) (ports.List[View], error) {
-	found, err := s.d.Deposits.Deposits(ctx, f, page)
+	found, err := s.deps.Deposits.Deposits(ctx, f, page)
 	if err != nil {
 		return ports.List[View]{}, err
 	}
-	now := s.d.Clock.Now()
+	now := s.deps.Clock.Now()
 	out := ports.List[View]{Items: make([]View, 0, len(found.Items)), Next: found.Next}
 	for _, d := range found.Items {
 		out.Items = append(out.Items, s.view(d, now))

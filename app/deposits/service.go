@@ -9,7 +9,6 @@ import (
 
 	"partnerdeposits/app/idempotent"
 	"partnerdeposits/app/internal/lifecycle"
-	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
@@ -18,13 +17,13 @@ import (
 
 // Deps is what the use cases stand on.
 type Deps struct {
-	Keys     *idempotent.Keys
-	Deposits ports.DepositReader
-	Settler  Settler
-	Metrics  ports.DepositMetrics
-	Clock    ports.Clock
-	Entropy  ports.Entropy
-	Timers   deposit.Timers
+	Idempotent *idempotent.Executor
+	Deposits   ports.DepositReader
+	Settler    Settler
+	Metrics    ports.DepositMetrics
+	Clock      ports.Clock
+	Entropy    ports.Entropy
+	Timers     deposit.Timers
 	// DashboardURL is the base of checkout URLs: DASHBOARD_BASE_URL.
 	DashboardURL string
 }
@@ -37,12 +36,12 @@ type Settler interface {
 }
 
 // Service runs the use cases.
-type Service struct{ d Deps }
+type Service struct{ deps Deps }
 
 // New makes the service.
-func New(d Deps) *Service {
-	d.DashboardURL = strings.TrimRight(d.DashboardURL, "/")
-	return &Service{d: d}
+func New(deps Deps) *Service {
+	deps.DashboardURL = strings.TrimRight(deps.DashboardURL, "/")
+	return &Service{deps: deps}
 }
 
 // View is a deposit as its partner may see it.
@@ -53,9 +52,9 @@ type View struct {
 }
 
 func (s *Service) view(d *deposit.Deposit, now time.Time) View {
-	v := View{Deposit: d, CoversContract: d.CoversContract(s.d.Timers, now)}
+	v := View{Deposit: d, CoversContract: d.CoversContract(s.deps.Timers, now)}
 	if d.URLGeneration && d.CheckoutToken != "" {
-		v.CheckoutURL = s.d.DashboardURL + "/checkout/" + d.CheckoutToken.Reveal()
+		v.CheckoutURL = s.deps.DashboardURL + "/checkout/" + d.CheckoutToken.Reveal()
 	}
 	return v
 }
@@ -68,35 +67,27 @@ func readable(d *deposit.Deposit, partnerID id.ID) error {
 	return nil
 }
 
-// changeable tells whether a partner may act on d: only those that it created (api.md §2).
+// changeable refuses a deposit that does not exist (nil), or that the partner did not create (api.md §2): a partner acts
+// on its own deposits only.
+//
+// Returns deposit_not_found or deposit_access_denied.
 func changeable(d *deposit.Deposit, partnerID id.ID) error {
+	if d == nil {
+		return deposit.ErrNotFound
+	}
 	if d.PartnerID != partnerID || !d.ByPartnerAPI {
 		return deposit.ErrAccessDenied
 	}
 	return nil
 }
 
-// activeLink gives the partner's link to an account, held until the transaction ends.
-//
-// Returns account_not_linked or account_revoked.
-func activeLink(ctx context.Context, repos ports.Repositories, partnerID, accountID id.ID) (ports.LinkedAccount, error) {
-	link, err := repos.Links.OfPartner(ctx, partnerID, accountID)
-	if err != nil {
-		return link, err
-	}
-	if link.Status() == connect.LinkRevoked {
-		return link, connect.ErrAccountRevoked
-	}
-	return link, nil
-}
-
-// saying tells for a deposit's history who acted, with which key, and what they had to say.
-func saying(by partner.Caller, detail map[string]string) lifecycle.By {
-	said := map[string]string{"keyId": id.APIKey.Of(by.Key.ID)}
+// partnerAct is the entry of a partner's act in a deposit's history: the partner, the API key, and the details that are set.
+func partnerAct(by partner.Caller, detail map[string]string) lifecycle.By {
+	set := map[string]string{"keyId": id.APIKey.Of(by.Key.ID)}
 	for k, v := range detail {
 		if v != "" {
-			said[k] = v
+			set[k] = v
 		}
 	}
-	return lifecycle.By{Actor: "partner:" + id.Partner.Of(by.Partner.ID), Detail: said}
+	return lifecycle.By{Actor: "partner:" + id.Partner.Of(by.Partner.ID), Detail: set}
 }

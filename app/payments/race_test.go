@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/postgres/groupcommit"
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/app/deposits"
 	"partnerdeposits/app/idempotent"
@@ -28,7 +29,7 @@ const (
 // partnerCancel is the partner API's cancel over the same database.
 func (b bench) partnerCancel() func(depositID id.ID) error {
 	service := deposits.New(deposits.Deps{
-		Keys: idempotent.New(b.Store, nil, system.Entropy{}, func(idempotent.Result) {}), Deposits: b.Store, Settler: b.Payments,
+		Idempotent: idempotent.New(idempotent.Deps{UnitOfWork: b.Store, Changes: groupcommit.New(b.Pool, b.Cipher, groupcommit.Options{}), Entropy: system.Entropy{}}), Deposits: b.Store, Settler: b.Payments,
 		Metrics: b.Metrics, Clock: b.Clock, Entropy: system.Entropy{}, Timers: deposit.DefaultTimers(), DashboardURL: "http://dash.test",
 	})
 	return func(depositID id.ID) error {

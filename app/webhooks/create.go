@@ -17,14 +17,14 @@ type NewSubscription struct {
 
 // Create registers an endpoint and issues its signing secret.
 //
-// Returns invalid_field, webhook_limit_reached, and what idempotent.Keys.Do returns.
+// Returns invalid_field, webhook_limit_reached, and what idempotent.Executor.Run returns.
 func (s *Service) Create(ctx context.Context, by partner.Caller, in NewSubscription, call idempotent.Call[WithSecret]) (idempotent.Response, error) {
 	now := s.deps.Clock.Now()
 	out := WithSecret{
 		Subscription: webhook.Subscription{ID: s.deps.Entropy.NewID(), PartnerID: by.Partner.ID, URL: in.URL, Enabled: true, CreatedAt: now},
 		Secret:       s.newSecret(),
 	}
-	return s.deps.Keys.Do(ctx, idempotent.Job{
+	return s.deps.Idempotent.Run(ctx, idempotent.Request{
 		Key: call.Key,
 		Now: now,
 		Prepare: func(ctx context.Context) (err error) {

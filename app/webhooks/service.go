@@ -17,7 +17,7 @@ import (
 // Deps is what the use cases stand on.
 type Deps struct {
 	UnitOfWork    ports.UnitOfWork
-	Keys          *idempotent.Keys
+	Idempotent    *idempotent.Executor
 	Subscriptions ports.SubscriptionReader
 	Deliveries    ports.DeliveryReader
 	Replays       ports.ReplayReader

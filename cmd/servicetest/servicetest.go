@@ -25,6 +25,7 @@ import (
 
 	"partnerdeposits/adapters/passwords"
 	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/groupcommit"
 	"partnerdeposits/adapters/postgres/pgtest"
 	"partnerdeposits/adapters/redis"
 	"partnerdeposits/adapters/secrets/secretstest"
@@ -84,6 +85,7 @@ func New(t testing.TB, change ...func(*Setup)) *Kit {
 	require.NoError(t, err)
 	pgtest.CloseAfter(t, k.Pool)
 	k.Postgres = postgres.NewStore(k.Pool, k.Cipher, setup.Store)
+	k.Changes = groupcommit.New(k.Pool, k.Cipher, groupcommit.Options{Doorbell: setup.Store.Doorbell})
 	t.Cleanup(func() { k.Postgres.Close(context.WithoutCancel(t.Context())) })
 	k.Redis = setup.Redis
 	k.Breaker = redis.NewBreaker(k.Redis).WithPatience(Patience)

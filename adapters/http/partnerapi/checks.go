@@ -112,7 +112,7 @@ func (a *api) checkIdempotencyKey(c *fiber.Ctx) error {
 	if err == nil || req.reachedUseCase {
 		return err
 	}
-	response, err := a.Keys.Refuse(c.UserContext(), req.key, a.Clock.Now(), err)
+	response, err := a.Idempotent.Refuse(c.UserContext(), req.key, a.Clock.Now(), err)
 	if err != nil {
 		return err
 	}

@@ -24,14 +24,14 @@ const Prefix = "/api/partner/v1"
 
 // Deps are the dependencies of the API.
 type Deps struct {
-	Partners *partners.Service
-	Clients  *clients.Service
-	Deposits *deposits.Service
-	Webhooks *webhooks.Service
-	Simulate Simulator // unused in production, which has no route for it
-	Keys     *idempotent.Keys
-	Limiter  ports.Limiter
-	Clock    ports.Clock
+	Partners   *partners.Service
+	Clients    *clients.Service
+	Deposits   *deposits.Service
+	Webhooks   *webhooks.Service
+	Simulate   Simulator // unused in production, which has no route for it
+	Idempotent *idempotent.Executor
+	Limiter    ports.Limiter
+	Clock      ports.Clock
 
 	Environment partner.Environment
 	// BaseURL is API_BASE_URL. Links to further pages begin with it.

@@ -99,7 +99,7 @@ func newWorld(t testing.TB, change ...func(*servicetest.Setup)) *world {
 	app.Use(middleware.RequestID(), middleware.Recover(), middleware.SecurityHeaders(false), middleware.Deadline(middleware.DeadlineAfter), middleware.Framing())
 	require.NoError(t, partnerapi.Mount(app, partnerapi.Deps{
 		Partners: w.Partners, Clients: w.Clients, Deposits: w.Deposits, Webhooks: w.Webhooks, Simulate: w.Payments,
-		Keys: w.Keys, Limiter: w.Limiter, Clock: w.clock,
+		Idempotent: w.Idempotent, Limiter: w.Limiter, Clock: w.clock,
 		Environment: environment, BaseURL: apiBase + "/", OnRateLimited: func() { w.limited.Add(1) },
 	}))
 	w.app, w.url = app, "http://"+servetest.Serve(t, app)

@@ -2,11 +2,6 @@
 INSERT INTO clients (id, account_id, partner_id, email, first_name, last_name, phone, locale, created_at)
 VALUES (@id, @account_id, @partner_id, @email, @first_name, @last_name, @phone, @locale, @created_at);
 
--- Share-locked: a client that a deposit is being made for is not erased in between.
--- name: ClientOfAccount :one
-SELECT id, account_id, partner_id, email, first_name, last_name, phone, locale, created_at, erased_at
-FROM clients WHERE account_id = @account_id AND id = @id AND erased_at IS NULL FOR SHARE;
-
 -- name: ClientOfPartner :one
 SELECT c.id, c.account_id, c.partner_id, c.email, c.first_name, c.last_name, c.phone, c.locale, c.created_at, c.erased_at
 FROM clients c WHERE c.id = @id AND c.partner_id = @partner_id AND c.erased_at IS NULL

@@ -18,12 +18,6 @@ WHERE account_id = @account_id AND revoked_at IS NULL;
 SELECT id, partner_id, account_id, external_id, linked_at, revoked_at FROM account_links
 WHERE partner_id = @partner_id AND external_id = @external_id AND revoked_at IS NULL;
 
--- name: NewestLinkForShare :one
-SELECT l.id, l.partner_id, l.account_id, l.external_id, l.linked_at, l.revoked_at, coalesce(a.max_amount_cents, 0)::bigint AS max_amount_cents
-FROM account_links l JOIN accounts a ON a.id = l.account_id
-WHERE l.partner_id = @partner_id AND l.account_id = @account_id
-ORDER BY l.linked_at DESC, l.id DESC LIMIT 1 FOR SHARE OF l;
-
 -- name: NewestLink :one
 SELECT l.id, l.partner_id, l.account_id, l.external_id, l.linked_at, l.revoked_at, coalesce(a.max_amount_cents, 0)::bigint AS max_amount_cents
 FROM account_links l JOIN accounts a ON a.id = l.account_id

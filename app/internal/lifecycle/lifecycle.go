@@ -29,20 +29,28 @@ func Move(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, tri
 	return step, Record(ctx, repos, d, step, by, eventID)
 }
 
-// Record stores a step that was applied already. A deposit that no partner may hear of leaves no event.
+// Record stores a step that was applied already.
 func Record(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, step deposit.Transition, by By, eventID id.ID) error {
+	return Write(ctx, repos, Writes(d, step, by, eventID))
+}
+
+// Writes are the rows of a step: the deposit, its history and its event. A deposit that no partner may hear of has no event.
+func Writes(d *deposit.Deposit, step deposit.Transition, by By, eventID id.ID) ports.Writes {
 	step.Actor, step.Detail = by.Actor, by.Detail
-	if !d.PartnerID.IsZero() {
-		step.EventID = eventID
-	}
-	if err := repos.Deposits.Transition(ctx, d, step); err != nil {
-		return err
-	}
 	if d.PartnerID.IsZero() {
-		return nil
+		return ports.Writes{Move: &ports.Move{Deposit: d, Step: step}}
 	}
-	return repos.Outbox.Append(ctx, ports.Event{
+	step.EventID = eventID
+	return ports.Writes{Move: &ports.Move{Deposit: d, Step: step}, Event: &ports.Event{
 		ID: eventID, PartnerID: d.PartnerID, Name: webhook.EventName(step.To.EventName()), DepositID: d.ID,
 		Data: d.EventData(step), CreatedAt: step.At,
-	})
+	}}
+}
+
+// Write stores the rows of a step in a transaction.
+func Write(ctx context.Context, repos ports.Repositories, writes ports.Writes) error {
+	if err := repos.Deposits.Transition(ctx, writes.Move.Deposit, writes.Move.Step); err != nil || writes.Event == nil {
+		return err
+	}
+	return repos.Outbox.Append(ctx, *writes.Event)
 }

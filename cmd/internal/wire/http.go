@@ -90,7 +90,7 @@ func (s *process) httpApp(registry *metrics.Registry) (*fiber.App, error) {
 	}, httpadapter.Surfaces{
 		PartnerAPI: partnerapi.Deps{
 			Partners: all.Partners, Clients: all.Clients, Deposits: all.Deposits, Webhooks: all.Webhooks, Simulate: all.Payments,
-			Keys: all.Keys, Limiter: all.Limiter, Clock: parts.Clock, Environment: s.cfg.Environment, BaseURL: s.cfg.APIBaseURL,
+			Idempotent: all.Idempotent, Limiter: all.Limiter, Clock: parts.Clock, Environment: s.cfg.Environment, BaseURL: s.cfg.APIBaseURL,
 		},
 		Connect: connect.Deps{
 			Connections: all.Connections, Operators: all.Operators, Limiter: all.Limiter,

@@ -31,6 +31,7 @@ import (
 // of a process; tests replace some of them.
 type Parts struct {
 	UnitOfWork ports.UnitOfWork
+	Changes    ports.Changes
 	Doorbell   ports.Doorbell // nil in commands, which use no use case that rings
 	Clock      ports.Clock
 	Entropy    ports.Entropy
@@ -56,7 +57,7 @@ type Parts struct {
 func DefaultParts(cfg config.Config, stores Stores, clock ports.Clock, log *slog.Logger) Parts {
 	entropy := system.Entropy{}
 	p := Parts{
-		UnitOfWork: stores.Postgres, Clock: clock, Entropy: entropy, After: time.After,
+		UnitOfWork: stores.Postgres, Changes: stores.Changes, Clock: clock, Entropy: entropy, After: time.After,
 		Targets: webhook.NewTargetCheck(cfg.WebhookAllowInsecureTargets),
 		Scoring: scoring.None{}, Provider: paymentsnone.Provider{},
 		Idempotency: func(idempotent.Result) {}, LimiterFailedOpen: func() {}, Log: log,
@@ -80,7 +81,7 @@ type Services struct {
 	Timers      *timers.Service
 	Connections *connections.Service
 	Operators   *operators.Service
-	Keys        *idempotent.Keys
+	Idempotent  *idempotent.Executor
 	Limiter     ports.Limiter
 }
 
@@ -89,8 +90,8 @@ func NewServices(cfg config.Config, stores Stores, p Parts) Services {
 	store := stores.Postgres
 	cache := redisadapter.NewIdempotencyCache(stores.Redis, stores.Breaker, stores.Cipher, p.Log)
 	s := Services{
-		Keys:    idempotent.New(p.UnitOfWork, cache, p.Entropy, p.Idempotency),
-		Limiter: redisadapter.NewLimiter(stores.Redis, stores.Breaker, p.LimiterFailedOpen),
+		Idempotent: idempotent.New(idempotent.Deps{UnitOfWork: p.UnitOfWork, Changes: p.Changes, Cache: cache, Entropy: p.Entropy, Count: p.Idempotency}),
+		Limiter:    redisadapter.NewLimiter(stores.Redis, stores.Breaker, p.LimiterFailedOpen),
 		Partners: partners.New(partners.Deps{
 			UnitOfWork: p.UnitOfWork, Partners: store, APIKeys: store, Links: store, Clock: p.Clock, Entropy: p.Entropy, Environment: cfg.Environment,
 			Limits: partners.Limits{PerMinute: cfg.RateLimitPerMinute, WritesPerMinute: cfg.RateLimitWritesPerMinute},
@@ -115,13 +116,13 @@ func NewServices(cfg config.Config, stores Stores, p Parts) Services {
 	if p.Settler == nil {
 		p.Settler = s.Payments
 	}
-	s.Clients = clients.New(clients.Deps{Keys: s.Keys, Clients: store, Links: store, Clock: p.Clock, Entropy: p.Entropy})
+	s.Clients = clients.New(clients.Deps{Idempotent: s.Idempotent, Clients: store, Links: store, Clock: p.Clock, Entropy: p.Entropy})
 	s.Deposits = deposits.New(deposits.Deps{
-		Keys: s.Keys, Deposits: store, Settler: p.Settler, Metrics: p.DepositMetrics, Clock: p.Clock, Entropy: p.Entropy,
+		Idempotent: s.Idempotent, Deposits: store, Settler: p.Settler, Metrics: p.DepositMetrics, Clock: p.Clock, Entropy: p.Entropy,
 		Timers: cfg.Timers(), DashboardURL: cfg.DashboardBaseURL,
 	})
 	s.Webhooks = webhooks.New(webhooks.Deps{
-		UnitOfWork: p.UnitOfWork, Keys: s.Keys, Subscriptions: store, Deliveries: store, Replays: store, Targets: p.Targets, Doorbell: p.Doorbell,
+		UnitOfWork: p.UnitOfWork, Idempotent: s.Idempotent, Subscriptions: store, Deliveries: store, Replays: store, Targets: p.Targets, Doorbell: p.Doorbell,
 		Clock: p.Clock, Entropy: p.Entropy, After: p.After, AllowInsecure: cfg.WebhookAllowInsecureTargets,
 	})
 	return s

@@ -11,6 +11,7 @@ import (
 
 	"partnerdeposits/adapters/http/ops"
 	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/groupcommit"
 	"partnerdeposits/adapters/postgres/migrations"
 	redisadapter "partnerdeposits/adapters/redis"
 	"partnerdeposits/adapters/secrets"
@@ -37,6 +38,7 @@ const (
 // Stores are the open databases that the services are built over.
 type Stores struct {
 	Postgres *postgres.Store
+	Changes  *groupcommit.Changes
 	Pool     *pgxpool.Pool // of Postgres
 	Cipher   *secrets.Cipher
 	Redis    redis.UniversalClient // nil in commands: their use cases need no Redis
@@ -53,7 +55,10 @@ func OpenStore(ctx context.Context, cfg config.Config, log *slog.Logger, o postg
 	if err != nil {
 		return Stores{}, err
 	}
-	return Stores{Postgres: postgres.NewStore(pool, cipher, postgres.Options{}), Pool: pool, Cipher: cipher}, nil
+	return Stores{
+		Postgres: postgres.NewStore(pool, cipher, postgres.Options{}), Changes: groupcommit.New(pool, cipher, groupcommit.Options{}),
+		Pool: pool, Cipher: cipher,
+	}, nil
 }
 
 // Close closes the connections to Postgres.
@@ -96,7 +101,7 @@ func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string,
 	}
 	var groups *pgxpool.Pool // nil: the few group commits use the store's pool
 	if grouped {
-		if groups, err = s.newPool(ctx, name+"-groups", postgres.PoolOptions{MaxConns: postgres.GroupConns, Settings: postgres.IndexPlans}); err != nil {
+		if groups, err = s.newPool(ctx, name+"-groups", postgres.PoolOptions{MaxConns: groupcommit.Conns, Settings: postgres.IndexPlans}); err != nil {
 			return nil, err
 		}
 	}
@@ -108,7 +113,8 @@ func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string,
 	}
 	s.Breaker = redisadapter.NewBreaker(s.Redis)
 	s.bell = redisadapter.NewDoorbell(s.Redis, s.Breaker)
-	s.Postgres = postgres.NewStore(s.Pool, s.Cipher, postgres.Options{Doorbell: s.bell, GroupPool: groups})
+	s.Postgres = postgres.NewStore(s.Pool, s.Cipher, postgres.Options{Doorbell: s.bell})
+	s.Changes = groupcommit.New(s.Pool, s.Cipher, groupcommit.Options{Groups: groups, Doorbell: s.bell})
 	s.parts = append(s.parts,
 		run.Closer("redis", s.Redis.Close),
 		run.Closer("redis breaker", closing(s.Breaker.Close)),

@@ -43,6 +43,7 @@ const Company = "Les Gîtes d’Ada"
 // Bench holds the services of a checkout over a database of its own.
 type Bench struct {
 	Pool     *pgxpool.Pool
+	Cipher   postgres.Cipher
 	Store    *postgres.Store
 	Clock    *Clock
 	Sandbox  *sandbox.Provider
@@ -71,7 +72,7 @@ func New(t testing.TB, dashboardURL string) *Bench {
 	cipher, err := secrets.Open(secrets.DevelopmentKeyset)
 	require.NoError(t, err)
 	b := &Bench{
-		Pool: pool, Store: postgres.NewStore(pool, cipher, postgres.Options{AcquireTimeout: patience}), Clock: NewClock(), Metrics: &Metrics{}, Log: &Log{},
+		Pool: pool, Cipher: cipher, Store: postgres.NewStore(pool, cipher, postgres.Options{AcquireTimeout: patience}), Clock: NewClock(), Metrics: &Metrics{}, Log: &Log{},
 		Scoring: &Scoring{}, PartnerID: newID(), AccountID: newID(),
 	}
 	b.Sandbox = sandbox.New(pool, dashboardURL, system.Entropy{}, b.Clock)

@@ -27,7 +27,6 @@ const (
 	invalidText          = "22021"
 	untranslatableText   = "22P05"
 	uniqueViolation      = "23505"
-	notNullViolation     = "23502"
 )
 
 // ErrRolledBack: an earlier statement had failed and its error was passed over, so COMMIT undid everything.
@@ -66,20 +65,31 @@ func translateRefusal(refused *pgconn.PgError, err error) error {
 		return fault.ErrUnavailable.Because(err)
 	case invalidText, untranslatableText:
 		return fault.ErrInvalidField.WithMessage("A text holds characters that cannot be stored.").Because(err)
-	case notNullViolation:
-		if refused.TableName == "deposit_transitions" && refused.ColumnName == "deposit_id" {
-			return ports.ErrStale // see Transition in queries/deposits.sql
-		}
 	case uniqueViolation:
 		if meaning, ok := broken[refused.ConstraintName]; ok {
 			return meaning
 		}
 	}
-	switch refused.Code[:2] {
-	case "08", "53", "57", "58": // connection, resources, operator intervention, system error
+	if serverFailed(refused) {
 		return fault.ErrUnavailable.Because(err)
 	}
 	return err
+}
+
+// serverFailed reports an error of the connection, of resources, by an administrator, or of the system: not of a statement.
+func serverFailed(refused *pgconn.PgError) bool {
+	switch refused.Code[:2] {
+	case "08", "53", "57", "58":
+		return true
+	}
+	return false
+}
+
+// Refused reports whether the server refused a statement, so that nothing of its transaction was committed. The failure
+// of a connection or of the server itself is no refusal.
+func Refused(err error) bool {
+	var refused *pgconn.PgError
+	return errors.Is(err, ErrRolledBack) || (errors.As(err, &refused) && !serverFailed(refused))
 }
 
 // Unreachable reports whether the server could not be talked to in time, or the pool had no connection to spare.

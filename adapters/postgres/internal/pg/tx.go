@@ -26,13 +26,9 @@ type Tx struct {
 	// Appended reports whether the transaction wrote to the outbox.
 	Appended bool
 
-	conn   *pgxpool.Conn
-	queue  *pgx.Batch
-	refuse func()
+	conn  *pgxpool.Conn
+	queue *pgx.Batch
 }
-
-// Refusing is a transaction that calls refuse instead of sending anything.
-func Refusing(refuse func()) *Tx { return &Tx{queue: &pgx.Batch{}, refuse: refuse} }
 
 // Begin opens a transaction at isolation level read committed. The caller must call End.
 func Begin(conn *pgxpool.Conn) *Tx {
@@ -46,9 +42,6 @@ func (t *Tx) Queue(sql string, args ...any) *pgx.QueuedQuery { return t.queue.Qu
 
 // Flush sends the queued statements in one round trip and reads all answers.
 func (t *Tx) Flush(ctx context.Context) error {
-	if t.refuse != nil {
-		t.refuse()
-	}
 	if t.queue.Len() == 0 {
 		return nil
 	}
@@ -143,9 +136,6 @@ type Deferred struct{ *Tx }
 
 // Exec queues the statement; its error surfaces at the next Flush.
 func (d Deferred) Exec(_ context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
-	if d.refuse != nil {
-		d.refuse()
-	}
 	d.queue.Queue(sql, args...)
 	return pgconn.CommandTag{}, nil
 }
@@ -170,9 +160,6 @@ func (t *Tx) Commit(ctx context.Context) error {
 	})
 	return t.Flush(ctx)
 }
-
-// Pending reports whether a statement besides BEGIN waits to be sent.
-func (t *Tx) Pending() bool { return t.queue.Len() > 0 && !t.untouched() }
 
 // untouched reports whether only BEGIN is queued and nothing was sent.
 func (t *Tx) untouched() bool {

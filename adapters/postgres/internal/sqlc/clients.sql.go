@@ -12,30 +12,6 @@ import (
 	"partnerdeposits/core/id"
 )
 
-const clientOfAccount = `-- name: ClientOfAccount :one
-SELECT id, account_id, partner_id, email, first_name, last_name, phone, locale, created_at, erased_at
-FROM clients WHERE account_id = $1 AND id = $2 AND erased_at IS NULL FOR SHARE
-`
-
-// Share-locked: a client that a deposit is being made for is not erased in between.
-func (q *Queries) ClientOfAccount(ctx context.Context, db DBTX, accountID id.ID, iD id.ID) (Client, error) {
-	row := db.QueryRow(ctx, clientOfAccount, accountID, iD)
-	var i Client
-	err := row.Scan(
-		&i.ID,
-		&i.AccountID,
-		&i.PartnerID,
-		&i.Email,
-		&i.FirstName,
-		&i.LastName,
-		&i.Phone,
-		&i.Locale,
-		&i.CreatedAt,
-		&i.ErasedAt,
-	)
-	return i, err
-}
-
 const clientOfPartner = `-- name: ClientOfPartner :one
 SELECT c.id, c.account_id, c.partner_id, c.email, c.first_name, c.last_name, c.phone, c.locale, c.created_at, c.erased_at
 FROM clients c WHERE c.id = $1 AND c.partner_id = $2 AND c.erased_at IS NULL

@@ -9,9 +9,7 @@ import (
 	"context"
 	"time"
 
-	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
-	"partnerdeposits/core/money"
 )
 
 const checkoutTokens = `-- name: CheckoutTokens :many
@@ -140,93 +138,6 @@ func (q *Queries) IdleCheckouts(ctx context.Context, db DBTX, before time.Time, 
 	return items, nil
 }
 
-const insertDeposit = `-- name: InsertDeposit :execrows
-WITH made AS (
-INSERT INTO deposits (id, reference, status, status_reason, version, account_id, partner_id, by_partner_api, external_id, client_id,
-    amount_cents, captured_cents, contract_start_at, contract_end_at, rental_contract, return_url, url_generation, metadata, locale,
-    checkout_token_hash, checkout_token, checkout_expires_at, checkout_started_at, activated_at, expires_at, cancelled_at, closed_at, captured_at,
-    created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
-    $11, $12, $13, $14, $15, $16, $17, $18, $19,
-    $20, $21, $22, $23, $24, $25, $26, $27, $28,
-    $29, $30)
-ON CONFLICT (reference) DO NOTHING RETURNING id, checkout_expires_at)
-INSERT INTO deposit_timers (kind, due_at, deposit_id) SELECT 'checkout', made.checkout_expires_at, made.id FROM made
-`
-
-type InsertDepositParams struct {
-	ID                id.ID
-	Reference         string
-	Status            deposit.Status
-	StatusReason      string
-	Version           int32
-	AccountID         id.ID
-	PartnerID         id.ID
-	ByPartnerApi      bool
-	ExternalID        string
-	ClientID          id.ID
-	AmountCents       money.Cents
-	CapturedCents     money.Cents
-	ContractStartAt   time.Time
-	ContractEndAt     time.Time
-	RentalContract    string
-	ReturnURL         string
-	URLGeneration     bool
-	Metadata          map[string]string
-	Locale            string
-	CheckoutTokenHash []byte
-	CheckoutToken     []byte
-	CheckoutExpiresAt time.Time
-	CheckoutStartedAt time.Time
-	ActivatedAt       time.Time
-	ExpiresAt         time.Time
-	CancelledAt       time.Time
-	ClosedAt          time.Time
-	CapturedAt        time.Time
-	CreatedAt         time.Time
-	UpdatedAt         time.Time
-}
-
-// No row inserted: the reference is taken.
-func (q *Queries) InsertDeposit(ctx context.Context, db DBTX, arg InsertDepositParams) (int64, error) {
-	result, err := db.Exec(ctx, insertDeposit,
-		arg.ID,
-		arg.Reference,
-		arg.Status,
-		arg.StatusReason,
-		arg.Version,
-		arg.AccountID,
-		arg.PartnerID,
-		arg.ByPartnerApi,
-		arg.ExternalID,
-		arg.ClientID,
-		arg.AmountCents,
-		arg.CapturedCents,
-		arg.ContractStartAt,
-		arg.ContractEndAt,
-		arg.RentalContract,
-		arg.ReturnURL,
-		arg.URLGeneration,
-		arg.Metadata,
-		arg.Locale,
-		arg.CheckoutTokenHash,
-		arg.CheckoutToken,
-		arg.CheckoutExpiresAt,
-		arg.CheckoutStartedAt,
-		arg.ActivatedAt,
-		arg.ExpiresAt,
-		arg.CancelledAt,
-		arg.ClosedAt,
-		arg.CapturedAt,
-		arg.CreatedAt,
-		arg.UpdatedAt,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const setCheckout = `-- name: SetCheckout :exec
 WITH stepped AS (
     UPDATE deposits SET client_id = $1, checkout_started_at = $2, updated_at = $3 WHERE id = $4
@@ -247,75 +158,6 @@ func (q *Queries) SetCheckout(ctx context.Context, db DBTX, arg SetCheckoutParam
 	_, err := db.Exec(ctx, setCheckout,
 		arg.ClientID,
 		arg.CheckoutStartedAt,
-		arg.UpdatedAt,
-		arg.ID,
-	)
-	return err
-}
-
-const setTimer = `-- name: SetTimer :exec
-INSERT INTO deposit_timers (kind, due_at, deposit_id) VALUES ($1, $2::timestamptz, $3) ON CONFLICT DO NOTHING
-`
-
-func (q *Queries) SetTimer(ctx context.Context, db DBTX, kind string, dueAt time.Time, depositID id.ID) error {
-	_, err := db.Exec(ctx, setTimer, kind, dueAt, depositID)
-	return err
-}
-
-const transition = `-- name: Transition :exec
-WITH moved AS (
-    UPDATE deposits d SET status = $3, status_reason = $9, version = $1, captured_cents = $10, client_id = $11,
-        checkout_started_at = $12, activated_at = $13, expires_at = $14, cancelled_at = $15,
-        closed_at = $16, captured_at = $17, updated_at = $18
-    WHERE d.id = $19 AND d.version = $1 - 1 AND d.status = $2
-    RETURNING d.id)
-INSERT INTO deposit_transitions (deposit_id, version, from_status, to_status, trigger, at, actor, detail, event_id)
-VALUES ((SELECT moved.id FROM moved), $1, $2, $3, $4, $5, $6, $7, $8)
-`
-
-type TransitionParams struct {
-	ToVersion         int32
-	FromStatus        deposit.Status
-	ToStatus          deposit.Status
-	Trigger           deposit.Trigger
-	At                time.Time
-	Actor             string
-	Detail            map[string]string
-	EventID           id.ID
-	StatusReason      string
-	CapturedCents     money.Cents
-	ClientID          id.ID
-	CheckoutStartedAt time.Time
-	ActivatedAt       time.Time
-	ExpiresAt         time.Time
-	CancelledAt       time.Time
-	ClosedAt          time.Time
-	CapturedAt        time.Time
-	UpdatedAt         time.Time
-	ID                id.ID
-}
-
-// One statement for the row and its history. Where the guard finds another status or version there is no id for the
-// history's row, and NOT NULL ends the transaction: a stale step cannot be half a step, and nobody has to count rows.
-func (q *Queries) Transition(ctx context.Context, db DBTX, arg TransitionParams) error {
-	_, err := db.Exec(ctx, transition,
-		arg.ToVersion,
-		arg.FromStatus,
-		arg.ToStatus,
-		arg.Trigger,
-		arg.At,
-		arg.Actor,
-		arg.Detail,
-		arg.EventID,
-		arg.StatusReason,
-		arg.CapturedCents,
-		arg.ClientID,
-		arg.CheckoutStartedAt,
-		arg.ActivatedAt,
-		arg.ExpiresAt,
-		arg.CancelledAt,
-		arg.ClosedAt,
-		arg.CapturedAt,
 		arg.UpdatedAt,
 		arg.ID,
 	)

@@ -8,8 +8,6 @@ package sqlc
 import (
 	"context"
 	"time"
-
-	"partnerdeposits/core/id"
 )
 
 const deleteExpiredResponses = `-- name: DeleteExpiredResponses :execrows
@@ -25,38 +23,4 @@ func (q *Queries) DeleteExpiredResponses(ctx context.Context, db DBTX, before ti
 		return 0, err
 	}
 	return result.RowsAffected(), nil
-}
-
-const storeResponse = `-- name: StoreResponse :exec
-INSERT INTO idempotency_keys AS k (partner_id, route, key, fingerprint, status, response, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
-ON CONFLICT (partner_id, route, key) DO UPDATE
-SET fingerprint = excluded.fingerprint, status = excluded.status, response = excluded.response, created_at = excluded.created_at
-WHERE k.created_at <= excluded.created_at - $8::interval
-`
-
-type StoreResponseParams struct {
-	PartnerID   id.ID
-	Route       string
-	Key         id.ID
-	Fingerprint []byte
-	Status      int16
-	Response    []byte
-	CreatedAt   time.Time
-	Span        time.Duration
-}
-
-// An older row is one that retention has not reached: its key is free, and the new response replaces it.
-func (q *Queries) StoreResponse(ctx context.Context, db DBTX, arg StoreResponseParams) error {
-	_, err := db.Exec(ctx, storeResponse,
-		arg.PartnerID,
-		arg.Route,
-		arg.Key,
-		arg.Fingerprint,
-		arg.Status,
-		arg.Response,
-		arg.CreatedAt,
-		arg.Span,
-	)
-	return err
 }

@@ -165,38 +165,6 @@ func (q *Queries) NewestLink(ctx context.Context, db DBTX, partnerID id.ID, acco
 	return i, err
 }
 
-const newestLinkForShare = `-- name: NewestLinkForShare :one
-SELECT l.id, l.partner_id, l.account_id, l.external_id, l.linked_at, l.revoked_at, coalesce(a.max_amount_cents, 0)::bigint AS max_amount_cents
-FROM account_links l JOIN accounts a ON a.id = l.account_id
-WHERE l.partner_id = $1 AND l.account_id = $2
-ORDER BY l.linked_at DESC, l.id DESC LIMIT 1 FOR SHARE OF l
-`
-
-type NewestLinkForShareRow struct {
-	ID             id.ID
-	PartnerID      id.ID
-	AccountID      id.ID
-	ExternalID     string
-	LinkedAt       time.Time
-	RevokedAt      time.Time
-	MaxAmountCents int64
-}
-
-func (q *Queries) NewestLinkForShare(ctx context.Context, db DBTX, partnerID id.ID, accountID id.ID) (NewestLinkForShareRow, error) {
-	row := db.QueryRow(ctx, newestLinkForShare, partnerID, accountID)
-	var i NewestLinkForShareRow
-	err := row.Scan(
-		&i.ID,
-		&i.PartnerID,
-		&i.AccountID,
-		&i.ExternalID,
-		&i.LinkedAt,
-		&i.RevokedAt,
-		&i.MaxAmountCents,
-	)
-	return i, err
-}
-
 const revokeLink = `-- name: RevokeLink :execrows
 UPDATE account_links SET revoked_at = $1::timestamptz, revoked_by = $2::text
 WHERE partner_id = $3 AND account_id = $4 AND revoked_at IS NULL

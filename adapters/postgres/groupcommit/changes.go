@@ -1,0 +1,154 @@
+package groupcommit
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/money"
+	"partnerdeposits/ports"
+	"partnerdeposits/ports/batch"
+)
+
+// Conns is the number of connections that groups use at once.
+const Conns = 4
+
+const (
+	groupLimit     = 128             // changes in a group
+	groupThreshold = 48              // changes that wait before a second group starts: large groups are cheap groups
+	groupTimeout   = 5 * time.Second // of a group, up to its commit
+	acquireTimeout = 3 * time.Second // of the wait for a connection
+)
+
+// Options of Changes; zero fields take the defaults named beside them.
+type Options struct {
+	Groups           *pgxpool.Pool  // for groups, with postgres.IndexPlans and Conns connections; nil: the pool of lone changes
+	Doorbell         ports.Doorbell // nil: none is rung
+	DefaultMaxAmount money.Cents    // the ceiling of an account without a ceiling of its own; deposit.DefaultMaxAmount
+}
+
+// Changes implements ports.Changes.
+type Changes struct {
+	lone, groups pg.DB
+	sealer       pg.Sealer
+	defaultMax   money.Cents
+	doorbell     ports.Doorbell
+	queue        batch.Queue[*pending]
+}
+
+var _ ports.Changes = (*Changes)(nil)
+
+// New applies changes over pool; a change that waits for a row lock keeps a connection of pool, never one of o.Groups.
+func New(pool *pgxpool.Pool, cipher pg.Cipher, o Options) *Changes {
+	c := &Changes{
+		lone: pg.DB{Pool: pool, Wait: acquireTimeout}, groups: pg.DB{Pool: pool, Wait: acquireTimeout},
+		sealer: pg.Sealer{Cipher: cipher}, defaultMax: deposit.DefaultMaxAmount, doorbell: o.Doorbell,
+	}
+	if o.Groups != nil {
+		c.groups.Pool = o.Groups
+	}
+	if o.DefaultMaxAmount != 0 {
+		c.defaultMax = o.DefaultMaxAmount
+	}
+	c.queue.Workers, c.queue.Limit, c.queue.Threshold, c.queue.Run = Conns, groupLimit, groupThreshold, c.applyGroup
+	return c
+}
+
+// pending is a change on its way through a group.
+type pending struct {
+	ports.Change
+	ctx context.Context
+
+	found  ports.Found
+	writes ports.Writes
+	err    error
+
+	state state
+}
+
+// state is how far a change has come in its group.
+type state int
+
+const (
+	undecided state = iota
+	decided         // it has writes
+	ended           // it has its result, err
+	deferred        // it is to be applied alone
+)
+
+// Apply implements ports.Changes.
+func (c *Changes) Apply(ctx context.Context, change ports.Change) error {
+	if err := ctx.Err(); err != nil {
+		return fault.ErrUnavailable.Because(err)
+	}
+	p := &pending{Change: change, ctx: ctx}
+	c.queue.Do("", p)
+	if p.state == deferred {
+		return c.applyAlone(ctx, change)
+	}
+	return p.err
+}
+
+// applyGroup takes a batch of changes through one transaction. Afterwards each change has its result or is deferred.
+func (c *Changes) applyGroup(changes []*pending) {
+	ctx, cancel := context.WithTimeout(context.Background(), groupTimeout)
+	defer cancel()
+	ctx, end := startSpan(ctx, changes)
+	defer end()
+	if err := c.transact(ctx, c.groups, changes, false); err != nil {
+		settle(changes, err)
+	}
+}
+
+// applyAlone applies a change as a group of one that waits for row locks, again while the database asks for it.
+func (c *Changes) applyAlone(ctx context.Context, change ports.Change) error {
+	return pg.Retry(ctx, func() error {
+		p := &pending{Change: change, ctx: ctx}
+		if err := c.transact(ctx, c.lone, []*pending{p}, true); err != nil {
+			return err
+		}
+		return p.err
+	})
+}
+
+// transact runs one transaction: read, decide, write. Its error is the group's: nothing of the group was committed.
+func (c *Changes) transact(ctx context.Context, db pg.DB, changes []*pending, wait bool) error {
+	conn, err := db.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	g := &group{Changes: c, tx: pg.Begin(conn), changes: changes, wait: wait}
+	defer g.tx.End(ctx) // also when a decision panics
+	if err := g.read(ctx); err != nil {
+		return err
+	}
+	for _, p := range changes {
+		g.decide(p)
+	}
+	return g.write(ctx)
+}
+
+// settle gives the error of a group to its changes that have no result of their own yet. Where the database refused a
+// statement, nothing was committed and the fault may be another change's: each is applied alone.
+func settle(changes []*pending, err error) {
+	again := refused(err)
+	for _, p := range changes {
+		switch {
+		case p.state == ended || p.state == deferred:
+		case again:
+			p.state = deferred
+		default:
+			p.state, p.err = ended, err
+		}
+	}
+}
+
+// refused reports whether the database refused a statement, in contrast to a failure of the connection or the server.
+func refused(err error) bool {
+	return errors.Is(err, ports.ErrStale) || errors.Is(err, ports.ErrReferenceTaken) || pg.Refused(err)
+}

@@ -1,0 +1,402 @@
+package groupcommit_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/groupcommit"
+	"partnerdeposits/adapters/postgres/pgtest"
+	"partnerdeposits/adapters/postgres/storetest"
+	"partnerdeposits/adapters/secrets/secretstest"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/ports"
+	"partnerdeposits/ports/portstest"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+var (
+	errStop     = errors.New("stop")
+	errPanicked = errors.New("panicked")
+
+	// at0 is the time of every change.
+	at0 = time.Date(2026, 8, 1, 15, 0, 0, 0, time.UTC)
+)
+
+// bench applies changes to a database with a partner and a linked account.
+type bench struct {
+	*groupcommit.Changes
+	t      *testing.T
+	store  *postgres.Store
+	pool   *pgxpool.Pool
+	bell   *storetest.Bell
+	origin deposit.Origin
+}
+
+func setup(t *testing.T) *bench {
+	t.Helper()
+	t.Parallel()
+	b := &bench{t: t, bell: &storetest.Bell{}}
+	b.store, b.pool = storetest.New(t, postgres.Options{})
+	b.Changes = groupcommit.New(b.pool, secretstest.New(t), groupcommit.Options{Doorbell: b.bell})
+	b.origin = storetest.Origin(t, b.store)
+	return b
+}
+
+// together applies changes in one group, and gives the error of each. A first change keeps the only worker busy until
+// all others wait.
+func (b *bench) together(changes ...ports.Change) []error {
+	b.t.Helper()
+	contexts := make([]context.Context, len(changes))
+	for i := range contexts {
+		contexts[i] = b.t.Context()
+	}
+	return b.togetherIn(contexts, changes...)
+}
+
+func (b *bench) togetherIn(contexts []context.Context, changes ...ports.Change) []error {
+	b.t.Helper()
+	errs, busy, release := make([]error, len(changes)), make(chan struct{}), make(chan struct{})
+	var group sync.WaitGroup
+	group.Go(func() {
+		_ = b.Apply(b.t.Context(), ports.Change{Decide: func(ports.Found) (ports.Writes, error) {
+			close(busy)
+			<-release
+			return ports.Writes{}, nil
+		}})
+	})
+	<-busy
+	for i, change := range changes {
+		group.Go(func() {
+			defer func() {
+				if recover() != nil {
+					errs[i] = errPanicked
+				}
+			}()
+			errs[i] = b.Apply(contexts[i], change)
+		})
+	}
+	for b.Waiting() < len(changes) {
+		runtime.Gosched()
+	}
+	close(release)
+	group.Wait()
+	return errs
+}
+
+func (b *bench) draft() *deposit.Deposit {
+	depositID := portstest.NewID()
+	return deposit.New(depositID, "D-"+depositID.Encode(), b.origin, deposit.Draft{Amount: 50_000, ContractStartAt: at0, ContractEndAt: at0}, nil, at0)
+}
+
+func (b *bench) deposits(n int) (ids []id.ID) {
+	b.t.Helper()
+	storetest.Do(b.t, b.store, func(ctx context.Context, r ports.Repositories) error {
+		for range n {
+			d := b.draft()
+			ids = append(ids, d.ID)
+			if err := r.Deposits.Insert(ctx, d, secret.Text(d.ID.Encode())); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return ids
+}
+
+// insert is the change that inserts a deposit.
+func insert(d *deposit.Deposit) ports.Change {
+	return ports.Change{Decide: func(ports.Found) (ports.Writes, error) {
+		return ports.Writes{Insert: &ports.NewDeposit{Deposit: d, CheckoutToken: secret.Text(d.ID.Encode())}}, nil
+	}}
+}
+
+// cancel is the change that cancels a deposit and tells of it.
+func cancel(depositID id.ID) ports.Change {
+	return ports.Change{Needs: ports.Needs{Deposit: depositID}, Decide: func(found ports.Found) (ports.Writes, error) {
+		d := found.Deposit
+		if d == nil {
+			return ports.Writes{}, deposit.ErrNotFound
+		}
+		step, err := d.Apply(deposit.CancelledByPartner, deposit.DefaultTimers(), at0)
+		if err != nil {
+			return ports.Writes{}, err
+		}
+		step.Actor = "partner"
+		event := storetest.Event(d.PartnerID, d.ID)
+		return ports.Writes{Move: &ports.Move{Deposit: d, Step: step}, Event: &event}, nil
+	}}
+}
+
+// after lets a change decide, and then does something else with its decision.
+func after(change ports.Change, then func(*ports.Writes) error) ports.Change {
+	decide := change.Decide
+	change.Decide = func(found ports.Found) (ports.Writes, error) {
+		writes, err := decide(found)
+		if err == nil {
+			err = then(&writes)
+		}
+		return writes, err
+	}
+	return change
+}
+
+func (b *bench) status(depositID id.ID) deposit.Status {
+	b.t.Helper()
+	d, err := b.store.Deposit(b.t.Context(), depositID)
+	require.NoError(b.t, err)
+	return d.Status
+}
+
+func (b *bench) count(query string, args ...any) (n int) {
+	b.t.Helper()
+	require.NoError(b.t, b.pool.QueryRow(b.t.Context(), query, args...).Scan(&n))
+	return n
+}
+
+func TestApply_ManyAtOnce_AreOneTransaction(t *testing.T) {
+	b := setup(t)
+	const n = 30
+	ids := b.deposits(n)
+	all := make([]ports.Change, n)
+	for i := range all {
+		all[i] = cancel(ids[i])
+	}
+	for _, err := range b.together(all...) {
+		require.NoError(t, err)
+	}
+	require.Equal(t, n, b.count(`SELECT count(*) FROM deposits d JOIN deposit_transitions t ON t.deposit_id = d.id AND t.version = 2
+		JOIN outbox o ON o.deposit_id = d.id WHERE d.status = 'cancelled' AND d.version = 2`))
+	require.Equal(t, 1, b.count(`SELECT count(DISTINCT xmin::text) FROM deposit_transitions`))
+	require.EqualValues(t, 1, b.bell.Rung.Load())
+}
+
+func TestApply_OneFails_TheOthersDoNot(t *testing.T) {
+	b := setup(t)
+	ids := b.deposits(5)
+	errs := b.together(
+		cancel(ids[0]),
+		after(cancel(ids[1]), func(*ports.Writes) error { return errStop }),
+		after(cancel(ids[2]), func(*ports.Writes) error { panic("boom") }),
+		cancel(portstest.NewID()),
+		after(cancel(ids[3]), func(w *ports.Writes) error { // refused by the database, with all the rest of the group
+			w.Event.ID = id.ID{}
+			return nil
+		}),
+		cancel(ids[4]),
+	)
+	require.NoError(t, errs[0])
+	require.ErrorIs(t, errs[1], errStop)
+	require.ErrorIs(t, errs[2], errPanicked)
+	require.ErrorIs(t, errs[3], deposit.ErrNotFound)
+	require.Error(t, errs[4])
+	require.NoError(t, errs[5])
+	for i, want := range []deposit.Status{deposit.Cancelled, deposit.Pending, deposit.Pending, deposit.Pending, deposit.Cancelled} {
+		require.Equal(t, want, b.status(ids[i]), i)
+	}
+	require.Equal(t, 2, b.count(`SELECT count(*) FROM outbox`))
+	require.Equal(t, 2, b.count(`SELECT count(*) FROM deposit_transitions`))
+}
+
+func TestApply_RefusedAfterItsDepositIsIn_TakesItBackAlone(t *testing.T) {
+	b := setup(t)
+	good, bad := b.draft(), b.draft()
+	errs := b.together(insert(good), after(insert(bad), func(w *ports.Writes) error {
+		event := storetest.Event(bad.PartnerID, bad.ID)
+		event.ID = id.ID{}
+		w.Event = &event
+		return nil
+	}))
+	require.NoError(t, errs[0])
+	require.Error(t, errs[1])
+	require.Equal(t, deposit.Pending, b.status(good.ID))
+	require.Equal(t, 1, b.count(`SELECT count(*) FROM deposits`))
+	require.Equal(t, 1, b.count(`SELECT count(*) FROM deposit_timers`))
+}
+
+func TestApply_OneReferenceTwice_OneGetsIt(t *testing.T) {
+	b := setup(t)
+	one, twin := b.draft(), b.draft()
+	twin.Reference = one.Reference
+	errs := b.together(insert(one), insert(twin))
+	require.NotEqual(t, errs[0] == nil, errs[1] == nil)
+	require.ErrorIs(t, errors.Join(errs...), ports.ErrReferenceTaken)
+	require.Equal(t, 1, b.count(`SELECT count(*) FROM deposits`))
+}
+
+func TestApply_ADepositOfNoAccount_IsRefusedAlone(t *testing.T) {
+	b := setup(t)
+	good, orphan := b.draft(), b.draft()
+	orphan.AccountID = portstest.NewID() // no such account
+	errs := b.together(insert(good), insert(orphan))
+	require.NoError(t, errs[0])
+	require.Error(t, errs[1])
+	require.Equal(t, 1, b.count(`SELECT count(*) FROM deposits`))
+}
+
+func TestApply_TheSameDepositTwice_OneMovesIt(t *testing.T) {
+	b := setup(t)
+	depositID := b.deposits(1)[0]
+	won := 0
+	for _, err := range b.together(cancel(depositID), cancel(depositID), cancel(depositID)) {
+		if err == nil {
+			won++
+			continue
+		}
+		require.ErrorIs(t, err, deposit.ErrNotCancellable)
+	}
+	require.Equal(t, 1, won)
+	require.Equal(t, 1, b.count(`SELECT count(*) FROM deposit_transitions`))
+	require.Equal(t, 1, b.count(`SELECT count(*) FROM outbox`))
+}
+
+func TestApply_AMoveThatCameLate_IsStale(t *testing.T) {
+	b := setup(t)
+	ids := b.deposits(2)
+	errs := b.together(cancel(ids[0]), after(cancel(ids[1]), func(w *ports.Writes) error {
+		w.Move.Step.Version++ // as if somebody had moved the deposit meanwhile
+		return nil
+	}))
+	require.NoError(t, errs[0])
+	require.ErrorIs(t, errs[1], ports.ErrStale)
+	require.Equal(t, deposit.Pending, b.status(ids[1]))
+	require.Equal(t, 1, b.count(`SELECT count(*) FROM outbox`))
+}
+
+// keyed adds an idempotency key to a change, as a request with that key does.
+func keyed(key ports.IdempotencyKey, change ports.Change) ports.Change {
+	decide := change.Decide
+	change.Needs.Key, change.Needs.Now = &key, at0
+	change.Decide = func(found ports.Found) (ports.Writes, error) {
+		if found.Stored != nil {
+			return ports.Writes{}, nil
+		}
+		writes, err := decide(found)
+		writes.Response = &ports.StoredResponse{Fingerprint: key.Fingerprint, Status: 200, Body: []byte("{}"), CreatedAt: at0}
+		return writes, err
+	}
+	return change
+}
+
+func TestApply_OneKey_OneChangeHoldsIt(t *testing.T) {
+	b := setup(t)
+	ids := b.deposits(2)
+	key := ports.IdempotencyKey{PartnerID: b.origin.PartnerID, Route: "POST /x", Key: [16]byte{1}, Fingerprint: [32]byte{2}}
+	errs := b.together(keyed(key, cancel(ids[0])), keyed(key, cancel(ids[1])))
+	require.NotEqual(t, errs[0] == nil, errs[1] == nil)
+	require.ErrorIs(t, errors.Join(errs...), ports.ErrKeyInUse)
+	require.Equal(t, 1, b.count(`SELECT count(*) FROM outbox`))
+	require.Equal(t, []error{nil}, b.together(keyed(key, cancel(ids[0]))), "the key has a response now")
+	require.Equal(t, 1, b.count(`SELECT count(*) FROM outbox`))
+}
+
+func TestApply_AKeyOfAnotherTransaction_IsInUse(t *testing.T) {
+	b := setup(t)
+	depositID := b.deposits(1)[0]
+	key := ports.IdempotencyKey{PartnerID: b.origin.PartnerID, Route: "POST /x", Key: [16]byte{1}}
+	storetest.Do(t, b.store, func(ctx context.Context, r ports.Repositories) error {
+		_, err := r.Idempotency.Claim(ctx, key, at0)
+		require.NoError(t, err)
+		require.ErrorIs(t, b.Apply(ctx, keyed(key, cancel(depositID))), ports.ErrKeyInUse)
+		return nil
+	})
+	require.Equal(t, deposit.Pending, b.status(depositID))
+	require.NoError(t, b.Apply(t.Context(), keyed(key, cancel(depositID))))
+}
+
+func TestApply_SomebodyElseHoldsARow_OnlyWhoNeedsItWaits(t *testing.T) {
+	b := setup(t)
+	ids := b.deposits(2)
+	holder, err := b.pool.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = holder.Exec(t.Context(), `SELECT 1 FROM deposits WHERE id = $1 FOR UPDATE`, ids[0])
+	require.NoError(t, err)
+
+	var group sync.WaitGroup
+	group.Go(func() {
+		for b.status(ids[1]) != deposit.Cancelled { // committed, while the other's row is locked
+			runtime.Gosched()
+		}
+		require.NoError(t, holder.Rollback(t.Context()))
+	})
+	require.Equal(t, []error{nil, nil}, b.together(cancel(ids[0]), cancel(ids[1])))
+	group.Wait()
+}
+
+func TestApply_ItsCallerHasGone_DoesNothing(t *testing.T) {
+	b := setup(t)
+	depositID := b.deposits(1)[0]
+	ctx, leave := context.WithCancel(t.Context())
+	err := b.Apply(ctx, after(cancel(depositID), func(*ports.Writes) error {
+		leave()
+		return nil
+	}))
+	require.ErrorIs(t, err, fault.ErrUnavailable)
+	require.Equal(t, deposit.Pending, b.status(depositID))
+	require.ErrorIs(t, b.Apply(ctx, cancel(depositID)), fault.ErrUnavailable)
+}
+
+func TestApply_LinksAndClients_AreFoundByEveryChangeThatNeedsThem(t *testing.T) {
+	b := setup(t)
+	client := insertClient(t, b)
+	link := ports.AccountLink{PartnerID: b.origin.PartnerID, AccountID: b.origin.AccountID}
+	for name, c := range map[string]struct {
+		needs        ports.Needs
+		link, client bool
+	}{
+		"both":                         {ports.Needs{Link: link, Client: ports.AccountClient{AccountID: b.origin.AccountID, ClientID: client}}, true, true},
+		"client of another account":    {ports.Needs{Link: link, Client: ports.AccountClient{AccountID: portstest.NewID(), ClientID: client}}, true, false},
+		"no such client":               {ports.Needs{Client: ports.AccountClient{AccountID: b.origin.AccountID, ClientID: portstest.NewID()}}, false, false},
+		"link of another partner":      {ports.Needs{Link: ports.AccountLink{PartnerID: portstest.NewID(), AccountID: b.origin.AccountID}}, false, false},
+		"nothing needed, nothing read": {ports.Needs{}, false, false},
+	} {
+		var mu sync.Mutex
+		var seen []ports.Found
+		change := ports.Change{Needs: c.needs, Decide: func(found ports.Found) (ports.Writes, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			seen = append(seen, found)
+			return ports.Writes{}, nil
+		}}
+		require.Equal(t, []error{nil, nil}, b.together(change, change), name)
+		require.Len(t, seen, 2, name)
+		for _, found := range seen {
+			require.Equal(t, c.link, found.Link != nil, name)
+			require.Equal(t, c.client, found.Client != nil, name)
+			if c.link {
+				require.Equal(t, connect.LinkActive, found.Link.Status())
+				require.Equal(t, deposit.DefaultMaxAmount, found.Link.MaxAmountCents)
+			}
+		}
+	}
+}
+
+// A lone change costs two round trips: its reads, and its writes with COMMIT.
+func TestApply_Alone_TakesTwoRoundTrips(t *testing.T) {
+	t.Parallel()
+	counted := &roundTrips{}
+	pool := storetest.Pool(t, pgtest.URL(t), postgres.PoolOptions{Tracer: counted})
+	store := storetest.Over(t, pool, postgres.Options{})
+	b := &bench{t: t, store: store, pool: pool, origin: storetest.Origin(t, store)}
+	changes := groupcommit.New(pool, secretstest.New(t), groupcommit.Options{})
+	key := ports.IdempotencyKey{PartnerID: b.origin.PartnerID, Route: "POST /x", Key: [16]byte{1}}
+	create := keyed(key, insert(b.draft()))
+	create.Needs.Link = ports.AccountLink{PartnerID: b.origin.PartnerID, AccountID: b.origin.AccountID}
+	require.NoError(t, changes.Apply(t.Context(), create))
+	depositID := b.deposits(1)[0]
+	before := counted.batches.Load()
+	require.NoError(t, changes.Apply(t.Context(), cancel(depositID)))
+	require.EqualValues(t, 2, counted.batches.Load()-before)
+}

@@ -1,0 +1,263 @@
+package groupcommit
+
+import (
+	"context"
+
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/adapters/postgres/internal/sets"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/tenant"
+	"partnerdeposits/ports"
+	"partnerdeposits/ports/failpoint"
+)
+
+// group is one transaction of several changes.
+type group struct {
+	*Changes
+	tx      *pg.Tx
+	changes []*pending
+	wait    bool // for rows that other transactions have locked; otherwise their changes are deferred
+}
+
+// read claims the keys and locks the rows that the changes need, in one round trip.
+func (g *group) read(ctx context.Context) error {
+	locking := sets.SkipLocked
+	if g.wait {
+		locking = sets.Wait
+	}
+	keys := g.queueKeys()
+	g.queueLinks(locking)
+	g.queueClients(locking)
+	g.queueDeposits(locking)
+	if err := g.tx.Flush(ctx); err != nil {
+		return err
+	}
+	for p, key := range keys {
+		p.found.Stored = key.Stored
+		switch {
+		case key.Err != nil:
+			p.end(key.Err)
+		case !key.Claimed:
+			p.end(ports.ErrKeyInUse)
+		}
+	}
+	return g.readMissingClients(ctx)
+}
+
+// queueKeys claims the keys. Of changes with the same key the first one holds it.
+func (g *group) queueKeys() map[*pending]*sets.ClaimedKey {
+	keys := make(map[*pending]*sets.ClaimedKey, len(g.changes))
+	held := make(map[string]bool, len(g.changes))
+	claims := make([]*sets.ClaimedKey, 0, len(g.changes))
+	for _, p := range g.changes {
+		if p.Needs.Key == nil {
+			continue
+		}
+		keys[p] = &sets.ClaimedKey{Key: *p.Needs.Key, Since: p.Needs.Now.Add(-ports.IdempotencyWindow)}
+		if scope := pg.KeyScope(*p.Needs.Key); !held[scope] {
+			held[scope] = true
+			claims = append(claims, keys[p])
+		}
+	}
+	if len(claims) > 0 {
+		sets.ClaimKeys(g.tx, g.sealer, claims)
+	}
+	return keys
+}
+
+// queueDeposits locks the deposits. Of changes of the same deposit the first one has it; the others are deferred.
+func (g *group) queueDeposits(locking sets.Locking) {
+	byID := make(map[id.ID]*pending, len(g.changes))
+	for _, p := range g.changes {
+		depositID := p.Needs.Deposit
+		if depositID.IsZero() {
+			continue
+		}
+		if byID[depositID] == nil {
+			byID[depositID] = p
+		}
+	}
+	if len(byID) > 0 {
+		sets.LockDeposits(g.tx, g.sealer, keysOf(byID), locking, func(d *deposit.Deposit) { byID[d.ID].found.Deposit = d })
+	}
+}
+
+func (g *group) queueLinks(locking sets.Locking) {
+	byPair := map[ports.AccountLink][]*pending{}
+	for _, p := range g.changes {
+		if p.Needs.Link != (ports.AccountLink{}) {
+			byPair[p.Needs.Link] = append(byPair[p.Needs.Link], p)
+		}
+	}
+	if len(byPair) == 0 {
+		return
+	}
+	sets.ShareLinks(g.tx, keysOf(byPair), locking, g.defaultMax, func(l ports.LinkedAccount) {
+		for _, p := range byPair[ports.AccountLink{PartnerID: l.PartnerID, AccountID: l.AccountID}] {
+			p.found.Link = &l
+		}
+	})
+}
+
+func (g *group) queueClients(locking sets.Locking) {
+	byClient := map[ports.AccountClient][]*pending{}
+	for _, p := range g.changes {
+		if p.Needs.Client != (ports.AccountClient{}) {
+			byClient[p.Needs.Client] = append(byClient[p.Needs.Client], p)
+		}
+	}
+	if len(byClient) == 0 {
+		return
+	}
+	sets.ShareClients(g.tx, keysOf(byClient), locking, func(c tenant.Client) {
+		for _, p := range byClient[ports.AccountClient{AccountID: c.AccountID, ClientID: c.ID}] {
+			p.found.Client = &c
+		}
+	})
+}
+
+// readMissingClients reads deposits again that came without the client they name. A group defers their changes instead.
+func (g *group) readMissingClients(ctx context.Context) (err error) {
+	for _, p := range g.changes {
+		d := p.found.Deposit
+		switch {
+		case d == nil || !sets.MissesClient(d):
+		case g.wait:
+			if p.found.Deposit, err = sets.WithClient(ctx, g.tx, g.sealer, d); err != nil {
+				return err
+			}
+		default:
+			p.found.Deposit = nil
+		}
+	}
+	return nil
+}
+
+// decide lets a change turn its rows into writes. In a group, a change that misses a row is deferred, since the row may
+// only be locked elsewhere; so is a change that panics, which then panics again in the goroutine of its caller.
+func (g *group) decide(p *pending) {
+	if p.state != undecided {
+		return
+	}
+	if !g.wait {
+		if p.found.Stored == nil && p.missesRow() {
+			p.state = deferred
+			return
+		}
+		defer func() {
+			if recover() != nil {
+				p.state = deferred
+			}
+		}()
+	}
+	writes, err := p.Decide(p.found)
+	if err == nil && p.ctx.Err() != nil {
+		err = fault.ErrUnavailable.Because(p.ctx.Err())
+	}
+	if err != nil || writes.None() {
+		p.end(err)
+		return
+	}
+	p.state, p.writes = decided, writes
+}
+
+func (p *pending) missesRow() bool {
+	return (!p.Needs.Deposit.IsZero() && p.found.Deposit == nil) ||
+		(p.Needs.Link != (ports.AccountLink{}) && p.found.Link == nil) ||
+		(p.Needs.Client != (ports.AccountClient{}) && p.found.Client == nil)
+}
+
+func (p *pending) end(err error) { p.state, p.err = ended, err }
+
+// write sends the writes of all decided changes and COMMIT in one round trip.
+func (g *group) write(ctx context.Context) error {
+	var all rows
+	for _, p := range g.changes {
+		if p.state != decided {
+			continue
+		}
+		if err := all.add(p, g.sealer); err != nil {
+			p.end(err)
+		}
+	}
+	if all.none() {
+		return nil
+	}
+	if err := all.queue(g.tx, g.sealer); err != nil {
+		return err
+	}
+	failpoint.Hit("store.writing")
+	if err := g.tx.Commit(ctx); err != nil {
+		return err
+	}
+	failpoint.Hit("store.committed")
+	if len(all.events) > 0 {
+		failpoint.Hit("outbox.committed")
+		if g.doorbell != nil {
+			g.doorbell.Ring()
+		}
+	}
+	return nil
+}
+
+// rows are the writes of a group, by kind.
+type rows struct {
+	inserts   []ports.NewDeposit
+	moves     []ports.Move
+	events    []ports.Event
+	responses []sets.KeyedResponse
+}
+
+// add takes the writes of a change, all or none of them.
+func (r *rows) add(p *pending, sealer pg.Sealer) error {
+	if p.writes.Response != nil {
+		response := sets.KeyedResponse{Key: *p.Needs.Key, Response: *p.writes.Response}
+		if err := response.Seal(sealer); err != nil {
+			return err
+		}
+		r.responses = append(r.responses, response)
+	}
+	if p.writes.Insert != nil {
+		r.inserts = append(r.inserts, *p.writes.Insert)
+	}
+	if p.writes.Move != nil {
+		r.moves = append(r.moves, *p.writes.Move)
+	}
+	if p.writes.Event != nil {
+		r.events = append(r.events, *p.writes.Event)
+	}
+	return nil
+}
+
+func (r *rows) none() bool {
+	return len(r.inserts)+len(r.moves)+len(r.events)+len(r.responses) == 0
+}
+
+// queue makes one statement of each kind.
+func (r *rows) queue(t *pg.Tx, sealer pg.Sealer) error {
+	if len(r.inserts) > 0 {
+		if err := sets.InsertDeposits(t, sealer, r.inserts, true, func(int) {}); err != nil {
+			return err
+		}
+	}
+	if len(r.moves) > 0 {
+		sets.MoveDeposits(t, r.moves)
+	}
+	if len(r.events) > 0 {
+		sets.AppendEvents(t, r.events)
+	}
+	if len(r.responses) > 0 {
+		sets.StoreResponses(t, r.responses)
+	}
+	return nil
+}
+
+func keysOf[K comparable, V any](m map[K]V) []K {
+	out := make([]K, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	return out
+}

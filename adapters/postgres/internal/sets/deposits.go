@@ -1,0 +1,231 @@
+package sets
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/ports"
+)
+
+// SelectDeposit reads deposits with the partner's name and the client, unless the client was erased. ScanDeposit reads
+// its rows.
+const SelectDeposit = `SELECT d.id, d.reference, d.status, d.status_reason, d.version, d.account_id, d.partner_id, d.by_partner_api, coalesce(p.name, ''),
+		d.external_id, d.client_id, coalesce(c.email, ''), coalesce(c.first_name, ''), coalesce(c.last_name, ''), c.id IS NOT NULL,
+		d.amount_cents, d.captured_cents, d.contract_start_at, d.contract_end_at, d.rental_contract, d.return_url, d.url_generation, d.metadata, d.locale,
+		d.checkout_expires_at, d.checkout_started_at, d.activated_at, d.expires_at, d.cancelled_at, d.closed_at, d.captured_at, d.created_at, d.updated_at,
+		CASE WHEN d.url_generation THEN d.checkout_token END
+	FROM deposits d LEFT JOIN partners p ON p.id = d.partner_id LEFT JOIN clients c ON c.id = d.client_id AND c.erased_at IS NULL`
+
+// ScanDeposit reads one row of SelectDeposit. Returns pgx.ErrNoRows, and an error where the checkout token does not decrypt.
+func ScanDeposit(row pgx.Row, sealer pg.Sealer) (*deposit.Deposit, error) {
+	var d deposit.Deposit
+	var client deposit.Client
+	var clientExists bool
+	var sealedToken []byte // nil where the checkout URL is not shown
+	err := row.Scan(&d.ID, &d.Reference, &d.Status, &d.StatusReason, &d.Version, &d.AccountID, &d.PartnerID, &d.ByPartnerAPI, &d.PartnerName,
+		&d.ExternalID, &d.ClientID, &client.Email, &client.FirstName, &client.LastName, &clientExists,
+		&d.Amount, &d.CapturedAmount, &d.ContractStartAt, &d.ContractEndAt, &d.RentalContract, &d.ReturnURL, &d.URLGeneration, &d.Metadata, &d.Locale,
+		&d.CheckoutExpiresAt, &d.CheckoutStartedAt, &d.ActivatedAt, &d.ExpiresAt, &d.CancelledAt, &d.ClosedAt, &d.CapturedAt, &d.CreatedAt, &d.UpdatedAt,
+		&sealedToken)
+	if err != nil {
+		return nil, err
+	}
+	if clientExists {
+		client.ID = d.ClientID
+		d.Client = &client
+	}
+	if sealedToken != nil {
+		d.CheckoutToken, err = sealer.Open(sealedToken, pg.CheckoutAAD(d.ID))
+	}
+	return &d, err
+}
+
+// LockDeposits locks deposits for update. A deposit that does not exist, or that SkipLocked passed over, is not found.
+func LockDeposits(t *pg.Tx, sealer pg.Sealer, ids []id.ID, locking Locking, found func(*deposit.Deposit)) {
+	t.Rows(SelectDeposit+` WHERE d.id = ANY ($1) FOR UPDATE OF d`+string(locking), []any{ids}, func(row pgx.Rows) error {
+		d, err := ScanDeposit(row, sealer)
+		if err == nil {
+			found(d)
+		}
+		return err
+	})
+}
+
+// MissesClient reports whether d names a client that its row came without. A row that changed while its lock was awaited
+// is joined with the clients of before the wait, so a client that came with that change is missing, as is an erased one.
+func MissesClient(d *deposit.Deposit) bool { return !d.ClientID.IsZero() && d.Client == nil }
+
+// WithClient reads a locked deposit again where its client is missing.
+func WithClient(ctx context.Context, t *pg.Tx, sealer pg.Sealer, d *deposit.Deposit) (*deposit.Deposit, error) {
+	if !MissesClient(d) {
+		return d, nil
+	}
+	return ScanDeposit(t.QueryRow(ctx, SelectDeposit+` WHERE d.id = $1`, d.ID), sealer)
+}
+
+// newDeposit is a deposit to insert, with the hash and the ciphertext of its checkout token.
+type newDeposit struct {
+	*deposit.Deposit
+	tokenHash, sealedToken []byte
+}
+
+// insertedColumns are the columns of the table deposits, all of them.
+var insertedColumns = []column[newDeposit]{
+	{name: "id", array: "uuid[]", values: of(func(d newDeposit) id.ID { return d.ID })},
+	{name: "reference", array: "text[]", values: of(func(d newDeposit) string { return d.Reference })},
+	{name: "status", array: "text[]", values: of(func(d newDeposit) string { return string(d.Status) })},
+	{name: "status_reason", array: "text[]", values: of(func(d newDeposit) string { return d.StatusReason })},
+	{name: "version", array: "int[]", values: of(func(d newDeposit) int32 { return int32(d.Version) })},
+	{name: "account_id", array: "uuid[]", values: of(func(d newDeposit) id.ID { return d.AccountID })},
+	{name: "partner_id", array: "uuid[]", values: of(func(d newDeposit) id.ID { return d.PartnerID })},
+	{name: "by_partner_api", array: "bool[]", values: of(func(d newDeposit) bool { return d.ByPartnerAPI })},
+	{name: "external_id", array: "text[]", values: of(func(d newDeposit) string { return d.ExternalID })},
+	{name: "client_id", array: "uuid[]", values: of(func(d newDeposit) id.ID { return d.ClientID })},
+	{name: "amount_cents", array: "bigint[]", values: of(func(d newDeposit) int64 { return int64(d.Amount) })},
+	{name: "captured_cents", array: "bigint[]", values: of(func(d newDeposit) int64 { return int64(d.CapturedAmount) })},
+	{name: "contract_start_at", array: "timestamptz[]", values: of(func(d newDeposit) time.Time { return d.ContractStartAt })},
+	{name: "contract_end_at", array: "timestamptz[]", values: of(func(d newDeposit) time.Time { return d.ContractEndAt })},
+	{name: "rental_contract", array: "text[]", values: of(func(d newDeposit) string { return d.RentalContract })},
+	{name: "return_url", array: "text[]", values: of(func(d newDeposit) string { return d.ReturnURL })},
+	{name: "url_generation", array: "bool[]", values: of(func(d newDeposit) bool { return d.URLGeneration })},
+	{name: "metadata", array: "text[]", cast: "::jsonb", values: of(func(d newDeposit) string { return *jsonText(orEmpty(d.Metadata)) })},
+	{name: "locale", array: "text[]", values: of(func(d newDeposit) string { return d.Locale })},
+	{name: "checkout_token_hash", array: "bytea[]", values: of(func(d newDeposit) []byte { return d.tokenHash })},
+	{name: "checkout_token", array: "bytea[]", values: of(func(d newDeposit) []byte { return d.sealedToken })},
+	{name: "checkout_expires_at", array: "timestamptz[]", values: of(func(d newDeposit) time.Time { return d.CheckoutExpiresAt })},
+	{name: "checkout_started_at", array: "timestamptz[]", values: of(func(d newDeposit) time.Time { return d.CheckoutStartedAt })},
+	{name: "activated_at", array: "timestamptz[]", values: of(func(d newDeposit) time.Time { return d.ActivatedAt })},
+	{name: "expires_at", array: "timestamptz[]", values: of(func(d newDeposit) time.Time { return d.ExpiresAt })},
+	{name: "cancelled_at", array: "timestamptz[]", values: of(func(d newDeposit) time.Time { return d.CancelledAt })},
+	{name: "closed_at", array: "timestamptz[]", values: of(func(d newDeposit) time.Time { return d.ClosedAt })},
+	{name: "captured_at", array: "timestamptz[]", values: of(func(d newDeposit) time.Time { return d.CapturedAt })},
+	{name: "created_at", array: "timestamptz[]", values: of(func(d newDeposit) time.Time { return d.CreatedAt })},
+	{name: "updated_at", array: "timestamptz[]", values: of(func(d newDeposit) time.Time { return d.UpdatedAt })},
+}
+
+// A guard divides by zero, and so undoes the transaction, unless every deposit of the set was inserted.
+var insertDeposits = `WITH made AS (
+		INSERT INTO deposits (` + names(insertedColumns) + `) SELECT ` + selected(insertedColumns) + ` FROM ` + from(insertedColumns) + `
+		ON CONFLICT (reference) DO NOTHING RETURNING id, checkout_expires_at),
+	timed AS (INSERT INTO deposit_timers (kind, due_at, deposit_id) SELECT 'checkout', made.checkout_expires_at, made.id FROM made)
+	SELECT count(*), 1 / (NOT ` + param(insertedColumns, 1) + ` OR count(*) = ` + param(insertedColumns, 2) + `)::int FROM made`
+
+// InsertDeposits inserts deposits with their timers. Where a reference is taken, all undoes the whole transaction with
+// ports.ErrReferenceTaken; otherwise that deposit is left out, and inserted is called with the number of deposits that are in.
+func InsertDeposits(t *pg.Tx, sealer pg.Sealer, deposits []ports.NewDeposit, all bool, inserted func(n int)) error {
+	rows := make([]newDeposit, len(deposits))
+	var started []*deposit.Deposit
+	for i, d := range deposits {
+		sealed, err := sealer.Seal(d.CheckoutToken, pg.CheckoutAAD(d.Deposit.ID))
+		if err != nil {
+			return err
+		}
+		rows[i] = newDeposit{Deposit: d.Deposit, tokenHash: TokenHash(d.CheckoutToken), sealedToken: sealed}
+		if !d.Deposit.CheckoutStartedAt.IsZero() {
+			started = append(started, d.Deposit)
+		}
+	}
+	t.Queue(insertDeposits, arguments(insertedColumns, rows, all, len(rows))...).QueryRow(func(row pgx.Row) error {
+		var n, guard int
+		if err := row.Scan(&n, &guard); err != nil {
+			return unlessAll(err, ports.ErrReferenceTaken)
+		}
+		inserted(n)
+		return nil
+	})
+	setTimers(t, "idle", started, func(d *deposit.Deposit) time.Time { return d.CheckoutStartedAt })
+	return nil
+}
+
+// TokenHash is the hash that a deposit is found by. A checkout token has enough randomness for a fast hash.
+func TokenHash(token secret.Text) []byte {
+	h := sha256.Sum256([]byte(token.Reveal()))
+	return h[:]
+}
+
+// movedColumns are the columns that a transition writes, and what its history keeps; the first three find the deposit.
+var movedColumns = []column[ports.Move]{
+	{name: "id", array: "uuid[]", values: of(func(m ports.Move) id.ID { return m.Step.DepositID })},
+	{name: "version", array: "int[]", values: of(func(m ports.Move) int32 { return int32(m.Step.Version) })},
+	{name: "from_status", array: "text[]", values: of(func(m ports.Move) string { return string(m.Step.From) })},
+	{name: "to_status", array: "text[]", values: of(func(m ports.Move) string { return string(m.Step.To) })},
+	{name: "trigger", array: "text[]", values: of(func(m ports.Move) string { return string(m.Step.Trigger) })},
+	{name: "at", array: "timestamptz[]", values: of(func(m ports.Move) time.Time { return m.Step.At })},
+	{name: "actor", array: "text[]", values: of(func(m ports.Move) string { return m.Step.Actor })},
+	{name: "detail", array: "text[]", cast: "::jsonb", values: of(func(m ports.Move) *string { return jsonText(m.Step.Detail) })},
+	{name: "event_id", array: "uuid[]", values: of(func(m ports.Move) id.ID { return m.Step.EventID })},
+	{name: "status_reason", array: "text[]", values: of(func(m ports.Move) string { return m.Deposit.StatusReason })},
+	{name: "captured_cents", array: "bigint[]", values: of(func(m ports.Move) int64 { return int64(m.Deposit.CapturedAmount) })},
+	{name: "client_id", array: "uuid[]", values: of(func(m ports.Move) id.ID { return m.Deposit.ClientID })},
+	{name: "checkout_started_at", array: "timestamptz[]", values: of(func(m ports.Move) time.Time { return m.Deposit.CheckoutStartedAt })},
+	{name: "activated_at", array: "timestamptz[]", values: of(func(m ports.Move) time.Time { return m.Deposit.ActivatedAt })},
+	{name: "expires_at", array: "timestamptz[]", values: of(func(m ports.Move) time.Time { return m.Deposit.ExpiresAt })},
+	{name: "cancelled_at", array: "timestamptz[]", values: of(func(m ports.Move) time.Time { return m.Deposit.CancelledAt })},
+	{name: "closed_at", array: "timestamptz[]", values: of(func(m ports.Move) time.Time { return m.Deposit.ClosedAt })},
+	{name: "captured_at", array: "timestamptz[]", values: of(func(m ports.Move) time.Time { return m.Deposit.CapturedAt })},
+	{name: "updated_at", array: "timestamptz[]", values: of(func(m ports.Move) time.Time { return m.Deposit.UpdatedAt })},
+}
+
+// A guard divides by zero, and so undoes the transaction, where a deposit has another status or version by now.
+var moveDeposits = `WITH moved AS (
+		UPDATE deposits d SET status = n.to_status, status_reason = n.status_reason, version = n.version, captured_cents = n.captured_cents,
+			client_id = n.client_id, checkout_started_at = n.checkout_started_at, activated_at = n.activated_at, expires_at = n.expires_at,
+			cancelled_at = n.cancelled_at, closed_at = n.closed_at, captured_at = n.captured_at, updated_at = n.updated_at
+		FROM ` + from(movedColumns) + `
+		WHERE d.id = n.id AND d.version = n.version - 1 AND d.status = n.from_status
+		RETURNING n.id, n.version, n.from_status, n.to_status, n.trigger, n.at, n.actor, n.detail, n.event_id),
+	told AS (
+		INSERT INTO deposit_transitions (deposit_id, version, from_status, to_status, trigger, at, actor, detail, event_id)
+		SELECT m.id, m.version, m.from_status, m.to_status, m.trigger, m.at, m.actor, m.detail::jsonb, m.event_id FROM moved m)
+	SELECT 1 / (count(*) = ` + param(movedColumns, 1) + `)::int FROM moved`
+
+// MoveDeposits stores deposits after a transition, and the transition in their history. A deposit that somebody else has
+// moved undoes the transaction with ports.ErrStale.
+func MoveDeposits(t *pg.Tx, moves []ports.Move) {
+	t.Queue(moveDeposits, arguments(movedColumns, moves, len(moves))...).QueryRow(func(row pgx.Row) error {
+		var guard int
+		return unlessAll(row.Scan(&guard), ports.ErrStale)
+	})
+	var active []*deposit.Deposit
+	for _, m := range moves {
+		if m.Step.To == deposit.Active {
+			active = append(active, m.Deposit)
+		}
+	}
+	setTimers(t, "coverage", active, func(d *deposit.Deposit) time.Time { return d.ExpiresAt })
+}
+
+// setTimers adds timers of one kind, if there are any.
+func setTimers(t *pg.Tx, kind string, deposits []*deposit.Deposit, dueAt func(*deposit.Deposit) time.Time) {
+	if len(deposits) == 0 {
+		return
+	}
+	t.Queue(`INSERT INTO deposit_timers (kind, due_at, deposit_id)
+		SELECT $1, n.due_at, n.deposit_id FROM unnest($2::timestamptz[], $3::uuid[]) AS n(due_at, deposit_id) ON CONFLICT DO NOTHING`,
+		kind, each(deposits, dueAt), each(deposits, func(d *deposit.Deposit) id.ID { return d.ID }))
+}
+
+// jsonText is a map as JSON; nil stays NULL. A map of strings always encodes.
+func jsonText(m map[string]string) *string {
+	if m == nil {
+		return nil
+	}
+	b, _ := json.Marshal(m)
+	s := string(b)
+	return &s
+}
+
+func orEmpty(m map[string]string) map[string]string {
+	if m == nil {
+		return map[string]string{}
+	}
+	return m
+}

@@ -1,0 +1,100 @@
+package sets
+
+import (
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/ports"
+)
+
+// ClaimedKey is an idempotency key to claim, and what became of the claim after the flush.
+type ClaimedKey struct {
+	Key   ports.IdempotencyKey
+	Since time.Time // a response stored before is out of its window
+
+	Claimed bool                  // the transaction holds the key until it ends
+	Stored  *ports.StoredResponse // the response of an earlier request; nil: none
+	Err     error                 // the stored response does not decrypt
+}
+
+// ClaimKeys takes the advisory locks of keys and reads their stored responses. The rows are read by a statement of their
+// own, after the locks: a transaction that held a lock before has committed by then, and its row is seen. A key that
+// another transaction holds is not waited for.
+func ClaimKeys(t *pg.Tx, sealer pg.Sealer, keys []*ClaimedKey) {
+	t.Rows(`SELECT k.place, pg_try_advisory_xact_lock(hashtextextended(k.scope, 0)) FROM unnest($1::text[]) WITH ORDINALITY AS k(scope, place)`,
+		[]any{each(keys, func(k *ClaimedKey) string { return pg.KeyScope(k.Key) })},
+		func(row pgx.Rows) error {
+			var place int
+			var claimed bool
+			if err := row.Scan(&place, &claimed); err != nil {
+				return err
+			}
+			keys[place-1].Claimed = claimed
+			return nil
+		})
+	t.Rows(`SELECT n.place, k.fingerprint, k.status, k.response, k.created_at
+		FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::timestamptz[]) WITH ORDINALITY AS n(partner_id, route, key, since, place)
+		JOIN idempotency_keys k ON k.partner_id = n.partner_id AND k.route = n.route AND k.key = n.key AND k.created_at > n.since`,
+		[]any{
+			each(keys, func(k *ClaimedKey) id.ID { return k.Key.PartnerID }), each(keys, func(k *ClaimedKey) string { return k.Key.Route }),
+			each(keys, func(k *ClaimedKey) id.ID { return k.Key.Key }), each(keys, func(k *ClaimedKey) time.Time { return k.Since }),
+		},
+		func(row pgx.Rows) error {
+			var place int
+			var fingerprint, sealed []byte
+			var stored ports.StoredResponse
+			if err := row.Scan(&place, &fingerprint, &stored.Status, &sealed, &stored.CreatedAt); err != nil {
+				return err
+			}
+			k := keys[place-1]
+			if !k.Claimed {
+				return nil
+			}
+			body, err := sealer.Open(sealed, pg.ResponseAAD(k.Key))
+			if err != nil {
+				k.Err = err
+				return nil
+			}
+			stored.Fingerprint, stored.Body = [32]byte(fingerprint), []byte(body.Reveal())
+			k.Stored = &stored
+			return nil
+		})
+}
+
+// KeyedResponse is the response to store under a claimed key.
+type KeyedResponse struct {
+	Key      ports.IdempotencyKey
+	Response ports.StoredResponse
+	sealed   []byte
+}
+
+// Seal encrypts the response.
+func (r *KeyedResponse) Seal(sealer pg.Sealer) (err error) {
+	r.sealed, err = sealer.Seal(secret.Text(r.Response.Body), pg.ResponseAAD(r.Key))
+	return err
+}
+
+var responseColumns = []column[KeyedResponse]{
+	{name: "partner_id", array: "uuid[]", values: of(func(r KeyedResponse) id.ID { return r.Key.PartnerID })},
+	{name: "route", array: "text[]", values: of(func(r KeyedResponse) string { return r.Key.Route })},
+	{name: "key", array: "uuid[]", values: of(func(r KeyedResponse) id.ID { return r.Key.Key })},
+	{name: "fingerprint", array: "bytea[]", values: of(func(r KeyedResponse) []byte { return r.Response.Fingerprint[:] })},
+	{name: "status", array: "smallint[]", values: of(func(r KeyedResponse) int16 { return int16(r.Response.Status) })},
+	{name: "response", array: "bytea[]", values: of(func(r KeyedResponse) []byte { return r.sealed })},
+	{name: "created_at", array: "timestamptz[]", values: of(func(r KeyedResponse) time.Time { return r.Response.CreatedAt })},
+}
+
+// A row that is older than the window is one that retention has not reached: its key is free, and the new response replaces it.
+var storeResponses = `INSERT INTO idempotency_keys AS k (` + names(responseColumns) + `) SELECT ` + selected(responseColumns) + ` FROM ` + from(responseColumns) + `
+	ON CONFLICT (partner_id, route, key) DO UPDATE
+	SET fingerprint = excluded.fingerprint, status = excluded.status, response = excluded.response, created_at = excluded.created_at
+	WHERE k.created_at <= excluded.created_at - ` + param(responseColumns, 1) + `::interval`
+
+// StoreResponses stores sealed responses.
+func StoreResponses(t *pg.Tx, responses []KeyedResponse) {
+	t.Queue(storeResponses, arguments(responseColumns, responses, ports.IdempotencyWindow)...)
+}

@@ -1,0 +1,205 @@
+package idempotent
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"partnerdeposits/ports"
+)
+
+// Response is an answer as it goes out, byte by byte.
+type Response struct {
+	Status   int
+	Body     []byte
+	Replayed bool // a stored response, given again
+}
+
+// Call is how a handler asks for a use case: under which key, if any, and how the result becomes a response. Encode runs
+// before the commit, so that the stored response is the one that is sent.
+type Call[T any] struct {
+	Key    *ports.IdempotencyKey // nil: the request carries no key
+	Encode func(T) (Response, error)
+}
+
+// Request is a request that may carry a key. Its effect is a change (Needs and Decide), a transaction (Effect), or both:
+// a change that returns ports.ErrNeedsMore is left, and Effect runs instead.
+type Request struct {
+	Key *ports.IdempotencyKey
+	Now time.Time
+
+	// Prepare does what must not happen inside a transaction; nil: nothing. Its error is the answer, unless the key
+	// holds a response already.
+	Prepare func(ctx context.Context) error
+
+	// Needs and Decide are the effect of a frequent request (ports.Change).
+	Needs  ports.Needs
+	Decide func(ports.Found) (ports.Writes, Response, error)
+
+	// Effect does the work inside a transaction and renders the response. It may run more than once; only its last run counts.
+	Effect func(ctx context.Context, repos ports.Repositories) (Response, error)
+}
+
+// Result is how a request with a key ended; the label of svc_idempotency_total.
+type Result string
+
+// The results of a request with a key.
+const (
+	Executed Result = "executed" // the first request with this key
+	Replayed Result = "replayed"
+	InUse    Result = "in_use"
+	Reused   Result = "reused" // with another body
+	Refused  Result = "refused"
+)
+
+// Results lists all results.
+var Results = []Result{Executed, Replayed, InUse, Reused, Refused}
+
+// Deps are the parts that an Executor uses.
+type Deps struct {
+	UnitOfWork ports.UnitOfWork
+	Changes    ports.Changes
+	Cache      ports.IdempotencyCache
+	Entropy    ports.Entropy
+	Count      func(Result) // called once for each request with a key
+}
+
+// Executor runs requests, each at most once per key.
+type Executor struct{ deps Deps }
+
+// New makes an Executor.
+func New(deps Deps) *Executor { return &Executor{deps: deps} }
+
+// Run runs the effect of a request once per key, or gives the response that the key holds.
+//
+// Returns ports.ErrKeyInUse, ports.ErrKeyReused, and what Prepare, Decide and Effect return.
+func (e *Executor) Run(ctx context.Context, request Request) (Response, error) {
+	if request.Key == nil {
+		return e.withoutKey(ctx, request)
+	}
+	key := *request.Key
+	key.Holder = e.deps.Entropy.NewID()
+	response, err := e.withKey(ctx, key, request)
+	e.deps.Count(resultOf(response, err))
+	return response, err
+}
+
+// Refuse answers a request that was refused before it reached its use case: its key counts first (api.md §1, "Common
+// rules of the partner API"), then reason.
+func (e *Executor) Refuse(ctx context.Context, key *ports.IdempotencyKey, now time.Time, reason error) (Response, error) {
+	return e.Run(ctx, Request{Key: key, Now: now, Prepare: func(context.Context) error { return reason }})
+}
+
+func (e *Executor) withoutKey(ctx context.Context, request Request) (Response, error) {
+	if request.Prepare != nil {
+		if err := request.Prepare(ctx); err != nil {
+			return Response{}, err
+		}
+	}
+	response, _, err := e.commit(ctx, nil, request, nil)
+	return response, err
+}
+
+func (e *Executor) withKey(ctx context.Context, key ports.IdempotencyKey, request Request) (Response, error) {
+	cached, err := e.deps.Cache.Begin(ctx, key)
+	if err != nil {
+		return Response{}, err
+	}
+	if cached != nil && request.Now.Sub(cached.CreatedAt) < ports.IdempotencyWindow {
+		return replay(key, cached)
+	}
+	var stored *ports.StoredResponse
+	defer func() { e.deps.Cache.Finish(ctx, key, stored) }() // in every case: a mark left behind blocks the key for seconds
+
+	var unprepared error
+	if request.Prepare != nil {
+		unprepared = request.Prepare(ctx)
+	}
+	response, earlier, err := e.commit(ctx, &key, request, unprepared)
+	if err != nil {
+		return Response{}, err
+	}
+	if earlier != nil {
+		stored = earlier
+		return replay(key, earlier)
+	}
+	fresh := request.stored(key, response)
+	stored = &fresh
+	return response, nil
+}
+
+// commit applies the change, or runs the transaction. earlier is the response that the key holds already: nothing was done.
+func (e *Executor) commit(ctx context.Context, key *ports.IdempotencyKey, request Request, unprepared error) (response Response, earlier *ports.StoredResponse, err error) {
+	if request.Decide != nil {
+		response, earlier, err = e.change(ctx, key, request, unprepared)
+		if request.Effect == nil || !errors.Is(err, ports.ErrNeedsMore) {
+			return response, earlier, err
+		}
+	}
+	err = e.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
+		response, earlier = Response{}, nil
+		if key != nil {
+			if earlier, err = repos.Idempotency.Claim(ctx, *key, request.Now); err != nil || earlier != nil {
+				return err
+			}
+		}
+		if unprepared != nil {
+			return unprepared
+		}
+		if response, err = request.Effect(ctx, repos); err != nil || key == nil {
+			return err
+		}
+		return repos.Idempotency.Store(ctx, *key, request.stored(*key, response))
+	})
+	return response, earlier, err
+}
+
+func (e *Executor) change(ctx context.Context, key *ports.IdempotencyKey, request Request, unprepared error) (response Response, earlier *ports.StoredResponse, err error) {
+	needs := request.Needs
+	needs.Key, needs.Now = key, request.Now
+	err = e.deps.Changes.Apply(ctx, ports.Change{
+		Needs: needs,
+		Decide: func(found ports.Found) (writes ports.Writes, err error) {
+			response, earlier = Response{}, found.Stored
+			if earlier != nil {
+				return ports.Writes{}, nil
+			}
+			if unprepared != nil {
+				return ports.Writes{}, unprepared
+			}
+			if writes, response, err = request.Decide(found); err != nil || key == nil {
+				return writes, err
+			}
+			stored := request.stored(*key, response)
+			writes.Response = &stored
+			return writes, nil
+		},
+	})
+	return response, earlier, err
+}
+
+func (r Request) stored(key ports.IdempotencyKey, response Response) ports.StoredResponse {
+	return ports.StoredResponse{Fingerprint: key.Fingerprint, Status: response.Status, Body: response.Body, CreatedAt: r.Now}
+}
+
+func replay(key ports.IdempotencyKey, stored *ports.StoredResponse) (Response, error) {
+	if stored.Fingerprint != key.Fingerprint {
+		return Response{}, ports.ErrKeyReused
+	}
+	return Response{Status: stored.Status, Body: stored.Body, Replayed: true}, nil
+}
+
+func resultOf(r Response, err error) Result {
+	switch {
+	case errors.Is(err, ports.ErrKeyInUse):
+		return InUse
+	case errors.Is(err, ports.ErrKeyReused):
+		return Reused
+	case err != nil:
+		return Refused
+	case r.Replayed:
+		return Replayed
+	default:
+		return Executed
+	}
+}

@@ -1,0 +1,220 @@
+package idempotent_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/groupcommit"
+	"partnerdeposits/adapters/postgres/pgtest"
+	"partnerdeposits/adapters/redis"
+	"partnerdeposits/adapters/redis/redistest"
+	"partnerdeposits/adapters/secrets"
+	"partnerdeposits/adapters/system"
+	"partnerdeposits/app/idempotent"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+type bundle struct {
+	*idempotent.Executor
+	flush   func()
+	last    idempotent.Result
+	runs    atomic.Int64
+	changes bool // the effect is a change, not a transaction
+}
+
+// each runs a test with both kinds of effect.
+func each(t *testing.T, test func(*testing.T, *bundle)) {
+	t.Parallel()
+	for name, changes := range map[string]bool{"transaction": false, "change": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.changes = changes
+			test(t, b)
+		})
+	}
+}
+
+func setup(t *testing.T) *bundle {
+	t.Helper()
+	cipher, err := secrets.Open(secrets.DevelopmentKeyset)
+	require.NoError(t, err)
+	pool := pgtest.New(t)
+	store := postgres.NewStore(pool, cipher, postgres.Options{})
+	t.Cleanup(func() { store.Close(context.Background()) })
+	client := redistest.New(t)
+	breaker := redis.NewBreaker(client).WithPatience(20 * time.Second)
+	t.Cleanup(breaker.Close)
+	b := &bundle{flush: func() { require.NoError(t, client.FlushDB(t.Context()).Err()) }}
+	cache := redis.NewIdempotencyCache(client, breaker, cipher, slog.New(slog.DiscardHandler))
+	b.Executor = idempotent.New(idempotent.Deps{
+		UnitOfWork: store, Changes: groupcommit.New(pool, cipher, groupcommit.Options{}), Cache: cache, Entropy: system.Entropy{},
+		Count: func(r idempotent.Result) { b.last = r },
+	})
+	return b
+}
+
+func request(t testing.TB, body string) idempotent.Request {
+	t.Helper()
+	return idempotent.Request{
+		Key: &ports.IdempotencyKey{PartnerID: id.ID{1}, Route: "POST /x", Key: [16]byte{1}, Fingerprint: fingerprint(t, body)},
+		Now: system.Clock{}.Now(),
+	}
+}
+
+func (b *bundle) run(t *testing.T, r idempotent.Request, answer string, fail error) (idempotent.Response, error) {
+	t.Helper()
+	if b.changes {
+		r.Decide = func(ports.Found) (ports.Writes, idempotent.Response, error) {
+			b.runs.Add(1)
+			return ports.Writes{}, idempotent.Response{Status: 201, Body: []byte(answer)}, fail
+		}
+		return b.Run(t.Context(), r)
+	}
+	r.Effect = func(context.Context, ports.Repositories) (idempotent.Response, error) {
+		b.runs.Add(1)
+		return idempotent.Response{Status: 201, Body: []byte(answer)}, fail
+	}
+	return b.Run(t.Context(), r)
+}
+
+func TestRun_RunsOnce_AndReplaysFromCacheOrDatabase(t *testing.T) {
+	each(t, func(t *testing.T, b *bundle) {
+		first, err := b.run(t, request(t, "1"), "a", nil)
+		require.NoError(t, err)
+		require.Equal(t, idempotent.Response{Status: 201, Body: []byte("a")}, first)
+		require.Equal(t, idempotent.Executed, b.last)
+		for range 2 {
+			again, err := b.run(t, request(t, "1.0"), "b", nil)
+			require.NoError(t, err)
+			require.Equal(t, idempotent.Response{Status: 201, Body: []byte("a"), Replayed: true}, again)
+			require.Equal(t, idempotent.Replayed, b.last)
+			_, err = b.run(t, request(t, "2"), "b", nil)
+			require.ErrorIs(t, err, ports.ErrKeyReused)
+			require.Equal(t, idempotent.Reused, b.last)
+			b.flush()
+		}
+		require.EqualValues(t, 1, b.runs.Load())
+	})
+}
+
+func TestRun_FailedEffect_LeavesTheKeyFree(t *testing.T) {
+	each(t, func(t *testing.T, b *bundle) {
+		broken := errors.New("broken")
+		_, err := b.run(t, request(t, "1"), "", broken)
+		require.ErrorIs(t, err, broken)
+		require.Equal(t, idempotent.Refused, b.last)
+		_, err = b.run(t, request(t, "2"), "a", nil)
+		require.NoError(t, err)
+	})
+}
+
+func TestRun_Panic_LeavesTheKeyFree(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	j := request(t, "1")
+	j.Effect = func(context.Context, ports.Repositories) (idempotent.Response, error) { panic("at the disco") }
+	require.Panics(t, func() { _, _ = b.Run(t.Context(), j) })
+	_, err := b.run(t, request(t, "1"), "a", nil)
+	require.NoError(t, err)
+}
+
+func TestRun_WhileTheFirstRuns_TheSecondIsTold(t *testing.T) {
+	t.Parallel()
+	for _, forgetful := range []bool{false, true} {
+		b := setup(t)
+		inside, finish, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+		go func() {
+			j := request(t, "1")
+			j.Effect = func(context.Context, ports.Repositories) (idempotent.Response, error) {
+				close(inside)
+				<-finish
+				return idempotent.Response{Status: 200, Body: []byte("a")}, nil
+			}
+			_, err := b.Run(t.Context(), j)
+			done <- err
+		}()
+		<-inside
+		if forgetful {
+			b.flush() // the database tells as well
+		}
+		for range 3 {
+			_, err := b.run(t, request(t, "1"), "b", nil)
+			require.ErrorIs(t, err, ports.ErrKeyInUse)
+		}
+		close(finish)
+		require.NoError(t, <-done)
+		again, err := b.run(t, request(t, "1"), "b", nil)
+		require.NoError(t, err)
+		require.Equal(t, "a", string(again.Body))
+	}
+}
+
+func TestRun_Prepare_CountsOnlyWhereTheKeyHoldsNothing(t *testing.T) {
+	each(t, func(t *testing.T, b *bundle) {
+		shape := errors.New("amount: is required")
+		_, err := b.Refuse(t.Context(), request(t, "1").Key, request(t, "1").Now, shape)
+		require.ErrorIs(t, err, shape)
+		_, err = b.run(t, request(t, "1"), "a", nil)
+		require.NoError(t, err)
+		for range 2 {
+			_, err = b.Refuse(t.Context(), request(t, "2").Key, request(t, "2").Now, shape)
+			require.ErrorIs(t, err, ports.ErrKeyReused)
+			again, err := b.Refuse(t.Context(), request(t, "1").Key, request(t, "1").Now, shape)
+			require.NoError(t, err, "what was answered once is answered again, even where the rules have become stricter")
+			require.True(t, again.Replayed)
+			b.flush()
+		}
+	})
+}
+
+func TestRun_AfterTheWindow_TheKeyIsNew(t *testing.T) {
+	each(t, func(t *testing.T, b *bundle) {
+		_, err := b.run(t, request(t, "1"), "a", nil)
+		require.NoError(t, err)
+		later := request(t, "2")
+		later.Now = later.Now.Add(ports.IdempotencyWindow)
+		got, err := b.run(t, later, "b", nil)
+		require.NoError(t, err)
+		require.Equal(t, idempotent.Response{Status: 201, Body: []byte("b")}, got)
+	})
+}
+
+func TestRun_WithoutAKey_RunsEveryTime(t *testing.T) {
+	each(t, func(t *testing.T, b *bundle) {
+		for range 3 {
+			j := request(t, "1")
+			j.Key = nil
+			_, err := b.run(t, j, "a", nil)
+			require.NoError(t, err)
+		}
+		require.EqualValues(t, 3, b.runs.Load())
+		require.Empty(t, b.last, "only keyed requests are counted")
+	})
+}
+
+func TestRun_AChangeThatNeedsMore_RunsAsATransaction(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, want := range []idempotent.Result{idempotent.Executed, idempotent.Replayed} {
+		r := request(t, "1")
+		r.Decide = func(ports.Found) (ports.Writes, idempotent.Response, error) {
+			return ports.Writes{}, idempotent.Response{}, ports.ErrNeedsMore
+		}
+		got, err := b.run(t, r, "a", nil)
+		require.NoError(t, err)
+		require.Equal(t, "a", string(got.Body))
+		require.Equal(t, want, b.last)
+	}
+	require.EqualValues(t, 1, b.runs.Load())
+}
