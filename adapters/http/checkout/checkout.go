@@ -1,12 +1,11 @@
-// Package checkout serves the tenant's pages at /checkout/{token} (api.md §3; operations.md, "Pages"): the form, the way
-// to the payment provider's page and back, and what became of the deposit.
+// Package checkout serves the tenant's pages at /checkout/{token} (api.md §3; operations.md, "Pages"): the form, the
+// redirects to the payment provider and back, and the result.
 //
-// The token in the address is all that guards these pages, so they send no referrer and are kept by no cache.
+// The token in the URL is the only credential of these pages. So they send no referrer and forbid caching.
 package checkout
 
 import (
 	"log/slog"
-	"net/netip"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -40,57 +39,49 @@ const (
 	maxToken = 128
 )
 
-// errUnknownLink answers a token that opens nothing.
+// errUnknownLink answers a token that belongs to no deposit.
 var errUnknownLink = fault.New(fault.NotFound, "checkout_not_found", "There is no checkout at this address.")
 
-// Deps are what the pages stand on.
+// Deps are the dependencies of the pages.
 type Deps struct {
 	Checkout          *checkout.Service
 	Limiter           ports.Limiter
-	RequestsPerMinute int // per address; every page and form counts
+	RequestsPerMinute int // per client address, over pages and forms
 	Site              *ui.Site
 	Log               *slog.Logger
 }
 
 type pages struct{ Deps }
 
-// Mount adds the pages to the dashboard's host.
+// Mount adds the pages to app, which serves the dashboard's host.
 func Mount(app fiber.Router, d Deps) {
 	p := &pages{Deps: d}
-	app.Get(pathPage, d.Site.Headers, p.guard, p.show)
-	app.Post(pathPage, d.Site.Headers, p.guard, p.submit)
-	app.Get(pathReturn, d.Site.Headers, p.guard, p.comeBack)
+	app.Get(pathPage, d.Site.Headers, p.limit, p.explainErrors, p.show)
+	app.Post(pathPage, d.Site.Headers, p.limit, p.explainErrors, p.submit)
+	app.Get(pathReturn, d.Site.Headers, p.limit, p.explainErrors, p.returnFromProvider)
 }
 
-// guard limits what one address may ask, guessing tokens included. Its forms end at the provider or at a return URL.
-func (p *pages) guard(c *fiber.Ctx) error {
+// limit bounds the requests of a client address, also those that guess tokens. limit also allows the page's forms to
+// redirect to the payment provider or a return URL.
+//
+// Returns rate_limited or checkout_not_found.
+func (p *pages) limit(c *fiber.Ctx) error {
 	ui.SetAnyFormTarget(c)
 	decision := p.Limiter.Allow(c.UserContext(),
-		ports.LimitRule{Name: "checkout-address", Key: "checkout:address:" + network(c.IP()), PerMinute: p.RequestsPerMinute})
+		ports.LimitRule{Name: "checkout-address", Key: "checkout:address:" + ui.NetworkOf(c.IP()), PerMinute: p.RequestsPerMinute})
 	if !decision.Allowed {
 		return fault.ErrRateLimited.WithRetryAfter(decision.RetryAfter)
 	}
 	if len(c.Params("token")) > maxToken {
 		return errUnknownLink
 	}
-	return p.explain(c, c.Next())
+	return c.Next()
 }
 
-// network folds an IPv6 address into its /64: one subscriber has all of it.
-func network(ip string) string {
-	addr, err := netip.ParseAddr(ip)
-	if err != nil || addr.Unmap().Is4() {
-		return ip
-	}
-	prefix, err := addr.WithZone("").Prefix(64)
-	if err != nil {
-		return ip
-	}
-	return prefix.String()
-}
-
-// explain turns the errors of checkout into words for the tenant; what is no matter of checkout goes on.
-func (p *pages) explain(c *fiber.Ctx, err error) error {
+// explainErrors answers an unknown deposit with errUnknownLink, and an outage with a page that offers to try again. Other
+// errors pass.
+func (p *pages) explainErrors(c *fiber.Ctx) error {
+	err := c.Next()
 	f := problem.Of(err)
 	switch {
 	case err == nil:
@@ -109,7 +100,7 @@ func (p *pages) explain(c *fiber.Ctx, err error) error {
 			Message:   textAwayMessage.In(lang),
 			RequestID: problem.RequestID(c),
 		},
-		Again: c.Path(),
+		RetryPath: c.Path(),
 	}))
 }
 
@@ -117,7 +108,7 @@ func token(c *fiber.Ctx) secret.Text { return secret.Text(c.Params("token")) }
 
 func pagePath(c *fiber.Ctx) string { return "/checkout/" + c.Params("token") }
 
-// show is the page of the deposit, whatever its state.
+// show renders the page of a deposit in any status.
 func (p *pages) show(c *fiber.Ctx) error {
 	v, err := p.Checkout.View(c.UserContext(), token(c))
 	if err != nil {
@@ -126,7 +117,7 @@ func (p *pages) show(c *fiber.Ctx) error {
 	return p.render(c, fiber.StatusOK, v, v.Person, nil)
 }
 
-// submit takes both forms of the page: going on, and giving up.
+// submit handles both forms of the page: payment and abandonment.
 func (p *pages) submit(c *fiber.Ctx) error {
 	if err := p.Site.CheckForm(c); err != nil {
 		return err
@@ -136,7 +127,7 @@ func (p *pages) submit(c *fiber.Ctx) error {
 		if err != nil {
 			return err
 		}
-		return p.goOn(c, next)
+		return p.redirect(c, next)
 	}
 	person := tenant.Person{
 		FirstName: strings.TrimSpace(c.FormValue(fieldFirstName)),
@@ -155,11 +146,11 @@ func (p *pages) submit(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return p.goOn(c, next)
+	return p.redirect(c, next)
 }
 
-// comeBack is where the provider sends the tenant.
-func (p *pages) comeBack(c *fiber.Ctx) error {
+// returnFromProvider handles the redirect of the tenant from the payment provider.
+func (p *pages) returnFromProvider(c *fiber.Ctx) error {
 	next, err := p.Checkout.Return(c.UserContext(), token(c))
 	if err != nil {
 		return err
@@ -167,24 +158,24 @@ func (p *pages) comeBack(c *fiber.Ctx) error {
 	if next.View.Open && next.View.Deposit.Status != deposit.PaymentIssue {
 		return c.Redirect(pagePath(c)+"?"+queryNotice+"="+noticeUnpaid, fiber.StatusSeeOther)
 	}
-	return p.goOn(c, next)
+	return p.redirect(c, next)
 }
 
-// goOn leads the tenant to the provider, back to the partner, or to the page of the deposit.
-func (p *pages) goOn(c *fiber.Ctx, next checkout.Next) error {
+// redirect sends the tenant to the provider, to the return URL, or to the page of the deposit.
+func (p *pages) redirect(c *fiber.Ctx, next checkout.Next) error {
 	switch {
 	case next.PageURL != "":
 		return c.Redirect(next.PageURL, fiber.StatusSeeOther)
-	case ended(next.View) && next.View.Deposit.ReturnURL != "":
+	case endedByTenant(next.View) && next.View.Deposit.ReturnURL != "":
 		return c.Redirect(backURL(next.View), fiber.StatusSeeOther)
 	default:
 		return c.Redirect(pagePath(c), fiber.StatusSeeOther)
 	}
 }
 
-// ended reports whether the checkout came to an end of the tenant's own making. What somebody else ended is explained
-// on our page first.
-func ended(v checkout.View) bool {
+// endedByTenant reports whether the tenant paid, was declined, or gave up. An end caused by somebody else is first
+// explained on the page of the deposit.
+func endedByTenant(v checkout.View) bool {
 	switch v.Deposit.StatusReason {
 	case deposit.TenantDeclined.Reason(), deposit.TenantAbandoned.Reason():
 		return true
@@ -192,7 +183,7 @@ func ended(v checkout.View) bool {
 	return v.Outcome() == deposit.OutcomeSecured
 }
 
-// backURL is the return URL with the outcome (api.md §3, "Return redirect").
+// backURL returns the return URL with the deposit's id and outcome (api.md §3, "Return redirect").
 func backURL(v checkout.View) string {
 	return returnurl.Append(v.Deposit.ReturnURL,
 		returnurl.Param{Key: "depositId", Value: id.Deposit.Of(v.Deposit.ID)},

@@ -9,7 +9,7 @@ import (
 	"partnerdeposits/core/money"
 )
 
-// euros writes an amount as the language does: €2,500.00, 2 500,00 €.
+// euros formats an amount for the language: €2,500.00 or 2 500,00 €.
 func euros(c money.Cents, lang ui.Lang) string {
 	whole, fraction, _ := strings.Cut(c.String(), ".")
 	if lang == ui.French {
@@ -29,7 +29,7 @@ var frenchMonths = [...]string{
 	"janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre",
 }
 
-// date writes a day, in UTC: 15 June 2026, 15 juin 2026.
+// date formats the day of t in UTC: 15 June 2026 or 15 juin 2026.
 func date(t time.Time, lang ui.Lang) string {
 	t = t.UTC()
 	if lang != ui.French {
@@ -42,7 +42,7 @@ func date(t time.Time, lang ui.Lang) string {
 	return day + " " + frenchMonths[t.Month()-1] + " " + strconv.Itoa(t.Year())
 }
 
-// period writes first and last day; one day alone where they are the same.
+// period formats the first and the last day; a single day if both are the same.
 func period(from, to time.Time, lang ui.Lang) string {
 	first, last := date(from, lang), date(to, lang)
 	if first == last {

@@ -64,7 +64,7 @@ func formPage(v formView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.Alert != "" {
-				templ_7745c5c3_Err = ui.Alert(v.Alert, v.Mend).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Alert(v.Alert, v.AlertField).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -340,7 +340,7 @@ func formPage(v formView) templ.Component {
 	})
 }
 
-// label is what the main button says.
+// label returns the text of the main button.
 func (v formView) label() string {
 	if v.View.Deposit.Status == deposit.PaymentIssue {
 		return textTryAgain.In(v.Lang)
@@ -348,7 +348,7 @@ func (v formView) label() string {
 	return textPay.In(v.Lang)
 }
 
-// facts are what the tenant can tell the deposit by.
+// facts are the details by which the tenant recognises the deposit.
 func facts(d *deposit.Deposit, lang ui.Lang) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -612,7 +612,7 @@ func retryPage(v retryView) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = ui.LinkButton(templ.SafeURL(v.Again), textAgain.In(v.Error.Page.Lang)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.LinkButton(templ.SafeURL(v.RetryPath), textAgain.In(v.Error.Page.Lang)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -14,58 +14,59 @@ import (
 	"partnerdeposits/core/tenant"
 )
 
-// way is the link back to where the tenant came from; Host is "" where there is none.
-type way struct {
+// returnLink is the link to the deposit's return URL. Host is "" without a return URL.
+type returnLink struct {
 	Host string
 	URL  templ.SafeURL
 }
 
-func wayBack(v checkout.View) way {
+func returnLinkOf(v checkout.View) returnLink {
 	u, err := url.Parse(v.Deposit.ReturnURL)
 	if v.Deposit.ReturnURL == "" || err != nil {
-		return way{}
+		return returnLink{}
 	}
-	return way{Host: ui.DisplayHost(u), URL: templ.SafeURL(backURL(v))}
+	return returnLink{Host: ui.DisplayHost(u), URL: templ.SafeURL(backURL(v))}
 }
 
-// formView is the page of a deposit that can still be secured.
+// formView is the data of the page of a deposit that can still be secured.
 type formView struct {
 	Page   ui.Page
 	View   checkout.View
 	Lang   ui.Lang
 	Path   string
-	Token  string // of the forms
+	Token  string // CSRF token of the forms
 	Fields []ui.Field
 	Notice string
 	Alert  string
-	Mend   string // the field that the alert is about
-	Back   way
+	// AlertField is the input that the alert is about.
+	AlertField string
+	Back       returnLink
 }
 
-// finalView is the page of a deposit whose checkout is over.
+// finalView is the data of the page of a deposit whose checkout is over.
 type finalView struct {
 	Page    ui.Page
 	View    checkout.View
 	Lang    ui.Lang
 	Title   string
 	Message string
-	Back    way
+	Back    returnLink
 }
 
-// retryView is the page of a step that could not be taken now.
+// retryView is the data of the page that an outage shows.
 type retryView struct {
-	Error ui.ErrorView
-	Again string
+	Error     ui.ErrorView
+	RetryPath string
 }
 
-// render shows the form or, where the checkout is over, what became of the deposit. wrong is what was entered wrongly.
+// render shows the form or, after the end of the checkout, the result. wrong is the validation error of person, or nil.
 func (p *pages) render(c *fiber.Ctx, status int, v checkout.View, person tenant.Person, wrong error) error {
 	lang := ui.LangOf(c)
 	page := ui.Page{Lang: lang, Query: ui.RawQuery(c), NoSwitch: c.Method() != fiber.MethodGet}
 	if !v.Open {
 		page.Title = finalTitle(v).In(lang)
 		return ui.Render(c, fiber.StatusOK, finalPage(finalView{
-			Page: page, View: v, Lang: lang, Title: page.Title, Message: finalMessage(v, lang), Back: wayBack(v),
+			Page: page, View: v, Lang: lang, Title: page.Title, Message: finalMessage(v, lang), Back: returnLinkOf(v),
 		}))
 	}
 	f := formView{
@@ -73,13 +74,13 @@ func (p *pages) render(c *fiber.Ctx, status int, v checkout.View, person tenant.
 	}
 	f.Page.Title = textTitle.In(lang)
 	if v.Deposit.Status == deposit.PaymentIssue {
-		f.Back = wayBack(v)
+		f.Back = returnLinkOf(v)
 		f.Alert = textPaymentFailed.In(lang)
 	}
 	failedField, failedText := mistake(wrong, lang)
 	if failedField != "" {
 		f.Page.ErrorCode = fault.Of(wrong).Code
-		f.Alert, f.Mend, f.Notice = failedText, failedField, ""
+		f.Alert, f.AlertField, f.Notice = failedText, failedField, ""
 	}
 	f.Fields = fields(person, failedField, failedText, lang)
 	return ui.Render(c, status, formPage(f))
@@ -110,7 +111,7 @@ func fields(person tenant.Person, failedField, failedText string, lang ui.Lang) 
 	return out
 }
 
-// mistake gives the field that a validation is about, and what to say of it.
+// mistake returns the field and the text of a validation error.
 func mistake(err error, lang ui.Lang) (field, text string) {
 	if err == nil {
 		return "", ""
@@ -132,7 +133,7 @@ func mistake(err error, lang ui.Lang) (field, text string) {
 	}
 }
 
-// finalTitle and finalMessage tell what became of the deposit.
+// finalTitle and finalMessage describe the result of the checkout.
 func finalTitle(v checkout.View) ui.Text {
 	switch {
 	case v.Deposit.Status == deposit.Active:

@@ -5,7 +5,6 @@ package connect
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"net/netip"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -54,26 +53,13 @@ func Mount(app fiber.Router, d Deps) {
 // Returns rate_limited.
 func (p *pages) limit(c *fiber.Ctx, email string) error {
 	decision := p.Limiter.Allow(c.UserContext(),
-		ports.LimitRule{Name: "auth-address", Key: "auth:address:" + network(c.IP()), PerMinute: p.AttemptsPerMinute},
+		ports.LimitRule{Name: "auth-address", Key: "auth:address:" + ui.NetworkOf(c.IP()), PerMinute: p.AttemptsPerMinute},
 		ports.LimitRule{Name: "auth-email", Key: "auth:email:" + digest(mailaddr.Normal(email)), PerMinute: p.AttemptsPerMinute},
 	)
 	if decision.Allowed {
 		return nil
 	}
 	return fault.ErrRateLimited.WithRetryAfter(decision.RetryAfter)
-}
-
-// network replaces an IPv6 address by its /64 network: a subscriber owns the whole network.
-func network(ip string) string {
-	addr, err := netip.ParseAddr(ip)
-	if err != nil || addr.Unmap().Is4() {
-		return ip
-	}
-	prefix, err := addr.WithZone("").Prefix(64)
-	if err != nil {
-		return ip
-	}
-	return prefix.String()
 }
 
 func digest(s string) string {

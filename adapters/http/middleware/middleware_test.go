@@ -26,7 +26,7 @@ import (
 
 const requestIDPattern = `^req_[0-7][0-9a-hjkmnp-tv-z]{25}$`
 
-// bench is a server with the whole chain and a few routes behind it.
+// bench is a server with all middleware and a few routes.
 type bench struct {
 	addr string
 	log  *syncBuffer
@@ -92,7 +92,7 @@ func setup(t *testing.T, tune ...func(*fiber.Config)) *bench {
 	return b
 }
 
-// requireEnvelope checks that a is an error exactly as the contract shapes it.
+// requireEnvelope checks that a is an error envelope and nothing more.
 func requireEnvelope(t *testing.T, a servetest.Answer, status int, code string) problem.Detail {
 	t.Helper()
 	require.Equal(t, status, a.Status, a.Body)
@@ -234,7 +234,7 @@ func TestContentLengthThatLies_IsEnvelopedAndEnds(t *testing.T) {
 	require.GreaterOrEqual(t, long.Receive("POST").Status, 400)
 	long.Ended()
 
-	huge := servetest.Dial(t, b.addr) // is refused on the announcement alone
+	huge := servetest.Dial(t, b.addr) // refused by its Content-Length alone
 	huge.Send(request("POST", "/api/echo/1", jsonType, "Content-Length: 10000000000"))
 	requireEnvelope(t, huge.Receive("POST"), 413, "payload_too_large")
 }
@@ -268,7 +268,7 @@ func TestRequestID_IsUniqueAndOurs(t *testing.T) {
 		require.False(t, seen[a.Body])
 		seen[a.Body] = true
 	}
-	c.Send("nonsense\r\n\r\n") // answered ahead of the middleware, on the same connection
+	c.Send("nonsense\r\n\r\n") // answered by Harden, ahead of the middleware
 	id := requireEnvelope(t, c.Receive("GET"), 400, "invalid_field").RequestID
 	require.False(t, seen[id])
 }
@@ -369,7 +369,7 @@ func TestProxyHeader_CountsOnlyFromATrustedProxy(t *testing.T) {
 	require.Equal(t, "203.0.113.9", ip("127.0.0.0/8"))
 }
 
-// What a handler keeps of one request must not change under it when the connection serves the next.
+// Values that a handler keeps must not change when the connection serves the next request.
 func TestValues_DoNotLeakBetweenRequests(t *testing.T) {
 	t.Parallel()
 	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{}))

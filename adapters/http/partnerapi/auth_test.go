@@ -104,7 +104,7 @@ func TestRateLimit_EveryAnswerTells_AndBeyondItIs429(t *testing.T) {
 		refused.refused(429, "rate_limited")
 	})
 	require.EqualValues(t, 1, c.limited.Load())
-	for left := 2; left >= 0; left-- { // the refused write counted nowhere
+	for left := 2; left >= 0; left-- { // the refused write counted against no limit
 		told(c.get("/accounts"), "default", "7", left)
 	}
 	c.get("/nothing").refused(429, "rate_limited")

@@ -12,8 +12,8 @@ import (
 	"partnerdeposits/cmd/servicetest"
 )
 
-// hot sends one request through the app without a socket, on real Postgres and Redis. With -cpu 16 it tells what the
-// stores bear, with -cpu 1 what one request takes.
+// hot sends a request through the app without a socket, on real Postgres and Redis. -cpu 16 measures the throughput of
+// the stores, -cpu 1 the latency of a request.
 func (c *caller) hot(b *testing.B, path string, body []byte, key string, status int) []byte {
 	var ctx fasthttp.RequestCtx
 	ctx.Request.Header.SetMethod(fasthttp.MethodPost)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every route that takes a body refuses a bad one, with the right code, and leaves nothing behind.
+// Every route with a body refuses a bad body with the right code and writes no row.
 func TestBodies_Bad(t *testing.T) {
 	t.Parallel()
 	c, account := newStory(t)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// raw is a good request for a deposit with one field replaced by JSON as it stands.
+// raw is a valid deposit request with a field replaced by raw JSON.
 func raw(account, field, value string) string {
 	fields := map[string]string{
 		"accountId": `"` + account + `"`, "amount": "100", "contractStartAt": `"2030-08-01T15:00:00Z"`, "contractEndAt": `"2030-08-08T10:00:00Z"`,
@@ -193,7 +193,7 @@ func TestCreate_Links(t *testing.T) {
 			c.post("/deposits", draft(unknown)).refused(403, "account_not_linked")
 		}
 		c.post("/deposits", draft(revoked)).refused(403, "account_revoked")
-		// The link goes before ceiling, dates and client; shapes go before the link.
+		// Field shapes are checked before the link, and the link before ceiling, dates and client.
 		c.post("/deposits", draft(foreign, "amount", 1, "contractEndAt", "2000-01-01T00:00:00Z", "clientId", "x")).refused(403, "account_not_linked")
 		c.post("/deposits", draft(foreign, "amount", "1")).refused(400, "invalid_field")
 		c.post("/deposits", draft(foreign, "locale", "xxx")).refused(400, "invalid_field")

@@ -20,7 +20,7 @@ func mustAccount(t testing.TB, s string) id.ID {
 	return parsed
 }
 
-// events gives the names of the events of a deposit, in order.
+// events returns the names of a deposit's events, oldest first.
 func (w *world) events(t testing.TB, depositID string) []string {
 	t.Helper()
 	parsed, ok := id.Deposit.Parse(depositID)
@@ -91,7 +91,7 @@ func TestCancel_TenantWasQuicker_IsRefused(t *testing.T) {
 	require.Equal(t, []string{"deposit.activated"}, c.events(t, d))
 }
 
-// openPage makes the tenant begin a payment: a fee payment is processing and its page is open.
+// openPage starts the tenant's payment: the fee payment is processing and the provider's page is open.
 func (c *caller) openPage(depositID string) {
 	c.t.Helper()
 	parsed, ok := id.Deposit.Parse(depositID)
@@ -232,7 +232,7 @@ func TestListDeposits_FiltersAndPages(t *testing.T) {
 			next := fmt.Sprintf("/deposits?accountId=%s&cursor=%s&limit=%d", account, *page.NextCursor, limit)
 			require.Equal(t, "<"+apiBase+"/api/partner/v1"+next+`>; rel="next"`, r.header.Get("Link"))
 			path = next
-			c.created(second) // what comes meanwhile does not shift the pages
+			c.created(second) // a new deposit does not shift the pages
 		}
 		want := append([]string{ids[0]}, ids[2:]...)
 		require.Equal(t, want, got, limit)

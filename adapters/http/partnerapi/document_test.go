@@ -44,7 +44,7 @@ func TestDocumentJSON_NamesTheConfiguredServer(t *testing.T) {
 	require.Equal(t, "https://api.example.com", doc.Servers[0].URL, "the document itself stays")
 }
 
-// Ids in examples look like ours, so that whoever copies one learns the right shape.
+// Ids in examples have the form of real ids, because readers copy them.
 func TestDocument_ExampleIDsAreWellFormed(t *testing.T) {
 	doc, err := partnerapi.Document()
 	require.NoError(t, err)
@@ -57,8 +57,7 @@ func TestDocument_ExampleIDsAreWellFormed(t *testing.T) {
 	}
 }
 
-// The errors of the document read as the ones that are sent: same code, same status, and, where the words are fixed,
-// the same words.
+// Every error in openapi.yaml has the code and status of its fault, and begins with the fault's message where that is fixed.
 func TestDocument_ErrorsAreOurFaults(t *testing.T) {
 	doc, err := partnerapi.Document()
 	require.NoError(t, err)
@@ -73,10 +72,10 @@ func TestDocument_ErrorsAreOurFaults(t *testing.T) {
 		deposit.ErrNotCancellable, deposit.ErrNotCapturable, deposit.ErrNotReleasable, deposit.ErrNotSecurable,
 		ports.ErrInvalidKey, ports.ErrKeyInUse, ports.ErrKeyReused,
 	}
-	worded := []*fault.Error{ // the sentence says more than the sentinel
+	worded := []*fault.Error{ // their messages name a field
 		fault.ErrMissingField, fault.ErrInvalidField,
 		deposit.ErrBelowMinimum, deposit.ErrAboveMaximum, deposit.ErrExceedsAmount, deposit.ErrInvalidReturnURL,
-		deposit.ErrDateRange, webhook.ErrReplayRange, // one code, each in the words of its own fields
+		deposit.ErrDateRange, webhook.ErrReplayRange, // the same code, for different fields
 	}
 	messages := map[string]string{}
 	for _, f := range fixed {
@@ -111,7 +110,7 @@ func TestDocument_ErrorsAreOurFaults(t *testing.T) {
 	require.Len(t, doc.Components.Schemas["ErrorCode"].Value.Enum, len(statuses))
 }
 
-// What the domain can say and what the document lists are the same.
+// Every enum of openapi.yaml lists the values of the domain.
 func TestDocument_EnumsAreThoseOfTheDomain(t *testing.T) {
 	doc, err := partnerapi.Document()
 	require.NoError(t, err)

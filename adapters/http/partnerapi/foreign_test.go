@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every route with an id, asked with ids that are another partner's, unknown, malformed or of another kind.
+// Every route with an id, called with an id of another partner, an unknown id, a malformed id, an id of another kind.
 func TestForeignAndUnknownIDs_OnEveryRoute(t *testing.T) {
 	t.Parallel()
 	c, account := newStory(t)

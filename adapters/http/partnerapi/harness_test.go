@@ -22,7 +22,7 @@ import (
 	"partnerdeposits/adapters/http/problem"
 )
 
-// recorder keeps what the handlers were called with. Only the operations that the tests reach are there.
+// recorder stores the last request that a handler received. Only operations that the tests call are implemented.
 type recorder struct {
 	partnerapi.StrictServerInterface
 	mu   sync.Mutex
@@ -100,7 +100,7 @@ func newApp(t testing.TB, api partnerapi.StrictServerInterface) *fiber.App {
 	return app
 }
 
-// checkedRouter puts the check of its operation in front of every route that the generated code registers.
+// checkedRouter adds the validator's check to every route that the generated code registers.
 type checkedRouter struct {
 	fiber.Router
 	check func(method, path string) fiber.Handler
@@ -161,7 +161,7 @@ func (s *server) refused(t *testing.T, method, path, body string) (int, problem.
 	return status, e.Error
 }
 
-// valid is a deposit request with one field replaced by raw JSON ("" leaves it out).
+// valid is a valid deposit request with a field replaced by raw JSON; "" removes the field.
 func valid(field, raw string) string {
 	fields := map[string]string{
 		"accountId":       `"acct_01jb2m1r6d9f4h8k3n5p7s2v0w"`,

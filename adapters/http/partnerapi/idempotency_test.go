@@ -13,7 +13,7 @@ import (
 
 const replayed = "Idempotent-Replayed"
 
-// again checks that b is a replay of a: same status, same bytes, another request id.
+// again checks that b is a replay of a: same status and bytes, another request id.
 func (a reply) again(b reply) {
 	a.t.Helper()
 	require.Equal(a.t, a.status, b.status, "%s", b.body)
@@ -123,9 +123,9 @@ func TestIdempotency_SameMeaning_IsTheSameBody_AnotherIsRefused(t *testing.T) {
 		}
 		c.leavesNothing(t, func() {
 			with(`{"accountId":"`+account+`","amount":70.01,"contractStartAt":"2030-08-01T15:00:00Z","contractEndAt":"2030-08-08T10:00:00Z"}`).refused(422, "idempotency_key_reused")
-			with(`{}`).refused(422, "idempotency_key_reused") // the key goes before the shapes
+			with(`{}`).refused(422, "idempotency_key_reused") // the key is checked before the field shapes
 			with(raw(account, "amount", "0.001")).refused(422, "idempotency_key_reused")
-			with(`{"broken`).refused(400, "invalid_json") // and JSON before the key
+			with(`{"broken`).refused(400, "invalid_json") // and JSON is checked before the key
 		})
 	}
 }
@@ -169,7 +169,7 @@ func TestIdempotency_BadKeys(t *testing.T) {
 			c.post("/deposits", object{}, "idempotency-key", bad).refused(400, "invalid_idempotency_key")
 		}
 	})
-	// Routes that take no key do not look at one.
+	// A route without keys ignores an Idempotency-Key.
 	c.get("/deposits", "idempotency-key", "nonsense").list()
 	hook := text(t, c.post("/webhooks", object{"url": "https://93.184.216.34/"}).ok(201), "id")
 	key := newKey()

@@ -10,7 +10,7 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// failures makes n deliveries to a new subscription that failed for good.
+// failures creates a subscription with n failed deliveries.
 func (c *caller) failures(account string, n int) (hook string) {
 	c.t.Helper()
 	hook = c.hook()
@@ -25,7 +25,7 @@ func (c *caller) failures(account string, n int) (hook string) {
 	return hook
 }
 
-// steps makes every step of a replay that is due, as the dispatcher would.
+// steps runs every due step of a replay, in place of the dispatcher.
 func (c *caller) steps() {
 	c.t.Helper()
 	for advanced := true; advanced; {

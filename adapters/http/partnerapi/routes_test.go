@@ -10,7 +10,7 @@ import (
 	"partnerdeposits/adapters/http/partnerapi"
 )
 
-// The other way round, a route that is not in the document, panics in Mount.
+// The opposite mistake, a route that openapi.yaml lacks, panics in Mount.
 func TestRoutes_AreThoseOfTheDocument(t *testing.T) {
 	t.Parallel()
 	c, _ := newStory(t)

@@ -13,8 +13,8 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// The whole API once, in the order in which a partner integrates. The contract checks every answer to the letter, and
-// at the end that none of the document's successes was left out.
+// The story calls every operation, in the order of a partner's integration. contracttest checks every response, and at
+// the end that every documented success has occurred.
 func TestStory_EveryOperationAnswersAsDocumented(t *testing.T) {
 	t.Parallel()
 	c, account := newStory(t)

@@ -81,7 +81,7 @@ func TestCreateDeposit_WhatIsMissing_IsSaidFirstAndInOrder(t *testing.T) {
 	}
 }
 
-// Bounds are the domain's to judge: nothing here may look at how large an amount is, or round it.
+// The domain checks the bounds of an amount. The HTTP layer must neither bound nor round an amount.
 func TestCreateDeposit_Amount_ArrivesToTheDigit(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -270,7 +270,7 @@ func TestCheck_RouteOutsideTheDocument_Panics(t *testing.T) {
 	require.Panics(t, func() { v.Check("GET", "/api/partner/v1/nothing") })
 }
 
-// BenchmarkCreateDeposit tells what JSON and the check cost beside routing and binding.
+// BenchmarkCreateDeposit compares a request with and without the reading of JSON and the check.
 func BenchmarkCreateDeposit(b *testing.B) {
 	body := `{"accountId":"acct_01jb2m1r6d9f4h8k3n5p7s2v0w","amount":500,"contractStartAt":"2026-08-01T15:00:00Z","contractEndAt":"2026-08-08T10:00:00Z","rentalContract":"BK-20260801-17","depositUrlGeneration":true,"returnUrl":"https://pms.example.com/bookings/17/deposit","metadata":{"bookingChannel":"direct"}}`
 	unchecked := fiber.New(middleware.FiberConfig(middleware.ServerConfig{}))

@@ -128,7 +128,7 @@ func TestWebhookTest_NoDispatcher_IsPendingAfterTwelveSeconds(t *testing.T) {
 	var looks atomic.Int64
 	c, _ := newStory(t, func(s *servicetest.Setup) {
 		s.Parts = func(p *servicetest.Parts) {
-			p.After = func(d time.Duration) <-chan time.Time { // time flies: the twelve seconds are over with the fifth look
+			p.After = func(d time.Duration) <-chan time.Time { // a fast clock: the twelve seconds are over at the fifth read
 				if d == 12*time.Second {
 					return twelveSeconds
 				}
@@ -149,14 +149,14 @@ func TestWebhookTest_NoDispatcher_IsPendingAfterTwelveSeconds(t *testing.T) {
 
 const lease = 30 * time.Second
 
-// record makes an attempt of a claimed delivery known, as a worker would.
+// record stores the attempt of a claimed delivery, in place of the dispatcher.
 func (c *caller) record(claim ports.Claim, attempt webhook.Attempt, verdict webhook.Verdict) error {
 	attempt.Number, attempt.StartedAt = 1, c.clock.Now()
 	_, _, err := c.work.Record(c.t.Context(), []ports.Outcome{{Delivery: &ports.Delivery{Claim: claim}, Attempt: attempt, Verdict: verdict}}, nil, 8)
 	return err
 }
 
-// dispatch plays the dispatcher: it waits for a test delivery and says how its attempt went.
+// dispatch replaces the dispatcher: it waits for a test delivery and stores the result of the attempt.
 func (c *caller) dispatch(attempt webhook.Attempt) <-chan error {
 	done := make(chan error, 1)
 	go func() {
@@ -175,7 +175,7 @@ func (c *caller) dispatch(attempt webhook.Attempt) <-chan error {
 	return done
 }
 
-// relay makes deliveries of what has happened, the n-th in the n-th state, and gives their claims.
+// relay moves the outbox into deliveries, gives the n-th delivery the n-th state, and returns the claims.
 func (c *caller) relay(states ...webhook.State) []ports.Claim {
 	c.t.Helper()
 	relayed, claims, err := c.work.Relay(c.t.Context(), 100, lease, func(events []ports.Event, subscriptions []ports.Subscription) (out []ports.Delivery) {
@@ -238,7 +238,7 @@ func TestDeliveries_FiltersAndPages(t *testing.T) {
 		due    bool
 		result any
 	}{{"succeeded", false, nil}, {"pending", true, nil}, {"retrying", true, "timeout"}, {"failed", false, "timeout"}, {"pending", false, nil}} {
-		_, due := seen[i]["nextAttemptAt"] // the end of a lease is nobody's business
+		_, due := seen[i]["nextAttemptAt"] // the end of a lease is not public
 		require.Equal(t, []any{about[i], want.status, want.due}, []any{seen[i]["depositId"], seen[i]["status"], due}, i)
 		attempts, _ := seen[i]["attempts"].([]any)
 		require.EqualValues(t, seen[i]["attemptCount"], len(attempts))

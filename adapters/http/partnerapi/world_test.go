@@ -38,7 +38,7 @@ import (
 
 func TestMain(m *testing.M) { servicetest.Main(m) }
 
-// movable is the machine's clock, which a test can set ahead.
+// movable is the machine's clock plus an offset that a test sets.
 type movable struct{ ahead atomic.Int64 }
 
 func (m *movable) Now() time.Time {
@@ -47,7 +47,7 @@ func (m *movable) Now() time.Time {
 
 func (m *movable) advance(d time.Duration) { m.ahead.Add(int64(d)) }
 
-// world is the whole API on a real socket, a real Postgres and a real Redis.
+// world is the API on a real socket, with real Postgres and Redis.
 type world struct {
 	*servicetest.Kit
 	app      *fiber.App
@@ -62,7 +62,7 @@ type world struct {
 	results  chan idempotent.Result
 }
 
-// Ring implements ports.Doorbell.
+// Ring implements ports.Doorbell and counts the rings.
 func (w *world) Ring() { w.rings.Add(1) }
 
 const (
@@ -124,7 +124,7 @@ func (w *world) caller(t testing.TB, slug string) *caller {
 	return &caller{world: w, t: t, partner: made.Partner, key: made.APIKey.Reveal(), keyID: id.APIKey.Of(made.Key.ID)}
 }
 
-// setup is a world with one caller and one linked account.
+// newStory returns the caller of a new world, with a linked account.
 func newStory(t testing.TB, change ...func(*servicetest.Setup)) (*caller, string) {
 	t.Helper()
 	c := newWorld(t, change...).caller(t, "acme")
@@ -158,7 +158,7 @@ func (c *caller) ceiling(accountID string, most money.Cents) {
 	})
 }
 
-// dashboardDeposit makes a deposit as the operator would, of an account linked to the caller.
+// dashboardDeposit creates a deposit by the operator of an account linked to the caller.
 func (c *caller) dashboardDeposit(accountID string) string {
 	c.t.Helper()
 	parsed, ok := id.Account.Parse(accountID)
@@ -169,7 +169,7 @@ func (c *caller) dashboardDeposit(accountID string) string {
 	return id.Deposit.Of(d.ID)
 }
 
-// reply is an answer read to its end.
+// reply is a response with its body read.
 type reply struct {
 	t      testing.TB
 	status int
@@ -238,7 +238,7 @@ func (r reply) parsed() (out struct {
 	return out
 }
 
-// ok gives the data of a success.
+// ok returns the data of a successful response.
 func (r reply) ok(status int) object {
 	r.t.Helper()
 	require.Equal(r.t, status, r.status, "%s", r.body)
@@ -247,7 +247,7 @@ func (r reply) ok(status int) object {
 	return data
 }
 
-// list gives the data of a list.
+// list returns the data of a list response.
 func (r reply) list() []object {
 	r.t.Helper()
 	require.Equal(r.t, http.StatusOK, r.status, "%s", r.body)
@@ -256,7 +256,7 @@ func (r reply) list() []object {
 	return data
 }
 
-// refused checks status and code and gives the message.
+// refused checks status and code, and returns the message.
 func (r reply) refused(status int, code string) string {
 	r.t.Helper()
 	e := r.parsed().Error
@@ -271,7 +271,7 @@ func text(t testing.TB, o object, key string) string {
 	return s
 }
 
-// draft is a good request for a deposit, with changes: name and value in turn, a nil value leaving it out.
+// draft is a valid deposit request with changes: names and values in turn; a nil value removes the field.
 func draft(accountID string, changes ...any) object {
 	d := object{
 		"accountId": accountID, "amount": 500, "contractStartAt": "2030-08-01T15:00:00Z", "contractEndAt": "2030-08-08T10:00:00Z",
@@ -287,7 +287,7 @@ func draft(accountID string, changes ...any) object {
 	return d
 }
 
-// created makes a deposit and gives its id.
+// created creates a deposit and returns its id.
 func (c *caller) created(accountID string, changes ...any) string {
 	c.t.Helper()
 	return text(c.t, c.post("/deposits", draft(accountID, changes...)).ok(http.StatusCreated), "id")
@@ -298,7 +298,7 @@ func (c *caller) simulated(depositID, outcome string) object {
 	return c.post("/test/deposits/"+depositID+"/simulate", object{"outcome": outcome}).ok(http.StatusOK)
 }
 
-// count gives the number of rows of every table.
+// count returns the number of rows of every table.
 func (w *world) count(t testing.TB) map[string]int {
 	t.Helper()
 	out := map[string]int{}
@@ -321,7 +321,7 @@ func (w *world) leavesNothing(t testing.TB, do func()) {
 	require.Equal(t, before, w.count(t))
 }
 
-// newKey is a fresh Idempotency-Key.
+// newKey returns a new Idempotency-Key.
 func newKey() string {
 	b := system.Entropy{}.Bytes(16)
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"net/netip"
 	"net/url"
 	"strings"
 	"time"
@@ -122,6 +123,20 @@ func (s *Site) Seal(secret, text string) string {
 // SealMatches reports in constant time whether seal is Seal(secret, text).
 func (s *Site) SealMatches(secret, text, seal string) bool {
 	return subtle.ConstantTimeCompare([]byte(s.Seal(secret, text)), []byte(seal)) == 1
+}
+
+// NetworkOf returns the rate-limit key of a client address: an IPv6 address is replaced by its /64 network, all of which
+// belongs to a single subscriber. Any other text stays.
+func NetworkOf(ip string) string {
+	addr, err := netip.ParseAddr(ip)
+	if err != nil || addr.Unmap().Is4() {
+		return ip
+	}
+	prefix, err := addr.WithZone("").Prefix(64)
+	if err != nil {
+		return ip
+	}
+	return prefix.String()
 }
 
 // CheckForm refuses a POST that another site caused (cross-site request forgery).

@@ -188,6 +188,21 @@ func TestInput_TiesHintAndErrorToTheField(t *testing.T) {
 	require.NotContains(t, b.String(), "hunter22222")
 }
 
+func TestNetworkOf_FoldsIPv6AddressesOfOneSubscriber(t *testing.T) {
+	t.Parallel()
+	for ip, want := range map[string]string{
+		"192.0.2.7":            "192.0.2.7",
+		"::ffff:192.0.2.7":     "::ffff:192.0.2.7",
+		"2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64",
+		"2001:db8:1:2::1":      "2001:db8:1:2::/64",
+		"fe80::1%eth0":         "fe80::/64",
+		"":                     "",
+		"nonsense":             "nonsense",
+	} {
+		require.Equal(t, want, ui.NetworkOf(ip), ip)
+	}
+}
+
 func TestStylesheet_IsServedForEver(t *testing.T) {
 	app := fiber.New()
 	ui.MountAssets(app)

@@ -1,4 +1,4 @@
-// Package jsonbody reads the JSON body of a request into plain Go values. It refuses bodies that two parsers could read
+// Package jsonbody reads the JSON body of a request into plain Go values, and refuses bodies that two parsers could read
 // differently: duplicate names, text that is not UTF-8, half surrogate pairs, the NUL character, deep nesting.
 // ADR 0007 records why the reader stands on jsontext.
 package jsonbody
@@ -65,7 +65,7 @@ func isJSON(contentType string) bool {
 	return true
 }
 
-// Object reads data as exactly one JSON object. Values are nil, bool, string, json.Number (the literal, unchanged),
+// Object reads data as a JSON object. Values are nil, bool, string, json.Number (the literal, unchanged),
 // []any and map[string]any.
 //
 // Returns invalid_json, or invalid_field with the name of the field whose text cannot be stored.
@@ -222,8 +222,8 @@ type syntaxError struct {
 
 func (e *syntaxError) Error() string { return e.cause.Error() }
 
-// explain words the refusal of data, which is valid JSON by RFC 8259: what remains is a duplicate name or half a
-// surrogate pair, unless a NUL character stands before the half pair in the same text.
+// explain returns the fault of data, which is valid JSON by RFC 8259, so jsontext refused a duplicate name or half a
+// surrogate pair. A NUL character before the half pair in the same text takes precedence.
 func (e *syntaxError) explain(data []byte) error {
 	var s *jsontext.SyntacticError
 	if !errors.As(e.cause, &s) {

@@ -88,7 +88,7 @@ func TestObject_NestsAsDeepAsAllowed(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// FuzzObject holds Object to encoding/json: what it accepts, encoding/json reads as the same values.
+// FuzzObject compares Object with encoding/json: both read an accepted body as the same values.
 func FuzzObject(f *testing.F) {
 	for _, seed := range []string{`{}`, `{"a":[1,"x",null,true,{"b":2.5e1}]}`, `{"a":"\u00e9\ud83d\ude00\\\""}`, ` { "a" : [ ] } `, `{"a":1,"a":2}`} {
 		f.Add([]byte(seed))

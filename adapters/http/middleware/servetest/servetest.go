@@ -1,4 +1,4 @@
-// Package servetest serves a fiber app on a real socket and speaks to it in raw bytes, as hostile clients do.
+// Package servetest serves a fiber app on a real socket and sends raw bytes to the app, as hostile clients do.
 package servetest
 
 import (
@@ -16,7 +16,7 @@ import (
 // patience bounds every wait of a test.
 const patience = 15 * time.Second
 
-// Serve listens on a free port of the loopback until the test ends and gives the address, host:port.
+// Serve listens on a free port of the loopback interface until the test ends. It returns the address, host:port.
 func Serve(t testing.TB, app *fiber.App) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -30,15 +30,15 @@ func Serve(t testing.TB, app *fiber.App) string {
 	return ln.Addr().String()
 }
 
-// Answer is a response read to its end.
+// Answer is a response with its body read.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   string
-	Closed bool // the server said or showed that the connection ends
+	Closed bool // the server closes the connection
 }
 
-// Conn is one connection to a server under test.
+// Conn is a connection to a server under test.
 type Conn struct {
 	t    testing.TB
 	conn net.Conn
@@ -62,7 +62,7 @@ func (c *Conn) Send(raw string) {
 	require.NoError(c.t, err)
 }
 
-// Receive reads one response to a request of method.
+// Receive reads the response to a request of the given method.
 func (c *Conn) Receive(method string) Answer {
 	c.t.Helper()
 	res, err := http.ReadResponse(c.r, &http.Request{Method: method})
@@ -80,7 +80,7 @@ func (c *Conn) Ended() {
 	require.Error(c.t, err)
 }
 
-// Raw sends one request on a connection of its own and reads the answer.
+// Raw sends a request on a new connection and reads the response.
 func Raw(t testing.TB, addr, request string) Answer {
 	t.Helper()
 	c := Dial(t, addr)

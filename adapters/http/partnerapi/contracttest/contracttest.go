@@ -1,8 +1,8 @@
-// Package contracttest holds answers and webhook bodies to openapi.yaml, to the letter: status, headers, codes, every
-// field. A field that the document does not name fails a test, though callers must put up with it.
+// Package contracttest checks responses and webhook bodies against openapi.yaml: status, headers, codes, every field. A
+// field that openapi.yaml lacks fails a test, although clients must ignore unknown fields.
 //
 //	contract := contracttest.New(t)
-//	client := &http.Client{Transport: contract.Transport(t, nil)} // checks every answer that passes
+//	client := &http.Client{Transport: contract.Transport(t, nil)} // checks every response
 package contracttest
 
 import (
@@ -32,7 +32,7 @@ import (
 
 const prefix = "/api/partner/v1"
 
-// Contract is the document, made strict for what we send.
+// Contract is openapi.yaml with closed schemas, for checks of responses.
 type Contract struct {
 	doc     *openapi3.T
 	router  routers.Router
@@ -42,13 +42,13 @@ type Contract struct {
 	seen map[string]bool // "operationId status"
 }
 
-// strict is the document, closed, with its router: made once for a test binary.
+// strict is the closed openapi.yaml with its router, built once for a test binary.
 var strict = sync.OnceValues(func() (*Contract, error) {
 	doc, err := partnerapi.LoadDocument()
 	if err != nil {
 		return nil, err
 	}
-	doc.Servers = nil // whichever host the test serves on
+	doc.Servers = nil // accepts any host
 	router, err := gorillamux.NewRouter(doc)
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ var strict = sync.OnceValues(func() (*Contract, error) {
 	}}, nil
 })
 
-// New gives a contract that has seen nothing yet.
+// New returns a contract without any checked response.
 func New(t testing.TB) *Contract {
 	t.Helper()
 	c, err := strict()
@@ -71,7 +71,7 @@ func New(t testing.TB) *Contract {
 	return &Contract{doc: c.doc, router: c.router, options: c.options, seen: map[string]bool{}}
 }
 
-// outgoing is how formats go out: times with milliseconds and Z, absolute URLs.
+// outgoing checks the formats of responses: times with milliseconds and Z, absolute URLs.
 func outgoing() []openapi3.SchemaValidationOption {
 	return []openapi3.SchemaValidationOption{openapi3.WithStringFormatValidators(map[string]openapi3.StringFormatValidator{
 		"date-time": openapi3.NewCallbackValidator(func(s string) error {
@@ -87,7 +87,7 @@ func outgoing() []openapi3.SchemaValidationOption {
 	})}
 }
 
-// closeSchema forbids fields that are not named.
+// closeSchema forbids fields that the schema does not name.
 func closeSchema(s *openapi3.Schema, seen map[*openapi3.Schema]bool) {
 	if s == nil || seen[s] {
 		return
@@ -105,8 +105,8 @@ func closeSchema(s *openapi3.Schema, seen map[*openapi3.Schema]bool) {
 	}
 }
 
-// Check fails the test unless the answer is one that the document promises for the request. target is the path of the
-// request, with its query if any; the body of a request is not looked at.
+// Check fails the test unless openapi.yaml documents the response for the request. target is the path of the request with
+// its query. The body of the request is not checked.
 func (c *Contract) Check(t testing.TB, method, target string, status int, header http.Header, body []byte) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(context.Background(), method, target, http.NoBody)
@@ -114,7 +114,7 @@ func (c *Contract) Check(t testing.TB, method, target string, status int, header
 	what := fmt.Sprintf("%s %s: %d %s", method, req.URL.Path, status, body)
 
 	route, params, err := c.router.FindRoute(req)
-	if err != nil { // no such route or method: an error, like every other
+	if err != nil { // openapi.yaml documents no such route or method
 		require.Contains(t, []int{401, 404, 405, 413, 429}, status, what)
 		c.checkError(t, status, header, body, nil, what)
 		return
@@ -142,7 +142,7 @@ func (c *Contract) Check(t testing.TB, method, target string, status int, header
 	c.seen[fmt.Sprintf("%s %d", route.Operation.OperationID, status)] = true
 }
 
-// checkError holds an error to what a schema cannot say. documented is nil outside the routes of the document.
+// checkError checks rules of an error response that a schema cannot express. documented is nil for an unknown route.
 func (c *Contract) checkError(t testing.TB, status int, header http.Header, body []byte, documented *openapi3.Response, what string) {
 	t.Helper()
 	require.Equal(t, "application/json", header.Get("Content-Type"), what)
@@ -161,7 +161,7 @@ func (c *Contract) checkError(t testing.TB, status int, header http.Header, body
 	}
 }
 
-// codes lists the codes that the examples of a response show.
+// codes lists the error codes in the examples of a response.
 func codes(r *openapi3.Response) []string {
 	var out []string
 	for _, example := range r.Content.Get("application/json").Examples {
@@ -173,7 +173,7 @@ func codes(r *openapi3.Response) []string {
 	return out
 }
 
-// CheckWebhook fails the test unless body is what the document promises for its event.
+// CheckWebhook fails the test unless openapi.yaml documents body for its event.
 func (c *Contract) CheckWebhook(t testing.TB, body []byte) {
 	t.Helper()
 	var parsed map[string]any
@@ -185,7 +185,7 @@ func (c *Contract) CheckWebhook(t testing.TB, body []byte) {
 	require.NoError(t, c.doc.Components.Schemas[name].Value.VisitJSON(parsed, outgoing()...), "%s", body)
 }
 
-// Unseen lists the successful answers of the document, as "operationId status", that no Check has met yet.
+// Unseen lists the documented successful responses, as "operationId status", that no Check has seen yet.
 func (c *Contract) Unseen() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -203,7 +203,7 @@ func (c *Contract) Unseen() []string {
 	return out
 }
 
-// Codes lists every error code of the document.
+// Codes lists every error code of openapi.yaml.
 func (c *Contract) Codes() []string {
 	all := map[string]bool{}
 	for _, v := range c.doc.Components.Schemas["ErrorCode"].Value.Enum {
@@ -213,7 +213,7 @@ func (c *Contract) Codes() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// Transport checks every answer of the partner API that passes through it; base nil is http.DefaultTransport.
+// Transport checks every response of the partner API that it transports; base nil is http.DefaultTransport.
 func (c *Contract) Transport(t testing.TB, base http.RoundTripper) http.RoundTripper {
 	if base == nil {
 		base = http.DefaultTransport
