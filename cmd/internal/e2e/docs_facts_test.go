@@ -118,10 +118,11 @@ func TestDocs_TheGuideNamesEveryEvent(t *testing.T) {
 
 var walkRow = regexp.MustCompile("(?m)^\\| `([a-z./_]+)` \\|")
 
-// TestDocs_WalksPassFewFiles holds the walks against their bound: 18 files each, all of which exist.
+// TestDocs_WalksPassFewFiles holds the walks against their bound: 18 files each, all of which exist, and six names for the
+// data of a delivery, in the order of ports/dispatch.go.
 func TestDocs_WalksPassFewFiles(t *testing.T) {
 	t.Parallel()
-	const mostFiles = 18
+	const mostFiles, mostNames = 18, 6
 	page := docPages(t)["docs/walks.md"]
 	sections := strings.Split(page, "\n## ")[1:]
 	require.Len(t, sections, 2)
@@ -133,5 +134,12 @@ func TestDocs_WalksPassFewFiles(t *testing.T) {
 		for _, row := range rows {
 			require.FileExists(t, filepath.Join(repository(), row[1]), title)
 		}
+	}
+	names := regexp.MustCompile(`\*\*([A-Z][a-z]+)\*\*`).FindAllStringSubmatch(sections[1], -1)
+	require.Len(t, names, mostNames)
+	source, err := os.ReadFile(filepath.Join(repository(), "ports/dispatch.go"))
+	require.NoError(t, err)
+	for _, name := range names {
+		require.Regexp(t, `(?m)^//\t`+name[1]+` `, string(source))
 	}
 }
