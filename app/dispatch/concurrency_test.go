@@ -67,9 +67,10 @@ func TestDispatch_Concurrency_BoundsThePOSTsOfAllSubscriptionsAndTests(t *testin
 func TestDispatch_Concurrency_HangingSlowLaneLeavesSlotsToTheFastLane(t *testing.T) {
 	const concurrency, hangingSubscriptions = 8, 4
 	f := newFixture(t)
-	release := make(chan struct{})
-	hanging := newReceiver(t, func(received, int) int { <-release; return 200 })
-	t.Cleanup(func() { close(release) })
+	answer := make(chan struct{})
+	release := sync.OnceFunc(func() { close(answer) })
+	hanging := newReceiver(t, func(received, int) int { <-answer; return 200 })
+	t.Cleanup(release)
 	good := newReceiver(t, nil)
 	for range hangingSubscriptions {
 		f.subscribe(hanging.URL, webhook.DepositCaptured)
@@ -85,6 +86,8 @@ func TestDispatch_Concurrency_HangingSlowLaneLeavesSlotsToTheFastLane(t *testing
 	f.eventually("the fast lane goes on", func() bool { return len(good.all()) == 200 })
 	require.Len(t, hanging.all(), concurrency/2)
 	require.LessOrEqual(t, counting.most.Load(), int32(concurrency))
+	release()
+	f.allIn(webhook.Succeeded, hangingSubscriptions*20+200)
 }
 
 // A dispatcher that stops while all slots are in use finishes its POSTs and releases the claims that wait.
