@@ -9,13 +9,13 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// The data of one delivery, in the order in which they appear:
+// The data of a delivery, in the order in which they appear:
 //
 //	Event     the fact, an outbox row
 //	Delivery  the event for one subscription
 //	Claim     the right to make the next dispatch of a delivery
 //	Job       claims on their way to a worker
-//	Attempt   the result of one POST (webhook.Attempt)
+//	Attempt   the result of a POST (webhook.Attempt)
 //	Outcome   the attempt with its consequence for the delivery
 
 // Subscription is a live webhook subscription, as far as the dispatcher needs it.
@@ -27,7 +27,7 @@ type Subscription struct {
 	Health    webhook.Health
 }
 
-// Delivery is an event for one subscription. The relay plans it. Load reads it again just before each POST.
+// Delivery is an event for one subscription. The relay plans it. Load reads the delivery again just before each POST.
 type Delivery struct {
 	Claim     // Seq is set by the store
 	EventID   id.ID
@@ -42,7 +42,7 @@ type Delivery struct {
 	Found     bool // false: the delivery or its subscription is deleted, and nothing else is set
 	Current   bool // the claim is the delivery's newest, and the delivery is still Dispatched
 	Enabled   bool // the subscription's
-	Healthy   bool // the subscription's health is clean, so a success need not be written to it
+	Healthy   bool // the subscription's health is clean, and a success does not change it
 	LeaseLeft time.Duration
 	Attempts  int // finished ones
 	Test      bool
@@ -80,8 +80,8 @@ type Outcome struct {
 type RelayStore interface {
 	// Pending reports whether the outbox has a row. The query is cheap enough for an idle relay to repeat.
 	Pending(ctx context.Context) (bool, error)
-	// Relay removes up to limit events from the outbox and inserts the deliveries that plan returns for them, in one
-	// transaction. plan may run again when the transaction is retried. A delivery that exists already stays unchanged and
+	// Relay removes up to limit events from the outbox and inserts the deliveries that plan returns for them, in the
+	// same transaction. plan may run again when the transaction is retried. A delivery that exists already stays unchanged and
 	// is not in claims.
 	Relay(ctx context.Context, limit int, lease time.Duration, plan func([]Event, []Subscription) []Delivery) (relayed int, claims []Claim, err error)
 }
@@ -112,8 +112,8 @@ type ClaimStore interface {
 type WorkStore interface {
 	// Load reads claimed deliveries and the present secrets of their subscriptions, in the order of the claims.
 	Load(ctx context.Context, claims []Claim) ([]Delivery, error)
-	// Record writes outcomes in one transaction: a success under any claim, a failure under the newest claim only. It also
-	// updates the health of the subscriptions in adjust and returns it; limit is WEBHOOK_ENDPOINT_CONCURRENCY.
+	// Record writes outcomes in a transaction: a success under any claim, a failure under the newest claim only. The same
+	// transaction updates the health of the subscriptions in adjust; limit is WEBHOOK_ENDPOINT_CONCURRENCY.
 	// settled[i] reports whether the i-th outcome took effect.
 	Record(ctx context.Context, outcomes []Outcome, adjust []id.ID, limit int) (settled []bool, health map[id.ID]webhook.Health, err error)
 	// Renew replaces claims by new ones, so that jobs with the old claims are stale. Claims that were stale are left out.
@@ -121,7 +121,7 @@ type WorkStore interface {
 	// Release gives up claims. The deliveries become due at once, or are parked when their subscription is disabled.
 	Release(ctx context.Context, claims []Claim) error
 	// Disable disables a subscription whose attempts have all failed for webhook.DisableAfter, parks its deliveries and
-	// mails the partner's contact. It checks the condition again under a lock.
+	// mails the partner's contact. The store checks the condition again under a lock.
 	Disable(ctx context.Context, subscriptionID id.ID, mailID id.ID) error
 }
 
@@ -137,7 +137,7 @@ const (
 // Lanes lists the lanes.
 var Lanes = []Lane{FastLane, SlowLane}
 
-// Job carries claims of one lane to a worker. A lost job delays its deliveries until their leases end.
+// Job carries claims of a lane to a worker. A lost job delays its deliveries until their leases end.
 type Job struct {
 	Lane   Lane
 	Urgent bool // test deliveries: they need no slot of their subscription
@@ -146,7 +146,7 @@ type Job struct {
 
 // JobQueue carries jobs to the workers of all dispatchers.
 type JobQueue interface {
-	// Enqueue adds jobs and returns those that it could not add. A job that the queue has already counts as added.
+	// Enqueue adds jobs and returns the jobs that could not be added. A job that the queue has already counts as added.
 	Enqueue(ctx context.Context, jobs []Job) (left []Job, err error)
 	// Serve runs handle for each job until ctx ends, and then waits for the running ones.
 	Serve(ctx context.Context, concurrency map[Lane]int, handle func(context.Context, Job)) error
@@ -160,7 +160,7 @@ type JobQueue interface {
 
 // Sender makes POSTs. No other part of the service dials an address that a partner chose.
 type Sender interface {
-	// Post makes one attempt, in WEBHOOK_TIMEOUT at most, and returns its result without the Number. The request is signed
+	// Post makes an attempt, in WEBHOOK_TIMEOUT at most, and returns its result without the Number. The request is signed
 	// with the delivery's secret for the time signedAt. A 2xx status line in time is a success (delivery.md, point 5).
 	Post(ctx context.Context, d *Delivery, signedAt time.Time) webhook.Attempt
 }

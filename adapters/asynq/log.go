@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// quietLog passes on one of asynq's messages in ten seconds. Without Redis, asynq repeats a message several times a second.
+// quietLog passes on a message of asynq every ten seconds. Without Redis, asynq repeats a message several times a second.
 type quietLog struct {
 	log  *slog.Logger
 	mu   sync.Mutex

@@ -1,4 +1,4 @@
-// Package asynq carries the dispatcher's jobs through Redis. A task holds ids only and its handler never fails: Postgres
+// Package asynq carries the dispatcher's jobs through Redis. A task has ids only and its handler never fails: Postgres
 // decides on retries, schedules and results (delivery.md, point 3).
 package asynq
 
@@ -28,8 +28,8 @@ const (
 	producers = 16
 )
 
-// checkInterval is the mean time between two polls of an empty queue. It causes most of the latency and most of the cost of
-// an idle service.
+// checkInterval is the mean time between two polls of an empty queue, the cause of most of the latency and the cost of an
+// idle service.
 var checkInterval = map[ports.Lane]time.Duration{
 	ports.FastLane: 6 * time.Millisecond,
 	ports.SlowLane: 100 * time.Millisecond,
@@ -47,8 +47,8 @@ type Queue struct {
 // Option changes a Queue.
 type Option func(*Queue)
 
-// WithRetries has asynq run a job again after the delay when its handler panics. The service does not use this option; a
-// broken variant of it does (docs/guides/faults.md).
+// WithRetries has asynq run a job again after the delay when its handler panics. Only a broken variant of the service
+// uses this option (docs/guides/faults.md).
 func WithRetries(most int, delay time.Duration) Option {
 	return func(q *Queue) {
 		q.maxRetries, q.retryDelay = most, func(int, error, *asynq.Task) time.Duration { return delay }
@@ -108,7 +108,7 @@ func (q *Queue) enqueue(ctx context.Context, j ports.Job) error {
 	return err
 }
 
-// Serve implements ports.JobQueue with one asynq server for each lane, because queues of one server share its workers.
+// Serve implements ports.JobQueue with one asynq server for each lane, because the queues of a server share its workers.
 func (q *Queue) Serve(ctx context.Context, concurrency map[ports.Lane]int, handle func(context.Context, ports.Job)) error {
 	var servers []*asynq.Server
 	defer func() {
@@ -176,8 +176,8 @@ func (q *Queue) Tidy(ctx context.Context) error {
 	return nil
 }
 
-// known reports whether a lane's queue ever had a task. Without one, asynq's inspector returns an error that only its text
-// identifies.
+// known reports whether a lane's queue ever had a task. For an unknown queue, asynq's inspector returns an error that only
+// its text identifies.
 func (q *Queue) known(ctx context.Context, lane ports.Lane) (bool, error) {
 	return q.redis.SIsMember(ctx, "asynq:queues", QueueName(lane)).Result()
 }
@@ -196,7 +196,7 @@ func (q *Queue) Depth(lane ports.Lane) (map[string]int, error) {
 }
 
 // The payload of a task is an encoded job: a byte version, a byte urgent, then for each claim the ids of the subscription and
-// the delivery and the seq in 4 bytes. It is small, because asynq writes it again at each step of a task.
+// the delivery and the seq in 4 bytes. The payload is small, because asynq writes a task again at each of its steps.
 const (
 	version    = 2
 	headerSize = 2

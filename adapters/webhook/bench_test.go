@@ -17,8 +17,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// BenchmarkPost measures one POST over kept connections to a receiver that does next to nothing. cpu-us/op counts this
-// process, receiver included; BenchmarkBareExchange is what the receiver and the kernel cost without the sender.
+// BenchmarkPost measures a POST over idle connections to a minimal receiver. cpu-us/op counts this process with the receiver.
+// BenchmarkBareExchange measures the receiver and the kernel without the sender.
 func BenchmarkPost(b *testing.B) {
 	answers := map[string]string{
 		"no body":    "HTTP/1.1 204 No Content\r\n\r\n",

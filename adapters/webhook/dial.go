@@ -23,7 +23,7 @@ const (
 	connected
 )
 
-// maxDials is how many connections one attempt may make. The transport itself has no bound for an endpoint that closes each
+// maxDials is how many connections an attempt may make. The transport itself has no bound for an endpoint that closes each
 // connection with a GOAWAY.
 const maxDials = 3
 
@@ -41,7 +41,7 @@ type dialer struct {
 	handshakes handshakeLimit
 }
 
-// handshakesPerAddress bounds the TLS handshakes in flight with one address. Plain connections cost too little for a bound.
+// handshakesPerAddress bounds the TLS handshakes in flight with an address. Plain connections cost too little for a bound.
 const handshakesPerAddress = 8
 
 var errNotPublic = errors.New("webhook: the address is not public")
@@ -188,7 +188,7 @@ type handshakeError struct{ error }
 
 func (e handshakeError) Unwrap() error { return e.error }
 
-// handshakeLimit bounds the TLS handshakes in flight to one address. An endpoint that closes the connection under all its
+// handshakeLimit bounds the TLS handshakes in flight to an address. An endpoint that closes the connection under all its
 // requests causes a handshake for each of them at the same moment, which would keep the processor from other endpoints.
 type handshakeLimit struct {
 	perAddress int
@@ -196,10 +196,10 @@ type handshakeLimit struct {
 	addresses  map[string]*handshakes
 }
 
-// handshakes are those of one address.
+// handshakes are the TLS handshakes with an address.
 type handshakes struct {
 	slots chan struct{}
-	users int // dials that have a slot or wait for one; at 0 the address is forgotten
+	users int // dials with a slot and waiting dials; at 0 the address is forgotten
 }
 
 // enter waits for a slot; leave frees it. enter returns an error when ctx ended first.

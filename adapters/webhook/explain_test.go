@@ -21,7 +21,7 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// hasty is the timeout of attempts that are to run into it.
+// hasty is the timeout of attempts that must time out.
 const hasty = time.Second
 
 func TestPost_Failed_NamesTheCause(t *testing.T) {
@@ -200,7 +200,7 @@ func TestPost_OverHTTP2Refused_NamesTheCause(t *testing.T) {
 			_ = f.WriteRSTStream(s, http2.ErrCodeInternal)
 		}, result: webhook.ResultSuccess},
 		"a bomb of headers": {answer: func(f *http2.Framer, s uint32) {
-			// One entry of the table, named again and again: a byte each on the wire.
+			// The same entry of the table repeated: a byte on the wire for each header.
 			block := h2Header(":status", "200", "x-bomb", strings.Repeat("x", 3<<10))
 			again := h2Header("x-bomb", "y")[0:0]
 			for range 10 << 10 {
@@ -245,11 +245,11 @@ func TestPost_OverHTTP2Refused_NamesTheCause(t *testing.T) {
 	}
 }
 
-// A connection may die without a word, when a firewall between forgets it.
+// A connection dies without a sign when a firewall forgets the connection.
 func TestPost_OverHTTP2_LeavesADeadConnection(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
-	var dead atomic.Pointer[http2.Framer] // the first one, which answers neither requests nor pings
+	var dead atomic.Pointer[http2.Framer] // the first connection answers neither requests nor pings
 	r, target := hostiletest.H2(t, ca, nil, func(f *http2.Framer, s uint32) {
 		if !dead.CompareAndSwap(nil, f) && f != dead.Load() {
 			_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: s, BlockFragment: h2Header(":status", "204"), EndHeaders: true, EndStream: true})

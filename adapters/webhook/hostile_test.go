@@ -50,7 +50,7 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// memoryInUse is what the process holds for objects and stacks.
+// memoryInUse counts the bytes of the process's objects and stacks.
 func memoryInUse() int64 {
 	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	metrics.Read(samples)
@@ -61,14 +61,14 @@ func memoryInUse() int64 {
 	return total
 }
 
-// The bound holds the twenty receivers too, which run in the same process.
+// The bound includes the twenty receivers, which run in the same process.
 func TestSender_BesideTwentyHostileReceivers_ServesTheGoodOneInBoundedMemory(t *testing.T) {
 	const slots, bound = 6, 48 << 20
 	ca := newAuthority(t)
 	good := serve(t, answering(ok, nil))
 	s := newSender(t, func(c *Config) {
 		c.TLS = ca.Trust()
-		c.Timeout = 5 * hasty // for the good one on a busy machine
+		c.Timeout = 5 * hasty // for the good endpoint on a busy machine
 	})
 	s.bodyTimeout = 100 * time.Millisecond
 	urls := hostiletest.Hostile(t, ca)

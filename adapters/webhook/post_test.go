@@ -44,7 +44,7 @@ func TestPost_SendsWhatTheSpecLists(t *testing.T) {
 		name, value, _ := strings.Cut(l, ": ")
 		sent[name] = value
 	}
-	// The whole of it: no Idempotency-Key, no Accept-Encoding.
+	// All headers: neither Idempotency-Key nor Accept-Encoding is sent.
 	require.Empty(t, cmp.Diff(map[string]string{
 		"Host": r.Address, "User-Agent": "test/1", "Content-Length": strconv.Itoa(len(p.Body)), "Content-Type": "application/json",
 		"X-Svc-Signature": signature, "X-Svc-Timestamp": timestamp, "X-Svc-Event": "deposit.activated",

@@ -19,7 +19,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Whatever receivers do to the sender in these tests, nothing may be left of it.
+// No test may leave a goroutine behind, whatever its receivers do to the sender.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patient is a timeout for attempts that must not run into it, however busy the machine.

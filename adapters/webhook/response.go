@@ -58,8 +58,8 @@ func retryAfter(r *http.Response, now time.Time) time.Duration {
 
 var buffers = sync.Pool{New: func() any { return new([maxBody]byte) }}
 
-// readSnippet reads the start of the body, for the partner's developer, and so that the connection can be used again. It
-// cannot change the result, because the status is known.
+// readSnippet reads the start of the body, for the partner's developer, and so that the connection can be used again. The
+// body cannot change the result, because the status is known.
 func (s *Sender) readSnippet(body io.Reader, cancel context.CancelFunc) string {
 	if body == http.NoBody {
 		return ""

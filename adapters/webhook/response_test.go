@@ -57,7 +57,7 @@ func TestPost_JudgesTheStatus(t *testing.T) {
 	t.Cleanup(func() { require.Zero(t, elsewhere.Conns.Load(), "a redirect was followed") })
 }
 
-// The switch of protocols hands over the bare connection, which no context ends.
+// After a switch of protocols the body is the connection itself, which no context ends.
 func TestPost_AnsweredWithASwitchOfProtocols_EndsTheConnection(t *testing.T) {
 	t.Parallel()
 	closed := make(chan struct{})

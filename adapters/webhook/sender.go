@@ -1,8 +1,8 @@
 // Package webhook POSTs deliveries to the endpoints that partners chose. No other package dials an address that came from
-// outside. The dialer checks each address when it connects the socket, after the name was resolved, so a name that changes
+// outside. The dialer checks each address when a socket connects, after the name was resolved, so a name that changes
 // its address cannot lead to a private network.
 //
-// One POST: sender.go builds and signs the request, dial.go connects, response.go reads the result, explain.go turns an
+// A POST: sender.go builds and signs the request, dial.go connects, response.go reads the result, explain.go turns an
 // error into a result. targetcheck.go applies the same rules when a partner creates a subscription.
 package webhook
 
@@ -34,7 +34,7 @@ const (
 // Config configures a Sender.
 type Config struct {
 	Timeout             time.Duration // of an attempt, all in all
-	EndpointConcurrency int           // idle connections kept to one host
+	EndpointConcurrency int           // idle connections kept to a host
 	AllowInsecure       bool          // allow http and private addresses, for development
 	EventIDHeader       bool          // send X-Svc-Event-Id
 	UserAgent           string
@@ -123,7 +123,7 @@ func (s *Sender) Post(ctx context.Context, d *ports.Delivery, signedAt time.Time
 	return result
 }
 
-// attempt is the context of one POST and holds the parts of its request. A dial finds the attempt in its context and
+// attempt is the context of a POST, with the parts of its request. A dial finds the attempt in its context and
 // stores its stage there, possibly after the attempt ended.
 type attempt struct {
 	context.Context

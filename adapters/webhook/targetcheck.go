@@ -12,7 +12,7 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// TargetCheck implements ports.TargetCheck. It tells a partner at subscription time that the dialer would refuse the host.
+// TargetCheck implements ports.TargetCheck: a partner learns at subscription time that the dialer would refuse the host.
 type TargetCheck struct {
 	resolver *net.Resolver
 	insecure bool
@@ -57,7 +57,7 @@ func (t *TargetCheck) Check(ctx context.Context, host string) error {
 	return nil
 }
 
-// asDialled returns host as the dialer gets it, in lower case and without a final dot. The transport turns ①②⑦.⓪.⓪.①
+// asDialled returns host in the dialer's form, in lower case and without a final dot. The transport turns ①②⑦.⓪.⓪.①
 // into 127.0.0.1.
 func asDialled(host string) string {
 	return strings.ToLower(strings.TrimSuffix(asASCII(host), "."))

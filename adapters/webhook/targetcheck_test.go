@@ -18,8 +18,8 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// The hosts of endpoints that must lead nowhere, as they stand in a URL. Where a name is needed to get there, evilNames
-// has it.
+// The hosts of endpoints that must lead nowhere, as they stand in a URL. evilNames resolves
+// the names among them.
 var forbiddenHosts = []string{
 	// This machine, and its names.
 	"127.0.0.1", "127.0.0.2", "127.1.2.3", "127.255.255.254", "localhost", "LOCALHOST", "localhost.", "app.localhost",
@@ -105,7 +105,7 @@ func TestSender_NeverReachesWhatIsNotPublic(t *testing.T) {
 	}
 }
 
-// Without this the test above would prove nothing: the canary is there, and without the guard many ways lead to it.
+// Without this test the test above would prove nothing: without the address check, many hosts lead to the canary.
 func TestCanary_IsReachedWithoutTheGuard(t *testing.T) {
 	t.Parallel()
 	r := serve(t, answering(ok, nil))
@@ -144,7 +144,7 @@ func TestSender_WhenANameChangesAfterItsCheck_IsGuarded(t *testing.T) {
 	require.ErrorIs(t, check.Check(t.Context(), "rebinding.example"), fault.ErrInvalidField)
 }
 
-// Of several addresses each one is guarded: the dialer tries one after the other.
+// The dialer tries the addresses of a name in turn, and checks each of them.
 func TestSender_OfANameWithPublicAndPrivateAddresses_DialsThePublicOnly(t *testing.T) {
 	t.Parallel()
 	_, port := canary(t)
@@ -156,7 +156,7 @@ func TestSender_OfANameWithPublicAndPrivateAddresses_DialsThePublicOnly(t *testi
 				return err
 			}
 			dialled.Add(1)
-			return syscall.ECONNREFUSED // it goes no further in a test
+			return syscall.ECONNREFUSED // the test opens no connection to the internet
 		}
 	})
 	a := s.Post(t.Context(), postTo("https://mixed.example:"+port), signedAt)
@@ -217,7 +217,7 @@ func TestTargetCheck_OfAddresses_AgreesWithTheDialer(t *testing.T) {
 			err := addressCheck(public)(network, address, raw)
 			reached.Store(err == nil)
 			if err == nil {
-				err = syscall.ECONNREFUSED // it goes no further in a test
+				err = syscall.ECONNREFUSED // the test opens no connection to the internet
 			}
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// BenchmarkDispatch_Backlog drains a backlog: what one delivery costs from outbox to recorded attempt.
+// BenchmarkDispatch_Backlog drains a backlog: the cost of a delivery from the outbox to the recorded attempt.
 func BenchmarkDispatch_Backlog(b *testing.B) {
 	f := newFixture(b)
 	var taken atomic.Int64

@@ -14,8 +14,8 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// What was claimed while an endpoint seemed well is not sent to one that is known to fail: it waits for the probe.
-func TestDispatch_AnEndpointThatIsHeld_IsNotSentWhatWasClaimedBefore(t *testing.T) {
+// Claims from before the circuit opened are released, so that only a probe is sent.
+func TestDispatch_AnOpenCircuit_ReleasesTheClaimsThatWait(t *testing.T) {
 	const slots, claimed = 16, 100
 	f := newFixture(t)
 	first, later, posts := make(chan struct{}), make(chan struct{}), make(chan struct{}, claimed)

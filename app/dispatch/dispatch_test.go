@@ -221,7 +221,7 @@ func TestDispatch_ALeaseThatRanOut_IsDispatchedAgain(t *testing.T) {
 	require.Len(t, r.all(), 5)
 }
 
-// lostJobs takes every job and forgets it.
+// lostJobs accepts every job and loses it at once.
 type lostJobs struct{ ports.JobQueue }
 
 func (lostJobs) Enqueue(context.Context, []ports.Job) ([]ports.Job, error) { return nil, nil }
@@ -239,7 +239,7 @@ func TestDispatch_APoisonedRow_StopsNoOther(t *testing.T) {
 	require.Empty(t, bad.all())
 }
 
-// panicky panics over the first body it sees.
+// panicky panics for the first body of all.
 type panicky struct{ ports.Sender }
 
 var poisoned = make(chan string, 1)

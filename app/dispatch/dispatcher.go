@@ -17,15 +17,15 @@ import (
 type Config struct {
 	// The settings of WEBHOOK_…: required, because cmd/internal/config states their defaults.
 	Schedule            webhook.Schedule
-	Timeout             time.Duration // of one attempt, all in all
+	Timeout             time.Duration // of an attempt, all in all
 	Concurrency         int           // POSTs in flight in this process, over all subscriptions and lanes
-	EndpointConcurrency int           // POSTs in flight in this process to one subscription
+	EndpointConcurrency int           // POSTs in flight in this process to a subscription
 
 	// Zero fields take defaults.
 	RelayEvery time.Duration // the outbox is polled this often when no doorbell rings
 	ScanEvery  time.Duration // due deliveries are searched this often
-	Batch      int           // events relayed in one transaction
-	JobSize    int           // claims in one job
+	Batch      int           // events relayed in a transaction
+	JobSize    int           // claims in a job
 	Window     int           // claims of all subscriptions, over all dispatchers
 	Lease      time.Duration // of a claim: the attempt and the wait before it
 }
@@ -81,7 +81,7 @@ type Deps struct {
 	Log     *slog.Logger
 }
 
-// Dispatcher delivers webhooks. Any number of processes may run one.
+// Dispatcher delivers webhooks. Any number of processes may deliver at the same time.
 type Dispatcher struct {
 	Deps
 	config    Config
@@ -107,7 +107,7 @@ const (
 func New(deps Deps, config Config) *Dispatcher {
 	config = config.withDefaults()
 	d := &Dispatcher{Deps: deps, config: config, registry: newRegistry(config), freed: make(chan struct{}, 1)}
-	// The claims of a job ask for their deliveries from goroutines that become ready one after the other.
+	// The claims of a job ask for their deliveries from goroutines that become ready in turn.
 	d.loads.Workers, d.loads.Limit, d.loads.Yield = storeWorkers, loadLimit, true
 	d.records.Workers, d.records.Limit, d.records.Linger = storeWorkers, recordLimit, recordLinger
 	d.transport = &transport{d: d}
@@ -115,7 +115,7 @@ func New(deps Deps, config Config) *Dispatcher {
 }
 
 // Run delivers until ctx ends. Then it finishes and records the POSTs in flight, releases the other claims and returns
-// nil. It returns an error when the queue cannot be served.
+// nil. An error means that the queue cannot be served.
 func (d *Dispatcher) Run(ctx context.Context) error {
 	endless := context.WithoutCancel(ctx)
 	d.loads.Run = func(deliveries []*ports.Delivery) { d.load(endless, deliveries) }
@@ -161,7 +161,7 @@ func (d *Dispatcher) complain(ctx context.Context, what string, err error) {
 	}
 }
 
-// pause waits for the span. It returns false when ctx ended first.
+// pause waits for the span, and returns false when ctx ended first.
 func pause(ctx context.Context, span time.Duration) bool {
 	timer := time.NewTimer(span)
 	defer timer.Stop()

@@ -9,13 +9,13 @@
 // Postgres holds the truth and the queue carries hints: losing a job delays its deliveries until their leases end. Terms:
 //
 //	claim      the right to make the n-th dispatch of a delivery while its lease runs
-//	job        some claims of one lane, on their way to a worker
+//	job        some claims of a lane, on their way to a worker
 //	window     the number of deliveries of a subscription that may be claimed; the rest of a backlog stays in Postgres
 //	slot       the right to have a POST in flight; a POST needs a slot of its subscription and a slot of the process
 //	in flight  of a claim: from the job's arrival in a process until the attempt is recorded or the claim is given up
 //	lane       a queue with workers of its own: fast, or slow for subscriptions that are slow or failing
 //	epoch      a marker in the queue's store; when the marker is gone, the jobs are gone
 //
-// One delivery passes through relay.go (plan), transport.go (jobs), worker.go (load, POST) and record.go. scan.go finds the
+// A delivery passes through relay.go (plan), transport.go (jobs), worker.go (load, POST) and record.go. scan.go finds the
 // deliveries that are due later: retries, backlogs and ended leases. registry.go holds windows and slots.
 package dispatch

@@ -90,7 +90,7 @@ func (f *fixture) write(fn func(context.Context, ports.Repositories) error) {
 	require.NoError(f.t, f.store.WithinTx(context.WithoutCancel(f.t.Context()), fn))
 }
 
-// run starts a dispatcher; stop ends it and waits.
+// run starts a dispatcher; stop ends the dispatcher and waits.
 func (f *fixture) run(change ...func(*dispatch.Deps, *dispatch.Config)) (stop func()) {
 	deps := dispatch.Deps{
 		Relay: f.work, Claims: f.work, Work: f.work, Queue: asynq.New(f.redis, quiet()),
@@ -176,7 +176,7 @@ func (f *fixture) allIn(state webhook.State, n int) {
 	f.eventually("all deliveries end", func() bool { s := f.states(); return s[state] == n && len(s) == 1 })
 }
 
-// receiver records what reaches it, checking each signature over the raw bytes by itself.
+// receiver records the requests of an endpoint and checks each signature over the raw bytes.
 type receiver struct {
 	*httptest.Server
 	mu     sync.Mutex

@@ -15,7 +15,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// repeatingQueue hands every job out twice at once, as one does that was restored from an older state.
+// repeatingQueue hands out every job twice at once, like a queue that was restored from an older state.
 type repeatingQueue struct{ ports.JobQueue }
 
 func (q repeatingQueue) Serve(ctx context.Context, concurrency map[ports.Lane]int, handle func(context.Context, ports.Job)) error {
@@ -40,18 +40,18 @@ func TestDispatch_AJobHandedOutTwice_IsSentOnce(t *testing.T) {
 	require.Equal(t, 100, len(r.all()))
 }
 
-// muteQueue takes jobs and says that it could not.
+// muteQueue enqueues jobs and reports an error all the same.
 type muteQueue struct{ ports.JobQueue }
 
 func (q muteQueue) Enqueue(ctx context.Context, jobs []ports.Job) ([]ports.Job, error) {
 	if left, err := q.JobQueue.Enqueue(ctx, jobs); err != nil {
 		return left, err
 	}
-	<-time.After(20 * time.Millisecond) // the answer is lost, and it takes a while until that is known
+	<-time.After(20 * time.Millisecond) // the response is lost, which the caller notices late
 	return jobs, errors.New("no answer")
 }
 
-// Found by `faults -seed 21`: a job that was said to be lost and was not, and its renewed claim, were both sent.
+// Found by `faults -seed 21`: the queue had a job in spite of its error, and the job and its renewed claim were both sent.
 func TestDispatch_AJobOfUnknownFate_IsSentOnce(t *testing.T) {
 	f := newFixture(t)
 	r := newReceiver(t, func(received, int) int {
@@ -77,8 +77,8 @@ func patient(timeout time.Duration) func(*dispatch.Deps, *dispatch.Config) {
 	}
 }
 
-// The same at an endpoint that answers in time and slowly: the one that was taken after all is still under way when the
-// renewed one might go out.
+// The same at an endpoint that answers slowly: the POST of the enqueued job is still in flight when the renewed claim might
+// be sent.
 func TestDispatch_AJobOfUnknownFate_AtASlowEndpoint_IsSentOnce(t *testing.T) {
 	f := newFixture(t)
 	r := newReceiver(t, func(received, int) int {
@@ -92,13 +92,13 @@ func TestDispatch_AJobOfUnknownFate_AtASlowEndpoint_IsSentOnce(t *testing.T) {
 	require.Len(t, r.all(), 5)
 }
 
-// blindQueue never sees that the queue lost its jobs.
+// blindQueue never reports that the queue lost its jobs.
 type blindQueue struct{ ports.JobQueue }
 
 func (blindQueue) Epoch(context.Context) (lost bool, err error) { return false, nil }
 
-// What waits for a slot at one dispatcher is not lost with the queue; another one that does not know of it takes its claim
-// back, perhaps in the middle of the POST.
+// A claim that waits for a slot of a dispatcher is not lost with the queue. Another dispatcher cannot know that, and expires
+// the claim, possibly during its POST.
 func TestDispatch_RedisFlushed_WhileAnotherDispatcherIsAtIt_RepeatsNothing(t *testing.T) {
 	f := newFixture(t)
 	first := make(chan struct{})

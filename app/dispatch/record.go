@@ -12,7 +12,7 @@ import (
 	"partnerdeposits/ports/failpoint"
 )
 
-// record writes a batch of outcomes in one transaction. While the database is away it tries again: the POSTs were made,
+// record writes a batch of outcomes in a transaction. While the database is away, record tries again: the POSTs were made,
 // and an outcome that is lost repeats its POST. A batch that the database refuses is split until the refused outcome
 // stands alone.
 func (d *Dispatcher) record(ctx context.Context, outcomes []ports.Outcome) {

@@ -19,7 +19,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// again gives what a partner asks for deliveries to be sent again with.
+// again returns the service that redelivers, and a caller for it.
 func (f *fixture) again() (*webhooks.Service, partner.Caller) {
 	return webhooks.New(webhooks.Deps{
 		UnitOfWork: f.store, Subscriptions: f.store, Deliveries: f.store, Replays: f.store, Doorbell: f, Clock: system.Clock{}, Entropy: system.Entropy{}, After: time.After,
@@ -86,7 +86,7 @@ func TestDispatch_ARedelivery_IsRetriedLikeAnyOther_ThatOfATestIsNot(t *testing.
 	}
 }
 
-// A whole outage, and what is sent again after it by the jobs of two dispatchers.
+// After a whole outage, two dispatchers share the replay of the failed deliveries.
 func TestDispatch_AReplay_BringsWhatFailedOnceEach(t *testing.T) {
 	f := newFixture(t)
 	var up atomic.Bool

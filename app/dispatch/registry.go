@@ -10,8 +10,9 @@ import (
 	"partnerdeposits/ports"
 )
 
-// registry counts the claims and the POSTs of this process, by subscription. It decides which deliveries may be claimed and
-// when a claim may be sent. Correctness does not depend on it: the database decides whether a claim is current.
+// registry counts the claims and the POSTs of this process, by subscription, and decides which deliveries may be
+// claimed and when a claim may be sent. Correctness does not depend on the registry: the database knows which claims are
+// current.
 //
 // A POST needs a slot of its subscription and a slot of the process. The slots of the process are shared fairly:
 //
@@ -32,7 +33,7 @@ type registry struct {
 	closed  bool
 }
 
-// entry is the registry's knowledge of one subscription.
+// entry is the registry's knowledge of a subscription.
 type entry struct {
 	health   webhook.Health
 	claimed  int             // over all dispatchers, as far as known
@@ -55,8 +56,8 @@ func newRegistry(config Config) *registry {
 	return &registry{config: config, entries: map[id.ID]*entry{}}
 }
 
-// window is how many deliveries of a healthy subscription may be claimed. It keeps the slots busy while jobs pass through
-// the queue.
+// window is how many deliveries of a healthy subscription may be claimed: enough to keep the slots busy while jobs pass
+// through the queue.
 func (r *registry) window() int {
 	return 8 * min(r.config.EndpointConcurrency, r.config.Concurrency)
 }
@@ -90,8 +91,8 @@ func (r *registry) observe(subscriptions []ports.Subscription) {
 	}
 }
 
-// adjust takes over health that was just recorded, and grants the slots that it frees. It returns the waiters of
-// subscriptions whose circuit opened: their claims were made before, and only a probe may be sent now.
+// adjust takes over health that was just recorded, and grants the slots that this frees. The result is the waiters of
+// subscriptions whose circuit opened: their claims are older than that, and only a probe may be sent now.
 func (r *registry) adjust(health map[id.ID]webhook.Health) (surplus []*waiter) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -120,7 +121,7 @@ func (r *registry) close() (waiters []*waiter) {
 	return waiters
 }
 
-// admit takes one place in a subscription's window, if there is one.
+// admit counts a claim if the window of its subscription has room.
 func (r *registry) admit(sub id.ID, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -165,7 +166,7 @@ func (r *registry) claim(claims []ports.Claim) {
 	}
 }
 
-// begin notes that a claim is in flight in this process. It returns false when the claim is in flight already: a queue
+// begin notes that a claim is in flight in this process. The result is false when the claim is in flight already: a queue
 // that was restored from an older state delivers jobs twice.
 func (r *registry) begin(c ports.Claim) bool {
 	r.mu.Lock()
@@ -251,7 +252,7 @@ func (r *registry) lane(sub id.ID) ports.Lane {
 	return ports.FastLane
 }
 
-// slot takes a slot for a claim. It returns nil when the claim has the slot, and otherwise a waiter. An urgent claim
+// slot takes a slot for a claim. The result is nil when the claim has the slot, and otherwise a waiter. An urgent claim
 // needs no slot of its subscription, and waits ahead of the others.
 func (r *registry) slot(c ports.Claim, urgent bool) *waiter {
 	r.mu.Lock()
@@ -271,7 +272,7 @@ func (r *registry) slot(c ports.Claim, urgent bool) *waiter {
 	return w
 }
 
-// free gives a slot back and grants it to a waiter.
+// free gives a slot back and grants the free slots to waiters.
 func (r *registry) free(sub id.ID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -318,7 +319,7 @@ func (r *registry) mayPost(e *entry, urgent bool) bool {
 	}
 }
 
-// grant gives slots to the waiters of one subscription.
+// grant gives slots to the waiters of a subscription.
 func (r *registry) grant(e *entry) {
 	for len(e.waiting) > 0 && r.mayPost(e, e.waiting[0].urgent) {
 		r.grantFirst(e)
@@ -341,7 +342,7 @@ func (r *registry) block(e *entry) {
 	}
 }
 
-// grantBlocked gives free slots of the process to the subscriptions that wait for one, in turn.
+// grantBlocked gives free slots of the process to the waiting subscriptions, in turn.
 func (r *registry) grantBlocked() {
 	for i := 0; i < len(r.blocked); {
 		e := r.blocked[i]

@@ -11,7 +11,7 @@ import (
 	"partnerdeposits/ports/failpoint"
 )
 
-// The least time between two relays that found events. At a high rate, a few milliseconds turn many transactions into one.
+// The least time between two relays that found events. At a high rate, a few milliseconds save many transactions.
 // At a low rate, waiting would only add latency.
 const (
 	relayPace = 8 * time.Millisecond
@@ -19,7 +19,7 @@ const (
 	fewEvents = 8
 )
 
-// relayLoop relays the outbox when the doorbell rings. It also polls, because a ring may be lost (delivery.md, point 2).
+// relayLoop relays the outbox when the doorbell rings. The loop also polls, because a ring may be lost (delivery.md, point 2).
 func (d *Dispatcher) relayLoop(ctx context.Context) {
 	ticker := time.NewTicker(d.config.RelayEvery)
 	defer ticker.Stop()

@@ -13,7 +13,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// countedRelay counts how often the outbox is looked at.
+// countedRelay counts the relays.
 type countedRelay struct {
 	ports.RelayStore
 	looks *atomic.Int32
@@ -24,7 +24,7 @@ func (r countedRelay) Relay(ctx context.Context, limit int, lease time.Duration,
 	return r.RelayStore.Relay(ctx, limit, lease, plan)
 }
 
-// A second look after each that found something would be a transaction more for every few events.
+// A second relay after each successful relay would cost a transaction more for every few events.
 func TestRelay_RungOnce_LooksOnce(t *testing.T) {
 	f := newFixture(t)
 	r := newReceiver(t, nil)

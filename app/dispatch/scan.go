@@ -37,7 +37,7 @@ func (d *Dispatcher) scanLoop(ctx context.Context) {
 	}
 }
 
-// awaitScan waits for the next scan. With a backlog, room in a window ends the wait. It returns false when ctx ended.
+// awaitScan waits for the next scan. With a backlog, room in a window ends the wait. The result is false when ctx ended.
 func (d *Dispatcher) awaitScan(ctx context.Context, wait time.Duration, backlog bool) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

@@ -14,13 +14,14 @@ import (
 	"partnerdeposits/ports"
 )
 
-// slowClaims answers the first question for what is due, by the dispatcher's clock, as late as a database that stood still.
+// slowClaims has the first search for due deliveries take, by the dispatcher's clock, as long as in a database that stood
+// still.
 type slowClaims struct {
 	ports.ClaimStore
 	ports.Clock
 	late  time.Duration
 	asked *atomic.Bool
-	found chan struct{} // closed when it was answered
+	found chan struct{} // closed after the first search
 }
 
 func (c slowClaims) Due(ctx context.Context) ([]ports.Subscription, error) {
@@ -38,8 +39,8 @@ func (c slowClaims) Now() time.Time {
 	return c.Clock.Now()
 }
 
-// Found by `faults -seed 41`: after a database that stood still for four seconds, nobody looked for what was due for 80,
-// since a scan might cost a twentieth of the time and the one that waited seemed that dear.
+// Found by `faults -seed 41`: after a database that stood still for four seconds, no scan ran for 80 seconds,
+// because scans may take a twentieth of the time and the waiting scan counted as slow.
 func TestScan_ThatWaitedForTheDatabase_IsFollowedByTheNextOne(t *testing.T) {
 	f := newFixture(t)
 	r := newReceiver(t, func(_ received, earlier int) int {

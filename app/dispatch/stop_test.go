@@ -13,7 +13,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// stoppedRelay has the dispatcher told to stop right after a relay committed.
+// stoppedRelay stops the dispatcher right after a relay committed.
 type stoppedRelay struct {
 	ports.RelayStore
 	relayed func()
@@ -27,18 +27,18 @@ func (r stoppedRelay) Relay(ctx context.Context, limit int, lease time.Duration,
 	return n, claims, err
 }
 
-// heldQueue tells whether jobs were handed over under a context that has ended.
-type heldQueue struct {
+// watchedQueue reports the context under which jobs are enqueued.
+type watchedQueue struct {
 	ports.JobQueue
 	enqueue func(ctx context.Context)
 }
 
-func (q heldQueue) Enqueue(ctx context.Context, jobs []ports.Job) ([]ports.Job, error) {
+func (q watchedQueue) Enqueue(ctx context.Context, jobs []ports.Job) ([]ports.Job, error) {
 	q.enqueue(ctx)
 	return q.JobQueue.Enqueue(ctx, jobs)
 }
 
-// Found by `faults -seed 11`: deliveries claimed by a dispatcher that was stopping waited for the end of their leases.
+// Found by `faults -seed 11`: deliveries that a stopping dispatcher had claimed waited for the end of their leases.
 func TestStop_HandsOnWhatItHasClaimed(t *testing.T) {
 	f := newFixture(t)
 	r := newReceiver(t, nil)
@@ -53,10 +53,10 @@ func TestStop_HandsOnWhatItHasClaimed(t *testing.T) {
 				go stop()
 			})
 		}}
-		deps.Queue = heldQueue{deps.Queue, func(ctx context.Context) {
+		deps.Queue = watchedQueue{deps.Queue, func(ctx context.Context) {
 			select {
 			case <-ctx.Done():
-			case <-time.After(200 * time.Millisecond): // by now it would have ended
+			case <-time.After(200 * time.Millisecond): // a context that ends with the shutdown would have ended
 			}
 			select {
 			case handed <- ctx.Err():
@@ -68,7 +68,7 @@ func TestStop_HandsOnWhatItHasClaimed(t *testing.T) {
 	f.emit(webhook.DepositCancelled, 1)
 	select {
 	case err := <-handed:
-		require.NoError(t, err, "what is claimed is handed on, told to stop or not")
+		require.NoError(t, err, "a shutdown does not keep claims from the queue")
 	case <-time.After(30 * time.Second):
 		require.Fail(t, "nothing was handed on")
 	}

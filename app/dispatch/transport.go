@@ -11,7 +11,7 @@ import (
 	"partnerdeposits/ports/failpoint"
 )
 
-// transport brings claims to workers: through the queue, or directly to this process while the queue is away.
+// transport hands claims to workers: through the queue, or directly to this process while the queue is away.
 type transport struct {
 	d    *Dispatcher
 	away atomic.Bool
@@ -31,12 +31,12 @@ const (
 
 // settleSpan is how long after a claim became stale a POST under it may still be unrecorded: a worker that loaded the
 // delivery just before begins its POST within webhook.Freshness. The delivery must not be sent again earlier, because an
-// endpoint that answers slowly would get it twice.
+// endpoint that answers slowly would receive the delivery twice.
 func (t *transport) settleSpan() time.Duration {
 	return webhook.Freshness + t.d.config.Timeout + recordSpan
 }
 
-// send brings claims to workers.
+// send hands claims to workers.
 func (t *transport) send(ctx context.Context, claims []ports.Claim, urgent bool) {
 	if len(claims) == 0 {
 		return
@@ -59,8 +59,8 @@ func (t *transport) send(ctx context.Context, claims []ports.Claim, urgent bool)
 	t.renewed(ctx, left)
 }
 
-// renewed runs jobs in this process that may or may not have reached the queue. New claims make a job stale that did reach
-// it. The jobs run after settleSpan, when a POST of a job that did reach the queue is recorded.
+// renewed runs jobs in this process that may or may not have reached the queue. New claims make a job in the queue
+// stale. The jobs run after settleSpan, when a POST of a job in the queue is recorded.
 func (t *transport) renewed(ctx context.Context, jobs []ports.Job) {
 	var again []ports.Job
 	for _, j := range jobs {
@@ -86,7 +86,7 @@ func (t *transport) local(ctx context.Context, jobs []ports.Job) {
 	failpoint.Hit("transport.local")
 }
 
-// jobs puts as many claims of one lane into each job as fit. The claims of a job may belong to many subscriptions, because
+// jobs puts as many claims of a lane into each job as fit. The claims of a job may belong to many subscriptions, because
 // each claim waits for a slot of its own subscription and no worker waits long for a job.
 func (t *transport) jobs(claims []ports.Claim, urgent bool) (jobs []ports.Job) {
 	byLane := map[ports.Lane][]ports.Claim{}

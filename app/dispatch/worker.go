@@ -59,7 +59,7 @@ func (d *Dispatcher) submit(ctx context.Context, job ports.Job, finished func())
 	go d.start(context.WithoutCancel(ctx), claims, job.Urgent, finished)
 }
 
-// start loads the deliveries of many claims with one query, and takes slots in the order of the claims.
+// start loads the deliveries of many claims with a single query, and takes slots in the order of the claims.
 func (d *Dispatcher) start(ctx context.Context, claims []ports.Claim, urgent bool, finished func()) {
 	loaded := d.preload(ctx, claims)
 	for i, c := range claims {
@@ -78,8 +78,8 @@ func (d *Dispatcher) start(ctx context.Context, claims []ports.Claim, urgent boo
 	}
 }
 
-// preload returns nil when each claim is to load its own delivery. It does so after an error or a panic, so that a row
-// that cannot be read stops one delivery only.
+// preload returns nil when each claim is to load its own delivery. After an error or a panic,
+// a row that cannot be read thus stops its own delivery only.
 func (d *Dispatcher) preload(ctx context.Context, claims []ports.Claim) (loaded []ports.Delivery) {
 	if len(claims) < loadTogether {
 		return nil
@@ -96,7 +96,7 @@ func (d *Dispatcher) preload(ctx context.Context, claims []ports.Claim) (loaded 
 	return loaded
 }
 
-// dispatch makes one attempt under a claim and records it. loaded may be nil. wait is nil when the claim has a slot.
+// dispatch makes and records an attempt under a claim. loaded may be nil. wait is nil when the claim has a slot.
 func (d *Dispatcher) dispatch(ctx context.Context, c ports.Claim, loaded *ports.Delivery, wait *waiter) {
 	if wait != nil && !<-wait.granted {
 		return
@@ -109,7 +109,7 @@ func (d *Dispatcher) dispatch(ctx context.Context, c ports.Claim, loaded *ports.
 }
 
 // attempt loads a delivery, makes the POST and judges its result. made is false when there was no POST. A panic ends this
-// dispatch only: the lease runs out and the delivery is dispatched again.
+// dispatch only: the lease ends and the delivery is dispatched again.
 func (d *Dispatcher) attempt(ctx context.Context, c ports.Claim, loaded *ports.Delivery) (outcome ports.Outcome, made bool) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -117,7 +117,7 @@ func (d *Dispatcher) attempt(ctx context.Context, c ports.Claim, loaded *ports.D
 			made = false
 		}
 	}()
-	if d.stopping.Load() { // another dispatcher, or this one after its restart, makes the attempt
+	if d.stopping.Load() { // another dispatcher makes the attempt, or this process after its restart
 		d.release(ctx, c)
 		return outcome, false
 	}
@@ -131,7 +131,7 @@ func (d *Dispatcher) attempt(ctx context.Context, c ports.Claim, loaded *ports.D
 	return ports.Outcome{Delivery: delivery, Attempt: result, Verdict: d.config.Schedule.Judge(result, delivery.Test, d.Random())}, true
 }
 
-// fresh returns the delivery of a claim, loaded within webhook.Freshness, or nil when it must not be sent.
+// fresh returns the delivery of a claim, loaded within webhook.Freshness, or nil when the delivery must not be sent.
 func (d *Dispatcher) fresh(ctx context.Context, c ports.Claim, loaded *ports.Delivery) *ports.Delivery {
 	for try := 1; ; try++ {
 		if loaded == nil {
@@ -158,7 +158,7 @@ func (d *Dispatcher) fresh(ctx context.Context, c ports.Claim, loaded *ports.Del
 	}
 }
 
-// load reads a batch of deliveries, whose claims are set, in one query.
+// load reads a batch of deliveries, whose claims are set, in a single query.
 func (d *Dispatcher) load(ctx context.Context, deliveries []*ports.Delivery) {
 	claims := make([]ports.Claim, len(deliveries))
 	for i, delivery := range deliveries {
@@ -186,7 +186,7 @@ func (d *Dispatcher) post(ctx context.Context, delivery *ports.Delivery) webhook
 	return attempt
 }
 
-// release gives claims up. After an error their leases run out.
+// release gives claims up. After an error their leases end.
 func (d *Dispatcher) release(ctx context.Context, claims ...ports.Claim) {
 	if err := d.Work.Release(ctx, claims); err != nil {
 		d.complain(ctx, "release deliveries", err)

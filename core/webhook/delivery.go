@@ -7,7 +7,7 @@ import (
 )
 
 // State is the state of a delivery. Column due_at is the time of the next attempt while Waiting and the end of the lease
-// while Dispatched, so one scan finds first dispatches, retries and lost claims (delivery.md, point 3).
+// while Dispatched, so a single scan finds first dispatches, retries and lost claims (delivery.md, point 3).
 //
 //	          relay                scan                2xx
 //	event ──────────▶ Waiting ──────────▶ Dispatched ──────▶ Succeeded
@@ -56,7 +56,7 @@ func StatusOf(s State, attempts int) Status {
 	}
 }
 
-// Delivery is the record of one event for one subscription (api.md §2, "Delivery record").
+// Delivery is the record of an event for a subscription (api.md §2, "Delivery record").
 type Delivery struct {
 	ID             id.ID
 	SubscriptionID id.ID
@@ -101,7 +101,7 @@ const Freshness = 500 * time.Millisecond
 // MaxSnippet is how much of a response body is kept, in bytes.
 const MaxSnippet = 1 << 10
 
-// Attempt is one POST of a delivery.
+// Attempt is a POST of a delivery.
 type Attempt struct {
 	Number         int
 	StartedAt      time.Time

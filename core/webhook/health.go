@@ -3,7 +3,7 @@ package webhook
 import "time"
 
 // Health is what the attempts of a subscription say of its endpoint. It decides the lane, how many deliveries may be
-// claimed and how many POSTs may be in flight, so that one partner's dead receiver does not delay other partners
+// claimed and how many POSTs may be in flight, so that a dead receiver does not delay other partners
 // (delivery.md, point 9). The part for endpoints that keep failing is a circuit breaker: an open circuit lets one probe
 // through at a time, and a half-open circuit (Ramp > 0) doubles the POSTs with each success.
 //
@@ -20,7 +20,7 @@ type Health struct {
 	Quick        int       // quick successes in a row, while Slow
 	FailedProbes int       // in a row; column holds
 	OpenUntil    time.Time // when the next probe may start; zero: the circuit is not open; column held_until
-	Ramp         int       // POSTs that may be in flight while the circuit is half-open; 0: it is not
+	Ramp         int       // POSTs that may be in flight while the circuit is half-open; 0: not half-open
 }
 
 const (
@@ -50,7 +50,7 @@ func (h Health) Disable(now time.Time) bool {
 	return !h.FailingSince.IsZero() && now.Sub(h.FailingSince) >= DisableAfter
 }
 
-// After returns the health after one more attempt. limit is WEBHOOK_ENDPOINT_CONCURRENCY.
+// After returns the health after a further attempt. limit is WEBHOOK_ENDPOINT_CONCURRENCY.
 func (h Health) After(a Attempt, limit int, now time.Time) Health {
 	quick := a.Duration < slowAttempt
 	if a.OK() {
@@ -68,7 +68,7 @@ func (h Health) After(a Attempt, limit int, now time.Time) Health {
 		return h
 	}
 	if h.CircuitOpen() || h.Ramp > 0 || keepsFailing {
-		if now.Before(h.OpenUntil) { // the POST began before the circuit opened, so it was no probe
+		if now.Before(h.OpenUntil) { // the POST began before the circuit opened, so this was no probe
 			return h
 		}
 		h.OpenUntil = now.Add(min(firstPause<<min(h.FailedProbes, mostDoublings), longestPause))
@@ -103,7 +103,7 @@ func (h Health) afterSuccess(quick bool, limit int) Health {
 }
 
 // Slots returns how many POSTs may be in flight: limit, a share of limit after some failures, the ramp while the circuit
-// is half-open, and 1 while it is open.
+// is half-open, and 1 for a probe while the circuit is open.
 func (h Health) Slots(limit int) int {
 	switch {
 	case h.CircuitOpen():

@@ -8,7 +8,7 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Route returns the event under which a subscription gets a transition: the most specific event that it subscribed to.
+// Route returns the event under which a subscription gets a transition: the most specific of its events.
 // specific is the transition's own event. ok is false when the subscription gets no delivery (service.md, "Event names").
 func Route(subscribed []EventName, specific EventName) (event EventName, ok bool) {
 	if slices.Contains(subscribed, specific) {

@@ -18,7 +18,7 @@ const (
 	HeaderEventID   = "X-Svc-Event-Id" // sent only when WEBHOOK_EVENT_ID_HEADER is set
 )
 
-// Sign returns the signature headers of one attempt. timestamp is at in Unix seconds. signature is "sha256=" and the
+// Sign returns the signature headers of an attempt. timestamp is at in Unix seconds. signature is "sha256=" and the
 // lower-case hex HMAC-SHA256 of "<timestamp>.<body>" under the subscription's secret (service.md, "Delivery").
 func Sign(key secret.Text, body []byte, at time.Time) (timestamp, signature string) {
 	timestamp = strconv.FormatInt(at.Unix(), 10)

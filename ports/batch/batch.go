@@ -1,7 +1,7 @@
-// Package batch lets concurrent callers share work that would cost each of them a round trip: one transaction, one query
-// or one command serves a batch of callers. Like ports/failpoint it is a tool that use cases and adapters both need.
+// Package batch lets concurrent callers share work that would cost each caller a round trip: a transaction, a query or a
+// command serves a batch of callers. Use cases and adapters both need this tool, like ports/failpoint.
 //
-// A caller that finds a free worker starts a batch at once and runs it in its own goroutine. Further calls wait only while
+// A caller that finds a free worker starts a batch at once and runs the batch in its own goroutine. Further calls wait only while
 // all workers are busy; they form the next batch. Linger and Yield let a batch grow before it runs.
 package batch
 
@@ -19,7 +19,7 @@ type Queue[T any] struct {
 	Threshold int           // items that must wait before a second worker starts; a large batch costs less per item
 	Linger    time.Duration // how long a batch waits for further items before it runs
 	Yield     bool          // before a batch runs, goroutines that are ready to call Do may join it
-	// Run works on one batch, in the goroutine of one of its callers. An item that is a pointer carries its result.
+	// Run works on a batch, in the goroutine of a caller of that batch. An item that is a pointer carries its result.
 	Run func(batch []T)
 
 	mu    sync.Mutex
@@ -29,21 +29,21 @@ type Queue[T any] struct {
 // errUnfinished is the panic of the callers whose batch ended by runtime.Goexit.
 var errUnfinished = errors.New("batch: the goroutine that ran the batch ended before it")
 
-// line is the state of one key.
+// line is the state of a key.
 type line[T any] struct {
 	running int
 	waiting []*call[T]
 	growing *growth // nil: no batch of this key is growing
 }
 
-// growth is a batch that has a worker but does not run yet. Only one batch of a key grows at a time: two would divide
-// between them the items that make one large batch.
+// growth is a batch that has a worker but does not run yet. Two batches of a key never grow at the same time,
+// because they would divide the items of a large batch.
 type growth struct {
 	missing int           // items until the batch is full
 	full    chan struct{} // closed when as many items wait
 }
 
-// call is one caller of Do.
+// call is a call of Do.
 type call[T any] struct {
 	item T
 	turn chan turn[T]
@@ -104,7 +104,7 @@ func (q *Queue[T]) line(key string) *line[T] {
 	return l
 }
 
-// mayStart reports whether a batch may start when n items wait for it.
+// mayStart reports whether a batch of n items may start.
 func (l *line[T]) mayStart(q *Queue[T], n int) bool {
 	return l.growing == nil && (l.running == 0 || l.running < q.Workers && n >= q.Threshold)
 }
@@ -125,7 +125,7 @@ func (l *line[T]) start(q *Queue[T], batch []*call[T]) {
 	}
 }
 
-// startNext starts a batch of waiting calls where a worker is free for it.
+// startNext starts a batch of waiting calls if a worker is free.
 func (l *line[T]) startNext(q *Queue[T]) {
 	if len(l.waiting) == 0 || !l.mayStart(q, len(l.waiting)) {
 		return

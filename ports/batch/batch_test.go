@@ -73,7 +73,7 @@ func TestDo_ThresholdReached_StartsAnotherWorker(t *testing.T) {
 	require.Equal(t, threshold, <-entered, "together, while the first batch still runs")
 	group.Go(func() { q.Do("", 0) })
 	awaitWaiting(&q, "", 1)
-	leave <- struct{}{} // both running batches end; one worker is left for the single call
+	leave <- struct{}{} // both running batches end; a single call gets the first worker only
 	leave <- struct{}{}
 	require.Equal(t, 1, <-entered)
 	leave <- struct{}{}
@@ -191,7 +191,7 @@ func TestDo_OneBatchGrowsAtATime_FurtherItemsJoinIt(t *testing.T) {
 	require.Zero(t, q.Lines())
 }
 
-// Not parallel: on one processor a goroutine that is ready runs only when the leader yields.
+// Not parallel: on a single processor a goroutine that is ready runs only when the leader yields.
 func TestDo_Yield_GoroutinesThatAreReadyJoin(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	const callers = 20

@@ -20,7 +20,7 @@ type Backlog struct{ pool *pgxpool.Pool }
 // NewBacklog counts over a pool opened with postgres.IndexPlans, because no count may read a whole table.
 func NewBacklog(pool *pgxpool.Pool) *Backlog { return &Backlog{pool: pool} }
 
-// Each count reads at most $1 entries of one index.
+// Each count reads at most $1 entries of an index.
 const (
 	countOutbox = `SELECT count(*), (SELECT reltuples::bigint FROM pg_class WHERE oid = 'outbox'::regclass)
 		FROM (SELECT FROM outbox ORDER BY event_id LIMIT $1) AS few`

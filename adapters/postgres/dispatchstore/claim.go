@@ -113,7 +113,7 @@ func (s *Store) claims(ctx context.Context, sql string, args ...any) ([]ports.Cl
 	return claims, pg.Translate(err)
 }
 
-// readClaims collects claims. It scans the further columns of a row into extra before it calls note.
+// readClaims collects claims. The further columns of a row are scanned into extra before the call of note.
 func readClaims(rows pgx.Rows, note func(ports.Claim), extra ...any) (claims []ports.Claim, err error) {
 	var c ports.Claim
 	_, err = pgx.ForEachRow(rows, append([]any{&c.DeliveryID, &c.SubscriptionID, &c.Seq}, extra...), func() error {
@@ -124,7 +124,7 @@ func readClaims(rows pgx.Rows, note func(ports.Claim), extra ...any) (claims []p
 	return claims, err
 }
 
-// CountClaimed implements ports.ClaimStore. It leaves out leases that ended a while ago: ClaimUrgent has taken those
+// CountClaimed implements ports.ClaimStore. Leases that ended a while ago do not count: ClaimUrgent has taken those
 // deliveries, and their dead index entries would make the query slow.
 func (s *Store) CountClaimed(ctx context.Context) (map[id.ID]int, error) {
 	ctx, cancel := s.bounded(ctx)

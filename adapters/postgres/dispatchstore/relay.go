@@ -45,7 +45,7 @@ func (s *Store) WithTimeout(d time.Duration) *Store {
 	return s
 }
 
-// bounded returns the context of one query or one short transaction.
+// bounded returns the context of a query or a short transaction.
 func (s *Store) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, s.timeout)
 }
@@ -112,7 +112,7 @@ func (s *Store) takeOutbox(ctx context.Context, t *pg.Tx, limit int) (events []p
 
 // storeEvents inserts the events and reads the subscriptions of their partners. The row locks keep a subscription from being
 // deleted or disabled before its deliveries are inserted. Those changes lock the row FOR UPDATE; a change of health does
-// not, so it does not wait for a relay.
+// not, and so never waits for a relay.
 func storeEvents(ctx context.Context, t *pg.Tx, events []ports.Event) (subscriptions []ports.Subscription, err error) {
 	n := len(events)
 	ids, partners, names, deposits := make([]id.ID, n), make([]id.ID, n), make([]string, n), make([]id.ID, n)

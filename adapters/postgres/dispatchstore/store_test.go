@@ -33,7 +33,7 @@ func dispatchWith(t *testing.T, databaseURL string, o postgres.PoolOptions) *dis
 	return dispatchstore.New(storetest.Pool(t, databaseURL, o), secretstest.New(t))
 }
 
-// A NAT or a proxy that forgets a connection leaves it open: no answer comes, and no end of the connection either.
+// When a NAT or a proxy forgets a connection, neither a response nor the end of the connection arrives.
 func TestDispatch_AnswersThatGetLost_AreWaitedForNoLongerThanPatience(t *testing.T) {
 	t.Parallel()
 	through, proxy := storetest.Proxied(t, pgtest.URL(t))
@@ -82,7 +82,7 @@ func TestDispatch_AnswersThatGetLost_AreWaitedForNoLongerThanPatience(t *testing
 	}
 }
 
-// One failing endpoint is noted a hundred times a second; the relay goes on meanwhile, but not while one is disabled.
+// A failing endpoint changes its health a hundred times a second. Relays do not wait for that; they wait for a disabling.
 func TestDispatch_RelayAndHealth_DoNotWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
@@ -145,7 +145,7 @@ func appendAged(t *testing.T, store *postgres.Store, partnerID id.ID, age time.D
 	return e.ID
 }
 
-// taking notes what a relay takes, and plans nothing.
+// taking notes the events that a relay takes, and plans nothing.
 func taking(got *[]id.ID) func([]ports.Event, []ports.Subscription) []ports.Delivery {
 	return func(events []ports.Event, _ []ports.Subscription) []ports.Delivery {
 		for _, e := range events {
@@ -155,7 +155,7 @@ func taking(got *[]id.ID) func([]ports.Event, []ports.Subscription) []ports.Deli
 	}
 }
 
-// What came in while no relay ran has waited longest; behind a stream of fresh events it would wait for a quiet moment.
+// Events from before the relay ran have waited longest. Behind a stream of new events they would wait for a quiet moment.
 func TestRelay_TakesTheOldestFirst(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
@@ -170,7 +170,7 @@ func TestRelay_TakesTheOldestFirst(t *testing.T) {
 	require.Equal(t, []id.ID{older, old, now}, got)
 }
 
-// What a relay took that did not commit is back in the outbox, however old, and the next look has to find it.
+// The events of a relay that did not commit are back in the outbox, and the next relay finds them whatever their age.
 func TestRelay_ThatFails_IsFollowedByALookFromTheStart(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
@@ -189,7 +189,7 @@ func TestRelay_ThatFails_IsFollowedByALookFromTheStart(t *testing.T) {
 	require.Equal(t, []id.ID{old}, got)
 }
 
-// Whoever has a claim that was taken back is late, and nobody else has it before the grace is over.
+// An expired claim is stale at once, and no dispatcher claims the delivery before the grace is over.
 func TestExpireLeases_MakesClaimsStaleAtOnceAndDueAfterTheGrace(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
@@ -218,7 +218,7 @@ func TestExpireLeases_MakesClaimsStaleAtOnceAndDueAfterTheGrace(t *testing.T) {
 	}
 	set(claims[0], "30 minutes") // given long ago
 	set(claims[1], "5 minutes")  // given long ago, and nearly over
-	set(claims[2], "30 minutes") // in our own hands
+	set(claims[2], "30 minutes") // in flight in this process
 	taken, err := s.ExpireLeases(t.Context(), time.Second, time.Hour, 10*time.Minute, []id.ID{claims[2].DeliveryID})
 	require.NoError(t, err)
 	require.Equal(t, 2, taken)

@@ -52,7 +52,7 @@ func (s *Store) Load(ctx context.Context, claims []ports.Claim) ([]ports.Deliver
 	return out, nil
 }
 
-// scanDelivery reads one row. A secret that does not decrypt fails its own delivery only.
+// scanDelivery reads a row. A secret that does not decrypt fails its own delivery only.
 func (s *Store) scanDelivery(rows pgx.Rows, readAt time.Time) (ports.Delivery, error) {
 	d := ports.Delivery{Found: true, ReadAt: readAt}
 	var left *time.Duration
@@ -100,7 +100,7 @@ type queuer interface {
 	Queue(sql string, args ...any) *pgx.QueuedQuery
 }
 
-// record queues the statement that writes outcomes. After it ran, settled reports which of them took effect.
+// record queues the statement that writes outcomes. After the statement, settled reports which of them took effect.
 func record(batch queuer, outcomes []ports.Outcome, settled *[]bool) {
 	n := len(outcomes)
 	index, subs, ids, seqs, states, waits := make([]int32, n), make([]id.ID, n), make([]id.ID, n), make([]int32, n), make([]int16, n), make([]time.Duration, n)
@@ -145,7 +145,7 @@ func record(batch queuer, outcomes []ports.Outcome, settled *[]bool) {
 	})
 }
 
-// adjustHealth updates the health of subscriptions. It locks them in order and before their deliveries, as every other
+// adjustHealth updates the health of subscriptions. The locks come in order and before those of deliveries, as in every other
 // transaction does that locks both.
 func adjustHealth(ctx context.Context, t *pg.Tx, outcomes []ports.Outcome, adjust []id.ID, limit int) (map[id.ID]webhook.Health, error) {
 	var subscriptions []ports.Subscription

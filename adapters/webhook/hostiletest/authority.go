@@ -24,7 +24,7 @@ type Authority struct {
 	pool *x509.CertPool
 }
 
-// NewAuthority makes an authority that nobody trusts yet.
+// NewAuthority makes an authority of its own, which no system trusts.
 func NewAuthority(t TB) *Authority {
 	a := &Authority{key: newKey(t), pool: x509.NewCertPool()}
 	template := &x509.Certificate{
@@ -64,7 +64,7 @@ func (a *Authority) Issue(t TB, change func(*x509.Certificate)) *tls.Config {
 // Trust is the configuration of a client that trusts the authority.
 func (a *Authority) Trust() *tls.Config { return &tls.Config{RootCAs: a.pool} }
 
-// PEM is the authority's certificate, for a process that is to trust it.
+// PEM is the authority's certificate, for a process that shall trust the authority.
 func (a *Authority) PEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
 }

@@ -65,7 +65,7 @@ func gzipBomb(t TB) string {
 	return b.String()
 }
 
-// H2 serves bare HTTP/2: it reads the preface and gives each request to answer.
+// H2 serves bare HTTP/2: the server reads the preface and passes each request to answer.
 func H2(t TB, ca *Authority, settings []http2.Setting, answer func(f *http2.Framer, stream uint32)) (r *Receiver, url string) {
 	config := ca.Issue(t, nil)
 	config.NextProtos = []string{"h2"}

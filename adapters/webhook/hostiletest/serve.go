@@ -1,4 +1,4 @@
-// Package hostiletest makes receivers that mean harm, for whoever sends webhooks: tests of the sender, and the benchmark
+// Package hostiletest makes hostile webhook receivers, for the tests of the sender and the benchmark
 // of the whole service.
 package hostiletest
 
@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// TB is what is needed of a testing.TB, so that a process can serve the same receivers.
+// TB is the part of testing.TB that receivers need, so that a process can serve them too.
 type TB interface {
 	Cleanup(end func())
 	Fatalf(format string, args ...any)
@@ -25,7 +25,7 @@ func check(t TB, err error) {
 	}
 }
 
-// Receiver is a server made of bare connections, for what no decent server does.
+// Receiver is a server of bare connections, because no HTTP server misbehaves like this.
 type Receiver struct {
 	Address string
 	Conns   atomic.Int32 // accepted
@@ -33,7 +33,7 @@ type Receiver struct {
 	wg      sync.WaitGroup
 }
 
-// Serve gives each connection to handle and closes it after.
+// Serve passes each connection to handle and then closes the connection.
 func Serve(t TB, handle func(net.Conn)) *Receiver {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
@@ -91,7 +91,7 @@ func ServeOn(t TB, l net.Listener, handle func(net.Conn)) *Receiver {
 	return r
 }
 
-// Request reads one HTTP/1.1 request as it came over the wire; ok is false when there is none.
+// Request reads an HTTP/1.1 request as the bytes of the wire; ok is false at the end of the connection.
 func Request(r *bufio.Reader) (head, body string, ok bool) {
 	var b strings.Builder
 	length := 0

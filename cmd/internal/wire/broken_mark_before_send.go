@@ -11,7 +11,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// variant returns ports that record the success of a POST before the POST is made: it is not repeated whatever happens.
+// variant returns ports that record the success of a POST before the POST is made, so that a POST which fails is not repeated.
 func variant(d dispatch.Deps) dispatch.Deps {
 	d.Work = markBeforeSend{d.Work, d.Clock}
 	return d
