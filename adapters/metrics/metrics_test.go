@@ -80,7 +80,7 @@ func full(t testing.TB) (*metrics.Registry, *metrics.HTTP, *metrics.Deposits, *m
 	return r, h, r.Deposits(), r.Dispatch()
 }
 
-// TestNames compares names and labels with operations.md: dashboards and alerts depend on them.
+// TestNames compares names and labels with the documented table (operations.md, "Metrics"): dashboards and alerts depend on them.
 func TestNames(t *testing.T) {
 	var documented []string
 	for _, row := range docstest.Rows(t, "docs/spec/operations.md", "Metrics") {

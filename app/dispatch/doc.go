@@ -1,5 +1,5 @@
 // Package dispatch delivers webhooks: it moves committed events from the outbox into deliveries and POSTs each delivery to
-// the endpoint of its subscription, at least once, whatever crashes meanwhile (delivery.md).
+// the endpoint of its subscription, at least once, whatever crashes meanwhile (delivery.md, points 1 to 10).
 //
 //	outbox ──relay──▶ deliveries ──claims──▶ jobs ──queue──▶ workers ──POST──▶ endpoint
 //	                     ▲   ▲                 │ (queue away: local)   │

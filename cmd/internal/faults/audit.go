@@ -240,7 +240,7 @@ func (e *endpoint) concerns(f fact) bool {
 }
 
 // route gives the event under which a subscription gets a change: the most specific event that it subscribed to
-// (service.md, "Webhook event routing"). The rule is written a second time here, independent of the code under test.
+// (service.md, "Dispatch rule"). The rule is written a second time here, independent of the code under test.
 func route(subscribed []string, specific string) (name string, matches bool) {
 	switch {
 	case slices.Contains(subscribed, specific):
