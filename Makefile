@@ -42,13 +42,14 @@ dev: ## As run, and rebuild and restart when a source file changes
 	@exec bin/dev
 
 .PHONY: unit
-unit: ## Test the rules, use cases and ports: no service needed, seconds
-	@go test ./core/... ./app/... ./ports/...
+unit: export TEST_SERVICES := none
+unit: ## Test the rules, ports and use cases that need no server: seconds
+	@go test -tags=unit ./core/... ./ports/... ./app/...
 
 .PHONY: integration
-integration: ## Test the adapters, on real Postgres and Redis, and pages in a browser
+integration: ## Test the use cases and adapters on real Postgres and Redis, and the pages in a browser
 	@scripts/ensure-debian.sh chromium
-	@go test ./adapters/...
+	@go test ./app/... ./adapters/...
 
 .PHONY: e2e
 e2e: ## Test the processes, from outside

@@ -56,7 +56,17 @@ func TestStart_UnknownForcing_IsRefused(t *testing.T) {
 
 	_, err := Start(t.Context(), Options{machine: m, Logf: t.Logf})
 
-	require.ErrorContains(t, err, `TEST_SERVICES is "podman"; it takes env, native or docker`)
+	require.ErrorContains(t, err, `TEST_SERVICES is "podman"; it takes env, native, docker or none`)
+}
+
+func TestStart_ForcedToNone_IsRefused(t *testing.T) {
+	t.Parallel()
+	m := bareMachine(t)
+	m.getenv = environment(map[string]string{forcing: "none"})
+
+	_, err := Start(t.Context(), Options{machine: m, Logf: t.Logf})
+
+	require.ErrorContains(t, err, "TEST_SERVICES=none: no server is started for these tests")
 }
 
 func TestStart_NothingAvailable_SaysWhatToInstall(t *testing.T) {

@@ -1,3 +1,5 @@
+//go:build !unit
+
 package connections_test
 
 import (

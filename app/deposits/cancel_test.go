@@ -1,3 +1,5 @@
+//go:build !unit
+
 package deposits_test
 
 import (

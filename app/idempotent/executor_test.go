@@ -1,3 +1,5 @@
+//go:build !unit
+
 package idempotent_test
 
 import (

@@ -1,3 +1,5 @@
+//go:build !unit
+
 package payments_test
 
 import (

@@ -1,3 +1,5 @@
+//go:build !unit
+
 package schedules_test
 
 import (

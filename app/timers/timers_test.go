@@ -1,3 +1,5 @@
+//go:build !unit
+
 package timers_test
 
 import (

@@ -1,3 +1,5 @@
+//go:build !unit
+
 package webhooks_test
 
 import (

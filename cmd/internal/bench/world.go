@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -13,9 +14,10 @@ import (
 	"partnerdeposits/adapters/backing"
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/postgres/migrations"
-	"partnerdeposits/adapters/secrets"
 	"partnerdeposits/adapters/system"
+	"partnerdeposits/cmd/internal/config"
 	"partnerdeposits/cmd/internal/procs"
+	"partnerdeposits/cmd/internal/wire"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
@@ -66,14 +68,12 @@ func newWorld(ctx context.Context) (w *world, err error) {
 	if err := migrations.Up(ctx, w.services.PostgresURL); err != nil {
 		return w, err
 	}
-	if w.pool, err = postgres.NewPool(ctx, w.services.PostgresURL, postgres.PoolOptions{MaxConns: 4, StatementTimeout: 10 * time.Minute}); err != nil {
-		return w, err
-	}
-	cipher, err := secrets.Open(secrets.DevelopmentKeyset)
+	cfg := config.Config{Environment: partner.Development, DatabaseURL: secret.Text(w.services.PostgresURL)}
+	stores, err := wire.OpenStore(ctx, cfg, slog.New(slog.DiscardHandler), postgres.PoolOptions{MaxConns: 4, StatementTimeout: 10 * time.Minute})
 	if err != nil {
 		return w, err
 	}
-	w.store = postgres.NewStore(w.pool, cipher, postgres.Options{})
+	w.pool, w.store = stores.Pool, stores.Postgres
 	if err := w.startReceiver(ctx); err != nil {
 		return w, err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,8 +16,11 @@ import (
 	"partnerdeposits/adapters/backing"
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/postgres/migrations"
-	"partnerdeposits/adapters/secrets"
+	"partnerdeposits/cmd/internal/config"
 	"partnerdeposits/cmd/internal/procs"
+	"partnerdeposits/cmd/internal/wire"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/secret"
 )
 
 // world is everything that runs: stores, links, the service's processes, receivers and load.
@@ -93,14 +97,12 @@ func (w *world) openStores(ctx context.Context) (err error) {
 		return err
 	}
 	url := w.databaseURL("postgres", hostPort(w.services.PostgresURL))
-	if w.pool, err = postgres.NewPool(ctx, url, postgres.PoolOptions{MaxConns: 6, StatementTimeout: 5 * time.Minute}); err != nil {
-		return err
-	}
-	cipher, err := secrets.Open(secrets.DevelopmentKeyset)
+	cfg := config.Config{Environment: partner.Development, DatabaseURL: secret.Text(url)}
+	stores, err := wire.OpenStore(ctx, cfg, slog.New(slog.DiscardHandler), postgres.PoolOptions{MaxConns: 6, StatementTimeout: 5 * time.Minute})
 	if err != nil {
 		return err
 	}
-	w.store = postgres.NewStore(w.pool, cipher, postgres.Options{})
+	w.pool, w.store = stores.Pool, stores.Postgres
 	redisOptions, err := goredis.ParseURL(w.services.RedisURL)
 	w.redis = goredis.NewClient(redisOptions)
 	return err
