@@ -8,6 +8,6 @@ var (
 	ErrReferenceTaken = errors.New("ports: deposit reference taken")
 	// ErrStale: a guarded update found another version of the row.
 	ErrStale = errors.New("ports: stale version")
-	// ErrPaymentUnderWay: the deposit has a payment of the same kind that is processing or succeeded.
-	ErrPaymentUnderWay = errors.New("ports: payment under way")
+	// ErrPaymentExists: the deposit has a payment of the same kind that is processing or succeeded.
+	ErrPaymentExists = errors.New("ports: the deposit has a payment of this kind")
 )

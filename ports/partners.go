@@ -40,6 +40,6 @@ type PartnerReader interface {
 type KeyReader interface {
 	// KeyByHash gives a key, also if revoked, and the partner. Returns partner.ErrInvalidAPIKey for an unknown hash.
 	KeyByHash(ctx context.Context, hash partner.KeyHash) (partner.APIKey, partner.Partner, error)
-	// TouchKey records the last use of a key. The record may be late, rounded or lost.
-	TouchKey(ctx context.Context, keyID id.ID, at time.Time)
+	// RecordKeyUse records the last use of a key. The record may be late, rounded or lost.
+	RecordKeyUse(ctx context.Context, keyID id.ID, at time.Time)
 }

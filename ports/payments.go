@@ -11,11 +11,11 @@ import (
 
 // PaymentRepository writes payments, in the transaction of a change.
 type PaymentRepository interface {
-	// Insert adds a payment before the provider is called. Returns ErrPaymentUnderWay if the deposit has a payment of the
+	// Insert adds a payment before the provider is called. Returns ErrPaymentExists if the deposit has a payment of the
 	// same kind that is processing or succeeded. The transaction stays usable after such an error.
 	Insert(ctx context.Context, p deposit.Payment) error
-	// UnderWay locks and gives the payment of a deposit and a kind that is processing; nil for none.
-	UnderWay(ctx context.Context, depositID id.ID, kind deposit.PaymentKind) (*deposit.Payment, error)
+	// Processing locks and gives the payment of a deposit and a kind that is processing; nil for none.
+	Processing(ctx context.Context, depositID id.ID, kind deposit.PaymentKind) (*deposit.Payment, error)
 	// Update stores Status, ProviderRef, Failure, Attempts, CheckAt and SettledAt.
 	Update(ctx context.Context, p deposit.Payment) error
 }

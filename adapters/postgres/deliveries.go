@@ -14,8 +14,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// attemptsBefore allows for a dispatcher whose clock is behind that of the database when attempts are looked for.
-const attemptsBefore = time.Hour
+// clockSkew widens the search for attempts: a dispatcher's clock may be behind the database's clock.
+const clockSkew = time.Hour
 
 type deliveries struct{ unit }
 
@@ -26,13 +26,13 @@ func (r deliveries) InsertTest(ctx context.Context, d webhook.Delivery) error {
 	})
 }
 
-// Redeliver implements ports.DeliveryRepository. The bytes do not leave the database.
+// Redeliver implements ports.DeliveryRepository. The database copies the bodies; no body travels to this process.
 func (r deliveries) Redeliver(ctx context.Context, subscriptionID id.ID, copies []ports.Copy) ([]webhook.Delivery, error) {
 	of, as, created := make([]id.ID, len(copies)), make([]id.ID, len(copies)), make([]time.Time, len(copies))
 	for i, c := range copies {
 		of[i], as[i], created[i] = c.Of, c.As, c.As.Time()
 	}
-	// event_at is now: the latency of a redelivery counts from when it was asked for.
+	// event_at is now: the latency of a redelivery counts from its request.
 	rows, err := r.Query(ctx, `
 		WITH open AS (SELECT id FROM webhook_subscriptions WHERE id = $1 AND enabled AND deleted_at IS NULL FOR SHARE)
 		INSERT INTO deliveries (subscription_id, id, event_id, event, deposit_id, test, state, due_at, body, redelivery_of, event_at, created_at)
@@ -46,7 +46,7 @@ func (r deliveries) Redeliver(ctx context.Context, subscriptionID id.ID, copies 
 	return pgx.CollectRows(rows, scanDelivery)
 }
 
-// deliveryColumns are those of sqlc.DeliveryByIDRow, in its order and without the body.
+// deliveryColumns are the columns of sqlc.DeliveryByIDRow, in the same order, with NULL for the body.
 const deliveryColumns = `id, subscription_id, event_id, event, deposit_id, test, state, attempts, due_at, NULL::bytea, encode(sha256(body), 'hex'),
 	redelivery_of, created_at, finished_at,
 	taken_at, coalesce(taken_ms, 0)::integer, coalesce(taken_status, 0)::smallint, coalesce(taken_snippet, '')`
@@ -56,8 +56,9 @@ func scanDelivery(row pgx.CollectableRow) (webhook.Delivery, error) {
 	return toDelivery(d), err
 }
 
-// standing gives the condition for deliveries of a status, in the words that the index of failed ones knows; "": of any.
-func standing(status webhook.Status) string {
+// statusCondition is the SQL condition for deliveries of a status; "" means any status. The text for failed deliveries is the
+// condition of the index deliveries_failed, so that the planner can use the index.
+func statusCondition(status webhook.Status) string {
 	switch status {
 	case webhook.StatusPending:
 		return "state IN (0, 1) AND attempts = 0"
@@ -74,7 +75,7 @@ func standing(status webhook.Status) string {
 // Deliveries implements ports.DeliveryReader.
 func (s *Store) Deliveries(ctx context.Context, subscriptionID id.ID, f ports.DeliveryFilter, page ports.Page) (ports.List[webhook.Delivery], error) {
 	l := newList(`SELECT `+deliveryColumns+` FROM deliveries WHERE subscription_id = ?`, subscriptionID)
-	l.where(standing(f.Status))
+	l.where(statusCondition(f.Status))
 	if f.Event != "" {
 		l.where("event = ?", f.Event)
 	}
@@ -116,12 +117,13 @@ func toDelivery(row sqlc.DeliveryByIDRow) webhook.Delivery {
 			Number: d.Attempts, StartedAt: row.TakenAt, Duration: time.Duration(row.TakenMs) * time.Millisecond,
 			Result: webhook.ResultSuccess, ResponseStatus: int(row.TakenStatus), Snippet: row.TakenSnippet,
 		}}
-	case webhook.Dispatched, webhook.Failed, webhook.Cancelled: // a lease's end is no next attempt
+	case webhook.Dispatched, webhook.Failed, webhook.Cancelled: // no next attempt: DueAt of a dispatched delivery is the end of its lease
 	}
 	return d
 }
 
-// addAttempts puts the attempts that failed before the one that succeeded, if one did. The oldest delivery bounds the daily partitions that are looked at.
+// addAttempts adds the failed attempts of deliveries to their logs, in the order of their numbers. Attempts are partitioned
+// by day; the creation of the oldest delivery bounds the partitions that Postgres reads.
 func (s *Store) addAttempts(ctx context.Context, found []webhook.Delivery) error {
 	if len(found) == 0 {
 		return nil
@@ -134,7 +136,7 @@ func (s *Store) addAttempts(ctx context.Context, found []webhook.Delivery) error
 			since = d.CreatedAt
 		}
 	}
-	rows, err := s.q.AttemptsOf(ctx, s.db, ids, since.Add(-attemptsBefore))
+	rows, err := s.q.AttemptsOf(ctx, s.db, ids, since.Add(-clockSkew))
 	for _, row := range rows {
 		d := &found[place[row.DeliveryID]]
 		d.AttemptLog = append(d.AttemptLog, webhook.Attempt{

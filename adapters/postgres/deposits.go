@@ -147,7 +147,8 @@ func (s *Store) ElapsedCoverages(ctx context.Context, at time.Time, limit int) (
 	return s.q.ElapsedCoverages(ctx, s.db, at, int32(limit))
 }
 
-// dropStaleTimers clears the way to the timers that count: those of deposits that moved on would pile up before them.
+// dropStaleTimers deletes due timers of deposits that no longer need them; otherwise stale timers would fill the next page
+// of due timers.
 func (s *Store) dropStaleTimers(ctx context.Context, kind string, at time.Time, limit int) error {
 	for {
 		n, err := s.q.DropStaleTimers(ctx, s.db, kind, at, int32(limit))

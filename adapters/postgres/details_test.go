@@ -49,7 +49,7 @@ func TestKeyByHash_WithinTheTimeKeysAreKept_DoesNotAskAgain(t *testing.T) {
 	require.True(t, got.Revoked())
 }
 
-func TestTouchKey_WithinAMinute_IsWrittenOnce_AndCloseWritesAtOnce(t *testing.T) {
+func TestRecordKeyUse_WithinAMinute_IsWrittenOnce_AndCloseWritesAtOnce(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
 	k, now := addKey(t, store, "used"), time.Now().UTC().Truncate(time.Microsecond)
@@ -57,22 +57,22 @@ func TestTouchKey_WithinAMinute_IsWrittenOnce_AndCloseWritesAtOnce(t *testing.T)
 		require.NoError(t, pool.QueryRow(t.Context(), `SELECT last_used_at FROM api_keys WHERE id = $1`, k.ID).Scan(&at))
 		return at
 	}
-	store.TouchKey(t.Context(), k.ID, now)
-	store.TouchKey(t.Context(), k.ID, now.Add(59*time.Second))
-	require.Zero(t, lastUsed(), "nobody waits for it")
+	store.RecordKeyUse(t.Context(), k.ID, now)
+	store.RecordKeyUse(t.Context(), k.ID, now.Add(59*time.Second))
+	require.Zero(t, lastUsed(), "the use is written in the background")
 	store.Close(t.Context())
 	require.Equal(t, now, lastUsed())
-	store.TouchKey(t.Context(), k.ID, now.Add(time.Hour)) // after Close: lost, as the port allows
+	store.RecordKeyUse(t.Context(), k.ID, now.Add(time.Hour)) // after Close: dropped, as the port allows
 	store.Close(t.Context())
 	require.Equal(t, now, lastUsed())
 }
 
-func TestTouchKey_OlderThanWhatIsWritten_ChangesNothing(t *testing.T) {
+func TestRecordKeyUse_OlderThanTheWrittenUse_ChangesNothing(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
 	k, now := addKey(t, store, "used"), time.Now().UTC().Truncate(time.Microsecond)
 	exec(t, pool, `UPDATE api_keys SET last_used_at = $2 WHERE id = $1`, k.ID, now)
-	store.TouchKey(t.Context(), k.ID, now.Add(-time.Hour))
+	store.RecordKeyUse(t.Context(), k.ID, now.Add(-time.Hour))
 	store.Close(t.Context())
 	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM api_keys WHERE id = $1 AND last_used_at = $2`, k.ID, now))
 }
@@ -94,7 +94,7 @@ func TestOperatorBySession_MovesLastSeenNowAndThen(t *testing.T) {
 	}
 }
 
-func TestDeposit_OfAnErasedClient_TellsOfNobody(t *testing.T) {
+func TestDeposit_OfAnErasedClient_HasNoClient(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
 	from := storetest.Origin(t, store)
@@ -139,8 +139,8 @@ func subscribe(t testing.TB, store *postgres.Store) webhook.Subscription {
 	return s
 }
 
-// backlog adds n deliveries that wait, dispatched, or parked.
-func backlog(t testing.TB, pool *pgxpool.Pool, subscriptionID id.ID, n, state int, due string) {
+// addBacklog adds n deliveries in a state; due is the SQL expression of due_at, NULL for parked deliveries.
+func addBacklog(t testing.TB, pool *pgxpool.Pool, subscriptionID id.ID, n, state int, due string) {
 	t.Helper()
 	exec(t, pool, `INSERT INTO deliveries (id, subscription_id, event_id, event, state, due_at, body, event_at)
 		SELECT gen_random_uuid(), $1, gen_random_uuid(), 'deposit.activated', $3, `+due+`, '{}', now() FROM generate_series(1, $2)`, subscriptionID, n, state)
@@ -155,20 +155,20 @@ func setEnabled(t testing.TB, store *postgres.Store, s webhook.Subscription, ena
 	storetest.Do(t, store, func(ctx context.Context, r ports.Repositories) error { return r.Subscriptions.Update(ctx, s) })
 }
 
-func TestSubscription_Enabled_EndsItsFailureHistoryAndPacesWhatWasParked(t *testing.T) {
+func TestSubscription_Enabled_EndsItsFailureHistoryAndSpreadsParkedDeliveries(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
 	s := subscribe(t, store)
-	backlog(t, pool, s.ID, 400, 0, "now()")
-	backlog(t, pool, s.ID, 1, 1, "now() + interval '1 minute'")
+	addBacklog(t, pool, s.ID, 400, 0, "now()")
+	addBacklog(t, pool, s.ID, 1, 1, "now() + interval '1 minute'")
 	exec(t, pool, `UPDATE webhook_subscriptions SET failures = 7, failing_since = now(), slow = true, quick = 1, holds = 2, held_until = now(), ramp = 3`)
 	const sick = `SELECT count(*) FROM webhook_subscriptions WHERE failures = 7 AND failing_since IS NOT NULL AND slow AND quick = 1 AND holds = 2 AND held_until IS NOT NULL AND ramp = 3`
-	setEnabled(t, store, s, true) // it is: a change of URL, say
+	setEnabled(t, store, s, true) // already enabled, as in a change of the URL
 	require.Equal(t, 1, count(t, pool, sick))
 	setEnabled(t, store, s, false)
 	require.Equal(t, 1, count(t, pool, sick))
 	require.Equal(t, 400, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 0 AND due_at IS NULL`))
-	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 1 AND due_at IS NOT NULL`), "what is under way is left alone")
+	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 1 AND due_at IS NOT NULL`), "a dispatched delivery is not parked")
 	setEnabled(t, store, s, true)
 	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM webhook_subscriptions
 		WHERE failures = 0 AND failing_since IS NULL AND NOT slow AND quick = 0 AND holds = 0 AND held_until IS NULL AND ramp = 0`))
@@ -177,14 +177,14 @@ func TestSubscription_Enabled_EndsItsFailureHistoryAndPacesWhatWasParked(t *test
 	require.Equal(t, 399*time.Second/200, spread)
 }
 
-func TestSubscription_Deleted_CancelsWhatIsUnderWayToo(t *testing.T) {
+func TestSubscription_Deleted_CancelsDispatchedDeliveriesToo(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
 	s, other := subscribe(t, store), subscribe(t, store)
 	for _, subscriptionID := range []id.ID{s.ID, other.ID} {
-		backlog(t, pool, subscriptionID, 1, 0, "now()")
-		backlog(t, pool, subscriptionID, 1, 0, "NULL")
-		backlog(t, pool, subscriptionID, 1, 1, "now()")
+		addBacklog(t, pool, subscriptionID, 1, 0, "now()")
+		addBacklog(t, pool, subscriptionID, 1, 0, "NULL")
+		addBacklog(t, pool, subscriptionID, 1, 1, "now()")
 	}
 	storetest.Do(t, store, func(ctx context.Context, r ports.Repositories) error {
 		return r.Subscriptions.Delete(ctx, s.ID, time.Now())
@@ -197,10 +197,10 @@ func TestTidyDeliveries_GoesOnWithLongBacklogs(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
 	released, cancelled, parked := subscribe(t, store), subscribe(t, store), subscribe(t, store)
-	backlog(t, pool, parked.ID, 5, 0, "now()")
+	addBacklog(t, pool, parked.ID, 5, 0, "now()")
 	setEnabled(t, store, parked, false)
-	backlog(t, pool, released.ID, 12_000, 0, "NULL")
-	backlog(t, pool, cancelled.ID, 12_000, 0, "now()")
+	addBacklog(t, pool, released.ID, 12_000, 0, "NULL")
+	addBacklog(t, pool, cancelled.ID, 12_000, 0, "now()")
 	storetest.Do(t, store, func(ctx context.Context, r ports.Repositories) error {
 		return r.Subscriptions.Delete(ctx, cancelled.ID, time.Now())
 	})

@@ -11,19 +11,19 @@ import (
 )
 
 const (
-	mostKeys      = 10_000      // remembered at once
-	touchEvery    = time.Minute // how coarse last_used_at is
-	touchDelay    = time.Second // touches are gathered this long
-	mostTouches   = 10_000      // gathered at once; the rest is lost, as the port allows
-	touchDeadline = 2 * time.Second
+	maxKeys         = 10_000      // in the cache, at most
+	keyUsePrecision = time.Minute // last_used_at moves once in this time, at most
+	keyUseDelay     = time.Second // uses of this long are written together
+	maxKeyUses      = 10_000      // uses that may wait; further uses are dropped, as the port allows
+	keyUseTimeout   = 2 * time.Second
 )
 
-// KeyByHash implements ports.KeyReader. A found key is believed for as long as Options.KeysKeptFor, counted from before
-// the query; an unknown one is asked for again every time, so that a new key works at once.
+// KeyByHash implements ports.KeyReader. The cache keeps a found key for Options.KeysKeptFor, counted from
+// before the query. The cache never keeps an unknown key, so that a new key works at once.
 func (s *Store) KeyByHash(ctx context.Context, hash partner.KeyHash) (partner.APIKey, partner.Partner, error) {
-	asked := time.Now()
-	if known, ok := s.keys.get(hash, asked); ok {
-		return known.Key, known.Partner, nil
+	readAt := time.Now()
+	if cached, ok := s.keys.get(hash, readAt); ok {
+		return cached.Key, cached.Partner, nil
 	}
 	row, err := s.q.KeyByHash(ctx, s.db, hash[:])
 	if err != nil {
@@ -36,102 +36,102 @@ func (s *Store) KeyByHash(ctx context.Context, hash partner.KeyHash) (partner.AP
 			ReturnOrigins: row.ReturnOrigins, RateLimitPerMinute: int(row.RateLimitPerMinute), HasConnectSecret: row.HasConnectSecret,
 			CreatedAt: row.PartnerCreatedAt},
 	}
-	s.keys.put(hash, found, asked)
+	s.keys.put(hash, found, readAt)
 	return found.Key, found.Partner, nil
 }
 
-// keyCache remembers who a key belongs to, for a short time and a bounded number of keys.
+// keyCache keeps the partners of recently used keys, up to maxKeys.
 type keyCache struct {
-	keep  time.Duration
-	mu    sync.RWMutex
-	known map[partner.KeyHash]knownKey
+	keep   time.Duration
+	mu     sync.RWMutex
+	cached map[partner.KeyHash]cachedKey
 }
 
-type knownKey struct {
+type cachedKey struct {
 	partner.Caller
-	asked time.Time
+	readAt time.Time
 }
 
 func newKeyCache(keep time.Duration) *keyCache {
-	return &keyCache{keep: keep, known: map[partner.KeyHash]knownKey{}}
+	return &keyCache{keep: keep, cached: map[partner.KeyHash]cachedKey{}}
 }
 
 func (c *keyCache) get(hash partner.KeyHash, now time.Time) (partner.Caller, bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	k, ok := c.known[hash]
-	return k.Caller, ok && now.Sub(k.asked) < c.keep
+	k, ok := c.cached[hash]
+	return k.Caller, ok && now.Sub(k.readAt) < c.keep
 }
 
-func (c *keyCache) put(hash partner.KeyHash, caller partner.Caller, asked time.Time) {
+func (c *keyCache) put(hash partner.KeyHash, caller partner.Caller, readAt time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.known) >= mostKeys {
-		c.makeRoom(asked)
+	if len(c.cached) >= maxKeys {
+		c.evict(readAt)
 	}
-	c.known[hash] = knownKey{caller, asked}
+	c.cached[hash] = cachedKey{caller, readAt}
 }
 
-// makeRoom drops what is stale, and everything when nothing is: forgetting costs one query per key.
-func (c *keyCache) makeRoom(now time.Time) {
-	for hash, k := range c.known {
-		if now.Sub(k.asked) >= c.keep {
-			delete(c.known, hash)
+// evict removes expired entries, or all entries when none has expired: a missing entry costs a query.
+func (c *keyCache) evict(now time.Time) {
+	for hash, k := range c.cached {
+		if now.Sub(k.readAt) >= c.keep {
+			delete(c.cached, hash)
 		}
 	}
-	if len(c.known) >= mostKeys {
-		clear(c.known)
+	if len(c.cached) >= maxKeys {
+		clear(c.cached)
 	}
 }
 
-// TouchKey implements ports.KeyReader: at most one write a minute and key, gathered and written in the background.
-func (s *Store) TouchKey(_ context.Context, keyID id.ID, at time.Time) { s.touches.add(keyID, at) }
+// RecordKeyUse implements ports.KeyReader: the use of a key is written at most once a minute, in the background.
+func (s *Store) RecordKeyUse(_ context.Context, keyID id.ID, at time.Time) { s.keyUses.add(keyID, at) }
 
-func (s *Store) writeTouches(ctx context.Context, used map[id.ID]time.Time) {
-	ctx, cancel := context.WithTimeout(ctx, touchDeadline)
+func (s *Store) writeKeyUses(ctx context.Context, used map[id.ID]time.Time) {
+	ctx, cancel := context.WithTimeout(ctx, keyUseTimeout)
 	defer cancel()
 	ids, times := make([]id.ID, 0, len(used)), make([]time.Time, 0, len(used))
 	for keyID, at := range used {
 		ids, times = append(ids, keyID), append(times, at)
 	}
-	_ = s.q.TouchKeys(ctx, s.db, ids, times) // may be lost (ports.KeyReader)
+	_ = s.q.RecordKeyUses(ctx, s.db, ids, times) // the record of a use may be lost (ports.KeyReader)
 }
 
-// touches gathers uses of keys. A timer runs only while something waits to be written.
-type touches struct {
-	write   func(context.Context, map[id.ID]time.Time)
-	mu      sync.Mutex
-	noted   map[id.ID]time.Time // last use that was written or waits
-	waiting map[id.ID]time.Time
-	timer   *time.Timer
-	writing sync.WaitGroup
-	closed  bool
+// keyUses collects last-used times of API keys and writes them together. A timer runs only while a time waits.
+type keyUses struct {
+	write    func(context.Context, map[id.ID]time.Time)
+	mu       sync.Mutex
+	recorded map[id.ID]time.Time // the last use of a key that was written or waits
+	waiting  map[id.ID]time.Time
+	timer    *time.Timer
+	writing  sync.WaitGroup
+	closed   bool
 }
 
-func newTouches(write func(context.Context, map[id.ID]time.Time)) *touches {
-	return &touches{write: write, noted: map[id.ID]time.Time{}, waiting: map[id.ID]time.Time{}}
+func newKeyUses(write func(context.Context, map[id.ID]time.Time)) *keyUses {
+	return &keyUses{write: write, recorded: map[id.ID]time.Time{}, waiting: map[id.ID]time.Time{}}
 }
 
-func (t *touches) add(keyID id.ID, at time.Time) {
+func (t *keyUses) add(keyID id.ID, at time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.closed || at.Sub(t.noted[keyID]) < touchEvery || len(t.waiting) >= mostTouches {
+	if t.closed || at.Sub(t.recorded[keyID]) < keyUsePrecision || len(t.waiting) >= maxKeyUses {
 		return
 	}
-	if len(t.noted) >= mostKeys {
-		clear(t.noted)
+	if len(t.recorded) >= maxKeys {
+		clear(t.recorded)
 	}
-	t.noted[keyID], t.waiting[keyID] = at, at
+	t.recorded[keyID], t.waiting[keyID] = at, at
 	if t.timer == nil {
 		t.writing.Add(1)
-		t.timer = time.AfterFunc(touchDelay, func() {
+		t.timer = time.AfterFunc(keyUseDelay, func() {
 			defer t.writing.Done()
 			t.flush(context.Background())
 		})
 	}
 }
 
-func (t *touches) flush(ctx context.Context) {
+func (t *keyUses) flush(ctx context.Context) {
 	t.mu.Lock()
 	used := t.waiting
 	t.waiting, t.timer = map[id.ID]time.Time{}, nil
@@ -141,8 +141,8 @@ func (t *touches) flush(ctx context.Context) {
 	}
 }
 
-// close writes what waits and lets a write that runs come to its end.
-func (t *touches) close(ctx context.Context) {
+// close writes the uses that wait, and returns when a running write has ended.
+func (t *keyUses) close(ctx context.Context) {
 	t.mu.Lock()
 	t.closed = true
 	if t.timer != nil && t.timer.Stop() {

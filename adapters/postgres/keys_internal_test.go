@@ -20,37 +20,37 @@ func hashOf(n int) (h partner.KeyHash) {
 func TestKeyCache_IsBoundedAndForgetsInTime(t *testing.T) {
 	t.Parallel()
 	c, now := newKeyCache(3*time.Second), time.Now()
-	for n := range 3 * mostKeys {
+	for n := range 3 * maxKeys {
 		c.put(hashOf(n), partner.Caller{}, now.Add(time.Duration(n)*time.Millisecond))
-		require.LessOrEqual(t, len(c.known), mostKeys)
+		require.LessOrEqual(t, len(c.cached), maxKeys)
 	}
-	last := now.Add((3*mostKeys - 1) * time.Millisecond)
-	_, known := c.get(hashOf(3*mostKeys-1), last.Add(3*time.Second-1))
-	require.True(t, known)
-	_, known = c.get(hashOf(3*mostKeys-1), last.Add(3*time.Second))
-	require.False(t, known)
+	last := now.Add((3*maxKeys - 1) * time.Millisecond)
+	_, cached := c.get(hashOf(3*maxKeys-1), last.Add(3*time.Second-1))
+	require.True(t, cached)
+	_, cached = c.get(hashOf(3*maxKeys-1), last.Add(3*time.Second))
+	require.False(t, cached)
 }
 
 func TestKeyCache_FullOfFreshKeys_StartsAnew(t *testing.T) {
 	t.Parallel()
 	c, now := newKeyCache(time.Second), time.Now()
-	for n := range mostKeys + 1 {
+	for n := range maxKeys + 1 {
 		c.put(hashOf(n), partner.Caller{}, now)
 	}
-	require.Len(t, c.known, 1)
+	require.Len(t, c.cached, 1)
 }
 
-func TestTouches_MoreThanAreGathered_AreLostNotHeld(t *testing.T) {
+func TestKeyUses_BeyondTheBound_AreLost(t *testing.T) {
 	t.Parallel()
 	written := 0
-	touches := newTouches(func(_ context.Context, used map[id.ID]time.Time) { written += len(used) })
-	for n := range 2 * mostTouches {
+	keyUses := newKeyUses(func(_ context.Context, used map[id.ID]time.Time) { written += len(used) })
+	for n := range 2 * maxKeyUses {
 		var keyID id.ID
 		binary.BigEndian.PutUint64(keyID[:], uint64(n)+1)
-		touches.add(keyID, time.Now())
+		keyUses.add(keyID, time.Now())
 	}
-	touches.close(t.Context())
-	require.LessOrEqual(t, written, 2*mostTouches)
-	require.GreaterOrEqual(t, written, mostTouches)
-	require.LessOrEqual(t, len(touches.noted), mostKeys)
+	keyUses.close(t.Context())
+	require.LessOrEqual(t, written, 2*maxKeyUses)
+	require.GreaterOrEqual(t, written, maxKeyUses)
+	require.LessOrEqual(t, len(keyUses.recorded), maxKeys)
 }

@@ -17,8 +17,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// linkTries bounds how often a lost race for a link is run again.
-const linkTries = 5
+// maxLinkTries bounds the inserts of a link that loses against a link which is then revoked.
+const maxLinkTries = 5
 
 type links struct {
 	unit
@@ -27,22 +27,22 @@ type links struct {
 
 // Insert implements ports.LinkRepository.
 func (r links) Insert(ctx context.Context, l connect.Link) error {
-	for range linkTries {
+	for range maxLinkTries {
 		n, err := r.q.InsertLink(ctx, r.Tx, sqlc.InsertLinkParams{
 			ID: l.ID, PartnerID: l.PartnerID, AccountID: l.AccountID, ExternalID: l.ExternalID, LinkedAt: l.LinkedAt,
 		})
 		if err != nil || n == 1 {
 			return err
 		}
-		if err := r.winner(ctx, l); err != nil {
+		if err := r.conflict(ctx, l); err != nil {
 			return err
 		}
 	}
-	return fault.ErrUnavailable // links of the same account come and go; the next try is likely to be alone
+	return fault.ErrUnavailable // links of the same account were made and revoked meanwhile; a retry of the request probably succeeds
 }
 
-// winner tells against which link l lost; nil when that one was revoked meanwhile.
-func (r links) winner(ctx context.Context, l connect.Link) error {
+// conflict returns the error that names the active link in the way of l; nil when that link was revoked meanwhile.
+func (r links) conflict(ctx context.Context, l connect.Link) error {
 	row, err := r.q.ActiveLink(ctx, r.Tx, l.AccountID)
 	if err == nil {
 		current := connect.Link(row)
@@ -66,8 +66,8 @@ func (r links) winner(ctx context.Context, l connect.Link) error {
 	}
 }
 
-// ActiveOfAccount implements ports.LinkRepository. The account itself is locked first, so that of two connects of one
-// account the second waits even where there is no link yet, and then sees the first one's.
+// ActiveOfAccount implements ports.LinkRepository. The account is locked first: two connects of an account run
+// after another even while there is no link to lock, and the second connect sees the link of the first.
 func (r links) ActiveOfAccount(ctx context.Context, accountID id.ID) (*connect.Link, error) {
 	if err := r.q.LockAccount(ctx, r.Deferred(), accountID); err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (r links) ActiveOfAccount(ctx context.Context, accountID id.ID) (*connect.L
 
 func linkOrNil(l connect.Link, err error) (*connect.Link, error) {
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil // the port: nil where it has none
+		return nil, nil // the port wants nil for an account without a link
 	}
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func toLinked(row sqlc.NewestLinkRow, defaultMax money.Cents) ports.LinkedAccoun
 
 // LinkedAccounts implements ports.LinkReader.
 func (s *Store) LinkedAccounts(ctx context.Context, partnerID id.ID, f ports.LinkFilter, page ports.Page) (ports.List[ports.LinkedAccount], error) {
-	// Asking each row for a newer one lets a page stop early; DISTINCT ON would sort all of a partner's links first.
+	// NOT EXISTS lets the query stop at the end of the page; DISTINCT ON would sort all links of the partner first.
 	l := newList(`SELECT l.id, l.partner_id, l.account_id, l.external_id, l.linked_at, l.revoked_at, coalesce(a.max_amount_cents, ?)
 		FROM account_links l JOIN accounts a ON a.id = l.account_id
 		WHERE l.partner_id = ? AND NOT EXISTS (

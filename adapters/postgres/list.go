@@ -11,10 +11,10 @@ import (
 	"partnerdeposits/ports"
 )
 
-const mostPerPage = 100
+const maxPerPage = 100
 
-// list builds the query of a list, newest first, out of the filters that were set. Conditions are constants with ? for
-// each argument; no value ever becomes part of the text.
+// list builds the query of a list, newest first, from the filters that are set. Conditions are constants with ? for each
+// argument; values travel as parameters, never in the text.
 type list struct {
 	sql  strings.Builder
 	args []any
@@ -41,7 +41,7 @@ func (l *list) write(text string, args ...any) {
 // where adds a condition.
 func (l *list) where(condition string, args ...any) { l.write(" AND "+condition, args...) }
 
-// within bounds a time on the sides that are set.
+// within adds the bounds of span that are set.
 func (l *list) within(column string, span ports.Span) {
 	if !span.From.IsZero() {
 		l.where(column+" >= ?", span.From)
@@ -51,7 +51,8 @@ func (l *list) within(column string, span ports.Span) {
 	}
 }
 
-// page orders by time and id, begins after the cursor and asks for one row more than the page holds.
+// page orders by time and id and starts after the cursor. The limit is a row above the page size, to see whether a next
+// page exists.
 func (l *list) page(at, id string, p ports.Page) {
 	if !p.Cursor.IsZero() {
 		l.where("("+at+", "+id+") < (?, ?)", p.Cursor.At, p.Cursor.ID)
@@ -59,8 +60,8 @@ func (l *list) page(at, id string, p ports.Page) {
 	l.write(" ORDER BY "+at+" DESC, "+id+" DESC LIMIT ?", size(p)+1)
 }
 
-// withinID and pageByID are within and page for a list in the order of its ids, whose time stands in them. The time of
-// ids begins in 1970.
+// withinID and pageByID are within and page for lists in the order of UUID v7 ids, which contain their time. An id cannot
+// hold a time before 1970.
 func (l *list) withinID(column string, span ports.Span) {
 	if !span.From.IsZero() {
 		l.where(column+" >= uuid_floor(greatest(?, timestamptz 'epoch'))", span.From)
@@ -77,9 +78,9 @@ func (l *list) pageByID(id string, p ports.Page) {
 	l.write(" ORDER BY "+id+" DESC LIMIT ?", size(p)+1)
 }
 
-func size(p ports.Page) int { return max(1, min(p.Limit, mostPerPage)) }
+func size(p ports.Page) int { return max(1, min(p.Limit, maxPerPage)) }
 
-// read runs the query and cuts the page; place is the sort key of an item.
+// read runs the query and cuts the page; place gives the sort key of an item.
 func read[T any](ctx context.Context, d pg.DB, l *list, p ports.Page, scan func(pgx.CollectableRow) (T, error), place func(T) ports.Cursor) (ports.List[T], error) {
 	rows, err := d.Query(ctx, l.sql.String(), l.args...)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// mailWaits are the pauses before a mail's second try, third try, …; after the last of them it has failed.
+// mailWaits are the pauses before a mail's second try, third try, and so on. A mail that fails after the last pause has
+// failed for good.
 var mailWaits = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 12 * time.Hour}
 
 type mails struct{ unit }
@@ -46,7 +47,7 @@ func (r audit) Append(ctx context.Context, e ports.AuditEntry) error {
 	})
 }
 
-// orNoPairs keeps a column of pairs from being null.
+// orNoPairs replaces nil, which would be NULL, by an empty map.
 func orNoPairs(m map[string]string) map[string]string {
 	if m == nil {
 		return map[string]string{}

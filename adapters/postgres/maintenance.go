@@ -13,13 +13,13 @@ func (s *Store) EnsurePartitions(ctx context.Context, days int) error {
 
 // DropPartitions implements ports.Maintenance.
 func (s *Store) DropPartitions(ctx context.Context, days int) error {
-	// In days: the function counts those, and a Go duration would arrive as hours.
+	// The SQL function reads the days of the interval; a Go duration would arrive as hours.
 	_, err := s.db.Exec(ctx, `SELECT drop_expired_partitions(make_interval(days => $1))`, days)
 	return err
 }
 
-// DeleteFinishedDeliveries implements ports.Maintenance. Ids sort by time, so the oldest of each subscription
-// are at the start of its part of the primary key.
+// DeleteFinishedDeliveries implements ports.Maintenance. Ids sort by time, so the oldest deliveries of a
+// subscription are the first of the subscription in the primary key.
 func (s *Store) DeleteFinishedDeliveries(ctx context.Context, at time.Time, limit int) (int, error) {
 	tag, err := s.db.Exec(ctx, `
 		WITH RECURSIVE subscriptions(id) AS (

@@ -15,8 +15,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// seenEvery is how coarse a session's last_seen_at is.
-const seenEvery = 5 * time.Minute
+// lastSeenPrecision bounds the writes of last_seen_at: a session writes once in this time, at most.
+const lastSeenPrecision = 5 * time.Minute
 
 type operators struct{ unit }
 
@@ -60,8 +60,8 @@ func (s *Store) OperatorBySession(ctx context.Context, tokenHash [32]byte, now t
 	if err != nil {
 		return connect.Operator{}, connect.Account{}, pg.OrNotFound(err, connect.ErrBadCredentials)
 	}
-	if now.Sub(row.LastSeenAt) >= seenEvery {
-		if err := s.q.TouchSession(ctx, s.db, now, tokenHash[:]); err != nil {
+	if now.Sub(row.LastSeenAt) >= lastSeenPrecision {
+		if err := s.q.SetLastSeen(ctx, s.db, now, tokenHash[:]); err != nil {
 			return connect.Operator{}, connect.Account{}, err
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 type partners struct{ unit }
 
-// Insert implements ports.PartnerRepository. It waits for the answer: whether the slug was free.
+// Insert implements ports.PartnerRepository. The statement runs at once, so that a taken slug is reported here.
 func (r partners) Insert(ctx context.Context, p partner.Partner, connectSecret secret.Text) error {
 	sealed, err := r.sealConnect(p.ID, connectSecret)
 	if err != nil {
@@ -55,7 +55,7 @@ func (r partners) RevokeKey(ctx context.Context, keyID id.ID, at time.Time) (par
 	return partner.APIKey(row), pg.OrNotFound(err, partner.ErrAPIKeyNotFound)
 }
 
-// changed answers an update that met no row with the sentinel that the port names.
+// changed returns sentinel for a statement that changed no row.
 func changed(sentinel error) func(rows int64, err error) error {
 	return func(rows int64, err error) error {
 		if err == nil && rows == 0 {

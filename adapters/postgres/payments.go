@@ -14,23 +14,23 @@ import (
 	"partnerdeposits/ports"
 )
 
-// checkPause keeps a second reconciler away from a payment that one has just taken up.
+// checkPause delays the next check of a payment, so that two reconcilers do not ask the provider about it at once.
 const checkPause = time.Minute
 
 type payments struct{ unit }
 
 // Insert implements ports.PaymentRepository.
 func (r payments) Insert(ctx context.Context, p deposit.Payment) error {
-	return changed(ports.ErrPaymentUnderWay)(r.q.InsertPayment(ctx, r.Tx, sqlc.InsertPaymentParams{
+	return changed(ports.ErrPaymentExists)(r.q.InsertPayment(ctx, r.Tx, sqlc.InsertPaymentParams{
 		ID: p.ID, DepositID: p.DepositID, Kind: p.Kind, AmountCents: int64(p.Amount), Status: string(p.Status), ProviderRef: p.ProviderRef,
 		Failure: p.Failure, Attempts: int32(p.Attempts), CreatedAt: p.CreatedAt, CheckAt: p.CheckAt, SettledAt: p.SettledAt,
 	}))
 }
 
-func (r payments) UnderWay(ctx context.Context, depositID id.ID, kind deposit.PaymentKind) (*deposit.Payment, error) {
-	row, err := r.q.PaymentUnderWay(ctx, r.Tx, depositID, kind)
+func (r payments) Processing(ctx context.Context, depositID id.ID, kind deposit.PaymentKind) (*deposit.Payment, error) {
+	row, err := r.q.ProcessingPayment(ctx, r.Tx, depositID, kind)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil // the port: nil where there is none
+		return nil, nil // the port wants nil where no payment is processing
 	}
 	if err != nil {
 		return nil, err

@@ -17,30 +17,30 @@ import (
 type PoolOptions struct {
 	MaxConns          int32             // 16; the pools of all processes together stay below max_connections
 	AppName           string            // "partnerdeposits"; seen in pg_stat_activity
-	StatementTimeout  time.Duration     // 8 s: below the deadline of a request, so that the server gives up first and the connection lives
+	StatementTimeout  time.Duration     // 8 s: below the deadline of a request, so that the server cancels the statement and the connection stays usable
 	LockTimeout       time.Duration     // 2 s
-	IdleInTransaction time.Duration     // 30 s: a forgotten transaction must not hold back vacuum
+	IdleInTransaction time.Duration     // 30 s: a forgotten transaction must not block vacuum
 	Settings          map[string]string // further settings of every connection, such as IndexPlans
 	Tracer            pgx.QueryTracer   // nil: none
 }
 
 // IndexPlans are connection settings for pools that run the dispatcher's statements, the backlog counts and group commits.
-// Their tables grow from empty to a million rows within the life of a cached plan, so the planner must never choose to
-// scan a whole table.
+// The tables grow from empty to a million rows while a cached plan lives, so the planner must never choose to scan a whole
+// table.
 var IndexPlans = map[string]string{
 	"enable_seqscan":      "off",
 	"enable_hashjoin":     "off",
 	"enable_mergejoin":    "off",
-	"enable_bitmapscan":   "off", // a bitmap scan marks no index entry dead, and reads the page of each dead entry every time
+	"enable_bitmapscan":   "off", // a bitmap scan does not mark dead index entries, and reads their pages every time
 	"join_collapse_limit": "1",   // joins run in the order they are written
 	"plan_cache_mode":     "force_generic_plan",
 	"jit":                 "off",
 }
 
-// NewPool makes a pool whose connections know our types. It does not connect: a database that is away is met by the
-// first query, and every later one tries again.
+// NewPool makes a pool whose connections know the types of package codec. NewPool does not connect: the first query meets
+// a database that is away, and every later query connects again.
 //
-// Returns an error for a URL that does not parse; it does not repeat the URL, which may hold a password.
+// Returns an error for a URL that does not parse. The error does not repeat the URL, which may contain a password.
 func NewPool(ctx context.Context, databaseURL string, o PoolOptions) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(databaseURL)
 	if err != nil {

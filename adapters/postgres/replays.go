@@ -68,10 +68,10 @@ func (s *Store) CountMatching(ctx context.Context, p webhook.Replay) (n int, err
 	return n, err
 }
 
-// matching selects what a replay repeats: originals of its span that stand at its status now.
-func matching(what string, p webhook.Replay) *list {
-	l := newList(`SELECT `+what+` FROM deliveries WHERE subscription_id = ?`, p.SubscriptionID)
-	l.where(standing(p.Status) + " AND redelivery_of IS NULL AND NOT test")
+// matching selects the deliveries that a replay repeats: originals of its time span that have its status now.
+func matching(selection string, p webhook.Replay) *list {
+	l := newList(`SELECT `+selection+` FROM deliveries WHERE subscription_id = ?`, p.SubscriptionID)
+	l.where(statusCondition(p.Status) + " AND redelivery_of IS NULL AND NOT test")
 	l.withinID("id", ports.Span{From: p.From, To: p.Until()})
 	return l
 }

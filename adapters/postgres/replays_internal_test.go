@@ -13,8 +13,8 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// What failed is few among what did not: finding it must not mean to read everything.
-func TestReplay_OfWhatFailed_ReadsNothingElse(t *testing.T) {
+// Failed deliveries are few among all deliveries, so the query must not read the others.
+func TestReplay_OfFailedDeliveries_UsesTheirIndex(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
 	l := matching("count(*)", webhook.Replay{SubscriptionID: id.ID{1}, Status: webhook.StatusFailed, From: time.Unix(0, 0), To: time.Now(), CreatedAt: time.Now()})

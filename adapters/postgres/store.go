@@ -15,18 +15,18 @@ import (
 	"partnerdeposits/ports/failpoint"
 )
 
-// Cipher encrypts what is kept at rest; adapters/secrets has one.
+// Cipher encrypts secrets at rest (adapters/secrets).
 type Cipher = pg.Cipher
 
 // Options of a Store; zero fields take the defaults named beside them.
 type Options struct {
-	Doorbell         ports.Doorbell // nil: none is rung
+	Doorbell         ports.Doorbell // nil: no doorbell
 	DefaultMaxAmount money.Cents    // the ceiling of accounts without a negotiated ceiling; 0: 2500.00 EUR (service.md, "Limits")
-	AcquireTimeout   time.Duration  // 3 s: how long to wait for a connection before service_unavailable
-	KeysKeptFor      time.Duration  // 3 s: how long an API key is believed without asking; less than the five of api.md §1
+	AcquireTimeout   time.Duration  // 3 s: the wait for a connection before service_unavailable
+	KeysKeptFor      time.Duration  // 3 s: the time an API key stays in the cache; below the 5 s in which a revoked key ends (api.md §1)
 }
 
-// Store is the unit of work and every reader over one pool.
+// Store implements the unit of work and the readers, over a connection pool.
 type Store struct {
 	pool       *pgxpool.Pool
 	db         pg.DB
@@ -35,7 +35,7 @@ type Store struct {
 	doorbell   ports.Doorbell
 	defaultMax money.Cents
 	keys       *keyCache
-	touches    *touches
+	keyUses    *keyUses
 }
 
 var (
@@ -62,12 +62,12 @@ func NewStore(pool *pgxpool.Pool, cipher Cipher, o Options) *Store {
 		sealer: pg.Sealer{Cipher: cipher}, doorbell: o.Doorbell, defaultMax: orDefault(o.DefaultMaxAmount, deposit.DefaultMaxAmount),
 		keys: newKeyCache(orDefault(o.KeysKeptFor, 3*time.Second)),
 	}
-	s.touches = newTouches(s.writeTouches)
+	s.keyUses = newKeyUses(s.writeKeyUses)
 	return s
 }
 
-// Close writes down which keys were used last.
-func (s *Store) Close(ctx context.Context) { s.touches.close(ctx) }
+// Close writes the last-used times of API keys that wait.
+func (s *Store) Close(ctx context.Context) { s.keyUses.close(ctx) }
 
 // WithinTx implements ports.UnitOfWork.
 func (s *Store) WithinTx(ctx context.Context, fn func(context.Context, ports.Repositories) error) error {
@@ -88,7 +88,7 @@ func (s *Store) attempt(ctx context.Context, fn func(context.Context, ports.Repo
 		return false, err
 	}
 	t := pg.Begin(conn)
-	defer t.End(ctx) // also when fn panics
+	defer t.End(ctx) // even if fn panics
 	if err := fn(ctx, s.repositories(t)); err != nil {
 		return false, err
 	}
@@ -103,7 +103,7 @@ func (s *Store) attempt(ctx context.Context, fn func(context.Context, ports.Repo
 	return t.Appended, nil
 }
 
-// unit is what every repository is made of.
+// unit is the base of every repository.
 type unit struct {
 	*pg.Tx
 	q      *sqlc.Queries
@@ -129,14 +129,14 @@ func (s *Store) repositories(t *pg.Tx) ports.Repositories {
 	}
 }
 
-// Ping tells whether the database answers. Returns service_unavailable.
+// Ping returns service_unavailable unless the database answers.
 func (s *Store) Ping(ctx context.Context) error {
 	_, err := s.db.Exec(ctx, `SELECT 1`)
 	return err
 }
 
-// SchemaFits compares the version of the database with the newest that this binary knows.
-// A newer database fits: migrations only add while an older binary may run.
+// SchemaFits compares the version of the database's schema with the newest migration of this binary. A newer schema fits:
+// migrations only add to the schema while an older binary may run.
 func (s *Store) SchemaFits(ctx context.Context) (fits bool, current, want int64, err error) {
 	want = migrations.Newest()
 	current, err = migrations.Version(ctx, s.db)

@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	// movedAtOnce is how many deliveries are parked, released or cancelled together with their subscription. What a
-	// longer backlog leaves is brought in line by TidyDeliveries; until then the dispatcher's look at the subscription decides.
-	movedAtOnce = 10_000
-	// releasedPerSecond paces deliveries whose subscription was enabled again.
+	// moveLimit bounds the deliveries that are parked, released or cancelled in the transaction of their subscription.
+	// TidyDeliveries moves the rest of a longer backlog; until then the dispatcher checks the subscription before each POST.
+	moveLimit = 10_000
+	// releasedPerSecond spreads the parked deliveries of a subscription that was enabled again.
 	releasedPerSecond = 200
 )
 
@@ -53,9 +53,9 @@ func (r subscriptions) Update(ctx context.Context, s webhook.Subscription) error
 	case err != nil:
 		return pg.OrNotFound(err, webhook.ErrNotFound)
 	case s.Enabled && !wasEnabled:
-		_, err = r.q.ReleaseDeliveries(ctx, r.Deferred(), releasedPerSecond, s.ID, movedAtOnce)
+		_, err = r.q.ReleaseDeliveries(ctx, r.Deferred(), releasedPerSecond, s.ID, moveLimit)
 	case !s.Enabled && wasEnabled:
-		_, err = r.q.ParkDeliveries(ctx, r.Deferred(), s.ID, movedAtOnce)
+		_, err = r.q.ParkDeliveries(ctx, r.Deferred(), s.ID, moveLimit)
 	}
 	return err
 }
@@ -72,7 +72,7 @@ func (r subscriptions) Delete(ctx context.Context, subscriptionID id.ID, at time
 	if _, err := r.q.DeleteSubscription(ctx, r.Deferred(), at, subscriptionID); err != nil {
 		return err
 	}
-	_, err := r.q.CancelDeliveries(ctx, r.Deferred(), at, subscriptionID, movedAtOnce)
+	_, err := r.q.CancelDeliveries(ctx, r.Deferred(), at, subscriptionID, moveLimit)
 	return err
 }
 
@@ -97,7 +97,7 @@ func (s *Store) Subscriptions(ctx context.Context, partnerID id.ID, page ports.P
 		func(s webhook.Subscription) ports.Cursor { return ports.Cursor{At: s.CreatedAt, ID: s.ID} })
 }
 
-// TidyDeliveries implements ports.Maintenance, movedAtOnce deliveries of a subscription at a time.
+// TidyDeliveries implements ports.Maintenance. A call moves up to moveLimit deliveries of each subscription.
 func (s *Store) TidyDeliveries(ctx context.Context) (moved int, err error) {
 	enabled, err := s.q.SubscriptionsToRelease(ctx, s.db)
 	if err != nil {
@@ -109,11 +109,11 @@ func (s *Store) TidyDeliveries(ctx context.Context) (moved int, err error) {
 	}
 	var failures []error
 	for _, subscriptionID := range enabled {
-		n, err := s.q.ReleaseDeliveries(ctx, s.db, releasedPerSecond, subscriptionID, movedAtOnce)
+		n, err := s.q.ReleaseDeliveries(ctx, s.db, releasedPerSecond, subscriptionID, moveLimit)
 		moved, failures = moved+int(n), append(failures, err)
 	}
 	for _, subscriptionID := range deleted {
-		n, err := s.q.CancelDeliveries(ctx, s.db, time.Now(), subscriptionID, movedAtOnce)
+		n, err := s.q.CancelDeliveries(ctx, s.db, time.Now(), subscriptionID, moveLimit)
 		moved, failures = moved+int(n), append(failures, err)
 	}
 	return moved, errors.Join(failures...)

@@ -191,7 +191,7 @@ func TestForUpdate_AfterWaitingForAChangeOfItsClient_SeesTheClient(t *testing.T)
 func TestWithinTx_PoolExhausted_IsUnavailableInTime(t *testing.T) {
 	t.Parallel()
 	pool := storetest.Pool(t, pgtest.URL(t), postgres.PoolOptions{MaxConns: 1})
-	require.NoError(t, pool.Ping(t.Context())) // its connection is made, however long that takes
+	require.NoError(t, pool.Ping(t.Context())) // connects first, so that the short timeout below measures only the wait for the pool
 	store := storetest.Over(t, pool, postgres.Options{AcquireTimeout: 50 * time.Millisecond})
 	nothing := func(context.Context, ports.Repositories) error { return nil }
 	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context, _ ports.Repositories) error {

@@ -84,7 +84,7 @@ func (c *cancelling) effect(ctx context.Context, repos ports.Repositories) (resp
 		return response, err
 	}
 	if mayBePaying(d) {
-		payment, err := repos.Payments.UnderWay(ctx, d.ID, deposit.FeePayment)
+		payment, err := repos.Payments.Processing(ctx, d.ID, deposit.FeePayment)
 		if err != nil {
 			return response, err
 		}

@@ -30,8 +30,8 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// bundle is the service with one deposit whose tenant has a payment page open. It is its own settler and metrics.
-type bundle struct {
+// fixture is the service with one deposit whose tenant has a payment page open. It is its own settler and metrics.
+type fixture struct {
 	*deposits.Service
 	t       *testing.T
 	store   *postgres.Store
@@ -42,23 +42,23 @@ type bundle struct {
 	steps   []string
 }
 
-func (b *bundle) SettleFee(context.Context, id.ID) error {
+func (b *fixture) SettleFee(context.Context, id.ID) error {
 	b.settled++
 	return b.settle()
 }
 
-func (b *bundle) Transitioned(from, to deposit.Status, by string) {
+func (b *fixture) Transitioned(from, to deposit.Status, by string) {
 	b.steps = append(b.steps, string(from)+">"+string(to)+" by "+by)
 }
 
-func setup(t *testing.T) *bundle {
+func setup(t *testing.T) *fixture {
 	t.Helper()
 	cipher, err := secrets.Open(secrets.DevelopmentKeyset)
 	require.NoError(t, err)
 	e, clock := system.Entropy{}, system.Clock{}
 	now := clock.Now()
 	pool := pgtest.New(t)
-	b := &bundle{t: t, store: postgres.NewStore(pool, cipher, postgres.Options{})}
+	b := &fixture{t: t, store: postgres.NewStore(pool, cipher, postgres.Options{})}
 	t.Cleanup(func() { b.store.Close(context.Background()) })
 	client := redistest.New(t)
 	breaker := redis.NewBreaker(client)
@@ -89,15 +89,15 @@ func setup(t *testing.T) *bundle {
 	return b
 }
 
-func (b *bundle) within(do func(context.Context, ports.Repositories) error) {
+func (b *fixture) within(do func(context.Context, ports.Repositories) error) {
 	b.t.Helper()
 	require.NoError(b.t, b.store.WithinTx(b.t.Context(), do))
 }
 
 // payment ends the fee payment as the settler would.
-func (b *bundle) payment(status deposit.PaymentStatus) error {
+func (b *fixture) payment(status deposit.PaymentStatus) error {
 	return b.store.WithinTx(b.t.Context(), func(ctx context.Context, repos ports.Repositories) error {
-		p, err := repos.Payments.UnderWay(ctx, b.deposit, deposit.FeePayment)
+		p, err := repos.Payments.Processing(ctx, b.deposit, deposit.FeePayment)
 		if err != nil {
 			return err
 		}
@@ -106,7 +106,7 @@ func (b *bundle) payment(status deposit.PaymentStatus) error {
 	})
 }
 
-func (b *bundle) cancel() error {
+func (b *fixture) cancel() error {
 	key := &ports.IdempotencyKey{PartnerID: b.by.Partner.ID, Route: "cancel", Key: [16]byte{1}}
 	_, err := b.Cancel(b.t.Context(), b.by, deposits.Cancellation{DepositID: b.deposit}, idempotent.Call[deposits.View]{
 		Key: key, Encode: func(v deposits.View) (idempotent.Response, error) {
@@ -116,7 +116,7 @@ func (b *bundle) cancel() error {
 	return err
 }
 
-func (b *bundle) status() deposit.Status {
+func (b *fixture) status() deposit.Status {
 	d, err := b.store.Deposit(b.t.Context(), b.deposit)
 	require.NoError(b.t, err)
 	return d.Status

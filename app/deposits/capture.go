@@ -13,8 +13,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Claim is a request to collect a deposit after damage.
-type Claim struct {
+// CaptureRequest is a request to collect a deposit after damage.
+type CaptureRequest struct {
 	DepositID   id.ID
 	Amount      *money.Cents // nil: the deposit's whole amount
 	Reason      string
@@ -26,7 +26,7 @@ type Claim struct {
 //
 // Returns deposit_not_found, deposit_access_denied, account_revoked, deposit_not_capturable, capture_exceeds_amount,
 // invalid_field for an amount that is not positive, and what idempotent.Executor.Run returns.
-func (s *Service) Capture(ctx context.Context, by partner.Caller, in Claim, call idempotent.Call[View]) (idempotent.Response, error) {
+func (s *Service) Capture(ctx context.Context, by partner.Caller, in CaptureRequest, call idempotent.Call[View]) (idempotent.Response, error) {
 	now := s.deps.Clock.Now()
 	eventID := s.deps.Entropy.NewID()
 	var step deposit.Transition

@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-type bundle struct {
+type fixture struct {
 	*idempotent.Executor
 	flush   func()
 	last    idempotent.Result
@@ -35,7 +35,7 @@ type bundle struct {
 }
 
 // each runs a test with both kinds of effect.
-func each(t *testing.T, test func(*testing.T, *bundle)) {
+func each(t *testing.T, test func(*testing.T, *fixture)) {
 	t.Parallel()
 	for name, changes := range map[string]bool{"transaction": false, "change": true} {
 		t.Run(name, func(t *testing.T) {
@@ -47,7 +47,7 @@ func each(t *testing.T, test func(*testing.T, *bundle)) {
 	}
 }
 
-func setup(t *testing.T) *bundle {
+func setup(t *testing.T) *fixture {
 	t.Helper()
 	cipher, err := secrets.Open(secrets.DevelopmentKeyset)
 	require.NoError(t, err)
@@ -57,7 +57,7 @@ func setup(t *testing.T) *bundle {
 	client := redistest.New(t)
 	breaker := redis.NewBreaker(client).WithPatience(20 * time.Second)
 	t.Cleanup(breaker.Close)
-	b := &bundle{flush: func() { require.NoError(t, client.FlushDB(t.Context()).Err()) }}
+	b := &fixture{flush: func() { require.NoError(t, client.FlushDB(t.Context()).Err()) }}
 	cache := redis.NewIdempotencyCache(client, breaker, cipher, slog.New(slog.DiscardHandler))
 	b.Executor = idempotent.New(idempotent.Deps{
 		UnitOfWork: store, Changes: groupcommit.New(pool, cipher, groupcommit.Options{}), Cache: cache, Entropy: system.Entropy{},
@@ -74,7 +74,7 @@ func request(t testing.TB, body string) idempotent.Request {
 	}
 }
 
-func (b *bundle) run(t *testing.T, r idempotent.Request, answer string, fail error) (idempotent.Response, error) {
+func (b *fixture) run(t *testing.T, r idempotent.Request, answer string, fail error) (idempotent.Response, error) {
 	t.Helper()
 	if b.changes {
 		r.Decide = func(ports.Found) (ports.Writes, idempotent.Response, error) {
@@ -91,7 +91,7 @@ func (b *bundle) run(t *testing.T, r idempotent.Request, answer string, fail err
 }
 
 func TestRun_RunsOnce_AndReplaysFromCacheOrDatabase(t *testing.T) {
-	each(t, func(t *testing.T, b *bundle) {
+	each(t, func(t *testing.T, b *fixture) {
 		first, err := b.run(t, request(t, "1"), "a", nil)
 		require.NoError(t, err)
 		require.Equal(t, idempotent.Response{Status: 201, Body: []byte("a")}, first)
@@ -111,7 +111,7 @@ func TestRun_RunsOnce_AndReplaysFromCacheOrDatabase(t *testing.T) {
 }
 
 func TestRun_FailedEffect_LeavesTheKeyFree(t *testing.T) {
-	each(t, func(t *testing.T, b *bundle) {
+	each(t, func(t *testing.T, b *fixture) {
 		broken := errors.New("broken")
 		_, err := b.run(t, request(t, "1"), "", broken)
 		require.ErrorIs(t, err, broken)
@@ -163,7 +163,7 @@ func TestRun_WhileTheFirstRuns_TheSecondIsTold(t *testing.T) {
 }
 
 func TestRun_Prepare_CountsOnlyWhereTheKeyHoldsNothing(t *testing.T) {
-	each(t, func(t *testing.T, b *bundle) {
+	each(t, func(t *testing.T, b *fixture) {
 		shape := errors.New("amount: is required")
 		_, err := b.Refuse(t.Context(), request(t, "1").Key, request(t, "1").Now, shape)
 		require.ErrorIs(t, err, shape)
@@ -181,7 +181,7 @@ func TestRun_Prepare_CountsOnlyWhereTheKeyHoldsNothing(t *testing.T) {
 }
 
 func TestRun_AfterTheWindow_TheKeyIsNew(t *testing.T) {
-	each(t, func(t *testing.T, b *bundle) {
+	each(t, func(t *testing.T, b *fixture) {
 		_, err := b.run(t, request(t, "1"), "a", nil)
 		require.NoError(t, err)
 		later := request(t, "2")
@@ -193,7 +193,7 @@ func TestRun_AfterTheWindow_TheKeyIsNew(t *testing.T) {
 }
 
 func TestRun_WithoutAKey_RunsEveryTime(t *testing.T) {
-	each(t, func(t *testing.T, b *bundle) {
+	each(t, func(t *testing.T, b *fixture) {
 		for range 3 {
 			j := request(t, "1")
 			j.Key = nil

@@ -62,7 +62,7 @@ func (s *Service) Authenticate(ctx context.Context, apiKey, authorization string
 	if key.Revoked() {
 		return partner.Caller{}, partner.ErrAPIKeyRevoked
 	}
-	s.deps.APIKeys.TouchKey(ctx, key.ID, s.deps.Clock.Now())
+	s.deps.APIKeys.RecordKeyUse(ctx, key.ID, s.deps.Clock.Now())
 	return partner.Caller{Partner: owner, Key: key}, nil
 }
 

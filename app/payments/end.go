@@ -31,14 +31,14 @@ func (s *Service) EndCheckout(ctx context.Context, depositID id.ID, trigger depo
 		err := s.mover.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (deposit.Transition, error) {
 			return s.endUnpaid(ctx, repos, depositID, trigger, prepare, now)
 		})
-		if !errors.Is(err, ports.ErrPaymentUnderWay) {
+		if !errors.Is(err, ports.ErrPaymentExists) {
 			return err
 		}
 	}
 	return errPaymentOpen
 }
 
-// endUnpaid returns ports.ErrPaymentUnderWay when another payment has begun since settleFee.
+// endUnpaid returns ports.ErrPaymentExists when another payment has begun since settleFee.
 func (s *Service) endUnpaid(ctx context.Context, repos ports.Repositories, depositID id.ID, trigger deposit.Trigger, prepare lifecycle.Prepare, now time.Time) (deposit.Transition, error) {
 	d, err := repos.Deposits.ForUpdate(ctx, depositID)
 	if err != nil {
@@ -47,12 +47,12 @@ func (s *Service) endUnpaid(ctx context.Context, repos ports.Repositories, depos
 	if _, err := d.Status.Next(trigger); err != nil {
 		return deposit.Transition{}, err
 	}
-	inFlight, err := repos.Payments.UnderWay(ctx, depositID, deposit.FeePayment)
+	inFlight, err := repos.Payments.Processing(ctx, depositID, deposit.FeePayment)
 	if err != nil {
 		return deposit.Transition{}, err
 	}
 	if inFlight != nil {
-		return deposit.Transition{}, ports.ErrPaymentUnderWay
+		return deposit.Transition{}, ports.ErrPaymentExists
 	}
 	if prepare != nil {
 		if err := prepare(ctx, repos, d); err != nil {

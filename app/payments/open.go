@@ -60,10 +60,10 @@ func (s *Service) beginFee(ctx context.Context, depositID id.ID, prepare lifecyc
 			ID: s.deps.Entropy.NewID(), DepositID: d.ID, Kind: deposit.FeePayment, Amount: deposit.Fee(d.Amount),
 			Status: deposit.PaymentProcessing, CreatedAt: now, CheckAt: now.Add(feeWait(0)),
 		}
-		if err := repos.Payments.Insert(ctx, payment); !errors.Is(err, ports.ErrPaymentUnderWay) {
+		if err := repos.Payments.Insert(ctx, payment); !errors.Is(err, ports.ErrPaymentExists) {
 			return err
 		}
-		inFlight, err := repos.Payments.UnderWay(ctx, d.ID, deposit.FeePayment)
+		inFlight, err := repos.Payments.Processing(ctx, d.ID, deposit.FeePayment)
 		if err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func (s *Service) keepReference(ctx context.Context, p deposit.Payment, ref stri
 
 // stillInFlight locks and gives p as stored, nil when p has been settled meanwhile.
 func stillInFlight(ctx context.Context, repos ports.Repositories, p deposit.Payment) (*deposit.Payment, error) {
-	current, err := repos.Payments.UnderWay(ctx, p.DepositID, p.Kind)
+	current, err := repos.Payments.Processing(ctx, p.DepositID, p.Kind)
 	if err != nil || current == nil || current.ID != p.ID {
 		return nil, err
 	}

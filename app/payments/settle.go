@@ -14,7 +14,7 @@ const auditActor = "dispatcher"
 
 // SettleFee ends the deposit's fee payment in flight, if any: the provider closes the page, and the provider's answer is
 // recorded, which may secure the deposit. Before a use case ends a checkout it calls SettleFee; afterwards, holding the
-// deposit's lock, it checks that Payments.UnderWay gives nil.
+// deposit's lock, it checks that Payments.Processing gives nil.
 //
 // Returns service_unavailable when the provider cannot be reached or cannot stop the payment; nothing is recorded then.
 func (s *Service) SettleFee(ctx context.Context, depositID id.ID) error {

@@ -22,15 +22,15 @@ type Queue[T any] struct {
 	// Run works on a batch, in the goroutine of a caller of that batch. An item that is a pointer carries its result.
 	Run func(batch []T)
 
-	mu    sync.Mutex
-	lines map[string]*line[T]
+	mu     sync.Mutex
+	states map[string]*keyState[T]
 }
 
 // errUnfinished is the panic of the callers whose batch ended by runtime.Goexit.
 var errUnfinished = errors.New("batch: the goroutine that ran the batch ended before it")
 
-// line is the state of a key.
-type line[T any] struct {
+// keyState is the state of a key.
+type keyState[T any] struct {
 	running int
 	waiting []*call[T]
 	growing *growth // nil: no batch of this key is growing
@@ -59,18 +59,18 @@ type turn[T any] struct {
 func (q *Queue[T]) Do(key string, item T) {
 	c := &call[T]{item: item}
 	q.mu.Lock()
-	l := q.line(key)
-	if l.mayStart(q, len(l.waiting)+1) {
-		batch := append([]*call[T]{c}, l.take(q.Limit-1)...)
-		l.start(q, batch)
+	s := q.state(key)
+	if s.mayStart(q, len(s.waiting)+1) {
+		batch := append([]*call[T]{c}, s.take(q.Limit-1)...)
+		s.start(q, batch)
 		q.mu.Unlock()
-		q.lead(key, l, batch)
+		q.lead(key, s, batch)
 		return
 	}
 	c.turn = make(chan turn[T], 1)
-	l.waiting = append(l.waiting, c)
-	if l.growing != nil && len(l.waiting) == l.growing.missing {
-		close(l.growing.full)
+	s.waiting = append(s.waiting, c)
+	if s.growing != nil && len(s.waiting) == s.growing.missing {
+		close(s.growing.full)
 	}
 	q.mu.Unlock()
 	t := <-c.turn
@@ -78,7 +78,7 @@ func (q *Queue[T]) Do(key string, item T) {
 		panic(t.panicked)
 	}
 	if t.lead != nil {
-		q.lead(key, l, t.lead)
+		q.lead(key, s, t.lead)
 	}
 }
 
@@ -86,58 +86,58 @@ func (q *Queue[T]) Do(key string, item T) {
 func (q *Queue[T]) Waiting(key string) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if l := q.lines[key]; l != nil {
-		return len(l.waiting)
+	if s := q.states[key]; s != nil {
+		return len(s.waiting)
 	}
 	return 0
 }
 
-func (q *Queue[T]) line(key string) *line[T] {
-	l := q.lines[key]
-	if l == nil {
-		if q.lines == nil {
-			q.lines = map[string]*line[T]{}
+func (q *Queue[T]) state(key string) *keyState[T] {
+	s := q.states[key]
+	if s == nil {
+		if q.states == nil {
+			q.states = map[string]*keyState[T]{}
 		}
-		l = &line[T]{}
-		q.lines[key] = l
+		s = &keyState[T]{}
+		q.states[key] = s
 	}
-	return l
+	return s
 }
 
 // mayStart reports whether a batch of n items may start.
-func (l *line[T]) mayStart(q *Queue[T], n int) bool {
-	return l.growing == nil && (l.running == 0 || l.running < q.Workers && n >= q.Threshold)
+func (s *keyState[T]) mayStart(q *Queue[T], n int) bool {
+	return s.growing == nil && (s.running == 0 || s.running < q.Workers && n >= q.Threshold)
 }
 
 // take removes up to n calls from those that wait, the oldest first.
-func (l *line[T]) take(n int) []*call[T] {
-	n = min(n, len(l.waiting))
-	taken := l.waiting[:n:n]
-	l.waiting = l.waiting[n:]
+func (s *keyState[T]) take(n int) []*call[T] {
+	n = min(n, len(s.waiting))
+	taken := s.waiting[:n:n]
+	s.waiting = s.waiting[n:]
 	return taken
 }
 
 // start takes a worker for a batch, which its first caller leads.
-func (l *line[T]) start(q *Queue[T], batch []*call[T]) {
-	l.running++
+func (s *keyState[T]) start(q *Queue[T], batch []*call[T]) {
+	s.running++
 	if missing := q.Limit - len(batch); missing > 0 && (q.Linger > 0 || q.Yield) {
-		l.growing = &growth{missing: missing, full: make(chan struct{})}
+		s.growing = &growth{missing: missing, full: make(chan struct{})}
 	}
 }
 
 // startNext starts a batch of waiting calls if a worker is free.
-func (l *line[T]) startNext(q *Queue[T]) {
-	if len(l.waiting) == 0 || !l.mayStart(q, len(l.waiting)) {
+func (s *keyState[T]) startNext(q *Queue[T]) {
+	if len(s.waiting) == 0 || !s.mayStart(q, len(s.waiting)) {
 		return
 	}
-	batch := l.take(q.Limit)
-	l.start(q, batch)
+	batch := s.take(q.Limit)
+	s.start(q, batch)
 	batch[0].turn <- turn[T]{lead: batch}
 }
 
 // lead runs a batch in the goroutine of its first caller.
-func (q *Queue[T]) lead(key string, l *line[T], batch []*call[T]) {
-	batch = q.grow(l, batch)
+func (q *Queue[T]) lead(key string, s *keyState[T], batch []*call[T]) {
+	batch = q.grow(s, batch)
 	items := make([]T, len(batch))
 	for i, c := range batch {
 		items[i] = c.item
@@ -149,7 +149,7 @@ func (q *Queue[T]) lead(key string, l *line[T], batch []*call[T]) {
 		if recovered != nil {
 			outcome.panicked = recovered
 		}
-		q.leave(key, l)
+		q.finish(key, s)
 		for _, c := range batch[1:] {
 			c.turn <- outcome
 		}
@@ -161,35 +161,35 @@ func (q *Queue[T]) lead(key string, l *line[T], batch []*call[T]) {
 	outcome.panicked = nil
 }
 
-// leave frees the worker of a batch that has run.
-func (q *Queue[T]) leave(key string, l *line[T]) {
+// finish frees the worker of a batch that has run.
+func (q *Queue[T]) finish(key string, s *keyState[T]) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	l.running--
-	l.startNext(q)
-	if l.running == 0 {
-		delete(q.lines, key)
+	s.running--
+	s.startNext(q)
+	if s.running == 0 {
+		delete(q.states, key)
 	}
 }
 
 // grow lets further items join a batch before it runs.
-func (q *Queue[T]) grow(l *line[T], batch []*call[T]) []*call[T] {
+func (q *Queue[T]) grow(s *keyState[T], batch []*call[T]) []*call[T] {
 	if len(batch) >= q.Limit || (q.Linger == 0 && !q.Yield) {
 		return batch
 	}
 	q.mu.Lock()
-	g := l.growing
+	g := s.growing
 	q.mu.Unlock()
 	if q.Linger > 0 {
 		linger(q.Linger, g.full)
 	} else {
-		q.yield(l, g.missing)
+		q.yield(s, g.missing)
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	batch = append(batch, l.take(g.missing)...)
-	l.growing = nil
-	l.startNext(q) // more items came than the batch may have
+	batch = append(batch, s.take(g.missing)...)
+	s.growing = nil
+	s.startNext(q) // more items came than the batch may have
 	return batch
 }
 
@@ -203,10 +203,10 @@ func linger(span time.Duration, full <-chan struct{}) {
 }
 
 // yield lets other goroutines run until none of them adds an item, or the batch is full.
-func (q *Queue[T]) yield(l *line[T], missing int) {
+func (q *Queue[T]) yield(s *keyState[T], missing int) {
 	for before := -1; ; {
 		q.mu.Lock()
-		n := len(l.waiting)
+		n := len(s.waiting)
 		q.mu.Unlock()
 		if n == before || n >= missing {
 			return

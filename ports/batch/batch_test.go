@@ -52,7 +52,7 @@ func TestDo_AllWorkersBusy_CallsMeanwhileRunTogether(t *testing.T) {
 	close(leave)
 	group.Wait()
 	require.Equal(t, []int{1, 1, limit, others - limit}, sizes)
-	require.Zero(t, q.Lines(), "an idle key is forgotten")
+	require.Zero(t, q.ActiveKeys(), "an idle key is forgotten")
 }
 
 func TestDo_ThresholdReached_StartsAnotherWorker(t *testing.T) {
@@ -78,7 +78,7 @@ func TestDo_ThresholdReached_StartsAnotherWorker(t *testing.T) {
 	require.Equal(t, 1, <-entered)
 	leave <- struct{}{}
 	group.Wait()
-	require.Zero(t, q.Lines())
+	require.Zero(t, q.ActiveKeys())
 }
 
 func TestDo_RunPanics_EveryCallerPanicsAndTheWorkerIsFree(t *testing.T) {
@@ -110,7 +110,7 @@ func TestDo_RunPanics_EveryCallerPanicsAndTheWorkerIsFree(t *testing.T) {
 	for range others {
 		require.Equal(t, boom, <-panics)
 	}
-	require.Zero(t, q.Lines())
+	require.Zero(t, q.ActiveKeys())
 	group.Go(func() { q.Do("", 0) })
 	<-entered
 	leave <- struct{}{}
@@ -146,7 +146,7 @@ func TestDo_RunEndsItsGoroutine_TheOtherCallersPanic(t *testing.T) {
 	close(leave)
 	group.Wait()
 	require.EqualValues(t, 1, panicked.Load())
-	require.Zero(t, q.Lines())
+	require.Zero(t, q.ActiveKeys())
 }
 
 func TestDo_Linger_WaitsForFurtherItems(t *testing.T) {
@@ -164,7 +164,7 @@ func TestDo_Linger_WaitsForFurtherItems(t *testing.T) {
 	q.Linger = time.Millisecond
 	q.Do("", 0)
 	require.Equal(t, 1, <-sizes, "the linger ended")
-	require.Zero(t, q.Lines())
+	require.Zero(t, q.ActiveKeys())
 }
 
 func TestDo_OneBatchGrowsAtATime_FurtherItemsJoinIt(t *testing.T) {
@@ -188,7 +188,7 @@ func TestDo_OneBatchGrowsAtATime_FurtherItemsJoinIt(t *testing.T) {
 	require.Equal(t, limit, <-entered, "of the call that waited and the one that came later")
 	close(leave)
 	group.Wait()
-	require.Zero(t, q.Lines())
+	require.Zero(t, q.ActiveKeys())
 }
 
 // Not parallel: on a single processor a goroutine that is ready runs only when the leader yields.
@@ -241,7 +241,7 @@ func TestDo_ManyCallers_EachIsInOneBatch(t *testing.T) {
 			require.EqualValues(t, callers*rounds, done.Load())
 			require.LessOrEqual(t, most.Load(), int64(workers))
 			require.LessOrEqual(t, largest.Load(), int64(limit))
-			require.Zero(t, q.Lines())
+			require.Zero(t, q.ActiveKeys())
 		})
 	}
 }

@@ -1,8 +1,8 @@
 package batch
 
-// Lines counts the keys that have a batch running.
-func (q *Queue[T]) Lines() int {
+// ActiveKeys counts the keys that have a batch running.
+func (q *Queue[T]) ActiveKeys() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.lines)
+	return len(q.states)
 }

@@ -117,11 +117,11 @@ var partnersSuite = map[string]func(*testing.T, *world){
 			return err
 		}), partner.ErrAPIKeyNotFound)
 	},
-	"Keys_Touch_IsNotedInTime": func(t *testing.T, w *world) {
+	"Keys_RecordUse_IsWrittenInTime": func(t *testing.T, w *world) {
 		p := w.partner()
 		k := w.key(p, "used", at0)
 		used := at0.Add(time.Hour)
-		w.TouchKey(t.Context(), k.ID, used)
+		w.RecordKeyUse(t.Context(), k.ID, used)
 		require.Eventually(t, func() bool {
 			keys, err := w.Keys(t.Context(), p.ID)
 			return err == nil && keys[0].LastUsedAt.Equal(used)

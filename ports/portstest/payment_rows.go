@@ -35,12 +35,12 @@ func (w *world) settle(p deposit.Payment, status deposit.PaymentStatus) deposit.
 }
 
 var paymentsSuite = map[string]func(*testing.T, *world){
-	"Payments_Insert_IsUnderWayUntilSettled": func(t *testing.T, w *world) {
+	"Payments_Insert_IsProcessingUntilSettled": func(t *testing.T, w *world) {
 		d := w.deposit(w.partner())
 		p := w.pay(d.ID, deposit.FeePayment, at0)
 		underWay := func() (got *deposit.Payment) {
 			w.do(func(ctx context.Context, r ports.Repositories) (err error) {
-				got, err = r.Payments.UnderWay(ctx, d.ID, deposit.FeePayment)
+				got, err = r.Payments.Processing(ctx, d.ID, deposit.FeePayment)
 				return err
 			})
 			return got
@@ -52,13 +52,13 @@ var paymentsSuite = map[string]func(*testing.T, *world){
 		require.NoError(t, err)
 		require.Empty(t, cmp.Diff([]deposit.Payment{p}, got))
 	},
-	"Payments_Insert_BesideOneUnderWayOrSucceeded_IsRefusedAndLeavesTheTransactionUsable": func(t *testing.T, w *world) {
+	"Payments_Insert_BesideAProcessingOrSucceededPayment_IsRefusedAndLeavesTheTransactionUsable": func(t *testing.T, w *world) {
 		d := w.deposit(w.partner())
 		first := w.pay(d.ID, deposit.FeePayment, at0)
 		refused := func() {
 			w.do(func(ctx context.Context, r ports.Repositories) error {
-				require.ErrorIs(t, r.Payments.Insert(ctx, newPayment(d.ID, deposit.FeePayment, at0)), ports.ErrPaymentUnderWay)
-				_, err := r.Payments.UnderWay(ctx, d.ID, deposit.FeePayment)
+				require.ErrorIs(t, r.Payments.Insert(ctx, newPayment(d.ID, deposit.FeePayment, at0)), ports.ErrPaymentExists)
+				_, err := r.Payments.Processing(ctx, d.ID, deposit.FeePayment)
 				return err
 			})
 		}
@@ -80,7 +80,7 @@ var paymentsSuite = map[string]func(*testing.T, *world){
 				return r.Payments.Insert(ctx, newPayment(d.ID, deposit.FeePayment, at0))
 			})
 		})
-		require.Equal(t, map[string]int{"<nil>": 1, ports.ErrPaymentUnderWay.Error(): racers - 1}, ended)
+		require.Equal(t, map[string]int{"<nil>": 1, ports.ErrPaymentExists.Error(): racers - 1}, ended)
 	},
 	"Payments_Insert_WhileAnotherIsBeingSettled_IsRefusedOnceThatSucceeded": func(t *testing.T, w *world) {
 		d := w.deposit(w.partner())
@@ -95,7 +95,7 @@ var paymentsSuite = map[string]func(*testing.T, *world){
 				return r.Payments.Update(ctx, settled)
 			})
 		})
-		require.Equal(t, map[string]int{"<nil>": 1, ports.ErrPaymentUnderWay.Error(): racers - 1}, ended)
+		require.Equal(t, map[string]int{"<nil>": 1, ports.ErrPaymentExists.Error(): racers - 1}, ended)
 	},
 	"Payments_ToCheck_AreDueOldestFirstAndNotGivenTwice": func(t *testing.T, w *world) {
 		p := w.partner()

@@ -139,7 +139,7 @@ func (a *api) CancelDeposit(ctx context.Context, r CancelDepositRequestObject) (
 // CaptureDeposit captures an active deposit; the charge follows later (docs/glossary.md, "capture").
 func (a *api) CaptureDeposit(ctx context.Context, r CaptureDepositRequestObject) (CaptureDepositResponseObject, error) {
 	body := value(r.Body)
-	in := deposits.Claim{DepositID: parseID(id.Deposit, r.DepositID), Reason: value(body.Reason), Description: value(body.Description)}
+	in := deposits.CaptureRequest{DepositID: parseID(id.Deposit, r.DepositID), Reason: value(body.Reason), Description: value(body.Description)}
 	if body.Amount != nil {
 		amount, err := cents(*body.Amount)
 		if err != nil {

@@ -20,15 +20,15 @@ const Conns = 4
 
 const (
 	groupLimit     = 128             // changes in a group
-	groupThreshold = 48              // changes that wait before a second group starts: large groups are cheap groups
-	groupTimeout   = 5 * time.Second // of a group, up to its commit
-	acquireTimeout = 3 * time.Second // of the wait for a connection
+	groupThreshold = 48              // changes that wait before a second group starts; a large group costs less per change
+	groupTimeout   = 5 * time.Second // bounds a group, up to its commit
+	acquireTimeout = 3 * time.Second // bounds the wait for a connection
 )
 
 // Options of Changes; zero fields take the defaults named beside them.
 type Options struct {
 	Groups           *pgxpool.Pool  // for groups, with postgres.IndexPlans and Conns connections; nil: the pool of lone changes
-	Doorbell         ports.Doorbell // nil: none is rung
+	Doorbell         ports.Doorbell // nil: no doorbell
 	DefaultMaxAmount money.Cents    // the ceiling of an account without a ceiling of its own; deposit.DefaultMaxAmount
 }
 
@@ -43,7 +43,7 @@ type Changes struct {
 
 var _ ports.Changes = (*Changes)(nil)
 
-// New applies changes over pool; a change that waits for a row lock keeps a connection of pool, never one of o.Groups.
+// New applies changes over pool. A change that waits for a row lock occupies a connection of pool, never of o.Groups.
 func New(pool *pgxpool.Pool, cipher pg.Cipher, o Options) *Changes {
 	c := &Changes{
 		lone: pg.DB{Pool: pool, Wait: acquireTimeout}, groups: pg.DB{Pool: pool, Wait: acquireTimeout},
@@ -71,14 +71,14 @@ type pending struct {
 	state state
 }
 
-// state is how far a change has come in its group.
+// state is the progress of a change in its group.
 type state int
 
 const (
 	undecided state = iota
-	decided         // it has writes
-	ended           // it has its result, err
-	deferred        // it is to be applied alone
+	decided         // writes is set
+	ended           // err is the result
+	deferred        // to be applied alone, after the group
 )
 
 // Apply implements ports.Changes.
@@ -94,7 +94,7 @@ func (c *Changes) Apply(ctx context.Context, change ports.Change) error {
 	return p.err
 }
 
-// applyGroup takes a batch of changes through one transaction. Afterwards each change has its result or is deferred.
+// applyGroup applies a batch of changes in a transaction. Afterwards each change is ended or deferred.
 func (c *Changes) applyGroup(changes []*pending) {
 	ctx, cancel := context.WithTimeout(context.Background(), groupTimeout)
 	defer cancel()
@@ -105,7 +105,8 @@ func (c *Changes) applyGroup(changes []*pending) {
 	}
 }
 
-// applyAlone applies a change as a group of one that waits for row locks, again while the database asks for it.
+// applyAlone applies a single change. The transaction waits for row locks, and runs again after a deadlock or a
+// serialization failure.
 func (c *Changes) applyAlone(ctx context.Context, change ports.Change) error {
 	return pg.Retry(ctx, func() error {
 		p := &pending{Change: change, ctx: ctx}
@@ -116,14 +117,15 @@ func (c *Changes) applyAlone(ctx context.Context, change ports.Change) error {
 	})
 }
 
-// transact runs one transaction: read, decide, write. Its error is the group's: nothing of the group was committed.
+// transact reads, decides and writes in a transaction. An error concerns the whole group: either nothing was committed, or
+// the connection broke during the commit.
 func (c *Changes) transact(ctx context.Context, db pg.DB, changes []*pending, wait bool) error {
 	conn, err := db.Acquire(ctx)
 	if err != nil {
 		return err
 	}
 	g := &group{Changes: c, tx: pg.Begin(conn), changes: changes, wait: wait}
-	defer g.tx.End(ctx) // also when a decision panics
+	defer g.tx.End(ctx) // even if a decision panics
 	if err := g.read(ctx); err != nil {
 		return err
 	}
@@ -133,8 +135,8 @@ func (c *Changes) transact(ctx context.Context, db pg.DB, changes []*pending, wa
 	return g.write(ctx)
 }
 
-// settle gives the error of a group to its changes that have no result of their own yet. Where the database refused a
-// statement, nothing was committed and the fault may be another change's: each is applied alone.
+// settle ends the changes of a failed group that have no result yet. If the database refused a statement, nothing was
+// committed and a single change may be at fault: each change is applied alone.
 func settle(changes []*pending, err error) {
 	again := refused(err)
 	for _, p := range changes {
@@ -148,7 +150,7 @@ func settle(changes []*pending, err error) {
 	}
 }
 
-// refused reports whether the database refused a statement, in contrast to a failure of the connection or the server.
+// refused reports whether the database refused a statement. A failure of the connection or of the server is no refusal.
 func refused(err error) bool {
 	return errors.Is(err, ports.ErrStale) || errors.Is(err, ports.ErrReferenceTaken) || pg.Refused(err)
 }

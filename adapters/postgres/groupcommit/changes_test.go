@@ -35,8 +35,8 @@ var (
 	at0 = time.Date(2026, 8, 1, 15, 0, 0, 0, time.UTC)
 )
 
-// bench applies changes to a database with a partner and a linked account.
-type bench struct {
+// fixture applies changes to a database with a partner and a linked account.
+type fixture struct {
 	*groupcommit.Changes
 	t      *testing.T
 	store  *postgres.Store
@@ -45,28 +45,28 @@ type bench struct {
 	origin deposit.Origin
 }
 
-func setup(t *testing.T) *bench {
+func setup(t *testing.T) *fixture {
 	t.Helper()
 	t.Parallel()
-	b := &bench{t: t, bell: &storetest.Bell{}}
+	b := &fixture{t: t, bell: &storetest.Bell{}}
 	b.store, b.pool = storetest.New(t, postgres.Options{})
 	b.Changes = groupcommit.New(b.pool, secretstest.New(t), groupcommit.Options{Doorbell: b.bell})
 	b.origin = storetest.Origin(t, b.store)
 	return b
 }
 
-// together applies changes in one group, and gives the error of each. A first change keeps the only worker busy until
-// all others wait.
-func (b *bench) together(changes ...ports.Change) []error {
+// applyTogether applies changes in a group and returns their errors. A blocking change occupies the worker until all
+// changes wait; they are fewer than groupThreshold, so no second worker starts.
+func (b *fixture) applyTogether(changes ...ports.Change) []error {
 	b.t.Helper()
 	contexts := make([]context.Context, len(changes))
 	for i := range contexts {
 		contexts[i] = b.t.Context()
 	}
-	return b.togetherIn(contexts, changes...)
+	return b.applyTogetherIn(contexts, changes...)
 }
 
-func (b *bench) togetherIn(contexts []context.Context, changes ...ports.Change) []error {
+func (b *fixture) applyTogetherIn(contexts []context.Context, changes ...ports.Change) []error {
 	b.t.Helper()
 	errs, busy, release := make([]error, len(changes)), make(chan struct{}), make(chan struct{})
 	var group sync.WaitGroup
@@ -96,12 +96,12 @@ func (b *bench) togetherIn(contexts []context.Context, changes ...ports.Change) 
 	return errs
 }
 
-func (b *bench) draft() *deposit.Deposit {
+func (b *fixture) draft() *deposit.Deposit {
 	depositID := portstest.NewID()
 	return deposit.New(depositID, "D-"+depositID.Encode(), b.origin, deposit.Draft{Amount: 50_000, ContractStartAt: at0, ContractEndAt: at0}, nil, at0)
 }
 
-func (b *bench) deposits(n int) (ids []id.ID) {
+func (b *fixture) deposits(n int) (ids []id.ID) {
 	b.t.Helper()
 	storetest.Do(b.t, b.store, func(ctx context.Context, r ports.Repositories) error {
 		for range n {
@@ -123,7 +123,7 @@ func insert(d *deposit.Deposit) ports.Change {
 	}}
 }
 
-// cancel is the change that cancels a deposit and tells of it.
+// cancel is the change that cancels a deposit and writes an event.
 func cancel(depositID id.ID) ports.Change {
 	return ports.Change{Needs: ports.Needs{Deposit: depositID}, Decide: func(found ports.Found) (ports.Writes, error) {
 		d := found.Deposit
@@ -140,7 +140,7 @@ func cancel(depositID id.ID) ports.Change {
 	}}
 }
 
-// after lets a change decide, and then does something else with its decision.
+// after runs then on the writes that a change has decided.
 func after(change ports.Change, then func(*ports.Writes) error) ports.Change {
 	decide := change.Decide
 	change.Decide = func(found ports.Found) (ports.Writes, error) {
@@ -153,14 +153,14 @@ func after(change ports.Change, then func(*ports.Writes) error) ports.Change {
 	return change
 }
 
-func (b *bench) status(depositID id.ID) deposit.Status {
+func (b *fixture) status(depositID id.ID) deposit.Status {
 	b.t.Helper()
 	d, err := b.store.Deposit(b.t.Context(), depositID)
 	require.NoError(b.t, err)
 	return d.Status
 }
 
-func (b *bench) count(query string, args ...any) (n int) {
+func (b *fixture) count(query string, args ...any) (n int) {
 	b.t.Helper()
 	require.NoError(b.t, b.pool.QueryRow(b.t.Context(), query, args...).Scan(&n))
 	return n
@@ -174,7 +174,7 @@ func TestApply_ManyAtOnce_AreOneTransaction(t *testing.T) {
 	for i := range all {
 		all[i] = cancel(ids[i])
 	}
-	for _, err := range b.together(all...) {
+	for _, err := range b.applyTogether(all...) {
 		require.NoError(t, err)
 	}
 	require.Equal(t, n, b.count(`SELECT count(*) FROM deposits d JOIN deposit_transitions t ON t.deposit_id = d.id AND t.version = 2
@@ -186,12 +186,12 @@ func TestApply_ManyAtOnce_AreOneTransaction(t *testing.T) {
 func TestApply_OneFails_TheOthersDoNot(t *testing.T) {
 	b := setup(t)
 	ids := b.deposits(5)
-	errs := b.together(
+	errs := b.applyTogether(
 		cancel(ids[0]),
 		after(cancel(ids[1]), func(*ports.Writes) error { return errStop }),
 		after(cancel(ids[2]), func(*ports.Writes) error { panic("boom") }),
 		cancel(portstest.NewID()),
-		after(cancel(ids[3]), func(w *ports.Writes) error { // refused by the database, with all the rest of the group
+		after(cancel(ids[3]), func(w *ports.Writes) error { // the database refuses this event, and with it the group
 			w.Event.ID = id.ID{}
 			return nil
 		}),
@@ -213,7 +213,7 @@ func TestApply_OneFails_TheOthersDoNot(t *testing.T) {
 func TestApply_RefusedAfterItsDepositIsIn_TakesItBackAlone(t *testing.T) {
 	b := setup(t)
 	good, bad := b.draft(), b.draft()
-	errs := b.together(insert(good), after(insert(bad), func(w *ports.Writes) error {
+	errs := b.applyTogether(insert(good), after(insert(bad), func(w *ports.Writes) error {
 		event := storetest.Event(bad.PartnerID, bad.ID)
 		event.ID = id.ID{}
 		w.Event = &event
@@ -230,7 +230,7 @@ func TestApply_OneReferenceTwice_OneGetsIt(t *testing.T) {
 	b := setup(t)
 	one, twin := b.draft(), b.draft()
 	twin.Reference = one.Reference
-	errs := b.together(insert(one), insert(twin))
+	errs := b.applyTogether(insert(one), insert(twin))
 	require.NotEqual(t, errs[0] == nil, errs[1] == nil)
 	require.ErrorIs(t, errors.Join(errs...), ports.ErrReferenceTaken)
 	require.Equal(t, 1, b.count(`SELECT count(*) FROM deposits`))
@@ -240,7 +240,7 @@ func TestApply_ADepositOfNoAccount_IsRefusedAlone(t *testing.T) {
 	b := setup(t)
 	good, orphan := b.draft(), b.draft()
 	orphan.AccountID = portstest.NewID() // no such account
-	errs := b.together(insert(good), insert(orphan))
+	errs := b.applyTogether(insert(good), insert(orphan))
 	require.NoError(t, errs[0])
 	require.Error(t, errs[1])
 	require.Equal(t, 1, b.count(`SELECT count(*) FROM deposits`))
@@ -250,7 +250,7 @@ func TestApply_TheSameDepositTwice_OneMovesIt(t *testing.T) {
 	b := setup(t)
 	depositID := b.deposits(1)[0]
 	won := 0
-	for _, err := range b.together(cancel(depositID), cancel(depositID), cancel(depositID)) {
+	for _, err := range b.applyTogether(cancel(depositID), cancel(depositID), cancel(depositID)) {
 		if err == nil {
 			won++
 			continue
@@ -265,8 +265,8 @@ func TestApply_TheSameDepositTwice_OneMovesIt(t *testing.T) {
 func TestApply_AMoveThatCameLate_IsStale(t *testing.T) {
 	b := setup(t)
 	ids := b.deposits(2)
-	errs := b.together(cancel(ids[0]), after(cancel(ids[1]), func(w *ports.Writes) error {
-		w.Move.Step.Version++ // as if somebody had moved the deposit meanwhile
+	errs := b.applyTogether(cancel(ids[0]), after(cancel(ids[1]), func(w *ports.Writes) error {
+		w.Move.Step.Version++ // as if another transaction had moved the deposit meanwhile
 		return nil
 	}))
 	require.NoError(t, errs[0])
@@ -275,7 +275,7 @@ func TestApply_AMoveThatCameLate_IsStale(t *testing.T) {
 	require.Equal(t, 1, b.count(`SELECT count(*) FROM outbox`))
 }
 
-// keyed adds an idempotency key to a change, as a request with that key does.
+// keyed adds an idempotency key and a stored response to a change, as a request with that key does.
 func keyed(key ports.IdempotencyKey, change ports.Change) ports.Change {
 	decide := change.Decide
 	change.Needs.Key, change.Needs.Now = &key, at0
@@ -290,15 +290,15 @@ func keyed(key ports.IdempotencyKey, change ports.Change) ports.Change {
 	return change
 }
 
-func TestApply_OneKey_OneChangeHoldsIt(t *testing.T) {
+func TestApply_SameKeyTwice_OneChangeHoldsTheKey(t *testing.T) {
 	b := setup(t)
 	ids := b.deposits(2)
 	key := ports.IdempotencyKey{PartnerID: b.origin.PartnerID, Route: "POST /x", Key: [16]byte{1}, Fingerprint: [32]byte{2}}
-	errs := b.together(keyed(key, cancel(ids[0])), keyed(key, cancel(ids[1])))
+	errs := b.applyTogether(keyed(key, cancel(ids[0])), keyed(key, cancel(ids[1])))
 	require.NotEqual(t, errs[0] == nil, errs[1] == nil)
 	require.ErrorIs(t, errors.Join(errs...), ports.ErrKeyInUse)
 	require.Equal(t, 1, b.count(`SELECT count(*) FROM outbox`))
-	require.Equal(t, []error{nil}, b.together(keyed(key, cancel(ids[0]))), "the key has a response now")
+	require.Equal(t, []error{nil}, b.applyTogether(keyed(key, cancel(ids[0]))), "the key has a response now")
 	require.Equal(t, 1, b.count(`SELECT count(*) FROM outbox`))
 }
 
@@ -316,7 +316,7 @@ func TestApply_AKeyOfAnotherTransaction_IsInUse(t *testing.T) {
 	require.NoError(t, b.Apply(t.Context(), keyed(key, cancel(depositID))))
 }
 
-func TestApply_SomebodyElseHoldsARow_OnlyWhoNeedsItWaits(t *testing.T) {
+func TestApply_RowLockedElsewhere_OnlyItsChangeWaits(t *testing.T) {
 	b := setup(t)
 	ids := b.deposits(2)
 	holder, err := b.pool.Begin(t.Context())
@@ -326,16 +326,16 @@ func TestApply_SomebodyElseHoldsARow_OnlyWhoNeedsItWaits(t *testing.T) {
 
 	var group sync.WaitGroup
 	group.Go(func() {
-		for b.status(ids[1]) != deposit.Cancelled { // committed, while the other's row is locked
+		for b.status(ids[1]) != deposit.Cancelled { // committed while the row of the other change is locked
 			runtime.Gosched()
 		}
 		require.NoError(t, holder.Rollback(t.Context()))
 	})
-	require.Equal(t, []error{nil, nil}, b.together(cancel(ids[0]), cancel(ids[1])))
+	require.Equal(t, []error{nil, nil}, b.applyTogether(cancel(ids[0]), cancel(ids[1])))
 	group.Wait()
 }
 
-func TestApply_ItsCallerHasGone_DoesNothing(t *testing.T) {
+func TestApply_ContextEnded_WritesNothing(t *testing.T) {
 	b := setup(t)
 	depositID := b.deposits(1)[0]
 	ctx, leave := context.WithCancel(t.Context())
@@ -370,7 +370,7 @@ func TestApply_LinksAndClients_AreFoundByEveryChangeThatNeedsThem(t *testing.T) 
 			seen = append(seen, found)
 			return ports.Writes{}, nil
 		}}
-		require.Equal(t, []error{nil, nil}, b.together(change, change), name)
+		require.Equal(t, []error{nil, nil}, b.applyTogether(change, change), name)
 		require.Len(t, seen, 2, name)
 		for _, found := range seen {
 			require.Equal(t, c.link, found.Link != nil, name)
@@ -389,7 +389,7 @@ func TestApply_Alone_TakesTwoRoundTrips(t *testing.T) {
 	counted := &roundTrips{}
 	pool := storetest.Pool(t, pgtest.URL(t), postgres.PoolOptions{Tracer: counted})
 	store := storetest.Over(t, pool, postgres.Options{})
-	b := &bench{t: t, store: store, pool: pool, origin: storetest.Origin(t, store)}
+	b := &fixture{t: t, store: store, pool: pool, origin: storetest.Origin(t, store)}
 	changes := groupcommit.New(pool, secretstest.New(t), groupcommit.Options{})
 	key := ports.IdempotencyKey{PartnerID: b.origin.PartnerID, Route: "POST /x", Key: [16]byte{1}}
 	create := keyed(key, insert(b.draft()))

@@ -1,4 +1,4 @@
 package groupcommit
 
-// Waiting is the number of changes that wait for a group.
+// Waiting counts the changes that wait for a group.
 func (c *Changes) Waiting() int { return c.queue.Waiting("") }

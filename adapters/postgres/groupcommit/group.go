@@ -13,15 +13,15 @@ import (
 	"partnerdeposits/ports/failpoint"
 )
 
-// group is one transaction of several changes.
+// group is a transaction of several changes.
 type group struct {
 	*Changes
 	tx      *pg.Tx
 	changes []*pending
-	wait    bool // for rows that other transactions have locked; otherwise their changes are deferred
+	wait    bool // wait for rows that other transactions have locked; false: defer the changes that need these rows
 }
 
-// read claims the keys and locks the rows that the changes need, in one round trip.
+// read claims the keys and locks the rows that the changes need, in a single round trip.
 func (g *group) read(ctx context.Context) error {
 	locking := sets.SkipLocked
 	if g.wait {
@@ -46,7 +46,7 @@ func (g *group) read(ctx context.Context) error {
 	return g.readMissingClients(ctx)
 }
 
-// queueKeys claims the keys. Of changes with the same key the first one holds it.
+// queueKeys claims the keys. Of several changes with the same key, only the first claims the key.
 func (g *group) queueKeys() map[*pending]*sets.ClaimedKey {
 	keys := make(map[*pending]*sets.ClaimedKey, len(g.changes))
 	held := make(map[string]bool, len(g.changes))
@@ -67,7 +67,8 @@ func (g *group) queueKeys() map[*pending]*sets.ClaimedKey {
 	return keys
 }
 
-// queueDeposits locks the deposits. Of changes of the same deposit the first one has it; the others are deferred.
+// queueDeposits locks the deposits. Of several changes of the same deposit, only the first gets the row; decide defers the
+// others.
 func (g *group) queueDeposits(locking sets.Locking) {
 	byID := make(map[id.ID]*pending, len(g.changes))
 	for _, p := range g.changes {
@@ -118,7 +119,8 @@ func (g *group) queueClients(locking sets.Locking) {
 	})
 }
 
-// readMissingClients reads deposits again that came without the client they name. A group defers their changes instead.
+// readMissingClients reads deposits again that were read without their client (sets.MissesClient). A group defers their
+// changes instead.
 func (g *group) readMissingClients(ctx context.Context) (err error) {
 	for _, p := range g.changes {
 		d := p.found.Deposit
@@ -135,8 +137,8 @@ func (g *group) readMissingClients(ctx context.Context) (err error) {
 	return nil
 }
 
-// decide lets a change turn its rows into writes. In a group, a change that misses a row is deferred, since the row may
-// only be locked elsewhere; so is a change that panics, which then panics again in the goroutine of its caller.
+// decide calls Decide. A group defers a change without one of its rows, since another transaction may have locked the row.
+// A group also defers a change that panics, so that the panic happens again in the goroutine of its caller.
 func (g *group) decide(p *pending) {
 	if p.state != undecided {
 		return
@@ -171,7 +173,7 @@ func (p *pending) missesRow() bool {
 
 func (p *pending) end(err error) { p.state, p.err = ended, err }
 
-// write sends the writes of all decided changes and COMMIT in one round trip.
+// write sends the writes of all decided changes and COMMIT in a single round trip.
 func (g *group) write(ctx context.Context) error {
 	var all rows
 	for _, p := range g.changes {
@@ -202,7 +204,7 @@ func (g *group) write(ctx context.Context) error {
 	return nil
 }
 
-// rows are the writes of a group, by kind.
+// rows are the writes of a group, by kind of row.
 type rows struct {
 	inserts   []ports.NewDeposit
 	moves     []ports.Move
@@ -210,7 +212,7 @@ type rows struct {
 	responses []sets.KeyedResponse
 }
 
-// add takes the writes of a change, all or none of them.
+// add adds all writes of a change. On an error none is added.
 func (r *rows) add(p *pending, sealer pg.Sealer) error {
 	if p.writes.Response != nil {
 		response := sets.KeyedResponse{Key: *p.Needs.Key, Response: *p.writes.Response}
@@ -235,7 +237,7 @@ func (r *rows) none() bool {
 	return len(r.inserts)+len(r.moves)+len(r.events)+len(r.responses) == 0
 }
 
-// queue makes one statement of each kind.
+// queue queues a statement for each kind of row.
 func (r *rows) queue(t *pg.Tx, sealer pg.Sealer) error {
 	if len(r.inserts) > 0 {
 		if err := sets.InsertDeposits(t, sealer, r.inserts, true, func(int) {}); err != nil {

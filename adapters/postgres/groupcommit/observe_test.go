@@ -35,7 +35,7 @@ func (r *roundTrips) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.Tra
 func (r *roundTrips) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
 func (r *roundTrips) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData)     {}
 
-func insertClient(t *testing.T, b *bench) id.ID {
+func insertClient(t *testing.T, b *fixture) id.ID {
 	t.Helper()
 	c := tenant.Client{ID: portstest.NewID(), AccountID: b.origin.AccountID, PartnerID: b.origin.PartnerID,
 		Person: tenant.Person{Email: "t@example.com", FirstName: "T", LastName: "T"}, CreatedAt: at0}
@@ -43,7 +43,7 @@ func insertClient(t *testing.T, b *bench) id.ID {
 	return c.ID
 }
 
-// The tracer is global, so one test holds all that is to be said of it.
+// This test replaces the global tracer provider, so no other test of the package may do the same.
 func TestApply_Traced_LinksTheGroupToEveryRequestInIt(t *testing.T) {
 	b := setup(t)
 	recorder := tracetest.NewSpanRecorder()
@@ -54,13 +54,13 @@ func TestApply_Traced_LinksTheGroupToEveryRequestInIt(t *testing.T) {
 	ids := b.deposits(2)
 
 	var requests []oteltrace.SpanContext
-	traced := &bench{t: t, store: b.store, pool: b.pool, bell: b.bell, origin: b.origin, Changes: b.Changes}
+	traced := &fixture{t: t, store: b.store, pool: b.pool, bell: b.bell, origin: b.origin, Changes: b.Changes}
 	var contexts []context.Context
 	for range ids {
 		ctx, span := provider.Tracer("test").Start(t.Context(), "request")
 		contexts, requests = append(contexts, ctx), append(requests, span.SpanContext())
 	}
-	for _, err := range traced.togetherIn(contexts, cancel(ids[0]), cancel(ids[1])) {
+	for _, err := range traced.applyTogetherIn(contexts, cancel(ids[0]), cancel(ids[1])) {
 		require.NoError(t, err)
 	}
 	var linked []oteltrace.SpanContext

@@ -7,8 +7,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// startSpan begins the span of a group, linked to the span of every request in the group: a group belongs to several
-// traces, so none of them is its parent. Without tracing there is nothing to link to, and no span.
+// startSpan starts the span of a group and links the span to the span of every request in the group. A group belongs to
+// several traces, so no request is the parent. When no request is traced, startSpan starts no span.
 func startSpan(ctx context.Context, changes []*pending) (context.Context, func()) {
 	var links []trace.Link
 	for _, p := range changes {

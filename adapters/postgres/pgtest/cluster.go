@@ -55,7 +55,7 @@ func newCluster(ctx context.Context, serverURL string) (*cluster, error) {
 
 // prepare removes what dead runs left and makes the template.
 func (c *cluster) prepare(ctx context.Context) error {
-	if err := c.sweep(ctx); err != nil {
+	if err := c.dropLeftovers(ctx); err != nil {
 		return fmt.Errorf("remove old test databases: %w", err)
 	}
 	name := c.freshName("template")
@@ -69,8 +69,8 @@ func (c *cluster) prepare(ctx context.Context) error {
 	return nil
 }
 
-// sweep drops databases that a run killed hours ago left on a given server.
-func (c *cluster) sweep(ctx context.Context) error {
+// dropLeftovers drops databases that a run killed hours ago left on a given server.
+func (c *cluster) dropLeftovers(ctx context.Context) error {
 	rows, err := c.admin.Query(ctx, `SELECT datname FROM pg_database WHERE starts_with(datname, $1)`, prefix)
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (c *cluster) sweep(ctx context.Context) error {
 		return err
 	}
 	for _, name := range names {
-		if born, ok := birth(name); ok && time.Since(born) > leftoverAfter {
+		if born, ok := createdAt(name); ok && time.Since(born) > leftoverAfter {
 			if err := c.drop(ctx, name); err != nil {
 				return err
 			}
@@ -98,7 +98,7 @@ func (c *cluster) freshName(kind string) string {
 	return name
 }
 
-func birth(name string) (time.Time, bool) {
+func createdAt(name string) (time.Time, bool) {
 	seconds, _, _ := strings.Cut(strings.TrimPrefix(name, prefix), "_")
 	unix, err := strconv.ParseInt(seconds, 10, 64)
 	return time.Unix(unix, 0), err == nil

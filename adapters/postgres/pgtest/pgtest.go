@@ -27,9 +27,9 @@ import (
 )
 
 const (
-	startLimit   = 3 * time.Minute // a server that must be installed first
-	cleanupLimit = 30 * time.Second
-	poolCloses   = 5 * time.Second
+	startLimit     = 3 * time.Minute // a server that must be installed first
+	cleanupLimit   = 30 * time.Second
+	poolCloseLimit = 5 * time.Second
 	// maxConns leaves a test room for concurrency while many run in parallel; pgx's own default is the number of CPUs.
 	maxConns = 16
 )
@@ -54,7 +54,7 @@ func New(t testing.TB) *pgxpool.Pool {
 // CloseAfter closes a pool when the test ends. A connection that is not given back fails the test.
 func CloseAfter(t testing.TB, pool *pgxpool.Pool) {
 	t.Helper()
-	t.Cleanup(func() { closePool(t, pool, poolCloses) })
+	t.Cleanup(func() { closePool(t, pool, poolCloseLimit) })
 }
 
 // URL returns the URL of a fresh database, dropped when the test ends, whoever may still be connected.
@@ -92,8 +92,8 @@ func Server(t testing.TB) *backing.Server {
 	return server
 }
 
-// only is the server that all tests of this binary share.
-var only struct {
+// sharedServer is the server that all tests of this binary share.
+var sharedServer struct {
 	once    sync.Once
 	cluster *cluster
 	err     error
@@ -101,14 +101,14 @@ var only struct {
 
 func shared(t testing.TB) *cluster {
 	t.Helper()
-	only.once.Do(func() {
+	sharedServer.once.Do(func() {
 		// Not the test's context: the server outlives the test that happens to come first.
 		ctx, cancel := context.WithTimeout(context.Background(), startLimit)
 		defer cancel()
-		only.cluster, only.err = start(ctx)
+		sharedServer.cluster, sharedServer.err = start(ctx)
 	})
-	require.NoError(t, only.err, "pgtest: no database for the tests")
-	return only.cluster
+	require.NoError(t, sharedServer.err, "pgtest: no database for the tests")
+	return sharedServer.cluster
 }
 
 func start(ctx context.Context) (*cluster, error) {

@@ -18,7 +18,7 @@ DELETE FROM sessions WHERE token_hash = @token_hash;
 DELETE FROM sessions WHERE token_hash IN (
     SELECT s.token_hash FROM sessions s WHERE s.expires_at < sqlc.arg(at)::timestamptz ORDER BY s.expires_at LIMIT sqlc.arg(most)::integer FOR UPDATE SKIP LOCKED);
 
--- name: TouchSession :exec
+-- name: SetLastSeen :exec
 UPDATE sessions SET last_seen_at = sqlc.arg(at)::timestamptz WHERE token_hash = @token_hash AND last_seen_at < sqlc.arg(at)::timestamptz;
 
 -- name: SetCeiling :execrows

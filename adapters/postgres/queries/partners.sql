@@ -44,6 +44,6 @@ SELECT k.id, k.partner_id, k.name, k.prefix, k.last4, k.created_at, k.last_used_
     (p.connect_secret IS NOT NULL)::boolean AS has_connect_secret, p.created_at AS partner_created_at
 FROM api_keys k JOIN partners p ON p.id = k.partner_id WHERE k.hash = @hash;
 
--- name: TouchKeys :exec
+-- name: RecordKeyUses :exec
 UPDATE api_keys k SET last_used_at = greatest(k.last_used_at, t.at)
 FROM (SELECT unnest(@ids::uuid[]) AS id, unnest(@times::timestamptz[]) AS at) t WHERE k.id = t.id;

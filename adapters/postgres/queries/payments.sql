@@ -8,7 +8,7 @@ SELECT sqlc.arg(id)::uuid, @deposit_id, @kind, sqlc.arg(amount_cents)::bigint, s
 WHERE NOT EXISTS (SELECT FROM others WHERE others.status IN ('processing', 'succeeded'))
 ON CONFLICT DO NOTHING;
 
--- name: PaymentUnderWay :one
+-- name: ProcessingPayment :one
 SELECT id, deposit_id, kind, amount_cents, status, provider_ref, failure, attempts, created_at, check_at, settled_at FROM payments
 WHERE deposit_id = @deposit_id AND kind = @kind AND status = 'processing' FOR UPDATE;
 

@@ -1,5 +1,5 @@
-// Package codec teaches pgx connections our two types for which "none" is the zero value in Go and NULL in Postgres:
-// id.ID for uuid and time.Time for timestamptz. A column that is NOT NULL refuses a zero one; times come back in UTC.
+// Package codec maps id.ID to uuid and time.Time to timestamptz. The zero value in Go is NULL in Postgres, so a NOT NULL
+// column refuses a zero id or time. Times are read in UTC.
 package codec
 
 import (
@@ -14,7 +14,7 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Register is the AfterConnect of every pool of ours.
+// Register adds the types to a connection: the AfterConnect of every pool.
 func Register(_ context.Context, conn *pgx.Conn) error {
 	m := conn.TypeMap()
 	ids := &pgtype.Type{Name: "uuid", OID: pgtype.UUIDOID, Codec: idCodec{}}
@@ -23,7 +23,7 @@ func Register(_ context.Context, conn *pgx.Conn) error {
 	m.RegisterType(times)
 	m.RegisterType(&pgtype.Type{Name: "_uuid", OID: pgtype.UUIDArrayOID, Codec: &pgtype.ArrayCodec{ElementType: ids}})
 	m.RegisterType(&pgtype.Type{Name: "_timestamptz", OID: pgtype.TimestamptzArrayOID, Codec: &pgtype.ArrayCodec{ElementType: times}})
-	m.RegisterDefaultPgType(id.ID{}, "uuid") // for query modes in which the server is not asked for the types
+	m.RegisterDefaultPgType(id.ID{}, "uuid") // for query modes that do not ask the server for parameter types
 	m.RegisterDefaultPgType([]id.ID{}, "_uuid")
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"partnerdeposits/core/fault"
 )
 
-// DB reads outside transactions. It waits for a connection no longer than Wait, and translates every error once.
+// DB runs statements outside transactions. Wait bounds the wait for a connection. DB translates every error (Translate).
 type DB struct {
 	Pool *pgxpool.Pool
 	Wait time.Duration
@@ -60,7 +60,7 @@ func (d DB) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 	return oneRow{rows, err}
 }
 
-// ownedRows gives its connection back when it is closed, which reading to the end does.
+// ownedRows releases its connection when the rows are closed. Reading the last row closes the rows.
 type ownedRows struct {
 	pgx.Rows
 	release func()
@@ -108,7 +108,7 @@ func (r oneRow) Scan(dest ...any) error {
 	return r.rows.Err()
 }
 
-// OrNotFound answers a query for one row that found none with the sentinel that the port names.
+// OrNotFound replaces pgx.ErrNoRows by sentinel.
 func OrNotFound(err, sentinel error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return sentinel

@@ -1,3 +1,3 @@
-// Package pg is the plumbing below the packages of adapters/postgres: pooled reads, pipelined transactions, the
-// translation of driver errors, and the sealing of secrets.
+// Package pg serves the packages of adapters/postgres: pooled reads, pipelined transactions, translation of driver errors,
+// encryption of secrets.
 package pg

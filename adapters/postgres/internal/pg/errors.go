@@ -15,32 +15,32 @@ import (
 	"partnerdeposits/ports"
 )
 
-// SQLSTATEs that decide something here.
+// SQLSTATEs with a meaning of their own.
 const (
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
-	changedResultType    = "0A000" // a cached plan outlived a migration; the next try prepares anew
+	changedResultType    = "0A000" // a migration changed the result type of a cached plan; the next try prepares the statement again
 	lockTimeout          = "55P03"
 	queryCanceled        = "57014"
 	idleInTransaction    = "25P03"
-	readOnlyTransaction  = "25006" // the server behind the address has become a standby
+	readOnlyTransaction  = "25006" // the server has become a standby
 	invalidText          = "22021"
 	untranslatableText   = "22P05"
 	uniqueViolation      = "23505"
 )
 
-// ErrRolledBack: an earlier statement had failed and its error was passed over, so COMMIT undid everything.
+// ErrRolledBack says that COMMIT rolled back: an earlier statement had failed, and the caller ignored its error.
 var ErrRolledBack = errors.New("postgres: commit of a failed transaction")
 
-// broken tells what the breach of a constraint means to a use case.
+// broken maps the name of a violated constraint to the error of the port.
 var broken = map[string]error{
 	"partners_slug_key":     partner.ErrSlugTaken,
-	"one_payment_under_way": ports.ErrPaymentUnderWay,
-	"one_payment_succeeded": ports.ErrPaymentUnderWay,
+	"one_payment_under_way": ports.ErrPaymentExists,
+	"one_payment_succeeded": ports.ErrPaymentExists,
 }
 
-// Translate turns what a driver says into the service's vocabulary. It is called where rows and results are read
-// (db.go, tx.go), so no repository sees a connection failure. pgx.ErrNoRows and what may be tried again pass through.
+// Translate turns driver errors into errors of core and ports. DB and Tx call Translate wherever they read rows and
+// results, so no repository sees a connection failure. pgx.ErrNoRows and errors that Retry tries again pass unchanged.
 func Translate(err error) error {
 	if err == nil || errors.Is(err, pgx.ErrNoRows) {
 		return err
@@ -76,7 +76,8 @@ func translateRefusal(refused *pgconn.PgError, err error) error {
 	return err
 }
 
-// serverFailed reports an error of the connection, of resources, by an administrator, or of the system: not of a statement.
+// serverFailed reports whether the SQLSTATE blames the connection, resources, an administrator or the system, and not the
+// statement.
 func serverFailed(refused *pgconn.PgError) bool {
 	switch refused.Code[:2] {
 	case "08", "53", "57", "58":
@@ -85,14 +86,14 @@ func serverFailed(refused *pgconn.PgError) bool {
 	return false
 }
 
-// Refused reports whether the server refused a statement, so that nothing of its transaction was committed. The failure
-// of a connection or of the server itself is no refusal.
+// Refused reports whether the server refused a statement, so that nothing of the transaction was committed. A failure of
+// the connection or of the server is no refusal.
 func Refused(err error) bool {
 	var refused *pgconn.PgError
 	return errors.Is(err, ErrRolledBack) || (errors.As(err, &refused) && !serverFailed(refused))
 }
 
-// Unreachable reports whether the server could not be talked to in time, or the pool had no connection to spare.
+// Unreachable reports whether the server did not answer in time, or the pool had no free connection.
 func Unreachable(err error) bool {
 	var network net.Error
 	var connect *pgconn.ConnectError

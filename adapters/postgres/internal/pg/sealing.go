@@ -8,14 +8,14 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Cipher encrypts what is kept at rest; adapters/secrets has one.
+// Cipher encrypts secrets at rest (adapters/secrets).
 type Cipher interface {
-	// Encrypt seals plaintext for associatedData: what is opened with other associated data does not open.
+	// Encrypt binds the ciphertext to associatedData: Decrypt with other associated data returns an error.
 	Encrypt(plaintext, associatedData []byte) ([]byte, error)
 	Decrypt(ciphertext, associatedData []byte) ([]byte, error)
 }
 
-// The associated data of each kind of secret: its purpose and its row, so that no ciphertext opens in another place.
+// The associated data of a secret names its purpose and its row, so that a ciphertext copied to another row does not open.
 func ConnectAAD(partnerID id.ID) []byte { return []byte("connect_secret:" + partnerID.String()) }
 func SecretAAD(subscriptionID id.ID) []byte {
 	return []byte("webhook_secret:" + subscriptionID.String())
@@ -26,12 +26,12 @@ func ResponseAAD(k ports.IdempotencyKey) []byte {
 	return []byte("idempotent_response:" + KeyScope(k))
 }
 
-// KeyScope names an idempotency key: partner, route, key. The key has a fixed length, so no two scopes read alike.
+// KeyScope is the text of an idempotency key: partner, route, key. The key has a fixed length, so scopes are unambiguous.
 func KeyScope(k ports.IdempotencyKey) string {
 	return fmt.Sprintf("%s|%s|%x", k.PartnerID, k.Route, k.Key)
 }
 
-// Sealer is a cipher for texts.
+// Sealer encrypts and decrypts texts.
 type Sealer struct{ Cipher Cipher }
 
 func (s Sealer) Seal(plain secret.Text, associatedData []byte) ([]byte, error) {

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	tries        = 5 // of a transaction that met a serialization failure or a deadlock
+	tries        = 5 // bounds the runs of a transaction that meets serialization failures or deadlocks
 	firstPause   = 5 * time.Millisecond
-	finishWithin = 5 * time.Second // commit and rollback, even after the caller's context ended
+	finishWithin = 5 * time.Second // bounds COMMIT and ROLLBACK, which run even after the caller's context has ended
 )
 
-// Tx is a transaction that saves round trips: BEGIN goes out with the first statement, and statements without an answer
-// (see Queue) wait for the next statement with an answer, or for COMMIT. Statements run in the order they were queued, so
-// a read sees every write before it. The error of a queued statement surfaces at the next Flush, at the latest from Commit.
+// Tx is a transaction that saves round trips. BEGIN travels with the first statement. Statements whose result the caller
+// does not need at once (Queue) travel with the next statement that returns a result, or with COMMIT. Statements run in the
+// order of Queue, so a read sees every earlier write. Flush returns the errors of queued statements, Commit at the latest.
 type Tx struct {
 	// Appended reports whether the transaction wrote to the outbox.
 	Appended bool
@@ -40,7 +40,7 @@ func Begin(conn *pgxpool.Conn) *Tx {
 // Queue adds a statement to the next batch. A callback on the result runs during Flush.
 func (t *Tx) Queue(sql string, args ...any) *pgx.QueuedQuery { return t.queue.Queue(sql, args...) }
 
-// Flush sends the queued statements in one round trip and reads all answers.
+// Flush sends the queued statements in a single round trip and reads all results.
 func (t *Tx) Flush(ctx context.Context) error {
 	if t.queue.Len() == 0 {
 		return nil
@@ -73,7 +73,7 @@ func (t *Tx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, erro
 	return &ownedRows{Rows: rows}, nil
 }
 
-// QueryRow runs a query for one row when the row is scanned.
+// QueryRow returns a row whose query runs at Scan.
 func (t *Tx) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 	return lazyRow{t: t, ctx: ctx, sql: sql, args: args}
 }
@@ -94,7 +94,7 @@ func (r lazyRow) Scan(dest ...any) error {
 	return Translate(*found)
 }
 
-// Row queues a query for one row. The result's error is set by Flush: pgx.ErrNoRows is an answer, not an error of the batch.
+// Row queues a query for a row. Flush sets the returned error. pgx.ErrNoRows does not fail the batch.
 func (t *Tx) Row(sql string, args []any, dest ...any) *error {
 	found := new(error)
 	t.queue.Queue(sql, args...).QueryRow(func(row pgx.Row) error {
@@ -108,7 +108,7 @@ func (t *Tx) Row(sql string, args []any, dest ...any) *error {
 	return found
 }
 
-// Rows queues a query. Flush calls each for every row of the answer.
+// Rows queues a query. Flush calls each for every row.
 func (t *Tx) Rows(sql string, args []any, each func(pgx.Rows) error) {
 	t.queue.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		for rows.Next() {
@@ -128,21 +128,22 @@ func Collect[T any](t *Tx, dst *[]T, scan pgx.RowToFunc[T], sql string, args ...
 	})
 }
 
-// Deferred is the transaction for generated statements whose answer nobody waits for: Exec only queues.
+// Deferred is t for generated statements without a result: Exec queues the statement and does not run it.
 func (t *Tx) Deferred() Deferred { return Deferred{t} }
 
-// Deferred queues what is executed on it.
+// Deferred is a Tx whose Exec only queues.
 type Deferred struct{ *Tx }
 
-// Exec queues the statement; its error surfaces at the next Flush.
+// Exec queues the statement. The next Flush returns its error.
 func (d Deferred) Exec(_ context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
 	d.queue.Queue(sql, args...)
 	return pgconn.CommandTag{}, nil
 }
 
-// Commit sends the queued statements and COMMIT in one round trip. The commit does not end with the caller's context: a
-// commit that has begun is seen through. When the connection breaks, nobody knows whether the commit took place, and
-// the caller gets service_unavailable.
+// Commit sends the queued statements and COMMIT in a single round trip. A commit that has begun continues after the end of
+// the caller's context.
+//
+// Returns service_unavailable when the connection breaks; the server may then have committed or not.
 func (t *Tx) Commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return fault.ErrUnavailable.Because(err)
@@ -166,7 +167,8 @@ func (t *Tx) untouched() bool {
 	return t.queue.Len() == 1 && t.conn.Conn().PgConn().TxStatus() == 'I'
 }
 
-// End rolls back an uncommitted transaction and releases the connection. Release closes a connection that fails here.
+// End rolls back an uncommitted transaction and releases the connection. If the rollback fails, Release closes the
+// connection.
 func (t *Tx) End(ctx context.Context) {
 	defer t.conn.Release()
 	server := t.conn.Conn().PgConn()
@@ -178,7 +180,8 @@ func (t *Tx) End(ctx context.Context) {
 	_, _ = t.conn.Exec(ctx, "rollback")
 }
 
-// Retry runs attempt again, with jitter, while attempt meets a serialization failure or a deadlock.
+// Retry runs attempt, and runs attempt again after a serialization failure, a deadlock or an outdated cached plan, with
+// growing pauses and jitter. After the last try Retry returns service_unavailable.
 func Retry(ctx context.Context, attempt func() error) error {
 	pause := firstPause
 	for try := 1; ; try++ {

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// column is one column that a statement writes: its name, the type of the array that carries its values, and the values.
+// column is a column that a statement writes.
 type column[T any] struct {
 	name   string
-	array  string // such as uuid[]
-	cast   string // what the column is cast to where the array cannot carry its type, such as ::jsonb
+	array  string // the type of the parameter that carries the values, such as uuid[]
+	cast   string // for a type that no array parameter carries, such as ::jsonb
 	values func([]T) any
 }
 
@@ -46,5 +46,5 @@ func arguments[T any](columns []column[T], rows []T, more ...any) []any {
 	return append(args, more...)
 }
 
-// param is the n-th parameter after those of from, counted from 1.
+// param is the n-th parameter after the arrays of from, counted from 1.
 func param[T any](columns []column[T], n int) string { return "$" + strconv.Itoa(len(columns)+n) }

@@ -14,14 +14,14 @@ func columnNames[T any](columns []column[T]) []string {
 	return each(columns, func(c column[T]) string { return c.name })
 }
 
-// A column that an INSERT forgets is filled with its default, silently.
+// Postgres silently fills a column that an INSERT omits with its default.
 func TestInserts_WriteEveryColumnOfTheirTable(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
 	for _, insert := range []struct {
 		table   string
 		columns []string
-		byTable []string // columns that the table fills by itself, on purpose
+		byTable []string // columns whose default is wanted
 	}{
 		{"deposits", columnNames(insertedColumns), nil},
 		{"outbox", columnNames(outboxColumns), []string{"committed_at"}},

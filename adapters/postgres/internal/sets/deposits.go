@@ -15,8 +15,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// SelectDeposit reads deposits with the partner's name and the client, unless the client was erased. ScanDeposit reads
-// its rows.
+// SelectDeposit reads deposits with the partner's name, and with the client unless the client was erased. ScanDeposit scans
+// the rows.
 const SelectDeposit = `SELECT d.id, d.reference, d.status, d.status_reason, d.version, d.account_id, d.partner_id, d.by_partner_api, coalesce(p.name, ''),
 		d.external_id, d.client_id, coalesce(c.email, ''), coalesce(c.first_name, ''), coalesce(c.last_name, ''), c.id IS NOT NULL,
 		d.amount_cents, d.captured_cents, d.contract_start_at, d.contract_end_at, d.rental_contract, d.return_url, d.url_generation, d.metadata, d.locale,
@@ -24,12 +24,12 @@ const SelectDeposit = `SELECT d.id, d.reference, d.status, d.status_reason, d.ve
 		CASE WHEN d.url_generation THEN d.checkout_token END
 	FROM deposits d LEFT JOIN partners p ON p.id = d.partner_id LEFT JOIN clients c ON c.id = d.client_id AND c.erased_at IS NULL`
 
-// ScanDeposit reads one row of SelectDeposit. Returns pgx.ErrNoRows, and an error where the checkout token does not decrypt.
+// ScanDeposit scans a row of SelectDeposit. Returns pgx.ErrNoRows, and an error if the checkout token does not decrypt.
 func ScanDeposit(row pgx.Row, sealer pg.Sealer) (*deposit.Deposit, error) {
 	var d deposit.Deposit
 	var client deposit.Client
 	var clientExists bool
-	var sealedToken []byte // nil where the checkout URL is not shown
+	var sealedToken []byte // nil unless the deposit was created with depositUrlGeneration
 	err := row.Scan(&d.ID, &d.Reference, &d.Status, &d.StatusReason, &d.Version, &d.AccountID, &d.PartnerID, &d.ByPartnerAPI, &d.PartnerName,
 		&d.ExternalID, &d.ClientID, &client.Email, &client.FirstName, &client.LastName, &clientExists,
 		&d.Amount, &d.CapturedAmount, &d.ContractStartAt, &d.ContractEndAt, &d.RentalContract, &d.ReturnURL, &d.URLGeneration, &d.Metadata, &d.Locale,
@@ -48,7 +48,8 @@ func ScanDeposit(row pgx.Row, sealer pg.Sealer) (*deposit.Deposit, error) {
 	return &d, err
 }
 
-// LockDeposits locks deposits for update. A deposit that does not exist, or that SkipLocked passed over, is not found.
+// LockDeposits locks deposits for update and calls found for each. found is not called for a deposit that does not exist,
+// or that SkipLocked skipped.
 func LockDeposits(t *pg.Tx, sealer pg.Sealer, ids []id.ID, locking Locking, found func(*deposit.Deposit)) {
 	t.Rows(SelectDeposit+` WHERE d.id = ANY ($1) FOR UPDATE OF d`+string(locking), []any{ids}, func(row pgx.Rows) error {
 		d, err := ScanDeposit(row, sealer)
@@ -59,11 +60,11 @@ func LockDeposits(t *pg.Tx, sealer pg.Sealer, ids []id.ID, locking Locking, foun
 	})
 }
 
-// MissesClient reports whether d names a client that its row came without. A row that changed while its lock was awaited
-// is joined with the clients of before the wait, so a client that came with that change is missing, as is an erased one.
+// MissesClient reports whether d has a client id but no client. Either the client was erased, or another transaction set the
+// client while LockDeposits waited: Postgres then joins the new row with the clients as they were before the wait.
 func MissesClient(d *deposit.Deposit) bool { return !d.ClientID.IsZero() && d.Client == nil }
 
-// WithClient reads a locked deposit again where its client is missing.
+// WithClient reads a locked deposit again if its client is missing.
 func WithClient(ctx context.Context, t *pg.Tx, sealer pg.Sealer, d *deposit.Deposit) (*deposit.Deposit, error) {
 	if !MissesClient(d) {
 		return d, nil
@@ -77,7 +78,7 @@ type newDeposit struct {
 	tokenHash, sealedToken []byte
 }
 
-// insertedColumns are the columns of the table deposits, all of them.
+// insertedColumns are all columns of the table deposits.
 var insertedColumns = []column[newDeposit]{
 	{name: "id", array: "uuid[]", values: of(func(d newDeposit) id.ID { return d.ID })},
 	{name: "reference", array: "text[]", values: of(func(d newDeposit) string { return d.Reference })},
@@ -111,15 +112,15 @@ var insertedColumns = []column[newDeposit]{
 	{name: "updated_at", array: "timestamptz[]", values: of(func(d newDeposit) time.Time { return d.UpdatedAt })},
 }
 
-// A guard divides by zero, and so undoes the transaction, unless every deposit of the set was inserted.
+// With the parameter all, the statement divides by zero unless every deposit was inserted; the error undoes the transaction.
 var insertDeposits = `WITH made AS (
 		INSERT INTO deposits (` + names(insertedColumns) + `) SELECT ` + selected(insertedColumns) + ` FROM ` + from(insertedColumns) + `
 		ON CONFLICT (reference) DO NOTHING RETURNING id, checkout_expires_at),
 	timed AS (INSERT INTO deposit_timers (kind, due_at, deposit_id) SELECT 'checkout', made.checkout_expires_at, made.id FROM made)
 	SELECT count(*), 1 / (NOT ` + param(insertedColumns, 1) + ` OR count(*) = ` + param(insertedColumns, 2) + `)::int FROM made`
 
-// InsertDeposits inserts deposits with their timers. Where a reference is taken, all undoes the whole transaction with
-// ports.ErrReferenceTaken; otherwise that deposit is left out, and inserted is called with the number of deposits that are in.
+// InsertDeposits inserts deposits with their timers, and calls inserted with the number of inserted deposits. If a reference
+// is taken and all is true, the transaction fails with ports.ErrReferenceTaken; otherwise the other deposits are inserted.
 func InsertDeposits(t *pg.Tx, sealer pg.Sealer, deposits []ports.NewDeposit, all bool, inserted func(n int)) error {
 	rows := make([]newDeposit, len(deposits))
 	var started []*deposit.Deposit
@@ -145,13 +146,13 @@ func InsertDeposits(t *pg.Tx, sealer pg.Sealer, deposits []ports.NewDeposit, all
 	return nil
 }
 
-// TokenHash is the hash that a deposit is found by. A checkout token has enough randomness for a fast hash.
+// TokenHash is the SHA-256 of a checkout token, by which its deposit is found. The token is random enough for a fast hash.
 func TokenHash(token secret.Text) []byte {
 	h := sha256.Sum256([]byte(token.Reveal()))
 	return h[:]
 }
 
-// movedColumns are the columns that a transition writes, and what its history keeps; the first three find the deposit.
+// movedColumns are the columns that a transition writes to the deposit and to its history. The first three find the deposit.
 var movedColumns = []column[ports.Move]{
 	{name: "id", array: "uuid[]", values: of(func(m ports.Move) id.ID { return m.Step.DepositID })},
 	{name: "version", array: "int[]", values: of(func(m ports.Move) int32 { return int32(m.Step.Version) })},
@@ -174,7 +175,7 @@ var movedColumns = []column[ports.Move]{
 	{name: "updated_at", array: "timestamptz[]", values: of(func(m ports.Move) time.Time { return m.Deposit.UpdatedAt })},
 }
 
-// A guard divides by zero, and so undoes the transaction, where a deposit has another status or version by now.
+// The statement divides by zero if a deposit has another status or version by now; the error undoes the transaction.
 var moveDeposits = `WITH moved AS (
 		UPDATE deposits d SET status = n.to_status, status_reason = n.status_reason, version = n.version, captured_cents = n.captured_cents,
 			client_id = n.client_id, checkout_started_at = n.checkout_started_at, activated_at = n.activated_at, expires_at = n.expires_at,
@@ -182,13 +183,13 @@ var moveDeposits = `WITH moved AS (
 		FROM ` + from(movedColumns) + `
 		WHERE d.id = n.id AND d.version = n.version - 1 AND d.status = n.from_status
 		RETURNING n.id, n.version, n.from_status, n.to_status, n.trigger, n.at, n.actor, n.detail, n.event_id),
-	told AS (
+	recorded AS (
 		INSERT INTO deposit_transitions (deposit_id, version, from_status, to_status, trigger, at, actor, detail, event_id)
 		SELECT m.id, m.version, m.from_status, m.to_status, m.trigger, m.at, m.actor, m.detail::jsonb, m.event_id FROM moved m)
 	SELECT 1 / (count(*) = ` + param(movedColumns, 1) + `)::int FROM moved`
 
-// MoveDeposits stores deposits after a transition, and the transition in their history. A deposit that somebody else has
-// moved undoes the transaction with ports.ErrStale.
+// MoveDeposits stores deposits after a transition, and adds the transition to their history. If another transaction has moved
+// a deposit, the transaction fails with ports.ErrStale.
 func MoveDeposits(t *pg.Tx, moves []ports.Move) {
 	t.Queue(moveDeposits, arguments(movedColumns, moves, len(moves))...).QueryRow(func(row pgx.Row) error {
 		var guard int
@@ -213,7 +214,7 @@ func setTimers(t *pg.Tx, kind string, deposits []*deposit.Deposit, dueAt func(*d
 		kind, each(deposits, dueAt), each(deposits, func(d *deposit.Deposit) id.ID { return d.ID }))
 }
 
-// jsonText is a map as JSON; nil stays NULL. A map of strings always encodes.
+// jsonText encodes a map as JSON; nil becomes NULL.
 func jsonText(m map[string]string) *string {
 	if m == nil {
 		return nil

@@ -1,8 +1,8 @@
-// Package sets holds the statements that a unit of work and a group commit share, each written once over a set of rows:
-// a unit of work runs a statement for a set of one row, a group commit for the rows of all its changes.
+// Package sets holds the statements that units of work and group commits share. Each statement works on a set of rows: a
+// unit of work passes a single row, a group commit the rows of all its changes.
 //
 // The statements are written by hand because their plans matter. A function queues its statement on the transaction and
-// returns; the callbacks run when the transaction is flushed.
+// returns; its callback runs at the flush of the transaction.
 package sets
 
 import (
@@ -11,18 +11,18 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Locking tells what a statement does with a row that another transaction has locked.
+// Locking is the behaviour of a statement at a row that another transaction has locked.
 type Locking string
 
 // Kinds of locking.
 const (
-	Wait       Locking = ""             // until the other transaction ends, or lock_timeout
+	Wait       Locking = ""             // for the end of the other transaction, up to lock_timeout
 	SkipLocked Locking = " SKIP LOCKED" // treat the row as absent
 )
 
 const divisionByZero = "22012"
 
-// unlessAll replaces the error of a statement that divides by zero where it found fewer rows than it was given.
+// unlessAll replaces a division by zero by the error missing. A statement divides by zero to fail when rows are missing.
 func unlessAll(err, missing error) error {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) && refused.Code == divisionByZero {

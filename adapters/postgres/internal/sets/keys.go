@@ -11,19 +11,19 @@ import (
 	"partnerdeposits/ports"
 )
 
-// ClaimedKey is an idempotency key to claim, and what became of the claim after the flush.
+// ClaimedKey is an idempotency key to claim, and after the flush the result of the claim.
 type ClaimedKey struct {
 	Key   ports.IdempotencyKey
-	Since time.Time // a response stored before is out of its window
+	Since time.Time // older responses do not count
 
 	Claimed bool                  // the transaction holds the key until it ends
 	Stored  *ports.StoredResponse // the response of an earlier request; nil: none
 	Err     error                 // the stored response does not decrypt
 }
 
-// ClaimKeys takes the advisory locks of keys and reads their stored responses. The rows are read by a statement of their
-// own, after the locks: a transaction that held a lock before has committed by then, and its row is seen. A key that
-// another transaction holds is not waited for.
+// ClaimKeys takes the advisory locks of keys and reads their stored responses. A second statement reads the rows, after the
+// locks: an earlier holder of a lock has ended by then, so its row is visible. ClaimKeys does not wait for a key that
+// another transaction holds.
 func ClaimKeys(t *pg.Tx, sealer pg.Sealer, keys []*ClaimedKey) {
 	t.Rows(`SELECT k.place, pg_try_advisory_xact_lock(hashtextextended(k.scope, 0)) FROM unnest($1::text[]) WITH ORDINALITY AS k(scope, place)`,
 		[]any{each(keys, func(k *ClaimedKey) string { return pg.KeyScope(k.Key) })},
@@ -88,7 +88,7 @@ var responseColumns = []column[KeyedResponse]{
 	{name: "created_at", array: "timestamptz[]", values: of(func(r KeyedResponse) time.Time { return r.Response.CreatedAt })},
 }
 
-// A row that is older than the window is one that retention has not reached: its key is free, and the new response replaces it.
+// The key of a row older than the window is free, and the new response replaces a row that retention has not yet deleted.
 var storeResponses = `INSERT INTO idempotency_keys AS k (` + names(responseColumns) + `) SELECT ` + selected(responseColumns) + ` FROM ` + from(responseColumns) + `
 	ON CONFLICT (partner_id, route, key) DO UPDATE
 	SET fingerprint = excluded.fingerprint, status = excluded.status, response = excluded.response, created_at = excluded.created_at

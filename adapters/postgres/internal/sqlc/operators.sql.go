@@ -212,11 +212,11 @@ func (q *Queries) SetCeiling(ctx context.Context, db DBTX, maxAmountCents int64,
 	return result.RowsAffected(), nil
 }
 
-const touchSession = `-- name: TouchSession :exec
+const setLastSeen = `-- name: SetLastSeen :exec
 UPDATE sessions SET last_seen_at = $1::timestamptz WHERE token_hash = $2 AND last_seen_at < $1::timestamptz
 `
 
-func (q *Queries) TouchSession(ctx context.Context, db DBTX, at time.Time, tokenHash []byte) error {
-	_, err := db.Exec(ctx, touchSession, at, tokenHash)
+func (q *Queries) SetLastSeen(ctx context.Context, db DBTX, at time.Time, tokenHash []byte) error {
+	_, err := db.Exec(ctx, setLastSeen, at, tokenHash)
 	return err
 }

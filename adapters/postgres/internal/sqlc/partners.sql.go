@@ -286,6 +286,16 @@ func (q *Queries) Partners(ctx context.Context, db DBTX) ([]PartnersRow, error) 
 	return items, nil
 }
 
+const recordKeyUses = `-- name: RecordKeyUses :exec
+UPDATE api_keys k SET last_used_at = greatest(k.last_used_at, t.at)
+FROM (SELECT unnest($1::uuid[]) AS id, unnest($2::timestamptz[]) AS at) t WHERE k.id = t.id
+`
+
+func (q *Queries) RecordKeyUses(ctx context.Context, db DBTX, ids []id.ID, times []time.Time) error {
+	_, err := db.Exec(ctx, recordKeyUses, ids, times)
+	return err
+}
+
 const revokeKey = `-- name: RevokeKey :one
 UPDATE api_keys SET revoked_at = coalesce(revoked_at, $1::timestamptz) WHERE id = $2
 RETURNING id, partner_id, name, prefix, last4, created_at, last_used_at, revoked_at
@@ -340,14 +350,4 @@ func (q *Queries) SetRateLimit(ctx context.Context, db DBTX, rateLimitPerMinute 
 		return 0, err
 	}
 	return result.RowsAffected(), nil
-}
-
-const touchKeys = `-- name: TouchKeys :exec
-UPDATE api_keys k SET last_used_at = greatest(k.last_used_at, t.at)
-FROM (SELECT unnest($1::uuid[]) AS id, unnest($2::timestamptz[]) AS at) t WHERE k.id = t.id
-`
-
-func (q *Queries) TouchKeys(ctx context.Context, db DBTX, ids []id.ID, times []time.Time) error {
-	_, err := db.Exec(ctx, touchKeys, ids, times)
-	return err
 }

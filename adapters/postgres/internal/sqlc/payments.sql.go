@@ -58,30 +58,6 @@ func (q *Queries) InsertPayment(ctx context.Context, db DBTX, arg InsertPaymentP
 	return result.RowsAffected(), nil
 }
 
-const paymentUnderWay = `-- name: PaymentUnderWay :one
-SELECT id, deposit_id, kind, amount_cents, status, provider_ref, failure, attempts, created_at, check_at, settled_at FROM payments
-WHERE deposit_id = $1 AND kind = $2 AND status = 'processing' FOR UPDATE
-`
-
-func (q *Queries) PaymentUnderWay(ctx context.Context, db DBTX, depositID id.ID, kind deposit.PaymentKind) (Payment, error) {
-	row := db.QueryRow(ctx, paymentUnderWay, depositID, kind)
-	var i Payment
-	err := row.Scan(
-		&i.ID,
-		&i.DepositID,
-		&i.Kind,
-		&i.AmountCents,
-		&i.Status,
-		&i.ProviderRef,
-		&i.Failure,
-		&i.Attempts,
-		&i.CreatedAt,
-		&i.CheckAt,
-		&i.SettledAt,
-	)
-	return i, err
-}
-
 const payments = `-- name: Payments :many
 SELECT id, deposit_id, kind, amount_cents, status, provider_ref, failure, attempts, created_at, check_at, settled_at FROM payments
 WHERE deposit_id = $1 ORDER BY created_at, id
@@ -157,6 +133,30 @@ func (q *Queries) PaymentsToCheck(ctx context.Context, db DBTX, nextCheck time.T
 		return nil, err
 	}
 	return items, nil
+}
+
+const processingPayment = `-- name: ProcessingPayment :one
+SELECT id, deposit_id, kind, amount_cents, status, provider_ref, failure, attempts, created_at, check_at, settled_at FROM payments
+WHERE deposit_id = $1 AND kind = $2 AND status = 'processing' FOR UPDATE
+`
+
+func (q *Queries) ProcessingPayment(ctx context.Context, db DBTX, depositID id.ID, kind deposit.PaymentKind) (Payment, error) {
+	row := db.QueryRow(ctx, processingPayment, depositID, kind)
+	var i Payment
+	err := row.Scan(
+		&i.ID,
+		&i.DepositID,
+		&i.Kind,
+		&i.AmountCents,
+		&i.Status,
+		&i.ProviderRef,
+		&i.Failure,
+		&i.Attempts,
+		&i.CreatedAt,
+		&i.CheckAt,
+		&i.SettledAt,
+	)
+	return i, err
 }
 
 const updatePayment = `-- name: UpdatePayment :exec

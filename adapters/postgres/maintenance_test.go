@@ -15,14 +15,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-func number(t testing.TB, pool *pgxpool.Pool, sql string, args ...any) (n int) {
-	t.Helper()
-	require.NoError(t, pool.QueryRow(t.Context(), sql, args...).Scan(&n))
-	return n
-}
-
-// endpoint adds a subscription in a state of health.
-func endpoint(t testing.TB, pool *pgxpool.Pool, n byte, health string) id.ID {
+// addSubscription adds a subscription with the given columns of health.
+func addSubscription(t testing.TB, pool *pgxpool.Pool, n byte, health string) id.ID {
 	t.Helper()
 	sub := id.ID{0xe0, n}
 	exec(t, pool, `INSERT INTO partners (id, slug, name, created_at) VALUES ($1, 'acme', 'Acme', now()) ON CONFLICT DO NOTHING`, id.ID{0xaa})
@@ -31,8 +25,8 @@ func endpoint(t testing.TB, pool *pgxpool.Pool, n byte, health string) id.ID {
 	return sub
 }
 
-// pile adds n deliveries made at a time.
-func pile(t testing.TB, pool *pgxpool.Pool, sub id.ID, n int, made time.Time, state int, due string) {
+// addDeliveries adds n deliveries created at the given time.
+func addDeliveries(t testing.TB, pool *pgxpool.Pool, sub id.ID, n int, made time.Time, state int, due string) {
 	t.Helper()
 	exec(t, pool, `
 		INSERT INTO deliveries (id, subscription_id, event_id, event, state, due_at, body, event_at, finished_at, taken_at)
@@ -51,18 +45,18 @@ func TestBacklog_TellsWhatWaitsAndForHowLong(t *testing.T) {
 	require.Zero(t, empty.OutboxOldestAge)
 	require.Zero(t, empty.OldestDueAge)
 
-	healthy := endpoint(t, pool, 1, "slow = false")
-	endpoint(t, pool, 2, "slow = true")
-	held := endpoint(t, pool, 3, "held_until = now() + interval '1 minute', slow = true")
-	disabled := endpoint(t, pool, 4, "enabled = false, disabled_reason = 'disabled_by_partner'")
-	exec(t, pool, `UPDATE webhook_subscriptions SET deleted_at = now() WHERE id = $1`, endpoint(t, pool, 5, "slow = false"))
+	healthy := addSubscription(t, pool, 1, "slow = false")
+	addSubscription(t, pool, 2, "slow = true")
+	held := addSubscription(t, pool, 3, "held_until = now() + interval '1 minute', slow = true")
+	disabled := addSubscription(t, pool, 4, "enabled = false, disabled_reason = 'disabled_by_partner'")
+	exec(t, pool, `UPDATE webhook_subscriptions SET deleted_at = now() WHERE id = $1`, addSubscription(t, pool, 5, "slow = false"))
 	now := time.Now()
-	pile(t, pool, healthy, 3, now, 0, "now() - interval '40 seconds'")
-	pile(t, pool, healthy, 2, now, 0, "now() + interval '1 hour'")
-	pile(t, pool, held, 4, now, 0, "now() - interval '1 hour'")
-	pile(t, pool, disabled, 5, now, 0, "NULL")
-	pile(t, pool, healthy, 6, now, 1, "now() + interval '20 seconds'")
-	pile(t, pool, healthy, 7, now, 2, "NULL")
+	addDeliveries(t, pool, healthy, 3, now, 0, "now() - interval '40 seconds'")
+	addDeliveries(t, pool, healthy, 2, now, 0, "now() + interval '1 hour'")
+	addDeliveries(t, pool, held, 4, now, 0, "now() - interval '1 hour'")
+	addDeliveries(t, pool, disabled, 5, now, 0, "NULL")
+	addDeliveries(t, pool, healthy, 6, now, 1, "now() + interval '20 seconds'")
+	addDeliveries(t, pool, healthy, 7, now, 2, "NULL")
 	exec(t, pool, `INSERT INTO outbox (event_id, partner_id, name, data, created_at, committed_at)
 		VALUES ($1, $3, 'deposit.expired', '{}', now(), now() - interval '90 seconds'), ($2, $3, 'deposit.expired', '{}', now(), now())`, id.ID{1}, id.ID{2}, id.ID{0xaa})
 
@@ -71,7 +65,7 @@ func TestBacklog_TellsWhatWaitsAndForHowLong(t *testing.T) {
 	require.Equal(t, 2, got.OutboxPending)
 	require.InDelta(t, 90, got.OutboxOldestAge.Seconds(), 5)
 	require.Equal(t, map[ports.BacklogState]int{ports.BacklogWaiting: 9, ports.BacklogDispatched: 6, ports.BacklogParked: 5}, got.Deliveries)
-	require.InDelta(t, 40, got.OldestDueAge.Seconds(), 5, "an endpoint that is held back does not count")
+	require.InDelta(t, 40, got.OldestDueAge.Seconds(), 5, "a subscription whose circuit is open does not count")
 	require.Equal(t, map[ports.SubscriptionState]int{
 		ports.SubscriptionHealthy: 1, ports.SubscriptionSlow: 1, ports.SubscriptionHeld: 1, ports.SubscriptionDisabled: 1,
 	}, got.Subscriptions)
@@ -86,7 +80,7 @@ func TestBacklog_EstimatesWhatIsTooManyToCount(t *testing.T) {
 	t.Parallel()
 	_, pool := storetest.New(t, postgres.Options{})
 	const many = 25_000
-	pile(t, pool, endpoint(t, pool, 1, "slow = false"), many, time.Now(), 0, "now()")
+	addDeliveries(t, pool, addSubscription(t, pool, 1, "slow = false"), many, time.Now(), 0, "now()")
 	backlog := dispatchstore.NewBacklog(pool)
 	got, err := backlog.Backlog(t.Context())
 	require.NoError(t, err)
@@ -101,7 +95,7 @@ func TestMaintenance_KeepsPartitionsAheadAndDropsOldOnes(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
 	tables := func(pattern string) int {
-		return number(t, pool, `SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname ~ $1`, pattern)
+		return count(t, pool, `SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname ~ $1`, pattern)
 	}
 	require.NoError(t, store.EnsurePartitions(t.Context(), 20))
 	require.Equal(t, 22, tables(`^events_[0-9]{8}$`), "yesterday, today, and 20 days")
@@ -129,11 +123,11 @@ func TestMaintenance_DeletesWhatIsFinishedAndOld(t *testing.T) {
 	store, pool := storetest.New(t, postgres.Options{})
 	now := time.Now()
 	old, edge := now.AddDate(0, 0, -40), now.AddDate(0, 0, -30)
-	first, second := endpoint(t, pool, 1, "slow = false"), endpoint(t, pool, 2, "slow = false")
-	pile(t, pool, first, 30, old, 2, "NULL")
-	pile(t, pool, second, 20, old, 3, "NULL")
-	pile(t, pool, first, 5, old, 0, "now()")
-	pile(t, pool, first, 7, now, 2, "NULL")
+	first, second := addSubscription(t, pool, 1, "slow = false"), addSubscription(t, pool, 2, "slow = false")
+	addDeliveries(t, pool, first, 30, old, 2, "NULL")
+	addDeliveries(t, pool, second, 20, old, 3, "NULL")
+	addDeliveries(t, pool, first, 5, old, 0, "now()")
+	addDeliveries(t, pool, first, 7, now, 2, "NULL")
 
 	var rounds []int
 	for {
@@ -145,8 +139,8 @@ func TestMaintenance_DeletesWhatIsFinishedAndOld(t *testing.T) {
 		rounds = append(rounds, n)
 	}
 	require.Equal(t, []int{20, 20, 10}, rounds, "in batches")
-	require.Equal(t, 5, number(t, pool, `SELECT count(*) FROM deliveries WHERE state = 0`), "what is not finished stays, however old")
-	require.Equal(t, 7, number(t, pool, `SELECT count(*) FROM deliveries WHERE state = 2`), "what is young stays")
+	require.Equal(t, 5, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 0`), "what is not finished stays, however old")
+	require.Equal(t, 7, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 2`), "what is young stays")
 
 	exec(t, pool, `
 		INSERT INTO mails (id, recipient, subject, body, created_at, due_at, sent_at)
@@ -155,5 +149,5 @@ func TestMaintenance_DeletesWhatIsFinishedAndOld(t *testing.T) {
 	n, err := store.DeleteFinishedMails(context.WithoutCancel(t.Context()), edge, 10)
 	require.NoError(t, err)
 	require.Equal(t, 3, n)
-	require.Equal(t, 2, number(t, pool, `SELECT count(*) FROM mails`))
+	require.Equal(t, 2, count(t, pool, `SELECT count(*) FROM mails`))
 }

@@ -25,7 +25,7 @@ func TestServerKilled_EverythingIsUnavailable_UntilItIsBack(t *testing.T) {
 	require.NoError(t, err)
 
 	require.NoError(t, server.Kill())
-	for range 3 { // once with the connection that died, then without any
+	for range 3 { // first with the broken connection, then without a connection
 		_, err = store.Deposit(t.Context(), depositID)
 		require.ErrorIs(t, err, fault.ErrUnavailable)
 		require.ErrorIs(t, cancel(t.Context(), store, depositID, time.Now()), fault.ErrUnavailable)
@@ -65,11 +65,11 @@ func TestWithinTx_ConnectionLostDuringCommit_IsUnavailableThoughItMayHaveTakenPl
 	store := storetest.Over(t, storetest.Pool(t, through, postgres.PoolOptions{MaxConns: 1}), postgres.Options{Doorbell: b})
 	e := storetest.Event(portstest.NewID(), portstest.NewID())
 	warm := func(ctx context.Context, r ports.Repositories) error {
-		_, err := r.Idempotency.DeleteExpired(ctx, time.Now(), 1) // BEGIN has gone out
+		_, err := r.Idempotency.DeleteExpired(ctx, time.Now(), 1) // sends BEGIN
 		return err
 	}
 	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
-		require.NoError(t, r.Outbox.Append(ctx, storetest.Event(portstest.NewID(), portstest.NewID()))) // its statement is prepared
+		require.NoError(t, r.Outbox.Append(ctx, storetest.Event(portstest.NewID(), portstest.NewID()))) // prepares the statement on the connection
 		return warm(ctx, r)
 	}))
 	require.EqualValues(t, 1, b.Rung.Load())
@@ -77,7 +77,7 @@ func TestWithinTx_ConnectionLostDuringCommit_IsUnavailableThoughItMayHaveTakenPl
 	err := store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
 		require.NoError(t, warm(ctx, r))
 		require.NoError(t, r.Outbox.Append(ctx, e))
-		// What the server says from here on is lost, and the connection ends.
+		// From here on the answers of the server are lost, and the connection ends.
 		_, err := proxy.Toxics.AddToxicJson(storetest.Toxic(t, "timeout", "downstream", `{"timeout": 200}`))
 		return err
 	})
@@ -101,7 +101,7 @@ func TestWithinTx_CallerGoesAwayDuringCommit_CommitsAllTheSame(t *testing.T) {
 		if err := r.Outbox.Append(ctx, e); err != nil {
 			return err
 		}
-		time.AfterFunc(100*time.Millisecond, leave) // while the answer to COMMIT is on its way
+		time.AfterFunc(100*time.Millisecond, leave) // while the answer to COMMIT is delayed
 		return nil
 	})
 	require.NoError(t, err)
