@@ -5,12 +5,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/docs/docstest"
 )
 
 // docCommand is one command of a page.
@@ -20,10 +21,7 @@ type docCommand struct {
 }
 
 // repository is the root of the repository.
-func repository() string {
-	_, here, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(here), "..", "..", "..")
-}
+func repository() string { return docstest.Root() }
 
 // docPages gives the text of every page by its path in the repository.
 func docPages(t testing.TB) map[string]string {
