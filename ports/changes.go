@@ -11,22 +11,22 @@ import (
 	"partnerdeposits/core/tenant"
 )
 
-// Changes applies frequent changes. Changes that arrive at the same time share one transaction, which costs each change a
-// fraction of a transaction of its own (ADR 0006).
+// Changes applies frequent changes. Changes that arrive at the same time share a transaction, which costs less per change
+// (ADR 0006).
 type Changes interface {
-	// Apply reads what the change needs, lets it decide, and commits its writes: all of them or none. A change cannot tell
-	// whether it shared a transaction: rows that it read are committed, rows that it locked are its own.
+	// Apply reads the rows that the change needs, calls Decide, and commits all of its writes or none. Sharing a transaction
+	// is invisible to a change: the rows it reads are committed, and no other change has locked them for update.
 	//
-	// Returns ErrKeyInUse, ErrReferenceTaken, ErrStale, what Decide returned, or service_unavailable when the database
+	// Returns ErrKeyInUse, ErrReferenceTaken, ErrStale, the error of Decide, or service_unavailable when the database
 	// cannot be reached in time.
 	Apply(ctx context.Context, change Change) error
 }
 
-// Change is a change as data: the rows that it reads and locks, and the decision that turns them into writes.
+// Change is data: the rows to read and lock, and the decision that turns the rows into writes.
 type Change struct {
 	Needs Needs
-	// Decide is pure. It may run twice, and only the writes of its last run count. Its error ends the change without
-	// writes. ErrNeedsMore says that Needs cannot name what the decision depends on.
+	// Decide has no side effects. Decide may run twice; only the writes of the last run count. An error ends the change
+	// without writes. ErrNeedsMore says that the decision depends on rows that Needs cannot name.
 	Decide func(Found) (Writes, error)
 }
 
@@ -38,7 +38,7 @@ type Needs struct {
 	Key     *IdempotencyKey // claimed until the change ends
 	Now     time.Time       // a response stored IdempotencyWindow before Now does not count; set with Key
 	Deposit id.ID           // locked for update
-	Link    AccountLink     // the newest link of the pair, share-locked
+	Link    AccountLink     // the newest link of partner and account, share-locked
 	Client  AccountClient   // share-locked
 }
 
@@ -48,8 +48,8 @@ type AccountLink struct{ PartnerID, AccountID id.ID }
 // AccountClient names a client of an account.
 type AccountClient struct{ AccountID, ClientID id.ID }
 
-// Found holds the rows that Needs names. A nil field was not asked for, or does not exist. When Stored is set, the other
-// fields may be nil although their rows exist: the change was made before.
+// Found holds the rows that Needs names. A nil field was not requested, or its row does not exist. When Stored is set,
+// the change was made before, and the other fields may be nil although their rows exist.
 type Found struct {
 	Stored  *StoredResponse // of Needs.Key
 	Deposit *deposit.Deposit
@@ -62,10 +62,10 @@ type Writes struct {
 	Insert   *NewDeposit
 	Move     *Move
 	Event    *Event
-	Response *StoredResponse // under Needs.Key
+	Response *StoredResponse // stored under Needs.Key
 }
 
-// None reports whether there is nothing to write.
+// None reports whether no field is set.
 func (w Writes) None() bool {
 	return w.Insert == nil && w.Move == nil && w.Event == nil && w.Response == nil
 }

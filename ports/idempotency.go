@@ -18,16 +18,17 @@ var (
 // IdempotencyWindow is how long a response is replayed (service.md, "Limits").
 const IdempotencyWindow = 24 * time.Hour
 
-// IdempotencyKey is one keyed request. It survives a rotation of API keys: its scope is the partner, not the key.
+// IdempotencyKey is a request with an Idempotency-Key. The scope is the partner, not the API key, so the key outlives a
+// rotation of API keys.
 type IdempotencyKey struct {
 	PartnerID   id.ID
 	Route       string // method and path, ids included
 	Key         [16]byte
 	Fingerprint [32]byte // SHA-256 of the canonical JSON of the body
-	Holder      id.ID    // this very request: it takes off its own mark in the cache, never another's
+	Holder      id.ID    // names this request, so that Finish removes only the mark of the same request
 }
 
-// StoredResponse is a success as it was sent.
+// StoredResponse is a successful response, byte by byte.
 type StoredResponse struct {
 	Fingerprint [32]byte
 	Status      int
@@ -35,22 +36,22 @@ type StoredResponse struct {
 	CreatedAt   time.Time
 }
 
-// IdempotencyRepository is the truth: claimed and stored in the transaction of the effect.
+// IdempotencyRepository stores responses durably. Claim and Store run in the transaction of the effect.
 type IdempotencyRepository interface {
-	// Claim takes the key for this transaction. A stored response younger than the window comes back (nil: none, go on).
-	// Returns ErrKeyInUse while another transaction holds the key, without waiting for it.
+	// Claim takes the key until the transaction ends, and returns the stored response younger than IdempotencyWindow; nil
+	// if no such response exists. Returns ErrKeyInUse, without waiting, while another transaction holds the key.
 	Claim(ctx context.Context, k IdempotencyKey, now time.Time) (*StoredResponse, error)
-	// Store keeps the response of a claimed key, encrypted.
+	// Store stores the response of a claimed key, encrypted.
 	Store(ctx context.Context, k IdempotencyKey, r StoredResponse) error
 	// DeleteExpired removes up to limit responses created before at.
 	DeleteExpired(ctx context.Context, at time.Time, limit int) (int, error)
 }
 
-// IdempotencyCache is the fast path in Redis: it may forget anything at any time and then costs only time.
-// No method fails: without Redis, Begin says "go on".
+// IdempotencyCache is the fast path in Redis. The cache may lose anything at any time; a loss costs only time. Without
+// Redis, Begin returns nil and Finish does nothing.
 type IdempotencyCache interface {
-	// Begin gives the cached response, or marks the key as running. Returns ErrKeyInUse while it is marked.
+	// Begin returns the cached response, or marks the key as running. Returns ErrKeyInUse while the key is marked.
 	Begin(ctx context.Context, k IdempotencyKey) (*StoredResponse, error)
-	// Finish caches the response and takes the mark off; r nil (refused or failed) only takes the mark off.
+	// Finish removes the mark, and caches the response unless r is nil (the request was refused or failed).
 	Finish(ctx context.Context, k IdempotencyKey, r *StoredResponse)
 }

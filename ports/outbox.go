@@ -8,26 +8,27 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// Event is a fact that partners may hear of, fixed when the change commits.
+// Event is a fact about a change, for the subscriptions of a partner. An event never changes after the commit.
 type Event struct {
 	ID        id.ID
-	PartnerID id.ID             // who may hear of it
-	Name      webhook.EventName // the most specific one; routing may fall back to deposit.status_changed
+	PartnerID id.ID             // whose subscriptions receive the event
+	Name      webhook.EventName // the most specific name; routing may fall back to deposit.status_changed
 	DepositID id.ID             // zero for rental_operator.linked
-	Data      []byte            // JSON, sent as it is
+	Data      []byte            // JSON, sent unchanged
 	CreatedAt time.Time
-	// CommittedAt is the database's time of the change; it is set when the relay reads the event, and latency counts from it.
+	// CommittedAt is the time of the change by the database's clock; latency counts from here. The database sets CommittedAt,
+	// and the relay reads the value.
 	CommittedAt time.Time
 }
 
-// Outbox is written with the change it tells of.
+// Outbox stores events in the transaction of their change.
 type Outbox interface {
-	// Append stores the event and puts it before the relay.
+	// Append stores the event. The relay finds the event after the commit.
 	Append(ctx context.Context, e Event) error
 }
 
-// Doorbell wakes the relay of any dispatcher after a commit. It is a hint that may be lost or be late; it never fails
-// and never waits.
+// Doorbell wakes the relay of a dispatcher after a commit. A ring is a hint that may be late or lost. Ring neither fails nor
+// waits.
 type Doorbell interface {
 	Ring()
 }

@@ -2,8 +2,8 @@ package ports
 
 import "context"
 
-// Repositories is everything that one transaction may touch. There is no HTTP, Redis or mail in it:
-// what has to happen outside is written to Outbox or Mails and happens after the commit.
+// Repositories are the tables that a transaction reads and writes. A transaction calls neither HTTP nor Redis and sends no
+// mail: events go to Outbox and mails to Mails, and are sent after the commit.
 type Repositories struct {
 	Partners      PartnerRepository
 	Operators     OperatorRepository
@@ -20,11 +20,11 @@ type Repositories struct {
 	Audit         AuditLog
 }
 
-// UnitOfWork commits when fn returns nil and rolls back otherwise.
+// UnitOfWork runs functions in transactions.
 type UnitOfWork interface {
-	// WithinTx runs fn in one transaction. fn may run more than once (serialization failures and deadlocks are tried
-	// again, with jitter), so it touches nothing but repos. After a commit that wrote to Outbox the doorbell is rung.
+	// WithinTx runs fn in a transaction, and commits if fn returns nil. After a serialization failure or a deadlock fn runs
+	// again, so fn changes nothing outside repos. A commit that wrote to Outbox rings the doorbell.
 	//
-	// Returns what fn returned, or service_unavailable when the database cannot be reached in time.
+	// Returns the error of fn, or service_unavailable when the database cannot be reached in time.
 	WithinTx(ctx context.Context, fn func(ctx context.Context, repos Repositories) error) error
 }

@@ -66,8 +66,8 @@ func (r links) conflict(ctx context.Context, l connect.Link) error {
 	}
 }
 
-// ActiveOfAccount implements ports.LinkRepository. The account is locked first: two connects of an account run
-// after another even while there is no link to lock, and the second connect sees the link of the first.
+// ActiveOfAccount implements ports.LinkRepository. The account is locked first: of two connects of an account the
+// second waits even while there is no link to lock, and then sees the link of the first.
 func (r links) ActiveOfAccount(ctx context.Context, accountID id.ID) (*connect.Link, error) {
 	if err := r.q.LockAccount(ctx, r.Deferred(), accountID); err != nil {
 		return nil, err

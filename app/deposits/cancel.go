@@ -14,10 +14,10 @@ import (
 	"partnerdeposits/ports"
 )
 
-// errFeeInFlight rolls a cancellation back until the tenant's payment is settled.
+// errFeeInFlight rolls back a cancellation whose tenant has a fee payment in flight, which is settled first.
 var errFeeInFlight = errors.New("deposits: a fee payment is in flight")
 
-// settleTries bounds how often a tenant may open a new payment page while we close the last page.
+// settleTries bounds the tries while a tenant keeps opening new payment pages.
 const settleTries = 3
 
 // Cancellation is a request to void a deposit.
@@ -27,11 +27,11 @@ type Cancellation struct {
 	Comment   string
 }
 
-// Cancel voids a deposit that is not secured yet, also on a revoked link. A fee payment in flight is settled first: a
-// tenant who paid before the payment page was closed has made the deposit active, and it stays active.
+// Cancel voids a deposit that is not secured yet, also on a revoked link. A fee payment in flight is settled first.
+// A tenant who paid before the payment page was closed has made the deposit active, and the deposit stays active.
 //
-// Returns deposit_not_found, deposit_access_denied, deposit_not_cancellable, service_unavailable where the payment
-// could not be settled, and what idempotent.Executor.Run returns.
+// Returns deposit_not_found, deposit_access_denied, deposit_not_cancellable, service_unavailable if the payment
+// could not be settled, and the errors of idempotent.Executor.Run.
 func (s *Service) Cancel(ctx context.Context, by partner.Caller, in Cancellation, call idempotent.Call[View]) (idempotent.Response, error) {
 	for range settleTries {
 		c := &cancelling{Service: s, by: by, in: in, call: call, now: s.deps.Clock.Now(), eventID: s.deps.Entropy.NewID()}
@@ -53,7 +53,7 @@ func (s *Service) Cancel(ctx context.Context, by partner.Caller, in Cancellation
 
 const byPartner = "partner"
 
-// cancelling is a cancellation on its way.
+// cancelling is a cancellation that runs.
 type cancelling struct {
 	*Service
 	by      partner.Caller
@@ -61,11 +61,11 @@ type cancelling struct {
 	call    idempotent.Call[View]
 	now     time.Time
 	eventID id.ID
-	step    deposit.Transition // of the last run
+	step    deposit.Transition // the transition of the last run
 }
 
-// decide cancels a deposit whose checkout has not begun. A begun checkout may have a payment page open, which only a
-// transaction can look for.
+// decide cancels a deposit whose checkout has not begun. A begun checkout may have a payment page open; only a
+// transaction can read the payments.
 func (c *cancelling) decide(found ports.Found) (writes ports.Writes, response idempotent.Response, err error) {
 	d := found.Deposit
 	if err := changeable(d, c.by.Partner.ID); err != nil {
@@ -109,12 +109,12 @@ func (c *cancelling) cancel(d *deposit.Deposit) (writes ports.Writes, response i
 	return writes, response, err
 }
 
-// mayBePaying reports whether the tenant of d may have a payment page open: only where the checkout was begun.
+// mayBePaying reports whether the checkout of d has begun, so that the tenant may have a payment page open.
 func mayBePaying(d *deposit.Deposit) bool {
 	return !d.CheckoutStartedAt.IsZero() && d.Status.InCheckout()
 }
 
-// lock gives a deposit that the partner may act on.
+// lock locks and returns a deposit that the partner may change. Returns the errors of changeable.
 func lock(ctx context.Context, repos ports.Repositories, by partner.Caller, depositID id.ID) (*deposit.Deposit, error) {
 	d, err := repos.Deposits.ForUpdate(ctx, depositID)
 	if err != nil {

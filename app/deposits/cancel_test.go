@@ -30,7 +30,7 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// fixture is the service with one deposit whose tenant has a payment page open. It is its own settler and metrics.
+// fixture is the service with a deposit whose tenant has a payment page open. fixture implements Settler and the metrics.
 type fixture struct {
 	*deposits.Service
 	t       *testing.T
@@ -94,7 +94,7 @@ func (b *fixture) within(do func(context.Context, ports.Repositories) error) {
 	require.NoError(b.t, b.store.WithinTx(b.t.Context(), do))
 }
 
-// payment ends the fee payment as the settler would.
+// payment settles the fee payment, as the settler does.
 func (b *fixture) payment(status deposit.PaymentStatus) error {
 	return b.store.WithinTx(b.t.Context(), func(ctx context.Context, repos ports.Repositories) error {
 		p, err := repos.Payments.Processing(ctx, b.deposit, deposit.FeePayment)
@@ -144,7 +144,7 @@ func TestCancel_PaymentThatCannotBeSettled_IsAskedAgainLater(t *testing.T) {
 	require.ErrorIs(t, b.cancel(), fault.ErrUnavailable)
 	require.Equal(t, 1, b.settled)
 
-	b.settle = func() error { return nil } // says it is settled, and always there is another page open
+	b.settle = func() error { return nil } // the tenant has opened another page each time
 	require.ErrorIs(t, b.cancel(), fault.ErrUnavailable)
 	require.Equal(t, 4, b.settled)
 	require.Equal(t, deposit.Pending, b.status())

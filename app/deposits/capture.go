@@ -13,7 +13,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// CaptureRequest is a request to collect a deposit after damage.
+// CaptureRequest is a request to capture a deposit after damage.
 type CaptureRequest struct {
 	DepositID   id.ID
 	Amount      *money.Cents // nil: the deposit's whole amount
@@ -21,11 +21,11 @@ type CaptureRequest struct {
 	Description string
 }
 
-// Capture claims an active deposit. The status changes at once; collecting from the tenant is a payment row that the
-// dispatcher works off (api.md §3).
+// Capture captures an active deposit. The status changes at once. The collection from the tenant is a payment that the
+// dispatcher makes afterwards (api.md §3).
 //
 // Returns deposit_not_found, deposit_access_denied, account_revoked, deposit_not_capturable, capture_exceeds_amount,
-// invalid_field for an amount that is not positive, and what idempotent.Executor.Run returns.
+// invalid_field for an amount that is not positive, and the errors of idempotent.Executor.Run.
 func (s *Service) Capture(ctx context.Context, by partner.Caller, in CaptureRequest, call idempotent.Call[View]) (idempotent.Response, error) {
 	now := s.deps.Clock.Now()
 	eventID := s.deps.Entropy.NewID()
@@ -64,7 +64,7 @@ func (s *Service) Capture(ctx context.Context, by partner.Caller, in CaptureRequ
 	return response, err
 }
 
-// newCollection is the intention to collect what was captured; the dispatcher sees to it at once.
+// newCollection is the payment that collects the captured amount. The payment is due at once for the dispatcher.
 func (s *Service) newCollection(d *deposit.Deposit, now time.Time) deposit.Payment {
 	return deposit.Payment{
 		ID: s.deps.Entropy.NewID(), DepositID: d.ID, Kind: deposit.Collection, Amount: d.CapturedAmount,

@@ -17,13 +17,13 @@ import (
 	"partnerdeposits/ports"
 )
 
-// checkoutTokenBytes is the randomness of a checkout URL.
+// checkoutTokenBytes is the number of random bytes in a checkout URL.
 const checkoutTokenBytes = 32
 
-// referenceTries bounds how often a taken reference is replaced. There are 30^8 references.
+// referenceTries bounds the references that are tried. A reference is rarely taken: 30^8 exist.
 const referenceTries = 5
 
-// NewDeposit is a request to create a deposit. An id is zero where the request's id cannot be one of ours.
+// NewDeposit is a request to create a deposit. A malformed id in the request is an id of no row here.
 type NewDeposit struct {
 	AccountID id.ID
 	ClientID  *id.ID // nil: the request names no client
@@ -33,8 +33,8 @@ type NewDeposit struct {
 // Create makes a pending deposit for a linked account. Checks run in the order of api.md §1: field shapes, link, ceiling
 // and dates, client.
 //
-// Returns account_not_linked, account_revoked, what Draft.Validate returns, invalid_client, and what
-// idempotent.Executor.Run returns.
+// Returns account_not_linked, account_revoked, invalid_client, and the errors of Draft.Validate and
+// idempotent.Executor.Run.
 func (s *Service) Create(ctx context.Context, by partner.Caller, in NewDeposit, call idempotent.Call[View]) (idempotent.Response, error) {
 	now := s.deps.Clock.Now()
 	for range referenceTries {
@@ -81,7 +81,7 @@ func (in NewDeposit) validate() error {
 	return nil
 }
 
-// check holds the request against the link and the client that were found. client is nil where the request names none.
+// check checks the request against the link and the client in found. client is nil if the request names no client.
 func (in NewDeposit) check(found ports.Found) (client *deposit.Client, err error) {
 	if err := activeLink(found.Link); err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (in NewDeposit) check(found ports.Found) (client *deposit.Client, err error
 	return &deposit.Client{ID: c.ID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName}, nil
 }
 
-// activeLink refuses a link that does not exist (nil) or was revoked.
+// activeLink returns an error for a missing (nil) or revoked link.
 //
 // Returns account_not_linked or account_revoked.
 func activeLink(link *ports.LinkedAccount) error {

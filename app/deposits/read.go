@@ -7,7 +7,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Get gives a deposit as it is now.
+// Get returns a deposit.
 //
 // Returns deposit_not_found, or deposit_access_denied for a deposit of another partner.
 func (s *Service) Get(ctx context.Context, partnerID, depositID id.ID) (View, error) {
@@ -21,7 +21,7 @@ func (s *Service) Get(ctx context.Context, partnerID, depositID id.ID) (View, er
 	return s.view(d, s.deps.Clock.Now()), nil
 }
 
-// List gives what the partner of the filter may read, newest first.
+// List returns the deposits that the partner of the filter may read, newest first.
 func (s *Service) List(ctx context.Context, f ports.DepositFilter, page ports.Page) (ports.List[View], error) {
 	found, err := s.deps.Deposits.Deposits(ctx, f, page)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package deposits holds the use cases of the partner API about deposits: create, read, cancel, capture. What the
-// tenant does is in app/checkout; both record every step through app/internal/lifecycle.
+// Package deposits holds the use cases of the partner API about deposits: create, read, cancel, capture.
+// The steps of the tenant are in app/checkout. Both packages record every transition through app/internal/lifecycle.
 package deposits
 
 import (
@@ -15,7 +15,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Deps is what the use cases stand on.
+// Deps are the parts that the use cases use.
 type Deps struct {
 	Idempotent *idempotent.Executor
 	Deposits   ports.DepositReader
@@ -28,10 +28,10 @@ type Deps struct {
 	DashboardURL string
 }
 
-// Settler ends a fee payment that is under way, for good.
+// Settler settles a fee payment in flight.
 type Settler interface {
-	// SettleFee asks the provider to close the payment page of the deposit, outside any transaction, and records what
-	// became of the payment. Afterwards none is processing; a tenant who was quicker has made the deposit active.
+	// SettleFee asks the provider to close the payment page of the deposit, outside any transaction, and records the
+	// outcome. Afterwards no fee payment is processing. If the tenant paid first, the deposit is active.
 	SettleFee(ctx context.Context, depositID id.ID) error
 }
 
@@ -44,7 +44,7 @@ func New(deps Deps) *Service {
 	return &Service{deps: deps}
 }
 
-// View is a deposit as its partner may see it.
+// View is a deposit with the values that only responses to its partner contain.
 type View struct {
 	*deposit.Deposit
 	CheckoutURL    string // "" unless the deposit was created with depositUrlGeneration
@@ -59,7 +59,8 @@ func (s *Service) view(d *deposit.Deposit, now time.Time) View {
 	return v
 }
 
-// readable tells whether a partner may read d: its own deposits, and those made on the dashboard while it was linked.
+// readable returns deposit_access_denied unless the partner may read d: a deposit of its own, or a deposit made on the
+// dashboard while the partner was linked.
 func readable(d *deposit.Deposit, partnerID id.ID) error {
 	if d.PartnerID != partnerID {
 		return deposit.ErrAccessDenied
@@ -67,8 +68,7 @@ func readable(d *deposit.Deposit, partnerID id.ID) error {
 	return nil
 }
 
-// changeable refuses a deposit that does not exist (nil), or that the partner did not create (api.md §2): a partner acts
-// on its own deposits only.
+// changeable returns an error for a missing deposit (nil), and for a deposit that the partner did not create (api.md §2).
 //
 // Returns deposit_not_found or deposit_access_denied.
 func changeable(d *deposit.Deposit, partnerID id.ID) error {
@@ -81,7 +81,8 @@ func changeable(d *deposit.Deposit, partnerID id.ID) error {
 	return nil
 }
 
-// partnerAct is the entry of a partner's act in a deposit's history: the partner, the API key, and the details that are set.
+// partnerAct is the author of a partner's change in the history of a deposit: the partner, the API key, and the non-empty
+// details.
 func partnerAct(by partner.Caller, detail map[string]string) lifecycle.By {
 	set := map[string]string{"keyId": id.APIKey.Of(by.Key.ID)}
 	for k, v := range detail {

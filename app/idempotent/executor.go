@@ -8,39 +8,39 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Response is an answer as it goes out, byte by byte.
+// Response is an HTTP response, byte by byte.
 type Response struct {
 	Status   int
 	Body     []byte
-	Replayed bool // a stored response, given again
+	Replayed bool // a replay of a stored response
 }
 
-// Call is how a handler asks for a use case: under which key, if any, and how the result becomes a response. Encode runs
-// before the commit, so that the stored response is the one that is sent.
+// Call is the part of a request that the handler adds: the idempotency key, and the encoding of the result. Encode runs
+// before the commit, so that the stored response and the sent response are the same.
 type Call[T any] struct {
 	Key    *ports.IdempotencyKey // nil: the request carries no key
 	Encode func(T) (Response, error)
 }
 
-// Request is a request that may carry a key. Its effect is a change (Needs and Decide), a transaction (Effect), or both:
-// a change that returns ports.ErrNeedsMore is left, and Effect runs instead.
+// Request is a request with or without a key. The effect is a change (Needs and Decide), a transaction (Effect), or both:
+// when Decide returns ports.ErrNeedsMore, Effect runs instead.
 type Request struct {
 	Key *ports.IdempotencyKey
 	Now time.Time
 
-	// Prepare does what must not happen inside a transaction; nil: nothing. Its error is the answer, unless the key
-	// holds a response already.
+	// Prepare runs before the transaction, for checks and calls that do not belong inside; nil: none. An error of Prepare
+	// is returned unless the key has a stored response.
 	Prepare func(ctx context.Context) error
 
 	// Needs and Decide are the effect of a frequent request (ports.Change).
 	Needs  ports.Needs
 	Decide func(ports.Found) (ports.Writes, Response, error)
 
-	// Effect does the work inside a transaction and renders the response. It may run more than once; only its last run counts.
+	// Effect runs in a transaction and returns the response. Effect may run more than once; only the last run counts.
 	Effect func(ctx context.Context, repos ports.Repositories) (Response, error)
 }
 
-// Result is how a request with a key ended; the label of svc_idempotency_total.
+// Result is the outcome of a request with a key: the label result of svc_idempotency_total.
 type Result string
 
 // The results of a request with a key.
@@ -48,7 +48,7 @@ const (
 	Executed Result = "executed" // the first request with this key
 	Replayed Result = "replayed"
 	InUse    Result = "in_use"
-	Reused   Result = "reused" // with another body
+	Reused   Result = "reused" // the key was used with another body
 	Refused  Result = "refused"
 )
 
@@ -64,15 +64,15 @@ type Deps struct {
 	Count      func(Result) // called once for each request with a key
 }
 
-// Executor runs requests, each at most once per key.
+// Executor runs the effect of a request at most once per key.
 type Executor struct{ deps Deps }
 
 // New makes an Executor.
 func New(deps Deps) *Executor { return &Executor{deps: deps} }
 
-// Run runs the effect of a request once per key, or gives the response that the key holds.
+// Run runs the effect of a request, or replays the stored response of its key.
 //
-// Returns ports.ErrKeyInUse, ports.ErrKeyReused, and what Prepare, Decide and Effect return.
+// Returns ports.ErrKeyInUse, ports.ErrKeyReused, and the errors of Prepare, Decide and Effect.
 func (e *Executor) Run(ctx context.Context, request Request) (Response, error) {
 	if request.Key == nil {
 		return e.withoutKey(ctx, request)
@@ -84,8 +84,8 @@ func (e *Executor) Run(ctx context.Context, request Request) (Response, error) {
 	return response, err
 }
 
-// Refuse answers a request that was refused before it reached its use case: its key counts first (api.md §1, "Common
-// rules of the partner API"), then reason.
+// Refuse answers a request that a check before the use case refused. The answer of the key takes precedence over reason
+// (api.md §1, "Common rules of the partner API").
 func (e *Executor) Refuse(ctx context.Context, key *ports.IdempotencyKey, now time.Time, reason error) (Response, error) {
 	return e.Run(ctx, Request{Key: key, Now: now, Prepare: func(context.Context) error { return reason }})
 }
@@ -109,7 +109,7 @@ func (e *Executor) withKey(ctx context.Context, key ports.IdempotencyKey, reques
 		return replay(key, cached)
 	}
 	var stored *ports.StoredResponse
-	defer func() { e.deps.Cache.Finish(ctx, key, stored) }() // in every case: a mark left behind blocks the key for seconds
+	defer func() { e.deps.Cache.Finish(ctx, key, stored) }() // after every outcome: a mark that stays blocks the key for seconds
 
 	var unprepared error
 	if request.Prepare != nil {
@@ -128,7 +128,8 @@ func (e *Executor) withKey(ctx context.Context, key ports.IdempotencyKey, reques
 	return response, nil
 }
 
-// commit applies the change, or runs the transaction. earlier is the response that the key holds already: nothing was done.
+// commit applies the change or runs the transaction. earlier is the stored response of the key; if earlier is set, the effect
+// did not run.
 func (e *Executor) commit(ctx context.Context, key *ports.IdempotencyKey, request Request, unprepared error) (response Response, earlier *ports.StoredResponse, err error) {
 	if request.Decide != nil {
 		response, earlier, err = e.change(ctx, key, request, unprepared)

@@ -148,7 +148,7 @@ func TestRun_WhileTheFirstRuns_TheSecondIsTold(t *testing.T) {
 		}()
 		<-inside
 		if forgetful {
-			b.flush() // the database tells as well
+			b.flush() // then the database answers that the key is in use
 		}
 		for range 3 {
 			_, err := b.run(t, request(t, "1"), "b", nil)
@@ -173,7 +173,7 @@ func TestRun_Prepare_CountsOnlyWhereTheKeyHoldsNothing(t *testing.T) {
 			_, err = b.Refuse(t.Context(), request(t, "2").Key, request(t, "2").Now, shape)
 			require.ErrorIs(t, err, ports.ErrKeyReused)
 			again, err := b.Refuse(t.Context(), request(t, "1").Key, request(t, "1").Now, shape)
-			require.NoError(t, err, "what was answered once is answered again, even where the rules have become stricter")
+			require.NoError(t, err, "a stored response is replayed even if the rules have become stricter")
 			require.True(t, again.Replayed)
 			b.flush()
 		}

@@ -11,7 +11,7 @@ import (
 
 // Fingerprint returns the SHA-256 of a request body's meaning (api.md §1, "Idempotency"): member names are sorted and
 // numbers are exact decimals, so 70, 70.0 and 7e1 are the same amount. body holds nil, bool, string, json.Number, []any
-// and map[string]any. No body at all is the nil map, and differs from an empty object.
+// and map[string]any. A request without a body is the nil map, which differs from an empty object.
 func Fingerprint(body map[string]any) [sha256.Size]byte {
 	if body == nil {
 		return sha256.Sum256(nil)
@@ -22,7 +22,7 @@ func Fingerprint(body map[string]any) [sha256.Size]byte {
 // usualBody is the size in bytes that the canonical form of most bodies fits into.
 const usualBody = 512
 
-// appendCanonical writes one value so that equal values give equal bytes and unequal ones do not.
+// appendCanonical appends a value. Equal values give equal bytes, unequal values unequal bytes.
 func appendCanonical(b []byte, value any) []byte {
 	switch v := value.(type) {
 	case map[string]any:
@@ -49,7 +49,7 @@ func appendCanonical(b []byte, value any) []byte {
 	}
 }
 
-// appendText writes the length first: no text can then pass for something else.
+// appendText appends the length before the text, so that no text can imitate another value.
 func appendText(b []byte, s string) []byte {
 	b = append(b, '"')
 	b = strconv.AppendInt(b, int64(len(s)), 10)
@@ -57,12 +57,12 @@ func appendText(b []byte, s string) []byte {
 	return append(b, s...)
 }
 
-// longExponent is where exponents are no longer added up: 18 digits always fit 63 bits.
+// longExponent is the most digits of an exponent that fit 63 bits in every case.
 const longExponent = 18
 
-// appendNumber writes sign, digits without zeros at either end, and the power of ten of the last digit.
-// It costs the length of s, whatever the exponent. Of numbers with a longer exponent only the literal form is
-// compared: no rule of ours accepts them.
+// appendNumber appends the sign, the digits without zeros at either end, and the power of ten of the last digit. The cost
+// depends on the length of s, not on the exponent. A number with an exponent of more than longExponent digits is compared
+// by its literal form: no rule accepts such a number.
 func appendNumber(b []byte, s string) []byte {
 	negative := strings.HasPrefix(s, "-")
 	mantissa, exponent := strings.TrimPrefix(s, "-"), ""

@@ -7,7 +7,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// ParseKey reads the header: a UUID v4 in any case, bare or in double quotes.
+// ParseKey parses the header Idempotency-Key: a UUID v4 in any case, with or without double quotes.
 //
 // Returns ports.ErrInvalidKey.
 func ParseKey(header string) (key [16]byte, err error) {

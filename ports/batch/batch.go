@@ -2,7 +2,7 @@
 // command serves a batch of callers. Use cases and adapters both need this tool, like ports/failpoint.
 //
 // A caller that finds a free worker starts a batch at once and runs the batch in its own goroutine. Further calls wait only while
-// all workers are busy; they form the next batch. Linger and Yield let a batch grow before it runs.
+// all workers are busy; they form the next batch. Linger and Yield let a batch grow before the run.
 package batch
 
 import (
@@ -17,7 +17,7 @@ type Queue[T any] struct {
 	Workers   int           // batches that may run at the same time, per key
 	Limit     int           // items in a batch, at most
 	Threshold int           // items that must wait before a second worker starts; a large batch costs less per item
-	Linger    time.Duration // how long a batch waits for further items before it runs
+	Linger    time.Duration // the wait of a batch for further items, before the run
 	Yield     bool          // before a batch runs, goroutines that are ready to call Do may join it
 	// Run works on a batch, in the goroutine of a caller of that batch. An item that is a pointer carries its result.
 	Run func(batch []T)
@@ -36,11 +36,11 @@ type keyState[T any] struct {
 	growing *growth // nil: no batch of this key is growing
 }
 
-// growth is a batch that has a worker but does not run yet. Two batches of a key never grow at the same time,
+// growth is a batch with a worker that does not run yet. Two batches of a key never grow at the same time,
 // because they would divide the items of a large batch.
 type growth struct {
 	missing int           // items until the batch is full
-	full    chan struct{} // closed when as many items wait
+	full    chan struct{} // closed when that many items wait
 }
 
 // call is a call of Do.
@@ -49,9 +49,9 @@ type call[T any] struct {
 	turn chan turn[T]
 }
 
-// turn ends the wait of a call: the call is to lead a batch, or its batch has run.
+// turn ends the wait of a call: either the call leads a batch, or the batch of the call has run.
 type turn[T any] struct {
-	lead     []*call[T] // the batch to lead, the call itself first; nil: the batch has run
+	lead     []*call[T] // the batch to lead, with the call itself first; nil: the batch has run
 	panicked any        // the panic of the batch
 }
 
@@ -117,7 +117,7 @@ func (s *keyState[T]) take(n int) []*call[T] {
 	return taken
 }
 
-// start takes a worker for a batch, which its first caller leads.
+// start takes a worker for a batch. The first caller of the batch leads.
 func (s *keyState[T]) start(q *Queue[T], batch []*call[T]) {
 	s.running++
 	if missing := q.Limit - len(batch); missing > 0 && (q.Linger > 0 || q.Yield) {
@@ -172,7 +172,7 @@ func (q *Queue[T]) finish(key string, s *keyState[T]) {
 	}
 }
 
-// grow lets further items join a batch before it runs.
+// grow lets further items join a batch before the run.
 func (q *Queue[T]) grow(s *keyState[T], batch []*call[T]) []*call[T] {
 	if len(batch) >= q.Limit || (q.Linger == 0 && !q.Yield) {
 		return batch
@@ -189,7 +189,7 @@ func (q *Queue[T]) grow(s *keyState[T], batch []*call[T]) []*call[T] {
 	defer q.mu.Unlock()
 	batch = append(batch, s.take(g.missing)...)
 	s.growing = nil
-	s.startNext(q) // more items came than the batch may have
+	s.startNext(q) // more items may wait than fit the batch
 	return batch
 }
 

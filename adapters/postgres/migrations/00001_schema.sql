@@ -1,16 +1,16 @@
 -- +goose Up
--- The first schema. Constraints state the invariants; comments say why they hold.
--- Ids are UUID v7, made by the service, so they sort by time.
+-- The first schema. Constraints state the invariants; comments give the reasons.
+-- Ids are UUID v7, made by the service, so ids sort by time.
 
 -- ── Partners ────────────────────────────────────────────────────────────────
 
 CREATE TABLE partners (
     id                    uuid PRIMARY KEY,
-    slug                  text NOT NULL UNIQUE CHECK (slug ~ '^[a-z0-9-]{2,40}$'), -- no dots: the signed payload is dot-joined
+    slug                  text NOT NULL UNIQUE CHECK (slug ~ '^[a-z0-9-]{2,40}$'), -- no dots: dots separate the parts of the signed payload
     name                  text NOT NULL CHECK (name <> ''),
     contact_email         text NOT NULL DEFAULT '',
     return_origins        text[] NOT NULL DEFAULT '{}',
-    rate_limit_per_minute integer CHECK (rate_limit_per_minute > 0),               -- null: the service's default
+    rate_limit_per_minute integer CHECK (rate_limit_per_minute > 0),               -- null: the default of the service
     connect_secret        bytea,                                                   -- encrypted, bound to the partner's id; null: none provisioned
     created_at            timestamptz NOT NULL
 );
@@ -21,7 +21,7 @@ CREATE TABLE api_keys (
     name         text NOT NULL,
     prefix       text NOT NULL,
     last4        text NOT NULL,
-    hash         bytea NOT NULL UNIQUE CHECK (length(hash) = 32),                  -- SHA-256; the key itself is nowhere
+    hash         bytea NOT NULL UNIQUE CHECK (length(hash) = 32),                  -- SHA-256; the key itself is not stored
     created_at   timestamptz NOT NULL,
     last_used_at timestamptz,
     revoked_at   timestamptz
@@ -56,7 +56,7 @@ CREATE TABLE account_links (
     revoked_by  text CHECK (revoked_by IN ('operator', 'partner', 'admin')),
     CHECK ((revoked_at IS NULL) = (revoked_by IS NULL))
 );
--- An account is linked to one partner at a time, and an external id of a partner to one account: races are decided here.
+-- These indexes decide races: an account has at most one active link, and an external id of a partner names a single account.
 CREATE UNIQUE INDEX one_active_link_per_account ON account_links (account_id) WHERE revoked_at IS NULL;
 CREATE UNIQUE INDEX one_active_account_per_external_id ON account_links (partner_id, external_id) WHERE revoked_at IS NULL;
 CREATE INDEX account_links_of_partner ON account_links (partner_id, linked_at DESC, id DESC);
@@ -85,14 +85,14 @@ CREATE TABLE clients (
     locale     text NOT NULL DEFAULT '',
     created_at timestamptz NOT NULL,
     erased_at  timestamptz,
-    CHECK (erased_at IS NULL OR (email = '' AND first_name = '' AND last_name = '' AND phone = '')) -- erased means gone
+    CHECK (erased_at IS NULL OR (email = '' AND first_name = '' AND last_name = '' AND phone = '')) -- erasing removes the personal data
 );
 CREATE INDEX clients_of_account ON clients (account_id, created_at DESC, id DESC);
 
 -- ── Deposits ────────────────────────────────────────────────────────────────
 
--- The invariants of a deposit, in one function: Postgres parses the text of every CHECK anew for every statement, which
--- for the dozen that these were cost more than the update itself; a function is compiled once a session.
+-- The invariants of a deposit in a single function. Postgres parses every CHECK again for every statement; a dozen CHECKs
+-- cost more than the update itself. A session compiles a function once.
 -- +goose StatementBegin
 CREATE FUNCTION deposit_is_sound(d_status text, d_version integer, amount bigint, captured bigint, starts timestamptz, ends timestamptz,
     url_generation boolean, return_url text, activated timestamptz, expires timestamptz, cancelled timestamptz, closed timestamptz, captured_at timestamptz)
@@ -118,7 +118,7 @@ CREATE TABLE deposits (
     status_reason       text NOT NULL DEFAULT '',
     version             integer NOT NULL,
     account_id          uuid NOT NULL REFERENCES accounts,
-    partner_id          uuid REFERENCES partners,                                  -- null: made on the dashboard of an account without a partner
+    partner_id          uuid REFERENCES partners,                                  -- null: created on the dashboard of an account without a partner
     by_partner_api      boolean NOT NULL,
     external_id         text NOT NULL DEFAULT '',
     client_id           uuid REFERENCES clients,
@@ -144,30 +144,30 @@ CREATE TABLE deposits (
     updated_at          timestamptz NOT NULL,
     CONSTRAINT deposit_is_sound CHECK (deposit_is_sound(status, version, amount_cents, captured_cents, contract_start_at, contract_end_at,
         url_generation, return_url, activated_at, expires_at, cancelled_at, closed_at, captured_at))
-) WITH (fillfactor = 75); -- room for the update of a transition on the same page
+) WITH (fillfactor = 75); -- free space, so that a transition writes the new row version to the same page
 CREATE INDEX deposits_of_partner ON deposits (partner_id, created_at DESC, id DESC);
 CREATE INDEX deposits_of_account ON deposits (account_id, created_at DESC, id DESC);
--- No index mentions what a transition changes, so a transition touches one page of this table and no index of it.
+-- No index contains a column that a transition changes, so a transition writes a page of this table and no index.
 
--- When a deposit may have to be moved by the clock. A row is a hint that may be out of date: the schedulers look at the
--- deposit, and remove what no longer concerns it.
+-- The times at which schedulers may have to change a deposit. A row is a hint and may be out of date: the schedulers check
+-- the deposit and delete stale rows.
 CREATE TABLE deposit_timers (
     kind       text NOT NULL CHECK (kind IN ('idle', 'checkout', 'coverage')),
-    due_at     timestamptz NOT NULL,                                               -- idle: the tenant's last step, the span is added when asked
+    due_at     timestamptz NOT NULL,                                               -- idle: the tenant's last step; queries add the span
     deposit_id uuid NOT NULL,
     PRIMARY KEY (kind, due_at, deposit_id)
 );
 
 CREATE TABLE deposit_transitions (
     deposit_id  uuid NOT NULL,
-    version     integer NOT NULL,                                                  -- of the deposit after the step: one step per version
+    version     integer NOT NULL,                                                  -- of the deposit after the step; each version has one step
     from_status text NOT NULL,
     to_status   text NOT NULL,
     trigger     text NOT NULL,
     at          timestamptz NOT NULL,
-    actor       text NOT NULL,                                                     -- as in audit_log, which has no second row of it
-    detail      jsonb,                                                             -- what the actor had to say
-    event_id    uuid,                                                              -- null: no partner hears of it
+    actor       text NOT NULL,                                                     -- as in audit_log; a transition has no row there
+    detail      jsonb,                                                             -- the details that the actor gave
+    event_id    uuid,                                                              -- null: the step has no event
     PRIMARY KEY (deposit_id, version)
 );
 
@@ -185,14 +185,14 @@ CREATE TABLE payments (
     settled_at   timestamptz,
     CHECK ((status = 'processing') = (settled_at IS NULL))
 );
--- Two payments of one kind under way would be a double charge; two that succeeded would be one that happened.
+-- Two processing payments of the same kind could charge twice; two succeeded payments would mean a double charge.
 CREATE UNIQUE INDEX one_payment_under_way ON payments (deposit_id, kind) WHERE status = 'processing';
 CREATE UNIQUE INDEX one_payment_succeeded ON payments (deposit_id, kind) WHERE status = 'succeeded';
 CREATE INDEX payments_to_reconcile ON payments (check_at) WHERE status = 'processing';
 
--- The books of the sandbox provider, which stands outside the service as a real one would. Empty in production.
+-- The records of the sandbox payment provider, which stands for an external system. Empty in production.
 CREATE TABLE sandbox_payments (
-    id           uuid PRIMARY KEY,                                                 -- the payment's id, its idempotency key
+    id           uuid PRIMARY KEY,                                                 -- the id of the payment: the idempotency key
     ref          text NOT NULL UNIQUE,
     amount_cents bigint NOT NULL,
     description  text NOT NULL,
@@ -205,10 +205,10 @@ CREATE TABLE sandbox_payments (
 
 -- ── Idempotency ─────────────────────────────────────────────────────────────
 
--- The truth of Idempotency-Key: written in the transaction of the effect, so no crash can part the two.
+-- Stored responses of Idempotency-Key. A row commits with the effect of its request, so no crash separates the two.
 CREATE TABLE idempotency_keys (
     partner_id  uuid NOT NULL,
-    route       text NOT NULL,                                                     -- method and path, with ids
+    route       text NOT NULL,                                                     -- method and path, ids included
     key         uuid NOT NULL,
     fingerprint bytea NOT NULL CHECK (length(fingerprint) = 32),
     status      smallint NOT NULL CHECK (status BETWEEN 200 AND 299),              -- only successes are kept
@@ -220,20 +220,20 @@ CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
 
 -- ── Events, outbox, webhooks ────────────────────────────────────────────────
 
--- The fact, as it stays once the relay has taken it from the outbox. Partitioned by day through the time in its UUID v7,
--- dropped by retention.
+-- Events that the relay has taken from the outbox. Partitioned by day, by the time in the UUID v7; retention drops old
+-- partitions.
 CREATE TABLE events (
     id         uuid NOT NULL,
     partner_id uuid NOT NULL,
     name       text NOT NULL CHECK (name IN ('rental_operator.linked', 'deposit.status_changed', 'deposit.activated', 'deposit.captured', 'deposit.expired', 'deposit.cancelled')),
     deposit_id uuid,
-    data       text NOT NULL,                                                      -- JSON text, never jsonb: bytes go out as they came in
+    data       text NOT NULL,                                                      -- JSON as text, not jsonb: the bytes are sent unchanged
     created_at timestamptz NOT NULL,
-    PRIMARY KEY (partner_id, id)                                                   -- also the order in which a partner lists them
+    PRIMARY KEY (partner_id, id)                                                   -- also the order of the event list of a partner
 ) PARTITION BY RANGE (id);
 
--- The event as it commits with its change, until the relay files it among the events and makes its deliveries. A row lives
--- for milliseconds and is claimed by deleting it.
+-- Events that committed with their change and wait for the relay, which moves them to the table events and makes their
+-- deliveries. A row lives for milliseconds. The relay takes a row by deleting the row.
 CREATE TABLE outbox (
     event_id     uuid PRIMARY KEY,
     partner_id   uuid NOT NULL,
@@ -252,22 +252,22 @@ CREATE TABLE webhook_subscriptions (
     secret          bytea NOT NULL,                                                -- encrypted, bound to the subscription's id
     enabled         boolean NOT NULL DEFAULT true,
     disabled_reason text NOT NULL DEFAULT '',
-    -- Health, as core/webhook.Health reads it: who is slow, who is held back and probed, how far the way back is.
-    failures        integer NOT NULL DEFAULT 0,                                    -- in a row
+    -- The health of the endpoint (core/webhook.Health): slow lane, circuit, ramp.
+    failures        integer NOT NULL DEFAULT 0,                                    -- consecutive failed attempts
     failing_since   timestamptz,
-    slow            boolean NOT NULL DEFAULT false,                                -- goes through the slow lane
-    quick           integer NOT NULL DEFAULT 0,                                    -- quick successes in a row, on the way back to the fast lane
-    holds           integer NOT NULL DEFAULT 0,                                    -- probes failed in a row
-    held_until      timestamptz,                                                   -- next probe
-    ramp            integer NOT NULL DEFAULT 0,                                    -- how many may be under way; 0: no bound of this kind
+    slow            boolean NOT NULL DEFAULT false,                                -- deliveries go through the slow lane
+    quick           integer NOT NULL DEFAULT 0,                                    -- consecutive quick successes, which end the slow lane
+    holds           integer NOT NULL DEFAULT 0,                                    -- consecutive failed probes
+    held_until      timestamptz,                                                   -- the circuit is open until the next probe at this time
+    ramp            integer NOT NULL DEFAULT 0,                                    -- deliveries that may be in flight while the circuit closes; 0: no such bound
     created_at      timestamptz NOT NULL,
     deleted_at      timestamptz,
     CHECK (enabled = (disabled_reason = ''))
 );
 CREATE INDEX webhook_subscriptions_of_partner ON webhook_subscriptions (partner_id, created_at DESC, id DESC) WHERE deleted_at IS NULL;
 
--- The id of an original is derived from its event and subscription (core/webhook.OriginalID), so the primary key is what
--- makes it exactly one, whatever the relay lives through; and ids sort by time, so it is the order of the log as well.
+-- The id of an original is derived from its event and subscription (core/webhook.OriginalID), so the primary key refuses a
+-- second original even if the relay crashes. Ids sort by time, so the primary key is also the order of the delivery log.
 CREATE TABLE deliveries (
     subscription_id uuid NOT NULL,
     id              uuid NOT NULL,
@@ -276,15 +276,15 @@ CREATE TABLE deliveries (
     deposit_id      uuid,
     test            boolean NOT NULL DEFAULT false,
     state           smallint NOT NULL CHECK (state BETWEEN 0 AND 4),               -- waiting, dispatched, succeeded, failed, cancelled
-    seq             integer NOT NULL DEFAULT 0,                                    -- of the dispatch; a worker with another one is late
+    seq             integer NOT NULL DEFAULT 0,                                    -- the number of the dispatch; a worker with another number is late
     attempts        integer NOT NULL DEFAULT 0,
     due_at          timestamptz,                                                   -- waiting: next attempt (null: parked); dispatched: end of the lease
-    body            bytea NOT NULL,                                                -- rendered once, sent as it is
+    body            bytea NOT NULL,                                                -- rendered once, sent unchanged
     redelivery_of   uuid,
-    event_at        timestamptz NOT NULL,                                          -- commit of the change; latency counts from here
+    event_at        timestamptz NOT NULL,                                          -- the commit of the change; latency counts from here
     created_at      timestamptz NOT NULL DEFAULT now(),
     finished_at     timestamptz,
-    -- The attempt that succeeded, which most deliveries need no other row for; those that failed are in delivery_attempts.
+    -- The attempt that succeeded: most deliveries need no row in delivery_attempts, which holds failed attempts.
     taken_at        timestamptz,
     taken_ms        integer,
     taken_status    smallint,
@@ -294,15 +294,15 @@ CREATE TABLE deliveries (
     CHECK ((state >= 2) = (finished_at IS NOT NULL)),
     CHECK (state <> 1 OR due_at IS NOT NULL)
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05);
--- The scan of what is due, endpoint by endpoint, so that nobody's backlog hides another's …
+-- For the scan of due deliveries: by subscription, so that a long backlog does not hide the deliveries of others.
 CREATE INDEX deliveries_waiting ON deliveries (subscription_id, due_at) WHERE state = 0 AND due_at IS NOT NULL;
--- … and of leases that ran out. A delivery that goes out at once enters this index alone, and what is under way is few.
+-- For the scan of ended leases. A delivery that is sent at once enters only this index, and few deliveries are in flight.
 CREATE INDEX deliveries_leased ON deliveries (due_at) INCLUDE (subscription_id) WHERE state = 1;
 CREATE INDEX deliveries_parked ON deliveries (subscription_id, id) WHERE state = 0 AND due_at IS NULL;
--- Tests go ahead of every line.
+-- Test deliveries are dispatched first.
 CREATE INDEX deliveries_testing ON deliveries (id) WHERE test AND state = 0;
 
--- Attempts that did not settle their delivery. Append-only, partitioned by day, dropped by retention.
+-- Failed attempts. Append-only, partitioned by day; retention drops old partitions.
 CREATE TABLE delivery_attempts (
     delivery_id     uuid NOT NULL,
     number          integer NOT NULL,
@@ -351,15 +351,15 @@ CREATE TRIGGER transitions_are_append_only BEFORE UPDATE OR DELETE ON deposit_tr
 
 -- ── Partitions ──────────────────────────────────────────────────────────────
 
--- The least UUID v7 of an instant: its milliseconds, then zeros.
+-- The least UUID v7 of an instant: the milliseconds, then zeros.
 -- +goose StatementBegin
 CREATE FUNCTION uuid_floor(at timestamptz) RETURNS uuid LANGUAGE sql IMMUTABLE STRICT AS $$
     SELECT (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || '00000000000000000000')::uuid
 $$;
 -- +goose StatementEnd
 
--- Makes the daily partitions from yesterday to days_ahead from now. Rows outside them go to the default partitions,
--- so a service that was not maintained is slower, not broken. Safe to run from several processes at once.
+-- Makes the daily partitions from yesterday to days_ahead from now. Rows outside these days go to the default partitions,
+-- so a service without maintenance becomes slower but keeps working. Several processes may call the function at once.
 -- +goose StatementBegin
 CREATE FUNCTION ensure_partitions(days_ahead integer) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
@@ -383,7 +383,7 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
--- Drops the partitions whose every row is older than retention; returns how many.
+-- Drops the partitions whose rows are all older than retention; returns their number.
 -- +goose StatementBegin
 CREATE FUNCTION drop_expired_partitions(retention interval) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE

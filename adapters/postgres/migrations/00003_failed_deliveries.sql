@@ -1,9 +1,9 @@
 -- +goose NO TRANSACTION
 -- +goose Up
 
--- What failed is found and counted without reading what did not: few rows, and no delivery that succeeds enters it.
--- Concurrently, since deliveries may be a large table that is being written to; a first try that was broken off leaves
--- an index that is of no use.
+-- Finds and counts failed deliveries without reading the others. The index stays small: a delivery that succeeds never
+-- enters. CONCURRENTLY, because the table may be large and in use. An interrupted CREATE leaves an invalid index; the
+-- DROP removes that index.
 DROP INDEX CONCURRENTLY IF EXISTS deliveries_failed;
 CREATE INDEX CONCURRENTLY deliveries_failed ON deliveries (subscription_id, id) WHERE state IN (3, 4);
 

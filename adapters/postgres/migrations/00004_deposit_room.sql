@@ -1,6 +1,6 @@
 -- +goose Up
--- Room for one more version of every row of a page: deposits that were made together are moved together, in one
--- transaction, and a version that finds no room on its page costs an entry in every index.
+-- A page keeps free space for a new version of each of its rows: deposits that were created together change together, in a
+-- group commit. A row version that does not fit its page costs an entry in every index.
 ALTER TABLE deposits SET (fillfactor = 50);
 
 -- +goose Down

@@ -1,5 +1,5 @@
-// Package migrations holds the schema. Only `admin migrate up`, the sandbox and the tests change it;
-// http and dispatcher wait until it fits (operations.md, "Processes").
+// Package migrations holds the schema. Only `admin migrate up`, the sandbox and the tests migrate a database; http and
+// dispatcher wait until the schema is new enough (operations.md, "Processes").
 package migrations
 
 import (
@@ -18,15 +18,15 @@ import (
 //go:embed *.sql
 var files embed.FS
 
-// Status is one migration and whether it is in the database.
+// Status tells whether a migration is applied.
 type Status struct {
 	Version int64
 	Name    string
 	Applied bool
 }
 
-// Up brings the schema to the newest version. Any number of processes may call it at once: a session lock lets one
-// work while the others wait and then find nothing to do.
+// Up migrates the schema to the newest version. Any number of processes may call Up at the same time: a session lock lets
+// the first migrate, and the others then find no migration left.
 func Up(ctx context.Context, databaseURL string) error {
 	return with(databaseURL, func(p *goose.Provider) error {
 		_, err := p.Up(ctx)
@@ -34,7 +34,7 @@ func Up(ctx context.Context, databaseURL string) error {
 	})
 }
 
-// List tells which migrations exist and which are applied.
+// List returns all migrations, with their status.
 func List(ctx context.Context, databaseURL string) ([]Status, error) {
 	var out []Status
 	err := with(databaseURL, func(p *goose.Provider) error {
@@ -47,7 +47,7 @@ func List(ctx context.Context, databaseURL string) ([]Status, error) {
 	return out, err
 }
 
-// Newest is the version that this binary was built for.
+// Newest is the newest version in this binary.
 func Newest() int64 {
 	names, err := fs.Glob(files, "*.sql")
 	if err != nil || len(names) == 0 {
@@ -60,7 +60,7 @@ func Newest() int64 {
 	return v
 }
 
-// Version reads the newest applied version of the database behind conn; 0 where there is no schema yet.
+// Version reads the newest applied version from the database; 0 for a database without a schema.
 func Version(ctx context.Context, conn interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 },

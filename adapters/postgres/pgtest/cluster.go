@@ -18,14 +18,14 @@ import (
 )
 
 const (
-	prefix = "pgtest_" // every database made here; the second part of its name is its birth, in Unix seconds
-	// leftoverAfter is the age at which a database on a given server belongs to a run that died.
+	prefix = "pgtest_" // starts the name of every test database; the creation time in Unix seconds follows
+	// leftoverAfter is the age from which a test database is a leftover of a killed run.
 	leftoverAfter = 6 * time.Hour
-	// objectInUse is SQLSTATE 55006: somebody, autovacuum perhaps, is connected to the template.
+	// objectInUse is SQLSTATE 55006: another session, such as autovacuum, is connected to the template.
 	objectInUse = "55006"
 )
 
-// cluster is a server with a migrated template on it.
+// cluster is a server with a migrated template database.
 type cluster struct {
 	base     *url.URL
 	admin    *pgxpool.Pool
@@ -53,7 +53,7 @@ func newCluster(ctx context.Context, serverURL string) (*cluster, error) {
 	return c, nil
 }
 
-// prepare removes what dead runs left and makes the template.
+// prepare drops leftovers of killed runs and makes the template.
 func (c *cluster) prepare(ctx context.Context) error {
 	if err := c.dropLeftovers(ctx); err != nil {
 		return fmt.Errorf("remove old test databases: %w", err)
@@ -69,7 +69,7 @@ func (c *cluster) prepare(ctx context.Context) error {
 	return nil
 }
 
-// dropLeftovers drops databases that a run killed hours ago left on a given server.
+// dropLeftovers drops the databases of runs that were killed hours ago. Only a given server has such databases.
 func (c *cluster) dropLeftovers(ctx context.Context) error {
 	rows, err := c.admin.Query(ctx, `SELECT datname FROM pg_database WHERE starts_with(datname, $1)`, prefix)
 	if err != nil {
@@ -89,7 +89,7 @@ func (c *cluster) dropLeftovers(ctx context.Context) error {
 	return nil
 }
 
-// freshName is unique among all processes that share the server.
+// freshName returns a database name that is unique among the processes that share the server.
 func (c *cluster) freshName(kind string) string {
 	name := prefix + strconv.FormatInt(time.Now().Unix(), 10) + "_" + strings.ToLower(rand.Text()[:16])
 	if kind != "" {
@@ -133,7 +133,7 @@ func (c *cluster) urlOf(database string) string {
 	return u.String()
 }
 
-// close drops the template: the server may be one that was given.
+// close drops the template, since a given server stays.
 func (c *cluster) close(ctx context.Context) error {
 	defer c.admin.Close()
 	if c.template == "" {

@@ -6,8 +6,8 @@
 //		t.Parallel()
 //		pool := pgtest.New(t)
 //
-// One server serves a test binary (package backing says where it comes from); the migrations run once, into a template
-// that each test's database is cloned from in some 25 ms.
+// The tests of a binary share a server (package backing). The migrations run once, into a template database; cloning the
+// template for a test takes about 25 ms.
 package pgtest
 
 import (
@@ -27,18 +27,18 @@ import (
 )
 
 const (
-	startLimit     = 3 * time.Minute // a server that must be installed first
+	startLimit     = 3 * time.Minute // includes the installation of a server
 	cleanupLimit   = 30 * time.Second
 	poolCloseLimit = 5 * time.Second
-	// maxConns leaves a test room for concurrency while many run in parallel; pgx's own default is the number of CPUs.
+	// maxConns lets a test use several connections while many tests run in parallel. The default of pgx is the number of CPUs.
 	maxConns = 16
 )
 
-// Main runs the tests and takes the shared server down. TestMain calls it; it does not return.
+// Main runs the tests, stops the shared server and exits the process. TestMain calls Main.
 func Main(m *testing.M) { os.Exit(backing.RunTests(m)) }
 
-// New returns a pool on a fresh database, closed and dropped when the test ends. Its URL is
-// pool.Config().ConnString(). A connection that is not given back fails the test.
+// New returns a pool on a fresh database. At the end of the test the pool is closed and the database is dropped. The URL of
+// the database is pool.Config().ConnString(). A connection that was not released fails the test.
 func New(t testing.TB) *pgxpool.Pool {
 	t.Helper()
 	config, err := pgxpool.ParseConfig(URL(t))
@@ -51,13 +51,13 @@ func New(t testing.TB) *pgxpool.Pool {
 	return pool
 }
 
-// CloseAfter closes a pool when the test ends. A connection that is not given back fails the test.
+// CloseAfter closes a pool when the test ends. A connection that was not released fails the test.
 func CloseAfter(t testing.TB, pool *pgxpool.Pool) {
 	t.Helper()
 	t.Cleanup(func() { closePool(t, pool, poolCloseLimit) })
 }
 
-// URL returns the URL of a fresh database, dropped when the test ends, whoever may still be connected.
+// URL returns the URL of a fresh database. The database is dropped at the end of the test, even with open connections.
 func URL(t testing.TB) string {
 	t.Helper()
 	c := shared(t)
@@ -75,8 +75,8 @@ func URL(t testing.TB) string {
 	return c.urlOf(name)
 }
 
-// Server returns a private, durable (fsync on) server to kill, restart and pause, with the migrations applied to the
-// database its URL names. It ends with the test.
+// Server returns a private, durable (fsync on) server that a test may kill, restart and pause. The database of its URL is
+// migrated. The server stops at the end of the test.
 func Server(t testing.TB) *backing.Server {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
@@ -102,7 +102,7 @@ var sharedServer struct {
 func shared(t testing.TB) *cluster {
 	t.Helper()
 	sharedServer.once.Do(func() {
-		// Not the test's context: the server outlives the test that happens to come first.
+		// Not the context of the test: the server outlives the first test.
 		ctx, cancel := context.WithTimeout(context.Background(), startLimit)
 		defer cancel()
 		sharedServer.cluster, sharedServer.err = start(ctx)
@@ -134,7 +134,7 @@ func start(ctx context.Context) (*cluster, error) {
 	return c, nil
 }
 
-// closePool waits a moment for connections still in use; closing would wait for ever.
+// closePool bounds the wait for connections in use; pool.Close alone would wait without end.
 func closePool(t testing.TB, pool *pgxpool.Pool, wait time.Duration) {
 	t.Helper()
 	closed := make(chan struct{})

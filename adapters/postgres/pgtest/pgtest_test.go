@@ -150,7 +150,7 @@ func mustParse(t testing.TB, databaseURL string) *pgx.ConnConfig {
 	return config
 }
 
-// recordingTB keeps what a test would have failed with.
+// recordingTB records the errors that would fail a test.
 type recordingTB struct {
 	testing.TB
 	errors []string

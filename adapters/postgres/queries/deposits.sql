@@ -9,7 +9,7 @@ ON CONFLICT DO NOTHING;
 -- name: CheckoutTokens :many
 SELECT id, checkout_token FROM deposits WHERE id = ANY (@ids::uuid[]);
 
--- Timers that no longer concern their deposit.
+-- Deletes timers that their deposit no longer needs.
 -- name: DropStaleTimers :execrows
 DELETE FROM deposit_timers WHERE (kind, due_at, deposit_id) IN (
     SELECT t.kind, t.due_at, t.deposit_id FROM deposit_timers t LEFT JOIN deposits d ON d.id = t.deposit_id

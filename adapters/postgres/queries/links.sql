@@ -1,4 +1,4 @@
--- No row inserted: another active link holds the account or the external id; the unique indexes decide races.
+-- Inserts no row when another active link has the account or the external id; the unique indexes decide races.
 -- name: InsertLink :execrows
 INSERT INTO account_links (id, partner_id, account_id, external_id, linked_at)
 VALUES (@id, @partner_id, @account_id, @external_id, @linked_at) ON CONFLICT DO NOTHING;

@@ -2,7 +2,7 @@
 INSERT INTO mails (id, recipient, subject, body, created_at, due_at)
 VALUES (@id, @recipient, @subject, @body, @created_at, @created_at);
 
--- The due time of a claimed mail is the end of its lease: a sender that dies leaves it to the next one.
+-- The due time of a claimed mail is the end of its lease: if the sender dies, another sender claims the mail then.
 -- name: ClaimMails :many
 UPDATE mails m SET due_at = now() + sqlc.arg(lease)::interval, attempts = m.attempts + 1
 WHERE m.id IN (
@@ -13,7 +13,7 @@ RETURNING m.id, m.recipient, m.subject, m.body, m.created_at;
 -- name: MailSent :exec
 UPDATE mails SET sent_at = now() WHERE id = @id AND sent_at IS NULL;
 
--- waits are those before the second try, the third, …; after the last one the mail has failed.
+-- waits are the pauses before the second try, the third try, and so on; a failure after the last pause is final.
 -- name: MailFailed :exec
 UPDATE mails m SET
     due_at = CASE WHEN m.attempts <= cardinality(sqlc.arg(waits)::interval[]) THEN now() + (sqlc.arg(waits)::interval[])[m.attempts] ELSE m.due_at END,

@@ -1,4 +1,4 @@
--- The account is inserted with its operator or not at all: no row here means that the e-mail is taken.
+-- Inserts the operator and the account together. Inserts no row when the e-mail is taken.
 -- name: InsertOperator :execrows
 WITH o AS (
     INSERT INTO operators (id, email, email_key, password_hash, created_at)

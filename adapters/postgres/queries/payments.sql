@@ -1,5 +1,5 @@
--- The payments of that kind are locked first: one that is being settled right now is waited for, and counts as it ends.
--- No row inserted: one is processing or has succeeded.
+-- Locks the payments of the same kind first, so that the insert sees the outcome of a payment that is being settled.
+-- Inserts no row when such a payment is processing or has succeeded.
 -- name: InsertPayment :execrows
 WITH others AS (SELECT o.status FROM payments o WHERE o.deposit_id = @deposit_id AND o.kind = @kind FOR UPDATE)
 INSERT INTO payments (id, deposit_id, kind, amount_cents, status, provider_ref, failure, attempts, created_at, check_at, settled_at)

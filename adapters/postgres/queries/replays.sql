@@ -2,7 +2,8 @@
 INSERT INTO webhook_replays (id, subscription_id, range_from, range_to, status, per_second, matched, created_at, next_at)
 VALUES (@id, @subscription_id, @range_from, @range_to, @status, @per_second, @matched, @created_at, @next_at);
 
--- A disabled subscription has its replay wait; that of a deleted one is taken up to be ended.
+-- The replay of a disabled subscription waits. The replay of a deleted subscription is returned, so that the caller ends the
+-- replay.
 -- name: NextReplay :one
 SELECT r.id, r.subscription_id, r.range_from, r.range_to, r.status, r.per_second, r.matched, r.made, r.cursor_id, r.created_at, r.next_at, r.finished_at
 FROM webhook_replays r JOIN webhook_subscriptions s ON s.id = r.subscription_id
@@ -10,7 +11,7 @@ WHERE r.finished_at IS NULL AND r.next_at <= sqlc.arg(at)::timestamptz AND (s.en
     AND NOT EXISTS (SELECT FROM webhook_replays o WHERE o.subscription_id = r.subscription_id AND o.finished_at IS NULL AND o.id < r.id)
 ORDER BY r.next_at LIMIT 1 FOR UPDATE OF r SKIP LOCKED;
 
--- Each step moves next_at, so it tells whether the replay still stands where the caller believes it to be.
+-- Each step moves next_at, so an unchanged next_at proves that no other process has made the step.
 -- name: UpdateReplay :exec
 UPDATE webhook_replays SET made = @made, cursor_id = sqlc.narg(cursor_id), next_at = @next_at, finished_at = sqlc.narg(finished_at)
 WHERE id = @id AND next_at = sqlc.arg(was_next_at)::timestamptz AND finished_at IS NULL;

@@ -1,8 +1,8 @@
--- The partner's row is the lock that makes the limit hold under concurrent inserts.
+-- The lock on the partner's row makes the limit of subscriptions hold under concurrent inserts.
 -- name: LockPartner :exec
 SELECT 1 FROM partners WHERE id = @id FOR NO KEY UPDATE;
 
--- No row inserted: the limit is reached.
+-- Inserts no row when the limit of subscriptions is reached.
 -- name: InsertSubscription :execrows
 INSERT INTO webhook_subscriptions (id, partner_id, url, events, secret, enabled, disabled_reason, created_at)
 SELECT sqlc.arg(id)::uuid, @partner_id, sqlc.arg(url)::text, sqlc.arg(events)::text[], sqlc.arg(secret)::bytea, sqlc.arg(enabled)::boolean,
@@ -21,7 +21,7 @@ WHERE id = @id AND partner_id = @partner_id AND deleted_at IS NULL;
 SELECT id, partner_id, url, events, enabled, disabled_reason, created_at FROM webhook_subscriptions
 WHERE id = @id AND deleted_at IS NULL;
 
--- Enabling ends the failure history: the endpoint starts as a healthy one.
+-- Enabling ends the failure history: the endpoint starts healthy.
 -- name: UpdateSubscription :one
 UPDATE webhook_subscriptions s SET url = @url, events = @events, enabled = @enabled, disabled_reason = @disabled_reason,
     failures = CASE WHEN @enabled AND NOT s.enabled THEN 0 ELSE s.failures END,
@@ -41,9 +41,9 @@ UPDATE webhook_subscriptions SET secret = @secret WHERE id = @id AND deleted_at 
 -- name: DeleteSubscription :execrows
 UPDATE webhook_subscriptions SET deleted_at = sqlc.arg(at)::timestamptz WHERE id = @id AND deleted_at IS NULL;
 
--- Of the next three, each names the rows by an array: joined to a set of them, a planner that believes the table to be
--- small compares every row with every other. Released ones are spread over time, so that an endpoint that was just enabled
--- is not met by everything at once: width_bucket tells the place of an id in the sorted array.
+-- The next three statements name their rows by an array: for a join with a set, a planner that believes the table to be small
+-- compares each row with each other row. Released deliveries are spread over time, so that an endpoint that was just enabled
+-- does not receive all of them at once: width_bucket gives the position of an id in the sorted array.
 -- name: ReleaseDeliveries :execrows
 WITH parked AS MATERIALIZED (SELECT ARRAY (
     SELECT w.id FROM deliveries w WHERE w.subscription_id = @subscription_id AND w.state = 0 AND w.due_at IS NULL

@@ -26,14 +26,14 @@ import (
 	"partnerdeposits/ports/portstest"
 )
 
-// New gives a store over a fresh database, and the pool it uses.
+// New returns a store over a fresh database, and the pool of the store.
 func New(t testing.TB, o postgres.Options) (*postgres.Store, *pgxpool.Pool) {
 	t.Helper()
 	pool := pgtest.New(t)
 	return Over(t, pool, o), pool
 }
 
-// Over gives a store over pool, closed when the test ends.
+// Over returns a store over pool. The store is closed at the end of the test.
 func Over(t testing.TB, pool *pgxpool.Pool, o postgres.Options) *postgres.Store {
 	t.Helper()
 	store := postgres.NewStore(pool, secretstest.New(t), o)
@@ -41,7 +41,7 @@ func Over(t testing.TB, pool *pgxpool.Pool, o postgres.Options) *postgres.Store 
 	return store
 }
 
-// Pool opens a pool with the settings of the service, closed when the test ends.
+// Pool returns a pool with the settings of the service. The pool is closed at the end of the test.
 func Pool(t testing.TB, databaseURL string, o postgres.PoolOptions) *pgxpool.Pool {
 	t.Helper()
 	pool, err := postgres.NewPool(t.Context(), databaseURL, o)
@@ -50,7 +50,7 @@ func Pool(t testing.TB, databaseURL string, o postgres.PoolOptions) *pgxpool.Poo
 	return pool
 }
 
-// Proxied gives a URL that leads to the database through a proxy, for faults of the network.
+// Proxied returns a URL of the database that leads through a proxy. The proxy injects network faults.
 func Proxied(t testing.TB, databaseURL string) (string, *toxiproxy.Proxy) {
 	t.Helper()
 	target, err := url.Parse(databaseURL)
@@ -62,7 +62,7 @@ func Proxied(t testing.TB, databaseURL string) (string, *toxiproxy.Proxy) {
 	return target.String(), proxy
 }
 
-// Toxic is the definition of a network fault, as the proxy reads it.
+// Toxic is the JSON definition of a network fault, for the proxy.
 func Toxic(t testing.TB, kind, stream, attributes string) io.Reader {
 	t.Helper()
 	require.Contains(t, toxics.ToxicRegistry, kind)

@@ -51,7 +51,7 @@ DELETE FROM deposit_timers WHERE (kind, due_at, deposit_id) IN (
     ORDER BY t.due_at LIMIT $3::integer FOR UPDATE OF t SKIP LOCKED)
 `
 
-// Timers that no longer concern their deposit.
+// Deletes timers that their deposit no longer needs.
 func (q *Queries) DropStaleTimers(ctx context.Context, db DBTX, kind string, at time.Time, most int32) (int64, error) {
 	result, err := db.Exec(ctx, dropStaleTimers, kind, at, most)
 	if err != nil {

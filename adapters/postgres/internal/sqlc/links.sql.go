@@ -109,7 +109,7 @@ type InsertLinkParams struct {
 	LinkedAt   time.Time
 }
 
-// No row inserted: another active link holds the account or the external id; the unique indexes decide races.
+// Inserts no row when another active link has the account or the external id; the unique indexes decide races.
 func (q *Queries) InsertLink(ctx context.Context, db DBTX, arg InsertLinkParams) (int64, error) {
 	result, err := db.Exec(ctx, insertLink,
 		arg.ID,

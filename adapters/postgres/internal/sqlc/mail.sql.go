@@ -53,7 +53,7 @@ type ClaimMailsRow struct {
 	CreatedAt time.Time
 }
 
-// The due time of a claimed mail is the end of its lease: a sender that dies leaves it to the next one.
+// The due time of a claimed mail is the end of its lease: if the sender dies, another sender claims the mail then.
 func (q *Queries) ClaimMails(ctx context.Context, db DBTX, lease time.Duration, most int32) ([]ClaimMailsRow, error) {
 	rows, err := db.Query(ctx, claimMails, lease, most)
 	if err != nil {
@@ -111,7 +111,7 @@ UPDATE mails m SET
 WHERE m.id = $2 AND m.sent_at IS NULL AND m.failed_at IS NULL
 `
 
-// waits are those before the second try, the third, …; after the last one the mail has failed.
+// waits are the pauses before the second try, the third try, and so on; a failure after the last pause is final.
 func (q *Queries) MailFailed(ctx context.Context, db DBTX, waits []time.Duration, iD id.ID) error {
 	_, err := db.Exec(ctx, mailFailed, waits, iD)
 	return err

@@ -88,7 +88,7 @@ type InsertOperatorParams struct {
 	CreatedAt        time.Time
 }
 
-// The account is inserted with its operator or not at all: no row here means that the e-mail is taken.
+// Inserts the operator and the account together. Inserts no row when the e-mail is taken.
 func (q *Queries) InsertOperator(ctx context.Context, db DBTX, arg InsertOperatorParams) (int64, error) {
 	result, err := db.Exec(ctx, insertOperator,
 		arg.AccountID,

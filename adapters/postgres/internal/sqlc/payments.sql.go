@@ -36,8 +36,8 @@ type InsertPaymentParams struct {
 	SettledAt   time.Time
 }
 
-// The payments of that kind are locked first: one that is being settled right now is waited for, and counts as it ends.
-// No row inserted: one is processing or has succeeded.
+// Locks the payments of the same kind first, so that the insert sees the outcome of a payment that is being settled.
+// Inserts no row when such a payment is processing or has succeeded.
 func (q *Queries) InsertPayment(ctx context.Context, db DBTX, arg InsertPaymentParams) (int64, error) {
 	result, err := db.Exec(ctx, insertPayment,
 		arg.ID,

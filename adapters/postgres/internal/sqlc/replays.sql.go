@@ -66,7 +66,8 @@ WHERE r.finished_at IS NULL AND r.next_at <= $1::timestamptz AND (s.enabled OR s
 ORDER BY r.next_at LIMIT 1 FOR UPDATE OF r SKIP LOCKED
 `
 
-// A disabled subscription has its replay wait; that of a deleted one is taken up to be ended.
+// The replay of a disabled subscription waits. The replay of a deleted subscription is returned, so that the caller ends the
+// replay.
 func (q *Queries) NextReplay(ctx context.Context, db DBTX, at time.Time) (WebhookReplay, error) {
 	row := db.QueryRow(ctx, nextReplay, at)
 	var i WebhookReplay
@@ -101,7 +102,7 @@ type UpdateReplayParams struct {
 	WasNextAt  time.Time
 }
 
-// Each step moves next_at, so it tells whether the replay still stands where the caller believes it to be.
+// Each step moves next_at, so an unchanged next_at proves that no other process has made the step.
 func (q *Queries) UpdateReplay(ctx context.Context, db DBTX, arg UpdateReplayParams) error {
 	_, err := db.Exec(ctx, updateReplay,
 		arg.Made,

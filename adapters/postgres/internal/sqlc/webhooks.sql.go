@@ -158,7 +158,7 @@ type InsertSubscriptionParams struct {
 	Most           int32
 }
 
-// No row inserted: the limit is reached.
+// Inserts no row when the limit of subscriptions is reached.
 func (q *Queries) InsertSubscription(ctx context.Context, db DBTX, arg InsertSubscriptionParams) (int64, error) {
 	result, err := db.Exec(ctx, insertSubscription,
 		arg.ID,
@@ -209,7 +209,7 @@ const lockPartner = `-- name: LockPartner :exec
 SELECT 1 FROM partners WHERE id = $1 FOR NO KEY UPDATE
 `
 
-// The partner's row is the lock that makes the limit hold under concurrent inserts.
+// The lock on the partner's row makes the limit of subscriptions hold under concurrent inserts.
 func (q *Queries) LockPartner(ctx context.Context, db DBTX, argID id.ID) error {
 	_, err := db.Exec(ctx, lockPartner, argID)
 	return err
@@ -238,9 +238,9 @@ UPDATE deliveries d SET due_at = now() + (width_bucket(d.id, (SELECT p.ids FROM 
 WHERE d.subscription_id = $2 AND d.id = ANY ((SELECT p.ids FROM parked p)::uuid[])
 `
 
-// Of the next three, each names the rows by an array: joined to a set of them, a planner that believes the table to be
-// small compares every row with every other. Released ones are spread over time, so that an endpoint that was just enabled
-// is not met by everything at once: width_bucket tells the place of an id in the sorted array.
+// The next three statements name their rows by an array: for a join with a set, a planner that believes the table to be small
+// compares each row with each other row. Released deliveries are spread over time, so that an endpoint that was just enabled
+// does not receive all of them at once: width_bucket gives the position of an id in the sorted array.
 func (q *Queries) ReleaseDeliveries(ctx context.Context, db DBTX, perSecond float64, subscriptionID id.ID, most int32) (int64, error) {
 	result, err := db.Exec(ctx, releaseDeliveries, perSecond, subscriptionID, most)
 	if err != nil {
@@ -423,7 +423,7 @@ type UpdateSubscriptionParams struct {
 	ID             id.ID
 }
 
-// Enabling ends the failure history: the endpoint starts as a healthy one.
+// Enabling ends the failure history: the endpoint starts healthy.
 func (q *Queries) UpdateSubscription(ctx context.Context, db DBTX, arg UpdateSubscriptionParams) (bool, error) {
 	row := db.QueryRow(ctx, updateSubscription,
 		arg.URL,
