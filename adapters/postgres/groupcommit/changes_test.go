@@ -382,21 +382,3 @@ func TestApply_LinksAndClients_AreFoundByEveryChangeThatNeedsThem(t *testing.T) 
 		}
 	}
 }
-
-// A lone change costs two round trips: its reads, and its writes with COMMIT.
-func TestApply_Alone_TakesTwoRoundTrips(t *testing.T) {
-	t.Parallel()
-	counted := &roundTrips{}
-	pool := storetest.Pool(t, pgtest.URL(t), postgres.PoolOptions{Tracer: counted})
-	store := storetest.Over(t, pool, postgres.Options{})
-	b := &fixture{t: t, store: store, pool: pool, origin: storetest.Origin(t, store)}
-	changes := groupcommit.New(pool, secretstest.New(t), groupcommit.Options{})
-	key := ports.IdempotencyKey{PartnerID: b.origin.PartnerID, Route: "POST /x", Key: [16]byte{1}}
-	create := keyed(key, insert(b.draft()))
-	create.Needs.Link = ports.AccountLink{PartnerID: b.origin.PartnerID, AccountID: b.origin.AccountID}
-	require.NoError(t, changes.Apply(t.Context(), create))
-	depositID := b.deposits(1)[0]
-	before := counted.batches.Load()
-	require.NoError(t, changes.Apply(t.Context(), cancel(depositID)))
-	require.EqualValues(t, 2, counted.batches.Load()-before)
-}

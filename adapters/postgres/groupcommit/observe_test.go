@@ -12,12 +12,15 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	oteltrace "go.opentelemetry.io/otel/trace"
 
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/groupcommit"
+	"partnerdeposits/adapters/postgres/pgtest"
+	"partnerdeposits/adapters/postgres/storetest"
+	"partnerdeposits/adapters/secrets/secretstest"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/tenant"
 	"partnerdeposits/ports"
 	"partnerdeposits/ports/portstest"
-
-	"partnerdeposits/adapters/postgres/storetest"
 )
 
 // roundTrips counts the batches that a pool sends.
@@ -34,6 +37,24 @@ func (r *roundTrips) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.Tra
 }
 func (r *roundTrips) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
 func (r *roundTrips) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData)     {}
+
+// A lone change costs two round trips: its reads, and its writes with COMMIT.
+func TestApply_Alone_TakesTwoRoundTrips(t *testing.T) {
+	t.Parallel()
+	counted := &roundTrips{}
+	pool := storetest.Pool(t, pgtest.URL(t), postgres.PoolOptions{Tracer: counted})
+	store := storetest.Over(t, pool, postgres.Options{})
+	b := &fixture{t: t, store: store, pool: pool, origin: storetest.Origin(t, store)}
+	changes := groupcommit.New(pool, secretstest.New(t), groupcommit.Options{})
+	key := ports.IdempotencyKey{PartnerID: b.origin.PartnerID, Route: "POST /x", Key: [16]byte{1}}
+	create := keyed(key, insert(b.draft()))
+	create.Needs.Link = ports.AccountLink{PartnerID: b.origin.PartnerID, AccountID: b.origin.AccountID}
+	require.NoError(t, changes.Apply(t.Context(), create))
+	depositID := b.deposits(1)[0]
+	before := counted.batches.Load()
+	require.NoError(t, changes.Apply(t.Context(), cancel(depositID)))
+	require.EqualValues(t, 2, counted.batches.Load()-before)
+}
 
 func insertClient(t *testing.T, b *fixture) id.ID {
 	t.Helper()
