@@ -26,8 +26,9 @@ type DueMails interface {
 	// Claim gives up to limit due mails, which no other call gets until the lease is over.
 	Claim(ctx context.Context, limit int, lease time.Duration) ([]Mail, error)
 	Sent(ctx context.Context, mailID id.ID) error
-	// Failed plans the next attempt; after the last attempt the mail is given up.
-	Failed(ctx context.Context, mailID id.ID) error
+	// Failed plans the next attempt of a claimed mail: waits are those after the first failed attempt, the second, and so
+	// on. A mail without a further wait is given up.
+	Failed(ctx context.Context, mailID id.ID, waits []time.Duration) error
 }
 
 // Mailer sends a mail at once.

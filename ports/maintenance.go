@@ -16,7 +16,7 @@ type Maintenance interface {
 	// DeleteFinishedMails removes up to limit mails that were sent or given up before at, and returns the number.
 	DeleteFinishedMails(ctx context.Context, at time.Time, limit int) (int, error)
 	// TidyDeliveries finishes the work of requests that enabled or deleted a subscription with many deliveries: a call
-	// releases parked deliveries, paced, and cancels deliveries of deleted subscriptions, a bounded number of each. moved is
-	// 0 once no such delivery is left.
-	TidyDeliveries(ctx context.Context) (moved int, err error)
+	// releases parked deliveries, releasePerSecond of them in each second, and cancels deliveries of deleted subscriptions,
+	// a bounded number of each. moved is 0 once no such delivery is left.
+	TidyDeliveries(ctx context.Context, releasePerSecond int) (moved int, err error)
 }

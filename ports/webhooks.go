@@ -16,8 +16,8 @@ type SubscriptionRepository interface {
 	// ForUpdate locks and gives a subscription of a partner. Returns webhook.ErrNotFound.
 	ForUpdate(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error)
 	// Update stores URL, Events, Enabled and DisabledReason. Enabling also resets the health and makes parked deliveries due
-	// again, paced.
-	Update(ctx context.Context, s webhook.Subscription) error
+	// again, releasePerSecond of them in each second.
+	Update(ctx context.Context, s webhook.Subscription, releasePerSecond int) error
 	// SetSecret replaces the signing secret. Every POST that begins after the commit is signed with the new secret.
 	SetSecret(ctx context.Context, subscriptionID id.ID, key secret.Text) error
 	// Delete ends a subscription and cancels the deliveries that have not succeeded.

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -152,7 +153,9 @@ func setEnabled(t testing.TB, store *postgres.Store, s webhook.Subscription, ena
 	if !enabled {
 		s.DisabledReason = webhook.DisabledByPartner
 	}
-	storetest.Do(t, store, func(ctx context.Context, r ports.Repositories) error { return r.Subscriptions.Update(ctx, s) })
+	storetest.Do(t, store, func(ctx context.Context, r ports.Repositories) error {
+		return r.Subscriptions.Update(ctx, s, webhook.ReleasePerSecond)
+	})
 }
 
 func TestSubscription_Enabled_EndsItsFailureHistoryAndSpreadsParkedDeliveries(t *testing.T) {
@@ -206,7 +209,7 @@ func TestTidyDeliveries_GoesOnWithLongBacklogs(t *testing.T) {
 	})
 	require.Equal(t, 2_000, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 0 AND subscription_id = $1`, cancelled.ID))
 	for _, want := range []int{12_000, 2_000, 0} {
-		moved, err := store.TidyDeliveries(t.Context())
+		moved, err := store.TidyDeliveries(t.Context(), webhook.ReleasePerSecond)
 		require.NoError(t, err)
 		require.Equal(t, want, moved)
 	}
@@ -261,12 +264,13 @@ func TestMails_AreTriedSixTimesThenGivenUp(t *testing.T) {
 	store, pool := storetest.New(t, postgres.Options{})
 	m := ports.Mail{ID: portstest.NewID(), To: "a@b.example", Subject: "s", Body: "b", CreatedAt: time.Now()}
 	storetest.Do(t, store, func(ctx context.Context, r ports.Repositories) error { return r.Mails.Enqueue(ctx, m) })
-	for _, wait := range []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 12 * time.Hour, 0} {
+	waits := []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 12 * time.Hour}
+	for _, wait := range append(slices.Clone(waits), 0) {
 		exec(t, pool, `UPDATE mails SET due_at = now()`)
 		claimed, err := store.Claim(t.Context(), 1, time.Minute)
 		require.NoError(t, err)
 		require.Len(t, claimed, 1)
-		require.NoError(t, store.Failed(t.Context(), m.ID))
+		require.NoError(t, store.Failed(t.Context(), m.ID, waits))
 		if wait > 0 {
 			var due time.Duration
 			require.NoError(t, pool.QueryRow(t.Context(), `SELECT due_at - now() FROM mails WHERE failed_at IS NULL`).Scan(&due))

@@ -10,10 +10,6 @@ import (
 	"partnerdeposits/ports"
 )
 
-// mailWaits are the pauses before a mail's second try, third try, and so on. A mail that fails after the last pause has
-// failed for good.
-var mailWaits = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 12 * time.Hour}
-
 type mails struct{ unit }
 
 // Enqueue implements ports.MailQueue.
@@ -34,8 +30,8 @@ func (s *Store) Claim(ctx context.Context, limit int, lease time.Duration) ([]po
 func (s *Store) Sent(ctx context.Context, mailID id.ID) error { return s.q.MailSent(ctx, s.db, mailID) }
 
 // Failed implements ports.DueMails.
-func (s *Store) Failed(ctx context.Context, mailID id.ID) error {
-	return s.q.MailFailed(ctx, s.db, mailWaits, mailID)
+func (s *Store) Failed(ctx context.Context, mailID id.ID, waits []time.Duration) error {
+	return s.q.MailFailed(ctx, s.db, waits, mailID)
 }
 
 type audit struct{ unit }

@@ -15,13 +15,9 @@ import (
 	"partnerdeposits/ports"
 )
 
-const (
-	// moveLimit bounds the deliveries that are parked, released or cancelled in the transaction of their subscription.
-	// TidyDeliveries moves the rest of a longer backlog; until then the dispatcher checks the subscription before each POST.
-	moveLimit = 10_000
-	// releasedPerSecond spreads the parked deliveries of a subscription that was enabled again.
-	releasedPerSecond = 200
-)
+// moveLimit bounds the deliveries that are parked, released or cancelled in the transaction of their subscription.
+// TidyDeliveries moves the rest of a longer backlog; until then the dispatcher checks the subscription before each POST.
+const moveLimit = 10_000
 
 type subscriptions struct{ unit }
 
@@ -45,7 +41,7 @@ func (r subscriptions) ForUpdate(ctx context.Context, partnerID, subscriptionID 
 	return webhook.Subscription(row), pg.OrNotFound(err, webhook.ErrNotFound)
 }
 
-func (r subscriptions) Update(ctx context.Context, s webhook.Subscription) error {
+func (r subscriptions) Update(ctx context.Context, s webhook.Subscription, releasePerSecond int) error {
 	wasEnabled, err := r.q.UpdateSubscription(ctx, r.Tx, sqlc.UpdateSubscriptionParams{
 		URL: s.URL, Events: s.Events, Enabled: s.Enabled, DisabledReason: s.DisabledReason, ID: s.ID,
 	})
@@ -53,7 +49,7 @@ func (r subscriptions) Update(ctx context.Context, s webhook.Subscription) error
 	case err != nil:
 		return pg.OrNotFound(err, webhook.ErrNotFound)
 	case s.Enabled && !wasEnabled:
-		_, err = r.q.ReleaseDeliveries(ctx, r.Deferred(), releasedPerSecond, s.ID, moveLimit)
+		_, err = r.q.ReleaseDeliveries(ctx, r.Deferred(), float64(releasePerSecond), s.ID, moveLimit)
 	case !s.Enabled && wasEnabled:
 		_, err = r.q.ParkDeliveries(ctx, r.Deferred(), s.ID, moveLimit)
 	}
@@ -98,7 +94,7 @@ func (s *Store) Subscriptions(ctx context.Context, partnerID id.ID, page ports.P
 }
 
 // TidyDeliveries implements ports.Maintenance. A call moves up to moveLimit deliveries of each subscription.
-func (s *Store) TidyDeliveries(ctx context.Context) (moved int, err error) {
+func (s *Store) TidyDeliveries(ctx context.Context, releasePerSecond int) (moved int, err error) {
 	enabled, err := s.q.SubscriptionsToRelease(ctx, s.db)
 	if err != nil {
 		return 0, err
@@ -109,7 +105,7 @@ func (s *Store) TidyDeliveries(ctx context.Context) (moved int, err error) {
 	}
 	var failures []error
 	for _, subscriptionID := range enabled {
-		n, err := s.q.ReleaseDeliveries(ctx, s.db, releasedPerSecond, subscriptionID, moveLimit)
+		n, err := s.q.ReleaseDeliveries(ctx, s.db, float64(releasePerSecond), subscriptionID, moveLimit)
 		moved, failures = moved+int(n), append(failures, err)
 	}
 	for _, subscriptionID := range deleted {

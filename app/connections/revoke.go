@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"partnerdeposits/app/internal/mails"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
@@ -59,6 +60,12 @@ func (s *Service) RevokeByAdmin(ctx context.Context, slug string, accountID id.I
 	return s.revoke(ctx, revocation{partner: p, account: a, operator: o, by: connect.RevokedByAdmin, actor: "admin"})
 }
 
+func (s *Service) linkEnded(r revocation, now time.Time) ports.Mail {
+	return mails.LinkEnded{
+		Operator: r.operator, Account: r.account, PartnerName: r.partner.Name, By: r.by, DashboardURL: s.deps.DashboardURL,
+	}.Mail(s.deps.Entropy.NewID(), now)
+}
+
 type revocation struct {
 	partner  partner.Partner
 	account  connect.Account
@@ -89,7 +96,7 @@ func (s *Service) revokeWithin(ctx context.Context, repos ports.Repositories, r 
 	if err != nil || !changed {
 		return false, err
 	}
-	if err := repos.Mails.Enqueue(ctx, s.unlinkedMail(r, now)); err != nil {
+	if err := repos.Mails.Enqueue(ctx, s.linkEnded(r, now)); err != nil {
 		return false, err
 	}
 	return true, repos.Audit.Append(ctx, ports.AuditEntry{

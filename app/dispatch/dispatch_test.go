@@ -163,7 +163,7 @@ func TestDispatch_ADisabledSubscription_ParksUntilItIsEnabled(t *testing.T) {
 			if !on {
 				s.DisabledReason = webhook.DisabledByPartner
 			}
-			return repos.Subscriptions.Update(ctx, s)
+			return repos.Subscriptions.Update(ctx, s, webhook.ReleasePerSecond)
 		})
 	}
 	enable(false)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
 )
 
@@ -56,7 +57,7 @@ func (u Upkeep) Jobs() []Job {
 			return u.Tables.DeleteFinishedMails(ctx, now.Add(-retention), cleaningBatch)
 		}),
 		{Name: "backlogs", Every: cleaningEvery, Run: func(ctx context.Context) (bool, error) {
-			moved, err := u.Tables.TidyDeliveries(ctx)
+			moved, err := u.Tables.TidyDeliveries(ctx, webhook.ReleasePerSecond)
 			return moved > 0 && err == nil, err
 		}},
 	}

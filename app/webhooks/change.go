@@ -33,7 +33,7 @@ func (s *Service) Update(ctx context.Context, by partner.Caller, subscriptionID 
 		}
 		sub = before
 		detail := want.apply(&sub, events)
-		if err := repos.Subscriptions.Update(ctx, sub); err != nil {
+		if err := repos.Subscriptions.Update(ctx, sub, webhook.ReleasePerSecond); err != nil {
 			return err
 		}
 		return s.audit(ctx, repos, by, "webhook.update", sub.ID, now, detail)

@@ -42,6 +42,10 @@ var EventNames = []EventName{OperatorLinked, DepositStatusChanged, DepositActiva
 // MaxSubscriptions is the largest number of subscriptions of a partner (api.md §5).
 const MaxSubscriptions = 16
 
+// ReleasePerSecond is how many parked deliveries of a subscription become due in each second after the subscription is
+// enabled, so that the endpoint does not receive its whole backlog at once.
+const ReleasePerSecond = 200
+
 // SecretPrefix begins every signing secret (service.md, "Webhook subscription").
 const SecretPrefix = "svc_whsec_"
 

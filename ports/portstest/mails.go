@@ -72,7 +72,7 @@ var mailsSuite = map[string]func(*testing.T, *world){
 		m := w.enqueue(at0)
 		_, err := w.Claim(t.Context(), 1, 0)
 		require.NoError(t, err)
-		require.NoError(t, w.Failed(t.Context(), m.ID))
+		require.NoError(t, w.Failed(t.Context(), m.ID, []time.Duration{time.Minute}))
 		got, err := w.Claim(t.Context(), 1, 0)
 		require.NoError(t, err)
 		require.Empty(t, got)

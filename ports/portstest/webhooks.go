@@ -72,7 +72,7 @@ var subscriptionsSuite = map[string]func(*testing.T, *world){
 	"Subscriptions_Update_Unknown_IsNotFound": func(t *testing.T, w *world) {
 		p := w.partner()
 		require.ErrorIs(t, w.try(func(ctx context.Context, r ports.Repositories) error {
-			return r.Subscriptions.Update(ctx, newSubscription(p.ID, at0))
+			return r.Subscriptions.Update(ctx, newSubscription(p.ID, at0), webhook.ReleasePerSecond)
 		}), webhook.ErrNotFound)
 	},
 	"Subscriptions_Disabled_ParksAndEnabledReleasesItsDeliveries": func(t *testing.T, w *world) {
@@ -185,5 +185,7 @@ var subscriptionsSuite = map[string]func(*testing.T, *world){
 
 func (w *world) update(s webhook.Subscription) {
 	w.t.Helper()
-	w.do(func(ctx context.Context, r ports.Repositories) error { return r.Subscriptions.Update(ctx, s) })
+	w.do(func(ctx context.Context, r ports.Repositories) error {
+		return r.Subscriptions.Update(ctx, s, webhook.ReleasePerSecond)
+	})
 }
