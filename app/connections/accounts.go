@@ -12,15 +12,15 @@ import (
 	"partnerdeposits/ports"
 )
 
-// AccountView is an account with its operator and the partner that it is linked to.
+// AccountView is an account with its operator, its active link and the partner of that link.
 type AccountView struct {
 	Account  connect.Account
 	Operator connect.Operator
-	Link     *connect.Link   // the active one; nil where there is none
-	Partner  partner.Partner // zero where there is no link
+	Link     *connect.Link   // nil: no active link
+	Partner  partner.Partner // zero without an active link
 }
 
-// MaxAmount is the account's ceiling, the service's default where none was negotiated.
+// MaxAmount is the account's negotiated ceiling, or the service's default.
 func (v AccountView) MaxAmount() money.Cents {
 	if v.Account.MaxAmountCents == 0 {
 		return deposit.DefaultMaxAmount
@@ -28,7 +28,7 @@ func (v AccountView) MaxAmount() money.Cents {
 	return v.Account.MaxAmountCents
 }
 
-// Account shows one account.
+// Account gives an account for the admin command.
 //
 // Returns connect.ErrAccountNotFound.
 func (s *Service) Account(ctx context.Context, accountID id.ID) (AccountView, error) {
@@ -49,9 +49,9 @@ func (s *Service) Accounts(ctx context.Context, page ports.Page) (ports.List[con
 	return s.deps.Operators.Accounts(ctx, page)
 }
 
-// SetCeiling negotiates an account's maximum deposit; 0 goes back to the service's default.
+// SetCeiling sets an account's largest deposit; 0 restores the service's default.
 //
-// Returns connect.ErrAccountNotFound, or invalid_field for a maximum below the least deposit.
+// Returns connect.ErrAccountNotFound, or invalid_field for a ceiling below the smallest deposit.
 func (s *Service) SetCeiling(ctx context.Context, accountID id.ID, maximum money.Cents) error {
 	if maximum != 0 && maximum < deposit.MinAmount {
 		return fault.ErrInvalidField.WithField("maxAmount", "must be at least %s EUR, the least deposit", deposit.MinAmount)

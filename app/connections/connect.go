@@ -14,30 +14,31 @@ import (
 	"partnerdeposits/ports"
 )
 
-// SignedIn is an operator with a fresh session.
+// SignedIn is an operator with a new session.
 type SignedIn = signin.SignedIn
 
-// Arrival is where a connect form has led.
-type Arrival struct {
-	Invitation Invitation // also beside an error, where the connect URL itself was good
-	SignedIn   SignedIn   // zero where no session was begun
-	Outcome    connect.Outcome
-	Refusal    *fault.Error // account_already_linked or external_id_conflict; nil unless Outcome is Failed
-	ReturnTo   string       // return_url with the signed result; "" where there is none
+// Result is the result of a connect form.
+type Result struct {
+	Verified  Verified // also set beside an error, if the connect URL itself was valid
+	SignedIn  SignedIn // zero when no session was begun
+	Outcome   connect.Outcome
+	Refusal   *fault.Error // account_already_linked or external_id_conflict; nil unless Outcome is Failed
+	ReturnURL string       // return_url with the signed result; "" without a return_url
 }
 
-// SignUp makes operator, account, session, link and event in one transaction: all of them, or where the link is refused none.
+// SignUp creates operator, account, session, link and event in one transaction. A refused link leaves none of them. replaced
+// is the browser's session token ("": none), whose session ends.
 //
-// Returns what Open returns, connect.ErrInvalidEmail, ErrInvalidPassword, ErrInvalidCompany or ErrEmailTaken.
-func (s *Service) SignUp(ctx context.Context, r Request, form connect.SignUp, replaced string) (Arrival, error) {
+// Returns the errors of Verify, connect.ErrInvalidEmail, ErrInvalidPassword, ErrInvalidCompany or ErrEmailTaken.
+func (s *Service) SignUp(ctx context.Context, r Request, form connect.SignUp, replaced string) (Result, error) {
 	now := s.deps.Clock.Now()
-	inv, err := s.open(ctx, r, now)
+	v, err := s.verify(ctx, r, now)
 	if err != nil {
-		return Arrival{}, err
+		return Result{}, err
 	}
 	o, a, err := s.authenticator.NewOperator(ctx, form, now)
 	if err != nil {
-		return Arrival{Invitation: inv}, err
+		return Result{Verified: v}, err
 	}
 	var in SignedIn
 	var outcome connect.Outcome
@@ -48,31 +49,31 @@ func (s *Service) SignUp(ctx context.Context, r Request, form connect.SignUp, re
 		if in, err = s.authenticator.BeginSession(ctx, repos, o, a, replaced, now); err != nil {
 			return err
 		}
-		outcome, err = s.link(ctx, repos, inv, o, a, now)
+		outcome, err = s.link(ctx, repos, v, o, a, now)
 		return err
 	})
 	if refusal, ok := refused(err); ok {
-		return inv.refusedWith(refusal, SignedIn{}, now), nil
+		return v.failed(refusal, SignedIn{}, now), nil
 	}
 	if err != nil {
-		return Arrival{Invitation: inv}, err
+		return Result{Verified: v}, err
 	}
-	return inv.reached(outcome, a.ID, in, now), nil
+	return v.linked(outcome, a.ID, in, now), nil
 }
 
-// LogIn begins a session after a password and links, in one transaction. Where the link is refused the session stands:
-// the operator may want to end another link.
+// LogIn checks the password, begins a session and links, in one transaction. The session stays when the link is refused,
+// since the operator may want to end another link. replaced is the browser's session token ("": none), whose session ends.
 //
-// Returns what Open returns or connect.ErrBadCredentials.
-func (s *Service) LogIn(ctx context.Context, r Request, email, password, replaced string) (Arrival, error) {
+// Returns the errors of Verify, or connect.ErrBadCredentials.
+func (s *Service) LogIn(ctx context.Context, r Request, email, password, replaced string) (Result, error) {
 	now := s.deps.Clock.Now()
-	inv, err := s.open(ctx, r, now)
+	v, err := s.verify(ctx, r, now)
 	if err != nil {
-		return Arrival{}, err
+		return Result{}, err
 	}
 	o, a, err := s.authenticator.Authenticate(ctx, email, password)
 	if err != nil {
-		return Arrival{Invitation: inv}, err
+		return Result{Verified: v}, err
 	}
 	var in SignedIn
 	var outcome connect.Outcome
@@ -82,7 +83,7 @@ func (s *Service) LogIn(ctx context.Context, r Request, email, password, replace
 			return err
 		}
 		var linkErr error
-		if outcome, linkErr = s.link(ctx, repos, inv, o, a, now); linkErr == nil {
+		if outcome, linkErr = s.link(ctx, repos, v, o, a, now); linkErr == nil {
 			refusal = nil
 			return nil
 		}
@@ -93,72 +94,72 @@ func (s *Service) LogIn(ctx context.Context, r Request, email, password, replace
 		return linkErr
 	})
 	if err != nil {
-		return Arrival{}, err
+		return Result{}, err
 	}
 	if refusal != nil {
-		return inv.refusedWith(refusal, in, now), nil
+		return v.failed(refusal, in, now), nil
 	}
-	return inv.reached(outcome, a.ID, in, now), nil
+	return v.linked(outcome, a.ID, in, now), nil
 }
 
-// Link links the account of an operator who is signed in and has agreed.
+// Link links the account of the current operator, who has agreed.
 //
-// Returns what Open returns.
-func (s *Service) Link(ctx context.Context, r Request, o connect.Operator, a connect.Account) (Arrival, error) {
+// Returns the errors of Verify.
+func (s *Service) Link(ctx context.Context, r Request, o connect.Operator, a connect.Account) (Result, error) {
 	now := s.deps.Clock.Now()
-	inv, err := s.open(ctx, r, now)
+	v, err := s.verify(ctx, r, now)
 	if err != nil {
-		return Arrival{}, err
+		return Result{}, err
 	}
 	var outcome connect.Outcome
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
-		outcome, err = s.link(ctx, repos, inv, o, a, now)
+		outcome, err = s.link(ctx, repos, v, o, a, now)
 		return err
 	})
 	if refusal, ok := refused(err); ok {
-		return inv.refusedWith(refusal, SignedIn{}, now), nil
+		return v.failed(refusal, SignedIn{}, now), nil
 	}
 	if err != nil {
-		return Arrival{}, err
+		return Result{}, err
 	}
-	return inv.reached(outcome, a.ID, SignedIn{}, now), nil
+	return v.linked(outcome, a.ID, SignedIn{}, now), nil
 }
 
-// Arrived tells again how a connect ended whose outcome was noted, for a page that is opened after it.
+// LinkedResult gives the result of an earlier connect again, for the page that the browser is redirected to.
 //
-// Returns what Open returns, or connect.ErrAccountNotLinked where that link is not in force.
-func (s *Service) Arrived(ctx context.Context, r Request, a connect.Account, outcome connect.Outcome) (Arrival, error) {
+// Returns the errors of Verify, or connect.ErrAccountNotLinked when the account has no such active link.
+func (s *Service) LinkedResult(ctx context.Context, r Request, a connect.Account, outcome connect.Outcome) (Result, error) {
 	now := s.deps.Clock.Now()
-	inv, err := s.open(ctx, r, now)
+	v, err := s.verify(ctx, r, now)
 	if err != nil {
-		return Arrival{}, err
+		return Result{}, err
 	}
 	current, err := s.deps.Links.ActiveLink(ctx, a.ID)
 	if err != nil {
-		return Arrival{}, err
+		return Result{}, err
 	}
-	if current == nil || current.PartnerID != inv.Partner.ID || current.ExternalID != inv.ExternalID {
-		return Arrival{}, connect.ErrAccountNotLinked
+	if current == nil || current.PartnerID != v.Partner.ID || current.ExternalID != v.ExternalID {
+		return Result{}, connect.ErrAccountNotLinked
 	}
-	return inv.reached(outcome, a.ID, SignedIn{}, now), nil
+	return v.linked(outcome, a.ID, SignedIn{}, now), nil
 }
 
-// link makes the link with its event, or finds that it exists. Races are decided by the unique indexes: whoever loses one
-// looks again at what the winner left.
+// link inserts the link with its event, or finds that the link exists. The unique indexes decide races: a transaction that
+// loses a race reads the winner's link and decides again.
 //
 // Returns connect.ErrAlreadyLinked or connect.ErrExternalIDConflict; the transaction stays usable.
-func (s *Service) link(ctx context.Context, repos ports.Repositories, inv Invitation, o connect.Operator, a connect.Account, now time.Time) (connect.Outcome, error) {
-	already, err := s.decide(ctx, repos, inv, a)
-	if err != nil || already {
+func (s *Service) link(ctx context.Context, repos ports.Repositories, v Verified, o connect.Operator, a connect.Account, now time.Time) (connect.Outcome, error) {
+	exists, err := linkExists(ctx, repos, v, a)
+	if err != nil || exists {
 		return connect.AlreadyLinked, err
 	}
-	l := connect.Link{ID: s.deps.Entropy.NewID(), PartnerID: inv.Partner.ID, AccountID: a.ID, ExternalID: inv.ExternalID, LinkedAt: now}
+	l := connect.Link{ID: s.deps.Entropy.NewID(), PartnerID: v.Partner.ID, AccountID: a.ID, ExternalID: v.ExternalID, LinkedAt: now}
 	if err := repos.Links.Insert(ctx, l); err != nil {
 		if _, lost := refused(err); !lost {
 			return "", err
 		}
-		already, decided := s.decide(ctx, repos, inv, a)
-		if decided != nil || already {
+		exists, decided := linkExists(ctx, repos, v, a)
+		if decided != nil || exists {
 			return connect.AlreadyLinked, decided
 		}
 		return "", err
@@ -176,30 +177,33 @@ func (s *Service) link(ctx context.Context, repos ports.Repositories, inv Invita
 	})
 }
 
-func (s *Service) decide(ctx context.Context, repos ports.Repositories, inv Invitation, a connect.Account) (already bool, err error) {
+// linkExists reports whether the account has exactly this link already.
+//
+// Returns connect.ErrAlreadyLinked or connect.ErrExternalIDConflict when another link rules this one out.
+func linkExists(ctx context.Context, repos ports.Repositories, v Verified, a connect.Account) (bool, error) {
 	current, err := repos.Links.ActiveOfAccount(ctx, a.ID)
 	if err != nil {
 		return false, err
 	}
-	return connect.Decide(current, inv.Partner.ID, inv.ExternalID)
+	return connect.Decide(current, v.Partner.ID, v.ExternalID)
 }
 
-// refused tells a link that may not be made from a failure to make it.
-func refused(err error) (*fault.Error, bool) {
+// refused gives the fault of a link that the rules refuse. ok is false for every other error.
+func refused(err error) (refusal *fault.Error, ok bool) {
 	if errors.Is(err, connect.ErrAlreadyLinked) || errors.Is(err, connect.ErrExternalIDConflict) {
 		return fault.Of(err), true
 	}
 	return nil, false
 }
 
-func (inv Invitation) reached(outcome connect.Outcome, accountID id.ID, in SignedIn, now time.Time) Arrival {
-	return Arrival{Invitation: inv, SignedIn: in, Outcome: outcome, ReturnTo: inv.Result(outcome, accountID, "", now)}
+func (v Verified) linked(outcome connect.Outcome, accountID id.ID, in SignedIn, now time.Time) Result {
+	return Result{Verified: v, SignedIn: in, Outcome: outcome, ReturnURL: v.returnURL(outcome, accountID, "", now)}
 }
 
-func (inv Invitation) refusedWith(refusal *fault.Error, in SignedIn, now time.Time) Arrival {
-	return Arrival{
-		Invitation: inv, SignedIn: in, Outcome: connect.Failed, Refusal: refusal,
-		ReturnTo: inv.Result(connect.Failed, id.ID{}, refusal.Code, now),
+func (v Verified) failed(refusal *fault.Error, in SignedIn, now time.Time) Result {
+	return Result{
+		Verified: v, SignedIn: in, Outcome: connect.Failed, Refusal: refusal,
+		ReturnURL: v.returnURL(connect.Failed, id.ID{}, refusal.Code, now),
 	}
 }
 

@@ -28,21 +28,21 @@ func TestRevoke_ByEachSide_EndsTheLinkAndTellsTheOperatorOnce(t *testing.T) {
 	b := setup(t)
 	p := b.kit.Partner("demo")
 	cases := map[string]struct {
-		revoke func(connections.Arrival) (bool, error)
+		revoke func(connections.Result) (bool, error)
 		actor  string
 		says   string
 	}{
-		"operator": {func(a connections.Arrival) (bool, error) {
+		"operator": {func(a connections.Result) (bool, error) {
 			link, err := b.kit.Postgres.ActiveLink(t.Context(), a.SignedIn.Account.ID)
 			if err != nil || link == nil {
 				return false, err
 			}
 			return b.UnlinkByOperator(t.Context(), a.SignedIn.Operator, a.SignedIn.Account, link.ID)
 		}, "operator:opr_", "by you"},
-		"partner": {func(a connections.Arrival) (bool, error) {
+		"partner": {func(a connections.Result) (bool, error) {
 			return b.RevokeByPartner(t.Context(), p, a.SignedIn.Account.ID)
 		}, "partner:prt_", "by Partner demo"},
-		"admin": {func(a connections.Arrival) (bool, error) {
+		"admin": {func(a connections.Result) (bool, error) {
 			return b.RevokeByAdmin(t.Context(), "demo", a.SignedIn.Account.ID)
 		}, "admin", "by our support"},
 	}
@@ -62,9 +62,9 @@ func TestRevoke_ByEachSide_EndsTheLinkAndTellsTheOperatorOnce(t *testing.T) {
 		require.Equal(t, 1, b.kit.Count("mails", "recipient = $1 AND body LIKE '%' || $2 || '%' AND body LIKE '%https://dash.example/dashboard%'", email, c.says))
 
 		// A new connect under the same external id makes a new link, with its event.
-		arrival, err := b.Link(t.Context(), request("demo", by), a.SignedIn.Operator, a.SignedIn.Account)
+		result, err := b.Link(t.Context(), request("demo", by), a.SignedIn.Operator, a.SignedIn.Account)
 		require.NoError(t, err)
-		require.Equal(t, connect.Linked, arrival.Outcome)
+		require.Equal(t, connect.Linked, result.Outcome)
 	}
 	require.Equal(t, 6, b.kit.Count("outbox", "name = 'rental_operator.linked'"))
 }
@@ -140,7 +140,7 @@ func TestSignUps_AtOnceWithOneExternalID_MakeOneOfEverything(t *testing.T) {
 	outcomes, errs := make([]connect.Outcome, 20), make([]error, 20)
 	for i := range outcomes {
 		wg.Go(func() {
-			var a connections.Arrival
+			var a connections.Result
 			a, errs[i] = b.SignUp(t.Context(), request("demo", "x"), form(string(rune('a'+i))+"@b.example"), "")
 			outcomes[i] = a.Outcome
 		})
@@ -168,9 +168,9 @@ func TestLinks_AtOnceOfOneAccount_AreOneLinkAndOneEvent(t *testing.T) {
 	outcomes, errs := make([]connect.Outcome, 16), make([]error, 16)
 	for i := range outcomes {
 		wg.Go(func() {
-			var arrival connections.Arrival
-			arrival, errs[i] = b.Link(t.Context(), request("demo", "second"), a.SignedIn.Operator, a.SignedIn.Account)
-			outcomes[i] = arrival.Outcome
+			var result connections.Result
+			result, errs[i] = b.Link(t.Context(), request("demo", "second"), a.SignedIn.Operator, a.SignedIn.Account)
+			outcomes[i] = result.Outcome
 		})
 	}
 	wg.Wait()
@@ -195,11 +195,11 @@ func TestConnectURL_IsGoodOnThePages(t *testing.T) {
 	r, prefill, connected := connections.Query(u.RawQuery)
 	require.True(t, connected)
 	require.Equal(t, connections.Prefill{Email: "a@b.example", Name: "N & Co"}, prefill)
-	inv, err := b.Open(t.Context(), r)
+	verified, err := b.Verify(t.Context(), r)
 	require.NoError(t, err)
-	require.Equal(t, "a.b +&ü", inv.ExternalID)
-	require.Equal(t, "pms.example", inv.Return.URL.Host)
-	require.False(t, inv.Return.Direct)
+	require.Equal(t, "a.b +&ü", verified.ExternalID)
+	require.Equal(t, "pms.example", verified.Return.URL.Host)
+	require.False(t, verified.Return.Direct)
 }
 
 func TestConnectURL_ForWhatThePagesWouldRefuse_IsNotMade(t *testing.T) {

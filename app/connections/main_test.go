@@ -44,10 +44,10 @@ func form(email string) connect.SignUp {
 }
 
 // linked gives an account that signed up through the partner.
-func (b bundle) linked(t *testing.T, slug, externalID, email string) connections.Arrival {
+func (b bundle) linked(t *testing.T, slug, externalID, email string) connections.Result {
 	t.Helper()
-	arrival, err := b.SignUp(t.Context(), request(slug, externalID), form(email), "")
+	result, err := b.SignUp(t.Context(), request(slug, externalID), form(email), "")
 	require.NoError(t, err)
-	require.Equal(t, connect.Linked, arrival.Outcome)
-	return arrival
+	require.Equal(t, connect.Linked, result.Outcome)
+	return result
 }

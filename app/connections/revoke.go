@@ -11,8 +11,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// UnlinkByOperator ends the link that the operator saw on the dashboard. changed is false where that very link is no
-// longer in force: another one, made meanwhile, stays.
+// UnlinkByOperator ends the link that the operator saw on the dashboard. changed is false when that link is no longer
+// active; a link made since then stays.
 func (s *Service) UnlinkByOperator(ctx context.Context, o connect.Operator, a connect.Account, linkID id.ID) (changed bool, err error) {
 	current, err := s.deps.Links.ActiveLink(ctx, a.ID)
 	if err != nil || current == nil {
@@ -25,9 +25,9 @@ func (s *Service) UnlinkByOperator(ctx context.Context, o connect.Operator, a co
 	return s.revoke(ctx, revocation{partner: p, account: a, operator: o, by: connect.RevokedByOperator, actor: operatorActor(o), only: linkID})
 }
 
-// RevokeByPartner ends the partner's link to an account; again changes nothing.
+// RevokeByPartner ends the partner's link to an account. changed is false when the link was revoked before.
 //
-// Returns connect.ErrAccountNotFound where there never was one.
+// Returns connect.ErrAccountNotFound for an account that was never linked to the partner.
 func (s *Service) RevokeByPartner(ctx context.Context, p partner.Partner, accountID id.ID) (changed bool, err error) {
 	if _, err := s.deps.Links.LinkedAccount(ctx, p.ID, accountID); err != nil {
 		return false, err
@@ -39,9 +39,9 @@ func (s *Service) RevokeByPartner(ctx context.Context, p partner.Partner, accoun
 	return s.revoke(ctx, revocation{partner: p, account: a, operator: o, by: connect.RevokedByPartner, actor: "partner:" + id.Partner.Of(p.ID)})
 }
 
-// RevokeByAdmin is for the admin command: the partner by its slug.
+// RevokeByAdmin is RevokeByPartner for the admin command, which names the partner by its slug.
 //
-// Returns partner.ErrNotFound, or connect.ErrAccountNotFound where there never was a link.
+// Returns partner.ErrNotFound, or connect.ErrAccountNotFound for an account that was never linked to the partner.
 func (s *Service) RevokeByAdmin(ctx context.Context, slug string, accountID id.ID) (changed bool, err error) {
 	if !partner.ValidSlug(slug) {
 		return false, partner.ErrNotFound
@@ -72,10 +72,10 @@ type revocation struct {
 	operator connect.Operator
 	by       connect.RevokedBy
 	actor    string
-	only     id.ID // the link that must still be the active one; zero: whichever is
+	only     id.ID // revoke the active link only if this is its id; zero: any active link
 }
 
-// revoke ends the link, tells the operator by mail and notes who did it, in one transaction.
+// revoke ends the link, mails the operator and writes the audit log, in one transaction.
 func (s *Service) revoke(ctx context.Context, r revocation) (changed bool, err error) {
 	now := s.deps.Clock.Now()
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {

@@ -1,4 +1,5 @@
-// Package connections links operators' accounts to partners (service.md, "Connect pages"; api.md §4) and ends those links.
+// Package connections links operators' accounts to partners by signed connect URLs, and ends those links
+// (service.md, "Connect pages"; api.md §4).
 package connections
 
 import (
@@ -7,7 +8,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Deps are what the service stands on.
+// Deps holds the capabilities and settings of the use cases.
 type Deps struct {
 	UnitOfWork   ports.UnitOfWork
 	Partners     ports.PartnerReader
@@ -20,7 +21,7 @@ type Deps struct {
 	DashboardURL string // DASHBOARD_BASE_URL, without a slash at its end
 }
 
-// Service is partner connect.
+// Service runs the use cases.
 type Service struct {
 	deps          Deps
 	authenticator signin.Authenticator
@@ -31,5 +32,5 @@ func New(deps Deps) *Service {
 	return &Service{deps: deps, authenticator: signin.Authenticator{Operators: deps.Operators, Passwords: deps.Passwords, Entropy: deps.Entropy}}
 }
 
-// production tells whether the shortcuts of development are off.
+// production reports whether the relaxed rules for return URLs are off.
 func (s *Service) production() bool { return s.deps.Environment == partner.Production }

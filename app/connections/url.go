@@ -13,7 +13,7 @@ import (
 	"partnerdeposits/core/returnurl"
 )
 
-// URLRequest asks for a connect URL. Email, Name and ReturnURL may be "".
+// URLRequest holds the parts of a connect URL. Email, Name and ReturnURL may be "".
 type URLRequest struct {
 	PartnerSlug string
 	ExternalID  string
@@ -22,15 +22,15 @@ type URLRequest struct {
 	ReturnURL   string
 }
 
-// ConnectURL signs a connect URL as the partner's own server would, with the time of now. It leads to signup; the same
-// query is good on /login.
+// ConnectURL signs a connect URL with the present time, as the partner's server would. The URL leads to /register; the same
+// query is valid on /login.
 //
-// Returns connect.ErrPartnerNotFound, ErrMissingConnectSecret, or invalid_field for what the pages would refuse or ignore.
+// Returns connect.ErrPartnerNotFound, ErrMissingConnectSecret, or invalid_field for a value that the pages refuse or ignore.
 func (s *Service) ConnectURL(ctx context.Context, r URLRequest) (string, error) {
 	if err := s.checkURLRequest(r); err != nil {
 		return "", err
 	}
-	_, key, err := s.partnerWithSecret(ctx, r.PartnerSlug)
+	_, connectSecret, err := s.partnerWithSecret(ctx, r.PartnerSlug)
 	if err != nil {
 		return "", err
 	}
@@ -39,7 +39,7 @@ func (s *Service) ConnectURL(ctx context.Context, r URLRequest) (string, error) 
 		{Key: "partner", Value: r.PartnerSlug},
 		{Key: "external_id", Value: r.ExternalID},
 		{Key: "ts", Value: ts},
-		{Key: "sig", Value: connect.Sign(key, r.PartnerSlug, r.ExternalID, ts)},
+		{Key: "sig", Value: connect.Sign(connectSecret, r.PartnerSlug, r.ExternalID, ts)},
 	}
 	for _, p := range []returnurl.Param{{Key: "email", Value: r.Email}, {Key: "name", Value: r.Name}, {Key: "return_url", Value: r.ReturnURL}} {
 		if p.Value != "" {
@@ -66,9 +66,9 @@ func (s *Service) checkURLRequest(r URLRequest) error {
 	return nil
 }
 
-// Query reads the parameters of a connect URL out of a raw query. What was not sent exactly once, or cannot be decoded,
-// comes out as "". connected is false where no parameter of partner connect is there at all: e-mail and name alone only
-// fill in a form.
+// Query reads the parameters of a connect URL from a raw query. A parameter that was not sent exactly once, or cannot be
+// decoded, becomes "". connected is false when the query has no parameter of partner connect: email and name alone only fill
+// in the form.
 func Query(raw string) (r Request, prefill Prefill, connected bool) {
 	values := map[string][]string{}
 	for part := range strings.SplitSeq(raw, "&") {
@@ -83,7 +83,7 @@ func Query(raw string) (r Request, prefill Prefill, connected bool) {
 		}
 		values[key] = append(values[key], value)
 	}
-	one := func(key string) string {
+	single := func(key string) string {
 		if v := values[key]; len(v) == 1 {
 			return v[0]
 		}
@@ -93,11 +93,11 @@ func Query(raw string) (r Request, prefill Prefill, connected bool) {
 		connected = connected || len(values[key]) > 0
 	}
 	r = Request{
-		Params:    connect.Params{Partner: one("partner"), ExternalID: one("external_id"), TS: one("ts"), Sig: one("sig")},
-		ReturnURL: one("return_url"),
+		Params:    connect.Params{Partner: single("partner"), ExternalID: single("external_id"), TS: single("ts"), Sig: single("sig")},
+		ReturnURL: single("return_url"),
 	}
-	return r, Prefill{Email: one("email"), Name: one("name")}, connected
+	return r, Prefill{Email: single("email"), Name: single("name")}, connected
 }
 
-// Prefill fills in the signup form.
+// Prefill holds the values shown in the sign-up form at first.
 type Prefill struct{ Email, Name string }

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { servicetest.Main(m) }
 
-// counting notes what was compared with what, so that a test can see the work done for nobody.
+// counting records the hash of each comparison, so that a test sees the comparison for an unknown e-mail too.
 type counting struct {
 	mu     sync.Mutex
 	hashes []string

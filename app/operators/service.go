@@ -1,5 +1,4 @@
-// Package operators signs operators up, in and out, without a partner being involved.
-// With one, package connections does.
+// Package operators signs operators up, in and out. app/connections does so with a partner's connect URL.
 package operators
 
 import (
@@ -10,10 +9,10 @@ import (
 	"partnerdeposits/ports"
 )
 
-// SignedIn is an operator with a fresh session.
+// SignedIn is an operator with a new session.
 type SignedIn = signin.SignedIn
 
-// Deps are what the service stands on.
+// Deps holds the capabilities of the use cases.
 type Deps struct {
 	UnitOfWork ports.UnitOfWork
 	Operators  ports.OperatorReader
@@ -22,7 +21,7 @@ type Deps struct {
 	Entropy    ports.Entropy
 }
 
-// Service signs operators up, in and out.
+// Service runs the use cases.
 type Service struct {
 	deps          Deps
 	authenticator signin.Authenticator
@@ -33,7 +32,8 @@ func New(deps Deps) *Service {
 	return &Service{deps: deps, authenticator: signin.Authenticator{Operators: deps.Operators, Passwords: deps.Passwords, Entropy: deps.Entropy}}
 }
 
-// SignUp makes an operator, its account and a session that replaces the one the browser had ("": none).
+// SignUp creates an operator, an account and a session. replaced is the browser's session token ("": none), whose session
+// ends.
 //
 // Returns connect.ErrInvalidEmail, ErrInvalidPassword, ErrInvalidCompany or ErrEmailTaken.
 func (s *Service) SignUp(ctx context.Context, form connect.SignUp, replaced string) (SignedIn, error) {
@@ -53,9 +53,9 @@ func (s *Service) SignUp(ctx context.Context, form connect.SignUp, replaced stri
 	return in, err
 }
 
-// LogIn begins a session after a password; it replaces the one the browser had ("": none).
+// LogIn checks the password and begins a session. replaced is the browser's session token ("": none), whose session ends.
 //
-// Returns connect.ErrBadCredentials, the same for an unknown e-mail and a wrong password.
+// Returns connect.ErrBadCredentials for an unknown e-mail and for a wrong password.
 func (s *Service) LogIn(ctx context.Context, email, password, replaced string) (SignedIn, error) {
 	now := s.deps.Clock.Now()
 	o, a, err := s.authenticator.Authenticate(ctx, email, password)
@@ -70,7 +70,7 @@ func (s *Service) LogIn(ctx context.Context, email, password, replaced string) (
 	return in, err
 }
 
-// LogOut ends a session; it is no error where there is none.
+// LogOut ends the session of the token. An unknown token is no error.
 func (s *Service) LogOut(ctx context.Context, token string) error {
 	hash, ok := signin.TokenHash(token)
 	if !ok {
@@ -81,9 +81,9 @@ func (s *Service) LogOut(ctx context.Context, token string) error {
 	})
 }
 
-// CurrentOperator tells whose session a token is.
+// CurrentOperator gives the operator and the account of a session.
 //
-// Returns connect.ErrBadCredentials for an unknown or expired one.
+// Returns connect.ErrBadCredentials for an unknown token or an expired session.
 func (s *Service) CurrentOperator(ctx context.Context, token string) (connect.Operator, connect.Account, error) {
 	hash, ok := signin.TokenHash(token)
 	if !ok {

@@ -32,10 +32,10 @@ func (p *pages) showLogin(c *fiber.Ctx) error { return p.show(c, visitOf(c, path
 
 // show renders the form, or asks a signed-in operator for consent to link.
 func (p *pages) show(c *fiber.Ctx, v visit) error {
-	var inv connections.Invitation
+	var verified connections.Verified
 	if v.connected {
 		var err error
-		if inv, err = p.Connections.Open(c.UserContext(), v.request); err != nil {
+		if verified, err = p.Connections.Verify(c.UserContext(), v.request); err != nil {
 			return err
 		}
 	}
@@ -44,9 +44,9 @@ func (p *pages) show(c *fiber.Ctx, v visit) error {
 	case err != nil:
 		return err
 	case operator == nil:
-		return p.form(c, v, inv, input{email: v.prefill.Email, company: v.prefill.Name}, nil)
+		return p.form(c, v, verified, input{email: v.prefill.Email, company: v.prefill.Name}, nil)
 	case v.connected:
-		return p.consent(c, v, inv, operator.Email)
+		return p.consent(c, v, verified, operator.Email)
 	default:
 		return c.Redirect(pathDashboard, http.StatusSeeOther)
 	}
@@ -68,59 +68,59 @@ func (p *pages) currentOperator(c *fiber.Ctx) (*connect.Operator, error) {
 type input struct{ email, company string }
 
 // form renders signup or login. refusal is the error of the last submission, or nil.
-func (p *pages) form(c *fiber.Ctx, v visit, inv connections.Invitation, in input, refusal error) error {
-	allowReturn(c, inv)
+func (p *pages) form(c *fiber.Ctx, v visit, verified connections.Verified, in input, refusal error) error {
+	allowReturn(c, verified)
 	lang := ui.LangOf(c)
 	status, failed := formFailure(refusal, lang)
 	view := formView{
 		Page:    ui.Page{Lang: lang, Query: v.query, ErrorCode: failed.code},
 		Visit:   v,
 		Token:   p.Site.FormToken(c),
-		Partner: inv.Partner.Name,
-		Host:    returnHost(inv),
+		Partner: verified.Partner.Name,
+		Host:    returnHost(verified),
 		Failed:  failed,
 	}
 	if v.path == pathLogin {
-		view.Page.Title = titleOf(inv, textLogIn, textLogInPartner, lang)
+		view.Page.Title = titleOf(verified, textLogIn, textLogInPartner, lang)
 		view.Fields = loginFields(in, failed, lang)
 		return ui.Render(c, status, loginPage(view))
 	}
-	view.Page.Title = titleOf(inv, textSignUp, textSignUpPartner, lang)
+	view.Page.Title = titleOf(verified, textSignUp, textSignUpPartner, lang)
 	view.Fields = registerFields(in, failed, lang)
 	return ui.Render(c, status, registerPage(view))
 }
 
 // consent asks a signed-in operator whether to link.
-func (p *pages) consent(c *fiber.Ctx, v visit, inv connections.Invitation, email string) error {
-	allowReturn(c, inv)
+func (p *pages) consent(c *fiber.Ctx, v visit, verified connections.Verified, email string) error {
+	allowReturn(c, verified)
 	lang := ui.LangOf(c)
 	return ui.Render(c, http.StatusOK, consentPage(formView{
-		Page:    ui.Page{Lang: lang, Query: v.query, Title: textConsent.In(lang, inv.Partner.Name)},
+		Page:    ui.Page{Lang: lang, Query: v.query, Title: textConsent.In(lang, verified.Partner.Name)},
 		Visit:   v,
 		Token:   p.Site.FormToken(c),
-		Partner: inv.Partner.Name,
+		Partner: verified.Partner.Name,
 		Email:   email,
-		Host:    returnHost(inv),
+		Host:    returnHost(verified),
 	}))
 }
 
-func titleOf(inv connections.Invitation, plain, withPartner ui.Text, lang ui.Lang) string {
-	if inv.Partner.ID.IsZero() {
+func titleOf(verified connections.Verified, plain, withPartner ui.Text, lang ui.Lang) string {
+	if verified.Partner.ID.IsZero() {
 		return plain.In(lang)
 	}
-	return withPartner.In(lang, inv.Partner.Name)
+	return withPartner.In(lang, verified.Partner.Name)
 }
 
 // allowReturn lets the form redirect straight to the return URL, if no page asks the operator first.
-func allowReturn(c *fiber.Ctx, inv connections.Invitation) {
-	if inv.Return != nil && inv.Return.Direct {
-		ui.SetFormTargets(c, inv.Return.URL)
+func allowReturn(c *fiber.Ctx, verified connections.Verified) {
+	if verified.Return != nil && verified.Return.Direct {
+		ui.SetFormTargets(c, verified.Return.URL)
 	}
 }
 
-func returnHost(inv connections.Invitation) string {
-	if inv.Return == nil {
+func returnHost(verified connections.Verified) string {
+	if verified.Return == nil {
 		return ""
 	}
-	return ui.DisplayHost(inv.Return.URL)
+	return ui.DisplayHost(verified.Return.URL)
 }

@@ -16,30 +16,30 @@ import (
 // register handles the signup form.
 func (p *pages) register(c *fiber.Ctx) error {
 	v := visitOf(c, pathRegister)
-	return p.submit(c, v, func(in input, password string) (connections.Arrival, error) {
+	return p.submit(c, v, func(in input, password string) (connections.Result, error) {
 		form := connect.SignUp{Email: in.email, Password: password, CompanyName: in.company}
 		if v.connected {
 			return p.Connections.SignUp(c.UserContext(), v.request, form, p.Site.SessionToken(c))
 		}
 		signedIn, err := p.Operators.SignUp(c.UserContext(), form, p.Site.SessionToken(c))
-		return connections.Arrival{SignedIn: signedIn}, err
+		return connections.Result{SignedIn: signedIn}, err
 	})
 }
 
 // logIn handles the login form.
 func (p *pages) logIn(c *fiber.Ctx) error {
 	v := visitOf(c, pathLogin)
-	return p.submit(c, v, func(in input, password string) (connections.Arrival, error) {
+	return p.submit(c, v, func(in input, password string) (connections.Result, error) {
 		if v.connected {
 			return p.Connections.LogIn(c.UserContext(), v.request, in.email, password, p.Site.SessionToken(c))
 		}
 		signedIn, err := p.Operators.LogIn(c.UserContext(), in.email, password, p.Site.SessionToken(c))
-		return connections.Arrival{SignedIn: signedIn}, err
+		return connections.Result{SignedIn: signedIn}, err
 	})
 }
 
 // submit checks the CSRF token and the rate limit of either form, calls enter, and shows the form again after an error.
-func (p *pages) submit(c *fiber.Ctx, v visit, enter func(in input, password string) (connections.Arrival, error)) error {
+func (p *pages) submit(c *fiber.Ctx, v visit, enter func(in input, password string) (connections.Result, error)) error {
 	if err := p.Site.CheckForm(c); err != nil {
 		return ui.RenderFormExpired(c, ui.WithQuery(v.path, v.query))
 	}
@@ -50,14 +50,14 @@ func (p *pages) submit(c *fiber.Ctx, v visit, enter func(in input, password stri
 	if err := p.limit(c, in.email); err != nil {
 		return err
 	}
-	arrival, err := enter(in, ui.PostValue(c, fieldPassword))
+	result, err := enter(in, ui.PostValue(c, fieldPassword))
 	if aboutForm(err) {
-		return p.form(c, v, arrival.Invitation, in, err)
+		return p.form(c, v, result.Verified, in, err)
 	}
 	if err != nil {
 		return err
 	}
-	return p.arrived(c, v, arrival)
+	return p.arrived(c, v, result)
 }
 
 // link handles the consent form of a signed-in operator.
@@ -69,15 +69,15 @@ func (p *pages) link(c *fiber.Ctx, v visit) error {
 	if err != nil {
 		return err
 	}
-	arrival, err := p.Connections.Link(c.UserContext(), v.request, o, a)
+	result, err := p.Connections.Link(c.UserContext(), v.request, o, a)
 	if err != nil {
 		return err
 	}
-	return p.arrived(c, v, arrival)
+	return p.arrived(c, v, result)
 }
 
 // arrived sets the session cookie and redirects: to the return URL, to the page /connect/done, or to the dashboard.
-func (p *pages) arrived(c *fiber.Ctx, v visit, a connections.Arrival) error {
+func (p *pages) arrived(c *fiber.Ctx, v visit, a connections.Result) error {
 	token := p.Site.SessionToken(c)
 	if fresh := a.SignedIn.Token.Reveal(); fresh != "" {
 		token = fresh
@@ -86,10 +86,10 @@ func (p *pages) arrived(c *fiber.Ctx, v visit, a connections.Arrival) error {
 	switch {
 	case a.Refusal != nil:
 		return p.refused(c, v, a)
-	case a.ReturnTo == "":
+	case a.ReturnURL == "":
 		return c.Redirect(pathDashboard, http.StatusSeeOther)
-	case a.Invitation.Return.Direct:
-		return c.Redirect(a.ReturnTo, http.StatusSeeOther)
+	case a.Verified.Return.Direct:
+		return c.Redirect(a.ReturnURL, http.StatusSeeOther)
 	default:
 		query := "outcome=" + string(a.Outcome) + "&seal=" + p.Site.Seal(token, sealedText(a.Outcome, v.request)) + "&" + v.query
 		return c.Redirect(ui.WithQuery(pathDone, query), http.StatusSeeOther)
@@ -117,7 +117,7 @@ func (p *pages) done(c *fiber.Ctx) error {
 	if !p.Site.SealMatches(token, sealedText(outcome, v.request), c.Query("seal")) {
 		return c.Redirect(pathDashboard, http.StatusSeeOther)
 	}
-	arrival, err := p.Connections.Arrived(c.UserContext(), v.request, account, outcome)
+	result, err := p.Connections.LinkedResult(c.UserContext(), v.request, account, outcome)
 	if errors.Is(err, connect.ErrAccountNotLinked) {
 		return c.Redirect(pathDashboard, http.StatusSeeOther)
 	}
@@ -126,23 +126,23 @@ func (p *pages) done(c *fiber.Ctx) error {
 	}
 	lang := ui.LangOf(c)
 	return ui.Render(c, http.StatusOK, donePage(doneView{
-		Page:     ui.Page{Lang: lang, Query: v.query, Title: textDone.In(lang, arrival.Invitation.Partner.Name)},
-		Partner:  arrival.Invitation.Partner.Name,
-		Host:     returnHost(arrival.Invitation),
-		ReturnTo: arrival.ReturnTo,
+		Page:     ui.Page{Lang: lang, Query: v.query, Title: textDone.In(lang, result.Verified.Partner.Name)},
+		Partner:  result.Verified.Partner.Name,
+		Host:     returnHost(result.Verified),
+		ReturnTo: result.ReturnURL,
 	}))
 }
 
 // refused explains why no link was made and offers the way back.
-func (p *pages) refused(c *fiber.Ctx, v visit, a connections.Arrival) error {
+func (p *pages) refused(c *fiber.Ctx, v visit, a connections.Result) error {
 	lang := ui.LangOf(c)
 	f := ui.FailureOf(a.Refusal.Code)
 	return ui.Render(c, problem.Status(a.Refusal.Kind), refusedPage(doneView{
 		Page:      ui.Page{Lang: lang, Query: v.query, NoSwitch: true, Title: f.Title.In(lang), ErrorCode: a.Refusal.Code},
 		Message:   f.Message.In(lang),
 		RequestID: problem.RequestID(c),
-		Host:      returnHost(a.Invitation),
-		ReturnTo:  a.ReturnTo,
+		Host:      returnHost(a.Verified),
+		ReturnTo:  a.ReturnURL,
 		// A refused signup leaves no session, so there is no dashboard to show.
 		Dashboard: a.SignedIn.Token.Reveal() != "" || p.Site.SessionToken(c) != "",
 	}))

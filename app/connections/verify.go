@@ -1,0 +1,119 @@
+package connections
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/returnurl"
+	"partnerdeposits/core/secret"
+)
+
+// Request holds the parameters of a connect URL as sent. A parameter that was not sent exactly once is "".
+type Request struct {
+	connect.Params
+	ReturnURL string
+}
+
+// Verified is a connect URL whose partner, signature and age were checked.
+type Verified struct {
+	Partner       partner.Partner
+	ExternalID    string
+	Return        *Return // nil: return_url is missing or not allowed
+	connectSecret secret.Text
+}
+
+// Return is the URL to which the operator goes in the end. The partner's signature does not cover return_url, so the pages
+// redirect only to a Direct URL and ask the operator about any other.
+type Return struct {
+	URL    *url.URL
+	Direct bool // the partner registered the URL's origin, or this is not production
+	raw    string
+}
+
+// Verify checks a connect URL. The pages call Verify when they show a form and again when the form is sent.
+//
+// Returns connect.ErrPartnerNotFound, ErrMissingConnectSecret, ErrInvalidSignature or ErrExpired, in this order.
+func (s *Service) Verify(ctx context.Context, r Request) (Verified, error) {
+	return s.verify(ctx, r, s.deps.Clock.Now())
+}
+
+func (s *Service) verify(ctx context.Context, r Request, now time.Time) (Verified, error) {
+	p, connectSecret, err := s.partnerWithSecret(ctx, r.Partner)
+	if err != nil {
+		return Verified{}, err
+	}
+	if !storable(r.ExternalID) {
+		return Verified{}, connect.ErrInvalidSignature
+	}
+	if err := r.Params.Verify(connectSecret, now); err != nil {
+		return Verified{}, err
+	}
+	return Verified{Partner: p, ExternalID: r.ExternalID, Return: s.allowedReturn(r.ReturnURL, p), connectSecret: connectSecret}, nil
+}
+
+func (s *Service) partnerWithSecret(ctx context.Context, slug string) (partner.Partner, secret.Text, error) {
+	if !partner.ValidSlug(slug) {
+		return partner.Partner{}, "", connect.ErrPartnerNotFound
+	}
+	p, err := s.deps.Partners.PartnerBySlug(ctx, slug)
+	if errors.Is(err, partner.ErrNotFound) {
+		return p, "", connect.ErrPartnerNotFound
+	}
+	if err != nil {
+		return p, "", err
+	}
+	connectSecret, err := s.deps.Partners.ConnectSecret(ctx, p.ID)
+	if err != nil {
+		return p, "", err
+	}
+	if connectSecret.Reveal() == "" {
+		return p, "", connect.ErrMissingConnectSecret
+	}
+	return p, connectSecret, nil
+}
+
+// storable reports whether Postgres can store the text unchanged: valid UTF-8 without a zero byte.
+func storable(text string) bool {
+	return utf8.ValidString(text) && !slices.Contains([]byte(text), 0)
+}
+
+// allowedReturn gives nil for a URL that is not allowed; the operator then ends on the dashboard.
+func (s *Service) allowedReturn(raw string, p partner.Partner) *Return {
+	u, err := returnurl.Parse(raw, !s.production())
+	if err != nil {
+		return nil
+	}
+	return &Return{URL: u, raw: raw, Direct: !s.production() || slices.Contains(p.ReturnOrigins, returnurl.Origin(u))}
+}
+
+// returnURL appends the signed result to return_url; "" without a return_url. accountID is zero and code is set when the
+// link was refused: the partner must not learn of an account that is not linked to the partner.
+func (v Verified) returnURL(outcome connect.Outcome, accountID id.ID, code string, now time.Time) string {
+	if v.Return == nil {
+		return ""
+	}
+	account := ""
+	if !accountID.IsZero() {
+		account = id.Account.Of(accountID)
+	}
+	ts := strconv.FormatInt(now.Unix(), 10)
+	params := []returnurl.Param{
+		{Key: "connectStatus", Value: string(outcome)},
+		{Key: "accountId", Value: account},
+		{Key: "externalId", Value: v.ExternalID},
+		{Key: "returnTs", Value: ts},
+		{Key: "returnSig", Value: connect.ReturnSignature(v.connectSecret, outcome, account, ts, v.ExternalID)},
+	}
+	if code != "" {
+		params = append(params, returnurl.Param{Key: "connectError", Value: code})
+	}
+	return returnurl.Append(v.Return.raw, params...)
+}
