@@ -203,7 +203,7 @@ func TestSubmit_AfterTheCheckoutIsOver_ShowsTheDeposit(t *testing.T) {
 	next, err := b.Checkout.Abandon(b.Ctx(), token)
 	require.NoError(t, err)
 	require.True(t, next.View.Expired)
-	b.RequireStatus(d.ID, deposit.Pending, "") // the scheduler's to cancel
+	b.RequireStatus(d.ID, deposit.Pending, "") // the timer cancels it later
 }
 
 func TestReturn_WithoutHavingPaid_ClosesThePage(t *testing.T) {
@@ -284,7 +284,7 @@ func TestAbandon_WhileTheProviderCannotStopThePayment_IsToldToWait(t *testing.T)
 	require.Equal(t, deposit.PaymentProcessing, b.Fee(d.ID).Status)
 }
 
-// The invariant rules this out; a database that was mended by hand does not.
+// The invariant of app/payments rules this out; a database changed by hand does not.
 func TestReturn_PaidOnACancelledDeposit_KeepsThePaymentAndTellsTheOperator(t *testing.T) {
 	b := checkouttest.Start(t)
 	d, token := b.Deposit(t)

@@ -11,13 +11,13 @@ import (
 	"partnerdeposits/ports"
 )
 
-// NewClient is what a client is created of.
+// NewClient holds the fields of a new client.
 type NewClient struct {
-	AccountID id.ID // zero for an id that cannot be one of ours
+	AccountID id.ID // zero for an id of the wrong form
 	tenant.Person
 }
 
-// Create adds a tenant to a linked account.
+// Create adds a client to a linked account.
 //
 // Returns missing_field, invalid_field, account_not_linked, account_revoked, and what idempotent.Executor.Run returns.
 func (s *Service) Create(ctx context.Context, by partner.Caller, in NewClient, call idempotent.Call[tenant.Client]) (idempotent.Response, error) {

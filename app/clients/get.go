@@ -10,7 +10,7 @@ import (
 
 // Get gives a client that the partner created.
 //
-// Returns client_not_found, and account_revoked where the link to its account has ended (api.md §2).
+// Returns client_not_found, or account_revoked when the link to the client's account was revoked (api.md §2).
 func (s *Service) Get(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error) {
 	client, err := s.deps.Clients.Client(ctx, partnerID, clientID)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package clients holds the use cases about tenants, `client` in the API.
+// Package clients holds the use cases about clients, the records of tenants.
 package clients
 
 import (
@@ -6,7 +6,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Deps is what the use cases stand on.
+// Deps holds the capabilities and settings of the use cases.
 type Deps struct {
 	Idempotent *idempotent.Executor
 	Clients    ports.ClientReader

@@ -102,7 +102,7 @@ func TestRevokes_AtOnce_SendOneMail(t *testing.T) {
 	require.Equal(t, 1, b.kit.Count("audit_log", "action = 'link.revoke'"))
 }
 
-// failingTx breaks the transaction after the use case has written everything.
+// failingTx rolls the transaction back after the use case has written everything.
 type failingTx struct{ ports.UnitOfWork }
 
 var errBroken = errors.New("broken")

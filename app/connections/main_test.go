@@ -43,7 +43,7 @@ func form(email string) connect.SignUp {
 	return connect.SignUp{Email: email, Password: "correct horse", CompanyName: "Chalets"}
 }
 
-// linked gives an account that signed up through the partner.
+// linked signs an operator up with the partner's connect URL and gives the result.
 func (b bundle) linked(t *testing.T, slug, externalID, email string) connections.Result {
 	t.Helper()
 	result, err := b.SignUp(t.Context(), request(slug, externalID), form(email), "")

@@ -7,12 +7,12 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Accounts lists the accounts that are or were linked to a partner, most recently linked first.
+// Accounts lists the accounts that are or were linked to a partner, the most recently linked first.
 func (s *Service) Accounts(ctx context.Context, partnerID id.ID, f ports.LinkFilter, page ports.Page) (ports.List[ports.LinkedAccount], error) {
 	return s.deps.Links.LinkedAccounts(ctx, partnerID, f, page)
 }
 
-// Account gives one of them.
+// Account gives an account that is or was linked to a partner.
 //
 // Returns account_not_found.
 func (s *Service) Account(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error) {

@@ -8,8 +8,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// RotateConnectSecret replaces the connect secret, or provisions the first one. Links signed with the old one stop
-// working at once. The new one is shown this once.
+// RotateConnectSecret replaces the connect secret, or sets the first. Connect URLs that were signed with the old secret become
+// invalid at once. The new secret cannot be read again.
 //
 // Returns partner_not_found.
 func (s *Service) RotateConnectSecret(ctx context.Context, slug string) (secret.Text, error) {
@@ -23,7 +23,7 @@ func (s *Service) RotateConnectSecret(ctx context.Context, slug string) (secret.
 	return fresh, nil
 }
 
-// ClearConnectSecret takes the connect secret away: connect pages then say missing_connect_secret.
+// ClearConnectSecret removes the connect secret; connect pages then answer missing_connect_secret.
 //
 // Returns partner_not_found.
 func (s *Service) ClearConnectSecret(ctx context.Context, slug string) error {

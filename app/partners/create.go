@@ -14,21 +14,21 @@ import (
 	"partnerdeposits/ports"
 )
 
-// MaxName is the longest name of a partner or a key, in characters.
+// MaxName is the length of the longest name of a partner or an API key, in characters.
 const MaxName = 120
 
-// FirstKeyName is the name of the key that a partner is created with.
+// FirstKeyName is the name of the API key that Create makes.
 const FirstKeyName = "default"
 
-// NewPartner is what a partner is created of.
+// NewPartner holds the fields of a new partner.
 type NewPartner struct {
 	Slug          string
 	Name          string
 	ContactEmail  string   // optional
-	ReturnOrigins []string // URLs; their origins count
+	ReturnOrigins []string // URLs; only their origins are kept
 }
 
-// Created is a new partner with its secrets, which are shown this once.
+// Created is a new partner with its secrets, which cannot be read again.
 type Created struct {
 	Partner       partner.Partner
 	ConnectSecret secret.Text
@@ -73,7 +73,7 @@ func (s *Service) connectSecret() secret.Text {
 	return secret.FromRandom(partner.ConnectSecretPrefix, s.deps.Entropy.Bytes(secret.Bytes))
 }
 
-// validate checks the fields and gives the origins in the form they are kept in.
+// validate checks the fields and gives the return origins.
 func (in NewPartner) validate(env partner.Environment) ([]string, error) {
 	if !partner.ValidSlug(in.Slug) {
 		return nil, partner.ErrInvalidSlug

@@ -9,7 +9,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// CreateKey gives a partner one more API key. The plaintext is shown this once.
+// CreateKey adds an API key to a partner. The plaintext cannot be read again.
 //
 // Returns invalid_field or partner_not_found.
 func (s *Service) CreateKey(ctx context.Context, slug, name string) (partner.APIKey, secret.Text, error) {
@@ -33,7 +33,7 @@ func (s *Service) CreateKey(ctx context.Context, slug, name string) (partner.API
 	return key, plain, nil
 }
 
-// RevokeKey ends an API key by its outside id; it stops working everywhere within five seconds.
+// RevokeKey revokes an API key by its outside id. Every process refuses the key within five seconds (api.md §1).
 //
 // Returns api_key_not_found.
 func (s *Service) RevokeKey(ctx context.Context, keyID string) (key partner.APIKey, err error) {
@@ -51,7 +51,7 @@ func (s *Service) RevokeKey(ctx context.Context, keyID string) (key partner.APIK
 	return key, err
 }
 
-// ListKeys lists a partner's API keys, newest first, revoked ones included.
+// ListKeys lists a partner's API keys, revoked keys included, newest first.
 //
 // Returns partner_not_found.
 func (s *Service) ListKeys(ctx context.Context, slug string) ([]partner.APIKey, error) {

@@ -31,7 +31,7 @@ func setup(t *testing.T) bundle {
 	return bundle{Service: kit.Partners, kit: kit}
 }
 
-// audited gives actions and actors of the audit log, in order.
+// audited gives the audit log, oldest first, each entry as "actor action".
 func (b bundle) audited(t *testing.T) (out []string) {
 	t.Helper()
 	rows, err := b.kit.Pool.Query(t.Context(), `SELECT actor || ' ' || action FROM audit_log ORDER BY id`)
@@ -121,7 +121,7 @@ func TestKeys_CreateListRevoke(t *testing.T) {
 	_, err = b.Authenticate(t.Context(), "", "Bearer "+plain.Reveal())
 	require.NoError(t, err)
 
-	for range 2 { // again changes nothing
+	for range 2 { // the second call changes nothing
 		revoked, err := b.RevokeKey(t.Context(), id.APIKey.Of(key.ID))
 		require.NoError(t, err)
 		require.True(t, revoked.Revoked())

@@ -8,7 +8,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// SetRateLimit gives a partner a limit of its own, in requests a minute; 0 goes back to the default.
+// SetRateLimit sets a partner's own limit, in requests per minute; 0 restores the default.
 //
 // Returns invalid_field or partner_not_found.
 func (s *Service) SetRateLimit(ctx context.Context, slug string, perMinute int) error {

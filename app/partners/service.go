@@ -1,5 +1,5 @@
-// Package partners holds the use cases about partners: who is calling, which accounts are theirs, and what the admin
-// commands do to partners, their API keys and their connect secret.
+// Package partners authenticates partners, lists their linked accounts, and manages partners, API keys and connect secrets
+// for the admin commands.
 package partners
 
 import (
@@ -11,7 +11,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Deps is what the use cases stand on.
+// Deps holds the capabilities and settings of the use cases.
 type Deps struct {
 	UnitOfWork  ports.UnitOfWork
 	Partners    ports.PartnerReader
@@ -20,7 +20,7 @@ type Deps struct {
 	Clock       ports.Clock
 	Entropy     ports.Entropy
 	Environment partner.Environment
-	Limits      Limits // of partners without one of their own
+	Limits      Limits // of partners without a rate limit of their own
 }
 
 // Service runs the use cases.
@@ -29,13 +29,13 @@ type Service struct{ deps Deps }
 // New makes the service.
 func New(deps Deps) *Service { return &Service{deps: deps} }
 
-// Limits bounds how often a partner may call.
+// Limits bounds a partner's requests.
 type Limits struct {
 	PerMinute       int // requests of any kind
-	WritesPerMinute int // of them, those that may change something
+	WritesPerMinute int // requests that may change data; they count as requests too
 }
 
-// LimitsOf gives the limits of p. A limit of its own keeps the share of writes that the default has.
+// LimitsOf gives the limits of p. A partner with a rate limit of its own has the default's share of writes.
 func (s *Service) LimitsOf(p partner.Partner) Limits {
 	if p.RateLimitPerMinute <= 0 {
 		return s.deps.Limits
@@ -47,9 +47,9 @@ func (s *Service) LimitsOf(p partner.Partner) Limits {
 	return own
 }
 
-// Authenticate finds the caller by the two headers that can carry a key.
+// Authenticate finds the caller by the headers x-api-key and Authorization.
 //
-// Returns missing_api_key, invalid_api_key, or api_key_revoked for a key that was one.
+// Returns missing_api_key, invalid_api_key, or api_key_revoked.
 func (s *Service) Authenticate(ctx context.Context, apiKey, authorization string) (partner.Caller, error) {
 	presented, err := partner.PresentedKey(s.deps.Environment, apiKey, authorization)
 	if err != nil {
@@ -66,16 +66,16 @@ func (s *Service) Authenticate(ctx context.Context, apiKey, authorization string
 	return partner.Caller{Partner: owner, Key: key}, nil
 }
 
-const actor = "admin"
+const auditActor = "admin"
 
-// audit remembers a deed of the admin.
+// audit writes an admin's action to the audit log.
 func (s *Service) audit(ctx context.Context, repos ports.Repositories, action, subject string, detail map[string]string) error {
 	return repos.Audit.Append(ctx, ports.AuditEntry{
-		ID: s.deps.Entropy.NewID(), At: s.deps.Clock.Now(), Actor: actor, Action: action, Subject: subject, Detail: detail,
+		ID: s.deps.Entropy.NewID(), At: s.deps.Clock.Now(), Actor: auditActor, Action: action, Subject: subject, Detail: detail,
 	})
 }
 
-// change does something to the partner of that slug and remembers it.
+// change runs do for the partner with that slug and writes the audit log, in one transaction.
 func (s *Service) change(ctx context.Context, slug, action string, detail map[string]string, do func(context.Context, ports.Repositories, partner.Partner) error) error {
 	p, err := s.deps.Partners.PartnerBySlug(ctx, slug)
 	if err != nil {

@@ -11,7 +11,7 @@ func (s *Service) List(ctx context.Context) ([]partner.Partner, error) {
 	return s.deps.Partners.Partners(ctx)
 }
 
-// Show gives one partner.
+// Show gives the partner with that slug.
 //
 // Returns partner_not_found.
 func (s *Service) Show(ctx context.Context, slug string) (partner.Partner, error) {

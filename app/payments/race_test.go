@@ -28,7 +28,7 @@ const (
 	rounds = 6
 )
 
-// partnerCancel is the partner API's cancel over the same database.
+// partnerCancel gives the partner API's cancel, over the same database.
 func (b bench) partnerCancel() func(depositID id.ID) error {
 	service := deposits.New(deposits.Deps{
 		Idempotent: idempotent.New(idempotent.Deps{UnitOfWork: b.Store, Changes: groupcommit.New(b.Pool, b.Cipher, groupcommit.Options{}), Entropy: system.Entropy{}}), Deposits: b.Store, Settler: b.Payments,
@@ -41,21 +41,22 @@ func (b bench) partnerCancel() func(depositID id.ID) error {
 	}
 }
 
-// race starts every deed at once, racers in all and one of them paying, and lets none fail but for being late or in the way.
-func (b bench) race(pay func() error, deeds ...func() error) {
+// race runs randomly chosen actions at once, racers of them, one of which is pay. An action may be refused because the deposit
+// has left checkout, or answered with service_unavailable.
+func (b bench) race(pay func() error, actions ...func() error) {
 	b.T.Helper()
 	start := make(chan struct{})
 	errs := make([]error, racers)
 	payer := rand.N(racers)
 	var wg sync.WaitGroup
 	for i := range racers {
-		deed := deeds[rand.N(len(deeds))]
+		action := actions[rand.N(len(actions))]
 		if i == payer {
-			deed = pay
+			action = pay
 		}
 		wg.Go(func() {
 			<-start
-			errs[i] = deed()
+			errs[i] = action()
 		})
 	}
 	close(start)
@@ -67,7 +68,7 @@ func (b bench) race(pay func() error, deeds ...func() error) {
 	}
 }
 
-// requireConsistent compares the deposit, our payments and the provider's books.
+// requireConsistent compares the deposit, its payments and the provider's records, and gives the deposit's status.
 func (b bench) requireConsistent(depositID id.ID) deposit.Status {
 	b.T.Helper()
 	d := b.Load(b.T, depositID)
@@ -96,7 +97,7 @@ func (b bench) requireConsistent(depositID id.ID) deposit.Status {
 	return d.Status
 }
 
-// orphans gives the payments that met a deposit out of checkout: there must never be one.
+// orphans gives the audit entries of payments that were settled after their deposit had left checkout.
 func (b bench) orphans(depositID id.ID) []string {
 	b.T.Helper()
 	var out []string
@@ -123,7 +124,7 @@ func TestPaying_RacingEveryWayToEnd_HasOneOutcome(t *testing.T) {
 			func() error { _, err := b.Checkout.Abandon(b.Ctx(), token); return err },
 			func() error { _, err := b.Checkout.Submit(b.Ctx(), token, declined); return err },
 		)
-		b.Return(token) // whoever was last
+		b.Return(token) // settles a payment that is still in flight
 		seen[b.requireConsistent(d.ID)]++
 	}
 	t.Log("outcomes:", seen)
@@ -153,7 +154,7 @@ func TestPaying_RacingExpiryAndReconcilers_HasOneOutcome(t *testing.T) {
 	t.Log("outcomes:", seen)
 }
 
-// Between the closing of one page and the end of the checkout another tab may begin the next payment.
+// Another tab may begin the next payment between the close of a page and the end of the checkout.
 func TestEnding_WhileAnotherPaymentBegins_WaitsForThatOneToo(t *testing.T) {
 	b := setup(t)
 	cancel := b.partnerCancel()
@@ -186,7 +187,7 @@ func TestEnding_WhileAnotherPaymentBegins_WaitsForThatOneToo(t *testing.T) {
 	}
 }
 
-// payLatest is a tenant paying on whichever page was opened last.
+// payLatest pays on the page that was opened last.
 func (b bench) payLatest(depositID id.ID) error {
 	all, err := b.Store.Payments(context.WithoutCancel(b.T.Context()), depositID)
 	if err != nil {

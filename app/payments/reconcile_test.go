@@ -43,7 +43,7 @@ func TestReconcile_OpenPage_IsLeftToTheTenant(t *testing.T) {
 	b := setup(t)
 	d, token := b.Deposit(t)
 	b.Submit(token, grace)
-	for range 20 { // asked ever less often, at the least every five minutes
+	for range 20 { // the waits grow up to five minutes
 		b.Clock.Add(5 * time.Minute)
 		b.RequireCount(0, b.Payments.Reconcile)
 	}
@@ -54,7 +54,7 @@ func TestReconcile_OpenPage_IsLeftToTheTenant(t *testing.T) {
 	b.RequireStatus(d.ID, deposit.Active, "")
 }
 
-// The process died, or the request was lost, between the commit of the payment and the provider.
+// The process died, or the request was lost, after the commit of the payment and before the provider received the request.
 func TestReconcile_ProviderNeverHeardOfThePayment_VoidsItAfterAGrace(t *testing.T) {
 	b := setup(t)
 	d, token := b.Deposit(t)
@@ -77,7 +77,7 @@ func TestReconcile_ProviderNeverHeardOfThePayment_VoidsItAfterAGrace(t *testing.
 	b.RequireStatus(d.ID, deposit.Active, "")
 }
 
-// The provider made the page and its answer was lost.
+// The provider opened the page, and the response was lost.
 func TestReconcile_AnswerWasLost_FindsThePaymentAgain(t *testing.T) {
 	b := setup(t)
 	d, token := b.Deposit(t)
@@ -85,7 +85,7 @@ func TestReconcile_AnswerWasLost_FindsThePaymentAgain(t *testing.T) {
 	_, err := b.Checkout.Submit(b.Ctx(), token, grace)
 	require.ErrorIs(t, err, fault.ErrUnavailable)
 	b.Provider.LoseAnswers(false)
-	b.Pay(d.ID, true) // the page is there, and somebody has it
+	b.Pay(d.ID, true) // the page exists at the provider
 	b.Clock.Add(time.Minute)
 	b.RequireCount(1, b.Payments.Reconcile)
 	b.RequireStatus(d.ID, deposit.Active, "")
@@ -112,7 +112,7 @@ func TestReconcile_ProviderAway_AsksAgainLater(t *testing.T) {
 	b.RequireStatus(d.ID, deposit.Active, "")
 }
 
-// captured makes a deposit that was secured and then claimed, with its collection waiting.
+// captured makes a captured deposit whose collection is due.
 func (b bench) captured() (depositID, collectionID id.ID) {
 	b.T.Helper()
 	d, token := b.Deposit(b.T)
@@ -245,7 +245,7 @@ func TestReconcile_CollectionWithoutAPaidFee_FailsInsteadOfTurningForEver(t *tes
 	require.Equal(t, []string{"payment.collection_failed"}, b.Audit(t, depositID))
 }
 
-// panicky cannot even be asked about one payment.
+// panicky panics when asked about the payment.
 type panicky struct {
 	ports.PaymentProvider
 	about id.ID

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { servicetest.Main(m) }
 
-// postman takes mails, but for those to a bad address.
+// postman accepts every mail except those to bad@example.com.
 type postman struct{ took []string }
 
 func (p *postman) Send(_ context.Context, m ports.Mail) error {
@@ -56,7 +56,7 @@ func TestMails_OneThatCannotBeSentHoldsUpNoOther(t *testing.T) {
 	require.Zero(t, failed, "it is tried again")
 }
 
-func TestUpkeep_EveryJobRunsOnTheRealTables(t *testing.T) {
+func TestMaintenance_EveryJobRunsOnTheRealTables(t *testing.T) {
 	t.Parallel()
 	kit := servicetest.New(t)
 	store, pool := kit.Postgres, kit.Pool
@@ -73,7 +73,7 @@ func TestUpkeep_EveryJobRunsOnTheRealTables(t *testing.T) {
 		SELECT $1, 'POST /x', gen_random_uuid(), sha256('x'), 201, '\x00', now() - n * interval '1 hour' FROM generate_series(1, 30) n`, id.ID{1})
 	require.NoError(t, err)
 
-	for _, job := range (schedules.Upkeep{Tables: store, UnitOfWork: store, Clock: kit.Clock}).Jobs() {
+	for _, job := range (schedules.Maintenance{Tables: store, UnitOfWork: store, Clock: kit.Clock}).Jobs() {
 		rounds := 0
 		for more := true; more; rounds++ {
 			more, err = job.Run(t.Context())

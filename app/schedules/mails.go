@@ -11,11 +11,11 @@ import (
 
 const (
 	mailBatch = 20
-	// mailLease is how long a batch may take; mails of a crashed dispatcher are tried again after it.
+	// mailLease bounds the time of a batch. After the lease other dispatchers send the mails of a crashed dispatcher.
 	mailLease = 5 * time.Minute
 )
 
-// Mails gives the job that sends mails. One that cannot be sent is planned again; the others go out.
+// Mails gives the job that sends mails. A mail that fails is planned again and does not delay the others.
 func Mails(due ports.DueMails, mailer ports.Mailer, every time.Duration) Job {
 	return Job{Name: "mail", Every: every, Run: func(ctx context.Context) (bool, error) {
 		claimed, err := due.Claim(ctx, mailBatch, mailLease)
@@ -25,9 +25,9 @@ func Mails(due ports.DueMails, mailer ports.Mailer, every time.Duration) Job {
 		var failures []error
 		for _, m := range claimed {
 			if ctx.Err() != nil {
-				return false, ctx.Err() // the rest comes again when the lease is over
+				return false, ctx.Err() // the remaining mails are due again when the lease is over
 			}
-			// A mail that was handed over is noted as sent, told to stop or not: it must not go out twice.
+			// The result is recorded even if ctx has ended, since a sent mail must not be sent again.
 			record := context.WithoutCancel(ctx)
 			if err := mailer.Send(ctx, m); err != nil {
 				failures = append(failures, err, due.Failed(record, m.ID, mails.RetryWaits))

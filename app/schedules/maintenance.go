@@ -8,7 +8,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// How long rows are kept. Events are what partners may still ask for (api.md §2); the log of deliveries goes with them.
+// How long rows are kept: events and the delivery log as long as partners may read them (api.md §2).
 const (
 	partitionsAhead = 14 // days
 	retentionDays   = 30
@@ -18,60 +18,60 @@ const (
 	partitionsEvery = time.Hour
 )
 
-// Upkeep is what the maintenance jobs stand on.
-type Upkeep struct {
+// Maintenance holds the capabilities of the maintenance jobs.
+type Maintenance struct {
 	Tables     ports.Maintenance
 	UnitOfWork ports.UnitOfWork
 	Clock      ports.Clock
 }
 
-// Jobs gives the maintenance jobs: partitions, and the removal of what is past its time, in small batches.
-func (u Upkeep) Jobs() []Job {
+// Jobs gives the maintenance jobs: daily partitions, and the removal of old rows in small batches.
+func (m Maintenance) Jobs() []Job {
 	cleaning := func(name string, clean func(ctx context.Context, now time.Time) (int, error)) Job {
 		return Job{Name: name, Every: cleaningEvery, Run: func(ctx context.Context) (bool, error) {
-			n, err := clean(ctx, u.Clock.Now())
+			n, err := clean(ctx, m.Clock.Now())
 			return n == cleaningBatch, err
 		}}
 	}
 	return []Job{
-		{Name: "partitions", Every: partitionsEvery, Run: u.partitions},
+		{Name: "partitions", Every: partitionsEvery, Run: m.partitions},
 		cleaning("sessions", func(ctx context.Context, now time.Time) (int, error) {
-			return u.within(ctx, func(ctx context.Context, repos ports.Repositories) (int, error) {
+			return m.within(ctx, func(ctx context.Context, repos ports.Repositories) (int, error) {
 				return repos.Operators.DeleteExpiredSessions(ctx, now, cleaningBatch)
 			})
 		}),
 		cleaning("idempotency keys", func(ctx context.Context, now time.Time) (int, error) {
-			return u.within(ctx, func(ctx context.Context, repos ports.Repositories) (int, error) {
+			return m.within(ctx, func(ctx context.Context, repos ports.Repositories) (int, error) {
 				return repos.Idempotency.DeleteExpired(ctx, now.Add(-ports.IdempotencyWindow), cleaningBatch)
 			})
 		}),
 		cleaning("replays", func(ctx context.Context, now time.Time) (int, error) {
-			return u.within(ctx, func(ctx context.Context, repos ports.Repositories) (int, error) {
+			return m.within(ctx, func(ctx context.Context, repos ports.Repositories) (int, error) {
 				return repos.Replays.DeleteFinished(ctx, now.Add(-retention), cleaningBatch)
 			})
 		}),
 		cleaning("deliveries", func(ctx context.Context, now time.Time) (int, error) {
-			return u.Tables.DeleteFinishedDeliveries(ctx, now.Add(-retention), cleaningBatch)
+			return m.Tables.DeleteFinishedDeliveries(ctx, now.Add(-retention), cleaningBatch)
 		}),
 		cleaning("mails", func(ctx context.Context, now time.Time) (int, error) {
-			return u.Tables.DeleteFinishedMails(ctx, now.Add(-retention), cleaningBatch)
+			return m.Tables.DeleteFinishedMails(ctx, now.Add(-retention), cleaningBatch)
 		}),
 		{Name: "backlogs", Every: cleaningEvery, Run: func(ctx context.Context) (bool, error) {
-			moved, err := u.Tables.TidyDeliveries(ctx, webhook.ReleasePerSecond)
+			moved, err := m.Tables.TidyDeliveries(ctx, webhook.ReleasePerSecond)
 			return moved > 0 && err == nil, err
 		}},
 	}
 }
 
-func (u Upkeep) partitions(ctx context.Context) (bool, error) {
-	if err := u.Tables.EnsurePartitions(ctx, partitionsAhead); err != nil {
+func (m Maintenance) partitions(ctx context.Context) (bool, error) {
+	if err := m.Tables.EnsurePartitions(ctx, partitionsAhead); err != nil {
 		return false, err
 	}
-	return false, u.Tables.DropPartitions(ctx, retentionDays)
+	return false, m.Tables.DropPartitions(ctx, retentionDays)
 }
 
-func (u Upkeep) within(ctx context.Context, do func(context.Context, ports.Repositories) (int, error)) (n int, err error) {
-	err = u.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
+func (m Maintenance) within(ctx context.Context, do func(context.Context, ports.Repositories) (int, error)) (n int, err error) {
+	err = m.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
 		n, err = do(ctx, repos)
 		return err
 	})

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// replaysEvery is twice as often as a replay may take a step (core/webhook.Replay), so that none waits long for its turn.
+// replaysEvery is half the interval between two steps of a replay (webhook.Replay), so that no due step waits long.
 const replaysEvery = 500 * time.Millisecond
 
-// Replays is what sends again what partners asked for; webhooks.Service does it.
+// Replays advances replays; webhooks.Service implements it.
 type Replays interface {
-	// AdvanceReplay makes one step of one replay; advanced tells that another may be due.
+	// AdvanceReplay makes a step of a replay; advanced is true when another step may be due.
 	AdvanceReplay(ctx context.Context) (advanced bool, err error)
 }
 
-// ReplayJob gives the job that advances replays. A round makes every step that is due.
+// ReplayJob gives the job that advances replays. A round makes a single step and asks for the next round while steps are due.
 func ReplayJob(r Replays) Job {
 	return Job{Name: "replays", Every: replaysEvery, Run: r.AdvanceReplay}
 }

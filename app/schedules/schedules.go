@@ -1,6 +1,5 @@
-// Package schedules runs what the dispatcher does by the clock: deposits whose time has come, payments left in
-// processing, mails, and the cleaning up of old rows. Any number of dispatchers may run the same jobs at once; each job
-// locks what it touches.
+// Package schedules runs the dispatcher's jobs at intervals: timers of deposits, payments left in processing, mails, replays,
+// and the removal of old rows. Any number of dispatchers may run the same jobs at once; each job locks the rows it changes.
 package schedules
 
 import (
@@ -14,19 +13,19 @@ import (
 	"time"
 )
 
-// Job is something to be done again and again.
+// Job is work that is repeated at an interval.
 type Job struct {
 	Name  string // for the log
 	Every time.Duration
 
-	// Run does one round. more asks for the next round at once: there was as much to do as one round may take.
+	// Run does a round. more asks for the next round at once, since the round reached its limit.
 	Run func(ctx context.Context) (more bool, err error)
 }
 
-// jitterShare spreads the rounds of several dispatchers by ±20 %, so that they do not all look at once.
+// jitterShare spreads the rounds by ±20 %, so that several dispatchers do not query at the same time.
 const jitterShare = 0.2
 
-// Scheduler runs jobs side by side, each one round at a time.
+// Scheduler runs jobs concurrently, and the rounds of each job one after another.
 type Scheduler struct {
 	jobs []Job
 	log  *slog.Logger
@@ -35,8 +34,8 @@ type Scheduler struct {
 // New makes a scheduler. The names of jobs are unique and their intervals positive.
 func New(log *slog.Logger, jobs ...Job) *Scheduler { return &Scheduler{jobs: jobs, log: log} }
 
-// Run works until ctx ends and every round under way has come back; it returns nil then. The first round of a job comes
-// within one interval of the start. An error or a panic ends that round only: the next one comes at its time.
+// Run runs until ctx ends and all rounds have returned; then Run returns nil. A job's first round begins within one interval.
+// An error or a panic ends only that round.
 func (s *Scheduler) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	for _, job := range s.jobs {
@@ -68,7 +67,7 @@ func jitter(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (1 + jitterShare*(2*rand.Float64()-1))) //nolint:gosec // as above
 }
 
-// round runs the job once and contains what goes wrong.
+// round runs the job once and logs an error or a panic.
 func (s *Scheduler) round(ctx context.Context, job Job) (more bool) {
 	defer func() {
 		if v := recover(); v != nil {

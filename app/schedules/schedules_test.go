@@ -15,7 +15,7 @@ import (
 	"partnerdeposits/app/schedules"
 )
 
-// begin runs a scheduler in the background of a synctest bubble; stop ends it and waits.
+// begin runs a scheduler in the background of a synctest bubble. stop ends the scheduler and waits for its end.
 func begin(t *testing.T, log *slog.Logger, jobs ...schedules.Job) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -89,7 +89,7 @@ func TestRun_LetsTheRoundUnderWayComeBack(t *testing.T) {
 		finished := false
 		stop := begin(t, slog.New(slog.NewTextHandler(&log, nil)), schedules.Job{Name: "slow", Every: time.Second, Run: func(ctx context.Context) (bool, error) {
 			<-ctx.Done()
-			<-time.After(time.Second) // what is being written is written to its end
+			<-time.After(time.Second) // the round completes its work
 			finished = true
 			return false, ctx.Err()
 		}})

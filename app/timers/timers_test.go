@@ -128,7 +128,7 @@ func TestSchedulers_InTwoDispatchers_MoveEachDepositOnce(t *testing.T) {
 	}
 }
 
-// brokenUnit breaks the transactions of chosen deposits.
+// brokenUnit makes the lock of chosen deposits fail.
 type brokenUnit struct {
 	ports.UnitOfWork
 	breaks func(depositID id.ID) error
@@ -178,7 +178,7 @@ func TestSchedulers_OneDepositInTrouble_StopsNobodyElse(t *testing.T) {
 	require.Contains(t, b.Log.String(), "panic: poisoned")
 }
 
-// due hands out what a test says, as if it were the database.
+// due gives the expired checkouts that a test chooses, in place of Postgres.
 type due struct{ ids []id.ID }
 
 func (d due) IdleCheckouts(context.Context, time.Time, int) ([]id.ID, error) { return nil, nil }

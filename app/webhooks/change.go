@@ -9,15 +9,15 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Changes are what a partner wants of its subscription from now on; nil leaves things as they are.
+// Changes holds the new values of a subscription's fields; nil leaves a field unchanged.
 type Changes struct {
 	URL     *string
 	Events  []string
 	Enabled *bool
 }
 
-// Update changes a subscription. Disabling it parks its deliveries; enabling it sends them, paced. Once it has answered,
-// no POST is begun to an endpoint that was disabled or to a URL that was replaced.
+// Update changes a subscription. Disabling parks its deliveries; enabling releases them, paced (webhook.ReleasePerSecond).
+// After Update returns, no POST to a disabled subscription or to a replaced URL begins.
 //
 // Returns webhook_not_found or invalid_field.
 func (s *Service) Update(ctx context.Context, by partner.Caller, subscriptionID id.ID, want Changes) (webhook.Subscription, error) {
@@ -41,14 +41,14 @@ func (s *Service) Update(ctx context.Context, by partner.Caller, subscriptionID 
 	if err != nil {
 		return webhook.Subscription{}, err
 	}
-	s.deps.Doorbell.Ring() // what was parked may be due
+	s.deps.Doorbell.Ring() // parked deliveries may be due
 	if sub.URL != before.URL || (before.Enabled && !sub.Enabled) {
-		s.forgotten()
+		s.awaitFreshness()
 	}
 	return sub, nil
 }
 
-// check looks at what was sent before anything is locked: the host of a new URL has to be resolved.
+// check validates the changes outside the transaction, since the host of a new URL must be resolved.
 func (s *Service) check(ctx context.Context, by partner.Caller, subscriptionID id.ID, want Changes) ([]webhook.EventName, error) {
 	if _, err := s.deps.Subscriptions.Subscription(ctx, by.Partner.ID, subscriptionID); err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (s *Service) check(ctx context.Context, by partner.Caller, subscriptionID i
 	return events, nil
 }
 
-// apply makes the changes and tells them for the audit log.
+// apply changes sub and gives the details for the audit log.
 func (want Changes) apply(sub *webhook.Subscription, events []webhook.EventName) map[string]string {
 	detail := map[string]string{}
 	if want.URL != nil {
@@ -78,13 +78,13 @@ func (want Changes) apply(sub *webhook.Subscription, events []webhook.EventName)
 	case want.Enabled == nil:
 	case *want.Enabled:
 		sub.Enabled, sub.DisabledReason, detail["enabled"] = true, "", "true"
-	case sub.Enabled: // one that failures disabled keeps that reason
+	case sub.Enabled: // a subscription disabled by failures keeps that reason
 		sub.Enabled, sub.DisabledReason, detail["enabled"] = false, webhook.DisabledByPartner, "false"
 	}
 	return detail
 }
 
-// Delete ends a subscription; no POST to it is begun after the answer.
+// Delete ends a subscription. After Delete returns, no POST to it begins.
 //
 // Returns webhook_not_found.
 func (s *Service) Delete(ctx context.Context, by partner.Caller, subscriptionID id.ID) error {
@@ -101,11 +101,12 @@ func (s *Service) Delete(ctx context.Context, by partner.Caller, subscriptionID 
 	if err != nil {
 		return err
 	}
-	s.forgotten()
+	s.awaitFreshness()
 	return nil
 }
 
-// RotateSecret issues a new signing secret. Every attempt begun after the answer is signed with it, retries included.
+// RotateSecret issues a new signing secret. Every attempt that begins after RotateSecret returns is signed with the new
+// secret, retries included.
 //
 // Returns webhook_not_found.
 func (s *Service) RotateSecret(ctx context.Context, by partner.Caller, subscriptionID id.ID) (WithSecret, error) {
@@ -123,6 +124,6 @@ func (s *Service) RotateSecret(ctx context.Context, by partner.Caller, subscript
 	if err != nil {
 		return WithSecret{}, err
 	}
-	s.forgotten()
+	s.awaitFreshness()
 	return out, nil
 }

@@ -14,7 +14,7 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// The dispatcher may know a subscription as it was webhook.Freshness ago.
+// The dispatcher may use the state that a subscription had webhook.Freshness ago.
 func TestChanges_ThatEndAnOldState_AreAnsweredWhenItIsForgotten(t *testing.T) {
 	f := newFixture(t)
 	update := func(c webhooks.Changes) func() error {
@@ -58,7 +58,7 @@ func TestChanges_ThatAreRefused_AreAnsweredAtOnce(t *testing.T) {
 	require.Empty(t, f.waited())
 }
 
-// The change is committed before the wait, or the wait would be of no use.
+// A wait before the commit would be useless.
 func TestChanges_AreCommittedBeforeTheWait(t *testing.T) {
 	f := newFixture(t)
 	for name, c := range map[string]struct {

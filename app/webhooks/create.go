@@ -9,13 +9,13 @@ import (
 	"partnerdeposits/ports"
 )
 
-// NewSubscription is what a subscription is created of.
+// NewSubscription holds the fields of a new subscription.
 type NewSubscription struct {
 	URL    string
-	Events []string // nil: all of them
+	Events []string // nil: all events
 }
 
-// Create registers an endpoint and issues its signing secret.
+// Create adds a subscription and issues its signing secret.
 //
 // Returns invalid_field, webhook_limit_reached, and what idempotent.Executor.Run returns.
 func (s *Service) Create(ctx context.Context, by partner.Caller, in NewSubscription, call idempotent.Call[WithSecret]) (idempotent.Response, error) {

@@ -65,7 +65,7 @@ func (f *fixture) waiting(look func()) *webhooks.Service {
 // Ring implements ports.Doorbell.
 func (f *fixture) Ring() { f.rings.Add(1) }
 
-// after notes each wait and ends it at once.
+// after records each wait and ends the wait at once.
 func (f *fixture) after(d time.Duration) <-chan time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -75,7 +75,7 @@ func (f *fixture) after(d time.Duration) <-chan time.Time {
 	return over
 }
 
-// waited gives the waits since it was asked last.
+// waited gives the waits since the last call.
 func (f *fixture) waited() []time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -109,7 +109,7 @@ func (f *fixture) enable(enabled bool) {
 	require.NoError(f.t, err)
 }
 
-// sent makes n deliveries to sub in that state, one a millisecond, the last of them so long ago. The oldest comes first.
+// sent adds n deliveries of sub in that state, a millisecond apart, the last created ago. It gives their ids, oldest first.
 func (f *fixture) sent(sub id.ID, n int, state webhook.State, ago time.Duration) []id.ID {
 	f.t.Helper()
 	rows, err := f.Pool.Query(f.t.Context(), `
@@ -150,7 +150,7 @@ func (f *fixture) repeated(sub id.ID) map[id.ID]int {
 	return counts
 }
 
-// once says that each of these was repeated once, and nothing else.
+// once gives the counts of originals that were each redelivered once.
 func once(originals ...[]id.ID) map[id.ID]int {
 	want := map[id.ID]int{}
 	for _, some := range originals {
@@ -161,7 +161,7 @@ func once(originals ...[]id.ID) map[id.ID]int {
 	return want
 }
 
-// rows counts what a refused request must not leave behind.
+// rows counts the rows that a refused request must not add.
 func (f *fixture) rows() map[string]int {
 	f.t.Helper()
 	out := map[string]int{}

@@ -30,7 +30,7 @@ func (s *Service) ListDeliveries(ctx context.Context, partnerID, subscriptionID 
 	return s.deps.Deliveries.Deliveries(ctx, subscriptionID, f, page)
 }
 
-// GetDelivery gives one delivery with its body and its attempts.
+// GetDelivery gives a delivery with its body and its attempts.
 //
 // Returns webhook_not_found or delivery_not_found.
 func (s *Service) GetDelivery(ctx context.Context, partnerID, subscriptionID, deliveryID id.ID) (webhook.Delivery, error) {

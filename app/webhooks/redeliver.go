@@ -9,14 +9,14 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Redeliver sends a delivery again, whatever became of it: a new delivery with the same bytes, due at once, retried like
-// any other. It is the redelivery of the original, also when a redelivery is sent again. A test stays a test: one attempt.
-// The subscription's present URL and secret are used; what it subscribes to is not asked again.
+// Redeliver sends a delivery again, in any state: a new delivery with the same bytes, due at once and retried as usual. The
+// redelivery of a redelivery refers to the original. The redelivery of a test is a test, with a single attempt. The
+// subscription's present URL and secret are used; its present event names do not matter.
 //
 // Returns webhook_not_found, webhook_disabled or delivery_not_found.
 func (s *Service) Redeliver(ctx context.Context, by partner.Caller, subscriptionID, deliveryID id.ID) (webhook.Delivery, error) {
 	now := s.deps.Clock.Now()
-	copied := []ports.Copy{{Of: deliveryID, As: s.deps.Entropy.NewID()}}
+	copies := []ports.Copy{{Of: deliveryID, As: s.deps.Entropy.NewID()}}
 	var made []webhook.Delivery
 	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
 		sub, err := repos.Subscriptions.ForUpdate(ctx, by.Partner.ID, subscriptionID)
@@ -26,7 +26,7 @@ func (s *Service) Redeliver(ctx context.Context, by partner.Caller, subscription
 		case !sub.Enabled:
 			return webhook.ErrDisabled
 		}
-		if made, err = repos.Deliveries.Redeliver(ctx, subscriptionID, copied); err != nil {
+		if made, err = repos.Deliveries.Redeliver(ctx, subscriptionID, copies); err != nil {
 			return err
 		}
 		if len(made) == 0 {

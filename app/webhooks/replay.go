@@ -12,14 +12,14 @@ import (
 	"partnerdeposits/ports"
 )
 
-// NewReplay is what is to be sent again.
+// NewReplay selects the deliveries to send again.
 type NewReplay struct {
 	From, To time.Time
 	Status   webhook.Status // "": failed
 }
 
-// Replay has the deliveries of a span of time sent again, at a gentle pace (webhook.Replay). It gives the replay with how
-// many deliveries it matches now; AdvanceReplay does the work.
+// Replay starts a replay of the deliveries of a time range, paced (webhook.Replay), and gives the replay with the number of
+// deliveries that match now. AdvanceReplay makes the redeliveries.
 //
 // Returns webhook_not_found, webhook_disabled, invalid_date_range or invalid_field.
 func (s *Service) Replay(ctx context.Context, by partner.Caller, subscriptionID id.ID, in NewReplay) (webhook.Replay, error) {
@@ -30,7 +30,7 @@ func (s *Service) Replay(ctx context.Context, by partner.Caller, subscriptionID 
 	return s.replay(ctx, byPartner(by), sub, in)
 }
 
-// ReplayByAdmin is Replay for the admin command, of any partner's subscription.
+// ReplayByAdmin is Replay for the admin command, for the subscription of any partner.
 func (s *Service) ReplayByAdmin(ctx context.Context, subscriptionID id.ID, in NewReplay) (webhook.Replay, error) {
 	sub, err := s.deps.Subscriptions.SubscriptionByID(ctx, subscriptionID)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Service) replay(ctx context.Context, by actor, sub webhook.Subscription
 	case !sub.Enabled:
 		return webhook.Replay{}, webhook.ErrDisabled
 	}
-	// Counted before anything is locked: it may take a while, and deliveries need the subscription meanwhile.
+	// Counting may take long, and deliveries need the subscription meanwhile: count before the lock.
 	if replay.Matched, err = s.deps.Replays.CountMatching(ctx, replay); err != nil {
 		return webhook.Replay{}, err
 	}
@@ -63,7 +63,7 @@ func (s *Service) replay(ctx context.Context, by actor, sub webhook.Subscription
 		if err := repos.Replays.Insert(ctx, replay); err != nil {
 			return err
 		}
-		return s.note(ctx, repos, by, "webhook.replay", sub.ID, now, map[string]string{
+		return s.auditActor(ctx, repos, by, "webhook.replay", sub.ID, now, map[string]string{
 			"replayId": id.Replay.Of(replay.ID), "from": deposit.Timestamp(replay.From), "to": deposit.Timestamp(replay.To), "status": string(replay.Status),
 		})
 	})
@@ -73,12 +73,12 @@ func (s *Service) replay(ctx context.Context, by actor, sub webhook.Subscription
 	return replay, nil
 }
 
-// heldUp is how long a replay whose step failed lets the others go first.
-const heldUp = 30 * time.Second
+// retryAfterFailure is how long a replay waits after a failed step, so that other replays go first.
+const retryAfterFailure = 30 * time.Second
 
-// AdvanceReplay makes the next step of one replay, if one is due; advanced tells that, and that there may be more to do.
-// The redeliveries and the replay's cursor commit together, so that a crash at any instant loses none and makes none
-// twice. Any number of dispatchers may call it: each works on another replay.
+// AdvanceReplay makes the next step of a due replay. advanced is false when no replay is due; otherwise another step may be
+// due. The redeliveries and the replay's cursor commit together, so a crash neither loses nor repeats a redelivery. Any number
+// of dispatchers may call AdvanceReplay at once: each gets another replay.
 func (s *Service) AdvanceReplay(ctx context.Context) (advanced bool, err error) {
 	now := s.deps.Clock.Now()
 	var replay webhook.Replay
@@ -91,9 +91,9 @@ func (s *Service) AdvanceReplay(ctx context.Context) (advanced bool, err error) 
 	if err == nil || replay.ID.IsZero() {
 		return advanced && err == nil, err
 	}
-	// One that cannot go on does not hold up the others.
+	// A failing replay must not delay the others.
 	later := replay
-	later.NextAt = now.Add(heldUp)
+	later.NextAt = now.Add(retryAfterFailure)
 	postponed := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
 		return repos.Replays.Update(ctx, replay, later)
 	})
@@ -116,7 +116,7 @@ func (s *Service) step(ctx context.Context, repos ports.Repositories, replay web
 			return err
 		}
 		if made = len(redelivered); made == 0 {
-			return nil // disabled or deleted a moment ago: the replay waits or ends when it is looked at again
+			return nil // disabled or deleted meanwhile: the next call makes the replay wait or ends the replay
 		}
 	}
 	return repos.Replays.Update(ctx, replay, replay.After(found, made, now))

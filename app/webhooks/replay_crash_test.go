@@ -20,7 +20,7 @@ import (
 
 var errCrash = errors.New("the process died")
 
-// fragile dies at random: before a transaction commits, or after it, when nobody hears of it.
+// fragile fails at random: before a transaction commits, or after the commit, as if the response were lost.
 type fragile struct {
 	ports.UnitOfWork
 	deaths *int
@@ -69,7 +69,7 @@ func TestReplay_ACrashBetweenOrWithinSteps_LosesNoneAndRepeatsNone(t *testing.T)
 	require.Equal(t, 730, made)
 }
 
-// slow is a dispatcher that stands still before its commit.
+// slow stops before its commit until the test goes on.
 type slow struct {
 	ports.UnitOfWork
 	reached, goOn chan struct{}
@@ -128,7 +128,7 @@ func TestReplays_ManyDispatchersAtOnce_EachDeliveryOnceAndAtThePace(t *testing.T
 			})
 		}
 		dispatchers.Wait()
-		f.steps() // what a dispatcher passed over because it was locked
+		f.steps() // replays that a dispatcher skipped because they were locked
 		for _, sub := range subs {
 			require.Equal(t, once(originals[sub][:min(50*second, 330)]), f.repeated(sub))
 		}
@@ -137,7 +137,7 @@ func TestReplays_ManyDispatchersAtOnce_EachDeliveryOnceAndAtThePace(t *testing.T
 	require.Zero(t, f.open())
 }
 
-// spoiled fails whenever it is to redeliver to one subscription.
+// spoiled fails every redelivery of a subscription.
 type spoiled struct {
 	ports.UnitOfWork
 	sub id.ID

@@ -18,7 +18,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// replay asks for the deliveries of the last hour.
+// replay starts a replay of the deliveries of the last hour.
 func (f *fixture) replay(sub id.ID, status webhook.Status) webhook.Replay {
 	f.t.Helper()
 	r, err := f.Webhooks.Replay(f.t.Context(), f.by, sub, webhooks.NewReplay{From: f.clock.Now().Add(-time.Hour), To: f.clock.Now(), Status: status})
@@ -26,7 +26,7 @@ func (f *fixture) replay(sub id.ID, status webhook.Status) webhook.Replay {
 	return r
 }
 
-// steps makes every step that is due now and gives how many there were.
+// steps makes all due steps and gives their number.
 func (f *fixture) steps() int {
 	f.t.Helper()
 	for n := 0; ; n++ {
@@ -38,7 +38,7 @@ func (f *fixture) steps() int {
 	}
 }
 
-// open counts the replays that are under way.
+// open counts the unfinished replays.
 func (f *fixture) open() (n int) {
 	f.t.Helper()
 	require.NoError(f.t, f.Pool.QueryRow(f.t.Context(), `SELECT count(*) FROM webhook_replays WHERE finished_at IS NULL`).Scan(&n))

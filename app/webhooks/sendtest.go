@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// testWait is how long the caller of a test waits for the attempt: the ten seconds an endpoint has, and some more.
+	// testWait bounds how long the caller of a test waits for the attempt: the endpoint's ten seconds and two more.
 	testWait = 12 * time.Second
-	// testPoll is how often the delivery is looked at meanwhile.
+	// testPoll is the interval at which the delivery is read meanwhile.
 	testPoll = 40 * time.Millisecond
-	// TestDepositPrefix begins the id of the deposit in a test payload, which does not exist (api.md §5).
+	// TestDepositPrefix begins the id of the deposit in a test payload; no such deposit exists (api.md §5).
 	TestDepositPrefix = "dep_test"
 )
 
-// Test sends a synthetic deposit.activated and gives the delivery after its one attempt, also when that failed; still
-// pending where no dispatcher has made it in time. Only the dispatcher POSTs.
+// Test sends a synthetic deposit.activated and gives the delivery after its single attempt, successful or not. The delivery is
+// still pending when no dispatcher has made the attempt in time. Only the dispatcher POSTs.
 //
 // Returns webhook_not_found, webhook_disabled or test_event_not_subscribed.
 func (s *Service) Test(ctx context.Context, by partner.Caller, subscriptionID id.ID) (webhook.Delivery, error) {
@@ -50,13 +50,13 @@ func (s *Service) Test(ctx context.Context, by partner.Caller, subscriptionID id
 		return webhook.Delivery{}, err
 	}
 	s.deps.Doorbell.Ring()
-	// The attempt may take longer than other requests may: this one has a time of its own.
+	// The attempt may take longer than the deadline of requests.
 	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), testWait+testPoll)
 	defer cancel()
 	return s.attempted(wait, subscriptionID, delivery.ID)
 }
 
-// attempted waits for the end of a delivery's attempt, testWait at most.
+// attempted waits, testWait at most, until the delivery's attempt has ended.
 func (s *Service) attempted(ctx context.Context, subscriptionID, deliveryID id.ID) (webhook.Delivery, error) {
 	deadline := s.deps.After(testWait)
 	for {
@@ -74,7 +74,7 @@ func (s *Service) attempted(ctx context.Context, subscriptionID, deliveryID id.I
 	}
 }
 
-// testPayload has the shape of a real deposit's, with an id and times of its own.
+// testPayload has the shape of a real deposit's payload.
 func (s *Service) testPayload(p partner.Partner, depositID id.ID, now time.Time) []byte {
 	const day = 24 * time.Hour
 	return deposit.Payload{

@@ -1,9 +1,9 @@
-// Package webhooks holds the use cases of the partner API about webhook subscriptions and their delivery log.
+// Package webhooks holds the use cases about subscriptions, their delivery log, redeliveries and replays.
 package webhooks
 
 import (
 	"context"
-	"net/url"
+	"maps"
 	"time"
 
 	"partnerdeposits/app/idempotent"
@@ -14,7 +14,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Deps is what the use cases stand on.
+// Deps holds the capabilities and settings of the use cases.
 type Deps struct {
 	UnitOfWork    ports.UnitOfWork
 	Idempotent    *idempotent.Executor
@@ -25,9 +25,9 @@ type Deps struct {
 	Doorbell      ports.Doorbell
 	Clock         ports.Clock
 	Entropy       ports.Entropy
-	// After is time.After: how a test delivery waits for its attempt, and a change for the old state to be forgotten.
+	// After is time.After. Test waits for the attempt with After, and changes wait until no dispatcher uses the old state.
 	After func(time.Duration) <-chan time.Time
-	// AllowInsecure accepts http endpoints: WEBHOOK_ALLOW_INSECURE_TARGETS.
+	// AllowInsecure is WEBHOOK_ALLOW_INSECURE_TARGETS: endpoints may use http.
 	AllowInsecure bool
 }
 
@@ -37,7 +37,7 @@ type Service struct{ deps Deps }
 // New makes the service.
 func New(deps Deps) *Service { return &Service{deps: deps} }
 
-// WithSecret is a subscription with its signing secret, which is shown this once.
+// WithSecret is a subscription with its signing secret, which cannot be read again.
 type WithSecret struct {
 	webhook.Subscription
 	Secret secret.Text
@@ -47,9 +47,8 @@ func (s *Service) newSecret() secret.Text {
 	return secret.FromRandom(webhook.SecretPrefix, s.deps.Entropy.Bytes(secret.Bytes))
 }
 
-// checkTarget refuses early what the sender would refuse later: a malformed URL, or a host that is not public.
+// checkTarget refuses URLs that the sender would refuse later: malformed URLs and hosts that are not public.
 func (s *Service) checkTarget(ctx context.Context, raw string) error {
-	var u *url.URL
 	u, err := webhook.ParseTarget(raw, s.deps.AllowInsecure)
 	if err != nil {
 		return err
@@ -57,31 +56,29 @@ func (s *Service) checkTarget(ctx context.Context, raw string) error {
 	return s.deps.Targets.Check(ctx, u.Hostname())
 }
 
-// forgotten waits until no POST is begun any more by a worker that knows the state before the commit. A commit that was
-// made is answered for: the wait is short and does not end with the caller's patience.
-func (s *Service) forgotten() { <-s.deps.After(webhook.Freshness) }
+// awaitFreshness waits until no dispatcher begins a POST with the state before the commit. The wait is short, and a caller that
+// goes away does not end the wait.
+func (s *Service) awaitFreshness() { <-s.deps.After(webhook.Freshness) }
 
-// actor is who did something, with what there is to say of it.
+// actor is the author of an audit entry. keyID is "" for an admin.
 type actor struct{ name, keyID string }
 
 func byPartner(by partner.Caller) actor {
 	return actor{name: "partner:" + id.Partner.Of(by.Partner.ID), keyID: id.APIKey.Of(by.Key.ID)}
 }
 
-// audit remembers what the partner did to a subscription, with the key it used.
+// audit writes a partner's action on a subscription, with the API key used, to the audit log.
 func (s *Service) audit(ctx context.Context, repos ports.Repositories, by partner.Caller, action string, subscriptionID id.ID, now time.Time, detail map[string]string) error {
-	return s.note(ctx, repos, byPartner(by), action, subscriptionID, now, detail)
+	return s.auditActor(ctx, repos, byPartner(by), action, subscriptionID, now, detail)
 }
 
-func (s *Service) note(ctx context.Context, repos ports.Repositories, by actor, action string, subscriptionID id.ID, now time.Time, detail map[string]string) error {
-	said := map[string]string{}
+func (s *Service) auditActor(ctx context.Context, repos ports.Repositories, by actor, action string, subscriptionID id.ID, now time.Time, detail map[string]string) error {
+	all := map[string]string{}
 	if by.keyID != "" {
-		said["keyId"] = by.keyID
+		all["keyId"] = by.keyID
 	}
-	for k, v := range detail {
-		said[k] = v
-	}
+	maps.Copy(all, detail)
 	return repos.Audit.Append(ctx, ports.AuditEntry{
-		ID: s.deps.Entropy.NewID(), At: now, Actor: by.name, Action: action, Subject: id.Subscription.Of(subscriptionID), Detail: said,
+		ID: s.deps.Entropy.NewID(), At: now, Actor: by.name, Action: action, Subject: id.Subscription.Of(subscriptionID), Detail: all,
 	})
 }

@@ -1,5 +1,5 @@
-// Package lifecycle records a step of a deposit: the row, its history and its event, in one transaction.
-// Every use case that moves a deposit goes through it, so no step can be silent.
+// Package lifecycle makes the transitions of deposits: row, history and event are written in one transaction. Every use case
+// that moves a deposit uses this package, so no transition lacks history or event.
 package lifecycle
 
 import (
@@ -12,42 +12,42 @@ import (
 	"partnerdeposits/ports"
 )
 
-// By tells whose doing a step is.
+// By is the author of a transition, for the deposit's history.
 type By struct {
 	Actor  string            // kind and id: "partner:prt_…", "tenant", "scheduler"
-	Detail map[string]string // what the actor had to say; nil where nothing
+	Detail map[string]string // for example the reason given; nil: none
 }
 
-// Move applies trigger to d, which the transaction holds locked, and records the step.
+// Move applies trigger to d, which the transaction holds locked, and records the transition.
 //
-// Returns what Deposit.Apply returns.
+// Returns the errors of Deposit.Apply.
 func Move(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, trigger deposit.Trigger, timers deposit.Timers, by By, eventID id.ID, now time.Time) (deposit.Transition, error) {
-	step, err := d.Apply(trigger, timers, now)
+	t, err := d.Apply(trigger, timers, now)
 	if err != nil {
-		return step, err
+		return t, err
 	}
-	return step, Record(ctx, repos, d, step, by, eventID)
+	return t, Record(ctx, repos, d, t, by, eventID)
 }
 
-// Record stores a step that was applied already.
-func Record(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, step deposit.Transition, by By, eventID id.ID) error {
-	return Write(ctx, repos, Writes(d, step, by, eventID))
+// Record stores a transition that d has made already.
+func Record(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, t deposit.Transition, by By, eventID id.ID) error {
+	return Write(ctx, repos, Writes(d, t, by, eventID))
 }
 
-// Writes are the rows of a step: the deposit, its history and its event. A deposit that no partner may hear of has no event.
-func Writes(d *deposit.Deposit, step deposit.Transition, by By, eventID id.ID) ports.Writes {
-	step.Actor, step.Detail = by.Actor, by.Detail
+// Writes gives the rows of a transition: the deposit, its history and its event. A deposit without a partner has no event.
+func Writes(d *deposit.Deposit, t deposit.Transition, by By, eventID id.ID) ports.Writes {
+	t.Actor, t.Detail = by.Actor, by.Detail
 	if d.PartnerID.IsZero() {
-		return ports.Writes{Move: &ports.Move{Deposit: d, Step: step}}
+		return ports.Writes{Move: &ports.Move{Deposit: d, Step: t}}
 	}
-	step.EventID = eventID
-	return ports.Writes{Move: &ports.Move{Deposit: d, Step: step}, Event: &ports.Event{
-		ID: eventID, PartnerID: d.PartnerID, Name: webhook.EventName(step.To.EventName()), DepositID: d.ID,
-		Data: d.EventData(step), CreatedAt: step.At,
+	t.EventID = eventID
+	return ports.Writes{Move: &ports.Move{Deposit: d, Step: t}, Event: &ports.Event{
+		ID: eventID, PartnerID: d.PartnerID, Name: webhook.EventName(t.To.EventName()), DepositID: d.ID,
+		Data: d.EventData(t), CreatedAt: t.At,
 	}}
 }
 
-// Write stores the rows of a step in a transaction.
+// Write stores the rows of a transition within a transaction.
 func Write(ctx context.Context, repos ports.Repositories, writes ports.Writes) error {
 	if err := repos.Deposits.Transition(ctx, writes.Move.Deposit, writes.Move.Step); err != nil || writes.Event == nil {
 		return err

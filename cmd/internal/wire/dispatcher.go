@@ -118,7 +118,7 @@ func (s *process) scheduler(registry *metrics.Registry) (*schedules.Scheduler, e
 	all := NewServices(s.cfg, s.Stores, parts)
 	return schedules.New(s.log, slices.Concat(
 		schedules.DepositJobs(all.Timers, all.Payments, every),
-		schedules.Upkeep{Tables: s.Postgres, UnitOfWork: s.Postgres, Clock: parts.Clock}.Jobs(),
+		schedules.Maintenance{Tables: s.Postgres, UnitOfWork: s.Postgres, Clock: parts.Clock}.Jobs(),
 		mails,
 		[]schedules.Job{schedules.ReplayJob(all.Webhooks)},
 	)...), nil
