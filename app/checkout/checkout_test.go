@@ -11,14 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/http/checkout/checkouttest"
-	"partnerdeposits/adapters/postgres/pgtest"
+	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/tenant"
 	"partnerdeposits/ports"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) { servicetest.Main(m) }
 
 var grace, alan, declined = checkouttest.Grace, checkouttest.Alan, checkouttest.Declined
 

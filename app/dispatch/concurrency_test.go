@@ -49,7 +49,7 @@ func TestDispatch_Concurrency_BoundsThePOSTsOfAllSubscriptionsAndTests(t *testin
 	}
 	sub := f.subscribe(r.URL, webhook.OperatorLinked)
 	f.emit(webhook.DepositActivated, events)
-	f.write(func(ctx context.Context, repos ports.Repositories) error {
+	f.Write(func(ctx context.Context, repos ports.Repositories) error {
 		for range tests {
 			test := webhook.Delivery{ID: newID(), SubscriptionID: sub, EventID: newID(), Event: webhook.OperatorLinked, Test: true, CreatedAt: now(), Body: []byte(`{"test":true}`)}
 			if err := repos.Deliveries.InsertTest(ctx, test); err != nil {
@@ -77,7 +77,7 @@ func TestDispatch_Concurrency_HangingSlowLaneLeavesSlotsToTheFastLane(t *testing
 	for range hangingSubscriptions {
 		f.subscribe(hanging.URL, webhook.DepositCaptured)
 	}
-	_, err := f.pool.Exec(t.Context(), `UPDATE webhook_subscriptions SET slow = true`)
+	_, err := f.Pool.Exec(t.Context(), `UPDATE webhook_subscriptions SET slow = true`)
 	require.NoError(t, err)
 	f.subscribe(good.URL, webhook.DepositActivated)
 	var counting countingSender

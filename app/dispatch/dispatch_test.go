@@ -34,7 +34,7 @@ func TestDispatch_EveryEvent_ReachesItsReceiverOnceAndSigned(t *testing.T) {
 		bodies[g.body] = true
 	}
 	require.Len(t, bodies, 200)
-	list, err := f.store.Deliveries(t.Context(), sub, ports.DeliveryFilter{}, ports.Page{Limit: 100})
+	list, err := f.Postgres.Deliveries(t.Context(), sub, ports.DeliveryFilter{}, ports.Page{Limit: 100})
 	require.NoError(t, err)
 	require.Len(t, list.Items, 100)
 	for _, d := range list.Items {
@@ -95,7 +95,7 @@ func TestDispatch_AnEndpointThatNeverTakesIt_EndsAsFailed(t *testing.T) {
 	f.emit(webhook.DepositExpired, 3)
 	f.allIn(webhook.Failed, 3)
 	require.Len(t, r.all(), 12)
-	list, err := f.store.Deliveries(t.Context(), sub, ports.DeliveryFilter{Status: webhook.StatusFailed}, ports.Page{Limit: 10})
+	list, err := f.Postgres.Deliveries(t.Context(), sub, ports.DeliveryFilter{Status: webhook.StatusFailed}, ports.Page{Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, list.Items, 3)
 	for _, d := range list.Items {
@@ -118,7 +118,7 @@ func TestDispatch_ARotatedSecret_SignsTheNextRetry(t *testing.T) {
 	f.emit(webhook.DepositCaptured, 1)
 	f.eventually("the first attempt", func() bool { return f.states()[webhook.Waiting] == 1 })
 	r.rotate("svc_whsec_second")
-	f.write(func(ctx context.Context, repos ports.Repositories) error {
+	f.Write(func(ctx context.Context, repos ports.Repositories) error {
 		return repos.Subscriptions.SetSecret(ctx, sub, "svc_whsec_second")
 	})
 	f.allIn(webhook.Succeeded, 1)
@@ -136,7 +136,7 @@ func TestDispatch_ADeletedSubscription_ReceivesNothingMore(t *testing.T) {
 	})
 	f.emit(webhook.DepositCaptured, 5)
 	f.eventually("five first attempts", func() bool { return f.states()[webhook.Waiting] == 5 })
-	f.write(func(ctx context.Context, repos ports.Repositories) error {
+	f.Write(func(ctx context.Context, repos ports.Repositories) error {
 		return repos.Subscriptions.Delete(ctx, sub, now())
 	})
 	before := len(r.all())
@@ -154,7 +154,7 @@ func TestDispatch_ADisabledSubscription_ParksUntilItIsEnabled(t *testing.T) {
 	r := newReceiver(t, nil)
 	sub := f.subscribe(r.URL)
 	enable := func(on bool) {
-		f.write(func(ctx context.Context, repos ports.Repositories) error {
+		f.Write(func(ctx context.Context, repos ports.Repositories) error {
 			s, err := repos.Subscriptions.ForUpdate(ctx, f.partner, sub)
 			if err != nil {
 				return err
@@ -183,7 +183,7 @@ func TestDispatch_RedisFlushed_LosesNothing(t *testing.T) {
 	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.Timeout = time.Second })
 	for range 10 {
 		f.emit(webhook.DepositActivated, 50)
-		require.NoError(t, f.redis.FlushDB(t.Context()).Err())
+		require.NoError(t, f.Redis.FlushDB(t.Context()).Err())
 	}
 	f.allIn(webhook.Succeeded, 500)
 	require.Len(t, r.all(), 500, "and repeats nothing")
@@ -233,7 +233,7 @@ func TestDispatch_APoisonedRow_StopsNoOther(t *testing.T) {
 	good, bad := newReceiver(t, nil), newReceiver(t, nil)
 	f.subscribe(good.URL)
 	spoiled := f.subscribe(bad.URL)
-	_, err := f.pool.Exec(t.Context(), `UPDATE webhook_subscriptions SET secret = '\x00' WHERE id = $1`, spoiled)
+	_, err := f.Pool.Exec(t.Context(), `UPDATE webhook_subscriptions SET secret = '\x00' WHERE id = $1`, spoiled)
 	require.NoError(t, err)
 	f.run(func(d *dispatch.Deps, _ *dispatch.Config) { d.Sender = panicky{d.Sender} })
 	f.emit(webhook.DepositActivated, 20)
@@ -307,14 +307,14 @@ func TestDispatch_ATest_GoesAheadOfABacklogAndIsNeverRetried(t *testing.T) {
 	f.emit(webhook.DepositActivated, 500)
 	test := webhook.Delivery{ID: newID(), SubscriptionID: sub, EventID: newID(), Event: webhook.DepositActivated, Test: true, CreatedAt: now(), Body: []byte(`{"test":true}`)}
 	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.Window = 1 })
-	f.write(func(ctx context.Context, repos ports.Repositories) error {
+	f.Write(func(ctx context.Context, repos ports.Repositories) error {
 		return repos.Deliveries.InsertTest(ctx, test)
 	})
 	f.eventually("the test ends", func() bool {
-		d, err := f.store.Delivery(t.Context(), sub, test.ID)
+		d, err := f.Postgres.Delivery(t.Context(), sub, test.ID)
 		return err == nil && d.State == webhook.Failed
 	})
-	d, err := f.store.Delivery(t.Context(), sub, test.ID)
+	d, err := f.Postgres.Delivery(t.Context(), sub, test.ID)
 	require.NoError(t, err)
 	require.Len(t, d.AttemptLog, 1)
 	require.Equal(t, test.Body, d.Body)
@@ -331,21 +331,21 @@ func TestDispatch_FiveDaysOfFailures_DisableAndTellTheContact(t *testing.T) {
 	f := newFixture(t)
 	r := newReceiver(t, func(received, int) int { return http.StatusInternalServerError })
 	sub := f.subscribe(r.URL)
-	_, err := f.pool.Exec(t.Context(), `UPDATE webhook_subscriptions SET failures = 3, failing_since = now() - interval '5 days' WHERE id = $1`, sub)
+	_, err := f.Pool.Exec(t.Context(), `UPDATE webhook_subscriptions SET failures = 3, failing_since = now() - interval '5 days' WHERE id = $1`, sub)
 	require.NoError(t, err)
 	f.run()
 	f.emit(webhook.DepositActivated, 1)
 	f.eventually("disabled", func() bool {
-		s, err := f.store.Subscription(t.Context(), f.partner, sub)
+		s, err := f.Postgres.Subscription(t.Context(), f.partner, sub)
 		return err == nil && !s.Enabled && s.DisabledReason == webhook.DisabledByFailure
 	})
 	var to, body string
-	require.NoError(t, f.pool.QueryRow(t.Context(), `SELECT recipient, body FROM mails`).Scan(&to, &body))
+	require.NoError(t, f.Pool.QueryRow(t.Context(), `SELECT recipient, body FROM mails`).Scan(&to, &body))
 	require.Equal(t, "ops@demo.example", to)
 	require.Contains(t, body, id.Subscription.Of(sub))
 	f.eventually("parked", func() bool {
 		var parked int
-		require.NoError(t, f.pool.QueryRow(t.Context(), `SELECT count(*) FROM deliveries WHERE state = 0 AND due_at IS NULL`).Scan(&parked))
+		require.NoError(t, f.Pool.QueryRow(t.Context(), `SELECT count(*) FROM deliveries WHERE state = 0 AND due_at IS NULL`).Scan(&parked))
 		return parked == 1
 	})
 }

@@ -16,19 +16,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/asynq"
-	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/postgres/dispatchstore"
-	"partnerdeposits/adapters/postgres/pgtest"
 	"partnerdeposits/adapters/redis/redistest"
-	"partnerdeposits/adapters/secrets"
 	"partnerdeposits/adapters/system"
 	sender "partnerdeposits/adapters/webhook"
 	"partnerdeposits/app/dispatch"
+	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"
@@ -36,16 +33,13 @@ import (
 	"partnerdeposits/ports"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) { servicetest.Main(m) }
 
 // fixture is a dispatcher over a database and a Redis of its own.
 type fixture struct {
+	*servicetest.Kit
 	t       testing.TB
-	url     string
-	pool    *pgxpool.Pool
-	store   *postgres.Store
 	work    *dispatchstore.Store
-	redis   redis.UniversalClient
 	bell    chan struct{}
 	partner id.ID
 }
@@ -56,22 +50,14 @@ func newFixtureOn(t testing.TB, client redis.UniversalClient) *fixture {
 	if test, ok := t.(*testing.T); ok {
 		test.Parallel()
 	}
-	url := pgtest.URL(t)
-	cipher, err := secrets.Open(secrets.DevelopmentKeyset)
-	require.NoError(t, err)
-	open := func(settings map[string]string) *pgxpool.Pool {
-		pool, err := postgres.NewPool(t.Context(), url, postgres.PoolOptions{MaxConns: 6, Settings: settings})
-		require.NoError(t, err)
-		t.Cleanup(pool.Close)
-		return pool
-	}
-	f := &fixture{t: t, url: url, pool: open(nil), redis: client, bell: make(chan struct{}, 1)}
-	f.store = postgres.NewStore(f.pool, cipher, postgres.Options{Doorbell: f})
-	f.work = dispatchstore.New(open(postgres.IndexPlans), cipher)
-	f.partner = newID()
-	f.write(func(ctx context.Context, r ports.Repositories) error {
-		return r.Partners.Insert(ctx, partner.Partner{ID: f.partner, Slug: "demo", Name: "Demo", ContactEmail: "ops@demo.example", CreatedAt: now()}, "")
+	f := &fixture{t: t, bell: make(chan struct{}, 1)}
+	f.Kit = servicetest.New(t, func(s *servicetest.Setup) {
+		s.Redis, s.Pool.MaxConns, s.Store.Doorbell = client, 6, f
 	})
+	f.work = f.DispatchStore()
+	f.partner = f.PartnerWithSecret("demo", "", func(p *partner.Partner) {
+		p.Name, p.ContactEmail = "Demo", "ops@demo.example"
+	}).ID
 	return f
 }
 
@@ -84,18 +70,13 @@ func (f *fixture) Ring() {
 }
 
 func now() time.Time      { return system.Clock{}.Now() }
-func newID() id.ID        { return system.Entropy{}.NewID() }
+func newID() id.ID        { return servicetest.NewID() }
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
-
-func (f *fixture) write(fn func(context.Context, ports.Repositories) error) {
-	f.t.Helper()
-	require.NoError(f.t, f.store.WithinTx(context.WithoutCancel(f.t.Context()), fn))
-}
 
 // run starts a dispatcher; stop ends the dispatcher and waits.
 func (f *fixture) run(change ...func(*dispatch.Deps, *dispatch.Config)) (stop func()) {
 	deps := dispatch.Deps{
-		Relay: f.work, Claims: f.work, Work: f.work, Queue: asynq.New(f.redis, quiet()),
+		Relay: f.work, Claims: f.work, Work: f.work, Queue: asynq.New(f.Redis, quiet()),
 		Sender: sender.NewSender(sender.Config{Timeout: 2 * time.Second, AllowInsecure: true, EndpointConcurrency: 64, UserAgent: "test"}),
 		Clock:  system.Clock{}, Entropy: system.Entropy{}, Metrics: noMetrics{}, Random: rand.Float64, Bell: f.bell, Log: quiet(),
 	}
@@ -132,14 +113,14 @@ func (f *fixture) subscribe(url string, events ...webhook.EventName) id.ID {
 		events = webhook.EventNames
 	}
 	s := webhook.Subscription{ID: newID(), PartnerID: f.partner, URL: url, Events: events, Enabled: true, CreatedAt: now()}
-	f.write(func(ctx context.Context, r ports.Repositories) error { return r.Subscriptions.Insert(ctx, s, key) })
+	f.Write(func(ctx context.Context, r ports.Repositories) error { return r.Subscriptions.Insert(ctx, s, key) })
 	return s.ID
 }
 
 // emit commits n events of that name.
 func (f *fixture) emit(name webhook.EventName, n int) []id.ID {
 	ids := make([]id.ID, n)
-	f.write(func(ctx context.Context, r ports.Repositories) error {
+	f.Write(func(ctx context.Context, r ports.Repositories) error {
 		for i := range ids {
 			ids[i] = newID()
 			e := ports.Event{ID: ids[i], PartnerID: f.partner, Name: name, DepositID: ids[i], Data: []byte(`{"id":"` + id.Deposit.Of(ids[i]) + `"}`), CreatedAt: now()}
@@ -155,7 +136,7 @@ func (f *fixture) emit(name webhook.EventName, n int) []id.ID {
 // states counts the deliveries by state.
 func (f *fixture) states() map[webhook.State]int {
 	counts := map[webhook.State]int{}
-	rows, err := f.pool.Query(context.WithoutCancel(f.t.Context()), `SELECT state, count(*) FROM deliveries GROUP BY 1`)
+	rows, err := f.Pool.Query(context.WithoutCancel(f.t.Context()), `SELECT state, count(*) FROM deliveries GROUP BY 1`)
 	require.NoError(f.t, err)
 	defer rows.Close()
 	for rows.Next() {

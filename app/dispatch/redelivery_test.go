@@ -24,14 +24,14 @@ import (
 // again returns the service that redelivers, and a caller for it.
 func (f *fixture) again() (*webhooks.Service, partner.Caller) {
 	return webhooks.New(webhooks.Deps{
-		UnitOfWork: f.store, Subscriptions: f.store, Deliveries: f.store, Replays: f.store, Doorbell: f, Clock: system.Clock{}, Entropy: system.Entropy{}, After: time.After,
+		UnitOfWork: f.Postgres, Subscriptions: f.Postgres, Deliveries: f.Postgres, Replays: f.Postgres, Doorbell: f, Clock: system.Clock{}, Entropy: system.Entropy{}, After: time.After,
 	}), partner.Caller{Partner: partner.Partner{ID: f.partner}}
 }
 
 // log gives the deliveries of sub, the newest first.
 func (f *fixture) log(sub id.ID) []webhook.Delivery {
 	f.t.Helper()
-	list, err := f.store.Deliveries(context.WithoutCancel(f.t.Context()), sub, ports.DeliveryFilter{}, ports.Page{Limit: 100})
+	list, err := f.Postgres.Deliveries(context.WithoutCancel(f.t.Context()), sub, ports.DeliveryFilter{}, ports.Page{Limit: 100})
 	require.NoError(f.t, err)
 	return list.Items
 }
@@ -69,7 +69,7 @@ func TestDispatch_ARedelivery_IsRetriedLikeAnyOther_ThatOfATestIsNot(t *testing.
 	sub := f.subscribe(r.URL)
 	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.Schedule = webhook.Schedule{0, 10 * time.Millisecond} })
 	f.emit(webhook.DepositActivated, 1)
-	f.write(func(ctx context.Context, repos ports.Repositories) error {
+	f.Write(func(ctx context.Context, repos ports.Repositories) error {
 		return repos.Deliveries.InsertTest(ctx, webhook.Delivery{ID: newID(), SubscriptionID: sub, EventID: newID(), Event: webhook.DepositActivated, Body: []byte(`{}`)})
 	})
 	f.allIn(webhook.Failed, 2)

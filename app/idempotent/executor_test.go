@@ -5,26 +5,20 @@ package idempotent_test
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/postgres"
-	"partnerdeposits/adapters/postgres/groupcommit"
-	"partnerdeposits/adapters/postgres/pgtest"
-	"partnerdeposits/adapters/redis"
 	"partnerdeposits/adapters/redis/redistest"
-	"partnerdeposits/adapters/secrets"
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/app/idempotent"
+	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) { servicetest.Main(m) }
 
 type fixture struct {
 	*idempotent.Executor
@@ -49,20 +43,12 @@ func each(t *testing.T, test func(*testing.T, *fixture)) {
 
 func setup(t *testing.T) *fixture {
 	t.Helper()
-	cipher, err := secrets.Open(secrets.DevelopmentKeyset)
-	require.NoError(t, err)
-	pool := pgtest.New(t)
-	store := postgres.NewStore(pool, cipher, postgres.Options{})
-	t.Cleanup(func() { store.Close(context.Background()) })
 	client := redistest.New(t)
-	breaker := redis.NewBreaker(client).WithPatience(20 * time.Second)
-	t.Cleanup(breaker.Close)
 	b := &fixture{flush: func() { require.NoError(t, client.FlushDB(t.Context()).Err()) }}
-	cache := redis.NewIdempotencyCache(client, breaker, cipher, slog.New(slog.DiscardHandler))
-	b.Executor = idempotent.New(idempotent.Deps{
-		UnitOfWork: store, Changes: groupcommit.New(pool, cipher, groupcommit.Options{}), Cache: cache, Entropy: system.Entropy{},
-		Count: func(r idempotent.Result) { b.last = r },
-	})
+	b.Executor = servicetest.New(t, func(s *servicetest.Setup) {
+		s.Redis = client
+		s.Parts = func(p *servicetest.Parts) { p.Idempotency = func(r idempotent.Result) { b.last = r } }
+	}).Idempotent
 	return b
 }
 

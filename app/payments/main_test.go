@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"partnerdeposits/adapters/http/checkout/checkouttest"
-	"partnerdeposits/adapters/postgres/pgtest"
+	"partnerdeposits/cmd/servicetest"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) { servicetest.Main(m) }
 
 var grace, declined = checkouttest.Grace, checkouttest.Declined
 

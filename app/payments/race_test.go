@@ -11,8 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/postgres/groupcommit"
-	"partnerdeposits/adapters/system"
 	"partnerdeposits/app/deposits"
 	"partnerdeposits/app/idempotent"
 	"partnerdeposits/core/deposit"
@@ -30,12 +28,8 @@ const (
 
 // partnerCancel gives the partner API's cancel, over the same database.
 func (b bench) partnerCancel() func(depositID id.ID) error {
-	service := deposits.New(deposits.Deps{
-		Idempotent: idempotent.New(idempotent.Deps{UnitOfWork: b.Store, Changes: groupcommit.New(b.Pool, b.Cipher, groupcommit.Options{}), Entropy: system.Entropy{}}), Deposits: b.Store, Settler: b.Payments,
-		Metrics: b.Metrics, Clock: b.Clock, Entropy: system.Entropy{}, Timers: deposit.DefaultTimers(), DashboardURL: "http://dash.test",
-	})
 	return func(depositID id.ID) error {
-		_, err := service.Cancel(b.Ctx(), partner.Caller{Partner: partner.Partner{ID: b.PartnerID}}, deposits.Cancellation{DepositID: depositID},
+		_, err := b.Deposits.Cancel(b.Ctx(), partner.Caller{Partner: partner.Partner{ID: b.PartnerID}}, deposits.Cancellation{DepositID: depositID},
 			idempotent.Call[deposits.View]{Encode: func(deposits.View) (idempotent.Response, error) { return idempotent.Response{}, nil }})
 		return err
 	}
@@ -189,7 +183,7 @@ func TestEnding_WhileAnotherPaymentBegins_WaitsForThatOneToo(t *testing.T) {
 
 // payLatest pays on the page that was opened last.
 func (b bench) payLatest(depositID id.ID) error {
-	all, err := b.Store.Payments(context.WithoutCancel(b.T.Context()), depositID)
+	all, err := b.Postgres.Payments(context.WithoutCancel(b.T.Context()), depositID)
 	if err != nil {
 		return err
 	}

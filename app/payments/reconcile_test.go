@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/http/checkout/checkouttest"
-	"partnerdeposits/app/payments"
+	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
@@ -119,9 +119,9 @@ func (b bench) captured() (depositID, collectionID id.ID) {
 	b.Submit(token, grace)
 	b.Pay(d.ID, true)
 	b.Return(token)
-	collectionID = b.PaymentsDeps.Entropy.NewID()
+	collectionID = servicetest.NewID()
 	now := b.Clock.Now()
-	b.Write(b.T, func(ctx context.Context, r ports.Repositories) error {
+	b.Write(func(ctx context.Context, r ports.Repositories) error {
 		d, err := r.Deposits.ForUpdate(ctx, d.ID)
 		if err != nil {
 			return err
@@ -267,9 +267,8 @@ func TestReconcile_OnePaymentInTrouble_StopsNobodyElse(t *testing.T) {
 	b.Pay(bad.ID, true)
 	b.Pay(good.ID, true)
 	b.Clock.Add(time.Minute)
-	deps := b.PaymentsDeps
-	deps.Provider = panicky{b.Provider, b.Fee(bad.ID).ID}
-	b.RequireCount(1, payments.New(deps).Reconcile)
+	broken := b.Build(func(p *servicetest.Parts) { p.Provider = panicky{b.Provider, b.Fee(bad.ID).ID} })
+	b.RequireCount(1, broken.Payments.Reconcile)
 	b.RequireStatus(good.ID, deposit.Active, "")
 	b.RequireStatus(bad.ID, deposit.Pending, "")
 	b.Clock.Add(time.Minute)

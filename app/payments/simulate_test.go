@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/app/payments"
+	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
@@ -114,8 +115,7 @@ func TestSimulate_ForeignOrUnknownDeposits_AreRefused(t *testing.T) {
 func TestSimulate_WithoutASimulator_DoesNotExist(t *testing.T) {
 	b := setup(t)
 	d, _ := b.Deposit(t)
-	deps := b.PaymentsDeps
-	deps.Simulator = nil
-	_, err := payments.New(deps).Simulate(b.Ctx(), b.PartnerID, d.ID, payments.SimulateActivate)
+	real := b.Build(func(p *servicetest.Parts) { p.Simulator = nil })
+	_, err := real.Payments.Simulate(b.Ctx(), b.PartnerID, d.ID, payments.SimulateActivate)
 	require.ErrorIs(t, err, fault.ErrRoute)
 }

@@ -12,16 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/http/checkout/checkouttest"
-	"partnerdeposits/adapters/postgres/pgtest"
-	"partnerdeposits/app/payments"
-	"partnerdeposits/app/timers"
+	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) { servicetest.Main(m) }
 
 var grace = checkouttest.Grace
 
@@ -158,8 +156,7 @@ func TestSchedulers_OneDepositInTrouble_StopsNobodyElse(t *testing.T) {
 	failing, _ := b.Deposit(t)
 	panicking, _ := b.Deposit(t)
 	fine, _ := b.Deposit(t)
-	ending := b.PaymentsDeps
-	ending.UnitOfWork = brokenUnit{b.Store, func(depositID id.ID) error {
+	broken := brokenUnit{b.Postgres, func(depositID id.ID) error {
 		switch depositID {
 		case failing.ID:
 			return errors.New("poisoned")
@@ -168,9 +165,7 @@ func TestSchedulers_OneDepositInTrouble_StopsNobodyElse(t *testing.T) {
 		}
 		return nil
 	}}
-	deps := b.TimersDeps
-	deps.Payments = payments.New(ending)
-	service := timers.New(deps)
+	service := b.Build(func(p *servicetest.Parts) { p.UnitOfWork = broken }).Timers
 	b.Clock.Add(30 * 24 * time.Hour)
 	b.RequireCount(1, service.ExpireCheckouts)
 	b.RequireStatus(fine.ID, deposit.Cancelled, "checkout_expired")
@@ -196,12 +191,10 @@ func TestSchedulers_MoreTroubleThanABatch_HidesNothingBehindIt(t *testing.T) {
 	behind, _ := b.Deposit(t)
 	hints := due{}
 	for range 450 { // unknown deposits fail each time
-		hints.ids = append(hints.ids, b.TimersDeps.Entropy.NewID())
+		hints.ids = append(hints.ids, servicetest.NewID())
 	}
 	hints.ids = append(hints.ids, behind.ID)
-	deps := b.TimersDeps
-	deps.Due = hints
-	service := timers.New(deps)
+	service := b.Build(func(p *servicetest.Parts) { p.Due = hints }).Timers
 	b.Clock.Add(30 * 24 * time.Hour)
 	b.RequireCount(1, service.ExpireCheckouts)
 	b.RequireStatus(behind.ID, deposit.Cancelled, "checkout_expired")
@@ -209,8 +202,7 @@ func TestSchedulers_MoreTroubleThanABatch_HidesNothingBehindIt(t *testing.T) {
 
 func TestSchedulers_WithoutTheDatabase_SaySo(t *testing.T) {
 	b := checkouttest.Start(t)
-	deps := b.TimersDeps
-	deps.Due = due{}
-	_, err := timers.New(deps).CloseElapsed(b.Ctx())
+	service := b.Build(func(p *servicetest.Parts) { p.Due = due{} }).Timers
+	_, err := service.CloseElapsed(b.Ctx())
 	require.ErrorIs(t, err, fault.ErrUnavailable)
 }

@@ -25,6 +25,7 @@ import (
 
 	"partnerdeposits/adapters/passwords"
 	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/dispatchstore"
 	"partnerdeposits/adapters/postgres/groupcommit"
 	"partnerdeposits/adapters/postgres/pgtest"
 	"partnerdeposits/adapters/redis"
@@ -107,6 +108,18 @@ func (k *Kit) Build(change ...func(*Parts)) Services {
 		}
 	}
 	return wire.NewServices(k.setup.Config, k.Stores, parts)
+}
+
+// DispatchStore gives the store of a dispatcher over the same database. The store has a pool of its own with the settings
+// of a dispatcher.
+func (k *Kit) DispatchStore() *dispatchstore.Store {
+	k.t.Helper()
+	options := k.setup.Pool
+	options.Settings = postgres.IndexPlans
+	pool, err := postgres.NewPool(k.t.Context(), k.Pool.Config().ConnString(), options)
+	require.NoError(k.t, err)
+	pgtest.CloseAfter(k.t, pool)
+	return dispatchstore.New(pool, k.Cipher)
 }
 
 // log shows errors beside the test that caused them.

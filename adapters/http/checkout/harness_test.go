@@ -24,15 +24,15 @@ import (
 	"partnerdeposits/adapters/http/problem"
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/adapters/payments/sandbox"
-	"partnerdeposits/adapters/postgres/pgtest"
 	"partnerdeposits/adapters/system"
+	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/ports"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) { servicetest.Main(m) }
 
 const (
 	goodCard = "4242 4242 4242 4242"

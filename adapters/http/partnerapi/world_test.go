@@ -92,7 +92,7 @@ func newWorld(t testing.TB, change ...func(*servicetest.Setup)) *world {
 			}
 		}
 	})
-	w.work = dispatchstore.New(w.Pool, w.Cipher)
+	w.work = w.DispatchStore()
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
 	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{ErrorHandler: problem.Handler(problem.Config{Logger: log})}))
 	middleware.Harden(app, nil)

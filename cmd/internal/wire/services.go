@@ -44,6 +44,7 @@ type Parts struct {
 	Simulator ports.PaymentSimulator // nil where payments are real
 	PayPage   func(fiber.Router)     // mounts the provider's payment page; nil where the provider serves its own
 	Settler   deposits.Settler       // nil: the service Payments
+	Due       ports.DepositScheduler // finds the deposits whose timers have run out: the store
 
 	DepositMetrics    ports.DepositMetrics    // nil in processes that change no deposit
 	Idempotency       func(idempotent.Result) // counts the results of keyed requests
@@ -57,7 +58,7 @@ type Parts struct {
 func DefaultParts(cfg config.Config, stores Stores, clock ports.Clock, log *slog.Logger) Parts {
 	entropy := system.Entropy{}
 	p := Parts{
-		UnitOfWork: stores.Postgres, Changes: stores.Changes, Clock: clock, Entropy: entropy, After: time.After,
+		UnitOfWork: stores.Postgres, Changes: stores.Changes, Due: stores.Postgres, Clock: clock, Entropy: entropy, After: time.After,
 		Targets: webhook.NewTargetCheck(cfg.WebhookAllowInsecureTargets),
 		Scoring: scoring.None{}, Provider: paymentsnone.Provider{},
 		Idempotency: func(idempotent.Result) {}, LimiterFailedOpen: func() {}, Log: log,
@@ -110,7 +111,7 @@ func NewServices(cfg config.Config, stores Stores, p Parts) Services {
 		UnitOfWork: p.UnitOfWork, Deposits: store, Accounts: store, Payments: s.Payments, Scoring: p.Scoring, Clock: p.Clock, Entropy: p.Entropy,
 	})
 	s.Timers = timers.New(timers.Deps{
-		UnitOfWork: p.UnitOfWork, Due: store, Payments: s.Payments, Clock: p.Clock, Entropy: p.Entropy, Metrics: p.DepositMetrics, Log: p.Log,
+		UnitOfWork: p.UnitOfWork, Due: p.Due, Payments: s.Payments, Clock: p.Clock, Entropy: p.Entropy, Metrics: p.DepositMetrics, Log: p.Log,
 		Timers: cfg.Timers(),
 	})
 	if p.Settler == nil {

@@ -10,53 +10,33 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/payments/sandbox"
-	"partnerdeposits/adapters/postgres"
-	"partnerdeposits/adapters/postgres/pgtest"
 	"partnerdeposits/adapters/scoring"
-	"partnerdeposits/adapters/secrets"
-	"partnerdeposits/adapters/system"
-	"partnerdeposits/app/checkout"
-	"partnerdeposits/app/payments"
-	"partnerdeposits/app/timers"
-	"partnerdeposits/core/connect"
+	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"
-	"partnerdeposits/core/tenant"
 	"partnerdeposits/ports"
 )
 
 // DashboardURL is where the pages live unless a test says otherwise.
 const DashboardURL = "http://dash.test"
 
-// patience is how long a test waits for the database.
-const patience = time.Minute
-
 // Company is the name of the operator's company.
 const Company = "Les Gîtes d’Ada"
 
-// Bench holds the services of a checkout over a database of its own.
+// Bench is a kit with a partner that is linked to an account, and parts that a test can watch and break.
 type Bench struct {
-	Pool     *pgxpool.Pool
-	Cipher   postgres.Cipher
-	Store    *postgres.Store
-	Clock    *Clock
+	*servicetest.Kit
+	Clock    *servicetest.Clock
 	Sandbox  *sandbox.Provider
 	Provider *Provider
 	Scoring  *Scoring
 	Metrics  *Metrics
 	Log      *Log
-
-	Checkout     *checkout.Service
-	Payments     *payments.Service
-	Timers       *timers.Service
-	PaymentsDeps payments.Deps
-	TimersDeps   timers.Deps
 
 	PartnerID id.ID
 	AccountID id.ID
@@ -65,92 +45,40 @@ type Bench struct {
 // New sets up a bench whose pages live at dashboardURL.
 func New(t testing.TB, dashboardURL string) *Bench {
 	t.Helper()
-	// A busy machine is not what these tests are about.
-	pool, err := postgres.NewPool(t.Context(), pgtest.URL(t), postgres.PoolOptions{MaxConns: 10, StatementTimeout: patience, LockTimeout: patience})
-	require.NoError(t, err)
-	t.Cleanup(pool.Close)
-	cipher, err := secrets.Open(secrets.DevelopmentKeyset)
-	require.NoError(t, err)
-	b := &Bench{
-		Pool: pool, Cipher: cipher, Store: postgres.NewStore(pool, cipher, postgres.Options{AcquireTimeout: patience}), Clock: NewClock(), Metrics: &Metrics{}, Log: &Log{},
-		Scoring: &Scoring{}, PartnerID: newID(), AccountID: newID(),
-	}
-	b.Sandbox = sandbox.New(pool, dashboardURL, system.Entropy{}, b.Clock)
-	b.Provider = &Provider{PaymentProvider: b.Sandbox}
-	log := slog.New(slog.NewTextHandler(b.Log, nil))
-	b.PaymentsDeps = payments.Deps{
-		UnitOfWork: b.Store, Deposits: b.Store, Payments: b.Store, Provider: b.Provider, Simulator: b.Sandbox, Clock: b.Clock,
-		Entropy: system.Entropy{}, Metrics: b.Metrics, Log: log, Timers: deposit.DefaultTimers(), DashboardURL: dashboardURL,
-	}
-	b.Payments = payments.New(b.PaymentsDeps)
-	b.TimersDeps = timers.Deps{
-		UnitOfWork: b.Store, Due: b.Store, Payments: b.Payments, Clock: b.Clock, Entropy: system.Entropy{}, Metrics: b.Metrics, Log: log,
-		Timers: deposit.DefaultTimers(),
-	}
-	b.Timers = timers.New(b.TimersDeps)
-	b.Checkout = checkout.New(checkout.Deps{
-		UnitOfWork: b.Store, Deposits: b.Store, Accounts: b.Store, Payments: b.Payments, Scoring: b.Scoring, Clock: b.Clock, Entropy: system.Entropy{},
+	noon := time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)
+	b := &Bench{Clock: servicetest.NewClock(noon), Provider: &Provider{}, Scoring: &Scoring{}, Metrics: &Metrics{}, Log: &Log{}}
+	b.Kit = servicetest.New(t, func(s *servicetest.Setup) {
+		s.Clock, s.Config.DashboardBaseURL = b.Clock, dashboardURL
+		s.Pool.MaxConns, s.Store.AcquireTimeout = 10, servicetest.Patience
+		s.Parts = func(p *servicetest.Parts) {
+			b.Sandbox, _ = p.Simulator.(*sandbox.Provider)
+			b.Provider.PaymentProvider = b.Sandbox
+			p.Provider, p.Simulator, p.Scoring, p.DepositMetrics = b.Provider, b.Sandbox, b.Scoring, b.Metrics
+			p.Log = slog.New(slog.NewTextHandler(b.Log, nil))
+		}
 	})
-	b.seed(t)
+	b.PartnerID = b.PartnerWithSecret("demo", "", func(p *partner.Partner) { p.Name = "Demo" }).ID
+	b.AccountID = b.Account(Company).ID
+	b.Link(b.PartnerID, b.AccountID, "ext-1")
 	return b
 }
 
-func newID() id.ID { return system.Entropy{}.NewID() }
-
-func (b *Bench) seed(t testing.TB) {
-	t.Helper()
-	now, operatorID := b.Clock.Now(), newID()
-	b.Write(t, func(ctx context.Context, r ports.Repositories) error {
-		if err := r.Partners.Insert(ctx, partner.Partner{ID: b.PartnerID, Slug: "demo", Name: "Demo", CreatedAt: now}, ""); err != nil {
-			return err
-		}
-		operator := connect.Operator{ID: operatorID, Email: "ada@gites.example", PasswordHash: "x", CreatedAt: now}
-		account := connect.Account{ID: b.AccountID, OperatorID: operatorID, CompanyName: Company, CreatedAt: now}
-		if err := r.Operators.Insert(ctx, operator, account); err != nil {
-			return err
-		}
-		return r.Links.Insert(ctx, connect.Link{ID: newID(), PartnerID: b.PartnerID, AccountID: b.AccountID, ExternalID: "ext-1", LinkedAt: now})
-	})
-}
-
-// Write runs fn in a transaction.
-func (b *Bench) Write(t testing.TB, fn func(context.Context, ports.Repositories) error) {
-	t.Helper()
-	require.NoError(t, b.Store.WithinTx(context.WithoutCancel(t.Context()), fn))
-}
-
-// Deposit makes a deposit of 500 euros as the partner API would; change may bend it.
+// Deposit makes a deposit of 500 euros as the partner API does; change edits it before it is stored.
 func (b *Bench) Deposit(t testing.TB, change ...func(*deposit.Deposit)) (*deposit.Deposit, secret.Text) {
 	t.Helper()
 	now := b.Clock.Now()
-	random := system.Entropy{}.Bytes(deposit.ReferenceBytes)
-	d := deposit.New(newID(), deposit.Reference(random),
+	return b.Kit.Deposit(
 		deposit.Origin{AccountID: b.AccountID, PartnerID: b.PartnerID, PartnerName: "Demo", ExternalID: "ext-1", ByPartnerAPI: true},
 		deposit.Draft{
 			Amount: 50_000, ContractStartAt: now.Add(24 * time.Hour), ContractEndAt: now.Add(8 * 24 * time.Hour),
 			RentalContract: "B-1042", ReturnURL: "https://partner.test/back?booking=7", URLGeneration: true,
-		}, nil, now)
-	for _, c := range change {
-		c(d)
-	}
-	token := secret.FromRandom("", system.Entropy{}.Bytes(secret.Bytes))
-	b.Write(t, func(ctx context.Context, r ports.Repositories) error {
-		if d.Client != nil {
-			c := tenant.Client{ID: d.ClientID, AccountID: d.AccountID, PartnerID: d.PartnerID, CreatedAt: now,
-				Person: tenant.Person{Email: d.Client.Email, FirstName: d.Client.FirstName, LastName: d.Client.LastName}}
-			if err := r.Clients.Insert(ctx, c); err != nil {
-				return err
-			}
-		}
-		return r.Deposits.Insert(ctx, d, token)
-	})
-	return d, token
+		}, change...)
 }
 
 // Client gives the deposit a client that the partner made.
 func Client(email, first, last string) func(*deposit.Deposit) {
 	return func(d *deposit.Deposit) {
-		d.ClientID = newID()
+		d.ClientID = servicetest.NewID()
 		d.Client = &deposit.Client{ID: d.ClientID, Email: email, FirstName: first, LastName: last}
 	}
 }
@@ -158,7 +86,7 @@ func Client(email, first, last string) func(*deposit.Deposit) {
 // Load reads the deposit as it is now.
 func (b *Bench) Load(t testing.TB, depositID id.ID) *deposit.Deposit {
 	t.Helper()
-	d, err := b.Store.Deposit(context.WithoutCancel(t.Context()), depositID)
+	d, err := b.Postgres.Deposit(context.WithoutCancel(t.Context()), depositID)
 	require.NoError(t, err)
 	return d
 }
@@ -166,7 +94,7 @@ func (b *Bench) Load(t testing.TB, depositID id.ID) *deposit.Deposit {
 // PaymentsOf gives the deposit’s payments of a kind, oldest first.
 func (b *Bench) PaymentsOf(t testing.TB, depositID id.ID, kind deposit.PaymentKind) []deposit.Payment {
 	t.Helper()
-	all, err := b.Store.Payments(context.WithoutCancel(t.Context()), depositID)
+	all, err := b.Postgres.Payments(context.WithoutCancel(t.Context()), depositID)
 	require.NoError(t, err)
 	var out []deposit.Payment
 	for _, p := range all {
@@ -195,29 +123,6 @@ func (b *Bench) strings(t testing.TB, query string, arg any) []string {
 	err := b.Pool.QueryRow(context.WithoutCancel(t.Context()), `SELECT coalesce(array_agg(x), '{}') FROM (`+query+`) AS s(x)`, arg).Scan(&out)
 	require.NoError(t, err)
 	return out
-}
-
-// Clock stands still until it is moved.
-type Clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-// NewClock starts at noon of a day.
-func NewClock() *Clock { return &Clock{now: time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)} }
-
-// Now implements ports.Clock.
-func (c *Clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-// Add moves the clock.
-func (c *Clock) Add(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
 }
 
 // Metrics remembers the steps that were counted.
