@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every check, for `make test`. Lint and the check of generated code (on the first run also the build of their
+# Runs every check, for `make test`. Lint, the check of generated code and the count of words (on the first run also the build of their
 # tools) run beside the tests at the lowest priority. Their report follows the report of the tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,7 +13,7 @@ report=$(mktemp .local/checks.XXXXXX)
 trap 'rm -f "$report"' EXIT
 
 set -m # gives each job a process group, which stop can signal as a whole
-nice -n 19 bash -c "status=0; $lint || status=1; make check-generated || status=1; exit \$status" >"$report" 2>&1 </dev/null &
+nice -n 19 bash -c "status=0; $lint || status=1; make check-generated || status=1; make words || status=1; exit \$status" >"$report" 2>&1 </dev/null &
 checks=$!
 CGO_ENABLED=1 go test -race -shuffle=on -timeout=8m ./... </dev/null &
 tests=$!
@@ -30,9 +30,9 @@ trap stop INT TERM
 
 tested=passed
 wait $tests || tested=FAILED
-echo "--- lint and generated code"
+echo "--- lint, generated code and words"
 checked=passed
 wait $checks || checked=FAILED
 cat "$report"
-echo "--- tests $tested, lint and generated code $checked"
+echo "--- tests $tested, lint, generated code and words $checked"
 [ "$tested$checked" = passedpassed ]

@@ -1,9 +1,6 @@
 -- +goose Up
--- The first schema. Constraints state the invariants; comments give the reasons.
--- Ids are UUID v7, made by the service, so ids sort by time.
-
+-- The first schema. Constraints state the invariants; comments give the reasons. Ids are UUID v7, made by the service, so ids sort by time.
 -- ── Partners ────────────────────────────────────────────────────────────────
-
 CREATE TABLE partners (
     id                    uuid PRIMARY KEY,
     slug                  text NOT NULL UNIQUE CHECK (slug ~ '^[a-z0-9-]{2,40}$'), -- no dots: dots separate the parts of the signed payload
@@ -29,7 +26,6 @@ CREATE TABLE api_keys (
 CREATE INDEX api_keys_of_partner ON api_keys (partner_id, created_at);
 
 -- ── Operators, accounts, links ──────────────────────────────────────────────
-
 CREATE TABLE operators (
     id            uuid PRIMARY KEY,
     email         text NOT NULL,
@@ -73,7 +69,6 @@ CREATE INDEX sessions_of_operator ON sessions (operator_id);
 CREATE INDEX sessions_by_expiry ON sessions (expires_at);
 
 -- ── Tenants ─────────────────────────────────────────────────────────────────
-
 CREATE TABLE clients (
     id         uuid PRIMARY KEY,
     account_id uuid NOT NULL REFERENCES accounts,
@@ -90,7 +85,6 @@ CREATE TABLE clients (
 CREATE INDEX clients_of_account ON clients (account_id, created_at DESC, id DESC);
 
 -- ── Deposits ────────────────────────────────────────────────────────────────
-
 -- The invariants of a deposit in a single function. Postgres parses every CHECK again for every statement; a dozen CHECKs
 -- cost more than the update itself. A session compiles a function once.
 -- +goose StatementBegin
@@ -204,7 +198,6 @@ CREATE TABLE sandbox_payments (
 );
 
 -- ── Idempotency ─────────────────────────────────────────────────────────────
-
 -- Stored responses of Idempotency-Key. A row commits with the effect of its request, so no crash separates the two.
 CREATE TABLE idempotency_keys (
     partner_id  uuid NOT NULL,
@@ -219,7 +212,6 @@ CREATE TABLE idempotency_keys (
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
 
 -- ── Events, outbox, webhooks ────────────────────────────────────────────────
-
 -- Events that the relay has taken from the outbox. Partitioned by day, by the time in the UUID v7; retention drops old
 -- partitions.
 CREATE TABLE events (
@@ -316,7 +308,6 @@ CREATE TABLE delivery_attempts (
 CREATE INDEX delivery_attempts_of_delivery ON delivery_attempts (delivery_id, number);
 
 -- ── Mail and audit ──────────────────────────────────────────────────────────
-
 CREATE TABLE mails (
     id         uuid PRIMARY KEY,
     recipient  text NOT NULL,
@@ -350,7 +341,6 @@ CREATE TRIGGER audit_log_is_append_only BEFORE UPDATE OR DELETE ON audit_log FOR
 CREATE TRIGGER transitions_are_append_only BEFORE UPDATE OR DELETE ON deposit_transitions FOR EACH ROW EXECUTE FUNCTION refuse_change();
 
 -- ── Partitions ──────────────────────────────────────────────────────────────
-
 -- The least UUID v7 of an instant: the milliseconds, then zeros.
 -- +goose StatementBegin
 CREATE FUNCTION uuid_floor(at timestamptz) RETURNS uuid LANGUAGE sql IMMUTABLE STRICT AS $$
@@ -406,6 +396,5 @@ END $$;
 CREATE TABLE events_rest PARTITION OF events DEFAULT;
 CREATE TABLE delivery_attempts_rest PARTITION OF delivery_attempts DEFAULT;
 SELECT ensure_partitions(14);
-
 -- +goose Down
 SELECT 'the first schema is not taken back';
