@@ -85,17 +85,9 @@ type Deposit struct {
 	ExternalID     string // as it was in the link under which the deposit was made
 	ClientID       id.ID
 	Client         *Client // the person as known now; nil after erasure
-	Amount         money.Cents
+	Draft                  // the terms, as they were requested
 	CapturedAmount money.Cents
-
-	ContractStartAt time.Time
-	ContractEndAt   time.Time
-	RentalContract  string
-	ReturnURL       string
-	URLGeneration   bool        // the caller asked for depositUrl
-	CheckoutToken   secret.Text // the secret part of the checkout URL; "" unless URLGeneration
-	Metadata        map[string]string
-	Locale          string
+	CheckoutToken  secret.Text // the secret part of the checkout URL; "" unless URLGeneration
 
 	CheckoutExpiresAt time.Time
 	CheckoutStartedAt time.Time // the tenant's last step in checkout; CheckoutIdleAfter counts from here
@@ -123,7 +115,7 @@ type Draft struct {
 	ContractEndAt   time.Time
 	RentalContract  string
 	ReturnURL       string
-	URLGeneration   bool
+	URLGeneration   bool // the caller asked for depositUrl
 	Metadata        map[string]string
 	Locale          string
 }
@@ -190,10 +182,7 @@ func New(depositID id.ID, reference string, from Origin, d Draft, client *Client
 	dep := &Deposit{
 		ID: depositID, Reference: reference, Status: Pending, Version: 1,
 		AccountID: from.AccountID, PartnerID: from.PartnerID, ByPartnerAPI: from.ByPartnerAPI, PartnerName: from.PartnerName, ExternalID: from.ExternalID,
-		Client: client, Amount: d.Amount,
-		ContractStartAt: d.ContractStartAt, ContractEndAt: d.ContractEndAt, RentalContract: d.RentalContract,
-		ReturnURL: d.ReturnURL, URLGeneration: d.URLGeneration, Metadata: d.Metadata, Locale: d.Locale,
-		CheckoutExpiresAt: CheckoutExpiry(d.ContractEndAt, now), CreatedAt: now, UpdatedAt: now,
+		Client: client, Draft: d, CheckoutExpiresAt: CheckoutExpiry(d.ContractEndAt, now), CreatedAt: now, UpdatedAt: now,
 	}
 	if client != nil {
 		dep.ClientID = client.ID

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/http/connect/connecttest"
-	"partnerdeposits/adapters/system"
 	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
@@ -43,12 +42,11 @@ func deposits(t *testing.T, s *connecttest.Server, p partner.Partner, account id
 	require.NoError(t, s.Postgres.WithinTx(t.Context(), func(ctx context.Context, repos ports.Repositories) error {
 		for i := range n {
 			created := s.Clock.Now().Add(time.Duration(i) * time.Minute)
-			d := &deposit.Deposit{
-				ID: system.Entropy{}.NewID(), Reference: "D-TEST-" + account.Encode()[20:] + strconv.Itoa(i), Status: deposit.Pending, Version: 1,
-				AccountID: account, PartnerID: p.ID, ByPartnerAPI: true, ExternalID: "x", Amount: 125_050 + money.Cents(i),
-				ContractStartAt: created, ContractEndAt: created.Add(72 * time.Hour), RentalContract: "<b>" + strconv.Itoa(i),
-				CheckoutExpiresAt: created.Add(72 * time.Hour), CreatedAt: created, UpdatedAt: created,
+			terms := deposit.Draft{
+				Amount: 125_050 + money.Cents(i), ContractStartAt: created, ContractEndAt: created.Add(72 * time.Hour), RentalContract: "<b>" + strconv.Itoa(i),
 			}
+			from := deposit.Origin{AccountID: account, PartnerID: p.ID, ByPartnerAPI: true, ExternalID: "x"}
+			d := deposit.New(servicetest.NewID(), "D-TEST-"+account.Encode()[20:]+strconv.Itoa(i), from, terms, nil, created)
 			references = append(references, d.Reference)
 			if err := repos.Deposits.Insert(ctx, d, secret.Text("token-"+d.Reference)); err != nil {
 				return err

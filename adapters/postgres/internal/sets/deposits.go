@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -11,18 +12,27 @@ import (
 	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/ports"
 )
 
 // SelectDeposit reads deposits with the partner's name, and with the client unless the client was erased. ScanDeposit scans
 // the rows.
-const SelectDeposit = `SELECT d.id, d.reference, d.status, d.status_reason, d.version, d.account_id, d.partner_id, d.by_partner_api, coalesce(p.name, ''),
-		d.external_id, d.client_id, coalesce(c.email, ''), coalesce(c.first_name, ''), coalesce(c.last_name, ''), c.id IS NOT NULL,
-		d.amount_cents, d.captured_cents, d.contract_start_at, d.contract_end_at, d.rental_contract, d.return_url, d.url_generation, d.metadata, d.locale,
-		d.checkout_expires_at, d.checkout_started_at, d.activated_at, d.expires_at, d.cancelled_at, d.closed_at, d.captured_at, d.created_at, d.updated_at,
-		CASE WHEN d.url_generation THEN d.checkout_token END
+var SelectDeposit = `SELECT ` + readNames() + `, coalesce(p.name, ''),
+		coalesce(c.email, ''), coalesce(c.first_name, ''), coalesce(c.last_name, ''), c.id IS NOT NULL, CASE WHEN d.url_generation THEN d.checkout_token END
 	FROM deposits d LEFT JOIN partners p ON p.id = d.partner_id LEFT JOIN clients c ON c.id = d.client_id AND c.erased_at IS NULL`
+
+// readNames lists the columns that a deposit carries, separated by commas.
+func readNames() string {
+	var list []string
+	for _, c := range depositColumns {
+		if c.field != nil {
+			list = append(list, "d."+c.name)
+		}
+	}
+	return strings.Join(list, ", ")
+}
 
 // ScanDeposit scans a row of SelectDeposit. Returns pgx.ErrNoRows, and an error if the checkout token does not decrypt.
 func ScanDeposit(row pgx.Row, sealer pg.Sealer) (*deposit.Deposit, error) {
@@ -30,11 +40,13 @@ func ScanDeposit(row pgx.Row, sealer pg.Sealer) (*deposit.Deposit, error) {
 	var client deposit.Client
 	var clientExists bool
 	var sealedToken []byte // nil unless the deposit was created with depositUrlGeneration
-	err := row.Scan(&d.ID, &d.Reference, &d.Status, &d.StatusReason, &d.Version, &d.AccountID, &d.PartnerID, &d.ByPartnerAPI, &d.PartnerName,
-		&d.ExternalID, &d.ClientID, &client.Email, &client.FirstName, &client.LastName, &clientExists,
-		&d.Amount, &d.CapturedAmount, &d.ContractStartAt, &d.ContractEndAt, &d.RentalContract, &d.ReturnURL, &d.URLGeneration, &d.Metadata, &d.Locale,
-		&d.CheckoutExpiresAt, &d.CheckoutStartedAt, &d.ActivatedAt, &d.ExpiresAt, &d.CancelledAt, &d.ClosedAt, &d.CapturedAt, &d.CreatedAt, &d.UpdatedAt,
-		&sealedToken)
+	targets := make([]any, 0, len(depositColumns)+6)
+	for _, c := range depositColumns {
+		if c.field != nil {
+			targets = append(targets, c.field(&d))
+		}
+	}
+	err := row.Scan(append(targets, &d.PartnerName, &client.Email, &client.FirstName, &client.LastName, &clientExists, &sealedToken)...)
 	if err != nil {
 		return nil, err
 	}
@@ -78,39 +90,68 @@ type newDeposit struct {
 	tokenHash, sealedToken []byte
 }
 
-// insertedColumns are all columns of the table deposits.
-var insertedColumns = []column[newDeposit]{
-	{name: "id", array: "uuid[]", values: of(func(d newDeposit) id.ID { return d.ID })},
-	{name: "reference", array: "text[]", values: of(func(d newDeposit) string { return d.Reference })},
-	{name: "status", array: "text[]", values: of(func(d newDeposit) string { return string(d.Status) })},
-	{name: "status_reason", array: "text[]", values: of(func(d newDeposit) string { return d.StatusReason })},
-	{name: "version", array: "int[]", values: of(func(d newDeposit) int32 { return int32(d.Version) })},
-	{name: "account_id", array: "uuid[]", values: of(func(d newDeposit) id.ID { return d.AccountID })},
-	{name: "partner_id", array: "uuid[]", values: of(func(d newDeposit) id.ID { return d.PartnerID })},
-	{name: "by_partner_api", array: "bool[]", values: of(func(d newDeposit) bool { return d.ByPartnerAPI })},
-	{name: "external_id", array: "text[]", values: of(func(d newDeposit) string { return d.ExternalID })},
-	{name: "client_id", array: "uuid[]", values: of(func(d newDeposit) id.ID { return d.ClientID })},
-	{name: "amount_cents", array: "bigint[]", values: of(func(d newDeposit) int64 { return int64(d.Amount) })},
-	{name: "captured_cents", array: "bigint[]", values: of(func(d newDeposit) int64 { return int64(d.CapturedAmount) })},
-	{name: "contract_start_at", array: "timestamptz[]", values: of(func(d newDeposit) time.Time { return d.ContractStartAt })},
-	{name: "contract_end_at", array: "timestamptz[]", values: of(func(d newDeposit) time.Time { return d.ContractEndAt })},
-	{name: "rental_contract", array: "text[]", values: of(func(d newDeposit) string { return d.RentalContract })},
-	{name: "return_url", array: "text[]", values: of(func(d newDeposit) string { return d.ReturnURL })},
-	{name: "url_generation", array: "bool[]", values: of(func(d newDeposit) bool { return d.URLGeneration })},
-	{name: "metadata", array: "text[]", cast: "::jsonb", values: of(func(d newDeposit) string { return *jsonText(orEmpty(d.Metadata)) })},
-	{name: "locale", array: "text[]", values: of(func(d newDeposit) string { return d.Locale })},
-	{name: "checkout_token_hash", array: "bytea[]", values: of(func(d newDeposit) []byte { return d.tokenHash })},
-	{name: "checkout_token", array: "bytea[]", values: of(func(d newDeposit) []byte { return d.sealedToken })},
-	{name: "checkout_expires_at", array: "timestamptz[]", values: of(func(d newDeposit) time.Time { return d.CheckoutExpiresAt })},
-	{name: "checkout_started_at", array: "timestamptz[]", values: of(func(d newDeposit) time.Time { return d.CheckoutStartedAt })},
-	{name: "activated_at", array: "timestamptz[]", values: of(func(d newDeposit) time.Time { return d.ActivatedAt })},
-	{name: "expires_at", array: "timestamptz[]", values: of(func(d newDeposit) time.Time { return d.ExpiresAt })},
-	{name: "cancelled_at", array: "timestamptz[]", values: of(func(d newDeposit) time.Time { return d.CancelledAt })},
-	{name: "closed_at", array: "timestamptz[]", values: of(func(d newDeposit) time.Time { return d.ClosedAt })},
-	{name: "captured_at", array: "timestamptz[]", values: of(func(d newDeposit) time.Time { return d.CapturedAt })},
-	{name: "created_at", array: "timestamptz[]", values: of(func(d newDeposit) time.Time { return d.CreatedAt })},
-	{name: "updated_at", array: "timestamptz[]", values: of(func(d newDeposit) time.Time { return d.UpdatedAt })},
+// depositColumn is a column of the table deposits. field gives the address of the field that ScanDeposit fills; nil if a
+// deposit has no such field.
+type depositColumn struct {
+	column[newDeposit]
+	field func(*deposit.Deposit) any
 }
+
+// plain is a column that is written and read with the type of its field.
+func plain[V any](name, array string, field func(*deposit.Deposit) *V) depositColumn {
+	return depositColumn{
+		column: column[newDeposit]{name: name, array: array, values: of(func(d newDeposit) V { return *field(d.Deposit) })},
+		field:  func(d *deposit.Deposit) any { return field(d) },
+	}
+}
+
+// writtenAs is a column that is read with the type of its field and written as a W, which pgx has an array type for.
+func writtenAs[W, V any](name, array string, field func(*deposit.Deposit) *V, write func(V) W) depositColumn {
+	return depositColumn{
+		column: column[newDeposit]{name: name, array: array, values: of(func(d newDeposit) W { return write(*field(d.Deposit)) })},
+		field:  func(d *deposit.Deposit) any { return field(d) },
+	}
+}
+
+// depositColumns are all columns of the table deposits.
+var depositColumns = []depositColumn{
+	plain("id", "uuid[]", func(d *deposit.Deposit) *id.ID { return &d.ID }),
+	plain("reference", "text[]", func(d *deposit.Deposit) *string { return &d.Reference }),
+	writtenAs("status", "text[]", func(d *deposit.Deposit) *deposit.Status { return &d.Status }, func(v deposit.Status) string { return string(v) }),
+	plain("status_reason", "text[]", func(d *deposit.Deposit) *string { return &d.StatusReason }),
+	writtenAs("version", "int[]", func(d *deposit.Deposit) *int { return &d.Version }, func(v int) int32 { return int32(v) }),
+	plain("account_id", "uuid[]", func(d *deposit.Deposit) *id.ID { return &d.AccountID }),
+	plain("partner_id", "uuid[]", func(d *deposit.Deposit) *id.ID { return &d.PartnerID }),
+	plain("by_partner_api", "bool[]", func(d *deposit.Deposit) *bool { return &d.ByPartnerAPI }),
+	plain("external_id", "text[]", func(d *deposit.Deposit) *string { return &d.ExternalID }),
+	plain("client_id", "uuid[]", func(d *deposit.Deposit) *id.ID { return &d.ClientID }),
+	writtenAs("amount_cents", "bigint[]", func(d *deposit.Deposit) *money.Cents { return &d.Amount }, func(v money.Cents) int64 { return int64(v) }),
+	writtenAs("captured_cents", "bigint[]", func(d *deposit.Deposit) *money.Cents { return &d.CapturedAmount }, func(v money.Cents) int64 { return int64(v) }),
+	plain("contract_start_at", "timestamptz[]", func(d *deposit.Deposit) *time.Time { return &d.ContractStartAt }),
+	plain("contract_end_at", "timestamptz[]", func(d *deposit.Deposit) *time.Time { return &d.ContractEndAt }),
+	plain("rental_contract", "text[]", func(d *deposit.Deposit) *string { return &d.RentalContract }),
+	plain("return_url", "text[]", func(d *deposit.Deposit) *string { return &d.ReturnURL }),
+	plain("url_generation", "bool[]", func(d *deposit.Deposit) *bool { return &d.URLGeneration }),
+	{
+		column: column[newDeposit]{name: "metadata", array: "text[]", cast: "::jsonb", values: of(func(d newDeposit) string { return *jsonText(orEmpty(d.Metadata)) })},
+		field:  func(d *deposit.Deposit) any { return &d.Metadata },
+	},
+	plain("locale", "text[]", func(d *deposit.Deposit) *string { return &d.Locale }),
+	{column: column[newDeposit]{name: "checkout_token_hash", array: "bytea[]", values: of(func(d newDeposit) []byte { return d.tokenHash })}},
+	{column: column[newDeposit]{name: "checkout_token", array: "bytea[]", values: of(func(d newDeposit) []byte { return d.sealedToken })}},
+	plain("checkout_expires_at", "timestamptz[]", func(d *deposit.Deposit) *time.Time { return &d.CheckoutExpiresAt }),
+	plain("checkout_started_at", "timestamptz[]", func(d *deposit.Deposit) *time.Time { return &d.CheckoutStartedAt }),
+	plain("activated_at", "timestamptz[]", func(d *deposit.Deposit) *time.Time { return &d.ActivatedAt }),
+	plain("expires_at", "timestamptz[]", func(d *deposit.Deposit) *time.Time { return &d.ExpiresAt }),
+	plain("cancelled_at", "timestamptz[]", func(d *deposit.Deposit) *time.Time { return &d.CancelledAt }),
+	plain("closed_at", "timestamptz[]", func(d *deposit.Deposit) *time.Time { return &d.ClosedAt }),
+	plain("captured_at", "timestamptz[]", func(d *deposit.Deposit) *time.Time { return &d.CapturedAt }),
+	plain("created_at", "timestamptz[]", func(d *deposit.Deposit) *time.Time { return &d.CreatedAt }),
+	plain("updated_at", "timestamptz[]", func(d *deposit.Deposit) *time.Time { return &d.UpdatedAt }),
+}
+
+// insertedColumns are the columns that an INSERT writes: all of them.
+var insertedColumns = each(depositColumns, func(c depositColumn) column[newDeposit] { return c.column })
 
 // With the parameter all, the statement divides by zero unless every deposit was inserted; the error undoes the transaction.
 var insertDeposits = `WITH made AS (
