@@ -16,6 +16,8 @@ const (
 	testWait = 12 * time.Second
 	// testPoll is the interval at which the delivery is read meanwhile.
 	testPoll = 40 * time.Millisecond
+	// testLastRead is the time that the last read of the delivery may take, after testWait.
+	testLastRead = 2 * time.Second
 	// TestDepositPrefix begins the id of the deposit in a test payload; no such deposit exists (api.md §5).
 	TestDepositPrefix = "dep_test"
 )
@@ -51,7 +53,7 @@ func (s *Service) Test(ctx context.Context, by partner.Caller, subscriptionID id
 	}
 	s.deps.Doorbell.Ring()
 	// The attempt may take longer than the deadline of requests.
-	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), testWait+testPoll)
+	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), testWait+testLastRead)
 	defer cancel()
 	return s.attempted(wait, subscriptionID, delivery.ID)
 }
