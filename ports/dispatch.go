@@ -121,8 +121,9 @@ type WorkStore interface {
 	// Release gives up claims. The deliveries become due at once, or are parked when their subscription is disabled.
 	Release(ctx context.Context, claims []Claim) error
 	// Disable disables a subscription whose attempts have all failed for webhook.DisableAfter, parks its deliveries and
-	// mails the partner's contact. The store checks the condition again under a lock.
-	Disable(ctx context.Context, subscriptionID id.ID, mailID id.ID) error
+	// stores a mail to the partner's contact. The store checks the condition again under a lock. mail writes the mail, and is
+	// called for a partner with a contact; the mail is created and due at the database's time.
+	Disable(ctx context.Context, subscriptionID id.ID, mail func(contact, url string) Mail) error
 }
 
 // Lane separates subscriptions that answer quickly from slow and failing ones (delivery.md, point 9).

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"partnerdeposits/app/internal/mails"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
@@ -75,7 +76,9 @@ func (d *Dispatcher) adjust(ctx context.Context, health map[id.ID]webhook.Health
 		if !h.Disable(now) {
 			continue
 		}
-		if err := d.Work.Disable(ctx, sub, d.Entropy.NewID()); err != nil {
+		if err := d.Work.Disable(ctx, sub, func(contact, url string) ports.Mail {
+			return mails.SubscriptionDisabled{Contact: contact, SubscriptionID: sub, URL: url}.Mail(d.Entropy.NewID(), now)
+		}); err != nil {
 			d.complain(ctx, "disable a failing subscription", err)
 		}
 	}

@@ -60,7 +60,7 @@ func TestDispatch_AnswersThatGetLost_AreWaitedForNoLongerThanPatience(t *testing
 		},
 		"Renew":   func(s *dispatchstore.Store) error { _, err := s.Renew(ctx, claims, lease); return err },
 		"Release": func(s *dispatchstore.Store) error { return s.Release(ctx, claims) },
-		"Disable": func(s *dispatchstore.Store) error { return s.Disable(ctx, claims[0].SubscriptionID, portstest.NewID()) },
+		"Disable": func(s *dispatchstore.Store) error { return s.Disable(ctx, claims[0].SubscriptionID, disabledMail) },
 	}
 	stores := map[string]*dispatchstore.Store{}
 	for name, ask := range questions {
@@ -123,7 +123,7 @@ func TestDispatch_RelayAndHealth_DoNotWaitForEachOther(t *testing.T) {
 	_, err := pool.Exec(t.Context(), `UPDATE webhook_subscriptions SET failing_since = now() - interval '6 days' WHERE id = $1`, sub.ID)
 	require.NoError(t, err)
 	held("KEY SHARE", func() {
-		require.ErrorIs(t, s.Disable(t.Context(), sub.ID, portstest.NewID()), fault.ErrUnavailable, "a relay has read that it is enabled")
+		require.ErrorIs(t, s.Disable(t.Context(), sub.ID, disabledMail), fault.ErrUnavailable, "a relay has read that it is enabled")
 	})
 }
 
@@ -231,4 +231,9 @@ func TestExpireLeases_MakesClaimsStaleAtOnceAndDueAfterTheGrace(t *testing.T) {
 		require.Equal(t, want.live, loaded[i].Current, i)
 		require.InDelta(t, want.left.Seconds(), loaded[i].LeaseLeft.Seconds(), 60, i)
 	}
+}
+
+// disabledMail writes the mail to the contact of a partner whose subscription was disabled.
+func disabledMail(contact, url string) ports.Mail {
+	return ports.Mail{ID: portstest.NewID(), To: contact, Subject: "Disabled", Body: url}
 }

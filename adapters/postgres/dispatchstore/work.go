@@ -187,7 +187,7 @@ func (s *Store) Release(ctx context.Context, claims []ports.Claim) error {
 }
 
 // Disable implements ports.WorkStore.
-func (s *Store) Disable(ctx context.Context, subscriptionID, mailID id.ID) error {
+func (s *Store) Disable(ctx context.Context, subscriptionID id.ID, mail func(contact, url string) ports.Mail) error {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	return pg.InTx(ctx, s.pool, func(t *pg.Tx) error {
@@ -205,9 +205,8 @@ func (s *Store) Disable(ctx context.Context, subscriptionID, mailID id.ID) error
 		}
 		t.Queue(`UPDATE deliveries SET due_at = NULL WHERE subscription_id = $1 AND state = 0 AND due_at IS NOT NULL`, subscriptionID)
 		if contact != "" {
-			t.Queue(`INSERT INTO mails (id, recipient, subject, body, created_at, due_at) VALUES ($1, $2, $3, $4, now(), now())`, mailID, contact,
-				"Your webhook was disabled", "For five days every delivery to\n\n  "+url+"\n\nhas failed, so we have disabled webhook "+id.Subscription.Of(subscriptionID)+
-					".\n\nNothing is lost: deliveries are kept and go out once you enable it again.\n")
+			m := mail(contact, url)
+			t.Queue(`INSERT INTO mails (id, recipient, subject, body, created_at, due_at) VALUES ($1, $2, $3, $4, now(), now())`, m.ID, m.To, m.Subject, m.Body)
 		}
 		if err := t.Flush(ctx); err != nil { // before the commit, because parking many deliveries may take longer than a commit may
 			return err

@@ -112,8 +112,8 @@ func (s *process) scheduler(registry *metrics.Registry) (*schedules.Scheduler, e
 	if err != nil {
 		return nil, err
 	}
-	s.warnWithoutPayments()
 	parts := DefaultParts(s.cfg, s.Stores, system.Clock{}, s.log)
+	parts.warnWithoutPayments()
 	parts.DepositMetrics = registry.Deposits()
 	all := NewServices(s.cfg, s.Stores, parts)
 	return schedules.New(s.log, slices.Concat(

@@ -26,7 +26,6 @@ import (
 	"partnerdeposits/app/idempotent"
 	"partnerdeposits/cmd/internal/config"
 	"partnerdeposits/cmd/internal/run"
-	"partnerdeposits/core/partner"
 )
 
 // checkoutRequestsPerMinute bounds the requests of an address to checkout pages: enough for a household behind a single
@@ -71,8 +70,8 @@ func (s *process) httpApp(registry *metrics.Registry) (*fiber.App, error) {
 		results = append(results, string(r))
 	}
 	counted := registry.HTTP(middleware.Surfaces, results)
-	s.warnWithoutPayments()
 	parts := DefaultParts(s.cfg, s.Stores, system.Clock{}, s.log)
+	parts.warnWithoutPayments()
 	var err error
 	if parts.Passwords, err = passwords.New(); err != nil {
 		return nil, err
@@ -102,13 +101,6 @@ func (s *process) httpApp(registry *metrics.Registry) (*fiber.App, error) {
 		},
 		Payments: parts.PayPage,
 	})
-}
-
-// warnWithoutPayments logs that checkout cannot take payments.
-func (s *process) warnWithoutPayments() {
-	if s.cfg.Environment == partner.Production {
-		s.log.Warn("no payment provider is set up for production: tenants are told to come back later")
-	}
 }
 
 // httpPart serves the public. Its stop closes the listener and waits for the requests in flight.

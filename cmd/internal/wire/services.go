@@ -6,10 +6,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	paymentsnone "partnerdeposits/adapters/payments/none"
-	paymentssandbox "partnerdeposits/adapters/payments/sandbox"
 	redisadapter "partnerdeposits/adapters/redis"
-	"partnerdeposits/adapters/scoring"
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/adapters/webhook"
 	"partnerdeposits/app/checkout"
@@ -23,7 +20,6 @@ import (
 	"partnerdeposits/app/timers"
 	"partnerdeposits/app/webhooks"
 	"partnerdeposits/cmd/internal/config"
-	"partnerdeposits/core/partner"
 	"partnerdeposits/ports"
 )
 
@@ -53,21 +49,15 @@ type Parts struct {
 	Log *slog.Logger
 }
 
-// DefaultParts are the parts of a process. Payments are the sandbox's outside production; in production there is no
-// provider yet, and checkout tells tenants to come back later.
+// DefaultParts are the parts of a process.
 func DefaultParts(cfg config.Config, stores Stores, clock ports.Clock, log *slog.Logger) Parts {
 	entropy := system.Entropy{}
 	p := Parts{
 		UnitOfWork: stores.Postgres, Changes: stores.Changes, Due: stores.Postgres, Clock: clock, Entropy: entropy, After: time.After,
-		Targets: webhook.NewTargetCheck(cfg.WebhookAllowInsecureTargets),
-		Scoring: scoring.None{}, Provider: paymentsnone.Provider{},
+		Targets:     webhook.NewTargetCheck(cfg.WebhookAllowInsecureTargets),
 		Idempotency: func(idempotent.Result) {}, LimiterFailedOpen: func() {}, Log: log,
 	}
-	if cfg.Environment != partner.Production {
-		sandbox := paymentssandbox.New(stores.Pool, cfg.DashboardBaseURL, entropy, clock)
-		p.Scoring, p.Provider, p.Simulator = scoring.Sandbox{}, sandbox, sandbox
-		p.PayPage = func(r fiber.Router) { paymentssandbox.Mount(r, sandbox) }
-	}
+	p.setPayments(cfg, stores)
 	return p
 }
 
