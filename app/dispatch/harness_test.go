@@ -35,7 +35,7 @@ import (
 
 func TestMain(m *testing.M) { servicetest.Main(m) }
 
-// fixture is a dispatcher over a database and a Redis of its own.
+// fixture is a kit with a partner and the store of a dispatcher.
 type fixture struct {
 	*servicetest.Kit
 	t       testing.TB
@@ -165,7 +165,7 @@ type receiver struct {
 	mu     sync.Mutex
 	key    string
 	got    []received
-	answer func(r received, earlier int) int // status, by how often that body came before
+	answer func(r received, earlier int) int // the status of the response; earlier is the number of requests before with the same body
 }
 
 type received struct {

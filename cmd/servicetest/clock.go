@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Clock stands still until a test moves it. It has the precision of Postgres: microseconds, in UTC.
+// Clock shows the same time until a test moves the clock. Times are in UTC, with the microseconds that Postgres stores.
 type Clock struct{ micros atomic.Int64 }
 
 // NewClock makes a clock that stands at at.

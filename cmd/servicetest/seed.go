@@ -86,7 +86,7 @@ func (k *Kit) Link(partnerID, accountID id.ID, externalID string) connect.Link {
 	return link
 }
 
-// Deposit adds a deposit, with its client where change sets one, and gives it with the token of its checkout.
+// Deposit adds a deposit, and its client if change sets a client. The second result is the token of the checkout.
 func (k *Kit) Deposit(origin deposit.Origin, draft deposit.Draft, change ...func(*deposit.Deposit)) (*deposit.Deposit, secret.Text) {
 	k.t.Helper()
 	entropy, now := system.Entropy{}, k.Clock.Now()

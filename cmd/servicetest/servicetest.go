@@ -56,7 +56,7 @@ type Setup struct {
 	Parts  func(*Parts)            // replaces parts of the services
 }
 
-// Kit is the service of one test.
+// Kit holds the stores and services of a test.
 type Kit struct {
 	wire.Stores
 	wire.Services
@@ -65,10 +65,10 @@ type Kit struct {
 	setup Setup
 }
 
-// Main runs the tests of a package and stops the servers that they started. TestMain calls it; it does not return.
+// Main runs the tests of a package and stops the servers that they started. TestMain calls Main, which does not return.
 func Main(m *testing.M) { pgtest.Main(m) }
 
-// New opens a fresh database and builds all services over it. Everything ends with the test.
+// New builds all services over a fresh database. The services and the database end with the test.
 func New(t testing.TB, change ...func(*Setup)) *Kit {
 	t.Helper()
 	defaults, err := config.Load(nil, config.Nothing)

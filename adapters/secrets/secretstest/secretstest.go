@@ -9,7 +9,7 @@ import (
 	"partnerdeposits/adapters/secrets"
 )
 
-// New opens the built-in development keyset. Tests that open the keyset twice read what the other cipher sealed.
+// New opens the built-in development keyset. All ciphers of this keyset decrypt the values of each other.
 func New(t testing.TB) *secrets.Cipher {
 	t.Helper()
 	cipher, err := secrets.Open(secrets.DevelopmentKeyset)

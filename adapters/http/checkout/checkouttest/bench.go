@@ -1,5 +1,5 @@
-// Package checkouttest sets up checkout for tests: the real use cases over a real database and the sandbox provider,
-// with a clock to move and a provider to break.
+// Package checkouttest sets up checkout for tests: the services over a real database and the sandbox provider. Tests move the
+// clock, and make the provider and the scoring fail.
 package checkouttest
 
 import (
@@ -22,13 +22,13 @@ import (
 	"partnerdeposits/ports"
 )
 
-// DashboardURL is where the pages live unless a test says otherwise.
+// DashboardURL is the base URL of the pages for tests without a server.
 const DashboardURL = "http://dash.test"
 
 // Company is the name of the operator's company.
 const Company = "Les Gîtes d’Ada"
 
-// Bench is a kit with a partner that is linked to an account, and parts that a test can watch and break.
+// Bench is a kit with a partner linked to an account, and with parts that tests observe and make fail.
 type Bench struct {
 	*servicetest.Kit
 	Clock    *servicetest.Clock
@@ -42,7 +42,7 @@ type Bench struct {
 	AccountID id.ID
 }
 
-// New sets up a bench whose pages live at dashboardURL.
+// New sets up a bench. dashboardURL is the base URL of its pages.
 func New(t testing.TB, dashboardURL string) *Bench {
 	t.Helper()
 	noon := time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)
@@ -75,7 +75,7 @@ func (b *Bench) Deposit(t testing.TB, change ...func(*deposit.Deposit)) (*deposi
 		}, change...)
 }
 
-// Client gives the deposit a client that the partner made.
+// Client sets the client of a deposit, as the partner API does for a known tenant.
 func Client(email, first, last string) func(*deposit.Deposit) {
 	return func(d *deposit.Deposit) {
 		d.ClientID = servicetest.NewID()
@@ -83,7 +83,7 @@ func Client(email, first, last string) func(*deposit.Deposit) {
 	}
 }
 
-// Load reads the deposit as it is now.
+// Load reads a deposit from the database.
 func (b *Bench) Load(t testing.TB, depositID id.ID) *deposit.Deposit {
 	t.Helper()
 	d, err := b.Postgres.Deposit(context.WithoutCancel(t.Context()), depositID)
@@ -91,7 +91,7 @@ func (b *Bench) Load(t testing.TB, depositID id.ID) *deposit.Deposit {
 	return d
 }
 
-// PaymentsOf gives the deposit’s payments of a kind, oldest first.
+// PaymentsOf gives the payments of a deposit that are of that kind, oldest first.
 func (b *Bench) PaymentsOf(t testing.TB, depositID id.ID, kind deposit.PaymentKind) []deposit.Payment {
 	t.Helper()
 	all, err := b.Postgres.Payments(context.WithoutCancel(t.Context()), depositID)
@@ -105,13 +105,13 @@ func (b *Bench) PaymentsOf(t testing.TB, depositID id.ID, kind deposit.PaymentKi
 	return out
 }
 
-// Events gives the names of the deposit's events, oldest first.
+// Events gives the names of the events of a deposit, oldest first.
 func (b *Bench) Events(t testing.TB, depositID id.ID) []string {
 	t.Helper()
 	return b.strings(t, `SELECT name FROM outbox WHERE deposit_id = $1 ORDER BY event_id`, depositID)
 }
 
-// Audit gives the actions in the audit log about the deposit.
+// Audit gives the actions in the audit log about a deposit, oldest first.
 func (b *Bench) Audit(t testing.TB, depositID id.ID) []string {
 	t.Helper()
 	return b.strings(t, `SELECT action FROM audit_log WHERE subject = $1 ORDER BY id`, id.Deposit.Of(depositID))
@@ -125,7 +125,7 @@ func (b *Bench) strings(t testing.TB, query string, arg any) []string {
 	return out
 }
 
-// Metrics remembers the steps that were counted.
+// Metrics records the counted transitions of deposits.
 type Metrics struct {
 	mu    sync.Mutex
 	steps []string
@@ -138,14 +138,14 @@ func (m *Metrics) Transitioned(from, to deposit.Status, by string) {
 	m.steps = append(m.steps, string(from)+">"+string(to)+" "+by)
 }
 
-// Steps gives what was counted so far.
+// Steps gives the transitions so far, each as "from>to actor".
 func (m *Metrics) Steps() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return append([]string(nil), m.steps...)
 }
 
-// Log is a buffer that many may write to.
+// Log is a buffer for concurrent writers.
 type Log struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -157,14 +157,14 @@ func (l *Log) Write(p []byte) (int, error) {
 	return l.b.Write(p)
 }
 
-// String gives what was logged so far.
+// String gives the log so far.
 func (l *Log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.String()
 }
 
-// Scoring is the sandbox's, and can be away.
+// Scoring is the sandbox's scoring, which a test can make fail.
 type Scoring struct {
 	scoring.Sandbox
 	mu    sync.Mutex
@@ -172,14 +172,14 @@ type Scoring struct {
 	asked int
 }
 
-// Break makes scoring answer err; nil mends it.
+// Break makes every assessment fail with err; nil ends the failures.
 func (s *Scoring) Break(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.away = err
 }
 
-// Asked counts the questions.
+// Asked gives the number of assessments so far.
 func (s *Scoring) Asked() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

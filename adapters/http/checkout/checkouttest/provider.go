@@ -10,10 +10,10 @@ import (
 	"partnerdeposits/ports"
 )
 
-// ErrAway is what a provider answers that cannot be reached.
+// ErrAway is the error of a provider that cannot be reached.
 var ErrAway = fault.ErrUnavailable.Because(errors.New("connection refused"))
 
-// Provider breaks another one as tests ask.
+// Provider passes calls to another provider, or fails them as a test wants.
 type Provider struct {
 	ports.PaymentProvider
 
@@ -26,21 +26,21 @@ type Provider struct {
 	opened  map[id.ID]int
 }
 
-// Away makes every call fail before the provider hears of it.
+// Away makes every call fail before the call reaches the provider.
 func (p *Provider) Away(away bool) { p.set(func() { p.away = away }) }
 
-// LoseAnswers makes every call reach the provider and its answer get lost.
+// LoseAnswers makes every call fail after the call reached the provider.
 func (p *Provider) LoseAnswers(lose bool) { p.set(func() { p.lose = lose }) }
 
-// OnCollect answers collections in the provider's stead; nil ends it.
+// OnCollect lets fn handle Collect instead of the provider; nil restores the provider.
 func (p *Provider) OnCollect(fn func(ports.CollectRequest) (ports.ProviderPayment, error)) {
 	p.set(func() { p.collect = fn })
 }
 
-// OnAsk answers Lookup and Close in the provider's stead; nil ends it.
+// OnAsk lets fn handle Lookup and Close instead of the provider; nil restores the provider.
 func (p *Provider) OnAsk(fn func() ports.ProviderPayment) { p.set(func() { p.answer = fn }) }
 
-// OnceClosed runs fn when a page has been closed and before the answer comes back, once.
+// OnceClosed runs fn a single time, after the provider closed a page and before Close returns.
 func (p *Provider) OnceClosed(fn func()) { p.set(func() { p.late = fn }) }
 
 func (p *Provider) set(fn func()) {
@@ -49,7 +49,7 @@ func (p *Provider) set(fn func()) {
 	fn()
 }
 
-// Opened tells for how many payments a page was asked for.
+// Opened gives the number of payments for which Open was called.
 func (p *Provider) Opened() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -62,7 +62,7 @@ func (p *Provider) state() (away, lose bool) {
 	return p.away, p.lose
 }
 
-// through calls the real provider, or breaks on the way there or back.
+// through calls the provider, and fails before or after the call while Away or LoseAnswers is on.
 func through[T any](p *Provider, call func() (T, error)) (T, error) {
 	var none T
 	away, lose := p.state()

@@ -44,7 +44,7 @@ func (s Steps) Submit(token secret.Text, p tenant.Person) checkout.Next {
 	return next
 }
 
-// Return comes back from the provider's page and must be shown the checkout.
+// Return takes the tenant back from the provider's page. The checkout must be shown, not another payment page.
 func (s Steps) Return(token secret.Text) checkout.View {
 	s.T.Helper()
 	next, err := s.Checkout.Return(s.Ctx(), token)
@@ -53,7 +53,7 @@ func (s Steps) Return(token secret.Text) checkout.View {
 	return next.View
 }
 
-// Pay pays on the page that was opened last, with a good card or a bad one.
+// Pay pays on the page that was opened last, with a card that is accepted or declined.
 func (s Steps) Pay(depositID id.ID, good bool) {
 	s.T.Helper()
 	all := s.PaymentsOf(s.T, depositID, deposit.FeePayment)

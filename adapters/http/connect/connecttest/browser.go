@@ -15,7 +15,7 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// Browser keeps cookies and follows no redirect by itself.
+// Browser keeps cookies and follows no redirects.
 type Browser struct {
 	t      testing.TB
 	base   string
@@ -35,7 +35,7 @@ func (s *Server) Browser(t testing.TB) *Browser {
 	}}
 }
 
-// Answer is a response, read to its end.
+// Answer is a response with its body read.
 type Answer struct {
 	Status   int
 	Header   http.Header
@@ -45,7 +45,7 @@ type Answer struct {
 	Root     *html.Node
 }
 
-// Get opens a path of the server.
+// Get requests a path of the server.
 func (b *Browser) Get(path string) Answer {
 	b.t.Helper()
 	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, b.base+path, nil)
@@ -53,7 +53,7 @@ func (b *Browser) Get(path string) Answer {
 	return b.Do(req)
 }
 
-// Post sends a form as it is, with no token added.
+// Post sends a form without adding the token of the page.
 func (b *Browser) Post(path string, values url.Values) Answer {
 	b.t.Helper()
 	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.base+path, strings.NewReader(values.Encode()))
@@ -75,7 +75,7 @@ func (b *Browser) Do(req *http.Request) Answer {
 	return Answer{Status: res.StatusCode, Header: res.Header, Location: res.Header.Get("Location"), Body: string(body), Cookies: res.Cookies(), Root: root}
 }
 
-// Submit opens a page, fills in its first form and sends it.
+// Submit opens a page, and fills in and sends its first form.
 func (b *Browser) Submit(path string, fields map[string]string) Answer {
 	b.t.Helper()
 	page := b.Get(path)
@@ -83,7 +83,7 @@ func (b *Browser) Submit(path string, fields map[string]string) Answer {
 	return b.Send(page, 0, fields)
 }
 
-// Send fills in the form of that number on a page and sends it.
+// Send fills in and sends a form of a page. number counts the forms from 0.
 func (b *Browser) Send(page Answer, number int, fields map[string]string) Answer {
 	b.t.Helper()
 	forms := page.All("form")
@@ -102,7 +102,7 @@ func (b *Browser) Send(page Answer, number int, fields map[string]string) Answer
 // All gives the elements of that name in document order.
 func (a Answer) All(name string) []*html.Node { return all(a.Root, name) }
 
-// Attr gives an attribute of the first element of that name; "" where it has none.
+// Attr gives an attribute of the first element of that name; "" if the attribute is missing.
 func (a Answer) Attr(element, name string) string {
 	if found := a.All(element); len(found) > 0 {
 		return attr(found[0], name)
@@ -133,7 +133,7 @@ func (a Answer) LinkTo(prefix string) string {
 	return ""
 }
 
-// Cookie gives a cookie that the answer sets; nil where it does not.
+// Cookie gives a cookie that the answer sets; nil if the answer sets no cookie of that name.
 func (a Answer) Cookie(name string) *http.Cookie {
 	for _, c := range a.Cookies {
 		if c.Name == name {
@@ -162,7 +162,7 @@ func attr(n *html.Node, name string) string {
 	return ""
 }
 
-// Query signs connect parameters as a partner's server would; more is appended as it is.
+// Query signs connect parameters as a partner's server does. more is appended without a signature.
 func Query(key secret.Text, slug, externalID, ts, more string) string {
 	return "partner=" + slug + "&external_id=" + url.QueryEscape(externalID) + "&ts=" + ts + "&sig=" + connect.Sign(key, slug, externalID, ts) + more
 }

@@ -1,5 +1,5 @@
-// Package connecttest serves the connect pages and the dashboard over real HTTP, on a real database, with a clock that a
-// test can set, and browses them as a person would.
+// Package connecttest serves the connect pages and the dashboard over real HTTP and a real database. Its Browser fills in
+// forms and keeps cookies.
 package connecttest
 
 import (
@@ -24,7 +24,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Limiter counts without forgetting: a test says how much is allowed.
+// Limiter allows Max calls in all.
 type Limiter struct {
 	Max   int
 	seen  atomic.Int64
@@ -37,14 +37,14 @@ func (l *Limiter) Allow(_ context.Context, rules ...ports.LimitRule) ports.Limit
 	return ports.LimitDecision{Allowed: int(l.seen.Add(1)) <= l.Max, RetryAfter: 7 * time.Second}
 }
 
-// Options differ between tests; the zero value is development over http without a limit that matters.
+// Options of a server. The zero value is SERVICE_ENV=development, http, and no limit.
 type Options struct {
 	Environment  partner.Environment
-	DashboardURL string // "": where the server listens
+	DashboardURL string // "": the URL of the server
 	Limit        int    // attempts in all; 0: no limit
 }
 
-// Server is a running dashboard host over a kit.
+// Server serves the pages of a kit.
 type Server struct {
 	*servicetest.Kit
 	URL          string
