@@ -17,7 +17,7 @@ type NewSubscription struct {
 
 // Create adds a subscription and issues its signing secret.
 //
-// Returns invalid_field, webhook_limit_reached, and what idempotent.Executor.Run returns.
+// Returns invalid_field, webhook_limit_reached, or the errors of idempotent.Executor.Run.
 func (s *Service) Create(ctx context.Context, by partner.Caller, in NewSubscription, call idempotent.Call[WithSecret]) (idempotent.Response, error) {
 	now := s.deps.Clock.Now()
 	out := WithSecret{
