@@ -36,6 +36,12 @@ test: ## Run every test there is: generated code, lint, and all tests with the r
 
 ##@ While working
 
+.PHONY: test-long
+test-long: ## Run the tests that need minutes: rolling restarts, failovers and faults under load (build tag long), then `make faults`
+	@scripts/ensure-debian.sh curl
+	@go test -tags=long -run '^TestLong_' -count=1 -p=1 -timeout=60m ./...
+	@$(MAKE) faults
+
 .PHONY: dev
 dev: ## As run, and rebuild and restart when a source file changes
 	@go build -o bin/dev ./cmd/internal/dev

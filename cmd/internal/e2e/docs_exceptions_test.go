@@ -31,6 +31,7 @@ var docExceptions = []docException{
 	{pattern: `make (test|unit|integration|e2e)`, reason: "runs the tests, this one included"},
 	{pattern: `make (lint|fmt|generate|check-generated|build|clean)`, reason: "changes or checks the working tree; make test runs lint and check-generated"},
 	{pattern: `make faults( .*)?`, reason: "takes half an hour; make test runs a short seed"},
+	{pattern: `make test-long`, reason: "takes an hour; make test runs short forms"},
 	{pattern: `make bench-delivery( .*)?`, reason: "takes a quarter of an hour"},
 	{pattern: `(nice .*)?go (run|test|build|vet) .*`, reason: "runs a part of the tests, or builds"},
 	{pattern: `docker compose .*`, reason: "needs a container engine and pulls images"},
