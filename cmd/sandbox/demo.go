@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -170,11 +171,23 @@ func (d *demo) subscribe(ctx context.Context, target *receiver.Receiver) error {
 	}
 	d.webhookID = made.Data.ID
 	target.SetSecret(made.Data.Secret)
+	target.SetLookup(d.captured)
 	return nil
 }
 
+// captured gives the captured amount of a deposit in cents.
+func (d demo) captured(ctx context.Context, depositID string) (int64, error) {
+	var found struct {
+		Data struct {
+			CapturedAmountCents int64 `json:"capturedAmountCents"`
+		} `json:"data"`
+	}
+	err := d.call(ctx, http.MethodGet, "/deposits/"+url.PathEscape(depositID), nil, &found)
+	return found.Data.CapturedAmountCents, err
+}
+
 // call sends a request to the partner API.
-func (d *demo) call(ctx context.Context, method, path string, body, into any) error {
+func (d demo) call(ctx context.Context, method, path string, body, into any) error {
 	var payload bytes.Buffer
 	if body != nil {
 		if err := json.NewEncoder(&payload).Encode(body); err != nil {

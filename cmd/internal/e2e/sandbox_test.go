@@ -135,6 +135,7 @@ func TestSandbox_TheTourWorksAndCtrlCLeavesNothing(t *testing.T) {
 			return strings.Contains(s.output(), "✔ ") && strings.Contains(s.output(), " "+event+"  ")
 		}, soon, often, event)
 	}
+	require.Contains(t, s.output(), "active → captured  120.50 EUR of 700.00 EUR", "the captured part, which the payload does not tell")
 	require.Contains(t, s.output(), "learnt the new signing secret")
 	require.NotContains(t, s.output(), "✘")
 
