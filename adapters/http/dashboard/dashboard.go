@@ -91,6 +91,7 @@ func (p *pages) show(c *fiber.Ctx, o connect.Operator, a connect.Account) error 
 
 // unlink ends the link that the page showed. If that link has ended already, unlink changes nothing.
 func (p *pages) unlink(c *fiber.Ctx, o connect.Operator, a connect.Account) error {
+	ui.SetReadAt(c, pathDashboard)
 	if err := p.Site.CheckForm(c); err != nil {
 		return ui.RenderFormExpired(c, pathDashboard)
 	}
