@@ -59,7 +59,7 @@ integration: ## Test the use cases and adapters on real Postgres and Redis, and 
 
 .PHONY: e2e
 e2e: ## Test the processes, from outside
-	@scripts/ensure-debian.sh curl
+	@scripts/ensure-debian.sh curl docker-compose
 	@go test ./cmd/...
 
 .PHONY: lint
