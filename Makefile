@@ -27,6 +27,7 @@ help: ## List the targets
 
 .PHONY: run
 run: ## Run the whole service, seeded, with a demo partner; Ctrl-C ends it all
+	@echo '# building the sandbox: a minute or two the first time, seconds afterwards'
 	@go build -o bin/sandbox ./cmd/sandbox
 	@exec bin/sandbox
 

@@ -43,10 +43,11 @@ type demo struct {
 	connectURL, email, company   string
 	receiverURL, webhookID       string
 	httpMetrics, dispatcherStats string
+	adminLine                    string // a command line of the admin command
 }
 
 // demoPart seeds the partner after everything runs, prints the tour and writes the file. Its stop removes the file.
-func demoPart(cfg config.Config, l listeners, target *receiver.Receiver, log *slog.Logger, stdout io.Writer) run.Part {
+func demoPart(cfg config.Config, l listeners, target *receiver.Receiver, adminLine string, log *slog.Logger, stdout io.Writer) run.Part {
 	return run.Part{
 		Name: "demo",
 		Start: func(ctx context.Context, _ func(error)) error {
@@ -61,6 +62,7 @@ func demoPart(cfg config.Config, l listeners, target *receiver.Receiver, log *sl
 			if err != nil {
 				return err
 			}
+			d.adminLine = adminLine
 			if err := d.writeFile(sandboxFile); err != nil {
 				return err
 			}
