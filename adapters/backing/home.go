@@ -113,6 +113,15 @@ func (h *home) own(path string) error {
 	return os.Chown(path, int(h.cred.Uid), int(h.cred.Gid))
 }
 
+// write puts a file of the server into its data directory.
+func (h *home) write(name, text string) error {
+	path := filepath.Join(h.data, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return err
+	}
+	return h.own(path)
+}
+
 // command prepares a process that runs in the data directory, writes to the log and gets none of this process's
 // environment.
 func (h *home) command(argv ...string) *exec.Cmd {

@@ -45,26 +45,38 @@ const installLimit = 5 * time.Minute
 
 // fromApt installs the server where possible, then runs it like any binary of the machine.
 func (s service) fromApt(ctx context.Context, o Options) (*Server, string, error) {
-	m := o.machine
-	if s.hasNative(m) {
+	if s.hasNative(o.machine) {
 		return nil, "", errors.New("nothing to install, the server is there")
 	}
-	if err := m.canInstall(); err != nil {
+	if err := s.install(ctx, o); err != nil {
 		return nil, "", err
-	}
-	unlock, err := m.lockInstall()
-	if err != nil {
-		return nil, "", err
-	}
-	defer unlock()
-	if !s.hasNative(m) { // another process may have installed the server meanwhile
-		o.Logf("services: no %s here: installing it with apt-get install %s (no system service is started)", s.name, s.debian)
-		if err := m.install(ctx, s.debian); err != nil {
-			return nil, "", fmt.Errorf("install %s: %w", s.debian, err)
-		}
 	}
 	server, how, err := s.native(ctx, o)
 	return server, how + ", installed with apt-get", err
+}
+
+// install makes sure that the machine has the server's binary.
+func (s service) install(ctx context.Context, o Options) error {
+	m := o.machine
+	if s.hasNative(m) {
+		return nil
+	}
+	if err := m.canInstall(); err != nil {
+		return err
+	}
+	unlock, err := m.lockInstall()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if s.hasNative(m) { // another process may have installed the server meanwhile
+		return nil
+	}
+	o.Logf("services: no %s here: installing it with apt-get install %s (no system service is started)", s.name, s.debian)
+	if err := m.install(ctx, s.debian); err != nil {
+		return fmt.Errorf("install %s: %w", s.debian, err)
+	}
+	return nil
 }
 
 func (m *machine) canInstall() error {

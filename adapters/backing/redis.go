@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -32,7 +33,7 @@ var redisService = service{
 			argv: append([]string{"redis-server", "--protected-mode", "no"}, redisSettings(o)...), // connections from outside the container are not local
 			url:  redisURL, gentle: "TERM", immediate: "KILL",
 			ready: func(ctx context.Context, hostPort string) error {
-				_, err := redisInfo(ctx, hostPort)
+				_, err := redisInfo(ctx, hostPort, "")
 				return err
 			},
 		}
@@ -54,6 +55,18 @@ func redisSettings(o Options) []string {
 }
 
 func nativeRedis(ctx context.Context, o Options) (*Server, string, error) {
+	return startRedisProcess(ctx, o, redisProcess{})
+}
+
+// redisProcess is a way to run redis-server. The zero value is a server alone.
+type redisProcess struct {
+	settings []string // beside redisSettings
+	password string   // that the process asks of its clients
+	// sentinel is the configuration of a sentinel, without the port. A sentinel needs a file, which it rewrites.
+	sentinel string
+}
+
+func startRedisProcess(ctx context.Context, o Options, p redisProcess) (*Server, string, error) {
 	bin, ok := o.machine.redisServer()
 	if !ok {
 		return nil, "", errors.New("no redis-server in PATH")
@@ -65,13 +78,16 @@ func nativeRedis(ctx context.Context, o Options) (*Server, string, error) {
 	n := &native{
 		name: "Redis", home: home,
 		onDeath: syscall.SIGKILL, gentle: syscall.SIGTERM, immediate: syscall.SIGKILL,
-		argv: func(port int) []string {
-			argv := []string{bin, "--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir", home.data, "--daemonize", "no"}
-			return append(argv, redisSettings(o)...)
-		},
-		ready: ownRedis,
+		argv:  func(port int) []string { return p.argv(bin, home.data, port, o) },
+		ready: func(ctx context.Context, port, pid int) error { return ownRedis(ctx, port, pid, p.password) },
 	}
-	if err := n.startFresh(ctx); err != nil {
+	if p.sentinel != "" {
+		err = home.write(sentinelFile, p.sentinel)
+	}
+	if err == nil {
+		err = n.startFresh(ctx)
+	}
+	if err != nil {
 		_ = n.Close()
 		return nil, "", err
 	}
@@ -79,10 +95,24 @@ func nativeRedis(ctx context.Context, o Options) (*Server, string, error) {
 	return &Server{url: redisURL(loopback(n.port)), control: n}, how, nil
 }
 
+const sentinelFile = "sentinel.conf"
+
+func (p redisProcess) argv(bin, dir string, port int, o Options) []string {
+	argv := []string{bin}
+	if p.sentinel != "" {
+		argv = append(argv, filepath.Join(dir, sentinelFile), "--sentinel")
+	}
+	argv = append(argv, "--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir", dir, "--daemonize", "no")
+	if p.sentinel == "" {
+		argv = append(argv, redisSettings(o)...)
+	}
+	return append(argv, p.settings...)
+}
+
 // ownRedis checks the process id of the server on a port, since another server may have taken the port. It writes the
 // inline protocol itself, because a client library logs every refused attempt.
-func ownRedis(ctx context.Context, port, pid int) error {
-	info, err := redisInfo(ctx, loopback(port))
+func ownRedis(ctx context.Context, port, pid int, password string) error {
+	info, err := redisInfo(ctx, loopback(port), password)
 	if err != nil {
 		return err
 	}
@@ -93,7 +123,7 @@ func ownRedis(ctx context.Context, port, pid int) error {
 }
 
 // redisInfo returns INFO's server section. A server that is still loading its data is an error.
-func redisInfo(ctx context.Context, addr string) (string, error) {
+func redisInfo(ctx context.Context, addr, password string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
@@ -106,10 +136,18 @@ func redisInfo(ctx context.Context, addr string) (string, error) {
 		return "", err
 	}
 	// PING first: INFO answers while data is being loaded, but PING says LOADING.
-	if _, err := conn.Write([]byte("PING\r\nINFO server\r\n")); err != nil {
+	reader, commands := bufio.NewReader(conn), "PING\r\nINFO server\r\n"
+	if password != "" {
+		commands = "AUTH " + password + "\r\n" + commands
+	}
+	if _, err := conn.Write([]byte(commands)); err != nil {
 		return "", err
 	}
-	reader := bufio.NewReader(conn)
+	if password != "" {
+		if line, err := reader.ReadString('\n'); err != nil || line != "+OK\r\n" {
+			return "", errors.Join(err, fmt.Errorf("AUTH was answered %q", line))
+		}
+	}
 	if line, err := reader.ReadString('\n'); err != nil || line != "+PONG\r\n" {
 		return "", errors.Join(err, fmt.Errorf("PING was answered %q", line))
 	}
@@ -140,3 +178,11 @@ func pingRedis(ctx context.Context, redisURL string) error {
 	defer func() { _ = client.Close() }()
 	return client.Ping(ctx).Err()
 }
+
+// hostPort is the address of a Redis.
+func (s *Server) hostPort() string {
+	return strings.TrimSuffix(strings.TrimPrefix(s.url, "redis://"), "/0")
+}
+
+// client connects to a Redis that this process started, without a password.
+func (s *Server) client() *redis.Client { return redis.NewClient(&redis.Options{Addr: s.hostPort()}) }

@@ -139,3 +139,37 @@ func start(ctx context.Context) (*pool, error) {
 	})
 	return p, nil
 }
+
+// nodeTimeout is short enough for a test to wait for a failover, and longer than a busy machine suspends a process.
+const nodeTimeout = 1500 * time.Millisecond
+
+// Cluster returns a Redis Cluster with this number of masters and, for each, of replicas. The cluster ends with the test.
+func Cluster(t testing.TB, masters, replicas int) *backing.RedisCluster {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
+	defer cancel()
+	cluster, err := backing.StartRedisCluster(ctx, backing.Options{Logf: t.Logf}, masters, replicas, nodeTimeout)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		if err := cluster.Close(); err != nil {
+			t.Errorf("redistest: close the cluster: %v", err)
+		}
+	})
+	return cluster
+}
+
+// Sentinels returns a Redis with a replica and three sentinels. They end with the test.
+func Sentinels(t testing.TB, o backing.SentinelOptions) *backing.Sentinels {
+	t.Helper()
+	o.DownAfter = nodeTimeout
+	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
+	defer cancel()
+	all, err := backing.StartSentinels(ctx, backing.Options{Logf: t.Logf}, o)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		if err := all.Close(); err != nil {
+			t.Errorf("redistest: close the sentinels: %v", err)
+		}
+	})
+	return all
+}
