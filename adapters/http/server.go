@@ -3,6 +3,7 @@
 package http
 
 import (
+	"context"
 	"log/slog"
 	"strings"
 
@@ -16,6 +17,7 @@ import (
 	"partnerdeposits/adapters/http/partnerapi"
 	"partnerdeposits/adapters/http/problem"
 	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/ports/outage"
 )
 
 // Config holds the settings that differ between installations.
@@ -44,11 +46,14 @@ type Surfaces struct {
 
 // New builds the server, which does not listen yet.
 func New(cfg Config, s Surfaces) (*fiber.App, error) {
+	unavailable := outage.New(cfg.Log)
 	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{
 		TrustedProxies: cfg.TrustedProxies,
-		ErrorHandler:   problem.Handler(problem.Config{Logger: cfg.Log, RenderPage: ui.RenderProblem, IsPage: isPage}),
+		ErrorHandler:   problem.Handler(problem.Config{Logger: cfg.Log, Unavailable: unavailable, RenderPage: ui.RenderProblem, IsPage: isPage}),
 	}))
+	cfg.Observe = watching(unavailable, cfg.Observe)
 	middleware.Harden(app, cfg.Observe)
+	app.Server().Logger = slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug) // reports violations of HTTP by callers
 
 	// Every request passes these handlers from top to bottom. The partner API adds its own in partnerapi/routes.go.
 	app.Use(
@@ -71,6 +76,18 @@ func New(cfg Config, s Surfaces) (*fiber.App, error) {
 		}
 	}
 	return app, nil
+}
+
+// watching ends an outage with the first requests that do not fail.
+func watching(unavailable *outage.Log, observe func(middleware.Observation)) func(middleware.Observation) {
+	return func(o middleware.Observation) {
+		if o.Status < fiber.StatusInternalServerError {
+			unavailable.Worked(context.Background())
+		}
+		if observe != nil {
+			observe(o)
+		}
+	}
 }
 
 func mount(app *fiber.App, s Surfaces) error {

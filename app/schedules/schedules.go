@@ -11,6 +11,9 @@ import (
 	"runtime/debug"
 	"sync"
 	"time"
+
+	"partnerdeposits/core/fault"
+	"partnerdeposits/ports/outage"
 )
 
 // Job is work that is repeated at an interval.
@@ -27,12 +30,15 @@ const jitterShare = 0.2
 
 // Scheduler runs jobs concurrently, and the rounds of each job one after another.
 type Scheduler struct {
-	jobs []Job
-	log  *slog.Logger
+	jobs     []Job
+	log      *slog.Logger
+	database *outage.Log // whose outage all jobs meet
 }
 
 // New makes a scheduler. The names of jobs are unique and their intervals positive.
-func New(log *slog.Logger, jobs ...Job) *Scheduler { return &Scheduler{jobs: jobs, log: log} }
+func New(log *slog.Logger, jobs ...Job) *Scheduler {
+	return &Scheduler{jobs: jobs, log: log, database: outage.New(log)}
+}
 
 // Run runs until ctx ends and all rounds have returned; then Run returns nil. A job's first round begins within one interval.
 // An error or a panic ends only that round.
@@ -78,8 +84,11 @@ func (s *Scheduler) round(ctx context.Context, job Job) (more bool) {
 	more, err := job.Run(ctx)
 	switch {
 	case err == nil:
+		s.database.Worked(ctx)
 		return more
 	case ctx.Err() != nil && errors.Is(err, context.Canceled): // told to stop
+	case errors.Is(err, fault.ErrUnavailable):
+		s.database.Failed(ctx, "scheduled job failed", "job", job.Name, "error", err)
 	default:
 		s.log.WarnContext(ctx, "scheduled job failed", "job", job.Name, "error", err)
 	}

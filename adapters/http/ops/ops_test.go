@@ -60,6 +60,12 @@ func TestReadyz_SaysWhichIsMissingAndRecovers(t *testing.T) {
 		require.Equal(t, http.StatusOK, code, "a process that waits is alive")
 		require.Equal(t, 1, strings.Count(log.String(), "missing: postgres cannot be reached"))
 
+		for range 50 {
+			<-time.After(2 * time.Second)
+			get(t, h, "/readyz")
+		}
+		require.Equal(t, 1, strings.Count(log.String(), `msg="missing: postgres cannot be reached`))
+		require.Equal(t, 3, strings.Count(log.String(), `msg="still: missing: postgres cannot be reached`), "a line every half minute")
 		postgres.away.Store(false)
 		<-time.After(2 * time.Second)
 		code, s = get(t, h, "/readyz")

@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"partnerdeposits/ports/outage"
 )
 
 // Check tests a dependency outside the process.
@@ -35,6 +37,9 @@ const (
 	jitterPercent = 20
 )
 
+// unknown is the problem of a check that did not run yet.
+const unknown = "not looked at yet"
+
 // Readiness reports whether the process can do its work, and retries failed checks.
 type Readiness struct {
 	checks []Check
@@ -44,15 +49,16 @@ type Readiness struct {
 	mu        sync.Mutex
 	passed    map[string]bool   // has succeeded at least once
 	problems  map[string]string // of the last run, by check
+	outages   map[string]*outage.Log
 	checkedAt time.Time
 	draining  bool
 }
 
 // NewReadiness returns the readiness of a process, which is not ready before the first run of the checks.
 func NewReadiness(log *slog.Logger, checks ...Check) *Readiness {
-	r := &Readiness{checks: checks, log: log, passed: map[string]bool{}, problems: map[string]string{}}
+	r := &Readiness{checks: checks, log: log, passed: map[string]bool{}, problems: map[string]string{}, outages: map[string]*outage.Log{}}
 	for _, c := range checks {
-		r.problems[c.Name] = "not looked at yet"
+		r.problems[c.Name] = unknown
 	}
 	return r
 }
@@ -119,7 +125,7 @@ func (r *Readiness) status() Status {
 	return s
 }
 
-// runChecks runs all checks in parallel and logs every change.
+// runChecks runs all checks in parallel, and logs outages and their ends.
 func (r *Readiness) runChecks(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
 	defer cancel()
@@ -138,20 +144,24 @@ func (r *Readiness) runChecks(ctx context.Context) {
 }
 
 func (r *Readiness) record(ctx context.Context, c Check, err error) {
-	before := r.problems[c.Name]
-	problem := ""
+	before, problem := r.problems[c.Name], ""
 	if err != nil {
 		problem = c.Problem(err)
 	}
 	r.problems[c.Name] = problem
 	switch {
-	case problem == before:
-	case problem == "":
-		r.passed[c.Name] = true
+	case problem != "":
+		if problem != before {
+			r.outages[c.Name] = outage.New(r.log) // another problem is told at once
+		}
+		r.outages[c.Name].Failed(ctx, "missing: "+c.Name+" "+problem+"; trying again until it is there", "cause", err)
+		return
+	case before == unknown:
 		r.log.InfoContext(ctx, "found: "+c.Name)
-	default:
-		r.log.WarnContext(ctx, "missing: "+c.Name+" "+problem+"; trying again until it is there", "cause", err)
+	case before != "":
+		r.outages[c.Name].Over(ctx, "found: "+c.Name)
 	}
+	r.passed[c.Name] = true
 }
 
 // Watch runs the checks until ctx ends: every five seconds, and with growing delays while a check fails.

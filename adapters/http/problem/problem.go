@@ -19,6 +19,7 @@ import (
 
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
+	"partnerdeposits/ports/outage"
 )
 
 // statuses maps every kind of fault to its HTTP status.
@@ -106,18 +107,25 @@ type Config struct {
 	// becomes an envelope.
 	RenderPage func(c *fiber.Ctx, p Page) error
 
+	// Unavailable takes the requests that failed with 503, so that an outage does not flood the log. Nil: one of Handler's
+	// own, which never ends.
+	Unavailable *outage.Log
+
 	// IsPage reports whether a failed request is answered with a page. Only needed with RenderPage.
 	IsPage func(c *fiber.Ctx) bool
 }
 
 // Handler returns fiber's ErrorHandler. The handler always writes a response and never returns an error.
 func Handler(cfg Config) fiber.ErrorHandler {
+	if cfg.Unavailable == nil {
+		cfg.Unavailable = outage.New(cfg.Logger)
+	}
 	return func(c *fiber.Ctx, err error) error {
 		f := Of(err)
 		status := Status(f.Kind)
 		requestID := RequestID(c)
 		if status >= http.StatusInternalServerError {
-			logFailure(cfg.Logger, c, f, status, requestID)
+			logFailure(cfg, c, f, status, requestID)
 		}
 		prepare(c, f, status)
 		if cfg.RenderPage != nil && cfg.IsPage(c) {
@@ -170,7 +178,7 @@ func writeEnvelope(c *fiber.Ctx, f *fault.Error, requestID string) {
 type stacked interface{ Stack() string }
 
 // logFailure logs a request that failed with 500 or more. The line has no path: a checkout path is a secret.
-func logFailure(log *slog.Logger, c *fiber.Ctx, f *fault.Error, status int, requestID string) {
+func logFailure(cfg Config, c *fiber.Ctx, f *fault.Error, status int, requestID string) {
 	attrs := []any{"request_id", requestID, "status", status, "code", f.Code, "method", c.Method(), "route", c.Route().Path}
 	if cause := errors.Unwrap(f); cause != nil {
 		attrs = append(attrs, "cause", cause.Error())
@@ -180,10 +188,10 @@ func logFailure(log *slog.Logger, c *fiber.Ctx, f *fault.Error, status int, requ
 		}
 	}
 	if f.Kind == fault.Unavailable {
-		log.Warn("request failed", attrs...)
+		cfg.Unavailable.Failed(c.UserContext(), "request failed", attrs...)
 		return
 	}
-	log.Error("request failed", attrs...)
+	cfg.Logger.Error("request failed", attrs...)
 }
 
 // HeaderRequestID carries the id of the request on every response.

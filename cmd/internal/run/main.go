@@ -9,6 +9,9 @@ import (
 	"os"
 	"runtime/debug"
 
+	fiberlog "github.com/gofiber/fiber/v2/log"
+
+	"partnerdeposits/adapters/redis"
 	"partnerdeposits/cmd/internal/config"
 )
 
@@ -40,7 +43,7 @@ func main(environ []string, stderr io.Writer, build func(ctx context.Context, cf
 	ctx, stop := Signals()
 	defer stop()
 	log := Logger(stderr, cfg)
-	adoptStandardLog(log)
+	AdoptLogs(log)
 	process, err := build(ctx, cfg, log)
 	if err != nil {
 		return Fail(stderr, err)
@@ -70,9 +73,12 @@ func Logger(w io.Writer, cfg config.Config) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, options))
 }
 
-// adoptStandardLog sends the standard logger's lines to log, at the debug level: net/http reports every violation of
-// HTTP by an endpoint there, with bytes that the endpoint chose.
-func adoptStandardLog(log *slog.Logger) {
+// AdoptLogs sends the lines of libraries to log: those of the standard logger, of fiber and of the Redis driver. Their
+// level is debug: net/http reports every violation of HTTP by an endpoint, with bytes that the endpoint chose, and the
+// Redis driver every connection that fails.
+func AdoptLogs(log *slog.Logger) {
 	slog.SetLogLoggerLevel(slog.LevelDebug)
 	slog.SetDefault(log)
+	redis.LogTo(log)
+	fiberlog.SetOutput(slog.NewLogLogger(log.Handler(), slog.LevelDebug).Writer())
 }

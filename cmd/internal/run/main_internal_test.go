@@ -5,32 +5,48 @@ import (
 	"encoding/json"
 	stdlog "log" //nolint:depguard // the standard logger is under test
 	"log/slog"
+	"os"
 	"testing"
 
+	fiberlog "github.com/gofiber/fiber/v2/log"
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/redis"
 	"partnerdeposits/cmd/internal/config"
 )
 
 // The test changes the process's loggers, so it does not run in parallel.
-func TestStandardLog_ComesOutInOurForm_ForDebuggingOnly(t *testing.T) {
+func TestAdoptLogs_LinesOfLibraries_ComeOutInOurForm_ForDebuggingOnly(t *testing.T) {
 	ours, flags, writer := slog.Default(), stdlog.Flags(), stdlog.Writer()
 	defer func() {
 		slog.SetDefault(ours)
 		stdlog.SetFlags(flags)
 		stdlog.SetOutput(writer)
+		fiberlog.SetOutput(os.Stderr)
+		redis.LogTo(ours)
 	}()
-	for level, lines := range map[slog.Level]int{slog.LevelInfo: 0, slog.LevelDebug: 1} {
+	client, err := redis.NewClient("redis://127.0.0.1:1")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, client.Close()) }()
+	for _, level := range []slog.Level{slog.LevelInfo, slog.LevelDebug} {
 		var out bytes.Buffer
-		adoptStandardLog(Logger(&out, config.Config{LogLevel: level}))
+		AdoptLogs(Logger(&out, config.Config{LogLevel: level}))
 		stdlog.Print("Unsolicited response")
-		require.Equal(t, lines, bytes.Count(out.Bytes(), []byte("\n")), level)
-		if lines == 0 {
+		fiberlog.Warn("Unsolicited advice")
+		require.Error(t, client.Ping(t.Context()).Err(), "the driver logs the refused connection")
+		if level == slog.LevelInfo {
+			require.Empty(t, out.String())
 			continue
 		}
-		var line map[string]any
-		require.NoError(t, json.Unmarshal(out.Bytes(), &line))
-		require.Equal(t, "DEBUG", line["level"])
-		require.Equal(t, "Unsolicited response", line["msg"])
+		var said []string
+		for line := range bytes.Lines(out.Bytes()) {
+			var entry struct{ Level, Msg string }
+			require.NoError(t, json.Unmarshal(line, &entry), string(line))
+			require.Equal(t, "DEBUG", entry.Level)
+			said = append(said, entry.Msg)
+		}
+		require.Equal(t, "Unsolicited response", said[0])
+		require.Contains(t, said[1], "Unsolicited advice")
+		require.Contains(t, said[2:], "redis driver")
 	}
 }

@@ -1,0 +1,91 @@
+// Package outage keeps a failure that repeats itself from flooding the log. A Log tells of a single subject, such as a
+// database: when its outage begins, every half minute while the outage lasts, and when the outage is over.
+package outage
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// remindEvery is the least time between two lines about an outage.
+	remindEvery = 30 * time.Second
+	// calm is how long after the last failure a success ends an outage: during an outage some calls may succeed.
+	calm = 3 * time.Second
+	// forgotten is how long after the last failure the next begins an outage of its own.
+	forgotten = 2 * remindEvery
+)
+
+// Log tells of the outages of its subject. Its methods are safe for concurrent use.
+type Log struct {
+	log     *slog.Logger
+	failing atomic.Bool // lets Worked and Over return at once
+
+	mu                sync.Mutex
+	begin, told, last time.Time
+	failures, untold  int // since begin, and since told
+	message           string
+}
+
+// New makes a Log that writes to log.
+func New(log *slog.Logger) *Log { return &Log{log: log} }
+
+func now() time.Time { return time.Now() } //nolint:forbidigo // the time of log lines, which slog reads itself as well
+
+// Failed counts a failure. The first failure of an outage is logged as a warning with its message and arguments; so is
+// a failure every half minute, as "still: " and the message. All other failures are logged for debugging only.
+func (l *Log) Failed(ctx context.Context, message string, args ...any) {
+	at := now()
+	l.mu.Lock()
+	if l.failures == 0 || at.Sub(l.last) > forgotten {
+		l.begin, l.told, l.failures, l.untold, l.message = at, time.Time{}, 0, 0, message
+	}
+	l.failing.Store(true)
+	l.last = at
+	l.failures++
+	l.untold++
+	first, due := l.failures == 1, at.Sub(l.told) >= remindEvery
+	begin, failures := l.begin, l.untold
+	if due {
+		l.told, l.untold = at, 0
+	}
+	l.mu.Unlock()
+	switch {
+	case first:
+		l.log.WarnContext(ctx, message, args...)
+	case due:
+		l.log.WarnContext(ctx, "still: "+message, append(args, "since", begin.UTC(), "failures", failures)...)
+	default:
+		l.log.DebugContext(ctx, message, args...)
+	}
+}
+
+// Worked counts a success, which ends an outage whose last failure is some seconds old. The line is "over: " and the
+// message of the first failure. Without an outage Worked costs next to nothing.
+func (l *Log) Worked(ctx context.Context) { l.end(ctx, "", calm) }
+
+// Over ends an outage at once, with a message of its own. Without an outage Over does nothing.
+func (l *Log) Over(ctx context.Context, message string) { l.end(ctx, message, 0) }
+
+func (l *Log) end(ctx context.Context, message string, after time.Duration) {
+	if !l.failing.Load() {
+		return
+	}
+	at := now()
+	l.mu.Lock()
+	if l.failures == 0 || at.Sub(l.last) < after {
+		l.mu.Unlock()
+		return
+	}
+	if message == "" {
+		message = "over: " + l.message
+	}
+	lasted, failures := at.Sub(l.begin), l.failures
+	l.failures = 0
+	l.failing.Store(false)
+	l.mu.Unlock()
+	l.log.InfoContext(ctx, message, "lasted_seconds", lasted.Seconds(), "failures", failures)
+}
