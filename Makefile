@@ -27,7 +27,6 @@ help: ## List the targets
 
 .PHONY: run
 run: ## Run the whole service, seeded, with a demo partner; Ctrl-C ends it all
-	@echo '# building the sandbox: a minute or two the first time, seconds afterwards'
 	@go build -o bin/sandbox ./cmd/sandbox
 	@exec bin/sandbox
 
@@ -60,7 +59,7 @@ integration: ## Test the use cases and adapters on real Postgres and Redis, and 
 
 .PHONY: e2e
 e2e: ## Test the processes, from outside
-	@scripts/ensure-debian.sh curl docker-compose
+	@scripts/ensure-debian.sh curl
 	@go test ./cmd/...
 
 .PHONY: lint

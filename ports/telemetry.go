@@ -23,4 +23,6 @@ type DispatchMetrics interface {
 	Finished(event webhook.EventName, outcome webhook.Status, latency time.Duration)
 	// Inflight changes the number of POSTs in flight in a lane by delta.
 	Inflight(lane string, delta int)
+	// QueueMode tells the way of jobs to workers from now on.
+	QueueMode(mode QueueMode)
 }

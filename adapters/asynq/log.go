@@ -3,32 +3,19 @@ package asynq
 import (
 	"context"
 	"fmt"
-	"log/slog"
-	"sync"
-	"time"
+
+	"partnerdeposits/ports/outage"
 )
 
-// quietLog passes on a message of asynq every ten seconds. Without Redis, asynq repeats a message several times a second.
-type quietLog struct {
-	log  *slog.Logger
-	mu   sync.Mutex
-	last time.Time
+// libraryLog takes the messages of asynq. Without Redis, asynq repeats a message several times a second.
+type libraryLog struct{ outage *outage.Log }
+
+func (l libraryLog) say(args []any) {
+	l.outage.Failed(context.Background(), "queue: "+fmt.Sprint(args...))
 }
 
-func (l *quietLog) say(level slog.Level, args []any) {
-	l.mu.Lock()
-	due := time.Since(l.last) > 10*time.Second
-	if due {
-		l.last = time.Now()
-	}
-	l.mu.Unlock()
-	if due {
-		l.log.Log(context.Background(), level, "queue: "+fmt.Sprint(args...))
-	}
-}
-
-func (l *quietLog) Debug(...any)      {}
-func (l *quietLog) Info(...any)       {}
-func (l *quietLog) Warn(args ...any)  { l.say(slog.LevelWarn, args) }
-func (l *quietLog) Error(args ...any) { l.say(slog.LevelError, args) }
-func (l *quietLog) Fatal(args ...any) { l.say(slog.LevelError, args) }
+func (l libraryLog) Debug(...any)      {}
+func (l libraryLog) Info(...any)       {}
+func (l libraryLog) Warn(args ...any)  { l.say(args) }
+func (l libraryLog) Error(args ...any) { l.say(args) }
+func (l libraryLog) Fatal(args ...any) { l.say(args) }

@@ -17,11 +17,16 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
 	"partnerdeposits/ports/failpoint"
+	"partnerdeposits/ports/outage"
 )
 
 const (
 	taskType = "deliver"
-	epochKey = "svc:epoch"
+	// epochKey and probeKey lie, with the lane's name, in the slot of the lane's queue.
+	epochKey = "svc:epoch:"
+	probeKey = "svc:probe:"
+	// probeLife ends the keys of a probe.
+	probeLife = time.Minute
 	// shutdownTimeout is longer than an attempt, so POSTs in flight finish before asynq puts their tasks back.
 	shutdownTimeout = 15 * time.Second
 	// producers bounds the tasks that are enqueued in parallel, because asynq needs a round trip for each task.
@@ -40,6 +45,7 @@ type Queue struct {
 	redis      redis.UniversalClient
 	client     *asynq.Client
 	log        *slog.Logger
+	outage     *outage.Log // of asynq's servers
 	maxRetries int
 	retryDelay asynq.RetryDelayFunc
 }
@@ -57,7 +63,7 @@ func WithRetries(most int, delay time.Duration) Option {
 
 // New returns a queue over a Redis client, which the caller closes.
 func New(client redis.UniversalClient, log *slog.Logger, options ...Option) *Queue {
-	q := &Queue{redis: client, client: asynq.NewClientFromRedisClient(client), log: log}
+	q := &Queue{redis: client, client: asynq.NewClientFromRedisClient(client), log: log, outage: outage.New(log)}
 	for _, set := range options {
 		set(q)
 	}
@@ -125,7 +131,7 @@ func (q *Queue) Serve(ctx context.Context, concurrency map[ports.Lane]int, handl
 			TaskCheckInterval: checkInterval[lane],
 			ShutdownTimeout:   shutdownTimeout,
 			BaseContext:       func() context.Context { return context.WithoutCancel(ctx) },
-			Logger:            &quietLog{log: q.log},
+			Logger:            libraryLog{q.outage},
 			LogLevel:          asynq.WarnLevel,
 			RetryDelayFunc:    q.retryDelay,
 		})
@@ -147,13 +153,42 @@ func (q *Queue) Serve(ctx context.Context, concurrency map[ports.Lane]int, handl
 	return nil
 }
 
-// Ping implements ports.JobQueue.
-func (q *Queue) Ping(ctx context.Context) error { return q.redis.Ping(ctx).Err() }
+// Probe implements ports.JobQueue.
+func (q *Queue) Probe(ctx context.Context) error {
+	err := q.eachLane(func(lane ports.Lane) error {
+		return q.redis.Set(ctx, slotOf(probeKey, lane), "", probeLife).Err()
+	})
+	if cluster, ok := q.redis.(*redis.ClusterClient); ok && err != nil {
+		cluster.ReloadState(ctx) // a master that died says nothing of its successor
+	}
+	return err
+}
 
 // Epoch implements ports.JobQueue.
 func (q *Queue) Epoch(ctx context.Context) (lost bool, err error) {
-	return q.redis.SetNX(ctx, epochKey, time.Now().UTC().Format(time.RFC3339Nano), 0).Result()
+	now := time.Now().UTC().Format(time.RFC3339Nano)
+	err = q.eachLane(func(lane ports.Lane) error {
+		created, err := q.redis.SetNX(ctx, slotOf(epochKey, lane), now, 0).Result()
+		lost = lost || created
+		return err
+	})
+	if err == nil {
+		q.outage.Worked(ctx)
+	}
+	return lost, err
 }
+
+// eachLane asks for every lane, even after an error.
+func (q *Queue) eachLane(ask func(ports.Lane) error) error {
+	var errs []error
+	for _, lane := range ports.Lanes {
+		errs = append(errs, ask(lane))
+	}
+	return errors.Join(errs...)
+}
+
+// slotOf is a key in the slot of a lane's queue: asynq puts the name of the queue into braces, too.
+func slotOf(prefix string, lane ports.Lane) string { return prefix + "{" + QueueName(lane) + "}" }
 
 // Tidy implements ports.JobQueue. asynq archives the tasks of workers that died; nothing reads that archive.
 func (q *Queue) Tidy(ctx context.Context) error {

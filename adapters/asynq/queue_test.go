@@ -4,7 +4,9 @@ import (
 	"context"
 	"log/slog"
 	"testing"
+	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/asynq"
@@ -68,25 +70,70 @@ func TestQueue_ThatNeverHeldATask_IsTidyAndEmpty(t *testing.T) {
 func TestQueue_Epoch_TellsALossOnce(t *testing.T) {
 	client := redistest.New(t)
 	q := asynq.New(client, slog.New(slog.DiscardHandler))
-	for _, want := range []bool{true, false, false} {
-		lost, err := q.Epoch(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, want, lost)
+	tells := func(want ...bool) {
+		for _, w := range want {
+			lost, err := q.Epoch(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, w, lost)
+		}
 	}
+	tells(true, false, false)
 	require.NoError(t, client.FlushDB(t.Context()).Err())
-	lost, err := q.Epoch(t.Context())
+	tells(true, false)
+}
+
+// Lanes lie on different nodes of a cluster. A node that comes back empty has lost the jobs of its lane only.
+func TestQueue_EpochAndProbe_WatchTheNodeOfEachLane(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.Cluster(t, 3, 0)
+	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: cluster.Addrs(), MaxRedirects: -1})
+	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	q := asynq.New(client, slog.New(slog.DiscardHandler))
+	masters := map[int]ports.Lane{}
+	for _, lane := range ports.Lanes {
+		at, err := cluster.MasterOf(t.Context(), "{"+asynq.QueueName(lane)+"}")
+		require.NoError(t, err)
+		masters[at] = lane
+	}
+	require.Len(t, masters, len(ports.Lanes), "this test needs lanes on different nodes")
+	_, err := q.Epoch(t.Context())
 	require.NoError(t, err)
-	require.True(t, lost)
+	require.NoError(t, q.Probe(t.Context()))
+	for at, lane := range masters {
+		require.NoError(t, cluster.Masters[at].Kill())
+		require.Error(t, q.Probe(t.Context()), lane)
+		require.NoError(t, cluster.Masters[at].Restart(t.Context()))
+		require.Eventually(t, func() bool { return q.Probe(t.Context()) == nil }, time.Minute, 20*time.Millisecond, "the node is back")
+		require.Eventually(t, func() bool {
+			lost, err := q.Epoch(t.Context())
+			return err == nil && lost
+		}, time.Minute, 20*time.Millisecond, "the jobs of %s are lost", lane)
+	}
+}
+
+func TestQueue_ARedisThatIsFull_FailsTheProbeAndAnswersPing(t *testing.T) {
+	t.Parallel()
+	client := redistest.ServerClient(t, redistest.Server(t))
+	q := asynq.New(client, slog.New(slog.DiscardHandler))
+	_, err := q.Epoch(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory", "1").Err())
+	require.NoError(t, client.Ping(t.Context()).Err())
+	require.ErrorContains(t, q.Probe(t.Context()), "OOM")
+	_, err = q.Epoch(t.Context())
+	require.ErrorContains(t, err, "OOM", "so the queue is left before a job is")
+	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory", "0").Err())
+	require.NoError(t, q.Probe(t.Context()))
 }
 
 func TestQueue_WithoutRedis_GivesTheJobsBack(t *testing.T) {
 	server := redistest.Server(t)
 	q := asynq.New(redistest.ServerClient(t, server), slog.New(slog.DiscardHandler))
-	require.NoError(t, q.Ping(t.Context()))
+	require.NoError(t, q.Probe(t.Context()))
 	require.NoError(t, server.Kill())
 	jobs := []ports.Job{job(ports.FastLane, 1), job(ports.SlowLane, 2)}
 	left, err := q.Enqueue(t.Context(), jobs)
 	require.Error(t, err)
 	require.ElementsMatch(t, jobs, left)
-	require.Error(t, q.Ping(t.Context()))
+	require.Error(t, q.Probe(t.Context()))
 }

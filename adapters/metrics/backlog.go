@@ -9,38 +9,76 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"partnerdeposits/ports"
+	"partnerdeposits/ports/outage"
 )
 
-// Bounds of reading the backlog. Concurrent scrapes share a reading for freshFor, and wait for patience at most;
-// without a new reading they get the last.
+// Bounds of reading gauges. Concurrent scrapes share a reading for a while, and wait for patience at most; without a new
+// reading they learn the age of the last.
 const (
-	freshFor = 5 * time.Second
-	patience = 3 * time.Second
+	backlogFresh = 5 * time.Second
+	queueFresh   = time.Second
+	patience     = 3 * time.Second
+)
+
+// Sources of gauges that are read at a scrape: the label of svc_reading_age_seconds.
+const (
+	sourceBacklog = "backlog"
+	sourceQueue   = "queue"
 )
 
 var (
 	outboxPending   = prometheus.NewDesc("svc_outbox_pending", "Events that no dispatcher has taken yet.", nil, nil)
-	outboxAge       = prometheus.NewDesc("svc_outbox_oldest_age_seconds", "Age of the oldest event on the outbox; 0 when it is empty.", nil, nil)
+	outboxAge       = prometheus.NewDesc("svc_outbox_oldest_age_seconds", "Age of the oldest event on the outbox; 0 when it is empty. Grows while Postgres is away.", nil, nil)
 	pendingByState  = prometheus.NewDesc("svc_webhook_deliveries_pending", "Deliveries not finished; an estimate once there are very many.", []string{"state"}, nil)
-	oldestDueAge    = prometheus.NewDesc("svc_webhook_oldest_due_age_seconds", "How long the oldest due delivery has been due, endpoints held back for their failures aside.", nil, nil)
+	oldestDueAge    = prometheus.NewDesc("svc_webhook_oldest_due_age_seconds", "How long the oldest due delivery has been due, endpoints held back for their failures aside. Grows while Postgres is away.", nil, nil)
 	subscriptionsBy = prometheus.NewDesc("svc_webhook_subscriptions", "Webhook subscriptions by their health.", []string{"state"}, nil)
 	queueDepth      = prometheus.NewDesc("svc_queue_depth", "Jobs in Redis; the backlog itself is in Postgres.", []string{"queue", "state"}, nil)
+	readingAge      = prometheus.NewDesc("svc_reading_age_seconds", "Time since the gauges of the source were read: backlog from Postgres, queue from Redis.", []string{"source"}, nil)
 )
 
-// Backlog registers the gauges of the backlog. Every dispatcher reports the same values: aggregate with max, never with
-// sum.
-func (r *Registry) Backlog(reader ports.BacklogReader) {
-	r.prometheus.MustRegister(&backlog{reader: reader, log: r.log, known: ports.Backlog{}})
-}
-
-type backlog struct {
-	reader ports.BacklogReader
-	log    *slog.Logger
+// reading is a value that is read at most once in a while.
+type reading[T any] struct {
+	read  func(ctx context.Context) (T, error)
+	fresh time.Duration
+	log   *outage.Log
 
 	mu    sync.Mutex
-	known ports.Backlog
-	until time.Time
+	value T
+	at    time.Time // of value; at first, of the start
+	until time.Time // no new reading before
+	away  bool      // the last reading failed
 }
+
+func newReading[T any](log *slog.Logger, fresh time.Duration, read func(ctx context.Context) (T, error)) *reading[T] {
+	return &reading[T]{read: read, fresh: fresh, log: outage.New(log), at: time.Now()}
+}
+
+// current gives the value and its age. away tells that the source did not answer just now.
+func (r *reading[T]) current(message string) (value T, age time.Duration, away bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !time.Now().Before(r.until) {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		value, err := r.read(ctx)
+		now := time.Now()
+		r.until = now.Add(r.fresh)
+		if r.away = err != nil; r.away {
+			r.log.Failed(ctx, message, "error", err)
+		} else {
+			r.log.Worked(ctx)
+			r.value, r.at = value, now
+		}
+	}
+	return r.value, time.Since(r.at), r.away
+}
+
+// Backlog registers the gauges of the backlog. Every process reports the same values: aggregate with max, never with sum.
+func (r *Registry) Backlog(reader ports.BacklogReader) {
+	r.prometheus.MustRegister(&backlog{newReading(r.log, backlogFresh, reader.Backlog)})
+}
+
+type backlog struct{ *reading[ports.Backlog] }
 
 // Describe implements prometheus.Collector.
 func (b *backlog) Describe(ch chan<- *prometheus.Desc) {
@@ -49,12 +87,19 @@ func (b *backlog) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector.
+// Collect implements prometheus.Collector. While Postgres is away the counts are left out. The ages grow, because nothing
+// is relayed or claimed meanwhile: an alert on them must not sleep through that.
 func (b *backlog) Collect(ch chan<- prometheus.Metric) {
-	now := b.current()
-	gauge(ch, outboxPending, float64(now.OutboxPending))
+	now, age, away := b.current("the backlog cannot be counted; the ages of its gauges grow")
+	gauge(ch, readingAge, age.Seconds(), sourceBacklog)
+	if away {
+		gauge(ch, outboxAge, (now.OutboxOldestAge + age).Seconds())
+		gauge(ch, oldestDueAge, (now.OldestDueAge + age).Seconds())
+		return
+	}
 	gauge(ch, outboxAge, now.OutboxOldestAge.Seconds())
 	gauge(ch, oldestDueAge, now.OldestDueAge.Seconds())
+	gauge(ch, outboxPending, float64(now.OutboxPending))
 	for _, s := range ports.BacklogStates {
 		gauge(ch, pendingByState, float64(now.Deliveries[s]), string(s))
 	}
@@ -63,50 +108,42 @@ func (b *backlog) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-func (b *backlog) current() ports.Backlog {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if time.Now().Before(b.until) {
-		return b.known
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	fresh, err := b.reader.Backlog(ctx)
-	b.until = time.Now().Add(freshFor)
-	if err != nil {
-		b.log.Warn("the backlog cannot be counted; its gauges stay as they were", "error", err)
-		return b.known
-	}
-	b.known = fresh
-	return fresh
-}
-
 // QueueDepth counts the jobs of a queue by state.
 type QueueDepth func(queue string) (map[string]int, error)
 
 // Queues registers svc_queue_depth for the named queues. states is the closed set of its label.
 func (r *Registry) Queues(names, states []string, depth QueueDepth) {
-	r.prometheus.MustRegister(&queues{names: names, states: states, depth: depth, log: r.log})
+	r.prometheus.MustRegister(&queues{names: names, states: states, reading: newReading(r.log, queueFresh, func(context.Context) (map[string]map[string]int, error) {
+		all := map[string]map[string]int{}
+		for _, name := range names {
+			counted, err := depth(name)
+			if err != nil {
+				return nil, err
+			}
+			all[name] = counted
+		}
+		return all, nil
+	})})
 }
 
 type queues struct {
 	names, states []string
-	depth         QueueDepth
-	log           *slog.Logger
+	*reading[map[string]map[string]int]
 }
 
 // Describe implements prometheus.Collector.
 func (q *queues) Describe(ch chan<- *prometheus.Desc) { ch <- queueDepth }
 
-// Collect implements prometheus.Collector. While Redis is away the depth is 0, since its jobs cannot be reached.
+// Collect implements prometheus.Collector. While Redis is away its jobs cannot be counted, and have no gauge.
 func (q *queues) Collect(ch chan<- prometheus.Metric) {
+	depths, age, away := q.current("the queues cannot be counted")
+	gauge(ch, readingAge, age.Seconds(), sourceQueue)
+	if away {
+		return
+	}
 	for _, name := range q.names {
-		depth, err := q.depth(name)
-		if err != nil {
-			q.log.Debug("a queue cannot be counted", "queue", name, "error", err)
-		}
 		for _, state := range q.states {
-			gauge(ch, queueDepth, float64(depth[state]), name, state)
+			gauge(ch, queueDepth, float64(depths[name][state]), name, state)
 		}
 	}
 }

@@ -26,6 +26,7 @@ type Dispatch struct {
 	latency    *prometheus.HistogramVec
 	finished   *prometheus.CounterVec
 	inflight   *prometheus.GaugeVec
+	mode       *prometheus.GaugeVec
 }
 
 // Dispatch registers the metrics of the dispatcher.
@@ -39,7 +40,13 @@ func (r *Registry) Dispatch() *Dispatch {
 		finished:   r.counters("svc_webhook_deliveries_finished_total", "Deliveries that came to an end.", "event", "outcome"),
 	}
 	d.inflight = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "svc_webhook_inflight", Help: "POSTs under way in this process."}, []string{"lane"})
-	r.prometheus.MustRegister(d.inflight)
+	d.mode = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "svc_queue_mode", Help: "1 for the way of jobs to workers: through Redis, or direct while Redis takes no jobs.",
+	}, []string{"mode"})
+	r.prometheus.MustRegister(d.inflight, d.mode)
+	for _, mode := range ports.QueueModes {
+		d.mode.WithLabelValues(string(mode))
+	}
 	for _, event := range webhook.EventNames {
 		d.latency.WithLabelValues(string(event))
 		for _, result := range webhook.Results {
@@ -81,4 +88,15 @@ func (d *Dispatch) Finished(event webhook.EventName, outcome webhook.Status, lat
 // Inflight changes the number of POSTs in flight.
 func (d *Dispatch) Inflight(lane string, delta int) {
 	d.inflight.WithLabelValues(lane).Add(float64(delta))
+}
+
+// QueueMode tells the way of jobs to workers.
+func (d *Dispatch) QueueMode(mode ports.QueueMode) {
+	for _, m := range ports.QueueModes {
+		value := 0.0
+		if m == mode {
+			value = 1
+		}
+		d.mode.WithLabelValues(string(m)).Set(value)
+	}
 }

@@ -105,6 +105,7 @@ func TestSeries_ClosedSetsExistFromTheStartAtZero(t *testing.T) {
 		`svc_webhook_attempt_duration_seconds_count{result="tls"}`,
 		`svc_webhook_delivery_latency_seconds_count{event="deposit.expired"}`,
 		`svc_webhook_inflight{lane="slow"}`,
+		`svc_queue_mode{mode="direct"}`,
 		`svc_webhook_deliveries_pending{state="parked"}`,
 		`svc_webhook_subscriptions{state="held"}`,
 		`svc_deposits_transitions_total{by="tenant",from="pending",to="active"}`,
@@ -139,6 +140,8 @@ func TestCounts(t *testing.T) {
 	w.Finished(webhook.DepositActivated, webhook.StatusFailed, 69*time.Hour)
 	w.Inflight("fast", 2)
 	w.Inflight("fast", -1)
+	w.QueueMode(ports.QueueUsed)
+	w.QueueMode(ports.QueueDirect)
 	got := scrape(t, r)
 	for series, want := range map[string]string{
 		`svc_http_requests_total{code="429",method="POST",route="/api/partner/v1/deposits",surface="partner_api"}`: "1",
@@ -156,6 +159,8 @@ func TestCounts(t *testing.T) {
 		`svc_webhook_delivery_latency_seconds_bucket{event="deposit.activated",le="0.05"}`:                         "1",
 		`svc_webhook_deliveries_finished_total{event="deposit.activated",outcome="succeeded"}`:                     "1",
 		`svc_webhook_inflight{lane="fast"}`:                                                                        "1",
+		`svc_queue_mode{mode="queue"}`:                                                                             "0",
+		`svc_queue_mode{mode="direct"}`:                                                                            "1",
 	} {
 		require.Equal(t, want, got[series], series)
 	}
@@ -172,10 +177,10 @@ func (c *counting) Backlog(context.Context) (ports.Backlog, error) {
 	if c.away {
 		return ports.Backlog{}, errors.New("connection refused")
 	}
-	return ports.Backlog{OutboxPending: c.asked}, nil
+	return ports.Backlog{OutboxPending: c.asked, OutboxOldestAge: 7 * time.Second}, nil
 }
 
-func TestBacklog_IsAskedForOnceInAWhileAndKeptWhileAway(t *testing.T) {
+func TestBacklog_IsAskedForOnceInAWhile_AndAgesWhileAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := metrics.NewRegistry(quiet)
 		source := &counting{}
@@ -186,9 +191,40 @@ func TestBacklog_IsAskedForOnceInAWhileAndKeptWhileAway(t *testing.T) {
 		require.Equal(t, 1, source.asked, "twenty scrapes, one question")
 		<-time.After(6 * time.Second)
 		require.Equal(t, "2", scrape(t, r)["svc_outbox_pending"])
+		require.Equal(t, "0", scrape(t, r)[`svc_reading_age_seconds{source="backlog"}`])
 		source.away = true
-		<-time.After(6 * time.Second)
-		require.Equal(t, "2", scrape(t, r)["svc_outbox_pending"], "what was last known")
+		<-time.After(60 * time.Second)
+		got := scrape(t, r)
+		require.NotContains(t, got, "svc_outbox_pending", "nobody knows the number")
+		require.NotContains(t, got, `svc_webhook_subscriptions{state="healthy"}`)
+		require.Equal(t, "60", got[`svc_reading_age_seconds{source="backlog"}`])
+		require.Equal(t, "67", got["svc_outbox_oldest_age_seconds"], "known to be 7 s, and 60 s older now")
+		require.Equal(t, "60", got["svc_webhook_oldest_due_age_seconds"])
 		require.Equal(t, 3, source.asked)
+		source.away = false
+		<-time.After(6 * time.Second)
+		require.Equal(t, "7", scrape(t, r)["svc_outbox_oldest_age_seconds"])
+	})
+}
+
+func TestQueues_WhileRedisIsAway_HaveAnAgeAndNoDepth(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := metrics.NewRegistry(quiet)
+		away := false
+		r.Queues([]string{"deliveries:fast", "deliveries:slow"}, []string{"pending"}, func(string) (map[string]int, error) {
+			if away {
+				return nil, errors.New("connection refused")
+			}
+			return map[string]int{"pending": 4}, nil
+		})
+		got := scrape(t, r)
+		require.Equal(t, "4", got[`svc_queue_depth{queue="deliveries:fast",state="pending"}`])
+		require.Equal(t, "4", got[`svc_queue_depth{queue="deliveries:slow",state="pending"}`])
+		require.Equal(t, "0", got[`svc_reading_age_seconds{source="queue"}`])
+		away = true
+		<-time.After(time.Minute)
+		got = scrape(t, r)
+		require.Equal(t, "60", got[`svc_reading_age_seconds{source="queue"}`])
+		require.NotContains(t, got, `svc_queue_depth{queue="deliveries:fast",state="pending"}`)
 	})
 }

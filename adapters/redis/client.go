@@ -24,27 +24,49 @@ const (
 
 // ErrURL describes the valid forms of a Redis URL. The text never quotes the URL, which may contain a password.
 var ErrURL = errors.New("redis: the URL must be redis://host:port/db, rediss://…, redis://host1,host2,… for a cluster, " +
-	"or redis-sentinel://host1,host2,…?master=name")
+	"or redis-sentinel://host1,host2,…?master=name; rediss and rediss-sentinel stand for TLS")
+
+// reloadEvery is how old a client's map of a cluster's slots may be. A master that died answers no MOVED, so only a new
+// map shows the master's successor.
+const reloadEvery = time.Second
+
+// Option changes the options of a client.
+type Option func(*redis.UniversalOptions)
+
+// SentinelPassword is the password that sentinels ask for; "" is none. The URL has the password of the master.
+func SentinelPassword(password string) Option {
+	return func(o *redis.UniversalOptions) { o.SentinelPassword = password }
+}
 
 // NewClient makes a client of REDIS_URL without connecting. An unreachable Redis fails each command.
 //
-//	redis://[user:password@]host:port[/db]                                  a single server; rediss:// with TLS
+//	redis://[user:password@]host:port[/db]                                  a single server
 //	redis://[user:password@]host1:port,host2:port                           a cluster; without a scheme too
 //	redis-sentinel://[user:password@]host1:port,host2:port[/db]?master=name the master that the sentinels name
+//	rediss://…, rediss-sentinel://…                                         the same with TLS, to sentinels too
 //
 // Returns ErrURL.
-func NewClient(redisURL string) (redis.UniversalClient, error) {
+func NewClient(redisURL string, options ...Option) (redis.UniversalClient, error) {
 	o, err := parseURL(redisURL)
 	if err != nil {
 		return nil, err
 	}
+	for _, set := range options {
+		set(o)
+	}
+	return newClient(o), nil
+}
+
+func newClient(o *redis.UniversalOptions) redis.UniversalClient {
 	switch {
 	case o.MasterName != "":
-		return redis.NewFailoverClient(o.Failover()), nil
-	case len(o.Addrs) > 1:
-		return redis.NewClusterClient(o.Cluster()), nil
+		return redis.NewFailoverClient(o.Failover())
+	case o.IsClusterMode || len(o.Addrs) > 1:
+		cluster := o.Cluster()
+		cluster.ClusterStateReloadInterval = reloadEvery
+		return redis.NewClusterClient(cluster)
 	default:
-		return redis.NewClient(o.Simple()), nil
+		return redis.NewClient(o.Simple())
 	}
 }
 
@@ -76,7 +98,10 @@ func parseURL(raw string) (*redis.UniversalOptions, error) {
 	case "redis":
 	case "rediss":
 		o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12}
-	case "redis-sentinel":
+	case "redis-sentinel", "rediss-sentinel":
+		if scheme == "rediss-sentinel" {
+			o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+		}
 		defaultPort = "26379"
 		if o.MasterName = u.Query().Get("master"); o.MasterName == "" {
 			return nil, ErrURL

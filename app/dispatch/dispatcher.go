@@ -8,9 +8,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"partnerdeposits/core/fault"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
 	"partnerdeposits/ports/batch"
+	"partnerdeposits/ports/outage"
 )
 
 // Config bounds the dispatcher.
@@ -92,6 +94,7 @@ type Dispatcher struct {
 	posts     sync.WaitGroup // claims in flight
 	stopping  atomic.Bool    // claims without a slot are released
 	freed     chan struct{}  // receives when a window has room again
+	database  *outage.Log
 }
 
 // Batches of reads and of writes share a round trip. The linger of records bounds how long a finished POST is not yet
@@ -106,11 +109,11 @@ const (
 // New prepares a dispatcher. Run starts it.
 func New(deps Deps, config Config) *Dispatcher {
 	config = config.withDefaults()
-	d := &Dispatcher{Deps: deps, config: config, registry: newRegistry(config), freed: make(chan struct{}, 1)}
+	d := &Dispatcher{Deps: deps, config: config, registry: newRegistry(config), freed: make(chan struct{}, 1), database: outage.New(deps.Log)}
 	// The claims of a job ask for their deliveries from goroutines that become ready in turn.
 	d.loads.Workers, d.loads.Limit, d.loads.Yield = storeWorkers, loadLimit, true
 	d.records.Workers, d.records.Limit, d.records.Linger = storeWorkers, recordLimit, recordLinger
-	d.transport = &transport{d: d}
+	d.transport = &transport{d: d, queue: outage.New(deps.Log)}
 	return d
 }
 
@@ -147,6 +150,7 @@ func (d *Dispatcher) countLoop(ctx context.Context) {
 			d.complain(ctx, "count deliveries in flight", err)
 			continue
 		}
+		d.database.Worked(ctx)
 		d.registry.correct(counts, mark)
 		if every = idle; len(counts) > 0 {
 			every = busy
@@ -154,9 +158,14 @@ func (d *Dispatcher) countLoop(ctx context.Context) {
 	}
 }
 
-// complain logs an error of a loop that goes on. Errors of a shutdown are not logged.
+// complain logs an error of a loop that goes on. Errors of a shutdown are not logged. All loops meet an outage of the
+// database, which is told once.
 func (d *Dispatcher) complain(ctx context.Context, what string, err error) {
-	if ctx.Err() == nil {
+	switch {
+	case ctx.Err() != nil:
+	case errors.Is(err, fault.ErrUnavailable):
+		d.database.Failed(ctx, "dispatcher: cannot "+what, "error", err)
+	default:
 		d.Log.WarnContext(ctx, "dispatcher: cannot "+what, "error", err)
 	}
 }

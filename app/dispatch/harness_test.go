@@ -105,6 +105,7 @@ func (noMetrics) Reconciled(int)                                             {}
 func (noMetrics) Attempted(webhook.EventName, webhook.Result, time.Duration) {}
 func (noMetrics) Finished(webhook.EventName, webhook.Status, time.Duration)  {}
 func (noMetrics) Inflight(string, int)                                       {}
+func (noMetrics) QueueMode(ports.QueueMode)                                  {}
 
 const key = secret.Text("svc_whsec_first")
 

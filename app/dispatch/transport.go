@@ -9,18 +9,24 @@ import (
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
 	"partnerdeposits/ports/failpoint"
+	"partnerdeposits/ports/outage"
 )
 
 // transport hands claims to workers: through the queue, or directly to this process while the queue is away.
 type transport struct {
-	d    *Dispatcher
-	away atomic.Bool
+	d     *Dispatcher
+	away  atomic.Bool
+	proof proof // of watch
+	queue *outage.Log
 }
+
+const awayMessage = "dispatcher: the queue is away, delivering from here until it is back"
 
 const (
 	enqueueTimeout = time.Second
 	probeEvery     = 250 * time.Millisecond // while the queue is away
 	epochEvery     = time.Second
+	askTimeout     = time.Second // of a probe or an epoch
 	tidyEvery      = time.Hour
 	// lossDelay is the time between the loss of the queue's jobs and the recovery of their claims. Workers that had taken
 	// their jobs before the loss finish meanwhile.
@@ -53,10 +59,16 @@ func (t *transport) send(ctx context.Context, claims []ports.Claim, urgent bool)
 	if err == nil {
 		return
 	}
-	if t.away.CompareAndSwap(false, true) {
-		t.d.Log.WarnContext(ctx, "dispatcher: the queue is away, delivering from here until it is back", "error", err)
-	}
+	t.leave(ctx, err)
 	t.renewed(ctx, left)
+}
+
+// leave has jobs go straight to the workers of this process.
+func (t *transport) leave(ctx context.Context, err error) {
+	if t.away.CompareAndSwap(false, true) {
+		t.d.Metrics.QueueMode(ports.QueueDirect)
+		t.queue.Failed(ctx, awayMessage, "error", err)
+	}
 }
 
 // renewed runs jobs in this process that may or may not have reached the queue. New claims make a job in the queue
@@ -102,26 +114,28 @@ func (t *transport) jobs(claims []ports.Claim, urgent bool) (jobs []ports.Job) {
 	return jobs
 }
 
-// watch notices that the queue is back and that the queue lost its jobs (delivery.md, point 8).
+// watch notices that the queue takes no jobs, that the queue is back, and that the queue lost its jobs (delivery.md, point 8).
 func (t *transport) watch(ctx context.Context) {
+	t.d.Metrics.QueueMode(ports.QueueUsed)
 	var tidied time.Time
 	for every := epochEvery; pause(ctx, every); {
-		if t.away.Load() {
-			every = probeEvery
-			if t.d.Queue.Ping(ctx) != nil {
-				continue
-			}
-			t.away.Store(false)
-			t.d.Log.InfoContext(ctx, "dispatcher: the queue is back")
-		}
-		every = epochEvery
-		lost, err := t.d.Queue.Epoch(ctx)
-		if err != nil {
+		every = probeEvery
+		if t.away.Load() && !t.returned(ctx) {
 			continue
+		}
+		bounded, cancel := context.WithTimeout(ctx, askTimeout)
+		lost, err := t.d.Queue.Epoch(bounded)
+		cancel()
+		if err != nil && ctx.Err() == nil {
+			t.leave(ctx, err) // before a job is handed over, and waits for the end of settleSpan
 		}
 		if lost {
 			t.recover(ctx)
 		}
+		if err != nil {
+			continue
+		}
+		every = epochEvery
 		if now := t.d.Clock.Now(); now.Sub(tidied) > tidyEvery {
 			tidied = now
 			if err := t.d.Queue.Tidy(ctx); err != nil {
@@ -129,6 +143,55 @@ func (t *transport) watch(ctx context.Context) {
 			}
 		}
 	}
+}
+
+// returned probes the queue, and has jobs go through the queue again after enough successes.
+func (t *transport) returned(ctx context.Context) bool {
+	bounded, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	err := t.d.Queue.Probe(bounded)
+	if err != nil && ctx.Err() == nil {
+		t.queue.Failed(ctx, awayMessage, "error", err)
+	}
+	if !t.proof.enough(err, t.d.Clock.Now()) {
+		return false
+	}
+	t.away.Store(false)
+	t.d.Metrics.QueueMode(ports.QueueUsed)
+	t.queue.Over(ctx, "dispatcher: the queue is back")
+	return true
+}
+
+// proof decides when a queue that was away is used again. Each return costs the jobs of a premature attempt settleSpan, so
+// a queue that was used for a short time only must prove itself for longer.
+type proof struct {
+	needed, passed int       // successful probes in a row
+	returned       time.Time // when the queue was used again
+}
+
+const (
+	leastProof = 3   // probes: with probeEvery, less than a second
+	mostProof  = 120 // probes: half a minute
+	// relapseSpan after its return, a queue counts as reliable.
+	relapseSpan = 30 * time.Second
+)
+
+// enough takes the result of a probe.
+func (p *proof) enough(err error, now time.Time) bool {
+	if p.passed >= p.needed { // the first probe since the queue was used
+		needed := leastProof
+		if now.Sub(p.returned) < relapseSpan {
+			needed = min(2*p.needed, mostProof)
+		}
+		*p = proof{needed: needed, returned: p.returned}
+	}
+	if p.passed++; err != nil {
+		p.passed = 0
+	}
+	if p.passed == p.needed {
+		p.returned = now
+	}
+	return p.passed == p.needed
 }
 
 // recover expires the claims of jobs that the queue lost. Claims in flight in this process are not lost. Claims in flight

@@ -60,7 +60,7 @@ func (doctorCommand) Run(c *call) error {
 func findings(d wire.Diagnosis) []finding {
 	list := []finding{
 		unreachable("database", d.Postgres, "Check DATABASE_URL, that Postgres runs, and that this machine may connect to it."),
-		unreachable("redis", d.Redis, "Check REDIS_URL and that Redis runs. The service goes on without it, slower and without rate limits."),
+		redis(d),
 	}
 	if d.Postgres != nil {
 		return append(list, clocks(d))
@@ -81,6 +81,16 @@ func unreachable(name string, err error, remedy string) finding {
 		return finding{name: name}
 	}
 	return finding{name: name, problem: "cannot be reached: " + err.Error(), remedy: remedy}
+}
+
+func redis(d wire.Diagnosis) finding {
+	if d.Redis == nil || !d.RedisAnswers {
+		return unreachable("redis", d.Redis, "Check REDIS_URL and that Redis runs. The service goes on without it, slower and without rate limits.")
+	}
+	return finding{
+		name: "redis", problem: d.Redis.Error(),
+		remedy: "Look at its memory (INFO memory), its disk (INFO persistence), its role (ROLE) and the masters of a cluster (CLUSTER NODES). Deliveries go out directly meanwhile.",
+	}
 }
 
 func schema(d wire.Diagnosis) finding {

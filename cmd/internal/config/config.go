@@ -32,6 +32,8 @@ type Config struct {
 	DatabaseURL secret.Text `env:"DATABASE_URL" required:"always" example:"postgres://user:password@host:5432/database" form:"postgres"`
 	RedisURL    secret.Text `env:"REDIS_URL" required:"always" example:"redis://host:6379/0" form:"redis"`
 
+	RedisSentinelPassword secret.Text `env:"REDIS_SENTINEL_PASSWORD"` // that sentinels ask for; the URL has the password of the master
+
 	// Origins without a path. In development both default to http://localhost with the port of HTTP_ADDR.
 	APIBaseURL       string `env:"API_BASE_URL" required:"outside development" example:"https://api.example.com" form:"origin"`
 	DashboardBaseURL string `env:"DASHBOARD_BASE_URL" required:"outside development" example:"https://app.example.com" form:"origin"`

@@ -53,7 +53,7 @@ func isPostgresURL(text string, _ setting, _ Config) error {
 func isRedisURL(text string, _ setting, _ Config) error {
 	client, err := redis.NewClient(text) // opens no connection
 	if err != nil {
-		return errors.New("must be redis://host:port/db, rediss://…, redis://host1,host2,… for a cluster, or redis-sentinel://host1,host2,…?master=name")
+		return errors.New("must be redis://host:port/db, rediss://…, redis://host1,host2,… for a cluster, or redis-sentinel://host1,host2,…?master=name (rediss-sentinel:// with TLS)")
 	}
 	_ = client.Close() // nothing was opened
 	return nil

@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -89,6 +90,24 @@ func TestReadiness_SaysWhatIsMissing(t *testing.T) {
 	require.NoError(t, redis.Restart(ctx))
 	each(func(p *process) { p.ready(t) })
 
+	// A Redis that takes no writes is no queue, and no counter of requests, though it answers PING.
+	client := redistest.ServerClient(t, redis)
+	require.NoError(t, client.ConfigSet(ctx, "maxmemory", "1").Err())
+	each(func(p *process) {
+		p.awaitStatus(t, http.StatusOK, func(r readiness) bool { return r.Status == "degraded" && r.Checks["redis"] == "takes no writes" })
+	})
+	dispatcher := processes[1]
+	dispatcher.awaitStatus(t, http.StatusOK, func(r readiness) bool { return strings.Contains(r.Checks["queue"], "deliveries go out directly") })
+	_, metrics := fetch(dispatcher.opsURL + "/metrics")
+	require.Contains(t, metrics, "svc_queue_mode{mode=\"direct\"} 1\n")
+	code, stdout, _ := run(t, environ, "admin", "doctor")
+	require.Equal(t, 1, code)
+	require.Contains(t, stdout, "it takes no writes: OOM")
+	require.NoError(t, client.ConfigSet(ctx, "maxmemory", "0").Err())
+	each(func(p *process) {
+		p.awaitStatus(t, http.StatusOK, func(r readiness) bool { return r.Status == "ready" })
+	})
+
 	// After its first contact Redis may be away; Postgres never.
 	require.NoError(t, redis.Kill())
 	each(func(p *process) {
@@ -97,13 +116,35 @@ func TestReadiness_SaysWhatIsMissing(t *testing.T) {
 	require.NoError(t, postgres.Stop(true))
 	each(func(p *process) {
 		p.awaitStatus(t, http.StatusServiceUnavailable, func(r readiness) bool { return r.Checks["postgres"] == "cannot be reached" })
+		require.Eventually(t, func() bool {
+			_, metrics := fetch(p.opsURL + "/metrics")
+			return strings.Contains(metrics, "\nsvc_outbox_oldest_age_seconds ") && !strings.Contains(metrics, "\nsvc_outbox_oldest_age_seconds 0\n") &&
+				!strings.Contains(metrics, "\nsvc_outbox_pending ")
+		}, soon, often, "the age of the outbox grows, its size is unknown")
 	})
 	require.NoError(t, postgres.Restart(ctx))
 	require.NoError(t, redis.Restart(ctx))
 	each(func(p *process) {
 		p.awaitStatus(t, http.StatusOK, func(r readiness) bool { return r.Status == "ready" })
 		require.Zero(t, p.stop(t), p.log.String())
+		requireOutagesToldOnce(t, p.log.String())
 	})
+}
+
+// requireOutagesToldOnce finds no line in the form of a library, and few lines about each of the four outages.
+func requireOutagesToldOnce(t *testing.T, log string) {
+	t.Helper()
+	warnings := map[string]int{}
+	for line := range strings.Lines(log) {
+		var entry struct{ Level, Msg string }
+		require.NoError(t, json.Unmarshal([]byte(line), &entry), line)
+		if entry.Level == "WARN" || entry.Level == "ERROR" {
+			warnings[entry.Msg]++
+		}
+	}
+	for message, lines := range warnings {
+		require.LessOrEqual(t, lines, 5, message)
+	}
 }
 
 // TestStop_FinishesWhatIsInFlight sends SIGTERM while a request is being answered.

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/postgres/dispatchstore"
 	"partnerdeposits/adapters/postgres/migrations"
+	redisadapter "partnerdeposits/adapters/redis"
 	"partnerdeposits/adapters/secrets"
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/app/connections"
@@ -71,6 +73,7 @@ func RotateKeyset(cfg config.Config) (string, error) {
 type Diagnosis struct {
 	Postgres, Schema, Redis, Keyset, Backlogged error
 
+	RedisAnswers                bool // though perhaps not to writes
 	SchemaVersion, SchemaWanted int64
 	PostgresClock, RedisClock   time.Duration // how far the store's clock is ahead of this machine's
 	Backlog                     ports.Backlog
@@ -91,8 +94,9 @@ func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger) (Diagnos
 	}()
 	out := Diagnosis{SchemaWanted: migrations.Newest()}
 	out.Postgres = s.ops.Ping(ctx)
-	out.Redis = s.Redis.Ping(ctx).Err()
-	if out.Redis == nil {
+	out.Redis = redisadapter.Probe(ctx, s.Redis)
+	out.RedisAnswers = out.Redis == nil || errors.Is(out.Redis, redisadapter.ErrNoWrites)
+	if out.RedisAnswers {
 		out.RedisClock = redisClock(ctx, s)
 	}
 	if out.Postgres != nil {

@@ -2,9 +2,11 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -48,7 +50,7 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on L
 		return run.Process{}, err
 	}
 	// With a client of its own for the queue, a busy queue does not delay the doorbell.
-	queueRedis, err := redisadapter.NewClient(cfg.RedisURL.Reveal())
+	queueRedis, _, err := redisadapter.Open(ctx, cfg.RedisURL.Reveal(), redisadapter.SentinelPassword(cfg.RedisSentinelPassword.Reveal()))
 	if err != nil {
 		return run.Process{}, err
 	}
@@ -69,7 +71,8 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on L
 	if err != nil {
 		return run.Process{}, err
 	}
-	ready := s.readiness()
+	counted := &queueMode{DispatchMetrics: registry.Dispatch()}
+	ready := s.readiness(ops.Check{Name: checkQueue, Run: counted.check, Problem: always("is not used; deliveries go out directly"), Optional: true})
 	work := func(deliver func(context.Context) error) func(context.Context) error {
 		return func(ctx context.Context) error {
 			if ready.Await(ctx, checkPostgres, checkSchema) != nil {
@@ -84,16 +87,16 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on L
 			run.Closer("sender", closing(sender.Close)),
 			opsPart(listenAddress{on.Ops, "METRICS_ADDR", cfg.MetricsAddr}, ops.Handler(ready, registry.Handler()), log),
 			run.Background("readiness", ready.Watch),
-			run.Background("deliveries", work(s.deliver(dispatchPool, queue, sender, registry))),
+			run.Background("kind of redis", s.awaitRedis),
+			run.Background("deliveries", work(s.deliver(dispatchPool, queue, sender, counted))),
 			run.Background("schedules", work(timetable.Run)),
 		),
 	}, nil
 }
 
 // deliver runs the dispatcher of deliveries.
-func (s *process) deliver(pool *pgxpool.Pool, queue *asynq.Queue, sender *webhook.Sender, registry *metrics.Registry) func(context.Context) error {
+func (s *process) deliver(pool *pgxpool.Pool, queue *asynq.Queue, sender *webhook.Sender, counted ports.DispatchMetrics) func(context.Context) error {
 	store := dispatchstore.New(pool, s.Cipher)
-	counted := registry.Dispatch()
 	return func(ctx context.Context) error {
 		return dispatch.New(variant(dispatch.Deps{
 			Relay: store, Claims: store, Work: store, Queue: queue, Sender: sender, Clock: system.Clock{}, Entropy: system.Entropy{}, Metrics: counted,
@@ -103,6 +106,27 @@ func (s *process) deliver(pool *pgxpool.Pool, queue *asynq.Queue, sender *webhoo
 			EndpointConcurrency: s.cfg.WebhookEndpointConcurrency,
 		}).Run(ctx)
 	}
+}
+
+// queueMode notes the way of jobs to workers, for /readyz.
+type queueMode struct {
+	ports.DispatchMetrics
+	direct atomic.Bool
+}
+
+var errDirect = errors.New("the queue's store takes no jobs, or took none lately")
+
+// QueueMode implements ports.DispatchMetrics.
+func (q *queueMode) QueueMode(mode ports.QueueMode) {
+	q.direct.Store(mode == ports.QueueDirect)
+	q.DispatchMetrics.QueueMode(mode)
+}
+
+func (q *queueMode) check(context.Context) error {
+	if q.direct.Load() {
+		return errDirect
+	}
+	return nil
 }
 
 // scheduler holds all jobs that are due by the clock.

@@ -22,6 +22,7 @@ import (
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/adapters/metrics"
 	"partnerdeposits/adapters/passwords"
+	"partnerdeposits/adapters/postgres/dispatchstore"
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/app/idempotent"
 	"partnerdeposits/cmd/internal/config"
@@ -49,6 +50,7 @@ func HTTPOn(ctx context.Context, cfg config.Config, log *slog.Logger, on Listene
 	registry := metrics.NewRegistry(log)
 	registry.PostgresPools(map[string]*pgxpool.Pool{"http": s.Pool, "ops": s.ops})
 	registry.RedisPools(map[string]redis.UniversalClient{"http": s.Redis})
+	registry.Backlog(dispatchstore.NewBacklog(s.ops)) // the dispatchers tell the same, and may all be away
 	app, err := s.httpApp(registry)
 	if err != nil {
 		return run.Process{}, err
@@ -59,6 +61,7 @@ func HTTPOn(ctx context.Context, cfg config.Config, log *slog.Logger, on Listene
 		Parts: append(s.parts,
 			opsPart(listenAddress{on.Ops, "METRICS_ADDR", cfg.MetricsAddr}, ops.Handler(ready, registry.Handler()), log),
 			run.Background("readiness", ready.Watch),
+			run.Background("kind of redis", s.awaitRedis),
 			httpPart(listenAddress{on.Public, "HTTP_ADDR", cfg.HTTPAddr}, app, log),
 		),
 	}, nil

@@ -3,6 +3,7 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -25,6 +26,7 @@ const (
 	checkPostgres = "postgres"
 	checkSchema   = "schema"
 	checkRedis    = "redis"
+	checkQueue    = "queue" // of the dispatcher
 )
 
 // Sizes of the connection pools. An http and a dispatcher together take 45 of Postgres's usual 100 connections.
@@ -75,6 +77,8 @@ type process struct {
 	ops   *pgxpool.Pool // of readiness and gauges, which must answer while all connections of the services are taken
 	bell  *redisadapter.Doorbell
 	parts []run.Part
+
+	redisKnown bool // whether the client fits the server: see awaitRedis
 }
 
 // open prepares the stores without connecting; readiness reports stores that are away. grouped is true where many
@@ -105,10 +109,7 @@ func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string,
 			return nil, err
 		}
 	}
-	if s.Redis, err = redisadapter.NewClient(cfg.RedisURL.Reveal()); err != nil {
-		return nil, err
-	}
-	if err := traceRedis(cfg, s.Redis); err != nil {
+	if err := s.openRedis(ctx); err != nil {
 		return nil, err
 	}
 	s.Breaker = redisadapter.NewBreaker(s.Redis)
@@ -122,6 +123,23 @@ func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string,
 		run.Part{Name: "store", Stop: func(ctx context.Context) error { s.Postgres.Close(ctx); return nil }},
 	)
 	return s, nil
+}
+
+func (s *process) openRedis(ctx context.Context) (err error) {
+	s.Redis, s.redisKnown, err = redisadapter.Open(ctx, s.cfg.RedisURL.Reveal(), redisadapter.SentinelPassword(s.cfg.RedisSentinelPassword.Reveal()))
+	if err != nil {
+		return err
+	}
+	return traceRedis(s.cfg, s.Redis)
+}
+
+// awaitRedis ends the process if a cluster turns up where no server answered at the start.
+func (s *process) awaitRedis(ctx context.Context) error {
+	if s.redisKnown {
+		<-ctx.Done()
+		return nil
+	}
+	return redisadapter.AwaitKind(ctx, s.Redis)
 }
 
 // newPool opens a pool that is closed after all later parts.
@@ -150,13 +168,21 @@ func cipherOf(cfg config.Config, log *slog.Logger) (*secrets.Cipher, error) {
 	return secrets.Open(keyset)
 }
 
-// readiness watches the stores.
-func (s *process) readiness() *ops.Readiness {
-	return ops.NewReadiness(s.log,
+// readiness watches the stores, and more.
+func (s *process) readiness(more ...ops.Check) *ops.Readiness {
+	checks := []ops.Check{
 		ops.Check{Name: checkPostgres, Run: s.ops.Ping, Problem: always("cannot be reached")},
 		ops.Check{Name: checkSchema, Run: s.schemaFits, Problem: schemaProblem},
-		ops.Check{Name: checkRedis, Run: func(ctx context.Context) error { return s.Redis.Ping(ctx).Err() }, Problem: always("cannot be reached"), Optional: true},
-	)
+		ops.Check{Name: checkRedis, Run: func(ctx context.Context) error { return redisadapter.Probe(ctx, s.Redis) }, Problem: redisProblem, Optional: true},
+	}
+	return ops.NewReadiness(s.log, append(checks, more...)...)
+}
+
+func redisProblem(err error) string {
+	if errors.Is(err, redisadapter.ErrNoWrites) {
+		return "takes no writes"
+	}
+	return "cannot be reached"
 }
 
 func always(problem string) func(error) string {

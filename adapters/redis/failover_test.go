@@ -1,0 +1,111 @@
+package redis_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/backing"
+	"partnerdeposits/adapters/redis"
+	"partnerdeposits/adapters/redis/redistest"
+)
+
+// afterFailover is the longest time from a failover to the use of the new master.
+const afterFailover = 2 * time.Second
+
+// soon bounds failovers of Redis itself on a busy machine.
+const soon = 30 * time.Second
+
+func clientOf(t *testing.T, redisURL string, options ...redis.Option) goredis.UniversalClient {
+	t.Helper()
+	client, err := redis.NewClient(redisURL, options...)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	return client
+}
+
+// write sets a key, like a request that has a second.
+func write(t *testing.T, client goredis.UniversalClient, key string) error {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	return client.Set(ctx, key, "", 0).Err()
+}
+
+// awaitWrites waits for a successful write. The writes go on meanwhile, as those of the service do.
+func awaitWrites(t *testing.T, client goredis.UniversalClient, key string, atMost time.Duration, msg string) {
+	t.Helper()
+	require.Eventually(t, func() bool { return write(t, client, key) == nil }, atMost, 20*time.Millisecond, msg)
+}
+
+// awaitMaster waits, under writes, until a replica is a master.
+func awaitMaster(t *testing.T, replica *backing.Server, password string, client goredis.UniversalClient, key string) {
+	t.Helper()
+	options, err := goredis.ParseURL(replica.URL())
+	require.NoError(t, err)
+	options.Password = password
+	direct := goredis.NewClient(options)
+	defer func() { require.NoError(t, direct.Close()) }()
+	require.Eventually(t, func() bool {
+		_ = write(t, client, key) // refused until the failover is over
+		role, err := direct.Do(t.Context(), "ROLE").Slice()
+		return err == nil && role[0] == "master"
+	}, soon, 20*time.Millisecond, "Redis fails over")
+}
+
+// A dead master answers no MOVED, so only reading the slots again shows its successor.
+func TestCluster_AfterAFailover_TheSuccessorIsUsedWithinTwoSeconds(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.Cluster(t, 3, 1)
+	client := clientOf(t, cluster.URL())
+	const key = "svc:some"
+	require.NoError(t, write(t, client, key))
+	at, err := cluster.MasterOf(t.Context(), key)
+	require.NoError(t, err)
+	require.NoError(t, cluster.Masters[at].Kill())
+	require.Error(t, write(t, client, key))
+
+	awaitMaster(t, cluster.Replicas[at], "", client, key)
+	awaitWrites(t, client, key, afterFailover, "the successor is used")
+}
+
+// Managed clusters have a single address for all nodes.
+func TestOpen_ASingleAddressOfACluster_IsFollowedToAllNodes(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.Cluster(t, 3, 0)
+	client, known, err := redis.Open(t.Context(), cluster.Masters[1].URL())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, client.Close()) }()
+	require.True(t, known)
+	for _, key := range []string{"a", "b", "c", "d", "e", "f"} {
+		require.NoError(t, write(t, client, key), key)
+	}
+	_, known, err = redis.Open(t.Context(), redistest.URL(t))
+	require.NoError(t, err)
+	require.True(t, known)
+}
+
+func TestOpen_AnAddressWithoutAServer_IsNotKnown(t *testing.T) {
+	t.Parallel()
+	client, known, err := redis.Open(t.Context(), "redis://127.0.0.1:1")
+	require.NoError(t, err)
+	require.NoError(t, client.Close())
+	require.False(t, known)
+}
+
+func TestSentinels_WithPasswordsOfTheirOwn_AreFollowedThroughAFailover(t *testing.T) {
+	t.Parallel()
+	const password, sentinelPassword = "of-the-data", "of-the-sentinels"
+	all := redistest.Sentinels(t, backing.SentinelOptions{Name: "main", Password: password, SentinelPassword: sentinelPassword})
+	redisURL := "redis-sentinel://:" + password + "@" + all.Hosts() + "/0?master=main"
+	require.ErrorContains(t, write(t, clientOf(t, redisURL), "key"), "all sentinels specified in configuration are unreachable")
+
+	client := clientOf(t, redisURL, redis.SentinelPassword(sentinelPassword))
+	require.NoError(t, write(t, client, "key"))
+	require.NoError(t, all.Master.Kill())
+
+	awaitMaster(t, all.Replica, password, client, "key")
+	awaitWrites(t, client, "key", afterFailover, "the new master is used")
+}

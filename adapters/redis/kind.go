@@ -1,0 +1,72 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// ErrRestart ends a process that was started with the only address of a cluster while that address did not answer.
+var ErrRestart = errors.New("redis: REDIS_URL is an address of a Redis Cluster that did not answer when this process started; start the process again to follow the cluster")
+
+// Open is NewClient for a process. A single address may be that of a cluster, so Open asks the server, for half a second
+// at most: a cluster is then followed to all its nodes. known is false where no server answered; AwaitKind asks again.
+//
+// Returns ErrURL.
+func Open(ctx context.Context, redisURL string, options ...Option) (client redis.UniversalClient, known bool, err error) {
+	o, err := parseURL(redisURL)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, set := range options {
+		set(o)
+	}
+	if o.MasterName != "" || len(o.Addrs) > 1 || o.DB > 0 { // a cluster has only database 0
+		return newClient(o), true, nil
+	}
+	single := newClient(o)
+	o.IsClusterMode, err = isCluster(ctx, single)
+	if !o.IsClusterMode {
+		return single, err == nil, nil
+	}
+	_ = single.Close() // the outcome of closing is irrelevant
+	return newClient(o), true, nil
+}
+
+// AwaitKind waits until the server of a client that Open does not know answers, and then for the end of ctx.
+//
+// Returns ErrRestart if the server belongs to a cluster, and nil when ctx ends.
+func AwaitKind(ctx context.Context, client redis.UniversalClient) error {
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		switch cluster, err := isCluster(ctx, client); {
+		case err != nil:
+		case cluster:
+			return ErrRestart
+		default:
+			<-ctx.Done()
+			return nil
+		}
+	}
+}
+
+// isCluster asks a server whether it is a node of a cluster. A server that refuses the question is taken for a single
+// server.
+func isCluster(ctx context.Context, client redis.UniversalClient) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, ioTimeout)
+	defer cancel()
+	info, err := client.Info(ctx, "cluster").Result()
+	if answered(err) {
+		err = nil
+	}
+	return strings.Contains(info, "cluster_enabled:1"), err
+}

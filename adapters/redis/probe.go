@@ -1,0 +1,45 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// ErrNoWrites is the error of a Redis that answers and takes no writes, or not for all keys: its memory or disk is full,
+// it became a replica, or a master of a cluster is away.
+var ErrNoWrites = errors.New("it takes no writes")
+
+const (
+	probeKey  = "svc:probe:"
+	probeLife = time.Minute
+	// clusterProbes keys lie on every node of a cluster of usual size.
+	clusterProbes = 32
+)
+
+// Probe writes a key that expires, in a cluster enough of them to reach every master.
+//
+// Returns ErrNoWrites for a Redis that answers, and otherwise the error of the connection.
+func Probe(ctx context.Context, client redis.UniversalClient) error {
+	probes := 1
+	if _, ok := client.(*redis.ClusterClient); ok {
+		probes = clusterProbes
+	}
+	_, err := client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i := range probes {
+			p.Set(ctx, probeKey+strconv.Itoa(i), "", probeLife)
+		}
+		return nil
+	})
+	if err == nil {
+		return nil
+	}
+	if answered(err) || client.Ping(ctx).Err() == nil {
+		return fmt.Errorf("%w: %w", ErrNoWrites, err)
+	}
+	return err
+}
