@@ -27,6 +27,7 @@ help: ## List the targets
 
 .PHONY: run
 run: ## Run the whole service, seeded, with a demo partner; Ctrl-C ends it all
+	@echo '# building the sandbox: a minute or two the first time, seconds afterwards'
 	@go build -o bin/sandbox ./cmd/sandbox
 	@exec bin/sandbox
 
@@ -59,7 +60,7 @@ integration: ## Test the use cases and adapters on real Postgres and Redis, and 
 
 .PHONY: e2e
 e2e: ## Test the processes, from outside
-	@scripts/ensure-debian.sh curl
+	@scripts/ensure-debian.sh curl docker-compose
 	@go test ./cmd/...
 
 .PHONY: lint

@@ -2,7 +2,7 @@ package ports
 
 import "errors"
 
-// Errors that repositories return to use cases. No caller of the API sees these errors.
+// Errors that repositories and providers return to use cases. No caller of the API sees these errors.
 var (
 	// ErrReferenceTaken: another deposit has the random reference of a new deposit.
 	ErrReferenceTaken = errors.New("ports: deposit reference taken")
@@ -10,4 +10,6 @@ var (
 	ErrStale = errors.New("ports: stale version")
 	// ErrPaymentExists: the deposit has a payment of the same kind that is processing or succeeded.
 	ErrPaymentExists = errors.New("ports: the deposit has a payment of this kind")
+	// ErrProviderAway: the payment provider, and not this service, failed. The tenant's pages say so.
+	ErrProviderAway = errors.New("ports: the payment provider failed")
 )

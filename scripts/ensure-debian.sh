@@ -10,6 +10,7 @@ has() {
 	case $1 in
 	gcc) echo '#include <stdlib.h>' | $(go env CC) -E - >/dev/null 2>&1 ;;
 	curl) command -v curl >/dev/null ;;
+	docker-compose) command -v docker-compose >/dev/null ;;
 	chromium)
 		local browser
 		for browser in chromium chromium-browser google-chrome google-chrome-stable headless-shell \
@@ -26,6 +27,7 @@ packages_of() {
 	case $1 in
 	gcc) echo "gcc libc6-dev" ;;
 	curl) echo curl ;;
+	docker-compose) echo docker-compose ;;
 	chromium) echo chromium ;;
 	esac
 }
@@ -34,6 +36,7 @@ why() {
 	case $1 in
 	gcc) echo "the race detector needs a C compiler with its headers" ;;
 	curl) echo "the tour of the sandbox, which a test walks, uses curl" ;;
+	docker-compose) echo "a test reads deployments/compose.yaml with docker-compose" ;;
 	chromium) echo "the browser tests need Chromium or Chrome" ;;
 	esac
 }

@@ -51,10 +51,10 @@ func (s *Service) Accounts(ctx context.Context, page ports.Page) (ports.List[con
 
 // SetCeiling sets an account's largest deposit; 0 restores the service's default.
 //
-// Returns connect.ErrAccountNotFound, or invalid_field for a ceiling below the smallest deposit.
+// Returns connect.ErrAccountNotFound, or invalid_field for a ceiling below the smallest deposit or above deposit.MaxCeiling.
 func (s *Service) SetCeiling(ctx context.Context, accountID id.ID, maximum money.Cents) error {
-	if maximum != 0 && maximum < deposit.MinAmount {
-		return fault.ErrInvalidField.WithField("maxAmount", "must be at least %s EUR, the least deposit", deposit.MinAmount)
+	if maximum != 0 && (maximum < deposit.MinAmount || maximum > deposit.MaxCeiling) {
+		return fault.ErrInvalidField.WithField("maxAmount", "must be 0 or between %s and %s EUR", deposit.MinAmount, deposit.MaxCeiling)
 	}
 	now := s.deps.Clock.Now()
 	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {

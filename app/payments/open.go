@@ -34,7 +34,7 @@ func (s *Service) OpenFeePage(ctx context.Context, d *deposit.Deposit, token sec
 	page, err := s.deps.Provider.Open(ctx, request)
 	if err != nil {
 		s.deps.Log.WarnContext(ctx, "payment page did not open", "payment", id.Payment.Of(payment.ID), "error", err)
-		return "", err
+		return "", providerFailed(err)
 	}
 	s.keepReference(ctx, payment, page.Ref)
 	return page.URL, nil

@@ -2,6 +2,7 @@ package payments
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"partnerdeposits/core/deposit"
@@ -28,7 +29,7 @@ func (s *Service) settleFee(ctx context.Context, depositID id.ID, now time.Time)
 	}
 	answer, err := s.deps.Provider.Close(ctx, payment.ID)
 	if err != nil {
-		return err
+		return providerFailed(err)
 	}
 	return s.recordFee(ctx, *payment, answer, now)
 }
@@ -47,10 +48,13 @@ func (s *Service) ConfirmFee(ctx context.Context, depositID id.ID, now time.Time
 		answer, err = s.deps.Provider.Close(ctx, payment.ID)
 	}
 	if err != nil {
-		return err
+		return providerFailed(err)
 	}
 	return s.recordFee(ctx, *payment, answer, now)
 }
+
+// providerFailed marks an error of the provider with ports.ErrProviderAway, for the tenant's pages.
+func providerFailed(err error) error { return fmt.Errorf("%w: %w", ports.ErrProviderAway, err) }
 
 // recordFee stores the provider's answer about a fee payment, and the transition that follows from the answer, in one
 // transaction. A payment that another caller has settled is left as it is.

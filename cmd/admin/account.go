@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+
 	"partnerdeposits/app/connections"
 	"partnerdeposits/cmd/internal/config"
 	"partnerdeposits/cmd/internal/wire"
@@ -19,7 +21,7 @@ type accountCommands struct {
 
 type accountCeiling struct {
 	Account string `required:"" help:"Id of the account: acct_…"`
-	MaxEUR  string `required:"" name:"max-eur" help:"Maximum in euros, such as 4000.00; 0 goes back to the default."`
+	MaxEUR  string `required:"" name:"max-eur" help:"Maximum in euros, from 70.00 to 100000.00; 0 goes back to the default."`
 }
 
 // Run sets the ceiling.
@@ -34,7 +36,7 @@ func (a accountCeiling) Run(c *call) error {
 	}
 	return c.with(config.Secrets, func(admin *wire.Admin, _ config.Config) error {
 		if err := admin.Connections.SetCeiling(c.ctx, accountID, maximum); err != nil {
-			return err
+			return flagged(err, map[string]string{"maxAmount": "max-eur"})
 		}
 		view, err := admin.Connections.Account(c.ctx, accountID)
 		if err != nil {
@@ -129,6 +131,9 @@ func (l linkRevoke) Run(c *call) error {
 	}
 	return c.with(config.Links, func(admin *wire.Admin, _ config.Config) error {
 		changed, err := admin.Connections.RevokeByAdmin(c.ctx, l.Partner, accountID)
+		if errors.Is(err, connect.ErrAccountNotFound) {
+			return connect.ErrAccountNotFound.WithMessage("There is no such account, or it was never linked to %s. `admin account show --account %s` tells.", l.Partner, l.Account)
+		}
 		if err != nil {
 			return err
 		}
@@ -151,7 +156,7 @@ func (u connectURLCommand) Run(c *call) error {
 			PartnerSlug: u.Partner, ExternalID: u.ExternalID, Email: u.Email, Name: u.Name, ReturnURL: u.ReturnURL,
 		})
 		if err != nil {
-			return err
+			return flagged(err, map[string]string{"externalId": "external-id", "returnUrl": "return-url"})
 		}
 		if c.json {
 			return c.answer(fields{{"url", url}})

@@ -88,13 +88,26 @@ func (c *call) table(fill func(row func(cells ...any))) error {
 	const padding = 2
 	w := tabwriter.NewWriter(c.stdout, 0, 0, padding, ' ', 0)
 	fill(func(cells ...any) {
-		texts := make([]string, len(cells))
-		for i, cell := range cells {
-			texts[i] = fmt.Sprint(cell)
+		for _, line := range linesOf(cells) {
+			fmt.Fprintln(w, strings.Join(line, "\t")) // Flush returns the error
 		}
-		fmt.Fprintln(w, strings.Join(texts, "\t")) // Flush returns the error
 	})
 	return w.Flush()
+}
+
+// linesOf gives the lines of a row: a text of several lines continues in its own column.
+func linesOf(cells []any) [][]string {
+	lines := [][]string{make([]string, len(cells))}
+	for column, cell := range cells {
+		text := strings.ReplaceAll(strings.TrimSpace(fmt.Sprint(cell)), "\t", " ")
+		for n, part := range strings.Split(text, "\n") {
+			if n == len(lines) {
+				lines = append(lines, make([]string, len(cells)))
+			}
+			lines[n][column] = strings.TrimSpace(part)
+		}
+	}
+	return lines
 }
 
 func readable(v any) any {

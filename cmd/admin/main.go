@@ -4,17 +4,21 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
 	"partnerdeposits/cmd/internal/config"
 	"partnerdeposits/cmd/internal/run"
 	"partnerdeposits/cmd/internal/wire"
+	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
+	"partnerdeposits/core/partner"
 )
 
 // commands is the whole command line.
@@ -95,8 +99,14 @@ func (c *call) with(needs config.Needs, do func(a *wire.Admin, cfg config.Config
 	return do(a, cfg)
 }
 
-// explained puts the error code before the message that an API caller would read, and adds the cause of an unreachable
-// store.
+// forStaff words errors whose messages are for operators in a browser.
+var forStaff = map[string]string{
+	partner.ErrNotFound.Code:             "There is no such partner. `admin partner list` lists them all.",
+	connect.ErrMissingConnectSecret.Code: "The partner has no connect secret. `admin connect-secret rotate` makes a new connect secret.",
+}
+
+// explained puts the error code before the message that an API caller would read, or staff's, and adds the cause of an
+// unreachable store.
 func explained(err error) error {
 	f := fault.Of(err)
 	switch f.Kind {
@@ -107,5 +117,20 @@ func explained(err error) error {
 			return fmt.Errorf("the database cannot be reached: %w", f.Unwrap())
 		}
 	}
+	if words, there := forStaff[f.Code]; there {
+		return fmt.Errorf("%s: %s", f.Code, words)
+	}
 	return fmt.Errorf("%s: %s", f.Code, f.Message)
+}
+
+// flagged replaces the field that an invalid_field names by the flag of the command line. flags maps fields to flags.
+func flagged(err error, flags map[string]string) error {
+	if !errors.Is(err, fault.ErrInvalidField) {
+		return err
+	}
+	field, problem, _ := strings.Cut(fault.Of(err).Message, ": ")
+	if flag, there := flags[field]; there {
+		return fault.ErrInvalidField.WithField(flag, "%s", problem)
+	}
+	return err
 }

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -42,10 +43,11 @@ type demo struct {
 	connectURL, email, company   string
 	receiverURL, webhookID       string
 	httpMetrics, dispatcherStats string
+	adminLine                    string // a command line of the admin command
 }
 
 // demoPart seeds the partner after everything runs, prints the tour and writes the file. Its stop removes the file.
-func demoPart(cfg config.Config, l listeners, target *receiver.Receiver, log *slog.Logger, stdout io.Writer) run.Part {
+func demoPart(cfg config.Config, l listeners, target *receiver.Receiver, adminLine string, log *slog.Logger, stdout io.Writer) run.Part {
 	return run.Part{
 		Name: "demo",
 		Start: func(ctx context.Context, _ func(error)) error {
@@ -60,6 +62,7 @@ func demoPart(cfg config.Config, l listeners, target *receiver.Receiver, log *sl
 			if err != nil {
 				return err
 			}
+			d.adminLine = adminLine
 			if err := d.writeFile(sandboxFile); err != nil {
 				return err
 			}
@@ -170,11 +173,23 @@ func (d *demo) subscribe(ctx context.Context, target *receiver.Receiver) error {
 	}
 	d.webhookID = made.Data.ID
 	target.SetSecret(made.Data.Secret)
+	target.SetLookup(d.captured)
 	return nil
 }
 
+// captured gives the captured amount of a deposit in cents.
+func (d demo) captured(ctx context.Context, depositID string) (int64, error) {
+	var found struct {
+		Data struct {
+			CapturedAmountCents int64 `json:"capturedAmountCents"`
+		} `json:"data"`
+	}
+	err := d.call(ctx, http.MethodGet, "/deposits/"+url.PathEscape(depositID), nil, &found)
+	return found.Data.CapturedAmountCents, err
+}
+
 // call sends a request to the partner API.
-func (d *demo) call(ctx context.Context, method, path string, body, into any) error {
+func (d demo) call(ctx context.Context, method, path string, body, into any) error {
 	var payload bytes.Buffer
 	if body != nil {
 		if err := json.NewEncoder(&payload).Encode(body); err != nil {

@@ -82,8 +82,22 @@ func serve(ctx context.Context, environ []string, services *backing.Services, st
 		Parts: slices.Concat(
 			[]run.Part{receiverPart(listeners.receiver, demo)},
 			http.Parts, dispatcher.Parts,
-			[]run.Part{demoPart(cfg, listeners, demo, log, stdout)},
+			[]run.Part{demoPart(cfg, listeners, demo, adminLine(environ, services), log, stdout)},
 		),
 	}
 	return process.Run(ctx)
+}
+
+// adminLine is a command line that shows where the admin command finds this sandbox's servers. Addresses that the
+// environment gave, which may hold a password, are not repeated.
+func adminLine(environ []string, services *backing.Services) string {
+	line := ""
+	for _, each := range []struct{ name, url string }{{"DATABASE_URL", services.PostgresURL}, {"REDIS_URL", services.RedisURL}} {
+		if isSet(environ, each.name) {
+			line += each.name + "=\"$" + each.name + "\" "
+		} else {
+			line += each.name + "='" + each.url + "' "
+		}
+	}
+	return line + "go run ./cmd/admin doctor"
 }

@@ -17,6 +17,7 @@ import (
 const (
 	MinAmount         money.Cents = 7_000
 	DefaultMaxAmount  money.Cents = 250_000
+	MaxCeiling        money.Cents = 10_000_000 // the highest ceiling that can be negotiated; a typing error is higher
 	MaxRentalContract             = 255
 	MaxDescription                = 2000
 	MaxMetadataKeys               = 20

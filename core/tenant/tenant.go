@@ -46,11 +46,10 @@ var (
 //
 // Returns missing_field or invalid_field; the message begins with the name of the field.
 func (p Person) Validate() error {
+	if err := validEmail(p.Email); err != nil {
+		return err
+	}
 	switch {
-	case p.Email == "":
-		return fault.ErrMissingField.WithField("email", "is required")
-	case !mailaddr.Valid(p.Email):
-		return fault.ErrInvalidField.WithField("email", "is not an e-mail address")
 	case p.Phone != "" && !phonePattern.MatchString(p.Phone):
 		return fault.ErrInvalidField.WithField("phone", "must be in E.164 form, like +33612345678")
 	case !ValidLocale(p.Locale):
@@ -60,6 +59,40 @@ func (p Person) Validate() error {
 		return err
 	}
 	return validName("lastName", p.LastName)
+}
+
+// Mistake is a fault of a field.
+type Mistake struct {
+	Field string
+	Fault *fault.Error // missing_field or invalid_field
+}
+
+// Mistakes lists every mistake in the fields that checkout asks for, in their order: firstName, lastName, email.
+func (p Person) Mistakes() []Mistake {
+	var found []Mistake
+	for _, checked := range []struct {
+		field string
+		err   error
+	}{
+		{"firstName", validName("firstName", p.FirstName)},
+		{"lastName", validName("lastName", p.LastName)},
+		{"email", validEmail(p.Email)},
+	} {
+		if checked.err != nil {
+			found = append(found, Mistake{checked.field, fault.Of(checked.err)})
+		}
+	}
+	return found
+}
+
+func validEmail(s string) error {
+	switch {
+	case s == "":
+		return fault.ErrMissingField.WithField("email", "is required")
+	case !mailaddr.Valid(s):
+		return fault.ErrInvalidField.WithField("email", "is not an e-mail address")
+	}
+	return nil
 }
 
 // ValidLocale accepts "" (none), a language, or a language with a country.

@@ -5,6 +5,7 @@
 package checkout
 
 import (
+	"errors"
 	"log/slog"
 	"strings"
 
@@ -56,9 +57,9 @@ type pages struct{ Deps }
 // Mount adds the pages to app, which serves the dashboard's host.
 func Mount(app fiber.Router, d Deps) {
 	p := &pages{Deps: d}
-	app.Get(pathPage, d.Site.Headers, p.limit, p.explainErrors, p.show)
-	app.Post(pathPage, d.Site.Headers, p.limit, p.explainErrors, p.submit)
-	app.Get(pathReturn, d.Site.Headers, p.limit, p.explainErrors, p.returnFromProvider)
+	app.Get(pathPage, d.Site.Headers, p.limit, p.explainErrors, p.find, p.show)
+	app.Post(pathPage, d.Site.Headers, p.limit, p.explainErrors, p.find, p.submit)
+	app.Get(pathReturn, d.Site.Headers, p.limit, p.explainErrors, p.find, p.returnFromProvider)
 }
 
 // limit bounds the requests of a client address, also those that guess tokens. limit also allows the page's forms to
@@ -93,11 +94,15 @@ func (p *pages) explainErrors(c *fiber.Ctx) error {
 	}
 	p.Log.WarnContext(c.UserContext(), "checkout unavailable", "request_id", problem.RequestID(c), "route", c.Route().Path, "cause", f.Error())
 	lang := ui.LangOf(c)
+	away := textAwayMessage
+	if errors.Is(err, ports.ErrProviderAway) {
+		away = textProviderAway
+	}
 	c.Set(fiber.HeaderRetryAfter, "5")
 	return ui.Render(c, fiber.StatusServiceUnavailable, retryPage(retryView{
 		Error: ui.ErrorView{
-			Page:      ui.Page{Lang: lang, Title: textAway.In(lang), ErrorCode: f.Code, NoSwitch: true},
-			Message:   textAwayMessage.In(lang),
+			Page:      ui.Page{Lang: lang, Title: textAway.In(lang), ErrorCode: f.Code, Query: ui.RawQuery(c)},
+			Message:   away.In(lang),
 			RequestID: problem.RequestID(c),
 		},
 		RetryPath: c.Path(),
@@ -108,12 +113,28 @@ func token(c *fiber.Ctx) secret.Text { return secret.Text(c.Params("token")) }
 
 func pagePath(c *fiber.Ctx) string { return "/checkout/" + c.Params("token") }
 
-// show renders the page of a deposit in any status.
-func (p *pages) show(c *fiber.Ctx) error {
+type viewKey struct{}
+
+// find reads the deposit before the handler, so that every answer is in the deposit's language.
+func (p *pages) find(c *fiber.Ctx) error {
 	v, err := p.Checkout.View(c.UserContext(), token(c))
 	if err != nil {
 		return err
 	}
+	p.Site.PreferLang(c, v.Deposit.Locale, c.Params("token"))
+	c.Locals(viewKey{}, v)
+	return c.Next()
+}
+
+// found gives the deposit as find read it.
+func found(c *fiber.Ctx) checkout.View {
+	v, _ := c.Locals(viewKey{}).(checkout.View)
+	return v
+}
+
+// show renders the page of a deposit in any status.
+func (p *pages) show(c *fiber.Ctx) error {
+	v := found(c)
 	return p.render(c, fiber.StatusOK, v, v.Person, nil)
 }
 
@@ -135,12 +156,8 @@ func (p *pages) submit(c *fiber.Ctx) error {
 		Email:     strings.TrimSpace(c.FormValue(fieldEmail)),
 		Locale:    string(ui.LangOf(c)),
 	}
-	if err := person.Validate(); err != nil {
-		v, viewErr := p.Checkout.View(c.UserContext(), token(c))
-		if viewErr != nil {
-			return viewErr
-		}
-		return p.render(c, fiber.StatusUnprocessableEntity, v, person, err)
+	if mistakes := person.Mistakes(); len(mistakes) > 0 {
+		return p.render(c, fiber.StatusUnprocessableEntity, found(c), person, mistakes)
 	}
 	next, err := p.Checkout.Submit(c.UserContext(), token(c), person)
 	if err != nil {

@@ -30,6 +30,7 @@ var (
 	textPaymentOpen   = ui.T("You have already begun to pay. Continue to get back to the payment page.", "Vous avez déjà commencé à payer. Continuez pour revenir à la page de paiement.")
 	textUnpaid        = ui.T("You came back without paying. Nothing was charged.", "Vous êtes revenu sans payer. Rien n’a été débité.")
 
+	textMistakes     = ui.T("Please check your details:", "Vérifiez vos informations :")
 	textNoFirstName  = ui.T("Enter your first name.", "Saisissez votre prénom.")
 	textBadFirstName = ui.T("The first name is too long or has characters that we cannot read.", "Le prénom est trop long ou contient des caractères illisibles.")
 	textNoLastName   = ui.T("Enter your last name.", "Saisissez votre nom.")
@@ -51,9 +52,10 @@ var (
 	textCancelled        = ui.T("This deposit was cancelled", "Cette caution a été annulée")
 	textCancelledMessage = ui.T("There is nothing to pay and nothing was charged. If this surprises you, please contact %s.", "Il n’y a rien à payer et rien n’a été débité. Si cela vous surprend, contactez %s.")
 
-	textAway        = ui.T("Back in a moment", "De retour dans un instant")
-	textAwayMessage = ui.T("We could not reach the payment service. Nothing is lost: if you have paid already, it will be recorded by itself. Please try again in a moment.", "Le service de paiement est injoignable. Rien n’est perdu : si vous avez déjà payé, ce sera enregistré automatiquement. Réessayez dans un instant.")
-	textAgain       = ui.T("Try again", "Réessayer")
+	textAway         = ui.T("Back in a moment", "De retour dans un instant")
+	textAwayMessage  = ui.T("We cannot answer right now. Nothing is lost: if you have paid already, it will be recorded by itself. Please try again in a moment.", "Nous ne pouvons pas répondre pour le moment. Rien n’est perdu : si vous avez déjà payé, ce sera enregistré automatiquement. Réessayez dans un instant.")
+	textProviderAway = ui.T("We could not reach the payment service. Nothing is lost: if you have paid already, it will be recorded by itself. Please try again in a moment.", "Le service de paiement est injoignable. Rien n’est perdu : si vous avez déjà payé, ce sera enregistré automatiquement. Réessayez dans un instant.")
+	textAgain        = ui.T("Try again", "Réessayer")
 )
 
 func init() {

@@ -2,7 +2,7 @@ package checkout
 
 import (
 	"net/url"
-	"strings"
+	"slices"
 
 	"github.com/a-h/templ"
 	"github.com/gofiber/fiber/v2"
@@ -38,9 +38,9 @@ type formView struct {
 	Fields []ui.Field
 	Notice string
 	Alert  string
-	// AlertField is the input that the alert is about.
-	AlertField string
-	Back       returnLink
+	// Mistakes are the errors of the fields; with them there is no Alert and no Notice.
+	Mistakes []ui.Mistake
+	Back     returnLink
 }
 
 // finalView is the data of the page of a deposit whose checkout is over.
@@ -59,10 +59,10 @@ type retryView struct {
 	RetryPath string
 }
 
-// render shows the form or, after the end of the checkout, the result. wrong is the validation error of person, or nil.
-func (p *pages) render(c *fiber.Ctx, status int, v checkout.View, person tenant.Person, wrong error) error {
+// render shows the form or, after the end of the checkout, the result. wrong are the mistakes in person, if any.
+func (p *pages) render(c *fiber.Ctx, status int, v checkout.View, person tenant.Person, wrong []tenant.Mistake) error {
 	lang := ui.LangOf(c)
-	page := ui.Page{Lang: lang, Query: ui.RawQuery(c), NoSwitch: c.Method() != fiber.MethodGet}
+	page := ui.Page{Lang: lang, Query: ui.RawQuery(c)}
 	if !v.Open {
 		page.Title = finalTitle(v).In(lang)
 		return ui.Render(c, fiber.StatusOK, finalPage(finalView{
@@ -77,12 +77,11 @@ func (p *pages) render(c *fiber.Ctx, status int, v checkout.View, person tenant.
 		f.Back = returnLinkOf(v)
 		f.Alert = textPaymentFailed.In(lang)
 	}
-	failedField, failedText := mistake(wrong, lang)
-	if failedField != "" {
-		f.Page.ErrorCode = fault.Of(wrong).Code
-		f.Alert, f.AlertField, f.Notice = failedText, failedField, ""
+	if len(wrong) > 0 {
+		f.Page.ErrorCode, f.Alert, f.Notice = wrong[0].Fault.Code, "", ""
+		f.Mistakes = mistakes(wrong, lang)
 	}
-	f.Fields = fields(person, failedField, failedText, lang)
+	f.Fields = fields(person, f.Mistakes, lang)
 	return ui.Render(c, status, formPage(f))
 }
 
@@ -97,39 +96,42 @@ func notice(c *fiber.Ctx, v checkout.View, lang ui.Lang) string {
 	}
 }
 
-func fields(person tenant.Person, failedField, failedText string, lang ui.Lang) []ui.Field {
+// fields gives the inputs, each with its mistake. The first wrong input gets the focus.
+func fields(person tenant.Person, wrong []ui.Mistake, lang ui.Lang) []ui.Field {
 	out := []ui.Field{
 		{Name: fieldFirstName, Type: "text", Label: textFirstName.In(lang), Value: person.FirstName, Autocomplete: "given-name", MaxLength: tenant.MaxName, Required: true},
 		{Name: fieldLastName, Type: "text", Label: textLastName.In(lang), Value: person.LastName, Autocomplete: "family-name", MaxLength: tenant.MaxName, Required: true},
 		{Name: fieldEmail, Type: "email", Label: textEmail.In(lang), Value: person.Email, Autocomplete: "email", MaxLength: 254, Required: true},
 	}
-	for i := range out {
-		if out[i].Name == failedField {
-			out[i].Error, out[i].Autofocus = failedText, true
-		}
+	for n, m := range wrong {
+		i := slices.IndexFunc(out, func(f ui.Field) bool { return f.Name == m.Field })
+		out[i].Error, out[i].Autofocus = m.Text, n == 0
 	}
 	return out
 }
 
-// mistake returns the field and the text of a validation error.
-func mistake(err error, lang ui.Lang) (field, text string) {
-	if err == nil {
-		return "", ""
+// mistakes words the mistakes of the tenant.
+func mistakes(wrong []tenant.Mistake, lang ui.Lang) []ui.Mistake {
+	out := make([]ui.Mistake, 0, len(wrong))
+	for _, m := range wrong {
+		out = append(out, ui.Mistake{Field: m.Field, Text: textOf(m).In(lang)})
 	}
-	f := fault.Of(err)
-	field, _, _ = strings.Cut(f.Message, ":")
-	missing := f.Is(fault.ErrMissingField)
+	return out
+}
+
+func textOf(m tenant.Mistake) ui.Text {
+	missing := m.Fault.Is(fault.ErrMissingField)
 	switch {
-	case field == fieldFirstName && missing:
-		return field, textNoFirstName.In(lang)
-	case field == fieldFirstName:
-		return field, textBadFirstName.In(lang)
-	case field == fieldLastName && missing:
-		return field, textNoLastName.In(lang)
-	case field == fieldLastName:
-		return field, textBadLastName.In(lang)
+	case m.Field == fieldFirstName && missing:
+		return textNoFirstName
+	case m.Field == fieldFirstName:
+		return textBadFirstName
+	case m.Field == fieldLastName && missing:
+		return textNoLastName
+	case m.Field == fieldLastName:
+		return textBadLastName
 	default:
-		return fieldEmail, textBadEmail.In(lang)
+		return textBadEmail
 	}
 }
 

@@ -53,11 +53,44 @@ func TestEveryPage_CarriesTheSecurityHeadersAndALanguage(t *testing.T) {
 			require.Equal(t, "en", a.Attr("html", "lang"), name)
 			require.Len(t, a.All("h1"), 1, name)
 			require.Len(t, a.All("main"), 1, name)
+			require.NotEmpty(t, a.LinkIn("fr"), name)
 		}
 	}
 	require.Equal(t, "route_not_found", answers["not found"].Code())
 	require.Equal(t, "method_not_allowed", answers["wrong method"].Code())
 	require.Equal(t, "/login", answers["dashboard closed"].Location)
+}
+
+// A page that answers a form offers the other language through a page that GET opens.
+func TestPagesThatAnswerAForm_OfferTheOtherLanguage(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Partner("demo")
+	s.Partner("other")
+	signedIn := s.Browser(t)
+	require.Equal(t, http.StatusSeeOther, signedIn.Submit("/register?"+good(s, "demo", "op-1", ""), signup("a@b.example")).Status)
+	refused := signedIn.Submit("/login?"+good(s, "other", "op-9", ""), nil)
+	require.Equal(t, "account_already_linked", refused.Code())
+	anybody := s.Browser(t)
+	for name, c := range map[string]struct {
+		by   *connecttest.Browser
+		at   string
+		page connecttest.Answer
+	}{
+		"form failed":      {anybody, "/register", anybody.Submit("/register", map[string]string{"email": "x"})},
+		"no token":         {anybody, "/login", anybody.Post("/login", nil)},
+		"unlink, no token": {signedIn, "/dashboard/unlink", signedIn.Post("/dashboard/unlink", nil)},
+		"logout, no token": {signedIn, "/logout", signedIn.Post("/logout", nil)},
+		"refused":          {signedIn, "/login?" + good(s, "other", "op-9", ""), refused},
+	} {
+		at, err := url.Parse(c.at)
+		require.NoError(t, err)
+		link, err := at.Parse(c.page.LinkIn("fr"))
+		require.NoError(t, err)
+		french := c.by.Get(link.RequestURI())
+		require.Equal(t, http.StatusOK, french.Status, "%s: %s", name, link)
+		require.Equal(t, "fr", french.Attr("html", "lang"), name)
+	}
 }
 
 func TestFormAction_NamesReturnURLOnlyWhereItIsFollowedWithoutAsking(t *testing.T) {

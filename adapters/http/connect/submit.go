@@ -138,7 +138,7 @@ func (p *pages) refused(c *fiber.Ctx, v visit, a connections.Result) error {
 	lang := ui.LangOf(c)
 	f := ui.FailureOf(a.Refusal.Code)
 	return ui.Render(c, problem.Status(a.Refusal.Kind), refusedPage(doneView{
-		Page:      ui.Page{Lang: lang, Query: v.query, NoSwitch: true, Title: f.Title.In(lang), ErrorCode: a.Refusal.Code},
+		Page:      ui.Page{Lang: lang, Query: v.query, Title: f.Title.In(lang), ErrorCode: a.Refusal.Code},
 		Message:   f.Message.In(lang),
 		RequestID: problem.RequestID(c),
 		Host:      returnHost(a.Verified),
@@ -150,6 +150,7 @@ func (p *pages) refused(c *fiber.Ctx, v visit, a connections.Result) error {
 
 // logOut ends the session. From the consent page it redirects to the login page of the same connect URL.
 func (p *pages) logOut(c *fiber.Ctx) error {
+	ui.SetReadAt(c, pathDashboard)
 	if err := p.Site.CheckForm(c); err != nil {
 		return ui.RenderFormExpired(c, pathDashboard)
 	}

@@ -91,6 +91,7 @@ func (p *pages) show(c *fiber.Ctx, o connect.Operator, a connect.Account) error 
 
 // unlink ends the link that the page showed. If that link has ended already, unlink changes nothing.
 func (p *pages) unlink(c *fiber.Ctx, o connect.Operator, a connect.Account) error {
+	ui.SetReadAt(c, pathDashboard)
 	if err := p.Site.CheckForm(c); err != nil {
 		return ui.RenderFormExpired(c, pathDashboard)
 	}
@@ -114,7 +115,7 @@ func rowOf(d *deposit.Deposit, lang ui.Lang) row {
 	r := row{
 		Reference: d.Reference,
 		Contract:  d.RentalContract,
-		Amount:    ui.Euros(lang, d.Amount),
+		Amount:    amountOf(d, lang),
 		Period:    ui.Date(lang, d.ContractStartAt) + " – " + ui.Date(lang, d.ContractEndAt),
 		Status:    statuses[d.Status].In(lang),
 		Tone:      tones[d.Status],
@@ -123,6 +124,15 @@ func rowOf(d *deposit.Deposit, lang ui.Lang) row {
 		r.Tenant = d.Client.FirstName + " " + d.Client.LastName
 	}
 	return r
+}
+
+// amountOf formats the deposit's amount, and before it the captured part where a part was captured.
+func amountOf(d *deposit.Deposit, lang ui.Lang) string {
+	amount := ui.Euros(lang, d.Amount)
+	if d.Status == deposit.Captured && d.CapturedAmount != d.Amount {
+		return textCapturedOf.In(lang, ui.Euros(lang, d.CapturedAmount), amount)
+	}
+	return amount
 }
 
 // encodeCursor encodes the last deposit of a page: Unix microseconds and id.

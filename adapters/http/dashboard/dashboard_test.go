@@ -33,6 +33,20 @@ func TestDashboard_ShowsTheAccountItsLinkAndItsOwnDeposits(t *testing.T) {
 	require.Contains(t, french.Body, "1\u00a0250,50\u00a0€")
 }
 
+func TestDashboard_OfACapture_ShowsTheCapturedAmountOfTheDeposit(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	p := s.Partner("demo")
+	b, account := linked(t, s, "a@b.example", "demo")
+	captured(t, s, deposits(t, s, p, account, 1)[0], 12_050)
+	require.Contains(t, b.Get("/dashboard?lang=en").Body, `<span class="amount">€120.50 of €1,250.50</span>`)
+	require.Contains(t, b.Get("/dashboard?lang=fr").Body, "<span class=\"amount\">120,50\u00a0€ sur 1\u00a0250,50\u00a0€</span>")
+
+	other, theirs := linked(t, s, "c@d.example", "demo")
+	captured(t, s, deposits(t, s, p, theirs, 1)[0], 125_050)
+	require.Contains(t, other.Get("/dashboard").Body, `<span class="amount">€1,250.50</span>`, "a capture of the whole amount")
+}
+
 func TestDashboard_WithManyDeposits_IsReadPageByPage(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})

@@ -57,4 +57,13 @@ func deposits(t *testing.T, s *connecttest.Server, p partner.Partner, account id
 	return references
 }
 
+// captured makes the deposit one that was captured for amount.
+func captured(t *testing.T, s *connecttest.Server, reference string, amount money.Cents) {
+	t.Helper()
+	tag, err := s.Pool.Exec(t.Context(), `UPDATE deposits SET status = 'captured', status_reason = 'claim', captured_at = now(), captured_cents = $2,
+		activated_at = now(), expires_at = now() WHERE reference = $1`, reference, int64(amount))
+	require.NoError(t, err)
+	require.EqualValues(t, 1, tag.RowsAffected())
+}
+
 func unix(s *connecttest.Server) string { return strconv.FormatInt(s.Clock.Now().Unix(), 10) }

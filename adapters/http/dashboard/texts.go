@@ -25,6 +25,7 @@ var (
 	textContract   = ui.T("Contract", "Contrat")
 	textTenant     = ui.T("Tenant", "Locataire")
 	textPeriod     = ui.T("Rental period", "Période de location")
+	textCapturedOf = ui.T("%s of %s", "%s sur %s")
 	textOlder      = ui.T("Older deposits", "Cautions plus anciennes")
 	textNewest     = ui.T("Newest deposits", "Cautions les plus récentes")
 )

@@ -300,8 +300,8 @@ type CaptureDepositRequest struct {
 	Reason *string `json:"reason,omitempty"`
 }
 
-// Client A tenant of one account.
-type Client struct {
+// ClientRecord A tenant of one account.
+type ClientRecord struct {
 	// AccountID The account it belongs to.
 	AccountID string `json:"accountId"`
 
@@ -330,7 +330,7 @@ type Client struct {
 // ClientResponse defines model for ClientResponse.
 type ClientResponse struct {
 	// Data A tenant of one account.
-	Data Client `json:"data"`
+	Data ClientRecord `json:"data"`
 }
 
 // CreateClientRequest defines model for CreateClientRequest.
@@ -363,7 +363,7 @@ type CreateDepositRequest struct {
 	// ceiling, which is 2500.00 unless negotiated. Read exactly, never through a float.
 	Amount Euros `json:"amount"`
 
-	// ClientID A client of the same account.
+	// ClientID The id of a client that you created on the same account.
 	ClientID *string `json:"clientId,omitempty"`
 
 	// ContractEndAt When the rental ends; not before it begins.

@@ -34,8 +34,8 @@ func (a *api) GetClient(ctx context.Context, r GetClientRequestObject) (GetClien
 	return GetClient200JSONResponse{Data: clientOf(found)}, nil
 }
 
-func clientOf(c tenant.Client) Client {
-	return Client{
+func clientOf(c tenant.Client) ClientRecord {
+	return ClientRecord{
 		ID: id.Client.Of(c.ID), AccountID: id.Account.Of(c.AccountID), Email: c.Email, FirstName: c.FirstName, LastName: c.LastName,
 		Phone: orNil(c.Phone), Locale: orNil(c.Locale), CreatedAt: TimestampOf(c.CreatedAt),
 	}

@@ -11,18 +11,31 @@ import (
 //go:embed assets/app.css
 var stylesheet []byte
 
+// favicon is the picture of the layout's icon, for browsers that ask for faviconPath by themselves.
+//
+//go:embed assets/favicon.ico
+var favicon []byte
+
+const faviconPath = "/favicon.ico"
+
 // StylesheetPath is the path of the stylesheet. The path contains a hash of the content, so browsers may cache it for ever.
 var StylesheetPath = func() string {
 	sum := sha256.Sum256(stylesheet)
 	return "/assets/app-" + hex.EncodeToString(sum[:6]) + ".css"
 }()
 
-// MountAssets serves the stylesheet.
+// MountAssets serves the stylesheet and the icon.
 func MountAssets(app fiber.Router) {
 	app.Get(StylesheetPath, func(c *fiber.Ctx) error {
 		c.Set(fiber.HeaderContentType, "text/css; charset=utf-8")
 		c.Set(fiber.HeaderCacheControl, "public, max-age=31536000, immutable")
 		c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
 		return c.Send(stylesheet)
+	})
+	app.Get(faviconPath, func(c *fiber.Ctx) error {
+		c.Set(fiber.HeaderContentType, "image/x-icon")
+		c.Set(fiber.HeaderCacheControl, "public, max-age=86400")
+		c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
+		return c.Send(favicon)
 	})
 }

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"strconv"
 	"strings"
 
@@ -10,11 +12,15 @@ import (
 const (
 	langParam  = "lang"
 	langCookie = "lang"
+	// subjectLangCookie holds the language that the reader chose for one subject, such as a deposit, and a digest of the
+	// subject. The cookie lasts until the browser closes.
+	subjectLangCookie = "subject_lang"
 )
 
 type langKey struct{}
 
-// LangOf returns the language of the reader, from the first of: ?lang=, the language cookie, Accept-Language, English.
+// LangOf returns the language of the reader, from the first of: ?lang=, the locale of PreferLang, the language cookie,
+// Accept-Language, English.
 func LangOf(c *fiber.Ctx) Lang {
 	if l, ok := c.Locals(langKey{}).(Lang); ok {
 		return l
@@ -22,6 +28,25 @@ func LangOf(c *fiber.Ctx) Lang {
 	l := negotiate(c)
 	c.Locals(langKey{}, l)
 	return l
+}
+
+// PreferLang makes locale the language of the rest of the request, before the reader's cookie and browser
+// (operations.md, "Pages"). A locale in another language than those of the pages changes nothing. The reader's own choice
+// by ?lang= comes first, also on later pages about the same subject. subject is a secret, of which the cookie has a digest.
+func (s *Site) PreferLang(c *fiber.Ctx, locale, subject string) {
+	sum := sha256.Sum256([]byte(subjectLangCookie + subject))
+	digest := hex.EncodeToString(sum[:8])
+	if l, ok := parseLang(c.Query(langParam)); ok {
+		s.setCookie(c, s.cookieName(subjectLangCookie), string(l)+"."+digest, 0)
+		return
+	}
+	chosen, about, _ := strings.Cut(c.Cookies(s.cookieName(subjectLangCookie)), ".")
+	if about == digest {
+		locale = chosen
+	}
+	if l, ok := parseLang(locale); ok {
+		c.Locals(langKey{}, l)
+	}
 }
 
 func negotiate(c *fiber.Ctx) Lang {

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/a-h/templ"
 	"github.com/gofiber/fiber/v2"
@@ -15,7 +16,7 @@ type Page struct {
 	Lang      Lang
 	ErrorCode string // data-error-code on the main element; "" on a page without an error
 	Query     string // raw query of the page; the language links keep it
-	NoSwitch  bool   // no language links: the page cannot be opened again with GET
+	ReadAt    string // path that the language links open; "": the path of the page itself, which GET opens too
 	Wide      bool   // wide column, for tables
 	Operator  string // e-mail of the current operator; "": nobody is signed in
 	FormToken string // CSRF token of the log-out form
@@ -32,13 +33,23 @@ func Render(c *fiber.Ctx, status int, page templ.Component) error {
 	return c.Send(b.Bytes())
 }
 
+type readAtKey struct{}
+
+// SetReadAt names the page that the language links of an error page open, for a path that no GET opens.
+func SetReadAt(c *fiber.Ctx, path string) { c.Locals(readAtKey{}, path) }
+
+func readAt(c *fiber.Ctx) string {
+	path, _ := c.Locals(readAtKey{}).(string)
+	return path
+}
+
 // RenderProblem is the RenderPage of problem.Config. The page shows the catalogue's texts for the error code.
 func RenderProblem(c *fiber.Ctx, p problem.Page) error {
 	SecureHeaders(c)
 	f := FailureOf(p.Code)
 	lang := LangOf(c)
 	return Render(c, p.Status, ErrorPage(ErrorView{
-		Page:      Page{Lang: lang, Title: f.Title.In(lang), ErrorCode: p.Code, Query: RawQuery(c), NoSwitch: c.Method() != fiber.MethodGet},
+		Page:      Page{Lang: lang, Title: f.Title.In(lang), ErrorCode: p.Code, Query: RawQuery(c), ReadAt: readAt(c)},
 		Message:   f.Message.In(lang),
 		RequestID: p.RequestID,
 	}))
@@ -49,8 +60,12 @@ func RenderFormExpired(c *fiber.Ctx, reopen string) error {
 	SecureHeaders(c)
 	f := FailureOf(ErrForm.Code)
 	lang := LangOf(c)
+	path, query, _ := strings.Cut(reopen, "?")
+	if path == c.Path() {
+		path = "" // the links stay relative
+	}
 	return Render(c, problem.Status(ErrForm.Kind), formExpired(ErrorView{
-		Page:      Page{Lang: lang, Title: f.Title.In(lang), ErrorCode: ErrForm.Code, NoSwitch: true},
+		Page:      Page{Lang: lang, Title: f.Title.In(lang), ErrorCode: ErrForm.Code, ReadAt: path, Query: query},
 		Message:   f.Message.In(lang),
 		RequestID: problem.RequestID(c),
 	}, reopen))

@@ -1,6 +1,7 @@
 package ui_test
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net/http"
@@ -212,6 +213,20 @@ func TestStylesheet_IsServedForEver(t *testing.T) {
 	require.Equal(t, 200, res.StatusCode)
 	require.Equal(t, "text/css; charset=utf-8", res.Header.Get("Content-Type"))
 	require.Contains(t, res.Header.Get("Cache-Control"), "immutable")
+}
+
+func TestFavicon_IsServedWhereBrowsersLookForIt(t *testing.T) {
+	app := fiber.New()
+	ui.MountAssets(app)
+	res, err := app.Test(httptest.NewRequest(http.MethodGet, "/favicon.ico", nil))
+	require.NoError(t, err)
+	icon, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	require.Equal(t, 200, res.StatusCode)
+	require.Equal(t, "image/x-icon", res.Header.Get("Content-Type"))
+	require.Contains(t, res.Header.Get("Cache-Control"), "max-age=86400")
+	require.True(t, bytes.HasPrefix(icon, []byte{0, 0, 1, 0, 1, 0}), "an ICO with one picture")
 }
 
 func body(t *testing.T, app *fiber.App, req *http.Request) string {

@@ -161,14 +161,20 @@ func TestAdmin_RefusalsGoToStderr(t *testing.T) {
 	w := newWorld(t)
 	unknown := "acct_" + strings.Repeat("0", 25) + "1"
 	for want, args := range map[string][]string{
-		"partner_slug_taken: ":    {"partner", "create", "--slug", "acme", "--name", "Again"},
-		"invalid_field: slug":     {"partner", "create", "--slug", "A.b", "--name", "Dots"},
-		"partner_not_found: ":     {"partner", "show", "--partner", "nobody"},
-		"api_key_not_found: ":     {"key", "revoke", "--id", "key_nonsense"},
-		"account_not_found: ":     {"account", "show", "--account", unknown},
-		"invalid_field: max-eur":  {"account", "ceiling", "--account", unknown, "--max-eur", "lots"},
-		"invalid_field: maxAmoun": {"account", "ceiling", "--account", unknown, "--max-eur", "69.99"},
-		"invalid_field: email":    {"connect-url", "--partner", "acme", "--external-id", "x", "--email", "nobody"},
+		"partner_slug_taken: ":     {"partner", "create", "--slug", "acme", "--name", "Again"},
+		"invalid_field: slug":      {"partner", "create", "--slug", "A.b", "--name", "Dots"},
+		"partner_not_found: ":      {"partner", "show", "--partner", "nobody"},
+		"api_key_not_found: ":      {"key", "revoke", "--id", "key_nonsense"},
+		"account_not_found: ":      {"account", "show", "--account", unknown},
+		"invalid_field: max-eur: ": {"account", "ceiling", "--account", unknown, "--max-eur", "lots"},
+		"invalid_field: max-eur: must be 0 or between 70.00 and 100000.00": {"account", "ceiling", "--account", unknown, "--max-eur", "69.99"},
+		"invalid_field: max-eur: must be 0 or between":                     {"account", "ceiling", "--account", unknown, "--max-eur", "100000.01"},
+		"invalid_field: email":       {"connect-url", "--partner", "acme", "--external-id", "x", "--email", "nobody"},
+		"invalid_field: external-id": {"connect-url", "--partner", "acme", "--external-id", ""},
+		"invalid_field: return-url":  {"connect-url", "--partner", "acme", "--external-id", "x", "--return-url", "http://far.example"},
+		"partner_not_found: There is no such partner. `admin partner list` lists them all.":                {"connect-url", "--partner", "nope", "--external-id", "x"},
+		"partner_not_found: There is no such partner. ":                                                    {"link", "revoke", "--partner", "nope", "--account", unknown},
+		"account_not_found: There is no such account, or it was never linked to acme. `admin account show": {"link", "revoke", "--partner", "acme", "--account", unknown},
 	} {
 		code, stdout, stderr := run(t, w.environ, "admin", append(args, "--json")...)
 		require.Equal(t, 1, code, stderr)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -135,8 +136,16 @@ func TestSandbox_TheTourWorksAndCtrlCLeavesNothing(t *testing.T) {
 			return strings.Contains(s.output(), "✔ ") && strings.Contains(s.output(), " "+event+"  ")
 		}, soon, often, event)
 	}
+	require.Contains(t, s.output(), "active → captured  120.50 EUR of 700.00 EUR", "the captured part, which the payload does not tell")
 	require.Contains(t, s.output(), "learnt the new signing secret")
 	require.NotContains(t, s.output(), "✘")
+
+	// The tour tells where the admin command finds the database.
+	where := regexp.MustCompile(`(?m)^#   admin    (DATABASE_URL)='([^']+)' (REDIS_URL)='([^']+)' go run \./cmd/admin doctor$`).FindStringSubmatch(script)
+	require.Len(t, where, 5, "%s", script)
+	code, partners, stderr := run(t, []string{where[1] + "=" + where[2], where[3] + "=" + where[4]}, "admin", "partner", "list")
+	require.Zero(t, code, stderr)
+	require.Contains(t, partners, "demo")
 
 	family := descendants(t, s.cmd.Process.Pid)
 	require.NotEmpty(t, family, "Postgres and Redis")
@@ -151,6 +160,18 @@ func TestSandbox_TheTourWorksAndCtrlCLeavesNothing(t *testing.T) {
 	for _, pid := range family {
 		require.Eventually(t, func() bool { return syscall.Kill(pid, 0) != nil }, soon, often, "process %d is left behind", pid)
 	}
+}
+
+// TestMakeRun_SaysThatItBuilds: the first build takes minutes in silence otherwise.
+func TestMakeRun_SaysThatItBuilds(t *testing.T) {
+	t.Parallel()
+	cmd := exec.CommandContext(t.Context(), "make", "-n", "run")
+	cmd.Dir = "../../.."
+	plan, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(plan))
+	said, built := strings.Index(string(plan), "building"), strings.Index(string(plan), "go build")
+	require.GreaterOrEqual(t, said, 0, string(plan))
+	require.Less(t, said, built)
 }
 
 // descendants lists the processes below root.

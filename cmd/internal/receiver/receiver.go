@@ -2,6 +2,7 @@ package receiver
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -23,7 +24,13 @@ const (
 	maxSecret = 256
 	// rememberAtMost bounds the memory of bodies seen; a real receiver keeps them in its database.
 	rememberAtMost = 100_000
+	// lookupTimeout is shorter than the sender's patience of 10 seconds.
+	lookupTimeout = 3 * time.Second
 )
+
+// Lookup asks the API for the captured amount of a deposit, in cents. The payload of deposit.captured has the amount of the
+// whole deposit only (service.md, "Payload, deposit events").
+type Lookup func(ctx context.Context, depositID string) (cents int64, err error)
 
 // Receiver prints each verified webhook.
 type Receiver struct {
@@ -31,6 +38,7 @@ type Receiver struct {
 
 	mu     sync.Mutex
 	secret string
+	lookup Lookup
 	seen   map[string]bool
 }
 
@@ -42,6 +50,13 @@ func (r *Receiver) SetSecret(secret string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.secret = secret
+}
+
+// SetLookup lets the receiver print captured amounts.
+func (r *Receiver) SetLookup(lookup Lookup) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lookup = lookup
 }
 
 // Handler serves POST /webhooks and, for the demo, PUT /secret and GET /thanks, the tenants' return URL.
@@ -87,7 +102,7 @@ func (r *Receiver) receive(w http.ResponseWriter, request *http.Request) {
 	case r.isRepeated(DedupKey(raw)):
 		r.print("= %s %s again, %s…: seen before, nothing done\n", now.Format(time.TimeOnly), request.Header.Get("X-Svc-Event"), DedupKey(raw)[:12])
 	default:
-		r.print("✔ %s %s\n", now.Format(time.TimeOnly), Describe(raw))
+		r.print("✔ %s %s\n", now.Format(time.TimeOnly), r.describe(request.Context(), raw))
 	}
 }
 
@@ -115,28 +130,54 @@ func (r *Receiver) print(format string, args ...any) {
 	fmt.Fprintf(r.out, format, args...) // a failed write means that the terminal is gone
 }
 
-// Describe gives a summary line and the whole body below, indented.
-func Describe(raw []byte) string {
-	var b struct {
-		Event string `json:"event"`
-		Data  struct {
-			ID             string `json:"id"`
-			Reference      string `json:"reference"`
-			Status         string `json:"status"`
-			PreviousStatus string `json:"previousStatus"`
-			AmountCents    int64  `json:"amountCents"`
-			AccountID      string `json:"accountId"`
-			ExternalID     string `json:"externalId"`
-		} `json:"data"`
-	}
+// payload holds the fields of a body that the summary line shows.
+type payload struct {
+	Event string `json:"event"`
+	Data  struct {
+		ID             string `json:"id"`
+		Reference      string `json:"reference"`
+		Status         string `json:"status"`
+		PreviousStatus string `json:"previousStatus"`
+		AmountCents    int64  `json:"amountCents"`
+		AccountID      string `json:"accountId"`
+		ExternalID     string `json:"externalId"`
+	} `json:"data"`
+}
+
+// describe gives a summary line and the whole body below, indented.
+func (r *Receiver) describe(ctx context.Context, raw []byte) string {
+	var b payload
 	var pretty bytes.Buffer
 	if json.Unmarshal(raw, &b) != nil || json.Indent(&pretty, raw, "    ", "  ") != nil {
 		return "a body that is not JSON"
 	}
 	d := b.Data
-	line := fmt.Sprintf("%s  %s %s  %s → %s  %d.%02d EUR", b.Event, d.Reference, d.ID, d.PreviousStatus, d.Status, d.AmountCents/100, d.AmountCents%100)
-	if d.ID == "" {
-		line = fmt.Sprintf("%s  %s is your operator %q", b.Event, d.AccountID, d.ExternalID)
+	line := fmt.Sprintf("%s  %s is your operator %q", b.Event, d.AccountID, d.ExternalID)
+	if d.ID != "" {
+		line = fmt.Sprintf("%s  %s %s  %s → %s  %s", b.Event, d.Reference, d.ID, d.PreviousStatus, d.Status, r.amount(ctx, b))
 	}
 	return line + "\n    " + pretty.String()
 }
+
+// amount formats the deposit's amount, for a capture behind the captured part.
+func (r *Receiver) amount(ctx context.Context, b payload) string {
+	amount := euros(b.Data.AmountCents)
+	if b.Event != "deposit.captured" {
+		return amount
+	}
+	r.mu.Lock()
+	lookup := r.lookup
+	r.mu.Unlock()
+	if lookup == nil {
+		return "a part or all of " + amount
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
+	captured, err := lookup(ctx, b.Data.ID)
+	if err != nil { // the webhook is verified and counts; the amount is for the reader only
+		return "a part or all of " + amount
+	}
+	return euros(captured) + " of " + amount
+}
+
+func euros(cents int64) string { return fmt.Sprintf("%d.%02d EUR", cents/100, cents%100) }

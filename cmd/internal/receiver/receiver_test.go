@@ -1,6 +1,8 @@
 package receiver_test
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -70,10 +72,28 @@ func TestReceiver_PrintsVerifiedWebhooksOnce(t *testing.T) {
 	require.Equal(t, http.StatusOK, post(h, key, body), "a duplicate is answered like the first")
 	require.Equal(t, http.StatusBadRequest, post(h, "svc_whsec_other", body))
 
-	require.Contains(t, out.String(), "deposit.captured  D-1 dep_1  active → captured  700.50 EUR\n    {\n")
+	require.Contains(t, out.String(), "deposit.captured  D-1 dep_1  active → captured  a part or all of 700.50 EUR\n    {\n")
 	require.Equal(t, 1, strings.Count(out.String(), "✔"))
 	require.Equal(t, 1, strings.Count(out.String(), "seen before"))
 	require.Equal(t, 2, strings.Count(out.String(), "refused with 400: signature_mismatch"))
+}
+
+func TestReceiver_OfACapture_PrintsTheCapturedAmount(t *testing.T) {
+	const body = `{"event":"deposit.captured","data":{"id":"dep_1","reference":"D-1","status":"captured","previousStatus":"active","amountCents":70000}}`
+	for want, lookup := range map[string]receiver.Lookup{
+		"active → captured  120.50 EUR of 700.00 EUR\n": func(_ context.Context, depositID string) (int64, error) {
+			require.Equal(t, "dep_1", depositID)
+			return 12_050, nil
+		},
+		"active → captured  a part or all of 700.00 EUR\n": func(context.Context, string) (int64, error) { return 0, errors.New("the API is away") },
+	} {
+		var out strings.Builder
+		r := receiver.New(&out)
+		r.SetSecret(key)
+		r.SetLookup(lookup)
+		require.Equal(t, http.StatusOK, post(r.Handler(), key, body))
+		require.Contains(t, out.String(), want)
+	}
 }
 
 func TestReceiver_LearnsARotatedSecret(t *testing.T) {
@@ -88,7 +108,10 @@ func TestReceiver_LearnsARotatedSecret(t *testing.T) {
 	require.Equal(t, http.StatusOK, post(h, key, `{"event":"rental_operator.linked","data":{"accountId":"acct_1","externalId":"x"}}`))
 }
 
-func TestDescribe_Linked(t *testing.T) {
-	require.Contains(t, receiver.Describe([]byte(`{"event":"rental_operator.linked","data":{"accountId":"acct_1","externalId":"villa-7"}}`)),
-		`rental_operator.linked  acct_1 is your operator "villa-7"`)
+func TestReceiver_OfALink_PrintsTheOperator(t *testing.T) {
+	var out strings.Builder
+	r := receiver.New(&out)
+	r.SetSecret(key)
+	require.Equal(t, http.StatusOK, post(r.Handler(), key, `{"event":"rental_operator.linked","data":{"accountId":"acct_1","externalId":"villa-7"}}`))
+	require.Contains(t, out.String(), `rental_operator.linked  acct_1 is your operator "villa-7"`)
 }

@@ -133,6 +133,16 @@ func (a Answer) LinkTo(prefix string) string {
 	return ""
 }
 
+// LinkIn gives the address of the language switch to lang; "" if the page has no such switch.
+func (a Answer) LinkIn(lang string) string {
+	for _, n := range a.All("a") {
+		if attr(n, "hreflang") == lang {
+			return attr(n, "href")
+		}
+	}
+	return ""
+}
+
 // Cookie gives a cookie that the answer sets; nil if the answer sets no cookie of that name.
 func (a Answer) Cookie(name string) *http.Cookie {
 	for _, c := range a.Cookies {
