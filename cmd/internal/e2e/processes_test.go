@@ -113,6 +113,9 @@ func TestReadiness_SaysWhatIsMissing(t *testing.T) {
 	each(func(p *process) {
 		p.awaitStatus(t, http.StatusOK, func(r readiness) bool { return r.Status == "degraded" && r.Checks["redis"] == "cannot be reached" })
 	})
+	code, _, stderr = run(t, environ, "admin", "doctor")
+	require.Equal(t, 1, code)
+	require.Equal(t, "something is wrong; see above\n", stderr, "without lines of the Redis driver")
 	require.NoError(t, postgres.Stop(true))
 	each(func(p *process) {
 		p.awaitStatus(t, http.StatusServiceUnavailable, func(r readiness) bool { return r.Checks["postgres"] == "cannot be reached" })

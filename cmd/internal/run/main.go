@@ -10,8 +10,6 @@ import (
 	"runtime/debug"
 
 	fiberlog "github.com/gofiber/fiber/v2/log"
-
-	"partnerdeposits/adapters/redis"
 	"partnerdeposits/cmd/internal/config"
 )
 
@@ -73,12 +71,10 @@ func Logger(w io.Writer, cfg config.Config) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, options))
 }
 
-// AdoptLogs sends the lines of libraries to log: those of the standard logger, of fiber and of the Redis driver. Their
-// level is debug: net/http reports every violation of HTTP by an endpoint, with bytes that the endpoint chose, and the
-// Redis driver every connection that fails.
+// AdoptLogs sends the lines of the standard logger and of fiber to log, at the debug level: net/http reports every
+// violation of HTTP by an endpoint there, with bytes that the endpoint chose.
 func AdoptLogs(log *slog.Logger) {
 	slog.SetLogLoggerLevel(slog.LevelDebug)
 	slog.SetDefault(log)
-	redis.LogTo(log)
 	fiberlog.SetOutput(slog.NewLogLogger(log.Handler(), slog.LevelDebug).Writer())
 }

@@ -85,6 +85,7 @@ type process struct {
 // callers change deposits at the same time.
 func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string, conns int32, grouped bool) (*process, error) {
 	s := &process{cfg: cfg, log: log}
+	redisadapter.LogTo(log)
 	var err error
 	if s.Cipher, err = cipherOf(cfg, log); err != nil {
 		return nil, err
