@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/jackc/pgx/v5"
@@ -90,7 +91,7 @@ func (e entry) payable() bool { return e.status == ports.ProviderOpen }
 func (p *Provider) pageOf(c *fiber.Ctx) (entry, error) {
 	secure(c)
 	ref := c.Params("ref")
-	if !strings.HasPrefix(ref, refPrefix) || strings.ContainsRune(ref, 0) {
+	if !strings.HasPrefix(ref, refPrefix) || strings.ContainsRune(ref, 0) || !utf8.ValidString(ref) { // Postgres takes neither for text
 		return entry{}, fault.ErrRoute
 	}
 	e, err := p.byRef(c.UserContext(), ref)

@@ -231,7 +231,7 @@ func TestPage_Unknown_IsNotFound(t *testing.T) {
 	unheard := system.Entropy{}.NewID()
 	tombstone, err := b.provider.Close(context.Background(), unheard)
 	require.NoError(t, err)
-	for _, ref := range []string{"sbx_nothing", "x", "sbx_%00", tombstone.Ref} {
+	for _, ref := range []string{"sbx_nothing", "x", "sbx_%00", "sbx_%ff", "sbx_\xff", "sbx_\xc3(", "sbx_\xed\xa0\x80", tombstone.Ref} {
 		res, _ := b.send(t, http.MethodGet, "/sandbox/pay/"+ref, nil)
 		require.Equal(t, http.StatusNotFound, res.StatusCode, ref)
 	}
