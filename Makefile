@@ -39,7 +39,7 @@ test: ## Run every test there is: generated code, lint, and all tests with the r
 
 .PHONY: test-long
 test-long: ## Run the tests that need minutes: rolling restarts, failovers and faults under load (build tag long), then `make faults`
-	@scripts/ensure-debian.sh curl
+	@scripts/ensure-debian.sh curl haproxy
 	@go test -tags=long -run '^TestLong_' -count=1 -p=1 -timeout=60m ./...
 	@$(MAKE) faults
 
@@ -55,7 +55,7 @@ unit: ## Test the rules, ports and use cases that need no server: seconds
 
 .PHONY: integration
 integration: ## Test the use cases and adapters on real Postgres and Redis, and the pages in a browser
-	@scripts/ensure-debian.sh chromium
+	@scripts/ensure-debian.sh chromium haproxy
 	@go test ./app/... ./adapters/...
 
 .PHONY: e2e

@@ -11,6 +11,7 @@ has() {
 	gcc) echo '#include <stdlib.h>' | $(go env CC) -E - >/dev/null 2>&1 ;;
 	curl) command -v curl >/dev/null ;;
 	docker-compose) command -v docker-compose >/dev/null ;;
+	haproxy) PATH=$PATH:/usr/sbin command -v haproxy >/dev/null ;;
 	chromium)
 		local browser
 		for browser in chromium chromium-browser google-chrome google-chrome-stable headless-shell \
@@ -28,6 +29,7 @@ packages_of() {
 	gcc) echo "gcc libc6-dev" ;;
 	curl) echo curl ;;
 	docker-compose) echo docker-compose ;;
+	haproxy) echo haproxy ;;
 	chromium) echo chromium ;;
 	esac
 }
@@ -37,6 +39,7 @@ why() {
 	gcc) echo "the race detector needs a C compiler with its headers" ;;
 	curl) echo "the tour of the sandbox, which a test walks, uses curl" ;;
 	docker-compose) echo "a test reads deployments/compose.yaml with docker-compose" ;;
+	haproxy) echo "the tests behind a proxy use haproxy" ;;
 	chromium) echo "the browser tests need Chromium or Chrome" ;;
 	esac
 }

@@ -30,6 +30,9 @@ type Config struct {
 	Observe func(middleware.Observation)
 	Route   func(surface, route, method string)
 
+	// Draining reports that the process is about to stop: every response ends its connection. May be nil.
+	Draining func() bool
+
 	Traced bool // record a span for every request
 }
 
@@ -52,7 +55,7 @@ func New(cfg Config, s Surfaces) (*fiber.App, error) {
 		ErrorHandler:   problem.Handler(problem.Config{Logger: cfg.Log, Unavailable: unavailable, RenderPage: ui.RenderProblem, IsPage: isPage}),
 	}))
 	cfg.Observe = watching(unavailable, cfg.Observe)
-	middleware.Harden(app, cfg.Observe)
+	middleware.Harden(app, middleware.Hooks{Observe: cfg.Observe, Draining: cfg.Draining})
 	app.Server().Logger = slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug) // reports violations of HTTP by callers
 
 	// Every request passes these handlers from top to bottom. The partner API adds its own in partnerapi/routes.go.

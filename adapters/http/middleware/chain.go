@@ -1,7 +1,6 @@
 package middleware
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -139,60 +138,6 @@ func Deadline(after time.Duration) fiber.Handler {
 		c.SetUserContext(parent) // AccessLog must not log with an ended context
 		return err
 	}
-}
-
-// Framing refuses requests whose body must not be read: a body of ambiguous length (a proxy in front could see another
-// request in its bytes), a compressed body (a few hundred bytes can unfold to megabytes), or more than MaxBody bytes.
-//
-// Returns invalid_field, unsupported_media_type or payload_too_large.
-func Framing() fiber.Handler {
-	return func(c *fiber.Ctx) error {
-		header := &c.Request().Header
-		if f := framingFault(header.RawHeaders()); f != nil {
-			c.Context().SetConnectionClose() // the next request's first byte cannot be found on this connection
-			return f
-		}
-		if header.IsHTTP11() && len(header.Host()) == 0 {
-			return problem.ErrMalformed.WithMessage("Host: is required")
-		}
-		if len(header.Peek(fiber.HeaderContentEncoding)) > 0 {
-			return fault.ErrMediaType
-		}
-		if len(c.Request().Body()) > MaxBody {
-			return fault.ErrTooLarge
-		}
-		return c.Next()
-	}
-}
-
-// framingFault checks the raw header block, because fasthttp drops a Content-Length beside a Transfer-Encoding, and
-// drops a second Content-Length.
-func framingFault(raw []byte) *fault.Error {
-	lengths, encodings := 0, 0
-	for len(raw) > 0 {
-		line := raw
-		if i := bytes.IndexByte(raw, '\n'); i >= 0 {
-			line, raw = raw[:i], raw[i+1:]
-		} else {
-			raw = nil
-		}
-		switch name, value, _ := bytes.Cut(line, []byte{':'}); {
-		case bytes.EqualFold(name, []byte("Content-Length")):
-			lengths++
-		case bytes.EqualFold(name, []byte("Transfer-Encoding")):
-			encodings++
-			if !bytes.EqualFold(bytes.TrimSpace(value), []byte("chunked")) {
-				return problem.ErrMalformed.WithMessage("Transfer-Encoding: must be chunked")
-			}
-		}
-	}
-	switch {
-	case lengths > 0 && encodings > 0:
-		return problem.ErrMalformed.WithMessage("Transfer-Encoding: must not be combined with Content-Length")
-	case lengths > 1 || encodings > 1:
-		return problem.ErrMalformed.WithMessage("Content-Length: must be given once")
-	}
-	return nil
 }
 
 // Trace records every request as a span named after its route. The span has neither path nor query: both can be

@@ -71,10 +71,15 @@ func encodeJSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
 }
 
+// Hooks tie the server to the process around it. Each may be nil.
+type Hooks struct {
+	Observe  func(Observation) // called for every response
+	Draining func() bool       // the process is about to stop: every response ends its connection
+}
+
 // Harden replaces the responses that fiber and fasthttp give outside of any middleware: plain text to an unknown method,
-// and errors that quote the bytes of an unreadable request. observe may be nil.
-// Call Harden once, after fiber.New and before Listen.
-func Harden(app *fiber.App, observe func(Observation)) {
+// and errors that quote the bytes of an unreadable request. Call Harden once, after fiber.New and before Listen.
+func Harden(app *fiber.App, hooks Hooks) {
 	known := map[string]bool{}
 	for _, m := range app.Config().RequestMethods {
 		known[m] = true
@@ -82,25 +87,59 @@ func Harden(app *fiber.App, observe func(Observation)) {
 	server := app.Server()
 	server.SecureErrorLogMessage = true
 	server.NoDefaultServerHeader = true
+	server.CloseOnShutdown = true // the last response of a connection says so
+	server.HeaderReceived = markEnd
 
 	handle, fail := server.Handler, server.ErrorHandler
 	server.Handler = func(ctx *fasthttp.RequestCtx) {
 		if known[string(ctx.Method())] {
 			handle(ctx)
-			return
+		} else {
+			c := app.AcquireCtx(ctx)
+			defer app.ReleaseCtx(c)
+			_ = app.Config().ErrorHandler(c, fault.ErrMethod) // problem.Handler returns no error
+			observeUnrouted(ctx, hooks.Observe)
 		}
-		c := app.AcquireCtx(ctx)
-		defer app.ReleaseCtx(c)
-		_ = app.Config().ErrorHandler(c, fault.ErrMethod) // problem.Handler returns no error
-		observeUnrouted(ctx, observe)
+		if hooks.Draining != nil && hooks.Draining() {
+			ctx.SetConnectionClose()
+		}
 	}
 	server.ErrorHandler = func(ctx *fasthttp.RequestCtx, err error) {
+		if c, ok := ctx.Conn().(*conn); ok && !c.heard {
+			_ = ctx.Conn().Close() // fasthttp would send an answer, which a browser takes for that of its next request
+			return
+		}
 		if errors.Is(err, fasthttp.ErrBodyTooLarge) {
 			drain(ctx.Conn())
 		}
 		fail(ctx, err)
-		observeUnrouted(ctx, observe)
+		observeUnrouted(ctx, hooks.Observe)
 	}
+}
+
+// Listener returns ln with connections that Harden can tell apart: those on which nothing was sent end without an answer.
+func Listener(ln net.Listener) net.Listener { return listener{ln} }
+
+type listener struct{ net.Listener }
+
+func (l listener) Accept() (net.Conn, error) {
+	accepted, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &conn{Conn: accepted}, nil
+}
+
+// conn is a connection that knows whether a byte has arrived. Only its own goroutine reads.
+type conn struct {
+	net.Conn
+	heard bool
+}
+
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.heard = c.heard || n > 0
+	return n, err
 }
 
 // drain reads, within bounds, the bytes that the caller is still sending. Closing a connection with unread bytes resets

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,6 +31,8 @@ const requestIDPattern = `^req_[0-7][0-9a-hjkmnp-tv-z]{25}$`
 type bench struct {
 	addr string
 	log  *syncBuffer
+
+	draining atomic.Bool
 
 	mu       sync.Mutex
 	observed []middleware.Observation
@@ -73,7 +76,7 @@ func setup(t *testing.T, tune ...func(*fiber.Config)) *bench {
 		f(&cfg)
 	}
 	app := fiber.New(cfg)
-	middleware.Harden(app, b.observe)
+	middleware.Harden(app, middleware.Hooks{Observe: b.observe, Draining: b.draining.Load})
 	app.Use(middleware.RequestID(), middleware.AccessLog(log, b.observe), middleware.Recover(), middleware.SecurityHeaders(true),
 		middleware.Deadline(50*time.Millisecond), middleware.Framing(), jsonbody.Read)
 

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"partnerdeposits/ports/outage"
@@ -51,7 +52,8 @@ type Readiness struct {
 	problems  map[string]string // of the last run, by check
 	outages   map[string]*outage.Log
 	checkedAt time.Time
-	draining  bool
+
+	draining atomic.Bool
 }
 
 // NewReadiness returns the readiness of a process, which is not ready before the first run of the checks.
@@ -64,11 +66,10 @@ func NewReadiness(log *slog.Logger, checks ...Check) *Readiness {
 }
 
 // Drain makes the process not ready for the rest of its life: it is about to stop.
-func (r *Readiness) Drain() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.draining = true
-}
+func (r *Readiness) Drain() { r.draining.Store(true) }
+
+// Draining reports whether Drain was called.
+func (r *Readiness) Draining() bool { return r.draining.Load() }
 
 // Status is the response of /readyz.
 type Status struct {
@@ -119,7 +120,7 @@ func (r *Readiness) status() Status {
 		}
 		s.Checks[c.Name] = problem
 	}
-	if r.draining {
+	if r.Draining() {
 		s.Status = Stopping
 	}
 	return s

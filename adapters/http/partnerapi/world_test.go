@@ -95,7 +95,7 @@ func newWorld(t testing.TB, change ...func(*servicetest.Setup)) *world {
 	w.work = w.DispatchStore()
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
 	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{ErrorHandler: problem.Handler(problem.Config{Logger: log})}))
-	middleware.Harden(app, nil)
+	middleware.Harden(app, middleware.Hooks{})
 	app.Use(middleware.RequestID(), middleware.Recover(), middleware.SecurityHeaders(false), middleware.Deadline(middleware.DeadlineAfter), middleware.Framing())
 	require.NoError(t, partnerapi.Mount(app, partnerapi.Deps{
 		Partners: w.Partners, Clients: w.Clients, Deposits: w.Deposits, Webhooks: w.Webhooks, Simulate: w.Payments,

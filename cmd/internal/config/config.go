@@ -21,7 +21,7 @@ import (
 //	required  "always", or "outside development"; enforced for the commands whose Needs name the variable
 //	example   a value for the message that asks for a required variable
 //	form      the check of a text, by its name in forms.go
-//	min, max  bounds of a number
+//	min, max  bounds of a number or a duration
 //	above     a bound that a duration must exceed
 //
 // docs/guides/adding-a-setting.md lists the places that a new setting touches.
@@ -43,6 +43,10 @@ type Config struct {
 	HTTPAddr       string   `env:"HTTP_ADDR" envDefault:":8080" form:"listen"`
 	MetricsAddr    string   `env:"METRICS_ADDR" envDefault:":9090" form:"listen"`
 	TrustedProxies []string `env:"TRUSTED_PROXIES" form:"proxy"` // addresses or CIDR ranges whose X-Real-IP is believed
+
+	// DrainDelay is the time in which a stopping http serves on after it has said that it is not ready: longer than the
+	// balancer in front needs to notice. Development has none unless the variable is set.
+	DrainDelay time.Duration `env:"DRAIN_DELAY" envDefault:"5s" min:"0s" max:"20s"`
 
 	LogLevel  slog.Level `env:"LOG_LEVEL" envDefault:"info"`
 	LogFormat string     `env:"LOG_FORMAT" envDefault:"json" form:"log format"`

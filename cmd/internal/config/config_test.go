@@ -38,6 +38,11 @@ func TestLoad_DefaultsOfDevelopment(t *testing.T) {
 	require.Equal(t, 10*time.Second, c.SchedulerInterval)
 	require.True(t, c.InsecureURLs())
 	require.False(t, c.HTTPS())
+	require.Zero(t, c.DrainDelay, "Ctrl-C does not wait")
+
+	c, err = config.Load(with("DRAIN_DELAY=3s"), config.Service)
+	require.NoError(t, err)
+	require.Equal(t, 3*time.Second, c.DrainDelay)
 }
 
 func TestLoad_ReadsEveryKindOfValue(t *testing.T) {
@@ -52,6 +57,7 @@ func TestLoad_ReadsEveryKindOfValue(t *testing.T) {
 	require.Equal(t, []string{"10.0.0.0/8", "192.0.2.1"}, c.TrustedProxies)
 	require.Equal(t, webhook.Schedule{0, time.Second, 5 * time.Minute}, c.Retries())
 	require.True(t, c.WebhookEventIDHeader)
+	require.Equal(t, 5*time.Second, c.DrainDelay)
 	require.True(t, c.HTTPS())
 	require.False(t, c.InsecureURLs())
 }
@@ -84,6 +90,9 @@ func TestLoad_NamesEachMistake(t *testing.T) {
 		"listen address":       {with("HTTP_ADDR=8080"), `HTTP_ADDR: "8080" is not`},
 		"metrics port":         {with("METRICS_ADDR=:99999"), `METRICS_ADDR: ":99999" is not`},
 		"proxy":                {with("TRUSTED_PROXIES=10.0.0.0/8,proxy"), `TRUSTED_PROXIES: "proxy" is neither`},
+		"drain delay":          {with("DRAIN_DELAY=soon"), `DRAIN_DELAY: "soon" is not a duration`},
+		"long drain delay":     {with("DRAIN_DELAY=21s"), "DRAIN_DELAY: 21s is not between 0s and 20s"},
+		"negative drain delay": {with("DRAIN_DELAY=-1s"), "DRAIN_DELAY: -1s is not between 0s and 20s"},
 		"log level":            {with("LOG_LEVEL=loud"), `LOG_LEVEL: "loud" is not`},
 		"log format":           {with("LOG_FORMAT=xml"), `LOG_FORMAT: "xml" is not`},
 		"mail server":          {with("SMTP_URL=mail:25", "MAIL_FROM=a@b.example"), "SMTP_URL: is not an smtp"},

@@ -46,6 +46,9 @@ func Load(environ []string, needs Needs) (Config, error) {
 	if c.Environment == partner.Development {
 		local := localBaseURL(c.HTTPAddr)
 		c.APIBaseURL, c.DashboardBaseURL = cmp.Or(c.APIBaseURL, local), cmp.Or(c.DashboardBaseURL, local)
+		if set["DRAIN_DELAY"] == "" {
+			c.DrainDelay = 0 // Ctrl-C need not wait for a balancer
+		}
 	}
 	for _, s := range settings(c) {
 		if slices.Contains(needs, s.name()) {

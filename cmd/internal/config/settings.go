@@ -86,6 +86,9 @@ func (s setting) invalid(c Config) string {
 	case int:
 		return outOfBounds(v, s.tag("min"), s.tag("max"))
 	case time.Duration:
+		if least := s.tag("min"); least != "" {
+			return notBetween(v, least, s.tag("max"))
+		}
 		return outOfTime(v, s.tag("above"), s.tag("max"))
 	}
 	return ""
@@ -115,6 +118,13 @@ func outOfTime(value time.Duration, above, most string) string {
 		}
 	case value <= bound(time.ParseDuration(above)) || value > bound(time.ParseDuration(most)):
 		return fmt.Sprintf("%s is not above %s and at most %s", value, above, bound(time.ParseDuration(most)))
+	}
+	return ""
+}
+
+func notBetween(value time.Duration, least, most string) string {
+	if value < bound(time.ParseDuration(least)) || value > bound(time.ParseDuration(most)) {
+		return fmt.Sprintf("%s is not between %s and %s", value, least, most)
 	}
 	return ""
 }

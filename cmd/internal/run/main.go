@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
+	"sync/atomic"
 
 	fiberlog "github.com/gofiber/fiber/v2/log"
 	"partnerdeposits/cmd/internal/config"
@@ -38,7 +39,8 @@ func main(environ []string, stderr io.Writer, build func(ctx context.Context, cf
 	if err != nil {
 		return Fail(stderr, err)
 	}
-	ctx, stop := Signals()
+	var delay atomic.Int64
+	ctx, hurry, stop := signals(&delay)
 	defer stop()
 	log := Logger(stderr, cfg)
 	AdoptLogs(log)
@@ -46,6 +48,8 @@ func main(environ []string, stderr io.Writer, build func(ctx context.Context, cf
 	if err != nil {
 		return Fail(stderr, err)
 	}
+	process.Hurry = hurry
+	delay.Store(int64(process.DrainDelay))
 	if err := process.Run(ctx); err != nil {
 		return Fail(stderr, err)
 	}

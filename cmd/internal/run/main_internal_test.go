@@ -6,7 +6,10 @@ import (
 	stdlog "log" //nolint:depguard // the standard logger is under test
 	"log/slog"
 	"os"
+	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
 	fiberlog "github.com/gofiber/fiber/v2/log"
 	"github.com/stretchr/testify/require"
@@ -42,4 +45,21 @@ func TestAdoptLogs_LinesOfLibraries_ComeOutInOurForm_ForDebuggingOnly(t *testing
 		require.Equal(t, "Unsolicited response", said[0])
 		require.Contains(t, said[1], "Unsolicited advice")
 	}
+}
+
+// The test sends signals to its own process, so it does not run in parallel.
+func TestSignals_TheSecondWithinTheDelayIsForHurry(t *testing.T) {
+	var delay atomic.Int64
+	delay.Store(int64(time.Hour))
+	ctx, hurry, release := signals(&delay)
+	defer release()
+	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGTERM))
+	<-ctx.Done()
+	select {
+	case <-hurry:
+		require.Fail(t, "one signal is not two")
+	default:
+	}
+	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGTERM))
+	<-hurry
 }

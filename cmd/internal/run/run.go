@@ -9,7 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -37,6 +37,13 @@ type Process struct {
 	// Drain is called before the parts stop, and makes the process not ready. May be nil.
 	Drain func()
 
+	// DrainDelay is the time from Drain until the parts stop, and a part of the grace period. All parts work on meanwhile:
+	// whoever asks /readyz learns that the process stops before the listener closes.
+	DrainDelay time.Duration
+
+	// Hurry ends DrainDelay when Hurry is closed. May be nil.
+	Hurry <-chan struct{}
+
 	// Grace replaces the package's Grace if above 0.
 	Grace time.Duration
 }
@@ -63,7 +70,7 @@ func (p Process) Run(ctx context.Context) error {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = nil // ctx ended during the start
 	}
-	p.stop(started, err)
+	p.stop(started, err, failed)
 	return err
 }
 
@@ -82,7 +89,7 @@ func (p Process) start(ctx context.Context, fail func(error)) (started []Part, e
 	return started, nil
 }
 
-func (p Process) stop(started []Part, cause error) {
+func (p Process) stop(started []Part, cause error, failed <-chan error) {
 	if cause != nil {
 		p.Log.Error("stopping after a failure", "process", p.Name, "error", cause)
 	} else {
@@ -97,6 +104,9 @@ func (p Process) stop(started []Part, cause error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
+	if cause == nil && len(started) == len(p.Parts) {
+		p.serveOn(ctx, failed)
+	}
 	for i := len(started) - 1; i >= 0; i-- {
 		if started[i].Stop == nil {
 			continue
@@ -106,6 +116,23 @@ func (p Process) stop(started []Part, cause error) {
 		}
 	}
 	p.Log.Info("stopped", "process", p.Name)
+}
+
+// serveOn waits for the end of DrainDelay.
+func (p Process) serveOn(ctx context.Context, failed <-chan error) {
+	if p.DrainDelay <= 0 {
+		return
+	}
+	p.Log.Info("draining", "process", p.Name, "delay", p.DrainDelay.String())
+	timer := time.NewTimer(p.DrainDelay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-p.Hurry:
+	case <-ctx.Done():
+	case err := <-failed:
+		p.Log.Error("part failed while draining", "process", p.Name, "error", err)
+	}
 }
 
 // Background makes a part of a function that works until its context ends. Returning earlier stops the process, with or
@@ -163,9 +190,31 @@ func Closer(name string, closing func() error) Part {
 
 // Signals gives a context that ends with SIGINT or SIGTERM. A second signal ends the process at once.
 func Signals() (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	var once sync.Once
-	release := func() { once.Do(stop) }
-	context.AfterFunc(ctx, release)
+	ctx, _, release := signals(new(atomic.Int64))
 	return ctx, release
+}
+
+// signals is Signals for a process whose DrainDelay is known later, as nanoseconds in delay. A second signal within the
+// delay closes hurry; any other second signal ends the process at once.
+func signals(delay *atomic.Int64) (ctx context.Context, hurry <-chan struct{}, release context.CancelFunc) {
+	caught, second := make(chan os.Signal, 2), make(chan struct{})
+	signal.Notify(caught, os.Interrupt, syscall.SIGTERM)
+	ctx, release = context.WithCancel(context.Background())
+	go func() {
+		defer signal.Stop(caught)
+		select {
+		case <-caught:
+		case <-ctx.Done():
+			return
+		}
+		timer := time.NewTimer(time.Duration(delay.Load()))
+		defer timer.Stop()
+		release()
+		select {
+		case <-caught:
+			close(second)
+		case <-timer.C:
+		}
+	}()
+	return ctx, second, release
 }

@@ -77,6 +77,56 @@ func TestRun_ABackgroundPartOutlivesTheSignalUntilItsTurn(t *testing.T) {
 	require.Equal(t, []string{"start server", "stop server", "worker ends"}, d.lines)
 }
 
+func TestRun_ServesOnForTheDrainDelay(t *testing.T) {
+	cases := map[string]struct {
+		hurry time.Duration // 0: nobody is in a hurry
+		fails time.Duration // of a part; 0: never
+		grace time.Duration
+		takes time.Duration
+	}{
+		"all of it":     {takes: 5 * time.Second},
+		"second signal": {hurry: 2 * time.Second, takes: 2 * time.Second},
+		"failure":       {fails: time.Second, takes: time.Second},
+		"grace":         {grace: 3 * time.Second, takes: 3 * time.Second},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var d diary
+				ctx, signal := context.WithCancel(t.Context())
+				server := d.part("server")
+				server.Start = func(_ context.Context, fail func(error)) error {
+					if c.fails > 0 {
+						time.AfterFunc(c.fails, func() { fail(errors.New("out of luck")) })
+					}
+					signal()
+					return nil
+				}
+				hurry := make(chan struct{})
+				if c.hurry > 0 {
+					time.AfterFunc(c.hurry, func() { close(hurry) })
+				}
+				p := process(server)
+				p.Drain, p.DrainDelay, p.Hurry, p.Grace = func() { d.note("not ready") }, 5*time.Second, hurry, c.grace
+				begin := time.Now()
+				require.NoError(t, p.Run(ctx))
+				require.Equal(t, c.takes, time.Since(begin))
+				require.Equal(t, []string{"not ready", "stop server"}, d.lines)
+			})
+		})
+	}
+}
+
+func TestRun_AfterAFailureNothingIsLeftToServe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := process(run.Background("relay", func(context.Context) error { return errors.New("out of luck") }))
+		p.DrainDelay = time.Minute
+		begin := time.Now()
+		require.EqualError(t, p.Run(t.Context()), "relay: out of luck")
+		require.Zero(t, time.Since(begin))
+	})
+}
+
 func TestRun_WaitsForTheGraceAndNoLonger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var d diary

@@ -51,13 +51,13 @@ func HTTPOn(ctx context.Context, cfg config.Config, log *slog.Logger, on Listene
 	registry.PostgresPools(map[string]*pgxpool.Pool{"http": s.Pool, "ops": s.ops})
 	registry.RedisPools(map[string]redis.UniversalClient{"http": s.Redis})
 	registry.Backlog(dispatchstore.NewBacklog(s.ops)) // the dispatchers tell the same, and may all be away
-	app, err := s.httpApp(registry)
+	ready := s.readiness()
+	app, err := s.httpApp(registry, ready)
 	if err != nil {
 		return run.Process{}, err
 	}
-	ready := s.readiness()
 	return run.Process{
-		Name: "http", Log: log, Drain: ready.Drain,
+		Name: "http", Log: log, Drain: ready.Drain, DrainDelay: cfg.DrainDelay,
 		Parts: append(s.parts,
 			opsPart(listenAddress{on.Ops, "METRICS_ADDR", cfg.MetricsAddr}, ops.Handler(ready, registry.Handler()), log),
 			run.Background("readiness", ready.Watch),
@@ -67,7 +67,7 @@ func HTTPOn(ctx context.Context, cfg config.Config, log *slog.Logger, on Listene
 	}, nil
 }
 
-func (s *process) httpApp(registry *metrics.Registry) (*fiber.App, error) {
+func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness) (*fiber.App, error) {
 	results := make([]string, 0, len(idempotent.Results))
 	for _, r := range idempotent.Results {
 		results = append(results, string(r))
@@ -88,7 +88,8 @@ func (s *process) httpApp(registry *metrics.Registry) (*fiber.App, error) {
 	}
 	return httpadapter.New(httpadapter.Config{
 		Log: s.log, TrustedProxies: s.cfg.TrustedProxies, HSTS: s.cfg.HTTPS(), Traced: traced(s.cfg), Route: counted.Route,
-		Observe: func(o middleware.Observation) { counted.Request(o.Surface, o.Route, o.Method, o.Status, o.Duration) },
+		Draining: ready.Draining,
+		Observe:  func(o middleware.Observation) { counted.Request(o.Surface, o.Route, o.Method, o.Status, o.Duration) },
 	}, httpadapter.Surfaces{
 		PartnerAPI: partnerapi.Deps{
 			Partners: all.Partners, Clients: all.Clients, Deposits: all.Deposits, Webhooks: all.Webhooks, Simulate: all.Payments,
@@ -116,7 +117,7 @@ func httpPart(at listenAddress, app *fiber.App, log *slog.Logger) run.Part {
 				return err
 			}
 			go func() {
-				if err := app.Listener(listener); err != nil {
+				if err := app.Listener(middleware.Listener(listener)); err != nil {
 					fail(fmt.Errorf("http server: %w", err))
 				}
 			}()

@@ -11,6 +11,8 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/http/middleware"
 )
 
 // patience bounds every wait of a test.
@@ -22,7 +24,7 @@ func Serve(t testing.TB, app *fiber.App) string {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	done := make(chan error, 1)
-	go func() { done <- app.Listener(ln) }()
+	go func() { done <- app.Listener(middleware.Listener(ln)) }()
 	t.Cleanup(func() {
 		require.NoError(t, app.ShutdownWithTimeout(patience))
 		require.NoError(t, <-done)
@@ -80,10 +82,30 @@ func (c *Conn) Ended() {
 	require.Error(c.t, err)
 }
 
+// EndedInSilence waits until the server has closed the connection, and fails the test for any byte before.
+func (c *Conn) EndedInSilence() {
+	c.t.Helper()
+	sent, err := io.ReadAll(c.r)
+	require.NoError(c.t, err)
+	require.Empty(c.t, string(sent))
+}
+
 // Raw sends a request on a new connection and reads the response.
 func Raw(t testing.TB, addr, request string) Answer {
 	t.Helper()
 	c := Dial(t, addr)
 	c.Send(request)
 	return c.Receive(http.MethodPost)
+}
+
+// ReceiveAll reads the responses that arrive until the connection ends.
+func (c *Conn) ReceiveAll() []Answer {
+	c.t.Helper()
+	var all []Answer
+	for {
+		if _, err := c.r.Peek(1); err != nil {
+			return all
+		}
+		all = append(all, c.Receive(http.MethodGet))
+	}
 }

@@ -1,0 +1,97 @@
+package middleware
+
+import (
+	"bytes"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+
+	"partnerdeposits/adapters/http/problem"
+	"partnerdeposits/core/fault"
+)
+
+// Framing refuses requests that a proxy in front could read otherwise than this server: an ambiguous length of the body
+// (the proxy could see another request in its bytes), another version of HTTP, control characters in a header, and
+// trailers. It also refuses compressed bodies (a few hundred bytes can unfold to megabytes) and more than MaxBody bytes.
+// fasthttp itself refuses two Host headers, and line feeds in chunk extensions.
+//
+// Returns invalid_field, unsupported_media_type or payload_too_large.
+func Framing() fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		header := &c.Request().Header
+		if f := framingFault(header); f != nil {
+			c.Context().SetConnectionClose() // the next request's first byte cannot be found on this connection
+			return f
+		}
+		if header.IsHTTP11() && len(header.Host()) == 0 {
+			return problem.ErrMalformed.WithMessage("Host: is required")
+		}
+		if len(header.Peek(fiber.HeaderContentEncoding)) > 0 {
+			return fault.ErrMediaType
+		}
+		if len(c.Request().Body()) > MaxBody {
+			return fault.ErrTooLarge
+		}
+		return c.Next()
+	}
+}
+
+// framingFault checks the raw header block, because fasthttp drops a Content-Length beside a Transfer-Encoding.
+func framingFault(header *fasthttp.RequestHeader) *fault.Error {
+	switch string(header.Protocol()) {
+	case "HTTP/1.1", "HTTP/1.0":
+	default:
+		return problem.ErrMalformed
+	}
+	lengths, encodings := 0, 0
+	for raw := header.RawHeaders(); len(raw) > 0; {
+		var line []byte
+		line, raw, _ = bytes.Cut(raw, []byte{'\n'})
+		line = bytes.TrimSuffix(line, []byte{'\r'})
+		if bytes.IndexByte(line, '\r') >= 0 || bytes.IndexByte(line, 0) >= 0 {
+			return problem.ErrMalformed
+		}
+		switch name, value, _ := bytes.Cut(line, []byte{':'}); {
+		case bytes.EqualFold(name, []byte("Content-Length")):
+			lengths++
+		case bytes.EqualFold(name, []byte("Transfer-Encoding")):
+			encodings++
+			if !bytes.EqualFold(bytes.Trim(value, " \t"), []byte("chunked")) { // not TrimSpace, which knows more white space than HTTP
+				return problem.ErrMalformed.WithMessage("Transfer-Encoding: must be chunked")
+			}
+		}
+	}
+	switch {
+	case lengths > 0 && encodings > 0:
+		return problem.ErrMalformed.WithMessage("Transfer-Encoding: must not be combined with Content-Length")
+	case lengths > 1 || encodings > 1:
+		return problem.ErrMalformed.WithMessage("Content-Length: must be given once")
+	case encodings > 0 && hasTrailer(header):
+		return problem.ErrMalformed.WithMessage("Trailer: trailers are not accepted")
+	}
+	return nil
+}
+
+// endOfHeaders is a header that no request can send, since a name has no colon. markEnd adds it behind the headers of a
+// chunked request: fasthttp adds trailers to the headers, where an API key in a trailer would count.
+var endOfHeaders = []byte(":end")
+
+// markEnd is called between the headers and the body.
+func markEnd(header *fasthttp.RequestHeader) fasthttp.RequestConfig {
+	if header.ContentLength() < 0 && len(header.Peek(fiber.HeaderTransferEncoding)) > 0 {
+		header.AddBytesKV(endOfHeaders, nil)
+	}
+	return fasthttp.RequestConfig{} // the limits of the server
+}
+
+// hasTrailer reports whether a header follows the mark, and removes the mark.
+func hasTrailer(header *fasthttp.RequestHeader) bool {
+	marked, found := false, false
+	for key := range header.All() {
+		// All adds the header Connection itself; a trailer of that name is refused by fasthttp.
+		found = found || (marked && !bytes.EqualFold(key, []byte(fiber.HeaderConnection)))
+		marked = marked || bytes.Equal(key, endOfHeaders)
+	}
+	header.DelBytes(endOfHeaders)
+	return found || !marked
+}

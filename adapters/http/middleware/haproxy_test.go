@@ -1,0 +1,48 @@
+package middleware_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/http/middleware/servetest"
+)
+
+// Behind a real haproxy, bytes that hide a request in a body never become a request of their own: whoever could smuggle a
+// request past the balancer would get the answer of another caller.
+func TestHAProxyAndServer_AgreeWhereARequestEnds(t *testing.T) {
+	t.Parallel()
+	smuggled := request("GET", "/api/echo/smuggled")
+	cases := map[string]string{
+		"transfer encoding behind a vertical tab": request("POST", "/api/echo/1", jsonType, "Transfer-Encoding: \x0bchunked") + "0\r\n\r\n" + smuggled,
+		"line feed in a chunk extension":          chunked("2;\n{}\r\n0\r\n\r\n" + smuggled),
+		"line feed behind the last chunk":         chunked("2\r\n{}\r\n0;\n\r\n" + smuggled),
+		"API key in a trailer":                    chunked("2\r\n{}\r\n0\r\nx-api-key: svc_pk_test_topsecret\r\n\r\n"),
+		"length and chunks":                       request("POST", "/api/echo/1", jsonType, "Content-Length: 5", "Transfer-Encoding: chunked") + "0\r\n\r\n" + smuggled,
+		"two lengths":                             request("POST", "/api/echo/1", jsonType, "Content-Length: 0", "Content-Length: 44") + smuggled,
+		"an ordinary request":                     chunked("2;a=b\r\n{}\r\n0\r\n\r\n"),
+	}
+	for name, raw := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			proxy := servetest.StartHAProxy(t, "http-reuse always", "server s "+b.addr)
+			sent := servetest.Dial(t, proxy.Addr)
+			sent.Send(raw + request("GET", "/api/echo/last", "Connection: close"))
+			answered := 0
+			for _, a := range sent.ReceiveAll() {
+				if a.Header.Get("X-Request-Id") != "" { // else haproxy answered by itself
+					answered++
+				}
+			}
+			for range 5 { // on the connections that haproxy keeps to the server
+				a := servetest.Raw(t, proxy.Addr, request("GET", "/api/echo/mine", "Connection: close"))
+				require.Equal(t, "mine", a.Body)
+				answered++
+			}
+			require.Eventually(t, func() bool { return len(b.seen()) >= answered }, 5*time.Second, time.Millisecond)
+			require.Len(t, b.seen(), answered, "the server saw the requests that haproxy forwarded, and no other")
+		})
+	}
+}
