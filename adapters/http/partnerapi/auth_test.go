@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/http/middleware"
+	"partnerdeposits/adapters/http/partnerapi"
 	"partnerdeposits/cmd/servicetest"
 )
 
@@ -113,6 +115,34 @@ func TestRateLimit_EveryAnswerTells_AndBeyondItIs429(t *testing.T) {
 	require.Equal(t, 200, other.get("/me").status, "limits are per partner")
 	require.NoError(t, c.Partners.SetRateLimit(t.Context(), "acme", 70))
 	require.Equal(t, object{"requestsPerMinute": 70.0, "writesPerMinute": 30.0}, c.get("/me").ok(200)["limits"])
+}
+
+// Metrics and log tell which route refuses requests: an alert about a route would not see refusals without it.
+func TestRefusal_CarriesItsRoute(t *testing.T) {
+	t.Parallel()
+	c, _ := newStory(t, func(s *servicetest.Setup) { s.Config.RateLimitPerMinute = 1 })
+	for len(c.seen) > 0 {
+		<-c.seen
+	}
+	require.Equal(t, 401, c.get("/deposits/dep_1", "x-api-key", "").status)
+	require.Equal(t, 401, c.post("/deposits", object{}, "x-api-key", "").status)
+	require.Equal(t, 401, c.get("/nothing", "x-api-key", "").status)
+	require.Equal(t, 200, c.get("/me").status)
+	require.Equal(t, 429, c.get("/webhooks").status)
+	c.Pool.Close()
+	require.Equal(t, 503, c.get("/accounts/acct_1").status)
+	for _, want := range []middleware.Observation{
+		{Method: "GET", Status: 401, Route: partnerapi.Prefix + "/deposits/:depositId"},
+		{Method: "POST", Status: 401, Route: partnerapi.Prefix + "/deposits"},
+		{Method: "GET", Status: 401, Route: "unmatched"},
+		{Method: "GET", Status: 200, Route: partnerapi.Prefix + "/me"},
+		{Method: "GET", Status: 429, Route: partnerapi.Prefix + "/webhooks"},
+		{Method: "GET", Status: 503, Route: partnerapi.Prefix + "/accounts/:accountId"},
+	} {
+		got := <-c.seen
+		got.Duration, want.Surface = 0, middleware.SurfaceAPI
+		require.Equal(t, want, got)
+	}
 }
 
 func TestWithoutRedis_TheAPIGoesOn(t *testing.T) {

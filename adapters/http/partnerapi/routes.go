@@ -68,7 +68,6 @@ func Mount(router fiber.Router, d Deps) error {
 	}
 	d.BaseURL = strings.TrimRight(d.BaseURL, "/")
 	a := &api{Deps: d, validator: validator}
-	router.Use(Prefix, a.authenticate, a.limitRate) // also for paths without a route
 	for _, r := range a.routes() {
 		chain := a.chain(r)
 		if r.method == fiber.MethodGet {
@@ -76,13 +75,15 @@ func Mount(router fiber.Router, d Deps) error {
 		}
 		router.Add(r.method, r.path, chain...)
 	}
+	router.Use(Prefix, a.authenticate, a.limitRate) // for paths without a route
 	return nil
 }
 
-// chain returns the handlers of a route behind authenticate and limitRate, in the order of checks that the contract
-// fixes (api.md §1, "Codes"). The use case makes the remaining checks: link, ceiling, dates, client.
+// chain returns the handlers of a route, in the order of checks that the contract fixes (api.md §1, "Codes"). The use case
+// makes the remaining checks: link, ceiling, dates, client. Every check belongs to the route, so that metrics and log name
+// the route of a refused request.
 func (a *api) chain(r route) []fiber.Handler {
-	handlers := []fiber.Handler{jsonbody.Read}
+	handlers := []fiber.Handler{a.authenticate, a.limitRate, jsonbody.Read}
 	if r.keyed {
 		handlers = append(handlers, a.checkIdempotencyKey)
 	}

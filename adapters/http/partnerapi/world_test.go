@@ -57,6 +57,7 @@ type world struct {
 	clock    *movable
 	contract *contracttest.Contract
 	http     *http.Client
+	seen     chan middleware.Observation
 	rings    atomic.Int64
 	limited  atomic.Int64
 	results  chan idempotent.Result
@@ -64,6 +65,14 @@ type world struct {
 
 // Ring implements ports.Doorbell and counts the rings.
 func (w *world) Ring() { w.rings.Add(1) }
+
+// observe keeps what metrics would count.
+func (w *world) observe(o middleware.Observation) {
+	select {
+	case w.seen <- o:
+	default: // a benchmark reads none
+	}
+}
 
 const (
 	apiBase       = "https://api.test"
@@ -73,7 +82,7 @@ const (
 // newWorld starts the API: in staging, almost without limits, and with API keys that are looked up for every request.
 func newWorld(t testing.TB, change ...func(*servicetest.Setup)) *world {
 	t.Helper()
-	w := &world{redis: redistest.New(t), clock: &movable{}, contract: contracttest.New(t), results: make(chan idempotent.Result, 10_000)}
+	w := &world{redis: redistest.New(t), clock: &movable{}, contract: contracttest.New(t), results: make(chan idempotent.Result, 10_000), seen: make(chan middleware.Observation, 10_000)}
 	var environment partner.Environment
 	w.Kit = servicetest.New(t, func(s *servicetest.Setup) {
 		s.Clock, s.Redis = w.clock, w.redis
@@ -96,7 +105,7 @@ func newWorld(t testing.TB, change ...func(*servicetest.Setup)) *world {
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
 	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{ErrorHandler: problem.Handler(problem.Config{Logger: log})}))
 	middleware.Harden(app, middleware.Hooks{})
-	app.Use(middleware.RequestID(), middleware.Recover(), middleware.SecurityHeaders(false), middleware.Deadline(middleware.DeadlineAfter), middleware.Framing())
+	app.Use(middleware.RequestID(), middleware.AccessLog(log, w.observe), middleware.Recover(), middleware.SecurityHeaders(false), middleware.Deadline(middleware.DeadlineAfter), middleware.Framing())
 	require.NoError(t, partnerapi.Mount(app, partnerapi.Deps{
 		Partners: w.Partners, Clients: w.Clients, Deposits: w.Deposits, Webhooks: w.Webhooks, Simulate: w.Payments,
 		Idempotent: w.Idempotent, Limiter: w.Limiter, Clock: w.clock,
