@@ -70,6 +70,7 @@ func New(cfg Config, s Surfaces) (*fiber.App, error) {
 	if cfg.Traced {
 		app.Use(middleware.Trace())
 	}
+	app.Use(middleware.Compress()) // innermost: errors, which stay as they are, pass it by
 	if err := mount(app, s); err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/gofiber/fiber/v2"
 
+	"partnerdeposits/adapters/http/middleware"
 	"partnerdeposits/adapters/http/partnerapi"
 )
 
@@ -106,7 +107,7 @@ func (f *file) serve(c *fiber.Ctx) error {
 		return c.SendStatus(fiber.StatusNotModified)
 	}
 	c.Set(fiber.HeaderContentType, f.contentType)
-	if strings.Contains(c.Get(fiber.HeaderAcceptEncoding), "gzip") {
+	if middleware.AcceptsGzip(c.Get(fiber.HeaderAcceptEncoding)) {
 		c.Set(fiber.HeaderContentEncoding, "gzip")
 		return c.Send(f.gzip)
 	}

@@ -78,7 +78,7 @@ func setup(t *testing.T, tune ...func(*fiber.Config)) *bench {
 	app := fiber.New(cfg)
 	middleware.Harden(app, middleware.Hooks{Observe: b.observe, Draining: b.draining.Load})
 	app.Use(middleware.RequestID(), middleware.AccessLog(log, b.observe), middleware.Recover(), middleware.SecurityHeaders(true),
-		middleware.Deadline(50*time.Millisecond), middleware.Framing(), jsonbody.Read)
+		middleware.Deadline(50*time.Millisecond), middleware.Framing(), middleware.Compress(), jsonbody.Read)
 
 	app.Post("/api/echo/:id", func(c *fiber.Ctx) error { return c.JSON(jsonbody.Of(c)) })
 	app.Get("/api/echo/:id", func(c *fiber.Ctx) error { return c.SendString(c.Params("id")) })
