@@ -8,9 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/groupcommit"
 	"partnerdeposits/adapters/postgres/migrations"
 	"partnerdeposits/adapters/postgres/pgtest"
 	"partnerdeposits/adapters/postgres/storetest"
+	"partnerdeposits/adapters/secrets/secretstest"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/ports"
 	"partnerdeposits/ports/portstest"
@@ -155,4 +157,29 @@ func TestNewPool_DatabaseAway_DoesNotFailUntilItIsUsed(t *testing.T) {
 	pool := storetest.Pool(t, "postgres://postgres@127.0.0.1:1/none", postgres.PoolOptions{})
 	store := storetest.Over(t, pool, postgres.Options{})
 	require.ErrorIs(t, store.Ping(t.Context()), fault.ErrUnavailable)
+}
+
+// A process that starts before `admin migrate up` is not ready, and answers the requests that reach it all the same.
+func TestSchemaMissingOrOlder_IsUnavailable(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]string{
+		"missing":         `DROP SCHEMA public CASCADE; CREATE SCHEMA public`,
+		"without a table": `ALTER TABLE deposits RENAME TO later; ALTER TABLE partners RENAME TO later_too`,
+		"without columns": `ALTER TABLE deposits RENAME COLUMN locale TO later; ALTER TABLE partners RENAME COLUMN contact_email TO later`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store, pool := storetest.New(t, postgres.Options{})
+			from := storetest.Origin(t, store)
+			exec(t, pool, change)
+			_, err := store.Deposit(t.Context(), portstest.NewID())
+			require.ErrorIs(t, err, fault.ErrUnavailable)
+			_, err = store.Partners(t.Context())
+			require.ErrorIs(t, err, fault.ErrUnavailable)
+			_, err = create(t.Context(), store, from, time.Now())
+			require.ErrorIs(t, err, fault.ErrUnavailable)
+			changes := groupcommit.New(pool, secretstest.New(t), groupcommit.Options{})
+			require.ErrorIs(t, changes.Apply(t.Context(), creation(draft(from, time.Now()))), fault.ErrUnavailable)
+		})
+	}
 }

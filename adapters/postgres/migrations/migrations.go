@@ -4,15 +4,10 @@ package migrations
 
 import (
 	"context"
-	"database/sql"
 	"embed"
-	"fmt"
-	"io/fs"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
-	"github.com/pressly/goose/v3/lock"
 )
 
 //go:embed *.sql
@@ -26,12 +21,24 @@ type Status struct {
 }
 
 // Up migrates the schema to the newest version. Any number of processes may call Up at the same time: a session lock lets
-// the first migrate, and the others then find no migration left.
-func Up(ctx context.Context, databaseURL string) error {
-	return with(databaseURL, func(p *goose.Provider) error {
-		_, err := p.Up(ctx)
+// the first migrate, and the others then find no migration left. waits is called before each pause for a lock that another
+// session holds; nil: not called.
+//
+// Returns the version of the schema, which is above Newest if a newer binary has migrated. Returns ErrLocked when the lock
+// stays held.
+func Up(ctx context.Context, databaseURL string, waits func(error)) (version int64, err error) {
+	if waits == nil {
+		waits = func(error) {}
+	}
+	m := migrator{files: files, databaseURL: databaseURL, patience: defaultPatience, waits: waits}
+	if err := m.up(ctx); err != nil {
+		return 0, err
+	}
+	err = m.with(0, func(p *goose.Provider) error {
+		version, err = p.GetDBVersion(ctx)
 		return err
 	})
+	return version, err
 }
 
 // List returns all migrations, with their status.
@@ -49,15 +56,8 @@ func List(ctx context.Context, databaseURL string) ([]Status, error) {
 
 // Newest is the newest version in this binary.
 func Newest() int64 {
-	names, err := fs.Glob(files, "*.sql")
-	if err != nil || len(names) == 0 {
-		panic("migrations: none embedded")
-	}
-	var v int64
-	if _, err := fmt.Sscanf(names[len(names)-1], "%d_", &v); err != nil {
-		panic("migrations: " + err.Error())
-	}
-	return v
+	all := versions(files)
+	return all[len(all)-1].number
 }
 
 // Version reads the newest applied version from the database; 0 for a database without a schema.
@@ -74,26 +74,8 @@ func Version(ctx context.Context, conn interface {
 	return v, err
 }
 
-func with(databaseURL string, fn func(*goose.Provider) error) (err error) {
-	config, err := pgx.ParseConfig(databaseURL)
-	if err != nil {
-		return err
-	}
-	db := stdlib.OpenDB(*config)
-	defer func() { err = firstOf(err, db.Close()) }()
-	provider, err := provider(db)
-	if err != nil {
-		return err
-	}
-	return fn(provider)
-}
-
-func provider(db *sql.DB) (*goose.Provider, error) {
-	locker, err := lock.NewPostgresSessionLocker()
-	if err != nil {
-		return nil, err
-	}
-	return goose.NewProvider(goose.DialectPostgres, db, files, goose.WithSessionLocker(locker))
+func with(databaseURL string, fn func(*goose.Provider) error) error {
+	return migrator{files: files, databaseURL: databaseURL}.with(0, fn)
 }
 
 func firstOf(a, b error) error {

@@ -63,7 +63,7 @@ func (c *cluster) prepare(ctx context.Context) error {
 		return fmt.Errorf("create the template: %w", err)
 	}
 	c.template = name
-	if err := migrations.Up(ctx, c.urlOf(name)); err != nil {
+	if _, err := migrations.Up(ctx, c.urlOf(name), nil); err != nil {
 		return fmt.Errorf("migrate the template: %w", err)
 	}
 	return nil

@@ -88,7 +88,8 @@ func Server(t testing.TB) *backing.Server {
 			t.Errorf("pgtest: close the private server: %v", err)
 		}
 	})
-	require.NoError(t, migrations.Up(ctx, server.URL()))
+	_, err = migrations.Up(ctx, server.URL(), nil)
+	require.NoError(t, err)
 	return server
 }
 

@@ -65,7 +65,7 @@ func newWorld(ctx context.Context) (w *world, err error) {
 	if w.services.Postgres.Pid() == 0 || w.services.Redis.Pid() == 0 {
 		return w, errors.New("the CPU of servers in containers cannot be counted: set TEST_SERVICES=native")
 	}
-	if err := migrations.Up(ctx, w.services.PostgresURL); err != nil {
+	if _, err := migrations.Up(ctx, w.services.PostgresURL, nil); err != nil {
 		return w, err
 	}
 	cfg := config.Config{Environment: partner.Development, DatabaseURL: secret.Text(w.services.PostgresURL)}

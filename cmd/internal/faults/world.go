@@ -93,7 +93,7 @@ func (w *world) openStores(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := migrations.Up(ctx, w.databaseURL(serviceRole, hostPort(w.services.PostgresURL))); err != nil {
+	if _, err := migrations.Up(ctx, w.databaseURL(serviceRole, hostPort(w.services.PostgresURL)), nil); err != nil {
 		return err
 	}
 	url := w.databaseURL("postgres", hostPort(w.services.PostgresURL))

@@ -24,6 +24,9 @@ const (
 	queryCanceled        = "57014"
 	idleInTransaction    = "25P03"
 	readOnlyTransaction  = "25006" // the server has become a standby
+	undefinedTable       = "42P01" // as the next two: `admin migrate up` has not run yet
+	undefinedColumn      = "42703"
+	undefinedFunction    = "42883"
 	invalidText          = "22021"
 	untranslatableText   = "22P05"
 	uniqueViolation      = "23505"
@@ -61,7 +64,7 @@ func Translate(err error) error {
 
 func translateRefusal(refused *pgconn.PgError, err error) error {
 	switch refused.Code {
-	case lockTimeout, queryCanceled, idleInTransaction, readOnlyTransaction:
+	case lockTimeout, queryCanceled, idleInTransaction, readOnlyTransaction, undefinedTable, undefinedColumn, undefinedFunction:
 		return fault.ErrUnavailable.Because(err)
 	case invalidText, untranslatableText:
 		return fault.ErrInvalidField.WithMessage("A text holds characters that cannot be stored.").Because(err)

@@ -1,0 +1,141 @@
+package migrations
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+)
+
+// ErrLocked says that other sessions kept a table locked. The schema has the version of the last migration that ended.
+var ErrLocked = errors.New("migrations: another session keeps a lock that the migration needs; find it in pg_stat_activity (a long transaction, " +
+	"or a query that runs for minutes), end it, and run the migration again")
+
+// lockNotAvailable is the SQLSTATE of a statement that lock_timeout has cancelled.
+const lockNotAvailable = "55P03"
+
+// patience bounds the wait for locks. While ALTER TABLE waits for a lock, every request that needs the table waits behind
+// it. So a migration waits for moments only, and lets requests pass between two tries.
+type patience struct {
+	lockTimeout time.Duration // of a statement
+	pause       time.Duration // between two tries
+	giveUpAfter time.Duration
+}
+
+var defaultPatience = patience{lockTimeout: 500 * time.Millisecond, pause: 2 * time.Second, giveUpAfter: 10 * time.Minute}
+
+// migrator applies the migrations of files.
+type migrator struct {
+	patience
+	files       fs.FS
+	databaseURL string
+	waits       func(error)
+}
+
+// up applies all migrations, with a bound on locks for those that run in a transaction. The statements of the others, such
+// as CREATE INDEX CONCURRENTLY, wait for old transactions by design, and nobody waits behind them.
+func (m migrator) up(ctx context.Context) error {
+	for _, step := range steps(versions(m.files)) {
+		timeout := m.lockTimeout
+		if step.concurrent {
+			timeout = 0
+		}
+		if err := m.upTo(ctx, step.number, timeout); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m migrator) upTo(ctx context.Context, number int64, lockTimeout time.Duration) error {
+	end := time.Now().Add(m.giveUpAfter)
+	for {
+		err := m.with(lockTimeout, func(p *goose.Provider) error {
+			_, err := p.UpTo(ctx, number)
+			return err
+		})
+		var refused *pgconn.PgError
+		if !errors.As(err, &refused) || refused.Code != lockNotAvailable {
+			return err
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("%w (%w)", ErrLocked, err)
+		}
+		m.waits(err)
+		pause := time.NewTimer(m.pause)
+		select {
+		case <-ctx.Done():
+			pause.Stop()
+			return fmt.Errorf("%w (%w)", ErrLocked, err)
+		case <-pause.C:
+		}
+	}
+}
+
+// with opens a provider whose statements wait for a lock no longer than lockTimeout; 0: without end. Other limits that the
+// role may have do not count: a migration may take hours.
+func (m migrator) with(lockTimeout time.Duration, fn func(*goose.Provider) error) (err error) {
+	config, err := pgx.ParseConfig(m.databaseURL)
+	if err != nil {
+		return err
+	}
+	config.RuntimeParams["lock_timeout"] = strconv.FormatInt(lockTimeout.Milliseconds(), 10)
+	config.RuntimeParams["statement_timeout"] = "0"
+	db := stdlib.OpenDB(*config)
+	defer func() { err = firstOf(err, db.Close()) }()
+	locker, err := lock.NewPostgresSessionLocker()
+	if err != nil {
+		return err
+	}
+	provider, err := goose.NewProvider(goose.DialectPostgres, db, m.files, goose.WithSessionLocker(locker))
+	if err != nil {
+		return err
+	}
+	return fn(provider)
+}
+
+// version is a migration file.
+type version struct {
+	number     int64
+	concurrent bool // runs outside a transaction
+}
+
+// versions lists the migrations in their order, which is the order of their file names.
+func versions(files fs.FS) (all []version) {
+	names, err := fs.Glob(files, "*.sql")
+	if err != nil || len(names) == 0 {
+		panic("migrations: none embedded")
+	}
+	for _, name := range names {
+		var v version
+		_, err := fmt.Sscanf(name, "%d_", &v.number)
+		text, readErr := fs.ReadFile(files, name)
+		if err := errors.Join(err, readErr); err != nil {
+			panic("migrations: " + err.Error())
+		}
+		v.concurrent = bytes.Contains(text, []byte("+goose NO TRANSACTION"))
+		all = append(all, v)
+	}
+	return all
+}
+
+// steps keeps the last version of each run of versions of the same kind.
+func steps(all []version) (last []version) {
+	for i, v := range all {
+		if i > 0 && v.concurrent == all[i-1].concurrent {
+			last[len(last)-1] = v
+		} else {
+			last = append(last, v)
+		}
+	}
+	return last
+}

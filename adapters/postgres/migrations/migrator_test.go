@@ -1,0 +1,102 @@
+package migrations_test
+
+import (
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/postgres/migrations"
+	"partnerdeposits/adapters/postgres/pgtest"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+const soon = 30 * time.Second
+
+// alter is a migration that needs a table for itself.
+var alter = fstest.MapFS{"00900_alter.sql": {Data: []byte("-- +goose Up\nALTER TABLE deposits ADD COLUMN room text;\n-- +goose Down\nSELECT 1;\n")}}
+
+// read begins a transaction that reads deposits, and returns its end.
+func read(t *testing.T, databaseURL string) (end func()) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), databaseURL)
+	require.NoError(t, err)
+	_, err = conn.Exec(t.Context(), `BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM deposits`)
+	require.NoError(t, err)
+	return func() { require.NoError(t, conn.Close(t.Context())) }
+}
+
+// While ALTER TABLE waits for a long reader, every request that needs the table waits behind ALTER TABLE.
+func TestUp_ATableInUse_LetsRequestsPassAndTriesAgain(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	end := read(t, url)
+	up := make(chan error, 1)
+	go func() {
+		up <- migrations.UpWith(t.Context(), url, alter, 200*time.Millisecond, time.Hour, func(error) {})
+	}()
+	request, err := pgx.Connect(t.Context(), url)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, request.Close(t.Context())) }()
+	_, err = request.Exec(t.Context(), `SET statement_timeout = '2s'`)
+	require.NoError(t, err)
+	for range 5 {
+		require.Eventually(t, func() bool {
+			var waits bool
+			err := request.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks WHERE relation = 'deposits'::regclass AND NOT granted
+				AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`).Scan(&waits)
+			return err == nil && waits
+		}, soon, time.Millisecond, "the migration waits for the lock")
+		_, err = request.Exec(t.Context(), `SELECT count(*) FROM deposits`)
+		require.NoError(t, err, "a request waits for moments only")
+	}
+	end()
+	require.NoError(t, <-up)
+	_, err = request.Exec(t.Context(), `SELECT room FROM deposits`)
+	require.NoError(t, err)
+}
+
+func TestUp_ATableInUseForTooLong_GivesUpAndSaysSo(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	defer read(t, url)()
+	waited := 0
+	err := migrations.UpWith(t.Context(), url, alter, 10*time.Millisecond, 100*time.Millisecond, func(error) { waited++ })
+	require.ErrorIs(t, err, migrations.ErrLocked)
+	require.ErrorContains(t, err, "pg_stat_activity")
+	require.Positive(t, waited)
+}
+
+// CREATE INDEX CONCURRENTLY waits for the transactions that are older. A bound would throw away the work of minutes.
+func TestUp_ConcurrentMigrations_AreStepsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	plain, concurrent := &fstest.MapFile{Data: []byte("-- +goose Up\n")}, &fstest.MapFile{Data: []byte("-- +goose NO TRANSACTION\n-- +goose Up\n")}
+	require.Equal(t, []int64{2, -4, 5}, migrations.Steps(fstest.MapFS{
+		"00001_a.sql": plain, "00002_b.sql": plain, "00003_c.sql": concurrent, "00004_d.sql": concurrent, "00005_e.sql": plain,
+	}))
+}
+
+func TestUp_AConcurrentMigration_OutlastsAReader(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	end := read(t, url)
+	index := fstest.MapFS{"00900_index.sql": {Data: []byte("-- +goose NO TRANSACTION\n-- +goose Up\nCREATE INDEX CONCURRENTLY more ON deposits (locale);\n")}}
+	up := make(chan error, 1)
+	go func() {
+		up <- migrations.UpWith(t.Context(), url, index, time.Millisecond, 0, func(error) {})
+	}()
+	watch, err := pgx.Connect(t.Context(), url)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, watch.Close(t.Context())) }()
+	require.Eventually(t, func() bool {
+		var waits bool
+		err := watch.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database()
+			AND query LIKE 'CREATE INDEX CONCURRENTLY%' AND wait_event_type = 'Lock' AND now() - query_start > interval '20 milliseconds')`).Scan(&waits)
+		return err == nil && waits
+	}, soon, time.Millisecond)
+	end()
+	require.NoError(t, <-up)
+}
