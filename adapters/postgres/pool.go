@@ -22,6 +22,7 @@ type PoolOptions struct {
 	IdleInTransaction time.Duration     // 30 s: a forgotten transaction must not block vacuum
 	Settings          map[string]string // further settings of every connection, such as IndexPlans
 	Tracer            pgx.QueryTracer   // nil: none
+	Pooled            bool              // the URL leads to PgBouncer in transaction mode: the role has the settings (RoleSettings), and the other fields but MaxConns and Tracer do nothing
 }
 
 // IndexPlans are connection settings for pools that run the dispatcher's statements, the backlog counts and group commits.
@@ -53,14 +54,26 @@ func NewPool(ctx context.Context, databaseURL string, o PoolOptions) (*pgxpool.P
 	config.ConnConfig.ConnectTimeout = 5 * time.Second
 	config.ConnConfig.Tracer = o.Tracer
 	config.AfterConnect = codec.Register
-	params := config.ConnConfig.RuntimeParams
-	params["application_name"] = orDefault(o.AppName, "partnerdeposits")
-	params["statement_timeout"] = millis(orDefault(o.StatementTimeout, 8*time.Second))
-	params["lock_timeout"] = millis(orDefault(o.LockTimeout, 2*time.Second))
-	params["idle_in_transaction_session_timeout"] = millis(orDefault(o.IdleInTransaction, 30*time.Second))
-	params["TimeZone"] = "UTC"
-	maps.Copy(params, o.Settings)
+	if o.Pooled {
+		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+	} else {
+		config.PrepareConn = newReplanner().prepare
+		maps.Copy(config.ConnConfig.RuntimeParams, o.parameters())
+	}
 	return pgxpool.NewWithConfig(ctx, config)
+}
+
+// parameters are the start-up parameters of a connection.
+func (o PoolOptions) parameters() map[string]string {
+	params := map[string]string{
+		"application_name":                    orDefault(o.AppName, "partnerdeposits"),
+		"statement_timeout":                   millis(orDefault(o.StatementTimeout, 8*time.Second)),
+		"lock_timeout":                        millis(orDefault(o.LockTimeout, 2*time.Second)),
+		"idle_in_transaction_session_timeout": millis(orDefault(o.IdleInTransaction, 30*time.Second)),
+		"TimeZone":                            "UTC",
+	}
+	maps.Copy(params, o.Settings)
+	return params
 }
 
 func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }

@@ -12,7 +12,8 @@ import (
 )
 
 // Due implements ports.ClaimStore. The query walks the index from subscription to subscription, so its cost depends on the
-// number of subscriptions with waiting deliveries and not on the number of deliveries.
+// number of subscriptions with waiting deliveries and not on the number of deliveries. OFFSET 0 and LIMIT keep the planner
+// from reading all subscriptions or all waiting deliveries at once, which looks cheap while the tables are small.
 func (s *Store) Due(ctx context.Context) ([]ports.Subscription, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
@@ -23,9 +24,9 @@ func (s *Store) Due(ctx context.Context) ([]ports.Subscription, error) {
 			SELECT (SELECT d.subscription_id FROM deliveries d WHERE d.state = 0 AND d.due_at IS NOT NULL AND d.subscription_id > w.id
 				ORDER BY d.subscription_id LIMIT 1)
 			FROM waiting w WHERE w.id IS NOT NULL)
-		SELECT `+subscriptionColumns+` FROM waiting w JOIN webhook_subscriptions s ON s.id = w.id
+		SELECT `+subscriptionColumns+` FROM waiting w CROSS JOIN LATERAL (SELECT * FROM webhook_subscriptions l WHERE l.id = w.id OFFSET 0) s
 		WHERE s.enabled AND s.deleted_at IS NULL
-			AND EXISTS (SELECT FROM deliveries d WHERE d.subscription_id = w.id AND d.state = 0 AND d.due_at <= now())`)
+			AND (SELECT true FROM deliveries d WHERE d.subscription_id = w.id AND d.state = 0 AND d.due_at <= now() LIMIT 1)`)
 	if err != nil {
 		return nil, pg.Translate(err)
 	}

@@ -1,0 +1,263 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/dispatchstore"
+	"partnerdeposits/adapters/postgres/groupcommit"
+	"partnerdeposits/adapters/postgres/pgtest"
+	"partnerdeposits/adapters/postgres/storetest"
+	"partnerdeposits/adapters/secrets/secretstest"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+	"partnerdeposits/ports/portstest"
+)
+
+// hotStatements says how the statements of each hot operation read large tables: an index and the number of its conditions.
+var hotStatements = map[string][]string{
+	"create a deposit in a group":       {"account_links_pair/2", "account_links_pkey/1", "accounts_pkey/1", "idempotency_keys_pkey/3"},
+	"create a deposit alone":            {"account_links_pair/2", "account_links_pkey/1", "accounts_pkey/1", "idempotency_keys_pkey/3"},
+	"create a deposit in a transaction": {"account_links_pair/2", "account_links_pkey/1", "accounts_pkey/1", "idempotency_keys_pkey/3"},
+	"activate a deposit in a group":     {"clients_pkey/1", "deposits_pkey/1", "idempotency_keys_pkey/3"},
+	"activate a deposit alone":          {"Bitmap Heap Scan of deposits", "clients_pkey/1", "deposits_pkey/1", "idempotency_keys_pkey/3"},
+	"find an API key":                   {"api_keys_hash_key/1"},
+	"read a deposit":                    {"clients_pkey/1", "deposits_pkey/1"},
+	"find a checkout":                   {"clients_pkey/1", "deposits_checkout_token_hash_key/1"},
+
+	"ask for events":         {"outbox_pkey/1"},
+	"relay":                  {"outbox_pkey/1", "webhook_subscriptions_of_partner/1"},
+	"find due subscriptions": {"deliveries_waiting/0", "deliveries_waiting/2", "webhook_subscriptions_pkey/1"},
+	"claim":                  {"deliveries_pkey/2", "deliveries_waiting/3"},
+	"claim what is urgent":   {"deliveries_leased/2", "deliveries_pkey/2", "deliveries_testing/0"},
+	"count claims":           {"deliveries_leased/1"},
+	"load":                   {"deliveries_pkey/2", "webhook_subscriptions_pkey/1"},
+	"renew":                  {"deliveries_pkey/2"},
+	"record":                 {"deliveries_pkey/2", "webhook_subscriptions_pkey/1"},
+	"release":                {"deliveries_pkey/2", "webhook_subscriptions_pkey/1"},
+}
+
+// A plan that is made when tables are large reads the right indexes, whatever the statistics: those of the present rows, of
+// small tables, or of empty ones. TestCachedPlans_OfATableThatHasGrown_AreMadeAnew covers plans from before.
+func TestHotStatements_ReadTheirIndexes_WhateverTheStatistics(t *testing.T) {
+	t.Parallel()
+	for name, small := range map[string]bool{"from small tables": true, "from empty tables": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url := pgtest.URL(t)
+			hot := newHotPaths(t, url)
+			admin := storetest.Pool(t, url, postgres.PoolOptions{StatementTimeout: time.Minute})
+			texts := hot.run()
+			hot.clear(admin)
+			hot.checkClaim(texts, "empty")
+			exec(t, admin, `VACUUM ANALYZE`)
+			hot.checkClaim(texts, "vacuumed while empty")
+			storetest.Origin(t, hot.store)
+			if small {
+				grow(t, admin, 50)
+				exec(t, admin, `ANALYZE`)
+				hot.checkClaim(texts, "small")
+			}
+			grow(t, admin, 20_000)
+			hot.check(texts, "large, statistics "+name)
+			exec(t, admin, `ANALYZE`)
+			hot.check(texts, "large")
+		})
+	}
+}
+
+// hotPaths runs the hot operations on pools with the settings of the service.
+type hotPaths struct {
+	t              testing.TB
+	seen           *statements
+	plain, indexed *pgxpool.Pool
+	store          *postgres.Store
+	grouped, lone  *groupcommit.Changes
+	dispatch       *dispatchstore.Store
+	pools          map[string]*pgxpool.Pool
+}
+
+func newHotPaths(t testing.TB, databaseURL string) *hotPaths {
+	seen := &statements{}
+	plain := storetest.Pool(t, databaseURL, postgres.PoolOptions{Tracer: seen})
+	indexed := storetest.Pool(t, databaseURL, postgres.PoolOptions{Tracer: seen, Settings: postgres.IndexPlans})
+	return &hotPaths{
+		t: t, seen: seen, plain: plain, indexed: indexed, store: storetest.Over(t, plain, postgres.Options{}),
+		grouped:  groupcommit.New(plain, secretstest.New(t), groupcommit.Options{Groups: indexed}),
+		lone:     groupcommit.New(plain, secretstest.New(t), groupcommit.Options{}),
+		dispatch: dispatchstore.New(indexed, secretstest.New(t)), pools: map[string]*pgxpool.Pool{},
+	}
+}
+
+// run runs every operation once and returns the texts of its statements.
+func (h *hotPaths) run() map[string][]string {
+	texts := map[string][]string{}
+	note := func(operation string, pool *pgxpool.Pool, err error) {
+		require.NoError(h.t, err, operation)
+		texts[operation], h.pools[operation] = h.seen.take(), pool
+	}
+	from := storetest.Origin(h.t, h.store)
+	sub := subscribeTo(h.t, h.store, from.PartnerID)
+	h.seen.take()
+	ctx, lease := h.t.Context(), time.Minute
+	for name, of := range map[string]struct {
+		changes *groupcommit.Changes
+		pool    *pgxpool.Pool
+	}{"in a group": {h.grouped, h.indexed}, "alone": {h.lone, h.plain}} {
+		d := draft(from, time.Now())
+		note("create a deposit "+name, of.pool, of.changes.Apply(ctx, creation(d)))
+		note("activate a deposit "+name, of.pool, of.changes.Apply(ctx, activation(d)))
+	}
+	_, err := create(ctx, h.store, from, time.Now())
+	note("create a deposit in a transaction", h.plain, err)
+	_, _, err = h.store.KeyByHash(ctx, partner.HashKey("none"))
+	note("find an API key", h.plain, unless(err, partner.ErrInvalidAPIKey))
+	_, err = h.store.Deposit(ctx, portstest.NewID())
+	note("read a deposit", h.plain, unless(err, deposit.ErrNotFound))
+	_, err = h.store.DepositByToken(ctx, "none")
+	note("find a checkout", h.plain, unless(err, deposit.ErrNotFound))
+
+	_, err = h.dispatch.Pending(ctx)
+	note("ask for events", h.indexed, err)
+	var claims []ports.Claim
+	_, claims, err = h.dispatch.Relay(ctx, 10, lease, func(events []ports.Event, _ []ports.Subscription) (planned []ports.Delivery) {
+		d := events[0].Delivery(sub.ID, events[0].Name, []byte("{}"))
+		d.State = webhook.Dispatched
+		return []ports.Delivery{d}
+	})
+	note("relay", h.indexed, err)
+	require.Len(h.t, claims, 1)
+	_, err = h.dispatch.Due(ctx)
+	note("find due subscriptions", h.indexed, err)
+	_, err = h.dispatch.Claim(ctx, []ports.Room{{SubscriptionID: sub.ID, Room: 10}}, lease)
+	note("claim", h.indexed, err)
+	_, _, err = h.dispatch.ClaimUrgent(ctx, 10, lease)
+	note("claim what is urgent", h.indexed, err)
+	_, err = h.dispatch.CountClaimed(ctx)
+	note("count claims", h.indexed, err)
+	_, err = h.dispatch.Load(ctx, claims)
+	note("load", h.indexed, err)
+	_, err = h.dispatch.Renew(ctx, []ports.Claim{{DeliveryID: portstest.NewID(), SubscriptionID: sub.ID}}, lease)
+	note("renew", h.indexed, err)
+	failed := ports.Outcome{Delivery: &ports.Delivery{Claim: claims[0]}, Verdict: webhook.Verdict{State: webhook.Waiting, Wait: time.Hour},
+		Attempt: webhook.Attempt{Number: 1, Result: webhook.ResultTimeout, StartedAt: time.Now()}}
+	_, _, err = h.dispatch.Record(ctx, []ports.Outcome{failed}, []id.ID{sub.ID}, 64)
+	note("record", h.indexed, err)
+	note("release", h.indexed, h.dispatch.Release(ctx, claims))
+	return texts
+}
+
+// clear empties the tables. The space of the rows is given back.
+func (h *hotPaths) clear(admin *pgxpool.Pool) {
+	exec(h.t, admin, `TRUNCATE partners, operators, outbox, events, deliveries, delivery_attempts, deposit_timers, deposit_transitions, idempotency_keys CASCADE`)
+}
+
+// check compares the plans of all statements with hotStatements.
+func (h *hotPaths) check(texts map[string][]string, tables string) {
+	h.t.Helper()
+	got := map[string][]string{}
+	for operation, all := range texts {
+		reads := map[string]bool{}
+		for _, sql := range all {
+			for _, access := range accesses(h.t, h.pools[operation], sql) {
+				reads[access] = true
+			}
+		}
+		got[operation] = sortedKeys(reads)
+	}
+	require.Equal(h.t, hotStatements, got, "tables: %s", tables)
+}
+
+// checkClaim checks the claim of keys, whose table empties every night.
+func (h *hotPaths) checkClaim(texts map[string][]string, tables string) {
+	h.t.Helper()
+	claims := 0
+	for _, sql := range texts["create a deposit in a group"] {
+		if strings.Contains(sql, "FROM idempotency_keys") {
+			claims++
+			require.Equal(h.t, []string{"idempotency_keys_pkey/3"}, accesses(h.t, h.indexed, sql), "tables: %s", tables)
+		}
+	}
+	require.Equal(h.t, 1, claims)
+}
+
+// Postgres makes a cached plan anew when autovacuum has counted the table, up to a minute after a table has grown.
+func TestCachedPlans_OfATableThatHasGrown_AreMadeAnew(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	admin := storetest.Pool(t, url, postgres.PoolOptions{StatementTimeout: time.Minute})
+	exec(t, admin, `VACUUM ANALYZE`)
+	pool := storetest.Pool(t, url, postgres.PoolOptions{MaxConns: 1, Settings: postgres.IndexPlans})
+	store := dispatchstore.New(pool, secretstest.New(t))
+	renew := func() []string {
+		_, err := store.Renew(t.Context(), []ports.Claim{{DeliveryID: portstest.NewID(), SubscriptionID: portstest.NewID()}}, time.Minute)
+		require.NoError(t, err)
+		conn, err := pool.Acquire(t.Context())
+		require.NoError(t, err)
+		defer conn.Release()
+		var name string
+		require.NoError(t, conn.QueryRow(t.Context(), `SELECT name FROM pg_prepared_statements WHERE statement LIKE '%SET seq = d.seq + 1%'`).Scan(&name))
+		return explained(t, conn.Conn(), name)
+	}
+	const own = "deliveries_pkey/2"
+	require.NotContains(t, renew(), own, "all plans cost the same on an empty table")
+	storetest.Origin(t, storetest.Over(t, admin, postgres.Options{}))
+	grow(t, admin, 5_000)
+	require.Eventually(t, func() bool { return slices.Contains(renew(), own) }, 30*time.Second, 100*time.Millisecond)
+}
+
+func creation(d *deposit.Deposit) ports.Change {
+	now := d.CreatedAt
+	return ports.Change{
+		Needs: ports.Needs{Key: newKey(d), Now: now, Link: ports.AccountLink{PartnerID: d.PartnerID, AccountID: d.AccountID}},
+		Decide: func(ports.Found) (ports.Writes, error) {
+			return ports.Writes{Insert: &ports.NewDeposit{Deposit: d, CheckoutToken: secret.Text(d.ID.Encode())}, Response: response(now)}, nil
+		},
+	}
+}
+
+func activation(d *deposit.Deposit) ports.Change {
+	now := d.CreatedAt
+	return ports.Change{Needs: ports.Needs{Key: newKey(d), Now: now, Deposit: d.ID}, Decide: func(found ports.Found) (ports.Writes, error) {
+		step, err := found.Deposit.Apply(deposit.Secured, deposit.DefaultTimers(), now)
+		event := storetest.Event(d.PartnerID, d.ID)
+		return ports.Writes{Move: &ports.Move{Deposit: found.Deposit, Step: step}, Event: &event, Response: response(now)}, err
+	}}
+}
+
+func newKey(d *deposit.Deposit) *ports.IdempotencyKey {
+	return &ports.IdempotencyKey{PartnerID: d.PartnerID, Route: "POST /api/partner/v1/deposits", Key: uuid.New()}
+}
+
+func response(now time.Time) *ports.StoredResponse {
+	return &ports.StoredResponse{Status: 201, Body: []byte("{}"), CreatedAt: now}
+}
+
+func subscribeTo(t testing.TB, store *postgres.Store, partnerID id.ID) webhook.Subscription {
+	t.Helper()
+	sub := webhook.Subscription{ID: portstest.NewID(), PartnerID: partnerID, URL: "https://example.com", Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
+	storetest.Do(t, store, func(ctx context.Context, r ports.Repositories) error {
+		return r.Subscriptions.Insert(ctx, sub, "svc_whsec_k")
+	})
+	return sub
+}
+
+func unless(err, expected error) error {
+	if errors.Is(err, expected) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,88 @@
+package postgres
+
+import (
+	"context"
+	"math/bits"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	growthEvery   = time.Second     // between two looks at the sizes of tables
+	growthTimeout = 2 * time.Second // bounds a look
+	generationKey = "partnerdeposits.plans"
+)
+
+// growthQuery reads the numbers of rows that Postgres counts for its autovacuum. The query waits for no lock.
+const growthQuery = `SELECT relname::text, pg_stat_get_live_tuples(oid) FROM pg_class
+	WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace AND relname IN ('account_links', 'api_keys', 'clients',
+		'deliveries', 'deposits', 'deposit_timers', 'idempotency_keys', 'partners', 'payments', 'sessions', 'webhook_subscriptions')`
+
+// replanner discards the cached plans of a pool's connections when a table has grown. A plan that was made for an empty
+// table may read the whole table or a whole index, and Postgres would keep the plan until the next autovacuum, a minute
+// later. Only sizes are read, once a second, when a connection is taken; plans are made anew a few times in a table's life.
+type replanner struct {
+	mu         sync.Mutex
+	next       time.Time
+	sizes      map[string]int // size classes of the tables
+	generation int
+}
+
+func newReplanner() *replanner { return &replanner{sizes: map[string]int{}} }
+
+// prepare is the PrepareConn of a pool.
+func (r *replanner) prepare(ctx context.Context, conn *pgx.Conn) (bool, error) {
+	now := time.Now()
+	r.mu.Lock()
+	look := now.After(r.next)
+	if look {
+		r.next = now.Add(growthEvery)
+	}
+	generation := r.generation
+	r.mu.Unlock()
+	if look {
+		generation = r.look(ctx, conn)
+	}
+	custom := conn.PgConn().CustomData()
+	made, known := custom[generationKey].(int)
+	custom[generationKey] = generation
+	if known && made != generation {
+		_, err := conn.Exec(ctx, "DISCARD PLANS")
+		return err == nil, nil // a broken connection is replaced
+	}
+	return !conn.IsClosed(), nil
+}
+
+// look reads the sizes and returns the generation of plans. An error leaves the plans as they are.
+func (r *replanner) look(ctx context.Context, conn *pgx.Conn) int {
+	ctx, cancel := context.WithTimeout(ctx, growthTimeout)
+	defer cancel()
+	rows, err := conn.Query(ctx, growthQuery, pgx.QueryExecModeSimpleProtocol)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		return r.generation
+	}
+	var table string
+	var live int64
+	grown := false
+	_, _ = pgx.ForEachRow(rows, []any{&table, &live}, func() error { // as above
+		class := sizeClass(live)
+		grown = grown || class > r.sizes[table]
+		r.sizes[table] = class
+		return nil
+	})
+	if grown {
+		r.generation++
+	}
+	return r.generation
+}
+
+// sizeClass is 0 for an empty table, and grows by 1 each time the table becomes eight times as large, up to a million rows.
+// Plans for larger tables do not differ.
+func sizeClass(live int64) int {
+	const bitsPerClass, most = 3, 1 << 20
+	return (bits.Len64(uint64(max(0, min(live, most)))) + bitsPerClass - 1) / bitsPerClass //nolint:gosec // bounded on the line
+}

@@ -1,0 +1,67 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"partnerdeposits/adapters/postgres/internal/pg"
+)
+
+// RoleSettings are the settings that the role of a pooled database needs (PoolOptions.Pooled), by name: the connections
+// of all pools share the server's connections, so the strictest setting of any pool counts.
+func RoleSettings() map[string]string {
+	settings := PoolOptions{IdleInTransaction: 10 * time.Second, Settings: IndexPlans}.parameters()
+	delete(settings, "application_name")
+	delete(settings, "TimeZone") // for people alone, who read a connection's output
+	return settings
+}
+
+// CheckRole returns an error that names the RoleSettings which connections of pool lack, as statements that set them; nil
+// if there are none.
+func CheckRole(ctx context.Context, pool *pgxpool.Pool) error {
+	wanted := RoleSettings()
+	rows, err := pool.Query(ctx, `SELECT current_user::text, name, CASE unit WHEN 'ms' THEN setting ELSE current_setting(name) END FROM pg_settings`)
+	if err != nil {
+		return pg.Translate(err)
+	}
+	var role, name, setting string
+	var missing []string
+	if _, err := pgx.ForEachRow(rows, []any{&role, &name, &setting}, func() error {
+		if want, known := wanted[name]; known && want != setting {
+			missing = append(missing, fmt.Sprintf("ALTER ROLE %s SET %s = '%s';", pgx.Identifier{role}.Sanitize(), name, want))
+		}
+		return nil
+	}); err != nil {
+		return pg.Translate(err)
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	slices.Sort(missing)
+	return fmt.Errorf("postgres: the role lacks settings: %s", strings.Join(missing, " "))
+}
+
+// ErrUndeclaredPooler says that connections of a pool lack the pool's own settings.
+var ErrUndeclaredPooler = fmt.Errorf("postgres: connections lack the settings that they were opened with: set DATABASE_POOLED=true behind PgBouncer")
+
+// CheckConnection returns nil if the database answers over a connection with the settings of the pool. A pooler that drops
+// start-up parameters breaks prepared statements too.
+//
+// Returns ErrUndeclaredPooler, and service_unavailable unless the database answers.
+func CheckConnection(ctx context.Context, pool *pgxpool.Pool) error {
+	var timeout string
+	err := pool.QueryRow(ctx, `SELECT setting FROM pg_settings WHERE name = 'statement_timeout'`, pgx.QueryExecModeSimpleProtocol).Scan(&timeout)
+	if err != nil {
+		return pg.Translate(err)
+	}
+	if wanted, set := pool.Config().ConnConfig.RuntimeParams["statement_timeout"]; set && wanted != timeout {
+		return ErrUndeclaredPooler
+	}
+	return nil
+}
