@@ -25,6 +25,7 @@ type IdempotencyKey struct {
 	Route       string // method and path, ids included
 	Key         [16]byte
 	Fingerprint [32]byte // SHA-256 of the canonical JSON of the body
+	Epoch       Epoch    // of the database when the request began; zero: the cache is not used
 	Holder      id.ID    // names this request, so that Finish removes only the mark of the same request
 }
 
@@ -48,7 +49,8 @@ type IdempotencyRepository interface {
 }
 
 // IdempotencyCache is the fast path in Redis. The cache may lose anything at any time; a loss costs only time. Without
-// Redis, Begin returns nil and Finish does nothing.
+// Redis, and for a key whose Epoch is zero, Begin returns nil and Finish does nothing. A response is found in the epoch
+// alone in which its request began: a restore from a backup may have taken back the effect.
 type IdempotencyCache interface {
 	// Begin returns the cached response, or marks the key as running. Returns ErrKeyInUse while the key is marked.
 	Begin(ctx context.Context, k IdempotencyKey) (*StoredResponse, error)

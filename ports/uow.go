@@ -18,6 +18,7 @@ type Repositories struct {
 	Idempotency   IdempotencyRepository
 	Mails         MailQueue
 	Audit         AuditLog
+	Restores      RestoreRepository
 }
 
 // UnitOfWork runs functions in transactions.

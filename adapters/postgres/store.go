@@ -126,6 +126,7 @@ func (s *Store) repositories(t *pg.Tx) ports.Repositories {
 		Idempotency:   idempotency{u},
 		Mails:         mails{u},
 		Audit:         audit{u},
+		Restores:      restores{u},
 	}
 }
 

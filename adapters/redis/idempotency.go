@@ -58,6 +58,9 @@ func NewIdempotencyCache(client redis.UniversalClient, breaker *Breaker, cipher 
 //
 // Returns ports.ErrKeyInUse while another request's mark is set.
 func (c *IdempotencyCache) Begin(ctx context.Context, k ports.IdempotencyKey) (*ports.StoredResponse, error) {
+	if k.Epoch == (ports.Epoch{}) {
+		return nil, nil // the port defines this result as "go on"
+	}
 	name := cacheKey(k)
 	var kept string
 	err := c.breaker.Do(ctx, func(ctx context.Context) (err error) {
@@ -66,7 +69,7 @@ func (c *IdempotencyCache) Begin(ctx context.Context, k ports.IdempotencyKey) (*
 	})
 	switch {
 	case err != nil: // redis.Nil: the key is marked. Any other error: the database decides alone.
-		return nil, nil // the port defines this result as "go on"
+		return nil, nil // as above
 	case kept != "" && kept[0] == markPrefix:
 		return nil, ports.ErrKeyInUse
 	}
@@ -80,8 +83,11 @@ func (c *IdempotencyCache) Begin(ctx context.Context, k ports.IdempotencyKey) (*
 
 // Finish caches the response and removes the mark; with r nil it only removes the mark.
 func (c *IdempotencyCache) Finish(ctx context.Context, k ports.IdempotencyKey, r *ports.StoredResponse) {
-	name := cacheKey(k)
 	failpoint.Hit("cache.finishing")
+	if k.Epoch == (ports.Epoch{}) {
+		return
+	}
+	name := cacheKey(k)
 	sealed, err := c.seal(name, r)
 	if err != nil {
 		c.log.Warn("a response cannot be cached", "cause", err)
@@ -96,9 +102,10 @@ func (c *IdempotencyCache) Finish(ctx context.Context, k ports.IdempotencyKey, r
 	})
 }
 
-// cacheKey hashes partner, route and key to a fixed length.
+// cacheKey hashes epoch, partner, route and key to a fixed length.
 func cacheKey(k ports.IdempotencyKey) string {
 	h := sha256.New()
+	h.Write(k.Epoch[:])
 	h.Write(k.PartnerID[:])
 	h.Write(k.Key[:])
 	h.Write([]byte(k.Route))

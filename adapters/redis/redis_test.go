@@ -116,7 +116,7 @@ func TestIdempotencyCache_KeepsNothingReadableAndNothingForever(t *testing.T) {
 	t.Parallel()
 	client := redistest.New(t)
 	cache := redis.NewIdempotencyCache(client, patient(t, client), secretstest.New(t), slog.New(slog.DiscardHandler))
-	k := ports.IdempotencyKey{PartnerID: id.ID{1}, Route: "POST /webhooks", Key: [16]byte{1}, Holder: id.ID{1}}
+	k := ports.IdempotencyKey{PartnerID: id.ID{1}, Route: "POST /webhooks", Key: [16]byte{1}, Epoch: ports.Epoch{1}, Holder: id.ID{1}}
 	_, err := cache.Begin(t.Context(), k)
 	require.NoError(t, err)
 	keys := client.Keys(t.Context(), "*").Val()
@@ -143,7 +143,7 @@ func TestWithoutRedis_NothingFailsAndNothingWaits(t *testing.T) {
 	cache := redis.NewIdempotencyCache(client, breaker, secretstest.New(t), slog.New(slog.DiscardHandler))
 	bell := redis.NewDoorbell(client, breaker)
 	t.Cleanup(bell.Close)
-	k := ports.IdempotencyKey{Holder: id.ID{1}}
+	k := ports.IdempotencyKey{Epoch: ports.Epoch{1}, Holder: id.ID{1}}
 
 	const requests = 200
 	start := time.Now()

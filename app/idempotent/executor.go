@@ -60,6 +60,7 @@ type Deps struct {
 	UnitOfWork ports.UnitOfWork
 	Changes    ports.Changes
 	Cache      ports.IdempotencyCache
+	Epoch      func() ports.Epoch // the restore epoch of the database, as far as this process knows
 	Entropy    ports.Entropy
 	Count      func(Result) // called once for each request with a key
 }
@@ -79,6 +80,7 @@ func (e *Executor) Run(ctx context.Context, request Request) (Response, error) {
 	}
 	key := *request.Key
 	key.Holder = e.deps.Entropy.NewID()
+	key.Epoch = e.deps.Epoch() // before the commit: if a restore comes between, the answer is cached for nobody
 	response, err := e.withKey(ctx, key, request)
 	e.deps.Count(resultOf(response, err))
 	return response, err

@@ -102,6 +102,7 @@ func (k *Kit) Build(change ...func(*Parts)) Services {
 	require.NoError(k.t, err)
 	parts := wire.DefaultParts(k.setup.Config, k.Stores, k.Clock, k.log())
 	parts.Passwords, parts.Doorbell, parts.DepositMetrics = hasher, silentBell{}, noMetrics{}
+	parts.Epoch = func() ports.Epoch { return ports.Epoch{1} }
 	for _, c := range append([]func(*Parts){k.setup.Parts}, change...) {
 		if c != nil {
 			c(&parts)

@@ -19,7 +19,7 @@ func IdempotencyCache(t *testing.T, cache ports.IdempotencyCache) {
 	var last byte
 	newKey := func() ports.IdempotencyKey {
 		last++
-		return ports.IdempotencyKey{PartnerID: id.ID{1}, Route: "POST /deposits", Key: [16]byte{last}, Fingerprint: [32]byte{9}, Holder: id.ID{1}}
+		return ports.IdempotencyKey{PartnerID: id.ID{1}, Route: "POST /deposits", Key: [16]byte{last}, Fingerprint: [32]byte{9}, Epoch: ports.Epoch{1}, Holder: id.ID{1}}
 	}
 	response := func() *ports.StoredResponse {
 		return &ports.StoredResponse{Fingerprint: [32]byte{9}, Status: 201, Body: []byte(`{"data":"é"}`), CreatedAt: time.Now().UTC().Truncate(time.Microsecond)}
@@ -66,6 +66,21 @@ func IdempotencyCache(t *testing.T, cache ports.IdempotencyCache) {
 		k := newKey()
 		cache.Finish(t.Context(), k, response())
 		cache.Finish(t.Context(), k, nil)
+		got, err := cache.Begin(t.Context(), k)
+		require.NoError(t, err)
+		require.NotNil(t, got)
+	})
+	t.Run("a response belongs to its epoch", func(t *testing.T) {
+		k := newKey()
+		begin(t, k)
+		cache.Finish(t.Context(), k, response())
+		restored, unknown := k, k
+		restored.Epoch, unknown.Epoch = ports.Epoch{2}, ports.Epoch{}
+		begin(t, restored)
+		for range 2 {
+			begin(t, unknown)
+			cache.Finish(t.Context(), unknown, response())
+		}
 		got, err := cache.Begin(t.Context(), k)
 		require.NoError(t, err)
 		require.NotNil(t, got)

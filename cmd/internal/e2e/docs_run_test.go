@@ -19,10 +19,11 @@ const (
 	webhooksPage   = "docs/guides/webhooks.md"
 	operationsPage = "docs/guides/operations.md"
 	debuggingPage  = "docs/guides/debugging.md"
+	restorePage    = "docs/guides/restore.md"
 )
 
 // runPages are the pages whose ```sh blocks the tests below run.
-var runPages = []string{quickstartPage, webhooksPage, operationsPage, debuggingPage}
+var runPages = []string{quickstartPage, webhooksPage, operationsPage, debuggingPage, restorePage}
 
 // runPage runs the commands of a page in their order, but for the exceptions. after is called with the output of the
 // command that holds its key, and each of its functions must be called.

@@ -62,6 +62,7 @@ func HTTPOn(ctx context.Context, cfg config.Config, log *slog.Logger, on Listene
 			opsPart(listenAddress{on.Ops, "METRICS_ADDR", cfg.MetricsAddr}, ops.Handler(ready, registry.Handler()), log),
 			run.Background("readiness", ready.Watch),
 			run.Background("kind of redis", s.awaitRedis),
+			run.Background("restore epoch", s.epoch.Watch),
 			httpPart(listenAddress{on.Public, "HTTP_ADDR", cfg.HTTPAddr}, app, log),
 		),
 	}, nil
@@ -80,6 +81,7 @@ func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness) (*fi
 		return nil, err
 	}
 	parts.Doorbell, parts.DepositMetrics, parts.LimiterFailedOpen = s.bell, registry.Deposits(), counted.LimiterFailedOpen
+	parts.Epoch = s.epoch.Current
 	parts.Idempotency = func(r idempotent.Result) { counted.Idempotency(string(r)) }
 	all := NewServices(s.cfg, s.Stores, parts)
 	site, err := ui.NewSite(s.cfg.DashboardBaseURL, parts.Entropy)

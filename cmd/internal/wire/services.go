@@ -17,6 +17,7 @@ import (
 	"partnerdeposits/app/operators"
 	"partnerdeposits/app/partners"
 	"partnerdeposits/app/payments"
+	"partnerdeposits/app/restore"
 	"partnerdeposits/app/timers"
 	"partnerdeposits/app/webhooks"
 	"partnerdeposits/cmd/internal/config"
@@ -43,6 +44,7 @@ type Parts struct {
 	Due       ports.DepositScheduler // finds the deposits whose timers have run out: the store
 
 	DepositMetrics    ports.DepositMetrics    // nil in processes that change no deposit
+	Epoch             func() ports.Epoch      // the restore epoch; zero in processes that answer no keyed request
 	Idempotency       func(idempotent.Result) // counts the results of keyed requests
 	LimiterFailedOpen func()                  // counts the requests that were allowed because Redis did not answer
 
@@ -55,6 +57,7 @@ func DefaultParts(cfg config.Config, stores Stores, clock ports.Clock, log *slog
 	p := Parts{
 		UnitOfWork: stores.Postgres, Changes: stores.Changes, Due: stores.Postgres, Clock: clock, Entropy: entropy, After: time.After,
 		Targets:     webhook.NewTargetCheck(cfg.WebhookAllowInsecureTargets),
+		Epoch:       func() ports.Epoch { return ports.Epoch{} },
 		Idempotency: func(idempotent.Result) {}, LimiterFailedOpen: func() {}, Log: log,
 	}
 	p.setPayments(cfg, stores)
@@ -72,6 +75,7 @@ type Services struct {
 	Timers      *timers.Service
 	Connections *connections.Service
 	Operators   *operators.Service
+	Restore     *restore.Service
 	Idempotent  *idempotent.Executor
 	Limiter     ports.Limiter
 }
@@ -81,7 +85,7 @@ func NewServices(cfg config.Config, stores Stores, p Parts) Services {
 	store := stores.Postgres
 	cache := redisadapter.NewIdempotencyCache(stores.Redis, stores.Breaker, stores.Cipher, p.Log)
 	s := Services{
-		Idempotent: idempotent.New(idempotent.Deps{UnitOfWork: p.UnitOfWork, Changes: p.Changes, Cache: cache, Entropy: p.Entropy, Count: p.Idempotency}),
+		Idempotent: idempotent.New(idempotent.Deps{UnitOfWork: p.UnitOfWork, Changes: p.Changes, Cache: cache, Epoch: p.Epoch, Entropy: p.Entropy, Count: p.Idempotency}),
 		Limiter:    redisadapter.NewLimiter(stores.Redis, stores.Breaker, p.LimiterFailedOpen),
 		Partners: partners.New(partners.Deps{
 			UnitOfWork: p.UnitOfWork, Partners: store, APIKeys: store, Links: store, Clock: p.Clock, Entropy: p.Entropy, Environment: cfg.Environment,
@@ -91,6 +95,7 @@ func NewServices(cfg config.Config, stores Stores, p Parts) Services {
 			UnitOfWork: p.UnitOfWork, Partners: store, Operators: store, Links: store, Passwords: p.Passwords,
 			Clock: p.Clock, Entropy: p.Entropy, Environment: cfg.Environment, DashboardURL: cfg.DashboardBaseURL,
 		}),
+		Restore:   restore.New(restore.Deps{UnitOfWork: p.UnitOfWork, Clock: p.Clock, Entropy: p.Entropy}),
 		Operators: operators.New(operators.Deps{UnitOfWork: p.UnitOfWork, Operators: store, Passwords: p.Passwords, Clock: p.Clock, Entropy: p.Entropy}),
 		Payments: payments.New(payments.Deps{
 			UnitOfWork: p.UnitOfWork, Deposits: store, Payments: store, Provider: p.Provider, Simulator: p.Simulator,

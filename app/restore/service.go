@@ -1,0 +1,39 @@
+// Package restore ends the restore of a database from a backup.
+package restore
+
+import (
+	"context"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// Deps holds the capabilities of the use case.
+type Deps struct {
+	UnitOfWork ports.UnitOfWork
+	Clock      ports.Clock
+	Entropy    ports.Entropy
+}
+
+// Service runs the use case.
+type Service struct{ deps Deps }
+
+// New makes the service.
+func New(deps Deps) *Service { return &Service{deps: deps} }
+
+// Finish begins a new restore epoch and returns the id of the epoch. The answers that Redis caches from before are void,
+// and every process notices within seconds. An epoch may end without a restore: requests are then answered from Postgres.
+func (s *Service) Finish(ctx context.Context) (epoch id.ID, err error) {
+	epoch = s.deps.Entropy.NewID()
+	now := s.deps.Clock.Now()
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		if err := repos.Restores.Finish(ctx, epoch, now); err != nil {
+			return err
+		}
+		return repos.Audit.Append(ctx, ports.AuditEntry{
+			ID: s.deps.Entropy.NewID(), At: now, Actor: "admin", Action: "restore.finish", Subject: "database",
+			Detail: map[string]string{"epoch": epoch.String()},
+		})
+	})
+	return epoch, err
+}
