@@ -55,12 +55,12 @@ unit: ## Test the rules, ports and use cases that need no server: seconds
 
 .PHONY: integration
 integration: ## Test the use cases and adapters on real Postgres and Redis, and the pages in a browser
-	@scripts/ensure-debian.sh chromium haproxy
+	@scripts/ensure-debian.sh chromium haproxy pgbouncer
 	@go test ./app/... ./adapters/...
 
 .PHONY: e2e
 e2e: ## Test the processes, from outside
-	@scripts/ensure-debian.sh curl docker-compose
+	@scripts/ensure-debian.sh curl docker-compose pgbouncer pg_dump
 	@go test ./cmd/...
 
 .PHONY: lint

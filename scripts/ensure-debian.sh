@@ -12,6 +12,8 @@ has() {
 	curl) command -v curl >/dev/null ;;
 	docker-compose) command -v docker-compose >/dev/null ;;
 	haproxy) PATH=$PATH:/usr/sbin command -v haproxy >/dev/null ;;
+	pgbouncer) command -v pgbouncer >/dev/null || [ -x /usr/sbin/pgbouncer ] ;;
+	pg_dump) command -v pg_dump >/dev/null ;;
 	chromium)
 		local browser
 		for browser in chromium chromium-browser google-chrome google-chrome-stable headless-shell \
@@ -30,6 +32,8 @@ packages_of() {
 	curl) echo curl ;;
 	docker-compose) echo docker-compose ;;
 	haproxy) echo haproxy ;;
+	pgbouncer) echo pgbouncer ;;
+	pg_dump) echo postgresql-client ;;
 	chromium) echo chromium ;;
 	esac
 }
@@ -40,6 +44,8 @@ why() {
 	curl) echo "the tour of the sandbox, which a test walks, uses curl" ;;
 	docker-compose) echo "a test reads deployments/compose.yaml with docker-compose" ;;
 	haproxy) echo "the tests behind a proxy use haproxy" ;;
+	pgbouncer) echo "the service is tested behind PgBouncer" ;;
+	pg_dump) echo "a restore from a backup is tested with pg_dump" ;;
 	chromium) echo "the browser tests need Chromium or Chrome" ;;
 	esac
 }
@@ -49,7 +55,8 @@ is_debian() { command -v apt-get >/dev/null && grep -qsE '^ID(_LIKE)?=.*(debian|
 as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
 
 apt_install() {
-	local get=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0)
+	# RUNLEVEL=1 keeps a package from starting its service.
+	local get=(env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get -qq -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0)
 	local install=("${get[@]}" install -y --no-install-recommends "$@")
 	# A fresh machine has no package lists.
 	as_root "${install[@]}" >/dev/null 2>&1 || { as_root "${get[@]}" update && as_root "${install[@]}" >/dev/null; }

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 mkdir -p .local
 
-scripts/ensure-debian.sh gcc curl chromium docker-compose haproxy
+scripts/ensure-debian.sh gcc curl chromium docker-compose haproxy pgbouncer pg_dump
 
 # Lint uses the build for the race detector, which the tests need anyway.
 lint='GOFLAGS="$GOFLAGS -race" CGO_ENABLED=1 make lint'

@@ -63,17 +63,27 @@ func findings(d wire.Diagnosis) []finding {
 		redis(d),
 	}
 	if d.Postgres != nil {
+		if d.DropsSettings() {
+			list[0] = finding{"database", "a pooler drops the settings of connections", "Set DATABASE_POOLED=true behind PgBouncer in transaction mode."}
+		}
 		return append(list, clocks(d))
+	}
+	if d.Role != nil {
+		list = append(list, finding{"pooler", d.Role.Error(), "Run the statements as the owner of the role, then RECONNECT in PgBouncer's console."})
 	}
 	list = append(list, schema(d), clocks(d))
 	if d.Schema != nil || d.SchemaVersion < d.SchemaWanted {
 		return list
 	}
+	restored := finding{name: "restore"}
+	if d.Restored != nil {
+		restored.problem, restored.remedy = "the database was restored from a backup, or a standby was promoted", "Run `admin restore-finish`: Redis may remember answers whose effects are lost."
+	}
 	keyset := finding{name: "keyset"}
 	if d.Keyset != nil {
 		keyset.problem, keyset.remedy = "secrets in the database do not decrypt with SECRETS_KEYSET", "Give this process the keyset that the others have, with all its older keys."
 	}
-	return append(list, keyset, outbox(d))
+	return append(list, restored, keyset, outbox(d))
 }
 
 func unreachable(name string, err error, remedy string) finding {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"partnerdeposits/cmd/internal/config"
 	"partnerdeposits/cmd/internal/wire"
 )
@@ -18,11 +20,17 @@ func (migrateUp) Run(c *call) error {
 	if err != nil {
 		return err
 	}
-	version, err := wire.MigrateUp(c.ctx, cfg)
+	version, err := wire.MigrateUp(c.ctx, cfg, func(cause error) {
+		c.log.Error("a table is in use; the migration waits and tries again", "cause", cause)
+	})
 	if err != nil {
 		return err
 	}
-	return c.answer(fields{{"version", version}})
+	answer := fields{{"version", version}}
+	if newest := wire.NewestMigration(); version > newest {
+		answer = append(answer, field{"note", fmt.Sprintf("nothing was done: this binary is older than the schema, and knows version %d", newest)})
+	}
+	return c.answer(answer)
 }
 
 type migrateStatus struct{}
@@ -42,6 +50,19 @@ func (migrateStatus) Run(c *call) error {
 		rows = append(rows, fields{{"version", m.Version}, {"name", m.Name}, {"applied", m.Applied}})
 	}
 	return c.list("migrations", rows)
+}
+
+type restoreFinish struct{}
+
+// Run begins a new restore epoch.
+func (restoreFinish) Run(c *call) error {
+	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+		epoch, err := a.Restore.Finish(c.ctx)
+		if err != nil {
+			return err
+		}
+		return c.answer(fields{{"epoch", epoch.String()}})
+	})
 }
 
 type secretsCommands struct {

@@ -62,7 +62,7 @@ func serve(ctx context.Context, environ []string, services *backing.Services, st
 	if cfg.Environment == partner.Production {
 		return config.Mistakes{"SERVICE_ENV: the sandbox is not for production"}
 	}
-	if _, err := wire.MigrateUp(ctx, cfg); err != nil {
+	if _, err := wire.MigrateUp(ctx, cfg, nil); err != nil {
 		return err
 	}
 	log := run.Logger(stderr, cfg)

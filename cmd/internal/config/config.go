@@ -30,7 +30,11 @@ type Config struct {
 
 	// Both URLs may carry a password: secret.Text keeps them out of logs.
 	DatabaseURL secret.Text `env:"DATABASE_URL" required:"always" example:"postgres://user:password@host:5432/database" form:"postgres"`
-	RedisURL    secret.Text `env:"REDIS_URL" required:"always" example:"redis://host:6379/0" form:"redis"`
+	// DATABASE_URL leads to PgBouncer in transaction mode, and migrations take another way.
+	DatabasePooled    bool        `env:"DATABASE_POOLED"`
+	DatabaseDirectURL secret.Text `env:"DATABASE_DIRECT_URL" form:"postgres"`
+
+	RedisURL secret.Text `env:"REDIS_URL" required:"always" example:"redis://host:6379/0" form:"redis"`
 
 	RedisSentinelPassword secret.Text `env:"REDIS_SENTINEL_PASSWORD"` // that sentinels ask for; the URL has the password of the master
 
@@ -84,6 +88,19 @@ var (
 	Database = Needs{"DATABASE_URL"}
 	Nothing  = Needs{}
 )
+
+// MigrationURL is the URL of the database for migrations, which need a session of their own.
+//
+// Returns Mistakes when only a pooled connection is known.
+func (c Config) MigrationURL() (secret.Text, error) {
+	switch {
+	case c.DatabaseDirectURL != "":
+		return c.DatabaseDirectURL, nil
+	case c.DatabasePooled:
+		return "", Mistakes{"DATABASE_DIRECT_URL: is required with DATABASE_POOLED: a migration needs a connection to Postgres itself"}
+	}
+	return c.DatabaseURL, nil
+}
 
 // Timers are the deposit's timers (api.md §3).
 func (c Config) Timers() deposit.Timers {

@@ -79,6 +79,7 @@ func TestLoad_NamesEachMistake(t *testing.T) {
 		"no Redis":             {[]string{"DATABASE_URL=postgres://db/x"}, "REDIS_URL: is required"},
 		"environment":          {with("SERVICE_ENV=prod"), `SERVICE_ENV: "prod" is not`},
 		"database URL":         {with("DATABASE_URL=postgres://u:p@db:nope/x"), "DATABASE_URL: is not a Postgres URL"},
+		"direct URL":           {with("DATABASE_DIRECT_URL=mysql://db/x"), "DATABASE_DIRECT_URL: is not a Postgres URL"},
 		"Redis URL":            {with("REDIS_URL=http://r"), "REDIS_URL: must be redis://host:port/db"},
 		"Redis cluster and db": {with("REDIS_URL=redis://a,b/1"), "REDIS_URL: must be"},
 		"Sentinel's master":    {with("REDIS_URL=redis-sentinel://a,b"), "REDIS_URL: must be"},
@@ -151,4 +152,25 @@ func TestLoad_ACommandNeedsNoMoreThanItUses(t *testing.T) {
 	require.NoError(t, err)
 	_, err = config.Load([]string{"SERVICE_ENV=production", "DATABASE_URL=postgres://db/x"}, config.Database)
 	require.NoError(t, err)
+}
+
+func TestMigrationURL_IsTheDirectWay(t *testing.T) {
+	for name, c := range map[string]struct {
+		environ    []string
+		want, fail string
+	}{
+		"direct database": {nil, "postgres://u:hunter2@db:5432/svc", ""},
+		"pooled":          {[]string{"DATABASE_POOLED=true"}, "", "DATABASE_DIRECT_URL: is required with DATABASE_POOLED"},
+		"pooled, direct":  {[]string{"DATABASE_POOLED=true", "DATABASE_DIRECT_URL=postgres://pg/svc"}, "postgres://pg/svc", ""},
+	} {
+		cfg, err := config.Load(with(c.environ...), config.Database)
+		require.NoError(t, err, name)
+		url, err := cfg.MigrationURL()
+		require.Equal(t, c.want, url.Reveal(), name)
+		if c.fail == "" {
+			require.NoError(t, err, name)
+		} else {
+			require.ErrorContains(t, err, c.fail, name)
+		}
+	}
 }

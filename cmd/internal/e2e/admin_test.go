@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/backing"
@@ -230,9 +231,31 @@ func TestAdmin_MigratesAndDiagnoses(t *testing.T) {
 	}
 	doctor(0, `"ok":true`)
 
+	change := func(sql string) {
+		t.Helper()
+		conn, err := pgx.Connect(t.Context(), postgres.URL())
+		require.NoError(t, err)
+		_, err = conn.Exec(t.Context(), sql)
+		require.NoError(t, err)
+		require.NoError(t, conn.Close(t.Context()))
+	}
+	change(`UPDATE restore_epoch SET history = history || '0'`)
+	doctor(1, "Run `admin restore-finish`")
+	code, stdout, stderr := run(t, environ, "admin", "restore-finish", "--json")
+	require.Zero(t, code, stderr)
+	require.Regexp(t, `^{"epoch":"[0-9a-f-]{36}"}\n$`, stdout)
+	doctor(0, `"ok":true`)
+
+	change(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, true)`) // by a newer binary
+	code, stdout, stderr = run(t, environ, "admin", "migrate", "up", "--json")
+	require.Zero(t, code, stderr)
+	require.Contains(t, stdout, `"version":9999`)
+	require.Contains(t, stdout, "this binary is older than the schema")
+	doctor(0, `"ok":true`)
+
 	require.NoError(t, postgres.Kill())
 	doctor(1, "cannot be reached")
-	code, _, stderr := run(t, environ, "admin", "partner", "list")
+	code, _, stderr = run(t, environ, "admin", "partner", "list")
 	require.Equal(t, 1, code)
 	require.Contains(t, stderr, "the database cannot be reached")
 }

@@ -59,7 +59,8 @@ func TestReadiness_SaysWhatIsMissing(t *testing.T) {
 	if strings.Contains(services.PostgresURL, "@") {
 		environ[0] = "DATABASE_URL=" + services.PostgresURL
 	}
-	processes := []*process{start(t, "http", append(environ, "HTTP_ADDR="+freePort(t))...), start(t, "dispatcher", environ...)}
+	public := freePort(t)
+	processes := []*process{start(t, "http", append(environ, "HTTP_ADDR="+public)...), start(t, "dispatcher", environ...)}
 	each := func(check func(p *process)) {
 		for _, p := range processes {
 			check(p)
@@ -82,6 +83,8 @@ func TestReadiness_SaysWhatIsMissing(t *testing.T) {
 			return r.Checks["postgres"] == "ok" && strings.Contains(r.Checks["schema"], "admin migrate up") && r.Checks["redis"] == "cannot be reached"
 		})
 	})
+	code, body := fetch("http://" + public + "/checkout/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")
+	require.Equal(t, http.StatusServiceUnavailable, code, "a request that needs the schema: %s", body)
 	code, _, stderr := run(t, environ, "admin", "migrate", "up")
 	require.Zero(t, code, stderr)
 	each(func(p *process) {

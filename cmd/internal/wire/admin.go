@@ -15,6 +15,7 @@ import (
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/app/connections"
 	"partnerdeposits/app/partners"
+	"partnerdeposits/app/restore"
 	"partnerdeposits/app/webhooks"
 	"partnerdeposits/cmd/internal/config"
 	"partnerdeposits/ports"
@@ -27,12 +28,13 @@ type Admin struct {
 	Partners    *partners.Service
 	Connections *connections.Service
 	Webhooks    *webhooks.Service
+	Restore     *restore.Service
 	stores      Stores
 }
 
 // NewAdmin opens the database for a command. Close the Admin in the end.
 func NewAdmin(ctx context.Context, cfg config.Config, log *slog.Logger) (*Admin, error) {
-	stores, err := OpenStore(ctx, cfg, log, postgres.PoolOptions{MaxConns: adminConns, AppName: "partnerdeposits-admin"})
+	stores, err := OpenStore(ctx, cfg, log, postgres.PoolOptions{MaxConns: adminConns, AppName: "partnerdeposits-admin", Pooled: cfg.DatabasePooled})
 	if err != nil {
 		return nil, err
 	}
@@ -41,23 +43,32 @@ func NewAdmin(ctx context.Context, cfg config.Config, log *slog.Logger) (*Admin,
 		return nil, err
 	}
 	all := NewServices(cfg, stores, parts)
-	return &Admin{Partners: all.Partners, Connections: all.Connections, Webhooks: all.Webhooks, stores: stores}, nil
+	return &Admin{Partners: all.Partners, Connections: all.Connections, Webhooks: all.Webhooks, Restore: all.Restore, stores: stores}, nil
 }
 
 // Close closes the connections.
 func (a *Admin) Close(ctx context.Context) { a.stores.Close(ctx) }
 
-// MigrateUp brings the schema to the newest version and gives the version. Concurrent calls wait for each other.
-func MigrateUp(ctx context.Context, cfg config.Config) (version int64, err error) {
-	if err := migrations.Up(ctx, cfg.DatabaseURL.Reveal()); err != nil {
+// MigrateUp brings the schema to the newest version and gives the version of the schema, which is above NewestMigration
+// after a newer binary has migrated. Concurrent calls wait for each other. waits is called before each pause for a lock.
+func MigrateUp(ctx context.Context, cfg config.Config, waits func(error)) (version int64, err error) {
+	url, err := cfg.MigrationURL()
+	if err != nil {
 		return 0, err
 	}
-	return migrations.Newest(), nil
+	return migrations.Up(ctx, url.Reveal(), waits)
 }
+
+// NewestMigration is the newest version that this binary knows.
+func NewestMigration() int64 { return migrations.Newest() }
 
 // Migrations lists the migrations of this binary and whether the database has them.
 func Migrations(ctx context.Context, cfg config.Config) ([]migrations.Status, error) {
-	return migrations.List(ctx, cfg.DatabaseURL.Reveal())
+	url, err := cfg.MigrationURL()
+	if err != nil {
+		return nil, err
+	}
+	return migrations.List(ctx, url.Reveal())
 }
 
 // NewKeyset makes a SECRETS_KEYSET.
@@ -71,7 +82,8 @@ func RotateKeyset(cfg config.Config) (string, error) {
 // Diagnosis is the state of the service's surroundings. Each error concerns only its own field; Backlogged is the error
 // of reading Backlog.
 type Diagnosis struct {
-	Postgres, Schema, Redis, Keyset, Backlogged error
+	Postgres, Schema, Restored, Redis, Keyset, Backlogged error
+	Role                                                  error // the role of a pooled database lacks settings
 
 	RedisAnswers                bool // though perhaps not to writes
 	SchemaVersion, SchemaWanted int64
@@ -93,7 +105,7 @@ func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger) (Diagnos
 		}
 	}()
 	out := Diagnosis{SchemaWanted: migrations.Newest()}
-	out.Postgres = s.ops.Ping(ctx)
+	out.Postgres = s.connected(ctx)
 	out.Redis = redisadapter.Probe(ctx, s.Redis)
 	out.RedisAnswers = out.Redis == nil || errors.Is(out.Redis, redisadapter.ErrNoWrites)
 	if out.RedisAnswers {
@@ -110,10 +122,17 @@ func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger) (Diagnos
 	if out.SchemaVersion, out.Schema = migrations.Version(ctx, s.ops); out.Schema != nil || out.SchemaVersion < out.SchemaWanted {
 		return out, nil
 	}
+	if cfg.DatabasePooled {
+		out.Role = postgres.CheckRole(ctx, s.ops)
+	}
+	out.Restored = postgres.CheckRestored(ctx, s.ops)
 	out.Keyset = keysetFits(ctx, s.Postgres)
 	out.Backlog, out.Backlogged = dispatchstore.NewBacklog(s.ops).Backlog(ctx)
 	return out, nil
 }
+
+// DropsSettings tells whether the database is behind a pooler that DATABASE_POOLED does not name.
+func (d Diagnosis) DropsSettings() bool { return errors.Is(d.Postgres, postgres.ErrUndeclaredPooler) }
 
 func redisClock(ctx context.Context, s *process) time.Duration {
 	before := time.Now()

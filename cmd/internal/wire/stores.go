@@ -75,6 +75,7 @@ type process struct {
 	cfg   config.Config
 	log   *slog.Logger
 	ops   *pgxpool.Pool // of readiness and gauges, which must answer while all connections of the services are taken
+	epoch *postgres.Epoch
 	bell  *redisadapter.Doorbell
 	parts []run.Part
 
@@ -104,6 +105,7 @@ func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string,
 	if s.ops, err = s.newPool(ctx, name+"-ops", postgres.PoolOptions{MaxConns: opsConns, StatementTimeout: patience, Settings: postgres.IndexPlans}); err != nil {
 		return nil, err
 	}
+	s.epoch = postgres.NewEpoch(s.ops, log)
 	var groups *pgxpool.Pool // nil: the few group commits use the store's pool
 	if grouped {
 		if groups, err = s.newPool(ctx, name+"-groups", postgres.PoolOptions{MaxConns: groupcommit.Conns, Settings: postgres.IndexPlans}); err != nil {
@@ -147,6 +149,7 @@ func (s *process) awaitRedis(ctx context.Context) error {
 func (s *process) newPool(ctx context.Context, name string, o postgres.PoolOptions) (*pgxpool.Pool, error) {
 	o.AppName = "partnerdeposits-" + name
 	o.Tracer = queryTracer(s.cfg)
+	o.Pooled = s.cfg.DatabasePooled
 	pool, err := postgres.NewPool(ctx, s.cfg.DatabaseURL.Reveal(), o)
 	if err != nil {
 		return nil, err
@@ -172,7 +175,7 @@ func cipherOf(cfg config.Config, log *slog.Logger) (*secrets.Cipher, error) {
 // readiness watches the stores, and more.
 func (s *process) readiness(more ...ops.Check) *ops.Readiness {
 	checks := []ops.Check{
-		ops.Check{Name: checkPostgres, Run: s.ops.Ping, Problem: always("cannot be reached")},
+		ops.Check{Name: checkPostgres, Run: s.connected, Problem: connectionProblem},
 		ops.Check{Name: checkSchema, Run: s.schemaFits, Problem: schemaProblem},
 		ops.Check{Name: checkRedis, Run: func(ctx context.Context) error { return redisadapter.Probe(ctx, s.Redis) }, Problem: redisProblem, Optional: true},
 	}
@@ -182,6 +185,16 @@ func (s *process) readiness(more ...ops.Check) *ops.Readiness {
 func redisProblem(err error) string {
 	if errors.Is(err, redisadapter.ErrNoWrites) {
 		return "takes no writes"
+	}
+	return "cannot be reached"
+}
+
+// connected asks for an answer over a connection with our settings.
+func (s *process) connected(ctx context.Context) error { return postgres.CheckConnection(ctx, s.ops) }
+
+func connectionProblem(err error) string {
+	if errors.Is(err, postgres.ErrUndeclaredPooler) {
+		return "drops the settings of connections; set DATABASE_POOLED=true behind PgBouncer"
 	}
 	return "cannot be reached"
 }

@@ -1,0 +1,75 @@
+package postgres_test
+
+import (
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/groupcommit"
+	"partnerdeposits/adapters/postgres/pgtest"
+	"partnerdeposits/adapters/postgres/storetest"
+	"partnerdeposits/adapters/secrets/secretstest"
+	"partnerdeposits/ports/portstest"
+)
+
+// bouncer returns a function that leads the URL of a database of the shared server through one PgBouncer.
+func bouncer(t *testing.T) func(databaseURL string) string {
+	t.Helper()
+	through, err := url.Parse(pgtest.Bouncer(t, pgtest.URL(t)))
+	require.NoError(t, err)
+	return func(databaseURL string) string {
+		u, err := url.Parse(databaseURL)
+		require.NoError(t, err)
+		u.Host = through.Host
+		return u.String()
+	}
+}
+
+func TestStore_ThroughPgBouncer(t *testing.T) {
+	t.Parallel()
+	pooled := bouncer(t)
+	portstest.Store(t, func(t *testing.T) portstest.Backend {
+		return storetest.Over(t, storetest.Pool(t, pooled(pgtest.URL(t)), postgres.PoolOptions{Pooled: true, MaxConns: 4}), postgres.Options{})
+	})
+}
+
+// Start-up parameters would be refused by PgBouncer.
+func TestGroupCommit_ThroughPgBouncer_WritesADeposit(t *testing.T) {
+	t.Parallel()
+	pool := storetest.Pool(t, bouncer(t)(pgtest.URL(t)), postgres.PoolOptions{Pooled: true, Settings: postgres.IndexPlans})
+	store := storetest.Over(t, pool, postgres.Options{})
+	from := storetest.Origin(t, store)
+	changes := groupcommit.New(pool, secretstest.New(t), groupcommit.Options{})
+	for range 3 {
+		d := draft(from, time.Now())
+		require.NoError(t, changes.Apply(t.Context(), creation(d)))
+		require.NoError(t, changes.Apply(t.Context(), activation(d)))
+	}
+	var events int
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*) FROM outbox`).Scan(&events))
+	require.Equal(t, 3, events)
+}
+
+func TestCheckRole_NamesTheMissingSettingsAsStatements(t *testing.T) {
+	t.Parallel()
+	direct := pgtest.URL(t)
+	err := postgres.CheckRole(t.Context(), storetest.Pool(t, direct, postgres.PoolOptions{Pooled: true}))
+	require.ErrorContains(t, err, `SET enable_seqscan = 'off';`)
+	require.ErrorContains(t, err, `SET statement_timeout = '8000';`)
+	settings := postgres.RoleSettings()
+	require.Equal(t, "10000", settings["idle_in_transaction_session_timeout"])
+	require.NoError(t, postgres.CheckRole(t.Context(), storetest.Pool(t, direct, postgres.PoolOptions{Settings: settings})))
+}
+
+func TestCheckConnection_SettingsDropped_IsAPoolerThatNobodyNamed(t *testing.T) {
+	t.Parallel()
+	direct := pgtest.URL(t)
+	require.NoError(t, postgres.CheckConnection(t.Context(), storetest.Pool(t, direct, postgres.PoolOptions{})))
+	require.NoError(t, postgres.CheckConnection(t.Context(), storetest.Pool(t, direct, postgres.PoolOptions{Pooled: true})))
+	pool := storetest.Pool(t, direct, postgres.PoolOptions{MaxConns: 1})
+	exec(t, pool, `SET statement_timeout = 0`) // as behind a pooler that drops start-up parameters
+	require.ErrorIs(t, postgres.CheckConnection(t.Context(), pool), postgres.ErrUndeclaredPooler)
+}
