@@ -95,6 +95,55 @@ func TestOpen_AnAddressWithoutAServer_IsNotKnown(t *testing.T) {
 	require.False(t, known)
 }
 
+// The cluster answers after the process has started with a client for a single server.
+func TestAwaitKind_AClusterThatTurnsUp_EndsTheProcess(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.Cluster(t, 3, 0)
+	node := cluster.Masters[2]
+	require.NoError(t, node.Stop(true))
+	client, known, err := redis.Open(t.Context(), node.URL())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, client.Close()) }()
+	require.False(t, known)
+	ended := make(chan error, 1)
+	go func() { ended <- redis.AwaitKind(t.Context(), client) }()
+	require.NoError(t, node.Restart(t.Context()))
+	require.ErrorIs(t, <-ended, redis.ErrRestart)
+}
+
+func TestAwaitKind_ASingleServer_GoesOn(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithTimeout(t.Context(), 3*time.Second)
+	defer stop()
+	require.NoError(t, redis.AwaitKind(ctx, redistest.New(t)))
+	require.Error(t, ctx.Err(), "it waited for the end")
+}
+
+func TestProbe_ARedisThatTakesNoWrites_IsToldFromOneThatIsAway(t *testing.T) {
+	t.Parallel()
+	server := redistest.Server(t)
+	client := clientOf(t, server.URL())
+	require.NoError(t, redis.Probe(t.Context(), client))
+	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory", "1").Err())
+	require.ErrorIs(t, redis.Probe(t.Context(), client), redis.ErrNoWrites)
+	require.NoError(t, server.Kill())
+	err := redis.Probe(t.Context(), client)
+	require.Error(t, err)
+	require.NotErrorIs(t, err, redis.ErrNoWrites)
+}
+
+func TestProbe_OfACluster_ReachesEveryMaster(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.Cluster(t, 3, 0)
+	for _, master := range cluster.Masters {
+		client := clientOf(t, cluster.URL())
+		require.Eventually(t, func() bool { return redis.Probe(t.Context(), client) == nil }, soon, 20*time.Millisecond, "all masters are there")
+		require.NoError(t, master.Kill())
+		require.ErrorIs(t, redis.Probe(t.Context(), client), redis.ErrNoWrites)
+		require.NoError(t, master.Restart(t.Context()))
+	}
+}
+
 func TestSentinels_WithPasswordsOfTheirOwn_AreFollowedThroughAFailover(t *testing.T) {
 	t.Parallel()
 	const password, sentinelPassword = "of-the-data", "of-the-sentinels"

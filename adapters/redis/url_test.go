@@ -25,6 +25,7 @@ func TestParseURL(t *testing.T) {
 		"a:1,b":                                   {addrs: []string{"a:1", "b:6379"}},
 		"redis-sentinel://:p@a,b:5/2?master=main": {addrs: []string{"a:26379", "b:5"}, password: "p", db: 2, name: "main"},
 		"redis-sentinel://a/?master=main":         {addrs: []string{"a:26379"}, name: "main"},
+		"rediss-sentinel://a,b?master=main":       {addrs: []string{"a:26379", "b:26379"}, name: "main", tls: true},
 	}
 	for raw, w := range cases {
 		o, err := parseURL(raw)

@@ -107,8 +107,8 @@ type Config struct {
 	// becomes an envelope.
 	RenderPage func(c *fiber.Ctx, p Page) error
 
-	// Unavailable takes the requests that failed with 503, so that an outage does not flood the log. Nil: one of Handler's
-	// own, which never ends.
+	// Unavailable takes the requests that failed with 503, so that an outage does not flood the log. With a nil Unavailable
+	// the log has no line about the end of an outage.
 	Unavailable *outage.Log
 
 	// IsPage reports whether a failed request is answered with a page. Only needed with RenderPage.

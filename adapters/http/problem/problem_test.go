@@ -68,6 +68,24 @@ func TestOf_SaysNothingThatIsNotOurs(t *testing.T) {
 
 func get(path string) string { return "GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n" }
 
+// Without its database a process refuses hundreds of requests a second.
+func TestHandler_AnOutage_IsOneWarning(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	app := fiber.New(fiber.Config{DisableStartupMessage: true, ErrorHandler: problem.Handler(problem.Config{
+		Logger: slog.New(slog.NewTextHandler(&log, nil)),
+	})})
+	app.Get("/away", func(*fiber.Ctx) error { return fault.ErrUnavailable.Because(errors.New("connection refused")) })
+	app.Get("/bug", func(*fiber.Ctx) error { return errors.New("a bug") })
+	addr := servetest.Serve(t, app)
+	for range 20 {
+		require.Equal(t, 503, servetest.Raw(t, addr, get("/away")).Status)
+		require.Equal(t, 500, servetest.Raw(t, addr, get("/bug")).Status)
+	}
+	require.Equal(t, 1, strings.Count(log.String(), "connection refused"))
+	require.Equal(t, 20, strings.Count(log.String(), "a bug"), "each mistake of ours has a line")
+}
+
 func TestHandler_AnswersPagesWithPages(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
