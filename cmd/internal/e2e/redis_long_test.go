@@ -30,8 +30,8 @@ const (
 	usedAgain = 2 * time.Second
 )
 
-// load is a partner whose deposits are cancelled at a steady rate, with the endpoint that hears of it.
-type load struct {
+// steadyLoad is a partner whose deposits are cancelled at a steady rate, with the endpoint that hears of it.
+type steadyLoad struct {
 	w           *world
 	dispatchers []*process
 	client      *http.Client
@@ -42,9 +42,9 @@ type load struct {
 	refused  []string
 }
 
-// newLoad starts an http and two dispatchers.
-func newLoad(t *testing.T, redisURL string) *load {
-	l := &load{
+// newSteadyLoad starts an http and two dispatchers.
+func newSteadyLoad(t *testing.T, redisURL string) *steadyLoad {
+	l := &steadyLoad{
 		client:   &http.Client{Timeout: soon, Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
 		accepted: map[string]time.Time{}, arrived: map[string]time.Time{},
 	}
@@ -57,7 +57,7 @@ func newLoad(t *testing.T, redisURL string) *load {
 	return l
 }
 
-func (l *load) receive(_ http.ResponseWriter, r *http.Request) {
+func (l *steadyLoad) receive(_ http.ResponseWriter, r *http.Request) {
 	var p payload
 	body, err := io.ReadAll(r.Body)
 	if err != nil || json.Unmarshal(body, &p) != nil {
@@ -90,7 +90,7 @@ func each(n int, do func(i int)) {
 }
 
 // deposits creates n deposits.
-func (l *load) deposits(t *testing.T, n int) []string {
+func (l *steadyLoad) deposits(t *testing.T, n int) []string {
 	account := l.w.link(t, "villa")
 	ids := make([]string, n)
 	errs := make([]error, n)
@@ -114,7 +114,7 @@ func (l *load) deposits(t *testing.T, n int) []string {
 }
 
 // run cancels deposits at the rate of the load. fault is called in the midst.
-func (l *load) run(t *testing.T, fault func()) {
+func (l *steadyLoad) run(t *testing.T, fault func()) {
 	ids := l.deposits(t, loadRate*loadSpan)
 	var all sync.WaitGroup
 	inTheMidst := make(chan struct{})
@@ -134,7 +134,7 @@ func (l *load) run(t *testing.T, fault func()) {
 	all.Wait()
 }
 
-func (l *load) cancel(depositID string) {
+func (l *steadyLoad) cancel(depositID string) {
 	request, err := http.NewRequest(http.MethodPost, l.w.baseURL+"/api/partner/v1/deposits/"+depositID+"/cancel", nil)
 	if err != nil {
 		panic(err)
@@ -156,7 +156,7 @@ func (l *load) cancel(depositID string) {
 }
 
 // judge waits for the last delivery, and compares.
-func (l *load) judge(t *testing.T) {
+func (l *steadyLoad) judge(t *testing.T) {
 	require.Empty(t, l.refused, "Redis fails no request")
 	require.Eventually(t, func() bool {
 		l.mu.Lock()
@@ -177,7 +177,7 @@ func (l *load) judge(t *testing.T) {
 }
 
 // awaitQueue waits until every dispatcher's jobs go through Redis.
-func (l *load) awaitQueue(t *testing.T, atMost time.Duration) {
+func (l *steadyLoad) awaitQueue(t *testing.T, atMost time.Duration) {
 	began := time.Now()
 	require.Eventually(t, func() bool {
 		for _, d := range l.dispatchers {
@@ -206,7 +206,7 @@ func TestLong_RedisCluster_AnyNodeKilled_LosesNothingAndDelaysLittle(t *testing.
 		t.Run(c.name, func(t *testing.T) {
 			cluster := redistest.Cluster(t, 3, 1)
 			victim, successor := c.victim(t, cluster)
-			l := newLoad(t, cluster.URL())
+			l := newSteadyLoad(t, cluster.URL())
 			l.run(t, func() {
 				require.NoError(t, victim.Kill())
 				if successor != nil {
@@ -254,7 +254,7 @@ func awaitMaster(t *testing.T, replica *backing.Server) {
 func TestLong_RedisFull_LosesNothingAndDelaysLittle(t *testing.T) {
 	server := redistest.Server(t)
 	client := redistest.ServerClient(t, server)
-	l := newLoad(t, server.URL())
+	l := newSteadyLoad(t, server.URL())
 	l.run(t, func() {
 		require.NoError(t, client.ConfigSet(t.Context(), "maxmemory", "1").Err())
 		<-time.After(15 * time.Second)
