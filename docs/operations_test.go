@@ -47,6 +47,7 @@ func everyMetric(t *testing.T) map[string]map[string][]string {
 	r.Deposits()
 	r.Dispatch()
 	r.Backlog(nothing{})
+	r.Jobs([]string{"mail"})
 	r.Queues([]string{"x"}, []string{"x"}, func(string) (map[string]int, error) { return map[string]int{}, nil })
 	w := httptest.NewRecorder()
 	r.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))

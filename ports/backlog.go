@@ -36,9 +36,17 @@ var SubscriptionStates = []SubscriptionState{SubscriptionHealthy, SubscriptionSl
 type Backlog struct {
 	OutboxPending   int
 	OutboxOldestAge time.Duration
+	OutboxSetAside  int // events that could not be filed
 	Deliveries      map[BacklogState]int
 	OldestDueAge    time.Duration // subscriptions whose circuit is open do not count
 	Subscriptions   map[SubscriptionState]int
+	Partitions      Partitions
+}
+
+// Partitions tells how far ahead the daily partitions of events and attempts reach.
+type Partitions struct {
+	DaysAhead   int // full days after today that have their partitions; -1: today has none
+	DefaultRows int // rows without a partition of their day, in the default partitions
 }
 
 // BacklogReader counts the backlog. Large counts are estimates, so the cost is bounded.

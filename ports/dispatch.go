@@ -83,8 +83,25 @@ type RelayStore interface {
 	// Relay removes up to limit events from the outbox and inserts the deliveries that plan returns for them, in the
 	// same transaction. plan may run again when the transaction is retried. A delivery that exists already stays unchanged and
 	// is not in claims.
+	//
+	// Returns *RefusedEvents when the events themselves cannot be filed. The outbox then holds all of them still.
 	Relay(ctx context.Context, limit int, lease time.Duration, plan func([]Event, []Subscription) []Delivery) (relayed int, claims []Claim, err error)
+	// SetAside moves an event from the outbox to the events that are set aside, with the reason. moved is false when the
+	// outbox holds the event no more.
+	SetAside(ctx context.Context, eventID id.ID, reason string) (moved bool, err error)
 }
+
+// RefusedEvents says that a group of events cannot be filed because of at least one of them.
+type RefusedEvents struct {
+	Events []Event
+	Reason string // without data of the events
+	Err    error
+}
+
+func (r *RefusedEvents) Error() string { return r.Err.Error() }
+
+// Unwrap gives the refusal.
+func (r *RefusedEvents) Unwrap() error { return r.Err }
 
 // Room is how many deliveries of a subscription may be claimed.
 type Room struct {

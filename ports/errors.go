@@ -12,4 +12,6 @@ var (
 	ErrPaymentExists = errors.New("ports: the deposit has a payment of this kind")
 	// ErrProviderAway: the payment provider, and not this service, failed. The tenant's pages say so.
 	ErrProviderAway = errors.New("ports: the payment provider failed")
+	// ErrNotSetAside: no event with the id is set aside.
+	ErrNotSetAside = errors.New("ports: the event is not set aside")
 )

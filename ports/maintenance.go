@@ -7,7 +7,8 @@ import (
 
 // Maintenance removes old rows and prepares partitions. Several dispatchers may run maintenance at the same time.
 type Maintenance interface {
-	// EnsurePartitions makes the daily partitions of the next days.
+	// EnsurePartitions makes the daily partitions of the next days, and of past days whose rows are in a default partition.
+	// A day that fails stops no other; the error names each such day.
 	EnsurePartitions(ctx context.Context, days int) error
 	// DropPartitions drops the partitions of events and attempts in which every row is older than days.
 	DropPartitions(ctx context.Context, days int) error

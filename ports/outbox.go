@@ -25,6 +25,31 @@ type Event struct {
 type Outbox interface {
 	// Append stores the event. The relay finds the event after the commit.
 	Append(ctx context.Context, e Event) error
+	// Retry moves an event that was set aside back to the outbox, and gives what was known of it.
+	//
+	// Returns ErrNotSetAside.
+	Retry(ctx context.Context, eventID id.ID) (SetAsideEvent, error)
+	// Drop deletes an event that was set aside, and gives what was known of it.
+	//
+	// Returns ErrNotSetAside.
+	Drop(ctx context.Context, eventID id.ID) (SetAsideEvent, error)
+}
+
+// SetAsideEvent is an event that the relay could not file (delivery.md, point 10).
+type SetAsideEvent struct {
+	ID        id.ID
+	PartnerID id.ID
+	Name      webhook.EventName
+	DepositID id.ID // zero for rental_operator.linked
+	CreatedAt time.Time
+	At        time.Time // when the event was set aside
+	Reason    string    // why, in the words of the database
+}
+
+// SetAsideReader lists the events that are set aside.
+type SetAsideReader interface {
+	// SetAsideEvents gives up to limit events, oldest first.
+	SetAsideEvents(ctx context.Context, limit int) ([]SetAsideEvent, error)
 }
 
 // Doorbell wakes the relay of a dispatcher after a commit. A ring is a hint that may be late or lost. Ring neither fails nor

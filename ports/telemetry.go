@@ -26,3 +26,9 @@ type DispatchMetrics interface {
 	// QueueMode tells the way of jobs to workers from now on.
 	QueueMode(mode QueueMode)
 }
+
+// JobMetrics counts the rounds of jobs that run by the clock (operations.md, "Metrics").
+type JobMetrics interface {
+	// Ran counts a round that ended now. succeeded is false after an error or a panic.
+	Ran(job string, succeeded bool)
+}

@@ -29,9 +29,12 @@ const (
 var (
 	outboxPending   = prometheus.NewDesc("svc_outbox_pending", "Events that no dispatcher has taken yet.", nil, nil)
 	outboxAge       = prometheus.NewDesc("svc_outbox_oldest_age_seconds", "Age of the oldest event on the outbox; 0 when it is empty. Grows while Postgres is away.", nil, nil)
+	outboxSetAside  = prometheus.NewDesc("svc_outbox_set_aside", "Events that could not be filed and wait for an operator.", nil, nil)
 	pendingByState  = prometheus.NewDesc("svc_webhook_deliveries_pending", "Deliveries not finished; an estimate once there are very many.", []string{"state"}, nil)
 	oldestDueAge    = prometheus.NewDesc("svc_webhook_oldest_due_age_seconds", "How long the oldest due delivery has been due, endpoints held back for their failures aside. Grows while Postgres is away.", nil, nil)
 	subscriptionsBy = prometheus.NewDesc("svc_webhook_subscriptions", "Webhook subscriptions by their health.", []string{"state"}, nil)
+	daysAhead       = prometheus.NewDesc("svc_partitions_days_ahead", "Days after today that have their partitions; -1: today has none.", nil, nil)
+	defaultRows     = prometheus.NewDesc("svc_default_partition_rows", "Rows of events and attempts that have no partition of their day.", nil, nil)
 	queueDepth      = prometheus.NewDesc("svc_queue_depth", "Jobs in Redis; the backlog itself is in Postgres.", []string{"queue", "state"}, nil)
 	readingAge      = prometheus.NewDesc("svc_reading_age_seconds", "Time since the gauges of the source were read: backlog from Postgres, queue from Redis.", []string{"source"}, nil)
 )
@@ -82,7 +85,7 @@ type backlog struct{ *reading[ports.Backlog] }
 
 // Describe implements prometheus.Collector.
 func (b *backlog) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{outboxPending, outboxAge, pendingByState, oldestDueAge, subscriptionsBy} {
+	for _, d := range []*prometheus.Desc{outboxPending, outboxAge, outboxSetAside, pendingByState, oldestDueAge, subscriptionsBy, daysAhead, defaultRows} {
 		ch <- d
 	}
 }
@@ -98,6 +101,9 @@ func (b *backlog) Collect(ch chan<- prometheus.Metric) {
 		return
 	}
 	gauge(ch, outboxAge, now.OutboxOldestAge.Seconds())
+	gauge(ch, outboxSetAside, float64(now.OutboxSetAside))
+	gauge(ch, daysAhead, float64(now.Partitions.DaysAhead))
+	gauge(ch, defaultRows, float64(now.Partitions.DefaultRows))
 	gauge(ch, oldestDueAge, now.OldestDueAge.Seconds())
 	gauge(ch, outboxPending, float64(now.OutboxPending))
 	for _, s := range ports.BacklogStates {

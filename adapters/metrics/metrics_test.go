@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -75,8 +76,11 @@ func full(t testing.TB) (*metrics.Registry, *metrics.HTTP, *metrics.Deposits, *m
 	t.Cleanup(func() { _ = client.Close() })
 	r.PostgresPools(map[string]*pgxpool.Pool{"http": pool})
 	r.RedisPools(map[string]redis.UniversalClient{"http": client})
-	r.Backlog(still{OutboxPending: 3})
+	r.Backlog(still{OutboxPending: 3, OutboxSetAside: 4, Partitions: ports.Partitions{DaysAhead: 14, DefaultRows: 5}})
 	r.Queues([]string{"deliveries:fast"}, []string{"pending", "active"}, func(string) (map[string]int, error) { return map[string]int{"active": 2}, nil })
+	jobs := r.Jobs([]string{"mail", "partitions"})
+	jobs.Ran("mail", true)
+	jobs.Ran("mail", false)
 	return r, h, r.Deposits(), r.Dispatch()
 }
 
@@ -119,10 +123,15 @@ func TestSeries_ClosedSetsExistFromTheStartAtZero(t *testing.T) {
 		`svc_queue_depth{queue="deliveries:fast",state="pending"}`,
 		`svc_outbox_relayed_total`,
 		`svc_webhook_reconciled_total`,
+		`svc_job_runs_total{job="partitions",result="failed"}`,
+		`svc_job_last_success_timestamp_seconds{job="partitions"}`,
 	} {
 		require.Equal(t, "0", got[series], series)
 	}
 	require.Equal(t, "3", got["svc_outbox_pending"])
+	require.Equal(t, "4", got["svc_outbox_set_aside"])
+	require.Equal(t, "14", got["svc_partitions_days_ahead"])
+	require.Equal(t, "5", got["svc_default_partition_rows"])
 	require.Equal(t, "2", got[`svc_queue_depth{queue="deliveries:fast",state="active"}`])
 	require.NotContains(t, got, `svc_deposits_transitions_total{by="tenant",from="close",to="active"}`, "what cannot happen has no series")
 }
@@ -161,9 +170,14 @@ func TestCounts(t *testing.T) {
 		`svc_webhook_inflight{lane="fast"}`:                                                                        "1",
 		`svc_queue_mode{mode="queue"}`:                                                                             "0",
 		`svc_queue_mode{mode="direct"}`:                                                                            "1",
+		`svc_job_runs_total{job="mail",result="succeeded"}`:                                                        "1",
+		`svc_job_runs_total{job="mail",result="failed"}`:                                                           "1",
 	} {
 		require.Equal(t, want, got[series], series)
 	}
+	last, err := strconv.ParseFloat(got[`svc_job_last_success_timestamp_seconds{job="mail"}`], 64)
+	require.NoError(t, err)
+	require.InDelta(t, time.Now().Unix(), last, 60)
 }
 
 // counting counts its readings, and fails on demand.

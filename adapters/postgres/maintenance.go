@@ -5,19 +5,6 @@ import (
 	"time"
 )
 
-// EnsurePartitions implements ports.Maintenance.
-func (s *Store) EnsurePartitions(ctx context.Context, days int) error {
-	_, err := s.db.Exec(ctx, `SELECT ensure_partitions($1)`, days)
-	return err
-}
-
-// DropPartitions implements ports.Maintenance.
-func (s *Store) DropPartitions(ctx context.Context, days int) error {
-	// The SQL function reads the days of the interval; a Go duration would arrive as hours.
-	_, err := s.db.Exec(ctx, `SELECT drop_expired_partitions(make_interval(days => $1))`, days)
-	return err
-}
-
 // DeleteFinishedDeliveries implements ports.Maintenance. Ids sort by time, so the oldest deliveries of a
 // subscription are the first of the subscription in the primary key.
 func (s *Store) DeleteFinishedDeliveries(ctx context.Context, at time.Time, limit int) (int, error) {

@@ -59,11 +59,14 @@ func TestBacklog_TellsWhatWaitsAndForHowLong(t *testing.T) {
 	addDeliveries(t, pool, healthy, 7, now, 2, "NULL")
 	exec(t, pool, `INSERT INTO outbox (event_id, partner_id, name, data, created_at, committed_at)
 		VALUES ($1, $3, 'deposit.expired', '{}', now(), now() - interval '90 seconds'), ($2, $3, 'deposit.expired', '{}', now(), now())`, id.ID{1}, id.ID{2}, id.ID{0xaa})
+	exec(t, pool, `INSERT INTO outbox_set_aside (event_id, partner_id, name, data, created_at, committed_at, reason)
+		VALUES ($1, $2, 'deposit.unheard_of', '{}', now(), now(), 'refused')`, id.ID{3}, id.ID{0xaa})
 
 	got, err := backlog.Backlog(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 2, got.OutboxPending)
 	require.InDelta(t, 90, got.OutboxOldestAge.Seconds(), 5)
+	require.Equal(t, 1, got.OutboxSetAside)
 	require.Equal(t, map[ports.BacklogState]int{ports.BacklogWaiting: 9, ports.BacklogDispatched: 6, ports.BacklogParked: 5}, got.Deliveries)
 	require.InDelta(t, 40, got.OldestDueAge.Seconds(), 5, "a subscription whose circuit is open does not count")
 	require.Equal(t, map[ports.SubscriptionState]int{

@@ -52,6 +52,7 @@ var (
 	_ ports.DeliveryReader     = (*Store)(nil)
 	_ ports.ReplayReader       = (*Store)(nil)
 	_ ports.DueMails           = (*Store)(nil)
+	_ ports.SetAsideReader     = (*Store)(nil)
 	_ ports.Maintenance        = (*Store)(nil)
 )
 

@@ -106,6 +106,7 @@ func (noMetrics) Attempted(webhook.EventName, webhook.Result, time.Duration) {}
 func (noMetrics) Finished(webhook.EventName, webhook.Status, time.Duration)  {}
 func (noMetrics) Inflight(string, int)                                       {}
 func (noMetrics) QueueMode(ports.QueueMode)                                  {}
+func (noMetrics) Ran(string, bool)                                           {}
 
 const key = secret.Text("svc_whsec_first")
 

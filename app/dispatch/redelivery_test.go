@@ -114,7 +114,7 @@ func TestDispatch_AReplay_BringsWhatFailedOnceEach(t *testing.T) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 2)
 	for range cap(ended) {
-		go func() { ended <- schedules.New(quiet(), schedules.ReplayJob(service)).Run(ctx) }()
+		go func() { ended <- schedules.New(quiet(), noMetrics{}, schedules.ReplayJob(service)).Run(ctx) }()
 	}
 	f.eventually("all that failed was sent again", func() bool { return f.states()[webhook.Succeeded] == 70 })
 	stop()

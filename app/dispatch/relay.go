@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"partnerdeposits/core/deposit"
@@ -52,17 +53,11 @@ func (d *Dispatcher) relayLoop(ctx context.Context) {
 // drainOutbox relays until a batch is not full. Events that are committed meanwhile ring the doorbell again.
 func (d *Dispatcher) drainOutbox(ctx context.Context) {
 	for {
-		n, claims, err := d.Relay.Relay(ctx, d.config.Batch, d.config.Lease, d.plan)
+		n, err := d.relay(ctx, d.config.Batch)
 		if err != nil {
 			d.complain(ctx, "relay the outbox", err)
 			pause(ctx, 250*time.Millisecond)
 			return
-		}
-		if n > 0 {
-			d.Metrics.Relayed(n)
-			failpoint.Hit("relay.committed")
-			d.transport.send(ctx, claims, false)
-			failpoint.Hit("relay.enqueued")
 		}
 		if n < d.config.Batch {
 			if n > 0 {
@@ -71,6 +66,45 @@ func (d *Dispatcher) drainOutbox(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// relay takes up to limit events off the outbox in a transaction. A group that the database refuses is halved until the
+// refused event stands alone and is set aside. Each part is a transaction of its own, oldest events first.
+func (d *Dispatcher) relay(ctx context.Context, limit int) (taken int, err error) {
+	n, claims, err := d.Relay.Relay(ctx, limit, d.config.Lease, d.plan)
+	var refused *ports.RefusedEvents
+	switch {
+	case errors.As(err, &refused) && len(refused.Events) == 1:
+		return 1, d.setAside(ctx, refused)
+	case errors.As(err, &refused):
+		half := (len(refused.Events) + 1) / 2
+		if taken, err = d.relay(ctx, half); err != nil {
+			return taken, err
+		}
+		rest, err := d.relay(ctx, len(refused.Events)-half)
+		return taken + rest, err
+	case err != nil:
+		return 0, err
+	}
+	if n > 0 {
+		d.Metrics.Relayed(n)
+		failpoint.Hit("relay.committed")
+		d.transport.send(ctx, claims, false)
+		failpoint.Hit("relay.enqueued")
+	}
+	return n, nil
+}
+
+// setAside takes the event that the database refused out of the way of the others (delivery.md, point 10).
+func (d *Dispatcher) setAside(ctx context.Context, refused *ports.RefusedEvents) error {
+	event := refused.Events[0]
+	moved, err := d.Relay.SetAside(ctx, event.ID, refused.Reason)
+	if err != nil || !moved {
+		return err
+	}
+	d.Log.ErrorContext(ctx, "dispatcher: an event cannot be filed and is set aside; see `admin outbox list`",
+		"event", id.Event.Of(event.ID), "name", event.Name, "partner", id.Partner.Of(event.PartnerID), "error", refused.Reason)
+	return nil
 }
 
 func paceAfter(relayed int) time.Duration {

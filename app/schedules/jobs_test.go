@@ -5,6 +5,7 @@ package schedules_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -88,3 +89,18 @@ func TestMaintenance_EveryJobRunsOnTheRealTables(t *testing.T) {
 	require.Equal(t, 3, count("sessions"), "expired ones are gone, in as many rounds as it takes")
 	require.Equal(t, 23, count("idempotency_keys"), "those of the last 24 hours stay")
 }
+
+// The label of svc_job_runs_total is the name of the job.
+func TestMaintenance_PartitionsAreLookedAfterSoon_AndNamesAreUnique(t *testing.T) {
+	t.Parallel()
+	jobs := append(schedules.Maintenance{}.Jobs(), schedules.ReplayJob(noReplays{}))
+	names := schedules.Names(jobs)
+	for i, job := range jobs {
+		require.Equal(t, i, slices.Index(names, job.Name), job.Name)
+		require.Equal(t, job.Name == "partitions", job.Soon, job.Name)
+	}
+}
+
+type noReplays struct{}
+
+func (noReplays) AdvanceReplay(context.Context) (bool, error) { return false, nil }

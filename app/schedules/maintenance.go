@@ -2,6 +2,7 @@ package schedules
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"partnerdeposits/core/webhook"
@@ -34,7 +35,7 @@ func (m Maintenance) Jobs() []Job {
 		}}
 	}
 	return []Job{
-		{Name: "partitions", Every: partitionsEvery, Run: m.partitions},
+		{Name: "partitions", Every: partitionsEvery, Soon: true, Run: m.partitions},
 		cleaning("sessions", func(ctx context.Context, now time.Time) (int, error) {
 			return m.within(ctx, func(ctx context.Context, repos ports.Repositories) (int, error) {
 				return repos.Operators.DeleteExpiredSessions(ctx, now, cleaningBatch)
@@ -45,7 +46,7 @@ func (m Maintenance) Jobs() []Job {
 				return repos.Idempotency.DeleteExpired(ctx, now.Add(-ports.IdempotencyWindow), cleaningBatch)
 			})
 		}),
-		cleaning("replays", func(ctx context.Context, now time.Time) (int, error) {
+		cleaning("finished replays", func(ctx context.Context, now time.Time) (int, error) {
 			return m.within(ctx, func(ctx context.Context, repos ports.Repositories) (int, error) {
 				return repos.Replays.DeleteFinished(ctx, now.Add(-retention), cleaningBatch)
 			})
@@ -63,11 +64,9 @@ func (m Maintenance) Jobs() []Job {
 	}
 }
 
+// partitions drops old partitions even when a partition could not be made.
 func (m Maintenance) partitions(ctx context.Context) (bool, error) {
-	if err := m.Tables.EnsurePartitions(ctx, partitionsAhead); err != nil {
-		return false, err
-	}
-	return false, m.Tables.DropPartitions(ctx, retentionDays)
+	return false, errors.Join(m.Tables.EnsurePartitions(ctx, partitionsAhead), m.Tables.DropPartitions(ctx, retentionDays))
 }
 
 func (m Maintenance) within(ctx context.Context, do func(context.Context, ports.Repositories) (int, error)) (n int, err error) {

@@ -13,17 +13,26 @@ import (
 	"time"
 
 	"partnerdeposits/core/fault"
+	"partnerdeposits/ports"
 	"partnerdeposits/ports/outage"
 )
 
 // Job is work that is repeated at an interval.
 type Job struct {
-	Name  string // for the log
+	Name  string // for the log and the metrics
 	Every time.Duration
+	// Soon begins the first round within seconds, and repeats a failed round after a minute, for a job whose interval is long.
+	Soon bool
 
 	// Run does a round. more asks for the next round at once, since the round reached its limit.
 	Run func(ctx context.Context) (more bool, err error)
 }
+
+// Waits of a job with Soon: the longest before its first round, and the one after a failed round.
+const (
+	soon       = 2 * time.Second
+	afterError = time.Minute
+)
 
 // jitterShare spreads the rounds by ±20 %, so that several dispatchers do not query at the same time.
 const jitterShare = 0.2
@@ -32,15 +41,26 @@ const jitterShare = 0.2
 type Scheduler struct {
 	jobs     []Job
 	log      *slog.Logger
+	metrics  ports.JobMetrics
 	database *outage.Log // whose outage all jobs meet
 }
 
 // New makes a scheduler. The names of jobs are unique and their intervals positive.
-func New(log *slog.Logger, jobs ...Job) *Scheduler {
-	return &Scheduler{jobs: jobs, log: log, database: outage.New(log)}
+func New(log *slog.Logger, metrics ports.JobMetrics, jobs ...Job) *Scheduler {
+	return &Scheduler{jobs: jobs, log: log, metrics: metrics, database: outage.New(log)}
 }
 
-// Run runs until ctx ends and all rounds have returned; then Run returns nil. A job's first round begins within one interval.
+// Names lists the names of jobs.
+func Names(jobs []Job) []string {
+	names := make([]string, len(jobs))
+	for i, job := range jobs {
+		names[i] = job.Name
+	}
+	return names
+}
+
+// Run runs until ctx ends and all rounds have returned; then Run returns nil. A job's first round begins within one interval,
+// or soon.
 // An error or a panic ends only that round.
 func (s *Scheduler) Run(ctx context.Context) error {
 	var all sync.WaitGroup
@@ -52,7 +72,11 @@ func (s *Scheduler) Run(ctx context.Context) error {
 }
 
 func (s *Scheduler) keep(ctx context.Context, job Job) {
-	wait := time.Duration(rand.Float64() * float64(job.Every)) //nolint:gosec // spreads load, hides nothing
+	first := job.Every
+	if job.Soon {
+		first = min(first, soon)
+	}
+	wait := time.Duration(rand.Float64() * float64(first)) //nolint:gosec // spreads load, hides nothing
 	for {
 		timer := time.NewTimer(wait)
 		select {
@@ -61,11 +85,14 @@ func (s *Scheduler) keep(ctx context.Context, job Job) {
 			return
 		case <-timer.C:
 		}
-		if more := s.round(ctx, job); more {
+		switch more, failed := s.round(ctx, job); {
+		case more:
 			wait = 0
-			continue
+		case failed && job.Soon:
+			wait = jitter(min(job.Every, afterError))
+		default:
+			wait = jitter(job.Every)
 		}
-		wait = jitter(job.Every)
 	}
 }
 
@@ -73,24 +100,28 @@ func jitter(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (1 + jitterShare*(2*rand.Float64()-1))) //nolint:gosec // as above
 }
 
-// round runs the job once and logs an error or a panic.
-func (s *Scheduler) round(ctx context.Context, job Job) (more bool) {
+// round runs the job once, logs an error or a panic, and counts the round unless the process was told to stop.
+func (s *Scheduler) round(ctx context.Context, job Job) (more, failed bool) {
 	defer func() {
 		if v := recover(); v != nil {
 			s.log.ErrorContext(ctx, "scheduled job panicked", "job", job.Name, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
-			more = false
+			s.metrics.Ran(job.Name, false)
+			more, failed = false, true
 		}
 	}()
 	more, err := job.Run(ctx)
 	switch {
 	case err == nil:
 		s.database.Worked(ctx)
-		return more
+		s.metrics.Ran(job.Name, true)
+		return more, false
 	case ctx.Err() != nil && errors.Is(err, context.Canceled): // told to stop
+		return false, false
 	case errors.Is(err, fault.ErrUnavailable):
 		s.database.Failed(ctx, "scheduled job failed", "job", job.Name, "error", err)
 	default:
 		s.log.WarnContext(ctx, "scheduled job failed", "job", job.Name, "error", err)
 	}
-	return false
+	s.metrics.Ran(job.Name, false)
+	return false, true
 }

@@ -20,8 +20,62 @@ func begin(t *testing.T, log *slog.Logger, jobs ...schedules.Job) (stop func()) 
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
-	go func() { done <- schedules.New(log, jobs...).Run(ctx) }()
+	go func() { done <- schedules.New(log, ran{}, jobs...).Run(ctx) }()
 	return func() { cancel(); require.NoError(t, <-done) }
+}
+
+// ran counts the rounds of each job by their success, unless it is nil.
+type ran map[string]map[bool]int
+
+func (r ran) Ran(job string, succeeded bool) {
+	if counts := r[job]; counts != nil {
+		counts[succeeded]++
+	}
+}
+
+// A process that lives for less than an hour must look after the partitions too, and an error must not last an hour.
+func TestRun_JobThatIsDueSoon_RunsWithinSecondsAndAgainAMinuteAfterAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		var rounds []time.Duration
+		stop := begin(t, slog.New(slog.DiscardHandler), schedules.Job{Name: "hourly", Every: time.Hour, Soon: true, Run: func(context.Context) (bool, error) {
+			rounds = append(rounds, time.Since(began))
+			if len(rounds) < 3 {
+				return false, errors.New("no luck")
+			}
+			return false, nil
+		}})
+		<-time.After(45 * time.Minute)
+		stop()
+		require.Len(t, rounds, 3)
+		require.LessOrEqual(t, rounds[0], 5*time.Second)
+		require.InDelta(t, 60, (rounds[2] - rounds[1]).Seconds(), 15)
+	})
+}
+
+func TestRun_CountsTheRoundsOfEachJob(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		counts := ran{"good": {}, "bad": {}, "worse": {}}
+		every := func(name string, run func() error) schedules.Job {
+			return schedules.Job{Name: name, Every: time.Second, Run: func(context.Context) (bool, error) { return false, run() }}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() {
+			done <- schedules.New(slog.New(slog.DiscardHandler), counts,
+				every("good", func() error { return nil }),
+				every("bad", func() error { return errors.New("no luck") }),
+				every("worse", func() error { panic("poisoned row") }),
+			).Run(ctx)
+		}()
+		<-time.After(time.Minute)
+		cancel()
+		require.NoError(t, <-done)
+		require.Greater(t, counts["good"][true], 40)
+		require.Greater(t, counts["bad"][false], 40)
+		require.Greater(t, counts["worse"][false], 40)
+		require.Zero(t, counts["good"][false]+counts["bad"][true]+counts["worse"][true])
+	})
 }
 
 func TestRun_ComesRoundOncePerInterval(t *testing.T) {

@@ -16,6 +16,7 @@ const (
 	clockTolerance = 5 * time.Second
 	outboxLag      = 30 * time.Second
 	dueLag         = 2 * time.Minute
+	daysAhead      = 3 // the dispatcher keeps 14
 )
 
 // errUnwell gives the doctor's exit code after the findings were printed.
@@ -83,7 +84,7 @@ func findings(d wire.Diagnosis) []finding {
 	if d.Keyset != nil {
 		keyset.problem, keyset.remedy = "secrets in the database do not decrypt with SECRETS_KEYSET", "Give this process the keyset that the others have, with all its older keys."
 	}
-	return append(list, restored, keyset, outbox(d))
+	return append(list, restored, keyset, outbox(d), partitions(d))
 }
 
 func unreachable(name string, err error, remedy string) finding {
@@ -131,8 +132,20 @@ func outbox(d wire.Diagnosis) finding {
 		return finding{"outbox", "cannot be counted: " + d.Backlogged.Error(), "Look at the load of the database."}
 	case d.Backlog.OutboxOldestAge > outboxLag:
 		return finding{"outbox", fmt.Sprintf("%d events wait, the oldest for %s", d.Backlog.OutboxPending, d.Backlog.OutboxOldestAge.Round(time.Second)), "Is a dispatcher running? Look at its /readyz and its log."}
+	case d.Backlog.OutboxSetAside > 0:
+		return finding{"outbox", fmt.Sprintf("%d events could not be filed and are set aside", d.Backlog.OutboxSetAside), "See `admin outbox list`; mend the cause, then `admin outbox retry` or `admin outbox drop` each of them."}
 	case d.Backlog.OldestDueAge > dueLag:
 		return finding{"outbox", "deliveries are due for " + d.Backlog.OldestDueAge.Round(time.Second).String(), "Start more dispatchers, or look for one that is stuck."}
 	}
 	return finding{name: "outbox"}
+}
+
+// partitions blames rows in a default partition only while their days lack partitions: a wrong clock may have dated a row
+// years ahead.
+func partitions(d wire.Diagnosis) finding {
+	p := d.Backlog.Partitions
+	if d.Backlogged == nil && p.DaysAhead < daysAhead {
+		return finding{"partitions", fmt.Sprintf("events and attempts have partitions for %d days ahead; %d rows have none", p.DaysAhead, p.DefaultRows), "Is a dispatcher running? Look for the job \"partitions\" in its log."}
+	}
+	return finding{name: "partitions"}
 }

@@ -33,6 +33,7 @@ type commands struct {
 	Account       accountCommands       `cmd:"" help:"Look at accounts and negotiate their maximum deposit."`
 	Link          linkCommands          `cmd:"" help:"End links between partners and accounts."`
 	Webhook       webhookCommands       `cmd:"" help:"Send webhook deliveries again."`
+	Outbox        outboxCommands        `cmd:"" help:"Look at events that could not be filed; try them again or drop them."`
 	ConnectURL    connectURLCommand     `cmd:"" name:"connect-url" help:"Sign a connect URL as the partner's own server would."`
 	RestoreFinish restoreFinish         `cmd:"" name:"restore-finish" help:"Say that a restore from a backup is done: answers that Redis caches are void."`
 	Doctor        doctorCommand         `cmd:"" help:"Look at everything the service stands on, and say what is wrong and what to do."`

@@ -31,6 +31,8 @@ const (
 	countParked = `SELECT count(*), (SELECT reltuples::bigint FROM pg_class WHERE oid = 'deliveries_parked'::regclass)
 		FROM (SELECT FROM deliveries WHERE state = 0 AND due_at IS NULL ORDER BY subscription_id, id LIMIT $1) AS few`
 
+	countSetAside = `SELECT count(*), 0 FROM (SELECT FROM outbox_set_aside ORDER BY event_id LIMIT $1) AS few`
+
 	oldestOnOutbox = `SELECT extract(epoch FROM clock_timestamp() - committed_at)::float8 FROM outbox ORDER BY event_id LIMIT 1`
 
 	// The earliest due delivery of each subscription, found as in Store.Due, and the earliest end of a lease.
@@ -48,6 +50,13 @@ const (
 			UNION ALL
 			(SELECT due_at FROM deliveries WHERE state = 1 ORDER BY due_at LIMIT 1))
 		SELECT greatest(0, extract(epoch FROM clock_timestamp() - min(due_at)))::float8 FROM earliest`
+
+	// The first day from today on that lacks a partition, less the day before it. No table has partitions for 61 days.
+	daysAhead = `
+		SELECT coalesce(min(n), 61) - 1 FROM generate_series(0, 60) n, to_char((now() AT TIME ZONE 'UTC')::date + n, 'YYYYMMDD') AS day
+		WHERE NOT coalesce((SELECT relispartition FROM pg_class WHERE oid = to_regclass('events_' || day)), false)
+			OR NOT coalesce((SELECT relispartition FROM pg_class WHERE oid = to_regclass('delivery_attempts_' || day)), false)`
+	countDefault = `SELECT (SELECT count(*) FROM (SELECT FROM events_rest LIMIT $1) AS few) + (SELECT count(*) FROM (SELECT FROM delivery_attempts_rest LIMIT $1) AS few), 0`
 
 	countSubscriptions = `
 		SELECT CASE WHEN NOT enabled THEN 'disabled' WHEN held_until IS NOT NULL OR ramp > 0 THEN 'held' WHEN slow THEN 'slow' ELSE 'healthy' END, count(*)
@@ -79,11 +88,14 @@ func (b *Backlog) Backlog(ctx context.Context) (ports.Backlog, error) {
 		})
 	}
 	count(countOutbox, func(n int) { out.OutboxPending = n })
+	count(countSetAside, func(n int) { out.OutboxSetAside = n })
 	count(countWaiting, func(n int) { out.Deliveries[ports.BacklogWaiting] = n })
 	count(countDispatched, func(n int) { out.Deliveries[ports.BacklogDispatched] = n })
 	count(countParked, func(n int) { out.Deliveries[ports.BacklogParked] = n })
 	age(oldestOnOutbox, func(d time.Duration) { out.OutboxOldestAge = d })
 	age(oldestDue, func(d time.Duration) { out.OldestDueAge = d })
+	count(countDefault, func(n int) { out.Partitions.DefaultRows = n })
+	batch.Queue(daysAhead).QueryRow(func(row pgx.Row) error { return row.Scan(&out.Partitions.DaysAhead) })
 	batch.Queue(countSubscriptions).Query(func(rows pgx.Rows) error {
 		var state ports.SubscriptionState
 		var n int

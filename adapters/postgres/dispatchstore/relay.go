@@ -68,6 +68,7 @@ func (s *Store) Pending(ctx context.Context) (bool, error) {
 func (s *Store) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event, []ports.Subscription) []ports.Delivery) (relayed int, claims []ports.Claim, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
+	var events []ports.Event
 	err = pg.InTx(ctx, s.pool, func(t *pg.Tx) (err error) {
 		defer func() {
 			if err != nil {
@@ -75,7 +76,7 @@ func (s *Store) Relay(ctx context.Context, limit int, lease time.Duration, plan 
 			}
 		}()
 		relayed, claims = 0, nil
-		events, err := s.takeOutbox(ctx, t, limit)
+		events, err = s.takeOutbox(ctx, t, limit)
 		if err != nil || len(events) == 0 {
 			return err
 		}
@@ -85,12 +86,16 @@ func (s *Store) Relay(ctx context.Context, limit int, lease time.Duration, plan 
 			return err
 		}
 		relayed = len(events)
-		insertDeliveries(t, plan(events, subscriptions), lease, &claims)
+		planned, err := planSafely(plan, events, subscriptions)
+		if err != nil {
+			return err
+		}
+		insertDeliveries(t, planned, lease, &claims)
 		failpoint.Hit("relay.writing")
 		return t.Commit(ctx)
 	})
 	if err != nil {
-		return 0, nil, err
+		return 0, nil, refusedEvents(err, events)
 	}
 	return relayed, claims, nil
 }

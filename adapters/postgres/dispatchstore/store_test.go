@@ -237,3 +237,62 @@ func TestExpireLeases_MakesClaimsStaleAtOnceAndDueAfterTheGrace(t *testing.T) {
 func disabledMail(contact, url string) ports.Mail {
 	return ports.Mail{ID: portstest.NewID(), To: contact, Subject: "Disabled", Body: url}
 }
+
+// A row that waits for the default partition while the partition of its day is made is refused by the default partition. The
+// row itself is sound, and is written to the new partition.
+func TestDispatch_PartitionMadeMeanwhile_RefusesNoRow(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		table, from, to string
+		do              func(context.Context, *dispatchstore.Store) error
+	}{
+		"relay": {"events", "uuid_floor(date_trunc('day', now(), 'UTC'))", "uuid_floor(date_trunc('day', now(), 'UTC') + interval '1 day')",
+			func(ctx context.Context, s *dispatchstore.Store) error {
+				relayed, _, err := s.Relay(ctx, 1, time.Hour, func([]ports.Event, []ports.Subscription) []ports.Delivery { return nil })
+				if err == nil && relayed != 1 {
+					return errors.New("nothing was relayed")
+				}
+				return err
+			}},
+		"record": {"delivery_attempts", "date_trunc('day', now(), 'UTC')", "date_trunc('day', now(), 'UTC') + interval '1 day'",
+			func(ctx context.Context, s *dispatchstore.Store) error {
+				_, _, err := s.Record(ctx, []ports.Outcome{{
+					Delivery: &ports.Delivery{Claim: ports.Claim{DeliveryID: portstest.NewID(), SubscriptionID: portstest.NewID(), Seq: 1}},
+					Attempt:  webhook.Attempt{Number: 1, Result: webhook.ResultTimeout, StartedAt: time.Now()}, Verdict: webhook.Verdict{State: webhook.Waiting},
+				}}, nil, 1)
+				return err
+			}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store, pool := storetest.New(t, postgres.Options{})
+			appendAged(t, store, storetest.Origin(t, store).PartnerID, 0)
+			s := dispatchWith(t, pool.Config().ConnString(), postgres.PoolOptions{LockTimeout: time.Minute})
+			today := test.table + "_" + time.Now().UTC().Format("20060102")
+			execute := func(sql string) {
+				_, err := pool.Exec(t.Context(), sql)
+				require.NoError(t, err)
+			}
+			execute(`DROP TABLE ` + today)
+			execute(`CREATE TABLE ` + today + ` (LIKE ` + test.table + ` INCLUDING DEFAULTS INCLUDING CONSTRAINTS)`)
+			tx, err := pool.Begin(t.Context())
+			require.NoError(t, err)
+			_, err = tx.Exec(t.Context(), `LOCK TABLE `+test.table+`_rest IN ACCESS EXCLUSIVE MODE`)
+			require.NoError(t, err)
+			done := make(chan error, 1)
+			go func() { done <- test.do(t.Context(), s) }()
+			require.Eventually(t, func() bool {
+				var waiting bool
+				err := pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = $1::regclass)`, test.table+"_rest").Scan(&waiting)
+				return err == nil && waiting
+			}, 30*time.Second, 5*time.Millisecond)
+			_, err = tx.Exec(t.Context(), `DO $$ BEGIN EXECUTE format('ALTER TABLE `+test.table+` ATTACH PARTITION `+today+` FOR VALUES FROM (%L) TO (%L)', `+test.from+`, `+test.to+`); END $$`)
+			require.NoError(t, err)
+			require.NoError(t, tx.Commit(t.Context()))
+			require.NoError(t, <-done)
+			var rows int
+			require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*) FROM `+today).Scan(&rows))
+			require.Equal(t, 1, rows)
+		})
+	}
+}

@@ -80,9 +80,11 @@ func (s *Store) Record(ctx context.Context, outcomes []ports.Outcome, adjust []i
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	if len(adjust) == 0 {
-		batch := &pgx.Batch{}
-		record(batch, outcomes, &settled)
-		return settled, nil, pg.Translate(s.pool.SendBatch(ctx, batch).Close())
+		return settled, nil, pg.Retry(ctx, func() error {
+			batch := &pgx.Batch{}
+			record(batch, outcomes, &settled)
+			return pg.Translate(s.pool.SendBatch(ctx, batch).Close())
+		})
 	}
 	err = pg.InTx(ctx, s.pool, func(t *pg.Tx) (err error) {
 		if health, err = adjustHealth(ctx, t, outcomes, adjust, limit); err != nil {

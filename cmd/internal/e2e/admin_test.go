@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/backing"
@@ -258,4 +259,51 @@ func TestAdmin_MigratesAndDiagnoses(t *testing.T) {
 	code, _, stderr = run(t, environ, "admin", "partner", "list")
 	require.Equal(t, 1, code)
 	require.Contains(t, stderr, "the database cannot be reached")
+}
+
+// An event that cannot be filed is named by the doctor, and an operator puts it back or drops it.
+func TestAdmin_EventsThatCannotBeFiled(t *testing.T) {
+	t.Parallel()
+	databaseURL := pgtest.URL(t)
+	w := worldOn(t, databaseURL, redistest.URL(t))
+	pool, err := pgxpool.New(t.Context(), databaseURL)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	_, err = pool.Exec(t.Context(), `INSERT INTO outbox (event_id, partner_id, name, data, created_at)
+		SELECT uuid_floor(now() + n * interval '1 millisecond'), id, 'deposit.unheard_of', '{}', now() FROM partners, generate_series(1, 2) n`)
+	require.NoError(t, err)
+	w.dispatcher(t)
+	type event struct{ ID, Event, PartnerID, Reason string }
+	var listed struct{ Events []event }
+	awaitTwo := func() {
+		require.Eventually(t, func() bool {
+			w.admin(t, &listed, "outbox", "list")
+			return len(listed.Events) == 2
+		}, 30*time.Second, 100*time.Millisecond)
+	}
+	awaitTwo()
+	first := listed.Events[0]
+	require.Regexp(t, `^evt_[0-9a-z]{26}$`, first.ID)
+	require.Equal(t, "deposit.unheard_of", first.Event)
+	require.Equal(t, w.partnerID, first.PartnerID)
+	require.Contains(t, first.Reason, "events_name_check")
+	code, stdout, _ := run(t, w.environ, "admin", "doctor")
+	require.Equal(t, 1, code)
+	require.Contains(t, stdout, "2 events could not be filed")
+
+	var ended event
+	w.admin(t, &ended, "outbox", "retry", "--id", first.ID)
+	require.Equal(t, first.ID, ended.ID)
+	awaitTwo() // the cause is not mended, so the event is set aside again
+	for _, each := range listed.Events {
+		w.admin(t, &ended, "outbox", "drop", "--id", each.ID)
+	}
+	w.admin(t, &listed, "outbox", "list")
+	require.Empty(t, listed.Events)
+	code, _, stderr := run(t, w.environ, "admin", "outbox", "drop", "--id", first.ID)
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "no event "+first.ID+" is set aside")
+	var entries int
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*) FROM audit_log WHERE action IN ('outbox.retry', 'outbox.drop')`).Scan(&entries))
+	require.Equal(t, 3, entries)
 }

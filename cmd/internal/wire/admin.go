@@ -14,6 +14,7 @@ import (
 	"partnerdeposits/adapters/secrets"
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/app/connections"
+	"partnerdeposits/app/outbox"
 	"partnerdeposits/app/partners"
 	"partnerdeposits/app/restore"
 	"partnerdeposits/app/webhooks"
@@ -29,6 +30,7 @@ type Admin struct {
 	Connections *connections.Service
 	Webhooks    *webhooks.Service
 	Restore     *restore.Service
+	Outbox      *outbox.Service
 	stores      Stores
 }
 
@@ -43,7 +45,7 @@ func NewAdmin(ctx context.Context, cfg config.Config, log *slog.Logger) (*Admin,
 		return nil, err
 	}
 	all := NewServices(cfg, stores, parts)
-	return &Admin{Partners: all.Partners, Connections: all.Connections, Webhooks: all.Webhooks, Restore: all.Restore, stores: stores}, nil
+	return &Admin{Partners: all.Partners, Connections: all.Connections, Webhooks: all.Webhooks, Restore: all.Restore, Outbox: all.Outbox, stores: stores}, nil
 }
 
 // Close closes the connections.

@@ -140,12 +140,13 @@ func (s *process) scheduler(registry *metrics.Registry) (*schedules.Scheduler, e
 	parts.warnWithoutPayments()
 	parts.DepositMetrics = registry.Deposits()
 	all := NewServices(s.cfg, s.Stores, parts)
-	return schedules.New(s.log, slices.Concat(
+	jobs := slices.Concat(
 		schedules.DepositJobs(all.Timers, all.Payments, every),
 		schedules.Maintenance{Tables: s.Postgres, UnitOfWork: s.Postgres, Clock: parts.Clock}.Jobs(),
 		mails,
 		[]schedules.Job{schedules.ReplayJob(all.Webhooks)},
-	)...), nil
+	)
+	return schedules.New(s.log, registry.Jobs(schedules.Names(jobs)), jobs...), nil
 }
 
 func registerQueues(registry *metrics.Registry, queue *asynq.Queue) {

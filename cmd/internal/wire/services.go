@@ -15,6 +15,7 @@ import (
 	"partnerdeposits/app/deposits"
 	"partnerdeposits/app/idempotent"
 	"partnerdeposits/app/operators"
+	"partnerdeposits/app/outbox"
 	"partnerdeposits/app/partners"
 	"partnerdeposits/app/payments"
 	"partnerdeposits/app/restore"
@@ -76,6 +77,7 @@ type Services struct {
 	Connections *connections.Service
 	Operators   *operators.Service
 	Restore     *restore.Service
+	Outbox      *outbox.Service
 	Idempotent  *idempotent.Executor
 	Limiter     ports.Limiter
 }
@@ -102,6 +104,7 @@ func NewServices(cfg config.Config, stores Stores, p Parts) Services {
 			Clock: p.Clock, Entropy: p.Entropy, Metrics: p.DepositMetrics, Log: p.Log, Timers: cfg.Timers(), DashboardURL: cfg.DashboardBaseURL,
 		}),
 	}
+	s.Outbox = outbox.New(outbox.Deps{UnitOfWork: p.UnitOfWork, SetAside: store, Clock: p.Clock, Entropy: p.Entropy})
 	s.Checkout = checkout.New(checkout.Deps{
 		UnitOfWork: p.UnitOfWork, Deposits: store, Accounts: store, Payments: s.Payments, Scoring: p.Scoring, Clock: p.Clock, Entropy: p.Entropy,
 	})

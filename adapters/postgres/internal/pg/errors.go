@@ -30,6 +30,7 @@ const (
 	invalidText          = "22021"
 	untranslatableText   = "22P05"
 	uniqueViolation      = "23505"
+	checkViolation       = "23514"
 )
 
 // ErrRolledBack says that COMMIT rolled back: an earlier statement had failed, and the caller ignored its error.
@@ -112,5 +113,11 @@ func retryable(err error) bool {
 	if !errors.As(err, &refused) {
 		return false
 	}
-	return refused.Code == serializationFailure || refused.Code == deadlockDetected || refused.Code == changedResultType
+	switch refused.Code {
+	case serializationFailure, deadlockDetected, changedResultType:
+		return true
+	case checkViolation:
+		return refused.ConstraintName == "" // the row waited for the default partition while the partition of its day was made
+	}
+	return false
 }

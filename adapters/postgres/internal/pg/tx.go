@@ -180,8 +180,8 @@ func (t *Tx) End(ctx context.Context) {
 	_, _ = t.conn.Exec(ctx, "rollback")
 }
 
-// Retry runs attempt, and runs attempt again after a serialization failure, a deadlock or an outdated cached plan, with
-// growing pauses and jitter. After the last try Retry returns service_unavailable.
+// Retry runs attempt, and runs attempt again after a serialization failure, a deadlock, an outdated cached plan or a row for
+// a partition that was just made, with growing pauses and jitter. After the last try Retry returns service_unavailable.
 func Retry(ctx context.Context, attempt func() error) error {
 	pause := firstPause
 	for try := 1; ; try++ {

@@ -1,0 +1,44 @@
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Jobs implements ports.JobMetrics.
+type Jobs struct {
+	runs        *prometheus.CounterVec
+	lastSuccess *prometheus.GaugeVec
+}
+
+// Jobs registers the metrics of the jobs that run by the clock. names is the closed set of their label.
+func (r *Registry) Jobs(names []string) *Jobs {
+	j := &Jobs{
+		runs: r.counters("svc_job_runs_total", "Rounds of a job, by how they ended.", "job", "result"),
+		lastSuccess: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "svc_job_last_success_timestamp_seconds", Help: "When this process last ended a round of the job without an error; 0: not yet.",
+		}, []string{"job"}),
+	}
+	r.prometheus.MustRegister(j.lastSuccess)
+	for _, name := range names {
+		j.lastSuccess.WithLabelValues(name)
+		for _, succeeded := range []bool{true, false} {
+			j.runs.WithLabelValues(name, roundResult(succeeded))
+		}
+	}
+	return j
+}
+
+// Ran counts a round of a job that ended now.
+func (j *Jobs) Ran(job string, succeeded bool) {
+	j.runs.WithLabelValues(job, roundResult(succeeded)).Inc()
+	if succeeded {
+		j.lastSuccess.WithLabelValues(job).SetToCurrentTime()
+	}
+}
+
+func roundResult(succeeded bool) string {
+	if succeeded {
+		return "succeeded"
+	}
+	return "failed"
+}

@@ -1,0 +1,74 @@
+package dispatchstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// SetAside implements ports.RelayStore. The statement deletes and inserts at once, so an event is in a single table, whatever
+// another dispatcher does with the event meanwhile.
+func (s *Store) SetAside(ctx context.Context, eventID id.ID, reason string) (moved bool, err error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	tag, err := s.pool.Exec(ctx, `
+		WITH refused AS (DELETE FROM outbox WHERE event_id = $1 RETURNING *)
+		INSERT INTO outbox_set_aside (event_id, partner_id, name, deposit_id, data, created_at, committed_at, reason)
+		SELECT event_id, partner_id, name, deposit_id, data, created_at, committed_at, $2 FROM refused`, eventID, storable(reason))
+	return tag.RowsAffected() > 0, pg.Translate(err)
+}
+
+// storable removes the bytes that a text column refuses.
+func storable(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "�"), "\x00", "�")
+}
+
+// errPlan says that planning the deliveries of a group panicked.
+type errPlan struct{ panicked any }
+
+func (e errPlan) Error() string { return fmt.Sprint("planning deliveries panicked: ", e.panicked) }
+
+// planSafely turns a panic of plan into an error, since one event must not stop the others (delivery.md, point 10).
+func planSafely(plan func([]ports.Event, []ports.Subscription) []ports.Delivery, events []ports.Event, subscriptions []ports.Subscription) (planned []ports.Delivery, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = errPlan{p}
+		}
+	}()
+	return plan(events, subscriptions), nil
+}
+
+// refusedEvents returns err as *ports.RefusedEvents when err blames a row. Other errors, such as a missing right or a full
+// disk, say nothing about the events, and the relay tries the same events again.
+func refusedEvents(err error, events []ports.Event) error {
+	reason := blamesRow(err)
+	if reason == "" || len(events) == 0 {
+		return err
+	}
+	return &ports.RefusedEvents{Events: events, Reason: reason, Err: err}
+}
+
+// blamesRow returns the reason of an error about the data of a row, and "" for other errors. The reason contains no data of
+// the row, which PgError.Detail may hold.
+func blamesRow(err error) string {
+	var panicked errPlan
+	if errors.As(err, &panicked) {
+		return panicked.Error()
+	}
+	var refused *pgconn.PgError
+	if !errors.As(err, &refused) {
+		return ""
+	}
+	switch refused.Code[:2] {
+	case "22", "23", "54", "P0": // data exceptions, integrity constraints, limits of the server, exceptions of functions
+		return fmt.Sprintf("%s (SQLSTATE %s)", refused.Message, refused.Code)
+	}
+	return ""
+}

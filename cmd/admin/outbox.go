@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"partnerdeposits/cmd/internal/config"
+	"partnerdeposits/cmd/internal/wire"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+type outboxCommands struct {
+	List  outboxList  `cmd:"" help:"List the events that could not be filed, oldest first."`
+	Retry outboxRetry `cmd:"" help:"Put an event back on the outbox; a running dispatcher files and delivers the event."`
+	Drop  outboxDrop  `cmd:"" help:"Delete an event, which no subscription then receives."`
+}
+
+type outboxList struct{}
+
+// Run lists the events that are set aside.
+func (outboxList) Run(c *call) error {
+	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+		events, err := a.Outbox.List(c.ctx)
+		if err != nil {
+			return err
+		}
+		var rows []fields
+		for _, e := range events {
+			rows = append(rows, setAside(e))
+		}
+		return c.list("events", rows)
+	})
+}
+
+type outboxRetry struct {
+	ID string `required:"" help:"Id of the event: evt_…"`
+}
+
+// Run puts an event back.
+func (o outboxRetry) Run(c *call) error {
+	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+		return c.ended(o.ID)(a.Outbox.Retry(c.ctx, o.ID))
+	})
+}
+
+type outboxDrop struct {
+	ID string `required:"" help:"Id of the event: evt_…"`
+}
+
+// Run deletes an event.
+func (o outboxDrop) Run(c *call) error {
+	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+		return c.ended(o.ID)(a.Outbox.Drop(c.ctx, o.ID))
+	})
+}
+
+// ended prints the event that a command took out of the list.
+func (c *call) ended(eventID string) func(ports.SetAsideEvent, error) error {
+	return func(e ports.SetAsideEvent, err error) error {
+		if errors.Is(err, ports.ErrNotSetAside) {
+			return fmt.Errorf("no event %s is set aside; `admin outbox list` shows those that are", eventID)
+		}
+		if err != nil {
+			return err
+		}
+		return c.answer(setAside(e))
+	}
+}
+
+func setAside(e ports.SetAsideEvent) fields {
+	var depositID any
+	if !e.DepositID.IsZero() {
+		depositID = id.Deposit.Of(e.DepositID)
+	}
+	return fields{
+		{"id", id.Event.Of(e.ID)}, {"event", e.Name}, {"partnerId", id.Partner.Of(e.PartnerID)}, {"depositId", depositID},
+		{"createdAt", at(e.CreatedAt)}, {"setAsideAt", at(e.At)}, {"reason", e.Reason},
+	}
+}
