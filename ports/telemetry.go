@@ -1,6 +1,7 @@
 package ports
 
 import (
+	"context"
 	"time"
 
 	"partnerdeposits/core/deposit"
@@ -31,4 +32,17 @@ type DispatchMetrics interface {
 type JobMetrics interface {
 	// Ran counts a round that ended now. succeeded is false after an error or a panic.
 	Ran(job string, succeeded bool)
+}
+
+type requestIDKey struct{}
+
+// WithRequestID returns a context that belongs to a request, so that log lines can name the request.
+func WithRequestID(ctx context.Context, requestID string) context.Context {
+	return context.WithValue(ctx, requestIDKey{}, requestID)
+}
+
+// RequestIDOf returns the id of the request that ctx belongs to; "" outside a request.
+func RequestIDOf(ctx context.Context) string {
+	s, _ := ctx.Value(requestIDKey{}).(string)
+	return s
 }

@@ -59,17 +59,17 @@ func New(cfg Config, s Surfaces) (*fiber.App, error) {
 	app.Server().Logger = slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug) // reports violations of HTTP by callers
 
 	// Every request passes these handlers from top to bottom. The partner API adds its own in partnerapi/routes.go.
+	app.Use(middleware.RequestID()) // first, so that every log line and response names the request
+	if cfg.Traced {
+		app.Use(middleware.Trace()) // outside of the log, so that every log line names the trace
+	}
 	app.Use(
-		middleware.RequestID(),                        // first, so that every log line and response names the request
 		middleware.AccessLog(cfg.Log, cfg.Observe),    // outside of every handler that can fail: logs the final status
 		middleware.Recover(),                          // inside the log: a panic is logged and answered like any error
 		middleware.SecurityHeaders(cfg.HSTS),          // before any handler responds
 		middleware.Deadline(middleware.DeadlineAfter), // bounds the time of all later handlers
 		middleware.Framing(),                          // before any handler reads the body
 	)
-	if cfg.Traced {
-		app.Use(middleware.Trace())
-	}
 	app.Use(middleware.Compress()) // innermost: errors, which stay as they are, pass it by
 	if err := mount(app, s); err != nil {
 		return nil, err

@@ -75,7 +75,7 @@ func (c *IdempotencyCache) Begin(ctx context.Context, k ports.IdempotencyKey) (*
 	}
 	stored, err := c.open(name, kept)
 	if err != nil {
-		c.log.Warn("a cached response cannot be read; it is replayed from the database", "cause", err)
+		c.log.WarnContext(ctx, "a cached response cannot be read; it is replayed from the database", "cause", err)
 		return nil, nil // as above
 	}
 	return stored, nil
@@ -90,7 +90,7 @@ func (c *IdempotencyCache) Finish(ctx context.Context, k ports.IdempotencyKey, r
 	name := cacheKey(k)
 	sealed, err := c.seal(name, r)
 	if err != nil {
-		c.log.Warn("a response cannot be cached", "cause", err)
+		c.log.WarnContext(ctx, "a response cannot be cached", "cause", err)
 	}
 	// After a failure the mark expires, and the response is in the database.
 	_ = c.breaker.Do(ctx, func(ctx context.Context) error {

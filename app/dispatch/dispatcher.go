@@ -91,6 +91,7 @@ type Dispatcher struct {
 	loads     batch.Queue[*ports.Delivery]
 	records   batch.Queue[ports.Outcome]
 	transport *transport
+	attempts  attemptLog
 	posts     sync.WaitGroup // claims in flight
 	stopping  atomic.Bool    // claims without a slot are released
 	freed     chan struct{}  // receives when a window has room again
@@ -114,6 +115,7 @@ func New(deps Deps, config Config) *Dispatcher {
 	d.loads.Workers, d.loads.Limit, d.loads.Yield = storeWorkers, loadLimit, true
 	d.records.Workers, d.records.Limit, d.records.Linger = storeWorkers, recordLimit, recordLinger
 	d.transport = &transport{d: d, queue: outage.New(deps.Log)}
+	d.attempts.log = deps.Log
 	return d
 }
 

@@ -128,7 +128,9 @@ func (d *Dispatcher) attempt(ctx context.Context, c ports.Claim, loaded *ports.D
 	failpoint.Hit("worker.loaded")
 	result := d.post(ctx, delivery)
 	failpoint.Hit("worker.answered")
-	return ports.Outcome{Delivery: delivery, Attempt: result, Verdict: d.config.Schedule.Judge(result, delivery.Test, d.Random())}, true
+	outcome = ports.Outcome{Delivery: delivery, Attempt: result, Verdict: d.config.Schedule.Judge(result, delivery.Test, d.Random())}
+	d.attempts.made(ctx, outcome, d.Clock.Now())
+	return outcome, true
 }
 
 // fresh returns the delivery of a claim, loaded within webhook.Freshness, or nil when the delivery must not be sent.

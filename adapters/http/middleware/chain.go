@@ -156,7 +156,7 @@ func Trace() fiber.Handler {
 		c.SetUserContext(parent)
 		span.SetName(c.Method() + " " + c.Route().Path)
 		span.SetAttributes(attribute.String("surface", Surface(c.Path())), attribute.String("http.route", c.Route().Path))
-		if err != nil {
+		if err != nil || c.Response().StatusCode() >= fiber.StatusInternalServerError {
 			span.SetStatus(codes.Error, "")
 		}
 		return err

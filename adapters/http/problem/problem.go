@@ -19,6 +19,7 @@ import (
 
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
 	"partnerdeposits/ports/outage"
 )
 
@@ -133,7 +134,7 @@ func Handler(cfg Config) fiber.ErrorHandler {
 			if pageErr == nil {
 				return nil
 			}
-			cfg.Logger.Error("error page failed", "request_id", requestID, "error", pageErr)
+			cfg.Logger.ErrorContext(c.UserContext(), "error page failed", "request_id", requestID, "error", pageErr)
 		}
 		writeEnvelope(c, f, requestID)
 		return nil
@@ -191,7 +192,7 @@ func logFailure(cfg Config, c *fiber.Ctx, f *fault.Error, status int, requestID 
 		cfg.Unavailable.Failed(c.UserContext(), "request failed", attrs...)
 		return
 	}
-	cfg.Logger.Error("request failed", attrs...)
+	cfg.Logger.ErrorContext(c.UserContext(), "request failed", attrs...)
 }
 
 // HeaderRequestID carries the id of the request on every response.
@@ -207,13 +208,12 @@ func RequestID(c *fiber.Ctx) string {
 	}
 	s := id.Request.Of(id.ID(uuid.Must(uuid.NewV7())))
 	c.Locals(requestIDKey{}, s)
-	c.SetUserContext(context.WithValue(c.UserContext(), requestIDKey{}, s))
+	c.SetUserContext(ports.WithRequestID(c.UserContext(), s))
 	c.Set(HeaderRequestID, s)
 	return s
 }
 
 // RequestIDOf returns the id of the request that ctx belongs to; "" outside a request.
 func RequestIDOf(ctx context.Context) string {
-	s, _ := ctx.Value(requestIDKey{}).(string)
-	return s
+	return ports.RequestIDOf(ctx)
 }

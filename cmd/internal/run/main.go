@@ -66,15 +66,6 @@ func Fail(stderr io.Writer, err error) int {
 	return ExitFailure
 }
 
-// Logger writes to w as LOG_LEVEL and LOG_FORMAT say.
-func Logger(w io.Writer, cfg config.Config) *slog.Logger {
-	options := &slog.HandlerOptions{Level: cfg.LogLevel}
-	if cfg.LogFormat == "text" {
-		return slog.New(slog.NewTextHandler(w, options))
-	}
-	return slog.New(slog.NewJSONHandler(w, options))
-}
-
 // AdoptLogs sends the lines of the standard logger and of fiber to log, at the debug level: net/http reports every
 // violation of HTTP by an endpoint there, with bytes that the endpoint chose.
 func AdoptLogs(log *slog.Logger) {

@@ -1,0 +1,74 @@
+package dispatch
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// loggedPerSecond bounds the lines about failed attempts, and those about successful attempts, of a process: a flood must not
+// fill the disk. svc_webhook_attempts_total counts every attempt.
+const loggedPerSecond = 50
+
+// attemptLog writes a line for each attempt: failures at level info, successes at level debug.
+type attemptLog struct {
+	log                 *slog.Logger
+	failures, successes perSecond
+}
+
+// made logs an attempt with its consequence. A line after a flood says how many lines were left out before it.
+func (l *attemptLog) made(ctx context.Context, o ports.Outcome, now time.Time) {
+	level, lines := slog.LevelInfo, &l.failures
+	if o.Attempt.OK() {
+		level, lines = slog.LevelDebug, &l.successes
+	}
+	if !l.log.Enabled(ctx, level) {
+		return
+	}
+	leftOut, ok := lines.take(now)
+	if !ok {
+		return
+	}
+	attrs := []slog.Attr{
+		slog.String("delivery", id.Delivery.Of(o.Delivery.DeliveryID)),
+		slog.String("event", id.Event.Of(o.Delivery.EventID)),
+		slog.String("name", string(o.Delivery.Event)),
+		slog.String("subscription", id.Subscription.Of(o.Delivery.SubscriptionID)),
+		slog.Int("attempt", o.Attempt.Number),
+		slog.String("result", string(o.Attempt.Result)),
+		slog.Int("status", o.Attempt.ResponseStatus), // 0: no response
+		slog.Int64("milliseconds", o.Attempt.Duration.Milliseconds()),
+		slog.String("wait", o.Verdict.Wait.Round(time.Millisecond).String()), // until the next attempt; 0s: there is none
+	}
+	if leftOut > 0 {
+		attrs = append(attrs, slog.Int("left_out", leftOut))
+	}
+	l.log.LogAttrs(ctx, level, "delivery attempted", attrs...)
+}
+
+// perSecond allows loggedPerSecond lines in each second.
+type perSecond struct {
+	mu            sync.Mutex
+	second        int64
+	used, leftOut int
+}
+
+// take reports whether a line may be written, and how many lines were refused since the last line.
+func (p *perSecond) take(now time.Time) (leftOut int, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if second := now.Unix(); second != p.second {
+		p.second, p.used = second, 0
+	}
+	if p.used == loggedPerSecond {
+		p.leftOut++
+		return 0, false
+	}
+	p.used++
+	leftOut, p.leftOut = p.leftOut, 0
+	return leftOut, true
+}
