@@ -1,6 +1,7 @@
 package middleware_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -62,6 +63,37 @@ func TestDoubtfulRequest_IsRefusedAndEndsTheConnection(t *testing.T) {
 			c.Ended()
 		})
 	}
+}
+
+func TestDoubtfulLength_ClosesTheConnection(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := servetest.Dial(t, b.addr)
+	c.Send(request("POST", "/api/echo/1", jsonType, "Content-Length: 4", "Transfer-Encoding: chunked") + "0\r\n\r\n" + request("GET", "/api/echo/smuggled"))
+	a := c.Receive("POST")
+	requireEnvelope(t, a, 400, "invalid_field")
+	require.True(t, a.Closed)
+	c.Ended()
+}
+
+func TestContentLengthThatLies_IsEnvelopedAndEnds(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *fiber.Config) { c.ReadTimeout = 100 * time.Millisecond })
+
+	short := servetest.Dial(t, b.addr) // announces more than it sends
+	short.Send(request("POST", "/api/echo/1", jsonType, "Content-Length: 50") + `{}`)
+	requireEnvelope(t, short.Receive("POST"), 400, "invalid_field")
+	short.Ended()
+
+	long := servetest.Dial(t, b.addr) // sends more than it announces
+	long.Send(request("POST", "/api/echo/1", jsonType, "Content-Length: 2") + `{}` + strings.Repeat("a", 100<<10) + "\r\n\r\n")
+	require.Equal(t, `{}`, long.Receive("POST").Body)
+	require.GreaterOrEqual(t, long.Receive("POST").Status, 400)
+	long.Ended()
+
+	huge := servetest.Dial(t, b.addr) // refused by its Content-Length alone
+	huge.Send(request("POST", "/api/echo/1", jsonType, "Content-Length: 10000000000"))
+	requireEnvelope(t, huge.Receive("POST"), 413, "payload_too_large")
 }
 
 // White space that HTTP allows around values, chunk sizes and extensions stays allowed.

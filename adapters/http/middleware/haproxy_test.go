@@ -14,24 +14,30 @@ import (
 func TestHAProxyAndServer_AgreeWhereARequestEnds(t *testing.T) {
 	t.Parallel()
 	smuggled := request("GET", "/api/echo/smuggled")
-	cases := map[string]string{
-		"transfer encoding behind a vertical tab": request("POST", "/api/echo/1", jsonType, "Transfer-Encoding: \x0bchunked") + "0\r\n\r\n" + smuggled,
-		"line feed in a chunk extension":          chunked("2;\n{}\r\n0\r\n\r\n" + smuggled),
-		"line feed behind the last chunk":         chunked("2\r\n{}\r\n0;\n\r\n" + smuggled),
-		"API key in a trailer":                    chunked("2\r\n{}\r\n0\r\nx-api-key: svc_pk_test_topsecret\r\n\r\n"),
-		"length and chunks":                       request("POST", "/api/echo/1", jsonType, "Content-Length: 5", "Transfer-Encoding: chunked") + "0\r\n\r\n" + smuggled,
-		"two lengths":                             request("POST", "/api/echo/1", jsonType, "Content-Length: 0", "Content-Length: 44") + smuggled,
-		"an ordinary request":                     chunked("2;a=b\r\n{}\r\n0\r\n\r\n"),
+	cases := map[string]struct {
+		raw    string
+		status int // by haproxy or the server; 0: haproxy forwards a request without the doubt
+	}{
+		"transfer encoding behind a vertical tab": {request("POST", "/api/echo/1", jsonType, "Transfer-Encoding: \x0bchunked") + "0\r\n\r\n" + smuggled, 400},
+		"line feed in a chunk extension":          {chunked("2;\n{}\r\n0\r\n\r\n" + smuggled), 0},
+		"line feed behind the last chunk":         {chunked("2\r\n{}\r\n0;\n\r\n" + smuggled), 0},
+		"API key in a trailer":                    {chunked("2\r\n{}\r\n0\r\nx-api-key: svc_pk_test_topsecret\r\n\r\n"), 400},
+		"length and chunks":                       {request("POST", "/api/echo/1", jsonType, "Content-Length: 5", "Transfer-Encoding: chunked") + "0\r\n\r\n" + smuggled, 0},
+		"two lengths":                             {request("POST", "/api/echo/1", jsonType, "Content-Length: 0", "Content-Length: 44") + smuggled, 400},
+		"an ordinary request":                     {chunked("2;a=b\r\n{}\r\n0\r\n\r\n"), 200},
 	}
-	for name, raw := range cases {
+	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			proxy := servetest.StartHAProxy(t, "http-reuse always", "server s "+b.addr)
 			sent := servetest.Dial(t, proxy.Addr)
-			sent.Send(raw + request("GET", "/api/echo/last", "Connection: close"))
-			answered := 0
-			for _, a := range sent.ReceiveAll() {
+			sent.Send(c.raw + request("GET", "/api/echo/last", "Connection: close"))
+			answers, answered := sent.ReceiveAll(), 0
+			if c.status > 0 {
+				require.Equal(t, c.status, answers[0].Status, answers[0].Body)
+			}
+			for _, a := range answers {
 				if a.Header.Get("X-Request-Id") != "" { // else haproxy answered by itself
 					answered++
 				}
