@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	fiberlog "github.com/gofiber/fiber/v2/log"
+
 	"partnerdeposits/cmd/internal/config"
 )
 

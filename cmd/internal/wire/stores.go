@@ -175,9 +175,9 @@ func cipherOf(cfg config.Config, log *slog.Logger) (*secrets.Cipher, error) {
 // readiness watches the stores, and more.
 func (s *process) readiness(more ...ops.Check) *ops.Readiness {
 	checks := []ops.Check{
-		ops.Check{Name: checkPostgres, Run: s.connected, Problem: connectionProblem},
-		ops.Check{Name: checkSchema, Run: s.schemaFits, Problem: schemaProblem},
-		ops.Check{Name: checkRedis, Run: func(ctx context.Context) error { return redisadapter.Probe(ctx, s.Redis) }, Problem: redisProblem, Optional: true},
+		{Name: checkPostgres, Run: s.connected, Problem: connectionProblem},
+		{Name: checkSchema, Run: s.schemaFits, Problem: schemaProblem},
+		{Name: checkRedis, Run: func(ctx context.Context) error { return redisadapter.Probe(ctx, s.Redis) }, Problem: redisProblem, Optional: true},
 	}
 	return ops.NewReadiness(s.log, append(checks, more...)...)
 }
