@@ -57,6 +57,8 @@ func (s *Service) checkURLRequest(r URLRequest) error {
 		return fault.ErrInvalidField.WithField("externalId", "must be 1 to %d bytes of UTF-8", connect.MaxExternalID)
 	case r.Email != "" && !mailaddr.Valid(r.Email):
 		return fault.ErrInvalidField.WithField("email", "is not an e-mail address")
+	case r.Name != "" && !connect.ValidCompany(r.Name):
+		return fault.ErrInvalidField.WithField("name", "must be one line of 1 to 120 characters")
 	case r.ReturnURL == "":
 		return nil
 	}

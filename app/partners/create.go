@@ -8,6 +8,7 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/mailaddr"
+	"partnerdeposits/core/oneline"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/returnurl"
 	"partnerdeposits/core/secret"
@@ -96,9 +97,8 @@ func (in NewPartner) validate(env partner.Environment) ([]string, error) {
 }
 
 func validName(name string) error {
-	if strings.TrimSpace(name) == "" || utf8.RuneCountInString(name) > MaxName || !utf8.ValidString(name) ||
-		strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return fault.ErrInvalidField.WithField("name", "needs 1 to %d characters, none of them a control character", MaxName)
+	if strings.TrimSpace(name) == "" || utf8.RuneCountInString(name) > MaxName || !oneline.Valid(name) {
+		return fault.ErrInvalidField.WithField("name", "needs 1 to %d characters, none of them a control or direction character", MaxName)
 	}
 	return nil
 }

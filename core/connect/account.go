@@ -9,6 +9,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/mailaddr"
 	"partnerdeposits/core/money"
+	"partnerdeposits/core/oneline"
 )
 
 // Faults about operators, accounts and links.
@@ -20,7 +21,7 @@ var (
 	ErrBadCredentials   = fault.New(fault.Unauthenticated, "bad_credentials", "E-mail or password is wrong.")
 	ErrInvalidEmail     = fault.New(fault.Invalid, "invalid_email", "Enter a valid e-mail address.")
 	ErrInvalidPassword  = fault.New(fault.Invalid, "invalid_password", "The password needs at least 10 characters (200 at most).")
-	ErrInvalidCompany   = fault.New(fault.Invalid, "invalid_company_name", "Enter the name of your company (120 characters at most).")
+	ErrInvalidCompany   = fault.New(fault.Invalid, "invalid_company_name", "Enter the name of your company in one line (120 characters at most).")
 )
 
 // Operator is a person who runs rentals. Operators log in; each owns a single account.
@@ -118,8 +119,13 @@ func (s SignUp) Validate() error {
 	if n := utf8.RuneCountInString(s.Password); n < 10 || n > 200 || strings.ContainsRune(s.Password, 0) {
 		return ErrInvalidPassword
 	}
-	if n := utf8.RuneCountInString(s.CompanyName); strings.TrimSpace(s.CompanyName) == "" || n > 120 || !utf8.ValidString(s.CompanyName) || strings.ContainsRune(s.CompanyName, 0) {
+	if !ValidCompany(s.CompanyName) {
 		return ErrInvalidCompany
 	}
 	return nil
+}
+
+// ValidCompany accepts a name of one line with 1 to 120 characters (api.md §4).
+func ValidCompany(name string) bool {
+	return strings.TrimSpace(name) != "" && utf8.RuneCountInString(name) <= 120 && oneline.Valid(name)
 }

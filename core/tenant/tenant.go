@@ -10,6 +10,7 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/mailaddr"
+	"partnerdeposits/core/oneline"
 )
 
 // ErrNotFound is the fault for an unknown client, and for a client that the caller may not see.
@@ -104,8 +105,8 @@ func validName(field, s string) error {
 		return fault.ErrMissingField.WithField(field, "is required")
 	case utf8.RuneCountInString(s) > MaxName:
 		return fault.ErrInvalidField.WithField(field, "is longer than %d characters", MaxName)
-	case !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return fault.ErrInvalidField.WithField(field, "has control characters")
+	case !oneline.Valid(s):
+		return fault.ErrInvalidField.WithField(field, "has control or direction characters")
 	}
 	return nil
 }

@@ -23,7 +23,8 @@ func TestPerson_Validate(t *testing.T) {
 		{"no address", func(p *tenant.Person) { p.Email = "ana" }, "invalid_field", "email: is not an e-mail address"},
 		{"blank first name", func(p *tenant.Person) { p.FirstName = " " }, "missing_field", "firstName: is required"},
 		{"long last name", func(p *tenant.Person) { p.LastName = strings.Repeat("é", 101) }, "invalid_field", "lastName: is longer than 100 characters"},
-		{"line break in a name", func(p *tenant.Person) { p.LastName = "a\nb" }, "invalid_field", "lastName: has control characters"},
+		{"line break in a name", func(p *tenant.Person) { p.LastName = "a\nb" }, "invalid_field", "lastName: has control or direction characters"},
+		{"turned direction in a name", func(p *tenant.Person) { p.FirstName = "a\u202eb" }, "invalid_field", "firstName: has control or direction characters"},
 		{"national phone", func(p *tenant.Person) { p.Phone = "0612345678" }, "invalid_field", "phone: must be in E.164 form, like +33612345678"},
 		{"long locale", func(p *tenant.Person) { p.Locale = "french" }, "invalid_field", "locale: must look like fr or en-GB"},
 	}

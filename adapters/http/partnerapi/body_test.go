@@ -95,7 +95,7 @@ func TestBodies_OfTheWrongShape(t *testing.T) {
 		{"/clients", with("email", "a@b.example\r\nBcc: c@d.example"), "invalid_field", "email: is not an e-mail address"},
 		{"/clients", with("firstName", " "), "missing_field", "firstName: is required"},
 		{"/clients", with("lastName", strings.Repeat("x", 101)), "invalid_field", "lastName: is longer than 100 characters"},
-		{"/clients", with("lastName", "a\nb"), "invalid_field", "lastName: has control characters"},
+		{"/clients", with("lastName", "a\nb"), "invalid_field", "lastName: has control or direction characters"},
 		{"/clients", with("phone", "0612345678"), "invalid_field", "phone: must be in E.164 form, like +33612345678"},
 		{"/clients", with("locale", "FR"), "invalid_field", "locale: must look like fr or en-GB"},
 		{"/clients", with("accountId", 7), "invalid_field", "accountId: must be a string"},
