@@ -6,6 +6,7 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -20,6 +21,9 @@ import (
 	"partnerdeposits/ports/outage"
 )
 
+// forwardedInterval is the time between two looks for peers that should be trusted proxies.
+const forwardedInterval = 10 * time.Minute
+
 // Config holds the settings that differ between installations.
 type Config struct {
 	Log            *slog.Logger
@@ -32,6 +36,9 @@ type Config struct {
 
 	// Draining reports that the process is about to stop: every response ends its connection. May be nil.
 	Draining func() bool
+
+	// Forwarded is called now and then while a peer that is no trusted proxy tells the address of another client; nil: never.
+	Forwarded func(ctx context.Context, peer, header string)
 
 	Traced bool // record a span for every request
 }
@@ -70,6 +77,9 @@ func New(cfg Config, s Surfaces) (*fiber.App, error) {
 		middleware.Deadline(middleware.DeadlineAfter), // bounds the time of all later handlers
 		middleware.Framing(),                          // before any handler reads the body
 	)
+	if cfg.Forwarded != nil {
+		app.Use(middleware.Forwarded(forwardedInterval, func(c *fiber.Ctx, peer, header string) { cfg.Forwarded(c.UserContext(), peer, header) }))
+	}
 	app.Use(middleware.Compress()) // innermost: errors, which stay as they are, pass it by
 	if err := mount(app, s); err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"time"
 
 	"partnerdeposits/cmd/internal/config"
@@ -63,6 +64,7 @@ func findings(d wire.Diagnosis) []finding {
 		unreachable("database", d.Postgres, "Check DATABASE_URL, that Postgres runs, and that this machine may connect to it."),
 		redis(d),
 	}
+	list = append(list, proxies(d))
 	if d.Postgres != nil {
 		if d.DropsSettings() {
 			list[0] = finding{"database", "a pooler drops the settings of connections", "Set DATABASE_POOLED=true behind PgBouncer in transaction mode."}
@@ -112,6 +114,23 @@ func schema(d wire.Diagnosis) finding {
 		return finding{"migrations", fmt.Sprintf("the schema is at version %d, this binary needs %d", d.SchemaVersion, d.SchemaWanted), "Run `admin migrate up`."}
 	}
 	return finding{name: "migrations"}
+}
+
+// proxies finds a proxy that is missing in TRUSTED_PROXIES. A peer on the internet may be a client that makes the header
+// up, so only a private address is a problem.
+func proxies(d wire.Diagnosis) finding {
+	f := finding{name: "proxies"}
+	if d.Forwarded.Peer == "" {
+		return f
+	}
+	seen := fmt.Sprintf("%s sent %s and is not in TRUSTED_PROXIES", d.Forwarded.Peer, d.Forwarded.Header)
+	if addr, err := netip.ParseAddr(d.Forwarded.Peer); err == nil && (addr.IsPrivate() || addr.IsLoopback()) {
+		f.problem = seen + ": if it is a proxy, all its clients share one limit"
+		f.remedy = "Add the proxy to TRUSTED_PROXIES of every http, and let it set X-Real-IP."
+		return f
+	}
+	f.remedy = seen + ". If it is your proxy, add it, and let it set X-Real-IP."
+	return f
 }
 
 func clocks(d wire.Diagnosis) finding {

@@ -5,6 +5,8 @@ package config
 import (
 	"log/slog"
 	"net"
+	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -112,6 +114,21 @@ func (c Config) Retries() webhook.Schedule { return webhook.Schedule(c.WebhookRe
 
 // InsecureURLs tells whether return URLs may be http on localhost (api.md §4).
 func (c Config) InsecureURLs() bool { return c.Environment != partner.Production }
+
+// Trusts tells whether an address is in TRUSTED_PROXIES.
+func (c Config) Trusts(address string) bool {
+	addr, err := netip.ParseAddr(address)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(c.TrustedProxies, func(trusted string) bool {
+		if prefix, err := netip.ParsePrefix(trusted); err == nil {
+			return prefix.Contains(addr.Unmap())
+		}
+		single, err := netip.ParseAddr(trusted)
+		return err == nil && single.Unmap() == addr.Unmap()
+	})
+}
 
 // HTTPS tells whether browsers reach our pages over https, which decides cookies and Strict-Transport-Security.
 func (c Config) HTTPS() bool { return strings.HasPrefix(c.DashboardBaseURL, "https://") }

@@ -91,6 +91,10 @@ type Diagnosis struct {
 	SchemaVersion, SchemaWanted int64
 	PostgresClock, RedisClock   time.Duration // how far the store's clock is ahead of this machine's
 	Backlog                     ports.Backlog
+
+	// Forwarded is a peer of an http process that told the address of another client within the last hour, and is in no
+	// TRUSTED_PROXIES, neither of that process nor of this one; zero for none.
+	Forwarded redisadapter.Forwarded
 }
 
 // Diagnose checks everything once.
@@ -112,6 +116,7 @@ func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger) (Diagnos
 	out.RedisAnswers = out.Redis == nil || errors.Is(out.Redis, redisadapter.ErrNoWrites)
 	if out.RedisAnswers {
 		out.RedisClock = redisClock(ctx, s)
+		out.Forwarded = forwarded(ctx, s)
 	}
 	if out.Postgres != nil {
 		return out, nil
@@ -135,6 +140,15 @@ func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger) (Diagnos
 
 // DropsSettings tells whether the database is behind a pooler that DATABASE_POOLED does not name.
 func (d Diagnosis) DropsSettings() bool { return errors.Is(d.Postgres, postgres.ErrUndeclaredPooler) }
+
+// forwarded gives no note if Redis cannot give any: the finding about Redis says so.
+func forwarded(ctx context.Context, s *process) redisadapter.Forwarded {
+	note, err := redisadapter.ReadForwarded(ctx, s.Redis)
+	if err != nil || s.cfg.Trusts(note.Peer) {
+		return redisadapter.Forwarded{}
+	}
+	return note
+}
 
 func redisClock(ctx context.Context, s *process) time.Duration {
 	before := time.Now()

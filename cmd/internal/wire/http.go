@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -23,6 +24,7 @@ import (
 	"partnerdeposits/adapters/metrics"
 	"partnerdeposits/adapters/passwords"
 	"partnerdeposits/adapters/postgres/dispatchstore"
+	redisadapter "partnerdeposits/adapters/redis"
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/app/idempotent"
 	"partnerdeposits/cmd/internal/config"
@@ -90,8 +92,9 @@ func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness) (*fi
 	}
 	return httpadapter.New(httpadapter.Config{
 		Log: s.log, TrustedProxies: s.cfg.TrustedProxies, HSTS: s.cfg.HTTPS(), Traced: traced(s.cfg), Route: counted.Route,
-		Draining: ready.Draining,
-		Observe:  func(o middleware.Observation) { counted.Request(o.Surface, o.Route, o.Method, o.Status, o.Duration) },
+		Draining:  ready.Draining,
+		Observe:   func(o middleware.Observation) { counted.Request(o.Surface, o.Route, o.Method, o.Status, o.Duration) },
+		Forwarded: s.noticeForwarded(),
 	}, httpadapter.Surfaces{
 		PartnerAPI: partnerapi.Deps{
 			Partners: all.Partners, Clients: all.Clients, Deposits: all.Deposits, Webhooks: all.Webhooks, Simulate: all.Payments,
@@ -107,6 +110,18 @@ func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness) (*fi
 		},
 		Payments: parts.PayPage,
 	})
+}
+
+// noticeForwarded warns once, and keeps a note for `admin doctor`.
+func (s *process) noticeForwarded() func(ctx context.Context, peer, header string) {
+	var warned sync.Once
+	return func(ctx context.Context, peer, header string) {
+		warned.Do(func() {
+			s.log.WarnContext(ctx, "a peer that is not in TRUSTED_PROXIES tells the address of another client; if it is a proxy, all its clients share one limit",
+				"peer", peer, "header", header)
+		})
+		redisadapter.NoteForwarded(ctx, s.Redis, s.Breaker, redisadapter.Forwarded{Peer: peer, Header: header})
+	}
 }
 
 // httpPart serves the public. Its stop closes the listener and waits for the requests in flight.
