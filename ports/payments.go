@@ -59,7 +59,7 @@ type HostedPayment struct {
 	Description string // shown to the tenant on the page
 	Email       string
 	Locale      string
-	ReturnURL   string // target of the browser after the page, paid or not
+	ReturnURL   string // target of the browser after the page, paid or not; the same in every call for a payment
 }
 
 // HostedPage is the page on which the tenant pays.

@@ -3,8 +3,29 @@ package checkout
 import (
 	"context"
 
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
 )
+
+// CheckoutToken gives the checkout token of a return token, which a payment provider got. Any other token is given back.
+//
+// Returns deposit.ErrNotFound for a return token that is not the deposit's.
+func (s *Service) CheckoutToken(ctx context.Context, returnToken secret.Text) (secret.Text, error) {
+	depositID, ok := deposit.ReturnTokenOwner(returnToken)
+	if !ok {
+		return returnToken, nil
+	}
+	tokens, err := s.deps.Deposits.CheckoutTokens(ctx, []id.ID{depositID})
+	if err != nil {
+		return "", err
+	}
+	checkoutToken, found := tokens[depositID]
+	if !found || !deposit.ReturnToken(depositID, checkoutToken).Equal(returnToken.Reveal()) {
+		return "", deposit.ErrNotFound
+	}
+	return checkoutToken, nil
+}
 
 // Return handles the tenant's way back from the provider's page. Coming back proves nothing, so the provider is asked. An
 // unpaid page is closed, so that the next try is a new payment.

@@ -26,7 +26,7 @@ func (s *Service) OpenFeePage(ctx context.Context, d *deposit.Deposit, token sec
 		return "", err
 	}
 	request := ports.HostedPayment{
-		PaymentID: payment.ID, Amount: payment.Amount, Description: d.Reference, Locale: d.Locale, ReturnURL: s.returnURL(token),
+		PaymentID: payment.ID, Amount: payment.Amount, Description: d.Reference, Locale: d.Locale, ReturnURL: s.returnURL(d.ID, token),
 	}
 	if payer != nil {
 		request.Email, request.Locale = payer.Email, payer.Locale

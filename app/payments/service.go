@@ -70,6 +70,6 @@ func (s *Service) feeWithStatus(ctx context.Context, depositID id.ID, status dep
 }
 
 // returnURL is the page to which the provider sends the tenant back.
-func (s *Service) returnURL(token secret.Text) string {
-	return s.deps.DashboardURL + "/checkout/" + token.Reveal() + "/return"
+func (s *Service) returnURL(depositID id.ID, checkoutToken secret.Text) string {
+	return s.deps.DashboardURL + "/checkout/" + deposit.ReturnToken(depositID, checkoutToken).Reveal() + "/return"
 }

@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"strings"
 
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
@@ -69,7 +70,7 @@ func (s *Service) check(ctx context.Context, by partner.Caller, subscriptionID i
 func (want Changes) apply(sub *webhook.Subscription, events []webhook.EventName) map[string]string {
 	detail := map[string]string{}
 	if want.URL != nil {
-		sub.URL, detail["url"] = *want.URL, *want.URL
+		sub.URL, detail["url"] = *want.URL, withoutQuery(*want.URL)
 	}
 	if want.Events != nil {
 		sub.Events, detail["events"] = events, "changed"
@@ -82,6 +83,14 @@ func (want Changes) apply(sub *webhook.Subscription, events []webhook.EventName)
 		sub.Enabled, sub.DisabledReason, detail["enabled"] = false, webhook.DisabledByPartner, "false"
 	}
 	return detail
+}
+
+// withoutQuery gives a URL for the audit log, which is kept for ever: a query may carry a partner's own secret.
+func withoutQuery(raw string) string {
+	if base, _, found := strings.Cut(raw, "?"); found {
+		return base + "?…"
+	}
+	return raw
 }
 
 // Delete ends a subscription. After Delete returns, no POST to it begins.

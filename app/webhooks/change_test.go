@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/app/idempotent"
 	"partnerdeposits/app/webhooks"
 	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/id"
@@ -89,4 +90,18 @@ func TestChanges_AreCommittedBeforeTheWait(t *testing.T) {
 		require.NoError(t, err, name)
 		require.True(t, looked, name)
 	}
+}
+
+// The audit log is kept for ever, and a partner may put a secret of its own into the query.
+func TestURLs_InTheAuditLog_HaveNoQuery(t *testing.T) {
+	f := newFixture(t)
+	_, err := f.Webhooks.Create(t.Context(), f.by, webhooks.NewSubscription{URL: "https://pms.example/created?key=hunter2"},
+		idempotent.Call[webhooks.WithSecret]{Encode: func(webhooks.WithSecret) (idempotent.Response, error) { return idempotent.Response{Status: 201}, nil }})
+	require.NoError(t, err)
+	_, err = f.Webhooks.Update(t.Context(), f.by, f.sub, webhooks.Changes{URL: new("https://pms.example/changed?key=hunter2&a=1")})
+	require.NoError(t, err)
+	for action, want := range map[string]string{"webhook.create": "https://pms.example/created?…", "webhook.update": "https://pms.example/changed?…"} {
+		require.Equal(t, 1, f.Count("audit_log", "action = $1 AND detail ->> 'url' = $2", action, want), action)
+	}
+	require.Zero(t, f.Count("audit_log", "audit_log::text LIKE '%hunter2%'"))
 }

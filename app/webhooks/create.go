@@ -37,7 +37,7 @@ func (s *Service) Create(ctx context.Context, by partner.Caller, in NewSubscript
 			if err := repos.Subscriptions.Insert(ctx, out.Subscription, out.Secret); err != nil {
 				return idempotent.Response{}, err
 			}
-			if err := s.audit(ctx, repos, by, "webhook.create", out.ID, now, map[string]string{"url": in.URL}); err != nil {
+			if err := s.audit(ctx, repos, by, "webhook.create", out.ID, now, map[string]string{"url": withoutQuery(in.URL)}); err != nil {
 				return idempotent.Response{}, err
 			}
 			return call.Encode(out)

@@ -30,5 +30,24 @@ func Valid(s string) bool {
 	return true
 }
 
-// Normal is the lower-case form. Two operators cannot share an address in this form.
-func Normal(s string) string { return strings.ToLower(s) }
+// Masked shows the owner of an address which it is, and nobody else: the first letter and the domain, as in
+// "l…@chalets.example". s is a valid address.
+func Masked(s string) string {
+	at := strings.IndexByte(s, '@')
+	_, first := utf8.DecodeRuneInString(s)
+	if at < first {
+		return "…"
+	}
+	return s[:first] + "…" + s[at:]
+}
+
+// Normal is the address with its ASCII letters in lower case. Two operators cannot share an address in this form. Other
+// letters stay: Unicode would fold the Kelvin sign to k, and so make the address of one person that of another.
+func Normal(s string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, s)
+}

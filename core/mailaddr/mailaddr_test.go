@@ -8,6 +8,23 @@ import (
 	"partnerdeposits/core/mailaddr"
 )
 
+func TestNormal_FoldsASCIILettersOnly(t *testing.T) {
+	for s, want := range map[string]string{
+		"Ann@B.Example": "ann@b.example", "AZaz09@x.Y": "azaz09@x.y",
+		"\u212aELVIN@b.example": "\u212aelvin@b.example", // the Kelvin sign, which Unicode folds to k
+		"vict\u0130m@b.example": "vict\u0130m@b.example", // I with a dot, which Unicode folds to i and a dot
+		"\u00c9@b.example":      "\u00c9@b.example",
+	} {
+		require.Equal(t, want, mailaddr.Normal(s))
+	}
+}
+
+func TestMasked_KeepsTheFirstLetterAndTheDomain(t *testing.T) {
+	for s, want := range map[string]string{"lea@chalets.example": "l…@chalets.example", "a@b.example": "a…@b.example", "é@exämple.fr": "é…@exämple.fr"} {
+		require.Equal(t, want, mailaddr.Masked(s))
+	}
+}
+
 func TestValid(t *testing.T) {
 	for s, want := range map[string]bool{
 		"a@b.example": true, "O'Neil+x@mail.co.uk": true, "é@exämple.fr": true,

@@ -38,6 +38,9 @@ const (
 	noticeUnpaid = "unpaid"
 
 	maxToken = 128
+
+	// sealedReturn is sealed under the checkout token in the cookie of a browser that sent the form.
+	sealedReturn = "checkout-return"
 )
 
 // errUnknownLink answers a token that belongs to no deposit.
@@ -59,7 +62,7 @@ func Mount(app fiber.Router, d Deps) {
 	p := &pages{Deps: d}
 	app.Get(pathPage, d.Site.Headers, p.limit, p.explainErrors, p.find, p.show)
 	app.Post(pathPage, d.Site.Headers, p.limit, p.explainErrors, p.find, p.submit)
-	app.Get(pathReturn, d.Site.Headers, p.limit, p.explainErrors, p.find, p.returnFromProvider)
+	app.Get(pathReturn, d.Site.Headers, p.limit, p.explainErrors, p.resolve, p.find, p.returnFromProvider)
 }
 
 // limit bounds the requests of a client address, also those that guess tokens. limit also allows the page's forms to
@@ -109,9 +112,27 @@ func (p *pages) explainErrors(c *fiber.Ctx) error {
 	}))
 }
 
-func token(c *fiber.Ctx) secret.Text { return secret.Text(c.Params("token")) }
+type tokenKey struct{}
 
-func pagePath(c *fiber.Ctx) string { return "/checkout/" + c.Params("token") }
+// token gives the checkout token: that of the URL, or that of the return token in the URL.
+func token(c *fiber.Ctx) secret.Text {
+	if resolved, ok := c.Locals(tokenKey{}).(secret.Text); ok {
+		return resolved
+	}
+	return secret.Text(c.Params("token"))
+}
+
+// resolve puts the checkout token in the place of a return token.
+func (p *pages) resolve(c *fiber.Ctx) error {
+	resolved, err := p.Checkout.CheckoutToken(c.UserContext(), secret.Text(c.Params("token")))
+	if err != nil {
+		return err
+	}
+	c.Locals(tokenKey{}, resolved)
+	return c.Next()
+}
+
+func pagePath(c *fiber.Ctx) string { return "/checkout/" + token(c).Reveal() }
 
 type viewKey struct{}
 
@@ -121,7 +142,7 @@ func (p *pages) find(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	p.Site.PreferLang(c, v.Deposit.Locale, c.Params("token"))
+	p.Site.PreferLang(c, v.Deposit.Locale, token(c).Reveal())
 	c.Locals(viewKey{}, v)
 	return c.Next()
 }
@@ -163,19 +184,26 @@ func (p *pages) submit(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	p.Site.SetCheckout(c, p.Site.Seal(token(c).Reveal(), sealedReturn))
 	return p.redirect(c, next)
 }
 
-// returnFromProvider handles the redirect of the tenant from the payment provider.
+// returnFromProvider handles the redirect of the tenant from the payment provider. The return token in the URL is known to
+// the provider, so the tenant's form is only for the browser that sent it before, and for a checkout token in the URL.
 func (p *pages) returnFromProvider(c *fiber.Ctx) error {
 	next, err := p.Checkout.Return(c.UserContext(), token(c))
 	if err != nil {
 		return err
 	}
-	if next.View.Open && next.View.Deposit.Status != deposit.PaymentIssue {
+	known := token(c).Equal(c.Params("token")) || p.Site.SealMatches(token(c).Reveal(), sealedReturn, p.Site.Checkout(c))
+	switch leaves := endedByTenant(next.View) && next.View.Deposit.ReturnURL != ""; {
+	case !known && !leaves:
+		return p.renderReturn(c, next.View)
+	case next.View.Open && next.View.Deposit.Status != deposit.PaymentIssue:
 		return c.Redirect(pagePath(c)+"?"+queryNotice+"="+noticeUnpaid, fiber.StatusSeeOther)
+	default:
+		return p.redirect(c, next)
 	}
-	return p.redirect(c, next)
 }
 
 // redirect sends the tenant to the provider, to the return URL, or to the page of the deposit.

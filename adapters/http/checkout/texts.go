@@ -30,6 +30,10 @@ var (
 	textPaymentOpen   = ui.T("You have already begun to pay. Continue to get back to the payment page.", "Vous avez déjà commencé à payer. Continuez pour revenir à la page de paiement.")
 	textUnpaid        = ui.T("You came back without paying. Nothing was charged.", "Vous êtes revenu sans payer. Rien n’a été débité.")
 
+	textReopen       = ui.T("Not secured yet", "Pas encore garantie")
+	textReopenUnpaid = ui.T("You came back without paying. Nothing was charged. To try again, open the link to this deposit once more.", "Vous êtes revenu sans payer. Rien n’a été débité. Pour réessayer, rouvrez le lien de cette caution.")
+	textReopenFailed = ui.T("The payment did not go through. Nothing was charged. To try again, open the link to this deposit once more.", "Le paiement n’a pas abouti. Rien n’a été débité. Pour réessayer, rouvrez le lien de cette caution.")
+
 	textMistakes     = ui.T("Please check your details:", "Vérifiez vos informations :")
 	textNoFirstName  = ui.T("Enter your first name.", "Saisissez votre prénom.")
 	textBadFirstName = ui.T("The first name is too long or has characters that we cannot read.", "Le prénom est trop long ou contient des caractères illisibles.")

@@ -85,6 +85,23 @@ func (p *pages) render(c *fiber.Ctx, status int, v checkout.View, person tenant.
 	return ui.Render(c, status, formPage(f))
 }
 
+// renderReturn shows the result to a browser that knows no more than the return token: without the form.
+func (p *pages) renderReturn(c *fiber.Ctx, v checkout.View) error {
+	lang := ui.LangOf(c)
+	title, message := finalTitle(v).In(lang), ""
+	if v.Open {
+		title, message = textReopen.In(lang), textReopenUnpaid.In(lang)
+		if v.Deposit.Status == deposit.PaymentIssue {
+			message = textReopenFailed.In(lang)
+		}
+	} else {
+		message = finalMessage(v, lang)
+	}
+	return ui.Render(c, fiber.StatusOK, finalPage(finalView{
+		Page: ui.Page{Lang: lang, Query: ui.RawQuery(c), Title: title}, View: v, Lang: lang, Title: title, Message: message, Back: returnLinkOf(v),
+	}))
+}
+
 func notice(c *fiber.Ctx, v checkout.View, lang ui.Lang) string {
 	switch {
 	case v.PaymentInFlight:

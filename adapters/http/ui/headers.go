@@ -1,9 +1,12 @@
 package ui
 
 import (
+	"net/netip"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/gofiber/fiber/v2"
 	"golang.org/x/net/idna"
@@ -75,10 +78,37 @@ func cspSource(u *url.URL) (string, bool) {
 }
 
 // DisplayHost returns the host of a return URL for people: in ASCII, so that look-alike letters are visible, and with the
-// port if the URL has a port.
+// port if the URL has a port. A host that IDNA refuses is shown in punycode all the same.
 func DisplayHost(u *url.URL) string {
+	host := strings.TrimPrefix(strings.TrimPrefix(returnurl.Origin(u), "https://"), "http://")
 	if source, ok := cspSource(u); ok {
 		return strings.TrimPrefix(strings.TrimPrefix(source, "https://"), "http://")
 	}
-	return strings.TrimPrefix(strings.TrimPrefix(returnurl.Origin(u), "https://"), "http://")
+	if isASCII(host) {
+		return host
+	}
+	name, port, _ := strings.Cut(host, ":")   // a host with other letters is no IPv6 address
+	encoded, _ := idna.Punycode.ToASCII(name) // encodes whatever it can, beside its error
+	if !isASCII(encoded) {
+		encoded = strings.Trim(strconv.QuoteToASCII(name), `"`)
+	}
+	if port != "" {
+		encoded += ":" + port
+	}
+	return encoded
+}
+
+// PlainHost reports whether the host of u is written in ASCII and IDNA accepts it, or is an IP address. People read any
+// other host wrongly, so a page shows it before a browser goes there.
+func PlainHost(u *url.URL) bool {
+	host := u.Hostname()
+	if _, err := netip.ParseAddr(host); err == nil {
+		return true
+	}
+	_, err := idna.Lookup.ToASCII(host)
+	return err == nil && isASCII(host)
+}
+
+func isASCII(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0
 }

@@ -25,10 +25,11 @@ var ErrForm = fault.New(fault.Forbidden, "invalid_csrf_token", "This form has ex
 const FieldCSRF = "csrf_token"
 
 const (
-	sessionCookie = "session"
-	formCookie    = "form"
-	tokenBytes    = 32
-	langMaxAge    = 365 * 24 * time.Hour
+	sessionCookie  = "session"
+	formCookie     = "form"
+	checkoutCookie = "checkout"
+	tokenBytes     = 32
+	langMaxAge     = 365 * 24 * time.Hour
 )
 
 // Site sets and reads the cookies of the dashboard's origin and checks CSRF tokens.
@@ -81,6 +82,15 @@ func (s *Site) SetSession(c *fiber.Ctx, token string, lasts time.Duration) {
 	s.setCookie(c, s.cookieName(sessionCookie), token, lasts)
 	s.expire(c, s.cookieName(formCookie))
 }
+
+// SetCheckout marks the browser of a tenant who goes to a payment page; the value proves that it held the checkout token. The
+// cookie lasts until the browser closes, and is that of the last checkout.
+func (s *Site) SetCheckout(c *fiber.Ctx, value string) {
+	s.setCookie(c, s.cookieName(checkoutCookie), value, 0)
+}
+
+// Checkout returns the value of SetCheckout; "" without the cookie.
+func (s *Site) Checkout(c *fiber.Ctx) string { return c.Cookies(s.cookieName(checkoutCookie)) }
 
 // ClearSession deletes the session cookie.
 func (s *Site) ClearSession(c *fiber.Ctx) { s.expire(c, s.cookieName(sessionCookie)) }
