@@ -16,6 +16,9 @@ type OperatorRepository interface {
 	InsertSession(ctx context.Context, s Session) error
 	// DeleteSession ends a session. An unknown session is no error.
 	DeleteSession(ctx context.Context, tokenHash [32]byte) error
+	// RecordNetwork keeps that the operator signed in from a network, and forgets networks unused since at less
+	// NetworksKeptFor.
+	RecordNetwork(ctx context.Context, operatorID id.ID, network [32]byte, at time.Time) error
 	// SetCeiling sets the maximum amount of an account; 0 restores the default. Returns connect.ErrAccountNotFound.
 	SetCeiling(ctx context.Context, accountID id.ID, maxAmount money.Cents) error
 	// DeleteExpiredSessions removes up to limit sessions that ended before at, and returns the number.
@@ -31,6 +34,9 @@ type Session struct {
 	ExpiresAt  time.Time
 }
 
+// NetworksKeptFor is counted from the last sign-in of an operator from a network.
+const NetworksKeptFor = 90 * 24 * time.Hour
+
 // OperatorReader reads operators and accounts outside transactions.
 type OperatorReader interface {
 	// OperatorByEmail compares addresses in the form of mailaddr.Normal. Returns connect.ErrBadCredentials.
@@ -38,6 +44,8 @@ type OperatorReader interface {
 	// OperatorBySession returns connect.ErrBadCredentials for an unknown or expired session. OperatorBySession updates
 	// LastSeenAt from time to time.
 	OperatorBySession(ctx context.Context, tokenHash [32]byte, now time.Time) (connect.Operator, connect.Account, error)
+	// NetworkKnown reports whether the operator signed in from a network within NetworksKeptFor before now.
+	NetworkKnown(ctx context.Context, operatorID id.ID, network [32]byte, now time.Time) (bool, error)
 	// AccountByID returns connect.ErrAccountNotFound.
 	AccountByID(ctx context.Context, accountID id.ID) (connect.Account, connect.Operator, error)
 	// Accounts lists the newest accounts first.
@@ -54,6 +62,8 @@ type LinkRepository interface {
 	// OfPartner gives the newest link, active or revoked, between a partner and an account. A share lock keeps the link from
 	// being revoked before the transaction ends. Returns connect.ErrAccountNotLinked.
 	OfPartner(ctx context.Context, partnerID, accountID id.ID) (LinkedAccount, error)
+	// LastRevoked is LinkReader.LastRevoked inside the transaction, after the inserts before.
+	LastRevoked(ctx context.Context, partnerID id.ID, externalID string) (time.Time, error)
 	// Revoke ends the active link. changed is false if there was no active link.
 	Revoke(ctx context.Context, partnerID, accountID id.ID, by connect.RevokedBy, at time.Time) (changed bool, err error)
 }
@@ -78,6 +88,11 @@ type LinkReader interface {
 	LinkedAccount(ctx context.Context, partnerID, accountID id.ID) (LinkedAccount, error)
 	// ActiveLink gives the active link of an account; nil for none.
 	ActiveLink(ctx context.Context, accountID id.ID) (*connect.Link, error)
+	// ActiveLinkOf gives the active link of a partner's external id; nil for none.
+	ActiveLinkOf(ctx context.Context, partnerID id.ID, externalID string) (*connect.Link, error)
+	// LastRevoked gives the time of the last revocation of a partner's external id, whichever account was linked; zero for
+	// none.
+	LastRevoked(ctx context.Context, partnerID id.ID, externalID string) (time.Time, error)
 }
 
 // Passwords hashes and checks passwords. Both are slow on purpose; an implementation bounds the number of concurrent calls.

@@ -40,6 +40,9 @@ type PartnerReader interface {
 type KeyReader interface {
 	// KeyByHash gives a key, also if revoked, and the partner. Returns partner.ErrInvalidAPIKey for an unknown hash.
 	KeyByHash(ctx context.Context, hash partner.KeyHash) (partner.APIKey, partner.Partner, error)
+	// KeySeen reports, without asking the database, whether KeyByHash found the key before, revoked or not. An implementation
+	// may forget keys.
+	KeySeen(hash partner.KeyHash) bool
 	// RecordKeyUse records the last use of a key. The record may be late, rounded or lost.
 	RecordKeyUse(ctx context.Context, keyID id.ID, at time.Time)
 }

@@ -4,6 +4,8 @@ package passwords
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"time"
 
 	"github.com/alexedwards/argon2id"
 
@@ -13,15 +15,19 @@ import (
 // strong is OWASP's second recommendation: about 50 ms and 19 MiB per hash.
 var strong = argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
 
-// Parallel bounds the hashes computed at once in a process, so that a burst of logins does not take the memory and the
-// processors of other requests.
-const Parallel = 2
+// Patience bounds the wait for a slot. A browser shows a sentence then, rather than nothing.
+const Patience = 3 * time.Second
+
+// Parallel bounds the hashes computed at once in a process: half the processors, at least one, so that a burst of logins
+// does not take the memory and the processors of other requests.
+func Parallel() int { return max(1, runtime.GOMAXPROCS(0)/2) }
 
 // Argon2id implements ports.Passwords.
 type Argon2id struct {
-	slots chan struct{}
-	cost  argon2id.Params
-	dummy string
+	slots    chan struct{}
+	patience time.Duration
+	cost     argon2id.Params
+	dummy    string
 }
 
 // Option changes a hasher.
@@ -30,9 +36,12 @@ type Option func(*Argon2id)
 // Cheap makes hashes that cost next to nothing, for tests of other subjects.
 func Cheap(a *Argon2id) { a.cost.Memory, a.cost.Iterations = 64, 1 }
 
+// WithPatience bounds the wait for a slot by d instead of Patience.
+func WithPatience(d time.Duration) Option { return func(a *Argon2id) { a.patience = d } }
+
 // New makes the hasher, with a dummy hash for unknown accounts.
 func New(options ...Option) (*Argon2id, error) {
-	a := &Argon2id{slots: make(chan struct{}, Parallel), cost: strong}
+	a := &Argon2id{slots: make(chan struct{}, Parallel()), patience: Patience, cost: strong}
 	for _, option := range options {
 		option(a)
 	}
@@ -45,7 +54,7 @@ func New(options ...Option) (*Argon2id, error) {
 
 // Hash gives the encoded argon2id hash with a fresh salt.
 //
-// Returns service_unavailable when ctx ends before a place is free.
+// Returns service_unavailable when no slot is free within Patience.
 func (a *Argon2id) Hash(ctx context.Context, password string) (string, error) {
 	release, err := a.acquire(ctx)
 	if err != nil {
@@ -62,7 +71,7 @@ func (a *Argon2id) Hash(ctx context.Context, password string) (string, error) {
 // Matches compares in constant time. An empty hash takes the same time and never matches, so that timing does not
 // reveal which addresses are known.
 //
-// Returns service_unavailable when ctx ends before a place is free.
+// Returns service_unavailable when no slot is free within Patience.
 func (a *Argon2id) Matches(ctx context.Context, password, hash string) (bool, error) {
 	release, err := a.acquire(ctx)
 	if err != nil {
@@ -84,6 +93,8 @@ func (a *Argon2id) acquire(ctx context.Context) (release func(), err error) {
 	if err := ctx.Err(); err != nil { // select picks at random among ready cases
 		return nil, fault.ErrUnavailable.Because(err)
 	}
+	ctx, cancel := context.WithTimeout(ctx, a.patience)
+	defer cancel()
 	select {
 	case a.slots <- struct{}{}:
 		return func() { <-a.slots }, nil

@@ -2,6 +2,8 @@ package passwords_test
 
 import (
 	"context"
+	"errors"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -73,18 +75,39 @@ func TestHash_InABurst_WaitsItsTurnOrGivesUpWithItsContext(t *testing.T) {
 	p := newHasher(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
 	defer cancel()
-	var done, gaveUp atomic.Int32
+	done, gaveUp := burst(ctx, p)
+	require.Positive(t, gaveUp)
+	require.Equal(t, 60, done+gaveUp)
+}
+
+func TestHash_InABurst_IsUnavailableOnceItsPatienceEnds(t *testing.T) {
+	t.Parallel()
+	p, err := passwords.New(passwords.WithPatience(100 * time.Millisecond))
+	require.NoError(t, err)
+	done, gaveUp := burst(t.Context(), p)
+	require.Positive(t, gaveUp)
+	require.Equal(t, 60, done+gaveUp)
+}
+
+// burst hashes sixty passwords at once: 60 × 50 ms take far longer than the tests let them.
+func burst(ctx context.Context, p *passwords.Argon2id) (done, gaveUp int) {
+	var ok, refused atomic.Int32
 	var wg sync.WaitGroup
-	for range 60 { // 60 × 50 ms on two places take ten times the deadline
+	for range 60 {
 		wg.Go(func() {
-			if _, err := p.Hash(ctx, "x"); err != nil {
-				gaveUp.Add(1)
-				return
+			switch _, err := p.Hash(ctx, "x"); {
+			case err == nil:
+				ok.Add(1)
+			case errors.Is(err, fault.ErrUnavailable):
+				refused.Add(1)
 			}
-			done.Add(1)
 		})
 	}
 	wg.Wait()
-	require.Positive(t, gaveUp.Load())
-	require.Equal(t, int32(60), done.Load()+gaveUp.Load())
+	return int(ok.Load()), int(refused.Load())
+}
+
+func TestParallel_IsHalfTheProcessorsAndAtLeastOne(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, max(1, runtime.GOMAXPROCS(0)/2), passwords.Parallel())
 }

@@ -40,6 +40,9 @@ func (s *Store) KeyByHash(ctx context.Context, hash partner.KeyHash) (partner.AP
 	return found.Key, found.Partner, nil
 }
 
+// KeySeen implements ports.KeyReader.
+func (s *Store) KeySeen(hash partner.KeyHash) bool { return s.keys.seen(hash) }
+
 // keyCache keeps the partners of recently used keys, up to maxKeys.
 type keyCache struct {
 	keep   time.Duration
@@ -61,6 +64,14 @@ func (c *keyCache) get(hash partner.KeyHash, now time.Time) (partner.Caller, boo
 	defer c.mu.RUnlock()
 	k, ok := c.cached[hash]
 	return k.Caller, ok && now.Sub(k.readAt) < c.keep
+}
+
+// seen also counts entries that are too old for get.
+func (c *keyCache) seen(hash partner.KeyHash) bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	_, ok := c.cached[hash]
+	return ok
 }
 
 func (c *keyCache) put(hash partner.KeyHash, caller partner.Caller, readAt time.Time) {

@@ -104,6 +104,11 @@ func (r links) Revoke(ctx context.Context, partnerID, accountID id.ID, by connec
 	return n > 0, err
 }
 
+// LastRevoked implements ports.LinkRepository.
+func (r links) LastRevoked(ctx context.Context, partnerID id.ID, externalID string) (time.Time, error) {
+	return r.q.LastRevoked(ctx, r.Tx, partnerID, externalID)
+}
+
 func toLinked(row sqlc.NewestLinkRow, defaultMax money.Cents) ports.LinkedAccount {
 	return ports.LinkedAccount{
 		Link: connect.Link{ID: row.ID, PartnerID: row.PartnerID, AccountID: row.AccountID, ExternalID: row.ExternalID,
@@ -146,4 +151,15 @@ func (s *Store) LinkedAccount(ctx context.Context, partnerID, accountID id.ID) (
 func (s *Store) ActiveLink(ctx context.Context, accountID id.ID) (*connect.Link, error) {
 	row, err := s.q.ActiveLink(ctx, s.db, accountID)
 	return linkOrNil(connect.Link(row), err)
+}
+
+// ActiveLinkOf implements ports.LinkReader.
+func (s *Store) ActiveLinkOf(ctx context.Context, partnerID id.ID, externalID string) (*connect.Link, error) {
+	row, err := s.q.ActiveLinkByExternalID(ctx, s.db, partnerID, externalID)
+	return linkOrNil(connect.Link(row), err)
+}
+
+// LastRevoked implements ports.LinkReader.
+func (s *Store) LastRevoked(ctx context.Context, partnerID id.ID, externalID string) (time.Time, error) {
+	return s.q.LastRevoked(ctx, s.db, partnerID, externalID)
 }

@@ -38,6 +38,12 @@ func (r operators) DeleteSession(ctx context.Context, tokenHash [32]byte) error 
 	return r.q.DeleteSession(ctx, r.Deferred(), tokenHash[:])
 }
 
+func (r operators) RecordNetwork(ctx context.Context, operatorID id.ID, network [32]byte, at time.Time) error {
+	return r.q.RecordNetwork(ctx, r.Deferred(), sqlc.RecordNetworkParams{
+		OperatorID: operatorID, Network: network[:], UnusedSince: at.Add(-ports.NetworksKeptFor), At: at,
+	})
+}
+
 func (r operators) SetCeiling(ctx context.Context, accountID id.ID, maxAmount money.Cents) error {
 	return changed(connect.ErrAccountNotFound)(r.q.SetCeiling(ctx, r.Tx, int64(maxAmount), accountID))
 }
@@ -68,6 +74,11 @@ func (s *Store) OperatorBySession(ctx context.Context, tokenHash [32]byte, now t
 	o, a := toOperator(sqlc.OperatorByEmailRow{ID: row.ID, Email: row.Email, PasswordHash: row.PasswordHash, CreatedAt: row.CreatedAt,
 		AccountID: row.AccountID, CompanyName: row.CompanyName, MaxAmountCents: row.MaxAmountCents, AccountCreatedAt: row.AccountCreatedAt})
 	return o, a, nil
+}
+
+// NetworkKnown implements ports.OperatorReader.
+func (s *Store) NetworkKnown(ctx context.Context, operatorID id.ID, network [32]byte, now time.Time) (bool, error) {
+	return s.q.NetworkKnown(ctx, s.db, operatorID, network[:], now.Add(-ports.NetworksKeptFor))
 }
 
 // AccountByID implements ports.OperatorReader.

@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -30,7 +31,7 @@ return 0`)
 // batchLimit bounds how many requests one command counts.
 const batchLimit = 256
 
-// Limiter counts requests in a sliding window of a minute, in a single round trip for all rules of a key.
+// Limiter counts requests in a sliding window of a minute or an hour, in a single round trip for all rules of a key.
 type Limiter struct {
 	client     redis.UniversalClient
 	breaker    *Breaker
@@ -60,7 +61,7 @@ func (l *Limiter) Allow(ctx context.Context, rules ...ports.LimitRule) ports.Lim
 			return failOpen(rules[0])
 		}
 		if !d.Allowed {
-			l.refund(ctx, counted)
+			l.Refund(ctx, slices.Concat(counted...)...)
 			return d
 		}
 		if counted == nil || d.Remaining < decision.Remaining {
@@ -73,7 +74,8 @@ func (l *Limiter) Allow(ctx context.Context, rules ...ports.LimitRule) ports.Lim
 
 // failOpen is the decision while Redis cannot be reached: the request is allowed and not counted.
 func failOpen(r ports.LimitRule) ports.LimitDecision {
-	return ports.LimitDecision{Allowed: true, Name: r.Name, PerMinute: r.PerMinute, Remaining: r.PerMinute}
+	most, _ := r.Bound()
+	return ports.LimitDecision{Allowed: true, Name: r.Name, Most: most, Remaining: most}
 }
 
 // byKey groups rules that share a key. In a cluster only the rules of a single key live on the same node, so a command
@@ -116,7 +118,9 @@ func ruleKey(rules []ports.LimitRule) string {
 	b := make([]byte, 0, 64)
 	for _, r := range rules {
 		b = append(append(append(append(b, r.Key...), 0), r.Name...), 0)
-		b = append(strconv.AppendInt(b, int64(r.PerMinute), 10), 0)
+		most, window := r.Bound()
+		b = append(strconv.AppendInt(b, int64(most), 10), 0)
+		b = append(strconv.AppendInt(b, window.Milliseconds(), 10), 0)
 	}
 	return string(b)
 }
@@ -124,10 +128,11 @@ func ruleKey(rules []ports.LimitRule) string {
 // countBatch counts requests under the same rules in a single command.
 func (l *Limiter) countBatch(requests []*counting) {
 	rules := requests[0].rules
-	keys, args := make([]string, len(rules)), make([]any, 1+len(rules))
+	keys, args := make([]string, len(rules)), make([]any, 1, 1+2*len(rules))
 	args[0] = len(requests)
 	for i, r := range rules {
-		keys[i], args[1+i] = keyOf(r), r.PerMinute
+		most, window := r.Bound()
+		keys[i], args = keyOf(r), append(args, most, window.Milliseconds())
 	}
 	const perRule = 3
 	var reply []int64
@@ -150,8 +155,9 @@ func decide(rules []ports.LimitRule, reply []int64, allowed, nth int) ports.Limi
 	var tightest ports.LimitDecision
 	for i, r := range rules {
 		of := reply[3*i:]
+		most, _ := r.Bound()
 		d := ports.LimitDecision{
-			Allowed: nth < allowed, Name: r.Name, PerMinute: r.PerMinute, Remaining: int(of[0]),
+			Allowed: nth < allowed, Name: r.Name, Most: most, Remaining: int(of[0]),
 			Reset: time.Duration(of[1]) * time.Millisecond, RetryAfter: time.Duration(of[2]) * time.Millisecond,
 		}
 		if d.Allowed {
@@ -173,12 +179,11 @@ func tighter(a, b ports.LimitDecision) bool {
 	return a.Remaining < b.Remaining
 }
 
-func (l *Limiter) refund(ctx context.Context, groups [][]ports.LimitRule) {
-	for _, group := range groups {
-		for _, r := range group {
-			_ = l.breaker.Do(ctx, func(ctx context.Context) error { // a count that stays expires within a minute
-				return refundScript.Run(ctx, l.client, []string{keyOf(r)}).Err()
-			})
-		}
+// Refund takes back a count of each rule.
+func (l *Limiter) Refund(ctx context.Context, rules ...ports.LimitRule) {
+	for _, r := range rules {
+		_ = l.breaker.Do(ctx, func(ctx context.Context) error { // a count that stays expires with its window
+			return refundScript.Run(ctx, l.client, []string{keyOf(r)}).Err()
+		})
 	}
 }

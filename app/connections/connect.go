@@ -14,8 +14,11 @@ import (
 	"partnerdeposits/ports"
 )
 
-// SignedIn is an operator with a new session.
-type SignedIn = signin.SignedIn
+// SignedIn is an operator with a new session, Browser the origin of a sign-in.
+type (
+	SignedIn = signin.SignedIn
+	Browser  = signin.Browser
+)
 
 // Result is the result of a connect form.
 type Result struct {
@@ -23,14 +26,14 @@ type Result struct {
 	SignedIn  SignedIn // zero when no session was begun
 	Outcome   connect.Outcome
 	Refusal   *fault.Error // account_already_linked or external_id_conflict; nil unless Outcome is Failed
+	Sides     Sides        // of the refusal
 	ReturnURL string       // return_url with the signed result; "" without a return_url
 }
 
-// SignUp creates operator, account, session, link and event in one transaction. A refused link leaves none of them. replaced
-// is the browser's session token ("": none), whose session ends.
+// SignUp creates operator, account, session, link and event in one transaction. A refused link leaves none of them.
 //
 // Returns the errors of Verify, connect.ErrInvalidEmail, ErrInvalidPassword, ErrInvalidCompany or ErrEmailTaken.
-func (s *Service) SignUp(ctx context.Context, r Request, form connect.SignUp, replaced string) (Result, error) {
+func (s *Service) SignUp(ctx context.Context, r Request, form connect.SignUp, from Browser) (Result, error) {
 	now := s.deps.Clock.Now()
 	v, err := s.verify(ctx, r, now)
 	if err != nil {
@@ -46,14 +49,14 @@ func (s *Service) SignUp(ctx context.Context, r Request, form connect.SignUp, re
 		if err := repos.Operators.Insert(ctx, o, a); err != nil {
 			return err
 		}
-		if in, err = s.authenticator.BeginSession(ctx, repos, o, a, replaced, now); err != nil {
+		if in, err = s.authenticator.BeginSession(ctx, repos, o, a, from, now); err != nil {
 			return err
 		}
 		outcome, err = s.link(ctx, repos, v, o, a, now)
 		return err
 	})
 	if refusal, ok := refused(err); ok {
-		return v.failed(refusal, SignedIn{}, now), nil
+		return s.failed(ctx, v, refusal, SignedIn{}, nil, now)
 	}
 	if err != nil {
 		return Result{Verified: v}, err
@@ -62,16 +65,16 @@ func (s *Service) SignUp(ctx context.Context, r Request, form connect.SignUp, re
 }
 
 // LogIn checks the password, begins a session and links, in one transaction. The session stays when the link is refused,
-// since the operator may want to end another link. replaced is the browser's session token ("": none), whose session ends.
+// since the operator may want to end another link.
 //
-// Returns the errors of Verify, or connect.ErrBadCredentials.
-func (s *Service) LogIn(ctx context.Context, r Request, email, password, replaced string) (Result, error) {
+// Returns the errors of Verify and of signin.Authenticator.Authenticate.
+func (s *Service) LogIn(ctx context.Context, r Request, email, password string, from Browser) (Result, error) {
 	now := s.deps.Clock.Now()
 	v, err := s.verify(ctx, r, now)
 	if err != nil {
 		return Result{}, err
 	}
-	o, a, err := s.authenticator.Authenticate(ctx, email, password)
+	o, a, err := s.authenticator.Authenticate(ctx, email, password, from, now)
 	if err != nil {
 		return Result{Verified: v}, err
 	}
@@ -79,7 +82,7 @@ func (s *Service) LogIn(ctx context.Context, r Request, email, password, replace
 	var outcome connect.Outcome
 	var refusal *fault.Error
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
-		if in, err = s.authenticator.BeginSession(ctx, repos, o, a, replaced, now); err != nil {
+		if in, err = s.authenticator.BeginSession(ctx, repos, o, a, from, now); err != nil {
 			return err
 		}
 		var linkErr error
@@ -97,7 +100,7 @@ func (s *Service) LogIn(ctx context.Context, r Request, email, password, replace
 		return Result{}, err
 	}
 	if refusal != nil {
-		return v.failed(refusal, in, now), nil
+		return s.failed(ctx, v, refusal, in, &a, now)
 	}
 	return v.linked(outcome, a.ID, in, now), nil
 }
@@ -117,7 +120,7 @@ func (s *Service) Link(ctx context.Context, r Request, o connect.Operator, a con
 		return err
 	})
 	if refusal, ok := refused(err); ok {
-		return v.failed(refusal, SignedIn{}, now), nil
+		return s.failed(ctx, v, refusal, SignedIn{}, &a, now)
 	}
 	if err != nil {
 		return Result{}, err
@@ -164,6 +167,13 @@ func (s *Service) link(ctx context.Context, repos ports.Repositories, v Verified
 		}
 		return "", err
 	}
+	revokedAt, err := repos.Links.LastRevoked(ctx, l.PartnerID, l.ExternalID) // a revocation since verify made room for l
+	if err != nil {
+		return "", err
+	}
+	if err := v.params.CheckRevocation(revokedAt); err != nil {
+		return "", err
+	}
 	payload := webhook.LinkedPayload{
 		PartnerID: id.Partner.Of(l.PartnerID), AccountID: id.Account.Of(a.ID), ExternalID: l.ExternalID, LinkedAt: deposit.Timestamp(now),
 	}
@@ -198,13 +208,6 @@ func refused(err error) (refusal *fault.Error, ok bool) {
 
 func (v Verified) linked(outcome connect.Outcome, accountID id.ID, in SignedIn, now time.Time) Result {
 	return Result{Verified: v, SignedIn: in, Outcome: outcome, ReturnURL: v.returnURL(outcome, accountID, "", now)}
-}
-
-func (v Verified) failed(refusal *fault.Error, in SignedIn, now time.Time) Result {
-	return Result{
-		Verified: v, SignedIn: in, Outcome: connect.Failed, Refusal: refusal,
-		ReturnURL: v.returnURL(connect.Failed, id.ID{}, refusal.Code, now),
-	}
 }
 
 func operatorActor(o connect.Operator) string { return "operator:" + id.Operator.Of(o.ID) }

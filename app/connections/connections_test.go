@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -116,13 +117,43 @@ func (f failingTx) WithinTx(ctx context.Context, fn func(context.Context, ports.
 	})
 }
 
+// meanwhile runs a hook before each transaction, after the checks outside.
+type meanwhile struct {
+	ports.UnitOfWork
+	hook func()
+}
+
+func (m meanwhile) WithinTx(ctx context.Context, fn func(context.Context, ports.Repositories) error) error {
+	m.hook()
+	return m.UnitOfWork.WithinTx(ctx, fn)
+}
+
+func TestConnect_WithAURLFromBeforeARevocationMeanwhile_IsExpired(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	p := b.kit.Partner("demo")
+	a := b.linked(t, "demo", "x", "a@b.example")
+	clock := b.kit.Clock.(*servicetest.Clock)
+	raced := b.kit.Build(func(parts *servicetest.Parts) {
+		parts.UnitOfWork = meanwhile{parts.UnitOfWork, func() {
+			clock.Set(now.Add(time.Minute))
+			_, err := b.RevokeByPartner(t.Context(), p, a.SignedIn.Account.ID)
+			require.NoError(t, err)
+		}}
+	}).Connections
+	_, err := raced.SignUp(t.Context(), request("demo", "x"), form("c@d.example"), connections.Browser{})
+	require.ErrorIs(t, err, connect.ErrExpired)
+	require.Equal(t, 1, b.kit.Count("operators", ""))
+	require.Zero(t, b.kit.Count("account_links", "revoked_at IS NULL"))
+}
+
 func TestConnect_ThatFailsAtItsEnd_LeavesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	p := b.kit.Partner("demo")
 	a := b.linked(t, "demo", "x", "a@b.example")
 	broken := b.kit.Build(func(p *servicetest.Parts) { p.UnitOfWork = failingTx{p.UnitOfWork} }).Connections
-	_, err := broken.SignUp(t.Context(), request("demo", "y"), form("c@d.example"), "")
+	_, err := broken.SignUp(t.Context(), request("demo", "y"), form("c@d.example"), connections.Browser{})
 	require.ErrorIs(t, err, errBroken)
 	_, err = broken.RevokeByPartner(t.Context(), p, a.SignedIn.Account.ID)
 	require.ErrorIs(t, err, errBroken)
@@ -141,7 +172,7 @@ func TestSignUps_AtOnceWithOneExternalID_MakeOneOfEverything(t *testing.T) {
 	for i := range outcomes {
 		wg.Go(func() {
 			var a connections.Result
-			a, errs[i] = b.SignUp(t.Context(), request("demo", "x"), form(string(rune('a'+i))+"@b.example"), "")
+			a, errs[i] = b.SignUp(t.Context(), request("demo", "x"), form(string(rune('a'+i))+"@b.example"), connections.Browser{})
 			outcomes[i] = a.Outcome
 		})
 	}

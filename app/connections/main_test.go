@@ -46,7 +46,7 @@ func form(email string) connect.SignUp {
 // linked signs an operator up with the partner's connect URL and gives the result.
 func (b bundle) linked(t *testing.T, slug, externalID, email string) connections.Result {
 	t.Helper()
-	result, err := b.SignUp(t.Context(), request(slug, externalID), form(email), "")
+	result, err := b.SignUp(t.Context(), request(slug, externalID), form(email), connections.Browser{})
 	require.NoError(t, err)
 	require.Equal(t, connect.Linked, result.Outcome)
 	return result

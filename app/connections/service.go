@@ -17,6 +17,7 @@ type Deps struct {
 	Passwords    ports.Passwords
 	Clock        ports.Clock
 	Entropy      ports.Entropy
+	Limiter      ports.Limiter
 	Environment  partner.Environment
 	DashboardURL string // DASHBOARD_BASE_URL, without a slash at its end
 }
@@ -29,7 +30,9 @@ type Service struct {
 
 // New makes the service.
 func New(deps Deps) *Service {
-	return &Service{deps: deps, authenticator: signin.Authenticator{Operators: deps.Operators, Passwords: deps.Passwords, Entropy: deps.Entropy}}
+	return &Service{deps: deps, authenticator: signin.Authenticator{
+		Operators: deps.Operators, Passwords: deps.Passwords, Entropy: deps.Entropy, Limiter: deps.Limiter,
+	}}
 }
 
 // production reports whether the relaxed rules for return URLs are off.

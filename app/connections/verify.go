@@ -28,6 +28,7 @@ type Verified struct {
 	ExternalID    string
 	Return        *Return // nil: return_url is missing or not allowed
 	connectSecret secret.Text
+	params        connect.Params
 }
 
 // Return is the URL to which the operator goes in the end. The partner's signature does not cover return_url, so the pages
@@ -56,7 +57,16 @@ func (s *Service) verify(ctx context.Context, r Request, now time.Time) (Verifie
 	if err := r.Params.Verify(connectSecret, now); err != nil {
 		return Verified{}, err
 	}
-	return Verified{Partner: p, ExternalID: r.ExternalID, Return: s.allowedReturn(r.ReturnURL, p), connectSecret: connectSecret}, nil
+	revokedAt, err := s.deps.Links.LastRevoked(ctx, p.ID, r.ExternalID)
+	if err != nil {
+		return Verified{}, err
+	}
+	if err := r.CheckRevocation(revokedAt); err != nil {
+		return Verified{}, err
+	}
+	return Verified{
+		Partner: p, ExternalID: r.ExternalID, Return: s.allowedReturn(r.ReturnURL, p), connectSecret: connectSecret, params: r.Params,
+	}, nil
 }
 
 func (s *Service) partnerWithSecret(ctx context.Context, slug string) (partner.Partner, secret.Text, error) {

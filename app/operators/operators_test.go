@@ -51,7 +51,7 @@ func form(email string) connect.SignUp {
 func TestSignUp_BeginsASessionThatEndsAfterFourteenDays(t *testing.T) {
 	t.Parallel()
 	s, clock, _, kit := setup(t)
-	in, err := s.SignUp(t.Context(), form("A@b.example"), "")
+	in, err := s.SignUp(t.Context(), form("A@b.example"), operators.Browser{})
 	require.NoError(t, err)
 	token := in.Token.Reveal()
 	o, a, err := s.CurrentOperator(t.Context(), token)
@@ -82,9 +82,9 @@ func TestCurrentOperator_WithAnythingElse_IsNobody(t *testing.T) {
 func TestSignUp_OfAnEmailTaken_IsRefusedInAnyCase(t *testing.T) {
 	t.Parallel()
 	s, _, _, _ := setup(t)
-	_, err := s.SignUp(t.Context(), form("A@b.example"), "")
+	_, err := s.SignUp(t.Context(), form("A@b.example"), operators.Browser{})
 	require.NoError(t, err)
-	_, err = s.SignUp(t.Context(), form("a@B.example"), "")
+	_, err = s.SignUp(t.Context(), form("a@B.example"), operators.Browser{})
 	require.ErrorIs(t, err, connect.ErrEmailTaken)
 }
 
@@ -94,7 +94,7 @@ func TestSignUps_AtOnceWithOneEmail_MakeOneOperator(t *testing.T) {
 	errs := make([]error, 12)
 	var wg sync.WaitGroup
 	for i := range errs {
-		wg.Go(func() { _, errs[i] = s.SignUp(t.Context(), form("a@b.example"), "") })
+		wg.Go(func() { _, errs[i] = s.SignUp(t.Context(), form("a@b.example"), operators.Browser{}) })
 	}
 	wg.Wait()
 	won := 0
@@ -114,10 +114,10 @@ func TestSignUps_AtOnceWithOneEmail_MakeOneOperator(t *testing.T) {
 func TestLogIn_ComparesAlsoForAnUnknownEmail(t *testing.T) {
 	t.Parallel()
 	s, _, passwords, _ := setup(t)
-	_, err := s.SignUp(t.Context(), form("a@b.example"), "")
+	_, err := s.SignUp(t.Context(), form("a@b.example"), operators.Browser{})
 	require.NoError(t, err)
 	for _, email := range []string{"a@b.example", "nobody@b.example", "no address\x00", ""} {
-		_, err := s.LogIn(t.Context(), email, "wrong", "")
+		_, err := s.LogIn(t.Context(), email, "wrong", operators.Browser{})
 		require.ErrorIs(t, err, connect.ErrBadCredentials)
 	}
 	require.Equal(t, []string{"plain:correct horse", "", "", ""}, passwords.hashes, "an empty hash costs the same time")
@@ -126,11 +126,11 @@ func TestLogIn_ComparesAlsoForAnUnknownEmail(t *testing.T) {
 func TestLogIn_ReplacesTheSessionOfTheBrowser(t *testing.T) {
 	t.Parallel()
 	s, _, _, _ := setup(t)
-	first, err := s.SignUp(t.Context(), form("a@b.example"), "")
+	first, err := s.SignUp(t.Context(), form("a@b.example"), operators.Browser{})
 	require.NoError(t, err)
-	elsewhere, err := s.LogIn(t.Context(), "A@B.example", "correct horse", "")
+	elsewhere, err := s.LogIn(t.Context(), "A@B.example", "correct horse", operators.Browser{})
 	require.NoError(t, err)
-	second, err := s.LogIn(t.Context(), "a@b.example", "correct horse", first.Token.Reveal())
+	second, err := s.LogIn(t.Context(), "a@b.example", "correct horse", operators.Browser{Session: first.Token.Reveal()})
 	require.NoError(t, err)
 	_, _, err = s.CurrentOperator(t.Context(), first.Token.Reveal())
 	require.ErrorIs(t, err, connect.ErrBadCredentials)

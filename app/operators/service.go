@@ -9,8 +9,11 @@ import (
 	"partnerdeposits/ports"
 )
 
-// SignedIn is an operator with a new session.
-type SignedIn = signin.SignedIn
+// SignedIn is an operator with a new session, Browser the origin of a sign-in.
+type (
+	SignedIn = signin.SignedIn
+	Browser  = signin.Browser
+)
 
 // Deps holds the capabilities of the use cases.
 type Deps struct {
@@ -19,6 +22,7 @@ type Deps struct {
 	Passwords  ports.Passwords
 	Clock      ports.Clock
 	Entropy    ports.Entropy
+	Limiter    ports.Limiter
 }
 
 // Service runs the use cases.
@@ -29,14 +33,15 @@ type Service struct {
 
 // New makes the service.
 func New(deps Deps) *Service {
-	return &Service{deps: deps, authenticator: signin.Authenticator{Operators: deps.Operators, Passwords: deps.Passwords, Entropy: deps.Entropy}}
+	return &Service{deps: deps, authenticator: signin.Authenticator{
+		Operators: deps.Operators, Passwords: deps.Passwords, Entropy: deps.Entropy, Limiter: deps.Limiter,
+	}}
 }
 
-// SignUp creates an operator, an account and a session. replaced is the browser's session token ("": none), whose session
-// ends.
+// SignUp creates an operator, an account and a session.
 //
 // Returns connect.ErrInvalidEmail, ErrInvalidPassword, ErrInvalidCompany or ErrEmailTaken.
-func (s *Service) SignUp(ctx context.Context, form connect.SignUp, replaced string) (SignedIn, error) {
+func (s *Service) SignUp(ctx context.Context, form connect.SignUp, from Browser) (SignedIn, error) {
 	now := s.deps.Clock.Now()
 	o, a, err := s.authenticator.NewOperator(ctx, form, now)
 	if err != nil {
@@ -47,24 +52,24 @@ func (s *Service) SignUp(ctx context.Context, form connect.SignUp, replaced stri
 		if err := repos.Operators.Insert(ctx, o, a); err != nil {
 			return err
 		}
-		in, err = s.authenticator.BeginSession(ctx, repos, o, a, replaced, now)
+		in, err = s.authenticator.BeginSession(ctx, repos, o, a, from, now)
 		return err
 	})
 	return in, err
 }
 
-// LogIn checks the password and begins a session. replaced is the browser's session token ("": none), whose session ends.
+// LogIn checks the password and begins a session.
 //
-// Returns connect.ErrBadCredentials for an unknown e-mail and for a wrong password.
-func (s *Service) LogIn(ctx context.Context, email, password, replaced string) (SignedIn, error) {
+// Returns the errors of signin.Authenticator.Authenticate.
+func (s *Service) LogIn(ctx context.Context, email, password string, from Browser) (SignedIn, error) {
 	now := s.deps.Clock.Now()
-	o, a, err := s.authenticator.Authenticate(ctx, email, password)
+	o, a, err := s.authenticator.Authenticate(ctx, email, password, from, now)
 	if err != nil {
 		return SignedIn{}, err
 	}
 	var in SignedIn
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
-		in, err = s.authenticator.BeginSession(ctx, repos, o, a, replaced, now)
+		in, err = s.authenticator.BeginSession(ctx, repos, o, a, from, now)
 		return err
 	})
 	return in, err

@@ -55,7 +55,7 @@ func TestCreate_GivesWhatIsNeededToBegin(t *testing.T) {
 	require.Regexp(t, `^svc_cs_`, made.ConnectSecret.Reveal())
 	require.Regexp(t, `^svc_pk_test_`, made.APIKey.Reveal())
 
-	caller, err := b.Authenticate(t.Context(), made.APIKey.Reveal(), "")
+	caller, err := b.Authenticate(t.Context(), made.APIKey.Reveal(), "", "")
 	require.NoError(t, err)
 	require.Equal(t, made.Partner.ID, caller.Partner.ID)
 	require.Equal(t, made.Key.ID, caller.Key.ID)
@@ -118,7 +118,7 @@ func TestKeys_CreateListRevoke(t *testing.T) {
 	require.NoError(t, err)
 	key, plain, err := b.CreateKey(t.Context(), "acme", "second")
 	require.NoError(t, err)
-	_, err = b.Authenticate(t.Context(), "", "Bearer "+plain.Reveal())
+	_, err = b.Authenticate(t.Context(), "", "Bearer "+plain.Reveal(), "")
 	require.NoError(t, err)
 
 	for range 2 { // the second call changes nothing
@@ -126,9 +126,9 @@ func TestKeys_CreateListRevoke(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, revoked.Revoked())
 	}
-	_, err = b.Authenticate(t.Context(), plain.Reveal(), "")
+	_, err = b.Authenticate(t.Context(), plain.Reveal(), "", "")
 	require.ErrorIs(t, err, partner.ErrAPIKeyRevoked)
-	_, err = b.Authenticate(t.Context(), made.APIKey.Reveal(), "")
+	_, err = b.Authenticate(t.Context(), made.APIKey.Reveal(), "", "")
 	require.NoError(t, err)
 
 	keys, err := b.ListKeys(t.Context(), "acme")

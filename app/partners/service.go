@@ -4,8 +4,11 @@ package partners
 
 import (
 	"context"
+	"errors"
 	"strconv"
+	"time"
 
+	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/ports"
@@ -20,6 +23,7 @@ type Deps struct {
 	Clock       ports.Clock
 	Entropy     ports.Entropy
 	Environment partner.Environment
+	Limiter     ports.Limiter
 	Limits      Limits // of partners without a rate limit of their own
 }
 
@@ -47,15 +51,22 @@ func (s *Service) LimitsOf(p partner.Partner) Limits {
 	return own
 }
 
-// Authenticate finds the caller by the headers x-api-key and Authorization.
+// UnknownKeys is the name of the limit of unknown API keys, and UnknownKeysPerMinute the most of a network. Each unknown key
+// costs a query, since no answer about an unknown key is kept.
+const (
+	UnknownKeys          = "unknown-keys"
+	UnknownKeysPerMinute = 60
+)
+
+// Authenticate finds the caller by the headers x-api-key and Authorization. network is the client's IPv4 address or IPv6 /64.
 //
-// Returns missing_api_key, invalid_api_key, or api_key_revoked.
-func (s *Service) Authenticate(ctx context.Context, apiKey, authorization string) (partner.Caller, error) {
+// Returns missing_api_key, invalid_api_key, api_key_revoked, or rate_limited after too many unknown keys of the network.
+func (s *Service) Authenticate(ctx context.Context, apiKey, authorization, network string) (partner.Caller, error) {
 	presented, err := partner.PresentedKey(s.deps.Environment, apiKey, authorization)
 	if err != nil {
 		return partner.Caller{}, err
 	}
-	key, owner, err := s.deps.APIKeys.KeyByHash(ctx, partner.HashKey(presented))
+	key, owner, err := s.findKey(ctx, partner.HashKey(presented), network)
 	if err != nil {
 		return partner.Caller{}, err
 	}
@@ -64,6 +75,23 @@ func (s *Service) Authenticate(ctx context.Context, apiKey, authorization string
 	}
 	s.deps.APIKeys.RecordKeyUse(ctx, key.ID, s.deps.Clock.Now())
 	return partner.Caller{Partner: owner, Key: key}, nil
+}
+
+// findKey counts a key that this process has not seen before as unknown, until the database knows it. A key seen before
+// passes uncounted, whoever shares its network.
+func (s *Service) findKey(ctx context.Context, hash partner.KeyHash, network string) (partner.APIKey, partner.Partner, error) {
+	if s.deps.APIKeys.KeySeen(hash) {
+		return s.deps.APIKeys.KeyByHash(ctx, hash)
+	}
+	rule := ports.LimitRule{Name: UnknownKeys, Key: "api:address:" + network, PerMinute: UnknownKeysPerMinute}
+	if d := s.deps.Limiter.Allow(ctx, rule); !d.Allowed {
+		return partner.APIKey{}, partner.Partner{}, fault.ErrRateLimited.WithRetryAfter(max(d.RetryAfter, time.Second))
+	}
+	key, owner, err := s.deps.APIKeys.KeyByHash(ctx, hash)
+	if !errors.Is(err, partner.ErrInvalidAPIKey) {
+		s.deps.Limiter.Refund(ctx, rule)
+	}
+	return key, owner, err
 }
 
 const auditActor = "admin"

@@ -74,6 +74,21 @@ func TestVerify(t *testing.T) {
 	}
 }
 
+func TestCheckRevocation_ComparesWholeSeconds(t *testing.T) {
+	p := signed("demo", "op", at(0))
+	for revokedAt, want := range map[time.Time]error{
+		{}:                              nil,
+		now.Add(-time.Second):           nil,
+		now:                             nil,
+		now.Add(999 * time.Millisecond): nil,
+		now.Add(time.Second):            connect.ErrExpired,
+		now.Add(20 * 24 * time.Hour):    connect.ErrExpired,
+		now.Add(-20 * 24 * time.Hour):   nil,
+	} {
+		require.ErrorIs(t, p.CheckRevocation(revokedAt), want, revokedAt)
+	}
+}
+
 func TestDecide(t *testing.T) {
 	link := &connect.Link{PartnerID: id.ID{1}, ExternalID: "x"}
 	already, err := connect.Decide(nil, id.ID{1}, "x")
@@ -95,8 +110,10 @@ func TestSignUp_Validate(t *testing.T) {
 	bad.Password = "short"
 	require.ErrorIs(t, bad.Validate(), connect.ErrInvalidPassword)
 	bad = good
-	bad.CompanyName = "  "
-	require.ErrorIs(t, bad.Validate(), connect.ErrInvalidCompany)
+	for _, company := range []string{"  ", "Chalets\r\n\r\nYour account is locked: https://evil.example", "Chalets\u202e", "Chalets\u2028x"} {
+		bad.CompanyName = company
+		require.ErrorIs(t, bad.Validate(), connect.ErrInvalidCompany, "%q", company)
+	}
 	bad = good
 	bad.Email = "nope"
 	require.ErrorIs(t, bad.Validate(), connect.ErrInvalidEmail)

@@ -101,6 +101,33 @@ var operatorsSuite = map[string]func(*testing.T, *world){
 			})
 		}
 	},
+	"Operators_Network_IsKnownForNinetyDaysAfterItsLastUse": func(t *testing.T, w *world) {
+		o, other := w.account().OperatorID, w.account().OperatorID
+		home, office := [32]byte{1}, [32]byte{2}
+		record := func(network [32]byte, at time.Time) {
+			w.do(func(ctx context.Context, r ports.Repositories) error {
+				return r.Operators.RecordNetwork(ctx, o, network, at)
+			})
+		}
+		known := func(operatorID id.ID, network [32]byte, at time.Time) bool {
+			yes, err := w.NetworkKnown(t.Context(), operatorID, network, at)
+			require.NoError(t, err)
+			return yes
+		}
+		const week = 7 * 24 * time.Hour
+		record(home, at0)
+		record(office, at0)
+		record(home, at0.Add(week))
+		require.True(t, known(o, home, at0.Add(ports.NetworksKeptFor+week)))
+		require.False(t, known(o, home, at0.Add(ports.NetworksKeptFor+week+time.Second)))
+		require.True(t, known(o, office, at0.Add(ports.NetworksKeptFor)))
+		require.False(t, known(o, [32]byte{3}, at0))
+		require.False(t, known(other, home, at0))
+
+		record(home, at0.Add(ports.NetworksKeptFor+time.Second)) // which forgets the office
+		require.False(t, known(o, office, at0))
+		require.True(t, known(o, home, at0.Add(ports.NetworksKeptFor)))
+	},
 	"Operators_Ceiling_IsSetAndGoesBackToTheDefault": func(t *testing.T, w *world) {
 		p, a := w.partner(), w.account()
 		w.link(p.ID, a.ID, "op-1", at0)
@@ -138,6 +165,38 @@ var linksSuite = map[string]func(*testing.T, *world){
 			require.Empty(t, cmp.Diff(&l, locked))
 			return err
 		})
+	},
+	"Links_LastRevoked_IsOfThePartnersExternalID": func(t *testing.T, w *world) {
+		p, other, a, b := w.partner(), w.partner(), w.account(), w.account()
+		revoked := func(partnerID id.ID, externalID string) time.Time {
+			at, err := w.LastRevoked(t.Context(), partnerID, externalID)
+			require.NoError(t, err)
+			w.do(func(ctx context.Context, r ports.Repositories) error {
+				inside, err := r.Links.LastRevoked(ctx, partnerID, externalID)
+				require.True(t, at.Equal(inside))
+				return err
+			})
+			return at
+		}
+		for i, account := range []id.ID{a.ID, b.ID} { // the number goes from one account to another
+			w.link(p.ID, account, "op-1", at0)
+			of, err := w.ActiveLinkOf(t.Context(), p.ID, "op-1")
+			require.NoError(t, err)
+			require.Equal(t, account, of.AccountID)
+			at := at0.Add(time.Duration(i+1) * time.Hour)
+			w.do(func(ctx context.Context, r ports.Repositories) error {
+				_, err := r.Links.Revoke(ctx, p.ID, account, connect.RevokedByOperator, at)
+				return err
+			})
+			require.True(t, at.Equal(revoked(p.ID, "op-1")))
+		}
+		none, err := w.ActiveLinkOf(t.Context(), p.ID, "op-1")
+		require.NoError(t, err)
+		require.Nil(t, none)
+		w.link(other.ID, a.ID, "op-2", at0)
+		require.Zero(t, revoked(other.ID, "op-1"))
+		require.Zero(t, revoked(p.ID, "op-2"))
+		require.Zero(t, revoked(other.ID, "op-2"), "linked and never revoked")
 	},
 	"Links_None_IsNilOrNotLinked": func(t *testing.T, w *world) {
 		p, a := w.partner(), w.account()

@@ -21,7 +21,7 @@ func Limiter(t *testing.T, limiter ports.Limiter) {
 		for left := 2; left >= 0; left-- {
 			d := limiter.Allow(t.Context(), r)
 			require.True(t, d.Allowed)
-			require.Equal(t, []any{"default", 3, left}, []any{d.Name, d.PerMinute, d.Remaining})
+			require.Equal(t, []any{"default", 3, left}, []any{d.Name, d.Most, d.Remaining})
 			require.Greater(t, d.Reset, 50*time.Second)
 			require.LessOrEqual(t, d.Reset, time.Minute)
 			require.Zero(t, d.RetryAfter)
@@ -40,7 +40,7 @@ func Limiter(t *testing.T, limiter ports.Limiter) {
 	})
 	t.Run("of several rules the tightest is told", func(t *testing.T) {
 		d := limiter.Allow(t.Context(), rule("default", "d", 10), rule("writes", "d", 2))
-		require.Equal(t, []any{true, "writes", 2, 1}, []any{d.Allowed, d.Name, d.PerMinute, d.Remaining})
+		require.Equal(t, []any{true, "writes", 2, 1}, []any{d.Allowed, d.Name, d.Most, d.Remaining})
 		d = limiter.Allow(t.Context(), rule("default", "d", 2))
 		require.Equal(t, []any{true, "default", 0}, []any{d.Allowed, d.Name, d.Remaining})
 	})
@@ -53,6 +53,26 @@ func Limiter(t *testing.T, limiter ports.Limiter) {
 			}
 		}
 		require.Equal(t, 2, limiter.Allow(t.Context(), rule("default", "e", 3)).Remaining)
+	})
+	t.Run("in an hour", func(t *testing.T) {
+		r := ports.LimitRule{Name: "hourly", Key: "h", PerHour: 2}
+		for range 2 {
+			d := limiter.Allow(t.Context(), r)
+			require.True(t, d.Allowed)
+			require.Greater(t, d.Reset, 55*time.Minute)
+		}
+		d := limiter.Allow(t.Context(), r)
+		require.Equal(t, []any{false, 2}, []any{d.Allowed, d.Most})
+		require.Greater(t, d.RetryAfter, 55*time.Minute)
+		require.LessOrEqual(t, d.RetryAfter, time.Hour+3*time.Minute)
+	})
+	t.Run("a refunded request is as if never counted", func(t *testing.T) {
+		minute, hour := rule("default", "i", 1), ports.LimitRule{Name: "hourly", Key: "j", PerHour: 1}
+		for range 3 {
+			require.True(t, limiter.Allow(t.Context(), minute, hour).Allowed)
+			require.False(t, limiter.Allow(t.Context(), minute, hour).Allowed)
+			limiter.Refund(t.Context(), minute, hour)
+		}
 	})
 	t.Run("no rule is no limit", func(t *testing.T) {
 		require.True(t, limiter.Allow(t.Context()).Allowed)

@@ -88,6 +88,8 @@ func (l *limiter) Allow(_ context.Context, rules ...ports.LimitRule) ports.Limit
 	return ports.LimitDecision{Allowed: !l.refuse, RetryAfter: 7 * time.Second}
 }
 
+func (l *limiter) Refund(context.Context, ...ports.LimitRule) {}
+
 // browser keeps cookies and follows redirects within the service, as the tenant's would; it stops at the partner's door.
 type browser struct {
 	t      *testing.T

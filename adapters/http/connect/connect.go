@@ -3,16 +3,12 @@
 package connect
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-
 	"github.com/gofiber/fiber/v2"
 
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/app/connections"
 	"partnerdeposits/app/operators"
 	"partnerdeposits/core/fault"
-	"partnerdeposits/core/mailaddr"
 	"partnerdeposits/ports"
 )
 
@@ -30,7 +26,7 @@ type Deps struct {
 	Connections       *connections.Service
 	Operators         *operators.Service
 	Limiter           ports.Limiter
-	AttemptsPerMinute int // AUTH_ATTEMPTS_PER_MINUTE, per address and per e-mail
+	AttemptsPerMinute int // AUTH_ATTEMPTS_PER_MINUTE, per network
 	Site              *ui.Site
 }
 
@@ -47,22 +43,20 @@ func Mount(app fiber.Router, d Deps) {
 	app.Get(pathDone, d.Site.Headers, p.done)
 }
 
-// limit counts an attempt to sign up or log in against the limits of the address and of the e-mail. The limiter sees a
-// hash of the e-mail.
+// limit counts an attempt to sign up or log in against the limit of the client's network, and so against every e-mail from
+// that network. No limit per e-mail spans networks: a stranger could lock an operator out with wrong passwords.
 //
-// Returns rate_limited.
-func (p *pages) limit(c *fiber.Ctx, email string) error {
-	decision := p.Limiter.Allow(c.UserContext(),
-		ports.LimitRule{Name: "auth-address", Key: "auth:address:" + ui.NetworkOf(c.IP()), PerMinute: p.AttemptsPerMinute},
-		ports.LimitRule{Name: "auth-email", Key: "auth:email:" + digest(mailaddr.Normal(email)), PerMinute: p.AttemptsPerMinute},
-	)
-	if decision.Allowed {
-		return nil
+// harmless takes the count back: a log-in that succeeds does not count. Returns rate_limited.
+func (p *pages) limit(c *fiber.Ctx) (harmless func(), err error) {
+	rule := ports.LimitRule{Name: "auth-address", Key: "auth:address:" + ui.NetworkOf(c.IP()), PerMinute: p.AttemptsPerMinute}
+	decision := p.Limiter.Allow(c.UserContext(), rule)
+	if !decision.Allowed {
+		return nil, fault.ErrRateLimited.WithRetryAfter(decision.RetryAfter)
 	}
-	return fault.ErrRateLimited.WithRetryAfter(decision.RetryAfter)
+	return func() { p.Limiter.Refund(c.UserContext(), rule) }, nil
 }
 
-func digest(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return hex.EncodeToString(sum[:16])
+// browserOf gives the origin of a sign-in.
+func (p *pages) browserOf(c *fiber.Ctx) connections.Browser {
+	return connections.Browser{Session: p.Site.SessionToken(c), Network: ui.NetworkOf(c.IP())}
 }

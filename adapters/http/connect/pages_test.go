@@ -69,7 +69,8 @@ func TestPagesThatAnswerAForm_OfferTheOtherLanguage(t *testing.T) {
 	s.Partner("other")
 	signedIn := s.Browser(t)
 	require.Equal(t, http.StatusSeeOther, signedIn.Submit("/register?"+good(s, "demo", "op-1", ""), signup("a@b.example")).Status)
-	refused := signedIn.Submit("/login?"+good(s, "other", "op-9", ""), nil)
+	refusedOne := s.Browser(t)
+	refused := refusedOne.Submit("/login?"+good(s, "other", "op-9", ""), login("a@b.example"))
 	require.Equal(t, "account_already_linked", refused.Code())
 	anybody := s.Browser(t)
 	for name, c := range map[string]struct {
@@ -81,14 +82,14 @@ func TestPagesThatAnswerAForm_OfferTheOtherLanguage(t *testing.T) {
 		"no token":         {anybody, "/login", anybody.Post("/login", nil)},
 		"unlink, no token": {signedIn, "/dashboard/unlink", signedIn.Post("/dashboard/unlink", nil)},
 		"logout, no token": {signedIn, "/logout", signedIn.Post("/logout", nil)},
-		"refused":          {signedIn, "/login?" + good(s, "other", "op-9", ""), refused},
+		"refused":          {refusedOne, "/login?" + good(s, "other", "op-9", ""), refused},
 	} {
 		at, err := url.Parse(c.at)
 		require.NoError(t, err)
 		link, err := at.Parse(c.page.LinkIn("fr"))
 		require.NoError(t, err)
 		french := c.by.Get(link.RequestURI())
-		require.Equal(t, http.StatusOK, french.Status, "%s: %s", name, link)
+		require.Contains(t, []int{http.StatusOK, http.StatusConflict}, french.Status, "%s: %s", name, link)
 		require.Equal(t, "fr", french.Attr("html", "lang"), name)
 	}
 }
@@ -120,6 +121,8 @@ func TestForm_ThatFails_IsShownAgainWithWhatWasEntered(t *testing.T) {
 		{"no company", "companyName", "  ", "invalid_company_name"},
 		{"long company", "companyName", strings.Repeat("é", 121), "invalid_company_name"},
 		{"company with a zero byte", "companyName", "a\x00b", "invalid_company_name"},
+		{"company of two lines", "companyName", "Chalets\r\nPay here: https://evil.example", "invalid_company_name"},
+		{"company that turns the direction", "companyName", "Chalets \u202emoc.live", "invalid_company_name"},
 		{"company that is no UTF-8", "companyName", "a\xff", "invalid_company_name"},
 	}
 	for _, path := range []string{"/register", "/register?" + good(s, "demo", "op-1", "")} {
@@ -340,11 +343,8 @@ func TestAttempts_BeyondTheLimit_AreRefusedOnBothForms(t *testing.T) {
 		require.Nil(t, sent.Cookie("session"))
 	}
 	rules := *s.Limiter.Rules.Load()
-	require.Len(t, rules, 2)
-	for _, r := range rules {
-		require.Equal(t, 10, r.PerMinute)
-		require.NotContains(t, r.Key, "@", "no address of a person in Redis")
-	}
+	require.Len(t, rules, 1, "no limit per e-mail: a stranger could use it up")
+	require.Equal(t, 10, rules[0].PerMinute)
 	require.Contains(t, rules[0].Key, "127.0.0.1")
 }
 

@@ -30,6 +30,11 @@ func TestReturnURL(t *testing.T) {
 		{"another port is another origin", partner.Production, "https://pms.example:8443/", false, "pms.example:8443"},
 		{"looks alike", partner.Production, "https://pms.example.evil.example/", false, "pms.example.evil.example"},
 		{"look-alike letters", partner.Production, "https://pmѕ.example/", false, "xn--pm-foc.example"},
+		{"look-alike letters outside production", partner.Development, "https://pmѕ.example:8443/", false, "xn--pm-foc.example:8443"},
+		{"registered with other letters", partner.Production, "https://büro.example/", false, "xn--bro-hoa.example"},
+		{"letters that IDNA refuses", partner.Production, "https://pms\u0338.example/", false, "xn--"},
+		{"letters that IDNA refuses, outside production", partner.Staging, "https://a_\u0441.example/", false, "xn--"},
+		{"punycode that is none", partner.Development, "https://xn--a.example/", false, "xn--a.example"},
 		{"http", partner.Production, "http://pms.example/", false, ""},
 		{"http on localhost in production", partner.Production, "http://localhost:3000/", false, ""},
 		{"http on localhost", partner.Development, "http://localhost:3000/cb", true, ""},
@@ -49,7 +54,9 @@ func TestReturnURL(t *testing.T) {
 	servers := map[partner.Environment]*connecttest.Server{}
 	for _, env := range []partner.Environment{partner.Production, partner.Staging, partner.Development} {
 		servers[env] = connecttest.New(t, connecttest.Options{Environment: env})
-		servers[env].Partner("demo", returningTo("https://pms.example"))
+		servers[env].Partner("demo", func(p *partner.Partner) {
+			p.ReturnOrigins = []string{"https://pms.example", "https://büro.example"}
+		})
 	}
 	for i, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

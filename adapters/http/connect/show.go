@@ -30,45 +30,62 @@ func (p *pages) showRegister(c *fiber.Ctx) error { return p.show(c, visitOf(c, p
 
 func (p *pages) showLogin(c *fiber.Ctx) error { return p.show(c, visitOf(c, pathLogin)) }
 
-// show renders the form, or asks a signed-in operator for consent to link.
+// show renders the form, or asks a signed-in operator for consent to link. A link that must be refused is not offered:
+// the page names both sides instead. Only the log-in page of an external id that is taken remains, for its owner.
 func (p *pages) show(c *fiber.Ctx, v visit) error {
-	var verified connections.Verified
-	if v.connected {
-		var err error
-		if verified, err = p.Connections.Verify(c.UserContext(), v.request); err != nil {
-			return err
-		}
+	current, err := p.currentOperator(c)
+	if err != nil {
+		return err
 	}
-	operator, err := p.currentOperator(c)
+	if !v.connected {
+		if current != nil {
+			return c.Redirect(pathDashboard, http.StatusSeeOther)
+		}
+		return p.form(c, v, connections.Result{}, prefilled(v), nil)
+	}
+	var account *connect.Account
+	if current != nil {
+		account = &current.account
+	}
+	offer, err := p.Connections.Offer(c.UserContext(), v.request, account)
 	switch {
 	case err != nil:
 		return err
-	case operator == nil:
-		return p.form(c, v, verified, input{email: v.prefill.Email, company: v.prefill.Name}, nil)
-	case v.connected:
-		return p.consent(c, v, verified, operator.Email)
+	case offer.Refusal != nil && (current != nil || v.path == pathRegister):
+		return p.refused(c, v, offer, current)
+	case current != nil:
+		return p.consent(c, v, offer.Verified, *current)
 	default:
-		return c.Redirect(pathDashboard, http.StatusSeeOther)
+		return p.form(c, v, offer, prefilled(v), nil)
 	}
 }
 
+func prefilled(v visit) input { return input{email: v.prefill.Email, company: v.prefill.Name} }
+
+// signedIn is the current operator with the operator's account.
+type signedIn struct {
+	operator connect.Operator
+	account  connect.Account
+}
+
 // currentOperator returns the signed-in operator; nil without a session.
-func (p *pages) currentOperator(c *fiber.Ctx) (*connect.Operator, error) {
-	o, _, err := p.Operators.CurrentOperator(c.UserContext(), p.Site.SessionToken(c))
+func (p *pages) currentOperator(c *fiber.Ctx) (*signedIn, error) {
+	o, a, err := p.Operators.CurrentOperator(c.UserContext(), p.Site.SessionToken(c))
 	if errors.Is(err, connect.ErrBadCredentials) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &o, nil
+	return &signedIn{o, a}, nil
 }
 
 // input is the text in the form's fields. A page never contains the password.
 type input struct{ email, company string }
 
 // form renders signup or login. refusal is the error of the last submission, or nil.
-func (p *pages) form(c *fiber.Ctx, v visit, verified connections.Verified, in input, refusal error) error {
+func (p *pages) form(c *fiber.Ctx, v visit, offer connections.Result, in input, refusal error) error {
+	verified := offer.Verified
 	allowReturn(c, verified)
 	lang := ui.LangOf(c)
 	status, failed := formFailure(refusal, lang)
@@ -77,6 +94,8 @@ func (p *pages) form(c *fiber.Ctx, v visit, verified connections.Verified, in in
 		Visit:   v,
 		Token:   p.Site.FormToken(c),
 		Partner: verified.Partner.Name,
+		Number:  verified.ExternalID,
+		Owner:   offer.Sides.NumberOwner,
 		Host:    returnHost(verified),
 		Failed:  failed,
 	}
@@ -91,7 +110,7 @@ func (p *pages) form(c *fiber.Ctx, v visit, verified connections.Verified, in in
 }
 
 // consent asks a signed-in operator whether to link.
-func (p *pages) consent(c *fiber.Ctx, v visit, verified connections.Verified, email string) error {
+func (p *pages) consent(c *fiber.Ctx, v visit, verified connections.Verified, current signedIn) error {
 	allowReturn(c, verified)
 	lang := ui.LangOf(c)
 	return ui.Render(c, http.StatusOK, consentPage(formView{
@@ -99,7 +118,9 @@ func (p *pages) consent(c *fiber.Ctx, v visit, verified connections.Verified, em
 		Visit:   v,
 		Token:   p.Site.FormToken(c),
 		Partner: verified.Partner.Name,
-		Email:   email,
+		Number:  verified.ExternalID,
+		Email:   current.operator.Email,
+		Company: current.account.CompanyName,
 		Host:    returnHost(verified),
 	}))
 }
@@ -113,9 +134,14 @@ func titleOf(verified connections.Verified, plain, withPartner ui.Text, lang ui.
 
 // allowReturn lets the form redirect straight to the return URL, if no page asks the operator first.
 func allowReturn(c *fiber.Ctx, verified connections.Verified) {
-	if verified.Return != nil && verified.Return.Direct {
+	if direct(verified) {
 		ui.SetFormTargets(c, verified.Return.URL)
 	}
+}
+
+// direct reports whether browsers go to the return URL without a question.
+func direct(verified connections.Verified) bool {
+	return verified.Return != nil && verified.Return.Direct && ui.PlainHost(verified.Return.URL)
 }
 
 func returnHost(verified connections.Verified) string {

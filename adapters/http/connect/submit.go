@@ -19,9 +19,9 @@ func (p *pages) register(c *fiber.Ctx) error {
 	return p.submit(c, v, func(in input, password string) (connections.Result, error) {
 		form := connect.SignUp{Email: in.email, Password: password, CompanyName: in.company}
 		if v.connected {
-			return p.Connections.SignUp(c.UserContext(), v.request, form, p.Site.SessionToken(c))
+			return p.Connections.SignUp(c.UserContext(), v.request, form, p.browserOf(c))
 		}
-		signedIn, err := p.Operators.SignUp(c.UserContext(), form, p.Site.SessionToken(c))
+		signedIn, err := p.Operators.SignUp(c.UserContext(), form, p.browserOf(c))
 		return connections.Result{SignedIn: signedIn}, err
 	})
 }
@@ -31,9 +31,9 @@ func (p *pages) logIn(c *fiber.Ctx) error {
 	v := visitOf(c, pathLogin)
 	return p.submit(c, v, func(in input, password string) (connections.Result, error) {
 		if v.connected {
-			return p.Connections.LogIn(c.UserContext(), v.request, in.email, password, p.Site.SessionToken(c))
+			return p.Connections.LogIn(c.UserContext(), v.request, in.email, password, p.browserOf(c))
 		}
-		signedIn, err := p.Operators.LogIn(c.UserContext(), in.email, password, p.Site.SessionToken(c))
+		signedIn, err := p.Operators.LogIn(c.UserContext(), in.email, password, p.browserOf(c))
 		return connections.Result{SignedIn: signedIn}, err
 	})
 }
@@ -47,15 +47,19 @@ func (p *pages) submit(c *fiber.Ctx, v visit, enter func(in input, password stri
 		return p.link(c, v)
 	}
 	in := input{email: strings.TrimSpace(ui.PostValue(c, fieldEmail)), company: strings.TrimSpace(ui.PostValue(c, fieldCompany))}
-	if err := p.limit(c, in.email); err != nil {
+	harmless, err := p.limit(c)
+	if err != nil {
 		return err
 	}
 	result, err := enter(in, ui.PostValue(c, fieldPassword))
 	if aboutForm(err) {
-		return p.form(c, v, result.Verified, in, err)
+		return p.form(c, v, result, in, err)
 	}
 	if err != nil {
 		return err
+	}
+	if v.path == pathLogin {
+		harmless()
 	}
 	return p.arrived(c, v, result)
 }
@@ -85,10 +89,10 @@ func (p *pages) arrived(c *fiber.Ctx, v visit, a connections.Result) error {
 	}
 	switch {
 	case a.Refusal != nil:
-		return p.refused(c, v, a)
+		return p.refused(c, v, a, nil)
 	case a.ReturnURL == "":
 		return c.Redirect(pathDashboard, http.StatusSeeOther)
-	case a.Verified.Return.Direct:
+	case direct(a.Verified):
 		return c.Redirect(a.ReturnURL, http.StatusSeeOther)
 	default:
 		query := "outcome=" + string(a.Outcome) + "&seal=" + p.Site.Seal(token, sealedText(a.Outcome, v.request)) + "&" + v.query
@@ -133,19 +137,42 @@ func (p *pages) done(c *fiber.Ctx) error {
 	}))
 }
 
-// refused explains why no link was made and offers the way back.
-func (p *pages) refused(c *fiber.Ctx, v visit, a connections.Result) error {
+// refused explains why no link is made, names both sides and offers the way back. current is the operator whom a GET would
+// have asked; nil after a form, and without a session.
+func (p *pages) refused(c *fiber.Ctx, v visit, a connections.Result, current *signedIn) error {
 	lang := ui.LangOf(c)
 	f := ui.FailureOf(a.Refusal.Code)
-	return ui.Render(c, problem.Status(a.Refusal.Kind), refusedPage(doneView{
+	view := doneView{
 		Page:      ui.Page{Lang: lang, Query: v.query, Title: f.Title.In(lang), ErrorCode: a.Refusal.Code},
 		Message:   f.Message.In(lang),
+		Sides:     sidesOf(a, lang),
 		RequestID: problem.RequestID(c),
 		Host:      returnHost(a.Verified),
 		ReturnTo:  a.ReturnURL,
 		// A refused signup leaves no session, so there is no dashboard to show.
 		Dashboard: a.SignedIn.Token.Reveal() != "" || p.Site.SessionToken(c) != "",
-	}))
+	}
+	if current != nil {
+		view.Sides = append([]string{textSideYou.In(lang, current.operator.Email, current.account.CompanyName)}, view.Sides...)
+		view.Token, view.OtherAccount = p.Site.FormToken(c), ui.WithQuery(pathLogout, v.query)
+	} else if !view.Dashboard && a.Sides.NumberOwner != "" {
+		view.LogIn = ui.WithQuery(pathLogin, v.query)
+	}
+	return ui.Render(c, problem.Status(a.Refusal.Kind), refusedPage(view))
+}
+
+// sidesOf names the links that rule the wanted link out, and the wanted link.
+func sidesOf(a connections.Result, lang ui.Lang) []string {
+	wanted, s := a.Verified, a.Sides
+	var out []string
+	if s.LinkedPartner != "" {
+		out = append(out, textSideLinked.In(lang, s.LinkedPartner, s.LinkedNumber))
+	}
+	out = append(out, textSideWanted.In(lang, wanted.Partner.Name, wanted.ExternalID))
+	if s.NumberOwner != "" {
+		out = append(out, textSideOwner.In(lang, wanted.ExternalID, s.NumberOwner))
+	}
+	return out
 }
 
 // logOut ends the session. From the consent page it redirects to the login page of the same connect URL.

@@ -34,6 +34,15 @@ var (
 	textLinkAs     = ui.T("Link to %s as %s", "Relier à %s en tant que %s")
 	textUseAnother = ui.T("Use another account", "Utiliser un autre compte")
 
+	textPartner = ui.T("Partner", "Partenaire")
+	textNumber  = ui.T("Your number at %s", "Votre numéro chez %s")
+	textOwner   = ui.T("This number is linked already, to the account of %s. Log in to that account.", "Ce numéro est déjà relié, au compte de %s. Connectez-vous à ce compte.")
+
+	textSideYou    = ui.T("You are logged in as %s, for %s.", "Vous êtes connecté en tant que %s, pour %s.")
+	textSideLinked = ui.T("Your account is linked to %s, under number %s.", "Votre compte est relié à %s, sous le numéro %s.")
+	textSideWanted = ui.T("This link would connect it to %s, under number %s.", "Ce lien le relierait à %s, sous le numéro %s.")
+	textSideOwner  = ui.T("Number %s is linked to the account of %s.", "Le numéro %s est relié au compte de %s.")
+
 	textDone        = ui.T("Your account is linked to %s", "Votre compte est relié à %s")
 	textDoneReturn  = ui.T("You can now continue on this site:", "Vous pouvez maintenant continuer sur ce site :")
 	textDoneCaution = ui.T("%s has not registered this address with us. Continue only if you know it.", "%s n’a pas déclaré cette adresse chez nous. Continuez seulement si vous la connaissez.")

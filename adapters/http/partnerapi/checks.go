@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -11,7 +12,9 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"partnerdeposits/adapters/http/middleware/jsonbody"
+	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/app/idempotent"
+	"partnerdeposits/app/partners"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/ports"
@@ -45,9 +48,13 @@ func requestOf(ctx context.Context) *request {
 
 // authenticate checks the API key and puts its partner into the user context.
 //
-// Returns missing_api_key, invalid_api_key or api_key_revoked.
+// Returns missing_api_key, invalid_api_key, api_key_revoked or rate_limited.
 func (a *api) authenticate(c *fiber.Ctx) error {
-	caller, err := a.Partners.Authenticate(c.UserContext(), c.Get(headerAPIKey), c.Get(fiber.HeaderAuthorization))
+	caller, err := a.Partners.Authenticate(c.UserContext(), c.Get(headerAPIKey), c.Get(fiber.HeaderAuthorization), ui.NetworkOf(c.IP()))
+	if errors.Is(err, fault.ErrRateLimited) {
+		a.OnRateLimited()
+		tellLimit(c, partners.UnknownKeys, partners.UnknownKeysPerMinute, 0, fault.Of(err).RetryAfter)
+	}
 	if err != nil {
 		return err
 	}
@@ -68,14 +75,19 @@ func (a *api) limitRate(c *fiber.Ctx) error {
 		rules = append(rules, ports.LimitRule{Name: "writes", Key: counter, PerMinute: limits.WritesPerMinute})
 	}
 	d := a.Limiter.Allow(c.UserContext(), rules...)
-	policy := `"` + d.Name + `"`
-	c.Set(headerRateLimitPolicy, policy+";q="+strconv.Itoa(d.PerMinute)+";w=60")
-	c.Set(headerRateLimit, policy+";r="+strconv.Itoa(d.Remaining)+";t="+strconv.Itoa(secondsRoundedUp(d.Reset)))
+	tellLimit(c, d.Name, d.Most, d.Remaining, d.Reset)
 	if !d.Allowed {
 		a.OnRateLimited()
 		return fault.ErrRateLimited.WithRetryAfter(max(d.RetryAfter, time.Second))
 	}
 	return c.Next()
+}
+
+// tellLimit sets the headers of a limit of a minute.
+func tellLimit(c *fiber.Ctx, name string, most, remaining int, reset time.Duration) {
+	policy := `"` + name + `"`
+	c.Set(headerRateLimitPolicy, policy+";q="+strconv.Itoa(most)+";w=60")
+	c.Set(headerRateLimit, policy+";r="+strconv.Itoa(remaining)+";t="+strconv.Itoa(secondsRoundedUp(reset)))
 }
 
 // reads reports whether requests of this method change nothing.

@@ -27,3 +27,6 @@ ORDER BY l.linked_at DESC, l.id DESC LIMIT 1;
 -- name: RevokeLink :execrows
 UPDATE account_links SET revoked_at = sqlc.arg(at)::timestamptz, revoked_by = sqlc.arg(revoked_by)::text
 WHERE partner_id = @partner_id AND account_id = @account_id AND revoked_at IS NULL;
+
+-- name: LastRevoked :one
+SELECT max(revoked_at)::timestamptz AS at FROM account_links WHERE partner_id = @partner_id AND external_id = @external_id AND revoked_at IS NOT NULL;

@@ -11,6 +11,16 @@ SELECT sqlc.arg(account_id)::uuid, o.id, sqlc.arg(company_name)::text, nullif(sq
 INSERT INTO sessions (token_hash, operator_id, created_at, last_seen_at, expires_at)
 VALUES (@token_hash, @operator_id, @created_at, @last_seen_at, @expires_at);
 
+-- Keeps the network of a sign-in and removes the operator's networks that have been unused for too long.
+-- name: RecordNetwork :exec
+WITH unused AS (
+    DELETE FROM operator_networks n WHERE n.operator_id = @operator_id AND n.last_at < sqlc.arg(unused_since)::timestamptz AND n.network <> @network)
+INSERT INTO operator_networks (operator_id, network, last_at) VALUES (@operator_id, @network, sqlc.arg(at)::timestamptz)
+ON CONFLICT (operator_id, network) DO UPDATE SET last_at = greatest(operator_networks.last_at, excluded.last_at);
+
+-- name: NetworkKnown :one
+SELECT EXISTS (SELECT FROM operator_networks WHERE operator_id = @operator_id AND network = @network AND last_at >= sqlc.arg(since)::timestamptz);
+
 -- name: DeleteSession :exec
 DELETE FROM sessions WHERE token_hash = @token_hash;
 

@@ -6,14 +6,21 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"time"
 
 	"partnerdeposits/core/connect"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
 	"partnerdeposits/core/mailaddr"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/ports"
 )
+
+// failuresPerHour is the number of failed log-ins of an e-mail, from all networks together, after which only networks that
+// signed in before may try (api.md §1, "Rate limits").
+const failuresPerHour = 100
 
 // SessionLifetime is counted from the session's start. Use does not prolong a session.
 const SessionLifetime = 14 * 24 * time.Hour
@@ -28,11 +35,18 @@ type SignedIn struct {
 	Lifetime time.Duration
 }
 
+// Browser is the origin of a sign-in.
+type Browser struct {
+	Session string // token of the browser's session, which the sign-in ends; "": none
+	Network string // IPv4 address or IPv6 /64 of the client; "": unknown, and never kept
+}
+
 // Authenticator checks passwords and begins sessions.
 type Authenticator struct {
 	Operators ports.OperatorReader
 	Passwords ports.Passwords
 	Entropy   ports.Entropy
+	Limiter   ports.Limiter
 }
 
 // NewOperator builds an operator and an account from the sign-up form and hashes the password. The caller stores both.
@@ -53,13 +67,21 @@ func (au Authenticator) NewOperator(ctx context.Context, form connect.SignUp, no
 
 // Authenticate finds an operator by e-mail and password. An unknown e-mail takes as long as a wrong password.
 //
-// Returns connect.ErrBadCredentials for an unknown e-mail and for a wrong password.
-func (au Authenticator) Authenticate(ctx context.Context, email, password string) (connect.Operator, connect.Account, error) {
+// Returns connect.ErrBadCredentials for an unknown e-mail and for a wrong password, rate_limited after too many failures of
+// the e-mail, or service_unavailable.
+func (au Authenticator) Authenticate(ctx context.Context, email, password string, from Browser, now time.Time) (connect.Operator, connect.Account, error) {
 	o, a, err := au.find(ctx, email)
 	if err != nil && !errors.Is(err, connect.ErrBadCredentials) {
 		return o, a, err
 	}
+	harmless, err := au.countFailure(ctx, email, o, from, now)
+	if err != nil {
+		return connect.Operator{}, connect.Account{}, err
+	}
 	matches, err := au.Passwords.Matches(ctx, password, o.PasswordHash)
+	if err != nil || matches {
+		harmless()
+	}
 	if err != nil {
 		return connect.Operator{}, connect.Account{}, err
 	}
@@ -67,6 +89,34 @@ func (au Authenticator) Authenticate(ctx context.Context, email, password string
 		return connect.Operator{}, connect.Account{}, connect.ErrBadCredentials
 	}
 	return o, a, nil
+}
+
+// countFailure counts a log-in as failed before its password is checked, so that attempts at the same time cannot pass the
+// limit together. harmless takes the count back.
+//
+// Returns rate_limited for a network from which o, zero for an unknown e-mail, has not signed in before.
+func (au Authenticator) countFailure(ctx context.Context, email string, o connect.Operator, from Browser, now time.Time) (harmless func(), err error) {
+	sum := sha256.Sum256([]byte(mailaddr.Normal(email)))
+	rule := ports.LimitRule{Name: "auth-failures", Key: "auth:email:" + hex.EncodeToString(sum[:16]), PerHour: failuresPerHour}
+	decision := au.Limiter.Allow(ctx, rule)
+	if decision.Allowed {
+		return func() { au.Limiter.Refund(ctx, rule) }, nil
+	}
+	known := false
+	if !o.ID.IsZero() && from.Network != "" {
+		if known, err = au.Operators.NetworkKnown(ctx, o.ID, networkHash(o, from.Network), now); err != nil {
+			return nil, err
+		}
+	}
+	if !known {
+		return nil, fault.ErrRateLimited.WithRetryAfter(decision.RetryAfter)
+	}
+	return func() {}, nil
+}
+
+// networkHash binds a network to an operator, so that the database shows neither addresses nor shared networks.
+func networkHash(o connect.Operator, network string) [32]byte {
+	return sha256.Sum256([]byte(id.Operator.Of(o.ID) + " " + network))
 }
 
 // find queries the database for valid addresses only: an invalid address may contain bytes that Postgres refuses.
@@ -81,11 +131,16 @@ func (au Authenticator) find(ctx context.Context, email string) (connect.Operato
 	return o, a, nil
 }
 
-// BeginSession stores a new session and deletes the session of the token replaced ("": none), so that a session token
-// planted in the browser before log-in is worthless afterwards.
-func (au Authenticator) BeginSession(ctx context.Context, repos ports.Repositories, o connect.Operator, a connect.Account, replaced string, now time.Time) (SignedIn, error) {
-	if hash, ok := TokenHash(replaced); ok {
+// BeginSession stores a new session and the network of the browser, and deletes the browser's former session, so that a
+// session token planted in the browser before log-in is worthless afterwards.
+func (au Authenticator) BeginSession(ctx context.Context, repos ports.Repositories, o connect.Operator, a connect.Account, from Browser, now time.Time) (SignedIn, error) {
+	if hash, ok := TokenHash(from.Session); ok {
 		if err := repos.Operators.DeleteSession(ctx, hash); err != nil {
+			return SignedIn{}, err
+		}
+	}
+	if from.Network != "" {
+		if err := repos.Operators.RecordNetwork(ctx, o.ID, networkHash(o, from.Network), now); err != nil {
 			return SignedIn{}, err
 		}
 	}

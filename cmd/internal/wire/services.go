@@ -86,19 +86,23 @@ type Services struct {
 func NewServices(cfg config.Config, stores Stores, p Parts) Services {
 	store := stores.Postgres
 	cache := redisadapter.NewIdempotencyCache(stores.Redis, stores.Breaker, stores.Cipher, p.Log)
+	limiter := redisadapter.NewLimiter(stores.Redis, stores.Breaker, p.LimiterFailedOpen)
 	s := Services{
 		Idempotent: idempotent.New(idempotent.Deps{UnitOfWork: p.UnitOfWork, Changes: p.Changes, Cache: cache, Epoch: p.Epoch, Entropy: p.Entropy, Count: p.Idempotency}),
-		Limiter:    redisadapter.NewLimiter(stores.Redis, stores.Breaker, p.LimiterFailedOpen),
+		Limiter:    limiter,
 		Partners: partners.New(partners.Deps{
-			UnitOfWork: p.UnitOfWork, Partners: store, APIKeys: store, Links: store, Clock: p.Clock, Entropy: p.Entropy, Environment: cfg.Environment,
+			UnitOfWork: p.UnitOfWork, Partners: store, APIKeys: store, Links: store, Limiter: limiter,
+			Clock: p.Clock, Entropy: p.Entropy, Environment: cfg.Environment,
 			Limits: partners.Limits{PerMinute: cfg.RateLimitPerMinute, WritesPerMinute: cfg.RateLimitWritesPerMinute},
 		}),
 		Connections: connections.New(connections.Deps{
-			UnitOfWork: p.UnitOfWork, Partners: store, Operators: store, Links: store, Passwords: p.Passwords,
+			UnitOfWork: p.UnitOfWork, Partners: store, Operators: store, Links: store, Passwords: p.Passwords, Limiter: limiter,
 			Clock: p.Clock, Entropy: p.Entropy, Environment: cfg.Environment, DashboardURL: cfg.DashboardBaseURL,
 		}),
-		Restore:   restore.New(restore.Deps{UnitOfWork: p.UnitOfWork, Clock: p.Clock, Entropy: p.Entropy}),
-		Operators: operators.New(operators.Deps{UnitOfWork: p.UnitOfWork, Operators: store, Passwords: p.Passwords, Clock: p.Clock, Entropy: p.Entropy}),
+		Restore: restore.New(restore.Deps{UnitOfWork: p.UnitOfWork, Clock: p.Clock, Entropy: p.Entropy}),
+		Operators: operators.New(operators.Deps{
+			UnitOfWork: p.UnitOfWork, Operators: store, Passwords: p.Passwords, Limiter: limiter, Clock: p.Clock, Entropy: p.Entropy,
+		}),
 		Payments: payments.New(payments.Deps{
 			UnitOfWork: p.UnitOfWork, Deposits: store, Payments: store, Provider: p.Provider, Simulator: p.Simulator,
 			Clock: p.Clock, Entropy: p.Entropy, Metrics: p.DepositMetrics, Log: p.Log, Timers: cfg.Timers(), DashboardURL: cfg.DashboardBaseURL,

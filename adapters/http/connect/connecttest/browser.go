@@ -17,6 +17,7 @@ import (
 
 // Browser keeps cookies and follows no redirects.
 type Browser struct {
+	From   string // address of the client, as a trusted proxy tells it; "": that of the connection
 	t      testing.TB
 	base   string
 	client *http.Client
@@ -65,6 +66,9 @@ func (b *Browser) Post(path string, values url.Values) Answer {
 // Do sends a request.
 func (b *Browser) Do(req *http.Request) Answer {
 	b.t.Helper()
+	if b.From != "" {
+		req.Header.Set("X-Real-IP", b.From)
+	}
 	res, err := b.client.Do(req)
 	require.NoError(b.t, err)
 	defer func() { _ = res.Body.Close() }()

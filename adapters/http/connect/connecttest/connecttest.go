@@ -18,6 +18,7 @@ import (
 	"partnerdeposits/adapters/http/middleware"
 	"partnerdeposits/adapters/http/problem"
 	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/adapters/redis/redistest"
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/partner"
@@ -37,11 +38,16 @@ func (l *Limiter) Allow(_ context.Context, rules ...ports.LimitRule) ports.Limit
 	return ports.LimitDecision{Allowed: int(l.seen.Add(1)) <= l.Max, RetryAfter: 7 * time.Second}
 }
 
+// Refund implements ports.Limiter. Max stays the limit of all calls.
+func (l *Limiter) Refund(context.Context, ...ports.LimitRule) {}
+
 // Options of a server. The zero value is SERVICE_ENV=development, http, and no limit.
 type Options struct {
 	Environment  partner.Environment
 	DashboardURL string // "": the URL of the server
 	Limit        int    // attempts in all; 0: no limit
+	// Counted counts attempts in a real Redis, and takes the address of a client from Browser.From.
+	Counted bool
 }
 
 // Server serves the pages of a kit.
@@ -67,11 +73,14 @@ func New(t testing.TB, o Options) *Server {
 	}
 	s.Kit = servicetest.New(t, func(set *servicetest.Setup) {
 		set.Clock, set.Config.DashboardBaseURL = s.Clock, s.DashboardURL
+		if o.Counted {
+			set.Redis = redistest.New(t)
+		}
 		if o.Environment != "" {
 			set.Config.Environment = o.Environment
 		}
 	})
-	app := s.app(t)
+	app := s.app(t, o)
 	done := make(chan error, 1)
 	go func() { done <- app.Listener(listener) }()
 	t.Cleanup(func() {
@@ -81,18 +90,23 @@ func New(t testing.TB, o Options) *Server {
 	return s
 }
 
-func (s *Server) app(t testing.TB) *fiber.App {
+func (s *Server) app(t testing.TB, o Options) *fiber.App {
 	t.Helper()
 	site, err := ui.NewSite(s.DashboardURL, system.Entropy{})
 	require.NoError(t, err)
-	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{ErrorHandler: problem.Handler(problem.Config{
+	var limiter ports.Limiter = s.Limiter
+	var proxies []string
+	if o.Counted {
+		limiter, proxies = s.Services.Limiter, []string{"127.0.0.1"}
+	}
+	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{TrustedProxies: proxies, ErrorHandler: problem.Handler(problem.Config{
 		Logger:     slog.New(slog.DiscardHandler),
 		RenderPage: ui.RenderProblem,
 		IsPage:     func(*fiber.Ctx) bool { return true },
 	})}))
 	app.Use(middleware.RequestID(), middleware.Recover(), middleware.SecurityHeaders(false), middleware.Deadline(middleware.DeadlineAfter), middleware.Framing())
 	ui.MountAssets(app)
-	connect.Mount(app, connect.Deps{Connections: s.Connections, Operators: s.Operators, Limiter: s.Limiter, AttemptsPerMinute: 10, Site: site})
+	connect.Mount(app, connect.Deps{Connections: s.Connections, Operators: s.Operators, Limiter: limiter, AttemptsPerMinute: 10, Site: site})
 	dashboard.Mount(app, dashboard.Deps{Connections: s.Connections, Operators: s.Operators, Deposits: s.Postgres, Site: site})
 	return app
 }

@@ -124,6 +124,17 @@ func (q *Queries) InsertLink(ctx context.Context, db DBTX, arg InsertLinkParams)
 	return result.RowsAffected(), nil
 }
 
+const lastRevoked = `-- name: LastRevoked :one
+SELECT max(revoked_at)::timestamptz AS at FROM account_links WHERE partner_id = $1 AND external_id = $2 AND revoked_at IS NOT NULL
+`
+
+func (q *Queries) LastRevoked(ctx context.Context, db DBTX, partnerID id.ID, externalID string) (time.Time, error) {
+	row := db.QueryRow(ctx, lastRevoked, partnerID, externalID)
+	var at time.Time
+	err := row.Scan(&at)
+	return at, err
+}
+
 const lockAccount = `-- name: LockAccount :exec
 SELECT 1 FROM accounts WHERE id = $1 FOR NO KEY UPDATE
 `

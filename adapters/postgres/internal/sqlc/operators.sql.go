@@ -131,6 +131,17 @@ func (q *Queries) InsertSession(ctx context.Context, db DBTX, arg InsertSessionP
 	return err
 }
 
+const networkKnown = `-- name: NetworkKnown :one
+SELECT EXISTS (SELECT FROM operator_networks WHERE operator_id = $1 AND network = $2 AND last_at >= $3::timestamptz)
+`
+
+func (q *Queries) NetworkKnown(ctx context.Context, db DBTX, operatorID id.ID, network []byte, since time.Time) (bool, error) {
+	row := db.QueryRow(ctx, networkKnown, operatorID, network, since)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const operatorByEmail = `-- name: OperatorByEmail :one
 SELECT o.id, o.email, o.password_hash, o.created_at,
     a.id AS account_id, a.company_name, coalesce(a.max_amount_cents, 0)::bigint AS max_amount_cents, a.created_at AS account_created_at
@@ -198,6 +209,31 @@ func (q *Queries) OperatorBySession(ctx context.Context, db DBTX, tokenHash []by
 		&i.LastSeenAt,
 	)
 	return i, err
+}
+
+const recordNetwork = `-- name: RecordNetwork :exec
+WITH unused AS (
+    DELETE FROM operator_networks n WHERE n.operator_id = $1 AND n.last_at < $4::timestamptz AND n.network <> $2)
+INSERT INTO operator_networks (operator_id, network, last_at) VALUES ($1, $2, $3::timestamptz)
+ON CONFLICT (operator_id, network) DO UPDATE SET last_at = greatest(operator_networks.last_at, excluded.last_at)
+`
+
+type RecordNetworkParams struct {
+	OperatorID  id.ID
+	Network     []byte
+	At          time.Time
+	UnusedSince time.Time
+}
+
+// Keeps the network of a sign-in and removes the operator's networks that have been unused for too long.
+func (q *Queries) RecordNetwork(ctx context.Context, db DBTX, arg RecordNetworkParams) error {
+	_, err := db.Exec(ctx, recordNetwork,
+		arg.OperatorID,
+		arg.Network,
+		arg.At,
+		arg.UnusedSince,
+	)
+	return err
 }
 
 const setCeiling = `-- name: SetCeiling :execrows

@@ -1,0 +1,121 @@
+package connect_test
+
+import (
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/http/connect/connecttest"
+)
+
+func TestConsent_NamesWhatIsLinked(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Partner("demo")
+	query := good(s, "demo", "op-17/ü", "")
+	for _, path := range []string{"/register?", "/login?"} {
+		page := s.Browser(t).Get(path + query)
+		require.Contains(t, page.Body, "Your number at Partner demo")
+		require.Contains(t, page.Body, "op-17/ü")
+	}
+	b := s.Browser(t)
+	b.Submit("/register", signup("a@b.example"))
+	for _, path := range []string{"/register?", "/login?"} {
+		page := b.Get(path + query)
+		for _, named := range []string{"Partner demo", "op-17/ü", "a@b.example", "Chalets du Lac"} {
+			require.Contains(t, page.Body, named)
+		}
+		french := b.Get(path + query + "&lang=fr")
+		require.Contains(t, french.Body, "Votre numéro chez Partner demo")
+		b.Get(path + query + "&lang=en")
+	}
+}
+
+// requireRefused wants a page without consent that names all of named.
+func requireRefused(t *testing.T, page connecttest.Answer, code string, named ...string) {
+	t.Helper()
+	require.Equal(t, http.StatusConflict, page.Status, page.Body)
+	require.Equal(t, code, page.Code())
+	require.Empty(t, page.Input("intent", "name"), "nothing to agree to")
+	require.Empty(t, page.Input("password", "name"))
+	for _, n := range named {
+		require.Contains(t, page.Body, n)
+	}
+}
+
+func TestConsent_ThatMustBeRefused_IsNotOffered(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Partner("demo")
+	s.Partner("other")
+	owner := s.Browser(t)
+	owner.Submit("/register?"+good(s, "demo", "op-1", ""), signup("lea@b.example"))
+	for _, path := range []string{"/register?", "/login?"} {
+		requireRefused(t, owner.Get(path+good(s, "other", "op-9", "")), "account_already_linked",
+			"lea@b.example", "Chalets du Lac", "Partner demo", "op-1", "Partner other", "op-9")
+		page := owner.Get(path + good(s, "demo", "op-2", returnTo("https://pms.example/done")))
+		requireRefused(t, page, "external_id_conflict", "lea@b.example", "Partner demo", "op-1", "op-2")
+		requireResult(t, page.LinkTo("https://pms.example"), "error", "op-2", "external_id_conflict")
+		require.Equal(t, http.StatusOK, owner.Get(path+good(s, "demo", "op-1", "")).Status, "linked in the very same way")
+	}
+
+	stranger := s.Browser(t)
+	stranger.Submit("/register", signup("kim@c.example"))
+	query := good(s, "demo", "op-1", "")
+	page := stranger.Get("/login?" + query)
+	requireRefused(t, page, "external_id_conflict", "kim@c.example", "op-1", "l…@b.example")
+	require.NotContains(t, page.Body, "lea@")
+	require.Equal(t, "/login?"+query, stranger.Send(page, 0, nil).Location, "another account may be used")
+
+	nobody := s.Browser(t)
+	page = nobody.Get("/register?" + query)
+	requireRefused(t, page, "external_id_conflict", "op-1", "l…@b.example")
+	require.Equal(t, "/login?"+query, page.LinkTo("/login"))
+	form := nobody.Get("/login?" + query)
+	require.Equal(t, http.StatusOK, form.Status)
+	require.Contains(t, form.Body, "l…@b.example")
+	require.Equal(t, "/dashboard", nobody.Send(form, 0, login("lea@b.example")).Location)
+	require.Equal(t, 1, s.Count("account_links", ""))
+}
+
+func TestRefusal_AfterAForm_NamesBothSides(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Partner("demo")
+	s.Browser(t).Submit("/register?"+good(s, "demo", "op-1", ""), signup("lea@b.example"))
+	s.Browser(t).Submit("/register", signup("kim@c.example"))
+
+	sent := s.Browser(t).Submit("/login?"+good(s, "demo", "op-2", ""), login("lea@b.example"))
+	requireRefused(t, sent, "external_id_conflict", "op-1", "op-2")
+	sent = s.Browser(t).Submit("/login?"+good(s, "demo", "op-1", ""), login("kim@c.example"))
+	requireRefused(t, sent, "external_id_conflict", "op-1", "l…@b.example")
+}
+
+func TestConnectURL_FromBeforeARevocation_IsExpired(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Partner("demo")
+	owner, old := s.Browser(t), good(s, "demo", "op-1", "")
+	owner.Submit("/register?"+old, signup("lea@b.example"))
+	s.Clock.Set(s.Clock.Now().Add(2 * time.Second))
+	require.Equal(t, http.StatusSeeOther, owner.Send(owner.Get("/dashboard"), 0, nil).Status)
+	require.Zero(t, s.Count("account_links", "revoked_at IS NULL"))
+
+	finder := s.Browser(t) // who finds the old mail
+	token := finder.Get("/register").Input("csrf_token", "value")
+	for _, path := range []string{"/register?", "/login?"} {
+		require.Equal(t, http.StatusGone, finder.Get(path+old).Status)
+		require.Equal(t, "expired", finder.Get(path+old).Code())
+		sent := finder.Post(path+old, url.Values{"csrf_token": {token}, "email": {"x@y.example"}, "password": {password}, "companyName": {"C"}})
+		require.Equal(t, "expired", sent.Code(), path)
+	}
+	require.Zero(t, s.Count("account_links", "revoked_at IS NULL"))
+	require.Equal(t, 1, s.Count("operators", ""))
+
+	require.Equal(t, http.StatusOK, finder.Get("/register?"+good(s, "demo", "op-2", "")).Status, "another number")
+	require.Equal(t, "/dashboard", owner.Send(owner.Get("/login?"+good(s, "demo", "op-1", "")), 0, nil).Location, "signed in the second of the revocation")
+	require.Equal(t, 1, s.Count("account_links", "revoked_at IS NULL"))
+}

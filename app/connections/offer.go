@@ -1,0 +1,88 @@
+package connections
+
+import (
+	"context"
+	"time"
+
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/mailaddr"
+)
+
+// Sides names both sides of a refused link. The zero value is a link that nothing rules out.
+type Sides struct {
+	LinkedPartner string // name of the partner that the account is linked to; "": the account has no link
+	LinkedNumber  string // the external id of that link
+	// NumberOwner is the e-mail of the operator whose account the external id belongs to, masked: it is another person's;
+	// "": it belongs to no other account.
+	NumberOwner string
+}
+
+// Offer tells whether a link would be made now. a is the account of the current operator, nil if nobody is signed in; the
+// link of an external id that belongs to an account is then refused, since only a log-in to that account can succeed.
+//
+// The result has Refusal and Sides where the link must be refused. Returns the errors of Verify.
+func (s *Service) Offer(ctx context.Context, r Request, a *connect.Account) (Result, error) {
+	now := s.deps.Clock.Now()
+	v, err := s.verify(ctx, r, now)
+	if err != nil {
+		return Result{}, err
+	}
+	refusal, sides, err := s.sides(ctx, v, a)
+	if err != nil || refusal == nil {
+		return Result{Verified: v}, err
+	}
+	return v.refused(refusal, sides, SignedIn{}, now), nil
+}
+
+// failed is the result of a refused link. a is nil for a sign-up, whose account was not made.
+func (s *Service) failed(ctx context.Context, v Verified, refusal *fault.Error, in SignedIn, a *connect.Account, now time.Time) (Result, error) {
+	_, sides, err := s.sides(ctx, v, a)
+	return v.refused(refusal, sides, in, now), err
+}
+
+// sides reads the links that rule a link out; refusal is nil for none.
+func (s *Service) sides(ctx context.Context, v Verified, a *connect.Account) (refusal *fault.Error, sides Sides, err error) {
+	if a != nil {
+		current, err := s.deps.Links.ActiveLink(ctx, a.ID)
+		if err != nil {
+			return nil, Sides{}, err
+		}
+		if already, decided := connect.Decide(current, v.Partner.ID, v.ExternalID); already {
+			return nil, Sides{}, nil
+		} else if decided != nil {
+			refusal = fault.Of(decided)
+		}
+		if current != nil {
+			if sides, err = s.linkedSide(ctx, *current); err != nil {
+				return nil, Sides{}, err
+			}
+		}
+	}
+	other, err := s.deps.Links.ActiveLinkOf(ctx, v.Partner.ID, v.ExternalID)
+	if err != nil || other == nil {
+		return refusal, sides, err
+	}
+	_, owner, err := s.deps.Operators.AccountByID(ctx, other.AccountID)
+	if err != nil {
+		return nil, Sides{}, err
+	}
+	sides.NumberOwner = mailaddr.Masked(owner.Email)
+	if refusal == nil {
+		refusal = connect.ErrExternalIDConflict
+	}
+	return refusal, sides, nil
+}
+
+func (s *Service) linkedSide(ctx context.Context, current connect.Link) (Sides, error) {
+	p, err := s.deps.Partners.PartnerByID(ctx, current.PartnerID)
+	return Sides{LinkedPartner: p.Name, LinkedNumber: current.ExternalID}, err
+}
+
+func (v Verified) refused(refusal *fault.Error, sides Sides, in SignedIn, now time.Time) Result {
+	return Result{
+		Verified: v, SignedIn: in, Outcome: connect.Failed, Refusal: refusal, Sides: sides,
+		ReturnURL: v.returnURL(connect.Failed, id.ID{}, refusal.Code, now),
+	}
+}
