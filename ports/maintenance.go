@@ -3,6 +3,8 @@ package ports
 import (
 	"context"
 	"time"
+
+	"partnerdeposits/core/id"
 )
 
 // Maintenance removes old rows and prepares partitions. Several dispatchers may run maintenance at the same time.
@@ -12,8 +14,12 @@ type Maintenance interface {
 	EnsurePartitions(ctx context.Context, days int) error
 	// DropPartitions drops the partitions of events and attempts in which every row is older than days.
 	DropPartitions(ctx context.Context, days int) error
-	// DeleteFinishedDeliveries removes up to limit finished deliveries that were created before at, and returns the number.
-	DeleteFinishedDeliveries(ctx context.Context, at time.Time, limit int) (int, error)
+	// EndParkedDeliveries ends up to limit parked deliveries that were created before at as failed, and returns how many of
+	// each subscription ended.
+	EndParkedDeliveries(ctx context.Context, at time.Time, limit int) (ended map[id.ID]int, err error)
+	// DeleteFinishedDeliveries removes up to limit finished deliveries that were created before at and ended before endedBy,
+	// and returns the number.
+	DeleteFinishedDeliveries(ctx context.Context, at, endedBy time.Time, limit int) (int, error)
 	// DeleteFinishedMails removes up to limit mails that were sent or given up before at, and returns the number.
 	DeleteFinishedMails(ctx context.Context, at time.Time, limit int) (int, error)
 	// TidyDeliveries finishes the work of requests that enabled or deleted a subscription with many deliveries: a call

@@ -3,11 +3,48 @@ package postgres
 import (
 	"context"
 	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/core/id"
 )
+
+// EndParkedDeliveries implements ports.Maintenance. The query walks the index of parked deliveries from subscription to
+// subscription.
+func (s *Store) EndParkedDeliveries(ctx context.Context, at time.Time, limit int) (map[id.ID]int, error) {
+	rows, err := s.db.Query(ctx, `
+		WITH RECURSIVE subscriptions(id) AS (
+			(SELECT subscription_id FROM deliveries WHERE state = 0 AND due_at IS NULL ORDER BY subscription_id LIMIT 1)
+			UNION ALL
+			SELECT (SELECT d.subscription_id FROM deliveries d WHERE d.state = 0 AND d.due_at IS NULL AND d.subscription_id > s.id
+				ORDER BY d.subscription_id LIMIT 1)
+			FROM subscriptions s WHERE s.id IS NOT NULL),
+		old AS (
+			SELECT o.subscription_id, o.id FROM subscriptions s CROSS JOIN LATERAL (
+				SELECT d.subscription_id, d.id FROM deliveries d
+				WHERE d.subscription_id = s.id AND d.id < uuid_floor($1) AND d.state = 0 AND d.due_at IS NULL
+				ORDER BY d.id LIMIT $2 FOR UPDATE SKIP LOCKED) o
+			LIMIT $2),
+		ended AS (
+			UPDATE deliveries d SET state = 3, finished_at = now() FROM old
+			WHERE d.subscription_id = old.subscription_id AND d.id = old.id RETURNING d.subscription_id)
+		SELECT subscription_id, count(*) FROM ended GROUP BY 1`, at, limit)
+	if err != nil {
+		return nil, err
+	}
+	ended := map[id.ID]int{}
+	var subscriptionID id.ID
+	var n int
+	_, err = pgx.ForEachRow(rows, []any{&subscriptionID, &n}, func() error {
+		ended[subscriptionID] = n
+		return nil
+	})
+	return ended, err
+}
 
 // DeleteFinishedDeliveries implements ports.Maintenance. Ids sort by time, so the oldest deliveries of a
 // subscription are the first of the subscription in the primary key.
-func (s *Store) DeleteFinishedDeliveries(ctx context.Context, at time.Time, limit int) (int, error) {
+func (s *Store) DeleteFinishedDeliveries(ctx context.Context, at, endedBy time.Time, limit int) (int, error) {
 	tag, err := s.db.Exec(ctx, `
 		WITH RECURSIVE subscriptions(id) AS (
 			(SELECT subscription_id FROM deliveries ORDER BY subscription_id LIMIT 1)
@@ -17,9 +54,9 @@ func (s *Store) DeleteFinishedDeliveries(ctx context.Context, at time.Time, limi
 		old AS (
 			SELECT o.subscription_id, o.id FROM subscriptions s CROSS JOIN LATERAL (
 				SELECT d.subscription_id, d.id FROM deliveries d
-				WHERE d.subscription_id = s.id AND d.id < uuid_floor($1) AND d.state >= 2 ORDER BY d.id LIMIT $2) o
+				WHERE d.subscription_id = s.id AND d.id < uuid_floor($1) AND d.state >= 2 AND d.finished_at < $3 ORDER BY d.id LIMIT $2) o
 			LIMIT $2)
-		DELETE FROM deliveries d USING old WHERE d.subscription_id = old.subscription_id AND d.id = old.id`, at, limit)
+		DELETE FROM deliveries d USING old WHERE d.subscription_id = old.subscription_id AND d.id = old.id`, at, limit, endedBy)
 	return int(tag.RowsAffected()), err
 }
 

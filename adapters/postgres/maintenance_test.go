@@ -134,7 +134,7 @@ func TestMaintenance_DeletesWhatIsFinishedAndOld(t *testing.T) {
 
 	var rounds []int
 	for {
-		n, err := store.DeleteFinishedDeliveries(t.Context(), edge, 20)
+		n, err := store.DeleteFinishedDeliveries(t.Context(), edge, time.Now().Add(time.Minute), 20)
 		require.NoError(t, err)
 		if n == 0 {
 			break
@@ -153,4 +153,41 @@ func TestMaintenance_DeletesWhatIsFinishedAndOld(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 3, n)
 	require.Equal(t, 2, count(t, pool, `SELECT count(*) FROM mails`))
+}
+
+// A subscription that stays disabled must not keep the bodies of all later events for ever.
+func TestMaintenance_DeliveriesParkedForTooLong_EndAsFailedAndAreDeletedLater(t *testing.T) {
+	t.Parallel()
+	store, pool := storetest.New(t, postgres.Options{})
+	now := time.Now()
+	old, edge := now.AddDate(0, 0, -40), now.AddDate(0, 0, -30)
+	first := addSubscription(t, pool, 1, "enabled = false, disabled_reason = 'disabled_by_partner'")
+	second := addSubscription(t, pool, 2, "enabled = false, disabled_reason = 'failing_for_five_days'")
+	addDeliveries(t, pool, first, 30, old, 0, "NULL")
+	addDeliveries(t, pool, second, 5, old, 0, "NULL")
+	addDeliveries(t, pool, first, 7, now, 0, "NULL")
+	addDeliveries(t, pool, second, 3, old, 0, "now()")
+
+	ended := map[id.ID]int{}
+	for rounds := 0; ; rounds++ {
+		require.Less(t, rounds, 5)
+		some, err := store.EndParkedDeliveries(t.Context(), edge, 20)
+		require.NoError(t, err)
+		if len(some) == 0 {
+			break
+		}
+		for sub, n := range some {
+			ended[sub] += n
+		}
+	}
+	require.Equal(t, map[id.ID]int{first: 30, second: 5}, ended)
+	require.Equal(t, 35, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 3 AND finished_at >= $1 AND due_at IS NULL`, now.Add(-time.Minute)))
+	require.Equal(t, 10, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 0`), "young ones, and those that are due")
+
+	n, err := store.DeleteFinishedDeliveries(t.Context(), edge, now.Add(-time.Hour), 100)
+	require.NoError(t, err)
+	require.Zero(t, n, "the partner can still read that they failed")
+	n, err = store.DeleteFinishedDeliveries(t.Context(), edge, now.Add(time.Hour), 100)
+	require.NoError(t, err)
+	require.Equal(t, 35, n)
 }

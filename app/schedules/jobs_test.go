@@ -5,7 +5,9 @@ package schedules_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -74,7 +76,12 @@ func TestMaintenance_EveryJobRunsOnTheRealTables(t *testing.T) {
 		SELECT $1, 'POST /x', gen_random_uuid(), sha256('x'), 201, '\x00', now() - n * interval '1 hour' FROM generate_series(1, 30) n`, id.ID{1})
 	require.NoError(t, err)
 
-	for _, job := range (schedules.Maintenance{Tables: store, UnitOfWork: store, Clock: kit.Clock}).Jobs() {
+	_, err = pool.Exec(t.Context(), `
+		INSERT INTO deliveries (id, subscription_id, event_id, event, state, body, event_at)
+		SELECT uuid_floor(now() - n * interval '1 day' - interval '1 hour'), $1, gen_random_uuid(), 'deposit.activated', 0, '{}', now() FROM generate_series(20, 39) n`, id.ID{7})
+	require.NoError(t, err)
+	var log strings.Builder
+	for _, job := range (schedules.Maintenance{Tables: store, UnitOfWork: store, Clock: kit.Clock, Log: slog.New(slog.NewTextHandler(&log, nil))}).Jobs() {
 		rounds := 0
 		for more := true; more; rounds++ {
 			more, err = job.Run(t.Context())
@@ -87,6 +94,9 @@ func TestMaintenance_EveryJobRunsOnTheRealTables(t *testing.T) {
 		return n
 	}
 	require.Equal(t, 3, count("sessions"), "expired ones are gone, in as many rounds as it takes")
+	require.Equal(t, 20, count("deliveries"))
+	require.Equal(t, 10, count("deliveries WHERE state = 0"), "deliveries that were parked for 30 days ended")
+	require.Contains(t, log.String(), "subscription="+id.Subscription.Of(id.ID{7})+" deliveries=10")
 	require.Equal(t, 23, count("idempotency_keys"), "those of the last 24 hours stay")
 }
 

@@ -3,8 +3,10 @@ package schedules
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
+	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
 )
@@ -14,6 +16,7 @@ const (
 	partitionsAhead = 14 // days
 	retentionDays   = 30
 	retention       = retentionDays * 24 * time.Hour
+	endedFor        = 7 * 24 * time.Hour // a delivery that ends late, after being parked, stays in the delivery log for this time
 	cleaningBatch   = 1000
 	cleaningEvery   = time.Minute
 	partitionsEvery = time.Hour
@@ -24,6 +27,7 @@ type Maintenance struct {
 	Tables     ports.Maintenance
 	UnitOfWork ports.UnitOfWork
 	Clock      ports.Clock
+	Log        *slog.Logger
 }
 
 // Jobs gives the maintenance jobs: daily partitions, and the removal of old rows in small batches.
@@ -51,8 +55,9 @@ func (m Maintenance) Jobs() []Job {
 				return repos.Replays.DeleteFinished(ctx, now.Add(-retention), cleaningBatch)
 			})
 		}),
+		cleaning("parked deliveries", m.endParked),
 		cleaning("deliveries", func(ctx context.Context, now time.Time) (int, error) {
-			return m.Tables.DeleteFinishedDeliveries(ctx, now.Add(-retention), cleaningBatch)
+			return m.Tables.DeleteFinishedDeliveries(ctx, now.Add(-retention), now.Add(-endedFor), cleaningBatch)
 		}),
 		cleaning("mails", func(ctx context.Context, now time.Time) (int, error) {
 			return m.Tables.DeleteFinishedMails(ctx, now.Add(-retention), cleaningBatch)
@@ -67,6 +72,17 @@ func (m Maintenance) Jobs() []Job {
 // partitions drops old partitions even when a partition could not be made.
 func (m Maintenance) partitions(ctx context.Context) (bool, error) {
 	return false, errors.Join(m.Tables.EnsurePartitions(ctx, partitionsAhead), m.Tables.DropPartitions(ctx, retentionDays))
+}
+
+// endParked ends the deliveries of subscriptions that stayed disabled for as long as events are kept.
+func (m Maintenance) endParked(ctx context.Context, now time.Time) (all int, err error) {
+	ended, err := m.Tables.EndParkedDeliveries(ctx, now.Add(-retention), cleaningBatch)
+	for subscriptionID, n := range ended {
+		m.Log.InfoContext(ctx, "parked deliveries ended as failed, since their subscription stayed disabled for 30 days",
+			"subscription", id.Subscription.Of(subscriptionID), "deliveries", n)
+		all += n
+	}
+	return all, err
 }
 
 func (m Maintenance) within(ctx context.Context, do func(context.Context, ports.Repositories) (int, error)) (n int, err error) {

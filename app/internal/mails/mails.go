@@ -71,6 +71,6 @@ func (m SubscriptionDisabled) Mail(mailID id.ID, now time.Time) ports.Mail {
 		ID: mailID, To: m.Contact, CreatedAt: now,
 		Subject: "Your webhook was disabled",
 		Body: "For five days every delivery to\n\n  " + m.URL + "\n\nhas failed, so we have disabled webhook " + id.Subscription.Of(m.SubscriptionID) +
-			".\n\nNothing is lost: deliveries are kept and go out once you enable it again.\n",
+			".\n\nDeliveries are kept and go out once you enable it again. A delivery that waits for 30 days ends as failed.\n",
 	}
 }

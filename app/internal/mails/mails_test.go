@@ -58,7 +58,7 @@ func TestSubscriptionDisabled_NamesTheSubscriptionAndTheURL(t *testing.T) {
 		ID: id.ID{1}, To: "dev@acme.example", CreatedAt: now,
 		Subject: "Your webhook was disabled",
 		Body: "For five days every delivery to\n\n  https://pms.example/hook\n\nhas failed, so we have disabled webhook " + id.Subscription.Of(id.ID{2}) +
-			".\n\nNothing is lost: deliveries are kept and go out once you enable it again.\n",
+			".\n\nDeliveries are kept and go out once you enable it again. A delivery that waits for 30 days ends as failed.\n",
 	}, m.Mail(id.ID{1}, now)))
 }
 

@@ -142,7 +142,7 @@ func (s *process) scheduler(registry *metrics.Registry) (*schedules.Scheduler, e
 	all := NewServices(s.cfg, s.Stores, parts)
 	jobs := slices.Concat(
 		schedules.DepositJobs(all.Timers, all.Payments, every),
-		schedules.Maintenance{Tables: s.Postgres, UnitOfWork: s.Postgres, Clock: parts.Clock}.Jobs(),
+		schedules.Maintenance{Tables: s.Postgres, UnitOfWork: s.Postgres, Clock: parts.Clock, Log: s.log}.Jobs(),
 		mails,
 		[]schedules.Job{schedules.ReplayJob(all.Webhooks)},
 	)
