@@ -13,14 +13,19 @@ import (
 type OperatorRepository interface {
 	// Insert adds an operator and the account of the operator. Returns connect.ErrEmailTaken.
 	Insert(ctx context.Context, o connect.Operator, a connect.Account) error
+	SessionRepository
+	// SetCeiling sets the maximum amount of an account; 0 restores the default. Returns connect.ErrAccountNotFound.
+	SetCeiling(ctx context.Context, accountID id.ID, maxAmount money.Cents) error
+}
+
+// SessionRepository writes sessions, and the networks from which they began.
+type SessionRepository interface {
 	InsertSession(ctx context.Context, s Session) error
 	// DeleteSession ends a session. An unknown session is no error.
 	DeleteSession(ctx context.Context, tokenHash [32]byte) error
 	// RecordNetwork keeps that the operator signed in from a network, and forgets networks unused since at less
 	// NetworksKeptFor.
 	RecordNetwork(ctx context.Context, operatorID id.ID, network [32]byte, at time.Time) error
-	// SetCeiling sets the maximum amount of an account; 0 restores the default. Returns connect.ErrAccountNotFound.
-	SetCeiling(ctx context.Context, accountID id.ID, maxAmount money.Cents) error
 	// DeleteExpiredSessions removes up to limit sessions that ended before at, and returns the number.
 	DeleteExpiredSessions(ctx context.Context, at time.Time, limit int) (int, error)
 }
