@@ -9,11 +9,7 @@ import (
 
 // Maintenance removes old rows and prepares partitions. Several dispatchers may run maintenance at the same time.
 type Maintenance interface {
-	// EnsurePartitions makes the daily partitions of the next days, and of past days whose rows are in a default partition.
-	// A day that fails stops no other; the error names each such day.
-	EnsurePartitions(ctx context.Context, days int) error
-	// DropPartitions drops the partitions of events and attempts in which every row is older than days.
-	DropPartitions(ctx context.Context, days int) error
+	PartitionMaintenance
 	// EndParkedDeliveries ends up to limit parked deliveries that were created before at as failed, and returns how many of
 	// each subscription ended.
 	EndParkedDeliveries(ctx context.Context, at time.Time, limit int) (ended map[id.ID]int, err error)
@@ -26,4 +22,13 @@ type Maintenance interface {
 	// releases parked deliveries, releasePerSecond of them in each second, and cancels deliveries of deleted subscriptions,
 	// a bounded number of each. moved is 0 once no such delivery is left.
 	TidyDeliveries(ctx context.Context, releasePerSecond int) (moved int, err error)
+}
+
+// PartitionMaintenance makes and drops the daily partitions of events and attempts.
+type PartitionMaintenance interface {
+	// EnsurePartitions makes the daily partitions of the next days, and of past days whose rows are in a default partition.
+	// A day that fails stops no other; the error names each such day.
+	EnsurePartitions(ctx context.Context, days int) error
+	// DropPartitions drops the partitions of events and attempts in which every row is older than days.
+	DropPartitions(ctx context.Context, days int) error
 }

@@ -22,6 +22,11 @@ type DispatchMetrics interface {
 	Attempted(event webhook.EventName, result webhook.Result, took time.Duration)
 	// Finished counts a delivery, after the commit of its final state. latency is the time since the commit of the change.
 	Finished(event webhook.EventName, outcome webhook.Status, latency time.Duration)
+	QueueMetrics
+}
+
+// QueueMetrics tells how jobs reach workers, and how many POSTs the workers have in flight (operations.md, "Metrics").
+type QueueMetrics interface {
 	// Inflight changes the number of POSTs in flight in a lane by delta.
 	Inflight(lane string, delta int)
 	// QueueMode tells the way of jobs to workers from now on.

@@ -57,7 +57,7 @@ func (m migrator) up(ctx context.Context) error {
 }
 
 func (m migrator) upTo(ctx context.Context, number int64, lockTimeout time.Duration) error {
-	end := time.Now().Add(m.giveUpAfter)
+	var end time.Time // set by the first refusal
 	for {
 		err := m.with(lockTimeout, func(p *goose.Provider) error {
 			_, err := p.UpTo(ctx, number)
@@ -67,7 +67,10 @@ func (m migrator) upTo(ctx context.Context, number int64, lockTimeout time.Durat
 		if !errors.As(err, &refused) || refused.Code != lockNotAvailable {
 			return err
 		}
-		if time.Now().After(end) {
+		switch now := time.Now(); {
+		case end.IsZero():
+			end = now.Add(m.giveUpAfter)
+		case now.After(end):
 			return fmt.Errorf("%w (%w)", ErrLocked, err)
 		}
 		m.waits(err)
