@@ -52,10 +52,11 @@ func (s *Service) LimitsOf(p partner.Partner) Limits {
 }
 
 // UnknownKeys is the name of the limit of unknown API keys, and UnknownKeysPerMinute the most of a network. Each unknown key
-// costs a query, since no answer about an unknown key is kept.
+// costs a query, since no answer about an unknown key is kept. The limit is wide, because partners may share a network, and
+// after a start a process has seen none of their keys.
 const (
 	UnknownKeys          = "unknown-keys"
-	UnknownKeysPerMinute = 60
+	UnknownKeysPerMinute = 600
 )
 
 // Authenticate finds the caller by the headers x-api-key and Authorization. network is the client's IPv4 address or IPv6 /64.

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/app/partners"
 )
 
 func unknownKey(n int) string { return fmt.Sprintf("svc_pk_test_unknown%025d", n) }
@@ -14,11 +16,11 @@ func TestUnknownKeys_OfAnAddress_AreRefusedBeforeTheDatabaseIsAsked(t *testing.T
 	w := newWorld(t)
 	known, fresh := w.caller(t, "acme"), w.caller(t, "fresh")
 	known.get("/me").ok(200)
-	for n := range 60 {
+	for n := range partners.UnknownKeysPerMinute {
 		known.get("/me", "x-api-key", unknownKey(n)).refused(401, "invalid_api_key")
 	}
 	queries := w.Pool.Stat().AcquireCount()
-	refused := known.get("/me", "x-api-key", unknownKey(60))
+	refused := known.get("/me", "x-api-key", unknownKey(partners.UnknownKeysPerMinute))
 	refused.refused(429, "rate_limited")
 	require.NotEmpty(t, refused.header.Get("Retry-After"))
 	require.Equal(t, queries, w.Pool.Stat().AcquireCount())
@@ -31,7 +33,11 @@ func TestUnknownKeys_OfAnAddress_AreRefusedBeforeTheDatabaseIsAsked(t *testing.T
 func TestUnknownKeys_AGoodKeyIsNone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for n := range 70 {
+	c := w.caller(t, "acme")
+	for n := range partners.UnknownKeysPerMinute - 1 {
+		c.get("/me", "x-api-key", unknownKey(n)).refused(401, "invalid_api_key")
+	}
+	for n := range 3 { // each would be the last unknown key
 		w.caller(t, fmt.Sprintf("partner-%d", n)).get("/me").ok(200)
 	}
 }
