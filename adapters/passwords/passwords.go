@@ -15,7 +15,7 @@ import (
 // strong is OWASP's second recommendation: about 50 ms and 19 MiB per hash.
 var strong = argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
 
-// Patience bounds the wait for a slot. A browser shows a sentence then, rather than nothing.
+// Patience bounds the wait for a hashing slot. A caller that waits longer gets service_unavailable.
 const Patience = 3 * time.Second
 
 // Parallel bounds the hashes computed at once in a process: half the processors, at least one, so that a burst of logins

@@ -75,7 +75,7 @@ func accesses(t testing.TB, pool *pgxpool.Pool, sql string) []string {
 	return explained(t, conn.Conn(), "asked")
 }
 
-// explained is accesses for the cached plan of a prepared statement of conn.
+// explained lists the accesses, as accesses does, in the cached plan of the statement that conn has prepared under name.
 func explained(t testing.TB, conn *pgx.Conn, name string) []string {
 	t.Helper()
 	var parameters int

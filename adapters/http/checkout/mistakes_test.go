@@ -21,7 +21,7 @@ func lastMatch(text, pattern string) string {
 	return all[len(all)-1][1]
 }
 
-// errorsIn lists the fields that a page calls wrong, in the order of the page.
+// errorsIn lists the form fields that a page marks as wrong, in the order of the page.
 func errorsIn(body string) []string {
 	var fields []string
 	for _, found := range regexp.MustCompile(`<p class="error" id="(\w+)-error">`).FindAllStringSubmatch(body, -1) {

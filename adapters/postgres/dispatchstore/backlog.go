@@ -51,7 +51,8 @@ const (
 			(SELECT due_at FROM deliveries WHERE state = 1 ORDER BY due_at LIMIT 1))
 		SELECT greatest(0, extract(epoch FROM clock_timestamp() - min(due_at)))::float8 FROM earliest`
 
-	// The first day from today on that lacks a partition, less the day before it. No table has partitions for 61 days.
+	// Counts the full days after today that have partitions; -1 if today has none. The search ends after 60 days, further than
+	// partitions are made.
 	daysAhead = `
 		SELECT coalesce(min(n), 61) - 1 FROM generate_series(0, 60) n, to_char((now() AT TIME ZONE 'UTC')::date + n, 'YYYYMMDD') AS day
 		WHERE NOT coalesce((SELECT relispartition FROM pg_class WHERE oid = to_regclass('events_' || day)), false)

@@ -32,7 +32,7 @@ type Config struct {
 
 	// Both URLs may carry a password: secret.Text keeps them out of logs.
 	DatabaseURL secret.Text `env:"DATABASE_URL" required:"always" example:"postgres://user:password@host:5432/database" form:"postgres"`
-	// DATABASE_URL leads to PgBouncer in transaction mode, and migrations take another way.
+	// True where DATABASE_URL leads to PgBouncer in transaction mode. Migrations need DATABASE_DIRECT_URL then.
 	DatabasePooled    bool        `env:"DATABASE_POOLED"`
 	DatabaseDirectURL secret.Text `env:"DATABASE_DIRECT_URL" form:"postgres"`
 

@@ -113,7 +113,7 @@ func (l *steadyLoad) deposits(t *testing.T, n int) []string {
 	return ids
 }
 
-// run cancels deposits at the rate of the load. fault is called in the midst.
+// run cancels deposits at the rate of the load, and calls fault faultAt seconds after the start.
 func (l *steadyLoad) run(t *testing.T, fault func()) {
 	ids := l.deposits(t, loadRate*loadSpan)
 	var all sync.WaitGroup
