@@ -39,7 +39,7 @@ test: ## Run every test there is: generated code, lint, and all tests with the r
 
 .PHONY: test-long
 test-long: ## Run the tests that need minutes: rolling restarts, failovers and faults under load (build tag long), then `make faults`
-	@scripts/ensure-debian.sh curl haproxy
+	@scripts/ensure-debian.sh curl haproxy prometheus prometheus-alertmanager
 	@go test -tags=long -run '^TestLong_' -count=1 -p=1 -timeout=60m ./...
 	@$(MAKE) faults
 
@@ -60,8 +60,12 @@ integration: ## Test the use cases and adapters on real Postgres and Redis, and 
 
 .PHONY: e2e
 e2e: ## Test the processes, from outside
-	@scripts/ensure-debian.sh curl docker-compose pgbouncer pg_dump
+	@scripts/ensure-debian.sh curl docker-compose pgbouncer pg_dump pgbench prometheus
 	@go test ./cmd/...
+
+.PHONY: fuzz
+fuzz: ## Run every fuzz target for a minute (FUZZTIME=10m for longer, FUZZ=Amount for some); `make test` runs their seeds
+	@scripts/fuzz.sh
 
 .PHONY: lint
 lint: ## Check style, mistakes and who imports whom (.golangci.yml)
@@ -86,6 +90,15 @@ generate: ## Generate code from SQL, the OpenAPI document, templates and go:gene
 check-generated: ## Tell whether committed generated code is what `make generate` makes
 	@scripts/check-generated.sh
 
+.PHONY: screenshots
+screenshots: ## Take the pictures of README and guides from a running `make run` (docs/pictures)
+	@scripts/ensure-debian.sh chromium
+	@go run ./cmd/internal/screenshots
+
+.PHONY: dashboards
+dashboards: ## Draw the panels of the Grafana dashboards from a run under load and faults (docs/dashboards)
+	@DASHBOARDS_TO=$(CURDIR)/docs/dashboards go test -count=1 -v -run TestDashboards_UnderLoad ./cmd/internal/e2e
+
 SEED := $(shell date +%s)
 ARGS :=
 
@@ -96,8 +109,14 @@ faults: ## Kill, freeze and cut off everything, and count what is lost (half an 
 # The benchmark cannot measure the CPU time of servers in containers.
 .PHONY: bench-delivery
 bench-delivery: export TEST_SERVICES ?= native
-bench-delivery: ## Measure delivery against its targets, on real processes (a quarter of an hour; docs/guides/benchmark.md)
-	@go run ./cmd/internal/bench $(ARGS)
+bench-delivery: ## Measure delivery against its targets, on real processes (an hour and a half; docs/guides/benchmark.md)
+	@go run ./cmd/internal/bench delivery $(ARGS)
+
+.PHONY: bench-api
+bench-api: export TEST_SERVICES ?= native
+bench-api: ## Measure the partner API against its targets and against pgbench (an hour and a half; docs/guides/benchmark.md)
+	@scripts/ensure-debian.sh pgbench
+	@go run ./cmd/internal/bench api $(ARGS)
 
 ##@ Binaries
 

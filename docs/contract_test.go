@@ -55,7 +55,7 @@ func texts[T ~string](values []T) (out []string) {
 }
 
 func TestRoutes_AreThoseOfTheOpenAPIDocument(t *testing.T) {
-	want := []string{"GET /openapi.json", "GET /docs"}
+	want := []string{"GET /openapi.json", "GET /openapi-3.0.json", "GET /docs"}
 	for path, item := range document(t).Paths.Map() {
 		for method := range item.Operations() {
 			want = append(want, method+" "+strings.Replace(path, partnerapi.Prefix, "P", 1))
@@ -196,6 +196,7 @@ func TestClosedLists_AreThoseOfTheCode(t *testing.T) {
 		"status":         texts(webhook.Statuses),
 		"error?":         failures,
 		"outcome:":       propertyEnum(t, "SimulateDepositRequest", "outcome"),
+		"failureReason?": texts(webhook.FailureReasons),
 		"disabledReason": {webhook.DisabledByPartner, webhook.DisabledByFailure},
 	} {
 		require.True(t, listed(routes, name, want), "%s: %v", name, want)
@@ -252,6 +253,7 @@ func TestFigures_AreThoseOfTheCode(t *testing.T) {
 			fmt.Sprintf("idle %d min", int(timers.CheckoutIdleAfter.Minutes())), fmt.Sprintf("at most %d characters", deposit.MaxRentalContract),
 			fmt.Sprintf("description? ≤ %d", deposit.MaxDescription),
 			fmt.Sprintf("metadata? (≤ %d keys, key ≤ %d, value ≤ %d)", deposit.MaxMetadataKeys, deposit.MaxMetadataKey, deposit.MaxMetadataValue),
+			fmt.Sprintf("to an address %d times at most and to all addresses together %d times", deposit.MaxLinksTo, deposit.MaxLinks), fmt.Sprintf("recipients [1–%d]", deposit.MaxRecipients),
 			fmt.Sprintf("≤ %d KiB", webhook.MaxSnippet>>10), fmt.Sprintf("at most %d h", int(webhook.MaxRetryAfter.Hours())),
 		},
 		service: {

@@ -16,9 +16,11 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/http/account"
 	"partnerdeposits/adapters/http/checkout"
 	"partnerdeposits/adapters/http/connect"
 	"partnerdeposits/adapters/http/dashboard"
+	"partnerdeposits/adapters/http/styleguide"
 	"partnerdeposits/adapters/metrics"
 	"partnerdeposits/adapters/payments/sandbox"
 	"partnerdeposits/docs/docstest"
@@ -45,9 +47,12 @@ func everyMetric(t *testing.T) map[string]map[string][]string {
 	r.RedisPools(map[string]redis.UniversalClient{"x": client})
 	r.HTTP([]string{"x"}, []string{"x"}).Route("x", "/x", "GET")
 	r.Deposits()
+	r.Payments()
 	r.Dispatch()
 	r.Backlog(nothing{})
+	r.Ready(func() map[string]bool { return map[string]bool{"process": true} })
 	r.Jobs([]string{"mail"})
+	r.Books()
 	r.Queues([]string{"x"}, []string{"x"}, func(string) (map[string]int, error) { return map[string]int{}, nil })
 	w := httptest.NewRecorder()
 	r.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
@@ -131,16 +136,21 @@ func TestMetrics_NoDocumentNamesAnotherMetric(t *testing.T) {
 	}
 }
 
+// caught stands for a store; mounting a page calls nothing.
+type caught struct{ ports.CaughtMails }
+
 func TestPages_AreThoseThatAreMounted(t *testing.T) {
 	app := fiber.New()
+	account.Mount(app, account.Deps{})
 	connect.Mount(app, connect.Deps{})
 	dashboard.Mount(app, dashboard.Deps{})
 	checkout.Mount(app, checkout.Deps{})
 	sandbox.Mount(app, nil)
+	styleguide.Mount(app, styleguide.Deps{Caught: caught{}})
 	var want []string
 	parameter := regexp.MustCompile(`:(\w+)`)
 	for _, r := range app.GetRoutes(true) {
-		if r.Method != fiber.MethodHead && !strings.HasPrefix(r.Path, "/sandbox/assets/") {
+		if r.Method != fiber.MethodHead && !strings.HasPrefix(r.Path, "/sandbox/assets/") && !strings.HasSuffix(r.Path, ".css") {
 			want = append(want, r.Method+" "+parameter.ReplaceAllString(r.Path, "{$1}"))
 		}
 	}

@@ -3,6 +3,8 @@ package ports
 import (
 	"context"
 	"time"
+
+	"partnerdeposits/core/deposit"
 )
 
 // BacklogState is the state of a delivery that has not ended, as svc_webhook_deliveries_pending labels it.
@@ -41,6 +43,33 @@ type Backlog struct {
 	OldestDueAge    time.Duration // subscriptions whose circuit is open do not count
 	Subscriptions   map[SubscriptionState]int
 	Partitions      Partitions
+	Mails           MailBacklog
+	Collections     CollectionBacklog
+	Server          DatabaseServer
+}
+
+// CollectionBacklog counts collections by their state. The number of paid ones is an estimate once there are very many.
+type CollectionBacklog struct {
+	States    map[deposit.CollectionState]int
+	OldestAge time.Duration // since the capture of the oldest that is neither paid nor failed
+}
+
+// MailBacklog counts the mails that are neither sent nor given up.
+type MailBacklog struct {
+	Pending      int
+	OldestDueAge time.Duration // how long the oldest due mail has been due
+}
+
+// DatabaseServer tells the load of the database's server and the rows that vacuum has yet to remove.
+type DatabaseServer struct {
+	Connections    int // of all clients
+	MaxConnections int // for clients without special rights
+	DeadRows       map[string]int
+}
+
+// BusyTables lists the tables whose rows change all the time, as svc_pg_dead_rows labels them.
+var BusyTables = []string{
+	"deliveries", "deposits", "event_feeds", "idempotency_keys", "mails", "open_deposits", "outbox", "sessions", "waiting_counts", "webhook_subscriptions",
 }
 
 // Partitions tells how far ahead the daily partitions of events and attempts reach.

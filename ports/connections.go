@@ -9,13 +9,55 @@ import (
 	"partnerdeposits/core/money"
 )
 
-// OperatorRepository writes operators, accounts and sessions.
+// OperatorRepository writes operators, accounts, sessions and tokens.
 type OperatorRepository interface {
 	// Insert adds an operator and the account of the operator. Returns connect.ErrEmailTaken.
 	Insert(ctx context.Context, o connect.Operator, a connect.Account) error
+	CredentialRepository
 	SessionRepository
+	TokenRepository
+	AccountRepository
+}
+
+// CredentialRepository changes operators.
+type CredentialRepository interface {
+	// Lock gives an operator, whom no other transaction then changes or locks. Returns connect.ErrBadCredentials for an unknown id.
+	Lock(ctx context.Context, operatorID id.ID) (connect.Operator, error)
+	// Update stores everything of an operator but id and time of creation. Returns connect.ErrEmailTaken.
+	Update(ctx context.Context, o connect.Operator) error
+	// InsertPasswordRequest notes that somebody asked for a new password.
+	InsertPasswordRequest(ctx context.Context, r PasswordRequest) error
+	// TakePasswordRequests removes up to limit requests, oldest first, and gives them. No other transaction gets them.
+	TakePasswordRequests(ctx context.Context, limit int) ([]PasswordRequest, error)
+}
+
+// PasswordRequest asks for a mail with a link that sets a password. Nobody has checked that the address is an operator's.
+type PasswordRequest struct {
+	ID        id.ID
+	Email     string
+	Locale    string // language of the page
+	CreatedAt time.Time
+}
+
+// TokenRepository writes the tokens of mails.
+type TokenRepository interface {
+	InsertToken(ctx context.Context, t connect.Token) error
+	// Token gives a token that was not used and has not expired. Returns connect.ErrTokenVoid.
+	Token(ctx context.Context, hash [32]byte, now time.Time) (connect.Token, error)
+	// UseTokens makes the unused tokens of an operator of these kinds void.
+	UseTokens(ctx context.Context, operatorID id.ID, at time.Time, kinds ...connect.TokenKind) error
+	// CountTokens counts the tokens of a kind since a time, used ones too.
+	CountTokens(ctx context.Context, operatorID id.ID, kind connect.TokenKind, since time.Time) (int, error)
+	// DeleteExpiredTokens removes up to limit tokens that expired before at, and returns the number.
+	DeleteExpiredTokens(ctx context.Context, at time.Time, limit int) (int, error)
+}
+
+// AccountRepository writes accounts.
+type AccountRepository interface {
 	// SetCeiling sets the maximum amount of an account; 0 restores the default. Returns connect.ErrAccountNotFound.
 	SetCeiling(ctx context.Context, accountID id.ID, maxAmount money.Cents) error
+	// SetCompany renames an account. Returns connect.ErrAccountNotFound.
+	SetCompany(ctx context.Context, accountID id.ID, name string) error
 }
 
 // SessionRepository writes sessions, and the networks from which they began.
@@ -23,6 +65,8 @@ type SessionRepository interface {
 	InsertSession(ctx context.Context, s Session) error
 	// DeleteSession ends a session. An unknown session is no error.
 	DeleteSession(ctx context.Context, tokenHash [32]byte) error
+	// DeleteSessionsOf ends every session of an operator, and returns the number.
+	DeleteSessionsOf(ctx context.Context, operatorID id.ID) (int, error)
 	// RecordNetwork keeps that the operator signed in from a network, and forgets networks unused since at less
 	// NetworksKeptFor.
 	RecordNetwork(ctx context.Context, operatorID id.ID, network [32]byte, at time.Time) error
@@ -34,6 +78,7 @@ type SessionRepository interface {
 type Session struct {
 	TokenHash  [32]byte
 	OperatorID id.ID
+	Browser    string // program and system of the sign-in, as "Firefox, Linux"; "": not known
 	CreatedAt  time.Time
 	LastSeenAt time.Time
 	ExpiresAt  time.Time
@@ -46,15 +91,28 @@ const NetworksKeptFor = 90 * 24 * time.Hour
 type OperatorReader interface {
 	// OperatorByEmail compares addresses in the form of mailaddr.Normal. Returns connect.ErrBadCredentials.
 	OperatorByEmail(ctx context.Context, email string) (connect.Operator, connect.Account, error)
-	// OperatorBySession returns connect.ErrBadCredentials for an unknown or expired session. OperatorBySession updates
-	// LastSeenAt from time to time.
-	OperatorBySession(ctx context.Context, tokenHash [32]byte, now time.Time) (connect.Operator, connect.Account, error)
+	SessionReader
 	// NetworkKnown reports whether the operator signed in from a network within NetworksKeptFor before now.
 	NetworkKnown(ctx context.Context, operatorID id.ID, network [32]byte, now time.Time) (bool, error)
 	// AccountByID returns connect.ErrAccountNotFound.
 	AccountByID(ctx context.Context, accountID id.ID) (connect.Account, connect.Operator, error)
 	// Accounts lists the newest accounts first.
 	Accounts(ctx context.Context, page Page) (List[connect.Account], error)
+}
+
+// SessionReader reads sessions outside transactions. idle is the time without use after which a session ends.
+type SessionReader interface {
+	// OperatorBySession returns connect.ErrBadCredentials for an unknown or ended session. OperatorBySession updates LastSeenAt from
+	// time to time.
+	OperatorBySession(ctx context.Context, tokenHash [32]byte, now time.Time, idle time.Duration) (connect.Operator, connect.Account, error)
+	// Sessions gives the sessions of an operator that have not ended, the last used first, limit at most.
+	Sessions(ctx context.Context, operatorID id.ID, now time.Time, idle time.Duration, limit int) ([]Session, error)
+}
+
+// TokenReader reads the tokens of mails outside transactions.
+type TokenReader interface {
+	// TokenByHash is TokenRepository.Token, with the operator as the store has it now.
+	TokenByHash(ctx context.Context, hash [32]byte, now time.Time) (connect.Token, connect.Operator, error)
 }
 
 // LinkRepository writes links between partners and accounts.

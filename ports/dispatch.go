@@ -37,6 +37,8 @@ type Delivery struct {
 	Body      []byte
 	State     webhook.State // planned: Dispatched starts with a lease; Waiting is found by the scan
 	Parked    bool          // planned: Waiting without a due time, because the subscription is disabled
+	// TraceParent is the span below which attempts stand, as a W3C traceparent; "" without traces. Planned and loaded.
+	TraceParent string
 
 	// Set by Load.
 	Found     bool // false: the delivery or its subscription is deleted, and nothing else is set
@@ -59,6 +61,7 @@ func (e *Event) Delivery(subscriptionID id.ID, name webhook.EventName, body []by
 	return Delivery{
 		Claim:   Claim{DeliveryID: webhook.OriginalID(e.ID, subscriptionID), SubscriptionID: subscriptionID},
 		EventID: e.ID, Event: name, EventAt: e.CommittedAt, DepositID: e.DepositID, Body: body, State: webhook.Waiting,
+		TraceParent: e.TraceParent,
 	}
 }
 
@@ -67,6 +70,9 @@ type Claim struct {
 	DeliveryID     id.ID
 	SubscriptionID id.ID
 	Seq            int32 // counts up from 1
+	// DueAt is when the delivery became due, by the database's clock: for a delivery that the relay claims the commit of its
+	// event, for others the due time before the claim. Zero: not known, since an older dispatcher sent the job.
+	DueAt time.Time
 }
 
 // Outcome is a finished attempt and its consequence.
@@ -74,6 +80,11 @@ type Outcome struct {
 	Delivery *Delivery // as loaded
 	Attempt  webhook.Attempt
 	Verdict  webhook.Verdict
+	// StartDelay is the time from due to the POST, without the time in which the endpoint itself held its deliveries back.
+	// Negative: not known.
+	StartDelay time.Duration
+	// Tell has Record note the time of this success, which changes no health (webhook.SuccessGrain).
+	Tell bool
 }
 
 // RelayStore turns the outbox into deliveries.
@@ -109,10 +120,17 @@ type Room struct {
 	Room           int
 }
 
+// Due is the result of a look at the deliveries.
+type Due struct {
+	Subscriptions []Subscription // enabled ones that have a due delivery, with their health
+	Urgent        bool           // ClaimUrgent has deliveries to claim
+	Next          time.Duration  // until a delivery of another enabled subscription is due; the horizon at most
+}
+
 // ClaimStore finds due deliveries. Only the database's clock decides what is due (delivery.md, point 3).
 type ClaimStore interface {
-	// Due lists the enabled subscriptions that have a due delivery, with their health.
-	Due(ctx context.Context) ([]Subscription, error)
+	// Due looks for deliveries that are due now, and for those that will be due within the horizon. It is a single round trip.
+	Due(ctx context.Context, horizon time.Duration) (Due, error)
 	// Claim leases due deliveries, oldest first, within the room of each subscription.
 	Claim(ctx context.Context, rooms []Room, lease time.Duration) ([]Claim, error)
 	// ClaimUrgent leases deliveries that need no room: tests, and deliveries whose lease ran out. recovered counts the latter.
@@ -130,7 +148,8 @@ type WorkStore interface {
 	// Load reads claimed deliveries and the present secrets of their subscriptions, in the order of the claims.
 	Load(ctx context.Context, claims []Claim) ([]Delivery, error)
 	// Record writes outcomes in a transaction: a success under any claim, a failure under the newest claim only. The same
-	// transaction updates the health of the subscriptions in adjust; limit is WEBHOOK_ENDPOINT_CONCURRENCY.
+	// transaction updates the health of the subscriptions in adjust, with the times of their last success and failure; limit is
+	// WEBHOOK_ENDPOINT_CONCURRENCY. Notices to the partner's contact are stored with it (webhook.Notice).
 	// settled[i] reports whether the i-th outcome took effect.
 	Record(ctx context.Context, outcomes []Outcome, adjust []id.ID, limit int) (settled []bool, health map[id.ID]webhook.Health, err error)
 	// Renew replaces claims by new ones, so that jobs with the old claims are stale. Claims that were stale are left out.
@@ -138,9 +157,8 @@ type WorkStore interface {
 	// Release gives up claims. The deliveries become due at once, or are parked when their subscription is disabled.
 	Release(ctx context.Context, claims []Claim) error
 	// Disable disables a subscription whose attempts have all failed for webhook.DisableAfter, parks its deliveries and
-	// stores a mail to the partner's contact. The store checks the condition again under a lock. mail writes the mail, and is
-	// called for a partner with a contact; the mail is created and due at the database's time.
-	Disable(ctx context.Context, subscriptionID id.ID, mail func(contact, url string) Mail) error
+	// stores a notice to the partner's contact. The store checks the condition again under a lock.
+	Disable(ctx context.Context, subscriptionID id.ID) error
 }
 
 // Lane separates subscriptions that answer quickly from slow and failing ones (delivery.md, point 9).

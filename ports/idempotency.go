@@ -26,7 +26,9 @@ type IdempotencyKey struct {
 	Key         [16]byte
 	Fingerprint [32]byte // SHA-256 of the canonical JSON of the body
 	Epoch       Epoch    // of the database when the request began; zero: the cache is not used
-	Holder      id.ID    // names this request, so that Finish removes only the mark of the same request
+
+	// Cached is the response that the cache holds for the key; nil: none. Nobody has compared its fingerprint and age yet.
+	Cached *StoredResponse
 }
 
 // StoredResponse is a successful response, byte by byte.
@@ -40,20 +42,23 @@ type StoredResponse struct {
 // IdempotencyRepository stores responses durably. Claim and Store run in the transaction of the effect.
 type IdempotencyRepository interface {
 	// Claim takes the key until the transaction ends, and returns the stored response younger than IdempotencyWindow; nil
-	// if no such response exists. Returns ErrKeyInUse, without waiting, while another transaction holds the key.
+	// if no such response exists. A stored response is returned even if another transaction holds the key. Returns
+	// ErrKeyInUse, without waiting, while another transaction holds a key without a response.
 	Claim(ctx context.Context, k IdempotencyKey, now time.Time) (*StoredResponse, error)
-	// Store stores the response of a claimed key, encrypted.
+	// Store stores the response of a claimed key, encrypted. The transaction fails and runs again if the key holds a
+	// response younger than IdempotencyWindow: two requests must never both have their effect.
 	Store(ctx context.Context, k IdempotencyKey, r StoredResponse) error
 	// DeleteExpired removes up to limit responses created before at.
 	DeleteExpired(ctx context.Context, at time.Time, limit int) (int, error)
 }
 
-// IdempotencyCache is the fast path in Redis. The cache may lose anything at any time; a loss costs only time. Without
-// Redis, and for a key whose Epoch is zero, Begin returns nil and Finish does nothing. A response is found in the epoch
-// alone in which its request began: a restore from a backup may have taken back the effect.
+// IdempotencyCache is the fast path of replays in Redis. The cache may lose anything at any time; a loss costs only time.
+// Without Redis, and for a key whose Epoch is zero, the cache holds nothing. A response is found in the epoch alone in which
+// its request began: a restore from a backup may have taken back the effect.
 type IdempotencyCache interface {
-	// Begin returns the cached response, or marks the key as running. Returns ErrKeyInUse while the key is marked.
-	Begin(ctx context.Context, k IdempotencyKey) (*StoredResponse, error)
-	// Finish removes the mark, and caches the response unless r is nil (the request was refused or failed).
-	Finish(ctx context.Context, k IdempotencyKey, r *StoredResponse)
+	// Admit counts a request as Limiter.Allow does, and returns the cached response of its key; nil: none. Both share a
+	// round trip.
+	Admit(ctx context.Context, k IdempotencyKey, rules ...LimitRule) (LimitDecision, *StoredResponse)
+	// Keep caches a committed response, and returns before the response is cached.
+	Keep(k IdempotencyKey, r StoredResponse)
 }

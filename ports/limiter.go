@@ -3,6 +3,8 @@ package ports
 import (
 	"context"
 	"time"
+
+	"partnerdeposits/core/id"
 )
 
 // Limiter counts requests against limits. While Redis is away, the limiter allows every request and counts that in a metric
@@ -22,6 +24,9 @@ type LimitRule struct {
 	PerMinute int    // 0: PerHour counts
 	PerHour   int
 }
+
+// PartnerLimitKey is the key of the rules for a partner's requests.
+func PartnerLimitKey(partnerID id.ID) string { return "partner:" + partnerID.Encode() }
 
 // Bound gives the most requests and the window in which they count.
 func (r LimitRule) Bound() (most int, window time.Duration) {

@@ -5,14 +5,15 @@ import (
 	"time"
 
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
 )
 
 // Maintenance removes old rows and prepares partitions. Several dispatchers may run maintenance at the same time.
 type Maintenance interface {
 	PartitionMaintenance
-	// EndParkedDeliveries ends up to limit parked deliveries that were created before at as failed, and returns how many of
-	// each subscription ended.
-	EndParkedDeliveries(ctx context.Context, at time.Time, limit int) (ended map[id.ID]int, err error)
+	// EndParkedDeliveries ends up to limit parked deliveries that were created before at as failed, with the reason
+	// webhook.WebhookDisabled, and returns those that ended.
+	EndParkedDeliveries(ctx context.Context, at time.Time, limit int) (ended []EndedDelivery, err error)
 	// DeleteFinishedDeliveries removes up to limit finished deliveries that were created before at and ended before endedBy,
 	// and returns the number.
 	DeleteFinishedDeliveries(ctx context.Context, at, endedBy time.Time, limit int) (int, error)
@@ -22,6 +23,13 @@ type Maintenance interface {
 	// releases parked deliveries, releasePerSecond of them in each second, and cancels deliveries of deleted subscriptions,
 	// a bounded number of each. moved is 0 once no such delivery is left.
 	TidyDeliveries(ctx context.Context, releasePerSecond int) (moved int, err error)
+}
+
+// EndedDelivery is a delivery that ended without a further attempt.
+type EndedDelivery struct {
+	SubscriptionID id.ID
+	Event          webhook.EventName
+	EventAt        time.Time // the commit of the change
 }
 
 // PartitionMaintenance makes and drops the daily partitions of events and attempts.

@@ -19,6 +19,10 @@ type Event struct {
 	// CommittedAt is the time of the change by the database's clock; latency counts from here. The database sets CommittedAt,
 	// and the relay reads the value.
 	CommittedAt time.Time
+	// Sequence is the number of the event in the feed of its partner. The relay gives the number.
+	Sequence int64
+	// TraceParent is the span of the change, as a W3C traceparent; "" without traces. The outbox sets it.
+	TraceParent string
 }
 
 // Outbox stores events in the transaction of their change.
@@ -52,8 +56,10 @@ type SetAsideReader interface {
 	SetAsideEvents(ctx context.Context, limit int) ([]SetAsideEvent, error)
 }
 
-// Doorbell wakes the relay of a dispatcher after a commit. A ring is a hint that may be late or lost. Ring neither fails nor
-// waits.
+// Doorbell wakes the dispatchers after a commit. A ring is a hint that may be late or lost. Ringing neither fails nor waits.
 type Doorbell interface {
+	// Ring tells the relays that events were committed.
 	Ring()
+	// RingDue tells the scans that deliveries became due.
+	RingDue()
 }

@@ -30,20 +30,25 @@ type PaymentReader interface {
 }
 
 // PaymentProvider takes payments on a hosted page, such as Stripe Checkout: the service opens a page, the tenant pays there,
-// and only the answer of Lookup counts (ADR 0003). Every call carries the payment's id as a key and may be repeated. All
-// methods return service_unavailable if the provider cannot be reached; the payment then stays processing.
+// and only the answers of these calls count (ADR 0003). Every call carries an id of ours as the root of its keys and may be
+// repeated. At no moment are two objects payable for a single payment. All methods return service_unavailable if the provider
+// cannot be reached; the payment then stays processing.
 type PaymentProvider interface {
 	// Open makes the hosted page of a payment, or gives the existing page. The URL of a page that can no longer be paid leads
-	// to ReturnURL.
+	// to ReturnURL. For a collection, Open first ends the provider's own charge of the amount, and replaces a page that has
+	// expired unpaid by another.
 	Open(ctx context.Context, r HostedPayment) (HostedPage, error)
 	// Lookup gives the present state of a payment. A payment that the provider does not know is ProviderUnknown.
 	Lookup(ctx context.Context, paymentID id.ID) (ProviderPayment, error)
-	// Close makes sure that the page can no longer be paid, and gives the state of the payment. A payment that succeeded
-	// before the call stays succeeded. A payment that the provider does not know can never be paid afterwards either.
+	// Close makes sure that the payment can never be paid, and gives its state. A payment that succeeded before the call stays
+	// succeeded. A payment that the provider does not know can never be paid afterwards either.
 	Close(ctx context.Context, paymentID id.ID) (ProviderPayment, error)
-	// Collect charges the card that secured the deposit, without the tenant. A second call after a failure charges again; a
-	// second call after a success charges nothing.
+	// Collect charges the card that secured the deposit, without the tenant, after it has ended the tenant's page of the payment,
+	// if any. A second call of the same attempt gives the first answer; a call of a later attempt charges again, unless the
+	// payment has succeeded or was closed.
 	Collect(ctx context.Context, r CollectRequest) (ProviderPayment, error)
+	// Refund gives back a part of a payment that has succeeded, or all of it. A second call gives the state of the same refund.
+	Refund(ctx context.Context, r RefundRequest) (ProviderRefund, error)
 }
 
 // PaymentSimulator pays at the provider's page in place of the tenant. Only the sandbox provider implements this interface.
@@ -55,6 +60,8 @@ type PaymentSimulator interface {
 // HostedPayment is a request for a hosted page.
 type HostedPayment struct {
 	PaymentID   id.ID
+	DepositID   id.ID
+	Kind        deposit.PaymentKind // the page of a fee saves the card for a collection
 	Amount      money.Cents
 	Description string // shown to the tenant on the page
 	Email       string
@@ -72,8 +79,18 @@ type HostedPage struct {
 type CollectRequest struct {
 	PaymentID    id.ID // the payment of kind collection
 	FeePaymentID id.ID // the payment that stored the card
+	DepositID    id.ID
 	Amount       money.Cents
 	Description  string
+	Attempt      int // counts from 1; stored before the call
+}
+
+// RefundRequest asks for money to be given back to the tenant.
+type RefundRequest struct {
+	RefundID  id.ID // stored before the call
+	PaymentID id.ID
+	DepositID id.ID
+	Amount    money.Cents
 }
 
 // ProviderStatus is the status of a payment at the provider.
@@ -95,7 +112,41 @@ var ProviderStatuses = []ProviderStatus{ProviderUnknown, ProviderOpen, ProviderS
 type ProviderPayment struct {
 	Status  ProviderStatus
 	Ref     string
-	Failure string
+	Failure string  // a code such as insufficient_funds, never a text of the provider
+	Refusal Refusal // of a collection that failed; empty otherwise
+}
+
+// Refusal is the class of a refused charge: what may be tried next.
+type Refusal string
+
+// The classes of refusals.
+const (
+	RefusedForNow    Refusal = "later"  // the same card may be charged some days later
+	RefusedForTenant Refusal = "tenant" // the tenant has to authenticate or to choose another card
+	RefusedForGood   Refusal = "never"  // the card must not be charged again; the tenant may choose another card
+)
+
+// Refusals lists every class of refusals.
+var Refusals = []Refusal{RefusedForNow, RefusedForTenant, RefusedForGood}
+
+// RefundStatus is the status of a refund at the provider.
+type RefundStatus string
+
+// The statuses of a refund at the provider.
+const (
+	RefundPending   RefundStatus = "pending"
+	RefundSucceeded RefundStatus = "succeeded"
+	RefundFailed    RefundStatus = "failed" // will never be paid out
+)
+
+// RefundStatuses lists every status of a refund at the provider.
+var RefundStatuses = []RefundStatus{RefundPending, RefundSucceeded, RefundFailed}
+
+// ProviderRefund is a refund in the books of the provider.
+type ProviderRefund struct {
+	Status  RefundStatus
+	Ref     string
+	Failure string // a code such as amount_too_large
 }
 
 // Scoring decides whether a tenant is accepted.

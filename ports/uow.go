@@ -5,20 +5,31 @@ import "context"
 // Repositories are the tables that a transaction reads and writes. A transaction calls neither HTTP nor Redis and sends no
 // mail: events go to Outbox and mails to Mails, and are sent after the commit.
 type Repositories struct {
-	Partners      PartnerRepository
-	Operators     OperatorRepository
-	Links         LinkRepository
-	Clients       ClientRepository
-	Deposits      DepositRepository
-	Payments      PaymentRepository
-	Subscriptions SubscriptionRepository
-	Deliveries    DeliveryRepository
-	Replays       ReplayRepository
-	Outbox        Outbox
-	Idempotency   IdempotencyRepository
-	Mails         MailQueue
-	Audit         AuditLog
-	Restores      RestoreRepository
+	Partners        PartnerRepository
+	Operators       OperatorRepository
+	TwoFactors      TwoFactorRepository
+	HalfSignIns     HalfSignInRepository
+	Links           LinkRepository
+	Clients         ClientRepository
+	Deposits        DepositRepository
+	Payments        PaymentRepository
+	Collections     CollectionRepository
+	Refunds         RefundRepository
+	TenantNotices   TenantNoticeRepository
+	Subscriptions   SubscriptionRepository
+	Deliveries      DeliveryRepository
+	Replays         ReplayRepository
+	Outbox          Outbox
+	Idempotency     IdempotencyRepository
+	Mails           MailQueue
+	Notices         NoticeRepository
+	OperatorNotices OperatorNoticeRepository
+	Audit           AuditLog
+	Restores        RestoreRepository
+	Files           FileRepository
+	Agreements      AgreementRepository
+	Disputes        DisputeRepository
+	PaymentErasures PaymentErasureRepository
 }
 
 // UnitOfWork runs functions in transactions.

@@ -31,6 +31,9 @@ type SubscriptionReader interface {
 	// SubscriptionByID finds a subscription of any partner, for the admin commands. Returns webhook.ErrNotFound.
 	SubscriptionByID(ctx context.Context, subscriptionID id.ID) (webhook.Subscription, error)
 	Subscriptions(ctx context.Context, partnerID id.ID, page Page) (List[webhook.Subscription], error)
+	// Reports gives subscriptions with the health of their endpoints, in the same order. Enabled and DisabledReason are those of
+	// the moment of the report.
+	Reports(ctx context.Context, of []webhook.Subscription) ([]webhook.Reported, error)
 }
 
 // DeliveryRepository adds deliveries that the relay does not make: tests and redeliveries.
@@ -62,8 +65,10 @@ type ReplayRepository interface {
 	DeleteFinished(ctx context.Context, at time.Time, limit int) (int, error)
 }
 
-// ReplayReader counts deliveries for a replay, outside transactions.
+// ReplayReader reads replays and counts their deliveries, outside transactions.
 type ReplayReader interface {
+	// Replay returns webhook.ErrReplayNotFound.
+	Replay(ctx context.Context, replayID id.ID) (webhook.Replay, error)
 	// CountMatching counts the deliveries that match the replay at present.
 	CountMatching(ctx context.Context, r webhook.Replay) (int, error)
 }

@@ -14,6 +14,9 @@ has() {
 	haproxy) PATH=$PATH:/usr/sbin command -v haproxy >/dev/null ;;
 	pgbouncer) command -v pgbouncer >/dev/null || [ -x /usr/sbin/pgbouncer ] ;;
 	pg_dump) command -v pg_dump >/dev/null ;;
+	pgbench) command -v pgbench >/dev/null || compgen -G '/usr/lib/postgresql/*/bin/pgbench' >/dev/null ;;
+	prometheus) command -v prometheus >/dev/null && command -v promtool >/dev/null ;;
+	prometheus-alertmanager) command -v prometheus-alertmanager >/dev/null || command -v alertmanager >/dev/null ;;
 	chromium)
 		local browser
 		for browser in chromium chromium-browser google-chrome google-chrome-stable headless-shell \
@@ -34,7 +37,10 @@ packages_of() {
 	haproxy) echo haproxy ;;
 	pgbouncer) echo pgbouncer ;;
 	pg_dump) echo postgresql-client ;;
+	pgbench) echo postgresql ;;
 	chromium) echo chromium ;;
+	prometheus) echo prometheus ;;
+	prometheus-alertmanager) echo prometheus-alertmanager ;;
 	esac
 }
 
@@ -45,7 +51,10 @@ why() {
 	docker-compose) echo "a test reads deployments/compose.yaml with docker-compose" ;;
 	haproxy) echo "the tests behind a proxy use haproxy" ;;
 	pgbouncer) echo "the service is tested behind PgBouncer" ;;
+	pgbench) echo "the benchmark compares the service with pgbench" ;;
 	pg_dump) echo "a restore from a backup is tested with pg_dump" ;;
+	prometheus) echo "alerts and dashboards are tested with Prometheus and its promtool" ;;
+	prometheus-alertmanager) echo "the way of an alert to a person is tested with Alertmanager" ;;
 	chromium) echo "the browser tests need Chromium or Chrome" ;;
 	esac
 }

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 mkdir -p .local
 
-scripts/ensure-debian.sh gcc curl chromium docker-compose haproxy pgbouncer pg_dump
+scripts/ensure-debian.sh gcc curl chromium docker-compose haproxy pgbouncer pg_dump pgbench prometheus
 
 # Lint uses the build for the race detector, which the tests need anyway.
 lint='GOFLAGS="$GOFLAGS -race" CGO_ENABLED=1 make lint'
@@ -15,7 +15,7 @@ trap 'rm -f "$report"' EXIT
 set -m # gives each job a process group, which stop can signal as a whole
 nice -n 19 bash -c "status=0; $lint || status=1; make check-generated || status=1; make words || status=1; exit \$status" >"$report" 2>&1 </dev/null &
 checks=$!
-CGO_ENABLED=1 go test -race -shuffle=on -timeout=8m ./... </dev/null &
+CGO_ENABLED=1 go test -race -shuffle=on -timeout=15m ./... </dev/null &
 tests=$!
 set +m
 

@@ -13,6 +13,7 @@ source_of() {
 	golangci-lint) echo github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 ;;
 	oapi-codegen) echo github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 ;;
 	sqlc) echo github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 ;;
+	stripe-mock) echo github.com/stripe/stripe-mock@v0.203.0 ;; # checks requests against the schema that Stripe publishes
 	templ) echo github.com/a-h/templ/cmd/templ@v0.3.977 ;; # the version of go.mod: runtime and generator must match
 	*) echo "tools: no tool called $1 here" >&2 && return 1 ;;
 	esac

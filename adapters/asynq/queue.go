@@ -4,7 +4,6 @@ package asynq
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -14,7 +13,6 @@ import (
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
-	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
 	"partnerdeposits/ports/failpoint"
 	"partnerdeposits/ports/outage"
@@ -33,12 +31,18 @@ const (
 	producers = 16
 )
 
-// checkInterval is the mean time between two polls of an empty queue, the cause of most of the latency and the cost of an
-// idle service.
-var checkInterval = map[ports.Lane]time.Duration{
+// quickPoll is the mean time between two polls of an empty queue while no bell works.
+var quickPoll = map[ports.Lane]time.Duration{
 	ports.FastLane: 6 * time.Millisecond,
 	ports.SlowLane: 100 * time.Millisecond,
 }
+
+// Intervals of asynq's servers. The gate decides when a queue is polled. Our tasks are neither scheduled nor kept.
+const (
+	checkInterval   = time.Microsecond
+	forwardInterval = time.Minute
+	janitorInterval = time.Hour
+)
 
 // Queue implements ports.JobQueue.
 type Queue struct {
@@ -46,8 +50,11 @@ type Queue struct {
 	client     *asynq.Client
 	log        *slog.Logger
 	outage     *outage.Log // of asynq's servers
+	bell       Bell
+	own        map[ports.Lane]chan struct{} // signals of this process's jobs to its gates
 	maxRetries int
 	retryDelay asynq.RetryDelayFunc
+	forward    time.Duration
 }
 
 // Option changes a Queue.
@@ -58,12 +65,22 @@ type Option func(*Queue)
 func WithRetries(most int, delay time.Duration) Option {
 	return func(q *Queue) {
 		q.maxRetries, q.retryDelay = most, func(int, error, *asynq.Task) time.Duration { return delay }
+		q.forward = delay
 	}
 }
 
+// WithBell has a bell replace most of the polling.
+func WithBell(bell Bell) Option { return func(q *Queue) { q.bell = bell } }
+
 // New returns a queue over a Redis client, which the caller closes.
 func New(client redis.UniversalClient, log *slog.Logger, options ...Option) *Queue {
-	q := &Queue{redis: client, client: asynq.NewClientFromRedisClient(client), log: log, outage: outage.New(log)}
+	q := &Queue{
+		redis: client, client: asynq.NewClientFromRedisClient(client), log: log, outage: outage.New(log), bell: noBell{},
+		own: map[ports.Lane]chan struct{}{}, forward: forwardInterval,
+	}
+	for _, lane := range ports.Lanes {
+		q.own[lane] = make(chan struct{}, ownJobs)
+	}
 	for _, set := range options {
 		set(q)
 	}
@@ -104,10 +121,15 @@ func (q *Queue) enqueue(ctx context.Context, j ports.Job) error {
 		return err
 	}
 	first := j.Claims[0]
-	_, err := q.client.EnqueueContext(ctx, asynq.NewTask(taskType, encode(j)),
+	_, err := q.client.EnqueueContext(ctx, asynq.NewTaskWithHeaders(taskType, encode(j), headersOf(j)),
 		asynq.Queue(QueueName(j.Lane)), asynq.MaxRetry(q.maxRetries),
 		asynq.TaskID(fmt.Sprintf("%s:%d", first.DeliveryID.Encode(), first.Seq)))
 	failpoint.Hit("queue.enqueued")
+	select {
+	case q.own[j.Lane] <- struct{}{}:
+	default: // so many signals wait that no poll is held back soon
+	}
+	q.bell.RingJobs(j.Lane)
 	if errors.Is(err, asynq.ErrTaskIDConflict) {
 		return nil
 	}
@@ -125,22 +147,14 @@ func (q *Queue) Serve(ctx context.Context, concurrency map[ports.Lane]int, handl
 		group.Wait()
 	}()
 	for _, lane := range ports.Lanes {
-		server := asynq.NewServerFromRedisClient(q.redis, asynq.Config{
-			Concurrency:       concurrency[lane],
-			Queues:            map[string]int{QueueName(lane): 1},
-			TaskCheckInterval: checkInterval[lane],
-			ShutdownTimeout:   shutdownTimeout,
-			BaseContext:       func() context.Context { return context.WithoutCancel(ctx) },
-			Logger:            libraryLog{q.outage},
-			LogLevel:          asynq.WarnLevel,
-			RetryDelayFunc:    q.retryDelay,
-		})
+		server := q.server(ctx, lane, concurrency[lane])
 		err := server.Start(asynq.HandlerFunc(func(ctx context.Context, t *asynq.Task) error {
 			job, err := decode(lane, t.Payload())
 			if err != nil {
 				q.log.ErrorContext(ctx, "queue: a task does not read as a job; its deliveries come again when their leases end", "error", err)
 				return nil
 			}
+			readHeaders(&job, t.Headers())
 			handle(ctx, job)
 			return nil
 		}))
@@ -151,6 +165,24 @@ func (q *Queue) Serve(ctx context.Context, concurrency map[ports.Lane]int, handl
 	}
 	<-ctx.Done()
 	return nil
+}
+
+func (q *Queue) server(ctx context.Context, lane ports.Lane, concurrency int) *asynq.Server {
+	client := &gate{
+		UniversalClient: q.redis, own: q.own[lane], jobs: q.bell.Jobs(lane), works: q.bell.Works, quick: quickPoll[lane], closed: ctx.Done(),
+	}
+	return asynq.NewServerFromRedisClient(client, asynq.Config{
+		Concurrency:              concurrency,
+		Queues:                   map[string]int{QueueName(lane): 1},
+		TaskCheckInterval:        checkInterval,
+		DelayedTaskCheckInterval: q.forward,
+		JanitorInterval:          janitorInterval,
+		ShutdownTimeout:          shutdownTimeout,
+		BaseContext:              func() context.Context { return context.WithoutCancel(ctx) },
+		Logger:                   libraryLog{q.outage},
+		LogLevel:                 asynq.WarnLevel,
+		RetryDelayFunc:           q.retryDelay,
+	})
 }
 
 // Probe implements ports.JobQueue.
@@ -228,40 +260,4 @@ func (q *Queue) Depth(lane ports.Lane) (map[string]int, error) {
 		return nil, err
 	}
 	return map[string]int{"pending": info.Pending, "active": info.Active, "archived": info.Archived}, nil
-}
-
-// The payload of a task is an encoded job: a byte version, a byte urgent, then for each claim the ids of the subscription and
-// the delivery and the seq in 4 bytes. The payload is small, because asynq writes a task again at each of its steps.
-const (
-	version    = 2
-	headerSize = 2
-	claimSize  = 2*len(id.ID{}) + 4
-)
-
-var errPayload = errors.New("asynq: not a payload of ours")
-
-func encode(j ports.Job) []byte {
-	b := make([]byte, 0, headerSize+len(j.Claims)*claimSize)
-	b = append(b, version, 0)
-	if j.Urgent {
-		b[1] = 1
-	}
-	for _, c := range j.Claims {
-		b = append(append(b, c.SubscriptionID[:]...), c.DeliveryID[:]...)
-		b = binary.BigEndian.AppendUint32(b, uint32(c.Seq)) //nolint:gosec // counts up from 1
-	}
-	return b
-}
-
-func decode(lane ports.Lane, b []byte) (ports.Job, error) {
-	if len(b) < headerSize+claimSize || b[0] != version || (len(b)-headerSize)%claimSize != 0 {
-		return ports.Job{}, errPayload
-	}
-	j := ports.Job{Lane: lane, Urgent: b[1] == 1}
-	for rest := b[headerSize:]; len(rest) > 0; rest = rest[claimSize:] {
-		j.Claims = append(j.Claims, ports.Claim{
-			SubscriptionID: id.ID(rest[:16]), DeliveryID: id.ID(rest[16:32]), Seq: int32(binary.BigEndian.Uint32(rest[32:claimSize])), //nolint:gosec // as encoded
-		})
-	}
-	return j, nil
 }

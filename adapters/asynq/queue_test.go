@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	hibiken "github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
@@ -43,6 +44,35 @@ func TestQueue_EachLane_HandlesItsJobs(t *testing.T) {
 		handled = append(handled, <-got)
 	}
 	require.ElementsMatch(t, want, handled)
+	stop()
+	require.NoError(t, <-done)
+}
+
+// Tasks of a dispatcher of the release before have no headers, and its queue reads ours (rolling deployment).
+func TestQueue_WithADispatcherOfTheReleaseBefore_ReadsAndIsRead(t *testing.T) {
+	t.Parallel()
+	client := redistest.New(t)
+	q := asynq.New(client, slog.New(slog.DiscardHandler))
+	older := hibiken.NewClientFromRedisClient(client)
+	payload := append([]byte{2, 0}, append(make([]byte, 32), 0, 0, 0, 7)...)
+	_, err := older.EnqueueContext(t.Context(), hibiken.NewTask("deliver", payload), hibiken.Queue(asynq.QueueName(ports.FastLane)))
+	require.NoError(t, err)
+	ours := ports.Job{Lane: ports.SlowLane, Claims: []ports.Claim{{DeliveryID: id.ID{1}, SubscriptionID: id.ID{9}, Seq: 1, DueAt: time.UnixMilli(5000)}}}
+	_, err = q.Enqueue(t.Context(), []ports.Job{ours})
+	require.NoError(t, err)
+	inspector := hibiken.NewInspectorFromRedisClient(client)
+	tasks, err := inspector.ListPendingTasks(asynq.QueueName(ports.SlowLane))
+	require.NoError(t, err)
+	require.Len(t, tasks[0].Payload, 2+36, "an older dispatcher reads a header of 2 bytes and 36 for each claim")
+
+	ctx, stop := context.WithCancel(t.Context())
+	got := make(chan ports.Job, 2)
+	done := make(chan error, 1)
+	go func() {
+		done <- q.Serve(ctx, map[ports.Lane]int{ports.FastLane: 1, ports.SlowLane: 1}, func(_ context.Context, j ports.Job) { got <- j })
+	}()
+	theirs := ports.Job{Lane: ports.FastLane, Claims: []ports.Claim{{Seq: 7}}}
+	require.ElementsMatch(t, []ports.Job{ours, theirs}, []ports.Job{<-got, <-got})
 	stop()
 	require.NoError(t, <-done)
 }
@@ -136,4 +166,40 @@ func TestQueue_WithoutRedis_GivesTheJobsBack(t *testing.T) {
 	require.Error(t, err)
 	require.ElementsMatch(t, jobs, left)
 	require.Error(t, q.Probe(t.Context()))
+}
+
+// workingBell has every ring lost.
+type workingBell struct{}
+
+func (workingBell) RingJobs(ports.Lane)             {}
+func (workingBell) Jobs(ports.Lane) <-chan struct{} { return nil }
+func (workingBell) Works() bool                     { return true }
+
+func TestQueue_WithABell_HandlesItsOwnJobsAndThoseOfTheDead(t *testing.T) {
+	t.Parallel()
+	client := redistest.New(t)
+	q := asynq.New(client, slog.New(slog.DiscardHandler), asynq.WithBell(workingBell{}))
+	dead := asynq.New(client, slog.New(slog.DiscardHandler))
+	ctx, stop := context.WithCancel(t.Context())
+	got := make(chan ports.Job, 128)
+	done := make(chan error, 1)
+	go func() {
+		done <- q.Serve(ctx, map[ports.Lane]int{ports.FastLane: 2, ports.SlowLane: 1}, func(_ context.Context, j ports.Job) { got <- j })
+	}()
+	const n = 100
+	for i := range byte(n) {
+		from := q
+		if i%10 == 0 {
+			from = dead
+		}
+		_, err := from.Enqueue(t.Context(), []ports.Job{job(ports.Lanes[i%2], i+1)})
+		require.NoError(t, err)
+	}
+	seen := map[id.ID]bool{}
+	for range n {
+		seen[(<-got).Claims[0].DeliveryID] = true
+	}
+	require.Len(t, seen, n)
+	stop()
+	require.NoError(t, <-done)
 }

@@ -26,7 +26,7 @@ type RedisCluster struct {
 // would announce addresses that only containers reach. A master that is away for nodeTimeout is replaced by its replica
 // a second or two later. replicas counts those of each master.
 //
-// The error names the package to install, or the step that failed.
+// An error names the Debian package of a missing server program, or the step that failed.
 func StartRedisCluster(ctx context.Context, o Options, masters, replicas int, nodeTimeout time.Duration) (*RedisCluster, error) {
 	o = o.withDefaults()
 	if err := redisService.install(ctx, o); err != nil {

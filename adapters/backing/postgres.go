@@ -65,6 +65,23 @@ func asFlags(settings []string) []string {
 
 // nativePostgres makes a cluster and starts it.
 func nativePostgres(ctx context.Context, o Options) (*Server, string, error) {
+	n, bin, err := newPostgres(o)
+	if err != nil {
+		return nil, "", err
+	}
+	if err = initCluster(n.home, bin); err == nil {
+		err = n.startFresh(ctx)
+	}
+	if err != nil {
+		_ = n.Close()
+		return nil, "", err
+	}
+	how := fmt.Sprintf("server binaries in %s, as %s, on port %d", bin, n.home.userName(), n.port)
+	return &Server{url: postgresURL(loopback(n.port)), control: n}, how, nil
+}
+
+// newPostgres prepares a server whose data directory is empty yet. bin is the directory of the server binaries.
+func newPostgres(o Options) (n *native, bin string, err error) {
 	bin, ok := o.machine.postgresBin()
 	if !ok {
 		return nil, "", errors.New("no initdb and postgres in PATH or /usr/lib/postgresql")
@@ -77,7 +94,7 @@ func nativePostgres(ctx context.Context, o Options) (*Server, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	n := &native{
+	return &native{
 		name: "Postgres", home: home,
 		// SIGQUIT is the postmaster's immediate shutdown: it ends the children and frees shared memory.
 		onDeath: syscall.SIGQUIT, gentle: syscall.SIGINT, immediate: syscall.SIGQUIT,
@@ -86,16 +103,7 @@ func nativePostgres(ctx context.Context, o Options) (*Server, string, error) {
 			return append(append(argv, localSettings(home)...), postgresSettings(o)...)
 		},
 		ready: func(ctx context.Context, port, _ int) error { return ownPostgres(ctx, port, home.data) },
-	}
-	if err = initCluster(home, bin); err == nil {
-		err = n.startFresh(ctx)
-	}
-	if err != nil {
-		_ = n.Close()
-		return nil, "", err
-	}
-	how := fmt.Sprintf("server binaries in %s, as %s, on port %d", bin, home.userName(), n.port)
-	return &Server{url: postgresURL(loopback(n.port)), control: n}, how, nil
+	}, bin, nil
 }
 
 // longestSocket is the longest path of a Unix socket that every system accepts.
@@ -115,7 +123,7 @@ func localSettings(h *home) []string {
 }
 
 // hostRules admit every user of this machine without a password, and no other host.
-const hostRules = "local all all trust\nhost all all 127.0.0.1/32 trust\n"
+const hostRules = "local all all trust\nhost all all 127.0.0.1/32 trust\nhost replication all 127.0.0.1/32 trust\n"
 
 func initCluster(h *home, bin string) error {
 	// --no-sync: the files of initdb need not survive a crash of the machine.

@@ -3,6 +3,7 @@ package backing
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -33,7 +34,7 @@ var redisService = service{
 			argv: append([]string{"redis-server", "--protected-mode", "no"}, redisSettings(o)...), // connections from outside the container are not local
 			url:  redisURL, gentle: "TERM", immediate: "KILL",
 			ready: func(ctx context.Context, hostPort string) error {
-				_, err := redisInfo(ctx, hostPort, "")
+				_, err := redisInfo(ctx, hostPort, redisProcess{})
 				return err
 			},
 		}
@@ -60,8 +61,9 @@ func nativeRedis(ctx context.Context, o Options) (*Server, string, error) {
 
 // redisProcess is a way to run redis-server. The zero value is a server alone.
 type redisProcess struct {
-	settings []string // beside redisSettings
-	password string   // that the process asks of its clients
+	settings []string     // beside redisSettings
+	password string       // that the process asks of its clients
+	tls      *certificate // nil: no TLS
 	// sentinel is the configuration of a sentinel, without the port. A sentinel needs a file, which it rewrites.
 	sentinel string
 }
@@ -79,10 +81,13 @@ func startRedisProcess(ctx context.Context, o Options, p redisProcess) (*Server,
 		name: "Redis", home: home,
 		onDeath: syscall.SIGKILL, gentle: syscall.SIGTERM, immediate: syscall.SIGKILL,
 		argv:  func(port int) []string { return p.argv(bin, home.data, port, o) },
-		ready: func(ctx context.Context, port, pid int) error { return ownRedis(ctx, port, pid, p.password) },
+		ready: func(ctx context.Context, port, pid int) error { return ownRedis(ctx, port, pid, p) },
 	}
 	if p.sentinel != "" {
 		err = home.write(sentinelFile, p.sentinel)
+	}
+	if p.tls != nil {
+		err = errors.Join(err, p.tls.furnish(home))
 	}
 	if err == nil {
 		err = n.startFresh(ctx)
@@ -92,7 +97,11 @@ func startRedisProcess(ctx context.Context, o Options, p redisProcess) (*Server,
 		return nil, "", err
 	}
 	how := fmt.Sprintf("%s, as %s, on port %d", bin, home.userName(), n.port)
-	return &Server{url: redisURL(loopback(n.port)), control: n}, how, nil
+	url := redisURL(loopback(n.port))
+	if p.tls != nil {
+		url = strings.Replace(url, "redis:", "rediss:", 1)
+	}
+	return &Server{url: url, control: n}, how, nil
 }
 
 const sentinelFile = "sentinel.conf"
@@ -102,7 +111,14 @@ func (p redisProcess) argv(bin, dir string, port int, o Options) []string {
 	if p.sentinel != "" {
 		argv = append(argv, filepath.Join(dir, sentinelFile), "--sentinel")
 	}
-	argv = append(argv, "--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir", dir, "--daemonize", "no")
+	argv = append(argv, "--bind", "127.0.0.1", "--dir", dir, "--daemonize", "no")
+	if p.tls == nil {
+		argv = append(argv, "--port", strconv.Itoa(port))
+	} else {
+		// --tls-replication: the process itself connects with TLS, as a replica and as a sentinel.
+		argv = append(argv, "--port", "0", "--tls-port", strconv.Itoa(port), "--tls-replication", "yes", "--tls-auth-clients", "no",
+			"--tls-cert-file", certificateFile, "--tls-key-file", keyFile, "--tls-ca-cert-file", certificateFile)
+	}
 	if p.sentinel == "" {
 		argv = append(argv, redisSettings(o)...)
 	}
@@ -111,8 +127,8 @@ func (p redisProcess) argv(bin, dir string, port int, o Options) []string {
 
 // ownRedis checks the process id of the server on a port, since another server may have taken the port. It writes the
 // inline protocol itself, because a client library logs every refused attempt.
-func ownRedis(ctx context.Context, port, pid int, password string) error {
-	info, err := redisInfo(ctx, loopback(port), password)
+func ownRedis(ctx context.Context, port, pid int, p redisProcess) error {
+	info, err := redisInfo(ctx, loopback(port), p)
 	if err != nil {
 		return err
 	}
@@ -123,12 +139,17 @@ func ownRedis(ctx context.Context, port, pid int, password string) error {
 }
 
 // redisInfo returns INFO's server section. A server that is still loading its data is an error.
-func redisInfo(ctx context.Context, addr, password string) (string, error) {
+func redisInfo(ctx context.Context, addr string, p redisProcess) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return "", err
+	}
+	if p.tls != nil {
+		config := p.tls.trust()
+		config.ServerName = "127.0.0.1"
+		conn = tls.Client(conn, config)
 	}
 	defer func() { _ = conn.Close() }()
 	deadline, _ := ctx.Deadline()
@@ -137,13 +158,13 @@ func redisInfo(ctx context.Context, addr, password string) (string, error) {
 	}
 	// PING first: INFO answers while data is being loaded, but PING says LOADING.
 	reader, commands := bufio.NewReader(conn), "PING\r\nINFO server\r\n"
-	if password != "" {
-		commands = "AUTH " + password + "\r\n" + commands
+	if p.password != "" {
+		commands = "AUTH " + p.password + "\r\n" + commands
 	}
 	if _, err := conn.Write([]byte(commands)); err != nil {
 		return "", err
 	}
-	if password != "" {
+	if p.password != "" {
 		if line, err := reader.ReadString('\n'); err != nil || line != "+OK\r\n" {
 			return "", errors.Join(err, fmt.Errorf("AUTH was answered %q", line))
 		}
@@ -181,7 +202,8 @@ func pingRedis(ctx context.Context, redisURL string) error {
 
 // hostPort is the address of a Redis.
 func (s *Server) hostPort() string {
-	return strings.TrimSuffix(strings.TrimPrefix(s.url, "redis://"), "/0")
+	_, rest, _ := strings.Cut(s.url, "://")
+	return strings.TrimSuffix(rest, "/0")
 }
 
 // client connects to a Redis that this process started, without a password.

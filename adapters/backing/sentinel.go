@@ -2,6 +2,7 @@ package backing
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -15,20 +16,22 @@ import (
 type Sentinels struct {
 	Master, Replica *Server
 	Sentinels       []*Server
+	TLS             *tls.Config // of a client that trusts the processes; nil without SentinelOptions.TLS
 	name            string
 }
 
-// SentinelOptions describes the passwords; "" is none.
+// SentinelOptions describes passwords and encryption; a password "" is none.
 type SentinelOptions struct {
 	Name             string // of the master
 	Password         string // of master and replica
 	SentinelPassword string // of the sentinels
+	TLS              bool   // the only way to all processes, and between them
 	DownAfter        time.Duration
 }
 
 // StartSentinels starts a master, a replica and three sentinels from the redis-server of this machine.
 //
-// The error names the package to install, or the step that failed.
+// An error names the Debian package of a missing server program, or the step that failed.
 func StartSentinels(ctx context.Context, o Options, s SentinelOptions) (*Sentinels, error) {
 	o = o.withDefaults()
 	if err := redisService.install(ctx, o); err != nil {
@@ -43,7 +46,14 @@ func StartSentinels(ctx context.Context, o Options, s SentinelOptions) (*Sentine
 }
 
 func (s *Sentinels) start(ctx context.Context, o Options, settings SentinelOptions) (err error) {
-	node := redisProcess{password: settings.Password, settings: []string{"--repl-diskless-sync-delay", "0"}}
+	var cert *certificate
+	if settings.TLS {
+		if cert, err = newCertificate(); err != nil {
+			return err
+		}
+	}
+	s.TLS = cert.trust()
+	node := redisProcess{password: settings.Password, tls: cert, settings: []string{"--repl-diskless-sync-delay", "0"}}
 	if settings.Password != "" {
 		node.settings = append(node.settings, "--requirepass", settings.Password, "--masterauth", settings.Password)
 	}
@@ -58,7 +68,7 @@ func (s *Sentinels) start(ctx context.Context, o Options, settings SentinelOptio
 	if s.Replica, _, err = startRedisProcess(ctx, o, node); err != nil {
 		return err
 	}
-	watcher := redisProcess{password: settings.SentinelPassword, sentinel: settings.configuration(host, port)}
+	watcher := redisProcess{password: settings.SentinelPassword, tls: cert, sentinel: settings.configuration(host, port)}
 	for range 3 {
 		sentinel, _, err := startRedisProcess(ctx, o, watcher)
 		if err != nil {
@@ -90,7 +100,7 @@ func (s *Sentinels) await(ctx context.Context, settings SentinelOptions) error {
 	defer cancel()
 	var clients []*redis.Client
 	for _, sentinel := range s.Sentinels {
-		client := redis.NewClient(&redis.Options{Addr: sentinel.hostPort(), Password: settings.SentinelPassword})
+		client := redis.NewClient(&redis.Options{Addr: sentinel.hostPort(), Password: settings.SentinelPassword, TLSConfig: s.TLS})
 		defer func() { _ = client.Close() }()
 		clients = append(clients, client)
 	}

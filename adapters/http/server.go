@@ -10,14 +10,19 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"partnerdeposits/adapters/http/account"
 	"partnerdeposits/adapters/http/checkout"
 	"partnerdeposits/adapters/http/connect"
 	"partnerdeposits/adapters/http/dashboard"
 	"partnerdeposits/adapters/http/docs"
 	"partnerdeposits/adapters/http/middleware"
 	"partnerdeposits/adapters/http/partnerapi"
+	"partnerdeposits/adapters/http/paymentnotices"
 	"partnerdeposits/adapters/http/problem"
+	"partnerdeposits/adapters/http/styleguide"
 	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/app/notices"
+	"partnerdeposits/core/partner"
 	"partnerdeposits/ports/outage"
 )
 
@@ -47,8 +52,15 @@ type Config struct {
 type Surfaces struct {
 	PartnerAPI partnerapi.Deps
 	Connect    connect.Deps
+	Account    account.Deps
 	Dashboard  dashboard.Deps
 	Checkout   checkout.Deps
+
+	// Styleguide are the pages of development; nil elsewhere.
+	Styleguide *styleguide.Deps
+
+	// Notices takes the notices of the payment provider; nil where the provider sends none.
+	Notices *notices.Service
 
 	// Payments mounts the hosted page of the sandbox provider; nil in production.
 	Payments func(fiber.Router)
@@ -62,13 +74,16 @@ func New(cfg Config, s Surfaces) (*fiber.App, error) {
 		ErrorHandler:   problem.Handler(problem.Config{Logger: cfg.Log, Unavailable: unavailable, RenderPage: ui.RenderProblem, IsPage: isPage}),
 	}))
 	cfg.Observe = watching(unavailable, cfg.Observe)
-	middleware.Harden(app, middleware.Hooks{Observe: cfg.Observe, Draining: cfg.Draining})
+	middleware.Harden(app, middleware.Hooks{Observe: cfg.Observe, Draining: cfg.Draining, Uploads: dashboard.IsUpload})
 	app.Server().Logger = slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug) // reports violations of HTTP by callers
 
 	// Every request passes these handlers from top to bottom. The partner API adds its own in partnerapi/routes.go.
 	app.Use(middleware.RequestID()) // first, so that every log line and response names the request
 	if cfg.Traced {
 		app.Use(middleware.Trace()) // outside of the log, so that every log line names the trace
+	}
+	if len(cfg.TrustedProxies) > 0 {
+		app.Use(middleware.ClientAddress(cfg.TrustedProxies)) // before any handler that asks for the address
 	}
 	app.Use(
 		middleware.AccessLog(cfg.Log, cfg.Observe),    // outside of every handler that can fail: logs the final status
@@ -112,14 +127,21 @@ func mount(app *fiber.App, s Surfaces) error {
 	if err != nil {
 		return err
 	}
-	pages, err := docs.New(document, strings.TrimSuffix(s.PartnerAPI.BaseURL, "/"))
+	pages, err := docs.New(document, strings.TrimSuffix(s.PartnerAPI.BaseURL, "/"), s.PartnerAPI.Environment != partner.Production)
 	if err != nil {
 		return err
 	}
 	pages.Register(app)
 	connect.Mount(app, s.Connect)
+	account.Mount(app, s.Account)
 	dashboard.Mount(app, s.Dashboard)
 	checkout.Mount(app, s.Checkout)
+	if s.Styleguide != nil {
+		styleguide.Mount(app, *s.Styleguide)
+	}
+	if s.Notices != nil {
+		paymentnotices.Mount(app, s.Notices)
+	}
 	if s.Payments != nil {
 		s.Payments(app)
 	}
@@ -131,7 +153,7 @@ func mount(app *fiber.App, s Surfaces) error {
 // isPage reports whether a failed request is answered with a page for people. Programs get the envelope.
 func isPage(c *fiber.Ctx) bool {
 	switch middleware.Surface(c.Path()) {
-	case middleware.SurfaceAPI, middleware.SurfaceDocs:
+	case middleware.SurfaceAPI, middleware.SurfaceDocs, middleware.SurfacePayments:
 		return false
 	case middleware.SurfaceOther:
 		return strings.Contains(c.Get(fiber.HeaderAccept), fiber.MIMETextHTML)

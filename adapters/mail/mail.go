@@ -12,17 +12,22 @@ import (
 	netmail "net/mail"
 	"strings"
 	"time"
-	"unicode"
 
 	gomail "github.com/wneessen/go-mail"
 
+	"partnerdeposits/core/id"
 	"partnerdeposits/core/mailaddr"
+	"partnerdeposits/core/oneline"
 	"partnerdeposits/ports"
 )
 
-// patience bounds the sending of a mail, from the connection to the server's acknowledgement. A batch of twenty mails
-// is claimed for five minutes.
-const patience = 10 * time.Second
+const (
+	// patience bounds the way to a server that is ready for a mail: connection, greeting, encryption, log-in.
+	patience = 10 * time.Second
+	// delivery bounds the sending of the mail to a ready server. Servers that look for spam take time before they acknowledge a
+	// mail; an attempt that ends before the acknowledgement may send the mail twice.
+	delivery = 2 * time.Minute
+)
 
 // ErrRecipient is returned for a recipient that is not a single plain address.
 var ErrRecipient = errors.New("mail: the recipient is not an address")
@@ -43,7 +48,7 @@ func New(smtpURL, from string, log *slog.Logger) (ports.Mailer, error) {
 	if err != nil {
 		return nil, errors.New("mail: MAIL_FROM is not an address such as Deposits <no-reply@example.com>")
 	}
-	return &mailer{server: s, from: sender, patience: patience}, nil
+	return &mailer{server: s, from: sender, patience: patience, delivery: delivery}, nil
 }
 
 type logMailer struct{ log *slog.Logger }
@@ -58,6 +63,7 @@ type mailer struct {
 	server   Server
 	from     *netmail.Address
 	patience time.Duration
+	delivery time.Duration
 	roots    *x509.CertPool // nil outside tests: the system's certificates
 }
 
@@ -70,16 +76,37 @@ func (s *mailer) Send(ctx context.Context, m ports.Mail) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.patience)
+	ctx, cancel := context.WithTimeout(ctx, s.patience+s.delivery)
 	defer cancel() // ends the connection too
-	client, err := gomail.NewClient(s.server.Host, s.options(ctx)...)
+	client, err := gomail.NewClient(s.server.Host, s.options(ctx, s.patience)...)
 	if err != nil {
 		return fmt.Errorf("mail: %w", err)
 	}
-	if err := client.DialAndSendWithContext(ctx, message); err != nil && !message.IsDelivered() {
+	patient, err := gomail.NewClient(s.server.Host, s.options(ctx, s.delivery)...)
+	if err != nil {
 		return fmt.Errorf("mail: %w", err)
 	}
+	server, err := client.DialToSMTPClientWithContext(ctx)
+	if err != nil {
+		return fmt.Errorf("mail: %w", err)
+	}
+	if err := patient.SendWithSMTPClient(server, message); err != nil && !message.IsDelivered() {
+		return refusal(m, err)
+	}
+	if server.UpdateDeadline(s.patience) == nil {
+		_ = client.CloseWithSMTPClient(server) // a server that took the mail owes no farewell
+	}
 	return nil
+}
+
+// refusal is the error of a server that did not take m. Some servers quote the text of a mail that they refuse, so the error of a
+// mail that may contain a secret, which is each mail that is encrypted at rest, has only the step and the codes.
+func refusal(m ports.Mail, err error) error {
+	var refused *gomail.SendError
+	if (m.LinkOf.IsZero() && m.HTML == "") || !errors.As(err, &refused) {
+		return fmt.Errorf("mail: %w", err)
+	}
+	return fmt.Errorf("mail: %s: code %d %s", refused.Reason, refused.ErrorCode(), refused.EnhancedStatusCode())
 }
 
 func (s *mailer) compose(m ports.Mail) (*gomail.Msg, error) {
@@ -89,11 +116,14 @@ func (s *mailer) compose(m ports.Mail) (*gomail.Msg, error) {
 	message := gomail.NewMsg()
 	message.FromMailAddress(s.from)
 	message.ToMailAddress(&netmail.Address{Address: m.To})
-	message.Subject(oneLine(m.Subject))
+	message.Subject(oneline.Clean(m.Subject))
 	message.SetDateWithValue(m.CreatedAt)
-	message.SetMessageIDWithValue(m.ID.String() + "@" + s.domain()) // every attempt has the same id, so that receivers can recognise a second copy
+	message.SetMessageIDWithValue(id.Message.Of(m.ID) + "@" + s.domain()) // every attempt has the same id, so that receivers can recognise a second copy
 	message.SetGenHeader("Auto-Submitted", "auto-generated")
 	message.SetBodyString(gomail.TypeTextPlain, m.Body)
+	if m.HTML != "" {
+		message.AddAlternativeString(gomail.TypeTextHTML, m.HTML)
+	}
 	return message, nil
 }
 
@@ -102,26 +132,16 @@ func (s *mailer) domain() string {
 	return s.from.Address[strings.LastIndexByte(s.from.Address, '@')+1:]
 }
 
-// oneLine makes a header's text from untrusted input.
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-}
-
 // options configure the client of a single mail. Clients are not reused, because a client changes while it
 // authenticates.
-func (s *mailer) options(ctx context.Context) []gomail.Option {
+func (s *mailer) options(ctx context.Context, timeout time.Duration) []gomail.Option {
 	policies := map[StartTLS]gomail.TLSPolicy{StartTLSAlways: gomail.TLSMandatory, StartTLSAuto: gomail.TLSOpportunistic, StartTLSNever: gomail.NoTLS}
 	policy := policies[s.server.StartTLS]
 	if s.server.TLS {
 		policy = gomail.TLSOpportunistic // the library skips STARTTLS on an encrypted connection
 	}
 	options := []gomail.Option{
-		gomail.WithPort(s.server.Port), gomail.WithHELO(s.domain()), gomail.WithTimeout(s.patience), gomail.WithTLSPolicy(policy), gomail.WithTLSConfig(s.tls()),
+		gomail.WithPort(s.server.Port), gomail.WithHELO(s.domain()), gomail.WithTimeout(timeout), gomail.WithTLSPolicy(policy), gomail.WithTLSConfig(s.tls()),
 		gomail.WithDialContextFunc(func(dialling context.Context, network, address string) (net.Conn, error) {
 			c, err := s.dial(dialling, network, address)
 			if err == nil { // the library leaves the connection open when the server's greeting or the login fails

@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"partnerdeposits/core/deposit"
 	"partnerdeposits/ports"
 	"partnerdeposits/ports/outage"
 )
@@ -35,6 +36,13 @@ var (
 	subscriptionsBy = prometheus.NewDesc("svc_webhook_subscriptions", "Webhook subscriptions by their health.", []string{"state"}, nil)
 	daysAhead       = prometheus.NewDesc("svc_partitions_days_ahead", "Days after today that have their partitions; -1: today has none.", nil, nil)
 	defaultRows     = prometheus.NewDesc("svc_default_partition_rows", "Rows of events and attempts that have no partition of their day.", nil, nil)
+	mailsPending    = prometheus.NewDesc("svc_mails_pending", "Mails that are neither sent nor given up.", nil, nil)
+	mailsAge        = prometheus.NewDesc("svc_mails_oldest_due_age_seconds", "How long the oldest due mail has been due. Grows while Postgres is away.", nil, nil)
+	collectionsBy   = prometheus.NewDesc("svc_collections", "Collections of captured amounts by their state; the paid ones are an estimate once there are very many.", []string{"state"}, nil)
+	collectionsAge  = prometheus.NewDesc("svc_collections_oldest_age_seconds", "Time since the capture of the oldest collection that is neither paid nor failed; 0 without one.", nil, nil)
+	serverConns     = prometheus.NewDesc("svc_pg_server_connections", "Connections of all clients to the server of Postgres.", nil, nil)
+	serverMaxConns  = prometheus.NewDesc("svc_pg_server_max_connections", "Most connections of the server for users without special rights.", nil, nil)
+	deadRows        = prometheus.NewDesc("svc_pg_dead_rows", "Rows that vacuum has yet to remove, as the server estimates.", []string{"table"}, nil)
 	queueDepth      = prometheus.NewDesc("svc_queue_depth", "Jobs in Redis; the backlog itself is in Postgres.", []string{"queue", "state"}, nil)
 	readingAge      = prometheus.NewDesc("svc_reading_age_seconds", "Time since the gauges of the source were read: backlog from Postgres, queue from Redis.", []string{"source"}, nil)
 )
@@ -85,7 +93,10 @@ type backlog struct{ *reading[ports.Backlog] }
 
 // Describe implements prometheus.Collector.
 func (b *backlog) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{outboxPending, outboxAge, outboxSetAside, pendingByState, oldestDueAge, subscriptionsBy, daysAhead, defaultRows} {
+	for _, d := range []*prometheus.Desc{
+		outboxPending, outboxAge, outboxSetAside, pendingByState, oldestDueAge, subscriptionsBy, daysAhead, defaultRows,
+		mailsPending, mailsAge, collectionsBy, collectionsAge, serverConns, serverMaxConns, deadRows,
+	} {
 		ch <- d
 	}
 }
@@ -98,6 +109,8 @@ func (b *backlog) Collect(ch chan<- prometheus.Metric) {
 	if away {
 		gauge(ch, outboxAge, (now.OutboxOldestAge + age).Seconds())
 		gauge(ch, oldestDueAge, (now.OldestDueAge + age).Seconds())
+		gauge(ch, mailsAge, (now.Mails.OldestDueAge + age).Seconds())
+		gauge(ch, collectionsAge, (now.Collections.OldestAge + age).Seconds())
 		return
 	}
 	gauge(ch, outboxAge, now.OutboxOldestAge.Seconds())
@@ -106,6 +119,17 @@ func (b *backlog) Collect(ch chan<- prometheus.Metric) {
 	gauge(ch, defaultRows, float64(now.Partitions.DefaultRows))
 	gauge(ch, oldestDueAge, now.OldestDueAge.Seconds())
 	gauge(ch, outboxPending, float64(now.OutboxPending))
+	gauge(ch, mailsPending, float64(now.Mails.Pending))
+	gauge(ch, mailsAge, now.Mails.OldestDueAge.Seconds())
+	gauge(ch, serverConns, float64(now.Server.Connections))
+	gauge(ch, serverMaxConns, float64(now.Server.MaxConnections))
+	gauge(ch, collectionsAge, now.Collections.OldestAge.Seconds())
+	for _, state := range deposit.CollectionStates {
+		gauge(ch, collectionsBy, float64(now.Collections.States[state]), string(state))
+	}
+	for _, table := range ports.BusyTables {
+		gauge(ch, deadRows, float64(now.Server.DeadRows[table]), table)
+	}
 	for _, s := range ports.BacklogStates {
 		gauge(ch, pendingByState, float64(now.Deliveries[s]), string(s))
 	}

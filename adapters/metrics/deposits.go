@@ -4,14 +4,24 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"partnerdeposits/core/deposit"
+	"partnerdeposits/ports"
 )
 
 // Deposits implements ports.DepositMetrics.
-type Deposits struct{ transitions *prometheus.CounterVec }
+type Deposits struct {
+	transitions *prometheus.CounterVec
+	created     *prometheus.CounterVec
+}
 
 // Deposits registers the metrics of deposits.
 func (r *Registry) Deposits() *Deposits {
-	d := &Deposits{transitions: r.counters("svc_deposits_transitions_total", "Steps in the life of deposits, by whose doing they were.", "from", "to", "by")}
+	d := &Deposits{
+		transitions: r.counters("svc_deposits_transitions_total", "Steps in the life of deposits, by whose doing they were.", "from", "to", "by"),
+		created:     r.counters("svc_deposits_created_total", "Deposits made, by whose doing they were.", "by"),
+	}
+	for _, by := range ports.DepositAuthors {
+		d.created.WithLabelValues(by)
+	}
 	for _, from := range deposit.Statuses {
 		for _, trigger := range deposit.Triggers {
 			to, err := from.Next(trigger)
@@ -30,4 +40,35 @@ func (r *Registry) Deposits() *Deposits {
 // Transitioned counts a committed transition.
 func (d *Deposits) Transitioned(from, to deposit.Status, by string) {
 	d.transitions.WithLabelValues(string(from), string(to), by).Inc()
+}
+
+// Created counts a deposit that was made.
+func (d *Deposits) Created(by string) { d.created.WithLabelValues(by).Inc() }
+
+// Payments implements ports.PaymentMetrics.
+type Payments struct{ results *prometheus.CounterVec }
+
+// kindRefund is the label of refunds beside the kinds of payments.
+const kindRefund = "refund"
+
+// Payments registers the metric of payments.
+func (r *Registry) Payments() *Payments {
+	p := &Payments{results: r.counters("svc_payments_total", "Answers of the payment provider about payments and refunds, and calls without an answer.", "kind", "result")}
+	for _, result := range ports.PaymentResults {
+		for _, kind := range deposit.PaymentKinds {
+			p.results.WithLabelValues(string(kind), string(result))
+		}
+		p.results.WithLabelValues(kindRefund, string(result))
+	}
+	return p
+}
+
+// Answered counts an answer about a payment.
+func (p *Payments) Answered(kind deposit.PaymentKind, result ports.PaymentResult) {
+	p.results.WithLabelValues(string(kind), string(result)).Inc()
+}
+
+// Refunded counts an answer about a refund.
+func (p *Payments) Refunded(result ports.PaymentResult) {
+	p.results.WithLabelValues(kindRefund, string(result)).Inc()
 }

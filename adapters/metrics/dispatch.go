@@ -12,6 +12,8 @@ import (
 var (
 	// attemptBuckets exceed the 10 s of an attempt; in seconds.
 	attemptBuckets = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 15}
+	// startBuckets reach from the way through the queue to half an hour of outage; in seconds.
+	startBuckets = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 15, 60, 300, 1800}
 	// latencyBuckets reach from a healthy endpoint (milliseconds) to the end of the retry schedule (three days); in
 	// seconds.
 	latencyBuckets = []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 15, 60, 300, 1800, 7200, 28800, 86400, 259200}
@@ -24,6 +26,8 @@ type Dispatch struct {
 	attempts   *prometheus.CounterVec
 	duration   *prometheus.HistogramVec
 	latency    *prometheus.HistogramVec
+	healthy    prometheus.Histogram
+	start      prometheus.Histogram
 	finished   *prometheus.CounterVec
 	inflight   *prometheus.GaugeVec
 	mode       *prometheus.GaugeVec
@@ -39,6 +43,8 @@ func (r *Registry) Dispatch() *Dispatch {
 		latency:    r.histograms("svc_webhook_delivery_latency_seconds", "From the commit of the change to the receiver's 2xx.", latencyBuckets, "event"),
 		finished:   r.counters("svc_webhook_deliveries_finished_total", "Deliveries that came to an end.", "event", "outcome"),
 	}
+	d.healthy = r.histogram("svc_webhook_healthy_delivery_latency_seconds", "From the commit of the change to the 2xx of a first attempt, of healthy endpoints, without the time in which the endpoint held its deliveries back.", latencyBuckets)
+	d.start = r.histogram("svc_webhook_start_delay_seconds", "From due to the POST, of healthy endpoints, without the time in which the endpoint held its deliveries back.", startBuckets)
 	d.inflight = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "svc_webhook_inflight", Help: "POSTs under way in this process."}, []string{"lane"})
 	d.mode = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "svc_queue_mode", Help: "1 for the way of jobs to workers: through Redis, or direct while Redis takes no jobs.",
@@ -84,6 +90,12 @@ func (d *Dispatch) Finished(event webhook.EventName, outcome webhook.Status, lat
 		d.latency.WithLabelValues(string(event)).Observe(latency.Seconds())
 	}
 }
+
+// ReachedHealthy adds the latency of a success at a healthy endpoint.
+func (d *Dispatch) ReachedHealthy(latency time.Duration) { d.healthy.Observe(latency.Seconds()) }
+
+// Started adds the time from due to the POST.
+func (d *Dispatch) Started(delay time.Duration) { d.start.Observe(delay.Seconds()) }
 
 // Inflight changes the number of POSTs in flight.
 func (d *Dispatch) Inflight(lane string, delta int) {

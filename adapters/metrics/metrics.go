@@ -26,7 +26,7 @@ func NewRegistry(log *slog.Logger) *Registry {
 	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "svc_build_info", Help: "Always 1; the labels tell which build this is.",
 	}, []string{"version", "revision", "go_version"})
-	version, revision := build()
+	version, revision := Build()
 	info.WithLabelValues(version, revision, runtime.Version()).Set(1)
 	r.prometheus.MustRegister(info, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return r
@@ -35,8 +35,8 @@ func NewRegistry(log *slog.Logger) *Registry {
 // revision is set by builds outside a git checkout: -ldflags "-X partnerdeposits/adapters/metrics.revision=…".
 var revision string
 
-// build gives the module's version and the commit from the build information.
-func build() (version, commit string) {
+// Build gives the module's version and the commit from the build information; "unknown" where the build has none.
+func Build() (version, commit string) {
 	version, commit = "unknown", "unknown"
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if info.Main.Version != "" {
@@ -91,4 +91,11 @@ func (r *Registry) histograms(name, help string, buckets []float64, labels ...st
 	v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
 	r.prometheus.MustRegister(v)
 	return v
+}
+
+// histogram makes and registers a histogram without labels.
+func (r *Registry) histogram(name, help string, buckets []float64) prometheus.Histogram {
+	h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets})
+	r.prometheus.MustRegister(h)
+	return h
 }

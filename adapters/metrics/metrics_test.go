@@ -76,8 +76,13 @@ func full(t testing.TB) (*metrics.Registry, *metrics.HTTP, *metrics.Deposits, *m
 	t.Cleanup(func() { _ = client.Close() })
 	r.PostgresPools(map[string]*pgxpool.Pool{"http": pool})
 	r.RedisPools(map[string]redis.UniversalClient{"http": client})
-	r.Backlog(still{OutboxPending: 3, OutboxSetAside: 4, Partitions: ports.Partitions{DaysAhead: 14, DefaultRows: 5}})
+	r.Backlog(still{OutboxPending: 3, OutboxSetAside: 4, Partitions: ports.Partitions{DaysAhead: 14, DefaultRows: 5}, Mails: ports.MailBacklog{Pending: 6, OldestDueAge: 8 * time.Second},
+		Collections: ports.CollectionBacklog{States: map[deposit.CollectionState]int{deposit.AwaitingTenant: 7}, OldestAge: 9 * time.Second},
+		Server:      ports.DatabaseServer{Connections: 20, MaxConnections: 97, DeadRows: map[string]int{"outbox": 1_000}}})
+	r.Ready(func() map[string]bool { return map[string]bool{"postgres": true, "process": false} })
+	r.Books().Differences(3)
 	r.Queues([]string{"deliveries:fast"}, []string{"pending", "active"}, func(string) (map[string]int, error) { return map[string]int{"active": 2}, nil })
+	r.Payments()
 	jobs := r.Jobs([]string{"mail", "partitions"})
 	jobs.Ran("mail", true)
 	jobs.Ran("mail", false)
@@ -115,6 +120,9 @@ func TestSeries_ClosedSetsExistFromTheStartAtZero(t *testing.T) {
 		`svc_deposits_transitions_total{by="tenant",from="pending",to="active"}`,
 		`svc_deposits_transitions_total{by="scheduler",from="active",to="close"}`,
 		`svc_deposits_transitions_total{by="partner",from="active",to="captured"}`,
+		`svc_deposits_created_total{by="operator"}`,
+		`svc_webhook_healthy_delivery_latency_seconds_count`,
+		`svc_webhook_start_delay_seconds_count`,
 		`svc_idempotency_total{result="replayed"}`,
 		`svc_rate_limited_total{surface="connect"}`,
 		`svc_rate_limiter_failopen_total`,
@@ -124,6 +132,10 @@ func TestSeries_ClosedSetsExistFromTheStartAtZero(t *testing.T) {
 		`svc_outbox_relayed_total`,
 		`svc_webhook_reconciled_total`,
 		`svc_job_runs_total{job="partitions",result="failed"}`,
+		`svc_payments_total{kind="collection",result="refused"}`,
+		`svc_payments_total{kind="refund",result="unavailable"}`,
+		`svc_collections{state="scheduled"}`,
+		`svc_collections{state="paid"}`,
 		`svc_job_last_success_timestamp_seconds{job="partitions"}`,
 	} {
 		require.Equal(t, "0", got[series], series)
@@ -132,6 +144,16 @@ func TestSeries_ClosedSetsExistFromTheStartAtZero(t *testing.T) {
 	require.Equal(t, "4", got["svc_outbox_set_aside"])
 	require.Equal(t, "14", got["svc_partitions_days_ahead"])
 	require.Equal(t, "5", got["svc_default_partition_rows"])
+	require.Equal(t, "6", got["svc_mails_pending"])
+	require.Equal(t, "8", got["svc_mails_oldest_due_age_seconds"])
+	require.Equal(t, "7", got[`svc_collections{state="awaiting_tenant"}`])
+	require.Equal(t, "9", got["svc_collections_oldest_age_seconds"])
+	require.Equal(t, "20", got["svc_pg_server_connections"])
+	require.Equal(t, "97", got["svc_pg_server_max_connections"])
+	require.Equal(t, "1000", got[`svc_pg_dead_rows{table="outbox"}`])
+	require.Equal(t, "0", got[`svc_pg_dead_rows{table="deliveries"}`])
+	require.Equal(t, "1", got[`svc_ready{check="postgres"}`])
+	require.Equal(t, "0", got[`svc_ready{check="process"}`])
 	require.Equal(t, "2", got[`svc_queue_depth{queue="deliveries:fast",state="active"}`])
 	require.NotContains(t, got, `svc_deposits_transitions_total{by="tenant",from="close",to="active"}`, "what cannot happen has no series")
 }
@@ -142,6 +164,9 @@ func TestCounts(t *testing.T) {
 	h.Idempotency("replayed")
 	h.LimiterFailedOpen()
 	d.Transitioned(deposit.Pending, deposit.Active, "tenant")
+	d.Created("operator")
+	w.ReachedHealthy(30 * time.Millisecond)
+	w.Started(4 * time.Second)
 	w.Relayed(7)
 	w.Reconciled(2)
 	w.Attempted(webhook.DepositActivated, webhook.ResultTimeout, 10*time.Second)
@@ -159,6 +184,10 @@ func TestCounts(t *testing.T) {
 		`svc_idempotency_total{result="replayed"}`:                                                                 "1",
 		`svc_rate_limiter_failopen_total`:                                                                          "1",
 		`svc_deposits_transitions_total{by="tenant",from="pending",to="active"}`:                                   "1",
+		`svc_deposits_created_total{by="operator"}`:                                                                "1",
+		`svc_webhook_healthy_delivery_latency_seconds_bucket{le="0.05"}`:                                           "1",
+		`svc_webhook_start_delay_seconds_bucket{le="2.5"}`:                                                         "0",
+		`svc_webhook_start_delay_seconds_bucket{le="5"}`:                                                           "1",
 		`svc_outbox_relayed_total`:                                                                                 "7",
 		`svc_webhook_reconciled_total`:                                                                             "2",
 		`svc_webhook_attempts_total{event="deposit.activated",result="timeout"}`:                                   "1",
@@ -170,6 +199,7 @@ func TestCounts(t *testing.T) {
 		`svc_webhook_inflight{lane="fast"}`:                                                                        "1",
 		`svc_queue_mode{mode="queue"}`:                                                                             "0",
 		`svc_queue_mode{mode="direct"}`:                                                                            "1",
+		`svc_reconcile_differences`:                                                                                "3",
 		`svc_job_runs_total{job="mail",result="succeeded"}`:                                                        "1",
 		`svc_job_runs_total{job="mail",result="failed"}`:                                                           "1",
 	} {

@@ -107,7 +107,13 @@ func burst(ctx context.Context, p *passwords.Argon2id) (done, gaveUp int) {
 	return int(ok.Load()), int(refused.Load())
 }
 
+// The test changes GOMAXPROCS, so it does not run in parallel.
 func TestParallel_IsHalfTheProcessorsAndAtLeastOne(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, max(1, runtime.GOMAXPROCS(0)/2), passwords.Parallel())
+	before := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(before)
+	for processors, want := range map[int]int{1: 1, 2: 1, 3: 1, 4: 2, 7: 3, 8: 4} {
+		runtime.GOMAXPROCS(processors)
+		require.Equal(t, want, passwords.Parallel(), processors)
+		require.Equal(t, want, passwords.Slots(newHasher(t)), processors)
+	}
 }

@@ -19,15 +19,15 @@ type deposits struct{ unit }
 
 // Insert implements ports.DepositRepository.
 func (r deposits) Insert(ctx context.Context, d *deposit.Deposit, checkoutToken secret.Text) error {
-	var inserted int
-	err := sets.InsertDeposits(r.Tx, r.sealer, []ports.NewDeposit{{Deposit: d, CheckoutToken: checkoutToken}}, false, func(n int) { inserted = n })
+	var inserted bool
+	err := sets.InsertDeposit(r.Tx, r.sealer, ports.NewDeposit{Deposit: d, CheckoutToken: checkoutToken}, func(ok bool) { inserted = ok })
 	if err != nil {
 		return err
 	}
 	if err := r.Flush(ctx); err != nil {
 		return err
 	}
-	if inserted == 0 {
+	if !inserted {
 		return ports.ErrReferenceTaken
 	}
 	return nil
@@ -74,7 +74,7 @@ func scanDeposit(row pgx.Row, sealer pg.Sealer) (*deposit.Deposit, error) {
 
 // Deposit implements ports.DepositReader.
 func (s *Store) Deposit(ctx context.Context, depositID id.ID) (*deposit.Deposit, error) {
-	return scanDeposit(s.db.QueryRow(ctx, sets.SelectDeposit+` WHERE d.id = $1`, depositID), s.sealer)
+	return s.reads.one(ctx, depositID)
 }
 
 // DepositByToken implements ports.DepositReader.
@@ -82,30 +82,60 @@ func (s *Store) DepositByToken(ctx context.Context, checkoutToken secret.Text) (
 	return scanDeposit(s.db.QueryRow(ctx, sets.SelectDeposit+` WHERE d.checkout_token_hash = $1`, sets.TokenHash(checkoutToken)), s.sealer)
 }
 
-// Deposits implements ports.DepositReader.
+// Deposits implements ports.DepositReader. A list reads the index of its narrowest filter. The status is checked row by row: an
+// index of statuses would cost every transition a new entry in every index.
 func (s *Store) Deposits(ctx context.Context, f ports.DepositFilter, page ports.Page) (ports.List[*deposit.Deposit], error) {
-	l := newList(sets.SelectDeposit + ` WHERE true`)
-	for _, by := range []struct {
-		column string
-		id     id.ID
-	}{{"d.partner_id", f.PartnerID}, {"d.account_id", f.AccountID}, {"d.client_id", f.ClientID}} {
-		if !by.id.IsZero() {
-			l.where(by.column+" = ?", by.id)
+	if f.ExternalID != "" && f.AccountID.IsZero() && !f.PartnerID.IsZero() {
+		accounts, err := s.q.AccountsOfExternalID(ctx, s.db, f.PartnerID, f.ExternalID)
+		switch {
+		case err != nil || len(accounts) == 0:
+			return ports.List[*deposit.Deposit]{}, err
+		case len(accounts) == 1:
+			f.AccountID = accounts[0]
 		}
 	}
-	if f.ExternalID != "" {
-		l.where("d.external_id = ?", f.ExternalID)
+	l := depositList(f)
+	l.after(page.Cursor)
+	sql := sets.SelectDepositsOf(l.rows(page), "d.fits, d.n") + " ORDER BY d.created_at DESC, d.id DESC"
+	return read(ctx, s.db, l, page, sql, func(row pgx.CollectableRow) (got listed[*deposit.Deposit], err error) {
+		got.item, err = sets.ScanDeposit(row, s.sealer, &got.fits, &got.n)
+		return got, err
+	}, func(d *deposit.Deposit) ports.Cursor { return ports.Cursor{At: d.CreatedAt, ID: d.ID} })
+}
+
+// depositList says how the list of f is read.
+func depositList(f ports.DepositFilter) *list {
+	l := &list{table: "deposits", identity: []string{"id"}, order: []string{"created_at", "id"}}
+	ofPartner := !f.PartnerID.IsZero()
+	switch {
+	case !f.ClientID.IsZero():
+		l.where("client_id = ?", f.ClientID)
+		f.ClientID = id.ID{}
+	case f.RentalContract != "" && ofPartner:
+		l.where("rental_contract <> '' AND rental_contract = ? AND partner_id = ?", f.RentalContract, f.PartnerID) // the index leaves '' out
+		f.RentalContract, f.PartnerID = "", id.ID{}
+	case !f.AccountID.IsZero():
+		if ofPartner { // without a link, past or present, the partner has no deposit there: nothing is read
+			l.where("EXISTS (SELECT FROM account_links WHERE partner_id = ? AND account_id = ? AND ? IN ('', external_id))", f.PartnerID, f.AccountID, f.ExternalID)
+		}
+		l.where("account_id = ?", f.AccountID)
+		f.AccountID = id.ID{}
+	case ofPartner:
+		l.where("partner_id = ?", f.PartnerID)
+		f.PartnerID = id.ID{}
 	}
-	if f.RentalContract != "" {
-		l.where("d.rental_contract = ?", f.RentalContract)
+	check := func(set bool, condition string, arg any) {
+		if set {
+			l.filter(condition, arg)
+		}
 	}
-	if len(f.Statuses) > 0 {
-		l.where("d.status = ANY (?)", each(f.Statuses, func(s deposit.Status) string { return string(s) }))
-	}
-	l.within("d.created_at", f.Created)
-	l.page("d.created_at", "d.id", page)
-	return read(ctx, s.db, l, page, func(row pgx.CollectableRow) (*deposit.Deposit, error) { return scanDeposit(row, s.sealer) },
-		func(d *deposit.Deposit) ports.Cursor { return ports.Cursor{At: d.CreatedAt, ID: d.ID} })
+	check(!f.PartnerID.IsZero(), "partner_id = ?", f.PartnerID)
+	check(!f.AccountID.IsZero(), "account_id = ?", f.AccountID)
+	check(f.ExternalID != "", "external_id = ?", f.ExternalID)
+	check(f.RentalContract != "", "rental_contract = ?", f.RentalContract)
+	check(len(f.Statuses) > 0, "status = ANY (?)", each(f.Statuses, func(s deposit.Status) string { return string(s) }))
+	l.span("created_at", f.Created)
+	return l
 }
 
 // CheckoutTokens implements ports.DepositReader.

@@ -68,6 +68,23 @@ func TestRecordKeyUse_WithinAMinute_IsWrittenOnce_AndCloseWritesAtOnce(t *testin
 	require.Equal(t, now, lastUsed())
 }
 
+// Two processes that record the uses of the same keys in different orders would wait for each other.
+func TestRecordKeyUse_OfAKeyThatIsBeingWritten_WaitsForNobody(t *testing.T) {
+	t.Parallel()
+	store, pool := storetest.New(t, postgres.Options{})
+	busy, free, now := addKey(t, store, "busy"), addKey(t, store, "free"), time.Now().UTC().Truncate(time.Microsecond)
+	tx, err := pool.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), `UPDATE api_keys SET name = name WHERE id = $1`, busy.ID)
+	require.NoError(t, err)
+	store.RecordKeyUse(t.Context(), busy.ID, now)
+	store.RecordKeyUse(t.Context(), free.ID, now)
+	store.Close(t.Context())
+	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM api_keys WHERE id = $1 AND last_used_at = $2`, free.ID, now))
+	require.NoError(t, tx.Rollback(t.Context()))
+	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM api_keys WHERE id = $1 AND last_used_at IS NULL`, busy.ID))
+}
+
 func TestRecordKeyUse_OlderThanTheWrittenUse_ChangesNothing(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
@@ -89,7 +106,7 @@ func TestOperatorBySession_MovesLastSeenNowAndThen(t *testing.T) {
 	})
 	for later, want := range map[time.Duration]time.Duration{4 * time.Minute: 0, 6 * time.Minute: 6 * time.Minute} {
 		exec(t, pool, `UPDATE sessions SET last_seen_at = $1`, now)
-		_, _, err := store.OperatorBySession(t.Context(), [32]byte{1}, now.Add(later))
+		_, _, err := store.OperatorBySession(t.Context(), [32]byte{1}, now.Add(later), 12*time.Hour)
 		require.NoError(t, err)
 		require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM sessions WHERE last_seen_at = $1`, now.Add(want)))
 	}
@@ -270,7 +287,7 @@ func TestMails_AreTriedSixTimesThenGivenUp(t *testing.T) {
 		claimed, err := store.Claim(t.Context(), 1, time.Minute)
 		require.NoError(t, err)
 		require.Len(t, claimed, 1)
-		require.NoError(t, store.Failed(t.Context(), m.ID, waits))
+		require.NoError(t, store.Failed(t.Context(), claimed[0], waits))
 		if wait > 0 {
 			var due time.Duration
 			require.NoError(t, pool.QueryRow(t.Context(), `SELECT due_at - now() FROM mails WHERE failed_at IS NULL`).Scan(&due))

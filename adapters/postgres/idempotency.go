@@ -17,10 +17,7 @@ func (r idempotency) Claim(ctx context.Context, k ports.IdempotencyKey, now time
 	if err := r.Flush(ctx); err != nil {
 		return nil, err
 	}
-	if !key.Claimed {
-		return nil, ports.ErrKeyInUse
-	}
-	return key.Stored, key.Err
+	return key.Result()
 }
 
 // Store implements ports.IdempotencyRepository.

@@ -19,7 +19,7 @@ const root = "partnerdeposits/adapters/postgres"
 // importOrder lists the packages of adapters/postgres in levels, the highest level first. A package imports only packages of
 // lower levels, so no cycle and no upward import can arise.
 var importOrder = [][]string{
-	{"storetest"},
+	{"storetest", "stock"},
 	{".", "groupcommit", "dispatchstore", "pgtest"},
 	{"internal/sets"},
 	{"internal/pg"},

@@ -5,9 +5,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/adapters/postgres/internal/sqlc"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/ports"
 )
 
 const (
@@ -29,15 +33,33 @@ func (s *Store) KeyByHash(ctx context.Context, hash partner.KeyHash) (partner.AP
 	if err != nil {
 		return partner.APIKey{}, partner.Partner{}, pg.OrNotFound(err, partner.ErrInvalidAPIKey)
 	}
-	found := partner.Caller{
+	found := toCaller(row)
+	s.keys.put(hash, found, readAt)
+	return found.Key, found.Partner, nil
+}
+
+func toCaller(row sqlc.KeyByHashRow) partner.Caller {
+	return partner.Caller{
 		Key: partner.APIKey{ID: row.ID, PartnerID: row.PartnerID, Name: row.Name, Prefix: row.Prefix, Last4: row.Last4,
 			CreatedAt: row.CreatedAt, LastUsedAt: row.LastUsedAt, RevokedAt: row.RevokedAt},
 		Partner: partner.Partner{ID: row.PartnerID, Slug: row.Slug, Name: row.PartnerName, ContactEmail: row.ContactEmail,
 			ReturnOrigins: row.ReturnOrigins, RateLimitPerMinute: int(row.RateLimitPerMinute), HasConnectSecret: row.HasConnectSecret,
 			CreatedAt: row.PartnerCreatedAt},
 	}
-	s.keys.put(hash, found, readAt)
-	return found.Key, found.Partner, nil
+}
+
+// Keys implements ports.PartnerReader.
+func (s *Store) Keys(ctx context.Context, partnerID id.ID, page ports.Page) (ports.List[partner.APIKey], error) {
+	l := &list{table: "api_keys", identity: []string{"id"}, order: []string{"created_at", "id"}}
+	l.where("partner_id = ?", partnerID)
+	l.after(page.Cursor)
+	sql := `SELECT k.id, k.partner_id, k.name, k.prefix, k.last4, k.created_at, k.last_used_at, k.revoked_at, k.fits, k.n
+		FROM ` + l.rows(page) + ` AS k ORDER BY k.created_at DESC, k.id DESC`
+	return read(ctx, s.db, l, page, sql, func(row pgx.CollectableRow) (got listed[partner.APIKey], err error) {
+		k := &got.item
+		err = row.Scan(&k.ID, &k.PartnerID, &k.Name, &k.Prefix, &k.Last4, &k.CreatedAt, &k.LastUsedAt, &k.RevokedAt, &got.fits, &got.n)
+		return got, err
+	}, func(k partner.APIKey) ports.Cursor { return ports.Cursor{At: k.CreatedAt, ID: k.ID} })
 }
 
 // KeySeen implements ports.KeyReader.

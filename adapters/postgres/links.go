@@ -119,25 +119,30 @@ func toLinked(row sqlc.NewestLinkRow, defaultMax money.Cents) ports.LinkedAccoun
 
 // LinkedAccounts implements ports.LinkReader.
 func (s *Store) LinkedAccounts(ctx context.Context, partnerID id.ID, f ports.LinkFilter, page ports.Page) (ports.List[ports.LinkedAccount], error) {
-	// NOT EXISTS lets the query stop at the end of the page; DISTINCT ON would sort all links of the partner first.
-	l := newList(`SELECT l.id, l.partner_id, l.account_id, l.external_id, l.linked_at, l.revoked_at, coalesce(a.max_amount_cents, ?)
-		FROM account_links l JOIN accounts a ON a.id = l.account_id
-		WHERE l.partner_id = ? AND NOT EXISTS (
-			SELECT FROM account_links n WHERE n.partner_id = l.partner_id AND n.account_id = l.account_id AND (n.linked_at, n.id) > (l.linked_at, l.id))`,
-		int64(s.defaultMax), partnerID)
+	l := &list{table: "account_links", identity: []string{"id"}, order: []string{"linked_at", "id"}}
+	l.where("partner_id = ?", partnerID)
+	narrow := l.where // links of a status have an index, and links of an external id another
+	if f.ExternalID != "" {
+		l.where("external_id = ?", f.ExternalID)
+		narrow = l.filter
+	}
 	switch f.Status {
 	case connect.LinkActive:
-		l.where("l.revoked_at IS NULL")
+		narrow("revoked_at IS NULL")
 	case connect.LinkRevoked:
-		l.where("l.revoked_at IS NOT NULL")
+		narrow("revoked_at IS NOT NULL")
 	}
-	if f.ExternalID != "" {
-		l.where("l.external_id = ?", f.ExternalID)
-	}
-	l.page("l.linked_at", "l.id", page)
-	return read(ctx, s.db, l, page, func(row pgx.CollectableRow) (a ports.LinkedAccount, err error) {
-		err = row.Scan(&a.ID, &a.PartnerID, &a.AccountID, &a.ExternalID, &a.LinkedAt, &a.RevokedAt, &a.MaxAmountCents)
-		return a, err
+	// Only the newest link of an account counts.
+	l.filter(`NOT EXISTS (SELECT FROM account_links n WHERE n.partner_id = account_links.partner_id AND n.account_id = account_links.account_id
+		AND (n.linked_at, n.id) > (account_links.linked_at, account_links.id))`)
+	l.after(page.Cursor)
+	ceiling := `coalesce((SELECT a.max_amount_cents FROM accounts a WHERE a.id = l.account_id), ` + l.argument(int64(s.defaultMax)) + `)` // no join: a join may read all accounts
+	sql := `SELECT l.id, l.partner_id, l.account_id, l.external_id, l.linked_at, l.revoked_at, ` + ceiling + `, l.fits, l.n
+		FROM ` + l.rows(page) + ` AS l ORDER BY l.linked_at DESC, l.id DESC`
+	return read(ctx, s.db, l, page, sql, func(row pgx.CollectableRow) (got listed[ports.LinkedAccount], err error) {
+		a := &got.item
+		err = row.Scan(&a.ID, &a.PartnerID, &a.AccountID, &a.ExternalID, &a.LinkedAt, &a.RevokedAt, &a.MaxAmountCents, &got.fits, &got.n)
+		return got, err
 	}, func(a ports.LinkedAccount) ports.Cursor { return ports.Cursor{At: a.LinkedAt, ID: a.ID} })
 }
 

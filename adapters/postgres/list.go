@@ -11,88 +11,171 @@ import (
 	"partnerdeposits/ports"
 )
 
-const maxPerPage = 100
+const (
+	maxPerPage = 100
+	// maxRead bounds the rows that a page reads (api.md §1, "Lists"). A page of 100 needs so many when one row of twenty fits.
+	maxRead = 2000
+)
 
-// list builds the query of a list, newest first, from the filters that are set. Conditions are constants with ? for each
-// argument; values travel as parameters, never in the text.
+// list builds the query of a list, newest first. Conditions are constants with ? for each argument; values travel as
+// parameters, never in the text. The text depends on nothing but the set of filters and the step of the page size, so that
+// Postgres plans each text once for a connection.
 type list struct {
-	sql  strings.Builder
-	args []any
+	table    string
+	identity []string // columns of the primary key
+	order    []string // columns of the order, all descending
+	within   []string // conditions that the index of the list answers: other rows are not read
+	fits     []string // conditions that are checked on each row that is read
+	args     []any
+	most     int // rows that a page reads; 0: maxRead
 }
 
-func newList(selection string, args ...any) *list {
-	l := &list{}
-	l.write(selection, args...)
-	return l
+// where adds a condition that the index of the list answers.
+func (l *list) where(condition string, args ...any) {
+	l.within = append(l.within, l.numbered(condition, args))
 }
 
-func (l *list) write(text string, args ...any) {
+// filter adds a condition that is checked on each row.
+func (l *list) filter(condition string, args ...any) {
+	l.fits = append(l.fits, l.numbered(condition, args))
+}
+
+func (l *list) numbered(condition string, args []any) string {
 	for _, arg := range args {
-		before, after, _ := strings.Cut(text, "?")
-		l.args = append(l.args, arg)
-		l.sql.WriteString(before)
-		l.sql.WriteByte('$')
-		l.sql.WriteString(strconv.Itoa(len(l.args)))
-		text = after
+		condition = strings.Replace(condition, "?", l.argument(arg), 1)
 	}
-	l.sql.WriteString(text)
+	return condition
 }
 
-// where adds a condition.
-func (l *list) where(condition string, args ...any) { l.write(" AND "+condition, args...) }
-
-// within adds the bounds of span that are set.
-func (l *list) within(column string, span ports.Span) {
-	if !span.From.IsZero() {
-		l.where(column+" >= ?", span.From)
-	}
-	if !span.To.IsZero() {
-		l.where(column+" < ?", span.To)
-	}
+// argument adds an argument and returns its place in the text.
+func (l *list) argument(arg any) string {
+	l.args = append(l.args, arg)
+	return "$" + strconv.Itoa(len(l.args))
 }
 
-// page orders by time and id and starts after the cursor. The limit is a row above the page size, to see whether a next
-// page exists.
-func (l *list) page(at, id string, p ports.Page) {
-	if !p.Cursor.IsZero() {
-		l.where("("+at+", "+id+") < (?, ?)", p.Cursor.At, p.Cursor.ID)
+// span adds the bounds of s that are set.
+func (l *list) span(column string, s ports.Span) {
+	if !s.From.IsZero() {
+		l.where(column+" >= ?", s.From)
 	}
-	l.write(" ORDER BY "+at+" DESC, "+id+" DESC LIMIT ?", size(p)+1)
-}
-
-// withinID and pageByID are within and page for lists in the order of UUID v7 ids, which contain their time. An id cannot
-// hold a time before 1970.
-func (l *list) withinID(column string, span ports.Span) {
-	if !span.From.IsZero() {
-		l.where(column+" >= uuid_floor(greatest(?, timestamptz 'epoch'))", span.From)
-	}
-	if !span.To.IsZero() {
-		l.where(column+" < uuid_floor(greatest(?, timestamptz 'epoch'))", span.To)
+	if !s.To.IsZero() {
+		l.where(column+" < ?", s.To)
 	}
 }
 
-func (l *list) pageByID(id string, p ports.Page) {
-	if !p.Cursor.IsZero() {
-		l.where(id+" < ?", p.Cursor.ID)
+// spanOfIDs is span for lists in the order of UUID v7 ids, which contain their time. An id cannot hold a time before 1970.
+func (l *list) spanOfIDs(column string, s ports.Span) {
+	if !s.From.IsZero() {
+		l.where(column+" >= uuid_floor(greatest(?, timestamptz 'epoch'))", s.From)
 	}
-	l.write(" ORDER BY "+id+" DESC LIMIT ?", size(p)+1)
+	if !s.To.IsZero() {
+		l.where(column+" < uuid_floor(greatest(?, timestamptz 'epoch'))", s.To)
+	}
+}
+
+// after starts the page after the cursor.
+func (l *list) after(c ports.Cursor) {
+	switch {
+	case c.IsZero():
+	case len(l.order) == 1:
+		l.where(l.order[0]+" < ?", c.ID)
+	default:
+		l.where("("+strings.Join(l.order, ", ")+") < (?, ?)", c.At, c.ID)
+	}
+}
+
+// conditions is the WHERE clause of the conditions that the index answers.
+func (l *list) conditions() string {
+	if len(l.within) == 0 {
+		return ""
+	}
+	return " WHERE " + strings.Join(l.within, " AND ")
+}
+
+// reads is the number of rows that a page reads at most.
+func (l *list) reads() int {
+	if l.most > 0 {
+		return l.most
+	}
+	return maxRead
+}
+
+// rows is a table expression with the rows of the page: the columns of the table, whether the row fits, and the number n of
+// the row among those that were read, which is 0 in a list without filters. Row number reads is there even if it does not fit: the
+// next page starts after it.
+func (l *list) rows(p ports.Page) string {
+	order := " ORDER BY " + strings.Join(l.order, " DESC, ") + " DESC"
+	limit := order + " LIMIT " + strconv.Itoa(limitFor(p))
+	from := " FROM " + l.table + l.conditions()
+	if len(l.fits) == 0 {
+		return "(SELECT *, true AS fits, 0 AS n" + from + limit + ")"
+	}
+	columns := strings.Join(union(l.identity, l.order), ", ")
+	read := "SELECT " + columns + ", (" + strings.Join(l.fits, " AND ") + ") IS TRUE AS fits" + from + order + " LIMIT " + strconv.Itoa(l.reads())
+	page := "SELECT * FROM (SELECT *, (row_number() OVER (" + order + "))::integer AS n FROM (" + read + ") AS r) AS r WHERE fits OR n = " + strconv.Itoa(l.reads()) + limit
+	same := make([]string, len(l.identity))
+	for i, column := range l.identity {
+		same[i] = "t." + column + " = page." + column
+	}
+	// OFFSET 0 leaves a look-up of each row; a join could read the whole table.
+	return "(SELECT t.*, page.fits, page.n FROM (" + page + ") AS page CROSS JOIN LATERAL (SELECT * FROM " + l.table + " AS t WHERE " +
+		strings.Join(same, " AND ") + " OFFSET 0) AS t)"
+}
+
+func union(a, b []string) []string {
+	all := append([]string{}, a...)
+	for _, s := range b {
+		if !strings.Contains(" "+strings.Join(a, " ")+" ", " "+s+" ") {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// limitFor is the number of rows that the query asks for: a row above the page size, to see whether a next page exists, and
+// more for unusual sizes, so that few texts exist. The limit stands in the text: with a parameter, the planner would plan for
+// a tenth of the table.
+func limitFor(p ports.Page) int {
+	for _, step := range []int{1, 10, 25, 50} {
+		if size(p) <= step {
+			return step + 1
+		}
+	}
+	return maxPerPage + 1
 }
 
 func size(p ports.Page) int { return max(1, min(p.Limit, maxPerPage)) }
 
-// read runs the query and cuts the page; place gives the sort key of an item.
-func read[T any](ctx context.Context, d pg.DB, l *list, p ports.Page, scan func(pgx.CollectableRow) (T, error), place func(T) ports.Cursor) (ports.List[T], error) {
-	rows, err := d.Query(ctx, l.sql.String(), l.args...)
+// listed is a row of a list.
+type listed[T any] struct {
+	item T
+	fits bool
+	n    int
+}
+
+// read runs a query over l.rows and cuts the page; scan scans a row, whose last columns are fits and n, and place gives the
+// sort key of an item.
+func read[T any](ctx context.Context, d pg.DB, l *list, p ports.Page, sql string, scan func(pgx.CollectableRow) (listed[T], error), place func(T) ports.Cursor) (ports.List[T], error) {
+	found, err := d.Query(ctx, sql, l.args...)
 	if err != nil {
 		return ports.List[T]{}, err
 	}
-	items, err := pgx.CollectRows(rows, scan)
+	rows, err := pgx.CollectRows(found, scan)
 	if err != nil {
 		return ports.List[T]{}, pg.Translate(err)
 	}
-	if len(items) <= size(p) {
-		return ports.List[T]{Items: items}, nil
+	page := ports.List[T]{Items: make([]T, 0, min(len(rows), size(p)))}
+	for _, row := range rows {
+		if len(page.Items) == size(p) { // more rows, of which this is the first
+			page.Next = place(page.Items[size(p)-1])
+			return page, nil
+		}
+		if row.fits {
+			page.Items = append(page.Items, row.item)
+		}
+		if row.n == l.reads() {
+			page.Next = place(row.item)
+		}
 	}
-	items = items[:size(p)]
-	return ports.List[T]{Items: items, Next: place(items[len(items)-1])}, nil
+	return page, nil
 }

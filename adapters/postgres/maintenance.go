@@ -6,12 +6,13 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
 )
 
 // EndParkedDeliveries implements ports.Maintenance. The query walks the index of parked deliveries from subscription to
 // subscription.
-func (s *Store) EndParkedDeliveries(ctx context.Context, at time.Time, limit int) (map[id.ID]int, error) {
+func (s *Store) EndParkedDeliveries(ctx context.Context, at time.Time, limit int) ([]ports.EndedDelivery, error) {
 	rows, err := s.db.Query(ctx, `
 		WITH RECURSIVE subscriptions(id) AS (
 			(SELECT subscription_id FROM deliveries WHERE state = 0 AND due_at IS NULL ORDER BY subscription_id LIMIT 1)
@@ -24,22 +25,13 @@ func (s *Store) EndParkedDeliveries(ctx context.Context, at time.Time, limit int
 				SELECT d.subscription_id, d.id FROM deliveries d
 				WHERE d.subscription_id = s.id AND d.id < uuid_floor($1) AND d.state = 0 AND d.due_at IS NULL
 				ORDER BY d.id LIMIT $2 FOR UPDATE SKIP LOCKED) o
-			LIMIT $2),
-		ended AS (
-			UPDATE deliveries d SET state = 3, finished_at = now() FROM old
-			WHERE d.subscription_id = old.subscription_id AND d.id = old.id RETURNING d.subscription_id)
-		SELECT subscription_id, count(*) FROM ended GROUP BY 1`, at, limit)
+			LIMIT $2)
+		UPDATE deliveries d SET state = 3, finished_at = now(), failure_reason = $3 FROM old
+		WHERE d.subscription_id = old.subscription_id AND d.id = old.id RETURNING d.subscription_id, d.event, d.event_at`, at, limit, webhook.WebhookDisabled)
 	if err != nil {
 		return nil, err
 	}
-	ended := map[id.ID]int{}
-	var subscriptionID id.ID
-	var n int
-	_, err = pgx.ForEachRow(rows, []any{&subscriptionID, &n}, func() error {
-		ended[subscriptionID] = n
-		return nil
-	})
-	return ended, err
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[ports.EndedDelivery])
 }
 
 // DeleteFinishedDeliveries implements ports.Maintenance. Ids sort by time, so the oldest deliveries of a

@@ -2,6 +2,8 @@ package postgres_test
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"partnerdeposits/adapters/postgres/dispatchstore"
 	"partnerdeposits/adapters/postgres/storetest"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
 )
 
@@ -61,9 +64,27 @@ func TestBacklog_TellsWhatWaitsAndForHowLong(t *testing.T) {
 		VALUES ($1, $3, 'deposit.expired', '{}', now(), now() - interval '90 seconds'), ($2, $3, 'deposit.expired', '{}', now(), now())`, id.ID{1}, id.ID{2}, id.ID{0xaa})
 	exec(t, pool, `INSERT INTO outbox_set_aside (event_id, partner_id, name, data, created_at, committed_at, reason)
 		VALUES ($1, $2, 'deposit.unheard_of', '{}', now(), now(), 'refused')`, id.ID{3}, id.ID{0xaa})
+	exec(t, pool, `INSERT INTO mails (id, recipient, subject, body, created_at, due_at, sent_at)
+		SELECT gen_random_uuid(), 'a@example.com', 's', 'b', now(), now() + make_interval(secs => n), CASE WHEN n = -70 THEN now() END
+		FROM unnest(ARRAY[-70, -50, -20, 600]) n`)
+	conn, err := pool.Acquire(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(conn.Release)
+	for _, sql := range []string{
+		`INSERT INTO waiting_counts SELECT gen_random_uuid(), 1 FROM generate_series(1, 30)`, `DELETE FROM waiting_counts WHERE n = 1`, `SELECT pg_stat_force_next_flush()`,
+	} {
+		_, err := conn.Exec(t.Context(), sql)
+		require.NoError(t, err)
+	}
 
 	got, err := backlog.Backlog(t.Context())
 	require.NoError(t, err)
+	require.Equal(t, 3, got.Mails.Pending)
+	require.InDelta(t, 50, got.Mails.OldestDueAge.Seconds(), 5)
+	require.GreaterOrEqual(t, got.Server.Connections, 1)
+	require.Greater(t, got.Server.MaxConnections, got.Server.Connections)
+	require.GreaterOrEqual(t, got.Server.DeadRows["waiting_counts"], 30)
+	require.ElementsMatch(t, ports.BusyTables, slices.Collect(maps.Keys(got.Server.DeadRows)), "each is a table")
 	require.Equal(t, 2, got.OutboxPending)
 	require.InDelta(t, 90, got.OutboxOldestAge.Seconds(), 5)
 	require.Equal(t, 1, got.OutboxSetAside)
@@ -109,7 +130,20 @@ func TestMaintenance_KeepsPartitionsAheadAndDropsOldOnes(t *testing.T) {
 		name := day.Format("20060102")
 		exec(t, pool, `CREATE TABLE events_`+name+` PARTITION OF events FOR VALUES FROM ('`+floor(t, pool, day)+`') TO ('`+floor(t, pool, day.AddDate(0, 0, 1))+`')`)
 	}
+	// A feed whose events 1 and 2 are dropped begins with 3, and a feed without old events stays as it is.
+	followed, other := storetest.Origin(t, store).PartnerID, storetest.Origin(t, store).PartnerID
+	for i, of := range []struct {
+		partner id.ID
+		day     time.Time
+	}{{followed, long}, {followed, long}, {followed, recent}, {other, recent}} {
+		exec(t, pool, `INSERT INTO events (id, partner_id, name, data, created_at) VALUES (uuid_floor($1), $2, 'deposit.cancelled', '{}', now())`,
+			of.day.Add(time.Duration(i)*time.Millisecond), of.partner)
+	}
 	require.NoError(t, store.DropPartitions(t.Context(), 30))
+	oldest := func(partnerID id.ID) int {
+		return count(t, pool, `SELECT oldest_sequence FROM event_feeds WHERE partner_id = $1`, partnerID)
+	}
+	require.Equal(t, []int{3, 1}, []int{oldest(followed), oldest(other)})
 	require.Zero(t, tables(`^events_`+long.Format("20060102")))
 	require.Equal(t, 1, tables(`^events_`+recent.Format("20060102")))
 	require.Equal(t, 23, tables(`^events_[0-9]{8}$`))
@@ -176,12 +210,15 @@ func TestMaintenance_DeliveriesParkedForTooLong_EndAsFailedAndAreDeletedLater(t 
 		if len(some) == 0 {
 			break
 		}
-		for sub, n := range some {
-			ended[sub] += n
+		for _, d := range some {
+			require.Equal(t, webhook.DepositActivated, d.Event)
+			require.WithinDuration(t, now, d.EventAt, time.Minute)
+			ended[d.SubscriptionID]++
 		}
 	}
 	require.Equal(t, map[id.ID]int{first: 30, second: 5}, ended)
-	require.Equal(t, 35, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 3 AND finished_at >= $1 AND due_at IS NULL`, now.Add(-time.Minute)))
+	require.Equal(t, 35, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 3 AND finished_at >= $1 AND due_at IS NULL AND failure_reason = $2`,
+		now.Add(-time.Minute), webhook.WebhookDisabled))
 	require.Equal(t, 10, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 0`), "young ones, and those that are due")
 
 	n, err := store.DeleteFinishedDeliveries(t.Context(), edge, now.Add(-time.Hour), 100)

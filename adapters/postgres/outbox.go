@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 
+	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/adapters/postgres/internal/sets"
 	"partnerdeposits/ports"
 )
@@ -10,7 +11,8 @@ import (
 type outbox struct{ unit }
 
 // Append implements ports.Outbox.
-func (r outbox) Append(_ context.Context, e ports.Event) error {
+func (r outbox) Append(ctx context.Context, e ports.Event) error {
+	e.TraceParent = pg.TraceParent(ctx)
 	sets.AppendEvents(r.Tx, []ports.Event{e})
 	return nil
 }

@@ -32,6 +32,19 @@ func (r partners) sealConnect(partnerID id.ID, connectSecret secret.Text) ([]byt
 	return r.sealer.Seal(connectSecret, pg.ConnectAAD(partnerID))
 }
 
+// ForUpdate implements ports.PartnerSettings. The lock lets rows that refer to the partner be added meanwhile.
+func (r partners) ForUpdate(ctx context.Context, slug string) (partner.Partner, error) {
+	row, err := r.q.PartnerForUpdate(ctx, r.Tx, slug)
+	return toPartner(sqlc.PartnersRow(row)), pg.OrNotFound(err, partner.ErrNotFound)
+}
+
+// Update implements ports.PartnerSettings.
+func (r partners) Update(ctx context.Context, p partner.Partner) error {
+	return changed(partner.ErrNotFound)(r.q.UpdatePartner(ctx, r.Tx, sqlc.UpdatePartnerParams{
+		Name: p.Name, ContactEmail: p.ContactEmail, ReturnOrigins: orEmpty(p.ReturnOrigins), ID: p.ID,
+	}))
+}
+
 func (r partners) SetConnectSecret(ctx context.Context, partnerID id.ID, connectSecret secret.Text) error {
 	sealed, err := r.sealConnect(partnerID, connectSecret)
 	if err != nil {
@@ -44,10 +57,22 @@ func (r partners) SetRateLimit(ctx context.Context, partnerID id.ID, perMinute i
 	return changed(partner.ErrNotFound)(r.q.SetRateLimit(ctx, r.Tx, int32(perMinute), partnerID))
 }
 
+// InsertKey implements ports.KeyRepository. The lock on the partner's row makes the limit hold under concurrent inserts.
 func (r partners) InsertKey(ctx context.Context, k partner.APIKey, hash partner.KeyHash) error {
-	return r.q.InsertKey(ctx, r.Deferred(), sqlc.InsertKeyParams{
+	if err := r.q.LockPartner(ctx, r.Deferred(), k.PartnerID); err != nil {
+		return err
+	}
+	return changed(partner.ErrAPIKeyLimit)(r.q.InsertKey(ctx, r.Tx, sqlc.InsertKeyParams{
 		ID: k.ID, PartnerID: k.PartnerID, Name: k.Name, Prefix: k.Prefix, Last4: k.Last4, Hash: hash[:], CreatedAt: k.CreatedAt,
-	})
+		Most: partner.MaxAPIKeys,
+	}))
+}
+
+// KeyForUpdate implements ports.KeyRepository.
+func (r partners) KeyForUpdate(ctx context.Context, keyID id.ID) (partner.APIKey, partner.Partner, error) {
+	row, err := r.q.KeyForUpdate(ctx, r.Tx, keyID)
+	found := toCaller(sqlc.KeyByHashRow(row))
+	return found.Key, found.Partner, pg.OrNotFound(err, partner.ErrAPIKeyNotFound)
 }
 
 func (r partners) RevokeKey(ctx context.Context, keyID id.ID, at time.Time) (partner.APIKey, error) {
@@ -97,12 +122,6 @@ func (s *Store) ConnectSecret(ctx context.Context, partnerID id.ID) (secret.Text
 		return "", pg.OrNotFound(err, partner.ErrNotFound)
 	}
 	return s.sealer.Open(sealed, pg.ConnectAAD(partnerID))
-}
-
-// Keys implements ports.PartnerReader.
-func (s *Store) Keys(ctx context.Context, partnerID id.ID) ([]partner.APIKey, error) {
-	rows, err := s.q.Keys(ctx, s.db, partnerID)
-	return each(rows, func(row sqlc.KeysRow) partner.APIKey { return partner.APIKey(row) }), err
 }
 
 func toPartner(row sqlc.PartnersRow) partner.Partner {

@@ -20,9 +20,10 @@ type PoolOptions struct {
 	StatementTimeout  time.Duration     // 8 s: below the deadline of a request, so that the server cancels the statement and the connection stays usable
 	LockTimeout       time.Duration     // 2 s
 	IdleInTransaction time.Duration     // 30 s: a forgotten transaction must not block vacuum
+	PingAfter         time.Duration     // 1 s: a connection that was idle for longer proves that it works before its use
 	Settings          map[string]string // further settings of every connection, such as IndexPlans
 	Tracer            pgx.QueryTracer   // nil: none
-	Pooled            bool              // the URL leads to PgBouncer in transaction mode: the role has the settings (RoleSettings), and the other fields but MaxConns and Tracer do nothing
+	Pooled            bool              // the URL leads to PgBouncer in transaction mode: the role has the settings (RoleSettings), and the other fields but MaxConns, PingAfter and Tracer do nothing
 }
 
 // IndexPlans are connection settings for pools that run the dispatcher's statements, the backlog counts and group commits.
@@ -54,6 +55,8 @@ func NewPool(ctx context.Context, databaseURL string, o PoolOptions) (*pgxpool.P
 	config.ConnConfig.ConnectTimeout = 5 * time.Second
 	config.ConnConfig.Tracer = o.Tracer
 	config.AfterConnect = codec.Register
+	pingAfter := orDefault(o.PingAfter, time.Second)
+	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return p.IdleDuration > pingAfter }
 	if o.Pooled {
 		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 	} else {

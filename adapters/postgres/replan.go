@@ -12,6 +12,9 @@ import (
 const (
 	growthEvery   = time.Second     // between two looks at the sizes of tables
 	growthTimeout = 2 * time.Second // bounds a look
+	// A pool that is hardly used looks once in calmGrowth: few statements can meet an outdated plan meanwhile.
+	fewUses       = 50
+	calmGrowth    = 10 * time.Second
 	generationKey = "partnerdeposits.plans"
 )
 
@@ -22,10 +25,11 @@ const growthQuery = `SELECT relname::text, pg_stat_get_live_tuples(oid) FROM pg_
 
 // replanner discards the cached plans of a pool's connections when a table has grown. A plan that was made for an empty
 // table may read the whole table or a whole index, and Postgres would keep the plan until the next autovacuum, a minute
-// later. Only sizes are read, once a second, when a connection is taken; plans are made anew a few times in a table's life.
+// later. Only sizes are read, once a second at most, when a connection is taken; plans are made anew a few times in a table's life.
 type replanner struct {
 	mu         sync.Mutex
-	next       time.Time
+	looked     time.Time
+	uses       int            // since then
 	sizes      map[string]int // size classes of the tables
 	generation int
 }
@@ -36,9 +40,11 @@ func newReplanner() *replanner { return &replanner{sizes: map[string]int{}} }
 func (r *replanner) prepare(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	now := time.Now()
 	r.mu.Lock()
-	look := now.After(r.next)
+	r.uses++
+	age := now.Sub(r.looked)
+	look := age > calmGrowth || age > growthEvery && r.uses >= fewUses
 	if look {
-		r.next = now.Add(growthEvery)
+		r.looked, r.uses = now, 0
 	}
 	generation := r.generation
 	r.mu.Unlock()

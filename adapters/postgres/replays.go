@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/adapters/postgres/internal/sqlc"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
@@ -36,13 +37,12 @@ func (r replays) Next(ctx context.Context, now time.Time) (webhook.Replay, bool,
 }
 
 func (r replays) Matching(ctx context.Context, p webhook.Replay, limit int) ([]id.ID, error) {
-	l := matching("id", p)
+	l := matching(p)
 	l.where("EXISTS (SELECT FROM webhook_subscriptions s WHERE s.id = ? AND s.deleted_at IS NULL)", p.SubscriptionID)
 	if !p.Cursor.IsZero() {
 		l.where("id > ?", p.Cursor)
 	}
-	l.write(" ORDER BY id LIMIT ?", limit)
-	rows, err := r.Query(ctx, l.sql.String(), l.args...)
+	rows, err := r.Query(ctx, "SELECT id FROM deliveries"+l.conditions()+" ORDER BY id LIMIT "+l.argument(limit), l.args...)
 	if err != nil {
 		return nil, err
 	}
@@ -61,17 +61,26 @@ func (r replays) DeleteFinished(ctx context.Context, at time.Time, limit int) (i
 	return int(n), err
 }
 
+// Replay implements ports.ReplayReader.
+func (s *Store) Replay(ctx context.Context, replayID id.ID) (p webhook.Replay, err error) {
+	err = s.db.QueryRow(ctx, `SELECT id, subscription_id, range_from, range_to, status, per_second, matched, made, cursor_id, created_at, next_at, finished_at
+		FROM webhook_replays WHERE id = $1`, replayID).Scan(&p.ID, &p.SubscriptionID, &p.From, &p.To, &p.Status, &p.PerSecond, &p.Matched, &p.Made,
+		&p.Cursor, &p.CreatedAt, &p.NextAt, &p.FinishedAt)
+	return p, pg.OrNotFound(err, webhook.ErrReplayNotFound)
+}
+
 // CountMatching implements ports.ReplayReader.
 func (s *Store) CountMatching(ctx context.Context, p webhook.Replay) (n int, err error) {
-	l := matching("count(*)", p)
-	err = s.db.QueryRow(ctx, l.sql.String(), l.args...).Scan(&n)
+	l := matching(p)
+	err = s.db.QueryRow(ctx, "SELECT count(*) FROM deliveries"+l.conditions(), l.args...).Scan(&n)
 	return n, err
 }
 
-// matching selects the deliveries that a replay repeats: originals of its time span that have its status now.
-func matching(selection string, p webhook.Replay) *list {
-	l := newList(`SELECT `+selection+` FROM deliveries WHERE subscription_id = ?`, p.SubscriptionID)
+// matching holds the conditions of the deliveries that a replay repeats: originals of its time span that have its status now.
+func matching(p webhook.Replay) *list {
+	l := &list{}
+	l.where("subscription_id = ?", p.SubscriptionID)
 	l.where(statusCondition(p.Status) + " AND redelivery_of IS NULL AND NOT test")
-	l.withinID("id", ports.Span{From: p.From, To: p.Until()})
+	l.spanOfIDs("id", ports.Span{From: p.From, To: p.Until()})
 	return l
 }

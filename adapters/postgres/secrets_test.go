@@ -38,7 +38,7 @@ func TestSecrets_InADumpOfEveryTable_AreNowhereToBeRead(t *testing.T) {
 	from := storetest.Origin(t, store)
 	plain := map[string]string{
 		"api key": "svc_pk_test_Aplain1", "connect secret": "svc_cs_Bplain2", "webhook secret": "svc_whsec_Cplain3", "rotated secret": "svc_whsec_Dplain4",
-		"checkout token": "Eplain5token", "stored response": `{"data":{"depositUrl":"https://d/checkout/Fplain6"}}`,
+		"checkout token": "Eplain5token", "link in a mail": "https://d/checkout/Gplain7", "link in HTML": "https://d/checkout/Hplain8", "stored response": `{"data":{"depositUrl":"https://d/checkout/Fplain6"}}`,
 	}
 	k := ports.IdempotencyKey{PartnerID: from.PartnerID, Route: "POST /deposits", Key: uuid.New()}
 	sub := webhook.Subscription{ID: portstest.NewID(), PartnerID: from.PartnerID, URL: "https://pms.example", Events: webhook.EventNames, Enabled: true, CreatedAt: now}
@@ -52,6 +52,8 @@ func TestSecrets_InADumpOfEveryTable_AreNowhereToBeRead(t *testing.T) {
 		require.NoError(t, r.Subscriptions.Insert(ctx, rotated, "svc_whsec_x"))
 		require.NoError(t, r.Subscriptions.SetSecret(ctx, rotated.ID, secret.Text(plain["rotated secret"])))
 		require.NoError(t, r.Deposits.Insert(ctx, draft(from, now), secret.Text(plain["checkout token"])))
+		link := ports.Mail{ID: portstest.NewID(), To: "a@b.example", Body: plain["link in a mail"], HTML: plain["link in HTML"], CreatedAt: now, LinkOf: portstest.NewID()}
+		require.NoError(t, r.Mails.Enqueue(ctx, link))
 		_, err := r.Idempotency.Claim(ctx, k, now)
 		require.NoError(t, err)
 		return r.Idempotency.Store(ctx, k, ports.StoredResponse{Status: 201, Body: []byte(plain["stored response"]), CreatedAt: now})

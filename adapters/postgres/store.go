@@ -21,6 +21,7 @@ type Cipher = pg.Cipher
 // Options of a Store; zero fields take the defaults named beside them.
 type Options struct {
 	Doorbell         ports.Doorbell // nil: no doorbell
+	Reads            *pgxpool.Pool  // for reads that share a statement, with IndexPlans and ReadConns connections; nil: the pool of the store
 	DefaultMaxAmount money.Cents    // the ceiling of accounts without a negotiated ceiling; 0: 2500.00 EUR (service.md, "Limits")
 	AcquireTimeout   time.Duration  // 3 s: the wait for a connection before service_unavailable
 	KeysKeptFor      time.Duration  // 3 s: the time an API key stays in the cache; below the 5 s in which a revoked key ends (api.md §1)
@@ -36,6 +37,7 @@ type Store struct {
 	defaultMax money.Cents
 	keys       *keyCache
 	keyUses    *keyUses
+	reads      *depositReads
 }
 
 var (
@@ -43,17 +45,37 @@ var (
 	_ ports.PartnerReader      = (*Store)(nil)
 	_ ports.KeyReader          = (*Store)(nil)
 	_ ports.OperatorReader     = (*Store)(nil)
+	_ ports.TokenReader        = (*Store)(nil)
+	_ ports.TwoFactorReader    = (*Store)(nil)
 	_ ports.LinkReader         = (*Store)(nil)
 	_ ports.DepositReader      = (*Store)(nil)
 	_ ports.DepositScheduler   = (*Store)(nil)
 	_ ports.ClientReader       = (*Store)(nil)
+	_ ports.SealedAddresses    = (*Store)(nil)
+	_ ports.TextEraser         = (*Store)(nil)
 	_ ports.PaymentReader      = (*Store)(nil)
+	_ ports.CollectionReader   = (*Store)(nil)
+	_ ports.DueTenantNotices   = (*Store)(nil)
 	_ ports.SubscriptionReader = (*Store)(nil)
 	_ ports.DeliveryReader     = (*Store)(nil)
 	_ ports.ReplayReader       = (*Store)(nil)
 	_ ports.DueMails           = (*Store)(nil)
+	_ ports.DueNotices         = (*Store)(nil)
 	_ ports.SetAsideReader     = (*Store)(nil)
+	_ ports.SupportDeposits    = (*Store)(nil)
+	_ ports.DeskReader         = (*Store)(nil)
+	_ ports.SupportPeople      = (*Store)(nil)
+	_ ports.SupportEvents      = (*Store)(nil)
+	_ ports.AuditReader        = (*Store)(nil)
 	_ ports.Maintenance        = (*Store)(nil)
+	_ ports.FileRecords        = (*Store)(nil)
+	_ ports.AgreementReader    = (*Store)(nil)
+	_ ports.PaymentQuestions   = (*Store)(nil)
+	_ ports.DisputeReader      = (*Store)(nil)
+	_ ports.PaymentErasures    = (*Store)(nil)
+	_ ports.OwnBooks           = (*Store)(nil)
+	_ ports.ReconciliationRuns = (*Store)(nil)
+	_ ports.FileContents       = (*FileContents)(nil)
 )
 
 // NewStore makes a store over a pool of NewPool. Call Close before the pool is closed.
@@ -64,6 +86,7 @@ func NewStore(pool *pgxpool.Pool, cipher Cipher, o Options) *Store {
 		keys: newKeyCache(orDefault(o.KeysKeptFor, 3*time.Second)),
 	}
 	s.keyUses = newKeyUses(s.writeKeyUses)
+	s.reads = newDepositReads(pg.DB{Pool: orDefault(o.Reads, pool), Wait: s.db.Wait}, s.sealer)
 	return s
 }
 
@@ -73,6 +96,8 @@ func (s *Store) Close(ctx context.Context) { s.keyUses.close(ctx) }
 // WithinTx implements ports.UnitOfWork.
 func (s *Store) WithinTx(ctx context.Context, fn func(context.Context, ports.Repositories) error) error {
 	var appended bool
+	ctx, end := pg.ChildSpan(ctx, "partnerdeposits/postgres", "transaction")
+	defer end()
 	err := pg.Retry(ctx, func() (err error) {
 		appended, err = s.attempt(ctx, fn)
 		return err
@@ -114,20 +139,31 @@ type unit struct {
 func (s *Store) repositories(t *pg.Tx) ports.Repositories {
 	u := unit{Tx: t, q: s.q, sealer: s.sealer}
 	return ports.Repositories{
-		Partners:      partners{u},
-		Operators:     operators{u},
-		Links:         links{u, s.defaultMax},
-		Clients:       clients{u},
-		Deposits:      deposits{u},
-		Payments:      payments{u},
-		Subscriptions: subscriptions{u},
-		Deliveries:    deliveries{u},
-		Replays:       replays{u},
-		Outbox:        outbox{u},
-		Idempotency:   idempotency{u},
-		Mails:         mails{u},
-		Audit:         audit{u},
-		Restores:      restores{u},
+		Partners:        partners{u},
+		Operators:       operators{u},
+		TwoFactors:      twoFactors{u},
+		HalfSignIns:     halfSignIns{u},
+		Links:           links{u, s.defaultMax},
+		Clients:         clients{u},
+		Deposits:        deposits{u},
+		Payments:        payments{u},
+		Collections:     collections{u},
+		Refunds:         refunds{u},
+		TenantNotices:   tenantNotices{u},
+		Subscriptions:   subscriptions{u},
+		Deliveries:      deliveries{u},
+		Replays:         replays{u},
+		Outbox:          outbox{u},
+		Idempotency:     idempotency{u},
+		Mails:           mails{u},
+		Notices:         notices{u},
+		OperatorNotices: operatorNotices{u},
+		Audit:           audit{u},
+		Restores:        restores{u},
+		Files:           files{u},
+		Agreements:      agreements{u},
+		Disputes:        disputes{u},
+		PaymentErasures: paymentErasures{u},
 	}
 }
 

@@ -86,11 +86,15 @@ func (s *Store) SubscriptionByID(ctx context.Context, subscriptionID id.ID) (web
 
 // Subscriptions implements ports.SubscriptionReader.
 func (s *Store) Subscriptions(ctx context.Context, partnerID id.ID, page ports.Page) (ports.List[webhook.Subscription], error) {
-	l := newList(`SELECT id, partner_id, url, events, enabled, disabled_reason, created_at FROM webhook_subscriptions
-		WHERE partner_id = ? AND deleted_at IS NULL`, partnerID)
-	l.page("created_at", "id", page)
-	return read(ctx, s.db, l, page, pgx.RowToStructByPos[webhook.Subscription],
-		func(s webhook.Subscription) ports.Cursor { return ports.Cursor{At: s.CreatedAt, ID: s.ID} })
+	l := &list{table: "webhook_subscriptions", identity: []string{"id"}, order: []string{"created_at", "id"}}
+	l.where("partner_id = ? AND deleted_at IS NULL", partnerID)
+	l.after(page.Cursor)
+	sql := `SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, fits, n FROM ` + l.rows(page) + ` AS s ORDER BY created_at DESC, id DESC`
+	return read(ctx, s.db, l, page, sql, func(row pgx.CollectableRow) (got listed[webhook.Subscription], err error) {
+		a := &got.item
+		err = row.Scan(&a.ID, &a.PartnerID, &a.URL, &a.Events, &a.Enabled, &a.DisabledReason, &a.CreatedAt, &got.fits, &got.n)
+		return got, err
+	}, func(s webhook.Subscription) ports.Cursor { return ports.Cursor{At: s.CreatedAt, ID: s.ID} })
 }
 
 // TidyDeliveries implements ports.Maintenance. A call moves up to moveLimit deliveries of each subscription.

@@ -53,10 +53,11 @@ func TestWithinTx_AppendedToTheOutbox_RingsTheDoorbellAfterTheCommitAlone(t *tes
 func TestWithinTx_AStatementThatWaitedBreaksAConstraint_FailsAtTheCommit(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	e := storetest.Event(portstest.NewID(), portstest.NewID())
+	entry := ports.AuditEntry{ID: portstest.NewID(), At: time.Now(), Actor: "admin", Action: "test", Subject: "dep_1"}
 	err := store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
-		require.NoError(t, r.Outbox.Append(ctx, e))
-		return r.Outbox.Append(ctx, e) // the same id again
+		require.NoError(t, r.Outbox.Append(ctx, storetest.Event(portstest.NewID(), portstest.NewID())))
+		require.NoError(t, r.Audit.Append(ctx, entry))
+		return r.Audit.Append(ctx, entry) // the same id again
 	})
 	require.Error(t, err)
 	require.Equal(t, fault.Internal, fault.KindOf(err))

@@ -54,7 +54,7 @@ func (b *Breaker) Close() {
 }
 
 // Do runs command for patience at most, whatever the deadline of ctx. A cancelled caller does not cancel the command,
-// so that no mark is left behind. redis.Nil counts as success.
+// which serves other callers too. redis.Nil counts as success.
 //
 // Returns ErrAway at once while the breaker is open, and otherwise the result of command.
 func (b *Breaker) Do(ctx context.Context, command func(ctx context.Context) error) error {

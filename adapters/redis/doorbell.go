@@ -2,41 +2,83 @@ package redis
 
 import (
 	"context"
+	"math/bits"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
 )
 
 const (
 	doorbellChannel = "svc:doorbell"
+	jobsChannel     = "svc:doorbell:jobs"
 	// ringEvery is the least time between two PUBLISH commands, so that a burst of commits sends a single ring. Commits
 	// after a ring get a ring of their own, because a relay reads the outbox only once per ring.
 	ringEvery = 5 * time.Millisecond
 )
 
-// Doorbell tells dispatchers that events were committed. Ringing never waits and never fails; a ring may be lost.
+// ring is a kind of ring: a channel and a payload.
+type ring struct{ channel, payload string }
+
+var (
+	eventsRing = ring{doorbellChannel, ""} // events were committed
+	dueRing    = ring{doorbellChannel, "due"}
+	rings      = append([]ring{eventsRing, dueRing}, jobRings()...)
+)
+
+// jobRings has a ring for each lane, whose payload is the lane.
+func jobRings() (all []ring) {
+	for _, lane := range ports.Lanes {
+		all = append(all, ring{jobsChannel, string(lane)})
+	}
+	return all
+}
+
+// Doorbell tells dispatchers of commits and of jobs. Ringing never waits and never fails; a ring may be lost.
 type Doorbell struct {
 	client  redis.UniversalClient
 	breaker *Breaker
+	wanted  atomic.Uint64 // a bit for each of rings
 	rung    chan struct{}
 	stop    context.CancelFunc
 	done    sync.WaitGroup
+
+	feedsMu sync.Mutex
+	feeds   map[id.ID]struct{} // partners to ring for
 }
 
 // NewDoorbell starts the goroutine that rings. Close the doorbell before the breaker.
 func NewDoorbell(client redis.UniversalClient, breaker *Breaker) *Doorbell {
 	ctx, stop := context.WithCancel(context.Background())
-	d := &Doorbell{client: client, breaker: breaker, rung: make(chan struct{}, 1), stop: stop}
+	d := &Doorbell{client: client, breaker: breaker, rung: make(chan struct{}, 1), stop: stop, feeds: map[id.ID]struct{}{}}
 	d.done.Go(func() { d.run(ctx) })
 	return d
 }
 
-// Ring requests a ring.
-func (d *Doorbell) Ring() {
+// Ring implements ports.Doorbell.
+func (d *Doorbell) Ring() { d.ring(eventsRing) }
+
+// RingDue implements ports.Doorbell.
+func (d *Doorbell) RingDue() { d.ring(dueRing) }
+
+// RingJobs tells the other dispatchers that the queue of a lane has jobs.
+func (d *Doorbell) RingJobs(lane ports.Lane) { d.ring(ring{jobsChannel, string(lane)}) }
+
+// ring requests a ring.
+func (d *Doorbell) ring(r ring) {
+	d.wanted.Or(1 << slices.Index(rings, r))
+	signal(d.rung)
+}
+
+func signal(c chan<- struct{}) {
 	select {
-	case d.rung <- struct{}{}:
-	default: // a ring is requested already
+	case c <- struct{}{}:
+	default: // the receiver has not taken the last signal, which stands for this one, too
 	}
 }
 
@@ -55,8 +97,19 @@ func (d *Doorbell) run(ctx context.Context) {
 			return
 		case <-d.rung:
 		}
+		wanted, feeds := d.wanted.Swap(0), d.takeFeeds()
 		_ = d.breaker.Do(ctx, func(ctx context.Context) error { // a lost ring costs an interval of polling
-			return d.client.Publish(ctx, doorbellChannel, "").Err()
+			_, err := d.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+				for ; wanted != 0; wanted &= wanted - 1 {
+					r := rings[bits.TrailingZeros64(wanted)]
+					p.Publish(ctx, r.channel, r.payload)
+				}
+				for _, partners := range feeds {
+					p.Publish(ctx, feedChannel, partners)
+				}
+				return nil
+			})
+			return err
 		})
 		pause.Reset(ringEvery)
 		select {
@@ -65,31 +118,4 @@ func (d *Doorbell) run(ctx context.Context) {
 		case <-pause.C:
 		}
 	}
-}
-
-// Listen signals rings until ctx ends, then closes the channel. Several rings at once give a single signal. A lost
-// connection is subscribed again.
-func Listen(ctx context.Context, client redis.UniversalClient) <-chan struct{} {
-	out := make(chan struct{}, 1)
-	go func() {
-		defer close(out)
-		subscription := client.Subscribe(ctx, doorbellChannel)
-		defer func() { _ = subscription.Close() }() // the outcome of closing is irrelevant
-		rings := subscription.Channel(redis.WithChannelSize(1), redis.WithChannelSendTimeout(time.Second))
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case _, open := <-rings:
-				if !open {
-					return
-				}
-			}
-			select {
-			case out <- struct{}{}:
-			default:
-			}
-		}
-	}()
-	return out
 }

@@ -2,6 +2,7 @@ package redis_test
 
 import (
 	"context"
+	"crypto/tls"
 	"testing"
 	"time"
 
@@ -41,11 +42,11 @@ func awaitWrites(t *testing.T, client goredis.UniversalClient, key string, atMos
 }
 
 // awaitMaster waits, under writes, until a replica is a master.
-func awaitMaster(t *testing.T, replica *backing.Server, password string, client goredis.UniversalClient, key string) {
+func awaitMaster(t *testing.T, replica *backing.Server, password string, trust *tls.Config, client goredis.UniversalClient, key string) {
 	t.Helper()
 	options, err := goredis.ParseURL(replica.URL())
 	require.NoError(t, err)
-	options.Password = password
+	options.Password, options.TLSConfig = password, trust
 	direct := goredis.NewClient(options)
 	defer func() { require.NoError(t, direct.Close()) }()
 	require.Eventually(t, func() bool {
@@ -67,7 +68,7 @@ func TestCluster_AfterAFailover_TheSuccessorIsUsedWithinTwoSeconds(t *testing.T)
 	require.NoError(t, cluster.Masters[at].Kill())
 	require.Error(t, write(t, client, key))
 
-	awaitMaster(t, cluster.Replicas[at], "", client, key)
+	awaitMaster(t, cluster.Replicas[at], "", nil, client, key)
 	awaitWrites(t, client, key, afterFailover, "the successor is used")
 }
 
@@ -155,6 +156,22 @@ func TestSentinels_WithPasswordsOfTheirOwn_AreFollowedThroughAFailover(t *testin
 	require.NoError(t, write(t, client, "key"))
 	require.NoError(t, all.Master.Kill())
 
-	awaitMaster(t, all.Replica, password, client, "key")
+	awaitMaster(t, all.Replica, password, nil, client, "key")
 	awaitWrites(t, client, "key", afterFailover, "the new master is used")
+}
+
+func TestSentinels_WithTLS_AreFollowedThroughAFailover(t *testing.T) {
+	t.Parallel()
+	const password = "of-all"
+	all := redistest.Sentinels(t, backing.SentinelOptions{Name: "main", Password: password, SentinelPassword: password, TLS: true})
+	hosts := "://:" + password + "@" + all.Hosts() + "/0?master=main"
+	trusting := func(o *goredis.UniversalOptions) { o.TLSConfig.RootCAs = all.TLS.RootCAs }
+	require.Error(t, write(t, clientOf(t, "redis-sentinel"+hosts, redis.SentinelPassword(password)), "key"), "only TLS is served")
+	require.ErrorContains(t, write(t, clientOf(t, "rediss-sentinel"+hosts, redis.SentinelPassword(password)), "key"), "certificate signed by unknown authority")
+
+	client := clientOf(t, "rediss-sentinel"+hosts, redis.SentinelPassword(password), trusting)
+	require.NoError(t, write(t, client, "key"))
+	require.NoError(t, all.Master.Kill())
+	awaitMaster(t, all.Replica, password, all.TLS, client, "key")
+	awaitWrites(t, client, "key", afterFailover, "the new master is used, with TLS")
 }

@@ -3,11 +3,12 @@ package redis
 import (
 	"context"
 	"crypto/sha256"
-	_ "embed"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"log/slog"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -17,22 +18,17 @@ import (
 )
 
 const (
-	// markFor is the life of a mark, and exceeds the deadline of every keyed request. The database decides between
-	// requests that run in parallel after that.
-	markFor = 15 * time.Second
+	// cachedFor is the life of a cached response. Most repeats follow within a minute; the database replays the others.
+	cachedFor = time.Minute
 	// cachedAtMost bounds a cached body, in bytes. Larger responses are replayed from the database.
 	cachedAtMost = 16 << 10
-	markPrefix   = 'm'
-	answerPrefix = 'r'
-)
-
-//go:embed idempotency.lua
-var beginLua string
-
-var (
-	beginScript = redis.NewScript(beginLua)
-	// unmarkScript removes a mark if this request set the mark.
-	unmarkScript = redis.NewScript(`if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`)
+	// cacheShare bounds the memory of Redis that the responses of a process take, in bytes. The responses stand beside the
+	// job queue, in a server that evicts nothing.
+	cacheShare = 12 << 20
+	// cacheLinger is how long a response waits for others, so that a command for each would not cost a round trip.
+	cacheLinger = 20 * time.Millisecond
+	// keepBatch bounds the responses of a round trip.
+	keepBatch = 256
 )
 
 // Cipher encrypts cached responses, so that Redis holds no response in plain text.
@@ -41,94 +37,129 @@ type Cipher interface {
 	Decrypt(ciphertext, associatedData []byte) ([]byte, error)
 }
 
-// IdempotencyCache answers repeated requests without the database.
+// IdempotencyCache answers repeated requests without the database. Responses are cached in batches, after their requests
+// have been answered. Responses beyond the process's share of memory are not cached.
 type IdempotencyCache struct {
-	client  redis.UniversalClient
-	breaker *Breaker
+	limiter *Limiter
 	cipher  Cipher
 	log     *slog.Logger
+
+	mu      sync.Mutex
+	share   share
+	waiting []keeping
+	sending bool // send runs or will run
 }
 
-// NewIdempotencyCache makes the cache.
-func NewIdempotencyCache(client redis.UniversalClient, breaker *Breaker, cipher Cipher, log *slog.Logger) *IdempotencyCache {
-	return &IdempotencyCache{client: client, breaker: breaker, cipher: cipher, log: log}
+// keeping is a response to cache.
+type keeping struct {
+	key      ports.IdempotencyKey
+	response ports.StoredResponse
 }
 
-// Begin gives the cached response, or marks the key as running.
-//
-// Returns ports.ErrKeyInUse while another request's mark is set.
-func (c *IdempotencyCache) Begin(ctx context.Context, k ports.IdempotencyKey) (*ports.StoredResponse, error) {
+// NewIdempotencyCache makes a cache of responses in the Redis of limiter, whose round trips carry the look-ups.
+func NewIdempotencyCache(limiter *Limiter, cipher Cipher, log *slog.Logger) *IdempotencyCache {
+	return &IdempotencyCache{limiter: limiter, cipher: cipher, log: log, share: share{most: cacheShare}}
+}
+
+// Admit implements ports.IdempotencyCache.
+func (c *IdempotencyCache) Admit(ctx context.Context, k ports.IdempotencyKey, rules ...ports.LimitRule) (ports.LimitDecision, *ports.StoredResponse) {
 	if k.Epoch == (ports.Epoch{}) {
-		return nil, nil // the port defines this result as "go on"
+		return c.limiter.Allow(ctx, rules...), nil
 	}
 	name := cacheKey(k)
-	var kept string
-	err := c.breaker.Do(ctx, func(ctx context.Context) (err error) {
-		kept, err = beginScript.Run(ctx, c.client, []string{name}, mark(k), markFor.Milliseconds()).Text()
-		return err
-	})
-	switch {
-	case err != nil: // redis.Nil: the key is marked. Any other error: the database decides alone.
-		return nil, nil // as above
-	case kept != "" && kept[0] == markPrefix:
-		return nil, ports.ErrKeyInUse
+	decision, kept := c.limiter.allow(ctx, name, rules)
+	if kept == "" || !decision.Allowed {
+		return decision, nil
 	}
 	stored, err := c.open(name, kept)
 	if err != nil {
 		c.log.WarnContext(ctx, "a cached response cannot be read; it is replayed from the database", "cause", err)
-		return nil, nil // as above
+		return decision, nil
 	}
-	return stored, nil
+	return decision, stored
 }
 
-// Finish caches the response and removes the mark; with r nil it only removes the mark.
-func (c *IdempotencyCache) Finish(ctx context.Context, k ports.IdempotencyKey, r *ports.StoredResponse) {
+// Keep implements ports.IdempotencyCache.
+func (c *IdempotencyCache) Keep(k ports.IdempotencyKey, r ports.StoredResponse) {
 	failpoint.Hit("cache.finishing")
-	if k.Epoch == (ports.Epoch{}) {
+	if k.Epoch == (ports.Epoch{}) || len(r.Body) > cachedAtMost {
 		return
 	}
-	name := cacheKey(k)
-	sealed, err := c.seal(name, r)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.share.take(len(r.Body)+cachedBeside, time.Now()) {
+		return
+	}
+	c.waiting = append(c.waiting, keeping{k, r})
+	if !c.sending {
+		c.sending = true
+		time.AfterFunc(cacheLinger, c.send)
+	}
+}
+
+// send caches the responses that wait. A response that cannot be cached is dropped: it is in the database.
+func (c *IdempotencyCache) send() {
+	c.mu.Lock()
+	waiting := c.waiting
+	c.waiting = nil
+	if c.sending = len(waiting) > 0; c.sending {
+		defer time.AfterFunc(cacheLinger, c.send)
+	}
+	c.mu.Unlock()
+	for part := range slices.Chunk(waiting, keepBatch) {
+		err := c.limiter.breaker.Do(context.Background(), func(ctx context.Context) error {
+			_, err := c.limiter.client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+				for i := range part {
+					c.queue(ctx, pipe, &part[i])
+				}
+				return nil
+			})
+			return err
+		})
+		if redis.HasErrorPrefix(err, "OOM") {
+			c.mu.Lock()
+			c.share.close(time.Now())
+			c.mu.Unlock()
+		}
+	}
+}
+
+// queue adds the command that caches a response.
+func (c *IdempotencyCache) queue(ctx context.Context, pipe redis.Pipeliner, k *keeping) {
+	life := min(cachedFor, time.Until(k.response.CreatedAt.Add(ports.IdempotencyWindow)))
+	if life < time.Millisecond {
+		return
+	}
+	name := cacheKey(k.key)
+	sealed, err := c.seal(name, &k.response)
 	if err != nil {
 		c.log.WarnContext(ctx, "a response cannot be cached", "cause", err)
+		return
 	}
-	// After a failure the mark expires, and the response is in the database.
-	_ = c.breaker.Do(ctx, func(ctx context.Context) error {
-		if sealed == nil {
-			return unmarkScript.Run(ctx, c.client, []string{name}, mark(k)).Err()
-		}
-		end := r.CreatedAt.Add(ports.IdempotencyWindow)
-		return c.client.SetArgs(ctx, name, sealed, redis.SetArgs{ExpireAt: end}).Err()
-	})
+	pipe.Set(ctx, name, sealed, life)
 }
 
-// cacheKey hashes epoch, partner, route and key to a fixed length.
+// cacheKey is the key of a cached answer in Redis: a hash of epoch, partner, route and Idempotency-Key. Its hash tag (in braces) is
+// that of the partner's rate limits, so that a cluster keeps answers and limits of a partner on the same node.
 func cacheKey(k ports.IdempotencyKey) string {
-	h := sha256.New()
-	h.Write(k.Epoch[:])
-	h.Write(k.PartnerID[:])
-	h.Write(k.Key[:])
-	h.Write([]byte(k.Route))
-	return "svc:idempotency:" + base64.RawURLEncoding.EncodeToString(h.Sum(nil))
+	scope := make([]byte, 0, 128)
+	scope = append(append(append(append(scope, k.Epoch[:]...), k.PartnerID[:]...), k.Key[:]...), k.Route...)
+	sum := sha256.Sum256(scope)
+	name := make([]byte, 0, 96)
+	name = append(append(append(name, "svc:idempotency:{"...), ports.PartnerLimitKey(k.PartnerID)...), "}:"...)
+	return string(base64.RawURLEncoding.AppendEncode(name, sum[:nameHash]))
 }
 
-func mark(k ports.IdempotencyKey) string { return string(markPrefix) + k.Holder.Encode() }
+// nameHash is the number of bytes of a hash that name a response. The keys of a partner collide with each other alone.
+const nameHash = 16
 
-// seal gives the cached form: a prefix, then encrypted the fingerprint, Unix microseconds, status and body. The result
-// is nil for a response that is not cached.
+// seal gives the cached form: encrypted the fingerprint, Unix microseconds, status and body.
 func (c *IdempotencyCache) seal(name string, r *ports.StoredResponse) ([]byte, error) {
-	if r == nil || len(r.Body) > cachedAtMost {
-		return nil, nil
-	}
-	plain := append([]byte(nil), r.Fingerprint[:]...)
+	plain := make([]byte, 0, sealedHead+len(r.Body))
+	plain = append(plain, r.Fingerprint[:]...)
 	plain = binary.BigEndian.AppendUint64(plain, uint64(r.CreatedAt.UnixMicro())) // all times are after 1970
 	plain = binary.BigEndian.AppendUint16(plain, uint16(r.Status))                // an HTTP status
-	plain = append(plain, r.Body...)
-	sealed, err := c.cipher.Encrypt(plain, []byte(name))
-	if err != nil {
-		return nil, err
-	}
-	return append([]byte{answerPrefix}, sealed...), nil
+	return c.cipher.Encrypt(append(plain, r.Body...), []byte(name))
 }
 
 const sealedHead = sha256.Size + 8 + 2
@@ -136,10 +167,7 @@ const sealedHead = sha256.Size + 8 + 2
 var errForeign = errors.New("redis: not a response of ours")
 
 func (c *IdempotencyCache) open(name, kept string) (*ports.StoredResponse, error) {
-	if kept == "" || kept[0] != answerPrefix {
-		return nil, errForeign
-	}
-	plain, err := c.cipher.Decrypt([]byte(kept[1:]), []byte(name))
+	plain, err := c.cipher.Decrypt([]byte(kept), []byte(name))
 	if err != nil {
 		return nil, err
 	}

@@ -28,48 +28,73 @@ end
 if newest and redis.call('HINCRBY', KEYS[1], newest, -1) <= 0 then redis.call('HDEL', KEYS[1], newest) end
 return 0`)
 
-// batchLimit bounds how many requests one command counts.
-const batchLimit = 256
+const (
+	// batchLimit bounds the requests of a round trip.
+	batchLimit = 256
+	// batchThreshold is the number of requests that wait before a second round trip begins; a large batch costs less per
+	// request.
+	batchThreshold = 64
+	batchWorkers   = 2
+)
 
-// Limiter counts requests in a sliding window of a minute or an hour, in a single round trip for all rules of a key.
+// Limiter counts requests in a sliding window of a minute or an hour. Requests that arrive together share a round trip, and
+// those under the same rules a command.
 type Limiter struct {
 	client     redis.UniversalClient
 	breaker    *Breaker
 	onFailOpen func()
 	queue      batch.Queue[*counting]
+	cluster    bool
 }
 
 // NewLimiter makes a limiter. onFailOpen is called for each request that was let through uncounted.
 func NewLimiter(client redis.UniversalClient, breaker *Breaker, onFailOpen func()) *Limiter {
 	l := &Limiter{client: client, breaker: breaker, onFailOpen: onFailOpen}
-	l.queue.Workers, l.queue.Limit, l.queue.Run = 1, batchLimit, l.countBatch
+	_, l.cluster = client.(*redis.ClusterClient)
+	l.queue.Workers, l.queue.Limit, l.queue.Threshold, l.queue.Run = batchWorkers, batchLimit, batchThreshold, l.countBatch
 	return l
 }
 
 // Allow counts a request under every rule and allows the request only if all rules do. A refused request is not
 // counted.
 func (l *Limiter) Allow(ctx context.Context, rules ...ports.LimitRule) ports.LimitDecision {
+	decision, _ := l.allow(ctx, "", rules)
+	return decision
+}
+
+// allow is Allow, and also reads the key `wanted` unless wanted is empty. read is empty where the key does not exist.
+func (l *Limiter) allow(ctx context.Context, wanted string, rules []ports.LimitRule) (decision ports.LimitDecision, read string) {
 	if len(rules) == 0 {
-		return ports.LimitDecision{Allowed: true}
+		return ports.LimitDecision{Allowed: true}, ""
 	}
-	var decision ports.LimitDecision
 	var counted [][]ports.LimitRule
 	for _, group := range byKey(rules) {
-		d, err := l.count(ctx, group)
-		if err != nil {
+		c := &counting{ctx: ctx, rules: group, wanted: wanted}
+		l.queue.Do(l.together(group), c)
+		wanted, read = "", read+c.read // the first group has read the key
+		if c.err != nil {
 			l.onFailOpen()
-			return failOpen(rules[0])
+			return failOpen(rules[0]), read
 		}
-		if !d.Allowed {
+		if !c.decision.Allowed {
 			l.Refund(ctx, slices.Concat(counted...)...)
-			return d
+			return c.decision, read
 		}
-		if counted == nil || d.Remaining < decision.Remaining {
-			decision = d
+		if counted == nil || c.decision.Remaining < decision.Remaining {
+			decision = c.decision
 		}
 		counted = append(counted, group)
 	}
-	return decision
+	return decision, read
+}
+
+// together names the group of requests that share a round trip to Redis. In a cluster only requests with the same key share a
+// round trip, since a request to a node that answers must not wait for a node that is away.
+func (l *Limiter) together(rules []ports.LimitRule) string {
+	if l.cluster {
+		return rules[0].Key
+	}
+	return ""
 }
 
 // failOpen is the decision while Redis cannot be reached: the request is allowed and not counted.
@@ -102,15 +127,10 @@ func keyOf(r ports.LimitRule) string { return "svc:limit:{" + r.Key + "}:" + r.N
 type counting struct {
 	ctx      context.Context
 	rules    []ports.LimitRule
+	wanted   string // a key to read; "": none
+	read     string // its value; "": the key does not exist, or could not be read
 	decision ports.LimitDecision
 	err      error
-}
-
-// count sends a single command for all requests under the same rules that arrive while the command before is running.
-func (l *Limiter) count(ctx context.Context, rules []ports.LimitRule) (ports.LimitDecision, error) {
-	c := &counting{ctx: ctx, rules: rules}
-	l.queue.Do(ruleKey(rules), c)
-	return c.decision, c.err
 }
 
 // ruleKey is equal for requests that are counted under the same rules.
@@ -125,27 +145,98 @@ func ruleKey(rules []ports.LimitRule) string {
 	return string(b)
 }
 
-// countBatch counts requests under the same rules in a single command.
+// sameRules are requests of a batch under the same rules, with the commands that serve them.
+type sameRules struct {
+	requests []*counting
+	counts   *redis.Cmd
+	reads    *redis.SliceCmd // of the requests that want a key; nil: none does
+}
+
+// countBatch counts requests in a single round trip, with a command for those under the same rules, and reads the keys that
+// the requests want.
 func (l *Limiter) countBatch(requests []*counting) {
-	rules := requests[0].rules
-	keys, args := make([]string, len(rules)), make([]any, 1, 1+2*len(rules))
-	args[0] = len(requests)
+	groups := make(map[string]*sameRules, 1)
+	for _, c := range requests {
+		rules := ruleKey(c.rules)
+		if groups[rules] == nil {
+			groups[rules] = &sameRules{}
+		}
+		groups[rules].requests = append(groups[rules].requests, c)
+	}
+	err := l.breaker.Do(requests[0].ctx, func(ctx context.Context) error {
+		return l.send(ctx, groups)
+	})
+	for _, g := range groups {
+		g.settle(err)
+	}
+}
+
+// send sends the commands of all groups. A server that does not know the script gets its text.
+func (l *Limiter) send(ctx context.Context, groups map[string]*sameRules) error {
+	pipe := l.client.Pipeline()
+	for _, g := range groups {
+		keys, args := g.arguments()
+		g.counts = pipe.EvalSha(ctx, limiterScript.Hash(), keys, args...)
+		if wanted := g.wanted(); len(wanted) > 0 {
+			g.reads = pipe.MGet(ctx, wanted...)
+		}
+	}
+	_, err := pipe.Exec(ctx)
+	for _, g := range groups {
+		if redis.HasErrorPrefix(g.counts.Err(), "NOSCRIPT") {
+			keys, args := g.arguments()
+			g.counts = limiterScript.Eval(ctx, l.client, keys, args...)
+			err = g.counts.Err()
+		}
+	}
+	return err
+}
+
+// arguments are those of limiter.lua.
+func (g *sameRules) arguments() (keys []string, args []any) {
+	rules := g.requests[0].rules
+	keys, args = make([]string, len(rules)), make([]any, 1, 1+2*len(rules))
+	args[0] = len(g.requests)
 	for i, r := range rules {
 		most, window := r.Bound()
 		keys[i], args = keyOf(r), append(args, most, window.Milliseconds())
 	}
+	return keys, args
+}
+
+func (g *sameRules) wanted() []string {
+	var names []string
+	for _, c := range g.requests {
+		if c.wanted != "" {
+			names = append(names, c.wanted)
+		}
+	}
+	return names
+}
+
+// settle gives each request its result. err is that of the whole round trip; a command may have succeeded beside another
+// that failed.
+func (g *sameRules) settle(err error) {
 	const perRule = 3
+	rules := g.requests[0].rules
 	var reply []int64
-	err := l.breaker.Do(requests[0].ctx, func(ctx context.Context) (err error) {
-		reply, err = limiterScript.Run(ctx, l.client, keys, args...).Int64Slice()
-		return err
-	})
+	if g.counts != nil {
+		reply, err = g.counts.Int64Slice()
+	}
 	if err == nil && len(reply) != 1+perRule*len(rules) {
 		err = fmt.Errorf("redis: the limiter gave %d numbers", len(reply))
 	}
-	for i, c := range requests {
+	var read []any
+	if g.reads != nil {
+		read = g.reads.Val() // none after an error
+	}
+	for i, c := range g.requests {
 		if c.err = err; err == nil {
 			c.decision = decide(rules, reply[1:], int(reply[0]), i)
+		}
+		if c.wanted != "" && len(read) > 0 {
+			c.read, _ = read[0].(string) // nil where the key does not exist
+			read = read[1:]
 		}
 	}
 }

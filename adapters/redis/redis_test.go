@@ -16,7 +16,6 @@ import (
 	"partnerdeposits/adapters/redis"
 	"partnerdeposits/adapters/redis/redistest"
 	"partnerdeposits/adapters/secrets/secretstest"
-	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
 	"partnerdeposits/ports/portstest"
 )
@@ -60,7 +59,14 @@ func TestLimiter_Conforms(t *testing.T) {
 func TestIdempotencyCache_Conforms(t *testing.T) {
 	t.Parallel()
 	client := redistest.New(t)
-	portstest.IdempotencyCache(t, redis.NewIdempotencyCache(client, patient(t, client), secretstest.New(t), slog.New(slog.DiscardHandler)))
+	portstest.IdempotencyCache(t, newCache(t, client, patient(t, client)))
+}
+
+// newCache makes a cache over a limiter of its own.
+func newCache(t testing.TB, client goredis.UniversalClient, breaker *redis.Breaker) *redis.IdempotencyCache {
+	t.Helper()
+	limiter := redis.NewLimiter(client, breaker, func() {})
+	return redis.NewIdempotencyCache(limiter, secretstest.New(t), slog.New(slog.DiscardHandler))
 }
 
 // The sandbox falls back on miniredis without a Redis server.
@@ -69,8 +75,8 @@ func TestMiniredis_Conforms(t *testing.T) {
 	client := open(t, "redis://"+miniredis.RunT(t).Addr())
 	breaker := patient(t, client)
 	portstest.Limiter(t, redis.NewLimiter(client, breaker, func() { t.Error("failed open") }))
-	portstest.IdempotencyCache(t, redis.NewIdempotencyCache(client, breaker, secretstest.New(t), slog.New(slog.DiscardHandler)))
-	rings := redis.Listen(t.Context(), client)
+	portstest.IdempotencyCache(t, newCache(t, client, breaker))
+	rings := listen(t, client).Events()
 	bell := redis.NewDoorbell(client, breaker)
 	t.Cleanup(bell.Close)
 	require.Eventually(t, func() bool { bell.Ring(); return len(rings) > 0 }, 10*time.Second, 10*time.Millisecond)
@@ -112,49 +118,25 @@ func TestLimiter_WindowSlides(t *testing.T) {
 	require.Greater(t, ttl, 55*time.Second)
 }
 
-func TestIdempotencyCache_KeepsNothingReadableAndNothingForever(t *testing.T) {
-	t.Parallel()
-	client := redistest.New(t)
-	cache := redis.NewIdempotencyCache(client, patient(t, client), secretstest.New(t), slog.New(slog.DiscardHandler))
-	k := ports.IdempotencyKey{PartnerID: id.ID{1}, Route: "POST /webhooks", Key: [16]byte{1}, Epoch: ports.Epoch{1}, Holder: id.ID{1}}
-	_, err := cache.Begin(t.Context(), k)
-	require.NoError(t, err)
-	keys := client.Keys(t.Context(), "*").Val()
-	require.Len(t, keys, 1)
-	require.LessOrEqual(t, client.PTTL(t.Context(), keys[0]).Val(), 15*time.Second, "a mark ends by itself")
-
-	cache.Finish(t.Context(), k, &ports.StoredResponse{Status: 201, Body: []byte(`{"secret":"svc_whsec_abc"}`), CreatedAt: time.Now().Add(-time.Hour)})
-	kept := client.Get(t.Context(), keys[0]).Val()
-	require.NotContains(t, kept, "svc_whsec")
-	require.InDelta(t, (23 * time.Hour).Seconds(), client.TTL(t.Context(), keys[0]).Val().Seconds(), 5)
-
-	require.NoError(t, client.Set(t.Context(), keys[0], "r"+kept[1:len(kept)-1], 0).Err())
-	r, err := cache.Begin(t.Context(), k)
-	require.NoError(t, err, "what cannot be read is left to the database")
-	require.Nil(t, r)
-}
-
 func TestWithoutRedis_NothingFailsAndNothingWaits(t *testing.T) {
 	t.Parallel()
 	client := nowhere(t)
 	breaker := newBreaker(t, client)
 	var open atomic.Int64
 	limiter := redis.NewLimiter(client, breaker, func() { open.Add(1) })
-	cache := redis.NewIdempotencyCache(client, breaker, secretstest.New(t), slog.New(slog.DiscardHandler))
+	cache := redis.NewIdempotencyCache(limiter, secretstest.New(t), slog.New(slog.DiscardHandler))
 	bell := redis.NewDoorbell(client, breaker)
 	t.Cleanup(bell.Close)
-	k := ports.IdempotencyKey{Epoch: ports.Epoch{1}, Holder: id.ID{1}}
+	k := ports.IdempotencyKey{Epoch: ports.Epoch{1}}
 
 	const requests = 200
 	start := time.Now()
 	for range requests {
-		d := limiter.Allow(t.Context(), ports.LimitRule{Name: "default", Key: "a", PerMinute: 5})
+		d, r := cache.Admit(t.Context(), k, ports.LimitRule{Name: "default", Key: "a", PerMinute: 5})
 		require.True(t, d.Allowed)
 		require.Equal(t, 5, d.Remaining)
-		r, err := cache.Begin(t.Context(), k)
-		require.NoError(t, err)
 		require.Nil(t, r)
-		cache.Finish(t.Context(), k, &ports.StoredResponse{})
+		cache.Keep(k, ports.StoredResponse{})
 		bell.Ring()
 	}
 	require.EqualValues(t, requests, open.Load())
@@ -192,8 +174,7 @@ func TestDoorbell_ManyRings_AreHeard_AndCoalesced(t *testing.T) {
 	t.Parallel()
 	server := redistest.Server(t)
 	client := open(t, server.URL())
-	ctx, cancel := context.WithCancel(t.Context())
-	rings := redis.Listen(ctx, client)
+	rings := listen(t, client).Events()
 	bell := redis.NewDoorbell(client, newBreaker(t, client))
 	t.Cleanup(bell.Close)
 	heard := func() bool {
@@ -220,23 +201,26 @@ func TestDoorbell_ManyRings_AreHeard_AndCoalesced(t *testing.T) {
 		}
 	}
 	require.Less(t, count, 1000)
+}
 
-	cancel()
-	require.Eventually(t, func() bool {
-		select {
-		case _, open := <-rings:
-			return !open
-		default:
-			return false
-		}
-	}, 10*time.Second, time.Millisecond)
+// listen starts a listener, which stops at the end of the test.
+func listen(t *testing.T, client goredis.UniversalClient) *redis.Listener {
+	l := redis.NewListener(client)
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	done := make(chan error, 1)
+	go func() { done <- l.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		require.NoError(t, <-done)
+	})
+	return l
 }
 
 func TestDoorbell_IsHeardAgain_AfterRedisWasKilled(t *testing.T) {
 	t.Parallel()
 	server := redistest.Server(t)
 	client := open(t, server.URL())
-	rings := redis.Listen(t.Context(), client)
+	rings := listen(t, client).Events()
 	bell := redis.NewDoorbell(client, newBreaker(t, client))
 	t.Cleanup(bell.Close)
 	heard := func() bool {

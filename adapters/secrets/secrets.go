@@ -6,6 +6,7 @@ package secrets
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"strings"
@@ -27,7 +28,10 @@ var (
 )
 
 // Cipher encrypts with the primary key of its keyset and decrypts with any. It is safe for concurrent use.
-type Cipher struct{ aead tink.AEAD }
+type Cipher struct {
+	aead    tink.AEAD
+	primary uint32 // id of the primary key
+}
 
 // NewKeyset makes a keyset of a random AES-256-GCM key, in the form of SECRETS_KEYSET: base64 of Tink's JSON.
 func NewKeyset() (string, error) {
@@ -73,8 +77,16 @@ func Open(encoded string) (*Cipher, error) {
 	if err != nil {
 		return nil, ErrKeyset
 	}
-	return &Cipher{aead: primitive}, nil
+	primary, err := handle.Primary()
+	if err != nil {
+		return nil, ErrKeyset
+	}
+	return &Cipher{aead: primitive, primary: primary.KeyID()}, nil
 }
+
+// PrimaryPrefix begins every ciphertext of the primary key, and no ciphertext of another key: Tink's version and the id of the
+// key.
+func (c *Cipher) PrimaryPrefix() []byte { return binary.BigEndian.AppendUint32([]byte{1}, c.primary) }
 
 // Encrypt seals plaintext for associatedData, which names purpose and row: "webhook_secret:" and the row's id.
 func (c *Cipher) Encrypt(plaintext, associatedData []byte) ([]byte, error) {

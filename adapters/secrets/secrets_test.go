@@ -116,3 +116,14 @@ func BenchmarkEncrypt(b *testing.B) {
 		require.NoError(b, err)
 	}
 }
+
+func TestPrimaryPrefix_TellsTheKeyOfACiphertext(t *testing.T) {
+	t.Parallel()
+	first := fresh(t)
+	second, err := secrets.Rotate(first)
+	require.NoError(t, err)
+	older, newer := open(t, first), open(t, second)
+	require.True(t, bytes.HasPrefix(seal(t, older, "x", "row"), older.PrimaryPrefix()))
+	require.True(t, bytes.HasPrefix(seal(t, newer, "x", "row"), newer.PrimaryPrefix()))
+	require.False(t, bytes.HasPrefix(seal(t, older, "x", "row"), newer.PrimaryPrefix()))
+}

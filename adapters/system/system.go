@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"partnerdeposits/core/id"
+	"partnerdeposits/ports/failpoint"
 )
 
 // Clock is the wall clock. The zero value is ready to use.
@@ -22,7 +23,7 @@ type Entropy struct{}
 // NewID gives a UUID v7. The ids of a process increase.
 func (Entropy) NewID() id.ID {
 	// The source of randomness never fails: since Go 1.24 the program ends instead.
-	return id.ID(uuid.Must(uuid.NewV7()))
+	return failpoint.Skewed(id.ID(uuid.Must(uuid.NewV7())))
 }
 
 // Bytes gives n random bytes, suitable for secrets.

@@ -187,14 +187,16 @@ func TestPost_OverHTTP2Refused_NamesTheCause(t *testing.T) {
 		answer   func(f *http2.Framer, stream uint32)
 		hasty    bool
 		result   webhook.Result
+		or       webhook.Result // where the time of a frame decides
 	}{
 		"refuses every stream":         {answer: func(f *http2.Framer, s uint32) { _ = f.WriteRSTStream(s, http2.ErrCodeRefusedStream) }, hasty: true, result: webhook.ResultTimeout},
 		"resets every stream":          {answer: func(f *http2.Framer, s uint32) { _ = f.WriteRSTStream(s, http2.ErrCodeInternal) }, result: webhook.ResultConnect},
 		"goes away with every request": {answer: func(f *http2.Framer, _ uint32) { _ = f.WriteGoAway(0, http2.ErrCodeNo, nil) }, result: webhook.ResultConnect},
 		"goes away in anger":           {answer: func(f *http2.Framer, s uint32) { _ = f.WriteGoAway(s, http2.ErrCodeEnhanceYourCalm, nil) }, hasty: true, result: webhook.ResultTimeout},
-		"allows no stream":             {settings: []http2.Setting{{ID: http2.SettingMaxConcurrentStreams, Val: 0}}, answer: func(*http2.Framer, uint32) {}, hasty: true, result: webhook.ResultTimeout},
-		"allows no body":               {settings: []http2.Setting{{ID: http2.SettingInitialWindowSize, Val: 0}}, answer: func(*http2.Framer, uint32) {}, hasty: true, result: webhook.ResultTimeout},
-		"does not answer":              {answer: func(*http2.Framer, uint32) {}, hasty: true, result: webhook.ResultTimeout},
+		"allows no stream": {settings: []http2.Setting{{ID: http2.SettingMaxConcurrentStreams, Val: 0}}, answer: func(*http2.Framer, uint32) {}, hasty: true,
+			result: webhook.ResultTimeout, or: webhook.ResultConnect}, // the transport dials again if the setting comes before its request
+		"allows no body":  {settings: []http2.Setting{{ID: http2.SettingInitialWindowSize, Val: 0}}, answer: func(*http2.Framer, uint32) {}, hasty: true, result: webhook.ResultTimeout},
+		"does not answer": {answer: func(*http2.Framer, uint32) {}, hasty: true, result: webhook.ResultTimeout},
 		"big headers": {answer: func(f *http2.Framer, s uint32) {
 			headers(f, s, true, ":status", "200", "x-bomb", strings.Repeat("x", 10<<10), "x-bomb", strings.Repeat("y", 3<<10))
 			_ = f.WriteRSTStream(s, http2.ErrCodeInternal)
@@ -239,7 +241,9 @@ func TestPost_OverHTTP2Refused_NamesTheCause(t *testing.T) {
 			})
 			a := s.Post(t.Context(), postTo(url), signedAt)
 			t.Log(a.Result, a.Detail, r.Conns.Load(), "connections")
-			require.Equal(t, c.result, a.Result, a.Detail)
+			if a.Result != c.or || c.or == "" {
+				require.Equal(t, c.result, a.Result, a.Detail)
+			}
 			require.LessOrEqual(t, r.Conns.Load(), int32(maxDials), "the attempt went round in circles")
 		})
 	}

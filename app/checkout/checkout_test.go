@@ -76,12 +76,12 @@ func TestSubmit_InvalidPerson_LeavesNothingBehind(t *testing.T) {
 	b := checkouttest.Start(t)
 	d, token := b.Deposit(t)
 	for _, p := range []tenant.Person{{}, {Email: "x"}, {Email: "grace@example.com", FirstName: "G\x00", LastName: "H"}, {Email: "grace@example.com", FirstName: "G"}} {
-		_, err := b.Checkout.Submit(b.Ctx(), token, p)
+		_, err := b.Checkout.Submit(b.Ctx(), token, p, checkouttest.Agrees)
 		require.Equal(t, fault.Invalid, fault.KindOf(err))
 	}
 	require.Zero(t, b.Load(t, d.ID).CheckoutStartedAt)
 	require.Zero(t, b.Scoring.Asked())
-	_, err := b.Checkout.Submit(b.Ctx(), "nothing", grace)
+	_, err := b.Checkout.Submit(b.Ctx(), "nothing", grace, checkouttest.Agrees)
 	require.ErrorIs(t, err, deposit.ErrNotFound)
 }
 
@@ -115,7 +115,7 @@ func TestSubmit_ManyAtOnce_IsOnePaymentOnOnePage(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range pages {
 		wg.Go(func() {
-			next, err := b.Checkout.Submit(b.Ctx(), token, grace)
+			next, err := b.Checkout.Submit(b.Ctx(), token, grace, checkouttest.Agrees)
 			if err == nil {
 				pages[i] = next.PageURL
 			}
@@ -162,7 +162,7 @@ func TestSubmit_ScoringAway_DecidesNothing(t *testing.T) {
 	b := checkouttest.Start(t)
 	d, token := b.Deposit(t)
 	b.Scoring.Break(fault.ErrUnavailable)
-	_, err := b.Checkout.Submit(b.Ctx(), token, grace)
+	_, err := b.Checkout.Submit(b.Ctx(), token, grace, checkouttest.Agrees)
 	requireUnavailable(t, err)
 	require.Nil(t, b.RequireStatus(d.ID, deposit.Pending, "").Client)
 	require.Empty(t, b.PaymentsOf(t, d.ID, deposit.FeePayment))
@@ -174,7 +174,7 @@ func TestSubmit_ProviderAway_KeepsThePaymentForTheNextTry(t *testing.T) {
 	b := checkouttest.Start(t)
 	d, token := b.Deposit(t)
 	b.Provider.Away(true)
-	_, err := b.Checkout.Submit(b.Ctx(), token, grace)
+	_, err := b.Checkout.Submit(b.Ctx(), token, grace, checkouttest.Agrees)
 	requireUnavailable(t, err)
 	begun := b.Fee(d.ID)
 	require.Equal(t, deposit.PaymentProcessing, begun.Status)
@@ -285,7 +285,7 @@ func TestAbandon_WhileTheProviderCannotStopThePayment_IsToldToWait(t *testing.T)
 }
 
 // The invariant of app/payments rules this out; a database changed by hand does not.
-func TestReturn_PaidOnACancelledDeposit_KeepsThePaymentAndTellsTheOperator(t *testing.T) {
+func TestReturn_PaidOnACancelledDeposit_RefundsTheFee(t *testing.T) {
 	b := checkouttest.Start(t)
 	d, token := b.Deposit(t)
 	b.Submit(token, grace)
@@ -295,16 +295,20 @@ func TestReturn_PaidOnACancelledDeposit_KeepsThePaymentAndTellsTheOperator(t *te
 	b.Return(token)
 	b.RequireStatus(d.ID, deposit.Cancelled, "by_partner")
 	require.Equal(t, deposit.PaymentSucceeded, b.Fee(d.ID).Status)
-	require.Contains(t, b.Fee(d.ID).Failure, "refund")
 	require.Equal(t, []string{"payment.orphaned"}, b.Audit(t, d.ID))
-	require.Contains(t, b.Log.String(), "level=ERROR")
+	require.Contains(t, b.Log.String(), "level=WARN")
+	require.Contains(t, b.Log.String(), "is refunded")
+	b.RequireCount(1, b.Payments.Reconcile)
+	require.Equal(t, 1, b.Count("refunds", "deposit_id = $1 AND status = 'succeeded' AND amount_cents = 1750", d.ID))
+	require.Equal(t, 1, b.Count("tenant_notices", "kind = 'refunded'"))
+	b.RequireCount(0, b.Payments.Reconcile)
 }
 
 func TestLog_NeverHoldsATokenOrAnEmail(t *testing.T) {
 	b := checkouttest.Start(t)
 	_, token := b.Deposit(t)
 	b.Provider.Away(true)
-	_, err := b.Checkout.Submit(b.Ctx(), token, grace)
+	_, err := b.Checkout.Submit(b.Ctx(), token, grace, checkouttest.Agrees)
 	requireUnavailable(t, err)
 	require.NotEmpty(t, b.Log.String())
 	require.NotContains(t, b.Log.String(), token.Reveal())

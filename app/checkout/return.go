@@ -28,7 +28,7 @@ func (s *Service) CheckoutToken(ctx context.Context, returnToken secret.Text) (s
 }
 
 // Return handles the tenant's way back from the provider's page. Coming back proves nothing, so the provider is asked. An
-// unpaid page is closed, so that the next try is a new payment.
+// unpaid page is closed, so that the next try is a new payment; the page of a debt stays open.
 //
 // Returns deposit.ErrNotFound, or service_unavailable when the provider cannot be reached; the tenant may reload.
 func (s *Service) Return(ctx context.Context, token secret.Text) (Next, error) {
@@ -37,7 +37,12 @@ func (s *Service) Return(ctx context.Context, token secret.Text) (Next, error) {
 	if err != nil {
 		return Next{}, err
 	}
-	if err := s.deps.Payments.ConfirmFee(ctx, d.ID, now); err != nil {
+	if d.Status == deposit.Captured {
+		err = s.deps.Debts.ConfirmDebt(ctx, d.ID, now)
+	} else {
+		err = s.deps.Payments.ConfirmFee(ctx, d.ID, now)
+	}
+	if err != nil {
 		return Next{}, err
 	}
 	return s.show(ctx, token, now)

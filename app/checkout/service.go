@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"partnerdeposits/app/internal/lifecycle"
+	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
@@ -16,11 +17,16 @@ import (
 type Deps struct {
 	UnitOfWork ports.UnitOfWork
 	Deposits   ports.DepositReader
+	Clients    ports.ClientReader
 	Accounts   ports.OperatorReader
 	Payments   Payments
+	Paid       ports.PaymentReader
+	Debts      Debts
 	Scoring    ports.Scoring
 	Clock      ports.Clock
 	Entropy    ports.Entropy
+	Timers     deposit.Timers
+	Imprint    agreement.Imprint
 }
 
 // Payments takes the tenant's fee; payments.Service implements it.
@@ -41,6 +47,20 @@ type Payments interface {
 	//
 	// Returns deposit.ErrNotCancellable when the checkout had ended already, or service_unavailable.
 	EndCheckout(ctx context.Context, depositID id.ID, trigger deposit.Trigger, prepare lifecycle.Prepare, now time.Time) error
+}
+
+// Debts takes captured amounts from tenants whose card was refused; payments.Service implements it.
+type Debts interface {
+	// Debt gives the debt of a captured deposit; nil for none.
+	Debt(ctx context.Context, depositID id.ID) (*deposit.Debt, error)
+	// OpenDebtPage gives the URL of the provider's page for the debt.
+	//
+	// Returns deposit.ErrCollectionNotPayable unless the debt waits for the tenant, or service_unavailable.
+	OpenDebtPage(ctx context.Context, d *deposit.Deposit, token secret.Text, now time.Time) (string, error)
+	// ConfirmDebt asks the provider about a debt that waits for the tenant, and records the answer.
+	//
+	// Returns service_unavailable when the provider cannot be reached.
+	ConfirmDebt(ctx context.Context, depositID id.ID, now time.Time) error
 }
 
 // Service runs the use cases.

@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"partnerdeposits/app/internal/lifecycle"
+	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/tenant"
@@ -19,7 +21,21 @@ type View struct {
 	Person          tenant.Person // the client's details; empty when the deposit has no client
 	Open            bool          // the tenant can still secure the deposit
 	Expired         bool          // the deposit was not secured in time, cancelled by the timer or not yet
+	StayOver        bool          // the stay ended before the deposit was secured, and the timer has not cancelled the deposit yet
 	PaymentInFlight bool          // a hosted page is open, or the result of the payment is unknown
+
+	// Terms are those to which the tenant agrees by paying now. Terms.Until is the end of the cover.
+	Terms      agreement.Terms
+	CoversStay bool // the cover reaches the end of the stay
+	// PaidFee is the fee that was paid, and PaidAt its time; zero for none.
+	PaidFee money.Cents
+	PaidAt  time.Time
+	Debt    *deposit.Debt // of a captured deposit; nil otherwise
+}
+
+// Payable reports whether the tenant can pay the debt of a captured deposit now.
+func (v View) Payable() bool {
+	return v.Debt != nil && v.Debt.State == deposit.AwaitingTenant && v.Debt.CancelAt.IsZero()
 }
 
 // Outcome is the outcome that a tenant who leaves now sees.
@@ -50,10 +66,22 @@ func (s *Service) view(ctx context.Context, token secret.Text, now time.Time) (V
 	open := lifecycle.CheckoutOpen(d, now)
 	v := View{
 		Deposit: d, CompanyName: account.CompanyName, Fee: deposit.Fee(d.Amount), Open: open,
-		Expired: d.Status.InCheckout() && !open || d.StatusReason == deposit.CheckoutExpired.Reason(),
+		Expired:  d.Status.InCheckout() && !open || d.StatusReason == deposit.CheckoutExpired.Reason(),
+		StayOver: d.Status.InCheckout() && d.StayOver(now),
+		Terms:    s.terms(d, account.CompanyName, now), CoversStay: d.CoversContract(s.deps.Timers, now),
 	}
 	if d.Client != nil {
 		v.Person = tenant.Person{Email: d.Client.Email, FirstName: d.Client.FirstName, LastName: d.Client.LastName}
+	}
+	if d.Outcome() == deposit.OutcomeSecured {
+		if v.PaidFee, v.PaidAt, err = s.paidFee(ctx, d.ID); err != nil {
+			return View{}, err
+		}
+	}
+	if d.Status == deposit.Captured {
+		if v.Debt, err = s.deps.Debts.Debt(ctx, d.ID); err != nil {
+			return View{}, err
+		}
 	}
 	if open {
 		if v.PaymentInFlight, err = s.deps.Payments.FeeInFlight(ctx, d.ID); err != nil {
@@ -61,6 +89,28 @@ func (s *Service) view(ctx context.Context, token secret.Text, now time.Time) (V
 		}
 	}
 	return v, nil
+}
+
+// terms are the terms of a deposit that is paid now.
+func (s *Service) terms(d *deposit.Deposit, company string, now time.Time) agreement.Terms {
+	t := agreement.Terms{
+		Company: company, Amount: d.Amount, Fee: deposit.Fee(d.Amount), Until: s.deps.Timers.CoverageEnd(d.ContractEndAt, now), Imprint: s.deps.Imprint,
+	}
+	if longest := s.deps.Timers.CoverageMax; t.Until.Equal(now.Add(longest)) {
+		t.Days = int(longest / (24 * time.Hour))
+	}
+	return t
+}
+
+// paidFee gives the fee that secured a deposit, and the time of the payment; zero for none.
+func (s *Service) paidFee(ctx context.Context, depositID id.ID) (money.Cents, time.Time, error) {
+	all, err := s.deps.Paid.Payments(ctx, depositID)
+	for _, p := range all {
+		if p.Kind == deposit.FeePayment && p.Status == deposit.PaymentSucceeded {
+			return p.Amount, p.SettledAt, err
+		}
+	}
+	return 0, time.Time{}, err
 }
 
 // show ends a step that leads to no other page.

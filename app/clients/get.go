@@ -2,13 +2,15 @@ package clients
 
 import (
 	"context"
+	"errors"
 
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/tenant"
+	"partnerdeposits/ports"
 )
 
-// Get gives a client that the partner created.
+// Get gives a client of the partner.
 //
 // Returns client_not_found, or account_revoked when the link to the client's account was revoked (api.md §2).
 func (s *Service) Get(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error) {
@@ -24,4 +26,22 @@ func (s *Service) Get(ctx context.Context, partnerID, clientID id.ID) (tenant.Cl
 		return tenant.Client{}, connect.ErrAccountRevoked
 	}
 	return client, nil
+}
+
+// List gives the partner's clients at its linked accounts, newest first. An account that was never linked to the partner has none.
+//
+// Returns account_revoked when the link to the account of the filter was revoked, as Get does.
+func (s *Service) List(ctx context.Context, f ports.ClientFilter, page ports.Page) (ports.List[tenant.Client], error) {
+	if !f.AccountID.IsZero() {
+		link, err := s.deps.Links.LinkedAccount(ctx, f.PartnerID, f.AccountID)
+		switch {
+		case errors.Is(err, connect.ErrAccountNotFound):
+			return ports.List[tenant.Client]{}, nil
+		case err != nil:
+			return ports.List[tenant.Client]{}, err
+		case link.Status() == connect.LinkRevoked:
+			return ports.List[tenant.Client]{}, connect.ErrAccountRevoked
+		}
+	}
+	return s.deps.Clients.Clients(ctx, f, page)
 }

@@ -8,9 +8,14 @@ import (
 
 // Deps holds the capabilities and settings of the use cases.
 type Deps struct {
+	UnitOfWork ports.UnitOfWork
 	Idempotent *idempotent.Executor
 	Clients    ports.ClientReader
+	Deposits   ports.DepositReader
+	Texts      ports.TextEraser
 	Links      ports.LinkReader
+	Files      ports.FileRecords
+	Contents   ports.FileContents
 	Clock      ports.Clock
 	Entropy    ports.Entropy
 }

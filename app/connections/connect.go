@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"partnerdeposits/app/internal/mails"
 	"partnerdeposits/app/internal/signin"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
@@ -49,6 +50,9 @@ func (s *Service) SignUp(ctx context.Context, r Request, form connect.SignUp, fr
 		if err := repos.Operators.Insert(ctx, o, a); err != nil {
 			return err
 		}
+		if err := s.tokens.AskToVerify(ctx, repos, o, now); err != nil {
+			return err
+		}
 		if in, err = s.authenticator.BeginSession(ctx, repos, o, a, from, now); err != nil {
 			return err
 		}
@@ -65,7 +69,8 @@ func (s *Service) SignUp(ctx context.Context, r Request, form connect.SignUp, fr
 }
 
 // LogIn checks the password, begins a session and links, in one transaction. The session stays when the link is refused,
-// since the operator may want to end another link.
+// since the operator may want to end another link. For an operator whose codes are on, LogIn begins a half sign-in and links nothing
+// (CompleteLogIn).
 //
 // Returns the errors of Verify and of signin.Authenticator.Authenticate.
 func (s *Service) LogIn(ctx context.Context, r Request, email, password string, from Browser) (Result, error) {
@@ -78,16 +83,52 @@ func (s *Service) LogIn(ctx context.Context, r Request, email, password string, 
 	if err != nil {
 		return Result{Verified: v}, err
 	}
+	return s.enter(ctx, v, o, a, now, func(ctx context.Context, repos ports.Repositories) (SignedIn, error) {
+		return s.authenticator.Begin(ctx, repos, o, a, from, now)
+	})
+}
+
+// CompleteLogIn begins a session for a half sign-in, with a code, and links, in one transaction, as LogIn does.
+//
+// Returns the errors of Verify, twofactor.ErrSignInOver, ErrWrongCode or ErrTooManyCodes.
+func (s *Service) CompleteLogIn(ctx context.Context, r Request, token, code string, from Browser) (Result, error) {
+	now := s.deps.Clock.Now()
+	v, err := s.verify(ctx, r, now)
+	if err != nil {
+		return Result{}, err
+	}
+	o, a, err := s.codes.HalfSignedIn(ctx, s.deps.TwoFactors, token, now)
+	if err != nil {
+		return Result{Verified: v}, err
+	}
+	result := Result{Verified: v}
+	err = s.codes.Guard(ctx, o, from, now, func() error {
+		entered, err := s.enter(ctx, v, o, a, now, func(ctx context.Context, repos ports.Repositories) (SignedIn, error) {
+			half := signin.HalfSignedIn{Operator: o, Account: a, Token: token, Code: code, From: from}
+			return s.authenticator.Complete(ctx, repos, s.codes, half, now)
+		})
+		if err == nil {
+			result = entered
+		}
+		return err
+	})
+	return result, err
+}
+
+// enter begins a session and links, in one transaction. A half sign-in links nothing.
+func (s *Service) enter(ctx context.Context, v Verified, o connect.Operator, a connect.Account, now time.Time,
+	begin func(context.Context, ports.Repositories) (SignedIn, error),
+) (Result, error) {
 	var in SignedIn
 	var outcome connect.Outcome
 	var refusal *fault.Error
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
-		if in, err = s.authenticator.BeginSession(ctx, repos, o, a, from, now); err != nil {
+	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
+		refusal = nil
+		if in, err = begin(ctx, repos); err != nil || in.Half != "" {
 			return err
 		}
 		var linkErr error
 		if outcome, linkErr = s.link(ctx, repos, v, o, a, now); linkErr == nil {
-			refusal = nil
 			return nil
 		}
 		var ok bool
@@ -96,10 +137,12 @@ func (s *Service) LogIn(ctx context.Context, r Request, email, password string, 
 		}
 		return linkErr
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return Result{}, err
-	}
-	if refusal != nil {
+	case in.Half != "":
+		return Result{Verified: v, SignedIn: in}, nil
+	case refusal != nil:
 		return s.failed(ctx, v, refusal, in, &a, now)
 	}
 	return v.linked(outcome, a.ID, in, now), nil
@@ -147,7 +190,7 @@ func (s *Service) LinkedResult(ctx context.Context, r Request, a connect.Account
 	return v.linked(outcome, a.ID, SignedIn{}, now), nil
 }
 
-// link inserts the link with its event, or finds that the link exists. The unique indexes decide races: a transaction that
+// link inserts the link with its event and a mail to the operator, or finds that the link exists. The unique indexes decide races: a transaction that
 // loses a race reads the winner's link and decides again.
 //
 // Returns connect.ErrAlreadyLinked or connect.ErrExternalIDConflict; the transaction stays usable.
@@ -179,6 +222,10 @@ func (s *Service) link(ctx context.Context, repos ports.Repositories, v Verified
 	}
 	event := ports.Event{ID: s.deps.Entropy.NewID(), PartnerID: l.PartnerID, Name: webhook.OperatorLinked, Data: payload.JSON(), CreatedAt: now}
 	if err := repos.Outbox.Append(ctx, event); err != nil {
+		return "", err
+	}
+	told := mails.LinkMade{Operator: o, PartnerName: v.Partner.Name, DashboardURL: s.deps.DashboardURL}
+	if err := repos.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now)); err != nil {
 		return "", err
 	}
 	return connect.Linked, repos.Audit.Append(ctx, ports.AuditEntry{

@@ -41,7 +41,7 @@ func TestRevoke_ByEachSide_EndsTheLinkAndTellsTheOperatorOnce(t *testing.T) {
 			return b.UnlinkByOperator(t.Context(), a.SignedIn.Operator, a.SignedIn.Account, link.ID)
 		}, "operator:opr_", "by you"},
 		"partner": {func(a connections.Result) (bool, error) {
-			return b.RevokeByPartner(t.Context(), p, a.SignedIn.Account.ID)
+			return b.RevokeByPartner(t.Context(), partner.Caller{Partner: p}, a.SignedIn.Account.ID)
 		}, "partner:prt_", "by Partner demo"},
 		"admin": {func(a connections.Result) (bool, error) {
 			return b.RevokeByAdmin(t.Context(), "demo", a.SignedIn.Account.ID)
@@ -59,8 +59,11 @@ func TestRevoke_ByEachSide_EndsTheLinkAndTellsTheOperatorOnce(t *testing.T) {
 		account := id.Account.Of(a.SignedIn.Account.ID)
 		require.Equal(t, 1, b.kit.Count("account_links", "account_id = $1 AND revoked_by = $2", a.SignedIn.Account.ID, by))
 		require.Equal(t, 1, b.kit.Count("audit_log", "action = 'link.revoke' AND subject = $1 AND actor LIKE $2 || '%'", account, c.actor))
-		require.Equal(t, 1, b.kit.Count("mails", "recipient = $1", email))
-		require.Equal(t, 1, b.kit.Count("mails", "recipient = $1 AND body LIKE '%' || $2 || '%' AND body LIKE '%https://dash.example/dashboard%'", email, c.says))
+		sent := b.kit.Mails(email)
+		require.Len(t, sent, 2, "of the link and of its end")
+		require.Equal(t, "Partner demo is now linked to your account / Partner demo est maintenant relié à votre compte", sent[0].Subject)
+		require.Contains(t, sent[1].Body, c.says)
+		require.Contains(t, sent[1].Body, "https://dash.example/dashboard")
 
 		// A new connect under the same external id makes a new link, with its event.
 		result, err := b.Link(t.Context(), request("demo", by), a.SignedIn.Operator, a.SignedIn.Account)
@@ -76,7 +79,7 @@ func TestRevoke_OfWhatNeverWas_IsNotFound(t *testing.T) {
 	b.kit.Partner("demo")
 	other := b.kit.Partner("other")
 	a := b.linked(t, "demo", "x", "a@b.example")
-	_, err := b.RevokeByPartner(t.Context(), other, a.SignedIn.Account.ID)
+	_, err := b.RevokeByPartner(t.Context(), partner.Caller{Partner: other}, a.SignedIn.Account.ID)
 	require.ErrorIs(t, err, connect.ErrAccountNotFound)
 	_, err = b.RevokeByAdmin(t.Context(), "other", a.SignedIn.Account.ID)
 	require.ErrorIs(t, err, connect.ErrAccountNotFound)
@@ -84,7 +87,7 @@ func TestRevoke_OfWhatNeverWas_IsNotFound(t *testing.T) {
 	require.ErrorIs(t, err, partner.ErrNotFound)
 	_, err = b.RevokeByAdmin(t.Context(), "no\x00body", a.SignedIn.Account.ID)
 	require.ErrorIs(t, err, partner.ErrNotFound)
-	require.Zero(t, b.kit.Count("mails", ""))
+	require.Len(t, b.kit.Mails(""), 1, "of the link alone")
 }
 
 func TestRevokes_AtOnce_SendOneMail(t *testing.T) {
@@ -95,11 +98,11 @@ func TestRevokes_AtOnce_SendOneMail(t *testing.T) {
 	var wg sync.WaitGroup
 	errs := make([]error, 12)
 	for i := range errs {
-		wg.Go(func() { _, errs[i] = b.RevokeByPartner(t.Context(), p, a.SignedIn.Account.ID) })
+		wg.Go(func() { _, errs[i] = b.RevokeByPartner(t.Context(), partner.Caller{Partner: p}, a.SignedIn.Account.ID) })
 	}
 	wg.Wait()
 	require.NoError(t, errors.Join(errs...))
-	require.Equal(t, 1, b.kit.Count("mails", ""))
+	require.Equal(t, 2, b.kit.Count("mails", ""), "of the link and of its end")
 	require.Equal(t, 1, b.kit.Count("audit_log", "action = 'link.revoke'"))
 }
 
@@ -137,7 +140,7 @@ func TestConnect_WithAURLFromBeforeARevocationMeanwhile_IsExpired(t *testing.T) 
 	raced := b.kit.Build(func(parts *servicetest.Parts) {
 		parts.UnitOfWork = meanwhile{parts.UnitOfWork, func() {
 			clock.Set(now.Add(time.Minute))
-			_, err := b.RevokeByPartner(t.Context(), p, a.SignedIn.Account.ID)
+			_, err := b.RevokeByPartner(t.Context(), partner.Caller{Partner: p}, a.SignedIn.Account.ID)
 			require.NoError(t, err)
 		}}
 	}).Connections
@@ -155,9 +158,9 @@ func TestConnect_ThatFailsAtItsEnd_LeavesNothing(t *testing.T) {
 	broken := b.kit.Build(func(p *servicetest.Parts) { p.UnitOfWork = failingTx{p.UnitOfWork} }).Connections
 	_, err := broken.SignUp(t.Context(), request("demo", "y"), form("c@d.example"), connections.Browser{})
 	require.ErrorIs(t, err, errBroken)
-	_, err = broken.RevokeByPartner(t.Context(), p, a.SignedIn.Account.ID)
+	_, err = broken.RevokeByPartner(t.Context(), partner.Caller{Partner: p}, a.SignedIn.Account.ID)
 	require.ErrorIs(t, err, errBroken)
-	for table, want := range map[string]int{"operators": 1, "accounts": 1, "sessions": 1, "account_links": 1, "outbox": 1, "mails": 0} {
+	for table, want := range map[string]int{"operators": 1, "accounts": 1, "sessions": 1, "account_links": 1, "outbox": 1, "mails": 1} {
 		require.Equal(t, want, b.kit.Count(table, ""), table)
 	}
 	require.Equal(t, 1, b.kit.Count("account_links", "revoked_at IS NULL"))

@@ -25,18 +25,21 @@ func (s *Service) UnlinkByOperator(ctx context.Context, o connect.Operator, a co
 	return s.revoke(ctx, revocation{partner: p, account: a, operator: o, by: connect.RevokedByOperator, actor: operatorActor(o), only: linkID})
 }
 
-// RevokeByPartner ends the partner's link to an account. changed is false when the link was revoked before.
+// RevokeByPartner ends the calling partner's link to an account. changed is false when the link was revoked before.
 //
 // Returns connect.ErrAccountNotFound for an account that was never linked to the partner.
-func (s *Service) RevokeByPartner(ctx context.Context, p partner.Partner, accountID id.ID) (changed bool, err error) {
-	if _, err := s.deps.Links.LinkedAccount(ctx, p.ID, accountID); err != nil {
+func (s *Service) RevokeByPartner(ctx context.Context, by partner.Caller, accountID id.ID) (changed bool, err error) {
+	if _, err := s.deps.Links.LinkedAccount(ctx, by.Partner.ID, accountID); err != nil {
 		return false, err
 	}
 	a, o, err := s.deps.Operators.AccountByID(ctx, accountID)
 	if err != nil {
 		return false, err
 	}
-	return s.revoke(ctx, revocation{partner: p, account: a, operator: o, by: connect.RevokedByPartner, actor: "partner:" + id.Partner.Of(p.ID)})
+	return s.revoke(ctx, revocation{
+		partner: by.Partner, account: a, operator: o, by: connect.RevokedByPartner,
+		actor: "partner:" + id.Partner.Of(by.Partner.ID), keyID: by.Key.ID,
+	})
 }
 
 // RevokeByAdmin is RevokeByPartner for the admin command, which names the partner by its slug.
@@ -62,7 +65,7 @@ func (s *Service) RevokeByAdmin(ctx context.Context, slug string, accountID id.I
 
 func (s *Service) linkEnded(r revocation, now time.Time) ports.Mail {
 	return mails.LinkEnded{
-		Operator: r.operator, Account: r.account, PartnerName: r.partner.Name, By: r.by, DashboardURL: s.deps.DashboardURL,
+		Operator: r.operator, PartnerName: r.partner.Name, By: r.by, DashboardURL: s.deps.DashboardURL,
 	}.Mail(s.deps.Entropy.NewID(), now)
 }
 
@@ -72,7 +75,8 @@ type revocation struct {
 	operator connect.Operator
 	by       connect.RevokedBy
 	actor    string
-	only     id.ID // revoke the active link only if this is its id; zero: any active link
+	keyID    id.ID // the API key that a partner used; zero: no partner
+	only     id.ID // the link that the operator saw; another active link stays. The partner's contact is told. Zero: any active link
 }
 
 // revoke ends the link, mails the operator and writes the audit log, in one transaction.
@@ -91,6 +95,12 @@ func (s *Service) revokeWithin(ctx context.Context, repos ports.Repositories, r 
 		if err != nil || current == nil || current.ID != r.only {
 			return false, err
 		}
+		if r.partner.ContactEmail != "" {
+			told := mails.LinkEndedForPartner{Contact: r.partner.ContactEmail, Account: r.account, ExternalID: current.ExternalID}
+			if err := repos.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now)); err != nil {
+				return false, err
+			}
+		}
 	}
 	changed, err = repos.Links.Revoke(ctx, r.partner.ID, r.account.ID, r.by, now)
 	if err != nil || !changed {
@@ -99,8 +109,11 @@ func (s *Service) revokeWithin(ctx context.Context, repos ports.Repositories, r 
 	if err := repos.Mails.Enqueue(ctx, s.linkEnded(r, now)); err != nil {
 		return false, err
 	}
+	detail := map[string]string{"partnerId": id.Partner.Of(r.partner.ID), "by": string(r.by)}
+	if !r.keyID.IsZero() {
+		detail["keyId"] = id.APIKey.Of(r.keyID)
+	}
 	return true, repos.Audit.Append(ctx, ports.AuditEntry{
-		ID: s.deps.Entropy.NewID(), At: now, Actor: r.actor, Action: "link.revoke", Subject: id.Account.Of(r.account.ID),
-		Detail: map[string]string{"partnerId": id.Partner.Of(r.partner.ID), "by": string(r.by)},
+		ID: s.deps.Entropy.NewID(), At: now, Actor: r.actor, Action: "link.revoke", Subject: id.Account.Of(r.account.ID), Detail: detail,
 	})
 }

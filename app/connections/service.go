@@ -10,29 +10,42 @@ import (
 
 // Deps holds the capabilities and settings of the use cases.
 type Deps struct {
-	UnitOfWork   ports.UnitOfWork
-	Partners     ports.PartnerReader
-	Operators    ports.OperatorReader
-	Links        ports.LinkReader
-	Passwords    ports.Passwords
-	Clock        ports.Clock
-	Entropy      ports.Entropy
-	Limiter      ports.Limiter
-	Environment  partner.Environment
-	DashboardURL string // DASHBOARD_BASE_URL, without a slash at its end
+	UnitOfWork  ports.UnitOfWork
+	Partners    ports.PartnerReader
+	Operators   ports.OperatorReader
+	TwoFactors  ports.TwoFactorReader
+	Codes       ports.OneTimeCodes
+	Links       ports.LinkReader
+	Passwords   ports.Passwords
+	Clock       ports.Clock
+	Entropy     ports.Entropy
+	Limiter     ports.Limiter
+	Environment partner.Environment
+	// VerifyAddresses says that mails are sent, so that addresses can be verified (SMTP_URL).
+	VerifyAddresses bool
+	DashboardURL    string // DASHBOARD_BASE_URL, without a slash at its end
 }
 
 // Service runs the use cases.
 type Service struct {
 	deps          Deps
 	authenticator signin.Authenticator
+	tokens        signin.Tokens
+	codes         signin.Codes
 }
 
 // New makes the service.
 func New(deps Deps) *Service {
-	return &Service{deps: deps, authenticator: signin.Authenticator{
-		Operators: deps.Operators, Passwords: deps.Passwords, Entropy: deps.Entropy, Limiter: deps.Limiter,
-	}}
+	return &Service{
+		deps: deps,
+		authenticator: signin.Authenticator{
+			Operators: deps.Operators, Passwords: deps.Passwords, Entropy: deps.Entropy, Limiter: deps.Limiter,
+		},
+		tokens: signin.Tokens{Entropy: deps.Entropy, DashboardURL: deps.DashboardURL, Verify: deps.VerifyAddresses},
+		codes: signin.Codes{
+			UnitOfWork: deps.UnitOfWork, Operators: deps.Operators, Codes: deps.Codes, Entropy: deps.Entropy, DashboardURL: deps.DashboardURL,
+		},
+	}
 }
 
 // production reports whether the relaxed rules for return URLs are off.

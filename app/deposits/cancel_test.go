@@ -42,6 +42,8 @@ func (b *fixture) Transitioned(from, to deposit.Status, by string) {
 	b.steps = append(b.steps, string(from)+">"+string(to)+" by "+by)
 }
 
+func (b *fixture) Created(by string) { b.steps = append(b.steps, "created by "+by) }
+
 func setup(t *testing.T) *fixture {
 	t.Helper()
 	b := &fixture{t: t}
@@ -87,6 +89,30 @@ func (b *fixture) status() deposit.Status {
 	d, err := b.Postgres.Deposit(b.t.Context(), b.deposit)
 	require.NoError(b.t, err)
 	return d.Status
+}
+
+func TestCreate_IsCountedOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	now := b.Clock.Now()
+	key := &ports.IdempotencyKey{PartnerID: b.by.Partner.ID, Route: "create", Key: [16]byte{2}}
+	d, err := b.Postgres.Deposit(t.Context(), b.deposit)
+	require.NoError(t, err)
+	in := deposits.NewDeposit{AccountID: d.AccountID, Draft: deposit.Draft{Amount: 50_000, ContractStartAt: now, ContractEndAt: now.Add(time.Hour)}}
+	for _, replayed := range []bool{false, true} {
+		response, err := b.Deposits.Create(t.Context(), b.by, in, idempotent.Call[deposits.View]{
+			Key: key, Encode: func(v deposits.View) (idempotent.Response, error) {
+				return idempotent.Response{Status: 201, Body: []byte(v.Status)}, nil
+			},
+		})
+		require.NoError(t, err)
+		require.Equal(t, replayed, response.Replayed)
+		require.Equal(t, []string{"created by partner"}, b.steps)
+	}
+	in.Amount = 1
+	_, err = b.Deposits.Create(t.Context(), b.by, in, idempotent.Call[deposits.View]{})
+	require.Error(t, err)
+	require.Len(t, b.steps, 1)
 }
 
 func TestCancel_SettlesThePaymentFirst(t *testing.T) {

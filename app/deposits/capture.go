@@ -19,6 +19,7 @@ type CaptureRequest struct {
 	Amount      *money.Cents // nil: the deposit's whole amount
 	Reason      string
 	Description string
+	Files       FilesToAdd // of an operator
 }
 
 // Capture captures an active deposit. The status changes at once. The collection from the tenant is a payment that the
@@ -27,47 +28,28 @@ type CaptureRequest struct {
 // Returns deposit_not_found, deposit_access_denied, account_revoked, deposit_not_capturable, capture_exceeds_amount,
 // invalid_field for an amount that is not positive, and the errors of idempotent.Executor.Run.
 func (s *Service) Capture(ctx context.Context, by partner.Caller, in CaptureRequest, call idempotent.Call[View]) (idempotent.Response, error) {
-	now := s.deps.Clock.Now()
-	eventID := s.deps.Entropy.NewID()
-	var step deposit.Transition
-	response, err := s.deps.Idempotent.Run(ctx, idempotent.Request{
-		Key: call.Key,
-		Now: now,
-		Effect: func(ctx context.Context, repos ports.Repositories) (_ idempotent.Response, err error) {
-			d, err := lock(ctx, repos, by, in.DepositID)
-			if err != nil {
-				return idempotent.Response{}, err
-			}
-			link, err := repos.Links.OfPartner(ctx, by.Partner.ID, d.AccountID)
-			if err != nil {
-				return idempotent.Response{}, err
-			}
-			if err := activeLink(&link); err != nil {
-				return idempotent.Response{}, err
-			}
-			if step, err = d.Capture(in.Amount, s.deps.Timers, now); err != nil {
-				return idempotent.Response{}, err
-			}
-			act := partnerAct(by, map[string]string{"amount": d.CapturedAmount.String(), "reason": in.Reason, "description": in.Description})
-			if err := lifecycle.Record(ctx, repos, d, step, act, eventID); err != nil {
-				return idempotent.Response{}, err
-			}
-			if err := repos.Payments.Insert(ctx, s.newCollection(d, now)); err != nil {
-				return idempotent.Response{}, err
-			}
-			return call.Encode(s.view(d, now))
-		},
+	return s.endCover(ctx, by, in.DepositID, call, func(ctx context.Context, repos ports.Repositories, e *ending) (step deposit.Transition, err error) {
+		if step, err = e.Capture(in.Amount, s.deps.Timers, e.now); err != nil {
+			return step, err
+		}
+		act := partnerAct(by, map[string]string{"amount": e.CapturedAmount.String(), "reason": in.Reason, "description": in.Description})
+		if err := lifecycle.Record(ctx, repos, e.Deposit, step, act, e.eventID); err != nil {
+			return step, err
+		}
+		payment := s.newCollection(e.Deposit, e.now)
+		debt := deposit.NewDebt(payment, s.deps.Schedule)
+		e.debt = &debt
+		return step, repos.Payments.Insert(ctx, payment)
 	})
-	if err == nil && !response.Replayed {
-		s.deps.Metrics.Transitioned(step.From, step.To, byPartner)
-	}
-	return response, err
 }
 
-// newCollection is the payment that collects the captured amount. The payment is due at once for the dispatcher.
+// newCollection is the payment that collects the captured amount, due by the schedule. Its debt and the mail to the tenant begin
+// with its row.
 func (s *Service) newCollection(d *deposit.Deposit, now time.Time) deposit.Payment {
-	return deposit.Payment{
+	p := deposit.Payment{
 		ID: s.deps.Entropy.NewID(), DepositID: d.ID, Kind: deposit.Collection, Amount: d.CapturedAmount,
-		Status: deposit.PaymentProcessing, CreatedAt: now, CheckAt: now,
+		Status: deposit.PaymentProcessing, CreatedAt: now,
 	}
+	p.CheckAt = deposit.NewDebt(p, s.deps.Schedule).NextAttemptAt
+	return p
 }

@@ -39,6 +39,9 @@ func (s *Service) Create(ctx context.Context, by partner.Caller, in NewDeposit, 
 	now := s.deps.Clock.Now()
 	for range referenceTries {
 		response, err := s.deps.Idempotent.Run(ctx, s.creation(by.Partner, in, call, now))
+		if err == nil && !response.Replayed {
+			s.deps.Metrics.Created(ports.DepositByPartner)
+		}
 		if !errors.Is(err, ports.ErrReferenceTaken) {
 			return response, err
 		}

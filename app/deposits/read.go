@@ -3,6 +3,7 @@ package deposits
 import (
 	"context"
 
+	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
 )
@@ -18,7 +19,29 @@ func (s *Service) Get(ctx context.Context, partnerID, depositID id.ID) (View, er
 	if err := readable(d, partnerID); err != nil {
 		return View{}, err
 	}
-	return s.view(d, s.deps.Clock.Now()), nil
+	views := []View{s.view(d, s.deps.Clock.Now())}
+	err = s.addDebts(ctx, views)
+	return views[0], err
+}
+
+// addDebts adds the debts of captured deposits. Deposits in other statuses cost no query.
+func (s *Service) addDebts(ctx context.Context, views []View) error {
+	var captured []id.ID
+	for _, v := range views {
+		if v.Status == deposit.Captured {
+			captured = append(captured, v.ID)
+		}
+	}
+	if len(captured) == 0 {
+		return nil
+	}
+	found, err := s.deps.Collections.Debts(ctx, captured)
+	for i := range views {
+		if d, ok := found[views[i].ID]; ok {
+			views[i].Debt = &d
+		}
+	}
+	return err
 }
 
 // List returns the deposits that the partner of the filter may read, newest first.
@@ -32,5 +55,5 @@ func (s *Service) List(ctx context.Context, f ports.DepositFilter, page ports.Pa
 	for _, d := range found.Items {
 		out.Items = append(out.Items, s.view(d, now))
 	}
-	return out, nil
+	return out, s.addDebts(ctx, out.Items)
 }

@@ -1,4 +1,5 @@
-// Package deposits holds the use cases of the partner API about deposits: create, read, cancel, capture.
+// Package deposits holds the use cases of the partner API about deposits: create, read, cancel, release, capture,
+// and send the link to checkout.
 // The steps of the tenant are in app/checkout. Both packages record every transition through app/internal/lifecycle.
 package deposits
 
@@ -9,6 +10,8 @@ import (
 
 	"partnerdeposits/app/idempotent"
 	"partnerdeposits/app/internal/lifecycle"
+	"partnerdeposits/app/internal/signin"
+	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
@@ -17,16 +20,31 @@ import (
 
 // Deps are the parts that the use cases use.
 type Deps struct {
-	Idempotent *idempotent.Executor
-	Deposits   ports.DepositReader
-	Settler    Settler
-	Metrics    ports.DepositMetrics
-	Clock      ports.Clock
-	Entropy    ports.Entropy
-	Timers     deposit.Timers
+	Idempotent  *idempotent.Executor
+	Deposits    ports.DepositReader
+	Collections ports.CollectionReader
+	Settler     Settler
+	Metrics     ports.DepositMetrics
+	Clock       ports.Clock
+	Entropy     ports.Entropy
+	Timers      deposit.Timers
+	Schedule    deposit.CollectionSchedule
+	Accounts    ports.OperatorReader
+	Files       ports.FileRecords
+	Contents    ports.FileContents
+	Cleaner     ports.FileCleaner
+	// VerifiedOnly refuses acts on the desk that charge or mail a tenant, to operators whose address is not verified.
+	VerifiedOnly bool
+	UnitOfWork   ports.UnitOfWork
+	TwoFactors   ports.TwoFactorReader
+	Codes        ports.OneTimeCodes
 	// DashboardURL is the base of checkout URLs: DASHBOARD_BASE_URL.
 	DashboardURL string
+	Imprint      agreement.Imprint // in mails to tenants
 }
+
+// checkoutPath stands before the token in the URL of a checkout.
+const checkoutPath = "/checkout/"
 
 // Settler settles a fee payment in flight.
 type Settler interface {
@@ -36,12 +54,17 @@ type Settler interface {
 }
 
 // Service runs the use cases.
-type Service struct{ deps Deps }
+type Service struct {
+	deps  Deps
+	codes signin.Codes
+}
 
 // New makes the service.
 func New(deps Deps) *Service {
 	deps.DashboardURL = strings.TrimRight(deps.DashboardURL, "/")
-	return &Service{deps: deps}
+	return &Service{deps: deps, codes: signin.Codes{
+		UnitOfWork: deps.UnitOfWork, Operators: deps.Accounts, Codes: deps.Codes, Entropy: deps.Entropy, DashboardURL: deps.DashboardURL,
+	}}
 }
 
 // View is a deposit with the values that only responses to its partner contain.
@@ -49,12 +72,13 @@ type View struct {
 	*deposit.Deposit
 	CheckoutURL    string // "" unless the deposit was created with depositUrlGeneration
 	CoversContract bool
+	Debt           *deposit.Debt // of a captured deposit; nil otherwise
 }
 
 func (s *Service) view(d *deposit.Deposit, now time.Time) View {
 	v := View{Deposit: d, CoversContract: d.CoversContract(s.deps.Timers, now)}
 	if d.URLGeneration && d.CheckoutToken != "" {
-		v.CheckoutURL = s.deps.DashboardURL + "/checkout/" + d.CheckoutToken.Reveal()
+		v.CheckoutURL = s.deps.DashboardURL + checkoutPath + d.CheckoutToken.Reveal()
 	}
 	return v
 }

@@ -44,6 +44,9 @@ func (l *attemptLog) made(ctx context.Context, o ports.Outcome, now time.Time) {
 		slog.Int64("milliseconds", o.Attempt.Duration.Milliseconds()),
 		slog.String("wait", o.Verdict.Wait.Round(time.Millisecond).String()), // until the next attempt; 0s: there is none
 	}
+	if parent := o.Delivery.TraceParent; parent != "" {
+		attrs = append(attrs, slog.String("trace_id", ports.TraceIDOf(parent)))
+	}
 	if leftOut > 0 {
 		attrs = append(attrs, slog.Int("left_out", leftOut))
 	}

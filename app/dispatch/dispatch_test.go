@@ -339,6 +339,8 @@ func TestDispatch_FiveDaysOfFailures_DisableAndTellTheContact(t *testing.T) {
 		s, err := f.Postgres.Subscription(t.Context(), f.partner, sub)
 		return err == nil && !s.Enabled && s.DisabledReason == webhook.DisabledByFailure
 	})
+	require.Equal(t, webhook.EndpointDisabled, f.report(sub).State)
+	require.Equal(t, map[string]int{"Your webhook was disabled": 1}, f.mailed())
 	var to, body string
 	require.NoError(t, f.Pool.QueryRow(t.Context(), `SELECT recipient, body FROM mails`).Scan(&to, &body))
 	require.Equal(t, "ops@demo.example", to)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
 	"partnerdeposits/ports/batch"
@@ -24,8 +25,8 @@ type Config struct {
 	EndpointConcurrency int           // POSTs in flight in this process to a subscription
 
 	// Zero fields take defaults.
-	RelayEvery time.Duration // the outbox is polled this often when no doorbell rings
-	ScanEvery  time.Duration // due deliveries are searched this often
+	RelayEvery time.Duration // the outbox is polled this often while no doorbell works
+	ScanEvery  time.Duration // due deliveries are searched this often while no doorbell works, or while there are some
 	Batch      int           // events relayed in a transaction
 	JobSize    int           // claims in a job
 	Window     int           // claims of all subscriptions, over all dispatchers
@@ -76,11 +77,15 @@ type Deps struct {
 	Queue   ports.JobQueue
 	Sender  ports.Sender
 	Clock   ports.Clock
-	Entropy ports.Entropy
 	Metrics ports.DispatchMetrics
-	Random  func() float64  // uniform in [0,1), for jitter
-	Bell    <-chan struct{} // receives after commits that wrote to the outbox
+	Random  func() float64 // uniform in [0,1), for jitter
 	Log     *slog.Logger
+
+	RingFeeds func(partners []id.ID) // called after the events of the partners got their numbers; nil: not called
+
+	Bell      <-chan struct{} // receives after commits that wrote to the outbox
+	DueBell   <-chan struct{} // receives after deliveries became due
+	BellWorks func() bool     // false: rings may be lost, and polling replaces the bells; nil: always false
 }
 
 // Dispatcher delivers webhooks. Any number of processes may deliver at the same time.
@@ -92,9 +97,11 @@ type Dispatcher struct {
 	records   batch.Queue[ports.Outcome]
 	transport *transport
 	attempts  attemptLog
+	successes successes
 	posts     sync.WaitGroup // claims in flight
 	stopping  atomic.Bool    // claims without a slot are released
 	freed     chan struct{}  // receives when a window has room again
+	due       chan struct{}  // receives when this process made deliveries due
 	database  *outage.Log
 }
 
@@ -110,7 +117,16 @@ const (
 // New prepares a dispatcher. Run starts it.
 func New(deps Deps, config Config) *Dispatcher {
 	config = config.withDefaults()
-	d := &Dispatcher{Deps: deps, config: config, registry: newRegistry(config), freed: make(chan struct{}, 1), database: outage.New(deps.Log)}
+	d := &Dispatcher{
+		Deps: deps, config: config, registry: newRegistry(config, deps.Clock.Now),
+		freed: make(chan struct{}, 1), due: make(chan struct{}, 1), database: outage.New(deps.Log),
+	}
+	if d.RingFeeds == nil {
+		d.RingFeeds = func([]id.ID) {}
+	}
+	if d.BellWorks == nil {
+		d.BellWorks = func() bool { return false }
+	}
 	// The claims of a job ask for their deliveries from goroutines that become ready in turn.
 	d.loads.Workers, d.loads.Limit, d.loads.Yield = storeWorkers, loadLimit, true
 	d.records.Workers, d.records.Limit, d.records.Linger = storeWorkers, recordLimit, recordLinger
@@ -142,10 +158,13 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	return err
 }
 
-// countLoop corrects the counts of claims by the database's counts, because other dispatchers claim as well.
+// countLoop corrects the counts of claims by the database's counts, because other dispatchers claim as well. The counts
+// matter to a window that fills up, and not to a process without claims.
 func (d *Dispatcher) countLoop(ctx context.Context) {
-	const busy, idle = 100 * time.Millisecond, time.Second
-	for every := idle; pause(ctx, every); {
+	for crowded := false; d.awaitCount(ctx, crowded); {
+		if !d.registry.used() {
+			continue
+		}
 		mark := d.registry.mark()
 		counts, err := d.Claims.CountClaimed(ctx)
 		if err != nil {
@@ -154,9 +173,25 @@ func (d *Dispatcher) countLoop(ctx context.Context) {
 		}
 		d.database.Worked(ctx)
 		d.registry.correct(counts, mark)
-		if every = idle; len(counts) > 0 {
-			every = busy
-		}
+		crowded = d.registry.crowded()
+	}
+}
+
+// awaitCount waits for the next count, which follows soon while a window fills up. The result is false when ctx ended.
+func (d *Dispatcher) awaitCount(ctx context.Context, crowded bool) bool {
+	const busy, calm = 100 * time.Millisecond, time.Second
+	if crowded {
+		return pause(ctx, busy)
+	}
+	timer := time.NewTimer(calm)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	case <-d.registry.crowding:
+		return pause(ctx, busy)
 	}
 }
 
@@ -169,6 +204,14 @@ func (d *Dispatcher) complain(ctx context.Context, what string, err error) {
 		d.database.Failed(ctx, "dispatcher: cannot "+what, "error", err)
 	default:
 		d.Log.WarnContext(ctx, "dispatcher: cannot "+what, "error", err)
+	}
+}
+
+// signal wakes the receiver of a channel with room for a single signal.
+func signal(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
 	}
 }
 

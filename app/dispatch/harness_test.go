@@ -41,6 +41,7 @@ type fixture struct {
 	t       testing.TB
 	work    *dispatchstore.Store
 	bell    chan struct{}
+	due     chan struct{}
 	partner id.ID
 }
 
@@ -50,7 +51,7 @@ func newFixtureOn(t testing.TB, client redis.UniversalClient) *fixture {
 	if test, ok := t.(*testing.T); ok {
 		test.Parallel()
 	}
-	f := &fixture{t: t, bell: make(chan struct{}, 1)}
+	f := &fixture{t: t, bell: make(chan struct{}, 1), due: make(chan struct{}, 1)}
 	f.Kit = servicetest.New(t, func(s *servicetest.Setup) {
 		s.Redis, s.Pool.MaxConns, s.Store.Doorbell = client, 6, f
 	})
@@ -62,9 +63,14 @@ func newFixtureOn(t testing.TB, client redis.UniversalClient) *fixture {
 }
 
 // Ring implements ports.Doorbell.
-func (f *fixture) Ring() {
+func (f *fixture) Ring() { signal(f.bell) }
+
+// RingDue implements ports.Doorbell.
+func (f *fixture) RingDue() { signal(f.due) }
+
+func signal(c chan<- struct{}) {
 	select {
-	case f.bell <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
@@ -78,7 +84,7 @@ func (f *fixture) run(change ...func(*dispatch.Deps, *dispatch.Config)) (stop fu
 	deps := dispatch.Deps{
 		Relay: f.work, Claims: f.work, Work: f.work, Queue: asynq.New(f.Redis, quiet()),
 		Sender: sender.NewSender(sender.Config{Timeout: 2 * time.Second, AllowInsecure: true, EndpointConcurrency: 64, UserAgent: "test"}),
-		Clock:  system.Clock{}, Entropy: system.Entropy{}, Metrics: noMetrics{}, Random: rand.Float64, Bell: f.bell, Log: quiet(),
+		Clock:  system.Clock{}, Metrics: noMetrics{}, Random: rand.Float64, Bell: f.bell, DueBell: f.due, Log: quiet(),
 	}
 	config := dispatch.Config{
 		Schedule: webhook.Schedule{0, 50 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond},
@@ -104,6 +110,8 @@ func (noMetrics) Relayed(int)                                                {}
 func (noMetrics) Reconciled(int)                                             {}
 func (noMetrics) Attempted(webhook.EventName, webhook.Result, time.Duration) {}
 func (noMetrics) Finished(webhook.EventName, webhook.Status, time.Duration)  {}
+func (noMetrics) ReachedHealthy(time.Duration)                               {}
+func (noMetrics) Started(time.Duration)                                      {}
 func (noMetrics) Inflight(string, int)                                       {}
 func (noMetrics) QueueMode(ports.QueueMode)                                  {}
 func (noMetrics) Ran(string, bool)                                           {}

@@ -3,9 +3,9 @@ package dispatch
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
-	"partnerdeposits/app/internal/mails"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
@@ -17,6 +17,7 @@ import (
 // and an outcome that is lost repeats its POST. A batch that the database refuses is split until the refused outcome
 // stands alone.
 func (d *Dispatcher) record(ctx context.Context, outcomes []ports.Outcome) {
+	d.successes.tell(outcomes, d.Clock.Now())
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		failpoint.Hit("record.begun")
 		settled, health, err := d.Work.Record(ctx, outcomes, affected(outcomes), d.config.EndpointConcurrency)
@@ -25,6 +26,7 @@ func (d *Dispatcher) record(ctx context.Context, outcomes []ports.Outcome) {
 			failpoint.Hit("record.committed")
 			d.adjust(ctx, health)
 			d.countFinished(outcomes, settled)
+			d.awaitRetries(outcomes)
 			return
 		case errors.Is(err, fault.ErrUnavailable):
 			d.complain(ctx, "record attempts", err)
@@ -57,13 +59,58 @@ func affected(outcomes []ports.Outcome) []id.ID {
 	return subs
 }
 
+// successes limits how often the time of a success is written for an endpoint in good health, whose successes change nothing
+// else.
+type successes struct {
+	mu    sync.Mutex
+	told  map[id.ID]bool // since began
+	began time.Time
+}
+
+// tell marks a success of each subscription that has none in this webhook.SuccessGrain, and every success of a test.
+func (s *successes) tell(outcomes []ports.Outcome, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.told == nil || now.Sub(s.began) >= webhook.SuccessGrain || now.Before(s.began) {
+		s.told, s.began = map[id.ID]bool{}, now
+	}
+	for i := range outcomes {
+		o := &outcomes[i]
+		if sub := o.Delivery.SubscriptionID; o.Attempt.OK() && (o.Delivery.Test || !s.told[sub]) {
+			s.told[sub], o.Tell = true, true
+		}
+	}
+}
+
+// awaitRetries wakes the scan for retries that are due before a calm scan would find them.
+func (d *Dispatcher) awaitRetries(outcomes []ports.Outcome) {
+	for _, o := range outcomes {
+		if o.Verdict.State == webhook.Waiting && o.Verdict.Wait < calmPoll {
+			time.AfterFunc(o.Verdict.Wait, func() { signal(d.due) })
+		}
+	}
+}
+
 func (d *Dispatcher) countFinished(outcomes []ports.Outcome, settled []bool) {
 	for i, o := range outcomes {
 		if settled[i] && o.Verdict.State != webhook.Waiting {
 			ended := o.Attempt.StartedAt.Add(o.Attempt.Duration)
-			d.Metrics.Finished(o.Delivery.Event, webhook.StatusOf(o.Verdict.State, o.Attempt.Number), ended.Sub(o.Delivery.EventAt))
+			latency := ended.Sub(o.Delivery.EventAt)
+			d.Metrics.Finished(o.Delivery.Event, webhook.StatusOf(o.Verdict.State, o.Attempt.Number), latency)
+			if own, counts := ownLatency(o); counts {
+				d.Metrics.ReachedHealthy(own)
+			}
 		}
 	}
+}
+
+// ownLatency is the time from due to the 2xx of a first attempt at a healthy endpoint, without the time in which the endpoint
+// held its deliveries back. A retry does not count, since the endpoint failed before.
+func ownLatency(o ports.Outcome) (latency time.Duration, counts bool) {
+	if !o.Attempt.OK() || !o.Delivery.Healthy || o.Attempt.Number > 1 || o.StartDelay < 0 {
+		return 0, false
+	}
+	return o.StartDelay + o.Attempt.Duration, true
 }
 
 // adjust applies health that was just recorded to the claims in flight, and disables subscriptions that failed too long.
@@ -76,9 +123,7 @@ func (d *Dispatcher) adjust(ctx context.Context, health map[id.ID]webhook.Health
 		if !h.Disable(now) {
 			continue
 		}
-		if err := d.Work.Disable(ctx, sub, func(contact, url string) ports.Mail {
-			return mails.SubscriptionDisabled{Contact: contact, SubscriptionID: sub, URL: url}.Mail(d.Entropy.NewID(), now)
-		}); err != nil {
+		if err := d.Work.Disable(ctx, sub); err != nil {
 			d.complain(ctx, "disable a failing subscription", err)
 		}
 	}

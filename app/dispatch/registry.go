@@ -21,7 +21,9 @@ import (
 //	                  that begin to hang at the same time, do not delay the others
 //	the rest          is for all, and free slots go to the waiting subscriptions in turn
 type registry struct {
-	config Config
+	config   Config
+	now      func() time.Time
+	crowding chan struct{} // receives when a window may be filling up
 
 	mu      sync.Mutex
 	entries map[id.ID]*entry
@@ -43,6 +45,8 @@ type entry struct {
 	slow     bool            // the lane that the slots in use are counted under
 	waiting  []*waiter
 	blocked  bool // is in registry.blocked
+	known    bool // held is kept since the entry was made
+	held     held
 }
 
 // waiter is a claim that waits for a slot.
@@ -52,8 +56,8 @@ type waiter struct {
 	granted chan bool // true: the claim has a slot; false: the claim has been released
 }
 
-func newRegistry(config Config) *registry {
-	return &registry{config: config, entries: map[id.ID]*entry{}}
+func newRegistry(config Config, now func() time.Time) *registry {
+	return &registry{config: config, now: now, crowding: make(chan struct{}, 1), entries: map[id.ID]*entry{}}
 }
 
 // window is how many deliveries of a healthy subscription may be claimed: enough to keep the slots busy while jobs pass
@@ -80,6 +84,7 @@ func (r *registry) setHealth(e *entry, h webhook.Health) {
 			r.slow -= e.posting
 		}
 	}
+	r.hold(e)
 }
 
 // observe takes over the health that the database has of subscriptions.
@@ -210,6 +215,37 @@ func (r *registry) move(e *entry, n int) {
 	r.claimed += n
 	r.moves++
 	e.moved = r.moves
+	if n > 0 && r.fills(e) {
+		signal(r.crowding)
+	}
+}
+
+// fillingShare: a window counts as filling up from this part of it on.
+const fillingShare = 4
+
+// fills reports whether a window that concerns a subscription with claims fills up. A subscription in bad health has little
+// room, so each of its claims counts.
+func (r *registry) fills(e *entry) bool {
+	return fillingShare*e.claimed >= r.window() || fillingShare*r.claimed >= r.config.Window || !e.health.Clean()
+}
+
+// crowded reports whether a window fills up.
+func (r *registry) crowded() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.entries {
+		if e.claimed > 0 && r.fills(e) {
+			return true
+		}
+	}
+	return false
+}
+
+// used reports whether any subscription is known.
+func (r *registry) used() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.entries) > 0
 }
 
 // mark returns the present position in the order of moves, for correct.
@@ -296,6 +332,7 @@ func (r *registry) post(e *entry, n int) {
 	if e.slow {
 		r.slow += n
 	}
+	r.hold(e)
 }
 
 func (r *registry) ownSlot(e *entry, urgent bool) bool {

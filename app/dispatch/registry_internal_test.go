@@ -16,7 +16,7 @@ import (
 func TestRegistry_AForgottenSubscription_KeepsItsOpenCircuit(t *testing.T) {
 	now := time.Unix(1_790_000_000, 0)
 	open := ports.Subscription{ID: id.ID{1}, Health: webhook.Health{Failures: 30, FailingSince: now.Add(-time.Hour), Slow: true, FailedProbes: 1, OpenUntil: now.Add(time.Second)}}
-	r := newRegistry(Config{Concurrency: 256, EndpointConcurrency: 16, Window: 1000})
+	r := newRegistry(Config{Concurrency: 256, EndpointConcurrency: 16, Window: 1000}, time.Now)
 	r.observe([]ports.Subscription{open})
 	r.correct(nil, r.mark())
 	require.Empty(t, r.rooms([]ports.Subscription{open}, now))
@@ -61,7 +61,7 @@ func (l *line) granted() (n int) {
 
 func TestRegistry_Slots_FollowTheHealthOfTheSubscription(t *testing.T) {
 	const limit = 16
-	r := newRegistry(Config{Concurrency: 256, EndpointConcurrency: limit, Window: 1000})
+	r := newRegistry(Config{Concurrency: 256, EndpointConcurrency: limit, Window: 1000}, time.Now)
 	l := &line{r: r, sub: id.ID{1}}
 	become := func(h webhook.Health) (surplus []*waiter) { return r.adjust(map[id.ID]webhook.Health{l.sub: h}) }
 	require.Equal(t, limit, l.ask(40, false))
@@ -90,7 +90,7 @@ func TestRegistry_Slots_FollowTheHealthOfTheSubscription(t *testing.T) {
 
 func TestRegistry_Slots_OfTheProcessAreShared(t *testing.T) {
 	const all = 64 // 32 for the slow lane, 16 reserved for subscriptions without a POST in flight
-	r := newRegistry(Config{Concurrency: all, EndpointConcurrency: all, Window: 1000})
+	r := newRegistry(Config{Concurrency: all, EndpointConcurrency: all, Window: 1000}, time.Now)
 	slow, busy := &line{r: r, sub: id.ID{1}}, &line{r: r, sub: id.ID{2}}
 	r.observe([]ports.Subscription{{ID: slow.sub, Health: webhook.Health{Slow: true}}})
 	require.Equal(t, all/2, slow.ask(all, false), "the slow lane gets half")
@@ -121,7 +121,7 @@ func TestRegistry_Slots_OfTheProcessAreShared(t *testing.T) {
 }
 
 func TestRegistry_FreeSlots_GoToWaitingSubscriptionsInTurn(t *testing.T) {
-	r := newRegistry(Config{Concurrency: 2, EndpointConcurrency: 2, Window: 1000})
+	r := newRegistry(Config{Concurrency: 2, EndpointConcurrency: 2, Window: 1000}, time.Now)
 	first, second, third := &line{r: r, sub: id.ID{1}}, &line{r: r, sub: id.ID{2}}, &line{r: r, sub: id.ID{3}}
 	require.Equal(t, 2, first.ask(6, false))
 	require.Zero(t, second.ask(6, false))
@@ -143,7 +143,7 @@ func TestRegistry_FreeSlots_GoToWaitingSubscriptionsInTurn(t *testing.T) {
 
 func TestRegistry_ASubscriptionThatTurnsSlow_CountsAsSlow(t *testing.T) {
 	const all = 16
-	r := newRegistry(Config{Concurrency: all, EndpointConcurrency: all, Window: 1000})
+	r := newRegistry(Config{Concurrency: all, EndpointConcurrency: all, Window: 1000}, time.Now)
 	l := &line{r: r, sub: id.ID{1}}
 	require.Equal(t, all*3/4, l.ask(all, false))
 	r.adjust(map[id.ID]webhook.Health{l.sub: {Slow: true}})
@@ -160,7 +160,7 @@ func TestRegistry_ASubscriptionThatTurnsSlow_CountsAsSlow(t *testing.T) {
 }
 
 func TestRegistry_Closed_NoClaimWaits(t *testing.T) {
-	r := newRegistry(Config{Concurrency: 1, EndpointConcurrency: 4, Window: 1000})
+	r := newRegistry(Config{Concurrency: 1, EndpointConcurrency: 4, Window: 1000}, time.Now)
 	l := &line{r: r, sub: id.ID{1}}
 	require.Equal(t, 1, l.ask(5, false))
 	require.Len(t, r.close(), 4)

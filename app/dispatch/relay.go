@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"partnerdeposits/core/deposit"
@@ -12,58 +13,67 @@ import (
 	"partnerdeposits/ports/failpoint"
 )
 
-// The least time between two relays that found events. At a high rate, a few milliseconds save many transactions.
-// At a low rate, waiting would only add latency.
+// The least time between two relays that found events. At a high rate, a few milliseconds save many transactions, and updates
+// of the counters of feeds. At a low rate, waiting would only add latency.
 const (
-	relayPace = 8 * time.Millisecond
-	fewPace   = 2 * time.Millisecond
-	fewEvents = 8
+	manyPace   = 16 * time.Millisecond
+	relayPace  = 8 * time.Millisecond
+	fewPace    = 2 * time.Millisecond
+	manyEvents = 32
+	fewEvents  = 8
 )
 
 // relayLoop relays the outbox when the doorbell rings. The loop also polls, because a ring may be lost (delivery.md, point 2).
 func (d *Dispatcher) relayLoop(ctx context.Context) {
-	ticker := time.NewTicker(d.config.RelayEvery)
-	defer ticker.Stop()
+	polls := polls{quick: d.config.RelayEvery, works: d.BellWorks}
+	timer := time.NewTimer(d.config.RelayEvery)
+	defer timer.Stop()
 	for {
-		rung := true
 		select {
 		case <-ctx.Done():
 			return
 		case <-d.Bell:
-		case <-ticker.C:
-			rung = false
-		}
-		if !rung {
-			pending, err := d.Relay.Pending(ctx)
-			if err != nil {
-				d.complain(ctx, "look at the outbox", err)
-				if !pause(ctx, time.Second) {
-					return
-				}
-				continue
+			polls.rung(d.Clock.Now())
+			if !d.drainOutbox(ctx) {
+				polls.surprised(d.Clock.Now())
 			}
-			if !pending {
-				continue
+		case <-timer.C:
+			if d.pollOutbox(ctx) {
+				polls.surprised(d.Clock.Now())
 			}
 		}
-		d.drainOutbox(ctx)
+		timer.Reset(polls.wait(d.Clock.Now()))
 	}
 }
 
-// drainOutbox relays until a batch is not full. Events that are committed meanwhile ring the doorbell again.
-func (d *Dispatcher) drainOutbox(ctx context.Context) {
+// pollOutbox relays the outbox, and reports whether the outbox had events or the poll failed.
+func (d *Dispatcher) pollOutbox(ctx context.Context) bool {
+	pending, err := d.Relay.Pending(ctx)
+	switch {
+	case err != nil:
+		d.complain(ctx, "look at the outbox", err)
+		pause(ctx, time.Second)
+	case pending:
+		d.drainOutbox(ctx)
+	}
+	return err != nil || pending
+}
+
+// drainOutbox relays until a batch is not full. Events that are committed meanwhile ring the doorbell again. The result is
+// false after an error.
+func (d *Dispatcher) drainOutbox(ctx context.Context) bool {
 	for {
 		n, err := d.relay(ctx, d.config.Batch)
 		if err != nil {
 			d.complain(ctx, "relay the outbox", err)
 			pause(ctx, 250*time.Millisecond)
-			return
+			return false
 		}
 		if n < d.config.Batch {
 			if n > 0 {
 				pause(ctx, paceAfter(n))
 			}
-			return
+			return true
 		}
 	}
 }
@@ -71,7 +81,14 @@ func (d *Dispatcher) drainOutbox(ctx context.Context) {
 // relay takes up to limit events off the outbox in a transaction. A group that the database refuses is halved until the
 // refused event stands alone and is set aside. Each part is a transaction of its own, oldest events first.
 func (d *Dispatcher) relay(ctx context.Context, limit int) (taken int, err error) {
-	n, claims, err := d.Relay.Relay(ctx, limit, d.config.Lease, d.plan)
+	backlog := false
+	var partners []id.ID
+	n, claims, err := d.Relay.Relay(ctx, limit, d.config.Lease, func(events []ports.Event, subscriptions []ports.Subscription) []ports.Delivery {
+		planned := d.plan(events, subscriptions)
+		partners = partnersOf(events)
+		backlog = slices.ContainsFunc(planned, func(p ports.Delivery) bool { return p.State == webhook.Waiting && !p.Parked })
+		return planned
+	})
 	var refused *ports.RefusedEvents
 	switch {
 	case errors.As(err, &refused) && len(refused.Events) == 1:
@@ -88,11 +105,25 @@ func (d *Dispatcher) relay(ctx context.Context, limit int) (taken int, err error
 	}
 	if n > 0 {
 		d.Metrics.Relayed(n)
+		d.RingFeeds(partners)
 		failpoint.Hit("relay.committed")
 		d.transport.send(ctx, claims, false)
 		failpoint.Hit("relay.enqueued")
 	}
+	if backlog {
+		signal(d.due)
+	}
 	return n, nil
+}
+
+// partnersOf lists the partners of events.
+func partnersOf(events []ports.Event) (partners []id.ID) {
+	for i := range events {
+		if !slices.Contains(partners, events[i].PartnerID) {
+			partners = append(partners, events[i].PartnerID)
+		}
+	}
+	return partners
 }
 
 // setAside takes the event that the database refused out of the way of the others (delivery.md, point 10).
@@ -108,10 +139,13 @@ func (d *Dispatcher) setAside(ctx context.Context, refused *ports.RefusedEvents)
 }
 
 func paceAfter(relayed int) time.Duration {
-	if relayed < fewEvents {
+	switch {
+	case relayed < fewEvents:
 		return fewPace
+	case relayed < manyEvents:
+		return relayPace
 	}
-	return relayPace
+	return manyPace
 }
 
 // plan applies the dispatch rule to events and renders each body once.

@@ -17,28 +17,50 @@ const (
 )
 
 // scanLoop claims due deliveries: retries, ended leases, and deliveries that waited for room. While a subscription has a
-// backlog, room in a window wakes the loop at once.
+// backlog, room in a window wakes the loop at once. Without due deliveries the loop sleeps until the next one is due, until a
+// ring, or for calmPoll.
 func (d *Dispatcher) scanLoop(ctx context.Context) {
+	polls := polls{quick: d.config.ScanEvery, works: d.BellWorks}
 	var backlog []ports.Subscription
-	for wait := d.config.ScanEvery; d.awaitScan(ctx, wait, len(backlog) > 0); {
-		if err := d.claimUrgent(ctx); err != nil {
-			d.complain(ctx, "claim urgent deliveries", err)
-		}
-		began := d.Clock.Now() // not earlier: claimUrgent may have waited for the queue
-		due, err := d.Claims.Due(ctx)
+	wait, rung := d.config.ScanEvery, false
+	for d.awaitScan(ctx, wait, len(backlog) > 0, &rung) {
+		began := d.Clock.Now()
+		due, err := d.Claims.Due(ctx, calmPoll)
 		if err != nil {
 			d.complain(ctx, "look for due deliveries", err)
+			polls.surprised(d.Clock.Now())
 			pause(ctx, 250*time.Millisecond)
 			continue
 		}
-		d.registry.observe(due)
-		wait = max(d.config.ScanEvery, min(scanShare*d.Clock.Now().Sub(began), longestRest))
-		backlog = d.drainBacklog(ctx, due, began.Add(wait))
+		rest := max(d.config.ScanEvery, min(scanShare*d.Clock.Now().Sub(began), longestRest))
+		d.registry.observe(due.Subscriptions)
+		if due.Urgent {
+			if err := d.claimUrgent(ctx); err != nil {
+				d.complain(ctx, "claim urgent deliveries", err)
+			}
+		}
+		backlog = d.drainBacklog(ctx, due.Subscriptions, d.Clock.Now().Add(rest))
+		switch now := d.Clock.Now(); {
+		case rung:
+			polls.rung(now)
+		case due.Urgent: // a test delivery without a ring, or a lease of a dead dispatcher
+			polls.surprised(now)
+		}
+		wait = rest
+		if !due.Urgent && len(due.Subscriptions) == 0 {
+			wait = max(rest, min(polls.wait(d.Clock.Now()), due.Next))
+		}
 	}
 }
 
-// awaitScan waits for the next scan. With a backlog, room in a window ends the wait. The result is false when ctx ended.
-func (d *Dispatcher) awaitScan(ctx context.Context, wait time.Duration, backlog bool) bool {
+// awaitScan waits for the next scan. A ring ends the wait and sets rung, unless rung is nil. With a backlog, room in a window
+// ends the wait, too. The result is false when ctx ended.
+func (d *Dispatcher) awaitScan(ctx context.Context, wait time.Duration, backlog bool, rung *bool) bool {
+	others, own := d.DueBell, (<-chan struct{})(d.due)
+	if rung == nil {
+		others, own, rung = nil, nil, new(bool)
+	}
+	*rung = false
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	freed := d.freed
@@ -50,9 +72,13 @@ func (d *Dispatcher) awaitScan(ctx context.Context, wait time.Duration, backlog 
 		return false
 	case <-timer.C:
 		return true
+	case <-others:
+		*rung = true
+	case <-own:
+		*rung = true
 	case <-freed:
-		return pause(ctx, scanPace)
 	}
+	return pause(ctx, scanPace)
 }
 
 // drainBacklog claims deliveries as room appears, until the backlog is gone or the next scan is due. It returns the
@@ -74,7 +100,7 @@ func (d *Dispatcher) drainBacklog(ctx context.Context, due []ports.Subscription,
 			d.transport.send(ctx, claims, false)
 			due = withoutDrained(due, rooms, claims)
 		}
-		if len(due) == 0 || !now.Before(until) || !d.awaitScan(ctx, until.Sub(now), true) {
+		if len(due) == 0 || !now.Before(until) || !d.awaitScan(ctx, until.Sub(now), true, nil) {
 			return due
 		}
 	}
@@ -116,13 +142,5 @@ func (d *Dispatcher) claimUrgent(ctx context.Context) error {
 		if len(claims) < urgentBatch {
 			return nil
 		}
-	}
-}
-
-// signalFreed tells the scan that a window has room.
-func (d *Dispatcher) signalFreed() {
-	select {
-	case d.freed <- struct{}{}:
-	default:
 	}
 }

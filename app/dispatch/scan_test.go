@@ -26,8 +26,8 @@ type slowClaims struct {
 	found chan struct{} // closed after the first search
 }
 
-func (c slowClaims) Due(ctx context.Context) ([]ports.Subscription, error) {
-	due, err := c.ClaimStore.Due(ctx)
+func (c slowClaims) Due(ctx context.Context, horizon time.Duration) (ports.Due, error) {
+	due, err := c.ClaimStore.Due(ctx, horizon)
 	if c.asked.CompareAndSwap(false, true) {
 		close(c.found)
 	}

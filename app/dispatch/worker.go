@@ -73,7 +73,7 @@ func (d *Dispatcher) start(ctx context.Context, claims []ports.Claim, urgent boo
 			d.dispatch(ctx, c, delivery, wait)
 			d.registry.finish(c)
 			finished()
-			d.signalFreed()
+			signal(d.freed)
 		}()
 	}
 }
@@ -126,9 +126,9 @@ func (d *Dispatcher) attempt(ctx context.Context, c ports.Claim, loaded *ports.D
 		return outcome, false
 	}
 	failpoint.Hit("worker.loaded")
-	result := d.post(ctx, delivery)
+	result, delay := d.post(ctx, delivery)
 	failpoint.Hit("worker.answered")
-	outcome = ports.Outcome{Delivery: delivery, Attempt: result, Verdict: d.config.Schedule.Judge(result, delivery.Test, d.Random())}
+	outcome = ports.Outcome{Delivery: delivery, Attempt: result, StartDelay: delay, Verdict: d.config.Schedule.Judge(result, delivery.Test, d.Random())}
 	d.attempts.made(ctx, outcome, d.Clock.Now())
 	return outcome, true
 }
@@ -178,14 +178,28 @@ func (d *Dispatcher) load(ctx context.Context, deliveries []*ports.Delivery) {
 
 // post makes the POST. The signature has the database's time, so a wrong clock of this process does not exceed the
 // receiver's tolerance.
-func (d *Dispatcher) post(ctx context.Context, delivery *ports.Delivery) webhook.Attempt {
+func (d *Dispatcher) post(ctx context.Context, delivery *ports.Delivery) (attempt webhook.Attempt, delay time.Duration) {
 	lane := string(d.registry.lane(delivery.SubscriptionID))
 	d.Metrics.Inflight(lane, 1)
 	defer d.Metrics.Inflight(lane, -1)
-	attempt := d.Sender.Post(ctx, delivery, d.Clock.Now().Add(delivery.Skew))
+	now := d.Clock.Now()
+	delay = d.started(delivery, now)
+	attempt = d.Sender.Post(ctx, delivery, now.Add(delivery.Skew))
 	attempt.Number = delivery.Attempts + 1
 	d.Metrics.Attempted(delivery.Event, attempt.Result, attempt.Duration)
-	return attempt
+	return attempt, delay
+}
+
+// started counts the start delay of a delivery to a healthy endpoint. The result is negative when the due time is not known.
+func (d *Dispatcher) started(delivery *ports.Delivery, now time.Time) time.Duration {
+	if delivery.DueAt.IsZero() {
+		return -1
+	}
+	delay := d.registry.startDelay(delivery.SubscriptionID, delivery.DueAt.Add(-delivery.Skew), now)
+	if delivery.Healthy {
+		d.Metrics.Started(delay)
+	}
+	return delay
 }
 
 // release gives claims up. After an error their leases end.
@@ -205,6 +219,7 @@ func (d *Dispatcher) giveBack(ctx context.Context, waiters []*waiter) {
 		claims[i] = w.claim
 	}
 	d.release(ctx, claims...)
+	signal(d.due)
 	for _, w := range waiters {
 		w.granted <- false
 	}

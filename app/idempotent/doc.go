@@ -1,8 +1,8 @@
 // Package idempotent runs a request with an Idempotency-Key once, and replays its response (api.md §1, "Idempotency").
 //
-//	cache: Begin ─▶ prepare ─▶ transaction: Claim ─▶ effect ─▶ render ─▶ Store ─▶ commit ─▶ cache: Finish
+//	cache: Admit ─▶ prepare ─▶ transaction: Claim ─▶ effect ─▶ render ─▶ Store ─▶ commit ─▶ cache: Keep
 //
 // Postgres decides: the key, the fingerprint and the bytes of the response commit in the transaction of the effect. The
-// cache answers repeated requests without Postgres, and tells a second request early that the first request still runs. The
-// cache may lose anything at any time. Only successes are stored: a refused request has no effect and leaves its key free.
+// cache answers repeated requests without Postgres, and says nothing about requests that run. The cache may lose anything
+// at any time. Only successes are stored: a refused request has no effect and leaves its key free.
 package idempotent

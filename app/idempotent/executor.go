@@ -61,8 +61,7 @@ type Deps struct {
 	Changes    ports.Changes
 	Cache      ports.IdempotencyCache
 	Epoch      func() ports.Epoch // the restore epoch of the database, as far as this process knows
-	Entropy    ports.Entropy
-	Count      func(Result) // called once for each request with a key
+	Count      func(Result)       // called once for each request with a key
 }
 
 // Executor runs the effect of a request at most once per key.
@@ -71,17 +70,24 @@ type Executor struct{ deps Deps }
 // New makes an Executor.
 func New(deps Deps) *Executor { return &Executor{deps: deps} }
 
-// Run runs the effect of a request, or replays the stored response of its key.
+// Admit counts a request with a key against rules, as ports.Limiter.Allow does. In the same round trip Admit looks up the
+// cached response of the key, and notes the response and the restore epoch in key, for Run. The key has no fingerprint yet.
+func (e *Executor) Admit(ctx context.Context, key *ports.IdempotencyKey, rules ...ports.LimitRule) ports.LimitDecision {
+	key.Epoch = e.deps.Epoch() // before the commit: if a restore comes between, the response is cached for nobody
+	decision, cached := e.deps.Cache.Admit(ctx, *key, rules...)
+	key.Cached = cached
+	return decision
+}
+
+// Run runs the effect of a request, or replays the stored response of its key. A key that Admit has not seen is neither
+// looked up in the cache nor cached.
 //
 // Returns ports.ErrKeyInUse, ports.ErrKeyReused, and the errors of Prepare, Decide and Effect.
 func (e *Executor) Run(ctx context.Context, request Request) (Response, error) {
 	if request.Key == nil {
 		return e.withoutKey(ctx, request)
 	}
-	key := *request.Key
-	key.Holder = e.deps.Entropy.NewID()
-	key.Epoch = e.deps.Epoch() // before the commit: if a restore comes between, the answer is cached for nobody
-	response, err := e.withKey(ctx, key, request)
+	response, err := e.withKey(ctx, *request.Key, request)
 	e.deps.Count(resultOf(response, err))
 	return response, err
 }
@@ -103,16 +109,9 @@ func (e *Executor) withoutKey(ctx context.Context, request Request) (Response, e
 }
 
 func (e *Executor) withKey(ctx context.Context, key ports.IdempotencyKey, request Request) (Response, error) {
-	cached, err := e.deps.Cache.Begin(ctx, key)
-	if err != nil {
-		return Response{}, err
-	}
-	if cached != nil && request.Now.Sub(cached.CreatedAt) < ports.IdempotencyWindow {
+	if cached := key.Cached; cached != nil && request.Now.Sub(cached.CreatedAt) < ports.IdempotencyWindow {
 		return replay(key, cached)
 	}
-	var stored *ports.StoredResponse
-	defer func() { e.deps.Cache.Finish(ctx, key, stored) }() // after every outcome: a mark that stays blocks the key for seconds
-
 	var unprepared error
 	if request.Prepare != nil {
 		unprepared = request.Prepare(ctx)
@@ -122,11 +121,10 @@ func (e *Executor) withKey(ctx context.Context, key ports.IdempotencyKey, reques
 		return Response{}, err
 	}
 	if earlier != nil {
-		stored = earlier
+		e.deps.Cache.Keep(key, *earlier)
 		return replay(key, earlier)
 	}
-	fresh := request.stored(key, response)
-	stored = &fresh
+	e.deps.Cache.Keep(key, request.stored(key, response))
 	return response, nil
 }
 

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	goredis "github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/redis/redistest"
@@ -22,7 +24,7 @@ func TestMain(m *testing.M) { servicetest.Main(m) }
 
 type fixture struct {
 	*idempotent.Executor
-	flush   func()
+	redis   *goredis.Client
 	last    idempotent.Result
 	runs    atomic.Int64
 	changes bool // the effect is a change, not a transaction
@@ -44,12 +46,24 @@ func each(t *testing.T, test func(*testing.T, *fixture)) {
 func setup(t *testing.T) *fixture {
 	t.Helper()
 	client := redistest.New(t)
-	b := &fixture{flush: func() { require.NoError(t, client.FlushDB(t.Context()).Err()) }}
+	b := &fixture{redis: client}
 	b.Executor = servicetest.New(t, func(s *servicetest.Setup) {
 		s.Redis = client
 		s.Parts = func(p *servicetest.Parts) { p.Idempotency = func(r idempotent.Result) { b.last = r } }
 	}).Idempotent
 	return b
+}
+
+// flush empties Redis as soon as Redis holds a cached response, so that the response cannot arrive afterwards.
+func (b *fixture) flush(t *testing.T) {
+	t.Helper()
+	b.awaitCached(t)
+	require.NoError(t, b.redis.FlushDB(t.Context()).Err())
+}
+
+func (b *fixture) awaitCached(t *testing.T) {
+	t.Helper()
+	require.Eventually(t, func() bool { return b.redis.DBSize(t.Context()).Val() > 0 }, servicetest.Patience, time.Millisecond)
 }
 
 func request(t testing.TB, body string) idempotent.Request {
@@ -60,8 +74,12 @@ func request(t testing.TB, body string) idempotent.Request {
 	}
 }
 
+// run admits the request, unless it has no key, and runs its effect.
 func (b *fixture) run(t *testing.T, r idempotent.Request, answer string, fail error) (idempotent.Response, error) {
 	t.Helper()
+	if r.Key != nil {
+		b.Admit(t.Context(), r.Key)
+	}
 	if b.changes {
 		r.Decide = func(ports.Found) (ports.Writes, idempotent.Response, error) {
 			b.runs.Add(1)
@@ -74,6 +92,14 @@ func (b *fixture) run(t *testing.T, r idempotent.Request, answer string, fail er
 		return idempotent.Response{Status: 201, Body: []byte(answer)}, fail
 	}
 	return b.Run(t.Context(), r)
+}
+
+// refuse admits a request that a check before the use case refuses.
+func (b *fixture) refuse(t *testing.T, body string, reason error) (idempotent.Response, error) {
+	t.Helper()
+	r := request(t, body)
+	b.Admit(t.Context(), r.Key)
+	return b.Refuse(t.Context(), r.Key, r.Now, reason)
 }
 
 func TestRun_RunsOnce_AndReplaysFromCacheOrDatabase(t *testing.T) {
@@ -90,7 +116,7 @@ func TestRun_RunsOnce_AndReplaysFromCacheOrDatabase(t *testing.T) {
 			_, err = b.run(t, request(t, "2"), "b", nil)
 			require.ErrorIs(t, err, ports.ErrKeyReused)
 			require.Equal(t, idempotent.Reused, b.last)
-			b.flush()
+			b.flush(t)
 		}
 		require.EqualValues(t, 1, b.runs.Load())
 	})
@@ -119,49 +145,44 @@ func TestRun_Panic_LeavesTheKeyFree(t *testing.T) {
 
 func TestRun_WhileTheFirstRuns_TheSecondIsTold(t *testing.T) {
 	t.Parallel()
-	for _, forgetful := range []bool{false, true} {
-		b := setup(t)
-		inside, finish, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
-		go func() {
-			j := request(t, "1")
-			j.Effect = func(context.Context, ports.Repositories) (idempotent.Response, error) {
-				close(inside)
-				<-finish
-				return idempotent.Response{Status: 200, Body: []byte("a")}, nil
-			}
-			_, err := b.Run(t.Context(), j)
-			done <- err
-		}()
-		<-inside
-		if forgetful {
-			b.flush() // then the database answers that the key is in use
+	b := setup(t)
+	inside, finish, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	go func() {
+		j := request(t, "1")
+		j.Effect = func(context.Context, ports.Repositories) (idempotent.Response, error) {
+			close(inside)
+			<-finish
+			return idempotent.Response{Status: 200, Body: []byte("a")}, nil
 		}
-		for range 3 {
-			_, err := b.run(t, request(t, "1"), "b", nil)
-			require.ErrorIs(t, err, ports.ErrKeyInUse)
-		}
-		close(finish)
-		require.NoError(t, <-done)
-		again, err := b.run(t, request(t, "1"), "b", nil)
-		require.NoError(t, err)
-		require.Equal(t, "a", string(again.Body))
+		_, err := b.Run(t.Context(), j)
+		done <- err
+	}()
+	<-inside
+	for range 3 {
+		_, err := b.run(t, request(t, "1"), "b", nil)
+		require.ErrorIs(t, err, ports.ErrKeyInUse)
 	}
+	close(finish)
+	require.NoError(t, <-done)
+	again, err := b.run(t, request(t, "1"), "b", nil)
+	require.NoError(t, err)
+	require.Equal(t, "a", string(again.Body))
 }
 
 func TestRun_Prepare_CountsOnlyWhereTheKeyHoldsNothing(t *testing.T) {
 	each(t, func(t *testing.T, b *fixture) {
 		shape := errors.New("amount: is required")
-		_, err := b.Refuse(t.Context(), request(t, "1").Key, request(t, "1").Now, shape)
+		_, err := b.refuse(t, "1", shape)
 		require.ErrorIs(t, err, shape)
 		_, err = b.run(t, request(t, "1"), "a", nil)
 		require.NoError(t, err)
 		for range 2 {
-			_, err = b.Refuse(t.Context(), request(t, "2").Key, request(t, "2").Now, shape)
+			_, err = b.refuse(t, "2", shape)
 			require.ErrorIs(t, err, ports.ErrKeyReused)
-			again, err := b.Refuse(t.Context(), request(t, "1").Key, request(t, "1").Now, shape)
+			again, err := b.refuse(t, "1", shape)
 			require.NoError(t, err, "a stored response is replayed even if the rules have become stricter")
 			require.True(t, again.Replayed)
-			b.flush()
+			b.flush(t)
 		}
 	})
 }
@@ -170,6 +191,7 @@ func TestRun_AfterTheWindow_TheKeyIsNew(t *testing.T) {
 	each(t, func(t *testing.T, b *fixture) {
 		_, err := b.run(t, request(t, "1"), "a", nil)
 		require.NoError(t, err)
+		b.awaitCached(t)
 		later := request(t, "2")
 		later.Now = later.Now.Add(ports.IdempotencyWindow)
 		got, err := b.run(t, later, "b", nil)

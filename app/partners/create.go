@@ -62,6 +62,9 @@ func (s *Service) Create(ctx context.Context, in NewPartner) (Created, error) {
 		if err := repos.Partners.InsertKey(ctx, out.Key, hash); err != nil {
 			return err
 		}
+		if err := s.mailKeyCreated(ctx, repos, out.Partner, out.Key, admin); err != nil {
+			return err
+		}
 		return s.audit(ctx, repos, "partner.create", id.Partner.Of(out.Partner.ID), map[string]string{"slug": in.Slug, "keyId": id.APIKey.Of(out.Key.ID)})
 	})
 	if err != nil {
@@ -82,11 +85,23 @@ func (in NewPartner) validate(env partner.Environment) ([]string, error) {
 	if err := validName(in.Name); err != nil {
 		return nil, err
 	}
-	if in.ContactEmail != "" && !mailaddr.Valid(in.ContactEmail) {
-		return nil, fault.ErrInvalidField.WithField("contact-email", "is not an e-mail address")
+	if err := validContact(in.ContactEmail); err != nil {
+		return nil, err
 	}
-	origins := make([]string, 0, len(in.ReturnOrigins))
-	for _, raw := range in.ReturnOrigins {
+	return validOrigins(in.ReturnOrigins, env)
+}
+
+func validContact(email string) error {
+	if email != "" && !mailaddr.Valid(email) {
+		return fault.ErrInvalidField.WithField("contact-email", "is not an e-mail address")
+	}
+	return nil
+}
+
+// validOrigins checks URLs and gives their origins.
+func validOrigins(urls []string, env partner.Environment) ([]string, error) {
+	origins := make([]string, 0, len(urls))
+	for _, raw := range urls {
 		u, err := returnurl.Parse(raw, env != partner.Production)
 		if err != nil {
 			return nil, fault.ErrInvalidField.WithField("return-origin", "%s", err.Error())

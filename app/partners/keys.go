@@ -3,29 +3,59 @@ package partners
 import (
 	"context"
 
+	"partnerdeposits/app/internal/mails"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/ports"
 )
 
-// CreateKey adds an API key to a partner. The plaintext cannot be read again.
+// keyAuthor creates or revokes an API key: an admin, or a partner with one of its keys.
+type keyAuthor struct {
+	actor  string // of the audit log
+	inMail string // as a mail names the author
+	usedID id.ID  // the API key that a partner used; zero for an admin
+}
+
+var admin = keyAuthor{actor: auditActor, inMail: mails.Support}
+
+func authorOf(by partner.Caller) keyAuthor {
+	return keyAuthor{actor: "partner:" + id.Partner.Of(by.Partner.ID), inMail: mails.APIKeyOf(by.Key), usedID: by.Key.ID}
+}
+
+// CreateKey adds an API key to a partner, for the admin command. The plaintext cannot be read again.
 //
-// Returns invalid_field or partner_not_found.
+// Returns invalid_field, partner_not_found or api_key_limit_reached.
 func (s *Service) CreateKey(ctx context.Context, slug, name string) (partner.APIKey, secret.Text, error) {
+	return s.createKey(ctx, slug, name, admin)
+}
+
+// CreateOwnKey is CreateKey for the calling partner.
+//
+// Returns invalid_field or api_key_limit_reached.
+func (s *Service) CreateOwnKey(ctx context.Context, by partner.Caller, name string) (partner.APIKey, secret.Text, error) {
+	return s.createKey(ctx, by.Partner.Slug, name, authorOf(by))
+}
+
+func (s *Service) createKey(ctx context.Context, slug, name string, by keyAuthor) (key partner.APIKey, plain secret.Text, err error) {
 	if err := validName(name); err != nil {
-		return partner.APIKey{}, "", err
+		return key, "", err
 	}
-	p, err := s.deps.Partners.PartnerBySlug(ctx, slug)
-	if err != nil {
-		return partner.APIKey{}, "", err
-	}
-	key, plain, hash := partner.NewAPIKey(s.deps.Entropy.NewID(), p.ID, s.deps.Environment, name, s.deps.Entropy.Bytes(secret.Bytes), s.deps.Clock.Now())
+	random, keyID, now := s.deps.Entropy.Bytes(secret.Bytes), s.deps.Entropy.NewID(), s.deps.Clock.Now()
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		owner, err := repos.Partners.ForUpdate(ctx, slug)
+		if err != nil {
+			return err
+		}
+		var hash partner.KeyHash
+		key, plain, hash = partner.NewAPIKey(keyID, owner.ID, s.deps.Environment, name, random, now)
 		if err := repos.Partners.InsertKey(ctx, key, hash); err != nil {
 			return err
 		}
-		return s.audit(ctx, repos, "api_key.create", id.APIKey.Of(key.ID), map[string]string{"partnerId": id.Partner.Of(p.ID), "name": name})
+		if err := s.mailKeyCreated(ctx, repos, owner, key, by); err != nil {
+			return err
+		}
+		return s.auditKey(ctx, repos, "api_key.create", key, by, map[string]string{"name": name})
 	})
 	if err != nil {
 		return partner.APIKey{}, "", err
@@ -33,31 +63,91 @@ func (s *Service) CreateKey(ctx context.Context, slug, name string) (partner.API
 	return key, plain, nil
 }
 
-// RevokeKey revokes an API key by its outside id. Every process refuses the key within five seconds (api.md §1).
+func (s *Service) mailKeyCreated(ctx context.Context, repos ports.Repositories, owner partner.Partner, key partner.APIKey, by keyAuthor) error {
+	if owner.ContactEmail == "" {
+		return nil
+	}
+	return repos.Mails.Enqueue(ctx, mails.APIKeyCreated{Contact: owner.ContactEmail, Key: key, By: by.inMail}.Mail(s.deps.Entropy.NewID(), key.CreatedAt))
+}
+
+func (s *Service) auditKey(ctx context.Context, repos ports.Repositories, action string, key partner.APIKey, by keyAuthor, detail map[string]string) error {
+	detail["partnerId"] = id.Partner.Of(key.PartnerID)
+	if !by.usedID.IsZero() {
+		detail["keyId"] = id.APIKey.Of(by.usedID)
+	}
+	return s.auditBy(ctx, repos, by.actor, action, id.APIKey.Of(key.ID), detail)
+}
+
+// RevokeKey revokes an API key by its outside id, for the admin command. Every process refuses the key within five seconds
+// (api.md §1). A second call changes nothing.
 //
 // Returns api_key_not_found.
-func (s *Service) RevokeKey(ctx context.Context, keyID string) (key partner.APIKey, err error) {
+func (s *Service) RevokeKey(ctx context.Context, keyID string) (partner.APIKey, error) {
 	parsed, ok := id.APIKey.Parse(keyID)
 	if !ok {
-		return key, partner.ErrAPIKeyNotFound
+		return partner.APIKey{}, partner.ErrAPIKeyNotFound
 	}
+	return s.revokeKey(ctx, parsed, admin, func(partner.Partner) bool { return true })
+}
+
+// RevokeOwnKey is RevokeKey for the calling partner. The key may be the caller's own, and the partner's last: the admin
+// command makes another.
+//
+// Returns api_key_not_found, for keys of other partners too.
+func (s *Service) RevokeOwnKey(ctx context.Context, by partner.Caller, keyID id.ID) error {
+	_, err := s.revokeKey(ctx, keyID, authorOf(by), func(owner partner.Partner) bool { return owner.ID == by.Partner.ID })
+	return err
+}
+
+func (s *Service) revokeKey(ctx context.Context, keyID id.ID, by keyAuthor, mayRevoke func(owner partner.Partner) bool) (key partner.APIKey, err error) {
 	now := s.deps.Clock.Now()
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
-		if key, err = repos.Partners.RevokeKey(ctx, parsed, now); err != nil {
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		found, owner, err := repos.Partners.KeyForUpdate(ctx, keyID)
+		switch {
+		case err != nil:
+			return err
+		case !mayRevoke(owner):
+			return partner.ErrAPIKeyNotFound
+		case found.Revoked():
+			key = found
+			return nil
+		}
+		if key, err = repos.Partners.RevokeKey(ctx, keyID, now); err != nil {
 			return err
 		}
-		return s.audit(ctx, repos, "api_key.revoke", keyID, map[string]string{"partnerId": id.Partner.Of(key.PartnerID)})
+		if owner.ContactEmail != "" {
+			mail := mails.APIKeyRevoked{Contact: owner.ContactEmail, Key: key, By: by.inMail}.Mail(s.deps.Entropy.NewID(), now)
+			if err := repos.Mails.Enqueue(ctx, mail); err != nil {
+				return err
+			}
+		}
+		return s.auditKey(ctx, repos, "api_key.revoke", key, by, map[string]string{})
 	})
 	return key, err
 }
 
-// ListKeys lists a partner's API keys, revoked keys included, newest first.
+// Keys lists a partner's API keys, revoked keys included, newest first.
+func (s *Service) Keys(ctx context.Context, partnerID id.ID, page ports.Page) (ports.List[partner.APIKey], error) {
+	return s.deps.Partners.Keys(ctx, partnerID, page)
+}
+
+// ListKeys gives all API keys of a partner, for the admin command: revoked keys included, newest first.
 //
 // Returns partner_not_found.
-func (s *Service) ListKeys(ctx context.Context, slug string) ([]partner.APIKey, error) {
+func (s *Service) ListKeys(ctx context.Context, slug string) (all []partner.APIKey, err error) {
+	const pageSize = 100
 	p, err := s.deps.Partners.PartnerBySlug(ctx, slug)
 	if err != nil {
 		return nil, err
 	}
-	return s.deps.Partners.Keys(ctx, p.ID)
+	for page := (ports.Page{Limit: pageSize}); ; {
+		found, err := s.Keys(ctx, p.ID, page)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found.Items...)
+		if page.Cursor = found.Next; page.Cursor.IsZero() {
+			return all, nil
+		}
+	}
 }

@@ -131,6 +131,9 @@ func TestKeys_CreateListRevoke(t *testing.T) {
 	_, err = b.Authenticate(t.Context(), made.APIKey.Reveal(), "", "")
 	require.NoError(t, err)
 
+	require.Equal(t, []string{"admin partner.create", "admin api_key.create", "admin api_key.revoke"}, b.audited(t))
+	require.Zero(t, b.kit.Count("mails", ""), "a partner without a contact gets no mail")
+
 	keys, err := b.ListKeys(t.Context(), "acme")
 	require.NoError(t, err)
 	require.Len(t, keys, 2)

@@ -1,5 +1,5 @@
-// Package partners authenticates partners, lists their linked accounts, and manages partners, API keys and connect secrets
-// for the admin commands.
+// Package partners authenticates partners, lists their linked accounts, and manages API keys for partners and admins, and
+// partners and connect secrets for admins.
 package partners
 
 import (
@@ -99,8 +99,12 @@ const auditActor = "admin"
 
 // audit writes an admin's action to the audit log.
 func (s *Service) audit(ctx context.Context, repos ports.Repositories, action, subject string, detail map[string]string) error {
+	return s.auditBy(ctx, repos, auditActor, action, subject, detail)
+}
+
+func (s *Service) auditBy(ctx context.Context, repos ports.Repositories, actor, action, subject string, detail map[string]string) error {
 	return repos.Audit.Append(ctx, ports.AuditEntry{
-		ID: s.deps.Entropy.NewID(), At: s.deps.Clock.Now(), Actor: auditActor, Action: action, Subject: subject, Detail: detail,
+		ID: s.deps.Entropy.NewID(), At: s.deps.Clock.Now(), Actor: actor, Action: action, Subject: subject, Detail: detail,
 	})
 }
 

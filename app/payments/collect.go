@@ -2,7 +2,6 @@ package payments
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"time"
 
@@ -10,44 +9,90 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
 	"partnerdeposits/ports"
+	"partnerdeposits/ports/failpoint"
 )
 
 const (
-	// maxRefusals is how many refusals of the card end a collection. With collectionWaits that takes about five days.
-	maxRefusals = 10
-	// outageWait is the time between tries of a collection while the provider cannot be reached.
-	outageWait = 5 * time.Minute
+	// openWait is the time until the provider is asked again about a charge or a close that is still under way.
+	openWait = time.Minute
+	// pageLife is longer than any page of the provider lives (24 h).
+	pageLife = 25 * time.Hour
+	// noCard is the failure of a collection whose deposit has no paid fee, and so no card.
+	noCard = "no_card"
 )
 
-// collectionWaits are the times after the first, second, … refusal; the last one repeats. They spread the tries over days,
-// since a card without money today may have some tomorrow.
-var collectionWaits = []time.Duration{
-	time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour,
+// plan is the next step of a collection, as committed before the provider is called.
+type plan struct {
+	act  act
+	debt deposit.Debt
 }
 
-func collectionWait(refusals int) time.Duration {
-	return collectionWaits[min(refusals, len(collectionWaits))-1]
-}
+type act int
 
-// reconcileCollection tries to charge the card and records the answer, or the time of the next try.
+const (
+	actNothing act = iota // another process has settled the payment
+	actCharge             // the attempt of the debt
+	actEnd                // the debt is cancelled, or has expired
+	actAsk                // nothing is due: the tenant may have paid, or the provider told us to ask
+)
+
+// reconcileCollection makes the step that is due and records the answer, or the time of the next step. An outage leaves the
+// attempt open: it is no refusal, and the same attempt is asked for again.
 func (s *Service) reconcileCollection(ctx context.Context, p deposit.Payment, now time.Time) (settled bool, err error) {
-	answer, err := s.charge(ctx, p)
-	refusals := p.Attempts + 1
-	switch {
-	case err != nil: // an outage is no refusal and does not count
-		return false, errors.Join(err, s.postpone(ctx, p, answer, p.Attempts, now.Add(outageWait)))
-	case answer.Status == ports.ProviderOpen || answer.Status == ports.ProviderUnknown,
-		answer.Status != ports.ProviderSucceeded && refusals < maxRefusals:
-		return false, s.postpone(ctx, p, answer, refusals, now.Add(collectionWait(refusals)))
+	next, err := s.planCollection(ctx, p, now)
+	if err != nil || next.act == actNothing {
+		return false, err
 	}
-	err = s.recordCollection(ctx, p, answer, now)
-	return err == nil, err
+	var answer ports.ProviderPayment
+	switch next.act {
+	case actEnd:
+		failpoint.Hit("payment.cancel.committed")
+		answer, err = s.provider.close(ctx, p.ID)
+	case actCharge:
+		failpoint.Hit("payment.attempt.committed")
+		answer, err = s.charge(ctx, p, next.debt.Attempt)
+	case actAsk, actNothing:
+		answer, err = s.provider.lookup(ctx, p.ID)
+	}
+	if err != nil {
+		s.deps.PaymentMetrics.Answered(p.Kind, ports.PaymentUnavailable)
+		return false, err
+	}
+	return s.recordCollection(ctx, p, next, answer, now)
+}
+
+// planCollection locks the debt and commits the step that is due: the number of an attempt, or the end of a debt that has
+// not been paid in time.
+func (s *Service) planCollection(ctx context.Context, p deposit.Payment, now time.Time) (next plan, err error) {
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		next = plan{}
+		current, err := stillInFlight(ctx, repos, p)
+		if err != nil || current == nil {
+			return err
+		}
+		if next.debt, err = repos.Collections.Lock(ctx, p.ID); err != nil {
+			return err
+		}
+		switch {
+		case !next.debt.CancelAt.IsZero():
+			next.act = actEnd
+			return nil
+		case next.debt.Expired(now):
+			next.act, next.debt.CancelAt, next.debt.CancelBy = actEnd, now, auditActor
+		case next.debt.Due(now):
+			next.act = actCharge
+			next.debt.Begin(now)
+		default:
+			next.act = actAsk
+			return nil
+		}
+		return repos.Collections.Save(ctx, next.debt)
+	})
+	return next, err
 }
 
 // charge collects from the card that paid the fee.
-func (s *Service) charge(ctx context.Context, p deposit.Payment) (ports.ProviderPayment, error) {
-	ctx, cancel := context.WithTimeout(ctx, providerTimeout)
-	defer cancel()
+func (s *Service) charge(ctx context.Context, p deposit.Payment, attempt int) (ports.ProviderPayment, error) {
 	d, err := s.deps.Deposits.Deposit(ctx, p.DepositID)
 	if err != nil {
 		return ports.ProviderPayment{}, err
@@ -57,31 +102,149 @@ func (s *Service) charge(ctx context.Context, p deposit.Payment) (ports.Provider
 		return ports.ProviderPayment{}, err
 	}
 	if fee == nil {
-		return ports.ProviderPayment{Status: ports.ProviderFailed, Failure: "no card to charge: no fee was paid"}, nil
+		return ports.ProviderPayment{Status: ports.ProviderFailed, Failure: noCard, Refusal: ports.RefusedForGood}, nil
 	}
-	return s.deps.Provider.Collect(ctx, ports.CollectRequest{PaymentID: p.ID, FeePaymentID: fee.ID, Amount: p.Amount, Description: d.Reference})
+	return s.provider.collect(ctx, ports.CollectRequest{
+		PaymentID: p.ID, FeePaymentID: fee.ID, DepositID: d.ID, Amount: p.Amount, Description: d.Reference, Attempt: attempt,
+	})
 }
 
-// recordCollection ends a collection. A failed collection is also written to the audit log for the operator; the deposit
-// stays captured, since the operator's guarantee does not depend on the tenant's payment.
-func (s *Service) recordCollection(ctx context.Context, p deposit.Payment, answer ports.ProviderPayment, now time.Time) error {
-	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+// recordCollection stores the provider's answer to a plan. An answer that another process has recorded changes nothing.
+func (s *Service) recordCollection(ctx context.Context, p deposit.Payment, made plan, answer ports.ProviderPayment, now time.Time) (settled bool, err error) {
+	var result ports.PaymentResult
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		settled, result = false, ""
 		current, err := stillInFlight(ctx, repos, p)
 		if err != nil || current == nil {
 			return err
 		}
-		current.Attempts++
-		settle(current, answer, now)
-		if err := repos.Payments.Update(ctx, *current); err != nil || current.Status == deposit.PaymentSucceeded {
+		debt, err := repos.Collections.Lock(ctx, p.ID)
+		if err != nil {
 			return err
 		}
-		return repos.Audit.Append(ctx, ports.AuditEntry{
-			ID: s.deps.Entropy.NewID(), At: now, Actor: auditActor, Action: "payment.collection_failed", Subject: id.Deposit.Of(p.DepositID),
-			Detail: map[string]string{
-				"payment": id.Payment.Of(p.ID), "amountCents": cents(p.Amount), "failure": current.Failure, "attempts": strconv.Itoa(current.Attempts),
-			},
-		})
+		r := recording{Service: s, ctx: ctx, repos: repos, payment: current, debt: &debt, now: now}
+		switch {
+		case answer.Status == ports.ProviderSucceeded:
+			settled, result = true, ports.PaymentSucceeded
+			return r.paid(answer)
+		case answer.Status == ports.ProviderOpen && made.act != actAsk:
+			current.CheckAt = now.Add(openWait)
+			return repos.Payments.Update(ctx, *current)
+		case made.act == actEnd || (made.act == actCharge && answer.Status == ports.ProviderClosed):
+			settled, result = true, ports.PaymentVoided
+			return r.failed(answer)
+		case made.act == actCharge && answer.Status == ports.ProviderFailed && !debt.Answered && debt.Attempt == made.debt.Attempt:
+			result = ports.PaymentRefused
+			return r.refused(answer)
+		}
+		current.CheckAt = nextCheck(debt, now)
+		return repos.Payments.Update(ctx, *current)
 	})
+	if err == nil && result != "" {
+		s.deps.PaymentMetrics.Answered(p.Kind, result)
+	}
+	return settled && err == nil, err
+}
+
+// recording is the transaction that stores an answer about a collection.
+type recording struct {
+	*Service
+	ctx     context.Context //nolint:containedctx // lives as long as the transaction
+	repos   ports.Repositories
+	payment *deposit.Payment
+	debt    *deposit.Debt
+	now     time.Time
+}
+
+func (r recording) paid(answer ports.ProviderPayment) error {
+	actor := auditActor
+	if r.debt.State == deposit.AwaitingTenant {
+		actor = tenantActor
+	}
+	step, err := r.debt.Paid(actor, r.now)
+	if err != nil {
+		return err
+	}
+	if err := r.settle(answer, step); err != nil {
+		return err
+	}
+	return r.tell(ports.TenantPaid)
+}
+
+// failed ends a debt that can never be paid any more. The deposit stays captured, since the operator's guarantee does not
+// depend on the tenant's payment.
+func (r recording) failed(answer ports.ProviderPayment) error {
+	trigger, actor := deposit.CollectionCancelled, r.debt.CancelBy
+	switch actor {
+	case auditActor:
+		trigger = deposit.CollectionExpired
+	case "":
+		actor = providerActor // the payment was closed at the provider
+	}
+	step, err := r.debt.Fail(trigger, actor, r.now)
+	if err != nil {
+		return err
+	}
+	answer.Status, answer.Failure = ports.ProviderFailed, r.debt.Failure
+	if err := r.settle(answer, step); err != nil {
+		return err
+	}
+	return r.repos.Audit.Append(r.ctx, ports.AuditEntry{
+		ID: r.deps.Entropy.NewID(), At: r.now, Actor: actor, Action: "payment.collection_failed", Subject: id.Deposit.Of(r.payment.DepositID),
+		Detail: map[string]string{
+			"payment": id.Payment.Of(r.payment.ID), "amountCents": cents(r.payment.Amount), "failure": r.debt.Failure, "attempts": strconv.Itoa(r.debt.Attempt),
+		},
+	})
+}
+
+// settle stores the end of the collection. The debt is stored first: a trigger ends the debt of a payment that another version settles.
+func (r recording) settle(answer ports.ProviderPayment, step deposit.CollectionStep) error {
+	if err := r.repos.Collections.Save(r.ctx, *r.debt, step); err != nil {
+		return err
+	}
+	r.payment.Attempts = r.debt.Attempt
+	settle(r.payment, answer, r.now)
+	return r.repos.Payments.Update(r.ctx, *r.payment)
+}
+
+func (r recording) refused(answer ports.ProviderPayment) error {
+	step, err := r.debt.Refuse(deposit.Refused{
+		Failure: answer.Failure, Barred: answer.Refusal == ports.RefusedForGood, Passes: answer.Refusal == ports.RefusedForNow || answer.Refusal == "",
+	}, r.deps.Schedule, auditActor, r.now)
+	if err != nil {
+		return err
+	}
+	if err := r.repos.Collections.Save(r.ctx, *r.debt, step); err != nil {
+		return err
+	}
+	r.payment.Attempts, r.payment.Failure, r.payment.CheckAt = r.debt.Attempt, answer.Failure, nextCheck(*r.debt, r.now)
+	if answer.Ref != "" {
+		r.payment.ProviderRef = answer.Ref
+	}
+	if err := r.repos.Payments.Update(r.ctx, *r.payment); err != nil || r.debt.State != deposit.AwaitingTenant {
+		return err
+	}
+	return r.tell(ports.TenantAwaited)
+}
+
+func (r recording) tell(kind ports.TenantNoticeKind) error {
+	return r.repos.TenantNotices.Add(r.ctx, ports.TenantNotice{SubjectID: r.payment.ID, Kind: kind, DepositID: r.payment.DepositID, At: r.now})
+}
+
+// nextCheck is the time at which the reconciler looks at the collection again: the next attempt, the tenant's page while it may
+// be paid, or the end of a debt that nobody pays. A page that was paid is known within 5 minutes, without a notice of the provider.
+func nextCheck(d deposit.Debt, now time.Time) time.Time {
+	switch {
+	case d.State != deposit.AwaitingTenant && d.Answered:
+		return d.NextAttemptAt
+	case d.State != deposit.AwaitingTenant:
+		return now.Add(openWait)
+	}
+	open := now.Sub(d.PageAt)
+	if d.PageAt.IsZero() || open > pageLife {
+		return d.CapturedAt.Add(deposit.UnpaidFor)
+	}
+	return now.Add(min(max(open, feeWait(0)), longestWait))
 }
 
 func cents(c money.Cents) string { return strconv.FormatInt(int64(c), 10) }

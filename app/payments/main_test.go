@@ -3,9 +3,13 @@
 package payments_test
 
 import (
+	"log/slog"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"partnerdeposits/adapters/http/checkout/checkouttest"
+	"partnerdeposits/adapters/system"
 	"partnerdeposits/cmd/servicetest"
 )
 
@@ -19,4 +23,15 @@ type bench struct{ checkouttest.Steps }
 func setup(t *testing.T) bench {
 	t.Helper()
 	return bench{checkouttest.Start(t)}
+}
+
+type entropy = system.Entropy
+
+var discard = slog.New(slog.DiscardHandler)
+
+// exec changes rows behind the service's back.
+func (b bench) exec(sql string, args ...any) {
+	b.T.Helper()
+	_, err := b.Pool.Exec(b.Ctx(), sql, args...)
+	require.NoError(b.T, err)
 }

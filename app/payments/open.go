@@ -12,6 +12,7 @@ import (
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/tenant"
 	"partnerdeposits/ports"
+	"partnerdeposits/ports/failpoint"
 )
 
 // OpenFeePage opens the provider's page for the deposit's fee and gives the page's URL. A payment in flight keeps its page,
@@ -26,15 +27,17 @@ func (s *Service) OpenFeePage(ctx context.Context, d *deposit.Deposit, token sec
 		return "", err
 	}
 	request := ports.HostedPayment{
-		PaymentID: payment.ID, Amount: payment.Amount, Description: d.Reference, Locale: d.Locale, ReturnURL: s.returnURL(d.ID, token),
+		PaymentID: payment.ID, DepositID: d.ID, Kind: payment.Kind, Amount: payment.Amount, Description: d.Reference, Locale: d.Locale,
+		ReturnURL: s.returnURL(d.ID, token),
 	}
 	if payer != nil {
 		request.Email, request.Locale = payer.Email, payer.Locale
 	}
-	page, err := s.deps.Provider.Open(ctx, request)
+	failpoint.Hit("payment.fee.committed")
+	page, err := s.provider.open(ctx, request)
 	if err != nil {
 		s.deps.Log.WarnContext(ctx, "payment page did not open", "payment", id.Payment.Of(payment.ID), "error", err)
-		return "", providerFailed(err)
+		return "", s.providerFailed(payment.Kind, err)
 	}
 	s.keepReference(ctx, payment, page.Ref)
 	return page.URL, nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/http/checkout/checkouttest"
 	"partnerdeposits/app/deposits"
 	"partnerdeposits/app/idempotent"
 	"partnerdeposits/core/deposit"
@@ -113,10 +114,10 @@ func TestPaying_RacingEveryWayToEnd_HasOneOutcome(t *testing.T) {
 		b.race(
 			func() error { return b.payLatest(d.ID) },
 			func() error { _, err := b.Checkout.Return(b.Ctx(), token); return err },
-			func() error { _, err := b.Checkout.Submit(b.Ctx(), token, grace); return err },
+			func() error { _, err := b.Checkout.Submit(b.Ctx(), token, grace, checkouttest.Agrees); return err },
 			func() error { return cancel(d.ID) },
 			func() error { _, err := b.Checkout.Abandon(b.Ctx(), token); return err },
-			func() error { _, err := b.Checkout.Submit(b.Ctx(), token, declined); return err },
+			func() error { _, err := b.Checkout.Submit(b.Ctx(), token, declined, checkouttest.Agrees); return err },
 		)
 		b.Return(token) // settles a payment that is still in flight
 		seen[b.requireConsistent(d.ID)]++
@@ -158,7 +159,7 @@ func TestEnding_WhileAnotherPaymentBegins_WaitsForThatOneToo(t *testing.T) {
 	}{
 		"abandon": {func(token secret.Text, _ id.ID) error { _, err := b.Checkout.Abandon(b.Ctx(), token); return err }, nil},
 		"refusal": {func(token secret.Text, _ id.ID) error {
-			_, err := b.Checkout.Submit(b.Ctx(), token, declined)
+			_, err := b.Checkout.Submit(b.Ctx(), token, declined, checkouttest.Agrees)
 			return err
 		}, nil},
 		"expiry": {func(_ secret.Text, depositID id.ID) error {

@@ -7,6 +7,7 @@ import (
 
 	"partnerdeposits/app/internal/parallel"
 	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
 )
@@ -15,29 +16,58 @@ const (
 	// unknownGrace is how long a payment may be unknown to the provider before the payment is closed: the request that
 	// opens the page may still be on its way. Requests of this service end well before that.
 	unknownGrace = 2 * time.Minute
-	// providerTimeout bounds one payment's questions to the provider.
-	providerTimeout = 20 * time.Second
+	// workers is how many payments are asked about at a time: 5,000 of them, with a second each, take less than four minutes.
+	workers = 24
 )
 
 // Reconcile asks the provider about payments left in processing: the tenant never came back, the process crashed, or the
-// provider could not be reached. Reconcile also collects captured amounts. It gives how many payments were settled.
+// provider could not be reached. Reconcile also collects captured amounts, and refunds. It gives how many payments were settled.
+//
+// While the provider is away, Reconcile takes up a single payment in restTime, and the others stay due. A payment that was
+// taken up in vain is due again after a minute.
 func (s *Service) Reconcile(ctx context.Context) (settled int, err error) {
-	now := s.deps.Clock.Now()
+	settled, err = sweep(ctx, s, s.deps.Payments.PaymentsToCheck, s.reconcile,
+		func(p deposit.Payment) []any {
+			return []any{"payment", id.Payment.Of(p.ID), "kind", string(p.Kind), "attempt", p.Attempts + 1}
+		})
+	if err != nil {
+		return settled, err
+	}
+	refunded, err := sweep(ctx, s, s.deps.Collections.RefundsToCheck, s.reconcileRefund,
+		func(r deposit.Refund) []any {
+			return []any{"refund", id.Refund.Of(r.ID), "payment", id.Payment.Of(r.PaymentID)}
+		})
+	return settled + refunded, err
+}
+
+// sweep works through what is due, batch by batch. describe gives the log's words for an item in trouble.
+func sweep[T any](ctx context.Context, s *Service, take func(context.Context, time.Time, int) ([]T, error),
+	work func(context.Context, T, time.Time) (bool, error), describe func(T) []any,
+) (settled int, err error) {
 	for ctx.Err() == nil {
-		due, err := s.deps.Payments.PaymentsToCheck(ctx, now, parallel.Batch)
+		limit := s.provider.ready()
+		if limit == 0 {
+			return settled, nil
+		}
+		now := s.deps.Clock.Now()
+		due, err := take(ctx, now, limit)
 		if err != nil {
 			return settled, err
 		}
-		parallel.Each(due, func(p deposit.Payment) (bool, error) { return s.reconcile(ctx, p, now) },
-			func(p deposit.Payment, done bool, err error) {
-				if err != nil {
-					s.deps.Log.ErrorContext(ctx, "payment not reconciled", "payment", id.Payment.Of(p.ID), "kind", string(p.Kind), "attempt", p.Attempts+1, "error", err)
+		parallel.EachOf(workers, due, func(item T) (bool, error) { return work(ctx, item, now) },
+			func(item T, done bool, err error) {
+				switch {
+				case err == nil:
+				case errors.Is(err, fault.ErrUnavailable): // the guard tells of the outage, once
+					s.deps.Log.InfoContext(ctx, "payment left for later", append(describe(item), "error", err)...)
+				default:
+					s.deps.Log.ErrorContext(ctx, "payment not reconciled", append(describe(item), "error", err)...)
 				}
 				if done {
 					settled++
 				}
 			})
-		if len(due) < parallel.Batch {
+		if len(due) < limit {
 			break
 		}
 	}
@@ -50,8 +80,12 @@ func (s *Service) reconcile(ctx context.Context, p deposit.Payment, now time.Tim
 		return s.reconcileCollection(ctx, p, now)
 	}
 	answer, err := s.lookUpFee(ctx, p, now)
-	if err != nil || answer.Status == ports.ProviderOpen || answer.Status == ports.ProviderUnknown {
-		return false, errors.Join(err, s.postpone(ctx, p, answer, p.Attempts+1, now.Add(feeWait(p.Attempts+1))))
+	if err != nil {
+		s.deps.PaymentMetrics.Answered(p.Kind, ports.PaymentUnavailable)
+		return false, err
+	}
+	if answer.Status == ports.ProviderOpen || answer.Status == ports.ProviderUnknown {
+		return false, s.postpone(ctx, p, answer, p.Attempts+1, now.Add(feeWait(p.Attempts+1)))
 	}
 	err = s.recordFee(ctx, p, answer, now)
 	return err == nil, err
@@ -60,13 +94,11 @@ func (s *Service) reconcile(ctx context.Context, p deposit.Payment, now time.Tim
 // lookUpFee gives the provider's answer about a fee. An unknown payment is closed after unknownGrace, so that a page that
 // opens even later cannot be paid.
 func (s *Service) lookUpFee(ctx context.Context, p deposit.Payment, now time.Time) (ports.ProviderPayment, error) {
-	ctx, cancel := context.WithTimeout(ctx, providerTimeout)
-	defer cancel()
-	answer, err := s.deps.Provider.Lookup(ctx, p.ID)
+	answer, err := s.provider.lookup(ctx, p.ID)
 	if err != nil || answer.Status != ports.ProviderUnknown || now.Sub(p.CreatedAt) < unknownGrace {
 		return answer, err
 	}
-	answer, err = s.deps.Provider.Close(ctx, p.ID)
+	answer, err = s.provider.close(ctx, p.ID)
 	if err == nil && answer.Status == ports.ProviderUnknown {
 		answer.Status = ports.ProviderClosed
 	}
@@ -95,9 +127,12 @@ func (s *Service) postpone(ctx context.Context, p deposit.Payment, answer ports.
 // feeWait gives the time from question number attempts to the next: 30 s, doubled each time up to 5 min. The longest wait
 // bounds how late a deposit is secured whose tenant paid and closed the browser.
 func feeWait(attempts int) time.Duration {
-	const first, longest = 30 * time.Second, 5 * time.Minute
+	const first = 30 * time.Second
 	if attempts > 3 {
-		return longest
+		return longestWait
 	}
-	return min(first<<attempts, longest)
+	return min(first<<attempts, longestWait)
 }
+
+// longestWait is the time between two questions about a page that stays open.
+const longestWait = 5 * time.Minute

@@ -15,16 +15,19 @@ import (
 // Deps holds the capabilities and settings of the use cases. Simulator is nil when payments cannot be simulated; every
 // other field is required.
 type Deps struct {
-	UnitOfWork ports.UnitOfWork
-	Deposits   ports.DepositReader
-	Payments   ports.PaymentReader
-	Provider   ports.PaymentProvider
-	Simulator  ports.PaymentSimulator
-	Clock      ports.Clock
-	Entropy    ports.Entropy
-	Metrics    ports.DepositMetrics
-	Log        *slog.Logger
-	Timers     deposit.Timers
+	UnitOfWork     ports.UnitOfWork
+	Deposits       ports.DepositReader
+	Payments       ports.PaymentReader
+	Collections    ports.CollectionReader
+	Provider       ports.PaymentProvider
+	Simulator      ports.PaymentSimulator
+	Clock          ports.Clock
+	Entropy        ports.Entropy
+	Metrics        ports.DepositMetrics
+	PaymentMetrics ports.PaymentMetrics // nil: nothing is counted, as in a command
+	Log            *slog.Logger
+	Timers         deposit.Timers
+	Schedule       deposit.CollectionSchedule // COLLECTION_RETRY_SCHEDULE
 	// DashboardURL is DASHBOARD_BASE_URL. The provider sends the tenant back to a checkout page below it.
 	DashboardURL string
 }
@@ -33,15 +36,25 @@ type Deps struct {
 type Service struct {
 	deps  Deps
 	mover lifecycle.Mover
+
+	provider *guard // through which every call to Deps.Provider goes
 }
 
 // New makes the service.
 func New(deps Deps) *Service {
 	deps.DashboardURL = strings.TrimSuffix(deps.DashboardURL, "/")
-	return &Service{deps: deps, mover: lifecycle.Mover{
+	if deps.PaymentMetrics == nil {
+		deps.PaymentMetrics = uncounted{}
+	}
+	return &Service{deps: deps, provider: newGuard(deps.Provider, deps.Clock, deps.Log), mover: lifecycle.Mover{
 		UnitOfWork: deps.UnitOfWork, Metrics: deps.Metrics, Entropy: deps.Entropy, Timers: deps.Timers,
 	}}
 }
+
+type uncounted struct{}
+
+func (uncounted) Answered(deposit.PaymentKind, ports.PaymentResult) {}
+func (uncounted) Refunded(ports.PaymentResult)                      {}
 
 // FeeInFlight reports whether a fee payment of the deposit is processing. FeeInFlight takes no lock: a change that depends on
 // the result must check again under the deposit's lock.

@@ -10,8 +10,13 @@ import (
 	"partnerdeposits/ports"
 )
 
-// auditActor names this package in the audit log.
-const auditActor = "dispatcher"
+// Actors of this package in the audit log and in the history of a collection.
+const (
+	auditActor    = "dispatcher"
+	tenantActor   = "tenant"
+	providerActor = "provider"
+	staffActor    = "admin"
+)
 
 // SettleFee ends the deposit's fee payment in flight, if any: the provider closes the page, and the provider's answer is
 // recorded, which may secure the deposit. Before a use case ends a checkout it calls SettleFee; afterwards, holding the
@@ -27,9 +32,9 @@ func (s *Service) settleFee(ctx context.Context, depositID id.ID, now time.Time)
 	if err != nil || payment == nil {
 		return err
 	}
-	answer, err := s.deps.Provider.Close(ctx, payment.ID)
+	answer, err := s.provider.close(ctx, payment.ID)
 	if err != nil {
-		return providerFailed(err)
+		return s.providerFailed(deposit.FeePayment, err)
 	}
 	return s.recordFee(ctx, *payment, answer, now)
 }
@@ -43,18 +48,23 @@ func (s *Service) ConfirmFee(ctx context.Context, depositID id.ID, now time.Time
 	if err != nil || payment == nil {
 		return err
 	}
-	answer, err := s.deps.Provider.Lookup(ctx, payment.ID)
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	answer, err := s.provider.lookup(ctx, payment.ID)
 	if err == nil && (answer.Status == ports.ProviderOpen || answer.Status == ports.ProviderUnknown) {
-		answer, err = s.deps.Provider.Close(ctx, payment.ID)
+		answer, err = s.provider.close(ctx, payment.ID)
 	}
 	if err != nil {
-		return providerFailed(err)
+		return s.providerFailed(deposit.FeePayment, err)
 	}
 	return s.recordFee(ctx, *payment, answer, now)
 }
 
 // providerFailed marks an error of the provider with ports.ErrProviderAway, for the tenant's pages.
-func providerFailed(err error) error { return fmt.Errorf("%w: %w", ports.ErrProviderAway, err) }
+func (s *Service) providerFailed(kind deposit.PaymentKind, err error) error {
+	s.deps.PaymentMetrics.Answered(kind, ports.PaymentUnavailable)
+	return fmt.Errorf("%w: %w", ports.ErrProviderAway, err)
+}
 
 // recordFee stores the provider's answer about a fee payment, and the transition that follows from the answer, in one
 // transaction. A payment that another caller has settled is left as it is.
@@ -64,8 +74,9 @@ func (s *Service) recordFee(ctx context.Context, p deposit.Payment, answer ports
 	if answer.Status == ports.ProviderOpen {
 		return errPaymentOpen
 	}
-	orphaned := false
+	orphaned, settled := false, false
 	err := s.mover.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (deposit.Transition, error) {
+		orphaned, settled = false, false
 		d, err := repos.Deposits.ForUpdate(ctx, p.DepositID)
 		if err != nil {
 			return deposit.Transition{}, err
@@ -74,6 +85,7 @@ func (s *Service) recordFee(ctx context.Context, p deposit.Payment, answer ports
 		if err != nil || current == nil {
 			return deposit.Transition{}, err
 		}
+		settled = true
 		settle(current, answer, now)
 		trigger, moves := triggerOf(current.Status, d.Status)
 		if _, err := d.Status.Next(trigger); moves && err != nil {
@@ -83,13 +95,32 @@ func (s *Service) recordFee(ctx context.Context, p deposit.Payment, answer ports
 		if err := repos.Payments.Update(ctx, *current); err != nil || !moves {
 			return deposit.Transition{}, err
 		}
+		if trigger == deposit.Secured { // the operator is told by mail
+			if err := repos.OperatorNotices.AddSecured(ctx, d.ID, now); err != nil {
+				return deposit.Transition{}, err
+			}
+		}
 		return s.mover.Move(ctx, repos, d, trigger, now)
 	})
+	if err == nil && settled {
+		s.deps.PaymentMetrics.Answered(p.Kind, resultOf(answer.Status))
+	}
 	if err == nil && orphaned {
-		s.deps.Log.ErrorContext(ctx, "a fee was settled on a deposit that is out of checkout: look into it by hand",
-			"deposit", id.Deposit.Of(p.DepositID), "payment", id.Payment.Of(p.ID))
+		s.warnOrphan(ctx, p)
 	}
 	return err
+}
+
+// resultOf is the result of a payment with that final answer of the provider.
+func resultOf(status ports.ProviderStatus) ports.PaymentResult {
+	switch status {
+	case ports.ProviderSucceeded:
+		return ports.PaymentSucceeded
+	case ports.ProviderFailed:
+		return ports.PaymentRefused
+	case ports.ProviderClosed, ports.ProviderUnknown, ports.ProviderOpen:
+	}
+	return ports.PaymentVoided
 }
 
 // settle sets the payment's final status. A payment that the provider closed or does not know can never be paid.
@@ -118,17 +149,4 @@ func triggerOf(fee deposit.PaymentStatus, status deposit.Status) (t deposit.Trig
 	default:
 		return "", false
 	}
-}
-
-// keepOrphan stores a settled payment whose deposit has left checkout, with a note to the operator. The invariant of this
-// package rules such payments out; a database changed by hand does not.
-func (s *Service) keepOrphan(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, p deposit.Payment, now time.Time) error {
-	p.Failure = "settled while the deposit was " + string(d.Status) + ": check with the provider, refund if it was paid"
-	if err := repos.Payments.Update(ctx, p); err != nil {
-		return err
-	}
-	return repos.Audit.Append(ctx, ports.AuditEntry{
-		ID: s.deps.Entropy.NewID(), At: now, Actor: auditActor, Action: "payment.orphaned", Subject: id.Deposit.Of(d.ID),
-		Detail: map[string]string{"payment": id.Payment.Of(p.ID), "status": string(p.Status), "amountCents": cents(p.Amount)},
-	})
 }

@@ -8,26 +8,32 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/app/schedules"
 	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
 )
 
-func TestMain(m *testing.M) { servicetest.Main(m) }
-
 // postman accepts every mail except those to bad@example.com.
-type postman struct{ took []string }
+type postman struct {
+	mu   sync.Mutex
+	took []string
+}
 
 func (p *postman) Send(_ context.Context, m ports.Mail) error {
 	if m.To == "bad@example.com" {
 		return errors.New("550 no such user")
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.took = append(p.took, m.Subject)
 	return nil
 }
@@ -47,7 +53,7 @@ func TestMails_OneThatCannotBeSentHoldsUpNoOther(t *testing.T) {
 	more, err := job.Run(t.Context())
 	require.False(t, more)
 	require.ErrorContains(t, err, "550 no such user")
-	require.Equal(t, []string{"to a@example.com", "to c@example.com"}, post.took)
+	require.ElementsMatch(t, []string{"to a@example.com", "to c@example.com"}, post.took)
 
 	more, err = job.Run(t.Context())
 	require.NoError(t, err, "the bad one waits for its time")
@@ -81,7 +87,9 @@ func TestMaintenance_EveryJobRunsOnTheRealTables(t *testing.T) {
 		SELECT uuid_floor(now() - n * interval '1 day' - interval '1 hour'), $1, gen_random_uuid(), 'deposit.activated', 0, '{}', now() FROM generate_series(20, 39) n`, id.ID{7})
 	require.NoError(t, err)
 	var log strings.Builder
-	for _, job := range (schedules.Maintenance{Tables: store, UnitOfWork: store, Clock: kit.Clock, Log: slog.New(slog.NewTextHandler(&log, nil))}).Jobs() {
+	counted := finished{}
+	maintenance := schedules.Maintenance{Tables: store, Addresses: store, Files: store, Contents: postgres.NewFileContents(store), UnitOfWork: store, Metrics: counted, Clock: kit.Clock, Log: slog.New(slog.NewTextHandler(&log, nil))}
+	for _, job := range maintenance.Jobs() {
 		rounds := 0
 		for more := true; more; rounds++ {
 			more, err = job.Run(t.Context())
@@ -97,8 +105,18 @@ func TestMaintenance_EveryJobRunsOnTheRealTables(t *testing.T) {
 	require.Equal(t, 20, count("deliveries"))
 	require.Equal(t, 10, count("deliveries WHERE state = 0"), "deliveries that were parked for 30 days ended")
 	require.Contains(t, log.String(), "subscription="+id.Subscription.Of(id.ID{7})+" deliveries=10")
+	require.Equal(t, finished{"deposit.activated failed": 10}, counted)
 	require.Equal(t, 23, count("idempotency_keys"), "those of the last 24 hours stay")
 }
+
+// finished counts deliveries that ended, by event and outcome.
+type finished map[string]int
+
+func (f finished) Finished(event webhook.EventName, outcome webhook.Status, _ time.Duration) {
+	f[string(event)+" "+string(outcome)]++
+}
+
+func (f finished) ReachedHealthy(time.Duration) { f["healthy"]++ }
 
 // The label of svc_job_runs_total is the name of the job.
 func TestMaintenance_PartitionsAreLookedAfterSoon_AndNamesAreUnique(t *testing.T) {

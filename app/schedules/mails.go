@@ -6,35 +6,64 @@ import (
 	"time"
 
 	"partnerdeposits/app/internal/mails"
+	"partnerdeposits/app/internal/parallel"
 	"partnerdeposits/ports"
+	"partnerdeposits/ports/failpoint"
 )
 
 const (
-	mailBatch = 20
-	// mailLease bounds the time of a batch. After the lease other dispatchers send the mails of a crashed dispatcher.
+	mailBatch = 8
+	// mailLease is how long other dispatchers leave the mails of a batch alone. They send the mails of a dispatcher that died
+	// after the lease.
 	mailLease = 5 * time.Minute
+	// mailsWithin ends every attempt of a batch before its lease, so that no mail is under way twice: not even when the process
+	// was stopped meanwhile and goes on.
+	mailsWithin = mailLease - 20*time.Second
+	// recordWithin bounds the tries to record that a mail was sent.
+	recordWithin = 30 * time.Minute
 )
 
-// Mails gives the job that sends mails. A mail that fails is planned again and does not delay the others.
+// Mails gives the job that sends mails. A mail that fails is planned again and does not delay the others. A mail that the server
+// took is sent again only if the process dies before the record, or Postgres stays away until the lease is over.
 func Mails(due ports.DueMails, mailer ports.Mailer, every time.Duration) Job {
 	return Job{Name: "mail", Every: every, Run: func(ctx context.Context) (bool, error) {
+		// An attempt that has begun is not called off: the server may have taken the mail already.
+		sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), mailsWithin)
+		defer cancel()
 		claimed, err := due.Claim(ctx, mailBatch, mailLease)
-		if err != nil {
-			return false, err
-		}
-		var failures []error
-		for _, m := range claimed {
+		failures := []error{err}
+		parallel.Each(claimed, func(m ports.Mail) (bool, error) {
 			if ctx.Err() != nil {
-				return false, ctx.Err() // the remaining mails are due again when the lease is over
+				return false, ctx.Err() // the mail is due again when the lease is over
 			}
-			// The result is recorded even if ctx has ended, since a sent mail must not be sent again.
-			record := context.WithoutCancel(ctx)
-			if err := mailer.Send(ctx, m); err != nil {
-				failures = append(failures, err, due.Failed(record, m.ID, mails.RetryWaits))
-				continue
+			failpoint.Hit("mail.claimed")
+			if err := mailer.Send(sending, m); err != nil {
+				return false, errors.Join(err, due.Failed(context.WithoutCancel(ctx), m, mails.RetryWaits))
 			}
-			failures = append(failures, due.Sent(record, m.ID))
-		}
-		return len(claimed) == mailBatch, errors.Join(failures...)
+			failpoint.Hit("mail.taken")
+			err := recordSent(ctx, due, m)
+			failpoint.Hit("mail.recorded")
+			return true, err
+		}, func(_ ports.Mail, _ bool, err error) { failures = append(failures, err) })
+		return len(claimed) == mailBatch && ctx.Err() == nil, errors.Join(failures...)
 	}}
+}
+
+// recordSent records that the server took a mail. While Postgres is away it tries again, also once the process was told to stop.
+func recordSent(ctx context.Context, due ports.DueMails, m ports.Mail) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordWithin)
+	defer cancel()
+	for wait := 50 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+		err := due.Sent(ctx, m.ID)
+		if err == nil {
+			return nil
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return err
+		case <-timer.C:
+		}
+	}
 }

@@ -17,15 +17,22 @@ const (
 	retentionDays   = 30
 	retention       = retentionDays * 24 * time.Hour
 	endedFor        = 7 * 24 * time.Hour // a delivery that ends late, after being parked, stays in the delivery log for this time
+	tokensKeptFor   = 24 * time.Hour     // after their end, to count the mails of the last hour
 	cleaningBatch   = 1000
 	cleaningEvery   = time.Minute
 	partitionsEvery = time.Hour
+	addressBatch    = 100
+	addressPause    = 5 * time.Minute // between two looks at the deposits of an erased client (api.md §2, "Erasure")
 )
 
 // Maintenance holds the capabilities of the maintenance jobs.
 type Maintenance struct {
 	Tables     ports.Maintenance
+	Addresses  ports.SealedAddresses
+	Files      ports.FileRecords
+	Contents   ports.FileContents
 	UnitOfWork ports.UnitOfWork
+	Metrics    ports.DeliveryMetrics
 	Clock      ports.Clock
 	Log        *slog.Logger
 }
@@ -45,6 +52,16 @@ func (m Maintenance) Jobs() []Job {
 				return repos.Operators.DeleteExpiredSessions(ctx, now, cleaningBatch)
 			})
 		}),
+		cleaning("tokens of mails", func(ctx context.Context, now time.Time) (int, error) {
+			return m.within(ctx, func(ctx context.Context, repos ports.Repositories) (int, error) {
+				return repos.Operators.DeleteExpiredTokens(ctx, now.Add(-tokensKeptFor), cleaningBatch)
+			})
+		}),
+		cleaning("half sign-ins", func(ctx context.Context, now time.Time) (int, error) {
+			return m.within(ctx, func(ctx context.Context, repos ports.Repositories) (int, error) {
+				return repos.HalfSignIns.DeleteExpired(ctx, now, cleaningBatch)
+			})
+		}),
 		cleaning("idempotency keys", func(ctx context.Context, now time.Time) (int, error) {
 			return m.within(ctx, func(ctx context.Context, repos ports.Repositories) (int, error) {
 				return repos.Idempotency.DeleteExpired(ctx, now.Add(-ports.IdempotencyWindow), cleaningBatch)
@@ -62,6 +79,11 @@ func (m Maintenance) Jobs() []Job {
 		cleaning("mails", func(ctx context.Context, now time.Time) (int, error) {
 			return m.Tables.DeleteFinishedMails(ctx, now.Add(-retention), cleaningBatch)
 		}),
+		{Name: "sealed addresses", Every: cleaningEvery, Run: func(ctx context.Context) (bool, error) {
+			checked, err := m.Addresses.CheckSealedAddresses(ctx, addressBatch, addressPause)
+			return checked == addressBatch, err
+		}},
+		{Name: "waiting files", Every: cleaningEvery, Run: m.waitingFiles},
 		{Name: "backlogs", Every: cleaningEvery, Run: func(ctx context.Context) (bool, error) {
 			moved, err := m.Tables.TidyDeliveries(ctx, webhook.ReleasePerSecond)
 			return moved > 0 && err == nil, err
@@ -75,14 +97,18 @@ func (m Maintenance) partitions(ctx context.Context) (bool, error) {
 }
 
 // endParked ends the deliveries of subscriptions that stayed disabled for as long as events are kept.
-func (m Maintenance) endParked(ctx context.Context, now time.Time) (all int, err error) {
+func (m Maintenance) endParked(ctx context.Context, now time.Time) (int, error) {
 	ended, err := m.Tables.EndParkedDeliveries(ctx, now.Add(-retention), cleaningBatch)
-	for subscriptionID, n := range ended {
+	counts := map[id.ID]int{}
+	for _, d := range ended {
+		m.Metrics.Finished(d.Event, webhook.StatusFailed, now.Sub(d.EventAt))
+		counts[d.SubscriptionID]++
+	}
+	for subscriptionID, n := range counts {
 		m.Log.InfoContext(ctx, "parked deliveries ended as failed, since their subscription stayed disabled for 30 days",
 			"subscription", id.Subscription.Of(subscriptionID), "deliveries", n)
-		all += n
 	}
-	return all, err
+	return len(ended), err
 }
 
 func (m Maintenance) within(ctx context.Context, do func(context.Context, ports.Repositories) (int, error)) (n int, err error) {

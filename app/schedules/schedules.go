@@ -21,6 +21,8 @@ import (
 type Job struct {
 	Name  string // for the log and the metrics
 	Every time.Duration
+	// Rest is the interval after restAfter without a round that asked for the next; 0: Every.
+	Rest time.Duration
 	// Soon begins the first round within seconds, and repeats a failed round after a minute, for a job whose interval is long.
 	Soon bool
 
@@ -33,6 +35,9 @@ const (
 	soon       = 2 * time.Second
 	afterError = time.Minute
 )
+
+// restAfter is how long a job with Rest keeps its interval after it had work.
+const restAfter = 5 * time.Second
 
 // jitterShare spreads the rounds by ±20 %, so that several dispatchers do not query at the same time.
 const jitterShare = 0.2
@@ -77,6 +82,7 @@ func (s *Scheduler) keep(ctx context.Context, job Job) {
 		first = min(first, soon)
 	}
 	wait := time.Duration(rand.Float64() * float64(first)) //nolint:gosec // spreads load, hides nothing
+	var idle time.Duration                                 // about the time without work
 	for {
 		timer := time.NewTimer(wait)
 		select {
@@ -87,11 +93,13 @@ func (s *Scheduler) keep(ctx context.Context, job Job) {
 		}
 		switch more, failed := s.round(ctx, job); {
 		case more:
-			wait = 0
+			wait, idle = 0, 0
 		case failed && job.Soon:
 			wait = jitter(min(job.Every, afterError))
+		case job.Rest > 0 && idle >= restAfter:
+			wait = jitter(job.Rest)
 		default:
-			wait = jitter(job.Every)
+			wait, idle = jitter(job.Every), idle+job.Every
 		}
 	}
 }

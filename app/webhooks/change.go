@@ -18,14 +18,14 @@ type Changes struct {
 }
 
 // Update changes a subscription. Disabling parks its deliveries; enabling releases them, paced (webhook.ReleasePerSecond).
-// After Update returns, no POST to a disabled subscription or to a replaced URL begins.
+// After Update returns, no POST to a disabled subscription or to a replaced URL begins. The health is that after the change.
 //
 // Returns webhook_not_found or invalid_field.
-func (s *Service) Update(ctx context.Context, by partner.Caller, subscriptionID id.ID, want Changes) (webhook.Subscription, error) {
+func (s *Service) Update(ctx context.Context, by partner.Caller, subscriptionID id.ID, want Changes) (webhook.Reported, error) {
 	now := s.deps.Clock.Now()
 	events, err := s.check(ctx, by, subscriptionID, want)
 	if err != nil {
-		return webhook.Subscription{}, err
+		return webhook.Reported{}, err
 	}
 	var before, sub webhook.Subscription
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
@@ -40,13 +40,13 @@ func (s *Service) Update(ctx context.Context, by partner.Caller, subscriptionID 
 		return s.audit(ctx, repos, by, "webhook.update", sub.ID, now, detail)
 	})
 	if err != nil {
-		return webhook.Subscription{}, err
+		return webhook.Reported{}, err
 	}
-	s.deps.Doorbell.Ring() // parked deliveries may be due
+	s.deps.Doorbell.RingDue() // parked deliveries may be due
 	if sub.URL != before.URL || (before.Enabled && !sub.Enabled) {
 		s.awaitFreshness()
 	}
-	return sub, nil
+	return s.report(ctx, sub)
 }
 
 // check validates the changes outside the transaction, since the host of a new URL must be resolved.

@@ -62,8 +62,11 @@ func (f *fixture) waiting(look func()) *webhooks.Service {
 	}).Webhooks
 }
 
-// Ring implements ports.Doorbell.
-func (f *fixture) Ring() { f.rings.Add(1) }
+// Ring implements ports.Doorbell. The use cases of this package commit no events.
+func (f *fixture) Ring() { f.t.Error("no event was committed") }
+
+// RingDue implements ports.Doorbell.
+func (f *fixture) RingDue() { f.rings.Add(1) }
 
 // after records each wait and ends the wait at once.
 func (f *fixture) after(d time.Duration) <-chan time.Time {

@@ -8,16 +8,34 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Get gives a partner's subscription.
+// Get gives a partner's subscription, with the health of its endpoint.
 //
 // Returns webhook_not_found.
-func (s *Service) Get(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error) {
-	return s.deps.Subscriptions.Subscription(ctx, partnerID, subscriptionID)
+func (s *Service) Get(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Reported, error) {
+	sub, err := s.deps.Subscriptions.Subscription(ctx, partnerID, subscriptionID)
+	if err != nil {
+		return webhook.Reported{}, err
+	}
+	return s.report(ctx, sub)
 }
 
-// List gives a partner's subscriptions, newest first.
-func (s *Service) List(ctx context.Context, partnerID id.ID, page ports.Page) (ports.List[webhook.Subscription], error) {
-	return s.deps.Subscriptions.Subscriptions(ctx, partnerID, page)
+// report adds the health of the endpoint to a subscription.
+func (s *Service) report(ctx context.Context, sub webhook.Subscription) (webhook.Reported, error) {
+	reported, err := s.deps.Subscriptions.Reports(ctx, []webhook.Subscription{sub})
+	if err != nil {
+		return webhook.Reported{}, err
+	}
+	return reported[0], nil
+}
+
+// List gives a partner's subscriptions, newest first, with the health of their endpoints.
+func (s *Service) List(ctx context.Context, partnerID id.ID, page ports.Page) (ports.List[webhook.Reported], error) {
+	found, err := s.deps.Subscriptions.Subscriptions(ctx, partnerID, page)
+	if err != nil {
+		return ports.List[webhook.Reported]{}, err
+	}
+	reported, err := s.deps.Subscriptions.Reports(ctx, found.Items)
+	return ports.List[webhook.Reported]{Items: reported, Next: found.Next}, err
 }
 
 // ListDeliveries gives the delivery log of a subscription, newest first.

@@ -37,6 +37,6 @@ func (s *Service) Redeliver(ctx context.Context, by partner.Caller, subscription
 	if err != nil {
 		return webhook.Delivery{}, err
 	}
-	s.deps.Doorbell.Ring()
+	s.deps.Doorbell.RingDue()
 	return made[0], nil
 }

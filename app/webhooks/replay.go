@@ -39,6 +39,17 @@ func (s *Service) ReplayByAdmin(ctx context.Context, subscriptionID id.ID, in Ne
 	return s.replay(ctx, actor{name: "admin"}, sub, in)
 }
 
+// ReplayProgress gives a replay by its outside id, for the admin command.
+//
+// Returns replay_not_found.
+func (s *Service) ReplayProgress(ctx context.Context, replayID string) (webhook.Replay, error) {
+	parsed, ok := id.Replay.Parse(replayID)
+	if !ok {
+		return webhook.Replay{}, webhook.ErrReplayNotFound
+	}
+	return s.deps.Replays.Replay(ctx, parsed)
+}
+
 func (s *Service) replay(ctx context.Context, by actor, sub webhook.Subscription, in NewReplay) (webhook.Replay, error) {
 	now := s.deps.Clock.Now()
 	replay, err := webhook.NewReplay(s.deps.Entropy.NewID(), sub.ID, in.From, in.To, in.Status, now)

@@ -51,7 +51,7 @@ func (s *Service) Test(ctx context.Context, by partner.Caller, subscriptionID id
 	if err != nil {
 		return webhook.Delivery{}, err
 	}
-	s.deps.Doorbell.Ring()
+	s.deps.Doorbell.RingDue()
 	// The attempt may take longer than the deadline of requests.
 	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), testWait+testLastRead)
 	defer cancel()

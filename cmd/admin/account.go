@@ -42,7 +42,7 @@ func (a accountCeiling) Run(c *call) error {
 		if err != nil {
 			return err
 		}
-		return c.answer(fields{{"accountId", a.Account}, {"maxAmountCents", int64(view.MaxAmount())}, {"currency", "EUR"}})
+		return c.answer(fields{{"accountId", a.Account}, {"maxAmountCents", cents(view.MaxAmount())}, {"currency", "EUR"}})
 	})
 }
 
@@ -71,7 +71,7 @@ func (accountList) Run(c *call) error {
 				rows = append(rows, fields{
 					{"accountId", id.Account.Of(a.ID)},
 					{"companyName", a.CompanyName},
-					{"maxAmountCents", int64(v.MaxAmount())},
+					{"maxAmountCents", cents(v.MaxAmount())},
 					{"createdAt", at(a.CreatedAt)},
 				})
 			}
@@ -84,26 +84,36 @@ func (accountList) Run(c *call) error {
 }
 
 type accountShow struct {
-	Account string `required:"" help:"Id of the account: acct_…"`
+	Name    string `arg:"" optional:"" help:"Id (acct_… or opr_…) or the operator's e-mail address; with --partner, also the partner's own id of the operator."`
+	Account string `help:"Id of the account: acct_…"`
+	Partner string `help:"Slug of the partner whose own id of the operator is given."`
+}
+
+// Validate wants the account once.
+func (a accountShow) Validate() error {
+	if (a.Name == "") == (a.Account == "") {
+		return errors.New("name one account: by its id, the operator's id or e-mail address, or by --account")
+	}
+	return nil
 }
 
 // Run shows the account.
 func (a accountShow) Run(c *call) error {
-	accountID, err := accountIDOf(a.Account)
-	if err != nil {
-		return err
-	}
 	return c.with(config.Secrets, func(admin *wire.Admin, _ config.Config) error {
+		accountID, err := admin.Support.AccountID(c.ctx, a.Name+a.Account, a.Partner)
+		if err != nil {
+			return err
+		}
 		v, err := admin.Connections.Account(c.ctx, accountID)
 		if err != nil {
 			return err
 		}
 		out := fields{
-			{"accountId", a.Account},
+			{"accountId", id.Account.Of(v.Account.ID)},
 			{"companyName", v.Account.CompanyName},
 			{"operatorId", id.Operator.Of(v.Operator.ID)},
 			{"email", v.Operator.Email},
-			{"maxAmountCents", int64(v.MaxAmount())},
+			{"maxAmountCents", cents(v.MaxAmount())},
 			{"currency", "EUR"},
 			{"createdAt", at(v.Account.CreatedAt)},
 		}
@@ -127,6 +137,9 @@ type linkRevoke struct {
 func (l linkRevoke) Run(c *call) error {
 	accountID, err := accountIDOf(l.Account)
 	if err != nil {
+		return err
+	}
+	if err := c.confirm("%s loses its access to account %s, and the operator is told by mail.", l.Partner, l.Account); err != nil {
 		return err
 	}
 	return c.with(config.Links, func(admin *wire.Admin, _ config.Config) error {

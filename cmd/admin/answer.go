@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"text/tabwriter"
-	"time"
-
-	"partnerdeposits/core/deposit"
 )
 
 // fields is a JSON object that keeps the documented order of its fields, also as lines for people.
@@ -38,16 +35,30 @@ func (f fields) MarshalJSON() ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// answer prints an object.
+// answer prints an object. A terminal gets the lists in the object as tables below.
 func (c *call) answer(f fields) error {
 	if c.json {
 		return c.printJSON(f)
 	}
-	return c.table(func(row func(cells ...any)) {
+	var lists fields
+	err := c.table(func(row func(cells ...any)) {
 		for _, each := range f {
-			row(each.name, readable(each.value))
+			if _, isList := each.value.([]fields); isList && c.terminal {
+				lists = append(lists, each)
+				continue
+			}
+			row(c.label(each), c.readable(each.value))
 		}
 	})
+	for _, each := range lists {
+		if err == nil {
+			_, err = fmt.Fprintf(c.stdout, "\n%s\n", c.label(each))
+		}
+		if err == nil {
+			err = c.list(each.name, each.value.([]fields))
+		}
+	}
+	return err
 }
 
 // list prints rows with the same fields: as a table, or as a JSON object with an array.
@@ -65,17 +76,23 @@ func (c *call) list(name string, rows []fields) error {
 	return c.table(func(row func(cells ...any)) {
 		var head []any
 		for _, each := range rows[0] {
-			head = append(head, strings.ToUpper(each.name))
+			head = append(head, strings.ToUpper(c.label(each)))
 		}
 		row(head...)
 		for _, r := range rows {
 			var cells []any
 			for _, each := range r {
-				cells = append(cells, readable(each.value))
+				cells = append(cells, c.readable(each.value))
 			}
 			row(cells...)
 		}
 	})
+}
+
+// line prints a line of text.
+func (c *call) line(text string) error {
+	_, err := fmt.Fprintln(c.stdout, text)
+	return err
 }
 
 func (c *call) printJSON(v any) error {
@@ -99,7 +116,7 @@ func (c *call) table(fill func(row func(cells ...any))) error {
 func linesOf(cells []any) [][]string {
 	lines := [][]string{make([]string, len(cells))}
 	for column, cell := range cells {
-		text := strings.ReplaceAll(strings.TrimSpace(fmt.Sprint(cell)), "\t", " ")
+		text := printable(strings.ReplaceAll(strings.TrimSpace(fmt.Sprint(cell)), "\t", " "))
 		for n, part := range strings.Split(text, "\n") {
 			if n == len(lines) {
 				lines = append(lines, make([]string, len(cells)))
@@ -108,38 +125,4 @@ func linesOf(cells []any) [][]string {
 		}
 	}
 	return lines
-}
-
-func readable(v any) any {
-	switch v := v.(type) {
-	case nil:
-		return "–"
-	case *string:
-		if v == nil {
-			return "–"
-		}
-		return *v
-	case []string:
-		return strings.Join(v, ", ")
-	case []fields:
-		lines := make([]string, len(v))
-		for i, f := range v {
-			var words []string
-			for _, each := range f {
-				words = append(words, fmt.Sprint(readable(each.value)))
-			}
-			lines[i] = strings.Join(words, " ")
-		}
-		return strings.Join(lines, "; ")
-	}
-	return v
-}
-
-// at is a time in the API's form; nil for the zero time.
-func at(t time.Time) *string {
-	if t.IsZero() {
-		return nil
-	}
-	s := deposit.Timestamp(t)
-	return &s
 }

@@ -15,7 +15,7 @@ import (
 
 func TestList_FindingsOfSeveralLines_StayInTheirColumn(t *testing.T) {
 	var out strings.Builder
-	c := &call{stdout: &out}
+	c := &call{streams: streams{stdout: &out}}
 	down := errors.Join(errors.New("dial a: refused"), errors.New("dial b:\trefused"))
 	require.NoError(t, c.list("checks", []fields{
 		{{"check", "database"}, {"ok", false}, {"finding", "cannot be reached: " + down.Error()}, {"todo", "Check it.\n"}},

@@ -1,16 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"time"
 
 	"partnerdeposits/cmd/internal/config"
 	"partnerdeposits/cmd/internal/wire"
 )
 
-type doctorCommand struct{}
+type doctorCommand struct {
+	Process []string `help:"URL of the METRICS_ADDR of a running http or dispatcher, whose own checks are read too; may be repeated. Without it: the process at METRICS_ADDR of this machine, if there is one." placeholder:"URL"`
+}
 
 // Bounds of a healthy service.
 const (
@@ -21,31 +25,33 @@ const (
 )
 
 // errUnwell gives the doctor's exit code after the findings were printed.
-var errUnwell = errors.New("something is wrong; see above")
+var errUnwell = coded{"unhealthy", errors.New("something is wrong; see above")}
 
 // finding is the result of a check.
 type finding struct {
 	name, problem, remedy string // problem "": healthy
+	detail                string // of a healthy check, in place of "ok"
+}
+
+func bad(name, problem, remedy string) finding {
+	return finding{name: name, problem: problem, remedy: remedy}
 }
 
 // Run prints every finding, and fails if any check found a problem.
-func (doctorCommand) Run(c *call) error {
+func (command doctorCommand) Run(c *call) error {
 	cfg, err := c.config(config.Service)
 	if err != nil {
 		return err
 	}
-	diagnosis, err := wire.Diagnose(c.ctx, cfg, c.log)
+	diagnosis, err := wire.Diagnose(c.ctx, cfg, c.log, command.Process)
 	if err != nil {
 		return err
 	}
 	healthy := true
 	var rows []fields
-	for _, f := range findings(diagnosis) {
+	for _, f := range slices.Concat(findings(diagnosis), []finding{paymentSettings(cfg)}, processes(diagnosis)) {
 		healthy = healthy && f.problem == ""
-		state := "ok"
-		if f.problem != "" {
-			state = f.problem
-		}
+		state := cmp.Or(f.problem, f.detail, "ok")
 		rows = append(rows, fields{{"check", f.name}, {"ok", f.problem == ""}, {"finding", state}, {"todo", f.remedy}})
 	}
 	if c.json {
@@ -67,12 +73,12 @@ func findings(d wire.Diagnosis) []finding {
 	list = append(list, proxies(d))
 	if d.Postgres != nil {
 		if d.DropsSettings() {
-			list[0] = finding{"database", "a pooler drops the settings of connections", "Set DATABASE_POOLED=true behind PgBouncer in transaction mode."}
+			list[0] = bad("database", "a pooler drops the settings of connections", "Set DATABASE_POOLED=true behind PgBouncer in transaction mode.")
 		}
 		return append(list, clocks(d))
 	}
 	if d.Role != nil {
-		list = append(list, finding{"pooler", d.Role.Error(), "Run the statements as the owner of the role, then RECONNECT in PgBouncer's console."})
+		list = append(list, bad("pooler", d.Role.Error(), "Run the statements as the owner of the role, then RECONNECT in PgBouncer's console."))
 	}
 	list = append(list, schema(d), clocks(d))
 	if d.Schema != nil || d.SchemaVersion < d.SchemaWanted {
@@ -109,9 +115,9 @@ func redis(d wire.Diagnosis) finding {
 func schema(d wire.Diagnosis) finding {
 	switch {
 	case d.Schema != nil:
-		return finding{"migrations", "the schema's version cannot be read: " + d.Schema.Error(), "Check that the user of DATABASE_URL may read its tables."}
+		return bad("migrations", "the schema's version cannot be read: "+d.Schema.Error(), "Check that the user of DATABASE_URL may read its tables.")
 	case d.SchemaVersion < d.SchemaWanted:
-		return finding{"migrations", fmt.Sprintf("the schema is at version %d, this binary needs %d", d.SchemaVersion, d.SchemaWanted), "Run `admin migrate up`."}
+		return bad("migrations", fmt.Sprintf("the schema is at version %d, this binary needs %d", d.SchemaVersion, d.SchemaWanted), "Run `admin migrate up`.")
 	}
 	return finding{name: "migrations"}
 }
@@ -139,7 +145,7 @@ func clocks(d wire.Diagnosis) finding {
 		ahead time.Duration
 	}{{"Postgres", d.PostgresClock}, {"Redis", d.RedisClock}} {
 		if other.ahead.Abs() > clockTolerance {
-			return finding{"clock", fmt.Sprintf("the clock of %s is %s ahead of ours", other.name, other.ahead.Round(time.Second)), "Synchronise the clocks (NTP): signatures and expiry depend on them."}
+			return bad("clock", fmt.Sprintf("the clock of %s is %s ahead of ours", other.name, other.ahead.Round(time.Second)), "Synchronise the clocks (NTP): signatures and expiry depend on them.")
 		}
 	}
 	return finding{name: "clock"}
@@ -148,13 +154,13 @@ func clocks(d wire.Diagnosis) finding {
 func outbox(d wire.Diagnosis) finding {
 	switch {
 	case d.Backlogged != nil:
-		return finding{"outbox", "cannot be counted: " + d.Backlogged.Error(), "Look at the load of the database."}
+		return bad("outbox", "cannot be counted: "+d.Backlogged.Error(), "Look at the load of the database.")
 	case d.Backlog.OutboxOldestAge > outboxLag:
-		return finding{"outbox", fmt.Sprintf("%d events wait, the oldest for %s", d.Backlog.OutboxPending, d.Backlog.OutboxOldestAge.Round(time.Second)), "Is a dispatcher running? Look at its /readyz and its log."}
+		return bad("outbox", fmt.Sprintf("%d events wait, the oldest for %s", d.Backlog.OutboxPending, d.Backlog.OutboxOldestAge.Round(time.Second)), "Is a dispatcher running? Look at its /readyz and its log.")
 	case d.Backlog.OutboxSetAside > 0:
-		return finding{"outbox", fmt.Sprintf("%d events could not be filed and are set aside", d.Backlog.OutboxSetAside), "See `admin outbox list`; mend the cause, then `admin outbox retry` or `admin outbox drop` each of them."}
+		return bad("outbox", fmt.Sprintf("%d events could not be filed and are set aside", d.Backlog.OutboxSetAside), "See `admin outbox list`; mend the cause, then `admin outbox retry` or `admin outbox drop` each of them.")
 	case d.Backlog.OldestDueAge > dueLag:
-		return finding{"outbox", "deliveries are due for " + d.Backlog.OldestDueAge.Round(time.Second).String(), "Start more dispatchers, or look for one that is stuck."}
+		return bad("outbox", "deliveries are due for "+d.Backlog.OldestDueAge.Round(time.Second).String(), "Start more dispatchers, or look for one that is stuck.")
 	}
 	return finding{name: "outbox"}
 }
@@ -164,7 +170,7 @@ func outbox(d wire.Diagnosis) finding {
 func partitions(d wire.Diagnosis) finding {
 	p := d.Backlog.Partitions
 	if d.Backlogged == nil && p.DaysAhead < daysAhead {
-		return finding{"partitions", fmt.Sprintf("events and attempts have partitions for %d days ahead; %d rows have none", p.DaysAhead, p.DefaultRows), "Is a dispatcher running? Look for the job \"partitions\" in its log."}
+		return bad("partitions", fmt.Sprintf("events and attempts have partitions for %d days ahead; %d rows have none", p.DaysAhead, p.DefaultRows), "Is a dispatcher running? Look for the job \"partitions\" in its log.")
 	}
 	return finding{name: "partitions"}
 }

@@ -4,26 +4,25 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
-	"strings"
+	"slices"
+	"time"
 
 	"github.com/alecthomas/kong"
 
 	"partnerdeposits/cmd/internal/config"
 	"partnerdeposits/cmd/internal/run"
 	"partnerdeposits/cmd/internal/wire"
-	"partnerdeposits/core/connect"
-	"partnerdeposits/core/fault"
-	"partnerdeposits/core/partner"
 )
 
 // commands is the whole command line.
 type commands struct {
-	JSON bool `help:"Print one JSON object." name:"json"`
+	JSON    bool        `help:"Print one JSON object; errors are a JSON object on stderr." name:"json"`
+	Yes     bool        `help:"Do not ask before a change that cannot be undone. Only terminals are asked."`
+	Version versionFlag `help:"Print the version of this binary."`
 
 	Migrate       migrateCommands       `cmd:"" help:"Bring the database schema up to date, or look at it."`
 	Secrets       secretsCommands       `cmd:"" help:"Make or rotate the keyset that secrets are encrypted with."`
@@ -31,44 +30,64 @@ type commands struct {
 	ConnectSecret connectSecretCommands `cmd:"" help:"Replace or clear the secret that a partner signs connect links with."`
 	Key           keyCommands           `cmd:"" help:"Create, revoke and list API keys."`
 	Account       accountCommands       `cmd:"" help:"Look at accounts and negotiate their maximum deposit."`
+	Operator      operatorCommands      `cmd:"" help:"Look at an operator, mail a link for a new password, or end sessions."`
+	Deposit       depositCommands       `cmd:"" help:"Look at a deposit, or erase the words of people from it."`
+	Collection    collectionCommands    `cmd:"" help:"Look at what becomes of captured amounts; charge again, cancel or refund."`
+	Payments      paymentsCommands      `cmd:"" help:"Try the payment provider, and compare our books with the provider's."`
+	Client        clientCommands        `cmd:"" help:"Look at the records of a tenant, or erase them."`
+	Delivery      deliveryCommands      `cmd:"" help:"Look at a webhook delivery."`
+	Event         eventCommands         `cmd:"" help:"Look at an event."`
+	Audit         auditCommands         `cmd:"" help:"Look at the audit log."`
 	Link          linkCommands          `cmd:"" help:"End links between partners and accounts."`
-	Webhook       webhookCommands       `cmd:"" help:"Send webhook deliveries again."`
+	Webhook       webhookCommands       `cmd:"" help:"Look at a subscription; send deliveries again."`
 	Outbox        outboxCommands        `cmd:"" help:"Look at events that could not be filed; try them again or drop them."`
 	ConnectURL    connectURLCommand     `cmd:"" name:"connect-url" help:"Sign a connect URL as the partner's own server would."`
 	RestoreFinish restoreFinish         `cmd:"" name:"restore-finish" help:"Say that a restore from a backup is done: answers that Redis caches are void."`
 	Doctor        doctorCommand         `cmd:"" help:"Look at everything the service stands on, and say what is wrong and what to do."`
+	Completion    completionCommand     `cmd:"" help:"Print a script that completes commands and flags in a shell."`
+	Complete      completeCommand       `cmd:"" name:"__complete" hidden:"" passthrough:"" help:"List the words that may come next."`
 }
 
 func main() {
 	ctx, stop := run.Signals()
 	defer stop()
-	os.Exit(execute(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
+	os.Exit(execute(ctx, os.Args[1:], os.Environ(), streams{os.Stdin, os.Stdout, os.Stderr}))
 }
 
-// execute runs a command line and gives the exit code.
-func execute(ctx context.Context, args, environ []string, stdout, stderr io.Writer) int {
-	var line commands
-	helped := false
-	parser, err := kong.New(&line,
+// newParser makes the parser of line. exit is called after --help and --version have printed.
+func newParser(line *commands, out streams, exit func(int)) *kong.Kong {
+	parser, err := kong.New(line,
 		kong.Name("admin"), kong.Description("Operates the partner deposit service. Configured by the same environment as the service."),
-		kong.Writers(stdout, stderr), kong.Exit(func(int) { helped = true }), kong.UsageOnError(),
+		kong.Writers(out.stdout, out.stderr), kong.Exit(exit), kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)
 	if err != nil {
 		panic(err) // a mistake in commands itself
 	}
+	return parser
+}
+
+// execute runs a command line and gives the exit code.
+func execute(ctx context.Context, args, environ []string, s streams) int {
+	var line commands
+	helped := false
+	parser := newParser(&line, s, func(int) { helped = true })
+	asked := slices.Contains(args, "--json")
 	parsed, err := parser.Parse(args)
 	switch {
 	case helped:
 		return run.ExitOK
 	case err != nil:
-		fmt.Fprintf(stderr, "admin: %v\nTry: admin --help\n", err) // no place is left to report a failed write
-		return run.ExitUsage
+		return fail(s.stderr, asked, wrongUsage{err})
 	}
-	c := &call{ctx: ctx, environ: environ, stdout: stdout, json: line.JSON, log: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelError}))}
+	c := &call{ctx: ctx, environ: environ, streams: s, json: line.JSON, yes: line.Yes, terminal: s.isTerminal(), now: time.Now(), parser: parser}
+	c.log = slog.New(c.logHandler())
 	run.AdoptLogs(c.log)
 	if err := parsed.Run(c); err != nil {
-		return run.Fail(stderr, explained(err))
+		if ctx.Err() != nil {
+			err = interruptedAt(err)
+		}
+		return fail(s.stderr, line.JSON, err)
 	}
 	return run.ExitOK
 }
@@ -77,9 +96,22 @@ func execute(ctx context.Context, args, environ []string, stdout, stderr io.Writ
 type call struct {
 	ctx     context.Context //nolint:containedctx // the life of the process
 	environ []string
-	stdout  io.Writer
-	log     *slog.Logger
-	json    bool
+	streams
+	log      *slog.Logger
+	json     bool
+	yes      bool
+	terminal bool // a person reads and answers
+	now      time.Time
+	parser   *kong.Kong
+}
+
+// logHandler writes errors to stderr, as JSON where the command answers in JSON.
+func (c *call) logHandler() slog.Handler {
+	options := &slog.HandlerOptions{Level: slog.LevelError}
+	if c.json {
+		return slog.NewJSONHandler(c.stderr, options)
+	}
+	return slog.NewTextHandler(c.stderr, options)
 }
 
 // config reads the environment for a command with these needs.
@@ -97,42 +129,30 @@ func (c *call) with(needs config.Needs, do func(a *wire.Admin, cfg config.Config
 	if err != nil {
 		return err
 	}
-	defer a.Close(c.ctx)
+	defer a.Close(context.WithoutCancel(c.ctx))
 	return do(a, cfg)
 }
 
-// forStaff words errors whose messages are for operators in a browser.
-var forStaff = map[string]string{
-	partner.ErrNotFound.Code:             "There is no such partner. `admin partner list` lists them all.",
-	connect.ErrMissingConnectSecret.Code: "The partner has no connect secret. `admin connect-secret rotate` makes a new connect secret.",
-}
+// versionFlag prints the version and ends the command.
+type versionFlag bool
 
-// explained puts the error code before the message that an API caller would read, or staff's, and adds the cause of an
-// unreachable store.
-func explained(err error) error {
-	f := fault.Of(err)
-	switch f.Kind {
-	case fault.Internal:
-		return err
-	case fault.Unavailable:
-		if f.Unwrap() != nil {
-			return fmt.Errorf("the database cannot be reached: %w", f.Unwrap())
+// BeforeReset implements kong's hook, which runs before the arguments are complete.
+func (versionFlag) BeforeReset(app *kong.Kong, ctx *kong.Context) error {
+	v := wire.BuildVersion()
+	if slices.Contains(ctx.Args, "--json") {
+		c := &call{streams: streams{stdout: app.Stdout}, json: true}
+		if err := c.answer(fields{{"version", v.Version}, {"revision", v.Revision}, {"goVersion", v.Go}}); err != nil {
+			return err
 		}
+	} else {
+		fmt.Fprintf(app.Stdout, "admin %s (revision %s, %s)\n", v.Version, v.Revision, v.Go)
 	}
-	if words, there := forStaff[f.Code]; there {
-		return fmt.Errorf("%s: %s", f.Code, words)
-	}
-	return fmt.Errorf("%s: %s", f.Code, f.Message)
+	app.Exit(run.ExitOK)
+	return nil
 }
 
-// flagged replaces the field that an invalid_field names by the flag of the command line. flags maps fields to flags.
-func flagged(err error, flags map[string]string) error {
-	if !errors.Is(err, fault.ErrInvalidField) {
-		return err
-	}
-	field, problem, _ := strings.Cut(fault.Of(err).Message, ": ")
-	if flag, there := flags[field]; there {
-		return fault.ErrInvalidField.WithField(flag, "%s", problem)
-	}
-	return err
+// streams are the standard streams of the process.
+type streams struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
 }

@@ -50,6 +50,9 @@ type outboxDrop struct {
 
 // Run deletes an event.
 func (o outboxDrop) Run(c *call) error {
+	if err := c.confirm("No subscription will ever receive the event %s.", o.ID); err != nil {
+		return err
+	}
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
 		return c.ended(o.ID)(a.Outbox.Drop(c.ctx, o.ID))
 	})
@@ -59,7 +62,7 @@ func (o outboxDrop) Run(c *call) error {
 func (c *call) ended(eventID string) func(ports.SetAsideEvent, error) error {
 	return func(e ports.SetAsideEvent, err error) error {
 		if errors.Is(err, ports.ErrNotSetAside) {
-			return fmt.Errorf("no event %s is set aside; `admin outbox list` shows those that are", eventID)
+			return coded{"event_not_set_aside", fmt.Errorf("no event %s is set aside; `admin outbox list` shows those that are", eventID)}
 		}
 		if err != nil {
 			return err

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"errors"
+	"slices"
+
 	"partnerdeposits/app/partners"
 	"partnerdeposits/cmd/internal/config"
 	"partnerdeposits/cmd/internal/wire"
@@ -13,6 +16,7 @@ type partnerCommands struct {
 	List      partnerList      `cmd:"" help:"List all partners."`
 	Show      partnerShow      `cmd:"" help:"Show one partner and its API keys."`
 	RateLimit partnerRateLimit `cmd:"" name:"rate-limit" help:"Give a partner a rate limit of its own."`
+	Update    partnerUpdate    `cmd:"" help:"Change a partner's name, contact or return origins."`
 }
 
 type partnerCreate struct {
@@ -114,6 +118,37 @@ func (p partnerRateLimit) Run(c *call) error {
 	})
 }
 
+type partnerUpdate struct {
+	Partner      string   `required:"" help:"Slug of the partner."`
+	Name         *string  `help:"Its name as operators read it."`
+	ContactEmail *string  `help:"Who hears of disabled webhooks; '' for nobody."`
+	ReturnOrigin []string `help:"Origin that connect redirects to without asking. May be given several times; the origins replace all earlier ones. '' for none." sep:"none"`
+}
+
+// Validate refuses a command without a change.
+func (p partnerUpdate) Validate() error {
+	if p.Name == nil && p.ContactEmail == nil && p.ReturnOrigin == nil {
+		return errors.New("nothing to change: give --name, --contact-email or --return-origin")
+	}
+	return nil
+}
+
+// Run changes the partner.
+func (p partnerUpdate) Run(c *call) error {
+	update := partners.PartnerUpdate{Name: p.Name, ContactEmail: p.ContactEmail}
+	if p.ReturnOrigin != nil {
+		origins := slices.DeleteFunc(p.ReturnOrigin, func(s string) bool { return s == "" })
+		update.ReturnOrigins = &origins
+	}
+	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+		updated, changed, err := a.Partners.Update(c.ctx, p.Partner, update)
+		if err != nil {
+			return err
+		}
+		return c.answer(append(described(updated), field{"changed", changed}))
+	})
+}
+
 type connectSecretCommands struct {
 	Rotate connectSecretRotate `cmd:"" help:"Issue a new connect secret; links signed with the old one stop working."`
 	Clear  connectSecretClear  `cmd:"" help:"Take the connect secret away; connect links then stop working."`
@@ -125,6 +160,9 @@ type connectSecretRotate struct {
 
 // Run rotates the secret.
 func (p connectSecretRotate) Run(c *call) error {
+	if err := c.confirm("Connect URLs that %s signed with the present secret stop working at once.", p.Partner); err != nil {
+		return err
+	}
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
 		fresh, err := a.Partners.RotateConnectSecret(c.ctx, p.Partner)
 		if err != nil {
@@ -140,6 +178,9 @@ type connectSecretClear struct {
 
 // Run clears the secret.
 func (p connectSecretClear) Run(c *call) error {
+	if err := c.confirm("The connect secret of %s is deleted, and its connect URLs stop working at once.", p.Partner); err != nil {
+		return err
+	}
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
 		if err := a.Partners.ClearConnectSecret(c.ctx, p.Partner); err != nil {
 			return err
@@ -176,6 +217,9 @@ type keyRevoke struct {
 
 // Run revokes the key.
 func (k keyRevoke) Run(c *call) error {
+	if err := c.confirm("Requests with the API key %s are refused within five seconds.", k.ID); err != nil {
+		return err
+	}
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
 		key, err := a.Partners.RevokeKey(c.ctx, k.ID)
 		if err != nil {

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"partnerdeposits/cmd/internal/config"
 	"partnerdeposits/cmd/internal/wire"
@@ -20,10 +23,15 @@ func (migrateUp) Run(c *call) error {
 	if err != nil {
 		return err
 	}
+	told := c.watchMigration(cfg)
 	version, err := wire.MigrateUp(c.ctx, cfg, func(cause error) {
 		c.log.Error("a table is in use; the migration waits and tries again", "cause", cause)
 	})
-	if err != nil {
+	told()
+	switch {
+	case err != nil && c.ctx.Err() != nil:
+		return errMigrationInterrupted
+	case err != nil:
 		return err
 	}
 	answer := fields{{"version", version}}
@@ -31,6 +39,34 @@ func (migrateUp) Run(c *call) error {
 		answer = append(answer, field{"note", fmt.Sprintf("nothing was done: this binary is older than the schema, and knows version %d", newest)})
 	}
 	return c.answer(answer)
+}
+
+// errMigrationInterrupted says how to go on. A migration commits as a whole, or is an index that the next run builds anew.
+var errMigrationInterrupted = coded{codeInterrupted, errors.New("interrupted; the command goes on with the migration that was interrupted when it runs again")}
+
+// watchMigration tells of the migrations that run, until the function that it returns is called.
+func (c *call) watchMigration(cfg config.Config) (stop func()) {
+	ctx, cancel := context.WithCancel(c.ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		steps, blocks := c.progress("migrations"), c.progress("blocks")
+		defer steps.end()
+		defer blocks.end()
+		_ = wire.WatchMigration(ctx, cfg, time.Second, func(p wire.MigrationProgress) { // MigrateUp names a mistake in the configuration
+			switch {
+			case p.Applied >= p.Total:
+			case p.Index == "":
+				blocks.end()
+				blocks = c.progress("blocks")
+				steps.report(time.Now(), int64(p.Applied), int64(p.Total), p.Current)
+			default:
+				steps.end()
+				blocks.report(time.Now(), p.Done, p.Blocks, p.Current+", index "+p.Index)
+			}
+		})
+	}()
+	return func() { cancel(); <-ended }
 }
 
 type migrateStatus struct{}
@@ -56,6 +92,9 @@ type restoreFinish struct{}
 
 // Run begins a new restore epoch.
 func (restoreFinish) Run(c *call) error {
+	if err := c.confirm("The answers that Redis caches become void."); err != nil {
+		return err
+	}
 	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
 		epoch, err := a.Restore.Finish(c.ctx)
 		if err != nil {
@@ -68,6 +107,7 @@ func (restoreFinish) Run(c *call) error {
 type secretsCommands struct {
 	NewKeyset newKeyset    `cmd:"" name:"new-keyset" help:"Make a keyset for SECRETS_KEYSET."`
 	Rotate    rotateKeyset `cmd:"" help:"Add a new primary key to SECRETS_KEYSET; what older keys encrypted still decrypts."`
+	Reencrypt reencrypt    `cmd:"" help:"Encrypt the stored secrets with the primary key of SECRETS_KEYSET; interrupted, it goes on where it stopped."`
 }
 
 type newKeyset struct{}

@@ -29,6 +29,7 @@ import (
 const (
 	demoSlug    = "demo"
 	demoName    = "Demo Stays"
+	sandboxKey  = "sandbox" // name of the API key that a further run makes
 	seedTimeout = 60 * time.Second
 	seedPause   = 50 * time.Millisecond
 )
@@ -141,8 +142,28 @@ func (d *demo) seedPartner(ctx context.Context, admin *wire.Admin) error {
 	if d.connectSecret, err = admin.Partners.RotateConnectSecret(ctx, demoSlug); err != nil {
 		return err
 	}
-	_, d.apiKey, err = admin.Partners.CreateKey(ctx, demoSlug, "sandbox")
+	if err := revokeKeys(ctx, admin, sandboxKey); err != nil {
+		return err
+	}
+	_, d.apiKey, err = admin.Partners.CreateKey(ctx, demoSlug, sandboxKey)
 	return err
+}
+
+// revokeKeys revokes the demo partner's keys of a name. Without it, the twentieth run would reach the limit of keys.
+func revokeKeys(ctx context.Context, admin *wire.Admin, name string) error {
+	keys, err := admin.Partners.ListKeys(ctx, demoSlug)
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		if k.Name != name || k.Revoked() {
+			continue
+		}
+		if _, err := admin.Partners.RevokeKey(ctx, id.APIKey.Of(k.ID)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // subscribe registers the receiver and deletes the subscription of an earlier run.

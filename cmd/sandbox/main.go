@@ -53,7 +53,11 @@ func serve(ctx context.Context, environ []string, services *backing.Services, st
 		return err
 	}
 	defer listeners.close()
-	cfg, err := config.Load(slices.Concat(environ, listeners.environ(environ), []string{
+	payments, paymentSettings, err := fakeStripe(ctx, environ, listeners.public.Addr(), say)
+	if err != nil {
+		return err
+	}
+	cfg, err := config.Load(slices.Concat(environ, listeners.environ(environ), paymentSettings, []string{
 		"DATABASE_URL=" + services.PostgresURL, "REDIS_URL=" + services.RedisURL, "WEBHOOK_ALLOW_INSECURE_TARGETS=true",
 	}), config.Service)
 	if err != nil {
@@ -80,7 +84,7 @@ func serve(ctx context.Context, environ []string, services *backing.Services, st
 		Name: "sandbox", Log: log,
 		Drain: func() { http.Drain(); dispatcher.Drain() },
 		Parts: slices.Concat(
-			[]run.Part{receiverPart(listeners.receiver, demo)},
+			[]run.Part{receiverPart(listeners.receiver, demo)}, payments,
 			http.Parts, dispatcher.Parts,
 			[]run.Part{demoPart(cfg, listeners, demo, adminLine(environ, services), log, stdout)},
 		),

@@ -14,7 +14,7 @@ var tourText = template.Must(template.New("tour").Parse(`
 # ── The service runs. A tour, to be copied line by line into a shell ──────────────────────────────
 #
 #   API      {{.API}}        documentation  {{.Base}}/docs
-#   pages    {{.Dashboard}}/dashboard
+#   pages    {{.Dashboard}}/dashboard   mails {{.Dashboard}}/sandbox/mails   components {{.Dashboard}}/styleguide
 #   partner  {{.Slug}}   API key {{.Key}}
 #   admin    {{.Admin}}
 
@@ -64,10 +64,11 @@ curl -s "$API/deposits/$DEPOSIT/capture" -H "x-api-key: $KEY" -H 'Content-Type: 
 OTHER=$(curl -s "$API/deposits" -H "x-api-key: $KEY" -H 'Idempotency-Key: {{.Key2}}' -H 'Content-Type: application/json' -d "$BODY" | field id)
 curl -s -X POST "$API/deposits/$OTHER/cancel" -H "x-api-key: $KEY" -w '\n'
 
-# 7. What was delivered to the receiver, and a test delivery.
+# 7. What was delivered to the receiver, a test delivery, and the feed: every event once, numbered without a gap.
 
 curl -s "$API/webhooks/{{.Webhook}}/deliveries" -H "x-api-key: $KEY" -w '\n'
 curl -s -X POST "$API/webhooks/{{.Webhook}}/test" -H "x-api-key: $KEY" -w '\n'
+curl -s "$API/events/feed" -H "x-api-key: $KEY" -w '\n'
 
 # 8. A new signing secret. The old one signs nothing from now on, so the receiver is told.
 

@@ -2,6 +2,7 @@ package servicetest
 
 import (
 	"context"
+	"slices"
 
 	"github.com/stretchr/testify/require"
 
@@ -37,6 +38,20 @@ func (k *Kit) Count(table, where string, args ...any) int {
 	var n int
 	require.NoError(k.t, k.Pool.QueryRow(context.WithoutCancel(k.t.Context()), query, args...).Scan(&n))
 	return n
+}
+
+// Mails gives the mails to an address, oldest first, with the text of those that are kept encrypted. "" gives all mails.
+func (k *Kit) Mails(to string) []ports.Mail {
+	k.t.Helper()
+	newest, err := k.Postgres.NewestMails(k.t.Context(), 1000)
+	require.NoError(k.t, err)
+	var out []ports.Mail
+	for _, m := range slices.Backward(newest) {
+		if to == "" || m.To == to {
+			out = append(out, m)
+		}
+	}
+	return out
 }
 
 // Partner adds a partner named "Partner " and its slug, with ConnectSecret.

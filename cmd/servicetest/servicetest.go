@@ -130,11 +130,14 @@ func (k *Kit) log() *slog.Logger {
 
 type silentBell struct{}
 
-func (silentBell) Ring() {}
+func (silentBell) Ring()    {}
+func (silentBell) RingDue() {}
 
 type noMetrics struct{}
 
 func (noMetrics) Transitioned(_, _ deposit.Status, _ string) {}
+
+func (noMetrics) Created(string) {}
 
 // awayRedis is a client whose connections are refused. The services work without Redis; they are only slower.
 func awayRedis() *goredis.Client {

@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -29,8 +30,13 @@ type Operator struct {
 	ID           id.ID
 	Email        string
 	PasswordHash string // argon2id, encoded
+	Locale       string // the language of mails and pages, a BCP 47 tag; "": not known
 	CreatedAt    time.Time
+	VerifiedAt   time.Time // zero: nobody has shown that the address is the operator's
 }
+
+// Verified reports whether the address is known to be the operator's.
+func (o Operator) Verified() bool { return !o.VerifiedAt.IsZero() }
 
 // Account is the business of an operator. A partner is linked to an account, and deposits are created for an account.
 type Account struct {
@@ -107,6 +113,7 @@ type SignUp struct {
 	Email       string
 	Password    string
 	CompanyName string
+	Locale      string // the language of the page, which becomes the operator's
 }
 
 // Validate checks the e-mail address, the password (10 to 200 characters) and the company name (1 to 120 characters).
@@ -116,7 +123,7 @@ func (s SignUp) Validate() error {
 	if !mailaddr.Valid(s.Email) {
 		return ErrInvalidEmail
 	}
-	if n := utf8.RuneCountInString(s.Password); n < 10 || n > 200 || strings.ContainsRune(s.Password, 0) {
+	if !ValidPassword(s.Password) {
 		return ErrInvalidPassword
 	}
 	if !ValidCompany(s.CompanyName) {
@@ -125,7 +132,19 @@ func (s SignUp) Validate() error {
 	return nil
 }
 
+// ValidPassword accepts 10 to 200 characters.
+func ValidPassword(password string) bool {
+	n := utf8.RuneCountInString(password)
+	return n >= 10 && n <= 200 && !strings.ContainsRune(password, 0)
+}
+
 // ValidCompany accepts a name of one line with 1 to 120 characters (api.md §4).
 func ValidCompany(name string) bool {
 	return strings.TrimSpace(name) != "" && utf8.RuneCountInString(name) <= 120 && oneline.Valid(name)
 }
+
+// Locales lists the languages of pages and mails.
+var Locales = []string{"en", "fr"}
+
+// ValidLocale accepts a language of Locales.
+func ValidLocale(locale string) bool { return slices.Contains(Locales, locale) }

@@ -3,6 +3,7 @@
 package deposit
 
 import (
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -280,4 +281,20 @@ func Reference(random []byte) string {
 		}
 	}
 	return string(out)
+}
+
+// WrittenReference gives the stored form of a reference that was read aloud or typed: D-7K3M-9Q2X for "d7k3m9q2x". ok is false for
+// a text that cannot be a reference; the text is then given back as it is.
+func WrittenReference(heard string) (reference string, ok bool) {
+	letters := strings.Map(func(r rune) rune {
+		if r == '-' || r == ' ' {
+			return -1
+		}
+		return r
+	}, strings.ToUpper(heard))
+	const whole = len("D7K3M9Q2X")
+	if len(letters) != whole || letters[0] != 'D' {
+		return heard, false
+	}
+	return letters[:1] + "-" + letters[1:5] + "-" + letters[5:], true
 }

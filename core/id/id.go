@@ -2,10 +2,7 @@
 // answers and events, is a prefix, an underscore and 26 characters of lower-case Crockford base32 (api.md §1).
 package id
 
-import (
-	"fmt"
-	"time"
-)
+import "time"
 
 // ID is a UUID. The zero ID means "none".
 type ID [16]byte
@@ -23,12 +20,14 @@ const (
 	Client       Prefix = "cli"
 	Deposit      Prefix = "dep"
 	Payment      Prefix = "pay"
+	Refund       Prefix = "rfd"
 	Event        Prefix = "evt"
 	Subscription Prefix = "pwh"
 	Delivery     Prefix = "dlv"
 	Replay       Prefix = "rpl"
 	Request      Prefix = "req"
 	Message      Prefix = "msg"
+	File         Prefix = "fil"
 )
 
 const (
@@ -81,8 +80,17 @@ func (i ID) encodeTo(out []byte) {
 
 // String is the canonical UUID form, for logs and SQL.
 func (i ID) String() string {
-	return fmt.Sprintf("%x-%x-%x-%x-%x", i[0:4], i[4:6], i[6:8], i[8:10], i[10:16])
+	b := make([]byte, 0, 36)
+	for n, c := range i {
+		if n == 4 || n == 6 || n == 8 || n == 10 {
+			b = append(b, '-')
+		}
+		b = append(b, hexDigits[c>>4], hexDigits[c&15])
+	}
+	return string(b)
 }
+
+const hexDigits = "0123456789abcdef"
 
 // Of gives the outside form: prefix, underscore, 26 characters.
 func (p Prefix) Of(i ID) string {

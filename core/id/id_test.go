@@ -37,6 +37,11 @@ func TestParse_WhatWasNeverGivenOut_IsUnknown(t *testing.T) {
 	require.Len(t, good, 30)
 }
 
+func TestString_IsTheUUIDForm(t *testing.T) {
+	require.Equal(t, "018f0a2b-3c4d-7e5f-8091-a2b3c4d5e6f7",
+		id.ID{0x01, 0x8f, 0x0a, 0x2b, 0x3c, 0x4d, 0x7e, 0x5f, 0x80, 0x91, 0xa2, 0xb3, 0xc4, 0xd5, 0xe6, 0xf7}.String())
+}
+
 func TestOfOrNil_OfNone_IsNil(t *testing.T) {
 	require.Nil(t, id.Client.OfOrNil(id.ID{}))
 	require.NotNil(t, id.Client.OfOrNil(id.ID{1}))

@@ -3,18 +3,19 @@ package mailaddr
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
-// Valid accepts an address with a single @, a domain with a dot, no blanks, and at most 254 bytes. Only a mail can show
-// whether the mailbox exists.
+// Valid accepts an address with a single @, a domain with a dot, no blanks, no invisible characters, and at most 254 bytes.
+// Only a mail can show whether the mailbox exists.
 func Valid(s string) bool {
 	local, domain, found := strings.Cut(s, "@")
 	if !found || len(s) > 254 || !utf8.ValidString(s) || local == "" || len(local) > 64 || strings.Contains(domain, "@") {
 		return false
 	}
 	for _, r := range s {
-		if r <= ' ' || r == 0x7f || strings.ContainsRune(`"(),:;<>[\]`, r) {
+		if unicode.In(r, unicode.C, unicode.Z) || strings.ContainsRune(`"(),:;<>[\]`, r) {
 			return false
 		}
 	}

@@ -65,6 +65,44 @@ func TestParseEuros_AgreesWithRationalArithmetic(t *testing.T) {
 	})
 }
 
+// Literals of any length and exponent: the exact value as math/big has it, or the right refusal, or the limit.
+func TestParseEuros_AnyLiteral_AgreesWithRationalArithmetic(t *testing.T) {
+	hundred, limit := big.NewRat(100, 1), new(big.Rat).SetInt64(int64(money.Limit))
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.StringMatching(`-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,3})?`).Draw(t, "literal")
+		want, ok := new(big.Rat).SetString(s)
+		if !ok {
+			t.Fatalf("%q is no number to big.Rat", s)
+		}
+		want.Mul(want, hundred)
+		got, err := money.ParseEuros(s)
+		switch {
+		case !want.IsInt():
+			require.ErrorIs(t, err, money.ErrFractionCents, s)
+		case new(big.Rat).Abs(want).Cmp(new(big.Rat).SetInt64(1e15)) >= 0:
+			require.NoError(t, err, s)
+			require.Equal(t, want.Sign() > 0, got == money.Limit, s) // beyond every maximum
+			require.Equal(t, want.Sign() < 0, got == -money.Limit, s)
+			require.Equal(t, 1, limit.Cmp(new(big.Rat).SetInt64(1e15)))
+		default:
+			require.NoError(t, err, s)
+			require.Equal(t, want.Num().Int64(), int64(got), s)
+		}
+	})
+}
+
+// An amount that is written and read again is the same amount, and its text has two decimals at most.
+func TestCents_WrittenAndReadAgain(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := money.Cents(rapid.Int64Range(-1e14, 1e14).Draw(t, "cents"))
+		for _, text := range []string{string(c.AppendEuros(nil)), c.String()} {
+			got, err := money.ParseEuros(text)
+			require.NoError(t, err, text)
+			require.Equal(t, c, got, text)
+		}
+	})
+}
+
 func TestCents_Formats(t *testing.T) {
 	require.Equal(t, "2500.01", money.Cents(250001).String())
 	require.Equal(t, "-0.05", money.Cents(-5).String())

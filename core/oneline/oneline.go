@@ -3,6 +3,7 @@
 package oneline
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -14,9 +15,26 @@ func Valid(s string) bool {
 		return false
 	}
 	for _, r := range s {
-		if unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control) {
+		if forbidden(r) {
 			return false
 		}
 	}
 	return true
+}
+
+// Clean is s with a blank for everything that Valid refuses, for texts from before a check.
+func Clean(s string) string {
+	if Valid(s) {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if forbidden(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+func forbidden(r rune) bool {
+	return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
 }

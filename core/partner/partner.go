@@ -19,6 +19,7 @@ var (
 	ErrInvalidAPIKey  = fault.New(fault.Unauthenticated, "invalid_api_key", "The API key is wrong or unknown.")
 	ErrAPIKeyRevoked  = fault.New(fault.Unauthenticated, "api_key_revoked", "This API key was revoked. Generate a new one.")
 	ErrAPIKeyNotFound = fault.New(fault.NotFound, "api_key_not_found", "There is no such API key.")
+	ErrAPIKeyLimit    = fault.New(fault.Conflict, "api_key_limit_reached", "A partner can have 20 API keys at most. Delete one first.")
 	ErrNotFound       = fault.New(fault.NotFound, "partner_not_found", "There is no such partner.")
 	ErrSlugTaken      = fault.New(fault.Conflict, "partner_slug_taken", "A partner with this slug exists already.")
 	ErrInvalidSlug    = fault.New(fault.Invalid, "invalid_field", "slug: must be 2 to 40 of a-z, 0-9 and -.")
@@ -42,7 +43,7 @@ type Partner struct {
 	ID                 id.ID
 	Slug               string // part of the signed payload; has no dots, so the payload is unambiguous
 	Name               string
-	ContactEmail       string   // receives a mail when a subscription is disabled; "" for none
+	ContactEmail       string   // receives a mail when a subscription is disabled and when an API key is made or revoked; "" for none
 	ReturnOrigins      []string // origins that connect redirects to without a question, in the form of returnurl.Origin
 	RateLimitPerMinute int      // 0: the service's default
 	HasConnectSecret   bool
@@ -54,6 +55,9 @@ var slugPattern = regexp.MustCompile(`^[a-z0-9-]{2,40}$`)
 // ValidSlug reports whether s can be a partner slug (api.md §4).
 func ValidSlug(s string) bool { return slugPattern.MatchString(s) }
 
+// MaxAPIKeys is the number of API keys that a partner can have at a time; revoked keys do not count (api.md §2, "API keys").
+const MaxAPIKeys = 20
+
 // APIKey is a credential of a partner. Only the hash of the key is stored.
 type APIKey struct {
 	ID         id.ID
@@ -62,7 +66,7 @@ type APIKey struct {
 	Prefix     string // svc_pk_test_ or svc_pk_live_
 	Last4      string
 	CreatedAt  time.Time
-	LastUsedAt time.Time // zero: never used
+	LastUsedAt time.Time // about a minute late at most; zero: never used
 	RevokedAt  time.Time // zero: not revoked
 }
 

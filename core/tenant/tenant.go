@@ -23,10 +23,20 @@ const MaxName = 100
 type Client struct {
 	ID        id.ID
 	AccountID id.ID
-	PartnerID id.ID // creator of the record; zero for checkout and the dashboard
+	PartnerID id.ID // created the record, or created the deposit whose tenant brought it to checkout; zero for the dashboard
 	Person
 	CreatedAt time.Time
+	ChangedAt time.Time // zero: the person is the one that the record was created with
 	ErasedAt  time.Time // zero: not erased
+}
+
+// Erased reports whether the personal data is gone.
+func (c Client) Erased() bool { return !c.ErasedAt.IsZero() }
+
+// Address is the part of a person that a mail needs.
+type Address struct {
+	Email  string `json:"email"`
+	Locale string `json:"locale"`
 }
 
 // Person is the personal data of a tenant.
@@ -38,6 +48,48 @@ type Person struct {
 	Locale    string // a language, or a language and a country: "fr", "en-GB" or ""
 }
 
+// Change holds new values of a person's fields; nil leaves a field as it is, and "" clears the optional fields.
+type Change struct{ Email, FirstName, LastName, Phone, Locale *string }
+
+// Validate checks the new values.
+//
+// Returns the errors of Person.Validate.
+func (c Change) Validate() error {
+	return c.Apply(Person{Email: "a@b.example", FirstName: "A", LastName: "B"}).Validate() // a person without mistakes of its own
+}
+
+// Apply is p after the change.
+func (c Change) Apply(p Person) Person {
+	for _, field := range c.fields(&p) {
+		if field.to != nil {
+			*field.of = *field.to
+		}
+	}
+	return p
+}
+
+// Fields names the fields that the change gives p another value.
+func (c Change) Fields(p Person) (names []string) {
+	for _, field := range c.fields(&p) {
+		if field.to != nil && *field.of != *field.to {
+			names = append(names, field.name)
+		}
+	}
+	return names
+}
+
+type changedField struct {
+	name   string
+	of, to *string
+}
+
+func (c Change) fields(p *Person) []changedField {
+	return []changedField{
+		{"email", &p.Email, c.Email}, {"firstName", &p.FirstName, c.FirstName}, {"lastName", &p.LastName, c.LastName},
+		{"phone", &p.Phone, c.Phone}, {"locale", &p.Locale, c.Locale},
+	}
+}
+
 var (
 	phonePattern  = regexp.MustCompile(`^\+[1-9][0-9]{6,14}$`)
 	localePattern = regexp.MustCompile(`^[a-z]{2}(-[A-Z]{2})?$`)
@@ -47,7 +99,7 @@ var (
 //
 // Returns missing_field or invalid_field; the message begins with the name of the field.
 func (p Person) Validate() error {
-	if err := validEmail(p.Email); err != nil {
+	if err := validEmail("email", p.Email); err != nil {
 		return err
 	}
 	switch {
@@ -77,7 +129,7 @@ func (p Person) Mistakes() []Mistake {
 	}{
 		{"firstName", validName("firstName", p.FirstName)},
 		{"lastName", validName("lastName", p.LastName)},
-		{"email", validEmail(p.Email)},
+		{"email", validEmail("email", p.Email)},
 	} {
 		if checked.err != nil {
 			found = append(found, Mistake{checked.field, fault.Of(checked.err)})
@@ -86,12 +138,31 @@ func (p Person) Mistakes() []Mistake {
 	return found
 }
 
-func validEmail(s string) error {
+// Contact is an address that gets a mail for a tenant.
+type Contact struct {
+	Email  string
+	Locale string // as in Person
+}
+
+// Validate checks both fields. prefix stands before their names in messages.
+//
+// Returns missing_field or invalid_field.
+func (c Contact) Validate(prefix string) error {
+	if err := validEmail(prefix+"email", c.Email); err != nil {
+		return err
+	}
+	if !ValidLocale(c.Locale) {
+		return fault.ErrInvalidField.WithField(prefix+"locale", "must look like fr or en-GB")
+	}
+	return nil
+}
+
+func validEmail(field, s string) error {
 	switch {
 	case s == "":
-		return fault.ErrMissingField.WithField("email", "is required")
+		return fault.ErrMissingField.WithField(field, "is required")
 	case !mailaddr.Valid(s):
-		return fault.ErrInvalidField.WithField("email", "is not an e-mail address")
+		return fault.ErrInvalidField.WithField(field, "is not an e-mail address")
 	}
 	return nil
 }

@@ -56,6 +56,34 @@ func StatusOf(s State, attempts int) Status {
 	}
 }
 
+// FailureReason says why a delivery failed (api.md §2, "Delivery record").
+type FailureReason string
+
+// The reasons for a failed delivery.
+const (
+	AttemptsExhausted FailureReason = "attempts_exhausted" // the last attempt of the schedule failed, or the only one of a test
+	WebhookDisabled   FailureReason = "webhook_disabled"   // parked for as long as deliveries are kept
+	WebhookDeleted    FailureReason = "webhook_deleted"
+)
+
+// FailureReasons lists every reason for a failed delivery.
+var FailureReasons = []FailureReason{AttemptsExhausted, WebhookDisabled, WebhookDeleted}
+
+// FailureOf returns the reason of a delivery in state s; "" unless the delivery failed. stored is the reason in the delivery's
+// row, which is empty where the state implies the reason.
+func FailureOf(s State, stored FailureReason) FailureReason {
+	switch {
+	case s == Cancelled:
+		return WebhookDeleted
+	case s != Failed:
+		return ""
+	case stored == "":
+		return AttemptsExhausted
+	default:
+		return stored
+	}
+}
+
 // Delivery is the record of an event for a subscription (api.md §2, "Delivery record").
 type Delivery struct {
 	ID             id.ID
@@ -68,11 +96,12 @@ type Delivery struct {
 	Attempts       int
 	DueAt          time.Time // zero: parked or finished
 	CreatedAt      time.Time
-	DeliveredAt    time.Time // zero: not delivered
-	RedeliveryOf   id.ID     // zero: an original
-	Body           []byte    // the exact bytes of every attempt; nil in lists
-	BodySHA256     string    // lower-case hex
-	AttemptLog     []Attempt // oldest first
+	DeliveredAt    time.Time     // zero: not delivered
+	FailureReason  FailureReason // "": not failed
+	RedeliveryOf   id.ID         // zero: an original
+	Body           []byte        // the exact bytes of every attempt; nil in lists
+	BodySHA256     string        // lower-case hex
+	AttemptLog     []Attempt     // oldest first
 }
 
 // Result is the result of an attempt, also a label of svc_webhook_attempts_total.

@@ -21,6 +21,7 @@ type Health struct {
 	FailedProbes int       // in a row; column holds
 	OpenUntil    time.Time // when the next probe may start; zero: the circuit is not open; column held_until
 	Ramp         int       // POSTs that may be in flight while the circuit is half-open; 0: not half-open
+	Trouble      bool      // a notice told of trouble, and none of a recovery since (notice.go)
 }
 
 const (
@@ -74,6 +75,7 @@ func (h Health) After(a Attempt, limit int, now time.Time) Health {
 		h.OpenUntil = now.Add(min(firstPause<<min(h.FailedProbes, mostDoublings), longestPause))
 		h.FailedProbes++
 		h.Ramp = 0
+		h.Trouble = true
 	}
 	return h
 }
@@ -89,6 +91,7 @@ func (h Health) afterSuccess(quick bool, limit int) Health {
 	if h.Ramp >= limit {
 		h.Ramp = 0
 	}
+	h.Trouble = h.Trouble && h.Ramp > 0
 	if !quick {
 		h.Slow, h.Quick = true, 0
 		return h

@@ -11,6 +11,9 @@ import (
 // ErrReplayRange is the fault of a replay whose range is empty.
 var ErrReplayRange = fault.New(fault.Invalid, "invalid_date_range", "to: must be after from.")
 
+// ErrReplayNotFound is the fault for an unknown replay, and for a replay that ended more than 30 days ago.
+var ErrReplayNotFound = fault.New(fault.NotFound, "replay_not_found", "There is no such replay.")
+
 // Statuses lists the statuses of a delivery record.
 var Statuses = []Status{StatusPending, StatusRetrying, StatusSucceeded, StatusFailed}
 

@@ -17,6 +17,7 @@ import (
 // Faults about subscriptions and deliveries.
 var (
 	ErrNotFound          = fault.New(fault.NotFound, "webhook_not_found", "There is no such webhook.")
+	ErrEventNotFound     = fault.New(fault.NotFound, "event_not_found", "There is no such event.")
 	ErrDeliveryNotFound  = fault.New(fault.NotFound, "delivery_not_found", "There is no such delivery.")
 	ErrLimitReached      = fault.New(fault.Conflict, "webhook_limit_reached", "A partner can have 16 webhooks at most. Delete one first.")
 	ErrDisabled          = fault.New(fault.Conflict, "webhook_disabled", "The webhook is disabled. Enable it first.")

@@ -6,8 +6,10 @@
 package batch
 
 import (
+	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 )
@@ -45,8 +47,9 @@ type growth struct {
 
 // call is a call of Do.
 type call[T any] struct {
-	item T
-	turn chan turn[T]
+	item  T
+	turn  chan turn[T]
+	leads bool // a batch waits for this call to run the batch
 }
 
 // turn ends the wait of a call: either the call leads a batch, or the batch of the call has run.
@@ -56,7 +59,20 @@ type turn[T any] struct {
 }
 
 // Do returns when a batch with item has run. A panic of that batch is a panic of each of its callers.
-func (q *Queue[T]) Do(key string, item T) {
+func (q *Queue[T]) Do(key string, item T) { q.do(nil, key, item) }
+
+// DoContext is Do for a caller that may leave early. If ctx ends while the item waits or while another caller runs its batch,
+// DoContext returns the error of ctx; that batch may still use the item. A caller that leads a batch stays until the batch
+// has run.
+func (q *Queue[T]) DoContext(ctx context.Context, key string, item T) error {
+	if left := q.do(ctx.Done(), key, item); left {
+		return ctx.Err()
+	}
+	return nil
+}
+
+// do reports whether the caller left its batch when done was closed.
+func (q *Queue[T]) do(done <-chan struct{}, key string, item T) (left bool) {
 	c := &call[T]{item: item}
 	q.mu.Lock()
 	s := q.state(key)
@@ -65,7 +81,7 @@ func (q *Queue[T]) Do(key string, item T) {
 		s.start(q, batch)
 		q.mu.Unlock()
 		q.lead(key, s, batch)
-		return
+		return false
 	}
 	c.turn = make(chan turn[T], 1)
 	s.waiting = append(s.waiting, c)
@@ -73,13 +89,32 @@ func (q *Queue[T]) Do(key string, item T) {
 		close(s.growing.full)
 	}
 	q.mu.Unlock()
-	t := <-c.turn
+	var t turn[T]
+	select {
+	case t = <-c.turn:
+	case <-done:
+		if q.leave(s, c) {
+			return true
+		}
+		t = <-c.turn
+	}
 	if t.panicked != nil {
 		panic(t.panicked)
 	}
 	if t.lead != nil {
 		q.lead(key, s, t.lead)
 	}
+	return false
+}
+
+// leave takes a call out of those that wait. leave returns false for a call that leads a batch, whose other callers need it.
+func (q *Queue[T]) leave(s *keyState[T], c *call[T]) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if i := slices.Index(s.waiting, c); i >= 0 {
+		s.waiting = slices.Concat(s.waiting[:i], s.waiting[i+1:]) // a copy: running batches share the array
+	}
+	return !c.leads
 }
 
 // Waiting counts the calls under key whose batch has not started.
@@ -132,6 +167,7 @@ func (s *keyState[T]) startNext(q *Queue[T]) {
 	}
 	batch := s.take(q.Limit)
 	s.start(q, batch)
+	batch[0].leads = true
 	batch[0].turn <- turn[T]{lead: batch}
 }
 

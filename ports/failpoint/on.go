@@ -2,9 +2,17 @@
 
 package failpoint
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+	"time"
 
-var observer atomic.Pointer[func(name string)]
+	"partnerdeposits/core/id"
+)
+
+var (
+	observer atomic.Pointer[func(name string)]
+	skew     atomic.Int64 // milliseconds
+)
 
 // Observe registers fn, which every Hit calls. fn may end the process.
 func Observe(fn func(name string)) { observer.Store(&fn) }
@@ -14,4 +22,17 @@ func Hit(name string) {
 	if fn := observer.Load(); fn != nil {
 		(*fn)(name)
 	}
+}
+
+// SkewIDs makes the later ids of this process those of a clock that is ahead by d.
+func SkewIDs(d time.Duration) { skew.Store(d.Milliseconds()) }
+
+// Skewed moves the time in a UUID v7 ahead by the skew.
+func Skewed(made id.ID) id.ID {
+	const timeBytes, bits = 6, 8
+	ms := made.Time().UnixMilli() + skew.Load()
+	for i := range timeBytes {
+		made[i] = byte(ms >> (bits * (timeBytes - 1 - i)))
+	}
+	return made
 }

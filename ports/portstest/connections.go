@@ -17,6 +17,9 @@ import (
 
 func secretText(s string) secret.Text { return secret.Text(s) }
 
+// longIdle is longer than any session without use here.
+const longIdle = 1000 * time.Hour
+
 func session(operatorID id.ID, hash byte, expires time.Time) ports.Session {
 	return ports.Session{TokenHash: [32]byte{hash}, OperatorID: operatorID, CreatedAt: at0, LastSeenAt: at0, ExpiresAt: expires}
 }
@@ -51,7 +54,7 @@ var operatorsSuite = map[string]func(*testing.T, *world){
 	"Operators_Unknown_AreNotFound": func(t *testing.T, w *world) {
 		_, _, err := w.OperatorByEmail(t.Context(), "nobody@example.com")
 		require.ErrorIs(t, err, connect.ErrBadCredentials)
-		_, _, err = w.OperatorBySession(t.Context(), [32]byte{9}, at0)
+		_, _, err = w.OperatorBySession(t.Context(), [32]byte{9}, at0, longIdle)
 		require.ErrorIs(t, err, connect.ErrBadCredentials)
 		_, _, err = w.AccountByID(t.Context(), NewID())
 		require.ErrorIs(t, err, connect.ErrAccountNotFound)
@@ -64,12 +67,12 @@ var operatorsSuite = map[string]func(*testing.T, *world){
 		s := session(a.OperatorID, 1, at0.Add(time.Hour))
 		w.do(func(ctx context.Context, r ports.Repositories) error { return r.Operators.InsertSession(ctx, s) })
 		for _, at := range []time.Time{at0, at0.Add(10 * time.Minute), s.ExpiresAt.Add(-time.Microsecond)} {
-			o, got, err := w.OperatorBySession(t.Context(), s.TokenHash, at)
+			o, got, err := w.OperatorBySession(t.Context(), s.TokenHash, at, longIdle)
 			require.NoError(t, err)
 			require.Equal(t, a.OperatorID, o.ID)
 			require.Equal(t, a.ID, got.ID)
 		}
-		_, _, err := w.OperatorBySession(t.Context(), s.TokenHash, s.ExpiresAt)
+		_, _, err := w.OperatorBySession(t.Context(), s.TokenHash, s.ExpiresAt, longIdle)
 		require.ErrorIs(t, err, connect.ErrBadCredentials)
 	},
 	"Operators_DeleteSession_EndsIt": func(t *testing.T, w *world) {
@@ -80,7 +83,7 @@ var operatorsSuite = map[string]func(*testing.T, *world){
 				return r.Operators.DeleteSession(ctx, s.TokenHash)
 			})
 		}
-		_, _, err := w.OperatorBySession(t.Context(), s.TokenHash, at0)
+		_, _, err := w.OperatorBySession(t.Context(), s.TokenHash, at0, longIdle)
 		require.ErrorIs(t, err, connect.ErrBadCredentials)
 	},
 	"Operators_DeleteExpiredSessions_TakesAsManyAsAsked": func(t *testing.T, w *world) {

@@ -202,6 +202,8 @@ var depositsSuite = map[string]func(*testing.T, *world){
 func listDeposits(t *testing.T, w *world) {
 	p, other, a, b := w.partner(), w.partner(), w.account(), w.account()
 	c := w.client(p.ID, a.ID)
+	w.link(p.ID, a.ID, "op-1", at0)
+	w.link(p.ID, b.ID, "op-2", at0)
 	var all []id.ID
 	add := func(minutes int, from deposit.Origin, change func(*deposit.Deposit)) *deposit.Deposit {
 		d := newDeposit(from, at0.Add(time.Duration(minutes)*time.Minute))
@@ -226,6 +228,10 @@ func listDeposits(t *testing.T, w *world) {
 		"own and linked": {ports.DepositFilter{PartnerID: p.ID}, []id.ID{onDashboard.ID, named.ID, withClient.ID, first.ID}},
 		"account":        {ports.DepositFilter{AccountID: b.ID}, []id.ID{foreign.ID, onDashboard.ID}},
 		"external id":    {ports.DepositFilter{PartnerID: p.ID, ExternalID: "op-2"}, []id.ID{onDashboard.ID}},
+		"no external id": {ports.DepositFilter{PartnerID: p.ID, ExternalID: "op-3"}, nil},
+		"its account":    {ports.DepositFilter{PartnerID: p.ID, AccountID: b.ID, ExternalID: "op-2"}, []id.ID{onDashboard.ID}},
+		"not its":        {ports.DepositFilter{PartnerID: p.ID, AccountID: a.ID, ExternalID: "op-2"}, nil},
+		"not linked":     {ports.DepositFilter{PartnerID: other.ID, AccountID: a.ID}, nil},
 		"contract":       {ports.DepositFilter{PartnerID: p.ID, RentalContract: "BK-42"}, []id.ID{named.ID}},
 		"client":         {ports.DepositFilter{ClientID: c.ID}, []id.ID{withClient.ID}},
 		"statuses":       {ports.DepositFilter{Statuses: []deposit.Status{deposit.Active, deposit.Cancelled}}, []id.ID{named.ID, first.ID}},

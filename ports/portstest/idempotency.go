@@ -13,7 +13,7 @@ import (
 )
 
 func newKey() ports.IdempotencyKey {
-	return ports.IdempotencyKey{PartnerID: NewID(), Route: "POST /deposits", Key: uuid.New(), Fingerprint: [32]byte{1}, Holder: NewID()}
+	return ports.IdempotencyKey{PartnerID: NewID(), Route: "POST /deposits", Key: uuid.New(), Fingerprint: [32]byte{1}}
 }
 
 func answer(k ports.IdempotencyKey, at time.Time) ports.StoredResponse {
@@ -118,6 +118,38 @@ var idempotencySuite = map[string]func(*testing.T, *world){
 			}
 			return nil
 		})
+	},
+	"Idempotency_HeldByAnother_AStoredResponseIsStillReplayed": func(t *testing.T, w *world) {
+		k := newKey()
+		want := answer(k, at0)
+		w.store(k, want)
+		w.do(func(ctx context.Context, r ports.Repositories) error {
+			_, err := r.Idempotency.Claim(ctx, k, at0)
+			require.NoError(t, err)
+			got, err := w.claimIn(ctx, k, at0)
+			require.NoError(t, err)
+			require.Empty(t, cmp.Diff(&want, got))
+			_, err = w.claimIn(ctx, k, at0.Add(ports.IdempotencyWindow))
+			require.ErrorIs(t, err, ports.ErrKeyInUse, "the stored response has expired")
+			return nil
+		})
+	},
+	"Idempotency_StoredOverALivingResponse_NothingIsCommitted": func(t *testing.T, w *world) {
+		k, p := newKey(), w.partner()
+		want := answer(k, at0)
+		w.store(k, want)
+		second := answer(k, at0.Add(ports.IdempotencyWindow-time.Microsecond))
+		second.Body = []byte(`{"data":{"id":"dep_2"}}`)
+		require.Error(t, w.try(func(ctx context.Context, r ports.Repositories) error {
+			require.NoError(t, r.Subscriptions.Insert(ctx, newSubscription(p.ID, at0), "svc_whsec_a"))
+			return r.Idempotency.Store(ctx, k, second)
+		}))
+		got, err := w.claim(k, at0)
+		require.NoError(t, err)
+		require.Empty(t, cmp.Diff(&want, got))
+		made, err := w.Subscriptions(t.Context(), p.ID, ports.Page{Limit: 100})
+		require.NoError(t, err)
+		require.Empty(t, made.Items)
 	},
 	"Idempotency_ManyAtOnce_OneEffect": func(t *testing.T, w *world) {
 		k := newKey()

@@ -2,8 +2,8 @@ package portstest
 
 import (
 	"bytes"
+	"fmt"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,109 +13,115 @@ import (
 	"partnerdeposits/ports"
 )
 
+// cachePatience is how long a response may take to be cached on a busy machine.
+const cachePatience = 20 * time.Second
+
 // IdempotencyCache tests an implementation of ports.IdempotencyCache. cache is empty.
 func IdempotencyCache(t *testing.T, cache ports.IdempotencyCache) {
 	t.Helper()
 	var last byte
 	newKey := func() ports.IdempotencyKey {
 		last++
-		return ports.IdempotencyKey{PartnerID: id.ID{1}, Route: "POST /deposits", Key: [16]byte{last}, Fingerprint: [32]byte{9}, Epoch: ports.Epoch{1}, Holder: id.ID{1}}
+		return ports.IdempotencyKey{PartnerID: id.ID{1}, Route: "POST /deposits", Key: [16]byte{last}, Fingerprint: [32]byte{9}, Epoch: ports.Epoch{1}}
 	}
-	response := func() *ports.StoredResponse {
-		return &ports.StoredResponse{Fingerprint: [32]byte{9}, Status: 201, Body: []byte(`{"data":"é"}`), CreatedAt: time.Now().UTC().Truncate(time.Microsecond)}
+	response := func() ports.StoredResponse {
+		return ports.StoredResponse{Fingerprint: [32]byte{9}, Status: 201, Body: []byte(`{"data":"é"}`), CreatedAt: time.Now().UTC().Truncate(time.Microsecond)}
 	}
-	begin := func(t *testing.T, k ports.IdempotencyKey) {
+	cached := func(t *testing.T, k ports.IdempotencyKey) *ports.StoredResponse {
 		t.Helper()
-		r, err := cache.Begin(t.Context(), k)
-		require.NoError(t, err)
-		require.Nil(t, r)
+		d, r := cache.Admit(t.Context(), k, ports.LimitRule{Name: "default", Key: "plenty", PerMinute: 1 << 30})
+		require.True(t, d.Allowed)
+		return r
 	}
-	t.Run("marks the first, holds off the second", func(t *testing.T) {
+	// keep returns when the response is cached.
+	keep := func(t *testing.T, k ports.IdempotencyKey, r ports.StoredResponse) {
+		t.Helper()
+		cache.Keep(k, r)
+		require.Eventually(t, func() bool { return cached(t, k) != nil }, cachePatience, time.Millisecond)
+	}
+	t.Run("a key without a response", func(t *testing.T) {
 		k := newKey()
-		begin(t, k)
-		_, err := cache.Begin(t.Context(), k)
-		require.ErrorIs(t, err, ports.ErrKeyInUse)
-	})
-	t.Run("gives the response back as it was", func(t *testing.T) {
-		k := newKey()
-		begin(t, k)
-		want := response()
-		cache.Finish(t.Context(), k, want)
 		for range 2 {
-			got, err := cache.Begin(t.Context(), k)
-			require.NoError(t, err)
-			require.Equal(t, want, got)
+			require.Nil(t, cached(t, k), "a request that asked before leaves no trace")
 		}
 	})
-	t.Run("a refused request leaves the key free", func(t *testing.T) {
-		k := newKey()
-		begin(t, k)
-		cache.Finish(t.Context(), k, nil)
-		begin(t, k)
-	})
-	t.Run("another's mark stays", func(t *testing.T) {
-		k := newKey()
-		begin(t, k)
-		other := k
-		other.Holder = id.ID{2}
-		cache.Finish(t.Context(), other, nil)
-		_, err := cache.Begin(t.Context(), k)
-		require.ErrorIs(t, err, ports.ErrKeyInUse)
-	})
-	t.Run("a refusal does not take a response away", func(t *testing.T) {
-		k := newKey()
-		cache.Finish(t.Context(), k, response())
-		cache.Finish(t.Context(), k, nil)
-		got, err := cache.Begin(t.Context(), k)
-		require.NoError(t, err)
-		require.NotNil(t, got)
+	t.Run("gives the response back as it was", func(t *testing.T) {
+		k, want := newKey(), response()
+		keep(t, k, want)
+		for range 2 {
+			require.Equal(t, &want, cached(t, k))
+		}
 	})
 	t.Run("a response belongs to its epoch", func(t *testing.T) {
 		k := newKey()
-		begin(t, k)
-		cache.Finish(t.Context(), k, response())
 		restored, unknown := k, k
 		restored.Epoch, unknown.Epoch = ports.Epoch{2}, ports.Epoch{}
-		begin(t, restored)
-		for range 2 {
-			begin(t, unknown)
-			cache.Finish(t.Context(), unknown, response())
-		}
-		got, err := cache.Begin(t.Context(), k)
-		require.NoError(t, err)
-		require.NotNil(t, got)
+		cache.Keep(unknown, response())
+		keep(t, k, response()) // after the response of the unknown epoch
+		require.Nil(t, cached(t, restored))
+		require.Nil(t, cached(t, unknown))
 	})
 	t.Run("partner and route are part of the key", func(t *testing.T) {
 		k := newKey()
-		begin(t, k)
+		keep(t, k, response())
 		partner, route := k, k
 		partner.PartnerID, route.Route = id.ID{2}, "POST /clients"
-		begin(t, partner)
-		begin(t, route)
+		require.Nil(t, cached(t, partner))
+		require.Nil(t, cached(t, route))
 	})
-	t.Run("a response too large or too old is not kept, and the mark is off", func(t *testing.T) {
+	t.Run("a response too large or too old is not kept", func(t *testing.T) {
 		large, old := response(), response()
 		large.Body = bytes.Repeat([]byte{'x'}, 1<<20)
-		old.CreatedAt = old.CreatedAt.Add(-ports.IdempotencyWindow - time.Second)
-		for _, r := range []*ports.StoredResponse{large, old} {
+		old.CreatedAt = old.CreatedAt.Add(-ports.IdempotencyWindow)
+		for _, r := range []ports.StoredResponse{large, old} {
 			k := newKey()
-			begin(t, k)
-			cache.Finish(t.Context(), k, r)
-			begin(t, k)
+			cache.Keep(k, r)
+			keep(t, newKey(), response()) // after the other
+			require.Nil(t, cached(t, k))
 		}
 	})
-	t.Run("of many at once one goes on", func(t *testing.T) {
+	t.Run("counts like the limiter, whatever is cached", func(t *testing.T) {
 		k := newKey()
-		var first atomic.Int64
+		keep(t, k, response())
+		rules := []ports.LimitRule{{Name: "default", Key: "few", PerMinute: 3}, {Name: "writes", Key: "few", PerMinute: 2}}
+		for left := 1; left >= 0; left-- {
+			d, r := cache.Admit(t.Context(), k, rules...)
+			require.Equal(t, []any{true, "writes", 2, left}, []any{d.Allowed, d.Name, d.Most, d.Remaining})
+			require.NotNil(t, r)
+		}
+		d, r := cache.Admit(t.Context(), k, rules...)
+		require.False(t, d.Allowed)
+		require.Positive(t, d.RetryAfter)
+		require.Nil(t, r, "a refused request gets nothing")
+	})
+	t.Run("many at once get the response of their own key", func(t *testing.T) {
+		const many = 40
+		keys := make([]ports.IdempotencyKey, many)
+		for i := range keys {
+			keys[i] = newKey()
+			keys[i].PartnerID = id.ID{byte(i % 3)}
+			if i%2 == 0 {
+				r := response()
+				r.Body = fmt.Append(nil, i)
+				keep(t, keys[i], r)
+			}
+		}
 		var wg sync.WaitGroup
-		for range 30 {
-			wg.Go(func() {
-				if _, err := cache.Begin(t.Context(), k); err == nil {
-					first.Add(1)
-				}
-			})
+		for range 5 {
+			for i, k := range keys {
+				wg.Go(func() {
+					d, r := cache.Admit(t.Context(), k, ports.LimitRule{Name: "default", Key: fmt.Sprint("many", i%3), PerMinute: 1 << 30})
+					switch {
+					case !d.Allowed:
+						t.Error("refused")
+					case i%2 == 1 && r != nil:
+						t.Errorf("%d got %s", i, r.Body)
+					case i%2 == 0 && (r == nil || string(r.Body) != fmt.Sprint(i)):
+						t.Errorf("%d got %v", i, r)
+					}
+				})
+			}
 		}
 		wg.Wait()
-		require.EqualValues(t, 1, first.Load())
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
 )
@@ -20,13 +21,28 @@ func (w *world) enqueue(at time.Time) ports.Mail {
 	return m
 }
 
+func (w *world) linkMail(depositID id.ID, at time.Time) ports.Mail {
+	w.t.Helper()
+	m := ports.Mail{ID: NewID(), To: "tenant@rentals.example", Subject: "Link", Body: "https://x.example/checkout/a\n", HTML: "<p>é</p>", CreatedAt: at, LinkOf: depositID}
+	w.do(func(ctx context.Context, r ports.Repositories) error { return r.Mails.Enqueue(ctx, m) })
+	return m
+}
+
+// first gives mails as their first claim does.
+func first(mails ...ports.Mail) []ports.Mail {
+	for i := range mails {
+		mails[i].Attempt = 1
+	}
+	return mails
+}
+
 var mailsSuite = map[string]func(*testing.T, *world){
 	"Mails_Claim_GivesDueOnesOldestFirstAndEachOnce": func(t *testing.T, w *world) {
 		older, newer := w.enqueue(at0), w.enqueue(at0.Add(time.Second))
 		w.enqueue(time.Now().Add(time.Hour)) // a mail that is not due yet
 		got, err := w.Claim(t.Context(), 10, time.Hour)
 		require.NoError(t, err)
-		require.Empty(t, cmp.Diff([]ports.Mail{older, newer}, got))
+		require.Empty(t, cmp.Diff(first(older, newer), got))
 		got, err = w.Claim(t.Context(), 10, time.Hour)
 		require.NoError(t, err)
 		require.Empty(t, got)
@@ -53,9 +69,10 @@ var mailsSuite = map[string]func(*testing.T, *world){
 	},
 	"Mails_LeaseOver_IsGivenAgain": func(t *testing.T, w *world) {
 		m := w.enqueue(at0)
-		for range 2 {
+		for attempt := range 2 {
 			got, err := w.Claim(t.Context(), 1, 0)
 			require.NoError(t, err)
+			m.Attempt = attempt + 1
 			require.Empty(t, cmp.Diff([]ports.Mail{m}, got))
 		}
 	},
@@ -69,13 +86,57 @@ var mailsSuite = map[string]func(*testing.T, *world){
 		require.Empty(t, got)
 	},
 	"Mails_Failed_WaitsBeforeTheNextTry": func(t *testing.T, w *world) {
-		m := w.enqueue(at0)
-		_, err := w.Claim(t.Context(), 1, 0)
+		w.enqueue(at0)
+		claimed, err := w.Claim(t.Context(), 1, 0)
 		require.NoError(t, err)
-		require.NoError(t, w.Failed(t.Context(), m.ID, []time.Duration{time.Minute}))
+		require.NoError(t, w.Failed(t.Context(), claimed[0], []time.Duration{time.Minute}))
 		got, err := w.Claim(t.Context(), 1, 0)
 		require.NoError(t, err)
 		require.Empty(t, got)
+	},
+	"Mails_Failed_OfAnEarlierClaim_ChangesNothing": func(t *testing.T, w *world) {
+		w.enqueue(at0)
+		stale, err := w.Claim(t.Context(), 1, 0)
+		require.NoError(t, err)
+		current, err := w.Claim(t.Context(), 1, 0)
+		require.NoError(t, err)
+		require.Equal(t, []int{1, 2}, []int{stale[0].Attempt, current[0].Attempt})
+		require.NoError(t, w.Failed(t.Context(), stale[0], nil), "which would give the mail up")
+		got, err := w.Claim(t.Context(), 1, 0)
+		require.NoError(t, err)
+		require.Len(t, got, 1)
+	},
+	"Mails_WithALink_ComeBackWhole_AndAreListedByTheirDeposit": func(t *testing.T, w *world) {
+		older := w.linkMail(NewID(), at0)
+		newer := w.linkMail(older.LinkOf, at0.Add(time.Second))
+		w.linkMail(NewID(), at0)
+		w.enqueue(at0)
+		w.do(func(ctx context.Context, r ports.Repositories) error {
+			got, err := r.Mails.LinkMails(ctx, older.LinkOf, at0.Add(-time.Second), 10)
+			require.Equal(t, []deposit.LinkMail{{Address: older.To, At: at0}, {Address: newer.To, At: newer.CreatedAt}}, got)
+			if err != nil {
+				return err
+			}
+			got, err = r.Mails.LinkMails(ctx, older.LinkOf, at0, 10)
+			require.Len(t, got, 1, "since at0")
+			if err != nil {
+				return err
+			}
+			got, err = r.Mails.LinkMails(ctx, older.LinkOf, at0.Add(-time.Second), 1)
+			require.Len(t, got, 1, "a page of 1")
+			return err
+		})
+		claimed, err := w.Claim(t.Context(), 10, time.Hour)
+		require.NoError(t, err)
+		require.Len(t, claimed, 4)
+		for _, m := range claimed {
+			if m.ID == newer.ID {
+				newer.Attempt = 1
+				require.Empty(t, cmp.Diff(newer, m))
+				return
+			}
+		}
+		t.Fatal("the mail was not claimed")
 	},
 	"Audit_Append_IsAccepted": func(_ *testing.T, w *world) {
 		w.do(func(ctx context.Context, r ports.Repositories) error {

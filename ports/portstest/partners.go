@@ -2,6 +2,7 @@ package portstest
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -83,9 +84,16 @@ var partnersSuite = map[string]func(*testing.T, *world){
 		require.NoError(t, err)
 		require.Empty(t, cmp.Diff(newer, key))
 		require.Empty(t, cmp.Diff(p, owner, cmpopts.EquateEmpty()))
-		keys, err := w.Keys(t.Context(), p.ID)
+		keys, err := w.Keys(t.Context(), p.ID, ports.Page{Limit: 1})
 		require.NoError(t, err)
-		require.Empty(t, cmp.Diff([]partner.APIKey{newer, older}, keys))
+		require.Empty(t, cmp.Diff([]partner.APIKey{newer}, keys.Items))
+		keys, err = w.Keys(t.Context(), p.ID, ports.Page{Limit: 1, Cursor: keys.Next})
+		require.NoError(t, err)
+		require.Empty(t, cmp.Diff([]partner.APIKey{older}, keys.Items))
+		require.True(t, keys.Next.IsZero())
+		keys, err = w.Keys(t.Context(), NewID(), ports.Page{Limit: 1})
+		require.NoError(t, err)
+		require.Empty(t, keys.Items, "the keys of another partner")
 	},
 	"Keys_UnknownHash_IsInvalid": func(t *testing.T, w *world) {
 		_, _, err := w.KeyByHash(t.Context(), partner.HashKey("unknown"))
@@ -111,11 +119,53 @@ var partnersSuite = map[string]func(*testing.T, *world){
 			return err == nil && got.Revoked()
 		}, 5*time.Second, 20*time.Millisecond)
 	},
-	"Keys_RevokeUnknown_IsNotFound": func(t *testing.T, w *world) {
-		require.ErrorIs(t, w.try(func(ctx context.Context, r ports.Repositories) error {
-			_, err := r.Partners.RevokeKey(ctx, NewID(), at0)
+	"Keys_UnknownID_IsNotFound": func(t *testing.T, w *world) {
+		for _, do := range []func(context.Context, ports.Repositories) error{
+			func(ctx context.Context, r ports.Repositories) error {
+				_, err := r.Partners.RevokeKey(ctx, NewID(), at0)
+				return err
+			},
+			func(ctx context.Context, r ports.Repositories) error {
+				_, _, err := r.Partners.KeyForUpdate(ctx, NewID())
+				return err
+			},
+		} {
+			require.ErrorIs(t, w.try(do), partner.ErrAPIKeyNotFound)
+		}
+	},
+	"Keys_ForUpdate_GivesKeyAndPartner": func(t *testing.T, w *world) {
+		p := w.partner()
+		k := w.key(p, "mine", at0)
+		w.do(func(ctx context.Context, r ports.Repositories) error {
+			key, owner, err := r.Partners.KeyForUpdate(ctx, k.ID)
+			require.Empty(t, cmp.Diff(k, key))
+			require.Empty(t, cmp.Diff(p, owner, cmpopts.EquateEmpty()))
 			return err
-		}), partner.ErrAPIKeyNotFound)
+		})
+	},
+	"Keys_Insert_ManyAtOnce_StopsAtTheLimit_RevokedKeysDoNotCount": func(t *testing.T, w *world) {
+		p, other := w.partner(), w.partner()
+		ended := w.key(p, "ended", at0)
+		w.do(func(ctx context.Context, r ports.Repositories) error {
+			_, err := r.Partners.RevokeKey(ctx, ended.ID, at0)
+			return err
+		})
+		var wg sync.WaitGroup
+		errs := make([]error, partner.MaxAPIKeys+10)
+		for i := range errs {
+			wg.Go(func() { errs[i] = w.tryKey(apiKey(p, at0), NewID().Encode()) })
+		}
+		wg.Wait()
+		made := 0
+		for _, err := range errs {
+			if err == nil {
+				made++
+				continue
+			}
+			require.ErrorIs(t, err, partner.ErrAPIKeyLimit)
+		}
+		require.Equal(t, partner.MaxAPIKeys, made)
+		w.key(other, "of another partner", at0)
 	},
 	"Keys_RecordUse_IsWrittenInTime": func(t *testing.T, w *world) {
 		p := w.partner()
@@ -123,19 +173,27 @@ var partnersSuite = map[string]func(*testing.T, *world){
 		used := at0.Add(time.Hour)
 		w.RecordKeyUse(t.Context(), k.ID, used)
 		require.Eventually(t, func() bool {
-			keys, err := w.Keys(t.Context(), p.ID)
-			return err == nil && keys[0].LastUsedAt.Equal(used)
+			keys, err := w.Keys(t.Context(), p.ID, ports.Page{Limit: 1})
+			return err == nil && keys.Items[0].LastUsedAt.Equal(used)
 		}, 10*time.Second, 20*time.Millisecond)
 	},
 }
 
 func (w *world) key(p partner.Partner, plain string, at time.Time) partner.APIKey {
 	w.t.Helper()
-	k := partner.APIKey{ID: NewID(), PartnerID: p.ID, Name: plain, Prefix: "svc_pk_test_", Last4: "abcd", CreatedAt: at}
-	w.do(func(ctx context.Context, r ports.Repositories) error {
+	k := apiKey(p, at)
+	require.NoError(w.t, w.tryKey(k, plain))
+	return k
+}
+
+func apiKey(p partner.Partner, at time.Time) partner.APIKey {
+	return partner.APIKey{ID: NewID(), PartnerID: p.ID, Name: "a key", Prefix: "svc_pk_test_", Last4: "abcd", CreatedAt: at}
+}
+
+func (w *world) tryKey(k partner.APIKey, plain string) error {
+	return w.try(func(ctx context.Context, r ports.Repositories) error {
 		return r.Partners.InsertKey(ctx, k, partner.HashKey(plain))
 	})
-	return k
 }
 
 func connectSecret(t *testing.T, w *world, p partner.Partner) string {

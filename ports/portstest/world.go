@@ -48,7 +48,7 @@ var at0 = time.Date(2026, 8, 1, 15, 0, 0, 123_456_000, time.UTC)
 func Store(t *testing.T, setup func(t *testing.T) Backend) {
 	t.Helper()
 	for _, group := range []map[string]func(*testing.T, *world){
-		unitOfWork, partnersSuite, operatorsSuite, linksSuite, clientsSuite, depositsSuite, paymentsSuite, subscriptionsSuite, replaysSuite, idempotencySuite, mailsSuite,
+		unitOfWork, partnersSuite, operatorsSuite, accountsSuite, linksSuite, clientsSuite, depositsSuite, paymentsSuite, subscriptionsSuite, replaysSuite, idempotencySuite, mailsSuite,
 	} {
 		for name, check := range group {
 			t.Run(name, func(t *testing.T) {

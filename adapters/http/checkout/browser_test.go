@@ -4,12 +4,14 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/http/ui/browsertest"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 )
@@ -49,13 +51,13 @@ func TestCheckout_InARealBrowser_ReachesTheReturnURLAtAnotherOrigin(t *testing.T
 	browser := chromium(t)
 	require.NoError(t, chromedp.Do(browser,
 		chromedp.Navigate(w.address(token)),
-		chromedp.SetValue("#firstName", "Grace"), chromedp.SetValue("#lastName", "Hopper"), chromedp.SetValue("#email", "grace@example.com"),
+		chromedp.SetValue("#firstName", "Grace"), chromedp.SetValue("#lastName", "Hopper"), chromedp.SetValue("#email", "grace@example.com"), chromedp.Click("#agree"),
 		chromedp.Click("button.main"),
 		chromedp.WaitVisible("#cardNumber"),
 		chromedp.SetValue("#cardNumber", badCard), chromedp.SetValue("#cardExpiry", "12/34"), chromedp.SetValue("#cardCvc", "123"),
 		chromedp.Click("button.main"),
 		chromedp.WaitVisible("[role=alert]"),
-		chromedp.Click("button.main"),
+		chromedp.Click("#agree"), chromedp.Click("button.main"),
 		chromedp.WaitVisible("#cardNumber"),
 		chromedp.SetValue("#cardNumber", goodCard), chromedp.SetValue("#cardExpiry", "12/34"), chromedp.SetValue("#cardCvc", "123"),
 		chromedp.Click("button.main"),
@@ -85,12 +87,56 @@ func TestCheckout_InARealBrowser_SpeaksTheDepositsLanguageUntilTheTenantSwitches
 	require.NoError(t, chromedp.Do(browser,
 		chromedp.Navigate(w.address(token)), chromedp.SetValue("#email", "grace"), chromedp.Click("button.main"), chromedp.WaitVisible("[role=alert]")))
 	require.Equal(t, "fr", ask(language))
-	require.Equal(t, "#firstName,#lastName,#email", ask(mistakes))
+	require.Equal(t, "#firstName,#lastName,#email,#agree", ask(mistakes))
 	require.Equal(t, "firstName", ask("document.activeElement.id"))
 
 	require.NoError(t, chromedp.Do(browser, chromedp.Click("a[hreflang=en]"), chromedp.WaitVisible("a[hreflang=fr]")))
 	require.Equal(t, "en", ask(language))
 	require.NoError(t, chromedp.Do(browser, chromedp.SetValue("#firstName", "Grace"), chromedp.Click("button.main"), chromedp.WaitVisible("[role=alert]")))
 	require.Equal(t, "en", ask(language))
-	require.Equal(t, "#lastName,#email", ask(mistakes))
+	require.Equal(t, "#lastName,#email,#agree", ask(mistakes))
+}
+
+func TestCheckout_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
+	t.Parallel()
+	for scheme, options := range browsertest.Schemes {
+		for _, lang := range []string{"en", "fr"} {
+			t.Run(scheme+"-"+lang, func(t *testing.T) {
+				w := setup(t)
+				browser := browsertest.New(t, options...)
+				without := func(d *deposit.Deposit) { d.ReturnURL, d.URLGeneration = "", false }
+				_, token := w.Deposit(t, speaks(lang), without)
+				_, second := w.Deposit(t, speaks(lang), without)
+				for _, step := range []struct {
+					name string
+					do   chromedp.Action[chromedp.Void]
+				}{
+					{"checkout", chromedp.Navigate(w.address(token))},
+					{"checkout-mistakes", chromedp.Steps(
+						chromedp.SetValue("#firstName", " "), chromedp.SetValue("#lastName", " "), chromedp.SetValue("#email", "grace@example"),
+						chromedp.Click("button.main"), chromedp.WaitVisible("[role=alert]"))},
+					{"checkout-payment", chromedp.Steps(
+						chromedp.SetValue("#firstName", "Grace"), chromedp.SetValue("#lastName", "Hopper"), chromedp.SetValue("#email", "grace@example.com"), chromedp.Click("#agree"),
+						chromedp.Click("button.main"), chromedp.WaitVisible("#cardNumber"))},
+					{"checkout-refused", chromedp.Steps(
+						chromedp.SetValue("#cardNumber", badCard), chromedp.SetValue("#cardExpiry", "12/34"), chromedp.SetValue("#cardCvc", "123"),
+						chromedp.Click("button.main"), chromedp.WaitVisible("[role=alert]"))},
+					{"checkout-give-up", chromedp.Steps(chromedp.Click("button.danger"), chromedp.WaitVisible("button.danger.whole"))},
+					{"checkout-given-up", chromedp.Steps(chromedp.Click("button.danger.whole"), chromedp.WaitNotPresent("button.danger.whole"))},
+					{"checkout-secured", chromedp.Steps(
+						chromedp.Navigate(w.address(second)),
+						chromedp.SetValue("#firstName", "Grace"), chromedp.SetValue("#lastName", "Hopper"), chromedp.SetValue("#email", "grace@example.com"), chromedp.Click("#agree"),
+						chromedp.Click("button.main"), chromedp.WaitVisible("#cardNumber"),
+						chromedp.SetValue("#cardNumber", goodCard), chromedp.SetValue("#cardExpiry", "12/34"), chromedp.SetValue("#cardCvc", "123"),
+						chromedp.Click("button.main"), chromedp.WaitNotPresent("#cardNumber"))},
+				} {
+					require.NoError(t, chromedp.Do(browser, step.do), step.name)
+					for device, viewport := range browsertest.Viewports {
+						require.NoError(t, chromedp.Do(browser, viewport))
+						browsertest.LooksRight(browser, t, strings.Join([]string{step.name, lang, scheme, device}, "-"))
+					}
+				}
+			})
+		}
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"partnerdeposits/adapters/http/problem"
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/app/checkout"
+	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
@@ -33,6 +34,11 @@ const (
 	fieldEmail     = "email"
 	fieldIntent    = "intent"
 	intentAbandon  = "abandon"
+	intentPay      = "pay" // of a captured amount whose card was refused
+	fieldConfirm   = "confirm"
+	fieldAgree     = "agree"
+	fieldWords     = "words"
+	confirmed      = "yes"
 
 	queryNotice  = "notice"
 	noticeUnpaid = "unpaid"
@@ -159,17 +165,23 @@ func (p *pages) show(c *fiber.Ctx) error {
 	return p.render(c, fiber.StatusOK, v, v.Person, nil)
 }
 
-// submit handles both forms of the page: payment and abandonment.
+// submit handles both forms of the page: payment and abandonment, which is asked for once more.
 func (p *pages) submit(c *fiber.Ctx) error {
 	if err := p.Site.CheckForm(c); err != nil {
 		return err
 	}
 	if c.FormValue(fieldIntent) == intentAbandon {
+		if v := found(c); v.Open && c.FormValue(fieldConfirm) != confirmed {
+			return p.askToGiveUp(c, v)
+		}
 		next, err := p.Checkout.Abandon(c.UserContext(), token(c))
 		if err != nil {
 			return err
 		}
 		return p.redirect(c, next)
+	}
+	if c.FormValue(fieldIntent) == intentPay {
+		return p.payDebt(c)
 	}
 	person := tenant.Person{
 		FirstName: strings.TrimSpace(c.FormValue(fieldFirstName)),
@@ -177,15 +189,35 @@ func (p *pages) submit(c *fiber.Ctx) error {
 		Email:     strings.TrimSpace(c.FormValue(fieldEmail)),
 		Locale:    string(ui.LangOf(c)),
 	}
-	if mistakes := person.Mistakes(); len(mistakes) > 0 {
+	given := givenBy(c)
+	mistakes := person.Mistakes()
+	if _, err := found(c).Terms.Accept(given); err != nil {
+		mistakes = append(mistakes, tenant.Mistake{Field: fieldAgree, Fault: fault.Of(err)})
+	}
+	if len(mistakes) > 0 {
 		return p.render(c, fiber.StatusUnprocessableEntity, found(c), person, mistakes)
 	}
-	next, err := p.Checkout.Submit(c.UserContext(), token(c), person)
+	next, err := p.Checkout.Submit(c.UserContext(), token(c), person, given)
+	if errors.Is(err, agreement.ErrChanged) { // since the page was read for this request
+		v, err := p.Checkout.View(c.UserContext(), token(c))
+		if err != nil {
+			return err
+		}
+		return p.render(c, fiber.StatusUnprocessableEntity, v, person, []tenant.Mistake{{Field: fieldAgree, Fault: agreement.ErrChanged}})
+	}
 	if err != nil {
 		return err
 	}
 	p.Site.SetCheckout(c, p.Site.Seal(token(c).Reveal(), sealedReturn))
 	return p.redirect(c, next)
+}
+
+// givenBy reads the agreement from the form, and never from the query: a link agrees to nothing.
+func givenBy(c *fiber.Ctx) agreement.Given {
+	return agreement.Given{
+		Agreed: ui.PostValue(c, fieldAgree) != "", Shown: ui.PostValue(c, fieldWords), Locale: string(ui.LangOf(c)),
+		Origin: agreement.Origin{Address: c.IP(), UserAgent: agreement.CleanUserAgent(c.Get(fiber.HeaderUserAgent))},
+	}
 }
 
 // returnFromProvider handles the redirect of the tenant from the payment provider. The return token in the URL is known to
@@ -196,6 +228,9 @@ func (p *pages) returnFromProvider(c *fiber.Ctx) error {
 		return err
 	}
 	known := token(c).Equal(c.Params("token")) || p.Site.SealMatches(token(c).Reveal(), sealedReturn, p.Site.Checkout(c))
+	if next.View.Deposit.Status == deposit.Captured {
+		return p.returnFromDebt(c, next.View, known)
+	}
 	switch leaves := endedByTenant(next.View) && next.View.Deposit.ReturnURL != ""; {
 	case !known && !leaves:
 		return p.renderReturn(c, next.View)
@@ -213,6 +248,31 @@ func (p *pages) redirect(c *fiber.Ctx, next checkout.Next) error {
 		return c.Redirect(next.PageURL, fiber.StatusSeeOther)
 	case endedByTenant(next.View) && next.View.Deposit.ReturnURL != "":
 		return c.Redirect(backURL(next.View), fiber.StatusSeeOther)
+	default:
+		return c.Redirect(pagePath(c), fiber.StatusSeeOther)
+	}
+}
+
+// payDebt sends the tenant to the provider's page for a captured amount, or shows what became of it.
+func (p *pages) payDebt(c *fiber.Ctx) error {
+	next, err := p.Checkout.PayDebt(c.UserContext(), token(c))
+	if err != nil {
+		return err
+	}
+	if next.PageURL == "" {
+		return c.Redirect(pagePath(c), fiber.StatusSeeOther)
+	}
+	p.Site.SetCheckout(c, p.Site.Seal(token(c).Reveal(), sealedReturn))
+	return c.Redirect(next.PageURL, fiber.StatusSeeOther)
+}
+
+// returnFromDebt shows what became of a captured amount. A browser that knows no more than the return token gets no form.
+func (p *pages) returnFromDebt(c *fiber.Ctx, v checkout.View, known bool) error {
+	switch {
+	case !known:
+		return p.renderReturn(c, v)
+	case v.Payable():
+		return c.Redirect(pagePath(c)+"?"+queryNotice+"="+noticeUnpaid, fiber.StatusSeeOther)
 	default:
 		return c.Redirect(pagePath(c), fiber.StatusSeeOther)
 	}

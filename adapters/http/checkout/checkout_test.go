@@ -24,7 +24,7 @@ func TestCheckout_GoodCard_SecuresAndLeadsBack(t *testing.T) {
 	b := w.browser()
 	form := b.get(w.address(token))
 	require.Equal(t, http.StatusOK, form.status)
-	for _, shown := range []string{checkouttest.Company, "€500.00", "€17.50", "16 June 2026 – 23 June 2026", d.Reference, "B-1042", "not blocked"} {
+	for _, shown := range []string{checkouttest.Company, "€500.00", "€17.50", "16\u00a0June\u00a02026 – 23\u00a0June\u00a02026", d.Reference, "B-1042", "not blocked"} {
 		require.Contains(t, form.body, shown)
 	}
 	pay := b.send(form, 0, grace)
@@ -65,7 +65,7 @@ func TestCheckout_BadCardAndGivenUp_IsAbandoned(t *testing.T) {
 	d, token := w.Deposit(t)
 	b := w.browser()
 	failed := b.send(b.send(b.get(w.address(token)), 0, grace), 0, card(badCard))
-	w.requireLeft(b.send(failed, 1, nil), d, "abandoned")
+	w.requireLeft(b.send(b.send(failed, 1, nil), 0, nil), d, "abandoned")
 	w.requireStatus(d, deposit.Cancelled, "tenant_abandoned")
 }
 
@@ -85,8 +85,15 @@ func TestCheckout_GiveUp_IsAFormOfItsOwn(t *testing.T) {
 	form := b.get(w.address(token))
 	require.Contains(t, form.body, `name="intent" value="abandon"`)
 	require.Less(t, strings.Index(form.body, "Continue to payment"), strings.Index(form.body, `value="abandon"`), "the main button comes first")
-	w.requireLeft(b.send(form, 1, nil), d, "abandoned")
+	ask := b.send(form, 1, nil)
+	require.Equal(t, http.StatusOK, ask.status)
+	require.Contains(t, ask.body, "Give up this deposit?")
+	require.Contains(t, ask.body, `name="intent" value="abandon"`)
+	require.Contains(t, ask.body, `name="confirm" value="yes"`)
+	w.requireStatus(d, deposit.Pending, "")
+	w.requireLeft(b.send(ask, 0, nil), d, "abandoned")
 	w.requireStatus(d, deposit.Cancelled, "tenant_abandoned")
+	w.requireLeft(b.send(form, 1, nil), d, "abandoned")
 	require.Contains(t, b.get(w.address(token)).body, "You gave up this deposit")
 	w.requireLeft(b.send(form, 0, grace), d, "abandoned")
 }
@@ -103,7 +110,7 @@ func TestCheckout_WithoutReturnURL_EndsOnAPageOfOurs(t *testing.T) {
 	require.NotContains(t, secured.body, "Back to")
 
 	_, token = w.Deposit(t, none)
-	require.Contains(t, b.send(b.get(w.address(token)), 1, nil).body, "You gave up this deposit")
+	require.Contains(t, b.send(b.send(b.get(w.address(token)), 1, nil), 0, nil).body, "You gave up this deposit")
 
 	_, token = w.Deposit(t, none)
 	require.Contains(t, b.send(b.get(w.address(token)), 0, person("declined@example.com", "De", "Clined")).body, "We cannot secure this deposit")
@@ -270,7 +277,7 @@ func TestCheckout_ProviderAway_ApologisesAndTheReconcilerFinishes(t *testing.T) 
 
 	again := b.send(b.get(w.address(token)), 0, grace)
 	require.Equal(t, http.StatusServiceUnavailable, again.status)
-	require.Equal(t, http.StatusServiceUnavailable, b.send(b.get(w.address(token)), 1, nil).status)
+	require.Equal(t, http.StatusServiceUnavailable, b.send(b.send(b.get(w.address(token)), 1, nil), 0, nil).status)
 
 	w.Provider.Away(false)
 	w.Clock.Add(time.Minute)
@@ -332,7 +339,7 @@ func TestCheckout_SpeaksFrench(t *testing.T) {
 	b := w.browser()
 	b.lang = "fr-FR,fr;q=0.9"
 	form := b.get(w.address(token))
-	for _, shown := range []string{`lang="fr"`, "Garantir votre caution", "2\u202f500,00\u00a0€", "16 juin 2026", "Passer au paiement"} {
+	for _, shown := range []string{`lang="fr"`, "Garantir votre caution", "2\u00a0500,00\u00a0€", "16\u00a0juin\u00a02026", "Passer au paiement"} {
 		require.Contains(t, form.body, shown)
 	}
 	require.Contains(t, b.send(form, 0, url.Values{}).body, "Saisissez une adresse e-mail valide")

@@ -179,7 +179,7 @@ func (b *browser) send(p page, n int, fields url.Values) page {
 func (w *world) address(token secret.Text) string { return w.base + "/checkout/" + token.Reveal() }
 
 func person(email, first, last string) url.Values {
-	return url.Values{"email": {email}, "firstName": {first}, "lastName": {last}}
+	return url.Values{"email": {email}, "firstName": {first}, "lastName": {last}, "agree": {"yes"}}
 }
 
 var grace = person("grace@example.com", "Grace", "Hopper")

@@ -39,10 +39,12 @@ func TestCheckout_AllMistakes_AreNamedAtOnceInTheOrderOfTheFields(t *testing.T) 
 		fields url.Values
 		wrong  []string
 	}{
-		{url.Values{}, []string{"firstName", "lastName", "email"}},
+		{url.Values{}, []string{"firstName", "lastName", "email", "agree"}},
 		{person("grace", "Grace", strings.Repeat("x", 101)), []string{"lastName", "email"}},
 		{person("grace", "", "Hopper"), []string{"firstName", "email"}},
 		{person("grace@example.com", "Grace", ""), []string{"lastName"}},
+		{url.Values{"firstName": {"Grace"}, "email": {"grace@example.com"}}, []string{"lastName", "agree"}},
+		{url.Values{"firstName": {"Grace"}, "lastName": {"Hopper"}, "email": {"grace@example.com"}}, []string{"agree"}},
 	} {
 		got := b.send(form, 0, c.fields)
 		require.Equal(t, http.StatusUnprocessableEntity, got.status)

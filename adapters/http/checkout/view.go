@@ -9,6 +9,7 @@ import (
 
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/app/checkout"
+	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/tenant"
@@ -36,11 +37,21 @@ type formView struct {
 	Path   string
 	Token  string // CSRF token of the forms
 	Fields []ui.Field
+	Words  string // Fingerprint of the words of the agreement
 	Notice string
 	Alert  string
 	// Mistakes are the errors of the fields; with them there is no Alert and no Notice.
 	Mistakes []ui.Mistake
 	Back     returnLink
+}
+
+// coverUntil tells until when the guarantee holds.
+func (v formView) coverUntil() string {
+	text := textCoverUntil
+	if v.View.Terms.Days > 0 {
+		text = textCoverToday
+	}
+	return text.In(v.Lang, ui.LongDate(v.Lang, v.View.Terms.Until))
 }
 
 // finalView is the data of the page of a deposit whose checkout is over.
@@ -53,6 +64,23 @@ type finalView struct {
 	Back    returnLink
 }
 
+// giveUpView is the data of the page that asks once more before the checkout is given up.
+type giveUpView struct {
+	Page  ui.Page
+	View  checkout.View
+	Path  string
+	Token string // CSRF token of the form
+}
+
+func (p *pages) askToGiveUp(c *fiber.Ctx, v checkout.View) error {
+	lang := ui.LangOf(c)
+	page := ui.Page{Lang: lang, Query: ui.RawQuery(c), Title: textGiveUpTitle.In(lang)}
+	return ui.Render(c, fiber.StatusOK, giveUpPage(giveUpView{Page: page, View: v, Path: pagePath(c), Token: p.Site.FormToken(c)}))
+}
+
+// typeCheckbox is the type of a field that ui.Checkbox renders.
+const typeCheckbox = "checkbox"
+
 // retryView is the data of the page that an outage shows.
 type retryView struct {
 	Error     ui.ErrorView
@@ -63,6 +91,9 @@ type retryView struct {
 func (p *pages) render(c *fiber.Ctx, status int, v checkout.View, person tenant.Person, wrong []tenant.Mistake) error {
 	lang := ui.LangOf(c)
 	page := ui.Page{Lang: lang, Query: ui.RawQuery(c)}
+	if v.Deposit.Status == deposit.Captured && v.Debt != nil {
+		return p.renderDebt(c, v, page)
+	}
 	if !v.Open {
 		page.Title = finalTitle(v).In(lang)
 		return ui.Render(c, fiber.StatusOK, finalPage(finalView{
@@ -81,7 +112,13 @@ func (p *pages) render(c *fiber.Ctx, status int, v checkout.View, person tenant.
 		f.Page.ErrorCode, f.Alert, f.Notice = wrong[0].Fault.Code, "", ""
 		f.Mistakes = mistakes(wrong, lang)
 	}
-	f.Fields = fields(person, f.Mistakes, lang)
+	words := v.Terms.Words(string(lang))
+	agreed := ""
+	if len(wrong) > 0 && !slices.ContainsFunc(wrong, func(m tenant.Mistake) bool { return m.Field == fieldAgree }) {
+		agreed = ui.Checked
+	}
+	f.Words = agreement.Fingerprint(words)
+	f.Fields = fields(person, words, agreed, f.Mistakes, lang)
 	return ui.Render(c, status, formPage(f))
 }
 
@@ -114,11 +151,12 @@ func notice(c *fiber.Ctx, v checkout.View, lang ui.Lang) string {
 }
 
 // fields gives the inputs, each with its mistake. The first wrong input gets the focus.
-func fields(person tenant.Person, wrong []ui.Mistake, lang ui.Lang) []ui.Field {
+func fields(person tenant.Person, words, agreed string, wrong []ui.Mistake, lang ui.Lang) []ui.Field {
 	out := []ui.Field{
 		{Name: fieldFirstName, Type: "text", Label: textFirstName.In(lang), Value: person.FirstName, Autocomplete: "given-name", MaxLength: tenant.MaxName, Required: true},
 		{Name: fieldLastName, Type: "text", Label: textLastName.In(lang), Value: person.LastName, Autocomplete: "family-name", MaxLength: tenant.MaxName, Required: true},
 		{Name: fieldEmail, Type: "email", Label: textEmail.In(lang), Value: person.Email, Autocomplete: "email", MaxLength: 254, Required: true},
+		{Name: fieldAgree, Type: typeCheckbox, Label: words, Value: agreed, Required: true},
 	}
 	for n, m := range wrong {
 		i := slices.IndexFunc(out, func(f ui.Field) bool { return f.Name == m.Field })
@@ -139,6 +177,10 @@ func mistakes(wrong []tenant.Mistake, lang ui.Lang) []ui.Mistake {
 func textOf(m tenant.Mistake) ui.Text {
 	missing := m.Fault.Is(fault.ErrMissingField)
 	switch {
+	case m.Fault.Is(agreement.ErrChanged):
+		return textAgreementChanged
+	case m.Field == fieldAgree:
+		return textNotAgreed
 	case m.Field == fieldFirstName && missing:
 		return textNoFirstName
 	case m.Field == fieldFirstName:
@@ -161,6 +203,8 @@ func finalTitle(v checkout.View) ui.Text {
 		return textClosed
 	case v.Deposit.Status == deposit.Captured:
 		return textCaptured
+	case v.StayOver:
+		return textStayOver
 	case v.Expired:
 		return textExpired
 	case v.Deposit.StatusReason == deposit.TenantDeclined.Reason():
@@ -176,11 +220,13 @@ func finalMessage(v checkout.View, lang ui.Lang) string {
 	d := v.Deposit
 	switch {
 	case d.Status == deposit.Active:
-		return textSecuredMessage.In(lang, v.CompanyName, euros(d.Amount, lang), date(d.ExpiresAt, lang))
+		return textSecuredMessage.In(lang, v.CompanyName, ui.Euros(lang, d.Amount), ui.LongDate(lang, d.ExpiresAt))
 	case d.Status == deposit.Closed:
 		return textClosedMessage.In(lang)
 	case d.Status == deposit.Captured:
-		return textCapturedMessage.In(lang, v.CompanyName, euros(d.CapturedAmount, lang))
+		return textCapturedMessage.In(lang, v.CompanyName, ui.Euros(lang, d.CapturedAmount)) + debtMessage(v, lang)
+	case v.StayOver:
+		return textStayOverMessage.In(lang)
 	case v.Expired:
 		return textExpiredMessage.In(lang, v.CompanyName)
 	case d.StatusReason == deposit.TenantDeclined.Reason():

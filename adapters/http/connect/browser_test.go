@@ -71,7 +71,7 @@ func TestBrowser_SignedIn_AgreesAndEndsAtThePartner(t *testing.T) {
 		chromedp.SendKeys("#password", password),
 		chromedp.SendKeys("#companyName", "Chalets"),
 		chromedp.Click("button.main"),
-		chromedp.WaitVisible("#partner"),
+		chromedp.WaitVisible("nav.desk"),
 		chromedp.Navigate(s.URL+"/login?"+good(s, "demo", "op-1", returnTo(partnerSite(t)))),
 		chromedp.Click("button.main"),
 		chromedp.WaitVisible("#arrived"),
@@ -116,7 +116,7 @@ func TestBrowser_FormOnAnotherSite_ChangesNothing(t *testing.T) {
 		chromedp.SendKeys("#password", password),
 		chromedp.SendKeys("#companyName", "Chalets"),
 		chromedp.Click("button.main"),
-		chromedp.WaitVisible("#partner"),
+		chromedp.WaitVisible("nav.desk"),
 		chromedp.Navigate("http://localhost:"+u.Port()), // another site than 127.0.0.1
 		chromedp.Click("#go"),
 		chromedp.WaitVisible(`main[data-error-code="invalid_csrf_token"]`),

@@ -16,9 +16,11 @@ import (
 const (
 	pathRegister  = "/register"
 	pathLogin     = "/login"
+	pathCode      = "/login/code"
 	pathLogout    = "/logout"
 	pathDone      = "/connect/done"
 	pathDashboard = "/dashboard"
+	pathForgot    = "/password/forgot"
 )
 
 // Deps are the dependencies of the pages.
@@ -39,6 +41,8 @@ func Mount(app fiber.Router, d Deps) {
 	app.Post(pathRegister, d.Site.Headers, p.register)
 	app.Get(pathLogin, d.Site.Headers, p.showLogin)
 	app.Post(pathLogin, d.Site.Headers, p.logIn)
+	app.Get(pathCode, d.Site.Headers, p.showCode)
+	app.Post(pathCode, d.Site.Headers, p.code)
 	app.Post(pathLogout, d.Site.Headers, p.logOut)
 	app.Get(pathDone, d.Site.Headers, p.done)
 }
@@ -58,5 +62,5 @@ func (p *pages) limit(c *fiber.Ctx) (harmless func(), err error) {
 
 // browserOf gives the origin of a sign-in.
 func (p *pages) browserOf(c *fiber.Ctx) connections.Browser {
-	return connections.Browser{Session: p.Site.SessionToken(c), Network: ui.NetworkOf(c.IP())}
+	return connections.Browser{Session: p.Site.SessionToken(c), Network: ui.NetworkOf(c.IP()), Name: ui.BrowserOf(c)}
 }

@@ -9,6 +9,7 @@ import (
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
+	"partnerdeposits/core/twofactor"
 )
 
 // Names of the fields (operations.md, "Pages").
@@ -16,6 +17,7 @@ const (
 	fieldEmail    = "email"
 	fieldPassword = "password"
 	fieldCompany  = "companyName"
+	fieldCode     = "code"
 	fieldIntent   = "intent"
 	intentLink    = "link"
 )
@@ -30,6 +32,7 @@ var formFaults = map[*fault.Error]string{
 	connect.ErrInvalidCompany:  fieldCompany,
 	connect.ErrEmailTaken:      fieldEmail,
 	connect.ErrBadCredentials:  "",
+	twofactor.ErrWrongCode:     fieldCode,
 }
 
 // aboutForm reports whether err is shown in the form, which can then be sent again.

@@ -98,6 +98,7 @@ func (p *pages) form(c *fiber.Ctx, v visit, offer connections.Result, in input, 
 		Owner:   offer.Sides.NumberOwner,
 		Host:    returnHost(verified),
 		Failed:  failed,
+		Reset:   v.path == pathLogin && refusal == nil && c.Query("done") == "reset",
 	}
 	if v.path == pathLogin {
 		view.Page.Title = titleOf(verified, textLogIn, textLogInPartner, lang)

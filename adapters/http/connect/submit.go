@@ -17,7 +17,7 @@ import (
 func (p *pages) register(c *fiber.Ctx) error {
 	v := visitOf(c, pathRegister)
 	return p.submit(c, v, func(in input, password string) (connections.Result, error) {
-		form := connect.SignUp{Email: in.email, Password: password, CompanyName: in.company}
+		form := connect.SignUp{Email: in.email, Password: password, CompanyName: in.company, Locale: string(ui.LangOf(c))}
 		if v.connected {
 			return p.Connections.SignUp(c.UserContext(), v.request, form, p.browserOf(c))
 		}
@@ -80,8 +80,13 @@ func (p *pages) link(c *fiber.Ctx, v visit) error {
 	return p.arrived(c, v, result)
 }
 
-// arrived sets the session cookie and redirects: to the return URL, to the page /connect/done, or to the dashboard.
+// arrived sets the session cookie and redirects: to the return URL, to the page /connect/done, or to the dashboard. A half sign-in goes on
+// to the page for the code, with the query of the connect URL.
 func (p *pages) arrived(c *fiber.Ctx, v visit, a connections.Result) error {
+	if half := a.SignedIn.Half.Reveal(); half != "" {
+		p.Site.SetHalfSignIn(c, half, a.SignedIn.Lifetime)
+		return c.Redirect(ui.WithQuery(pathCode, v.query), http.StatusSeeOther)
+	}
 	token := p.Site.SessionToken(c)
 	if fresh := a.SignedIn.Token.Reveal(); fresh != "" {
 		token = fresh

@@ -16,18 +16,24 @@ var (
 	textNoAccount     = ui.T("No account yet?", "Pas encore de compte ?")
 	textSignUpInstead = ui.T("Create one", "Créez-en un")
 
+	textForgot      = ui.T("Forgot your password?", "Mot de passe oublié ?")
+	textPasswordSet = ui.T("Your new password is saved. Log in with it.", "Votre nouveau mot de passe est enregistré. Connectez-vous avec lui.")
+
 	textEmail        = ui.T("E-mail", "E-mail")
 	textPassword     = ui.T("Password", "Mot de passe")
 	textPasswordHint = ui.T("At least 10 characters. A sentence is easy to remember.", "Au moins 10 caractères. Une phrase se retient facilement.")
 	textCompany      = ui.T("Company name", "Nom de l’entreprise")
 
-	textTerms       = ui.T("Once linked, %s can:", "Une fois relié, %s pourra :")
-	textTermsCreate = ui.T("create deposits for your rentals, up to your maximum", "créer des cautions pour vos locations, dans la limite de votre plafond")
-	textTermsSend   = ui.T("record your tenants and send them the deposit link", "enregistrer vos locataires et leur envoyer le lien de caution")
-	textTermsAct    = ui.T("cancel, release and collect the deposits it created", "annuler, libérer et encaisser les cautions qu’il a créées")
-	textTermsRead   = ui.T("see deposits you make here while linked, and follow their status", "voir les cautions que vous créez ici tant que le lien existe, et suivre leur état")
-	textTermsNever  = ui.T("It never sees your password, and you can unlink it at any time.", "Il ne voit jamais votre mot de passe, et vous pouvez le délier à tout moment.")
-	textThenReturn  = ui.T("Afterwards you go back to %s.", "Vous retournerez ensuite sur %s.")
+	textCodeTitle   = ui.T("Enter your code", "Saisissez votre code")
+	textCodePartner = ui.T("Enter your code to link your account to %s", "Saisissez votre code pour relier votre compte à %s")
+	textCode        = ui.T("Code", "Code")
+	textCodeHint    = ui.T("The six digits that your authenticator app shows, or a recovery code.", "Les six chiffres qu’affiche votre application d’authentification, ou un code de secours.")
+	textCodeButton  = ui.T("Continue", "Continuer")
+	textCodeAndLink = ui.T("Continue and link to %s", "Continuer et relier à %s")
+	textCodeRestart = ui.T("Not you, or no time left?", "Ce n’est pas vous, ou le temps est écoulé ?")
+
+	textTerms      = ui.T("Once linked, %s can:", "Une fois relié, %s pourra :")
+	textThenReturn = ui.T("Afterwards you go back to %s.", "Vous retournerez ensuite sur %s.")
 
 	textConsent    = ui.T("Link your account to %s?", "Relier votre compte à %s ?")
 	textSignedInAs = ui.T("You are logged in as %s.", "Vous êtes connecté en tant que %s.")
@@ -50,3 +56,12 @@ var (
 	textBackTo      = ui.T("Go back to %s", "Retourner sur %s")
 	textToDashboard = ui.T("Go to your dashboard", "Aller à votre espace")
 )
+
+func init() {
+	ui.Explain("wrong_code",
+		ui.T("Check the code", "Vérifiez le code"),
+		ui.T("This code is not right, or was used before. Wait for the next code of your app.", "Ce code n’est pas le bon, ou a déjà servi. Attendez le prochain code de votre application."))
+	ui.Explain("too_many_codes",
+		ui.T("Too many wrong codes", "Trop de codes erronés"),
+		ui.T("There were too many wrong codes. Wait some minutes, then try again.", "Il y a eu trop de codes erronés. Attendez quelques minutes, puis réessayez."))
+}

@@ -1,10 +1,13 @@
-// Package dashboard serves the operator's page: the account, the link to a partner with a form to unlink, the deposits.
+// Package dashboard serves the operator's pages (operations.md, "Pages"): the work that waits, the deposits with their export, a deposit
+// with the acts on it, a new deposit, the partner, and the settings.
+//
+// A GET changes nothing. An act is a form with the hidden field intent; where it cannot be undone, the answer is a page that says what
+// will happen, whose form has the same intent and confirm=yes.
 package dashboard
 
 import (
-	"encoding/base64"
-	"encoding/binary"
 	"errors"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -12,6 +15,8 @@ import (
 
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/app/connections"
+	"partnerdeposits/app/deposits"
+	"partnerdeposits/app/desk"
 	"partnerdeposits/app/operators"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
@@ -21,31 +26,61 @@ import (
 
 const (
 	pathDashboard = "/dashboard"
+	pathDeposits  = "/dashboard/deposits"
+	pathExport    = "/dashboard/deposits.csv"
+	pathNew       = "/dashboard/deposits/new"
+	pathDeposit   = "/dashboard/deposits/:id"
+	pathFile      = "/dashboard/deposits/:id/files/:fileId"
+	pathPartner   = "/dashboard/partner"
+	pathSettings  = "/dashboard/settings"
 	pathUnlink    = "/dashboard/unlink"
 	pathLogin     = "/login"
-	fieldLink     = "link"
-	pageSize      = 50
 )
 
 // Deps are the dependencies of the pages.
 type Deps struct {
 	Connections *connections.Service
 	Operators   *operators.Service
-	Deposits    ports.DepositReader
+	Desk        *desk.Service
+	Deposits    *deposits.Service
+	Entropy     ports.Entropy
+	Limiter     ports.Limiter
 	Site        *ui.Site
+	Log         *slog.Logger
+	Uploads     *Uploads // nil: four forms with files at a time, 120 s each
 }
 
-type pages struct{ Deps }
+type pages struct {
+	Deps
+	exports chan struct{} // a place for each export that runs
+}
 
 // Mount adds the pages to app, which serves the dashboard's host.
 func Mount(app fiber.Router, d Deps) {
-	p := &pages{Deps: d}
-	app.Get(pathDashboard, d.Site.Headers, p.signedIn(p.show))
+	if d.Uploads == nil {
+		d.Uploads = NewUploads(uploadPlaces, uploadTime)
+	}
+	p := &pages{Deps: d, exports: make(chan struct{}, exportsAtOnce)}
+	app.Get(pathDashboard, d.Site.Headers, p.signedIn(p.showToday))
+	app.Get(pathExport, d.Site.Headers, p.signedIn(p.export))
+	app.Get(pathDeposits, d.Site.Headers, p.signedIn(p.list))
+	app.Get(pathNew, d.Site.Headers, p.signedIn(p.showNew))
+	app.Post(pathNew, d.Site.Headers, p.signedIn(p.create))
+	app.Get(pathDeposit, d.Site.Headers, p.signedIn(p.showDeposit))
+	app.Post(pathDeposit, d.Site.Headers, p.signedIn(p.act))
+	app.Get(pathFile, d.Site.Headers, p.signedIn(p.download))
+	app.Get(pathPartner, d.Site.Headers, p.signedIn(p.showPartner))
+	app.Post(pathPartner, d.Site.Headers, p.signedIn(p.partnerForm))
+	app.Get(pathSettings, d.Site.Headers, p.signedIn(p.showSettings))
+	app.Post(pathSettings, d.Site.Headers, p.signedIn(p.settings))
 	app.Post(pathUnlink, d.Site.Headers, p.signedIn(p.unlink))
 }
 
+// caller is the signed-in operator who sent a request, with the operator's account.
+type caller = deposits.OperatorCaller
+
 // handler serves a signed-in operator.
-type handler func(c *fiber.Ctx, o connect.Operator, a connect.Account) error
+type handler func(c *fiber.Ctx, by caller) error
 
 // signedIn calls h for a signed-in operator and redirects everybody else to the login page.
 func (p *pages) signedIn(h handler) fiber.Handler {
@@ -57,73 +92,46 @@ func (p *pages) signedIn(h handler) fiber.Handler {
 		if err != nil {
 			return err
 		}
-		return h(c, o, a)
+		p.Site.PreferLang(c, o.Locale, "desk "+id.Operator.Of(o.ID))
+		return h(c, caller{Operator: o, Account: a})
 	}
 }
 
-func (p *pages) show(c *fiber.Ctx, o connect.Operator, a connect.Account) error {
-	account, err := p.Connections.Account(c.UserContext(), a.ID)
-	if err != nil {
-		return err
+// page is the layout of a page of the section.
+func (p *pages) page(c *fiber.Ctx, by caller, section, title string) ui.Page {
+	return ui.Page{
+		Lang: ui.LangOf(c), Title: title, Query: ui.RawQuery(c), Wide: true, Section: section,
+		Operator: by.Operator.Email, FormToken: p.Site.FormToken(c),
 	}
-	page := ports.Page{Limit: pageSize, Cursor: decodeCursor(c.Query("after"))}
-	deposits, err := p.Deposits.Deposits(c.UserContext(), ports.DepositFilter{AccountID: a.ID}, page)
-	if err != nil {
-		return err
-	}
-	lang := ui.LangOf(c)
-	token := p.Site.FormToken(c)
-	v := view{
-		Page:     ui.Page{Lang: lang, Title: textTitle.In(lang), Query: ui.RawQuery(c), Wide: true, Operator: o.Email, FormToken: token},
-		Account:  account,
-		Token:    token,
-		Unlinked: c.Query("unlinked") != "" && account.Link == nil,
-		First:    page.Cursor.IsZero(),
-	}
-	for _, d := range deposits.Items {
-		v.Rows = append(v.Rows, rowOf(d, lang))
-	}
-	if !deposits.Next.IsZero() {
-		v.Next = pathDashboard + "?after=" + encodeCursor(deposits.Next)
-	}
-	return ui.Render(c, http.StatusOK, dashboardPage(v))
 }
 
-// unlink ends the link that the page showed. If that link has ended already, unlink changes nothing.
-func (p *pages) unlink(c *fiber.Ctx, o connect.Operator, a connect.Account) error {
-	ui.SetReadAt(c, pathDashboard)
-	if err := p.Site.CheckForm(c); err != nil {
-		return ui.RenderFormExpired(c, pathDashboard)
-	}
-	linkID, ok := id.Link.Parse(ui.PostValue(c, fieldLink))
-	if !ok {
-		return c.Redirect(pathDashboard, http.StatusSeeOther)
-	}
-	if _, err := p.Connections.UnlinkByOperator(c.UserContext(), o, a, linkID); err != nil {
-		return err
-	}
-	return c.Redirect(pathDashboard+"?unlinked=1", http.StatusSeeOther)
-}
+func depositPath(depositID id.ID) string { return pathDeposits + "/" + id.Deposit.Of(depositID) }
 
-// row is a deposit in the list.
+// row is a deposit in a list.
 type row struct {
-	Reference, Contract, Tenant, Amount, Period, Status string
-	Tone                                                string // class of the status: good, bad or none
+	Path, Reference, Contract, Tenant, Amount, Period, Status string
+	Tone                                                      string // class of the status: good, bad or none
+	Ends                                                      string // end of the cover; "" but in the list of covers that end soon
 }
 
 func rowOf(d *deposit.Deposit, lang ui.Lang) row {
-	r := row{
-		Reference: d.Reference,
-		Contract:  d.RentalContract,
-		Amount:    amountOf(d, lang),
-		Period:    ui.Date(lang, d.ContractStartAt) + " – " + ui.Date(lang, d.ContractEndAt),
-		Status:    statuses[d.Status].In(lang),
-		Tone:      tones[d.Status],
+	return row{
+		Path: depositPath(d.ID), Reference: d.Reference, Contract: d.RentalContract, Tenant: tenantOf(d),
+		Amount: amountOf(d, lang), Period: period(lang, d.ContractStartAt, d.ContractEndAt),
+		Status: statuses[d.Status].In(lang), Tone: tones[d.Status],
 	}
-	if d.Client != nil {
-		r.Tenant = d.Client.FirstName + " " + d.Client.LastName
+}
+
+func tenantOf(d *deposit.Deposit) string {
+	if d.Client == nil {
+		return ""
 	}
-	return r
+	return d.Client.FirstName + " " + d.Client.LastName
+}
+
+// period formats the first and the last day of a rental, with short months.
+func period(lang ui.Lang, from, to time.Time) string {
+	return ui.Span(ui.Date(lang, from), ui.Date(lang, to))
 }
 
 // amountOf formats the deposit's amount, and before it the captured part where a part was captured.
@@ -133,19 +141,4 @@ func amountOf(d *deposit.Deposit, lang ui.Lang) string {
 		return textCapturedOf.In(lang, ui.Euros(lang, d.CapturedAmount), amount)
 	}
 	return amount
-}
-
-// encodeCursor encodes the last deposit of a page: Unix microseconds and id.
-func encodeCursor(c ports.Cursor) string {
-	b := binary.BigEndian.AppendUint64(nil, uint64(c.At.UnixMicro()))
-	return base64.RawURLEncoding.EncodeToString(append(b, c.ID[:]...))
-}
-
-// decodeCursor returns the zero cursor, which is the first page, for an invalid text.
-func decodeCursor(text string) ports.Cursor {
-	b, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil || len(b) != 8+len(id.ID{}) {
-		return ports.Cursor{}
-	}
-	return ports.Cursor{At: time.UnixMicro(int64(binary.BigEndian.Uint64(b))).UTC(), ID: id.ID(b[8:])}
 }

@@ -2,96 +2,173 @@ package dashboard_test
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/http/connect/connecttest"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
 )
 
-func TestDashboard_ShowsTheAccountItsLinkAndItsOwnDeposits(t *testing.T) {
+func TestToday_ShowsWhatWaitsAndTheYear(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	p := s.Partner("demo")
+	b, account := linked(t, s, "a@b.example", "demo")
+	empty := b.Get("/dashboard")
+	require.Equal(t, http.StatusOK, empty.Status)
+	require.Contains(t, empty.Body, "Nothing needs your attention")
+	require.Contains(t, empty.Body, "Chalets of a@b.example")
+	require.Contains(t, empty.Body, "€2,500.00")
+	require.Contains(t, empty.Body, id.Account.Of(account))
+
+	_, other := linked(t, s, "c@d.example", "demo")
+	theirs := deposits(t, s, p, other, 3)
+	mine := deposits(t, s, p, account, 8)
+	secured(t, s, mine[0], 3*24*time.Hour)
+	secured(t, s, mine[1], 30*24*time.Hour)
+	refused(t, s, mine[2])
+	captured(t, s, mine[3], 12_050)
+	page := b.Get("/dashboard")
+	for _, want := range []string{"Cover ends within 7 days", "Payment refused", "Being collected", "Awaiting the tenant", "Cover ends on", "8 in all"} {
+		require.Contains(t, page.Body, want)
+	}
+	for _, reference := range []string{mine[0], mine[2], mine[3], mine[7]} {
+		require.Contains(t, page.Body, reference)
+	}
+	require.NotContains(t, page.Body, mine[1], "a cover that ends later")
+	require.NotContains(t, page.Body, theirs[0])
+	require.Equal(t, 12, strings.Count(page.Body, "<rect "))
+	require.Len(t, page.All("tr"), 13, "the numbers as a table")
+	require.Contains(t, b.Get("/dashboard?lang=fr").Body, "La couverture finit sous 7 jours")
+}
+
+func TestList_ShowsTheAccountsOwnDepositsAndFilters(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
 	p := s.Partner("demo")
 	b, account := linked(t, s, "a@b.example", "demo")
 	_, other := linked(t, s, "c@d.example", "demo")
-	mine := deposits(t, s, p, account, 2)
+	mine := deposits(t, s, p, account, 3)
 	theirs := deposits(t, s, p, other, 1)
+	secured(t, s, mine[0], 24*time.Hour)
 
-	page := b.Get("/dashboard")
+	page := b.Get("/dashboard/deposits")
 	require.Equal(t, http.StatusOK, page.Status)
-	for _, want := range []string{"Chalets of a@b.example", id.Account.Of(account), "Partner demo", "op-a", "€2,500.00", mine[0], mine[1], "€1,250.51", "Awaiting the tenant", "&lt;b&gt;1"} {
+	for _, want := range append(mine, "€1,250.51", "Awaiting the tenant", "Secured", "&lt;b&gt;1") {
 		require.Contains(t, page.Body, want)
 	}
 	require.NotContains(t, page.Body, theirs[0])
 	require.Less(t, strings.Index(page.Body, mine[1]), strings.Index(page.Body, mine[0]), "newest first")
-	require.Empty(t, page.LinkTo("/dashboard"), "nothing older")
-	french := b.Get("/dashboard?lang=fr")
+	require.Empty(t, page.LinkTo("/dashboard/deposits?cursor="), "nothing older")
+	french := b.Get("/dashboard/deposits?lang=fr")
 	require.Contains(t, french.Body, "En attente du locataire")
 	require.Contains(t, french.Body, "1\u00a0250,50\u00a0€")
+	b.Get("/dashboard?lang=en")
+
+	only := func(query string, want ...string) {
+		t.Helper()
+		page := b.Get("/dashboard/deposits?" + query)
+		require.Equal(t, http.StatusOK, page.Status)
+		require.ElementsMatch(t, want, references(page), query)
+	}
+	today := s.Clock.Now().UTC()
+	only("status=active", mine[0])
+	only("status=pending,incomplete", mine[1], mine[2])
+	only("q="+mine[1], mine[1])
+	only("q=%3CB%3E2", mine[2])
+	only("q=" + theirs[0])
+	only("q=%25")
+	only("from="+today.AddDate(0, 0, 5).Format(time.DateOnly), []string{}...)
+	only("from="+today.Format(time.DateOnly)+"&to="+today.Format(time.DateOnly), mine...)
+	only("to=" + today.AddDate(0, 0, -2).Format(time.DateOnly))
+	require.Equal(t, "pending", selected(b.Get("/dashboard/deposits?status=pending")))
+
+	for _, bad := range []string{"status=lost", "from=1.7.2026", "to=2026-02-30", "from=2026-07-02&to=2026-07-01", "q=" + strings.Repeat("x", 201), "q=%00", "q=%ff"} {
+		refused := b.Get("/dashboard/deposits?" + bad)
+		require.Equal(t, http.StatusBadRequest, refused.Status, bad)
+		require.Equal(t, "invalid_filter", refused.Code(), bad)
+		require.Contains(t, refused.Body, `role="alert"`, bad)
+		require.Equal(t, http.StatusBadRequest, b.Get("/dashboard/deposits.csv?"+bad).Status, bad)
+	}
 }
 
-func TestDashboard_OfACapture_ShowsTheCapturedAmountOfTheDeposit(t *testing.T) {
+func TestList_OfACapture_ShowsTheCapturedAmountOfTheDeposit(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
 	p := s.Partner("demo")
 	b, account := linked(t, s, "a@b.example", "demo")
 	captured(t, s, deposits(t, s, p, account, 1)[0], 12_050)
-	require.Contains(t, b.Get("/dashboard?lang=en").Body, `<span class="amount">€120.50 of €1,250.50</span>`)
-	require.Contains(t, b.Get("/dashboard?lang=fr").Body, "<span class=\"amount\">120,50\u00a0€ sur 1\u00a0250,50\u00a0€</span>")
-
-	other, theirs := linked(t, s, "c@d.example", "demo")
-	captured(t, s, deposits(t, s, p, theirs, 1)[0], 125_050)
-	require.Contains(t, other.Get("/dashboard").Body, `<span class="amount">€1,250.50</span>`, "a capture of the whole amount")
+	require.Contains(t, b.Get("/dashboard/deposits?lang=en").Body, `<span class="amount">€120.50 of €1,250.50</span>`)
+	require.Contains(t, b.Get("/dashboard/deposits?lang=fr").Body, "<span class=\"amount\">120,50\u00a0€ sur 1\u00a0250,50\u00a0€</span>")
 }
 
-func TestDashboard_WithManyDeposits_IsReadPageByPage(t *testing.T) {
+func TestList_WithManyDeposits_IsReadPageByPageWhileDepositsAreMade(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
 	p := s.Partner("demo")
 	b, account := linked(t, s, "a@b.example", "demo")
 	all := deposits(t, s, p, account, 120)
-	seen := map[string]int{}
-	path, pages := "/dashboard", 0
-	for ; path != ""; pages++ {
-		page := b.Get(path)
-		for _, code := range page.All("code") {
-			if text := code.FirstChild.Data; strings.HasPrefix(text, "D-TEST-") {
-				seen[text]++
+	for _, filter := range []string{"", "status=pending", "q=%3Cb%3E", "from=2020-01-01"} {
+		seen := map[string]int{}
+		path, pages := "/dashboard/deposits?"+filter, 0
+		for ; path != ""; pages++ {
+			page := b.Get(path)
+			require.Less(t, len(page.Body), 48<<10, "bytes of a full page")
+			for _, reference := range references(page) {
+				seen[reference]++
+			}
+			path = ""
+			for _, a := range page.All("a") {
+				if attribute(a, "rel") == "next" {
+					path = attribute(a, "href")
+				}
 			}
 		}
-		path = page.LinkTo("/dashboard?after=")
+		require.Equal(t, 3, pages, filter)
+		require.Len(t, seen, len(all))
+		for reference, times := range seen {
+			require.Equal(t, 1, times, reference)
+		}
 	}
-	require.Equal(t, 3, pages)
-	require.Len(t, seen, len(all))
-	for reference, times := range seen {
-		require.Equal(t, 1, times, reference)
-	}
-	for _, nonsense := range []string{"x", "AAAA", strings.Repeat("A", 33), "%00"} {
-		require.Equal(t, http.StatusOK, b.Get("/dashboard?after="+nonsense).Status)
+	for _, nonsense := range []string{"x", "AAAA", strings.Repeat("A", 33), strings.Repeat("_", 32), "%00"} {
+		require.Equal(t, http.StatusOK, b.Get("/dashboard/deposits?cursor="+nonsense).Status, nonsense)
 	}
 }
 
-func TestUnlink_EndsTheLinkAndSendsAMail(t *testing.T) {
+func TestUnlink_AsksOnceMoreAndTellsBothSides(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})
-	s.Partner("demo")
+	s.Partner("demo", func(p *partner.Partner) { p.ContactEmail = "tech@pms.example" })
 	b, account := linked(t, s, "a@b.example", "demo")
-	page := b.Get("/dashboard")
-	sent := b.Send(page, 0, nil)
-	require.Equal(t, "/dashboard?unlinked=1", sent.Location)
+	page := b.Get("/dashboard/partner")
+	for _, want := range []string{"Partner demo", "op-a", "create deposits for your rentals", "never sees your password"} {
+		require.Contains(t, page.Body, want)
+	}
+	asked := b.Send(page, 0, nil)
+	require.Equal(t, http.StatusOK, asked.Status)
+	require.Contains(t, asked.Body, "Unlink Partner demo?")
+	require.Equal(t, "unlink", asked.Input("intent", "value"))
+	require.Equal(t, "yes", asked.Input("confirm", "value"))
+	require.Zero(t, s.Count("account_links", "revoked_at IS NOT NULL"))
+	sent := b.Send(asked, 0, nil)
+	require.Equal(t, "/dashboard/partner?unlinked=1", sent.Location)
 	after := b.Get(sent.Location)
 	require.Contains(t, after.Body, "The link has ended.")
 	require.Contains(t, after.Body, "not linked to a partner")
 	require.Equal(t, 1, s.Count("account_links", "account_id = $1 AND revoked_by = 'operator'", account))
-	require.Equal(t, 1, s.Count("mails", "recipient = 'a@b.example'"))
+	require.Equal(t, 2, s.Count("mails", "recipient = 'a@b.example'"), "of the link and of its end")
+	require.Equal(t, 1, s.Count("mails", "recipient = 'tech@pms.example' AND body LIKE '%op-a%Chalets of a@b.example%'"))
 	require.Equal(t, 1, s.Count("audit_log", "action = 'link.revoke' AND actor LIKE 'operator:opr_%' AND subject = $1", id.Account.Of(account)))
 
-	// The same form once more, from a page left open: nothing more happens.
-	require.Equal(t, http.StatusSeeOther, b.Send(page, 0, nil).Status)
-	require.Equal(t, 1, s.Count("mails", ""))
+	// Both forms once more, from pages left open: nothing more happens.
+	require.Equal(t, http.StatusSeeOther, b.Send(asked, 0, nil).Status)
+	require.Equal(t, "/dashboard/partner", b.Send(page, 0, nil).Location)
+	require.Equal(t, 3, s.Count("mails", ""))
 }
 
 func TestUnlink_FromAPageLeftOpen_DoesNotEndALinkMadeSince(t *testing.T) {
@@ -100,13 +177,13 @@ func TestUnlink_FromAPageLeftOpen_DoesNotEndALinkMadeSince(t *testing.T) {
 	s.Partner("demo")
 	s.Partner("other")
 	b, account := linked(t, s, "a@b.example", "demo")
-	stale := b.Get("/dashboard")
+	stale := b.Send(b.Get("/dashboard/partner"), 0, nil)
 	b.Send(stale, 0, nil)
 	relinked := b.Get("/login?" + connecttest.Query(key, "other", "op-9", unix(s), ""))
 	require.Equal(t, http.StatusSeeOther, b.Send(relinked, 0, nil).Status)
 	b.Send(stale, 0, nil)
 	require.Equal(t, 1, s.Count("account_links", "account_id = $1 AND revoked_at IS NULL", account))
-	require.NotContains(t, b.Get("/dashboard?unlinked=1").Body, "The link has ended.", "the page tells how things stand")
+	require.NotContains(t, b.Get("/dashboard/partner?unlinked=1").Body, "The link has ended.", "the page tells how things stand")
 }
 
 func TestUnlink_OfAnotherAccountsLink_ChangesNothing(t *testing.T) {
@@ -115,10 +192,49 @@ func TestUnlink_OfAnotherAccountsLink_ChangesNothing(t *testing.T) {
 	s.Partner("demo")
 	b, _ := linked(t, s, "a@b.example", "demo")
 	other, _ := linked(t, s, "c@d.example", "demo")
-	theirs := other.Get("/dashboard").Input("link", "value")
+	theirs := other.Get("/dashboard/partner").Input("link", "value")
+	require.NotEmpty(t, theirs)
 	for _, link := range []string{theirs, "", "lnk_x"} {
-		require.Equal(t, http.StatusSeeOther, b.Send(b.Get("/dashboard"), 0, map[string]string{"link": link}).Status)
+		asked := b.Send(b.Get("/dashboard/partner"), 0, map[string]string{"link": link})
+		require.Equal(t, http.StatusSeeOther, asked.Status)
+		direct := url.Values{"csrf_token": {b.Get("/dashboard").Input("csrf_token", "value")}, "intent": {"unlink"}, "confirm": {"yes"}, "link": {link}}
+		for _, path := range []string{"/dashboard/partner", "/dashboard/unlink"} {
+			require.Equal(t, http.StatusSeeOther, b.Post(path, direct).Status)
+		}
 	}
 	require.Equal(t, 2, s.Count("account_links", "revoked_at IS NULL"))
-	require.Zero(t, s.Count("mails", ""))
+	require.Zero(t, s.Count("mails", "subject LIKE '%no longer linked%'"))
+}
+
+func TestDetail_TellsAmountCoverTenantAndHistory(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	p := s.Partner("demo")
+	b, account := linked(t, s, "a@b.example", "demo")
+	reference := deposits(t, s, p, account, 1)[0]
+	path := pathOf(t, s, reference)
+	page := b.Get(path)
+	require.Equal(t, http.StatusOK, page.Status)
+	for _, want := range []string{reference, "€1,250.50", "Awaiting the tenant", "The cover reaches the end of the stay.", "Not known yet", "Deposit made", "Partner demo", "&lt;b&gt;0"} {
+		require.Contains(t, page.Body, want)
+	}
+	require.Equal(t, s.DashboardURL+"/checkout/token-"+reference, page.Input("link", "value"), "the link to copy")
+	require.NotContains(t, page.Body, "Collect an amount")
+
+	secured(t, s, reference, 24*time.Hour)
+	_, err := s.Pool.Exec(t.Context(), `UPDATE deposits SET contract_end_at = expires_at + interval '3 days' WHERE reference = $1`, reference)
+	require.NoError(t, err)
+	page = b.Get(path)
+	require.Contains(t, page.Body, "The cover ends before the stay does")
+	require.NotContains(t, page.Body, "/checkout/", "the link of a checkout that is over")
+	for _, n := range page.All("time") {
+		_, err := time.Parse(time.RFC3339, attribute(n, "datetime"))
+		require.NoError(t, err)
+	}
+	require.NotEmpty(t, page.All("time"))
+	for _, nonsense := range []string{"dep_x", "new2", "..", id.Deposit.Of(id.ID{9})} {
+		missing := b.Get("/dashboard/deposits/" + nonsense)
+		require.Equal(t, http.StatusNotFound, missing.Status, nonsense)
+	}
+	require.Equal(t, "deposit_not_found", b.Get("/dashboard/deposits/"+id.Deposit.Of(id.ID{9})).Code())
 }

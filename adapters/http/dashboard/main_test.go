@@ -4,10 +4,12 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/net/html"
 
 	"partnerdeposits/adapters/http/connect/connecttest"
 	"partnerdeposits/cmd/servicetest"
@@ -24,7 +26,7 @@ func TestMain(m *testing.M) { servicetest.Main(m) }
 const key = servicetest.ConnectSecret
 
 // linked gives an operator who signed up through a connect URL of the partner, with the account that it made.
-func linked(t *testing.T, s *connecttest.Server, email, slug string) (*connecttest.Browser, id.ID) {
+func linked(t testing.TB, s *connecttest.Server, email, slug string) (*connecttest.Browser, id.ID) {
 	t.Helper()
 	b := s.Browser(t)
 	query := connecttest.Query(key, slug, "op-"+email[:1], unix(s), "")
@@ -67,3 +69,79 @@ func captured(t *testing.T, s *connecttest.Server, reference string, amount mone
 }
 
 func unix(s *connecttest.Server) string { return strconv.FormatInt(s.Clock.Now().Unix(), 10) }
+
+// secured makes the deposit one whose cover ends after so long.
+func secured(t *testing.T, s *connecttest.Server, reference string, covered time.Duration) {
+	t.Helper()
+	change(t, s, `UPDATE deposits SET status = 'active', version = version + 1, activated_at = created_at, expires_at = $2 WHERE reference = $1`, reference, s.Clock.Now().Add(covered))
+}
+
+// refused makes the deposit one whose tenant's payment was refused.
+func refused(t *testing.T, s *connecttest.Server, reference string) {
+	t.Helper()
+	change(t, s, `UPDATE deposits SET status = 'payment_issue', status_reason = 'fee_failed', version = version + 1 WHERE reference = $1`, reference)
+}
+
+func change(t *testing.T, s *connecttest.Server, sql string, args ...any) {
+	t.Helper()
+	tag, err := s.Pool.Exec(t.Context(), sql, args...)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, tag.RowsAffected())
+}
+
+func depositOf(t *testing.T, s *connecttest.Server, reference string) *deposit.Deposit {
+	t.Helper()
+	d, err := s.Postgres.DepositByReference(t.Context(), reference)
+	require.NoError(t, err)
+	return d
+}
+
+func pathOf(t *testing.T, s *connecttest.Server, reference string) string {
+	t.Helper()
+	return "/dashboard/deposits/" + id.Deposit.Of(depositOf(t, s, reference).ID)
+}
+
+func attribute(n *html.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// references gives the references of the list on a page, in their order.
+func references(page connecttest.Answer) (all []string) {
+	for _, code := range page.All("code") {
+		if text := code.FirstChild.Data; strings.HasPrefix(text, "D-") {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// selected gives the value that the page's select shows.
+func selected(page connecttest.Answer) string {
+	for _, o := range page.All("option") {
+		for _, a := range o.Attr {
+			if a.Key == "selected" {
+				return attribute(o, "value")
+			}
+		}
+	}
+	return ""
+}
+
+// form gives the number of the form with that intent on the page, for Browser.Send.
+func form(t *testing.T, page connecttest.Answer, intent string) int {
+	t.Helper()
+	for i, f := range page.All("form") {
+		for n := range f.Descendants() {
+			if n.Data == "input" && attribute(n, "name") == "intent" && attribute(n, "value") == intent {
+				return i
+			}
+		}
+	}
+	require.Fail(t, "the page has no form "+intent, page.Body)
+	return 0
+}

@@ -1,4 +1,5 @@
-// Package docs serves openapi.yaml as /openapi.json for programs and as /docs for people. Both are rendered once, at start.
+// Package docs serves openapi.yaml as /openapi.json for programs, as /openapi-3.0.json for programs that cannot read OpenAPI 3.1, and as
+// /docs for people. All are rendered once, at start.
 // The page works without scripts and loads nothing from other hosts.
 package docs
 
@@ -10,6 +11,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"html/template"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -28,8 +31,16 @@ var stylesheet []byte
 //go:embed assets/docs.js
 var script []byte
 
+//go:embed assets/search.js
+var searchScript []byte
+
+//go:embed assets/try.js
+var tryScript []byte
+
 const (
 	policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+	// tryPolicy lets the script of "Try it" call this installation, and nothing else.
+	tryPolicy = policy + "; connect-src 'self'"
 
 	cacheBriefly = "public, max-age=300"
 	cacheForever = "public, max-age=31536000, immutable"
@@ -37,7 +48,8 @@ const (
 
 // Docs holds the rendered files.
 type Docs struct {
-	files map[string]*file // by path
+	files  map[string]*file // by path
+	policy string
 }
 
 // file is a rendered file.
@@ -48,9 +60,14 @@ type file struct {
 	plain, gzip []byte
 }
 
-// New renders doc for the API at baseURL, which has no slash at its end.
-func New(doc *openapi3.T, baseURL string) (*Docs, error) {
+// New renders doc for the API at baseURL, which has no slash at its end. With tryIt the page sends requests to this installation for
+// readers who type a test key; production has live keys only and goes without.
+func New(doc *openapi3.T, baseURL string, tryIt bool) (*Docs, error) {
 	js, err := partnerapi.DocumentJSON(doc, baseURL)
+	if err != nil {
+		return nil, err
+	}
+	legacy, err := partnerapi.LegacyJSON(js)
 	if err != nil {
 		return nil, err
 	}
@@ -59,9 +76,17 @@ func New(doc *openapi3.T, baseURL string) (*Docs, error) {
 		return nil, err
 	}
 	style := newFile("text/css; charset=utf-8", cacheForever, stylesheet)
-	code := newFile("text/javascript; charset=utf-8", cacheForever, script)
 	model.StylePath = "/docs/docs-" + style.etag + ".css"
-	model.ScriptPath = "/docs/docs-" + code.etag + ".js"
+	d := &Docs{policy: policy, files: map[string]*file{model.StylePath: style}}
+	scripts := map[string][]byte{"docs": script, "search": searchScript}
+	if tryIt {
+		scripts["try"], model.TryIt, d.policy = tryScript, true, tryPolicy
+	}
+	for _, name := range slices.Sorted(maps.Keys(scripts)) {
+		code := newFile("text/javascript; charset=utf-8", cacheForever, scripts[name])
+		path := "/docs/" + name + "-" + code.etag + ".js"
+		model.ScriptPaths, d.files[path] = append(model.ScriptPaths, path), code
+	}
 
 	page, err := template.New("page").Parse(pageSource)
 	if err != nil {
@@ -71,12 +96,10 @@ func New(doc *openapi3.T, baseURL string) (*Docs, error) {
 	if err := page.Execute(&html, model); err != nil {
 		return nil, fmt.Errorf("docs page: %w", err)
 	}
-	return &Docs{files: map[string]*file{
-		"/openapi.json":  newFile(fiber.MIMEApplicationJSON, cacheBriefly, js),
-		"/docs":          newFile("text/html; charset=utf-8", cacheBriefly, html.Bytes()),
-		model.StylePath:  style,
-		model.ScriptPath: code,
-	}}, nil
+	d.files["/openapi.json"] = newFile(fiber.MIMEApplicationJSON, cacheBriefly, js)
+	d.files["/openapi-3.0.json"] = newFile(fiber.MIMEApplicationJSON, cacheBriefly, legacy)
+	d.files["/docs"] = newFile("text/html; charset=utf-8", cacheBriefly, html.Bytes())
+	return d, nil
 }
 
 func newFile(contentType, cache string, content []byte) *file {
@@ -88,16 +111,18 @@ func newFile(contentType, cache string, content []byte) *file {
 	return &file{contentType: contentType, cache: cache, etag: hex.EncodeToString(sum[:8]), plain: content, gzip: zipped.Bytes()}
 }
 
-// Register adds /openapi.json, /docs, and the stylesheet and script of the page.
+// Register adds /openapi.json, /openapi-3.0.json, /docs, and the stylesheet and scripts of the page.
 func (d *Docs) Register(router fiber.Router) {
 	for path, f := range d.files {
-		router.Get(path, f.serve)
+		router.Get(path, func(c *fiber.Ctx) error {
+			c.Set(fiber.HeaderContentSecurityPolicy, d.policy)
+			return f.serve(c)
+		})
 	}
 }
 
 func (f *file) serve(c *fiber.Ctx) error {
 	etag := `"` + f.etag + `"`
-	c.Set(fiber.HeaderContentSecurityPolicy, policy)
 	c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
 	c.Set(fiber.HeaderCacheControl, f.cache)
 	c.Set(fiber.HeaderETag, etag)

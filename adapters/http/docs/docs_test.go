@@ -22,9 +22,14 @@ const baseURL = "https://api.staging.example"
 
 func serve(t *testing.T) string {
 	t.Helper()
+	return serveAs(t, true)
+}
+
+func serveAs(t *testing.T, tryIt bool) string {
+	t.Helper()
 	doc, err := partnerapi.Document()
 	require.NoError(t, err)
-	d, err := docs.New(doc, baseURL)
+	d, err := docs.New(doc, baseURL, tryIt)
 	require.NoError(t, err)
 	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{}))
 	app.Use(middleware.SecurityHeaders(false))
@@ -63,7 +68,7 @@ func TestOpenAPI_IsTheDocumentForThisInstallation(t *testing.T) {
 		Servers []struct{ URL string } `json:"servers"`
 	}
 	require.NoError(t, json.Unmarshal([]byte(body), &doc))
-	require.Equal(t, "3.0.3", doc.OpenAPI)
+	require.Equal(t, "3.1.0", doc.OpenAPI)
 	require.Equal(t, baseURL, doc.Servers[0].URL)
 	require.NotContains(t, body, "api.example.com/api/partner/v1/me")
 }
@@ -138,7 +143,7 @@ func TestPage_LoadsNothingFromElsewhere(t *testing.T) {
 	require.NotRegexp(t, `<(script|style)[^>]*>[^<]`, html)
 
 	links := regexp.MustCompile(`(?:src|<link[^>]* href)="([^"]+)"`).FindAllStringSubmatch(html, -1)
-	require.Len(t, links, 2)
+	require.Len(t, links, 4)
 	for _, l := range links {
 		res, body := get(t, url+l[1])
 		require.Equal(t, 200, res.StatusCode, l[1])
@@ -159,7 +164,7 @@ func TestPage_LoadsNothingFromElsewhere(t *testing.T) {
 func TestFiles_AreCompressedAndRevalidated(t *testing.T) {
 	t.Parallel()
 	url := serve(t)
-	for _, path := range []string{"/docs", "/openapi.json"} {
+	for _, path := range []string{"/docs", "/openapi.json", "/openapi-3.0.json"} {
 		plain, body := get(t, url+path)
 		require.Empty(t, plain.Header.Get("Content-Encoding"))
 		zipped, same := get(t, url+path, "Accept-Encoding", "gzip, br")
@@ -171,4 +176,36 @@ func TestFiles_AreCompressedAndRevalidated(t *testing.T) {
 		require.Equal(t, 304, res.StatusCode)
 		require.Empty(t, empty)
 	}
+}
+
+// Production has live keys only, so the page calls nothing there.
+func TestPage_InProduction_SendsNothing(t *testing.T) {
+	t.Parallel()
+	staging := serve(t)
+	res, html := get(t, staging+"/docs")
+	require.Contains(t, res.Header.Get("Content-Security-Policy"), "connect-src 'self'")
+	require.Regexp(t, `src="/docs/try-[0-9a-f]+\.js"`, html)
+	require.Contains(t, html, ` data-path="/api/partner/v1/deposits"`)
+
+	production := serveAs(t, false)
+	res, html = get(t, production+"/docs")
+	require.NotContains(t, res.Header.Get("Content-Security-Policy"), "connect-src")
+	require.NotContains(t, html, "/docs/try-")
+	require.NotContains(t, html, "data-path")
+	require.Contains(t, html, `id="changes"`)
+}
+
+// The page, with its stylesheet and scripts, stays small: the promise is 100 KB.
+func TestPage_IsSmall(t *testing.T) {
+	t.Parallel()
+	url := serve(t)
+	page, html := get(t, url+"/docs", "Accept-Encoding", "gzip")
+	sum := page.ContentLength
+	for _, l := range regexp.MustCompile(`(?:src|<link[^>]* href)="([^"]+)"`).FindAllStringSubmatch(html, -1) {
+		res, _ := get(t, url+l[1], "Accept-Encoding", "gzip")
+		sum += res.ContentLength
+	}
+	t.Logf("%d bytes", sum)
+	require.Positive(t, sum)
+	require.Less(t, sum, int64(100_000))
 }

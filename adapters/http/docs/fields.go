@@ -62,9 +62,9 @@ func paramField(p *openapi3.Parameter) field {
 func describe(s *openapi3.Schema) field {
 	f := field{Type: typeName(s), HTML: markdown(s.Description), Facts: facts(s), Values: enumOf(s)}
 	switch {
-	case s.Type.Is(openapi3.TypeObject):
+	case s.Type.Includes(openapi3.TypeObject):
 		f.Children = fieldsOf(s)
-	case s.Type.Is(openapi3.TypeArray):
+	case s.Type.Includes(openapi3.TypeArray):
 		items := s.Items.Value
 		f.Children = fieldsOf(items)
 		if len(f.Values) == 0 {
@@ -88,20 +88,20 @@ func enumOf(s *openapi3.Schema) []string {
 func typeName(s *openapi3.Schema) string {
 	name := "any"
 	switch {
-	case s.Type.Is(openapi3.TypeArray):
+	case s.Type.Includes(openapi3.TypeArray):
 		name = "list of " + typeName(s.Items.Value) + "s"
-	case s.Type.Is(openapi3.TypeObject) && s.AdditionalProperties.Schema != nil:
+	case s.Type.Includes(openapi3.TypeObject) && s.AdditionalProperties.Schema != nil:
 		name = "map of " + typeName(s.AdditionalProperties.Schema.Value) + "s"
 	case s.Format == "date-time":
 		name = "timestamp"
 	case s.Format == "uri":
 		name = "URL"
-	case s.Type.Is(openapi3.TypeInteger):
+	case s.Type.Includes(openapi3.TypeInteger):
 		name = "integer"
 	case s.Type != nil && len(*s.Type) > 0:
 		name = (*s.Type)[0]
 	}
-	if s.Nullable {
+	if s.PermitsNull() {
 		name += " or null"
 	}
 	return name

@@ -10,18 +10,23 @@ import (
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"partnerdeposits/adapters/http/partnerapi"
 )
 
 // page is the data of the template.
 type page struct {
-	Title      string
-	Version    string
-	BaseURL    string
-	StylePath  string
-	ScriptPath string
-	Intro      []section
-	Groups     []group
-	Errors     []errorCode
+	Title     string
+	Version   string
+	BaseURL   string
+	StylePath string
+	Intro     []section
+	Groups    []group
+	Errors    []errorCode
+	Changes   []section
+
+	ScriptPaths []string
+	TryIt       bool
 }
 
 // section is a heading of the introduction with its text.
@@ -39,20 +44,22 @@ type group struct {
 
 // operation is a route of the API, or an event that the service sends.
 type operation struct {
-	ID, Title string
-	Method    string
-	Path      []pathPart
-	Event     bool // the service sends it
-	HTML      template.HTML
-	Params    []paramGroup
-	Body      []field
-	BodyNote  string
-	Responses []response
-	Errors    []errorCode
-	Common    []errorCode   // errors that most routes share
-	Request   template.HTML // the copyable example
-	Answer    template.HTML
-	AnswerAs  string
+	ID, Title  string
+	Method     string
+	Path       []pathPart
+	Event      bool // the service sends it
+	Deprecated bool
+	Try        *attempt
+	HTML       template.HTML
+	Params     []paramGroup
+	Body       []field
+	BodyNote   string
+	Responses  []response
+	Errors     []errorCode
+	Common     []errorCode   // errors that most routes share
+	Request    template.HTML // the copyable example
+	Answer     template.HTML
+	AnswerAs   string
 }
 
 type pathPart struct {
@@ -82,7 +89,8 @@ type errorCode struct {
 
 func newPage(doc *openapi3.T, baseURL string) (*page, error) {
 	p := &page{Title: doc.Info.Title, Version: doc.Info.Version, BaseURL: baseURL}
-	p.Intro = introduction(strings.ReplaceAll(doc.Info.Description, "{base_url}", baseURL))
+	p.Intro = sections("Introduction", strings.ReplaceAll(doc.Info.Description, "{base_url}", baseURL))
+	p.Changes = sections("Changes", partnerapi.Changelog)
 	groups := map[string]*group{}
 	p.Groups = make([]group, len(doc.Tags))
 	for i, tag := range doc.Tags {
@@ -152,7 +160,7 @@ func byOrigin(a, b *openapi3.Origin) int {
 func (r route) render(baseURL string) operation {
 	out := operation{
 		ID: r.op.OperationID, Title: r.op.Summary, Method: r.method, Path: splitPath(r.path), HTML: markdown(r.op.Description),
-		Params: r.params(), Request: template.HTML(curl(r, baseURL)), //nolint:gosec // curl escapes
+		Params: r.params(), Deprecated: r.op.Deprecated, Try: attemptOf(r), Request: template.HTML(curl(r, baseURL)), //nolint:gosec // curl escapes
 	}
 	if r.op.RequestBody != nil {
 		out.Body = fieldsOf(jsonSchema(r.op.RequestBody.Value.Content))
@@ -272,12 +280,12 @@ func jsonSchema(content openapi3.Content) *openapi3.Schema {
 	return media.Schema.Value
 }
 
-// introduction splits the description of the document at its headings.
-func introduction(text string) []section {
+// sections splits a text at its headings. The part before the first heading gets the title first.
+func sections(first, text string) []section {
 	var out []section
 	for i, part := range strings.Split("\n"+text, "\n## ") {
 		if i == 0 {
-			out = append(out, section{ID: "introduction", Title: "Introduction", HTML: markdown(part)})
+			out = append(out, section{ID: slug(first), Title: first, HTML: markdown(part)})
 			continue
 		}
 		title, body, _ := strings.Cut(part, "\n")

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -55,32 +54,20 @@ func AccessLog(log *slog.Logger, observe func(Observation)) fiber.Handler {
 			slog.String("route", o.Route),
 			slog.Int("status", o.Status),
 			slog.Float64("duration_ms", float64(o.Duration.Microseconds())/1000),
-			slog.Int("bytes_in", len(c.Request().Body())),
-			slog.Int("bytes_out", len(c.Response().Body())),
+			slog.Int("bytes_in", bytesIn(c)),
+			slog.Int("bytes_out", bytesOut(c)),
 			slog.String("remote_ip", c.IP()),
 		)
 		return nil
 	}
 }
 
-// routeNames tells the app's routes from the patterns of its middleware.
-type routeNames struct {
-	once  sync.Once
-	known map[string]bool // by "METHOD /path"
-}
-
-// of returns the pattern of the route that answered c, or UnmatchedRoute.
-func (r *routeNames) of(c *fiber.Ctx, method string) string {
-	r.once.Do(func() {
-		r.known = map[string]bool{}
-		for _, route := range c.App().GetRoutes(true) {
-			r.known[route.Method+" "+route.Path] = true
-		}
-	})
-	if path := c.Route().Path; r.known[method+" "+path] {
-		return path
+// bytesOut is the length of the body; 0 for a stream, which is sent after the line.
+func bytesOut(c *fiber.Ctx) int {
+	if c.Response().IsBodyStream() {
+		return 0
 	}
-	return UnmatchedRoute
+	return len(c.Response().Body())
 }
 
 // panicked is a recovered panic, as the cause of an internal error.
@@ -130,7 +117,10 @@ func SecurityHeaders(hsts bool) fiber.Handler {
 // handler that returns the context's error is answered with service_unavailable.
 func Deadline(after time.Duration) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		parent := c.UserContext()
+		parent, after := c.UserContext(), after
+		if UploadOf(c) != nil {
+			after = UploadDeadline
+		}
 		ctx, cancel := context.WithTimeout(parent, after)
 		defer cancel()
 		c.SetUserContext(ctx)

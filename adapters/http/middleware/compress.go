@@ -27,6 +27,9 @@ func Compress() fiber.Handler {
 		if err := c.Next(); err != nil {
 			return err
 		}
+		if c.Response().IsBodyStream() { // reading a stream here would hold the whole of it
+			return nil
+		}
 		body := c.Response().Body()
 		if len(body) < leastCompressed || !compressible(c, body) {
 			return nil

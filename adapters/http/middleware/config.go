@@ -3,8 +3,6 @@
 package middleware
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"net"
 	"time"
@@ -12,6 +10,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
+	"partnerdeposits/adapters/http/middleware/jsonresponse"
 	"partnerdeposits/core/fault"
 )
 
@@ -49,7 +48,7 @@ func FiberConfig(cfg ServerConfig) fiber.Config {
 		ReadTimeout:             readTimeout,
 		WriteTimeout:            writeTimeout,
 		IdleTimeout:             idleTimeout,
-		JSONEncoder:             encodeJSON,
+		JSONEncoder:             jsonresponse.Encode,
 		EnableTrustedProxyCheck: true,
 		TrustedProxies:          cfg.TrustedProxies,
 		EnableIPValidation:      true,
@@ -60,21 +59,13 @@ func FiberConfig(cfg ServerConfig) fiber.Config {
 	return c
 }
 
-// encodeJSON does not escape <, > and &, so that a text leaves the API as it was sent.
-func encodeJSON(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
-}
-
 // Hooks tie the server to the process around it. Each may be nil.
 type Hooks struct {
 	Observe  func(Observation) // called for every response
 	Draining func() bool       // the process is about to stop: every response ends its connection
+
+	// Uploads tells by its head whether the handler of a request reads the body itself; nil: none does.
+	Uploads func(*fasthttp.RequestHeader) bool
 }
 
 // Harden replaces the responses that fiber and fasthttp give outside of any middleware: plain text to an unknown method,
@@ -88,17 +79,39 @@ func Harden(app *fiber.App, hooks Hooks) {
 	server.SecureErrorLogMessage = true
 	server.NoDefaultServerHeader = true
 	server.CloseOnShutdown = true // the last response of a connection says so
-	server.HeaderReceived = markEnd
+	server.HeaderReceived = hooks.headReceived
+	server.StreamRequestBody = true // for uploads; every other body is read before the first handler runs
+	server.DisablePreParseMultipartForm = true
 
+	var routes routeNames
+	observe := func(ctx *fasthttp.RequestCtx, o Observation) {
+		if o.Status = ctx.Response.StatusCode(); hooks.Observe != nil {
+			hooks.Observe(o)
+		}
+	}
 	handle, fail := server.Handler, server.ErrorHandler
 	server.Handler = func(ctx *fasthttp.RequestCtx) {
+		upload, err := readBody(ctx, hooks)
+		if err != nil {
+			server.ErrorHandler(ctx, err)
+			ctx.SetConnectionClose()
+			return
+		}
+		if upload != nil {
+			defer func() {
+				if !upload.whole() { // the next request cannot be found on this connection
+					ctx.SetConnectionClose()
+					drain(ctx.Conn(), forUpload)
+				}
+			}()
+		}
 		if known[string(ctx.Method())] {
 			handle(ctx)
 		} else {
 			c := app.AcquireCtx(ctx)
 			defer app.ReleaseCtx(c)
 			_ = app.Config().ErrorHandler(c, fault.ErrMethod) // problem.Handler returns no error
-			observeUnrouted(ctx, hooks.Observe)
+			observe(ctx, Observation{Surface: SurfaceOther, Route: UnmatchedRoute, Method: otherMethod})
 		}
 		if hooks.Draining != nil && hooks.Draining() {
 			ctx.SetConnectionClose()
@@ -110,10 +123,11 @@ func Harden(app *fiber.App, hooks Hooks) {
 			return
 		}
 		if errors.Is(err, fasthttp.ErrBodyTooLarge) {
-			drain(ctx.Conn())
+			drain(ctx.Conn(), forBody)
 		}
+		method, path, route := routes.ofUnread(app, ctx)
 		fail(ctx, err)
-		observeUnrouted(ctx, hooks.Observe)
+		observe(ctx, Observation{Surface: Surface(path), Route: route, Method: method})
 	}
 }
 
@@ -142,17 +156,24 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// patience bounds a drain.
+type patience struct {
+	most int           // bytes
+	idle time.Duration // without a byte
+	long time.Duration // in all
+}
+
+var (
+	forBody   = patience{16 << 20, 100 * time.Millisecond, 2 * time.Second}
+	forUpload = patience{64 << 20, time.Second, 30 * time.Second} // a phone sends in fits and starts
+)
+
 // drain reads, within bounds, the bytes that the caller is still sending. Closing a connection with unread bytes resets
 // the connection, and the caller would see the reset instead of the response.
-func drain(conn net.Conn) {
-	const (
-		most = 16 << 20
-		idle = 100 * time.Millisecond
-		long = 2 * time.Second
-	)
+func drain(conn net.Conn, p patience) {
 	buffer := make([]byte, 32<<10)
-	for read, end := 0, time.Now().Add(long); read < most && time.Now().Before(end); {
-		if conn.SetReadDeadline(time.Now().Add(idle)) != nil {
+	for read, end := 0, time.Now().Add(p.long); read < p.most && time.Now().Before(end); {
+		if conn.SetReadDeadline(time.Now().Add(p.idle)) != nil {
 			return
 		}
 		n, err := conn.Read(buffer)
@@ -160,11 +181,5 @@ func drain(conn net.Conn) {
 			return
 		}
 		read += n
-	}
-}
-
-func observeUnrouted(ctx *fasthttp.RequestCtx, observe func(Observation)) {
-	if observe != nil {
-		observe(Observation{Surface: SurfaceOther, Route: UnmatchedRoute, Method: otherMethod, Status: ctx.Response.StatusCode()})
 	}
 }

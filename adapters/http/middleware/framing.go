@@ -29,7 +29,7 @@ func Framing() fiber.Handler {
 		if len(header.Peek(fiber.HeaderContentEncoding)) > 0 {
 			return fault.ErrMediaType
 		}
-		if len(c.Request().Body()) > MaxBody {
+		if UploadOf(c) == nil && len(c.Request().Body()) > MaxBody {
 			return fault.ErrTooLarge
 		}
 		return c.Next()

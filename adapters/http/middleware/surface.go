@@ -23,14 +23,12 @@ const (
 	SurfaceCheckout  = "checkout"
 	SurfaceDashboard = "dashboard"
 	SurfaceDocs      = "docs"
+	SurfacePayments  = "payments" // notices of the payment provider
 	SurfaceOther     = "other"
 )
 
 // Surfaces lists every surface.
-var Surfaces = []string{SurfaceAPI, SurfaceConnect, SurfaceCheckout, SurfaceDashboard, SurfaceDocs, SurfaceOther}
-
-// UnmatchedRoute is the route label of a request that matched no route.
-const UnmatchedRoute = "unmatched"
+var Surfaces = []string{SurfaceAPI, SurfaceConnect, SurfaceCheckout, SurfaceDashboard, SurfaceDocs, SurfacePayments, SurfaceOther}
 
 // otherMethod is the method label of every method that no route has.
 const otherMethod = "OTHER"
@@ -43,10 +41,13 @@ var surfacePrefixes = []struct{ prefix, surface string }{
 	{"/register", SurfaceConnect},
 	{"/login", SurfaceConnect},
 	{"/connect", SurfaceConnect},
+	{"/verify", SurfaceConnect},
+	{"/password", SurfaceConnect},
 	{"/checkout", SurfaceCheckout},
 	{"/dashboard", SurfaceDashboard},
+	{"/webhooks/", SurfacePayments},
 	{"/docs", SurfaceDocs},
-	{"/openapi.json", SurfaceDocs},
+	{"/openapi", SurfaceDocs},
 }
 
 // Surface returns the part of the service that a path belongs to.

@@ -51,11 +51,12 @@ func TestReadyz_SaysWhichIsMissingAndRecovers(t *testing.T) {
 		var log strings.Builder
 		postgres.away.Store(true)
 		r := ops.NewReadiness(slog.New(slog.NewTextHandler(&log, nil)), postgres.check("postgres", false), redis.check("redis", true))
-		h := ops.Handler(r, http.NotFoundHandler())
+		h := ops.Handler(r, http.NotFoundHandler(), false)
 
 		code, s := get(t, h, "/readyz")
 		require.Equal(t, http.StatusServiceUnavailable, code)
-		require.Equal(t, ops.Status{Status: ops.NotReady, Checks: map[string]string{"postgres": "cannot be reached", "redis": "ok"}}, s)
+		require.Equal(t, ops.NotReady, s.Status)
+		require.Equal(t, map[string]string{"postgres": "cannot be reached", "redis": "ok"}, s.Checks)
 		code, _ = get(t, h, "/livez")
 		require.Equal(t, http.StatusOK, code, "a process that waits is alive")
 		require.Equal(t, 1, strings.Count(log.String(), "missing: postgres cannot be reached"))
@@ -93,11 +94,28 @@ func TestReadyz_GoesOnWithoutWhatItCanSpare(t *testing.T) {
 	})
 }
 
+func TestPassing_TellsEachCheckAndTheProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var postgres, redis dependency
+		r := ops.NewReadiness(slog.New(slog.DiscardHandler), postgres.check("postgres", false), redis.check("redis", true))
+		require.Equal(t, map[string]bool{"postgres": false, "redis": false, ops.CheckOfProcess: false}, r.Passing(), "nothing was looked at")
+		r.Now(t.Context())
+		require.Equal(t, map[string]bool{"postgres": true, "redis": true, ops.CheckOfProcess: true}, r.Passing())
+		redis.away.Store(true)
+		require.True(t, r.Passing()["redis"], "no check runs")
+		<-time.After(2 * time.Second)
+		r.Now(t.Context())
+		require.Equal(t, map[string]bool{"postgres": true, "redis": false, ops.CheckOfProcess: true}, r.Passing())
+		r.Drain()
+		require.False(t, r.Passing()[ops.CheckOfProcess])
+	})
+}
+
 func TestReadyz_IsOverOnceTheProcessDrains(t *testing.T) {
 	r := ops.NewReadiness(slog.New(slog.DiscardHandler), new(dependency).check("postgres", false))
 	require.True(t, r.Now(t.Context()).OK())
 	r.Drain()
-	code, s := get(t, ops.Handler(r, http.NotFoundHandler()), "/readyz")
+	code, s := get(t, ops.Handler(r, http.NotFoundHandler(), false), "/readyz")
 	require.Equal(t, http.StatusServiceUnavailable, code)
 	require.Equal(t, ops.Stopping, s.Status)
 }
@@ -147,7 +165,7 @@ func TestServer_ServesUntilShutdown(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "svc_build_info 1\n") })
-	s := ops.NewServer(listener, ops.Handler(ops.NewReadiness(slog.New(slog.DiscardHandler)), metrics), slog.New(slog.DiscardHandler))
+	s := ops.NewServer(listener, ops.Handler(ops.NewReadiness(slog.New(slog.DiscardHandler)), metrics, false), slog.New(slog.DiscardHandler))
 	served := make(chan error, 1)
 	go func() { served <- s.Serve() }()
 	response, err := http.Get("http://" + listener.Addr().String() + "/metrics")

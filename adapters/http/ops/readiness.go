@@ -48,8 +48,9 @@ type Readiness struct {
 
 	running   sync.Mutex // one run of the checks at a time
 	mu        sync.Mutex
-	passed    map[string]bool   // has succeeded at least once
-	problems  map[string]string // of the last run, by check
+	passed    map[string]time.Time // the last success, by check; none before the first
+	answered  map[string]time.Time // the end of the last run, by check
+	problems  map[string]string    // of the last run, by check
 	outages   map[string]*outage.Log
 	checkedAt time.Time
 
@@ -58,7 +59,10 @@ type Readiness struct {
 
 // NewReadiness returns the readiness of a process, which is not ready before the first run of the checks.
 func NewReadiness(log *slog.Logger, checks ...Check) *Readiness {
-	r := &Readiness{checks: checks, log: log, passed: map[string]bool{}, problems: map[string]string{}, outages: map[string]*outage.Log{}}
+	r := &Readiness{
+		checks: checks, log: log, passed: map[string]time.Time{}, answered: map[string]time.Time{}, problems: map[string]string{},
+		outages: map[string]*outage.Log{},
+	}
 	for _, c := range checks {
 		r.problems[c.Name] = unknown
 	}
@@ -75,6 +79,13 @@ func (r *Readiness) Draining() bool { return r.draining.Load() }
 type Status struct {
 	Status string            `json:"status"` // ready · degraded · not_ready · stopping
 	Checks map[string]string `json:"checks"` // "ok" or the problem, by check
+	Ages   map[string]Age    `json:"ages,omitempty"`
+}
+
+// Age tells how many seconds ago a check ended last and passed last; nil before the first time.
+type Age struct {
+	Answer  *float64 `json:"answerSeconds"`
+	Success *float64 `json:"successSeconds"`
 }
 
 // The states of a process. A degraded process is ready: only optional dependencies are missing.
@@ -84,6 +95,9 @@ const (
 	NotReady = "not_ready"
 	Stopping = "stopping"
 )
+
+// Passes is the state of a check that found nothing wrong.
+const Passes = "ok"
 
 // OK reports whether the process should receive work.
 func (s Status) OK() bool { return s.Status == Ready || s.Status == Degraded }
@@ -101,17 +115,31 @@ func (r *Readiness) Now(ctx context.Context) Status {
 	return r.status()
 }
 
+// CheckOfProcess is the name under which Passing tells whether the process takes work.
+const CheckOfProcess = "process"
+
+// Passing tells which checks passed in their last run, without running them.
+func (r *Readiness) Passing() map[string]bool {
+	status := r.status()
+	passing := map[string]bool{CheckOfProcess: status.OK()}
+	for name, state := range status.Checks {
+		passing[name] = state == Passes
+	}
+	return passing
+}
+
 func (r *Readiness) status() Status {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := Status{Status: Ready, Checks: map[string]string{}}
+	s := Status{Status: Ready, Checks: map[string]string{}, Ages: map[string]Age{}}
 	for _, c := range r.checks {
+		s.Ages[c.Name] = Age{Answer: secondsSince(r.answered, c.Name), Success: secondsSince(r.passed, c.Name)}
 		problem := r.problems[c.Name]
 		switch {
 		case problem == "":
-			s.Checks[c.Name] = "ok"
+			s.Checks[c.Name] = Passes
 			continue
-		case c.Optional && r.passed[c.Name]:
+		case c.Optional && s.Ages[c.Name].Success != nil:
 			if s.Status == Ready {
 				s.Status = Degraded
 			}
@@ -126,20 +154,30 @@ func (r *Readiness) status() Status {
 	return s
 }
 
+func secondsSince(times map[string]time.Time, check string) *float64 {
+	at, known := times[check]
+	if !known {
+		return nil
+	}
+	seconds := max(time.Since(at), 0).Round(time.Millisecond).Seconds()
+	return &seconds
+}
+
 // runChecks runs all checks in parallel, and logs outages and their ends.
 func (r *Readiness) runChecks(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
 	defer cancel()
-	errs := make([]error, len(r.checks))
+	errs, ends := make([]error, len(r.checks)), make([]time.Time, len(r.checks))
 	var all sync.WaitGroup
 	for i, c := range r.checks {
-		all.Go(func() { errs[i] = c.Run(ctx) })
+		all.Go(func() { errs[i], ends[i] = c.Run(ctx), time.Now() })
 	}
 	all.Wait()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.checkedAt = time.Now()
 	for i, c := range r.checks {
+		r.answered[c.Name] = ends[i]
 		r.record(ctx, c, errs[i])
 	}
 }
@@ -162,7 +200,7 @@ func (r *Readiness) record(ctx context.Context, c Check, err error) {
 	case before != "":
 		r.outages[c.Name].Over(ctx, "found: "+c.Name)
 	}
-	r.passed[c.Name] = true
+	r.passed[c.Name] = r.answered[c.Name]
 }
 
 // Watch runs the checks until ctx ends: every five seconds, and with growing delays while a check fails.
@@ -193,7 +231,7 @@ func (r *Readiness) Await(ctx context.Context, names ...string) error {
 	for retry := firstRetry; ; retry = min(2*retry, longestRetry) {
 		s := r.Now(ctx)
 		missing := maps.Clone(s.Checks)
-		maps.DeleteFunc(missing, func(_, state string) bool { return state == "ok" })
+		maps.DeleteFunc(missing, func(_, state string) bool { return state == Passes })
 		if !anyOf(missing, names) {
 			return nil
 		}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/pprof"
 	"time"
 )
 
@@ -17,8 +18,8 @@ const (
 	idleTimeout   = 60 * time.Second
 )
 
-// Handler answers /livez, /readyz and /metrics.
-func Handler(ready *Readiness, metrics http.Handler) http.Handler {
+// Handler answers /livez, /readyz and /metrics, and with profiles /debug/pprof/ too (METRICS_PPROF).
+func Handler(ready *Readiness, metrics http.Handler, profiles bool) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
 		writeStatus(w, http.StatusOK, Status{Status: "live", Checks: map[string]string{}})
@@ -32,6 +33,14 @@ func Handler(ready *Readiness, metrics http.Handler) http.Handler {
 		writeStatus(w, code, status)
 	})
 	mux.Handle("GET /metrics", metrics)
+	if profiles {
+		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+		mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
+		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+		mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+		mux.HandleFunc("POST /debug/pprof/symbol", pprof.Symbol)
+		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	}
 	return mux
 }
 

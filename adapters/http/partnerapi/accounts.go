@@ -47,6 +47,14 @@ func (a *api) GetAccount(ctx context.Context, r GetAccountRequestObject) (GetAcc
 	return GetAccount200JSONResponse{Data: accountOf(found)}, nil
 }
 
+// DeleteAccount ends the caller's link to an account; the account itself stays. A second call changes nothing.
+func (a *api) DeleteAccount(ctx context.Context, r DeleteAccountRequestObject) (DeleteAccountResponseObject, error) {
+	if _, err := a.Connections.RevokeByPartner(ctx, requestOf(ctx).caller, parseID(id.Account, r.AccountID)); err != nil {
+		return nil, err
+	}
+	return DeleteAccount204Response{}, nil
+}
+
 func accountOf(l ports.LinkedAccount) Account {
 	return Account{
 		AccountID: id.Account.Of(l.AccountID), ExternalID: l.ExternalID, Status: LinkStatus(l.Status()),

@@ -5,6 +5,7 @@ package partnerapi
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -41,6 +42,33 @@ func (e AttemptError) Valid() bool {
 	case AttemptTLS:
 		return true
 	case AttemptTimeout:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CollectionStatus.
+const (
+	CollectionAwaitingTenant CollectionStatus = "awaiting_tenant"
+	CollectionFailed         CollectionStatus = "failed"
+	CollectionPaid           CollectionStatus = "paid"
+	CollectionRetrying       CollectionStatus = "retrying"
+	CollectionScheduled      CollectionStatus = "scheduled"
+)
+
+// Valid indicates whether the value is a known member of the CollectionStatus enum.
+func (e CollectionStatus) Valid() bool {
+	switch e {
+	case CollectionAwaitingTenant:
+		return true
+	case CollectionFailed:
+		return true
+	case CollectionPaid:
+		return true
+	case CollectionRetrying:
+		return true
+	case CollectionScheduled:
 		return true
 	default:
 		return false
@@ -119,6 +147,30 @@ func (e DepositStatus) Valid() bool {
 	}
 }
 
+// Defines values for EndpointState.
+const (
+	EndpointDisabled EndpointState = "disabled"
+	EndpointFailing  EndpointState = "failing"
+	EndpointHealthy  EndpointState = "healthy"
+	EndpointHeld     EndpointState = "held"
+)
+
+// Valid indicates whether the value is a known member of the EndpointState enum.
+func (e EndpointState) Valid() bool {
+	switch e {
+	case EndpointDisabled:
+		return true
+	case EndpointFailing:
+		return true
+	case EndpointHealthy:
+		return true
+	case EndpointHeld:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EventName.
 const (
 	EventDepositActivated     EventName = "deposit.activated"
@@ -143,6 +195,27 @@ func (e EventName) Valid() bool {
 	case EventDepositStatusChanged:
 		return true
 	case EventRentalOperatorLinked:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FailureReason.
+const (
+	AttemptsExhausted FailureReason = "attempts_exhausted"
+	WebhookDeleted    FailureReason = "webhook_deleted"
+	WebhookDisabled   FailureReason = "webhook_disabled"
+)
+
+// Valid indicates whether the value is a known member of the FailureReason enum.
+func (e FailureReason) Valid() bool {
+	switch e {
+	case AttemptsExhausted:
+		return true
+	case WebhookDeleted:
+		return true
+	case WebhookDisabled:
 		return true
 	default:
 		return false
@@ -275,6 +348,36 @@ type AccountResponse struct {
 	Data Account `json:"data"`
 }
 
+// APIKey A credential of yours, without the key itself.
+type APIKey struct {
+	// CreatedAt When the key was created.
+	CreatedAt Timestamp `json:"createdAt"`
+
+	// ID The id of the key.
+	ID string `json:"id"`
+
+	// Last4 The last four characters of the key.
+	Last4 string `json:"last4"`
+
+	// LastUsedAt When the key was last used, to about a minute. Absent if it never was.
+	LastUsedAt *Timestamp `json:"lastUsedAt,omitempty"`
+
+	// Name What the key is for.
+	Name string `json:"name"`
+
+	// Prefix The beginning of the key, which names its environment.
+	Prefix string `json:"prefix"`
+
+	// RevokedAt When the key was deleted. Absent while it works.
+	RevokedAt *Timestamp `json:"revokedAt,omitempty"`
+}
+
+// APIKeyList defines model for ApiKeyList.
+type APIKeyList struct {
+	Data       []APIKey   `json:"data"`
+	Pagination Pagination `json:"pagination"`
+}
+
 // AttemptError Why an attempt failed. `timeout`: no answer within 10 seconds. `dns`, `connect`, `tls`: your endpoint was not
 // reached. `non_2xx`, `redirect`: it answered otherwise. `blocked`: its address is not a public one.
 type AttemptError string
@@ -298,6 +401,12 @@ type CaptureDepositRequest struct {
 
 	// Reason What the claim is for.
 	Reason *string `json:"reason,omitempty"`
+}
+
+// ClientList defines model for ClientList.
+type ClientList struct {
+	Data       []ClientRecord `json:"data"`
+	Pagination Pagination     `json:"pagination"`
 }
 
 // ClientRecord A tenant of one account.
@@ -331,6 +440,33 @@ type ClientRecord struct {
 type ClientResponse struct {
 	// Data A tenant of one account.
 	Data ClientRecord `json:"data"`
+}
+
+// Collection The collection of the captured amount from the tenant. Only of a captured deposit.
+type Collection struct {
+	// AttemptedAt When the card was last charged.
+	AttemptedAt *Timestamp `json:"attemptedAt,omitempty"`
+
+	// Failure A code that says why the card was refused, such as `insufficient_funds`, or why the collection ended: `cancelled`, `expired`. New codes may be added.
+	Failure *string `json:"failure,omitempty"`
+
+	// NextAttemptAt When the card will be charged next.
+	NextAttemptAt *Timestamp `json:"nextAttemptAt,omitempty"`
+
+	// PaidAt When the amount was paid.
+	PaidAt *Timestamp `json:"paidAt,omitempty"`
+
+	// Status What becomes of a captured amount. See the table of collections.
+	Status CollectionStatus `json:"status"`
+}
+
+// CollectionStatus What becomes of a captured amount. See the table of collections.
+type CollectionStatus string
+
+// CreateAPIKeyRequest defines model for CreateApiKeyRequest.
+type CreateAPIKeyRequest struct {
+	// Name What the key is for, in one line. Names may repeat.
+	Name string `json:"name"`
 }
 
 // CreateClientRequest defines model for CreateClientRequest.
@@ -399,6 +535,33 @@ type CreateWebhookRequest struct {
 	URL string `json:"url"`
 }
 
+// CreatedAPIKey A new key.
+type CreatedAPIKey struct {
+	// CreatedAt When the key was created.
+	CreatedAt Timestamp `json:"createdAt"`
+
+	// ID The id of the key.
+	ID string `json:"id"`
+
+	// Key The key itself. Shown this once.
+	Key string `json:"key"`
+
+	// Last4 The last four characters of the key.
+	Last4 string `json:"last4"`
+
+	// Name What the key is for.
+	Name string `json:"name"`
+
+	// Prefix The beginning of the key, which names its environment.
+	Prefix string `json:"prefix"`
+}
+
+// CreatedAPIKeyResponse defines model for CreatedApiKeyResponse.
+type CreatedAPIKeyResponse struct {
+	// Data A new key.
+	Data CreatedAPIKey `json:"data"`
+}
+
 // CreatedDeposit What a deposit is created with.
 type CreatedDeposit struct {
 	// DepositURL The tenant's checkout URL. Only with `depositUrlGeneration`.
@@ -430,6 +593,10 @@ type CreatedWebhook struct {
 
 	// Events What is sent to it.
 	Events []EventName `json:"events"`
+
+	// Health How the endpoint of a subscription does. `pending` counts the deliveries that have not ended: those that wait for an
+	// attempt, are being sent, or are parked because the subscription is disabled.
+	Health EndpointHealth `json:"health"`
 
 	// ID The id of the subscription.
 	ID string `json:"id"`
@@ -476,6 +643,11 @@ type Delivery struct {
 
 	// EventID The id of the event.
 	EventID string `json:"eventId"`
+
+	// FailureReason Why a delivery was given up; only with the status `failed`. `attempts_exhausted`: every attempt failed.
+	// `webhook_disabled`: the subscription was disabled, and the delivery waited until it was 30 days old.
+	// `webhook_deleted`: the subscription was deleted.
+	FailureReason *FailureReason `json:"failureReason,omitempty"`
 
 	// ID The id of the delivery.
 	ID string `json:"id"`
@@ -549,6 +721,11 @@ type DeliveryDetail struct {
 	// EventID The id of the event.
 	EventID string `json:"eventId"`
 
+	// FailureReason Why a delivery was given up; only with the status `failed`. `attempts_exhausted`: every attempt failed.
+	// `webhook_disabled`: the subscription was disabled, and the delivery waited until it was 30 days old.
+	// `webhook_deleted`: the subscription was deleted.
+	FailureReason *FailureReason `json:"failureReason,omitempty"`
+
 	// ID The id of the delivery.
 	ID string `json:"id"`
 
@@ -617,14 +794,17 @@ type Deposit struct {
 	// CheckoutExpiresAt Until when the tenant can secure it: the end of the rental, 24 hours from creation at least.
 	CheckoutExpiresAt Timestamp `json:"checkoutExpiresAt"`
 
-	// Client The tenant, as far as known.
+	// Client The tenant, as far as known. Absent once the client was erased.
 	Client *DepositClient `json:"client,omitempty"`
 
-	// ClientID The client it was created for.
+	// ClientID The client it was created for; also after the client was erased.
 	ClientID *string `json:"clientId,omitempty"`
 
 	// ClosedAt When it was closed.
 	ClosedAt *Timestamp `json:"closedAt,omitempty"`
+
+	// Collection The collection of the captured amount from the tenant. Only of a captured deposit.
+	Collection *Collection `json:"collection,omitempty"`
 
 	// ContractEndAt When the rental ends.
 	ContractEndAt Timestamp `json:"contractEndAt"`
@@ -683,7 +863,7 @@ type Deposit struct {
 	Version int `json:"version"`
 }
 
-// DepositClient The tenant, as far as known.
+// DepositClient The tenant, as far as known. Absent once the client was erased.
 type DepositClient struct {
 	// Email The tenant's e-mail address.
 	Email string `json:"email"`
@@ -696,6 +876,51 @@ type DepositClient struct {
 
 	// LastName The tenant's last name.
 	LastName string `json:"lastName"`
+}
+
+// DepositEventData The deposit as it stood when the change was made.
+type DepositEventData struct {
+	// AmountCents The amount in cents.
+	AmountCents int64 `json:"amountCents"`
+
+	// Client The tenant, or `null` where none is known.
+	Client *struct {
+		// Email The tenant's e-mail address.
+		Email string `json:"email"`
+
+		// FirstName The tenant's first name.
+		FirstName string `json:"firstName"`
+
+		// ID The id of the client.
+		ID string `json:"id"`
+
+		// LastName The tenant's last name.
+		LastName string `json:"lastName"`
+	} `json:"client"`
+
+	// ContractEndAt When the rental ends.
+	ContractEndAt Timestamp `json:"contractEndAt"`
+
+	// ContractStartAt When the rental begins.
+	ContractStartAt Timestamp `json:"contractStartAt"`
+
+	// ID The id of the deposit.
+	ID string `json:"id"`
+
+	// PartnerContext The partner that created the deposit. Present only on deposits created through this API.
+	PartnerContext *PartnerContext `json:"partnerContext,omitempty"`
+
+	// PreviousStatus Where a deposit stands. See the table of statuses.
+	PreviousStatus DepositStatus `json:"previousStatus"`
+
+	// Reference Its reference for people.
+	Reference string `json:"reference"`
+
+	// RentalContract Your booking or contract reference; empty when you gave none.
+	RentalContract string `json:"rentalContract"`
+
+	// Status Where a deposit stands. See the table of statuses.
+	Status DepositStatus `json:"status"`
 }
 
 // DepositList defines model for DepositList.
@@ -713,9 +938,134 @@ type DepositResponse struct {
 // DepositStatus Where a deposit stands. See the table of statuses.
 type DepositStatus string
 
+// EndpointHealth How the endpoint of a subscription does. `pending` counts the deliveries that have not ended: those that wait for an
+// attempt, are being sent, or are parked because the subscription is disabled.
+type EndpointHealth struct {
+	// LastError Why an attempt failed. `timeout`: no answer within 10 seconds. `dns`, `connect`, `tls`: your endpoint was not
+	// reached. `non_2xx`, `redirect`: it answered otherwise. `blocked`: its address is not a public one.
+	LastError *AttemptError `json:"lastError,omitempty"`
+
+	// LastFailureAt When an attempt last failed.
+	LastFailureAt *Timestamp `json:"lastFailureAt,omitempty"`
+
+	// LastSuccessAt When the endpoint last took a delivery. While deliveries succeed, up to ten seconds behind.
+	LastSuccessAt *Timestamp `json:"lastSuccessAt,omitempty"`
+
+	// OldestPendingAt When the oldest of them was created.
+	OldestPendingAt *Timestamp `json:"oldestPendingAt,omitempty"`
+
+	// Pending How many deliveries have not ended.
+	Pending int `json:"pending"`
+
+	// PendingCapped True, and only then there: more than 10,000 deliveries have not ended.
+	PendingCapped *bool `json:"pendingCapped,omitempty"`
+
+	// Since When the state began.
+	Since Timestamp `json:"since"`
+
+	// State `healthy`: the last attempt succeeded, or there was none. `failing`: at least one attempt has failed since the last
+	// success. `held`: the endpoint kept failing, so deliveries wait while single attempts probe it; then more and more go
+	// out. `disabled`: by you, or after five days of failures.
+	State EndpointState `json:"state"`
+}
+
+// EndpointState `healthy`: the last attempt succeeded, or there was none. `failing`: at least one attempt has failed since the last
+// success. `held`: the endpoint kept failing, so deliveries wait while single attempts probe it; then more and more go
+// out. `disabled`: by you, or after five days of failures.
+type EndpointState string
+
+// Event Something that happened, under its most specific name.
+type Event struct {
+	// CreatedAt When it happened.
+	CreatedAt Timestamp `json:"createdAt"`
+
+	// Data What happened, as webhooks carry it in `data`.
+	Data EventData `json:"data"`
+
+	// Event The name of an event. `deposit.status_changed` covers every change of a deposit's status for which the
+	// subscription has no more specific event.
+	Event EventName `json:"event"`
+
+	// ID The id of the event.
+	ID string `json:"id"`
+}
+
+// EventData What happened, as webhooks carry it in `data`.
+type EventData = json.RawMessage
+
+// EventList defines model for EventList.
+type EventList struct {
+	Data       []Event    `json:"data"`
+	Pagination Pagination `json:"pagination"`
+}
+
 // EventName The name of an event. `deposit.status_changed` covers every change of a deposit's status for which the
 // subscription has no more specific event.
 type EventName string
+
+// EventResponse defines model for EventResponse.
+type EventResponse struct {
+	// Data Something that happened, under its most specific name.
+	Data Event `json:"data"`
+}
+
+// FailureReason Why a delivery was given up; only with the status `failed`. `attempts_exhausted`: every attempt failed.
+// `webhook_disabled`: the subscription was disabled, and the delivery waited until it was 30 days old.
+// `webhook_deleted`: the subscription was deleted.
+type FailureReason string
+
+// Feed defines model for Feed.
+type Feed struct {
+	Data []FeedEvent `json:"data"`
+
+	// FeedID Names the numbering. It changes only when our database was restored from a backup.
+	FeedID string `json:"feedId"`
+
+	// NextAfter Send this number as `after` of the next request.
+	NextAfter int64 `json:"nextAfter"`
+}
+
+// FeedEvent An event with its number in your feed.
+type FeedEvent struct {
+	// CreatedAt When it happened.
+	CreatedAt Timestamp `json:"createdAt"`
+
+	// Data What happened, as webhooks carry it in `data`.
+	Data EventData `json:"data"`
+
+	// Event The name of an event. `deposit.status_changed` covers every change of a deposit's status for which the
+	// subscription has no more specific event.
+	Event EventName `json:"event"`
+
+	// ID The id of the event.
+	ID string `json:"id"`
+
+	// Sequence Counts 1, 2, 3, … without a gap.
+	Sequence int64 `json:"sequence"`
+}
+
+// LinkMail A mail with the link to a checkout.
+type LinkMail struct {
+	// Email Where the link is sent.
+	Email string `json:"email"`
+
+	// MessageID The id of the mail, which begins its Message-ID.
+	MessageID string `json:"messageId"`
+
+	// Status The mail is stored and will be sent.
+	Status string `json:"status"`
+}
+
+// LinkMailListResponse defines model for LinkMailListResponse.
+type LinkMailListResponse struct {
+	Data []LinkMail `json:"data"`
+}
+
+// LinkMailResponse defines model for LinkMailResponse.
+type LinkMailResponse struct {
+	// Data A mail with the link to a checkout.
+	Data LinkMail `json:"data"`
+}
 
 // LinkStatus `active`: you may create deposits. `revoked`: you may still read and cancel those you made.
 type LinkStatus string
@@ -762,7 +1112,7 @@ type Metadata map[string]string
 
 // Pagination defines model for Pagination.
 type Pagination struct {
-	// HasMore Whether there is a next page.
+	// HasMore Whether there is a next page, which can be so on a page with fewer items than `limit` too.
 	HasMore bool `json:"hasMore"`
 
 	// NextCursor Pass this as `cursor` to get the next page; `null` on the last one.
@@ -779,6 +1129,27 @@ type PartnerContext struct {
 
 	// PartnerName The partner's name.
 	PartnerName string `json:"partnerName"`
+}
+
+// ReleaseDepositRequest defines model for ReleaseDepositRequest.
+type ReleaseDepositRequest struct {
+	// Comment Anything you want to keep with it.
+	Comment *string `json:"comment,omitempty"`
+}
+
+// RentalOperatorLinkedData A new link.
+type RentalOperatorLinkedData struct {
+	// AccountID The id of the operator's account. Store it: you need it to create deposits.
+	AccountID string `json:"accountId"`
+
+	// ExternalID Your own id of the operator.
+	ExternalID string `json:"externalId"`
+
+	// LinkedAt When the link was made.
+	LinkedAt Timestamp `json:"linkedAt"`
+
+	// PartnerID Your id.
+	PartnerID string `json:"partnerId"`
 }
 
 // Replay Deliveries that are being sent again.
@@ -830,6 +1201,21 @@ type RotatedSecretResponse struct {
 	Data RotatedSecret `json:"data"`
 }
 
+// SendLinkBatchRequest defines model for SendLinkBatchRequest.
+type SendLinkBatchRequest struct {
+	// Recipients Who gets the link, each address once.
+	Recipients []SendLinkRequest `json:"recipients"`
+}
+
+// SendLinkRequest defines model for SendLinkRequest.
+type SendLinkRequest struct {
+	// Email Where to send the link.
+	Email string `json:"email"`
+
+	// Locale The language of the mail, such as `fr` or `en-GB`; by default the `locale` of the deposit. Without either, the mail is in English and French.
+	Locale *string `json:"locale,omitempty"`
+}
+
 // SimulateDepositRequest defines model for SimulateDepositRequest.
 type SimulateDepositRequest struct {
 	// Outcome What happens.
@@ -838,6 +1224,24 @@ type SimulateDepositRequest struct {
 
 // StatusReason Why a deposit came to its status, where there is more to say.
 type StatusReason string
+
+// UpdateClientRequest defines model for UpdateClientRequest.
+type UpdateClientRequest struct {
+	// Email The tenant's new e-mail address.
+	Email *string `json:"email,omitempty"`
+
+	// FirstName The tenant's new first name.
+	FirstName *string `json:"firstName,omitempty"`
+
+	// LastName The tenant's new last name.
+	LastName *string `json:"lastName,omitempty"`
+
+	// Locale The new language to address the tenant in; null clears it.
+	Locale Clearable `json:"locale,omitempty"`
+
+	// Phone The new phone number in E.164 form; null clears it.
+	Phone Clearable `json:"phone,omitempty"`
+}
 
 // UpdateWebhookRequest defines model for UpdateWebhookRequest.
 type UpdateWebhookRequest struct {
@@ -864,6 +1268,10 @@ type Webhook struct {
 
 	// Events What is sent to it.
 	Events []EventName `json:"events"`
+
+	// Health How the endpoint of a subscription does. `pending` counts the deliveries that have not ended: those that wait for an
+	// attempt, are being sent, or are parked because the subscription is disabled.
+	Health EndpointHealth `json:"health"`
 
 	// ID The id of the subscription.
 	ID string `json:"id"`
@@ -899,6 +1307,12 @@ type DeliveryID = string
 // DepositID defines model for DepositId.
 type DepositID = string
 
+// EventID defines model for EventId.
+type EventID = string
+
+// KeyID defines model for KeyId.
+type KeyID = string
+
 // Limit defines model for Limit.
 type Limit = int
 
@@ -922,6 +1336,30 @@ type ListAccountsParams struct {
 
 // ListAccountsParamsStatus defines parameters for ListAccounts.
 type ListAccountsParamsStatus string
+
+// ListAPIKeysParams defines parameters for ListAPIKeys.
+type ListAPIKeysParams struct {
+	// Limit How many items to return at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `nextCursor` of the page before. Leave out for the first page.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListClientsParams defines parameters for ListClients.
+type ListClientsParams struct {
+	// AccountID Only clients of this account.
+	AccountID *string `form:"accountId,omitempty" json:"accountId,omitempty"`
+
+	// Email Only clients with this e-mail address; ASCII letters match in either case.
+	Email *string `form:"email,omitempty" json:"email,omitempty"`
+
+	// Limit How many items to return at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `nextCursor` of the page before. Leave out for the first page.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
 
 // ListDepositsParams defines parameters for ListDeposits.
 type ListDepositsParams struct {
@@ -951,6 +1389,39 @@ type ListDepositsParams struct {
 
 	// Cursor The `nextCursor` of the page before. Leave out for the first page.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListEventsParams defines parameters for ListEvents.
+type ListEventsParams struct {
+	// Event Only events of this name.
+	Event *EventName `form:"event,omitempty" json:"event,omitempty"`
+
+	// DepositID Only events about this deposit.
+	DepositID *string `form:"depositId,omitempty" json:"depositId,omitempty"`
+
+	// From Only events created at or after this time.
+	From *Timestamp `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Only events created before this time.
+	To *Timestamp `form:"to,omitempty" json:"to,omitempty"`
+
+	// Limit How many items to return at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `nextCursor` of the page before. Leave out for the first page.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ReadFeedParams defines parameters for ReadFeed.
+type ReadFeedParams struct {
+	// After The number of the last event that you have. Without it, the feed begins with the oldest event that is kept.
+	After *int64 `form:"after,omitempty" json:"after,omitempty"`
+
+	// Limit How many items to return at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// WaitSeconds How long the answer may be held while there is no event, in seconds.
+	WaitSeconds *int `form:"waitSeconds,omitempty" json:"waitSeconds,omitempty"`
 }
 
 // ListWebhooksParams defines parameters for ListWebhooks.
@@ -986,8 +1457,14 @@ type ListWebhookDeliveriesParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// CreateAPIKeyJSONRequestBody defines body for CreateAPIKey for application/json ContentType.
+type CreateAPIKeyJSONRequestBody = CreateAPIKeyRequest
+
 // CreateClientJSONRequestBody defines body for CreateClient for application/json ContentType.
 type CreateClientJSONRequestBody = CreateClientRequest
+
+// UpdateClientJSONRequestBody defines body for UpdateClient for application/json ContentType.
+type UpdateClientJSONRequestBody = UpdateClientRequest
 
 // CreateDepositJSONRequestBody defines body for CreateDeposit for application/json ContentType.
 type CreateDepositJSONRequestBody = CreateDepositRequest
@@ -997,6 +1474,15 @@ type CancelDepositJSONRequestBody = CancelDepositRequest
 
 // CaptureDepositJSONRequestBody defines body for CaptureDeposit for application/json ContentType.
 type CaptureDepositJSONRequestBody = CaptureDepositRequest
+
+// ReleaseDepositJSONRequestBody defines body for ReleaseDeposit for application/json ContentType.
+type ReleaseDepositJSONRequestBody = ReleaseDepositRequest
+
+// SendDepositLinkJSONRequestBody defines body for SendDepositLink for application/json ContentType.
+type SendDepositLinkJSONRequestBody = SendLinkRequest
+
+// SendDepositLinkBatchJSONRequestBody defines body for SendDepositLinkBatch for application/json ContentType.
+type SendDepositLinkBatchJSONRequestBody = SendLinkBatchRequest
 
 // SimulateDepositJSONRequestBody defines body for SimulateDeposit for application/json ContentType.
 type SimulateDepositJSONRequestBody = SimulateDepositRequest
@@ -1015,15 +1501,36 @@ type ServerInterface interface {
 	// ListAccounts List linked accounts
 	// (GET /api/partner/v1/accounts)
 	ListAccounts(c *fiber.Ctx, params ListAccountsParams) error
+	// DeleteAccount End the link to an account
+	// (DELETE /api/partner/v1/accounts/{accountId})
+	DeleteAccount(c *fiber.Ctx, accountID AccountID) error
 	// GetAccount Retrieve a linked account
 	// (GET /api/partner/v1/accounts/{accountId})
 	GetAccount(c *fiber.Ctx, accountID AccountID) error
+	// ListAPIKeys List API keys
+	// (GET /api/partner/v1/api-keys)
+	ListAPIKeys(c *fiber.Ctx, params ListAPIKeysParams) error
+	// CreateAPIKey Create an API key
+	// (POST /api/partner/v1/api-keys)
+	CreateAPIKey(c *fiber.Ctx) error
+	// DeleteAPIKey Delete an API key
+	// (DELETE /api/partner/v1/api-keys/{keyId})
+	DeleteAPIKey(c *fiber.Ctx, keyID KeyID) error
+	// ListClients List clients
+	// (GET /api/partner/v1/clients)
+	ListClients(c *fiber.Ctx, params ListClientsParams) error
 	// CreateClient Create a client
 	// (POST /api/partner/v1/clients)
 	CreateClient(c *fiber.Ctx) error
+	// DeleteClient Erase a client
+	// (DELETE /api/partner/v1/clients/{clientId})
+	DeleteClient(c *fiber.Ctx, clientID ClientID) error
 	// GetClient Retrieve a client
 	// (GET /api/partner/v1/clients/{clientId})
 	GetClient(c *fiber.Ctx, clientID ClientID) error
+	// UpdateClient Update a client
+	// (PATCH /api/partner/v1/clients/{clientId})
+	UpdateClient(c *fiber.Ctx, clientID ClientID) error
 	// ListDeposits List deposits
 	// (GET /api/partner/v1/deposits)
 	ListDeposits(c *fiber.Ctx, params ListDepositsParams) error
@@ -1039,6 +1546,24 @@ type ServerInterface interface {
 	// CaptureDeposit Capture a deposit
 	// (POST /api/partner/v1/deposits/{depositId}/capture)
 	CaptureDeposit(c *fiber.Ctx, depositID DepositID) error
+	// ReleaseDeposit Release a deposit
+	// (POST /api/partner/v1/deposits/{depositId}/release)
+	ReleaseDeposit(c *fiber.Ctx, depositID DepositID) error
+	// SendDepositLink Mail the checkout link to a tenant
+	// (POST /api/partner/v1/deposits/{depositId}/send-link)
+	SendDepositLink(c *fiber.Ctx, depositID DepositID) error
+	// SendDepositLinkBatch Mail the checkout link to several people
+	// (POST /api/partner/v1/deposits/{depositId}/send-link/batch)
+	SendDepositLinkBatch(c *fiber.Ctx, depositID DepositID) error
+	// ListEvents List events
+	// (GET /api/partner/v1/events)
+	ListEvents(c *fiber.Ctx, params ListEventsParams) error
+	// ReadFeed Read the feed
+	// (GET /api/partner/v1/events/feed)
+	ReadFeed(c *fiber.Ctx, params ReadFeedParams) error
+	// GetEvent Retrieve an event
+	// (GET /api/partner/v1/events/{eventId})
+	GetEvent(c *fiber.Ctx, eventID EventID) error
 	// GetMe Retrieve yourself
 	// (GET /api/partner/v1/me)
 	GetMe(c *fiber.Ctx) error
@@ -1147,6 +1672,35 @@ func (siw *ServerInterfaceWrapper) ListAccounts(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// DeleteAccount operation middleware
+func (siw *ServerInterfaceWrapper) DeleteAccount(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "accountId" -------------
+	var accountID AccountID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "accountId", c.Params("accountId"), &accountID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter accountId: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.DeleteAccount(c, accountID)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // GetAccount operation middleware
 func (siw *ServerInterfaceWrapper) GetAccount(c *fiber.Ctx) error {
 
@@ -1163,6 +1717,155 @@ func (siw *ServerInterfaceWrapper) GetAccount(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.GetAccount(c, accountID)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListAPIKeys operation middleware
+func (siw *ServerInterfaceWrapper) ListAPIKeys(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAPIKeysParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter limit: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListAPIKeys(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// CreateAPIKey operation middleware
+func (siw *ServerInterfaceWrapper) CreateAPIKey(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CreateAPIKey(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// DeleteAPIKey operation middleware
+func (siw *ServerInterfaceWrapper) DeleteAPIKey(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "keyId" -------------
+	var keyID KeyID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "keyId", c.Params("keyId"), &keyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter keyId: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.DeleteAPIKey(c, keyID)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListClients operation middleware
+func (siw *ServerInterfaceWrapper) ListClients(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListClientsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "accountId" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "accountId", query, &params.AccountID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter accountId: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "email" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "email", query, &params.Email, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter email: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter limit: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListClients(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -1194,6 +1897,35 @@ func (siw *ServerInterfaceWrapper) CreateClient(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// DeleteClient operation middleware
+func (siw *ServerInterfaceWrapper) DeleteClient(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "clientId" -------------
+	var clientID ClientID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "clientId", c.Params("clientId"), &clientID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter clientId: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.DeleteClient(c, clientID)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // GetClient operation middleware
 func (siw *ServerInterfaceWrapper) GetClient(c *fiber.Ctx) error {
 
@@ -1210,6 +1942,35 @@ func (siw *ServerInterfaceWrapper) GetClient(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.GetClient(c, clientID)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// UpdateClient operation middleware
+func (siw *ServerInterfaceWrapper) UpdateClient(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "clientId" -------------
+	var clientID ClientID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "clientId", c.Params("clientId"), &clientID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter clientId: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.UpdateClient(c, clientID)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -1408,6 +2169,245 @@ func (siw *ServerInterfaceWrapper) CaptureDeposit(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.CaptureDeposit(c, depositID)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ReleaseDeposit operation middleware
+func (siw *ServerInterfaceWrapper) ReleaseDeposit(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "depositId" -------------
+	var depositID DepositID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "depositId", c.Params("depositId"), &depositID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter depositId: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReleaseDeposit(c, depositID)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// SendDepositLink operation middleware
+func (siw *ServerInterfaceWrapper) SendDepositLink(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "depositId" -------------
+	var depositID DepositID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "depositId", c.Params("depositId"), &depositID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter depositId: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.SendDepositLink(c, depositID)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// SendDepositLinkBatch operation middleware
+func (siw *ServerInterfaceWrapper) SendDepositLinkBatch(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "depositId" -------------
+	var depositID DepositID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "depositId", c.Params("depositId"), &depositID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter depositId: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.SendDepositLinkBatch(c, depositID)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListEvents operation middleware
+func (siw *ServerInterfaceWrapper) ListEvents(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListEventsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "event" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "event", query, &params.Event, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter event: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "depositId" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "depositId", query, &params.DepositID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter depositId: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", query, &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter to: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter limit: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListEvents(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ReadFeed operation middleware
+func (siw *ServerInterfaceWrapper) ReadFeed(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ReadFeedParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", query, &params.After, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter after: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter limit: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "waitSeconds" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "waitSeconds", query, &params.WaitSeconds, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter waitSeconds: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReadFeed(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetEvent operation middleware
+func (siw *ServerInterfaceWrapper) GetEvent(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "eventId" -------------
+	var eventID EventID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "eventId", c.Params("eventId"), &eventID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter eventId: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetEvent(c, eventID)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -1890,11 +2890,25 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/partner/v1/accounts", wrapper.ListAccounts)
 
+	router.Delete(options.BaseURL+"/api/partner/v1/accounts/:accountId", wrapper.DeleteAccount)
+
 	router.Get(options.BaseURL+"/api/partner/v1/accounts/:accountId", wrapper.GetAccount)
+
+	router.Get(options.BaseURL+"/api/partner/v1/api-keys", wrapper.ListAPIKeys)
+
+	router.Post(options.BaseURL+"/api/partner/v1/api-keys", wrapper.CreateAPIKey)
+
+	router.Delete(options.BaseURL+"/api/partner/v1/api-keys/:keyId", wrapper.DeleteAPIKey)
+
+	router.Get(options.BaseURL+"/api/partner/v1/clients", wrapper.ListClients)
 
 	router.Post(options.BaseURL+"/api/partner/v1/clients", wrapper.CreateClient)
 
+	router.Delete(options.BaseURL+"/api/partner/v1/clients/:clientId", wrapper.DeleteClient)
+
 	router.Get(options.BaseURL+"/api/partner/v1/clients/:clientId", wrapper.GetClient)
+
+	router.Patch(options.BaseURL+"/api/partner/v1/clients/:clientId", wrapper.UpdateClient)
 
 	router.Get(options.BaseURL+"/api/partner/v1/deposits", wrapper.ListDeposits)
 
@@ -1905,6 +2919,18 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Post(options.BaseURL+"/api/partner/v1/deposits/:depositId/cancel", wrapper.CancelDeposit)
 
 	router.Post(options.BaseURL+"/api/partner/v1/deposits/:depositId/capture", wrapper.CaptureDeposit)
+
+	router.Post(options.BaseURL+"/api/partner/v1/deposits/:depositId/release", wrapper.ReleaseDeposit)
+
+	router.Post(options.BaseURL+"/api/partner/v1/deposits/:depositId/send-link", wrapper.SendDepositLink)
+
+	router.Post(options.BaseURL+"/api/partner/v1/deposits/:depositId/send-link/batch", wrapper.SendDepositLinkBatch)
+
+	router.Get(options.BaseURL+"/api/partner/v1/events", wrapper.ListEvents)
+
+	router.Get(options.BaseURL+"/api/partner/v1/events/:eventId", wrapper.GetEvent)
+
+	router.Get(options.BaseURL+"/api/partner/v1/events/feed", wrapper.ReadFeed)
 
 	router.Get(options.BaseURL+"/api/partner/v1/me", wrapper.GetMe)
 
@@ -1961,6 +2987,22 @@ func (response ListAccounts200JSONResponse) VisitListAccountsResponse(ctx *fiber
 	return ctx.JSON(&response.Body)
 }
 
+type DeleteAccountRequestObject struct {
+	AccountID AccountID `json:"accountId"`
+}
+
+type DeleteAccountResponseObject interface {
+	VisitDeleteAccountResponse(ctx *fiber.Ctx) error
+}
+
+type DeleteAccount204Response struct {
+}
+
+func (response DeleteAccount204Response) VisitDeleteAccountResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
 type GetAccountRequestObject struct {
 	AccountID AccountID `json:"accountId"`
 }
@@ -1976,6 +3018,93 @@ func (response GetAccount200JSONResponse) VisitGetAccountResponse(ctx *fiber.Ctx
 	ctx.Status(200)
 
 	return ctx.JSON(&response)
+}
+
+type ListAPIKeysRequestObject struct {
+	Params ListAPIKeysParams
+}
+
+type ListAPIKeysResponseObject interface {
+	VisitListAPIKeysResponse(ctx *fiber.Ctx) error
+}
+
+type ListAPIKeys200ResponseHeaders struct {
+	Link *string
+}
+
+type ListAPIKeys200JSONResponse struct {
+	Body    APIKeyList
+	Headers ListAPIKeys200ResponseHeaders
+}
+
+func (response ListAPIKeys200JSONResponse) VisitListAPIKeysResponse(ctx *fiber.Ctx) error {
+	if response.Headers.Link != nil {
+		ctx.Response().Header.Set("Link", fmt.Sprint(*response.Headers.Link))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type CreateAPIKeyRequestObject struct {
+	Body *CreateAPIKeyJSONRequestBody
+}
+
+type CreateAPIKeyResponseObject interface {
+	VisitCreateAPIKeyResponse(ctx *fiber.Ctx) error
+}
+
+type CreateAPIKey201JSONResponse CreatedAPIKeyResponse
+
+func (response CreateAPIKey201JSONResponse) VisitCreateAPIKeyResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response)
+}
+
+type DeleteAPIKeyRequestObject struct {
+	KeyID KeyID `json:"keyId"`
+}
+
+type DeleteAPIKeyResponseObject interface {
+	VisitDeleteAPIKeyResponse(ctx *fiber.Ctx) error
+}
+
+type DeleteAPIKey204Response struct {
+}
+
+func (response DeleteAPIKey204Response) VisitDeleteAPIKeyResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type ListClientsRequestObject struct {
+	Params ListClientsParams
+}
+
+type ListClientsResponseObject interface {
+	VisitListClientsResponse(ctx *fiber.Ctx) error
+}
+
+type ListClients200ResponseHeaders struct {
+	Link *string
+}
+
+type ListClients200JSONResponse struct {
+	Body    ClientList
+	Headers ListClients200ResponseHeaders
+}
+
+func (response ListClients200JSONResponse) VisitListClientsResponse(ctx *fiber.Ctx) error {
+	if response.Headers.Link != nil {
+		ctx.Response().Header.Set("Link", fmt.Sprint(*response.Headers.Link))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
 }
 
 type CreateClientRequestObject struct {
@@ -1995,6 +3124,22 @@ func (response CreateClient201JSONResponse) VisitCreateClientResponse(ctx *fiber
 	return ctx.JSON(&response)
 }
 
+type DeleteClientRequestObject struct {
+	ClientID ClientID `json:"clientId"`
+}
+
+type DeleteClientResponseObject interface {
+	VisitDeleteClientResponse(ctx *fiber.Ctx) error
+}
+
+type DeleteClient204Response struct {
+}
+
+func (response DeleteClient204Response) VisitDeleteClientResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
 type GetClientRequestObject struct {
 	ClientID ClientID `json:"clientId"`
 }
@@ -2006,6 +3151,24 @@ type GetClientResponseObject interface {
 type GetClient200JSONResponse ClientResponse
 
 func (response GetClient200JSONResponse) VisitGetClientResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type UpdateClientRequestObject struct {
+	ClientID ClientID `json:"clientId"`
+	Body     *UpdateClientJSONRequestBody
+}
+
+type UpdateClientResponseObject interface {
+	VisitUpdateClientResponse(ctx *fiber.Ctx) error
+}
+
+type UpdateClient200JSONResponse ClientResponse
+
+func (response UpdateClient200JSONResponse) VisitUpdateClientResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(200)
 
@@ -2103,6 +3266,121 @@ type CaptureDepositResponseObject interface {
 type CaptureDeposit200JSONResponse DepositResponse
 
 func (response CaptureDeposit200JSONResponse) VisitCaptureDepositResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ReleaseDepositRequestObject struct {
+	DepositID DepositID `json:"depositId"`
+	Body      *ReleaseDepositJSONRequestBody
+}
+
+type ReleaseDepositResponseObject interface {
+	VisitReleaseDepositResponse(ctx *fiber.Ctx) error
+}
+
+type ReleaseDeposit200JSONResponse DepositResponse
+
+func (response ReleaseDeposit200JSONResponse) VisitReleaseDepositResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type SendDepositLinkRequestObject struct {
+	DepositID DepositID `json:"depositId"`
+	Body      *SendDepositLinkJSONRequestBody
+}
+
+type SendDepositLinkResponseObject interface {
+	VisitSendDepositLinkResponse(ctx *fiber.Ctx) error
+}
+
+type SendDepositLink202JSONResponse LinkMailResponse
+
+func (response SendDepositLink202JSONResponse) VisitSendDepositLinkResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(202)
+
+	return ctx.JSON(&response)
+}
+
+type SendDepositLinkBatchRequestObject struct {
+	DepositID DepositID `json:"depositId"`
+	Body      *SendDepositLinkBatchJSONRequestBody
+}
+
+type SendDepositLinkBatchResponseObject interface {
+	VisitSendDepositLinkBatchResponse(ctx *fiber.Ctx) error
+}
+
+type SendDepositLinkBatch202JSONResponse LinkMailListResponse
+
+func (response SendDepositLinkBatch202JSONResponse) VisitSendDepositLinkBatchResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(202)
+
+	return ctx.JSON(&response)
+}
+
+type ListEventsRequestObject struct {
+	Params ListEventsParams
+}
+
+type ListEventsResponseObject interface {
+	VisitListEventsResponse(ctx *fiber.Ctx) error
+}
+
+type ListEvents200ResponseHeaders struct {
+	Link *string
+}
+
+type ListEvents200JSONResponse struct {
+	Body    EventList
+	Headers ListEvents200ResponseHeaders
+}
+
+func (response ListEvents200JSONResponse) VisitListEventsResponse(ctx *fiber.Ctx) error {
+	if response.Headers.Link != nil {
+		ctx.Response().Header.Set("Link", fmt.Sprint(*response.Headers.Link))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ReadFeedRequestObject struct {
+	Params ReadFeedParams
+}
+
+type ReadFeedResponseObject interface {
+	VisitReadFeedResponse(ctx *fiber.Ctx) error
+}
+
+type ReadFeed200JSONResponse Feed
+
+func (response ReadFeed200JSONResponse) VisitReadFeedResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetEventRequestObject struct {
+	EventID EventID `json:"eventId"`
+}
+
+type GetEventResponseObject interface {
+	VisitGetEventResponse(ctx *fiber.Ctx) error
+}
+
+type GetEvent200JSONResponse EventResponse
+
+func (response GetEvent200JSONResponse) VisitGetEventResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(200)
 
@@ -2359,15 +3637,36 @@ type StrictServerInterface interface {
 	// ListAccounts List linked accounts
 	// (GET /api/partner/v1/accounts)
 	ListAccounts(ctx context.Context, request ListAccountsRequestObject) (ListAccountsResponseObject, error)
+	// DeleteAccount End the link to an account
+	// (DELETE /api/partner/v1/accounts/{accountId})
+	DeleteAccount(ctx context.Context, request DeleteAccountRequestObject) (DeleteAccountResponseObject, error)
 	// GetAccount Retrieve a linked account
 	// (GET /api/partner/v1/accounts/{accountId})
 	GetAccount(ctx context.Context, request GetAccountRequestObject) (GetAccountResponseObject, error)
+	// ListAPIKeys List API keys
+	// (GET /api/partner/v1/api-keys)
+	ListAPIKeys(ctx context.Context, request ListAPIKeysRequestObject) (ListAPIKeysResponseObject, error)
+	// CreateAPIKey Create an API key
+	// (POST /api/partner/v1/api-keys)
+	CreateAPIKey(ctx context.Context, request CreateAPIKeyRequestObject) (CreateAPIKeyResponseObject, error)
+	// DeleteAPIKey Delete an API key
+	// (DELETE /api/partner/v1/api-keys/{keyId})
+	DeleteAPIKey(ctx context.Context, request DeleteAPIKeyRequestObject) (DeleteAPIKeyResponseObject, error)
+	// ListClients List clients
+	// (GET /api/partner/v1/clients)
+	ListClients(ctx context.Context, request ListClientsRequestObject) (ListClientsResponseObject, error)
 	// CreateClient Create a client
 	// (POST /api/partner/v1/clients)
 	CreateClient(ctx context.Context, request CreateClientRequestObject) (CreateClientResponseObject, error)
+	// DeleteClient Erase a client
+	// (DELETE /api/partner/v1/clients/{clientId})
+	DeleteClient(ctx context.Context, request DeleteClientRequestObject) (DeleteClientResponseObject, error)
 	// GetClient Retrieve a client
 	// (GET /api/partner/v1/clients/{clientId})
 	GetClient(ctx context.Context, request GetClientRequestObject) (GetClientResponseObject, error)
+	// UpdateClient Update a client
+	// (PATCH /api/partner/v1/clients/{clientId})
+	UpdateClient(ctx context.Context, request UpdateClientRequestObject) (UpdateClientResponseObject, error)
 	// ListDeposits List deposits
 	// (GET /api/partner/v1/deposits)
 	ListDeposits(ctx context.Context, request ListDepositsRequestObject) (ListDepositsResponseObject, error)
@@ -2383,6 +3682,24 @@ type StrictServerInterface interface {
 	// CaptureDeposit Capture a deposit
 	// (POST /api/partner/v1/deposits/{depositId}/capture)
 	CaptureDeposit(ctx context.Context, request CaptureDepositRequestObject) (CaptureDepositResponseObject, error)
+	// ReleaseDeposit Release a deposit
+	// (POST /api/partner/v1/deposits/{depositId}/release)
+	ReleaseDeposit(ctx context.Context, request ReleaseDepositRequestObject) (ReleaseDepositResponseObject, error)
+	// SendDepositLink Mail the checkout link to a tenant
+	// (POST /api/partner/v1/deposits/{depositId}/send-link)
+	SendDepositLink(ctx context.Context, request SendDepositLinkRequestObject) (SendDepositLinkResponseObject, error)
+	// SendDepositLinkBatch Mail the checkout link to several people
+	// (POST /api/partner/v1/deposits/{depositId}/send-link/batch)
+	SendDepositLinkBatch(ctx context.Context, request SendDepositLinkBatchRequestObject) (SendDepositLinkBatchResponseObject, error)
+	// ListEvents List events
+	// (GET /api/partner/v1/events)
+	ListEvents(ctx context.Context, request ListEventsRequestObject) (ListEventsResponseObject, error)
+	// ReadFeed Read the feed
+	// (GET /api/partner/v1/events/feed)
+	ReadFeed(ctx context.Context, request ReadFeedRequestObject) (ReadFeedResponseObject, error)
+	// GetEvent Retrieve an event
+	// (GET /api/partner/v1/events/{eventId})
+	GetEvent(ctx context.Context, request GetEventRequestObject) (GetEventResponseObject, error)
 	// GetMe Retrieve yourself
 	// (GET /api/partner/v1/me)
 	GetMe(ctx context.Context, request GetMeRequestObject) (GetMeResponseObject, error)
@@ -2469,6 +3786,33 @@ func (sh *strictHandler) ListAccounts(ctx *fiber.Ctx, params ListAccountsParams)
 	return nil
 }
 
+// DeleteAccount operation middleware
+func (sh *strictHandler) DeleteAccount(ctx *fiber.Ctx, accountID AccountID) error {
+	var request DeleteAccountRequestObject
+
+	request.AccountID = accountID
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteAccount(ctx.UserContext(), request.(DeleteAccountRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteAccount")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteAccountResponseObject); ok {
+		if err := validResponse.VisitDeleteAccountResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // GetAccount operation middleware
 func (sh *strictHandler) GetAccount(ctx *fiber.Ctx, accountID AccountID) error {
 	var request GetAccountRequestObject
@@ -2488,6 +3832,126 @@ func (sh *strictHandler) GetAccount(ctx *fiber.Ctx, accountID AccountID) error {
 		return err
 	} else if validResponse, ok := response.(GetAccountResponseObject); ok {
 		if err := validResponse.VisitGetAccountResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListAPIKeys operation middleware
+func (sh *strictHandler) ListAPIKeys(ctx *fiber.Ctx, params ListAPIKeysParams) error {
+	var request ListAPIKeysRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListAPIKeys(ctx.UserContext(), request.(ListAPIKeysRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListAPIKeys")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListAPIKeysResponseObject); ok {
+		if err := validResponse.VisitListAPIKeysResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateAPIKey operation middleware
+func (sh *strictHandler) CreateAPIKey(ctx *fiber.Ctx) error {
+	var request CreateAPIKeyRequestObject
+
+	var body CreateAPIKeyJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateAPIKey(ctx.UserContext(), request.(CreateAPIKeyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateAPIKey")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateAPIKeyResponseObject); ok {
+		if err := validResponse.VisitCreateAPIKeyResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteAPIKey operation middleware
+func (sh *strictHandler) DeleteAPIKey(ctx *fiber.Ctx, keyID KeyID) error {
+	var request DeleteAPIKeyRequestObject
+
+	request.KeyID = keyID
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteAPIKey(ctx.UserContext(), request.(DeleteAPIKeyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteAPIKey")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteAPIKeyResponseObject); ok {
+		if err := validResponse.VisitDeleteAPIKeyResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListClients operation middleware
+func (sh *strictHandler) ListClients(ctx *fiber.Ctx, params ListClientsParams) error {
+	var request ListClientsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListClients(ctx.UserContext(), request.(ListClientsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListClients")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListClientsResponseObject); ok {
+		if err := validResponse.VisitListClientsResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -2535,6 +3999,33 @@ func (sh *strictHandler) CreateClient(ctx *fiber.Ctx) error {
 	return nil
 }
 
+// DeleteClient operation middleware
+func (sh *strictHandler) DeleteClient(ctx *fiber.Ctx, clientID ClientID) error {
+	var request DeleteClientRequestObject
+
+	request.ClientID = clientID
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteClient(ctx.UserContext(), request.(DeleteClientRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteClient")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteClientResponseObject); ok {
+		if err := validResponse.VisitDeleteClientResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // GetClient operation middleware
 func (sh *strictHandler) GetClient(ctx *fiber.Ctx, clientID ClientID) error {
 	var request GetClientRequestObject
@@ -2554,6 +4045,47 @@ func (sh *strictHandler) GetClient(ctx *fiber.Ctx, clientID ClientID) error {
 		return err
 	} else if validResponse, ok := response.(GetClientResponseObject); ok {
 		if err := validResponse.VisitGetClientResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// UpdateClient operation middleware
+func (sh *strictHandler) UpdateClient(ctx *fiber.Ctx, clientID ClientID) error {
+	var request UpdateClientRequestObject
+
+	request.ClientID = clientID
+
+	var body UpdateClientJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateClient(ctx.UserContext(), request.(UpdateClientRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateClient")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(UpdateClientResponseObject); ok {
+		if err := validResponse.VisitUpdateClientResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -2735,6 +4267,213 @@ func (sh *strictHandler) CaptureDeposit(ctx *fiber.Ctx, depositID DepositID) err
 		return err
 	} else if validResponse, ok := response.(CaptureDepositResponseObject); ok {
 		if err := validResponse.VisitCaptureDepositResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReleaseDeposit operation middleware
+func (sh *strictHandler) ReleaseDeposit(ctx *fiber.Ctx, depositID DepositID) error {
+	var request ReleaseDepositRequestObject
+
+	request.DepositID = depositID
+
+	var body ReleaseDepositJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			return fiber.NewError(fiber.StatusBadRequest, err.Error())
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReleaseDeposit(ctx.UserContext(), request.(ReleaseDepositRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReleaseDeposit")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReleaseDepositResponseObject); ok {
+		if err := validResponse.VisitReleaseDepositResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SendDepositLink operation middleware
+func (sh *strictHandler) SendDepositLink(ctx *fiber.Ctx, depositID DepositID) error {
+	var request SendDepositLinkRequestObject
+
+	request.DepositID = depositID
+
+	var body SendDepositLinkJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.SendDepositLink(ctx.UserContext(), request.(SendDepositLinkRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SendDepositLink")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SendDepositLinkResponseObject); ok {
+		if err := validResponse.VisitSendDepositLinkResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SendDepositLinkBatch operation middleware
+func (sh *strictHandler) SendDepositLinkBatch(ctx *fiber.Ctx, depositID DepositID) error {
+	var request SendDepositLinkBatchRequestObject
+
+	request.DepositID = depositID
+
+	var body SendDepositLinkBatchJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.SendDepositLinkBatch(ctx.UserContext(), request.(SendDepositLinkBatchRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SendDepositLinkBatch")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SendDepositLinkBatchResponseObject); ok {
+		if err := validResponse.VisitSendDepositLinkBatchResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListEvents operation middleware
+func (sh *strictHandler) ListEvents(ctx *fiber.Ctx, params ListEventsParams) error {
+	var request ListEventsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListEvents(ctx.UserContext(), request.(ListEventsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListEvents")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListEventsResponseObject); ok {
+		if err := validResponse.VisitListEventsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReadFeed operation middleware
+func (sh *strictHandler) ReadFeed(ctx *fiber.Ctx, params ReadFeedParams) error {
+	var request ReadFeedRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReadFeed(ctx.UserContext(), request.(ReadFeedRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReadFeed")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReadFeedResponseObject); ok {
+		if err := validResponse.VisitReadFeedResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetEvent operation middleware
+func (sh *strictHandler) GetEvent(ctx *fiber.Ctx, eventID EventID) error {
+	var request GetEventRequestObject
+
+	request.EventID = eventID
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetEvent(ctx.UserContext(), request.(GetEventRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetEvent")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetEventResponseObject); ok {
+		if err := validResponse.VisitGetEventResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

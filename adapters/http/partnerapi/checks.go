@@ -1,9 +1,7 @@
 package partnerapi
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"strconv"
 	"strings"
@@ -12,6 +10,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"partnerdeposits/adapters/http/middleware/jsonbody"
+	"partnerdeposits/adapters/http/middleware/jsonresponse"
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/app/idempotent"
 	"partnerdeposits/app/partners"
@@ -34,7 +33,8 @@ type request struct {
 	caller partner.Caller
 	path   string
 	query  string                // raw
-	key    *ports.IdempotencyKey // nil: none sent
+	key    *ports.IdempotencyKey // nil: none sent, or a malformed one; without a fingerprint until checkIdempotencyKey
+	keyErr error                 // of a malformed Idempotency-Key
 	// reachedUseCase: the use case has checked the idempotency key, whatever error it returned.
 	reachedUseCase bool
 }
@@ -63,18 +63,24 @@ func (a *api) authenticate(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// limitRate counts the request against the partner's rate limits and reports the remaining requests in the headers.
+// limitRate counts the request against the partner's rate limits and reports the remaining requests in the headers. In the
+// same round trip the response of an idempotency key is looked up; the checks that follow decide whether it is used.
 //
 // Returns rate_limited.
 func (a *api) limitRate(c *fiber.Ctx) error {
-	p := requestOf(c.UserContext()).caller.Partner
-	limits := a.Partners.LimitsOf(p)
-	counter := "partner:" + p.ID.Encode()
+	req := requestOf(c.UserContext())
+	limits := a.Partners.LimitsOf(req.caller.Partner)
+	counter := ports.PartnerLimitKey(req.caller.Partner.ID)
 	rules := []ports.LimitRule{{Name: "default", Key: counter, PerMinute: limits.PerMinute}}
 	if !reads(c.Method()) {
 		rules = append(rules, ports.LimitRule{Name: "writes", Key: counter, PerMinute: limits.WritesPerMinute})
 	}
-	d := a.Limiter.Allow(c.UserContext(), rules...)
+	var d ports.LimitDecision
+	if req.key == nil {
+		d = a.Limiter.Allow(c.UserContext(), rules...)
+	} else {
+		d = a.Idempotent.Admit(c.UserContext(), req.key, rules...)
+	}
 	tellLimit(c, d.Name, d.Most, d.Remaining, d.Reset)
 	if !d.Allowed {
 		a.OnRateLimited()
@@ -98,29 +104,40 @@ func reads(method string) bool {
 // secondsRoundedUp rounds up, so that a caller who waits the reported seconds has waited long enough.
 func secondsRoundedUp(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
-// checkIdempotencyKey reads the Idempotency-Key, if sent, and runs between the JSON and the field checks
-// (api.md §1, "Codes"). The key takes precedence over a refusal by a later check: it may hold a stored
-// response, or belong to another body.
-//
-// Returns invalid_idempotency_key, idempotency_key_in_use or idempotency_key_reused.
-func (a *api) checkIdempotencyKey(c *fiber.Ctx) error {
+// readIdempotencyKey reads the Idempotency-Key, if sent. checkIdempotencyKey refuses a malformed key later, because the order of
+// checks (api.md §1) puts other refusals first.
+func readIdempotencyKey(c *fiber.Ctx) error {
 	sent := c.Request().Header.PeekAll(headerIdempotencyKey)
 	if len(sent) == 0 {
 		return c.Next()
 	}
-	if len(sent) > 1 {
-		return ports.ErrInvalidKey
-	}
-	key, err := idempotent.ParseKey(string(sent[0]))
-	if err != nil {
-		return err
-	}
 	req := requestOf(c.UserContext())
-	req.key = &ports.IdempotencyKey{
-		PartnerID: req.caller.Partner.ID, Route: c.Method() + " " + strings.TrimRight(req.path, "/"),
-		Key: key, Fingerprint: idempotent.Fingerprint(jsonbody.Of(c)),
+	key, err := idempotent.ParseKey(string(sent[0]))
+	if len(sent) > 1 {
+		err = ports.ErrInvalidKey
 	}
-	err = c.Next()
+	if req.keyErr = err; err == nil {
+		req.key = &ports.IdempotencyKey{
+			PartnerID: req.caller.Partner.ID, Route: c.Method() + " " + strings.TrimRight(req.path, "/"), Key: key,
+		}
+	}
+	return c.Next()
+}
+
+// checkIdempotencyKey runs between the JSON and the field checks (api.md §1, "Codes"). A key that has a stored response, or that
+// belongs to another body, is answered before the field checks could refuse the request.
+//
+// Returns invalid_idempotency_key, idempotency_key_in_use or idempotency_key_reused.
+func (a *api) checkIdempotencyKey(c *fiber.Ctx) error {
+	req := requestOf(c.UserContext())
+	if req.keyErr != nil {
+		return req.keyErr
+	}
+	if req.key == nil {
+		return c.Next()
+	}
+	req.key.Fingerprint = idempotent.Fingerprint(jsonbody.Of(c))
+	err := c.Next()
 	if err == nil || req.reachedUseCase {
 		return err
 	}
@@ -140,13 +157,8 @@ func keyedCall[T any](ctx context.Context, encode func(T) (idempotent.Response, 
 
 // encodeResponse renders body as JSON. The use case stores these bytes and sends them again on a replay.
 func encodeResponse(status int, body any) (idempotent.Response, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(body); err != nil {
-		return idempotent.Response{}, err
-	}
-	return idempotent.Response{Status: status, Body: bytes.TrimSuffix(b.Bytes(), []byte{'\n'})}, nil
+	encoded, err := jsonresponse.Encode(body)
+	return idempotent.Response{Status: status, Body: encoded}, err
 }
 
 // encodedResponse is the response of a keyed route: encoded by its use case, or replayed.
@@ -167,11 +179,23 @@ func (r encodedResponse) VisitCreateDepositResponse(c *fiber.Ctx) error { return
 // VisitCancelDepositResponse sends the response.
 func (r encodedResponse) VisitCancelDepositResponse(c *fiber.Ctx) error { return r.send(c) }
 
+// VisitReleaseDepositResponse sends the response.
+func (r encodedResponse) VisitReleaseDepositResponse(c *fiber.Ctx) error { return r.send(c) }
+
 // VisitCaptureDepositResponse sends the response.
 func (r encodedResponse) VisitCaptureDepositResponse(c *fiber.Ctx) error { return r.send(c) }
 
+// VisitSendDepositLinkResponse sends the response.
+func (r encodedResponse) VisitSendDepositLinkResponse(c *fiber.Ctx) error { return r.send(c) }
+
+// VisitSendDepositLinkBatchResponse sends the response.
+func (r encodedResponse) VisitSendDepositLinkBatchResponse(c *fiber.Ctx) error { return r.send(c) }
+
 // VisitCreateClientResponse sends the response.
 func (r encodedResponse) VisitCreateClientResponse(c *fiber.Ctx) error { return r.send(c) }
+
+// VisitUpdateClientResponse sends the response.
+func (r encodedResponse) VisitUpdateClientResponse(c *fiber.Ctx) error { return r.send(c) }
 
 // VisitCreateWebhookResponse sends the response.
 func (r encodedResponse) VisitCreateWebhookResponse(c *fiber.Ctx) error { return r.send(c) }

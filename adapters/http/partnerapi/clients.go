@@ -8,6 +8,7 @@ import (
 	"partnerdeposits/app/idempotent"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/tenant"
+	"partnerdeposits/ports"
 )
 
 // CreateClient adds a client to a linked account.
@@ -25,13 +26,54 @@ func (a *api) CreateClient(ctx context.Context, r CreateClientRequestObject) (Cr
 	return encodedResponse(response), err
 }
 
-// GetClient returns a client that the caller created.
+// GetClient returns a client of the caller.
 func (a *api) GetClient(ctx context.Context, r GetClientRequestObject) (GetClientResponseObject, error) {
 	found, err := a.Clients.Get(ctx, requestOf(ctx).caller.Partner.ID, parseID(id.Client, r.ClientID))
 	if err != nil {
 		return nil, err
 	}
 	return GetClient200JSONResponse{Data: clientOf(found)}, nil
+}
+
+// ListClients lists the clients of the caller.
+func (a *api) ListClients(ctx context.Context, r ListClientsRequestObject) (ListClientsResponseObject, error) {
+	page, err := clientList.page(r.Params.Limit, r.Params.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	req := requestOf(ctx)
+	f := ports.ClientFilter{PartnerID: req.caller.Partner.ID, AccountID: optionalID(id.Account, r.Params.AccountID), Email: value(r.Params.Email)}
+	found, err := a.Clients.List(ctx, f, page)
+	if err != nil {
+		return nil, err
+	}
+	body := ClientList{Data: make([]ClientRecord, 0, len(found.Items))}
+	for _, c := range found.Items {
+		body.Data = append(body.Data, clientOf(c))
+	}
+	var out ListClients200JSONResponse
+	body.Pagination, out.Headers.Link = a.nextPage(clientList, found.Next, req)
+	out.Body = body
+	return out, nil
+}
+
+// UpdateClient changes the fields that the request has and keeps all others.
+func (a *api) UpdateClient(ctx context.Context, r UpdateClientRequestObject) (UpdateClientResponseObject, error) {
+	want := tenant.Change{
+		Email: r.Body.Email, FirstName: r.Body.FirstName, LastName: r.Body.LastName, Phone: r.Body.Phone.change(), Locale: r.Body.Locale.change(),
+	}
+	response, err := a.Clients.Update(ctx, requestOf(ctx).caller, parseID(id.Client, r.ClientID), want, keyedCall(ctx, func(c tenant.Client) (idempotent.Response, error) {
+		return encodeResponse(http.StatusOK, ClientResponse{Data: clientOf(c)})
+	}))
+	return encodedResponse(response), err
+}
+
+// DeleteClient erases a client.
+func (a *api) DeleteClient(ctx context.Context, r DeleteClientRequestObject) (DeleteClientResponseObject, error) {
+	if err := a.Clients.Erase(ctx, requestOf(ctx).caller, parseID(id.Client, r.ClientID)); err != nil {
+		return nil, err
+	}
+	return DeleteClient204Response{}, nil
 }
 
 func clientOf(c tenant.Client) ClientRecord {

@@ -44,7 +44,7 @@ func (a *api) GetWebhookDelivery(ctx context.Context, r GetWebhookDeliveryReques
 	return GetWebhookDelivery200JSONResponse{Data: DeliveryDetail{
 		ID: d.ID, WebhookID: d.WebhookID, EventID: d.EventID, Event: d.Event, DepositID: d.DepositID, Test: d.Test, Status: d.Status,
 		AttemptCount: d.AttemptCount, NextAttemptAt: d.NextAttemptAt, CreatedAt: d.CreatedAt, DeliveredAt: d.DeliveredAt,
-		RedeliveryOf: d.RedeliveryOf, BodySha256: d.BodySha256, Attempts: d.Attempts, Body: string(found.Body),
+		FailureReason: d.FailureReason, RedeliveryOf: d.RedeliveryOf, BodySha256: d.BodySha256, Attempts: d.Attempts, Body: string(found.Body),
 	}}, nil
 }
 
@@ -91,7 +91,7 @@ func deliveryOf(d webhook.Delivery) Delivery {
 		ID: id.Delivery.Of(d.ID), WebhookID: id.Subscription.Of(d.SubscriptionID), EventID: id.Event.Of(d.EventID), Event: EventName(d.Event),
 		DepositID: depositPrefix(d.Test).OfOrNil(d.DepositID), Test: d.Test, Status: DeliveryStatus(webhook.StatusOf(d.State, d.Attempts)),
 		AttemptCount: d.Attempts, CreatedAt: TimestampOf(d.CreatedAt), DeliveredAt: TimestampOrNil(d.DeliveredAt),
-		RedeliveryOf: id.Delivery.OfOrNil(d.RedeliveryOf), BodySha256: d.BodySHA256, Attempts: make([]DeliveryAttempt, 0, len(d.AttemptLog)),
+		FailureReason: orNil(FailureReason(d.FailureReason)), RedeliveryOf: id.Delivery.OfOrNil(d.RedeliveryOf), BodySha256: d.BodySHA256, Attempts: make([]DeliveryAttempt, 0, len(d.AttemptLog)),
 	}
 	if d.State == webhook.Waiting {
 		out.NextAttemptAt = TimestampOrNil(d.DueAt) // in other states DueAt is the end of a lease, which is internal

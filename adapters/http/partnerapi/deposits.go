@@ -136,6 +136,13 @@ func (a *api) CancelDeposit(ctx context.Context, r CancelDepositRequestObject) (
 	return encodedResponse(response), err
 }
 
+// ReleaseDeposit ends the cover of an active deposit early.
+func (a *api) ReleaseDeposit(ctx context.Context, r ReleaseDepositRequestObject) (ReleaseDepositResponseObject, error) {
+	in := deposits.Release{DepositID: parseID(id.Deposit, r.DepositID), Comment: value(value(r.Body).Comment)}
+	response, err := a.Deposits.Release(ctx, requestOf(ctx).caller, in, keyedCall(ctx, encodeDeposit))
+	return encodedResponse(response), err
+}
+
 // CaptureDeposit captures an active deposit; the charge follows later (docs/glossary.md, "capture").
 func (a *api) CaptureDeposit(ctx context.Context, r CaptureDepositRequestObject) (CaptureDepositResponseObject, error) {
 	body := value(r.Body)
@@ -185,8 +192,19 @@ func depositOf(v deposits.View) Deposit {
 	if v.Client != nil {
 		out.Client = &DepositClient{ID: id.Client.Of(v.Client.ID), Email: v.Client.Email, FirstName: v.Client.FirstName, LastName: v.Client.LastName}
 	}
+	if d := v.Debt; d != nil {
+		out.Collection = collectionOf(*d)
+	}
 	if c := v.PartnerContext(); c != nil {
 		out.PartnerContext = &PartnerContext{PartnerID: c.PartnerID, PartnerName: c.PartnerName, ExternalID: c.ExternalID}
+	}
+	return out
+}
+
+func collectionOf(d deposit.Debt) *Collection {
+	out := &Collection{Status: CollectionStatus(d.State), AttemptedAt: TimestampOrNil(d.AttemptedAt), NextAttemptAt: TimestampOrNil(d.NextAttemptAt), Failure: orNil(d.Failure)}
+	if d.State == deposit.CollectionPaid {
+		out.PaidAt = TimestampOrNil(d.EndedAt)
 	}
 	return out
 }

@@ -13,6 +13,11 @@ import (
 //go:embed openapi.yaml
 var documentYAML []byte
 
+// Changelog lists the changes of the contract for partners, in the Markdown that the page at /docs understands, newest first.
+//
+//go:embed changelog.md
+var Changelog string
+
 // Document returns openapi.yaml, parsed once and shared. Callers must not change the document.
 var Document = sync.OnceValues(LoadDocument)
 
@@ -26,6 +31,9 @@ func LoadDocument() (*openapi3.T, error) {
 	}
 	if err := doc.Validate(context.Background()); err != nil {
 		return nil, fmt.Errorf("openapi.yaml: %w", err)
+	}
+	if err := MarkDeprecated(doc, Deprecations); err != nil {
+		return nil, err
 	}
 	return doc, nil
 }

@@ -37,7 +37,7 @@ func TestDocumentJSON_NamesTheConfiguredServer(t *testing.T) {
 		Paths   map[string]any
 	}
 	require.NoError(t, json.Unmarshal(out, &served))
-	require.Equal(t, "3.0.3", served.OpenAPI)
+	require.Equal(t, "3.1.0", served.OpenAPI)
 	require.Len(t, served.Servers, 1)
 	require.Equal(t, "https://api.staging.example", served.Servers[0].URL)
 	require.Contains(t, served.Paths, "/api/partner/v1/deposits")
@@ -50,7 +50,7 @@ func TestDocument_ExampleIDsAreWellFormed(t *testing.T) {
 	require.NoError(t, err)
 	out, err := json.Marshal(doc)
 	require.NoError(t, err)
-	ids := regexp.MustCompile(`"(acct|dep|cli|pwh|dlv|evt|key|prt|req)_(test_)?([0-9a-z]{20,})"`).FindAllStringSubmatch(string(out), -1)
+	ids := regexp.MustCompile(`"(acct|dep|cli|pwh|dlv|evt|key|msg|prt|req)_(test_)?([0-9a-z]{20,})"`).FindAllStringSubmatch(string(out), -1)
 	require.NotEmpty(t, ids)
 	for _, id := range ids {
 		require.Regexp(t, `^[0-7][0-9a-hjkmnp-tv-z]{25}$`, id[3], id[0])
@@ -62,18 +62,18 @@ func TestDocument_ErrorsAreOurFaults(t *testing.T) {
 	doc, err := partnerapi.Document()
 	require.NoError(t, err)
 	fixed := []*fault.Error{
-		fault.ErrInternal, fault.ErrUnavailable, fault.ErrInvalidJSON, fault.ErrBadCursor, fault.ErrRoute, fault.ErrMethod, fault.ErrTooLarge,
+		fault.ErrInternal, fault.ErrUnavailable, fault.ErrInvalidJSON, fault.ErrRoute, fault.ErrMethod, fault.ErrTooLarge,
 		fault.ErrMediaType, fault.ErrRateLimited,
-		partner.ErrMissingAPIKey, partner.ErrInvalidAPIKey, partner.ErrAPIKeyRevoked,
+		partner.ErrMissingAPIKey, partner.ErrInvalidAPIKey, partner.ErrAPIKeyRevoked, partner.ErrAPIKeyNotFound, partner.ErrAPIKeyLimit,
 		connect.ErrAccountNotFound, connect.ErrAccountNotLinked, connect.ErrAccountRevoked,
 		tenant.ErrNotFound,
-		webhook.ErrNotFound, webhook.ErrDeliveryNotFound, webhook.ErrLimitReached, webhook.ErrDisabled, webhook.ErrTestNotSubscribed,
+		webhook.ErrNotFound, webhook.ErrDeliveryNotFound, webhook.ErrEventNotFound, webhook.ErrLimitReached, webhook.ErrDisabled, webhook.ErrTestNotSubscribed,
 		deposit.ErrNotFound, deposit.ErrAccessDenied, deposit.ErrInvalidClient,
-		deposit.ErrNotCancellable, deposit.ErrNotCapturable, deposit.ErrNotReleasable, deposit.ErrNotSecurable,
+		deposit.ErrNotCancellable, deposit.ErrNotCapturable, deposit.ErrNotReleasable, deposit.ErrNotSecurable, deposit.ErrNotSendable,
 		ports.ErrInvalidKey, ports.ErrKeyInUse, ports.ErrKeyReused,
 	}
 	worded := []*fault.Error{ // their messages name a field
-		fault.ErrMissingField, fault.ErrInvalidField,
+		fault.ErrMissingField, fault.ErrInvalidField, fault.ErrBadCursor,
 		deposit.ErrBelowMinimum, deposit.ErrAboveMaximum, deposit.ErrExceedsAmount, deposit.ErrInvalidReturnURL,
 		deposit.ErrDateRange, webhook.ErrReplayRange, // the same code, for different fields
 	}

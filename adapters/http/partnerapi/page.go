@@ -21,6 +21,9 @@ const (
 	depositList
 	webhookList
 	deliveryList
+	keyList
+	clientList
+	eventList
 )
 
 const (
@@ -54,7 +57,7 @@ func (l list) page(limit *Limit, cursor *Cursor) (ports.Page, error) {
 		return p, nil
 	}
 	b, err := cursorEncoding.DecodeString(*cursor)
-	if err != nil || len(b) != cursorBody+cursorCheck || b[0] != byte(l) {
+	if err != nil || len(b) != cursorBody+cursorCheck || b[0] != byte(l) || len(*cursor) != cursorEncoding.EncodedLen(len(b)) { // decoding passes over line breaks
 		return p, fault.ErrBadCursor
 	}
 	sum := sha256.Sum256(b[:cursorBody])

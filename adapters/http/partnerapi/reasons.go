@@ -86,17 +86,17 @@ func describeType(s *openapi3.Schema) string {
 	switch {
 	case len(s.Enum) > 0:
 		return "must be one of " + enumList(s.Enum)
-	case s.Type.Is(openapi3.TypeString):
+	case s.Type.Includes(openapi3.TypeString):
 		return "must be a string"
-	case s.Type.Is(openapi3.TypeNumber):
+	case s.Type.Includes(openapi3.TypeNumber):
 		return "must be a number" + describeRange(s)
-	case s.Type.Is(openapi3.TypeInteger):
+	case s.Type.Includes(openapi3.TypeInteger):
 		return "must be a whole number" + describeRange(s)
-	case s.Type.Is(openapi3.TypeBoolean):
+	case s.Type.Includes(openapi3.TypeBoolean):
 		return "must be true or false"
-	case s.Type.Is(openapi3.TypeArray):
+	case s.Type.Includes(openapi3.TypeArray):
 		return "must be a list"
-	case s.Type.Is(openapi3.TypeObject):
+	case s.Type.Includes(openapi3.TypeObject):
 		return "must be an object"
 	}
 	return "is invalid"

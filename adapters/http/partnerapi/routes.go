@@ -8,7 +8,9 @@ import (
 
 	"partnerdeposits/adapters/http/middleware/jsonbody"
 	"partnerdeposits/app/clients"
+	"partnerdeposits/app/connections"
 	"partnerdeposits/app/deposits"
+	"partnerdeposits/app/events"
 	"partnerdeposits/app/idempotent"
 	"partnerdeposits/app/partners"
 	"partnerdeposits/app/payments"
@@ -24,18 +26,22 @@ const Prefix = "/api/partner/v1"
 
 // Deps are the dependencies of the API.
 type Deps struct {
-	Partners   *partners.Service
-	Clients    *clients.Service
-	Deposits   *deposits.Service
-	Webhooks   *webhooks.Service
-	Simulate   Simulator // unused in production, which has no route for it
-	Idempotent *idempotent.Executor
-	Limiter    ports.Limiter
-	Clock      ports.Clock
+	Partners    *partners.Service
+	Connections *connections.Service
+	Clients     *clients.Service
+	Deposits    *deposits.Service
+	Webhooks    *webhooks.Service
+	Events      *events.Service
+	Simulate    Simulator // unused in production, which has no route for it
+	Idempotent  *idempotent.Executor
+	Limiter     ports.Limiter
+	Clock       ports.Clock
 
 	Environment partner.Environment
 	// BaseURL is API_BASE_URL. Links to further pages begin with it.
 	BaseURL string
+	// Deprecations replaces the table of the same name, for tests; nil: the table.
+	Deprecations []Deprecation
 	// OnRateLimited counts refused requests; nil counts nothing.
 	OnRateLimited func()
 }
@@ -66,10 +72,16 @@ func Mount(router fiber.Router, d Deps) error {
 	if d.OnRateLimited == nil {
 		d.OnRateLimited = func() {}
 	}
+	if d.Deprecations == nil {
+		d.Deprecations = Deprecations
+	}
 	d.BaseURL = strings.TrimRight(d.BaseURL, "/")
 	a := &api{Deps: d, validator: validator}
 	for _, r := range a.routes() {
 		chain := a.chain(r)
+		if announce := a.deprecated(r); announce != nil {
+			chain = append([]fiber.Handler{announce}, chain...) // first, so that refusals carry the notice, too
+		}
 		if r.method == fiber.MethodGet {
 			router.Add(fiber.MethodHead, r.path, chain...)
 		}
@@ -83,11 +95,11 @@ func Mount(router fiber.Router, d Deps) error {
 // makes the remaining checks: link, ceiling, dates, client. Every check belongs to the route, so that metrics and log name
 // the route of a refused request.
 func (a *api) chain(r route) []fiber.Handler {
-	handlers := []fiber.Handler{a.authenticate, a.limitRate, jsonbody.Read}
+	check := a.validator.Check(r.method, r.path)
 	if r.keyed {
-		handlers = append(handlers, a.checkIdempotencyKey)
+		return []fiber.Handler{a.authenticate, readIdempotencyKey, a.limitRate, jsonbody.Read, a.checkIdempotencyKey, check, r.handle}
 	}
-	return append(handlers, a.validator.Check(r.method, r.path), r.handle)
+	return []fiber.Handler{a.authenticate, a.limitRate, jsonbody.Read, check, r.handle}
 }
 
 // route is a line of the route table. A keyed route accepts an Idempotency-Key.
@@ -108,8 +120,13 @@ func (a *api) routes() []route {
 	table := []route{
 		{get, Prefix + "/me", plain, h.GetMe},
 
+		{post, Prefix + "/api-keys", plain, h.CreateAPIKey},
+		{get, Prefix + "/api-keys", plain, h.ListAPIKeys},
+		{del, Prefix + "/api-keys/:keyId", plain, h.DeleteAPIKey},
+
 		{get, Prefix + "/accounts", plain, h.ListAccounts},
 		{get, Prefix + "/accounts/:accountId", plain, h.GetAccount},
+		{del, Prefix + "/accounts/:accountId", plain, h.DeleteAccount},
 
 		{post, Prefix + "/webhooks", keyed, h.CreateWebhook},
 		{get, Prefix + "/webhooks", plain, h.ListWebhooks},
@@ -123,14 +140,24 @@ func (a *api) routes() []route {
 		{post, Prefix + "/webhooks/:webhookId/deliveries/:deliveryId/redeliver", plain, h.RedeliverWebhookDelivery},
 		{post, Prefix + "/webhooks/:webhookId/replay", plain, h.ReplayWebhookDeliveries},
 
+		{get, Prefix + "/events", plain, h.ListEvents},
+		{get, Prefix + "/events/feed", plain, h.ReadFeed},
+		{get, Prefix + "/events/:eventId", plain, h.GetEvent},
+
 		{post, Prefix + "/clients", keyed, h.CreateClient},
+		{get, Prefix + "/clients", plain, h.ListClients},
 		{get, Prefix + "/clients/:clientId", plain, h.GetClient},
+		{patch, Prefix + "/clients/:clientId", keyed, h.UpdateClient},
+		{del, Prefix + "/clients/:clientId", plain, h.DeleteClient},
 
 		{post, Prefix + "/deposits", keyed, h.CreateDeposit},
 		{get, Prefix + "/deposits", plain, h.ListDeposits},
 		{get, Prefix + "/deposits/:depositId", plain, h.GetDeposit},
 		{post, Prefix + "/deposits/:depositId/cancel", keyed, h.CancelDeposit},
+		{post, Prefix + "/deposits/:depositId/release", keyed, h.ReleaseDeposit},
 		{post, Prefix + "/deposits/:depositId/capture", keyed, h.CaptureDeposit},
+		{post, Prefix + "/deposits/:depositId/send-link", keyed, h.SendDepositLink},
+		{post, Prefix + "/deposits/:depositId/send-link/batch", keyed, h.SendDepositLinkBatch},
 	}
 	if a.Environment != partner.Production {
 		table = append(table, route{post, Prefix + "/test/deposits/:depositId/simulate", plain, h.SimulateDeposit})

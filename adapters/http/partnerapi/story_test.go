@@ -25,6 +25,11 @@ func TestStory_EveryOperationAnswersAsDocumented(t *testing.T) {
 		"limits": object{"requestsPerMinute": 1e6, "writesPerMinute": 5e5},
 	}, me)
 
+	key := c.post("/api-keys", object{"name": "second"}).ok(201)
+	delete(key, "key")
+	require.Equal(t, key, c.get("/api-keys?limit=1").list()[0])
+	require.Equal(t, http.StatusNoContent, c.do(http.MethodDelete, "/api-keys/"+text(t, key, "id"), nil).status)
+
 	listed := c.get("/accounts").list()
 	require.Len(t, listed, 1)
 	require.Equal(t, object{
@@ -47,6 +52,11 @@ func TestStory_EveryOperationAnswersAsDocumented(t *testing.T) {
 
 	client := c.post("/clients", object{"accountId": account, "email": "jeanne@example.com", "firstName": "Jeanne", "lastName": "Martin", "phone": "+33612345678", "locale": "fr"}).ok(201)
 	require.Equal(t, client, c.get("/clients/"+text(t, client, "id")).ok(200))
+	require.Equal(t, []object{client}, c.get("/clients?email=JEANNE@example.com&accountId="+account).list())
+	leaving := text(t, c.post("/clients", object{"accountId": account, "email": "paul@example.com", "firstName": "Paul", "lastName": "Petit", "phone": "+33612345678"}).ok(201), "id")
+	renamed := c.do(http.MethodPatch, "/clients/"+leaving, object{"lastName": "Grand", "phone": nil}).ok(200)
+	require.Equal(t, object{"id": leaving, "accountId": account, "email": "paul@example.com", "firstName": "Paul", "lastName": "Grand", "createdAt": renamed["createdAt"]}, renamed)
+	require.Equal(t, http.StatusNoContent, c.do(http.MethodDelete, "/clients/"+leaving, nil).status)
 
 	made := c.post("/deposits", draft(account, "clientId", client["id"], "depositUrlGeneration", true, "returnUrl", "https://pms.example.com/b?id=1&x=<y>", "metadata", object{"k": "v"}, "locale", "en-GB")).ok(201)
 	require.Regexp(t, `^https://dashboard\.test/checkout/[A-Za-z0-9_-]{43}$`, made["depositUrl"])
@@ -66,6 +76,11 @@ func TestStory_EveryOperationAnswersAsDocumented(t *testing.T) {
 	}, got)
 	require.Equal(t, []object{got}, c.get("/deposits").list())
 
+	link := c.post(depositPath+"/send-link", object{"email": "jeanne@example.com"}).ok(202)
+	require.Regexp(t, `^msg_[0-9a-z]{26}$`, link["messageId"])
+	require.Equal(t, object{"email": "jeanne@example.com", "messageId": link["messageId"], "status": "queued"}, link)
+	require.Equal(t, 202, c.post(depositPath+"/send-link/batch", object{"recipients": []object{{"email": "paul@example.com", "locale": "fr"}}}).status)
+
 	active := c.simulated(text(t, made, "id"), "activate")
 	require.Equal(t, "active", active["status"])
 	require.NotEmpty(t, active["activatedAt"])
@@ -75,6 +90,11 @@ func TestStory_EveryOperationAnswersAsDocumented(t *testing.T) {
 
 	cancelled := c.post("/deposits/"+c.created(account)+"/cancel", object{"reason": "duplicate", "comment": "twice"}).ok(200)
 	require.Equal(t, []any{"cancelled", "by_partner"}, []any{cancelled["status"], cancelled["statusReason"]})
+
+	secured := c.created(account)
+	c.simulated(secured, "activate")
+	released := c.post("/deposits/"+secured+"/release", object{"comment": "all well"}).ok(200)
+	require.Equal(t, []any{"close", "released", 0.0}, []any{released["status"], released["statusReason"], released["capturedAmountCents"]})
 
 	done := c.dispatch(webhook.Attempt{Result: webhook.ResultSuccess, ResponseStatus: 204, Duration: 12 * time.Millisecond})
 	delivered := c.post(hookPath+"/test", nil).ok(200)
@@ -90,7 +110,14 @@ func TestStory_EveryOperationAnswersAsDocumented(t *testing.T) {
 	require.Regexp(t, `^rpl_[0-9a-z]{26}$`, replay["replayId"])
 	require.Equal(t, object{"replayId": replay["replayId"], "matched": 0.0}, replay)
 
+	c.relayAll()
+	fed, next, _ := c.feed("")
+	require.Len(t, fed, next)
+	require.Len(t, c.get("/events").list(), next)
+	require.Equal(t, fed[0]["id"], c.get("/events/" + text(t, fed[0], "id")).ok(200)["id"])
+
 	require.Equal(t, http.StatusNoContent, c.do(http.MethodDelete, hookPath, nil).status)
+	require.Equal(t, http.StatusNoContent, c.do(http.MethodDelete, "/accounts/"+account, nil).status)
 	require.Empty(t, c.contract.Unseen())
 }
 

@@ -24,6 +24,7 @@ type Validator struct {
 
 // operation holds the parts of an operation that a request is checked against.
 type operation struct {
+	id           string // operationId
 	pathParams   []string
 	queryParams  []queryParam
 	body         *openapi3.Schema // nil: the operation has no body
@@ -57,7 +58,7 @@ func NewValidator(doc *openapi3.T) (*Validator, error) {
 }
 
 func prepare(item *openapi3.PathItem, op *openapi3.Operation) (*operation, error) {
-	out := &operation{}
+	out := &operation{id: op.OperationID}
 	for _, ref := range append(append(openapi3.Parameters{}, item.Parameters...), op.Parameters...) {
 		switch p := ref.Value; p.In {
 		case openapi3.ParameterInPath:
@@ -247,10 +248,10 @@ func (p *queryParam) check(given []string) error {
 
 func (p *queryParam) decode(text string) (any, bool) {
 	switch {
-	case p.schema.Type.Is(openapi3.TypeInteger):
+	case p.schema.Type.Includes(openapi3.TypeInteger):
 		n, err := strconv.ParseInt(text, 10, 32)
 		return float64(n), err == nil
-	case p.schema.Type.Is(openapi3.TypeArray):
+	case p.schema.Type.Includes(openapi3.TypeArray):
 		var items []any
 		for item := range strings.SplitSeq(text, ",") {
 			items = append(items, item)

@@ -36,12 +36,37 @@ func (e *Euros) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+var errNoAmount = errors.New("euros: no amount")
+
 // MarshalJSON writes the literal.
-func (e Euros) MarshalJSON() ([]byte, error) {
+func (e Euros) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil) }
+
+// AppendJSON appends the literal.
+func (e Euros) AppendJSON(b []byte) ([]byte, error) {
 	if e.literal == "" {
-		return nil, errors.New("euros: no amount")
+		return b, errNoAmount
 	}
-	return []byte(e.literal), nil
+	return append(b, e.literal...), nil
+}
+
+// Clearable is an optional text of a change: absent, null, or a text.
+type Clearable struct {
+	sent bool
+	text string
+}
+
+// UnmarshalJSON reads a text or null.
+func (c *Clearable) UnmarshalJSON(b []byte) error {
+	c.sent, c.text = true, ""
+	return json.Unmarshal(b, &c.text)
+}
+
+// change is nil for an absent text, and "" for null.
+func (c Clearable) change() *string {
+	if !c.sent {
+		return nil
+	}
+	return &c.text
 }
 
 // timestampLayout is the form of every time in a response: milliseconds and Z (api.md §1).
@@ -122,7 +147,35 @@ func (t *Timestamp) UnmarshalJSON(b []byte) error {
 
 // MarshalJSON writes milliseconds and Z.
 func (t Timestamp) MarshalJSON() ([]byte, error) {
-	return t.UTC().AppendFormat(make([]byte, 0, len(timestampLayout)+2), `"`+timestampLayout+`"`), nil
+	return t.AppendJSON(make([]byte, 0, len(timestampLayout)+2))
+}
+
+// AppendJSON appends milliseconds and Z. A list holds hundreds of times, and AppendFormat reads the layout for each.
+func (t Timestamp) AppendJSON(b []byte) ([]byte, error) {
+	u := t.UTC()
+	year, month, day := u.Date()
+	if year < 1000 || year > 9999 {
+		return u.AppendFormat(b, `"`+timestampLayout+`"`), nil
+	}
+	hour, minute, second := u.Clock()
+	b = appendPadded(append(b, '"'), year, 4)
+	b = appendPadded(append(b, '-'), int(month), 2)
+	b = appendPadded(append(b, '-'), day, 2)
+	b = appendPadded(append(b, 'T'), hour, 2)
+	b = appendPadded(append(b, ':'), minute, 2)
+	b = appendPadded(append(b, ':'), second, 2)
+	b = appendPadded(append(b, '.'), u.Nanosecond()/int(time.Millisecond), 3)
+	return append(b, 'Z', '"'), nil
+}
+
+// appendPadded appends the last digits of n, with leading zeros.
+func appendPadded(b []byte, n, digits int) []byte {
+	b = append(b, "0000"[:digits]...)
+	for i := len(b) - 1; n > 0; i-- {
+		b[i] = byte('0' + n%10)
+		n /= 10
+	}
+	return b
 }
 
 // MarshalText writes milliseconds and Z.

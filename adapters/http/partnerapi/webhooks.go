@@ -16,7 +16,7 @@ func (a *api) CreateWebhook(ctx context.Context, r CreateWebhookRequestObject) (
 	response, err := a.Webhooks.Create(ctx, requestOf(ctx).caller, in, keyedCall(ctx, func(w webhooks.WithSecret) (idempotent.Response, error) {
 		return encodeResponse(http.StatusCreated, CreatedWebhookResponse{Data: CreatedWebhook{
 			ID: id.Subscription.Of(w.ID), URL: w.URL, Events: eventsOf(w.Events), Enabled: w.Enabled,
-			CreatedAt: TimestampOf(w.CreatedAt), Secret: w.Secret.Reveal(),
+			CreatedAt: TimestampOf(w.CreatedAt), Health: healthOf(webhook.NewReport(w.Subscription)), Secret: w.Secret.Reveal(),
 		}})
 	}))
 	return encodedResponse(response), err
@@ -110,9 +110,23 @@ func eventsOf(names []webhook.EventName) []EventName {
 	return out
 }
 
-func webhookOf(s webhook.Subscription) Webhook {
+func webhookOf(s webhook.Reported) Webhook {
 	return Webhook{
 		ID: id.Subscription.Of(s.ID), URL: s.URL, Events: eventsOf(s.Events), Enabled: s.Enabled,
-		DisabledReason: orNil(s.DisabledReason), CreatedAt: TimestampOf(s.CreatedAt),
+		DisabledReason: orNil(s.DisabledReason), CreatedAt: TimestampOf(s.CreatedAt), Health: healthOf(s.Health),
 	}
+}
+
+func healthOf(r webhook.Report) EndpointHealth {
+	return EndpointHealth{
+		State: EndpointState(r.State), Since: TimestampOf(r.Since), LastSuccessAt: TimestampOrNil(r.LastSuccessAt), LastFailureAt: TimestampOrNil(r.LastFailureAt),
+		LastError: orNil(AttemptError(r.LastError)), Pending: r.Pending, PendingCapped: trueOrNil(r.PendingCapped), OldestPendingAt: TimestampOrNil(r.OldestPendingAt),
+	}
+}
+
+func trueOrNil(b bool) *bool {
+	if !b {
+		return nil
+	}
+	return &b
 }

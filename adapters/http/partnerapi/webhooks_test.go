@@ -62,7 +62,12 @@ func TestWebhooks_Patch(t *testing.T) {
 	require.Equal(t, before, patch(object{}))
 	off := patch(object{"enabled": false})
 	require.Equal(t, []any{false, "disabled_by_partner"}, []any{off["enabled"], off["disabledReason"]})
-	require.Equal(t, before, patch(object{"enabled": true}))
+	require.Equal(t, "disabled", healthIn(t, off)["state"])
+	on := patch(object{"enabled": true})
+	require.Equal(t, "healthy", healthIn(t, on)["state"])
+	require.Greater(t, text(t, healthIn(t, on), "since"), text(t, healthIn(t, off), "since"))
+	before["health"] = on["health"]
+	require.Equal(t, before, on)
 	moved := patch(object{"url": "https://93.184.216.34/other"})
 	require.Equal(t, "https://93.184.216.34/other", moved["url"])
 	require.Equal(t, before["events"], moved["events"])
@@ -237,8 +242,10 @@ func TestDeliveries_FiltersAndPages(t *testing.T) {
 		status string
 		due    bool
 		result any
-	}{{"succeeded", false, nil}, {"pending", true, nil}, {"retrying", true, "timeout"}, {"failed", false, "timeout"}, {"pending", false, nil}} {
+		reason any
+	}{{"succeeded", false, nil, nil}, {"pending", true, nil, nil}, {"retrying", true, "timeout", nil}, {"failed", false, "timeout", "attempts_exhausted"}, {"pending", false, nil, nil}} {
 		_, due := seen[i]["nextAttemptAt"] // the end of a lease is not public
+		require.Equal(t, want.reason, seen[i]["failureReason"], i)
 		require.Equal(t, []any{about[i], want.status, want.due}, []any{seen[i]["depositId"], seen[i]["status"], due}, i)
 		attempts, _ := seen[i]["attempts"].([]any)
 		require.EqualValues(t, seen[i]["attemptCount"], len(attempts))

@@ -50,21 +50,26 @@ func (m *movable) advance(d time.Duration) { m.ahead.Add(int64(d)) }
 // world is the API on a real socket, with real Postgres and Redis.
 type world struct {
 	*servicetest.Kit
-	app      *fiber.App
-	url      string
-	redis    *goredis.Client
-	work     *dispatchstore.Store
-	clock    *movable
-	contract *contracttest.Contract
-	http     *http.Client
-	seen     chan middleware.Observation
-	rings    atomic.Int64
-	limited  atomic.Int64
-	results  chan idempotent.Result
+	app       *fiber.App
+	url       string
+	redis     *goredis.Client
+	work      *dispatchstore.Store
+	clock     *movable
+	contract  *contracttest.Contract
+	http      *http.Client
+	transport *http.Transport // without the checks of http
+	seen      chan middleware.Observation
+	rings     atomic.Int64
+	limited   atomic.Int64
+	defect    atomic.Bool // every request panics
+	results   chan idempotent.Result
 }
 
 // Ring implements ports.Doorbell and counts the rings.
 func (w *world) Ring() { w.rings.Add(1) }
+
+// RingDue implements ports.Doorbell and counts the rings.
+func (w *world) RingDue() { w.rings.Add(1) }
 
 // observe keeps what metrics would count.
 func (w *world) observe(o middleware.Observation) {
@@ -81,6 +86,12 @@ const (
 
 // newWorld starts the API: in staging, almost without limits, and with API keys that are looked up for every request.
 func newWorld(t testing.TB, change ...func(*servicetest.Setup)) *world {
+	t.Helper()
+	return newWorldWith(t, func(*fiber.App, *partnerapi.Deps) {}, change...)
+}
+
+// newWorldWith starts the API with changed dependencies, or with more than the API.
+func newWorldWith(t testing.TB, alter func(*fiber.App, *partnerapi.Deps), change ...func(*servicetest.Setup)) *world {
 	t.Helper()
 	w := &world{redis: redistest.New(t), clock: &movable{}, contract: contracttest.New(t), results: make(chan idempotent.Result, 10_000), seen: make(chan middleware.Observation, 10_000)}
 	var environment partner.Environment
@@ -106,14 +117,23 @@ func newWorld(t testing.TB, change ...func(*servicetest.Setup)) *world {
 	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{ErrorHandler: problem.Handler(problem.Config{Logger: log})}))
 	middleware.Harden(app, middleware.Hooks{})
 	app.Use(middleware.RequestID(), middleware.AccessLog(log, w.observe), middleware.Recover(), middleware.SecurityHeaders(false), middleware.Deadline(middleware.DeadlineAfter), middleware.Framing())
-	require.NoError(t, partnerapi.Mount(app, partnerapi.Deps{
-		Partners: w.Partners, Clients: w.Clients, Deposits: w.Deposits, Webhooks: w.Webhooks, Simulate: w.Payments,
-		Idempotent: w.Idempotent, Limiter: w.Limiter, Clock: w.clock,
+	app.Use(func(c *fiber.Ctx) error {
+		if w.defect.Load() {
+			panic("a defect that a test has ordered")
+		}
+		return c.Next()
+	})
+	deps := partnerapi.Deps{
+		Partners: w.Partners, Connections: w.Connections, Clients: w.Clients, Deposits: w.Deposits, Webhooks: w.Webhooks, Events: w.Events,
+		Simulate: w.Payments, Idempotent: w.Idempotent, Limiter: w.Limiter, Clock: w.clock,
 		Environment: environment, BaseURL: apiBase + "/", OnRateLimited: func() { w.limited.Add(1) },
-	}))
+	}
+	alter(app, &deps)
+	require.NoError(t, partnerapi.Mount(app, deps))
 	w.app, w.url = app, "http://"+servetest.Serve(t, app)
-	w.http = &http.Client{Transport: w.contract.Transport(t, &http.Transport{MaxIdleConnsPerHost: 64})}
-	t.Cleanup(w.http.CloseIdleConnections)
+	w.transport = &http.Transport{MaxIdleConnsPerHost: 64}
+	w.http = &http.Client{Transport: w.contract.Transport(t, w.transport)}
+	t.Cleanup(w.transport.CloseIdleConnections)
 	return w
 }
 
@@ -121,6 +141,7 @@ func newWorld(t testing.TB, change ...func(*servicetest.Setup)) *world {
 type caller struct {
 	*world
 	t       testing.TB
+	http    *http.Client
 	partner partner.Partner
 	key     string
 	keyID   string
@@ -130,7 +151,7 @@ func (w *world) caller(t testing.TB, slug string) *caller {
 	t.Helper()
 	made, err := w.Partners.Create(t.Context(), partners.NewPartner{Slug: slug, Name: "Partner " + slug})
 	require.NoError(t, err)
-	return &caller{world: w, t: t, partner: made.Partner, key: made.APIKey.Reveal(), keyID: id.APIKey.Of(made.Key.ID)}
+	return &caller{world: w, t: t, http: w.http, partner: made.Partner, key: made.APIKey.Reveal(), keyID: id.APIKey.Of(made.Key.ID)}
 }
 
 // newStory returns the caller of a new world, with a linked account.

@@ -6,6 +6,7 @@
 package problem
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -145,7 +146,9 @@ func Handler(cfg Config) fiber.ErrorHandler {
 func prepare(c *fiber.Ctx, f *fault.Error, status int) {
 	c.Response().ResetBody()
 	c.Status(status)
-	c.Response().Header.Del(fiber.HeaderLink)
+	if !bytes.Contains(c.Response().Header.Peek(fiber.HeaderLink), []byte(`rel="deprecation"`)) {
+		c.Response().Header.Del(fiber.HeaderLink)
+	}
 	c.Set(fiber.HeaderCacheControl, "no-store")
 	c.Set(fiber.HeaderXContentTypeOptions, "nosniff") // an error ahead of the middleware has no security headers yet
 	if f.RetryAfter > 0 {

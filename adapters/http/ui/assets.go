@@ -24,6 +24,9 @@ var StylesheetPath = func() string {
 	return "/assets/app-" + hex.EncodeToString(sum[:6]) + ".css"
 }()
 
+// Stylesheet is the text of the stylesheet, from which the style guide takes the colours of both schemes.
+func Stylesheet() string { return string(stylesheet) }
+
 // MountAssets serves the stylesheet and the icon.
 func MountAssets(app fiber.Router) {
 	app.Get(StylesheetPath, func(c *fiber.Ctx) error {

@@ -35,8 +35,56 @@ var months = map[Lang][12]string{
 	French:  {"janv.", "févr.", "mars", "avr.", "mai", "juin", "juil.", "août", "sept.", "oct.", "nov.", "déc."},
 }
 
-// Date formats the day of t in UTC.
+var longMonths = map[Lang][12]string{
+	English: {"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"},
+	French:  {"janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre"},
+}
+
+// LongDate formats the day of t in UTC with its month in full, for sentences: 1 June 2026 or 1er juin 2026.
+func LongDate(l Lang, t time.Time) string {
+	t = t.UTC()
+	return dayOf(l, t) + noBreak + longMonths[l][t.Month()-1] + noBreak + strconv.Itoa(t.Year())
+}
+
+// dayOf is the number of the day; the first has an ordinal in French.
+func dayOf(l Lang, t time.Time) string {
+	if l == French && t.Day() == 1 {
+		return "1er"
+	}
+	return strconv.Itoa(t.Day())
+}
+
+// Date formats the day of t in UTC with a short month, for lists.
 func Date(l Lang, t time.Time) string {
 	t = t.UTC()
-	return strconv.Itoa(t.Day()) + noBreak + months[l][t.Month()-1] + noBreak + strconv.Itoa(t.Year())
+	return dayOf(l, t) + noBreak + months[l][t.Month()-1] + noBreak + strconv.Itoa(t.Year())
+}
+
+// Span joins the first and the last of two formatted days. Equal days give a single day.
+func Span(first, last string) string {
+	if first == last {
+		return first
+	}
+	return first + " – " + last
+}
+
+// DateTime formats the minute of t in UTC.
+func DateTime(l Lang, t time.Time) string {
+	return Date(l, t) + ", " + t.UTC().Format("15:04") + noBreak + "UTC"
+}
+
+// Month formats the month of t in UTC without its year.
+func Month(l Lang, t time.Time) string { return months[l][t.UTC().Month()-1] }
+
+// Bytes formats the size of a file: 320 KB, 2.1 MB. A kilobyte has 1024 bytes.
+func Bytes(l Lang, n int64) string {
+	unit, mega, point := "KB", "MB", "."
+	if l == French {
+		unit, mega, point = "Ko", "Mo", ","
+	}
+	if n < 1<<20 {
+		return strconv.FormatInt(max(1, (n+512)>>10), 10) + noBreak + unit
+	}
+	tenths := (n*10 + 1<<19) >> 20
+	return strconv.FormatInt(tenths/10, 10) + point + strconv.FormatInt(tenths%10, 10) + noBreak + mega
 }

@@ -28,3 +28,11 @@ func TestDate_IsTheDayInUTC(t *testing.T) {
 	require.Equal(t, "31 Jul 2026", spaced(ui.Date(ui.English, at)))
 	require.Equal(t, "31 juil. 2026", spaced(ui.Date(ui.French, at)))
 }
+
+func TestLongDate_HasTheMonthInFull(t *testing.T) {
+	at := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+	require.Equal(t, "1 August 2026", spaced(ui.LongDate(ui.English, at)))
+	require.Equal(t, "1er août 2026", spaced(ui.LongDate(ui.French, at)))
+	require.Equal(t, "1er août 2026", spaced(ui.Date(ui.French, at)))
+	require.Equal(t, "2 décembre 2026", spaced(ui.LongDate(ui.French, at.AddDate(0, 4, 1))))
+}

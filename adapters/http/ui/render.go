@@ -18,8 +18,36 @@ type Page struct {
 	Query     string // raw query of the page; the language links keep it
 	ReadAt    string // path that the language links open; "": the path of the page itself, which GET opens too
 	Wide      bool   // wide column, for tables
+	Section   string // of the operator's pages, which the menu marks; "": a page without the menu
 	Operator  string // e-mail of the current operator; "": nobody is signed in
 	FormToken string // CSRF token of the log-out form
+}
+
+// The sections of the operator's pages.
+const (
+	SectionToday    = "today"
+	SectionDeposits = "deposits"
+	SectionPartner  = "partner"
+	SectionSettings = "settings"
+)
+
+// deskEntries are the entries of the menu of the operator's pages.
+var deskEntries = []struct {
+	section, path string
+	name          Text
+}{
+	{SectionToday, "/dashboard", T("Today", "Aujourd’hui")},
+	{SectionDeposits, "/dashboard/deposits", T("Deposits", "Cautions")},
+	{SectionPartner, "/dashboard/partner", T("Partner", "Partenaire")},
+	{SectionSettings, "/dashboard/settings", T("Settings", "Réglages")},
+}
+
+// current marks the entry of the section that is shown.
+func current(is bool) templ.Attributes {
+	if !is {
+		return nil
+	}
+	return templ.Attributes{"aria-current": "page"}
 }
 
 // Render writes a page. The whole page is rendered before the first byte is sent, so a failure becomes an error page.

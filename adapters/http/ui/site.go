@@ -28,6 +28,7 @@ const (
 	sessionCookie  = "session"
 	formCookie     = "form"
 	checkoutCookie = "checkout"
+	halfCookie     = "half"
 	tokenBytes     = 32
 	langMaxAge     = 365 * 24 * time.Hour
 )
@@ -83,6 +84,17 @@ func (s *Site) SetSession(c *fiber.Ctx, token string, lasts time.Duration) {
 	s.expire(c, s.cookieName(formCookie))
 }
 
+// SetHalfSignIn stores the token of a half sign-in, beside the session that the browser may have. It opens the page for the code alone.
+func (s *Site) SetHalfSignIn(c *fiber.Ctx, token string, lasts time.Duration) {
+	s.setCookie(c, s.cookieName(halfCookie), token, lasts)
+}
+
+// HalfSignIn returns the token of the half sign-in; "" without one.
+func (s *Site) HalfSignIn(c *fiber.Ctx) string { return c.Cookies(s.cookieName(halfCookie)) }
+
+// ClearHalfSignIn deletes the cookie of the half sign-in.
+func (s *Site) ClearHalfSignIn(c *fiber.Ctx) { s.expire(c, s.cookieName(halfCookie)) }
+
 // SetCheckout marks the browser of a tenant who goes to a payment page; the value proves that it held the checkout token. The
 // cookie lasts until the browser closes, and is that of the last checkout.
 func (s *Site) SetCheckout(c *fiber.Ctx, value string) {
@@ -112,6 +124,9 @@ func (s *Site) FormToken(c *fiber.Ctx) string {
 	s.setCookie(c, s.cookieName(formCookie), secret, 0) // until the browser closes
 	return s.Seal(secret, FieldCSRF)
 }
+
+// FormTokenOf returns the CSRF token of a form on the page that answers with a new session.
+func (s *Site) FormTokenOf(session string) string { return s.Seal(session, FieldCSRF) }
 
 // formSecret returns the value of the cookie that CSRF tokens are bound to. A cookie of another length is ignored.
 func (s *Site) formSecret(c *fiber.Ctx) string {
@@ -153,7 +168,7 @@ func NetworkOf(ip string) string {
 //
 // Returns ErrForm.
 func (s *Site) CheckForm(c *fiber.Ctx) error {
-	if !s.sameOrigin(c) {
+	if !s.SameOrigin(c) {
 		return ErrForm
 	}
 	secret := s.formSecret(c)
@@ -167,9 +182,9 @@ func (s *Site) CheckForm(c *fiber.Ctx) error {
 // where a partner's prefill has the same names.
 func PostValue(c *fiber.Ctx, name string) string { return string(c.Request().PostArgs().Peek(name)) }
 
-// sameOrigin relies on Sec-Fetch-Site if the browser sends it. Origin alone proves little: it is "null" on this site's own
+// SameOrigin reports whether a form was not sent by another site. It relies on Sec-Fetch-Site if the browser sends it. Origin alone proves little: it is "null" on this site's own
 // forms, whose pages send no referrer. So only an Origin that names another site is refused.
-func (s *Site) sameOrigin(c *fiber.Ctx) bool {
+func (s *Site) SameOrigin(c *fiber.Ctx) bool {
 	switch c.Get("Sec-Fetch-Site") {
 	case "same-origin", "none":
 		return true

@@ -8,8 +8,43 @@ var (
 	TextError     = T("Error", "Erreur")
 	TextRequestID = T("Request id, for support:", "Numéro de requête, pour l’assistance :")
 	TextOpenAgain = T("Open the page again", "Rouvrir la page")
+	TextDesk      = T("Your pages", "Vos pages")
 	TextLogOut    = T("Log out", "Se déconnecter")
 )
+
+// Promise is a sentence of the consent page, with the acts that keep it.
+type Promise struct {
+	Text
+	API  []string // of the partner: method and path of its API
+	Desk []string // of the operator: intents of forms on the operator's pages
+}
+
+// PartnerRights are the rights of a linked partner: the consent page promises them, and the operator's page of the partner repeats them. The
+// operator can do each of them, too.
+var PartnerRights = []Promise{
+	{
+		T("create deposits for your rentals, up to your maximum", "créer des cautions pour vos locations, dans la limite de votre plafond"),
+		[]string{"POST /deposits"}, []string{"create"},
+	},
+	{
+		T("record your tenants and send them the deposit link", "enregistrer vos locataires et leur envoyer le lien de caution"),
+		[]string{"POST /clients", "POST /deposits/{depositId}/send-link"}, []string{"create", "send_link"},
+	},
+	{
+		T("cancel, release and collect the deposits it created", "annuler, libérer et encaisser les cautions qu’il a créées"),
+		[]string{"POST /deposits/{depositId}/cancel", "POST /deposits/{depositId}/release", "POST /deposits/{depositId}/capture"}, []string{"cancel", "release", "capture"},
+	},
+	{
+		T("see deposits you make here while linked, and follow their status", "voir les cautions que vous créez ici tant que le lien existe, et suivre leur état"),
+		[]string{"GET /deposits", "GET /deposits/{depositId}", "GET /events"}, []string{"create"},
+	},
+}
+
+// PartnerEnds is the promise below the rights.
+var PartnerEnds = Promise{
+	T("It never sees your password, and you can unlink it at any time.", "Il ne voit jamais votre mot de passe, et vous pouvez le délier à tout moment."),
+	[]string{"DELETE /accounts/{accountId}"}, []string{"unlink"},
+}
 
 // Failure is the text of an error code, for people.
 type Failure struct{ Title, Message Text }

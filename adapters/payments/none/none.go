@@ -32,3 +32,8 @@ func (Provider) Close(context.Context, id.ID) (ports.ProviderPayment, error) {
 func (Provider) Collect(context.Context, ports.CollectRequest) (ports.ProviderPayment, error) {
 	return ports.ProviderPayment{}, fault.ErrUnavailable
 }
+
+// Refund implements ports.PaymentProvider.
+func (Provider) Refund(context.Context, ports.RefundRequest) (ports.ProviderRefund, error) {
+	return ports.ProviderRefund{}, fault.ErrUnavailable
+}

@@ -10,10 +10,15 @@ import (
 
 // Test cards with a fixed outcome (operations.md, "Pages").
 const (
-	goodCard = "4242424242424242"
-	badCard  = "4000000000000002"
+	goodCard   = "4242424242424242"
+	badCard    = "4000000000000002"
+	laterCard  = "4000000000000341" // pays the fee; later charges are refused for now
+	tenantCard = "4000002760003184" // pays the fee; later charges need the tenant
 
 	failureDeclined = "card_declined"
+	failureGeneric  = "generic_decline"
+	failureTenant   = "authentication_required"
+	failureNoCard   = "no_card_on_file"
 	failureUnknown  = "card_declined: not one of the sandbox's test cards"
 )
 
@@ -60,6 +65,14 @@ func (c card) check(now time.Time) mistake {
 type verdict struct {
 	status  ports.ProviderStatus
 	failure string
+	later   string // the code with which the issuer refuses charges without the tenant; "" for none
+}
+
+// refusals classify the failures of charges without the tenant.
+var refusals = map[string]ports.Refusal{
+	failureGeneric: ports.RefusedForNow,
+	failureTenant:  ports.RefusedForTenant,
+	failureNoCard:  ports.RefusedForTenant,
 }
 
 // charge decides by the card's number. The card has passed check.
@@ -67,6 +80,10 @@ func (c card) charge() verdict {
 	switch digits(c.number) {
 	case goodCard:
 		return verdict{status: ports.ProviderSucceeded}
+	case laterCard:
+		return verdict{status: ports.ProviderSucceeded, later: failureGeneric}
+	case tenantCard:
+		return verdict{status: ports.ProviderSucceeded, later: failureTenant}
 	case badCard:
 		return verdict{status: ports.ProviderFailed, failure: failureDeclined}
 	default:

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
@@ -27,11 +28,12 @@ const (
 )
 
 const (
-	find      = `SELECT ref, amount_cents, description, return_url, status, failure FROM sandbox_payments WHERE `
+	find      = `SELECT ref, amount_cents, description, return_url, status, failure, card, attempt, refusal FROM sandbox_payments WHERE `
 	findByID  = find + `id = $1`
 	findByRef = find + `ref = $1`
 
-	end      = `UPDATE sandbox_payments SET status = $2, failure = $3, updated_at = now() WHERE status = 'open' AND `
+	end = `UPDATE sandbox_payments SET status = $2, failure = $3, card = $4,
+		refusal = CASE WHEN $2 = 'failed' AND attempt > 0 THEN 'tenant' ELSE '' END, updated_at = now() WHERE status = 'open' AND `
 	endByID  = end + `id = $1`
 	endByRef = end + `ref = $1`
 )
@@ -60,18 +62,22 @@ type entry struct {
 	returnURL   string
 	status      ports.ProviderStatus
 	failure     string
+	card        string
+	attempt     int
+	refusal     ports.Refusal
 }
 
 func (e entry) payment() ports.ProviderPayment {
-	return ports.ProviderPayment{Status: e.status, Ref: e.ref, Failure: e.failure}
+	return ports.ProviderPayment{Status: e.status, Ref: e.ref, Failure: e.failure, Refusal: e.refusal}
 }
 
-// Open implements ports.PaymentProvider.
+// Open implements ports.PaymentProvider. The page of a collection takes the place of a charge that was refused.
 func (p *Provider) Open(ctx context.Context, r ports.HostedPayment) (ports.HostedPage, error) {
 	_, err := p.pool.Exec(ctx, `
 		INSERT INTO sandbox_payments (id, ref, amount_cents, description, return_url, status)
-		VALUES ($1, $2, $3, $4, $5, 'open') ON CONFLICT (id) DO NOTHING`,
-		[16]byte(r.PaymentID), p.newRef(), int64(r.Amount), r.Description, r.ReturnURL)
+		VALUES ($1, $2, $3, $4, $5, 'open') ON CONFLICT (id) DO UPDATE SET status = 'open', return_url = $5, updated_at = now()
+		WHERE sandbox_payments.status = 'failed' AND sandbox_payments.amount_cents = $3 AND $6`,
+		[16]byte(r.PaymentID), p.newRef(), int64(r.Amount), r.Description, r.ReturnURL, r.Kind == deposit.Collection)
 	if err != nil {
 		return ports.HostedPage{}, unavailable(err)
 	}
@@ -115,42 +121,14 @@ func (p *Provider) Close(ctx context.Context, paymentID id.ID) (ports.ProviderPa
 	_, err := p.pool.Exec(ctx, `
 		INSERT INTO sandbox_payments AS s (id, ref, amount_cents, description, return_url, status)
 		VALUES ($1, $2, 0, '', '', 'closed')
-		ON CONFLICT (id) DO UPDATE SET status = 'closed', updated_at = now() WHERE s.status = 'open'`,
+		ON CONFLICT (id) DO UPDATE SET status = 'closed', failure = '', refusal = '', updated_at = now()
+		WHERE s.status = 'open' OR (s.status = 'failed' AND s.attempt > 0)`,
 		[16]byte(paymentID), p.newRef())
 	if err != nil {
 		return ports.ProviderPayment{}, unavailable(err)
 	}
 	e, err := p.byID(ctx, paymentID)
 	return e.payment(), err
-}
-
-// Collect implements ports.PaymentProvider. The card on file is good if the fee was paid.
-func (p *Provider) Collect(ctx context.Context, r ports.CollectRequest) (ports.ProviderPayment, error) {
-	fee, err := p.Lookup(ctx, r.FeePaymentID)
-	if err != nil {
-		return ports.ProviderPayment{}, err
-	}
-	status, failure := ports.ProviderSucceeded, ""
-	if fee.Status != ports.ProviderSucceeded {
-		status, failure = ports.ProviderFailed, "no_card_on_file"
-	}
-	_, err = p.pool.Exec(ctx, `
-		INSERT INTO sandbox_payments AS s (id, ref, amount_cents, description, return_url, status, failure)
-		VALUES ($1, $2, $3, $4, '', $5, $6)
-		ON CONFLICT (id) DO UPDATE SET status = excluded.status, failure = excluded.failure, updated_at = now()
-		WHERE s.status = 'failed'`,
-		[16]byte(r.PaymentID), p.newRef(), int64(r.Amount), r.Description, string(status), failure)
-	if err != nil {
-		return ports.ProviderPayment{}, unavailable(err)
-	}
-	e, err := p.byID(ctx, r.PaymentID)
-	if err != nil {
-		return ports.ProviderPayment{}, err
-	}
-	if e.amount != r.Amount {
-		return ports.ProviderPayment{}, fault.ErrInternal.Because(errKeyReused)
-	}
-	return e.payment(), nil
 }
 
 // SimulatePayment implements ports.PaymentSimulator.
@@ -164,7 +142,7 @@ func (p *Provider) SimulatePayment(ctx context.Context, paymentID id.ID, succeed
 
 // end records the verdict on a payment whose page is open. An ended payment stays unchanged.
 func (p *Provider) end(ctx context.Context, query string, key any, v verdict) error {
-	_, err := p.pool.Exec(ctx, query, key, string(v.status), v.failure)
+	_, err := p.pool.Exec(ctx, query, key, string(v.status), v.failure, v.later)
 	if err != nil {
 		return unavailable(err)
 	}
@@ -181,21 +159,18 @@ func (p *Provider) byRef(ctx context.Context, ref string) (entry, error) {
 
 // find returns pgx.ErrNoRows unchanged, so that callers can tell it from an outage.
 func (p *Provider) find(ctx context.Context, query string, key any) (entry, error) {
-	var (
-		e       entry
-		cents   int64
-		outcome string
-	)
-	err := p.pool.QueryRow(ctx, query, key).
-		Scan(&e.ref, &cents, &e.description, &e.returnURL, &outcome, &e.failure)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return e, err
-	case err != nil:
+	e, err := scan(p.pool.QueryRow(ctx, query, key))
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return e, unavailable(err)
 	}
-	e.amount, e.status = money.Cents(cents), ports.ProviderStatus(outcome)
-	return e, nil
+	return e, err
+}
+
+func scan(row pgx.Row) (e entry, err error) {
+	var outcome, refusal string
+	err = row.Scan(&e.ref, (*int64)(&e.amount), &e.description, &e.returnURL, &outcome, &e.failure, &e.card, &e.attempt, &refusal)
+	e.status, e.refusal = ports.ProviderStatus(outcome), ports.Refusal(refusal)
+	return e, err
 }
 
 func unavailable(err error) error { return fault.ErrUnavailable.Because(err) }

@@ -89,16 +89,20 @@ func TestProvider_KeepsThePort(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	portstest.PaymentProvider(t, func(*testing.T) portstest.Payments {
-		return portstest.Payments{Provider: b.provider, Pay: func(t *testing.T, paymentID id.ID, good bool) {
-			t.Helper()
-			known, err := b.provider.Lookup(context.Background(), paymentID)
-			require.NoError(t, err)
-			number := badCard
-			if good {
-				number = goodCard
-			}
-			b.send(t, http.MethodPost, "/sandbox/pay/"+known.Ref, typed(number, "12/34", "123"))
-		}}
+		return portstest.Payments{
+			Provider: b.provider,
+			Pay: func(t *testing.T, paymentID id.ID, card string) {
+				t.Helper()
+				known, err := b.provider.Lookup(context.Background(), paymentID)
+				require.NoError(t, err)
+				b.send(t, http.MethodPost, "/sandbox/pay/"+known.Ref, typed(card, "12/34", "123"))
+			},
+			Mend: func(t *testing.T, feePaymentID id.ID) {
+				t.Helper()
+				_, err := b.pool.Exec(context.Background(), `UPDATE sandbox_payments SET card = '' WHERE id = $1`, feePaymentID)
+				require.NoError(t, err)
+			},
+		}
 	})
 }
 

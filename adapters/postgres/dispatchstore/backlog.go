@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/core/deposit"
 	"partnerdeposits/ports"
 )
 
@@ -23,7 +24,7 @@ func NewBacklog(pool *pgxpool.Pool) *Backlog { return &Backlog{pool: pool} }
 // Each count reads at most $1 entries of an index.
 const (
 	countOutbox = `SELECT count(*), (SELECT reltuples::bigint FROM pg_class WHERE oid = 'outbox'::regclass)
-		FROM (SELECT FROM outbox ORDER BY event_id LIMIT $1) AS few`
+		FROM (SELECT FROM outbox ORDER BY position, event_id LIMIT $1) AS few`
 	countWaiting = `SELECT count(*), (SELECT reltuples::bigint FROM pg_class WHERE oid = 'deliveries_waiting'::regclass)
 		FROM (SELECT FROM deliveries WHERE state = 0 AND due_at IS NOT NULL ORDER BY subscription_id, due_at LIMIT $1) AS few`
 	countDispatched = `SELECT count(*), (SELECT reltuples::bigint FROM pg_class WHERE oid = 'deliveries_leased'::regclass)
@@ -33,7 +34,7 @@ const (
 
 	countSetAside = `SELECT count(*), 0 FROM (SELECT FROM outbox_set_aside ORDER BY event_id LIMIT $1) AS few`
 
-	oldestOnOutbox = `SELECT extract(epoch FROM clock_timestamp() - committed_at)::float8 FROM outbox ORDER BY event_id LIMIT 1`
+	oldestOnOutbox = `SELECT extract(epoch FROM clock_timestamp() - committed_at)::float8 FROM outbox ORDER BY position, event_id LIMIT 1`
 
 	// The earliest due delivery of each subscription, found as in Store.Due, and the earliest end of a lease.
 	oldestDue = `
@@ -59,14 +60,43 @@ const (
 			OR NOT coalesce((SELECT relispartition FROM pg_class WHERE oid = to_regclass('delivery_attempts_' || day)), false)`
 	countDefault = `SELECT (SELECT count(*) FROM (SELECT FROM events_rest LIMIT $1) AS few) + (SELECT count(*) FROM (SELECT FROM delivery_attempts_rest LIMIT $1) AS few), 0`
 
+	countMails = `SELECT count(*), 0 FROM (SELECT FROM mails WHERE sent_at IS NULL AND failed_at IS NULL ORDER BY due_at LIMIT $1) AS few`
+	oldestMail = `SELECT greatest(0, extract(epoch FROM clock_timestamp() - due_at))::float8 FROM mails WHERE sent_at IS NULL AND failed_at IS NULL ORDER BY due_at LIMIT 1`
+
+	// Collections that are not paid are few; the index holds no other.
+	countCollections = `SELECT state, count(*) FROM collections WHERE state <> 'paid' GROUP BY state`
+	countPaid        = `SELECT count(*), (SELECT reltuples::bigint FROM pg_class WHERE oid = 'collections_paid'::regclass)
+		FROM (SELECT FROM collections WHERE state = 'paid' ORDER BY payment_id LIMIT $1) AS few`
+	oldestCollection = `SELECT greatest(0, extract(epoch FROM clock_timestamp() - min(captured_at)))::float8 FROM unnest($1::text[]) AS s(open)
+		CROSS JOIN LATERAL (SELECT captured_at FROM collections WHERE state <> 'paid' AND state = s.open ORDER BY captured_at LIMIT 1) AS c`
+
+	// Each user may count the connections of all.
+	countConnections = `SELECT (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
+		current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer`
+	// Deliveries are partitions.
+	countDead = `SELECT coalesce(p.relname, c.relname)::text, sum(s.n_dead_tup)::bigint
+		FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid LEFT JOIN pg_inherits i ON i.inhrelid = c.oid LEFT JOIN pg_class p ON p.oid = i.inhparent
+		WHERE coalesce(p.relname, c.relname) = ANY ($1) GROUP BY 1`
+
 	countSubscriptions = `
 		SELECT CASE WHEN NOT enabled THEN 'disabled' WHEN held_until IS NOT NULL OR ramp > 0 THEN 'held' WHEN slow THEN 'slow' ELSE 'healthy' END, count(*)
 		FROM webhook_subscriptions WHERE deleted_at IS NULL GROUP BY 1`
 )
 
+// openCollections are the states of collections that are neither paid nor failed.
+var openCollections = func() (open []string) {
+	for _, s := range deposit.CollectionStates {
+		if !s.Final() {
+			open = append(open, string(s))
+		}
+	}
+	return open
+}()
+
 // Backlog implements ports.BacklogReader.
 func (b *Backlog) Backlog(ctx context.Context) (ports.Backlog, error) {
 	out := ports.Backlog{Deliveries: map[ports.BacklogState]int{}, Subscriptions: map[ports.SubscriptionState]int{}}
+	out.Server.DeadRows = map[string]int{}
 	batch := &pgx.Batch{}
 	count := func(sql string, set func(int)) {
 		batch.Queue(sql, countedExactly+1).QueryRow(func(row pgx.Row) error {
@@ -79,8 +109,8 @@ func (b *Backlog) Backlog(ctx context.Context) (ports.Backlog, error) {
 			return err
 		})
 	}
-	age := func(sql string, set func(time.Duration)) {
-		batch.Queue(sql).Query(func(rows pgx.Rows) error {
+	age := func(sql string, set func(time.Duration), args ...any) {
+		batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 			seconds, err := pgx.CollectRows(rows, pgx.RowTo[*float64])
 			if err == nil && len(seconds) == 1 && seconds[0] != nil {
 				set(time.Duration(*seconds[0] * float64(time.Second)))
@@ -96,15 +126,28 @@ func (b *Backlog) Backlog(ctx context.Context) (ports.Backlog, error) {
 	age(oldestOnOutbox, func(d time.Duration) { out.OutboxOldestAge = d })
 	age(oldestDue, func(d time.Duration) { out.OldestDueAge = d })
 	count(countDefault, func(n int) { out.Partitions.DefaultRows = n })
+	count(countMails, func(n int) { out.Mails.Pending = n })
+	age(oldestMail, func(d time.Duration) { out.Mails.OldestDueAge = d })
+	out.Collections.States = map[deposit.CollectionState]int{}
+	counts(batch, out.Collections.States, countCollections)
+	count(countPaid, func(n int) { out.Collections.States[deposit.CollectionPaid] = n })
+	age(oldestCollection, func(d time.Duration) { out.Collections.OldestAge = d }, openCollections)
+	batch.Queue(countConnections).QueryRow(func(row pgx.Row) error { return row.Scan(&out.Server.Connections, &out.Server.MaxConnections) })
+	counts(batch, out.Server.DeadRows, countDead, ports.BusyTables)
 	batch.Queue(daysAhead).QueryRow(func(row pgx.Row) error { return row.Scan(&out.Partitions.DaysAhead) })
-	batch.Queue(countSubscriptions).Query(func(rows pgx.Rows) error {
-		var state ports.SubscriptionState
+	counts(batch, out.Subscriptions, countSubscriptions)
+	return out, pg.Translate(b.pool.SendBatch(ctx, batch).Close())
+}
+
+// counts queues a statement that gives counts by a name.
+func counts[K ~string](batch *pgx.Batch, into map[K]int, sql string, args ...any) {
+	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
+		var name K
 		var n int
-		_, err := pgx.ForEachRow(rows, []any{&state, &n}, func() error {
-			out.Subscriptions[state] = n
+		_, err := pgx.ForEachRow(rows, []any{&name, &n}, func() error {
+			into[name] = n
 			return nil
 		})
 		return err
 	})
-	return out, pg.Translate(b.pool.SendBatch(ctx, batch).Close())
 }

@@ -14,24 +14,51 @@ import (
 // Due implements ports.ClaimStore. The query walks the index from subscription to subscription, so its cost depends on the
 // number of subscriptions with waiting deliveries and not on the number of deliveries. OFFSET 0 and LIMIT keep the planner
 // from reading all subscriptions or all waiting deliveries at once, which looks cheap while the tables are small.
-func (s *Store) Due(ctx context.Context) ([]ports.Subscription, error) {
+func (s *Store) Due(ctx context.Context, horizon time.Duration) (ports.Due, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	rows, err := s.pool.Query(ctx, `
+	due, full := ports.Due{Next: horizon}, s.leased.start(struct{}{}) == 0
+	var tests, expired bool
+	looks := &pgx.Batch{}
+	looks.Queue(`
 		WITH RECURSIVE waiting(id) AS (
 			(SELECT subscription_id FROM deliveries WHERE state = 0 AND due_at IS NOT NULL ORDER BY subscription_id LIMIT 1)
 			UNION ALL
 			SELECT (SELECT d.subscription_id FROM deliveries d WHERE d.state = 0 AND d.due_at IS NOT NULL AND d.subscription_id > w.id
 				ORDER BY d.subscription_id LIMIT 1)
 			FROM waiting w WHERE w.id IS NOT NULL)
-		SELECT `+subscriptionColumns+` FROM waiting w CROSS JOIN LATERAL (SELECT * FROM webhook_subscriptions l WHERE l.id = w.id OFFSET 0) s
-		WHERE s.enabled AND s.deleted_at IS NULL
-			AND (SELECT true FROM deliveries d WHERE d.subscription_id = w.id AND d.state = 0 AND d.due_at <= now() LIMIT 1)`)
-	if err != nil {
-		return nil, pg.Translate(err)
+		SELECT `+subscriptionColumns+`, oldest.due_at - now()
+		FROM waiting w CROSS JOIN LATERAL (SELECT * FROM webhook_subscriptions l WHERE l.id = w.id OFFSET 0) s
+		CROSS JOIN LATERAL (SELECT d.due_at FROM deliveries d
+			WHERE d.subscription_id = w.id AND d.state = 0 AND d.due_at <= now() + $1::interval ORDER BY d.due_at LIMIT 1) oldest
+		WHERE s.enabled AND s.deleted_at IS NULL`, horizon).Query(func(rows pgx.Rows) error { return collectDue(rows, &due) })
+	looks.Queue(`
+		SELECT EXISTS (SELECT FROM (SELECT due_at FROM deliveries WHERE test AND state = 0 OFFSET 0) t WHERE t.due_at <= now()),
+			EXISTS (SELECT FROM deliveries WHERE state = 1 AND due_at <= now()
+				AND due_at >= CASE WHEN $1 THEN '-infinity'::timestamptz ELSE now() - $2::interval END)`,
+		full, expiredSpan).QueryRow(func(row pgx.Row) error { return row.Scan(&tests, &expired) })
+	if err := s.pool.SendBatch(ctx, looks).Close(); err != nil {
+		return due, pg.Translate(err)
 	}
-	subscriptions, err := pgx.CollectRows(rows, scanSubscription)
-	return subscriptions, pg.Translate(err)
+	due.Urgent = tests || expired
+	s.leased.set(struct{}{}, 1, !(full && expired)) // ClaimUrgent then starts at the beginning, too
+	return due, nil
+}
+
+func collectDue(rows pgx.Rows, due *ports.Due) error {
+	for rows.Next() {
+		var wait time.Duration
+		s, err := scanSubscription(rows, &wait)
+		if err != nil {
+			return err
+		}
+		if wait > 0 {
+			due.Next = min(due.Next, wait)
+		} else {
+			due.Subscriptions = append(due.Subscriptions, s)
+		}
+	}
+	return rows.Err()
 }
 
 // Claim implements ports.ClaimStore.
@@ -58,13 +85,12 @@ func (s *Store) Claim(ctx context.Context, rooms []ports.Room, lease time.Durati
 	if err != nil {
 		return nil, pg.Translate(err)
 	}
-	var dueAt time.Time
 	lowest := map[id.ID]time.Time{}
 	claims, err := readClaims(rows, func(c ports.Claim) {
-		if l, known := lowest[c.SubscriptionID]; !known || dueAt.Before(l) {
-			lowest[c.SubscriptionID] = dueAt
+		if l, known := lowest[c.SubscriptionID]; !known || c.DueAt.Before(l) {
+			lowest[c.SubscriptionID] = c.DueAt
 		}
-	}, &dueAt)
+	})
 	for _, sub := range subs {
 		l, found := lowest[sub]
 		s.waiting.set(sub, l, found)
@@ -81,15 +107,15 @@ func (s *Store) ClaimUrgent(ctx context.Context, limit int, lease time.Duration)
 	defer cancel()
 	rows, err := s.pool.Query(ctx, `
 		WITH tests AS (
-			SELECT subscription_id, id FROM deliveries WHERE test AND state = 0 AND due_at <= now() ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED),
+			SELECT subscription_id, id, due_at FROM deliveries WHERE test AND state = 0 AND due_at <= now() ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED),
 		expired AS (
-			SELECT subscription_id, id FROM deliveries WHERE state = 1 AND due_at <= now()
+			SELECT subscription_id, id, due_at FROM deliveries WHERE state = 1 AND due_at <= now()
 				AND due_at >= CASE WHEN $3 THEN '-infinity'::timestamptz ELSE now() - $4::interval END
 			ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED),
 		urgent AS (SELECT *, false AS recovered FROM tests UNION ALL SELECT *, true FROM expired)
 		UPDATE deliveries d SET state = 1, seq = d.seq + 1, due_at = now() + $2::interval
 		FROM urgent u WHERE d.subscription_id = u.subscription_id AND d.id = u.id
-		RETURNING d.id, d.subscription_id, d.seq, u.recovered`, limit, lease, s.leased.start(struct{}{}) == 0, expiredSpan)
+		RETURNING d.id, d.subscription_id, d.seq, u.due_at, u.recovered`, limit, lease, s.leased.start(struct{}{}) == 0, expiredSpan)
 	if err != nil {
 		return nil, 0, pg.Translate(err)
 	}
@@ -103,21 +129,11 @@ func (s *Store) ClaimUrgent(ctx context.Context, limit int, lease time.Duration)
 	return claims, recovered, pg.Translate(err)
 }
 
-func (s *Store) claims(ctx context.Context, sql string, args ...any) ([]ports.Claim, error) {
-	ctx, cancel := s.bounded(ctx)
-	defer cancel()
-	rows, err := s.pool.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, pg.Translate(err)
-	}
-	claims, err := readClaims(rows, func(ports.Claim) {})
-	return claims, pg.Translate(err)
-}
-
-// readClaims collects claims. The further columns of a row are scanned into extra before the call of note.
+// readClaims collects claims with their due times. The further columns of a row are scanned into extra before the call of
+// note.
 func readClaims(rows pgx.Rows, note func(ports.Claim), extra ...any) (claims []ports.Claim, err error) {
 	var c ports.Claim
-	_, err = pgx.ForEachRow(rows, append([]any{&c.DeliveryID, &c.SubscriptionID, &c.Seq}, extra...), func() error {
+	_, err = pgx.ForEachRow(rows, append([]any{&c.DeliveryID, &c.SubscriptionID, &c.Seq, &c.DueAt}, extra...), func() error {
 		claims = append(claims, c)
 		note(c)
 		return nil
@@ -147,6 +163,7 @@ func (s *Store) CountClaimed(ctx context.Context) (map[id.ID]int, error) {
 
 // ExpireLeases implements ports.ClaimStore.
 func (s *Store) ExpireLeases(ctx context.Context, olderThan, lease, grace time.Duration, keep []id.ID) (int, error) {
+	s.relayed.forgetAll()
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	tag, err := s.pool.Exec(ctx, `
@@ -157,12 +174,24 @@ func (s *Store) ExpireLeases(ctx context.Context, olderThan, lease, grace time.D
 
 // Renew implements ports.WorkStore.
 func (s *Store) Renew(ctx context.Context, claims []ports.Claim, lease time.Duration) ([]ports.Claim, error) {
+	s.relayed.forget(claims)
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	subs, ids, seqs := columns(claims)
-	return s.claims(ctx, `
+	due := make([]time.Time, len(claims))
+	for i, c := range claims {
+		due[i] = c.DueAt
+	}
+	rows, err := s.pool.Query(ctx, `
 		UPDATE deliveries d SET seq = d.seq + 1, due_at = now() + $4::interval
-		FROM unnest($1::uuid[], $2::uuid[], $3::int4[]) AS c(sub, id, seq)
+		FROM unnest($1::uuid[], $2::uuid[], $3::int4[], $5::timestamptz[]) AS c(sub, id, seq, due_at)
 		WHERE d.subscription_id = c.sub AND d.id = c.id AND d.seq = c.seq AND d.state = 1
-		RETURNING d.id, d.subscription_id, d.seq`, subs, ids, seqs, lease)
+		RETURNING d.id, d.subscription_id, d.seq, c.due_at`, subs, ids, seqs, lease, due)
+	if err != nil {
+		return nil, pg.Translate(err)
+	}
+	renewed, err := readClaims(rows, func(ports.Claim) {})
+	return renewed, pg.Translate(err)
 }
 
 func columns(claims []ports.Claim) (subs, ids []id.ID, seqs []int32) {

@@ -5,9 +5,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
 )
 
 func TestWatermarks_StartWhereTheScanBeforeFoundRows_AndAtTheBeginningNowAndThen(t *testing.T) {
@@ -32,30 +29,49 @@ func TestWatermarks_StartWhereTheScanBeforeFoundRows_AndAtTheBeginningNowAndThen
 	require.Zero(t, w.start("a"))
 }
 
-func TestOutboxWatermark_IsRecent_WhileTheRelayKeepsUp(t *testing.T) {
+// look is a look at an outbox whose first row is first, by a transaction that sees the end of all before xmin.
+func (w *outboxWatermark) lookAt(first, last, xmin, xmax int64) (from int64) {
+	v := w.look(1)
+	v.first, v.last, v.xmin, v.xmax = first, last, xmin, xmax
+	w.saw(v)
+	return v.from
+}
+
+func TestOutboxWatermark_RisesWhenTheTransactionsBefore_HaveEnded(t *testing.T) {
 	t.Parallel()
-	const limit = 2
-	var start id.ID
-	a, b := id.ID{1}, id.ID{2}
-	full, part := []ports.Event{{ID: b}, {ID: a}}, []ports.Event{{ID: b}}
+	const none = -1
 	var w outboxWatermark
-	require.Equal(t, start, w.start(), "the first scan")
-	w.took(start, full, limit)
-	require.Equal(t, a, w.start(), "a scan of a backlog continues at the watermark")
-	w.took(a, part, limit)
-	require.Equal(t, recent, w.start(), "the backlog is consumed")
-	w.took(recent, nil, limit)
-	require.Equal(t, recent, w.start())
-	w.took(recent, full, limit)
-	require.Equal(t, start, w.start(), "a full batch of recent events may be the end of a backlog")
-	w.took(start, nil, limit)
+	require.Zero(t, w.lookAt(1, 100, 10, 20), "the first look")
+	require.Zero(t, w.lookAt(none, 100, 11, 22), "100 were drawn by transactions below 22")
+	require.Zero(t, w.lookAt(none, 100, 21, 30), "one of them still runs, and may commit a row of these positions")
+	require.Zero(t, w.lookAt(none, 100, 22, 30))
+	require.EqualValues(t, 101, w.lookAt(none, 150, 30, 40), "all have ended")
+	require.EqualValues(t, 101, w.lookAt(120, 150, 40, 50), "150 were drawn by transactions below 50")
+	require.EqualValues(t, 101, w.lookAt(120, 150, 50, 50))
+	require.EqualValues(t, 120, w.lookAt(120, 150, 50, 50), "a row that is there holds the watermark")
 
 	w.full = time.Now().Add(-fullEvery)
-	require.Equal(t, start, w.start(), "a full scan finds rows below the watermark")
-	w.saw(start, true)
-	require.Equal(t, start, w.start(), "the relay takes pending events from there")
-	w.saw(start, false)
-	require.Equal(t, recent, w.start())
-	w.reset()
-	require.Equal(t, start, w.start(), "a failed relay put its events back")
+	require.Zero(t, w.lookAt(7, 150, 40, 40), "a full scan finds rows below the watermark")
+	require.EqualValues(t, 7, w.look(1).from)
+
+	w.asked = time.Now().Add(-fullEvery)
+	require.Zero(t, w.ask())
+	w.answered(0, true)
+	require.Zero(t, w.look(1).from, "the relay looks where the question found rows")
+}
+
+func TestOutboxWatermark_OfAnotherServer_IsForgotten(t *testing.T) {
+	t.Parallel()
+	raised := func() (w *outboxWatermark) {
+		w = &outboxWatermark{}
+		for range 4 {
+			w.lookAt(-1, 100, 30, 30)
+		}
+		require.EqualValues(t, 101, w.look(1).from)
+		return w
+	}
+	require.Zero(t, raised().look(2).from, "a new connection may lead to another server")
+	w := raised()
+	w.lookAt(-1, 90, 40, 40)
+	require.Zero(t, w.look(1).from, "positions are drawn again")
 }

@@ -1,10 +1,7 @@
 package dispatchstore
 
 import (
-	"bytes"
 	"context"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -24,6 +21,7 @@ type Store struct {
 	cipher  pg.Cipher
 	timeout time.Duration
 
+	relayed relayedMemory
 	outbox  outboxWatermark
 	waiting watermarks[id.ID, time.Time] // due_at of waiting deliveries, by subscription
 	leased  watermarks[struct{}, int]    // 0: all leased deliveries; 1: those whose lease ended within expiredSpan
@@ -55,12 +53,9 @@ func (s *Store) Pending(ctx context.Context) (bool, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	var pending bool
-	low := s.outbox.start()
-	err := s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM outbox WHERE event_id >= least($1, uuid_floor(now() - $2::interval)))`,
-		low[:], recentSpan).Scan(&pending)
-	if err == nil {
-		s.outbox.saw(low, pending)
-	}
+	from := s.outbox.ask()
+	err := s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM outbox WHERE position >= $1)`, from).Scan(&pending)
+	s.outbox.answered(from, pending)
 	return pending, pg.Translate(err)
 }
 
@@ -68,84 +63,64 @@ func (s *Store) Pending(ctx context.Context) (bool, error) {
 func (s *Store) Relay(ctx context.Context, limit int, lease time.Duration, plan func([]ports.Event, []ports.Subscription) []ports.Delivery) (relayed int, claims []ports.Claim, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	var events []ports.Event
+	var taken batch
 	err = pg.InTx(ctx, s.pool, func(t *pg.Tx) (err error) {
-		defer func() {
-			if err != nil {
-				s.outbox.reset()
-			}
-		}()
 		relayed, claims = 0, nil
-		events, err = s.takeOutbox(ctx, t, limit)
-		if err != nil || len(events) == 0 {
+		taken, err = s.takeOutbox(ctx, t, limit)
+		if err != nil || len(taken.events) == 0 {
 			return err
 		}
 		failpoint.Hit("relay.taken")
-		subscriptions, err := storeEvents(ctx, t, events)
+		taken.last.number(taken.events)
+		relayed = len(taken.events)
+		planned, err := planSafely(plan, taken.events, taken.subscriptions)
 		if err != nil {
 			return err
 		}
-		relayed = len(events)
-		planned, err := planSafely(plan, events, subscriptions)
-		if err != nil {
-			return err
-		}
+		taken.last.store(t)
+		insertEvents(t, taken.events)
 		insertDeliveries(t, planned, lease, &claims)
 		failpoint.Hit("relay.writing")
-		return t.Commit(ctx)
+		if err = t.Commit(ctx); err == nil {
+			s.relayed.keep(claims, planned, taken.subscriptions, taken.targets, taken.readAt, lease)
+		}
+		return err
 	})
 	if err != nil {
-		return 0, nil, refusedEvents(err, events)
+		return 0, nil, refusedEvents(err, taken.events)
 	}
 	return relayed, claims, nil
 }
 
-// takeOutbox removes the oldest events from the outbox, so that newer events cannot delay them.
-func (s *Store) takeOutbox(ctx context.Context, t *pg.Tx, limit int) (events []ports.Event, err error) {
-	low := s.outbox.start()
-	pg.Collect(t, &events, pgx.RowToStructByPos[ports.Event], `
-		DELETE FROM outbox WHERE event_id = ANY (ARRAY (
-			SELECT event_id FROM outbox WHERE event_id >= least($2, uuid_floor(now() - $3::interval))
-			ORDER BY event_id LIMIT $1 FOR UPDATE SKIP LOCKED))
-		RETURNING event_id, partner_id, name, deposit_id, data, created_at, committed_at`, limit, low[:], recentSpan)
-	if err := t.Flush(ctx); err != nil {
-		return nil, err
-	}
-	s.outbox.took(low, events, limit)
-	return events, nil
-}
-
-// storeEvents inserts the events and reads the subscriptions of their partners. The row locks keep a subscription from being
-// deleted or disabled before its deliveries are inserted. Those changes lock the row FOR UPDATE; a change of health does
-// not, and so never waits for a relay.
-func storeEvents(ctx context.Context, t *pg.Tx, events []ports.Event) (subscriptions []ports.Subscription, err error) {
+// insertEvents queues the statement that inserts the events.
+func insertEvents(t *pg.Tx, events []ports.Event) {
 	n := len(events)
 	ids, partners, names, deposits := make([]id.ID, n), make([]id.ID, n), make([]string, n), make([]id.ID, n)
-	data, at := make([]string, n), make([]time.Time, n)
+	data, at, numbers := make([]string, n), make([]time.Time, n), make([]int64, n)
 	for i, e := range events {
 		ids[i], partners[i], names[i], deposits[i], data[i], at[i] = e.ID, e.PartnerID, string(e.Name), e.DepositID, string(e.Data), e.CreatedAt
+		numbers[i] = e.Sequence
 	}
-	t.Queue(`INSERT INTO events (id, partner_id, name, deposit_id, data, created_at)
-		SELECT e.id, e.partner_id, e.name, nullif(e.deposit_id, '00000000-0000-0000-0000-000000000000'), e.data, e.created_at
-		FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::timestamptz[]) AS e(id, partner_id, name, deposit_id, data, created_at)
-		ON CONFLICT (partner_id, id) DO NOTHING`, ids, partners, names, deposits, data, at)
-	pg.Collect(t, &subscriptions, scanSubscription, `SELECT `+subscriptionColumns+` FROM webhook_subscriptions s
-		WHERE s.partner_id = ANY ($1) AND s.deleted_at IS NULL ORDER BY s.id FOR KEY SHARE`, distinct(partners))
-	return subscriptions, t.Flush(ctx)
+	// An event that is filed already is refused. Passing it over would leave a gap in the numbers.
+	t.Queue(`INSERT INTO events (id, partner_id, name, deposit_id, data, created_at, sequence)
+		SELECT e.id, e.partner_id, e.name, nullif(e.deposit_id, '00000000-0000-0000-0000-000000000000'), e.data, e.created_at, e.sequence
+		FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::timestamptz[], $7::bigint[])
+			AS e(id, partner_id, name, deposit_id, data, created_at, sequence)`, ids, partners, names, deposits, data, at, numbers)
 }
 
-func distinct(ids []id.ID) []id.ID {
-	ids = slices.SortedFunc(slices.Values(ids), func(a, b id.ID) int { return bytes.Compare(a[:], b[:]) })
-	return slices.Compact(ids)
+const subscriptionColumns = `s.id, s.partner_id, s.events, s.enabled, s.failures, s.failing_since, s.slow, s.quick, s.holds, s.held_until, s.ramp, s.trouble`
+
+func collectSubscription(row pgx.CollectableRow) (ports.Subscription, error) {
+	return scanSubscription(row)
 }
 
-const subscriptionColumns = `s.id, s.partner_id, s.events, s.enabled, s.failures, s.failing_since, s.slow, s.quick, s.holds, s.held_until, s.ramp`
-
-func scanSubscription(row pgx.CollectableRow) (ports.Subscription, error) {
+// scanSubscription reads subscriptionColumns, and the columns after them into extra.
+func scanSubscription(row pgx.CollectableRow, extra ...any) (ports.Subscription, error) {
 	var s ports.Subscription
 	var since, openUntil *time.Time
 	h := &s.Health
-	err := row.Scan(&s.ID, &s.PartnerID, &s.Events, &s.Enabled, &h.Failures, &since, &h.Slow, &h.Quick, &h.FailedProbes, &openUntil, &h.Ramp)
+	columns := []any{&s.ID, &s.PartnerID, &s.Events, &s.Enabled, &h.Failures, &since, &h.Slow, &h.Quick, &h.FailedProbes, &openUntil, &h.Ramp, &h.Trouble}
+	err := row.Scan(append(columns, extra...)...)
 	h.FailingSince, h.OpenUntil = orZero(since), orZero(openUntil)
 	return s, err
 }
@@ -172,24 +147,25 @@ func insertDeliveries(t *pg.Tx, planned []ports.Delivery, lease time.Duration, c
 	n := len(planned)
 	ids, subs, events, deposits := make([]id.ID, n), make([]id.ID, n), make([]id.ID, n), make([]id.ID, n)
 	names, bodies, at, created := make([]string, n), make([][]byte, n), make([]time.Time, n), make([]time.Time, n)
-	states, parked := make([]int16, n), make([]bool, n)
+	states, parked, traces := make([]int16, n), make([]bool, n), make([]string, n)
 	for i, d := range planned {
 		ids[i], subs[i], events[i], deposits[i] = d.DeliveryID, d.SubscriptionID, d.EventID, d.DepositID
 		names[i], bodies[i], at[i] = string(d.Event), d.Body, d.EventAt
 		states[i], parked[i], created[i] = int16(d.State), d.Parked, d.DeliveryID.Time()
+		traces[i] = d.TraceParent
 	}
 	t.Queue(`
-		INSERT INTO deliveries (id, subscription_id, created_at, event_id, event, deposit_id, state, seq, due_at, body, event_at)
+		INSERT INTO deliveries (id, subscription_id, created_at, event_id, event, deposit_id, state, seq, due_at, body, event_at, trace_parent)
 		SELECT n.id, n.sub, n.created_at, n.event_id, n.event, nullif(n.deposit_id, '00000000-0000-0000-0000-000000000000'), n.state, n.state,
-			CASE WHEN n.state = 1 THEN now() + $10::interval WHEN NOT n.parked THEN now() END, n.body, n.event_at
-		FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::int2[], $7::bool[], $8::bytea[], $9::timestamptz[], $11::timestamptz[])
-			AS n(id, sub, event_id, event, deposit_id, state, parked, body, event_at, created_at)
+			CASE WHEN n.state = 1 THEN now() + $10::interval WHEN NOT n.parked THEN now() END, n.body, n.event_at, nullif(n.trace_parent, '')
+		FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::int2[], $7::bool[], $8::bytea[], $9::timestamptz[], $11::timestamptz[], $12::varchar[])
+			AS n(id, sub, event_id, event, deposit_id, state, parked, body, event_at, created_at, trace_parent)
 		ON CONFLICT (subscription_id, id) DO NOTHING
-		RETURNING id, subscription_id, seq, state`,
-		ids, subs, events, names, deposits, states, parked, bodies, at, lease, created).Query(func(rows pgx.Rows) error {
+		RETURNING id, subscription_id, seq, event_at, state`,
+		ids, subs, events, names, deposits, states, parked, bodies, at, lease, created, traces).Query(func(rows pgx.Rows) error {
 		var c ports.Claim
 		var state webhook.State
-		_, err := pgx.ForEachRow(rows, []any{&c.DeliveryID, &c.SubscriptionID, &c.Seq, &state}, func() error {
+		_, err := pgx.ForEachRow(rows, []any{&c.DeliveryID, &c.SubscriptionID, &c.Seq, &c.DueAt, &state}, func() error {
 			if state == webhook.Dispatched {
 				*claims = append(*claims, c)
 			}
@@ -197,69 +173,4 @@ func insertDeliveries(t *pg.Tx, planned []ports.Delivery, lease time.Duration, c
 		})
 		return err
 	})
-}
-
-// recentSpan is the span of ids that every scan of the outbox covers. An older row exists only when no relay ran meanwhile,
-// when its transaction took that long, or when its writer's clock is slow.
-const recentSpan = 5 * time.Second
-
-// recent is the watermark of a scan that covers recentSpan only.
-var recent = id.ID(bytes.Repeat([]byte{0xff}, len(id.ID{})))
-
-// outboxWatermark is the low watermark of the outbox: recent while the relay keeps up, and the first id of the batch before
-// while there is a backlog. The scan starts at the beginning every fullEvery, and when a full batch of recent events shows
-// that there may be a backlog.
-type outboxWatermark struct {
-	mu   sync.Mutex
-	low  id.ID
-	full time.Time // the last full scan
-}
-
-// start returns the lowest id of the next scan. The zero value stands for the beginning of the outbox.
-func (w *outboxWatermark) start() (low id.ID) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if now := time.Now(); now.Sub(w.full) >= fullEvery {
-		w.full = now
-		return low
-	}
-	return w.low
-}
-
-// took sets the watermark after a scan from low that took events, at most limit.
-func (w *outboxWatermark) took(low id.ID, events []ports.Event, limit int) {
-	next := recent
-	if len(events) == limit {
-		next = lowestID(events)
-		if low == recent { // older events may exist
-			next = id.ID{}
-		}
-	}
-	w.set(next)
-}
-
-// saw sets the watermark after a scan from low that took nothing: pending events are taken by a scan from low.
-func (w *outboxWatermark) saw(low id.ID, pending bool) {
-	if !pending {
-		low = recent
-	}
-	w.set(low)
-}
-
-// reset starts the next scan at the beginning, because a failed relay put its events back.
-func (w *outboxWatermark) reset() { w.set(id.ID{}) }
-
-func (w *outboxWatermark) set(low id.ID) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.low = low
-}
-
-func lowestID(events []ports.Event) (lowest id.ID) {
-	for i, e := range events {
-		if i == 0 || bytes.Compare(e.ID[:], lowest[:]) < 0 {
-			lowest = e.ID
-		}
-	}
-	return lowest
 }

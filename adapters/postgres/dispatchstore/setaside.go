@@ -14,14 +14,15 @@ import (
 )
 
 // SetAside implements ports.RelayStore. The statement deletes and inserts at once, so an event is in a single table, whatever
-// another dispatcher does with the event meanwhile.
+// another dispatcher does with the event meanwhile. The outbox has no index of ids; the event is one of the first of the outbox.
 func (s *Store) SetAside(ctx context.Context, eventID id.ID, reason string) (moved bool, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	tag, err := s.pool.Exec(ctx, `
-		WITH refused AS (DELETE FROM outbox WHERE event_id = $1 RETURNING *)
+		WITH refused AS (DELETE FROM outbox WHERE ctid = (
+			SELECT ctid FROM outbox WHERE position >= $3 AND event_id = $1 ORDER BY position, event_id LIMIT 1) RETURNING *)
 		INSERT INTO outbox_set_aside (event_id, partner_id, name, deposit_id, data, created_at, committed_at, reason)
-		SELECT event_id, partner_id, name, deposit_id, data, created_at, committed_at, $2 FROM refused`, eventID, storable(reason))
+		SELECT event_id, partner_id, name, deposit_id, data, created_at, committed_at, $2 FROM refused`, eventID, storable(reason), s.outbox.lowest())
 	return tag.RowsAffected() > 0, pg.Translate(err)
 }
 

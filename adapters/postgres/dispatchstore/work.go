@@ -9,21 +9,53 @@ import (
 
 	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/core/id"
-	"partnerdeposits/core/secret"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
 	"partnerdeposits/ports/failpoint"
 )
 
-// Load implements ports.WorkStore.
+// Load implements ports.WorkStore. Deliveries that this process has just relayed need no query.
 func (s *Store) Load(ctx context.Context, claims []ports.Claim) ([]ports.Delivery, error) {
+	out := make([]ports.Delivery, len(claims))
+	var asked []ports.Claim
+	for i, c := range claims {
+		d, found := s.relayed.take(c)
+		if !found {
+			asked = append(asked, c)
+			continue
+		}
+		out[i] = d.Delivery
+		s.open(&out[i], d.sealed)
+	}
+	if len(asked) == 0 {
+		return out, nil
+	}
+	found, err := s.read(ctx, asked)
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range claims {
+		if out[i].Found {
+			continue
+		}
+		d := found[c.DeliveryID]
+		d.Current = d.State == webhook.Dispatched && d.Seq == c.Seq
+		d.Claim = c
+		out[i] = d
+	}
+	return out, nil
+}
+
+// read reads the deliveries of claims, by id.
+func (s *Store) read(ctx context.Context, claims []ports.Claim) (map[id.ID]ports.Delivery, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	subs, ids, _ := columns(claims)
 	readAt := time.Now()
 	rows, err := s.pool.Query(ctx, `
 		SELECT d.id, d.seq, d.state, d.due_at - clock_timestamp(), d.attempts, d.test, d.event, d.event_id, d.event_at, d.body,
-			s.id, s.url, s.secret, s.enabled, s.failures = 0 AND NOT s.slow AND s.held_until IS NULL AND s.ramp = 0, clock_timestamp()
+			s.id, s.url, s.secret, s.enabled, s.failures = 0 AND NOT s.slow AND s.held_until IS NULL AND s.ramp = 0 AND NOT s.trouble, clock_timestamp(),
+			coalesce(d.trace_parent, '')
 		FROM unnest($1::uuid[], $2::uuid[]) AS c(sub, id)
 		JOIN deliveries d ON d.subscription_id = c.sub AND d.id = c.id
 		JOIN webhook_subscriptions s ON s.id = d.subscription_id AND s.deleted_at IS NULL`, subs, ids)
@@ -39,39 +71,24 @@ func (s *Store) Load(ctx context.Context, claims []ports.Claim) ([]ports.Deliver
 		}
 		found[d.DeliveryID] = d
 	}
-	if err := rows.Err(); err != nil {
-		return nil, pg.Translate(err)
-	}
-	out := make([]ports.Delivery, len(claims))
-	for i, c := range claims {
-		d := found[c.DeliveryID]
-		d.Current = d.State == webhook.Dispatched && d.Seq == c.Seq
-		d.Claim = c
-		out[i] = d
-	}
-	return out, nil
+	return found, pg.Translate(rows.Err())
 }
 
-// scanDelivery reads a row. A secret that does not decrypt fails its own delivery only.
+// scanDelivery reads a row.
 func (s *Store) scanDelivery(rows pgx.Rows, readAt time.Time) (ports.Delivery, error) {
 	d := ports.Delivery{Found: true, ReadAt: readAt}
 	var left *time.Duration
 	var sealed []byte
 	var dbNow time.Time
 	if err := rows.Scan(&d.DeliveryID, &d.Seq, &d.State, &left, &d.Attempts, &d.Test, &d.Event, &d.EventID, &d.EventAt, &d.Body,
-		&d.SubscriptionID, &d.URL, &sealed, &d.Enabled, &d.Healthy, &dbNow); err != nil {
+		&d.SubscriptionID, &d.URL, &sealed, &d.Enabled, &d.Healthy, &dbNow, &d.TraceParent); err != nil {
 		return d, pg.Translate(err)
 	}
 	if left != nil {
 		d.LeaseLeft = *left
 	}
 	d.Skew = time.Until(dbNow)
-	plain, err := s.cipher.Decrypt(sealed, pg.SecretAAD(d.SubscriptionID))
-	if err != nil {
-		d.SecretErr = err
-		return d, nil
-	}
-	d.Secret = secret.Text(plain)
+	s.open(&d, sealed)
 	return d, nil
 }
 
@@ -82,6 +99,7 @@ func (s *Store) Record(ctx context.Context, outcomes []ports.Outcome, adjust []i
 	if len(adjust) == 0 {
 		return settled, nil, pg.Retry(ctx, func() error {
 			batch := &pgx.Batch{}
+			tellSuccesses(batch, outcomes, nil)
 			record(batch, outcomes, &settled)
 			return pg.Translate(s.pool.SendBatch(ctx, batch).Close())
 		})
@@ -90,7 +108,9 @@ func (s *Store) Record(ctx context.Context, outcomes []ports.Outcome, adjust []i
 		if health, err = adjustHealth(ctx, t, outcomes, adjust, limit); err != nil {
 			return err
 		}
+		tellSuccesses(t, outcomes, adjust)
 		record(t, outcomes, &settled)
+		noticeGivenUp(t, outcomes)
 		failpoint.Hit("record.writing")
 		return t.Commit(ctx)
 	})
@@ -147,32 +167,6 @@ func record(batch queuer, outcomes []ports.Outcome, settled *[]bool) {
 	})
 }
 
-// adjustHealth updates the health of subscriptions. The locks come in order and before those of deliveries, as in every other
-// transaction does that locks both.
-func adjustHealth(ctx context.Context, t *pg.Tx, outcomes []ports.Outcome, adjust []id.ID, limit int) (map[id.ID]webhook.Health, error) {
-	var subscriptions []ports.Subscription
-	pg.Collect(t, &subscriptions, scanSubscription, `SELECT `+subscriptionColumns+` FROM webhook_subscriptions s WHERE s.id = ANY ($1) ORDER BY s.id FOR NO KEY UPDATE`, adjust)
-	if err := t.Flush(ctx); err != nil {
-		return nil, err
-	}
-	now := time.Now()
-	health := make(map[id.ID]webhook.Health, len(subscriptions))
-	for _, sub := range subscriptions {
-		h := sub.Health
-		for _, o := range outcomes {
-			if o.Delivery.SubscriptionID == sub.ID {
-				h = h.After(o.Attempt, limit, now)
-			}
-		}
-		health[sub.ID] = h
-		if h != sub.Health {
-			t.Queue(`UPDATE webhook_subscriptions SET failures = $2, failing_since = $3, slow = $4, quick = $5, holds = $6, held_until = $7, ramp = $8 WHERE id = $1`,
-				sub.ID, h.Failures, orNull(h.FailingSince), h.Slow, h.Quick, h.FailedProbes, orNull(h.OpenUntil), h.Ramp)
-		}
-	}
-	return health, nil
-}
-
 // Release implements ports.WorkStore.
 func (s *Store) Release(ctx context.Context, claims []ports.Claim) error {
 	ctx, cancel := s.bounded(ctx)
@@ -189,16 +183,16 @@ func (s *Store) Release(ctx context.Context, claims []ports.Claim) error {
 }
 
 // Disable implements ports.WorkStore.
-func (s *Store) Disable(ctx context.Context, subscriptionID id.ID, mail func(contact, url string) ports.Mail) error {
+func (s *Store) Disable(ctx context.Context, subscriptionID id.ID) error {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	return pg.InTx(ctx, s.pool, func(t *pg.Tx) error {
-		var contact, url string
+		var since time.Time
 		err := t.QueryRow(ctx, `
-			UPDATE webhook_subscriptions s SET enabled = false, disabled_reason = $2
-			FROM (SELECT l.id FROM webhook_subscriptions l WHERE l.id = $1 FOR UPDATE) locked, partners p
-			WHERE s.id = locked.id AND p.id = s.partner_id AND s.enabled AND s.deleted_at IS NULL AND s.failing_since <= now() - $3::interval
-			RETURNING p.contact_email, s.url`, subscriptionID, webhook.DisabledByFailure, webhook.DisableAfter).Scan(&contact, &url)
+			UPDATE webhook_subscriptions s SET enabled = false, disabled_reason = $2, state_since = now(), trouble = true
+			FROM (SELECT l.id FROM webhook_subscriptions l WHERE l.id = $1 FOR UPDATE) locked
+			WHERE s.id = locked.id AND s.enabled AND s.deleted_at IS NULL AND s.failing_since <= now() - $3::interval
+			RETURNING s.state_since`, subscriptionID, webhook.DisabledByFailure, webhook.DisableAfter).Scan(&since)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}
@@ -206,10 +200,7 @@ func (s *Store) Disable(ctx context.Context, subscriptionID id.ID, mail func(con
 			return err
 		}
 		t.Queue(`UPDATE deliveries SET due_at = NULL WHERE subscription_id = $1 AND state = 0 AND due_at IS NOT NULL`, subscriptionID)
-		if contact != "" {
-			m := mail(contact, url)
-			t.Queue(`INSERT INTO mails (id, recipient, subject, body, created_at, due_at) VALUES ($1, $2, $3, $4, now(), now())`, m.ID, m.To, m.Subject, m.Body)
-		}
+		notice(t, subscriptionID, webhook.NoticeDisabled, since)
 		if err := t.Flush(ctx); err != nil { // before the commit, because parking many deliveries may take longer than a commit may
 			return err
 		}

@@ -15,6 +15,8 @@ import (
 	"partnerdeposits/ports/batch"
 )
 
+const tracer = "partnerdeposits/groupcommit"
+
 // Conns is the number of connections that groups use at once.
 const Conns = 4
 
@@ -86,6 +88,8 @@ func (c *Changes) Apply(ctx context.Context, change ports.Change) error {
 	if err := ctx.Err(); err != nil {
 		return fault.ErrUnavailable.Because(err)
 	}
+	ctx, end := pg.ChildSpan(ctx, tracer, "change")
+	defer end()
 	p := &pending{Change: change, ctx: ctx}
 	c.queue.Do("", p)
 	if p.state == deferred {
@@ -98,7 +102,7 @@ func (c *Changes) Apply(ctx context.Context, change ports.Change) error {
 func (c *Changes) applyGroup(changes []*pending) {
 	ctx, cancel := context.WithTimeout(context.Background(), groupTimeout)
 	defer cancel()
-	ctx, end := startSpan(ctx, changes)
+	ctx, end := pg.StartSpan(ctx, tracer, "group commit", changes, func(p *pending) context.Context { return p.ctx })
 	defer end()
 	if err := c.transact(ctx, c.groups, changes, false); err != nil {
 		settle(changes, err)

@@ -118,7 +118,11 @@ func (b *fixture) deposits(n int) (ids []id.ID) {
 
 // insert is the change that inserts a deposit.
 func insert(d *deposit.Deposit) ports.Change {
-	return ports.Change{Decide: func(ports.Found) (ports.Writes, error) {
+	needs := ports.Needs{Link: ports.AccountLink{PartnerID: d.PartnerID, AccountID: d.AccountID}}
+	if !d.ClientID.IsZero() {
+		needs.Client = ports.AccountClient{AccountID: d.AccountID, ClientID: d.ClientID}
+	}
+	return ports.Change{Needs: needs, Decide: func(ports.Found) (ports.Writes, error) {
 		return ports.Writes{Insert: &ports.NewDeposit{Deposit: d, CheckoutToken: secret.Text(d.ID.Encode())}}, nil
 	}}
 }
@@ -273,47 +277,6 @@ func TestApply_AMoveThatCameLate_IsStale(t *testing.T) {
 	require.ErrorIs(t, errs[1], ports.ErrStale)
 	require.Equal(t, deposit.Pending, b.status(ids[1]))
 	require.Equal(t, 1, b.count(`SELECT count(*) FROM outbox`))
-}
-
-// keyed adds an idempotency key and a stored response to a change, as a request with that key does.
-func keyed(key ports.IdempotencyKey, change ports.Change) ports.Change {
-	decide := change.Decide
-	change.Needs.Key, change.Needs.Now = &key, at0
-	change.Decide = func(found ports.Found) (ports.Writes, error) {
-		if found.Stored != nil {
-			return ports.Writes{}, nil
-		}
-		writes, err := decide(found)
-		writes.Response = &ports.StoredResponse{Fingerprint: key.Fingerprint, Status: 200, Body: []byte("{}"), CreatedAt: at0}
-		return writes, err
-	}
-	return change
-}
-
-func TestApply_SameKeyTwice_OneChangeHoldsTheKey(t *testing.T) {
-	b := setup(t)
-	ids := b.deposits(2)
-	key := ports.IdempotencyKey{PartnerID: b.origin.PartnerID, Route: "POST /x", Key: [16]byte{1}, Fingerprint: [32]byte{2}}
-	errs := b.applyTogether(keyed(key, cancel(ids[0])), keyed(key, cancel(ids[1])))
-	require.NotEqual(t, errs[0] == nil, errs[1] == nil)
-	require.ErrorIs(t, errors.Join(errs...), ports.ErrKeyInUse)
-	require.Equal(t, 1, b.count(`SELECT count(*) FROM outbox`))
-	require.Equal(t, []error{nil}, b.applyTogether(keyed(key, cancel(ids[0]))), "the key has a response now")
-	require.Equal(t, 1, b.count(`SELECT count(*) FROM outbox`))
-}
-
-func TestApply_AKeyOfAnotherTransaction_IsInUse(t *testing.T) {
-	b := setup(t)
-	depositID := b.deposits(1)[0]
-	key := ports.IdempotencyKey{PartnerID: b.origin.PartnerID, Route: "POST /x", Key: [16]byte{1}}
-	storetest.Do(t, b.store, func(ctx context.Context, r ports.Repositories) error {
-		_, err := r.Idempotency.Claim(ctx, key, at0)
-		require.NoError(t, err)
-		require.ErrorIs(t, b.Apply(ctx, keyed(key, cancel(depositID))), ports.ErrKeyInUse)
-		return nil
-	})
-	require.Equal(t, deposit.Pending, b.status(depositID))
-	require.NoError(t, b.Apply(t.Context(), keyed(key, cancel(depositID))))
 }
 
 func TestApply_RowLockedElsewhere_OnlyItsChangeWaits(t *testing.T) {

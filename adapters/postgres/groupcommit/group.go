@@ -2,6 +2,7 @@ package groupcommit
 
 import (
 	"context"
+	"errors"
 
 	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/adapters/postgres/internal/sets"
@@ -35,36 +36,46 @@ func (g *group) read(ctx context.Context) error {
 		return err
 	}
 	for p, key := range keys {
-		p.found.Stored = key.Stored
-		switch {
-		case key.Err != nil:
-			p.end(key.Err)
-		case !key.Claimed:
-			p.end(ports.ErrKeyInUse)
+		stored, err := key.Result()
+		if err == nil && stored == nil && p != key.first {
+			err = ports.ErrKeyInUse
+		}
+		if p.found.Stored = stored; err != nil {
+			p.end(err)
 		}
 	}
 	return g.readMissingClients(ctx)
 }
 
-// queueKeys claims the keys. Of several changes with the same key, only the first claims the key.
-func (g *group) queueKeys() map[*pending]*sets.ClaimedKey {
-	keys := make(map[*pending]*sets.ClaimedKey, len(g.changes))
-	held := make(map[string]bool, len(g.changes))
+// claim is a key with the change that has its effect.
+type claim struct {
+	*sets.ClaimedKey
+	first *pending
+}
+
+// queueKeys claims the keys. Of several changes with the same key, only the first may have its effect; all of them find
+// a stored response.
+func (g *group) queueKeys() map[*pending]claim {
+	byChange := make(map[*pending]claim, len(g.changes))
+	byScope := make(map[string]claim, len(g.changes))
 	claims := make([]*sets.ClaimedKey, 0, len(g.changes))
 	for _, p := range g.changes {
 		if p.Needs.Key == nil {
 			continue
 		}
-		keys[p] = &sets.ClaimedKey{Key: *p.Needs.Key, Since: p.Needs.Now.Add(-ports.IdempotencyWindow)}
-		if scope := pg.KeyScope(*p.Needs.Key); !held[scope] {
-			held[scope] = true
-			claims = append(claims, keys[p])
+		scope := pg.KeyScope(*p.Needs.Key)
+		c, known := byScope[scope]
+		if !known {
+			c = claim{&sets.ClaimedKey{Key: *p.Needs.Key, Since: p.Needs.Now.Add(-ports.IdempotencyWindow)}, p}
+			byScope[scope] = c
+			claims = append(claims, c.ClaimedKey)
 		}
+		byChange[p] = c
 	}
 	if len(claims) > 0 {
 		sets.ClaimKeys(g.tx, g.sealer, claims)
 	}
-	return keys
+	return byChange
 }
 
 // queueDeposits locks the deposits. Of several changes of the same deposit, only the first gets the row; decide defers the
@@ -155,8 +166,12 @@ func (g *group) decide(p *pending) {
 		}()
 	}
 	writes, err := p.Decide(p.found)
-	if err == nil && p.ctx.Err() != nil {
+	switch {
+	case err != nil:
+	case p.ctx.Err() != nil:
 		err = fault.ErrUnavailable.Because(p.ctx.Err())
+	case writes.Insert != nil && !locked(p.found, writes.Insert.Deposit):
+		err = errUnlocked
 	}
 	if err != nil || writes.None() {
 		p.end(err)
@@ -169,6 +184,16 @@ func (p *pending) missesRow() bool {
 	return (!p.Needs.Deposit.IsZero() && p.found.Deposit == nil) ||
 		(p.Needs.Link != (ports.AccountLink{}) && p.found.Link == nil) ||
 		(p.Needs.Client != (ports.AccountClient{}) && p.found.Client == nil)
+}
+
+// errUnlocked says that a decision inserts a deposit of a link or a client that its change did not need. The database does not
+// check these references (ADR 0013).
+var errUnlocked = errors.New("groupcommit: the deposit refers to rows that its transaction has not locked")
+
+// locked reports whether found has the rows that d refers to.
+func locked(found ports.Found, d *deposit.Deposit) bool {
+	return found.Link != nil && found.Link.AccountID == d.AccountID && found.Link.PartnerID == d.PartnerID &&
+		(d.ClientID.IsZero() || (found.Client != nil && found.Client.ID == d.ClientID))
 }
 
 func (p *pending) end(err error) { p.state, p.err = ended, err }
@@ -228,7 +253,9 @@ func (r *rows) add(p *pending, sealer pg.Sealer) error {
 		r.moves = append(r.moves, *p.writes.Move)
 	}
 	if p.writes.Event != nil {
-		r.events = append(r.events, *p.writes.Event)
+		event := *p.writes.Event
+		event.TraceParent = pg.TraceParent(p.ctx)
+		r.events = append(r.events, event)
 	}
 	return nil
 }
@@ -240,7 +267,7 @@ func (r *rows) none() bool {
 // queue queues a statement for each kind of row.
 func (r *rows) queue(t *pg.Tx, sealer pg.Sealer) error {
 	if len(r.inserts) > 0 {
-		if err := sets.InsertDeposits(t, sealer, r.inserts, true, func(int) {}); err != nil {
+		if err := sets.InsertDeposits(t, sealer, r.inserts); err != nil {
 			return err
 		}
 	}

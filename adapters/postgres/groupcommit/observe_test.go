@@ -23,16 +23,17 @@ import (
 	"partnerdeposits/ports/portstest"
 )
 
-// roundTrips counts the batches that a pool sends.
-type roundTrips struct{ batches atomic.Int64 }
+// roundTrips counts the batches and the single queries that a pool sends.
+type roundTrips struct{ sent atomic.Int64 }
 
 func (r *roundTrips) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	r.sent.Add(1)
 	return ctx
 }
 func (r *roundTrips) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
 func (r *roundTrips) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
-	r.batches.Add(1)
+	r.sent.Add(1)
 	return ctx
 }
 func (r *roundTrips) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
@@ -51,9 +52,9 @@ func TestApply_Alone_TakesTwoRoundTrips(t *testing.T) {
 	create.Needs.Link = ports.AccountLink{PartnerID: b.origin.PartnerID, AccountID: b.origin.AccountID}
 	require.NoError(t, changes.Apply(t.Context(), create))
 	depositID := b.deposits(1)[0]
-	before := counted.batches.Load()
+	before := counted.sent.Load()
 	require.NoError(t, changes.Apply(t.Context(), cancel(depositID)))
-	require.EqualValues(t, 2, counted.batches.Load()-before)
+	require.EqualValues(t, 2, counted.sent.Load()-before)
 }
 
 func insertClient(t *testing.T, b *fixture) id.ID {
@@ -74,21 +75,21 @@ func TestApply_Traced_LinksTheGroupToEveryRequestInIt(t *testing.T) {
 	t.Cleanup(func() { otel.SetTracerProvider(before) })
 	ids := b.deposits(2)
 
-	var requests []oteltrace.SpanContext
+	var requests []oteltrace.TraceID
 	traced := &fixture{t: t, store: b.store, pool: b.pool, bell: b.bell, origin: b.origin, Changes: b.Changes}
 	var contexts []context.Context
 	for range ids {
 		ctx, span := provider.Tracer("test").Start(t.Context(), "request")
-		contexts, requests = append(contexts, ctx), append(requests, span.SpanContext())
+		contexts, requests = append(contexts, ctx), append(requests, span.SpanContext().TraceID())
 	}
 	for _, err := range traced.applyTogetherIn(contexts, cancel(ids[0]), cancel(ids[1])) {
 		require.NoError(t, err)
 	}
-	var linked []oteltrace.SpanContext
+	var linked []oteltrace.TraceID
 	for _, span := range recorder.Ended() {
 		if span.Name() == "group commit" && len(span.Links()) == len(ids) {
 			for _, link := range span.Links() {
-				linked = append(linked, link.SpanContext)
+				linked = append(linked, link.SpanContext.TraceID())
 			}
 		}
 	}

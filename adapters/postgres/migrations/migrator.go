@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
@@ -22,6 +23,9 @@ var ErrLocked = errors.New("migrations: another session keeps a lock that the mi
 
 // lockNotAvailable is the SQLSTATE of a statement that lock_timeout has cancelled.
 const lockNotAvailable = "55P03"
+
+// cancelPatience is the time in which the server may end a cancelled statement, before the connection is closed.
+const cancelPatience = 5 * time.Second
 
 // patience bounds the wait for locks. While ALTER TABLE waits for a lock, every request that needs the table waits behind
 // it. So a migration waits for moments only, and lets requests pass between two tries.
@@ -93,6 +97,10 @@ func (m migrator) with(lockTimeout time.Duration, fn func(*goose.Provider) error
 	}
 	config.RuntimeParams["lock_timeout"] = strconv.FormatInt(lockTimeout.Milliseconds(), 10)
 	config.RuntimeParams["statement_timeout"] = "0"
+	// An interrupted CREATE INDEX CONCURRENTLY would run on in the server, and the next run wait for it.
+	config.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
+		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: cancelPatience}
+	}
 	db := stdlib.OpenDB(*config)
 	defer func() { err = firstOf(err, db.Close()) }()
 	locker, err := lock.NewPostgresSessionLocker()
@@ -109,6 +117,7 @@ func (m migrator) with(lockTimeout time.Duration, fn func(*goose.Provider) error
 // version is a migration file.
 type version struct {
 	number     int64
+	name       string
 	concurrent bool // runs outside a transaction
 }
 
@@ -119,7 +128,7 @@ func versions(files fs.FS) (all []version) {
 		panic("migrations: none embedded")
 	}
 	for _, name := range names {
-		var v version
+		v := version{name: name}
 		_, err := fmt.Sscanf(name, "%d_", &v.number)
 		text, readErr := fs.ReadFile(files, name)
 		if err := errors.Join(err, readErr); err != nil {

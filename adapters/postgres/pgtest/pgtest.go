@@ -93,6 +93,25 @@ func Server(t testing.TB) *backing.Server {
 	return server
 }
 
+// Pair returns a private server with a standby. The database of the server's URL is migrated, and the standby has the
+// migrations. Both stop at the end of the test.
+func Pair(t testing.TB) *backing.PostgresPair {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
+	defer cancel()
+	pair, err := backing.StartPostgresPair(ctx, backing.Options{FastUnsafe: true, Logf: t.Logf})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		if err := pair.Close(); err != nil {
+			t.Errorf("pgtest: close the pair: %v", err)
+		}
+	})
+	_, err = migrations.Up(ctx, pair.Primary.URL(), nil)
+	require.NoError(t, err)
+	require.NoError(t, pair.AwaitStandby(ctx))
+	return pair
+}
+
 // sharedServer is the server that all tests of this binary share.
 var sharedServer struct {
 	once    sync.Once

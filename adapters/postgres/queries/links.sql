@@ -30,3 +30,7 @@ WHERE partner_id = @partner_id AND account_id = @account_id AND revoked_at IS NU
 
 -- name: LastRevoked :one
 SELECT max(revoked_at)::timestamptz AS at FROM account_links WHERE partner_id = @partner_id AND external_id = @external_id AND revoked_at IS NOT NULL;
+
+-- The accounts that were ever linked under an external id; two at most, since the caller asks whether there is a single one.
+-- name: AccountsOfExternalID :many
+SELECT DISTINCT account_id FROM account_links WHERE partner_id = @partner_id AND external_id = @external_id LIMIT 2;

@@ -30,7 +30,8 @@ UPDATE webhook_subscriptions s SET url = @url, events = @events, enabled = @enab
     quick = CASE WHEN @enabled AND NOT s.enabled THEN 0 ELSE s.quick END,
     holds = CASE WHEN @enabled AND NOT s.enabled THEN 0 ELSE s.holds END,
     held_until = CASE WHEN @enabled AND NOT s.enabled THEN NULL ELSE s.held_until END,
-    ramp = CASE WHEN @enabled AND NOT s.enabled THEN 0 ELSE s.ramp END
+    ramp = CASE WHEN @enabled AND NOT s.enabled THEN 0 ELSE s.ramp END,
+    state_since = CASE WHEN @enabled <> s.enabled THEN now() ELSE s.state_since END
 FROM (SELECT o.id, o.enabled FROM webhook_subscriptions o WHERE o.id = @id AND o.deleted_at IS NULL FOR UPDATE) old
 WHERE s.id = old.id
 RETURNING old.enabled AS was_enabled;
@@ -75,15 +76,11 @@ WHERE s.deleted_at IS NOT NULL AND (
     OR EXISTS (SELECT FROM deliveries d WHERE d.subscription_id = s.id AND d.state = 0 AND d.due_at IS NULL));
 
 -- name: InsertTestDelivery :exec
-INSERT INTO deliveries (id, subscription_id, event_id, event, deposit_id, test, state, due_at, body, event_at, created_at)
-VALUES (@id, @subscription_id, @event_id, @event, @deposit_id, true, 0, now(), @body, @created_at, @created_at);
+INSERT INTO deliveries (id, subscription_id, event_id, event, deposit_id, test, state, due_at, body, event_at, created_at, trace_parent)
+VALUES (@id, @subscription_id, @event_id, @event, @deposit_id, true, 0, now(), @body, @created_at, @created_at, nullif(@trace_parent::text, ''));
 
 -- name: DeliveryByID :one
 SELECT id, subscription_id, event_id, event, deposit_id, test, state, attempts, due_at, body, encode(sha256(body), 'hex') AS body_sha256, redelivery_of, created_at, finished_at,
-    taken_at, coalesce(taken_ms, 0)::integer AS taken_ms, coalesce(taken_status, 0)::smallint AS taken_status, coalesce(taken_snippet, '') AS taken_snippet
+    taken_at, coalesce(taken_ms, 0)::integer AS taken_ms, coalesce(taken_status, 0)::smallint AS taken_status, coalesce(taken_snippet, '') AS taken_snippet,
+    coalesce(failure_reason, '') AS failure_reason
 FROM deliveries WHERE id = @id AND subscription_id = @subscription_id;
-
--- name: AttemptsOf :many
-SELECT delivery_id, number, started_at, duration_ms, result, coalesce(response_status, 0)::smallint AS response_status, snippet, detail
-FROM delivery_attempts WHERE delivery_id = ANY (@delivery_ids::uuid[]) AND started_at >= sqlc.arg(since)::timestamptz
-ORDER BY delivery_id, number, started_at;

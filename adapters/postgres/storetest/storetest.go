@@ -80,6 +80,9 @@ type Bell struct{ Rung atomic.Int32 }
 // Ring implements ports.Doorbell.
 func (b *Bell) Ring() { b.Rung.Add(1) }
 
+// RingDue implements ports.Doorbell.
+func (b *Bell) RingDue() { b.Rung.Add(1) }
+
 // Event is a deposit.cancelled event.
 func Event(partnerID, depositID id.ID) ports.Event {
 	return ports.Event{ID: portstest.NewID(), PartnerID: partnerID, Name: "deposit.cancelled", DepositID: depositID,

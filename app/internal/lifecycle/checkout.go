@@ -14,7 +14,7 @@ type Prepare func(ctx context.Context, repos ports.Repositories, d *deposit.Depo
 
 // CheckoutOpen reports whether the tenant may still secure the deposit.
 func CheckoutOpen(d *deposit.Deposit, now time.Time) bool {
-	return d.Status.InCheckout() && now.Before(d.CheckoutExpiresAt)
+	return d.CheckoutOpen(now)
 }
 
 // CheckoutOver reports whether err says that the checkout had ended already.

@@ -4,8 +4,10 @@ package lifecycle
 
 import (
 	"context"
+	"errors"
 	"time"
 
+	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
@@ -47,8 +49,18 @@ func Writes(d *deposit.Deposit, t deposit.Transition, by By, eventID id.ID) port
 	}}
 }
 
-// Write stores the rows of a transition within a transaction.
+// Write stores the rows of a transition within a transaction. A partner hears of a deposit that it did not create while its link to
+// the account lasts, and no longer (api.md §2).
 func Write(ctx context.Context, repos ports.Repositories, writes ports.Writes) error {
+	if d := writes.Move.Deposit; writes.Event != nil && !d.ByPartnerAPI {
+		link, err := repos.Links.OfPartner(ctx, d.PartnerID, d.AccountID)
+		if err != nil && !errors.Is(err, connect.ErrAccountNotLinked) {
+			return err
+		}
+		if err != nil || link.Status() == connect.LinkRevoked {
+			writes.Event, writes.Move.Step.EventID = nil, id.ID{}
+		}
+	}
 	if err := repos.Deposits.Transition(ctx, writes.Move.Deposit, writes.Move.Step); err != nil || writes.Event == nil {
 		return err
 	}

@@ -3,74 +3,82 @@
 package mails
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/oneline"
+	"partnerdeposits/core/partner"
 	"partnerdeposits/ports"
 )
 
 // RetryWaits are the waits after the first failed attempt, the second, and so on. A mail that fails once more is given up.
-var RetryWaits = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 12 * time.Hour}
+// Together they are longer than a weekend without the mail server.
+var RetryWaits = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 12 * time.Hour, 24 * time.Hour, 24 * time.Hour, 24 * time.Hour}
 
-// LinkEnded tells an operator that the link between the account and a partner was revoked.
-type LinkEnded struct {
-	Operator     connect.Operator
-	Account      connect.Account
-	PartnerName  string
-	By           connect.RevokedBy
-	DashboardURL string // DASHBOARD_BASE_URL
+// LinkEndedForPartner tells a partner's contact that an operator ended the link between the partner and the operator's account.
+type LinkEndedForPartner struct {
+	Contact    string // the partner's contact e-mail
+	Account    connect.Account
+	ExternalID string // the partner's id of the operator
 }
 
-// Mail gives the text in English and French, since the service does not know the operator's language.
-func (m LinkEnded) Mail(mailID id.ID, now time.Time) ports.Mail {
-	english, french := "by you, on your dashboard", "par vous, dans votre espace"
-	switch m.By {
-	case connect.RevokedByPartner:
-		english, french = "by "+m.PartnerName, "par "+m.PartnerName
-	case connect.RevokedByAdmin:
-		english, french = "by our support", "par notre assistance"
-	case connect.RevokedByOperator:
-	}
+// Mail gives the text in English, the language of the API.
+func (m LinkEndedForPartner) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return ports.Mail{
-		ID: mailID, To: m.Operator.Email, CreatedAt: now,
-		Subject: fmt.Sprintf("%s is no longer linked to your account / n’est plus relié à votre compte", m.PartnerName),
-		Body: fmt.Sprintf(`Hello,
-
-the link between your account "%[1]s" and %[2]s was ended on %[3]s, %[4]s.
-
-%[2]s can no longer create deposits for you. Deposits that exist already stay as they are.
-To link again, open a new connect link from your partner. Your dashboard: %[6]s
-
---
-
-Bonjour,
-
-le lien entre votre compte « %[1]s » et %[2]s a pris fin le %[3]s, %[5]s.
-
-%[2]s ne peut plus créer de cautions pour vous. Les cautions existantes restent inchangées.
-Pour relier de nouveau votre compte, ouvrez un nouveau lien de votre partenaire. Votre espace : %[6]s
-`, m.Account.CompanyName, m.PartnerName, now.UTC().Format("2006-01-02 15:04 UTC"), english, french,
-			strings.TrimSuffix(m.DashboardURL, "/")+"/dashboard"),
+		ID: mailID, To: m.Contact, CreatedAt: now,
+		Subject: "An operator ended the link to your account",
+		Body: "The operator " + oneline.Clean(m.ExternalID) + " (" + oneline.Clean(m.Account.CompanyName) + ", " + id.Account.Of(m.Account.ID) + ") ended the link on " + minute(now) +
+			".\n\nNew deposits, captures and releases for this account now answer account_revoked. Deposits that exist stay as they are, and you can read" +
+			" and cancel yours. A new connect URL links the account again.\n",
 	}
 }
 
-// SubscriptionDisabled tells a partner's contact that five days of failures have disabled a subscription
-// (webhook.DisableAfter).
-type SubscriptionDisabled struct {
-	Contact        string // the partner's contact e-mail
-	SubscriptionID id.ID
-	URL            string
+// APIKeyCreated tells a partner's contact that an API key was created.
+type APIKeyCreated struct {
+	Contact string         // the partner's contact e-mail
+	Key     partner.APIKey // the new key
+	By      string         // who created the key: APIKeyOf or Support
+}
+
+// Mail gives the text in English. The key itself is not in the text.
+func (m APIKeyCreated) Mail(mailID id.ID, now time.Time) ports.Mail {
+	return ports.Mail{
+		ID: mailID, To: m.Contact, CreatedAt: now,
+		Subject: "A new API key",
+		Body: "The API key" + described(m.Key) + "\n\nwas created on " + minute(now) + ", by " + m.By +
+			".\n\nIf you did not expect this key, delete it and tell our support.\n",
+	}
+}
+
+// APIKeyRevoked tells a partner's contact that an API key was revoked.
+type APIKeyRevoked struct {
+	Contact string         // the partner's contact e-mail
+	Key     partner.APIKey // the revoked key
+	By      string         // who revoked the key: APIKeyOf or Support
 }
 
 // Mail gives the text in English.
-func (m SubscriptionDisabled) Mail(mailID id.ID, now time.Time) ports.Mail {
+func (m APIKeyRevoked) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return ports.Mail{
 		ID: mailID, To: m.Contact, CreatedAt: now,
-		Subject: "Your webhook was disabled",
-		Body: "For five days every delivery to\n\n  " + m.URL + "\n\nhas failed, so we have disabled webhook " + id.Subscription.Of(m.SubscriptionID) +
-			".\n\nDeliveries are kept and go out once you enable it again. A delivery that waits for 30 days ends as failed.\n",
+		Subject: "An API key was deleted",
+		Body: "The API key" + described(m.Key) + "\n\nwas deleted on " + minute(now) + ", by " + m.By +
+			". Within five seconds it works nowhere.\n\nIf you did not expect this, tell our support.\n",
 	}
 }
+
+// Support names our support as the author of a change to an API key.
+const Support = "our support"
+
+// APIKeyOf names a partner's request as the author of a change, by the API key that it used.
+func APIKeyOf(used partner.APIKey) string {
+	return "a request with the API key " + id.APIKey.Of(used.ID) + " (" + used.Prefix + "…" + used.Last4 + ")"
+}
+
+// described is an API key on lines of its own: name, id, and the ends of the key.
+func described(k partner.APIKey) string {
+	return "\n\n  " + k.Name + "\n  " + id.APIKey.Of(k.ID) + " (" + k.Prefix + "…" + k.Last4 + ")"
+}
+
+func minute(at time.Time) string { return at.UTC().Format("2006-01-02 15:04 UTC") }

@@ -15,7 +15,12 @@ const workers = 4
 // Each runs work for every item, a few at a time, and reports each result to finished, whose calls do not overlap.
 // A panic in work counts as an error of that item, so that a single bad row does not stop the others.
 func Each[T any](items []T, work func(T) (done bool, err error), finished func(item T, done bool, err error)) {
-	slots := make(chan struct{}, workers)
+	EachOf(workers, items, work, finished)
+}
+
+// EachOf is Each with n items at a time.
+func EachOf[T any](n int, items []T, work func(T) (done bool, err error), finished func(item T, done bool, err error)) {
+	slots := make(chan struct{}, n)
 	var running sync.WaitGroup
 	var mu sync.Mutex
 	for _, item := range items {

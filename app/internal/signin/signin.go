@@ -22,16 +22,19 @@ import (
 // signed in before may try (api.md §1, "Rate limits").
 const failuresPerHour = 100
 
-// SessionLifetime is counted from the session's start. Use does not prolong a session.
+// SessionLifetime is counted from the session's start. Use does not prolong a session. A session that nobody uses ends earlier
+// (SESSION_IDLE).
 const SessionLifetime = 14 * 24 * time.Hour
 
 const tokenBytes = 32
 
-// SignedIn is an operator with a new session. The token goes to the browser; the database keeps only its hash.
+// SignedIn is an operator with a new session. The token goes to the browser; the database keeps only its hash. Half is set instead of
+// Token where a code is missing: the token of a half sign-in.
 type SignedIn struct {
 	Operator connect.Operator
 	Account  connect.Account
 	Token    secret.Text
+	Half     secret.Text
 	Lifetime time.Duration
 }
 
@@ -39,6 +42,7 @@ type SignedIn struct {
 type Browser struct {
 	Session string // token of the browser's session, which the sign-in ends; "": none
 	Network string // IPv4 address or IPv6 /64 of the client; "": unknown, and never kept
+	Name    string // program and system, as "Firefox, Linux"; "": not known
 }
 
 // Authenticator checks passwords and begins sessions.
@@ -60,7 +64,7 @@ func (au Authenticator) NewOperator(ctx context.Context, form connect.SignUp, no
 	if err != nil {
 		return connect.Operator{}, connect.Account{}, err
 	}
-	o := connect.Operator{ID: au.Entropy.NewID(), Email: form.Email, PasswordHash: hash, CreatedAt: now}
+	o := connect.Operator{ID: au.Entropy.NewID(), Email: form.Email, PasswordHash: hash, Locale: form.Locale, CreatedAt: now}
 	a := connect.Account{ID: au.Entropy.NewID(), OperatorID: o.ID, CompanyName: form.CompanyName, CreatedAt: now}
 	return o, a, nil
 }
@@ -133,7 +137,16 @@ func (au Authenticator) find(ctx context.Context, email string) (connect.Operato
 
 // BeginSession stores a new session and the network of the browser, and deletes the browser's former session, so that a
 // session token planted in the browser before log-in is worthless afterwards.
+//
+// Returns connect.ErrBadCredentials if the password was changed since o was read.
 func (au Authenticator) BeginSession(ctx context.Context, repos ports.Repositories, o connect.Operator, a connect.Account, from Browser, now time.Time) (SignedIn, error) {
+	current, err := repos.Operators.Lock(ctx, o.ID)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	if current.PasswordHash != o.PasswordHash {
+		return SignedIn{}, connect.ErrBadCredentials
+	}
 	if hash, ok := TokenHash(from.Session); ok {
 		if err := repos.Operators.DeleteSession(ctx, hash); err != nil {
 			return SignedIn{}, err
@@ -144,16 +157,22 @@ func (au Authenticator) BeginSession(ctx context.Context, repos ports.Repositori
 			return SignedIn{}, err
 		}
 	}
-	token := base64.RawURLEncoding.EncodeToString(au.Entropy.Bytes(tokenBytes))
-	hash, _ := TokenHash(token)
-	session := ports.Session{TokenHash: hash, OperatorID: o.ID, CreatedAt: now, LastSeenAt: now, ExpiresAt: now.Add(SessionLifetime)}
+	token, hash := newToken(au.Entropy)
+	session := ports.Session{TokenHash: hash, OperatorID: o.ID, Browser: from.Name, CreatedAt: now, LastSeenAt: now, ExpiresAt: now.Add(SessionLifetime)}
 	if err := repos.Operators.InsertSession(ctx, session); err != nil {
 		return SignedIn{}, err
 	}
-	return SignedIn{Operator: o, Account: a, Token: secret.Text(token), Lifetime: SessionLifetime}, nil
+	return SignedIn{Operator: current, Account: a, Token: token, Lifetime: SessionLifetime}, nil
 }
 
-// TokenHash gives the SHA-256 by which a session is stored and found. ok is false for text that cannot be a token.
+// newToken makes the token of a session or of a mail.
+func newToken(entropy ports.Entropy) (token secret.Text, hash [32]byte) {
+	token = secret.Text(base64.RawURLEncoding.EncodeToString(entropy.Bytes(tokenBytes)))
+	hash, _ = TokenHash(token.Reveal())
+	return token, hash
+}
+
+// TokenHash gives the SHA-256 by which a session, or the token of a mail, is stored and found. ok is false for text that cannot be a token.
 func TokenHash(token string) (hash [32]byte, ok bool) {
 	if len(token) != base64.RawURLEncoding.EncodedLen(tokenBytes) {
 		return hash, false

@@ -22,32 +22,32 @@ func measureIsolation(ctx context.Context, w *world, o options, r *results) erro
 	others := [2][]string{{w.sink + "/elsewhere"}, {w.sink + "/hang"}}
 	labels := [2]string{"a fifth elsewhere", "a fifth hangs    "}
 	err := w.alternate(ctx, others, 4, 5, func(m mix, bad bool) error {
-		l, err := w.pacedLatency(ctx, m, rate, o.conns, o.isolation)
+		l, err := w.pacedLatency(ctx, m, rate, o.conns[0], o.isolation)
 		if err != nil {
 			return err
 		}
 		found.p99.add(bad, l.p99)
-		fmt.Printf("%s at %d events/s: healthy %s, %s\n", labels[variant(bad)], rate, l, r.peak(w))
+		fmt.Printf("%s at %d events/s: healthy %s, %s\n", labels[which(bad)], rate, l, r.peak(w))
 		return nil
 	})
 	if err != nil {
 		return err
 	}
 	err = w.alternate(ctx, others, 4, 5, func(m mix, bad bool) error {
-		healthy, err := w.healthyRate(ctx, m, max(o.n, fewest), o.conns)
+		healthy, err := w.healthyRate(ctx, m, fewest, o.conns[0])
 		if err != nil {
 			return err
 		}
 		found.rate.add(bad, healthy)
-		fmt.Printf("%s %6.0f healthy deliveries/s, %s\n", labels[variant(bad)], healthy, r.peak(w))
+		fmt.Printf("%s %6.0f healthy deliveries/s, %s\n", labels[which(bad)], healthy, r.peak(w))
 		return nil
 	})
 	r.isolation = found
 	return err
 }
 
-// the fewest events that give a rate, also with -n 0
-const fewest = 2000
+// fewest events that give a rate.
+const fewest = 20_000
 
 // hostility is the effect of twenty hostile receivers on a well-behaved receiver.
 type hostility struct {
@@ -66,7 +66,7 @@ func measureHostility(ctx context.Context, w *world, o options, r *results) erro
 	labels := [2]string{"beside 20 civil  ", "beside 20 hostile"}
 	err = w.alternate(ctx, [2][]string{civil, hostile}, 1, 3, func(m mix, bad bool) error {
 		ours, theirs := treeCPU(w.dispatcher.Pid()), treeCPU(w.neighbours.Pid())
-		l, err := w.pacedLatency(ctx, m, rate, o.conns, o.hostile)
+		l, err := w.pacedLatency(ctx, m, rate, o.conns[0], o.hostile)
 		if err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func measureHostility(ctx context.Context, w *world, o options, r *results) erro
 		if bad {
 			found.mem = max(found.mem, peakMB(w.dispatcher.Pid()))
 		}
-		fmt.Printf("%s at %d events/s: good one %s, %s, CPU s dispatcher %.1f, the 20 %.1f\n", labels[variant(bad)], rate, l, r.peak(w),
+		fmt.Printf("%s at %d events/s: good one %s, %s, CPU s dispatcher %.1f, the 20 %.1f\n", labels[which(bad)], rate, l, r.peak(w),
 			treeCPU(w.dispatcher.Pid())-ours, treeCPU(w.neighbours.Pid())-theirs)
 		return nil
 	})

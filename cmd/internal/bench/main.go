@@ -1,11 +1,14 @@
-// Command bench measures delivery end to end on real processes, and the floors (rates of single parts) of the same machine in the same run.
+// Command bench measures the service on real processes, and the floors (rates of single parts) of the same machine in the
+// same run.
 //
-//	bench                                                       everything; a quarter of an hour
-//	bench -latency 0 -isolation 0 -hostile 0 -backlog ''         rate and CPU from API call to 2xx, and the floors
+//	bench delivery                                     from the call of the API to the receiver: everything
+//	bench api                                          the partner API, and pgbench beside it
+//	bench delivery -only rate -rounds 3 -round 5s      a single step, shorter
+//	bench delivery -only rate -base DIR -new DIR       two versions in turn, from binaries that were built before
 //
-// Everything runs on this machine: a private Postgres and Redis, bin/http and bin/dispatcher as deployed, a receiver,
-// and the load generator. Figures are ratios within a run and CPU-seconds per 1,000 deliveries, because both stay
-// stable when the clock rate of the machine varies. CPU counts every process except the load generator.
+// Everything runs on this machine: a private Postgres and Redis, http and dispatcher as deployed, a receiver that verifies
+// every delivery, and the load generator. Figures are ratios within a run and CPU-seconds per 1,000 operations, because
+// both stay stable when the clock rate of the machine varies. CPU counts every process except the load generator.
 package main
 
 import (
@@ -15,20 +18,8 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"strconv"
-	"strings"
 	"syscall"
-	"time"
 )
-
-type options struct {
-	n, conns  int
-	backlogs  []int
-	latency   time.Duration
-	isolation time.Duration
-	hostile   time.Duration
-	floors    bool
-}
 
 func main() {
 	if len(os.Args) == 3 {
@@ -40,62 +31,77 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	o, err := parse()
+	p, args := programOf(os.Args[1:])
+	o, err := parse(p, args)
 	if err == nil {
-		err = measure(ctx, o)
+		err = measure(ctx, p.steps, o)
 	}
 	exit(err)
 }
 
+// program is a list of steps, and the number of connections unless -conns says otherwise.
+type program struct {
+	steps []step
+	conns string
+}
+
+// programOf gives the program that the first argument names, and the other arguments.
+func programOf(args []string) (program, []string) {
+	programs := map[string]program{"delivery": {deliverySteps, "32"}, "api": {apiSteps, "8,32,128"}}
+	if len(args) > 0 {
+		if p, found := programs[args[0]]; found {
+			return p, args[1:]
+		}
+	}
+	return programs["delivery"], args
+}
+
 func exit(err error) {
-	if err != nil {
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 	os.Exit(0)
 }
 
-func parse() (options, error) {
-	var o options
-	var backlogs string
-	flag.IntVar(&o.n, "n", 20_000, "deposits to cancel at full speed; 0 leaves out their rate")
-	flag.IntVar(&o.conns, "conns", 32, "connections of the load generator")
-	flag.StringVar(&backlogs, "backlog", "10000,100000,1000000", "sizes of backlogs to drain, comma-separated")
-	flag.DurationVar(&o.latency, "latency", 30*time.Second, "how long to measure latency at 20 events/s; 0 leaves that out")
-	flag.DurationVar(&o.isolation, "isolation", 40*time.Second, "how long each round beside a receiver that hangs lasts; 0 leaves that out")
-	flag.DurationVar(&o.hostile, "hostile", 30*time.Second, "how long each round beside hostile receivers lasts; 0 leaves that out")
-	flag.BoolVar(&o.floors, "floors", true, "measure the floors")
-	flag.Parse()
-	for _, s := range strings.FieldsFunc(backlogs, func(r rune) bool { return r == ',' }) {
-		n, err := strconv.Atoi(s)
-		if err != nil || n < 1 {
-			return o, fmt.Errorf("-backlog: %q is no size", s)
-		}
-		o.backlogs = append(o.backlogs, n)
-	}
-	return o, nil
+// step is a part of a run.
+type step struct {
+	name string
+	run  func(context.Context, *world, options, *results) error
 }
 
-func measure(ctx context.Context, o options) error {
-	w, err := newWorld(ctx)
+var deliverySteps = []step{
+	{"floors", measureFloors},
+	{"rate", measureThroughput},
+	{"latency", measureLatency},
+	{"idle", measureIdle},
+	{"feed", measureFeed},
+	{"waiting", measureWaiting},
+	{"hanging", measureHanging},
+	{"isolation", measureIsolation},
+	{"hostile", measureHostility},
+	{"backlog", measureBacklogs},
+	{"provider", measureProvider},
+}
+
+var apiSteps = []step{
+	{"redis", measureRedis},
+	{"posts", measurePostRates},
+	{"reads", measureReads},
+	{"lists", measureLists},
+	{"routes", measureRoutes},
+	{"notices", measureNotices},
+}
+
+func measure(ctx context.Context, steps []step, o options) error {
+	w, err := newWorld(ctx, o)
 	if err != nil {
 		return err
 	}
 	defer w.close()
 	r := &results{}
-	steps := []struct {
-		wanted bool
-		run    func(context.Context, *world, options, *results) error
-	}{
-		{o.floors, measureFloors},
-		{o.n > 0, measureThroughput},
-		{o.latency > 0, measureLatency},
-		{o.isolation > 0, measureIsolation},
-		{o.hostile > 0, measureHostility},
-		{len(o.backlogs) > 0, measureBacklogs},
-	}
 	for _, s := range steps {
-		if !s.wanted {
+		if !o.wants(s.name) {
 			continue
 		}
 		if err := s.run(ctx, w, o, r); err != nil {

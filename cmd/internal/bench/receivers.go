@@ -5,32 +5,37 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
-	"sync/atomic"
 	"syscall"
-	"time"
 
 	"github.com/valyala/fasthttp"
 
 	"partnerdeposits/adapters/webhook/hostiletest"
 )
 
-// receive serves the receiver process at address: / takes deliveries, /elsewhere takes them without counting, /hang
-// takes them after ten seconds, /count gives the number taken at /.
+// addresses of the receiver beside the first: a host for each of so many partners.
+const addresses = 30
+
+// sinkOf is the base URL of the i-th partner's receiver.
+func (w *world) sinkOf(i int) string {
+	return strings.Replace(w.sink, "127.0.0.1", host127(i), 1)
+}
+
+func host127(i int) string { return fmt.Sprintf("127.0.1.%d", 1+i%addresses) }
+
+// receive serves the receiver process at address and, on the same port, at an address for each partner. /elsewhere takes
+// deliveries without counting them, /hang takes them after ten seconds, every other path takes and counts them. Each
+// delivery is verified, as real receivers do. /count gives the tally, and /arrivals the times of arrival since the last
+// call of /arrivals.
 func receive(address string) error {
-	var taken atomic.Int64
-	return serve(address, func(c *fasthttp.RequestCtx) {
-		switch string(c.Path()) {
-		case "/count":
-			c.SetBodyString(strconv.FormatInt(taken.Load(), 10))
-		case "/elsewhere":
-		case "/hang":
-			time.Sleep(10 * time.Second) //nolint:forbidigo // a slow receiver is the purpose
-		default:
-			taken.Add(1)
-		}
-	})
+	taken := newTally()
+	port := strings.TrimPrefix(address, "127.0.0.1")
+	failed := make(chan error, 1+addresses)
+	for i := range addresses {
+		go func() { failed <- serve(host127(i)+port, taken.answer) }()
+	}
+	go func() { failed <- serve(address, taken.answer) }()
+	return <-failed
 }
 
 // serveNeighbours serves twenty hostile and twenty well-behaved receivers, each at an address of its own. /hostile and
@@ -73,15 +78,6 @@ func (host) Cleanup(func()) {}
 func (host) Fatalf(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, format+"\n", args...)
 	os.Exit(1)
-}
-
-func (w *world) taken() int {
-	_, body, err := fasthttp.Get(nil, w.sink+"/count")
-	if err != nil {
-		return 0
-	}
-	n, _ := strconv.Atoi(string(body))
-	return n
 }
 
 // startNeighbours starts the neighbours' process, makes later dispatchers trust its certificate, and gives the

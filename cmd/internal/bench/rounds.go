@@ -16,11 +16,11 @@ type mix struct {
 	first, cycle int
 }
 
-func (m mix) whose(i int) testPartner {
+func (m mix) whose(i int) *testPartner {
 	if i%m.cycle < m.first {
-		return m.good
+		return &m.good
 	}
-	return m.others[i%len(m.others)]
+	return &m.others[i%len(m.others)]
 }
 
 // goods counts the events of the measured endpoint among the first n.
@@ -37,18 +37,26 @@ func (s sample) median() float64 {
 	return (sorted[(len(s)-1)/2] + sorted[len(s)/2]) / 2
 }
 
+// percentile gives the smallest value that is at least as large as p % of the values.
+func (s sample) percentile(p int) float64 {
+	if len(s) == 0 {
+		return 0
+	}
+	return slices.Sorted(slices.Values(s))[(len(s)*p+99)/100-1]
+}
+
 // versus is a figure in two variants: with well-behaved neighbours and with hostile neighbours.
 type versus [2]sample
 
 func (v *versus) add(bad bool, figure float64) {
-	i := variant(bad)
+	i := which(bad)
 	v[i] = append(v[i], figure)
 }
 
 // ratio of the median with hostile neighbours to the median with well-behaved neighbours.
 func (v versus) ratio() float64 { return v[1].median() / v[0].median() }
 
-func variant(bad bool) int {
+func which(bad bool) int {
 	if bad {
 		return 1
 	}
@@ -60,7 +68,7 @@ func variant(bad bool) int {
 func (w *world) alternate(ctx context.Context, others [2][]string, first, cycle int, measure func(m mix, bad bool) error) error {
 	for round := range 6 {
 		bad := round%2 == 1
-		if err := w.restartDispatcher(ctx); err != nil {
+		if err := w.enter(ctx, w.site); err != nil {
 			return err
 		}
 		good, err := w.newPartner(ctx, w.sink+"/")
@@ -68,7 +76,7 @@ func (w *world) alternate(ctx context.Context, others [2][]string, first, cycle 
 			return err
 		}
 		m := mix{good: good, first: first, cycle: cycle}
-		for _, url := range others[variant(bad)] {
+		for _, url := range others[which(bad)] {
 			t, err := w.newPartner(ctx, url)
 			if err != nil {
 				return err
@@ -90,32 +98,32 @@ func (w *world) alternate(ctx context.Context, others [2][]string, first, cycle 
 func (w *world) pacedLatency(ctx context.Context, m mix, rate, conns int, length time.Duration) (latency, error) {
 	const warmUp = 2 * time.Second
 	warm, n := int(warmUp.Seconds())*rate, int((warmUp+length).Seconds()*float64(rate))
-	ids, err := w.deposits(ctx, n, conns, m.whose)
+	ids, err := w.deposits(ctx, calls(n), conns, true, m.whose)
 	if err != nil {
 		return latency{}, err
 	}
 	took := w.taken()
-	if err := w.paced(ctx, ids[:warm], rate, m.whose); err != nil {
+	if _, _, err := w.cancelPaced(ctx, ids[:warm], rate, true); err != nil {
 		return latency{}, err
 	}
 	since := system.Clock{}.Now()
-	if err := w.paced(ctx, ids[warm:], rate, func(i int) testPartner { return m.whose(warm + i) }); err != nil {
+	if _, _, err := w.cancelPaced(ctx, ids[warm:], rate, true); err != nil {
 		return latency{}, err
 	}
 	if err := w.awaitTaken(ctx, took, m.goods(n), 2*time.Minute); err != nil {
 		return latency{}, err
 	}
-	return w.latency(ctx, m.good, since, m.goods(n)-m.goods(warm))
+	return w.latency(ctx, since, m.goods(n)-m.goods(warm), m.good)
 }
 
 // healthyRate is the rate of deliveries to the measured endpoint when events come as fast as the API takes them.
 func (w *world) healthyRate(ctx context.Context, m mix, n, conns int) (float64, error) {
-	ids, err := w.deposits(ctx, n, conns, m.whose)
+	ids, err := w.deposits(ctx, calls(n), conns, true, m.whose)
 	if err != nil {
 		return 0, err
 	}
 	took, began := w.taken(), time.Now()
-	if err := w.cancelAll(ctx, ids, conns, m.whose); err != nil {
+	if err := w.cancelAll(ctx, ids, conns, true); err != nil {
 		return 0, err
 	}
 	if err := w.awaitTaken(ctx, took, m.goods(n), 5*time.Minute); err != nil {

@@ -4,20 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"partnerdeposits/adapters/backing"
-	"partnerdeposits/adapters/postgres"
-	"partnerdeposits/adapters/postgres/migrations"
 	"partnerdeposits/adapters/system"
-	"partnerdeposits/cmd/internal/config"
+	"partnerdeposits/cmd/internal/bench/pgbench"
 	"partnerdeposits/cmd/internal/procs"
-	"partnerdeposits/cmd/internal/wire"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
@@ -26,27 +21,32 @@ import (
 	"partnerdeposits/ports"
 )
 
-// world is everything that runs: stores, processes, receiver.
+// world is everything that runs: stores, the processes of a site, receivers.
 type world struct {
+	*site      // the running site
+	sites      []*site
 	dir        string
 	services   *backing.Services
-	pool       *pgxpool.Pool
-	store      *postgres.Store
 	http       *procs.Process
 	dispatcher *procs.Process
 	receiver   *procs.Process
-	neighbours *procs.Process // with the hostile step only
-	api, sink  string         // base URLs
-	authority  string         // file with the only certificate that the dispatcher trusts; "": the system's certificates
+	neighbours *procs.Process    // with the hostile step only
+	api        string            // base URL
+	sink       string            // base URL of the receiver; sinkOf gives its other addresses
+	yardstick  *pgbench.Database // nil until a step needs it
+	extra      []string          // settings of http beside those of every process
+	provider   []string          // settings of a payment provider, of http and dispatcher
+	authority  string            // file with the only certificate that the dispatcher trusts; "": the system's certificates
 }
 
 // testPartner is a partner with a linked account and an API key.
 type testPartner struct {
-	partner, account, subscription id.ID
-	key                            string
+	partner, account id.ID
+	subscriptions    []id.ID
+	key              string
 }
 
-func newWorld(ctx context.Context) (w *world, err error) {
+func newWorld(ctx context.Context, o options) (w *world, err error) {
 	w = &world{}
 	defer func() {
 		if err != nil {
@@ -56,38 +56,29 @@ func newWorld(ctx context.Context) (w *world, err error) {
 	if w.dir, err = os.MkdirTemp("", "bench"); err != nil {
 		return w, err
 	}
-	if err := (procs.Build{}).Into(ctx, w.dir+string(filepath.Separator), "http", "dispatcher"); err != nil {
-		return w, err
-	}
 	if w.services, err = backing.Start(ctx, backing.Options{Private: true, RedisAOF: true}); err != nil {
 		return w, err
 	}
 	if w.services.Postgres.Pid() == 0 || w.services.Redis.Pid() == 0 {
 		return w, errors.New("the CPU of servers in containers cannot be counted: set TEST_SERVICES=native")
 	}
-	if _, err := migrations.Up(ctx, w.services.PostgresURL, nil); err != nil {
+	if err := w.tune(ctx, o.postgres); err != nil {
 		return w, err
 	}
-	cfg := config.Config{Environment: partner.Development, DatabaseURL: secret.Text(w.services.PostgresURL)}
-	stores, err := wire.OpenStore(ctx, cfg, slog.New(slog.DiscardHandler), postgres.PoolOptions{MaxConns: 4, StatementTimeout: 10 * time.Minute})
-	if err != nil {
+	if err := w.openSites(ctx, o); err != nil {
 		return w, err
 	}
-	w.pool, w.store = stores.Pool, stores.Postgres
 	if err := w.startReceiver(ctx); err != nil {
 		return w, err
 	}
-	if err := w.startHTTP(ctx); err != nil {
-		return w, err
-	}
-	return w, w.startDispatcher(ctx)
+	return w, w.enter(ctx, w.sites[len(w.sites)-1])
 }
 
 func (w *world) environment(extra ...string) []string {
 	return append(os.Environ(), append([]string{
-		"DATABASE_URL=" + w.services.PostgresURL, "REDIS_URL=" + w.services.RedisURL, "LOG_LEVEL=warn",
+		"DATABASE_URL=" + w.postgresURL, "REDIS_URL=" + w.redisURL, "LOG_LEVEL=warn",
 		"WEBHOOK_ALLOW_INSECURE_TARGETS=true", "RATE_LIMIT_PER_MINUTE=100000000", "RATE_LIMIT_WRITES_PER_MINUTE=100000000",
-	}, extra...)...)
+	}, append(slices.Clone(w.provider), extra...)...)...)
 }
 
 // start runs a process on n free ports and waits until the URL ready answers. spec makes the arguments and the
@@ -138,7 +129,8 @@ func (w *world) startHTTP(ctx context.Context) (err error) {
 	w.http, err = w.start(ctx, 2, func(ports []string) (procs.Spec, string) {
 		w.api = "http://127.0.0.1:" + ports[0]
 		env := w.environment("HTTP_ADDR=127.0.0.1:"+ports[0], "METRICS_ADDR=127.0.0.1:"+ports[1], "API_BASE_URL="+w.api, "DASHBOARD_BASE_URL="+w.api)
-		return procs.Spec{Name: "http", Path: filepath.Join(w.dir, "http"), Env: env}, "http://127.0.0.1:" + ports[1] + "/readyz"
+		env = append(env, w.extra...)
+		return procs.Spec{Name: "http", Path: filepath.Join(w.binaries, "http"), Env: env}, "http://127.0.0.1:" + ports[1] + "/readyz"
 	})
 	return err
 }
@@ -149,39 +141,22 @@ func (w *world) startDispatcher(ctx context.Context) (err error) {
 		if w.authority != "" {
 			env = append(env, "SSL_CERT_FILE="+w.authority)
 		}
-		return procs.Spec{Name: "dispatcher", Path: filepath.Join(w.dir, "dispatcher"), Env: env}, "http://127.0.0.1:" + ports[0] + "/readyz"
+		return procs.Spec{Name: "dispatcher", Path: filepath.Join(w.binaries, "dispatcher"), Env: env}, "http://127.0.0.1:" + ports[0] + "/readyz"
 	})
 	return err
 }
 
-// restartDispatcher gives the next measurement a dispatcher without memory of the last, and with a peak of memory of
-// its own.
-func (w *world) restartDispatcher(ctx context.Context) error {
-	if err := w.dispatcher.Stop(grace); err != nil {
-		return err
-	}
-	return w.startDispatcher(ctx)
-}
-
 func (w *world) close() {
-	for _, p := range []*procs.Process{w.dispatcher, w.http} {
-		if p == nil {
-			continue
-		}
-		if err := p.Stop(grace); err != nil {
-			fmt.Fprintln(os.Stderr, "bench: stop:", err)
-		}
+	if err := w.leave(); err != nil {
+		fmt.Fprintln(os.Stderr, "bench: stop:", err)
 	}
 	for _, p := range []*procs.Process{w.receiver, w.neighbours} {
 		if p != nil {
 			p.Kill()
 		}
 	}
-	if w.store != nil {
-		w.store.Close(context.Background())
-	}
-	if w.pool != nil {
-		w.pool.Close()
+	for _, s := range w.sites {
+		s.close(context.Background())
 	}
 	if w.services != nil {
 		if err := w.services.Close(); err != nil {
@@ -191,23 +166,43 @@ func (w *world) close() {
 	_ = os.RemoveAll(w.dir)
 }
 
-// newPartner seeds a partner with an account and a single subscription to url.
-func (w *world) newPartner(ctx context.Context, url string) (testPartner, error) {
+// newPartners seeds the partners of a variant. Every partner has an address of its own for its subscriptions, as receivers
+// have.
+func (w *world) newPartners(ctx context.Context, v variant) (all []testPartner, err error) {
+	for i := range v.partners {
+		t, err := w.newPartner(ctx, w.subscriptionURLs(v, i)...)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+// webhookSecret is the secret of all subscriptions, so that the receiver verifies deliveries without a look-up.
+const webhookSecret = "svc_whsec_bench"
+
+// newPartner seeds a partner with an account and a subscription to each URL.
+func (w *world) newPartner(ctx context.Context, urls ...string) (testPartner, error) {
 	now, entropy := system.Clock{}.Now(), system.Entropy{}
-	t := testPartner{partner: entropy.NewID(), account: entropy.NewID(), subscription: entropy.NewID()}
+	t := testPartner{partner: entropy.NewID(), account: entropy.NewID()}
 	operator := connect.Operator{ID: entropy.NewID(), PasswordHash: "-", CreatedAt: now}
 	operator.Email = operator.ID.Encode() + "@example.com"
 	apiKey, plain, hash := partner.NewAPIKey(entropy.NewID(), t.partner, partner.Development, "bench", entropy.Bytes(secret.Bytes), now)
 	t.key = plain.Reveal()
 	err := w.store.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) error {
-		sub := webhook.Subscription{ID: t.subscription, PartnerID: t.partner, URL: url, Events: webhook.EventNames, Enabled: true, CreatedAt: now}
-		return errors.Join(
+		err := errors.Join(
 			r.Partners.Insert(ctx, partner.Partner{ID: t.partner, Slug: "b-" + t.partner.Encode(), Name: "Bench", CreatedAt: now}, "svc_cs_bench"),
 			r.Partners.InsertKey(ctx, apiKey, hash),
 			r.Operators.Insert(ctx, operator, connect.Account{ID: t.account, OperatorID: operator.ID, CompanyName: "Bench", CreatedAt: now}),
 			r.Links.Insert(ctx, connect.Link{ID: entropy.NewID(), PartnerID: t.partner, AccountID: t.account, ExternalID: "bench", LinkedAt: now}),
-			r.Subscriptions.Insert(ctx, sub, "svc_whsec_bench"),
 		)
+		for _, url := range urls {
+			sub := webhook.Subscription{ID: entropy.NewID(), PartnerID: t.partner, URL: url, Events: webhook.EventNames, Enabled: true, CreatedAt: now}
+			t.subscriptions = append(t.subscriptions, sub.ID)
+			err = errors.Join(err, r.Subscriptions.Insert(ctx, sub, webhookSecret))
+		}
+		return err
 	})
 	return t, err
 }
@@ -216,8 +211,10 @@ func (w *world) newPartner(ctx context.Context, url string) (testPartner, error)
 func (w *world) unsubscribe(ctx context.Context, all []testPartner) error {
 	return w.store.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) error {
 		for _, t := range all {
-			if err := r.Subscriptions.Delete(ctx, t.subscription, system.Clock{}.Now()); err != nil {
-				return err
+			for _, s := range t.subscriptions {
+				if err := r.Subscriptions.Delete(ctx, s, system.Clock{}.Now()); err != nil {
+					return err
+				}
 			}
 		}
 		return nil

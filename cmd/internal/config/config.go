@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"
@@ -20,7 +21,7 @@ import (
 //
 // Tags of a field, beside those of caarlos0/env:
 //
-//	required  "always", or "outside development"; enforced for the commands whose Needs name the variable
+//	required  "always", "outside development" or "in production"; enforced for the commands whose Needs name the variable
 //	example   a value for the message that asks for a required variable
 //	form      the check of a text, by its name in forms.go
 //	min, max  bounds of a number or a duration
@@ -48,6 +49,7 @@ type Config struct {
 
 	HTTPAddr       string   `env:"HTTP_ADDR" envDefault:":8080" form:"listen"`
 	MetricsAddr    string   `env:"METRICS_ADDR" envDefault:":9090" form:"listen"`
+	MetricsPprof   bool     `env:"METRICS_PPROF"`                // serves /debug/pprof/ on METRICS_ADDR
 	TrustedProxies []string `env:"TRUSTED_PROXIES" form:"proxy"` // addresses or CIDR ranges whose X-Real-IP is believed
 
 	// DrainDelay is the time in which a stopping http serves on after it has said that it is not ready: longer than the
@@ -57,8 +59,20 @@ type Config struct {
 	LogLevel  slog.Level `env:"LOG_LEVEL" envDefault:"info"`
 	LogFormat string     `env:"LOG_FORMAT" envDefault:"json" form:"log format"`
 
-	SMTPURL  secret.Text `env:"SMTP_URL" form:"smtp"` // smtp:// or smtps://; unset: mails go to the log in development and wait in the database elsewhere
+	// smtp:// or smtps://. Unset: mails go to the log in development and wait in the database in staging, and no address is verified.
+	SMTPURL  secret.Text `env:"SMTP_URL" required:"in production" example:"smtps://user:password@host:465" form:"smtp"`
 	MailFrom string      `env:"MAIL_FROM" form:"mail address"`
+
+	// Shown to tenants at checkout and in mails.
+	TermsURL     string `env:"TERMS_URL" required:"in production with stripe" example:"https://example.com/terms" form:"https"`
+	PrivacyURL   string `env:"PRIVACY_URL" required:"in production with stripe" example:"https://example.com/privacy" form:"https"`
+	SupportEmail string `env:"SUPPORT_EMAIL" required:"in production with stripe" example:"help@example.com" form:"plain address"`
+
+	// Payments gives the provider where this is unset, which production refuses.
+	PaymentsProvider    string      `env:"PAYMENTS_PROVIDER" required:"in production" example:"stripe" form:"payments provider"`
+	StripeSecretKey     secret.Text `env:"STRIPE_SECRET_KEY" form:"stripe key"`
+	StripeWebhookSecret secret.Text `env:"STRIPE_WEBHOOK_SECRET" form:"stripe webhook secret"`
+	StripeAPIBase       string      `env:"STRIPE_API_BASE" form:"stripe base"` // unset: Stripe itself
 
 	WebhookRetrySchedule        Schedule      `env:"WEBHOOK_RETRY_SCHEDULE"` // the wait before each attempt; the default is webhook.DefaultSchedule
 	WebhookTimeout              time.Duration `env:"WEBHOOK_TIMEOUT" envDefault:"10s" above:"0s" max:"1m"`
@@ -71,9 +85,14 @@ type Config struct {
 	RateLimitWritesPerMinute int `env:"RATE_LIMIT_WRITES_PER_MINUTE" envDefault:"1200" min:"1"`
 	AuthAttemptsPerMinute    int `env:"AUTH_ATTEMPTS_PER_MINUTE" envDefault:"10" min:"1"`
 
+	SessionIdle time.Duration `env:"SESSION_IDLE" envDefault:"12h" above:"0s" max:"336h"` // without use, after which a session ends
+
 	CheckoutIdleAfter time.Duration `env:"CHECKOUT_IDLE_AFTER" envDefault:"30m" above:"0s"`
 	ClaimWindow       time.Duration `env:"CLAIM_WINDOW" envDefault:"336h" above:"0s"`
 	CoverageMax       time.Duration `env:"COVERAGE_MAX" envDefault:"1440h" above:"0s"`
+	// The times of the charges of a captured amount, counted from the capture; the default is deposit.DefaultCollectionSchedule.
+	CollectionRetrySchedule Schedule `env:"COLLECTION_RETRY_SCHEDULE"`
+
 	SchedulerInterval time.Duration `env:"SCHEDULER_INTERVAL" envDefault:"10s" above:"0s"`
 
 	TracesEndpoint string `env:"OTEL_EXPORTER_OTLP_ENDPOINT" form:"http"` // unset: no traces
@@ -82,9 +101,9 @@ type Config struct {
 // Needs are the variables that a command requires.
 type Needs []string
 
-// Needs of the commands. Where a field is required "outside development" only, development has a default.
+// Needs of the commands. A field that is required "outside development" has a default there.
 var (
-	Service  = Needs{"DATABASE_URL", "REDIS_URL", "SECRETS_KEYSET", "API_BASE_URL", "DASHBOARD_BASE_URL"}
+	Service  = Needs{"DATABASE_URL", "REDIS_URL", "SECRETS_KEYSET", "API_BASE_URL", "DASHBOARD_BASE_URL", "SMTP_URL", "PAYMENTS_PROVIDER", "TERMS_URL", "PRIVACY_URL", "SUPPORT_EMAIL"}
 	Secrets  = Needs{"DATABASE_URL", "SECRETS_KEYSET"}
 	Links    = Needs{"DATABASE_URL", "SECRETS_KEYSET", "DASHBOARD_BASE_URL"}
 	Database = Needs{"DATABASE_URL"}
@@ -109,8 +128,18 @@ func (c Config) Timers() deposit.Timers {
 	return deposit.Timers{ClaimWindow: c.ClaimWindow, CoverageMax: c.CoverageMax, CheckoutIdleAfter: c.CheckoutIdleAfter}
 }
 
+// Imprint are the addresses that tenants are shown.
+func (c Config) Imprint() agreement.Imprint {
+	return agreement.Imprint{TermsURL: c.TermsURL, PrivacyURL: c.PrivacyURL, SupportEmail: c.SupportEmail}
+}
+
 // Retries is the schedule of webhook attempts.
 func (c Config) Retries() webhook.Schedule { return webhook.Schedule(c.WebhookRetrySchedule) }
+
+// CollectionSchedule is the schedule of the charges of a captured amount.
+func (c Config) CollectionSchedule() deposit.CollectionSchedule {
+	return deposit.CollectionSchedule(c.CollectionRetrySchedule)
+}
 
 // InsecureURLs tells whether return URLs may be http on localhost (api.md §4).
 func (c Config) InsecureURLs() bool { return c.Environment != partner.Production }
@@ -130,8 +159,32 @@ func (c Config) Trusts(address string) bool {
 	})
 }
 
+// Payment providers.
+const (
+	PaymentsSandbox = "sandbox" // plays a provider; outside production
+	PaymentsStripe  = "stripe"
+	PaymentsNone    = "none" // takes no payments: tenants are asked to come back
+)
+
+// Payments is the payment provider: PAYMENTS_PROVIDER, else the sandbox outside production and none in production.
+func (c Config) Payments() string {
+	switch {
+	case c.PaymentsProvider != "":
+		return c.PaymentsProvider
+	case c.Environment == partner.Production:
+		return PaymentsNone
+	}
+	return PaymentsSandbox
+}
+
+// VerifiesAddresses tells whether operators verify their addresses: only where mails are sent.
+func (c Config) VerifiesAddresses() bool { return c.SMTPURL != "" }
+
 // HTTPS tells whether browsers reach our pages over https, which decides cookies and Strict-Transport-Security.
 func (c Config) HTTPS() bool { return strings.HasPrefix(c.DashboardBaseURL, "https://") }
+
+// LocalMetricsURL is the origin under which this machine reaches METRICS_ADDR.
+func (c Config) LocalMetricsURL() string { return localBaseURL(c.MetricsAddr) }
 
 // localBaseURL is the origin under which this machine reaches a service that listens on addr.
 func localBaseURL(addr string) string {

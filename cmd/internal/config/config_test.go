@@ -2,7 +2,9 @@ package config_test
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +52,8 @@ func TestLoad_ReadsEveryKindOfValue(t *testing.T) {
 		"SERVICE_ENV=production", keyset, "API_BASE_URL=https://api.example.com/", "DASHBOARD_BASE_URL=https://app.example.com",
 		"LOG_LEVEL=warn", "LOG_FORMAT=text", "TRUSTED_PROXIES=10.0.0.0/8,192.0.2.1", "WEBHOOK_RETRY_SCHEDULE=0s, 1s,5m",
 		"WEBHOOK_EVENT_ID_HEADER=true", "SMTP_URL=smtps://u:p@mail:465", "MAIL_FROM=Deposits <no-reply@example.com>",
+		"PAYMENTS_PROVIDER=stripe", "STRIPE_SECRET_KEY=rk_live_1", "STRIPE_WEBHOOK_SECRET=whsec_1", "STRIPE_API_BASE=https://stripe.example",
+		"TERMS_URL=https://example.com/terms", "PRIVACY_URL=https://example.com/privacy", "SUPPORT_EMAIL=help@example.com",
 	), config.Service)
 	require.NoError(t, err)
 	require.Equal(t, "https://api.example.com", c.APIBaseURL)
@@ -70,7 +74,10 @@ func TestLoad_EmptyCountsAsNotSet(t *testing.T) {
 }
 
 func TestLoad_NamesEachMistake(t *testing.T) {
-	production := []string{"SERVICE_ENV=production", keyset, "API_BASE_URL=https://a.example", "DASHBOARD_BASE_URL=https://b.example"}
+	production := []string{
+		"SERVICE_ENV=production", keyset, "API_BASE_URL=https://a.example", "DASHBOARD_BASE_URL=https://b.example",
+		"SMTP_URL=smtp://mail:25", "MAIL_FROM=a@b.example", "PAYMENTS_PROVIDER=none",
+	}
 	cases := map[string]struct {
 		environ []string
 		want    string
@@ -99,8 +106,28 @@ func TestLoad_NamesEachMistake(t *testing.T) {
 		"mail server":          {with("SMTP_URL=mail:25", "MAIL_FROM=a@b.example"), "SMTP_URL: is not an smtp"},
 		"no sender":            {with("SMTP_URL=smtp://mail:25"), "MAIL_FROM: is required with SMTP_URL"},
 		"sender":               {with("MAIL_FROM=nobody"), `MAIL_FROM: "nobody" is not`},
+		"Stripe, no terms":     {append(with(production...), "PAYMENTS_PROVIDER=stripe", "STRIPE_SECRET_KEY=rk_live_1", "PRIVACY_URL=https://a.example", "SUPPORT_EMAIL=a@b.example"), "TERMS_URL: is required in production with stripe"},
+		"terms":                {with("TERMS_URL=example.com/terms"), "TERMS_URL: is not a URL such as"},
+		"privacy by http":      {append(with(production...), "PRIVACY_URL=http://a.example"), "PRIVACY_URL: must be https in production"},
+		"support":              {with("SUPPORT_EMAIL=Help <help@example.com>"), `SUPPORT_EMAIL: "Help <help@example.com>" is not`},
+		"provider":             {with("PAYMENTS_PROVIDER=paypal"), `PAYMENTS_PROVIDER: "paypal" is not sandbox, stripe or none`},
+		"no provider":          {with(production[:6]...), "PAYMENTS_PROVIDER: is required in production, such as stripe"},
+		"sandbox":              {append(with(production...), "PAYMENTS_PROVIDER=sandbox"), "PAYMENTS_PROVIDER: is sandbox, which takes no money"},
+		"no Stripe key":        {with("PAYMENTS_PROVIDER=stripe"), "STRIPE_SECRET_KEY: is required with PAYMENTS_PROVIDER=stripe"},
+		"Stripe key":           {with("STRIPE_SECRET_KEY=hunter2"), "STRIPE_SECRET_KEY: is not a secret key of Stripe"},
+		"publishable key":      {with("STRIPE_SECRET_KEY=pk_test_1"), "STRIPE_SECRET_KEY: is not a secret key of Stripe"},
+		"test key":             {append(with(production...), "STRIPE_SECRET_KEY=sk_test_1"), "STRIPE_SECRET_KEY: is a key of test mode"},
+		"restricted test key":  {append(with(production...), "STRIPE_SECRET_KEY=rk_test_1"), "STRIPE_SECRET_KEY: is a key of test mode"},
+		"webhook secret":       {with("STRIPE_WEBHOOK_SECRET=hunter2"), "STRIPE_WEBHOOK_SECRET: is not the secret"},
+		"Stripe's address":     {with("STRIPE_API_BASE=https://api.example/v1"), "STRIPE_API_BASE: is not an origin"},
+		"Stripe by http":       {append(with(production...), "STRIPE_API_BASE=http://localhost:12111"), "STRIPE_API_BASE: must be https in production"},
 		"schedule":             {with("WEBHOOK_RETRY_SCHEDULE=0s,soon"), "WEBHOOK_RETRY_SCHEDULE: \"0s,soon\" is not a list"},
 		"negative wait":        {with("WEBHOOK_RETRY_SCHEDULE=0s,-1s"), "WEBHOOK_RETRY_SCHEDULE: -1s is not between"},
+		"no charge":            {with("COLLECTION_RETRY_SCHEDULE=now"), "COLLECTION_RETRY_SCHEDULE: \"now\" is not a list"},
+		"charges not in order": {with("COLLECTION_RETRY_SCHEDULE=0s,24h,24h"), "COLLECTION_RETRY_SCHEDULE: 24h0m0s does not come after 24h0m0s"},
+		"a late charge":        {with("COLLECTION_RETRY_SCHEDULE=0s,721h"), "COLLECTION_RETRY_SCHEDULE: 721h0m0s is later than 720h0m0s"},
+		"an early charge":      {with("COLLECTION_RETRY_SCHEDULE=-1s"), "COLLECTION_RETRY_SCHEDULE: -1s is before the capture"},
+		"too many charges":     {with("COLLECTION_RETRY_SCHEDULE=0s" + strings.Repeat(",1h", 15)), "COLLECTION_RETRY_SCHEDULE: must have 1 to 15 times"},
 		"timeout":              {with("WEBHOOK_TIMEOUT=10"), `WEBHOOK_TIMEOUT: "10" is not a duration`},
 		"timeout of an hour":   {with("WEBHOOK_TIMEOUT=1h"), "WEBHOOK_TIMEOUT: 1h0m0s is not"},
 		"concurrency":          {with("WEBHOOK_CONCURRENCY=0"), "WEBHOOK_CONCURRENCY: 0 is not between"},
@@ -110,6 +137,8 @@ func TestLoad_NamesEachMistake(t *testing.T) {
 		"rate limit":           {with("RATE_LIMIT_PER_MINUTE=0"), "RATE_LIMIT_PER_MINUTE: 0 is not"},
 		"write limit":          {with("RATE_LIMIT_WRITES_PER_MINUTE=-1"), "RATE_LIMIT_WRITES_PER_MINUTE: -1 is not"},
 		"auth attempts":        {with("AUTH_ATTEMPTS_PER_MINUTE=0"), "AUTH_ATTEMPTS_PER_MINUTE: 0 is not"},
+		"sessions for ever":    {with("SESSION_IDLE=337h"), "SESSION_IDLE: 337h0m0s is not above 0s and at most 336h0m0s"},
+		"no mail server":       {with(append(slices.Clone(production[:4]), "PAYMENTS_PROVIDER=none")...), "SMTP_URL: is required in production, such as smtps://"},
 		"idle":                 {with("CHECKOUT_IDLE_AFTER=0s"), "CHECKOUT_IDLE_AFTER: 0s is not above"},
 		"claim window":         {with("CLAIM_WINDOW=14d"), `CLAIM_WINDOW: "14d" is not a duration`},
 		"coverage":             {with("COVERAGE_MAX=-1h"), "COVERAGE_MAX: -1h0m0s is not above"},
@@ -130,7 +159,7 @@ func TestLoad_NamesEachMistake(t *testing.T) {
 func TestLoad_ListsAllMistakesAtOnce(t *testing.T) {
 	_, err := config.Load([]string{
 		"SERVICE_ENV=production", "REDIS_URL=redis://user:hunter2@", "HTTP_ADDR=nowhere", "LOG_LEVEL=loud", "WEBHOOK_TIMEOUT=never",
-		"RATE_LIMIT_PER_MINUTE=0", "WEBHOOK_ALLOW_INSECURE_TARGETS=1",
+		"RATE_LIMIT_PER_MINUTE=0", "WEBHOOK_ALLOW_INSECURE_TARGETS=1", "STRIPE_SECRET_KEY=sk_test_hunter2", "STRIPE_API_BASE=http://s.example",
 	}, config.Service)
 	var found config.Mistakes
 	require.True(t, errors.As(err, &found))
@@ -141,9 +170,9 @@ func TestLoad_ListsAllMistakesAtOnce(t *testing.T) {
 	}
 	require.Equal(t, []string{
 		"DATABASE_URL", "REDIS_URL", "API_BASE_URL", "DASHBOARD_BASE_URL", "SECRETS_KEYSET", "HTTP_ADDR", "LOG_LEVEL",
-		"WEBHOOK_TIMEOUT", "WEBHOOK_ALLOW_INSECURE_TARGETS", "RATE_LIMIT_PER_MINUTE",
+		"SMTP_URL", "PAYMENTS_PROVIDER", "STRIPE_SECRET_KEY", "STRIPE_API_BASE", "WEBHOOK_TIMEOUT", "WEBHOOK_ALLOW_INSECURE_TARGETS", "RATE_LIMIT_PER_MINUTE",
 	}, names)
-	require.Contains(t, err.Error(), "the configuration has 10 mistakes:")
+	require.Contains(t, err.Error(), "the configuration has 14 mistakes:")
 	require.NotContains(t, err.Error(), "hunter2")
 }
 
@@ -152,6 +181,18 @@ func TestLoad_ACommandNeedsNoMoreThanItUses(t *testing.T) {
 	require.NoError(t, err)
 	_, err = config.Load([]string{"SERVICE_ENV=production", "DATABASE_URL=postgres://db/x"}, config.Database)
 	require.NoError(t, err)
+}
+
+func TestPayments_DefaultsToTheSandboxOutsideProductionOnly(t *testing.T) {
+	for environment, want := range map[string]string{"development": config.PaymentsSandbox, "staging": config.PaymentsSandbox, "production": config.PaymentsNone} {
+		cfg, err := config.Load([]string{"SERVICE_ENV=" + environment}, config.Nothing)
+		require.NoError(t, err)
+		require.Equal(t, want, cfg.Payments(), environment)
+	}
+	cfg, err := config.Load([]string{"SERVICE_ENV=production", "PAYMENTS_PROVIDER=stripe", "STRIPE_SECRET_KEY=sk_live_hunter2"}, config.Nothing)
+	require.NoError(t, err)
+	require.Equal(t, config.PaymentsStripe, cfg.Payments())
+	require.NotContains(t, fmt.Sprintf("%v %+v", cfg, cfg), "hunter2")
 }
 
 func TestMigrationURL_IsTheDirectWay(t *testing.T) {

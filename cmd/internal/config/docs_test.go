@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/cmd/internal/config"
+	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/docs/docstest"
 )
@@ -26,8 +27,14 @@ func settings() map[string]string {
 		switch {
 		case name == "WEBHOOK_RETRY_SCHEDULE":
 			standard = text(webhook.DefaultSchedule)
+		case name == "COLLECTION_RETRY_SCHEDULE":
+			standard = text(webhook.Schedule(deposit.DefaultCollectionSchedule()))
 		case slices.Contains(config.Database, name) || name == "REDIS_URL":
 			standard = "required"
+		case name == "SMTP_URL" || name == "PAYMENTS_PROVIDER":
+			standard = "required in production"
+		case name == "TERMS_URL" || name == "PRIVACY_URL" || name == "SUPPORT_EMAIL":
+			standard = "required in production with stripe"
 		case slices.Contains(config.Service, name):
 			standard = "required outside development"
 		case standard == "" && field.Type.Kind() == reflect.Bool:
@@ -53,7 +60,7 @@ func TestDocs_NameNoOtherSetting(t *testing.T) {
 	variable := regexp.MustCompile(`^([A-Z]+(?:_[A-Z]+)+)(=\S*)?$`)
 	pages, err := filepath.Glob(filepath.Join(docstest.Root(), "docs/spec/*.md"))
 	require.NoError(t, err)
-	require.Len(t, pages, 4)
+	require.Len(t, pages, 5)
 	for _, page := range pages {
 		path, err := filepath.Rel(docstest.Root(), page)
 		require.NoError(t, err)

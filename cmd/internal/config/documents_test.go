@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/cmd/internal/config"
+	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/webhook"
 )
 
@@ -24,6 +25,8 @@ func inOrder() []documented {
 		switch {
 		case name == "WEBHOOK_RETRY_SCHEDULE":
 			usual = text(webhook.DefaultSchedule)
+		case name == "COLLECTION_RETRY_SCHEDULE":
+			usual = text(webhook.Schedule(deposit.DefaultCollectionSchedule()))
 		case field.Type.Kind() == reflect.Bool:
 			usual = "false"
 		}

@@ -16,6 +16,7 @@ import (
 	"partnerdeposits/adapters/mail"
 	"partnerdeposits/adapters/redis"
 	"partnerdeposits/adapters/secrets"
+	"partnerdeposits/core/oneline"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/returnurl"
 )
@@ -34,6 +35,14 @@ var forms = map[string]func(text string, s setting, c Config) error{
 	"smtp":         isSMTPURL,
 	"mail address": isMailAddress,
 	"http":         isHTTPURL,
+
+	"https":         isPublicURL,
+	"plain address": isPlainAddress,
+
+	"payments provider":     isPaymentsProvider,
+	"stripe key":            isStripeKey,
+	"stripe webhook secret": isStripeWebhookSecret,
+	"stripe base":           isStripeBase,
 }
 
 func isEnvironment(text string, _ setting, _ Config) error {
@@ -125,6 +134,26 @@ func isMailAddress(text string, _ setting, _ Config) error {
 func isHTTPURL(text string, _ setting, _ Config) error {
 	if !isHTTP(text) {
 		return errors.New("is not an http or https URL")
+	}
+	return nil
+}
+
+// isPublicURL checks a URL of a page for tenants.
+func isPublicURL(text string, _ setting, c Config) error {
+	u, err := url.Parse(text)
+	if err != nil || !isHTTP(text) || u.User != nil || !oneline.Valid(text) || strings.ContainsRune(text, ' ') {
+		return errors.New("is not a URL such as https://example.com/terms")
+	}
+	if u.Scheme != "https" && c.Environment == partner.Production {
+		return errors.New("must be https in production")
+	}
+	return nil
+}
+
+// isPlainAddress checks an e-mail address without a name.
+func isPlainAddress(text string, _ setting, _ Config) error {
+	if parsed, err := netmail.ParseAddress(text); err != nil || parsed.Address != text {
+		return fmt.Errorf("%q is not an address such as help@example.com", text)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/caarlos0/env/v11"
 
+	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/webhook"
 )
@@ -41,7 +42,7 @@ func Load(environ []string, needs Needs) (Config, error) {
 			set[name] = value
 		}
 	}
-	c := Config{WebhookRetrySchedule: Schedule(webhook.DefaultSchedule)}
+	c := Config{WebhookRetrySchedule: Schedule(webhook.DefaultSchedule), CollectionRetrySchedule: Schedule(deposit.DefaultCollectionSchedule())}
 	found := parse(&c, set)
 	if c.Environment == partner.Development {
 		local := localBaseURL(c.HTTPAddr)

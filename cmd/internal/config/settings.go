@@ -56,8 +56,14 @@ func (s setting) texts() []string {
 
 // missing says how a required variable is missing; "" where the variable is set or c does not require it.
 func (s setting) missing(c Config) string {
-	outside := c.Environment == partner.Staging || c.Environment == partner.Production
-	if !s.value.IsZero() || (s.tag("required") != "always" && !outside) {
+	required := map[string]bool{
+		"always":              true,
+		"outside development": c.Environment == partner.Staging || c.Environment == partner.Production,
+		"in production":       c.Environment == partner.Production,
+
+		"in production with stripe": c.Environment == partner.Production && c.Payments() == PaymentsStripe,
+	}
+	if !s.value.IsZero() || !required[s.tag("required")] {
 		return ""
 	}
 	hint := newKeyset
@@ -148,11 +154,13 @@ func (c Config) invalidTogether() mistakes {
 			found.add("WEBHOOK_RETRY_SCHEDULE", fmt.Sprintf("%s is not between 0s and %s", wait, maxWait))
 		}
 	}
+	found.add("COLLECTION_RETRY_SCHEDULE", c.CollectionSchedule().Mistake())
 	if c.SMTPURL != "" && c.MailFrom == "" {
 		found.add("MAIL_FROM", "is required with SMTP_URL")
 	}
 	if c.WebhookAllowInsecureTargets && c.Environment == partner.Production {
 		found.add("WEBHOOK_ALLOW_INSECURE_TARGETS", "is for development and staging only")
 	}
+	c.paymentsTogether(found)
 	return found
 }

@@ -181,8 +181,12 @@ func TestAdmin_RefusalsGoToStderr(t *testing.T) {
 		code, stdout, stderr := run(t, w.environ, "admin", append(args, "--json")...)
 		require.Equal(t, 1, code, stderr)
 		require.Empty(t, stdout)
-		require.True(t, strings.HasPrefix(stderr, want), stderr)
+		require.True(t, strings.HasPrefix(refusal(t, stderr), want), stderr)
 	}
+	code, stdout, stderr := run(t, w.environ, "admin", "partner", "show", "--partner", "nobody")
+	require.Equal(t, 1, code)
+	require.Empty(t, stdout)
+	require.True(t, strings.HasPrefix(stderr, "partner_not_found: There is no such partner."), stderr)
 }
 
 func TestAdmin_MigratesAndDiagnoses(t *testing.T) {

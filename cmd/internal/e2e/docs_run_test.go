@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,6 +25,11 @@ const (
 
 // runPages are the pages whose ```sh blocks the tests below run.
 var runPages = []string{quickstartPage, webhooksPage, operationsPage, debuggingPage, restorePage}
+
+// isRun reports whether tests run the commands of a page. TestLong_Runbooks runs those of runbooks.
+func isRun(page string) bool {
+	return slices.Contains(runPages, page) || strings.HasPrefix(page, "docs/runbooks/")
+}
 
 // runPage runs the commands of a page in their order, but for the exceptions. after is called with the output of the
 // command that holds its key, and each of its functions must be called.

@@ -71,9 +71,10 @@ func build() {
 
 // process is a running command.
 type process struct {
-	cmd  *exec.Cmd
-	done chan struct{} // closed after the process has ended
-	log  *logBook
+	cmd    *exec.Cmd
+	done   chan struct{} // closed after the process has ended
+	log    *logBook
+	stdout *syncBuffer
 
 	opsURL string // of /livez, /readyz and /metrics
 }
@@ -110,8 +111,9 @@ func start(t testing.TB, name string, environ ...string) *process {
 	t.Helper()
 	p := &process{
 		cmd: exec.Command(binary(t, name)), done: make(chan struct{}),
-		log: &logBook{listening: make(chan string, 1)},
+		log: &logBook{listening: make(chan string, 1)}, stdout: &syncBuffer{},
 	}
+	p.cmd.Stdout = p.stdout
 	p.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "METRICS_ADDR=127.0.0.1:0", "GORACE=halt_on_error=1 exitcode=66"}, environ...)
 	stderr, err := p.cmd.StderrPipe()
 	require.NoError(t, err)
@@ -180,6 +182,7 @@ func (p *process) ready(t testing.TB) *process {
 type readiness struct {
 	Status string
 	Checks map[string]string
+	Ages   map[string]struct{ AnswerSeconds, SuccessSeconds *float64 }
 }
 
 // awaitStatus waits until /readyz answers with the status and a response that says accepts.
@@ -221,7 +224,7 @@ func run(t testing.TB, environ []string, name string, args ...string) (code int,
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, environ...)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "METRICS_ADDR=127.0.0.1:1"}, environ...) // the doctor finds no process of another test
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()

@@ -21,6 +21,7 @@ type received struct {
 	body                        []byte
 	event, timestamp, signature string
 	contentType                 string
+	header                      http.Header
 	wrong                       string // the mistake in the signature; "": none
 	answered                    int
 }
@@ -50,6 +51,12 @@ func (r *receiver) setSecret(secret string) {
 	r.secret = secret
 }
 
+func (r *receiver) signingSecret() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.secret
+}
+
 func (r *receiver) answerWith(answer func(n int, r received) int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -64,7 +71,7 @@ func (r *receiver) serve(w http.ResponseWriter, request *http.Request) {
 	h := request.Header
 	webhook := received{
 		body: body, event: h.Get("X-Svc-Event"), timestamp: h.Get("X-Svc-Timestamp"), signature: h.Get("X-Svc-Signature"),
-		contentType: h.Get("Content-Type"),
+		contentType: h.Get("Content-Type"), header: h.Clone(),
 	}
 	r.mu.Lock()
 	secret, answer, n := r.secret, r.answer, r.arrived

@@ -51,6 +51,7 @@ func TestReplay_AfterAnOutage(t *testing.T) {
 	w.admin(t, &replay, "webhook", "replay", "--subscription", webhookID, "--from", began.Format(time.RFC3339), "--to", began.Add(time.Hour).Format(time.RFC3339))
 	require.Regexp(t, `^rpl_[0-9a-z]{26}$`, replay.ReplayID)
 	require.Equal(t, 3, replay.Matched)
+	w.followUntilInterrupted(t, replay.ReplayID)
 
 	w.dispatcher(t)
 	again := map[string]int{}
@@ -59,6 +60,13 @@ func TestReplay_AfterAnOutage(t *testing.T) {
 	}
 	require.Len(t, again, 3)
 	require.Len(t, w.deliveries(t, webhookID), 7)
+	var ended struct {
+		Made       int
+		FinishedAt *string
+	}
+	w.admin(t, &ended, "webhook", "progress", "--replay", replay.ReplayID, "--follow")
+	require.Equal(t, 3, ended.Made)
+	require.NotNil(t, ended.FinishedAt)
 	for _, first := range r.all()[:3] {
 		require.Positive(t, again[string(first.body)], "the same bytes")
 	}
@@ -72,7 +80,7 @@ func TestAdmin_ReplayRefusals(t *testing.T) {
 		code, stdout, stderr := run(t, w.environ, "admin", "webhook", "replay", "--json", "--subscription", subscription, "--from", "2026-08-01T16:00:00Z", "--to", to)
 		require.Equal(t, 1, code, stderr)
 		require.Empty(t, stdout)
-		require.True(t, strings.HasPrefix(stderr, want), stderr)
+		require.True(t, strings.HasPrefix(refusal(t, stderr), want), stderr)
 	}
 	refused("webhook_not_found: ", "pwh_"+strings.Repeat("0", 25)+"1", "2026-08-01T17:00:00Z")
 	refused("webhook_not_found: ", "nonsense", "2026-08-01T17:00:00Z")

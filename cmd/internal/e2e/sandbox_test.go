@@ -127,7 +127,7 @@ func TestSandbox_TheTourWorksAndCtrlCLeavesNothing(t *testing.T) {
 	out, err := bash.CombinedOutput()
 	require.NoError(t, err, string(out))
 	require.NotContains(t, string(out), `"error"`)
-	for _, proof := range []string{"303 → ", `"externalId":"operator-`, `"status":"pending"`, "/checkout/", `"status":"active"`, `"status":"captured"`, `"status":"cancelled"`, `"test":true`} {
+	for _, proof := range []string{"303 → ", `"externalId":"operator-`, `"status":"pending"`, "/checkout/", `"status":"active"`, `"status":"captured"`, `"status":"cancelled"`, `"test":true`, `"sequence":1}`, `"nextAfter":`} {
 		require.Contains(t, string(out), proof)
 	}
 	// The receiver has printed every webhook, and accepts the rotated secret.

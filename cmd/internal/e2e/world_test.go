@@ -123,7 +123,7 @@ func (w *world) deposit(t testing.TB, accountID string) (depositID, checkoutURL 
 func (w *world) secure(t testing.TB, checkoutURL string) {
 	t.Helper()
 	b := newBrowser(t)
-	hosted := b.submit(b.open(checkoutURL), url.Values{"firstName": {"Tina"}, "lastName": {"Tenant"}, "email": {"tina@example.com"}})
+	hosted := b.submit(b.open(checkoutURL), url.Values{"firstName": {"Tina"}, "lastName": {"Tenant"}, "email": {"tina@example.com"}, "agree": {"yes"}})
 	end := b.submit(hosted, url.Values{"cardNumber": {"4242 4242 4242 4242"}, "cardExpiry": {"12/40"}, "cardCvc": {"123"}})
 	require.Equal(t, "partner.example", end.url.Host, "the tenant is sent back to the partner")
 	require.Equal(t, "secured", end.url.Query().Get("depositStatus"))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 // fact is a committed change of a deposit.
 type fact struct {
 	event, partner, deposit id.ID
+	version                 int // of the deposit, after the change
 	name                    webhook.EventName
 	committed               time.Time
 }
@@ -21,10 +23,10 @@ type fact struct {
 // The load's changes, and the deposit status that each event announces.
 var (
 	nameOf = map[status]webhook.EventName{
-		cancelled: webhook.DepositCancelled, active: webhook.DepositActivated, closed: webhook.DepositExpired,
+		cancelled: webhook.DepositCancelled, active: webhook.DepositActivated, captured: webhook.DepositCaptured, closed: webhook.DepositExpired,
 	}
 	statusOf = map[webhook.EventName]status{
-		webhook.DepositCancelled: cancelled, webhook.DepositActivated: active, webhook.DepositExpired: closed,
+		webhook.DepositCancelled: cancelled, webhook.DepositActivated: active, webhook.DepositCaptured: captured, webhook.DepositExpired: closed,
 	}
 )
 
@@ -43,6 +45,7 @@ type record struct {
 type audit struct {
 	w             *world
 	cut           time.Time // changes committed before must have been delivered
+	exempt        period    // changes answered in this period may be lost: a restore takes them back
 	facts         map[id.ID]fact
 	records       map[pair]record
 	refusal       map[id.ID]int // failed attempts in the log, by delivery
@@ -64,6 +67,9 @@ type tally struct {
 	late       int // extra copies whose earlier response came too late for the sender
 	alone      int // extra copies during faults of Redis alone that no kill or stall explains
 	inFlight   int // deliveries in flight at kills and stalls
+	mails      mailTally
+	followed   int // events that the followers of the feeds have processed
+	feed       feedCounts
 }
 
 func (w *world) audit(ctx context.Context, cut time.Time) (tally, error) {
@@ -77,7 +83,8 @@ func (w *world) audit(ctx context.Context, cut time.Time) (tally, error) {
 	a.answers()
 	a.coverage()
 	a.copies()
-	return a.result, a.creations(ctx)
+	err := errors.Join(a.feeds(ctx), a.creations(ctx), a.mails(ctx))
+	return a.result, err
 }
 
 // readFacts reads the committed changes from the history of the deposits. The history is independent of deliveries.
@@ -85,13 +92,13 @@ func (a *audit) readFacts(ctx context.Context) error {
 	found, err := query(ctx, a.w, func(row pgx.CollectableRow) (f fact, err error) {
 		var to status
 		var filed bool
-		err = row.Scan(&f.event, &f.partner, &f.deposit, &to, &f.committed, &filed)
+		err = row.Scan(&f.event, &f.partner, &f.deposit, &f.version, &to, &f.committed, &filed)
 		f.name = nameOf[to]
 		if !filed && f.committed.Before(a.cut) {
 			a.lose("%s of %s is no event", f.name, id.Deposit.Of(f.deposit))
 		}
 		return f, err
-	}, `SELECT t.event_id, d.partner_id, t.deposit_id, t.to_status, t.at, e.id IS NOT NULL
+	}, `SELECT t.event_id, d.partner_id, t.deposit_id, t.version, t.to_status, t.at, e.id IS NOT NULL
 		FROM deposit_transitions t JOIN deposits d ON d.id = t.deposit_id
 		LEFT JOIN events e ON e.partner_id = d.partner_id AND e.id = t.event_id WHERE t.event_id IS NOT NULL`)
 	if err != nil {

@@ -36,6 +36,11 @@ func (a answer) unknown() bool {
 	return a.err != nil || a.status >= http.StatusInternalServerError || a.status == http.StatusConflict && strings.Contains(string(a.body), "idempotency_key_in_use")
 }
 
+// elapsed tells that a capture came after the end of the cover.
+func (a answer) elapsed() bool {
+	return a.err == nil && a.status == http.StatusConflict && strings.Contains(string(a.body), "deposit_not_capturable")
+}
+
 func (a answer) depositID() string {
 	var d struct{ Data struct{ ID string } }
 	if a.err != nil || json.Unmarshal(a.body, &d) != nil {

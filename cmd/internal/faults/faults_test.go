@@ -1,8 +1,11 @@
 package main
 
 import (
+	"context"
 	"os"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,9 +25,25 @@ func tested(t *testing.T) options {
 	}
 }
 
+// binaries holds the commands and their variants, which the tests share.
+var binaries = sync.OnceValues(func() (dir string, err error) {
+	if dir, err = os.MkdirTemp("", "faults"); err != nil {
+		return dir, err
+	}
+	backing.AtExit(func() { _ = os.RemoveAll(dir) })
+	return dir, buildAll(context.Background(), options{race: raced}, dir, slices.Concat(variants, feedVariants))
+})
+
+func built(t *testing.T) string {
+	t.Helper()
+	dir, err := binaries()
+	require.NoError(t, err)
+	return dir
+}
+
 func TestFaults_AShortSeed_LosesNothing(t *testing.T) {
 	t.Parallel()
-	r, err := runPlan(t.Context(), tested(t), t.TempDir())
+	r, err := runPlan(t.Context(), tested(t), built(t))
 	require.NoError(t, err)
 	var out strings.Builder
 	r.print(&out)
@@ -32,10 +51,23 @@ func TestFaults_AShortSeed_LosesNothing(t *testing.T) {
 	require.Empty(t, r.receipts.violations)
 	require.Zero(t, r.tally.lost)
 	require.GreaterOrEqual(t, r.tally.accepted, 300)
-	require.Len(t, r.hits, 22, "every failpoint but the one that takes a lease to get to")
+	require.GreaterOrEqual(t, r.tally.mails.accepted, 20)
+	require.Positive(t, r.tally.mails.again, "a kill at mail.taken makes a second copy")
+	require.GreaterOrEqual(t, r.tally.followed, r.tally.accepted, "each change is in a feed")
+	require.Len(t, r.hits, 25, "every failpoint but the one that takes a lease to get to")
 }
 
 func TestFaults_BrokenVariants_AreCaught(t *testing.T) {
 	t.Parallel()
-	require.NoError(t, runVariants(t.Context(), tested(t), t.TempDir()))
+	require.NoError(t, runVariants(t.Context(), tested(t), built(t)))
+}
+
+func TestFaults_BrokenFeeds_AreCaught(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, runFeedVariants(t.Context(), tested(t), built(t)))
+}
+
+func TestFaults_ARestore_IsNoticedByEveryFollower(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, runRestore(t.Context(), tested(t), built(t)))
 }

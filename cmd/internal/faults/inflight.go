@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -57,9 +58,9 @@ func (w *world) noteInFlight(ctx context.Context, n *node) error {
 		return p, err
 	}, `SELECT subscription_id, event_id FROM deliveries WHERE state = 1`)
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	w.inFlightLists = append(w.inFlightLists, s)
-	return err
+	w.mu.Unlock()
+	return errors.Join(err, w.noteDeath(ctx, n))
 }
 
 // open counts the deliveries that are not finished and the outbox rows, for changes committed before cut. With only,
@@ -109,6 +110,8 @@ func (w *world) unrecorded(ctx context.Context, list []dispatched) (int, error) 
 // period is the time from from until before to.
 type period struct{ from, to time.Time }
 
+func (p period) has(at time.Time) bool { return !at.Before(p.from) && at.Before(p.to) }
+
 // noteRedisOnly records a period in which only Redis was disturbed.
 func (w *world) noteRedisOnly(s period) {
 	w.mu.Lock()
@@ -120,7 +123,7 @@ func (w *world) noteRedisOnly(s period) {
 func (w *world) redisAlone(at time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.ContainsFunc(w.redisOnly, func(s period) bool { return !at.Before(s.from) && at.Before(s.to) })
+	return slices.ContainsFunc(w.redisOnly, func(s period) bool { return s.has(at) })
 }
 
 // recovery measures the service after a fault.

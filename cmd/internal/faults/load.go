@@ -29,6 +29,8 @@ type load struct {
 	world  *world
 	bases  []string // of the http processes
 	client client
+	from   string // of every stay, the same for the whole run: a repeated request must have the same body
+	to     string
 	ctx    context.Context //nolint:containedctx // from start to stop
 	cancel context.CancelFunc
 	group  sync.WaitGroup
@@ -42,6 +44,7 @@ type load struct {
 
 func newLoad(w *world) *load {
 	l := &load{world: w, client: newClient()}
+	l.from, l.to = rentalPeriod(time.Now())
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	return l
 }
@@ -88,7 +91,7 @@ func (l *load) work(places <-chan struct{}) {
 			continue
 		}
 		c, made = made[0], made[1:]
-		if !l.move(c) {
+		if !l.mail(c) || !l.move(c) {
 			return
 		}
 	}
@@ -120,15 +123,20 @@ func (l *load) partnerOf(dice *rand.Rand) *testPartner {
 const (
 	cancelled status = "cancelled"
 	active    status = "active"
+	captured  status = "captured"
 	closed    status = "close"
 )
 
-// plan gives the n-th change. Every twelfth deposit is secured and expires later; the others are cancelled.
+// plan gives the n-th change. Of twelve deposits one is secured and expires later, and one is captured as soon as it is
+// secured. The others are cancelled.
 func (l *load) plan(number uint64) change {
 	dice := l.dice(number)
 	c := change{number: number, owner: l.partnerOf(dice), want: cancelled}
-	if dice.IntN(12) == 0 {
+	switch dice.IntN(12) {
+	case 0:
 		c.want = active
+	case 1:
+		c.want = captured
 	}
 	return c
 }
@@ -137,8 +145,8 @@ func (l *load) plan(number uint64) change {
 // when the load ends first.
 func (l *load) create(number uint64) (c change, ok bool) {
 	c = l.plan(number)
-	body := `{"accountId":"` + id.Account.Of(c.owner.account) + `","amount":500,"contractStartAt":"2026-07-01T12:00:00Z",` +
-		`"contractEndAt":"2026-07-08T12:00:00Z","rentalContract":"` + contractPrefix + strconv.FormatUint(number, 10) + `"}`
+	body := `{"accountId":"` + id.Account.Of(c.owner.account) + `","amount":500,"contractStartAt":"` + l.from + `",` +
+		`"contractEndAt":"` + l.to + `","rentalContract":"` + contractPrefix + strconv.FormatUint(number, 10) + `"}`
 	answer, ok := l.insist(c, "/deposits", uuidOf(l.world.o.seed, number, 0), body)
 	c.deposit, _ = id.Deposit.Parse(answer.depositID())
 	return c, ok && !c.deposit.IsZero()
@@ -147,6 +155,9 @@ func (l *load) create(number uint64) (c change, ok bool) {
 // move requests the change. A cancellation with an unknown outcome is mostly repeated under the same key, and sometimes
 // abandoned, as real callers do. The audit then looks the deposit up.
 func (l *load) move(c change) (ok bool) {
+	if c.want == captured {
+		return l.capture(c)
+	}
 	c.begun = time.Now()
 	key := uuidOf(l.world.o.seed, c.number, 1)
 	path, body := "/deposits/"+id.Deposit.Of(c.deposit)+"/cancel", `{}`
@@ -160,6 +171,23 @@ func (l *load) move(c change) (ok bool) {
 		return l.ctx.Err() == nil
 	}
 	a, ok := l.insist(c, path, key, body)
+	l.note(c, a)
+	return ok
+}
+
+// capture secures a deposit and captures it at once through another process, so that two processes make its events. A cover that
+// has elapsed meanwhile is no violation.
+func (l *load) capture(c change) (ok bool) {
+	path := "/deposits/" + id.Deposit.Of(c.deposit)
+	secured := c
+	secured.want, secured.begun = active, time.Now()
+	a := l.client.post(l.ctx, l.base(c.number), c.owner.key, "/test"+path+"/simulate", "", `{"outcome":"activate"}`)
+	l.note(secured, a)
+	if !a.ok() {
+		return l.ctx.Err() == nil
+	}
+	c.begun = time.Now()
+	a, ok = l.insist(change{number: c.number + 1, owner: c.owner}, path+"/capture", uuidOf(l.world.o.seed, c.number, 2), `{"reason":"damage"}`)
 	l.note(c, a)
 	return ok
 }
@@ -182,6 +210,9 @@ func (l *load) insist(c change, path, key, body string) (answer, bool) {
 	for try := uint64(0); ; try++ {
 		a := l.client.post(l.ctx, l.base(c.number+try), c.owner.key, path, key, body)
 		if a.ok() {
+			return a, true
+		}
+		if a.elapsed() {
 			return a, true
 		}
 		if !a.unknown() {

@@ -31,7 +31,8 @@ type options struct {
 	short    bool
 	relaxed  bool
 	race     bool
-	nodes    int // processes of each kind
+	nodes    int    // processes of each kind
+	provider string // address of the payment provider; "": the sandbox's
 	logf     func(format string, args ...any)
 }
 
@@ -48,10 +49,10 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	o := options{nodes: 2}
-	var teeth bool
+	var teeth, money bool
 	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixMilli()), "decides the faults, their order and how receivers behave")
 	flag.IntVar(&o.events, "events", 200_000, "changes to be accepted, at least")
-	flag.IntVar(&o.faults, "faults", 80, "faults besides the kills at failpoints")
+	flag.IntVar(&o.faults, "faults", 90, "faults besides the kills at failpoints")
 	flag.IntVar(&o.hits, "hits", 20, "kills at each failpoint")
 	flag.IntVar(&o.rate, "rate", 200, "changes a second")
 	flag.DurationVar(&o.timeout, "timeout", 2*time.Second, "WEBHOOK_TIMEOUT; a lease is 20 s more")
@@ -62,9 +63,14 @@ func main() {
 	flag.BoolVar(&o.relaxed, "relaxed", false, "hold recovery to the deadline alone, for a busy machine")
 	flag.BoolVar(&o.race, "race", false, "build the services with the race detector")
 	flag.BoolVar(&teeth, "teeth", false, "run the broken variants instead, and demand that each is caught")
+	flag.BoolVar(&money, "money", false, "disturb payments instead: -hits kills at each failpoint around the payment provider")
 	flag.Parse()
 	o.logf = func(format string, args ...any) { fmt.Printf(format+"\n", args...) }
-	if err := run(ctx, o, teeth); err != nil {
+	work := run
+	if money {
+		work = runPayments
+	}
+	if err := work(ctx, o, teeth); err != nil {
 		fmt.Fprintln(os.Stderr, "faults:", err)
 		os.Exit(1)
 	}

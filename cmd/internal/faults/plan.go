@@ -137,6 +137,10 @@ func (w *world) play(ctx context.Context, number int, r round) (result, error) {
 	} else {
 		out.recovery, err = w.recover(ctx, since)
 	}
+	if err == nil {
+		err = w.awaitFed(ctx)
+		out.fed = w.followers.fed()
+	}
 	if err == nil && r.kind.measured {
 		out.p99, err = w.p99(ctx, began, began.Add(out.faulty))
 	}

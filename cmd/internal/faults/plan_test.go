@@ -16,7 +16,7 @@ func namesOf(rounds []round) (names []string) {
 
 func TestPlan_IsDecidedByTheSeed(t *testing.T) {
 	t.Parallel()
-	o := options{seed: 7, faults: 80, hits: 20}
+	o := options{seed: 7, faults: 90, hits: 20}
 	require.Equal(t, namesOf(plan(o)), namesOf(plan(o)))
 	other := o
 	other.seed = 8
@@ -25,7 +25,7 @@ func TestPlan_IsDecidedByTheSeed(t *testing.T) {
 
 func TestPlan_OfALongRun_HasEveryFault(t *testing.T) {
 	t.Parallel()
-	o := options{seed: 7, faults: 80, hits: 20}
+	o := options{seed: 7, faults: 90, hits: 20}
 	total, seen := 0, map[string]int{}
 	for _, r := range plan(o) {
 		total += r.faults

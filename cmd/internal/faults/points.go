@@ -36,8 +36,8 @@ var points = []point{
 	{name: "store.writing", upTo: 10, http: true},   // before the commit of a creation or another change
 	{name: "store.committed", upTo: 10, http: true}, // after the commit, before the response
 	{name: "outbox.committed", upTo: 5, http: true}, // the same, for a change with an event
-	{name: "cache.finishing", upTo: 10, http: true}, // before the response is cached
-	{name: "api.answering", upTo: 10, http: true},   // after the response is cached, before the response is sent
+	{name: "cache.finishing", upTo: 10, http: true}, // before the response waits for the cache
+	{name: "api.answering", upTo: 10, http: true},   // after that, before the response is sent
 	{name: "outbox.committed", upTo: 1},             // in the dispatcher: after the commit of an expiry
 	{name: "relay.taken", upTo: 5},                  // outbox rows deleted, no deliveries yet
 	{name: "relay.writing", upTo: 5},                // deliveries planned, about to be inserted and committed
@@ -54,6 +54,9 @@ var points = []point{
 	{name: "record.begun", upTo: 5},                  // before the outcomes of a batch are recorded
 	{name: "record.writing", upTo: 2},                // health of the endpoint read, about to be written and committed
 	{name: "record.committed", upTo: 5},              // outcomes committed, jobs not acknowledged
+	{name: "mail.claimed", upTo: 3},                  // before the mail server gets the mail
+	{name: "mail.taken", upTo: 3},                    // after its 250, nothing recorded
+	{name: "mail.recorded", upTo: 3},                 // recorded
 	{name: "epoch.noticed", upTo: 1, way: redisLost}, // the loss is marked as noticed, nothing done yet
 	{name: "epoch.settled", upTo: 1, way: redisLost}, // just before leases are ended
 }

@@ -133,6 +133,18 @@ func (l *receiptLog) violate(kind, format string, args ...any) {
 	l.violations[kind] = append(l.violations[kind], fmt.Sprintf(format, args...))
 }
 
+// first gives the first violation of one of the kinds.
+func (l *receiptLog) first(kinds ...string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, kind := range kinds {
+		if all := l.violations[kind]; len(all) > 0 {
+			return all[0]
+		}
+	}
+	return ""
+}
+
 // count gives the number of violations of a kind.
 func (l *receiptLog) count(kind string) int {
 	l.mu.Lock()

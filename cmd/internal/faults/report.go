@@ -15,6 +15,7 @@ type result struct {
 	recovery recovery
 	faulty   time.Duration // duration of the fault
 	extra    int           // extra 2xx until the end of the round
+	fed      int           // events that the followers of the feeds have
 	p99      time.Duration // of the time from commit to record, for changes committed during the fault; 0: not measured
 }
 
@@ -26,7 +27,7 @@ func (r result) String() string {
 	if r.p99 > 0 {
 		line += fmt.Sprintf(", p99 meanwhile %v", r.p99.Round(time.Millisecond))
 	}
-	return line + fmt.Sprintf("; %d extra 2xx", r.extra)
+	return line + fmt.Sprintf("; %d extra 2xx; %d followed", r.extra, r.fed)
 }
 
 // report is the outcome of a whole run.
@@ -61,6 +62,7 @@ func (r report) print(out io.Writer) {
 	p("faults", "%d: %d kills at %d failpoints (%s), %d others of %d kinds", kills+others, kills, len(r.hits), fewest(r.hits), others, len(kinds))
 	p("events", "%d: %d answered 200, %d of unknown outcome that happened, %d expiries; %d deliveries", t.accepted+t.reconciled+t.byTime, t.accepted, t.reconciled, t.byTime, t.deliveries)
 	p("lost", "%d", t.lost)
+	p("feeds", "%d events followed, %d missing, out of order or otherwise wrong; %v", t.followed, r.receipts.count("feed")+r.receipts.count("feed order"), t.feed)
 	p("given up", "%d after every attempt, in the log; %d of deleted subscriptions", t.failed, t.cancelled)
 	alone := ""
 	if !r.o.short { // a short run starts the next fault before recovery from the last
@@ -68,6 +70,7 @@ func (r report) print(out io.Writer) {
 	}
 	p("duplicates", "%d extra 2xx, of %d POSTs in flight at kills and stalls%s; %d answered too late for the sender", t.extra, t.inFlight, alone, t.late)
 	p("bodies, signatures", "%d copies, %d bodies that vary, %d bad signatures", r.receipts.copies, r.receipts.count("body"), r.receipts.count("signature"))
+	p("mails", "%v", t.mails)
 	p("worst recovery", "%s", r.worst())
 	for _, x := range r.results {
 		if x.p99 > 0 {

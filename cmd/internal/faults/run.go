@@ -5,12 +5,10 @@ import (
 	"errors"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-
-	"partnerdeposits/cmd/internal/procs"
 )
 
 var errViolated = errors.New("something does not hold that must")
@@ -22,7 +20,13 @@ func run(ctx context.Context, o options, teeth bool) error {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	if teeth {
-		return runVariants(ctx, o, dir)
+		if err := buildAll(ctx, o, dir, slices.Concat(variants, feedVariants)); err != nil {
+			return err
+		}
+		return errors.Join(runVariants(ctx, o, dir), runFeedVariants(ctx, o, dir))
+	}
+	if err := sound.build(ctx, o, dir); err != nil {
+		return err
 	}
 	r, err := runPlan(ctx, o, dir)
 	if r.receipts != nil {
@@ -31,31 +35,23 @@ func run(ctx context.Context, o options, teeth bool) error {
 	if err == nil && !r.ok() {
 		err = errViolated
 	}
+	if err == nil && o.only == "" {
+		err = runRestore(ctx, o, dir)
+	}
 	return err
 }
 
-// build builds http and a dispatcher with failpoints into dir. The dispatcher of a variant is named after the variant.
-func build(ctx context.Context, o options, dir string, variant ...string) error {
-	b := procs.Build{Tags: append([]string{"failpoints"}, variant...), Race: o.race}
-	if len(variant) == 0 {
-		return b.Into(ctx, dir+string(filepath.Separator), "http", "dispatcher")
-	}
-	return b.Into(ctx, filepath.Join(dir, variant[0]), "dispatcher")
-}
-
-// runPlan runs all rounds of a seed.
+// runPlan runs all rounds of a seed. dir has the commands.
 func runPlan(ctx context.Context, o options, dir string) (r report, err error) {
-	if err := build(ctx, o, dir); err != nil {
-		return r, err
-	}
 	began := time.Now()
-	w, err := newWorld(ctx, o, dir, realDispatcher)
+	w, err := newWorld(ctx, o, dir, sound)
 	if err != nil {
 		return r, err
 	}
 	defer w.close()
 	r = report{o: o, receipts: w.receipts, hits: w.hits}
 	o.logf("faults: seed %d, %d changes a second, timeout %v, lease %v", o.seed, o.rate, o.timeout, w.lease())
+	w.mailLog.on = true
 	w.load.start(o.rate)
 	rounds := plan(o)
 	for number := 0; ; number++ {
@@ -84,27 +80,32 @@ func runPlan(ctx context.Context, o options, dir string) (r report, err error) {
 // settle ends the load, waits until every delivery has ended, and runs the audit.
 func (w *world) settle(ctx context.Context) (tally, error) {
 	w.load.stop()
-	// Secured deposits expire later, and each expiry is another change.
-	for patience := time.Now().Add(w.o.deadline); time.Now().Before(patience); {
-		left, err := query(ctx, w, pgx.RowTo[int], `SELECT count(*) FROM deposits WHERE status = 'active'`)
-		if err != nil {
-			return tally{}, err
-		}
-		if left[0] == 0 {
-			break
-		}
-		if err := pause(ctx, 100*time.Millisecond); err != nil {
-			return tally{}, err
-		}
+	if err := w.awaitExpiries(ctx); err != nil {
+		return tally{}, err
 	}
 	cut := time.Now()
 	if err := pause(ctx, time.Second); err != nil { // commits in progress at the cut end within this second
 		return tally{}, err
 	}
-	if err := w.finish(ctx); err != nil {
+	if err := errors.Join(w.finish(ctx), w.finishMails(ctx), w.awaitFed(ctx)); err != nil {
 		return tally{}, err
 	}
+	w.followers.stop()
 	return w.audit(ctx, cut)
+}
+
+// awaitExpiries waits until no deposit is active: secured deposits expire, and each expiry is another change.
+func (w *world) awaitExpiries(ctx context.Context) error {
+	for patience := time.Now().Add(w.o.deadline); time.Now().Before(patience); {
+		left, err := query(ctx, w, pgx.RowTo[int], `SELECT count(*) FROM deposits WHERE status = 'active'`)
+		if err != nil || left[0] == 0 {
+			return err
+		}
+		if err := pause(ctx, 100*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // further gives rounds beyond the plan: first the failpoints that were not reached, then faults of any kind until there

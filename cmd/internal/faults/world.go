@@ -34,8 +34,11 @@ type world struct {
 	network   *network
 	receipts  *receiptLog
 	receivers *receivers
+	post      *postOffice
+	mailLog   mailLog
 	partners  []*testPartner
 	load      *load
+	followers *followers // of the feeds
 
 	https, dispatchers []*node
 	// spare is a third dispatcher, which only some faults start.
@@ -47,7 +50,8 @@ type world struct {
 	redisOnly     []period       // periods in which only Redis was disturbed
 	hits          map[string]int // kills by failpoint
 
-	retried int // storms for failpoints that were not reached
+	retried  int  // storms for failpoints that were not reached
+	restored bool // the database is the restored one
 }
 
 // Names in the private Postgres. The services use a role without privileges, so that their connections can be told
@@ -55,11 +59,12 @@ type world struct {
 const (
 	serviceRole     = "service"
 	serviceDatabase = "service"
+	restoredTo      = "restored" // the database that a restore makes
 )
 
-// newWorld starts everything. dir contains the built commands: http, and the given dispatcher.
-func newWorld(ctx context.Context, o options, dir, dispatcher string) (w *world, err error) {
-	w = &world{o: o, commands: map[string]string{"http": filepath.Join(dir, "http"), "dispatcher": filepath.Join(dir, dispatcher)}, receipts: newReceiptLog(), network: newNetwork(), hits: map[string]int{}}
+// newWorld starts everything. dir contains the built commands: http and dispatcher, and those of the variant.
+func newWorld(ctx context.Context, o options, dir string, v variant) (w *world, err error) {
+	w = &world{o: o, commands: v.commands(dir), receipts: newReceiptLog(), network: newNetwork(), hits: map[string]int{}}
 	defer func() {
 		if err != nil {
 			w.close()
@@ -72,10 +77,18 @@ func newWorld(ctx context.Context, o options, dir, dispatcher string) (w *world,
 	if w.receivers, err = newReceivers(o.seed, w.receipts); err != nil {
 		return w, err
 	}
+	w.mailLog.requested = map[mailTo]string{}
+	if w.post, err = newPostOffice(o.seed); err != nil {
+		return w, err
+	}
 	if err := w.seed(ctx); err != nil {
 		return w, err
 	}
-	return w, w.startNodes(ctx)
+	if err := w.startNodes(ctx); err != nil {
+		return w, err
+	}
+	w.follow()
+	return w, nil
 }
 
 func (w *world) openStores(ctx context.Context) (err error) {
@@ -96,15 +109,22 @@ func (w *world) openStores(ctx context.Context) (err error) {
 	if _, err := migrations.Up(ctx, w.databaseURL(serviceRole, hostPort(w.services.PostgresURL)), nil); err != nil {
 		return err
 	}
+	if err := w.openPool(ctx); err != nil {
+		return err
+	}
+	redisOptions, err := goredis.ParseURL(w.services.RedisURL)
+	w.redis = goredis.NewClient(redisOptions)
+	return err
+}
+
+// openPool opens this program's own pool of the service's database.
+func (w *world) openPool(ctx context.Context) error {
 	url := w.databaseURL("postgres", hostPort(w.services.PostgresURL))
 	cfg := config.Config{Environment: partner.Development, DatabaseURL: secret.Text(url)}
 	stores, err := wire.OpenStore(ctx, cfg, slog.New(slog.DiscardHandler), postgres.PoolOptions{MaxConns: 6, StatementTimeout: 5 * time.Minute})
-	if err != nil {
-		return err
+	if err == nil {
+		w.pool, w.store = stores.Pool, stores.Postgres
 	}
-	w.pool, w.store = stores.Pool, stores.Postgres
-	redisOptions, err := goredis.ParseURL(w.services.RedisURL)
-	w.redis = goredis.NewClient(redisOptions)
 	return err
 }
 
@@ -119,7 +139,11 @@ func hostPort(url string) string {
 }
 
 func (w *world) databaseURL(user, address string) string {
-	return "postgres://" + user + "@" + address + "/" + serviceDatabase + "?sslmode=disable"
+	database := serviceDatabase
+	if w.restored {
+		database = restoredTo
+	}
+	return "postgres://" + user + "@" + address + "/" + database + "?sslmode=disable"
 }
 
 func (w *world) startNodes(ctx context.Context) error {
@@ -171,10 +195,10 @@ func (w *world) newNode(command string, index int) (*node, error) {
 	}
 	base := "http://127.0.0.1:" + port
 	n.ready = "http://127.0.0.1:" + metrics + "/readyz"
-	n.spec = procs.Spec{Name: n.name, Path: w.commands[command], Env: append(w.environment(),
-		"DATABASE_URL="+w.databaseURL(serviceRole, n.pg.address()), "REDIS_URL=redis://"+n.redis.address()+"/0",
+	n.spec = procs.Spec{Name: n.name, Path: w.commands[command], Env: append(w.environment(), "REDIS_URL=redis://"+n.redis.address()+"/0",
 		"HTTP_ADDR=127.0.0.1:"+port, "METRICS_ADDR=127.0.0.1:"+metrics, "API_BASE_URL="+base, "DASHBOARD_BASE_URL="+base,
 		fmt.Sprintf("WEBHOOK_EVENT_ID_HEADER=%v", index == 0))} // lets receivers tell the dispatchers apart
+	n.spec.Env = append(n.spec.Env, w.post.environment(n.name)...)
 	if command == "http" {
 		w.load.bases = append(w.load.bases, base)
 	}
@@ -191,13 +215,13 @@ func (w *world) newNode(command string, index int) (*node, error) {
 var retries = []string{"0s", "300ms", "600ms", "1s", "2s", "4s", "8s"}
 
 func (w *world) environment() []string {
-	return []string{
+	return append(w.money(), []string{
 		"PATH=" + os.Getenv("PATH"), "GORACE=halt_on_error=1 exitcode=66", "LOG_LEVEL=warn",
 		"WEBHOOK_TIMEOUT=" + w.o.timeout.String(), "WEBHOOK_RETRY_SCHEDULE=" + strings.Join(retries, ","), "WEBHOOK_ALLOW_INSECURE_TARGETS=true",
-		"WEBHOOK_CONCURRENCY=8",                       // so few that all are busy now and then
-		"COVERAGE_MAX=2s", "SCHEDULER_INTERVAL=500ms", // secured deposits expire during the run
+		"WEBHOOK_CONCURRENCY=8", // so few that all are busy now and then
+		"COVERAGE_MAX=" + w.coverage(), "SCHEDULER_INTERVAL=500ms",
 		"RATE_LIMIT_PER_MINUTE=100000000", "RATE_LIMIT_WRITES_PER_MINUTE=100000000",
-	}
+	}...)
 }
 
 // lease is the time for which a claim is valid.
@@ -206,6 +230,9 @@ func (w *world) lease() time.Duration { return w.o.timeout + 20*time.Second }
 func (w *world) close() {
 	if w.load != nil {
 		w.load.stop()
+	}
+	if w.followers != nil {
+		w.followers.stop()
 	}
 	for _, n := range append(w.nodes(), w.spare) {
 		if n != nil && n.current() != nil {
@@ -216,6 +243,9 @@ func (w *world) close() {
 	}
 	if w.receivers != nil {
 		w.receivers.close()
+	}
+	if w.post != nil {
+		w.post.close()
 	}
 	if w.redis != nil {
 		_ = w.redis.Close()

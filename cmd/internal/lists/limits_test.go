@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/http/middleware"
+	"partnerdeposits/app/partners"
 	"partnerdeposits/cmd/internal/config"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
@@ -30,10 +31,13 @@ func TestLimits_AreTheSameInOpenAPI(t *testing.T) {
 		"components/schemas/CreateDepositRequest/properties/rentalContract/maxLength":       deposit.MaxRentalContract,
 		"components/schemas/CaptureDepositRequest/properties/description/maxLength":         deposit.MaxDescription,
 		"components/schemas/CancelDepositRequest/properties/comment/maxLength":              deposit.MaxDescription,
+		"components/schemas/ReleaseDepositRequest/properties/comment/maxLength":             deposit.MaxDescription,
+		"components/schemas/SendLinkBatchRequest/properties/recipients/maxItems":            deposit.MaxRecipients,
 		"components/schemas/Metadata/maxProperties":                                         deposit.MaxMetadataKeys,
 		"components/schemas/Metadata/additionalProperties/maxLength":                        deposit.MaxMetadataValue,
 		"components/schemas/CreateWebhookRequest/properties/url/maxLength":                  returnurl.MaxLength,
 		"components/schemas/UpdateWebhookRequest/properties/url/maxLength":                  returnurl.MaxLength,
+		"components/schemas/CreateApiKeyRequest/properties/name/maxLength":                  partners.MaxName,
 		"components/schemas/CreateClientRequest/properties/firstName/maxLength":             tenant.MaxName,
 		"components/schemas/CreateClientRequest/properties/lastName/maxLength":              tenant.MaxName,
 		"paths/~1api~1partner~1v1~1accounts/get/parameters/externalId/schema/maxLength":     connect.MaxExternalID,
@@ -65,6 +69,7 @@ func TestLimits_AreTheSameInSentences(t *testing.T) {
 		{days(timers.ClaimWindow), expires, `(\d+) days after the end of the rental`},
 		{days(timers.CoverageMax), expires, `at most (\d+) days after`},
 		{strconv.Itoa(webhook.MaxSubscriptions), webhook.ErrLimitReached.Message, `have (\d+) webhooks`},
+		{strconv.Itoa(partner.MaxAPIKeys), partner.ErrAPIKeyLimit.Message, `have (\d+) API keys`},
 		{strconv.Itoa(webhook.MaxSnippet >> 10), schema("schemas/DeliveryAttempt/properties/responseSnippet"), `at most (\d+) KiB`},
 		{strconv.Itoa(middleware.MaxBody >> 10), fault.ErrTooLarge.Message, `than (\d+) KiB`},
 		{strconv.Itoa(returnurl.MaxLength), returnurl.ErrTooLong.Error(), `than (\d+) characters`},

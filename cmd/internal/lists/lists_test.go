@@ -16,6 +16,7 @@ import (
 
 	"partnerdeposits/adapters/http/problem"
 	"partnerdeposits/adapters/metrics"
+	"partnerdeposits/adapters/payments/stripe"
 	"partnerdeposits/adapters/postgres/pgtest"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
@@ -31,13 +32,19 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 var onlyInOpenAPI = map[string]string{
 	"components/headers/Idempotent-Replayed/schema": "the header is absent or true",
 	"components/schemas/Currency":                   "euros are the only currency",
+	"components/schemas/LinkMail/properties/status": "a mail that was accepted is queued",
 }
 
 // Codes that only pages and admin commands show, so the OpenAPI document does not list them.
 var notInOpenAPI = []string{
 	"email_taken", "bad_credentials", "invalid_email", "invalid_password", "invalid_company_name",
 	"partner_not_found", "missing_connect_secret", "invalid_signature", "expired", "account_already_linked", "external_id_conflict",
-	"partner_slug_taken", "api_key_not_found", "invalid_csrf_token", "checkout_not_found",
+	"partner_slug_taken", "invalid_csrf_token", "checkout_not_found", "replay_not_found", "deposit_changed",
+	"deposit_takes_no_files", "files_too_large", "upload_too_slow", "uploads_busy", "file_type", "file_damaged", "file_too_large", "file_pixels", "file_empty", "too_many_files", "too_many_files_of_deposit", "files_gone", "file_not_found",
+	"email_not_verified", "link_void",
+	"agreement_missing", "agreement_changed", "notice_refused", "no_payment_books", "invalid_period",
+	"collection_not_found", "collection_over", "collection_not_retryable", "collection_not_payable", "payment_not_refundable", "refund_exceeds_payment",
+	"wrong_code", "too_many_codes", "sign_in_over", "totp_on", "totp_off",
 }
 
 type list struct {
@@ -65,15 +72,30 @@ func lists(t *testing.T, sql, api func(string) place) []list {
 		{"outcomes of a simulation", []place{constants(t, "app", "Simulation"), schema("SimulateDepositRequest/properties/outcome")}},
 		{"outcomes of checkout", []place{at("deposit.Outcomes", deposit.Outcomes), constants(t, "core/deposit", "Outcome")}},
 		{"timers of a deposit", []place{timers(t), sql("deposit_timers.kind")}},
-		{"kinds of payment", []place{at("deposit.PaymentKinds", deposit.PaymentKinds), constants(t, "core/deposit", "PaymentKind"), sql("payments.kind")}},
+		{"kinds of payment", []place{at("deposit.PaymentKinds", deposit.PaymentKinds), constants(t, "core/deposit", "PaymentKind"), sql("payments.kind"), sql("stripe_payments.kind")}},
 		{"statuses of a payment", []place{
 			at("deposit.PaymentStatuses", deposit.PaymentStatuses), constants(t, "core/deposit", "PaymentStatus"), sql("payments.status"),
 		}},
+		{"states of a collection", []place{
+			at("deposit.CollectionStates", deposit.CollectionStates), constants(t, "core/deposit", "CollectionState"), sql("collections.state"), schema("CollectionStatus"),
+		}},
+		{"triggers of a collection", []place{at("deposit.CollectionTriggers", deposit.CollectionTriggers), constants(t, "core/deposit", "CollectionTrigger")}},
+		{"statuses of a refund", []place{
+			at("deposit.RefundStatuses", deposit.RefundStatuses), constants(t, "core/deposit", "RefundStatus"), at("ports.RefundStatuses", ports.RefundStatuses), sql("refunds.status"),
+		}},
+		{"reasons of a refund", []place{at("deposit.RefundReasons", deposit.RefundReasons), constants(t, "core/deposit", "RefundReason"), sql("refunds.reason")}},
+		{"notices to tenants", []place{
+			at("ports.TenantNoticeKinds", ports.TenantNoticeKinds), constants(t, "ports", "TenantNoticeKind"), sql("tenant_notices.kind"),
+		}},
+		{"results of payments", []place{at("ports.PaymentResults", ports.PaymentResults), constants(t, "ports", "PaymentResult")}},
 		{"statuses at the provider", []place{
 			at("ports.ProviderStatuses", ports.ProviderStatuses).without(string(ports.ProviderUnknown)), // no row: not known
 			constants(t, "ports", "ProviderStatus").without(string(ports.ProviderUnknown)),
 			sql("sandbox_payments.status"),
 		}},
+		{"classes of refusals", []place{at("ports.Refusals", ports.Refusals), constants(t, "ports", "Refusal"), sql("stripe_attempts.refusal")}},
+		{"kinds of objects at Stripe", []place{at("stripe.ObjectKinds", stripe.ObjectKinds), sql("stripe_objects.kind")}},
+		{"states of objects at Stripe", []place{at("stripe.ObjectStates", stripe.ObjectStates), sql("stripe_objects.state")}},
 		{"statuses of a link", []place{
 			at("connect.LinkStatuses", connect.LinkStatuses), constants(t, "core/connect", "LinkStatus"), schema("LinkStatus"),
 			api("paths/~1api~1partner~1v1~1accounts/get/parameters/status/schema").without("all"),
@@ -88,6 +110,9 @@ func lists(t *testing.T, sql, api func(string) place) []list {
 		{"statuses of a delivery", []place{
 			at("webhook.Statuses", webhook.Statuses), constants(t, "core/webhook", "Status"), schema("DeliveryStatus"), sql("webhook_replays.status"),
 		}},
+		{"reasons of a failed delivery", []place{
+			at("webhook.FailureReasons", webhook.FailureReasons), constants(t, "core/webhook", "FailureReason"), schema("FailureReason"),
+		}},
 		{"results of an attempt", []place{
 			at("webhook.Results", webhook.Results).without(string(webhook.ResultSuccess)),
 			constants(t, "core/webhook", "Result").without(string(webhook.ResultSuccess)), schema("AttemptError"),
@@ -97,7 +122,11 @@ func lists(t *testing.T, sql, api func(string) place) []list {
 		}},
 		{"states of the backlog", []place{at("ports.BacklogStates", ports.BacklogStates), constants(t, "ports", "BacklogState")}},
 		{"states of a subscription", []place{at("ports.SubscriptionStates", ports.SubscriptionStates), constants(t, "ports", "SubscriptionState")}},
+		{"kinds of token", []place{at("connect.TokenKinds", connect.TokenKinds), constants(t, "core/connect", "TokenKind"), sql("operator_tokens.kind")}},
 		{"lanes", []place{at("ports.Lanes", ports.Lanes), constants(t, "ports", "Lane")}},
+		{"states of an endpoint", []place{
+			at("webhook.EndpointStates", webhook.EndpointStates), constants(t, "core/webhook", "EndpointState"), schema("EndpointState"),
+		}},
 		{"codes of faults", []place{codes(t), schema("ErrorCode").with(notInOpenAPI...)}},
 	}
 }
@@ -142,6 +171,7 @@ func TestLists_LabelsOfMetrics(t *testing.T) {
 	r := metrics.NewRegistry(slog.New(slog.DiscardHandler))
 	r.Dispatch()
 	r.Deposits()
+	r.Payments()
 	r.Backlog(noBacklog{})
 	for _, places := range [][]place{
 		{labels(t, r, "svc_webhook_attempts_total", "event"), at("webhook.EventNames", webhook.EventNames)},
@@ -153,6 +183,11 @@ func TestLists_LabelsOfMetrics(t *testing.T) {
 		{labels(t, r, "svc_webhook_deliveries_pending", "state"), at("ports.BacklogStates", ports.BacklogStates)},
 		{labels(t, r, "svc_webhook_subscriptions", "state"), at("ports.SubscriptionStates", ports.SubscriptionStates)},
 		{labels(t, r, "svc_webhook_inflight", "lane"), at("ports.Lanes", ports.Lanes)},
+		{labels(t, r, "svc_deposits_created_total", "by"), at("ports.DepositAuthors", ports.DepositAuthors)},
+		{labels(t, r, "svc_payments_total", "kind"), at("deposit.PaymentKinds", deposit.PaymentKinds).with("refund")},
+		{labels(t, r, "svc_payments_total", "result"), at("ports.PaymentResults", ports.PaymentResults)},
+		{labels(t, r, "svc_collections", "state"), at("deposit.CollectionStates", deposit.CollectionStates)},
+		{labels(t, r, "svc_pg_dead_rows", "table"), at("ports.BusyTables", ports.BusyTables)},
 		{labels(t, r, "svc_deposits_transitions_total", "from"), statuses("not final", func(s deposit.Status) bool { return !s.Final() })},
 		{labels(t, r, "svc_deposits_transitions_total", "to"), statuses("after creation", func(s deposit.Status) bool { return s != deposit.Pending })},
 		{labels(t, r, "svc_deposits_transitions_total", "by"), actors()},

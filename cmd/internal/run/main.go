@@ -22,17 +22,14 @@ const (
 	ExitUsage   = 2 // wrong configuration or wrong arguments
 )
 
-// gcPercent lets the heap of a process whose live data are a few megabytes grow to five times their size before a
-// collection: a third less CPU under load, for some tens of megabytes. The variable GOGC has precedence.
-const gcPercent = 400
-
-// Main runs a service until a signal: the environment gives the configuration, build gives the parts. Main returns the
+// Main runs a service until a signal: the environment gives the configuration, build gives the parts. gcPercent is how far
+// the heap grows between two collections, in percent of the live data; the variable GOGC has precedence. Main returns the
 // exit code.
-func Main(build func(ctx context.Context, cfg config.Config, log *slog.Logger) (Process, error)) int {
-	return main(os.Environ(), os.Stderr, build)
+func Main(gcPercent int, build func(ctx context.Context, cfg config.Config, log *slog.Logger) (Process, error)) int {
+	return main(gcPercent, os.Environ(), os.Stderr, build)
 }
 
-func main(environ []string, stderr io.Writer, build func(ctx context.Context, cfg config.Config, log *slog.Logger) (Process, error)) int {
+func main(gcPercent int, environ []string, stderr io.Writer, build func(ctx context.Context, cfg config.Config, log *slog.Logger) (Process, error)) int {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}

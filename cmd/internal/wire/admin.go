@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime"
 	"time"
 
+	"partnerdeposits/adapters/metrics"
 	"partnerdeposits/adapters/passwords"
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/postgres/dispatchstore"
@@ -13,10 +15,15 @@ import (
 	redisadapter "partnerdeposits/adapters/redis"
 	"partnerdeposits/adapters/secrets"
 	"partnerdeposits/adapters/system"
+	"partnerdeposits/app/books"
+	"partnerdeposits/app/clients"
 	"partnerdeposits/app/connections"
+	"partnerdeposits/app/operators"
 	"partnerdeposits/app/outbox"
 	"partnerdeposits/app/partners"
+	"partnerdeposits/app/payments"
 	"partnerdeposits/app/restore"
+	"partnerdeposits/app/support"
 	"partnerdeposits/app/webhooks"
 	"partnerdeposits/cmd/internal/config"
 	"partnerdeposits/ports"
@@ -28,9 +35,16 @@ const adminConns = 2
 type Admin struct {
 	Partners    *partners.Service
 	Connections *connections.Service
+	Operators   *operators.Service
+	Clients     *clients.Service
 	Webhooks    *webhooks.Service
 	Restore     *restore.Service
 	Outbox      *outbox.Service
+	Support     *support.Service
+	Payments    *payments.Service
+	Books       *books.Service
+	Keyset      *postgres.Resealer   // encrypts stored secrets anew
+	Checker     ports.PaymentChecker // nil for a payment provider that has nothing to check
 	stores      Stores
 }
 
@@ -45,7 +59,17 @@ func NewAdmin(ctx context.Context, cfg config.Config, log *slog.Logger) (*Admin,
 		return nil, err
 	}
 	all := NewServices(cfg, stores, parts)
-	return &Admin{Partners: all.Partners, Connections: all.Connections, Webhooks: all.Webhooks, Restore: all.Restore, Outbox: all.Outbox, stores: stores}, nil
+	return &Admin{Partners: all.Partners, Connections: all.Connections, Operators: all.Operators, Clients: all.Clients, Webhooks: all.Webhooks, Restore: all.Restore, Outbox: all.Outbox, Support: all.Support, Payments: all.Payments, Books: all.Books,
+		Keyset: postgres.NewResealer(stores.Postgres, stores.Cipher.PrimaryPrefix()), Checker: parts.Checker, stores: stores}, nil
+}
+
+// Version tells which build a binary is.
+type Version struct{ Version, Revision, Go string }
+
+// BuildVersion gives the version that svc_build_info shows too.
+func BuildVersion() Version {
+	version, revision := metrics.Build()
+	return Version{Version: version, Revision: revision, Go: runtime.Version()}
 }
 
 // Close closes the connections.
@@ -59,6 +83,19 @@ func MigrateUp(ctx context.Context, cfg config.Config, waits func(error)) (versi
 		return 0, err
 	}
 	return migrations.Up(ctx, url.Reveal(), waits)
+}
+
+// MigrationProgress is how far a migration is.
+type MigrationProgress = migrations.Progress
+
+// WatchMigration reports how far MigrateUp is, until ctx ends.
+func WatchMigration(ctx context.Context, cfg config.Config, every time.Duration, report func(MigrationProgress)) error {
+	url, err := cfg.MigrationURL()
+	if err != nil {
+		return err
+	}
+	migrations.Watch(ctx, url.Reveal(), every, report)
+	return nil
 }
 
 // NewestMigration is the newest version that this binary knows.
@@ -95,12 +132,15 @@ type Diagnosis struct {
 	// Forwarded is a peer of an http process that told the address of another client within the last hour, and is in no
 	// TRUSTED_PROXIES, neither of that process nor of this one; zero for none.
 	Forwarded redisadapter.Forwarded
+
+	Processes []AskedProcess
 }
 
-// Diagnose checks everything once.
+// Diagnose checks everything once, and asks the processes at the URLs for their own checks; without URLs, the process at
+// METRICS_ADDR of this machine, if there is one.
 //
 // Returns an error only if the stores cannot be opened; failed checks are in the Diagnosis.
-func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger) (Diagnosis, error) {
+func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger, processes []string) (Diagnosis, error) {
 	s, err := open(ctx, cfg, log, "doctor", adminConns, false)
 	if err != nil {
 		return Diagnosis{}, err
@@ -110,7 +150,7 @@ func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger) (Diagnos
 			_ = s.parts[i].Stop(ctx) // the command is over
 		}
 	}()
-	out := Diagnosis{SchemaWanted: migrations.Newest()}
+	out := Diagnosis{SchemaWanted: migrations.Newest(), Processes: askProcesses(ctx, cfg, processes)}
 	out.Postgres = s.connected(ctx)
 	out.Redis = redisadapter.Probe(ctx, s.Redis)
 	out.RedisAnswers = out.Redis == nil || errors.Is(out.Redis, redisadapter.ErrNoWrites)

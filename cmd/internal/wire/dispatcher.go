@@ -24,6 +24,7 @@ import (
 	"partnerdeposits/app/schedules"
 	"partnerdeposits/cmd/internal/config"
 	"partnerdeposits/cmd/internal/run"
+	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
 )
 
@@ -41,7 +42,7 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on L
 		return run.Process{}, err
 	}
 	dispatchPool, err := s.newPool(ctx, "dispatch", postgres.PoolOptions{
-		MaxConns: dispatchConns, Settings: postgres.IndexPlans,
+		MaxConns: dispatchConns, Settings: postgres.IndexPlans, PingAfter: loopPing,
 		// Transactions are short. A transaction of a suspended process, or of a process whose responses get lost, must
 		// not lock its rows for long.
 		IdleInTransaction: 10 * time.Second,
@@ -55,10 +56,12 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on L
 		return run.Process{}, err
 	}
 	s.parts = append(s.parts, run.Closer("queue", queueRedis.Close))
-	queue := asynq.New(queueRedis, log, queueOptions...)
+	ear := redisadapter.NewListener(s.Redis)
+	queue := asynq.New(queueRedis, log, append(queueOptions, asynq.WithBell(bell{s.bell, ear}))...)
 
 	registry := metrics.NewRegistry(log)
-	registry.PostgresPools(map[string]*pgxpool.Pool{"schedules": s.Pool, "dispatch": dispatchPool, "ops": s.ops})
+	s.pools["dispatch"] = dispatchPool
+	registry.PostgresPools(s.pools)
 	registry.RedisPools(map[string]redis.UniversalClient{"doorbell": s.Redis, "queue": queueRedis})
 	registry.Backlog(dispatchstore.NewBacklog(s.ops))
 	registerQueues(registry, queue)
@@ -67,12 +70,13 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on L
 		Timeout: cfg.WebhookTimeout, EndpointConcurrency: cfg.WebhookEndpointConcurrency, AllowInsecure: cfg.WebhookAllowInsecureTargets,
 		EventIDHeader: cfg.WebhookEventIDHeader, UserAgent: userAgent,
 	})
-	timetable, err := s.scheduler(registry)
+	counted := &queueMode{DispatchMetrics: registry.Dispatch()}
+	timetable, err := s.scheduler(registry, counted)
 	if err != nil {
 		return run.Process{}, err
 	}
-	counted := &queueMode{DispatchMetrics: registry.Dispatch()}
 	ready := s.readiness(ops.Check{Name: checkQueue, Run: counted.check, Problem: always("is not used; deliveries go out directly"), Optional: true})
+	registry.Ready(ready.Passing)
 	work := func(deliver func(context.Context) error) func(context.Context) error {
 		return func(ctx context.Context) error {
 			if ready.Await(ctx, checkPostgres, checkSchema) != nil {
@@ -85,23 +89,50 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on L
 		Name: "dispatcher", Log: log, Drain: ready.Drain,
 		Parts: append(s.parts,
 			run.Closer("sender", closing(sender.Close)),
-			opsPart(listenAddress{on.Ops, "METRICS_ADDR", cfg.MetricsAddr}, ops.Handler(ready, registry.Handler()), log),
+			opsPart(listenAddress{on.Ops, "METRICS_ADDR", cfg.MetricsAddr}, s.opsHandler(ready, registry.Handler()), log),
 			run.Background("readiness", ready.Watch),
 			run.Background("kind of redis", s.awaitRedis),
-			run.Background("deliveries", work(s.deliver(dispatchPool, queue, sender, counted))),
+			run.Background("doorbell's listener", ear.Run),
+			run.Background("deliveries", work(s.deliver(dispatchPool, queue, sender, counted, ear))),
 			run.Background("schedules", work(timetable.Run)),
 		),
 	}, nil
 }
 
+// bell implements asynq.Bell.
+type bell struct {
+	*redisadapter.Doorbell
+	*redisadapter.Listener
+}
+
+// RingJobs rings only where another dispatcher may hear the ring.
+func (b bell) RingJobs(lane ports.Lane) {
+	if b.Accompanied() {
+		b.Doorbell.RingJobs(lane)
+	}
+}
+
+// RingFeeds rings only where requests wait for events.
+func (b bell) RingFeeds(partners []id.ID) {
+	if b.FeedsAwaited() {
+		b.Doorbell.RingFeeds(partners)
+	}
+}
+
 // deliver runs the dispatcher of deliveries.
-func (s *process) deliver(pool *pgxpool.Pool, queue *asynq.Queue, sender *webhook.Sender, counted ports.DispatchMetrics) func(context.Context) error {
+func (s *process) deliver(
+	pool *pgxpool.Pool, queue *asynq.Queue, sender *webhook.Sender, counted ports.DispatchMetrics, ear *redisadapter.Listener,
+) func(context.Context) error {
 	store := dispatchstore.New(pool, s.Cipher)
 	return func(ctx context.Context) error {
-		return dispatch.New(variant(dispatch.Deps{
-			Relay: store, Claims: store, Work: store, Queue: queue, Sender: sender, Clock: system.Clock{}, Entropy: system.Entropy{}, Metrics: counted,
-			Random: rand.Float64, Bell: redisadapter.Listen(ctx, s.Redis), Log: s.log,
-		}), dispatch.Config{
+		deps := dispatch.Deps{
+			Relay: store, Claims: store, Work: store, Queue: queue, Sender: sender, Clock: system.Clock{}, Metrics: counted,
+			Random: rand.Float64, Log: s.log, Bell: ear.Events(), DueBell: ear.Due(), BellWorks: ear.Works, RingFeeds: bell{s.bell, ear}.RingFeeds,
+		}
+		if traced(s.cfg) {
+			deps = traceDeliveries(deps)
+		}
+		return dispatch.New(variant(deps), dispatch.Config{
 			Schedule: s.cfg.Retries(), Timeout: s.cfg.WebhookTimeout, Concurrency: s.cfg.WebhookConcurrency,
 			EndpointConcurrency: s.cfg.WebhookEndpointConcurrency,
 		}).Run(ctx)
@@ -130,7 +161,7 @@ func (q *queueMode) check(context.Context) error {
 }
 
 // scheduler holds all jobs that are due by the clock.
-func (s *process) scheduler(registry *metrics.Registry) (*schedules.Scheduler, error) {
+func (s *process) scheduler(registry *metrics.Registry, ended ports.DeliveryMetrics) (*schedules.Scheduler, error) {
 	every := s.cfg.SchedulerInterval
 	mails, err := s.mailJobs(every)
 	if err != nil {
@@ -138,13 +169,35 @@ func (s *process) scheduler(registry *metrics.Registry) (*schedules.Scheduler, e
 	}
 	parts := DefaultParts(s.cfg, s.Stores, system.Clock{}, s.log)
 	parts.warnWithoutPayments()
-	parts.DepositMetrics = registry.Deposits()
+	parts.DepositMetrics, parts.PaymentMetrics = registry.Deposits(), registry.Payments()
 	all := NewServices(s.cfg, s.Stores, parts)
+	notices := schedules.Notices{Due: s.Postgres, UnitOfWork: s.Postgres, Clock: parts.Clock, Entropy: parts.Entropy, APIBaseURL: s.cfg.APIBaseURL}
+	told := schedules.OperatorNotices{
+		Due: s.Postgres, UnitOfWork: s.Postgres, Clock: parts.Clock, Entropy: parts.Entropy, DashboardURL: s.cfg.DashboardBaseURL, Anyone: !s.cfg.VerifiesAddresses(),
+		Addresses: s.Postgres, Imprint: s.cfg.Imprint(),
+	}
+	tenants := schedules.TenantNotices{
+		Due: s.Postgres, UnitOfWork: s.Postgres, Deposits: s.Postgres, Accounts: s.Postgres, Collections: s.Postgres, Payments: s.Postgres, History: s.Postgres,
+		Clock: parts.Clock, Entropy: parts.Entropy, Log: s.log, DashboardURL: s.cfg.DashboardBaseURL, SupportEmail: s.cfg.SupportEmail,
+	}
+	upkeep := schedules.PaymentUpkeep{
+		Notices: all.Notices, Erasures: s.Postgres, Eraser: parts.Eraser, Metrics: registry.Books(),
+		UnitOfWork: s.Postgres, Clock: parts.Clock, Entropy: parts.Entropy,
+	}
+	if parts.Books != nil {
+		upkeep.Books = all.Books
+	}
 	jobs := slices.Concat(
 		schedules.DepositJobs(all.Timers, all.Payments, every),
-		schedules.Maintenance{Tables: s.Postgres, UnitOfWork: s.Postgres, Clock: parts.Clock, Log: s.log}.Jobs(),
+		schedules.Maintenance{
+			Tables: s.Postgres, Addresses: s.Postgres, Files: s.Postgres, Contents: postgres.NewFileContents(s.Postgres), UnitOfWork: s.Postgres,
+			Metrics: ended, Clock: parts.Clock, Log: s.log,
+		}.Jobs(),
+		told.Jobs(every),
+		upkeep.Jobs(every),
 		mails,
-		[]schedules.Job{schedules.ReplayJob(all.Webhooks)},
+		[]schedules.Job{tenants.Job(every)},
+		[]schedules.Job{schedules.ReplayJob(all.Webhooks), notices.Job(every), schedules.ResetJob(all.Operators, every)},
 	)
 	return schedules.New(s.log, registry.Jobs(schedules.Names(jobs)), jobs...), nil
 }

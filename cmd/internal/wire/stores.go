@@ -31,7 +31,7 @@ const (
 
 // Sizes of the connection pools. An http and a dispatcher together take 45 of Postgres's usual 100 connections.
 const (
-	apiConns      = 20
+	apiConns      = 18
 	scheduleConns = 5
 	dispatchConns = 12
 	opsConns      = 2
@@ -78,12 +78,13 @@ type process struct {
 	epoch *postgres.Epoch
 	bell  *redisadapter.Doorbell
 	parts []run.Part
+	pools map[string]*pgxpool.Pool // by the label of their metrics
 
 	redisKnown bool // whether the client fits the server: see awaitRedis
 }
 
 // open prepares the stores without connecting; readiness reports stores that are away. grouped is true where many
-// callers change deposits at the same time.
+// callers change and read deposits at the same time.
 func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string, conns int32, grouped bool) (*process, error) {
 	s := &process{cfg: cfg, log: log}
 	redisadapter.LogTo(log)
@@ -98,26 +99,31 @@ func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string,
 		}
 		s.parts = append(s.parts, traces)
 	}
-	if s.Pool, err = s.newPool(ctx, name, postgres.PoolOptions{MaxConns: conns}); err != nil {
+	if s.Pool, err = s.newPool(ctx, name, postgres.PoolOptions{MaxConns: conns, PingAfter: pingAfter(grouped)}); err != nil {
 		return nil, err
 	}
 	const patience = 3 * time.Second
 	if s.ops, err = s.newPool(ctx, name+"-ops", postgres.PoolOptions{MaxConns: opsConns, StatementTimeout: patience, Settings: postgres.IndexPlans}); err != nil {
 		return nil, err
 	}
+	s.pools = map[string]*pgxpool.Pool{name: s.Pool, "ops": s.ops}
 	s.epoch = postgres.NewEpoch(s.ops, log)
-	var groups *pgxpool.Pool // nil: the few group commits use the store's pool
+	var groups, reads *pgxpool.Pool // nil: the few group commits and reads use the store's pool
 	if grouped {
 		if groups, err = s.newPool(ctx, name+"-groups", postgres.PoolOptions{MaxConns: groupcommit.Conns, Settings: postgres.IndexPlans}); err != nil {
 			return nil, err
 		}
+		if reads, err = s.newPool(ctx, name+"-reads", postgres.PoolOptions{MaxConns: postgres.ReadConns, Settings: postgres.IndexPlans}); err != nil {
+			return nil, err
+		}
+		s.pools["groups"], s.pools["reads"] = groups, reads
 	}
 	if err := s.openRedis(ctx); err != nil {
 		return nil, err
 	}
 	s.Breaker = redisadapter.NewBreaker(s.Redis)
 	s.bell = redisadapter.NewDoorbell(s.Redis, s.Breaker)
-	s.Postgres = postgres.NewStore(s.Pool, s.Cipher, postgres.Options{Doorbell: s.bell})
+	s.Postgres = postgres.NewStore(s.Pool, s.Cipher, postgres.Options{Doorbell: s.bell, Reads: reads})
 	s.Changes = groupcommit.New(s.Pool, s.Cipher, groupcommit.Options{Groups: groups, Doorbell: s.bell})
 	s.parts = append(s.parts,
 		run.Closer("redis", s.Redis.Close),
@@ -126,6 +132,18 @@ func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string,
 		run.Part{Name: "store", Stop: func(ctx context.Context) error { s.Postgres.Close(ctx); return nil }},
 	)
 	return s, nil
+}
+
+// loopPing is the idle time after which a loop that asks once a second or two tests its connection. A ping before each of its
+// questions would double the work of a service at rest. A loop that meets a broken connection asks again.
+const loopPing = 5 * time.Second
+
+// pingAfter returns PoolOptions.PingAfter of a process with many callers, or of a process with loops alone.
+func pingAfter(manyCallers bool) time.Duration {
+	if manyCallers {
+		return 0
+	}
+	return loopPing
 }
 
 func (s *process) openRedis(ctx context.Context) (err error) {

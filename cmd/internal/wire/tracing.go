@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/resource"
 	"go.opentelemetry.io/otel/sdk/trace"
+	oteltrace "go.opentelemetry.io/otel/trace"
 
 	"partnerdeposits/cmd/internal/config"
 	"partnerdeposits/cmd/internal/run"
@@ -36,8 +37,9 @@ func tracing(ctx context.Context, cfg config.Config, log *slog.Logger, process s
 	}
 	provider := trace.NewTracerProvider(
 		trace.WithBatcher(exporter),
+		trace.WithSampler(withoutPolls{trace.ParentBased(trace.AlwaysSample())}),
 		trace.WithResource(resource.NewSchemaless(
-			attribute.String("service.name", "partnerdeposits-"+process),
+			attribute.String("service.name", "partnerdeposits-"+serviceName(process)),
 			attribute.String("deployment.environment", string(cfg.Environment)),
 		)),
 	)
@@ -49,6 +51,26 @@ func tracing(ctx context.Context, cfg config.Config, log *slog.Logger, process s
 		defer cancel()
 		return provider.Shutdown(ctx)
 	}}, nil
+}
+
+// serviceName is the process by the name of its command: the pools of the dispatcher have names of their own.
+func serviceName(process string) string {
+	if process == "schedules" {
+		return "dispatcher"
+	}
+	return process
+}
+
+// withoutPolls drops the commands to Postgres and Redis that belong to no request, job or batch: the loops of an idle process
+// would send the collector thousands of traces an hour that show nothing.
+type withoutPolls struct{ trace.Sampler }
+
+// ShouldSample implements trace.Sampler.
+func (s withoutPolls) ShouldSample(p trace.SamplingParameters) trace.SamplingResult {
+	if p.Kind == oteltrace.SpanKindClient && !oteltrace.SpanContextFromContext(p.ParentContext).IsValid() {
+		return trace.SamplingResult{Decision: trace.Drop}
+	}
+	return s.Sampler.ShouldSample(p)
 }
 
 func queryTracer(cfg config.Config) pgx.QueryTracer {

@@ -131,6 +131,9 @@ type Metrics struct {
 	steps []string
 }
 
+// Created implements ports.DepositMetrics.
+func (m *Metrics) Created(string) {}
+
 // Transitioned implements ports.DepositMetrics.
 func (m *Metrics) Transitioned(from, to deposit.Status, by string) {
 	m.mu.Lock()

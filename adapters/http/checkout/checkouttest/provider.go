@@ -21,6 +21,7 @@ type Provider struct {
 	away    bool
 	lose    bool
 	collect func(ports.CollectRequest) (ports.ProviderPayment, error)
+	open    func(ports.HostedPayment) (ports.HostedPage, error)
 	answer  func() ports.ProviderPayment
 	late    func()
 	opened  map[id.ID]int
@@ -35,6 +36,11 @@ func (p *Provider) LoseAnswers(lose bool) { p.set(func() { p.lose = lose }) }
 // OnCollect lets fn handle Collect instead of the provider; nil restores the provider.
 func (p *Provider) OnCollect(fn func(ports.CollectRequest) (ports.ProviderPayment, error)) {
 	p.set(func() { p.collect = fn })
+}
+
+// OnOpen lets fn handle Open instead of the provider; nil restores the provider.
+func (p *Provider) OnOpen(fn func(ports.HostedPayment) (ports.HostedPage, error)) {
+	p.set(func() { p.open = fn })
 }
 
 // OnAsk lets fn handle Lookup and Close instead of the provider; nil restores the provider.
@@ -84,6 +90,12 @@ func (p *Provider) Open(ctx context.Context, r ports.HostedPayment) (ports.Hoste
 		}
 		p.opened[r.PaymentID]++
 	})
+	p.mu.Lock()
+	open := p.open
+	p.mu.Unlock()
+	if open != nil {
+		return open(r)
+	}
 	return through(p, func() (ports.HostedPage, error) { return p.PaymentProvider.Open(ctx, r) })
 }
 
@@ -122,4 +134,9 @@ func (p *Provider) Collect(ctx context.Context, r ports.CollectRequest) (ports.P
 		return collect(r)
 	}
 	return through(p, func() (ports.ProviderPayment, error) { return p.PaymentProvider.Collect(ctx, r) })
+}
+
+// Refund implements ports.PaymentProvider.
+func (p *Provider) Refund(ctx context.Context, r ports.RefundRequest) (ports.ProviderRefund, error) {
+	return through(p, func() (ports.ProviderRefund, error) { return p.PaymentProvider.Refund(ctx, r) })
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/app/checkout"
+	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
@@ -19,6 +20,9 @@ var (
 	Alan     = tenant.Person{Email: "alan@example.com", FirstName: "Alan", LastName: "Turing", Locale: "fr"}
 	Declined = tenant.Person{Email: "declined@example.com", FirstName: "De", LastName: "Clined"}
 )
+
+// Agrees is the agreement of a tenant whose browser tells nothing else.
+var Agrees = agreement.Given{Agreed: true, Locale: "en", Origin: agreement.Origin{Address: "192.0.2.7", UserAgent: "Mozilla/5.0 (test)"}}
 
 // Steps is a Bench with the steps of tenants. Each step fails the test on an error.
 type Steps struct {
@@ -39,7 +43,7 @@ func (s Steps) Ctx() context.Context { return context.WithoutCancel(s.T.Context(
 // Submit sends the checkout form.
 func (s Steps) Submit(token secret.Text, p tenant.Person) checkout.Next {
 	s.T.Helper()
-	next, err := s.Checkout.Submit(s.Ctx(), token, p)
+	next, err := s.Checkout.Submit(s.Ctx(), token, p, Agrees)
 	require.NoError(s.T, err)
 	return next
 }

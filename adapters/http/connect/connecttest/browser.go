@@ -46,6 +46,14 @@ type Answer struct {
 	Root     *html.Node
 }
 
+// Cookies gives the cookies that the browser would send to a URL.
+func (b *Browser) Cookies(at string) []*http.Cookie {
+	b.t.Helper()
+	u, err := url.Parse(at)
+	require.NoError(b.t, err)
+	return b.client.Jar.Cookies(u)
+}
+
 // Get requests a path of the server.
 func (b *Browser) Get(path string) Answer {
 	b.t.Helper()
@@ -93,14 +101,32 @@ func (b *Browser) Send(page Answer, number int, fields map[string]string) Answer
 	forms := page.All("form")
 	require.Greater(b.t, len(forms), number, page.Body)
 	values := url.Values{}
-	for _, input := range all(forms[number], "input") {
-		values.Set(attr(input, "name"), attr(input, "value"))
+	for _, name := range []string{"input", "select", "textarea"} {
+		for _, input := range all(forms[number], name) {
+			values.Set(attr(input, "name"), attr(input, "value"))
+		}
 	}
 	for name, value := range fields {
 		require.Contains(b.t, values, name, "the form has no such field")
 		values.Set(name, value)
 	}
 	return b.Post(attr(forms[number], "action"), values)
+}
+
+// Stream sends a request and gives the body, to be read and closed by the caller.
+func (b *Browser) Stream(req *http.Request) io.ReadCloser {
+	b.t.Helper()
+	res, err := b.client.Do(req)
+	require.NoError(b.t, err)
+	require.Equal(b.t, http.StatusOK, res.StatusCode)
+	return res.Body
+}
+
+// Unlink ends the link of the signed-in operator, through both of its forms.
+func (b *Browser) Unlink() {
+	b.t.Helper()
+	sent := b.Send(b.Send(b.Get("/dashboard/partner"), 0, nil), 0, nil)
+	require.Equal(b.t, http.StatusSeeOther, sent.Status, sent.Body)
 }
 
 // All gives the elements of that name in document order.

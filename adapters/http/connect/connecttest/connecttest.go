@@ -13,10 +13,12 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/http/account"
 	"partnerdeposits/adapters/http/connect"
 	"partnerdeposits/adapters/http/dashboard"
 	"partnerdeposits/adapters/http/middleware"
 	"partnerdeposits/adapters/http/problem"
+	"partnerdeposits/adapters/http/styleguide"
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/adapters/redis/redistest"
 	"partnerdeposits/adapters/system"
@@ -46,6 +48,9 @@ type Options struct {
 	Environment  partner.Environment
 	DashboardURL string // "": the URL of the server
 	Limit        int    // attempts in all; 0: no limit
+	// Mails says that mails are sent, so that operators verify their addresses.
+	Mails   bool
+	Uploads *dashboard.Uploads // nil: as in production
 	// Counted counts attempts in a real Redis, and takes the address of a client from Browser.From.
 	Counted bool
 }
@@ -76,6 +81,9 @@ func New(t testing.TB, o Options) *Server {
 		if o.Counted {
 			set.Redis = redistest.New(t)
 		}
+		if o.Mails {
+			set.Config.SMTPURL, set.Config.MailFrom = "smtp://127.0.0.1:9", "a@b.example"
+		}
 		if o.Environment != "" {
 			set.Config.Environment = o.Environment
 		}
@@ -104,9 +112,15 @@ func (s *Server) app(t testing.TB, o Options) *fiber.App {
 		RenderPage: ui.RenderProblem,
 		IsPage:     func(*fiber.Ctx) bool { return true },
 	})}))
+	middleware.Harden(app, middleware.Hooks{Uploads: dashboard.IsUpload})
 	app.Use(middleware.RequestID(), middleware.Recover(), middleware.SecurityHeaders(false), middleware.Deadline(middleware.DeadlineAfter), middleware.Framing())
 	ui.MountAssets(app)
 	connect.Mount(app, connect.Deps{Connections: s.Connections, Operators: s.Operators, Limiter: limiter, AttemptsPerMinute: 10, Site: site})
-	dashboard.Mount(app, dashboard.Deps{Connections: s.Connections, Operators: s.Operators, Deposits: s.Postgres, Site: site})
+	styleguide.Mount(app, styleguide.Deps{Clock: s.Clock, Site: site, DashboardURL: s.DashboardURL, Caught: s.Postgres})
+	account.Mount(app, account.Deps{Operators: s.Operators, Limiter: limiter, AttemptsPerMinute: 10, Site: site})
+	dashboard.Mount(app, dashboard.Deps{
+		Connections: s.Connections, Operators: s.Operators, Desk: s.Desk, Deposits: s.Services.Deposits, Entropy: system.Entropy{}, Limiter: limiter,
+		Site: site, Log: slog.New(slog.DiscardHandler), Uploads: o.Uploads,
+	})
 	return app
 }

@@ -1,8 +1,9 @@
 // Package contracttest checks responses and webhook bodies against openapi.yaml: status, headers, codes, every field. A
-// field that openapi.yaml lacks fails a test, although clients must ignore unknown fields.
+// field that openapi.yaml lacks fails a test, although clients must ignore unknown fields. Two implementations of OpenAPI check:
+// kin-openapi with closed schemas, and libopenapi-validator with the document as partners get it.
 //
 //	contract := contracttest.New(t)
-//	client := &http.Client{Transport: contract.Transport(t, nil)} // checks every response
+//	client := &http.Client{Transport: contract.Transport(t, nil)} // checks every exchange
 package contracttest
 
 import (
@@ -35,6 +36,7 @@ const prefix = "/api/partner/v1"
 // Contract is openapi.yaml with closed schemas, for checks of responses.
 type Contract struct {
 	doc     *openapi3.T
+	second  *reader
 	router  routers.Router
 	options *openapi3filter.Options
 
@@ -68,7 +70,9 @@ func New(t testing.TB) *Contract {
 	t.Helper()
 	c, err := strict()
 	require.NoError(t, err)
-	return &Contract{doc: c.doc, router: c.router, options: c.options, seen: map[string]bool{}}
+	independent, err := second()
+	require.NoError(t, err)
+	return &Contract{doc: c.doc, second: independent, router: c.router, options: c.options, seen: map[string]bool{}}
 }
 
 // outgoing checks the formats of responses: times with milliseconds and Z, absolute URLs.
@@ -128,11 +132,7 @@ func (c *Contract) Check(t testing.TB, method, target string, status int, header
 	})
 	require.NoError(t, err, what)
 	if status >= http.StatusBadRequest {
-		response := route.Operation.Responses.Status(status)
-		if response == nil {
-			response = route.Operation.Responses.Default()
-		}
-		c.checkError(t, status, header, body, response.Value, what)
+		c.checkError(t, status, header, body, documented(route.Operation, status), what)
 	}
 	if status == http.StatusNoContent {
 		require.Empty(t, body, what)
@@ -142,8 +142,19 @@ func (c *Contract) Check(t testing.TB, method, target string, status int, header
 	c.seen[fmt.Sprintf("%s %d", route.Operation.OperationID, status)] = true
 }
 
+// documented lists the codes that an operation may answer with a status. The default response adds codes that every
+// operation shares, whose status has an entry of its own for some operations.
+func documented(op *openapi3.Operation, status int) (all []string) {
+	for _, response := range []*openapi3.ResponseRef{op.Responses.Status(status), op.Responses.Default()} {
+		if response != nil {
+			all = append(all, codes(response.Value)...)
+		}
+	}
+	return all
+}
+
 // checkError checks rules of an error response that a schema cannot express. documented is nil for an unknown route.
-func (c *Contract) checkError(t testing.TB, status int, header http.Header, body []byte, documented *openapi3.Response, what string) {
+func (c *Contract) checkError(t testing.TB, status int, header http.Header, body []byte, documented []string, what string) {
 	t.Helper()
 	require.Equal(t, "application/json", header.Get("Content-Type"), what)
 	var parsed any
@@ -157,7 +168,7 @@ func (c *Contract) checkError(t testing.TB, status int, header http.Header, body
 		require.Regexp(t, `^[1-9][0-9]*$`, header.Get("Retry-After"), what)
 	}
 	if documented != nil {
-		require.Contains(t, codes(documented), e.Error.Code, what)
+		require.Contains(t, documented, e.Error.Code, what)
 	}
 }
 
@@ -183,6 +194,8 @@ func (c *Contract) CheckWebhook(t testing.TB, body []byte) {
 		name = "RentalOperatorLinkedPayload"
 	}
 	require.NoError(t, c.doc.Components.Schemas[name].Value.VisitJSON(parsed, outgoing()...), "%s", body)
+	event, _ := parsed["event"].(string)
+	c.second.checkWebhook(t, event, body)
 }
 
 // Unseen lists the documented successful responses, as "operationId status", that no Check has seen yet.
@@ -213,7 +226,7 @@ func (c *Contract) Codes() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// Transport checks every response of the partner API that it transports; base nil is http.DefaultTransport.
+// Transport checks every exchange with the partner API that it transports: the response, and the request of a success; base nil is http.DefaultTransport.
 func (c *Contract) Transport(t testing.TB, base http.RoundTripper) http.RoundTripper {
 	if base == nil {
 		base = http.DefaultTransport
@@ -228,6 +241,10 @@ type transport struct {
 }
 
 func (tr transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	sent, err := keepBody(req)
+	if err != nil {
+		return nil, err
+	}
 	res, err := tr.base.RoundTrip(req)
 	if err != nil || !strings.HasPrefix(req.URL.Path, prefix) {
 		return res, err
@@ -242,6 +259,31 @@ func (tr transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	res.Body = io.NopCloser(bytes.NewReader(body))
 	if req.Method != http.MethodHead {
 		tr.contract.Check(tr.t, req.Method, req.URL.String(), res.StatusCode, res.Header, body)
+		if tr.contract.documents(req) {
+			tr.contract.second.checkExchange(tr.t, req, sent, res.StatusCode, res.Header, body)
+		}
 	}
 	return res, nil
+}
+
+// keepBody reads the body of a request and puts a copy in its place.
+func keepBody(req *http.Request) ([]byte, error) {
+	if req.Body == nil {
+		return nil, nil
+	}
+	sent, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	if err := req.Body.Close(); err != nil {
+		return nil, err
+	}
+	req.Body = io.NopCloser(bytes.NewReader(sent))
+	return sent, nil
+}
+
+// documents reports whether openapi.yaml has the route of a request.
+func (c *Contract) documents(req *http.Request) bool {
+	_, _, err := c.router.FindRoute(req)
+	return err == nil
 }

@@ -1,8 +1,10 @@
 package contracttest_test
 
 import (
+	"io"
 	"net/http"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -51,7 +53,7 @@ func errorBody(code string) string {
 
 const (
 	me      = `{"data":{"partnerId":"prt_1","slug":"s","name":"n","environment":"staging","keyId":"key_1","limits":{"requestsPerMinute":1,"writesPerMinute":1}}}`
-	webhook = `{"data":{"id":"pwh_1","url":"https://a.example","events":["deposit.activated"],"enabled":true,"createdAt":"2026-06-02T10:02:51.004Z"}}`
+	webhook = `{"data":{"id":"pwh_1","url":"https://a.example","events":["deposit.activated"],"enabled":true,"createdAt":"2026-06-02T10:02:51.004Z","health":{"state":"healthy","since":"2026-06-02T10:02:51.004Z","pending":0}}}`
 )
 
 func TestCheck_TellsPromisedAnswersFromOthers(t *testing.T) {
@@ -78,9 +80,9 @@ func TestCheck_TellsPromisedAnswersFromOthers(t *testing.T) {
 		{"no request id", "GET", "/me", 200, headers("X-Request-Id", ""), me, false},
 		{"no rate limit", "GET", "/me", 200, headers("RateLimit", ""), me, false},
 		{"strange request id", "GET", "/me", 200, headers("X-Request-Id", "1"), me, false},
-		{"time without milliseconds", "GET", "/webhooks/pwh_1", 200, headers(), `{"data":{"id":"pwh_1","url":"https://a.example","events":["deposit.activated"],"enabled":true,"createdAt":"2026-06-02T10:02:51Z"}}`, false},
+		{"time without milliseconds", "GET", "/webhooks/pwh_1", 200, headers(), `{"data":{"id":"pwh_1","url":"https://a.example","events":["deposit.activated"],"enabled":true,"createdAt":"2026-06-02T10:02:51Z","health":{"state":"healthy","since":"2026-06-02T10:02:51.004Z","pending":0}}}`, false},
 		{"time with milliseconds", "GET", "/webhooks/pwh_1", 200, headers(), webhook, true},
-		{"unknown event", "GET", "/webhooks/pwh_1", 200, headers(), `{"data":{"id":"pwh_1","url":"https://a.example","events":["deposit.refused"],"enabled":true,"createdAt":"2026-06-02T10:02:51.004Z"}}`, false},
+		{"unknown event", "GET", "/webhooks/pwh_1", 200, headers(), `{"data":{"id":"pwh_1","url":"https://a.example","events":["deposit.refused"],"enabled":true,"createdAt":"2026-06-02T10:02:51.004Z","health":{"state":"healthy","since":"2026-06-02T10:02:51.004Z","pending":0}}}`, false},
 		{"undocumented code", "GET", "/deposits/dep_1", 403, headers(), errorBody("account_not_linked"), false},
 		{"unknown code", "GET", "/nothing", 404, headers(), errorBody("oops"), false},
 		{"another request's id", "GET", "/deposits/dep_1", 403, headers("X-Request-Id", "req_01jb2m4q8e7w9x3c5v6b7n8m9b"), errorBody("deposit_access_denied"), false},
@@ -93,6 +95,48 @@ func TestCheck_TellsPromisedAnswersFromOthers(t *testing.T) {
 			p := &probe{TB: t}
 			failed := p.fails(func() {
 				contract.Check(p, c.method, "http://127.0.0.1:1/api/partner/v1"+c.path, c.status, c.header, []byte(c.body))
+			})
+			require.Equal(t, c.ok, !failed)
+		})
+	}
+}
+
+// answering answers every request alike.
+type answering struct {
+	status int
+	body   string
+}
+
+func (a answering) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: a.status, Header: headers(), Body: io.NopCloser(strings.NewReader(a.body))}, nil
+}
+
+// kin-openapi sees responses only here; libopenapi-validator sees requests, too.
+func TestTransport_TellsPromisedRequestsFromOthers(t *testing.T) {
+	created := webhook[:len(webhook)-2] + `,"secret":"svc_whsec_x"}}`
+	cases := []struct {
+		name, method, path, sent string
+		answer                   answering
+		ok                       bool
+	}{
+		{"documented", "POST", "/webhooks", `{"url":"https://a.example"}`, answering{201, created}, true},
+		{"a required field is missing, and the service accepts", "POST", "/webhooks", `{}`, answering{201, created}, false},
+		{"an unknown event, and the service accepts", "POST", "/webhooks", `{"url":"https://a.example","events":["x"]}`, answering{201, created}, false},
+		{"a limit beyond the bound, and the service accepts", "GET", "/accounts?limit=1000", "", answering{200, `{"data":[],"pagination":{"nextCursor":null,"hasMore":false}}`}, false},
+		{"a required field is missing, and the service refuses", "POST", "/webhooks", `{}`, answering{400, errorBody("missing_field")}, true},
+		{"no such route", "GET", "/nothing", "", answering{404, errorBody("route_not_found")}, true},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			p := &probe{TB: t}
+			failed := p.fails(func() {
+				req, err := http.NewRequestWithContext(t.Context(), c.method, "http://127.0.0.1:1/api/partner/v1"+c.path, strings.NewReader(c.sent))
+				require.NoError(t, err)
+				req.Header.Set("Content-Type", "application/json")
+				req.Header.Set("x-api-key", "svc_pk_test_x")
+				res, err := contracttest.New(t).Transport(p, c.answer).RoundTrip(req)
+				require.NoError(t, err)
+				require.NoError(t, res.Body.Close())
 			})
 			require.Equal(t, c.ok, !failed)
 		})

@@ -4,33 +4,49 @@ package browsertest
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
 
 const (
-	testLimit    = 90 * time.Second
+	testLimit    = 4 * time.Minute // many browsers share the machine
 	installLimit = 5 * time.Minute
 )
 
 var names = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
 
+// Dark is the option of a browser whose reader prefers dark colours.
+var Dark = chromedp.Flag("blink-settings", "preferredColorScheme=0")
+
+// WithoutScript is the action that keeps pages from running scripts. The expressions of a test still run.
+var WithoutScript = chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+	_, err := cdp.Call(ctx, t, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	return err
+})
+
 // New opens a browser with a fresh profile and closes it when the test ends. If no browser is installed, New installs
-// Debian's chromium, as root or with sudo. A test without a browser fails.
-func New(t testing.TB) context.Context {
+// Debian's chromium, as root or with sudo. A test without a browser fails. more are further options, such as Dark.
+func New(t testing.TB, more ...chromedp.ExecAllocatorOption) context.Context {
 	t.Helper()
 	path, err := find()
 	require.NoError(t, err)
 	limited, stop := context.WithTimeout(t.Context(), testLimit)
 	t.Cleanup(stop)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path))
+	options = append(options, more...)
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // Chromium's sandbox refuses root; the tests open only pages of this service
 	}
@@ -68,4 +84,48 @@ func installed() (string, bool) {
 		}
 	}
 	return "", false
+}
+
+//go:embed accessible.js
+var accessible string
+
+// mostBytes bounds a page with its stylesheet and pictures. The servers of tests do not compress, so the bound is stricter than 60 KB of
+// compressed bytes.
+const mostBytes = 60_000
+
+// LooksRight reads the page that the browser shows with a script that looks for what a person could not see, reach, press or
+// understand: contrast, targets, names, mistakes, landmarks, languages, weight. A picture of the page is written to .local/screenshots
+// under the name.
+func LooksRight(browser context.Context, t testing.TB, name string) {
+	t.Helper()
+	faults, err := chromedp.Run(browser, chromedp.Evaluate[string](strings.Replace(accessible, "MOST", strconv.Itoa(mostBytes), 1)))
+	require.NoError(t, err, name)
+	require.Empty(t, faults, name)
+	picture, err := chromedp.Run(browser, chromedp.FullScreenshot(100))
+	require.NoError(t, err, name)
+	require.NoError(t, os.MkdirAll(screenshots(t), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(screenshots(t), name+".png"), picture, 0o600))
+}
+
+// Viewports are a phone and a desktop.
+var Viewports = map[string]chromedp.Action[chromedp.Void]{
+	"phone":   chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile),
+	"desktop": chromedp.EmulateViewport(1280, 900),
+}
+
+// Schemes are the options of a browser in each colour scheme.
+var Schemes = map[string][]chromedp.ExecAllocatorOption{"light": nil, "dark": {Dark}}
+
+// screenshots is a folder at the root of the repository, which is the nearest folder above with a go.mod.
+func screenshots(t testing.TB) string {
+	t.Helper()
+	at, err := os.Getwd()
+	require.NoError(t, err)
+	for {
+		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
+			return filepath.Join(at, ".local", "screenshots")
+		}
+		require.NotEqual(t, "/", at, "no go.mod above")
+		at = filepath.Dir(at)
+	}
 }

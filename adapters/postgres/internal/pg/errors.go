@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/puddle/v2"
 
+	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/ports"
@@ -36,11 +37,20 @@ const (
 // ErrRolledBack says that COMMIT rolled back: an earlier statement had failed, and the caller ignored its error.
 var ErrRolledBack = errors.New("postgres: commit of a failed transaction")
 
+// ErrKeyStored says that the key of a response to store holds a response already. The advisory lock of the key prevents
+// that; should two transactions ever pass the lock, the second fails and finds the response in its next run.
+var ErrKeyStored = errors.New("postgres: the idempotency key holds a response already")
+
+// ErrClientErased says that a client was erased after the transaction read it. The next run finds no client.
+var ErrClientErased = errors.New("postgres: a client was erased meanwhile")
+
 // broken maps the name of a violated constraint to the error of the port.
 var broken = map[string]error{
-	"partners_slug_key":     partner.ErrSlugTaken,
-	"one_payment_under_way": ports.ErrPaymentExists,
-	"one_payment_succeeded": ports.ErrPaymentExists,
+	"partners_slug_key":       partner.ErrSlugTaken,
+	"operators_email_key_key": connect.ErrEmailTaken,
+	"deposits_reference_key":  ports.ErrReferenceTaken,
+	"one_payment_under_way":   ports.ErrPaymentExists,
+	"one_payment_succeeded":   ports.ErrPaymentExists,
 }
 
 // Translate turns driver errors into errors of core and ports. DB and Tx call Translate wherever they read rows and
@@ -94,7 +104,7 @@ func serverFailed(refused *pgconn.PgError) bool {
 // the connection or of the server is no refusal.
 func Refused(err error) bool {
 	var refused *pgconn.PgError
-	return errors.Is(err, ErrRolledBack) || (errors.As(err, &refused) && !serverFailed(refused))
+	return errors.Is(err, ErrRolledBack) || errors.Is(err, ErrKeyStored) || errors.Is(err, ErrClientErased) || (errors.As(err, &refused) && !serverFailed(refused))
 }
 
 // Unreachable reports whether the server did not answer in time, or the pool had no free connection.
@@ -111,7 +121,7 @@ func Unreachable(err error) bool {
 func retryable(err error) bool {
 	var refused *pgconn.PgError
 	if !errors.As(err, &refused) {
-		return false
+		return errors.Is(err, ErrKeyStored) || errors.Is(err, ErrClientErased)
 	}
 	switch refused.Code {
 	case serializationFailure, deadlockDetected, changedResultType:

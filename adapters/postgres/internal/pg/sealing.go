@@ -1,6 +1,7 @@
 package pg
 
 import (
+	"encoding/hex"
 	"fmt"
 
 	"partnerdeposits/core/id"
@@ -21,14 +22,25 @@ func SecretAAD(subscriptionID id.ID) []byte {
 	return []byte("webhook_secret:" + subscriptionID.String())
 }
 func CheckoutAAD(depositID id.ID) []byte { return []byte("checkout_token:" + depositID.String()) }
+func AddressAAD(clientID id.ID) []byte   { return []byte("client_address:" + clientID.String()) }
+func FactorAAD(operatorID id.ID) []byte  { return []byte("second_factor:" + operatorID.String()) }
+func MailAAD(mailID id.ID) []byte        { return []byte("mail:" + mailID.String()) }
+func AgreementAAD(recordID id.ID) []byte {
+	return []byte("agreement_origin:" + recordID.String())
+}
+func FileAAD(fileID id.ID) []byte { return []byte("file_key:" + fileID.String()) }
 
 func ResponseAAD(k ports.IdempotencyKey) []byte {
 	return []byte("idempotent_response:" + KeyScope(k))
 }
 
 // KeyScope is the text of an idempotency key: partner, route, key. The key has a fixed length, so scopes are unambiguous.
+// Stored responses are sealed for this text, and processes of different versions lock by it: the text never changes.
 func KeyScope(k ports.IdempotencyKey) string {
-	return fmt.Sprintf("%s|%s|%x", k.PartnerID, k.Route, k.Key)
+	const lengths = 36 + 2 + 2*len(k.Key) // of partner, separators and key
+	b := make([]byte, 0, lengths+len(k.Route))
+	b = append(append(append(append(b, k.PartnerID.String()...), '|'), k.Route...), '|')
+	return string(hex.AppendEncode(b, k.Key[:]))
 }
 
 // Sealer encrypts and decrypts texts.

@@ -4,10 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/core/deposit"
@@ -19,9 +22,17 @@ import (
 
 // SelectDeposit reads deposits with the partner's name, and with the client unless the client was erased. ScanDeposit scans
 // the rows.
-var SelectDeposit = `SELECT ` + readNames() + `, coalesce(p.name, ''),
-		coalesce(c.email, ''), coalesce(c.first_name, ''), coalesce(c.last_name, ''), c.id IS NOT NULL, CASE WHEN d.url_generation THEN d.checkout_token END
-	FROM deposits d LEFT JOIN partners p ON p.id = d.partner_id LEFT JOIN clients c ON c.id = d.client_id AND c.erased_at IS NULL`
+var SelectDeposit = SelectDepositsOf("deposits", "")
+
+// SelectDepositsOf is SelectDeposit over a table expression with the columns of deposits. more lists further columns.
+func SelectDepositsOf(source, more string) string {
+	if more != "" {
+		more = ", " + more
+	}
+	return `SELECT ` + readNames() + `, coalesce(p.name, ''),
+		coalesce(c.email, ''), coalesce(c.first_name, ''), coalesce(c.last_name, ''), c.id IS NOT NULL, CASE WHEN d.url_generation THEN d.checkout_token END` + more + `
+	FROM ` + source + ` d LEFT JOIN partners p ON p.id = d.partner_id LEFT JOIN clients c ON c.id = d.client_id AND c.erased_at IS NULL`
+}
 
 // readNames lists the columns that a deposit carries, separated by commas.
 func readNames() string {
@@ -34,19 +45,21 @@ func readNames() string {
 	return strings.Join(list, ", ")
 }
 
-// ScanDeposit scans a row of SelectDeposit. Returns pgx.ErrNoRows, and an error if the checkout token does not decrypt.
-func ScanDeposit(row pgx.Row, sealer pg.Sealer) (*deposit.Deposit, error) {
+// ScanDeposit scans a row of SelectDeposit, and further columns into more. Returns pgx.ErrNoRows. If the checkout token does not
+// decrypt, ScanDeposit returns an error with the deposit.
+func ScanDeposit(row pgx.Row, sealer pg.Sealer, more ...any) (*deposit.Deposit, error) {
 	var d deposit.Deposit
 	var client deposit.Client
 	var clientExists bool
 	var sealedToken []byte // nil unless the deposit was created with depositUrlGeneration
-	targets := make([]any, 0, len(depositColumns)+6)
+	targets := make([]any, 0, len(depositColumns)+6+len(more))
 	for _, c := range depositColumns {
 		if c.field != nil {
 			targets = append(targets, c.field(&d))
 		}
 	}
-	err := row.Scan(append(targets, &d.PartnerName, &client.Email, &client.FirstName, &client.LastName, &clientExists, &sealedToken)...)
+	targets = append(targets, &d.PartnerName, &client.Email, &client.FirstName, &client.LastName, &clientExists, &sealedToken)
+	err := row.Scan(append(targets, more...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -153,38 +166,105 @@ var depositColumns = []depositColumn{
 // insertedColumns are the columns that an INSERT writes: all of them.
 var insertedColumns = each(depositColumns, func(c depositColumn) column[newDeposit] { return c.column })
 
-// With the parameter all, the statement divides by zero unless every deposit was inserted; the error undoes the transaction.
-var insertDeposits = `WITH made AS (
-		INSERT INTO deposits (` + names(insertedColumns) + `) SELECT ` + selected(insertedColumns) + ` FROM ` + from(insertedColumns) + `
-		ON CONFLICT (reference) DO NOTHING RETURNING id, checkout_expires_at),
-	timed AS (INSERT INTO deposit_timers (kind, due_at, deposit_id) SELECT 'checkout', made.checkout_expires_at, made.id FROM made)
-	SELECT count(*), 1 / (NOT ` + param(insertedColumns, 1) + ` OR count(*) = ` + param(insertedColumns, 2) + `)::int FROM made`
+// freshValues are the columns that are alike in all new deposits (deposit.New), with their SQL. A statement that names them
+// needs no arrays for them: a third of the columns.
+var freshValues = map[string]string{
+	"status": "'pending'", "status_reason": "''", "version": "1", "captured_cents": "0", "checkout_started_at": "NULL", "activated_at": "NULL",
+	"expires_at": "NULL", "cancelled_at": "NULL", "closed_at": "NULL", "captured_at": "NULL", "updated_at": "n.created_at",
+}
 
-// InsertDeposits inserts deposits with their timers, and calls inserted with the number of inserted deposits. If a reference
-// is taken and all is true, the transaction fails with ports.ErrReferenceTaken; otherwise the other deposits are inserted.
-func InsertDeposits(t *pg.Tx, sealer pg.Sealer, deposits []ports.NewDeposit, all bool, inserted func(n int)) error {
+// isFresh reports whether a deposit has the freshValues.
+func isFresh(d *deposit.Deposit) bool {
+	return d.Status == deposit.Pending && d.StatusReason == "" && d.Version == 1 && d.CapturedAmount == 0 && d.CheckoutStartedAt.IsZero() &&
+		d.ActivatedAt.IsZero() && d.ExpiresAt.IsZero() && d.CancelledAt.IsZero() && d.ClosedAt.IsZero() && d.CapturedAt.IsZero() && d.UpdatedAt.Equal(d.CreatedAt)
+}
+
+// variedColumns are the insertedColumns without freshValues.
+var variedColumns = slices.DeleteFunc(slices.Clone(insertedColumns), func(c column[newDeposit]) bool { return freshValues[c.name] != "" })
+
+var (
+	insertFresh    = insertDeposits(variedColumns, "")
+	insertAny      = insertDeposits(insertedColumns, "")
+	insertUntaken  = insertDeposits(insertedColumns, " ON CONFLICT (reference) DO NOTHING")
+	referencesLive = `SELECT 1 / (EXISTS (SELECT FROM accounts WHERE id = $1) AND ($2::uuid IS NULL OR EXISTS (SELECT FROM partners WHERE id = $2))
+		AND ($3::uuid IS NULL OR EXISTS (SELECT FROM clients WHERE id = $3)))::int`
+)
+
+// insertDeposits is the statement that inserts deposits with their timers. The arrays have the given columns.
+func insertDeposits(arrays []column[newDeposit], onConflict string) string {
+	values := each(insertedColumns, func(c column[newDeposit]) string {
+		for _, given := range arrays {
+			if given.name == c.name {
+				return "n." + c.name + c.cast
+			}
+		}
+		return freshValues[c.name]
+	})
+	return `WITH made AS (
+		INSERT INTO deposits (` + names(insertedColumns) + `) SELECT ` + strings.Join(values, ", ") + ` FROM ` + from(arrays) + onConflict + `
+		RETURNING id, checkout_expires_at)
+	INSERT INTO deposit_timers (kind, due_at, deposit_id) SELECT 'checkout', made.checkout_expires_at, made.id FROM made`
+}
+
+// InsertDeposits inserts deposits with their timers. The transaction has locked the rows that the deposits refer to: the
+// database does not check these references. If a reference is taken, the transaction fails with ports.ErrReferenceTaken.
+func InsertDeposits(t *pg.Tx, sealer pg.Sealer, deposits []ports.NewDeposit) error {
+	rows, err := newDeposits(sealer, deposits)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(rows, func(d newDeposit) bool { return !isFresh(d.Deposit) }) {
+		t.Queue(insertAny, arguments(insertedColumns, rows)...)
+	} else {
+		t.Queue(insertFresh, arguments(variedColumns, rows)...)
+	}
+	startIdleTimers(t, rows)
+	return nil
+}
+
+// InsertDeposit inserts a deposit with its timers, and calls inserted with false if the deposit's reference is taken. If the
+// account, the partner or the client does not exist, the transaction fails with ErrMissingReference.
+func InsertDeposit(t *pg.Tx, sealer pg.Sealer, d ports.NewDeposit, inserted func(bool)) error {
+	rows, err := newDeposits(sealer, []ports.NewDeposit{d})
+	if err != nil {
+		return err
+	}
+	t.Queue(referencesLive, d.Deposit.AccountID, d.Deposit.PartnerID, d.Deposit.ClientID).QueryRow(func(row pgx.Row) error {
+		var guard int
+		return unlessAll(row.Scan(&guard), ErrMissingReference)
+	})
+	t.Queue(insertUntaken, arguments(insertedColumns, rows)...).Exec(func(tag pgconn.CommandTag) error {
+		inserted(tag.RowsAffected() == 1)
+		return nil
+	})
+	startIdleTimers(t, rows)
+	return nil
+}
+
+// ErrMissingReference says that a deposit refers to an account, a partner or a client that does not exist.
+var ErrMissingReference = errors.New("postgres: the account, the partner or the client of a deposit does not exist")
+
+// newDeposits adds the hashes and the ciphertexts of the checkout tokens.
+func newDeposits(sealer pg.Sealer, deposits []ports.NewDeposit) ([]newDeposit, error) {
 	rows := make([]newDeposit, len(deposits))
-	var started []*deposit.Deposit
 	for i, d := range deposits {
 		sealed, err := sealer.Seal(d.CheckoutToken, pg.CheckoutAAD(d.Deposit.ID))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		rows[i] = newDeposit{Deposit: d.Deposit, tokenHash: TokenHash(d.CheckoutToken), sealedToken: sealed}
-		if !d.Deposit.CheckoutStartedAt.IsZero() {
+	}
+	return rows, nil
+}
+
+func startIdleTimers(t *pg.Tx, rows []newDeposit) {
+	var started []*deposit.Deposit
+	for _, d := range rows {
+		if !d.CheckoutStartedAt.IsZero() {
 			started = append(started, d.Deposit)
 		}
 	}
-	t.Queue(insertDeposits, arguments(insertedColumns, rows, all, len(rows))...).QueryRow(func(row pgx.Row) error {
-		var n, guard int
-		if err := row.Scan(&n, &guard); err != nil {
-			return unlessAll(err, ports.ErrReferenceTaken)
-		}
-		inserted(n)
-		return nil
-	})
 	setTimers(t, "idle", started, func(d *deposit.Deposit) time.Time { return d.CheckoutStartedAt })
-	return nil
 }
 
 // TokenHash is the SHA-256 of a checkout token, by which its deposit is found. The token is random enough for a fast hash.
@@ -230,8 +310,10 @@ var moveDeposits = `WITH moved AS (
 	SELECT 1 / (count(*) = ` + param(movedColumns, 1) + `)::int FROM moved`
 
 // MoveDeposits stores deposits after a transition, and adds the transition to their history. If another transaction has moved
-// a deposit, the transaction fails with ports.ErrStale.
+// a deposit, the transaction fails with ports.ErrStale. The clients that the deposits have are held (HoldClients), since events and
+// responses tell of them.
 func MoveDeposits(t *pg.Tx, moves []ports.Move) {
+	HoldClients(t, toldClients(moves))
 	t.Queue(moveDeposits, arguments(movedColumns, moves, len(moves))...).QueryRow(func(row pgx.Row) error {
 		var guard int
 		return unlessAll(row.Scan(&guard), ports.ErrStale)
@@ -243,6 +325,16 @@ func MoveDeposits(t *pg.Tx, moves []ports.Move) {
 		}
 	}
 	setTimers(t, "coverage", active, func(d *deposit.Deposit) time.Time { return d.ExpiresAt })
+}
+
+// toldClients are the clients that the events and the responses of moves tell of.
+func toldClients(moves []ports.Move) (ids []id.ID) {
+	for _, m := range moves {
+		if m.Deposit.Client != nil {
+			ids = append(ids, m.Deposit.ClientID)
+		}
+	}
+	return ids
 }
 
 // setTimers adds timers of one kind, if there are any.

@@ -17,8 +17,19 @@ type ClaimedKey struct {
 	Since time.Time // older responses do not count
 
 	Claimed bool                  // the transaction holds the key until it ends
-	Stored  *ports.StoredResponse // the response of an earlier request; nil: none
+	Stored  *ports.StoredResponse // the response of an earlier request, whether the key is claimed or not; nil: none
 	Err     error                 // the stored response does not decrypt
+}
+
+// Result gives the stored response of the key. A response that has committed stays as it is until it expires, so a request
+// that replays it needs no claim.
+//
+// Returns ports.ErrKeyInUse while another transaction holds the key and no response is stored.
+func (k *ClaimedKey) Result() (*ports.StoredResponse, error) {
+	if k.Err == nil && k.Stored == nil && !k.Claimed {
+		return nil, ports.ErrKeyInUse
+	}
+	return k.Stored, k.Err
 }
 
 // ClaimKeys takes the advisory locks of keys and reads their stored responses. A second statement reads the rows, after the
@@ -55,7 +66,7 @@ func ClaimKeys(t *pg.Tx, sealer pg.Sealer, keys []*ClaimedKey) {
 				return err
 			}
 			k := keys[place-1]
-			if !k.Claimed || !stored.CreatedAt.After(k.Since) {
+			if !stored.CreatedAt.After(k.Since) {
 				return nil
 			}
 			body, err := sealer.Open(sealed, pg.ResponseAAD(k.Key))
@@ -92,13 +103,20 @@ var responseColumns = []column[KeyedResponse]{
 	{name: "created_at", array: "timestamptz[]", values: of(func(r KeyedResponse) time.Time { return r.Response.CreatedAt })},
 }
 
-// The key of a row older than the window is free, and the new response replaces a row that retention has not yet deleted.
-var storeResponses = `INSERT INTO idempotency_keys AS k (` + names(responseColumns) + `) SELECT ` + selected(responseColumns) + ` FROM ` + from(responseColumns) + `
-	ON CONFLICT (partner_id, route, key) DO UPDATE
-	SET fingerprint = excluded.fingerprint, status = excluded.status, response = excluded.response, created_at = excluded.created_at
-	WHERE k.created_at <= excluded.created_at - ` + param(responseColumns, 1) + `::interval`
+// The key of a row older than the window is free, and the new response replaces a row that retention has not yet deleted. A
+// younger row stays: the statement then divides by zero, and the error undoes the transaction with its effect.
+var storeResponses = `WITH stored AS (
+		INSERT INTO idempotency_keys AS k (` + names(responseColumns) + `) SELECT ` + selected(responseColumns) + ` FROM ` + from(responseColumns) + `
+		ON CONFLICT (partner_id, route, key) DO UPDATE
+		SET fingerprint = excluded.fingerprint, status = excluded.status, response = excluded.response, created_at = excluded.created_at
+		WHERE k.created_at <= excluded.created_at - ` + param(responseColumns, 1) + `::interval RETURNING 1)
+	SELECT 1 / (count(*) = ` + param(responseColumns, 2) + `)::int FROM stored`
 
-// StoreResponses stores sealed responses.
+// StoreResponses stores sealed responses of different keys. If one of the keys holds a response within the window, the
+// transaction fails with pg.ErrKeyStored.
 func StoreResponses(t *pg.Tx, responses []KeyedResponse) {
-	t.Queue(storeResponses, arguments(responseColumns, responses, ports.IdempotencyWindow)...)
+	t.Queue(storeResponses, arguments(responseColumns, responses, ports.IdempotencyWindow, len(responses))...).QueryRow(func(row pgx.Row) error {
+		var guard int
+		return unlessAll(row.Scan(&guard), pg.ErrKeyStored)
+	})
 }

@@ -1,6 +1,7 @@
 package sets
 
 import (
+	"slices"
 	"time"
 
 	"partnerdeposits/adapters/postgres/internal/pg"
@@ -17,10 +18,26 @@ var outboxColumns = []column[ports.Event]{
 	{name: "created_at", array: "timestamptz[]", values: of(func(e ports.Event) time.Time { return e.CreatedAt })},
 }
 
-var appendEvents = `INSERT INTO outbox (` + names(outboxColumns) + `) SELECT ` + selected(outboxColumns) + ` FROM ` + from(outboxColumns)
+// tracedColumns are outboxColumns with the span of each change; null without one.
+var tracedColumns = append(slices.Clone(outboxColumns), column[ports.Event]{name: "trace_parent", array: "varchar[]", values: of(func(e ports.Event) *string {
+	if e.TraceParent == "" {
+		return nil
+	}
+	return &e.TraceParent
+})})
 
-// AppendEvents writes events to the outbox.
+var appendEvents, appendTraced = insertInto(outboxColumns), insertInto(tracedColumns)
+
+func insertInto(columns []column[ports.Event]) string {
+	return `INSERT INTO outbox (` + names(columns) + `) SELECT ` + selected(columns) + ` FROM ` + from(columns)
+}
+
+// AppendEvents writes events to the outbox. Without traces the statement has no column for them.
 func AppendEvents(t *pg.Tx, events []ports.Event) {
 	t.Appended = true
+	if slices.ContainsFunc(events, func(e ports.Event) bool { return e.TraceParent != "" }) {
+		t.Queue(appendTraced, arguments(tracedColumns, events)...)
+		return
+	}
 	t.Queue(appendEvents, arguments(outboxColumns, events)...)
 }

@@ -1,6 +1,9 @@
 package sets
 
 import (
+	"bytes"
+	"slices"
+
 	"github.com/jackc/pgx/v5"
 
 	"partnerdeposits/adapters/postgres/internal/pg"
@@ -45,4 +48,20 @@ func ShareClients(t *pg.Tx, clients []ports.AccountClient, locking Locking, foun
 			found(c)
 			return nil
 		})
+}
+
+// HoldClients keeps clients from being erased before the transaction ends. If a client has been erased since the transaction read
+// it, the transaction fails with pg.ErrClientErased, and runs again: what it is about to write holds personal data. The share lock
+// of keys passes a change of the client's details.
+func HoldClients(t *pg.Tx, ids []id.ID) {
+	slices.SortFunc(ids, func(a, b id.ID) int { return bytes.Compare(a[:], b[:]) })
+	ids = slices.Compact(ids)
+	if len(ids) == 0 {
+		return
+	}
+	t.Queue(`SELECT 1 / (count(*) = $2)::int FROM (SELECT FROM clients WHERE id = ANY ($1) AND erased_at IS NULL FOR KEY SHARE) AS held`,
+		ids, len(ids)).QueryRow(func(row pgx.Row) error {
+		var guard int
+		return unlessAll(row.Scan(&guard), pg.ErrClientErased)
+	})
 }

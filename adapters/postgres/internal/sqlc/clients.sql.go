@@ -12,12 +12,75 @@ import (
 	"partnerdeposits/core/id"
 )
 
-const clientOfPartner = `-- name: ClientOfPartner :one
-SELECT c.id, c.account_id, c.partner_id, c.email, c.first_name, c.last_name, c.phone, c.locale, c.created_at, c.erased_at
-FROM clients c WHERE c.id = $1 AND c.partner_id = $2 AND c.erased_at IS NULL
-    AND EXISTS (SELECT FROM account_links l WHERE l.partner_id = c.partner_id AND l.account_id = c.account_id)
+const auditEntryExists = `-- name: AuditEntryExists :one
+SELECT EXISTS (SELECT FROM audit_log WHERE id = $1)
 `
 
+// Tells whether the function found words: it writes no entry without.
+func (q *Queries) AuditEntryExists(ctx context.Context, db DBTX, argID id.ID) (bool, error) {
+	row := db.QueryRow(ctx, auditEntryExists, argID)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
+const checkSealedAddresses = `-- name: CheckSealedAddresses :one
+WITH due AS (
+    SELECT s.client_id, s.from_at, s.from_id FROM sealed_addresses s WHERE s.check_at <= now()
+    ORDER BY s.check_at LIMIT $1::integer FOR UPDATE SKIP LOCKED),
+seen AS (
+    SELECT due.client_id, coalesce(lives.created_at, further.created_at) AS at, coalesce(lives.id, further.id) AS id, lives.id IS NOT NULL AS needed
+    FROM due
+    LEFT JOIN LATERAL (
+        SELECT next.created_at, next.id FROM (
+            SELECT d.created_at, d.id, d.status FROM deposits d WHERE d.client_id = due.client_id AND (d.created_at, d.id) <= (due.from_at, due.from_id)
+            ORDER BY d.created_at DESC, d.id DESC LIMIT 500) AS next
+        WHERE next.status NOT IN ('cancelled', 'close', 'captured') LIMIT 1) AS lives ON true
+    LEFT JOIN LATERAL (
+        SELECT d.created_at, d.id FROM deposits d WHERE d.client_id = due.client_id AND (d.created_at, d.id) <= (due.from_at, due.from_id)
+        ORDER BY d.created_at DESC, d.id DESC OFFSET 500 LIMIT 1) AS further ON lives.id IS NULL),
+removed AS (
+    DELETE FROM sealed_addresses s USING seen WHERE s.client_id = seen.client_id AND seen.id IS NULL RETURNING s.client_id),
+kept AS (
+    UPDATE sealed_addresses s SET from_at = seen.at, from_id = seen.id,
+        check_at = CASE WHEN seen.needed THEN now() + $2::interval ELSE now() END
+    FROM seen WHERE s.client_id = seen.client_id AND seen.id IS NOT NULL RETURNING s.client_id)
+SELECT (SELECT count(*) FROM removed) AS removed, (SELECT count(*) FROM seen) AS checked
+`
+
+type CheckSealedAddressesRow struct {
+	Removed int64
+	Checked int64
+}
+
+// Reads on in the deposits of each due client, 500 of them at most. Deposits of an erased client only end; none is added.
+func (q *Queries) CheckSealedAddresses(ctx context.Context, db DBTX, most int32, pause time.Duration) (CheckSealedAddressesRow, error) {
+	row := db.QueryRow(ctx, checkSealedAddresses, most, pause)
+	var i CheckSealedAddressesRow
+	err := row.Scan(&i.Removed, &i.Checked)
+	return i, err
+}
+
+const clientChanged = `-- name: ClientChanged :one
+SELECT c.changed_at FROM clients c WHERE c.id = $1
+`
+
+func (q *Queries) ClientChanged(ctx context.Context, db DBTX, argID id.ID) (time.Time, error) {
+	row := db.QueryRow(ctx, clientChanged, argID)
+	var changed_at time.Time
+	err := row.Scan(&changed_at)
+	return changed_at, err
+}
+
+const clientOfPartner = `-- name: ClientOfPartner :one
+SELECT c.id, c.account_id, c.partner_id, c.email, c.first_name, c.last_name, c.phone, c.locale, c.created_at, c.erased_at, c.changed_at
+FROM clients c WHERE c.id = $1 AND c.erased_at IS NULL
+    AND (c.partner_id = $2 OR (c.partner_id IS NULL
+        AND EXISTS (SELECT FROM deposits d WHERE d.client_id = c.id AND d.partner_id = $2 AND d.by_partner_api)))
+    AND EXISTS (SELECT FROM account_links l WHERE l.partner_id = $2 AND l.account_id = c.account_id)
+`
+
+// A client without a partner came from a checkout before checkouts noted the partner: it belongs to the partner of its deposits.
 func (q *Queries) ClientOfPartner(ctx context.Context, db DBTX, iD id.ID, partnerID id.ID) (Client, error) {
 	row := db.QueryRow(ctx, clientOfPartner, iD, partnerID)
 	var i Client
@@ -32,8 +95,83 @@ func (q *Queries) ClientOfPartner(ctx context.Context, db DBTX, iD id.ID, partne
 		&i.Locale,
 		&i.CreatedAt,
 		&i.ErasedAt,
+		&i.ChangedAt,
 	)
 	return i, err
+}
+
+const deleteUnsentMails = `-- name: DeleteUnsentMails :exec
+WITH theirs AS MATERIALIZED (
+    SELECT m.id, m.link_of AS deposit_id FROM mails m
+    WHERE m.sent_at IS NULL AND m.failed_at IS NULL AND lower(m.recipient COLLATE "C") = $4::text)
+DELETE FROM mails WHERE mails.id IN (
+    SELECT t.id FROM theirs t
+    WHERE (SELECT d.account_id = $1::uuid AND (d.client_id = $2::uuid OR d.partner_id = $3::uuid OR $3::uuid IS NULL)
+        FROM deposits d WHERE d.id = t.deposit_id) IS TRUE)
+`
+
+type DeleteUnsentMailsParams struct {
+	AccountID id.ID
+	ClientID  id.ID
+	PartnerID id.ID
+	Address   string
+}
+
+// The waiting mails to an address about deposits of the client, and of its partner at the account; of the account where the client has no
+// partner. Other partners may have mails to the same person; theirs stay. Waiting mails are few, and each has its deposit looked up.
+func (q *Queries) DeleteUnsentMails(ctx context.Context, db DBTX, arg DeleteUnsentMailsParams) error {
+	_, err := db.Exec(ctx, deleteUnsentMails,
+		arg.AccountID,
+		arg.ClientID,
+		arg.PartnerID,
+		arg.Address,
+	)
+	return err
+}
+
+const depositsOfClient = `-- name: DepositsOfClient :one
+SELECT count(*) FROM deposits d WHERE d.client_id = $1::uuid
+`
+
+func (q *Queries) DepositsOfClient(ctx context.Context, db DBTX, clientID id.ID) (int64, error) {
+	row := db.QueryRow(ctx, depositsOfClient, clientID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const eraseClient = `-- name: EraseClient :exec
+UPDATE clients SET email = '', first_name = '', last_name = '', phone = '', locale = '', erased_at = $1 WHERE id = $2
+`
+
+func (q *Queries) EraseClient(ctx context.Context, db DBTX, erasedAt time.Time, iD id.ID) error {
+	_, err := db.Exec(ctx, eraseClient, erasedAt, iD)
+	return err
+}
+
+const eraseDepositText = `-- name: EraseDepositText :one
+SELECT erase_deposit_text($1, $2, $3, $4, $5)
+`
+
+type EraseDepositTextParams struct {
+	Deposit      id.ID
+	Entry        id.ID
+	EntryAt      time.Time
+	EntryActor   string
+	EntrySubject string
+}
+
+func (q *Queries) EraseDepositText(ctx context.Context, db DBTX, arg EraseDepositTextParams) (bool, error) {
+	row := db.QueryRow(ctx, eraseDepositText,
+		arg.Deposit,
+		arg.Entry,
+		arg.EntryAt,
+		arg.EntryActor,
+		arg.EntrySubject,
+	)
+	var erase_deposit_text bool
+	err := row.Scan(&erase_deposit_text)
+	return erase_deposit_text, err
 }
 
 const insertClient = `-- name: InsertClient :exec
@@ -64,6 +202,102 @@ func (q *Queries) InsertClient(ctx context.Context, db DBTX, arg InsertClientPar
 		arg.Phone,
 		arg.Locale,
 		arg.CreatedAt,
+	)
+	return err
+}
+
+const lockClient = `-- name: LockClient :one
+SELECT c.id, c.account_id, c.partner_id, c.email, c.first_name, c.last_name, c.phone, c.locale, c.created_at, c.erased_at, c.changed_at
+FROM clients c WHERE c.id = $1 FOR UPDATE
+`
+
+// FOR UPDATE also waits for the transactions that tell of the client in an event (HoldClients).
+func (q *Queries) LockClient(ctx context.Context, db DBTX, argID id.ID) (Client, error) {
+	row := db.QueryRow(ctx, lockClient, argID)
+	var i Client
+	err := row.Scan(
+		&i.ID,
+		&i.AccountID,
+		&i.PartnerID,
+		&i.Email,
+		&i.FirstName,
+		&i.LastName,
+		&i.Phone,
+		&i.Locale,
+		&i.CreatedAt,
+		&i.ErasedAt,
+		&i.ChangedAt,
+	)
+	return i, err
+}
+
+const madeDepositFor = `-- name: MadeDepositFor :one
+SELECT EXISTS (SELECT FROM deposits d WHERE d.client_id = $1 AND d.partner_id = $2 AND d.by_partner_api)
+`
+
+func (q *Queries) MadeDepositFor(ctx context.Context, db DBTX, clientID id.ID, partnerID id.ID) (bool, error) {
+	row := db.QueryRow(ctx, madeDepositFor, clientID, partnerID)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
+const sealAddress = `-- name: SealAddress :exec
+INSERT INTO sealed_addresses (client_id, address, sealed_at, check_at)
+SELECT $1::uuid, $2::bytea, $3::timestamptz, now()
+WHERE EXISTS (
+    SELECT FROM (SELECT d.status, row_number() OVER (ORDER BY d.created_at DESC, d.id DESC) AS n FROM deposits d WHERE d.client_id = $1::uuid
+        ORDER BY d.created_at DESC, d.id DESC LIMIT 100) AS newest
+    WHERE newest.status NOT IN ('cancelled', 'close', 'captured') OR newest.n = 100)
+`
+
+// Keeps the address if one of the newest deposits has not ended, or if there are too many deposits to look at now.
+func (q *Queries) SealAddress(ctx context.Context, db DBTX, clientID id.ID, address []byte, sealedAt time.Time) error {
+	_, err := db.Exec(ctx, sealAddress, clientID, address, sealedAt)
+	return err
+}
+
+const sealedAddress = `-- name: SealedAddress :one
+SELECT s.client_id, s.address FROM deposits d JOIN sealed_addresses s ON s.client_id = d.client_id
+WHERE d.id = $1 AND d.status NOT IN ('cancelled', 'close', 'captured')
+`
+
+type SealedAddressRow struct {
+	ClientID id.ID
+	Address  []byte
+}
+
+func (q *Queries) SealedAddress(ctx context.Context, db DBTX, depositID id.ID) (SealedAddressRow, error) {
+	row := db.QueryRow(ctx, sealedAddress, depositID)
+	var i SealedAddressRow
+	err := row.Scan(&i.ClientID, &i.Address)
+	return i, err
+}
+
+const updateClient = `-- name: UpdateClient :exec
+UPDATE clients SET email = $1, first_name = $2, last_name = $3, phone = $4, locale = $5, changed_at = $6
+WHERE id = $7
+`
+
+type UpdateClientParams struct {
+	Email     string
+	FirstName string
+	LastName  string
+	Phone     string
+	Locale    string
+	ChangedAt time.Time
+	ID        id.ID
+}
+
+func (q *Queries) UpdateClient(ctx context.Context, db DBTX, arg UpdateClientParams) error {
+	_, err := db.Exec(ctx, updateClient,
+		arg.Email,
+		arg.FirstName,
+		arg.LastName,
+		arg.Phone,
+		arg.Locale,
+		arg.ChangedAt,
+		arg.ID,
 	)
 	return err
 }

@@ -12,6 +12,31 @@ import (
 	"partnerdeposits/core/id"
 )
 
+const accountsOfExternalID = `-- name: AccountsOfExternalID :many
+SELECT DISTINCT account_id FROM account_links WHERE partner_id = $1 AND external_id = $2 LIMIT 2
+`
+
+// The accounts that were ever linked under an external id; two at most, since the caller asks whether there is a single one.
+func (q *Queries) AccountsOfExternalID(ctx context.Context, db DBTX, partnerID id.ID, externalID string) ([]id.ID, error) {
+	rows, err := db.Query(ctx, accountsOfExternalID, partnerID, externalID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []id.ID
+	for rows.Next() {
+		var account_id id.ID
+		if err := rows.Scan(&account_id); err != nil {
+			return nil, err
+		}
+		items = append(items, account_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const activeLink = `-- name: ActiveLink :one
 SELECT id, partner_id, account_id, external_id, linked_at, revoked_at FROM account_links
 WHERE account_id = $1 AND revoked_at IS NULL

@@ -13,16 +13,18 @@ import (
 )
 
 const appendAudit = `-- name: AppendAudit :exec
-INSERT INTO audit_log (id, at, actor, action, subject, detail) VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO audit_log (id, at, actor, action, subject, detail, request_id)
+VALUES ($1, $2, $3, $4, $5, $6, nullif($7::text, ''))
 `
 
 type AppendAuditParams struct {
-	ID      id.ID
-	At      time.Time
-	Actor   string
-	Action  string
-	Subject string
-	Detail  map[string]string
+	ID        id.ID
+	At        time.Time
+	Actor     string
+	Action    string
+	Subject   string
+	Detail    map[string]string
+	RequestID string
 }
 
 func (q *Queries) AppendAudit(ctx context.Context, db DBTX, arg AppendAuditParams) error {
@@ -33,16 +35,17 @@ func (q *Queries) AppendAudit(ctx context.Context, db DBTX, arg AppendAuditParam
 		arg.Action,
 		arg.Subject,
 		arg.Detail,
+		arg.RequestID,
 	)
 	return err
 }
 
 const claimMails = `-- name: ClaimMails :many
-UPDATE mails m SET due_at = now() + $1::interval, attempts = m.attempts + 1
+UPDATE mails m SET due_at = now() + $1::interval, attempts = m.attempts + 1, claimed_at = clock_timestamp()
 WHERE m.id IN (
     SELECT d.id FROM mails d WHERE d.sent_at IS NULL AND d.failed_at IS NULL AND d.due_at <= now()
     ORDER BY d.due_at LIMIT $2::integer FOR UPDATE SKIP LOCKED)
-RETURNING m.id, m.recipient, m.subject, m.body, m.created_at
+RETURNING m.id, m.recipient, m.subject, m.body, m.sealed, m.link_of, m.created_at, m.attempts
 `
 
 type ClaimMailsRow struct {
@@ -50,7 +53,10 @@ type ClaimMailsRow struct {
 	Recipient string
 	Subject   string
 	Body      string
+	Sealed    []byte
+	LinkOf    id.ID
 	CreatedAt time.Time
+	Attempts  int32
 }
 
 // The due time of a claimed mail is the end of its lease: if the sender dies, another sender claims the mail then.
@@ -68,7 +74,10 @@ func (q *Queries) ClaimMails(ctx context.Context, db DBTX, lease time.Duration, 
 			&i.Recipient,
 			&i.Subject,
 			&i.Body,
+			&i.Sealed,
+			&i.LinkOf,
 			&i.CreatedAt,
+			&i.Attempts,
 		); err != nil {
 			return nil, err
 		}
@@ -81,8 +90,8 @@ func (q *Queries) ClaimMails(ctx context.Context, db DBTX, lease time.Duration, 
 }
 
 const enqueueMail = `-- name: EnqueueMail :exec
-INSERT INTO mails (id, recipient, subject, body, created_at, due_at)
-VALUES ($1, $2, $3, $4, $5, $5)
+INSERT INTO mails (id, recipient, subject, body, sealed, link_of, created_at, due_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
 `
 
 type EnqueueMailParams struct {
@@ -90,6 +99,8 @@ type EnqueueMailParams struct {
 	Recipient string
 	Subject   string
 	Body      string
+	Sealed    []byte
+	LinkOf    id.ID
 	CreatedAt time.Time
 }
 
@@ -99,21 +110,54 @@ func (q *Queries) EnqueueMail(ctx context.Context, db DBTX, arg EnqueueMailParam
 		arg.Recipient,
 		arg.Subject,
 		arg.Body,
+		arg.Sealed,
+		arg.LinkOf,
 		arg.CreatedAt,
 	)
 	return err
+}
+
+const linkMails = `-- name: LinkMails :many
+SELECT recipient, created_at FROM mails WHERE link_of = $1::uuid AND created_at > $2 ORDER BY created_at LIMIT $3::integer
+`
+
+type LinkMailsRow struct {
+	Recipient string
+	CreatedAt time.Time
+}
+
+// The mails with the link of a deposit since a time, oldest first.
+func (q *Queries) LinkMails(ctx context.Context, db DBTX, depositID id.ID, since time.Time, most int32) ([]LinkMailsRow, error) {
+	rows, err := db.Query(ctx, linkMails, depositID, since, most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []LinkMailsRow
+	for rows.Next() {
+		var i LinkMailsRow
+		if err := rows.Scan(&i.Recipient, &i.CreatedAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const mailFailed = `-- name: MailFailed :exec
 UPDATE mails m SET
     due_at = CASE WHEN m.attempts <= cardinality($1::interval[]) THEN now() + ($1::interval[])[m.attempts] ELSE m.due_at END,
     failed_at = CASE WHEN m.attempts > cardinality($1::interval[]) THEN now() END
-WHERE m.id = $2 AND m.sent_at IS NULL AND m.failed_at IS NULL
+WHERE m.id = $2 AND m.attempts = $3::integer AND m.sent_at IS NULL AND m.failed_at IS NULL
 `
 
-// waits are the pauses before the second try, the third try, and so on; a failure after the last pause is final.
-func (q *Queries) MailFailed(ctx context.Context, db DBTX, waits []time.Duration, iD id.ID) error {
-	_, err := db.Exec(ctx, mailFailed, waits, iD)
+// waits are the pauses before the second try, the third try, and so on; a failure after the last pause is final. A sender whose
+// lease ran out changes nothing once another sender has claimed the mail.
+func (q *Queries) MailFailed(ctx context.Context, db DBTX, waits []time.Duration, iD id.ID, attempt int32) error {
+	_, err := db.Exec(ctx, mailFailed, waits, iD, attempt)
 	return err
 }
 
@@ -124,4 +168,48 @@ UPDATE mails SET sent_at = now() WHERE id = $1 AND sent_at IS NULL
 func (q *Queries) MailSent(ctx context.Context, db DBTX, argID id.ID) error {
 	_, err := db.Exec(ctx, mailSent, argID)
 	return err
+}
+
+const newestMails = `-- name: NewestMails :many
+SELECT id, recipient, subject, body, sealed, link_of, created_at, attempts FROM mails ORDER BY created_at DESC, id DESC LIMIT $1::integer
+`
+
+type NewestMailsRow struct {
+	ID        id.ID
+	Recipient string
+	Subject   string
+	Body      string
+	Sealed    []byte
+	LinkOf    id.ID
+	CreatedAt time.Time
+	Attempts  int32
+}
+
+func (q *Queries) NewestMails(ctx context.Context, db DBTX, most int32) ([]NewestMailsRow, error) {
+	rows, err := db.Query(ctx, newestMails, most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []NewestMailsRow
+	for rows.Next() {
+		var i NewestMailsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Recipient,
+			&i.Subject,
+			&i.Body,
+			&i.Sealed,
+			&i.LinkOf,
+			&i.CreatedAt,
+			&i.Attempts,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

@@ -24,6 +24,14 @@ type Client struct {
 	Locale    string
 	CreatedAt time.Time
 	ErasedAt  time.Time
+	ChangedAt time.Time
+}
+
+type PasswordRequest struct {
+	ID        id.ID
+	Email     string
+	Locale    string
+	CreatedAt time.Time
 }
 
 type Payment struct {

@@ -13,7 +13,7 @@ import (
 )
 
 const accountByID = `-- name: AccountByID :one
-SELECT o.id, o.email, o.password_hash, o.created_at,
+SELECT o.id, o.email, o.password_hash, o.locale, o.created_at, o.verified_at,
     a.id AS account_id, a.company_name, coalesce(a.max_amount_cents, 0)::bigint AS max_amount_cents, a.created_at AS account_created_at
 FROM accounts a JOIN operators o ON o.id = a.operator_id WHERE a.id = $1
 `
@@ -22,7 +22,9 @@ type AccountByIDRow struct {
 	ID               id.ID
 	Email            string
 	PasswordHash     string
+	Locale           string
 	CreatedAt        time.Time
+	VerifiedAt       time.Time
 	AccountID        id.ID
 	CompanyName      string
 	MaxAmountCents   int64
@@ -36,13 +38,26 @@ func (q *Queries) AccountByID(ctx context.Context, db DBTX, argID id.ID) (Accoun
 		&i.ID,
 		&i.Email,
 		&i.PasswordHash,
+		&i.Locale,
 		&i.CreatedAt,
+		&i.VerifiedAt,
 		&i.AccountID,
 		&i.CompanyName,
 		&i.MaxAmountCents,
 		&i.AccountCreatedAt,
 	)
 	return i, err
+}
+
+const countTokens = `-- name: CountTokens :one
+SELECT count(*) FROM operator_tokens WHERE operator_id = $1 AND kind = $2 AND created_at > $3
+`
+
+func (q *Queries) CountTokens(ctx context.Context, db DBTX, operatorID id.ID, kind string, since time.Time) (int64, error) {
+	row := db.QueryRow(ctx, countTokens, operatorID, kind, since)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }
 
 const deleteExpiredSessions = `-- name: DeleteExpiredSessions :execrows
@@ -58,6 +73,19 @@ func (q *Queries) DeleteExpiredSessions(ctx context.Context, db DBTX, at time.Ti
 	return result.RowsAffected(), nil
 }
 
+const deleteExpiredTokens = `-- name: DeleteExpiredTokens :execrows
+DELETE FROM operator_tokens WHERE token_hash IN (
+    SELECT t.token_hash FROM operator_tokens t WHERE t.expires_at < $1::timestamptz ORDER BY t.expires_at LIMIT $2::integer FOR UPDATE SKIP LOCKED)
+`
+
+func (q *Queries) DeleteExpiredTokens(ctx context.Context, db DBTX, at time.Time, most int32) (int64, error) {
+	result, err := db.Exec(ctx, deleteExpiredTokens, at, most)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const deleteSession = `-- name: DeleteSession :exec
 DELETE FROM sessions WHERE token_hash = $1
 `
@@ -67,10 +95,22 @@ func (q *Queries) DeleteSession(ctx context.Context, db DBTX, tokenHash []byte) 
 	return err
 }
 
+const deleteSessionsOf = `-- name: DeleteSessionsOf :execrows
+DELETE FROM sessions WHERE operator_id = $1
+`
+
+func (q *Queries) DeleteSessionsOf(ctx context.Context, db DBTX, operatorID id.ID) (int64, error) {
+	result, err := db.Exec(ctx, deleteSessionsOf, operatorID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const insertOperator = `-- name: InsertOperator :execrows
 WITH o AS (
-    INSERT INTO operators (id, email, email_key, password_hash, created_at)
-    VALUES ($5, $6, $7, $8, $9)
+    INSERT INTO operators (id, email, email_key, password_hash, locale, created_at)
+    VALUES ($5, $6, $7, $8, $9, $10)
     ON CONFLICT (email_key) DO NOTHING RETURNING operators.id)
 INSERT INTO accounts (id, operator_id, company_name, max_amount_cents, created_at)
 SELECT $1::uuid, o.id, $2::text, nullif($3::bigint, 0), $4::timestamptz FROM o
@@ -85,6 +125,7 @@ type InsertOperatorParams struct {
 	Email            string
 	EmailKey         string
 	PasswordHash     string
+	Locale           string
 	CreatedAt        time.Time
 }
 
@@ -99,6 +140,7 @@ func (q *Queries) InsertOperator(ctx context.Context, db DBTX, arg InsertOperato
 		arg.Email,
 		arg.EmailKey,
 		arg.PasswordHash,
+		arg.Locale,
 		arg.CreatedAt,
 	)
 	if err != nil {
@@ -107,14 +149,36 @@ func (q *Queries) InsertOperator(ctx context.Context, db DBTX, arg InsertOperato
 	return result.RowsAffected(), nil
 }
 
+const insertPasswordRequest = `-- name: InsertPasswordRequest :exec
+INSERT INTO password_requests (id, email, locale, created_at) VALUES ($1, $2, $3, $4)
+`
+
+type InsertPasswordRequestParams struct {
+	ID        id.ID
+	Email     string
+	Locale    string
+	CreatedAt time.Time
+}
+
+func (q *Queries) InsertPasswordRequest(ctx context.Context, db DBTX, arg InsertPasswordRequestParams) error {
+	_, err := db.Exec(ctx, insertPasswordRequest,
+		arg.ID,
+		arg.Email,
+		arg.Locale,
+		arg.CreatedAt,
+	)
+	return err
+}
+
 const insertSession = `-- name: InsertSession :exec
-INSERT INTO sessions (token_hash, operator_id, created_at, last_seen_at, expires_at)
-VALUES ($1, $2, $3, $4, $5)
+INSERT INTO sessions (token_hash, operator_id, browser, created_at, last_seen_at, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6)
 `
 
 type InsertSessionParams struct {
 	TokenHash  []byte
 	OperatorID id.ID
+	Browser    string
 	CreatedAt  time.Time
 	LastSeenAt time.Time
 	ExpiresAt  time.Time
@@ -124,11 +188,66 @@ func (q *Queries) InsertSession(ctx context.Context, db DBTX, arg InsertSessionP
 	_, err := db.Exec(ctx, insertSession,
 		arg.TokenHash,
 		arg.OperatorID,
+		arg.Browser,
 		arg.CreatedAt,
 		arg.LastSeenAt,
 		arg.ExpiresAt,
 	)
 	return err
+}
+
+const insertToken = `-- name: InsertToken :exec
+INSERT INTO operator_tokens (token_hash, operator_id, kind, email, created_at, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6)
+`
+
+type InsertTokenParams struct {
+	TokenHash  []byte
+	OperatorID id.ID
+	Kind       string
+	Email      string
+	CreatedAt  time.Time
+	ExpiresAt  time.Time
+}
+
+func (q *Queries) InsertToken(ctx context.Context, db DBTX, arg InsertTokenParams) error {
+	_, err := db.Exec(ctx, insertToken,
+		arg.TokenHash,
+		arg.OperatorID,
+		arg.Kind,
+		arg.Email,
+		arg.CreatedAt,
+		arg.ExpiresAt,
+	)
+	return err
+}
+
+const lockOperator = `-- name: LockOperator :one
+SELECT id, email, password_hash, locale, created_at, verified_at FROM operators WHERE id = $1 FOR NO KEY UPDATE
+`
+
+type LockOperatorRow struct {
+	ID           id.ID
+	Email        string
+	PasswordHash string
+	Locale       string
+	CreatedAt    time.Time
+	VerifiedAt   time.Time
+}
+
+// Locks the operator, so that log-ins, and changes of password and address, follow one another.
+func (q *Queries) LockOperator(ctx context.Context, db DBTX, argID id.ID) (LockOperatorRow, error) {
+	row := db.QueryRow(ctx, lockOperator, argID)
+	var i LockOperatorRow
+	err := row.Scan(
+		&i.ID,
+		&i.Email,
+		&i.PasswordHash,
+		&i.Locale,
+		&i.CreatedAt,
+		&i.VerifiedAt,
+	)
+	return i, err
 }
 
 const networkKnown = `-- name: NetworkKnown :one
@@ -143,7 +262,7 @@ func (q *Queries) NetworkKnown(ctx context.Context, db DBTX, operatorID id.ID, n
 }
 
 const operatorByEmail = `-- name: OperatorByEmail :one
-SELECT o.id, o.email, o.password_hash, o.created_at,
+SELECT o.id, o.email, o.password_hash, o.locale, o.created_at, o.verified_at,
     a.id AS account_id, a.company_name, coalesce(a.max_amount_cents, 0)::bigint AS max_amount_cents, a.created_at AS account_created_at
 FROM operators o JOIN accounts a ON a.operator_id = o.id WHERE o.email_key = $1
 `
@@ -152,7 +271,9 @@ type OperatorByEmailRow struct {
 	ID               id.ID
 	Email            string
 	PasswordHash     string
+	Locale           string
 	CreatedAt        time.Time
+	VerifiedAt       time.Time
 	AccountID        id.ID
 	CompanyName      string
 	MaxAmountCents   int64
@@ -166,7 +287,9 @@ func (q *Queries) OperatorByEmail(ctx context.Context, db DBTX, emailKey string)
 		&i.ID,
 		&i.Email,
 		&i.PasswordHash,
+		&i.Locale,
 		&i.CreatedAt,
+		&i.VerifiedAt,
 		&i.AccountID,
 		&i.CompanyName,
 		&i.MaxAmountCents,
@@ -176,17 +299,19 @@ func (q *Queries) OperatorByEmail(ctx context.Context, db DBTX, emailKey string)
 }
 
 const operatorBySession = `-- name: OperatorBySession :one
-SELECT o.id, o.email, o.password_hash, o.created_at,
+SELECT o.id, o.email, o.password_hash, o.locale, o.created_at, o.verified_at,
     a.id AS account_id, a.company_name, coalesce(a.max_amount_cents, 0)::bigint AS max_amount_cents, a.created_at AS account_created_at, s.last_seen_at
 FROM sessions s JOIN operators o ON o.id = s.operator_id JOIN accounts a ON a.operator_id = o.id
-WHERE s.token_hash = $1 AND s.expires_at > $2::timestamptz
+WHERE s.token_hash = $1 AND s.expires_at > $2::timestamptz AND s.last_seen_at > $3::timestamptz
 `
 
 type OperatorBySessionRow struct {
 	ID               id.ID
 	Email            string
 	PasswordHash     string
+	Locale           string
 	CreatedAt        time.Time
+	VerifiedAt       time.Time
 	AccountID        id.ID
 	CompanyName      string
 	MaxAmountCents   int64
@@ -194,14 +319,16 @@ type OperatorBySessionRow struct {
 	LastSeenAt       time.Time
 }
 
-func (q *Queries) OperatorBySession(ctx context.Context, db DBTX, tokenHash []byte, at time.Time) (OperatorBySessionRow, error) {
-	row := db.QueryRow(ctx, operatorBySession, tokenHash, at)
+func (q *Queries) OperatorBySession(ctx context.Context, db DBTX, tokenHash []byte, at time.Time, usedAfter time.Time) (OperatorBySessionRow, error) {
+	row := db.QueryRow(ctx, operatorBySession, tokenHash, at, usedAfter)
 	var i OperatorBySessionRow
 	err := row.Scan(
 		&i.ID,
 		&i.Email,
 		&i.PasswordHash,
+		&i.Locale,
 		&i.CreatedAt,
+		&i.VerifiedAt,
 		&i.AccountID,
 		&i.CompanyName,
 		&i.MaxAmountCents,
@@ -236,6 +363,61 @@ func (q *Queries) RecordNetwork(ctx context.Context, db DBTX, arg RecordNetworkP
 	return err
 }
 
+const sessionsOf = `-- name: SessionsOf :many
+SELECT token_hash, operator_id, browser, created_at, last_seen_at, expires_at FROM sessions
+WHERE operator_id = $1 AND expires_at > $2::timestamptz AND last_seen_at > $3::timestamptz
+ORDER BY last_seen_at DESC, created_at DESC LIMIT $4::integer
+`
+
+type SessionsOfParams struct {
+	OperatorID id.ID
+	At         time.Time
+	UsedAfter  time.Time
+	Most       int32
+}
+
+type SessionsOfRow struct {
+	TokenHash  []byte
+	OperatorID id.ID
+	Browser    string
+	CreatedAt  time.Time
+	LastSeenAt time.Time
+	ExpiresAt  time.Time
+}
+
+// The sessions that have not ended, the last used first.
+func (q *Queries) SessionsOf(ctx context.Context, db DBTX, arg SessionsOfParams) ([]SessionsOfRow, error) {
+	rows, err := db.Query(ctx, sessionsOf,
+		arg.OperatorID,
+		arg.At,
+		arg.UsedAfter,
+		arg.Most,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []SessionsOfRow
+	for rows.Next() {
+		var i SessionsOfRow
+		if err := rows.Scan(
+			&i.TokenHash,
+			&i.OperatorID,
+			&i.Browser,
+			&i.CreatedAt,
+			&i.LastSeenAt,
+			&i.ExpiresAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const setCeiling = `-- name: SetCeiling :execrows
 UPDATE accounts SET max_amount_cents = nullif($1::bigint, 0) WHERE id = $2
 `
@@ -248,11 +430,128 @@ func (q *Queries) SetCeiling(ctx context.Context, db DBTX, maxAmountCents int64,
 	return result.RowsAffected(), nil
 }
 
+const setCompany = `-- name: SetCompany :execrows
+UPDATE accounts SET company_name = $1 WHERE id = $2
+`
+
+func (q *Queries) SetCompany(ctx context.Context, db DBTX, companyName string, iD id.ID) (int64, error) {
+	result, err := db.Exec(ctx, setCompany, companyName, iD)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const setLastSeen = `-- name: SetLastSeen :exec
 UPDATE sessions SET last_seen_at = $1::timestamptz WHERE token_hash = $2 AND last_seen_at < $1::timestamptz
 `
 
 func (q *Queries) SetLastSeen(ctx context.Context, db DBTX, at time.Time, tokenHash []byte) error {
 	_, err := db.Exec(ctx, setLastSeen, at, tokenHash)
+	return err
+}
+
+const takePasswordRequests = `-- name: TakePasswordRequests :many
+DELETE FROM password_requests WHERE id IN (
+    SELECT r.id FROM password_requests r ORDER BY r.id LIMIT $1::integer FOR UPDATE SKIP LOCKED)
+RETURNING id, email, locale, created_at
+`
+
+// Takes requests, oldest first, which no other transaction gets.
+func (q *Queries) TakePasswordRequests(ctx context.Context, db DBTX, most int32) ([]PasswordRequest, error) {
+	rows, err := db.Query(ctx, takePasswordRequests, most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []PasswordRequest
+	for rows.Next() {
+		var i PasswordRequest
+		if err := rows.Scan(
+			&i.ID,
+			&i.Email,
+			&i.Locale,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const tokenByHash = `-- name: TokenByHash :one
+SELECT t.operator_id, t.kind, t.email, t.created_at, t.expires_at,
+    o.email AS operator_email, o.password_hash, o.created_at AS operator_created_at, o.verified_at, o.locale
+FROM operator_tokens t JOIN operators o ON o.id = t.operator_id
+WHERE t.token_hash = $1 AND t.used_at IS NULL AND t.expires_at > $2::timestamptz
+`
+
+type TokenByHashRow struct {
+	OperatorID        id.ID
+	Kind              string
+	Email             string
+	CreatedAt         time.Time
+	ExpiresAt         time.Time
+	OperatorEmail     string
+	PasswordHash      string
+	OperatorCreatedAt time.Time
+	VerifiedAt        time.Time
+	Locale            string
+}
+
+func (q *Queries) TokenByHash(ctx context.Context, db DBTX, tokenHash []byte, at time.Time) (TokenByHashRow, error) {
+	row := db.QueryRow(ctx, tokenByHash, tokenHash, at)
+	var i TokenByHashRow
+	err := row.Scan(
+		&i.OperatorID,
+		&i.Kind,
+		&i.Email,
+		&i.CreatedAt,
+		&i.ExpiresAt,
+		&i.OperatorEmail,
+		&i.PasswordHash,
+		&i.OperatorCreatedAt,
+		&i.VerifiedAt,
+		&i.Locale,
+	)
+	return i, err
+}
+
+const updateOperator = `-- name: UpdateOperator :exec
+UPDATE operators SET email = $1, email_key = $2, password_hash = $3, verified_at = $4, locale = $5 WHERE id = $6
+`
+
+type UpdateOperatorParams struct {
+	Email        string
+	EmailKey     string
+	PasswordHash string
+	VerifiedAt   time.Time
+	Locale       string
+	ID           id.ID
+}
+
+func (q *Queries) UpdateOperator(ctx context.Context, db DBTX, arg UpdateOperatorParams) error {
+	_, err := db.Exec(ctx, updateOperator,
+		arg.Email,
+		arg.EmailKey,
+		arg.PasswordHash,
+		arg.VerifiedAt,
+		arg.Locale,
+		arg.ID,
+	)
+	return err
+}
+
+const useTokens = `-- name: UseTokens :exec
+UPDATE operator_tokens SET used_at = $1::timestamptz
+WHERE operator_id = $2 AND used_at IS NULL AND kind = ANY ($3::text[])
+`
+
+func (q *Queries) UseTokens(ctx context.Context, db DBTX, at time.Time, operatorID id.ID, kinds []string) error {
+	_, err := db.Exec(ctx, useTokens, at, operatorID, kinds)
 	return err
 }

@@ -23,9 +23,11 @@ func (q *Queries) ConnectSecret(ctx context.Context, db DBTX, argID id.ID) ([]by
 	return connect_secret, err
 }
 
-const insertKey = `-- name: InsertKey :exec
+const insertKey = `-- name: InsertKey :execrows
 INSERT INTO api_keys (id, partner_id, name, prefix, last4, hash, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+SELECT $1::uuid, $2, $3::text, $4::text, $5::text, $6::bytea,
+    $7::timestamptz
+WHERE (SELECT count(*) FROM api_keys k WHERE k.partner_id = $2 AND k.revoked_at IS NULL) < $8::integer
 `
 
 type InsertKeyParams struct {
@@ -36,10 +38,12 @@ type InsertKeyParams struct {
 	Last4     string
 	Hash      []byte
 	CreatedAt time.Time
+	Most      int32
 }
 
-func (q *Queries) InsertKey(ctx context.Context, db DBTX, arg InsertKeyParams) error {
-	_, err := db.Exec(ctx, insertKey,
+// Inserts no row when the limit of live keys is reached. LockPartner comes before.
+func (q *Queries) InsertKey(ctx context.Context, db DBTX, arg InsertKeyParams) (int64, error) {
+	result, err := db.Exec(ctx, insertKey,
 		arg.ID,
 		arg.PartnerID,
 		arg.Name,
@@ -47,8 +51,12 @@ func (q *Queries) InsertKey(ctx context.Context, db DBTX, arg InsertKeyParams) e
 		arg.Last4,
 		arg.Hash,
 		arg.CreatedAt,
+		arg.Most,
 	)
-	return err
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const insertPartner = `-- name: InsertPartner :exec
@@ -129,49 +137,52 @@ func (q *Queries) KeyByHash(ctx context.Context, db DBTX, hash []byte) (KeyByHas
 	return i, err
 }
 
-const keys = `-- name: Keys :many
-SELECT id, partner_id, name, prefix, last4, created_at, last_used_at, revoked_at
-FROM api_keys WHERE partner_id = $1 ORDER BY created_at DESC, id DESC
+const keyForUpdate = `-- name: KeyForUpdate :one
+SELECT k.id, k.partner_id, k.name, k.prefix, k.last4, k.created_at, k.last_used_at, k.revoked_at,
+    p.slug, p.name AS partner_name, p.contact_email, p.return_origins, coalesce(p.rate_limit_per_minute, 0)::integer AS rate_limit_per_minute,
+    (p.connect_secret IS NOT NULL)::boolean AS has_connect_secret, p.created_at AS partner_created_at
+FROM api_keys k JOIN partners p ON p.id = k.partner_id WHERE k.id = $1 FOR NO KEY UPDATE OF k
 `
 
-type KeysRow struct {
-	ID         id.ID
-	PartnerID  id.ID
-	Name       string
-	Prefix     string
-	Last4      string
-	CreatedAt  time.Time
-	LastUsedAt time.Time
-	RevokedAt  time.Time
+type KeyForUpdateRow struct {
+	ID                 id.ID
+	PartnerID          id.ID
+	Name               string
+	Prefix             string
+	Last4              string
+	CreatedAt          time.Time
+	LastUsedAt         time.Time
+	RevokedAt          time.Time
+	Slug               string
+	PartnerName        string
+	ContactEmail       string
+	ReturnOrigins      []string
+	RateLimitPerMinute int32
+	HasConnectSecret   bool
+	PartnerCreatedAt   time.Time
 }
 
-func (q *Queries) Keys(ctx context.Context, db DBTX, partnerID id.ID) ([]KeysRow, error) {
-	rows, err := db.Query(ctx, keys, partnerID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []KeysRow
-	for rows.Next() {
-		var i KeysRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.PartnerID,
-			&i.Name,
-			&i.Prefix,
-			&i.Last4,
-			&i.CreatedAt,
-			&i.LastUsedAt,
-			&i.RevokedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
+func (q *Queries) KeyForUpdate(ctx context.Context, db DBTX, argID id.ID) (KeyForUpdateRow, error) {
+	row := db.QueryRow(ctx, keyForUpdate, argID)
+	var i KeyForUpdateRow
+	err := row.Scan(
+		&i.ID,
+		&i.PartnerID,
+		&i.Name,
+		&i.Prefix,
+		&i.Last4,
+		&i.CreatedAt,
+		&i.LastUsedAt,
+		&i.RevokedAt,
+		&i.Slug,
+		&i.PartnerName,
+		&i.ContactEmail,
+		&i.ReturnOrigins,
+		&i.RateLimitPerMinute,
+		&i.HasConnectSecret,
+		&i.PartnerCreatedAt,
+	)
+	return i, err
 }
 
 const partnerByID = `-- name: PartnerByID :one
@@ -240,6 +251,39 @@ func (q *Queries) PartnerBySlug(ctx context.Context, db DBTX, slug string) (Part
 	return i, err
 }
 
+const partnerForUpdate = `-- name: PartnerForUpdate :one
+SELECT id, slug, name, contact_email, return_origins, coalesce(rate_limit_per_minute, 0)::integer AS rate_limit_per_minute,
+    (connect_secret IS NOT NULL)::boolean AS has_connect_secret, created_at
+FROM partners WHERE slug = $1 FOR NO KEY UPDATE
+`
+
+type PartnerForUpdateRow struct {
+	ID                 id.ID
+	Slug               string
+	Name               string
+	ContactEmail       string
+	ReturnOrigins      []string
+	RateLimitPerMinute int32
+	HasConnectSecret   bool
+	CreatedAt          time.Time
+}
+
+func (q *Queries) PartnerForUpdate(ctx context.Context, db DBTX, slug string) (PartnerForUpdateRow, error) {
+	row := db.QueryRow(ctx, partnerForUpdate, slug)
+	var i PartnerForUpdateRow
+	err := row.Scan(
+		&i.ID,
+		&i.Slug,
+		&i.Name,
+		&i.ContactEmail,
+		&i.ReturnOrigins,
+		&i.RateLimitPerMinute,
+		&i.HasConnectSecret,
+		&i.CreatedAt,
+	)
+	return i, err
+}
+
 const partners = `-- name: Partners :many
 SELECT id, slug, name, contact_email, return_origins, coalesce(rate_limit_per_minute, 0)::integer AS rate_limit_per_minute,
     (connect_secret IS NOT NULL)::boolean AS has_connect_secret, created_at
@@ -287,10 +331,15 @@ func (q *Queries) Partners(ctx context.Context, db DBTX) ([]PartnersRow, error) 
 }
 
 const recordKeyUses = `-- name: RecordKeyUses :exec
-UPDATE api_keys k SET last_used_at = greatest(k.last_used_at, t.at)
-FROM (SELECT unnest($1::uuid[]) AS id, unnest($2::timestamptz[]) AS at) t WHERE k.id = t.id
+UPDATE api_keys k SET last_used_at = t.at
+FROM (
+    SELECT free.id, used.at FROM (SELECT unnest($1::uuid[]) AS id, unnest($2::timestamptz[]) AS at) used
+    JOIN api_keys free ON free.id = used.id FOR NO KEY UPDATE OF free SKIP LOCKED) t
+WHERE k.id = t.id AND (k.last_used_at IS NULL OR k.last_used_at < t.at)
 `
 
+// A key that another transaction writes is left out: two processes that record the same keys would wait for each other, in
+// different orders.
 func (q *Queries) RecordKeyUses(ctx context.Context, db DBTX, ids []id.ID, times []time.Time) error {
 	_, err := db.Exec(ctx, recordKeyUses, ids, times)
 	return err
@@ -346,6 +395,30 @@ UPDATE partners SET rate_limit_per_minute = nullif($1::integer, 0) WHERE id = $2
 
 func (q *Queries) SetRateLimit(ctx context.Context, db DBTX, rateLimitPerMinute int32, iD id.ID) (int64, error) {
 	result, err := db.Exec(ctx, setRateLimit, rateLimitPerMinute, iD)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const updatePartner = `-- name: UpdatePartner :execrows
+UPDATE partners SET name = $1, contact_email = $2, return_origins = $3 WHERE id = $4
+`
+
+type UpdatePartnerParams struct {
+	Name          string
+	ContactEmail  string
+	ReturnOrigins []string
+	ID            id.ID
+}
+
+func (q *Queries) UpdatePartner(ctx context.Context, db DBTX, arg UpdatePartnerParams) (int64, error) {
+	result, err := db.Exec(ctx, updatePartner,
+		arg.Name,
+		arg.ContactEmail,
+		arg.ReturnOrigins,
+		arg.ID,
+	)
 	if err != nil {
 		return 0, err
 	}

@@ -13,52 +13,6 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-const attemptsOf = `-- name: AttemptsOf :many
-SELECT delivery_id, number, started_at, duration_ms, result, coalesce(response_status, 0)::smallint AS response_status, snippet, detail
-FROM delivery_attempts WHERE delivery_id = ANY ($1::uuid[]) AND started_at >= $2::timestamptz
-ORDER BY delivery_id, number, started_at
-`
-
-type AttemptsOfRow struct {
-	DeliveryID     id.ID
-	Number         int32
-	StartedAt      time.Time
-	DurationMs     int32
-	Result         string
-	ResponseStatus int16
-	Snippet        string
-	Detail         string
-}
-
-func (q *Queries) AttemptsOf(ctx context.Context, db DBTX, deliveryIds []id.ID, since time.Time) ([]AttemptsOfRow, error) {
-	rows, err := db.Query(ctx, attemptsOf, deliveryIds, since)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []AttemptsOfRow
-	for rows.Next() {
-		var i AttemptsOfRow
-		if err := rows.Scan(
-			&i.DeliveryID,
-			&i.Number,
-			&i.StartedAt,
-			&i.DurationMs,
-			&i.Result,
-			&i.ResponseStatus,
-			&i.Snippet,
-			&i.Detail,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const cancelDeliveries = `-- name: CancelDeliveries :execrows
 UPDATE deliveries d SET state = 4, finished_at = $1::timestamptz, due_at = NULL
 WHERE d.subscription_id = $2 AND d.id = ANY (ARRAY (
@@ -88,7 +42,8 @@ func (q *Queries) DeleteSubscription(ctx context.Context, db DBTX, at time.Time,
 
 const deliveryByID = `-- name: DeliveryByID :one
 SELECT id, subscription_id, event_id, event, deposit_id, test, state, attempts, due_at, body, encode(sha256(body), 'hex') AS body_sha256, redelivery_of, created_at, finished_at,
-    taken_at, coalesce(taken_ms, 0)::integer AS taken_ms, coalesce(taken_status, 0)::smallint AS taken_status, coalesce(taken_snippet, '') AS taken_snippet
+    taken_at, coalesce(taken_ms, 0)::integer AS taken_ms, coalesce(taken_status, 0)::smallint AS taken_status, coalesce(taken_snippet, '') AS taken_snippet,
+    coalesce(failure_reason, '') AS failure_reason
 FROM deliveries WHERE id = $1 AND subscription_id = $2
 `
 
@@ -111,6 +66,7 @@ type DeliveryByIDRow struct {
 	TakenMs        int32
 	TakenStatus    int16
 	TakenSnippet   string
+	FailureReason  string
 }
 
 func (q *Queries) DeliveryByID(ctx context.Context, db DBTX, iD id.ID, subscriptionID id.ID) (DeliveryByIDRow, error) {
@@ -135,6 +91,7 @@ func (q *Queries) DeliveryByID(ctx context.Context, db DBTX, iD id.ID, subscript
 		&i.TakenMs,
 		&i.TakenStatus,
 		&i.TakenSnippet,
+		&i.FailureReason,
 	)
 	return i, err
 }
@@ -178,8 +135,8 @@ func (q *Queries) InsertSubscription(ctx context.Context, db DBTX, arg InsertSub
 }
 
 const insertTestDelivery = `-- name: InsertTestDelivery :exec
-INSERT INTO deliveries (id, subscription_id, event_id, event, deposit_id, test, state, due_at, body, event_at, created_at)
-VALUES ($1, $2, $3, $4, $5, true, 0, now(), $6, $7, $7)
+INSERT INTO deliveries (id, subscription_id, event_id, event, deposit_id, test, state, due_at, body, event_at, created_at, trace_parent)
+VALUES ($1, $2, $3, $4, $5, true, 0, now(), $6, $7, $7, nullif($8::text, ''))
 `
 
 type InsertTestDeliveryParams struct {
@@ -190,6 +147,7 @@ type InsertTestDeliveryParams struct {
 	DepositID      id.ID
 	Body           []byte
 	CreatedAt      time.Time
+	TraceParent    string
 }
 
 func (q *Queries) InsertTestDelivery(ctx context.Context, db DBTX, arg InsertTestDeliveryParams) error {
@@ -201,6 +159,7 @@ func (q *Queries) InsertTestDelivery(ctx context.Context, db DBTX, arg InsertTes
 		arg.DepositID,
 		arg.Body,
 		arg.CreatedAt,
+		arg.TraceParent,
 	)
 	return err
 }
@@ -409,7 +368,8 @@ UPDATE webhook_subscriptions s SET url = $1, events = $2, enabled = $3, disabled
     quick = CASE WHEN $3 AND NOT s.enabled THEN 0 ELSE s.quick END,
     holds = CASE WHEN $3 AND NOT s.enabled THEN 0 ELSE s.holds END,
     held_until = CASE WHEN $3 AND NOT s.enabled THEN NULL ELSE s.held_until END,
-    ramp = CASE WHEN $3 AND NOT s.enabled THEN 0 ELSE s.ramp END
+    ramp = CASE WHEN $3 AND NOT s.enabled THEN 0 ELSE s.ramp END,
+    state_since = CASE WHEN $3 <> s.enabled THEN now() ELSE s.state_since END
 FROM (SELECT o.id, o.enabled FROM webhook_subscriptions o WHERE o.id = $5 AND o.deleted_at IS NULL FOR UPDATE) old
 WHERE s.id = old.id
 RETURNING old.enabled AS was_enabled

@@ -1,0 +1,121 @@
+package asynq
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"partnerdeposits/ports"
+)
+
+// Bell tells dispatchers of each other's jobs.
+type Bell interface {
+	// RingJobs tells the other dispatchers that a lane has jobs. A ring may be lost.
+	RingJobs(lane ports.Lane)
+	// Jobs receives after a ring for a lane.
+	Jobs(lane ports.Lane) <-chan struct{}
+	// Works reports whether rings are heard.
+	Works() bool
+}
+
+// noBell never works, so that the queues are polled.
+type noBell struct{}
+
+func (noBell) RingJobs(ports.Lane)             {}
+func (noBell) Jobs(ports.Lane) <-chan struct{} { return nil }
+func (noBell) Works() bool                     { return false }
+
+// calmPoll is the time between two polls of an empty queue while the bell works. Such a poll finds the job of a process that
+// died before it rang.
+const calmPoll = time.Second
+
+// gate is the Redis client of an asynq server, and delays the server's polls of an empty queue. asynq polls at a fixed
+// interval: a long interval delays jobs, and a short interval costs an idle service most of its CPU. The gate sends a poll for
+// each job of this process. After a ring, or after the interval, the gate sends polls until the queue is empty.
+type gate struct {
+	redis.UniversalClient                 // the server's client
+	own                   chan struct{}   // holds a signal for each job of this process, at most ownJobs
+	jobs                  <-chan struct{} // rings
+	works                 func() bool     // of the bell
+	quick                 time.Duration   // the mean interval while the bell does not work
+	closed                <-chan struct{}
+
+	// Of the server's goroutine that polls.
+	filled bool      // the queue may have tasks that are not of this process
+	empty  time.Time // when the queue was empty
+}
+
+// ownJobs is more than a process has in the queue: at most a job for each claim of the window.
+const ownJobs = 4096
+
+// EvalSha implements redis.UniversalClient.
+func (g *gate) EvalSha(ctx context.Context, sha1 string, keys []string, args ...any) *redis.Cmd {
+	if !isDequeue(keys) {
+		return g.UniversalClient.EvalSha(ctx, sha1, keys, args...)
+	}
+	if !g.pass() {
+		none := redis.NewCmd(ctx)
+		none.SetErr(redis.Nil) // no task
+		return none
+	}
+	cmd := g.UniversalClient.EvalSha(ctx, sha1, keys, args...)
+	g.answered(cmd.Err())
+	return cmd
+}
+
+// isDequeue recognizes the keys of asynq's script that takes a task.
+func isDequeue(keys []string) bool {
+	return len(keys) == 4 && strings.HasSuffix(keys[0], ":pending") && strings.HasSuffix(keys[1], ":paused")
+}
+
+// answered notes the answer to a poll. A task of another process, which may have died before its ring, can be taken in the
+// turn of an own task. So polls go on unless the queue was empty lately.
+func (g *gate) answered(err error) {
+	switch {
+	case err == nil:
+		g.filled = g.filled || time.Since(g.empty) > calmPoll
+	case errors.Is(err, redis.Nil):
+		g.filled, g.empty = false, time.Now()
+	case redis.HasErrorPrefix(err, "NOSCRIPT"): // asynq then sends the script itself
+		g.filled = true
+	default: // Redis is away, and polls follow at the interval
+		g.filled = false
+	}
+}
+
+// pass waits until the queue may have a task. The result is false when the gate is closed. A signal is taken before the
+// question, so that a job after the question leaves a signal for the next one.
+func (g *gate) pass() bool {
+	select {
+	case <-g.closed:
+		return false
+	default:
+	}
+	if g.filled {
+		return true
+	}
+	timer := time.NewTimer(g.interval())
+	defer timer.Stop()
+	select {
+	case <-g.closed:
+		return false
+	case <-g.own:
+	case <-g.jobs:
+		g.filled = true
+	case <-timer.C:
+		g.filled = true
+	}
+	return true
+}
+
+// interval spreads the polls of several dispatchers.
+func (g *gate) interval() time.Duration {
+	if g.works() {
+		return calmPoll
+	}
+	return g.quick/2 + rand.N(g.quick) //nolint:gosec // spreads load, hides nothing
+}

@@ -1,0 +1,182 @@
+package asynq
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+)
+
+// tasks is a queue in memory behind a gate, under a simulated clock.
+type tasks struct {
+	redis.UniversalClient
+	mu     sync.Mutex
+	n      int
+	asked  int
+	failed error
+}
+
+func (q *tasks) EvalSha(ctx context.Context, _ string, _ []string, _ ...any) *redis.Cmd {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.asked++
+	cmd := redis.NewCmd(ctx)
+	switch {
+	case q.failed != nil:
+		cmd.SetErr(q.failed)
+	case q.n == 0:
+		cmd.SetErr(redis.Nil)
+	default:
+		q.n--
+		cmd.SetVal("task")
+	}
+	return cmd
+}
+
+func (q *tasks) add(n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.n += n
+}
+
+func (q *tasks) polls() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.asked
+}
+
+// polled is a gate that a server polls.
+type polled struct {
+	*gate
+	*tasks
+	works atomic.Bool
+	rings chan struct{}
+	taken atomic.Int64
+}
+
+var dequeueKeys = []string{"asynq:{q}:pending", "asynq:{q}:paused", "asynq:{q}:active", "asynq:{q}:lease"}
+
+// behindGate runs a server's polls while story runs. The bell works.
+func behindGate(t *testing.T, story func(t *testing.T, p *polled)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := &polled{tasks: &tasks{}, rings: make(chan struct{}, 1)}
+		p.works.Store(true)
+		ctx, stop := context.WithCancel(t.Context())
+		p.gate = &gate{
+			UniversalClient: p.tasks, own: make(chan struct{}, ownJobs), jobs: p.rings, works: p.works.Load, quick: 6 * time.Millisecond, closed: ctx.Done(),
+		}
+		var server sync.WaitGroup
+		server.Go(func() {
+			for ctx.Err() == nil {
+				if p.gate.EvalSha(context.WithoutCancel(ctx), "sha", dequeueKeys).Err() == nil {
+					p.taken.Add(1)
+				} else {
+					<-time.After(checkInterval)
+				}
+			}
+		})
+		story(t, p)
+		polls := p.polls()
+		stop()
+		server.Wait()
+		require.Equal(t, polls, p.polls(), "a closed gate takes no task")
+	})
+}
+
+func pass(span time.Duration) {
+	<-time.After(span)
+	synctest.Wait()
+}
+
+func TestGate_AtRest_PollsOnceASecond_AndQuicklyWithoutABell(t *testing.T) {
+	behindGate(t, func(t *testing.T, p *polled) {
+		pass(time.Minute)
+		require.InDelta(t, 60, p.polls(), 1)
+
+		p.works.Store(false)
+		pass(time.Second)
+		before := p.polls()
+		pass(6 * time.Second)
+		require.InDelta(t, 1000, p.polls()-before, 100)
+	})
+}
+
+func TestGate_AnOwnJob_IsTakenAtOnce_WithASinglePoll(t *testing.T) {
+	behindGate(t, func(t *testing.T, p *polled) {
+		pass(1500 * time.Millisecond)
+		before := p.polls()
+		p.add(1)
+		p.own <- struct{}{}
+		synctest.Wait()
+		require.EqualValues(t, 1, p.taken.Load())
+		require.Equal(t, before+1, p.polls())
+	})
+}
+
+func TestGate_ARing_TakesAllTasks(t *testing.T) {
+	behindGate(t, func(t *testing.T, p *polled) {
+		pass(100 * time.Millisecond)
+		p.add(50)
+		p.rings <- struct{}{}
+		synctest.Wait()
+		require.EqualValues(t, 50, p.taken.Load())
+	})
+}
+
+// A dispatcher that died before its ring leaves a task. An own job then takes the turn of that task, and is itself left.
+func TestGate_ATaskThatNobodyAnnounced_WaitsASecond_AlsoUnderOwnJobs(t *testing.T) {
+	behindGate(t, func(t *testing.T, p *polled) {
+		pass(100 * time.Millisecond)
+		p.add(1)
+		for range 30 {
+			pass(50 * time.Millisecond)
+			p.add(1)
+			p.own <- struct{}{}
+		}
+		synctest.Wait()
+		require.EqualValues(t, 31, p.taken.Load())
+	})
+}
+
+// No poll may sleep while a task waits: the simulated clock moves only when everything sleeps.
+func TestGate_NoSignalIsLost(t *testing.T) {
+	behindGate(t, func(t *testing.T, p *polled) {
+		pass(100 * time.Millisecond)
+		began := time.Now()
+		const jobs, processes = 500, 4
+		var all sync.WaitGroup
+		for range processes {
+			all.Go(func() {
+				for range jobs {
+					p.add(1)
+					p.own <- struct{}{}
+				}
+			})
+		}
+		all.Wait()
+		pass(time.Millisecond)
+		require.EqualValues(t, jobs*processes, p.taken.Load())
+		require.Less(t, time.Since(began), 100*time.Millisecond)
+	})
+}
+
+func TestGate_WhileRedisIsAway_PollsAtTheInterval(t *testing.T) {
+	behindGate(t, func(t *testing.T, p *polled) {
+		p.works.Store(false)
+		p.mu.Lock()
+		p.failed = errors.New("connection refused")
+		p.mu.Unlock()
+		pass(time.Second)
+		before := p.polls()
+		pass(6 * time.Second)
+		require.InDelta(t, 1000, p.polls()-before, 100, "asynq itself does not wait after an error")
+	})
+}

@@ -1,0 +1,92 @@
+package asynq
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// The payload of a task is an encoded job: a byte version, a byte urgent, then for each claim the ids of the subscription and
+// the delivery and the seq in 4 bytes. The payload is small, because asynq writes a task again at each of its steps. Its form is
+// fixed: dispatchers of two releases read each other's jobs during a rolling deployment, and older ones refuse any other form.
+// Everything else about a job is a header, which older dispatchers do not read.
+const (
+	version    = 2
+	headerSize = 2
+	claimSize  = 2*len(id.ID{}) + 4
+)
+
+var errPayload = errors.New("asynq: not a payload of ours")
+
+func encode(j ports.Job) []byte {
+	b := make([]byte, 0, headerSize+len(j.Claims)*claimSize)
+	b = append(b, version, 0)
+	if j.Urgent {
+		b[1] = 1
+	}
+	for _, c := range j.Claims {
+		b = append(append(b, c.SubscriptionID[:]...), c.DeliveryID[:]...)
+		b = binary.BigEndian.AppendUint32(b, uint32(c.Seq)) //nolint:gosec // counts up from 1
+	}
+	return b
+}
+
+func decode(lane ports.Lane, b []byte) (ports.Job, error) {
+	if len(b) < headerSize+claimSize || b[0] != version || (len(b)-headerSize)%claimSize != 0 {
+		return ports.Job{}, errPayload
+	}
+	j := ports.Job{Lane: lane, Urgent: b[1] == 1}
+	for rest := b[headerSize:]; len(rest) > 0; rest = rest[claimSize:] {
+		j.Claims = append(j.Claims, ports.Claim{
+			SubscriptionID: id.ID(rest[:16]), DeliveryID: id.ID(rest[16:32]), Seq: int32(binary.BigEndian.Uint32(rest[32:claimSize])), //nolint:gosec // as encoded
+		})
+	}
+	return j, nil
+}
+
+// dueHeader holds the due times of the claims, in milliseconds since 1970: varints in base64, each as the difference to the one
+// before, since the claims of a job are mostly due together. 0 stands for a due time that is not known.
+const dueHeader = "due"
+
+// headersOf is nil for a job without due times.
+func headersOf(j ports.Job) map[string]string {
+	b := make([]byte, 0, 2*len(j.Claims)+binary.MaxVarintLen64)
+	known, last := false, int64(0)
+	for _, c := range j.Claims {
+		at := int64(0)
+		if !c.DueAt.IsZero() {
+			known, at = true, c.DueAt.UnixMilli()
+		}
+		b, last = binary.AppendVarint(b, at-last), at
+	}
+	if !known {
+		return nil
+	}
+	return map[string]string{dueHeader: base64.RawStdEncoding.EncodeToString(b)}
+}
+
+// readHeaders completes a job. The due times of a job without the header, or with one that does not fit, stay unknown.
+func readHeaders(j *ports.Job, headers map[string]string) {
+	b, err := base64.RawStdEncoding.DecodeString(headers[dueHeader])
+	if err != nil {
+		return
+	}
+	due, last := make([]time.Time, len(j.Claims)), int64(0)
+	for i := range due {
+		step, n := binary.Varint(b)
+		if n <= 0 {
+			return
+		}
+		b, last = b[n:], last+step
+		if last != 0 {
+			due[i] = time.UnixMilli(last)
+		}
+	}
+	for i := range due {
+		j.Claims[i].DueAt = due[i]
+	}
+}

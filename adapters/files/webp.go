@@ -1,0 +1,107 @@
+package files
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"image"
+	"image/png"
+	"io"
+
+	"golang.org/x/image/webp"
+
+	"partnerdeposits/core/evidence"
+)
+
+var errWebP = errors.New("files: no sound WebP")
+
+// writeWebP writes a WebP as JPEG, or as PNG where it is lossless or transparent.
+func writeWebP(w io.Writer, from source, size int64) (evidence.Type, error) {
+	frame, err := readRIFF(from, size)
+	if err != nil {
+		return "", err
+	}
+	defer giveBack(frame.width, frame.height)
+	if err := from.rewind(); err != nil {
+		return "", err
+	}
+	picture, err := webp.Decode(bufio.NewReader(from))
+	if err != nil {
+		return "", err
+	}
+	if transparent, ok := picture.(*image.NYCbCrA); ok && transparent.Opaque() {
+		picture = &transparent.YCbCr
+	}
+	if picture, err = upright(picture, frame.turn); err != nil {
+		return "", err
+	}
+	if _, ok := picture.(*image.YCbCr); ok {
+		return evidence.JPEG, encodeJPEG(w, picture)
+	}
+	return evidence.PNG, png.Encode(w, picture)
+}
+
+// webpFrame is what the chunks of a WebP tell of its picture.
+type webpFrame struct{ width, height, turn int }
+
+// readRIFF walks through the chunks of a WebP. Every size that a chunk tells is checked: that of the canvas and that of the pixels may
+// differ. An animation is refused.
+func readRIFF(from source, size int64) (webpFrame, error) {
+	frame := webpFrame{turn: 1}
+	for at := int64(12); at+8 <= size; {
+		if _, err := from.Seek(at, io.SeekStart); err != nil {
+			return frame, err
+		}
+		var head [8]byte
+		if _, err := io.ReadFull(from, head[:]); err != nil {
+			return frame, err
+		}
+		length := int64(binary.LittleEndian.Uint32(head[4:]))
+		if err := frame.chunk(string(head[:4]), io.LimitReader(from, min(length, 64<<10))); err != nil {
+			return frame, err
+		}
+		at += 8 + length + length&1
+	}
+	if frame.width == 0 {
+		return frame, errWebP
+	}
+	return frame, nil
+}
+
+func (f *webpFrame) chunk(kind string, r io.Reader) error {
+	b := make([]byte, 10)
+	switch kind {
+	case "ANIM", "ANMF":
+		return evidence.ErrType
+	case "EXIF":
+		data, err := io.ReadAll(r)
+		if turn, ok := orientationOfTIFF(data); ok {
+			f.turn = turn
+		} else if turn, ok := orientationOfExif(data); ok {
+			f.turn = turn
+		}
+		return err
+	case "VP8X":
+		if _, err := io.ReadFull(r, b); err != nil {
+			return err
+		}
+		return f.sized(1+int(b[4])+int(b[5])<<8+int(b[6])<<16, 1+int(b[7])+int(b[8])<<8+int(b[9])<<16)
+	case "VP8 ":
+		if _, err := io.ReadFull(r, b); err != nil {
+			return err
+		}
+		return f.sized(int(binary.LittleEndian.Uint16(b[6:])&0x3fff), int(binary.LittleEndian.Uint16(b[8:])&0x3fff))
+	case "VP8L":
+		if _, err := io.ReadFull(r, b[:5]); err != nil {
+			return err
+		}
+		bits := binary.LittleEndian.Uint32(b[1:])
+		return f.sized(1+int(bits&0x3fff), 1+int(bits>>14&0x3fff))
+	}
+	return nil
+}
+
+func (f *webpFrame) sized(width, height int) error {
+	f.width, f.height = max(f.width, width), max(f.height, height)
+	return checkSize(width, height)
+}

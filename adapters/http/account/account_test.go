@@ -1,0 +1,261 @@
+package account_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/http/connect/connecttest"
+	"partnerdeposits/cmd/servicetest"
+)
+
+func TestMain(m *testing.M) { servicetest.Main(m) }
+
+const password = "correct horse battery"
+
+// mailing serves the pages with a mail server and real limits.
+func mailing(t *testing.T) *connecttest.Server {
+	t.Helper()
+	return connecttest.New(t, connecttest.Options{Mails: true, Counted: true})
+}
+
+func signUp(t *testing.T, s *connecttest.Server, b *connecttest.Browser, email string) {
+	t.Helper()
+	sent := b.Submit("/register", map[string]string{"email": email, "password": password, "companyName": "Chalets"})
+	require.Equal(t, http.StatusSeeOther, sent.Status, sent.Body)
+}
+
+var link = regexp.MustCompile(`https?://[^/\s]+(/(?:verify|password/reset)\?token=[A-Za-z0-9_-]{43})\n`)
+
+// mailed gives the path of the newest link that was mailed to an address.
+func mailed(t *testing.T, s *connecttest.Server, to string) string {
+	t.Helper()
+	all := s.Mails(to)
+	for i := len(all) - 1; i >= 0; i-- {
+		if found := link.FindStringSubmatch(all[i].Body); found != nil {
+			return found[1]
+		}
+	}
+	require.Fail(t, "no link was mailed to "+to)
+	return ""
+}
+
+// forgot asks for a password and lets the dispatcher answer.
+func forgot(t *testing.T, s *connecttest.Server, b *connecttest.Browser, email string) connecttest.Answer {
+	t.Helper()
+	sent := b.Submit("/password/forgot", map[string]string{"email": email})
+	_, err := s.Operators.MailResets(t.Context())
+	require.NoError(t, err)
+	return sent
+}
+
+func TestVerify_TheMailsLinkShowsAButtonAndTheButtonVerifies(t *testing.T) {
+	t.Parallel()
+	s := mailing(t)
+	b := s.Browser(t)
+	signUp(t, s, b, "a@b.example")
+	path := mailed(t, s, "a@b.example")
+	for range 3 {
+		page := s.Browser(t).Get(path)
+		require.Equal(t, http.StatusOK, page.Status)
+		require.Contains(t, page.Body, "a@b.example")
+	}
+	require.Zero(t, s.Count("operators", "verified_at IS NOT NULL"), "a GET changes nothing")
+	require.Contains(t, b.Get("/dashboard").Body, "Please verify that a@b.example")
+
+	done := s.Browser(t).Submit(path, nil) // in another browser, such as the phone's
+	require.Equal(t, http.StatusOK, done.Status, done.Body)
+	require.Contains(t, done.Body, "Your address is verified")
+	require.Nil(t, done.Cookie("session"), "the mail logs nobody in")
+	require.Equal(t, 1, s.Count("operators", "verified_at IS NOT NULL"))
+	require.NotContains(t, b.Get("/dashboard").Body, "Please verify")
+
+	again := s.Browser(t).Get(path)
+	require.Equal(t, http.StatusGone, again.Status)
+	require.Equal(t, "link_void", again.Code())
+}
+
+func TestReset_TheMailsLinkSetsAPassword(t *testing.T) {
+	t.Parallel()
+	s := mailing(t)
+	b := s.Browser(t)
+	signUp(t, s, b, "a@b.example")
+	fresh := s.Browser(t)
+	require.NotEmpty(t, fresh.Get("/login").LinkTo("/password/forgot"))
+	sent := forgot(t, s, fresh, "a@b.example")
+	require.Equal(t, http.StatusSeeOther, sent.Status)
+	require.Contains(t, fresh.Get(sent.Location).Body, "Look into your mailbox")
+	path := mailed(t, s, "a@b.example")
+	before := s.Count("operators", "password_hash <> ''")
+	for range 3 {
+		require.Equal(t, http.StatusOK, fresh.Get(path).Status)
+	}
+	require.Equal(t, before, s.Count("operators", "password_hash <> ''"))
+	require.Equal(t, http.StatusOK, b.Get("/dashboard").Status, "a GET changes nothing")
+
+	short := fresh.Submit(path, map[string]string{"password": "short"})
+	require.Equal(t, http.StatusUnprocessableEntity, short.Status)
+	require.Equal(t, "true", short.Input("password", "aria-invalid"))
+	require.NotContains(t, short.Body, "short")
+	done := fresh.Send(short, 0, map[string]string{"password": "another password"})
+	require.Equal(t, "/login?done=reset", done.Location, done.Body)
+	require.Contains(t, fresh.Get(done.Location).Body, "Your new password is saved")
+	require.Equal(t, "/login", b.Get("/dashboard").Location, "every session has ended")
+	require.Equal(t, "bad_credentials", fresh.Submit("/login", map[string]string{"email": "a@b.example", "password": password}).Code())
+	require.Equal(t, "/dashboard", fresh.Submit("/login", map[string]string{"email": "a@b.example", "password": "another password"}).Location)
+	require.NotContains(t, fresh.Get("/dashboard").Body, "Please verify", "the link went to the address")
+	require.Equal(t, http.StatusGone, s.Browser(t).Get(path).Status)
+}
+
+var (
+	formTokens = regexp.MustCompile(`name="csrf_token" value="[0-9a-f]+"`)
+	addresses  = regexp.MustCompile(`(a|nobody)@b\.example`)
+)
+
+// same is what an answer says, without the token of its form and the address that the reader entered.
+func same(a connecttest.Answer) string {
+	return fmt.Sprint(a.Status, a.Location, a.Header.Get("Retry-After") != "", addresses.ReplaceAllString(formTokens.ReplaceAllString(a.Body, ""), ""))
+}
+
+func TestLoginAndForgot_AnswerAlikeForKnownAndUnknownAddresses(t *testing.T) {
+	t.Parallel()
+	s := mailing(t)
+	signUp(t, s, s.Browser(t), "a@b.example")
+	for _, c := range []struct {
+		path   string
+		fields map[string]string
+	}{
+		{"/password/forgot", map[string]string{}},
+		{"/login", map[string]string{"password": "wrong password"}},
+	} {
+		known, unknown := s.Browser(t), s.Browser(t)
+		known.From, unknown.From = "192.0.2.1", "192.0.2.2"
+		for range 12 { // until after the limit
+			answer := func(b *connecttest.Browser, email string) string {
+				c.fields["email"] = email
+				sent := b.Submit(c.path, c.fields)
+				if sent.Location != "" {
+					return same(sent) + same(b.Get(sent.Location))
+				}
+				sent.Body = regexp.MustCompile(`req_[0-9A-Za-z]+`).ReplaceAllString(sent.Body, "")
+				return same(sent)
+			}
+			require.Equal(t, answer(known, "a@b.example"), answer(unknown, "nobody@b.example"), c.path)
+		}
+	}
+}
+
+func median(all []time.Duration) time.Duration {
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
+// The medians of many alternating requests stay close: a log-in compares a password hash either way, and a request for a password is an
+// INSERT either way. The margin is wide, since other tests run beside; a hash left out, or a mail written, would be a multiple.
+func TestForgot_TakesAsLongForAnUnknownAddress(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{Mails: true})
+	signUp(t, s, s.Browser(t), "a@b.example")
+	b := s.Browser(t)
+	token := b.Get("/password/forgot").Input("csrf_token", "value")
+	took := map[string][]time.Duration{}
+	for range 60 {
+		for _, email := range []string{"a@b.example", "z@b.example"} {
+			begin := time.Now()
+			sent := b.Post("/password/forgot", url.Values{"csrf_token": {token}, "email": {email}})
+			took[email] = append(took[email], time.Since(begin))
+			require.Equal(t, http.StatusSeeOther, sent.Status)
+		}
+	}
+	known, unknown := median(took["a@b.example"]), median(took["z@b.example"])
+	require.Less(t, known, 2*unknown+2*time.Millisecond)
+	require.Less(t, unknown, 2*known+2*time.Millisecond)
+	require.Equal(t, 1, s.Count("mails", ""), "the mail of the sign-up; the answer waits for no other")
+}
+
+func TestForms_CountAgainstTheLimitOfTheNetwork(t *testing.T) {
+	t.Parallel()
+	s := mailing(t)
+	for path, fields := range map[string]url.Values{
+		"/password/forgot": {"email": {"a@b.example"}},
+		"/password/reset":  {"token": {strings.Repeat("A", 43)}, "password": {"another password"}},
+		"/verify":          {"token": {strings.Repeat("A", 43)}},
+		"/register":        {"email": {"x"}},
+		"/login":           {"email": {"a@b.example"}, "password": {"x"}},
+	} {
+		b := s.Browser(t)
+		b.From = fmt.Sprintf("192.0.2.%d", len(path))
+		fields.Set("csrf_token", b.Get("/login").Input("csrf_token", "value"))
+		for i := range 10 {
+			require.NotEqual(t, http.StatusTooManyRequests, b.Post(path, fields).Status, "%s %d", path, i)
+		}
+		refused := b.Post(path, fields)
+		require.Equal(t, http.StatusTooManyRequests, refused.Status, path)
+		require.NotEmpty(t, refused.Header.Get("Retry-After"), path)
+	}
+}
+
+func TestForms_OfAnotherSite_DoNothing(t *testing.T) {
+	t.Parallel()
+	s := mailing(t)
+	b := s.Browser(t)
+	signUp(t, s, b, "a@b.example")
+	verify := strings.TrimPrefix(mailed(t, s, "a@b.example"), "/verify?token=")
+	forgot(t, s, b, "a@b.example")
+	reset := strings.TrimPrefix(mailed(t, s, "a@b.example"), "/password/reset?token=")
+	csrf := b.Get("/dashboard").Input("csrf_token", "value")
+	for path, fields := range map[string]url.Values{
+		"/verify":          {"token": {verify}},
+		"/password/forgot": {"email": {"a@b.example"}},
+		"/password/reset":  {"token": {reset}, "password": {"another password"}},
+	} {
+		require.Equal(t, "invalid_csrf_token", b.Post(path, fields).Code(), path)
+		fields.Set("csrf_token", strings.Repeat("0", len(csrf)))
+		require.Equal(t, "invalid_csrf_token", b.Post(path, fields).Code(), path)
+		fields.Set("csrf_token", csrf)
+		for name, value := range map[string]string{"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"} {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+path, strings.NewReader(fields.Encode()))
+			require.NoError(t, err)
+			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			req.Header.Set(name, value)
+			refused := b.Do(req)
+			require.Equal(t, "invalid_csrf_token", refused.Code(), "%s %s", path, name)
+			if token := fields.Get("token"); token != "" {
+				require.NotContains(t, refused.Body, token, path)
+			}
+		}
+	}
+	require.Zero(t, s.Count("operators", "verified_at IS NOT NULL"))
+	require.Zero(t, s.Count("password_requests", ""))
+	require.Equal(t, http.StatusOK, b.Get("/dashboard").Status, "the password stands, and so does the session")
+}
+
+// A page sets no cookie that an attacker could plant, sends nobody elsewhere, and keeps the token from other sites.
+func TestPages_KeepTheTokenAndLeadNowhereElse(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{Mails: true, DashboardURL: "https://desk.example"})
+	b := s.Browser(t)
+	sent := b.Get("/register")
+	require.NotNil(t, sent.Cookie("__Host-form"), "over https")
+	for _, path := range []string{"/verify?token=x&next=https://evil.example", "/password/forgot?next=//evil.example", "/password/reset?token=x&return=https://evil.example", "/login?done=https://evil.example"} {
+		page := b.Get(path)
+		for _, a := range page.All("a") {
+			for _, attribute := range a.Attr {
+				if attribute.Key == "href" {
+					require.True(t, strings.HasPrefix(attribute.Val, "/") && !strings.HasPrefix(attribute.Val, "//") || strings.HasPrefix(attribute.Val, "?") || strings.HasPrefix(attribute.Val, "#"), "%s: %s", path, attribute.Val)
+				}
+			}
+		}
+		require.Equal(t, "no-referrer", page.Header.Get("Referrer-Policy"))
+		require.Equal(t, "no-store", page.Header.Get("Cache-Control"))
+		require.Contains(t, page.Header.Get("Content-Security-Policy"), "form-action 'self'")
+		require.NotContains(t, page.Header.Get("Content-Security-Policy"), "unsafe")
+	}
+}

@@ -1,0 +1,98 @@
+package checkout_test
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/deposit"
+)
+
+var shownWords = regexp.MustCompile(`(?s)<input type="checkbox" value="yes"[^>]* name="agree"[^>]*><span>(.*?)</span>`)
+
+func TestCheckout_WordsOfTheCheckbox_AreThoseThatAreKept(t *testing.T) {
+	w := setup(t)
+	d, token := w.Deposit(t)
+	b := w.browser()
+	for _, lang := range []string{"fr", "en"} {
+		form := b.get(w.address(token) + "?lang=" + lang)
+		shown := shownWords.FindStringSubmatch(form.body)
+		require.NotNil(t, shown, form.body)
+		require.Contains(t, b.send(form, 0, grace).body, "cardNumber")
+		kept, err := w.Postgres.Agreements(t.Context(), d.ID)
+		require.NoError(t, err)
+		last := kept[len(kept)-1]
+		require.Equal(t, shown[1], last.Words)
+		require.Equal(t, lang, last.Locale)
+		require.Equal(t, "127.0.0.1", last.Origin.Address)
+		require.Contains(t, last.Origin.UserAgent, "Go-http-client")
+	}
+}
+
+func TestCheckout_AgreementInTheQuery_AgreesToNothing(t *testing.T) {
+	w := setup(t)
+	d, token := w.Deposit(t)
+	b := w.browser()
+	form := b.get(w.address(token) + "?agree=yes")
+	require.NotContains(t, form.body, " checked")
+	got := b.send(form, 0, url.Values{"firstName": {"Grace"}, "lastName": {"Hopper"}, "email": {"grace@example.com"}})
+	require.Equal(t, http.StatusUnprocessableEntity, got.status)
+	require.Equal(t, []string{"agree"}, errorsIn(got.body))
+	require.Contains(t, got.body, `data-error-code="agreement_missing"`)
+	require.Contains(t, got.body, `value="grace@example.com"`, "nothing has to be typed again")
+	w.requireStatus(d, deposit.Pending, "")
+}
+
+func TestCheckout_MistakeElsewhere_KeepsTheTick(t *testing.T) {
+	w := setup(t)
+	_, token := w.Deposit(t)
+	b := w.browser()
+	got := b.send(b.get(w.address(token)), 0, person("grace", "Grace", "Hopper"))
+	require.Equal(t, []string{"email"}, errorsIn(got.body))
+	require.Contains(t, got.body, " checked")
+}
+
+// The cover of a long stay ends 60 days after the payment, so the words of tomorrow name another day.
+func TestCheckout_WordsChangedSinceThePage_AreShownAgain(t *testing.T) {
+	w := setup(t)
+	_, token := w.Deposit(t, func(d *deposit.Deposit) { d.ContractEndAt = d.ContractEndAt.AddDate(0, 3, 0) })
+	b := w.browser()
+	form := b.get(w.address(token))
+	require.Contains(t, strings.ReplaceAll(form.body, "\u00a0", " "), "until 14 August 2026, if you pay today")
+	require.Contains(t, form.body, "The guarantee ends before your stay does")
+	w.Clock.Add(24 * time.Hour)
+	again := b.send(form, 0, grace)
+	require.Equal(t, http.StatusUnprocessableEntity, again.status)
+	require.Equal(t, []string{"agree"}, errorsIn(again.body))
+	require.Contains(t, again.body, `data-error-code="agreement_changed"`)
+	require.Contains(t, again.body, "has changed")
+	require.NotContains(t, again.body, " checked")
+	require.Contains(t, b.send(again, 0, grace).body, "cardNumber")
+}
+
+func TestCheckout_StayThatIsOver_ShowsNoForm(t *testing.T) {
+	w := setup(t)
+	_, token := w.Deposit(t, func(d *deposit.Deposit) {
+		d.ContractStartAt, d.ContractEndAt = w.Clock.Now().Add(-48*time.Hour), w.Clock.Now()
+	})
+	b := w.browser()
+	got := b.get(w.address(token))
+	require.Equal(t, http.StatusOK, got.status)
+	require.Contains(t, got.body, "Your stay is over")
+	require.NotContains(t, got.body, "<form method")
+	require.Contains(t, b.get(w.address(token)+"?lang=fr").body, "Votre séjour est terminé")
+}
+
+func TestCheckout_AfterPaying_NamesTheFee(t *testing.T) {
+	w := setup(t)
+	_, token := w.Deposit(t, func(d *deposit.Deposit) { d.ReturnURL, d.URLGeneration = "", false })
+	b := w.browser()
+	paid := b.send(b.send(b.get(w.address(token)), 0, grace), 0, card(goodCard))
+	require.Contains(t, paid.body, "Your deposit is secured")
+	require.Contains(t, strings.ReplaceAll(paid.body, "\u00a0", " "), "Fee paid</dt><dd>€17.50, on 15 June 2026")
+}

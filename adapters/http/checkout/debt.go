@@ -1,0 +1,70 @@
+package checkout
+
+import (
+	"github.com/gofiber/fiber/v2"
+
+	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/app/checkout"
+	"partnerdeposits/core/deposit"
+)
+
+// debtView is the data of the page of a captured deposit.
+type debtView struct {
+	Page    ui.Page
+	View    checkout.View
+	Lang    ui.Lang
+	Path    string
+	Token   string // CSRF token of the form
+	Message string
+	Notice  string
+	Charged string // when the card is charged next; "" for no such time
+	Button  string // "": nothing can be paid now
+	Back    returnLink
+}
+
+func (p *pages) renderDebt(c *fiber.Ctx, v checkout.View, page ui.Page) error {
+	lang := page.Lang
+	page.Title = debtTitle(v).In(lang)
+	d := debtView{
+		Page: page, View: v, Lang: lang, Path: pagePath(c), Message: finalMessage(v, lang), Back: returnLinkOf(v),
+	}
+	if !v.Debt.NextAttemptAt.IsZero() {
+		d.Charged = ui.DateTime(lang, v.Debt.NextAttemptAt)
+	}
+	if v.Payable() {
+		d.Token, d.Button = p.Site.FormToken(c), textPayDebt.In(lang, ui.Euros(lang, v.Deposit.CapturedAmount))
+		if c.Query(queryNotice) == noticeUnpaid {
+			d.Notice = textUnpaid.In(lang)
+		}
+	}
+	return ui.Render(c, fiber.StatusOK, debtPage(d))
+}
+
+func debtTitle(v checkout.View) ui.Text {
+	switch {
+	case v.Debt.State == deposit.CollectionPaid:
+		return textDebtPaid
+	case v.Payable():
+		return textDebtOpen
+	}
+	return textCaptured
+}
+
+// debtMessage is a sentence about the debt, behind the one that tells of the claim.
+func debtMessage(v checkout.View, lang ui.Lang) string {
+	if v.Debt == nil {
+		return ""
+	}
+	text := textDebtScheduled
+	switch {
+	case v.Debt.State == deposit.CollectionPaid:
+		text = textDebtIsPaid
+	case v.Debt.State == deposit.CollectionFailed, !v.Debt.CancelAt.IsZero():
+		text = textDebtOver
+	case v.Payable():
+		text = textDebtRefused
+	case v.Debt.State == deposit.CollectionRetrying:
+		text = textDebtRetrying
+	}
+	return " " + text.In(lang)
+}

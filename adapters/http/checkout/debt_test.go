@@ -1,0 +1,142 @@
+package checkout_test
+
+import (
+	"net/http"
+	"net/url"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/http/ui/browsertest"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/secret"
+)
+
+// tenantCard pays the fee, and every later charge wants the tenant back.
+const tenantCard = "4000 0027 6000 3184"
+
+// captured makes a deposit that Grace secured with a card, and captures it. The card has been charged if the clock says so.
+func (w *world) captured(number string) (*deposit.Deposit, secret.Text, *browser) {
+	w.t.Helper()
+	d, token := w.Deposit(w.t)
+	b := w.browser()
+	pay := b.send(b.get(w.address(token)), 0, grace)
+	require.Contains(w.t, b.send(pay, 0, card(number)).location, "depositStatus=secured")
+	w.Capture(w.t, d.ID)
+	return d, token, b
+}
+
+func (w *world) reconcile(settled int) {
+	w.t.Helper()
+	n, err := w.Payments.Reconcile(w.t.Context())
+	require.NoError(w.t, err)
+	require.Equal(w.t, settled, n)
+}
+
+func (w *world) debt(d *deposit.Deposit) deposit.Debt {
+	w.t.Helper()
+	debt, err := w.Payments.Debt(w.t.Context(), d.ID)
+	require.NoError(w.t, err)
+	return *debt
+}
+
+func TestDebt_CardIsCharged_ThePageSaysSoAndOffersNothing(t *testing.T) {
+	w := setup(t)
+	d, token, b := w.captured(goodCard)
+	before := b.get(w.address(token))
+	require.Contains(t, before.body, "The amount is charged to the card that you paid the fee with.")
+	require.NotContains(t, before.body, "<form method=\"post\"")
+	w.reconcile(1)
+	after := b.get(w.address(token))
+	require.Contains(t, after.body, "The claimed amount is paid")
+	require.Contains(t, after.body, "You have paid already.")
+	require.NotContains(t, after.body, "<form method=\"post\"")
+	require.Equal(t, deposit.CollectionPaid, w.debt(d).State)
+}
+
+func TestDebt_CardRefused_TheTenantPaysFromTheLink(t *testing.T) {
+	w := setup(t)
+	d, token, _ := w.captured(tenantCard)
+	w.reconcile(0)
+	require.Equal(t, deposit.AwaitingTenant, w.debt(d).State)
+	opened := w.Provider.Opened()
+	b := w.browser() // the link of the mail, in another browser
+	page := b.get(w.address(token))
+	require.Contains(t, page.body, "Please pay the claimed amount")
+	require.Contains(t, page.body, "Pay €500.00")
+	require.Equal(t, opened, w.Provider.Opened(), "a GET opens nothing")
+
+	form := url.Values{"intent": {"pay"}}
+	require.Equal(t, http.StatusForbidden, b.do(http.MethodPost, w.address(token), form).status, "without the form's token")
+	first := b.send(page, 0, nil)
+	require.Contains(t, first.body, "cardNumber")
+	second := b.send(b.get(w.address(token)), 0, nil) // another tab
+	require.Equal(t, first.at.String(), second.at.String(), "one debt has one page")
+
+	back := b.send(first, 1, nil) // back without paying
+	require.Contains(t, back.body, "You came back without paying.")
+	require.Contains(t, back.body, "Pay €500.00")
+	paid := b.send(b.send(back, 0, nil), 0, card(goodCard))
+	require.Equal(t, "/checkout/"+token.Reveal(), paid.at.Path)
+	require.Contains(t, paid.body, "The claimed amount is paid")
+	require.Equal(t, deposit.CollectionPaid, w.debt(d).State)
+	late := b.send(second, 0, card(goodCard)) // the other tab pays too
+	require.Contains(t, late.body, "The claimed amount is paid")
+	require.Len(t, w.PaymentsOf(t, d.ID, deposit.Collection), 1)
+	require.Equal(t, 1, w.Count("sandbox_payments", "amount_cents = 50000 AND status = 'succeeded'"), "one charge")
+}
+
+func TestDebt_ReturnTokenAlone_ShowsNoForm(t *testing.T) {
+	w := setup(t)
+	d, token, _ := w.captured(tenantCard)
+	w.reconcile(0)
+	stranger := w.browser().get(w.base + "/checkout/" + deposit.ReturnToken(d.ID, token).Reveal() + "/return")
+	require.Equal(t, http.StatusOK, stranger.status)
+	require.NotContains(t, stranger.body, "<form method=\"post\"")
+	require.NotContains(t, stranger.body, token.Reveal())
+}
+
+func TestDebt_ProviderAway_SaysSoAndOpensLater(t *testing.T) {
+	w := setup(t)
+	_, token, _ := w.captured(tenantCard)
+	w.reconcile(0)
+	b := w.browser()
+	page := b.get(w.address(token))
+	w.Provider.Away(true)
+	away := b.send(page, 0, nil)
+	require.Equal(t, http.StatusServiceUnavailable, away.status)
+	require.Contains(t, away.body, "We could not reach the payment service.")
+	require.NotContains(t, away.body, "connection refused")
+	w.Provider.Away(false)
+	require.Contains(t, b.send(page, 0, nil).body, "cardNumber")
+}
+
+func TestDebt_PayIntentOnAnotherDeposit_ShowsThePage(t *testing.T) {
+	w := setup(t)
+	_, token := w.Deposit(t)
+	b := w.browser()
+	page := b.get(w.address(token))
+	shown := b.send(page, 0, url.Values{"intent": {"pay"}})
+	require.Equal(t, "/checkout/"+token.Reveal(), shown.at.Path)
+	require.Zero(t, w.Provider.Opened())
+}
+
+func TestDebt_InARealBrowser_IsPaidWithAnotherCard(t *testing.T) {
+	w := setup(t)
+	d, token, _ := w.captured(tenantCard)
+	w.reconcile(0)
+	browser := browsertest.New(t)
+	require.NoError(t, chromedp.Do(browser, chromedp.Navigate(w.address(token)+"?lang=fr"), chromedp.WaitVisible(`//h1[contains(., "Veuillez payer le montant réclamé")]`)))
+	browsertest.LooksRight(browser, t, "debt")
+	require.NoError(t, chromedp.Do(browser,
+		chromedp.Click("button.main"),
+		chromedp.WaitVisible("#cardNumber"),
+		chromedp.SetValue("#cardNumber", goodCard), chromedp.SetValue("#cardExpiry", "12/34"), chromedp.SetValue("#cardCvc", "123"),
+		chromedp.Click("button.main"),
+		chromedp.WaitVisible(`//h1[contains(., "est payé")]`),
+	))
+	browsertest.LooksRight(browser, t, "debt-paid")
+	require.Equal(t, deposit.CollectionPaid, w.debt(d).State)
+	require.NotContains(t, w.Log.String(), "grace@example.com", "no address in the log")
+}

@@ -1,0 +1,327 @@
+package checkout_test
+
+import (
+	"context"
+	"log/slog"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/http/ui/browsertest"
+	"partnerdeposits/adapters/payments/stripe"
+	"partnerdeposits/adapters/payments/stripe/stripetest"
+	"partnerdeposits/adapters/system"
+	"partnerdeposits/app/deposits"
+	"partnerdeposits/app/idempotent"
+	"partnerdeposits/app/schedules"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
+	corepartner "partnerdeposits/core/partner"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/ports"
+)
+
+// Cards of Stripe's documentation.
+const (
+	cardAsks    = "4000 0027 6000 3184" // authenticates each time, so that a charge without the tenant is refused
+	cardRefused = "4000 0000 0000 0002"
+	day         = 24 * time.Hour
+)
+
+// shop is a world whose tenants pay with the Stripe adapter, on the page of a fake of Stripe, in a real browser. One clock moves both.
+type shop struct {
+	*world
+	fake *stripetest.Fake
+	tab  context.Context
+}
+
+func openShop(t *testing.T) shop {
+	t.Helper()
+	w := setup(t)
+	fake := stripetest.Start(t, stripetest.Options{Now: w.Clock.Now})
+	w.Provider.PaymentProvider = stripe.New(stripe.Options{
+		Pool: w.Pool, Clock: w.Clock, Log: slog.New(slog.NewTextHandler(w.Log, nil)),
+		SecretKey: stripetest.SecretKey, WebhookSecret: stripetest.WebhookSecret, BaseURL: fake.URL(),
+	})
+	return shop{world: w, fake: fake, tab: browsertest.New(t)}
+}
+
+func (s shop) do(steps ...chromedp.Action[chromedp.Void]) {
+	s.t.Helper()
+	require.NoError(s.t, chromedp.Do(s.tab, steps...))
+}
+
+func (s shop) text(selector string) (text string) {
+	s.t.Helper()
+	text, err := chromedp.Run(s.tab, chromedp.Evaluate[string]("document.querySelector('"+selector+"').innerText"))
+	require.NoError(s.t, err)
+	return text
+}
+
+func (s shop) address() string {
+	s.t.Helper()
+	at, err := chromedp.Run(s.tab, chromedp.Evaluate[string]("location.href"))
+	require.NoError(s.t, err)
+	return at
+}
+
+// deposit makes a deposit without a return URL, so that the tenant ends on our pages.
+func (s shop) deposit() (*deposit.Deposit, secret.Text) {
+	return s.Deposit(s.t, func(d *deposit.Deposit) { d.ReturnURL, d.URLGeneration = "", false })
+}
+
+// openPage fills the form of checkout, agrees, and arrives at the provider's page.
+func (s shop) openPage(token secret.Text) {
+	s.t.Helper()
+	s.do(
+		chromedp.Navigate(s.world.address(token)),
+		chromedp.SetValue("#firstName", "Grace"), chromedp.SetValue("#lastName", "Hopper"), chromedp.SetValue("#email", "grace@example.com"),
+		chromedp.Click("#agree"), chromedp.Click("button.main"), chromedp.WaitVisible("#cardNumber"),
+	)
+	require.Contains(s.t, s.address(), s.fake.URL())
+}
+
+// card sends a card on the provider's page, and waits for the element that follows.
+func (s shop) card(number, follows string) {
+	s.t.Helper()
+	s.do(
+		chromedp.SetValue("#cardNumber", number), chromedp.SetValue("#cardExpiry", "12/34"), chromedp.SetValue("#cardCvc", "123"),
+		chromedp.Click("button[type=submit]"), chromedp.WaitVisible(follows),
+	)
+}
+
+// ours is an element that our pages have and the provider's have not.
+const ours = "dl.facts"
+
+// secure pays the fee of another deposit.
+func (s shop) secure(card string) (*deposit.Deposit, secret.Text) {
+	s.t.Helper()
+	d, token := s.deposit()
+	s.openPage(token)
+	s.card(card, ours)
+	s.requireStatus(d, deposit.Active, "")
+	return d, token
+}
+
+func (s shop) charged(depositID id.ID, kind deposit.PaymentKind) (cents, charges int) {
+	s.t.Helper()
+	for _, p := range s.PaymentsOf(s.t, depositID, kind) {
+		c, n := s.fake.Charged(id.Payment.Of(p.ID))
+		cents, charges = cents+c, charges+n
+	}
+	return cents, charges
+}
+
+func (s shop) requireCharged(depositID id.ID, kind deposit.PaymentKind, cents int) {
+	s.t.Helper()
+	got, charges := s.charged(depositID, kind)
+	require.Equal(s.t, []int{cents, 1}, []int{got, charges})
+}
+
+// capture claims 120.50 euros, as a partner does.
+func (s shop) capture(depositID id.ID) {
+	s.t.Helper()
+	amount := money.Cents(12_050)
+	claim := deposits.CaptureRequest{DepositID: depositID, Amount: &amount, Reason: "damage", Description: "Broken coffee table"}
+	_, err := s.Deposits.Capture(context.WithoutCancel(s.t.Context()), corepartner.Caller{Partner: corepartner.Partner{ID: s.PartnerID}}, claim,
+		idempotent.Call[deposits.View]{Encode: func(deposits.View) (idempotent.Response, error) { return idempotent.Response{}, nil }})
+	require.NoError(s.t, err)
+}
+
+// reconcile lets the dispatcher ask and charge once.
+func (s shop) reconcile() {
+	s.t.Helper()
+	_, err := s.Payments.Reconcile(context.WithoutCancel(s.t.Context()))
+	require.NoError(s.t, err)
+}
+
+func (s shop) state(depositID id.ID) deposit.CollectionState {
+	s.t.Helper()
+	debt, err := s.Payments.Debt(context.WithoutCancel(s.t.Context()), depositID)
+	require.NoError(s.t, err)
+	return debt.State
+}
+
+var checkoutLink = regexp.MustCompile(`http://127\.0\.0\.1:\d+/checkout/\S+`)
+
+// lastMail makes mails of the notices that wait, and gives the last mail to the tenant.
+func (s shop) lastMail() ports.Mail {
+	s.t.Helper()
+	told := schedules.TenantNotices{
+		Due: s.Postgres, UnitOfWork: s.Postgres, Deposits: s.Postgres, Accounts: s.Postgres, Collections: s.Postgres, Payments: s.Postgres, History: s.Postgres,
+		Clock: s.Clock, Entropy: system.Entropy{}, Log: slog.New(slog.DiscardHandler), DashboardURL: s.base,
+	}
+	_, err := told.Job(time.Second).Run(context.WithoutCancel(s.t.Context()))
+	require.NoError(s.t, err)
+	all := s.Mails("grace@example.com")
+	require.NotEmpty(s.t, all)
+	return all[len(all)-1]
+}
+
+func TestStripe_InARealBrowser_TheTenantPays(t *testing.T) {
+	s := openShop(t)
+	d, _ := s.secure(goodCard)
+	require.Contains(t, s.text("main"), "€17.50")
+	s.requireCharged(d.ID, deposit.FeePayment, 1_750)
+}
+
+func TestStripe_InARealBrowser_TheTenantAuthenticates(t *testing.T) {
+	s := openShop(t)
+	d, token := s.deposit()
+	s.openPage(token)
+	s.card(cardAsks, "button[value=complete]")
+	s.do(chromedp.Click("button[value=complete]"), chromedp.WaitVisible(ours))
+	s.requireStatus(d, deposit.Active, "")
+	s.requireCharged(d.ID, deposit.FeePayment, 1_750)
+}
+
+func TestStripe_InARealBrowser_AuthenticationFails_AnotherCardPays(t *testing.T) {
+	s := openShop(t)
+	d, token := s.deposit()
+	s.openPage(token)
+	s.card(cardAsks, "button[value=fail]")
+	s.do(chromedp.Click("button[value=fail]"), chromedp.WaitVisible("[role=alert]"))
+	s.card(cardRefused, "[role=alert]")
+	s.requireStatus(d, deposit.Pending, "")
+	s.card(goodCard, ours)
+	s.requireStatus(d, deposit.Active, "")
+	s.requireCharged(d.ID, deposit.FeePayment, 1_750)
+}
+
+func TestStripe_InARealBrowser_ThePageExpires_AnotherIsPaid(t *testing.T) {
+	s := openShop(t)
+	d, token := s.deposit()
+	s.openPage(token)
+	s.Clock.Add(25 * time.Hour)
+	s.do(chromedp.Reload(), chromedp.WaitVisible("h1"))
+	require.Equal(t, "This page has expired", s.text("h1"))
+	s.do(chromedp.Click("#back"), chromedp.WaitVisible("#agree"))
+	s.openPage(token)
+	s.card(goodCard, ours)
+	s.requireStatus(d, deposit.Active, "")
+	s.requireCharged(d.ID, deposit.FeePayment, 1_750)
+}
+
+func TestStripe_InARealBrowser_TheTenantLeavesAndComesBack(t *testing.T) {
+	s := openShop(t)
+	d, token := s.deposit()
+	s.openPage(token)
+	first := s.address()
+	s.do(chromedp.Click("#back"), chromedp.WaitVisible("#agree"))
+	s.do(chromedp.Navigate(first), chromedp.WaitVisible("h1"))
+	require.Equal(t, "This page has expired", s.text("h1"), "a page that was left cannot be paid beside the next")
+	s.openPage(token)
+	require.NotEqual(t, first, s.address())
+	s.card(goodCard, ours)
+	s.requireStatus(d, deposit.Active, "")
+	s.requireCharged(d.ID, deposit.FeePayment, 1_750)
+}
+
+func TestStripe_InARealBrowser_TwoTabs_PayOnce(t *testing.T) {
+	s := openShop(t)
+	d, token := s.deposit()
+	s.openPage(token)
+	second := s
+	tab, stop := chromedp.NewContext(s.tab)
+	t.Cleanup(stop)
+	second.tab = tab
+	second.openPage(token)
+	require.Equal(t, s.address(), second.address(), "both tabs have the page of one payment")
+	s.card(goodCard, ours)
+	second.card(goodCard, ours)
+	s.requireStatus(d, deposit.Active, "")
+	s.requireCharged(d.ID, deposit.FeePayment, 1_750)
+}
+
+func TestStripe_InARealBrowser_Captured_TheCardIsCharged(t *testing.T) {
+	s := openShop(t)
+	d, token := s.secure(goodCard)
+	s.capture(d.ID)
+	s.reconcile()
+	require.Equal(t, deposit.CollectionPaid, s.state(d.ID))
+	s.requireCharged(d.ID, deposit.Collection, 12_050)
+	s.do(chromedp.Navigate(s.world.address(token)), chromedp.WaitVisible(ours))
+	require.Contains(t, s.text("main"), "€120.50")
+}
+
+func TestStripe_InARealBrowser_LackOfFunds_IsChargedOnTheThirdDay(t *testing.T) {
+	s := openShop(t)
+	d, token := s.secure(goodCard)
+	poor := stripetest.Outcome{DeclineCode: "insufficient_funds"}
+	s.fake.OffSession(id.Deposit.Of(d.ID), poor, poor)
+	s.capture(d.ID)
+	for range 3 { // at once, on the first day and on the third
+		s.reconcile()
+		if s.state(d.ID) == deposit.CollectionRetrying {
+			s.do(chromedp.Navigate(s.world.address(token)), chromedp.WaitVisible(ours))
+			present, err := chromedp.Run(s.tab, chromedp.Evaluate[bool]("!!document.querySelector('button.main')"))
+			require.NoError(t, err)
+			require.False(t, present, "the card is charged again: there is nothing to pay")
+			debt, err := s.Payments.Debt(context.WithoutCancel(t.Context()), d.ID)
+			require.NoError(t, err)
+			s.Clock.Add(debt.NextAttemptAt.Sub(s.Clock.Now()))
+		}
+	}
+	require.Equal(t, deposit.CollectionPaid, s.state(d.ID))
+	require.Equal(t, 3*day, s.Clock.Now().Sub(s.Load(t, d.ID).CapturedAt))
+	s.requireCharged(d.ID, deposit.Collection, 12_050)
+}
+
+func TestStripe_InARealBrowser_TheBankWantsTheTenant_WhoPaysByTheMailedLink(t *testing.T) {
+	s := openShop(t)
+	d, token := s.deposit()
+	s.openPage(token)
+	s.card(cardAsks, "button[value=complete]")
+	s.do(chromedp.Click("button[value=complete]"), chromedp.WaitVisible(ours))
+	s.capture(d.ID)
+	s.reconcile()
+	require.Equal(t, deposit.AwaitingTenant, s.state(d.ID))
+	link := checkoutLink.FindString(s.lastMail().Body)
+	require.NotContains(t, link, "stripe")
+
+	s.do(chromedp.Navigate(link), chromedp.WaitVisible("button.main"))
+	browsertest.LooksRight(s.tab, t, "debt")
+	require.Contains(t, s.text("main"), "€120.50")
+	payment := id.Payment.Of(s.PaymentsOf(t, d.ID, deposit.Collection)[0].ID)
+	require.Empty(t, s.fake.PageOf(payment), "a GET opens nothing")
+	s.do(chromedp.Click("button.main"), chromedp.WaitVisible("#cardNumber"))
+	s.card(goodCard, ours)
+	require.Equal(t, deposit.CollectionPaid, s.state(d.ID))
+	s.requireCharged(d.ID, deposit.Collection, 12_050)
+}
+
+func TestStripe_InARealBrowser_TheTenantPaysADebtInTwoTabs_Once(t *testing.T) {
+	s := openShop(t)
+	d, token := s.secure(goodCard)
+	s.fake.OffSession(id.Deposit.Of(d.ID), stripetest.Outcome{DeclineCode: "lost_card"})
+	s.capture(d.ID)
+	s.reconcile()
+	second := s
+	tab, stop := chromedp.NewContext(s.tab)
+	t.Cleanup(stop)
+	second.tab = tab
+	for _, one := range []shop{s, second} {
+		one.do(chromedp.Navigate(s.world.address(token)), chromedp.WaitVisible("button.main"), chromedp.Click("button.main"), chromedp.WaitVisible("#cardNumber"))
+	}
+	s.card(goodCard, ours)
+	second.card(goodCard, ours)
+	require.Equal(t, deposit.CollectionPaid, s.state(d.ID))
+	s.requireCharged(d.ID, deposit.Collection, 12_050)
+}
+
+func TestStripe_InARealBrowser_StaffRefundAPart_TheTenantIsTold(t *testing.T) {
+	s := openShop(t)
+	d, _ := s.secure(goodCard)
+	s.capture(d.ID)
+	s.reconcile()
+	payment := s.PaymentsOf(t, d.ID, deposit.Collection)[0].ID
+	made, err := s.Payments.RefundByStaff(context.WithoutCancel(t.Context()), payment, 2_050)
+	require.NoError(t, err)
+	require.Equal(t, deposit.RefundSucceeded, made.Status)
+	require.Contains(t, s.lastMail().Body, "€20.50")
+	require.Equal(t, deposit.CollectionPaid, s.state(d.ID), "a refund is no step of the collection")
+}

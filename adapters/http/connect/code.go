@@ -1,0 +1,95 @@
+package connect
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/gofiber/fiber/v2"
+
+	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/app/connections"
+	"partnerdeposits/core/twofactor"
+)
+
+// showCode renders the page for the code of a half sign-in. Without one it redirects to the log-in page of the same connect URL.
+func (p *pages) showCode(c *fiber.Ctx) error {
+	v := visitOf(c, pathCode)
+	o, a, err := p.Operators.HalfSignedIn(c.UserContext(), p.Site.HalfSignIn(c))
+	if errors.Is(err, twofactor.ErrSignInOver) {
+		return p.logInAgain(c, v)
+	}
+	if err != nil {
+		return err
+	}
+	var verified connections.Verified
+	if v.connected {
+		offer, err := p.Connections.Offer(c.UserContext(), v.request, nil)
+		if err != nil {
+			return err
+		}
+		verified = offer.Verified
+	}
+	return p.codeForm(c, v, verified, signedIn{o, a}, nil)
+}
+
+// code handles the form of the code: a code of the app or a recovery code makes a session of the half sign-in.
+func (p *pages) code(c *fiber.Ctx) error {
+	v := visitOf(c, pathCode)
+	if err := p.Site.CheckForm(c); err != nil {
+		return ui.RenderFormExpired(c, ui.WithQuery(pathCode, v.query))
+	}
+	half := p.Site.HalfSignIn(c)
+	o, a, err := p.Operators.HalfSignedIn(c.UserContext(), half)
+	if errors.Is(err, twofactor.ErrSignInOver) {
+		return p.logInAgain(c, v)
+	}
+	if err != nil {
+		return err
+	}
+	harmless, err := p.limit(c)
+	if err != nil {
+		return err
+	}
+	result, err := p.complete(c, v, half)
+	switch {
+	case errors.Is(err, twofactor.ErrSignInOver):
+		return p.logInAgain(c, v)
+	case errors.Is(err, twofactor.ErrWrongCode):
+		return p.codeForm(c, v, result.Verified, signedIn{o, a}, err)
+	case err != nil:
+		return err
+	}
+	harmless()
+	p.Site.ClearHalfSignIn(c)
+	return p.arrived(c, v, result)
+}
+
+func (p *pages) complete(c *fiber.Ctx, v visit, half string) (connections.Result, error) {
+	code, browser := ui.PostValue(c, fieldCode), p.browserOf(c)
+	if v.connected {
+		return p.Connections.CompleteLogIn(c.UserContext(), v.request, half, code, browser)
+	}
+	in, err := p.Operators.CompleteLogIn(c.UserContext(), half, code, browser)
+	return connections.Result{SignedIn: in}, err
+}
+
+// logInAgain redirects to the log-in page: the time for the code is over.
+func (p *pages) logInAgain(c *fiber.Ctx, v visit) error {
+	p.Site.ClearHalfSignIn(c)
+	return c.Redirect(ui.WithQuery(pathLogin, v.query), http.StatusSeeOther)
+}
+
+// codeForm renders the form. refusal is the error of the last submission, or nil.
+func (p *pages) codeForm(c *fiber.Ctx, v visit, verified connections.Verified, who signedIn, refusal error) error {
+	allowReturn(c, verified)
+	lang := ui.LangOf(c)
+	status, failed := formFailure(refusal, lang)
+	return ui.Render(c, status, codePage(formView{
+		Page:  ui.Page{Lang: lang, Query: v.query, Title: titleOf(verified, textCodeTitle, textCodePartner, lang), ErrorCode: failed.code},
+		Visit: v, Token: p.Site.FormToken(c), Partner: verified.Partner.Name, Number: verified.ExternalID,
+		Email: who.operator.Email, Company: who.account.CompanyName, Host: returnHost(verified), Failed: failed,
+		Fields: withFailure([]ui.Field{{
+			Name: fieldCode, Type: "text", Label: textCode.In(lang), Hint: textCodeHint.In(lang), Autocomplete: "one-time-code", MaxLength: 40, Required: true, Autofocus: true,
+		}}, failed),
+	}))
+}

@@ -1,0 +1,385 @@
+package dashboard_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/http/connect/connecttest"
+	"partnerdeposits/adapters/http/dashboard"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/ports"
+)
+
+// desk is an operator with a deposit.
+type desk struct {
+	*connecttest.Server
+	t         *testing.T
+	b         *connecttest.Browser
+	partner   partner.Partner
+	account   id.ID
+	reference string
+	path      string
+}
+
+func newDesk(t *testing.T, uploads ...*dashboard.Uploads) *desk {
+	t.Helper()
+	var o connecttest.Options
+	for _, u := range uploads {
+		o.Uploads = u
+	}
+	d := &desk{Server: connecttest.New(t, o), t: t}
+	d.partner = d.Partner("demo")
+	d.b, d.account = linked(t, d.Server, "a@b.example", "demo")
+	d.reference = deposits(t, d.Server, d.partner, d.account, 1)[0]
+	d.path = pathOf(t, d.Server, d.reference)
+	return d
+}
+
+// ask sends the form with that intent on the page of the deposit.
+func (d *desk) ask(intent string, fields map[string]string) connecttest.Answer {
+	d.t.Helper()
+	page := d.b.Get(d.path)
+	require.Equal(d.t, http.StatusOK, page.Status)
+	return d.b.Send(page, form(d.t, page, intent), fields)
+}
+
+// confirm sends the form of a page that asked once more.
+func (d *desk) confirm(asked connecttest.Answer, intent string) connecttest.Answer {
+	d.t.Helper()
+	require.Equal(d.t, http.StatusOK, asked.Status, asked.Body)
+	require.Equal(d.t, intent, asked.Input("intent", "value"))
+	require.Equal(d.t, "yes", asked.Input("confirm", "value"))
+	return d.b.Send(asked, 0, nil)
+}
+
+func (d *desk) done(answer connecttest.Answer, intent string) connecttest.Answer {
+	d.t.Helper()
+	require.Equal(d.t, http.StatusSeeOther, answer.Status, answer.Body)
+	require.Equal(d.t, d.path+"?done="+intent, answer.Location)
+	return d.b.Get(answer.Location)
+}
+
+func TestCapture_AsksOnceMoreAndCollects(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	secured(t, d.Server, d.reference, 24*time.Hour)
+	asked := d.ask("capture", map[string]string{"amount": "120,50", "reason": "damage", "description": "Broken\r\nwindow <b>"})
+	for _, want := range []string{"Collect €120.50?", "€1,250.50", "The other €1,130.00 cannot be collected afterwards", "This cannot be undone", d.reference} {
+		require.Contains(t, asked.Body, want)
+	}
+	require.Equal(t, deposit.Active, depositOf(t, d.Server, d.reference).Status, "nothing happened yet")
+	page := d.done(d.confirm(asked, "capture"), "capture")
+	for _, want := range []string{"You collected €120.50.", "Damage", "window &lt;b&gt;", "The card has not been charged yet."} {
+		require.Contains(t, page.Body, want)
+	}
+	got := depositOf(t, d.Server, d.reference)
+	require.Equal(t, deposit.Captured, got.Status)
+	require.EqualValues(t, 12_050, got.CapturedAmount)
+	require.Equal(t, 1, d.Count("deposit_transitions", `actor LIKE 'operator:opr_%' AND trigger = 'claim' AND detail = '{"amount": "120.50", "reason": "damage", "description": "Broken\nwindow <b>"}'`))
+	require.Equal(t, 1, d.Count("payments", "kind = 'collection' AND amount_cents = 12050 AND status = 'processing'"))
+	require.Equal(t, 1, d.Count("outbox", "name = 'deposit.captured' AND partner_id = $1 AND data LIKE '%partnerContext%'", d.partner.ID), "as with the partner's API")
+	require.NotContains(t, d.b.Get(d.path).Body, "You collected", "later")
+}
+
+func TestCapture_OfTheWholeAmount_NamesNoRest(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	secured(t, d.Server, d.reference, 24*time.Hour)
+	asked := d.ask("capture", nil)
+	require.Contains(t, asked.Body, "Collect €1,250.50?")
+	require.NotContains(t, asked.Body, "The other")
+	d.done(d.confirm(asked, "capture"), "capture")
+	require.EqualValues(t, 125_050, depositOf(t, d.Server, d.reference).CapturedAmount)
+}
+
+func TestRelease_AsksOnceMoreAndEndsTheCover(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	secured(t, d.Server, d.reference, 24*time.Hour)
+	asked := d.ask("release", map[string]string{"comment": "all fine"})
+	require.Contains(t, asked.Body, "You give up the guarantee of €1,250.50.")
+	page := d.done(d.confirm(asked, "release"), "release")
+	require.Contains(t, page.Body, "The deposit is released.")
+	require.Contains(t, page.Body, "all fine")
+	require.Equal(t, 1, d.Count("outbox", "name = 'deposit.expired'"))
+	require.Equal(t, 1, d.Count("deposit_transitions", "actor LIKE 'operator:opr_%' AND trigger = 'released'"))
+}
+
+func TestCancel_AsksOnceMoreAndEndsTheCheckout(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	asked := d.ask("cancel", map[string]string{"comment": "double"})
+	require.Contains(t, asked.Body, "The link stops working")
+	page := d.done(d.confirm(asked, "cancel"), "cancel")
+	require.Contains(t, page.Body, "The deposit is cancelled.")
+	require.Contains(t, page.Body, "Nothing more can be done")
+	require.Equal(t, "by_operator", depositOf(t, d.Server, d.reference).StatusReason)
+	require.Equal(t, 1, d.Count("outbox", "name = 'deposit.cancelled'"))
+}
+
+func TestSendLink_AsksOnceMoreAndMailsOnce(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	asked := d.ask("send_link", map[string]string{"email": "grace@example.com"})
+	require.Contains(t, asked.Body, "Send the link to grace@example.com?")
+	require.Contains(t, asked.Body, "€1,250.50")
+	require.Zero(t, d.Count("mails", "link_of IS NOT NULL"))
+	page := d.done(d.confirm(asked, "send_link"), "send_link")
+	require.Contains(t, page.Body, "The link is on its way.")
+	require.Contains(t, page.Body, "Link sent by e-mail")
+	d.done(d.confirm(asked, "send_link"), "send_link")
+	require.Equal(t, 1, d.Count("mails", "recipient = 'grace@example.com' AND link_of IS NOT NULL"), "the same form again")
+	require.Equal(t, 1, d.Count("audit_log", "action = 'deposit.send_link' AND actor LIKE 'operator:opr_%'"))
+	for range deposit.MaxLinksTo - 1 {
+		d.done(d.confirm(d.ask("send_link", map[string]string{"email": "grace@example.com"}), "send_link"), "send_link")
+	}
+	tooMany := d.confirm(d.ask("send_link", map[string]string{"email": "grace@example.com"}), "send_link")
+	require.Equal(t, http.StatusTooManyRequests, tooMany.Status)
+	require.Equal(t, "rate_limited", tooMany.Code())
+	require.Equal(t, deposit.MaxLinksTo, d.Count("mails", "link_of IS NOT NULL"))
+}
+
+func TestAct_ADoubleClick_HappensOnce(t *testing.T) {
+	t.Parallel()
+	for intent, after := range map[string]deposit.Status{"capture": deposit.Captured, "release": deposit.Closed, "cancel": deposit.Cancelled} {
+		t.Run(intent, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			if intent != "cancel" {
+				secured(t, d.Server, d.reference, 24*time.Hour)
+			}
+			asked := d.ask(intent, nil)
+			values := url.Values{}
+			for _, n := range asked.All("input") {
+				values.Set(attribute(n, "name"), attribute(n, "value"))
+			}
+			var wg sync.WaitGroup
+			answers := make([]connecttest.Answer, 8)
+			for i := range answers {
+				wg.Go(func() { answers[i] = d.b.Post(d.path, values) })
+			}
+			wg.Wait()
+			for _, a := range answers {
+				require.Equal(t, http.StatusSeeOther, a.Status, a.Body)
+				require.Equal(t, d.path+"?done="+intent, a.Location)
+			}
+			require.Equal(t, after, depositOf(t, d.Server, d.reference).Status)
+			require.Equal(t, 1, d.Count("deposit_transitions", ""))
+			require.Equal(t, 1, d.Count("outbox", "name <> 'rental_operator.linked'"))
+			require.LessOrEqual(t, d.Count("payments", ""), 1)
+		})
+	}
+}
+
+func TestAct_InTwoTabs_TheSecondIsToldAndDoesNothing(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	secured(t, d.Server, d.reference, 24*time.Hour)
+	first, second := d.ask("capture", map[string]string{"amount": "100"}), d.ask("release", nil)
+	again := d.ask("capture", map[string]string{"amount": "200"})
+	d.done(d.confirm(first, "capture"), "capture")
+	for intent, tab := range map[string]connecttest.Answer{"release": second, "capture": again} {
+		told := d.confirm(tab, intent)
+		require.Equal(t, http.StatusConflict, told.Status)
+		require.Contains(t, told.Body, "Nothing was done: the deposit has changed since you opened the page. It is now: Collected.")
+	}
+	require.EqualValues(t, 10_000, depositOf(t, d.Server, d.reference).CapturedAmount)
+	require.Equal(t, 1, d.Count("deposit_transitions", ""))
+}
+
+func TestAct_OnADepositThatChangedMeanwhile_DoesNothing(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	asked := d.ask("cancel", nil)
+	refused(t, d.Server, d.reference) // still cancellable, but not the deposit that the operator saw
+	told := d.confirm(asked, "cancel")
+	require.Equal(t, http.StatusConflict, told.Status)
+	require.Contains(t, told.Body, "It is now: Payment issue.")
+	require.Equal(t, deposit.PaymentIssue, depositOf(t, d.Server, d.reference).Status)
+
+	secured(t, d.Server, d.reference, time.Minute)
+	late := d.ask("capture", nil)
+	d.Clock.Add(2 * time.Minute)
+	told = d.confirm(late, "capture")
+	require.Equal(t, http.StatusConflict, told.Status)
+	require.Contains(t, told.Body, "Nothing was collected")
+	require.Zero(t, d.Count("payments", ""))
+	require.Zero(t, d.Count("deposit_transitions", ""))
+}
+
+func TestAct_ThatTheStatusRulesOut_IsRefusedBeforeAndAfterTheQuestion(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	token := d.b.Get(d.path).Input("csrf_token", "value")
+	for _, c := range []struct{ intent, says string }{{"capture", "Nothing was collected"}, {"release", "Nothing was released"}} {
+		for _, confirm := range []string{"", "yes"} {
+			told := d.b.Post(d.path, url.Values{"csrf_token": {token}, "intent": {c.intent}, "amount": {"100"}, "confirm": {confirm}})
+			require.Equal(t, http.StatusConflict, told.Status, c.intent)
+			require.Contains(t, told.Body, c.says)
+		}
+	}
+	secured(t, d.Server, d.reference, time.Hour)
+	for _, c := range []struct{ intent, says string }{{"cancel", "Nothing was cancelled"}, {"send_link", "No e-mail was sent"}} {
+		for _, confirm := range []string{"", "yes"} {
+			told := d.b.Post(d.path, url.Values{"csrf_token": {token}, "intent": {c.intent}, "email": {"a@b.example"}, "confirm": {confirm}})
+			require.Equal(t, http.StatusConflict, told.Status, c.intent)
+			require.Contains(t, told.Body, c.says)
+		}
+	}
+	require.Equal(t, http.StatusSeeOther, d.b.Post(d.path, url.Values{"csrf_token": {token}, "intent": {"destroy"}, "confirm": {"yes"}}).Status)
+	require.Zero(t, d.Count("deposit_transitions", ""))
+	require.Zero(t, d.Count("mails", "link_of IS NOT NULL"))
+}
+
+func TestAct_WithMistakes_NamesThemAndKeepsTheWords(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	secured(t, d.Server, d.reference, time.Hour)
+	for _, amount := range []string{"0", "0.00", "-1", "1250.51", "1,250.50", "1 250", "1.234", "1e2", "€5", "5.", ".5", "abc", strings.Repeat("9", 30), "１００"} {
+		sent := d.ask("capture", map[string]string{"amount": amount, "description": "a window"})
+		require.Equal(t, http.StatusUnprocessableEntity, sent.Status, amount)
+		require.Equal(t, "#capture-amount", sent.LinkTo("#capture"), amount)
+		require.Equal(t, "invalid_field", sent.Code())
+		require.Contains(t, sent.Body, "a window", "what was typed stays")
+	}
+	for _, amount := range []string{"5", "5.5", "5,50", "1250.50", "0.01", " 7 "} {
+		require.Equal(t, http.StatusOK, d.ask("capture", map[string]string{"amount": amount}).Status, amount)
+	}
+	for field, value := range map[string]string{"reason": "revenge", "description": strings.Repeat("é", 2001)} {
+		require.Equal(t, http.StatusUnprocessableEntity, d.ask("capture", map[string]string{field: value}).Status, field)
+	}
+	for _, words := range []string{"a\x00b", "\xff"} {
+		require.Equal(t, http.StatusUnprocessableEntity, d.ask("release", map[string]string{"comment": words}).Status)
+	}
+	require.Zero(t, d.Count("deposit_transitions", ""))
+}
+
+func newFields(change map[string]string) map[string]string {
+	fields := map[string]string{"amount": "300,00", "startsOn": "2027-07-01", "endsOn": "2027-07-08", "rentalContract": "B-1", "firstName": "Grace", "lastName": "Hopper", "email": "grace@example.com"}
+	for k, v := range change {
+		fields[k] = v
+	}
+	return fields
+}
+
+func TestCreate_MakesADepositAndMailsItsLink(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	page := d.b.Get("/dashboard/deposits/new")
+	sent := d.b.Send(page, 0, newFields(nil))
+	require.Equal(t, http.StatusSeeOther, sent.Status, sent.Body)
+	require.Regexp(t, `^/dashboard/deposits/dep_[0-9a-z]{26}\?done=created$`, sent.Location)
+	made := d.b.Get(sent.Location)
+	for _, want := range []string{"The deposit is made, and its link is on its way", "€300.00", "Grace Hopper", "grace@example.com", "1\u00a0Jul\u00a02027 – 8\u00a0Jul\u00a02027", "B-1", "You"} {
+		require.Contains(t, made.Body, want)
+	}
+	require.Equal(t, 1, d.Count("deposits", "NOT by_partner_api AND partner_id = $1 AND account_id = $2 AND amount_cents = 30000 AND contract_end_at = '2027-07-08 23:59:59+00'", d.partner.ID, d.account))
+	require.Equal(t, 1, d.Count("mails", "recipient = 'grace@example.com' AND link_of IS NOT NULL"))
+	require.Equal(t, 1, d.Count("audit_log", "action = 'deposit.create' AND actor LIKE 'operator:opr_%'"))
+	require.Zero(t, d.Count("outbox", "name <> 'rental_operator.linked'"), "the creation has no event")
+
+	// The same form again, a double click included: the same deposit.
+	require.Equal(t, sent.Location, d.b.Send(page, 0, newFields(nil)).Location)
+	changed := d.b.Send(page, 0, newFields(map[string]string{"amount": "400"}))
+	require.Equal(t, http.StatusConflict, changed.Status)
+	require.Contains(t, changed.Body, "This form has made a deposit already")
+	require.Equal(t, 2, d.Count("deposits", ""))
+}
+
+func TestCreate_AtOnce_MakesOneDeposit(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	page := d.b.Get("/dashboard/deposits/new")
+	values := url.Values{}
+	for _, n := range page.All("input") {
+		values.Set(attribute(n, "name"), attribute(n, "value"))
+	}
+	for k, v := range newFields(nil) {
+		values.Set(k, v)
+	}
+	var wg sync.WaitGroup
+	answers := make([]connecttest.Answer, 8)
+	for i := range answers {
+		wg.Go(func() { answers[i] = d.b.Post("/dashboard/deposits/new", values) })
+	}
+	wg.Wait()
+	for _, a := range answers {
+		require.Equal(t, http.StatusSeeOther, a.Status, a.Body)
+	}
+	require.Equal(t, 1, d.Count("deposits", "NOT by_partner_api"))
+	require.Equal(t, 1, d.Count("mails", "link_of IS NOT NULL"))
+	require.Equal(t, 1, d.Count("clients", ""))
+}
+
+func TestCreate_WithoutATenant_ShowsTheLinkToCopy(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	sent := d.b.Submit("/dashboard/deposits/new", newFields(map[string]string{"firstName": "", "lastName": "", "email": "", "rentalContract": ""}))
+	made := d.b.Get(sent.Location)
+	require.Contains(t, made.Body, "Give the tenant the link below.")
+	link := made.Input("link", "value")
+	require.True(t, strings.HasPrefix(link, d.DashboardURL+"/checkout/"), link)
+	require.Zero(t, d.Count("mails", "link_of IS NOT NULL"))
+	require.Zero(t, d.Count("clients", ""))
+	found, err := d.Postgres.Deposits(t.Context(), ports.DepositFilter{AccountID: d.account}, ports.Page{Limit: 1})
+	require.NoError(t, err)
+	tokens, err := d.Postgres.CheckoutTokens(t.Context(), []id.ID{found.Items[0].ID})
+	require.NoError(t, err)
+	require.Equal(t, d.DashboardURL+"/checkout/"+tokens[found.Items[0].ID].Reveal(), link)
+}
+
+func TestCreate_WithMistakes_MakesNothing(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	for field, values := range map[string][]string{
+		"amount": {"", "69.99", "2500.01", "1,000.00", "x"}, "startsOn": {"", "1.7.2027", "2027-02-30"}, "endsOn": {"", "2027-06-30", "x"},
+		"rentalContract": {strings.Repeat("x", 256), "a\x00", "a\u202eb"}, "firstName": {"", strings.Repeat("x", 101), "a\u2028b"}, "lastName": {" "}, "email": {"", "x", "a@b"},
+	} {
+		for _, value := range values {
+			sent := d.b.Submit("/dashboard/deposits/new", newFields(map[string]string{field: value}))
+			require.Equal(t, http.StatusUnprocessableEntity, sent.Status, "%s %q", field, value)
+			require.Equal(t, "true", sent.Input(field, "aria-invalid"), "%s %q", field, value)
+			require.Contains(t, sent.Body, `href="#`+field+`"`)
+		}
+	}
+	every := d.b.Submit("/dashboard/deposits/new", map[string]string{"firstName": "Grace"})
+	require.Len(t, every.All("li"), 5, "every mistake at once")
+	require.Equal(t, 1, d.Count("deposits", ""))
+	require.Zero(t, d.Count("clients", ""))
+	require.Zero(t, d.Count("mails", "link_of IS NOT NULL"))
+}
+
+// A partner hears of a deposit that was made here while it is linked, without partnerContext, and no longer.
+func TestActs_OnADepositMadeHere_NotifyTheLinkedPartnerOnly(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	make := func() {
+		d.path, _, _ = strings.Cut(d.b.Submit("/dashboard/deposits/new", newFields(nil)).Location, "?")
+	}
+	events := func() int { return d.Count("outbox", "name <> 'rental_operator.linked'") }
+	make()
+	d.done(d.confirm(d.ask("cancel", nil), "cancel"), "cancel")
+	require.Equal(t, 1, d.Count("outbox", "name = 'deposit.cancelled' AND partner_id = $1 AND data NOT LIKE '%partnerContext%'", d.partner.ID))
+	make()
+	d.b.Unlink()
+	d.done(d.confirm(d.ask("cancel", nil), "cancel"), "cancel")
+	require.Equal(t, 1, events(), "after the link ended")
+	require.Equal(t, 1, d.Count("deposit_transitions", "event_id IS NULL"))
+	make()
+	d.done(d.confirm(d.ask("cancel", nil), "cancel"), "cancel")
+	require.Equal(t, 1, events(), "without a link")
+	require.Equal(t, 1, d.Count("deposits", "partner_id IS NULL"))
+
+	// A deposit that the partner made still tells its creator.
+	d.path = pathOf(t, d.Server, d.reference)
+	d.done(d.confirm(d.ask("cancel", nil), "cancel"), "cancel")
+	require.Equal(t, 2, events())
+}

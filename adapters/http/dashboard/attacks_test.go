@@ -1,0 +1,218 @@
+package dashboard_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/http/connect/connecttest"
+	"partnerdeposits/adapters/http/dashboard"
+)
+
+// routes are the method and the path of every page of the operator.
+func routes() (all [][2]string) {
+	app := fiber.New()
+	dashboard.Mount(app, dashboard.Deps{})
+	for _, r := range app.GetRoutes(true) {
+		if r.Method != fiber.MethodHead {
+			all = append(all, [2]string{r.Method, r.Path})
+		}
+	}
+	return all
+}
+
+// every form of the operator's pages, with values that would have an effect.
+func everyForm(link string) map[string][]url.Values {
+	return map[string][]url.Values{
+		"/dashboard/deposits/:id": {
+			{"intent": {"capture"}, "amount": {"100"}, "confirm": {"yes"}}, {"intent": {"release"}, "confirm": {"yes"}},
+			{"intent": {"cancel"}, "confirm": {"yes"}}, {"intent": {"send_link"}, "email": {"x@y.example"}, "confirm": {"yes"}},
+		},
+		"/dashboard/deposits/new": {{"intent": {"create"}, "amount": {"300"}, "startsOn": {"2027-07-01"}, "endsOn": {"2027-07-02"}, "email": {"x@y.example"}}},
+		"/dashboard/partner":      {{"intent": {"unlink"}, "link": {link}, "confirm": {"yes"}}},
+		"/dashboard/unlink":       {{"link": {link}}},
+		"/dashboard/settings": {
+			{"intent": {"resend_verification"}}, {"intent": {"change_password"}, "currentPassword": {"correct horse battery"}, "newPassword": {"another password"}},
+			{"intent": {"change_email"}, "email": {"x@y.example"}, "currentPassword": {"correct horse battery"}}, {"intent": {"change_company"}, "companyName": {"X"}},
+			{"intent": {"change_language"}, "locale": {"fr"}}, {"intent": {"end_session"}, "session": {"others"}}, {"intent": {"change_mails"}},
+			{"intent": {"enable_totp"}}, {"intent": {"confirm_totp"}, "code": {"123456"}}, {"intent": {"disable_totp"}, "code": {"123456"}, "currentPassword": {"x"}},
+			{"intent": {"new_recovery_codes"}, "code": {"123456"}},
+		},
+	}
+}
+
+// unchanged gives a check that no table has changed since.
+func unchanged(d *desk) func(what string) {
+	state := func() string {
+		var all string
+		require.NoError(d.t, d.Pool.QueryRow(d.t.Context(), `SELECT concat_ws('|', (SELECT string_agg(id::text || status || version || updated_at, ',' ORDER BY id) FROM deposits),
+			(SELECT count(*) FROM deposit_transitions), (SELECT count(*) FROM mails), (SELECT count(*) FROM audit_log), (SELECT count(*) FROM outbox),
+			(SELECT count(*) FROM payments), (SELECT count(*) FROM account_links WHERE revoked_at IS NULL), (SELECT count(*) FROM clients),
+			(SELECT string_agg(o::text, ',' ORDER BY o.id) FROM operators o), (SELECT string_agg(company_name, ',' ORDER BY id) FROM accounts), (SELECT count(*) FROM sessions),
+			(SELECT count(*) FROM operator_tokens))`).Scan(&all))
+		return all
+	}
+	before := state()
+	return func(what string) {
+		d.t.Helper()
+		require.Equal(d.t, before, state(), what)
+	}
+}
+
+func TestEveryForm_WithoutItsTokenOrFromAnotherSite_ChangesNothing(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	secured(t, d.Server, d.reference, time.Hour)
+	partnerPage := d.b.Get("/dashboard/partner")
+	link, token := partnerPage.Input("link", "value"), partnerPage.Input("csrf_token", "value")
+	stranger, _ := linked(t, d.Server, "c@d.example", "demo")
+	strange := stranger.Get("/dashboard/partner").Input("csrf_token", "value")
+	check := unchanged(d)
+	forms, posts := everyForm(link), 0
+	for _, r := range routes() {
+		if r[0] != http.MethodPost {
+			continue
+		}
+		require.Contains(t, forms, r[1], "a form without a row here")
+		path := strings.Replace(r[1], ":id", strings.TrimPrefix(d.path, "/dashboard/deposits/"), 1)
+		for _, values := range forms[r[1]] {
+			for _, bad := range []string{"", "x", strange, strings.Repeat("0", 64)} {
+				values.Set("csrf_token", bad)
+				sent := d.b.Post(path, values)
+				require.Equal(t, http.StatusForbidden, sent.Status, "%s %v", path, values)
+				require.Equal(t, "invalid_csrf_token", sent.Code())
+			}
+			values.Set("csrf_token", token)
+			for header, evil := range map[string]string{"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"} {
+				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.URL+path, strings.NewReader(values.Encode()))
+				require.NoError(t, err)
+				req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+				req.Header.Set(header, evil)
+				require.Equal(t, http.StatusForbidden, d.b.Do(req).Status, "%s %s", path, header)
+			}
+			posts++
+			check(path + " " + values.Encode())
+		}
+	}
+	require.Equal(t, 18, posts)
+}
+
+func TestEveryPage_WithoutASession_LeadsToTheLogin(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	nobody := d.Browser(t)
+	check := unchanged(d)
+	for _, r := range routes() {
+		path := strings.Replace(r[1], ":id", strings.TrimPrefix(d.path, "/dashboard/deposits/"), 1)
+		answer := nobody.Get(path)
+		if r[0] == http.MethodPost {
+			answer = nobody.Post(path, url.Values{"intent": {"cancel"}, "confirm": {"yes"}})
+		}
+		if r[0] == http.MethodGet || r[1] != "/dashboard/unlink" {
+			require.Equal(t, "/login", answer.Location, path)
+		}
+		require.NotContains(t, answer.Body, d.reference)
+	}
+	check("a request without a session")
+}
+
+func TestEveryPage_NeverShowsOrChangesAnotherAccountsDeposit(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	stranger, _ := linked(t, d.Server, "c@d.example", "demo")
+	token := stranger.Get("/dashboard/partner").Input("csrf_token", "value")
+	link := d.b.Get("/dashboard/partner").Input("link", "value")
+	depositID := strings.TrimPrefix(d.path, "/dashboard/deposits/")
+	for _, status := range []string{"pending", "active"} {
+		if status == "active" {
+			secured(t, d.Server, d.reference, time.Hour)
+		}
+		check := unchanged(d)
+		for _, r := range routes() {
+			path := strings.Replace(r[1], ":id", depositID, 1)
+			if r[0] == http.MethodGet {
+				for _, query := range []string{"", "?status=" + status, "?q=" + d.reference, "?q=%3Cb%3E", "?from=2000-01-01", "?status=pending,active&q=" + d.reference} {
+					answer := stranger.Get(path + query)
+					require.NotContains(t, strings.NewReplacer(`value="`+d.reference, "", "q="+d.reference, "").Replace(answer.Body), d.reference, "%s%s", path, query)
+					require.NotContains(t, answer.Body, depositID+`"`, "%s%s", path, query)
+					if strings.Contains(r[1], ":id") {
+						require.Equal(t, http.StatusNotFound, answer.Status)
+						require.Equal(t, "deposit_not_found", answer.Code())
+					}
+				}
+				continue
+			}
+			for _, values := range everyForm(link)[r[1]] {
+				if r[1] == "/dashboard/deposits/new" || r[1] == "/dashboard/settings" {
+					continue // changes what is the stranger's own
+				}
+				values.Set("csrf_token", token)
+				answer := stranger.Post(path, values)
+				require.NotContains(t, answer.Body, d.reference)
+				if strings.Contains(r[1], ":id") {
+					require.Equal(t, http.StatusNotFound, answer.Status, values)
+				}
+			}
+		}
+		check(status)
+	}
+}
+
+func TestGets_ChangeNothing(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	page := d.b.Get("/dashboard/partner")
+	token, link := page.Input("csrf_token", "value"), page.Input("link", "value")
+	check := unchanged(d)
+	for _, r := range routes() {
+		path := strings.Replace(r[1], ":id", strings.TrimPrefix(d.path, "/dashboard/deposits/"), 1)
+		for _, forms := range everyForm(link) {
+			for _, values := range forms {
+				values.Set("csrf_token", token)
+				d.b.Get(path + "?" + values.Encode())
+			}
+		}
+	}
+	check("a GET")
+}
+
+func TestEveryAnswer_HasAStrictPolicyAndLeadsNowhereElse(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	secured(t, d.Server, d.reference, time.Hour)
+	token := d.b.Get("/dashboard").Input("csrf_token", "value")
+	const evil = "?next=https://evil.example&return_url=https://evil.example&url=//evil.example&lang=//evil.example&cursor=https://evil.example&done=%22%3E%3Cscript%3E&unlinked=https://evil.example"
+	requireSafe := func(what string, a connecttest.Answer) {
+		t.Helper()
+		policy := a.Header.Get("Content-Security-Policy")
+		require.Contains(t, policy, "default-src 'none'", what)
+		require.Contains(t, policy, "form-action 'self'", what)
+		require.NotContains(t, policy, "unsafe", what)
+		require.Equal(t, "no-store", a.Header.Get("Cache-Control"), what)
+		require.Equal(t, "no-referrer", a.Header.Get("Referrer-Policy"), what)
+		require.NotContains(t, a.Body, "style=", what)
+		require.Empty(t, a.All("script"), what)
+		require.Regexp(t, `^(/[^/\\].*)?$`, a.Location, what)
+		for _, n := range a.All("a") {
+			require.Regexp(t, `^([/?#][^/\\].*|\?.*)$`, attribute(n, "href"), what)
+		}
+		for _, n := range a.All("form") {
+			require.Regexp(t, `^/[^/\\]`, attribute(n, "action"), what)
+		}
+	}
+	for _, r := range routes() {
+		path := strings.Replace(r[1], ":id", strings.TrimPrefix(d.path, "/dashboard/deposits/"), 1)
+		requireSafe("GET "+path, d.b.Get(path+evil))
+		if r[0] == http.MethodPost {
+			for _, intent := range []string{"capture", "release", "create", "unlink", "https://evil.example"} {
+				requireSafe("POST "+path+" "+intent, d.b.Post(path+evil, url.Values{"csrf_token": {token}, "intent": {intent}}))
+			}
+		}
+	}
+	requireSafe("another host", d.b.Get("/dashboard/deposits/"+url.PathEscape("//evil.example")))
+}

@@ -1,0 +1,209 @@
+package dashboard_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/http/connect/connecttest"
+	"partnerdeposits/adapters/http/ui/browsertest"
+	"partnerdeposits/core/deposit"
+)
+
+// viewports are a phone and a desktop.
+var viewports = map[string]chromedp.Action[chromedp.Void]{
+	"phone":   chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile),
+	"desktop": chromedp.EmulateViewport(1280, 900),
+}
+
+// signIn signs a new operator up through a connect URL, in the browser.
+func signIn(ctx context.Context, t *testing.T, s *connecttest.Server, email string) {
+	t.Helper()
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate(s.URL+"/register?"+connecttest.Query(key, "demo", "op-"+email[:1], unix(s), "&name=Chalets+du+Lac")),
+		chromedp.SendKeys("#email", email), chromedp.SendKeys("#password", "correct horse battery"),
+		chromedp.Click("button.main"), chromedp.WaitVisible("nav.desk"),
+	))
+}
+
+func ask(ctx context.Context, t *testing.T, expression string) string {
+	t.Helper()
+	answer, err := chromedp.Run(ctx, chromedp.Evaluate[string](expression))
+	require.NoError(t, err)
+	return answer
+}
+
+func TestBrowser_FromTheListToACapture(t *testing.T) {
+	t.Parallel()
+	for name, viewport := range viewports {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := connecttest.New(t, connecttest.Options{})
+			p := s.Partner("demo")
+			browser := browsertest.New(t)
+			require.NoError(t, chromedp.Do(browser, viewport, browsertest.WithoutScript))
+			signIn(browser, t, s, "a@b.example")
+			_, account, err := s.Postgres.OperatorByEmail(t.Context(), "a@b.example")
+			require.NoError(t, err)
+			reference := deposits(t, s, p, account.ID, 3)[1]
+			secured(t, s, reference, 48*time.Hour)
+			require.NoError(t, chromedp.Do(browser,
+				chromedp.Click(`nav.desk a[href="/dashboard/deposits"]`), chromedp.WaitVisible("#q"),
+				chromedp.SendKeys("#q", reference), chromedp.Click("form.filter button"), chromedp.WaitNotPresent("ul.rows li + li"),
+				chromedp.Click("ul.rows a"), chromedp.WaitVisible("#acts"),
+				chromedp.Click("#capture summary"), chromedp.WaitVisible("#capture-amount"),
+				chromedp.SetValue("#capture-amount", "80,25"), chromedp.SetValue("#capture-reason", "cleaning"), chromedp.SendKeys("#capture-description", "The oven"),
+				chromedp.Click("#capture button"), chromedp.WaitVisible("button.danger"),
+			))
+			require.Equal(t, "Collect €80.25?", ask(browser, t, "document.querySelector('h1').textContent"))
+			require.NoError(t, chromedp.Do(browser, chromedp.Click("button.danger"), chromedp.WaitVisible(".notice")))
+			require.Contains(t, ask(browser, t, "document.querySelector('.notice').textContent"), "You collected €80.25.")
+			require.Contains(t, ask(browser, t, "document.querySelector('.timeline').textContent"), "The oven")
+			got := depositOf(t, s, reference)
+			require.Equal(t, deposit.Captured, got.Status)
+			require.EqualValues(t, 8_025, got.CapturedAmount)
+		})
+	}
+}
+
+func TestBrowser_FromANewDepositToItsLink(t *testing.T) {
+	t.Parallel()
+	for name, viewport := range viewports {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := connecttest.New(t, connecttest.Options{})
+			s.Partner("demo")
+			browser := browsertest.New(t)
+			require.NoError(t, chromedp.Do(browser, viewport, browsertest.WithoutScript))
+			signIn(browser, t, s, "a@b.example")
+			require.NoError(t, chromedp.Do(browser,
+				chromedp.Click(`a[href="/dashboard/deposits/new"]`), chromedp.WaitVisible("#amount"),
+				chromedp.SendKeys("#amount", "60"), chromedp.SetValue("#startsOn", "2027-07-01"), chromedp.SetValue("#endsOn", "2027-07-08"),
+				chromedp.Click("button.main"), chromedp.WaitVisible("[role=alert]"),
+			))
+			require.Equal(t, "amount", ask(browser, t, "document.activeElement.id"), "the first mistake has the focus")
+			require.NoError(t, chromedp.Do(browser,
+				chromedp.SetValue("#amount", "300"), chromedp.Click("button.main"), chromedp.WaitVisible("#copy-link"),
+				chromedp.Click("#send_link summary"), chromedp.WaitVisible("#send_link-email"), chromedp.SendKeys("#send_link-email", "grace@example.com"),
+				chromedp.Click("#send_link button"), chromedp.WaitVisible("button.main"),
+			))
+			require.Equal(t, "Send the link to grace@example.com?", ask(browser, t, "document.querySelector('h1').textContent"))
+			require.NoError(t, chromedp.Do(browser, chromedp.Click("button.main"), chromedp.WaitVisible(".notice")))
+			require.Contains(t, ask(browser, t, "document.querySelector('.notice').textContent"), "on its way")
+			require.Equal(t, 1, s.Count("mails", "recipient = 'grace@example.com'"))
+		})
+	}
+}
+
+// Two photos go with a capture, in both languages.
+func TestBrowser_ACaptureWithTwoPhotos(t *testing.T) {
+	t.Parallel()
+	var photos []string
+	for _, name := range []string{"oven.jpg", "Four cassé.jpg"} {
+		path := filepath.Join(t.TempDir(), name)
+		require.NoError(t, os.WriteFile(path, photo(t, name).content, 0o600))
+		photos = append(photos, path)
+	}
+	scheme := map[string]string{"phone en": "light", "phone fr": "dark", "desktop en": "dark", "desktop fr": "light"}
+	for device, viewport := range viewports {
+		for lang, says := range map[string][]string{"en": {"become part of the deposit’s evidence", "Files added: 2"}, "fr": {"s’ajoutent aux preuves", "Fichiers ajoutés\u00a0: 2"}} {
+			t.Run(device+" "+lang, func(t *testing.T) {
+				t.Parallel()
+				s := connecttest.New(t, connecttest.Options{})
+				p := s.Partner("demo")
+				scheme := scheme[device+" "+lang]
+				browser := browsertest.New(t, browsertest.Schemes[scheme]...)
+				require.NoError(t, chromedp.Do(browser, viewport, browsertest.WithoutScript))
+				signIn(browser, t, s, "a@b.example")
+				_, account, err := s.Postgres.OperatorByEmail(t.Context(), "a@b.example")
+				require.NoError(t, err)
+				reference := deposits(t, s, p, account.ID, 1)[0]
+				secured(t, s, reference, 48*time.Hour)
+				picture := func(name string) { browsertest.LooksRight(browser, t, name+"-"+lang+"-"+scheme+"-"+device) }
+				require.NoError(t, chromedp.Do(browser,
+					chromedp.Navigate(s.URL+pathOf(t, s, reference)+"?lang="+lang), chromedp.Click("#capture summary"), chromedp.WaitVisible("#capture-files"),
+					chromedp.SetValue("#capture-amount", "80"), chromedp.SetUploadFiles("#capture-files", photos),
+				))
+				picture("files-chosen")
+				require.NoError(t, chromedp.Do(browser, chromedp.Click("#capture button"), chromedp.WaitVisible("button.danger")))
+				require.Contains(t, ask(browser, t, "document.querySelector('main').textContent"), says[0])
+				require.Contains(t, ask(browser, t, "document.querySelector('ul.files').textContent"), "Four cassé.jpg")
+				picture("files-confirm")
+				require.NoError(t, chromedp.Do(browser, chromedp.Click("button.danger"), chromedp.WaitVisible(".notice")))
+				require.Contains(t, ask(browser, t, "document.querySelector('.timeline').textContent"), says[1])
+				require.Equal(t, "2", ask(browser, t, "String(document.querySelectorAll('ul.files a[download]').length)"))
+				picture("files-added")
+				require.Equal(t, 2, s.Count("deposit_files", "added_at IS NOT NULL"))
+			})
+		}
+	}
+}
+
+// asked opens the page that asks once more before an act without fields of its own.
+func asked(page, intent string) chromedp.Action[chromedp.Void] {
+	return chromedp.Steps(
+		chromedp.Navigate(page), chromedp.Click("#"+intent+" summary"), chromedp.WaitVisible("#"+intent+" button"),
+		chromedp.Click("#"+intent+" button"), chromedp.WaitVisible("button.danger.whole"))
+}
+
+// Every page is pictured, and read by a script that looks for what a person could not see, reach or press.
+func TestBrowser_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
+	t.Parallel()
+	for scheme, options := range map[string][]chromedp.ExecAllocatorOption{"light": nil, "dark": {browsertest.Dark}} {
+		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
+			s := connecttest.New(t, connecttest.Options{})
+			p := s.Partner("demo")
+			browser := browsertest.New(t, options...)
+			require.NoError(t, chromedp.Do(browser, viewports["phone"]))
+			signIn(browser, t, s, "a@b.example")
+			_, account, err := s.Postgres.OperatorByEmail(t.Context(), "a@b.example")
+			require.NoError(t, err)
+			made := deposits(t, s, p, account.ID, 6)
+			secured(t, s, made[0], 48*time.Hour)
+			secured(t, s, made[5], 900*time.Hour)
+			refused(t, s, made[1])
+			captured(t, s, made[2], 12_000)
+			require.Equal(t, map[string]string{"light": "false", "dark": "true"}[scheme], ask(browser, t, `String(matchMedia("(prefers-color-scheme: dark)").matches)`))
+			steps := []struct {
+				name string
+				do   chromedp.Action[chromedp.Void]
+			}{
+				{"today", chromedp.Navigate(s.URL + "/dashboard")},
+				{"deposits", chromedp.Navigate(s.URL + "/dashboard/deposits?status=pending")},
+				{"deposits-mistake", chromedp.Navigate(s.URL + "/dashboard/deposits?from=x")},
+				{"deposit-pending", chromedp.Navigate(s.URL + pathOf(t, s, made[3]))},
+				{"deposit-captured", chromedp.Navigate(s.URL + pathOf(t, s, made[2]))},
+				{"deposit-active", chromedp.Steps(chromedp.Navigate(s.URL+pathOf(t, s, made[0])), chromedp.Click("#capture summary"), chromedp.WaitVisible("#capture-amount"))},
+				{"capture-mistake", chromedp.Steps(chromedp.SetValue("#capture-amount", "x"), chromedp.Click("#capture button"), chromedp.WaitVisible("[role=alert]"))},
+				{"capture-confirm", chromedp.Steps(chromedp.SetValue("#capture-amount", "100"), chromedp.Click("#capture button"), chromedp.WaitVisible("button.danger"))},
+				{"release-confirm", asked(s.URL+pathOf(t, s, made[0]), "release")},
+				{"add-files", chromedp.Steps(chromedp.Navigate(s.URL+pathOf(t, s, made[2])), chromedp.Click("#add_files summary"), chromedp.WaitVisible("#add_files-files"))},
+				{"cancel-confirm", asked(s.URL+pathOf(t, s, made[3]), "cancel")},
+				{"send-link", chromedp.Steps(
+					chromedp.Navigate(s.URL+pathOf(t, s, made[3])), chromedp.Click("#send_link summary"), chromedp.WaitVisible("#send_link-email"),
+					chromedp.SetValue("#send_link-email", "grace@example.com"), chromedp.Click("#send_link button"), chromedp.WaitVisible("button.main"))},
+				{"new", chromedp.Navigate(s.URL + "/dashboard/deposits/new")},
+				{"partner", chromedp.Navigate(s.URL + "/dashboard/partner")},
+				{"unlink-confirm", chromedp.Steps(chromedp.Click("button.danger"), chromedp.WaitVisible("button.whole"))},
+			}
+			for _, lang := range []string{"en", "fr"} {
+				require.NoError(t, chromedp.Do(browser, chromedp.Navigate(s.URL+"/dashboard?lang="+lang)))
+				for _, step := range steps {
+					require.NoError(t, chromedp.Do(browser, step.do), step.name)
+					for device, viewport := range viewports {
+						require.NoError(t, chromedp.Do(browser, viewport, browsertest.WithoutScript))
+						name := step.name + "-" + lang + "-" + scheme + "-" + device
+						require.Equal(t, lang, ask(browser, t, "document.documentElement.lang"), name)
+						browsertest.LooksRight(browser, t, name)
+					}
+				}
+			}
+		})
+	}
+}

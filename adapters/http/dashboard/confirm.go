@@ -1,0 +1,110 @@
+package dashboard
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/gofiber/fiber/v2"
+
+	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/app/desk"
+	"partnerdeposits/core/evidence"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/twofactor"
+)
+
+// confirmView is the data of a page that asks once more.
+type confirmView struct {
+	Page   ui.Page
+	Path   string // target of the form, and of the way back
+	Token  string
+	Says   []string // what will happen
+	Files  []fileLine
+	Hidden []hidden
+	Fields []ui.Field
+	Error  string // of the first field
+	Button string
+	Danger bool
+}
+
+type hidden struct{ Name, Value string }
+
+// confirm asks once more, in words that say what will happen. Its form carries the version of the deposit that it tells of. wrongCode is the
+// message about the code of the form before; "" for none.
+func (p *pages) confirm(c *fiber.Ctx, by caller, v desk.View, f actForm, wrongCode string) error {
+	lang := ui.LangOf(c)
+	view := confirmView{Path: depositPath(v.ID), Token: p.Site.FormToken(c), Danger: true, Hidden: []hidden{
+		{fieldIntent, f.intent}, {fieldConfirm, confirmed}, {fieldVersion, strconv.Itoa(v.Version)}, {fieldForm, p.newForm()},
+	}}
+	who := tenantOf(v.Deposit)
+	if who == "" {
+		who = textTheTenant.In(lang)
+	}
+	var title string
+	switch f.intent {
+	case intentCapture:
+		amount := ui.Euros(lang, f.amount)
+		title, view.Button = textConfirmCapture.In(lang, amount), textButtonCapture.In(lang, amount)
+		view.Says = []string{textSaysCapture.In(lang, amount, ui.Euros(lang, v.Amount), who, v.Reference)}
+		if rest := v.Amount - f.amount; rest > 0 {
+			view.Says = append(view.Says, textSaysRest.In(lang, ui.Euros(lang, rest)))
+		}
+		view.Says = append(view.Says, textSaysCoverEnds.In(lang, ui.DateTime(lang, v.ExpiresAt)), textSaysFinal.In(lang))
+		view.Hidden = append(view.Hidden, hidden{fieldAmount, f.amount.String()}, hidden{fieldReason, f.reason}, hidden{fieldDescription, f.description})
+		if err := p.askForCode(c, by, &view, wrongCode); err != nil {
+			return err
+		}
+	case intentRelease:
+		title, view.Button = textConfirmRelease.In(lang, ui.Euros(lang, v.Amount)), textButtonRelease.In(lang)
+		view.Says = []string{textSaysRelease.In(lang, ui.Euros(lang, v.Amount), who), textSaysCoverEnds.In(lang, ui.DateTime(lang, v.ExpiresAt)), textSaysFinal.In(lang)}
+		view.Hidden = append(view.Hidden, hidden{fieldComment, f.comment})
+	case intentCancel:
+		title, view.Button = textConfirmCancel.In(lang, ui.Euros(lang, v.Amount)), textButtonCancel.In(lang)
+		view.Says = []string{textSaysCancel.In(lang, who, ui.Euros(lang, v.Amount), period(lang, v.ContractStartAt, v.ContractEndAt)), textSaysFinal.In(lang)}
+		view.Hidden = append(view.Hidden, hidden{fieldComment, f.comment})
+	case intentAddFiles:
+		title, view.Button, view.Danger = textConfirmFiles.In(lang), textButtonFiles.In(lang), false
+	default:
+		title, view.Button, view.Danger = textConfirmSend.In(lang, f.email), textButtonSend.In(lang), false
+		view.Says = []string{
+			textSaysSend.In(lang, f.email, ui.Euros(lang, v.Amount), period(lang, v.ContractStartAt, v.ContractEndAt)),
+			textSaysSendUntil.In(lang, ui.DateTime(lang, v.CheckoutExpiresAt)),
+		}
+		view.Hidden = append(view.Hidden, hidden{fieldEmail, f.email})
+	}
+	if err := p.addWaiting(c, &view, f); errors.Is(err, evidence.ErrGone) {
+		return p.conflict(c, by, v, err)
+	} else if err != nil {
+		return err
+	}
+	view.Page = p.page(c, by, ui.SectionDeposits, title)
+	view.Page.Wide, view.Page.ReadAt = false, view.Path
+	status := http.StatusOK
+	if wrongCode != "" {
+		status, view.Page.ErrorCode = http.StatusUnprocessableEntity, twofactor.ErrWrongCode.Code
+	}
+	return ui.Render(c, status, confirmPage(view))
+}
+
+// addWaiting puts the files of the form on the page. Returns evidence.ErrGone.
+func (p *pages) addWaiting(c *fiber.Ctx, view *confirmView, f actForm) error {
+	files, err := p.Deposits.WaitingFiles(c.UserContext(), f.sender, f.waiting)
+	if err != nil {
+		return err
+	}
+	view.Files = linesOf(files, ui.LangOf(c))
+	for _, fileID := range f.waiting {
+		view.Hidden = append(view.Hidden, hidden{fieldWaiting, id.File.Of(fileID)})
+	}
+	return nil
+}
+
+// askForCode adds the field for a code, where the operator's two-factor codes are on.
+func (p *pages) askForCode(c *fiber.Ctx, by caller, view *confirmView, wrongCode string) error {
+	state, err := p.Operators.TwoFactor(c.UserContext(), by.Operator.ID)
+	if err == nil && state.On {
+		view.Fields, view.Error = []ui.Field{codeField("", ui.LangOf(c), wrongCode)}, wrongCode
+	}
+	return err
+}

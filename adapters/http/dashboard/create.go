@@ -1,0 +1,165 @@
+package dashboard
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gofiber/fiber/v2"
+
+	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/app/deposits"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/money"
+	"partnerdeposits/core/oneline"
+	"partnerdeposits/core/tenant"
+	"partnerdeposits/ports"
+)
+
+// newView is the data of the form of a new deposit.
+type newView struct {
+	Page     ui.Page
+	Token    string
+	Form     string
+	Mistakes []ui.Mistake
+	Fields   []ui.Field
+	Tenant   []ui.Field
+}
+
+// newDeposit is the form of a new deposit as it was sent.
+type newDeposit struct {
+	amount, startsOn, endsOn, contract string
+	person                             tenant.Person
+	mistakes                           []ui.Mistake
+	draft                              deposit.Draft
+}
+
+func (p *pages) showNew(c *fiber.Ctx, by caller) error {
+	return p.renderNew(c, by, http.StatusOK, newDeposit{}, p.newForm())
+}
+
+// create makes a deposit and mails its link. The form that is sent twice makes one deposit.
+func (p *pages) create(c *fiber.Ctx, by caller) error {
+	ui.SetReadAt(c, pathNew)
+	if err := p.Site.CheckForm(c); err != nil {
+		return ui.RenderFormExpired(c, pathNew)
+	}
+	if ui.PostValue(c, fieldIntent) != intentCreate {
+		return c.Redirect(pathNew, http.StatusSeeOther)
+	}
+	lang := ui.LangOf(c)
+	in := newDepositOf(c, by, lang)
+	form := p.formID(c)
+	if len(in.mistakes) > 0 {
+		return p.renderNew(c, by, http.StatusUnprocessableEntity, in, ui.PostValue(c, fieldForm))
+	}
+	if in.person.Email != "" {
+		if p.Operators.Unverified(by.Operator) { // before the mail counts against a limit
+			return p.unverified(c, by)
+		}
+		if err := p.limitMails(c, by); err != nil {
+			return err
+		}
+	}
+	made, err := p.Deposits.CreateByOperator(c.UserContext(), by, deposits.OperatorDeposit{Draft: in.draft, Tenant: in.person, Form: form})
+	switch {
+	case errors.Is(err, connect.ErrUnverified):
+		return p.unverified(c, by)
+	case errors.Is(err, ports.ErrKeyInUse): // the same form is being answered: the list will show its deposit
+		return c.Redirect(pathDeposits, http.StatusSeeOther)
+	case errors.Is(err, ports.ErrKeyReused): // the form made a deposit already, and was changed since
+		in.mistakes = []ui.Mistake{{Field: fieldAmount, Text: textFormUsed.In(lang)}}
+		return p.renderNew(c, by, http.StatusConflict, in, p.newForm())
+	case fault.KindOf(err) == fault.Invalid && err != nil: // every field was checked before; the ceiling may have changed since
+		in.mistakes = []ui.Mistake{{Field: fieldAmount, Text: textBadNewAmount.In(lang, ui.Euros(lang, deposit.MinAmount), ui.Euros(lang, by.Ceiling()))}}
+		return p.renderNew(c, by, http.StatusUnprocessableEntity, in, p.newForm())
+	case err != nil:
+		return err
+	}
+	return c.Redirect(depositPath(made)+"?"+queryDone+"="+createdNow, http.StatusSeeOther)
+}
+
+// newDepositOf reads the form and names every mistake, in the order of the fields.
+func newDepositOf(c *fiber.Ctx, by caller, lang ui.Lang) newDeposit {
+	value := func(field string) string { return strings.TrimSpace(ui.PostValue(c, field)) }
+	in := newDeposit{
+		amount: value(fieldAmount), startsOn: value(fieldStartsOn), endsOn: value(fieldEndsOn), contract: value(fieldContract),
+		person: tenant.Person{FirstName: value(fieldFirstName), LastName: value(fieldLastName), Email: value(fieldEmail)},
+	}
+	mistake := func(field string, text ui.Text, args ...any) {
+		in.mistakes = append(in.mistakes, ui.Mistake{Field: field, Text: text.In(lang, args...)})
+	}
+	amount, ok := parseAmount(in.amount)
+	if !ok || amount < deposit.MinAmount || amount > by.Ceiling() {
+		mistake(fieldAmount, textBadNewAmount, ui.Euros(lang, deposit.MinAmount), ui.Euros(lang, by.Ceiling()))
+	}
+	starts, ok := day(in.startsOn)
+	if !ok || in.startsOn == "" {
+		mistake(fieldStartsOn, textBadDate)
+	}
+	ends, ok := day(in.endsOn)
+	switch {
+	case !ok || in.endsOn == "":
+		mistake(fieldEndsOn, textBadDate)
+	case ends.Before(starts):
+		mistake(fieldEndsOn, textBadPeriod)
+	}
+	if utf8.RuneCountInString(in.contract) > deposit.MaxRentalContract || !oneline.Valid(in.contract) {
+		mistake(fieldContract, textBadContract, deposit.MaxRentalContract)
+	}
+	for _, m := range in.personMistakes() {
+		mistake(m.Field, badPerson[m.Field])
+	}
+	in.draft = draftOf(amount, starts, ends, in.contract)
+	return in
+}
+
+// draftOf gives the terms. The rental period ends with its last day.
+func draftOf(amount money.Cents, starts, ends time.Time, contract string) deposit.Draft {
+	return deposit.Draft{Amount: amount, ContractStartAt: starts, ContractEndAt: ends.AddDate(0, 0, 1).Add(-time.Second), RentalContract: contract}
+}
+
+// personMistakes checks the tenant, who may be left out as a whole, or named by the address alone.
+func (in newDeposit) personMistakes() []tenant.Mistake {
+	if in.person.FirstName != "" || in.person.LastName != "" {
+		return in.person.Mistakes()
+	}
+	if in.person.Email == "" {
+		return nil
+	}
+	if err := (tenant.Contact{Email: in.person.Email}).Validate(""); err != nil {
+		return []tenant.Mistake{{Field: fieldEmail, Fault: fault.Of(err)}}
+	}
+	return nil
+}
+
+func (p *pages) renderNew(c *fiber.Ctx, by caller, status int, in newDeposit, form string) error {
+	lang := ui.LangOf(c)
+	v := newView{Page: p.page(c, by, ui.SectionDeposits, textNew.In(lang)), Token: p.Site.FormToken(c), Form: form, Mistakes: in.mistakes}
+	v.Page.Wide, v.Page.ReadAt = false, pathNew
+	if len(in.mistakes) > 0 {
+		v.Page.ErrorCode = "invalid_field"
+	}
+	field := func(f ui.Field, label ui.Text, value string) ui.Field {
+		f.Label, f.Value, f.Error = label.In(lang), value, mistakeOf(in.mistakes, f.Name)
+		f.Autofocus = len(in.mistakes) > 0 && in.mistakes[0].Field == f.Name
+		return f
+	}
+	limits := textAmountLimits.In(lang, ui.Euros(lang, deposit.MinAmount), ui.Euros(lang, by.Ceiling()))
+	v.Fields = []ui.Field{
+		field(ui.Field{Name: fieldAmount, Type: "text", InputMode: "decimal", Autocomplete: "off", MaxLength: 12, Required: true, Hint: limits}, textAmountEuros, in.amount),
+		field(ui.Field{Name: fieldStartsOn, Type: "date", Required: true}, textStartsOn, in.startsOn),
+		field(ui.Field{Name: fieldEndsOn, Type: "date", Required: true}, textEndsOn, in.endsOn),
+		field(ui.Field{Name: fieldContract, Type: "text", Autocomplete: "off", MaxLength: deposit.MaxRentalContract}, textContractOptional, in.contract),
+	}
+	v.Tenant = []ui.Field{
+		field(ui.Field{Name: fieldFirstName, Type: "text", Autocomplete: "off", MaxLength: tenant.MaxName}, textFirstName, in.person.FirstName),
+		field(ui.Field{Name: fieldLastName, Type: "text", Autocomplete: "off", MaxLength: tenant.MaxName}, textLastName, in.person.LastName),
+		field(ui.Field{Name: fieldEmail, Type: "email", Autocomplete: "off", Hint: textEmailHint.In(lang)}, textEmail, in.person.Email),
+	}
+	return ui.Render(c, status, newPage(v))
+}

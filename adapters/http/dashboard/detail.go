@@ -1,0 +1,256 @@
+package dashboard
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/app/deposits"
+	"partnerdeposits/app/desk"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+const (
+	queryDone = "done"
+	// createdNow is the value of done after a deposit was made; after an act it is the act's intent.
+	createdNow = "created"
+)
+
+// detailView is the data of the page of a deposit.
+type detailView struct {
+	Page     ui.Page
+	Path     string
+	Done     string // message about the act that was just made
+	Problem  string // why an act was refused
+	View     desk.View
+	Facts    []fact
+	Files    []fileLine
+	Entries  []entry
+	LinkURL  string // checkout URL to copy; "" when the checkout is over
+	Token    string
+	Act      actForm // the form that was sent with mistakes; zero for none
+	Captures bool    // the deposit can be captured and released
+	Cancels  bool
+	Adds     bool // files can be added
+}
+
+// fact is a line about a deposit. Note stands below the value.
+type fact struct{ Name, Value, Note string }
+
+// entry is a line of the history.
+type entry struct {
+	At, Time, Text, Who string
+	Notes               []string
+}
+
+func (p *pages) showDeposit(c *fiber.Ctx, by caller) error {
+	v, err := p.find(c, by)
+	if err != nil {
+		return err
+	}
+	return p.renderDeposit(c, by, http.StatusOK, v, actForm{}, "")
+}
+
+// find reads the deposit of the path. Returns deposit_not_found for an id of another account, and for a text that is no id.
+func (p *pages) find(c *fiber.Ctx, by caller) (desk.View, error) {
+	depositID, ok := id.Deposit.Parse(c.Params("id"))
+	if !ok {
+		return desk.View{}, deposit.ErrNotFound
+	}
+	return p.Desk.Deposit(c.UserContext(), by.Account.ID, depositID)
+}
+
+// renderDeposit renders the page of a deposit. sent is a form with mistakes, problem tells why an act was refused.
+func (p *pages) renderDeposit(c *fiber.Ctx, by caller, status int, v desk.View, sent actForm, problem string) error {
+	lang := ui.LangOf(c)
+	view := detailView{
+		Page: p.page(c, by, ui.SectionDeposits, textDepositTitle.In(lang, v.Reference)), Path: depositPath(v.ID), View: v,
+		Facts: factsOf(v, lang), Token: p.Site.FormToken(c), Act: sent, Problem: problem,
+		Captures: v.Status == deposit.Active && v.Now.Before(v.ExpiresAt), Cancels: v.Status.InCheckout(),
+		Files: linesOf(v.Files, lang), Adds: deposits.TakesFiles(v.Deposit) == nil,
+	}
+	view.Page.ReadAt = view.Path
+	if len(sent.mistakes) > 0 {
+		view.Page.ErrorCode = "invalid_field"
+	}
+	if problem == "" && len(sent.mistakes) == 0 {
+		view.Done = doneOf(c.Query(queryDone), v, lang)
+	}
+	for _, e := range v.History {
+		view.Entries = append(view.Entries, entryOf(e, lang))
+	}
+	if v.Sendable {
+		var err error
+		if view.LinkURL, err = p.Deposits.CheckoutURL(c.UserContext(), by.Account.ID, v.ID); err != nil {
+			return err
+		}
+	}
+	return ui.Render(c, status, detailPage(view))
+}
+
+// doneOf tells of the act that was just made, as long as the deposit is as the act left it: anybody can write an address.
+func doneOf(done string, v desk.View, lang ui.Lang) string {
+	last := v.History[len(v.History)-1]
+	switch {
+	case done == intentCapture && v.Status == deposit.Captured:
+		return textDoneCapture.In(lang, ui.Euros(lang, v.CapturedAmount))
+	case done == intentRelease && v.StatusReason == deposit.Released.Reason():
+		return textDoneRelease.In(lang)
+	case done == intentCancel && v.StatusReason == deposit.CancelledByOperator.Reason():
+		return textDoneCancel.In(lang)
+	case done == intentSendLink && last.Happened == desk.LinkSent:
+		return textDoneSendLink.In(lang)
+	case done == intentAddFiles && last.Happened == desk.Filed:
+		return textDoneFiles.In(lang)
+	case done == createdNow && last.Happened == desk.LinkSent:
+		return textDoneCreatedSent.In(lang)
+	case done == createdNow && last.Happened == desk.Created:
+		return textDoneCreated.In(lang)
+	}
+	return ""
+}
+
+func factsOf(v desk.View, lang ui.Lang) []fact {
+	facts := []fact{
+		{textAmount.In(lang), ui.Euros(lang, v.Amount), ""},
+		{textPeriod.In(lang), period(lang, v.ContractStartAt, v.ContractEndAt), ""},
+	}
+	if cover, ok := coverOf(v, lang); ok {
+		facts = append(facts, cover)
+	}
+	if v.Status == deposit.Captured {
+		facts = append(facts, moneyOf(v, lang)...)
+	}
+	facts = append(facts, refundsOf(v, lang)...)
+	if v.Sendable {
+		facts = append(facts, fact{textCheckoutUntil.In(lang), ui.DateTime(lang, v.CheckoutExpiresAt), ""})
+	}
+	tenant := fact{Name: textTenant.In(lang), Value: tenantOf(v.Deposit)}
+	switch {
+	case v.Client != nil:
+		tenant.Note = v.Client.Email
+	case v.ClientID.IsZero():
+		tenant.Value = textNoTenant.In(lang)
+	default:
+		tenant.Value = textErased.In(lang)
+	}
+	facts = append(facts, tenant)
+	if !v.Agreed.At.IsZero() {
+		facts = append(facts, fact{textAgreed.In(lang), ui.DateTime(lang, v.Agreed.At), v.Agreed.Words})
+	}
+	for _, d := range v.Disputes {
+		facts = append(facts, disputeOf(d, lang))
+	}
+	if v.RentalContract != "" {
+		facts = append(facts, fact{textContract.In(lang), v.RentalContract, ""})
+	}
+	return facts
+}
+
+// disputeOf tells of a tenant's objection to a charge.
+func disputeOf(d ports.KeptDispute, lang ui.Lang) fact {
+	state, known := disputeStates[d.Status]
+	if !known {
+		state = disputeStates["under_review"]
+	}
+	out := fact{textDispute.In(lang), ui.Euros(lang, d.Amount), state.In(lang)}
+	if !d.EvidenceDueBy.IsZero() && strings.HasSuffix(d.Status, "needs_response") {
+		out.Note += " " + textEvidenceDue.In(lang, ui.DateTime(lang, d.EvidenceDueBy))
+	}
+	return out
+}
+
+// coverOf tells until when the deposit is covered, and whether that reaches the end of the stay.
+func coverOf(v desk.View, lang ui.Lang) (fact, bool) {
+	reaches := textReaches.In(lang)
+	if !v.CoversContract {
+		reaches = textFallsShort.In(lang, ui.Date(lang, v.ContractEndAt))
+	}
+	switch {
+	case v.Status == deposit.Active:
+		return fact{textCover.In(lang), textCoverUntil.In(lang, ui.DateTime(lang, v.CoverEnd)), reaches}, true
+	case v.Status.InCheckout():
+		return fact{textCover.In(lang), textCoverNotYet.In(lang, ui.Date(lang, v.CoverEnd)), reaches}, true
+	case v.Status == deposit.Closed:
+		return fact{textCover.In(lang), textCoverEnded.In(lang, ui.DateTime(lang, v.ClosedAt)), ""}, true
+	case v.Status == deposit.Captured:
+		return fact{textCover.In(lang), textCoverEnded.In(lang, ui.DateTime(lang, v.CapturedAt)), ""}, true
+	}
+	return fact{}, false
+}
+
+// entryOf words an entry of the history. Texts of people are shown as they are.
+func entryOf(e desk.Entry, lang ui.Lang) entry {
+	out := entry{At: ui.DateTime(lang, e.At), Time: e.At.UTC().Format(time.RFC3339), Who: authors[e.Author].In(lang)}
+	if e.Author == desk.ByPartner && e.Name != "" {
+		out.Who = e.Name
+	}
+	switch e.Happened {
+	case desk.Created:
+		out.Text = textHappenedCreated.In(lang)
+	case desk.LinkSent:
+		out.Text = textHappenedLinkSent.In(lang)
+	case desk.Filed:
+		out.Text = textHappenedFile.In(lang, e.Detail["files"])
+	case desk.Moved:
+		out.Text = happened[e.Trigger].In(lang)
+	case desk.Collects:
+		out.Text = collectionSteps[e.Step].In(lang)
+	}
+	if failure := e.Detail["failure"]; failure != "" && e.Step != deposit.CollectionCancelled && e.Step != deposit.CollectionExpired {
+		out.Notes = append(out.Notes, failureOf(failure, lang))
+	}
+	if amount := e.Detail["amount"]; amount != "" {
+		if cents, ok := parseAmount(amount); ok {
+			amount = ui.Euros(lang, cents)
+		}
+		out.Notes = append(out.Notes, amount)
+	}
+	if reason := e.Detail["reason"]; reason != "" {
+		text, known := reasons[reason]
+		if known {
+			reason = text.In(lang)
+		}
+		out.Notes = append(out.Notes, reason)
+	}
+	for _, name := range []string{"description", "comment"} {
+		if text := strings.TrimSpace(e.Detail[name]); text != "" {
+			out.Notes = append(out.Notes, text)
+		}
+	}
+	return out
+}
+
+// clientEmail is the tenant's address; "" while it is not known.
+func (v detailView) clientEmail() string {
+	if v.View.Client == nil {
+		return ""
+	}
+	return v.View.Client.Email
+}
+
+// wholeAmount is the amount of the deposit, as the reader types amounts.
+func (v detailView) wholeAmount() string {
+	if v.Page.Lang == ui.French {
+		return strings.Replace(v.View.Amount.String(), ".", ",", 1)
+	}
+	return v.View.Amount.String()
+}
+
+// errorOf is the mistake in a field of a form.
+func (v detailView) errorOf(intent, field string) string {
+	return mistakeOf(v.Act.mistakes, intent+"-"+field)
+}
+
+func reasonOptions(lang ui.Lang) []ui.Option {
+	options := []ui.Option{{Value: "", Label: textNoReason.In(lang)}}
+	for _, r := range deposit.CaptureReasons {
+		options = append(options, ui.Option{Value: r, Label: reasons[r].In(lang)})
+	}
+	return options
+}

@@ -1,0 +1,119 @@
+package dashboard
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/app/desk"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// breaking gives so many pages of deposits and then fails.
+type breaking struct {
+	ports.DeskReader
+	pages int
+	read  atomic.Int64
+}
+
+func (b *breaking) DeskDeposits(context.Context, ports.DeskFilter, ports.Page) (ports.List[*deposit.Deposit], error) {
+	if b.read.Add(1) > int64(b.pages) {
+		return ports.List[*deposit.Deposit]{}, errors.New("the database went away")
+	}
+	page := ports.List[*deposit.Deposit]{Next: ports.Cursor{At: time.Unix(1, 0), ID: id.ID{1}}}
+	for range exportPage {
+		page.Items = append(page.Items, &deposit.Deposit{Reference: "D-1234-5678"})
+	}
+	return page, nil
+}
+
+// open is a limiter that allows everything.
+type open struct{ ports.Limiter }
+
+func (open) Allow(context.Context, ...ports.LimitRule) ports.LimitDecision {
+	return ports.LimitDecision{Allowed: true}
+}
+
+// exporting serves exports of the store, and gives a function that begins one.
+func exporting(t *testing.T, store ports.DeskReader) (begin func() *http.Response) {
+	t.Helper()
+	p := &pages{
+		Deps:    Deps{Desk: desk.New(desk.Deps{Desk: store}), Limiter: open{}, Log: slog.New(slog.DiscardHandler)},
+		exports: make(chan struct{}, exportsAtOnce),
+	}
+	app := fiber.New(fiber.Config{DisableStartupMessage: true, ErrorHandler: func(c *fiber.Ctx, err error) error {
+		c.Set(fiber.HeaderRetryAfter, fault.Of(err).RetryAfter.String())
+		return c.Status(http.StatusServiceUnavailable).SendString(fault.Of(err).Code)
+	}})
+	app.Get("/export", func(c *fiber.Ctx) error { return p.export(c, caller{}) })
+	server := httptest.NewUnstartedServer(nil)
+	go func() { _ = app.Listener(server.Listener) }()
+	t.Cleanup(func() { require.NoError(t, app.Shutdown()) })
+	return func() *http.Response {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+server.Listener.Addr().String()+"/export", nil)
+		require.NoError(t, err)
+		res, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		return res
+	}
+}
+
+func TestExport_BesideFourOthers_WaitsForAPlace(t *testing.T) {
+	t.Parallel()
+	begin := exporting(t, &breaking{pages: 1 << 40})
+	var running []*http.Response
+	for range exportsAtOnce {
+		res := begin()
+		require.Equal(t, http.StatusOK, res.StatusCode)
+		running = append(running, res)
+	}
+	refused := begin()
+	body, err := io.ReadAll(refused.Body)
+	require.NoError(t, err)
+	require.NoError(t, refused.Body.Close())
+	require.Equal(t, http.StatusServiceUnavailable, refused.StatusCode)
+	require.Equal(t, "service_unavailable", string(body))
+	require.Equal(t, exportRetry.String(), refused.Header.Get("Retry-After"))
+
+	require.NoError(t, running[0].Body.Close()) // its browser goes away
+	require.Eventually(t, func() bool {
+		res := begin()
+		defer func() { _ = res.Body.Close() }()
+		return res.StatusCode == http.StatusOK
+	}, time.Minute, 20*time.Millisecond)
+	for _, res := range running[1:] {
+		require.NoError(t, res.Body.Close())
+	}
+}
+
+// A file that is not whole must not look whole.
+func TestExport_WhenAReadFails_EndsTheConnection(t *testing.T) {
+	t.Parallel()
+	store := &breaking{pages: 40}
+	res := exporting(t, store)()
+	body, err := io.ReadAll(res.Body)
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	require.NoError(t, res.Body.Close())
+	require.Greater(t, len(body), 1000)
+	require.Equal(t, int64(41), store.read.Load())
+}
+
+func TestCell_LeavesOtherTextsAsTheyAre(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "a-b", "B-1/2", "x=1", "a@b.example", "Dupont - Martin", "7,5", "a, b", "l’été"} {
+		require.Equal(t, text, cell(text))
+	}
+}

@@ -1,0 +1,179 @@
+package dashboard
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"partnerdeposits/adapters/http/problem"
+	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/app/deposits"
+	"partnerdeposits/app/desk"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/evidence"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+)
+
+// fileLine is a file on a page.
+type fileLine struct {
+	Path, Name, Size string // Path is "" for a file that waits
+	At, Time, Who    string
+}
+
+func lineOf(f evidence.File, lang ui.Lang) fileLine {
+	line := fileLine{Name: f.Name, Size: ui.Bytes(lang, f.Size)}
+	if !f.AddedAt.IsZero() {
+		line.Path = depositPath(f.DepositID) + "/files/" + id.File.Of(f.ID)
+		line.At, line.Time, line.Who = ui.DateTime(lang, f.AddedAt), f.AddedAt.UTC().Format(time.RFC3339), authors[desk.ByOperator].In(lang)
+	}
+	return line
+}
+
+func linesOf(files []evidence.File, lang ui.Lang) (lines []fileLine) {
+	for _, f := range files {
+		lines = append(lines, lineOf(f, lang))
+	}
+	return lines
+}
+
+// fileTypes are the types that a browser offers. The content of a file decides, whatever was offered.
+const fileTypes = "image/jpeg,image/png,image/webp,application/pdf"
+
+// filesField is the field for files of a form. A browser forgets chosen files when the form comes back.
+func (v detailView) filesField(intent string, label ui.Text) ui.Field {
+	lang := v.Page.Lang
+	f := ui.Field{Form: intent, Name: fieldFiles, Label: label.In(lang), Hint: textFilesHint.In(lang), Error: v.errorOf(intent, fieldFiles)}
+	if f.Error == "" && v.Act.intent == intent && v.Act.lostFiles {
+		f.Error = textFilesAgain.In(lang)
+	}
+	return f
+}
+
+// takesFiles reports whether the form has a field for files.
+func (f actForm) takesFiles() bool { return f.intent == intentCapture || f.intent == intentAddFiles }
+
+// fileMistakes reads the files of a form by their content, and names those that cannot be kept, each at the field. The caller closes the
+// result.
+func (p *pages) fileMistakes(c *fiber.Ctx, u *upload, f *actForm) (*deposits.CheckedFiles, error) {
+	if u == nil || !f.takesFiles() {
+		return &deposits.CheckedFiles{}, nil
+	}
+	lang, field := ui.LangOf(c), f.intent+"-"+fieldFiles
+	if u.tooMany || len(u.files)+len(u.refused)+len(f.waiting) > evidence.MaxFiles {
+		f.mistakes = append(f.mistakes, ui.Mistake{Field: field, Text: textTooManyFiles.In(lang, evidence.MaxFiles)})
+		return &deposits.CheckedFiles{}, nil
+	}
+	checked, refused, err := p.Deposits.CheckFiles(c.UserContext(), u.files)
+	if err != nil {
+		return checked, err
+	}
+	for _, r := range slices.Concat(u.refused, refused) {
+		f.mistakes = append(f.mistakes, ui.Mistake{Field: field, Text: refusedFiles[fault.Of(r.Why).Code].In(lang, evidence.DisplayName(r.Name))})
+	}
+	return checked, nil
+}
+
+// keep makes the checked files wait, beside those that the form names already. It names a form for added files that has none.
+func (p *pages) keep(c *fiber.Ctx, v desk.View, f *actForm, checked *deposits.CheckedFiles) error {
+	from, err := deposits.FileSender(p.Site.SessionToken(c), v.ID)
+	if err != nil {
+		return err
+	}
+	f.sender = from
+	files, err := p.Deposits.KeepWaiting(c.UserContext(), from, checked)
+	if err != nil {
+		return err
+	}
+	for _, each := range files {
+		f.waiting = append(f.waiting, each.ID)
+	}
+	return nil
+}
+
+// waitingOf reads the files that a form names. Unknown texts are files that do not wait.
+func waitingOf(c *fiber.Ctx) (ids []id.ID) {
+	for _, value := range c.Request().PostArgs().PeekMulti(fieldWaiting) {
+		fileID, _ := id.File.Parse(string(value))
+		if !slices.Contains(ids, fileID) {
+			ids = append(ids, fileID)
+		}
+	}
+	return ids
+}
+
+const (
+	downloadPiece = 30 * time.Second // for a browser to take a part of a file
+	downloadLimit = time.Hour
+)
+
+// download sends a file of a deposit, as a file to be kept: a browser neither shows it nor runs it.
+func (p *pages) download(c *fiber.Ctx, by caller) error {
+	depositID, ok := id.Deposit.Parse(c.Params("id"))
+	if !ok {
+		return deposit.ErrNotFound
+	}
+	fileID, ok := id.File.Parse(c.Params("fileId"))
+	if !ok {
+		fileID = id.ID{} // of no file
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.UserContext()), downloadLimit) // the request's context ends with the handler
+	f, content, err := p.Desk.File(ctx, by.Account.ID, depositID, fileID)
+	if err != nil {
+		cancel()
+		return err
+	}
+	ui.SecureHeaders(c)
+	c.Set(fiber.HeaderContentSecurityPolicy, "default-src 'none'; frame-ancestors 'none'; form-action 'none'; sandbox")
+	c.Set(fiber.HeaderCacheControl, "private, no-store")
+	c.Set("Cross-Origin-Resource-Policy", "same-origin")
+	c.Set(fiber.HeaderContentType, string(f.Type))
+	c.Set(fiber.HeaderContentDisposition, disposition(f.Name))
+	log := p.Log.With("request_id", problem.RequestID(c))
+	c.Status(http.StatusOK).Context().SetBodyStream(&fileBody{from: content, conn: c.Context().Conn(), cancel: cancel, log: log}, int(f.Size))
+	return nil
+}
+
+// disposition names a file in ASCII for old programs, and in full (RFC 6266).
+func disposition(name string) string {
+	plain := strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' || strings.ContainsRune(`"\%;`, r) {
+			return '_'
+		}
+		return r
+	}, name)
+	return `attachment; filename="` + plain + `"; filename*=UTF-8''` + strings.ReplaceAll(url.QueryEscape(name), "+", "%20")
+}
+
+// fileBody is the body of a download.
+type fileBody struct {
+	from   io.ReadCloser
+	conn   net.Conn
+	cancel context.CancelFunc
+	log    *slog.Logger
+}
+
+// Read implements io.Reader.
+func (b *fileBody) Read(p []byte) (int, error) {
+	_ = b.conn.SetWriteDeadline(time.Now().Add(downloadPiece)) // the deadline of other answers is for their whole body
+	n, err := b.from.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.log.Warn("download ended early", "cause", err.Error())
+	}
+	return n, err
+}
+
+// Close implements io.Closer.
+func (b *fileBody) Close() error {
+	b.cancel()
+	return b.from.Close()
+}

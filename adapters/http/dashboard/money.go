@@ -1,0 +1,51 @@
+package dashboard
+
+import (
+	"strconv"
+
+	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/app/desk"
+	"partnerdeposits/core/deposit"
+)
+
+// moneyOf tells what becomes of a captured amount: the state of its collection, and the charges of the card.
+func moneyOf(v desk.View, lang ui.Lang) []fact {
+	captured := fact{Name: textCollected.In(lang), Value: ui.Euros(lang, v.CapturedAmount)}
+	if v.Debt == nil {
+		return []fact{captured}
+	}
+	d := *v.Debt
+	captured.Note = collectionStates[d.State].In(lang)
+	facts := []fact{captured}
+	if d.Attempt > 0 {
+		note := textLastAttempt.In(lang, ui.DateTime(lang, d.AttemptedAt))
+		if d.Failure != "" && !d.State.Final() {
+			note += " " + failureOf(d.Failure, lang)
+		}
+		facts = append(facts, fact{textAttempts.In(lang), strconv.Itoa(d.Attempt), note})
+	}
+	if !d.NextAttemptAt.IsZero() {
+		facts = append(facts, fact{textNextAttempt.In(lang), ui.DateTime(lang, d.NextAttemptAt), ""})
+	}
+	if d.State == deposit.CollectionPaid {
+		facts = append(facts, fact{textPaidOn.In(lang), ui.DateTime(lang, d.EndedAt), ""})
+	}
+	return facts
+}
+
+// refundsOf tells what the tenant gets back, of a captured amount or of a fee.
+func refundsOf(v desk.View, lang ui.Lang) []fact {
+	facts := make([]fact, 0, len(v.Refunds))
+	for _, r := range v.Refunds {
+		facts = append(facts, fact{textRefund.In(lang), ui.Euros(lang, r.Amount), refundStates[r.Status].In(lang)})
+	}
+	return facts
+}
+
+// failureOf words the code of a refusal. An unknown code is shown as it is: support knows it.
+func failureOf(code string, lang ui.Lang) string {
+	if text, known := failures[code]; known {
+		return text.In(lang)
+	}
+	return textRefusedBy.In(lang, code)
+}

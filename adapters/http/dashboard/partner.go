@@ -1,0 +1,83 @@
+package dashboard
+
+import (
+	"net/http"
+
+	"github.com/gofiber/fiber/v2"
+
+	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/app/connections"
+	"partnerdeposits/core/id"
+)
+
+const queryUnlinked = "unlinked"
+
+// partnerView is the data of the partner's page.
+type partnerView struct {
+	Page     ui.Page
+	Account  connections.AccountView
+	Token    string
+	Unlinked bool
+	Rights   []string
+}
+
+func (p *pages) showPartner(c *fiber.Ctx, by caller) error {
+	lang := ui.LangOf(c)
+	account, err := p.Connections.Account(c.UserContext(), by.Account.ID)
+	if err != nil {
+		return err
+	}
+	v := partnerView{
+		Page: p.page(c, by, ui.SectionPartner, textPartner.In(lang)), Account: account, Token: p.Site.FormToken(c),
+		Unlinked: c.Query(queryUnlinked) != "" && account.Link == nil,
+	}
+	for _, right := range ui.PartnerRights {
+		v.Rights = append(v.Rights, right.In(lang))
+	}
+	return ui.Render(c, http.StatusOK, partnerPage(v))
+}
+
+// partnerForm asks once more before the link ends, and then ends it.
+func (p *pages) partnerForm(c *fiber.Ctx, by caller) error {
+	ui.SetReadAt(c, pathPartner)
+	if err := p.Site.CheckForm(c); err != nil {
+		return ui.RenderFormExpired(c, pathPartner)
+	}
+	if ui.PostValue(c, fieldIntent) != intentUnlink {
+		return c.Redirect(pathPartner, http.StatusSeeOther)
+	}
+	if ui.PostValue(c, fieldConfirm) == confirmed {
+		return p.unlink(c, by)
+	}
+	account, err := p.Connections.Account(c.UserContext(), by.Account.ID)
+	if err != nil {
+		return err
+	}
+	if account.Link == nil || id.Link.Of(account.Link.ID) != ui.PostValue(c, fieldLink) {
+		return c.Redirect(pathPartner, http.StatusSeeOther)
+	}
+	lang, name := ui.LangOf(c), account.Partner.Name
+	v := confirmView{
+		Page: p.page(c, by, ui.SectionPartner, textConfirmUnlink.In(lang, name)), Path: pathPartner, Token: p.Site.FormToken(c),
+		Says: []string{textUnlinkHint.In(lang, name), textUnlinkAgain.In(lang)}, Button: textUnlinkNow.In(lang), Danger: true,
+		Hidden: []hidden{{fieldIntent, intentUnlink}, {fieldConfirm, confirmed}, {fieldLink, id.Link.Of(account.Link.ID)}},
+	}
+	v.Page.Wide, v.Page.ReadAt = false, pathPartner
+	return ui.Render(c, http.StatusOK, confirmPage(v))
+}
+
+// unlink ends the link that the page showed. If that link has ended already, unlink changes nothing.
+func (p *pages) unlink(c *fiber.Ctx, by caller) error {
+	ui.SetReadAt(c, pathPartner)
+	if err := p.Site.CheckForm(c); err != nil {
+		return ui.RenderFormExpired(c, pathPartner)
+	}
+	linkID, ok := id.Link.Parse(ui.PostValue(c, fieldLink))
+	if !ok {
+		return c.Redirect(pathPartner, http.StatusSeeOther)
+	}
+	if _, err := p.Connections.UnlinkByOperator(c.UserContext(), by.Operator, by.Account, linkID); err != nil {
+		return err
+	}
+	return c.Redirect(pathPartner+"?"+queryUnlinked+"=1", http.StatusSeeOther)
+}

@@ -1,0 +1,63 @@
+package dashboard_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/http/connect/connecttest"
+	"partnerdeposits/adapters/http/ui"
+)
+
+// The consent page promises nothing else than the list, and each promise has its acts: routes of the partner's API, and forms of the
+// operator's pages.
+func TestPromisesOfTheConsentPage_EachHaveTheirActs(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	p := s.Partner("demo")
+	b, account := linked(t, s, "a@b.example", "demo")
+	made := deposits(t, s, p, account, 2)
+	secured(t, s, made[1], 48*time.Hour)
+	var pages []connecttest.Answer
+	for _, path := range []string{"/dashboard/deposits/new", pathOf(t, s, made[0]), pathOf(t, s, made[1]), "/dashboard/partner"} {
+		pages = append(pages, b.Get(path))
+		require.Equal(t, http.StatusOK, pages[len(pages)-1].Status)
+	}
+	document, err := openapi3.NewLoader().LoadFromFile("../partnerapi/openapi.yaml")
+	require.NoError(t, err)
+
+	promises := append([]ui.Promise{}, ui.PartnerRights...)
+	promises = append(promises, ui.PartnerEnds)
+	for _, lang := range ui.Langs {
+		consent := registered(t, s, string(lang)+"@d.example").Get("/login?" + connecttest.Query(key, "demo", "op-other", unix(s), "&lang="+string(lang)))
+		require.Equal(t, http.StatusOK, consent.Status)
+		items := consent.All("li")
+		require.Len(t, items, len(ui.PartnerRights), "a promise without a line in ui.PartnerRights")
+		for i, item := range items {
+			require.Equal(t, ui.PartnerRights[i].In(lang), item.FirstChild.Data)
+		}
+		require.Contains(t, consent.Body, ui.PartnerEnds.In(lang))
+	}
+	for _, promise := range promises {
+		name := promise.In(ui.English)
+		require.NotEmpty(t, promise.API, name)
+		require.NotEmpty(t, promise.Desk, name)
+		for _, route := range promise.API {
+			method, path, _ := strings.Cut(route, " ")
+			item := document.Paths.Value("/api/partner/v1" + path)
+			require.NotNil(t, item, "%s: %s", name, route)
+			require.NotNil(t, item.GetOperation(method), "%s: %s", name, route)
+		}
+		for _, intent := range promise.Desk {
+			found := false
+			for _, page := range pages {
+				found = found || page.Form(intent) >= 0
+			}
+			require.True(t, found, "%s: no form of the desk has the intent %s", name, intent)
+		}
+	}
+}

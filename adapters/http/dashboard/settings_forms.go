@@ -1,0 +1,211 @@
+package dashboard
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"partnerdeposits/adapters/http/problem"
+	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/app/operators"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/ports"
+)
+
+// Intents and fields of the settings (operations.md, "Pages").
+const (
+	intentResend   = "resend_verification"
+	intentPassword = "change_password"
+	intentEmail    = "change_email"
+	intentCompany  = "change_company"
+	intentLanguage = "change_language"
+	intentEnd      = "end_session"
+
+	fieldCurrent = "currentPassword"
+	fieldNew     = "newPassword"
+	fieldCompany = "companyName"
+	fieldLocale  = "locale"
+	fieldSession = "session"
+
+	otherSessions = "others"
+)
+
+// passwordsPerHour bounds the passwords that a session tries in its settings: whoever has taken a session cannot guess the password.
+const passwordsPerHour = 20
+
+// settingsForms are the forms of the settings, by their intents.
+var settingsForms = map[string]func(p *pages, c *fiber.Ctx, by caller) error{
+	intentResend:   (*pages).resendVerification,
+	intentPassword: (*pages).changePassword,
+	intentEmail:    (*pages).changeEmail,
+	intentCompany:  (*pages).changeCompany,
+	intentLanguage: (*pages).changeLanguage,
+	intentEnd:      (*pages).endSession,
+	intentMails:    (*pages).changeMails,
+
+	intentEnableTOTP:    (*pages).enableTOTP,
+	intentConfirmTOTP:   (*pages).confirmTOTP,
+	intentDisableTOTP:   (*pages).disableTOTP,
+	intentRecoveryCodes: (*pages).newRecoveryCodes,
+}
+
+// settings answers the forms of the settings.
+func (p *pages) settings(c *fiber.Ctx, by caller) error {
+	ui.SetReadAt(c, pathSettings)
+	if err := p.Site.CheckForm(c); err != nil {
+		return ui.RenderFormExpired(c, pathSettings)
+	}
+	form, known := settingsForms[ui.PostValue(c, fieldIntent)]
+	if !known {
+		return c.Redirect(pathSettings, http.StatusSeeOther)
+	}
+	return form(p, c, by)
+}
+
+// settled leads to the settings, which tell that the form took effect.
+func settled(c *fiber.Ctx, done string) error {
+	return c.Redirect(pathSettings+"?"+queryDone+"="+done, http.StatusSeeOther)
+}
+
+func (p *pages) resendVerification(c *fiber.Ctx, by caller) error {
+	if err := p.Operators.AskToVerify(c.UserContext(), by.Operator); err != nil {
+		return err
+	}
+	return settled(c, intentResend)
+}
+
+func (p *pages) changePassword(c *fiber.Ctx, by caller) error {
+	if err := p.limited(c, by, passwordRule); err != nil {
+		return err
+	}
+	in, err := p.Operators.ChangePassword(c.UserContext(), by.Operator, ui.PostValue(c, fieldCurrent), ui.PostValue(c, fieldNew), p.browserOf(c))
+	if err != nil {
+		return p.settingsMistake(c, by, intentPassword, err)
+	}
+	p.renewed(c, in)
+	return settled(c, intentPassword)
+}
+
+func (p *pages) changeEmail(c *fiber.Ctx, by caller) error {
+	if err := p.limited(c, by, passwordRule); err != nil {
+		return err
+	}
+	email := strings.TrimSpace(ui.PostValue(c, fieldEmail))
+	in, err := p.Operators.ChangeEmail(c.UserContext(), by.Operator, email, ui.PostValue(c, fieldCurrent), p.browserOf(c))
+	if err != nil {
+		return p.settingsMistake(c, by, intentEmail, err)
+	}
+	if in.Token.Reveal() != "" { // no mails are sent: the address has changed
+		p.renewed(c, in)
+		return settled(c, doneEmailNow)
+	}
+	return settled(c, intentEmail)
+}
+
+func (p *pages) changeCompany(c *fiber.Ctx, by caller) error {
+	if err := p.Operators.ChangeCompany(c.UserContext(), by.Operator, by.Account, ui.PostValue(c, fieldCompany)); err != nil {
+		return p.settingsMistake(c, by, intentCompany, err)
+	}
+	return settled(c, intentCompany)
+}
+
+// changeLanguage shows the settings in the new language, which replaces a choice made by the switch of a page.
+func (p *pages) changeLanguage(c *fiber.Ctx, by caller) error {
+	locale := ui.PostValue(c, fieldLocale)
+	if err := p.Operators.ChangeLanguage(c.UserContext(), by.Operator, locale); err != nil {
+		return p.settingsMistake(c, by, intentLanguage, err)
+	}
+	return settled(c, intentLanguage+"&lang="+locale)
+}
+
+func (p *pages) endSession(c *fiber.Ctx, by caller) (err error) {
+	if name := ui.PostValue(c, fieldSession); name == otherSessions {
+		err = p.Operators.EndOtherSessions(c.UserContext(), by.Operator, p.Site.SessionToken(c))
+	} else {
+		err = p.Operators.EndSession(c.UserContext(), by.Operator, name)
+	}
+	if err != nil {
+		return err
+	}
+	return settled(c, intentEnd)
+}
+
+var passwordRule = ports.LimitRule{Name: "desk-passwords", Key: "desk:passwords:", PerHour: passwordsPerHour}
+
+func (p *pages) browserOf(c *fiber.Ctx) operators.Browser {
+	return operators.Browser{Session: p.Site.SessionToken(c), Network: ui.NetworkOf(c.IP()), Name: ui.BrowserOf(c)}
+}
+
+func (p *pages) renewed(c *fiber.Ctx, in operators.SignedIn) {
+	p.Site.SetSession(c, in.Token.Reveal(), in.Lifetime)
+}
+
+// settingsFaults are the faults that the settings show, with the field that each belongs to.
+var settingsFaults = map[*fault.Error]string{
+	connect.ErrBadCredentials: fieldCurrent, connect.ErrInvalidPassword: fieldNew, connect.ErrInvalidEmail: fieldEmail, connect.ErrEmailTaken: fieldEmail,
+	connect.ErrInvalidCompany: fieldCompany, fault.ErrInvalidField: fieldLocale,
+}
+
+// settingsMistake shows the settings again with a message at the field. Every other error stays an error.
+func (p *pages) settingsMistake(c *fiber.Ctx, by caller, intent string, err error) error {
+	for about, field := range settingsFaults {
+		if !errors.Is(err, about) {
+			continue
+		}
+		lang := ui.LangOf(c)
+		text := ui.FailureOf(about.Code).Message.In(lang)
+		switch about {
+		case connect.ErrBadCredentials:
+			text = textWrongPassword.In(lang)
+		case connect.ErrEmailTaken:
+			text = textAddressTaken.In(lang)
+		case fault.ErrInvalidField:
+			text = textBadLanguage.In(lang)
+		}
+		v := settingsView{Intent: intent, Mistake: &ui.Mistake{Field: intent + "-" + field, Text: text}, Sent: map[string]string{
+			fieldEmail: strings.TrimSpace(ui.PostValue(c, fieldEmail)), fieldCompany: strings.TrimSpace(ui.PostValue(c, fieldCompany)),
+		}}
+		v.Page.ErrorCode = about.Code
+		status := http.StatusUnprocessableEntity
+		if about.Kind == fault.Conflict {
+			status = problem.Status(about.Kind)
+		}
+		return p.renderSettings(c, by, status, v)
+	}
+	return err
+}
+
+// field completes a field of the form of an intent: with the text that was sent, and the mistake about it.
+func (v *settingsView) field(intent string, f ui.Field, label ui.Text) ui.Field {
+	f.Form, f.Label, f.Required = intent, label.In(v.Page.Lang), true
+	if v.Intent == intent && slices.Contains([]string{fieldEmail, fieldCompany}, f.Name) {
+		f.Value = v.Sent[f.Name]
+	}
+	if v.Mistake != nil && v.Mistake.Field == intent+"-"+f.Name {
+		f.Error, f.Autofocus = v.Mistake.Text, true
+	}
+	return f
+}
+
+// fields fills the fields of every form.
+func (v *settingsView) fields(by caller) {
+	current := ui.Field{Name: fieldCurrent, Type: "password", Autocomplete: "current-password", MaxLength: 200}
+	fresh := ui.Field{Name: fieldNew, Type: "password", Autocomplete: "new-password", MinLength: 10, MaxLength: 200, Hint: textNewHint.In(v.Page.Lang)}
+	v.Password = []ui.Field{v.field(intentPassword, current, textCurrent), v.field(intentPassword, fresh, textNewPassword)}
+	email := ui.Field{Name: fieldEmail, Type: "email", Autocomplete: "email", MaxLength: 254}
+	v.Address = []ui.Field{v.field(intentEmail, email, textNewAddress), v.field(intentEmail, current, textCurrent)}
+	company := ui.Field{Name: fieldCompany, Type: "text", Autocomplete: "organization", MaxLength: 120, Value: by.Account.CompanyName}
+	v.Company = v.field(intentCompany, company, textCompany)
+	locale := by.Operator.Locale
+	if !connect.ValidLocale(locale) {
+		locale = string(v.Page.Lang)
+	}
+	v.Language = v.field(intentLanguage, ui.Field{Name: fieldLocale, Value: locale}, textLanguage)
+	for _, l := range ui.Langs {
+		v.Languages = append(v.Languages, ui.Option{Value: string(l), Label: l.Name()})
+	}
+}

@@ -1,0 +1,191 @@
+package dashboard_test
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/http/connect/connecttest"
+)
+
+const secretWord = "correct horse battery"
+
+var mailedLink = regexp.MustCompile(`https?://[^/\s]+(/(?:verify|password/reset)\?token=[A-Za-z0-9_-]{43})\n`)
+
+// mailed gives the path of the newest link that was mailed to an address.
+func mailed(t *testing.T, s *connecttest.Server, to string) string {
+	t.Helper()
+	all := s.Mails(to)
+	for i := len(all) - 1; i >= 0; i-- {
+		if found := mailedLink.FindStringSubmatch(all[i].Body); found != nil {
+			return found[1]
+		}
+	}
+	require.Fail(t, "no link was mailed to "+to)
+	return ""
+}
+
+// set sends the form of the settings with that intent.
+func set(t *testing.T, b *connecttest.Browser, intent string, fields map[string]string) connecttest.Answer {
+	t.Helper()
+	page := b.Get("/dashboard/settings")
+	require.Equal(t, http.StatusOK, page.Status)
+	return b.Send(page, form(t, page, intent), fields)
+}
+
+func logIn(t *testing.T, s *connecttest.Server, email, password string) *connecttest.Browser {
+	t.Helper()
+	b := s.Browser(t)
+	require.Equal(t, "/dashboard", b.Submit("/login", map[string]string{"email": email, "password": password}).Location)
+	return b
+}
+
+func TestSettings_ChangeOfPassword_RenewsTheSessionAndEndsTheOthers(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{Mails: true})
+	s.Partner("demo")
+	b, _ := linked(t, s, "a@b.example", "demo")
+	other := logIn(t, s, "a@b.example", secretWord)
+	before := b.Get("/dashboard").Input("csrf_token", "value")
+
+	wrong := set(t, b, "change_password", map[string]string{"currentPassword": "no", "newPassword": "another password"})
+	require.Equal(t, http.StatusUnprocessableEntity, wrong.Status)
+	require.Contains(t, wrong.Body, "The current password is wrong.")
+	require.Contains(t, wrong.Body, `id="change_password-currentPassword-error"`)
+	require.NotContains(t, wrong.Body, `id="change_email-currentPassword-error"`, "the other form with this field")
+	short := set(t, b, "change_password", map[string]string{"currentPassword": secretWord, "newPassword": "short"})
+	require.Equal(t, http.StatusUnprocessableEntity, short.Status)
+	require.NotContains(t, short.Body, secretWord, "no page contains a password")
+
+	sent := set(t, b, "change_password", map[string]string{"currentPassword": secretWord, "newPassword": "another password"})
+	require.Equal(t, "/dashboard/settings?done=change_password", sent.Location)
+	require.NotNil(t, sent.Cookie("session"))
+	require.Contains(t, b.Get(sent.Location).Body, "Your password is changed.")
+	require.Equal(t, "/login", other.Get("/dashboard").Location)
+	require.Equal(t, http.StatusForbidden, b.Post("/logout", url.Values{"csrf_token": {before}}).Status, "forms of the session from before are void")
+	logIn(t, s, "a@b.example", "another password")
+}
+
+func TestSettings_ChangeOfEmail(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{Mails: true})
+	s.Partner("demo")
+	b, _ := linked(t, s, "a@b.example", "demo")
+	linked(t, s, "taken@b.example", "demo")
+	other := logIn(t, s, "a@b.example", secretWord)
+	taken := set(t, b, "change_email", map[string]string{"email": "taken@b.example", "currentPassword": secretWord})
+	require.Equal(t, http.StatusConflict, taken.Status)
+	require.Contains(t, taken.Body, "Another account has this address.")
+	require.Equal(t, "taken@b.example", taken.Input("email", "value"), "the form keeps what was entered")
+
+	sent := set(t, b, "change_email", map[string]string{"email": "new@b.example", "currentPassword": secretWord})
+	require.Equal(t, "/dashboard/settings?done=change_email", sent.Location)
+	require.Contains(t, b.Get(sent.Location).Body, "a@b.example", "nothing has changed yet")
+	path := mailed(t, s, "new@b.example")
+	require.Contains(t, b.Get(path).Body, "new@b.example becomes the address of your account")
+	done := b.Submit(path, nil)
+	require.Equal(t, http.StatusOK, done.Status)
+	require.NotNil(t, done.Cookie("session"), "the session of this browser began anew")
+	require.Contains(t, b.Get("/dashboard/settings").Body, "new@b.example")
+	require.Equal(t, "/login", other.Get("/dashboard").Location)
+	logIn(t, s, "new@b.example", secretWord)
+}
+
+func TestSettings_CompanyAndLanguage(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{Mails: true})
+	s.Partner("demo")
+	b, _ := linked(t, s, "a@b.example", "demo")
+	bad := set(t, b, "change_company", map[string]string{"companyName": " "})
+	require.Equal(t, http.StatusUnprocessableEntity, bad.Status)
+	require.Equal(t, "true", bad.Input("companyName", "aria-invalid"))
+	sent := set(t, b, "change_company", map[string]string{"companyName": "Gîtes <b>"})
+	require.Equal(t, "/dashboard/settings?done=change_company", sent.Location)
+	require.Contains(t, b.Get("/dashboard").Body, "Gîtes &lt;b&gt;")
+
+	require.Equal(t, http.StatusUnprocessableEntity, set(t, b, "change_language", map[string]string{"locale": "de"}).Status)
+	sent = set(t, b, "change_language", map[string]string{"locale": "fr"})
+	require.Equal(t, "/dashboard/settings?done=change_language&lang=fr", sent.Location)
+	page := b.Get(sent.Location)
+	require.Equal(t, "fr", page.Attr("html", "lang"))
+	require.Contains(t, page.Body, "La langue est enregistrée.")
+	require.Equal(t, "fr", logIn(t, s, "a@b.example", secretWord).Get("/dashboard").Attr("html", "lang"), "in a browser that prefers no language")
+}
+
+func TestSettings_SessionsAreShownAndEnded(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Partner("demo")
+	b, _ := linked(t, s, "a@b.example", "demo")
+	stranger, _ := linked(t, s, "c@d.example", "demo")
+	one, two, three := logIn(t, s, "a@b.example", secretWord), logIn(t, s, "a@b.example", secretWord), logIn(t, s, "a@b.example", secretWord)
+	page := b.Get("/dashboard/settings")
+	require.Equal(t, 4, strings.Count(page.Body, "Logged in "))
+	require.Equal(t, 1, strings.Count(page.Body, "this one"))
+	require.NotContains(t, stranger.Get("/dashboard/settings").Body, "End all others")
+
+	name := page.Input("session", "value")
+	foreign := stranger.Post("/dashboard/settings", url.Values{
+		"csrf_token": {stranger.Get("/dashboard").Input("csrf_token", "value")}, "intent": {"end_session"}, "session": {name},
+	})
+	require.Equal(t, http.StatusSeeOther, foreign.Status)
+	require.Equal(t, 5, s.Count("sessions", ""), "another operator's session stays")
+	require.Equal(t, http.StatusSeeOther, b.Send(page, form(t, page, "end_session"), nil).Status)
+	gone := 0
+	for _, each := range []*connecttest.Browser{one, two, three} {
+		if each.Get("/dashboard").Location == "/login" {
+			gone++
+		}
+	}
+	require.Equal(t, 1, gone)
+	token := page.Input("csrf_token", "value")
+	require.Equal(t, http.StatusSeeOther, b.Post("/dashboard/settings", url.Values{"csrf_token": {token}, "intent": {"end_session"}, "session": {"others"}}).Status)
+	for _, each := range []*connecttest.Browser{one, two, three} {
+		require.Equal(t, "/login", each.Get("/dashboard").Location)
+	}
+	require.Equal(t, http.StatusOK, b.Get("/dashboard").Status)
+	require.Equal(t, http.StatusOK, stranger.Get("/dashboard").Status)
+
+	s.Clock.Set(s.Clock.Now().Add(12 * time.Hour))
+	require.Equal(t, "/login", b.Get("/dashboard").Location, "nobody used it")
+}
+
+// Whoever has taken a session cannot guess the password with it, nor plant a session of his own.
+func TestSettings_AThiefOfASession_GuessesTwentyPasswordsAnHour(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{Counted: true})
+	s.Partner("demo")
+	b, _ := linked(t, s, "a@b.example", "demo")
+	token := b.Get("/dashboard").Input("csrf_token", "value")
+	for i := range 20 {
+		intent := []string{"change_password", "change_email"}[i%2]
+		wrong := b.Post("/dashboard/settings", url.Values{"csrf_token": {token}, "intent": {intent}, "email": {"x@y.example"}, "currentPassword": {"guess"}, "newPassword": {"another password"}})
+		require.Equal(t, "bad_credentials", wrong.Code(), i)
+	}
+	right := b.Post("/dashboard/settings", url.Values{"csrf_token": {token}, "intent": {"change_password"}, "currentPassword": {secretWord}, "newPassword": {"another password"}})
+	require.Equal(t, http.StatusTooManyRequests, right.Status)
+}
+
+func TestLogin_OfAPlantedSession_BeginsAnotherSession(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	s.Partner("demo")
+	attacker, _ := linked(t, s, "evil@b.example", "demo")
+	linked(t, s, "a@b.example", "demo")
+	require.Empty(t, attacker.Get("/login").Cookies)
+	first := s.Browser(t)
+	sent := first.Submit("/login", map[string]string{"email": "a@b.example", "password": secretWord})
+	session := sent.Cookie("session").Value
+	again := first.Post("/login", url.Values{"csrf_token": {first.Get("/dashboard").Input("csrf_token", "value")}, "email": {"a@b.example"}, "password": {secretWord}})
+	require.NotEqual(t, session, again.Cookie("session").Value)
+	old := s.Browser(t)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/dashboard", nil)
+	require.NoError(t, err)
+	req.AddCookie(&http.Cookie{Name: "session", Value: session})
+	require.Equal(t, "/login", old.Do(req).Location, "the session from before the log-in is worth nothing")
+}

@@ -1,0 +1,145 @@
+package dashboard
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/app/connections"
+	"partnerdeposits/app/desk"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/ports"
+)
+
+// todayView is the data of the operator's first page.
+type todayView struct {
+	Page    ui.Page
+	Account connections.AccountView
+	Work    []workView
+	Figures []fact
+	Chart   chart
+	Verify  *verifyView // nil: the address is verified
+}
+
+// workView is a kind of deposits that wait for something.
+type workView struct {
+	ID, Title, Hint, Count string
+	Rows                   []row
+	More                   string // path of the list with all of them; "": the rows are all
+}
+
+// shownWork are the kinds of work, the most urgent first.
+var shownWork = []ports.Work{ports.WorkRefused, ports.WorkEnding, ports.WorkCollecting, ports.WorkAwaiting}
+
+// statusesOf are the lists that hold all deposits of a kind of work.
+var statusesOf = map[ports.Work]string{
+	ports.WorkAwaiting: awaitingStatuses, ports.WorkRefused: string(deposit.PaymentIssue),
+	ports.WorkEnding: string(deposit.Active), ports.WorkCollecting: string(deposit.Captured),
+}
+
+func (p *pages) showToday(c *fiber.Ctx, by caller) error {
+	lang := ui.LangOf(c)
+	account, err := p.Connections.Account(c.UserContext(), by.Account.ID)
+	if err != nil {
+		return err
+	}
+	t, err := p.Desk.Today(c.UserContext(), by.Account.ID)
+	if err != nil {
+		return err
+	}
+	v := todayView{Page: p.page(c, by, ui.SectionToday, textToday.In(lang)), Account: account, Chart: chartOf(t.Year, lang)}
+	if p.Operators.Unverified(by.Operator) {
+		ask := p.verifyView(c, by, textVerifyAskLead.In(lang, by.Operator.Email))
+		v.Verify = &ask
+	}
+	for _, kind := range shownWork {
+		if t.Counts[kind].Count > 0 {
+			v.Work = append(v.Work, workViewOf(kind, t, lang))
+		}
+	}
+	active := t.Counts[ports.WorkActive]
+	v.Figures = []fact{
+		{textFigureActive.In(lang), counted(active), textFigureAmount.In(lang, ui.Euros(lang, active.Amount))},
+		{textFigureAwaiting.In(lang), counted(t.Counts[ports.WorkAwaiting]), textFigureAmount.In(lang, ui.Euros(lang, t.Counts[ports.WorkAwaiting].Amount))},
+		{textFigureMonth.In(lang), strconv.Itoa(t.Year[len(t.Year)-1].Made), ""},
+		{textMaximum.In(lang), ui.Euros(lang, account.MaxAmount()), ""},
+	}
+	return ui.Render(c, http.StatusOK, todayPage(v))
+}
+
+// counted is a number of deposits; 10000+ where there are more.
+func counted(n ports.WorkCount) string {
+	if n.More {
+		return strconv.Itoa(n.Count) + "+"
+	}
+	return strconv.Itoa(n.Count)
+}
+
+func workViewOf(kind ports.Work, t desk.Today, lang ui.Lang) workView {
+	w := workView{ID: string(kind), Title: workTexts[kind].title.In(lang), Hint: workTexts[kind].hint.In(lang), Count: counted(t.Counts[kind])}
+	for _, d := range t.First[kind] {
+		r := rowOf(d, lang)
+		if kind == ports.WorkEnding {
+			r.Ends = textEnds.In(lang, ui.DateTime(lang, d.ExpiresAt))
+		}
+		w.Rows = append(w.Rows, r)
+	}
+	if t.Counts[kind].Count > len(w.Rows) {
+		all := url.Values{queryStatus: {statusesOf[kind]}}
+		if kind == ports.WorkEnding {
+			all.Set(queryEndsBy, t.Ending.Format(time.RFC3339Nano))
+		}
+		w.More = ui.WithQuery(pathDeposits, all.Encode())
+	}
+	return w
+}
+
+// chart is a bar chart of the deposits that were made in each month.
+type chart struct {
+	Bars  []bar
+	Total int
+	Most  int
+}
+
+// bar is a month. Places are in the units of the chart's view box.
+type bar struct {
+	X, Y, Height, Middle string
+	Letter               string // under the bar
+	Month                string // with its year, in the table
+	Count                string
+}
+
+// The view box of the chart, and where its bars stand.
+const (
+	chartWidth  = 480
+	chartHeight = 140
+	barsBottom  = 118
+	barsTop     = 18
+	barWidth    = 26
+)
+
+func chartOf(year []desk.Month, lang ui.Lang) chart {
+	var ch chart
+	for _, m := range year {
+		ch.Most = max(ch.Most, m.Made)
+		ch.Total += m.Made
+	}
+	step := chartWidth / len(year)
+	for i, m := range year {
+		height := 0
+		if ch.Most > 0 {
+			height = (m.Made*(barsBottom-barsTop) + ch.Most - 1) / ch.Most // a month with few deposits has a bar too
+		}
+		x := i*step + (step-barWidth)/2
+		ch.Bars = append(ch.Bars, bar{
+			X: strconv.Itoa(x), Y: strconv.Itoa(barsBottom - height), Height: strconv.Itoa(height), Middle: strconv.Itoa(x + barWidth/2),
+			Letter: strings.ToUpper(string([]rune(ui.Month(lang, m.Start))[:1])), Month: ui.Month(lang, m.Start) + "\u00a0" + strconv.Itoa(m.Start.Year()), Count: strconv.Itoa(m.Made),
+		})
+	}
+	return ch
+}

@@ -1,0 +1,267 @@
+package dashboard
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+
+	"partnerdeposits/adapters/http/middleware"
+	"partnerdeposits/adapters/http/problem"
+	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/app/deposits"
+	"partnerdeposits/core/evidence"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/ports"
+)
+
+const (
+	uploadPlaces   = 4                 // forms with files that a process reads at a time
+	uploadTime     = 120 * time.Second // for the caller to send such a form
+	busyRetry      = 10 * time.Second
+	uploadsPerHour = 200      // forms with files of an account
+	maxToken       = 1 << 10  // bytes of the first field
+	maxFields      = 64 << 10 // bytes of all fields together, as for other forms
+)
+
+// Refusals of forms with files. The pages explain them.
+var (
+	errFormTooLarge = fault.New(fault.TooLarge, "files_too_large", "A form with files has 25 MB at most.")
+	errBusy         = fault.New(fault.Unavailable, "uploads_busy", "Too many files are being sent at this moment.")
+	errSlow         = fault.New(fault.Invalid, "upload_too_slow", "The files did not arrive in time.")
+)
+
+// Uploads bounds the forms with files that a process reads at a time.
+type Uploads struct {
+	places  chan struct{}
+	readFor time.Duration
+}
+
+// NewUploads makes a bound. readFor is the time for the caller to send a form.
+func NewUploads(places int, readFor time.Duration) *Uploads {
+	return &Uploads{make(chan struct{}, places), readFor}
+}
+
+// enter takes a place; false without a free one.
+func (u *Uploads) enter() bool {
+	select {
+	case u.places <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+func (u *Uploads) leave() { <-u.places }
+
+// Reading is the number of forms with files that are being read.
+func (u *Uploads) Reading() int { return len(u.places) }
+
+// IsUpload tells a form with files by its head. Its body is read by the handler (middleware.Hooks).
+func IsUpload(header *fasthttp.RequestHeader) bool {
+	path, _, _ := strings.Cut(string(header.RequestURI()), "?")
+	name, found := strings.CutPrefix(strings.TrimSuffix(path, "/"), pathDeposits+"/")
+	return found && name != "new" && !strings.Contains(name, "/") && header.IsPost() && len(header.MultipartFormBoundary()) > 0
+}
+
+// upload is a form with files as it was read.
+type upload struct {
+	files   []deposits.SentFile
+	refused []deposits.RefusedFile
+	scratch []*os.File
+	tooMany bool
+	fields  int // bytes of the fields
+	leave   func()
+}
+
+// close lets go of the files and of the place.
+func (u *upload) close() {
+	for _, f := range u.scratch {
+		_ = f.Close()
+	}
+	if u.leave != nil {
+		u.leave()
+	}
+}
+
+// readUpload checks session, origin and token before it reads files, which go to the disk. Its fields are found by ui.PostValue. The
+// caller closes the result, even beside an error.
+//
+// Returns ui.ErrForm, errFormTooLarge, errBusy, errSlow, rate_limited, or problem.ErrMalformed.
+func (p *pages) readUpload(c *fiber.Ctx, by caller, body *middleware.Upload) (*upload, error) {
+	u := &upload{}
+	if !p.Site.SameOrigin(c) {
+		return u, ui.ErrForm
+	}
+	if body.Length() < 0 || body.Length() > evidence.MaxForm {
+		return u, errFormTooLarge
+	}
+	_, parameters, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
+	if err != nil || parameters["boundary"] == "" {
+		return u, problem.ErrMalformed
+	}
+	parts := multipart.NewReader(body, parameters["boundary"])
+	if err := u.readToken(c, parts); err != nil {
+		return u, err
+	}
+	if err := p.Site.CheckForm(c); err != nil {
+		return u, err
+	}
+	if err := p.limited(c, by, ports.LimitRule{Name: "desk-files", Key: "desk:files:", PerHour: uploadsPerHour}); err != nil {
+		return u, err
+	}
+	if !p.Uploads.enter() {
+		return u, errBusy
+	}
+	u.leave = p.Uploads.leave
+	if err := body.ReadFor(p.Uploads.readFor); err != nil {
+		return u, err
+	}
+	for {
+		part, err := parts.NextRawPart()
+		if errors.Is(err, io.EOF) {
+			_, err = io.Copy(io.Discard, body) // what stands behind the last part
+			return u, unread(err)
+		}
+		if err != nil {
+			return u, unread(err)
+		}
+		if err := u.readPart(c, part); err != nil {
+			return u, err
+		}
+	}
+}
+
+// readToken reads the first part, which is the token of the form.
+func (u *upload) readToken(c *fiber.Ctx, parts *multipart.Reader) error {
+	part, err := parts.NextRawPart()
+	if err != nil {
+		return unread(err)
+	}
+	if part.FormName() != ui.FieldCSRF {
+		return ui.ErrForm
+	}
+	token, err := io.ReadAll(io.LimitReader(part, maxToken+1))
+	if err != nil {
+		return unread(err)
+	}
+	if len(token) > maxToken {
+		return ui.ErrForm
+	}
+	c.Request().PostArgs().Set(ui.FieldCSRF, string(token))
+	return nil
+}
+
+func (u *upload) readPart(c *fiber.Ctx, part *multipart.Part) error {
+	name := part.FormName()
+	if name == fieldFiles {
+		return u.readFile(part)
+	}
+	value, err := io.ReadAll(io.LimitReader(part, int64(maxFields-u.fields)+1))
+	if err != nil {
+		return unread(err)
+	}
+	if u.fields += len(name) + len(value); u.fields > maxFields {
+		return fault.ErrTooLarge
+	}
+	if name != ui.FieldCSRF { // the token was the first part
+		c.Request().PostArgs().Add(name, string(value))
+	}
+	return nil
+}
+
+// readFile writes a file to the disk. A file that will be refused is read and not kept.
+func (u *upload) readFile(part *multipart.Part) error {
+	sent := part.FileName()
+	var first [1]byte
+	if n, err := io.ReadFull(part, first[:]); n == 0 {
+		if !errors.Is(err, io.EOF) {
+			return unread(err)
+		}
+		if sent != "" { // a browser sends an empty part where no file was chosen
+			u.refused = append(u.refused, deposits.RefusedFile{Name: sent, Why: evidence.ErrEmpty})
+		}
+		return nil
+	}
+	if len(u.files)+len(u.refused) >= evidence.MaxFiles {
+		u.tooMany = true
+		_, err := io.Copy(io.Discard, part)
+		return unread(err)
+	}
+	f, err := u.newScratch()
+	if err != nil {
+		return err
+	}
+	rest := io.MultiReader(bytes.NewReader(first[:]), part)
+	size, err := io.Copy(scratch{f}, io.LimitReader(rest, evidence.MaxSize+1))
+	if err != nil {
+		return unread(err)
+	}
+	if size > evidence.MaxSize {
+		u.refused = append(u.refused, deposits.RefusedFile{Name: sent, Why: evidence.ErrTooLarge})
+		_, err = io.Copy(io.Discard, part)
+		return unread(errors.Join(err, f.Truncate(0)))
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	u.files = append(u.files, deposits.SentFile{Name: sent, Size: size, Content: f})
+	return nil
+}
+
+// newScratch makes a file without a name, which ends with the process at the latest.
+func (u *upload) newScratch() (*os.File, error) {
+	f, err := os.CreateTemp("", "upload-*")
+	if err != nil {
+		return nil, err
+	}
+	u.scratch = append(u.scratch, f)
+	return f, os.Remove(f.Name())
+}
+
+// errScratch marks an error of this machine's disk.
+var errScratch = errors.New("dashboard: scratch file")
+
+type scratch struct{ f *os.File }
+
+func (s scratch) Write(b []byte) (int, error) {
+	n, err := s.f.Write(b)
+	if err != nil {
+		err = errors.Join(errScratch, err)
+	}
+	return n, err
+}
+
+// unread makes a refusal of an error that the caller's bytes, or their absence, caused.
+func unread(err error) error {
+	var slow net.Error
+	switch {
+	case err == nil, errors.Is(err, errScratch):
+		return err
+	case errors.As(err, &slow) && slow.Timeout():
+		return errSlow
+	}
+	return problem.ErrMalformed.Because(err)
+}
+
+// uploadRefused answers a form with files that was not read.
+func (p *pages) uploadRefused(c *fiber.Ctx, path string, err error) error {
+	switch {
+	case errors.Is(err, ui.ErrForm):
+		return ui.RenderFormExpired(c, path)
+	case errors.Is(err, errBusy): // an outage is none: the log of outages stays silent
+		c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(busyRetry/time.Second)))
+		return ui.RenderProblem(c, problem.Page{Status: http.StatusServiceUnavailable, Code: errBusy.Code, Message: errBusy.Message, RequestID: problem.RequestID(c)})
+	}
+	return err
+}

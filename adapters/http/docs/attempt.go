@@ -1,0 +1,43 @@
+package docs
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// attempt is the data of the form behind "Try it": assets/try.js builds the form.
+type attempt struct {
+	Path   string // as in openapi.yaml
+	Params string // JSON: [{"name", "in", "example"}]
+	Body   string // the example, empty for a route without a body
+}
+
+type attemptParam struct {
+	Name    string `json:"name"`
+	In      string `json:"in"`
+	Example string `json:"example"`
+}
+
+func attemptOf(r route) *attempt {
+	params := []attemptParam{}
+	for _, ref := range append(append(openapi3.Parameters{}, r.item.Parameters...), r.op.Parameters...) {
+		p := ref.Value
+		out := attemptParam{Name: p.Name, In: p.In}
+		if p.Example != nil {
+			out.Example = fmt.Sprint(p.Example)
+		}
+		params = append(params, out)
+	}
+	encoded, err := json.Marshal(params)
+	if err != nil { // cannot happen: the fields are strings
+		panic("docs: parameters do not encode: " + err.Error())
+	}
+	out := &attempt{Path: r.path, Params: string(encoded)}
+	if r.op.RequestBody != nil {
+		media := r.op.RequestBody.Value.Content.Get("application/json")
+		out.Body = pretty(media.Example, media.Schema.Value)
+	}
+	return out
+}

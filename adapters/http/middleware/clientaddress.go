@@ -1,0 +1,69 @@
+package middleware
+
+import (
+	"bytes"
+	"net/netip"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+)
+
+// headerRealIP is the header that fiber takes a client's address from, behind a trusted proxy.
+const headerRealIP = "X-Real-Ip"
+
+// ClientAddress takes the client's address from X-Forwarded-For where a trusted proxy sent no X-Real-IP: the last entry that is no
+// trusted proxy. An entry that is no address ends the search, and the proxy's address counts. trusted are addresses and CIDR ranges.
+func ClientAddress(trusted []string) fiber.Handler {
+	ranges := prefixes(trusted)
+	return func(c *fiber.Ctx) error {
+		lines := c.Request().Header.PeekAll(fiber.HeaderXForwardedFor)
+		if len(lines) > 0 && len(c.Request().Header.Peek(headerRealIP)) == 0 && c.IsProxyTrusted() {
+			if client, found := lastUntrusted(string(bytes.Join(lines, []byte(","))), ranges); found {
+				c.Request().Header.Set(headerRealIP, client.String())
+			}
+		}
+		return c.Next()
+	}
+}
+
+func lastUntrusted(chain string, trusted []netip.Prefix) (client netip.Addr, found bool) {
+	for entry := ""; chain != ""; {
+		chain, entry = cutLast(chain)
+		addr, err := netip.ParseAddr(strings.TrimSpace(entry))
+		if err != nil {
+			return netip.Addr{}, false
+		}
+		if addr = addr.Unmap(); !contains(trusted, addr) {
+			return addr, true
+		}
+	}
+	return netip.Addr{}, false
+}
+
+func cutLast(chain string) (rest, entry string) {
+	if at := strings.LastIndexByte(chain, ','); at >= 0 {
+		return chain[:at], chain[at+1:]
+	}
+	return "", chain
+}
+
+func contains(ranges []netip.Prefix, addr netip.Addr) bool {
+	for _, r := range ranges {
+		if r.Contains(addr) {
+			return true
+		}
+	}
+	return false
+}
+
+// prefixes reads addresses and ranges. The settings are validated before.
+func prefixes(all []string) (out []netip.Prefix) {
+	for _, one := range all {
+		if r, err := netip.ParsePrefix(one); err == nil {
+			out = append(out, r.Masked())
+		} else if addr, err := netip.ParseAddr(one); err == nil {
+			out = append(out, netip.PrefixFrom(addr, addr.BitLen()))
+		}
+	}
+	return out
+}

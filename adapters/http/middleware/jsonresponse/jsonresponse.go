@@ -1,0 +1,211 @@
+// Package jsonresponse encodes the bodies of JSON responses. The bytes are those of encoding/json without escapes for HTML.
+// encoding/json checks and copies the result of every MarshalJSON once more, and a list of deposits holds hundreds of times.
+package jsonresponse
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strconv"
+	"sync"
+	"unicode/utf8"
+)
+
+// Appender is a value that appends its own JSON, with the bytes of its MarshalJSON. Encode does not check the appended bytes.
+type Appender interface {
+	AppendJSON(b []byte) ([]byte, error)
+}
+
+// keptBuffer is the largest buffer, in bytes, that is kept for the next response: a list of 100 deposits with long texts.
+const keptBuffer = 256 << 10
+
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// Encode encodes v. Parts of v whose types this package does not know are left to encoding/json. Returns an error of a part.
+func Encode(v any) ([]byte, error) {
+	root := reflect.ValueOf(v)
+	if !root.IsValid() {
+		return standard(nil, v)
+	}
+	if root.Kind() != reflect.Pointer { // parts of a value behind a pointer need no copy to call their methods
+		held := reflect.New(root.Type())
+		held.Elem().Set(root)
+		root = held
+	}
+	buffer := buffers.Get().(*[]byte)
+	b, err := encoderOf(root.Type())((*buffer)[:0], root)
+	if cap(b) <= keptBuffer {
+		*buffer = b
+		defer buffers.Put(buffer)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return bytes.Clone(b), nil
+}
+
+// standard appends the encoding of encoding/json.
+func standard(b []byte, v any) ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return b, err
+	}
+	return append(b, bytes.TrimSuffix(out.Bytes(), []byte{'\n'})...), nil
+}
+
+// encoder appends the JSON of a value.
+type encoder func(b []byte, v reflect.Value) ([]byte, error)
+
+var encoders sync.Map // of encoder, by reflect.Type
+
+func encoderOf(t reflect.Type) encoder {
+	if known, ok := encoders.Load(t); ok {
+		return known.(encoder)
+	}
+	e := newEncoder(t)
+	encoders.Store(t, e)
+	return e
+}
+
+func newEncoder(t reflect.Type) encoder {
+	if e := ownEncoder(t); e != nil {
+		return e
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return func(b []byte, v reflect.Value) ([]byte, error) { return strconv.AppendBool(b, v.Bool()), nil }
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return func(b []byte, v reflect.Value) ([]byte, error) { return strconv.AppendInt(b, v.Int(), 10), nil }
+	case reflect.String:
+		if t != reflect.TypeFor[json.Number]() {
+			return func(b []byte, v reflect.Value) ([]byte, error) { return appendString(b, v.String()), nil }
+		}
+	case reflect.Pointer:
+		return pointerEncoder(t)
+	case reflect.Slice:
+		if t.Elem().Kind() != reflect.Uint8 {
+			return sliceEncoder(t)
+		}
+	case reflect.Map:
+		if plainString(t.Key()) && plainString(t.Elem()) {
+			return appendMap
+		}
+	case reflect.Struct:
+		if fields := fieldsOf(t); fields != nil {
+			return structEncoder(fields)
+		}
+	}
+	return appendUnknown
+}
+
+// ownEncoder is the encoder of a type with methods for its encoding; nil for a type without.
+func ownEncoder(t reflect.Type) encoder {
+	behind := reflect.PointerTo(t)
+	if behind.Implements(reflect.TypeFor[Appender]()) && t.Kind() != reflect.Pointer {
+		return func(b []byte, v reflect.Value) ([]byte, error) { return v.Addr().Interface().(Appender).AppendJSON(b) }
+	}
+	if t.Kind() != reflect.Pointer && marshals(behind) {
+		return appendUnknown
+	}
+	return nil
+}
+
+func appendUnknown(b []byte, v reflect.Value) ([]byte, error) {
+	if v.CanAddr() {
+		return standard(b, v.Addr().Interface())
+	}
+	return standard(b, v.Interface())
+}
+
+func pointerEncoder(t reflect.Type) encoder {
+	elem := sync.OnceValue(func() encoder { return encoderOf(t.Elem()) }) // later, since a type may contain itself
+	return func(b []byte, v reflect.Value) ([]byte, error) {
+		if v.IsNil() {
+			return append(b, "null"...), nil
+		}
+		return elem()(b, v.Elem())
+	}
+}
+
+func sliceEncoder(t reflect.Type) encoder {
+	elem := sync.OnceValue(func() encoder { return encoderOf(t.Elem()) })
+	return func(b []byte, v reflect.Value) (_ []byte, err error) {
+		if v.IsNil() {
+			return append(b, "null"...), nil
+		}
+		b = append(b, '[')
+		for i := range v.Len() {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			if b, err = elem()(b, v.Index(i)); err != nil {
+				return b, err
+			}
+		}
+		return append(b, ']'), nil
+	}
+}
+
+// appendMap appends a map of strings in the order of its keys.
+func appendMap(b []byte, v reflect.Value) ([]byte, error) {
+	if v.IsNil() {
+		return append(b, "null"...), nil
+	}
+	type entry struct{ key, value string }
+	entries := make([]entry, 0, v.Len())
+	for all := v.MapRange(); all.Next(); {
+		entries = append(entries, entry{all.Key().String(), all.Value().String()})
+	}
+	slices.SortFunc(entries, func(x, y entry) int {
+		if x.key < y.key {
+			return -1
+		}
+		return 1
+	})
+	b = append(b, '{')
+	for i, e := range entries {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendString(append(appendString(b, e.key), ':'), e.value)
+	}
+	return append(b, '}'), nil
+}
+
+// appendString appends a text in quotes, with the escapes of encoding/json.
+func appendString(b []byte, s string) []byte {
+	b = append(b, '"')
+	done := 0 // bytes of s that are appended
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		r, size := rune(c), 1
+		if c >= utf8.RuneSelf {
+			if r, size = utf8.DecodeRuneInString(s[i:]); size > 1 && r != '\u2028' && r != '\u2029' {
+				i += size
+				continue
+			}
+		}
+		b = appendEscape(append(b, s[done:i]...), r)
+		i += size
+		done = i
+	}
+	return append(append(b, s[done:]...), '"')
+}
+
+// short are the characters whose escape is a backslash and a letter.
+var short = map[rune]byte{'"': '"', '\\': '\\', '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't'}
+
+func appendEscape(b []byte, r rune) []byte {
+	if letter, ok := short[r]; ok {
+		return append(b, '\\', letter)
+	}
+	const hex = "0123456789abcdef"
+	return append(b, '\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15])
+}

@@ -1,0 +1,84 @@
+package middleware
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+)
+
+// UnmatchedRoute is the route label of a request that matched no route.
+const UnmatchedRoute = "unmatched"
+
+// routeNames tells the app's routes from the patterns of its middleware.
+type routeNames struct {
+	once     sync.Once
+	known    map[string]bool       // by "METHOD /path"
+	patterns map[string][][]string // the routes with parameters of a method, as segments
+}
+
+// learn reads the routes of the app, once: all of them are there before the first request.
+func (r *routeNames) learn(app *fiber.App) {
+	r.once.Do(func() {
+		r.known, r.patterns = map[string]bool{}, map[string][][]string{}
+		for _, route := range app.GetRoutes(true) {
+			r.known[route.Method+" "+route.Path] = true
+			if strings.Contains(route.Path, ":") {
+				r.patterns[route.Method] = append(r.patterns[route.Method], segments(route.Path))
+			}
+		}
+	})
+}
+
+// of returns the pattern of the route that answered c. Where a middleware gave the answer, of returns the route to which
+// the request was on its way; UnmatchedRoute for none.
+func (r *routeNames) of(c *fiber.Ctx, method string) string {
+	r.learn(c.App())
+	if path := c.Route().Path; r.known[method+" "+path] {
+		return path
+	}
+	return r.match(method, c.Path())
+}
+
+// ofUnread returns the route of a request whose body was not read. fasthttp forgets a request whose head cannot be read, so
+// that has no route.
+func (r *routeNames) ofUnread(app *fiber.App, ctx *fasthttp.RequestCtx) (method, path, route string) {
+	if len(ctx.Request.Header.RawHeaders()) == 0 { // forgotten: fasthttp would tell GET /
+		return otherMethod, "", UnmatchedRoute
+	}
+	r.learn(app)
+	method, path = string(ctx.Method()), string(ctx.Path())
+	return boundedMethod(method), path, r.match(method, path)
+}
+
+// match returns the pattern that fits a path, or UnmatchedRoute.
+func (r *routeNames) match(method, path string) string {
+	if len(path) > 1 {
+		path = strings.TrimSuffix(path, "/")
+	}
+	if r.known[method+" "+path] {
+		return path
+	}
+	asked := segments(path)
+	for _, pattern := range r.patterns[method] {
+		if fits(asked, pattern) {
+			return strings.Join(pattern, "/")
+		}
+	}
+	return UnmatchedRoute
+}
+
+func segments(path string) []string { return strings.Split(path, "/") }
+
+func fits(asked, pattern []string) bool {
+	if len(asked) != len(pattern) {
+		return false
+	}
+	for i, segment := range pattern {
+		if asked[i] != segment && (asked[i] == "" || !strings.HasPrefix(segment, ":")) {
+			return false
+		}
+	}
+	return true
+}

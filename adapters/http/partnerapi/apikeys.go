@@ -1,0 +1,57 @@
+package partnerapi
+
+import (
+	"context"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+)
+
+// ListAPIKeys lists the caller's API keys, revoked keys included.
+func (a *api) ListAPIKeys(ctx context.Context, r ListAPIKeysRequestObject) (ListAPIKeysResponseObject, error) {
+	page, err := keyList.page(r.Params.Limit, r.Params.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	req := requestOf(ctx)
+	found, err := a.Partners.Keys(ctx, req.caller.Partner.ID, page)
+	if err != nil {
+		return nil, err
+	}
+	body := APIKeyList{Data: make([]APIKey, 0, len(found.Items))}
+	for _, k := range found.Items {
+		body.Data = append(body.Data, apiKeyOf(k))
+	}
+	var out ListAPIKeys200JSONResponse
+	body.Pagination, out.Headers.Link = a.nextPage(keyList, found.Next, req)
+	out.Body = body
+	return out, nil
+}
+
+// CreateAPIKey creates an API key and returns its plaintext. The route takes no Idempotency-Key, so no stored response holds
+// an API key.
+func (a *api) CreateAPIKey(ctx context.Context, r CreateAPIKeyRequestObject) (CreateAPIKeyResponseObject, error) {
+	made, plain, err := a.Partners.CreateOwnKey(ctx, requestOf(ctx).caller, r.Body.Name)
+	if err != nil {
+		return nil, err
+	}
+	return CreateAPIKey201JSONResponse{Data: CreatedAPIKey{
+		ID: id.APIKey.Of(made.ID), Name: made.Name, Prefix: made.Prefix, Last4: made.Last4, CreatedAt: TimestampOf(made.CreatedAt),
+		Key: plain.Reveal(),
+	}}, nil
+}
+
+// DeleteAPIKey revokes an API key of the caller. A second call changes nothing.
+func (a *api) DeleteAPIKey(ctx context.Context, r DeleteAPIKeyRequestObject) (DeleteAPIKeyResponseObject, error) {
+	if err := a.Partners.RevokeOwnKey(ctx, requestOf(ctx).caller, parseID(id.APIKey, r.KeyID)); err != nil {
+		return nil, err
+	}
+	return DeleteAPIKey204Response{}, nil
+}
+
+func apiKeyOf(k partner.APIKey) APIKey {
+	return APIKey{
+		ID: id.APIKey.Of(k.ID), Name: k.Name, Prefix: k.Prefix, Last4: k.Last4, CreatedAt: TimestampOf(k.CreatedAt),
+		LastUsedAt: TimestampOrNil(k.LastUsedAt), RevokedAt: TimestampOrNil(k.RevokedAt),
+	}
+}

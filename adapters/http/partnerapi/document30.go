@@ -1,0 +1,202 @@
+package partnerapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// legacyVersion is the OpenAPI version of the document for tools that cannot read 3.1.
+const legacyVersion = "3.0.3"
+
+// LegacyJSON translates a rendered OpenAPI 3.1 document to 3.0.3. Webhooks are left out: the callbacks of createWebhook describe
+// the same bodies. Types with null, const, exclusive bounds, examples of schemas and references with siblings are written the
+// older way. Returns an error for a schema keyword that 3.0 lacks.
+func LegacyJSON(document []byte) ([]byte, error) {
+	var doc map[string]any
+	if err := json.Unmarshal(document, &doc); err != nil {
+		return nil, fmt.Errorf("openapi-3.0.json: %w", err)
+	}
+	doc["openapi"] = legacyVersion
+	delete(doc, "webhooks")
+	delete(doc, "jsonSchemaDialect")
+	if err := legacyNode(doc); err != nil {
+		return nil, fmt.Errorf("openapi-3.0.json: %w", err)
+	}
+	out, err := json.Marshal(doc)
+	if err != nil {
+		return nil, fmt.Errorf("openapi-3.0.json: %w", err)
+	}
+	return out, nil
+}
+
+// legacyNode translates, in place, the schemas below any object of a document except a schema.
+func legacyNode(node any) error {
+	switch v := node.(type) {
+	case []any:
+		for _, item := range v {
+			if err := legacyNode(item); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if err := legacyChild(v, key); err != nil {
+				return fmt.Errorf("%s: %w", key, err)
+			}
+		}
+	}
+	return nil
+}
+
+func legacyChild(parent map[string]any, key string) error {
+	switch key {
+	case "example", "examples": // values, not parts of the document
+		return nil
+	case "schema":
+		return legacySchema(parent[key])
+	case "schemas":
+		return legacySchemas(parent[key])
+	}
+	return legacyNode(parent[key])
+}
+
+// legacySchemas translates a map or a list of schemas.
+func legacySchemas(node any) error {
+	switch v := node.(type) {
+	case []any:
+		for _, s := range v {
+			if err := legacySchema(s); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if err := legacySchema(v[name]); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// legacyKeywords are the keywords of a schema that mean the same in 3.0 and 3.1.
+var legacyKeywords = []string{
+	"$ref", "additionalProperties", "allOf", "anyOf", "default", "deprecated", "description", "discriminator", "enum", "example",
+	"exclusiveMaximum", "exclusiveMinimum", "externalDocs", "format", "items", "maxItems", "maxLength", "maxProperties", "maximum",
+	"minItems", "minLength", "minProperties", "minimum", "multipleOf", "not", "nullable", "oneOf", "pattern", "properties", "readOnly",
+	"required", "title", "type", "uniqueItems", "writeOnly",
+}
+
+// legacySchema translates a schema in place. A schema may be a bool where additionalProperties stands.
+func legacySchema(node any) error {
+	s, ok := node.(map[string]any)
+	if !ok {
+		return nil
+	}
+	for _, translate := range []func(map[string]any) error{legacyType, legacyUnion, legacyBounds, legacyValues, legacyRef} {
+		if err := translate(s); err != nil {
+			return err
+		}
+	}
+	for key := range s {
+		if !slices.Contains(legacyKeywords, key) && (len(key) < 2 || key[:2] != "x-") {
+			return fmt.Errorf("OpenAPI %s has no %q", legacyVersion, key)
+		}
+	}
+	for _, key := range []string{"items", "additionalProperties", "not"} {
+		if err := legacySchema(s[key]); err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+	}
+	for _, key := range []string{"properties", "allOf", "anyOf", "oneOf"} {
+		if err := legacySchemas(s[key]); err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+	}
+	return nil
+}
+
+// legacyType writes [string, null] as a nullable string.
+func legacyType(s map[string]any) error {
+	types, ok := s["type"].([]any)
+	if !ok {
+		return nil
+	}
+	rest := slices.DeleteFunc(slices.Clone(types), func(t any) bool { return t == "null" })
+	if len(rest) != 1 {
+		return fmt.Errorf("OpenAPI %s has no type %v", legacyVersion, types)
+	}
+	s["type"] = rest[0]
+	if len(rest) < len(types) {
+		s["nullable"] = true
+	}
+	return nil
+}
+
+// legacyUnion writes a choice between a schema and null as the nullable schema.
+func legacyUnion(s map[string]any) error {
+	for _, key := range []string{"anyOf", "oneOf"} {
+		choices, ok := s[key].([]any)
+		if !ok {
+			continue
+		}
+		rest := slices.DeleteFunc(slices.Clone(choices), func(c any) bool {
+			choice, _ := c.(map[string]any)
+			return choice["type"] == "null"
+		})
+		if len(rest) == len(choices) {
+			continue
+		}
+		s["nullable"] = true
+		s[key] = rest
+		if len(rest) == 1 {
+			delete(s, key)
+			s["allOf"] = rest
+		}
+	}
+	return nil
+}
+
+// legacyBounds writes an exclusive bound as a bound and a flag.
+func legacyBounds(s map[string]any) error {
+	for exclusive, inclusive := range map[string]string{"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"} {
+		bound, ok := s[exclusive].(float64)
+		if !ok {
+			continue
+		}
+		if _, both := s[inclusive]; both {
+			return fmt.Errorf("OpenAPI %s cannot have both %s and %s", legacyVersion, exclusive, inclusive)
+		}
+		s[inclusive], s[exclusive] = bound, true
+	}
+	return nil
+}
+
+// legacyValues writes const as an enum of a single value, and the first of several examples.
+func legacyValues(s map[string]any) error {
+	if value, ok := s["const"]; ok {
+		s["enum"] = []any{value}
+		delete(s, "const")
+	}
+	if examples, ok := s["examples"].([]any); ok {
+		if len(examples) > 0 {
+			s["example"] = examples[0]
+		}
+		delete(s, "examples")
+	}
+	return nil
+}
+
+// legacyRef wraps a reference with siblings, which 3.0 ignores, in allOf.
+func legacyRef(s map[string]any) error {
+	ref, ok := s["$ref"]
+	if !ok || len(s) == 1 {
+		return nil
+	}
+	delete(s, "$ref")
+	all, _ := s["allOf"].([]any)
+	s["allOf"] = append([]any{map[string]any{"$ref": ref}}, all...)
+	return nil
+}

@@ -1,0 +1,203 @@
+package partnerapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/app/events"
+	"partnerdeposits/cmd/servicetest"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// relayAll files every event of the partner, without deliveries. Tests of the same world may file the event first.
+func (c *caller) relayAll() {
+	c.t.Helper()
+	for c.Count("outbox", "partner_id = $1", c.partner.ID) > 0 {
+		_, _, err := c.work.Relay(c.t.Context(), 500, time.Minute, func([]ports.Event, []ports.Subscription) []ports.Delivery { return nil })
+		require.NoError(c.t, err)
+	}
+}
+
+// eventID files the partner's events and gives the newest.
+func (c *caller) eventID() string {
+	c.t.Helper()
+	c.relayAll()
+	return text(c.t, c.get("/events").list()[0], "id")
+}
+
+// renumber gives the partner's only event another number.
+func (c *caller) renumber(n int) {
+	c.t.Helper()
+	for _, statement := range []string{
+		`UPDATE events SET sequence = $1 WHERE partner_id = $2`,
+		`UPDATE event_feeds SET last_sequence = $1, oldest_sequence = $1 WHERE partner_id = $2`,
+	} {
+		_, err := c.Pool.Exec(c.t.Context(), statement, n, c.partner.ID)
+		require.NoError(c.t, err)
+	}
+}
+
+// feed reads the feed, and gives the events, nextAfter and feedId.
+func (c *caller) feed(query string) (events []object, next int, feedID string) {
+	c.t.Helper()
+	r := c.get("/events/feed?" + query)
+	body := r.whole()
+	n, _ := body["nextAfter"].(float64)
+	return r.list(), int(n), text(c.t, body, "feedId")
+}
+
+func TestFeed_ReadInParts_HasEveryEventOnce_InTheOrderOfItsNumbers(t *testing.T) {
+	t.Parallel()
+	c, account := newStory(t)
+	other := c.world.caller(t, "other")
+	c.relayAll()
+	_, before, _ := c.feed("")
+	var want []any
+	for _, outcome := range []string{"activate", "abandon", "fail_payment"} {
+		d := c.created(account)
+		c.simulated(d, outcome)
+		want = append(want, d)
+	}
+	c.relayAll()
+	var got []any
+	var feedID string
+	for after := before; ; after++ {
+		var part []object
+		var n int
+		part, n, feedID = c.feed(fmt.Sprintf("limit=1&after=%d", after))
+		if len(part) == 0 {
+			require.Equal(t, after, n)
+			break
+		}
+		require.Equal(t, after+1, n)
+		require.EqualValues(t, n, part[0]["sequence"])
+		data, _ := part[0]["data"].(object)
+		got = append(got, data["id"])
+		delete(part[0], "sequence")
+		require.Equal(t, part[0], c.get("/events/"+text(t, part[0], "id")).ok(200))
+		other.get("/events/"+text(t, part[0], "id")).refused(404, "event_not_found")
+	}
+	require.Equal(t, want, got)
+	require.Len(t, c.get("/events?event=deposit.activated").list(), 1)
+	require.Len(t, c.get(fmt.Sprintf("/events?depositId=%s", want[1])).list(), 1)
+	require.Empty(t, other.get("/events").list())
+	_, none, theirs := other.feed("")
+	require.Zero(t, none)
+	require.NotEqual(t, feedID, theirs)
+
+	last := before + len(want)
+	c.get(fmt.Sprintf("/events/feed?after=%d", last+1)).refused(400, "invalid_cursor")
+	_, err := c.Pool.Exec(t.Context(), `UPDATE event_feeds SET oldest_sequence = $1 WHERE partner_id = $2`, last, c.partner.ID)
+	require.NoError(t, err)
+	c.get(fmt.Sprintf("/events/feed?after=%d", last-2)).refused(400, "invalid_cursor")
+	part, _, _ := c.feed("")
+	require.Len(t, part, 1)
+	for _, bad := range []string{"after=-1", "after=x", "waitSeconds=26", "waitSeconds=-1", "limit=0"} {
+		c.get("/events/feed?"+bad).refused(400, "invalid_field")
+	}
+	_, err = c.Restore.Finish(t.Context())
+	require.NoError(t, err)
+	_, _, restored := c.feed("")
+	require.NotEqual(t, feedID, restored)
+}
+
+// A feed with a gap is an error of the service, which it never hides.
+func TestFeed_AnEventIsMissing_IsRefused(t *testing.T) {
+	t.Parallel()
+	c, account := newStory(t)
+	for range 3 {
+		c.simulated(c.created(account), "activate")
+	}
+	c.relayAll()
+	_, err := c.Pool.Exec(t.Context(), `DELETE FROM events WHERE sequence = 2`)
+	require.NoError(t, err)
+	c.get("/events/feed").refused(500, "internal_error")
+}
+
+func TestFeed_Waits_UntilARing_OrTheDrain(t *testing.T) {
+	t.Parallel()
+	waiting := events.NewWaiting()
+	c, account := newStory(t, func(s *servicetest.Setup) {
+		s.Parts = func(p *servicetest.Parts) { p.Waiting = waiting }
+	})
+	c.relayAll()
+	_, last, _ := c.feed("")
+	ask := func() <-chan int {
+		answered := make(chan int, 1)
+		go func() { answered <- len(c.get(fmt.Sprintf("/events/feed?after=%d&waitSeconds=25", last)).list()) }()
+		require.Eventually(t, func() bool { return waiting.Size() == 1 }, servicetest.Patience, time.Millisecond)
+		return answered
+	}
+	answered := ask()
+	waiting.Ring([]id.ID{c.partner.ID}) // nothing is there
+	c.simulated(c.created(account), "activate")
+	c.relayAll()
+	waiting.Ring([]id.ID{c.partner.ID})
+	require.Equal(t, 1, <-answered)
+	last++
+	answered = ask()
+	waiting.Drain()
+	require.Zero(t, <-answered)
+	require.Empty(t, c.get(fmt.Sprintf("/events/feed?after=%d&waitSeconds=25", last)).list(), "no further request waits")
+}
+
+// A ring may be lost. The look that follows every second finds the events.
+func TestFeed_ARingIsLost_TheLookFindsTheEvents(t *testing.T) {
+	t.Parallel()
+	waiting := events.NewWaiting()
+	c, account := newStory(t, func(s *servicetest.Setup) {
+		s.Parts = func(p *servicetest.Parts) { p.Waiting = waiting }
+	})
+	c.relayAll()
+	_, last, _ := c.feed("")
+	answered := make(chan []object, 1)
+	go func() { answered <- c.get(fmt.Sprintf("/events/feed?after=%d&waitSeconds=25", last)).list() }()
+	require.Eventually(t, func() bool { return waiting.Size() == 1 }, servicetest.Patience, time.Millisecond)
+	c.simulated(c.created(account), "activate")
+	c.relayAll() // rings for nobody
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- waiting.Watch(ctx, c.Postgres) }()
+	began := time.Now()
+	require.Len(t, <-answered, 1)
+	require.Less(t, time.Since(began), 20*time.Second, "the look answers, and not the end of the wait")
+	stop()
+	require.ErrorIs(t, <-ended, context.Canceled)
+}
+
+// Sixteen requests of a partner may wait. A further request is answered at once, and so is nobody else's.
+func TestFeed_TheSeventeenthRequest_DoesNotWait(t *testing.T) {
+	t.Parallel()
+	waiting := events.NewWaiting()
+	c, _ := newStory(t, func(s *servicetest.Setup) {
+		s.Parts = func(p *servicetest.Parts) { p.Waiting = waiting }
+	})
+	c.relayAll()
+	_, last, _ := c.feed("")
+	question := fmt.Sprintf("/events/feed?after=%d&waitSeconds=25", last)
+	const most = 16
+	answered := make(chan int, most)
+	for range most {
+		go func() { answered <- c.get(question).status }()
+	}
+	require.Eventually(t, func() bool { return waiting.Size() == most }, servicetest.Patience, time.Millisecond)
+	require.Empty(t, c.get(question).list())
+	require.Equal(t, most, waiting.Size())
+	require.Empty(t, answered)
+	waiting.Drain()
+	for range most {
+		require.Equal(t, 200, <-answered)
+	}
+}
+
+// whole is the whole body of a response.
+func (r reply) whole() (body object) {
+	require.NoError(r.t, json.Unmarshal(r.body, &body))
+	return body
+}

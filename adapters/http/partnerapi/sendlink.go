@@ -1,0 +1,47 @@
+package partnerapi
+
+import (
+	"context"
+	"net/http"
+
+	"partnerdeposits/app/deposits"
+	"partnerdeposits/app/idempotent"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/tenant"
+)
+
+// linkQueued is the status of a mail that was accepted.
+const linkQueued = "queued"
+
+// SendDepositLink mails the link to checkout to a tenant.
+func (a *api) SendDepositLink(ctx context.Context, r SendDepositLinkRequestObject) (SendDepositLinkResponseObject, error) {
+	in := deposits.LinkRequest{DepositID: parseID(id.Deposit, r.DepositID), Recipients: []tenant.Contact{contactOf(*r.Body)}}
+	response, err := a.Deposits.SendLink(ctx, requestOf(ctx).caller, in, keyedCall(ctx, func(queued []deposits.QueuedLink) (idempotent.Response, error) {
+		return encodeResponse(http.StatusAccepted, LinkMailResponse{Data: linkMailOf(queued[0])})
+	}))
+	return encodedResponse(response), err
+}
+
+// SendDepositLinkBatch mails the link to checkout to several people.
+func (a *api) SendDepositLinkBatch(ctx context.Context, r SendDepositLinkBatchRequestObject) (SendDepositLinkBatchResponseObject, error) {
+	in := deposits.LinkRequest{DepositID: parseID(id.Deposit, r.DepositID), Batch: true}
+	for _, to := range r.Body.Recipients {
+		in.Recipients = append(in.Recipients, contactOf(to))
+	}
+	response, err := a.Deposits.SendLink(ctx, requestOf(ctx).caller, in, keyedCall(ctx, func(queued []deposits.QueuedLink) (idempotent.Response, error) {
+		list := LinkMailListResponse{Data: make([]LinkMail, 0, len(queued))}
+		for _, q := range queued {
+			list.Data = append(list.Data, linkMailOf(q))
+		}
+		return encodeResponse(http.StatusAccepted, list)
+	}))
+	return encodedResponse(response), err
+}
+
+func contactOf(r SendLinkRequest) tenant.Contact {
+	return tenant.Contact{Email: r.Email, Locale: value(r.Locale)}
+}
+
+func linkMailOf(q deposits.QueuedLink) LinkMail {
+	return LinkMail{Email: q.Email, MessageID: id.Message.Of(q.MessageID), Status: linkQueued}
+}

@@ -1,0 +1,25 @@
+// Package paymentnotices takes the notices that the payment provider sends (operations.md, "Notices of the payment provider"). The route
+// asks neither Postgres nor Redis before the provider's signature is verified, and never the provider.
+package paymentnotices
+
+import (
+	"github.com/gofiber/fiber/v2"
+
+	"partnerdeposits/app/notices"
+)
+
+// Path is the address that the provider's settings name.
+const Path = "/webhooks/payments/stripe"
+
+const headerSignature = "Stripe-Signature"
+
+// Mount adds the route. It has no limit per address: the provider sends all notices from few addresses, and a limit costs a command of
+// Redis for each forged one.
+func Mount(app fiber.Router, s *notices.Service) {
+	app.Post(Path, func(c *fiber.Ctx) error {
+		if err := s.Take(c.UserContext(), c.Request().Body(), c.Get(headerSignature)); err != nil {
+			return err
+		}
+		return c.SendStatus(fiber.StatusNoContent)
+	})
+}

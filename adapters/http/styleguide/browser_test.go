@@ -1,0 +1,49 @@
+package styleguide_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/http/connect/connecttest"
+	"partnerdeposits/adapters/http/ui/browsertest"
+	"partnerdeposits/cmd/servicetest"
+	"partnerdeposits/ports"
+)
+
+// The pages without a sign-in, those of development, and the forms with their mistakes. The operator's pages and checkout have tests of
+// their own.
+func TestBrowser_EveryPublicPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
+	t.Parallel()
+	for scheme, options := range browsertest.Schemes {
+		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
+			s := connecttest.New(t, connecttest.Options{})
+			sent := servicetest.NewID()
+			s.Write(func(ctx context.Context, r ports.Repositories) error {
+				return r.Mails.Enqueue(ctx, ports.Mail{ID: sent, To: "grace@example.com", Subject: "A caught mail", Body: "Words.", HTML: "<p>Words.</p>", CreatedAt: s.Clock.Now()})
+			})
+			browser := browsertest.New(t, options...)
+			for _, lang := range []string{"en", "fr"} {
+				for name, path := range map[string]string{
+					"register": "/register", "login": "/login", "forgot": "/password/forgot", "reset": "/password/reset?token=x", "verify": "/verify?token=x", "not-found": "/nothing",
+					"styleguide": "/styleguide", "styleguide-mails": "/styleguide/mails", "sandbox-mails": "/sandbox/mails",
+				} {
+					for device, viewport := range browsertest.Viewports {
+						separator := "?"
+						if strings.Contains(path, "?") {
+							separator = "&"
+						}
+						require.NoError(t, chromedp.Do(browser, viewport, chromedp.Navigate(s.URL+path+separator+"lang="+lang)), name)
+						browsertest.LooksRight(browser, t, strings.Join([]string{name, lang, scheme, device}, "-"))
+					}
+				}
+				require.NoError(t, chromedp.Do(browser, chromedp.Navigate(s.URL+"/sandbox/mails"), chromedp.Click("ul.rows a"), chromedp.WaitVisible("iframe.mail")))
+				browsertest.LooksRight(browser, t, "sandbox-mail-"+lang+"-"+scheme)
+			}
+		})
+	}
+}

@@ -1,0 +1,92 @@
+// Package styleguide serves the pages for those who build the service and those who try it (operations.md, "Pages"): every component
+// of package ui, every mail of the service, and the mails that a service without a mail server has caught. The pages exist in
+// development only.
+package styleguide
+
+import (
+	_ "embed"
+	"regexp"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/ports"
+)
+
+const (
+	pathGuide  = "/styleguide"
+	pathStyle  = "/styleguide/guide.css"
+	pathMails  = "/styleguide/mails"
+	pathCaught = "/sandbox/mails"
+)
+
+// Deps are the dependencies of the pages.
+type Deps struct {
+	Clock        ports.Clock
+	Site         *ui.Site
+	DashboardURL string            // DASHBOARD_BASE_URL, without a slash at its end
+	Caught       ports.CaughtMails // nil: the service sends its mails, and /sandbox/mails does not exist
+}
+
+type pages struct{ Deps }
+
+// Mount adds the pages to app. Never call it outside development: the caught mails contain links that open deposits and accounts.
+func Mount(app fiber.Router, d Deps) {
+	p := &pages{Deps: d}
+	app.Get(pathGuide, d.Site.Headers, p.guide)
+	app.Get(pathStyle, serveStyle)
+	app.Get(pathMails, d.Site.Headers, p.specimens)
+	app.Get(pathMails+"/:mail/:n/html", d.Site.Headers, p.specimen)
+	if d.Caught != nil {
+		app.Get(pathCaught, d.Site.Headers, p.caught)
+		app.Get(pathCaught+"/:id", d.Site.Headers, p.caughtMail)
+		app.Get(pathCaught+"/:id/html", d.Site.Headers, p.caughtHTML)
+	}
+}
+
+//go:embed guide.css
+var rules string
+
+// schemes find the colours of both schemes in the stylesheet of all pages.
+var schemes = regexp.MustCompile(`(?s)^:root \{\n  color-scheme: light dark;\n(.*?)\}\n@media \(prefers-color-scheme: dark\) \{\n  :root \{\n(.*?)  \}\n\}`)
+
+// style gives the rules of these pages: the parts with the classes light and dark have the colours of their scheme, whatever the reader's.
+var style = func() string {
+	found := schemes.FindStringSubmatch(ui.Stylesheet())
+	if found == nil {
+		panic("styleguide: the stylesheet does not begin with the colours of both schemes")
+	}
+	return ".light { color-scheme: light;\n" + found[1] + "}\n.dark { color-scheme: dark;\n" + strings.ReplaceAll(found[2], "    ", "  ") + "}\n" + rules
+}()
+
+func serveStyle(c *fiber.Ctx) error {
+	c.Set(fiber.HeaderContentType, "text/css; charset=utf-8")
+	c.Set(fiber.HeaderCacheControl, "no-store")
+	c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
+	return c.SendString(style)
+}
+
+// guideView is the data of /styleguide.
+type guideView struct {
+	Page    ui.Page
+	Amount  string
+	Day     string
+	Minute  string
+	Longest string // a day of a period, with its months in full
+	QR      ui.QR
+}
+
+// guide shows every component in every state, in both schemes.
+func (p *pages) guide(c *fiber.Ctx) error {
+	lang, now := ui.LangOf(c), p.Clock.Now()
+	qr, err := ui.NewQR("otpauth://totp/an-invented-key")
+	if err != nil {
+		return err
+	}
+	return ui.Render(c, fiber.StatusOK, guidePage(guideView{
+		QR:     qr,
+		Page:   ui.Page{Lang: lang, Title: textGuide.In(lang), Query: ui.RawQuery(c), Wide: true, Section: ui.SectionToday, Operator: "olivia@example.com"},
+		Amount: ui.Euros(lang, 125_000), Day: ui.Date(lang, now), Minute: ui.DateTime(lang, now), Longest: ui.Span(ui.LongDate(lang, now), ui.LongDate(lang, now.AddDate(0, 0, 7))),
+	}))
+}

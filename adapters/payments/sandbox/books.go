@@ -1,0 +1,60 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
+	"partnerdeposits/ports"
+)
+
+// Entries implements ports.PaymentBooks. Nobody disputes a charge of the sandbox.
+func (p *Provider) Entries(ctx context.Context, from, to time.Time) iter.Seq2[ports.BookEntry, error] {
+	return func(yield func(ports.BookEntry, error) bool) {
+		rows, err := p.pool.Query(ctx, `
+			SELECT 'payment', id, NULL::uuid, ref, amount_cents, updated_at FROM sandbox_payments WHERE status = 'succeeded' AND updated_at >= $1 AND updated_at < $2
+			UNION ALL
+			SELECT 'refund', payment_id, id, ref, amount_cents, created_at FROM sandbox_refunds WHERE created_at >= $1 AND created_at < $2`, from, to)
+		if err != nil {
+			yield(ports.BookEntry{}, unavailable(err))
+			return
+		}
+		found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (ports.BookEntry, error) {
+			e := ports.BookEntry{Status: string(ports.ProviderSucceeded)} // a refund of the sandbox succeeds at once
+			var amount int64
+			err := row.Scan((*string)(&e.Kind), &e.PaymentID, &e.RefundID, &e.Ref, &amount, &e.At)
+			e.Amount = money.Cents(amount)
+			return e, err
+		})
+		if err != nil {
+			yield(ports.BookEntry{}, unavailable(err))
+			return
+		}
+		for _, e := range found {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Disputes implements ports.PaymentBooks.
+func (p *Provider) Disputes(context.Context, id.ID) ([]ports.Dispute, error) { return nil, nil }
+
+// Payment implements ports.PaymentBooks.
+func (p *Provider) Payment(ctx context.Context, providerRef string) (paymentID id.ID, err error) {
+	if !strings.HasPrefix(providerRef, refPrefix) {
+		return id.ID{}, nil
+	}
+	err = p.pool.QueryRow(ctx, `SELECT id FROM sandbox_payments WHERE ref = $1`, providerRef).Scan(&paymentID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return id.ID{}, nil
+	}
+	return paymentID, err
+}

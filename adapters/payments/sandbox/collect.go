@@ -1,0 +1,68 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// Collect implements ports.PaymentProvider. The card on file is that of the paid fee. A charge ends the tenant's page, if any.
+func (p *Provider) Collect(ctx context.Context, r ports.CollectRequest) (ports.ProviderPayment, error) {
+	r.Attempt = max(r.Attempt, 1)
+	card, err := p.cardFailure(ctx, r.FeePaymentID)
+	if err != nil {
+		return ports.ProviderPayment{}, err
+	}
+	var out entry
+	err = pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `
+			INSERT INTO sandbox_payments (id, ref, amount_cents, description, return_url, status) VALUES ($1, $2, $3, $4, '', 'failed')
+			ON CONFLICT (id) DO NOTHING`, [16]byte(r.PaymentID), p.newRef(), int64(r.Amount), r.Description); err != nil {
+			return err
+		}
+		found, err := scan(tx.QueryRow(ctx, findByID+` FOR UPDATE`, [16]byte(r.PaymentID)))
+		if out = found; err != nil {
+			return err
+		}
+		switch {
+		case out.status == ports.ProviderClosed, out.status == ports.ProviderSucceeded:
+			return nil
+		case out.amount != r.Amount:
+			return fault.ErrInternal.Because(errKeyReused)
+		case r.Attempt <= out.attempt: // answered
+			out.status = ports.ProviderFailed
+			return nil
+		}
+		out.attempt = r.Attempt
+		out.status, out.failure = ports.ProviderSucceeded, ""
+		if out.failure = card; out.failure != "" {
+			out.status = ports.ProviderFailed
+		}
+		out.refusal = refusals[out.failure]
+		_, err = tx.Exec(ctx, `UPDATE sandbox_payments SET status = $2, failure = $3, refusal = $4, attempt = $5, updated_at = now() WHERE id = $1`,
+			[16]byte(r.PaymentID), string(out.status), out.failure, string(out.refusal), out.attempt)
+		return err
+	})
+	if err != nil {
+		if errors.Is(err, errKeyReused) {
+			return ports.ProviderPayment{}, err
+		}
+		return ports.ProviderPayment{}, unavailable(err)
+	}
+	return out.payment(), nil
+}
+
+// cardFailure gives the code with which the card that paid the fee refuses a charge; "" for a good card.
+func (p *Provider) cardFailure(ctx context.Context, feePaymentID id.ID) (string, error) {
+	fee, err := p.byID(ctx, feePaymentID)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows), err == nil && fee.status != ports.ProviderSucceeded:
+		return failureNoCard, nil
+	}
+	return fee.card, err
+}

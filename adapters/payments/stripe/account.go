@@ -1,0 +1,121 @@
+package stripe
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/stripe/stripe-go/v85"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/ports"
+)
+
+// IsLive tells whether a key moves money: sk_live_… and rk_live_….
+func IsLive(key secret.Text) bool {
+	return strings.HasPrefix(key.Reveal(), "sk_live_") || strings.HasPrefix(key.Reveal(), "rk_live_")
+}
+
+// IsTest tells whether a key is of test mode: sk_test_… and rk_test_….
+func IsTest(key secret.Text) bool {
+	return strings.HasPrefix(key.Reveal(), "sk_test_") || strings.HasPrefix(key.Reveal(), "rk_test_")
+}
+
+// Forget implements ports.PaymentEraser. Stripe detaches the card of a customer that it deletes.
+func (p *Provider) Forget(ctx context.Context, feePaymentID id.ID) error {
+	known, err := p.store.load(ctx, feePaymentID)
+	if err != nil || known == nil {
+		return err
+	}
+	if o := known.current(); o != nil && o.state == live { // a page that was paid a moment ago has a customer
+		if _, err := p.fetch(ctx, known, o); err != nil {
+			return err
+		}
+		if known, err = p.store.load(ctx, feePaymentID); err != nil {
+			return err
+		}
+	}
+	if known.customer != "" {
+		var gone stripe.Customer
+		_, err := p.api.send(ctx, request{call: "forget", method: http.MethodDelete, path: customersPath + "/" + known.customer}, &gone)
+		if no := asRefused(err); err != nil && (no == nil || no.status != http.StatusNotFound) {
+			return p.failed(ctx, err)
+		}
+	}
+	return p.store.forget(ctx, feePaymentID, p.clock.Now())
+}
+
+// Check implements ports.PaymentChecker. In test mode it makes a page and an intent and ends both; in live mode it only reads.
+func (p *Provider) Check(ctx context.Context) ([]ports.PaymentCheck, error) {
+	mode := "test mode"
+	if p.live {
+		mode = "live mode"
+	}
+	list := []ports.PaymentCheck{{Name: "key", OK: true, Detail: mode}, p.checkSecret()}
+	one := url.Values{"limit": {"1"}}
+	for _, each := range []struct {
+		name string
+		read func() error
+	}{
+		{"read sessions", func() error { return p.api.get(ctx, sessionsPath, one, &stripe.CheckoutSessionList{}) }},
+		{"read intents", func() error { return p.api.get(ctx, intentsPath, one, &stripe.PaymentIntentList{}) }},
+		{"read charges", func() error { return p.api.get(ctx, chargesPath, one, &stripe.ChargeList{}) }},
+		{"read refunds", func() error { return p.api.get(ctx, refundsPath, one, &stripe.RefundList{}) }},
+		{"read disputes", func() error { return p.api.get(ctx, disputesPath, one, &stripe.DisputeList{}) }},
+	} {
+		list = append(list, checked(each.name, each.read()))
+	}
+	if !p.live {
+		list = append(list, checked("make and end a page", p.tryPage(ctx)), checked("make and end an intent", p.tryIntent(ctx)))
+	}
+	return list, nil
+}
+
+func (p *Provider) checkSecret() ports.PaymentCheck {
+	if p.webhook == "" {
+		return ports.PaymentCheck{Name: "webhook secret", Detail: "STRIPE_WEBHOOK_SECRET is not set: webhooks are refused, and payments are noticed later"}
+	}
+	return ports.PaymentCheck{Name: "webhook secret", OK: true, Detail: "set"}
+}
+
+// checked says how a request ended, without texts of Stripe.
+func checked(name string, err error) ports.PaymentCheck {
+	if err == nil {
+		return ports.PaymentCheck{Name: name, OK: true, Detail: "answered"}
+	}
+	if no := asRefused(err); no != nil {
+		return ports.PaymentCheck{Name: name, Detail: no.Error()}
+	}
+	return ports.PaymentCheck{Name: name, Detail: "cannot be reached: " + err.Error()}
+}
+
+// trial names a payment that does not exist.
+func (p *Provider) trial() id.ID {
+	var made id.ID
+	copy(made[:], p.clock.Now().Format("check0102150405.000"))
+	return made
+}
+
+func (p *Provider) tryPage(ctx context.Context) error {
+	var made, ended stripe.CheckoutSession
+	r := ports.HostedPayment{PaymentID: p.trial(), Amount: trialAmount, Description: "admin payments check", ReturnURL: "https://example.com/"}
+	if _, err := p.api.send(ctx, request{call: "check", method: http.MethodPost, path: sessionsPath, body: pageRequest(r, 1, p.clock.Now())}, &made); err != nil {
+		return err
+	}
+	_, err := p.api.send(ctx, expireRequest(made.ID), &ended)
+	return err
+}
+
+const trialAmount = 500
+
+func (p *Provider) tryIntent(ctx context.Context) error {
+	var made, ended stripe.PaymentIntent
+	r := ports.CollectRequest{PaymentID: p.trial(), Amount: trialAmount, Description: "admin payments check"}
+	if _, err := p.api.send(ctx, request{call: "check", method: http.MethodPost, path: intentsPath, body: intentRequest(r, 1, "")}, &made); err != nil {
+		return err
+	}
+	_, err := p.api.send(ctx, cancelRequest(made.ID), &ended)
+	return err
+}

@@ -1,0 +1,144 @@
+package stripe
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stripe/stripe-go/v85"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
+	"partnerdeposits/ports"
+)
+
+const expandIntent = "data.payment_intent"
+
+// Entries implements ports.PaymentBooks: the charges, then the refunds, then the disputes, each newest first.
+func (p *Provider) Entries(ctx context.Context, from, to time.Time) iter.Seq2[ports.BookEntry, error] {
+	return func(yield func(ports.BookEntry, error) bool) {
+		going := true
+		add := func(e ports.BookEntry) bool {
+			going = yield(e, nil)
+			return going
+		}
+		between := span(from, to)
+		err := eachCharge(ctx, p.api, between, func(c *stripe.Charge) bool {
+			return c.Status != stripe.ChargeStatusSucceeded || add(chargeEntry(c))
+		})
+		between.Set("expand[0]", expandIntent)
+		if err == nil && going {
+			err = eachRefund(ctx, p.api, between, func(r *stripe.Refund) bool { return add(refundEntry(r)) })
+		}
+		if err == nil && going {
+			err = eachDispute(ctx, p.api, between, func(d *stripe.Dispute) bool { return add(disputeEntry(d)) })
+		}
+		if err != nil {
+			yield(ports.BookEntry{}, p.failed(ctx, err))
+		}
+	}
+}
+
+// ours reads the ids of payment and deposit; zero ids for records of others.
+func ours(metadata map[string]string) (paymentID, depositID id.ID) {
+	paymentID, _ = id.Payment.Parse(metadata[metaPayment])
+	depositID, _ = id.Deposit.Parse(metadata[metaDeposit])
+	return paymentID, depositID
+}
+
+// metadataOf gives the metadata of an intent that may be absent.
+func metadataOf(i *stripe.PaymentIntent) map[string]string {
+	if i == nil {
+		return nil
+	}
+	return i.Metadata
+}
+
+func chargeEntry(c *stripe.Charge) ports.BookEntry {
+	e := ports.BookEntry{Kind: ports.BookPayment, Ref: c.ID, Amount: money.Cents(c.Amount), Status: string(ports.ProviderSucceeded), At: time.Unix(c.Created, 0).UTC()}
+	if c.PaymentIntent != nil {
+		e.Ref = c.PaymentIntent.ID
+	}
+	e.PaymentID, e.DepositID = ours(c.Metadata)
+	return e
+}
+
+func refundEntry(r *stripe.Refund) ports.BookEntry {
+	e := ports.BookEntry{Kind: ports.BookRefund, Ref: r.ID, Amount: money.Cents(r.Amount), Status: string(ofRefund(r).Status), At: time.Unix(r.Created, 0).UTC()}
+	e.PaymentID, e.DepositID = ours(metadataOf(r.PaymentIntent))
+	e.RefundID = refundID(r.Metadata[metaRefund])
+	return e
+}
+
+func disputeEntry(d *stripe.Dispute) ports.BookEntry {
+	e := ports.BookEntry{Kind: ports.BookDispute, Ref: d.ID, Amount: money.Cents(d.Amount), Status: string(d.Status), At: time.Unix(d.Created, 0).UTC()}
+	e.PaymentID, e.DepositID = ours(metadataOf(d.PaymentIntent))
+	return e
+}
+
+// Disputes implements ports.PaymentBooks.
+func (p *Provider) Disputes(ctx context.Context, paymentID id.ID) ([]ports.Dispute, error) {
+	known, err := p.store.load(ctx, paymentID)
+	if err != nil || known == nil || known.paidRef == "" {
+		return nil, err
+	}
+	var all []ports.Dispute
+	err = eachDispute(ctx, p.api, url.Values{"payment_intent": {known.paidRef}}, func(d *stripe.Dispute) bool {
+		found := ports.Dispute{
+			Ref: d.ID, PaymentID: paymentID, Amount: money.Cents(d.Amount), Reason: bound(string(d.Reason)), Status: bound(string(d.Status)),
+			CreatedAt: time.Unix(d.Created, 0).UTC(),
+		}
+		if d.EvidenceDetails != nil && d.EvidenceDetails.DueBy != 0 {
+			found.EvidenceDueBy = time.Unix(d.EvidenceDetails.DueBy, 0).UTC()
+		}
+		all = append(all, found)
+		return true
+	})
+	slices.Reverse(all)
+	return all, p.failed(ctx, err)
+}
+
+// Payment implements ports.PaymentBooks. A record that the adapter's tables do not know is asked for at Stripe.
+func (p *Provider) Payment(ctx context.Context, providerRef string) (id.ID, error) {
+	found, err := p.store.byRef(ctx, providerRef)
+	if err != nil || !found.IsZero() {
+		return found, err
+	}
+	if bound(providerRef) != providerRef || strings.ContainsAny(providerRef, ".[]") {
+		return id.ID{}, nil
+	}
+	var named map[string]string
+	switch {
+	case strings.HasPrefix(providerRef, "pi_"):
+		var i stripe.PaymentIntent
+		err = p.api.get(ctx, intentsPath+"/"+providerRef, url.Values{}, &i)
+		named = i.Metadata
+	case strings.HasPrefix(providerRef, "ch_"):
+		var c stripe.Charge
+		err = p.api.get(ctx, chargesPath+"/"+providerRef, url.Values{}, &c)
+		named = c.Metadata
+	case strings.HasPrefix(providerRef, "cs_"):
+		var s stripe.CheckoutSession
+		err = p.api.get(ctx, sessionsPath+"/"+providerRef, url.Values{}, &s)
+		named = s.Metadata
+	}
+	if no := asRefused(err); no != nil && no.status == http.StatusNotFound {
+		return id.ID{}, nil
+	}
+	found, _ = ours(named)
+	return found, p.failed(ctx, err)
+}
+
+// refundID reads the id of a refund of ours; the zero id for a refund made by hand.
+func refundID(text string) id.ID {
+	parsed, err := uuid.Parse(text)
+	if err != nil {
+		return id.ID{}
+	}
+	return id.ID(parsed)
+}

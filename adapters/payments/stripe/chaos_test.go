@@ -1,0 +1,127 @@
+package stripe_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/payments/stripe"
+	"partnerdeposits/adapters/payments/stripe/stripetest"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+var faultKinds = []stripetest.FaultKind{
+	stripetest.LostBefore, stripetest.LostAfter, stripetest.TakesLate, stripetest.Delayed, stripetest.Broken, stripetest.BrokenDone, stripetest.Doubled,
+	stripetest.Overloaded, stripetest.Unready,
+}
+
+// dice is a source of chance that several goroutines share.
+type dice struct {
+	mu   sync.Mutex
+	rand *rand.Rand
+}
+
+func (d *dice) below(n int) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.rand.IntN(n)
+}
+
+// TestProvider_UnderChance_NeverMakesADebtPayableTwice lets several processes open, collect, close and look up the same payments while
+// requests go wrong in every way. The fake checks its rules at every step.
+func TestProvider_UnderChance_NeverMakesADebtPayableTwice(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(8) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			d := &dice{rand: rand.New(rand.NewPCG(seed, 1))}
+			debts := make([]ports.CollectRequest, 6)
+			for i := range debts {
+				debts[i] = b.owing([]string{"4242424242424242", "4000000000000341", "4000002760003184"}[i%3])
+				b.fake.OffSession(id.Deposit.Of(debts[i].DepositID), noFunds, stripetest.Outcome{DeclineCode: "lost_card"})
+			}
+			b.fake.FailBy(func(_, _ string) *stripetest.Fault {
+				if d.below(3) > 0 {
+					return nil
+				}
+				return &stripetest.Fault{Kind: faultKinds[d.below(len(faultKinds))], Delay: time.Duration(d.below(20)) * time.Millisecond}
+			})
+			for range 3 {
+				var wg sync.WaitGroup
+				for range 3 {
+					wg.Go(func() { work(t, b, b.another(), d, debts) })
+				}
+				wg.Wait()
+				require.Eventually(t, func() bool { return b.fake.Late() == 0 }, 10*time.Second, time.Millisecond)
+				b.fake.Advance(25 * time.Hour) // no request is under way for a day
+			}
+			b.fake.FailBy(nil)
+			for _, r := range debts {
+				b.settled(r)
+			}
+		})
+	}
+}
+
+// work does 25 calls by chance, as a process that dies now and then.
+func work(t *testing.T, b bench, p *stripe.Provider, d *dice, debts []ports.CollectRequest) {
+	t.Helper()
+	for range 25 {
+		r := debts[d.below(len(debts))]
+		r.Attempt = 1 + d.below(4)
+		ctx, cancel := context.WithCancel(t.Context())
+		if d.below(5) == 0 {
+			ctx, cancel = context.WithTimeout(t.Context(), time.Duration(d.below(10))*time.Millisecond)
+		}
+		var err error
+		switch d.below(12) {
+		case 0, 1, 2, 3:
+			_, err = p.Collect(ctx, r)
+		case 4, 5, 6:
+			_, err = p.Open(ctx, pageOf(r))
+		case 7, 8:
+			_, err = p.Lookup(ctx, r.PaymentID)
+		case 9:
+			if d.below(4) == 0 {
+				_, err = p.Close(ctx, r.PaymentID)
+			}
+		case 10:
+			if page := b.fake.PageOf(id.Payment.Of(r.PaymentID)); page != "" && d.below(3) == 0 {
+				b.fake.Pay(t, page, "4242424242424242")
+			}
+		default:
+			b.fake.Advance(time.Duration(d.below(60)) * time.Minute)
+		}
+		cancel()
+		if err != nil && !errors.Is(err, fault.ErrUnavailable) {
+			t.Errorf("an answer that is neither a state nor service_unavailable: %v", err)
+		}
+	}
+}
+
+// settled closes a debt, and compares the answer with the charges.
+func (b bench) settled(r ports.CollectRequest) {
+	b.Helper()
+	require.Eventually(b, func() bool {
+		_, err := b.provider.Close(b.ctx(), r.PaymentID)
+		return err == nil
+	}, 10*time.Second, 10*time.Millisecond)
+	got := b.close(r.PaymentID)
+	cents, charges := b.fake.Charged(id.Payment.Of(r.PaymentID))
+	if got.Status == ports.ProviderSucceeded {
+		require.Equal(b, []int{50_000, 1}, []int{cents, charges})
+	} else {
+		require.Equal(b, ports.ProviderClosed, got.Status)
+		require.Zero(b, charges)
+	}
+	require.Equal(b, got, b.lookup(r.PaymentID))
+}

@@ -1,0 +1,284 @@
+package stripe
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+
+	"github.com/stripe/stripe-go/v85"
+
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// Failures that the adapter states itself.
+const (
+	failureNoCard        = "no_card_on_file"
+	failureNotChargeable = "card_not_chargeable"
+)
+
+// Collect implements ports.PaymentProvider.
+func (p *Provider) Collect(ctx context.Context, r ports.CollectRequest) (ports.ProviderPayment, error) {
+	r.Attempt = max(r.Attempt, 1)
+	known, err := p.store.begin(ctx, record{id: r.PaymentID, kind: deposit.Collection, depositID: r.DepositID, amount: r.Amount, createdAt: p.clock.Now()})
+	if err != nil {
+		return ports.ProviderPayment{}, err
+	}
+	if !known.closed && known.amount != r.Amount {
+		return ports.ProviderPayment{}, fault.ErrInternal.Because(errKeyReused)
+	}
+	for range maxSteps {
+		out, done, err := p.collectStep(ctx, known, r)
+		if err != nil || done {
+			return out, err
+		}
+		if known, err = p.store.load(ctx, r.PaymentID); err != nil {
+			return ports.ProviderPayment{}, err
+		}
+	}
+	return ports.ProviderPayment{}, fault.ErrUnavailable.Because(errContended)
+}
+
+// collectStep goes a step towards the answer of an attempt.
+func (p *Provider) collectStep(ctx context.Context, known *record, r ports.CollectRequest) (out ports.ProviderPayment, done bool, err error) {
+	if known.closed || known.paidRef != "" {
+		out, err = p.closedOrPaid(ctx, known)
+		return out, true, err
+	}
+	a, err := p.store.attempt(ctx, r.PaymentID, r.Attempt)
+	if err != nil {
+		return out, false, err
+	}
+	o := known.current()
+	switch {
+	case a != nil && a.answered:
+		return p.answered(ctx, known, o, a)
+	case o == nil:
+		return p.addIntent(ctx, known, r)
+	case o.kind == page:
+		now, err := p.end(ctx, known, o)
+		if err == nil && now.status == live {
+			return ports.ProviderPayment{Status: ports.ProviderOpen, Ref: o.ref}, true, nil
+		}
+		return out, false, err
+	case o.ref == "":
+		_, err := p.fetch(ctx, known, o)
+		if err == nil && o.refusal != nil {
+			p.log.ErrorContext(ctx, "Stripe refused to prepare a charge", "payment", id.Payment.Of(known.id), "error", o.refusal)
+			out, err = p.refuse(ctx, known, attempt{number: r.Attempt, failure: failureNoCard, refusal: ports.RefusedForTenant})
+			return out, err == nil, err
+		}
+		return out, false, err
+	}
+	return p.charge(ctx, known, o, r, a)
+}
+
+// closedOrPaid gives the state of a payment on which nothing is charged any more. The object of a closed payment may still have to end.
+func (p *Provider) closedOrPaid(ctx context.Context, known *record) (ports.ProviderPayment, error) {
+	if known.paidRef == "" {
+		return p.Close(ctx, known.id)
+	}
+	return p.answer(ctx, known)
+}
+
+// answered gives the first answer to an attempt again, unless the tenant has paid since.
+func (p *Provider) answered(ctx context.Context, known *record, o *item, a *attempt) (ports.ProviderPayment, bool, error) {
+	if o != nil && o.kind == page {
+		now, err := p.fetch(ctx, known, o)
+		if err != nil || now.status == paid {
+			return ports.ProviderPayment{}, false, err
+		}
+	}
+	return a.payment(known), true, nil
+}
+
+// addIntent enters an intent of the card that paid the fee. Without a card the attempt is refused.
+func (p *Provider) addIntent(ctx context.Context, known *record, r ports.CollectRequest) (out ports.ProviderPayment, done bool, err error) {
+	customer, _, err := p.card(ctx, r.FeePaymentID)
+	if err != nil {
+		return out, false, err
+	}
+	if customer == "" {
+		out, err = p.refuse(ctx, known, attempt{number: r.Attempt, failure: failureNoCard, refusal: ports.RefusedForTenant})
+		return out, err == nil, err
+	}
+	number := known.next(intent)
+	err = p.store.add(ctx, r.PaymentID, intent, number, intentRequest(r, number, customer), p.clock.Now())
+	if errors.Is(err, errTaken) {
+		err = nil
+	}
+	return out, false, err
+}
+
+// card gives the customer and the card that a paid fee saved; "" for none.
+func (p *Provider) card(ctx context.Context, feePaymentID id.ID) (customer, method string, err error) {
+	fee, err := p.store.load(ctx, feePaymentID)
+	if err != nil || fee == nil {
+		return "", "", err
+	}
+	if o := fee.current(); o != nil && o.state == live {
+		if _, err := p.fetch(ctx, fee, o); err != nil {
+			return "", "", err
+		}
+		if fee, err = p.store.load(ctx, feePaymentID); err != nil {
+			return "", "", err
+		}
+	}
+	if fee.customer == "" || fee.method == "" {
+		return "", "", nil
+	}
+	return fee.customer, fee.method, nil
+}
+
+// charge sends an attempt, unless its effect shows already.
+func (p *Provider) charge(ctx context.Context, known *record, o *item, r ports.CollectRequest, a *attempt) (out ports.ProviderPayment, done bool, err error) {
+	now, err := p.fetch(ctx, known, o)
+	switch {
+	case err != nil:
+		return out, false, err
+	case now.status != live:
+		return out, false, nil
+	case now.stuck:
+		return ports.ProviderPayment{Status: ports.ProviderOpen, Ref: o.ref}, true, nil
+	}
+	if err := p.learn(ctx, known, o, now.intent); err != nil {
+		return out, false, err
+	}
+	next := attempt{number: r.Attempt, intent: o.number, try: 1, before: latestCharge(now.intent), sentAt: p.clock.Now()}
+	if a != nil && a.intent == o.number {
+		if latestCharge(now.intent) != a.before { // learnt just now
+			return out, false, nil
+		}
+		next = *a
+		if p.clock.Now().Sub(a.sentAt) >= keyLife {
+			next.try, next.sentAt = a.try+1, p.clock.Now()
+		}
+	}
+	_, method, err := p.card(ctx, r.FeePaymentID)
+	if err != nil {
+		return out, false, err
+	}
+	if method == "" {
+		next.failure, next.refusal = failureNoCard, ports.RefusedForTenant
+		out, err = p.refuse(ctx, known, next)
+		return out, err == nil, err
+	}
+	if err := p.store.try(ctx, known.id, next); err != nil {
+		return out, false, err
+	}
+	return p.confirm(ctx, known, o, next, method)
+}
+
+// confirm charges the card under the key of the attempt.
+func (p *Provider) confirm(ctx context.Context, known *record, o *item, a attempt, method string) (out ports.ProviderPayment, done bool, err error) {
+	var confirmed stripe.PaymentIntent
+	_, err = p.api.send(ctx, request{
+		call: "confirm", method: http.MethodPost, path: intentsPath + "/" + o.ref + "/confirm",
+		key: confirmKey(known.id, a.number, a.intent, a.try), body: confirmRequest(method),
+	}, &confirmed)
+	no := asRefused(err)
+	switch {
+	case err == nil:
+		return p.confirmed(ctx, known, o, a, &confirmed)
+	case no == nil:
+		return out, false, err
+	case no.status == http.StatusPaymentRequired:
+		return p.declined(ctx, known, a, no)
+	case no.spent():
+		return p.wasted(ctx, known, o, a)
+	case !no.definite():
+		return out, false, p.failed(ctx, no)
+	}
+	now, err := p.fetch(ctx, known, o)
+	switch {
+	case err != nil:
+		return out, false, err
+	case now.status == paid:
+		return out, false, nil
+	case now.status == dead: // the tenant asked for the page, or the payment was closed
+		return out, false, fault.ErrUnavailable.Because(errContended)
+	case now.stuck:
+		return ports.ProviderPayment{Status: ports.ProviderOpen, Ref: o.ref}, true, nil
+	}
+	p.log.ErrorContext(ctx, "Stripe refused to charge a card", "payment", id.Payment.Of(known.id), "error", no)
+	a.failure, a.refusal = failureNotChargeable, ports.RefusedForTenant
+	out, err = p.refuse(ctx, known, a)
+	return out, err == nil, err
+}
+
+// confirmed records the answer to a confirm that was not refused.
+func (p *Provider) confirmed(ctx context.Context, known *record, o *item, a attempt, i *stripe.PaymentIntent) (out ports.ProviderPayment, done bool, err error) {
+	now := ofIntent(i)
+	switch {
+	case now.status != live:
+		return out, false, p.record(ctx, known, o, now)
+	case now.stuck:
+		return ports.ProviderPayment{Status: ports.ProviderOpen, Ref: o.ref}, true, nil
+	}
+	a.failure, a.refusal = codeAuthentication, ports.RefusedForTenant // requires_action: the bank wants the tenant
+	out, err = p.refuse(ctx, known, a)
+	return out, err == nil, err
+}
+
+// declined records a refusal by the issuer of the card. The advice stands in the charge alone.
+func (p *Provider) declined(ctx context.Context, known *record, a attempt, no *refused) (out ports.ProviderPayment, done bool, err error) {
+	advice := ""
+	if no.charge != "" {
+		var charge stripe.Charge
+		if err := p.api.get(ctx, chargesPath+"/"+no.charge, url.Values{}, &charge); err != nil {
+			return out, false, p.failed(ctx, err)
+		}
+		advice = adviceOf(&charge)
+	}
+	a.charge = no.charge
+	a.failure, a.refusal = classify(no.code, no.decline, advice)
+	out, err = p.refuse(ctx, known, a)
+	return out, err == nil, err
+}
+
+// wasted goes on after Stripe has stored an error of its own under the key of an attempt: the effect shows, or the attempt gets another key.
+func (p *Provider) wasted(ctx context.Context, known *record, o *item, a attempt) (out ports.ProviderPayment, done bool, err error) {
+	now, err := p.fetch(ctx, known, o)
+	if err != nil || now.status != live || now.stuck {
+		return out, false, err
+	}
+	if latestCharge(now.intent) != a.before {
+		return out, false, p.learn(ctx, known, o, now.intent)
+	}
+	a.try, a.sentAt = a.try+1, p.clock.Now()
+	return out, false, p.store.try(ctx, known.id, a)
+}
+
+// learn records the refusal of an attempt whose answer was lost, where the intent shows a charge that is newer than the attempt.
+func (p *Provider) learn(ctx context.Context, known *record, o *item, i *stripe.PaymentIntent) error {
+	a, err := p.store.lastAttempt(ctx, known.id)
+	if err != nil || a == nil || a.answered || a.intent != o.number || latestCharge(i) == a.before || i.LastPaymentError == nil {
+		return err
+	}
+	a.charge = latestCharge(i)
+	a.failure, a.refusal = classify(string(i.LastPaymentError.Code), string(i.LastPaymentError.DeclineCode), adviceOf(i.LatestCharge))
+	_, err = p.store.answer(ctx, known.id, *a)
+	return err
+}
+
+// refuse stores a refusal and gives the answer of the attempt.
+func (p *Provider) refuse(ctx context.Context, known *record, a attempt) (ports.ProviderPayment, error) {
+	if a.try == 0 {
+		a.try, a.sentAt = 1, p.clock.Now()
+	}
+	first, err := p.store.answer(ctx, known.id, a)
+	if err != nil {
+		return ports.ProviderPayment{}, err
+	}
+	return first.payment(known), nil
+}
+
+func latestCharge(i *stripe.PaymentIntent) string {
+	if i == nil || i.LatestCharge == nil {
+		return ""
+	}
+	return i.LatestCharge.ID
+}

@@ -1,0 +1,325 @@
+package stripe_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/payments/stripe"
+	"partnerdeposits/adapters/payments/stripe/stripetest"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
+	"partnerdeposits/ports"
+)
+
+func (b bench) refund(r ports.RefundRequest) ports.ProviderRefund {
+	b.Helper()
+	got, err := b.provider.Refund(b.ctx(), r)
+	require.NoError(b, err)
+	return got
+}
+
+func refundOf(r ports.CollectRequest, cents money.Cents) ports.RefundRequest {
+	return ports.RefundRequest{RefundID: newID(), PaymentID: r.FeePaymentID, DepositID: r.DepositID, Amount: cents}
+}
+
+func TestRefund_TheAnswerWasLost_GivesBackOnce(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []stripetest.FaultKind{stripetest.LostAfter, stripetest.LostBefore, stripetest.Broken, stripetest.BrokenDone} {
+		for _, after := range []time.Duration{time.Minute, 25 * time.Hour} {
+			b := setup(t)
+			r := refundOf(b.owing("4242424242424242"), 1_000)
+			b.fake.Fail(stripetest.Fault{Kind: kind, Path: "/v1/refunds"})
+			_, err := b.provider.Refund(t.Context(), r)
+			require.ErrorIs(t, err, fault.ErrUnavailable)
+			b.fake.Advance(after)
+			require.Equal(t, ports.RefundSucceeded, b.refund(r).Status, "%s, %s", kind, after)
+			require.Equal(t, ports.RefundSucceeded, b.refund(refundOf(ports.CollectRequest{FeePaymentID: r.PaymentID}, 750)).Status, "%s: 7.50 are left", kind)
+			require.Equal(t, r.RefundID.String()+":refund", b.sent("POST", "/v1/refunds")[0].Key)
+		}
+	}
+}
+
+func TestRefund_ThatIsPending_EndsAsStripeSays(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, end := range []ports.RefundStatus{ports.RefundSucceeded, ports.RefundFailed} {
+		r := refundOf(b.owing("4242424242424242"), 500)
+		b.fake.RefundAs("pending")
+		got := b.refund(r)
+		require.Equal(t, ports.RefundPending, got.Status)
+		b.fake.SettleRefund(got.Ref, string(end))
+		require.Equal(t, end, b.refund(r).Status)
+	}
+	r := refundOf(b.owing("4242424242424242"), 500)
+	b.fake.RefundAs("failed")
+	got := b.refund(r)
+	require.Equal(t, ports.ProviderRefund{Status: ports.RefundFailed, Ref: got.Ref, Failure: "expired_or_canceled_card"}, got)
+}
+
+func TestRefund_OfADisputedCharge_IsRefusedWithItsCode(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := b.owing("4242424242424242")
+	b.fake.Dispute(id.Payment.Of(r.FeePaymentID), "fraudulent")
+	require.Equal(t, ports.ProviderRefund{Status: ports.RefundFailed, Failure: "charge_disputed"}, b.refund(refundOf(r, 500)))
+}
+
+func TestEntries_ListChargesRefundsAndDisputesOverSeveralPages(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	from := b.fake.Now().Add(-time.Second)
+	paid := map[id.ID]id.ID{}
+	for range 120 { // more than a page of the list
+		r := feeRequest()
+		b.fake.Pay(t, b.open(r).URL, "4242424242424242")
+		paid[r.PaymentID] = r.DepositID
+	}
+	refused := b.owing("4000000000000341")
+	paid[refused.FeePaymentID] = refused.DepositID
+	b.collect(refused) // a charge that failed is no entry
+	refund := refundOf(refused, 300)
+	made := b.refund(refund)
+	b.fake.RefundByHand(id.Payment.Of(refused.FeePaymentID), 200)
+	b.fake.Dispute(id.Payment.Of(refused.FeePaymentID), "fraudulent")
+
+	found := map[ports.BookKind][]ports.BookEntry{}
+	for e, err := range b.provider.Entries(t.Context(), from, b.fake.Now().Add(time.Second)) {
+		require.NoError(t, err)
+		found[e.Kind] = append(found[e.Kind], e)
+	}
+	require.Len(t, found[ports.BookPayment], 121)
+	for _, e := range found[ports.BookPayment] {
+		require.Equal(t, paid[e.PaymentID], e.DepositID)
+		require.Equal(t, ports.BookEntry{
+			Kind: ports.BookPayment, PaymentID: e.PaymentID, DepositID: e.DepositID, Ref: b.refOf(e.PaymentID), Amount: 1_750, Status: "succeeded", At: e.At,
+		}, e)
+		delete(paid, e.PaymentID)
+	}
+	require.Empty(t, paid)
+	require.Len(t, found[ports.BookRefund], 2)
+	byHand, ours := found[ports.BookRefund][0], found[ports.BookRefund][1]
+	require.Equal(t, refund.RefundID, ours.RefundID)
+	require.Equal(t, made.Ref, ours.Ref)
+	require.True(t, byHand.RefundID.IsZero())
+	require.Equal(t, refused.FeePaymentID, byHand.PaymentID, "a refund made by hand still names the payment")
+	require.Len(t, found[ports.BookDispute], 1)
+	require.Equal(t, refused.FeePaymentID, found[ports.BookDispute][0].PaymentID)
+	require.Equal(t, "needs_response", found[ports.BookDispute][0].Status)
+
+	for e, err := range b.provider.Entries(t.Context(), b.fake.Now().Add(time.Hour), b.fake.Now().Add(2*time.Hour)) {
+		require.NoError(t, err)
+		require.Empty(t, e, "nothing was made then")
+	}
+	b.fake.Fail(stripetest.Fault{Kind: stripetest.Unready, Path: "/v1/refunds"})
+	var last error
+	for _, err := range b.provider.Entries(t.Context(), from, b.fake.Now()) {
+		last = err
+	}
+	require.ErrorIs(t, last, fault.ErrUnavailable)
+}
+
+// refOf is Stripe's id of a payment that has succeeded, which the adapter may not know yet.
+func (b bench) refOf(paymentID id.ID) string { return b.lookup(paymentID).Ref }
+
+func TestDisputes_OfAPayment_OldestFirst(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := b.owing("4000000000000259")
+	found, err := b.provider.Disputes(t.Context(), r.FeePaymentID)
+	require.NoError(t, err)
+	require.Empty(t, found)
+	b.fake.Advance(2 * time.Minute)
+	found, err = b.provider.Disputes(t.Context(), r.FeePaymentID)
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	require.Equal(t, ports.Dispute{
+		Ref: found[0].Ref, PaymentID: r.FeePaymentID, Amount: 1_750, Reason: "fraudulent", Status: "needs_response",
+		EvidenceDueBy: found[0].CreatedAt.AddDate(0, 0, 9), CreatedAt: found[0].CreatedAt,
+	}, found[0])
+	other, err := b.provider.Disputes(t.Context(), newID())
+	require.NoError(t, err)
+	require.Empty(t, other)
+}
+
+func TestPayment_OfARecord_IsFoundByEveryRef(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := feeRequest()
+	page := b.open(r)
+	b.fake.Pay(t, page.URL, "4242424242424242")
+	var event struct {
+		Data struct {
+			Object struct{ ID, PaymentIntent string }
+		}
+	}
+	for _, e := range b.fake.Events() {
+		if e.Type != "payment_intent.succeeded" && e.Type != "charge.succeeded" {
+			continue
+		}
+		require.NoError(t, json.Unmarshal(e.Body, &event))
+		found, err := b.provider.Payment(t.Context(), event.Data.Object.ID) // before any lookup
+		require.NoError(t, err)
+		require.Equal(t, r.PaymentID, found, e.Type)
+	}
+	for _, ref := range []string{page.Ref, b.lookup(r.PaymentID).Ref} {
+		found, err := b.provider.Payment(t.Context(), ref)
+		require.NoError(t, err)
+		require.Equal(t, r.PaymentID, found)
+	}
+	for _, ref := range []string{"", "pi_unknown", "x", "pi_../customers", "du_1"} {
+		found, err := b.provider.Payment(t.Context(), ref)
+		require.NoError(t, err, ref)
+		require.True(t, found.IsZero(), ref)
+	}
+}
+
+func TestForget_DeletesCustomerAndCard_AndMayBeRepeated(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := b.owing("4242424242424242")
+	b.fake.Fail(stripetest.Fault{Kind: stripetest.Unready, Method: "DELETE"})
+	require.ErrorIs(t, b.provider.Forget(t.Context(), r.FeePaymentID), fault.ErrUnavailable)
+	require.NoError(t, b.provider.Forget(t.Context(), r.FeePaymentID))
+	require.NoError(t, b.provider.Forget(t.Context(), r.FeePaymentID))
+	require.NoError(t, b.provider.Forget(t.Context(), newID()))
+	require.Equal(t, 1, b.fake.DeletedCustomers())
+	got := b.collect(r)
+	require.Equal(t, ports.ProviderPayment{Status: ports.ProviderFailed, Failure: "no_card_on_file", Refusal: ports.RefusedForTenant}, got)
+	require.Equal(t, ports.ProviderSucceeded, b.lookup(r.FeePaymentID).Status)
+
+	unseen := feeRequest() // paid, and nobody has looked
+	b.fake.Pay(t, b.open(unseen).URL, "4242424242424242")
+	require.NoError(t, b.provider.Forget(t.Context(), unseen.PaymentID))
+	require.Equal(t, 2, b.fake.DeletedCustomers())
+}
+
+func TestNotice_NamesThePayment(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := feeRequest()
+	b.fake.Pay(t, b.open(r).URL, "4242424242424242")
+	paid := b.lookup(r.PaymentID)
+	b.fake.Dispute(id.Payment.Of(r.PaymentID), "fraudulent")
+	kinds := map[string]bool{}
+	now := b.fake.Now()
+	for _, e := range b.fake.Events() {
+		kinds[e.Type] = true
+		notice, err := b.provider.Notice(e.Body, stripetest.Sign(e.Body, stripetest.WebhookSecret, now), now)
+		require.NoError(t, err)
+		require.Equal(t, e.ID, notice.Ref)
+		require.Equal(t, strings.HasPrefix(e.Type, "charge.dispute."), notice.Dispute)
+		if notice.Dispute {
+			require.True(t, notice.PaymentID.IsZero(), "a dispute names the charge alone")
+			require.Equal(t, paid.Ref, notice.ProviderRef)
+		} else {
+			require.Equal(t, r.PaymentID, notice.PaymentID, e.Type)
+			require.NotEmpty(t, notice.ProviderRef)
+		}
+	}
+	for _, want := range []string{"checkout.session.completed", "payment_intent.succeeded", "charge.succeeded", "charge.dispute.created"} {
+		require.Contains(t, kinds, want)
+	}
+	unknown := []byte(`{"id":"evt_1","object":"event","type":"payout.paid","api_version":"2099-01-01","data":{"object":{"id":"po_1","object":"payout"}}}`)
+	notice, err := b.provider.Notice(unknown, stripetest.Sign(unknown, stripetest.WebhookSecret, now), now)
+	require.NoError(t, err)
+	require.Equal(t, ports.PaymentNotice{Ref: "evt_1"}, notice)
+}
+
+func TestNotice_UnsignedForgedOrOld_IsRefused(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.open(feeRequest())
+	now := b.fake.Now()
+	body := []byte(`{"id":"evt_1","object":"event","type":"x","data":{"object":{}}}`)
+	good := stripetest.Sign(body, stripetest.WebhookSecret, now)
+	_, err := b.provider.Notice(body, good, now.Add(300*time.Second))
+	require.NoError(t, err)
+	for name, header := range map[string]string{
+		"unsigned": "", "no time": "v1=00", "no signature": strings.Split(good, ",")[0], "another secret": stripetest.Sign(body, "whsec_other", now),
+		"old": stripetest.Sign(body, stripetest.WebhookSecret, now.Add(-301*time.Second)), "time replaced": "t=9" + good[2:], "not a time": "t=x," + good,
+	} {
+		_, err := b.provider.Notice(body, header, now)
+		require.ErrorIs(t, err, ports.ErrNoticeRefused, name)
+	}
+	_, err = b.provider.Notice(append(body, ' '), good, now)
+	require.ErrorIs(t, err, ports.ErrNoticeRefused)
+	mute := stripe.New(stripe.Options{Pool: b.pool, Clock: clockOf{b.fake}, SecretKey: stripetest.SecretKey})
+	_, err = mute.Notice(body, stripetest.Sign(body, "", now), now)
+	require.ErrorIs(t, err, ports.ErrNoticeRefused, "no secret is set")
+}
+
+func TestCheck_OfATestKey_MakesAndEndsObjects(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	lines, err := b.provider.Check(t.Context())
+	require.NoError(t, err)
+	require.Len(t, lines, 9)
+	for _, line := range lines {
+		require.True(t, line.OK, "%+v", line)
+	}
+	b.fake.Fail(stripetest.Fault{Kind: stripetest.Unready, Path: sessions})
+	lines, err = b.provider.Check(t.Context())
+	require.NoError(t, err)
+	require.False(t, lines[2].OK)
+	require.Contains(t, lines[2].Detail, "status 503")
+}
+
+func TestCheck_OfALiveKey_OnlyReads(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	provider := stripe.New(stripe.Options{Pool: b.pool, Clock: clockOf{b.fake}, SecretKey: "rk_live_1", BaseURL: b.fake.URL()})
+	lines, err := provider.Check(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "live mode", lines[0].Detail)
+	require.False(t, lines[1].OK, "no webhook secret")
+	for _, r := range b.fake.Requests() {
+		require.Equal(t, "GET", r.Method)
+	}
+}
+
+func TestErrors_AndLog_HoldNoAddressNoSecretAndNoTextOfStripe(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := b.owing("4242424242424242")
+	told := []stripetest.Outcome{noFunds, {DeclineCode: "lost_card"}, {DeclineCode: "Ask " + email}}
+	b.fake.OffSession(id.Deposit.Of(r.DepositID), told...)
+	var texts []string
+	for attempt := range told {
+		r.Attempt = attempt + 1
+		got := b.collect(r)
+		texts = append(texts, got.Failure)
+	}
+	require.Equal(t, []string{"insufficient_funds", "lost_card", "card_declined"}, texts)
+	for _, kind := range []stripetest.FaultKind{stripetest.Broken, stripetest.LostAfter, stripetest.Overloaded, stripetest.Unready} {
+		b.fake.Fail(stripetest.Fault{Kind: kind, Path: "/confirm"})
+		r.Attempt++
+		_, err := b.provider.Collect(t.Context(), r)
+		for ; err != nil; err = errors.Unwrap(err) {
+			texts = append(texts, err.Error())
+		}
+	}
+	refused := feeRequest()
+	refused.Email = "not an address: " + email
+	b.open(refused)
+	all := strings.Join(texts, "\n") + b.log.String()
+	require.Contains(t, all, "email_invalid")
+	for _, private := range []string{email, "_secret_", stripetest.SecretKey, "Your card", "client_secret", backURL, b.fake.URL()} {
+		require.NotContains(t, all, private)
+	}
+}
+
+func TestNew_TheKeyAndThePool_SendNothingByThemselves(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	require.Empty(t, b.fake.Requests())
+	require.True(t, stripe.IsLive("sk_live_1"))
+	require.False(t, stripe.IsLive("sk_test_1"))
+	require.True(t, stripe.IsTest("rk_test_1"))
+	require.False(t, stripe.IsTest("rk_live_1"))
+}

@@ -1,0 +1,225 @@
+package stripe
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/stripe/stripe-go/v85"
+
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+)
+
+// seen is the state of an object at Stripe.
+type seen struct {
+	status   string // live, dead or paid
+	stuck    bool   // live, and can neither be paid by a further card nor be ended right now
+	url      string // of a live page
+	ref      string // of a paid intent
+	customer string
+	method   string
+	intent   *stripe.PaymentIntent
+}
+
+// listSlack is the distance of the clocks that a search by time allows.
+const listSlack = 10 * time.Minute
+
+// fetch gets hold of a live object and gives its state, and records the end of the object.
+func (p *Provider) fetch(ctx context.Context, r *record, o *item) (seen, error) {
+	if o.ref == "" {
+		fresh, err := p.make(ctx, r, o)
+		switch {
+		case err != nil:
+			return seen{}, err
+		case o.state == dead:
+			return seen{status: dead}, nil
+		case fresh != nil:
+			return *fresh, nil
+		}
+	}
+	now, err := p.look(ctx, o)
+	if err != nil {
+		return seen{}, err
+	}
+	return now, p.record(ctx, r, o, now)
+}
+
+// record stores that an object is paid or dead.
+func (p *Provider) record(ctx context.Context, r *record, o *item, now seen) error {
+	o.state = now.status
+	switch now.status {
+	case paid:
+		r.paidRef, r.customer, r.method = now.ref, now.customer, now.method
+		return p.store.pay(ctx, r.id, o, now.ref, now.customer, now.method)
+	case dead:
+		return p.store.bury(ctx, r.id, o)
+	}
+	return nil
+}
+
+// look asks Stripe about an object whose id is known.
+func (p *Provider) look(ctx context.Context, o *item) (seen, error) {
+	if o.kind == page {
+		var session stripe.CheckoutSession
+		err := p.api.get(ctx, sessionsPath+"/"+o.ref, url.Values{"expand[0]": {"payment_intent"}}, &session)
+		return ofSession(&session), p.failed(ctx, err)
+	}
+	var found stripe.PaymentIntent
+	err := p.api.get(ctx, intentsPath+"/"+o.ref, url.Values{"expand[0]": {"latest_charge"}}, &found)
+	return ofIntent(&found), p.failed(ctx, err)
+}
+
+// ofSession reads a Checkout Session whose intent is expanded.
+func ofSession(s *stripe.CheckoutSession) seen {
+	switch {
+	case s.Status == stripe.CheckoutSessionStatusExpired:
+		return seen{status: dead}
+	case s.Status == stripe.CheckoutSessionStatusComplete && s.PaymentIntent != nil && s.PaymentIntent.Status == stripe.PaymentIntentStatusSucceeded:
+		out := seen{status: paid, ref: s.PaymentIntent.ID}
+		if c := s.PaymentIntent.Customer; c != nil {
+			out.customer = c.ID
+		}
+		if m := s.PaymentIntent.PaymentMethod; m != nil {
+			out.method = m.ID
+		}
+		return out
+	}
+	return seen{status: live, url: s.URL, stuck: s.Status != stripe.CheckoutSessionStatusOpen}
+}
+
+// ofIntent reads a PaymentIntent whose latest charge is expanded.
+func ofIntent(i *stripe.PaymentIntent) seen {
+	switch i.Status {
+	case stripe.PaymentIntentStatusSucceeded:
+		return seen{status: paid, ref: i.ID, intent: i}
+	case stripe.PaymentIntentStatusCanceled:
+		return seen{status: dead, intent: i}
+	}
+	return seen{status: live, intent: i, stuck: i.Status == stripe.PaymentIntentStatusProcessing}
+}
+
+// make sends the stored request of an object, for the first time or again, and stores Stripe's id. It gives the state of an object that
+// this very request has made; nil for an object that was there before, and for an object that was never made and is dead.
+func (p *Provider) make(ctx context.Context, r *record, o *item) (*seen, error) {
+	now := p.clock.Now()
+	if now.Sub(o.firstAt) >= keyLife {
+		return nil, p.find(ctx, r, o, now.Sub(o.firstAt) >= lateness)
+	}
+	if err := p.store.sending(ctx, r.id, o, now); err != nil {
+		return nil, err
+	}
+	var (
+		session  stripe.CheckoutSession
+		made     stripe.PaymentIntent
+		replayed bool
+		err      error
+	)
+	send := request{call: "open", method: http.MethodPost, path: sessionsPath, key: pageKey(r.id, o.number), body: o.request}
+	if o.kind == page {
+		replayed, err = p.api.send(ctx, send, &session)
+	} else {
+		send.call, send.path, send.key = "intent", intentsPath, intentKey(r.id, o.number)
+		replayed, err = p.api.send(ctx, send, &made)
+	}
+	no := asRefused(err)
+	switch {
+	case no != nil && no.spent():
+		return nil, p.find(ctx, r, o, true)
+	case no != nil && no.definite():
+		p.log.WarnContext(ctx, "Stripe refused to make an object", "payment", id.Payment.Of(r.id), "object", nameOf(o.kind, o.number), "error", no)
+		o.state, o.refusal = dead, no
+		return nil, p.store.bury(ctx, r.id, o)
+	case err != nil:
+		return nil, p.failed(ctx, err)
+	}
+	state := ofSession(&session)
+	o.ref = session.ID
+	if o.kind == intent {
+		state, o.ref = ofIntent(&made), made.ID
+	}
+	if err := p.store.made(ctx, r.id, o, o.ref); err != nil || replayed {
+		return nil, err
+	}
+	return &state, nil
+}
+
+// find looks for the object of a request whose key is of no use any more: lists are current, and every object names its payment. over tells
+// that the request cannot take effect any more, so that an object that is not there was never made.
+func (p *Provider) find(ctx context.Context, r *record, o *item, over bool) error {
+	between := span(o.firstAt.Add(-listSlack), p.clock.Now().Add(listSlack))
+	ref := ""
+	note := func(found string, metadata map[string]string) bool {
+		if metadata[metaPayment] == id.Payment.Of(r.id) && metadata[metaObject] == nameOf(o.kind, o.number) {
+			ref = found
+		}
+		return ref == ""
+	}
+	var err error
+	if o.kind == page {
+		err = eachSession(ctx, p.api, between, func(s *stripe.CheckoutSession) bool { return note(s.ID, s.Metadata) })
+	} else {
+		err = eachIntent(ctx, p.api, between, func(i *stripe.PaymentIntent) bool { return note(i.ID, i.Metadata) })
+	}
+	switch {
+	case err != nil:
+		return p.failed(ctx, err)
+	case ref != "":
+		o.ref = ref
+		return p.store.made(ctx, r.id, o, ref)
+	case !over:
+		return fault.ErrUnavailable.Because(errUnanswered)
+	}
+	o.state = dead
+	return p.store.bury(ctx, r.id, o)
+}
+
+// errUnanswered: a request without an answer is too old to be repeated, and too young to be given up.
+var errUnanswered = errors.New("stripe: a request was not answered for 22 hours; it is given up after 23")
+
+// end makes sure that a live object can no longer be paid. The state afterwards is dead, paid, or live for an object that cannot be ended
+// right now.
+func (p *Provider) end(ctx context.Context, r *record, o *item) (seen, error) {
+	if o.ref == "" {
+		if _, err := p.make(ctx, r, o); err != nil {
+			return seen{}, err
+		}
+		if o.state == dead {
+			return seen{status: dead}, nil
+		}
+	}
+	var (
+		session  stripe.CheckoutSession
+		canceled stripe.PaymentIntent
+		now      seen
+		err      error
+	)
+	if o.kind == page {
+		_, err = p.api.send(ctx, expireRequest(o.ref), &session)
+		now = ofSession(&session)
+	} else {
+		_, err = p.api.send(ctx, cancelRequest(o.ref), &canceled)
+		now = ofIntent(&canceled)
+	}
+	if no := asRefused(err); no != nil && no.definite() { // over, or paid, or being paid
+		now, err = p.look(ctx, o)
+	}
+	if err != nil {
+		return seen{}, p.failed(ctx, err)
+	}
+	return now, p.record(ctx, r, o, now)
+}
+
+// failed turns an error of Stripe into service_unavailable, and logs an error that only staff can mend.
+func (p *Provider) failed(ctx context.Context, err error) error {
+	no := asRefused(err)
+	if no == nil {
+		return err
+	}
+	if no.status < http.StatusInternalServerError && no.status != http.StatusTooManyRequests && no.status != http.StatusConflict {
+		p.log.ErrorContext(ctx, "Stripe refuses requests: run `admin payments check`", "error", no)
+	}
+	return fault.ErrUnavailable.Because(no)
+}

@@ -1,0 +1,188 @@
+package stripe
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stripe/stripe-go/v85"
+
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
+	"partnerdeposits/ports"
+	"partnerdeposits/ports/failpoint"
+)
+
+// Codes of refunds that are refused.
+const (
+	failureNotPaid  = "charge_not_paid"
+	failureTooLarge = "amount_too_large"
+	failureRefund   = "refund_failed"
+)
+
+// refundFailures are codes of Stripe that are passed on.
+var refundFailures = map[string]bool{
+	"charge_already_refunded": true, "charge_disputed": true, "expired_or_canceled_card": true, "lost_or_stolen_card": true, "insufficient_funds": true,
+	"declined": true, "merchant_request": true, "charge_for_pending_refund_disputed": true,
+}
+
+// refundRow is a refund in the adapter's table.
+type refundRow struct {
+	payment         id.ID
+	amount          money.Cents
+	number          int
+	request         string
+	ref, failure    string
+	firstAt, lastAt time.Time
+}
+
+// Refund implements ports.PaymentProvider.
+func (p *Provider) Refund(ctx context.Context, r ports.RefundRequest) (ports.ProviderRefund, error) {
+	row, err := p.store.refund(ctx, r.RefundID)
+	if err != nil {
+		return ports.ProviderRefund{}, err
+	}
+	if row == nil {
+		state, err := p.Lookup(ctx, r.PaymentID)
+		if err != nil {
+			return ports.ProviderRefund{}, err
+		}
+		if state.Status != ports.ProviderSucceeded {
+			return ports.ProviderRefund{Status: ports.RefundFailed, Failure: failureNotPaid}, nil
+		}
+		if row, err = p.store.addRefund(ctx, r, refundRequest(r, state.Ref), p.clock.Now()); err != nil {
+			return ports.ProviderRefund{}, err
+		}
+	}
+	if row.payment != r.PaymentID || row.amount != r.Amount {
+		return ports.ProviderRefund{}, fault.ErrInternal.Because(errKeyReused)
+	}
+	for range maxSteps {
+		switch {
+		case row.failure != "":
+			return ports.ProviderRefund{Status: ports.RefundFailed, Failure: row.failure}, nil
+		case row.ref != "":
+			var found stripe.Refund
+			err := p.api.get(ctx, refundsPath+"/"+row.ref, url.Values{}, &found)
+			return ofRefund(&found), p.failed(ctx, err)
+		}
+		if err := p.sendRefund(ctx, r, row); err != nil {
+			return ports.ProviderRefund{}, err
+		}
+		if row, err = p.store.refund(ctx, r.RefundID); err != nil {
+			return ports.ProviderRefund{}, err
+		}
+	}
+	return ports.ProviderRefund{}, fault.ErrUnavailable.Because(errContended)
+}
+
+func ofRefund(r *stripe.Refund) ports.ProviderRefund {
+	switch r.Status {
+	case stripe.RefundStatusSucceeded:
+		return ports.ProviderRefund{Status: ports.RefundSucceeded, Ref: r.ID}
+	case stripe.RefundStatusFailed, stripe.RefundStatusCanceled:
+		return ports.ProviderRefund{Status: ports.RefundFailed, Ref: r.ID, Failure: refundFailure(string(r.FailureReason), failureRefund)}
+	}
+	return ports.ProviderRefund{Status: ports.RefundPending, Ref: r.ID}
+}
+
+func refundFailure(code, otherwise string) string {
+	if refundFailures[code] {
+		return code
+	}
+	return otherwise
+}
+
+// sendRefund sends the stored request, for the first time or again, and stores the answer.
+func (p *Provider) sendRefund(ctx context.Context, r ports.RefundRequest, row *refundRow) error {
+	now := p.clock.Now()
+	if now.Sub(row.firstAt) >= keyLife {
+		return p.findRefund(ctx, r, row, now.Sub(row.firstAt) >= lateness)
+	}
+	if err := p.store.exec(ctx, `UPDATE stripe_refunds SET last_at = greatest(last_at, $2) WHERE id = $1`, [16]byte(r.RefundID), now); err != nil {
+		return err
+	}
+	var made stripe.Refund
+	_, err := p.api.send(ctx, request{
+		call: "refund", method: http.MethodPost, path: refundsPath, key: refundKey(r.RefundID, row.number), body: row.request,
+	}, &made)
+	no := asRefused(err)
+	switch {
+	case err == nil:
+		return p.store.refunded(ctx, r.RefundID, made.ID, "")
+	case no == nil:
+		return err
+	case no.spent():
+		return p.findRefund(ctx, r, row, true)
+	case no.definite() && no.code == "charge_already_refunded" && row.number > 1:
+		return p.findRefund(ctx, r, row, true)
+	case no.definite():
+		code := refundFailure(no.code, failureRefund)
+		if no.param == "amount" {
+			code = failureTooLarge
+		}
+		return p.store.refunded(ctx, r.RefundID, "", code)
+	}
+	return p.failed(ctx, no)
+}
+
+// findRefund looks for a refund whose key is of no use any more. over tells that the request cannot take effect any more: a refund that is
+// not there is then asked for under another key.
+func (p *Provider) findRefund(ctx context.Context, r ports.RefundRequest, row *refundRow, over bool) error {
+	paid, err := p.store.load(ctx, r.PaymentID)
+	if err != nil {
+		return err
+	}
+	ref := ""
+	err = eachRefund(ctx, p.api, url.Values{"payment_intent": {paid.paidRef}}, func(found *stripe.Refund) bool {
+		if found.Metadata[metaRefund] == r.RefundID.String() {
+			ref = found.ID
+		}
+		return ref == ""
+	})
+	switch {
+	case err != nil:
+		return p.failed(ctx, err)
+	case ref != "":
+		return p.store.refunded(ctx, r.RefundID, ref, "")
+	case !over:
+		return fault.ErrUnavailable.Because(errUnanswered)
+	}
+	return p.store.exec(ctx, `UPDATE stripe_refunds SET number = number + 1, first_at = $2, last_at = $2 WHERE id = $1 AND number = $3 AND ref = '' AND failure = ''`,
+		[16]byte(r.RefundID), p.clock.Now(), row.number)
+}
+
+// refund gives a refund, nil for none.
+func (s store) refund(ctx context.Context, refundID id.ID) (*refundRow, error) {
+	var r refundRow
+	err := s.pool.QueryRow(ctx, `SELECT payment_id, amount_cents, number, request, ref, failure, first_at, last_at FROM stripe_refunds WHERE id = $1`, [16]byte(refundID)).
+		Scan((*[16]byte)(&r.payment), (*int64)(&r.amount), &r.number, &r.request, &r.ref, &r.failure, &r.firstAt, &r.lastAt)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return &r, nil
+}
+
+// addRefund enters a refund before its request is sent.
+func (s store) addRefund(ctx context.Context, r ports.RefundRequest, request string, now time.Time) (*refundRow, error) {
+	err := s.exec(ctx, `
+		INSERT INTO stripe_refunds (id, payment_id, amount_cents, request, first_at, last_at) VALUES ($1, $2, $3, $4, $5, $5) ON CONFLICT (id) DO NOTHING`,
+		[16]byte(r.RefundID), [16]byte(r.PaymentID), int64(r.Amount), request, now)
+	if err != nil {
+		return nil, err
+	}
+	failpoint.Hit("payment.refund.committed")
+	return s.refund(ctx, r.RefundID)
+}
+
+// refunded stores Stripe's id of a refund, or why Stripe refused.
+func (s store) refunded(ctx context.Context, refundID id.ID, ref, failure string) error {
+	return s.exec(ctx, `UPDATE stripe_refunds SET ref = $2, failure = $3 WHERE id = $1 AND ref = '' AND failure = ''`, [16]byte(refundID), ref, failure)
+}

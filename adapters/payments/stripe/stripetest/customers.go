@@ -1,0 +1,105 @@
+package stripetest
+
+import (
+	"net/http"
+	"slices"
+)
+
+// customer keeps cards.
+type customer struct {
+	id, email string
+	created   int64
+	deleted   bool
+}
+
+func (c *customer) ident() string    { return c.id }
+func (c *customer) createdAt() int64 { return c.created }
+
+func (c *customer) json(*Fake, expansions) map[string]any {
+	if c.deleted {
+		return map[string]any{"id": c.id, "object": "customer", "deleted": true}
+	}
+	return map[string]any{"id": c.id, "object": "customer", "email": orNil(c.email), "created": c.created, "livemode": false, "metadata": map[string]string{}}
+}
+
+// method is a card, without its data.
+type method struct {
+	id       string
+	card     card
+	email    string
+	created  int64
+	customer *customer
+	setUp    bool // the tenant authenticated when the card was saved
+}
+
+func (m *method) ident() string    { return m.id }
+func (m *method) createdAt() int64 { return m.created }
+
+func (m *method) json(*Fake, expansions) map[string]any {
+	out := map[string]any{
+		"id": m.id, "object": "payment_method", "type": "card", "created": m.created, "livemode": false, "customer": nil,
+		"billing_details": map[string]any{"email": orNil(m.email)}, "card": map[string]any{"brand": "visa", "last4": m.card.last4}, "metadata": map[string]string{},
+	}
+	if m.customer != nil {
+		out["customer"] = m.customer.id
+	}
+	return out
+}
+
+func (f *Fake) liveCustomer(id string) (*customer, *apiError) {
+	c, err := f.customers.find(id)
+	if err == nil && c.deleted {
+		return nil, missing(id)
+	}
+	return c, err
+}
+
+func (f *Fake) createCustomer(_ string, c call) (any, *apiError) {
+	if err := only(c.params, "email", "metadata["); err != nil {
+		return nil, err
+	}
+	made := &customer{id: f.newID("cus"), email: c.params.Get("email"), created: f.now().Unix()}
+	f.customers.add(made)
+	return made.json(f, nil), nil
+}
+
+// deleteCustomer forgets a customer and its cards. A second call finds nothing.
+func (f *Fake) deleteCustomer(id string, _ call) (any, *apiError) {
+	c, err := f.liveCustomer(id)
+	if err != nil {
+		return nil, err
+	}
+	c.deleted, c.email = true, ""
+	for _, m := range f.methods.all {
+		if m.customer == c {
+			m.customer, m.email = nil, ""
+		}
+	}
+	return map[string]any{"id": c.id, "object": "customer", "deleted": true}, nil
+}
+
+func (f *Fake) listMethods(id string, c call) (any, *apiError) {
+	owner, err := f.liveCustomer(id)
+	if err != nil {
+		return nil, err
+	}
+	data := []any{}
+	for _, m := range slices.Backward(f.methods.all) {
+		if m.customer == owner {
+			data = append(data, m.json(f, nil))
+		}
+	}
+	return map[string]any{"object": "list", "data": data, "has_more": false, "url": c.path}, nil
+}
+
+func (f *Fake) detachMethod(id string, _ call) (any, *apiError) {
+	m, err := f.methods.find(id)
+	if err != nil {
+		return nil, err
+	}
+	if m.customer == nil {
+		return nil, &apiError{status: http.StatusBadRequest, kind: "invalid_request_error", message: "The payment method you provided is not attached to a customer so detachment is impossible."}
+	}
+	m.customer = nil
+	return m.json(f, nil), nil
+}

@@ -1,0 +1,253 @@
+// Package stripetest is a fake of Stripe with a state, over HTTP, for tests and for `make run`. It plays what lies outside the
+// service: the API under /v1, the hosted page under /pay/, webhooks, and a control API under /control/. Its rules follow Stripe's
+// documentation as of November 2026; nobody has compared them with Stripe itself.
+//
+//	POST /v1/checkout/sessions ─> session open ──card──> complete (intent succeeded, card kept by the customer)
+//	                                  │  └─ refused: stays open
+//	                                  └──expire, or expires_at──> expired (intent canceled)
+//	POST /v1/payment_intents ──> requires_payment_method ──confirm──> succeeded
+//	                                  │          └─ refused: requires_payment_method, without its payment method
+//	                                  └──cancel──> canceled
+//
+// After every step the fake checks two rules of the adapter: a payment has at most one payable object, and at most one charge that
+// succeeded. Violations lists the steps that broke them. Card data is dropped once the card's behaviour is known.
+package stripetest
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Metadata keys of the adapter, by which the fake knows the payment of an object.
+const (
+	PaymentKey = "payment_id"
+	DepositKey = "deposit_id"
+)
+
+// Key and secret that the fake of `make run` is used with. The fake takes every secret key that is not empty.
+const (
+	SecretKey     = "sk_test_fake"
+	WebhookSecret = "whsec_fake"
+)
+
+// maxRequests bounds the list of requests that tests read.
+const maxRequests = 50_000
+
+// Options of a fake. The zero value serves tests.
+type Options struct {
+	// URL is the fake's own origin, which the addresses of hosted pages begin with. Start sets it.
+	URL string
+	// Now is the clock that Advance moves ahead; nil: the system's.
+	Now func() time.Time
+	// Webhooks is where events go; "": nowhere, and tests call Send.
+	Webhooks string
+	// Secret signs webhooks; "": WebhookSecret.
+	Secret string
+}
+
+// Fake is a fake of Stripe. All methods may be called from any goroutine.
+type Fake struct {
+	options Options
+	client  *http.Client
+	closing chan struct{}
+	closed  sync.Once
+	sending sync.WaitGroup
+	wake    chan struct{}
+	late    atomic.Int64
+
+	mu       sync.Mutex
+	ahead    time.Duration
+	serial   int
+	keys     map[string]*stored
+	faults   []Fault
+	choose   func(method, path string) *Fault
+	outcomes map[string][]Outcome // by the id of a deposit
+	refusing []string             // statuses of the next refunds
+
+	sessions  table[*session]
+	customers table[*customer]
+	methods   table[*method]
+	intents   table[*intent]
+	charges   table[*charge]
+	refunds   table[*refund]
+	disputes  table[*dispute]
+	payments  map[string]*payment
+
+	events     []Event
+	queue      []Event
+	plan       Delivery
+	requests   []Request
+	violations []string
+}
+
+// payment is everything that names a payment of the service.
+type payment struct {
+	sessions []*session
+	intents  []*intent
+}
+
+// Request is a request that the fake got.
+type Request struct {
+	Method, Path, Key, Version string
+	Params                     url.Values
+	Status                     int // of the answer; 0 while none was given
+}
+
+// New makes a fake. Close it in the end.
+func New(o Options) *Fake {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Secret == "" {
+		o.Secret = WebhookSecret
+	}
+	f := &Fake{
+		options: o, client: &http.Client{Timeout: 10 * time.Second}, closing: make(chan struct{}), wake: make(chan struct{}, 1),
+		keys: map[string]*stored{}, outcomes: map[string][]Outcome{}, payments: map[string]*payment{},
+	}
+	if o.Webhooks != "" {
+		f.sending.Go(f.sendQueue)
+	}
+	return f
+}
+
+// Close ends requests that hang and the sending of webhooks.
+func (f *Fake) Close() {
+	f.closed.Do(func() { close(f.closing) })
+	f.sending.Wait()
+}
+
+// Handler serves API, hosted pages and control.
+func (f *Fake) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/v1/", f.serveAPI)
+	mux.HandleFunc("GET /pay/{session}", f.showPage)
+	mux.HandleFunc("POST /pay/{session}", f.takeCard)
+	mux.HandleFunc("GET /pay/{session}/authenticate", f.showChallenge)
+	mux.HandleFunc("POST /pay/{session}/authenticate", f.takeChallenge)
+	f.mountControl(mux)
+	return mux
+}
+
+// SetURL sets the fake's own origin, once its listener is open.
+func (f *Fake) SetURL(origin string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.options.URL = origin
+}
+
+// Now is the fake's time.
+func (f *Fake) Now() time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.now()
+}
+
+func (f *Fake) now() time.Time { return f.options.Now().Add(f.ahead) }
+
+// Advance moves the fake's clock: sessions expire, keys are forgotten, and charges are disputed.
+func (f *Fake) Advance(d time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ahead += d
+	f.tick()
+}
+
+// tick does what is due by the clock.
+func (f *Fake) tick() {
+	now := f.now()
+	for _, s := range f.sessions.all {
+		if s.status == "open" && !now.Before(s.expires) {
+			f.expire(s)
+		}
+	}
+	for _, c := range f.charges.all {
+		if !c.disputeAt.IsZero() && !now.Before(c.disputeAt) {
+			c.disputeAt = time.Time{}
+			f.openDispute(c, "fraudulent")
+		}
+	}
+	for key, s := range f.keys {
+		if !s.flying && now.Sub(s.at) >= keyLife {
+			delete(f.keys, key)
+		}
+	}
+}
+
+// Violations lists the steps after which a payment had two payable objects or two charges. It is empty for a sound adapter.
+func (f *Fake) Violations() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]string(nil), f.violations...)
+}
+
+// Requests lists the requests to the API, oldest first.
+func (f *Fake) Requests() []Request {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]Request(nil), f.requests...)
+}
+
+func (f *Fake) violate(format string, args ...any) {
+	f.violations = append(f.violations, f.now().UTC().Format(time.RFC3339)+" "+fmt.Sprintf(format, args...))
+}
+
+// newID makes an id with that prefix, such as "pi".
+func (f *Fake) newID(prefix string) string {
+	f.serial++
+	return fmt.Sprintf("%s_fake%08d", prefix, f.serial)
+}
+
+// paymentOf gives the payment that metadata names, and records an object that names none.
+func (f *Fake) paymentOf(metadata map[string]string, what string) *payment {
+	name := metadata[PaymentKey]
+	if name == "" {
+		f.violate("%s names no payment", what)
+		return &payment{}
+	}
+	p := f.payments[name]
+	if p == nil {
+		p = &payment{}
+		f.payments[name] = p
+	}
+	return p
+}
+
+// watch checks the two rules for a payment, after a step.
+func (f *Fake) watch(metadata map[string]string, step string) {
+	name := metadata[PaymentKey]
+	p := f.payments[name]
+	if p == nil {
+		return
+	}
+	var payable []string
+	charged := 0
+	for _, s := range p.sessions {
+		if s.status == "open" {
+			payable = append(payable, s.id)
+		}
+	}
+	for _, i := range p.intents {
+		if i.session == nil && i.payable() {
+			payable = append(payable, i.id)
+		}
+		for _, c := range i.charges {
+			if c.succeeded() {
+				charged++
+			}
+		}
+	}
+	if len(payable) > 1 {
+		f.violate("%s: payment %s has %d payable objects: %v", step, name, len(payable), payable)
+	}
+	if charged > 0 && len(payable) > 0 {
+		f.violate("%s: payment %s is paid, and %v can still be paid", step, name, payable)
+	}
+	if charged > 1 {
+		f.violate("%s: payment %s was charged %d times", step, name, charged)
+	}
+}

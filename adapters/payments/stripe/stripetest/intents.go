@@ -1,0 +1,202 @@
+package stripetest
+
+import (
+	"net/http"
+	"slices"
+)
+
+// intent is a PaymentIntent.
+type intent struct {
+	id, status            string
+	amount                int
+	currency, description string
+	email, future         string
+	customer              *customer
+	method                *method
+	metadata              map[string]string
+	created               int64
+	session               *session // of an intent that a page made
+	charges               []*charge
+	failed                *apiError // the last error of a payment
+}
+
+func (i *intent) ident() string    { return i.id }
+func (i *intent) createdAt() int64 { return i.created }
+
+// payable reports whether a confirm, a card or the issuer's answer could still make a charge.
+func (i *intent) payable() bool {
+	return slices.Contains([]string{"requires_payment_method", "requires_confirmation", "requires_action", "processing"}, i.status)
+}
+
+func (i *intent) json(f *Fake, expand expansions) map[string]any {
+	out := map[string]any{
+		"id": i.id, "object": "payment_intent", "status": i.status, "amount": i.amount, "currency": i.currency, "metadata": i.metadata,
+		"description": orNil(i.description), "receipt_email": orNil(i.email), "client_secret": i.id + "_secret_" + i.id, "created": i.created,
+		"livemode": false, "customer": nil, "payment_method": nil, "latest_charge": nil, "last_payment_error": nil, "payment_method_types": []string{"card"},
+		"setup_future_usage": orNil(i.future), "amount_received": 0,
+	}
+	if i.status == "succeeded" {
+		out["amount_received"] = i.amount
+	}
+	if i.customer != nil {
+		out["customer"] = shown(f, i.customer, "customer", expand)
+	}
+	if i.method != nil {
+		out["payment_method"] = shown(f, i.method, "payment_method", expand)
+	}
+	if len(i.charges) > 0 {
+		out["latest_charge"] = shown(f, i.charges[len(i.charges)-1], "latest_charge", expand)
+	}
+	if i.failed != nil {
+		out["last_payment_error"] = i.failed.body()["error"]
+	}
+	return out
+}
+
+// createIntent makes an intent that is not confirmed.
+func (f *Fake) createIntent(_ string, c call) (any, *apiError) {
+	p := c.params
+	if p.Get("off_session") != "" && p.Get("confirm") != "true" {
+		return nil, wrongState("parameter_missing", "You can only set `off_session` when you also confirm.")
+	}
+	if err := only(p, "amount", "currency", "customer", "description", "metadata[", "payment_method_types["); err != nil {
+		return nil, err
+	}
+	amount, err := whole(p, "amount", 0)
+	if err != nil || amount <= 0 || p.Get("currency") == "" {
+		return nil, invalid("amount", "This value must be greater than or equal to 1.")
+	}
+	i := &intent{
+		id: f.newID("pi"), status: "requires_payment_method", amount: amount, currency: p.Get("currency"), description: p.Get("description"),
+		metadata: group(p, "metadata"), created: f.now().Unix(),
+	}
+	if named := p.Get("customer"); named != "" {
+		if i.customer, err = f.liveCustomer(named); err != nil {
+			return nil, err
+		}
+		i.email = i.customer.email
+	}
+	f.intents.add(i)
+	owner := f.paymentOf(i.metadata, i.id)
+	owner.intents = append(owner.intents, i)
+	f.emit("payment_intent.created", i)
+	f.watch(i.metadata, "intent "+i.id+" created")
+	return i.json(f, expansionsOf(p)), nil
+}
+
+// confirmIntent charges a saved card without the tenant.
+func (f *Fake) confirmIntent(id string, c call) (any, *apiError) {
+	i, err := f.intents.find(id)
+	if err != nil {
+		return nil, err
+	}
+	p := c.params
+	if err := only(p, "payment_method", "off_session"); err != nil {
+		return nil, err
+	}
+	switch {
+	case i.session != nil:
+		return nil, wrongState("payment_intent_unexpected_state", "This PaymentIntent belongs to a Checkout Session.")
+	case i.status == "succeeded" || i.status == "canceled" || i.status == "processing":
+		return nil, wrongState("payment_intent_unexpected_state", "This PaymentIntent has a status of "+i.status+" and cannot be confirmed.")
+	case p.Get("payment_method") == "":
+		return nil, wrongState("payment_intent_unexpected_state", "You cannot confirm this PaymentIntent because it's missing a payment method.")
+	case p.Get("off_session") != "true":
+		return nil, wrongState("", "the fake charges without the tenant only")
+	}
+	m, err := f.methods.find(p.Get("payment_method"))
+	if err != nil {
+		return nil, err
+	}
+	if m.customer == nil || m.customer != i.customer {
+		return nil, wrongState("", "The provided PaymentMethod was previously used with a PaymentIntent without Customer attachment, or it belongs to another Customer.")
+	}
+	outcome := f.offSession(i, m)
+	switch {
+	case outcome.declined():
+		return nil, f.refuse(i, m, outcome)
+	case outcome.Processing:
+		i.status, i.method = "processing", m
+	default:
+		f.succeed(i, m)
+	}
+	f.watch(i.metadata, "intent "+i.id+" confirmed")
+	return i.json(f, expansionsOf(p)), nil
+}
+
+// succeed charges the card.
+func (f *Fake) succeed(i *intent, m *method) {
+	c := &charge{id: f.newID("ch"), status: "succeeded", intent: i, method: m, amount: i.amount, created: f.now().Unix()}
+	if m.card.disputed {
+		c.disputeAt = f.now().Add(disputeAfter)
+	}
+	f.charges.add(c)
+	i.charges = append(i.charges, c)
+	i.status, i.method, i.failed = "succeeded", m, nil
+	f.emit("charge.succeeded", c)
+	f.emit("payment_intent.succeeded", i)
+}
+
+// refuse writes a refused charge down, and takes the card off the intent.
+func (f *Fake) refuse(i *intent, m *method, o Outcome) *apiError {
+	c := &charge{id: f.newID("ch"), status: "failed", intent: i, method: m, amount: i.amount, created: f.now().Unix(), outcome: o}
+	f.charges.add(c)
+	i.charges = append(i.charges, c)
+	i.status, i.method = "requires_payment_method", nil
+	err := &apiError{
+		status: http.StatusPaymentRequired, kind: "card_error", code: o.code(), decline: o.DeclineCode, advice: o.AdviceCode,
+		message: "Your card was refused. " + m.email, charge: c.id, method: m.json(f, nil),
+	}
+	i.failed = err
+	answered := *err
+	answered.intent = i.json(f, nil)
+	f.emit("charge.failed", c)
+	f.emit("payment_intent.payment_failed", i)
+	return &answered
+}
+
+// cancelIntent ends an intent for good.
+func (f *Fake) cancelIntent(id string, c call) (any, *apiError) {
+	i, err := f.intents.find(id)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case i.session != nil:
+		return nil, wrongState("payment_intent_unexpected_state", "This PaymentIntent belongs to a Checkout Session: expire the session.")
+	case !i.payable() || i.status == "processing":
+		return nil, wrongState("payment_intent_unexpected_state", "You cannot cancel this PaymentIntent because it has a status of "+i.status+".")
+	}
+	f.cancel(i)
+	f.watch(i.metadata, "intent "+i.id+" canceled")
+	return i.json(f, expansionsOf(c.params)), nil
+}
+
+func (f *Fake) cancel(i *intent) {
+	i.status, i.method = "canceled", nil
+	f.emit("payment_intent.canceled", i)
+}
+
+// Settle gives the issuer's late answer to the charge of an intent that is processing. It reports whether there was such an intent
+// of the payment.
+func (f *Fake) Settle(paymentID string, o Outcome) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p := f.payments[paymentID]
+	if p == nil {
+		return false
+	}
+	for _, i := range p.intents {
+		if i.status != "processing" {
+			continue
+		}
+		if o.declined() {
+			f.refuse(i, i.method, o)
+		} else {
+			f.succeed(i, i.method)
+		}
+		f.watch(i.metadata, "intent "+i.id+" settled")
+		return true
+	}
+	return false
+}

@@ -1,0 +1,230 @@
+package stripetest
+
+import (
+	"net/url"
+	"time"
+)
+
+// charge is a try to take money from a card.
+type charge struct {
+	id, status string
+	intent     *intent
+	method     *method
+	amount     int
+	refunded   int
+	created    int64
+	outcome    Outcome // of a charge that failed
+	disputed   bool
+	disputeAt  time.Time
+}
+
+func (c *charge) ident() string    { return c.id }
+func (c *charge) createdAt() int64 { return c.created }
+func (c *charge) succeeded() bool  { return c.status == "succeeded" }
+
+func (c *charge) json(f *Fake, expand expansions) map[string]any {
+	outcome := map[string]any{"type": "authorized", "network_status": "approved_by_network", "seller_message": "Payment complete."}
+	if !c.succeeded() {
+		outcome = map[string]any{
+			"type": "issuer_declined", "network_status": "declined_by_network", "reason": orNil(c.outcome.DeclineCode),
+			"advice_code": orNil(c.outcome.AdviceCode), "seller_message": "The bank declined the payment.",
+		}
+	}
+	out := map[string]any{
+		"id": c.id, "object": "charge", "status": c.status, "paid": c.succeeded(), "captured": c.succeeded(), "amount": c.amount, "amount_captured": c.amount,
+		"currency": c.intent.currency, "amount_refunded": c.refunded, "refunded": c.refunded == c.amount && c.succeeded(), "disputed": c.disputed,
+		"metadata": c.intent.metadata, "created": c.created, "livemode": false, "outcome": outcome, "payment_method": c.method.id,
+		"payment_intent": shown(f, c.intent, "payment_intent", expand), "receipt_email": orNil(c.intent.email), "customer": nil,
+		"billing_details": map[string]any{"email": orNil(c.method.email)}, "failure_code": nil,
+	}
+	if !c.succeeded() {
+		out["failure_code"] = c.outcome.code()
+	}
+	if c.intent.customer != nil {
+		out["customer"] = c.intent.customer.id
+	}
+	return out
+}
+
+func chargeOf(c *charge, intent string) bool { return c.intent.id == intent }
+
+// paid gives the charge of the intent that succeeded.
+func (i *intent) paid() *charge {
+	for _, c := range i.charges {
+		if c.succeeded() {
+			return c
+		}
+	}
+	return nil
+}
+
+// refund gives money back.
+type refund struct {
+	id, status string
+	charge     *charge
+	amount     int
+	metadata   map[string]string
+	created    int64
+}
+
+func (r *refund) ident() string    { return r.id }
+func (r *refund) createdAt() int64 { return r.created }
+
+func (r *refund) json(f *Fake, expand expansions) map[string]any {
+	out := map[string]any{
+		"id": r.id, "object": "refund", "status": r.status, "amount": r.amount, "currency": r.charge.intent.currency, "metadata": r.metadata,
+		"created": r.created, "charge": shown(f, r.charge, "charge", expand), "payment_intent": shown(f, r.charge.intent, "payment_intent", expand),
+	}
+	if r.status == "failed" {
+		out["failure_reason"] = "expired_or_canceled_card"
+	}
+	return out
+}
+
+func refundOf(r *refund, intent string) bool { return r.charge.intent.id == intent }
+
+// RefundAs gives the statuses of the next refunds: pending or failed in place of succeeded.
+func (f *Fake) RefundAs(statuses ...string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.refusing = append(f.refusing, statuses...)
+}
+
+func (f *Fake) createRefund(_ string, c call) (any, *apiError) {
+	p := c.params
+	if err := only(p, "payment_intent", "charge", "amount", "metadata[", "reason"); err != nil {
+		return nil, err
+	}
+	paid, err := f.charged(p)
+	if err != nil {
+		return nil, err
+	}
+	amount, err := whole(p, "amount", paid.amount-paid.refunded)
+	switch {
+	case err != nil:
+		return nil, err
+	case paid.refunded == paid.amount:
+		return nil, wrongState("charge_already_refunded", "Charge "+paid.id+" has already been refunded.")
+	case paid.disputed:
+		return nil, wrongState("charge_disputed", "Charge "+paid.id+" has been charged back; cannot issue a refund.")
+	case amount < 1 || paid.refunded+amount > paid.amount:
+		return nil, invalid("amount", "Refund amount is greater than unrefunded amount on charge.")
+	}
+	return f.giveBack(paid, amount, group(p, "metadata")).json(f, expansionsOf(p)), nil
+}
+
+func (f *Fake) charged(p url.Values) (*charge, *apiError) {
+	if named := p.Get("charge"); named != "" {
+		return f.charges.find(named)
+	}
+	i, err := f.intents.find(p.Get("payment_intent"))
+	if err != nil {
+		return nil, err
+	}
+	paid := i.paid()
+	if paid == nil {
+		return nil, wrongState("payment_intent_unexpected_state", "This PaymentIntent does not have a successful charge to refund.")
+	}
+	return paid, nil
+}
+
+func (f *Fake) giveBack(paid *charge, amount int, metadata map[string]string) *refund {
+	r := &refund{id: f.newID("re"), status: "succeeded", charge: paid, amount: amount, metadata: metadata, created: f.now().Unix()}
+	if len(f.refusing) > 0 {
+		r.status, f.refusing = f.refusing[0], f.refusing[1:]
+	}
+	if r.status != "failed" {
+		paid.refunded += amount
+	}
+	f.refunds.add(r)
+	f.emit("charge.refunded", paid)
+	f.emit("refund.created", r)
+	return r
+}
+
+// RefundByHand gives a payment back as staff would in Stripe's own pages, without the service.
+func (f *Fake) RefundByHand(paymentID string, amount int) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if paid := f.paidCharge(paymentID); paid != nil {
+		f.giveBack(paid, amount, map[string]string{})
+		return true
+	}
+	return false
+}
+
+// SettleRefund ends a refund that is pending, with succeeded or failed.
+func (f *Fake) SettleRefund(ref, status string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if r := f.refunds.byID[ref]; r != nil {
+		r.status = status
+		f.emit("refund.updated", r)
+	}
+}
+
+// Dispute makes the tenant object to the charge of a payment. It reports whether the payment has a charge.
+func (f *Fake) Dispute(paymentID, reason string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if paid := f.paidCharge(paymentID); paid != nil {
+		f.openDispute(paid, reason)
+		return true
+	}
+	return false
+}
+
+// CloseDispute ends the disputes of a payment, with won or lost.
+func (f *Fake) CloseDispute(paymentID, status string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, d := range f.disputes.all {
+		if d.charge.intent.metadata[PaymentKey] == paymentID {
+			d.status = status
+			f.emit("charge.dispute.closed", d)
+		}
+	}
+}
+
+func (f *Fake) paidCharge(paymentID string) *charge {
+	p := f.payments[paymentID]
+	if p == nil {
+		return nil
+	}
+	for _, i := range p.intents {
+		if paid := i.paid(); paid != nil {
+			return paid
+		}
+	}
+	return nil
+}
+
+// dispute is an objection to a charge.
+type dispute struct {
+	id, reason, status string
+	charge             *charge
+	created, due       int64
+}
+
+func (d *dispute) ident() string    { return d.id }
+func (d *dispute) createdAt() int64 { return d.created }
+
+func (d *dispute) json(f *Fake, expand expansions) map[string]any {
+	return map[string]any{
+		"id": d.id, "object": "dispute", "reason": d.reason, "status": d.status, "amount": d.charge.amount, "currency": d.charge.intent.currency,
+		"created": d.created, "livemode": false, "metadata": map[string]string{}, "is_charge_refundable": false,
+		"evidence_details": map[string]any{"due_by": d.due, "has_evidence": false, "past_due": false, "submission_count": 0},
+		"charge":           shown(f, d.charge, "charge", expand), "payment_intent": shown(f, d.charge.intent, "payment_intent", expand),
+	}
+}
+
+func disputeOf(d *dispute, intent string) bool { return d.charge.intent.id == intent }
+
+const daysToAnswer = 9
+
+func (f *Fake) openDispute(c *charge, reason string) {
+	c.disputed = true
+	d := &dispute{id: f.newID("du"), reason: reason, status: "needs_response", charge: c, created: f.now().Unix(), due: f.now().AddDate(0, 0, daysToAnswer).Unix()}
+	f.disputes.add(d)
+	f.emit("charge.dispute.created", d)
+}

@@ -1,0 +1,141 @@
+package stripetest
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"net/http"
+)
+
+//go:embed page.html
+var pageText string
+
+var pages = template.Must(template.New("page").Parse(pageText))
+
+// pageView is the content of the hosted page. The tenant's input is never shown again.
+type pageView struct {
+	Amount, Name, Error, Back string
+	Step                      string // pay, challenge or over
+}
+
+// showPage shows the form, the end of the page, or leads a tenant who has paid back.
+func (f *Fake) showPage(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.tick()
+	s, err := f.sessions.find(r.PathValue("session"))
+	switch {
+	case err != nil:
+		http.NotFound(w, r)
+	case s.status == "complete":
+		http.Redirect(w, r, s.successURL, http.StatusSeeOther)
+	case s.status == "expired":
+		render(w, http.StatusOK, pageView{Step: "over", Back: s.cancelURL})
+	default:
+		render(w, http.StatusOK, f.viewOf(s))
+	}
+}
+
+func (f *Fake) viewOf(s *session) pageView {
+	return pageView{
+		Step: "pay", Back: s.cancelURL, Name: s.name, Error: reasons[s.refused], Amount: fmt.Sprintf("€%d.%02d", s.amount/100, s.amount%100), //nolint:mnd // euros and cents
+	}
+}
+
+// reasons are the words of refusals on the page.
+var reasons = map[string]string{
+	"insufficient_funds":                    "Your card has insufficient funds. Try a different card.",
+	"generic_decline":                       "Your card was declined. Try a different card.",
+	"lost_card":                             "Your card was declined. Try a different card.",
+	"stolen_card":                           "Your card was declined. Try a different card.",
+	"expired_card":                          "Your card has expired. Try a different card.",
+	"incorrect_cvc":                         "Your card's security code is incorrect.",
+	"processing_error":                      "An error occurred while processing your card. Try again.",
+	"payment_intent_authentication_failure": "We are unable to authenticate your payment method. Choose a different payment method and try again.",
+	"card_velocity_exceeded":                "Your card was declined for making repeated attempts too frequently.",
+	"incomplete":                            "Your card number is incomplete, or this is not a test card.",
+}
+
+// takeCard pays with the card that the tenant typed. A refused card leaves the page open.
+func (f *Fake) takeCard(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.tick()
+	s, err := f.sessions.find(r.PathValue("session"))
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	if s.status != "open" {
+		http.Redirect(w, r, "/pay/"+s.id, http.StatusSeeOther)
+		return
+	}
+	with, ok := cardOf(r.PostFormValue("cardNumber"), r.PostFormValue("cardExpiry"), r.PostFormValue("cardCvc"))
+	if !ok {
+		s.refused = "incomplete"
+		render(w, http.StatusPaymentRequired, f.viewOf(s))
+		return
+	}
+	s.refused = ""
+	f.answerPage(w, r, s, f.pay(s, with, false))
+}
+
+// answerPage shows the next page after a card or an authentication.
+func (f *Fake) answerPage(w http.ResponseWriter, r *http.Request, s *session, challenge bool) {
+	switch {
+	case challenge:
+		http.Redirect(w, r, "/pay/"+s.id+"/authenticate", http.StatusSeeOther)
+	case s.status == "complete":
+		http.Redirect(w, r, s.successURL, http.StatusSeeOther)
+	default:
+		render(w, http.StatusPaymentRequired, f.viewOf(s))
+	}
+}
+
+// showChallenge plays the page of the tenant's bank.
+func (f *Fake) showChallenge(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.tick()
+	s, err := f.sessions.find(r.PathValue("session"))
+	switch {
+	case err != nil:
+		http.NotFound(w, r)
+	case s.status != "open" || s.challenge == nil:
+		http.Redirect(w, r, "/pay/"+s.id, http.StatusSeeOther)
+	default:
+		render(w, http.StatusOK, pageView{Step: "challenge"})
+	}
+}
+
+// takeChallenge takes the field outcome: complete or fail.
+func (f *Fake) takeChallenge(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.tick()
+	s, err := f.sessions.find(r.PathValue("session"))
+	switch {
+	case err != nil:
+		http.NotFound(w, r)
+	case s.status != "open" || s.challenge == nil:
+		http.Redirect(w, r, "/pay/"+s.id, http.StatusSeeOther)
+	case r.PostFormValue("outcome") == "complete":
+		f.answerPage(w, r, s, f.pay(s, *s.challenge, true))
+	default:
+		f.failChallenge(s)
+		f.answerPage(w, r, s, false)
+	}
+}
+
+func render(w http.ResponseWriter, status int, v pageView) {
+	var b bytes.Buffer
+	if err := pages.Execute(&b, v); err != nil {
+		http.Error(w, "the page is broken", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes()) // the tenant is gone
+}

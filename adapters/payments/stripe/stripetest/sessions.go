@@ -1,0 +1,204 @@
+package stripetest
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+)
+
+const (
+	minPageLife = 30 * time.Minute
+	maxPageLife = 24 * time.Hour
+)
+
+var address = regexp.MustCompile(`^[^@\s]+@[^@\s]+$`)
+
+// session is a Checkout Session.
+type session struct {
+	id, status                  string
+	amount                      int
+	currency, name, description string
+	reference, email, locale    string
+	successURL, cancelURL       string
+	creation, future            string // customer_creation, setup_future_usage
+	secure                      bool   // request_three_d_secure=any
+	metadata, intentMetadata    map[string]string
+	expires                     time.Time
+	created                     int64
+	customer                    *customer
+	intent                      *intent // from the first card on
+	challenge                   *card   // of a tenant who authenticates
+	refused                     string  // shown on the page
+}
+
+func (s *session) ident() string    { return s.id }
+func (s *session) createdAt() int64 { return s.created }
+
+func (s *session) json(f *Fake, expand expansions) map[string]any {
+	paid := "unpaid"
+	if s.status == "complete" {
+		paid = "paid"
+	}
+	out := map[string]any{
+		"id": s.id, "object": "checkout.session", "mode": "payment", "status": s.status, "payment_status": paid, "livemode": false,
+		"amount_total": s.amount, "currency": s.currency, "client_reference_id": orNil(s.reference), "customer_email": orNil(s.email),
+		"customer_creation": s.creation, "metadata": s.metadata, "expires_at": s.expires.Unix(), "created": s.created,
+		"success_url": s.successURL, "cancel_url": s.cancelURL, "locale": orNil(s.locale), "url": nil, "payment_intent": nil, "customer": nil,
+	}
+	if s.status == "open" {
+		out["url"] = f.options.URL + "/pay/" + s.id
+	}
+	if s.intent != nil {
+		out["payment_intent"] = shown(f, s.intent, "payment_intent", expand)
+	}
+	if s.customer != nil {
+		out["customer"] = shown(f, s.customer, "customer", expand)
+	}
+	return out
+}
+
+func sessionOf(s *session, intent string) bool { return s.intent != nil && s.intent.id == intent }
+
+var sessionParams = []string{
+	"mode", "customer", "customer_creation", "customer_email", "payment_method_types[", "payment_method_options[card][request_three_d_secure]",
+	"payment_method_options[card][setup_future_usage]", "line_items[0][quantity]", "line_items[0][price_data][currency]",
+	"line_items[0][price_data][unit_amount]", "line_items[0][price_data][product_data][name]", "payment_intent_data[setup_future_usage]",
+	"adaptive_pricing[enabled]", "payment_intent_data[description]", "payment_intent_data[metadata][", "metadata[", "client_reference_id", "expires_at", "locale",
+	"success_url", "cancel_url",
+}
+
+// createSession makes a hosted page.
+func (f *Fake) createSession(_ string, c call) (any, *apiError) {
+	p := c.params
+	if err := f.checkSession(p); err != nil {
+		return nil, err
+	}
+	amount, err := whole(p, "line_items[0][price_data][unit_amount]", 0)
+	if err != nil {
+		return nil, err
+	}
+	expires, err := whole(p, "expires_at", int(f.now().Add(maxPageLife).Unix()))
+	if err != nil {
+		return nil, err
+	}
+	end := time.Unix(int64(expires), 0)
+	if life := end.Sub(f.now()); life < minPageLife-time.Second || life > maxPageLife+time.Second {
+		return nil, invalid("expires_at", "The `expires_at` timestamp must be between 30 minutes and 24 hours from Checkout Session creation.")
+	}
+	s := &session{
+		id: f.newID("cs_test"), status: "open", amount: amount, currency: p.Get("line_items[0][price_data][currency]"),
+		name: p.Get("line_items[0][price_data][product_data][name]"), description: p.Get("payment_intent_data[description]"),
+		reference: p.Get("client_reference_id"), email: p.Get("customer_email"), locale: p.Get("locale"),
+		successURL: p.Get("success_url"), cancelURL: p.Get("cancel_url"), creation: p.Get("customer_creation"),
+		future: p.Get("payment_intent_data[setup_future_usage]"), secure: p.Get("payment_method_options[card][request_three_d_secure]") == "any",
+		metadata: group(p, "metadata"), intentMetadata: group(p, "payment_intent_data[metadata]"), expires: end, created: f.now().Unix(),
+	}
+	if s.creation == "" {
+		s.creation = "if_required"
+	}
+	if named := p.Get("customer"); named != "" {
+		if s.customer, err = f.liveCustomer(named); err != nil {
+			return nil, err
+		}
+	}
+	f.sessions.add(s)
+	owner := f.paymentOf(s.metadata, s.id)
+	owner.sessions = append(owner.sessions, s)
+	f.watch(s.metadata, "page "+s.id+" created")
+	return s.json(f, expansionsOf(p)), nil
+}
+
+func (f *Fake) checkSession(p url.Values) *apiError {
+	if err := only(p, sessionParams...); err != nil {
+		return err
+	}
+	for _, name := range []string{"mode", "success_url", "line_items[0][quantity]", "line_items[0][price_data][currency]", "line_items[0][price_data][product_data][name]"} {
+		if p.Get(name) == "" {
+			return &apiError{status: http.StatusBadRequest, kind: "invalid_request_error", code: "parameter_missing", param: name, message: "Missing required param: " + name}
+		}
+	}
+	switch {
+	case p.Get("mode") != "payment":
+		return invalid("mode", "the fake knows payment only")
+	case p.Get("customer") != "" && p.Get("customer_creation") != "":
+		return invalid("customer_creation", "You cannot set `customer_creation` with `customer`.")
+	case p.Get("customer_email") != "" && !address.MatchString(p.Get("customer_email")):
+		return &apiError{status: http.StatusBadRequest, kind: "invalid_request_error", code: "email_invalid", param: "customer_email", message: "Invalid email address"}
+	}
+	if locale := p.Get("locale"); locale != "" && !strings.Contains(" auto de en en-GB es fr it nl pt ", " "+locale+" ") {
+		return invalid("locale", "Invalid locale")
+	}
+	return nil
+}
+
+// expireSession ends a page.
+func (f *Fake) expireSession(id string, c call) (any, *apiError) {
+	s, err := f.sessions.find(id)
+	if err != nil {
+		return nil, err
+	}
+	if s.status != "open" {
+		return nil, wrongState("", "Only Checkout Sessions with a status in [\"open\"] can be expired. This Checkout Session has a status of `"+s.status+"`.")
+	}
+	f.expire(s)
+	return s.json(f, expansionsOf(c.params)), nil
+}
+
+func (f *Fake) expire(s *session) {
+	s.status, s.challenge = "expired", nil
+	if s.intent != nil && s.intent.payable() {
+		f.cancel(s.intent)
+	}
+	f.emit("checkout.session.expired", s)
+}
+
+// pay takes a card on the page. It reports whether the tenant must authenticate first.
+func (f *Fake) pay(s *session, with card, authenticated bool) (challenge bool) {
+	if s.intent == nil {
+		s.intent = &intent{
+			id: f.newID("pi"), amount: s.amount, currency: s.currency, status: "requires_payment_method", metadata: maps.Clone(s.intentMetadata),
+			description: s.description, email: s.email, created: f.now().Unix(), session: s, future: s.future,
+		}
+		f.intents.add(s.intent)
+		owner := f.paymentOf(s.intentMetadata, s.intent.id)
+		owner.intents = append(owner.intents, s.intent)
+		f.emit("payment_intent.created", s.intent)
+	}
+	if with.asks && !authenticated {
+		s.intent.status, s.challenge = "requires_action", &with
+		return true
+	}
+	s.challenge = nil
+	m := &method{id: f.newID("pm"), card: with, email: s.email, created: f.now().Unix()}
+	f.methods.add(m)
+	if with.decline != "" {
+		f.refuse(s.intent, m, Outcome{DeclineCode: with.decline, Code: with.error})
+		s.refused = with.decline
+		return false
+	}
+	if s.customer == nil && s.creation == "always" {
+		s.customer = &customer{id: f.newID("cus"), email: s.email, created: f.now().Unix()}
+		f.customers.add(s.customer)
+	}
+	s.intent.customer = s.customer
+	if s.future == "off_session" && s.customer != nil { // without a customer nothing is saved
+		m.customer, m.setUp = s.customer, authenticated || s.secure
+	}
+	s.status = "complete"
+	f.succeed(s.intent, m)
+	f.emit("checkout.session.completed", s)
+	f.watch(s.metadata, "page "+s.id+" paid")
+	return false
+}
+
+// fail ends the authentication of a tenant without success.
+func (f *Fake) failChallenge(s *session) {
+	m := &method{id: f.newID("pm"), card: *s.challenge, email: s.email, created: f.now().Unix()}
+	f.methods.add(m)
+	s.challenge = nil
+	f.refuse(s.intent, m, Outcome{Code: "payment_intent_authentication_failure"})
+	s.refused = "payment_intent_authentication_failure"
+}

@@ -1,0 +1,149 @@
+package stripetest
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// TB is the part of testing.TB that the fake needs. `make run` serves the fake, too, and must not link the package testing.
+type TB interface {
+	Helper()
+	Cleanup(fn func())
+	Context() context.Context
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// Start serves a fake for the time of a test, and fails the test if the adapter broke a rule.
+func Start(t TB, o Options) *Fake {
+	t.Helper()
+	f := StartBroken(t, o)
+	t.Cleanup(func() {
+		if found := f.Violations(); len(found) > 0 {
+			t.Errorf("the fake of Stripe saw %d violations:\n%s", len(found), strings.Join(found, "\n"))
+		}
+	})
+	return f
+}
+
+// StartBroken serves a fake for a test that expects violations.
+func StartBroken(t TB, o Options) *Fake {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatalf("the fake of Stripe cannot listen: %v", err)
+	}
+	f := New(o)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	f.SetURL("http://" + listener.Addr().String())
+	go func() { ended <- f.Serve(ctx, listener) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("the fake of Stripe: %v", err)
+		}
+	})
+	return f
+}
+
+// URL is the fake's origin, for STRIPE_API_BASE.
+func (f *Fake) URL() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.options.URL
+}
+
+// PageAnswer is an answer of the hosted page.
+type PageAnswer struct {
+	Status   int
+	Location string
+	Body     string
+}
+
+// Pay types a card on a hosted page, and completes the authentication if the bank asks for it. It gives the last answer.
+func (f *Fake) Pay(t TB, page, number string) PageAnswer {
+	t.Helper()
+	a := f.Post(t, page, url.Values{"cardNumber": {number}, "cardExpiry": {"12/34"}, "cardCvc": {"123"}})
+	if strings.HasSuffix(a.Location, "/authenticate") {
+		return f.Post(t, f.URL()+a.Location, url.Values{"outcome": {"complete"}})
+	}
+	return a
+}
+
+// Post sends a form to the fake's pages, without following a redirection.
+func (f *Fake) Post(t TB, target string, form url.Values) PageAnswer {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, target, strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatalf("%v", err)
+		return PageAnswer{}
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	client := &http.Client{Timeout: f.client.Timeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res, err := client.Do(r)
+	if err != nil {
+		t.Fatalf("%v", err)
+		return PageAnswer{}
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return PageAnswer{Status: res.StatusCode, Location: res.Header.Get("Location"), Body: string(body)}
+}
+
+// PageOf is the address of the newest page of a payment, which may be over; "" for none.
+func (f *Fake) PageOf(paymentID string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p := f.payments[paymentID]
+	if p == nil || len(p.sessions) == 0 {
+		return ""
+	}
+	return f.options.URL + "/pay/" + p.sessions[len(p.sessions)-1].id
+}
+
+// Mend makes the cards that a payment saved good for later charges.
+func (f *Fake) Mend(paymentID string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if p := f.payments[paymentID]; p != nil {
+		for _, i := range p.intents {
+			if i.method != nil {
+				i.method.card.later, i.method.setUp = "", true
+			}
+		}
+	}
+}
+
+// Charged is the sum that the charges of a payment took, in cents, and their number. Refunds do not count.
+func (f *Fake) Charged(paymentID string) (cents, charges int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if p := f.payments[paymentID]; p != nil {
+		for _, i := range p.intents {
+			if c := i.paid(); c != nil {
+				cents, charges = cents+c.amount, charges+1
+			}
+		}
+	}
+	return cents, charges
+}
+
+// DeletedCustomers counts the customers that were deleted.
+func (f *Fake) DeletedCustomers() (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, c := range f.customers.all {
+		if c.deleted {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,80 @@
+package stripetest
+
+import "net/url"
+
+// table keeps objects in the order of their creation.
+type table[T object] struct {
+	all  []T
+	byID map[string]T
+}
+
+// object is a thing with an id and a time of creation, which can be shown as JSON.
+type object interface {
+	ident() string
+	createdAt() int64
+	json(f *Fake, expand expansions) map[string]any
+}
+
+func (t *table[T]) add(item T) {
+	if t.byID == nil {
+		t.byID = map[string]T{}
+	}
+	t.all = append(t.all, item)
+	t.byID[item.ident()] = item
+}
+
+func (t *table[T]) find(id string) (item T, err *apiError) {
+	item, there := t.byID[id]
+	if !there {
+		return item, missing(id)
+	}
+	return item, nil
+}
+
+const (
+	usualPage = 10
+	maxPage   = 100
+)
+
+// list answers a list request, newest first. keep may refuse an object.
+func list[T object](f *Fake, t *table[T], path string, query url.Values, keep func(T) bool) (any, *apiError) {
+	limit, err := whole(query, "limit", usualPage)
+	if err != nil {
+		return nil, err
+	}
+	if limit < 1 || limit > maxPage {
+		return nil, invalid("limit", "limit must be between 1 and 100")
+	}
+	since, err := whole(query, "created[gte]", 0)
+	if err != nil {
+		return nil, err
+	}
+	before, err := whole(query, "created[lt]", 1<<60)
+	if err != nil {
+		return nil, err
+	}
+	after := query.Get("starting_after")
+	if _, there := t.byID[after]; after != "" && !there {
+		return nil, missing(after)
+	}
+	passed := after == ""
+	data := []any{}
+	more := false
+	expand := expansionsOf(query).below("data")
+	for i := len(t.all) - 1; i >= 0; i-- {
+		item := t.all[i]
+		if !passed {
+			passed = item.ident() == after
+			continue
+		}
+		if created := item.createdAt(); created < int64(since) || created >= int64(before) || (keep != nil && !keep(item)) {
+			continue
+		}
+		if len(data) == limit {
+			more = true
+			break
+		}
+		data = append(data, item.json(f, expand))
+	}
+	return map[string]any{"object": "list", "data": data, "has_more": more, "url": path}, nil
+}

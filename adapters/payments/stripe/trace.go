@@ -1,0 +1,18 @@
+package stripe
+
+import (
+	"context"
+	"encoding/json"
+	"net/http/httptrace"
+
+	"partnerdeposits/ports/failpoint"
+)
+
+// traced hits the failpoint payment.<call>.sent once the request is written.
+func traced(ctx context.Context, call string) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteRequest: func(httptrace.WroteRequestInfo) { failpoint.Hit("payment." + call + ".sent") },
+	})
+}
+
+func decode(text []byte, into any) error { return json.Unmarshal(text, into) }

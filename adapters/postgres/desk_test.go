@@ -1,0 +1,311 @@
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/pgtest"
+	"partnerdeposits/adapters/postgres/stock"
+	"partnerdeposits/adapters/postgres/storetest"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/ports"
+	"partnerdeposits/ports/portstest"
+)
+
+// deskReads bounds the rows that a statement of the operator's list reads: 2,000 and those of a page, as in every list.
+const deskReads = mostRead + 2
+
+// everyDeskFilter calls check with every filter of the list, alone and in pairs.
+func everyDeskFilter(t *testing.T, s fullStore, check func(name string, f ports.DeskFilter)) {
+	t.Helper()
+	middle := time.Now().Add(-180 * 24 * time.Hour).UTC().Truncate(24 * time.Hour)
+	contract := value[string](t, s, `SELECT rental_contract FROM deposits WHERE account_id = $1 AND rental_contract <> '' ORDER BY created_at LIMIT 1`, s.Owner.Account)
+	reference := value[string](t, s, `SELECT reference FROM deposits WHERE account_id = $1 ORDER BY created_at DESC OFFSET 10 LIMIT 1`, s.Owner.Account)
+	foreign := value[string](t, s, `SELECT reference FROM deposits WHERE account_id <> $1 ORDER BY created_at DESC LIMIT 1`, s.Owner.Account)
+	type filter = ports.DeskFilter
+	status := func(all ...deposit.Status) func(*filter) { return func(f *filter) { f.Statuses = all } }
+	text := func(s string) func(*filter) { return func(f *filter) { f.Text = s } }
+	stay := func(from, to time.Time) func(*filter) {
+		return func(f *filter) { f.Stay = ports.Span{From: from, To: to} }
+	}
+	filters[filter]{
+		{
+			status(deposit.Pending, deposit.Incomplete), status(deposit.PaymentIssue), status(deposit.Active), status(deposit.Closed),
+			status(deposit.Captured), status(deposit.Cancelled, deposit.Active), status(deposit.Statuses...),
+		},
+		{
+			text(contract), text(strings.ToLower(contract[:5])), text("bk-"), text("ADA"), text("tenant 1"), text("Tenant-9"), text(reference),
+			text(strings.ToLower(strings.ReplaceAll(reference, "-", ""))), text(foreign), text("nobody"), text("%"), text("é"),
+		},
+		{
+			stay(middle, middle.AddDate(0, 0, 1)), stay(time.Time{}, middle), stay(middle, time.Time{}),
+			stay(middle.AddDate(10, 0, 0), time.Time{}), stay(time.Time{}, middle.AddDate(-10, 0, 0)),
+		},
+	}.each(func(name string, f filter) {
+		f.AccountID = s.Owner.Account
+		check(name, f)
+	})
+}
+
+// expected gives the ids of the list of f in its order, by a statement that knows no index and no page.
+func expected(t *testing.T, s fullStore, f ports.DeskFilter) []id.ID {
+	t.Helper()
+	conditions, args := []string{"d.account_id = $1"}, []any{f.AccountID}
+	arg := func(v any) string {
+		args = append(args, v)
+		return fmt.Sprintf("$%d", len(args))
+	}
+	if len(f.Statuses) > 0 {
+		names := make([]string, len(f.Statuses))
+		for i, s := range f.Statuses {
+			names[i] = string(s)
+		}
+		conditions = append(conditions, "d.status = ANY ("+arg(names)+")")
+	}
+	if f.Text != "" {
+		reference, _ := deposit.WrittenReference(f.Text)
+		begins := arg(strings.ToLower(f.Text))
+		conditions = append(conditions, `(d.reference = `+arg(reference)+` OR starts_with(lower(d.rental_contract), `+begins+`) OR starts_with(lower(c.email), `+begins+`)
+			OR starts_with(lower(c.first_name || ' ' || c.last_name), `+begins+`) OR starts_with(lower(c.last_name || ' ' || c.first_name), `+begins+`))`)
+	}
+	order := "d.created_at"
+	if !f.Stay.From.IsZero() {
+		conditions, order = append(conditions, "d.contract_end_at >= "+arg(f.Stay.From)), "d.contract_start_at"
+	}
+	if !f.Stay.To.IsZero() {
+		conditions, order = append(conditions, "d.contract_start_at < "+arg(f.Stay.To)), "d.contract_start_at"
+	}
+	rows, err := s.pool.Query(t.Context(), `SELECT d.id FROM deposits d LEFT JOIN clients c ON c.id = d.client_id AND c.erased_at IS NULL
+		WHERE `+strings.Join(conditions, " AND ")+` ORDER BY `+order+` DESC, d.id DESC`, args...)
+	require.NoError(t, err)
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[id.ID])
+	require.NoError(t, err)
+	return ids
+}
+
+// newDeskStore is a store with the deposits of two accounts; the owner of the store is one of them.
+func newDeskStore(t *testing.T, deposits int) fullStore {
+	t.Helper()
+	url := pgtest.URL(t)
+	admin := storetest.Pool(t, url, postgres.PoolOptions{StatementTimeout: time.Minute})
+	owners, err := stock.Owners(t.Context(), admin, 1, 2)
+	require.NoError(t, err)
+	require.NoError(t, stock.Fill(t.Context(), admin, owners, stock.Amount{Deposits: deposits}))
+	exec(t, admin, `ANALYZE open_deposits`)
+	asked := &queries{}
+	store := storetest.Over(t, storetest.Pool(t, url, postgres.PoolOptions{MaxConns: 1, Tracer: asked}), postgres.Options{})
+	return fullStore{store, owners[0], asked, admin}
+}
+
+func TestDeskDeposits_EveryFilterAndPair_ListsEachDepositOnceInOrder(t *testing.T) {
+	t.Parallel()
+	s := newDeskStore(t, 9_000)
+	checked := 0
+	everyDeskFilter(t, s, func(name string, f ports.DeskFilter) {
+		checked++
+		var got []id.ID
+		page := ports.Page{Limit: 100}
+		for pages := 0; ; pages++ {
+			require.Less(t, pages, 100, name)
+			list, err := s.DeskDeposits(t.Context(), f, page)
+			require.NoError(t, err, name)
+			for _, d := range list.Items {
+				require.Equal(t, f.AccountID, d.AccountID)
+				got = append(got, d.ID)
+			}
+			if page.Cursor = list.Next; list.Next.IsZero() {
+				break
+			}
+		}
+		want := expected(t, s, f)
+		require.Len(t, got, len(want), name)
+		require.True(t, slices.Equal(want, got), name)
+	})
+	require.Greater(t, checked, 150)
+}
+
+func TestDeskDeposits_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
+	t.Parallel()
+	s := newDeskStore(t, 40_000)
+	everyDeskFilter(t, s, func(name string, f ports.DeskFilter) {
+		var last ports.Cursor
+		read := s.rowsRead(t, func() error {
+			list, err := s.DeskDeposits(t.Context(), f, ports.Page{Limit: 50})
+			last = list.Next
+			return err
+		})
+		require.LessOrEqual(t, read, deskReads, name)
+		if !last.IsZero() {
+			require.LessOrEqual(t, s.rowsRead(t, func() error {
+				_, err := s.DeskDeposits(t.Context(), f, ports.Page{Limit: 50, Cursor: last})
+				return err
+			}), deskReads, "second page, "+name)
+		}
+	})
+}
+
+// A deposit that is made while somebody reads the list is on none of the later pages, and moves no other deposit.
+func TestDeskDeposits_WhileDepositsAreMade_StaysStable(t *testing.T) {
+	t.Parallel()
+	s := newDeskStore(t, 1_000)
+	for _, f := range []ports.DeskFilter{{}, {Statuses: []deposit.Status{deposit.Pending, deposit.Active}}, {Text: "ada"}} {
+		f.AccountID = s.Owner.Account
+		before := expected(t, s, f)
+		var got []id.ID
+		page := ports.Page{Limit: 10}
+		for more := true; more; more = !page.Cursor.IsZero() {
+			list, err := s.DeskDeposits(t.Context(), f, page)
+			require.NoError(t, err)
+			for _, d := range list.Items {
+				got = append(got, d.ID)
+			}
+			page.Cursor = list.Next
+			d := draft(deposit.Origin{AccountID: s.Owner.Account, PartnerID: s.Owner.Partner, ByPartnerAPI: true, ExternalID: "operator-1"}, time.Now())
+			require.NoError(t, s.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
+				return r.Deposits.Insert(ctx, d, secret.Text(d.ID.Encode()))
+			}))
+		}
+		require.Greater(t, len(before), 30)
+		require.True(t, slices.Equal(before, got))
+	}
+}
+
+// openRows are the rows of open_deposits as text.
+func openRows(t *testing.T, s fullStore) []string {
+	t.Helper()
+	return texts(t, s, `SELECT deposit_id::text || ' ' || status || ' ' || account_id || ' ' || created_at || ' ' || ends_at || ' ' || amount_cents FROM open_deposits ORDER BY 1`)
+}
+
+// expectedOpenRows are the rows that open_deposits should have, by the deposits and payments.
+func expectedOpenRows(t *testing.T, s fullStore) []string {
+	t.Helper()
+	return texts(t, s, `SELECT d.id::text || ' ' || d.status || ' ' || d.account_id || ' ' || d.created_at || ' ' || coalesce(d.expires_at, d.checkout_expires_at) || ' ' ||
+			CASE d.status WHEN 'captured' THEN d.captured_cents ELSE d.amount_cents END
+		FROM deposits d WHERE d.status IN ('pending', 'incomplete', 'payment_issue', 'active')
+			OR (d.status = 'captured' AND EXISTS (SELECT FROM payments p WHERE p.deposit_id = d.id AND p.kind = 'collection' AND p.status = 'processing')) ORDER BY 1`)
+}
+
+func texts(t *testing.T, s fullStore, sql string) []string {
+	t.Helper()
+	rows, err := s.pool.Query(t.Context(), sql)
+	require.NoError(t, err)
+	all, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	return all
+}
+
+// The migration takes up the deposits from before the triggers, and drops the rows of those that moved meanwhile.
+func TestOpenDeposits_OfDepositsFromBeforeTheTable_AreFilledIn(t *testing.T) {
+	t.Parallel()
+	s := newDeskStore(t, 2_000)
+	exec(t, s.pool, `INSERT INTO payments (id, deposit_id, kind, amount_cents, status, created_at, check_at)
+		SELECT gen_random_uuid(), id, 'collection', 100, 'processing', now(), now() FROM deposits WHERE status = 'captured' ORDER BY id LIMIT 3`)
+	exec(t, s.pool, `DELETE FROM open_deposits`)
+	exec(t, s.pool, `INSERT INTO open_deposits SELECT account_id, 'pending', created_at, id, created_at, 1 FROM deposits WHERE status IN ('close', 'captured') LIMIT 20`)
+	text, err := os.ReadFile("migrations/00024_desk_indexes.sql")
+	require.NoError(t, err)
+	fill, _, found := strings.Cut(string(text), "-- Indexes of the operator's list")
+	require.True(t, found)
+	exec(t, s.pool, fill)
+	require.Equal(t, expectedOpenRows(t, s), openRows(t, s))
+	require.True(t, slices.ContainsFunc(openRows(t, s), func(row string) bool { return strings.Contains(row, "captured") }))
+}
+
+// The table of open deposits follows the deposits through every transition and every collection.
+func TestOpenDeposits_AreThoseThatAreNotOver(t *testing.T) {
+	t.Parallel()
+	s := newDeskStore(t, 2_000)
+	open, want := func() []string { return openRows(t, s) }, func() []string { return expectedOpenRows(t, s) }
+	require.NotEmpty(t, open())
+	require.Equal(t, want(), open(), "deposits that were made")
+
+	page, err := s.DeskDeposits(t.Context(), ports.DeskFilter{AccountID: s.Owner.Account, Statuses: []deposit.Status{deposit.Active}}, ports.Page{Limit: 5})
+	require.NoError(t, err)
+	now, timers := time.Now().UTC().Truncate(time.Microsecond), deposit.DefaultTimers()
+	move := func(depositID id.ID, apply func(*deposit.Deposit) (deposit.Transition, error), then func(context.Context, ports.Repositories, *deposit.Deposit) error) {
+		require.NoError(t, s.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
+			d, err := r.Deposits.ForUpdate(ctx, depositID)
+			if err != nil {
+				return err
+			}
+			step, err := apply(d)
+			if err != nil {
+				return err
+			}
+			step.Actor = "operator"
+			if err := r.Deposits.Transition(ctx, d, step); err != nil || then == nil {
+				return err
+			}
+			return then(ctx, r, d)
+		}))
+	}
+	released, captured := page.Items[0].ID, page.Items[1].ID
+	move(released, func(d *deposit.Deposit) (deposit.Transition, error) { return d.Apply(deposit.Released, timers, now) }, nil)
+	require.Equal(t, want(), open(), "a release")
+	charge := deposit.Payment{ID: portstest.NewID(), DepositID: captured, Kind: deposit.Collection, Amount: 100, Status: deposit.PaymentProcessing, CreatedAt: now, CheckAt: now}
+	amount := charge.Amount
+	move(captured, func(d *deposit.Deposit) (deposit.Transition, error) { return d.Capture(&amount, timers, now) },
+		func(ctx context.Context, r ports.Repositories, _ *deposit.Deposit) error {
+			return r.Payments.Insert(ctx, charge)
+		})
+	require.Equal(t, want(), open(), "a capture")
+	require.True(t, slices.ContainsFunc(open(), func(row string) bool { return strings.Contains(row, "captured") }))
+
+	counts, err := s.CountWork(t.Context(), s.Owner.Account, now.AddDate(0, 0, 7))
+	require.NoError(t, err)
+	require.Equal(t, ports.WorkCount{Count: 1, Amount: 100}, counts[ports.WorkCollecting])
+	first, err := s.OpenWork(t.Context(), s.Owner.Account, ports.WorkCollecting, now, 5)
+	require.NoError(t, err)
+	require.Equal(t, captured, first[0].ID)
+
+	charge.Status, charge.SettledAt = deposit.PaymentSucceeded, now
+	require.NoError(t, s.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error { return r.Payments.Update(ctx, charge) }))
+	require.Equal(t, want(), open(), "the end of a collection")
+}
+
+func TestCountWork_AndOpenWork_AgreeWithTheDeposits(t *testing.T) {
+	t.Parallel()
+	s := newDeskStore(t, 6_000)
+	exec(t, s.pool, `UPDATE deposits SET status = 'payment_issue' WHERE id IN (SELECT id FROM deposits WHERE status = 'pending' AND account_id = $1 LIMIT 7)`, s.Owner.Account)
+	ending := time.Now().UTC().AddDate(0, 0, 7)
+	counts, err := s.CountWork(t.Context(), s.Owner.Account, ending)
+	require.NoError(t, err)
+	for kind, condition := range map[ports.Work]string{
+		ports.WorkAwaiting: `status IN ('pending', 'incomplete')`, ports.WorkRefused: `status = 'payment_issue'`, ports.WorkActive: `status = 'active'`,
+		ports.WorkEnding: `status = 'active' AND expires_at < $2`,
+	} {
+		where := ` FROM deposits WHERE account_id = $1 AND ($2::timestamptz IS NOT NULL) AND ` + condition
+		require.Equal(t, value[int](t, s, `SELECT count(*)`+where, s.Owner.Account, ending), counts[kind].Count, kind)
+		require.EqualValues(t, value[int64](t, s, `SELECT coalesce(sum(amount_cents), 0)::bigint`+where, s.Owner.Account, ending), counts[kind].Amount, kind)
+		require.NotZero(t, counts[kind].Count, kind)
+		order := "created_at DESC, id DESC"
+		if kind == ports.WorkEnding {
+			order = "expires_at, id"
+		}
+		first, err := s.OpenWork(t.Context(), s.Owner.Account, kind, ending, 5)
+		require.NoError(t, err)
+		require.Len(t, first, min(5, counts[kind].Count))
+		for i, d := range first {
+			require.Equal(t, value[id.ID](t, s, fmt.Sprintf(`SELECT id%s ORDER BY %s OFFSET %d LIMIT 1`, where, order, i), s.Owner.Account, ending), d.ID, "%s, %d", kind, i)
+		}
+	}
+	now := time.Now().UTC()
+	spans := []ports.Span{{From: now.AddDate(0, -2, 0), To: now.AddDate(0, -1, 0)}, {From: now.AddDate(0, -1, 0), To: now}, {From: now, To: now.AddDate(1, 0, 0)}}
+	made, err := s.CountMade(t.Context(), s.Owner.Account, spans)
+	require.NoError(t, err)
+	for i, span := range spans {
+		require.Equal(t, value[int](t, s, `SELECT count(*) FROM deposits WHERE account_id = $1 AND created_at >= $2 AND created_at < $3`, s.Owner.Account, span.From, span.To), made[i])
+	}
+	require.Positive(t, made[1])
+}

@@ -1,0 +1,24 @@
+package dispatchstore_test
+
+import (
+	"testing"
+
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/storetest"
+	"partnerdeposits/ports"
+	"partnerdeposits/ports/portstest"
+)
+
+// feedStore reads with the store of http, and relays with the store of a dispatcher.
+type feedStore struct {
+	*postgres.Store
+	ports.RelayStore
+}
+
+func TestFeed_Conforms(t *testing.T) {
+	t.Parallel()
+	portstest.Feed(t, func(t *testing.T) portstest.FeedBackend {
+		store, pool := storetest.New(t, postgres.Options{})
+		return feedStore{store, dispatchOver(t, pool.Config().ConnString())}
+	})
+}

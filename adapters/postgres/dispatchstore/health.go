@@ -1,0 +1,144 @@
+package dispatchstore
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"time"
+
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+// ends are the last attempts of a batch to an endpoint.
+type ends struct {
+	success, failure time.Time // zero: none
+	result           webhook.Result
+}
+
+func (e *ends) add(a webhook.Attempt) {
+	at := a.StartedAt.Add(a.Duration)
+	switch {
+	case a.OK():
+		e.success = later(e.success, at)
+	case at.After(e.failure):
+		e.failure, e.result = at, a.Result
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// adjustHealth updates the health of subscriptions. The locks come in order and before those of deliveries, as in every other
+// transaction does that locks both.
+func adjustHealth(ctx context.Context, t *pg.Tx, outcomes []ports.Outcome, adjust []id.ID, limit int) (map[id.ID]webhook.Health, error) {
+	var subscriptions []ports.Subscription
+	pg.Collect(t, &subscriptions, collectSubscription, `SELECT `+subscriptionColumns+` FROM webhook_subscriptions s WHERE s.id = ANY ($1) ORDER BY s.id FOR NO KEY UPDATE`, adjust)
+	if err := t.Flush(ctx); err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	health := make(map[id.ID]webhook.Health, len(subscriptions))
+	for _, sub := range subscriptions {
+		h, last := sub.Health, ends{}
+		for _, o := range outcomes {
+			if o.Delivery.SubscriptionID == sub.ID {
+				h = afterOutcome(t, h, o, limit, now)
+				last.add(o.Attempt)
+			}
+		}
+		health[sub.ID] = h
+		var since time.Time // zero: the state goes on
+		if h.State(sub.Enabled) != sub.Health.State(sub.Enabled) {
+			since = now
+		}
+		t.Queue(`
+			UPDATE webhook_subscriptions SET failures = $2, failing_since = $3, slow = $4, quick = $5, holds = $6, held_until = $7, ramp = $8, trouble = $13,
+				state_since = coalesce($9, state_since), last_success_at = greatest(last_success_at, $10),
+				last_error = CASE WHEN $11 >= coalesce(last_failure_at, $11) THEN $12 ELSE last_error END, last_failure_at = greatest(last_failure_at, $11)
+			WHERE id = $1`,
+			sub.ID, h.Failures, orNull(h.FailingSince), h.Slow, h.Quick, h.FailedProbes, orNull(h.OpenUntil), h.Ramp,
+			orNull(since), orNull(last.success), orNull(last.failure), string(last.result), h.Trouble)
+	}
+	return health, nil
+}
+
+// afterOutcome returns the health after an outcome, and queues the notices that follow from it.
+func afterOutcome(t queuer, h webhook.Health, o ports.Outcome, limit int, now time.Time) webhook.Health {
+	sub, next := o.Delivery.SubscriptionID, h.After(o.Attempt, limit, now)
+	switch {
+	case h.State(true) != webhook.EndpointHeld && next.State(true) == webhook.EndpointHeld:
+		notice(t, sub, webhook.NoticeHeld, now)
+	case h.Trouble && !next.Trouble:
+		notice(t, sub, webhook.NoticeRecovered, now)
+	}
+	next.Trouble = next.Trouble || givesUp(o)
+	return next
+}
+
+// givesUp reports whether the outcome ends a delivery that did not reach its endpoint. A test has a single attempt, whose result
+// its caller sees.
+func givesUp(o ports.Outcome) bool {
+	return o.Verdict.State == webhook.Failed && !o.Delivery.Test
+}
+
+// notice queues the statement that stores a notice.
+func notice(batch queuer, sub id.ID, kind webhook.NoticeKind, at time.Time) {
+	batch.Queue(`INSERT INTO webhook_notices (subscription_id, kind, at) VALUES ($1, $2, $3)`, sub, kind, at)
+}
+
+// noticeGivenUp queues the statement that stores the notices of deliveries that this transaction gave up.
+func noticeGivenUp(batch queuer, outcomes []ports.Outcome) {
+	var subs, ids []id.ID
+	for _, o := range outcomes {
+		if givesUp(o) {
+			subs, ids = append(subs, o.Delivery.SubscriptionID), append(ids, o.Delivery.DeliveryID)
+		}
+	}
+	if len(ids) == 0 {
+		return
+	}
+	batch.Queue(`
+		INSERT INTO webhook_notices (subscription_id, kind, at, deliveries)
+		SELECT d.subscription_id, $3, now(), count(*) FROM unnest($1::uuid[], $2::uuid[]) AS ended(sub, id)
+		JOIN deliveries d ON d.subscription_id = ended.sub AND d.id = ended.id
+		WHERE d.state = 3 AND d.finished_at = now() GROUP BY d.subscription_id`, subs, ids, webhook.NoticeGivenUp)
+}
+
+// tellSuccesses queues the statement that notes the times of successes. A row that another transaction holds is left out: the
+// time is no reason for a record to wait.
+func tellSuccesses(batch queuer, outcomes []ports.Outcome, adjusted []id.ID) {
+	last := map[id.ID]*ends{}
+	for _, o := range outcomes {
+		sub := o.Delivery.SubscriptionID
+		if !o.Tell || slices.Contains(adjusted, sub) {
+			continue
+		}
+		if last[sub] == nil {
+			last[sub] = &ends{}
+		}
+		last[sub].add(o.Attempt)
+	}
+	if len(last) == 0 {
+		return
+	}
+	subs, at := make([]id.ID, 0, len(last)), make([]time.Time, 0, len(last))
+	for sub := range last {
+		subs = append(subs, sub)
+	}
+	slices.SortFunc(subs, func(a, b id.ID) int { return bytes.Compare(a[:], b[:]) })
+	for _, sub := range subs {
+		at = append(at, last[sub].success)
+	}
+	batch.Queue(`
+		UPDATE webhook_subscriptions s SET last_success_at = told.at
+		FROM (SELECT l.id, n.at FROM unnest($1::uuid[], $2::timestamptz[]) AS n(id, at) JOIN webhook_subscriptions l ON l.id = n.id
+			WHERE l.last_success_at IS NULL OR l.last_success_at < n.at FOR NO KEY UPDATE OF l SKIP LOCKED) AS told
+		WHERE s.id = told.id`, subs, at)
+}

@@ -1,0 +1,117 @@
+package dispatchstore
+
+import (
+	"sync"
+	"time"
+
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+// relayedMemory holds the deliveries that Relay has just claimed, as Load would read them. A worker of this process that
+// gets such a claim within webhook.Freshness needs no query. The memory is a hint like any earlier read: Relay holds a lock
+// on each subscription that it reads until its commit, so a change of the subscription commits after the read, and the
+// change is answered webhook.Freshness later.
+type relayedMemory struct {
+	mu          sync.Mutex
+	now, before map[claimKey]relayedDelivery // by the time of the relay
+	turned      time.Time                    // when now became before
+}
+
+// claimKey identifies a claim. The due time of a claim is less exact after its way through the queue.
+type claimKey struct {
+	deliveryID, subscriptionID id.ID
+	seq                        int32
+}
+
+func keyOf(c ports.Claim) claimKey { return claimKey{c.DeliveryID, c.SubscriptionID, c.Seq} }
+
+// relayedDelivery is a delivery with the secret still sealed.
+type relayedDelivery struct {
+	ports.Delivery
+	sealed []byte
+}
+
+// target is the part of a subscription that a delivery needs.
+type target struct {
+	url    string
+	sealed []byte
+	skew   time.Duration
+}
+
+// keep remembers the claimed deliveries of a relay that read its subscriptions after readAt.
+func (m *relayedMemory) keep(claims []ports.Claim, planned []ports.Delivery, subscriptions []ports.Subscription, targets map[id.ID]target, readAt time.Time, lease time.Duration) {
+	if len(claims) == 0 {
+		return
+	}
+	byID := make(map[id.ID]*ports.Delivery, len(planned))
+	for i := range planned {
+		byID[planned[i].DeliveryID] = &planned[i]
+	}
+	healthy := make(map[id.ID]bool, len(subscriptions))
+	for _, s := range subscriptions {
+		h := s.Health
+		healthy[s.ID] = h.Failures == 0 && !h.InSlowLane() && !h.Trouble
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.turn(readAt)
+	for _, c := range claims {
+		d, to := *byID[c.DeliveryID], targets[c.SubscriptionID]
+		d.Claim, d.Found, d.Current, d.Enabled, d.Healthy = c, true, true, true, healthy[c.SubscriptionID]
+		d.URL, d.ReadAt, d.Skew, d.LeaseLeft = to.url, readAt, to.skew, lease
+		m.now[keyOf(c)] = relayedDelivery{d, to.sealed}
+	}
+}
+
+// turn forgets what is too old.
+func (m *relayedMemory) turn(now time.Time) {
+	if m.now != nil && now.Sub(m.turned) < webhook.Freshness {
+		return
+	}
+	m.before, m.now, m.turned = m.now, map[claimKey]relayedDelivery{}, now
+}
+
+// take gives a delivery that is still fresh, and forgets the delivery: a further load asks the database.
+func (m *relayedMemory) take(c ports.Claim) (d relayedDelivery, found bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, kept := range []map[claimKey]relayedDelivery{m.now, m.before} {
+		if d, found = kept[keyOf(c)]; found {
+			delete(kept, keyOf(c))
+			age := time.Since(d.ReadAt)
+			d.LeaseLeft -= age
+			return d, age < webhook.Freshness
+		}
+	}
+	return d, false
+}
+
+// forget drops claims that became stale.
+func (m *relayedMemory) forget(claims []ports.Claim) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, c := range claims {
+		delete(m.now, keyOf(c))
+		delete(m.before, keyOf(c))
+	}
+}
+
+func (m *relayedMemory) forgetAll() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.now, m.before = nil, nil
+}
+
+// open decrypts the secret. A secret that does not decrypt fails its own delivery only.
+func (s *Store) open(d *ports.Delivery, sealed []byte) {
+	plain, err := s.cipher.Decrypt(sealed, pg.SecretAAD(d.SubscriptionID))
+	if err != nil {
+		d.SecretErr = err
+		return
+	}
+	d.Secret = secret.Text(plain)
+}

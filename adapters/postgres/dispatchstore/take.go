@@ -1,0 +1,137 @@
+package dispatchstore
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// lockFeeds locks the counters of the partners that have one of the first $2 events of the outbox. A partner whose counter
+// another relay has locked is passed over, so that relays share the partners and never wait for each other. The setting tells
+// the locked partners to takeEvents, which travels in the same round trip. One row: the partners with their last numbers, and
+// facts for the low watermark.
+const lockFeeds = `
+	WITH waiting AS MATERIALIZED (SELECT position, partner_id FROM outbox WHERE position >= $1 ORDER BY position, event_id LIMIT $2),
+	feeds AS MATERIALIZED (
+		SELECT partner_id, last_sequence FROM event_feeds WHERE partner_id = ANY (ARRAY (SELECT DISTINCT partner_id FROM waiting))
+		` + feedLock + `)
+	SELECT coalesce(array_agg(partner_id), '{}'), coalesce(array_agg(last_sequence), '{}'),
+		set_config('svc.relayed_partners', coalesce(array_agg(partner_id)::text, '{}'), true),
+		(SELECT count(*) FROM waiting), (SELECT coalesce(min(position), -1) FROM waiting), (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM outbox_position),
+		pg_snapshot_xmin(pg_current_snapshot())::text::bigint, pg_snapshot_xmax(pg_current_snapshot())::text::bigint
+	FROM feeds`
+
+// takeEvents removes the first $2 events of the locked partners from the outbox. The statement is not part of lockFeeds: its
+// snapshot must be younger than the locks, or a relay could pass over events that were committed before the last number was
+// given (ADR 0016). A row that SetAside or a relay of an older binary has locked is waited for, since passing over the row would
+// change the order of a deposit's events.
+const takeEvents = `
+	DELETE FROM outbox WHERE ctid = ANY (ARRAY (
+		SELECT ctid FROM outbox WHERE position >= $1 AND partner_id = ANY ((SELECT current_setting('svc.relayed_partners')::uuid[])::uuid[])
+		ORDER BY ` + feedOrder + ` LIMIT $2))
+	RETURNING event_id, partner_id, name, deposit_id, data, created_at, committed_at, position, coalesce(trace_parent, '')`
+
+// readSubscriptions reads the subscriptions of the locked partners. The row locks keep a subscription from being deleted or
+// disabled before its deliveries are inserted. Those changes lock the row FOR UPDATE; a change of health does not, and so never
+// waits for a relay.
+const readSubscriptions = `
+	SELECT ` + subscriptionColumns + `, s.url, s.secret, clock_timestamp() FROM webhook_subscriptions s
+	WHERE s.partner_id = ANY ((SELECT current_setting('svc.relayed_partners')::uuid[])::uuid[]) AND s.deleted_at IS NULL
+	ORDER BY s.partner_id, s.id FOR KEY SHARE`
+
+// widerLook is how many times as far a relay looks after it found nothing but events of locked partners: a relay that stands
+// still with a partner's counter must not hide the events of the other partners.
+const widerLook = 32
+
+// batch is the part of the outbox that a relay works on.
+type batch struct {
+	events        []ports.Event // in the order of the outbox
+	last          lastNumbers   // of the locked feeds
+	subscriptions []ports.Subscription
+	targets       map[id.ID]target // of subscriptions
+	readAt        time.Time        // before the subscriptions were read
+}
+
+// takeOutbox locks the feeds of partners that have events, and removes the oldest events of these partners from the outbox, so
+// that newer events cannot delay them. The same round trip reads the partners' subscriptions.
+func (s *Store) takeOutbox(ctx context.Context, t *pg.Tx, limit int) (batch, error) {
+	taken, waiting, err := s.take(ctx, t, limit, limit)
+	if err == nil && len(taken.last) == 0 && waiting == limit {
+		taken, _, err = s.take(ctx, t, limit, limit*widerLook)
+	}
+	return taken, err
+}
+
+// take looks at the first events of the outbox. waiting is how many the look found, at most look.
+func (s *Store) take(ctx context.Context, t *pg.Tx, limit, look int) (b batch, waiting int, err error) {
+	b = batch{last: lastNumbers{}, targets: map[id.ID]target{}, readAt: time.Now()}
+	var partners []id.ID
+	var numbers []int64
+	var told string
+	view := s.outbox.look(s.pool.Stat().NewConnsCount())
+	found := t.Row(lockFeeds, []any{view.from, look}, &partners, &numbers, &told, &waiting, &view.first, &view.last, &view.xmin, &view.xmax)
+	var rows []taken
+	pg.Collect(t, &rows, scanTaken, takeEvents, view.from, limit)
+	pg.Collect(t, &b.subscriptions, b.scanTarget, readSubscriptions)
+	if err := cmp.Or(t.Flush(ctx), *found); err != nil {
+		return batch{}, 0, err
+	}
+	s.outbox.saw(view)
+	slices.SortFunc(rows, inFeedOrder)
+	for _, row := range rows {
+		b.events = append(b.events, row.Event)
+	}
+	for i, p := range partners {
+		b.last[p] = numbers[i]
+	}
+	return b, waiting, nil
+}
+
+// taken is an event of the outbox with its place in the order of the outbox.
+type taken struct {
+	ports.Event
+	position int64
+}
+
+func scanTaken(row pgx.CollectableRow) (e taken, err error) {
+	err = row.Scan(&e.ID, &e.PartnerID, &e.Name, &e.DepositID, &e.Data, &e.CreatedAt, &e.CommittedAt, &e.position, &e.TraceParent)
+	return e, err
+}
+
+// scanTarget reads a subscription, and notes its target.
+func (b *batch) scanTarget(row pgx.CollectableRow) (ports.Subscription, error) {
+	var to target
+	var now time.Time
+	sub, err := scanSubscription(row, &to.url, &to.sealed, &now)
+	to.skew = time.Until(now)
+	b.targets[sub.ID] = to
+	return sub, err
+}
+
+// lastNumbers holds the last number of each locked feed.
+type lastNumbers map[id.ID]int64
+
+// number gives each event the next number of its partner, in the order of the events.
+func (l lastNumbers) number(events []ports.Event) {
+	for i := range events {
+		e := &events[i]
+		l[e.PartnerID]++
+		e.Sequence = l[e.PartnerID]
+	}
+}
+
+// store queues the update of the counters.
+func (l lastNumbers) store(t *pg.Tx) {
+	partners, numbers := make([]id.ID, 0, len(l)), make([]int64, 0, len(l))
+	for p, n := range l {
+		partners, numbers = append(partners, p), append(numbers, n)
+	}
+	t.Queue(`UPDATE event_feeds SET last_sequence = ($2::bigint[])[array_position($1::uuid[], partner_id)] WHERE partner_id = ANY ($1)`, partners, numbers)
+}

@@ -1,0 +1,44 @@
+package pg
+
+import (
+	"context"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// ChildSpan starts a span below the span of ctx. When ctx is not traced, ChildSpan starts none and costs a look-up.
+func ChildSpan(ctx context.Context, tracer, name string) (context.Context, func()) {
+	if !trace.SpanContextFromContext(ctx).IsValid() {
+		return ctx, func() {}
+	}
+	ctx, span := otel.Tracer(tracer).Start(ctx, name)
+	return ctx, func() { span.End() }
+}
+
+// TraceParent is the span of ctx as a W3C traceparent of 55 characters; "" when ctx is not traced.
+func TraceParent(ctx context.Context) string {
+	if !trace.SpanContextFromContext(ctx).IsValid() {
+		return ""
+	}
+	carrier := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(ctx, carrier)
+	return carrier["traceparent"]
+}
+
+// StartSpan starts the span of a batch and links the span to the span of every caller of the batch. A batch belongs to
+// several traces, so no caller is the parent. When no caller is traced, StartSpan starts no span.
+func StartSpan[T any](ctx context.Context, tracer, name string, callers []T, contextOf func(T) context.Context) (context.Context, func()) {
+	var links []trace.Link
+	for _, c := range callers {
+		if request := trace.SpanContextFromContext(contextOf(c)); request.IsValid() {
+			links = append(links, trace.Link{SpanContext: request})
+		}
+	}
+	if len(links) == 0 {
+		return ctx, func() {}
+	}
+	ctx, span := otel.Tracer(tracer).Start(ctx, name, trace.WithLinks(links...))
+	return ctx, func() { span.End() }
+}

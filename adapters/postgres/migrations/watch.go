@@ -1,0 +1,67 @@
+package migrations
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Progress is how far a migration is.
+type Progress struct {
+	Applied, Total int    // migrations of this binary
+	Current        string // file of the first migration that is not applied; "" if all are
+	Index          string // the index that is being built; "" for none
+	Done, Blocks   int64  // of the table under Index, in blocks
+}
+
+// Watch reports the progress of migrations that run on other connections, at once and then at each tick, until ctx ends.
+// Watching is a help: a database that does not answer is asked again at the next tick.
+func Watch(ctx context.Context, databaseURL string, every time.Duration, report func(Progress)) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	var conn *pgx.Conn
+	defer func() {
+		if conn != nil {
+			_ = conn.Close(context.WithoutCancel(ctx)) // nothing depends on it
+		}
+	}()
+	for {
+		if conn == nil || conn.IsClosed() {
+			conn, _ = pgx.Connect(ctx, databaseURL) // nil after an error
+		}
+		if conn != nil {
+			if p, err := progress(ctx, conn); err == nil {
+				report(p)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func progress(ctx context.Context, conn *pgx.Conn) (p Progress, err error) {
+	current, err := Version(ctx, conn)
+	if err != nil {
+		return p, err
+	}
+	all := versions(files)
+	p.Total = len(all)
+	for _, v := range all {
+		if v.number <= current {
+			p.Applied++
+		} else if p.Current == "" {
+			p.Current = v.name
+		}
+	}
+	err = conn.QueryRow(ctx, `SELECT coalesce(i.relname, ''), p.blocks_done, p.blocks_total FROM pg_stat_progress_create_index p
+		LEFT JOIN pg_class i ON i.oid = p.index_relid WHERE p.datname = current_database() LIMIT 1`).Scan(&p.Index, &p.Done, &p.Blocks)
+	if errors.Is(err, pgx.ErrNoRows) { // no index is being built
+		err = nil
+	}
+	return p, err
+}

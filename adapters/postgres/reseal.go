@@ -1,0 +1,121 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/core/id"
+)
+
+// resealPage is the number of rows that a page reads, and locks at most: locks on so few rows last for milliseconds.
+const resealPage = 500
+
+// Resealer encrypts stored secrets anew with the primary key of the keyset. Stored responses are left out: they end after a day.
+type Resealer struct {
+	store  *Store
+	prefix []byte // with which every ciphertext of the primary key begins
+}
+
+// NewResealer makes a resealer. prefix begins every ciphertext of the primary key, and no ciphertext of another key.
+func NewResealer(store *Store, prefix []byte) *Resealer { return &Resealer{store, prefix} }
+
+// SecretKind is a column of secrets.
+type SecretKind struct {
+	Name               string
+	table, key, column string
+	aad                func(id.ID) []byte
+}
+
+// Start is the first page of the kind.
+func (k SecretKind) Start() SecretPage { return SecretPage{kind: k} }
+
+// SecretPage names the rows of a kind after an id.
+type SecretPage struct {
+	kind  SecretKind
+	after id.ID
+}
+
+// ResealedPage is the result of a page. Next is the page that follows unless Done.
+type ResealedPage struct {
+	Read, Changed int
+	Next          SecretPage
+	Done          bool
+}
+
+// Kinds lists the columns of secrets.
+func (r *Resealer) Kinds() []SecretKind {
+	return []SecretKind{
+		{"connect secrets", "partners", "id", "connect_secret", pg.ConnectAAD},
+		{"webhook secrets", "webhook_subscriptions", "id", "secret", pg.SecretAAD},
+		{"checkout tokens", "deposits", "id", "checkout_token", pg.CheckoutAAD},
+		{"sealed addresses", "sealed_addresses", "client_id", "address", pg.AddressAAD},
+		{"file keys", "file_contents", "file_id", "key", pg.FileAAD},
+		{"origins of agreements", "deposit_agreements", "id", "origin", pg.AgreementAAD},
+		{"two-factor secrets", "second_factors", "operator_id", "secret", pg.FactorAAD},
+	}
+}
+
+// Rows estimates the number of rows of all kinds.
+func (r *Resealer) Rows(ctx context.Context) (n int64, err error) {
+	var tables []string
+	for _, k := range r.Kinds() {
+		tables = append(tables, k.table)
+	}
+	err = r.store.db.QueryRow(ctx, `SELECT coalesce(sum(greatest(reltuples, 0)), 0)::bigint FROM pg_class WHERE oid = ANY (SELECT unnest($1::text[])::regclass)`, tables).Scan(&n)
+	return n, pg.Translate(err)
+}
+
+// Page reads a page of rows, and encrypts with the primary key those that another key encrypted. The page commits as a whole. If
+// another transaction changes the secret of a row meanwhile, the row keeps that newer secret.
+func (r *Resealer) Page(ctx context.Context, p SecretPage) (out ResealedPage, err error) {
+	err = pg.Retry(ctx, func() error {
+		out, err = r.page(ctx, p)
+		return err
+	})
+	return out, err
+}
+
+func (r *Resealer) page(ctx context.Context, p SecretPage) (ResealedPage, error) {
+	k := p.kind
+	rows, err := r.store.db.Query(ctx, fmt.Sprintf(`SELECT %[4]s, CASE WHEN substring(%[2]s FROM 1 FOR length($2::bytea)) <> $2::bytea THEN %[2]s END
+		FROM %[1]s WHERE %[4]s > coalesce($1, '00000000-0000-0000-0000-000000000000'::uuid) ORDER BY %[4]s LIMIT %[3]d`, k.table, k.column, resealPage, k.key), p.after, r.prefix)
+	if err != nil {
+		return ResealedPage{}, err
+	}
+	type row struct {
+		ID     id.ID
+		Sealed []byte // nil: encrypted with the primary key, or no secret
+	}
+	read, err := pgx.CollectRows(rows, pgx.RowToStructByPos[row])
+	if err != nil {
+		return ResealedPage{}, pg.Translate(err)
+	}
+	out := ResealedPage{Read: len(read), Done: len(read) < resealPage}
+	var ids []id.ID
+	var before, after [][]byte
+	for _, each := range read {
+		out.Next = SecretPage{kind: k, after: each.ID}
+		if each.Sealed == nil {
+			continue
+		}
+		plain, err := r.store.sealer.Open(each.Sealed, k.aad(each.ID))
+		if err != nil {
+			return ResealedPage{}, fmt.Errorf("%s of row %s: %w", k.Name, each.ID, err)
+		}
+		sealed, err := r.store.sealer.Seal(plain, k.aad(each.ID))
+		if err != nil {
+			return ResealedPage{}, err
+		}
+		ids, before, after = append(ids, each.ID), append(before, each.Sealed), append(after, sealed)
+	}
+	if len(ids) == 0 {
+		return out, nil
+	}
+	tag, err := r.store.db.Exec(ctx, fmt.Sprintf(`UPDATE %[1]s AS t SET %[2]s = n.after
+		FROM unnest($1::uuid[], $2::bytea[], $3::bytea[]) AS n(id, before, after) WHERE t.%[3]s = n.id AND t.%[2]s = n.before`, k.table, k.column, k.key), ids, before, after)
+	out.Changed = int(tag.RowsAffected())
+	return out, pg.Translate(err)
+}

@@ -1,0 +1,151 @@
+package postgres_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/pgtest"
+	"partnerdeposits/adapters/postgres/storetest"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/tenant"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+	"partnerdeposits/ports/portstest"
+)
+
+// A look-up reads an index of each table that grows, in large tables too. The tables of partners and of subscriptions have few rows.
+func TestSupport_LookUpsReadIndexes(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	seen := &statements{}
+	pool := storetest.Pool(t, url, postgres.PoolOptions{Tracer: seen})
+	store := storetest.Over(t, pool, postgres.Options{})
+	admin := storetest.Pool(t, url, postgres.PoolOptions{StatementTimeout: time.Minute})
+	storetest.Origin(t, store)
+	grow(t, admin, 20_000)
+	exec(t, admin, `INSERT INTO audit_log (id, at, actor, action, subject, request_id)
+		SELECT gen_random_uuid(), now(), 'partner:' || i, 'a', 's' || i, CASE WHEN i % 2 = 0 THEN 'req_' || i END FROM generate_series(1, 20000) i`)
+	exec(t, admin, `UPDATE clients SET email = id || '@many.example'`)
+	exec(t, admin, `ANALYZE`)
+	none, ctx := portstest.NewID(), t.Context()
+	for name, c := range map[string]struct {
+		want []string
+		do   func() error
+	}{
+		"deposit by reference": {[]string{"clients_pkey/1", "deposits_reference_key/1"}, func() error {
+			_, err := store.DepositByReference(ctx, "D-0000-0000")
+			return unless(err, deposit.ErrNotFound)
+		}},
+		"history": {[]string{"deposit_transitions_pkey/1"}, func() error { _, err := store.History(ctx, none); return err }},
+		"deliveries of a deposit": {[]string{"deliveries_of_deposit/1"}, func() error {
+			_, err := store.DeliveriesOfDeposit(ctx, none, 50)
+			return err
+		}},
+		"client":            {[]string{"clients_pkey/1"}, func() error { _, err := store.ClientByID(ctx, none); return unless(err, tenant.ErrNotFound) }},
+		"clients by e-mail": {[]string{"clients_of_email/1"}, func() error { _, err := store.ClientsByEmail(ctx, "Nobody@example.com", 20); return err }},
+		"account of an operator": {[]string{"accounts_operator_id_key/1"}, func() error {
+			_, err := store.AccountOfOperator(ctx, none)
+			return unless(err, connect.ErrAccountNotFound)
+		}},
+		"event": {[]string{"Seq Scan of outbox", "Seq Scan of outbox_set_aside"}, func() error { // both have few rows; TestFindEvent_ReadsAnIndexOfTheDay shows the events
+			_, err := store.FindEvent(ctx, none)
+			return unless(err, webhook.ErrEventNotFound)
+		}},
+		"deliveries of an event": {[]string{"deliveries_of_deposit/1", "deliveries_pkey/2"}, func() error {
+			_, err := store.DeliveriesOfEvent(ctx, ports.EventView{ID: none, PartnerID: none, DepositID: none})
+			return err
+		}},
+		"delivery": {[]string{"deliveries_pkey/2"}, func() error {
+			_, err := store.FindDelivery(ctx, none)
+			return unless(err, webhook.ErrDeliveryNotFound)
+		}},
+		"deliveries of a subscription": {[]string{"deliveries_pkey/1"}, func() error { _, err := store.LastDeliveries(ctx, none, 50); return err }},
+		"audit": {[]string{"audit_log_of_actor/1", "audit_log_of_request/1", "audit_log_of_subject/1"}, func() error {
+			_, err := store.AuditEntries(ctx, ports.AuditFilter{RequestID: "req_1", Subject: "dep_1", Actors: []string{"admin"}}, 100)
+			return err
+		}},
+	} {
+		seen.take()
+		require.NoError(t, c.do(), name)
+		read := map[string]bool{}
+		for _, sql := range seen.take() {
+			for _, access := range accesses(t, pool, sql) {
+				if !strings.Contains(access, "webhook_subscriptions") { // a table of few rows
+					read[access] = true
+				}
+			}
+		}
+		require.Equal(t, c.want, sortedKeys(read), name)
+	}
+}
+
+// The audit log keeps the request of an action, and is found by request, subject and actor, newest first.
+func TestAuditEntries_AreFoundByEveryName(t *testing.T) {
+	t.Parallel()
+	store := storetest.Over(t, storetest.Pool(t, pgtest.URL(t), postgres.PoolOptions{}), postgres.Options{})
+	begin := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+	var all []ports.AuditEntry
+	for i, requestID := range []string{"req_a", "", "req_a"} {
+		e := ports.AuditEntry{ID: portstest.NewID(), At: begin.Add(time.Duration(i) * time.Second), Actor: "admin", Action: "test", Subject: "dep_1",
+			Detail: map[string]string{"n": requestID}, RequestID: requestID}
+		ctx := ports.WithRequestID(t.Context(), requestID)
+		require.NoError(t, store.WithinTx(ctx, appending(e)))
+		all = append([]ports.AuditEntry{e}, all...)
+	}
+	for _, c := range []struct {
+		filter ports.AuditFilter
+		want   []ports.AuditEntry
+	}{
+		{ports.AuditFilter{RequestID: "req_a"}, []ports.AuditEntry{all[0], all[2]}},
+		{ports.AuditFilter{Subject: "dep_1"}, all},
+		{ports.AuditFilter{Subject: "dep_1", Actors: []string{"admin", "nobody"}}, all},
+		{ports.AuditFilter{Actors: []string{"nobody"}}, nil},
+	} {
+		found, err := store.AuditEntries(t.Context(), c.filter, 100)
+		require.NoError(t, err)
+		require.Equal(t, c.want, found)
+	}
+	found, err := store.AuditEntries(t.Context(), ports.AuditFilter{Subject: "dep_1"}, 2)
+	require.NoError(t, err)
+	require.Equal(t, all[:2], found)
+}
+
+func appending(e ports.AuditEntry) func(context.Context, ports.Repositories) error {
+	return func(ctx context.Context, r ports.Repositories) error { return r.Audit.Append(ctx, e) }
+}
+
+// The id of an event names a day, so a look-up probes the index of a single partition, for each partner.
+func TestFindEvent_ReadsAnIndexOfTheDay(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	seen := &statements{}
+	pool := storetest.Pool(t, url, postgres.PoolOptions{Tracer: seen})
+	store := storetest.Over(t, pool, postgres.Options{})
+	admin := storetest.Pool(t, url, postgres.PoolOptions{StatementTimeout: time.Minute})
+	storetest.Origin(t, store)
+	grow(t, admin, 20_000)
+	exec(t, admin, `ANALYZE`)
+	var eventID id.ID
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT id FROM events LIMIT 1`).Scan(&eventID))
+	seen.take()
+	found, err := store.FindEvent(t.Context(), eventID)
+	require.NoError(t, err)
+	require.Equal(t, []any{eventID, ports.EventFiled}, []any{found.ID, found.Place})
+	asked := strings.ReplaceAll(seen.take()[0], "$1", "'"+eventID.String()+"'")
+	rows, err := pool.Query(t.Context(), "EXPLAIN "+asked)
+	require.NoError(t, err)
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	text := strings.Join(lines, "\n")
+	require.Regexp(t, `Index Scan using events_\d+_pkey on events_\d+ e`, text)
+	require.NotRegexp(t, `Seq Scan on events`, text)
+	require.Equal(t, 1, strings.Count(text, "_pkey on events_"), "a single partition")
+}

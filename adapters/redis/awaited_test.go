@@ -1,0 +1,41 @@
+package redis_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/redis"
+	"partnerdeposits/adapters/redis/redistest"
+)
+
+func TestAnnounceFeeds_DispatchersKnowWhileRequestsWait(t *testing.T) {
+	t.Parallel()
+	client := redistest.ServerClient(t, redistest.Server(t))
+	l := listen(t, client)
+	require.Eventually(t, l.Works, 20*time.Second, 10*time.Millisecond)
+	var waiting atomic.Int64
+	entered := make(chan struct{}, 1)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- redis.AnnounceFeeds(ctx, client, func() int { return int(waiting.Load()) }, entered)
+	}()
+	require.Never(t, l.FeedsAwaited, 100*time.Millisecond, 10*time.Millisecond, "nobody waits")
+
+	waiting.Store(1)
+	entered <- struct{}{}
+	require.Eventually(t, l.FeedsAwaited, 20*time.Second, time.Millisecond)
+	require.Never(t, func() bool { return !l.FeedsAwaited() }, 4*time.Second, 10*time.Millisecond, "as long as requests wait")
+
+	waiting.Store(0)
+	require.Eventually(t, func() bool { return !l.FeedsAwaited() }, 20*time.Second, 10*time.Millisecond)
+	waiting.Store(1)
+	entered <- struct{}{}
+	require.Eventually(t, l.FeedsAwaited, 20*time.Second, time.Millisecond, "requests wait again")
+	stop()
+	require.NoError(t, <-ended)
+}

@@ -1,0 +1,206 @@
+package redis_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/redis"
+	"partnerdeposits/adapters/redis/redistest"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+	"partnerdeposits/ports/portstest"
+)
+
+const waitForRedis = 20 * time.Second
+
+// keptKeys waits until Redis holds n cached responses, and gives their names.
+func keptKeys(t testing.TB, client goredis.UniversalClient, n int) []string {
+	t.Helper()
+	var names []string
+	require.Eventually(t, func() bool {
+		names = client.Keys(t.Context(), "svc:idempotency:*").Val()
+		return len(names) == n
+	}, waitForRedis, 5*time.Millisecond)
+	return names
+}
+
+func numberedKey(n int) (k ports.IdempotencyKey) {
+	k = ports.IdempotencyKey{PartnerID: id.ID{1}, Route: "POST /deposits", Epoch: ports.Epoch{1}}
+	binary.BigEndian.PutUint64(k.Key[:], uint64(n))
+	return k
+}
+
+var plenty = ports.LimitRule{Name: "default", Key: "plenty", PerMinute: 1 << 30}
+
+func TestIdempotencyCache_KeepsNothingReadableAndNothingLong(t *testing.T) {
+	t.Parallel()
+	client := redistest.New(t)
+	cache := newCache(t, client, patient(t, client))
+	k := numberedKey(1)
+	cache.Keep(k, ports.StoredResponse{Status: 201, Body: []byte(`{"secret":"svc_whsec_abc"}`), CreatedAt: time.Now().Add(-time.Hour)})
+	name := keptKeys(t, client, 1)[0]
+	kept := client.Get(t.Context(), name).Val()
+	require.NotContains(t, kept, "svc_whsec")
+	require.InDelta(t, time.Minute.Seconds(), client.PTTL(t.Context(), name).Val().Seconds(), 5)
+	require.Contains(t, name, "{"+ports.PartnerLimitKey(k.PartnerID)+"}", "a cluster keeps the response beside the partner's limits")
+
+	require.NoError(t, client.Set(t.Context(), name, kept[:len(kept)-1], 0).Err())
+	d, r := cache.Admit(t.Context(), k, plenty)
+	require.True(t, d.Allowed)
+	require.Nil(t, r, "a value that cannot be read is left to the database")
+}
+
+// countCommands notes the commands of each round trip. A trip begins when hold is closed; nil: at once.
+type countCommands struct {
+	trips []string
+	hold  chan struct{}
+}
+
+func (c *countCommands) DialHook(next goredis.DialHook) goredis.DialHook { return next }
+
+func (c *countCommands) ProcessHook(next goredis.ProcessHook) goredis.ProcessHook {
+	return func(ctx context.Context, cmd goredis.Cmder) error {
+		c.note(cmd)
+		return next(ctx, cmd)
+	}
+}
+
+func (c *countCommands) ProcessPipelineHook(next goredis.ProcessPipelineHook) goredis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []goredis.Cmder) error {
+		c.note(cmds...)
+		return next(ctx, cmds)
+	}
+}
+
+func (c *countCommands) note(cmds ...goredis.Cmder) {
+	var names []string
+	for _, cmd := range cmds {
+		names = append(names, cmd.Name())
+	}
+	c.trips = append(c.trips, strings.Join(names, " "))
+	if c.hold != nil {
+		<-c.hold
+	}
+}
+
+func TestIdempotencyCache_CountAndLookUp_ShareARoundTrip(t *testing.T) {
+	t.Parallel()
+	server := redistest.Server(t)
+	client := open(t, server.URL())
+	cache := newCache(t, client, patient(t, client))
+	cache.Admit(t.Context(), numberedKey(1), plenty) // the script is known, and the connection open
+	counted := &countCommands{}
+	client.AddHook(counted)
+	writes := plenty
+	writes.Name = "writes"
+	cache.Admit(t.Context(), numberedKey(1), plenty, writes)
+	require.Equal(t, []string{"evalsha mget"}, counted.trips)
+}
+
+// In a cluster a command reaches keys of a single node only.
+func TestIdempotencyCache_InACluster_Conforms(t *testing.T) {
+	t.Parallel()
+	client := clientOf(t, redistest.Cluster(t, 3, 0).URL())
+	portstest.IdempotencyCache(t, newCache(t, client, patient(t, client)))
+	portstest.Limiter(t, redis.NewLimiter(client, patient(t, client), func() { t.Error("failed open") }))
+}
+
+// A round trip serves the requests of all partners that arrive together, unless they may live on several nodes.
+func TestLimiter_RequestsOfSeveralPartners_ShareARoundTrip(t *testing.T) {
+	t.Parallel()
+	server := redistest.Server(t)
+	client := open(t, server.URL())
+	limiter := redis.NewLimiter(client, patient(t, client), func() { t.Error("failed open") })
+	limiter.Allow(t.Context(), plenty)
+	counted := &countCommands{hold: make(chan struct{})} // the first request is on its way while the others come
+	client.AddHook(counted)
+	var requests sync.WaitGroup
+	for n := range 9 {
+		requests.Go(func() {
+			limiter.Allow(t.Context(), ports.LimitRule{Name: "default", Key: fmt.Sprint("partner", n%3), PerMinute: 1 << 30})
+		})
+		require.Eventually(t, func() bool { return limiter.Waiting() == n }, waitForRedis, time.Millisecond) // all but the first
+	}
+	close(counted.hold)
+	requests.Wait()
+	require.Equal(t, []string{"evalsha", "evalsha evalsha evalsha"}, counted.trips)
+}
+
+func TestIdempotencyCache_ScriptForgotten_CountsAndLooksUpAllTheSame(t *testing.T) {
+	t.Parallel()
+	server := redistest.Server(t)
+	client := open(t, server.URL())
+	cache := newCache(t, client, patient(t, client))
+	cache.Keep(numberedKey(1), ports.StoredResponse{Status: 201, CreatedAt: time.Now()})
+	keptKeys(t, client, 1)
+	for left := 1; left >= 0; left-- {
+		require.NoError(t, client.ScriptFlush(t.Context()).Err())
+		d, r := cache.Admit(t.Context(), numberedKey(1), ports.LimitRule{Name: "default", Key: "a", PerMinute: 2})
+		require.Equal(t, []any{true, left}, []any{d.Allowed, d.Remaining})
+		require.NotNil(t, r)
+	}
+}
+
+// The responses of a process stay within its share of memory, whatever their number.
+func TestIdempotencyCache_MoreThanTheShare_TheRestIsNotCached(t *testing.T) {
+	t.Parallel()
+	server := redistest.Server(t)
+	client := open(t, server.URL())
+	cache := newCache(t, client, patient(t, client))
+	before := usedMemory(t, client)
+	const many, body = 60_000, 900
+	for n := range many {
+		cache.Keep(numberedKey(n), ports.StoredResponse{Status: 200, Body: bytes.Repeat([]byte{'x'}, body), CreatedAt: time.Now()})
+	}
+	expected := int(redis.CacheShare / (body + redis.CachedBeside))
+	require.Less(t, expected, many)
+	keptKeys(t, client, expected)
+	require.LessOrEqual(t, usedMemory(t, client)-before, redis.CacheShare, "the estimate of a response's memory is too low")
+	_, first := cache.Admit(t.Context(), numberedKey(0), plenty)
+	require.NotNil(t, first)
+	_, last := cache.Admit(t.Context(), numberedKey(many-1), plenty)
+	require.Nil(t, last)
+}
+
+func usedMemory(t testing.TB, client goredis.UniversalClient) int {
+	t.Helper()
+	for line := range strings.Lines(client.Info(t.Context(), "memory").Val()) {
+		var n int
+		if _, err := fmt.Sscanf(line, "used_memory:%d", &n); err == nil {
+			return n
+		}
+	}
+	require.Fail(t, "Redis does not tell its memory")
+	return 0
+}
+
+func TestIdempotencyCache_RedisFull_NothingFails_AndTheCacheStopsFilling(t *testing.T) {
+	t.Parallel()
+	server := redistest.Server(t)
+	client := open(t, server.URL())
+	cache := newCache(t, client, patient(t, client))
+	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory-policy", "noeviction").Err())
+	cache.Keep(numberedKey(1), ports.StoredResponse{Status: 201, CreatedAt: time.Now()})
+	keptKeys(t, client, 1)
+	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory", "1").Err())
+	cache.Keep(numberedKey(2), ports.StoredResponse{Status: 201, CreatedAt: time.Now()})
+	require.Eventually(t, cache.ShareUsedUp, waitForRedis, time.Millisecond)
+	d, r := cache.Admit(t.Context(), numberedKey(1), plenty)
+	require.True(t, d.Allowed, "counting fails open")
+	require.NotNil(t, r, "a full Redis still answers reads")
+
+	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory", "0").Err())
+	cache.Keep(numberedKey(3), ports.StoredResponse{Status: 201, CreatedAt: time.Now()})
+	_, r = cache.Admit(t.Context(), numberedKey(3), plenty)
+	require.Nil(t, r)
+	keptKeys(t, client, 1)
+}

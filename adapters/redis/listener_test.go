@@ -1,0 +1,85 @@
+package redis_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/redis"
+	"partnerdeposits/adapters/redis/redistest"
+	"partnerdeposits/ports"
+)
+
+func heard(rings <-chan struct{}) bool {
+	select {
+	case <-rings:
+		return true
+	default:
+		return false
+	}
+}
+
+func TestListener_KnowsWhetherTheBellWorks_AndSignalsAllAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	server := redistest.Server(t)
+	l := listen(t, open(t, server.URL()))
+	require.Eventually(t, l.Works, 20*time.Second, 10*time.Millisecond)
+	require.False(t, l.Accompanied())
+	all := []<-chan struct{}{l.Events(), l.Due(), l.Jobs(ports.FastLane), l.Jobs(ports.SlowLane)}
+	for _, rings := range all {
+		require.True(t, heard(rings), "rings before the first pulse may have been lost")
+	}
+
+	require.NoError(t, server.Kill())
+	require.Eventually(t, func() bool { return !l.Works() }, 20*time.Second, 10*time.Millisecond)
+	require.NoError(t, server.Restart(t.Context()))
+	require.Eventually(t, l.Works, 20*time.Second, 10*time.Millisecond)
+	for _, rings := range all {
+		require.Eventually(t, func() bool { return heard(rings) }, time.Second, time.Millisecond, "rings in the outage were lost")
+	}
+}
+
+func TestListener_ARedisThatHangs_IsNotTrusted(t *testing.T) {
+	t.Parallel()
+	server := redistest.Server(t)
+	l := listen(t, open(t, server.URL()))
+	require.Eventually(t, l.Works, 20*time.Second, 10*time.Millisecond)
+	require.NoError(t, server.Pause())
+	require.Eventually(t, func() bool { return !l.Works() }, 20*time.Second, 10*time.Millisecond)
+	require.NoError(t, server.Resume())
+	require.Eventually(t, l.Works, 20*time.Second, 10*time.Millisecond)
+}
+
+func TestListener_TellsRingsApart_AndKnowsOthers(t *testing.T) {
+	t.Parallel()
+	client := redistest.ServerClient(t, redistest.Server(t))
+	l := listen(t, client)
+	require.Eventually(t, l.Works, 20*time.Second, 10*time.Millisecond)
+	all := map[string]<-chan struct{}{"events": l.Events(), "due": l.Due(), "fast": l.Jobs(ports.FastLane), "slow": l.Jobs(ports.SlowLane)}
+	for name, rings := range all {
+		require.True(t, heard(rings), name)
+	}
+	bell := redis.NewDoorbell(client, patient(t, client))
+	t.Cleanup(bell.Close)
+	for name, ring := range map[string]func(){
+		"events": bell.Ring, "due": bell.RingDue, "fast": func() { bell.RingJobs(ports.FastLane) }, "slow": func() { bell.RingJobs(ports.SlowLane) },
+	} {
+		ring()
+		require.Eventually(t, func() bool { return heard(all[name]) }, 20*time.Second, time.Millisecond, name)
+		for other, rings := range all {
+			require.False(t, heard(rings), "%s beside %s", other, name)
+		}
+	}
+
+	require.False(t, l.Accompanied())
+	second := redis.NewListener(client)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- second.Run(ctx) }()
+	require.Eventually(t, l.Accompanied, 20*time.Second, 10*time.Millisecond)
+	stop()
+	require.NoError(t, <-ended)
+	require.Eventually(t, func() bool { return !l.Accompanied() }, 20*time.Second, 10*time.Millisecond)
+}

@@ -1,0 +1,234 @@
+// Package books compares our records of payments, refunds and disputes with the provider's.
+package books
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
+	"partnerdeposits/ports"
+)
+
+// Deps holds the capabilities of the use cases.
+type Deps struct {
+	Ours   ports.OwnBooks
+	Theirs ports.PaymentBooks // nil where the provider has no books
+	Runs   ports.ReconciliationRuns
+	Clock  ports.Clock
+	Log    *slog.Logger
+}
+
+// Service runs the use cases.
+type Service struct{ deps Deps }
+
+// New makes the service.
+func New(deps Deps) *Service { return &Service{deps: deps} }
+
+// Refusals of a comparison.
+var (
+	ErrNoBooks = fault.New(fault.Unavailable, "no_payment_books", "The payment provider of this service has no books.")
+	ErrPeriod  = fault.New(fault.Invalid, "invalid_period", "from must lie before to.")
+)
+
+const (
+	batch = 500
+	// earlier is how long before its success here a payment may have succeeded at the provider: a page lives for a day, and an outage may
+	// keep us from asking.
+	earlier = 26 * time.Hour
+)
+
+// Difference is a record that the two sides do not have alike. Each side is "" where it has no such record.
+type Difference struct {
+	Kind        ports.BookKind
+	PaymentID   id.ID
+	DepositID   id.ID
+	ProviderRef string
+	Ours        string // status and amount, such as "succeeded 17.50"
+	Theirs      string
+}
+
+// Report is the result of a comparison.
+type Report struct {
+	Checked     int // records of either side
+	Differences []Difference
+	Due         []ports.AccountDue
+}
+
+// Reconcile compares the records at or after from and before to. The provider's are looked up here whatever their time here; ours must be
+// found at the provider in the same time or the day before.
+//
+// Returns ErrPeriod, ErrNoBooks or service_unavailable.
+func (s *Service) Reconcile(ctx context.Context, from, to time.Time) (Report, error) {
+	switch {
+	case !from.Before(to):
+		return Report{}, ErrPeriod
+	case s.deps.Theirs == nil:
+		return Report{}, ErrNoBooks
+	}
+	c := comparison{Service: s, from: from, seen: map[string]bool{}}
+	if err := c.theirs(ctx, to); err != nil {
+		return Report{}, err
+	}
+	for _, kind := range []ports.BookKind{ports.BookPayment, ports.BookRefund, ports.BookDispute} {
+		own, err := s.deps.Ours.Between(ctx, kind, from, to)
+		if err != nil {
+			return Report{}, err
+		}
+		for _, e := range own {
+			if !c.seen[mark(kind, e.Key)] {
+				c.report.Checked++
+				c.differs(e, ports.BookEntry{})
+			}
+		}
+	}
+	due, err := s.deps.Ours.Due(ctx, from, to)
+	c.report.Due = due
+	return c.report, err
+}
+
+// comparison is a Reconcile that runs.
+type comparison struct {
+	*Service
+	from   time.Time
+	seen   map[string]bool // records of the provider, by kind and key
+	report Report
+	batch  []ports.BookEntry
+}
+
+func mark(kind ports.BookKind, key string) string { return string(kind) + " " + key }
+
+// key is that of OwnEntry; "" for a record that names nothing of ours.
+func key(e ports.BookEntry) string {
+	switch {
+	case e.Kind == ports.BookPayment && !e.PaymentID.IsZero():
+		return e.PaymentID.String()
+	case e.Kind == ports.BookRefund && !e.RefundID.IsZero():
+		return e.RefundID.String()
+	case e.Kind == ports.BookDispute:
+		return e.Ref
+	}
+	return ""
+}
+
+// theirs compares the provider's records, batch by batch.
+func (c *comparison) theirs(ctx context.Context, to time.Time) error {
+	for e, err := range c.deps.Theirs.Entries(ctx, c.from.Add(-earlier), to) {
+		if err != nil {
+			return err
+		}
+		if c.batch = append(c.batch, e); len(c.batch) == batch {
+			if err := c.flush(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return c.flush(ctx)
+}
+
+func (c *comparison) flush(ctx context.Context) error {
+	keys := map[ports.BookKind][]string{}
+	for _, e := range c.batch {
+		if k := key(e); k != "" {
+			keys[e.Kind] = append(keys[e.Kind], k)
+		}
+	}
+	own := map[string]ports.OwnEntry{}
+	for kind, of := range keys {
+		found, err := c.deps.Ours.Named(ctx, kind, of)
+		if err != nil {
+			return err
+		}
+		for k, e := range found {
+			own[mark(kind, k)] = e
+		}
+	}
+	for _, e := range c.batch {
+		c.compare(own[mark(e.Kind, key(e))], e)
+	}
+	c.batch = c.batch[:0]
+	return nil
+}
+
+// compare holds a record of the provider against ours. A payment that was charged twice has two records there.
+func (c *comparison) compare(own ports.OwnEntry, e ports.BookEntry) {
+	k := mark(e.Kind, key(e))
+	twice := key(e) != "" && c.seen[k]
+	if key(e) != "" {
+		c.seen[k] = true
+	}
+	if e.At.Before(c.from) && !twice {
+		return
+	}
+	c.report.Checked++
+	if twice {
+		own = ports.OwnEntry{}
+	}
+	if own.Key == "" || own.Amount != e.Amount || own.Status != e.Status {
+		c.differs(own, e)
+	}
+}
+
+func (c *comparison) differs(own ports.OwnEntry, e ports.BookEntry) {
+	d := Difference{Kind: own.Kind, PaymentID: own.PaymentID, DepositID: own.DepositID, ProviderRef: own.ProviderRef}
+	if own.Key != "" {
+		d.Ours = described(own.Kind, own.Status, own.Amount)
+	}
+	if e.Ref != "" || e.Kind != "" {
+		d.Kind, d.ProviderRef, d.Theirs = e.Kind, e.Ref, described(e.Kind, e.Status, e.Amount)
+		if d.PaymentID.IsZero() {
+			d.PaymentID, d.DepositID = e.PaymentID, e.DepositID
+		}
+	}
+	c.report.Differences = append(c.report.Differences, d)
+}
+
+func described(kind ports.BookKind, status string, amount money.Cents) string {
+	return string(kind) + " " + status + " " + amount.String()
+}
+
+const (
+	runEvery = 24 * time.Hour
+	// runSpan is the time that a scheduled comparison looks back. A difference stays in the metric for as long, or until it is mended.
+	runSpan = 7 * 24 * time.Hour
+	// runRest leaves the newest records to the next comparison: the reconciler may not have asked about them yet.
+	runRest = time.Hour
+)
+
+// RunDaily makes the scheduled comparison if none began within a day, and gives the result of the last.
+//
+// Returns ErrNoBooks or service_unavailable; a comparison that fails is made again after a day.
+func (s *Service) RunDaily(ctx context.Context) (ports.ReconciliationRun, error) {
+	if s.deps.Theirs == nil {
+		return ports.ReconciliationRun{}, ErrNoBooks
+	}
+	now := s.deps.Clock.Now()
+	mine, err := s.deps.Runs.Begin(ctx, now, now.Add(-runEvery))
+	if err != nil {
+		return ports.ReconciliationRun{}, err
+	}
+	if mine {
+		report, err := s.Reconcile(ctx, now.Add(-runSpan), now.Add(-runRest))
+		if err != nil {
+			return ports.ReconciliationRun{}, err
+		}
+		s.log(ctx, report.Differences)
+		run := ports.ReconciliationRun{EndedAt: s.deps.Clock.Now(), Checked: report.Checked, Differences: len(report.Differences)}
+		if err := s.deps.Runs.End(ctx, run); err != nil {
+			return run, err
+		}
+	}
+	return s.deps.Runs.Last(ctx)
+}
+
+// mostLogged bounds the lines of a comparison in the log; the metric has the number of all.
+const mostLogged = 50
+
+func (s *Service) log(ctx context.Context, all []Difference) {
+	for _, d := range all[:min(len(all), mostLogged)] {
+		s.deps.Log.WarnContext(ctx, "our books and those of the payment provider differ", "payment", id.Payment.Of(d.PaymentID), "deposit", id.Deposit.Of(d.DepositID),
+			"provider_ref", d.ProviderRef, "ours", d.Ours, "theirs", d.Theirs)
+	}
+}

@@ -1,0 +1,26 @@
+package checkout
+
+import (
+	"context"
+	"errors"
+
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/secret"
+)
+
+// PayDebt gives the provider's page on which the tenant pays the debt of a captured deposit. A debt that does not wait for the
+// tenant is shown as it is.
+//
+// Returns deposit.ErrNotFound, or service_unavailable when the provider cannot be reached.
+func (s *Service) PayDebt(ctx context.Context, token secret.Text) (Next, error) {
+	now := s.deps.Clock.Now()
+	d, err := s.deps.Deposits.DepositByToken(ctx, token)
+	if err != nil {
+		return Next{}, err
+	}
+	url, err := s.deps.Debts.OpenDebtPage(ctx, d, token, now)
+	if errors.Is(err, deposit.ErrCollectionNotPayable) {
+		return s.show(ctx, token, now)
+	}
+	return Next{PageURL: url}, err
+}

@@ -1,0 +1,91 @@
+package clients
+
+import (
+	"context"
+	"strconv"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// EraseDepositText removes the words and pictures of people from a deposit: its metadata, the comments and descriptions of its history,
+// and its files. The audit log tells how many rows lost words, and how many files went. erased is false for a deposit without any.
+//
+// Returns deposit_not_found.
+func (s *Service) EraseDepositText(ctx context.Context, depositID id.ID) (erased bool, err error) {
+	if erased, err = s.deps.Texts.EraseDepositText(ctx, depositID, s.erasure(depositID)); err != nil {
+		return false, err
+	}
+	files, err := s.eraseFiles(ctx, depositID)
+	return erased || files, err
+}
+
+// eraseFiles removes the contents first: an erasure that is cut off finds the rest by the records.
+func (s *Service) eraseFiles(ctx context.Context, depositID id.ID) (erased bool, err error) {
+	files, err := s.deps.Files.Files(ctx, depositID)
+	if err != nil || len(files) == 0 {
+		return false, err
+	}
+	var ids []id.ID
+	for _, f := range files {
+		ids = append(ids, f.ID)
+	}
+	if err := s.deps.Contents.Delete(ctx, ids); err != nil {
+		return false, err
+	}
+	entry := s.erasure(depositID)
+	entry.Action, entry.Detail = "deposit.erase_files", map[string]string{"files": strconv.Itoa(len(ids))}
+	return true, s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		if err := repos.Files.Forget(ctx, ids); err != nil {
+			return err
+		}
+		return repos.Audit.Append(ctx, entry)
+	})
+}
+
+// erasure is the audit entry of an erasure.
+func (s *Service) erasure(depositID id.ID) ports.AuditEntry {
+	return ports.AuditEntry{ID: s.deps.Entropy.NewID(), At: s.deps.Clock.Now(), Actor: adminActor, Subject: id.Deposit.Of(depositID)}
+}
+
+// TextErasure is how far EraseTextOfClient is, counted in deposits.
+type TextErasure struct {
+	Total  int // deposits of the client
+	Read   int // those that hold no words of people any more
+	Erased int // those that lost words in this call
+}
+
+// EraseTextOfClient is EraseDepositText for every deposit of a client, erased or not, a transaction each. progress hears of the
+// work before the first deposit and after each. A call that was interrupted is repeated: deposits without words are passed over.
+//
+// Returns client_not_found, or the error that ended the work, beside the work that is done.
+func (s *Service) EraseTextOfClient(ctx context.Context, clientID id.ID, progress func(TextErasure)) (done TextErasure, err error) {
+	if _, err := s.deps.Clients.ClientChangedAt(ctx, clientID); err != nil {
+		return done, err
+	}
+	if done.Total, err = s.deps.Texts.DepositsOfClient(ctx, clientID); err != nil {
+		return done, err
+	}
+	progress(done)
+	const pageSize = 100
+	for page := (ports.Page{Limit: pageSize}); ; {
+		found, err := s.deps.Deposits.Deposits(ctx, ports.DepositFilter{ClientID: clientID}, page)
+		if err != nil {
+			return done, err
+		}
+		for _, d := range found.Items {
+			erased, err := s.EraseDepositText(ctx, d.ID)
+			if err != nil {
+				return done, err
+			}
+			if done.Read++; erased {
+				done.Erased++
+			}
+			done.Total = max(done.Total, done.Read) // a deposit may have come meanwhile
+			progress(done)
+		}
+		if page.Cursor = found.Next; found.Next.IsZero() {
+			return done, nil
+		}
+	}
+}

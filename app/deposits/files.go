@@ -1,0 +1,193 @@
+package deposits
+
+import (
+	"context"
+	"io"
+	"strconv"
+	"time"
+
+	"partnerdeposits/app/idempotent"
+	"partnerdeposits/app/internal/signin"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/evidence"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// Files of a deposit wait first: a form is sent with them, the operator is asked once more, and the form that confirms names them. They
+// wait for the session and the deposit of the first form alone.
+
+// recordsWithin bounds the statements about files: a slow upload has taken most of the time of its request before.
+const recordsWithin = 10 * time.Second
+
+// ActionAddFiles is the audit log's name for files that were added to a deposit.
+const ActionAddFiles = "deposit.add_files"
+
+// ErrNoFiles refuses files for a deposit that no tenant has secured.
+var ErrNoFiles = fault.New(fault.Conflict, "deposit_takes_no_files", "Files can be added to a deposit that is secured or captured.")
+
+// SentFile is a file of a form, as the browser sent it.
+type SentFile struct {
+	Name    string
+	Size    int64
+	Content io.ReadSeeker
+}
+
+// RefusedFile is a file that cannot be kept. Why is a refusal of package evidence.
+type RefusedFile struct {
+	Name string
+	Why  error
+}
+
+// CheckedFiles are files that may be kept.
+type CheckedFiles struct{ all []checkedFile }
+
+type checkedFile struct {
+	name string
+	ports.CleanFile
+}
+
+// Close lets go of the contents.
+func (c *CheckedFiles) Close() {
+	for _, f := range c.all {
+		_ = f.Content.Close()
+	}
+}
+
+// Len is the number of files.
+func (c *CheckedFiles) Len() int { return len(c.all) }
+
+// CheckFiles reads files by their content. The caller closes the result, beside refusals too.
+//
+// Returns service_unavailable when the context ends first.
+func (s *Service) CheckFiles(ctx context.Context, sent []SentFile) (*CheckedFiles, []RefusedFile, error) {
+	checked, refused := &CheckedFiles{}, []RefusedFile(nil)
+	for _, f := range sent {
+		kept, err := s.deps.Cleaner.Clean(ctx, f.Content, f.Size)
+		switch {
+		case err == nil:
+			checked.all = append(checked.all, checkedFile{f.Name, kept})
+		case fault.KindOf(err) == fault.Unprocessable:
+			refused = append(refused, RefusedFile{f.Name, err})
+		default:
+			checked.Close()
+			return nil, nil, err
+		}
+	}
+	return checked, refused, nil
+}
+
+// FileSender names the session of a token, and a deposit. Returns connect.ErrBadCredentials.
+func FileSender(token string, depositID id.ID) (ports.FileSender, error) {
+	hash, ok := signin.TokenHash(token)
+	if !ok {
+		return ports.FileSender{}, connect.ErrBadCredentials
+	}
+	return ports.FileSender{Session: hash, DepositID: depositID}, nil
+}
+
+// KeepWaiting keeps files until their form is confirmed, for an hour. Nobody reads them before.
+func (s *Service) KeepWaiting(ctx context.Context, from ports.FileSender, checked *CheckedFiles) ([]evidence.File, error) {
+	now := s.deps.Clock.Now()
+	var files []evidence.File
+	for _, f := range checked.all {
+		files = append(files, evidence.File{
+			ID: s.deps.Entropy.NewID(), DepositID: from.DepositID, Name: evidence.CleanName(f.name, f.Type), Type: f.Type, Size: f.Size, SentAt: now,
+		})
+	}
+	if len(files) == 0 {
+		return nil, nil
+	}
+	// The records come first: a content without a record would stay for ever.
+	within, cancel := context.WithTimeout(ctx, recordsWithin)
+	defer cancel()
+	if err := s.deps.Files.Wait(within, from, files); err != nil {
+		return nil, err
+	}
+	for i, f := range files {
+		if err := s.put(ctx, f, checked.all[i].Content); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+func (s *Service) put(ctx context.Context, f evidence.File, content io.Reader) error {
+	within, cancel := context.WithTimeout(ctx, recordsWithin)
+	defer cancel()
+	return s.deps.Contents.Put(within, f.ID, content, f.Size)
+}
+
+// WaitingFiles gives the files that still wait. Returns evidence.ErrGone unless all of them do.
+func (s *Service) WaitingFiles(ctx context.Context, from ports.FileSender, fileIDs []id.ID) ([]evidence.File, error) {
+	if len(fileIDs) == 0 {
+		return nil, nil
+	}
+	files, err := s.deps.Files.Waiting(ctx, from, fileIDs, s.deps.Clock.Now().Add(-evidence.WaitsFor))
+	if err == nil && len(files) != len(fileIDs) {
+		err = evidence.ErrGone
+	}
+	return files, err
+}
+
+// FilesToAdd names waiting files.
+type FilesToAdd struct {
+	From ports.FileSender
+	IDs  []id.ID
+}
+
+// TakesFiles refuses files for a deposit before it is secured, and after it ended without a capture.
+func TakesFiles(d *deposit.Deposit) error {
+	if d.Status != deposit.Active && d.Status != deposit.Captured {
+		return ErrNoFiles
+	}
+	return nil
+}
+
+// AddFilesByOperator adds waiting files to a deposit of the operator's account.
+//
+// Returns deposit_not_found for a deposit of another account, ErrNoFiles, evidence.ErrGone, evidence.ErrFull, and the errors of
+// idempotent.Executor.Run.
+func (s *Service) AddFilesByOperator(ctx context.Context, by OperatorCaller, seen Seen, files FilesToAdd) error {
+	now := s.deps.Clock.Now()
+	_, err := s.deps.Idempotent.Run(ctx, idempotent.Request{
+		Key: formKey(by, seen.Form, append([]string{id.Deposit.Of(seen.DepositID), "add_files"}, fileNames(files.IDs)...)),
+		Now: now,
+		Effect: func(ctx context.Context, repos ports.Repositories) (idempotent.Response, error) {
+			d, err := lockOwned(ctx, repos, by, seen.DepositID)
+			if err != nil {
+				return idempotent.Response{}, err
+			}
+			if err := TakesFiles(d); err != nil {
+				return idempotent.Response{}, err
+			}
+			return formResponse(d.ID), s.addFiles(ctx, repos, by, d, files, now)
+		},
+	})
+	return err
+}
+
+// addFiles makes waiting files those of the locked deposit, with an entry of the audit log.
+func (s *Service) addFiles(ctx context.Context, repos ports.Repositories, by OperatorCaller, d *deposit.Deposit, files FilesToAdd, now time.Time) error {
+	if len(files.IDs) == 0 {
+		return nil
+	}
+	files.From.DepositID = d.ID
+	if _, err := repos.Files.Add(ctx, files.From, files.IDs, now.Add(-evidence.WaitsFor), now, by.actor()); err != nil {
+		return err
+	}
+	return repos.Audit.Append(ctx, ports.AuditEntry{
+		ID: s.deps.Entropy.NewID(), At: now, Actor: by.actor(), Action: ActionAddFiles, Subject: id.Deposit.Of(d.ID),
+		Detail: map[string]string{"files": strconv.Itoa(len(files.IDs))},
+	})
+}
+
+// fileNames are the ids as the fingerprint of a form contains them.
+func fileNames(ids []id.ID) (names []string) {
+	for _, each := range ids {
+		names = append(names, id.File.Of(each))
+	}
+	return names
+}

@@ -1,0 +1,208 @@
+package deposits
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"partnerdeposits/app/idempotent"
+	"partnerdeposits/app/internal/lifecycle"
+	"partnerdeposits/app/internal/signin"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// ErrChanged refuses an operator's act on a deposit that is no longer as the page showed it.
+var ErrChanged = fault.New(fault.Conflict, "deposit_changed", "The deposit has changed since the page was opened.")
+
+// OperatorCaller is a signed-in operator with the account that the operator owns.
+type OperatorCaller struct {
+	Operator connect.Operator
+	Account  connect.Account
+}
+
+// Seen is a deposit as the page showed it on which the operator decided.
+type Seen struct {
+	DepositID id.ID
+	Version   int // 0: the decision holds for every version
+	// Form is the key of the form that was sent. A form that is sent twice has its effect once.
+	Form [16]byte
+}
+
+const byOperator = "operator"
+
+func (by OperatorCaller) actor() string { return "operator:" + id.Operator.Of(by.Operator.ID) }
+
+// act is the author of an operator's change in the history of a deposit, with the non-empty details.
+func (by OperatorCaller) act(detail map[string]string) lifecycle.By {
+	set := map[string]string{}
+	for k, v := range detail {
+		if v != "" {
+			set[k] = v
+		}
+	}
+	return lifecycle.By{Actor: by.actor(), Detail: set}
+}
+
+// verified refuses an operator whose address is not verified: an act that charges or mails a tenant must have an author who can be reached.
+func (s *Service) verified(by OperatorCaller) error {
+	if s.deps.VerifiedOnly && !by.Operator.Verified() {
+		return connect.ErrUnverified
+	}
+	return nil
+}
+
+// Proof is the second factor of an operator who asks for an act: a code of the app or a recovery code, and the network of the browser.
+type Proof struct{ Code, Network string }
+
+// CaptureByOperator captures an active deposit of the operator's account, whichever partner created the deposit. An operator whose
+// two-factor codes are on proves the act with a code, which the capture uses up. A form that was sent twice needs one code.
+//
+// Returns connect.ErrUnverified, deposit_not_found for a deposit of another account, ErrChanged, deposit_not_capturable, capture_exceeds_amount,
+// invalid_field for an amount that is not positive, twofactor.ErrWrongCode, ErrTooManyCodes, and the errors of idempotent.Executor.Run.
+func (s *Service) CaptureByOperator(ctx context.Context, by OperatorCaller, seen Seen, in CaptureRequest, proof Proof) error {
+	if err := s.verified(by); err != nil {
+		return err
+	}
+	asked, err := s.deps.TwoFactors.TwoFactor(ctx, by.Operator.ID)
+	if err != nil {
+		return err
+	}
+	if !asked.On { // the transaction looks again
+		return s.capture(ctx, by, seen, in, proof)
+	}
+	return s.codes.Guard(ctx, by.Operator, signin.Browser{Network: proof.Network}, s.deps.Clock.Now(), func() error {
+		return s.capture(ctx, by, seen, in, proof)
+	})
+}
+
+func (s *Service) capture(ctx context.Context, by OperatorCaller, seen Seen, in CaptureRequest, proof Proof) error {
+	amount := ""
+	if in.Amount != nil {
+		amount = in.Amount.String()
+	}
+	return s.operatorMove(ctx, by, seen, append([]string{"capture", amount, in.Reason, in.Description}, fileNames(in.Files.IDs)...),
+		func(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, now time.Time) (deposit.Transition, error) {
+			step, err := d.Capture(in.Amount, s.deps.Timers, now)
+			if err != nil {
+				return step, err
+			}
+			if _, err := s.codes.Accept(ctx, repos, by.Operator, proof.Code, now); err != nil {
+				return step, err
+			}
+			act := by.act(map[string]string{"amount": d.CapturedAmount.String(), "reason": in.Reason, "description": in.Description})
+			if err := lifecycle.Record(ctx, repos, d, step, act, s.deps.Entropy.NewID()); err != nil {
+				return step, err
+			}
+			if err := s.addFiles(ctx, repos, by, d, in.Files, now); err != nil {
+				return step, err
+			}
+			return step, repos.Payments.Insert(ctx, s.newCollection(d, now))
+		})
+}
+
+// ReleaseByOperator closes an active deposit of the operator's account without a claim.
+//
+// Returns deposit_not_found for a deposit of another account, ErrChanged, deposit_not_releasable, and the errors of
+// idempotent.Executor.Run.
+func (s *Service) ReleaseByOperator(ctx context.Context, by OperatorCaller, seen Seen, comment string) error {
+	return s.operatorMove(ctx, by, seen, []string{"release", comment},
+		func(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, now time.Time) (deposit.Transition, error) {
+			return lifecycle.Move(ctx, repos, d, deposit.Released, s.deps.Timers, by.act(map[string]string{"comment": comment}), s.deps.Entropy.NewID(), now)
+		})
+}
+
+// CancelByOperator voids a deposit of the operator's account that is not secured yet. A fee payment in flight is settled first, as
+// Cancel does; a tenant who was quicker has changed the deposit.
+//
+// Returns deposit_not_found for a deposit of another account, ErrChanged, deposit_not_cancellable, service_unavailable if the payment
+// could not be settled, and the errors of idempotent.Executor.Run.
+func (s *Service) CancelByOperator(ctx context.Context, by OperatorCaller, seen Seen, comment string) error {
+	for range settleTries {
+		err := s.operatorMove(ctx, by, seen, []string{"cancel", comment},
+			func(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, now time.Time) (deposit.Transition, error) {
+				if mayBePaying(d) {
+					payment, err := repos.Payments.Processing(ctx, d.ID, deposit.FeePayment)
+					if err != nil {
+						return deposit.Transition{}, err
+					}
+					if payment != nil {
+						return deposit.Transition{}, errFeeInFlight
+					}
+				}
+				act := by.act(map[string]string{"comment": comment})
+				return lifecycle.Move(ctx, repos, d, deposit.CancelledByOperator, s.deps.Timers, act, s.deps.Entropy.NewID(), now)
+			})
+		if !errors.Is(err, errFeeInFlight) {
+			return err
+		}
+		if err := s.deps.Settler.SettleFee(ctx, seen.DepositID); err != nil {
+			return err
+		}
+	}
+	return fault.ErrUnavailable.Because(errFeeInFlight)
+}
+
+// operatorMove makes a transition of a deposit of the operator's account, once for each form. what names the act and its fields.
+func (s *Service) operatorMove(ctx context.Context, by OperatorCaller, seen Seen, what []string,
+	move func(context.Context, ports.Repositories, *deposit.Deposit, time.Time) (deposit.Transition, error),
+) error {
+	now := s.deps.Clock.Now()
+	var step deposit.Transition
+	response, err := s.deps.Idempotent.Run(ctx, idempotent.Request{
+		Key: formKey(by, seen.Form, append([]string{id.Deposit.Of(seen.DepositID)}, what...)),
+		Now: now,
+		Effect: func(ctx context.Context, repos ports.Repositories) (_ idempotent.Response, err error) {
+			d, err := lockOwned(ctx, repos, by, seen.DepositID)
+			if err != nil {
+				return idempotent.Response{}, err
+			}
+			if d.Version != seen.Version {
+				return idempotent.Response{}, ErrChanged
+			}
+			if step, err = move(ctx, repos, d, now); err != nil {
+				return idempotent.Response{}, err
+			}
+			return formResponse(d.ID), nil
+		},
+	})
+	if err == nil && !response.Replayed {
+		s.deps.Metrics.Transitioned(step.From, step.To, byOperator)
+	}
+	return err
+}
+
+// lockOwned locks and returns a deposit of the operator's account. Returns deposit_not_found for every other deposit.
+func lockOwned(ctx context.Context, repos ports.Repositories, by OperatorCaller, depositID id.ID) (*deposit.Deposit, error) {
+	d, err := repos.Deposits.ForUpdate(ctx, depositID)
+	if err != nil {
+		return nil, err
+	}
+	if d.AccountID != by.Account.ID {
+		return nil, deposit.ErrNotFound
+	}
+	return d, nil
+}
+
+// formRoute stands for the operator's forms among the routes of idempotency keys.
+const formRoute = "POST /dashboard/deposits"
+
+// formKey makes the key of a form an idempotency key of the account: idempotency keys have the scope of an id, and the ids of
+// accounts and partners differ. what is the content of the form.
+func formKey(by OperatorCaller, form [16]byte, what []string) *ports.IdempotencyKey {
+	for i, part := range what {
+		what[i] = strconv.Quote(part)
+	}
+	return &ports.IdempotencyKey{PartnerID: by.Account.ID, Route: formRoute, Key: form, Fingerprint: sha256.Sum256([]byte(strings.Join(what, " ")))}
+}
+
+// formResponse is the stored response of a form: the deposit that it was about.
+func formResponse(depositID id.ID) idempotent.Response {
+	return idempotent.Response{Status: 200, Body: []byte(id.Deposit.Of(depositID))}
+}

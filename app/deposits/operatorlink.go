@@ -1,0 +1,219 @@
+package deposits
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"partnerdeposits/app/idempotent"
+	"partnerdeposits/app/internal/mails"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/core/tenant"
+	"partnerdeposits/ports"
+)
+
+// SendLinkByOperator queues a mail with the link to checkout of a deposit of the operator's account.
+//
+// Returns connect.ErrUnverified, missing_field, invalid_field, deposit_not_found for a deposit of another account, deposit_not_sendable,
+// rate_limited (deposit.LinksAllowed), and the errors of idempotent.Executor.Run.
+func (s *Service) SendLinkByOperator(ctx context.Context, by OperatorCaller, seen Seen, to tenant.Contact) error {
+	if err := s.verified(by); err != nil {
+		return err
+	}
+	now := s.deps.Clock.Now()
+	var url string
+	_, err := s.deps.Idempotent.Run(ctx, idempotent.Request{
+		Key: formKey(by, seen.Form, []string{id.Deposit.Of(seen.DepositID), "send_link", to.Email, to.Locale}),
+		Now: now,
+		Prepare: func(ctx context.Context) (err error) {
+			if err = to.Validate(""); err == nil {
+				url, err = s.CheckoutURL(ctx, by.Account.ID, seen.DepositID)
+			}
+			return err
+		},
+		Effect: func(ctx context.Context, repos ports.Repositories) (idempotent.Response, error) {
+			d, err := lockOwned(ctx, repos, by, seen.DepositID)
+			if err != nil {
+				return idempotent.Response{}, err
+			}
+			if err := d.Sendable(now); err != nil {
+				return idempotent.Response{}, err
+			}
+			sent, err := repos.Mails.LinkMails(ctx, d.ID, now.Add(-deposit.LinkWindow), deposit.MaxLinks)
+			if err != nil {
+				return idempotent.Response{}, err
+			}
+			if err := deposit.LinksAllowed(sent, []string{to.Email}, func(int) string { return "email" }, now); err != nil {
+				return idempotent.Response{}, err
+			}
+			return formResponse(d.ID), s.mailLink(ctx, repos, by, d, url, to, now)
+		},
+	})
+	return err
+}
+
+// mailLink queues the mail with the link and writes the audit log.
+func (s *Service) mailLink(ctx context.Context, repos ports.Repositories, by OperatorCaller, d *deposit.Deposit, url string, to tenant.Contact, now time.Time) error {
+	locale := to.Locale
+	if locale == "" {
+		locale = d.Locale
+	}
+	mail := mails.DepositLink{To: to.Email, Locale: locale, Deposit: d, Company: by.Account.CompanyName, ByCompany: true, URL: url, Imprint: s.deps.Imprint}.Mail(s.deps.Entropy.NewID(), now)
+	if err := repos.Mails.Enqueue(ctx, mail); err != nil {
+		return err
+	}
+	return repos.Audit.Append(ctx, by.audit(s.deps.Entropy.NewID(), now, "deposit.send_link", d.ID, map[string]string{"mails": "1"}))
+}
+
+func (by OperatorCaller) audit(entryID id.ID, now time.Time, action string, depositID id.ID, detail map[string]string) ports.AuditEntry {
+	return ports.AuditEntry{ID: entryID, At: now, Actor: by.actor(), Action: action, Subject: id.Deposit.Of(depositID), Detail: detail}
+}
+
+// CheckoutURL gives the URL of the checkout of a deposit of the account. The URL is a secret.
+//
+// Returns deposit_not_found for a deposit of another account.
+func (s *Service) CheckoutURL(ctx context.Context, accountID, depositID id.ID) (string, error) {
+	d, err := s.deps.Deposits.Deposit(ctx, depositID)
+	if err != nil {
+		return "", err
+	}
+	if d.AccountID != accountID {
+		return "", deposit.ErrNotFound
+	}
+	tokens, err := s.deps.Deposits.CheckoutTokens(ctx, []id.ID{d.ID})
+	if err != nil {
+		return "", err
+	}
+	token, ok := tokens[d.ID]
+	if !ok {
+		return "", fmt.Errorf("deposits: %s has no checkout token", id.Deposit.Of(d.ID))
+	}
+	return s.checkoutURL(token), nil
+}
+
+func (s *Service) checkoutURL(token secret.Text) string {
+	return s.deps.DashboardURL + checkoutPath + token.Reveal()
+}
+
+// OperatorDeposit is a request of an operator to create a deposit for the operator's own account.
+type OperatorDeposit struct {
+	deposit.Draft
+	Tenant tenant.Person // Email "": no mail is sent. Names without an address are refused
+	Form   [16]byte      // as in Seen
+}
+
+// Ceiling is the largest amount of a deposit for the account.
+func (by OperatorCaller) Ceiling() money.Cents {
+	if by.Account.MaxAmountCents == 0 {
+		return deposit.DefaultMaxAmount
+	}
+	return by.Account.MaxAmountCents
+}
+
+// named reports whether the request names the tenant, so that the deposit has a client.
+func (in OperatorDeposit) named() bool { return in.Tenant.FirstName != "" || in.Tenant.LastName != "" }
+
+func (in OperatorDeposit) validate(ceiling money.Cents) error {
+	if err := in.Validate(ceiling); err != nil {
+		return err
+	}
+	if in.named() {
+		return in.Tenant.Validate()
+	}
+	if in.Tenant.Email != "" {
+		return tenant.Contact{Email: in.Tenant.Email, Locale: in.Tenant.Locale}.Validate("")
+	}
+	return nil
+}
+
+// CreateByOperator makes a pending deposit for the operator's account, and mails its link if the request has an address. The partner
+// that is linked now may read the deposit (api.md §2).
+//
+// Returns connect.ErrUnverified for a request with an address, the errors of Draft.Validate and tenant.Person.Validate, and those of idempotent.Executor.Run.
+func (s *Service) CreateByOperator(ctx context.Context, by OperatorCaller, in OperatorDeposit) (depositID id.ID, err error) {
+	if in.Tenant.Email != "" {
+		if err := s.verified(by); err != nil {
+			return id.ID{}, err
+		}
+	}
+	now := s.deps.Clock.Now()
+	response, err := s.deps.Idempotent.Run(ctx, idempotent.Request{
+		Key: formKey(by, in.Form, []string{"create", in.Amount.String(), deposit.Timestamp(in.ContractStartAt), deposit.Timestamp(in.ContractEndAt),
+			in.RentalContract, in.Tenant.Email, in.Tenant.FirstName, in.Tenant.LastName}),
+		Now:     now,
+		Prepare: func(context.Context) error { return in.validate(by.Ceiling()) },
+		Effect: func(ctx context.Context, repos ports.Repositories) (idempotent.Response, error) {
+			origin, err := originOf(ctx, repos, by)
+			if err != nil {
+				return idempotent.Response{}, err
+			}
+			client, err := s.newClient(ctx, repos, by, in, now)
+			if err != nil {
+				return idempotent.Response{}, err
+			}
+			token := secret.FromRandom("", s.deps.Entropy.Bytes(checkoutTokenBytes))
+			d, err := s.insert(ctx, repos, origin, in.Draft, client, token, now)
+			if err != nil {
+				return idempotent.Response{}, err
+			}
+			if err := repos.Audit.Append(ctx, by.audit(s.deps.Entropy.NewID(), now, "deposit.create", d.ID, map[string]string{"amount": d.Amount.String()})); err != nil {
+				return idempotent.Response{}, err
+			}
+			if in.Tenant.Email == "" {
+				return formResponse(d.ID), nil
+			}
+			return formResponse(d.ID), s.mailLink(ctx, repos, by, d, s.checkoutURL(token), tenant.Contact{Email: in.Tenant.Email}, now)
+		},
+	})
+	if err != nil {
+		return id.ID{}, err
+	}
+	if !response.Replayed {
+		s.deps.Metrics.Created(ports.DepositByOperator)
+	}
+	depositID, ok := id.Deposit.Parse(string(response.Body))
+	if !ok {
+		return id.ID{}, fmt.Errorf("deposits: the stored response of a form names no deposit")
+	}
+	return depositID, nil
+}
+
+// originOf names the account, and the partner that is linked to it now.
+func originOf(ctx context.Context, repos ports.Repositories, by OperatorCaller) (deposit.Origin, error) {
+	origin := deposit.Origin{AccountID: by.Account.ID}
+	link, err := repos.Links.ActiveOfAccount(ctx, by.Account.ID)
+	if err != nil || link == nil {
+		return origin, err
+	}
+	origin.PartnerID, origin.ExternalID = link.PartnerID, link.ExternalID
+	return origin, nil
+}
+
+// newClient adds the tenant's record; nil if the request does not name the tenant.
+func (s *Service) newClient(ctx context.Context, repos ports.Repositories, by OperatorCaller, in OperatorDeposit, now time.Time) (*deposit.Client, error) {
+	if !in.named() {
+		return nil, nil //nolint:nilnil // a deposit needs no client
+	}
+	c := tenant.Client{ID: s.deps.Entropy.NewID(), AccountID: by.Account.ID, Person: in.Tenant, CreatedAt: now}
+	if err := repos.Clients.Insert(ctx, c); err != nil {
+		return nil, err
+	}
+	return &deposit.Client{ID: c.ID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName}, nil
+}
+
+// insert adds a deposit under a reference that is free.
+func (s *Service) insert(ctx context.Context, repos ports.Repositories, from deposit.Origin, draft deposit.Draft, client *deposit.Client, token secret.Text, now time.Time) (*deposit.Deposit, error) {
+	depositID := s.deps.Entropy.NewID()
+	for range referenceTries {
+		d := deposit.New(depositID, deposit.Reference(s.deps.Entropy.Bytes(deposit.ReferenceBytes)), from, draft, client, now)
+		err := repos.Deposits.Insert(ctx, d, token)
+		if !errors.Is(err, ports.ErrReferenceTaken) {
+			return d, err
+		}
+	}
+	return nil, fmt.Errorf("deposits: %d references in a row were taken", referenceTries)
+}

@@ -1,0 +1,86 @@
+package deposits
+
+import (
+	"context"
+	"time"
+
+	"partnerdeposits/app/idempotent"
+	"partnerdeposits/app/internal/lifecycle"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/ports"
+)
+
+// Release is a request to end the cover of a deposit early.
+type Release struct {
+	DepositID id.ID
+	Comment   string
+}
+
+// Release closes an active deposit without a claim. A partner whose link was revoked must not: a release gives up the
+// operator's guarantee (api.md §2).
+//
+// Returns deposit_not_found, deposit_access_denied, account_revoked, deposit_not_releasable, and the errors of
+// idempotent.Executor.Run.
+func (s *Service) Release(ctx context.Context, by partner.Caller, in Release, call idempotent.Call[View]) (idempotent.Response, error) {
+	return s.endCover(ctx, by, in.DepositID, call, func(ctx context.Context, repos ports.Repositories, e *ending) (deposit.Transition, error) {
+		act := partnerAct(by, map[string]string{"comment": in.Comment})
+		return lifecycle.Move(ctx, repos, e.Deposit, deposit.Released, s.deps.Timers, act, e.eventID, e.now)
+	})
+}
+
+// ending is the end of a deposit's cover in the partner's name, while it runs.
+type ending struct {
+	*deposit.Deposit // locked
+	eventID          id.ID
+	now              time.Time
+	debt             *deposit.Debt // of a capture
+}
+
+// endCover ends the cover of a deposit on an active link. end decides the transition and records all that belongs to it, in the
+// transaction of the stored response.
+//
+// Returns the errors of lockLinked, of end, and of idempotent.Executor.Run.
+func (s *Service) endCover(ctx context.Context, by partner.Caller, depositID id.ID, call idempotent.Call[View],
+	end func(context.Context, ports.Repositories, *ending) (deposit.Transition, error),
+) (idempotent.Response, error) {
+	now, eventID := s.deps.Clock.Now(), s.deps.Entropy.NewID()
+	var step deposit.Transition
+	response, err := s.deps.Idempotent.Run(ctx, idempotent.Request{
+		Key: call.Key,
+		Now: now,
+		Effect: func(ctx context.Context, repos ports.Repositories) (_ idempotent.Response, err error) {
+			d, err := lockLinked(ctx, repos, by, depositID)
+			if err != nil {
+				return idempotent.Response{}, err
+			}
+			e := &ending{Deposit: d, eventID: eventID, now: now}
+			if step, err = end(ctx, repos, e); err != nil {
+				return idempotent.Response{}, err
+			}
+			shown := s.view(d, now)
+			shown.Debt = e.debt
+			return call.Encode(shown)
+		},
+	})
+	if err == nil && !response.Replayed {
+		s.deps.Metrics.Transitioned(step.From, step.To, byPartner)
+	}
+	return response, err
+}
+
+// lockLinked is lock for a change that needs an active link to the account.
+//
+// Returns the errors of lock, and account_revoked.
+func lockLinked(ctx context.Context, repos ports.Repositories, by partner.Caller, depositID id.ID) (*deposit.Deposit, error) {
+	d, err := lock(ctx, repos, by, depositID)
+	if err != nil {
+		return nil, err
+	}
+	link, err := repos.Links.OfPartner(ctx, by.Partner.ID, d.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	return d, activeLink(&link)
+}

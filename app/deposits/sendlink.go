@@ -1,0 +1,155 @@
+package deposits
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"partnerdeposits/app/idempotent"
+	"partnerdeposits/app/internal/mails"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/mailaddr"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/tenant"
+	"partnerdeposits/ports"
+)
+
+// LinkRequest asks to mail the link to a deposit's checkout.
+type LinkRequest struct {
+	DepositID  id.ID
+	Recipients []tenant.Contact
+	Batch      bool // the fields of the i-th recipient are called recipients[i].email and so on, otherwise email and so on
+}
+
+// QueuedLink is a mail with the link that waits to be sent.
+type QueuedLink struct {
+	Email     string
+	MessageID id.ID
+}
+
+// SendLink queues a mail with the link to checkout for each recipient, or none. The link works also when the partner did not ask
+// for depositUrl: every deposit has a checkout.
+//
+// Returns missing_field, invalid_field, deposit_not_found, deposit_access_denied, account_revoked, deposit_not_sendable,
+// rate_limited (deposit.LinksAllowed), and the errors of idempotent.Executor.Run.
+func (s *Service) SendLink(ctx context.Context, by partner.Caller, in LinkRequest, call idempotent.Call[[]QueuedLink]) (idempotent.Response, error) {
+	sending := &linkSending{Service: s, by: by, in: in, call: call, now: s.deps.Clock.Now()}
+	return s.deps.Idempotent.Run(ctx, idempotent.Request{Key: call.Key, Now: sending.now, Prepare: sending.prepare, Effect: sending.effect})
+}
+
+// linkSending is a LinkRequest that runs.
+type linkSending struct {
+	*Service
+	by      partner.Caller
+	in      LinkRequest
+	call    idempotent.Call[[]QueuedLink]
+	now     time.Time
+	company string
+	url     string
+}
+
+// prepare checks the recipients and reads the facts of a deposit that never change, and the company's name.
+func (l *linkSending) prepare(ctx context.Context) error {
+	if err := l.in.validate(); err != nil {
+		return err
+	}
+	d, err := l.deps.Deposits.Deposit(ctx, l.in.DepositID)
+	if err != nil {
+		return err
+	}
+	if err := changeable(d, l.by.Partner.ID); err != nil {
+		return err
+	}
+	account, _, err := l.deps.Accounts.AccountByID(ctx, d.AccountID)
+	if err != nil {
+		return err
+	}
+	tokens, err := l.deps.Deposits.CheckoutTokens(ctx, []id.ID{d.ID})
+	if err != nil {
+		return err
+	}
+	token, ok := tokens[d.ID]
+	if !ok {
+		return fmt.Errorf("deposits: %s has no checkout token", id.Deposit.Of(d.ID))
+	}
+	l.company, l.url = account.CompanyName, l.deps.DashboardURL+checkoutPath+token.Reveal()
+	return nil
+}
+
+func (l *linkSending) effect(ctx context.Context, repos ports.Repositories) (response idempotent.Response, err error) {
+	d, err := lockLinked(ctx, repos, l.by, l.in.DepositID)
+	if err != nil {
+		return response, err
+	}
+	if err := d.Sendable(l.now); err != nil {
+		return response, err
+	}
+	sent, err := repos.Mails.LinkMails(ctx, d.ID, l.now.Add(-deposit.LinkWindow), deposit.MaxLinks)
+	if err != nil {
+		return response, err
+	}
+	if err := deposit.LinksAllowed(sent, l.in.addresses(), l.in.emailField, l.now); err != nil {
+		return response, err
+	}
+	queued := make([]QueuedLink, 0, len(l.in.Recipients))
+	for _, r := range l.in.Recipients {
+		locale := r.Locale
+		if locale == "" {
+			locale = d.Locale
+		}
+		mail := mails.DepositLink{To: r.Email, Locale: locale, Deposit: d, Company: l.company, URL: l.url, Imprint: l.deps.Imprint}.Mail(l.deps.Entropy.NewID(), l.now)
+		if err := repos.Mails.Enqueue(ctx, mail); err != nil {
+			return response, err
+		}
+		queued = append(queued, QueuedLink{Email: r.Email, MessageID: mail.ID})
+	}
+	if err := repos.Audit.Append(ctx, l.audit(d.ID, len(queued))); err != nil {
+		return response, err
+	}
+	return l.call.Encode(queued)
+}
+
+// audit is the record of who sent how many mails. The addresses are in the mails only, and end with them.
+func (l *linkSending) audit(depositID id.ID, count int) ports.AuditEntry {
+	act := partnerAct(l.by, map[string]string{"mails": strconv.Itoa(count)})
+	return ports.AuditEntry{
+		ID: l.deps.Entropy.NewID(), At: l.now, Actor: act.Actor, Action: "deposit.send_link", Subject: id.Deposit.Of(depositID), Detail: act.Detail,
+	}
+}
+
+// validate checks every recipient. An address may occur once, in any case of its letters.
+func (r LinkRequest) validate() error {
+	seen := map[string]int{}
+	for i, to := range r.Recipients {
+		if err := to.Validate(r.prefix(i)); err != nil {
+			return err
+		}
+		key := mailaddr.Normal(to.Email)
+		if before, double := seen[key]; double {
+			return fault.ErrInvalidField.WithField(r.emailField(i), "is the address of recipients[%d] too", before)
+		}
+		seen[key] = i
+	}
+	return nil
+}
+
+// prefix begins the names of the fields of the i-th recipient.
+func (r LinkRequest) prefix(i int) string {
+	if !r.Batch {
+		return ""
+	}
+	return "recipients[" + strconv.Itoa(i) + "]."
+}
+
+func (r LinkRequest) emailField(i int) string { return r.prefix(i) + "email" }
+
+func (r LinkRequest) addresses() []string {
+	list := make([]string, len(r.Recipients))
+	for i, to := range r.Recipients {
+		list[i] = to.Email
+	}
+	return list
+}

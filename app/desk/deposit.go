@@ -1,0 +1,190 @@
+package desk
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"partnerdeposits/core/agreement"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/evidence"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// View is a deposit with its history.
+type View struct {
+	*deposit.Deposit
+	Now            time.Time
+	CoverEnd       time.Time     // of an active deposit; before, as if the deposit were activated now
+	CoversContract bool          // CoverEnd reaches contractEndAt
+	Sendable       bool          // the tenant can still secure the deposit
+	Debt           *deposit.Debt // of a captured deposit; nil otherwise
+	Refunds        []deposit.Refund
+	Agreed         agreement.Record // the tenant's last agreement; zero for none
+	Disputes       []ports.KeptDispute
+	Files          []evidence.File // oldest first
+	History        []Entry         // oldest first
+}
+
+// Author is the kind of the author of an entry.
+type Author string
+
+// The authors of entries.
+const (
+	ByOperator Author = "operator"
+	ByPartner  Author = "partner"
+	ByTenant   Author = "tenant"
+	ByClock    Author = "scheduler"
+	ByService  Author = "system"
+)
+
+// Happened is the kind of an entry.
+type Happened string
+
+// The entries beside transitions.
+const (
+	Created  Happened = "created"
+	LinkSent Happened = "link_sent"
+	Filed    Happened = "filed" // files were added
+	Moved    Happened = "moved"
+	Collects Happened = "collects" // a step of the collection
+)
+
+// Entry is an entry of a deposit's history.
+type Entry struct {
+	At       time.Time
+	Happened Happened
+	Trigger  deposit.Trigger           // of a transition
+	Step     deposit.CollectionTrigger // of a step of the collection
+	Author   Author
+	Name     string            // of the partner; "" for others
+	Detail   map[string]string // amount, reason, description, comment, files
+}
+
+// maxSent bounds the audit entries that a history reads.
+const maxSent = 100
+
+// Deposit gives a deposit of an account.
+//
+// Returns deposit_not_found for a deposit of another account.
+func (s *Service) Deposit(ctx context.Context, accountID, depositID id.ID) (View, error) {
+	d, err := s.deps.Deposits.Deposit(ctx, depositID)
+	if err != nil {
+		return View{}, err
+	}
+	if d.AccountID != accountID {
+		return View{}, deposit.ErrNotFound
+	}
+	now := s.deps.Clock.Now()
+	v := View{Deposit: d, Now: now, CoverEnd: d.ExpiresAt, CoversContract: d.CoversContract(s.deps.Timers, now), Sendable: d.Sendable(now) == nil}
+	if v.CoverEnd.IsZero() {
+		v.CoverEnd = s.deps.Timers.CoverageEnd(d.ContractEndAt, now)
+	}
+	var steps []deposit.CollectionStep
+	if v.Debt, steps, err = s.debt(ctx, d); err != nil {
+		return View{}, err
+	}
+	if v.Refunds, err = s.deps.Collections.Refunds(ctx, d.ID); err != nil {
+		return View{}, err
+	}
+	agreed, err := s.deps.Agreements.Agreements(ctx, d.ID)
+	if err != nil {
+		return View{}, err
+	}
+	if len(agreed) > 0 {
+		v.Agreed = agreed[len(agreed)-1]
+	}
+	if v.Disputes, err = s.deps.Disputes.DisputesOf(ctx, d.ID); err != nil {
+		return View{}, err
+	}
+	if v.Files, err = s.deps.Files.Files(ctx, d.ID); err != nil {
+		return View{}, err
+	}
+	v.History, err = s.history(ctx, d, steps)
+	return v, err
+}
+
+// File gives a file of a deposit of an account, with its content, to be closed by the caller.
+//
+// Returns deposit_not_found for a deposit of another account, and evidence.ErrNotFound.
+func (s *Service) File(ctx context.Context, accountID, depositID, fileID id.ID) (evidence.File, io.ReadCloser, error) {
+	d, err := s.deps.Deposits.Deposit(ctx, depositID)
+	if err != nil {
+		return evidence.File{}, nil, err
+	}
+	if d.AccountID != accountID {
+		return evidence.File{}, nil, deposit.ErrNotFound
+	}
+	f, err := s.deps.Files.File(ctx, depositID, fileID)
+	if err != nil {
+		return f, nil, err
+	}
+	content, err := s.deps.Contents.Open(ctx, f.ID)
+	return f, content, err
+}
+
+// debt gives the debt of a captured deposit with its history; nil for any other deposit.
+func (s *Service) debt(ctx context.Context, d *deposit.Deposit) (*deposit.Debt, []deposit.CollectionStep, error) {
+	if d.Status != deposit.Captured {
+		return nil, nil, nil
+	}
+	found, err := s.deps.Collections.Debts(ctx, []id.ID{d.ID})
+	if err != nil {
+		return nil, nil, err
+	}
+	debt, ok := found[d.ID]
+	if !ok {
+		return nil, nil, nil // captured before its payment was noted
+	}
+	steps, err := s.deps.Collections.CollectionSteps(ctx, debt.PaymentID)
+	return &debt, steps, err
+}
+
+func (s *Service) history(ctx context.Context, d *deposit.Deposit, collection []deposit.CollectionStep) ([]Entry, error) {
+	made := Entry{At: d.CreatedAt, Happened: Created, Author: ByOperator}
+	if d.ByPartnerAPI {
+		made.Author, made.Name = ByPartner, d.PartnerName
+	}
+	all := []Entry{made}
+	steps, err := s.deps.Found.History(ctx, d.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, step := range steps {
+		all = append(all, entry(d, Entry{At: step.At, Happened: Moved, Trigger: step.Trigger, Detail: step.Detail}, step.Actor))
+	}
+	for _, step := range collection {
+		e := entry(d, Entry{At: step.At, Happened: Collects, Step: step.Trigger, Detail: map[string]string{"failure": step.Detail["failure"]}}, step.Actor)
+		all = append(all, e)
+	}
+	sent, err := s.deps.Audit.AuditEntries(ctx, ports.AuditFilter{Subject: id.Deposit.Of(d.ID)}, maxSent)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range sent {
+		switch a.Action {
+		case "deposit.send_link":
+			all = append(all, entry(d, Entry{At: a.At, Happened: LinkSent}, a.Actor))
+		case "deposit.add_files":
+			all = append(all, entry(d, Entry{At: a.At, Happened: Filed, Detail: a.Detail}, a.Actor))
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Entry) int { return a.At.Compare(b.At) })
+	return all, nil
+}
+
+// entry adds the author to e. Only the deposit's own partner acts on it.
+func entry(d *deposit.Deposit, e Entry, actor string) Entry {
+	kind, _, _ := strings.Cut(actor, ":")
+	switch e.Author = Author(kind); e.Author {
+	case ByPartner:
+		e.Name = d.PartnerName
+	case ByOperator, ByTenant, ByClock:
+	default:
+		e.Author = ByService
+	}
+	return e
+}

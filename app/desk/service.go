@@ -1,0 +1,149 @@
+// Package desk holds the reads behind the operator's pages: the list of deposits, a deposit with its history, and the work that waits.
+// The operator's acts on deposits are in app/deposits.
+package desk
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// EndingSoon is how long before its end a cover counts as ending soon.
+const EndingSoon = 7 * 24 * time.Hour
+
+// Deps are the capabilities of the reads.
+type Deps struct {
+	Desk        ports.DeskReader
+	Deposits    ports.DepositReader
+	Found       ports.SupportDeposits
+	Collections ports.CollectionReader
+	Audit       ports.AuditReader
+	Files       ports.FileRecords
+	Contents    ports.FileContents
+
+	Agreements ports.AgreementReader
+	Disputes   ports.DisputeReader
+
+	Clock  ports.Clock
+	Timers deposit.Timers
+}
+
+// Service runs the reads.
+type Service struct {
+	deps   Deps
+	months monthCache
+}
+
+// New makes the service.
+func New(deps Deps) *Service { return &Service{deps: deps} }
+
+// List lists the deposits of an account.
+func (s *Service) List(ctx context.Context, f ports.DeskFilter, page ports.Page) (ports.List[*deposit.Deposit], error) {
+	return s.deps.Desk.DeskDeposits(ctx, f, page)
+}
+
+// Today is what the operator's first page shows.
+type Today struct {
+	Now    time.Time
+	Ending time.Time // covers that end before it are ports.WorkEnding
+	Counts map[ports.Work]ports.WorkCount
+	// First holds the first deposits of each kind of work but WorkActive.
+	First map[ports.Work][]*deposit.Deposit
+	Year  []Month // the last twelve months, the present one last
+}
+
+// Month is a month of the year, in UTC, and how many deposits were made in it.
+type Month struct {
+	Start time.Time
+	Made  int
+}
+
+const (
+	firstOf = 5 // deposits of each kind of work that Today shows
+	months  = 12
+)
+
+// Today reads the work of an account.
+func (s *Service) Today(ctx context.Context, accountID id.ID) (Today, error) {
+	now := s.deps.Clock.Now()
+	ending := now.Add(EndingSoon)
+	t := Today{Now: now, Ending: ending, First: map[ports.Work][]*deposit.Deposit{}}
+	var err error
+	if t.Counts, err = s.deps.Desk.CountWork(ctx, accountID, ending); err != nil {
+		return t, err
+	}
+	for _, kind := range ports.Works {
+		if kind == ports.WorkActive || t.Counts[kind].Count == 0 {
+			continue
+		}
+		if t.First[kind], err = s.deps.Desk.OpenWork(ctx, accountID, kind, ending, firstOf); err != nil {
+			return t, err
+		}
+	}
+	t.Year, err = s.year(ctx, accountID, now)
+	return t, err
+}
+
+// year counts the deposits of each month. No deposit is removed, so the count of a month that is over stays.
+func (s *Service) year(ctx context.Context, accountID id.ID, now time.Time) ([]Month, error) {
+	year := make([]Month, months)
+	var spans []ports.Span
+	var asked []int
+	for i := range year {
+		start := time.Date(now.Year(), now.Month()-time.Month(months-1-i), 1, 0, 0, 0, 0, time.UTC)
+		year[i].Start = start
+		made, known := s.months.get(accountID, start)
+		if !known {
+			spans, asked = append(spans, ports.Span{From: start, To: start.AddDate(0, 1, 0)}), append(asked, i)
+		}
+		year[i].Made = made
+	}
+	counts, err := s.deps.Desk.CountMade(ctx, accountID, spans)
+	if err != nil {
+		return nil, err
+	}
+	for n, i := range asked {
+		year[i].Made = counts[n]
+		if now.Sub(spans[n].To) > commitsWithin {
+			s.months.put(accountID, year[i].Start, counts[n])
+		}
+	}
+	return year, nil
+}
+
+// commitsWithin is a bound of the time between the creation of a deposit and its commit.
+const commitsWithin = time.Hour
+
+// monthCache keeps counts of months that are over.
+type monthCache struct {
+	mu     sync.Mutex
+	counts map[monthOf]int
+}
+
+type monthOf struct {
+	account id.ID
+	start   time.Time
+}
+
+// maxMonths bounds the cache: some megabytes.
+const maxMonths = 50_000
+
+func (c *monthCache) get(accountID id.ID, start time.Time) (made int, known bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	made, known = c.counts[monthOf{accountID, start}]
+	return made, known
+}
+
+func (c *monthCache) put(accountID id.ID, start time.Time, made int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.counts == nil || len(c.counts) >= maxMonths {
+		c.counts = map[monthOf]int{}
+	}
+	c.counts[monthOf{accountID, start}] = made
+}

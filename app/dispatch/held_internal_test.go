@@ -1,0 +1,88 @@
+package dispatch
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+// timed is a registry with a clock that the test moves.
+type timed struct {
+	*registry
+	at time.Time
+}
+
+func newTimed(slots int) *timed {
+	x := &timed{at: time.Unix(1_000_000, 0)}
+	x.registry = newRegistry(Config{Concurrency: 64, EndpointConcurrency: slots, Window: 1000}, func() time.Time { return x.at })
+	return x
+}
+
+func (x *timed) after(d time.Duration) { x.at = x.at.Add(d) }
+
+func (x *timed) delay(due time.Time) time.Duration { return x.startDelay(id.ID{1}, due, x.at) }
+
+func claimOf(n byte) ports.Claim {
+	return ports.Claim{DeliveryID: id.ID{n}, SubscriptionID: id.ID{1}, Seq: 1}
+}
+
+func TestStartDelay_OfAHealthyEndpoint_IsTheTimeSinceDue(t *testing.T) {
+	x := newTimed(2)
+	due := x.at
+	x.after(7 * time.Second)
+	require.Equal(t, 7*time.Second, x.delay(due), "nothing is known of the endpoint")
+	x.slot(claimOf(1), false)
+	x.after(time.Second)
+	require.Equal(t, 8*time.Second, x.delay(due), "a slot is free")
+	require.Zero(t, x.delay(x.at.Add(time.Second)), "clocks differ a little")
+}
+
+func TestStartDelay_WhileAllSlotsAreInUse_IsTheEndpointsOwn(t *testing.T) {
+	x := newTimed(2)
+	outage := x.at
+	x.after(10 * time.Minute) // no dispatcher ran
+	x.slot(claimOf(1), false)
+	x.slot(claimOf(2), false)
+	for range 20 { // slots are free for moments only
+		x.after(3 * time.Second)
+		x.free(id.ID{1})
+		x.after(time.Second)
+		x.slot(claimOf(3), false)
+	}
+	require.Equal(t, 10*time.Minute, x.delay(outage), "the service was away, then the endpoint was busy")
+	require.Zero(t, x.delay(outage.Add(10*time.Minute)))
+	x.free(id.ID{1})
+	x.after(time.Minute)
+	require.Equal(t, time.Minute, x.delay(x.at.Add(-80*time.Second)), "a minute with a free slot")
+}
+
+func TestStartDelay_AfterBadHealth_CountsFromItsEnd(t *testing.T) {
+	x := newTimed(4)
+	sub := func(h webhook.Health) []ports.Subscription { return []ports.Subscription{{ID: id.ID{1}, Health: h}} }
+	due := x.at
+	x.observe(sub(webhook.Health{}))
+	x.after(2 * time.Second)
+	x.observe(sub(webhook.Health{Failures: 1}))
+	x.after(time.Hour)
+	require.Equal(t, 2*time.Second, x.delay(due))
+	x.observe(sub(webhook.Health{}))
+	x.after(3 * time.Second)
+	require.Equal(t, 5*time.Second, x.delay(due))
+}
+
+// After a restart nobody knows since when an endpoint has been in bad health: at least since its deliveries wait.
+func TestStartDelay_OfAnEndpointFirstMetInBadHealth_DoesNotCountTheTimeBefore(t *testing.T) {
+	x := newTimed(4)
+	due := x.at
+	x.after(time.Hour)
+	x.observe([]ports.Subscription{{ID: id.ID{1}, Health: webhook.Health{Ramp: 2}}})
+	require.Zero(t, x.delay(due))
+	x.observe([]ports.Subscription{{ID: id.ID{1}}})
+	x.after(time.Second)
+	require.Equal(t, time.Second, x.delay(due))
+}

@@ -1,0 +1,105 @@
+package mails
+
+import (
+	"time"
+
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// Mails about an account go to addresses that nobody has verified, too. So they contain no word of a caller: not the company, and of the
+// addresses only that of the reader.
+
+// VerifyAddress asks the owner of an address to show that it is the operator's.
+type VerifyAddress struct {
+	Operator connect.Operator
+	To       string // the operator's address, or the one that is to replace it
+	URL      string // of the page with the button; a secret
+}
+
+// Mail gives the mail in the operator's language.
+func (m VerifyAddress) Mail(mailID id.ID, now time.Time) ports.Mail {
+	return write(mailID, m.To, m.Operator.Locale, now, func(l *language) letter {
+		return letter{
+			subject:    l.say("Verify your e-mail address", "Vérifiez votre adresse e-mail"),
+			paragraphs: []string{l.say("Somebody entered this address for an account with us. Verify it, if this was you.", "Quelqu’un a indiqué cette adresse pour un compte chez nous. Si c’était vous, vérifiez-la.")},
+			button:     button{l.say("Verify the address", "Vérifier l’adresse"), m.URL},
+			after:      []string{l.say("The link works for 24 hours.", "Le lien fonctionne pendant 24 heures.")},
+			why:        l.say("If this was not you, ignore this mail: without you the address stays unverified.", "Si ce n’était pas vous, ignorez cet e-mail : sans vous, l’adresse reste non vérifiée."),
+			secret:     true,
+		}
+	})
+}
+
+// ResetPassword brings the link that sets a password.
+type ResetPassword struct {
+	Operator connect.Operator
+	URL      string // of the page with the form; a secret
+}
+
+// Mail gives the mail in the operator's language.
+func (m ResetPassword) Mail(mailID id.ID, now time.Time) ports.Mail {
+	return write(mailID, m.Operator.Email, m.Operator.Locale, now, func(l *language) letter {
+		return letter{
+			subject:    l.say("Choose a new password", "Choisissez un nouveau mot de passe"),
+			paragraphs: []string{l.say("A new password was asked for, for your account.", "Un nouveau mot de passe a été demandé pour votre compte.")},
+			button:     button{l.say("Choose a password", "Choisir un mot de passe"), m.URL},
+			after:      []string{l.say("The link works once, for 30 minutes. Your password stays as it is until you have chosen another.", "Le lien fonctionne une fois, pendant 30 minutes. Votre mot de passe reste inchangé tant que vous n’en avez pas choisi un autre.")},
+			why:        l.say("If you did not ask for it, ignore this mail.", "Si vous n’avez rien demandé, ignorez cet e-mail."),
+			secret:     true,
+		}
+	})
+}
+
+// AccountChange is a change that the owner of an account is told of.
+type AccountChange string
+
+// The changes.
+const (
+	PasswordChanged AccountChange = "password"
+	EmailChanging   AccountChange = "email_asked" // another address was entered, and is not verified yet
+	EmailChanged    AccountChange = "email"
+)
+
+// AccountChanges lists every change.
+var AccountChanges = []AccountChange{PasswordChanged, EmailChanging, EmailChanged}
+
+// AccountChanged tells the owner of an account of a change, at the address from before the change.
+type AccountChanged struct {
+	Operator     connect.Operator // before the change
+	Change       AccountChange
+	DashboardURL string // DASHBOARD_BASE_URL
+}
+
+// Mail gives the mail in the operator's language.
+func (m AccountChanged) Mail(mailID id.ID, now time.Time) ports.Mail {
+	return write(mailID, m.Operator.Email, m.Operator.Locale, now, func(l *language) letter {
+		subject, news := m.words(l, l.minute(now))
+		return letter{
+			subject:    subject,
+			paragraphs: []string{news},
+			after: []string{l.say("If this was not you, choose a new password at once, and tell our support.",
+				"Si ce n’était pas vous, choisissez tout de suite un nouveau mot de passe et prévenez notre assistance.")},
+			button: button{l.say("Choose a password", "Choisir un mot de passe"), pageOf(m.DashboardURL, "/password/forgot")},
+			why:    l.becauseOfAccount(),
+		}
+	})
+}
+
+func (m AccountChanged) words(l *language, at string) (subject, news string) {
+	switch m.Change {
+	case EmailChanging:
+		return l.say("Your e-mail address is about to change", "Votre adresse e-mail va changer"),
+			l.say("On %s another e-mail address was entered for your account. It replaces this one as soon as its owner has verified it.",
+				"Le %s, une autre adresse e-mail a été indiquée pour votre compte. Elle remplacera celle-ci dès que son titulaire l’aura vérifiée.", at)
+	case EmailChanged:
+		return l.say("Your e-mail address was changed", "Votre adresse e-mail a été modifiée"),
+			l.say("On %s the e-mail address of your account was changed. This address no longer logs in.",
+				"Le %s, l’adresse e-mail de votre compte a été modifiée. Cette adresse ne permet plus de se connecter.", at)
+	default:
+		return l.say("Your password was changed", "Votre mot de passe a été modifié"),
+			l.say("On %s the password of your account was changed. Other browsers were logged out.",
+				"Le %s, le mot de passe de votre compte a été modifié. Les autres navigateurs ont été déconnectés.", at)
+	}
+}

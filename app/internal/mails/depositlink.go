@@ -1,0 +1,71 @@
+package mails
+
+import (
+	"strings"
+	"time"
+
+	"partnerdeposits/core/agreement"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// DepositLink brings the link to checkout to a tenant (api.md §2, "Mails with the link").
+type DepositLink struct {
+	To      string
+	Locale  string // "": not known
+	Deposit *deposit.Deposit
+	Company string // of the operator
+	// ByCompany says that the operator asked for the mail; otherwise the deposit's partner did.
+	ByCompany bool
+	URL       string // of the checkout; a secret
+	Imprint   agreement.Imprint
+}
+
+// Mail gives text and HTML in the language of the locale: French for fr, English for every other, both for none.
+func (m DepositLink) Mail(mailID id.ID, now time.Time) ports.Mail {
+	d := m.Deposit
+	mail := write(mailID, m.To, m.Locale, now, func(l *language) letter {
+		return letter{
+			subject:    l.say("Your rental deposit for %s", "Votre caution de location pour %s", m.Company),
+			paragraphs: []string{l.say("%s asks you for a deposit of %s for your rental.", "%s vous demande une caution de %s pour votre location.", m.Company, l.euros(d.Amount))},
+			facts: []fact{
+				{l.say("Rental period", "Période de location"), l.say("%s to %s", "du %s au %s", l.date(d.ContractStartAt), l.date(d.ContractEndAt))},
+				{l.say("Booking", "Réservation"), harmless(d.RentalContract)},
+				{l.say("Reference", "Référence"), d.Reference},
+			},
+			button: button{l.say("Secure the deposit", "Garantir la caution"), m.URL},
+			after: append([]string{l.say("The deposit itself is not blocked on your card. The page shows the fee before you pay. The link works until %s.",
+				"La caution elle-même n’est pas bloquée sur votre carte. La page indique les frais avant le paiement. Le lien fonctionne jusqu’au %s.", l.date(d.CheckoutExpiresAt))}, l.imprint(m.Imprint)...),
+			why: m.why(l),
+		}
+	})
+	mail.LinkOf = d.ID
+	return mail
+}
+
+// why names who asked for the mail.
+func (m DepositLink) why(l *language) string {
+	asked := l.say("%s asked us to send you this mail for %s.", "%s nous a demandé de vous envoyer cet e-mail pour %s.", m.Deposit.PartnerName, m.Company)
+	if m.ByCompany {
+		asked = l.say("%s asked us to send you this mail.", "%s nous a demandé de vous envoyer cet e-mail.", m.Company)
+	}
+	return asked + " " + l.say("If you do not know this rental, ignore the mail.", "Si cette location ne vous dit rien, ignorez-le.")
+}
+
+// maxBooking is the length of the longest rental contract that a mail shows.
+const maxBooking = 40
+
+// harmless is a rental contract that cannot pass for a link, a telephone number with words around it, or a sentence; "" for
+// every other. A partner writes the rental contract, and the mail goes to an address of the partner's choice.
+func harmless(contract string) string {
+	if len(contract) > maxBooking {
+		return ""
+	}
+	for _, r := range contract {
+		if (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && !strings.ContainsRune("-_/#", r) {
+			return ""
+		}
+	}
+	return contract
+}

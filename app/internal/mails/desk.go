@@ -1,0 +1,102 @@
+package mails
+
+import (
+	"time"
+
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// The mails of this file have words of a caller, such as a booking. They go to verified addresses only. The tenant is not named: the
+// mail stays in an inbox for longer than the service keeps a person.
+
+// DepositSecured tells an operator that a tenant has secured a deposit.
+type DepositSecured struct {
+	Operator     connect.Operator
+	Deposit      *deposit.Deposit
+	DashboardURL string // DASHBOARD_BASE_URL
+}
+
+// Mail gives the mail in the operator's language.
+func (m DepositSecured) Mail(mailID id.ID, now time.Time) ports.Mail {
+	d := m.Deposit
+	return write(mailID, m.Operator.Email, m.Operator.Locale, now, func(l *language) letter {
+		return letter{
+			subject:    l.say("Deposit %s is secured", "La caution %s est garantie", d.Reference),
+			paragraphs: []string{l.say("Your tenant has secured the deposit of %s.", "Votre locataire a garanti la caution de %s.", l.euros(d.Amount))},
+			facts: []fact{
+				{l.say("Rental period", "Période de location"), l.say("%s to %s", "du %s au %s", l.date(d.ContractStartAt), l.date(d.ContractEndAt))},
+				{l.say("Booking", "Réservation"), harmless(d.RentalContract)},
+				{l.say("Reference", "Référence"), d.Reference},
+				{l.say("Covered until", "Couverte jusqu’au"), l.minute(d.ExpiresAt)},
+			},
+			button: button{l.say("Open the deposit", "Ouvrir la caution"), depositPage(m.DashboardURL, d)},
+			after:  []string{l.say("If there is damage, you can collect up to the whole amount until the cover ends.", "En cas de dommage, vous pouvez encaisser jusqu’à la totalité du montant avant la fin de la couverture.")},
+			why:    l.say("You get this mail because the deposit was made for your account.", "Vous recevez cet e-mail car la caution a été créée pour votre compte."),
+		}
+	})
+}
+
+// MostCovers is the number of deposits that a mail about covers lists.
+const MostCovers = 20
+
+// CoversEnding tells an operator which covers end within days.
+type CoversEnding struct {
+	ports.CoverSubject
+	DashboardURL string // DASHBOARD_BASE_URL
+}
+
+// Mail gives the mail in the operator's language.
+func (m CoversEnding) Mail(mailID id.ID, now time.Time) ports.Mail {
+	return write(mailID, m.Operator.Email, m.Operator.Locale, now, func(l *language) letter {
+		return letter{
+			subject: m.subject(l),
+			paragraphs: []string{
+				l.say("A cover ends at the time below. Afterwards nothing can be collected from its deposit.",
+					"Une couverture prend fin à l’heure ci-dessous. Ensuite, rien ne peut plus être encaissé sur sa caution."),
+			},
+			facts:  m.rows(l),
+			button: button{l.say("See what ends", "Voir les échéances"), pageOf(m.DashboardURL, "/dashboard")},
+			after:  []string{m.rest(l)},
+			why: l.say("You get this mail once a day at most, when a cover of your account is about to end. Your settings turn it off.",
+				"Vous recevez cet e-mail une fois par jour au plus, lorsqu’une couverture de votre compte arrive à échéance. Vos réglages permettent de le désactiver."),
+		}
+	})
+}
+
+func (m CoversEnding) subject(l *language) string {
+	if m.Count == 1 {
+		return l.say("The cover of a deposit ends within 7 days", "La couverture d’une caution prend fin dans les 7 jours")
+	}
+	return l.say("The cover of %d deposits ends within 7 days", "La couverture de %d cautions prend fin dans les 7 jours", m.Count)
+}
+
+func (m CoversEnding) rows(l *language) []fact {
+	facts := make([]fact, 0, len(m.Deposits))
+	for _, d := range m.Deposits {
+		name := d.Reference
+		if booking := harmless(d.RentalContract); booking != "" {
+			name += " (" + booking + ")"
+		}
+		facts = append(facts, fact{name, l.euros(d.Amount) + ", " + l.minute(d.ExpiresAt)})
+	}
+	return facts
+}
+
+// rest tells of the deposits that the mail does not list; "" if it lists all.
+func (m CoversEnding) rest(l *language) string {
+	switch n := m.Count - len(m.Deposits); n {
+	case 0:
+		return ""
+	case 1:
+		return l.say("One more is on your pages.", "Une autre figure dans votre espace.")
+	default:
+		return l.say("%d more are on your pages.", "%d autres figurent dans votre espace.", n)
+	}
+}
+
+func depositPage(baseURL string, d *deposit.Deposit) string {
+	return pageOf(baseURL, "/dashboard/deposits/"+id.Deposit.Of(d.ID))
+}

@@ -1,0 +1,63 @@
+package mails
+
+import (
+	"time"
+
+	"partnerdeposits/core/agreement"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
+	"partnerdeposits/ports"
+)
+
+// FeePaid tells a tenant which fee was paid, and repeats the words to which the tenant agreed.
+type FeePaid struct {
+	To      string
+	Locale  string // of the page on which the tenant agreed
+	Deposit *deposit.Deposit
+	Company string // of the operator
+	Fee     money.Cents
+	PaidAt  time.Time
+	Words   string // of the agreement
+	Imprint agreement.Imprint
+}
+
+// Mail gives the mail in the tenant's language.
+func (m FeePaid) Mail(mailID id.ID, now time.Time) ports.Mail {
+	d := m.Deposit
+	return write(mailID, m.To, m.Locale, now, func(l *language) letter {
+		return letter{
+			subject: l.say("You paid a fee of %s, and your deposit is secured", "Vous avez payé des frais de %s : votre caution est garantie", l.euros(m.Fee)),
+			paragraphs: []string{
+				l.say("You paid a fee of %s to secure the deposit of %s for %s. Nothing else was charged, and nothing is blocked on your card.",
+					"Vous avez payé des frais de %s pour garantir la caution de %s demandée par %s. Rien d’autre n’a été débité et rien n’est bloqué sur votre carte.",
+					l.euros(m.Fee), l.euros(d.Amount), m.Company),
+			},
+			facts: []fact{
+				{l.say("Fee", "Frais"), l.say("%s, paid on %s", "%s, payés le %s", l.euros(m.Fee), l.date(m.PaidAt))},
+				{l.say("Deposit", "Caution"), l.euros(d.Amount)},
+				{l.say("Rental period", "Période de location"), l.say("%s to %s", "du %s au %s", l.date(d.ContractStartAt), l.date(d.ContractEndAt))},
+				{l.say("Booking", "Réservation"), harmless(d.RentalContract)},
+				{l.say("Reference", "Référence"), d.Reference},
+				{l.say("Guarantee until", "Garantie jusqu’au"), l.minute(d.ExpiresAt)},
+			},
+			after: append([]string{l.say("You agreed to these words:", "Vous avez accepté ces termes :"), m.Words}, l.imprint(m.Imprint)...),
+			why:   l.say("You get this mail because you paid this fee.", "Vous recevez cet e-mail car vous avez payé ces frais."),
+		}
+	})
+}
+
+// imprint names support, terms and privacy notice, as far as they are set. Mails to tenants end with it.
+func (l *language) imprint(i agreement.Imprint) []string {
+	var out []string
+	if i.SupportEmail != "" {
+		out = append(out, l.say("Questions, or do you object? Write to %s.", "Une question ou un désaccord ? Écrivez à %s.", i.SupportEmail))
+	}
+	if i.TermsURL != "" {
+		out = append(out, l.say("Terms: %s", "Conditions : %s", i.TermsURL))
+	}
+	if i.PrivacyURL != "" {
+		out = append(out, l.say("Privacy: %s", "Données personnelles : %s", i.PrivacyURL))
+	}
+	return out
+}

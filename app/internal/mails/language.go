@@ -1,0 +1,90 @@
+package mails
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"partnerdeposits/core/money"
+)
+
+// language is a language of mails, with its forms of amounts and dates and the words of the layout.
+type language struct {
+	tag           string // BCP 47
+	french        bool
+	months        [12]string
+	group, point  string // in numbers
+	before, after string // around amounts of euros
+	colon         string
+
+	brand, greeting, fallback, warning string
+}
+
+const noBreak = "\u00a0"
+
+var (
+	english = &language{
+		tag: "en", group: ",", point: ".", before: "€", colon: ":",
+		months: [12]string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"},
+		brand:  "Rental deposits", greeting: "Hello,", fallback: "If the button does not work, open this address:",
+		warning: "The link is for you alone: please do not pass this mail on.",
+	}
+	french = &language{
+		tag: "fr", french: true, group: noBreak, point: ",", after: noBreak + "€", colon: noBreak + ":",
+		months: [12]string{"janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre"},
+		brand:  "Cautions locatives", greeting: "Bonjour,", fallback: "Si le bouton ne fonctionne pas, ouvrez cette adresse" + noBreak + ":",
+		warning: "Le lien vous est personnel" + noBreak + ": ne transférez pas cet e-mail.",
+	}
+)
+
+// languagesOf gives the languages of a mail to a reader with this locale ("": not known).
+func languagesOf(locale string) []*language {
+	switch name, _, _ := strings.Cut(strings.ToLower(locale), "-"); name {
+	case "":
+		return []*language{english, french}
+	case "fr":
+		return []*language{french}
+	default:
+		return []*language{english}
+	}
+}
+
+// frenchSpaces makes the space before or after these signs a no-break space, as French typography does.
+var frenchSpaces = strings.NewReplacer(" ?", noBreak+"?", " !", noBreak+"!", " :", noBreak+":", " ;", noBreak+";", "« ", "«"+noBreak, " »", noBreak+"»")
+
+// say gives the text of the language, with args formatted as by fmt.Sprintf.
+func (l *language) say(en, fr string, args ...any) string {
+	text := en
+	if l.french {
+		text = frenchSpaces.Replace(fr)
+	}
+	if len(args) == 0 {
+		return text
+	}
+	return fmt.Sprintf(text, args...)
+}
+
+// euros formats an amount: €1,250.00, or 1 250,00 € in French.
+func (l *language) euros(c money.Cents) string {
+	whole := strconv.FormatInt(int64(c/100), 10)
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + l.group + whole[i:]
+	}
+	return l.before + whole + l.point + strconv.FormatInt(int64(c%100)+100, 10)[1:] + l.after
+}
+
+// date formats the day of t in UTC: 8 August 2026.
+func (l *language) date(t time.Time) string {
+	t = t.UTC()
+	day := strconv.Itoa(t.Day())
+	if l.french && t.Day() == 1 {
+		day = "1er"
+	}
+	return day + noBreak + l.months[t.Month()-1] + noBreak + strconv.Itoa(t.Year())
+}
+
+// minute formats the minute of t in UTC: 8 August 2026, 10:00 UTC.
+func (l *language) minute(t time.Time) string {
+	return l.date(t) + ", " + t.UTC().Format("15:04") + noBreak + "UTC"
+}

@@ -1,0 +1,81 @@
+package mails
+
+import (
+	"strings"
+	"time"
+
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// A mail about a link goes to addresses that nobody has verified, too. So it names the partner, whose name our support enters, and
+// contains no word of a caller: not the company, and not the partner's id of the operator.
+
+// LinkMade tells an operator that a partner was linked to the account.
+type LinkMade struct {
+	Operator     connect.Operator
+	PartnerName  string
+	DashboardURL string // DASHBOARD_BASE_URL
+}
+
+// Mail gives the mail in the operator's language.
+func (m LinkMade) Mail(mailID id.ID, now time.Time) ports.Mail {
+	return write(mailID, m.Operator.Email, m.Operator.Locale, now, func(l *language) letter {
+		return letter{
+			subject: l.say("%s is now linked to your account", "%s est maintenant relié à votre compte", m.PartnerName),
+			paragraphs: []string{
+				l.say("%s was linked to your account on %s.", "%s a été relié à votre compte le %s.", m.PartnerName, l.minute(now)),
+				l.say("%s can create deposits for your rentals, send your tenants the link to them, and cancel, release or collect the deposits it created.",
+					"%s peut créer des cautions pour vos locations, envoyer le lien à vos locataires, et annuler, libérer ou encaisser les cautions qu’il a créées.", m.PartnerName),
+			},
+			button: button{l.say("See the partner’s rights", "Voir les droits du partenaire"), pageOf(m.DashboardURL, "/dashboard/partner")},
+			after:  []string{l.say("If this was not you, end the link on that page and change your password.", "Si ce n’était pas vous, mettez fin au lien sur cette page et changez votre mot de passe.")},
+			why:    l.becauseOfAccount(),
+		}
+	})
+}
+
+// LinkEnded tells an operator that the link between the account and a partner was revoked.
+type LinkEnded struct {
+	Operator     connect.Operator
+	PartnerName  string
+	By           connect.RevokedBy
+	DashboardURL string // DASHBOARD_BASE_URL
+}
+
+// Mail gives the mail in the operator's language.
+func (m LinkEnded) Mail(mailID id.ID, now time.Time) ports.Mail {
+	return write(mailID, m.Operator.Email, m.Operator.Locale, now, func(l *language) letter {
+		return letter{
+			subject: l.say("%s is no longer linked to your account", "%s n’est plus relié à votre compte", m.PartnerName),
+			paragraphs: []string{
+				l.say("The link between your account and %s was ended on %s, %s.", "Le lien entre votre compte et %s a pris fin le %s, %s.", m.PartnerName, l.minute(now), m.author(l)),
+				l.say("%s can no longer create deposits for you. Deposits that exist already stay as they are.",
+					"%s ne peut plus créer de cautions pour vous. Les cautions existantes restent inchangées.", m.PartnerName),
+			},
+			button: button{l.say("Open your pages", "Ouvrir votre espace"), pageOf(m.DashboardURL, "/dashboard")},
+			after:  []string{l.say("To link again, open a new connect link from your partner.", "Pour relier de nouveau votre compte, ouvrez un nouveau lien de votre partenaire.")},
+			why:    l.becauseOfAccount(),
+		}
+	})
+}
+
+func (m LinkEnded) author(l *language) string {
+	switch m.By {
+	case connect.RevokedByPartner:
+		return l.say("by %s", "par %s", m.PartnerName)
+	case connect.RevokedByAdmin:
+		return l.say("by our support", "par notre assistance")
+	case connect.RevokedByOperator:
+	}
+	return l.say("by you, on your dashboard", "par vous, dans votre espace")
+}
+
+// becauseOfAccount is the reason of a mail about an operator's account.
+func (l *language) becauseOfAccount() string {
+	return l.say("You get this mail because it concerns the security of your account.", "Vous recevez cet e-mail car il concerne la sécurité de votre compte.")
+}
+
+// pageOf is the URL of a page of the service.
+func pageOf(baseURL, path string) string { return strings.TrimSuffix(baseURL, "/") + path }

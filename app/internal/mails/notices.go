@@ -1,0 +1,63 @@
+package mails
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+// EndpointNotice tells a partner's contact how the endpoint of a subscription does.
+type EndpointNotice struct {
+	ports.NoticeSubject
+	APIBaseURL string // API_BASE_URL
+}
+
+// Mail gives the text in English, since the service does not know the contact's language.
+func (m EndpointNotice) Mail(mailID id.ID, now time.Time) ports.Mail {
+	subject, news, advice := m.words()
+	body := fmt.Sprintf("Hello,\n\n%s\n\n  Webhook:    %s\n  Endpoint:   %s\n  Since:      %s\n", news, id.Subscription.Of(m.Notice.SubscriptionID), withoutQuery(m.URL), minute(m.Notice.At))
+	if m.Report.LastError != "" {
+		body += fmt.Sprintf("  Last error: %s, on %s\n", m.Report.LastError, minute(m.Report.LastFailureAt))
+	}
+	body += fmt.Sprintf("\n%s\n\nThe health of the webhook, and what your endpoint answered: %s/docs\n", advice, strings.TrimSuffix(m.APIBaseURL, "/"))
+	return ports.Mail{ID: mailID, To: m.Contact, CreatedAt: now, Subject: subject, Body: body}
+}
+
+// words gives the subject, the news and the advice of the notice.
+func (m EndpointNotice) words() (subject, news, advice string) {
+	switch m.Notice.Kind {
+	case webhook.NoticeHeld:
+		return "Your webhook endpoint keeps failing", "your endpoint keeps failing, so its deliveries wait. Single deliveries probe it.",
+			"Repair the endpoint: the deliveries then go out by themselves. After five days of nothing but failures the webhook is disabled."
+	case webhook.NoticeGivenUp:
+		return "Deliveries to your webhook were given up", deliveries(m.Notice.Deliveries) + " failed at the last attempt and will not be tried again.",
+			"Repair the endpoint, then send the failed deliveries again: POST /api/partner/v1/webhooks/{id}/replay."
+	case webhook.NoticeDisabled:
+		return "Your webhook was disabled", "for five days every delivery to your endpoint has failed, so we have disabled the webhook.",
+			"Deliveries are kept and go out once you enable it again: PATCH /api/partner/v1/webhooks/{id} with {\"enabled\": true}. A delivery that waits for 30 days ends as failed."
+	case webhook.NoticeRecovered:
+	}
+	return "Your webhook endpoint works again", "your endpoint takes deliveries again. Those that waited go out.",
+		"Deliveries that were given up before stay failed until you send them again: POST /api/partner/v1/webhooks/{id}/replay."
+}
+
+func deliveries(n int) string {
+	if n == 1 {
+		return "1 delivery to your endpoint has"
+	}
+	return fmt.Sprintf("%d deliveries to your endpoint have", n)
+}
+
+// withoutQuery gives a URL for a mail: a query may carry a partner's own secret.
+func withoutQuery(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String()
+}

@@ -1,0 +1,69 @@
+package signin
+
+import (
+	"context"
+	"time"
+
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/twofactor"
+	"partnerdeposits/ports"
+)
+
+// Begin begins a session after the right password, or a half sign-in for an operator whose codes are on.
+func (au Authenticator) Begin(ctx context.Context, repos ports.Repositories, o connect.Operator, a connect.Account, from Browser, now time.Time) (SignedIn, error) {
+	f, err := repos.TwoFactors.Lock(ctx, o.ID)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	if !f.On() {
+		return au.BeginSession(ctx, repos, o, a, from, now)
+	}
+	token, hash := newToken(au.Entropy)
+	half := ports.HalfSignIn{TokenHash: hash, OperatorID: o.ID, CreatedAt: now, ExpiresAt: now.Add(twofactor.SignInLifetime)}
+	return SignedIn{Half: token, Lifetime: twofactor.SignInLifetime}, repos.HalfSignIns.Insert(ctx, half)
+}
+
+// HalfSignedIn gives the operator of a half sign-in.
+//
+// Returns twofactor.ErrSignInOver.
+func (c Codes) HalfSignedIn(ctx context.Context, reader ports.TwoFactorReader, token string, now time.Time) (connect.Operator, connect.Account, error) {
+	hash, ok := TokenHash(token)
+	if !ok {
+		return connect.Operator{}, connect.Account{}, twofactor.ErrSignInOver
+	}
+	return reader.HalfSignedIn(ctx, hash, now)
+}
+
+// Complete turns a half sign-in into a session, with a code. The half sign-in ends; a wrong code leaves it.
+//
+// Returns twofactor.ErrWrongCode, or ErrSignInOver for a half sign-in of another operator, and where codes were turned off meanwhile.
+func (au Authenticator) Complete(ctx context.Context, repos ports.Repositories, codes Codes, half HalfSignedIn, now time.Time) (SignedIn, error) {
+	hash, ok := TokenHash(half.Token)
+	if !ok {
+		return SignedIn{}, twofactor.ErrSignInOver
+	}
+	operatorID, err := repos.HalfSignIns.Take(ctx, hash, now)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	if operatorID != half.Operator.ID {
+		return SignedIn{}, twofactor.ErrSignInOver
+	}
+	required, err := codes.Accept(ctx, repos, half.Operator, half.Code, now)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	if !required {
+		return SignedIn{}, twofactor.ErrSignInOver
+	}
+	return au.BeginSession(ctx, repos, half.Operator, half.Account, half.From, now)
+}
+
+// HalfSignedIn is a half sign-in with the code that shall complete it.
+type HalfSignedIn struct {
+	Operator connect.Operator
+	Account  connect.Account
+	Token    string
+	Code     string
+	From     Browser
+}

@@ -1,0 +1,55 @@
+package signin
+
+import (
+	"context"
+	"net/url"
+	"time"
+
+	"partnerdeposits/app/internal/mails"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/ports"
+)
+
+// Tokens mails the links that verify addresses and set passwords.
+type Tokens struct {
+	Entropy      ports.Entropy
+	DashboardURL string // DASHBOARD_BASE_URL
+	// Verify says that addresses are verified: mails are sent (SMTP_URL).
+	Verify bool
+}
+
+// tokenPaths are the pages of the links.
+var tokenPaths = map[connect.TokenKind]string{
+	connect.TokenVerify: "/verify", connect.TokenChangeEmail: "/verify", connect.TokenReset: "/password/reset",
+}
+
+// Open reports whether the address of an operator has still to be verified.
+func (k Tokens) Open(o connect.Operator) bool { return k.Verify && !o.Verified() }
+
+// AskToVerify mails the link that verifies the operator's address, if addresses are verified.
+func (k Tokens) AskToVerify(ctx context.Context, repos ports.Repositories, o connect.Operator, now time.Time) error {
+	if !k.Open(o) {
+		return nil
+	}
+	return k.Mail(ctx, repos, o, connect.TokenVerify, o.Email, now)
+}
+
+// Mail stores a token of a kind, and mails its link to an address. Earlier links of this kind end, except those that verify:
+// the reader may open any of them.
+func (k Tokens) Mail(ctx context.Context, repos ports.Repositories, o connect.Operator, kind connect.TokenKind, to string, now time.Time) error {
+	if kind != connect.TokenVerify {
+		if err := repos.Operators.UseTokens(ctx, o.ID, now, kind); err != nil {
+			return err
+		}
+	}
+	token, hash := newToken(k.Entropy)
+	stored := connect.Token{Hash: hash, OperatorID: o.ID, Kind: kind, Email: to, CreatedAt: now, ExpiresAt: now.Add(kind.Lifetime())}
+	if err := repos.Operators.InsertToken(ctx, stored); err != nil {
+		return err
+	}
+	link := k.DashboardURL + tokenPaths[kind] + "?token=" + url.QueryEscape(token.Reveal())
+	if kind == connect.TokenReset {
+		return repos.Mails.Enqueue(ctx, mails.ResetPassword{Operator: o, URL: link}.Mail(k.Entropy.NewID(), now))
+	}
+	return repos.Mails.Enqueue(ctx, mails.VerifyAddress{Operator: o, To: to, URL: link}.Mail(k.Entropy.NewID(), now))
+}

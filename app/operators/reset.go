@@ -1,0 +1,106 @@
+package operators
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"partnerdeposits/app/internal/mails"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/mailaddr"
+	"partnerdeposits/ports"
+)
+
+const (
+	requestBatch = 20
+	// requestsKeptFor bounds the wait for a dispatcher. A mail that nobody expects any more is not sent.
+	requestsKeptFor = 30 * time.Minute
+)
+
+// ForgotPassword notes that somebody wants a new password for an address. MailResets answers with a mail. Neither the work here nor its
+// result depends on the address being known.
+//
+// Returns connect.ErrInvalidEmail.
+func (s *Service) ForgotPassword(ctx context.Context, email, locale string) error {
+	if !mailaddr.Valid(email) {
+		return connect.ErrInvalidEmail
+	}
+	r := ports.PasswordRequest{ID: s.deps.Entropy.NewID(), Email: email, Locale: locale, CreatedAt: s.deps.Clock.Now()}
+	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		return repos.Operators.InsertPasswordRequest(ctx, r)
+	})
+}
+
+// MailResets takes a batch of the requests of ForgotPassword, and mails the link that sets a password to those addresses that are
+// operators'. more reports that further requests may wait.
+func (s *Service) MailResets(ctx context.Context) (more bool, err error) {
+	now := s.deps.Clock.Now()
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		requests, err := repos.Operators.TakePasswordRequests(ctx, requestBatch)
+		if err != nil {
+			return err
+		}
+		more = len(requests) == requestBatch
+		for _, r := range requests {
+			if now.Sub(r.CreatedAt) > requestsKeptFor {
+				continue
+			}
+			if err := s.mailReset(ctx, repos, r, now); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return more && err == nil, err
+}
+
+func (s *Service) mailReset(ctx context.Context, repos ports.Repositories, r ports.PasswordRequest, now time.Time) error {
+	found, _, err := s.deps.Operators.OperatorByEmail(ctx, r.Email)
+	if errors.Is(err, connect.ErrBadCredentials) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	o, err := repos.Operators.Lock(ctx, found.ID)
+	if err != nil {
+		return err
+	}
+	if o.Locale == "" {
+		o.Locale = r.Locale
+	}
+	if err := s.mailsLeft(ctx, repos, o, connect.TokenReset, now); err != nil {
+		if errors.Is(err, fault.ErrRateLimited) {
+			return nil // the mails of the last hour have a link that works
+		}
+		return err
+	}
+	return s.tokens.Mail(ctx, repos, o, connect.TokenReset, o.Email, now)
+}
+
+// ResetPassword sets the password by the link of a mail, and ends every session. The link went to the operator's address, so the address
+// is verified from now on.
+//
+// Returns connect.ErrInvalidPassword, which leaves the link as it is, or connect.ErrTokenVoid.
+func (s *Service) ResetPassword(ctx context.Context, token, password string) error {
+	if _, err := s.Token(ctx, token, connect.TokenReset); err != nil { // before the slow hash
+		return err
+	}
+	if !connect.ValidPassword(password) {
+		return connect.ErrInvalidPassword
+	}
+	hash, err := s.deps.Passwords.Hash(ctx, password)
+	if err != nil {
+		return err
+	}
+	now := s.deps.Clock.Now()
+	return s.withToken(ctx, token, now, func(ctx context.Context, repos ports.Repositories, _ connect.Token, o connect.Operator) error {
+		before := o
+		o.PasswordHash = hash
+		if s.tokens.Open(o) {
+			o.VerifiedAt = now
+		}
+		return s.changedByOperator(ctx, repos, before, o, mails.PasswordChanged, now)
+	}, connect.TokenReset)
+}

@@ -1,0 +1,141 @@
+package operators
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"partnerdeposits/app/internal/mails"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/mailaddr"
+	"partnerdeposits/ports"
+)
+
+// ChangePassword replaces the password, ends all sessions, begins a new one in this browser, and tells the address.
+//
+// Returns connect.ErrInvalidPassword for the new password, and the errors of signin.Authenticator.Authenticate for the current one.
+func (s *Service) ChangePassword(ctx context.Context, o connect.Operator, current, password string, from Browser) (in SignedIn, err error) {
+	if !connect.ValidPassword(password) {
+		return SignedIn{}, connect.ErrInvalidPassword
+	}
+	now := s.deps.Clock.Now()
+	seen, a, err := s.authenticator.Authenticate(ctx, o.Email, current, from, now)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	hash, err := s.deps.Passwords.Hash(ctx, password)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		before, err := s.lockSeen(ctx, repos, seen)
+		if err != nil {
+			return err
+		}
+		after := before
+		after.PasswordHash = hash
+		if err := s.changedByOperator(ctx, repos, before, after, mails.PasswordChanged, now); err != nil {
+			return err
+		}
+		in, err = s.authenticator.BeginSession(ctx, repos, after, a, from, now)
+		return err
+	})
+	return in, err
+}
+
+// lockSeen locks an operator whose password was checked.
+//
+// Returns connect.ErrBadCredentials if the password or the address was changed since.
+func (s *Service) lockSeen(ctx context.Context, repos ports.Repositories, seen connect.Operator) (connect.Operator, error) {
+	o, err := repos.Operators.Lock(ctx, seen.ID)
+	if err == nil && (o.PasswordHash != seen.PasswordHash || o.Email != seen.Email) {
+		err = connect.ErrBadCredentials
+	}
+	return o, err
+}
+
+// ChangeEmail mails a link to the new address, which takes effect when it is verified, and tells the old one. Where no mails are sent,
+// the new address takes effect at once and stays unverified; SignedIn is zero unless it did.
+//
+// Returns connect.ErrInvalidEmail, connect.ErrEmailTaken, rate_limited after five mails in an hour, and the errors of
+// signin.Authenticator.Authenticate for the password.
+func (s *Service) ChangeEmail(ctx context.Context, o connect.Operator, email, password string, from Browser) (in SignedIn, err error) {
+	if !mailaddr.Valid(email) {
+		return SignedIn{}, connect.ErrInvalidEmail
+	}
+	now := s.deps.Clock.Now()
+	seen, a, err := s.authenticator.Authenticate(ctx, o.Email, password, from, now)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	owner, _, err := s.deps.Operators.OperatorByEmail(ctx, email)
+	switch {
+	case err == nil && owner.ID != o.ID:
+		return SignedIn{}, connect.ErrEmailTaken
+	case err != nil && !errors.Is(err, connect.ErrBadCredentials):
+		return SignedIn{}, err
+	}
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		before, err := s.lockSeen(ctx, repos, seen)
+		if err != nil {
+			return err
+		}
+		if !s.deps.VerifyAddresses {
+			after := before
+			after.Email, after.VerifiedAt = email, time.Time{}
+			if err := s.changedByOperator(ctx, repos, before, after, mails.EmailChanged, now); err != nil {
+				return err
+			}
+			in, err = s.authenticator.BeginSession(ctx, repos, after, a, from, now)
+			return err
+		}
+		if err := s.mailsLeft(ctx, repos, before, connect.TokenChangeEmail, now); err != nil {
+			return err
+		}
+		if err := s.tokens.Mail(ctx, repos, before, connect.TokenChangeEmail, email, now); err != nil {
+			return err
+		}
+		told := mails.AccountChanged{Operator: before, Change: mails.EmailChanging, DashboardURL: s.deps.DashboardURL}
+		if err := repos.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now)); err != nil {
+			return err
+		}
+		return s.audit(ctx, repos, before, "operator.change_"+string(mails.EmailChanging), now)
+	})
+	return in, err
+}
+
+// ChangeCompany renames the account. Returns connect.ErrInvalidCompany.
+func (s *Service) ChangeCompany(ctx context.Context, o connect.Operator, a connect.Account, name string) error {
+	name = strings.TrimSpace(name)
+	if !connect.ValidCompany(name) {
+		return connect.ErrInvalidCompany
+	}
+	now := s.deps.Clock.Now()
+	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		if err := repos.Operators.SetCompany(ctx, a.ID, name); err != nil {
+			return err
+		}
+		return repos.Audit.Append(ctx, ports.AuditEntry{
+			ID: s.deps.Entropy.NewID(), At: now, Actor: "operator:" + id.Operator.Of(o.ID), Action: "account.rename", Subject: id.Account.Of(a.ID),
+			Detail: map[string]string{"from": a.CompanyName, "to": name},
+		})
+	})
+}
+
+// ChangeLanguage sets the language of the operator's pages and mails, one of connect.Locales.
+func (s *Service) ChangeLanguage(ctx context.Context, o connect.Operator, locale string) error {
+	if !connect.ValidLocale(locale) {
+		return fault.ErrInvalidField.WithField("locale", "is not a language of the pages")
+	}
+	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		current, err := repos.Operators.Lock(ctx, o.ID)
+		if err != nil {
+			return err
+		}
+		current.Locale = locale
+		return repos.Operators.Update(ctx, current)
+	})
+}

@@ -1,0 +1,160 @@
+package operators
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"partnerdeposits/app/internal/mails"
+	"partnerdeposits/app/internal/signin"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// mailsPerHour bounds the mails of each kind with a link that an operator gets, whoever asks for them.
+const mailsPerHour = 5
+
+// Unverified reports whether the address of an operator has still to be verified. It has not where no mails are sent.
+func (s *Service) Unverified(o connect.Operator) bool { return s.tokens.Open(o) }
+
+// AskToVerify mails the link that verifies the operator's address once more. AskToVerify does nothing for a verified address.
+//
+// Returns rate_limited after five mails in an hour.
+func (s *Service) AskToVerify(ctx context.Context, o connect.Operator) error {
+	now := s.deps.Clock.Now()
+	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		current, err := repos.Operators.Lock(ctx, o.ID)
+		if err != nil || !s.tokens.Open(current) {
+			return err
+		}
+		if err := s.mailsLeft(ctx, repos, current, connect.TokenVerify, now); err != nil {
+			return err
+		}
+		return s.tokens.AskToVerify(ctx, repos, current, now)
+	})
+}
+
+// mailsLeft returns rate_limited if the operator has got as many mails of the kind as an hour allows. The operator is locked.
+func (s *Service) mailsLeft(ctx context.Context, repos ports.Repositories, o connect.Operator, kind connect.TokenKind, now time.Time) error {
+	n, err := repos.Operators.CountTokens(ctx, o.ID, kind, now.Add(-time.Hour))
+	if err == nil && n >= mailsPerHour {
+		return fault.ErrRateLimited.WithRetryAfter(time.Hour)
+	}
+	return err
+}
+
+// Token gives the token of a link in a mail, for the page that asks before the link takes effect.
+//
+// Returns connect.ErrTokenVoid for a token of other kinds, and for one that is unknown, used, expired, or of a former address.
+func (s *Service) Token(ctx context.Context, token string, kinds ...connect.TokenKind) (connect.Token, error) {
+	hash, ok := signin.TokenHash(token)
+	if !ok {
+		return connect.Token{}, connect.ErrTokenVoid
+	}
+	t, o, err := s.deps.Tokens.TokenByHash(ctx, hash, s.deps.Clock.Now())
+	if err != nil {
+		return connect.Token{}, err
+	}
+	return t, fits(t, o, kinds)
+}
+
+func fits(t connect.Token, o connect.Operator, kinds []connect.TokenKind) error {
+	for _, kind := range kinds {
+		if t.Kind == kind && t.Fits(o) {
+			return nil
+		}
+	}
+	return connect.ErrTokenVoid
+}
+
+// withToken runs do with the token and its operator, whom no other transaction then changes.
+//
+// Returns connect.ErrTokenVoid, as Token does.
+func (s *Service) withToken(ctx context.Context, token string, now time.Time, do func(context.Context, ports.Repositories, connect.Token, connect.Operator) error, kinds ...connect.TokenKind) error {
+	found, err := s.Token(ctx, token, kinds...)
+	if err != nil {
+		return err
+	}
+	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		o, err := repos.Operators.Lock(ctx, found.OperatorID)
+		if err != nil {
+			return err
+		}
+		t, err := repos.Operators.Token(ctx, found.Hash, now) // again: it may have been used before the lock
+		if err != nil {
+			return err
+		}
+		if err := fits(t, o, kinds); err != nil {
+			return err
+		}
+		return do(ctx, repos, t, o)
+	})
+}
+
+// Verify takes the link of a mail: the address is the operator's. A new address replaces the old one, ends every session but the
+// browser's, which begins anew, and the old address is told.
+//
+// Returns connect.ErrTokenVoid, or connect.ErrEmailTaken for a new address that another operator has taken meanwhile. SignedIn is zero
+// unless a session begins.
+func (s *Service) Verify(ctx context.Context, token string, from Browser) (in SignedIn, err error) {
+	now := s.deps.Clock.Now()
+	current, account, err := s.CurrentOperator(ctx, from.Session)
+	if err != nil && !errors.Is(err, connect.ErrBadCredentials) {
+		return SignedIn{}, err
+	}
+	err = s.withToken(ctx, token, now, func(ctx context.Context, repos ports.Repositories, t connect.Token, o connect.Operator) error {
+		in = SignedIn{}
+		before := o
+		o.VerifiedAt = now
+		if t.Kind == connect.TokenVerify {
+			if err := repos.Operators.UseTokens(ctx, o.ID, now, connect.TokenVerify); err != nil {
+				return err
+			}
+			if err := repos.Operators.Update(ctx, o); err != nil {
+				return err
+			}
+			return s.audit(ctx, repos, o, "operator.verify_email", now)
+		}
+		o.Email = t.Email
+		if err := s.changedByOperator(ctx, repos, before, o, mails.EmailChanged, now); err != nil {
+			return err
+		}
+		if current.ID != o.ID {
+			return nil
+		}
+		in, err = s.authenticator.BeginSession(ctx, repos, o, account, from, now)
+		return err
+	}, connect.TokenVerify, connect.TokenChangeEmail)
+	return in, err
+}
+
+// changedByOperator is credentialsChanged, with the operator in the audit log.
+func (s *Service) changedByOperator(ctx context.Context, repos ports.Repositories, before, o connect.Operator, change mails.AccountChange, now time.Time) error {
+	if err := s.credentialsChanged(ctx, repos, before, o, change, now); err != nil {
+		return err
+	}
+	return s.audit(ctx, repos, o, "operator.change_"+string(change), now)
+}
+
+// credentialsChanged stores the operator, ends all sessions and all links of earlier mails, and tells the address from before.
+func (s *Service) credentialsChanged(ctx context.Context, repos ports.Repositories, before, o connect.Operator, change mails.AccountChange, now time.Time) error {
+	if err := repos.Operators.Update(ctx, o); err != nil {
+		return err
+	}
+	if err := repos.Operators.UseTokens(ctx, o.ID, now, connect.TokenKinds...); err != nil {
+		return err
+	}
+	if err := s.endAll(ctx, repos, o); err != nil {
+		return err
+	}
+	told := mails.AccountChanged{Operator: before, Change: change, DashboardURL: s.deps.DashboardURL}
+	return repos.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now))
+}
+
+// audit writes that the operator has acted on the operator's own account.
+func (s *Service) audit(ctx context.Context, repos ports.Repositories, o connect.Operator, action string, now time.Time) error {
+	subject := id.Operator.Of(o.ID)
+	return repos.Audit.Append(ctx, ports.AuditEntry{ID: s.deps.Entropy.NewID(), At: now, Actor: "operator:" + subject, Action: action, Subject: subject})
+}

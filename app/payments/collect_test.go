@@ -1,0 +1,316 @@
+//go:build !unit
+
+package payments_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/app/schedules"
+	"partnerdeposits/cmd/servicetest"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/ports"
+)
+
+const day = 24 * time.Hour
+
+// captured makes a captured deposit whose collection is due.
+func (b bench) captured() (depositID, collectionID id.ID) {
+	b.T.Helper()
+	depositID, collectionID, _ = b.capturedWithToken()
+	return depositID, collectionID
+}
+
+func (b bench) capturedWithToken() (depositID, collectionID id.ID, token secret.Text) {
+	b.T.Helper()
+	d, token := b.Deposit(b.T)
+	b.Submit(token, grace)
+	b.Pay(d.ID, true)
+	b.Return(token)
+	collectionID = servicetest.NewID()
+	now := b.Clock.Now()
+	b.Write(func(ctx context.Context, r ports.Repositories) error {
+		d, err := r.Deposits.ForUpdate(ctx, d.ID)
+		if err != nil {
+			return err
+		}
+		step, err := d.Capture(nil, deposit.DefaultTimers(), now)
+		step.Detail = map[string]string{"reason": "damage", "description": "Broken coffee table"}
+		if err != nil {
+			return err
+		}
+		if err := r.Deposits.Transition(ctx, d, step); err != nil {
+			return err
+		}
+		return r.Payments.Insert(ctx, deposit.Payment{
+			ID: collectionID, DepositID: d.ID, Kind: deposit.Collection, Amount: d.CapturedAmount,
+			Status: deposit.PaymentProcessing, CreatedAt: now, CheckAt: now,
+		})
+	})
+	return d.ID, collectionID, token
+}
+
+func (b bench) collection(depositID id.ID) deposit.Payment {
+	b.T.Helper()
+	all := b.PaymentsOf(b.T, depositID, deposit.Collection)
+	require.Len(b.T, all, 1)
+	return all[0]
+}
+
+// refuse lets the provider refuse every charge, in that class.
+func (b bench) refuse(failure string, class ports.Refusal) *[]int {
+	attempts := &[]int{}
+	b.Provider.OnCollect(func(r ports.CollectRequest) (ports.ProviderPayment, error) {
+		*attempts = append(*attempts, r.Attempt)
+		return ports.ProviderPayment{Status: ports.ProviderFailed, Ref: "ch_1", Failure: failure, Refusal: class}, nil
+	})
+	return attempts
+}
+
+func (b bench) debt(depositID id.ID) deposit.Debt {
+	b.T.Helper()
+	d, err := b.Payments.Debt(b.Ctx(), depositID)
+	require.NoError(b.T, err)
+	require.NotNil(b.T, d)
+	return *d
+}
+
+// life is the history of a collection, each step as "from>to trigger actor".
+func (b bench) life(depositID id.ID) []string {
+	b.T.Helper()
+	shown, err := b.Payments.ShowCollection(b.Ctx(), depositID)
+	require.NoError(b.T, err)
+	var out []string
+	for _, s := range shown.History {
+		out = append(out, string(s.From)+">"+string(s.To)+" "+string(s.Trigger)+" "+s.Actor)
+	}
+	return out
+}
+
+// mailTenants makes mails of the notices that wait, and gives the subjects of all mails to Grace.
+func (b bench) mailTenants() (subjects []string) {
+	b.T.Helper()
+	told := schedules.TenantNotices{
+		Due: b.Postgres, UnitOfWork: b.Postgres, Deposits: b.Postgres, Accounts: b.Postgres, Collections: b.Postgres, Payments: b.Postgres, History: b.Postgres,
+		Clock: b.Clock, Entropy: entropy{}, Log: discard, DashboardURL: "http://dash.test",
+	}
+	_, err := told.Job(time.Second).Run(b.Ctx())
+	require.NoError(b.T, err)
+	for _, m := range b.Mails(grace.Email) {
+		subjects = append(subjects, m.Subject)
+	}
+	return subjects
+}
+
+func TestCollect_AtOnce_IsPaid(t *testing.T) {
+	b := setup(t)
+	depositID, _ := b.captured()
+	require.Equal(t, deposit.CollectionScheduled, b.debt(depositID).State)
+	require.Equal(t, b.Clock.Now(), b.debt(depositID).NextAttemptAt)
+	b.RequireCount(1, b.Payments.Reconcile)
+	require.Equal(t, []string{"scheduled>paid charged dispatcher"}, b.life(depositID))
+	paid := b.debt(depositID)
+	require.Equal(t, []any{deposit.CollectionPaid, 1, true, b.Clock.Now()}, []any{paid.State, paid.Attempt, paid.Answered, paid.EndedAt})
+	require.Equal(t, 1, b.collection(depositID).Attempts)
+}
+
+func TestCollect_LackOfFunds_IsPaidOnTheThirdDay(t *testing.T) {
+	b := setup(t)
+	depositID, _ := b.captured()
+	begun := b.Clock.Now()
+	attempts := b.refuse("insufficient_funds", ports.RefusedForNow)
+	b.RequireCount(0, b.Payments.Reconcile)
+	require.Equal(t, deposit.CollectionRetrying, b.debt(depositID).State)
+	require.Equal(t, begun.Add(day), b.debt(depositID).NextAttemptAt)
+	require.Equal(t, "insufficient_funds", b.debt(depositID).Failure)
+	b.Clock.Add(day - time.Second)
+	b.RequireCount(0, b.Payments.Reconcile)
+	require.Equal(t, []int{1}, *attempts, "not before its time")
+	b.Clock.Add(time.Second)
+	b.RequireCount(0, b.Payments.Reconcile)
+	require.Equal(t, []int{1, 2}, *attempts)
+	require.Equal(t, begun.Add(3*day), b.debt(depositID).NextAttemptAt)
+	b.Provider.OnCollect(nil)
+	b.Clock.Set(begun.Add(3 * day))
+	b.RequireCount(1, b.Payments.Reconcile)
+	require.Equal(t, []string{"scheduled>retrying refused_for_now dispatcher", "retrying>retrying refused_for_now dispatcher", "retrying>paid charged dispatcher"}, b.life(depositID))
+	require.Empty(t, b.debt(depositID).Failure)
+	require.Equal(t, deposit.PaymentSucceeded, b.collection(depositID).Status)
+}
+
+func TestCollect_EveryTimeOfTheScheduleRefused_AwaitsTheTenant(t *testing.T) {
+	b := setup(t)
+	depositID, _ := b.captured()
+	attempts := b.refuse("insufficient_funds", ports.RefusedForNow)
+	for range 10 {
+		b.RequireCount(0, b.Payments.Reconcile)
+		b.Clock.Add(day)
+	}
+	require.Equal(t, []int{1, 2, 3, 4}, *attempts)
+	require.Equal(t, deposit.AwaitingTenant, b.debt(depositID).State)
+	require.Equal(t, deposit.PaymentProcessing, b.collection(depositID).Status, "the debt is not over")
+	b.RequireStatus(depositID, deposit.Captured, "claim")
+	b.Clock.Add(160 * day)
+	b.RequireCount(0, b.Payments.Reconcile)
+	b.Clock.Add(10 * day)
+	b.RequireCount(1, b.Payments.Reconcile)
+	require.Equal(t, "awaiting_tenant>failed expired dispatcher", b.life(depositID)[4])
+	require.Equal(t, deposit.PaymentFailed, b.collection(depositID).Status)
+	require.Equal(t, []string{"payment.collection_failed"}, b.Audit(t, depositID))
+}
+
+func TestCollect_HardRefusal_TheTenantPaysOnThePage(t *testing.T) {
+	for _, class := range []ports.Refusal{ports.RefusedForTenant, ports.RefusedForGood} {
+		t.Run(string(class), func(t *testing.T) {
+			b := setup(t)
+			depositID, collectionID, token := b.capturedWithToken()
+			attempts := b.refuse("lost_card", class)
+			b.RequireCount(0, b.Payments.Reconcile)
+			b.Clock.Add(30 * day)
+			b.RequireCount(0, b.Payments.Reconcile)
+			require.Equal(t, []int{1}, *attempts, "no automatic charge follows")
+			require.Equal(t, []string{"scheduled>awaiting_tenant card_refused dispatcher"}, b.life(depositID))
+			require.Equal(t, []string{"Les Gîtes d’Ada claims €500.00 of your rental deposit / Les Gîtes d’Ada réclame 500,00\u00a0€ de votre caution",
+				"Please pay €500.00 for your rental deposit / Veuillez payer 500,00\u00a0€ pour votre caution"}, b.mailTenants())
+			require.Contains(t, b.Mails(grace.Email)[0].Body, "Broken coffee table")
+			require.Contains(t, b.Mails(grace.Email)[1].Body, "http://dash.test/checkout/"+token.Reveal()+"\n")
+
+			b.Provider.OnAsk(func() ports.ProviderPayment { return ports.ProviderPayment{Status: ports.ProviderOpen} })
+			b.Provider.OnOpen(func(r ports.HostedPayment) (ports.HostedPage, error) {
+				require.Equal(t, []any{collectionID, depositID, deposit.Collection, b.Load(t, depositID).CapturedAmount}, []any{r.PaymentID, r.DepositID, r.Kind, r.Amount})
+				return ports.HostedPage{Ref: "cs_1", URL: "https://pay.test/cs_1"}, nil
+			})
+			next, err := b.Checkout.PayDebt(b.Ctx(), token)
+			require.NoError(t, err)
+			require.Equal(t, "https://pay.test/cs_1", next.PageURL)
+			again, err := b.Checkout.PayDebt(b.Ctx(), token) // another tab
+			require.NoError(t, err)
+			require.Equal(t, next.PageURL, again.PageURL)
+			require.Equal(t, deposit.AwaitingTenant, b.Return(token).Debt.State, "came back without paying")
+			b.Clock.Add(30 * time.Second)
+			b.RequireCount(0, b.Payments.Reconcile)
+			require.LessOrEqual(t, b.collection(depositID).CheckAt.Sub(b.Clock.Now()), time.Minute, "a payment on the page is known soon")
+
+			b.Provider.OnAsk(func() ports.ProviderPayment {
+				return ports.ProviderPayment{Status: ports.ProviderSucceeded, Ref: "cs_1"}
+			})
+			require.Equal(t, deposit.CollectionPaid, b.Return(token).Debt.State)
+			require.Equal(t, "awaiting_tenant>paid paid_by_tenant tenant", b.life(depositID)[1])
+			require.Equal(t, deposit.PaymentSucceeded, b.collection(depositID).Status)
+			require.Len(t, b.mailTenants(), 3)
+			next, err = b.Checkout.PayDebt(b.Ctx(), token)
+			require.NoError(t, err)
+			require.Empty(t, next.PageURL, "paid already")
+			b.RequireCount(0, b.Payments.Reconcile)
+		})
+	}
+}
+
+func TestCollect_PageIsPaidAndTheTenantLeft_IsFoundByTheReconciler(t *testing.T) {
+	b := setup(t)
+	depositID, _, token := b.capturedWithToken()
+	b.refuse("authentication_required", ports.RefusedForTenant)
+	b.RequireCount(0, b.Payments.Reconcile)
+	b.Provider.OnOpen(func(ports.HostedPayment) (ports.HostedPage, error) {
+		return ports.HostedPage{URL: "https://pay.test/cs_1"}, nil
+	})
+	_, err := b.Checkout.PayDebt(b.Ctx(), token)
+	require.NoError(t, err)
+	b.Provider.OnAsk(func() ports.ProviderPayment { return ports.ProviderPayment{Status: ports.ProviderOpen} })
+	var asked []time.Duration
+	opened := b.Clock.Now()
+	for range 40 {
+		b.Clock.Set(b.collection(depositID).CheckAt)
+		asked = append(asked, b.Clock.Now().Sub(opened))
+		b.RequireCount(0, b.Payments.Reconcile)
+	}
+	require.Equal(t, []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute, 13 * time.Minute}, asked[:6])
+	b.Clock.Set(opened.Add(26 * time.Hour))
+	b.RequireCount(0, b.Payments.Reconcile)
+	require.Equal(t, b.debt(depositID).CapturedAt.Add(deposit.UnpaidFor), b.collection(depositID).CheckAt, "the page is dead")
+	b.Provider.OnAsk(func() ports.ProviderPayment { return ports.ProviderPayment{Status: ports.ProviderSucceeded} })
+	b.exec(`UPDATE payments SET check_at = $2 WHERE deposit_id = $1`, depositID, b.Clock.Now()) // a notice of the provider is a reason to ask
+	b.RequireCount(1, b.Payments.Reconcile)
+	require.Equal(t, deposit.CollectionPaid, b.debt(depositID).State)
+}
+
+// The provider says that the expired page of a debt is closed. Only our own wish to cancel makes that an end.
+func TestCollect_DeadPageThatNobodyCancelled_StaysWithTheTenant(t *testing.T) {
+	b := setup(t)
+	depositID, _, token := b.capturedWithToken()
+	b.refuse("lost_card", ports.RefusedForGood)
+	b.RequireCount(0, b.Payments.Reconcile)
+	b.Provider.OnAsk(func() ports.ProviderPayment { return ports.ProviderPayment{Status: ports.ProviderClosed} })
+	b.exec(`UPDATE payments SET check_at = $2 WHERE deposit_id = $1`, depositID, b.Clock.Now())
+	b.RequireCount(0, b.Payments.Reconcile)
+	require.Equal(t, deposit.AwaitingTenant, b.Return(token).Debt.State)
+}
+
+// Outages and lost answers are no attempts: the same attempt is asked for again, and charges once.
+func TestCollect_AnswerLost_AsksForTheSameAttempt(t *testing.T) {
+	b := setup(t)
+	depositID, _ := b.captured()
+	var attempts []int
+	b.Provider.OnCollect(func(r ports.CollectRequest) (ports.ProviderPayment, error) {
+		attempts = append(attempts, r.Attempt)
+		if len(attempts) < 3 {
+			return ports.ProviderPayment{}, context.DeadlineExceeded
+		}
+		return b.Sandbox.Collect(b.Ctx(), r)
+	})
+	for range 3 {
+		_, err := b.Payments.Reconcile(b.Ctx())
+		require.NoError(t, err)
+		b.Clock.Add(time.Minute)
+	}
+	require.Equal(t, []int{1, 1, 1}, attempts)
+	require.Equal(t, deposit.CollectionPaid, b.debt(depositID).State)
+}
+
+// Two dispatchers, and a command beside them, make an attempt at the same time.
+func TestCollect_TwoProcessesAtOnce_AskForOneAttemptAndRecordOnce(t *testing.T) {
+	b := setup(t)
+	depositID, _ := b.captured()
+	var mu sync.Mutex
+	seen := map[int]int{}
+	gate := make(chan struct{})
+	b.Provider.OnCollect(func(r ports.CollectRequest) (ports.ProviderPayment, error) {
+		mu.Lock()
+		seen[r.Attempt]++
+		if len(seen) == 1 && seen[r.Attempt] == 2 {
+			close(gate)
+		}
+		mu.Unlock()
+		select {
+		case <-gate:
+		case <-time.After(10 * time.Second): // the other asked for another attempt
+		}
+		return ports.ProviderPayment{Status: ports.ProviderFailed, Failure: "insufficient_funds", Refusal: ports.RefusedForNow}, nil
+	})
+	var both sync.WaitGroup
+	for range 2 {
+		other := b.Build()
+		both.Go(func() {
+			_, err := other.Payments.RetryCollection(b.Ctx(), depositID)
+			require.NoError(t, err)
+		})
+	}
+	both.Wait()
+	require.Equal(t, map[int]int{1: 2}, seen)
+	require.Equal(t, 1, b.debt(depositID).Attempt)
+	require.Equal(t, "scheduled>retrying refused_for_now dispatcher", b.life(depositID)[len(b.life(depositID))-1])
+}
+
+func TestCollect_NoPaidFee_AwaitsTheTenant(t *testing.T) {
+	b := setup(t)
+	depositID, _ := b.captured()
+	b.exec(`DELETE FROM payments WHERE deposit_id = $1 AND kind = 'fee'`, depositID)
+	b.RequireCount(0, b.Payments.Reconcile)
+	require.Equal(t, []any{deposit.AwaitingTenant, "no_card"}, []any{b.debt(depositID).State, b.debt(depositID).Failure})
+}

@@ -1,0 +1,98 @@
+package payments
+
+import (
+	"context"
+	"time"
+
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/ports"
+	"partnerdeposits/ports/failpoint"
+)
+
+// Debt gives the debt of a captured deposit; nil for a deposit without one.
+func (s *Service) Debt(ctx context.Context, depositID id.ID) (*deposit.Debt, error) {
+	found, err := s.deps.Collections.Debts(ctx, []id.ID{depositID})
+	if err != nil {
+		return nil, err
+	}
+	if d, ok := found[depositID]; ok {
+		return &d, nil
+	}
+	return nil, nil //nolint:nilnil // a deposit that was not captured has no debt
+}
+
+// OpenDebtPage opens the provider's page on which the tenant pays the debt of d with a card, and gives its URL. token is that of
+// the checkout URL. Two tabs get the same page.
+//
+// Returns deposit.ErrCollectionNotPayable unless the debt waits for the tenant, or service_unavailable.
+func (s *Service) OpenDebtPage(ctx context.Context, d *deposit.Deposit, token secret.Text, now time.Time) (string, error) {
+	payment, err := s.beginDebtPage(ctx, d.ID, now)
+	if err != nil {
+		return "", err
+	}
+	failpoint.Hit("payment.page.committed")
+	request := ports.HostedPayment{
+		PaymentID: payment.ID, DepositID: d.ID, Kind: payment.Kind, Amount: payment.Amount, Description: d.Reference, Locale: d.Locale,
+		ReturnURL: s.returnURL(d.ID, token),
+	}
+	if d.Client != nil {
+		request.Email = d.Client.Email
+	}
+	page, err := s.provider.open(ctx, request)
+	if err != nil {
+		s.deps.Log.WarnContext(ctx, "payment page did not open", "payment", id.Payment.Of(payment.ID), "error", err)
+		return "", s.providerFailed(payment.Kind, err)
+	}
+	s.keepReference(ctx, payment, page.Ref)
+	return page.URL, nil
+}
+
+// beginDebtPage commits that the tenant asked for the page, so that the reconciler asks about it.
+func (s *Service) beginDebtPage(ctx context.Context, depositID id.ID, now time.Time) (payment deposit.Payment, err error) {
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		current, err := repos.Payments.Processing(ctx, depositID, deposit.Collection)
+		if err != nil {
+			return err
+		}
+		if current == nil {
+			return deposit.ErrCollectionNotPayable
+		}
+		debt, err := repos.Collections.Lock(ctx, current.ID)
+		if err != nil {
+			return err
+		}
+		if debt.State != deposit.AwaitingTenant || !debt.CancelAt.IsZero() || debt.Expired(now) {
+			return deposit.ErrCollectionNotPayable
+		}
+		debt.PageAt = now
+		current.CheckAt = now.Add(feeWait(0))
+		payment = *current
+		if err := repos.Collections.Save(ctx, debt); err != nil {
+			return err
+		}
+		return repos.Payments.Update(ctx, *current)
+	})
+	return payment, err
+}
+
+// ConfirmDebt asks the provider about the debt of a deposit that waits for the tenant, and records the answer. The page stays open.
+//
+// Returns service_unavailable when the provider cannot be reached; nothing is recorded then.
+func (s *Service) ConfirmDebt(ctx context.Context, depositID id.ID, now time.Time) error {
+	debt, err := s.Debt(ctx, depositID)
+	if err != nil || debt == nil || debt.State != deposit.AwaitingTenant {
+		return err
+	}
+	answer, err := s.provider.lookup(ctx, debt.PaymentID)
+	if err != nil {
+		return s.providerFailed(deposit.Collection, err)
+	}
+	if answer.Status != ports.ProviderSucceeded {
+		return nil
+	}
+	payment := deposit.Payment{ID: debt.PaymentID, DepositID: depositID, Kind: deposit.Collection}
+	_, err = s.recordCollection(ctx, payment, plan{act: actAsk, debt: *debt}, answer, now)
+	return err
+}

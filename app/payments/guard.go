@@ -1,0 +1,149 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"partnerdeposits/app/internal/parallel"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+	"partnerdeposits/ports/failpoint"
+	"partnerdeposits/ports/outage"
+)
+
+// Bounds of the calls to the provider. A tenant's page waits for one call, a charge is several requests of the provider's.
+const (
+	askTimeout    = 9 * time.Second
+	chargeTimeout = 20 * time.Second
+	// mostCalls bounds the calls of a process that wait for the provider; a further call waits for slotPatience.
+	mostCalls    = 32
+	slotPatience = time.Second
+	// After mostFailures failures in a row no call is made for restTime. Then a single call tries.
+	mostFailures = 5
+	restTime     = 10 * time.Second
+)
+
+var (
+	errResting = errors.New("payments: the provider has failed several times in a row and is left alone for a moment")
+	errBusy    = errors.New("payments: too many calls wait for the provider")
+)
+
+// guard passes calls to the provider of this process. A provider that hangs or fails costs at most mostCalls waiting calls, and
+// then none: the calls are refused at once until one has succeeded.
+type guard struct {
+	provider ports.PaymentProvider
+	clock    ports.Clock
+	outage   *outage.Log
+	slots    chan struct{}
+
+	mu       sync.Mutex
+	failures int       // in a row
+	rests    time.Time // no call before
+	trying   bool      // the single call after a rest has begun
+}
+
+func newGuard(provider ports.PaymentProvider, clock ports.Clock, log *slog.Logger) *guard {
+	return &guard{provider: provider, clock: clock, outage: outage.New(log), slots: make(chan struct{}, mostCalls)}
+}
+
+// ready gives how many due payments may be taken up: none during a rest, one after a rest, a batch otherwise.
+func (g *guard) ready() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case g.failures < mostFailures:
+		return parallel.Batch
+	case g.trying || g.clock.Now().Before(g.rests):
+		return 0
+	}
+	return 1
+}
+
+// enter takes a slot. Returns service_unavailable during a rest, or where no slot gets free.
+func (g *guard) enter(ctx context.Context) error {
+	g.mu.Lock()
+	if g.failures >= mostFailures {
+		if g.trying || g.clock.Now().Before(g.rests) {
+			g.mu.Unlock()
+			return fault.ErrUnavailable.Because(errResting)
+		}
+		g.trying = true
+	}
+	g.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, slotPatience)
+	defer cancel()
+	select {
+	case g.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		g.mu.Lock()
+		g.trying = false
+		g.mu.Unlock()
+		return fault.ErrUnavailable.Because(errBusy)
+	}
+}
+
+// leave frees the slot and counts the outcome. An answer of any kind ends the failures; a call that its caller gave up says nothing.
+func (g *guard) leave(ctx context.Context, gaveUp bool, err error) {
+	<-g.slots
+	away := errors.Is(err, fault.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.trying = false
+	switch {
+	case gaveUp:
+	case away:
+		if g.failures++; g.failures >= mostFailures {
+			g.rests = g.clock.Now().Add(restTime)
+		}
+		g.outage.Failed(ctx, "the payment provider cannot be reached", "error", err)
+	default:
+		g.failures = 0
+		g.outage.Worked(ctx)
+	}
+}
+
+// errPanicked is the outcome of a call that did not return.
+var errPanicked = errors.New("payments: a call to the provider panicked")
+
+// guarded makes a call of that name.
+func guarded[T any](ctx context.Context, g *guard, name string, limit time.Duration, call func(context.Context) (T, error)) (answer T, err error) {
+	if err := g.enter(ctx); err != nil {
+		return answer, err
+	}
+	err = errPanicked
+	defer func() { g.leave(ctx, errors.Is(ctx.Err(), context.Canceled), err) }()
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	failpoint.Hit("payment." + name + ".before")
+	answer, err = call(bounded)
+	failpoint.Hit("payment." + name + ".answered")
+	if err != nil && errors.Is(bounded.Err(), context.DeadlineExceeded) && !errors.Is(err, fault.ErrUnavailable) {
+		err = fault.ErrUnavailable.Because(err)
+	}
+	return answer, err
+}
+
+func (g *guard) open(ctx context.Context, r ports.HostedPayment) (ports.HostedPage, error) {
+	return guarded(ctx, g, "open", askTimeout, func(ctx context.Context) (ports.HostedPage, error) { return g.provider.Open(ctx, r) })
+}
+
+func (g *guard) lookup(ctx context.Context, paymentID id.ID) (ports.ProviderPayment, error) {
+	return guarded(ctx, g, "lookup", askTimeout, func(ctx context.Context) (ports.ProviderPayment, error) { return g.provider.Lookup(ctx, paymentID) })
+}
+
+func (g *guard) close(ctx context.Context, paymentID id.ID) (ports.ProviderPayment, error) {
+	return guarded(ctx, g, "close", askTimeout, func(ctx context.Context) (ports.ProviderPayment, error) { return g.provider.Close(ctx, paymentID) })
+}
+
+func (g *guard) collect(ctx context.Context, r ports.CollectRequest) (ports.ProviderPayment, error) {
+	return guarded(ctx, g, "collect", chargeTimeout, func(ctx context.Context) (ports.ProviderPayment, error) { return g.provider.Collect(ctx, r) })
+}
+
+func (g *guard) refund(ctx context.Context, r ports.RefundRequest) (ports.ProviderRefund, error) {
+	return guarded(ctx, g, "refund", chargeTimeout, func(ctx context.Context) (ports.ProviderRefund, error) { return g.provider.Refund(ctx, r) })
+}

@@ -1,0 +1,112 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/app/internal/parallel"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// provider answers as a test wants.
+type provider struct {
+	ports.PaymentProvider
+	calls, waiting, most atomic.Int64
+	answer               func(ctx context.Context) error
+}
+
+func (p *provider) Lookup(ctx context.Context, _ id.ID) (ports.ProviderPayment, error) {
+	p.calls.Add(1)
+	n := p.waiting.Add(1)
+	defer p.waiting.Add(-1)
+	for most := p.most.Load(); n > most && !p.most.CompareAndSwap(most, n); most = p.most.Load() {
+	}
+	return ports.ProviderPayment{Status: ports.ProviderOpen}, p.answer(ctx)
+}
+
+func hang(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+
+type wall struct{}
+
+func (wall) Now() time.Time { return time.Now() }
+
+func TestGuard_AProviderThatHangs_CostsFewCallsAndThenNone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &provider{answer: hang}
+		g := newGuard(p, wall{}, slog.New(slog.DiscardHandler))
+		var all sync.WaitGroup
+		begun := time.Now()
+		var slowest atomic.Int64
+		for range 500 {
+			all.Go(func() {
+				_, err := g.lookup(t.Context(), id.ID{})
+				require.ErrorIs(t, err, fault.ErrUnavailable)
+				slowest.Store(max(slowest.Load(), int64(time.Since(begun))))
+			})
+		}
+		all.Wait()
+		require.EqualValues(t, mostCalls, p.most.Load(), "calls that wait for the provider")
+		require.LessOrEqual(t, time.Duration(slowest.Load()), 10*time.Second, "a tenant gets a page within ten seconds")
+		require.Zero(t, g.ready())
+
+		calls, again := p.calls.Load(), time.Now()
+		for range 100 {
+			_, err := g.lookup(t.Context(), id.ID{})
+			require.ErrorIs(t, err, fault.ErrUnavailable)
+		}
+		require.Equal(t, calls, p.calls.Load(), "no call is made during the rest")
+		require.Zero(t, time.Since(again), "and nobody waits")
+
+		<-time.After(restTime)
+		require.Equal(t, 1, g.ready())
+		_, err := g.lookup(t.Context(), id.ID{})
+		require.ErrorIs(t, err, fault.ErrUnavailable)
+		require.Equal(t, calls+1, p.calls.Load(), "a single call tries")
+		require.Zero(t, g.ready())
+
+		p.answer = func(context.Context) error { return nil }
+		<-time.After(restTime)
+		_, err = g.lookup(t.Context(), id.ID{})
+		require.NoError(t, err)
+		require.Equal(t, parallel.Batch, g.ready())
+	})
+}
+
+func TestGuard_RefusalsAndCallersWhoLeave_AreNoOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &provider{answer: func(context.Context) error { return errors.New("no such customer") }}
+		g := newGuard(p, wall{}, slog.New(slog.DiscardHandler))
+		for range 2 * mostFailures {
+			_, err := g.lookup(t.Context(), id.ID{})
+			require.ErrorContains(t, err, "no such customer")
+		}
+		require.Equal(t, parallel.Batch, g.ready())
+		p.answer = hang
+		for range 2 * mostFailures {
+			gone, leave := context.WithCancel(t.Context())
+			time.AfterFunc(time.Second, leave)
+			_, err := g.lookup(gone, id.ID{})
+			require.Error(t, err)
+		}
+		require.Equal(t, parallel.Batch, g.ready())
+	})
+}
+
+func TestGuard_APanic_FreesTheSlot(t *testing.T) {
+	p := &provider{answer: func(context.Context) error { panic("poisoned") }}
+	g := newGuard(p, wall{}, slog.New(slog.DiscardHandler))
+	for range 2 * mostCalls {
+		require.Panics(t, func() { _, _ = g.lookup(t.Context(), id.ID{}) })
+	}
+	require.Empty(t, g.slots)
+}

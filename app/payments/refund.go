@@ -1,0 +1,159 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
+	"partnerdeposits/ports"
+	"partnerdeposits/ports/failpoint"
+)
+
+// keepOrphan stores a settled payment whose deposit has left checkout. A fee that was paid is given back. The invariant of this
+// package rules such payments out, but for a provider that takes a payment which it had ended before.
+func (s *Service) keepOrphan(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, p deposit.Payment, now time.Time) error {
+	if err := repos.Payments.Update(ctx, p); err != nil {
+		return err
+	}
+	if p.Status == deposit.PaymentSucceeded {
+		if err := s.refundOrphan(ctx, repos, p, now); err != nil {
+			return err
+		}
+	}
+	return repos.Audit.Append(ctx, ports.AuditEntry{
+		ID: s.deps.Entropy.NewID(), At: now, Actor: auditActor, Action: "payment.orphaned", Subject: id.Deposit.Of(d.ID),
+		Detail: map[string]string{
+			"payment": id.Payment.Of(p.ID), "kind": string(p.Kind), "status": string(p.Status), "deposit": string(d.Status), "amountCents": cents(p.Amount),
+		},
+	})
+}
+
+func (s *Service) refundOrphan(ctx context.Context, repos ports.Repositories, p deposit.Payment, now time.Time) error {
+	return repos.Refunds.Insert(ctx, deposit.Refund{
+		ID: s.deps.Entropy.NewID(), PaymentID: p.ID, DepositID: p.DepositID, Amount: p.Amount, Reason: deposit.Orphaned, Status: deposit.RefundPending,
+		Actor: auditActor, CreatedAt: now, CheckAt: now,
+	})
+}
+
+func (s *Service) warnOrphan(ctx context.Context, p deposit.Payment) {
+	s.deps.Log.WarnContext(ctx, "a payment came too late to have its effect; what was paid is refunded",
+		"deposit", id.Deposit.Of(p.DepositID), "payment", id.Payment.Of(p.ID), "kind", string(p.Kind))
+}
+
+// LookAgain asks the provider about a payment that has ended here without success. A payment that was paid all the same is
+// refunded; paid tells so. A payment in processing, one that succeeded, and one that is being refunded are left as they are.
+//
+// Returns deposit.ErrNoCollection for an unknown payment, or service_unavailable.
+func (s *Service) LookAgain(ctx context.Context, paymentID id.ID) (paid bool, err error) {
+	answer, err := s.provider.lookup(ctx, paymentID)
+	if err != nil || answer.Status != ports.ProviderSucceeded {
+		return false, err
+	}
+	now := s.deps.Clock.Now()
+	var p deposit.Payment
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		paid = false
+		var earlier []deposit.Refund
+		p, earlier, err = repos.Refunds.Payment(ctx, paymentID)
+		if err != nil || p.Status == deposit.PaymentProcessing || p.Status == deposit.PaymentSucceeded || len(earlier) > 0 {
+			return err
+		}
+		d, err := repos.Deposits.ForUpdate(ctx, p.DepositID)
+		if err != nil {
+			return err
+		}
+		paid = true
+		if err := s.refundOrphan(ctx, repos, p, now); err != nil {
+			return err
+		}
+		return s.keepOrphan(ctx, repos, d, p, now)
+	})
+	if err == nil && paid {
+		s.warnOrphan(ctx, p)
+	}
+	return paid, err
+}
+
+// reconcileRefund asks the provider for the refund, or for its state, and records the answer.
+func (s *Service) reconcileRefund(ctx context.Context, r deposit.Refund, now time.Time) (settled bool, err error) {
+	failpoint.Hit("payment.refund.committed")
+	answer, err := s.provider.refund(ctx, ports.RefundRequest{RefundID: r.ID, PaymentID: r.PaymentID, DepositID: r.DepositID, Amount: r.Amount})
+	if err != nil {
+		s.deps.PaymentMetrics.Refunded(ports.PaymentUnavailable)
+		return false, err
+	}
+	r.Status, r.ProviderRef, r.Failure = deposit.RefundStatus(answer.Status), answer.Ref, answer.Failure
+	if r.Status == deposit.RefundPending {
+		r.CheckAt = now.Add(min(max(now.Sub(r.CreatedAt), openWait), time.Hour))
+	} else {
+		r.SettledAt = now
+	}
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		ok, err := repos.Refunds.Settle(ctx, r)
+		if settled = ok && r.Status != deposit.RefundPending; err != nil || !settled {
+			return err
+		}
+		if r.Status == deposit.RefundSucceeded {
+			return repos.TenantNotices.Add(ctx, ports.TenantNotice{SubjectID: r.ID, Kind: ports.TenantRefunded, DepositID: r.DepositID, At: now})
+		}
+		return repos.Audit.Append(ctx, s.refundEntry("payment.refund_failed", auditActor, r, now))
+	})
+	if err != nil || !settled {
+		return false, err
+	}
+	if r.Status == deposit.RefundFailed {
+		s.deps.PaymentMetrics.Refunded(ports.PaymentRefused)
+		s.deps.Log.ErrorContext(ctx, "a refund failed: the tenant has to be paid by other means",
+			"refund", id.Refund.Of(r.ID), "payment", id.Payment.Of(r.PaymentID), "failure", r.Failure)
+		return true, nil
+	}
+	s.deps.PaymentMetrics.Refunded(ports.PaymentSucceeded)
+	return true, nil
+}
+
+func (s *Service) refundEntry(action, actor string, r deposit.Refund, now time.Time) ports.AuditEntry {
+	detail := map[string]string{"refund": id.Refund.Of(r.ID), "payment": id.Payment.Of(r.PaymentID), "amountCents": cents(r.Amount), "reason": string(r.Reason)}
+	if r.Failure != "" {
+		detail["failure"] = r.Failure
+	}
+	return ports.AuditEntry{ID: s.deps.Entropy.NewID(), At: now, Actor: actor, Action: action, Subject: id.Deposit.Of(r.DepositID), Detail: detail}
+}
+
+// RefundByStaff gives back a part of a payment, or its rest if amount is zero. The provider is asked at once; where it cannot be
+// reached, the dispatcher goes on.
+//
+// Returns deposit.ErrNoCollection, ErrNotRefundable, ErrRefundExceeds, and invalid_field.
+func (s *Service) RefundByStaff(ctx context.Context, paymentID id.ID, amount money.Cents) (r deposit.Refund, err error) {
+	now := s.deps.Clock.Now()
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		p, earlier, err := repos.Refunds.Payment(ctx, paymentID)
+		if err != nil {
+			return err
+		}
+		rest, err := deposit.Refundable(p, earlier, amount)
+		if err != nil {
+			return err
+		}
+		r = deposit.Refund{
+			ID: s.deps.Entropy.NewID(), PaymentID: p.ID, DepositID: p.DepositID, Amount: rest, Reason: deposit.ChargedWrong, Status: deposit.RefundPending,
+			Actor: staffActor, CreatedAt: now, CheckAt: now,
+		}
+		return errors.Join(repos.Refunds.Insert(ctx, r), repos.Audit.Append(ctx, s.refundEntry("collection.refund", staffActor, r, now)))
+	})
+	if err != nil {
+		return r, err
+	}
+	if _, err := s.reconcileRefund(ctx, r, now); err != nil {
+		s.deps.Log.InfoContext(ctx, "refund left to the dispatcher", "refund", id.Refund.Of(r.ID), "error", err)
+	}
+	all, err := s.deps.Collections.Refunds(ctx, r.DepositID)
+	for _, one := range all {
+		if one.ID == r.ID {
+			r = one
+		}
+	}
+	return r, err
+}

@@ -1,0 +1,159 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+	"partnerdeposits/ports/failpoint"
+)
+
+// MostListed bounds a list of collections.
+const MostListed = 1000
+
+// Listed is a collection with its deposit.
+type Listed struct {
+	deposit.Debt
+	Deposit *deposit.Deposit
+}
+
+// Shown is a collection with everything that staff may want to know.
+type Shown struct {
+	Listed
+	Payment deposit.Payment
+	History []deposit.CollectionStep
+	Refunds []deposit.Refund // of every payment of the deposit
+}
+
+// ListCollections gives up to MostListed collections in a state, oldest capture first; "" gives every state but paid.
+func (s *Service) ListCollections(ctx context.Context, state deposit.CollectionState) ([]Listed, error) {
+	found, err := s.deps.Collections.ListCollections(ctx, ports.CollectionFilter{State: state, Limit: MostListed})
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Listed, len(found))
+	for i, debt := range found {
+		d, err := s.deps.Deposits.Deposit(ctx, debt.DepositID)
+		if err != nil {
+			return nil, err
+		}
+		all[i] = Listed{Debt: debt, Deposit: d}
+	}
+	return all, nil
+}
+
+// ShowCollection shows the collection of a deposit.
+//
+// Returns deposit_not_found and deposit.ErrNoCollection.
+func (s *Service) ShowCollection(ctx context.Context, depositID id.ID) (shown Shown, err error) {
+	if shown.Deposit, err = s.deps.Deposits.Deposit(ctx, depositID); err != nil {
+		return shown, err
+	}
+	debt, err := s.Debt(ctx, depositID)
+	if err != nil {
+		return shown, err
+	}
+	if debt == nil {
+		return shown, deposit.ErrNoCollection.WithMessage("Deposit %s has no collection: it is %s.", shown.Deposit.Reference, shown.Deposit.Status)
+	}
+	shown.Debt = *debt
+	all, err := s.deps.Payments.Payments(ctx, depositID)
+	if err != nil {
+		return shown, err
+	}
+	for _, p := range all {
+		if p.ID == debt.PaymentID {
+			shown.Payment = p
+		}
+	}
+	if shown.History, err = s.deps.Collections.CollectionSteps(ctx, debt.PaymentID); err != nil {
+		return shown, err
+	}
+	shown.Refunds, err = s.deps.Collections.Refunds(ctx, depositID)
+	return shown, err
+}
+
+// RetryCollection charges the card again at once. Where the provider cannot be reached, the dispatcher goes on.
+//
+// Returns the errors of ShowCollection, deposit.ErrCollectionOver and ErrCollectionNotRetryable.
+func (s *Service) RetryCollection(ctx context.Context, depositID id.ID) (Shown, error) {
+	return s.act(ctx, depositID, "collection.retry", func(ctx context.Context, repos ports.Repositories, debt *deposit.Debt, now time.Time) error {
+		step, err := debt.Retry(staffActor, now)
+		if err != nil {
+			return err
+		}
+		return repos.Collections.Save(ctx, *debt, step)
+	})
+}
+
+// CancelCollection ends a collection without payment. The provider makes sure first that nothing can be paid any more; a payment
+// that was quicker wins. Where the provider cannot be reached, the dispatcher goes on.
+//
+// Returns the errors of ShowCollection, and deposit.ErrCollectionOver.
+func (s *Service) CancelCollection(ctx context.Context, depositID id.ID) (Shown, error) {
+	return s.act(ctx, depositID, "collection.cancel", func(ctx context.Context, repos ports.Repositories, debt *deposit.Debt, now time.Time) error {
+		if debt.CancelAt.IsZero() {
+			debt.CancelAt, debt.CancelBy = now, staffActor
+		}
+		return repos.Collections.Save(ctx, *debt)
+	})
+}
+
+// act commits a decision of staff with its entry in the audit log, and then makes the step that is due.
+func (s *Service) act(ctx context.Context, depositID id.ID, action string,
+	decide func(context.Context, ports.Repositories, *deposit.Debt, time.Time) error,
+) (Shown, error) {
+	shown, err := s.ShowCollection(ctx, depositID)
+	if err != nil {
+		return shown, err
+	}
+	now := s.deps.Clock.Now()
+	var due deposit.Payment
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		current, err := repos.Payments.Processing(ctx, depositID, deposit.Collection)
+		if err != nil {
+			return err
+		}
+		if current == nil {
+			return deposit.ErrCollectionOver.WithMessage("The collection is %s.", shown.State)
+		}
+		debt, err := repos.Collections.Lock(ctx, current.ID)
+		if err != nil {
+			return err
+		}
+		if err := decide(ctx, repos, &debt, now); err != nil {
+			return err
+		}
+		current.CheckAt, due = now, *current
+		return errors.Join(repos.Payments.Update(ctx, *current), repos.Audit.Append(ctx, ports.AuditEntry{
+			ID: s.deps.Entropy.NewID(), At: now, Actor: staffActor, Action: action, Subject: id.Deposit.Of(depositID),
+			Detail: map[string]string{"payment": id.Payment.Of(current.ID), "amountCents": cents(current.Amount), "state": string(debt.State)},
+		}))
+	})
+	if err != nil {
+		return shown, err
+	}
+	failpoint.Hit("payment.decision.committed")
+	if _, err := s.reconcileCollection(ctx, due, now); err != nil {
+		s.deps.Log.InfoContext(ctx, "collection left to the dispatcher", "payment", id.Payment.Of(due.ID), "error", err)
+	}
+	return s.ShowCollection(ctx, depositID)
+}
+
+// PaymentToRefund finds the payment that a refund is about: that of an id, or the collection of a deposit's id or reference.
+//
+// Returns deposit_not_found and deposit.ErrNoCollection.
+func (s *Service) PaymentToRefund(ctx context.Context, name string, find func(context.Context, string) (id.ID, error)) (id.ID, error) {
+	if paymentID, ok := id.Payment.Parse(name); ok {
+		return paymentID, nil
+	}
+	depositID, err := find(ctx, name)
+	if err != nil {
+		return id.ID{}, err
+	}
+	shown, err := s.ShowCollection(ctx, depositID)
+	return shown.PaymentID, err
+}

@@ -1,0 +1,335 @@
+//go:build !unit
+
+package schedules_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/textproto"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/mail"
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/secrets"
+	"partnerdeposits/app/schedules"
+	"partnerdeposits/cmd/servicetest"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// A process with these settings is the victim of TestMails_KilledBeforeTheRecord.
+const (
+	victimDatabase = "MAIL_VICTIM_DATABASE_URL"
+	victimSMTP     = "MAIL_VICTIM_SMTP_URL"
+)
+
+func TestMain(m *testing.M) {
+	if url := os.Getenv(victimDatabase); url != "" {
+		os.Exit(victim(url, os.Getenv(victimSMTP)))
+	}
+	servicetest.Main(m)
+}
+
+// victim sends the due mails as a dispatcher does, and dies between the server's 250 and the record.
+func victim(databaseURL, smtpURL string) int {
+	pool, err := postgres.NewPool(context.Background(), databaseURL, postgres.PoolOptions{})
+	if err != nil {
+		return 2
+	}
+	cipher, err := secrets.Open(secrets.DevelopmentKeyset)
+	if err != nil {
+		return 2
+	}
+	mailer, err := mail.New(smtpURL, "no-reply@deposits.example", slog.New(slog.DiscardHandler))
+	if err != nil {
+		return 2
+	}
+	_, _ = schedules.Mails(postgres.NewStore(pool, cipher, postgres.Options{}), deadly{mailer}, time.Second).Run(context.Background())
+	return 1 // the process should be dead
+}
+
+// deadly kills the process once the server has the mail.
+type deadly struct{ ports.Mailer }
+
+func (d deadly) Send(ctx context.Context, m ports.Mail) error {
+	if err := d.Mailer.Send(ctx, m); err != nil {
+		return err
+	}
+	_ = syscall.Kill(syscall.Getpid(), syscall.SIGKILL)
+	select {}
+}
+
+// smtpServer takes mails, one connection after another, and fails the first connection at a step as told.
+type smtpServer struct {
+	address string
+	mu      sync.Mutex
+	step    string // a command, "greeting", "text" or "taken"; "": no failure
+	answer  string // "": the connection is cut
+	took    []string
+}
+
+func newSMTPServer(t *testing.T, step, answer string) *smtpServer {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	s := &smtpServer{address: l.Addr().String(), step: step, answer: answer}
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() { defer c.Close(); s.serve(c) })
+		}
+	})
+	t.Cleanup(func() { _ = l.Close(); all.Wait() })
+	return s
+}
+
+// fails tells, once, how the step of this connection fails.
+func (s *smtpServer) fails(step string) (answer string, failed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.step != step {
+		return "", false
+	}
+	s.step = ""
+	return s.answer, true
+}
+
+func (s *smtpServer) serve(c net.Conn) {
+	text := textproto.NewReader(bufio.NewReader(c))
+	// say answers a step, and reports whether the step was done and the connection goes on.
+	say := func(step, answer string) (done, open bool) {
+		if bad, failed := s.fails(step); failed {
+			if bad == "" {
+				return false, false
+			}
+			_, err := io.WriteString(c, bad+"\r\n")
+			return false, err == nil
+		}
+		_, err := io.WriteString(c, answer+"\r\n")
+		return true, err == nil
+	}
+	if _, open := say("greeting", "220 mx"); !open {
+		return
+	}
+	for {
+		line, err := text.ReadLine()
+		if err != nil {
+			return
+		}
+		command, _, _ := strings.Cut(line, " ")
+		answer := "250 ok"
+		if command == "DATA" {
+			answer = "354 go on"
+		}
+		done, open := say(command, answer)
+		if !open || command == "QUIT" {
+			return
+		}
+		if command != "DATA" || !done {
+			continue
+		}
+		header, err := text.ReadMIMEHeader()
+		if err != nil {
+			return
+		}
+		if _, err := text.ReadDotLines(); err != nil {
+			return
+		}
+		if done, open = say("text", "250 taken"); done {
+			s.mu.Lock()
+			s.took = append(s.took, header.Get("Message-Id"))
+			s.mu.Unlock()
+		}
+		if !open {
+			return
+		}
+		if _, open := s.fails("taken"); open {
+			return
+		}
+	}
+}
+
+func (s *smtpServer) mailer(t *testing.T) ports.Mailer {
+	t.Helper()
+	m, err := mail.New("smtp://"+s.address, "no-reply@deposits.example", slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	return m
+}
+
+func (s *smtpServer) taken() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.took...)
+}
+
+func enqueueLink(kit *servicetest.Kit) ports.Mail {
+	m := ports.Mail{
+		ID: servicetest.NewID(), To: "jeanne@example.com", Subject: "Your rental deposit", Body: "https://d.example/checkout/token\n", HTML: "<p>x</p>",
+		CreatedAt: time.Now(), LinkOf: servicetest.NewID(),
+	}
+	kit.Write(func(ctx context.Context, r ports.Repositories) error { return r.Mails.Enqueue(ctx, m) })
+	return m
+}
+
+// makeDue ends the lease or the wait of every mail.
+func makeDue(t *testing.T, kit *servicetest.Kit) {
+	t.Helper()
+	_, err := kit.Pool.Exec(t.Context(), `UPDATE mails SET due_at = now() WHERE sent_at IS NULL AND failed_at IS NULL`)
+	require.NoError(t, err)
+}
+
+func TestMails_RefusedOrCutAtAnyStep_AreTakenExactlyOnce(t *testing.T) {
+	t.Parallel()
+	kit := servicetest.New(t)
+	for _, step := range []string{"", "greeting", "EHLO", "NOOP", "MAIL", "RCPT", "DATA", "text", "taken", "RSET", "QUIT"} {
+		for _, answer := range []string{"", "421 later", "451 later", "550 never"} {
+			s, m := newSMTPServer(t, step, answer), enqueueLink(kit)
+			job := schedules.Mails(kit.Postgres, s.mailer(t), time.Second)
+			for range 4 {
+				_, err := job.Run(t.Context())
+				if err != nil {
+					require.NotContains(t, err.Error(), "checkout/token")
+				}
+				makeDue(t, kit)
+			}
+			require.Equal(t, []string{"<" + id.Message.Of(m.ID) + "@deposits.example>"}, s.taken(), "%s %q", step, answer)
+			require.Equal(t, 1, kit.Count("mails", "id = $1 AND sent_at IS NOT NULL AND failed_at IS NULL", m.ID), "%s %q", step, answer)
+		}
+	}
+}
+
+func TestMails_KilledBeforeTheRecord_AreTakenTwiceWithOneMessageID(t *testing.T) {
+	t.Parallel()
+	kit := servicetest.New(t)
+	s, m := newSMTPServer(t, "", ""), enqueueLink(kit)
+	binary, err := os.Executable()
+	require.NoError(t, err)
+	process := exec.CommandContext(t.Context(), binary)
+	process.Env = append(os.Environ(), victimDatabase+"="+kit.Pool.Config().ConnString(), victimSMTP+"=smtp://"+s.address)
+	err = process.Run()
+	var ended *exec.ExitError
+	require.ErrorAs(t, err, &ended)
+	require.Equal(t, syscall.SIGKILL, ended.Sys().(syscall.WaitStatus).Signal())
+	require.Len(t, s.taken(), 1)
+	require.Equal(t, 1, kit.Count("mails", "id = $1 AND sent_at IS NULL AND attempts = 1", m.ID))
+
+	job := schedules.Mails(kit.Postgres, s.mailer(t), time.Second)
+	_, err = job.Run(t.Context())
+	require.NoError(t, err)
+	require.Len(t, s.taken(), 1, "while the lease lasts the mail is left alone")
+	for range 3 {
+		makeDue(t, kit)
+		_, err = job.Run(t.Context())
+		require.NoError(t, err)
+	}
+	messageID := "<" + id.Message.Of(m.ID) + "@deposits.example>"
+	require.Equal(t, []string{messageID, messageID}, s.taken())
+}
+
+// flaky forgets to answer the first records, as a database that restarts does.
+type flaky struct {
+	ports.DueMails
+	mu   sync.Mutex
+	left int
+}
+
+func (f *flaky) Sent(ctx context.Context, mailID id.ID) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.left > 0 {
+		f.left--
+		return errors.New("the database restarts")
+	}
+	return f.DueMails.Sent(ctx, mailID)
+}
+
+func TestMails_RecordThatFails_IsTriedAgain_AlsoWhileStopping(t *testing.T) {
+	t.Parallel()
+	kit := servicetest.New(t)
+	s, m := newSMTPServer(t, "", ""), enqueueLink(kit)
+	ctx, stop := context.WithCancel(t.Context())
+	stopping := stopAfterSending{s.mailer(t), stop}
+	_, err := schedules.Mails(&flaky{DueMails: kit.Postgres, left: 3}, stopping, time.Second).Run(ctx)
+	require.NoError(t, err)
+	require.Len(t, s.taken(), 1)
+	require.Equal(t, 1, kit.Count("mails", "id = $1 AND sent_at IS NOT NULL", m.ID))
+}
+
+// stopAfterSending tells the process to stop as soon as a mail is under way.
+type stopAfterSending struct {
+	ports.Mailer
+	stop context.CancelFunc
+}
+
+func (s stopAfterSending) Send(ctx context.Context, m ports.Mail) error {
+	s.stop()
+	return s.Mailer.Send(ctx, m)
+}
+
+func TestMails_TwoDispatchers_SendEachMailOnce(t *testing.T) {
+	t.Parallel()
+	kit := servicetest.New(t)
+	s := newSMTPServer(t, "", "")
+	for range 40 {
+		enqueueLink(kit)
+	}
+	var all sync.WaitGroup
+	for range 3 {
+		all.Go(func() {
+			job := schedules.Mails(kit.Postgres, s.mailer(t), time.Second)
+			for more := true; more; {
+				more, _ = job.Run(t.Context())
+			}
+		})
+	}
+	all.Wait()
+	seen := map[string]bool{}
+	for _, messageID := range s.taken() {
+		require.False(t, seen[messageID])
+		seen[messageID] = true
+	}
+	require.Len(t, seen, 40)
+	require.Equal(t, 40, kit.Count("mails", "sent_at IS NOT NULL"))
+}
+
+// A dispatcher from before migration 00022 cannot read an encrypted mail and would send it empty.
+func TestMails_ADispatcherOfTheOldVersion_LeavesEncryptedMailsAlone(t *testing.T) {
+	t.Parallel()
+	kit := servicetest.New(t)
+	m := enqueueLink(kit)
+	plain := ports.Mail{ID: servicetest.NewID(), To: "a@example.com", Subject: "s", Body: "b", CreatedAt: time.Now()}
+	kit.Write(func(ctx context.Context, r ports.Repositories) error { return r.Mails.Enqueue(ctx, plain) })
+	rows, err := kit.Pool.Query(t.Context(), `
+		UPDATE mails m SET due_at = now() + interval '5 minutes', attempts = m.attempts + 1
+		WHERE m.id IN (SELECT d.id FROM mails d WHERE d.sent_at IS NULL AND d.failed_at IS NULL AND d.due_at <= now() ORDER BY d.due_at LIMIT 20 FOR UPDATE SKIP LOCKED)
+		RETURNING m.id`)
+	require.NoError(t, err)
+	var claimed []id.ID
+	for rows.Next() {
+		var got id.ID
+		require.NoError(t, rows.Scan(&got))
+		claimed = append(claimed, got)
+	}
+	require.NoError(t, rows.Err())
+	require.Equal(t, []id.ID{plain.ID}, claimed)
+	got, err := kit.Postgres.Claim(t.Context(), 10, time.Minute)
+	require.NoError(t, err)
+	require.Len(t, got, 1)
+	require.Equal(t, m.ID, got[0].ID)
+}

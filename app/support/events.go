@@ -1,0 +1,114 @@
+package support
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/mailaddr"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+// Webhook is a subscription with its newest MostDeliveries deliveries.
+type Webhook struct {
+	ports.SubscriptionView
+	Partner    partner.Partner
+	Deliveries []webhook.Delivery
+}
+
+// Webhook finds a subscription by its id.
+//
+// Returns webhook_not_found.
+func (s *Service) Webhook(ctx context.Context, name string) (w Webhook, err error) {
+	subscriptionID, ok := id.Subscription.Parse(name)
+	if !ok {
+		return w, webhook.ErrNotFound
+	}
+	if w.SubscriptionView, err = s.deps.Events.FindSubscription(ctx, subscriptionID); err != nil {
+		return w, err
+	}
+	if w.Partner, err = s.partner(ctx, w.PartnerID); err != nil {
+		return w, err
+	}
+	w.Deliveries, err = s.deps.Events.LastDeliveries(ctx, subscriptionID, MostDeliveries)
+	return w, err
+}
+
+// Delivery is a delivery with its subscription.
+type Delivery struct {
+	webhook.Delivery
+	Subscription ports.SubscriptionView
+	Partner      partner.Partner
+}
+
+// Delivery finds a delivery of any subscription by its id.
+//
+// Returns delivery_not_found.
+func (s *Service) Delivery(ctx context.Context, name string) (d Delivery, err error) {
+	deliveryID, ok := id.Delivery.Parse(name)
+	if !ok {
+		return d, webhook.ErrDeliveryNotFound
+	}
+	if d.Delivery, err = s.deps.Events.FindDelivery(ctx, deliveryID); err != nil {
+		return d, err
+	}
+	if d.Subscription, err = s.deps.Events.FindSubscription(ctx, d.SubscriptionID); err != nil {
+		return d, err
+	}
+	d.Partner, err = s.partner(ctx, d.Subscription.PartnerID)
+	return d, err
+}
+
+// Event is an event with its deliveries.
+type Event struct {
+	ports.EventView
+	Partner    partner.Partner
+	Deliveries []webhook.Delivery
+}
+
+// Event finds an event of any partner by its id.
+//
+// Returns event_not_found.
+func (s *Service) Event(ctx context.Context, name string) (e Event, err error) {
+	eventID, ok := id.Event.Parse(name)
+	if !ok {
+		return e, webhook.ErrEventNotFound
+	}
+	if e.EventView, err = s.deps.Events.FindEvent(ctx, eventID); err != nil {
+		return e, err
+	}
+	if e.Partner, err = s.partner(ctx, e.PartnerID); err != nil {
+		return e, err
+	}
+	e.Deliveries, err = s.deps.Events.DeliveriesOfEvent(ctx, e.EventView)
+	return e, err
+}
+
+// Audit gives the newest MostEntries entries of the audit log for a request id (req_…), a subject (the id of the changed
+// object), or an actor ("admin", "partner:prt_…", the id of a partner or an operator, or an operator's e-mail address). A name without entries gives none.
+func (s *Service) Audit(ctx context.Context, name string) ([]ports.AuditEntry, error) {
+	if _, is := id.Request.Parse(name); is {
+		return s.deps.Audit.AuditEntries(ctx, ports.AuditFilter{RequestID: name}, MostEntries)
+	}
+	if mailaddr.Valid(name) {
+		operator, _, err := s.deps.Operators.OperatorByEmail(ctx, name)
+		switch {
+		case errors.Is(err, connect.ErrBadCredentials):
+			return nil, nil
+		case err != nil:
+			return nil, err
+		}
+		name = id.Operator.Of(operator.ID)
+	}
+	filter := ports.AuditFilter{Subject: name, Actors: []string{name}}
+	for prefix, actor := range map[string]string{string(id.Partner) + "_": "partner:", string(id.Operator) + "_": "operator:"} {
+		if strings.HasPrefix(name, prefix) {
+			filter.Actors = append(filter.Actors, actor+name)
+		}
+	}
+	return s.deps.Audit.AuditEntries(ctx, filter, MostEntries)
+}

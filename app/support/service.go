@@ -1,0 +1,178 @@
+// Package support finds records for support staff, by the identifiers that a partner, an operator or a tenant may tell. The
+// admin commands call it; every use case reads and changes nothing. No answer holds a secret, a checkout token or a body.
+package support
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"partnerdeposits/core/agreement"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/tenant"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+// Deps holds the capabilities of the use cases.
+type Deps struct {
+	Found     ports.SupportDeposits
+	People    ports.SupportPeople
+	Events    ports.SupportEvents
+	Audit     ports.AuditReader
+	Deposits  ports.DepositReader
+	Payments  ports.PaymentReader
+	Operators ports.OperatorReader
+	Links     ports.LinkReader
+	Partners  ports.PartnerReader
+
+	Agreements ports.AgreementReader
+}
+
+// Service runs the use cases.
+type Service struct{ deps Deps }
+
+// New makes the service.
+func New(deps Deps) *Service { return &Service{deps: deps} }
+
+// Bounds of the lists in an answer.
+const (
+	MostClients    = 20  // of an e-mail address
+	MostDeposits   = 20  // of a client
+	MostDeliveries = 50  // of a deposit, and of a subscription
+	MostEntries    = 100 // of the audit log
+)
+
+// Deposit is a deposit with its history.
+type Deposit struct {
+	*deposit.Deposit
+	Partner    partner.Partner // zero for a deposit without a partner
+	History    []deposit.Transition
+	Payments   []deposit.Payment
+	Agreements []agreement.Record
+	Deliveries []webhook.Delivery // the newest MostDeliveries
+}
+
+// Deposit finds a deposit by its id or its reference. A reference may be written in small letters and without dashes.
+//
+// Returns deposit_not_found.
+func (s *Service) Deposit(ctx context.Context, name string) (d Deposit, err error) {
+	if depositID, ok := id.Deposit.Parse(name); ok {
+		d.Deposit, err = s.deps.Deposits.Deposit(ctx, depositID)
+	} else {
+		reference, _ := deposit.WrittenReference(name)
+		d.Deposit, err = s.deps.Found.DepositByReference(ctx, reference)
+	}
+	if err != nil {
+		return Deposit{}, err
+	}
+	if d.Partner, err = s.partner(ctx, d.PartnerID); err != nil {
+		return Deposit{}, err
+	}
+	if d.History, err = s.deps.Found.History(ctx, d.ID); err != nil {
+		return Deposit{}, err
+	}
+	if d.Payments, err = s.deps.Payments.Payments(ctx, d.ID); err != nil {
+		return Deposit{}, err
+	}
+	if d.Agreements, err = s.deps.Agreements.Agreements(ctx, d.ID); err != nil {
+		return Deposit{}, err
+	}
+	d.Deliveries, err = s.deps.Found.DeliveriesOfDeposit(ctx, d.ID, MostDeliveries)
+	return d, err
+}
+
+func (s *Service) partner(ctx context.Context, partnerID id.ID) (partner.Partner, error) {
+	if partnerID.IsZero() {
+		return partner.Partner{}, nil
+	}
+	return s.deps.Partners.PartnerByID(ctx, partnerID)
+}
+
+// AccountID finds the account of an account's or operator's id, or of an operator's e-mail address. With the slug of a
+// partner, name may also be the partner's own id of the operator; the newest link counts.
+//
+// Returns account_not_found or partner_not_found.
+func (s *Service) AccountID(ctx context.Context, name, partnerSlug string) (id.ID, error) {
+	if accountID, ok := id.Account.Parse(name); ok {
+		return accountID, nil
+	}
+	if operatorID, ok := id.Operator.Parse(name); ok {
+		return s.deps.People.AccountOfOperator(ctx, operatorID)
+	}
+	if partnerSlug != "" {
+		return s.accountOfExternalID(ctx, name, partnerSlug)
+	}
+	_, account, err := s.deps.Operators.OperatorByEmail(ctx, strings.TrimSpace(name))
+	if errors.Is(err, connect.ErrBadCredentials) { // the reader's word for an unknown address
+		err = connect.ErrAccountNotFound
+	}
+	return account.ID, err
+}
+
+func (s *Service) accountOfExternalID(ctx context.Context, externalID, slug string) (id.ID, error) {
+	p, err := s.deps.Partners.PartnerBySlug(ctx, slug)
+	if err != nil {
+		return id.ID{}, err
+	}
+	links, err := s.deps.Links.LinkedAccounts(ctx, p.ID, ports.LinkFilter{ExternalID: externalID}, ports.Page{Limit: 1})
+	if err == nil && len(links.Items) == 0 {
+		err = connect.ErrAccountNotFound
+	}
+	if err != nil {
+		return id.ID{}, err
+	}
+	return links.Items[0].AccountID, nil
+}
+
+// Client is the record of a tenant with the newest MostDeposits deposits.
+type Client struct {
+	tenant.Client
+	CompanyName string          // of the account
+	Partner     partner.Partner // the creator of the record; zero for checkout and the dashboard
+	Deposits    []*deposit.Deposit
+}
+
+// Clients finds the client of an id, or the newest MostClients clients with an e-mail address. An erased client is found by
+// the id alone.
+//
+// Returns client_not_found.
+func (s *Service) Clients(ctx context.Context, name string) ([]Client, error) {
+	var records []tenant.Client
+	if clientID, ok := id.Client.Parse(name); ok {
+		one, err := s.deps.People.ClientByID(ctx, clientID)
+		if err != nil {
+			return nil, err
+		}
+		records = []tenant.Client{one}
+	} else {
+		found, err := s.deps.People.ClientsByEmail(ctx, strings.TrimSpace(name), MostClients)
+		if err != nil {
+			return nil, err
+		}
+		records = found
+	}
+	if len(records) == 0 {
+		return nil, tenant.ErrNotFound
+	}
+	all := make([]Client, len(records))
+	for i, record := range records {
+		account, _, err := s.deps.Operators.AccountByID(ctx, record.AccountID)
+		if err != nil {
+			return nil, err
+		}
+		all[i] = Client{Client: record, CompanyName: account.CompanyName}
+		if all[i].Partner, err = s.partner(ctx, record.PartnerID); err != nil {
+			return nil, err
+		}
+		list, err := s.deps.Deposits.Deposits(ctx, ports.DepositFilter{ClientID: record.ID}, ports.Page{Limit: MostDeposits})
+		if err != nil {
+			return nil, err
+		}
+		all[i].Deposits = list.Items
+	}
+	return all, nil
+}

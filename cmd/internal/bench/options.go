@@ -1,0 +1,111 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+type options struct {
+	only   []string // names of steps; empty: all
+	rounds int
+	round  time.Duration
+
+	conns         []int
+	keys          []bool
+	partners      []int
+	subscriptions []int
+
+	latency   time.Duration
+	feed      time.Duration
+	idle      time.Duration
+	isolation time.Duration
+	hostile   time.Duration
+	notices   time.Duration
+	backlogs  []int
+
+	payments int
+	calls    int
+	stock    int
+	postgres string
+
+	base, fresh string // directories of binaries to compare; "": this version alone
+}
+
+func parse(p program, args []string) (o options, err error) {
+	names := make([]string, len(p.steps))
+	for i, s := range p.steps {
+		names[i] = s.name
+	}
+	f := flag.NewFlagSet("bench", flag.ContinueOnError)
+	only := f.String("only", "", "steps to run, comma-separated: "+strings.Join(names, ", ")+`; "" for all`)
+	f.IntVar(&o.rounds, "rounds", 5, "rounds of each variant, which take turns")
+	f.DurationVar(&o.round, "round", 30*time.Second, "length of a round")
+	conns := f.String("conns", p.conns, "numbers of connections of the load generator, comma-separated; delivery uses the first")
+	keys := f.String("keys", "with,without", "whether POSTs carry an Idempotency-Key, comma-separated: with, without")
+	partners := f.String("partners", "30,1", "numbers of partners, comma-separated")
+	subscriptions := f.String("subscriptions", "1,4", "subscriptions of each partner, comma-separated")
+	f.DurationVar(&o.latency, "latency", 30*time.Second, "how long to measure latency at 20 events/s")
+	f.DurationVar(&o.feed, "feed", 30*time.Second, "how long each round at 500 events/s with followers of the feeds lasts")
+	f.DurationVar(&o.idle, "idle", 30*time.Second, "how long each round without work lasts")
+	f.DurationVar(&o.isolation, "isolation", 40*time.Second, "how long each round beside a receiver that hangs lasts")
+	f.DurationVar(&o.hostile, "hostile", 30*time.Second, "how long each round beside hostile receivers lasts")
+	f.DurationVar(&o.notices, "notices", time.Minute, "how long each round beside unsigned notices of the payment provider lasts")
+	backlogs := f.String("backlog", "10000,100000,1000000", "sizes of backlogs to drain, comma-separated")
+	f.IntVar(&o.payments, "payments", 5_000, "payments made while the provider is away")
+	f.IntVar(&o.calls, "calls", 200_000, "keyed calls before Redis's memory is read")
+	f.IntVar(&o.stock, "stock", 0, "deposits and deliveries to store beforehand, each so many; beside an empty database, unless -base is given")
+	f.StringVar(&o.postgres, "postgres", "", "settings of Postgres, as shared_buffers=1GB,max_wal_size=4GB")
+	f.StringVar(&o.base, "base", "", "directory of binaries (http, dispatcher, and admin for a schema of its own) to compare with -new; runs the steps rate or posts only, unless -only names others")
+	f.StringVar(&o.fresh, "new", "", "directory of binaries to compare with -base")
+	if err := f.Parse(args); err != nil {
+		return o, err
+	}
+	o.only = list(*only)
+	for _, name := range o.only {
+		if !slices.Contains(names, name) {
+			return o, fmt.Errorf("-only: there is no step %q", name)
+		}
+	}
+	if (o.base == "") != (o.fresh == "") {
+		return o, errors.New("-base and -new belong together")
+	}
+	if o.base != "" && len(o.only) == 0 {
+		o.only = []string{"rate", "posts"}
+	}
+	for _, k := range list(*keys) {
+		if k != "with" && k != "without" {
+			return o, fmt.Errorf("-keys: %q is neither with nor without", k)
+		}
+		o.keys = append(o.keys, k == "with")
+	}
+	var problems [4]error
+	o.partners, problems[0] = numbers("partners", *partners)
+	o.subscriptions, problems[1] = numbers("subscriptions", *subscriptions)
+	o.backlogs, problems[2] = numbers("backlog", *backlogs)
+	o.conns, problems[3] = numbers("conns", *conns)
+	return o, cmp.Or(problems[0], problems[1], problems[2], problems[3])
+}
+
+func list(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' })
+}
+
+func numbers(name, s string) (all []int, err error) {
+	for _, word := range list(s) {
+		n, err := strconv.Atoi(word)
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("-%s: %q is no size", name, word)
+		}
+		all = append(all, n)
+	}
+	return all, nil
+}
+
+// wants tells whether a step runs.
+func (o options) wants(step string) bool { return len(o.only) == 0 || slices.Contains(o.only, step) }

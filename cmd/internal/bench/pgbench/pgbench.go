@@ -1,0 +1,128 @@
+// Package pgbench measures the statements of a request with PostgreSQL's own load generator, as a yardstick: the rate that
+// Postgres reaches when nothing but the statements is executed, each request in a transaction of its own.
+//
+// Schema and scripts are frozen as of 2026-11-22, so that the yardstick stays the same while the service changes.
+package pgbench
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Clients is the number of connections.
+const Clients = 32
+
+var (
+	//go:embed schema.sql
+	schema string
+	//go:embed rows.sql
+	rows string
+	// Post is the script of a POST of a deposit with an Idempotency-Key. Its variable is the number of partners.
+	//go:embed post.sql
+	Post string
+	// Get is the script of a GET of a deposit.
+	//go:embed get.sql
+	Get string
+)
+
+// Result is the result of a run.
+type Result struct {
+	N    int     // transactions
+	Rate float64 // transactions/s, without the time of connecting
+	CPU  float64 // CPU-seconds of pgbench itself
+}
+
+// Database is an empty database with the schema of the scripts.
+type Database struct{ url, program string }
+
+// Open makes the tables and their first rows. server is the process id of the Postgres: pgbench is of the same version.
+//
+// The error names the package that has pgbench.
+func Open(ctx context.Context, url string, server int) (*Database, error) {
+	program, err := find(server)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	for _, script := range []string{schema, rows, `VACUUM (ANALYZE)`} {
+		if _, err := conn.Exec(ctx, script); err != nil {
+			return nil, err
+		}
+	}
+	return &Database{url, program}, nil
+}
+
+func find(server int) (string, error) {
+	if postgres, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", server)); err == nil {
+		beside := filepath.Join(filepath.Dir(postgres), "pgbench")
+		if _, err := os.Stat(beside); err == nil {
+			return beside, nil
+		}
+	}
+	program, err := exec.LookPath("pgbench")
+	if err != nil {
+		return "", errors.New("pgbench is needed and not there: scripts/ensure-debian.sh pgbench installs it; other systems have it in a package such as postgresql-contrib")
+	}
+	return program, nil
+}
+
+// Run executes a script over Clients connections, with prepared statements.
+func (d *Database) Run(ctx context.Context, script string, partners int, length time.Duration) (Result, error) {
+	file, err := os.CreateTemp("", "pgbench*.sql")
+	if err != nil {
+		return Result{}, err
+	}
+	defer func() { _ = os.Remove(file.Name()) }()
+	_, err = file.WriteString(script)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return Result{}, err
+	}
+	seconds := max(1, int(length.Seconds()))
+	cmd := exec.CommandContext(ctx, d.program, "--no-vacuum", "--protocol=prepared", "--client="+strconv.Itoa(Clients), "--jobs=2", //nolint:gosec // of the Postgres beside
+		"--time="+strconv.Itoa(seconds), "--define=partners="+strconv.Itoa(partners), "--file="+file.Name(), d.url)
+	said, err := cmd.CombinedOutput()
+	if err != nil {
+		return Result{}, fmt.Errorf("pgbench: %w: %s", err, said)
+	}
+	r, err := Parse(string(said))
+	r.CPU = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
+	return r, err
+}
+
+var (
+	processed = regexp.MustCompile(`(?m)^number of transactions actually processed: (\d+)`)
+	failed    = regexp.MustCompile(`(?m)^number of failed transactions: (\d+)`)
+	tps       = regexp.MustCompile(`(?m)^tps = ([\d.]+) \((?:without initial connection time|excluding connections establishing)\)`)
+)
+
+// Parse reads the output of pgbench.
+//
+// Returns an error if transactions failed, or figures are missing.
+func Parse(output string) (r Result, err error) {
+	if found := failed.FindStringSubmatch(output); found != nil && found[1] != "0" {
+		return r, fmt.Errorf("pgbench: %s transactions failed", found[1])
+	}
+	number, rate := processed.FindStringSubmatch(output), tps.FindStringSubmatch(output)
+	if number == nil || rate == nil {
+		return r, fmt.Errorf("pgbench: no figures in %q", output)
+	}
+	if r.N, err = strconv.Atoi(number[1]); err != nil {
+		return r, err
+	}
+	r.Rate, err = strconv.ParseFloat(rate[1], 64)
+	return r, err
+}

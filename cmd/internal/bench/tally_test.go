@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/valyala/fasthttp"
+
+	"partnerdeposits/core/webhook"
+)
+
+// deliver hands a signed body to the receiver's handler.
+func deliver(to *tally, url, body string, spoil ...func(*fasthttp.RequestHeader)) (status int) {
+	var c fasthttp.RequestCtx
+	c.Request.SetRequestURI(url)
+	c.Request.SetBodyString(body)
+	timestamp, signature := webhook.Sign(webhookSecret, []byte(body), time.Now())
+	c.Request.Header.Set(webhook.HeaderTimestamp, timestamp)
+	c.Request.Header.Set(webhook.HeaderSignature, signature)
+	for _, s := range spoil {
+		s(&c.Request.Header)
+	}
+	to.answer(&c)
+	return c.Response.StatusCode()
+}
+
+func TestTally_TheSameBodyTwice_IsADuplicateAtItsOwnAddressOnly(t *testing.T) {
+	t.Parallel()
+	taken := newTally()
+	for _, url := range []string{"http://127.0.1.1:8/0", "http://127.0.1.1:8/1", "http://127.0.1.2:8/0", "http://127.0.1.1:8/0"} {
+		require.Equal(t, 200, deliver(taken, url, `{"data":{"id":"dep_1"}}`))
+	}
+	require.Equal(t, 200, deliver(taken, "http://127.0.1.1:8/elsewhere", `{}`))
+
+	require.Equal(t, counts{Taken: 3, Duplicates: 1}, taken.counts)
+}
+
+func TestTally_WithoutAValidSignature_CountsAsInvalid(t *testing.T) {
+	t.Parallel()
+	taken := newTally()
+	for _, spoil := range []func(*fasthttp.RequestHeader){
+		func(h *fasthttp.RequestHeader) { h.Del(webhook.HeaderSignature) },
+		func(h *fasthttp.RequestHeader) { h.Set(webhook.HeaderTimestamp, "1") },
+		func(h *fasthttp.RequestHeader) { h.Set(webhook.HeaderSignature, "sha256=00") },
+	} {
+		require.Equal(t, 400, deliver(taken, "http://127.0.1.1:8/0", `{}`, spoil))
+	}
+
+	require.Equal(t, counts{Invalid: 3}, taken.counts)
+}
+
+func TestTally_Arrivals_AreTheFirstOfEachDepositSinceTheLastCall(t *testing.T) {
+	t.Parallel()
+	taken := newTally()
+	arrivals := func() string {
+		var c fasthttp.RequestCtx
+		c.Request.SetRequestURI("http://127.0.0.1:8/arrivals")
+		taken.answer(&c)
+		return string(c.Response.Body())
+	}
+	deliver(taken, "http://127.0.1.1:8/0", `{"data":{"id":"dep_before"}}`)
+	require.Empty(t, arrivals())
+	deliver(taken, "http://127.0.1.1:8/0", `{"data":{"id":"dep_1"}}`)
+	first := time.Now().UnixNano()
+	deliver(taken, "http://127.0.1.1:8/1", `{"data":{"id":"dep_1"}}`)
+
+	var depositID string
+	var at int64
+	_, err := fmt.Sscanf(arrivals(), "%s %d\n", &depositID, &at)
+	require.NoError(t, err)
+	require.Equal(t, "dep_1", depositID)
+	require.LessOrEqual(t, at, first)
+	require.Empty(t, arrivals())
+}

@@ -1,0 +1,173 @@
+//go:build long
+
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	foreign        = "batch"                              // application_name of a client that is not ours
+	laterCard      = "4000 0000 0000 0341"                // pays the fee; later charges are refused for now
+	countedFeeds   = `SELECT FROM event_feeds FOR UPDATE` // the relay waits for the counters of feeds
+	requestPause   = 300 * time.Millisecond
+	missingDays    = 10
+	aheadOfMissing = 14 - missingDays
+)
+
+// hold opens a transaction as a foreign client does who forgets it.
+func (x *watched) hold(statement string) {
+	c := x.foreigner()
+	_, err := c.Exec(context.Background(), `BEGIN`)
+	require.NoError(x.t, err)
+	_, err = c.Exec(context.Background(), statement)
+	require.NoError(x.t, err)
+}
+
+// foreigner connects until the test ends, or the server ends the connection.
+func (x *watched) foreigner() *pgx.Conn {
+	x.t.Helper()
+	config, err := pgx.ParseConfig(x.database)
+	require.NoError(x.t, err)
+	config.RuntimeParams["application_name"] = foreign
+	c, err := pgx.ConnectConfig(context.Background(), config)
+	require.NoError(x.t, err)
+	x.t.Cleanup(func() { _ = c.Close(context.Background()) }) // a runbook may have ended the connection
+	return c
+}
+
+// visitors are clients that read deposits, with pauses, until the test ends.
+func (x *watched) visitors(n int) {
+	stop := make(chan struct{})
+	ended := make(chan struct{}, n)
+	for range n {
+		client := x.api(x.t)
+		go func() {
+			defer func() { ended <- struct{}{} }()
+			ticker := time.NewTicker(requestPause)
+			defer ticker.Stop()
+			for {
+				select {
+				case <-stop:
+					return
+				case <-ticker.C:
+					_, _, _ = client.do(http.MethodGet, "/deposits", nil) // a failure is the fault
+				}
+			}
+		}()
+	}
+	x.t.Cleanup(func() {
+		close(stop)
+		for range n {
+			<-ended
+		}
+	})
+}
+
+// captured has a tenant pay the fee of a deposit with a card, and captures an amount.
+func (x *watched) captured(card string) (depositID string) {
+	x.t.Helper()
+	depositID, checkoutURL := x.deposit(x.t, x.account)
+	b := newBrowser(x.t)
+	hosted := b.submit(b.open(checkoutURL), url.Values{"firstName": {"Tina"}, "lastName": {"Tenant"}, "email": {"tina@example.com"}, "agree": {"yes"}})
+	b.submit(hosted, url.Values{"cardNumber": {card}, "cardExpiry": {"12/40"}, "cardCvc": {"123"}})
+	x.api(x.t).post("/deposits/"+depositID+"/capture", map[string]any{"amount": 120.5, "reason": "damage"}, nil)
+	return depositID
+}
+
+// runbooks are the runbooks, each with its fault.
+func runbooks() []runbook {
+	return []runbook{
+		{"events-set-aside", []string{"EventsSetAside"}, refuseEvents},
+		{"outbox-stands", []string{"OutboxStands"}, func(x *watched) map[string]string { x.hold(countedFeeds); return nil }},
+		{"deliveries-stand", []string{"DeliveriesStand", "DeliveriesWait"}, func(x *watched) map[string]string {
+			x.hang(12)
+			require.NoError(x.t, x.dispatch.cmd.Process.Signal(syscall.SIGSTOP))
+			return nil
+		}},
+		{"dispatcher-absent", []string{"DispatcherAbsent"}, func(x *watched) map[string]string { x.dispatch.kill(); return nil }},
+		{"http-absent", []string{"HttpAbsent"}, func(x *watched) map[string]string { x.http.kill(); return nil }},
+		{"redis-away", []string{"QueueDirect", "LimiterFailsOpen"}, func(x *watched) map[string]string {
+			require.NoError(x.t, x.redis.Kill())
+			return nil
+		}},
+		{"pool-saturated", []string{"PoolSaturated", "PostgresConnectionsRunOut"}, func(x *watched) map[string]string {
+			for range 225 {
+				x.foreigner()
+			}
+			x.hold(`LOCK TABLE deposits, api_keys IN ACCESS EXCLUSIVE MODE`)
+			x.visitors(40)
+			return map[string]string{"FOREIGN": foreign}
+		}},
+		{"partitions-run-out", []string{"PartitionsRunOut", "RowsWithoutPartition"}, losePartitions},
+		{"not-ready", []string{"NoReadyHttp", "NoReadyDispatcher"}, func(x *watched) map[string]string {
+			require.NoError(x.t, x.postgres.Stop(true))
+			return nil
+		}},
+		{"reconcile-differs", []string{"ReconcileDiffers"}, changeTheProvidersBooks},
+		{"collections-late", []string{"CollectionsLate"}, func(x *watched) map[string]string {
+			depositID := x.captured(laterCard)
+			require.Eventually(x.t, func() bool { return x.count(`SELECT count(*) FROM collections WHERE state = 'retrying'`) == 1 }, soon, often)
+			x.sql(`UPDATE collections SET captured_at = captured_at - interval '20 days'`)
+			return map[string]string{"DEPOSIT": depositID}
+		}},
+		{"api-errors", []string{"ApiErrorsFast"}, lockOutVisitors},
+		{"api-slow", []string{"ApiSlowFast"}, lockOutVisitors},
+		{"scrapes-fail", []string{"ScrapesFail", "BacklogUnread"}, func(x *watched) map[string]string {
+			x.dispatch.kill()
+			require.NoError(x.t, x.postgres.Stop(true))
+			return nil
+		}},
+	}
+}
+
+// lockOutVisitors has requests wait for a table until they fail.
+func lockOutVisitors(x *watched) map[string]string {
+	x.hold(`LOCK TABLE deposits, api_keys IN ACCESS EXCLUSIVE MODE`)
+	x.visitors(40)
+	return nil
+}
+
+// refuseEvents has Postgres refuse the events of three releases, which end deposits.
+func refuseEvents(x *watched) map[string]string {
+	x.sql(`ALTER TABLE events ADD CONSTRAINT refused CHECK (name <> 'deposit.expired') NOT VALID`)
+	for range 3 {
+		require.NoError(x.t, x.lifeOfADeposit(x.t, x.account, true))
+	}
+	var list struct{ Events []struct{ ID string } }
+	require.Eventually(x.t, func() bool { x.admin(x.t, &list, "outbox", "list"); return len(list.Events) == 3 }, soon, often)
+	return map[string]string{"CONSTRAINT": "refused", "EVENT": list.Events[0].ID}
+}
+
+// losePartitions drops the last partitions of events, and files an event of a day without a partition.
+func losePartitions(x *watched) map[string]string {
+	day := time.Now().UTC().AddDate(0, 0, aheadOfMissing+3)
+	ms := fmt.Sprintf("%012x", day.UnixMilli())
+	x.sql(fmt.Sprintf(`DO $$ DECLARE t text; BEGIN FOR t IN SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'events'::regclass
+		AND inhrelid <> 'events_rest'::regclass ORDER BY 1 DESC LIMIT %d LOOP EXECUTE 'DROP TABLE ' || t; END LOOP; END $$`, missingDays),
+		`INSERT INTO events (id, partner_id, name, data, created_at, sequence) SELECT '`+ms[:8]+"-"+ms[8:]+`-7fff-bfff-ffffffffffff', id, 'deposit.expired', '{}', now(), 1000000000 FROM partners LIMIT 1`)
+	return nil
+}
+
+// changeTheProvidersBooks changes a payment of yesterday in the sandbox provider's table, and has the daily comparison begin.
+func changeTheProvidersBooks(x *watched) map[string]string {
+	x.captured("4242 4242 4242 4242")
+	require.Eventually(x.t, func() bool { return x.count(`SELECT count(*) FROM collections WHERE state = 'paid'`) == 1 }, soon, often)
+	x.sql(`UPDATE payments SET settled_at = settled_at - interval '1 day' WHERE deposit_id IN (SELECT deposit_id FROM collections)`,
+		`UPDATE sandbox_payments SET updated_at = updated_at - interval '1 day'`,
+		`UPDATE sandbox_payments SET amount_cents = amount_cents - 1 WHERE amount_cents = 12050`,
+		`UPDATE reconciliations SET begun_at = begun_at - interval '1 day'`)
+	x.dispatch.restart(x.t)
+	now := time.Now().UTC()
+	return map[string]string{
+		"FROM": now.AddDate(0, 0, -7).Format(time.RFC3339), "TO": now.Add(-time.Hour).Format(time.RFC3339),
+	}
+}

@@ -1,0 +1,174 @@
+package e2e_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	httpProcess       = "partnerdeposits-http"
+	dispatcherProcess = "partnerdeposits-dispatcher"
+)
+
+// TestTraces_AreExportedWithoutCredentials: OTEL_EXPORTER_OTLP_ENDPOINT turns tracing on.
+func TestTraces_AreExportedWithoutCredentials(t *testing.T) {
+	t.Parallel()
+	c := newCollector(t)
+	w := newWorld(t, "OTEL_EXPORTER_OTLP_ENDPOINT="+c.url)
+	h := w.http(t)
+	_, checkoutURL := w.deposit(t, w.link(t, "villa-14"))
+	newBrowser(t).open(checkoutURL)
+	require.Zero(t, h.stop(t), "what is left is exported at the end")
+	require.NotEmpty(t, c.named("GET /checkout/:token"))
+	require.NotEmpty(t, c.named("POST /api/partner/v1/deposits"))
+	token := checkoutURL[strings.LastIndexByte(checkoutURL, '/')+1:]
+	for _, secret := range []string{token, w.apiKey, w.connectSecret, "correct-horse", "villa-14@example.com"} {
+		require.NotContains(t, c.text(), secret)
+	}
+	require.NotContains(t, h.log.String(), token)
+	require.NotContains(t, h.log.String(), w.apiKey)
+}
+
+// TestTraces_FromTheRequestToThePOST_ThroughAGroupAndARetry: each delivery of a job stays in the trace of its own request, and
+// so does its retry.
+func TestTraces_FromTheRequestToThePOST_ThroughAGroupAndARetry(t *testing.T) {
+	t.Parallel()
+	c := newCollector(t)
+	w := newWorld(t, "OTEL_EXPORTER_OTLP_ENDPOINT="+c.url, "WEBHOOK_RETRY_SCHEDULE=0s,200ms,1s,1s")
+	h, r := w.http(t), newReceiver(t)
+	w.subscribe(t, r, "deposit.cancelled", "deposit.activated")
+	account := w.link(t, "villa-16")
+	for range 3 {
+		depositID, _ := w.deposit(t, account)
+		w.api(t).post("/deposits/"+depositID+"/cancel", nil, nil)
+	}
+	activated, _ := w.deposit(t, account)
+	w.api(t).post("/test/deposits/"+activated+"/simulate", map[string]string{"outcome": "activate"}, nil)
+	r.answerWith(func(n int, _ received) int {
+		if n == 0 {
+			return http.StatusInternalServerError
+		}
+		return http.StatusOK
+	})
+	d := w.dispatcher(t) // only now, so that a batch holds all events and a job several deliveries
+	r.await(t, 4)
+	require.Zero(t, h.stop(t))
+	require.Zero(t, d.stop(t))
+
+	cancelled := c.named("POST /api/partner/v1/deposits/:depositId/cancel")
+	require.Len(t, cancelled, 3)
+	traces, attempts := map[string]bool{}, 0
+	for _, request := range cancelled {
+		require.Equal(t, httpProcess, request.process)
+		attempts += requireDelivered(t, c, request, "change")
+		traces[request.trace()] = true
+	}
+	simulated := c.named("POST /api/partner/v1/test/deposits/:depositId/simulate")
+	require.Len(t, simulated, 1)
+	attempts += requireDelivered(t, c, simulated[0], "transaction")
+	traces[simulated[0].trace()] = true
+	require.Len(t, traces, 4, "each request has a trace of its own")
+	require.Equal(t, 5, attempts, "four deliveries, and the retry of one")
+
+	group := c.named("job")[0]
+	require.Equal(t, dispatcherProcess, group.process)
+	require.EqualValues(t, 4, group.number("deliveries"), "a job holds several deliveries")
+	require.Len(t, group.Links, 4)
+	require.NotContains(t, traces, group.trace(), "a job belongs to no single trace")
+	for _, s := range c.named("deliver") {
+		linked := 0
+		for _, job := range c.named("job") {
+			if job.linksTo(s) && s.linksTo(job) {
+				linked++
+			}
+		}
+		require.Equal(t, 1, linked, "deliver and job link to each other")
+	}
+	for _, got := range r.all() {
+		require.Empty(t, got.header.Get("Traceparent")+got.header.Get("Tracestate")+got.header.Get("Baggage"), "receivers learn nothing of traces")
+	}
+	requireNoPolls(t, c)
+	for _, secret := range []string{w.apiKey, w.connectSecret, r.signingSecret(), "correct-horse", "villa-16@example.com", r.url, "partner.example", `"amountCents"`} {
+		require.NotContains(t, c.text(), secret)
+	}
+	failed := logLine(t, d.log.String(), "delivery attempted")
+	require.Contains(t, traces, failed["trace_id"], "the line of a failed attempt names the trace of the request")
+}
+
+// requireDelivered follows a trace from the request through the step that commits, the relay and the delivery to the POST, and
+// gives the number of attempts.
+func requireDelivered(t *testing.T, c *collector, request span, commit string) int {
+	t.Helper()
+	var relay span
+	for _, step := range c.below(request, commit) { // a request may have several transactions
+		if relayed := c.below(step, "relay"); len(relayed) > 0 {
+			require.Len(t, relayed, 1)
+			relay = relayed[0]
+		}
+	}
+	require.NotNil(t, relay.Span, "an event below a %q of the request", commit)
+	require.Equal(t, dispatcherProcess, relay.process)
+	require.EqualValues(t, 5, relay.number("batch"), "with the event of the link, which no subscription receives")
+	attempts := c.below(relay, "deliver")
+	require.NotEmpty(t, attempts)
+	for i, deliver := range attempts {
+		require.EqualValues(t, i+1, deliver.number("attempt"))
+		require.Equal(t, relay.text("event.name"), deliver.text("event.name"))
+		require.True(t, strings.HasPrefix(deliver.text("delivery.id"), "dlv_"), deliver.text("delivery.id"))
+		post := c.only(t, deliver, "POST")
+		want, status := "success", int64(http.StatusOK)
+		if i < len(attempts)-1 {
+			want, status = "non_2xx", http.StatusInternalServerError
+		}
+		require.Equal(t, want, post.text("result"))
+		require.Equal(t, status, post.number("http.response.status_code"))
+	}
+	return len(attempts)
+}
+
+// requireNoPolls finds no trace that begins with a command to Postgres or Redis: loops would fill the collector.
+func requireNoPolls(t *testing.T, c *collector) {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	const client = 3 // SPAN_KIND_CLIENT
+	for _, s := range c.spans {
+		require.False(t, len(s.ParentSpanId) == 0 && s.Kind == client, s.Name)
+	}
+}
+
+// TestTraces_TestDeliveryAndRedelivery_BelongToTheirRequests: deliveries that no relay makes have a trace, too.
+func TestTraces_TestDeliveryAndRedelivery_BelongToTheirRequests(t *testing.T) {
+	t.Parallel()
+	c := newCollector(t)
+	w := newWorld(t, "OTEL_EXPORTER_OTLP_ENDPOINT="+c.url)
+	h, d, r := w.http(t), w.dispatcher(t), newReceiver(t)
+	webhookID := w.subscribe(t, r)
+	// The caller's trace is joined. Its state is the caller's own and goes no further.
+	const caller, state = "0af7651916cd43dd8448eb211c80319c", "vendor=a-word-of-the-caller"
+	w.api(t).with("Traceparent", "00-"+caller+"-b7ad6b7169203331-01").with("Tracestate", state).post("/webhooks/"+webhookID+"/test", nil, nil)
+	log := w.deliveries(t, webhookID)
+	require.Len(t, log, 1)
+	w.api(t).post("/webhooks/"+webhookID+"/deliveries/"+log[0].ID+"/redeliver", nil, nil)
+	r.await(t, 2)
+	require.Zero(t, h.stop(t))
+	require.Zero(t, d.stop(t))
+
+	delivered := c.named("deliver")
+	require.Len(t, delivered, 2)
+	tests, again := c.named("POST /api/partner/v1/webhooks/:webhookId/test"), c.named("POST /api/partner/v1/webhooks/:webhookId/deliveries/:deliveryId/redeliver")
+	require.Len(t, tests, 1)
+	require.Len(t, again, 1)
+	require.Equal(t, caller, tests[0].trace())
+	require.Equal(t, caller, delivered[0].trace())
+	require.Empty(t, delivered[0].TraceState)
+	require.NotEqual(t, caller, again[0].trace())
+	require.Equal(t, again[0].trace(), delivered[1].trace())
+	for _, s := range delivered {
+		require.EqualValues(t, 1, s.number("attempt"))
+		c.only(t, s, "POST")
+	}
+}

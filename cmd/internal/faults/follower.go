@@ -1,0 +1,239 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"partnerdeposits/core/id"
+)
+
+// follower is a partner's program that only follows the feed, as docs/guides/feed.md describes. It uses HTTP alone and judges
+// every answer.
+type follower struct {
+	owner   *testPartner
+	bases   []string // of the http processes
+	client  client
+	dice    *rand.Rand
+	violate func(kind, format string, args ...any)
+
+	mu        sync.Mutex
+	waits     []int // seconds, of which each request draws its own
+	held      bool  // reads nothing
+	restoring bool  // a restore may have begun another feed
+	kept      bookmark
+	events    []followed      // processed, in the order of their numbers
+	shown     map[int64]id.ID // the event of each number, in discarded answers too
+	numbers   map[id.ID]int64 // of the processed events
+	counts    feedCounts
+}
+
+// bookmark is the state that a partner keeps in its database: nextAfter and feedId of the last answer that it processed.
+type bookmark struct {
+	after  int64
+	feedID string // "": nothing was processed
+}
+
+// followed is an event that a follower has processed.
+type followed struct {
+	event, deposit id.ID
+	name           string
+	status         status
+}
+
+// feedCounts are the answers that a follower got.
+type feedCounts struct {
+	answers    int
+	empty      int
+	unanswered int // no answer, or a 5xx
+	deaths     int // answers that the follower discarded, as if it had died before it stored them
+	refused    int // invalid_cursor
+	other      int // answers of another feed
+}
+
+func (c *feedCounts) add(o feedCounts) {
+	c.answers += o.answers
+	c.empty += o.empty
+	c.unanswered += o.unanswered
+	c.deaths += o.deaths
+	c.refused += o.refused
+	c.other += o.other
+}
+
+func (c feedCounts) String() string {
+	return fmt.Sprintf("%d answers (%d empty, %d lost or 5xx, %d lost with the follower, %d refused, %d of another feed)",
+		c.answers, c.empty, c.unanswered, c.deaths, c.refused, c.other)
+}
+
+// feedAnswer is the body of an answer of the feed.
+type feedAnswer struct {
+	Data      []feedEvent
+	NextAfter int64
+	FeedID    string
+}
+
+type feedEvent struct {
+	Sequence  int64
+	ID, Event string
+	Data      struct {
+		ID     string
+		Status status
+	}
+}
+
+func newFollower(t *testPartner, bases []string, seed uint64, violate func(kind, format string, args ...any)) *follower {
+	const longest = 40 * time.Second // beyond the longest wait
+	f := &follower{owner: t, bases: bases, violate: violate, waits: []int{25, 25, 5, 0}}
+	f.client = client{&http.Client{Timeout: longest, Transport: &http.Transport{IdleConnTimeout: 3 * time.Second}}}
+	f.dice = rand.New(rand.NewPCG(seed, 3)) //nolint:gosec // repeatable on purpose
+	f.forget()
+	return f
+}
+
+// forget begins a feed anew.
+func (f *follower) forget() {
+	f.kept, f.events, f.shown, f.numbers = bookmark{}, nil, map[int64]id.ID{}, map[id.ID]int64{}
+}
+
+// follow reads the feed until ctx ends.
+func (f *follower) follow(ctx context.Context) {
+	for n := 0; ctx.Err() == nil; n++ {
+		f.mu.Lock()
+		held, at, waits := f.held, f.kept, f.waits
+		f.mu.Unlock()
+		if held {
+			_ = pause(ctx, 20*time.Millisecond) // ctx ends the loop
+			continue
+		}
+		a := f.read(ctx, n, at, waits[f.dice.IntN(len(waits))])
+		if ctx.Err() != nil {
+			return
+		}
+		if rest := f.take(a, at, f.dice.IntN(24) == 0); rest > 0 {
+			_ = pause(ctx, rest)
+		}
+	}
+}
+
+// read asks one of the http processes.
+func (f *follower) read(ctx context.Context, n int, at bookmark, wait int) answer {
+	path := "/events/feed?limit=" + strconv.Itoa(1+f.dice.IntN(100)) + "&waitSeconds=" + strconv.Itoa(wait)
+	if at.feedID != "" {
+		path += "&after=" + strconv.FormatInt(at.after, 10)
+	}
+	return f.client.do(ctx, http.MethodGet, f.bases[n%len(f.bases)], f.owner.key, path, "", "")
+}
+
+// take processes an answer to a request for the events after at, and returns how long to rest. With dies the follower dies
+// after it has read the answer and before it stores anything.
+func (f *follower) take(a answer, at bookmark, dies bool) (rest time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.counts.answers++
+	const patience = 50 * time.Millisecond
+	switch {
+	case a.err == nil && a.status == http.StatusInternalServerError:
+		f.violate("feed", "%s after %d: 500 %s", f.owner.name, at.after, a.body)
+		fallthrough
+	case a.err != nil || a.status >= http.StatusInternalServerError:
+		f.counts.unanswered++
+		return patience
+	case a.status == http.StatusBadRequest && strings.Contains(string(a.body), "invalid_cursor"):
+		f.counts.refused++
+		f.begin("%s: after %d is refused: %s", f.owner.name, at.after, a.body)
+		return patience
+	case a.status != http.StatusOK:
+		f.violate("feed", "%s after %d: %d %s", f.owner.name, at.after, a.status, a.body)
+		return patience
+	}
+	var page feedAnswer
+	if err := json.Unmarshal(a.body, &page); err != nil {
+		f.violate("feed", "%s after %d: %v", f.owner.name, at.after, err)
+		return patience
+	}
+	if at.feedID != "" && page.FeedID != at.feedID {
+		f.counts.other++
+		f.begin("%s: the feed %s became %s", f.owner.name, at.feedID, page.FeedID)
+		return 0
+	}
+	if !f.show(page, at) || len(page.Data) == 0 {
+		f.counts.empty++
+		return patience
+	}
+	if dies || f.held {
+		f.counts.deaths++
+		return 0
+	}
+	f.process(page)
+	return 0
+}
+
+// begin reads the feed anew, which only a restore may cause.
+func (f *follower) begin(format string, args ...any) {
+	if !f.restoring {
+		f.violate("feed", format, args...)
+	}
+	f.forget()
+}
+
+// show checks that the numbers of an answer follow at without a gap, and that each number has the event it always had.
+func (f *follower) show(page feedAnswer, at bookmark) bool {
+	n := at.after
+	for _, e := range page.Data {
+		if n++; e.Sequence != n {
+			f.violate("feed", "%s: the number %d follows %d", f.owner.name, e.Sequence, n-1)
+			return false
+		}
+		event, _ := id.Event.Parse(e.ID)
+		if before, known := f.shown[n]; known && before != event {
+			f.violate("feed", "%s: the number %d was given to %s and then to %s", f.owner.name, n, id.Event.Of(before), e.ID)
+			return false
+		}
+		f.shown[n] = event
+	}
+	if page.NextAfter != n {
+		f.violate("feed", "%s: nextAfter is %d behind the number %d", f.owner.name, page.NextAfter, n)
+		return false
+	}
+	return true
+}
+
+// process stores the events together with the bookmark, as a partner does in a single transaction.
+func (f *follower) process(page feedAnswer) {
+	for _, e := range page.Data {
+		event, _ := id.Event.Parse(e.ID)
+		deposit, _ := id.Deposit.Parse(e.Data.ID)
+		if before, twice := f.numbers[event]; twice {
+			f.violate("feed", "%s: %s came under the numbers %d and %d", f.owner.name, e.ID, before, e.Sequence)
+		}
+		f.numbers[event] = e.Sequence
+		f.events = append(f.events, followed{event, deposit, e.Event, e.Data.Status})
+	}
+	f.kept = bookmark{page.NextAfter, page.FeedID}
+}
+
+// at is the bookmark of the follower.
+func (f *follower) at() bookmark {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.kept
+}
+
+// counted are the answers that the follower got so far.
+func (f *follower) counted() (c feedCounts) {
+	f.change(func() { c = f.counts })
+	return c
+}
+
+// change runs fn while no answer is processed.
+func (f *follower) change(fn func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	fn()
+}

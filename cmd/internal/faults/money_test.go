@@ -1,0 +1,20 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestMoney_AFewKillsAroundTheProvider_ChargeNobodyTwice(t *testing.T) {
+	t.Parallel()
+	r, found, err := runMoney(t.Context(), tested(t), built(t), sound)
+	require.NoError(t, err)
+	var out strings.Builder
+	r.print(&out, found)
+	t.Log(out.String())
+	require.Empty(t, r.world.receipts.violations)
+	require.Positive(t, found.secured)
+	require.Positive(t, found.captured)
+}

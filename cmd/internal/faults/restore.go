@@ -1,0 +1,237 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// runRestore restores the database from a backup, as docs/guides/restore.md describes, while followers read every feed.
+//
+// Numbers that were given after the backup are given once more, to other events. A follower notices the restore in one of two
+// ways: its number is above the last number and is refused, or the answer is of another feed. Then it reads anew, and ends with
+// every change that the restored service knows. dir has the commands.
+func runRestore(ctx context.Context, o options, dir string) error {
+	say := o.logf
+	o.logf = func(string, ...any) {}
+	w, err := newWorld(ctx, o, dir, sound)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	r := &restoration{world: w, dump: filepath.Join(dir, "backup"), before: map[*follower]bookmark{}}
+	w.load.start(o.rate)
+	for _, step := range []func(context.Context) error{r.backUp, r.goOn, r.restore, r.refuse, r.overtake, r.end, r.drop} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	say("a restore: %d numbers were taken back, %d events followed from the beginning; %v", r.lost, r.found.followed, r.found.feed)
+	if len(w.receipts.violations) > 0 {
+		return fmt.Errorf("%w: %q", errViolated, w.receipts.violations)
+	}
+	return nil
+}
+
+// restoration is a restore from a backup.
+type restoration struct {
+	*world
+	dump   string // path of the backup
+	taken  period // changes answered in it are taken back, or may be
+	before map[*follower]bookmark
+	lost   int64 // numbers that were given after the backup
+	found  tally
+}
+
+// last is the follower that does not read until its feed has overtaken its number.
+func (r *restoration) last() *follower { return r.followers.all[0] }
+
+// backUp dumps the database under load.
+func (r *restoration) backUp(ctx context.Context) error {
+	if err := pause(ctx, 2*time.Second); err != nil {
+		return err
+	}
+	r.taken.from = time.Now()
+	return command(ctx, nil, "pg_dump", "--format=custom", "--file="+r.dump, r.databaseURL(serviceRole, hostPort(r.services.PostgresURL)))
+}
+
+// goOn lets the service accept changes that the restore takes back, and stops it.
+func (r *restoration) goOn(ctx context.Context) error {
+	if err := pause(ctx, 2*time.Second); err != nil {
+		return err
+	}
+	r.load.stop()
+	if err := r.awaitFed(ctx); err != nil {
+		return err
+	}
+	for _, f := range r.followers.all {
+		f.change(func() { f.restoring, f.held, r.before[f] = true, true, f.kept })
+	}
+	err := each(r.nodes(), (*node).stop)
+	r.taken.to = time.Now()
+	return err
+}
+
+// restore restores the backup into another database, ends the restore, and starts the service.
+func (r *restoration) restore(ctx context.Context) error {
+	if err := r.createDatabase(ctx); err != nil {
+		return err
+	}
+	r.store.Close(ctx)
+	r.pool.Close()
+	r.restored = true
+	url := r.databaseURL(serviceRole, hostPort(r.services.PostgresURL))
+	err := command(ctx, nil, "pg_restore", "--no-owner", "--exit-on-error", "--dbname="+url, r.dump)
+	if err != nil {
+		return err
+	}
+	environment := append(r.environment(), "DATABASE_URL="+url, "REDIS_URL="+r.services.RedisURL)
+	if err := errors.Join(r.openPool(ctx), command(ctx, environment, r.commands["admin"], "restore-finish")); err != nil {
+		return err
+	}
+	given, err := r.lastNumbers(ctx)
+	for f, at := range r.before {
+		r.lost += at.after - given[f.owner.partner]
+	}
+	if r.lost <= 0 {
+		r.receipts.violate("restore", "no number was taken back")
+	}
+	return errors.Join(err, each(r.nodes(), func(n *node) error { return n.start(ctx, true) }))
+}
+
+func (r *restoration) createDatabase(ctx context.Context) error {
+	admin, err := pgxpool.New(ctx, r.services.PostgresURL)
+	if err != nil {
+		return err
+	}
+	defer admin.Close()
+	_, err = admin.Exec(ctx, "CREATE DATABASE "+restoredTo+" OWNER "+serviceRole)
+	return err
+}
+
+// command runs a program to its end.
+func command(ctx context.Context, environment []string, name string, args ...string) error {
+	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // programs of this repository and of Postgres
+	cmd.Env = environment
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", name, err, said)
+	}
+	return nil
+}
+
+// refuse lets all followers but one read on. Their numbers are above the last number of the restored feed.
+func (r *restoration) refuse(ctx context.Context) error {
+	for _, f := range r.followers.all[1:] {
+		if err := r.readOn(ctx, f); err != nil {
+			return err
+		}
+	}
+	if r.followers.counts().refused == 0 {
+		r.receipts.violate("restore", "no number above the last was refused: %v", r.followers.counts())
+	}
+	return nil
+}
+
+// readOn lets a follower read until it has noticed the restore.
+func (r *restoration) readOn(ctx context.Context, f *follower) error {
+	f.change(func() { f.held = false })
+	deadline := time.Now().Add(r.o.deadline)
+	for f.at().feedID == r.before[f].feedID {
+		if time.Now().After(deadline) {
+			r.receipts.violate("restore", "%s has not noticed the restore within %v", f.owner.name, r.o.deadline)
+			return nil
+		}
+		if err := pause(ctx, 10*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// overtake makes so many changes that the restored feed passes the number that the last follower keeps. The follower would pass
+// over events, did it not compare feedId.
+func (r *restoration) overtake(ctx context.Context) error {
+	before := r.load
+	r.load = newLoad(r.world)
+	r.load.bases, r.load.changes = before.bases, before.made()
+	r.load.next.Store(before.next.Load())
+	r.load.start(r.o.rate)
+	f := r.last()
+	for {
+		given, err := r.lastNumbers(ctx)
+		if err != nil {
+			return err
+		}
+		if given[f.owner.partner] > r.before[f].after {
+			break
+		}
+		if err := pause(ctx, 50*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	if err := r.readOn(ctx, f); err != nil {
+		return err
+	}
+	if c := f.counted(); c.other != 1 || c.refused != 0 {
+		r.receipts.violate("restore", "%s noticed the restore otherwise than by feedId: %v", f.owner.name, c)
+	}
+	return nil
+}
+
+// end stops the load, and compares the feeds with the changes that the restored service knows.
+func (r *restoration) end(ctx context.Context) error {
+	r.load.stop()
+	if err := r.awaitExpiries(ctx); err != nil {
+		return err
+	}
+	a := &audit{w: r.world, cut: time.Now(), exempt: r.taken}
+	_, err := r.until(ctx, a.cut, func() (bool, error) {
+		rows, err := query(ctx, r.world, pgx.RowTo[int], `SELECT count(*) FROM outbox`)
+		return err == nil && rows[0] == 0, err
+	})
+	if err = errors.Join(err, r.awaitFed(ctx)); err != nil {
+		return err
+	}
+	r.followers.stop()
+	err = errors.Join(a.readFacts(ctx), a.feeds(ctx))
+	r.found = a.result
+	return err
+}
+
+// drop lets retention drop the first events of a feed. A number below the oldest is refused, and never passed over.
+func (r *restoration) drop(ctx context.Context) error {
+	f := r.last()
+	const kept = 3
+	first := f.at().after - kept + 1
+	err := r.exec(ctx, fmt.Sprintf(`UPDATE event_feeds SET oldest_sequence = %d WHERE partner_id = '%s'`, first, f.owner.partner))
+	if err != nil {
+		return err
+	}
+	a, _ := r.call(ctx, f.owner, http.MethodGet, fmt.Sprintf("/events/feed?after=%d", first-2), "") // the answer tells
+	if a.status != http.StatusBadRequest {
+		r.receipts.violate("restore", "%d is below the oldest number %d and was answered %d %s", first-2, first, a.status, a.body)
+	}
+	for _, path := range []string{"/events/feed", fmt.Sprintf("/events/feed?after=%d", first-1)} {
+		if a, err = r.call(ctx, f.owner, http.MethodGet, path, ""); err != nil {
+			return err
+		}
+		var page feedAnswer
+		if err := json.Unmarshal(a.body, &page); err != nil {
+			return err
+		}
+		f.change(func() {
+			if !f.show(page, bookmark{after: first - 1}) || len(page.Data) != kept {
+				r.receipts.violate("restore", "%s was answered %s", path, a.body)
+			}
+		})
+	}
+	return nil
+}

@@ -1,0 +1,191 @@
+// Package formbrowser is a browser without scripts, for programs that use the service's pages as tenants do: it keeps cookies,
+// follows redirects, and sends the forms that a page holds.
+package formbrowser
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"time"
+
+	"golang.org/x/net/html"
+)
+
+// ErrNoForm: the page has no form with the wanted control.
+var ErrNoForm = errors.New("formbrowser: no such form")
+
+// Browser is a person's browser.
+type Browser struct{ client *http.Client }
+
+// New gives a browser without cookies. timeout bounds a request with all its redirects. transport may be shared between browsers;
+// nil is the standard one.
+func New(timeout time.Duration, transport http.RoundTripper) *Browser {
+	jar, _ := cookiejar.New(nil) // fails with options only
+	return &Browser{&http.Client{Timeout: timeout, Jar: jar, Transport: transport}}
+}
+
+// Elsewhere gives each request an address of its own, as a trusted proxy tells it: many tenants do not share the limit of an address.
+type Elsewhere struct{ http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (e Elsewhere) RoundTrip(r *http.Request) (*http.Response, error) {
+	const octet = 256
+	r = r.Clone(r.Context())
+	r.Header.Set("X-Real-IP", fmt.Sprintf("10.%d.%d.%d", rand.IntN(octet), rand.IntN(octet), rand.IntN(octet))) //nolint:gosec // no secret
+	return e.RoundTripper.RoundTrip(r)
+}
+
+// Page is the answer at the end of the redirects.
+type Page struct {
+	URL    *url.URL
+	Status int
+	Body   []byte
+	Forms  []Form
+}
+
+// Form is a form of a page.
+type Form struct {
+	Action *url.URL
+	Fields url.Values // the values that the form is sent with if nobody changes a control; unchecked boxes are left out
+	names  map[string]bool
+}
+
+// Get opens a page.
+func (b *Browser) Get(ctx context.Context, address string) (Page, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
+	if err != nil {
+		return Page{}, err
+	}
+	return b.open(request)
+}
+
+// Submit sends the form of a page that has the control, with other values for some fields.
+func (b *Browser) Submit(ctx context.Context, p Page, control string, values map[string]string) (Page, error) {
+	form, found := p.Form(control)
+	if !found {
+		return Page{}, fmt.Errorf("%w with %s at %s, which answered %d", ErrNoForm, control, p.URL.Path, p.Status)
+	}
+	fields := url.Values{}
+	for name, all := range form.Fields {
+		fields[name] = all
+	}
+	for name, value := range values {
+		fields.Set(name, value)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, form.Action.String(), strings.NewReader(fields.Encode()))
+	if err != nil {
+		return Page{}, err
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	request.Header.Set("Origin", form.Action.Scheme+"://"+form.Action.Host)
+	return b.open(request)
+}
+
+func (b *Browser) open(request *http.Request) (p Page, err error) {
+	response, err := b.client.Do(request)
+	if err != nil {
+		return p, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	p.URL, p.Status = response.Request.URL, response.StatusCode
+	if p.Body, err = io.ReadAll(response.Body); err != nil {
+		return p, err
+	}
+	root, err := html.Parse(bytes.NewReader(p.Body))
+	if err != nil {
+		return p, err
+	}
+	for n := range root.Descendants() {
+		if n.Type == html.ElementNode && n.Data == "form" {
+			p.Forms = append(p.Forms, formOf(n, p.URL))
+		}
+	}
+	return p, nil
+}
+
+// Form gives the first form with a control of that name.
+func (p Page) Form(control string) (Form, bool) {
+	for _, f := range p.Forms {
+		if f.names[control] {
+			return f, true
+		}
+	}
+	return Form{}, false
+}
+
+func formOf(n *html.Node, base *url.URL) Form {
+	f := Form{Action: base, Fields: url.Values{}, names: map[string]bool{}}
+	if target, err := base.Parse(attribute(n, "action")); err == nil {
+		f.Action = target
+	}
+	for c := range n.Descendants() {
+		name := attribute(c, "name")
+		if c.Type != html.ElementNode || name == "" {
+			continue
+		}
+		switch kind := attribute(c, "type"); {
+		case c.Data == "button", c.Data == "input" && kind == "submit":
+			f.names[name] = true
+		case c.Data == "input" && (kind == "checkbox" || kind == "radio"):
+			f.names[name] = true
+			if has(c, "checked") {
+				f.Fields.Add(name, attribute(c, "value"))
+			}
+		case c.Data == "input":
+			f.names[name] = true
+			f.Fields.Add(name, attribute(c, "value"))
+		case c.Data == "textarea":
+			f.names[name] = true
+			f.Fields.Add(name, text(c))
+		case c.Data == "select":
+			f.names[name] = true
+			f.Fields.Add(name, selected(c))
+		}
+	}
+	return f
+}
+
+func selected(n *html.Node) (value string) {
+	first := true
+	for c := range n.Descendants() {
+		if c.Type == html.ElementNode && c.Data == "option" && (first || has(c, "selected")) {
+			value, first = attribute(c, "value"), false
+		}
+	}
+	return value
+}
+
+func text(n *html.Node) string {
+	var b strings.Builder
+	for c := range n.Descendants() {
+		if c.Type == html.TextNode {
+			b.WriteString(c.Data)
+		}
+	}
+	return b.String()
+}
+
+func attribute(n *html.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func has(n *html.Node, name string) bool {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,70 @@
+package deposit
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Bounds of automatic charges. The card networks allow 15 charges of a card for the same debt within 30 days.
+const (
+	MostAttempts = 15
+	LastAttempt  = 30 * 24 * time.Hour
+)
+
+// CollectionSchedule holds the times of the charges of a card, counted from the capture (COLLECTION_RETRY_SCHEDULE).
+type CollectionSchedule []time.Duration
+
+// DefaultCollectionSchedule charges at once, and after one, three and seven days.
+func DefaultCollectionSchedule() CollectionSchedule {
+	const day = 24 * time.Hour
+	return CollectionSchedule{0, day, 3 * day, 7 * day}
+}
+
+// Mistake says why the schedule cannot be used, as a clause after its name; "" for a good one.
+func (s CollectionSchedule) Mistake() string {
+	if n := len(s); n < 1 || n > MostAttempts {
+		return fmt.Sprintf("must have 1 to %d times: the card networks allow no more charges for a debt", MostAttempts)
+	}
+	for i, at := range s {
+		switch {
+		case at < 0:
+			return fmt.Sprintf("%s is before the capture", at)
+		case at > LastAttempt:
+			return fmt.Sprintf("%s is later than %s after the capture: the card networks allow no later charge", at, LastAttempt)
+		case i > 0 && at <= s[i-1]:
+			return fmt.Sprintf("%s does not come after %s: the times count from the capture and increase", at, s[i-1])
+		}
+	}
+	return ""
+}
+
+// After gives the first time of the schedule after now; more is false when there is none. Times that passed meanwhile, as in
+// an outage of the provider, are left out: a card that was refused just now is not charged again at once.
+func (s CollectionSchedule) After(captured, now time.Time) (next time.Time, more bool) {
+	for _, wait := range s {
+		if at := captured.Add(wait); at.After(now) {
+			return at, true
+		}
+	}
+	return time.Time{}, false
+}
+
+func (s CollectionSchedule) first() time.Duration {
+	if len(s) == 0 {
+		return 0
+	}
+	return s[0]
+}
+
+// detail is the attempt and the code of the last refusal, for the history.
+func (d *Debt) detail() map[string]string {
+	detail := map[string]string{}
+	if d.Attempt > 0 {
+		detail["attempt"] = strconv.Itoa(d.Attempt)
+	}
+	if d.Failure != "" {
+		detail["failure"] = d.Failure
+	}
+	return detail
+}

@@ -1,0 +1,93 @@
+package twofactor_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/core/twofactor"
+)
+
+var now = time.Date(2026, 11, 22, 10, 0, 15, 0, time.UTC)
+
+// numbered gives a code that tells its secret and its step.
+func numbered(s secret.Text, step int64) (string, error) {
+	return fmt.Sprintf("%s%06d", strings.ToLower(s.Reveal()), step%1_000_000), nil
+}
+
+func at(f twofactor.Factor, after time.Duration) string {
+	code, _ := numbered(f.Secret, twofactor.StepAt(now.Add(after)))
+	return code
+}
+
+func TestAccept_TakesTheNeighboursOfThePresentStep(t *testing.T) {
+	t.Parallel()
+	for after, accepted := range map[time.Duration]bool{
+		0: true, -twofactor.Period: true, twofactor.Period: true, -2 * twofactor.Period: false, 2 * twofactor.Period: false,
+	} {
+		f := twofactor.Factor{Secret: "s"}
+		err := f.Accept(at(f, after), now, numbered)
+		if accepted {
+			require.NoError(t, err, after)
+			require.Equal(t, twofactor.StepAt(now.Add(after)), f.LastStep)
+		} else {
+			require.ErrorIs(t, err, twofactor.ErrWrongCode, after)
+			require.Zero(t, f.LastStep)
+		}
+	}
+}
+
+func TestAccept_TakesNoCodeTwice_AndNoneFromBefore(t *testing.T) {
+	t.Parallel()
+	f := twofactor.Factor{Secret: "s"}
+	require.NoError(t, f.Accept(at(f, 0), now, numbered))
+	require.ErrorIs(t, f.Accept(at(f, 0), now, numbered), twofactor.ErrWrongCode, "replayed")
+	require.ErrorIs(t, f.Accept(at(f, -twofactor.Period), now, numbered), twofactor.ErrWrongCode, "older than the last one")
+	require.NoError(t, f.Accept(at(f, twofactor.Period), now, numbered))
+}
+
+func TestAccept_RefusesTheCodeOfAnotherSecret_AndTextsThatAreNone(t *testing.T) {
+	t.Parallel()
+	f := twofactor.Factor{Secret: "s"}
+	other := twofactor.Factor{Secret: "t"}
+	for _, code := range []string{at(other, 0), "", " ", "000000", strings.Repeat("1", 4000), "\x00"} {
+		require.ErrorIs(t, f.Accept(code, now, numbered), twofactor.ErrWrongCode, "%q", code)
+	}
+	spaced := at(f, 0)
+	require.NoError(t, f.Accept(" "+spaced[:3]+" "+spaced[3:]+"\u00a0", now, numbered), "as people type it")
+}
+
+func TestRecoveryCodes_AreReadHoweverTyped_AndBelongToTheirOperator(t *testing.T) {
+	t.Parallel()
+	code := twofactor.NewRecoveryCode([]byte("0123456789")).Reveal()
+	require.Regexp(t, `^[a-z2-7]{4}(-[a-z2-7]{4}){3}$`, code)
+	hash, ok := twofactor.RecoveryHash(id.ID{1}, code)
+	require.True(t, ok)
+	typed, ok := twofactor.RecoveryHash(id.ID{1}, strings.ToUpper(strings.ReplaceAll(code, "-", " "))+" ")
+	require.True(t, ok)
+	require.Equal(t, hash, typed)
+	foreign, ok := twofactor.RecoveryHash(id.ID{2}, code)
+	require.True(t, ok)
+	require.NotEqual(t, hash, foreign)
+	for _, text := range []string{"", "123456", code[:15], code + "a", "0189-0189-0189-0189", "é"} {
+		_, ok := twofactor.RecoveryHash(id.ID{1}, text)
+		require.False(t, ok, text)
+	}
+}
+
+func TestOn_NeedsAConfirmedFactor(t *testing.T) {
+	t.Parallel()
+	require.False(t, (*twofactor.Factor)(nil).On())
+	require.False(t, (&twofactor.Factor{}).On())
+	require.True(t, (&twofactor.Factor{ConfirmedAt: now}).On())
+}
+
+func TestSecret_IsBase32WithoutPadding(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "GAYTEMZUGU3DOOBZGAYTEMZUGU3DOOBZ", twofactor.NewSecret([]byte("01234567890123456789")).Reveal())
+}

@@ -1,0 +1,78 @@
+package webhook
+
+import (
+	"time"
+
+	"partnerdeposits/core/id"
+)
+
+// NoticeKind is what a partner's contact is told of an endpoint by mail (api.md §5, "Notices").
+type NoticeKind string
+
+// The kinds.
+const (
+	NoticeHeld      NoticeKind = "held"      // the circuit opened
+	NoticeGivenUp   NoticeKind = "given_up"  // a delivery failed at its last attempt
+	NoticeDisabled  NoticeKind = "disabled"  // five days of failures disabled the subscription
+	NoticeRecovered NoticeKind = "recovered" // a success, after a notice of another kind
+)
+
+// NoticeKinds lists the kinds.
+var NoticeKinds = []NoticeKind{NoticeHeld, NoticeGivenUp, NoticeDisabled, NoticeRecovered}
+
+// NoticeEvery is the shortest time between two mails of a kind about an endpoint.
+const NoticeEvery = 24 * time.Hour
+
+// Notice is a fact about an endpoint that its partner's contact is to be told of.
+type Notice struct {
+	SubscriptionID id.ID
+	Kind           NoticeKind
+	At             time.Time
+	Deliveries     int  // NoticeGivenUp: how many were given up
+	PutOff         bool // the notice came within NoticeEvery of a mail of its kind, and waited
+}
+
+// Told is what a contact was told of an endpoint: the time of the last mail of each kind.
+type Told map[NoticeKind]time.Time
+
+// inTrouble reports whether the last mail told of trouble.
+func (t Told) inTrouble() bool {
+	for kind, at := range t {
+		if kind != NoticeRecovered && at.After(t[NoticeRecovered]) {
+			return true
+		}
+	}
+	return false
+}
+
+// Fate says what becomes of a notice.
+type Fate struct {
+	Mail bool
+	// Until is when a notice that is not mailed now is looked at again; zero: never.
+	Until time.Time
+}
+
+// Decide returns whether a notice is mailed at now, put off or dropped, given the state of its endpoint and the mails before it. A
+// notice within NoticeEvery of a mail of its kind is put off. The mail then reports the state of that later time, so a contact
+// learns of the last change within NoticeEvery.
+func (n Notice) Decide(state EndpointState, told Told, now time.Time) Fate {
+	switch n.Kind {
+	case NoticeHeld:
+		if n.PutOff && state != EndpointHeld {
+			return Fate{}
+		}
+	case NoticeDisabled:
+		if n.PutOff && state != EndpointDisabled {
+			return Fate{}
+		}
+	case NoticeRecovered:
+		if !told.inTrouble() || n.PutOff && state != EndpointHealthy {
+			return Fate{}
+		}
+	case NoticeGivenUp: // stays true
+	}
+	if last := told[n.Kind]; !last.IsZero() && now.Before(last.Add(NoticeEvery)) {
+		return Fate{Until: last.Add(NoticeEvery)}
+	}
+	return Fate{Mail: true}
+}

@@ -1,0 +1,48 @@
+package webhook_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/webhook"
+)
+
+func TestState_FollowsTheAttempts(t *testing.T) {
+	const limit = 4
+	now := time.Unix(1_790_000_000, 0)
+	fail := webhook.Attempt{Result: webhook.ResultTimeout}
+	ok := webhook.Attempt{Result: webhook.ResultSuccess}
+	var h webhook.Health
+	require.Equal(t, webhook.EndpointHealthy, h.State(true))
+	h = h.After(fail, limit, now)
+	require.Equal(t, webhook.EndpointFailing, h.State(true), "one failure")
+	require.Equal(t, webhook.EndpointHealthy, h.After(ok, limit, now).State(true), "one success")
+	for range 30 {
+		h = h.After(fail, limit, now)
+	}
+	require.Equal(t, webhook.EndpointFailing, h.State(true), "many failures of a moment")
+	now = now.Add(5 * time.Second)
+	h = h.After(fail, limit, now)
+	require.Equal(t, webhook.EndpointHeld, h.State(true), "open")
+	require.Equal(t, webhook.EndpointDisabled, h.State(false))
+	h = h.After(ok, limit, h.OpenUntil)
+	require.Equal(t, webhook.EndpointHeld, h.State(true), "half-open")
+	require.Equal(t, webhook.EndpointHeld, h.After(fail, limit, now).State(true), "half-open, with a failure")
+	h = h.After(ok, limit, now).After(ok, limit, now)
+	require.Equal(t, webhook.EndpointHealthy, h.State(true), "closed")
+	require.Equal(t, webhook.EndpointHealthy, webhook.Health{Slow: true}.State(true), "slow, but taking deliveries")
+}
+
+func TestReport_StatesTenThousandPendingDeliveriesExactly(t *testing.T) {
+	oldest := time.Unix(1_790_000_000, 0)
+	for n, want := range map[int]webhook.Report{
+		0:      {},
+		10_000: {Pending: 10_000},
+		10_001: {Pending: 10_000, PendingCapped: true},
+	} {
+		want.OldestPendingAt = oldest
+		require.Equal(t, want, webhook.Report{}.WithPending(n, oldest))
+	}
+}

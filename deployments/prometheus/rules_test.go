@@ -1,0 +1,141 @@
+// Package prometheus_test holds the rules of Prometheus against the metrics of the processes, their runbooks and promtool.
+package prometheus_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"partnerdeposits/docs/docstest"
+)
+
+// rule is an alert or a recorded series.
+type rule struct {
+	Alert, Record, Expr string
+	Labels, Annotations map[string]string
+}
+
+func rules(t *testing.T) (all []rule) {
+	t.Helper()
+	paths, err := filepath.Glob("*.yml")
+	require.NoError(t, err)
+	require.Len(t, paths, 3)
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		require.NoError(t, err)
+		var file struct{ Groups []struct{ Rules []rule } }
+		require.NoError(t, yaml.Unmarshal(content, &file), path)
+		for _, g := range file.Groups {
+			all = append(all, g.Rules...)
+		}
+	}
+	return all
+}
+
+func promtool(t *testing.T, args ...string) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), filepath.Join(docstest.Root(), "scripts/ensure-debian.sh"), "prometheus").CombinedOutput()
+	require.NoError(t, err, string(out))
+	out, err = exec.CommandContext(t.Context(), "promtool", args...).CombinedOutput()
+	require.NoError(t, err, string(out))
+}
+
+func TestRules_InEachSituation_FireOrStayQuietAsPromtoolFinds(t *testing.T) {
+	situations, err := filepath.Glob("tests/*.test.yml")
+	require.NoError(t, err)
+	require.NotEmpty(t, situations)
+	promtool(t, append([]string{"test", "rules"}, situations...)...)
+	promtool(t, "check", "config", "../prometheus.yml") // which loads the rules
+}
+
+func TestAlerts_EachHasASituationInWhichItFiresAndOneInWhichItIsQuiet(t *testing.T) {
+	fires, quiet := map[string]bool{}, map[string]bool{}
+	paths, err := filepath.Glob("tests/*.test.yml")
+	require.NoError(t, err)
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		require.NoError(t, err)
+		var file struct {
+			Tests []struct {
+				Cases []struct {
+					Alert    string `yaml:"alertname"`
+					Expected []any  `yaml:"exp_alerts"`
+				} `yaml:"alert_rule_test"`
+			}
+		}
+		require.NoError(t, yaml.Unmarshal(content, &file), path)
+		for _, test := range file.Tests {
+			for _, c := range test.Cases {
+				fires[c.Alert] = fires[c.Alert] || len(c.Expected) > 0
+				quiet[c.Alert] = quiet[c.Alert] || len(c.Expected) == 0
+			}
+		}
+	}
+	for _, r := range rules(t) {
+		if r.Alert != "" {
+			require.True(t, fires[r.Alert], "%s never fires in a test", r.Alert)
+			require.True(t, quiet[r.Alert], "%s is never quiet in a test", r.Alert)
+		}
+	}
+}
+
+var metric = regexp.MustCompile(`\bsvc_[a-z_]+[a-z]\b`)
+
+func TestRules_NameMetricsOfTheProcesses(t *testing.T) {
+	exists := map[string]bool{}
+	for _, row := range docstest.Rows(t, "docs/spec/operations.md", "Metrics") {
+		name, _, _ := strings.Cut(strings.Trim(row[0], "`"), "{")
+		exists[name] = true
+	}
+	named := 0
+	for _, r := range rules(t) {
+		for _, name := range metric.FindAllString(r.Expr, -1) {
+			named++
+			whole := regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")
+			require.True(t, exists[name] || exists[whole], "%s%s names %s", r.Alert, r.Record, name)
+		}
+	}
+	require.Greater(t, named, 50)
+}
+
+// partners are the metrics that a partner's receiver moves by itself.
+var partners = []string{"svc_webhook_deliveries_finished_total", "svc_webhook_delivery_latency_seconds", "svc_webhook_attempt_duration_seconds", "svc_webhook_subscriptions"}
+
+func TestAlerts_HaveASeverityAndARunbook_AndNoPageIsAPartnersDoing(t *testing.T) {
+	index := docstest.Read(t, "docs/runbooks/README.md")
+	var books []string
+	for _, r := range rules(t) {
+		if r.Alert == "" {
+			continue
+		}
+		severity, book := r.Labels["severity"], r.Annotations["runbook_url"]
+		require.Contains(t, []string{"page", "ticket"}, severity, r.Alert)
+		require.NotEmpty(t, r.Annotations["summary"], r.Alert)
+		require.Contains(t, index, "| `"+r.Alert+"` | "+severity+" | ")
+		text := docstest.Read(t, book)
+		require.Contains(t, text, "`"+r.Alert+"` ("+severity+")", book)
+		for _, part := range []string{"## Users feel\n", "## Check\n", "## Fix\n", "## Verify\n"} {
+			require.Contains(t, text, part, book)
+		}
+		followed := "`make test-long`, `TestLong_Runbooks/" + strings.TrimSuffix(filepath.Base(book), ".md") + "`.\n"
+		require.Regexp(t, `\nFollowed by: (`+regexp.QuoteMeta(followed)+`|no test\.\n)`, text, book)
+		books = append(books, filepath.Base(book), "README.md")
+		if severity == "page" {
+			for _, name := range partners {
+				require.NotContains(t, r.Expr, name, r.Alert)
+			}
+		}
+	}
+	there, err := filepath.Glob(filepath.Join(docstest.Root(), "docs/runbooks/*.md"))
+	require.NoError(t, err)
+	for _, path := range there {
+		require.True(t, slices.Contains(append(books, "log-lines.md"), filepath.Base(path)), "no alert leads to %s", path)
+	}
+}
