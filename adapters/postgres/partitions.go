@@ -87,10 +87,15 @@ func (s *Store) makePartition(ctx context.Context, p partition) error {
 	from, to := p.bound(p.Day), p.bound(p.Day.AddDate(0, 0, 1))
 	rest, name, key := p.Parent+"_rest", p.name(), p.key()
 	return pg.InTx(ctx, s.pool, func(t *pg.Tx) error {
-		var mine bool
-		err := t.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock(hashtext('ensure_partitions')) AND set_config('statement_timeout', $1, true) <> ''
-			AND NOT coalesce((SELECT relispartition FROM pg_class WHERE oid = to_regclass($2)), false)`, millis(partitionsTimeout), name).Scan(&mine)
-		if err != nil || !mine { // another process makes the partitions, or has made this partition
+		var mine, made bool
+		err := t.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock(hashtext('ensure_partitions')) AND set_config('statement_timeout', $1, true) <> ''`,
+			millis(partitionsTimeout)).Scan(&mine)
+		if err != nil || !mine { // another process makes the partitions
+			return err
+		}
+		// A statement of its own: the snapshot of the one above may be older than the commit that freed the lock.
+		err = t.QueryRow(ctx, `SELECT coalesce((SELECT relispartition FROM pg_class WHERE oid = to_regclass($1)), false)`, name).Scan(&made)
+		if err != nil || made {
 			return err
 		}
 		for _, statement := range []string{ // each is prepared when the statement before has run
