@@ -230,7 +230,7 @@ func TestCollect_PageIsPaidAndTheTenantLeft_IsFoundByTheReconciler(t *testing.T)
 		asked = append(asked, b.Clock.Now().Sub(opened))
 		b.RequireCount(0, b.Payments.Reconcile)
 	}
-	require.Equal(t, []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute, 13 * time.Minute}, asked[:6])
+	require.Equal(t, []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute, 12 * time.Minute}, asked[:6])
 	b.Clock.Set(opened.Add(26 * time.Hour))
 	b.RequireCount(0, b.Payments.Reconcile)
 	require.Equal(t, b.debt(depositID).CapturedAt.Add(deposit.UnpaidFor), b.collection(depositID).CheckAt, "the page is dead")

@@ -124,8 +124,7 @@ func (s *Service) postpone(ctx context.Context, p deposit.Payment, answer ports.
 	})
 }
 
-// feeWait gives the time from question number attempts to the next: 30 s, doubled each time up to 5 min. The longest wait
-// bounds how late a deposit is secured whose tenant paid and closed the browser.
+// feeWait gives the time from question number attempts to the next: 30 s, doubled each time up to longestWait.
 func feeWait(attempts int) time.Duration {
 	const first = 30 * time.Second
 	if attempts > 3 {
@@ -134,5 +133,6 @@ func feeWait(attempts int) time.Duration {
 	return min(first<<attempts, longestWait)
 }
 
-// longestWait is the time between two questions about a page that stays open.
-const longestWait = 5 * time.Minute
+// longestWait is the time between two questions about a page that stays open. A tenant who paid and closed the browser is secured
+// within five minutes (payments.md, "Rules"); the round of the job and the provider's answer take the rest.
+const longestWait = 4 * time.Minute

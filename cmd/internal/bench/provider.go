@@ -43,19 +43,12 @@ func measureProvider(ctx context.Context, w *world, o options, r *results) error
 	go func() { _ = fake.Serve(serving, listener) }() // ends with the step
 	w.provider = []string{"PAYMENTS_PROVIDER=stripe", "STRIPE_SECRET_KEY=" + stripetest.SecretKey, "STRIPE_WEBHOOK_SECRET=" + stripetest.WebhookSecret, "STRIPE_API_BASE=" + fake.URL(), "TRUSTED_PROXIES=127.0.0.1"}
 	defer func() { w.provider = nil }()
-	if err := w.enter(ctx, w.site); err != nil {
-		return err
-	}
-	t, err := w.newPartner(ctx, w.sink+"/")
-	if err != nil {
-		return err
-	}
 	found := &provider{payments: o.payments}
 	labels := [2]string{"provider answers", "provider hangs  "}
 	for round := range 2 * o.rounds {
 		bad := round%2 == 1
 		hang(fake, bad, "")
-		if err := w.providerRound(ctx, t, o.isolation, bad, found); err != nil {
+		if err := w.providerRound(ctx, o.isolation, bad, found); err != nil {
 			return err
 		}
 		last := func(v versus) float64 { s := v[which(bad)]; return s[len(s)-1] }
@@ -63,10 +56,7 @@ func measureProvider(ctx context.Context, w *world, o options, r *results) error
 	}
 	fmt.Printf("hangs ÷ answers: p99 of the API %.2f, of a delivery %.2f\n", found.api.ratio(), found.delivery.ratio())
 	hang(fake, false, "")
-	if err := w.enter(ctx, w.site); err != nil { // new processes have not learnt yet that the provider was away
-		return err
-	}
-	if found.settled, err = w.payInAnOutage(ctx, fake, t, o.payments); err != nil {
+	if found.settled, err = w.payInAnOutage(ctx, fake, o.payments); err != nil {
 		return err
 	}
 	fmt.Printf("%d payments made in an outage of an hour: settled %v after the provider's return\n", o.payments, found.settled.Round(time.Second))
@@ -88,8 +78,20 @@ func hang(fake *stripetest.Fake, hangs bool, method string) {
 	})
 }
 
+// newcomer is a partner of new processes, which have not learnt yet that the provider was away.
+func (w *world) newcomer(ctx context.Context) (t testPartner, err error) {
+	if err = w.enter(ctx, w.site); err == nil {
+		t, err = w.newPartner(ctx, w.sink+"/")
+	}
+	return t, err
+}
+
 // providerRound calls the API at a steady rate while tenants send forms, and takes the time of each answer and each delivery.
-func (w *world) providerRound(ctx context.Context, t testPartner, length time.Duration, hangs bool, found *provider) error {
+func (w *world) providerRound(ctx context.Context, length time.Duration, hangs bool, found *provider) error {
+	t, err := w.newcomer(ctx)
+	if err != nil {
+		return err
+	}
 	n := int(length.Seconds()) * apiPace
 	ids, err := w.deposits(ctx, calls(n), 8, true, func(int) *testPartner { return &t })
 	if err != nil {
@@ -200,15 +202,19 @@ func (t *testPartner) comingStay() string {
 		id.Account.Of(t.account), from.Format(time.RFC3339), from.Add(7*days).Format(time.RFC3339))
 }
 
-// afterAnHour gives payments the state that an hour of questions without an answer leaves behind: the waits have reached their longest.
-const afterAnHour = `UPDATE payments SET attempts = 14, check_at = now() + random() * interval '5 min' WHERE status = 'processing'`
+// afterAnHour gives payments the state that an outage of an hour leaves behind: each became due meanwhile, and stays due.
+const afterAnHour = `UPDATE payments SET check_at = now() - random() * interval '1 hour' WHERE status = 'processing'`
 
 // payInAnOutage lets n tenants pay while the provider answers no question, and gives the time from its return until all fees are settled.
-func (w *world) payInAnOutage(ctx context.Context, fake *stripetest.Fake, t testPartner, n int) (time.Duration, error) {
+func (w *world) payInAnOutage(ctx context.Context, fake *stripetest.Fake, n int) (time.Duration, error) {
+	t, err := w.newcomer(ctx)
+	if err != nil {
+		return 0, err
+	}
 	began := time.Now()
 	hang(fake, true, http.MethodGet)
 	pages := make([]formbrowser.Page, n)
-	_, err := w.each(ctx, calls(n), 8, func(_ *caller, i int) (err error) {
+	_, err = w.each(ctx, calls(n), 8, func(_ *caller, i int) (err error) {
 		if _, pages[i], err = w.sendForm(ctx, t); err == nil && pages[i].Status != http.StatusOK {
 			err = fmt.Errorf("a tenant's form was answered %d", pages[i].Status)
 		}
