@@ -52,6 +52,7 @@ func everyMetric(t *testing.T) map[string]map[string][]string {
 	r.Backlog(nothing{})
 	r.Ready(func() map[string]bool { return map[string]bool{"process": true} })
 	r.Jobs([]string{"mail"})
+	r.Mails()
 	r.Books()
 	r.Queues([]string{"x"}, []string{"x"}, func(string) (map[string]int, error) { return map[string]int{}, nil })
 	w := httptest.NewRecorder()

@@ -85,6 +85,12 @@ type JobMetrics interface {
 	Ran(job string, succeeded bool)
 }
 
+// MailMetrics counts attempts to send a mail (operations.md, "Metrics").
+type MailMetrics interface {
+	// Attempted counts an attempt that ended. sent tells whether the mail server took the mail.
+	Attempted(sent bool)
+}
+
 // TraceIDOf is the id of the trace that a W3C traceparent names; "" for another text.
 func TraceIDOf(traceParent string) string {
 	parts := strings.Split(traceParent, "-")

@@ -86,6 +86,7 @@ func full(t testing.TB) (*metrics.Registry, *metrics.HTTP, *metrics.Deposits, *m
 	jobs := r.Jobs([]string{"mail", "partitions"})
 	jobs.Ran("mail", true)
 	jobs.Ran("mail", false)
+	r.Mails()
 	return r, h, r.Deposits(), r.Dispatch()
 }
 
@@ -134,6 +135,8 @@ func TestSeries_ClosedSetsExistFromTheStartAtZero(t *testing.T) {
 		`svc_job_runs_total{job="partitions",result="failed"}`,
 		`svc_payments_total{kind="collection",result="refused"}`,
 		`svc_payments_total{kind="refund",result="unavailable"}`,
+		`svc_mails_total{result="sent"}`,
+		`svc_mails_total{result="failed"}`,
 		`svc_collections{state="scheduled"}`,
 		`svc_collections{state="paid"}`,
 		`svc_job_last_success_timestamp_seconds{job="partitions"}`,
@@ -208,6 +211,17 @@ func TestCounts(t *testing.T) {
 	last, err := strconv.ParseFloat(got[`svc_job_last_success_timestamp_seconds{job="mail"}`], 64)
 	require.NoError(t, err)
 	require.InDelta(t, time.Now().Unix(), last, 60)
+}
+
+func TestMails_CountAttemptsByResult(t *testing.T) {
+	r := metrics.NewRegistry(quiet)
+	m := r.Mails()
+	m.Attempted(true)
+	m.Attempted(true)
+	m.Attempted(false)
+	got := scrape(t, r)
+	require.Equal(t, "2", got[`svc_mails_total{result="sent"}`])
+	require.Equal(t, "1", got[`svc_mails_total{result="failed"}`])
 }
 
 // counting counts its readings, and fails on demand.

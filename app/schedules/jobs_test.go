@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,6 +39,17 @@ func (p *postman) Send(_ context.Context, m ports.Mail) error {
 	return nil
 }
 
+// tally counts attempts to send a mail.
+type tally struct{ sent, failed atomic.Int32 }
+
+func (t *tally) Attempted(sent bool) {
+	if sent {
+		t.sent.Add(1)
+	} else {
+		t.failed.Add(1)
+	}
+}
+
 func TestMails_OneThatCannotBeSentHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
 	kit := servicetest.New(t)
@@ -48,8 +60,8 @@ func TestMails_OneThatCannotBeSentHoldsUpNoOther(t *testing.T) {
 			return repos.Mails.Enqueue(ctx, ports.Mail{ID: id.ID{byte(i + 1)}, To: to, Subject: "to " + to, Body: "b", CreatedAt: now.Add(time.Duration(i) * time.Millisecond)})
 		}))
 	}
-	post := &postman{}
-	job := schedules.Mails(store, post, time.Second)
+	post, counted := &postman{}, &tally{}
+	job := schedules.Mails(store, post, counted, time.Second)
 	more, err := job.Run(t.Context())
 	require.False(t, more)
 	require.ErrorContains(t, err, "550 no such user")
@@ -59,6 +71,13 @@ func TestMails_OneThatCannotBeSentHoldsUpNoOther(t *testing.T) {
 	require.NoError(t, err, "the bad one waits for its time")
 	require.False(t, more)
 	require.Len(t, post.took, 2, "what was sent is not sent again")
+	require.Equal(t, int32(2), counted.sent.Load())
+	require.Equal(t, int32(1), counted.failed.Load(), "a mail that waits for its time is no attempt")
+	makeDue(t, kit)
+	_, err = job.Run(t.Context())
+	require.Error(t, err)
+	require.Equal(t, int32(2), counted.sent.Load())
+	require.Equal(t, int32(2), counted.failed.Load(), "each attempt counts")
 	var sent, failed int
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(sent_at), count(failed_at) FROM mails`).Scan(&sent, &failed))
 	require.Equal(t, 2, sent)

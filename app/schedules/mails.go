@@ -25,7 +25,7 @@ const (
 
 // Mails gives the job that sends mails. A mail that fails is planned again and does not delay the others. A mail that the server
 // took is sent again only if the process dies before the record, or Postgres stays away until the lease is over.
-func Mails(due ports.DueMails, mailer ports.Mailer, every time.Duration) Job {
+func Mails(due ports.DueMails, mailer ports.Mailer, metrics ports.MailMetrics, every time.Duration) Job {
 	return Job{Name: "mail", Every: every, Run: func(ctx context.Context) (bool, error) {
 		// An attempt that has begun is not called off: the server may have taken the mail already.
 		sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), mailsWithin)
@@ -37,11 +37,13 @@ func Mails(due ports.DueMails, mailer ports.Mailer, every time.Duration) Job {
 				return false, ctx.Err() // the mail is due again when the lease is over
 			}
 			failpoint.Hit("mail.claimed")
-			if err := mailer.Send(sending, m); err != nil {
+			err := mailer.Send(sending, m)
+			metrics.Attempted(err == nil)
+			if err != nil {
 				return false, errors.Join(err, due.Failed(context.WithoutCancel(ctx), m, mails.RetryWaits))
 			}
 			failpoint.Hit("mail.taken")
-			err := recordSent(ctx, due, m)
+			err = recordSent(ctx, due, m)
 			failpoint.Hit("mail.recorded")
 			return true, err
 		}, func(_ ports.Mail, _ bool, err error) { failures = append(failures, err) })

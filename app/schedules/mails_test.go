@@ -56,7 +56,7 @@ func victim(databaseURL, smtpURL string) int {
 	if err != nil {
 		return 2
 	}
-	_, _ = schedules.Mails(postgres.NewStore(pool, cipher, postgres.Options{}), deadly{mailer}, time.Second).Run(context.Background())
+	_, _ = schedules.Mails(postgres.NewStore(pool, cipher, postgres.Options{}), deadly{mailer}, &tally{}, time.Second).Run(context.Background())
 	return 1 // the process should be dead
 }
 
@@ -199,17 +199,21 @@ func TestMails_RefusedOrCutAtAnyStep_AreTakenExactlyOnce(t *testing.T) {
 	kit := servicetest.New(t)
 	for _, step := range []string{"", "greeting", "EHLO", "NOOP", "MAIL", "RCPT", "DATA", "text", "taken", "RSET", "QUIT"} {
 		for _, answer := range []string{"", "421 later", "451 later", "550 never"} {
-			s, m := newSMTPServer(t, step, answer), enqueueLink(kit)
-			job := schedules.Mails(kit.Postgres, s.mailer(t), time.Second)
+			s, m, counted := newSMTPServer(t, step, answer), enqueueLink(kit), &tally{}
+			job := schedules.Mails(kit.Postgres, s.mailer(t), counted, time.Second)
+			failed := int32(0)
 			for range 4 {
 				_, err := job.Run(t.Context())
 				if err != nil {
+					failed++
 					require.NotContains(t, err.Error(), "checkout/token")
 				}
 				makeDue(t, kit)
 			}
 			require.Equal(t, []string{"<" + id.Message.Of(m.ID) + "@deposits.example>"}, s.taken(), "%s %q", step, answer)
 			require.Equal(t, 1, kit.Count("mails", "id = $1 AND sent_at IS NOT NULL AND failed_at IS NULL", m.ID), "%s %q", step, answer)
+			require.Equal(t, int32(1), counted.sent.Load(), "%s %q", step, answer)
+			require.Equal(t, failed, counted.failed.Load(), "%s %q", step, answer)
 		}
 	}
 }
@@ -229,7 +233,7 @@ func TestMails_KilledBeforeTheRecord_AreTakenTwiceWithOneMessageID(t *testing.T)
 	require.Len(t, s.taken(), 1)
 	require.Equal(t, 1, kit.Count("mails", "id = $1 AND sent_at IS NULL AND attempts = 1", m.ID))
 
-	job := schedules.Mails(kit.Postgres, s.mailer(t), time.Second)
+	job := schedules.Mails(kit.Postgres, s.mailer(t), &tally{}, time.Second)
 	_, err = job.Run(t.Context())
 	require.NoError(t, err)
 	require.Len(t, s.taken(), 1, "while the lease lasts the mail is left alone")
@@ -264,10 +268,11 @@ func TestMails_RecordThatFails_IsTriedAgain_AlsoWhileStopping(t *testing.T) {
 	kit := servicetest.New(t)
 	s, m := newSMTPServer(t, "", ""), enqueueLink(kit)
 	ctx, stop := context.WithCancel(t.Context())
-	stopping := stopAfterSending{s.mailer(t), stop}
-	_, err := schedules.Mails(&flaky{DueMails: kit.Postgres, left: 3}, stopping, time.Second).Run(ctx)
+	stopping, counted := stopAfterSending{s.mailer(t), stop}, &tally{}
+	_, err := schedules.Mails(&flaky{DueMails: kit.Postgres, left: 3}, stopping, counted, time.Second).Run(ctx)
 	require.NoError(t, err)
 	require.Len(t, s.taken(), 1)
+	require.Equal(t, int32(1), counted.sent.Load(), "a record that is tried again is no attempt")
 	require.Equal(t, 1, kit.Count("mails", "id = $1 AND sent_at IS NOT NULL", m.ID))
 }
 
@@ -292,7 +297,7 @@ func TestMails_TwoDispatchers_SendEachMailOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 3 {
 		all.Go(func() {
-			job := schedules.Mails(kit.Postgres, s.mailer(t), time.Second)
+			job := schedules.Mails(kit.Postgres, s.mailer(t), &tally{}, time.Second)
 			for more := true; more; {
 				more, _ = job.Run(t.Context())
 			}

@@ -58,7 +58,8 @@ func TestMetrics_UnderLoad_AgreeWithTheDatabaseAndAreFew(t *testing.T) {
 		return n
 	}
 	require.Eventually(t, func() bool {
-		return count(`SELECT count(*) FROM outbox`) == 0 && count(`SELECT count(*) FROM deliveries WHERE state < 2`) == 0
+		return count(`SELECT count(*) FROM outbox`) == 0 && count(`SELECT count(*) FROM deliveries WHERE state < 2`) == 0 &&
+			count(`SELECT count(*) FROM secured_notices`) == 0 && count(`SELECT count(*) FROM mails WHERE sent_at IS NULL`) == 0
 	}, soon, often, "all is delivered")
 	for _, c := range []struct{ metric, labels, sql string }{
 		{"svc_deposits_created_total", `by="partner"`, `SELECT count(*) FROM deposits`},
@@ -70,6 +71,7 @@ func TestMetrics_UnderLoad_AgreeWithTheDatabaseAndAreFew(t *testing.T) {
 		{"svc_webhook_delivery_latency_seconds_count", "", `SELECT count(*) FROM deliveries WHERE state = 2`},
 		{"svc_webhook_start_delay_seconds_count", "", `SELECT count(*) FROM deliveries`},
 		{"svc_webhook_healthy_delivery_latency_seconds_count", "", `SELECT count(*) FROM deliveries WHERE state = 2`},
+		{"svc_mails_total", `result="sent"`, `SELECT count(*) FROM mails WHERE sent_at IS NOT NULL`},
 		{"svc_idempotency_total", `result="executed"`, `SELECT count(*) FROM idempotency_keys`},
 	} {
 		want := count(c.sql)

@@ -163,7 +163,7 @@ func (q *queueMode) check(context.Context) error {
 // scheduler holds all jobs that are due by the clock.
 func (s *process) scheduler(registry *metrics.Registry, ended ports.DeliveryMetrics) (*schedules.Scheduler, error) {
 	every := s.cfg.SchedulerInterval
-	mails, err := s.mailJobs(every)
+	mails, err := s.mailJobs(registry.Mails(), every)
 	if err != nil {
 		return nil, err
 	}

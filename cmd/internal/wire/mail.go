@@ -6,11 +6,12 @@ import (
 	"partnerdeposits/adapters/mail"
 	"partnerdeposits/app/schedules"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/ports"
 )
 
 // mailJobs gives the job that sends mails. Without SMTP_URL, mails go to the log in development; elsewhere they wait in
 // the database until a server is configured.
-func (s *process) mailJobs(every time.Duration) ([]schedules.Job, error) {
+func (s *process) mailJobs(metrics ports.MailMetrics, every time.Duration) ([]schedules.Job, error) {
 	if s.cfg.SMTPURL == "" && s.cfg.Environment != partner.Development {
 		s.log.Warn("SMTP_URL is not set: mails wait in the database")
 		return nil, nil
@@ -19,5 +20,5 @@ func (s *process) mailJobs(every time.Duration) ([]schedules.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []schedules.Job{schedules.Mails(s.Postgres, mailer, every)}, nil
+	return []schedules.Job{schedules.Mails(s.Postgres, mailer, metrics, every)}, nil
 }

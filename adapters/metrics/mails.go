@@ -1,0 +1,27 @@
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Mails implements ports.MailMetrics.
+type Mails struct{ attempts *prometheus.CounterVec }
+
+// Mails registers the metric of the attempts to send mails.
+func (r *Registry) Mails() *Mails {
+	m := &Mails{attempts: r.counters("svc_mails_total", "Attempts to send a mail, by whether the mail server took the mail.", "result")}
+	for _, sent := range []bool{true, false} {
+		m.attempts.WithLabelValues(mailResult(sent))
+	}
+	return m
+}
+
+// Attempted counts an attempt to send a mail.
+func (m *Mails) Attempted(sent bool) { m.attempts.WithLabelValues(mailResult(sent)).Inc() }
+
+func mailResult(sent bool) string {
+	if sent {
+		return "sent"
+	}
+	return "failed"
+}
