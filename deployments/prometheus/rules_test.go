@@ -125,7 +125,7 @@ func TestAlerts_HaveASeverityAndARunbook_AndNoPageIsAPartnersDoing(t *testing.T)
 			require.Contains(t, text, part, book)
 		}
 		followed := "`make test-long`, `TestLong_Runbooks/" + strings.TrimSuffix(filepath.Base(book), ".md") + "`.\n"
-		require.Regexp(t, `\nFollowed by: (`+regexp.QuoteMeta(followed)+`|no test\.\n)`, text, book)
+		require.Contains(t, text, "\nFollowed by: "+followed, book)
 		books = append(books, filepath.Base(book), "README.md")
 		if severity == "page" {
 			for _, name := range partners {

@@ -5,12 +5,17 @@ package e2e_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
+	"strconv"
+	"sync"
 	"syscall"
+	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	smtpmock "github.com/mocktools/go-smtp-mock/v2"
 	"github.com/stretchr/testify/require"
 )
 
@@ -21,6 +26,10 @@ const (
 	requestPause   = 300 * time.Millisecond
 	missingDays    = 10
 	aheadOfMissing = 14 - missingDays
+
+	// A client that locks the relay out delays deliveries beyond both objectives, of 5 s and of 60 s.
+	longestWait = 65 * time.Second
+	shortPause  = 3 * time.Second
 )
 
 // hold opens a transaction as a foreign client does who forgets it.
@@ -84,22 +93,23 @@ func (x *watched) captured(card string) (depositID string) {
 }
 
 // runbooks are the runbooks, each with its fault.
-func runbooks() []runbook {
+func runbooks(t *testing.T) []runbook {
+	mailServer := freePort(t)
 	return []runbook{
-		{"events-set-aside", []string{"EventsSetAside"}, refuseEvents},
-		{"outbox-stands", []string{"OutboxStands"}, func(x *watched) map[string]string { x.hold(countedFeeds); return nil }},
-		{"deliveries-stand", []string{"DeliveriesStand", "DeliveriesWait"}, func(x *watched) map[string]string {
+		{page: "events-set-aside", fires: []string{"EventsSetAside"}, begin: refuseEvents},
+		{page: "outbox-stands", fires: []string{"OutboxStands"}, begin: func(x *watched) map[string]string { x.hold(countedFeeds); return nil }},
+		{page: "deliveries-stand", fires: []string{"DeliveriesStand", "DeliveriesWait"}, begin: func(x *watched) map[string]string {
 			x.hang(12)
 			require.NoError(x.t, x.dispatch.cmd.Process.Signal(syscall.SIGSTOP))
 			return nil
 		}},
-		{"dispatcher-absent", []string{"DispatcherAbsent"}, func(x *watched) map[string]string { x.dispatch.kill(); return nil }},
-		{"http-absent", []string{"HttpAbsent"}, func(x *watched) map[string]string { x.http.kill(); return nil }},
-		{"redis-away", []string{"QueueDirect", "LimiterFailsOpen"}, func(x *watched) map[string]string {
+		{page: "dispatcher-absent", fires: []string{"DispatcherAbsent"}, begin: func(x *watched) map[string]string { x.dispatch.kill(); return nil }},
+		{page: "http-absent", fires: []string{"HttpAbsent"}, begin: func(x *watched) map[string]string { x.http.kill(); return nil }},
+		{page: "redis-away", fires: []string{"QueueDirect", "LimiterFailsOpen"}, begin: func(x *watched) map[string]string {
 			require.NoError(x.t, x.redis.Kill())
 			return nil
 		}},
-		{"pool-saturated", []string{"PoolSaturated", "PostgresConnectionsRunOut"}, func(x *watched) map[string]string {
+		{page: "pool-saturated", fires: []string{"PoolSaturated", "PostgresConnectionsRunOut"}, begin: func(x *watched) map[string]string {
 			for range 225 {
 				x.foreigner()
 			}
@@ -107,24 +117,40 @@ func runbooks() []runbook {
 			x.visitors(40)
 			return map[string]string{"FOREIGN": foreign}
 		}},
-		{"partitions-run-out", []string{"PartitionsRunOut", "RowsWithoutPartition"}, losePartitions},
-		{"not-ready", []string{"NoReadyHttp", "NoReadyDispatcher"}, func(x *watched) map[string]string {
+		{page: "partitions-run-out", fires: []string{"PartitionsRunOut", "RowsWithoutPartition"}, begin: losePartitions},
+		{page: "not-ready", fires: []string{"NoReadyHttp", "NoReadyDispatcher"}, begin: func(x *watched) map[string]string {
 			require.NoError(x.t, x.postgres.Stop(true))
 			return nil
 		}},
-		{"reconcile-differs", []string{"ReconcileDiffers"}, changeTheProvidersBooks},
-		{"collections-late", []string{"CollectionsLate"}, func(x *watched) map[string]string {
+		{page: "reconcile-differs", fires: []string{"ReconcileDiffers"}, begin: changeTheProvidersBooks},
+		{page: "collections-late", fires: []string{"CollectionsLate"}, begin: func(x *watched) map[string]string {
 			depositID := x.captured(laterCard)
 			require.Eventually(x.t, func() bool { return x.count(`SELECT count(*) FROM collections WHERE state = 'retrying'`) == 1 }, soon, often)
 			x.sql(`UPDATE collections SET captured_at = captured_at - interval '20 days'`)
 			return map[string]string{"DEPOSIT": depositID}
 		}},
-		{"api-errors", []string{"ApiErrorsFast"}, lockOutVisitors},
-		{"api-slow", []string{"ApiSlowFast"}, lockOutVisitors},
-		{"scrapes-fail", []string{"ScrapesFail", "BacklogUnread"}, func(x *watched) map[string]string {
+		{page: "api-errors", fires: []string{"ApiErrorsFast"}, begin: lockOutVisitors},
+		{page: "api-slow", fires: []string{"ApiSlowFast"}, begin: lockOutVisitors},
+		{page: "scrapes-fail", fires: []string{"ScrapesFail", "BacklogUnread"}, begin: func(x *watched) map[string]string {
 			x.dispatch.kill()
 			require.NoError(x.t, x.postgres.Stop(true))
 			return nil
+		}},
+		{page: "dead-rows", fires: []string{"DeadRows"}, begin: keepDeadRows},
+		{page: "job-not-run", fires: []string{"JobFails"}, begin: func(x *watched) map[string]string {
+			x.hold(`LOCK TABLE mails IN EXCLUSIVE MODE`)
+			return map[string]string{"JOB": "mail"}
+		}},
+		{page: "leases-expire", fires: []string{"LeasesExpire"}, of: watchedOf{second: true}, begin: func(x *watched) map[string]string {
+			x.hang(40)
+			require.NoError(x.t, x.dispatch.cmd.Process.Signal(syscall.SIGSTOP))
+			return nil
+		}},
+		{page: "mails-late", fires: []string{"MailsLate"}, begin: mailInVain, of: watchedOf{mailServer: mailServer}},
+		{page: "deliveries-start-late", fires: []string{"DeliveriesStartLateFast"}, begin: standStill},
+		{page: "deliveries-arrive-late", fires: []string{"DeliveriesArriveLateFast"}, begin: func(x *watched) map[string]string {
+			x.t.Cleanup(x.lockOut(countedFeeds, longestWait, shortPause))
+			return map[string]string{"FOREIGN": foreign}
 		}},
 	}
 }
@@ -170,4 +196,88 @@ func changeTheProvidersBooks(x *watched) map[string]string {
 	return map[string]string{
 		"FROM": now.AddDate(0, 0, -7).Format(time.RFC3339), "TO": now.Add(-time.Hour).Format(time.RFC3339),
 	}
+}
+
+// keepDeadRows deletes many rows while a foreign client keeps an old snapshot, so that vacuum removes none of them.
+func keepDeadRows(x *watched) map[string]string {
+	x.hold(`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; SELECT FROM partners`)
+	x.sql(`INSERT INTO waiting_counts SELECT 'ffffffff-ffff-7fff-bfff-ffffffffffff', 0 FROM generate_series(1, 600000)`,
+		`DELETE FROM waiting_counts WHERE subscription_id = 'ffffffff-ffff-7fff-bfff-ffffffffffff'`)
+	return map[string]string{"FOREIGN": foreign, "TABLE": "waiting_counts"}
+}
+
+// mailInVain has operators register while no mail server answers.
+func mailInVain(x *watched) map[string]string {
+	for i := range 6 {
+		x.link(x.t, fmt.Sprintf("villa-%d", 40+i))
+	}
+	host, port, err := net.SplitHostPort(x.mailServer)
+	require.NoError(x.t, err)
+	return map[string]string{"MAIL_HOST": host, "MAIL_PORT": port}
+}
+
+// startMailServer answers at the address to which the service sends its mails.
+func (x *watched) startMailServer() {
+	host, port, err := net.SplitHostPort(x.mailServer)
+	require.NoError(x.t, err)
+	number, err := strconv.Atoi(port)
+	require.NoError(x.t, err)
+	server := smtpmock.New(smtpmock.ConfigurationAttr{HostAddress: host, PortNumber: number, MultipleMessageReceiving: true})
+	require.NoError(x.t, server.Start())
+	x.t.Cleanup(func() { require.NoError(x.t, server.Stop()) })
+}
+
+// standStill freezes the dispatcher for seven of ten seconds, as an overloaded machine does, until the process ends.
+func standStill(x *watched) map[string]string {
+	const frozen, awake = 7 * time.Second, 3 * time.Second
+	process, stop, ended := x.dispatch.process, make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			for _, state := range []struct {
+				signal syscall.Signal
+				span   time.Duration
+			}{{syscall.SIGSTOP, frozen}, {syscall.SIGCONT, awake}} {
+				_ = process.cmd.Process.Signal(state.signal) // the process may have ended
+				select {
+				case <-process.done:
+					return
+				case <-stop:
+					_ = process.cmd.Process.Signal(syscall.SIGCONT)
+					return
+				case <-time.After(state.span):
+				}
+			}
+		}
+	}()
+	x.t.Cleanup(func() { close(stop); <-ended })
+	return nil
+}
+
+// lockOut has a foreign client hold the locks of a statement for a span, again and again with pauses, until the client is let go
+// or its connection is ended.
+func (x *watched) lockOut(statement string, span, pause time.Duration) (end func()) {
+	c := x.foreigner()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			for _, step := range []struct {
+				sql  string
+				then time.Duration
+			}{{`BEGIN; ` + statement, span}, {`ROLLBACK`, pause}} {
+				if _, err := c.Exec(ctx, step.sql); err != nil {
+					return
+				}
+				select {
+				case <-ctx.Done():
+					_ = c.Close(context.Background())
+					return
+				case <-time.After(step.then):
+				}
+			}
+		}
+	}()
+	return sync.OnceFunc(func() { cancel(); <-ended })
 }

@@ -27,15 +27,16 @@ type runbook struct {
 	page  string // without directory and ending
 	fires []string
 	begin func(x *watched) (given map[string]string) // more variables for the page's commands
+	of    watchedOf                                  // its environ and second
 }
 
 // runbookPatience bounds the wait for a command's documented output, and for an alert.
 const runbookPatience = 4 * time.Minute
 
-// order is a request to the supervisor of the test: start or restart a part of the service.
+// order is a request to the supervisor of the test: start or restart a part of the service, or print its log.
 type order struct {
 	verb, part string
-	done       chan struct{}
+	answer     chan string
 }
 
 // TestLong_Runbooks follows runbooks on real processes with the fault that it is for: the commands of Check, Fix and Verify, as
@@ -43,7 +44,7 @@ type order struct {
 func TestLong_Runbooks(t *testing.T) {
 	debian(t, "pg_dump") // comes with psql
 	followed := map[string]bool{}
-	for _, book := range runbooks() {
+	for _, book := range runbooks(t) {
 		followed[book.page] = true
 		t.Run(book.page, func(t *testing.T) { book.follow(t) })
 	}
@@ -58,7 +59,8 @@ func TestLong_Runbooks(t *testing.T) {
 
 func (b runbook) follow(t *testing.T) {
 	text := docstest.Read(t, "docs/runbooks/"+b.page+".md")
-	x := newWatched(t, fasterRules(t), atOnce)
+	b.of.rules, b.of.pager = fasterRules(t), atOnce
+	x := newWatched(t, b.of)
 	x.load()
 	given := b.begin(x)
 	x.pager.await(t, "firing", runbookPatience, b.fires...)
@@ -108,7 +110,7 @@ func newRunbookShell(x *watched, given map[string]string) *runbookShell {
 		"HTTP=http://"+x.http.ops, "DISPATCHER=http://"+x.dispatch.ops, "PROMETHEUS="+string(x.prometheus),
 		"API="+x.baseURL+"/api/partner/v1", "KEY="+x.apiKey,
 		"START=curl -sS --fail-with-body "+supervisor.URL+"/start -d", "RESTART=curl -sS --fail-with-body "+supervisor.URL+"/restart -d",
-		"MEND=curl -sS --fail-with-body "+supervisor.URL+"/mend -d")
+		"MEND=curl -sS --fail-with-body "+supervisor.URL+"/mend -d", "LOGS=curl -sS --fail-with-body "+supervisor.URL+"/logs -d")
 	for name, value := range given {
 		s.environ = append(s.environ, name+"="+value)
 	}
@@ -122,24 +124,28 @@ func (s *runbookShell) supervise(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	o := order{verb: strings.TrimPrefix(r.URL.Path, "/"), part: string(part), done: make(chan struct{})}
+	o := order{verb: strings.TrimPrefix(r.URL.Path, "/"), part: string(part), answer: make(chan string)}
 	s.orders <- o
-	<-o.done
+	_, _ = io.WriteString(w, <-o.answer) // curl tells when the answer is cut
 }
 
 func (s *runbookShell) obey(t *testing.T, o order) {
 	t.Helper()
-	defer close(o.done)
+	defer close(o.answer)
 	parts := map[string]*member{"http": s.x.http, "dispatcher": s.x.dispatch}
 	switch m := parts[o.part]; {
 	case o.verb == "start" && o.part == "postgres":
 		require.NoError(t, s.x.postgres.Restart(context.Background()))
 	case o.verb == "start" && o.part == "redis":
 		require.NoError(t, s.x.redis.Restart(context.Background()))
+	case o.verb == "start" && o.part == "mailserver":
+		s.x.startMailServer()
 	case o.verb == "mend" && o.part == "books":
 		s.x.sql(`UPDATE sandbox_payments SET amount_cents = 12050 WHERE amount_cents = 12049`)
 	case m == nil:
 		require.Fail(t, "no such part", "%s %s", o.verb, o.part)
+	case o.verb == "logs":
+		o.answer <- m.log.String()
 	case o.verb == "start":
 		m.again(t)
 	default:
