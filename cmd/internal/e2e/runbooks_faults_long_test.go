@@ -208,7 +208,7 @@ func keepDeadRows(x *watched) map[string]string {
 
 // mailInVain has operators register while no mail server answers.
 func mailInVain(x *watched) map[string]string {
-	for i := range 6 {
+	for i := range 8 {
 		x.link(x.t, fmt.Sprintf("villa-%d", 40+i))
 	}
 	host, port, err := net.SplitHostPort(x.mailServer)
