@@ -30,8 +30,9 @@ type runbook struct {
 	of    watchedOf                                  // its environ and second
 }
 
-// runbookPatience bounds the wait for a command's documented output, and for an alert.
-const runbookPatience = 4 * time.Minute
+// runbookPatience bounds the wait for the documented output of a command, and for an alert. A mail waits five minutes for its third
+// attempt.
+const runbookPatience = 7 * time.Minute
 
 // order is a request to the supervisor of the test: start or restart a part of the service, or print its log.
 type order struct {
