@@ -214,8 +214,8 @@ func (g *sameRules) wanted() []string {
 	return names
 }
 
-// settle gives each request its result. err is that of the whole round trip; a command may have succeeded beside another
-// that failed.
+// settle gives each request its result. err is the error of the whole pipeline, in which a command may have succeeded beside one that
+// failed.
 func (g *sameRules) settle(err error) {
 	const perRule = 3
 	rules := g.requests[0].rules

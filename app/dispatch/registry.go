@@ -220,16 +220,16 @@ func (r *registry) move(e *entry, n int) {
 	}
 }
 
-// fillingShare: a window counts as filling up from this part of it on.
+// fillingShare is the divisor of a limit: claims approach the limit once this part of it is in use.
 const fillingShare = 4
 
-// fills reports whether a window that concerns a subscription with claims fills up. A subscription in bad health has little
-// room, so each of its claims counts.
+// fills reports whether the claims of a subscription, or of the whole dispatcher, approach their limit. A subscription in bad health
+// has few slots, so each of its claims counts.
 func (r *registry) fills(e *entry) bool {
 	return fillingShare*e.claimed >= r.window() || fillingShare*r.claimed >= r.config.Window || !e.health.Clean()
 }
 
-// crowded reports whether a window fills up.
+// crowded reports whether the claims of the dispatcher, or of any subscription, approach their limit.
 func (r *registry) crowded() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

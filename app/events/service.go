@@ -161,7 +161,7 @@ func (g *gap) Error() string {
 	return "events: the feed misses an event soon after number " + strconv.FormatInt(g.after, 10)
 }
 
-// feedID names the numbering of a partner's events.
+// feedID gives the feedId of a partner's feed. A restore changes the epoch and so the feedId, since events are numbered anew.
 func feedID(partnerID, epoch id.ID) string {
 	sum := sha256.Sum256(append(append([]byte("feed"), partnerID[:]...), epoch[:]...))
 	var short id.ID

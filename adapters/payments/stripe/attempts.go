@@ -77,7 +77,7 @@ func (s store) try(ctx context.Context, paymentID id.ID, a attempt) error {
 	return err
 }
 
-// answer stores the refusal of an attempt, and gives the answer that was stored first.
+// answer stores the provider's refusal of an attempt, unless an answer is stored already, and gives the stored answer.
 func (s store) answer(ctx context.Context, paymentID id.ID, a attempt) (*attempt, error) {
 	err := s.exec(ctx, `
 		INSERT INTO stripe_attempts AS a (payment_id, attempt, intent, try, before, sent_at, charge, answered, failure, refusal)

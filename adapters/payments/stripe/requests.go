@@ -66,8 +66,8 @@ func encode(params any) string {
 	return values.Encode()
 }
 
-// pageRequest is the request for a hosted page. The page of a fee saves the card: in payment mode that takes a customer, which is not
-// made by default, and the authentication that shifts the liability.
+// pageRequest is the request for a hosted page. The page of a fee saves the card for later charges. A saved card needs a customer, which
+// Checkout does not create by default in payment mode, and strong authentication, which shifts the liability for fraud to the bank.
 func pageRequest(r ports.HostedPayment, number int, now time.Time) string {
 	names := metadata(r.PaymentID, r.DepositID, nameOf(page, number))
 	params := &stripe.CheckoutSessionParams{

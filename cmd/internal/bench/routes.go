@@ -10,7 +10,7 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// routeCalls are the calls of each route in a round.
+// routeCalls is the number of calls of a route in a round, unless the route has a number of its own.
 const routeCalls = 100
 
 // routeCall is a call of a route. path and body have the number of the call.
