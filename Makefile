@@ -40,7 +40,7 @@ test: ## Run every test there is: generated code, lint, and all tests with the r
 .PHONY: test-long
 test-long: ## Run the tests that need minutes: rolling restarts, failovers and faults under load (build tag long), then `make faults`
 	@scripts/ensure-debian.sh curl haproxy prometheus prometheus-alertmanager
-	@go test -tags=long -run '^TestLong_' -count=1 -p=1 -timeout=150m ./...
+	@go test -tags=long -run '^TestLong_' -count=1 -p=1 -timeout=200m ./...
 	@$(MAKE) faults
 
 .PHONY: dev

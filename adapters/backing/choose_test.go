@@ -134,7 +134,7 @@ func TestStart_GivenServers_AreUsedAndLeftAlone(t *testing.T) {
 
 func TestStart_GivenServerAway_IsAnErrorNotAReplacement(t *testing.T) {
 	t.Parallel()
-	port, err := freePort()
+	port, err := FreePort()
 	require.NoError(t, err)
 	m := realMachine(t, "")
 	m.getenv = environment(map[string]string{

@@ -43,7 +43,7 @@ func (n *native) startFresh(ctx context.Context) error {
 	defer n.mu.Unlock()
 	var err error
 	for range 5 {
-		if n.port, err = freePort(); err != nil {
+		if n.port, err = FreePort(); err != nil {
 			return err
 		}
 		if err = n.launch(ctx); !errors.Is(err, errPortTaken) {
@@ -210,18 +210,19 @@ func (n *native) Close() error {
 	return err
 }
 
-// freePort finds a free port on 127.0.0.1 below the range of outgoing connections. A server that is down for a while
-// therefore finds its port free again.
-func freePort() (int, error) {
-	for range 100 {
-		port := 20000 + rand.IntN(12000)
+// FreePort finds a free port of 127.0.0.1 below the range of outgoing connections. A server that starts late, or is down for a
+// while, therefore finds its port still free.
+func FreePort() (int, error) {
+	const from, below, tries = 10_000, 32_000, 100
+	for range tries {
+		port := from + rand.IntN(below-from)
 		listener, err := net.Listen("tcp4", loopback(port))
 		if err != nil {
 			continue
 		}
 		return port, listener.Close()
 	}
-	return 0, errors.New("found no free port between 20000 and 31999")
+	return 0, errors.New("no free port from 10000 to 31999")
 }
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

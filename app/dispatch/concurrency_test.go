@@ -30,6 +30,26 @@ func (s *countingSender) Post(ctx context.Context, d *ports.Delivery, signedAt t
 	return s.Sender.Post(ctx, d, signedAt)
 }
 
+// countedQueue counts the claims of jobs that no worker has taken.
+type countedQueue struct {
+	ports.JobQueue
+	waiting atomic.Int32
+}
+
+func (q *countedQueue) Enqueue(ctx context.Context, jobs []ports.Job) (left []ports.Job, err error) {
+	for _, j := range jobs {
+		q.waiting.Add(int32(len(j.Claims)))
+	}
+	return q.JobQueue.Enqueue(ctx, jobs)
+}
+
+func (q *countedQueue) Serve(ctx context.Context, concurrency map[ports.Lane]int, handle func(context.Context, ports.Job)) error {
+	return q.JobQueue.Serve(ctx, concurrency, func(ctx context.Context, j ports.Job) {
+		q.waiting.Add(-int32(len(j.Claims)))
+		handle(ctx, j)
+	})
+}
+
 func bounded(concurrency int, counting *countingSender) func(*dispatch.Deps, *dispatch.Config) {
 	return func(deps *dispatch.Deps, c *dispatch.Config) {
 		counting.Sender = deps.Sender
@@ -92,7 +112,8 @@ func TestDispatch_Concurrency_HangingSlowLaneLeavesSlotsToTheFastLane(t *testing
 	f.allIn(webhook.Succeeded, hangingSubscriptions*20+200)
 }
 
-// A dispatcher that stops while all slots are in use finishes its POSTs and releases the claims that wait.
+// A dispatcher that stops while all slots are in use finishes its POSTs and releases the claims that wait. Jobs that no worker took
+// stay in the queue for the next dispatcher.
 func TestDispatch_Concurrency_StopsWhileAllSlotsAreInUse(t *testing.T) {
 	const concurrency, events = 4, 40
 	f := newFixture(t)
@@ -105,14 +126,17 @@ func TestDispatch_Concurrency_StopsWhileAllSlotsAreInUse(t *testing.T) {
 	}
 	f.emit(webhook.DepositActivated, events)
 	var counting countingSender
-	stop := f.run(patient(time.Minute), bounded(concurrency, &counting))
+	var queue countedQueue
+	stop := f.run(patient(time.Minute), bounded(concurrency, &counting), func(deps *dispatch.Deps, _ *dispatch.Config) {
+		queue.JobQueue, deps.Queue = deps.Queue, &queue
+	})
 	f.eventually("all slots are in use", func() bool { return len(r.all()) >= concurrency*3/4 })
 	stopped := make(chan struct{})
 	go func() {
 		stop()
 		close(stopped)
 	}()
-	f.eventually("the claims that wait are released", func() bool { return f.states()[webhook.Dispatched] <= concurrency })
+	f.eventually("the claims that wait are released", func() bool { return f.states()[webhook.Dispatched] <= concurrency+int(queue.waiting.Load()) })
 	release()
 	select {
 	case <-stopped:

@@ -3,7 +3,6 @@ package pgtest
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -15,6 +14,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/backing"
 )
 
 // bouncerConns is the number of server connections that PgBouncer opens for a database.
@@ -31,10 +32,8 @@ func Bouncer(t testing.TB, databaseURL string, more ...string) string {
 	}
 	target, err := pgx.ParseConfig(databaseURL)
 	require.NoError(t, err)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := backing.FreePort()
 	require.NoError(t, err)
-	port := listener.Addr().(*net.TCPAddr).Port
-	require.NoError(t, listener.Close())
 	password := ""
 	if target.Password != "" {
 		password = " password='" + strings.ReplaceAll(target.Password, "'", "''") + "'"

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"partnerdeposits/adapters/backing"
@@ -85,11 +86,12 @@ func (w *world) environment(extra ...string) []string {
 // environment from the ports.
 func (w *world) start(ctx context.Context, n int, spec func(ports []string) (s procs.Spec, ready string)) (*procs.Process, error) {
 	ports := make([]string, n)
-	var err error
 	for i := range ports {
-		if ports[i], err = procs.FreePort(); err != nil {
+		port, err := backing.FreePort()
+		if err != nil {
 			return nil, err
 		}
+		ports[i] = strconv.Itoa(port)
 	}
 	s, ready := spec(ports)
 	p, err := procs.Start(s)

@@ -27,7 +27,8 @@ type pager struct {
 
 	mu    sync.Mutex
 	state map[string]string    // by alert: firing or resolved
-	first map[string]time.Time // by alert: the first notification
+	first map[string]time.Time // by alert: when it first fired
+	last  map[string]time.Time // by alert: when its state last changed
 	sev   map[string]string
 }
 
@@ -35,7 +36,7 @@ type pager struct {
 func startPager(t *testing.T, change func(string) string) *pager {
 	t.Helper()
 	debian(t, "prometheus-alertmanager")
-	p := &pager{state: map[string]string{}, first: map[string]time.Time{}, sev: map[string]string{}, alertmanager: freePort(t)}
+	p := &pager{state: map[string]string{}, first: map[string]time.Time{}, last: map[string]time.Time{}, sev: map[string]string{}, alertmanager: freePort(t)}
 	server := httptest.NewServer(http.HandlerFunc(p.notified))
 	t.Cleanup(server.Close)
 	config := docstest.Read(t, "deployments/alertmanager.yml")
@@ -68,11 +69,33 @@ func (p *pager) notified(_ http.ResponseWriter, r *http.Request) {
 		}
 	}
 	for name, status := range now {
+		if p.state[name] != status {
+			p.last[name] = time.Now()
+		}
 		p.state[name] = status
 		if _, known := p.first[name]; !known && status == "firing" {
 			p.first[name] = time.Now()
 		}
 	}
+}
+
+// expect waits until none of the alerts fires, and forgets that they did.
+func (p *pager) expect(t *testing.T, within time.Duration, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		require.Eventually(t, func() bool { return !p.in("firing")[name] }, within, often, "%s fires before its fault", name)
+		p.mu.Lock()
+		delete(p.state, name)
+		delete(p.first, name)
+		p.mu.Unlock()
+	}
+}
+
+// times tells when an alert first fired, and when its state last changed.
+func (p *pager) times(name string) (fired, changed time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.first[name], p.last[name]
 }
 
 // in lists the alerts in a state.

@@ -38,7 +38,8 @@ type watchedOf struct {
 	rules   string // a directory; "": deployments/prometheus
 	pager   func(config string) string
 	environ []string
-	second  bool // two dispatchers
+	second  bool          // two dispatchers
+	scrapes time.Duration // interval; 0: a second
 	// mailServer is the address in SMTP_URL; "": none.
 	mailServer string
 }
@@ -66,7 +67,7 @@ func newWatched(t *testing.T, of watchedOf) *watched {
 	x.account = x.link(t, "villa-33")
 	x.pager = startPager(t, of.pager)
 	x.prometheus = startPrometheus(t, prometheusOf{
-		targets: map[string][]*process{"http": {x.http.process}, "dispatcher": dispatchers}, rules: of.rules, pager: x.pager.alertmanager,
+		targets: map[string][]*process{"http": {x.http.process}, "dispatcher": dispatchers}, rules: of.rules, pager: x.pager.alertmanager, every: of.scrapes,
 	})
 	return x
 }
@@ -126,6 +127,17 @@ func (x *watched) connections(n int) (end func()) {
 	}
 }
 
+// retryEvents has the relay file the events that were set aside.
+func (x *watched) retryEvents() {
+	x.t.Helper()
+	var list struct{ Events []struct{ ID string } }
+	x.admin(x.t, &list, "outbox", "list")
+	require.NotEmpty(x.t, list.Events)
+	for _, e := range list.Events {
+		x.admin(x.t, &struct{}{}, "outbox", "retry", "--id", e.ID)
+	}
+}
+
 // fault is a fault, its alerts, and the end of it.
 type fault struct {
 	name  string
@@ -138,14 +150,7 @@ var faults = []fault{
 		x.sql(`ALTER TABLE events ADD CONSTRAINT refused CHECK (name <> 'deposit.activated') NOT VALID`)
 		require.Eventually(x.t, func() bool { return x.count(`SELECT count(*) FROM outbox_set_aside`) > 0 }, soon, often)
 		x.sql(`ALTER TABLE events DROP CONSTRAINT refused`)
-		return func() {
-			var list struct{ Events []struct{ ID string } }
-			x.admin(x.t, &list, "outbox", "list")
-			require.NotEmpty(x.t, list.Events)
-			for _, e := range list.Events {
-				x.admin(x.t, &struct{}{}, "outbox", "retry", "--id", e.ID)
-			}
-		}
+		return x.retryEvents
 	}},
 	{"partitions are missing and a row has none", []string{"PartitionsRunOut", "RowsWithoutPartition"}, func(x *watched) func() {
 		x.sql(`DO $$ DECLARE t text; BEGIN FOR t IN SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'events'::regclass

@@ -42,12 +42,9 @@ type victim struct {
 
 func newVictim(t *testing.T, w *world, binary string) *victim {
 	t.Helper()
-	port, err := procs.FreePort()
-	require.NoError(t, err)
-	ops, err := procs.FreePort()
-	require.NoError(t, err)
-	v := &victim{t: t, url: "http://127.0.0.1:" + port, ready: "http://127.0.0.1:" + ops + "/readyz", kills: map[string]int{}}
-	v.spec = procs.Spec{Name: "http", Path: binary, Env: append(append([]string{}, w.environ...), "HTTP_ADDR=127.0.0.1:"+port, "METRICS_ADDR=127.0.0.1:"+ops)}
+	address, ops := freePort(t), freePort(t)
+	v := &victim{t: t, url: "http://" + address, ready: "http://" + ops + "/readyz", kills: map[string]int{}}
+	v.spec = procs.Spec{Name: "http", Path: binary, Env: append(append([]string{}, w.environ...), "HTTP_ADDR="+address, "METRICS_ADDR="+ops)}
 	require.NoError(t, v.start(t.Context()))
 	t.Cleanup(func() { v.process.Kill() })
 	return v

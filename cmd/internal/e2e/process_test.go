@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -238,10 +237,9 @@ func run(t testing.TB, environ []string, name string, args ...string) (code int,
 // freePort gives a free address.
 func freePort(t testing.TB) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := backing.FreePort()
 	require.NoError(t, err)
-	defer listener.Close()
-	return listener.Addr().String()
+	return fmt.Sprintf("127.0.0.1:%d", port)
 }
 
 // metric reads a series of a process; 0 for an absent series.

@@ -18,11 +18,12 @@ import (
 	"partnerdeposits/docs/docstest"
 )
 
-// prometheusOf is Debian's Prometheus, with the rules of deployments/prometheus and a scrape a second.
+// prometheusOf is Debian's Prometheus.
 type prometheusOf struct {
 	targets map[string][]*process // by job: http, dispatcher
 	rules   string                // a directory; "": deployments/prometheus
 	pager   string                // address of an Alertmanager; "": none
+	every   time.Duration         // interval of scrapes and rules; 0: a second
 }
 
 // startPrometheus returns its URL. It ends with the test.
@@ -32,8 +33,9 @@ func startPrometheus(t testing.TB, of prometheusOf) panels.Prometheus {
 	if of.rules == "" {
 		of.rules = filepath.Join(docstest.Root(), "deployments/prometheus")
 	}
+	every := max(of.every, time.Second)
 	var config strings.Builder
-	fmt.Fprintf(&config, "global: {scrape_interval: 1s, evaluation_interval: 1s}\nrule_files: [%q, %q]\nscrape_configs:\n", of.rules+"/*.rules.yml", of.rules+"/*.alerts.yml")
+	fmt.Fprintf(&config, "global: {scrape_interval: %s, evaluation_interval: %s}\nrule_files: [%q, %q]\nscrape_configs:\n", every, every, of.rules+"/*.rules.yml", of.rules+"/*.alerts.yml")
 	for _, job := range []string{"http", "dispatcher"} {
 		var addresses []string
 		for _, p := range of.targets[job] {

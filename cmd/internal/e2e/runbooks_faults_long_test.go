@@ -123,12 +123,7 @@ func runbooks(t *testing.T) []runbook {
 			return nil
 		}},
 		{page: "reconcile-differs", fires: []string{"ReconcileDiffers"}, begin: changeTheProvidersBooks},
-		{page: "collections-late", fires: []string{"CollectionsLate"}, begin: func(x *watched) map[string]string {
-			depositID := x.captured(laterCard)
-			require.Eventually(x.t, func() bool { return x.count(`SELECT count(*) FROM collections WHERE state = 'retrying'`) == 1 }, soon, often)
-			x.sql(`UPDATE collections SET captured_at = captured_at - interval '20 days'`)
-			return map[string]string{"DEPOSIT": depositID}
-		}},
+		{page: "collections-late", fires: []string{"CollectionsLate"}, begin: refuseForWeeks},
 		{page: "api-errors", fires: []string{"ApiErrorsFast"}, begin: lockOutVisitors},
 		{page: "api-slow", fires: []string{"ApiSlowFast"}, begin: lockOutVisitors},
 		{page: "scrapes-fail", fires: []string{"ScrapesFail", "BacklogUnread"}, begin: func(x *watched) map[string]string {
@@ -153,6 +148,14 @@ func runbooks(t *testing.T) []runbook {
 			return map[string]string{"FOREIGN": foreign}
 		}},
 	}
+}
+
+// refuseForWeeks has a card refused that a captured amount is to be collected from, for twenty days.
+func refuseForWeeks(x *watched) map[string]string {
+	depositID := x.captured(laterCard)
+	require.Eventually(x.t, func() bool { return x.count(`SELECT count(*) FROM collections WHERE state = 'retrying'`) == 1 }, soon, often)
+	x.sql(`UPDATE collections SET captured_at = captured_at - interval '20 days'`)
+	return map[string]string{"DEPOSIT": depositID}
 }
 
 // lockOutVisitors has requests wait for a table until they fail.

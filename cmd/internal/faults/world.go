@@ -185,18 +185,19 @@ func (w *world) newNode(command string, index int) (*node, error) {
 	if n.redis, err = w.network.link(n.name+" to Redis", hostPort(w.services.RedisURL)); err != nil {
 		return nil, err
 	}
-	port, err := procs.FreePort()
+	port, err := backing.FreePort()
 	if err != nil {
 		return nil, err
 	}
-	metrics, err := procs.FreePort()
+	metrics, err := backing.FreePort()
 	if err != nil {
 		return nil, err
 	}
-	base := "http://127.0.0.1:" + port
-	n.ready = "http://127.0.0.1:" + metrics + "/readyz"
+	address, metricsAddress := fmt.Sprintf("127.0.0.1:%d", port), fmt.Sprintf("127.0.0.1:%d", metrics)
+	base := "http://" + address
+	n.ready = "http://" + metricsAddress + "/readyz"
 	n.spec = procs.Spec{Name: n.name, Path: w.commands[command], Env: append(w.environment(), "REDIS_URL=redis://"+n.redis.address()+"/0",
-		"HTTP_ADDR=127.0.0.1:"+port, "METRICS_ADDR=127.0.0.1:"+metrics, "API_BASE_URL="+base, "DASHBOARD_BASE_URL="+base,
+		"HTTP_ADDR="+address, "METRICS_ADDR="+metricsAddress, "API_BASE_URL="+base, "DASHBOARD_BASE_URL="+base,
 		fmt.Sprintf("WEBHOOK_EVENT_ID_HEADER=%v", index == 0))} // lets receivers tell the dispatchers apart
 	n.spec.Env = append(n.spec.Env, w.post.environment(n.name)...)
 	if command == "http" {

@@ -2,13 +2,9 @@ package procs
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"sync"
 )
@@ -39,20 +35,6 @@ func (b Build) Into(ctx context.Context, out string, commands ...string) error {
 		return fmt.Errorf("build: %w\n%s", err, said)
 	}
 	return nil
-}
-
-// FreePort finds a free port of 127.0.0.1 below the range of outgoing connections. A process that restarts later
-// therefore finds its port free again.
-func FreePort() (string, error) {
-	const from, below, tries = 10_000, 20_000, 100
-	for range tries {
-		port := strconv.Itoa(from + rand.IntN(below-from)) //nolint:gosec // a port is no secret
-		listener, err := net.Listen("tcp4", "127.0.0.1:"+port)
-		if err == nil {
-			return port, listener.Close()
-		}
-	}
-	return "", errors.New("procs: no free port")
 }
 
 // tail keeps the last part of a log.

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/backing"
 )
 
 // HAProxy is a running haproxy in front of servers under test. Addr and Stats have the form host:port; Stats serves the
@@ -60,10 +62,9 @@ func StartHAProxy(t testing.TB, backend ...string) HAProxy {
 
 func freeAddr(t testing.TB) string {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := backing.FreePort()
 	require.NoError(t, err)
-	defer ln.Close()
-	return ln.Addr().String()
+	return fmt.Sprintf("127.0.0.1:%d", port)
 }
 
 // syncOutput collects the output of a running command.
