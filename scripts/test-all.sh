@@ -15,7 +15,7 @@ trap 'rm -f "$report"' EXIT
 set -m # gives each job a process group, which stop can signal as a whole
 nice -n 19 bash -c "status=0; $lint || status=1; make check-generated || status=1; make words || status=1; exit \$status" >"$report" 2>&1 </dev/null &
 checks=$!
-CGO_ENABLED=1 go test -race -shuffle=on -timeout=20m ./... </dev/null &
+CGO_ENABLED=1 go test -race -shuffle=on -timeout=20m -ldflags=-w ./... </dev/null & # debug information costs a quarter of each link
 tests=$!
 set +m
 

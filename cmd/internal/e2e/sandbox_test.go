@@ -136,8 +136,9 @@ func TestSandbox_TheTourWorksAndCtrlCLeavesNothing(t *testing.T) {
 			return strings.Contains(s.output(), "✔ ") && strings.Contains(s.output(), " "+event+"  ")
 		}, soon, often, event)
 	}
-	require.Contains(t, s.output(), "active → captured  120.50 EUR of 700.00 EUR", "the captured part, which the payload does not tell")
-	require.Contains(t, s.output(), "learnt the new signing secret")
+	for _, line := range []string{"active → captured  120.50 EUR of 700.00 EUR" /* the payload does not tell the part */, "learnt the new signing secret"} {
+		require.Eventually(t, func() bool { return strings.Contains(s.output(), line) }, soon, often, line)
+	}
 	require.NotContains(t, s.output(), "✘")
 
 	// The tour tells where the admin command finds the database.
