@@ -220,11 +220,11 @@ func (r *registry) move(e *entry, n int) {
 	}
 }
 
-// fillingShare is the divisor of a limit: claims approach the limit once this part of it is in use.
+// fillingShare is the divisor that gives the part of a limit from which the claims are counted in the database more often: a quarter.
 const fillingShare = 4
 
-// fills reports whether the claims of a subscription, or of the whole dispatcher, approach their limit. A subscription in bad health
-// has few slots, so each of its claims counts.
+// fills reports whether the claims of a subscription, or of the whole dispatcher, approach their limit. A subscription in bad
+// health may have few POSTs in flight, so already a single claim comes near its limit.
 func (r *registry) fills(e *entry) bool {
 	return fillingShare*e.claimed >= r.window() || fillingShare*r.claimed >= r.config.Window || !e.health.Clean()
 }

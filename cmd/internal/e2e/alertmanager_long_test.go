@@ -79,7 +79,7 @@ func (p *pager) notified(_ http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// expect waits until none of the alerts fires, and forgets that they did.
+// expect waits until none of the alerts fires, and forgets their states and times, before the fault that is to fire them.
 func (p *pager) expect(t *testing.T, within time.Duration, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -91,7 +91,7 @@ func (p *pager) expect(t *testing.T, within time.Duration, names ...string) {
 	}
 }
 
-// times tells when an alert first fired, and when its state last changed.
+// times gives the times of an alert's first notification since expect, and of the last change of its state.
 func (p *pager) times(name string) (fired, changed time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -21,7 +21,8 @@ import (
 
 const scrapeInterval = 15 * time.Second // deployments/prometheus.yml
 
-// installation is a service with faults. The faults of a stage last until all their alerts fire; then the next stage begins.
+// installation is a running service and the faults that it meets. The faults of a stage begin together and end once all their alerts
+// fire; then the next stage begins.
 type installation struct {
 	name   string
 	of     watchedOf
@@ -102,7 +103,7 @@ var serverFaults = [][]fault{
 	}}},
 }
 
-// freezeDispatcher freezes the first dispatcher while POSTs are in flight.
+// freezeDispatcher stops the first dispatcher's process with SIGSTOP while it has at least that many POSTs in flight, until SIGCONT.
 func freezeDispatcher(posts int) func(*watched) func() {
 	return func(x *watched) func() {
 		x.hang(posts)
@@ -111,14 +112,14 @@ func freezeDispatcher(posts int) func(*watched) func() {
 	}
 }
 
-// endForeign ends the connections of the foreign client.
+// endForeign has Postgres end the connections of the client that stands for a program other than ours, and with them its locks.
 func (x *watched) endForeign() {
 	x.sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '` + foreign + `'`)
 }
 
 // TestLong_AlertsInTrueTime fires and clears every alert on a cause by a real fault, with the rules and the interval of scrapes
-// as they are deployed. The installations run beside each other, since an alert waits for up to half an hour. They mostly wait, so
-// t.Parallel, which has as many run as there are processors, is not used.
+// as they are deployed. The installations run beside each other, since an alert waits for up to half an hour. t.Parallel
+// is not used, since it runs as many tests as there are processors, and these tests mostly wait.
 func TestLong_AlertsInTrueTime(t *testing.T) {
 	all, fired := alertsOnCauses(t), map[string]bool{}
 	var running sync.WaitGroup

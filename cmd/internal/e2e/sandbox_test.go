@@ -136,7 +136,8 @@ func TestSandbox_TheTourWorksAndCtrlCLeavesNothing(t *testing.T) {
 			return strings.Contains(s.output(), "✔ ") && strings.Contains(s.output(), " "+event+"  ")
 		}, soon, often, event)
 	}
-	for _, line := range []string{"active → captured  120.50 EUR of 700.00 EUR" /* the payload does not tell the part */, "learnt the new signing secret"} {
+	// The payload does not tell the captured part, so the receiver asks for it.
+	for _, line := range []string{"active → captured  120.50 EUR of 700.00 EUR", "learnt the new signing secret"} {
 		require.Eventually(t, func() bool { return strings.Contains(s.output(), line) }, soon, often, line)
 	}
 	require.NotContains(t, s.output(), "✘")
