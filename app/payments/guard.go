@@ -15,13 +15,15 @@ import (
 	"partnerdeposits/ports/outage"
 )
 
-// Bounds of the calls to the provider. A tenant's page waits for one call, a charge is several requests of the provider's.
+// Bounds of the calls to the provider, with the wait for a slot. A tenant's page waits for one call, a charge is several requests
+// of the provider's.
 const (
 	askTimeout    = 9 * time.Second
 	chargeTimeout = 20 * time.Second
-	// mostCalls bounds the calls of a process that wait for the provider; a further call waits for slotPatience.
+	// mostCalls bounds the calls of a process that wait for the provider. A further call waits up to slotPatience for a slot. The
+	// calls that then begin keep more than half of their time, so that a call's timeout still says something about the provider.
 	mostCalls    = 32
-	slotPatience = time.Second
+	slotPatience = 4 * time.Second
 	// After mostFailures failures in a row no call is made for restTime. Then a single call tries.
 	mostFailures = 5
 	restTime     = 10 * time.Second
@@ -63,37 +65,49 @@ func (g *guard) ready() int {
 	return 1
 }
 
-// enter takes a slot. Returns service_unavailable during a rest, or where no slot gets free.
-func (g *guard) enter(ctx context.Context) error {
-	g.mu.Lock()
-	if g.failures >= mostFailures {
-		if g.trying || g.clock.Now().Before(g.rests) {
-			g.mu.Unlock()
-			return fault.ErrUnavailable.Because(errResting)
-		}
-		g.trying = true
+// enter takes a slot. trial marks the single call after a rest. Returns service_unavailable during a rest, or where no slot gets free.
+func (g *guard) enter(ctx context.Context) (trial bool, err error) {
+	if trial, err = g.admit(); err != nil {
+		return false, err
 	}
-	g.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, slotPatience)
 	defer cancel()
 	select {
 	case g.slots <- struct{}{}:
-		return nil
 	case <-ctx.Done():
 		g.mu.Lock()
-		g.trying = false
+		g.trying = g.trying && !trial
 		g.mu.Unlock()
-		return fault.ErrUnavailable.Because(errBusy)
+		return false, fault.ErrUnavailable.Because(errBusy)
 	}
+	if !trial { // a rest may have begun during the wait
+		if trial, err = g.admit(); err != nil {
+			<-g.slots
+		}
+	}
+	return trial, err
+}
+
+func (g *guard) admit() (trial bool, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case g.failures < mostFailures:
+		return false, nil
+	case g.trying || g.clock.Now().Before(g.rests):
+		return false, fault.ErrUnavailable.Because(errResting)
+	}
+	g.trying = true
+	return true, nil
 }
 
 // leave frees the slot and counts the outcome. An answer of any kind ends the failures; a call that its caller gave up says nothing.
-func (g *guard) leave(ctx context.Context, gaveUp bool, err error) {
+func (g *guard) leave(ctx context.Context, trial, gaveUp bool, err error) {
 	<-g.slots
 	away := errors.Is(err, fault.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.trying = false
+	g.trying = g.trying && !trial
 	switch {
 	case gaveUp:
 	case away:
@@ -112,13 +126,14 @@ var errPanicked = errors.New("payments: a call to the provider panicked")
 
 // guarded makes a call of that name.
 func guarded[T any](ctx context.Context, g *guard, name string, limit time.Duration, call func(context.Context) (T, error)) (answer T, err error) {
-	if err := g.enter(ctx); err != nil {
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	trial, err := g.enter(bounded)
+	if err != nil {
 		return answer, err
 	}
 	err = errPanicked
-	defer func() { g.leave(ctx, errors.Is(ctx.Err(), context.Canceled), err) }()
-	bounded, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
+	defer func() { g.leave(ctx, trial, errors.Is(ctx.Err(), context.Canceled), err) }()
 	failpoint.Hit("payment." + name + ".before")
 	answer, err = call(bounded)
 	failpoint.Hit("payment." + name + ".answered")

@@ -56,7 +56,7 @@ func TestGuard_AProviderThatHangs_CostsFewCallsAndThenNone(t *testing.T) {
 		}
 		all.Wait()
 		require.EqualValues(t, mostCalls, p.most.Load(), "calls that wait for the provider")
-		require.LessOrEqual(t, time.Duration(slowest.Load()), 10*time.Second, "a tenant gets a page within ten seconds")
+		require.LessOrEqual(t, time.Duration(slowest.Load()), askTimeout, "a tenant gets a page within nine seconds")
 		require.Zero(t, g.ready())
 
 		calls, again := p.calls.Load(), time.Now()
@@ -79,6 +79,48 @@ func TestGuard_AProviderThatHangs_CostsFewCallsAndThenNone(t *testing.T) {
 		_, err = g.lookup(t.Context(), id.ID{})
 		require.NoError(t, err)
 		require.Equal(t, parallel.Batch, g.ready())
+	})
+}
+
+func TestGuard_AProviderThatFallsSilent_IsNotCalledAgainByThoseWhoWaitedForASlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &provider{answer: hang}
+		g := newGuard(p, wall{}, slog.New(slog.DiscardHandler))
+		var all sync.WaitGroup
+		call := func() {
+			begun := time.Now()
+			_, err := g.lookup(t.Context(), id.ID{})
+			require.ErrorIs(t, err, fault.ErrUnavailable)
+			require.LessOrEqual(t, time.Since(begun), askTimeout)
+		}
+		for range mostCalls {
+			all.Go(call)
+		}
+		<-time.After(askTimeout - slotPatience/2)
+		for range mostCalls {
+			all.Go(call) // gets its slot in the middle of its patience
+		}
+		all.Wait()
+		require.Less(t, p.calls.Load(), int64(mostCalls+mostFailures), "only those that got a slot before the failures that begin a rest")
+		require.Empty(t, g.slots)
+	})
+}
+
+func TestGuard_ABurst_WaitsForSlotsAndFailsNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &provider{answer: func(context.Context) error { <-time.After(250 * time.Millisecond); return nil }}
+		g := newGuard(p, wall{}, slog.New(slog.DiscardHandler))
+		var all sync.WaitGroup
+		begun := time.Now()
+		for range 10 * mostCalls {
+			all.Go(func() {
+				_, err := g.lookup(t.Context(), id.ID{})
+				require.NoError(t, err)
+			})
+		}
+		all.Wait()
+		require.Equal(t, 2500*time.Millisecond, time.Since(begun))
+		require.EqualValues(t, mostCalls, p.most.Load())
 	})
 }
 

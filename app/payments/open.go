@@ -22,9 +22,18 @@ import (
 // Returns deposit.ErrNotSecurable when the checkout has ended, or service_unavailable when the provider cannot be reached;
 // the payment then stays processing.
 func (s *Service) OpenFeePage(ctx context.Context, d *deposit.Deposit, token secret.Text, payer *tenant.Person, prepare lifecycle.Prepare, now time.Time) (string, error) {
-	payment, err := s.beginFee(ctx, d.ID, prepare, now)
+	payment, page, err := s.openFee(ctx, d, token, payer, prepare, now)
 	if err != nil {
 		return "", err
+	}
+	s.keepReference(ctx, payment, page.Ref)
+	return page.URL, nil
+}
+
+func (s *Service) openFee(ctx context.Context, d *deposit.Deposit, token secret.Text, payer *tenant.Person, prepare lifecycle.Prepare, now time.Time) (deposit.Payment, ports.HostedPage, error) {
+	payment, err := s.beginFee(ctx, d.ID, prepare, now)
+	if err != nil {
+		return payment, ports.HostedPage{}, err
 	}
 	request := ports.HostedPayment{
 		PaymentID: payment.ID, DepositID: d.ID, Kind: payment.Kind, Amount: payment.Amount, Description: d.Reference, Locale: d.Locale,
@@ -37,10 +46,9 @@ func (s *Service) OpenFeePage(ctx context.Context, d *deposit.Deposit, token sec
 	page, err := s.provider.open(ctx, request)
 	if err != nil {
 		s.deps.Log.WarnContext(ctx, "payment page did not open", "payment", id.Payment.Of(payment.ID), "error", err)
-		return "", s.providerFailed(payment.Kind, err)
+		err = s.providerFailed(payment.Kind, err)
 	}
-	s.keepReference(ctx, payment, page.Ref)
-	return page.URL, nil
+	return payment, page, err
 }
 
 // beginFee commits the payment before the provider hears of it, so that no crash can lose a payment. A payment in flight is

@@ -32,11 +32,16 @@ func (s *Service) settleFee(ctx context.Context, depositID id.ID, now time.Time)
 	if err != nil || payment == nil {
 		return err
 	}
+	return s.closeFee(ctx, *payment, now)
+}
+
+// closeFee has the provider close the page of a payment in flight, and records the provider's answer.
+func (s *Service) closeFee(ctx context.Context, payment deposit.Payment, now time.Time) error {
 	answer, err := s.provider.close(ctx, payment.ID)
 	if err != nil {
-		return s.providerFailed(deposit.FeePayment, err)
+		return s.providerFailed(payment.Kind, err)
 	}
-	return s.recordFee(ctx, *payment, answer, now)
+	return s.recordFee(ctx, payment, answer, now)
 }
 
 // ConfirmFee asks the provider about the deposit's fee payment in flight, if any, and records the answer. An unpaid page is

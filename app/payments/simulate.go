@@ -107,15 +107,12 @@ func (s *Service) simulatePayment(ctx context.Context, d *deposit.Deposit, want 
 }
 
 func (s *Service) payOnce(ctx context.Context, d *deposit.Deposit, succeeds bool, token secret.Text, now time.Time) error {
-	if _, err := s.OpenFeePage(ctx, d, token, nil, nil, now); err != nil {
-		return err
-	}
-	payment, err := s.feeInFlight(ctx, d.ID)
-	if err != nil || payment == nil { // settled by another caller meanwhile
+	payment, _, err := s.openFee(ctx, d, token, nil, nil, now)
+	if err != nil {
 		return err
 	}
 	if err := s.deps.Simulator.SimulatePayment(ctx, payment.ID, succeeds); err != nil {
 		return err
 	}
-	return s.settleFee(ctx, d.ID, now)
+	return s.closeFee(ctx, payment, now) // a payment that another caller has settled meanwhile stays as it is
 }

@@ -28,7 +28,8 @@ const (
 )
 
 const (
-	find      = `SELECT ref, amount_cents, description, return_url, status, failure, card, attempt, refusal FROM sandbox_payments WHERE `
+	columns   = `ref, amount_cents, description, return_url, status, failure, card, attempt, refusal`
+	find      = `SELECT ` + columns + ` FROM sandbox_payments WHERE `
 	findByID  = find + `id = $1`
 	findByRef = find + `ref = $1`
 
@@ -73,15 +74,11 @@ func (e entry) payment() ports.ProviderPayment {
 
 // Open implements ports.PaymentProvider. The page of a collection takes the place of a charge that was refused.
 func (p *Provider) Open(ctx context.Context, r ports.HostedPayment) (ports.HostedPage, error) {
-	_, err := p.pool.Exec(ctx, `
+	e, err := p.upsert(ctx, r.PaymentID, `
 		INSERT INTO sandbox_payments (id, ref, amount_cents, description, return_url, status)
 		VALUES ($1, $2, $3, $4, $5, 'open') ON CONFLICT (id) DO UPDATE SET status = 'open', return_url = $5, updated_at = now()
 		WHERE sandbox_payments.status = 'failed' AND sandbox_payments.amount_cents = $3 AND $6`,
-		[16]byte(r.PaymentID), p.newRef(), int64(r.Amount), r.Description, r.ReturnURL, r.Kind == deposit.Collection)
-	if err != nil {
-		return ports.HostedPage{}, unavailable(err)
-	}
-	e, err := p.byID(ctx, r.PaymentID)
+		p.newRef(), int64(r.Amount), r.Description, r.ReturnURL, r.Kind == deposit.Collection)
 	if err != nil {
 		return ports.HostedPage{}, err
 	}
@@ -118,17 +115,25 @@ func (p *Provider) Lookup(ctx context.Context, paymentID id.ID) (ports.ProviderP
 // Close implements ports.PaymentProvider. An unknown payment is entered as closed, so that a request that arrives later
 // finds the payment closed.
 func (p *Provider) Close(ctx context.Context, paymentID id.ID) (ports.ProviderPayment, error) {
-	_, err := p.pool.Exec(ctx, `
+	e, err := p.upsert(ctx, paymentID, `
 		INSERT INTO sandbox_payments AS s (id, ref, amount_cents, description, return_url, status)
 		VALUES ($1, $2, 0, '', '', 'closed')
 		ON CONFLICT (id) DO UPDATE SET status = 'closed', failure = '', refusal = '', updated_at = now()
 		WHERE s.status = 'open' OR (s.status = 'failed' AND s.attempt > 0)`,
-		[16]byte(paymentID), p.newRef())
-	if err != nil {
-		return ports.ProviderPayment{}, unavailable(err)
-	}
-	e, err := p.byID(ctx, paymentID)
+		p.newRef())
 	return e.payment(), err
+}
+
+// upsert inserts or changes the payment, and gives it as it then is. A payment that the query leaves alone is read.
+func (p *Provider) upsert(ctx context.Context, paymentID id.ID, query string, args ...any) (entry, error) {
+	e, err := scan(p.pool.QueryRow(ctx, query+` RETURNING `+columns, append([]any{[16]byte(paymentID)}, args...)...))
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return p.byID(ctx, paymentID)
+	case err != nil:
+		return e, unavailable(err)
+	}
+	return e, nil
 }
 
 // SimulatePayment implements ports.PaymentSimulator.
