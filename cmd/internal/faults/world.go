@@ -221,6 +221,7 @@ func (w *world) environment() []string {
 		"WEBHOOK_TIMEOUT=" + w.o.timeout.String(), "WEBHOOK_RETRY_SCHEDULE=" + strings.Join(retries, ","), "WEBHOOK_ALLOW_INSECURE_TARGETS=true",
 		"WEBHOOK_CONCURRENCY=8", // so few that all are busy now and then
 		"COVERAGE_MAX=" + w.coverage(), "SCHEDULER_INTERVAL=500ms",
+		"CHECKOUT_IDLE_AFTER=24h", // a run can last longer than the usual half an hour, and the audit knows no incomplete deposit
 		"RATE_LIMIT_PER_MINUTE=100000000", "RATE_LIMIT_WRITES_PER_MINUTE=100000000",
 	}...)
 }
