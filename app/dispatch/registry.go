@@ -220,11 +220,11 @@ func (r *registry) move(e *entry, n int) {
 	}
 }
 
-// fillingShare is the divisor that gives the part of a limit from which the claims are counted in the database more often: a quarter.
+// fillingShare: from a quarter of a limit on, the claims are counted in the database more often.
 const fillingShare = 4
 
-// fills reports whether the claims of a subscription, or of the whole dispatcher, approach their limit. A subscription in bad
-// health may have few POSTs in flight, so already a single claim comes near its limit.
+// fills reports whether the claims of a subscription, or of the whole dispatcher, approach their limit. The limit of a subscription
+// in bad health is so low that a single claim approaches it.
 func (r *registry) fills(e *entry) bool {
 	return fillingShare*e.claimed >= r.window() || fillingShare*r.claimed >= r.config.Window || !e.health.Clean()
 }

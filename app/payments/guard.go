@@ -15,13 +15,13 @@ import (
 	"partnerdeposits/ports/outage"
 )
 
-// Bounds of the calls to the provider, with the wait for a slot. A tenant's page waits for one call, a charge is several requests
-// of the provider's.
+// Time limits of a call to the provider; the wait for a slot counts. A tenant's page waits for askTimeout; a charge may take several
+// requests, so its limit is longer.
 const (
 	askTimeout    = 9 * time.Second
 	chargeTimeout = 20 * time.Second
-	// mostCalls bounds the calls of a process that wait for the provider. A further call waits up to slotPatience for a slot. The
-	// calls that then begin keep more than half of their time, so that a call's timeout still says something about the provider.
+	// mostCalls is the number of slots: the calls of a process that may wait for the provider at once. slotPatience, the longest wait
+	// for a slot, is less than half of a call's limit, so that a timeout is due to the provider and not to the wait.
 	mostCalls    = 32
 	slotPatience = 4 * time.Second
 	// After mostFailures failures in a row no call is made for restTime. Then a single call tries.
@@ -65,7 +65,7 @@ func (g *guard) ready() int {
 	return 1
 }
 
-// enter takes a slot. trial marks the single call after a rest. Returns service_unavailable during a rest, or where no slot gets free.
+// enter takes a slot. trial: this is the single call after a rest. Returns service_unavailable during a rest, or if no slot becomes free.
 func (g *guard) enter(ctx context.Context) (trial bool, err error) {
 	if trial, err = g.admit(); err != nil {
 		return false, err

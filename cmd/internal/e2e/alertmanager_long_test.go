@@ -79,7 +79,7 @@ func (p *pager) notified(_ http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// expect waits until none of the alerts fires, and forgets their states and times, before the fault that is to fire them.
+// expect prepares for a fault: expect waits until no alert of these names fires, and forgets their earlier states and times.
 func (p *pager) expect(t *testing.T, within time.Duration, names ...string) {
 	t.Helper()
 	for _, name := range names {

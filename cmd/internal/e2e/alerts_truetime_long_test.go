@@ -21,8 +21,8 @@ import (
 
 const scrapeInterval = 15 * time.Second // deployments/prometheus.yml
 
-// installation is a running service and the faults that it meets. The faults of a stage begin together and end once all their alerts
-// fire; then the next stage begins.
+// installation is a running service with stages of faults. The faults of a stage begin together and end once all their alerts fire;
+// then the next stage begins.
 type installation struct {
 	name   string
 	of     watchedOf
@@ -111,7 +111,7 @@ func freezeDispatcher(posts int) func(*watched) func() {
 	}
 }
 
-// endForeign has Postgres end the connections of the client that stands for a program other than ours, and with them its locks.
+// endForeign ends the database connections of the foreign client, and with them its locks.
 func (x *watched) endForeign() {
 	x.sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '` + foreign + `'`)
 }

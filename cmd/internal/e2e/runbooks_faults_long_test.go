@@ -176,8 +176,8 @@ func refuseEvents(x *watched) map[string]string {
 	return map[string]string{"CONSTRAINT": "refused", "EVENT": list.Events[0].ID}
 }
 
-// losePartitions drops the last partitions of events, and files an event of a day without a partition. The dispatcher's first round
-// of the job would mend that at once.
+// losePartitions drops the latest partitions of events, and inserts an event of a day without a partition. The first round of the
+// job partitions must be over, since that round would make the partitions again.
 func losePartitions(x *watched) map[string]string {
 	require.Eventually(x.t, func() bool { return x.dispatch.metric(`svc_job_last_success_timestamp_seconds{job="partitions"}`) > 0 }, soon, often)
 	day := time.Now().UTC().AddDate(0, 0, aheadOfMissing+3)
