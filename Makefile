@@ -45,7 +45,7 @@ test-long: ## Run the tests that need minutes: rolling restarts, failovers and f
 
 .PHONY: dev
 dev: ## As run, and rebuild and restart when a source file changes
-	@go build -o bin/dev ./cmd/internal/dev
+	@go build -o bin/dev ./lab/dev
 	@exec bin/dev
 
 .PHONY: unit
@@ -93,30 +93,30 @@ check-generated: ## Tell whether committed generated code is what `make generate
 .PHONY: screenshots
 screenshots: ## Take the pictures of README and guides from a running `make run` (docs/pictures)
 	@scripts/ensure-debian.sh chromium
-	@go run ./cmd/internal/screenshots
+	@go run ./lab/screenshots
 
 .PHONY: dashboards
 dashboards: ## Draw the panels of the Grafana dashboards from a run under load and faults (docs/dashboards)
-	@DASHBOARDS_TO=$(CURDIR)/docs/dashboards go test -count=1 -v -run TestDashboards_UnderLoad ./cmd/internal/e2e
+	@DASHBOARDS_TO=$(CURDIR)/docs/dashboards go test -count=1 -v -run TestDashboards_UnderLoad ./lab/e2e
 
 SEED := $(shell date +%s)
 ARGS :=
 
 .PHONY: faults
 faults: ## Kill, freeze and cut off everything, and count what is lost (half an hour; docs/guides/faults.md)
-	@go run ./cmd/internal/faults -seed $(SEED) $(ARGS)
+	@go run ./lab/faults -seed $(SEED) $(ARGS)
 
 # The benchmark cannot measure the CPU time of servers in containers.
 .PHONY: bench-delivery
 bench-delivery: export TEST_SERVICES ?= native
 bench-delivery: ## Measure delivery against its targets, on real processes (an hour and a half; docs/guides/benchmark.md)
-	@go run ./cmd/internal/bench delivery $(ARGS)
+	@go run ./lab/bench delivery $(ARGS)
 
 .PHONY: bench-api
 bench-api: export TEST_SERVICES ?= native
 bench-api: ## Measure the partner API against its targets and against pgbench (an hour and a half; docs/guides/benchmark.md)
 	@scripts/ensure-debian.sh pgbench
-	@go run ./cmd/internal/bench api $(ARGS)
+	@go run ./lab/bench api $(ARGS)
 
 ##@ Binaries
 

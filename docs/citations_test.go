@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/docs/docstest"
+	"partnerdeposits/lab/docstest"
 )
 
 // papers are the pages that code cites by their bare name.

@@ -20,7 +20,7 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/money"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/docs/docstest"
+	"partnerdeposits/lab/docstest"
 	"partnerdeposits/ports"
 )
 

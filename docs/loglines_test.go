@@ -22,7 +22,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/docs/docstest"
+	"partnerdeposits/lab/docstest"
 )
 
 const logLinesPage = "docs/runbooks/log-lines.md"

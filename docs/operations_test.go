@@ -23,7 +23,7 @@ import (
 	"partnerdeposits/adapters/http/styleguide"
 	"partnerdeposits/adapters/metrics"
 	"partnerdeposits/adapters/payments/sandbox"
-	"partnerdeposits/docs/docstest"
+	"partnerdeposits/lab/docstest"
 	"partnerdeposits/ports"
 )
 

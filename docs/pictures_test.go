@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/docs/docstest"
+	"partnerdeposits/lab/docstest"
 )
 
 // Pictures are a part of each clone, so they are few, small and shown.

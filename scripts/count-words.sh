@@ -6,5 +6,5 @@
 # "its" and "it's" are other words; a hyphen parts words. Generated files and directives to tools are left out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-go build -buildvcs=false -o bin/words ./cmd/internal/words # not `go run`, which hides the exit status
+go build -buildvcs=false -o bin/words ./lab/words # not `go run`, which hides the exit status
 exec bin/words "$@"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks that the machine has the named tools for tests, and installs missing tools on Debian or Ubuntu.
-# The tests themselves find or install Postgres and Redis (adapters/backing).
+# The tests themselves find or install Postgres and Redis (lab/backing).
 #
 #   scripts/ensure-debian.sh gcc chromium
 set -euo pipefail

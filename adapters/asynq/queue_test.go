@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/asynq"
-	"partnerdeposits/adapters/redis/redistest"
 	"partnerdeposits/core/id"
+	"partnerdeposits/lab/redistest"
 	"partnerdeposits/ports"
 )
 

@@ -17,9 +17,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/files"
-	"partnerdeposits/adapters/files/filestest"
 	"partnerdeposits/core/evidence"
 	"partnerdeposits/core/fault"
+	"partnerdeposits/lab/filestest"
 )
 
 func clean(t testing.TB, sent []byte) (evidence.Type, []byte, error) {

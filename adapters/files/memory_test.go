@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/files"
-	"partnerdeposits/adapters/files/filestest"
+	"partnerdeposits/lab/filestest"
 )
 
 // resident reads a line of /proc/self/status, in megabytes; 0 where there is none.

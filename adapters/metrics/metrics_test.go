@@ -21,7 +21,7 @@ import (
 	"partnerdeposits/adapters/metrics"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/docs/docstest"
+	"partnerdeposits/lab/docstest"
 	"partnerdeposits/ports"
 )
 

@@ -8,12 +8,12 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/postgres/stock"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/tenant"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/portstest"
+	"partnerdeposits/lab/stock"
 	"partnerdeposits/ports"
-	"partnerdeposits/ports/portstest"
 )
 
 func TestClients_EveryFilterAndPair_ReadsFewRows(t *testing.T) {

@@ -12,9 +12,9 @@ import (
 
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/postgres/dispatchstore"
-	"partnerdeposits/adapters/postgres/storetest"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/storetest"
 	"partnerdeposits/ports"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/postgres/dispatchstore"
-	"partnerdeposits/adapters/postgres/storetest"
+	"partnerdeposits/lab/storetest"
 	"partnerdeposits/ports"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"partnerdeposits/adapters/postgres/internal/codec"
+	"partnerdeposits/adapters/postgres/codec"
 )
 
 // PoolOptions shape a pool; zero fields take the defaults named beside them.

@@ -9,10 +9,10 @@ import (
 
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/postgres/groupcommit"
-	"partnerdeposits/adapters/postgres/pgtest"
-	"partnerdeposits/adapters/postgres/storetest"
-	"partnerdeposits/adapters/secrets/secretstest"
-	"partnerdeposits/ports/portstest"
+	"partnerdeposits/lab/pgtest"
+	"partnerdeposits/lab/portstest"
+	"partnerdeposits/lab/secretstest"
+	"partnerdeposits/lab/storetest"
 )
 
 // bouncer returns a function that leads the URL of a database of the shared server through one PgBouncer.

@@ -14,14 +14,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
-	"partnerdeposits/adapters/postgres/pgtest"
-	"partnerdeposits/adapters/postgres/storetest"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
+	"partnerdeposits/lab/pgtest"
+	"partnerdeposits/lab/portstest"
+	"partnerdeposits/lab/storetest"
 	"partnerdeposits/ports"
-	"partnerdeposits/ports/portstest"
 )
 
 // reading is a store whose reads have a pool of a single connection. While a test holds that connection, reads gather.

@@ -8,9 +8,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/postgres/pgtest"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/pgtest"
 )
 
 // Failed deliveries are few among all deliveries, so the query must not read the others.

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
-	"partnerdeposits/adapters/postgres/storetest"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/storetest"
 )
 
 func TestReports_PendingIsExactToTenThousand(t *testing.T) {

@@ -12,15 +12,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
-	"partnerdeposits/adapters/postgres/storetest"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/tenant"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/portstest"
+	"partnerdeposits/lab/storetest"
 	"partnerdeposits/ports"
-	"partnerdeposits/ports/portstest"
 )
 
 func insertClient(t testing.TB, store *postgres.Store, from deposit.Origin) tenant.Client {

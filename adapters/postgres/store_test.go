@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"partnerdeposits/adapters/postgres"
-	"partnerdeposits/adapters/postgres/pgtest"
-	"partnerdeposits/adapters/postgres/storetest"
-	"partnerdeposits/ports/portstest"
+	"partnerdeposits/lab/pgtest"
+	"partnerdeposits/lab/portstest"
+	"partnerdeposits/lab/storetest"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }

@@ -10,12 +10,12 @@ import (
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/postgres/groupcommit"
 	"partnerdeposits/adapters/postgres/migrations"
-	"partnerdeposits/adapters/postgres/pgtest"
-	"partnerdeposits/adapters/postgres/storetest"
-	"partnerdeposits/adapters/secrets/secretstest"
 	"partnerdeposits/core/fault"
+	"partnerdeposits/lab/pgtest"
+	"partnerdeposits/lab/portstest"
+	"partnerdeposits/lab/secretstest"
+	"partnerdeposits/lab/storetest"
 	"partnerdeposits/ports"
-	"partnerdeposits/ports/portstest"
 )
 
 func TestServerKilled_EverythingIsUnavailable_UntilItIsBack(t *testing.T) {

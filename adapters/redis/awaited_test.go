@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/redis"
-	"partnerdeposits/adapters/redis/redistest"
+	"partnerdeposits/lab/redistest"
 )
 
 func TestAnnounceFeeds_DispatchersKnowWhileRequestsWait(t *testing.T) {

@@ -10,9 +10,9 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/backing"
 	"partnerdeposits/adapters/redis"
-	"partnerdeposits/adapters/redis/redistest"
+	"partnerdeposits/lab/backing"
+	"partnerdeposits/lab/redistest"
 )
 
 // afterFailover is the longest time from a failover to the use of the new master.

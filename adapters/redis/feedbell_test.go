@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/redis"
-	"partnerdeposits/adapters/redis/redistest"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports/portstest"
+	"partnerdeposits/lab/portstest"
+	"partnerdeposits/lab/redistest"
 )
 
 // rungFeeds counts the rings that a listener has heard, by partner.

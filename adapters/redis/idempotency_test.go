@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/redis"
-	"partnerdeposits/adapters/redis/redistest"
 	"partnerdeposits/core/id"
+	"partnerdeposits/lab/portstest"
+	"partnerdeposits/lab/redistest"
 	"partnerdeposits/ports"
-	"partnerdeposits/ports/portstest"
 )
 
 const waitForRedis = 20 * time.Second

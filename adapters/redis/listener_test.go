@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/redis"
-	"partnerdeposits/adapters/redis/redistest"
+	"partnerdeposits/lab/redistest"
 	"partnerdeposits/ports"
 )
 

@@ -3,7 +3,7 @@ package redis_test
 import (
 	"testing"
 
-	"partnerdeposits/adapters/redis/redistest"
+	"partnerdeposits/lab/redistest"
 )
 
 func TestMain(m *testing.M) { redistest.Main(m) }

@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/redis"
-	"partnerdeposits/adapters/redis/redistest"
-	"partnerdeposits/adapters/secrets/secretstest"
+	"partnerdeposits/lab/portstest"
+	"partnerdeposits/lab/redistest"
+	"partnerdeposits/lab/secretstest"
 	"partnerdeposits/ports"
-	"partnerdeposits/ports/portstest"
 )
 
 func newBreaker(t testing.TB, client goredis.UniversalClient) *redis.Breaker {

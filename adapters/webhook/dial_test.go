@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/webhook/hostiletest"
+	"partnerdeposits/lab/hostiletest"
 )
 
 func TestDial_LetsLittleBeUnderWay(t *testing.T) {

@@ -17,8 +17,8 @@ import (
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
-	"partnerdeposits/adapters/webhook/hostiletest"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/hostiletest"
 )
 
 // hasty is the timeout of attempts that must time out.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/webhook/hostiletest"
+	"partnerdeposits/lab/hostiletest"
 )
 
 func TestHandshakeLimit_BoundsEachAddress(t *testing.T) {

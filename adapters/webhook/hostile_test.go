@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"partnerdeposits/adapters/webhook/hostiletest"
+	"partnerdeposits/lab/hostiletest"
 
 	"github.com/stretchr/testify/require"
 )

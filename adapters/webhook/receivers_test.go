@@ -14,8 +14,8 @@ import (
 	"go.uber.org/goleak"
 	"golang.org/x/net/dns/dnsmessage"
 
-	"partnerdeposits/adapters/webhook/hostiletest"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/hostiletest"
 	"partnerdeposits/ports"
 )
 

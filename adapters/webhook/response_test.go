@@ -13,8 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/webhook/hostiletest"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/hostiletest"
 )
 
 func TestPost_JudgesTheStatus(t *testing.T) {

@@ -13,9 +13,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/webhook/hostiletest"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/hostiletest"
 )
 
 // The hosts of endpoints that must lead nowhere, as they stand in a URL. evilNames resolves

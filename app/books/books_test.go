@@ -12,11 +12,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/checkout/checkouttest"
 	"partnerdeposits/app/books"
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/money"
+	"partnerdeposits/lab/checkouttest"
+	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"
 )
 

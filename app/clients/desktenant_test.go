@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/app/clients"
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/tenant"
+	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"
 )
 

@@ -10,15 +10,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/redis/redistest"
 	"partnerdeposits/app/deposits"
 	"partnerdeposits/app/idempotent"
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/tenant"
+	"partnerdeposits/lab/redistest"
+	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"
 )
 

@@ -14,11 +14,11 @@ import (
 	"partnerdeposits/app/clients"
 	"partnerdeposits/app/deposits"
 	"partnerdeposits/app/idempotent"
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/evidence"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/tenant"
+	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"
 )
 

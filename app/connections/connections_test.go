@@ -15,12 +15,12 @@ import (
 
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/app/connections"
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"
 )
 

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/app/connections"
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/lab/servicetest"
 )
 
 func TestMain(m *testing.M) { servicetest.Main(m) }

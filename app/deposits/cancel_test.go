@@ -9,14 +9,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/redis/redistest"
 	"partnerdeposits/app/deposits"
 	"partnerdeposits/app/idempotent"
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/lab/redistest"
+	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"
 )
 

@@ -10,10 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/redis/redistest"
 	"partnerdeposits/app/dispatch"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/redistest"
 	"partnerdeposits/ports"
 )
 

@@ -21,15 +21,15 @@ import (
 
 	"partnerdeposits/adapters/asynq"
 	"partnerdeposits/adapters/postgres/dispatchstore"
-	"partnerdeposits/adapters/redis/redistest"
 	"partnerdeposits/adapters/system"
 	sender "partnerdeposits/adapters/webhook"
 	"partnerdeposits/app/dispatch"
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/redistest"
+	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
-	"partnerdeposits/adapters/postgres/pgtest"
+	"partnerdeposits/lab/pgtest"
 	"partnerdeposits/ports"
 )
 

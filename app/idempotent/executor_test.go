@@ -12,11 +12,11 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/redis/redistest"
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/app/idempotent"
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/id"
+	"partnerdeposits/lab/redistest"
+	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"
 )
 

@@ -15,10 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres/groupcommit"
-	"partnerdeposits/adapters/redis/redistest"
 	"partnerdeposits/app/idempotent"
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/redistest"
+	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"
 )
 

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/app/operators"
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/connect"
+	"partnerdeposits/lab/servicetest"
 )
 
 func TestMain(m *testing.M) { servicetest.Main(m) }

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/app/operators"
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/connect"
+	"partnerdeposits/lab/servicetest"
 )
 
 // forgot asks for a password and lets the dispatcher answer.

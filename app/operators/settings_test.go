@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/app/operators"
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
+	"partnerdeposits/lab/servicetest"
 )
 
 func subjects(kit *servicetest.Kit, to string) (all []string) {

@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/app/operators"
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
+	"partnerdeposits/lab/servicetest"
 )
 
 // mailing is setup with a mail server.

@@ -9,11 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/app/partners"
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/lab/servicetest"
 )
 
 func TestMain(m *testing.M) { servicetest.Main(m) }

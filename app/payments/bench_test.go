@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/app/payments"
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
+	"partnerdeposits/lab/servicetest"
 )
 
 // BenchmarkSecure takes a deposit from its creation to its cover: the payment, the transition with history and event, and the notice to

@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/app/schedules"
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
+	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"
 )
 

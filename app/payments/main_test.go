@@ -8,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/checkout/checkouttest"
 	"partnerdeposits/adapters/system"
-	"partnerdeposits/cmd/servicetest"
+	"partnerdeposits/lab/checkouttest"
+	"partnerdeposits/lab/servicetest"
 )
 
 func TestMain(m *testing.M) { servicetest.Main(m) }

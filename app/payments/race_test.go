@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/checkout/checkouttest"
 	"partnerdeposits/app/deposits"
 	"partnerdeposits/app/idempotent"
 	"partnerdeposits/core/deposit"
@@ -19,6 +18,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"
+	"partnerdeposits/lab/checkouttest"
 	"partnerdeposits/ports"
 )
 

@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/app/payments"
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
+	"partnerdeposits/lab/servicetest"
 )
 
 func TestSimulate_DoesWhatATenantOrTimeWouldDo(t *testing.T) {

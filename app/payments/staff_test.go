@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/deposit"
+	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/id"
+	"partnerdeposits/lab/servicetest"
 )
 
 func TestMain(m *testing.M) { servicetest.Main(m) }

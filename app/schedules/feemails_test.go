@@ -8,10 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/checkout/checkouttest"
 	"partnerdeposits/app/payments"
 	"partnerdeposits/app/schedules"
 	"partnerdeposits/core/deposit"
+	"partnerdeposits/lab/checkouttest"
 )
 
 // tellSecured runs the job that mails about secured deposits.

@@ -12,9 +12,9 @@ import (
 
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/app/schedules"
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/evidence"
 	"partnerdeposits/core/id"
+	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"
 )
 

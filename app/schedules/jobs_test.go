@@ -17,9 +17,9 @@ import (
 
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/app/schedules"
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"
 )
 

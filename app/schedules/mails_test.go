@@ -24,8 +24,8 @@ import (
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/secrets"
 	"partnerdeposits/app/schedules"
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/id"
+	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"
 )
 

@@ -12,11 +12,11 @@ import (
 
 	"partnerdeposits/app/payments"
 	"partnerdeposits/app/schedules"
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"partnerdeposits/app/idempotent"
 	"partnerdeposits/app/webhooks"
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/servicetest"
 )
 
 // The dispatcher may use the state that a subscription had webhook.Freshness ago.

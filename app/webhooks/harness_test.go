@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/app/webhooks"
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"
 )
 

@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/app/webhooks"
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"
 )
 

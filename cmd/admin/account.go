@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"partnerdeposits/app/connections"
-	"partnerdeposits/cmd/internal/config"
-	"partnerdeposits/cmd/internal/wire"
+	"partnerdeposits/cmd/config"
+	"partnerdeposits/cmd/wire"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"partnerdeposits/app/payments"
-	"partnerdeposits/cmd/internal/config"
-	"partnerdeposits/cmd/internal/wire"
+	"partnerdeposits/cmd/config"
+	"partnerdeposits/cmd/wire"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"

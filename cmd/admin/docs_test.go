@@ -9,7 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/docs/docstest"
+	"partnerdeposits/lab/docstest"
 )
 
 // command is a command line as a page writes it: its flags, each "required", "optional" or "repeated".

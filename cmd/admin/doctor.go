@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"partnerdeposits/cmd/internal/config"
-	"partnerdeposits/cmd/internal/wire"
+	"partnerdeposits/cmd/config"
+	"partnerdeposits/cmd/wire"
 )
 
 type doctorCommand struct {

@@ -7,8 +7,8 @@ import (
 	"io"
 	"strings"
 
-	"partnerdeposits/cmd/internal/config"
-	"partnerdeposits/cmd/internal/run"
+	"partnerdeposits/cmd/config"
+	"partnerdeposits/cmd/run"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/partner"

@@ -13,9 +13,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"partnerdeposits/cmd/internal/config"
-	"partnerdeposits/cmd/internal/run"
-	"partnerdeposits/cmd/internal/wire"
+	"partnerdeposits/cmd/config"
+	"partnerdeposits/cmd/run"
+	"partnerdeposits/cmd/wire"
 )
 
 // commands is the whole command line.

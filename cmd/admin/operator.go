@@ -3,8 +3,8 @@ package main
 import (
 	"errors"
 
-	"partnerdeposits/cmd/internal/config"
-	"partnerdeposits/cmd/internal/wire"
+	"partnerdeposits/cmd/config"
+	"partnerdeposits/cmd/wire"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
 )

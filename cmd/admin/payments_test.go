@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/cmd/internal/config"
+	"partnerdeposits/cmd/config"
 	"partnerdeposits/core/partner"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/cmd/internal/config"
+	"partnerdeposits/cmd/config"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/partner"
 )

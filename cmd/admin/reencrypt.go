@@ -4,8 +4,8 @@ import (
 	"errors"
 	"time"
 
-	"partnerdeposits/cmd/internal/config"
-	"partnerdeposits/cmd/internal/wire"
+	"partnerdeposits/cmd/config"
+	"partnerdeposits/cmd/wire"
 )
 
 type reencrypt struct{}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"partnerdeposits/cmd/internal/config"
-	"partnerdeposits/cmd/internal/wire"
+	"partnerdeposits/cmd/config"
+	"partnerdeposits/cmd/wire"
 )
 
 type migrateCommands struct {

@@ -4,8 +4,8 @@ import (
 	"net/url"
 
 	"partnerdeposits/app/support"
-	"partnerdeposits/cmd/internal/config"
-	"partnerdeposits/cmd/internal/wire"
+	"partnerdeposits/cmd/config"
+	"partnerdeposits/cmd/wire"
 	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"

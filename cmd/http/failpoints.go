@@ -2,4 +2,4 @@
 
 package main
 
-import _ "partnerdeposits/cmd/internal/faults/trigger" // kills the process at the failpoint that the fault suite orders
+import _ "partnerdeposits/lab/faults/trigger" // kills the process at the failpoint that the fault suite orders

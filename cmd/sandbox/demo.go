@@ -17,13 +17,13 @@ import (
 
 	"partnerdeposits/app/connections"
 	"partnerdeposits/app/partners"
-	"partnerdeposits/cmd/internal/config"
-	"partnerdeposits/cmd/internal/receiver"
-	"partnerdeposits/cmd/internal/run"
-	"partnerdeposits/cmd/internal/wire"
+	"partnerdeposits/cmd/config"
+	"partnerdeposits/cmd/run"
+	"partnerdeposits/cmd/wire"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"
+	"partnerdeposits/lab/receiver"
 )
 
 const (

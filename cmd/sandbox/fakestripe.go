@@ -7,8 +7,8 @@ import (
 	"strings"
 	"syscall"
 
-	"partnerdeposits/adapters/payments/stripe/stripetest"
-	"partnerdeposits/cmd/internal/run"
+	"partnerdeposits/cmd/run"
+	"partnerdeposits/lab/stripetest"
 )
 
 // fakeStripeAddr is the usual address of the fake of Stripe.

@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"time"
 
-	"partnerdeposits/cmd/internal/receiver"
-	"partnerdeposits/cmd/internal/run"
+	"partnerdeposits/cmd/run"
+	"partnerdeposits/lab/receiver"
 )
 
 // listeners are open from the start, so that no other process takes their ports.

@@ -10,12 +10,12 @@ import (
 	"os"
 	"slices"
 
-	"partnerdeposits/adapters/backing"
-	"partnerdeposits/cmd/internal/config"
-	"partnerdeposits/cmd/internal/receiver"
-	"partnerdeposits/cmd/internal/run"
-	"partnerdeposits/cmd/internal/wire"
+	"partnerdeposits/cmd/config"
+	"partnerdeposits/cmd/run"
+	"partnerdeposits/cmd/wire"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/lab/backing"
+	"partnerdeposits/lab/receiver"
 )
 
 func main() {

@@ -51,7 +51,7 @@ func (t Trigger) Reason() string {
 	return string(t)
 }
 
-//go:generate go run partnerdeposits/cmd/internal/diagram ../../docs/deposit.md
+//go:generate go run partnerdeposits/lab/diagram ../../docs/deposit.md
 
 // transitions holds every transition that is allowed (api.md §3); a status without a row is final.
 var transitions = map[Status]map[Trigger]Status{

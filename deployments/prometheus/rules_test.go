@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
-	"partnerdeposits/docs/docstest"
+	"partnerdeposits/lab/docstest"
 )
 
 // rule is an alert or a recorded series.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/connect/connecttest"
-	"partnerdeposits/cmd/servicetest"
+	"partnerdeposits/lab/connecttest"
+	"partnerdeposits/lab/servicetest"
 )
 
 func TestMain(m *testing.M) { servicetest.Main(m) }

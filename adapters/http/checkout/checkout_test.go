@@ -11,10 +11,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/checkout/checkouttest"
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
+	"partnerdeposits/lab/checkouttest"
 	"partnerdeposits/ports"
 )
 

@@ -8,9 +8,9 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/ui/browsertest"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/secret"
+	"partnerdeposits/lab/browsertest"
 )
 
 // tenantCard pays the fee, and every later charge wants the tenant back.

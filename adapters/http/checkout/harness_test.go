@@ -19,16 +19,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/http/checkout"
-	"partnerdeposits/adapters/http/checkout/checkouttest"
 	"partnerdeposits/adapters/http/middleware"
 	"partnerdeposits/adapters/http/problem"
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/adapters/payments/sandbox"
 	"partnerdeposits/adapters/system"
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
+	"partnerdeposits/lab/checkouttest"
+	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"
 )
 

@@ -10,9 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/ui/browsertest"
 	"partnerdeposits/adapters/payments/stripe"
-	"partnerdeposits/adapters/payments/stripe/stripetest"
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/app/deposits"
 	"partnerdeposits/app/idempotent"
@@ -22,6 +20,8 @@ import (
 	"partnerdeposits/core/money"
 	corepartner "partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"
+	"partnerdeposits/lab/browsertest"
+	"partnerdeposits/lab/stripetest"
 	"partnerdeposits/ports"
 )
 

@@ -11,8 +11,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/connect/connecttest"
-	"partnerdeposits/adapters/http/ui/browsertest"
+	"partnerdeposits/lab/browsertest"
+	"partnerdeposits/lab/connecttest"
 )
 
 // partnerSite stands where return_url leads to: another origin, which a policy could forbid.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/connect/connecttest"
 	"partnerdeposits/core/twofactor"
+	"partnerdeposits/lab/connecttest"
 )
 
 // withCodes gives an operator whose two-factor codes are on.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/connect/connecttest"
 	"partnerdeposits/app/connections"
 	"partnerdeposits/core/id"
+	"partnerdeposits/lab/connecttest"
 )
 
 func TestSignup_ThroughAConnectURL_MakesOperatorLinkAndEvent(t *testing.T) {

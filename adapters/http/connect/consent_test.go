@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/connect/connecttest"
+	"partnerdeposits/lab/connecttest"
 )
 
 func TestConsent_NamesWhatIsLinked(t *testing.T) {

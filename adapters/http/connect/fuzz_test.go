@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/connect/connecttest"
 	"partnerdeposits/core/connect"
+	"partnerdeposits/lab/connecttest"
 )
 
 // fuzzedPage opens both connect pages with a raw query: no panic and no 5xx. The result is the code of the sign-up page.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/connect/connecttest"
+	"partnerdeposits/lab/connecttest"
 )
 
 // from gives a browser at that address, and a function that logs in with it.

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"partnerdeposits/adapters/http/connect/connecttest"
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/lab/connecttest"
+	"partnerdeposits/lab/servicetest"
 )
 
 func TestMain(m *testing.M) { servicetest.Main(m) }

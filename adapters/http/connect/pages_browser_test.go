@@ -7,9 +7,9 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/connect/connecttest"
-	"partnerdeposits/adapters/http/ui/browsertest"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/lab/browsertest"
+	"partnerdeposits/lab/connecttest"
 )
 
 // The pages between a partner's link and the way back are pictured, and read by a script that looks for what a person could not see,

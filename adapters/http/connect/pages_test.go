@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/connect/connecttest"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/lab/connecttest"
 )
 
 func TestEveryPage_CarriesTheSecurityHeadersAndALanguage(t *testing.T) {

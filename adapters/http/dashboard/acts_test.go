@@ -10,11 +10,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/connect/connecttest"
 	"partnerdeposits/adapters/http/dashboard"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/lab/connecttest"
 	"partnerdeposits/ports"
 )
 

@@ -10,8 +10,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/connect/connecttest"
 	"partnerdeposits/adapters/http/dashboard"
+	"partnerdeposits/lab/connecttest"
 )
 
 // routes are the method and the path of every page of the operator.

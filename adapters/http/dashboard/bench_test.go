@@ -15,12 +15,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/connect/connecttest"
-	"partnerdeposits/adapters/postgres/stock"
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
+	"partnerdeposits/lab/connecttest"
+	"partnerdeposits/lab/servicetest"
+	"partnerdeposits/lab/stock"
 	"partnerdeposits/ports"
 )
 

@@ -8,8 +8,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/connect/connecttest"
-	"partnerdeposits/adapters/http/ui/browsertest"
+	"partnerdeposits/lab/browsertest"
+	"partnerdeposits/lab/connecttest"
 )
 
 // signUp signs a new operator up without a partner, in the browser.

@@ -10,9 +10,9 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/connect/connecttest"
-	"partnerdeposits/adapters/http/ui/browsertest"
 	"partnerdeposits/core/deposit"
+	"partnerdeposits/lab/browsertest"
+	"partnerdeposits/lab/connecttest"
 )
 
 // viewports are a phone and a desktop.

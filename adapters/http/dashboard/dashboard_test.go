@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/connect/connecttest"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/lab/connecttest"
 )
 
 func TestToday_ShowsWhatWaitsAndTheYear(t *testing.T) {

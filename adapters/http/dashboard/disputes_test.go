@@ -7,8 +7,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/ui/browsertest"
 	"partnerdeposits/core/id"
+	"partnerdeposits/lab/browsertest"
 )
 
 // disputedDesk is a desk whose tenant agreed, paid and disputes the fee.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/connect/connecttest"
+	"partnerdeposits/lab/connecttest"
 )
 
 // "Show all" leads to the covers that end soon, and to no other deposit.

@@ -16,10 +16,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/files/filestest"
-	"partnerdeposits/adapters/http/connect/connecttest"
 	"partnerdeposits/adapters/http/dashboard"
 	"partnerdeposits/core/deposit"
+	"partnerdeposits/lab/connecttest"
+	"partnerdeposits/lab/filestest"
 )
 
 // sentFile is a file as a browser sends it: name and type are the sender's words.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/connect/connecttest"
+	"partnerdeposits/lab/connecttest"
 )
 
 func TestSettings_TurnTheMailsAboutCoversOffAndOn_OfTheOperatorAlone(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/connect/connecttest"
 	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/lab/connecttest"
 )
 
 // The consent page promises nothing else than the list, and each promise has its acts: routes of the partner's API, and forms of the

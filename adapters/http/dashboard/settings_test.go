@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/connect/connecttest"
+	"partnerdeposits/lab/connecttest"
 )
 
 const secretWord = "correct horse battery"

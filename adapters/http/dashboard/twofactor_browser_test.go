@@ -8,12 +8,12 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/connect/connecttest"
-	"partnerdeposits/adapters/http/ui/browsertest"
 	"partnerdeposits/adapters/totp"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/twofactor"
+	"partnerdeposits/lab/browsertest"
+	"partnerdeposits/lab/connecttest"
 )
 
 // An operator turns codes on, logs in with one, and captures with one, in each language and colour scheme.

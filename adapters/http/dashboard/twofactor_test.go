@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/connect/connecttest"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/twofactor"
+	"partnerdeposits/lab/connecttest"
 )
 
 const password = "correct horse battery"

@@ -9,11 +9,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/connect/connecttest"
 	operatordeposits "partnerdeposits/app/deposits"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/tenant"
+	"partnerdeposits/lab/connecttest"
 )
 
 // unverifiedDesk is a desk whose operator has not opened the mail of the sign-up.

@@ -14,8 +14,8 @@ import (
 
 	"partnerdeposits/adapters/http/docs"
 	"partnerdeposits/adapters/http/middleware"
-	"partnerdeposits/adapters/http/middleware/servetest"
 	"partnerdeposits/adapters/http/partnerapi"
+	"partnerdeposits/lab/servetest"
 )
 
 const baseURL = "https://api.staging.example"

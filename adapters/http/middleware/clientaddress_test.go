@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/http/middleware"
-	"partnerdeposits/adapters/http/middleware/servetest"
+	"partnerdeposits/lab/servetest"
 )
 
 func TestClientAddress_IsTheLastThatIsNoTrustedProxy(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/http/middleware"
-	"partnerdeposits/adapters/http/middleware/servetest"
+	"partnerdeposits/lab/servetest"
 )
 
 func TestCompress_TextsOfSomeSizeForThoseWhoAcceptIt(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/http/middleware"
-	"partnerdeposits/adapters/http/middleware/servetest"
+	"partnerdeposits/lab/servetest"
 )
 
 func TestForwarded_NoticesAnUntrustedPeerOnceInAnInterval(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/middleware/servetest"
+	"partnerdeposits/lab/servetest"
 )
 
 // Behind a real haproxy, bytes that hide a request in a body never become a request of their own: whoever could smuggle a

@@ -20,9 +20,9 @@ import (
 
 	"partnerdeposits/adapters/http/middleware"
 	"partnerdeposits/adapters/http/middleware/jsonbody"
-	"partnerdeposits/adapters/http/middleware/servetest"
 	"partnerdeposits/adapters/http/problem"
 	"partnerdeposits/core/fault"
+	"partnerdeposits/lab/servetest"
 )
 
 const requestIDPattern = `^req_[0-7][0-9a-hjkmnp-tv-z]{25}$`

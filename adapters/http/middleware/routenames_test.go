@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/http/middleware"
-	"partnerdeposits/adapters/http/middleware/servetest"
+	"partnerdeposits/lab/servetest"
 )
 
 // An alert about a route must see the requests that never reached the route.

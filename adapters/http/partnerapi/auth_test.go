@@ -10,7 +10,7 @@ import (
 
 	"partnerdeposits/adapters/http/middleware"
 	"partnerdeposits/adapters/http/partnerapi"
-	"partnerdeposits/cmd/servicetest"
+	"partnerdeposits/lab/servicetest"
 )
 
 func TestAuthentication_EveryCarrierAndEveryRefusal(t *testing.T) {

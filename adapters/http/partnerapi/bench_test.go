@@ -9,7 +9,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"partnerdeposits/adapters/http/partnerapi"
-	"partnerdeposits/cmd/servicetest"
+	"partnerdeposits/lab/servicetest"
 )
 
 // hot sends a request through the app without a socket, on real Postgres and Redis. -cpu 16 measures the throughput of

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/http/partnerapi"
-	"partnerdeposits/cmd/servicetest"
+	"partnerdeposits/lab/servicetest"
 )
 
 // rows are the cases of an operation that the document alone does not give. Tests derive all others from the document: keys,

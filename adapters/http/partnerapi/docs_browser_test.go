@@ -10,7 +10,7 @@ import (
 
 	"partnerdeposits/adapters/http/docs"
 	"partnerdeposits/adapters/http/partnerapi"
-	"partnerdeposits/adapters/http/ui/browsertest"
+	"partnerdeposits/lab/browsertest"
 )
 
 // newDocs starts the API with its page, and opens the page in a browser.

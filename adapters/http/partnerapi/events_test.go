@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/app/events"
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/id"
+	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"
 )
 

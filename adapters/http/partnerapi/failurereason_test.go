@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/servicetest"
 )
 
 func TestDelivery_ThatFailed_NamesItsReason_InListAndRecord(t *testing.T) {

@@ -17,9 +17,9 @@ import (
 
 	"partnerdeposits/adapters/http/middleware"
 	"partnerdeposits/adapters/http/middleware/jsonbody"
-	"partnerdeposits/adapters/http/middleware/servetest"
 	"partnerdeposits/adapters/http/partnerapi"
 	"partnerdeposits/adapters/http/problem"
+	"partnerdeposits/lab/servetest"
 )
 
 // recorder stores the last request that a handler received. Only operations that the tests call are implemented.

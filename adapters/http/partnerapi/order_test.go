@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/cmd/servicetest"
+	"partnerdeposits/lab/servicetest"
 )
 
 // defect is a fault of a request, with the answer that names it.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/servicetest"
 )
 
 // The story calls every operation, in the order of a partner's integration. contracttest checks every response, and at

@@ -12,9 +12,9 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"partnerdeposits/adapters/http/middleware"
-	"partnerdeposits/adapters/http/middleware/servetest"
 	"partnerdeposits/adapters/http/partnerapi"
 	"partnerdeposits/core/money"
+	"partnerdeposits/lab/servetest"
 )
 
 func TestCreateDeposit_BadShapes_AreRefusedWithOurWords(t *testing.T) {

@@ -15,9 +15,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"
 )
 

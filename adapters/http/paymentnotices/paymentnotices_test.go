@@ -27,9 +27,9 @@ import (
 	"partnerdeposits/adapters/http/middleware"
 	"partnerdeposits/adapters/http/paymentnotices"
 	"partnerdeposits/adapters/http/problem"
-	"partnerdeposits/cmd/servicetest"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
+	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"
 )
 

@@ -14,9 +14,9 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/middleware/servetest"
 	"partnerdeposits/adapters/http/problem"
 	"partnerdeposits/core/fault"
+	"partnerdeposits/lab/servetest"
 )
 
 func TestStatus_EveryKindHasOne(t *testing.T) {

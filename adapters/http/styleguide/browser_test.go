@@ -8,9 +8,9 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/connect/connecttest"
-	"partnerdeposits/adapters/http/ui/browsertest"
-	"partnerdeposits/cmd/servicetest"
+	"partnerdeposits/lab/browsertest"
+	"partnerdeposits/lab/connecttest"
+	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/http/connect/connecttest"
 	"partnerdeposits/adapters/http/ui"
-	"partnerdeposits/cmd/servicetest"
+	"partnerdeposits/lab/connecttest"
+	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"
 )
 

@@ -18,11 +18,11 @@ import (
 
 	"partnerdeposits/adapters/http/problem"
 	"partnerdeposits/adapters/payments/sandbox"
-	"partnerdeposits/adapters/postgres/pgtest"
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/core/id"
+	"partnerdeposits/lab/pgtest"
+	"partnerdeposits/lab/portstest"
 	"partnerdeposits/ports"
-	"partnerdeposits/ports/portstest"
 )
 
 const (

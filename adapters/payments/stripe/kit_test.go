@@ -13,13 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/payments/stripe"
-	"partnerdeposits/adapters/payments/stripe/stripetest"
-	"partnerdeposits/adapters/postgres/pgtest"
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
+	"partnerdeposits/lab/pgtest"
+	"partnerdeposits/lab/portstest"
+	"partnerdeposits/lab/stripetest"
 	"partnerdeposits/ports"
-	"partnerdeposits/ports/portstest"
 )
 
 const (

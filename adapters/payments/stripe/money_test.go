@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/payments/stripe"
-	"partnerdeposits/adapters/payments/stripe/stripetest"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
+	"partnerdeposits/lab/stripetest"
 	"partnerdeposits/ports"
 )
 

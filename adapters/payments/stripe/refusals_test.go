@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/payments/stripe/stripetest"
 	"partnerdeposits/core/id"
+	"partnerdeposits/lab/stripetest"
 	"partnerdeposits/ports"
 )
 

@@ -18,8 +18,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/payments/stripe/stripetest"
 	"partnerdeposits/core/money"
+	"partnerdeposits/lab/stripetest"
 	"partnerdeposits/ports"
 )
 

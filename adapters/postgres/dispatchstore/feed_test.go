@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"partnerdeposits/adapters/postgres"
-	"partnerdeposits/adapters/postgres/storetest"
+	"partnerdeposits/lab/portstest"
+	"partnerdeposits/lab/storetest"
 	"partnerdeposits/ports"
-	"partnerdeposits/ports/portstest"
 )
 
 // feedStore reads with the store of http, and relays with the store of a dispatcher.

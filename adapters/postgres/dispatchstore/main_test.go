@@ -3,7 +3,7 @@ package dispatchstore_test
 import (
 	"testing"
 
-	"partnerdeposits/adapters/postgres/pgtest"
+	"partnerdeposits/lab/pgtest"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }

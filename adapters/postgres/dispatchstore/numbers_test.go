@@ -15,11 +15,11 @@ import (
 
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/postgres/dispatchstore"
-	"partnerdeposits/adapters/postgres/storetest"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
+	"partnerdeposits/lab/portstest"
+	"partnerdeposits/lab/storetest"
 	"partnerdeposits/ports"
-	"partnerdeposits/ports/portstest"
 )
 
 func nothing([]ports.Event, []ports.Subscription) []ports.Delivery { return nil }

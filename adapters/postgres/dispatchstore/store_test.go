@@ -10,14 +10,14 @@ import (
 
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/postgres/dispatchstore"
-	"partnerdeposits/adapters/postgres/pgtest"
-	"partnerdeposits/adapters/postgres/storetest"
-	"partnerdeposits/adapters/secrets/secretstest"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/pgtest"
+	"partnerdeposits/lab/portstest"
+	"partnerdeposits/lab/secretstest"
+	"partnerdeposits/lab/storetest"
 	"partnerdeposits/ports"
-	"partnerdeposits/ports/portstest"
 )
 
 func dispatchOver(t *testing.T, databaseURL string) *dispatchstore.Store {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/postgres/storetest"
 	"partnerdeposits/core/deposit"
+	"partnerdeposits/lab/storetest"
 	"partnerdeposits/ports"
 )
 

@@ -5,10 +5,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/postgres/storetest"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports/portstest"
+	"partnerdeposits/lab/portstest"
+	"partnerdeposits/lab/storetest"
 )
 
 // The database has no foreign key from deposits: a change may refer only to rows that it has locked.

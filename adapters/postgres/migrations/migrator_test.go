@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres/migrations"
-	"partnerdeposits/adapters/postgres/pgtest"
+	"partnerdeposits/lab/pgtest"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }

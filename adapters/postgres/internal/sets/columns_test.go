@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/postgres/pgtest"
 	"partnerdeposits/core/deposit"
-	"partnerdeposits/ports/portstest"
+	"partnerdeposits/lab/pgtest"
+	"partnerdeposits/lab/portstest"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }

@@ -1,0 +1,76 @@
+package config_test
+
+import (
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const root = "../.."
+
+// fixedInCompose are the settings that belong to Compose's own servers and ports.
+var fixedInCompose = []string{"DATABASE_URL", "REDIS_URL", "HTTP_ADDR", "METRICS_ADDR"}
+
+// composeEnvironment reads the environment that every service of compose.yaml gets.
+func composeEnvironment(t *testing.T) map[string]string {
+	t.Helper()
+	content, err := os.ReadFile(root + "/deployments/compose.yaml")
+	require.NoError(t, err)
+	_, block, there := strings.Cut(string(content), "environment: &environment\n")
+	require.True(t, there)
+	pair := regexp.MustCompile(`^    ([A-Z_]+): (.*)$`)
+	found := map[string]string{}
+	for line := range strings.Lines(block) {
+		m := pair.FindStringSubmatch(strings.TrimRight(line, "\n"))
+		if m == nil && !strings.HasPrefix(line, "    #") {
+			return found
+		}
+		if m != nil {
+			found[m[1]] = m[2]
+		}
+	}
+	return found
+}
+
+func TestCompose_HandsEverySettingOn(t *testing.T) {
+	environment := composeEnvironment(t)
+	var want []string
+	for _, setting := range inOrder() {
+		want = append(want, setting.Name)
+		if !slices.Contains(fixedInCompose, setting.Name) {
+			require.Contains(t, environment[setting.Name], "${"+setting.Name+":-", "deployments/compose.yaml hands %s on", setting.Name)
+		}
+	}
+	require.ElementsMatch(t, want, slices.Collect(maps.Keys(environment)))
+}
+
+// docker-compose 1.29 is the oldest release that Debian and Ubuntu still have.
+func TestCompose_IsReadByDockerCompose(t *testing.T) {
+	t.Parallel()
+	tool, err := filepath.Abs(root + "/scripts/ensure-debian.sh")
+	require.NoError(t, err)
+	out, err := exec.CommandContext(t.Context(), tool, "docker-compose").CombinedOutput()
+	require.NoError(t, err, string(out))
+
+	cmd := exec.CommandContext(t.Context(), "docker-compose", "-f", root+"/deployments/compose.yaml", "config")
+	cmd.Env = os.Environ()
+	var handed []string
+	for name := range composeEnvironment(t) {
+		if !slices.Contains(fixedInCompose, name) {
+			handed = append(handed, name)
+			cmd.Env = append(cmd.Env, name+"=given-"+name)
+		}
+	}
+	out, err = cmd.CombinedOutput()
+	require.NoError(t, err, string(out))
+	for _, name := range handed {
+		require.Contains(t, string(out), name+": given-"+name+"\n")
+	}
+}

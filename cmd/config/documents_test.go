@@ -1,0 +1,111 @@
+package config_test
+
+import (
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/cmd/config"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/webhook"
+)
+
+// documented is a setting as a document gives it.
+type documented struct{ Name, Default string }
+
+// inOrder lists the settings of Config with their defaults, in its order. A variable without a default has "".
+func inOrder() []documented {
+	var all []documented
+	for field := range reflect.TypeFor[config.Config]().Fields() {
+		name := field.Tag.Get("env")
+		usual := field.Tag.Get("envDefault")
+		switch {
+		case name == "WEBHOOK_RETRY_SCHEDULE":
+			usual = text(webhook.DefaultSchedule)
+		case name == "COLLECTION_RETRY_SCHEDULE":
+			usual = text(webhook.Schedule(deposit.DefaultCollectionSchedule()))
+		case field.Type.Kind() == reflect.Bool:
+			usual = "false"
+		}
+		all = append(all, documented{name, usual})
+	}
+	return all
+}
+
+// text writes a schedule as documents do: 2h, not 2h0m0s.
+func text(schedule webhook.Schedule) string {
+	var waits []string
+	for _, wait := range schedule {
+		waits = append(waits, strings.NewReplacer("h0m0s", "h", "m0s", "m").Replace(wait.String()))
+	}
+	return strings.Join(waits, ",")
+}
+
+func TestEnvExample_HasEverySettingWithItsDefaultInTheOrderOfConfig(t *testing.T) {
+	content, err := os.ReadFile("../../.env.example")
+	require.NoError(t, err)
+	var found []documented
+	var pairs []string
+	above := ""
+	for line := range strings.Lines(string(content)) {
+		line = strings.TrimSpace(line)
+		if name, value, isPair := strings.Cut(line, "="); isPair && !strings.HasPrefix(line, "#") {
+			require.Regexp(t, `^# [^-]`, above, "%s needs a line above that says its meaning", name)
+			found = append(found, documented{name, value})
+			pairs = append(pairs, line)
+		}
+		above = line
+	}
+	require.Equal(t, inOrder(), found)
+
+	want, err := config.Load(nil, config.Nothing)
+	require.NoError(t, err)
+	got, err := config.Load(pairs, config.Nothing)
+	require.NoError(t, err)
+	want.DrainDelay = got.DrainDelay // development has none only where the variable is not set
+	require.Equal(t, want, got, "the file as it is changes nothing else")
+}
+
+func TestOperationsGuide_HasEverySettingWithItsDefaultInTheOrderOfConfig(t *testing.T) {
+	content, err := os.ReadFile("../../docs/guides/operations.md")
+	require.NoError(t, err)
+	_, table, there := strings.Cut(string(content), "| variable | default | meaning |\n")
+	require.True(t, there)
+	table, _, _ = strings.Cut(table, "\n\n")
+	var found []documented
+	for row := range strings.Lines(table) {
+		cells := strings.Split(row, "|")
+		require.Greater(t, len(cells), 3, row)
+		if strings.HasPrefix(cells[1], "---") {
+			continue
+		}
+		found = append(found, settingsOfRow(t, cells[1], cells[2])...)
+	}
+	require.Equal(t, inOrder(), found)
+}
+
+// settingsOfRow reads a row that documents a setting, or several with a default each or one default for all.
+func settingsOfRow(t *testing.T, names, defaults string) []documented {
+	t.Helper()
+	list := strings.Split(plain(names), ", ")
+	usual := strings.Split(plain(defaults), ", ")
+	if len(usual) == 1 {
+		for range len(list) - 1 {
+			usual = append(usual, usual[0])
+		}
+	}
+	require.Len(t, usual, len(list), "defaults of %s", names)
+	var row []documented
+	for i, name := range list {
+		if usual[i] == "none" || strings.HasPrefix(usual[i], "required") {
+			usual[i] = ""
+		}
+		row = append(row, documented{name, usual[i]})
+	}
+	return row
+}
+
+func plain(cell string) string { return strings.TrimSpace(strings.ReplaceAll(cell, "`", "")) }

@@ -1,0 +1,217 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime"
+	"time"
+
+	"partnerdeposits/adapters/metrics"
+	"partnerdeposits/adapters/passwords"
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/dispatchstore"
+	"partnerdeposits/adapters/postgres/migrations"
+	redisadapter "partnerdeposits/adapters/redis"
+	"partnerdeposits/adapters/secrets"
+	"partnerdeposits/adapters/system"
+	"partnerdeposits/app/books"
+	"partnerdeposits/app/clients"
+	"partnerdeposits/app/connections"
+	"partnerdeposits/app/operators"
+	"partnerdeposits/app/outbox"
+	"partnerdeposits/app/partners"
+	"partnerdeposits/app/payments"
+	"partnerdeposits/app/restore"
+	"partnerdeposits/app/support"
+	"partnerdeposits/app/webhooks"
+	"partnerdeposits/cmd/config"
+	"partnerdeposits/ports"
+)
+
+const adminConns = 2
+
+// Admin holds the use cases of the operator's commands.
+type Admin struct {
+	Partners    *partners.Service
+	Connections *connections.Service
+	Operators   *operators.Service
+	Clients     *clients.Service
+	Webhooks    *webhooks.Service
+	Restore     *restore.Service
+	Outbox      *outbox.Service
+	Support     *support.Service
+	Payments    *payments.Service
+	Books       *books.Service
+	Keyset      *postgres.Resealer   // encrypts stored secrets anew
+	Checker     ports.PaymentChecker // nil for a payment provider that has nothing to check
+	stores      Stores
+}
+
+// NewAdmin opens the database for a command. Close the Admin in the end.
+func NewAdmin(ctx context.Context, cfg config.Config, log *slog.Logger) (*Admin, error) {
+	stores, err := OpenStore(ctx, cfg, log, postgres.PoolOptions{MaxConns: adminConns, AppName: "partnerdeposits-admin", Pooled: cfg.DatabasePooled})
+	if err != nil {
+		return nil, err
+	}
+	parts := DefaultParts(cfg, stores, system.Clock{}, log)
+	if parts.Passwords, err = passwords.New(); err != nil {
+		return nil, err
+	}
+	all := NewServices(cfg, stores, parts)
+	return &Admin{Partners: all.Partners, Connections: all.Connections, Operators: all.Operators, Clients: all.Clients, Webhooks: all.Webhooks, Restore: all.Restore, Outbox: all.Outbox, Support: all.Support, Payments: all.Payments, Books: all.Books,
+		Keyset: postgres.NewResealer(stores.Postgres, stores.Cipher.PrimaryPrefix()), Checker: parts.Checker, stores: stores}, nil
+}
+
+// Version tells which build a binary is.
+type Version struct{ Version, Revision, Go string }
+
+// BuildVersion gives the version that svc_build_info shows too.
+func BuildVersion() Version {
+	version, revision := metrics.Build()
+	return Version{Version: version, Revision: revision, Go: runtime.Version()}
+}
+
+// Close closes the connections.
+func (a *Admin) Close(ctx context.Context) { a.stores.Close(ctx) }
+
+// MigrateUp brings the schema to the newest version and gives the version of the schema, which is above NewestMigration
+// after a newer binary has migrated. Concurrent calls wait for each other. waits is called before each pause for a lock.
+func MigrateUp(ctx context.Context, cfg config.Config, waits func(error)) (version int64, err error) {
+	url, err := cfg.MigrationURL()
+	if err != nil {
+		return 0, err
+	}
+	return migrations.Up(ctx, url.Reveal(), waits)
+}
+
+// MigrationProgress is how far a migration is.
+type MigrationProgress = migrations.Progress
+
+// WatchMigration reports how far MigrateUp is, until ctx ends.
+func WatchMigration(ctx context.Context, cfg config.Config, every time.Duration, report func(MigrationProgress)) error {
+	url, err := cfg.MigrationURL()
+	if err != nil {
+		return err
+	}
+	migrations.Watch(ctx, url.Reveal(), every, report)
+	return nil
+}
+
+// NewestMigration is the newest version that this binary knows.
+func NewestMigration() int64 { return migrations.Newest() }
+
+// Migrations lists the migrations of this binary and whether the database has them.
+func Migrations(ctx context.Context, cfg config.Config) ([]migrations.Status, error) {
+	url, err := cfg.MigrationURL()
+	if err != nil {
+		return nil, err
+	}
+	return migrations.List(ctx, url.Reveal())
+}
+
+// NewKeyset makes a SECRETS_KEYSET.
+func NewKeyset() (string, error) { return secrets.NewKeyset() }
+
+// RotateKeyset adds a new primary key to the configured keyset.
+func RotateKeyset(cfg config.Config) (string, error) {
+	return secrets.Rotate(cfg.SecretsKeyset.Reveal())
+}
+
+// Diagnosis is the state of the service's surroundings. Each error concerns only its own field; Backlogged is the error
+// of reading Backlog.
+type Diagnosis struct {
+	Postgres, Schema, Restored, Redis, Keyset, Backlogged error
+	Role                                                  error // the role of a pooled database lacks settings
+
+	RedisAnswers                bool // though perhaps not to writes
+	SchemaVersion, SchemaWanted int64
+	PostgresClock, RedisClock   time.Duration // how far the store's clock is ahead of this machine's
+	Backlog                     ports.Backlog
+
+	// Forwarded is a peer of an http process that told the address of another client within the last hour, and is in no
+	// TRUSTED_PROXIES, neither of that process nor of this one; zero for none.
+	Forwarded redisadapter.Forwarded
+
+	Processes []AskedProcess
+}
+
+// Diagnose checks everything once, and asks the processes at the URLs for their own checks; without URLs, the process at
+// METRICS_ADDR of this machine, if there is one.
+//
+// Returns an error only if the stores cannot be opened; failed checks are in the Diagnosis.
+func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger, processes []string) (Diagnosis, error) {
+	s, err := open(ctx, cfg, log, "doctor", adminConns, false)
+	if err != nil {
+		return Diagnosis{}, err
+	}
+	defer func() {
+		for i := len(s.parts) - 1; i >= 0; i-- {
+			_ = s.parts[i].Stop(ctx) // the command is over
+		}
+	}()
+	out := Diagnosis{SchemaWanted: migrations.Newest(), Processes: askProcesses(ctx, cfg, processes)}
+	out.Postgres = s.connected(ctx)
+	out.Redis = redisadapter.Probe(ctx, s.Redis)
+	out.RedisAnswers = out.Redis == nil || errors.Is(out.Redis, redisadapter.ErrNoWrites)
+	if out.RedisAnswers {
+		out.RedisClock = redisClock(ctx, s)
+		out.Forwarded = forwarded(ctx, s)
+	}
+	if out.Postgres != nil {
+		return out, nil
+	}
+	var theirs time.Time
+	before := time.Now()
+	if err := s.ops.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&theirs); err == nil {
+		out.PostgresClock = theirs.Sub(middle(before, time.Now()))
+	}
+	if out.SchemaVersion, out.Schema = migrations.Version(ctx, s.ops); out.Schema != nil || out.SchemaVersion < out.SchemaWanted {
+		return out, nil
+	}
+	if cfg.DatabasePooled {
+		out.Role = postgres.CheckRole(ctx, s.ops)
+	}
+	out.Restored = postgres.CheckRestored(ctx, s.ops)
+	out.Keyset = keysetFits(ctx, s.Postgres)
+	out.Backlog, out.Backlogged = dispatchstore.NewBacklog(s.ops).Backlog(ctx)
+	return out, nil
+}
+
+// DropsSettings tells whether the database is behind a pooler that DATABASE_POOLED does not name.
+func (d Diagnosis) DropsSettings() bool { return errors.Is(d.Postgres, postgres.ErrUndeclaredPooler) }
+
+// forwarded gives no note if Redis cannot give any: the finding about Redis says so.
+func forwarded(ctx context.Context, s *process) redisadapter.Forwarded {
+	note, err := redisadapter.ReadForwarded(ctx, s.Redis)
+	if err != nil || s.cfg.Trusts(note.Peer) {
+		return redisadapter.Forwarded{}
+	}
+	return note
+}
+
+func redisClock(ctx context.Context, s *process) time.Duration {
+	before := time.Now()
+	theirs, err := s.Redis.Time(ctx).Result()
+	if err != nil {
+		return 0
+	}
+	return theirs.Sub(middle(before, time.Now()))
+}
+
+func middle(a, b time.Time) time.Time { return a.Add(b.Sub(a) / 2) }
+
+// keysetFits decrypts the connect secret of a single partner: all secrets are encrypted with the same keyset.
+func keysetFits(ctx context.Context, store *postgres.Store) error {
+	all, err := store.Partners(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range all {
+		if p.HasConnectSecret {
+			_, err := store.ConnectSecret(ctx, p.ID)
+			return err
+		}
+	}
+	return nil
+}

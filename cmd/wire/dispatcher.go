@@ -1,0 +1,213 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/redis/go-redis/v9"
+
+	"partnerdeposits/adapters/asynq"
+	"partnerdeposits/adapters/http/ops"
+	"partnerdeposits/adapters/metrics"
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/dispatchstore"
+	redisadapter "partnerdeposits/adapters/redis"
+	"partnerdeposits/adapters/system"
+	"partnerdeposits/adapters/webhook"
+	"partnerdeposits/app/dispatch"
+	"partnerdeposits/app/schedules"
+	"partnerdeposits/cmd/config"
+	"partnerdeposits/cmd/run"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+const userAgent = "partnerdeposits-webhooks/1"
+
+// Dispatcher wires the process that delivers webhooks and does everything that is due by the clock.
+func Dispatcher(ctx context.Context, cfg config.Config, log *slog.Logger) (run.Process, error) {
+	return DispatcherOn(ctx, cfg, log, Listeners{})
+}
+
+// DispatcherOn is Dispatcher with an open listener for operators.
+func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on Listeners) (run.Process, error) {
+	s, err := open(ctx, cfg, log, "schedules", scheduleConns, false)
+	if err != nil {
+		return run.Process{}, err
+	}
+	dispatchPool, err := s.newPool(ctx, "dispatch", postgres.PoolOptions{
+		MaxConns: dispatchConns, Settings: postgres.IndexPlans, PingAfter: loopPing,
+		// Transactions are short. A transaction of a suspended process, or of a process whose responses get lost, must
+		// not lock its rows for long.
+		IdleInTransaction: 10 * time.Second,
+	})
+	if err != nil {
+		return run.Process{}, err
+	}
+	// With a client of its own for the queue, a busy queue does not delay the doorbell.
+	queueRedis, _, err := redisadapter.Open(ctx, cfg.RedisURL.Reveal(), redisadapter.SentinelPassword(cfg.RedisSentinelPassword.Reveal()))
+	if err != nil {
+		return run.Process{}, err
+	}
+	s.parts = append(s.parts, run.Closer("queue", queueRedis.Close))
+	ear := redisadapter.NewListener(s.Redis)
+	queue := asynq.New(queueRedis, log, append(queueOptions, asynq.WithBell(bell{s.bell, ear}))...)
+
+	registry := metrics.NewRegistry(log)
+	s.pools["dispatch"] = dispatchPool
+	registry.PostgresPools(s.pools)
+	registry.RedisPools(map[string]redis.UniversalClient{"doorbell": s.Redis, "queue": queueRedis})
+	registry.Backlog(dispatchstore.NewBacklog(s.ops))
+	registerQueues(registry, queue)
+
+	sender := webhook.NewSender(webhook.Config{
+		Timeout: cfg.WebhookTimeout, EndpointConcurrency: cfg.WebhookEndpointConcurrency, AllowInsecure: cfg.WebhookAllowInsecureTargets,
+		EventIDHeader: cfg.WebhookEventIDHeader, UserAgent: userAgent,
+	})
+	counted := &queueMode{DispatchMetrics: registry.Dispatch()}
+	timetable, err := s.scheduler(registry, counted)
+	if err != nil {
+		return run.Process{}, err
+	}
+	ready := s.readiness(ops.Check{Name: checkQueue, Run: counted.check, Problem: always("is not used; deliveries go out directly"), Optional: true})
+	registry.Ready(ready.Passing)
+	work := func(deliver func(context.Context) error) func(context.Context) error {
+		return func(ctx context.Context) error {
+			if ready.Await(ctx, checkPostgres, checkSchema) != nil {
+				return nil // ctx ended before the database answered
+			}
+			return deliver(ctx)
+		}
+	}
+	return run.Process{
+		Name: "dispatcher", Log: log, Drain: ready.Drain,
+		Parts: append(s.parts,
+			run.Closer("sender", closing(sender.Close)),
+			opsPart(listenAddress{on.Ops, "METRICS_ADDR", cfg.MetricsAddr}, s.opsHandler(ready, registry.Handler()), log),
+			run.Background("readiness", ready.Watch),
+			run.Background("kind of redis", s.awaitRedis),
+			run.Background("doorbell's listener", ear.Run),
+			run.Background("deliveries", work(s.deliver(dispatchPool, queue, sender, counted, ear))),
+			run.Background("schedules", work(timetable.Run)),
+		),
+	}, nil
+}
+
+// bell implements asynq.Bell.
+type bell struct {
+	*redisadapter.Doorbell
+	*redisadapter.Listener
+}
+
+// RingJobs rings only where another dispatcher may hear the ring.
+func (b bell) RingJobs(lane ports.Lane) {
+	if b.Accompanied() {
+		b.Doorbell.RingJobs(lane)
+	}
+}
+
+// RingFeeds rings only where requests wait for events.
+func (b bell) RingFeeds(partners []id.ID) {
+	if b.FeedsAwaited() {
+		b.Doorbell.RingFeeds(partners)
+	}
+}
+
+// deliver runs the dispatcher of deliveries.
+func (s *process) deliver(
+	pool *pgxpool.Pool, queue *asynq.Queue, sender *webhook.Sender, counted ports.DispatchMetrics, ear *redisadapter.Listener,
+) func(context.Context) error {
+	store := dispatchstore.New(pool, s.Cipher)
+	return func(ctx context.Context) error {
+		deps := dispatch.Deps{
+			Relay: store, Claims: store, Work: store, Queue: queue, Sender: sender, Clock: system.Clock{}, Metrics: counted,
+			Random: rand.Float64, Log: s.log, Bell: ear.Events(), DueBell: ear.Due(), BellWorks: ear.Works, RingFeeds: bell{s.bell, ear}.RingFeeds,
+		}
+		if traced(s.cfg) {
+			deps = traceDeliveries(deps)
+		}
+		return dispatch.New(variant(deps), dispatch.Config{
+			Schedule: s.cfg.Retries(), Timeout: s.cfg.WebhookTimeout, Concurrency: s.cfg.WebhookConcurrency,
+			EndpointConcurrency: s.cfg.WebhookEndpointConcurrency,
+		}).Run(ctx)
+	}
+}
+
+// queueMode notes the way of jobs to workers, for /readyz.
+type queueMode struct {
+	ports.DispatchMetrics
+	direct atomic.Bool
+}
+
+var errDirect = errors.New("the queue's store takes no jobs, or took none lately")
+
+// QueueMode implements ports.DispatchMetrics.
+func (q *queueMode) QueueMode(mode ports.QueueMode) {
+	q.direct.Store(mode == ports.QueueDirect)
+	q.DispatchMetrics.QueueMode(mode)
+}
+
+func (q *queueMode) check(context.Context) error {
+	if q.direct.Load() {
+		return errDirect
+	}
+	return nil
+}
+
+// scheduler holds all jobs that are due by the clock.
+func (s *process) scheduler(registry *metrics.Registry, ended ports.DeliveryMetrics) (*schedules.Scheduler, error) {
+	every := s.cfg.SchedulerInterval
+	mails, err := s.mailJobs(registry.Mails(), every)
+	if err != nil {
+		return nil, err
+	}
+	parts := DefaultParts(s.cfg, s.Stores, system.Clock{}, s.log)
+	parts.warnWithoutPayments()
+	parts.DepositMetrics, parts.PaymentMetrics = registry.Deposits(), registry.Payments()
+	all := NewServices(s.cfg, s.Stores, parts)
+	notices := schedules.Notices{Due: s.Postgres, UnitOfWork: s.Postgres, Clock: parts.Clock, Entropy: parts.Entropy, APIBaseURL: s.cfg.APIBaseURL}
+	told := schedules.OperatorNotices{
+		Due: s.Postgres, UnitOfWork: s.Postgres, Clock: parts.Clock, Entropy: parts.Entropy, DashboardURL: s.cfg.DashboardBaseURL, Anyone: !s.cfg.VerifiesAddresses(),
+		Addresses: s.Postgres, Imprint: s.cfg.Imprint(),
+	}
+	tenants := schedules.TenantNotices{
+		Due: s.Postgres, UnitOfWork: s.Postgres, Deposits: s.Postgres, Accounts: s.Postgres, Collections: s.Postgres, Payments: s.Postgres, History: s.Postgres,
+		Clock: parts.Clock, Entropy: parts.Entropy, Log: s.log, DashboardURL: s.cfg.DashboardBaseURL, SupportEmail: s.cfg.SupportEmail,
+	}
+	upkeep := schedules.PaymentUpkeep{
+		Notices: all.Notices, Erasures: s.Postgres, Eraser: parts.Eraser, Metrics: registry.Books(),
+		UnitOfWork: s.Postgres, Clock: parts.Clock, Entropy: parts.Entropy,
+	}
+	if parts.Books != nil {
+		upkeep.Books = all.Books
+	}
+	jobs := slices.Concat(
+		schedules.DepositJobs(all.Timers, all.Payments, every),
+		schedules.Maintenance{
+			Tables: s.Postgres, Addresses: s.Postgres, Files: s.Postgres, Contents: postgres.NewFileContents(s.Postgres), UnitOfWork: s.Postgres,
+			Metrics: ended, Clock: parts.Clock, Log: s.log,
+		}.Jobs(),
+		told.Jobs(every),
+		upkeep.Jobs(every),
+		mails,
+		[]schedules.Job{tenants.Job(every)},
+		[]schedules.Job{schedules.ReplayJob(all.Webhooks), notices.Job(every), schedules.ResetJob(all.Operators, every)},
+	)
+	return schedules.New(s.log, registry.Jobs(schedules.Names(jobs)), jobs...), nil
+}
+
+func registerQueues(registry *metrics.Registry, queue *asynq.Queue) {
+	var names []string
+	lanes := map[string]ports.Lane{}
+	for _, lane := range ports.Lanes {
+		names = append(names, asynq.QueueName(lane))
+		lanes[asynq.QueueName(lane)] = lane
+	}
+	registry.Queues(names, []string{"pending", "active", "archived"}, func(name string) (map[string]int, error) { return queue.Depth(lanes[name]) })
+}

@@ -1,0 +1,238 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/redis/go-redis/v9"
+
+	"partnerdeposits/adapters/files"
+	httpadapter "partnerdeposits/adapters/http"
+	"partnerdeposits/adapters/http/account"
+	"partnerdeposits/adapters/http/checkout"
+	"partnerdeposits/adapters/http/connect"
+	"partnerdeposits/adapters/http/dashboard"
+	"partnerdeposits/adapters/http/middleware"
+	"partnerdeposits/adapters/http/ops"
+	"partnerdeposits/adapters/http/partnerapi"
+	"partnerdeposits/adapters/http/styleguide"
+	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/adapters/metrics"
+	"partnerdeposits/adapters/passwords"
+	"partnerdeposits/adapters/postgres/dispatchstore"
+	redisadapter "partnerdeposits/adapters/redis"
+	"partnerdeposits/adapters/system"
+	"partnerdeposits/app/events"
+	"partnerdeposits/app/idempotent"
+	"partnerdeposits/app/notices"
+	"partnerdeposits/cmd/config"
+	"partnerdeposits/cmd/run"
+	"partnerdeposits/core/partner"
+)
+
+// checkoutRequestsPerMinute bounds the requests of an address to checkout pages: enough for a household behind a single
+// address, too few to guess tokens.
+const checkoutRequestsPerMinute = 120
+
+// Listeners are open listeners. Where a listener is nil, the configuration gives the address.
+type Listeners struct{ Public, Ops net.Listener }
+
+// HTTP wires the process that serves partners, operators and tenants.
+func HTTP(ctx context.Context, cfg config.Config, log *slog.Logger) (run.Process, error) {
+	return HTTPOn(ctx, cfg, log, Listeners{})
+}
+
+// HTTPOn is HTTP with open listeners.
+func HTTPOn(ctx context.Context, cfg config.Config, log *slog.Logger, on Listeners) (run.Process, error) {
+	s, err := open(ctx, cfg, log, "http", apiConns, true)
+	if err != nil {
+		return run.Process{}, err
+	}
+	registry := metrics.NewRegistry(log)
+	registry.PostgresPools(s.pools)
+	registry.RedisPools(map[string]redis.UniversalClient{"http": s.Redis})
+	registry.Backlog(dispatchstore.NewBacklog(s.ops)) // the dispatchers tell the same, and may all be away
+	ready := s.readiness()
+	registry.Ready(ready.Passing)
+	waiting := events.NewWaiting()
+	app, err := s.httpApp(registry, ready, waiting)
+	if err != nil {
+		return run.Process{}, err
+	}
+	return run.Process{
+		Name: "http", Log: log, Drain: func() { ready.Drain(); waiting.Drain() }, DrainDelay: cfg.DrainDelay,
+		Parts: append(s.parts,
+			opsPart(listenAddress{on.Ops, "METRICS_ADDR", cfg.MetricsAddr}, s.opsHandler(ready, registry.Handler()), log),
+			run.Background("readiness", ready.Watch),
+			run.Background("kind of redis", s.awaitRedis),
+			run.Background("restore epoch", s.epoch.Watch),
+			run.Background("feeds", func(ctx context.Context) error { return waiting.Watch(ctx, feedReader(s.Stores)) }),
+			run.Background("feeds that are awaited", func(ctx context.Context) error {
+				return redisadapter.AnnounceFeeds(ctx, s.Redis, waiting.Size, waiting.Entered())
+			}),
+			run.Background("rings for feeds", func(ctx context.Context) error { return redisadapter.ListenForFeeds(ctx, s.Redis, waiting.Ring) }),
+			httpPart(listenAddress{on.Public, "HTTP_ADDR", cfg.HTTPAddr}, app, log),
+		),
+	}, nil
+}
+
+func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness, waiting *events.Waiting) (*fiber.App, error) {
+	results := make([]string, 0, len(idempotent.Results))
+	for _, r := range idempotent.Results {
+		results = append(results, string(r))
+	}
+	counted := registry.HTTP(middleware.Surfaces, results)
+	parts := DefaultParts(s.cfg, s.Stores, system.Clock{}, s.log)
+	parts.warnWithoutPayments()
+	if err := files.CheckScratch(); err != nil {
+		s.log.Warn("forms with files will fail: the directory for temporary files (TMPDIR, or /tmp) cannot be written", "error", err)
+	}
+	var err error
+	if parts.Passwords, err = passwords.New(); err != nil {
+		return nil, err
+	}
+	parts.Doorbell, parts.DepositMetrics, parts.PaymentMetrics, parts.LimiterFailedOpen = s.bell, registry.Deposits(), registry.Payments(), counted.LimiterFailedOpen
+	parts.Epoch, parts.Waiting = s.epoch.Current, waiting
+	parts.Idempotency = func(r idempotent.Result) { counted.Idempotency(string(r)) }
+	all := NewServices(s.cfg, s.Stores, parts)
+	site, err := ui.NewSite(s.cfg.DashboardBaseURL, parts.Entropy)
+	if err != nil {
+		return nil, err
+	}
+	return httpadapter.New(httpadapter.Config{
+		Log: s.log, TrustedProxies: s.cfg.TrustedProxies, HSTS: s.cfg.HTTPS(), Traced: traced(s.cfg), Route: counted.Route,
+		Draining:  ready.Draining,
+		Observe:   func(o middleware.Observation) { counted.Request(o.Surface, o.Route, o.Method, o.Status, o.Duration) },
+		Forwarded: s.noticeForwarded(),
+	}, httpadapter.Surfaces{
+		PartnerAPI: partnerapi.Deps{
+			Partners: all.Partners, Connections: all.Connections, Clients: all.Clients, Deposits: all.Deposits, Webhooks: all.Webhooks, Events: all.Events,
+			Simulate: all.Payments, Idempotent: all.Idempotent, Limiter: all.Limiter, Clock: parts.Clock, Environment: s.cfg.Environment, BaseURL: s.cfg.APIBaseURL,
+		},
+		Connect: connect.Deps{
+			Connections: all.Connections, Operators: all.Operators, Limiter: all.Limiter,
+			AttemptsPerMinute: s.cfg.AuthAttemptsPerMinute, Site: site,
+		},
+		Account: account.Deps{Operators: all.Operators, Limiter: all.Limiter, AttemptsPerMinute: s.cfg.AuthAttemptsPerMinute, Site: site},
+		Dashboard: dashboard.Deps{
+			Connections: all.Connections, Operators: all.Operators, Desk: all.Desk, Deposits: all.Deposits, Entropy: parts.Entropy, Limiter: all.Limiter,
+			Site: site, Log: s.log,
+		},
+		Checkout: checkout.Deps{
+			Checkout: all.Checkout, Limiter: all.Limiter, RequestsPerMinute: checkoutRequestsPerMinute, Site: site, Log: s.log,
+		},
+		Styleguide: s.styleguide(parts, site),
+		Payments:   parts.PayPage,
+		Notices:    noticesOf(parts, all),
+	})
+}
+
+// noticesOf gives the use cases of the provider's notices; nil where the provider sends none, and the route does not exist then.
+func noticesOf(p Parts, all Services) *notices.Service {
+	if p.Notices == nil {
+		return nil
+	}
+	return all.Notices
+}
+
+// styleguide gives the pages of development; nil elsewhere, since their mails open deposits and accounts. A service with a mail server
+// catches no mail.
+func (s *process) styleguide(parts Parts, site *ui.Site) *styleguide.Deps {
+	if s.cfg.Environment != partner.Development {
+		return nil
+	}
+	d := styleguide.Deps{Clock: parts.Clock, Site: site, DashboardURL: strings.TrimSuffix(s.cfg.DashboardBaseURL, "/")}
+	if s.cfg.SMTPURL == "" {
+		d.Caught = s.Postgres
+	}
+	return &d
+}
+
+// noticeForwarded warns once, and keeps a note for `admin doctor`.
+func (s *process) noticeForwarded() func(ctx context.Context, peer, header string) {
+	var warned sync.Once
+	return func(ctx context.Context, peer, header string) {
+		warned.Do(func() {
+			s.log.WarnContext(ctx, "a peer that is not in TRUSTED_PROXIES tells the address of another client; if it is a proxy, all its clients share one limit",
+				"peer", peer, "header", header)
+		})
+		redisadapter.NoteForwarded(ctx, s.Redis, s.Breaker, redisadapter.Forwarded{Peer: peer, Header: header})
+	}
+}
+
+// httpPart serves the public. Its stop closes the listener and waits for the requests in flight.
+func httpPart(at listenAddress, app *fiber.App, log *slog.Logger) run.Part {
+	return run.Part{
+		Name: "http server",
+		Start: func(ctx context.Context, fail func(error)) error {
+			listener, err := at.listen(ctx)
+			if err != nil {
+				return err
+			}
+			go func() {
+				if err := app.Listener(middleware.Listener(listener)); err != nil {
+					fail(fmt.Errorf("http server: %w", err))
+				}
+			}()
+			log.Info("listening", "for", "the public", "address", listener.Addr().String())
+			return nil
+		},
+		Stop: app.ShutdownWithContext,
+	}
+}
+
+// opsHandler warns where profiles are on in production.
+func (s *process) opsHandler(ready *ops.Readiness, metrics http.Handler) http.Handler {
+	if s.cfg.MetricsPprof && s.cfg.Environment == partner.Production {
+		s.log.Warn("METRICS_PPROF is on in production: whoever reaches METRICS_ADDR may profile this process; turn it off when you have finished")
+	}
+	return ops.Handler(ready, metrics, s.cfg.MetricsPprof)
+}
+
+// opsPart serves operators.
+func opsPart(at listenAddress, handler http.Handler, log *slog.Logger) run.Part {
+	var server *ops.Server
+	return run.Part{
+		Name: "ops server",
+		Start: func(ctx context.Context, fail func(error)) error {
+			listener, err := at.listen(ctx)
+			if err != nil {
+				return err
+			}
+			server = ops.NewServer(listener, handler, log)
+			go func() {
+				if err := server.Serve(); err != nil {
+					fail(fmt.Errorf("ops server: %w", err))
+				}
+			}()
+			log.Info("listening", "for", "operators", "address", listener.Addr().String())
+			return nil
+		},
+		Stop: func(ctx context.Context) error { return server.Shutdown(ctx) },
+	}
+}
+
+// listenAddress is an open listener, or an address from the configuration.
+type listenAddress struct {
+	open           net.Listener
+	variable, addr string
+}
+
+func (a listenAddress) listen(ctx context.Context) (net.Listener, error) {
+	if a.open != nil {
+		return a.open, nil
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", a.addr)
+	var failed *net.OpError
+	if errors.As(err, &failed) {
+		return nil, fmt.Errorf("cannot listen on %s (%s): %w", a.addr, a.variable, failed.Err)
+	}
+	return listener, err
+}

@@ -1,0 +1,54 @@
+package wire
+
+import (
+	"github.com/gofiber/fiber/v2"
+
+	paymentsnone "partnerdeposits/adapters/payments/none"
+	paymentssandbox "partnerdeposits/adapters/payments/sandbox"
+	"partnerdeposits/adapters/payments/stripe"
+	"partnerdeposits/adapters/scoring"
+	"partnerdeposits/cmd/config"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/ports"
+)
+
+// ProviderPorts are abilities that only some payment providers have. Each is nil for a provider without.
+type ProviderPorts struct {
+	Notices ports.PaymentNotices
+	Books   ports.PaymentBooks
+	Eraser  ports.PaymentEraser
+	Checker ports.PaymentChecker
+}
+
+// setPayments chooses scoring and the payment provider. Production decides about no applicant.
+func (p *Parts) setPayments(cfg config.Config, stores Stores) {
+	p.Scoring = scoring.Sandbox{}
+	if cfg.Environment == partner.Production {
+		p.Scoring = scoring.None{}
+	}
+	switch cfg.Payments() {
+	case config.PaymentsStripe:
+		provider := stripe.New(stripe.Options{
+			Pool: stores.Pool, Clock: p.Clock, Log: p.Log,
+			SecretKey: cfg.StripeSecretKey, WebhookSecret: cfg.StripeWebhookSecret, BaseURL: cfg.StripeAPIBase,
+		})
+		p.Provider = provider
+		p.ProviderPorts = ProviderPorts{Notices: noticeReader(stores, provider), Books: provider, Eraser: provider, Checker: provider}
+	case config.PaymentsSandbox:
+		sandbox := paymentssandbox.New(stores.Pool, cfg.DashboardBaseURL, p.Entropy, p.Clock)
+		p.Provider, p.Simulator, p.Books = sandbox, sandbox, sandbox
+		p.PayPage = func(r fiber.Router) { paymentssandbox.Mount(r, sandbox) }
+	default:
+		p.Provider = paymentsnone.Provider{}
+	}
+}
+
+// warnWithoutPayments logs that checkout cannot take payments.
+func (p *Parts) warnWithoutPayments() {
+	if _, none := p.Provider.(paymentsnone.Provider); none {
+		p.Log.Warn("no payment provider is set up: tenants are told to come back later")
+	}
+}
+
+// IsLiveKey tells whether STRIPE_SECRET_KEY moves money.
+func IsLiveKey(cfg config.Config) bool { return stripe.IsLive(cfg.StripeSecretKey) }

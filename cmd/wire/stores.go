@@ -1,0 +1,243 @@
+// Package wire is the composition root: plain Go, a function for each process. Only this package imports all adapters.
+package wire
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/redis/go-redis/v9"
+
+	"partnerdeposits/adapters/http/ops"
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/groupcommit"
+	"partnerdeposits/adapters/postgres/migrations"
+	redisadapter "partnerdeposits/adapters/redis"
+	"partnerdeposits/adapters/secrets"
+	"partnerdeposits/cmd/config"
+	"partnerdeposits/cmd/run"
+	"partnerdeposits/core/partner"
+)
+
+// Names of the checks of /readyz.
+const (
+	checkPostgres = "postgres"
+	checkSchema   = "schema"
+	checkRedis    = "redis"
+	checkQueue    = "queue" // of the dispatcher
+)
+
+// Sizes of the connection pools. An http and a dispatcher together take 45 of Postgres's usual 100 connections.
+const (
+	apiConns      = 18
+	scheduleConns = 5
+	dispatchConns = 12
+	opsConns      = 2
+)
+
+// Stores are the open databases that the services are built over.
+type Stores struct {
+	Postgres *postgres.Store
+	Changes  *groupcommit.Changes
+	Pool     *pgxpool.Pool // of Postgres
+	Cipher   *secrets.Cipher
+	Redis    redis.UniversalClient // nil in commands: their use cases need no Redis
+	Breaker  *redisadapter.Breaker // of Redis
+}
+
+// OpenStore opens Postgres alone, as commands do. Close the stores in the end.
+func OpenStore(ctx context.Context, cfg config.Config, log *slog.Logger, o postgres.PoolOptions) (Stores, error) {
+	cipher, err := cipherOf(cfg, log)
+	if err != nil {
+		return Stores{}, err
+	}
+	pool, err := postgres.NewPool(ctx, cfg.DatabaseURL.Reveal(), o)
+	if err != nil {
+		return Stores{}, err
+	}
+	return Stores{
+		Postgres: postgres.NewStore(pool, cipher, postgres.Options{}), Changes: groupcommit.New(pool, cipher, groupcommit.Options{}),
+		Pool: pool, Cipher: cipher,
+	}, nil
+}
+
+// Close closes the connections to Postgres.
+func (s Stores) Close(ctx context.Context) {
+	s.Postgres.Close(ctx)
+	s.Pool.Close()
+}
+
+// process is the state that a process keeps open. Its parts stand in the order of opening.
+type process struct {
+	Stores
+	cfg   config.Config
+	log   *slog.Logger
+	ops   *pgxpool.Pool // of readiness and gauges, which must answer while all connections of the services are taken
+	epoch *postgres.Epoch
+	bell  *redisadapter.Doorbell
+	parts []run.Part
+	pools map[string]*pgxpool.Pool // by the label of their metrics
+
+	redisKnown bool // whether the client fits the server: see awaitRedis
+}
+
+// open prepares the stores without connecting; readiness reports stores that are away. grouped is true where many
+// callers change and read deposits at the same time.
+func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string, conns int32, grouped bool) (*process, error) {
+	s := &process{cfg: cfg, log: log}
+	redisadapter.LogTo(log)
+	var err error
+	if s.Cipher, err = cipherOf(cfg, log); err != nil {
+		return nil, err
+	}
+	if traced(cfg) {
+		traces, err := tracing(ctx, cfg, log, name)
+		if err != nil {
+			return nil, err
+		}
+		s.parts = append(s.parts, traces)
+	}
+	if s.Pool, err = s.newPool(ctx, name, postgres.PoolOptions{MaxConns: conns, PingAfter: pingAfter(grouped)}); err != nil {
+		return nil, err
+	}
+	const patience = 3 * time.Second
+	if s.ops, err = s.newPool(ctx, name+"-ops", postgres.PoolOptions{MaxConns: opsConns, StatementTimeout: patience, Settings: postgres.IndexPlans}); err != nil {
+		return nil, err
+	}
+	s.pools = map[string]*pgxpool.Pool{name: s.Pool, "ops": s.ops}
+	s.epoch = postgres.NewEpoch(s.ops, log)
+	var groups, reads *pgxpool.Pool // nil: the few group commits and reads use the store's pool
+	if grouped {
+		if groups, err = s.newPool(ctx, name+"-groups", postgres.PoolOptions{MaxConns: groupcommit.Conns, Settings: postgres.IndexPlans}); err != nil {
+			return nil, err
+		}
+		if reads, err = s.newPool(ctx, name+"-reads", postgres.PoolOptions{MaxConns: postgres.ReadConns, Settings: postgres.IndexPlans}); err != nil {
+			return nil, err
+		}
+		s.pools["groups"], s.pools["reads"] = groups, reads
+	}
+	if err := s.openRedis(ctx); err != nil {
+		return nil, err
+	}
+	s.Breaker = redisadapter.NewBreaker(s.Redis)
+	s.bell = redisadapter.NewDoorbell(s.Redis, s.Breaker)
+	s.Postgres = postgres.NewStore(s.Pool, s.Cipher, postgres.Options{Doorbell: s.bell, Reads: reads})
+	s.Changes = groupcommit.New(s.Pool, s.Cipher, groupcommit.Options{Groups: groups, Doorbell: s.bell})
+	s.parts = append(s.parts,
+		run.Closer("redis", s.Redis.Close),
+		run.Closer("redis breaker", closing(s.Breaker.Close)),
+		run.Closer("doorbell", closing(s.bell.Close)),
+		run.Part{Name: "store", Stop: func(ctx context.Context) error { s.Postgres.Close(ctx); return nil }},
+	)
+	return s, nil
+}
+
+// loopPing is the idle time after which a loop that asks once a second or two tests its connection. A ping before each of its
+// questions would double the work of a service at rest. A loop that meets a broken connection asks again.
+const loopPing = 5 * time.Second
+
+// pingAfter returns PoolOptions.PingAfter of a process with many callers, or of a process with loops alone.
+func pingAfter(manyCallers bool) time.Duration {
+	if manyCallers {
+		return 0
+	}
+	return loopPing
+}
+
+func (s *process) openRedis(ctx context.Context) (err error) {
+	s.Redis, s.redisKnown, err = redisadapter.Open(ctx, s.cfg.RedisURL.Reveal(), redisadapter.SentinelPassword(s.cfg.RedisSentinelPassword.Reveal()))
+	if err != nil {
+		return err
+	}
+	return traceRedis(s.cfg, s.Redis)
+}
+
+// awaitRedis ends the process if a cluster turns up where no server answered at the start.
+func (s *process) awaitRedis(ctx context.Context) error {
+	if s.redisKnown {
+		<-ctx.Done()
+		return nil
+	}
+	return redisadapter.AwaitKind(ctx, s.Redis)
+}
+
+// newPool opens a pool that is closed after all later parts.
+func (s *process) newPool(ctx context.Context, name string, o postgres.PoolOptions) (*pgxpool.Pool, error) {
+	o.AppName = "partnerdeposits-" + name
+	o.Tracer = queryTracer(s.cfg)
+	o.Pooled = s.cfg.DatabasePooled
+	pool, err := postgres.NewPool(ctx, s.cfg.DatabaseURL.Reveal(), o)
+	if err != nil {
+		return nil, err
+	}
+	s.parts = append(s.parts, run.Closer("postgres "+name, closing(pool.Close)))
+	return pool, nil
+}
+
+func closing(fn func()) func() error {
+	return func() error { fn(); return nil }
+}
+
+// cipherOf opens the keyset. Outside development the configuration guarantees a keyset.
+func cipherOf(cfg config.Config, log *slog.Logger) (*secrets.Cipher, error) {
+	keyset := cfg.SecretsKeyset.Reveal()
+	if keyset == "" && cfg.Environment == partner.Development {
+		log.Warn("SECRETS_KEYSET is not set: secrets are encrypted with the built-in development keyset, which is public")
+		keyset = secrets.DevelopmentKeyset
+	}
+	return secrets.Open(keyset)
+}
+
+// readiness watches the stores, and more.
+func (s *process) readiness(more ...ops.Check) *ops.Readiness {
+	checks := []ops.Check{
+		{Name: checkPostgres, Run: s.connected, Problem: connectionProblem},
+		{Name: checkSchema, Run: s.schemaFits, Problem: schemaProblem},
+		{Name: checkRedis, Run: func(ctx context.Context) error { return redisadapter.Probe(ctx, s.Redis) }, Problem: redisProblem, Optional: true},
+	}
+	return ops.NewReadiness(s.log, append(checks, more...)...)
+}
+
+func redisProblem(err error) string {
+	if errors.Is(err, redisadapter.ErrNoWrites) {
+		return "takes no writes"
+	}
+	return "cannot be reached"
+}
+
+// connected asks for an answer over a connection with our settings.
+func (s *process) connected(ctx context.Context) error { return postgres.CheckConnection(ctx, s.ops) }
+
+func connectionProblem(err error) string {
+	if errors.Is(err, postgres.ErrUndeclaredPooler) {
+		return "drops the settings of connections; set DATABASE_POOLED=true behind PgBouncer"
+	}
+	return "cannot be reached"
+}
+
+func always(problem string) func(error) string {
+	return func(error) string { return problem }
+}
+
+// outdated is the error of a schema that is older than this binary.
+type outdated struct{}
+
+func (outdated) Error() string { return "the schema is older than this binary" }
+
+// schemaFits accepts a newer schema too: migrations only add while an older binary may run.
+func (s *process) schemaFits(ctx context.Context) error {
+	version, err := migrations.Version(ctx, s.ops)
+	if err == nil && version < migrations.Newest() {
+		return outdated{}
+	}
+	return err
+}
+
+func schemaProblem(err error) string {
+	if err == (outdated{}) { //nolint:errorlint // returned by schemaFits, never wrapped
+		return "is not up to date; run `admin migrate up`"
+	}
+	return "cannot be read"
+}

@@ -1,0 +1,88 @@
+package wire
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/exaring/otelpgx"
+	"github.com/jackc/pgx/v5"
+	"github.com/redis/go-redis/extra/redisotel/v9"
+	"github.com/redis/go-redis/v9"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
+	"go.opentelemetry.io/otel/sdk/trace"
+	oteltrace "go.opentelemetry.io/otel/trace"
+
+	"partnerdeposits/cmd/config"
+	"partnerdeposits/cmd/run"
+)
+
+// lastExport bounds the export of the last spans at the end of a process.
+const lastExport = 3 * time.Second
+
+// traced tells whether OTEL_EXPORTER_OTLP_ENDPOINT asks for traces.
+func traced(cfg config.Config) bool { return cfg.TracesEndpoint != "" }
+
+// tracing exports spans until all other parts have stopped. Spans contain routes, but neither the arguments of SQL nor
+// those of Redis commands.
+func tracing(ctx context.Context, cfg config.Config, log *slog.Logger, process string) (run.Part, error) {
+	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(strings.TrimSuffix(cfg.TracesEndpoint, "/")+"/v1/traces"))
+	if err != nil {
+		return run.Part{}, err
+	}
+	provider := trace.NewTracerProvider(
+		trace.WithBatcher(exporter),
+		trace.WithSampler(withoutPolls{trace.ParentBased(trace.AlwaysSample())}),
+		trace.WithResource(resource.NewSchemaless(
+			attribute.String("service.name", "partnerdeposits-"+serviceName(process)),
+			attribute.String("deployment.environment", string(cfg.Environment)),
+		)),
+	)
+	otel.SetTracerProvider(provider)
+	otel.SetTextMapPropagator(propagation.TraceContext{})
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("traces cannot be exported", "error", err) }))
+	return run.Part{Name: "traces", Stop: func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, lastExport)
+		defer cancel()
+		return provider.Shutdown(ctx)
+	}}, nil
+}
+
+// serviceName is the process by the name of its command: the pools of the dispatcher have names of their own.
+func serviceName(process string) string {
+	if process == "schedules" {
+		return "dispatcher"
+	}
+	return process
+}
+
+// withoutPolls drops the commands to Postgres and Redis that belong to no request, job or batch: the loops of an idle process
+// would send the collector thousands of traces an hour that show nothing.
+type withoutPolls struct{ trace.Sampler }
+
+// ShouldSample implements trace.Sampler.
+func (s withoutPolls) ShouldSample(p trace.SamplingParameters) trace.SamplingResult {
+	if p.Kind == oteltrace.SpanKindClient && !oteltrace.SpanContextFromContext(p.ParentContext).IsValid() {
+		return trace.SamplingResult{Decision: trace.Drop}
+	}
+	return s.Sampler.ShouldSample(p)
+}
+
+func queryTracer(cfg config.Config) pgx.QueryTracer {
+	if !traced(cfg) {
+		return nil
+	}
+	return otelpgx.NewTracer()
+}
+
+func traceRedis(cfg config.Config, client redis.UniversalClient) error {
+	if !traced(cfg) {
+		return nil
+	}
+	return redisotel.InstrumentTracing(client, redisotel.WithDBStatement(false))
+}

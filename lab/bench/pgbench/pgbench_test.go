@@ -1,0 +1,89 @@
+package pgbench_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/lab/backing"
+	"partnerdeposits/lab/bench/pgbench"
+)
+
+const output = `pgbench (15.18 (Debian 15.18-0+deb12u1))
+transaction type: post.sql
+scaling factor: 1
+query mode: prepared
+number of clients: 32
+number of threads: 2
+maximum number of tries: 1
+duration: 8 s
+number of transactions actually processed: 10393
+number of failed transactions: 0 (0.000%)
+latency average = 24.558 ms
+initial connection time = 189.619 ms
+tps = 1303.018846 (without initial connection time)
+`
+
+func TestParse_FindsTransactionsAndRate(t *testing.T) {
+	t.Parallel()
+	r, err := pgbench.Parse(output)
+	require.NoError(t, err)
+	require.Equal(t, pgbench.Result{N: 10393, Rate: 1303.018846}, r)
+
+	older := "number of transactions actually processed: 7\ntps = 3.5 (including connections establishing)\ntps = 4.5 (excluding connections establishing)\n"
+	r, err = pgbench.Parse(older)
+	require.NoError(t, err)
+	require.Equal(t, pgbench.Result{N: 7, Rate: 4.5}, r)
+}
+
+func TestParse_FailuresOrNothing_IsAnError(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []string{"", "tps = 4.5 (without initial connection time)\n", "number of transactions actually processed: 7\n" +
+		"number of failed transactions: 3 (30.000%)\ntps = 4.5 (without initial connection time)\n"} {
+		_, err := pgbench.Parse(bad)
+		require.Error(t, err, bad)
+	}
+}
+
+// A changed yardstick makes earlier figures incomparable.
+func TestScripts_AreFrozen(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]string{
+		"schema.sql": "250eb52f3b31a59e", "rows.sql": "4007609486683d38", "post.sql": "4d03501ec2da8126", "get.sql": "ca2ec4b746fe3443",
+	} {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		sum := sha256.Sum256(text)
+		require.Equal(t, want, hex.EncodeToString(sum[:8]), file)
+	}
+}
+
+func TestRun_Post_StoresADepositItsTimerAndItsKey(t *testing.T) {
+	t.Parallel()
+	server, err := backing.StartPostgres(t.Context(), backing.Options{Private: true, FastUnsafe: true, Logf: t.Logf})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Close()) })
+	d, err := pgbench.Open(t.Context(), server.URL(), server.Pid())
+	require.NoError(t, err)
+
+	r, err := d.Run(t.Context(), pgbench.Post, 2, time.Second)
+	require.NoError(t, err)
+	read, err := d.Run(t.Context(), pgbench.Get, 2, time.Second)
+	require.NoError(t, err)
+
+	require.Positive(t, r.Rate)
+	require.Positive(t, r.CPU)
+	require.Positive(t, read.Rate)
+	conn, err := pgx.Connect(t.Context(), server.URL())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close(t.Context()) })
+	var deposits, timers, keys, partners int
+	require.NoError(t, conn.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM deposits WHERE reference LIKE 'D-%'), (SELECT count(*) FROM deposit_timers),
+		(SELECT count(*) FROM idempotency_keys), (SELECT count(DISTINCT partner_id) FROM idempotency_keys)`).Scan(&deposits, &timers, &keys, &partners))
+	require.Equal(t, []int{r.N, r.N, r.N, 2}, []int{deposits, timers, keys, partners})
+}

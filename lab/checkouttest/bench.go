@@ -1,0 +1,202 @@
+// Package checkouttest sets up checkout for tests: the services over a real database and the sandbox provider. Tests move the
+// clock, and make the provider and the scoring fail.
+package checkouttest
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/payments/sandbox"
+	"partnerdeposits/adapters/scoring"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/lab/servicetest"
+	"partnerdeposits/ports"
+)
+
+// DashboardURL is the base URL of the pages for tests without a server.
+const DashboardURL = "http://dash.test"
+
+// Company is the name of the operator's company.
+const Company = "Les Gîtes d’Ada"
+
+// Bench is a kit with a partner linked to an account, and with parts that tests observe and make fail.
+type Bench struct {
+	*servicetest.Kit
+	Clock    *servicetest.Clock
+	Sandbox  *sandbox.Provider
+	Provider *Provider
+	Scoring  *Scoring
+	Metrics  *Metrics
+	Log      *Log
+
+	PartnerID id.ID
+	AccountID id.ID
+}
+
+// New sets up a bench. dashboardURL is the base URL of its pages.
+func New(t testing.TB, dashboardURL string) *Bench {
+	t.Helper()
+	noon := time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)
+	b := &Bench{Clock: servicetest.NewClock(noon), Provider: &Provider{}, Scoring: &Scoring{}, Metrics: &Metrics{}, Log: &Log{}}
+	b.Kit = servicetest.New(t, func(s *servicetest.Setup) {
+		s.Clock, s.Config.DashboardBaseURL = b.Clock, dashboardURL
+		s.Pool.MaxConns, s.Store.AcquireTimeout = 10, servicetest.Patience
+		s.Parts = func(p *servicetest.Parts) {
+			b.Sandbox, _ = p.Simulator.(*sandbox.Provider)
+			b.Provider.PaymentProvider = b.Sandbox
+			p.Provider, p.Simulator, p.Scoring, p.DepositMetrics = b.Provider, b.Sandbox, b.Scoring, b.Metrics
+			p.Log = slog.New(slog.NewTextHandler(b.Log, nil))
+		}
+	})
+	b.PartnerID = b.PartnerWithSecret("demo", "", func(p *partner.Partner) { p.Name = "Demo" }).ID
+	b.AccountID = b.Account(Company).ID
+	b.Link(b.PartnerID, b.AccountID, "ext-1")
+	return b
+}
+
+// Deposit makes a deposit of 500 euros as the partner API does; change edits it before it is stored.
+func (b *Bench) Deposit(t testing.TB, change ...func(*deposit.Deposit)) (*deposit.Deposit, secret.Text) {
+	t.Helper()
+	now := b.Clock.Now()
+	return b.Kit.Deposit(
+		deposit.Origin{AccountID: b.AccountID, PartnerID: b.PartnerID, PartnerName: "Demo", ExternalID: "ext-1", ByPartnerAPI: true},
+		deposit.Draft{
+			Amount: 50_000, ContractStartAt: now.Add(24 * time.Hour), ContractEndAt: now.Add(8 * 24 * time.Hour),
+			RentalContract: "B-1042", ReturnURL: "https://partner.test/back?booking=7", URLGeneration: true,
+		}, change...)
+}
+
+// Client sets the client of a deposit, as the partner API does for a known tenant.
+func Client(email, first, last string) func(*deposit.Deposit) {
+	return func(d *deposit.Deposit) {
+		d.ClientID = servicetest.NewID()
+		d.Client = &deposit.Client{ID: d.ClientID, Email: email, FirstName: first, LastName: last}
+	}
+}
+
+// Load reads a deposit from the database.
+func (b *Bench) Load(t testing.TB, depositID id.ID) *deposit.Deposit {
+	t.Helper()
+	d, err := b.Postgres.Deposit(context.WithoutCancel(t.Context()), depositID)
+	require.NoError(t, err)
+	return d
+}
+
+// PaymentsOf gives the payments of a deposit that are of that kind, oldest first.
+func (b *Bench) PaymentsOf(t testing.TB, depositID id.ID, kind deposit.PaymentKind) []deposit.Payment {
+	t.Helper()
+	all, err := b.Postgres.Payments(context.WithoutCancel(t.Context()), depositID)
+	require.NoError(t, err)
+	var out []deposit.Payment
+	for _, p := range all {
+		if p.Kind == kind {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Events gives the names of the events of a deposit, oldest first.
+func (b *Bench) Events(t testing.TB, depositID id.ID) []string {
+	t.Helper()
+	return b.strings(t, `SELECT name FROM outbox WHERE deposit_id = $1 ORDER BY event_id`, depositID)
+}
+
+// Audit gives the actions in the audit log about a deposit, oldest first.
+func (b *Bench) Audit(t testing.TB, depositID id.ID) []string {
+	t.Helper()
+	return b.strings(t, `SELECT action FROM audit_log WHERE subject = $1 ORDER BY id`, id.Deposit.Of(depositID))
+}
+
+func (b *Bench) strings(t testing.TB, query string, arg any) []string {
+	t.Helper()
+	var out []string
+	err := b.Pool.QueryRow(context.WithoutCancel(t.Context()), `SELECT coalesce(array_agg(x), '{}') FROM (`+query+`) AS s(x)`, arg).Scan(&out)
+	require.NoError(t, err)
+	return out
+}
+
+// Metrics records the counted transitions of deposits.
+type Metrics struct {
+	mu    sync.Mutex
+	steps []string
+}
+
+// Created implements ports.DepositMetrics.
+func (m *Metrics) Created(string) {}
+
+// Transitioned implements ports.DepositMetrics.
+func (m *Metrics) Transitioned(from, to deposit.Status, by string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.steps = append(m.steps, string(from)+">"+string(to)+" "+by)
+}
+
+// Steps gives the transitions so far, each as "from>to actor".
+func (m *Metrics) Steps() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return append([]string(nil), m.steps...)
+}
+
+// Log is a buffer for concurrent writers.
+type Log struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *Log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+// String gives the log so far.
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// Scoring is the sandbox's scoring, which a test can make fail.
+type Scoring struct {
+	scoring.Sandbox
+	mu    sync.Mutex
+	away  error
+	asked int
+}
+
+// Break makes every assessment fail with err; nil ends the failures.
+func (s *Scoring) Break(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.away = err
+}
+
+// Asked gives the number of assessments so far.
+func (s *Scoring) Asked() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asked
+}
+
+// Assess implements ports.Scoring.
+func (s *Scoring) Assess(ctx context.Context, a ports.Applicant) (bool, error) {
+	s.mu.Lock()
+	s.asked++
+	away := s.away
+	s.mu.Unlock()
+	if away != nil {
+		return false, away
+	}
+	return s.Sandbox.Assess(ctx, a)
+}

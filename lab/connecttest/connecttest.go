@@ -1,0 +1,126 @@
+// Package connecttest serves the connect pages and the dashboard over real HTTP and a real database. Its Browser fills in
+// forms and keeps cookies.
+package connecttest
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/http/account"
+	"partnerdeposits/adapters/http/connect"
+	"partnerdeposits/adapters/http/dashboard"
+	"partnerdeposits/adapters/http/middleware"
+	"partnerdeposits/adapters/http/problem"
+	"partnerdeposits/adapters/http/styleguide"
+	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/adapters/system"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/lab/redistest"
+	"partnerdeposits/lab/servicetest"
+	"partnerdeposits/ports"
+)
+
+// Limiter allows Max calls in all.
+type Limiter struct {
+	Max   int
+	seen  atomic.Int64
+	Rules atomic.Pointer[[]ports.LimitRule] // of the last call
+}
+
+// Allow implements ports.Limiter.
+func (l *Limiter) Allow(_ context.Context, rules ...ports.LimitRule) ports.LimitDecision {
+	l.Rules.Store(&rules)
+	return ports.LimitDecision{Allowed: int(l.seen.Add(1)) <= l.Max, RetryAfter: 7 * time.Second}
+}
+
+// Refund implements ports.Limiter. Max stays the limit of all calls.
+func (l *Limiter) Refund(context.Context, ...ports.LimitRule) {}
+
+// Options of a server. The zero value is SERVICE_ENV=development, http, and no limit.
+type Options struct {
+	Environment  partner.Environment
+	DashboardURL string // "": the URL of the server
+	Limit        int    // attempts in all; 0: no limit
+	// Mails says that mails are sent, so that operators verify their addresses.
+	Mails   bool
+	Uploads *dashboard.Uploads // nil: as in production
+	// Counted counts attempts in a real Redis, and takes the address of a client from Browser.From.
+	Counted bool
+}
+
+// Server serves the pages of a kit.
+type Server struct {
+	*servicetest.Kit
+	URL          string
+	DashboardURL string
+	Clock        *servicetest.Clock
+	Limiter      *Limiter
+}
+
+// New starts a server that ends with the test.
+func New(t testing.TB, o Options) *Server {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	s := &Server{URL: "http://" + listener.Addr().String(), Clock: servicetest.NewClock(time.Now()), Limiter: &Limiter{Max: o.Limit}}
+	if s.DashboardURL = o.DashboardURL; s.DashboardURL == "" {
+		s.DashboardURL = s.URL
+	}
+	if o.Limit == 0 {
+		s.Limiter.Max = 1 << 30
+	}
+	s.Kit = servicetest.New(t, func(set *servicetest.Setup) {
+		set.Clock, set.Config.DashboardBaseURL = s.Clock, s.DashboardURL
+		if o.Counted {
+			set.Redis = redistest.New(t)
+		}
+		if o.Mails {
+			set.Config.SMTPURL, set.Config.MailFrom = "smtp://127.0.0.1:9", "a@b.example"
+		}
+		if o.Environment != "" {
+			set.Config.Environment = o.Environment
+		}
+	})
+	app := s.app(t, o)
+	done := make(chan error, 1)
+	go func() { done <- app.Listener(listener) }()
+	t.Cleanup(func() {
+		require.NoError(t, app.ShutdownWithTimeout(5*time.Second))
+		require.NoError(t, <-done)
+	})
+	return s
+}
+
+func (s *Server) app(t testing.TB, o Options) *fiber.App {
+	t.Helper()
+	site, err := ui.NewSite(s.DashboardURL, system.Entropy{})
+	require.NoError(t, err)
+	var limiter ports.Limiter = s.Limiter
+	var proxies []string
+	if o.Counted {
+		limiter, proxies = s.Services.Limiter, []string{"127.0.0.1"}
+	}
+	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{TrustedProxies: proxies, ErrorHandler: problem.Handler(problem.Config{
+		Logger:     slog.New(slog.DiscardHandler),
+		RenderPage: ui.RenderProblem,
+		IsPage:     func(*fiber.Ctx) bool { return true },
+	})}))
+	middleware.Harden(app, middleware.Hooks{Uploads: dashboard.IsUpload})
+	app.Use(middleware.RequestID(), middleware.Recover(), middleware.SecurityHeaders(false), middleware.Deadline(middleware.DeadlineAfter), middleware.Framing())
+	ui.MountAssets(app)
+	connect.Mount(app, connect.Deps{Connections: s.Connections, Operators: s.Operators, Limiter: limiter, AttemptsPerMinute: 10, Site: site})
+	styleguide.Mount(app, styleguide.Deps{Clock: s.Clock, Site: site, DashboardURL: s.DashboardURL, Caught: s.Postgres})
+	account.Mount(app, account.Deps{Operators: s.Operators, Limiter: limiter, AttemptsPerMinute: 10, Site: site})
+	dashboard.Mount(app, dashboard.Deps{
+		Connections: s.Connections, Operators: s.Operators, Desk: s.Desk, Deposits: s.Services.Deposits, Entropy: system.Entropy{}, Limiter: limiter,
+		Site: site, Log: slog.New(slog.DiscardHandler), Uploads: o.Uploads,
+	})
+	return app
+}

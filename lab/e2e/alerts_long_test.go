@@ -1,0 +1,333 @@
+//go:build long
+
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/lab/backing"
+	"partnerdeposits/lab/panels"
+)
+
+// watched is a service with its Prometheus and Alertmanager.
+type watched struct {
+	*world
+	t               *testing.T
+	postgres, redis *backing.Server
+	http, dispatch  *member
+	second          *member // another dispatcher, or nil
+	account         string
+	mailServer      string // address
+	receiver        *receiver
+	pager           *pager
+	prometheus      panels.Prometheus
+	database        string
+}
+
+// watchedOf is a watched service that differs from the usual one.
+type watchedOf struct {
+	rules   string // a directory; "": deployments/prometheus
+	pager   func(config string) string
+	environ []string
+	second  bool          // two dispatchers
+	scrapes time.Duration // interval; 0: a second
+	// mailServer is the address in SMTP_URL; "": none.
+	mailServer string
+}
+
+func newWatched(t *testing.T, of watchedOf) *watched {
+	t.Helper()
+	services, err := backing.Start(t.Context(), backing.Options{Private: true, FastUnsafe: true, Logf: t.Logf})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, services.Close()) })
+	x := &watched{t: t, postgres: services.Postgres, redis: services.Redis, database: services.PostgresURL, receiver: newReceiver(t), mailServer: of.mailServer}
+	code, _, stderr := run(t, []string{"DATABASE_URL=" + x.database, "REDIS_URL=" + services.RedisURL}, "admin", "migrate", "up")
+	require.Zero(t, code, stderr)
+	if of.mailServer != "" {
+		of.environ = append(of.environ, "SMTP_URL=smtp://"+of.mailServer, "MAIL_FROM=Deposits <no-reply@example.com>")
+	}
+	environ := append([]string{"RATE_LIMIT_PER_MINUTE=1000000", "RATE_LIMIT_WRITES_PER_MINUTE=1000000", "WEBHOOK_TIMEOUT=5s"}, of.environ...)
+	x.world = worldOn(t, x.database, services.RedisURL, environ...)
+	x.http, x.dispatch = x.member(t, "http", x.baseURL), x.member(t, "dispatcher", "")
+	dispatchers := []*process{x.dispatch.process}
+	if of.second {
+		x.second = x.member(t, "dispatcher", "")
+		dispatchers = append(dispatchers, x.second.process)
+	}
+	x.subscribe(t, x.receiver)
+	x.account = x.link(t, "villa-33")
+	x.pager = startPager(t, of.pager)
+	x.prometheus = startPrometheus(t, prometheusOf{
+		targets: map[string][]*process{"http": {x.http.process}, "dispatcher": dispatchers}, rules: of.rules, pager: x.pager.alertmanager, every: of.scrapes,
+	})
+	return x
+}
+
+// load creates and activates deposits until the test ends, whatever the answers: some ten a second.
+func (x *watched) load() {
+	stop := make(chan struct{})
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			ticker := time.NewTicker(400 * time.Millisecond)
+			defer ticker.Stop()
+			for {
+				select {
+				case <-stop:
+					return
+				case <-ticker.C:
+					_ = x.lifeOfADeposit(x.t, x.account, false) // faults fail requests
+				}
+			}
+		})
+	}
+	x.t.Cleanup(func() { close(stop); all.Wait() })
+}
+
+func (m *member) again(t *testing.T) {
+	t.Helper()
+	m.process = start(t, m.name, m.environ...).ready(t)
+}
+
+// sql runs statements over a connection of their own.
+func (x *watched) sql(statements ...string) {
+	x.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	c, err := pgx.Connect(ctx, x.database)
+	require.NoError(x.t, err)
+	defer func() { require.NoError(x.t, c.Close(ctx)) }()
+	for _, s := range statements {
+		_, err := c.Exec(ctx, s)
+		require.NoError(x.t, err, s)
+	}
+}
+
+// connections opens n idle connections, of the 297 that a test server has for users, and returns the way to close them.
+func (x *watched) connections(n int) (end func()) {
+	var open []*pgx.Conn
+	for range n {
+		c, err := pgx.Connect(context.Background(), x.database)
+		require.NoError(x.t, err)
+		open = append(open, c)
+	}
+	return func() {
+		for _, c := range open {
+			require.NoError(x.t, c.Close(context.Background()))
+		}
+	}
+}
+
+// retryEvents has the relay file the events that were set aside.
+func (x *watched) retryEvents() {
+	x.t.Helper()
+	var list struct{ Events []struct{ ID string } }
+	x.admin(x.t, &list, "outbox", "list")
+	require.NotEmpty(x.t, list.Events)
+	for _, e := range list.Events {
+		x.admin(x.t, &struct{}{}, "outbox", "retry", "--id", e.ID)
+	}
+}
+
+// fault is a fault, its alerts, and the end of it.
+type fault struct {
+	name  string
+	fires []string
+	begin func(x *watched) (end func())
+}
+
+var faults = []fault{
+	{"an event is refused", []string{"EventsSetAside"}, func(x *watched) func() {
+		x.sql(`ALTER TABLE events ADD CONSTRAINT refused CHECK (name <> 'deposit.activated') NOT VALID`)
+		require.Eventually(x.t, func() bool { return x.count(`SELECT count(*) FROM outbox_set_aside`) > 0 }, soon, often)
+		x.sql(`ALTER TABLE events DROP CONSTRAINT refused`)
+		return x.retryEvents
+	}},
+	{"partitions are missing and a row has none", []string{"PartitionsRunOut", "RowsWithoutPartition"}, func(x *watched) func() {
+		x.sql(`DO $$ DECLARE t text; BEGIN FOR t IN SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'events'::regclass
+			AND inhrelid <> 'events_rest'::regclass ORDER BY 1 DESC LIMIT 10 LOOP EXECUTE 'DROP TABLE ' || t; END LOOP; END $$`,
+			`INSERT INTO events (id, partner_id, name, data, created_at, sequence) SELECT 'ffffffff-ffff-7fff-bfff-ffffffffffff', id, 'deposit.expired', '{}', now(), 1000000000 FROM partners LIMIT 1`)
+		return func() {
+			x.sql(`DELETE FROM events WHERE id = 'ffffffff-ffff-7fff-bfff-ffffffffffff'`)
+			x.dispatch.restart(x.t)
+		}
+	}},
+	{"vacuum is off", []string{"DeadRows"}, func(x *watched) func() {
+		x.sql(`ALTER TABLE waiting_counts SET (autovacuum_enabled = off)`,
+			`INSERT INTO waiting_counts SELECT 'ffffffff-ffff-7fff-bfff-ffffffffffff', 0 FROM generate_series(1, 600000)`,
+			`DELETE FROM waiting_counts WHERE subscription_id = 'ffffffff-ffff-7fff-bfff-ffffffffffff'`)
+		return func() { x.sql(`VACUUM waiting_counts`, `ALTER TABLE waiting_counts RESET (autovacuum_enabled)`) }
+	}},
+	{"Postgres is stopped", []string{"NoReadyHttp", "NoReadyDispatcher", "BacklogUnread", "JobFails", "DeliveriesWait", "MailsLate", "JobNotRun"}, func(x *watched) func() {
+		require.NoError(x.t, x.postgres.Stop(true))
+		return func() { require.NoError(x.t, x.postgres.Restart(context.Background())) }
+	}},
+	{"Redis is killed", []string{"QueueDirect", "LimiterFailsOpen"}, func(x *watched) func() {
+		require.NoError(x.t, x.redis.Kill())
+		return func() { require.NoError(x.t, x.redis.Restart(context.Background())) }
+	}},
+	{"http is killed", []string{"HttpAbsent"}, func(x *watched) func() {
+		x.http.kill()
+		return func() { x.http.again(x.t) }
+	}},
+	{"every dispatcher is killed", []string{"DispatcherAbsent", "ScrapesFail", "OutboxStands", "DeliveriesStand"}, func(x *watched) func() {
+		x.hang(12)
+		x.dispatch.kill()
+		return func() { x.dispatch.again(x.t) }
+	}},
+	{"a dispatcher with POSTs in flight is killed", []string{"LeasesExpire"}, func(x *watched) func() {
+		x.hang(30)
+		x.dispatch.kill()
+		x.dispatch.again(x.t)
+		return func() {}
+	}},
+	{"a table is locked", []string{"PoolSaturated", "ApiErrorsFast", "ApiSlowFast"}, lockDeposits},
+	{"foreign clients hold connections", []string{"PostgresConnectionsRunOut"}, func(x *watched) func() { return x.connections(225) }},
+}
+
+// lockDeposits has requests wait for a table until they fail.
+func lockDeposits(x *watched) (end func()) {
+	ctx := context.Background()
+	c, err := pgx.Connect(ctx, x.database)
+	require.NoError(x.t, err)
+	_, err = c.Exec(ctx, `BEGIN; LOCK TABLE deposits, api_keys IN ACCESS EXCLUSIVE MODE`)
+	require.NoError(x.t, err)
+	leave := x.crowd(40)
+	return func() {
+		leave()
+		require.NoError(x.t, c.Close(ctx))
+	}
+}
+
+// crowd has n clients read deposits without a pause, until they leave.
+func (x *watched) crowd(n int) (leave func()) {
+	stop := make(chan struct{})
+	var all sync.WaitGroup
+	for range n {
+		client := x.api(x.t)
+		all.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					_, _, _ = client.do(http.MethodGet, "/deposits", nil) // a failure is the fault
+				}
+			}
+		})
+	}
+	return func() { close(stop); all.Wait() }
+}
+
+// hang has the receiver hold n POSTs for ever, as one does whose own database is away.
+func (x *watched) hang(n int) {
+	x.t.Helper()
+	var mu sync.Mutex
+	held, release := 0, make(chan struct{})
+	x.receiver.answerWith(func(int, received) int {
+		mu.Lock()
+		held++
+		mu.Unlock()
+		<-release
+		return http.StatusOK
+	})
+	require.Eventually(x.t, func() bool { mu.Lock(); defer mu.Unlock(); return held >= n }, soon, often, "%d POSTs in flight", n)
+	x.t.Cleanup(func() { x.receiver.answerWith(nil) })
+	time.AfterFunc(time.Second, func() { x.receiver.answerWith(nil); close(release) })
+}
+
+func (x *watched) count(sql string) (n int) {
+	x.t.Helper()
+	c, err := pgx.Connect(context.Background(), x.database)
+	require.NoError(x.t, err)
+	defer func() { require.NoError(x.t, c.Close(context.Background())) }()
+	require.NoError(x.t, c.QueryRow(context.Background(), sql).Scan(&n))
+	return n
+}
+
+// TestLong_Alerts_FireByAFaultAndClearAfterIt runs each fault on real processes. Windows are divided by fasterWindows, ages by
+// youngerAges; promtool tests the true ones.
+func TestLong_Alerts_FireByAFaultAndClearAfterIt(t *testing.T) {
+	x := newWatched(t, watchedOf{rules: fasterRules(t), pager: atOnce})
+	x.load()
+	const within = 4 * time.Minute
+	var table strings.Builder
+	for _, f := range faults {
+		began := time.Now()
+		end := f.begin(x)
+		x.pager.await(t, "firing", within, f.fires...)
+		fired := time.Since(began)
+		ended := time.Now()
+		end()
+		x.pager.await(t, "resolved", within, f.fires...)
+		line := fmt.Sprintf("%-46s %-90s fired after %5.1fs, cleared after %5.1fs\n", f.name, strings.Join(f.fires, " "), fired.Seconds(), time.Since(ended).Seconds())
+		t.Log(line)
+		table.WriteString(line)
+	}
+	t.Log("\n" + table.String())
+}
+
+// A client locks the relay out, again and again, and then another client locks tables: the objectives tell so. Slow burns end when
+// their short window of six hours, six minutes here, holds no bad event.
+func TestLong_AlertsOnObjectives_FireByAFaultAndClearAfterIt(t *testing.T) {
+	x := newWatched(t, watchedOf{rules: fasterRules(t), pager: atOnce})
+	x.load()
+	late := []string{"DeliveriesStartLateFast", "DeliveriesStartLateSlowly", "DeliveriesArriveLateFast", "DeliveriesArriveLateSlowly"}
+	letIn := x.lockOut(countedFeeds, longestWait, shortPause)
+	x.pager.await(t, "firing", 4*time.Minute, late...)
+	letIn()
+	failing := []string{"ApiErrorsFast", "ApiErrorsSlowly", "ApiSlowFast", "ApiSlowSlowly"}
+	unlock := lockDeposits(x)
+	x.pager.await(t, "firing", 2*time.Minute, failing...)
+	unlock()
+	x.pager.await(t, "resolved", 10*time.Minute, append(late, failing...)...)
+}
+
+// A stop of everything pages within five minutes, with the rules and the Alertmanager's configuration as they are.
+func TestLong_StopOfEverything_IsPagedWithinFiveMinutes(t *testing.T) {
+	x := newWatched(t, watchedOf{pager: func(config string) string { return config }})
+	passes(t, 5*time.Second)
+	stopped := time.Now()
+	x.http.kill()
+	x.dispatch.kill()
+	require.NoError(t, x.postgres.Stop(true))
+	require.NoError(t, x.redis.Kill())
+	x.pager.await(t, "firing", 5*time.Minute, "HttpAbsent", "DispatcherAbsent")
+	t.Logf("paged after %.0f s, at a scrape a second; scrapes every 15 s add 15 s at most", time.Since(stopped).Seconds())
+	require.NoError(t, x.postgres.Restart(t.Context()))
+	require.NoError(t, x.redis.Restart(t.Context()))
+}
+
+// The receivers of a partner refuse, hang and are away, and others get their deliveries: nobody is paged.
+func TestLong_BrokenReceivers_PageNobody(t *testing.T) {
+	x := newWatched(t, watchedOf{rules: fasterRules(t), pager: atOnce})
+	refusing, hanging := newReceiver(t), newReceiver(t)
+	release := make(chan struct{})
+	t.Cleanup(func() { close(release) })
+	refusing.answerWith(func(int, received) int { return http.StatusInternalServerError })
+	hanging.answerWith(func(int, received) int { <-release; return http.StatusOK })
+	x.subscribe(t, refusing)
+	x.subscribe(t, hanging)
+	x.load()
+	passes(t, 90*time.Second)
+	refusing.answerWith(nil) // its backlog is old, and is delivered now
+	passes(t, 60*time.Second)
+	require.Greater(t, len(refusing.all()), 20)
+	require.Greater(t, len(x.receiver.accepted()), 200)
+	for _, name := range x.pager.pages() {
+		require.Equal(t, "ApiSlowFast", name, "a busy machine may answer slowly; no other page")
+	}
+	seen := x.pager.in("resolved")
+	for _, name := range []string{"DeliveriesStartLateFast", "DeliveriesArriveLateFast", "DeliveriesStand", "OutboxStands"} {
+		require.False(t, seen[name], "%s paged", name)
+	}
+}

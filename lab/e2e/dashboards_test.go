@@ -1,0 +1,119 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/lab/docstest"
+	"partnerdeposits/lab/panels"
+	"partnerdeposits/lab/redistest"
+)
+
+const dashboardsDir = "deployments/grafana/dashboards"
+
+func TestDashboards_FollowTheSchema_AndHaveUniquePanels(t *testing.T) {
+	t.Parallel()
+	var schema openapi3.Schema
+	require.NoError(t, json.Unmarshal([]byte(docstest.Read(t, "deployments/grafana/dashboard.schema.json")), &schema))
+	paths, err := filepath.Glob(filepath.Join(docstest.Root(), dashboardsDir, "*.json"))
+	require.NoError(t, err)
+	require.Len(t, paths, 7)
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		require.NoError(t, err)
+		var value any
+		require.NoError(t, json.Unmarshal(content, &value))
+		require.NoError(t, schema.VisitJSON(value, openapi3.MultiErrors()), path)
+		var d struct {
+			Panels []struct {
+				ID      int
+				GridPos struct{ X, Y, W, H int }
+			}
+		}
+		require.NoError(t, json.Unmarshal(content, &d))
+		taken := map[string]int{}
+		for i, p := range d.Panels {
+			require.Equal(t, i+1, p.ID, path)
+			require.LessOrEqual(t, p.GridPos.X+p.GridPos.W, 24, path)
+			for x := range p.GridPos.W {
+				for y := range p.GridPos.H {
+					at := fmt.Sprint(p.GridPos.X+x, ",", p.GridPos.Y+y)
+					require.Zero(t, taken[at], "%s: panels %d and %d overlap", path, taken[at], p.ID)
+					taken[at] = p.ID
+				}
+			}
+		}
+	}
+}
+
+// TestDashboards_UnderLoadAndFaults_HaveSamplesInEveryPanel asks each query as Grafana would. DASHBOARDS_TO is a directory for
+// pictures of the panels (make dashboards).
+func TestDashboards_UnderLoadAndFaults_HaveSamplesInEveryPanel(t *testing.T) {
+	t.Parallel()
+	redis := redistest.Server(t)
+	w := newWorldWithRedis(t, redis.URL(), "RATE_LIMIT_PER_MINUTE=1000000", "RATE_LIMIT_WRITES_PER_MINUTE=1000000", "WEBHOOK_RETRY_SCHEDULE=0s,1s,1s")
+	h, d := w.http(t), w.dispatcher(t)
+	span := panels.Span{From: time.Now(), Step: time.Second, RateInterval: 10 * time.Second}
+	p := startPrometheus(t, prometheusOf{targets: map[string][]*process{"http": {h}, "dispatcher": {d}}})
+	good, bad := newReceiver(t), newReceiver(t)
+	w.subscribe(t, good)
+	w.subscribe(t, bad)
+	bad.answerWith(func(int, received) int { return http.StatusInternalServerError })
+	account := w.link(t, "villa-32")
+	for range 4 {
+		w.traffic(t, account, 40)
+		passes(t, 3*time.Second)
+	}
+	require.NoError(t, redis.Kill())
+	w.traffic(t, account, 40)
+	passes(t, 4*time.Second)
+	require.NoError(t, redis.Restart(t.Context()))
+	w.traffic(t, account, 40)
+	passes(t, 6*time.Second)
+	span.To = time.Now()
+
+	all, err := panels.Load(filepath.Join(docstest.Root(), dashboardsDir))
+	require.NoError(t, err)
+	var table strings.Builder
+	empty, total := 0, 0
+	for _, dashboard := range all {
+		for _, v := range dashboard.Templating.List {
+			if v.Type == "query" {
+				values, err := v.Values(p, span)
+				require.NoError(t, err)
+				require.NotEmpty(t, values, "%s: the variable %s has nothing to choose from", dashboard.Title, v.Name)
+			}
+		}
+		drawn := make([][]panels.Line, len(dashboard.Panels))
+		for i, panel := range dashboard.Panels {
+			drawn[i], err = dashboard.Lines(p, panel, span)
+			require.NoError(t, err)
+			samples := 0
+			for _, line := range drawn[i] {
+				samples += len(line.Values)
+			}
+			if total++; samples == 0 {
+				empty++
+			}
+			fmt.Fprintf(&table, "%-24s %-50s %3d series %6d samples\n", dashboard.Title, panel.Title, len(drawn[i]), samples)
+		}
+		if to := os.Getenv("DASHBOARDS_TO"); to != "" {
+			picture := dashboard.Draw(drawn, span)
+			picture = regexp.MustCompile(`127\.0\.0\.1:\d+`).ReplaceAllString(picture, "")
+			require.NoError(t, os.WriteFile(filepath.Join(to, strings.TrimPrefix(dashboard.UID, "svc-")+".svg"), []byte(picture), 0o600))
+		}
+	}
+	t.Logf("%d of %d panels have samples\n%s", total-empty, total, table.String())
+	require.Zero(t, empty)
+	require.Greater(t, total, 60)
+}

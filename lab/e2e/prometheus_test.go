@@ -1,0 +1,128 @@
+package e2e_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/lab/docstest"
+	"partnerdeposits/lab/panels"
+)
+
+// prometheusOf is Debian's Prometheus.
+type prometheusOf struct {
+	targets map[string][]*process // by job: http, dispatcher
+	rules   string                // a directory; "": deployments/prometheus
+	pager   string                // address of an Alertmanager; "": none
+	every   time.Duration         // interval of scrapes and rules; 0: a second
+}
+
+// startPrometheus returns its URL. It ends with the test.
+func startPrometheus(t testing.TB, of prometheusOf) panels.Prometheus {
+	t.Helper()
+	debian(t, "prometheus")
+	if of.rules == "" {
+		of.rules = filepath.Join(docstest.Root(), "deployments/prometheus")
+	}
+	every := max(of.every, time.Second)
+	var config strings.Builder
+	fmt.Fprintf(&config, "global: {scrape_interval: %s, evaluation_interval: %s}\nrule_files: [%q, %q]\nscrape_configs:\n", every, every, of.rules+"/*.rules.yml", of.rules+"/*.alerts.yml")
+	for _, job := range []string{"http", "dispatcher"} {
+		var addresses []string
+		for _, p := range of.targets[job] {
+			addresses = append(addresses, strings.TrimPrefix(p.opsURL, "http://"))
+		}
+		fmt.Fprintf(&config, "  - {job_name: %s, static_configs: [{targets: [%s]}]}\n", job, `"`+strings.Join(addresses, `", "`)+`"`)
+	}
+	if of.pager != "" {
+		fmt.Fprintf(&config, "alerting: {alertmanagers: [{static_configs: [{targets: [%q]}]}]}\n", of.pager)
+	}
+	dir, address := t.TempDir(), freePort(t)
+	require.NoError(t, os.WriteFile(dir+"/prometheus.yml", []byte(config.String()), 0o600))
+	serve(t, "http://"+address+"/-/ready", "prometheus", "--config.file="+dir+"/prometheus.yml", "--storage.tsdb.path="+dir+"/data",
+		"--web.listen-address="+address, "--log.level=error")
+	return panels.Prometheus("http://" + address)
+}
+
+// debian installs a package of Debian, if it is missing.
+func debian(t testing.TB, name string) {
+	t.Helper()
+	out, err := exec.Command(filepath.Join(docstest.Root(), "scripts/ensure-debian.sh"), name).CombinedOutput()
+	require.NoError(t, err, string(out))
+}
+
+// serve runs a server until the test ends, and returns when the URL answers.
+func serve(t testing.TB, url, name string, args ...string) {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Stdout, cmd.Stderr = t.Output(), t.Output()
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	require.Eventually(t, func() bool { code, _ := fetch(url); return code == http.StatusOK }, soon, often, name)
+}
+
+// traffic creates n deposits in parallel: all are activated, and every fourth is released. It repeats no request.
+func (w *world) traffic(t testing.TB, account string, n int) {
+	t.Helper()
+	var all sync.WaitGroup
+	slots := make(chan struct{}, 8)
+	var mu sync.Mutex
+	var failures []string
+	for i := range n {
+		slots <- struct{}{}
+		all.Go(func() {
+			defer func() { <-slots }()
+			if err := w.lifeOfADeposit(t, account, i%4 == 0); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				failures = append(failures, err.Error())
+			}
+		})
+	}
+	all.Wait()
+	require.Empty(t, failures)
+}
+
+func (w *world) lifeOfADeposit(t testing.TB, account string, release bool) error {
+	client := w.api(t)
+	post := func(path string, body any) (string, error) {
+		status, raw, err := client.do(http.MethodPost, path, body)
+		if err == nil && status >= http.StatusMultipleChoices {
+			err = fmt.Errorf("%s: %d %s", path, status, raw)
+		}
+		return idIn(raw), err
+	}
+	id, err := func() (string, error) {
+		defer client.header.Del("Idempotency-Key")
+		client.header.Set("Idempotency-Key", uuid.NewString())
+		return post("/deposits", map[string]any{
+			"accountId": account, "amount": 700, "contractStartAt": "2030-06-01T14:00:00Z", "contractEndAt": "2030-06-08T10:00:00Z",
+		})
+	}()
+	if err != nil {
+		return err
+	}
+	if _, err = post("/test/deposits/"+id+"/simulate", map[string]any{"outcome": "activate"}); err == nil && release {
+		_, err = post("/deposits/"+id+"/release", nil)
+	}
+	return err
+}
+
+// passes waits for a span by the clock, for a sample a second.
+func passes(t testing.TB, span time.Duration) {
+	t.Helper()
+	until := time.Now().Add(span)
+	require.Eventually(t, func() bool { return time.Now().After(until) }, span+soon, often)
+}

@@ -1,0 +1,265 @@
+//go:build long
+
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/asynq"
+	"partnerdeposits/lab/backing"
+	"partnerdeposits/lab/redistest"
+	"partnerdeposits/ports"
+)
+
+const (
+	loadRate  = 200 // events a second
+	loadSpan  = 60  // seconds
+	faultAt   = 20  // seconds after the begin of the load
+	timely    = 2 * time.Second
+	untimely  = .005 // share of the deliveries that may take longer
+	usedAgain = 2 * time.Second
+)
+
+// steadyLoad is a partner whose deposits are cancelled at a steady rate, with the endpoint that hears of it.
+type steadyLoad struct {
+	w           *world
+	dispatchers []*process
+	client      *http.Client
+
+	mu       sync.Mutex
+	accepted map[string]time.Time // by deposit: when the change was answered
+	arrived  map[string]time.Time
+	refused  []string
+}
+
+// newSteadyLoad starts an http and two dispatchers.
+func newSteadyLoad(t *testing.T, redisURL string) *steadyLoad {
+	l := &steadyLoad{
+		client:   &http.Client{Timeout: soon, Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
+		accepted: map[string]time.Time{}, arrived: map[string]time.Time{},
+	}
+	l.w = newWorldWithRedis(t, redisURL, "RATE_LIMIT_PER_MINUTE=1000000", "RATE_LIMIT_WRITES_PER_MINUTE=1000000")
+	l.w.http(t)
+	l.dispatchers = []*process{l.w.dispatcher(t), l.w.dispatcher(t)}
+	server := httptest.NewServer(http.HandlerFunc(l.receive))
+	t.Cleanup(server.Close)
+	l.w.api(t).post("/webhooks", map[string]any{"url": server.URL, "events": []string{"deposit.cancelled"}}, nil)
+	return l
+}
+
+func (l *steadyLoad) receive(_ http.ResponseWriter, r *http.Request) {
+	var p payload
+	body, err := io.ReadAll(r.Body)
+	if err != nil || json.Unmarshal(body, &p) != nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, repeated := l.arrived[p.Data.ID]; !repeated {
+		l.arrived[p.Data.ID] = time.Now()
+	}
+}
+
+// each calls do for every i below n, some at a time.
+func each(n int, do func(i int)) {
+	const atOnce = 16
+	var all sync.WaitGroup
+	next := make(chan int)
+	for range atOnce {
+		all.Go(func() {
+			for i := range next {
+				do(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	all.Wait()
+}
+
+// deposits creates n deposits.
+func (l *steadyLoad) deposits(t *testing.T, n int) []string {
+	account := l.w.link(t, "villa")
+	ids := make([]string, n)
+	errs := make([]error, n)
+	api := l.w.api(t)
+	each(n, func(i int) {
+		var made struct{ Data struct{ ID string } }
+		status, raw, err := api.do(http.MethodPost, "/deposits", map[string]any{
+			"accountId": account, "amount": 500, "contractStartAt": "2030-06-01T14:00:00Z", "contractEndAt": "2030-06-08T10:00:00Z",
+			"rentalContract": fmt.Sprint("B-", i),
+		})
+		if err == nil && status == http.StatusCreated {
+			err = json.Unmarshal(raw, &made)
+		}
+		ids[i], errs[i] = made.Data.ID, err
+	})
+	for i := range ids {
+		require.NoError(t, errs[i])
+		require.NotEmpty(t, ids[i])
+	}
+	return ids
+}
+
+// run cancels deposits at the rate of the load, and calls fault faultAt seconds after the start.
+func (l *steadyLoad) run(t *testing.T, fault func()) {
+	ids := l.deposits(t, loadRate*loadSpan)
+	var all sync.WaitGroup
+	inTheMidst := make(chan struct{})
+	all.Go(func() {
+		ticker := time.NewTicker(time.Second / loadRate)
+		defer ticker.Stop()
+		for i, id := range ids {
+			<-ticker.C
+			if i == loadRate*faultAt {
+				close(inTheMidst)
+			}
+			all.Go(func() { l.cancel(id) })
+		}
+	})
+	<-inTheMidst
+	fault()
+	all.Wait()
+}
+
+func (l *steadyLoad) cancel(depositID string) {
+	request, err := http.NewRequest(http.MethodPost, l.w.baseURL+"/api/partner/v1/deposits/"+depositID+"/cancel", nil)
+	if err != nil {
+		panic(err)
+	}
+	request.Header.Set("X-Api-Key", l.w.apiKey)
+	response, err := l.client.Do(request)
+	said := fmt.Sprint(err)
+	if err == nil {
+		said = response.Status
+		_ = response.Body.Close()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err != nil || response.StatusCode != http.StatusOK {
+		l.refused = append(l.refused, said)
+		return
+	}
+	l.accepted[depositID] = time.Now()
+}
+
+// judge waits for the last delivery, and compares.
+func (l *steadyLoad) judge(t *testing.T) {
+	require.Empty(t, l.refused, "Redis fails no request")
+	require.Eventually(t, func() bool {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return len(l.arrived) == len(l.accepted)
+	}, 2*time.Minute, often, "nothing is lost")
+	late, latest := 0, time.Duration(0)
+	for id, at := range l.accepted {
+		require.Contains(t, l.arrived, id)
+		took := l.arrived[id].Sub(at)
+		latest = max(latest, took)
+		if took > timely {
+			late++
+		}
+	}
+	t.Logf("%d deliveries, %d later than %s, the last after %s", len(l.arrived), late, timely, latest)
+	require.LessOrEqual(t, float64(late), untimely*float64(len(l.accepted)))
+}
+
+// awaitQueue waits until every dispatcher's jobs go through Redis.
+func (l *steadyLoad) awaitQueue(t *testing.T, atMost time.Duration) {
+	began := time.Now()
+	require.Eventually(t, func() bool {
+		for _, d := range l.dispatchers {
+			if code, body := fetch(d.opsURL + "/metrics"); code != http.StatusOK || !strings.Contains(body, `svc_queue_mode{mode="queue"} 1`) {
+				return false
+			}
+		}
+		return true
+	}, atMost, often, "Redis is used again")
+	t.Logf("Redis is used again after %s", time.Since(began))
+}
+
+// Any node of a cluster may end. Redis fails over by itself, and the service follows.
+func TestLong_RedisCluster_AnyNodeKilled_LosesNothingAndDelaysLittle(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		victim func(*testing.T, *backing.RedisCluster) (victim, successor *backing.Server)
+	}{
+		{"the master of the fast lane", masterOf("{" + asynq.QueueName(ports.FastLane) + "}")},
+		{"the master of the slow lane", masterOf("{" + asynq.QueueName(ports.SlowLane) + "}")},
+		{"the third master", thirdMaster},
+		{"a replica", func(_ *testing.T, c *backing.RedisCluster) (*backing.Server, *backing.Server) {
+			return c.Replicas[0], nil
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cluster := redistest.Cluster(t, 3, 1)
+			victim, successor := c.victim(t, cluster)
+			l := newSteadyLoad(t, cluster.URL())
+			l.run(t, func() {
+				require.NoError(t, victim.Kill())
+				if successor != nil {
+					awaitMaster(t, successor)
+					l.awaitQueue(t, usedAgain)
+				}
+			})
+			l.judge(t)
+		})
+	}
+}
+
+func masterOf(key string) func(*testing.T, *backing.RedisCluster) (*backing.Server, *backing.Server) {
+	return func(t *testing.T, c *backing.RedisCluster) (*backing.Server, *backing.Server) {
+		at, err := c.MasterOf(t.Context(), key)
+		require.NoError(t, err)
+		return c.Masters[at], c.Replicas[at]
+	}
+}
+
+// thirdMaster holds the jobs of no lane.
+func thirdMaster(t *testing.T, c *backing.RedisCluster) (*backing.Server, *backing.Server) {
+	left := map[int]bool{0: true, 1: true, 2: true}
+	for _, lane := range ports.Lanes {
+		at, err := c.MasterOf(t.Context(), "{"+asynq.QueueName(lane)+"}")
+		require.NoError(t, err)
+		delete(left, at)
+	}
+	require.Len(t, left, 1)
+	for at := range left {
+		return c.Masters[at], c.Replicas[at]
+	}
+	panic("unreachable")
+}
+
+func awaitMaster(t *testing.T, replica *backing.Server) {
+	client := redistest.ServerClient(t, replica)
+	require.Eventually(t, func() bool {
+		role, err := client.Do(t.Context(), "ROLE").Slice()
+		return err == nil && role[0] == "master"
+	}, soon, often, "Redis fails over")
+}
+
+// A Redis that reached maxmemory answers and refuses.
+func TestLong_RedisFull_LosesNothingAndDelaysLittle(t *testing.T) {
+	server := redistest.Server(t)
+	client := redistest.ServerClient(t, server)
+	l := newSteadyLoad(t, server.URL())
+	l.run(t, func() {
+		require.NoError(t, client.ConfigSet(t.Context(), "maxmemory", "1").Err())
+		<-time.After(15 * time.Second)
+		require.NoError(t, client.ConfigSet(t.Context(), "maxmemory", "0").Err())
+		l.awaitQueue(t, usedAgain)
+	})
+	l.judge(t)
+}

@@ -1,0 +1,228 @@
+package e2e_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// sandbox is a running `make run`.
+type sandbox struct {
+	cmd   *exec.Cmd
+	dir   string
+	done  chan struct{}
+	mu    sync.Mutex
+	lines []string // of its standard output
+	facts map[string]string
+}
+
+// startSandbox runs the sandbox in a directory of its own and returns after sandbox.json appears.
+func startSandbox(t testing.TB, environ ...string) *sandbox {
+	t.Helper()
+	s := &sandbox{cmd: exec.Command(binary(t, "sandbox")), dir: t.TempDir(), done: make(chan struct{})}
+	s.cmd.Dir = s.dir
+	for _, pair := range os.Environ() { // the sandbox must start its own servers
+		if name, _, _ := strings.Cut(pair, "="); name != "DATABASE_URL" && name != "REDIS_URL" {
+			s.cmd.Env = append(s.cmd.Env, pair)
+		}
+	}
+	s.cmd.Env = append(s.cmd.Env, environ...)
+	stdout, err := s.cmd.StdoutPipe()
+	require.NoError(t, err)
+	var stderr strings.Builder
+	s.cmd.Stderr = &stderr
+	begin := time.Now()
+	require.NoError(t, s.cmd.Start())
+	go func() {
+		for lines := bufio.NewScanner(stdout); lines.Scan(); {
+			s.mu.Lock()
+			s.lines = append(s.lines, lines.Text())
+			s.mu.Unlock()
+		}
+		_ = s.cmd.Wait() // the exit code is in ProcessState
+		close(s.done)
+	}()
+	t.Cleanup(func() {
+		_ = s.cmd.Process.Kill()
+		<-s.done
+		if t.Failed() {
+			t.Logf("sandbox printed:\n%s\n%s", s.output(), stderr.String())
+		}
+	})
+	require.Eventually(t, func() bool {
+		select {
+		case <-s.done:
+			require.FailNow(t, "the sandbox ended")
+		default:
+		}
+		content, err := os.ReadFile(s.file())
+		return err == nil && json.Unmarshal(content, &s.facts) == nil
+	}, soon, often, "ready within a minute")
+	t.Logf("ready after %s", time.Since(begin).Round(time.Millisecond))
+	return s
+}
+
+func (s *sandbox) file() string { return filepath.Join(s.dir, ".local", "sandbox.json") }
+
+func (s *sandbox) output() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(s.lines, "\n")
+}
+
+// tour is the output up to the last line of the tour: a shell script.
+func (s *sandbox) tour(t testing.TB) string {
+	t.Helper()
+	var script string
+	require.Eventually(t, func() bool {
+		before, _, whole := strings.Cut(s.output(), "# ── The same facts for scripts")
+		script = before
+		return whole
+	}, soon, often)
+	return script
+}
+
+func TestSandbox_TheTourWorksAndCtrlCLeavesNothing(t *testing.T) {
+	t.Parallel()
+	s := startSandbox(t)
+
+	wanted := []string{
+		"apiBaseUrl", "apiKey", "connectSecret", "connectUrl", "dashboardBaseUrl", "dispatcherMetricsUrl", "httpMetricsUrl",
+		"partnerId", "partnerSlug", "receiverUrl",
+	}
+	var names []string
+	for name, value := range s.facts {
+		names = append(names, name)
+		require.NotEmpty(t, value, name)
+	}
+	slices.Sort(names)
+	require.Equal(t, wanted, names)
+	for _, metrics := range []string{"httpMetricsUrl", "dispatcherMetricsUrl"} {
+		code, body := fetch(s.facts[metrics])
+		require.Equal(t, http.StatusOK, code)
+		require.Contains(t, body, "svc_build_info")
+	}
+
+	script := s.tour(t)
+	for _, line := range strings.Split(script, "\n") {
+		require.NotContains(t, line, "\t")
+	}
+	bash := exec.CommandContext(t.Context(), "bash", "-eu", "-c", script)
+	out, err := bash.CombinedOutput()
+	require.NoError(t, err, string(out))
+	require.NotContains(t, string(out), `"error"`)
+	for _, proof := range []string{"303 → ", `"externalId":"operator-`, `"status":"pending"`, "/checkout/", `"status":"active"`, `"status":"captured"`, `"status":"cancelled"`, `"test":true`, `"sequence":1}`, `"nextAfter":`} {
+		require.Contains(t, string(out), proof)
+	}
+	// The receiver has printed every webhook, and accepts the rotated secret.
+	for _, event := range []string{"rental_operator.linked", "deposit.activated", "deposit.captured", "deposit.cancelled"} {
+		require.Eventually(t, func() bool {
+			return strings.Contains(s.output(), "✔ ") && strings.Contains(s.output(), " "+event+"  ")
+		}, soon, often, event)
+	}
+	// The payload does not tell the captured part, so the receiver asks for it.
+	for _, line := range []string{"active → captured  120.50 EUR of 700.00 EUR", "learnt the new signing secret"} {
+		require.Eventually(t, func() bool { return strings.Contains(s.output(), line) }, soon, often, line)
+	}
+	require.NotContains(t, s.output(), "✘")
+
+	// The tour tells where the admin command finds the database.
+	where := regexp.MustCompile(`(?m)^#   admin    (DATABASE_URL)='([^']+)' (REDIS_URL)='([^']+)' go run \./cmd/admin doctor$`).FindStringSubmatch(script)
+	require.Len(t, where, 5, "%s", script)
+	code, partners, stderr := run(t, []string{where[1] + "=" + where[2], where[3] + "=" + where[4]}, "admin", "partner", "list")
+	require.Zero(t, code, stderr)
+	require.Contains(t, partners, "demo")
+
+	family := descendants(t, s.cmd.Process.Pid)
+	require.NotEmpty(t, family, "Postgres and Redis")
+	require.NoError(t, s.cmd.Process.Signal(os.Interrupt))
+	select {
+	case <-s.done:
+	case <-time.After(soon):
+		require.FailNow(t, "the sandbox does not end")
+	}
+	require.Zero(t, s.cmd.ProcessState.ExitCode())
+	require.NoFileExists(t, s.file())
+	for _, pid := range family {
+		require.Eventually(t, func() bool { return syscall.Kill(pid, 0) != nil }, soon, often, "process %d is left behind", pid)
+	}
+}
+
+// TestMakeRun_SaysThatItBuilds: the first build takes minutes in silence otherwise.
+func TestMakeRun_SaysThatItBuilds(t *testing.T) {
+	t.Parallel()
+	cmd := exec.CommandContext(t.Context(), "make", "-n", "run")
+	cmd.Dir = "../.."
+	plan, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(plan))
+	said, built := strings.Index(string(plan), "building"), strings.Index(string(plan), "go build")
+	require.GreaterOrEqual(t, said, 0, string(plan))
+	require.Less(t, said, built)
+}
+
+// descendants lists the processes below root.
+func descendants(t testing.TB, root int) []int {
+	t.Helper()
+	require.Equal(t, "linux", runtime.GOOS, "processes are looked for in /proc")
+	parents := map[int][]int{}
+	entries, err := os.ReadDir("/proc")
+	require.NoError(t, err)
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			continue // the process has ended meanwhile
+		}
+		var parent int
+		var state string
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		if _, err := fmt.Sscan(rest, &state, &parent); err == nil {
+			parents[parent] = append(parents[parent], pid)
+		}
+	}
+	var all []int
+	for next := []int{root}; len(next) > 0; next = next[1:] {
+		all = append(all, parents[next[0]]...)
+		next = append(next, parents[next[0]]...)
+	}
+	return all
+}
+
+// TestSandbox_ASecondOneFindsRoomBesideTheFirst: the second sandbox replaces taken ports and reports the replacement.
+func TestSandbox_ASecondOneFindsRoomBesideTheFirst(t *testing.T) {
+	t.Parallel()
+	first, second := startSandbox(t), startSandbox(t)
+	for _, name := range []string{"apiBaseUrl", "receiverUrl", "httpMetricsUrl", "dispatcherMetricsUrl"} {
+		require.NotEqual(t, first.facts[name], second.facts[name])
+	}
+	for _, s := range []*sandbox{first, second} {
+		if place := strings.TrimPrefix(s.facts["apiBaseUrl"], "http://"); place != "127.0.0.1:8080" {
+			require.Contains(t, s.output(), "127.0.0.1:8080 is taken; the service at "+place+" instead")
+		}
+	}
+
+	b := newBrowser(t)
+	page := b.open(second.facts["connectUrl"])
+	require.Equal(t, "/dashboard", b.submit(page, url.Values{"password": {"correct-horse"}, "email": {"o@example.com"}, "companyName": {"O"}}).url.Path)
+	require.Eventually(t, func() bool { return strings.Contains(second.output(), "✔ ") }, soon, often)
+	require.NotContains(t, first.output(), "✔ ")
+}

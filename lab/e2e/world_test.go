@@ -1,0 +1,131 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/lab/pgtest"
+	"partnerdeposits/lab/redistest"
+)
+
+// world is an installation for a test: a database, a Redis, a partner, and the processes that the test starts.
+type world struct {
+	environ []string
+	baseURL string
+
+	partnerID, slug, connectSecret, apiKey string
+}
+
+// newWorld prepares the stores and a partner. No process runs yet.
+func newWorld(t testing.TB, environ ...string) *world {
+	t.Helper()
+	return worldOn(t, pgtest.URL(t), redistest.URL(t), environ...)
+}
+
+// newWorldWithRedis is newWorld with a Redis that the test controls.
+func newWorldWithRedis(t testing.TB, redisURL string, environ ...string) *world {
+	t.Helper()
+	return worldOn(t, pgtest.URL(t), redisURL, environ...)
+}
+
+func worldOn(t testing.TB, databaseURL, redisURL string, environ ...string) *world {
+	t.Helper()
+	addr := freePort(t)
+	w := &world{baseURL: "http://" + addr, slug: "acme"}
+	w.environ = append([]string{
+		"DATABASE_URL=" + databaseURL, "REDIS_URL=" + redisURL, "HTTP_ADDR=" + addr,
+		"WEBHOOK_ALLOW_INSECURE_TARGETS=true", "SCHEDULER_INTERVAL=200ms",
+	}, environ...)
+	var made struct{ PartnerID, Slug, ConnectSecret, APIKey string }
+	w.admin(t, &made, "partner", "create", "--slug", w.slug, "--name", "Acme Stays")
+	w.partnerID, w.connectSecret, w.apiKey = made.PartnerID, made.ConnectSecret, made.APIKey
+	return w
+}
+
+// admin runs an admin command that must succeed and reads its JSON.
+func (w *world) admin(t testing.TB, into any, args ...string) {
+	t.Helper()
+	code, stdout, stderr := run(t, w.environ, "admin", append(args, "--json")...)
+	require.Zero(t, code, stderr)
+	require.NoError(t, json.Unmarshal([]byte(stdout), into), stdout)
+}
+
+func (w *world) http(t testing.TB) *process {
+	t.Helper()
+	return start(t, "http", w.environ...).ready(t)
+}
+
+func (w *world) dispatcher(t testing.TB) *process {
+	t.Helper()
+	return start(t, "dispatcher", w.environ...).ready(t)
+}
+
+// connectURL makes a connect URL.
+func (w *world) connectURL(t testing.TB, externalID string, more ...string) string {
+	t.Helper()
+	var link struct{ URL string }
+	w.admin(t, &link, append([]string{"connect-url", "--partner", w.slug, "--external-id", externalID}, more...)...)
+	return link.URL
+}
+
+// link lets an operator open a connect URL and sign up, and gives the account as the partner sees it.
+func (w *world) link(t testing.TB, externalID string) (accountID string) {
+	t.Helper()
+	b := newBrowser(t)
+	page := b.open(w.connectURL(t, externalID))
+	end := b.submit(page, url.Values{"email": {externalID + "@example.com"}, "password": {"correct-horse"}, "companyName": {"Villa " + externalID}})
+	require.Equal(t, "/dashboard", end.url.Path)
+
+	var accounts struct {
+		Data []struct{ AccountID, ExternalID, Status string }
+	}
+	w.api(t).get("/accounts?externalId="+externalID, &accounts)
+	require.Len(t, accounts.Data, 1)
+	require.Equal(t, "active", accounts.Data[0].Status)
+	return accounts.Data[0].AccountID
+}
+
+// subscribe registers a webhook and hands its secret to the receiver.
+func (w *world) subscribe(t testing.TB, r *receiver, events ...string) (webhookID string) {
+	t.Helper()
+	body := map[string]any{"url": r.url}
+	if len(events) > 0 {
+		body["events"] = events
+	}
+	var made struct{ Data struct{ ID, Secret string } }
+	w.api(t).post("/webhooks", body, &made)
+	require.True(t, strings.HasPrefix(made.Data.Secret, "svc_whsec_"))
+	r.setSecret(made.Data.Secret)
+	return made.Data.ID
+}
+
+// deposit creates a deposit with a checkout URL.
+func (w *world) deposit(t testing.TB, accountID string) (depositID, checkoutURL string) {
+	t.Helper()
+	var made struct {
+		Data struct{ ID, Reference, Status, DepositURL string }
+	}
+	w.api(t).with("Idempotency-Key", uuid.NewString()).post("/deposits", map[string]any{
+		"accountId": accountID, "amount": 700, "contractStartAt": "2030-06-01T14:00:00Z", "contractEndAt": "2030-06-08T10:00:00Z",
+		"rentalContract": "B-1", "depositUrlGeneration": true, "returnUrl": "https://partner.example/thanks?booking=1",
+	}, &made)
+	require.Equal(t, "pending", made.Data.Status)
+	require.NotEmpty(t, made.Data.DepositURL)
+	return made.Data.ID, made.Data.DepositURL
+}
+
+// secure lets a tenant open the checkout URL and pay at the provider's page with a good card.
+func (w *world) secure(t testing.TB, checkoutURL string) {
+	t.Helper()
+	b := newBrowser(t)
+	hosted := b.submit(b.open(checkoutURL), url.Values{"firstName": {"Tina"}, "lastName": {"Tenant"}, "email": {"tina@example.com"}, "agree": {"yes"}})
+	end := b.submit(hosted, url.Values{"cardNumber": {"4242 4242 4242 4242"}, "cardExpiry": {"12/40"}, "cardCvc": {"123"}})
+	require.Equal(t, "partner.example", end.url.Host, "the tenant is sent back to the partner")
+	require.Equal(t, "secured", end.url.Query().Get("depositStatus"))
+	require.Equal(t, "1", end.url.Query().Get("booking"), "what returnUrl had stays")
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"partnerdeposits/lab/formbrowser"
+)
+
+// openPage sends the form of checkout and passes the provider's page to then; then is nil for a tenant who leaves that page. A checkout
+// that is over is no error.
+func (s *stay) openPage(ctx context.Context, b *formbrowser.Browser, then func(formbrowser.Page) bool) error {
+	return s.submit(ctx, b, "agree", map[string]string{"firstName": "Ada", "lastName": "Lovelace", "email": "ada@" + mailDomain, "agree": "yes"}, then)
+}
+
+// submit sends the form of our checkout page that has the control, until the answer is a page of the provider or the form is gone.
+func (s *stay) submit(ctx context.Context, b *formbrowser.Browser, control string, values map[string]string, then func(formbrowser.Page) bool) error {
+	var last string
+	deadline := time.Now().Add(s.run.world.o.deadline)
+	for try := uint64(0); time.Now().Before(deadline); try++ {
+		page, err := b.Get(ctx, s.run.world.load.base(s.number+try)+"/checkout/"+s.token)
+		if err == nil && page.Status == http.StatusOK {
+			if _, open := page.Form(control); !open {
+				return nil
+			}
+			if page, err = b.Submit(ctx, page, control, values); err == nil && s.atProvider(page.URL) {
+				if then == nil || then(page) {
+					return nil
+				}
+			}
+		}
+		if last = fmt.Sprint(err); err == nil {
+			last = fmt.Sprintf("%d %s: %.2000s", page.Status, page.URL.Path, page.Body)
+		}
+		if err := pause(ctx, 100*time.Millisecond); err != nil {
+			return nil //nolint:nilerr // the run ends
+		}
+	}
+	return s.unexpected(ctx, "the form with %s led nowhere; last: %s", control, last)
+}
+
+func (s *stay) atProvider(address *url.URL) bool {
+	return strings.HasPrefix(address.String(), s.run.fake.URL())
+}
+
+// pay pays the fee as this tenant does: at once, after a refused card or a failed authentication, or not at all.
+func (s *stay) pay(ctx context.Context) error {
+	b := s.browser()
+	way := s.draw(6)
+	return s.openPage(ctx, b, func(page formbrowser.Page) bool {
+		switch way {
+		case 0:
+			page = s.card(ctx, b, page, refusedCard)
+		case 1:
+			page = s.authenticate(ctx, b, s.card(ctx, b, page, challengeCard), "fail")
+		case 2:
+			page = s.authenticate(ctx, b, s.card(ctx, b, page, challengeCard), "complete")
+		}
+		s.card(ctx, b, page, goodCard)
+		return true
+	})
+}
+
+// payDebt pays the captured amount on a page of the provider, after the saved card was refused. Some tenants leave the first page.
+func (s *stay) payDebt(ctx context.Context) error {
+	b := s.browser()
+	leaves := s.draw(3) == 0
+	return s.submit(ctx, b, "intent", map[string]string{"intent": "pay"}, func(page formbrowser.Page) bool {
+		if !leaves {
+			s.card(ctx, b, page, goodCard)
+		}
+		return true
+	})
+}
+
+// card sends a card on the provider's page and gives the page that follows: of the provider, or ours.
+func (s *stay) card(ctx context.Context, b *formbrowser.Browser, page formbrowser.Page, number string) formbrowser.Page {
+	if _, open := page.Form("cardNumber"); !open {
+		return page
+	}
+	next, err := b.Submit(ctx, page, "cardNumber", map[string]string{"cardNumber": number, "cardExpiry": "12/39", "cardCvc": "123"})
+	if err != nil { // the way back led to a process that was being killed
+		return page
+	}
+	return next
+}
+
+// authenticate answers the issuer's question.
+func (s *stay) authenticate(ctx context.Context, b *formbrowser.Browser, page formbrowser.Page, outcome string) formbrowser.Page {
+	if _, asked := page.Form("outcome"); !asked {
+		return page
+	}
+	next, err := b.Submit(ctx, page, "outcome", map[string]string{"outcome": outcome})
+	if err != nil {
+		return page
+	}
+	return next
+}
+
+// draw is safe for two steps of a stay at once.
+func (s *stay) draw(n int) int {
+	s.run.mu.Lock()
+	defer s.run.mu.Unlock()
+	return s.dice.IntN(n)
+}

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/lab/formbrowser"
+	"partnerdeposits/lab/stripetest"
+)
+
+// Test cards of the provider (payments.md, "Tests without the internet").
+const (
+	goodCard      = "4242424242424242"
+	refusedCard   = "4000000000000002"
+	challengeCard = "4000002760003184" // authenticates each time
+)
+
+// stay is a deposit from its creation to the last payment, told by its number and the seed.
+type stay struct {
+	run    *moneyRun
+	number uint64
+	dice   *rand.Rand
+	owner  *testPartner
+
+	deposit id.ID
+	token   string
+}
+
+// rentalPeriod of the stays. The cover must not end while they are paid.
+func rentalPeriod(now time.Time) (from, to string) {
+	const days = 24 * time.Hour
+	return now.Add(2 * days).UTC().Format(time.RFC3339), now.Add(9 * days).UTC().Format(time.RFC3339)
+}
+
+// live takes the stay through its story. Its errors are those of ctx, and of answers that no caller of the service expects.
+func (s *stay) live(ctx context.Context) error {
+	if err := s.create(ctx); err != nil {
+		return err
+	}
+	s.tellOutcomes()
+	const cancelled, racing, twoTabs = 0, 1, 2 // of eight stays one each
+	switch s.dice.IntN(8) {
+	case cancelled:
+		if err := s.openPage(ctx, s.browser(), nil); err != nil {
+			return err
+		}
+		return s.cancel(ctx)
+	case racing:
+		return s.both(ctx, s.pay, s.cancel)
+	case twoTabs:
+		if err := s.both(ctx, s.pay, s.pay); err != nil {
+			return err
+		}
+	default:
+		if err := s.pay(ctx); err != nil {
+			return err
+		}
+	}
+	return s.claim(ctx)
+}
+
+// both runs two steps at once.
+func (s *stay) both(ctx context.Context, a, b func(context.Context) error) error {
+	done := make(chan error, 1)
+	go func() { done <- a(ctx) }()
+	err := b(ctx)
+	if other := <-done; other != nil {
+		return other
+	}
+	return err
+}
+
+func (s *stay) change() change { return change{number: s.number, owner: s.owner, deposit: s.deposit} }
+
+func (s *stay) create(ctx context.Context) error {
+	from, to := rentalPeriod(time.Now())
+	body := fmt.Sprintf(`{"accountId":%q,"amount":500,"contractStartAt":%q,"contractEndAt":%q,"rentalContract":"%s%d","depositUrlGeneration":true,"returnUrl":"https://%s/back"}`,
+		id.Account.Of(s.owner.account), from, to, contractPrefix, s.number, partnerHost)
+	a, ok := s.run.world.load.insist(s.change(), "/deposits", uuidOf(s.run.world.o.seed, s.number, 0), body)
+	var made struct {
+		Data struct{ ID, DepositURL string }
+	}
+	if !ok || !a.ok() {
+		return s.unexpected(ctx, "the deposit was not created")
+	}
+	if err := json.Unmarshal(a.body, &made); err != nil {
+		return err
+	}
+	address, err := url.Parse(made.Data.DepositURL)
+	if err != nil {
+		return err
+	}
+	s.deposit, _ = id.Deposit.Parse(made.Data.ID)
+	s.token = strings.TrimPrefix(address.Path, "/checkout/")
+	return nil
+}
+
+// tellOutcomes tells the fake how the card behaves when the tenant is away.
+func (s *stay) tellOutcomes() {
+	later := stripetest.Outcome{DeclineCode: "insufficient_funds", AdviceCode: "try_again_later"}
+	outcomes := [][]stripetest.Outcome{
+		nil, nil, {later}, {later, later}, {later, later, later, later, later},
+		{{Code: "authentication_required", DeclineCode: "authentication_required"}},
+		{{DeclineCode: "lost_card", AdviceCode: "do_not_try_again"}},
+	}
+	s.run.fake.OffSession(id.Deposit.Of(s.deposit), outcomes[s.dice.IntN(len(outcomes))]...)
+}
+
+// cancel cancels the deposit through the API. A deposit that is secured meanwhile stays as it is.
+func (s *stay) cancel(context.Context) error {
+	const step = 1
+	s.insist("/cancel", step, `{}`)
+	return nil
+}
+
+// insist repeats a request of the partner until it is answered. A conflict with the deposit's status is an answer.
+func (s *stay) insist(action string, step byte, body string) answer {
+	l := s.run.world.load
+	for try := uint64(0); ; try++ {
+		a := l.client.post(l.ctx, l.base(s.number+try), s.owner.key, "/deposits/"+id.Deposit.Of(s.deposit)+action, uuidOf(s.run.world.o.seed, s.number, step), body)
+		if !a.unknown() || l.ctx.Err() != nil {
+			return a
+		}
+		_ = pause(l.ctx, 50*time.Millisecond) // the loop ends with l.ctx
+	}
+}
+
+// claim captures a part of the deposit if it is secured, and sees the collection to its end.
+func (s *stay) claim(ctx context.Context) error {
+	if d, err := s.read(ctx); err != nil || d.Status != active {
+		return err
+	}
+	const keeps = 4 // one deposit of four is not captured
+	if s.dice.IntN(keeps) == 0 {
+		return nil
+	}
+	const step = 2
+	if a := s.insist("/capture", step, fmt.Sprintf(`{"amount":%d,"reason":"damage"}`, 20+s.dice.IntN(400))); !a.ok() {
+		return s.unexpected(ctx, "the capture was answered %d %s", a.status, a.body)
+	}
+	s.run.captured.Add(1)
+	const patience = 6 * time.Minute // a dispatcher that dies leaves a payment to the others a minute later, and they die, too
+	for deadline := time.Now().Add(patience); ; {
+		d, err := s.read(ctx)
+		switch {
+		case err != nil:
+			return err
+		case d.Collection.Status == "paid":
+			s.run.ended.Add(1)
+			return s.complain(ctx)
+		case d.Collection.Status == "failed":
+			return s.unexpected(ctx, "nobody cancelled the collection of %s", id.Deposit.Of(s.deposit))
+		case d.Collection.Status == "awaiting_tenant":
+			if err := s.payDebt(ctx); err != nil {
+				return err
+			}
+		case time.Now().After(deadline):
+			return s.unexpected(ctx, "the collection of %s is %q since %v", id.Deposit.Of(s.deposit), d.Collection.Status, patience)
+		}
+		if err := pause(ctx, 150*time.Millisecond); err != nil {
+			return nil //nolint:nilerr // the run ends
+		}
+	}
+}
+
+// complain lets staff give a part of some charges back.
+func (s *stay) complain(ctx context.Context) error {
+	const every = 3
+	if s.draw(every) != 0 {
+		return nil
+	}
+	rows, err := query(ctx, s.run.world, pgx.RowTo[id.ID], `SELECT id FROM payments WHERE deposit_id = $1 AND kind = 'collection'`, s.deposit)
+	if err != nil || len(rows) != 1 {
+		return s.unexpected(ctx, "%d collections: %v", len(rows), err)
+	}
+	w := s.run.world
+	environment := append(w.environment(), "DATABASE_URL="+w.databaseURL(serviceRole, hostPort(w.services.PostgresURL)), "REDIS_URL="+w.services.RedisURL)
+	err = command(ctx, environment, w.commands["admin"], "collection", "refund", "--id", id.Payment.Of(rows[0]), "--amount", "10.00")
+	if err != nil {
+		return s.unexpected(ctx, "%v", err)
+	}
+	s.run.refunds.Add(1)
+	return nil
+}
+
+type moneyDeposit struct {
+	Status     status
+	Collection struct{ Status string }
+}
+
+func (s *stay) read(ctx context.Context) (moneyDeposit, error) {
+	l := s.run.world.load
+	for try := uint64(0); ; try++ {
+		a := l.client.do(ctx, http.MethodGet, l.base(s.number+try), s.owner.key, "/deposits/"+id.Deposit.Of(s.deposit), "", "")
+		if a.ok() {
+			var body struct{ Data moneyDeposit }
+			return body.Data, json.Unmarshal(a.body, &body)
+		}
+		if !a.unknown() {
+			return moneyDeposit{}, s.unexpected(ctx, "the deposit was answered %d %s", a.status, a.body)
+		}
+		if err := pause(ctx, 50*time.Millisecond); err != nil {
+			return moneyDeposit{}, err
+		}
+	}
+}
+
+// unexpected records a violation, unless the run ends.
+func (s *stay) unexpected(ctx context.Context, format string, args ...any) error {
+	if ctx.Err() == nil && s.run.world.load.ctx.Err() == nil {
+		s.run.world.receipts.violate("money", "stay "+strconv.FormatUint(s.number, 10)+": "+format, args...)
+	}
+	return ctx.Err()
+}
+
+func (s *stay) browser() *formbrowser.Browser {
+	const patience = 30 * time.Second
+	return formbrowser.New(patience, s.run.transport)
+}

@@ -1,0 +1,22 @@
+package lists
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestProcesses_LinkNothingOfTheLaboratory asks the compiler, since a build tag can hide an import from the linter.
+func TestProcesses_LinkNothingOfTheLaboratory(t *testing.T) {
+	t.Parallel()
+	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "./cmd/http", "./cmd/dispatcher", "./cmd/admin")
+	list.Dir = root
+	packages, err := list.Output()
+	require.NoError(t, err)
+	require.Contains(t, string(packages), "partnerdeposits/cmd/wire\n")
+	for _, linked := range strings.Fields(string(packages)) {
+		require.False(t, strings.HasPrefix(linked, "partnerdeposits/lab/"), "a process links %s", linked)
+	}
+}

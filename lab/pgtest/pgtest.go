@@ -1,0 +1,170 @@
+// Package pgtest gives each test a database of its own, with every migration applied.
+//
+//	func TestMain(m *testing.M) { pgtest.Main(m) }
+//
+//	func TestDeposits_Create_IsFoundAgain(t *testing.T) {
+//		t.Parallel()
+//		pool := pgtest.New(t)
+//
+// The tests of a binary share a server (package backing). The migrations run once, into a template database; cloning the
+// template for a test takes about 25 ms.
+package pgtest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/postgres/codec"
+	"partnerdeposits/adapters/postgres/migrations"
+	"partnerdeposits/lab/backing"
+)
+
+const (
+	startLimit     = 3 * time.Minute // includes the installation of a server
+	cleanupLimit   = 30 * time.Second
+	poolCloseLimit = 5 * time.Second
+	// maxConns lets a test use several connections while many tests run in parallel. The default of pgx is the number of CPUs.
+	maxConns = 16
+)
+
+// Main runs the tests, stops the shared server and exits the process. TestMain calls Main.
+func Main(m *testing.M) { os.Exit(backing.RunTests(m)) }
+
+// New returns a pool on a fresh database. At the end of the test the pool is closed and the database is dropped. The URL of
+// the database is pool.Config().ConnString(). A connection that was not released fails the test.
+func New(t testing.TB) *pgxpool.Pool {
+	t.Helper()
+	config, err := pgxpool.ParseConfig(URL(t))
+	require.NoError(t, err)
+	config.MaxConns = maxConns
+	config.AfterConnect = codec.Register
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	require.NoError(t, err)
+	CloseAfter(t, pool)
+	return pool
+}
+
+// CloseAfter closes a pool when the test ends. A connection that was not released fails the test.
+func CloseAfter(t testing.TB, pool *pgxpool.Pool) {
+	t.Helper()
+	t.Cleanup(func() { closePool(t, pool, poolCloseLimit) })
+}
+
+// URL returns the URL of a fresh database. The database is dropped at the end of the test, even with open connections.
+func URL(t testing.TB) string {
+	t.Helper()
+	c := shared(t)
+	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
+	defer cancel()
+	name := c.freshName("")
+	require.NoError(t, c.clone(ctx, name))
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), cleanupLimit)
+		defer cancel()
+		if err := c.drop(ctx, name); err != nil {
+			t.Errorf("pgtest: drop %s: %v", name, err)
+		}
+	})
+	return c.urlOf(name)
+}
+
+// Server returns a private, durable (fsync on) server that a test may kill, restart and pause. The database of its URL is
+// migrated. The server stops at the end of the test.
+func Server(t testing.TB) *backing.Server {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
+	defer cancel()
+	server, err := backing.StartPostgres(ctx, backing.Options{Private: true, Logf: t.Logf})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Errorf("pgtest: close the private server: %v", err)
+		}
+	})
+	_, err = migrations.Up(ctx, server.URL(), nil)
+	require.NoError(t, err)
+	return server
+}
+
+// Pair returns a private server with a standby. The database of the server's URL is migrated, and the standby has the
+// migrations. Both stop at the end of the test.
+func Pair(t testing.TB) *backing.PostgresPair {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
+	defer cancel()
+	pair, err := backing.StartPostgresPair(ctx, backing.Options{FastUnsafe: true, Logf: t.Logf})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		if err := pair.Close(); err != nil {
+			t.Errorf("pgtest: close the pair: %v", err)
+		}
+	})
+	_, err = migrations.Up(ctx, pair.Primary.URL(), nil)
+	require.NoError(t, err)
+	require.NoError(t, pair.AwaitStandby(ctx))
+	return pair
+}
+
+// sharedServer is the server that all tests of this binary share.
+var sharedServer struct {
+	once    sync.Once
+	cluster *cluster
+	err     error
+}
+
+func shared(t testing.TB) *cluster {
+	t.Helper()
+	sharedServer.once.Do(func() {
+		// Not the context of the test: the server outlives the first test.
+		ctx, cancel := context.WithTimeout(context.Background(), startLimit)
+		defer cancel()
+		sharedServer.cluster, sharedServer.err = start(ctx)
+	})
+	require.NoError(t, sharedServer.err, "pgtest: no database for the tests")
+	return sharedServer.cluster
+}
+
+func start(ctx context.Context) (*cluster, error) {
+	server, err := backing.StartPostgres(ctx, backing.Options{FastUnsafe: true})
+	if err != nil {
+		return nil, err
+	}
+	c, err := newCluster(ctx, server.URL())
+	if err != nil {
+		_ = server.Close()
+		return nil, err
+	}
+	backing.AtExit(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), cleanupLimit)
+		defer cancel()
+		if err := c.close(ctx); err != nil {
+			fmt.Fprintln(os.Stderr, "pgtest: clean up:", err)
+		}
+		if err := server.Close(); err != nil {
+			fmt.Fprintln(os.Stderr, "pgtest: close the server:", err)
+		}
+	})
+	return c, nil
+}
+
+// closePool bounds the wait for connections in use; pool.Close alone would wait without end.
+func closePool(t testing.TB, pool *pgxpool.Pool, wait time.Duration) {
+	t.Helper()
+	closed := make(chan struct{})
+	go func() {
+		pool.Close()
+		close(closed)
+	}()
+	select {
+	case <-closed:
+	case <-time.After(wait):
+		t.Errorf("pgtest: %d connections were not given back to the pool", pool.Stat().AcquiredConns())
+	}
+}

@@ -1,0 +1,162 @@
+package pgtest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/postgres/migrations"
+	"partnerdeposits/lab/backing"
+)
+
+func TestMain(m *testing.M) { Main(m) }
+
+func TestNew_HasEveryMigrationAndNoRows(t *testing.T) {
+	t.Parallel()
+	pool := New(t)
+
+	version, err := migrations.Version(t.Context(), pool)
+
+	require.NoError(t, err)
+	require.Equal(t, migrations.Newest(), version)
+}
+
+func TestNew_InParallel_NoTestSeesAnother(t *testing.T) {
+	t.Parallel()
+	for range 8 {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			pool := New(t)
+			_, err := pool.Exec(t.Context(), `CREATE TABLE mine (id int)`)
+			require.NoError(t, err)
+		})
+	}
+}
+
+func TestURL_AfterTheTest_IsDroppedWhoeverIsConnected(t *testing.T) {
+	t.Parallel()
+	var name string
+	t.Run("inner", func(t *testing.T) {
+		conn, err := pgx.Connect(t.Context(), URL(t)) // never closed
+		require.NoError(t, err)
+		require.NoError(t, conn.QueryRow(t.Context(), `SELECT current_database()`).Scan(&name))
+		require.True(t, exists(t, shared(t), name))
+	})
+	require.False(t, exists(t, shared(t), name))
+}
+
+func TestClosePool_ConnectionNotGivenBack_FailsTheTest(t *testing.T) {
+	t.Parallel()
+	pool := New(t)
+	kept, err := pool.Acquire(t.Context())
+	require.NoError(t, err)
+	recorder := &recordingTB{TB: t}
+
+	closePool(recorder, pool, 10*time.Millisecond)
+
+	require.Equal(t, []string{"pgtest: 1 connections were not given back to the pool"}, recorder.errors)
+	kept.Release()
+}
+
+func TestClose_OnAGivenServer_LeavesNoTemplate(t *testing.T) {
+	t.Parallel()
+	here := shared(t)
+	c, err := newCluster(t.Context(), here.base.String())
+	require.NoError(t, err)
+	require.NotEqual(t, here.template, c.template)
+	require.True(t, exists(t, here, c.template))
+
+	require.NoError(t, c.close(t.Context()))
+
+	require.False(t, exists(t, here, c.template))
+}
+
+func TestNewCluster_OnAGivenServer_RemovesOnlyOldLeftovers(t *testing.T) {
+	t.Parallel()
+	here := shared(t)
+	named := func(age time.Duration) string {
+		return fmt.Sprintf("%s%d_%d_left", prefix, time.Now().Add(-age).Unix(), time.Now().UnixNano())
+	}
+	old, young := named(7*time.Hour), named(time.Hour)
+	someonesOwn := fmt.Sprintf("%smine_%d", prefix, time.Now().UnixNano())
+	for _, name := range []string{old, young, someonesOwn} {
+		require.NoError(t, here.clone(t.Context(), name))
+		t.Cleanup(func() { require.NoError(t, here.drop(context.Background(), name)) })
+	}
+
+	c, err := newCluster(t.Context(), here.base.String())
+	require.NoError(t, err)
+	require.NoError(t, c.close(t.Context()))
+
+	require.False(t, exists(t, here, old))
+	require.True(t, exists(t, here, young))
+	require.True(t, exists(t, here, someonesOwn))
+}
+
+func TestServer_IsPrivateMigratedAndSurvivesKill(t *testing.T) {
+	t.Parallel()
+	server := Server(t)
+	require.NotEqual(t, shared(t).base.Host, mustParse(t, server.URL()).Host)
+
+	require.NoError(t, server.Kill())
+	require.NoError(t, server.Restart(t.Context()))
+
+	conn, err := pgx.Connect(t.Context(), server.URL())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, conn.Close(t.Context())) }()
+	version, err := migrations.Version(t.Context(), conn)
+	require.NoError(t, err)
+	require.Equal(t, migrations.Newest(), version)
+}
+
+func TestNew_OnAServerThatIsGone_Fails(t *testing.T) {
+	t.Parallel()
+	server, err := backing.StartPostgres(t.Context(), backing.Options{Private: true, FastUnsafe: true, Logf: t.Logf})
+	require.NoError(t, err)
+	require.NoError(t, server.Close())
+
+	_, err = newCluster(t.Context(), server.URL())
+
+	require.Error(t, err)
+}
+
+func BenchmarkURL(b *testing.B) {
+	shared(b)
+	for b.Loop() {
+		name := shared(b).freshName("")
+		require.NoError(b, shared(b).clone(b.Context(), name))
+		b.StopTimer()
+		require.NoError(b, shared(b).drop(b.Context(), name))
+		b.StartTimer()
+	}
+}
+
+func exists(t testing.TB, c *cluster, name string) bool {
+	t.Helper()
+	var found bool
+	require.NoError(t, c.admin.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)`, name).Scan(&found))
+	return found
+}
+
+func mustParse(t testing.TB, databaseURL string) *pgx.ConnConfig {
+	t.Helper()
+	config, err := pgx.ParseConfig(databaseURL)
+	require.NoError(t, err)
+	config.Host = fmt.Sprintf("%s:%d", config.Host, config.Port)
+	return config
+}
+
+// recordingTB records the errors that would fail a test.
+type recordingTB struct {
+	testing.TB
+	errors []string
+}
+
+func (r *recordingTB) Helper() {}
+func (r *recordingTB) Errorf(format string, args ...any) {
+	r.errors = append(r.errors, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,175 @@
+// Package redistest gives each test an empty Redis database of its own.
+//
+//	func TestMain(m *testing.M) { redistest.Main(m) }
+//
+//	func TestLimiter_OverTheLimit_Refuses(t *testing.T) {
+//		t.Parallel()
+//		client := redistest.New(t)
+//
+// All tests of a binary share a server (package backing chooses its source), and each test has a numbered database, so
+// FLUSHDB is safe. Commands beyond a database need a private server (Server): PUBLISH reaches every test, and FLUSHALL,
+// CONFIG SET and SCRIPT FLUSH affect all of them.
+package redistest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/lab/backing"
+)
+
+const (
+	startLimit   = 3 * time.Minute // allows for an installation of the server
+	leaseLimit   = 2 * time.Minute // bounds the wait for another test's database
+	cleanupLimit = 30 * time.Second
+	// databases of a server that this process starts: more than a test binary runs in parallel.
+	databases = 512
+)
+
+// Main runs the tests, stops the shared server and exits. TestMain calls Main.
+func Main(m *testing.M) { os.Exit(backing.RunTests(m)) }
+
+// New returns a client on an empty database. Both are cleaned up when the test ends. The client's Options name address
+// and database for other kinds of clients.
+func New(t testing.TB) *redis.Client {
+	t.Helper()
+	return newClient(t, URL(t))
+}
+
+// URL returns the URL of an empty database, emptied again when the test ends.
+func URL(t testing.TB) string {
+	t.Helper()
+	p := shared(t)
+	ctx, cancel := context.WithTimeout(t.Context(), leaseLimit)
+	defer cancel()
+	db, err := p.take(ctx)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), cleanupLimit)
+		defer cancel()
+		if err := p.giveBack(ctx, db); err != nil {
+			t.Errorf("redistest: give database %d back: %v", db, err)
+		}
+	})
+	return p.urlOf(db)
+}
+
+// Option changes the server that Server starts.
+type Option func(*backing.Options)
+
+// AOF keeps the data over Kill and Restart (appendonly yes, appendfsync everysec). Without it a restarted server is
+// empty.
+func AOF(o *backing.Options) { o.RedisAOF = true }
+
+// Server returns a private server to kill, restart, pause and flush. The server ends with the test.
+func Server(t testing.TB, options ...Option) *backing.Server {
+	t.Helper()
+	o := backing.Options{Private: true, Logf: t.Logf}
+	for _, apply := range options {
+		apply(&o)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
+	defer cancel()
+	server, err := backing.StartRedis(ctx, o)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Errorf("redistest: close the private server: %v", err)
+		}
+	})
+	return server
+}
+
+// ServerClient returns a client of a private server, closed when the test ends.
+func ServerClient(t testing.TB, server *backing.Server) *redis.Client {
+	t.Helper()
+	return newClient(t, server.URL())
+}
+
+func newClient(t testing.TB, redisURL string) *redis.Client {
+	t.Helper()
+	options, err := redis.ParseURL(redisURL)
+	require.NoError(t, err)
+	client := redis.NewClient(options)
+	t.Cleanup(func() { _ = client.Close() }) // the test may have closed the client already
+	return client
+}
+
+// only is the server that all tests of this binary share.
+var only struct {
+	once sync.Once
+	pool *pool
+	err  error
+}
+
+func shared(t testing.TB) *pool {
+	t.Helper()
+	only.once.Do(func() {
+		// Not the test's context: the server outlives the test that starts it.
+		ctx, cancel := context.WithTimeout(context.Background(), startLimit)
+		defer cancel()
+		only.pool, only.err = start(ctx)
+	})
+	require.NoError(t, only.err, "redistest: no Redis for the tests")
+	return only.pool
+}
+
+func start(ctx context.Context) (*pool, error) {
+	server, err := backing.StartRedis(ctx, backing.Options{RedisDatabases: databases})
+	if err != nil {
+		return nil, err
+	}
+	p, err := newPool(ctx, server.URL())
+	if err != nil {
+		_ = server.Close()
+		return nil, err
+	}
+	backing.AtExit(func() {
+		p.close()
+		if err := server.Close(); err != nil {
+			fmt.Fprintln(os.Stderr, "redistest: close the server:", err)
+		}
+	})
+	return p, nil
+}
+
+// nodeTimeout is short enough for a test to wait for a failover, and longer than a busy machine suspends a process.
+const nodeTimeout = 1500 * time.Millisecond
+
+// Cluster returns a Redis Cluster with this number of masters and, for each, of replicas. The cluster ends with the test.
+func Cluster(t testing.TB, masters, replicas int) *backing.RedisCluster {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
+	defer cancel()
+	cluster, err := backing.StartRedisCluster(ctx, backing.Options{Logf: t.Logf}, masters, replicas, nodeTimeout)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		if err := cluster.Close(); err != nil {
+			t.Errorf("redistest: close the cluster: %v", err)
+		}
+	})
+	return cluster
+}
+
+// Sentinels returns a Redis with a replica and three sentinels. They end with the test.
+func Sentinels(t testing.TB, o backing.SentinelOptions) *backing.Sentinels {
+	t.Helper()
+	o.DownAfter = nodeTimeout
+	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
+	defer cancel()
+	all, err := backing.StartSentinels(ctx, backing.Options{Logf: t.Logf}, o)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		if err := all.Close(); err != nil {
+			t.Errorf("redistest: close the sentinels: %v", err)
+		}
+	})
+	return all
+}

@@ -1,0 +1,150 @@
+// Package servicetest gives a test the whole service over a database of its own. The services are wired as the processes
+// wire them (cmd/wire); a test replaces the parts that it wants to control.
+//
+//	func TestMain(m *testing.M) { servicetest.Main(m) }
+//
+//	func TestCreate_ASlugTaken_IsRefused(t *testing.T) {
+//		t.Parallel()
+//		kit := servicetest.New(t, func(s *servicetest.Setup) { s.Config.Environment = partner.Staging })
+//		kit.Partner("acme")
+//		_, err := kit.Partners.Create(t.Context(), partners.NewPartner{Slug: "acme", Name: "Acme"})
+//
+// Only tests and packages for tests import this package.
+package servicetest
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"testing"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/passwords"
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/dispatchstore"
+	"partnerdeposits/adapters/postgres/groupcommit"
+	"partnerdeposits/adapters/redis"
+	"partnerdeposits/adapters/system"
+	"partnerdeposits/cmd/config"
+	"partnerdeposits/cmd/wire"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/lab/pgtest"
+	"partnerdeposits/lab/secretstest"
+	"partnerdeposits/ports"
+)
+
+// Parts and Services are those of the processes.
+type (
+	Parts    = wire.Parts
+	Services = wire.Services
+)
+
+// Patience is how long a test waits for Postgres or Redis on a busy machine.
+const Patience = time.Minute
+
+// Setup is the choice of a test. New fills the fields before a test changes some.
+type Setup struct {
+	Config config.Config           // the default of every setting; SERVICE_ENV is development
+	Pool   postgres.PoolOptions    // of the store's pool; statements and locks may take Patience
+	Store  postgres.Options        // of the store
+	Clock  ports.Clock             // the machine's clock
+	Redis  goredis.UniversalClient // a Redis that is away; redistest.New gives a database
+	Parts  func(*Parts)            // replaces parts of the services
+}
+
+// Kit holds the stores and services of a test.
+type Kit struct {
+	wire.Stores
+	wire.Services
+	Clock ports.Clock
+	t     testing.TB
+	setup Setup
+}
+
+// Main runs the tests of a package and stops the servers that they started. TestMain calls Main, which does not return.
+func Main(m *testing.M) { pgtest.Main(m) }
+
+// New builds all services over a fresh database. The services and the database end with the test.
+func New(t testing.TB, change ...func(*Setup)) *Kit {
+	t.Helper()
+	defaults, err := config.Load(nil, config.Nothing)
+	require.NoError(t, err)
+	setup := Setup{
+		Config: defaults, Clock: system.Clock{}, Redis: awayRedis(),
+		Pool: postgres.PoolOptions{StatementTimeout: Patience, LockTimeout: Patience},
+	}
+	for _, c := range change {
+		c(&setup)
+	}
+	k := &Kit{t: t, setup: setup, Clock: setup.Clock}
+	k.Cipher = secretstest.New(t)
+	k.Pool, err = postgres.NewPool(t.Context(), pgtest.URL(t), setup.Pool)
+	require.NoError(t, err)
+	pgtest.CloseAfter(t, k.Pool)
+	k.Postgres = postgres.NewStore(k.Pool, k.Cipher, setup.Store)
+	k.Changes = groupcommit.New(k.Pool, k.Cipher, groupcommit.Options{Doorbell: setup.Store.Doorbell})
+	t.Cleanup(func() { k.Postgres.Close(context.WithoutCancel(t.Context())) })
+	k.Redis = setup.Redis
+	k.Breaker = redis.NewBreaker(k.Redis).WithPatience(Patience)
+	t.Cleanup(k.Breaker.Close)
+	k.Services = k.Build()
+	return k
+}
+
+// Build gives all services again over the same stores. Setup.Parts and then change replace parts of them.
+func (k *Kit) Build(change ...func(*Parts)) Services {
+	k.t.Helper()
+	hasher, err := passwords.New(passwords.Cheap)
+	require.NoError(k.t, err)
+	parts := wire.DefaultParts(k.setup.Config, k.Stores, k.Clock, k.log())
+	parts.Passwords, parts.Doorbell, parts.DepositMetrics = hasher, silentBell{}, noMetrics{}
+	parts.Epoch = func() ports.Epoch { return ports.Epoch{1} }
+	for _, c := range append([]func(*Parts){k.setup.Parts}, change...) {
+		if c != nil {
+			c(&parts)
+		}
+	}
+	return wire.NewServices(k.setup.Config, k.Stores, parts)
+}
+
+// DispatchStore gives the store of a dispatcher over the same database. The store has a pool of its own with the settings
+// of a dispatcher.
+func (k *Kit) DispatchStore() *dispatchstore.Store {
+	k.t.Helper()
+	options := k.setup.Pool
+	options.Settings = postgres.IndexPlans
+	pool, err := postgres.NewPool(k.t.Context(), k.Pool.Config().ConnString(), options)
+	require.NoError(k.t, err)
+	pgtest.CloseAfter(k.t, pool)
+	return dispatchstore.New(pool, k.Cipher)
+}
+
+// log shows errors beside the test that caused them.
+func (k *Kit) log() *slog.Logger {
+	return slog.New(slog.NewTextHandler(k.t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
+}
+
+type silentBell struct{}
+
+func (silentBell) Ring()    {}
+func (silentBell) RingDue() {}
+
+type noMetrics struct{}
+
+func (noMetrics) Transitioned(_, _ deposit.Status, _ string) {}
+
+func (noMetrics) Created(string) {}
+
+// awayRedis is a client whose connections are refused. The services work without Redis; they are only slower.
+func awayRedis() *goredis.Client {
+	return goredis.NewClient(&goredis.Options{
+		MaxRetries: -1, DialerRetries: 1,
+		Dialer: func(context.Context, string, string) (net.Conn, error) {
+			return nil, errors.New("servicetest: Redis is away")
+		},
+	})
+}

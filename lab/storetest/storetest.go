@@ -1,0 +1,114 @@
+// Package storetest makes stores, pools and rows for the tests of the packages below adapters/postgres.
+package storetest
+
+import (
+	"context"
+	"io"
+	"net/url"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	toxiproxy "github.com/Shopify/toxiproxy/v2"
+	"github.com/Shopify/toxiproxy/v2/toxics"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/rs/zerolog"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/lab/pgtest"
+	"partnerdeposits/lab/portstest"
+	"partnerdeposits/lab/secretstest"
+	"partnerdeposits/ports"
+)
+
+// New returns a store over a fresh database, and the pool of the store.
+func New(t testing.TB, o postgres.Options) (*postgres.Store, *pgxpool.Pool) {
+	t.Helper()
+	pool := pgtest.New(t)
+	return Over(t, pool, o), pool
+}
+
+// Over returns a store over pool. The store is closed at the end of the test.
+func Over(t testing.TB, pool *pgxpool.Pool, o postgres.Options) *postgres.Store {
+	t.Helper()
+	store := postgres.NewStore(pool, secretstest.New(t), o)
+	t.Cleanup(func() { store.Close(context.Background()) })
+	return store
+}
+
+// Pool returns a pool with the settings of the service. The pool is closed at the end of the test.
+func Pool(t testing.TB, databaseURL string, o postgres.PoolOptions) *pgxpool.Pool {
+	t.Helper()
+	pool, err := postgres.NewPool(t.Context(), databaseURL, o)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+// Proxied returns a URL of the database that leads through a proxy. The proxy injects network faults.
+func Proxied(t testing.TB, databaseURL string) (string, *toxiproxy.Proxy) {
+	t.Helper()
+	target, err := url.Parse(databaseURL)
+	require.NoError(t, err)
+	proxy := toxiproxy.NewProxy(toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.New(io.Discard)), "postgres", "127.0.0.1:0", target.Host)
+	require.NoError(t, proxy.Start())
+	t.Cleanup(proxy.Stop)
+	target.Host = proxy.Listen
+	return target.String(), proxy
+}
+
+// Toxic is the JSON definition of a network fault, for the proxy.
+func Toxic(t testing.TB, kind, stream, attributes string) io.Reader {
+	t.Helper()
+	require.Contains(t, toxics.ToxicRegistry, kind)
+	r, w := io.Pipe()
+	go func() {
+		_, _ = io.WriteString(w, `{"name": "`+kind+`", "type": "`+kind+`", "stream": "`+stream+`", "attributes": `+attributes+`}`)
+		_ = w.Close()
+	}()
+	return r
+}
+
+// Bell is a doorbell that counts its rings.
+type Bell struct{ Rung atomic.Int32 }
+
+// Ring implements ports.Doorbell.
+func (b *Bell) Ring() { b.Rung.Add(1) }
+
+// RingDue implements ports.Doorbell.
+func (b *Bell) RingDue() { b.Rung.Add(1) }
+
+// Event is a deposit.cancelled event.
+func Event(partnerID, depositID id.ID) ports.Event {
+	return ports.Event{ID: portstest.NewID(), PartnerID: partnerID, Name: "deposit.cancelled", DepositID: depositID,
+		Data: []byte(`{"b":1, "a":2}`), CreatedAt: time.Now()}
+}
+
+// Origin inserts a partner with a linked account.
+func Origin(t testing.TB, store *postgres.Store) deposit.Origin {
+	t.Helper()
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	p := partner.Partner{ID: portstest.NewID(), Name: "Harbour", CreatedAt: now}
+	p.Slug = "p-" + p.ID.Encode()
+	o := connect.Operator{ID: portstest.NewID(), PasswordHash: "h", CreatedAt: now}
+	o.Email = o.ID.Encode() + "@rentals.example"
+	a := connect.Account{ID: portstest.NewID(), OperatorID: o.ID, CompanyName: "C", CreatedAt: now}
+	l := connect.Link{ID: portstest.NewID(), PartnerID: p.ID, AccountID: a.ID, ExternalID: "op-1", LinkedAt: now}
+	Do(t, store, func(ctx context.Context, r ports.Repositories) error {
+		require.NoError(t, r.Partners.Insert(ctx, p, ""))
+		require.NoError(t, r.Operators.Insert(ctx, o, a))
+		return r.Links.Insert(ctx, l)
+	})
+	return deposit.Origin{AccountID: a.ID, PartnerID: p.ID, PartnerName: p.Name, ExternalID: l.ExternalID, ByPartnerAPI: true}
+}
+
+// Do runs fn in a transaction that must commit.
+func Do(t testing.TB, store *postgres.Store, fn func(context.Context, ports.Repositories) error) {
+	t.Helper()
+	require.NoError(t, store.WithinTx(t.Context(), fn))
+}
