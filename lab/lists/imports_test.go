@@ -1,4 +1,4 @@
-package lists
+package lists_test
 
 import (
 	"os/exec"
