@@ -33,7 +33,7 @@ func (p *Parts) setPayments(cfg config.Config, stores Stores) {
 			SecretKey: cfg.StripeSecretKey, WebhookSecret: cfg.StripeWebhookSecret, BaseURL: cfg.StripeAPIBase,
 		})
 		p.Provider = provider
-		p.ProviderPorts = ProviderPorts{Notices: noticeReader(stores, provider), Books: provider, Eraser: provider, Checker: provider}
+		p.ProviderPorts = ProviderPorts{Notices: provider, Books: provider, Eraser: provider, Checker: provider}
 	case config.PaymentsSandbox:
 		sandbox := paymentssandbox.New(stores.Pool, cfg.DashboardBaseURL, p.Entropy, p.Clock)
 		p.Provider, p.Simulator, p.Books = sandbox, sandbox, sandbox

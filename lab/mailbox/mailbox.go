@@ -18,7 +18,8 @@ import (
 // Steps of a connection beside the commands of SMTP, such as "RCPT".
 const (
 	Greeting = "greeting"
-	Text     = "text" // the whole mail has arrived
+	Text     = "text"  // the whole mail has arrived
+	Taken    = "taken" // its 250 was said; a refusal closes the connection
 )
 
 // Cut is the answer that closes the connection.
@@ -28,7 +29,7 @@ const Cut = ""
 type Mail struct {
 	At                time.Time
 	Sender, Recipient string // of the envelope
-	ID                string // the Message-ID before its @
+	ID                string // the Message-ID, without < and >
 	Text              string // the first part, decoded
 	Raw               string // header and parts as they were sent
 }
@@ -174,16 +175,17 @@ func (s *session) text() (open bool) {
 	}
 	m.At = time.Now()
 	s.server.taken = append(s.server.taken, m)
-	return true
+	_, cut := s.server.refuse(Taken, s.recipient)
+	return !cut
 }
 
-// read gives the Message-ID before its @, and the first part of a mail with several.
+// read gives the Message-ID, and the first part of a mail with several.
 func read(raw []byte) (messageID, text string) {
 	m, err := netmail.ReadMessage(bytes.NewReader(raw))
 	if err != nil {
 		return "", ""
 	}
-	messageID, _, _ = strings.Cut(strings.Trim(m.Header.Get("Message-ID"), "<>"), "@")
+	messageID = strings.Trim(m.Header.Get("Message-ID"), "<>")
 	_, params, err := mime.ParseMediaType(m.Header.Get("Content-Type"))
 	if err != nil || params["boundary"] == "" {
 		return messageID, ""
