@@ -79,12 +79,9 @@ type smtpServer struct {
 func newSMTPServer(t *testing.T, step, answer string) *smtpServer {
 	t.Helper()
 	s := &smtpServer{step: step, answer: answer}
-	var err error
-	s.Server, err = mailbox.Listen(func(at, _ string) (string, bool) {
+	s.Server = mailbox.Listen(t, func(at, _ string) (string, bool) {
 		return s.answer, at == s.step && s.failed.CompareAndSwap(false, true)
 	})
-	require.NoError(t, err)
-	t.Cleanup(s.Close)
 	return s
 }
 

@@ -146,21 +146,32 @@ func disturbed(of group, which func(*node) *link, t *toxic, from, to time.Durati
 // note records the deliveries in flight: the disturbance that follows may lead to second copies of them.
 func note(ctx context.Context, w *suite, _ *rand.Rand) error { return w.noteInFlight(ctx, nil) }
 
-// postgres and redis act on a server.
-func postgres(do func(s *backing.Server, ctx context.Context) error) act {
-	return func(ctx context.Context, w *suite, _ *rand.Rand) error { return do(w.services.Postgres, ctx) }
+// server chooses a store.
+type server func(w *suite) *backing.Server
+
+func postgres(w *suite) *backing.Server { return w.services.Postgres }
+func redis(w *suite) *backing.Server    { return w.services.Redis }
+
+// does does something to a server; returns starts it again with its data.
+func does(of server, do func(*backing.Server) error) act {
+	return func(_ context.Context, w *suite, _ *rand.Rand) error { return do(of(w)) }
 }
 
-func redis(do func(s *backing.Server, ctx context.Context) error) act {
-	return func(ctx context.Context, w *suite, _ *rand.Rand) error { return do(w.services.Redis, ctx) }
+func returns(of server) act {
+	return func(ctx context.Context, w *suite, _ *rand.Rand) error { return of(w).Restart(ctx) }
 }
 
-// Ways of a server.
-func ends(s *backing.Server, _ context.Context) error        { return s.Stop(true) }
-func dies(s *backing.Server, _ context.Context) error        { return s.Kill() }
-func standsStill(s *backing.Server, _ context.Context) error { return s.Pause() }
-func goesOn(s *backing.Server, _ context.Context) error      { return s.Resume() }
-func returns(s *backing.Server, ctx context.Context) error   { return s.Restart(ctx) }
+func stops(s *backing.Server) error { return s.Stop(true) }
+
+// away takes a server away for a while.
+func away(of server, by func(*backing.Server) error, from, to time.Duration) act {
+	return steps(does(of, by), wait(from, to), returns(of))
+}
+
+// frozen suspends a server for a while.
+func frozen(of server, from, to time.Duration) act {
+	return steps(does(of, (*backing.Server).Pause), wait(from, to), does(of, (*backing.Server).Resume))
+}
 
 // flush empties Redis.
 func flush(ctx context.Context, w *suite, _ *rand.Rand) error { return w.redis.FlushAll(ctx).Err() }

@@ -56,7 +56,7 @@ var processKinds = []fault{
 }
 
 // redisDown stops Redis without notice and starts it a while later with its data on disk.
-func redisDown(from, to time.Duration) act { return steps(redis(dies), wait(from, to), redis(returns)) }
+func redisDown(from, to time.Duration) act { return away(redis, (*backing.Server).Kill, from, to) }
 
 // constant gives the attributes of a toxic that does not vary.
 func constant(attributes map[string]any) func(*rand.Rand) map[string]any {
@@ -109,7 +109,7 @@ var redisKinds = []fault{
 			return w.redis.ConfigSet(ctx, "appendonly", "no").Err()
 		},
 		note, wait(500*ms, 3*second), note, redisDown(100*ms, 101*ms))},
-	{name: "Redis stands still", redisOnly: true, do: steps(redis(standsStill), wait(500*ms, 6*second), redis(goesOn))},
+	{name: "Redis stands still", redisOnly: true, do: frozen(redis, 500*ms, 6*second)},
 	{name: "Redis away for a while", redisOnly: true, do: redisDown(3*second, 8*second)},
 	{name: "Redis away for a minute", redisOnly: true, long: true, measured: true, do: redisDown(time.Minute, time.Minute+ms)},
 	{name: "Redis is slow", redisOnly: true, do: disturbed(withSpare, toRedis, latency(20, 400, 20), 2*second, 5*second)},
@@ -126,15 +126,11 @@ func postgresFault(name string, acts ...act) fault {
 	return fault{name: name, do: steps(append([]act{note}, acts...)...)}
 }
 
-func postgresAway(by func(*backing.Server, context.Context) error, from, to time.Duration) act {
-	return steps(postgres(by), wait(from, to), postgres(returns))
-}
-
 var postgresKinds = []fault{
-	postgresFault("Postgres restarts at once", postgresAway(ends, ms, second)),
-	postgresFault("Postgres is killed", postgres(dies), postgres(returns)),
-	postgresFault("Postgres away for a while", postgresAway(ends, 2*second, 6*second)),
-	postgresFault("Postgres stands still", postgres(standsStill), wait(500*ms, 4*second), postgres(goesOn)),
+	postgresFault("Postgres restarts at once", away(postgres, stops, ms, second)),
+	postgresFault("Postgres is killed", does(postgres, (*backing.Server).Kill), returns(postgres)),
+	postgresFault("Postgres away for a while", away(postgres, stops, 2*second, 6*second)),
+	postgresFault("Postgres stands still", frozen(postgres, 500*ms, 4*second)),
 	postgresFault("all connections to Postgres are terminated", times(1, 5, steps(note, terminateAll, wait(50*ms, 500*ms)))),
 	postgresFault("connections to Postgres run out", func(ctx context.Context, w *suite, dice *rand.Rand) error {
 		limit := func(n int) act {

@@ -170,7 +170,7 @@ func (l *load) move(c change) (ok bool) {
 	}
 	const abandonEvery = 4 // a quarter of such requests
 	if key == "" || l.dice(c.number).IntN(abandonEvery) == 0 {
-		a := l.post(c, 0, path, key, body)
+		a := l.post(c, path, key, body)
 		l.note(c, a)
 		return l.ctx.Err() == nil
 	}
@@ -185,7 +185,7 @@ func (l *load) capture(c change) (ok bool) {
 	path := "/deposits/" + id.Deposit.Of(c.deposit)
 	secured := c
 	secured.want, secured.begun = active, time.Now()
-	a := l.post(c, 0, "/test"+path+"/simulate", "", `{"outcome":"activate"}`)
+	a := l.post(c, "/test"+path+"/simulate", "", `{"outcome":"activate"}`)
 	l.note(secured, a)
 	if !a.OK() {
 		return l.ctx.Err() == nil
@@ -196,10 +196,24 @@ func (l *load) capture(c change) (ok bool) {
 	return ok
 }
 
-// post asks a process, and the next one with each try.
-func (l *load) post(c change, try uint64, path, key, body string) world.Answer {
-	return l.client.Do(l.ctx, world.Call{Base: l.base(c.number + try), APIKey: c.owner.Key, Path: path, Key: key, Body: body})
+// post asks a process once.
+func (l *load) post(c change, path, key, body string) world.Answer {
+	return l.client.Do(l.ctx, world.Call{Base: l.base(c.number), APIKey: c.owner.Key, Path: path, Key: key, Body: body})
 }
+
+// ask repeats a call, each time at the next process, until the answer is known, ctx ends, or patience is over.
+func (l *load) ask(ctx context.Context, number uint64, c world.Call) (a world.Answer) {
+	const first, most = 20 * time.Millisecond, 500 * time.Millisecond
+	end := time.Now().Add(askPatience)
+	for try := uint64(0); ; try++ {
+		c.Base = l.base(number + try)
+		if a = l.client.Do(ctx, c); !a.Unknown() || time.Now().After(end) || pause(ctx, min(first<<min(try, 5), most)) != nil {
+			return a
+		}
+	}
+}
+
+const askPatience = 2 * time.Minute
 
 func (l *load) note(c change, a world.Answer) {
 	if a.OK() {
@@ -213,27 +227,18 @@ func (l *load) note(c change, a world.Answer) {
 
 // insist repeats a request until an answer settles its outcome. A refusal is a violation: every request of the load is
 // valid.
-func (l *load) insist(c change, path, key, body string) (world.Answer, bool) {
-	const patience = 2 * time.Minute
-	deadline := time.Now().Add(patience)
-	for try := uint64(0); ; try++ {
-		a := l.post(c, try, path, key, body)
-		if a.OK() || a.Says(http.StatusConflict, "deposit_not_capturable") { // a capture came after the end of the cover
-			return a, true
-		}
-		if !a.Unknown() {
-			l.suite.receipts.violate("refused", "%s was answered %d %s", path, a.Status, a.Body)
-			return a, true
-		}
-		if time.Now().After(deadline) {
-			l.suite.receipts.violate("unavailable", "%s was not answered within %v: %v %d %s", path, patience, a.Err, a.Status, a.Body)
-			return a, true
-		}
-		const first, most = 20 * time.Millisecond, 500 * time.Millisecond
-		if pause(l.ctx, min(first<<min(try, 5), most)) != nil {
-			return a, false
-		}
+func (l *load) insist(c change, path, key, body string) (a world.Answer, ok bool) {
+	a = l.ask(l.ctx, c.number, world.Call{APIKey: c.owner.Key, Path: path, Key: key, Body: body})
+	switch {
+	case a.OK(), a.Says(http.StatusConflict, "deposit_not_capturable"): // a capture came after the end of the cover
+	case l.ctx.Err() != nil:
+		return a, false
+	case a.Unknown():
+		l.suite.receipts.violate("unavailable", "%s was not answered within %v: %v %d %s", path, askPatience, a.Err, a.Status, a.Body)
+	default:
+		l.suite.receipts.violate("refused", "%s was answered %d %s", path, a.Status, a.Body)
 	}
+	return a, true
 }
 
 // uuidOf gives the idempotency key for a step of a deposit. It has the form of a UUID v4 and depends on the seed alone.

@@ -120,9 +120,7 @@ func TestMails_SentTwice_NeedAReason(t *testing.T) {
 // The mail server takes mails of the service's own mailer, refuses them, and keeps those that it took.
 func TestPostOffice_TakesAndRefuses(t *testing.T) {
 	t.Parallel()
-	p, err := newPostOffice(1)
-	require.NoError(t, err)
-	defer p.Close()
+	p := newPostOffice(t, 1)
 	mailer, err := mail.New("smtp://"+p.Address, "dispatcher-1@"+mailDomain, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	m := ports.Mail{ID: anID, To: aTenant.recipient, Subject: "s", Body: "pay at https://d.example/checkout/a-token_1\n.\n", HTML: "<p>x</p>", CreatedAt: firstTaken}

@@ -124,14 +124,11 @@ func (s *stay) cancel(context.Context) error {
 // insist repeats a request of the partner until it is answered. A conflict with the deposit's status is an answer.
 func (s *stay) insist(action string, step byte, body string) world.Answer {
 	l := s.run.suite.load
-	for try := uint64(0); ; try++ {
-		a := l.post(s.change(), try, "/deposits/"+id.Deposit.Of(s.deposit)+action, uuidOf(s.run.suite.o.seed, s.number, step), body)
-		if !a.Unknown() || l.ctx.Err() != nil {
-			return a
-		}
-		_ = pause(l.ctx, 50*time.Millisecond) // the loop ends with l.ctx
-	}
+	call := world.Call{APIKey: s.owner.Key, Path: s.path() + action, Key: uuidOf(s.run.suite.o.seed, s.number, step), Body: body}
+	return l.ask(l.ctx, s.number, call)
 }
+
+func (s *stay) path() string { return "/deposits/" + id.Deposit.Of(s.deposit) }
 
 // claim captures a part of the deposit if it is secured, and sees the collection to its end.
 func (s *stay) claim(ctx context.Context) error {
@@ -194,20 +191,14 @@ type moneyDeposit struct {
 }
 
 func (s *stay) read(ctx context.Context) (d moneyDeposit, err error) {
-	l := s.run.suite.load
-	for try := uint64(0); ; try++ {
-		call := world.Call{Base: l.base(s.number + try), APIKey: s.owner.Key, Method: http.MethodGet, Path: "/deposits/" + id.Deposit.Of(s.deposit)}
-		a := l.client.Do(ctx, call)
-		if a.OK() {
-			return d, a.Into(&d)
-		}
-		if !a.Unknown() {
-			return d, s.unexpected(ctx, "the deposit was answered %d %s", a.Status, a.Body)
-		}
-		if err := pause(ctx, 50*time.Millisecond); err != nil {
-			return d, err
-		}
+	a := s.run.suite.load.ask(ctx, s.number, world.Call{APIKey: s.owner.Key, Method: http.MethodGet, Path: s.path()})
+	switch {
+	case a.OK():
+		return d, a.Into(&d)
+	case ctx.Err() != nil:
+		return d, ctx.Err()
 	}
+	return d, s.unexpected(ctx, "the deposit was answered %d %s", a.Status, a.Body)
 }
 
 // unexpected records a violation, unless the run ends.

@@ -13,16 +13,7 @@ import (
 
 // call repeats a request until the API answers.
 func (w *suite) call(ctx context.Context, t *testPartner, method, path, body string) (world.Answer, error) {
-	var a world.Answer
-	for n := range uint64(200) {
-		a = w.load.client.Do(ctx, world.Call{Base: w.load.base(n), APIKey: t.Key, Method: method, Path: path, Body: body})
-		if !a.Unknown() {
-			break
-		}
-		if err := pause(ctx, 50*time.Millisecond); err != nil {
-			return a, err
-		}
-	}
+	a := w.load.ask(ctx, 0, world.Call{APIKey: t.Key, Method: method, Path: path, Body: body})
 	if !a.OK() {
 		return a, fmt.Errorf("%s %s: %d %s %w", method, path, a.Status, a.Body, a.Err)
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"partnerdeposits/lab/hostiletest"
 	"partnerdeposits/lab/mailbox"
 )
 
@@ -45,10 +46,10 @@ var refusals = map[reception]struct{ step, answer string }{
 
 const mailDomain = "faults.test"
 
-func newPostOffice(seed uint64) (p *postOffice, err error) {
-	p = &postOffice{seed: seed, tries: map[string]uint64{}, ways: map[string]reception{}}
-	p.Server, err = mailbox.Listen(p.refuse)
-	return p, err
+func newPostOffice(t hostiletest.TB, seed uint64) *postOffice {
+	p := &postOffice{seed: seed, tries: map[string]uint64{}, ways: map[string]reception{}}
+	p.Server = mailbox.Listen(t, p.refuse)
+	return p
 }
 
 func (p *postOffice) setOverride(r reception) {

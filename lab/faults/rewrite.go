@@ -6,34 +6,24 @@ import (
 	"io"
 	"net"
 	"strings"
+
+	"partnerdeposits/lab/hostiletest"
 )
 
 // rewriting replaces a part of the statements that contain in, on their way to Postgres.
 type rewriting struct{ in, old, replacement string }
 
-// rewrite serves a proxy of Postgres that changes statements, until end.
-func rewrite(upstream string, rules []rewriting) (address string, end func(), err error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed by end
-	if err != nil {
-		return "", nil, err
-	}
-	go func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer func() { _ = client.Close() }()
-				if server, err := net.Dial("tcp", upstream); err == nil { //nolint:noctx // ends with the client
-					go func() { _, _ = io.Copy(client, server); _ = client.Close() }()
-					_ = relay(server, client, rules) // either side has ended
-					_ = server.Close()
-				}
-			}()
+// rewrite serves a proxy of Postgres that changes statements, and gives its address.
+func rewrite(t hostiletest.TB, upstream string, rules []rewriting) string {
+	return hostiletest.Serve(t, func(client net.Conn) {
+		server, err := net.Dial("tcp", upstream) //nolint:noctx // ends with the client
+		if err != nil {
+			return
 		}
-	}()
-	return listener.Addr().String(), func() { _ = listener.Close() }, nil
+		defer func() { _ = server.Close() }()
+		go func() { _, _ = io.Copy(client, server); _ = client.Close() }()
+		_ = relay(server, client, rules) // either side has ended
+	}).Address
 }
 
 // relay passes the messages of a client on. The first message of a connection has no type (PostgreSQL, "Message Formats").

@@ -37,7 +37,7 @@ type suite struct {
 	https, dispatchers []*node
 	// spare is a third dispatcher, which only some faults start.
 	spare *node
-	ends  []func() // of what was opened, in the order of opening
+	cleanups
 
 	mu            sync.Mutex
 	inFlightLists []inFlight
@@ -75,7 +75,7 @@ func (w *suite) openStores(ctx context.Context) (err error) {
 	if w.services, err = backing.Start(ctx, backing.Options{Private: true, RedisAOF: true, Logf: w.o.logf}); err != nil {
 		return err
 	}
-	w.ends = append(w.ends, func() {
+	w.Cleanup(func() {
 		if err := w.services.Close(); err != nil {
 			w.o.logf("faults: cannot clean up: %v", err)
 		}
@@ -92,7 +92,7 @@ func (w *suite) openStores(ctx context.Context) (err error) {
 	}
 	redisOptions, err := goredis.ParseURL(w.services.RedisURL)
 	w.redis = goredis.NewClient(redisOptions)
-	w.ends = append(w.ends, func() { w.Database.Close(context.Background()); _ = w.redis.Close() })
+	w.Cleanup(func() { w.Database.Close(context.Background()); _ = w.redis.Close() })
 	return err
 }
 
@@ -119,11 +119,9 @@ func (w *suite) openReceivers(context.Context) (err error) {
 	if w.receivers, err = newReceivers(w.o.seed, w.receipts); err != nil {
 		return err
 	}
-	w.ends = append(w.ends, w.receivers.close)
-	if w.post, err = newPostOffice(w.o.seed); err == nil {
-		w.ends = append(w.ends, w.post.Close)
-	}
-	return err
+	w.Cleanup(w.receivers.close)
+	w.post = newPostOffice(w, w.o.seed)
+	return nil
 }
 
 func (w *suite) startNodes(ctx context.Context) error {
@@ -161,10 +159,7 @@ func (w *suite) newNode(command string, index int) (_ *node, err error) {
 	if n.Node, err = world.NewNode(name, filepath.Join(w.dir, command), w.environment()...); err != nil {
 		return nil, err
 	}
-	upstream, err := w.variant.postgres(command, world.Host(w.services.PostgresURL), &w.ends)
-	if err != nil {
-		return nil, err
-	}
+	upstream := w.variant.postgres(w, command, world.Host(w.services.PostgresURL))
 	if n.pg, err = w.network.link(name+" to Postgres", upstream); err != nil {
 		return nil, err
 	}
@@ -177,7 +172,7 @@ func (w *suite) newNode(command string, index int) (_ *node, err error) {
 	n.Env = append(n.Env, "REDIS_URL=redis://"+n.redis.address()+"/0",
 		fmt.Sprintf("WEBHOOK_EVENT_ID_HEADER=%v", index == 0), // lets receivers tell the dispatchers apart
 		"SMTP_URL=smtp://"+w.post.Address, "MAIL_FROM="+strings.ReplaceAll(name, " ", "-")+"@"+mailDomain)
-	w.ends = append(w.ends, func() {
+	w.Cleanup(func() {
 		if n.Process() != nil {
 			n.expectEnd(true).Kill()
 		}
@@ -217,7 +212,16 @@ func (w *suite) close() {
 	if w.followers != nil {
 		w.followers.stop()
 	}
-	for _, end := range slices.Backward(w.ends) {
+	for _, end := range slices.Backward(w.cleanups) {
 		end()
 	}
 }
+
+// cleanups end what was opened. The servers of the kit take them in place of a test.
+type cleanups []func()
+
+// Cleanup implements hostiletest.TB.
+func (c *cleanups) Cleanup(end func()) { *c = append(*c, end) }
+
+// Fatalf implements hostiletest.TB: the machine has no port left.
+func (c *cleanups) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }

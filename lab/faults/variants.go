@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"partnerdeposits/lab/hostiletest"
 	"partnerdeposits/lab/procs"
 )
 
@@ -64,15 +65,11 @@ func (v variant) String() string {
 func (v variant) isSound() bool { return v.name == "" }
 
 // postgres is the address at which a command finds Postgres.
-func (v variant) postgres(command, upstream string, ends *[]func()) (string, error) {
+func (v variant) postgres(t hostiletest.TB, command, upstream string) string {
 	if v.command != command {
-		return upstream, nil
+		return upstream
 	}
-	address, end, err := rewrite(upstream, v.rules)
-	if err == nil {
-		*ends = append(*ends, end)
-	}
-	return address, err
+	return rewrite(t, upstream, v.rules)
 }
 
 // build compiles the commands of the service and of the suite into dir.
