@@ -41,10 +41,11 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on L
 	return DecoratedDispatcher(ctx, cfg, log, on, undecorated)
 }
 
-// DecoratedDispatcher is DispatcherOn with other ports around its own, and options of its queue. The fault suite makes plausible
-// mistakes in this way, to show that it notices (docs/guides/faults.md).
+// DecoratedDispatcher is DispatcherOn with other ports around its own, and options of its queue. The fault suite makes
+// plausible mistakes in this way, to show that it notices (docs/guides/faults.md).
 func DecoratedDispatcher(
-	ctx context.Context, cfg config.Config, log *slog.Logger, on Listeners, decorate func(dispatch.Deps) dispatch.Deps, options ...asynq.Option,
+	ctx context.Context, cfg config.Config, log *slog.Logger, on Listeners,
+	decorate func(dispatch.Deps) dispatch.Deps, options ...asynq.Option,
 ) (run.Process, error) {
 	s, err := open(ctx, cfg, log, "schedules", scheduleConns, false)
 	if err != nil {
@@ -86,14 +87,6 @@ func DecoratedDispatcher(
 	}
 	ready := s.readiness(ops.Check{Name: checkQueue, Run: counted.check, Problem: always("is not used; deliveries go out directly"), Optional: true})
 	registry.Ready(ready.Passing)
-	work := func(deliver func(context.Context) error) func(context.Context) error {
-		return func(ctx context.Context) error {
-			if ready.Await(ctx, checkPostgres, checkSchema) != nil {
-				return nil // ctx ended before the database answered
-			}
-			return deliver(ctx)
-		}
-	}
 	return run.Process{
 		Name: "dispatcher", Log: log, Drain: ready.Drain,
 		Parts: append(s.parts,
@@ -102,10 +95,20 @@ func DecoratedDispatcher(
 			run.Background("readiness", ready.Watch),
 			run.Background("kind of redis", s.awaitRedis),
 			run.Background("doorbell's listener", ear.Run),
-			run.Background("deliveries", work(s.deliver(dispatchPool, queue, sender, counted, ear, decorate))),
-			run.Background("schedules", work(timetable.Run)),
+			run.Background("deliveries", onceReady(ready, s.deliver(dispatchPool, queue, sender, counted, ear, decorate))),
+			run.Background("schedules", onceReady(ready, timetable.Run)),
 		),
 	}, nil
+}
+
+// onceReady runs work after the database has answered.
+func onceReady(ready *ops.Readiness, work func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if ready.Await(ctx, checkPostgres, checkSchema) != nil {
+			return nil // ctx ended before the database answered
+		}
+		return work(ctx)
+	}
 }
 
 // bell implements asynq.Bell.

@@ -28,7 +28,8 @@ const (
 )
 
 var answers = map[behaviour]receiver.Answer{
-	takes: receiver.Take, fails: receiver.Status(http.StatusInternalServerError), later: receiver.Later(1), hangs: receiver.Hang,
+	takes: receiver.Take, fails: receiver.Status(http.StatusInternalServerError), later: receiver.Later(1),
+	hangs:    receiver.Hang,
 	trickles: receiver.Trickle, resets: receiver.Reset, redirect: receiver.Redirect(elsewhere), huge: receiver.Flood,
 	heads: receiver.EndlessHeaders,
 	slow: func(w http.ResponseWriter, r *http.Request) bool {

@@ -70,8 +70,8 @@ func (w *suite) lastNumbers(ctx context.Context) (map[id.ID]int64, error) {
 	return last, err
 }
 
-// awaitFed waits until every follower that is not held has the events that have a number now, and compares the feeds so far with
-// the history of the deposits. Exceeding the deadline is a violation.
+// awaitFed waits until every follower that is not held has the events that have a number now, and compares the feeds so
+// far with the history of the deposits. Exceeding the deadline is a violation.
 func (w *suite) awaitFed(ctx context.Context) error {
 	last, err := w.lastNumbers(ctx)
 	if err != nil {
@@ -84,7 +84,8 @@ func (w *suite) awaitFed(ctx context.Context) error {
 			return err
 		}
 		if !read {
-			w.receipts.violate("feed", "%s has followed up to %d of %d within %v", f.owner.Name, f.at().after, last[f.owner.ID], w.o.deadline)
+			w.receipts.violate("feed", "%s has followed up to %d of %d within %v", f.owner.Name, f.at().after,
+				last[f.owner.ID], w.o.deadline)
 		}
 	}
 	return w.judgeFeeds(ctx)
@@ -120,7 +121,8 @@ func (f *follower) behind(last int64) bool {
 	return !f.held && f.kept.after < last
 }
 
-// feeds compares the events that followers have processed with the answers of the API and with the history of the deposits.
+// feeds compares the events that followers have processed with the answers of the API and with the history of the
+// deposits.
 func (a *audit) feeds(ctx context.Context) error {
 	byDeposit := map[key]id.ID{} // the events that followers have, by deposit and status
 	for _, f := range a.w.followers.all {
@@ -132,7 +134,8 @@ func (a *audit) feeds(ctx context.Context) error {
 		}
 	}
 	for _, c := range a.w.load.made() {
-		if _, followed := byDeposit[key{deposit: c.deposit, status: c.want}]; !followed && !c.answered.IsZero() && !a.exempt.has(c.answered) {
+		if _, followed := byDeposit[key{deposit: c.deposit,
+			status: c.want}]; !followed && !c.answered.IsZero() && !a.exempt.has(c.answered) {
 			a.w.receipts.violate("feed", "%s %s was answered 200 and is in no feed", id.Deposit.Of(c.deposit), c.want)
 		}
 	}
@@ -149,15 +152,18 @@ func (a *audit) feed(t *testPartner, events []followed, byDeposit map[key]id.ID)
 		f, known := a.facts[e.event]
 		switch {
 		case !known || f.partner != t.ID || f.deposit != e.deposit || string(f.name) != e.name:
-			a.w.receipts.violate("feed", "%s: %s %s of %s is no change of its deposits", t.Name, e.name, id.Event.Of(e.event), id.Deposit.Of(e.deposit))
+			a.w.receipts.violate("feed", "%s: %s %s of %s is no change of its deposits", t.Name, e.name,
+				id.Event.Of(e.event), id.Deposit.Of(e.deposit))
 		case f.version <= versions[e.deposit]:
-			a.w.receipts.violate("feed order", "%s: %s of %s, change %d, came after change %d", t.Name, e.name, id.Deposit.Of(e.deposit), f.version, versions[e.deposit])
+			a.w.receipts.violate("feed order", "%s: %s of %s, change %d, came after change %d", t.Name, e.name,
+				id.Deposit.Of(e.deposit), f.version, versions[e.deposit])
 		}
 		versions[e.deposit] = f.version
 	}
 	for _, f := range a.facts {
 		if f.partner == t.ID && f.committed.Before(a.cut) && !has[f.event] {
-			a.w.receipts.violate("feed", "%s: %s of %s is missing in the feed", t.Name, f.name, id.Deposit.Of(f.deposit))
+			a.w.receipts.violate("feed", "%s: %s of %s is missing in the feed", t.Name, f.name,
+				id.Deposit.Of(f.deposit))
 		}
 	}
 }
@@ -178,7 +184,8 @@ func (a *audit) reread(ctx context.Context, f *follower, events []followed) erro
 		for _, e := range page.Data {
 			event, _ := id.Event.Parse(e.ID)
 			if after++; e.Sequence != after || after <= int64(len(events)) && events[after-1].event != event {
-				a.w.receipts.violate("feed", "%s: the number %d is %s, read once more at place %d", f.owner.Name, e.Sequence, e.ID, after)
+				a.w.receipts.violate("feed", "%s: the number %d is %s, read once more at place %d", f.owner.Name,
+					e.Sequence, e.ID, after)
 			}
 		}
 		if len(page.Data) == 0 {
@@ -186,7 +193,8 @@ func (a *audit) reread(ctx context.Context, f *follower, events []followed) erro
 		}
 	}
 	if after < int64(len(events)) {
-		a.w.receipts.violate("feed", "%s: %d events were followed, and %d are read once more", f.owner.Name, len(events), after)
+		a.w.receipts.violate("feed", "%s: %d events were followed, and %d are read once more", f.owner.Name,
+			len(events), after)
 	}
 	return nil
 }

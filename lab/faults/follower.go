@@ -15,14 +15,14 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// follower is a partner's program that only follows the feed, as docs/guides/feed.md describes. It uses HTTP alone and judges
-// every answer.
+// follower is a partner's program that only follows the feed, as docs/guides/feed.md describes. It uses HTTP alone and
+// judges every answer.
 type follower struct {
 	owner   *testPartner
 	bases   []string // of the http processes
 	client  *world.Client
 	dice    *rand.Rand
-	violate func(kind, format string, args ...any)
+	violate violates
 
 	mu        sync.Mutex
 	waits     []int // seconds, of which each request draws its own
@@ -35,7 +35,8 @@ type follower struct {
 	counts    feedCounts
 }
 
-// bookmark is the state that a partner keeps in its database: nextAfter and feedId of the last answer that it processed.
+// bookmark is the state that a partner keeps in its database: nextAfter and feedId of the last answer that it
+// processed.
 type bookmark struct {
 	after  int64
 	feedID string // "": nothing was processed
@@ -68,7 +69,8 @@ func (c *feedCounts) add(o feedCounts) {
 }
 
 func (c feedCounts) String() string {
-	return fmt.Sprintf("%d answers (%d empty, %d lost or 5xx, %d lost with the follower, %d refused, %d of another feed)",
+	return fmt.Sprintf(
+		"%d answers (%d empty, %d lost or 5xx, %d lost with the follower, %d refused, %d of another feed)",
 		c.answers, c.empty, c.unanswered, c.deaths, c.refused, c.other)
 }
 
@@ -88,7 +90,9 @@ type feedEvent struct {
 	}
 }
 
-func newFollower(t *testPartner, bases []string, seed uint64, violate func(kind, format string, args ...any)) *follower {
+func newFollower(
+	t *testPartner, bases []string, seed uint64, violate violates,
+) *follower {
 	const longest = 40 * time.Second // beyond the longest wait
 	f := &follower{owner: t, bases: bases, violate: violate, waits: []int{25, 25, 5, 0}}
 	f.client = world.NewClient(longest, 0)
@@ -128,11 +132,12 @@ func (f *follower) read(ctx context.Context, n int, at bookmark, wait int) world
 	if at.feedID != "" {
 		path += "&after=" + strconv.FormatInt(at.after, 10)
 	}
-	return f.client.Do(ctx, world.Call{Base: f.bases[n%len(f.bases)], APIKey: f.owner.Key, Method: http.MethodGet, Path: path})
+	return f.client.Do(ctx,
+		world.Call{Base: f.bases[n%len(f.bases)], APIKey: f.owner.Key, Method: http.MethodGet, Path: path})
 }
 
-// take processes an answer to a request for the events after at, and returns how long to rest. With dies the follower dies
-// after it has read the answer and before it stores anything.
+// take processes an answer to a request for the events after at, and returns how long to rest. With dies the follower
+// dies after it has read the answer and before it stores anything.
 func (f *follower) take(a world.Answer, at bookmark, dies bool) (rest time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -193,7 +198,8 @@ func (f *follower) show(page feedAnswer, at bookmark) bool {
 		}
 		event, _ := id.Event.Parse(e.ID)
 		if before, known := f.shown[n]; known && before != event {
-			f.violate("feed", "%s: the number %d was given to %s and then to %s", f.owner.Name, n, id.Event.Of(before), e.ID)
+			f.violate("feed", "%s: the number %d was given to %s and then to %s", f.owner.Name, n, id.Event.Of(before),
+				e.ID)
 			return false
 		}
 		f.shown[n] = event

@@ -26,7 +26,9 @@ type inFlight struct {
 const databasePatience = 2 * time.Minute
 
 // query repeats a statement until the database answers.
-func query[T any](ctx context.Context, w *suite, scan pgx.RowToFunc[T], sql string, args ...any) (found []T, err error) {
+func query[T any](
+	ctx context.Context, w *suite, scan pgx.RowToFunc[T], sql string, args ...any) (found []T, err error,
+) {
 	ctx, cancel := context.WithTimeout(ctx, databasePatience)
 	defer cancel()
 	for {
@@ -69,10 +71,11 @@ func (w *suite) noteInFlight(ctx context.Context, n *node) error {
 // deliveries of other subscriptions do not count.
 func (w *suite) open(ctx context.Context, cut time.Time, only []id.ID) (int, error) {
 	counts, err := query(ctx, w, pgx.RowTo[int], `
-		SELECT (SELECT count(*) FROM outbox WHERE committed_at < $1)
-			+ (SELECT count(*) FROM deliveries WHERE state = 1 AND event_at < $1 AND ($2::uuid[] IS NULL OR subscription_id = ANY ($2)))
-			+ (SELECT count(*) FROM deliveries WHERE state = 0 AND due_at IS NOT NULL AND event_at < $1 AND ($2::uuid[] IS NULL OR subscription_id = ANY ($2)))
-			+ (SELECT count(*) FROM deliveries WHERE state = 0 AND due_at IS NULL AND event_at < $1 AND ($2::uuid[] IS NULL OR subscription_id = ANY ($2)))`, cut, only)
+		SELECT (SELECT count(*) FROM outbox WHERE committed_at < $1) + (SELECT count(*) FROM deliveries
+			WHERE state = 1 AND event_at < $1 AND ($2::uuid[] IS NULL OR subscription_id = ANY ($2))) + (SELECT count(*) FROM deliveries
+			WHERE state = 0 AND due_at IS NOT NULL AND event_at < $1 AND ($2::uuid[] IS NULL OR subscription_id = ANY ($2)))
+			+ (SELECT count(*) FROM deliveries
+			WHERE state = 0 AND due_at IS NULL AND event_at < $1 AND ($2::uuid[] IS NULL OR subscription_id = ANY ($2)))`, cut, only)
 	if err != nil {
 		return 0, err
 	}
@@ -102,7 +105,8 @@ func (w *suite) unrecorded(ctx context.Context, list []dispatched) (int, error) 
 	}
 	counts, err := query(ctx, w, pgx.RowTo[int], `
 		SELECT count(*) FROM unnest($1::uuid[], $2::uuid[], $3::int4[]) AS c(sub, id, attempts)
-		JOIN deliveries d ON d.subscription_id = c.sub AND d.id = c.id WHERE d.state = 1 AND d.attempts = c.attempts`, subs, ids, attempts)
+		JOIN deliveries d ON d.subscription_id = c.sub AND d.id = c.id
+		WHERE d.state = 1 AND d.attempts = c.attempts`, subs, ids, attempts)
 	if err != nil {
 		return 0, err
 	}
@@ -202,7 +206,9 @@ func (w *suite) await(ctx context.Context, since time.Time) (r recovery, err err
 // stuck reports deliveries that have not ended.
 func (w *suite) stuck(ctx context.Context, cut time.Time) {
 	lines, err := query(ctx, w, pgx.RowTo[string], `
-		SELECT format('state %s, seq %s, attempts %s, due in %s, committed %s ago, at %s', d.state, d.seq, d.attempts, d.due_at - now(), now() - d.event_at, s.url)
-		FROM deliveries d JOIN webhook_subscriptions s ON s.id = d.subscription_id WHERE d.state IN (0, 1) AND d.event_at < $1 ORDER BY d.event_at LIMIT 5`, cut)
+		SELECT format('state %s, seq %s, attempts %s, due in %s, committed %s ago, at %s',
+			d.state, d.seq, d.attempts, d.due_at - now(), now() - d.event_at, s.url)
+		FROM deliveries d JOIN webhook_subscriptions s ON s.id = d.subscription_id
+		WHERE d.state IN (0, 1) AND d.event_at < $1 ORDER BY d.event_at LIMIT 5`, cut)
 	w.receipts.violate("stuck", "not everything came through within %v; such as: %q %v", w.o.deadline, lines, err)
 }

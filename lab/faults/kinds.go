@@ -38,21 +38,25 @@ var processKinds = []fault{
 	{name: "kill -9 of http", do: on(one(allHTTP), (*node).killAndStart)},
 	{name: "kill -9 of everything of ours", kills: true, do: on(everyNode, (*node).killAndStart)},
 	{name: "SIGSTOP of a dispatcher for a moment", do: freeze(one(allDispatchers), 500*ms, 4*second)},
-	{name: "SIGSTOP of a dispatcher beyond its leases", long: true, do: func(ctx context.Context, w *suite, dice *rand.Rand) error {
-		return freeze(one(allDispatchers), w.lease()+second, w.lease()+4*second)(ctx, w, dice)
-	}},
+	{name: "SIGSTOP of a dispatcher beyond its leases", long: true, do: freezeBeyondLeases},
 	{name: "SIGSTOP of http", do: freeze(one(allHTTP), 500*ms, 3*second)},
-	{name: "rolling restart", do: func(ctx context.Context, w *suite, _ *rand.Rand) error {
-		for _, n := range w.nodes() {
-			if err := n.restart(ctx); err != nil {
-				return err
-			}
-		}
-		return nil
-	}},
+	{name: "rolling restart", do: restartInTurn},
 	{name: "one dispatcher for a while", do: aside(one(allDispatchers), (*node).stop, second, 4*second, (*node).begin)},
 	{name: "a third dispatcher for a while", do: aside(spare, (*node).begin, second, 4*second, (*node).stop)},
 	{name: "no dispatcher for a while", do: aside(allDispatchers, (*node).stop, second, 4*second, (*node).begin)},
+}
+
+func freezeBeyondLeases(ctx context.Context, w *suite, dice *rand.Rand) error {
+	return freeze(one(allDispatchers), w.lease()+second, w.lease()+4*second)(ctx, w, dice)
+}
+
+func restartInTurn(ctx context.Context, w *suite, _ *rand.Rand) error {
+	for _, n := range w.nodes() {
+		if err := n.restart(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // redisDown stops Redis without notice and starts it a while later with its data on disk.
@@ -79,7 +83,8 @@ func resetting(least, spread int) *toxic {
 
 // pieces makes data arrive in pieces, with a delay in µs between them.
 func pieces(direction string, size, delay int) *toxic {
-	return &toxic{"slicer", direction, constant(map[string]any{"average_size": size, "size_variation": 32, "delay": delay})}
+	return &toxic{"slicer", direction,
+		constant(map[string]any{"average_size": size, "size_variation": 32, "delay": delay})}
 }
 
 // answersLost lets commands take effect, and loses their answers.
@@ -89,21 +94,12 @@ var redisKinds = []fault{
 	{name: "FLUSHALL", redisOnly: true, flushes: true, do: flush},
 	{name: "FLUSHALL with jobs in the queue", redisOnly: true, flushes: true, // all workers wait, and jobs queue up
 		do: steps(responding("", hangs), wait(second, 2*second), flush, responding("", ""))},
-	{name: "FLUSHALL again and again", redisOnly: true, flushes: true, do: times(3, 4, steps(flush, wait(300*ms, 2*second)))},
+	{name: "FLUSHALL again and again", redisOnly: true, flushes: true,
+		do: times(3, 4, steps(flush, wait(300*ms, 2*second)))},
 	{name: "Redis killed, back at once from its log", redisOnly: true, do: redisDown(10*ms, second)},
-	{name: "Redis killed, back empty", redisOnly: true, flushes: true, do: func(ctx context.Context, w *suite, dice *rand.Rand) (err error) {
-		// The links open only after Redis is empty, so no process sees the old data.
-		for _, n := range withSpare(w, dice) {
-			n.redis.cut()
-		}
-		err = steps(redisDown(100*ms, 2*second), flush)(ctx, w, dice)
-		for _, n := range withSpare(w, dice) {
-			err = errors.Join(err, n.redis.heal(ctx))
-		}
-		return err
-	}},
-	// Later writes are missing in the append-only file. A job in progress at the kill is handed out again, perhaps to another
-	// dispatcher.
+	{name: "Redis killed, back empty", redisOnly: true, flushes: true, do: redisBackEmpty},
+	// Later writes are missing in the append-only file. A job in progress at the kill is handed out again, perhaps to
+	// another dispatcher.
 	{name: "Redis restored from an old state", do: steps(
 		func(ctx context.Context, w *suite, _ *rand.Rand) error {
 			return w.redis.ConfigSet(ctx, "appendonly", "no").Err()
@@ -111,15 +107,33 @@ var redisKinds = []fault{
 		note, wait(500*ms, 3*second), note, redisDown(100*ms, 101*ms))},
 	{name: "Redis stands still", redisOnly: true, do: frozen(redis, 500*ms, 6*second)},
 	{name: "Redis away for a while", redisOnly: true, do: redisDown(3*second, 8*second)},
-	{name: "Redis away for a minute", redisOnly: true, long: true, measured: true, do: redisDown(time.Minute, time.Minute+ms)},
-	{name: "Redis is slow", redisOnly: true, do: disturbed(withSpare, toRedis, latency(20, 400, 20), 2*second, 5*second)},
-	{name: "answers of Redis get lost", redisOnly: true, do: disturbed(withSpare, toRedis, answersLost, second, 4*second)},
-	{name: "connections to Redis are reset", redisOnly: true, do: disturbed(withSpare, toRedis, resetting(50, 200), second, 3*second)},
-	{name: "one dispatcher is cut off from Redis", redisOnly: true, do: disturbed(one(allDispatchers), toRedis, nil, second, 5*second)},
+	{name: "Redis away for a minute", redisOnly: true, long: true, measured: true,
+		do: redisDown(time.Minute, time.Minute+ms)},
+	{name: "Redis is slow", redisOnly: true,
+		do: disturbed(withSpare, toRedis, latency(20, 400, 20), 2*second, 5*second)},
+	{name: "answers of Redis get lost", redisOnly: true,
+		do: disturbed(withSpare, toRedis, answersLost, second, 4*second)},
+	{name: "connections to Redis are reset", redisOnly: true,
+		do: disturbed(withSpare, toRedis, resetting(50, 200), second, 3*second)},
+	{name: "one dispatcher is cut off from Redis", redisOnly: true,
+		do: disturbed(one(allDispatchers), toRedis, nil, second, 5*second)},
+}
+
+// redisBackEmpty opens the links only after Redis is empty, so no process sees the old data.
+func redisBackEmpty(ctx context.Context, w *suite, dice *rand.Rand) (err error) {
+	for _, n := range withSpare(w, dice) {
+		n.redis.cut()
+	}
+	err = steps(redisDown(100*ms, 2*second), flush)(ctx, w, dice)
+	for _, n := range withSpare(w, dice) {
+		err = errors.Join(err, n.redis.heal(ctx))
+	}
+	return err
 }
 
 // terminateAll ends every connection of the service.
-var terminateAll = statement(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '` + serviceRole + `'`)
+var terminateAll = statement(`
+	SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '` + serviceRole + `'`)
 
 // postgresFault is a fault that may lead to second copies of the deliveries in flight.
 func postgresFault(name string, acts ...act) fault {
@@ -131,7 +145,8 @@ var postgresKinds = []fault{
 	postgresFault("Postgres is killed", does(postgres, (*backing.Server).Kill), returns(postgres)),
 	postgresFault("Postgres away for a while", away(postgres, stops, 2*second, 6*second)),
 	postgresFault("Postgres stands still", frozen(postgres, 500*ms, 4*second)),
-	postgresFault("all connections to Postgres are terminated", times(1, 5, steps(note, terminateAll, wait(50*ms, 500*ms)))),
+	postgresFault("all connections to Postgres are terminated",
+		times(1, 5, steps(note, terminateAll, wait(50*ms, 500*ms)))),
 	postgresFault("connections to Postgres run out", func(ctx context.Context, w *suite, dice *rand.Rand) error {
 		limit := func(n int) act {
 			return statement(`ALTER ROLE ` + serviceRole + ` CONNECTION LIMIT ` + strconv.Itoa(n))
@@ -139,24 +154,31 @@ var postgresKinds = []fault{
 		return steps(limit(dice.IntN(6)), terminateAll, wait(second, 4*second), limit(-1))(ctx, w, dice)
 	}),
 	postgresFault("Postgres is slow", disturbed(everyNode, toPostgres, latency(5, 80, 5), 2*second, 5*second)),
-	postgresFault("connections to Postgres are reset", disturbed(everyNode, toPostgres, resetting(20, 200), second, 3*second)),
-	postgresFault("packets of Postgres come in pieces", disturbed(everyNode, toPostgres, pieces("downstream", 64, 100), second, 3*second)),
+	postgresFault("connections to Postgres are reset",
+		disturbed(everyNode, toPostgres, resetting(20, 200), second, 3*second)),
+	postgresFault("packets of Postgres come in pieces",
+		disturbed(everyNode, toPostgres, pieces("downstream", 64, 100), second, 3*second)),
 	postgresFault("one process is cut off from Postgres", disturbed(one(everyNode), toPostgres, nil, second, 5*second)),
 	postgresFault("answers of Postgres get lost on the way to one process", // the statements commit
 		disturbed(one(everyNode), toPostgres, answersLost, second, 5*second)),
 }
 
 var partnerKinds = []fault{
-	{name: "an endpoint fails for a while", do: steps(responding("steady", fails), wait(second, 5*second), responding("steady", ""))},
-	{name: "an endpoint hangs for a while", do: steps(responding("changing", hangs), wait(second, 5*second), responding("changing", ""))},
-	{name: "secrets are rotated under retries", do: times(2, 6, steps(changing((*suite).rotate), wait(100*ms, second)))},
-	{name: "a subscription is made, fails, and is deleted", do: func(ctx context.Context, w *suite, dice *rand.Rand) error {
-		like := w.receivers.of("changing")[0]
-		e := w.receivers.add(like.owner, hostile, like.events)
-		return errors.Join(w.create(ctx, e), pause(ctx, between(dice, second, 3*second)), w.remove(ctx, e))
-	}},
+	{name: "an endpoint fails for a while",
+		do: steps(responding("steady", fails), wait(second, 5*second), responding("steady", ""))},
+	{name: "an endpoint hangs for a while",
+		do: steps(responding("changing", hangs), wait(second, 5*second), responding("changing", ""))},
+	{name: "secrets are rotated under retries",
+		do: times(2, 6, steps(changing((*suite).rotate), wait(100*ms, second)))},
+	{name: "a subscription is made, fails, and is deleted", do: aShortSubscription},
 	{name: "a subscription is disabled for a while", do: steps(
 		changing((*suite).disable), wait(second, 3*second), changing((*suite).enable))},
+}
+
+func aShortSubscription(ctx context.Context, w *suite, dice *rand.Rand) error {
+	like := w.receivers.of("changing")[0]
+	e := w.receivers.add(like.owner, hostile, like.events)
+	return errors.Join(w.create(ctx, e), pause(ctx, between(dice, second, 3*second)), w.remove(ctx, e))
 }
 
 // stall makes the next relay of a dispatcher stand still for a while, while it holds the counters of its partners.
@@ -173,14 +195,17 @@ func stall(from, to time.Duration) act {
 var feedKinds = []fault{
 	{name: "a relay stands still in mid-transaction", do: stall(300*ms, 2*second)},
 	{name: "a relay stands still until Postgres ends its transaction", long: true, do: stall(11*second, 14*second)},
-	{name: "commits come late and in another order, without a relay", do: func(ctx context.Context, w *suite, dice *rand.Rand) error {
-		slow, late := one(allHTTP)(w, dice)[0], pieces("upstream", 96, 8_000)
-		err := each(ctx, w.dispatchers, (*node).stop)
-		err = errors.Join(err, slow.pg.disturb(late.kind, late.direction, late.vary(dice)), pause(ctx, between(dice, 1500*ms, 2500*ms)))
-		// The relays begin while transactions of the slow process are still open.
-		err = errors.Join(err, each(ctx, w.dispatchers, (*node).begin))
-		return errors.Join(err, pause(ctx, between(dice, 300*ms, second)), slow.pg.heal(ctx))
-	}},
+	{name: "commits come late and in another order, without a relay", do: commitLate},
+}
+
+func commitLate(ctx context.Context, w *suite, dice *rand.Rand) error {
+	slow, late := one(allHTTP)(w, dice)[0], pieces("upstream", 96, 8_000)
+	err := each(ctx, w.dispatchers, (*node).stop)
+	err = errors.Join(err, slow.pg.disturb(late.kind, late.direction, late.vary(dice)))
+	err = errors.Join(err, pause(ctx, between(dice, 1500*ms, 2500*ms)))
+	// The relays begin while transactions of the slow process are still open.
+	err = errors.Join(err, each(ctx, w.dispatchers, (*node).begin))
+	return errors.Join(err, pause(ctx, between(dice, 300*ms, second)), slow.pg.heal(ctx))
 }
 
 var mailKinds = []fault{

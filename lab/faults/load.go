@@ -179,8 +179,8 @@ func (l *load) move(c change) (ok bool) {
 	return ok
 }
 
-// capture secures a deposit and captures it at once through another process, so that two processes make its events. A cover that
-// has elapsed meanwhile is no violation.
+// capture secures a deposit and captures it at once through another process, so that two processes make its events. A
+// cover that has elapsed meanwhile is no violation.
 func (l *load) capture(c change) (ok bool) {
 	path := "/deposits/" + id.Deposit.Of(c.deposit)
 	secured := c
@@ -191,7 +191,8 @@ func (l *load) capture(c change) (ok bool) {
 		return l.ctx.Err() == nil
 	}
 	c.begun = time.Now()
-	a, ok = l.insist(change{number: c.number + 1, owner: c.owner}, path+"/capture", uuidOf(l.suite.o.seed, c.number, 2), `{"reason":"damage"}`)
+	a, ok = l.insist(change{number: c.number + 1, owner: c.owner}, path+"/capture", uuidOf(l.suite.o.seed, c.number, 2),
+		`{"reason":"damage"}`)
 	l.note(c, a)
 	return ok
 }
@@ -207,7 +208,8 @@ func (l *load) ask(ctx context.Context, number uint64, c world.Call) (a world.An
 	end := time.Now().Add(askPatience)
 	for try := uint64(0); ; try++ {
 		c.Base = l.base(number + try)
-		if a = l.client.Do(ctx, c); !a.Unknown() || time.Now().After(end) || pause(ctx, min(first<<min(try, 5), most)) != nil {
+		if a = l.client.Do(ctx, c); !a.Unknown() || time.Now().After(end) || pause(ctx, min(first<<min(try, 5),
+			most)) != nil {
 			return a
 		}
 	}
@@ -234,7 +236,8 @@ func (l *load) insist(c change, path, key, body string) (a world.Answer, ok bool
 	case l.ctx.Err() != nil:
 		return a, false
 	case a.Unknown():
-		l.suite.receipts.violate("unavailable", "%s was not answered within %v: %v %d %s", path, askPatience, a.Err, a.Status, a.Body)
+		l.suite.receipts.violate("unavailable", "%s was not answered within %v: %v %d %s", path, askPatience, a.Err,
+			a.Status, a.Body)
 	default:
 		l.suite.receipts.violate("refused", "%s was answered %d %s", path, a.Status, a.Body)
 	}

@@ -18,8 +18,8 @@ import (
 	"partnerdeposits/lab/stripetest"
 )
 
-// moneyRun is a run against a fake of the payment provider: tenants pay, partners cancel and capture, and processes are killed
-// around each call to the provider, whose answers are lost, late, doubled, or 500.
+// moneyRun is a run against a fake of the payment provider: tenants pay, partners cancel and capture, and processes are
+// killed around each call to the provider, whose answers are lost, late, doubled, or 500.
 type moneyRun struct {
 	suite     *suite
 	fake      *stripetest.Fake
@@ -40,7 +40,8 @@ func (w *suite) money() []string {
 		return nil
 	}
 	return []string{
-		"PAYMENTS_PROVIDER=stripe", "STRIPE_API_BASE=" + w.o.provider, "STRIPE_SECRET_KEY=" + stripetest.SecretKey, "STRIPE_WEBHOOK_SECRET=" + stripetest.WebhookSecret,
+		"PAYMENTS_PROVIDER=stripe", "STRIPE_API_BASE=" + w.o.provider, "STRIPE_SECRET_KEY=" + stripetest.SecretKey,
+		"STRIPE_WEBHOOK_SECRET=" + stripetest.WebhookSecret,
 		"COLLECTION_RETRY_SCHEDULE=0s,2s,4s", "TRUSTED_PROXIES=127.0.0.1",
 	}
 }
@@ -101,7 +102,8 @@ func runMoneyVariants(ctx context.Context, o options, dir string) error {
 	})
 }
 
-// runMoney lets tenants pay until the processes were killed o.kills times, and compares the books of the provider with the database.
+// runMoney lets tenants pay until the processes were killed o.kills times, and compares the books of the provider with
+// the database.
 func runMoney(ctx context.Context, o options, dir string, v variant) (r *moneyRun, found moneyTally, err error) {
 	balancer := &balancer{}
 	notices, end, err := receiver.Listen(balancer)
@@ -127,7 +129,8 @@ func runMoney(ctx context.Context, o options, dir string, v variant) (r *moneyRu
 	}
 	defer w.close()
 	r = &moneyRun{
-		suite: w, fake: fake, transport: partnerSite{&http.Transport{IdleConnTimeout: 3 * time.Second, MaxIdleConnsPerHost: stays}},
+		suite: w, fake: fake, transport: partnerSite{&http.Transport{IdleConnTimeout: 3 * time.Second,
+			MaxIdleConnsPerHost: stays}},
 		dice: rand.New(rand.NewPCG(o.seed, 5)), //nolint:gosec // repeatable on purpose
 	}
 	var ends func([]byte) bool
@@ -175,7 +178,8 @@ func (r *moneyRun) work(ctx context.Context) {
 // fault draws the failure of a request to the provider: a tenth of them goes wrong.
 func (r *moneyRun) fault(string, string) *stripetest.Fault {
 	kinds := []stripetest.FaultKind{
-		stripetest.LostBefore, stripetest.LostAfter, stripetest.TakesLate, stripetest.Delayed, stripetest.Broken, stripetest.BrokenDone,
+		stripetest.LostBefore, stripetest.LostAfter, stripetest.TakesLate, stripetest.Delayed, stripetest.Broken,
+		stripetest.BrokenDone,
 		stripetest.Doubled, stripetest.Overloaded, stripetest.Unready,
 	}
 	const every = 10
@@ -185,7 +189,8 @@ func (r *moneyRun) fault(string, string) *stripetest.Fault {
 		return nil
 	}
 	r.failing.Add(1)
-	return &stripetest.Fault{Kind: kinds[r.dice.IntN(len(kinds))], Delay: between(r.dice, 20*time.Millisecond, 1500*time.Millisecond)}
+	return &stripetest.Fault{Kind: kinds[r.dice.IntN(len(kinds))],
+		Delay: between(r.dice, 20*time.Millisecond, 1500*time.Millisecond)}
 }
 
 // killAround kills processes at the failpoints of payments, until each was reached often enough.
@@ -203,7 +208,8 @@ func (r *moneyRun) killAround(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			r.suite.o.logf("money: %d kills, %d stays, %d captured, %d collections ended", r.suite.killed(), r.next.Load(), r.captured.Load(), r.ended.Load())
+			r.suite.o.logf("money: %d kills, %d stays, %d captured, %d collections ended", r.suite.killed(),
+				r.next.Load(), r.captured.Load(), r.ended.Load())
 			if r.wrong() {
 				return nil
 			}
@@ -265,7 +271,8 @@ func (r *moneyRun) print(out io.Writer, t moneyTally) {
 	p := func(label, format string, args ...any) {
 		fmt.Fprintf(out, "%-18s "+format+"\n", append([]any{label}, args...)...)
 	}
-	p("kills", "%d at %d failpoints (%s); %d requests to the provider went wrong", r.suite.killed(), len(r.suite.hits), fewest(r.suite.hits), r.failing.Load())
+	p("kills", "%d at %d failpoints (%s); %d requests to the provider went wrong", r.suite.killed(), len(r.suite.hits),
+		fewest(r.suite.hits), r.failing.Load())
 	for _, label := range slices.Sorted(maps.Keys(r.suite.hits)) {
 		p("", "%3d × %s", r.suite.hits[label], label)
 	}

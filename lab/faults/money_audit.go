@@ -19,18 +19,20 @@ type moneyTally struct {
 }
 
 func (t moneyTally) String() string {
-	return fmt.Sprintf("%d deposits, %d fees charged, %d secured, %d captured, %d collected, %d await the tenant, %d refunds; "+
+	return fmt.Sprintf("%d deposits, %d fees charged, %d secured, %d captured, %d collected, "+
+		"%d await the tenant, %d refunds; "+
 		"%d charged twice, %d paid for nothing, %d captures without a collection",
 		t.stays, t.fees, t.secured, t.captured, t.collected, t.awaiting, t.refunded, t.doubles, t.unsecured, t.missing)
 }
 
-// settle cancels what is still in checkout, and waits until no payment is under way but collections that wait for the tenant, and no
-// refund.
+// settle cancels what is still in checkout, and waits until no payment is under way but collections that wait for the
+// tenant, and no refund.
 func (r *moneyRun) settle(ctx context.Context) error {
 	const patience = 5 * time.Minute
 	left := []int{0, 0}
 	ended, err := poll(ctx, 500*ms, patience, func() (bool, error) {
-		fees, err := query(ctx, r.suite, pgx.RowTo[id.ID], `SELECT deposit_id FROM payments WHERE status = 'processing' AND kind = 'fee'`)
+		fees, err := query(ctx, r.suite, pgx.RowTo[id.ID],
+			`SELECT deposit_id FROM payments WHERE status = 'processing' AND kind = 'fee'`)
 		if err != nil {
 			return false, err
 		}
@@ -46,7 +48,8 @@ func (r *moneyRun) settle(ctx context.Context) error {
 		return err == nil && left[0]+left[1] == 0, err
 	})
 	if err == nil && !ended {
-		r.suite.receipts.violate("money", "%d payments and %d refunds are still under way after %v", left[0], left[1], patience)
+		r.suite.receipts.violate("money", "%d payments and %d refunds are still under way after %v", left[0], left[1],
+			patience)
 	}
 	return err
 }
@@ -100,14 +103,16 @@ type moneyRow struct {
 	amount                   int64
 }
 
-// audit compares the provider's books with the database, and asks the fake for the moments at which two objects were payable.
+// audit compares the provider's books with the database, and asks the fake for the moments at which two objects were
+// payable.
 func (r *moneyRun) audit(ctx context.Context) (t moneyTally, err error) {
 	charged, err := r.charges(ctx)
 	if err != nil {
 		return t, err
 	}
 	rows, err := query(ctx, r.suite, func(row pgx.CollectableRow) (m moneyRow, err error) {
-		err = row.Scan(&m.payment, &m.deposit, &m.kind, &m.status, &m.collection, &m.depositStatus, &m.secured, &m.amount)
+		err = row.Scan(&m.payment, &m.deposit, &m.kind, &m.status, &m.collection, &m.depositStatus, &m.secured,
+			&m.amount)
 		return m, err
 	}, moneyRows)
 	if err != nil {
@@ -155,7 +160,8 @@ func (r *moneyRun) auditPayment(row moneyRow, all []theirs, t *moneyTally) {
 			t.refunded++
 		}
 	}
-	name := fmt.Sprintf("%s of %s (%s, %s %s)", id.Payment.Of(row.payment), id.Deposit.Of(row.deposit), row.depositStatus, row.kind, row.status)
+	name := fmt.Sprintf("%s of %s (%s, %s %s)", id.Payment.Of(row.payment), id.Deposit.Of(row.deposit),
+		row.depositStatus, row.kind, row.status)
 	if len(all) > 1 {
 		t.doubles++
 		r.suite.receipts.violate("money", "%s was charged %d times", name, len(all))
@@ -193,18 +199,20 @@ func (r *moneyRun) auditPayment(row moneyRow, all []theirs, t *moneyTally) {
 }
 
 // automatic selects the collections that the dispatcher goes on with by itself.
-const automatic = `EXISTS (SELECT FROM collections c WHERE c.payment_id = payments.id AND c.state IN ('scheduled', 'retrying'))`
+const automatic = `EXISTS (
+	SELECT FROM collections c WHERE c.payment_id = payments.id AND c.state IN ('scheduled', 'retrying'))`
 
 const moneyRows = `
 	SELECT p.id, p.deposit_id, p.kind, p.status, coalesce(c.state, ''), d.status,
 		EXISTS (SELECT FROM deposit_transitions t WHERE t.deposit_id = d.id AND t.to_status = 'active'), p.amount_cents
 	FROM payments p JOIN deposits d ON d.id = p.deposit_id LEFT JOIN collections c ON c.payment_id = p.id`
 
-// auditAttempts demands that each refused attempt has a charge of its own: an attempt that is told the refusal of an earlier one has
-// charged nothing.
+// auditAttempts demands that each refused attempt has a charge of its own: an attempt that is told the refusal of an
+// earlier one has charged nothing.
 func (r *moneyRun) auditAttempts(ctx context.Context) error {
 	repeated, err := query(ctx, r.suite, pgx.RowTo[id.ID], `
-		SELECT payment_id FROM stripe_attempts WHERE answered AND charge <> '' GROUP BY payment_id, charge HAVING count(*) > 1`)
+		SELECT payment_id FROM stripe_attempts 
+		WHERE answered AND charge <> '' GROUP BY payment_id, charge HAVING count(*) > 1`)
 	for _, payment := range repeated {
 		r.suite.receipts.violate("money", "two attempts of %s have the same refused charge", id.Payment.Of(payment))
 	}

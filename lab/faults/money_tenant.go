@@ -42,7 +42,8 @@ func rentalPeriod(now time.Time) (from, to string) {
 	return now.Add(2 * days).UTC().Format(time.RFC3339), now.Add(9 * days).UTC().Format(time.RFC3339)
 }
 
-// live takes the stay through its story. Its errors are those of ctx, and of answers that no caller of the service expects.
+// live takes the stay through its story. Its errors are those of ctx, and of answers that no caller of the service
+// expects.
 func (s *stay) live(ctx context.Context) error {
 	if err := s.create(ctx); err != nil {
 		return err
@@ -84,7 +85,8 @@ func (s *stay) change() change { return change{number: s.number, owner: s.owner,
 
 func (s *stay) create(ctx context.Context) error {
 	from, to := rentalPeriod(time.Now())
-	body := fmt.Sprintf(`{"accountId":%q,"amount":500,"contractStartAt":%q,"contractEndAt":%q,"rentalContract":"%s%d","depositUrlGeneration":true,"returnUrl":"https://%s/back"}`,
+	body := fmt.Sprintf(`{"accountId":%q,"amount":500,"contractStartAt":%q,"contractEndAt":%q,
+		"rentalContract":"%s%d","depositUrlGeneration":true,"returnUrl":"https://%s/back"}`,
 		id.Account.Of(s.owner.Account), from, to, contractPrefix, s.number, partnerHost)
 	a, ok := s.run.suite.load.insist(s.change(), "/deposits", uuidOf(s.run.suite.o.seed, s.number, 0), body)
 	var made struct{ ID, DepositURL string }
@@ -124,7 +126,8 @@ func (s *stay) cancel(context.Context) error {
 // insist repeats a request of the partner until it is answered. A conflict with the deposit's status is an answer.
 func (s *stay) insist(action string, step byte, body string) world.Answer {
 	l := s.run.suite.load
-	call := world.Call{APIKey: s.owner.Key, Path: s.path() + action, Key: uuidOf(s.run.suite.o.seed, s.number, step), Body: body}
+	call := world.Call{APIKey: s.owner.Key, Path: s.path() + action, Key: uuidOf(s.run.suite.o.seed, s.number, step),
+		Body: body}
 	return l.ask(l.ctx, s.number, call)
 }
 
@@ -144,7 +147,8 @@ func (s *stay) claim(ctx context.Context) error {
 		return s.unexpected(ctx, "the capture was answered %d %s", a.Status, a.Body)
 	}
 	s.run.captured.Add(1)
-	const patience = 6 * time.Minute // a dispatcher that dies leaves a payment to the others a minute later, and they die, too
+	// a dispatcher that dies leaves a payment to the others a minute later, and they die, too
+	const patience = 6 * time.Minute
 	for deadline := time.Now().Add(patience); ; {
 		d, err := s.read(ctx)
 		switch {
@@ -160,7 +164,8 @@ func (s *stay) claim(ctx context.Context) error {
 				return err
 			}
 		case time.Now().After(deadline):
-			return s.unexpected(ctx, "the collection of %s is %q since %v", id.Deposit.Of(s.deposit), d.Collection.Status, patience)
+			return s.unexpected(ctx, "the collection of %s is %q since %v", id.Deposit.Of(s.deposit),
+				d.Collection.Status, patience)
 		}
 		if err := pause(ctx, 150*time.Millisecond); err != nil {
 			return nil //nolint:nilerr // the run ends
@@ -174,11 +179,13 @@ func (s *stay) complain(ctx context.Context) error {
 	if s.draw(every) != 0 {
 		return nil
 	}
-	rows, err := query(ctx, s.run.suite, pgx.RowTo[id.ID], `SELECT id FROM payments WHERE deposit_id = $1 AND kind = 'collection'`, s.deposit)
+	rows, err := query(ctx, s.run.suite, pgx.RowTo[id.ID],
+		`SELECT id FROM payments WHERE deposit_id = $1 AND kind = 'collection'`, s.deposit)
 	if err != nil || len(rows) != 1 {
 		return s.unexpected(ctx, "%d collections: %v", len(rows), err)
 	}
-	if err := s.run.suite.admin(ctx, "collection", "refund", "--id", id.Payment.Of(rows[0]), "--amount", "10.00"); err != nil {
+	err = s.run.suite.admin(ctx, "collection", "refund", "--id", id.Payment.Of(rows[0]), "--amount", "10.00")
+	if err != nil {
 		return s.unexpected(ctx, "%v", err)
 	}
 	s.run.refunds.Add(1)

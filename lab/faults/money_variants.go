@@ -51,7 +51,8 @@ func earlyPage(ctx context.Context, provider, path string) error {
 	}
 	const item = "line_items[0][price_data]"
 	form := url.Values{
-		"mode": {"payment"}, "success_url": {"https://" + partnerHost}, "line_items[0][quantity]": {"1"}, item + "[currency]": {"eur"},
+		"mode": {"payment"}, "success_url": {"https://" + partnerHost}, "line_items[0][quantity]": {"1"},
+		item + "[currency]":           {"eur"},
 		item + "[product_data][name]": {"early"}, item + "[unit_amount]": {strconv.Itoa(intent.Amount)},
 	}
 	for name, value := range intent.Metadata {
@@ -82,8 +83,9 @@ func askProvider(ctx context.Context, method, address string, form url.Values, i
 	return json.NewDecoder(response.Body).Decode(into)
 }
 
-// believe ends the payment of a charge that failed, and the collection of a page that was paid, as the notice says. http is not
-// told, so that nobody asks the provider. A fee that was paid is asked about, since its deposit must be secured too.
+// believe ends the payment of a charge that failed, and the collection of a page that was paid, as the notice says.
+// http is not told, so that nobody asks the provider. A fee that was paid is asked about, since its deposit must be
+// secured too.
 func (r *moneyRun) believe(notice []byte) (ended bool) {
 	var event struct {
 		Type string
@@ -106,6 +108,7 @@ func (r *moneyRun) believe(notice []byte) (ended bool) {
 	}
 	tag, err := r.suite.Pool.Exec(context.Background(), `
 		UPDATE payments SET status = $2, failure = $3, settled_at = now()
-		WHERE id = $1 AND status = 'processing' AND (kind = 'collection' OR $2 <> 'succeeded')`, paymentID, status, failure)
+		WHERE id = $1 AND status = 'processing' AND (kind = 'collection' OR $2 <> 'succeeded')`,
+		paymentID, status, failure)
 	return err == nil && (failure != "" || tag.RowsAffected() > 0)
 }

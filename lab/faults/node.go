@@ -36,8 +36,8 @@ func (n *node) start(ctx context.Context, wait bool) error {
 	return n.AwaitReady(ctx)
 }
 
-// idSkew is by how much the ids of the first http are ahead. It exceeds the time for which a deposit is covered, so that the
-// ids of a deposit's events are in another order than its changes.
+// idSkew is by how much the ids of the first http are ahead. It exceeds the time for which a deposit is covered, so
+// that the ids of a deposit's events are in another order than its changes.
 const idSkew = 3 * time.Second
 
 func (n *node) skew() time.Duration {

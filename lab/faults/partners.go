@@ -24,7 +24,8 @@ var shares = []struct {
 	share     int
 	endpoints []behaviours // with a second, it gets the general event alone
 }{
-	{"steady", 55, []behaviours{polite}}, {"double", 20, []behaviours{moody, moody}}, {"hostile", 15, []behaviours{hostile}},
+	{"steady", 55, []behaviours{polite}}, {"double", 20, []behaviours{moody, moody}}, {"hostile", 15,
+		[]behaviours{hostile}},
 	{"changing", 10, []behaviours{moody}},
 }
 

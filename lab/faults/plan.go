@@ -86,7 +86,8 @@ func stormsOf(list []point, dice *rand.Rand) (rounds []round) {
 		list := byWay[s.way]
 		dice.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 		for part := range slices.Chunk(list, stormSize) {
-			rounds = append(rounds, round{name: fmt.Sprintf("%s at %d points", s.name, len(part)), faults: len(part), storm: true,
+			rounds = append(rounds, round{name: fmt.Sprintf("%s at %d points", s.name,
+				len(part)), faults: len(part), storm: true,
 				do: func(ctx context.Context, w *suite, dice *rand.Rand) error { return s.do(w, ctx, part, dice) }})
 		}
 	}
@@ -179,7 +180,8 @@ func (w *suite) judge(r result) {
 func (w *suite) p99(ctx context.Context, from, to time.Time) (time.Duration, error) {
 	found, err := query(ctx, w, pgx.RowTo[time.Duration], `
 		SELECT coalesce(percentile_disc(0.99) WITHIN GROUP (ORDER BY finished_at - event_at), interval '0')
-		FROM deliveries WHERE subscription_id = ANY ($1) AND event_at >= $2 AND event_at < $3 AND finished_at IS NOT NULL`, w.healthy(), from, to)
+		FROM deliveries WHERE subscription_id = ANY ($1) AND event_at >= $2 AND event_at < $3 AND finished_at IS NOT NULL`,
+		w.healthy(), from, to)
 	if err != nil {
 		return 0, err
 	}

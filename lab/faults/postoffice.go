@@ -13,7 +13,8 @@ import (
 	"partnerdeposits/lab/mailbox"
 )
 
-// postOffice is the mail server of the services. It refuses some attempts, delays others, and keeps each mail that it took.
+// postOffice is the mail server of the services. It refuses some attempts, delays others, and keeps each mail that it
+// took.
 type postOffice struct {
 	*mailbox.Server
 	seed uint64
@@ -40,7 +41,8 @@ const (
 
 // refusals tell at which step a reception refuses, and how.
 var refusals = map[reception]struct{ step, answer string }{
-	refusesTo: {"RCPT", "450 4.2.1 try again"}, refusesText: {mailbox.Text, "451 4.7.1 try again"}, hangsUpLate: {mailbox.Text, mailbox.Cut},
+	refusesTo: {"RCPT", "450 4.2.1 try again"}, refusesText: {mailbox.Text,
+		"451 4.7.1 try again"}, hangsUpLate: {mailbox.Text, mailbox.Cut},
 	hangsUp: {mailbox.Greeting, mailbox.Cut}, refusesConnections: {mailbox.Greeting, "421 not now"},
 }
 

@@ -150,11 +150,13 @@ func (r *receivers) inspect(e *endpoint, w receiver.Webhook, p payload) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.deleted.IsZero() && w.At.After(e.deleted.Add(receiver.Settling)) {
-		r.receipts.violate("deleted", "endpoint %d: a POST %v after its deletion was answered", e.index, w.At.Sub(e.deleted))
+		r.receipts.violate("deleted", "endpoint %d: a POST %v after its deletion was answered", e.index,
+			w.At.Sub(e.deleted))
 	}
 }
 
-// trapped tells whether a trap waits for the copy: its sender is killed without an answer. Only dispatcher 0 sends event ids.
+// trapped tells whether a trap waits for the copy: its sender is killed without an answer. Only dispatcher 0 sends
+// event ids.
 func (r *receivers) trapped(w receiver.Webhook) (mine bool) {
 	d := 1
 	if w.Header.Get("X-Svc-Event-Id") != "" {
@@ -170,5 +172,5 @@ func (r *receivers) trapped(w receiver.Webhook) (mine bool) {
 func (r *receivers) dice(e *endpoint, p payload, nth int) *rand.Rand {
 	const spread = 1_000
 	number, _ := strconv.ParseUint(strings.TrimPrefix(p.Data.RentalContract, contractPrefix), 10, 64)
-	return rand.New(rand.NewPCG(r.seed+uint64(e.index), number*spread+uint64(nth))) //nolint:gosec // repeatable on purpose
+	return rand.New(rand.NewPCG(r.seed+uint64(e.index), number*spread+uint64(nth))) //nolint:gosec // repeatable
 }

@@ -17,9 +17,9 @@ import (
 
 // runRestore restores the database from a backup, as docs/guides/restore.md describes, while followers read every feed.
 //
-// Numbers that were given after the backup are given once more, to other events. A follower notices the restore in one of two
-// ways: its number is above the last number and is refused, or the answer is of another feed. Then it reads anew, and ends with
-// every change that the restored service knows. dir has the commands.
+// Numbers that were given after the backup are given once more, to other events. A follower notices the restore in one
+// of two ways: its number is above the last number and is refused, or the answer is of another feed. Then it reads
+// anew, and ends with every change that the restored service knows. dir has the commands.
 func runRestore(ctx context.Context, o options, dir string) error {
 	say := o.logf
 	o.logf = func(string, ...any) {}
@@ -30,12 +30,14 @@ func runRestore(ctx context.Context, o options, dir string) error {
 	defer w.close()
 	r := &restoration{suite: w, dump: filepath.Join(dir, "backup"), before: map[*follower]bookmark{}}
 	w.load.start(o.rate)
-	for _, step := range []func(context.Context) error{r.backUp, r.goOn, r.restore, r.refuse, r.overtake, r.end, r.drop} {
+	steps := []func(context.Context) error{r.backUp, r.goOn, r.restore, r.refuse, r.overtake, r.end, r.drop}
+	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err
 		}
 	}
-	say("a restore: %d numbers were taken back, %d events followed from the beginning; %v", r.lost, r.found.followed, r.found.feed)
+	say("a restore: %d numbers were taken back, %d events followed from the beginning; %v", r.lost, r.found.followed,
+		r.found.feed)
 	if len(w.receipts.violations) > 0 {
 		return fmt.Errorf("%w: %q", errViolated, w.receipts.violations)
 	}
@@ -134,15 +136,16 @@ func (r *restoration) refuse(ctx context.Context) error {
 // readOn lets a follower read until it has noticed the restore.
 func (r *restoration) readOn(ctx context.Context, f *follower) error {
 	f.change(func() { f.held = false })
-	noticed, err := poll(ctx, 50*ms, r.o.deadline, func() (bool, error) { return f.at().feedID != r.before[f].feedID, nil })
+	noticed, err := poll(ctx, 50*ms, r.o.deadline,
+		func() (bool, error) { return f.at().feedID != r.before[f].feedID, nil })
 	if err == nil && !noticed {
 		r.receipts.violate("restore", "%s has not noticed the restore within %v", f.owner.Name, r.o.deadline)
 	}
 	return err
 }
 
-// overtake makes so many changes that the restored feed passes the number that the last follower keeps. The follower would pass
-// over events, did it not compare feedId.
+// overtake makes so many changes that the restored feed passes the number that the last follower keeps. The follower
+// would pass over events, did it not compare feedId.
 func (r *restoration) overtake(ctx context.Context) error {
 	before := r.load
 	r.load = newLoad(r.suite)
@@ -190,13 +193,15 @@ func (r *restoration) drop(ctx context.Context) error {
 	f := r.last()
 	const kept = 3
 	first := f.at().after - kept + 1
-	err := r.exec(ctx, fmt.Sprintf(`UPDATE event_feeds SET oldest_sequence = %d WHERE partner_id = '%s'`, first, f.owner.ID))
+	err := r.exec(ctx,
+		fmt.Sprintf(`UPDATE event_feeds SET oldest_sequence = %d WHERE partner_id = '%s'`, first, f.owner.ID))
 	if err != nil {
 		return err
 	}
 	a, _ := r.call(ctx, f.owner, http.MethodGet, fmt.Sprintf("/events/feed?after=%d", first-2), "") // the answer tells
 	if a.Status != http.StatusBadRequest {
-		r.receipts.violate("restore", "%d is below the oldest number %d and was answered %d %s", first-2, first, a.Status, a.Body)
+		r.receipts.violate("restore", "%d is below the oldest number %d and was answered %d %s", first-2, first,
+			a.Status, a.Body)
 	}
 	for _, path := range []string{"/events/feed", fmt.Sprintf("/events/feed?after=%d", first-1)} {
 		if a, err = r.call(ctx, f.owner, http.MethodGet, path, ""); err != nil {

@@ -26,7 +26,8 @@ func rewrite(t hostiletest.TB, upstream string, rules []rewriting) string {
 	}).Address
 }
 
-// relay passes the messages of a client on. The first message of a connection has no type (PostgreSQL, "Message Formats").
+// relay passes the messages of a client on. The first message of a connection has no type (PostgreSQL, "Message
+// Formats").
 func relay(server io.Writer, client io.Reader, rules []rewriting) error {
 	const parse, length = 'P', 4
 	in, out := bufio.NewReader(client), bufio.NewWriter(server)

@@ -111,7 +111,7 @@ func (w *suite) further(number int) []round {
 	switch {
 	case len(missing) > 0 && w.retried < 3:
 		w.retried++
-		return stormsOf(missing, rand.New(rand.NewPCG(w.o.seed, uint64(number)))) //nolint:gosec // repeatable on purpose
+		return stormsOf(missing, rand.New(rand.NewPCG(w.o.seed, uint64(number)))) //nolint:gosec // repeatable
 	case len(missing) > 0:
 		w.violateMissing(missing)
 	case w.load.accepted.Load() < int64(w.o.events):

@@ -72,7 +72,8 @@ func newSuite(ctx context.Context, o options, dir string, v variant) (w *suite, 
 
 func (w *suite) openStores(ctx context.Context) (err error) {
 	// Postgres runs with fsync and Redis with its append-only file, as in production.
-	if w.services, err = backing.Start(ctx, backing.Options{Private: true, RedisAOF: true, Logf: w.o.logf}); err != nil {
+	if w.services, err = backing.Start(ctx, backing.Options{Private: true, RedisAOF: true,
+		Logf: w.o.logf}); err != nil {
 		return err
 	}
 	w.Cleanup(func() {
@@ -193,10 +194,12 @@ var retries = []string{"0s", "300ms", "600ms", "1s", "2s", "4s", "8s"}
 func (w *suite) environment() []string {
 	return append(w.money(),
 		"PATH="+os.Getenv("PATH"), "GORACE=halt_on_error=1 exitcode=66", "LOG_LEVEL=warn",
-		"WEBHOOK_TIMEOUT="+w.o.timeout.String(), "WEBHOOK_RETRY_SCHEDULE="+strings.Join(retries, ","), "WEBHOOK_ALLOW_INSECURE_TARGETS=true",
+		"WEBHOOK_TIMEOUT="+w.o.timeout.String(), "WEBHOOK_RETRY_SCHEDULE="+strings.Join(retries,
+			","), "WEBHOOK_ALLOW_INSECURE_TARGETS=true",
 		"WEBHOOK_CONCURRENCY=8", // so few that all are busy now and then
 		"COVERAGE_MAX="+w.coverage(), "SCHEDULER_INTERVAL=500ms",
-		"CHECKOUT_IDLE_AFTER=24h", // a run can last longer than the usual half an hour, and the audit knows no incomplete deposit
+		// a run can last longer than the usual half an hour, and the audit knows no incomplete deposit
+		"CHECKOUT_IDLE_AFTER=24h",
 		"RATE_LIMIT_PER_MINUTE=100000000", "RATE_LIMIT_WRITES_PER_MINUTE=100000000",
 	)
 }

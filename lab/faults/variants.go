@@ -37,20 +37,25 @@ var variants = []variant{
 // feedVariants lose or repeat events of a feed, or show them in a wrong order (ADR 0016).
 var feedVariants = []variant{
 	{name: "broken_feed_unlocked", command: "dispatcher", rules: []rewriting{
-		{"FROM event_feeds", "FOR NO KEY UPDATE SKIP LOCKED", ""}, // two relays that read a counter at once give the same numbers
+		// two relays that read a counter at once give the same numbers
+		{"FROM event_feeds", "FOR NO KEY UPDATE SKIP LOCKED", ""},
 	}},
-	{name: "broken_feed_by_id", command: "dispatcher", rules: []rewriting{ // ids are made before the lock of the deposit
+	// ids are made before the lock of the deposit
+	{name: "broken_feed_by_id", command: "dispatcher", rules: []rewriting{
 		{"DELETE FROM outbox", "ORDER BY position, event_id", "ORDER BY event_id"},
 		{"DELETE FROM outbox", "committed_at, position,", "committed_at, 0::bigint,"},
 	}},
-	{name: "broken_feed_reader", command: "http", rules: []rewriting{ // numbers the outbox behind the events that have a number
-		{"restore_epoch", "f.last_sequence FROM", "f.last_sequence + (SELECT count(*) FROM outbox WHERE partner_id = $1) FROM"},
+	// numbers the outbox behind the events that have a number
+	{name: "broken_feed_reader", command: "http", rules: []rewriting{
+		{"restore_epoch", "f.last_sequence FROM",
+			"f.last_sequence + (SELECT count(*) FROM outbox WHERE partner_id = $1) FROM"},
 		{"partner_id = ANY ($1)", "SELECT partner_id, last_sequence FROM event_feeds",
-			"SELECT partner_id, last_sequence + (SELECT count(*) FROM outbox o WHERE o.partner_id = f.partner_id) FROM event_feeds f"},
+			`SELECT partner_id, last_sequence + (SELECT count(*) FROM outbox o WHERE o.partner_id = f.partner_id)
+				FROM event_feeds f`},
 		{"ORDER BY sequence LIMIT", "FROM events WHERE", `FROM (
 			SELECT id, partner_id, name, deposit_id, data, created_at, sequence FROM events WHERE partner_id = $1
-			UNION ALL SELECT event_id, partner_id, name, deposit_id, data, created_at, row_number() OVER (ORDER BY position)
-				+ (SELECT last_sequence FROM event_feeds WHERE partner_id = $1)
+			UNION ALL SELECT event_id, partner_id, name, deposit_id, data, created_at,
+				row_number() OVER (ORDER BY position) + (SELECT last_sequence FROM event_feeds WHERE partner_id = $1)
 			FROM outbox WHERE partner_id = $1) AS events WHERE`},
 	}},
 }
@@ -106,7 +111,8 @@ func (w *suite) verdict(caught, changes int) error {
 	return nil
 }
 
-// runVariants runs every variant through a few faults, all at the same time, each in a suite of its own. dir has the commands.
+// runVariants runs every variant through a few faults, all at the same time, each in a suite of its own. dir has the
+// commands.
 func runVariants(ctx context.Context, o options, dir string) error {
 	all := append([]variant{sound}, variants...)
 	return trials(all, len(all), func(v variant) error { return try(ctx, o, dir, v) })
@@ -157,7 +163,8 @@ func (w *suite) runFewFaults(ctx context.Context) error {
 
 // runFeedVariants runs every variant of the feed through the faults of relays, one after another. dir has the commands.
 func runFeedVariants(ctx context.Context, o options, dir string) error {
-	return trials(append([]variant{sound}, feedVariants...), 1, func(v variant) error { return tryFeed(ctx, o, dir, v) })
+	return trials(append([]variant{sound}, feedVariants...), 1,
+		func(v variant) error { return tryFeed(ctx, o, dir, v) })
 }
 
 // Disturbances of the feed: a variant gets them until it is caught, and the service a few times.
@@ -194,7 +201,8 @@ func tryFeed(ctx context.Context, o options, dir string, v variant) error {
 			return err
 		}
 	}
-	say("%-24s %5d accepted, %5d followed, %d times wrong: %.200q", v, found.accepted, found.followed, wrong(), w.receipts.first("feed", "feed order"))
+	say("%-24s %5d accepted, %5d followed, %d times wrong: %.200q", v, found.accepted, found.followed, wrong(),
+		w.receipts.first("feed", "feed order"))
 	return w.verdict(wrong(), found.accepted)
 }
 

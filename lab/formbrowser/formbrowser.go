@@ -1,5 +1,5 @@
-// Package formbrowser is a browser without scripts, for programs that use the service's pages as tenants do: it keeps cookies,
-// follows redirects, and sends the forms that a page holds.
+// Package formbrowser is a browser without scripts, for programs that use the service's pages as tenants do: it keeps
+// cookies, follows redirects, and sends the forms that a page holds.
 package formbrowser
 
 import (
@@ -25,14 +25,15 @@ var ErrNoForm = errors.New("formbrowser: no such form")
 // Browser is a person's browser.
 type Browser struct{ client *http.Client }
 
-// New gives a browser without cookies. timeout bounds a request with all its redirects. transport may be shared between browsers;
-// nil is the standard one.
+// New gives a browser without cookies. timeout bounds a request with all its redirects. transport may be shared between
+// browsers; nil is the standard one.
 func New(timeout time.Duration, transport http.RoundTripper) *Browser {
 	jar, _ := cookiejar.New(nil) // fails with options only
 	return &Browser{&http.Client{Timeout: timeout, Jar: jar, Transport: transport}}
 }
 
-// Elsewhere gives each request an address of its own, as a trusted proxy tells it: many tenants do not share the limit of an address.
+// Elsewhere gives each request an address of its own, as a trusted proxy tells it: many tenants do not share the limit
+// of an address.
 type Elsewhere struct{ http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.

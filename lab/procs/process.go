@@ -39,7 +39,8 @@ type Process struct {
 // Start starts a process.
 func Start(s Spec) (*Process, error) {
 	//nolint:gosec,noctx // binaries of this repository, stopped by the caller
-	p := &Process{Name: s.Name, cmd: exec.Command(s.Path, s.Args...), done: make(chan struct{}), log: Buffer{Most: tailSize}}
+	p := &Process{Name: s.Name, cmd: exec.Command(s.Path, s.Args...), done: make(chan struct{}),
+		log: Buffer{Most: tailSize}}
 	p.cmd.Env = s.Env
 	var out io.Writer = &p.log
 	if s.Log != nil {

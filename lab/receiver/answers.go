@@ -73,9 +73,11 @@ func Hang(_ http.ResponseWriter, r *http.Request) bool {
 // Bad answers at the level of the connection.
 var (
 	Reset          = onConn("", false, hostiletest.Reset)
-	EndlessHeaders = onConn("HTTP/1.1 200 OK\r\n", false, hostiletest.Forever("X-Filler: "+strings.Repeat("x", 1000)+"\r\n"))
-	Flood          = onConn(endless, true, hostiletest.Forever("flood ")) // a body without end
-	Trickle        = onConn(endless, true, hostiletest.Trickle("."))      // a byte at a time, for longer than a sender should read
+	EndlessHeaders = onConn("HTTP/1.1 200 OK\r\n", false,
+		hostiletest.Forever("X-Filler: "+strings.Repeat("x", 1000)+"\r\n"))
+	Flood = onConn(endless, true, hostiletest.Forever("flood ")) // a body without end
+	// a byte at a time, for longer than a sender should read
+	Trickle = onConn(endless, true, hostiletest.Trickle("."))
 )
 
 const endless = "HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n"

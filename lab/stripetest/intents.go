@@ -174,8 +174,8 @@ func (f *Fake) cancel(i *intent) {
 	f.emit("payment_intent.canceled", i)
 }
 
-// Settle gives the issuer's late answer to the charge of an intent that is processing. It reports whether there was such an intent
-// of the payment.
+// Settle gives the issuer's late answer to the charge of an intent that is processing. It reports whether there was
+// such an intent of the payment.
 func (f *Fake) Settle(paymentID string, o Outcome) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -41,14 +41,16 @@ func NewNode(name, path string, env ...string) (*Node, error) {
 	}
 	n := &Node{Name: name, Path: path, Base: "http://" + addresses[0], Ops: "http://" + addresses[1]}
 	n.Env = append([]string{
-		"HTTP_ADDR=" + addresses[0], "METRICS_ADDR=" + addresses[1], "API_BASE_URL=" + n.Base, "DASHBOARD_BASE_URL=" + n.Base,
+		"HTTP_ADDR=" + addresses[0], "METRICS_ADDR=" + addresses[1], "API_BASE_URL=" + n.Base,
+		"DASHBOARD_BASE_URL=" + n.Base,
 	}, env...)
 	return n, nil
 }
 
 // Begin runs the process with more settings. AwaitReady waits until it serves.
 func (n *Node) Begin(env ...string) error {
-	p, err := procs.Start(procs.Spec{Name: n.Name, Path: n.Path, Args: n.Args, Env: slices.Concat(n.Env, env), Log: n.Log})
+	p, err := procs.Start(procs.Spec{Name: n.Name, Path: n.Path, Args: n.Args, Env: slices.Concat(n.Env, env),
+		Log: n.Log})
 	if err == nil {
 		n.mu.Lock()
 		n.process = p

@@ -28,7 +28,9 @@ const day = 24 * time.Hour
 
 type dayLeases struct{ ports.RelayStore }
 
-func (s dayLeases) Relay(ctx context.Context, limit int, _ time.Duration, plan func([]ports.Event, []ports.Subscription) []ports.Delivery) (int, []ports.Claim, error) {
+func (s dayLeases) Relay(
+	ctx context.Context, limit int, _ time.Duration, plan func([]ports.Event, []ports.Subscription) []ports.Delivery,
+) (int, []ports.Claim, error) {
 	return s.RelayStore.Relay(ctx, limit, day, plan)
 }
 
@@ -71,7 +73,9 @@ func (s onlySuccesses) Load(ctx context.Context, claims []ports.Claim) ([]ports.
 	return loaded, err
 }
 
-func (s onlySuccesses) Record(ctx context.Context, outcomes []ports.Outcome, _ []id.ID, limit int) ([]bool, map[id.ID]webhook.Health, error) {
+func (s onlySuccesses) Record(
+	ctx context.Context, outcomes []ports.Outcome, _ []id.ID, limit int) ([]bool, map[id.ID]webhook.Health, error,
+) {
 	var successes []ports.Outcome
 	for _, o := range outcomes {
 		if o.Attempt.OK() {
@@ -107,7 +111,9 @@ type failingJobs struct {
 }
 
 // Serve has a job end with its last POST, and panic when a POST failed: the queue then runs the job again.
-func (q failingJobs) Serve(ctx context.Context, concurrency map[ports.Lane]int, handle func(context.Context, ports.Job)) error {
+func (q failingJobs) Serve(
+	ctx context.Context, concurrency map[ports.Lane]int, handle func(context.Context, ports.Job),
+) error {
 	return q.JobQueue.Serve(ctx, concurrency, func(ctx context.Context, job ports.Job) {
 		var ended []<-chan bool
 		for _, c := range job.Claims {

@@ -1,7 +1,7 @@
 //go:build failpoints
 
-// Command dispatcher is cmd/dispatcher with failpoints at which the fault suite kills or stops it, and with the mistake that
-// its argument names: a broken variant, which loses deliveries (docs/guides/faults.md).
+// Command dispatcher is cmd/dispatcher with failpoints at which the fault suite kills or stops it, and with the mistake
+// that its argument names: a broken variant, which loses deliveries (docs/guides/faults.md).
 package main
 
 import (
@@ -35,7 +35,8 @@ var mistakes = map[string]mistake{
 		d.Claims = noScan{d.Claims}
 		return d
 	}},
-	"broken_asynq_retries": {decorate: leaveRetriesToTheQueue, queue: []asynq.Option{asynq.WithRetries(25, time.Second)}},
+	"broken_asynq_retries": {decorate: leaveRetriesToTheQueue,
+		queue: []asynq.Option{asynq.WithRetries(25, time.Second)}},
 }
 
 func main() {

@@ -23,7 +23,8 @@ func (s markBeforeSend) Load(ctx context.Context, claims []ports.Claim) ([]ports
 		if d := &loaded[i]; d.Current && d.Enabled {
 			outcomes = append(outcomes, ports.Outcome{
 				Delivery: d, Verdict: webhook.Verdict{State: webhook.Succeeded},
-				Attempt: webhook.Attempt{Number: d.Attempts + 1, StartedAt: s.clock.Now(), Result: webhook.ResultSuccess, ResponseStatus: 200},
+				Attempt: webhook.Attempt{Number: d.Attempts + 1, StartedAt: s.clock.Now(),
+					Result: webhook.ResultSuccess, ResponseStatus: 200},
 			})
 		}
 	}
