@@ -63,8 +63,8 @@ func TestClosePool_ConnectionNotGivenBack_FailsTheTest(t *testing.T) {
 }
 
 func TestClose_OnAGivenServer_LeavesNoTemplate(t *testing.T) {
-	t.Parallel()
 	here := shared(t)
+	t.Setenv(serverEnv, "")
 	c, err := newCluster(t.Context(), here.base.String())
 	require.NoError(t, err)
 	require.NotEqual(t, here.template, c.template)
@@ -73,6 +73,19 @@ func TestClose_OnAGivenServer_LeavesNoTemplate(t *testing.T) {
 	require.NoError(t, c.close(t.Context()))
 
 	require.False(t, exists(t, here, c.template))
+}
+
+func TestClose_OfAProcessThatSharesATemplate_LeavesIt(t *testing.T) {
+	here := shared(t)
+	t.Setenv(serverEnv, here.base.String())
+	t.Setenv(templateEnv, here.template)
+	c, err := newCluster(t.Context(), here.base.String())
+	require.NoError(t, err)
+	require.Equal(t, here.template, c.template)
+
+	require.NoError(t, c.close(t.Context()))
+
+	require.True(t, exists(t, here, here.template))
 }
 
 func TestNewCluster_OnAGivenServer_RemovesOnlyOldLeftovers(t *testing.T) {
