@@ -63,7 +63,7 @@ func (s *Service) beginDebtPage(ctx context.Context, depositID id.ID, now time.T
 		if err != nil {
 			return err
 		}
-		if debt.State != deposit.AwaitingTenant || !debt.CancelAt.IsZero() || debt.Expired(now) {
+		if !payable(debt, now) {
 			return deposit.ErrCollectionNotPayable
 		}
 		debt.PageAt = now
@@ -75,6 +75,11 @@ func (s *Service) beginDebtPage(ctx context.Context, depositID id.ID, now time.T
 		return repos.Payments.Update(ctx, *current)
 	})
 	return payment, err
+}
+
+// payable reports whether the tenant may pay the debt on the provider's page.
+func payable(debt deposit.Debt, now time.Time) bool {
+	return debt.State == deposit.AwaitingTenant && debt.CancelAt.IsZero() && !debt.Expired(now)
 }
 
 // ConfirmDebt asks the provider about the debt of a deposit that waits for the tenant, and records the answer. The page stays open.
