@@ -27,7 +27,8 @@ func ours(status string) ports.OwnEntry {
 
 func theirs() ports.BookEntry {
 	return ports.BookEntry{
-		Kind: ports.BookPayment, PaymentID: payment, DepositID: deposit, Ref: "pi_theirs", Amount: 1_750, Status: "succeeded", At: noon,
+		Kind: ports.BookPayment, PaymentID: payment, DepositID: deposit, Ref: "pi_theirs",
+		Amount: 1_750, Status: "succeeded", At: noon,
 	}
 }
 
@@ -40,12 +41,14 @@ func TestCompare_EachRecordOfTheProvider(t *testing.T) {
 	}
 	differs := func(ours, theirs string) []Difference {
 		return []Difference{{
-			Kind: ports.BookPayment, PaymentID: payment, DepositID: deposit, ProviderRef: "pi_theirs", Ours: ours, Theirs: theirs,
+			Kind: ports.BookPayment, PaymentID: payment, DepositID: deposit, ProviderRef: "pi_theirs",
+			Ours: ours, Theirs: theirs,
 		}}
 	}
 	unnamed := func(kind ports.BookKind, ref, theirs string) []Difference {
 		return []Difference{{Kind: kind, ProviderRef: ref, Theirs: theirs}}
 	}
+	none := ports.OwnEntry{}
 	for name, c := range map[string]struct {
 		own     ports.OwnEntry
 		entry   ports.BookEntry
@@ -57,19 +60,23 @@ func TestCompare_EachRecordOfTheProvider(t *testing.T) {
 			ours("succeeded"), with(func(e *ports.BookEntry) { e.Amount = 1_751 }), 1,
 			differs("payment succeeded 17.50", "payment succeeded 17.51"),
 		},
-		"ended here, paid there": {ours("voided"), theirs(), 1, differs("payment voided 17.50", "payment succeeded 17.50")},
-		"not settled here":       {ours("processing"), theirs(), 1, differs("payment processing 17.50", "payment succeeded 17.50")},
-		"unknown here":           {ports.OwnEntry{}, theirs(), 1, differs("", "payment succeeded 17.50")},
+		"ended here, paid there": {
+			ours("voided"), theirs(), 1, differs("payment voided 17.50", "payment succeeded 17.50"),
+		},
+		"not settled here": {
+			ours("processing"), theirs(), 1, differs("payment processing 17.50", "payment succeeded 17.50"),
+		},
+		"unknown here": {ports.OwnEntry{}, theirs(), 1, differs("", "payment succeeded 17.50")},
 		"names no payment": {
-			ports.OwnEntry{}, ports.BookEntry{Kind: ports.BookPayment, Ref: "pi_x", Amount: 5, Status: "succeeded", At: noon}, 1,
+			none, ports.BookEntry{Kind: ports.BookPayment, Ref: "pi_x", Amount: 5, Status: "succeeded", At: noon}, 1,
 			unnamed(ports.BookPayment, "pi_x", "payment succeeded 0.05"),
 		},
 		"a refund made by hand": {
-			ports.OwnEntry{}, ports.BookEntry{Kind: ports.BookRefund, Ref: "re_x", Amount: 5, Status: "succeeded", At: noon}, 1,
+			none, ports.BookEntry{Kind: ports.BookRefund, Ref: "re_x", Amount: 5, Status: "succeeded", At: noon}, 1,
 			unnamed(ports.BookRefund, "re_x", "refund succeeded 0.05"),
 		},
 		"a dispute not told yet": {
-			ports.OwnEntry{}, ports.BookEntry{Kind: ports.BookDispute, Ref: "dp_x", Amount: 5, Status: "lost", At: noon}, 1,
+			none, ports.BookEntry{Kind: ports.BookDispute, Ref: "dp_x", Amount: 5, Status: "lost", At: noon}, 1,
 			unnamed(ports.BookDispute, "dp_x", "dispute lost 0.05"),
 		},
 		"of the day before": {ours("voided"), with(func(e *ports.BookEntry) { e.At = noon.Add(-1) }), 0, nil},
@@ -82,14 +89,15 @@ func TestCompare_EachRecordOfTheProvider(t *testing.T) {
 
 func TestCompare_ChargedTwice_TheSecondChargeIsADifference(t *testing.T) {
 	t.Parallel()
-	for name, at := range map[string]time.Time{"in the time": noon, "the first on the day before": noon.Add(-time.Hour)} {
+	for name, at := range map[string]time.Time{"in the time": noon, "the first before it": noon.Add(-time.Hour)} {
 		c := comparison{from: noon, seen: map[string]bool{}}
 		first := theirs()
 		first.At = at
 		c.compare(ours("succeeded"), first)
 		c.compare(ours("succeeded"), theirs())
 		require.Equal(t, []Difference{{
-			Kind: ports.BookPayment, PaymentID: payment, DepositID: deposit, ProviderRef: "pi_theirs", Theirs: "payment succeeded 17.50",
+			Kind: ports.BookPayment, PaymentID: payment, DepositID: deposit, ProviderRef: "pi_theirs",
+			Theirs: "payment succeeded 17.50",
 		}}, c.report.Differences, name)
 	}
 	nameless := ports.BookEntry{Kind: ports.BookPayment, Ref: "pi_x", At: noon.Add(-time.Hour)}
@@ -104,7 +112,8 @@ func TestMissing_OwnRecordsThatTheProviderDoesNotHave(t *testing.T) {
 	c := comparison{from: noon, seen: map[string]bool{}}
 	c.missing(ports.BookPayment, []ports.OwnEntry{ours("succeeded")})
 	want := Report{Checked: 1, Differences: []Difference{{
-		Kind: ports.BookPayment, PaymentID: payment, DepositID: deposit, ProviderRef: "pi_ours", Ours: "payment succeeded 17.50",
+		Kind: ports.BookPayment, PaymentID: payment, DepositID: deposit, ProviderRef: "pi_ours",
+		Ours: "payment succeeded 17.50",
 	}}}
 	require.Equal(t, want, c.report)
 
@@ -123,8 +132,11 @@ func TestKeysOf_RecordsThatNameOurs(t *testing.T) {
 	require.Equal(t, map[ports.BookKind][]string{
 		ports.BookPayment: {payment.String()}, ports.BookRefund: {refund.String()}, ports.BookDispute: {"dp_1"},
 	}, keysOf([]ports.BookEntry{
-		theirs(), {Kind: ports.BookPayment, Ref: "pi_x"}, {Kind: ports.BookRefund, RefundID: refund, PaymentID: payment},
-		{Kind: ports.BookRefund, PaymentID: payment, Ref: "re_x"}, {Kind: ports.BookDispute, Ref: "dp_1"}, {Kind: "fee", Ref: "x"},
+		theirs(), {Kind: ports.BookPayment, Ref: "pi_x"},
+		{Kind: ports.BookRefund, RefundID: refund, PaymentID: payment},
+		{
+			Kind: ports.BookRefund, PaymentID: payment, Ref: "re_x"}, {Kind: ports.BookDispute,
+			Ref: "dp_1"}, {Kind: "fee", Ref: "x"},
 	}))
 }
 

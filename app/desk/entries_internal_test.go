@@ -23,12 +23,18 @@ func TestEntries_OfEveryKind_OldestFirst(t *testing.T) {
 			{At: at(5), Trigger: deposit.Claim, Actor: "partner:prt_1", Detail: reason},
 		},
 		[]deposit.CollectionStep{
-			{At: at(6), Trigger: deposit.CardRefused, Actor: "dispatcher", Detail: map[string]string{"failure": "lost_card", "attempt": "1"}},
+			{
+				At: at(6), Trigger: deposit.CardRefused, Actor: "dispatcher",
+				Detail: map[string]string{"failure": "lost_card", "attempt": "1"},
+			},
 		},
 		[]ports.AuditEntry{
 			{At: at(4), Action: "deposit.add_files", Actor: "operator:opr_1", Detail: files},
 			{At: at(3), Action: "deposit.cancel", Actor: "operator:opr_1"},
-			{At: at(1), Action: "deposit.send_link", Actor: "partner:prt_1", Detail: map[string]string{"to": "grace@example.com"}},
+			{
+				At: at(1), Action: "deposit.send_link", Actor: "partner:prt_1",
+				Detail: map[string]string{"to": "grace@example.com"},
+			},
 		})
 	require.Equal(t, []Entry{
 		{At: noon, Happened: Created, Author: ByPartner, Name: "Acme"},
@@ -36,7 +42,10 @@ func TestEntries_OfEveryKind_OldestFirst(t *testing.T) {
 		{At: at(2), Happened: Moved, Trigger: deposit.Secured, Author: ByTenant},
 		{At: at(4), Happened: Filed, Author: ByOperator, Detail: files},
 		{At: at(5), Happened: Moved, Trigger: deposit.Claim, Author: ByPartner, Name: "Acme", Detail: reason},
-		{At: at(6), Happened: Collects, Step: deposit.CardRefused, Author: ByService, Detail: map[string]string{"failure": "lost_card"}},
+		{
+			At: at(6), Happened: Collects, Step: deposit.CardRefused, Author: ByService,
+			Detail: map[string]string{"failure": "lost_card"},
+		},
 	}, got)
 	made := entries(&deposit.Deposit{CreatedAt: noon, PartnerName: "Acme"}, nil, nil, nil)
 	require.Equal(t, []Entry{{At: noon, Happened: Created, Author: ByOperator}}, made, "on the operator's pages")

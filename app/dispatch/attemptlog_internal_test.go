@@ -53,12 +53,16 @@ func TestAttemptLog_ALineForEachAttempt_WithItsConsequence(t *testing.T) {
 		return text.String()
 	}
 	delivery := &ports.Delivery{
-		Claim: ports.Claim{DeliveryID: id.ID{1}, SubscriptionID: id.ID{2}}, EventID: id.ID{3}, Event: webhook.DepositCaptured,
+		Claim:   ports.Claim{DeliveryID: id.ID{1}, SubscriptionID: id.ID{2}},
+		EventID: id.ID{3}, Event: webhook.DepositCaptured,
 	}
 	traced := *delivery
 	traced.TraceParent = "00-4bf9-00f0-01"
 	failure := ports.Outcome{
-		Delivery: &traced, Attempt: webhook.Attempt{Number: 2, Result: webhook.ResultNon2xx, ResponseStatus: 502, Duration: 1500 * time.Millisecond},
+		Delivery: &traced,
+		Attempt: webhook.Attempt{
+			Number: 2, Result: webhook.ResultNon2xx, ResponseStatus: 502, Duration: 1500 * time.Millisecond,
+		},
 		Verdict: webhook.Verdict{State: webhook.Waiting, Wait: 30*time.Second + 1},
 	}
 	success := ports.Outcome{
@@ -74,7 +78,8 @@ func TestAttemptLog_ALineForEachAttempt_WithItsConsequence(t *testing.T) {
 	require.Empty(t, made(slog.LevelWarn, failure, success))
 
 	flood := slices.Repeat([]ports.Outcome{failure}, loggedPerSecond+3)
-	require.Equal(t, loggedPerSecond+1, strings.Count(made(slog.LevelDebug, append(flood, success)...), "\n"), "a flood of failures hides no success")
+	lines := strings.Count(made(slog.LevelDebug, append(flood, success)...), "\n")
+	require.Equal(t, loggedPerSecond+1, lines, "a flood of failures hides no success")
 }
 
 func TestAttemptLog_AfterAFlood_SaysHowManyLinesWereLeftOut(t *testing.T) {

@@ -17,7 +17,8 @@ var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 var (
 	acme, other = id.ID{1}, id.ID{2} // partners
 	event       = ports.Event{
-		ID: id.ID{5}, PartnerID: acme, Name: webhook.DepositActivated, DepositID: id.ID{6}, Data: []byte(`{"id":"dep_1"}`),
+		ID: id.ID{5}, PartnerID: acme, Name: webhook.DepositActivated, DepositID: id.ID{6},
+		Data:      []byte(`{"id":"dep_1"}`),
 		CreatedAt: noon, CommittedAt: noon.Add(time.Millisecond), TraceParent: "00-t-s-01",
 	}
 )
@@ -51,7 +52,8 @@ func TestPlan_OneDeliveryOfAnEventForEachSubscription(t *testing.T) {
 		{"14", activated, webhook.Waiting, true},
 	}
 	planned := plan([]ports.Event{event, {ID: id.ID{7}, PartnerID: id.ID{3}}}, []ports.Subscription{
-		live(11, acme, webhook.DepositStatusChanged, webhook.DepositActivated), live(12, acme, webhook.DepositStatusChanged),
+		live(11, acme, webhook.DepositStatusChanged, webhook.DepositActivated),
+		live(12, acme, webhook.DepositStatusChanged),
 		live(13, acme, webhook.DepositStatusChanged), disabled,
 		live(15, acme, webhook.DepositExpired), live(16, other, webhook.DepositActivated),
 	}, admit)
@@ -64,8 +66,9 @@ func TestPlan_OneDeliveryOfAnEventForEachSubscription(t *testing.T) {
 		}
 		require.Equal(t, ports.Delivery{
 			Claim:   ports.Claim{DeliveryID: webhook.OriginalID(event.ID, sub), SubscriptionID: sub},
-			EventID: event.ID, Event: name, EventAt: event.CommittedAt, DepositID: event.DepositID, TraceParent: event.TraceParent,
-			Body: []byte(want[i].body), State: want[i].state, Parked: want[i].parked,
+			EventID: event.ID, Event: name, EventAt: event.CommittedAt, DepositID: event.DepositID,
+			TraceParent: event.TraceParent,
+			Body:        []byte(want[i].body), State: want[i].state, Parked: want[i].parked,
 		}, p, want[i].sub)
 	}
 	require.Equal(t, []id.ID{{11}, {12}, {13}}, asked, "a parked delivery needs no room")
@@ -91,14 +94,15 @@ func TestLeavesBacklog_OnlyForADeliveryThatWaitsForRoom(t *testing.T) {
 func TestPartnersOf_NamesEachOnce(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, partnersOf(nil))
-	require.Equal(t, []id.ID{other, acme}, partnersOf([]ports.Event{{PartnerID: other}, {PartnerID: acme}, {PartnerID: other}}))
+	events := []ports.Event{{PartnerID: other}, {PartnerID: acme}, {PartnerID: other}}
+	require.Equal(t, []id.ID{other, acme}, partnersOf(events))
 }
 
 func TestPaceAfter_ManyEvents_LongerPauses(t *testing.T) {
 	t.Parallel()
 	for events, want := range map[int]time.Duration{
-		1: 2 * time.Millisecond, 7: 2 * time.Millisecond, 8: 8 * time.Millisecond, 31: 8 * time.Millisecond, 32: 16 * time.Millisecond,
-		500: 16 * time.Millisecond,
+		1: 2 * time.Millisecond, 7: 2 * time.Millisecond, 8: 8 * time.Millisecond, 31: 8 * time.Millisecond,
+		32: 16 * time.Millisecond, 500: 16 * time.Millisecond,
 	} {
 		require.Equal(t, want, paceAfter(events), events)
 	}
@@ -108,7 +112,8 @@ func TestScan_RestsLongerAfterASlowSearch_AndWaitsForTheNextDueDelivery(t *testi
 	t.Parallel()
 	const every = 100 * time.Millisecond
 	for took, want := range map[time.Duration]time.Duration{
-		0: every, 5 * time.Millisecond: every, 10 * time.Millisecond: 200 * time.Millisecond, 4 * time.Second: 2 * time.Second,
+		0: every, 5 * time.Millisecond: every, 10 * time.Millisecond: 200 * time.Millisecond,
+		4 * time.Second: 2 * time.Second,
 	} {
 		require.Equal(t, want, scanRest(every, took), took)
 	}
@@ -130,7 +135,8 @@ func TestScan_RestsLongerAfterASlowSearch_AndWaitsForTheNextDueDelivery(t *testi
 
 func TestWithoutDrained_KeepsSubscriptionsThatUsedTheirRoom_OrHadNone(t *testing.T) {
 	t.Parallel()
-	full, drained, closed := ports.Subscription{ID: id.ID{1}}, ports.Subscription{ID: id.ID{2}}, ports.Subscription{ID: id.ID{3}}
+	full, drained := ports.Subscription{ID: id.ID{1}}, ports.Subscription{ID: id.ID{2}}
+	closed := ports.Subscription{ID: id.ID{3}}
 	left := withoutDrained([]ports.Subscription{full, drained, closed},
 		[]ports.Room{{SubscriptionID: full.ID, Room: 2}, {SubscriptionID: drained.ID, Room: 2}},
 		[]ports.Claim{{SubscriptionID: full.ID}, {SubscriptionID: full.ID}, {SubscriptionID: drained.ID}})
@@ -142,7 +148,10 @@ func TestFateOf_EveryDeliveryThatAWorkerLoads(t *testing.T) {
 	t.Parallel()
 	const timeout = 10 * time.Second
 	loaded := func(change func(*ports.Delivery)) ports.Delivery {
-		d := ports.Delivery{Found: true, Current: true, Enabled: true, LeaseLeft: 11 * time.Second, ReadAt: noon.Add(-webhook.Freshness + 1)}
+		d := ports.Delivery{
+			Found: true, Current: true, Enabled: true, LeaseLeft: 11 * time.Second,
+			ReadAt: noon.Add(-webhook.Freshness + 1),
+		}
 		change(&d)
 		return d
 	}
@@ -158,10 +167,16 @@ func TestFateOf_EveryDeliveryThatAWorkerLoads(t *testing.T) {
 		"deleted":                     {func(d *ports.Delivery) { *d = ports.Delivery{} }, false, fateRelease},
 		"disabled":                    {func(d *ports.Delivery) { d.Enabled = false }, false, fateRelease},
 		"a stale claim":               {func(d *ports.Delivery) { d.Current = false }, false, fateLeave},
-		"stale, and disabled":         {func(d *ports.Delivery) { d.Current, d.Enabled = false, false }, false, fateLeave},
-		"a lease that is too short":   {func(d *ports.Delivery) { d.LeaseLeft-- }, true, fateLeave},
-		"the query failed":            {func(d *ports.Delivery) { *d = ports.Delivery{LoadErr: errors.New("away")} }, false, fateUnread},
-		"the secret does not decrypt": {func(d *ports.Delivery) { d.SecretErr = errors.New("no key") }, false, fateUnsigned},
+		"stale, and disabled": {
+			func(d *ports.Delivery) { d.Current, d.Enabled = false, false }, false, fateLeave,
+		},
+		"a lease that is too short": {func(d *ports.Delivery) { d.LeaseLeft-- }, true, fateLeave},
+		"the query failed": {
+			func(d *ports.Delivery) { *d = ports.Delivery{LoadErr: errors.New("away")} }, false, fateUnread,
+		},
+		"the secret does not decrypt": {
+			func(d *ports.Delivery) { d.SecretErr = errors.New("no key") }, false, fateUnsigned,
+		},
 	} {
 		d := loaded(c.change)
 		require.Equal(t, c.want, fateOf(&d, timeout, noon, c.last), name)
@@ -202,7 +217,8 @@ func TestSuccesses_OfASubscription_AreToldOnceInAWhile_ThoseOfTestsAlways(t *tes
 	}
 	ok := func(sub byte) ports.Outcome { return outcome(sub, webhook.ResultSuccess, nil) }
 	test := outcome(1, webhook.ResultSuccess, func(o *ports.Outcome) { o.Delivery.Test = true })
-	require.Equal(t, []bool{true, false, true, false}, told(noon, ok(1), ok(1), ok(2), outcome(3, webhook.ResultDNS, nil)))
+	failed := outcome(3, webhook.ResultDNS, nil)
+	require.Equal(t, []bool{true, false, true, false}, told(noon, ok(1), ok(1), ok(2), failed))
 	require.Equal(t, []bool{false, true, true}, told(noon.Add(10*time.Second-1), ok(1), test, ok(3)))
 	require.Equal(t, []bool{true}, told(noon.Add(10*time.Second), ok(1)))
 	require.Equal(t, []bool{true}, told(noon, ok(1)), "the clock was set back")
@@ -228,9 +244,11 @@ func TestOwnLatency_OfAFirstSuccessAtAHealthyEndpoint(t *testing.T) {
 		want   time.Duration
 		counts bool
 	}{
-		"a first success":        {webhook.ResultSuccess, nil, 3 * time.Second, true},
-		"a failure":              {webhook.ResultTimeout, nil, 0, false},
-		"an endpoint in trouble": {webhook.ResultSuccess, func(o *ports.Outcome) { o.Delivery.Healthy = false }, 0, false},
+		"a first success": {webhook.ResultSuccess, nil, 3 * time.Second, true},
+		"a failure":       {webhook.ResultTimeout, nil, 0, false},
+		"an endpoint in trouble": {
+			webhook.ResultSuccess, func(o *ports.Outcome) { o.Delivery.Healthy = false }, 0, false,
+		},
 		"a retry":                {webhook.ResultSuccess, func(o *ports.Outcome) { o.Attempt.Number = 2 }, 0, false},
 		"of an unknown due time": {webhook.ResultSuccess, func(o *ports.Outcome) { o.StartDelay = -1 }, 0, false},
 	} {
@@ -268,8 +286,8 @@ func TestConfig_DefaultsAndShares(t *testing.T) {
 	given := Config{RelayEvery: 1, ScanEvery: 2, Batch: 3, JobSize: 4, Window: 5, Lease: 6}
 	require.Equal(t, given, given.withDefaults())
 	require.Equal(t, Config{
-		Timeout: 10 * time.Second, RelayEvery: 50 * time.Millisecond, ScanEvery: 100 * time.Millisecond, Batch: 500, JobSize: 32,
-		Window: 4096, Lease: 30 * time.Second,
+		Timeout: 10 * time.Second, RelayEvery: 50 * time.Millisecond, ScanEvery: 100 * time.Millisecond,
+		Batch: 500, JobSize: 32, Window: 4096, Lease: 30 * time.Second,
 	}, Config{Timeout: 10 * time.Second}.withDefaults())
 	for concurrency, want := range map[int][3]int{1: {1, 0, 1}, 64: {32, 16, 1}, 256: {128, 64, 4}} {
 		c := Config{Concurrency: concurrency}

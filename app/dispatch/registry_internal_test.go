@@ -186,7 +186,8 @@ func TestRegistry_Rooms_ShareTheWindowOfAll(t *testing.T) {
 	r := newRegistry(Config{Concurrency: 2, EndpointConcurrency: 1, Window: 11}, time.Now)
 	subs := []ports.Subscription{{ID: id.ID{1}}, {ID: id.ID{2}}, {ID: id.ID{3}}, {ID: id.ID{4}}}
 	r.claim([]ports.Claim{{SubscriptionID: id.ID{1}}, {SubscriptionID: id.ID{1}}})
-	require.Equal(t, []ports.Room{{SubscriptionID: id.ID{1}, Room: 6}, {SubscriptionID: id.ID{2}, Room: 3}}, r.rooms(subs, noon))
+	want := []ports.Room{{SubscriptionID: id.ID{1}, Room: 6}, {SubscriptionID: id.ID{2}, Room: 3}}
+	require.Equal(t, want, r.rooms(subs, noon))
 }
 
 func TestRegistry_AClaim_IsInFlightOnce(t *testing.T) {

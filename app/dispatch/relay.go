@@ -149,7 +149,8 @@ func paceAfter(relayed int) time.Duration {
 	return manyPace
 }
 
-// plan applies the dispatch rule to events and renders each body once. admit takes room in the window of a subscription.
+// plan applies the dispatch rule to events and renders each body once. admit takes room in the window of a
+// subscription.
 func plan(events []ports.Event, subscriptions []ports.Subscription, admit func(sub id.ID) bool) []ports.Delivery {
 	byPartner := map[id.ID][]ports.Subscription{}
 	for _, s := range subscriptions {

@@ -55,7 +55,8 @@ func scanRest(every, took time.Duration) time.Duration {
 	return max(every, min(scanShare*took, longestRest))
 }
 
-// scanWait is the time until the next scan: rest while something is due, and otherwise until the next poll or due delivery.
+// scanWait is the time until the next scan: rest while something is due, and otherwise until the next poll or the next
+// due delivery.
 func scanWait(due ports.Due, rest, poll time.Duration) time.Duration {
 	if due.Urgent || len(due.Subscriptions) > 0 {
 		return rest

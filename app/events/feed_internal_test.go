@@ -25,13 +25,13 @@ func TestFollows_EventsWithoutAGap(t *testing.T) {
 		last   int64
 		whole  bool
 	}{
-		"the next":           {numbered(8), 7, 8, true},
-		"the next three":     {numbered(1, 2, 3), 0, 3, true},
-		"none":               {nil, 7, 7, false},
-		"the first is gone":  {numbered(9, 10), 7, 0, false},
-		"a later one is":     {numbered(8, 10), 7, 0, false},
-		"one came twice":     {numbered(8, 8), 7, 0, false},
-		"one from before it": {numbered(7), 7, 0, false},
+		"the next":            {numbered(8), 7, 8, true},
+		"the next three":      {numbered(1, 2, 3), 0, 3, true},
+		"none":                {nil, 7, 7, false},
+		"the first is gone":   {numbered(9, 10), 7, 0, false},
+		"a later one is gone": {numbered(8, 10), 7, 0, false},
+		"one came twice":      {numbered(8, 8), 7, 0, false},
+		"one from before":     {numbered(7), 7, 0, false},
 	} {
 		last, whole := follows(c.events, c.after)
 		require.Equal(t, []any{c.last, c.whole}, []any{last, whole}, name)

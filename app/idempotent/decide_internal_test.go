@@ -39,7 +39,9 @@ func TestDecide_TheChangeOfARequest_AndItsStoredResponse(t *testing.T) {
 	refused, unprepared := errors.New("refused"), errors.New("not prepared")
 	made := ports.Writes{Insert: &ports.NewDeposit{Deposit: &deposit.Deposit{}}}
 	kept := made
-	kept.Response = &ports.StoredResponse{Fingerprint: key.Fingerprint, Status: 201, Body: []byte("{}"), CreatedAt: noon}
+	kept.Response = &ports.StoredResponse{
+		Fingerprint: key.Fingerprint, Status: 201, Body: []byte("{}"), CreatedAt: noon,
+	}
 	response := Response{Status: 201, Body: []byte("{}")}
 	for name, c := range map[string]struct {
 		key                *ports.IdempotencyKey
@@ -49,13 +51,15 @@ func TestDecide_TheChangeOfARequest_AndItsStoredResponse(t *testing.T) {
 		response           Response
 		err                error
 	}{
-		"with a key":                 {key, nil, nil, nil, kept, response, nil},
-		"without a key":              {nil, nil, nil, nil, made, response, nil},
-		"the key holds a response":   {key, kept.Response, nil, nil, ports.Writes{}, Response{}, nil},
-		"which precedes a refusal":   {key, kept.Response, unprepared, nil, ports.Writes{}, Response{}, nil},
-		"refused by a check before":  {key, nil, unprepared, nil, ports.Writes{}, Response{}, unprepared},
-		"refused by the effect":      {key, nil, nil, refused, ports.Writes{}, Response{}, refused},
-		"an effect that needs more":  {key, nil, nil, ports.ErrNeedsMore, ports.Writes{}, Response{}, ports.ErrNeedsMore},
+		"with a key":                {key, nil, nil, nil, kept, response, nil},
+		"without a key":             {nil, nil, nil, nil, made, response, nil},
+		"the key holds a response":  {key, kept.Response, nil, nil, ports.Writes{}, Response{}, nil},
+		"which precedes a refusal":  {key, kept.Response, unprepared, nil, ports.Writes{}, Response{}, nil},
+		"refused by a check before": {key, nil, unprepared, nil, ports.Writes{}, Response{}, unprepared},
+		"refused by the effect":     {key, nil, nil, refused, ports.Writes{}, Response{}, refused},
+		"an effect that needs more": {
+			key, nil, nil, ports.ErrNeedsMore, ports.Writes{}, Response{}, ports.ErrNeedsMore,
+		},
 		"refused, and without a key": {nil, nil, nil, refused, ports.Writes{}, Response{}, refused},
 	} {
 		request := Request{Now: noon, Decide: func(ports.Found) (ports.Writes, Response, error) {

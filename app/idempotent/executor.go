@@ -170,7 +170,9 @@ func (e *Executor) change(ctx context.Context, key *ports.IdempotencyKey, reques
 }
 
 // decide gives the writes of the change, with the response for the key; none where the key holds a response.
-func (r Request) decide(key *ports.IdempotencyKey, found ports.Found, unprepared error) (ports.Writes, Response, error) {
+func (r Request) decide(
+	key *ports.IdempotencyKey, found ports.Found, unprepared error,
+) (ports.Writes, Response, error) {
 	switch {
 	case found.Stored != nil:
 		return ports.Writes{}, Response{}, nil

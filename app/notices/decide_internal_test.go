@@ -27,7 +27,7 @@ func TestAsks_WhereANoticeNamesOurPaymentOrADispute(t *testing.T) {
 	}
 }
 
-func TestDecideDispute_WhatIsRecorded_AndWhoIsTold(t *testing.T) {
+func TestDecideDispute_EveryChange_AndWhoIsTold(t *testing.T) {
 	t.Parallel()
 	due := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 	dispute := ports.Dispute{Ref: "dp_1", Amount: 1_750, Status: "needs_response", EvidenceDueBy: due}
@@ -45,14 +45,26 @@ func TestDecideDispute_WhatIsRecorded_AndWhoIsTold(t *testing.T) {
 		mayTell bool
 		want    decision
 	}{
-		"new":                       {nil, true, decision{"", true, true}},
-		"new, to nobody":            {nil, false, decision{"", true, false}},
-		"as before":                 {was(func(*ports.KeptDispute) {}), true, decision{"needs_response", false, false}},
-		"another status":            {was(func(b *ports.KeptDispute) { b.Status = "under_review" }), true, decision{"under_review", true, true}},
-		"another status, to nobody": {was(func(b *ports.KeptDispute) { b.Status = "under_review" }), false, decision{"under_review", true, false}},
-		"another amount":            {was(func(b *ports.KeptDispute) { b.Amount = 1 }), true, decision{"needs_response", true, false}},
-		"another time":              {was(func(b *ports.KeptDispute) { b.EvidenceDueBy = due.Add(1) }), true, decision{"needs_response", true, false}},
-		"the same time in Paris":    {was(func(b *ports.KeptDispute) { b.EvidenceDueBy = due.In(time.FixedZone("", 7200)) }), true, decision{"needs_response", false, false}},
+		"new":            {nil, true, decision{"", true, true}},
+		"new, to nobody": {nil, false, decision{"", true, false}},
+		"as before":      {was(func(*ports.KeptDispute) {}), true, decision{"needs_response", false, false}},
+		"another status": {
+			was(func(b *ports.KeptDispute) { b.Status = "under_review" }), true, decision{"under_review", true, true},
+		},
+		"another status, to nobody": {
+			was(func(b *ports.KeptDispute) { b.Status = "under_review" }), false, decision{"under_review", true, false},
+		},
+		"another amount": {
+			was(func(b *ports.KeptDispute) { b.Amount = 1 }), true, decision{"needs_response", true, false},
+		},
+		"another time": {
+			was(func(b *ports.KeptDispute) { b.EvidenceDueBy = due.Add(1) }), true,
+			decision{"needs_response", true, false},
+		},
+		"the same time in Paris": {
+			was(func(b *ports.KeptDispute) { b.EvidenceDueBy = due.In(time.FixedZone("", 7200)) }), true,
+			decision{"needs_response", false, false},
+		},
 	} {
 		before, changed, tells := decideDispute(c.before, dispute, c.mayTell)
 		require.Equal(t, c.want, decision{before, changed, tells}, name)

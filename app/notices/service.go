@@ -169,8 +169,8 @@ func (s *Service) keep(ctx context.Context, d ports.Dispute, now time.Time) erro
 	return err
 }
 
-// decideDispute gives the status before, "" for a new dispute, whether anything changed, and whether the operator is told: of
-// another status, at an address that may be told.
+// decideDispute gives the status before, "" for a new dispute, whether anything changed, and whether the operator is
+// told: of another status, at an address that may be told.
 func decideDispute(before *ports.KeptDispute, d ports.Dispute, mayTell bool) (was string, changed, tells bool) {
 	changed = true
 	if before != nil {

@@ -201,7 +201,7 @@ func (r recording) paid(answer ports.ProviderPayment) error {
 	return r.tell(ports.TenantPaid)
 }
 
-// payer is the actor of a payment in that state of the collection: the tenant on the page, or the dispatcher with the card.
+// payer is the actor of a payment in that state: the tenant on the page, or the dispatcher with the card.
 func payer(state deposit.CollectionState) string {
 	if state == deposit.AwaitingTenant {
 		return tenantActor

@@ -18,7 +18,8 @@ var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 func TestDecideStep_TheDebtDecidesTheNextCall(t *testing.T) {
 	t.Parallel()
 	due := deposit.Debt{
-		State: deposit.CollectionRetrying, Answered: true, Attempt: 1, CapturedAt: noon.Add(-3 * day), NextAttemptAt: noon,
+		State: deposit.CollectionRetrying, Answered: true, Attempt: 1,
+		CapturedAt: noon.Add(-3 * day), NextAttemptAt: noon,
 	}
 	with := func(change func(*deposit.Debt)) deposit.Debt {
 		d := due
@@ -110,7 +111,8 @@ func TestEnding_NamesWhoEndedTheDebt(t *testing.T) {
 func TestPayer_IsTheTenantOnceTheDebtIsWithTheTenant(t *testing.T) {
 	t.Parallel()
 	for state, want := range map[deposit.CollectionState]string{
-		deposit.CollectionScheduled: "dispatcher", deposit.CollectionRetrying: "dispatcher", deposit.AwaitingTenant: "tenant",
+		deposit.CollectionScheduled: "dispatcher", deposit.CollectionRetrying: "dispatcher",
+		deposit.AwaitingTenant: "tenant",
 	} {
 		require.Equal(t, want, payer(state), state)
 	}
@@ -128,7 +130,8 @@ func TestNextCheck_FollowsTheAttemptOrThePage(t *testing.T) {
 		want time.Time
 	}{
 		"the next attempt": {
-			deposit.Debt{State: deposit.CollectionRetrying, Answered: true, NextAttemptAt: noon.Add(day)}, noon.Add(day),
+			deposit.Debt{State: deposit.CollectionRetrying, Answered: true, NextAttemptAt: noon.Add(day)},
+			noon.Add(day),
 		},
 		"an attempt without an answer":   {deposit.Debt{State: deposit.CollectionScheduled}, noon.Add(time.Minute)},
 		"the tenant has not come":        {awaited(time.Time{}), end},
@@ -152,7 +155,9 @@ func TestPayable_OnlyWhileTheDebtIsWithTheTenant(t *testing.T) {
 		"with the card":   {deposit.Debt{State: deposit.CollectionRetrying, CapturedAt: noon}, false},
 		"paid":            {deposit.Debt{State: deposit.CollectionPaid, CapturedAt: noon}, false},
 		"being cancelled": {deposit.Debt{State: deposit.AwaitingTenant, CapturedAt: noon, CancelAt: noon}, false},
-		"too old":         {deposit.Debt{State: deposit.AwaitingTenant, CapturedAt: noon.Add(-deposit.UnpaidFor)}, false},
+		"too old": {
+			deposit.Debt{State: deposit.AwaitingTenant, CapturedAt: noon.Add(-deposit.UnpaidFor)}, false,
+		},
 	} {
 		require.Equal(t, c.want, payable(c.debt, noon), name)
 	}
@@ -215,15 +220,20 @@ func TestDecideRefund_SettledOrAskedAboutAgain(t *testing.T) {
 		check   time.Duration // from now; 0: not asked again
 		settled bool
 	}{
-		"made":                      {ports.ProviderRefund{Status: "succeeded", Ref: "re_1"}, 0, 0, true},
-		"refused":                   {ports.ProviderRefund{Status: "failed", Ref: "re_1", Failure: "expired_card"}, 0, 0, true},
-		"pending":                   {ports.ProviderRefund{Status: "pending", Ref: "re_1"}, 0, time.Minute, false},
-		"pending for ten minutes":   {ports.ProviderRefund{Status: "pending"}, 10 * time.Minute, 10 * time.Minute, false},
+		"made": {ports.ProviderRefund{Status: "succeeded", Ref: "re_1"}, 0, 0, true},
+		"refused": {
+			ports.ProviderRefund{Status: "failed", Ref: "re_1", Failure: "expired_card"}, 0, 0, true,
+		},
+		"pending": {ports.ProviderRefund{Status: "pending", Ref: "re_1"}, 0, time.Minute, false},
+		"pending for ten minutes": {
+			ports.ProviderRefund{Status: "pending"}, 10 * time.Minute, 10 * time.Minute, false,
+		},
 		"pending for several hours": {ports.ProviderRefund{Status: "pending"}, 7 * time.Hour, time.Hour, false},
 	} {
 		before := deposit.Refund{ID: id.ID{1}, Amount: 500, Status: deposit.RefundPending, CreatedAt: noon.Add(-c.age)}
 		want := before
-		want.Status, want.ProviderRef, want.Failure = deposit.RefundStatus(c.answer.Status), c.answer.Ref, c.answer.Failure
+		want.Status = deposit.RefundStatus(c.answer.Status)
+		want.ProviderRef, want.Failure = c.answer.Ref, c.answer.Failure
 		if c.settled {
 			want.SettledAt = noon
 		} else {
@@ -236,10 +246,12 @@ func TestDecideRefund_SettledOrAskedAboutAgain(t *testing.T) {
 func TestEndedUnpaid_OnlyAPaymentThatMayHaveBeenPaidInVain(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[deposit.PaymentStatus]bool{
-		deposit.PaymentProcessing: false, deposit.PaymentSucceeded: false, deposit.PaymentFailed: true, deposit.PaymentVoided: true,
+		deposit.PaymentProcessing: false, deposit.PaymentSucceeded: false,
+		deposit.PaymentFailed: true, deposit.PaymentVoided: true,
 	} {
 		require.Equal(t, want, endedUnpaid(deposit.Payment{Status: status}, nil), status)
-		require.False(t, endedUnpaid(deposit.Payment{Status: status}, []deposit.Refund{{Status: deposit.RefundFailed}}), status)
+		refunds := []deposit.Refund{{Status: deposit.RefundFailed}}
+		require.False(t, endedUnpaid(deposit.Payment{Status: status}, refunds), status)
 	}
 }
 
@@ -269,10 +281,10 @@ func TestNeverArrived_AfterAGrace(t *testing.T) {
 func TestPostponed_KeepsReferenceAndFailureUnlessTheAnswerHasThem(t *testing.T) {
 	t.Parallel()
 	p := deposit.Payment{ID: id.ID{1}, ProviderRef: "cs_1", Failure: "card_declined", Attempts: 1}
-	require.Equal(t, deposit.Payment{ID: id.ID{1}, ProviderRef: "cs_1", Failure: "card_declined", Attempts: 2, CheckAt: noon},
-		postponed(p, ports.ProviderPayment{}, 2, noon))
-	require.Equal(t, deposit.Payment{ID: id.ID{1}, ProviderRef: "pi_1", Failure: "expired_card", Attempts: 2, CheckAt: noon},
-		postponed(p, ports.ProviderPayment{Ref: "pi_1", Failure: "expired_card"}, 2, noon))
+	want := deposit.Payment{ID: id.ID{1}, ProviderRef: "cs_1", Failure: "card_declined", Attempts: 2, CheckAt: noon}
+	require.Equal(t, want, postponed(p, ports.ProviderPayment{}, 2, noon))
+	want.ProviderRef, want.Failure = "pi_1", "expired_card"
+	require.Equal(t, want, postponed(p, ports.ProviderPayment{Ref: "pi_1", Failure: "expired_card"}, 2, noon))
 }
 
 func TestFeeAmong_IsTheOldestFeeWithThatStatus(t *testing.T) {
@@ -309,8 +321,9 @@ func TestDecideSimulation_EachOutcomeHasAWay(t *testing.T) {
 	}
 	checkout, cover := decision{byEnd, deposit.CheckoutExpired}, decision{byTime, deposit.CoverageElapsed}
 	for status, want := range map[deposit.Status]decision{
-		deposit.Pending: checkout, deposit.Incomplete: checkout, deposit.PaymentIssue: checkout, deposit.Cancelled: checkout,
-		deposit.Active: cover, deposit.Closed: cover, deposit.Captured: cover,
+		deposit.Pending: checkout, deposit.Incomplete: checkout, deposit.PaymentIssue: checkout,
+		deposit.Cancelled: checkout,
+		deposit.Active:    cover, deposit.Closed: cover, deposit.Captured: cover,
 	} {
 		way, trigger := decideSimulation(SimulateExpire, status)
 		require.Equal(t, want, decision{way, trigger}, status)

@@ -104,7 +104,7 @@ func (s *Service) lookUpFee(ctx context.Context, p deposit.Payment, now time.Tim
 	return answer, err
 }
 
-// neverArrived reports whether the provider does not know a payment of that age, whose request can no longer be on its way.
+// neverArrived reports whether the provider does not know a payment whose request can no longer be on its way.
 func neverArrived(status ports.ProviderStatus, age time.Duration) bool {
 	return status == ports.ProviderUnknown && age >= unknownGrace
 }
@@ -128,7 +128,7 @@ func (s *Service) postpone(ctx context.Context, p deposit.Payment, answer ports.
 	})
 }
 
-// postponed gives the payment with the attempts, the time of the next question, and the reference and failure of the answer.
+// postponed gives the payment with the attempts, the time of the next question, and what the answer tells.
 func postponed(p deposit.Payment, answer ports.ProviderPayment, attempts int, next time.Time) deposit.Payment {
 	p.Attempts, p.CheckAt = attempts, next
 	p.ProviderRef, p.Failure = cmp.Or(answer.Ref, p.ProviderRef), cmp.Or(answer.Failure, p.Failure)

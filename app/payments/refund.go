@@ -114,7 +114,7 @@ func (s *Service) reconcileRefund(ctx context.Context, r deposit.Refund, now tim
 	return true, nil
 }
 
-// decideRefund gives the refund after the provider's answer: settled, or asked about again after as long as it is pending.
+// decideRefund gives the refund after the provider's answer: settled, or due again after as long as it is pending.
 func decideRefund(r deposit.Refund, answer ports.ProviderRefund, now time.Time) deposit.Refund {
 	r.Status, r.ProviderRef, r.Failure = deposit.RefundStatus(answer.Status), answer.Ref, answer.Failure
 	if r.Status == deposit.RefundPending {

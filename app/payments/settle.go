@@ -157,7 +157,8 @@ const (
 	feeOrphaned                  // the deposit has left checkout
 )
 
-// decideFee gives the trigger that follows from a settled fee. A deposit in payment_issue stays there after another failure.
+// decideFee gives the trigger that follows from a settled fee. A deposit in payment_issue stays there after another
+// failure.
 func decideFee(fee deposit.PaymentStatus, status deposit.Status) (t deposit.Trigger, next feeEffect) {
 	switch {
 	case fee == deposit.PaymentSucceeded:

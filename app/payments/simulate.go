@@ -76,7 +76,7 @@ const (
 	byTime               // the cover elapses
 )
 
-// decideSimulation gives the way of a simulation, and its trigger. The status of the deposit decides if that may happen.
+// decideSimulation gives the way of a simulation, and its trigger. The deposit's status decides later if it may happen.
 func decideSimulation(outcome Simulation, status deposit.Status) (way, deposit.Trigger) {
 	switch outcome {
 	case SimulateStart:

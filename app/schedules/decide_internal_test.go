@@ -26,14 +26,18 @@ func TestJob_EveryRoundDecidesTheWaitForTheNext(t *testing.T) {
 		idle         time.Duration
 		wait, idles  time.Duration
 	}{
-		"work left":                       {plain, true, false, time.Minute, 0, 0},
-		"done":                            {plain, false, false, 0, 10 * time.Second, 10 * time.Second},
-		"failed":                          {plain, false, true, 0, 10 * time.Second, 10 * time.Second},
-		"never rests":                     {plain, false, false, time.Hour, 10 * time.Second, time.Hour + 10*time.Second},
-		"failed, with a long interval":    {hourly, false, true, 0, time.Minute, 0},
-		"done, with a long interval":      {hourly, false, false, 0, time.Hour, time.Hour},
-		"failed, with a minute at most":   {Job{Every: time.Second, Soon: true}, false, true, 0, time.Second, 0},
-		"idle for a while":                {often, false, false, 4500 * time.Millisecond, 500 * time.Millisecond, 5 * time.Second},
+		"work left": {plain, true, false, time.Minute, 0, 0},
+		"done":      {plain, false, false, 0, 10 * time.Second, 10 * time.Second},
+		"failed":    {plain, false, true, 0, 10 * time.Second, 10 * time.Second},
+		"never rests": {
+			plain, false, false, time.Hour, 10 * time.Second, time.Hour + 10*time.Second,
+		},
+		"failed, with a long interval":  {hourly, false, true, 0, time.Minute, 0},
+		"done, with a long interval":    {hourly, false, false, 0, time.Hour, time.Hour},
+		"failed, with a minute at most": {Job{Every: time.Second, Soon: true}, false, true, 0, time.Second, 0},
+		"idle for a while": {
+			often, false, false, 4500 * time.Millisecond, 500 * time.Millisecond, 5 * time.Second,
+		},
 		"idle for long enough to rest":    {often, false, false, 5 * time.Second, 2 * time.Second, 5 * time.Second},
 		"work after a rest":               {often, true, false, 5 * time.Second, 0, 0},
 		"a failure does not end the rest": {often, false, true, 5 * time.Second, 2 * time.Second, 5 * time.Second},
@@ -65,10 +69,12 @@ func TestCoverRound_FromSixInTheMorning_InUTC(t *testing.T) {
 		_, tells := coverRound(early, true)
 		require.False(t, tells, early)
 	}
-	for _, at := range []time.Time{today.Add(6 * time.Hour), today.Add(24*time.Hour - 1), today.Add(23 * time.Hour).In(paris)} {
+	last := today.Add(24*time.Hour - 1)
+	for _, at := range []time.Time{today.Add(6 * time.Hour), last, last.In(paris)} {
 		round, tells := coverRound(at, true)
 		require.True(t, tells, at)
-		require.Equal(t, ports.CoverRound{Now: at.UTC(), Before: at.UTC().Add(7 * 24 * time.Hour), Today: today, Anyone: true}, round)
+		before := at.UTC().Add(7 * 24 * time.Hour)
+		require.Equal(t, ports.CoverRound{Now: at.UTC(), Before: before, Today: today, Anyone: true}, round)
 	}
 	round, _ := coverRound(today.Add(9*time.Hour), false)
 	require.False(t, round.Anyone)
@@ -106,15 +112,16 @@ func TestClaimed_TheWordsOfTheCapture_AndTheFirstCharge(t *testing.T) {
 		{Trigger: deposit.Claim, Detail: map[string]string{"reason": "damage", "description": "Broken table"}},
 	}
 	m := mails.TenantMoney{Kind: ports.TenantCaptured}
-	require.Equal(t, mails.TenantMoney{Kind: ports.TenantCaptured, Reason: "damage", Words: "Broken table", ChargedAt: first},
-		claimed(m, steps, deposit.Debt{NextAttemptAt: first}))
-	require.Zero(t, claimed(m, nil, deposit.Debt{Attempt: 1, NextAttemptAt: first}).ChargedAt, "the card has been charged")
+	want := mails.TenantMoney{Kind: ports.TenantCaptured, Reason: "damage", Words: "Broken table", ChargedAt: first}
+	require.Equal(t, want, claimed(m, steps, deposit.Debt{NextAttemptAt: first}))
+	require.Equal(t, m, claimed(m, nil, deposit.Debt{Attempt: 1, NextAttemptAt: first}), "the card has been charged")
 	require.Equal(t, m, claimed(m, nil, deposit.Debt{}), "captured before its debt was noted")
 }
 
 func TestRefunded_OfTheFeeOrOfACapturedAmount(t *testing.T) {
 	t.Parallel()
-	fee, collection := deposit.Payment{ID: id.ID{1}, Kind: deposit.FeePayment}, deposit.Payment{ID: id.ID{2}, Kind: deposit.Collection}
+	fee := deposit.Payment{ID: id.ID{1}, Kind: deposit.FeePayment}
+	collection := deposit.Payment{ID: id.ID{2}, Kind: deposit.Collection}
 	refunds := []deposit.Refund{
 		{ID: id.ID{3}, PaymentID: fee.ID, Amount: 1_750}, {ID: id.ID{4}, PaymentID: collection.ID, Amount: 20_000},
 	}
@@ -150,12 +157,12 @@ func TestEachNotice_OneThatFailsHoldsUpNoOther(t *testing.T) {
 		more  bool
 		want  error
 	}{
-		"none":                       {nil, nil, 1, 0, false, nil},
-		"some":                       {full[:3], nil, 7, 3, false, nil},
-		"a full batch":               {full, nil, 7, noticeBatch, true, nil},
-		"a failure":                  {full[:3], nil, 1, 3, false, broken},
-		"a failure in a full batch":  {full, nil, 1, noticeBatch, false, broken},
-		"what is due cannot be read": {nil, broken, 1, 0, false, broken},
+		"none":                      {nil, nil, 1, 0, false, nil},
+		"some":                      {full[:3], nil, 7, 3, false, nil},
+		"a full batch":              {full, nil, 7, noticeBatch, true, nil},
+		"a failure":                 {full[:3], nil, 1, 3, false, broken},
+		"a failure in a full batch": {full, nil, 1, noticeBatch, false, broken},
+		"the batch cannot be read":  {nil, broken, 1, 0, false, broken},
 	} {
 		more, err := eachNotice(t.Context(), c.due, c.err, tell(c.fails))
 		require.ErrorIs(t, err, c.want, name)
@@ -176,7 +183,10 @@ func TestPaymentUpkeep_AsksOnlyAProviderThatHasBooksOrCustomers(t *testing.T) {
 		{PaymentUpkeep{}, []string{"payment notices"}},
 		{PaymentUpkeep{Books: noUpkeep{}}, []string{"payment notices", "reconciliation"}},
 		{PaymentUpkeep{Eraser: noUpkeep{}}, []string{"payment notices", "payment erasures"}},
-		{PaymentUpkeep{Books: noUpkeep{}, Eraser: noUpkeep{}}, []string{"payment notices", "reconciliation", "payment erasures"}},
+		{
+			PaymentUpkeep{Books: noUpkeep{}, Eraser: noUpkeep{}},
+			[]string{"payment notices", "reconciliation", "payment erasures"},
+		},
 	} {
 		jobs := c.upkeep.Jobs(7 * time.Second)
 		require.Equal(t, c.want, Names(jobs))

@@ -59,11 +59,16 @@ func coverRound(now time.Time, anyone bool) (round ports.CoverRound, tells bool)
 	if now.Hour() < coverHour {
 		return round, false
 	}
-	return ports.CoverRound{Now: now, Before: now.Add(coverWindow), Today: now.Truncate(24 * time.Hour), Anyone: anyone}, true
+	round = ports.CoverRound{
+		Now: now, Before: now.Add(coverWindow), Today: now.Truncate(24 * time.Hour), Anyone: anyone,
+	}
+	return round, true
 }
 
 // eachNotice tells every notice of a batch. more is true for a full batch without an error.
-func eachNotice[T any](ctx context.Context, due []T, err error, tell func(context.Context, T) error) (more bool, _ error) {
+func eachNotice[T any](
+	ctx context.Context, due []T, err error, tell func(context.Context, T) error,
+) (more bool, _ error) {
 	failures := []error{err}
 	for _, notice := range due {
 		failures = append(failures, tell(ctx, notice))
@@ -92,8 +97,9 @@ func (n OperatorNotices) tellSecured(ctx context.Context, depositID id.ID) error
 	})
 }
 
-// decideSecured gives the address of the tenant who is told the fee, "" for none, and whether the operator is told. sealed is
-// the address of a tenant who was erased since. A payment that was simulated has no agreement, and no tenant is told.
+// decideSecured gives the address of the tenant who is told the fee, "" for none, and whether the operator is told.
+// sealed is the address of a tenant who was erased since. A payment that was simulated has no agreement, and no tenant
+// is told.
 func decideSecured(about ports.SecuredSubject, sealed string, anyone bool) (tenantMail string, tellsOperator bool) {
 	if about.Words != "" {
 		tenantMail = cmp.Or(about.Tenant.Email, sealed)
@@ -102,7 +108,9 @@ func decideSecured(about ports.SecuredSubject, sealed string, anyone bool) (tena
 }
 
 // tellFee mails the fee to the tenant; to "" nothing is mailed.
-func (n OperatorNotices) tellFee(ctx context.Context, repos ports.Repositories, about ports.SecuredSubject, to string) error {
+func (n OperatorNotices) tellFee(
+	ctx context.Context, repos ports.Repositories, about ports.SecuredSubject, to string,
+) error {
 	if to == "" {
 		return nil
 	}

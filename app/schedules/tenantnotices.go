@@ -119,7 +119,9 @@ func (n TenantNotices) withRefund(ctx context.Context, m mails.TenantMoney, refu
 }
 
 // refunded adds to m the amount of a refund, and whether its payment is the fee.
-func refunded(m mails.TenantMoney, refunds []deposit.Refund, payments []deposit.Payment, refundID id.ID) mails.TenantMoney {
+func refunded(
+	m mails.TenantMoney, refunds []deposit.Refund, payments []deposit.Payment, refundID id.ID,
+) mails.TenantMoney {
 	for _, r := range refunds {
 		for _, p := range payments {
 			if r.ID == refundID && p.ID == r.PaymentID {

@@ -36,19 +36,28 @@ func TestChanges_EachFieldIsSetAlone(t *testing.T) {
 		"nothing": {enabled, Changes{}, enabled, map[string]string{}, false},
 		"events": {
 			enabled, Changes{Events: []string{"deposit.captured"}},
-			with(enabled, func(s *webhook.Subscription) { s.Events = captured }), map[string]string{"events": "changed"}, false,
+			with(enabled, func(s *webhook.Subscription) { s.Events = captured }),
+			map[string]string{"events": "changed"}, false,
 		},
 		"the URL it has": {enabled, Changes{URL: new(hook)}, enabled, map[string]string{"url": hook}, false},
 		"another URL": {
 			enabled, Changes{URL: &to}, with(enabled, func(s *webhook.Subscription) { s.URL = moved }),
 			map[string]string{"url": "https://pms.example/moved?…"}, true,
 		},
-		"disabled":                {enabled, Changes{Enabled: &no}, disabled, map[string]string{"enabled": "false"}, true},
+		"disabled": {
+			enabled, Changes{Enabled: &no}, disabled, map[string]string{"enabled": "false"}, true,
+		},
 		"disabled again":          {disabled, Changes{Enabled: &no}, disabled, map[string]string{}, false},
 		"disabled after failures": {failed, Changes{Enabled: &no}, failed, map[string]string{}, false},
-		"enabled":                 {disabled, Changes{Enabled: &yes}, enabled, map[string]string{"enabled": "true"}, false},
-		"enabled after failures":  {failed, Changes{Enabled: &yes}, enabled, map[string]string{"enabled": "true"}, false},
-		"enabled while it is":     {enabled, Changes{Enabled: &yes}, enabled, map[string]string{"enabled": "true"}, false},
+		"enabled": {
+			disabled, Changes{Enabled: &yes}, enabled, map[string]string{"enabled": "true"}, false,
+		},
+		"enabled after failures": {
+			failed, Changes{Enabled: &yes}, enabled, map[string]string{"enabled": "true"}, false,
+		},
+		"enabled while it is": {
+			enabled, Changes{Enabled: &yes}, enabled, map[string]string{"enabled": "true"}, false,
+		},
 		"another URL while it is disabled": {
 			disabled, Changes{URL: &to}, with(disabled, func(s *webhook.Subscription) { s.URL = moved }),
 			map[string]string{"url": "https://pms.example/moved?…"}, true,

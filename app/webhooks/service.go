@@ -84,6 +84,7 @@ func (s *Service) audit(ctx context.Context, repos ports.Repositories, by partne
 
 func (s *Service) auditActor(ctx context.Context, repos ports.Repositories, by actor, action string, subscriptionID id.ID, now time.Time, detail map[string]string) error {
 	return repos.Audit.Append(ctx, ports.AuditEntry{
-		ID: s.deps.Entropy.NewID(), At: now, Actor: by.name, Action: action, Subject: id.Subscription.Of(subscriptionID), Detail: by.with(detail),
+		ID: s.deps.Entropy.NewID(), At: now, Actor: by.name, Action: action,
+		Subject: id.Subscription.Of(subscriptionID), Detail: by.with(detail),
 	})
 }

@@ -21,8 +21,12 @@ func TestStatusAndReason_OfEveryState(t *testing.T) {
 		webhook.Waiting:    {webhook.StatusPending, webhook.StatusRetrying, "", ""},
 		webhook.Dispatched: {webhook.StatusPending, webhook.StatusRetrying, "", ""},
 		webhook.Succeeded:  {webhook.StatusSucceeded, webhook.StatusSucceeded, "", ""},
-		webhook.Failed:     {webhook.StatusFailed, webhook.StatusFailed, webhook.AttemptsExhausted, webhook.WebhookDisabled},
-		webhook.Cancelled:  {webhook.StatusFailed, webhook.StatusFailed, webhook.WebhookDeleted, webhook.WebhookDeleted},
+		webhook.Failed: {
+			webhook.StatusFailed, webhook.StatusFailed, webhook.AttemptsExhausted, webhook.WebhookDisabled,
+		},
+		webhook.Cancelled: {
+			webhook.StatusFailed, webhook.StatusFailed, webhook.WebhookDeleted, webhook.WebhookDeleted,
+		},
 	}
 	for _, state := range webhook.States {
 		require.Equal(t, want[state], row{
@@ -54,7 +58,9 @@ func TestOriginalID_DependsOnBothIDs_AndHasTheTimeOfTheEvent(t *testing.T) {
 
 func TestNewReport_BeginsWithTheSubscription(t *testing.T) {
 	t.Parallel()
-	for enabled, want := range map[bool]webhook.EndpointState{true: webhook.EndpointHealthy, false: webhook.EndpointDisabled} {
+	for enabled, want := range map[bool]webhook.EndpointState{
+		true: webhook.EndpointHealthy, false: webhook.EndpointDisabled,
+	} {
 		got := webhook.NewReport(webhook.Subscription{Enabled: enabled, CreatedAt: noon})
 		require.Equal(t, webhook.Report{State: want, Since: noon}, got)
 	}

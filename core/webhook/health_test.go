@@ -28,59 +28,99 @@ func TestHealth_AfterASuccess(t *testing.T) {
 		attempt webhook.Attempt
 		want    webhook.Health
 	}{
-		"clean":                   {webhook.Health{}, ok, webhook.Health{}},
-		"slow":                    {webhook.Health{}, slowly(webhook.ResultSuccess), webhook.Health{Slow: true}},
-		"slow again":              {webhook.Health{Slow: true, Quick: 4}, slowly(webhook.ResultSuccess), webhook.Health{Slow: true}},
+		"clean": {webhook.Health{}, ok, webhook.Health{}},
+		"slow":  {webhook.Health{}, slowly(webhook.ResultSuccess), webhook.Health{Slow: true}},
+		"slow again": {
+			webhook.Health{Slow: true, Quick: 4}, slowly(webhook.ResultSuccess), webhook.Health{Slow: true},
+		},
 		"quick, in the slow lane": {webhook.Health{Slow: true, Quick: 3}, ok, webhook.Health{Slow: true, Quick: 4}},
 		"the fifth quick one":     {webhook.Health{Slow: true, Quick: 4}, ok, webhook.Health{}},
-		"after failures":          {webhook.Health{Failures: 4, FailingSince: noon, FailedProbes: 1}, ok, webhook.Health{}},
-		"a probe":                 {webhook.Health{Failures: 20, FailingSince: noon, FailedProbes: 3, OpenUntil: noon, Trouble: true}, ok, webhook.Health{Ramp: 1, Trouble: true}},
-		"half-open":               {webhook.Health{Ramp: 16, Trouble: true}, ok, webhook.Health{Ramp: 32, Trouble: true}},
+		"after failures": {
+			webhook.Health{Failures: 4, FailingSince: noon, FailedProbes: 1}, ok, webhook.Health{},
+		},
+		"a probe": {
+			webhook.Health{Failures: 20, FailingSince: noon, FailedProbes: 3, OpenUntil: noon, Trouble: true}, ok,
+			webhook.Health{Ramp: 1, Trouble: true},
+		},
+		"half-open": {
+			webhook.Health{Ramp: 16, Trouble: true}, ok, webhook.Health{Ramp: 32, Trouble: true},
+		},
 		"the last of the ramp":    {webhook.Health{Ramp: 32, Trouble: true}, ok, webhook.Health{}},
 		"trouble of another kind": {webhook.Health{Trouble: true}, ok, webhook.Health{}},
 	} {
 		require.Equal(t, c.want, c.before.After(c.attempt, slots, noon), name)
 	}
-	require.Equal(t, webhook.Health{}, webhook.Health{OpenUntil: noon}.After(ok, 1, noon), "a single slot needs no ramp")
+	single := webhook.Health{OpenUntil: noon}.After(ok, 1, noon)
+	require.Equal(t, webhook.Health{}, single, "a single slot needs no ramp")
 }
 
 func TestHealth_AfterAFailure(t *testing.T) {
 	t.Parallel()
 	failed := quickly(webhook.ResultNon2xx)
 	early, late := noon.Add(-5*time.Second+1), noon.Add(-5*time.Second)
+	open := func(failures, failedProbes int, until time.Time) webhook.Health {
+		return webhook.Health{
+			Failures: failures, FailingSince: late, Slow: true, FailedProbes: failedProbes, OpenUntil: until, Trouble: true,
+		}
+	}
 	for name, c := range map[string]struct {
 		before  webhook.Health
 		attempt webhook.Attempt
 		want    webhook.Health
 	}{
-		"the first":           {webhook.Health{}, failed, webhook.Health{Failures: 1, FailingSince: noon}},
-		"the first, slow":     {webhook.Health{}, slowly(webhook.ResultTimeout), webhook.Health{Failures: 1, FailingSince: noon, Slow: true}},
-		"ends the quick ones": {webhook.Health{Slow: true, Quick: 4}, failed, webhook.Health{Failures: 1, FailingSince: noon, Slow: true}},
-		"the fourth":          {webhook.Health{Failures: 3, FailingSince: early}, failed, webhook.Health{Failures: 4, FailingSince: early}},
-		"the fifth":           {webhook.Health{Failures: 4, FailingSince: early}, failed, webhook.Health{Failures: 5, FailingSince: early, Slow: true}},
-		"the 20th within 5 s": {webhook.Health{Failures: 19, FailingSince: early, Slow: true}, failed, webhook.Health{Failures: 20, FailingSince: early, Slow: true}},
-		"the 19th after 5 s":  {webhook.Health{Failures: 18, FailingSince: late, Slow: true}, failed, webhook.Health{Failures: 19, FailingSince: late, Slow: true}},
+		"the first": {webhook.Health{}, failed, webhook.Health{Failures: 1, FailingSince: noon}},
+		"the first, slow": {
+			webhook.Health{}, slowly(webhook.ResultTimeout),
+			webhook.Health{Failures: 1, FailingSince: noon, Slow: true},
+		},
+		"ends the quick ones": {
+			webhook.Health{Slow: true, Quick: 4}, failed, webhook.Health{Failures: 1, FailingSince: noon, Slow: true},
+		},
+		"the fourth": {
+			webhook.Health{Failures: 3, FailingSince: early}, failed, webhook.Health{Failures: 4, FailingSince: early},
+		},
+		"the fifth": {
+			webhook.Health{Failures: 4, FailingSince: early}, failed,
+			webhook.Health{Failures: 5, FailingSince: early, Slow: true},
+		},
+		"the 20th within 5 s": {
+			webhook.Health{Failures: 19, FailingSince: early, Slow: true}, failed,
+			webhook.Health{Failures: 20, FailingSince: early, Slow: true},
+		},
+		"the 19th after 5 s": {
+			webhook.Health{Failures: 18, FailingSince: late, Slow: true}, failed,
+			webhook.Health{Failures: 19, FailingSince: late, Slow: true},
+		},
 		"the 20th after 5 s opens the circuit": {
 			webhook.Health{Failures: 19, FailingSince: late, Slow: true}, failed,
-			webhook.Health{Failures: 20, FailingSince: late, Slow: true, FailedProbes: 1, OpenUntil: noon.Add(time.Second), Trouble: true},
+			open(20, 1, noon.Add(time.Second)),
 		},
 		"a POST from before the circuit opened": {
-			webhook.Health{Failures: 20, FailingSince: late, Slow: true, FailedProbes: 1, OpenUntil: noon.Add(1), Trouble: true}, failed,
-			webhook.Health{Failures: 21, FailingSince: late, Slow: true, FailedProbes: 1, OpenUntil: noon.Add(1), Trouble: true},
+			open(20, 1, noon.Add(1)), failed,
+			open(21, 1, noon.Add(1)),
 		},
 		"a probe waits twice as long": {
-			webhook.Health{Failures: 20, FailingSince: late, Slow: true, FailedProbes: 3, OpenUntil: noon, Trouble: true}, failed,
-			webhook.Health{Failures: 21, FailingSince: late, Slow: true, FailedProbes: 4, OpenUntil: noon.Add(8 * time.Second), Trouble: true},
+			open(20, 3, noon), failed,
+			open(21, 4, noon.Add(8*time.Second)),
 		},
 		"the wait has a bound": {
-			webhook.Health{Failures: 90, FailingSince: late, Slow: true, FailedProbes: 70, OpenUntil: noon, Trouble: true}, failed,
-			webhook.Health{Failures: 91, FailingSince: late, Slow: true, FailedProbes: 71, OpenUntil: noon.Add(5 * time.Minute), Trouble: true},
+			open(90, 70, noon), failed,
+			open(91, 71, noon.Add(5*time.Minute)),
 		},
-		"half-open, a few failures": {webhook.Health{Ramp: 16, Trouble: true}, failed, webhook.Health{Failures: 1, FailingSince: noon, Ramp: 8, Trouble: true}},
-		"half-open, at the least":   {webhook.Health{Ramp: 1, Trouble: true}, failed, webhook.Health{Failures: 1, FailingSince: noon, Ramp: 1, Trouble: true}},
+		"half-open, a few failures": {
+			webhook.Health{Ramp: 16, Trouble: true}, failed,
+			webhook.Health{Failures: 1, FailingSince: noon, Ramp: 8, Trouble: true},
+		},
+		"half-open, at the least": {
+			webhook.Health{Ramp: 1, Trouble: true}, failed,
+			webhook.Health{Failures: 1, FailingSince: noon, Ramp: 1, Trouble: true},
+		},
 		"half-open, the fifth failure opens again": {
 			webhook.Health{Failures: 4, FailingSince: early, Ramp: 2}, failed,
-			webhook.Health{Failures: 5, FailingSince: early, Slow: true, FailedProbes: 1, OpenUntil: noon.Add(time.Second), Trouble: true},
+			webhook.Health{
+				Failures: 5, FailingSince: early, Slow: true, FailedProbes: 1, OpenUntil: noon.Add(time.Second),
+				Trouble: true,
+			},
 		},
 	} {
 		require.Equal(t, c.want, c.before.After(c.attempt, slots, noon), name)
