@@ -17,9 +17,10 @@ const (
 	openWait = time.Minute
 	// pageLife is longer than any page of the provider lives (24 h).
 	pageLife = 25 * time.Hour
-	// noCard is the failure of a collection whose deposit has no paid fee, and so no card.
-	noCard = "no_card"
 )
+
+// withoutCard is the answer to an attempt for a deposit that has no paid fee, and so no card.
+var withoutCard = ports.ProviderPayment{Status: ports.ProviderFailed, Failure: "no_card", Refusal: ports.RefusedForGood}
 
 // plan is the next step of a collection, as committed before the provider is called.
 type plan struct {
@@ -109,12 +110,24 @@ func (s *Service) charge(ctx context.Context, p deposit.Payment, attempt int) (p
 	if err != nil {
 		return ports.ProviderPayment{}, err
 	}
-	if fee == nil {
-		return ports.ProviderPayment{Status: ports.ProviderFailed, Failure: noCard, Refusal: ports.RefusedForGood}, nil
+	request, ok := chargeOf(p, d, fee, attempt)
+	if !ok {
+		return withoutCard, nil
 	}
-	return s.provider.collect(ctx, ports.CollectRequest{
-		PaymentID: p.ID, FeePaymentID: fee.ID, DepositID: d.ID, Amount: p.Amount, Description: d.Reference, Attempt: attempt,
-	})
+	return s.provider.collect(ctx, request)
+}
+
+// chargeOf gives the request of an attempt; ok is false without a card.
+func chargeOf(
+	p deposit.Payment, d *deposit.Deposit, fee *deposit.Payment, attempt int,
+) (r ports.CollectRequest, ok bool) {
+	if fee == nil {
+		return r, false
+	}
+	return ports.CollectRequest{
+		PaymentID: p.ID, FeePaymentID: fee.ID, DepositID: d.ID, Amount: p.Amount, Description: d.Reference,
+		Attempt: attempt,
+	}, true
 }
 
 // recordCollection stores the provider's answer to a plan. An answer that another process has recorded changes nothing.

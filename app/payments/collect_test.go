@@ -290,11 +290,3 @@ func TestCollect_TwoProcessesAtOnce_AskForOneAttemptAndRecordOnce(t *testing.T) 
 	require.Equal(t, 1, b.debt(depositID).Attempt)
 	require.Equal(t, "scheduled>retrying refused_for_now dispatcher", b.life(depositID)[len(b.life(depositID))-1])
 }
-
-func TestCollect_NoPaidFee_AwaitsTheTenant(t *testing.T) {
-	b := setup(t)
-	depositID, _ := b.captured()
-	b.exec(`DELETE FROM payments WHERE deposit_id = $1 AND kind = 'fee'`, depositID)
-	b.RequireCount(0, b.Payments.Reconcile)
-	require.Equal(t, []any{deposit.AwaitingTenant, "no_card"}, []any{b.debt(depositID).State, b.debt(depositID).Failure})
-}

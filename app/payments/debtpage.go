@@ -33,14 +33,7 @@ func (s *Service) OpenDebtPage(ctx context.Context, d *deposit.Deposit, token se
 		return "", err
 	}
 	failpoint.Hit("payment.page.committed")
-	request := ports.HostedPayment{
-		PaymentID: payment.ID, DepositID: d.ID, Kind: payment.Kind, Amount: payment.Amount, Description: d.Reference, Locale: d.Locale,
-		ReturnURL: s.returnURL(d.ID, token),
-	}
-	if d.Client != nil {
-		request.Email = d.Client.Email
-	}
-	page, err := s.provider.open(ctx, request)
+	page, err := s.provider.open(ctx, pageOf(payment, d, nil, s.returnURL(d.ID, token)))
 	if err != nil {
 		s.deps.Log.WarnContext(ctx, "payment page did not open", "payment", id.Payment.Of(payment.ID), "error", err)
 		return "", s.providerFailed(payment.Kind, err)

@@ -8,6 +8,7 @@ import (
 
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/tenant"
 	"partnerdeposits/ports"
 )
 
@@ -297,6 +298,65 @@ func TestFeeAmong_IsTheOldestFeeWithThatStatus(t *testing.T) {
 	}
 	require.Equal(t, &all[2], feeAmong(all, deposit.PaymentSucceeded))
 	require.Nil(t, feeAmong(all, deposit.PaymentProcessing))
+}
+
+func TestChargeOf_TheCardThatPaidTheFee(t *testing.T) {
+	t.Parallel()
+	p := deposit.Payment{ID: id.ID{1}, Kind: deposit.Collection, Amount: 50_000}
+	d := &deposit.Deposit{ID: id.ID{2}, Reference: "D-7K3M-9Q2X"}
+	r, ok := chargeOf(p, d, &deposit.Payment{ID: id.ID{3}}, 4)
+	require.True(t, ok)
+	require.Equal(t, ports.CollectRequest{
+		PaymentID: id.ID{1}, FeePaymentID: id.ID{3}, DepositID: id.ID{2}, Amount: 50_000, Description: "D-7K3M-9Q2X", Attempt: 4,
+	}, r)
+	_, ok = chargeOf(p, d, nil, 4)
+	require.False(t, ok, "without a card")
+}
+
+func TestChargeOf_WithoutACard_TheDebtGoesToTheTenant(t *testing.T) {
+	t.Parallel()
+	debt := deposit.Debt{State: deposit.CollectionScheduled, Attempt: 1, CapturedAt: noon}
+	require.Equal(t, effectRefused, decideEffect(plan{actCharge, debt}, debt, withoutCard.Status))
+	_, err := debt.Refuse(refusal(withoutCard), deposit.DefaultCollectionSchedule(), auditActor, noon)
+	require.NoError(t, err)
+	require.Equal(t, []any{deposit.AwaitingTenant, "no_card", true}, []any{debt.State, debt.Failure, debt.Barred})
+}
+
+func TestPageOf_AddressAndLanguageOfWhoeverPays(t *testing.T) {
+	t.Parallel()
+	client := &deposit.Client{Email: "grace@example.com"}
+	payer := &tenant.Person{Email: "tina@example.com", Locale: "fr"}
+	for name, c := range map[string]struct {
+		kind          deposit.PaymentKind
+		client        *deposit.Client
+		payer         *tenant.Person
+		email, locale string
+	}{
+		"a fee":                            {deposit.FeePayment, nil, payer, "tina@example.com", "fr"},
+		"a fee of a known client":          {deposit.FeePayment, client, payer, "tina@example.com", "fr"},
+		"a fee, and nobody is named":       {deposit.FeePayment, nil, nil, "", "en"},
+		"a fee, whose client is not asked": {deposit.FeePayment, client, nil, "", "en"},
+		"a debt":                           {deposit.Collection, client, nil, "grace@example.com", "en"},
+		"a debt of an erased client":       {deposit.Collection, nil, nil, "", "en"},
+	} {
+		p := deposit.Payment{ID: id.ID{1}, Kind: c.kind, Amount: 1_750}
+		d := &deposit.Deposit{ID: id.ID{2}, Reference: "D-1", Client: c.client}
+		d.Locale = "en"
+		require.Equal(t, ports.HostedPayment{
+			PaymentID: id.ID{1}, DepositID: id.ID{2}, Kind: c.kind, Amount: 1_750, Description: "D-1",
+			Email: c.email, Locale: c.locale, ReturnURL: "https://x.example",
+		}, pageOf(p, d, c.payer, "https://x.example"), name)
+	}
+}
+
+func TestFeeOf_IsAskedAboutSoon(t *testing.T) {
+	t.Parallel()
+	d := &deposit.Deposit{ID: id.ID{2}}
+	d.Amount = 50_000
+	require.Equal(t, deposit.Payment{
+		ID: id.ID{1}, DepositID: id.ID{2}, Kind: deposit.FeePayment, Amount: 1_750, Status: deposit.PaymentProcessing,
+		CreatedAt: noon, CheckAt: noon.Add(30 * time.Second),
+	}, feeOf(d, id.ID{1}, noon))
 }
 
 func TestDecideSimulation_EachOutcomeHasAWay(t *testing.T) {
