@@ -74,7 +74,7 @@ lint: ## Check style, mistakes and who imports whom (.golangci.yml)
 
 .PHONY: words
 words: ## Count words that hide a noun ("what", "one", "it") in comments and docs
-	@scripts/count-words.sh $(ARGS)
+	@scripts/count-words.pl $(ARGS)
 
 .PHONY: fmt
 fmt: ## Format all Go code
