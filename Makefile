@@ -45,7 +45,9 @@ test-long: ## Run the tests that need minutes: rolling restarts, failovers and f
 
 .PHONY: dev
 dev: ## As run, and rebuild and restart when a source file changes
+	@scripts/tools.sh air
 	@go build -o bin/dev ./cmd/internal/dev
+	@-go build -o bin/sandbox ./cmd/sandbox
 	@exec bin/dev
 
 .PHONY: unit
