@@ -1,0 +1,19 @@
+package main
+
+import (
+	"os/exec"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestLean_LeavesOutWhatAFirstBuildNeedsNot: these libraries were a sixth of the time of the first `make run`.
+func TestLean_LeavesOutWhatAFirstBuildNeedsNot(t *testing.T) {
+	t.Parallel()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-tags=lean", "-deps", "partnerdeposits/cmd/sandbox", "partnerdeposits/cmd/admin").Output()
+	require.NoError(t, err)
+	require.Contains(t, string(out), "partnerdeposits/cmd/wire\n")
+	for _, library := range []string{"stripe-go", "payments/stripe", "google.golang.org/grpc", "otel/sdk", "otel/exporters"} {
+		require.NotContains(t, string(out), library)
+	}
+}
