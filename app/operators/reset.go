@@ -1,6 +1,7 @@
 package operators
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -43,7 +44,7 @@ func (s *Service) MailResets(ctx context.Context) (more bool, err error) {
 		}
 		more = len(requests) == requestBatch
 		for _, r := range requests {
-			if now.Sub(r.CreatedAt) > requestsKeptFor {
+			if stale(r, now) {
 				continue
 			}
 			if err := s.mailReset(ctx, repos, r, now); err != nil {
@@ -53,6 +54,10 @@ func (s *Service) MailResets(ctx context.Context) (more bool, err error) {
 		return nil
 	})
 	return more && err == nil, err
+}
+
+func stale(r ports.PasswordRequest, now time.Time) bool {
+	return now.Sub(r.CreatedAt) > requestsKeptFor
 }
 
 func (s *Service) mailReset(ctx context.Context, repos ports.Repositories, r ports.PasswordRequest, now time.Time) error {
@@ -67,9 +72,7 @@ func (s *Service) mailReset(ctx context.Context, repos ports.Repositories, r por
 	if err != nil {
 		return err
 	}
-	if o.Locale == "" {
-		o.Locale = r.Locale
-	}
+	o.Locale = cmp.Or(o.Locale, r.Locale)
 	if err := s.mailsLeft(ctx, repos, o, connect.TokenReset, now); err != nil {
 		if errors.Is(err, fault.ErrRateLimited) {
 			return nil // the mails of the last hour have a link that works

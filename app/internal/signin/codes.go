@@ -41,19 +41,15 @@ func (c Codes) Guard(ctx context.Context, o connect.Operator, from Browser, now 
 	}
 	var wait time.Duration
 	err := c.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		wait = 0
 		tries, since, err := repos.HalfSignIns.CountTry(ctx, o.ID, network, twofactor.NetworkWindow, now)
 		if err != nil {
 			return err
 		}
-		if tries > twofactor.NetworkTries {
-			wait = since.Add(twofactor.NetworkWindow).Sub(now)
+		if wait = twofactor.NetworkWait(tries, since, now); wait > 0 {
 			return nil
 		}
 		tries, since, err = repos.HalfSignIns.CountTry(ctx, o.ID, allNetworks, twofactor.AllWindow, now)
-		if tries > twofactor.AllTries && !known {
-			wait = since.Add(twofactor.AllWindow).Sub(now)
-		}
+		wait = twofactor.AllWait(tries, known, since, now)
 		return err
 	})
 	if err != nil {
