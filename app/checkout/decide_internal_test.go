@@ -139,6 +139,14 @@ func TestSamePerson_ByNameAndAddressInAnyCase(t *testing.T) {
 	}
 }
 
+func TestAcceptedBefore_WhoIsPaying_UnlessThePartnerChangedTheClient(t *testing.T) {
+	t.Parallel()
+	require.True(t, acceptedBefore(true, time.Time{}))
+	require.False(t, acceptedBefore(true, now))
+	require.False(t, acceptedBefore(false, time.Time{}))
+	require.False(t, acceptedBefore(false, now))
+}
+
 func TestHasClient_ThePresentOneOrTheOneOfTheForm(t *testing.T) {
 	t.Parallel()
 	with := func(client *deposit.Client, clientID id.ID) *deposit.Deposit {

@@ -86,7 +86,7 @@ func (s *Service) accepts(ctx context.Context, d *deposit.Deposit, p tenant.Pers
 		if err != nil {
 			return false, err
 		}
-		if paying && changedAt.IsZero() {
+		if acceptedBefore(paying, changedAt) {
 			return true, nil
 		}
 	}
@@ -94,6 +94,9 @@ func (s *Service) accepts(ctx context.Context, d *deposit.Deposit, p tenant.Pers
 		DepositID: d.ID, Amount: d.Amount, Email: p.Email, FirstName: p.FirstName, LastName: p.LastName,
 	})
 }
+
+// acceptedBefore decides about the person of the deposit's client. changedAt is the partner's last change of the client, zero for none.
+func acceptedBefore(paying bool, changedAt time.Time) bool { return paying && changedAt.IsZero() }
 
 // decline cancels the deposit of a tenant whom scoring refused, unless a payment succeeded first.
 func (s *Service) decline(ctx context.Context, begun *deposit.Deposit, p tenant.Person, now time.Time) error {

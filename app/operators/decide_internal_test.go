@@ -95,6 +95,20 @@ func TestMovedTo_ANewAddress_IsNotVerified(t *testing.T) {
 	require.Equal(t, "a@b.example", before.Email)
 }
 
+func TestWithPassword_ByALinkInAMail_VerifiesTheAddress(t *testing.T) {
+	t.Parallel()
+	earlier := now.Add(-time.Hour)
+	for name, c := range map[string]struct {
+		verified, want time.Time
+		opens          bool
+	}{
+		"not verified": {time.Time{}, now, true}, "verified before": {earlier, earlier, false}, "no mails are sent": {time.Time{}, time.Time{}, false},
+	} {
+		o := withPassword(connect.Operator{ID: id.ID{1}, PasswordHash: "old", VerifiedAt: c.verified}, "new", c.opens, now)
+		require.Equal(t, connect.Operator{ID: id.ID{1}, PasswordHash: "new", VerifiedAt: c.want}, o, name)
+	}
+}
+
 func TestSessions_AreNamedWithoutTheirToken_AndEndByTheirName(t *testing.T) {
 	t.Parallel()
 	token := strings.Repeat("A", 43)

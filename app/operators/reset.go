@@ -99,11 +99,15 @@ func (s *Service) ResetPassword(ctx context.Context, token, password string) err
 	}
 	now := s.deps.Clock.Now()
 	return s.withToken(ctx, token, now, func(ctx context.Context, repos ports.Repositories, _ connect.Token, o connect.Operator) error {
-		before := o
-		o.PasswordHash = hash
-		if s.tokens.Open(o) {
-			o.VerifiedAt = now
-		}
-		return s.changedByOperator(ctx, repos, before, o, mails.PasswordChanged, now)
+		return s.changedByOperator(ctx, repos, o, withPassword(o, hash, s.tokens.Open(o), now), mails.PasswordChanged, now)
 	}, connect.TokenReset)
+}
+
+// withPassword is the operator with the password that was set by a link. opens tells that the link verifies the address too.
+func withPassword(o connect.Operator, hash string, opens bool, now time.Time) connect.Operator {
+	o.PasswordHash = hash
+	if opens {
+		o.VerifiedAt = now
+	}
+	return o
 }

@@ -78,6 +78,9 @@ func TestTimer_MovesAllThatIsDue_AndHidesNothingBehindTrouble(t *testing.T) {
 			require.Equal(t, c.limits, w.limits)
 			require.Len(t, w.due, c.poisoned)
 			require.Equal(t, c.poisoned, bytes.Count(log.Bytes(), []byte("expire checkout failed")), "each failure is told once")
+			for _, stays := range w.due {
+				require.Contains(t, log.String(), id.Deposit.Of(stays))
+			}
 
 			w.limits = nil
 			_, err = timer.run(t.Context(), slog.New(slog.DiscardHandler), w.find, w.move)

@@ -59,7 +59,7 @@ func (c Codes) Guard(ctx context.Context, o connect.Operator, from Browser, now 
 		return twofactor.ErrTooManyCodes.WithRetryAfter(wait)
 	}
 	err = use()
-	if errors.Is(err, twofactor.ErrWrongCode) {
+	if costs(err) {
 		return err
 	}
 	// A refund that is lost costs a try until the window is over.
@@ -71,6 +71,9 @@ func (c Codes) Guard(ctx context.Context, o connect.Operator, from Browser, now 
 	})
 	return err
 }
+
+// costs reports whether a try that ended in err counts: a wrong code alone does.
+func costs(err error) bool { return errors.Is(err, twofactor.ErrWrongCode) }
 
 // Accept uses up a code of the operator, in the transaction of the effect that the code allows. required is false for an operator whose
 // codes are off: then no code is looked at.

@@ -2,6 +2,7 @@ package signin
 
 import (
 	"crypto/sha256"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
+	"partnerdeposits/core/twofactor"
 	"partnerdeposits/ports"
 )
 
@@ -35,6 +37,16 @@ func TestLockedOut_BeyondTheLimitOfFailures_FromAnUnknownNetwork(t *testing.T) {
 		if c.want != nil {
 			require.Equal(t, 20*time.Minute, fault.Of(err).RetryAfter, name)
 		}
+	}
+}
+
+func TestTry_ThatDidNotEndInAWrongCode_CostsNothing(t *testing.T) {
+	t.Parallel()
+	for err, want := range map[error]bool{
+		nil: false, twofactor.ErrWrongCode: true, twofactor.ErrWrongCode.Because(errors.New("used")): true,
+		twofactor.ErrSignInOver: false, fault.ErrUnavailable: false, errors.New("broken"): false,
+	} {
+		require.Equal(t, want, costs(err), "%v", err)
 	}
 }
 
