@@ -81,7 +81,9 @@ func (in NewDeposit) decide(found ports.Found, p partner.Partner, depositID id.I
 	if err != nil {
 		return nil, err
 	}
-	origin := deposit.Origin{AccountID: found.Link.AccountID, PartnerID: p.ID, PartnerName: p.Name, ExternalID: found.Link.ExternalID, ByPartnerAPI: true}
+	origin := deposit.Origin{
+		AccountID: found.Link.AccountID, PartnerID: p.ID, PartnerName: p.Name, ExternalID: found.Link.ExternalID, ByPartnerAPI: true,
+	}
 	return deposit.New(depositID, reference, origin, in.Draft, client, now), nil
 }
 

@@ -134,16 +134,17 @@ func TestRevocable_KeysOfTheCaller_Once(t *testing.T) {
 	live, revoked := partner.APIKey{}, partner.APIKey{RevokedAt: time.Unix(1, 0)}
 	for name, c := range map[string]struct {
 		key     partner.APIKey
-		only    id.ID
+		only    *id.ID
 		changes bool
 		want    error
 	}{
-		"its own":                    {live, id.ID{3}, true, nil},
-		"its own, revoked":           {revoked, id.ID{3}, false, nil},
-		"another partner's":          {live, id.ID{9}, false, partner.ErrAPIKeyNotFound},
-		"another partner's, revoked": {revoked, id.ID{9}, false, partner.ErrAPIKeyNotFound},
-		"any, for an admin":          {live, id.ID{}, true, nil},
-		"any, revoked, for an admin": {revoked, id.ID{}, false, nil},
+		"its own":                    {live, &id.ID{3}, true, nil},
+		"its own, revoked":           {revoked, &id.ID{3}, false, nil},
+		"another partner's":          {live, &id.ID{9}, false, partner.ErrAPIKeyNotFound},
+		"another partner's, revoked": {revoked, &id.ID{9}, false, partner.ErrAPIKeyNotFound},
+		"a caller without an id":     {live, &id.ID{}, false, partner.ErrAPIKeyNotFound},
+		"any, for an admin":          {live, nil, true, nil},
+		"any, revoked, for an admin": {revoked, nil, false, nil},
 	} {
 		changes, err := revocable(c.key, id.ID{3}, c.only)
 		require.ErrorIs(t, err, c.want, name)

@@ -70,7 +70,7 @@ func (s *Service) mailKeyCreated(ctx context.Context, repos ports.Repositories, 
 	return repos.Mails.Enqueue(ctx, mails.APIKeyCreated{Contact: owner.ContactEmail, Key: key, By: by.inMail}.Mail(s.deps.Entropy.NewID(), key.CreatedAt))
 }
 
-// describe adds to the detail of an audit entry whose key was changed, and by which key.
+// describe adds to the detail of an audit entry: the owner of the changed key, and the key that a partner used.
 func (by keyAuthor) describe(detail map[string]string, partnerID id.ID) {
 	detail["partnerId"] = id.Partner.Of(partnerID)
 	if !by.usedID.IsZero() {
@@ -92,7 +92,7 @@ func (s *Service) RevokeKey(ctx context.Context, keyID string) (partner.APIKey, 
 	if !ok {
 		return partner.APIKey{}, partner.ErrAPIKeyNotFound
 	}
-	return s.revokeKey(ctx, parsed, admin, id.ID{})
+	return s.revokeKey(ctx, parsed, admin, nil)
 }
 
 // RevokeOwnKey is RevokeKey for the calling partner. The key may be the caller's own, and the partner's last: the admin
@@ -100,22 +100,22 @@ func (s *Service) RevokeKey(ctx context.Context, keyID string) (partner.APIKey, 
 //
 // Returns api_key_not_found, for keys of other partners too.
 func (s *Service) RevokeOwnKey(ctx context.Context, by partner.Caller, keyID id.ID) error {
-	_, err := s.revokeKey(ctx, keyID, authorOf(by), by.Partner.ID)
+	_, err := s.revokeKey(ctx, keyID, authorOf(by), &by.Partner.ID)
 	return err
 }
 
-// revocable decides about a key of owner. only is the partner that asks, zero for an admin. changes is false for a key that was revoked
+// revocable decides about a key of owner. only is the partner that asks, nil for an admin. changes is false for a key that was revoked
 // before.
 //
 // Returns api_key_not_found for a key of another partner.
-func revocable(key partner.APIKey, owner, only id.ID) (changes bool, err error) {
-	if !only.IsZero() && owner != only {
+func revocable(key partner.APIKey, owner id.ID, only *id.ID) (changes bool, err error) {
+	if only != nil && owner != *only {
 		return false, partner.ErrAPIKeyNotFound
 	}
 	return !key.Revoked(), nil
 }
 
-func (s *Service) revokeKey(ctx context.Context, keyID id.ID, by keyAuthor, only id.ID) (key partner.APIKey, err error) {
+func (s *Service) revokeKey(ctx context.Context, keyID id.ID, by keyAuthor, only *id.ID) (key partner.APIKey, err error) {
 	now := s.deps.Clock.Now()
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
 		found, owner, err := repos.Partners.KeyForUpdate(ctx, keyID)

@@ -31,7 +31,7 @@ const poison = 0xff // the first byte of the id of a poisoned deposit
 func (w *work) add(n int, kind byte) {
 	for range n {
 		each := id.ID{kind}
-		binary.BigEndian.PutUint32(each[1:], uint32(len(w.due)+1)) //nolint:gosec // a small number
+		binary.BigEndian.PutUint32(each[1:], uint32(len(w.due)+1))
 		w.due = append(w.due, each)
 	}
 }
