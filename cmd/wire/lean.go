@@ -13,13 +13,12 @@ import (
 	"partnerdeposits/cmd/run"
 )
 
-// A lean binary has neither Stripe nor traces, whose libraries are a sixth of a first build. `make run` builds lean unless the
-// environment asks for either of them; all other builds are whole.
+// A lean binary has neither Stripe nor traces, whose libraries are a seventh of a first build. `make run` builds lean
+// unless the environment asks for either of them; all other builds are whole (ADR 0029).
 
 // ErrLean refuses settings that ask for a part that this binary lacks.
-var ErrLean = config.Mistakes{
-	"PAYMENTS_PROVIDER or OTEL_EXPORTER_OTLP_ENDPOINT: this binary was built without Stripe and traces; `make build` builds it whole",
-}
+var ErrLean = config.Mistakes{"PAYMENTS_PROVIDER or OTEL_EXPORTER_OTLP_ENDPOINT: " +
+	"this binary was built without Stripe and traces; `make build` builds it whole"}
 
 func leftOut(cfg config.Config) error {
 	if cfg.Payments() == config.PaymentsStripe || traced(cfg) {

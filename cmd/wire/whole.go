@@ -16,7 +16,9 @@ func (p *Parts) setStripe(cfg config.Config, stores Stores) {
 		SecretKey: cfg.StripeSecretKey, WebhookSecret: cfg.StripeWebhookSecret, BaseURL: cfg.StripeAPIBase,
 	})
 	p.Provider = provider
-	p.ProviderPorts = ProviderPorts{Notices: noticeReader(stores, provider), Books: provider, Eraser: provider, Checker: provider}
+	p.ProviderPorts = ProviderPorts{
+		Notices: noticeReader(stores, provider), Books: provider, Eraser: provider, Checker: provider,
+	}
 }
 
 // IsLiveKey tells whether STRIPE_SECRET_KEY moves money.

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fakeGo notes its flags. Its build lasts until the file `end` exists, or fails where `broken` exists, and makes a sandbox.
+// fakeGo notes its flags. Its build lasts until the file end exists, fails where the file broken exists, and makes a sandbox.
 const fakeGo = `#!/bin/sh
 echo "$GOFLAGS" >flags
 case "$*" in
