@@ -12,7 +12,6 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
-	"partnerdeposits/lab/servicetest"
 )
 
 func TestSimulate_DoesWhatATenantOrTimeWouldDo(t *testing.T) {
