@@ -14,7 +14,7 @@ step() {
 	shift
 	echo "# $name …"
 	while [ -z "$status" ]; do
-		if IFS= read -r -t "$EVERY" line; then
+		if IFS= read -r -t 1 line; then
 			case $line in
 			'go: downloading '*) modules=$((modules + 1)) ;;
 			'total '*) total=" of ${line#total }" ;;
