@@ -59,7 +59,7 @@ func build() {
 		args = append(args, "-race")
 	}
 	cmd := exec.Command("go", append(args, "./cmd/http", "./cmd/dispatcher", "./cmd/admin", "./cmd/sandbox")...)
-	cmd.Dir = filepath.Join("..", "..", "..") // tests start in the folder of their package
+	cmd.Dir = filepath.Join("..", "..") // tests start in the folder of their package
 	if raced {
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
 	}
