@@ -17,7 +17,7 @@ func (p *Parts) setStripe(cfg config.Config, stores Stores) {
 	})
 	p.Provider = provider
 	p.ProviderPorts = ProviderPorts{
-		Notices: noticeReader(stores, provider), Books: provider, Eraser: provider, Checker: provider,
+		Notices: provider, Books: provider, Eraser: provider, Checker: provider,
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/lab/procs"
 )
 
 // fakeGo notes its flags. Its build lasts until the file end exists, fails where the file broken exists, and makes a sandbox.
@@ -26,9 +28,9 @@ esac
 `
 
 // makeRun prepares "make run" in a directory of its own, with fakeGo.
-func makeRun(t *testing.T, dir string, environ ...string) (*exec.Cmd, *syncBuffer) {
+func makeRun(t *testing.T, dir string, environ ...string) (*exec.Cmd, *procs.Buffer) {
 	t.Helper()
-	cmd, out := exec.CommandContext(t.Context(), "make", "run"), &syncBuffer{}
+	cmd, out := exec.CommandContext(t.Context(), "make", "run"), &procs.Buffer{}
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
 	cmd.Env = append([]string{"PATH=" + filepath.Join(dir, "path") + ":" + os.Getenv("PATH")}, environ...)
 	return cmd, out

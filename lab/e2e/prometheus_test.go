@@ -74,7 +74,7 @@ func serve(t testing.TB, url, name string, args ...string) {
 }
 
 // traffic creates n deposits in parallel: all are activated, and every fourth is released. It repeats no request.
-func (w *world) traffic(t testing.TB, account string, n int) {
+func (w *deployment) traffic(t testing.TB, account string, n int) {
 	t.Helper()
 	var all sync.WaitGroup
 	slots := make(chan struct{}, 8)
@@ -95,7 +95,7 @@ func (w *world) traffic(t testing.TB, account string, n int) {
 	require.Empty(t, failures)
 }
 
-func (w *world) lifeOfADeposit(t testing.TB, account string, release bool) error {
+func (w *deployment) lifeOfADeposit(t testing.TB, account string, release bool) error {
 	client := w.api(t)
 	post := func(path string, body any) (string, error) {
 		status, raw, err := client.do(http.MethodPost, path, body)

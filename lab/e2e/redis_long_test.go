@@ -32,7 +32,7 @@ const (
 
 // steadyLoad is a partner whose deposits are cancelled at a steady rate, with the endpoint that hears of it.
 type steadyLoad struct {
-	w           *world
+	w           *deployment
 	dispatchers []*process
 	client      *http.Client
 

@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/lab/pgtest"
+	"partnerdeposits/lab/procs"
 	"partnerdeposits/lab/redistest"
 )
 
@@ -30,7 +31,7 @@ type sandbox struct {
 	cmd    *exec.Cmd
 	dir    string
 	done   chan struct{}
-	stderr *syncBuffer
+	stderr *procs.Buffer
 	mu     sync.Mutex
 	lines  []string // of its standard output
 	facts  map[string]string
@@ -39,7 +40,7 @@ type sandbox struct {
 // startSandbox runs the sandbox in a directory of its own and returns after sandbox.json appears.
 func startSandbox(t testing.TB, environ ...string) *sandbox {
 	t.Helper()
-	s := &sandbox{cmd: exec.Command(binary(t, "sandbox")), dir: t.TempDir(), done: make(chan struct{}), stderr: &syncBuffer{}}
+	s := &sandbox{cmd: exec.Command(binary(t, "sandbox")), dir: t.TempDir(), done: make(chan struct{}), stderr: &procs.Buffer{}}
 	s.cmd.Dir = s.dir
 	for _, pair := range os.Environ() { // the sandbox must start its own servers
 		if name, _, _ := strings.Cut(pair, "="); name != "DATABASE_URL" && name != "REDIS_URL" {

@@ -20,9 +20,9 @@ func (s *stay) openPage(ctx context.Context, b *formbrowser.Browser, then func(f
 // submit sends the form of our checkout page that has the control, until the answer is a page of the provider or the form is gone.
 func (s *stay) submit(ctx context.Context, b *formbrowser.Browser, control string, values map[string]string, then func(formbrowser.Page) bool) error {
 	var last string
-	deadline := time.Now().Add(s.run.world.o.deadline)
+	deadline := time.Now().Add(s.run.suite.o.deadline)
 	for try := uint64(0); time.Now().Before(deadline); try++ {
-		page, err := b.Get(ctx, s.run.world.load.base(s.number+try)+"/checkout/"+s.token)
+		page, err := b.Get(ctx, s.run.suite.load.base(s.number+try)+"/checkout/"+s.token)
 		if err == nil && page.Status == http.StatusOK {
 			if _, open := page.Form(control); !open {
 				return nil

@@ -174,18 +174,6 @@ func (f *Fake) Dispute(paymentID, reason string) bool {
 	return false
 }
 
-// CloseDispute ends the disputes of a payment, with won or lost.
-func (f *Fake) CloseDispute(paymentID, status string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, d := range f.disputes.all {
-		if d.charge.intent.metadata[PaymentKey] == paymentID {
-			d.status = status
-			f.emit("charge.dispute.closed", d)
-		}
-	}
-}
-
 func (f *Fake) paidCharge(paymentID string) *charge {
 	p := f.payments[paymentID]
 	if p == nil {

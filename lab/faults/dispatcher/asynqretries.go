@@ -1,22 +1,21 @@
-//go:build broken_asynq_retries
+//go:build failpoints
 
-package wire
+package main
 
 import (
 	"context"
 	"sync"
 	"time"
 
-	"partnerdeposits/adapters/asynq"
 	"partnerdeposits/app/dispatch"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
 )
 
-// variant returns ports that leave retries and recovery to the queue: nothing scans, leases take a day, failures are not
+// leaveRetriesToTheQueue makes the queue own retries and recovery: nothing scans, leases take a day, failures are not
 // recorded, and a job fails when one of its POSTs failed.
-func variant(d dispatch.Deps) dispatch.Deps {
+func leaveRetriesToTheQueue(d dispatch.Deps) dispatch.Deps {
 	results := &results{byClaim: map[ports.Claim]chan bool{}}
 	d.Relay = dayLeases{d.Relay}
 	d.Claims = noScan{d.Claims}
@@ -24,8 +23,6 @@ func variant(d dispatch.Deps) dispatch.Deps {
 	d.Queue = failingJobs{d.Queue, results}
 	return d
 }
-
-var queueOptions = []asynq.Option{asynq.WithRetries(25, time.Second)}
 
 const day = 24 * time.Hour
 

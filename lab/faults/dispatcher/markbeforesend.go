@@ -1,24 +1,15 @@
-//go:build broken_mark_before_send
+//go:build failpoints
 
-package wire
+package main
 
 import (
 	"context"
 
-	"partnerdeposits/adapters/asynq"
-	"partnerdeposits/app/dispatch"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
 )
 
-// variant returns ports that record the success of a POST before the POST is made, so that a POST which fails is not repeated.
-func variant(d dispatch.Deps) dispatch.Deps {
-	d.Work = markBeforeSend{d.Work, d.Clock}
-	return d
-}
-
-var queueOptions []asynq.Option
-
+// markBeforeSend records the success of a POST before the POST is made, so that a POST which fails is not repeated.
 type markBeforeSend struct {
 	ports.WorkStore
 	clock ports.Clock
