@@ -86,22 +86,19 @@ func runPayments(ctx context.Context, o options, teeth bool) error {
 
 // runMoneyVariants demands that each variant is caught. dir has the commands.
 func runMoneyVariants(ctx context.Context, o options, dir string) error {
-	var errs []error
-	for _, v := range moneyVariants {
+	return trials(moneyVariants, 1, func(v variant) error {
 		r, _, err := runMoney(ctx, o, dir, v)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", v, err))
-			continue
+			return err
 		}
+		w := r.suite
 		for _, step := range r.fake.Violations() {
-			r.suite.receipts.violate("two payable", "%s", step)
+			w.receipts.violate("two payable", "%s", step)
 		}
-		o.logf("%-24s %d kinds of violations after %d kills: %.300q", v, len(r.suite.receipts.violations), r.suite.killed(), r.suite.receipts.first("money", "two payable"))
-		if len(r.suite.receipts.violations) == 0 {
-			errs = append(errs, fmt.Errorf("%s was not caught", v))
-		}
-	}
-	return errors.Join(errs...)
+		kinds, first := len(w.receipts.violations), w.receipts.first("money", "two payable")
+		o.logf("%-24s %d kinds of violations after %d kills: %.300q", v, kinds, w.killed(), first)
+		return w.verdict(kinds, int(r.next.Load()))
+	})
 }
 
 // runMoney lets tenants pay until the processes were killed o.kills times, and compares the books of the provider with the database.

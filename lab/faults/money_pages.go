@@ -79,26 +79,22 @@ func (s *stay) payDebt(ctx context.Context) error {
 
 // card sends a card on the provider's page and gives the page that follows: of the provider, or ours.
 func (s *stay) card(ctx context.Context, b *formbrowser.Browser, page formbrowser.Page, number string) formbrowser.Page {
-	if _, open := page.Form("cardNumber"); !open {
-		return page
-	}
-	next, err := b.Submit(ctx, page, "cardNumber", map[string]string{"cardNumber": number, "cardExpiry": "12/39", "cardCvc": "123"})
-	if err != nil { // the way back led to a process that was being killed
-		return page
-	}
-	return next
+	return fill(ctx, b, page, "cardNumber", map[string]string{"cardNumber": number, "cardExpiry": "12/39", "cardCvc": "123"})
 }
 
 // authenticate answers the issuer's question.
 func (s *stay) authenticate(ctx context.Context, b *formbrowser.Browser, page formbrowser.Page, outcome string) formbrowser.Page {
-	if _, asked := page.Form("outcome"); !asked {
-		return page
+	return fill(ctx, b, page, "outcome", map[string]string{"outcome": outcome})
+}
+
+// fill sends the form with the control, if the page has one. The page stays where the way back leads to a process that is killed.
+func fill(ctx context.Context, b *formbrowser.Browser, page formbrowser.Page, control string, values map[string]string) formbrowser.Page {
+	if _, open := page.Form(control); open {
+		if next, err := b.Submit(ctx, page, control, values); err == nil {
+			return next
+		}
 	}
-	next, err := b.Submit(ctx, page, "outcome", map[string]string{"outcome": outcome})
-	if err != nil {
-		return page
-	}
-	return next
+	return page
 }
 
 // draw is safe for two steps of a stay at once.

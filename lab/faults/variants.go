@@ -78,19 +78,38 @@ func build(ctx context.Context, o options, dir string) error {
 	return b.Into(ctx, dir+string(filepath.Separator), "lab/faults/http", "lab/faults/dispatcher", "cmd/admin")
 }
 
-// runVariants runs every variant through a few faults, all at the same time, each in a suite of its own. dir has the commands.
-func runVariants(ctx context.Context, o options, dir string) error {
+// trials tries variants, some at a time.
+func trials(all []variant, atOnce int, try func(v variant) error) error {
+	errs, slots := make([]error, len(all)), make(chan struct{}, atOnce)
 	var group sync.WaitGroup
-	errs := make([]error, 1+len(variants))
-	for i, v := range append([]variant{sound}, variants...) {
+	for i, v := range all {
+		slots <- struct{}{}
 		group.Go(func() {
-			if errs[i] = try(ctx, o, dir, v); errs[i] != nil {
-				errs[i] = fmt.Errorf("%s: %w", v, errs[i])
+			defer func() { <-slots }()
+			if err := try(v); err != nil {
+				errs[i] = fmt.Errorf("%s: %w", v, err)
 			}
 		})
 	}
 	group.Wait()
 	return errors.Join(errs...)
+}
+
+// verdict demands that a variant is caught, and that the service violates nothing.
+func (w *suite) verdict(caught, changes int) error {
+	switch {
+	case !w.variant.isSound() && caught == 0:
+		return fmt.Errorf("it was not caught in %d changes", changes)
+	case w.variant.isSound() && len(w.receipts.violations) > 0:
+		return fmt.Errorf("%w: %v", errViolated, w.receipts.violations)
+	}
+	return nil
+}
+
+// runVariants runs every variant through a few faults, all at the same time, each in a suite of its own. dir has the commands.
+func runVariants(ctx context.Context, o options, dir string) error {
+	all := append([]variant{sound}, variants...)
+	return trials(all, len(all), func(v variant) error { return try(ctx, o, dir, v) })
 }
 
 func try(ctx context.Context, o options, dir string, v variant) error {
@@ -111,13 +130,7 @@ func try(ctx context.Context, o options, dir string, v variant) error {
 		return err
 	}
 	say("%-24s %5d accepted, %4d lost", v, found.accepted, found.lost)
-	switch {
-	case v.isSound() && len(w.receipts.violations) > 0:
-		return fmt.Errorf("%w: %v", errViolated, w.receipts.violations)
-	case !v.isSound() && found.lost == 0:
-		return fmt.Errorf("it was not caught: nothing is lost of %d changes", found.accepted)
-	}
-	return nil
+	return w.verdict(found.lost, found.accepted)
 }
 
 // runFewFaults runs a handful of faults in immediate succession.
@@ -132,7 +145,9 @@ func (w *suite) runFewFaults(ctx context.Context) error {
 	}
 	return errors.Join(
 		pause(ctx, time.Second),
-		steps(responding("steady", fails), wait(2*second, 2*second+ms), responding("steady", ""))(ctx, w, dice), // leads to retries, which …
+		responding("steady", fails)(ctx, w, dice), // leads to retries, which …
+		pause(ctx, 2*time.Second),
+		responding("steady", "")(ctx, w, dice),
 		w.redis.FlushAll(ctx).Err(), // … a variant loses together with Redis's data
 		w.storm(ctx, w.deal(list), dice),
 		pause(ctx, time.Second),
@@ -142,13 +157,7 @@ func (w *suite) runFewFaults(ctx context.Context) error {
 
 // runFeedVariants runs every variant of the feed through the faults of relays, one after another. dir has the commands.
 func runFeedVariants(ctx context.Context, o options, dir string) error {
-	var errs []error
-	for _, v := range append([]variant{sound}, feedVariants...) {
-		if err := tryFeed(ctx, o, dir, v); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", v, err))
-		}
-	}
-	return errors.Join(errs...)
+	return trials(append([]variant{sound}, feedVariants...), 1, func(v variant) error { return tryFeed(ctx, o, dir, v) })
 }
 
 // Disturbances of the feed: a variant gets them until it is caught, and the service a few times.
@@ -186,13 +195,7 @@ func tryFeed(ctx context.Context, o options, dir string, v variant) error {
 		}
 	}
 	say("%-24s %5d accepted, %5d followed, %d times wrong: %.200q", v, found.accepted, found.followed, wrong(), w.receipts.first("feed", "feed order"))
-	switch {
-	case v.isSound() && len(w.receipts.violations) > 0:
-		return fmt.Errorf("%w: %v", errViolated, w.receipts.violations)
-	case !v.isSound() && wrong() == 0:
-		return fmt.Errorf("it was not caught in %d changes", found.accepted)
-	}
-	return nil
+	return w.verdict(wrong(), found.accepted)
 }
 
 // runFeedFaults runs the faults of the feed that take seconds.
