@@ -121,7 +121,7 @@ func (w *world) openSites(ctx context.Context, o options) error {
 	}
 	plans := []plan{{"base", o.base, o.stock}, {"new", o.fresh, o.stock}}
 	if o.base == "" {
-		if err := (procs.Build{}).Into(ctx, w.dir+string(filepath.Separator), "http", "dispatcher"); err != nil {
+		if err := (procs.Build{}).Into(ctx, w.dir+string(filepath.Separator), "cmd/http", "cmd/dispatcher"); err != nil {
 			return err
 		}
 		plans = []plan{{"empty", w.dir, 0}, {"stocked", w.dir, o.stock}}
