@@ -2,10 +2,9 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
+
+	"github.com/prometheus/procfs"
 )
 
 // ticksPerSecond is USER_HZ, 100 on every Linux that Go runs on.
@@ -16,16 +15,31 @@ type usage map[string]float64
 
 var parts = []string{"http", "dispatcher", "postgres", "redis", "receiver"}
 
-func (w *world) usage() usage {
-	u := usage{}
-	for part, pid := range map[string]int{
-		"http": w.http.Pid(), "dispatcher": w.dispatcher.Pid(), "receiver": w.receiver.Pid(),
+func (w *workbench) usage() usage {
+	return treesCPU(map[string]int{
+		"http": w.http.Process().Pid(), "dispatcher": w.dispatcher.Process().Pid(), "receiver": w.receiver.Pid(),
 		"postgres": w.services.Postgres.Pid(), "redis": w.services.Redis.Pid(),
-	} {
-		u[part] = treeCPU(pid)
+	})
+}
+
+// treesCPU adds up each process, its living children and the ended children for which it has waited.
+func treesCPU(pids map[string]int) usage {
+	u := usage{}
+	for _, p := range must(procfs.AllProcs()) {
+		stat, err := p.Stat()
+		if err != nil { // the process has ended
+			continue
+		}
+		for part, pid := range pids {
+			if stat.PID == pid || stat.PPID == pid {
+				u[part] += stat.CPUTime() + float64(stat.CUTime+stat.CSTime)/ticksPerSecond
+			}
+		}
 	}
 	return u
 }
+
+func treeCPU(pid int) float64 { return treesCPU(map[string]int{"": pid})[""] }
 
 func (u usage) since(before usage) usage {
 	d := usage{}
@@ -44,64 +58,22 @@ func (u usage) total() (sum float64) {
 
 // per gives CPU-seconds per 1,000 of n, in total and by part.
 func (u usage) per(n int) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%.3f", u.total()*1000/float64(n))
+	shares := make([]string, len(parts))
 	for i, p := range parts {
-		sep := ", "
-		if i == 0 {
-			sep = " ("
-		}
-		fmt.Fprintf(&b, "%s%s %.3f", sep, p, u[p]*1000/float64(n))
+		shares[i] = fmt.Sprintf("%s %.3f", p, u[p]*1000/float64(n))
 	}
-	return b.String() + ")"
+	return fmt.Sprintf("%.3f (%s)", u.total()*1000/float64(n), strings.Join(shares, ", "))
 }
 
-// treeCPU adds up a process, its living children and the ended children for which it has waited.
-func treeCPU(pid int) float64 {
-	total := processTicks(pid)
-	for _, child := range children(pid) {
-		total += processTicks(child)
-	}
-	return total / ticksPerSecond
-}
-
-func processTicks(pid int) (ticks float64) {
-	for _, f := range statFields(pid)[11:15] { // utime, stime, cutime, cstime
-		n, _ := strconv.ParseFloat(f, 64)
-		ticks += n
-	}
-	return ticks
-}
-
-// statFields are the fields of /proc/<pid>/stat from the state on.
-func statFields(pid int) []string {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return make([]string, 50)
-	}
-	_, rest, _ := strings.Cut(string(raw), ") ")
-	return strings.Fields(rest)
-}
-
-func children(pid int) (pids []int) {
-	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, path := range stats {
-		child, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		if fields := statFields(child); len(fields) > 1 && fields[1] == strconv.Itoa(pid) {
-			pids = append(pids, child)
-		}
-	}
-	return pids
-}
-
-// peakMB is the peak memory of a process in MB.
+// peakMB is the peak memory of a process in MB; 0 after its end.
 func peakMB(pid int) int {
-	raw, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	for line := range strings.Lines(string(raw)) {
-		if kb, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			n, _ := strconv.Atoi(strings.Fields(kb)[0])
-			return n / 1024
-		}
+	p, err := procfs.NewProc(pid)
+	if err != nil {
+		return 0
 	}
-	return 0
+	status, err := p.NewStatus()
+	if err != nil {
+		return 0
+	}
+	return int(status.VmHWM >> 20)
 }

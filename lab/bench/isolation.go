@@ -5,79 +5,55 @@ import (
 	"fmt"
 )
 
-// isolation is the effect of a hanging receiver on the other receivers.
-type isolation struct{ p99, rate versus }
-
 // isolationRate is 30 % of the rate measured at full speed. Fixed bounds apply, also without such a measurement.
-func isolationRate(t *throughput) int {
+func isolationRate(fullSpeed float64) int {
 	const share, least, most = 0.3, 200, 1000
-	if t == nil {
-		return least
-	}
-	return int(min(max(share*t.rate.median(), least), most))
+	return int(min(max(share*fullSpeed, least), most))
 }
 
-func measureIsolation(ctx context.Context, w *world, o options, r *results) error {
-	rate, found := isolationRate(r.throughput), &isolation{}
+// measureIsolation compares a receiver beside a hanging receiver with the same beside a receiver that answers.
+func measureIsolation(ctx context.Context, w *workbench, o options, r *results) {
+	const first, cycle, fewest = 4, 5, 20_000 // fewest events that give a rate
+	rate, conns := isolationRate(r.rate), o.conns[0]
 	others := [2][]string{{w.sink + "/elsewhere"}, {w.sink + "/hang"}}
 	labels := [2]string{"a fifth elsewhere", "a fifth hangs    "}
-	err := w.alternate(ctx, others, 4, 5, func(m mix, bad bool) error {
-		l, err := w.pacedLatency(ctx, m, rate, o.conns[0], o.isolation)
-		if err != nil {
-			return err
-		}
-		found.p99.add(bad, l.p99)
+	var p99, healthy versus
+	w.alternate(ctx, others, first, cycle, func(m mix, bad bool) {
+		l := w.pacedLatency(ctx, m, rate, conns, o.isolation)
+		p99.add(bad, l.p99)
 		fmt.Printf("%s at %d events/s: healthy %s, %s\n", labels[which(bad)], rate, l, r.peak(w))
-		return nil
 	})
-	if err != nil {
-		return err
-	}
-	err = w.alternate(ctx, others, 4, 5, func(m mix, bad bool) error {
-		healthy, err := w.healthyRate(ctx, m, fewest, o.conns[0])
-		if err != nil {
-			return err
-		}
-		found.rate.add(bad, healthy)
-		fmt.Printf("%s %6.0f healthy deliveries/s, %s\n", labels[which(bad)], healthy, r.peak(w))
-		return nil
+	r.add("isolation p99", p99.ratio(), p99.String()+" ms")
+	w.alternate(ctx, others, first, cycle, func(m mix, bad bool) {
+		n := w.healthyRate(ctx, m, fewest, conns)
+		healthy.add(bad, n)
+		fmt.Printf("%s %6.0f healthy deliveries/s, %s\n", labels[which(bad)], n, r.peak(w))
 	})
-	r.isolation = found
-	return err
+	r.add("isolation rate", healthy.ratio(), healthy.String()+" /s")
 }
 
-// fewest events that give a rate.
-const fewest = 20_000
-
-// hostility is the effect of twenty hostile receivers on a well-behaved receiver.
-type hostility struct {
-	p99 versus
-	mem int // peak MB of the dispatcher beside the hostile receivers
-}
-
-func measureHostility(ctx context.Context, w *world, o options, r *results) error {
-	hostile, civil, err := w.startNeighbours(ctx)
-	if err != nil {
-		return err
-	}
-	defer w.neighbours.Kill()
+// measureHostility compares a well-behaved receiver beside twenty hostile receivers with the same beside twenty civil ones.
+func measureHostility(ctx context.Context, w *workbench, o options, r *results) {
+	neighbours, addresses := w.startNeighbours(ctx)
+	defer func() {
+		neighbours.Kill()
+		w.settings = nil
+	}()
 	const rate = 150 // a third of the events go to the well-behaved receiver
-	found := &hostility{}
+	var p99 versus
+	peak := 0 // of the dispatcher beside the hostile receivers
 	labels := [2]string{"beside 20 civil  ", "beside 20 hostile"}
-	err = w.alternate(ctx, [2][]string{civil, hostile}, 1, 3, func(m mix, bad bool) error {
-		ours, theirs := treeCPU(w.dispatcher.Pid()), treeCPU(w.neighbours.Pid())
-		l, err := w.pacedLatency(ctx, m, rate, o.conns[0], o.hostile)
-		if err != nil {
-			return err
-		}
-		found.p99.add(bad, l.p99)
+	w.alternate(ctx, [2][]string{addresses.Civil, addresses.Hostile}, 1, 3, func(m mix, bad bool) {
+		dispatcher := w.dispatcher.Process().Pid()
+		ours, theirs := treeCPU(dispatcher), treeCPU(neighbours.Pid())
+		l := w.pacedLatency(ctx, m, rate, o.conns[0], o.hostile)
+		p99.add(bad, l.p99)
 		if bad {
-			found.mem = max(found.mem, peakMB(w.dispatcher.Pid()))
+			peak = max(peak, peakMB(dispatcher))
 		}
 		fmt.Printf("%s at %d events/s: good one %s, %s, CPU s dispatcher %.1f, the 20 %.1f\n", labels[which(bad)], rate, l, r.peak(w),
-			treeCPU(w.dispatcher.Pid())-ours, treeCPU(w.neighbours.Pid())-theirs)
-		return nil
+			treeCPU(dispatcher)-ours, treeCPU(neighbours.Pid())-theirs)
 	})
-	r.hostility = found
-	return err
+	r.add("hostile p99", p99.ratio(), p99.String()+" ms")
+	r.add("hostile MB", float64(peak), fmt.Sprintf("%d MB", peak))
 }

@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
-	"net/http"
 	"os"
 	"strings"
 	"syscall"
@@ -11,13 +11,14 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"partnerdeposits/lab/hostiletest"
+	"partnerdeposits/lab/procs"
 )
 
 // addresses of the receiver beside the first: a host for each of so many partners.
 const addresses = 30
 
 // sinkOf is the base URL of the i-th partner's receiver.
-func (w *world) sinkOf(i int) string {
+func (w *workbench) sinkOf(i int) string {
 	return strings.Replace(w.sink, "127.0.0.1", host127(i), 1)
 }
 
@@ -38,31 +39,26 @@ func receive(address string) error {
 	return <-failed
 }
 
-// serveNeighbours serves twenty hostile and twenty well-behaved receivers, each at an address of its own. /hostile and
-// /civil list the addresses, /authority gives the certificate to trust. The neighbours run apart from the measured
-// receiver and at the lowest priority: real hostile receivers run on machines of their own.
+// neighbours are the addresses of twenty hostile and twenty well-behaved receivers, and the certificate to trust.
+type neighbours struct {
+	Hostile, Civil []string
+	Authority      string
+}
+
+// serveNeighbours serves the neighbours, and lists them at /. They run apart from the measured receiver and at the lowest
+// priority: real hostile receivers run on machines of their own.
 func serveNeighbours(address string) error {
 	const last = 19
 	if err := syscall.Setpriority(syscall.PRIO_PGRP, 0, last); err != nil { // the group is this process, with all its threads
 		return err
 	}
 	ca := hostiletest.NewAuthority(host{})
-	hostile := hostiletest.Hostile(host{}, ca)
-	civil := make([]string, len(hostile))
-	for i := range civil {
+	all := neighbours{Hostile: hostiletest.Hostile(host{}, ca), Authority: string(ca.PEM())}
+	for range all.Hostile {
 		taking := hostiletest.Answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", nil)
-		civil[i] = "http://" + hostiletest.Serve(host{}, taking).Address
+		all.Civil = append(all.Civil, "http://"+hostiletest.Serve(host{}, taking).Address)
 	}
-	return serve(address, func(c *fasthttp.RequestCtx) {
-		switch string(c.Path()) {
-		case "/hostile":
-			c.SetBodyString(strings.Join(hostile, "\n"))
-		case "/civil":
-			c.SetBodyString(strings.Join(civil, "\n"))
-		case "/authority":
-			c.SetBody(ca.PEM())
-		}
-	})
+	return serve(address, func(c *fasthttp.RequestCtx) { _ = json.NewEncoder(c).Encode(all) })
 }
 
 func serve(address string, handler fasthttp.RequestHandler) error {
@@ -80,23 +76,14 @@ func (host) Fatalf(format string, args ...any) {
 	os.Exit(1)
 }
 
-// startNeighbours starts the neighbours' process, makes later dispatchers trust its certificate, and gives the
-// addresses.
-func (w *world) startNeighbours(ctx context.Context) (hostile, civil []string, err error) {
-	var base string
-	w.neighbours, base, err = w.startSelf(ctx, "neighbours", "/authority")
-	if err != nil {
-		return nil, nil, err
-	}
-	answers := map[string]string{}
-	for _, path := range []string{"/hostile", "/civil", "/authority"} {
-		status, body, err := fasthttp.Get(nil, base+path)
-		if err != nil || status != http.StatusOK {
-			return nil, nil, fmt.Errorf("neighbours: %s: %d: %w", path, status, err)
-		}
-		answers[path] = string(body)
-	}
-	w.authority = w.dir + "/authority.pem"
-	err = os.WriteFile(w.authority, []byte(answers["/authority"]), 0o600)
-	return strings.Fields(answers["/hostile"]), strings.Fields(answers["/civil"]), err
+// startNeighbours starts the neighbours' process, and makes later dispatchers trust its certificate.
+func (w *workbench) startNeighbours(ctx context.Context) (p *procs.Process, all neighbours) {
+	p, base := startSelf(ctx, "neighbours", "/")
+	_, body, err := fasthttp.Get(nil, base+"/")
+	check(err)
+	check(json.Unmarshal(body, &all))
+	authority := w.dir + "/authority.pem"
+	check(os.WriteFile(authority, []byte(all.Authority), 0o600))
+	w.settings = map[string][]string{"dispatcher": {"SSL_CERT_FILE=" + authority}}
+	return p, all
 }

@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"slices"
+	"fmt"
 	"time"
 
 	"partnerdeposits/adapters/system"
@@ -26,25 +26,6 @@ func (m mix) whose(i int) *testPartner {
 // goods counts the events of the measured endpoint among the first n.
 func (m mix) goods(n int) int { return n/m.cycle*m.first + min(n%m.cycle, m.first) }
 
-// sample holds repeated measurements of a figure.
-type sample []float64
-
-func (s sample) median() float64 {
-	if len(s) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(s))
-	return (sorted[(len(s)-1)/2] + sorted[len(s)/2]) / 2
-}
-
-// percentile gives the smallest value that is at least as large as p % of the values.
-func (s sample) percentile(p int) float64 {
-	if len(s) == 0 {
-		return 0
-	}
-	return slices.Sorted(slices.Values(s))[(len(s)*p+99)/100-1]
-}
-
 // versus is a figure in two variants: with well-behaved neighbours and with hostile neighbours.
 type versus [2]sample
 
@@ -63,71 +44,46 @@ func which(bad bool) int {
 	return 0
 }
 
+// String gives the ratio and the two medians.
+func (v versus) String() string {
+	return fmt.Sprintf("%.2f×: %.4g against %.4g", v.ratio(), v[1].median(), v[0].median())
+}
+
 // alternate measures the variants in turn (a b a b a b), so that other load on the machine affects both. Each round has
 // a new dispatcher and new endpoints.
-func (w *world) alternate(ctx context.Context, others [2][]string, first, cycle int, measure func(m mix, bad bool) error) error {
+func (w *workbench) alternate(ctx context.Context, others [2][]string, first, cycle int, measure func(m mix, bad bool)) {
 	for round := range 6 {
 		bad := round%2 == 1
-		if err := w.enter(ctx, w.site); err != nil {
-			return err
-		}
-		good, err := w.newPartner(ctx, w.sink+"/")
-		if err != nil {
-			return err
-		}
-		m := mix{good: good, first: first, cycle: cycle}
+		w.enter(ctx, w.site)
+		m := mix{good: w.newPartner(ctx, w.sink+"/"), first: first, cycle: cycle}
 		for _, url := range others[which(bad)] {
-			t, err := w.newPartner(ctx, url)
-			if err != nil {
-				return err
-			}
-			m.others = append(m.others, t)
+			m.others = append(m.others, w.newPartner(ctx, url))
 		}
-		if err := measure(m, bad); err != nil {
-			return err
-		}
-		if err := w.unsubscribe(ctx, m.others); err != nil {
-			return err
-		}
+		measure(m, bad)
+		w.unsubscribe(ctx, m.others)
 	}
-	return nil
 }
 
 // pacedLatency is the latency at the measured endpoint with rate events a second in total. Measuring starts after the
 // neighbours have received events for a while.
-func (w *world) pacedLatency(ctx context.Context, m mix, rate, conns int, length time.Duration) (latency, error) {
-	const warmUp = 2 * time.Second
-	warm, n := int(warmUp.Seconds())*rate, int((warmUp+length).Seconds()*float64(rate))
-	ids, err := w.deposits(ctx, calls(n), conns, true, m.whose)
-	if err != nil {
-		return latency{}, err
-	}
+func (w *workbench) pacedLatency(ctx context.Context, m mix, rate, conns int, length time.Duration) latency {
+	warm, n := int(warmTime.Seconds())*rate, int((warmTime+length).Seconds()*float64(rate))
+	all := w.deposits(ctx, calls(n), conns, true, m.whose)
 	took := w.taken()
-	if _, _, err := w.cancelPaced(ctx, ids[:warm], rate, true); err != nil {
-		return latency{}, err
-	}
+	w.cancelPaced(ctx, all[:warm], rate, true, took)
 	since := system.Clock{}.Now()
-	if _, _, err := w.cancelPaced(ctx, ids[warm:], rate, true); err != nil {
-		return latency{}, err
-	}
-	if err := w.awaitTaken(ctx, took, m.goods(n), 2*time.Minute); err != nil {
-		return latency{}, err
-	}
+	w.cancelPaced(ctx, all[warm:], rate, true, took+m.goods(n))
 	return w.latency(ctx, since, m.goods(n)-m.goods(warm), m.good)
 }
 
+// warmTime is the length of the load before an open loop that is measured.
+const warmTime = 2 * time.Second
+
 // healthyRate is the rate of deliveries to the measured endpoint when events come as fast as the API takes them.
-func (w *world) healthyRate(ctx context.Context, m mix, n, conns int) (float64, error) {
-	ids, err := w.deposits(ctx, calls(n), conns, true, m.whose)
-	if err != nil {
-		return 0, err
-	}
+func (w *workbench) healthyRate(ctx context.Context, m mix, n, conns int) float64 {
+	all := w.deposits(ctx, calls(n), conns, true, m.whose)
 	took, began := w.taken(), time.Now()
-	if err := w.cancelAll(ctx, ids, conns, true); err != nil {
-		return 0, err
-	}
-	if err := w.awaitTaken(ctx, took, m.goods(n), 5*time.Minute); err != nil {
-		return 0, err
-	}
-	return float64(m.goods(n)) / time.Since(began).Seconds(), nil
+	w.cancelAll(ctx, all, conns, true)
+	w.awaitTaken(ctx, took+m.goods(n))
+	return float64(m.goods(n)) / time.Since(began).Seconds()
 }

@@ -1,18 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"hash/maphash"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/valyala/fasthttp"
 
+	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/receiver"
 )
@@ -24,7 +22,7 @@ type tally struct {
 	mu       sync.Mutex
 	counts   counts
 	seen     map[uint64]struct{}  // hashes of address, path and body, which are the same for all attempts of a delivery
-	arrivals map[string]time.Time // first arrival by deposit id; nil until somebody asks for arrivals
+	arrivals map[string]time.Time // first arrival by deposit id; nil until the first call of /arrivals
 }
 
 // counts are the figures of /count.
@@ -49,7 +47,10 @@ func (t *tally) answer(c *fasthttp.RequestCtx) {
 		_ = json.NewEncoder(c).Encode(t.counts)
 		return
 	case "/arrivals":
-		t.writeArrivals(c)
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		_ = json.NewEncoder(c).Encode(t.arrivals)
+		t.arrivals = map[string]time.Time{}
 		return
 	}
 	valid := receiver.Verify(webhookSecret, string(c.Request.Header.Peek(webhook.HeaderSignature)),
@@ -88,66 +89,51 @@ func (t *tally) add(host []byte, path string, body []byte, valid bool, at time.T
 	if t.arrivals == nil {
 		return
 	}
-	if depositID, err := idIn(body); err == nil {
+	if depositID, err := idIn(body, id.Deposit); err == nil {
 		if _, known := t.arrivals[depositID]; !known {
 			t.arrivals[depositID] = at
 		}
 	}
 }
 
-// writeArrivals answers with a line for each deposit: its id, and the arrival of its first delivery in Unix nanoseconds.
-// Then it forgets them.
-func (t *tally) writeArrivals(c *fasthttp.RequestCtx) {
-	t.mu.Lock()
-	arrivals := t.arrivals
-	t.arrivals = map[string]time.Time{}
-	t.mu.Unlock()
-	for depositID, at := range arrivals {
-		_, _ = fmt.Fprintf(c, "%s %d\n", depositID, at.UnixNano())
+// ask gives the receiver's answer.
+func (w *workbench) ask(path string, answer any) error {
+	_, body, err := fasthttp.Get(nil, w.sink+path)
+	if err != nil {
+		return err
 	}
+	return json.Unmarshal(body, answer)
 }
 
-// counted asks the receiver for its figures; none while it does not answer.
-func (w *world) counted() (found counts) {
-	_, body, err := fasthttp.Get(nil, w.sink+"/count")
-	if err == nil {
-		_ = json.Unmarshal(body, &found) // as if there were none
-	}
+// counted asks the receiver for its figures.
+func (w *workbench) counted() (found counts) {
+	check(w.ask("/count", &found))
 	return found
 }
 
-func (w *world) taken() int { return w.counted().Taken }
+func (w *workbench) taken() int { return w.counted().Taken }
 
 // arrivals gives the first arrival of each deposit's deliveries since the last call, and starts the record.
-func (w *world) arrivals() (map[string]time.Time, error) {
-	_, body, err := fasthttp.Get(nil, w.sink+"/arrivals")
-	if err != nil {
-		return nil, err
-	}
-	found := map[string]time.Time{}
-	for line := range bytes.Lines(body) {
-		depositID, at, _ := strings.Cut(strings.TrimSpace(string(line)), " ")
-		nanos, err := strconv.ParseInt(at, 10, 64)
-		if err != nil {
-			return nil, err
-		}
-		found[depositID] = time.Unix(0, nanos)
-	}
-	return found, nil
+func (w *workbench) arrivals() (found map[string]time.Time) {
+	check(w.ask("/arrivals", &found))
+	return found
 }
 
-// awaitTaken waits until the receiver has taken n deliveries more than before.
-func (w *world) awaitTaken(ctx context.Context, before, n int, patience time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	ticker := time.NewTicker(20 * time.Millisecond)
-	defer ticker.Stop()
-	for w.taken()-before < n {
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%d of %d deliveries arrived in %v\n%s", w.taken()-before, n, patience, w.dispatcher.Log())
-		case <-ticker.C:
+// awaitTaken waits until the receiver has taken n deliveries, as long as some arrive each minute.
+func (w *workbench) awaitTaken(ctx context.Context, n int) {
+	const patience = time.Minute
+	last, before := time.Now(), 0
+	for {
+		taken := w.taken()
+		if taken >= n {
+			return
 		}
+		if taken > before {
+			last, before = time.Now(), taken
+		}
+		if time.Since(last) > patience {
+			check(fmt.Errorf("%d deliveries are missing, and none came in %v\n%s", n-taken, patience, w.dispatcher.Process().Log()))
+		}
+		check(pause(ctx, 20*time.Millisecond))
 	}
-	return nil
 }

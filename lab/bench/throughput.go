@@ -2,91 +2,77 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"partnerdeposits/adapters/system"
 )
 
-// throughput holds the figures of cancelling deposits as fast as the API takes the requests, in the variant that decides.
-type throughput struct {
-	rate sample // deliveries/s end to end
-	cpu  sample // CPU-seconds per 1,000 deliveries
-	keys *keys  // nil unless keyless calls were measured beside keyed calls
-	full *ratio // CPU with rows stored to CPU of an empty database; nil without -stock
-
-	httpMB, dispatcherMB sample // peaks of memory
-}
-
-// keys are the ratios of keyed to keyless calls, end to end.
-type keys struct{ rate, cpu ratio }
-
 // boards are the tables of the step.
 type boards struct{ create, deliver *board }
 
-// measureThroughput creates deposits for the length of a round and then cancels all of them, in each variant.
-func measureThroughput(ctx context.Context, w *world, o options, r *results) error {
+// measureThroughput creates deposits for the length of a round and then cancels all of them, as fast as the API takes the
+// requests, in each variant.
+func measureThroughput(ctx context.Context, w *workbench, o options, r *results) {
 	all := w.variants(o, o.conns[:1], o.subscriptions)
-	found := boards{newBoard("POST deposits"), newBoard("end to end")}
+	pairs := w.pairs(all)
+	b := boards{r.board("POST deposits", pairs...), r.board("end to end", pairs...)}
 	before := w.counted()
-	err := rotate(ctx, o.rounds, w.turns(all, func(ctx context.Context, v variant, partners []testPartner) error {
+	err := rotate(o.rounds, w.turns(ctx, all, func(v variant, partners []testPartner) {
 		defer r.peak(w)
-		return w.throughput(ctx, v, partners, o, found)
+		w.throughput(ctx, v, partners, o, b)
 	}))
-	r.counts = w.counted().since(before)
-	for _, b := range []*board{found.create, found.deliver} {
-		err = errors.Join(err, b.print(os.Stdout), b.printRatios(os.Stdout, w.pairs(all)))
-	}
+	counts := w.counted().since(before)
 	deciding, beside := w.decide(all)
-	name, b := deciding.String(), found.deliver
-	r.throughput = &throughput{rate: b.sample(name, "rate"), cpu: b.sample(name, "CPU"), httpMB: b.sample(name, "http MB"), dispatcherMB: b.sample(name, "disp MB")}
+	name := deciding.String()
+	rate := b.deliver.sample(name, "rate")
+	r.rate = rate.median()
+	r.addSample("rate", rate, 0, "/s")
+	if r.jobs > 0 {
+		r.add("of floor", r.rate/r.jobs, fmt.Sprintf("%.2f of %.0f/s", r.rate/r.jobs, r.jobs))
+	}
+	r.addSample("CPU", b.deliver.sample(name, "CPU"), 3, "")
 	if beside != nil {
-		r.throughput.keys = &keys{b.ratio(name, beside.String(), "rate"), b.ratio(name, beside.String(), "CPU")}
+		r.addRatio("keyed rate", b.deliver.ratio(name, beside.String(), "rate"))
+		r.addRatio("keyed CPU", b.deliver.ratio(name, beside.String(), "CPU"))
 	}
 	if o.stock > 0 && o.base == "" {
 		empty := deciding
 		empty.site = w.sites[0]
-		full := b.ratio(name, empty.String(), "CPU")
-		r.throughput.full = &full
+		r.addRatio("full", b.deliver.ratio(name, empty.String(), "CPU"))
 	}
-	return err
+	r.addSample("http MB", b.deliver.sample(name, "http MB"), 0, " MB")
+	r.addSample("dispatcher MB", b.deliver.sample(name, "disp MB"), 0, " MB")
+	r.addCounts(counts)
+	check(err)
 }
 
-func (w *world) throughput(ctx context.Context, v variant, partners []testPartner, o options, found boards) error {
-	ids, made, err := w.createRound(ctx, v, partners, o)
-	if err != nil {
-		return err
-	}
-	found.create.add(v.String(), w.withMemory(made.figures()))
+func (r *results) addCounts(c counts) {
+	r.add("unsigned", float64(c.Invalid), fmt.Sprintf("%d of %d are not", c.Invalid, c.Taken+c.Invalid))
+	r.add("repeated", float64(c.Duplicates), fmt.Sprintf("%d of %d", c.Duplicates, c.Taken))
+}
 
-	since, took := system.Clock{}.Now(), w.taken()
-	from, err := w.read(ctx)
-	if err != nil {
-		return err
-	}
-	if err := w.cancelAll(ctx, ids, v.conns, v.keyed); err != nil {
-		return err
-	}
-	cancelled := time.Since(from.at)
-	deliveries := len(ids) * v.subscriptions
-	if err := w.awaitTaken(ctx, took, deliveries, 5*time.Minute); err != nil {
-		return err
-	}
-	delivered, err := w.since(ctx, from, deliveries)
-	if err != nil {
-		return err
-	}
-	found.deliver.add(v.String(), w.withMemory(delivered.figures()))
-	l, err := w.latency(ctx, since, deliveries, partners...)
-	fmt.Printf("%v: create %.0f/s, CPU s/1,000 %.3f; deliver %.0f/s (API alone %.0f/s), CPU s/1,000 %s; %s\n", v, made.rate(), made.figures()["CPU"],
-		delivered.rate(), float64(len(ids))/cancelled.Seconds(), delivered.to.cpu.since(from.cpu).per(deliveries), l)
-	return err
+func (w *workbench) throughput(ctx context.Context, v variant, partners []testPartner, o options, b boards) {
+	all, created := w.createRound(ctx, v, partners, o)
+	b.create.add(v.String(), w.withMemory(created.figures()))
+
+	since, deliveries := system.Clock{}.Now(), len(all)*v.subscriptions
+	var cancelled time.Duration
+	delivered := w.cost(ctx, func() int {
+		took, began := w.taken(), time.Now()
+		w.cancelAll(ctx, all, v.conns, v.keyed)
+		cancelled = time.Since(began)
+		w.awaitTaken(ctx, took+deliveries)
+		return deliveries
+	})
+	b.deliver.add(v.String(), w.withMemory(delivered.figures()))
+	l := w.latency(ctx, since, deliveries, partners...)
+	fmt.Printf("%v: create %.0f/s, CPU s/1,000 %.3f; deliver %.0f/s (API alone %.0f/s), CPU s/1,000 %s; %s\n",
+		v, created.rate(), created.figures()["CPU"], delivered.rate(), float64(len(all))/cancelled.Seconds(), delivered.cpu(), l)
 }
 
 // withMemory adds the peak memory of the processes.
-func (w *world) withMemory(f figures) figures {
-	f["http MB"], f["disp MB"] = float64(peakMB(w.http.Pid())), float64(peakMB(w.dispatcher.Pid()))
+func (w *workbench) withMemory(f figures) figures {
+	f["http MB"], f["disp MB"] = float64(peakMB(w.http.Process().Pid())), float64(peakMB(w.dispatcher.Process().Pid()))
 	return f
 }
