@@ -49,9 +49,9 @@ func measurePostRates(ctx context.Context, w *workbench, o options, r *results) 
 	all := w.variants(o, o.conns, []int{1})
 	b := r.board("POST deposits", w.pairs(all)...)
 	turns := w.turns(ctx, all, func(v variant, partners []testPartner) {
-		_, spent := w.createRound(ctx, v, partners, o)
-		b.add(v.String(), w.withMemory(spent.figures()))
-		fmt.Printf("%v: POST deposits %.0f/s, CPU s/1,000 %s\n", v, spent.rate(), spent.cpu())
+		_, f := w.createRound(ctx, v, partners, o)
+		b.add(v.String(), f)
+		fmt.Printf("%v: POST deposits %.0f/s, CPU s/1,000 %s\n", v, f["rate"], f.cpu())
 	})
 	for _, partners := range o.partners {
 		turns = append(turns, w.pgbenchTurn(ctx, pgbench.Post, partners, o, b))
@@ -70,15 +70,13 @@ func measurePostRates(ctx context.Context, w *workbench, o options, r *results) 
 }
 
 // createRound creates deposits for the length of a round, after a warm-up, and returns them with their cost.
-func (w *workbench) createRound(
-	ctx context.Context, v variant, partners []testPartner, o options,
-) (all []made, spent cost) {
+func (w *workbench) createRound(ctx context.Context, v variant, partners []testPartner, o options) (all []made, f figures) {
 	w.warmUp(ctx, v, partners, o)
-	spent = w.cost(ctx, func() int {
+	spent := w.cost(ctx, func() int {
 		all = w.deposits(ctx, lasting(o.round), v.conns, v.keyed, inTurn(partners))
 		return len(all)
 	})
-	return all, spent
+	return all, w.withMemory(spent.figures())
 }
 
 // measureReads reads deposits one by one and in lists of 100, for the length of a round each.
@@ -113,9 +111,10 @@ func (w *workbench) readRound(ctx context.Context, v variant, partners []testPar
 			return err
 		}
 		must(load.Closed(ctx, lasting(min(time.Second, o.round/3)), v.conns, read)) // warms up
-		spent := w.cost(ctx, func() int { return must(load.Closed(ctx, lasting(o.round), v.conns, read)) })
-		reading.board.add(v.String(), w.withMemory(spent.figures()))
-		fmt.Printf("%v: %s %.0f/s, CPU s/1,000 %s\n", v, reading.board.operation, spent.rate(), spent.cpu())
+		spent := w.cost(ctx, func() int { return must(load.Closed(ctx, lasting(o.round), v.conns, read)).N() })
+		f := w.withMemory(spent.figures())
+		reading.board.add(v.String(), f)
+		fmt.Printf("%v: %s %.0f/s, CPU s/1,000 %s\n", v, reading.board.operation, f["rate"], f.cpu())
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -43,10 +42,9 @@ func measureBacklogs(ctx context.Context, w *workbench, o options, r *results) {
 			w.enter(ctx, w.sites[i])
 			t := w.newPartner(ctx, w.sink+"/")
 			w.drain(ctx, t, warmUp)
-			elapsed, used := w.drain(ctx, t, n)
-			f := figures{"rate": float64(n) / elapsed.Seconds(), "CPU": used.total() * 1000 / float64(n)}
+			f := w.drain(ctx, t, n)
 			b.add(strconv.Itoa(n), f)
-			fmt.Printf("backlog %9d %6.0f deliveries/s, CPU s/1,000 %s, peak memory %s\n", n, f["rate"], used.per(n), r.peak(w))
+			fmt.Printf("backlog %9d %6.0f deliveries/s, CPU s/1,000 %s, peak memory %s\n", n, f["rate"], f.cpu(), r.peak(w))
 		}
 	})
 	r.addBacklogs(b)
@@ -72,15 +70,17 @@ func (r *results) addBacklogs(b *board) {
 
 // drain commits a backlog before the eyes of a waiting dispatcher and waits until all of it is delivered. A single
 // commit makes the backlog visible, so neither deliveries nor CPU of the loading are counted.
-func (w *workbench) drain(ctx context.Context, t testPartner, n int) (elapsed time.Duration, used usage) {
+func (w *workbench) drain(ctx context.Context, t testPartner, n int) figures {
 	tx := must(w.Pool.Begin(ctx))
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
 	preload(ctx, tx, t, n)
 	w.checkpoint(ctx)
-	took, before, began := w.taken(), w.usage(), time.Now()
-	check(tx.Commit(ctx))
-	w.awaitTaken(ctx, took+n)
-	return time.Since(began), w.usage().since(before)
+	took := w.taken()
+	return w.cost(ctx, func() int {
+		check(tx.Commit(ctx))
+		w.awaitTaken(ctx, took+n)
+		return n
+	}).figures()
 }
 
 // preload fills the outbox with events a millisecond apart, the last of them now, in the order of their ids, as the API

@@ -16,6 +16,15 @@ const none = "–"
 // figures are the results of a round, by name.
 type figures map[string]float64
 
+// cpu describes the CPU-seconds per 1,000 operations, in total and by part.
+func (f figures) cpu() string {
+	shares := make([]string, len(parts))
+	for i, p := range parts {
+		shares[i] = fmt.Sprintf("%s %.3f", p, f[p])
+	}
+	return fmt.Sprintf("%.3f (%s)", f["CPU"], strings.Join(shares, ", "))
+}
+
 // withLatency adds the times of operations, and by how much their calls began late.
 func (f figures) withLatency(times, late *load.Times) figures {
 	f["CPU ms"] = f["CPU"] // seconds per 1,000 are milliseconds each

@@ -71,20 +71,17 @@ func TestParse_UnknownStepOrHalfAPair_IsRefused(t *testing.T) {
 		`-subscriptions: "-1" is no size`:           {"-subscriptions", "1,-1"},
 		`-keys: "some" is neither with nor without`: {"-keys", "some"},
 	} {
-		_, err := parse(delivery, args)
-		require.EqualError(t, err, want)
+		require.EqualError(t, attempt(func() { parse(delivery, args) }), want)
 	}
 }
 
 func TestParse_TwoVersions_CompareTheRateOnly(t *testing.T) {
 	t.Parallel()
-	o, err := parse(delivery, []string{"-base", "a", "-new", "b"})
-	require.NoError(t, err)
+	o := parse(delivery, []string{"-base", "a", "-new", "b"})
 	require.True(t, o.wants("rate"))
 	require.False(t, o.wants("latency"))
 
-	o, err = parse(delivery, nil)
-	require.NoError(t, err)
+	o = parse(delivery, nil)
 	require.True(t, o.wants("latency"))
 	require.Equal(t, []bool{true, false}, o.keys)
 }

@@ -12,12 +12,12 @@ import (
 // reading is the state of all counters at a moment.
 type reading struct {
 	at        time.Time
-	cpu       usage
-	generator float64 // CPU-seconds of this process
-	wal       float64 // bytes
-	commits   float64 // of the site's database
-	commands  float64 // of Redis, those inside scripts included
-	memory    float64 // of Redis, bytes
+	cpu       map[string]float64 // seconds by part
+	generator float64            // CPU-seconds of this process
+	wal       float64            // bytes
+	commits   float64            // of the site's database
+	commands  float64            // of Redis, those inside scripts included
+	memory    float64            // of Redis, bytes
 	machine   procfs.CPUStat
 }
 
@@ -30,7 +30,7 @@ func (w *workbench) read(ctx context.Context) (r reading) {
 	r.commands = must(strconv.ParseFloat(info.Item("Stats", "total_commands_processed"), 64))
 	r.memory = must(strconv.ParseFloat(info.Item("Memory", "used_memory"), 64))
 	r.machine = must(must(procfs.NewDefaultFS()).Stat()).CPUTotal
-	r.at, r.cpu, r.generator = time.Now(), w.usage(), ownCPU()
+	r.at, r.cpu, r.generator = time.Now(), w.cpu(), ownCPU()
 	return r
 }
 
@@ -55,27 +55,25 @@ func (w *workbench) cost(ctx context.Context, activity func() (n int)) (c cost) 
 }
 
 func (c cost) seconds() float64 { return c.to.at.Sub(c.from.at).Seconds() }
-func (c cost) rate() float64    { return float64(c.n) / c.seconds() }
-
-// cpu describes the CPU-seconds per 1,000 operations.
-func (c cost) cpu() string { return c.to.cpu.since(c.from.cpu).per(c.n) }
 
 // figures of an operation. CPU is in seconds per 1,000 operations.
 func (c cost) figures() figures {
-	used, n := c.to.cpu.since(c.from.cpu), float64(c.n)
-	generator := c.to.generator - c.from.generator
+	n, generator, used := float64(c.n), c.to.generator-c.from.generator, 0.0
 	f := figures{
-		"rate": c.rate(), "CPU": used.total() * 1000 / n, "generator": generator * 1000 / n,
+		"rate": n / c.seconds(), "generator": generator * 1000 / n,
 		"WAL B": (c.to.wal - c.from.wal) / n, "commits": (c.to.commits - c.from.commits) / n,
 		"redis cmd": (c.to.commands - c.from.commands) / n, "redis B": (c.to.memory - c.from.memory) / n,
 	}
 	for _, part := range parts {
-		f[part] = used[part] * 1000 / n
+		seconds := c.to.cpu[part] - c.from.cpu[part]
+		f[part] = seconds * 1000 / n
+		used += seconds
 	}
+	f["CPU"] = used * 1000 / n
 	all, idle := machineTime(c.to.machine)-machineTime(c.from.machine), idleTime(c.to.machine)-idleTime(c.from.machine)
 	stolen := c.to.machine.Steal - c.from.machine.Steal
 	f["steal %"] = 100 * stolen / all
-	f["others %"] = max(0, 100*(all-idle-stolen-used.total()-generator)/all)
+	f["others %"] = max(0, 100*(all-idle-stolen-used-generator)/all)
 	return f
 }
 

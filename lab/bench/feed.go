@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/errgroup"
 
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/core/id"
@@ -39,9 +40,9 @@ func measureFeed(ctx context.Context, w *workbench, o options, r *results) {
 func (w *workbench) feedRound(ctx context.Context, v variant, partners []testPartner, o options, b *board) {
 	w.warmUp(ctx, v, partners, o)
 	all := w.deposits(ctx, calls(int(o.feed.Seconds()*feedRate)), v.conns, v.keyed, inTurn(partners))
-	waiting := &waiters{}
+	var waiting *waiters
 	if v.followed {
-		waiting.follow(ctx, w.http.Base, partners, feedWait)
+		waiting = w.follow(ctx, partners)
 		defer waiting.stop()
 	}
 	since := system.Clock{}.Now()
@@ -59,7 +60,7 @@ func (w *workbench) feedRound(ctx context.Context, v variant, partners []testPar
 
 // followed gives the times of n events from their commits to their followers. Both clocks are this machine's.
 func (w *workbench) followed(ctx context.Context, waiting *waiters, since time.Time, n int, partners []testPartner) *load.Times {
-	err := poll(ctx, world.StartLimit, 20*time.Millisecond, func() bool { check(waiting.failed()); return waiting.count() >= n })
+	err := poll(ctx, world.StartLimit, 20*time.Millisecond, func() bool { return waiting.count() >= n })
 	if err != nil {
 		check(fmt.Errorf("%d of %d events were followed: %w", waiting.count(), n, err))
 	}
@@ -90,17 +91,16 @@ type waiters struct {
 	client *world.Client
 	base   string
 	cancel context.CancelFunc
-	group  sync.WaitGroup
+	group  errgroup.Group
 
 	mu      sync.Mutex
 	arrived map[string]time.Time // by deposit
-	err     error                // the first
 }
 
-// follow starts a follower for each partner, as soon as it has read its feed. Their first requests wait 1 to first seconds,
-// so that later ones do not end together.
-func (l *waiters) follow(ctx context.Context, base string, partners []testPartner, first int) {
-	l.client, l.base, l.arrived = world.NewClient(callTimeout, len(partners)), base, map[string]time.Time{}
+// follow starts a follower for each partner, as soon as it has read its feed. Their first requests wait 1 to feedWait seconds,
+// so that later ones do not end together. stop ends them.
+func (w *workbench) follow(ctx context.Context, partners []testPartner) *waiters {
+	l := &waiters{client: world.NewClient(callTimeout, len(partners)), base: w.http.Base, arrived: map[string]time.Time{}}
 	ctx, l.cancel = context.WithCancel(ctx)
 	for i := range partners {
 		after := int64(-1)
@@ -108,18 +108,24 @@ func (l *waiters) follow(ctx context.Context, base string, partners []testPartne
 			after = next
 			next = must(l.read(ctx, &partners[i], after, 0))
 		}
-		l.group.Go(func() {
-			var err error
-			for wait := 1 + i%first; err == nil; wait = feedWait {
+		l.group.Go(func() (err error) {
+			for wait := 1 + i%feedWait; err == nil && ctx.Err() == nil; wait = feedWait {
 				after, err = l.read(ctx, &partners[i], after, wait)
 			}
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			if ctx.Err() == nil && l.err == nil {
-				l.err = err
+			if ctx.Err() != nil {
+				return nil
 			}
+			return err
 		})
 	}
+	return l
+}
+
+// stop ends the followers. The first of their errors ends the step.
+func (l *waiters) stop() {
+	l.cancel()
+	check(l.group.Wait())
+	l.client.CloseIdleConnections()
 }
 
 // read asks for the events after a number, and notes when they came.
@@ -147,20 +153,8 @@ func (l *waiters) read(ctx context.Context, t *testPartner, after int64, wait in
 	return page.NextAfter, nil
 }
 
-func (l *waiters) failed() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.err
-}
-
 func (l *waiters) count() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.arrived)
-}
-
-func (l *waiters) stop() {
-	l.cancel()
-	l.group.Wait()
-	l.client.CloseIdleConnections()
 }

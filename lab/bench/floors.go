@@ -101,7 +101,8 @@ func (w *workbench) lone(ctx context.Context, call func() error) loneCost {
 	servers := func() float64 { return treeCPU(w.services.Postgres.Pid()) + treeCPU(w.services.Redis.Pid()) }
 	own, server := ownCPU(), servers()
 	n := int(loneTime.Seconds() * quietRate)
-	must(load.Open(ctx, n, quietRate, func(int, time.Time) error { return call() }))
+	_, _, err := load.Open(ctx, n, quietRate, func(int, time.Time) error { return call() })
+	check(err)
 	perCall := 1000 / float64(n)
 	return loneCost{(ownCPU() - own) * perCall, (servers() - server) * perCall}
 }

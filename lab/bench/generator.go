@@ -33,29 +33,34 @@ func newClient(base string) *client {
 	}}
 }
 
-// do sends a request and returns the body of its response.
+// do calls the partner API and returns the body of the response.
 //
 // Returns an error without a response, and for every status other than 2xx.
 func (c *client) do(r request) ([]byte, error) {
+	headers := map[string]string{"x-api-key": r.apiKey, "Content-Type": "application/json"}
+	if r.keyed {
+		headers["Idempotency-Key"] = uuid.NewString()
+	}
+	status, answer, err := c.send(r.method, world.APIPrefix+r.path, r.body, headers)
+	if err == nil && (status < 200 || status > 299) {
+		err = fmt.Errorf("%d %s", status, answer)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", r.method, r.path, err)
+	}
+	return answer, nil
+}
+
+func (c *client) send(method, path, body string, headers map[string]string) (status int, answer []byte, err error) {
 	out, in := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseRequest(out)
 	defer fasthttp.ReleaseResponse(in)
-	out.Header.SetMethod(r.method)
-	out.SetRequestURI("http://" + c.Addr + world.APIPrefix + r.path)
-	out.Header.Set("x-api-key", r.apiKey)
-	if r.keyed {
-		out.Header.Set("Idempotency-Key", uuid.NewString())
+	out.Header.SetMethod(method)
+	out.SetRequestURI("http://" + c.Addr + path)
+	for name, value := range headers {
+		out.Header.Set(name, value)
 	}
-	if r.body != "" {
-		out.Header.SetContentType("application/json")
-		out.SetBodyString(r.body)
-	}
-	if err := c.HostClient.Do(out, in); err != nil {
-		return nil, fmt.Errorf("%s %s: %w", r.method, r.path, err)
-	}
-	answer := append([]byte(nil), in.Body()...)
-	if in.StatusCode() < 200 || in.StatusCode() > 299 {
-		return nil, fmt.Errorf("%s %s: %d %s", r.method, r.path, in.StatusCode(), answer)
-	}
-	return answer, nil
+	out.SetBodyString(body)
+	err = c.Do(out, in)
+	return in.StatusCode(), append([]byte(nil), in.Body()...), err
 }

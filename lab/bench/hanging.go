@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"time"
 )
 
 // mostHanging of all partners have an endpoint that may hang. The other partners are healthy in every variant, and only
@@ -18,32 +17,14 @@ func measureHanging(ctx context.Context, w *workbench, o options, r *results) {
 	one.hanging, five.hanging = 1, mostHanging
 	err := rotate(o.rounds, w.turns(ctx, []variant{none, one, five}, func(v variant, partners []testPartner) {
 		defer r.peak(w)
-		w.hangingRound(ctx, v, partners, rate, o.isolation, b)
+		healthy := func(i int) bool { return i%len(partners) >= mostHanging }
+		f, _ := w.arrivalRound(ctx, v, partners, rate, warmTime, o.isolation, healthy)
+		b.add(v.String(), f)
+		fmt.Printf("%v at %d events/s: healthy call → receiver p50 %.1f ms, p99 %.1f ms\n", v, rate, f["p50 ms"], f["p99 ms"])
 	}))
 	r.addRatio("hanging", b.ratio(five.String(), none.String(), "p99 ms"))
 	for _, v := range []variant{one, five} {
 		fmt.Printf("%v ÷ none hang: p99 %v\n", v, b.ratio(v.String(), none.String(), "p99 ms"))
 	}
 	check(err)
-}
-
-func (w *workbench) hangingRound(
-	ctx context.Context, v variant, partners []testPartner, rate int, length time.Duration, b *board,
-) {
-	warm, n := int(warmTime.Seconds())*rate, int((warmTime+length).Seconds()*float64(rate))
-	all := w.deposits(ctx, calls(n), v.conns, v.keyed, inTurn(partners))
-	answering := 0
-	for i := range n {
-		if i%len(partners) >= v.hanging {
-			answering++
-		}
-	}
-	took := w.taken()
-	w.cancelPaced(ctx, all[:warm], rate, v.keyed, took)
-	w.arrivals() // starts the record
-	p := w.cancelPaced(ctx, all[warm:], rate, v.keyed, took+answering)
-	times := w.untilArrival(p, all[warm:], func(i int) bool { return (warm+i)%len(partners) >= mostHanging })
-	f := w.withMemory(p.spent.figures()).withLatency(times, p.late)
-	b.add(v.String(), f)
-	fmt.Printf("%v at %d events/s: healthy call → receiver p50 %.1f ms, p99 %.1f ms\n", v, rate, f["p50 ms"], f["p99 ms"])
 }

@@ -32,14 +32,10 @@ func measureIdle(ctx context.Context, w *workbench, o options, r *results) {
 func (w *workbench) restFigures(ctx context.Context, length time.Duration) figures {
 	check(pause(ctx, settle))
 	rest := w.cost(ctx, func() int { check(pause(ctx, length)); return 1 })
-	seconds, used := rest.seconds(), rest.to.cpu.since(rest.from.cpu)
-	f := figures{
-		"commits/s":   (rest.to.commits - rest.from.commits) / seconds,
-		"redis cmd/s": (rest.to.commands - rest.from.commands) / seconds,
-		"WAL B/s":     (rest.to.wal - rest.from.wal) / seconds,
-	}
+	all, seconds := rest.figures(), rest.seconds()
+	f := figures{"commits/s": all["commits"] / seconds, "redis cmd/s": all["redis cmd"] / seconds, "WAL B/s": all["WAL B"] / seconds}
 	for _, part := range parts[:4] {
-		f[part+" %"] = 100 * used[part] / seconds
+		f[part+" %"] = all[part] / 10 / seconds // CPU is in seconds per 1,000
 	}
 	return f
 }
@@ -55,13 +51,10 @@ func measureWaiting(ctx context.Context, w *workbench, o options, r *results) {
 	all := none
 	all.followed = true
 	err := rotate(o.rounds, w.turns(ctx, []variant{none, all}, func(v variant, partners []testPartner) {
-		waiting := &waiters{}
 		if v.followed {
-			waiting.follow(ctx, w.http.Base, partners, feedWait)
-			defer waiting.stop()
+			defer w.follow(ctx, partners).stop()
 		}
 		f := w.restFigures(ctx, o.idle)
-		check(waiting.failed())
 		f["CPU %"] = f["http %"] + f["postgres %"] + f["redis %"]
 		b.add(v.String(), w.withMemory(f))
 		fmt.Printf("%v: http %.2f %%, Postgres %.2f %%, Redis %.2f %% of a core, %.1f commits/s, %.1f Redis commands/s, http %.0f MB\n",

@@ -72,15 +72,31 @@ func measureLatency(ctx context.Context, w *workbench, o options, r *results) {
 
 func (w *workbench) quietRound(ctx context.Context, v variant, partners []testPartner, o options, b *board) latency {
 	w.warmUp(ctx, v, partners, o)
-	all := w.deposits(ctx, calls(int(o.latency.Seconds()*quietRate)), v.conns, v.keyed, inTurn(partners))
-	w.arrivals() // starts the record
-	since, deliveries := system.Clock{}.Now(), len(all)*v.subscriptions
-	p := w.cancelPaced(ctx, all, quietRate, v.keyed, w.taken()+deliveries)
-	times := w.untilArrival(p, all, func(int) bool { return true })
-	f := w.withMemory(p.spent.figures()).withLatency(times, p.late)
+	since := system.Clock{}.Now()
+	f, n := w.arrivalRound(ctx, v, partners, quietRate, 0, o.latency, func(int) bool { return true })
 	b.add(v.String(), f)
-	l := w.latency(ctx, since, deliveries, partners...)
+	l := w.latency(ctx, since, n, partners...)
 	fmt.Printf("%v: at %d events/s call → receiver p50 %.1f ms, p99 %.1f ms, %.1f CPU-ms an event; %s\n",
 		v, quietRate, f["p50 ms"], f["p99 ms"], f["CPU"], l)
 	return l
+}
+
+// arrivalRound cancels deposits in an open loop, and measures the way from the call to the receiver after a while. counts
+// chooses the deposits to measure; n is the number of deliveries that endpoints took.
+func (w *workbench) arrivalRound(
+	ctx context.Context, v variant, partners []testPartner, rate int, warm, length time.Duration, counts func(i int) bool,
+) (f figures, n int) {
+	first := int(warm.Seconds()) * rate
+	all := w.deposits(ctx, calls(int((warm+length).Seconds()*float64(rate))), v.conns, v.keyed, inTurn(partners))
+	for i := range all {
+		if i%len(partners) >= v.hanging {
+			n += v.subscriptions
+		}
+	}
+	took := w.taken()
+	w.cancelPaced(ctx, all[:first], rate, v.keyed, took)
+	w.arrivals() // starts the record
+	p := w.cancelPaced(ctx, all[first:], rate, v.keyed, took+n)
+	times := w.untilArrival(p, all[first:], func(i int) bool { return counts(first + i) })
+	return w.withMemory(p.spent.figures()).withLatency(times, p.late), n
 }

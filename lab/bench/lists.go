@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -112,11 +113,13 @@ func measureLists(ctx context.Context, w *workbench, _ options, r *results) {
 		values := w.storedValues(ctx, l)
 		path := os.Expand(l.path, values)
 		for _, query := range queries(l.filters, values) {
-			all = append(all, w.timeOf(l.name+query.label, request{method: "GET", path: path + "?" + query.encoded, apiKey: key}))
+			r := request{method: "GET", path: path + "?" + query.encoded, apiKey: key}
+			all = append(all, w.timeOf(ctx, l.name+query.label, r))
 		}
 	}
 	held := request{method: "GET", path: "/webhooks", apiKey: w.heldEndpoints(ctx)}
-	all = append(all, w.timeOf(fmt.Sprintf("webhooks, %d with %d pending each", webhook.MaxSubscriptions, webhook.MostPending-1), held))
+	name := fmt.Sprintf("webhooks, %d with %d pending each", webhook.MaxSubscriptions, webhook.MostPending-1)
+	all = append(all, w.timeOf(ctx, name, held))
 	printLists(all)
 	r.addLists(all)
 }
@@ -124,7 +127,7 @@ func measureLists(ctx context.Context, w *workbench, _ options, r *results) {
 // storedValues gives the values for which the list's filters stand.
 func (w *workbench) storedValues(ctx context.Context, l filteredList) func(name string) string {
 	owner := w.owners[0]
-	row := map[string]any{"subscription": [16]byte(owner.Subscription)}
+	row := map[string]any{}
 	if l.oldest != "" {
 		rows := must(w.Pool.Query(ctx, l.oldest, owner.Partner, owner.Subscription))
 		row = must(pgx.CollectExactlyOneRow(rows, pgx.RowToMap))
@@ -136,13 +139,10 @@ func (w *workbench) storedValues(ctx context.Context, l filteredList) func(name 
 	for _, name := range []string{"unknown_account", "unknown_client", "unknown_deposit"} {
 		row[name] = [16]byte(system.Entropy{}.NewID())
 	}
-	kinds := map[string]id.Prefix{
-		"account": id.Account, "unknown_account": id.Account, "client": id.Client, "unknown_client": id.Client,
-		"deposit": id.Deposit, "unknown_deposit": id.Deposit, "subscription": id.Subscription,
-	}
+	kinds := map[string]id.Prefix{"account": id.Account, "client": id.Client, "deposit": id.Deposit, "subscription": id.Subscription}
 	return func(name string) string {
 		if raw, ok := row[name].([16]byte); ok {
-			return kinds[name].Of(id.ID(raw))
+			return kinds[strings.TrimPrefix(name, "unknown_")].Of(id.ID(raw))
 		}
 		return fmt.Sprint(row[name])
 	}
@@ -189,19 +189,10 @@ func queries(filters []filter, values func(string) string) []query {
 }
 
 // timeOf repeats a call twenty times, or for two seconds if the call is slow, after three calls that do not count.
-func (w *workbench) timeOf(list string, r request) listTime {
-	const warm, enough = 3, 20
-	times, began := load.NewTimes(), time.Now()
-	for i := range warm + enough {
-		if i > warm && time.Since(began) > 2*time.Second {
-			break
-		}
-		called := time.Now()
-		must(w.api.do(r))
-		if i >= warm {
-			times.Add(time.Since(called))
-		}
-	}
+func (w *workbench) timeOf(ctx context.Context, list string, r request) listTime {
+	call := func(int) error { _, err := w.api.do(r); return err }
+	must(load.Closed(ctx, calls(3), 1, call))
+	times := must(load.Closed(ctx, load.Extent{N: 20, Time: 2 * time.Second}, 1, call))
 	return listTime{list, times.Percentile(50), times.Percentile(100), times.N()}
 }
 

@@ -25,8 +25,7 @@ func TestProgramOf_TheFirstArgumentNamesTheProgram(t *testing.T) {
 	t.Parallel()
 	for first, steps := range map[string]string{"delivery": "rate", "api": "posts", "-only": "rate"} {
 		p, args := programOf([]string{first, "rate"})
-		o, err := parse(p, nil)
-		require.NoError(t, err)
+		o := parse(p, nil)
 		require.True(t, o.wants(steps))
 		require.Equal(t, first == "-only", len(args) == 2)
 		require.Equal(t, map[bool][]int{true: {8, 32, 128}, false: {32}}[first == "api"], o.conns)

@@ -82,22 +82,19 @@ func (w *workbench) cancelAll(ctx context.Context, all []made, conns int, keyed 
 
 // paced is the outcome of an open loop of cancellations.
 type paced struct {
-	due     []time.Time // of each cancellation
-	answers *load.Times
-	late    *load.Times
-	spent   cost // until the last delivery was taken
+	due           []time.Time // of each cancellation
+	answers, late *load.Times // see load.Open
+	spent         cost        // until the last delivery was taken
 }
 
 // cancelPaced cancels deposits in an open loop, and waits until the receiver has taken so many deliveries in all.
 func (w *workbench) cancelPaced(ctx context.Context, all []made, rate int, keyed bool, taken int) paced {
-	p := paced{due: make([]time.Time, len(all)), answers: load.NewTimes()}
+	p := paced{due: make([]time.Time, len(all))}
 	p.spent = w.cost(ctx, func() int {
 		var err error
-		p.late, err = load.Open(ctx, len(all), rate, func(i int, due time.Time) error {
+		p.answers, p.late, err = load.Open(ctx, len(all), rate, func(i int, due time.Time) error {
 			p.due[i] = due
-			err := w.cancel(all[i], keyed)
-			p.answers.Add(time.Since(due))
-			return err
+			return w.cancel(all[i], keyed)
 		})
 		check(err)
 		w.awaitTaken(ctx, taken)

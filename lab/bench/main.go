@@ -32,11 +32,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	p, args := programOf(os.Args[1:])
-	o, err := parse(p, args)
-	if err == nil {
-		err = attempt(func() { measure(ctx, p.steps, o) })
-	}
-	exit(err)
+	exit(attempt(func() { measure(ctx, p.steps, parse(p, args)) }))
 }
 
 // program is a list of steps, and the number of connections unless -conns says otherwise.

@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/valyala/fasthttp"
-
 	"partnerdeposits/adapters/http/paymentnotices"
 	"partnerdeposits/lab/load"
 )
@@ -47,15 +45,15 @@ func (w *workbench) noticesRound(ctx context.Context, beside bool, length time.D
 	} else {
 		sent <- nil
 	}
-	times, n := load.NewTimes(), int(length.Seconds()*besidePerSecond)
-	var late *load.Times
+	var times, late *load.Times
 	spent := w.cost(ctx, func() int {
-		late = must(load.Open(ctx, n, besidePerSecond, func(i int, due time.Time) error {
+		var err error
+		times, late, err = load.Open(ctx, int(length.Seconds()*besidePerSecond), besidePerSecond, func(i int, _ time.Time) error {
 			_, err := w.api.do(request{method: "POST", path: "/deposits", apiKey: t.Key, keyed: true, body: t.depositBody(i)})
-			times.Add(time.Since(due))
 			return err
-		}))
-		return n
+		})
+		check(err)
+		return times.N()
 	})
 	check(<-sent)
 	f, name := spent.figures().withLatency(times, late), noticeVariants[which(beside)]
@@ -68,16 +66,10 @@ func (w *workbench) noticesRound(ctx context.Context, beside bool, length time.D
 func (w *workbench) sendNotices(ctx context.Context, n int) error {
 	const body = `{"id":"evt_1","object":"event","type":"payment_intent.succeeded",` +
 		`"data":{"object":{"id":"pi_1","object":"payment_intent"}}}`
-	_, err := load.Open(ctx, n, noticesPerSecond, func(int, time.Time) error {
-		out, in := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
-		defer fasthttp.ReleaseRequest(out)
-		defer fasthttp.ReleaseResponse(in)
-		out.Header.SetMethod(http.MethodPost)
-		out.SetRequestURI(w.http.Base + paymentnotices.Path)
-		out.SetBodyString(body)
-		err := w.api.HostClient.Do(out, in)
-		if err == nil && in.StatusCode() != http.StatusBadRequest {
-			err = fmt.Errorf("an unsigned notice was answered with %d", in.StatusCode())
+	_, _, err := load.Open(ctx, n, noticesPerSecond, func(int, time.Time) error {
+		status, _, err := w.api.send(http.MethodPost, paymentnotices.Path, body, nil)
+		if err == nil && status != http.StatusBadRequest {
+			err = fmt.Errorf("an unsigned notice was answered with %d", status)
 		}
 		return err
 	})

@@ -36,21 +36,20 @@ func measureProvider(ctx context.Context, w *workbench, o options, r *results) {
 	}
 	w.settings = map[string][]string{"http": stripe, "dispatcher": stripe}
 	defer func() { w.settings = nil }()
-	var api, delivery, page versus // p99 in ms; page: of the answer to a tenant's form
-	labels := [2]string{"provider answers", "provider hangs  "}
-	for round := range 2 * o.rounds {
-		bad := round%2 == 1
-		hang(fake, bad, "")
-		answers, delivered, pages := w.providerRound(ctx, o.isolation, bad)
-		api.add(bad, answers)
-		delivery.add(bad, delivered)
-		page.add(bad, pages)
-		fmt.Printf("%s: p99 of the API %.1f ms, of a delivery %.1f ms, of a tenant's form %.0f ms\n",
-			labels[which(bad)], answers, delivered, pages)
+	b, answers, hangs := newBoard("beside a provider"), "provider answers", "provider hangs  "
+	beside := func(label string, bad bool) turn {
+		return func() {
+			hang(fake, bad, "")
+			f := w.providerRound(ctx, o.isolation, bad)
+			b.add(label, f)
+			fmt.Printf("%s: p99 of the API %.1f ms, of a delivery %.1f ms, of a tenant's form %.0f ms\n", label, f["API"], f["delivery"], f["page"])
+		}
 	}
-	fmt.Printf("hangs ÷ answers: p99 of the API %.2f, of a delivery %.2f\n", api.ratio(), delivery.ratio())
-	r.add("provider API", api.ratio(), fmt.Sprintf("%.2f", api.ratio()))
-	r.add("provider delivery", delivery.ratio(), fmt.Sprintf("%.2f", delivery.ratio()))
+	check(rotate(o.rounds, []turn{beside(answers, false), beside(hangs, true)}))
+	api, delivery := b.ratio(hangs, answers, "API").of, b.ratio(hangs, answers, "delivery").of
+	fmt.Printf("hangs ÷ answers: p99 of the API %.2f, of a delivery %.2f\n", api, delivery)
+	r.add("provider API", api, fmt.Sprintf("%.2f", api))
+	r.add("provider delivery", delivery, fmt.Sprintf("%.2f", delivery))
 	hang(fake, false, "")
 	settled := w.payInAnOutage(ctx, fake, o.payments).Round(time.Second)
 	fmt.Printf("%d payments made in an outage of an hour: settled %v after the provider's return\n", o.payments, settled)
@@ -64,10 +63,10 @@ func hang(fake *stripetest.Fake, hangs bool, method string) {
 		return
 	}
 	fake.FailBy(func(m, _ string) *stripetest.Fault {
-		if method != "" && m != method {
-			return nil
+		if method == "" || m == method {
+			return &stripetest.Fault{Kind: stripetest.Hang}
 		}
-		return &stripetest.Fault{Kind: stripetest.Hang}
+		return nil
 	})
 }
 
@@ -79,7 +78,7 @@ func (w *workbench) newcomer(ctx context.Context) testPartner {
 
 // providerRound calls the API at a steady rate while tenants send forms. It gives the p99 of the answers of the API, of the
 // deliveries, and of the pages that tenants see.
-func (w *workbench) providerRound(ctx context.Context, length time.Duration, hangs bool) (answers, delivered, pages float64) {
+func (w *workbench) providerRound(ctx context.Context, length time.Duration, hangs bool) figures {
 	t := w.newcomer(ctx)
 	n := int(length.Seconds()) * apiPace
 	all := w.deposits(ctx, calls(n), 8, true, func(int) *testPartner { return &t })
@@ -91,7 +90,7 @@ func (w *workbench) providerRound(ctx context.Context, length time.Duration, han
 	p := w.cancelPaced(ctx, all, apiPace, true, w.taken()+n)
 	stop()
 	check(<-wrong)
-	return p.answers.Percentile(99), w.latency(ctx, since, n, t).p99, forms.Percentile(99)
+	return figures{"API": p.answers.Percentile(99), "delivery": w.latency(ctx, since, n, t).p99, "page": forms.Percentile(99)}
 }
 
 // sendForms lets tenants send the form of checkout until ctx ends. With hangs, a page that says so is the answer; otherwise
@@ -101,7 +100,7 @@ func (w *workbench) sendForms(ctx context.Context, t testPartner, hangs bool, ti
 	if hangs {
 		want = http.StatusServiceUnavailable
 	}
-	_, err := load.Open(ctx, 0, tenantPace, func(int, time.Time) error {
+	_, _, err := load.Open(ctx, 0, tenantPace, func(int, time.Time) error {
 		took, page, err := w.sendForm(context.WithoutCancel(ctx), t)
 		times.Add(took)
 		if err == nil && page.Status != want {

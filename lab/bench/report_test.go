@@ -173,12 +173,7 @@ func TestAddBacklogs_TheSlowestRate_AndTheSpreadOfTheCosts(t *testing.T) {
 
 func TestVersus_IsTheRatioOfTheMedians(t *testing.T) {
 	t.Parallel()
-	var v versus
-	for _, ms := range []float64{10, 20} {
-		v.add(false, ms)
-		v.add(true, ms*1.2)
-	}
-	require.Equal(t, "1.20×: 18 against 15", v.String())
+	require.Equal(t, "1.20×: 18 against 15", versus{{10, 20}, {17, 19}}.String())
 }
 
 func TestAddCounts_AndLists_ShowTheDetails(t *testing.T) {

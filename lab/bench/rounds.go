@@ -29,11 +29,6 @@ func (m mix) goods(n int) int { return n/m.cycle*m.first + min(n%m.cycle, m.firs
 // versus is a figure in two variants: with well-behaved neighbours and with hostile neighbours.
 type versus [2]sample
 
-func (v *versus) add(bad bool, figure float64) {
-	i := which(bad)
-	v[i] = append(v[i], figure)
-}
-
 // ratio of the median with hostile neighbours to the median with well-behaved neighbours.
 func (v versus) ratio() float64 { return v[1].median() / v[0].median() }
 
@@ -51,17 +46,20 @@ func (v versus) String() string {
 
 // alternate measures the variants in turn (a b a b a b), so that other load on the machine affects both. Each round has
 // a new dispatcher and new endpoints.
-func (w *workbench) alternate(ctx context.Context, others [2][]string, first, cycle int, measure func(m mix, bad bool)) {
+func (w *workbench) alternate(
+	ctx context.Context, others [2][]string, first, cycle int, measure func(m mix, bad bool) (figure float64),
+) (v versus) {
 	for round := range 6 {
-		bad := round%2 == 1
+		bad := round % 2
 		w.enter(ctx, w.site)
 		m := mix{good: w.newPartner(ctx, w.sink+"/"), first: first, cycle: cycle}
-		for _, url := range others[which(bad)] {
+		for _, url := range others[bad] {
 			m.others = append(m.others, w.newPartner(ctx, url))
 		}
-		measure(m, bad)
+		v[bad] = append(v[bad], measure(m, bad == 1))
 		w.unsubscribe(ctx, m.others)
 	}
+	return v
 }
 
 // pacedLatency is the latency at the measured endpoint with rate events a second in total. Measuring starts after the

@@ -66,13 +66,10 @@ func (w *workbench) routeRound(ctx context.Context, kept keptIDs, apiKey string,
 	if c.calls == 0 {
 		c.calls = routeTimes
 	}
-	times := load.NewTimes()
+	var times *load.Times
 	spent := w.cost(ctx, func() int {
-		return must(load.Closed(ctx, calls(c.calls), 1, func(i int) error {
-			r := c.request(kept, apiKey, i)
-			called := time.Now()
-			answer, err := w.api.do(r)
-			times.Add(time.Since(called))
+		times = must(load.Closed(ctx, calls(c.calls), 1, func(i int) error {
+			answer, err := w.api.do(c.request(kept, apiKey, i))
 			if err != nil || c.keep == "" {
 				return err
 			}
@@ -80,6 +77,7 @@ func (w *workbench) routeRound(ctx context.Context, kept keptIDs, apiKey string,
 			kept[c.keep] = append(kept[c.keep], found)
 			return err
 		}))
+		return times.N()
 	})
 	all := spent.figures()
 	f := figures{"p50 ms": times.Percentile(50), "p99 ms": times.Percentile(99), "CPU ms": all["CPU"]} // s per 1,000 are ms each

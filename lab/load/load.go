@@ -17,7 +17,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Extent is the length of a closed loop: N calls, or all calls that begin within Time.
+// Extent is the length of a closed loop: N calls, or all calls that begin within Time. With both, the first of them ends it.
 type Extent struct {
 	N    int
 	Time time.Duration
@@ -25,22 +25,23 @@ type Extent struct {
 
 // Closed calls call(0), call(1), … over so many connections. The first error ends the loop.
 //
-// Returns the number of calls without an error.
-func Closed(ctx context.Context, length Extent, connections int, call func(i int) error) (int, error) {
-	var next, done atomic.Int64
-	end := time.Now().Add(length.Time)
+// Returns the times of the calls without an error.
+func Closed(ctx context.Context, length Extent, connections int, call func(i int) error) (*Times, error) {
+	var next atomic.Int64
+	times, end := NewTimes(), time.Now().Add(length.Time)
 	group, serving := errgroup.WithContext(ctx)
 	for range connections {
 		group.Go(func() error {
 			for serving.Err() == nil {
 				i := int(next.Add(1)) - 1
-				if length.N > 0 && i >= length.N || length.Time > 0 && !time.Now().Before(end) {
+				begun := time.Now()
+				if length.N > 0 && i >= length.N || length.Time > 0 && !begun.Before(end) {
 					return nil
 				}
 				if err := call(i); err != nil {
 					return err
 				}
-				done.Add(1)
+				times.Add(time.Since(begun))
 			}
 			return nil
 		})
@@ -49,7 +50,7 @@ func Closed(ctx context.Context, length Extent, connections int, call func(i int
 	if err == nil {
 		err = ctx.Err()
 	}
-	return int(done.Load()), err
+	return times, err
 }
 
 // Steady runs work on each of so many connections until ctx ends. next waits for the connection's turn, perSecond turns in
@@ -72,9 +73,9 @@ const MaxOpen = 256
 
 // Open calls call(0), call(1), … at a steady rate; n = 0: until ctx ends. The first error ends the loop.
 //
-// Returns by how much the calls began late.
-func Open(ctx context.Context, n, perSecond int, call func(i int, due time.Time) error) (late *Times, err error) {
-	late = NewTimes()
+// Returns the times of the calls without an error, from the moments at which they were due, and by how much they began late.
+func Open(ctx context.Context, n, perSecond int, call func(i int, due time.Time) error) (times, late *Times, err error) {
+	times, late = NewTimes(), NewTimes()
 	group, serving := errgroup.WithContext(ctx)
 	group.SetLimit(MaxOpen)
 	begun := time.Now()
@@ -90,11 +91,15 @@ func Open(ctx context.Context, n, perSecond int, call func(i int, due time.Time)
 		}
 		group.Go(func() error {
 			late.Add(time.Since(due))
-			return call(i, due)
+			if err := call(i, due); err != nil {
+				return err
+			}
+			times.Add(time.Since(due))
+			return nil
 		})
 	}
 	if err = group.Wait(); err == nil && n > 0 {
 		err = ctx.Err()
 	}
-	return late, err
+	return times, late, err
 }

@@ -17,18 +17,19 @@ import (
 func TestClosed_CallsAsOftenAsAsked(t *testing.T) {
 	t.Parallel()
 	var sum atomic.Int64
-	n, err := load.Closed(t.Context(), load.Extent{N: 1000}, 4, func(i int) error { sum.Add(int64(i)); return nil })
+	times, err := load.Closed(t.Context(), load.Extent{N: 1000}, 4, func(i int) error { sum.Add(int64(i)); return nil })
 	require.NoError(t, err)
-	require.Equal(t, 1000, n)
+	require.Equal(t, 1000, times.N())
 	require.EqualValues(t, 999*1000/2, sum.Load())
 }
 
 func TestClosed_WithinATime_EndsWithIt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		n, err := load.Closed(t.Context(), load.Extent{Time: time.Second}, 2, func(int) error { <-time.After(300 * time.Millisecond); return nil })
+		times, err := load.Closed(t.Context(), load.Extent{N: 100, Time: time.Second}, 2, func(int) error { <-time.After(300 * time.Millisecond); return nil })
 		require.NoError(t, err)
-		require.Equal(t, 8, n)
+		require.Equal(t, 8, times.N())
+		require.InEpsilon(t, 300, times.Percentile(50), 0.001)
 	})
 }
 
@@ -41,11 +42,11 @@ func TestLoops_AnErrorOfACall_EndsThem(t *testing.T) {
 		}
 		return nil
 	}
-	n, err := load.Closed(t.Context(), load.Extent{N: 1_000_000}, 1, fail)
+	times, err := load.Closed(t.Context(), load.Extent{N: 1_000_000}, 1, fail)
 	require.ErrorIs(t, err, refused)
-	require.Equal(t, 7, n)
+	require.Equal(t, 7, times.N())
 
-	_, err = load.Open(t.Context(), 1_000_000, 100_000, func(i int, _ time.Time) error { return fail(i) })
+	_, _, err = load.Open(t.Context(), 1_000_000, 100_000, func(i int, _ time.Time) error { return fail(i) })
 	require.ErrorIs(t, err, refused)
 }
 
@@ -53,14 +54,15 @@ func TestOpen_SlowAnswers_DoNotDelayLaterCalls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
-		late, err := load.Open(t.Context(), 100, 10, func(i int, due time.Time) error {
+		times, late, err := load.Open(t.Context(), 100, 10, func(i int, due time.Time) error {
 			assert.Equal(t, begun.Add(time.Duration(i)*100*time.Millisecond), due)
 			<-time.After(5 * time.Second)
 			return nil
 		})
 		require.NoError(t, err)
 		require.Zero(t, late.Percentile(100))
-		require.Equal(t, 100, late.N())
+		require.Equal(t, 100, times.N())
+		require.InEpsilon(t, 5000, times.Percentile(50), 0.001)
 		require.Equal(t, 14900*time.Millisecond, time.Since(begun))
 	})
 }
@@ -71,10 +73,8 @@ func TestOpen_CallsThatHang_MakeLaterCallsLate(t *testing.T) {
 		release := make(chan struct{})
 		time.AfterFunc(300*time.Millisecond, func() { close(release) })
 
-		times := load.NewTimes()
-		late, err := load.Open(t.Context(), load.MaxOpen+1, 10_000, func(_ int, due time.Time) error {
+		times, late, err := load.Open(t.Context(), load.MaxOpen+1, 10_000, func(int, time.Time) error {
 			<-release
-			times.Add(time.Since(due))
 			return nil
 		})
 
@@ -91,7 +91,7 @@ func TestOpen_WithoutANumber_EndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 950*time.Millisecond)
 		defer cancel()
-		late, err := load.Open(ctx, 0, 10, func(int, time.Time) error { return nil })
+		_, late, err := load.Open(ctx, 0, 10, func(int, time.Time) error { return nil })
 		require.NoError(t, err)
 		require.Equal(t, 10, late.N())
 	})
