@@ -155,11 +155,3 @@ func (s sample) median() float64 {
 	sorted := slices.Sorted(slices.Values(s))
 	return (sorted[(len(s)-1)/2] + sorted[len(s)/2]) / 2
 }
-
-// most is the largest value; 0 without values.
-func (s sample) most() float64 {
-	if len(s) == 0 {
-		return 0
-	}
-	return slices.Max(s)
-}

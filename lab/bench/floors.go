@@ -78,7 +78,7 @@ const loneTime = 10 * time.Second
 // measureLone prints the CPU-ms that one round trip costs the caller and the server at quietRate, where no two share a
 // wake-up: the unit of the CPU of a lone event.
 func (w *workbench) measureLone(ctx context.Context) {
-	idle := w.lone(ctx, func() error { return nil })
+	idleCaller, idleServer := w.lone(ctx, func() error { return nil })
 	exec := func(sql string) error { _, err := w.Pool.Exec(ctx, sql); return err }
 	for _, trip := range []struct {
 		name string
@@ -88,21 +88,20 @@ func (w *workbench) measureLone(ctx context.Context) {
 		{"a commit of Postgres", func() error { return exec("SELECT pg_logical_emit_message(true, 'bench', 'a commit')") }},
 		{"a command of Redis", func() error { return w.redis.Ping(ctx).Err() }},
 	} {
-		spent := w.lone(ctx, trip.make)
-		caller, server := spent.caller-idle.caller, spent.server-idle.server
-		fmt.Printf("floor: lone       %s costs %.2f CPU-ms at %d/s: caller %.2f, server %.2f\n", trip.name, caller+server, quietRate, caller, server)
+		caller, server := w.lone(ctx, trip.make)
+		caller, server = caller-idleCaller, server-idleServer
+		fmt.Printf("floor: lone       %s costs %.2f CPU-ms at %d/s: caller %.2f, server %.2f\n",
+			trip.name, caller+server, quietRate, caller, server)
 	}
 }
 
-// loneCost is CPU-ms per call.
-type loneCost struct{ caller, server float64 }
-
-func (w *workbench) lone(ctx context.Context, call func() error) loneCost {
+// lone gives the CPU-ms per call.
+func (w *workbench) lone(ctx context.Context, call func() error) (caller, server float64) {
 	servers := func() float64 { return treeCPU(w.services.Postgres.Pid()) + treeCPU(w.services.Redis.Pid()) }
-	own, server := ownCPU(), servers()
+	own, theirs := ownCPU(), servers()
 	n := int(loneTime.Seconds() * quietRate)
 	_, _, err := load.Open(ctx, n, quietRate, func(int, time.Time) error { return call() })
 	check(err)
 	perCall := 1000 / float64(n)
-	return loneCost{(ownCPU() - own) * perCall, (servers() - server) * perCall}
+	return (ownCPU() - own) * perCall, (servers() - theirs) * perCall
 }

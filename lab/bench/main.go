@@ -22,12 +22,9 @@ import (
 )
 
 func main() {
-	if len(os.Args) == 3 {
-		for role, serve := range map[string]func(address string) error{"receiver": receive, "neighbours": serveNeighbours} {
-			if os.Args[1] == role {
-				exit(serve(os.Args[2]))
-			}
-		}
+	roles := map[string]func(address string) error{"receiver": receive, "neighbours": serveNeighbours}
+	if len(os.Args) == 3 && roles[os.Args[1]] != nil {
+		exit(roles[os.Args[1]](os.Args[2]))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

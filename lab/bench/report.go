@@ -1,16 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
 
 // results are the figures of the steps that ran.
 type results struct {
-	measured map[string][]line // by the key of the target
-	boards   []*board          // of the present step
+	measured []line
+	boards   []*board // of the present step
 
 	jobs float64 // a second through the queue alone; 0 if not measured
 	rate float64 // of deliveries at full speed; 0 if not measured
@@ -22,6 +24,7 @@ type results struct {
 type line struct {
 	target, measured string
 	holds            bool
+	place            int // of the target in the table
 }
 
 // board makes a board that is printed at the end of the step.
@@ -99,18 +102,10 @@ var targets = []target{
 
 // add compares a figure, as shown, with its target.
 func (r *results) add(key string, figure float64, shown string, details ...any) {
-	for _, t := range targets {
-		if t.key == key {
-			// A run that broke off has figures missing.
-			holds := t.holds(t.bound, figure) && !strings.HasPrefix(shown, none)
-			if r.measured == nil {
-				r.measured = map[string][]line{}
-			}
-			r.measured[key] = append(r.measured[key], line{fmt.Sprintf(t.text, details...), shown, holds})
-			return
-		}
-	}
-	panic("no target has the key " + key)
+	place := slices.IndexFunc(targets, func(t target) bool { return t.key == key })
+	t := targets[place]
+	holds := t.holds(t.bound, figure) && !strings.HasPrefix(shown, none) // a run that broke off has figures missing
+	r.measured = append(r.measured, line{fmt.Sprintf(t.text, details...), shown, holds, place})
 }
 
 // addSample compares the median of the rounds.
@@ -122,12 +117,9 @@ func (r *results) addRatio(key string, q ratio, details ...any) {
 	r.add(key, q.of, q.String(), details...)
 }
 
-// lines lists the targets of the steps that ran.
-func (r *results) lines() (all []line) {
-	for _, t := range targets {
-		all = append(all, r.measured[t.key]...)
-	}
-	return all
+// lines lists the targets of the steps that ran, in the order of the table.
+func (r *results) lines() []line {
+	return slices.SortedStableFunc(slices.Values(r.measured), func(a, b line) int { return cmp.Compare(a.place, b.place) })
 }
 
 // print writes the table. A missed target is not an error of the benchmark: machines differ, and other load disturbs

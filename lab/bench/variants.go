@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -123,7 +124,7 @@ func (w *workbench) warmUp(ctx context.Context, v variant, partners []testPartne
 func (w *workbench) decide(all []variant) (deciding variant, beside *variant) {
 	deciding = slices.MaxFunc(all, func(a, b variant) int {
 		return cmp.Or(cmp.Compare(slices.Index(w.sites, a.site), slices.Index(w.sites, b.site)),
-			cmp.Compare(which(a.keyed), which(b.keyed)), cmp.Compare(a.partners, b.partners),
+			cmp.Compare(strconv.FormatBool(a.keyed), strconv.FormatBool(b.keyed)), cmp.Compare(a.partners, b.partners),
 			cmp.Compare(b.subscriptions, a.subscriptions), cmp.Compare(a.conns, b.conns))
 	})
 	keyless := deciding

@@ -8,14 +8,20 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/redis/go-redis/v9"
+
+	"partnerdeposits/adapters/postgres/migrations"
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/backing"
 	"partnerdeposits/lab/bench/pgbench"
 	"partnerdeposits/lab/procs"
+	"partnerdeposits/lab/stock"
 	"partnerdeposits/lab/world"
 	"partnerdeposits/ports"
 )
@@ -34,6 +40,7 @@ type workbench struct {
 	yardstick  *pgbench.Database   // nil until a step needs it
 	settings   map[string][]string // further settings of http and of dispatcher
 	partners   int                 // so far
+	ends       []func() error      // of all that was started, the last first
 }
 
 // testPartner is a partner with a linked account and an API key.
@@ -46,12 +53,14 @@ type testPartner struct {
 func (w *workbench) open(ctx context.Context, o options) {
 	w.dir = must(os.MkdirTemp("", "bench"))
 	w.services = must(backing.Start(ctx, backing.Options{Private: true, RedisAOF: true}))
+	w.ends = append(w.ends, func() error { return os.RemoveAll(w.dir) }, w.services.Close)
 	if w.services.Postgres.Pid() == 0 || w.services.Redis.Pid() == 0 {
 		check(errors.New("the CPU of servers in containers cannot be counted: set TEST_SERVICES=native"))
 	}
 	w.tune(ctx, o.postgres)
 	w.openSites(ctx, o)
 	w.receiver, w.sink = startSelf(ctx, "receiver", "/count")
+	w.ends = append(w.ends, func() error { w.receiver.Kill(); return nil }, w.leave)
 	w.enter(ctx, w.last())
 }
 
@@ -104,19 +113,10 @@ func startSelf(ctx context.Context, role, ready string) (p *procs.Process, base 
 }
 
 func (w *workbench) close() {
-	errs := []error{w.leave()}
-	if w.receiver != nil {
-		w.receiver.Kill()
-	}
-	for _, s := range w.sites {
-		s.Close(context.Background())
-		errs = append(errs, s.redis.Close())
-	}
-	if w.services != nil {
-		errs = append(errs, w.services.Close())
-	}
-	if err := errors.Join(append(errs, os.RemoveAll(w.dir))...); err != nil {
-		fmt.Fprintln(os.Stderr, "bench: stop:", err)
+	for _, end := range slices.Backward(w.ends) {
+		if err := end(); err != nil {
+			fmt.Fprintln(os.Stderr, "bench: stop:", err)
+		}
 	}
 }
 
@@ -166,4 +166,98 @@ func (w *workbench) unsubscribe(ctx context.Context, all []testPartner) {
 		}
 		return err
 	}))
+}
+
+// site is an installation of the service: binaries, and databases of its own on the servers that all sites share. Only
+// one site runs at a time, so that the other sites cost nothing while one is measured.
+type site struct {
+	*world.Database
+	name     string // "" if there is a single site
+	binaries string // directory of http and dispatcher
+
+	postgresURL, redisURL string
+	redis                 *redis.Client
+	owners                []stock.Owner // of the rows that were stored beforehand
+}
+
+// newSite makes the databases of the n-th site. A directory of binaries with an admin in it migrates with that admin, so
+// that each version runs on its own schema; otherwise the migrations of this version apply.
+func (w *workbench) newSite(ctx context.Context, name, binaries string, n int) *site {
+	s := &site{name: name, binaries: binaries}
+	s.postgresURL = must(world.Create(ctx, w.services.PostgresURL, "bench"+strconv.Itoa(n), ""))
+	s.redisURL = strings.TrimSuffix(w.services.RedisURL, "/0") + "/" + strconv.Itoa(n)
+	s.redis = redis.NewClient(must(redis.ParseURL(s.redisURL)))
+	if err := s.migrate(ctx); err != nil {
+		check(fmt.Errorf("migrate %s: %w", name, err))
+	}
+	s.Database = must(world.Open(ctx, s.postgresURL, 4))
+	w.ends = append(w.ends, func() error { s.Close(context.Background()); return s.redis.Close() })
+	return s
+}
+
+func (s *site) migrate(ctx context.Context) error {
+	admin := filepath.Join(s.binaries, "admin")
+	if _, err := os.Stat(admin); err != nil {
+		_, err := migrations.Up(ctx, s.postgresURL, nil)
+		return err
+	}
+	env := append(os.Environ(), "DATABASE_URL="+s.postgresURL, "REDIS_URL="+s.redisURL)
+	_, err := procs.Must(ctx, procs.Spec{Name: "admin", Path: admin, Args: []string{"migrate", "up"}, Env: env})
+	return err
+}
+
+// openSites makes the sites of a run: a base and a new version, or this version on an empty and on a full database, or this
+// version alone.
+func (w *workbench) openSites(ctx context.Context, o options) {
+	type plan struct {
+		name, binaries string
+		stock          int
+	}
+	plans := []plan{{"base", o.base, o.stock}, {"new", o.fresh, o.stock}}
+	if o.base == "" {
+		check(procs.Build{}.Into(ctx, w.dir+string(filepath.Separator), "cmd/http", "cmd/dispatcher"))
+		plans = []plan{{"empty", w.dir, 0}, {"stocked", w.dir, o.stock}}
+		if o.stock == 0 {
+			plans = []plan{{"", w.dir, 0}}
+		}
+	}
+	for i, p := range plans {
+		s := w.newSite(ctx, p.name, p.binaries, i)
+		w.sites = append(w.sites, s)
+		s.fill(ctx, p.stock, slices.Contains(o.only, "lists"))
+	}
+}
+
+// fill stores n deposits and n deliveries of a partner with ten accounts. The newest tenth of the deliveries have an event
+// beside them. With lists, all of them do, and the partner has n clients and n/30 revoked API keys.
+func (s *site) fill(ctx context.Context, n int, lists bool) {
+	if n == 0 {
+		return
+	}
+	const accounts = 10
+	amount := stock.Amount{Deposits: n, Deliveries: n, Events: n / 10}
+	if lists { // a quarter of the deposits have a client of their own
+		amount.Events, amount.Clients, amount.Keys = n, n-n/4, n/30
+	}
+	s.owners = must(stock.Owners(ctx, s.Pool, 1, accounts))
+	began := time.Now()
+	check(stock.Fill(ctx, s.Pool, s.owners, amount))
+	fmt.Printf("%s: stored %d deposits and %d deliveries in %.0f s\n", s.name, n, n, time.Since(began).Seconds())
+}
+
+// tune changes settings of Postgres, given as name=value, comma-separated, and restarts the server.
+func (w *workbench) tune(ctx context.Context, settings string) {
+	if settings == "" {
+		return
+	}
+	conn := must(pgx.Connect(ctx, w.services.PostgresURL))
+	var err error
+	for _, s := range list(settings) {
+		name, value, _ := strings.Cut(s, "=")
+		_, failed := conn.Exec(ctx, "ALTER SYSTEM SET "+pgx.Identifier{name}.Sanitize()+" = '"+strings.ReplaceAll(value, "'", "''")+"'")
+		err = errors.Join(err, failed)
+	}
+	check(errors.Join(err, conn.Close(ctx)))
+	fmt.Println("Postgres with", settings)
+	check(w.services.Postgres.Restart(ctx))
 }
