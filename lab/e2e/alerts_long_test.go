@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/lab/backing"
+	generator "partnerdeposits/lab/load"
 	"partnerdeposits/lab/panels"
 	"partnerdeposits/lab/receiver"
 )
@@ -73,23 +74,21 @@ func newWatched(t *testing.T, of watchedOf) *watched {
 
 // load creates and activates deposits until the test ends, whatever the answers: some ten a second.
 func (x *watched) load() {
-	stop := make(chan struct{})
-	var all sync.WaitGroup
-	for range 4 {
-		all.Go(func() {
-			ticker := time.NewTicker(400 * time.Millisecond)
-			defer ticker.Stop()
-			for {
-				select {
-				case <-stop:
-					return
-				case <-ticker.C:
-					_ = x.lifeOfADeposit(x.t, x.account, false) // faults fail requests
-				}
+	x.steady(10, 4, func() { _ = x.lifeOfADeposit(x.t, x.account, false) }) // faults fail requests
+}
+
+// steady calls over so many connections, at most so often a second, until the test ends.
+func (x *watched) steady(perSecond, connections int, call func()) {
+	ctx, stop := context.WithCancel(context.Background())
+	var group sync.WaitGroup
+	group.Go(func() {
+		generator.Steady(ctx, perSecond, connections, func(next func() bool) {
+			for next() {
+				call()
 			}
 		})
-	}
-	x.t.Cleanup(func() { close(stop); all.Wait() })
+	})
+	x.t.Cleanup(func() { stop(); group.Wait() })
 }
 
 func (m *member) again(t *testing.T) {
