@@ -30,6 +30,7 @@ type cluster struct {
 	base     *url.URL
 	admin    *pgxpool.Pool
 	template string
+	kept     []string // databases of Shared
 }
 
 func newCluster(ctx context.Context, serverURL string) (*cluster, error) {
@@ -133,13 +134,15 @@ func (c *cluster) urlOf(database string) string {
 	return u.String()
 }
 
-// close drops the template, since a given server stays.
-func (c *cluster) close(ctx context.Context) error {
+// close drops the template and the shared databases, since a given server stays.
+func (c *cluster) close(ctx context.Context) (err error) {
 	defer c.admin.Close()
-	if c.template == "" {
-		return nil
+	for _, name := range append(c.kept, c.template) {
+		if name != "" {
+			err = errors.Join(err, c.drop(ctx, name))
+		}
 	}
-	return c.drop(ctx, c.template)
+	return err
 }
 
 func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }

@@ -75,6 +75,36 @@ func URL(t testing.TB) string {
 	return c.urlOf(name)
 }
 
+// sharedDatabases are those of Shared.
+var sharedDatabases struct {
+	sync.Mutex
+	urls map[string]string
+}
+
+// Shared returns the URL of a database that the tests of this binary share under a name. The first call fills the database;
+// fill may be nil. The database ends with the tests of the binary.
+func Shared(t testing.TB, name string, fill func(databaseURL string)) string {
+	t.Helper()
+	c, s := shared(t), &sharedDatabases
+	s.Lock()
+	defer s.Unlock()
+	if s.urls[name] == "" {
+		ctx, cancel := context.WithTimeout(t.Context(), startLimit)
+		defer cancel()
+		database := c.freshName(name)
+		require.NoError(t, c.clone(ctx, database))
+		c.kept = append(c.kept, database)
+		if fill != nil {
+			fill(c.urlOf(database))
+		}
+		if s.urls == nil {
+			s.urls = map[string]string{}
+		}
+		s.urls[name] = c.urlOf(database)
+	}
+	return s.urls[name]
+}
+
 // Server returns a private, durable (fsync on) server that a test may kill, restart and pause. The database of its URL is
 // migrated. The server stops at the end of the test.
 func Server(t testing.TB) *backing.Server {
