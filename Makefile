@@ -45,7 +45,9 @@ test-long: ## Run the tests that need minutes: rolling restarts, failovers and f
 
 .PHONY: dev
 dev: ## As run, and rebuild and restart when a source file changes
+	@scripts/tools.sh air
 	@go build -o bin/dev ./lab/dev
+	@-go build -o bin/sandbox ./cmd/sandbox
 	@exec bin/dev
 
 .PHONY: unit
@@ -74,7 +76,7 @@ lint: ## Check style, mistakes and who imports whom (.golangci.yml)
 
 .PHONY: words
 words: ## Count words that hide a noun ("what", "one", "it") in comments and docs
-	@scripts/count-words.sh $(ARGS)
+	@scripts/count-words.pl $(ARGS)
 
 .PHONY: fmt
 fmt: ## Format all Go code

@@ -186,7 +186,7 @@ func grow(t testing.TB, pool *pgxpool.Pool, n int) {
 // grown is the URL of a database with many rows in every table that grows. The tests that only read plans share the database.
 func grown(t testing.TB) string {
 	t.Helper()
-	return pgtest.Shared(t, "grown", func(url string) {
+	return pgtest.Common(t, "grown", func(url string) {
 		admin := storetest.Pool(t, url, postgres.PoolOptions{StatementTimeout: time.Minute})
 		storetest.Origin(t, storetest.Over(t, admin, postgres.Options{}))
 		grow(t, admin, 20_000)

@@ -39,7 +39,7 @@ type pooledStore struct {
 // pooled is a store over a database that many tests share. Such a test looks at its own rows only.
 func pooled(t *testing.T) *pooledStore {
 	t.Helper()
-	return pooledOver(t, pgtest.Shared(t, "pooled", nil))
+	return pooledOver(t, pgtest.Common(t, "pooled", nil))
 }
 
 // alone is a store over a database without rows of other tests.

@@ -22,6 +22,7 @@ import (
 // reader is an implementation of OpenAPI that shares no code with kin-openapi, which the service itself uses: a mistake that the service
 // and its own library make together does not pass. The reader reads the document as partners do, as /openapi.json serves the document.
 type reader struct {
+	mu sync.Mutex // the library renders a schema on its first use, which two requests must not do at once
 	validator.Validator
 	model  *v3.Document
 	schema schema_validation.SchemaValidator
@@ -73,6 +74,8 @@ func (r *reader) checkExchange(t testing.TB, req *http.Request, sent []byte, sta
 	what := fmt.Sprintf("%s %s %s: %d %s", req.Method, req.URL, sent, status, body)
 	again := req.Clone(req.Context())
 	again.Body = io.NopCloser(bytes.NewReader(sent))
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if status < http.StatusMultipleChoices {
 		valid, errs := r.ValidateHttpRequestSync(again)
 		require.True(t, valid, "%v: %s", firstOf(errs), what)
@@ -87,6 +90,8 @@ func (r *reader) checkWebhook(t testing.TB, event string, body []byte) {
 	t.Helper()
 	item := r.model.Webhooks.GetOrZero(event)
 	require.NotNil(t, item, "no webhook is called %s", event)
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	schema := item.Post.RequestBody.Content.GetOrZero("application/json").Schema.Schema()
 	valid, errs := r.schema.ValidateSchemaBytes(schema, body)
 	require.True(t, valid, "%v: %s", firstOf(errs), body)
