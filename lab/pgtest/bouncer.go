@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/lab/backing"
+	"partnerdeposits/lab/procs"
 )
 
 // bouncerConns is the number of server connections that PgBouncer opens for a database.
@@ -91,13 +91,9 @@ max_client_conn = 400
 	if os.Geteuid() == 0 { // PgBouncer refuses to run as root
 		args = append([]string{"-u", "nobody"}, args...)
 	}
-	cmd := exec.Command(program, args...)
-	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
-	require.NoError(t, cmd.Start(), "PgBouncer is missing: scripts/ensure-debian.sh pgbouncer")
-	atEnd(func() {
-		_ = cmd.Process.Signal(syscall.SIGKILL)
-		_ = cmd.Wait() // the signal is its error
-	})
+	process, err := procs.Start(procs.Spec{Name: "PgBouncer", Path: program, Args: args})
+	require.NoError(t, err, "PgBouncer is missing: scripts/ensure-debian.sh pgbouncer")
+	atEnd(process.Kill)
 	address = fmt.Sprintf("127.0.0.1:%d", port)
 	there := through(t, databaseURL, address)
 	require.Eventually(t, func() bool {
