@@ -12,7 +12,6 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
-	"partnerdeposits/lab/servicetest"
 )
 
 func TestSimulate_DoesWhatATenantOrTimeWouldDo(t *testing.T) {
@@ -101,12 +100,4 @@ func TestSimulate_ForeignOrUnknownDeposits_AreRefused(t *testing.T) {
 	require.ErrorIs(t, err, deposit.ErrAccessDenied)
 	_, err = b.Payments.Simulate(b.Ctx(), b.PartnerID, id.ID{9}, payments.SimulateActivate)
 	require.ErrorIs(t, err, deposit.ErrNotFound)
-}
-
-func TestSimulate_WithoutASimulator_DoesNotExist(t *testing.T) {
-	b := setup(t)
-	d, _ := b.Deposit(t)
-	real := b.Build(func(p *servicetest.Parts) { p.Simulator = nil })
-	_, err := real.Payments.Simulate(b.Ctx(), b.PartnerID, d.ID, payments.SimulateActivate)
-	require.ErrorIs(t, err, fault.ErrRoute)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
 )
 
@@ -22,4 +23,20 @@ func TestAuditFilter_ByRequestSubjectOrActor(t *testing.T) {
 	} {
 		require.Equal(t, want, auditFilter(name), name)
 	}
+}
+
+func TestNames_ThatAreNoIDOfTheirKind_AskNothing(t *testing.T) {
+	t.Parallel()
+	s := New(Deps{})
+	for _, name := range []string{"", "nonsense", id.Deposit.Of(id.ID{1})} {
+		_, err := s.Webhook(t.Context(), name)
+		require.ErrorIs(t, err, webhook.ErrNotFound, name)
+		_, err = s.Delivery(t.Context(), name)
+		require.ErrorIs(t, err, webhook.ErrDeliveryNotFound, name)
+		_, err = s.Event(t.Context(), name)
+		require.ErrorIs(t, err, webhook.ErrEventNotFound, name)
+	}
+	account, err := s.AccountID(t.Context(), id.Account.Of(id.ID{1}), "")
+	require.NoError(t, err)
+	require.Equal(t, id.ID{1}, account, "the id of an account is its own answer")
 }

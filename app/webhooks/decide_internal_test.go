@@ -113,3 +113,11 @@ func TestActor_OfAnAuditEntry_NamesTheKeyOfAPartner(t *testing.T) {
 	require.Equal(t, map[string]string{"url": hook}, actor{name: "admin"}.with(given))
 	require.Equal(t, map[string]string{}, actor{name: "admin"}.with(nil))
 }
+
+func TestReplayProgress_OfNoID_AsksNothing(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"", "rpl_nonsense", id.Subscription.Of(id.ID{1})} {
+		_, err := New(Deps{}).ReplayProgress(t.Context(), name)
+		require.ErrorIs(t, err, webhook.ErrReplayNotFound, name)
+	}
+}

@@ -34,7 +34,7 @@ var docExceptions = []docException{
 	{pattern: `make (lint|fmt|generate|check-generated|build|clean)`, reason: "changes or checks the working tree; make test runs lint and check-generated"},
 	{pattern: `make faults( .*)?`, reason: "takes half an hour; make test runs a short seed"},
 	{pattern: `make fuzz( .*)?`, reason: "takes a minute for each target; make test runs the seeds"},
-	{pattern: `make test-long`, reason: "takes an hour; make test runs short forms"},
+	{pattern: `make test-long( .*)?`, reason: "takes an hour and a half; make test runs short forms"},
 	{pattern: `make bench-(delivery|api)( .*)?`, reason: "takes an hour and a half"},
 	{pattern: `(nice .*)?go (run|test|build|vet) .*`, reason: "runs a part of the tests, or builds"},
 	{pattern: `docker compose .*`, reason: "needs a container engine and pulls images"},

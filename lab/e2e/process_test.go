@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/lab/backing"
+	"partnerdeposits/lab/procs"
 )
 
 // Timeouts of these tests, generous for a busy machine.
@@ -54,17 +55,10 @@ func build() {
 	if binaries.dir, binaries.err = os.MkdirTemp("", "partnerdeposits-e2e-"); binaries.err != nil {
 		return
 	}
-	args := []string{"build", "-o", binaries.dir + string(filepath.Separator)}
-	if raced {
-		args = append(args, "-race")
-	}
-	cmd := exec.Command("go", append(args, "./cmd/http", "./cmd/dispatcher", "./cmd/admin", "./cmd/sandbox")...)
-	cmd.Dir = filepath.Join("..", "..", "..") // tests start in the folder of their package
-	if raced {
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
-	}
-	if out, err := cmd.CombinedOutput(); err != nil {
-		binaries.err = fmt.Errorf("build: %w\n%s", err, out)
+	out := binaries.dir + string(filepath.Separator)
+	if binaries.err = (procs.Build{Race: raced}).Into(context.Background(), out, "http", "dispatcher", "admin"); binaries.err == nil {
+		// As `make run` builds it.
+		binaries.err = procs.Build{Tags: []string{"lean"}, Race: raced}.Into(context.Background(), out, "sandbox")
 	}
 }
 

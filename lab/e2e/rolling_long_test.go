@@ -51,7 +51,7 @@ func TestLong_RollingRestart_FailsLosesAndRepeatsNothing(t *testing.T) {
 	load.await(t, 300)
 	done, failures, took := load.end()
 	rate := float64(2*len(done)) / took.Seconds()
-	t.Logf("%d operations in %v, %.0f requests a second, %d failed", len(done), took, rate, len(failures))
+	t.Logf("figure: %d of %d operations failed in %.0f s, %.0f requests a second", len(failures), len(failures)+len(done), took.Seconds(), rate)
 	require.Empty(t, failures)
 	require.Greater(t, rate, 250.0, "the machine was too busy to send 300 requests a second")
 
