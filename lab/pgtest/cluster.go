@@ -33,7 +33,8 @@ type cluster struct {
 	base     *url.URL
 	admin    *pgxpool.Pool
 	template string
-	shared   bool // the template belongs to another process
+	common   []string // databases of Common
+	shared   bool     // the template belongs to another process
 }
 
 func newCluster(ctx context.Context, serverURL string) (*cluster, error) {
@@ -144,13 +145,16 @@ func (c *cluster) urlOf(database string) string {
 	return u.String()
 }
 
-// close drops the template, since a given server stays.
-func (c *cluster) close(ctx context.Context) error {
+// close drops the template, if it is its own, and the databases of Common, since a given server stays.
+func (c *cluster) close(ctx context.Context) (err error) {
 	defer c.admin.Close()
-	if c.template == "" || c.shared {
-		return nil
+	for _, name := range c.common {
+		err = errors.Join(err, c.drop(ctx, name))
 	}
-	return c.drop(ctx, c.template)
+	if c.template != "" && !c.shared {
+		err = errors.Join(err, c.drop(ctx, c.template))
+	}
+	return err
 }
 
 func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }

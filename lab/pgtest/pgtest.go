@@ -75,6 +75,36 @@ func URL(t testing.TB) string {
 	return c.urlOf(name)
 }
 
+// commonDatabases are those of Common.
+var commonDatabases struct {
+	sync.Mutex
+	urls map[string]string
+}
+
+// Common returns the URL of a database that tests of this binary have in common, by its name. The first call fills the database;
+// fill may be nil. The database ends with the tests of the binary.
+func Common(t testing.TB, name string, fill func(databaseURL string)) string {
+	t.Helper()
+	c, s := shared(t), &commonDatabases
+	s.Lock()
+	defer s.Unlock()
+	if s.urls[name] == "" {
+		ctx, cancel := context.WithTimeout(t.Context(), startLimit)
+		defer cancel()
+		database := c.freshName(name)
+		require.NoError(t, c.clone(ctx, database))
+		c.common = append(c.common, database)
+		if fill != nil {
+			fill(c.urlOf(database))
+		}
+		if s.urls == nil {
+			s.urls = map[string]string{}
+		}
+		s.urls[name] = c.urlOf(database)
+	}
+	return s.urls[name]
+}
+
 // Server returns a private, durable (fsync on) server that a test may kill, restart and pause. The database of its URL is
 // migrated. The server stops at the end of the test.
 func Server(t testing.TB) *backing.Server {

@@ -1,6 +1,7 @@
 package pgtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"testing"
@@ -35,6 +36,22 @@ func TestNew_InParallel_NoTestSeesAnother(t *testing.T) {
 			require.NoError(t, err)
 		})
 	}
+}
+
+func TestCommon_IsFilledOnce_AndOutlivesTheTest(t *testing.T) {
+	t.Parallel()
+	filled, first := 0, ""
+	for range 2 {
+		t.Run("", func(t *testing.T) {
+			url := Common(t, "filled", func(string) { filled++ })
+			first = cmp.Or(first, url)
+			require.Equal(t, first, url)
+			conn, err := pgx.Connect(t.Context(), url)
+			require.NoError(t, err)
+			require.NoError(t, conn.Close(t.Context()))
+		})
+	}
+	require.Equal(t, 1, filled)
 }
 
 func TestURL_AfterTheTest_IsDroppedWhoeverIsConnected(t *testing.T) {

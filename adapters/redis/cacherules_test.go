@@ -1,4 +1,4 @@
-package portstest
+package redis_test
 
 import (
 	"bytes"
@@ -16,8 +16,8 @@ import (
 // cachePatience is how long a response may take to be cached on a busy machine.
 const cachePatience = 20 * time.Second
 
-// IdempotencyCache tests an implementation of ports.IdempotencyCache. cache is empty.
-func IdempotencyCache(t *testing.T, cache ports.IdempotencyCache) {
+// checkCache checks the rules of ports.IdempotencyCache, as checkLimiter does. cache is empty.
+func checkCache(t *testing.T, cache ports.IdempotencyCache) {
 	t.Helper()
 	var last byte
 	newKey := func() ports.IdempotencyKey {

@@ -1,4 +1,4 @@
-package contracttest_test
+package partnerapi_test
 
 import (
 	"io"
@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"partnerdeposits/lab/contracttest"
 )
 
 // probe is a testing.TB that only remembers that it failed.
@@ -31,11 +29,11 @@ func (p *probe) fails(f func()) bool {
 	return p.failed
 }
 
-const id = "req_01jb2m4q8e7w9x3c5v6b7n8m9a"
+const sampleID = "req_01jb2m4q8e7w9x3c5v6b7n8m9a"
 
 func headers(more ...string) http.Header {
 	h := http.Header{
-		"Content-Type": {"application/json"}, "X-Request-Id": {id},
+		"Content-Type": {"application/json"}, "X-Request-Id": {sampleID},
 		"Ratelimit": {`"default";r=1;t=1`}, "Ratelimit-Policy": {`"default";q=1;w=60`},
 	}
 	for i := 0; i < len(more); i += 2 {
@@ -48,12 +46,12 @@ func headers(more ...string) http.Header {
 }
 
 func errorBody(code string) string {
-	return `{"error":{"code":"` + code + `","message":"m","requestId":"` + id + `"}}`
+	return `{"error":{"code":"` + code + `","message":"m","requestId":"` + sampleID + `"}}`
 }
 
 const (
-	me      = `{"data":{"partnerId":"prt_1","slug":"s","name":"n","environment":"staging","keyId":"key_1","limits":{"requestsPerMinute":1,"writesPerMinute":1}}}`
-	webhook = `{"data":{"id":"pwh_1","url":"https://a.example","events":["deposit.activated"],"enabled":true,"createdAt":"2026-06-02T10:02:51.004Z","health":{"state":"healthy","since":"2026-06-02T10:02:51.004Z","pending":0}}}`
+	sampleMe      = `{"data":{"partnerId":"prt_1","slug":"s","name":"n","environment":"staging","keyId":"key_1","limits":{"requestsPerMinute":1,"writesPerMinute":1}}}`
+	sampleWebhook = `{"data":{"id":"pwh_1","url":"https://a.example","events":["deposit.activated"],"enabled":true,"createdAt":"2026-06-02T10:02:51.004Z","health":{"state":"healthy","since":"2026-06-02T10:02:51.004Z","pending":0}}}`
 )
 
 func TestCheck_TellsPromisedAnswersFromOthers(t *testing.T) {
@@ -64,7 +62,7 @@ func TestCheck_TellsPromisedAnswersFromOthers(t *testing.T) {
 		body               string
 		ok                 bool
 	}{
-		{"success", "GET", "/me", 200, headers(), me, true},
+		{"success", "GET", "/me", 200, headers(), sampleMe, true},
 		{"absolute target and query", "GET", "/accounts?limit=1", 200, headers(), `{"data":[],"pagination":{"nextCursor":null,"hasMore":false}}`, true},
 		{"no content", "DELETE", "/webhooks/pwh_1", 204, headers("Content-Type", ""), ``, true},
 		{"documented error", "GET", "/deposits/dep_1", 403, headers(), errorBody("deposit_access_denied"), true},
@@ -72,16 +70,16 @@ func TestCheck_TellsPromisedAnswersFromOthers(t *testing.T) {
 		{"no such route", "GET", "/nothing", 404, headers(), errorBody("route_not_found"), true},
 		{"no such method", "PUT", "/me", 405, headers(), errorBody("method_not_allowed"), true},
 
-		{"undocumented field", "GET", "/me", 200, headers(), me[:len(me)-2] + `,"extra":1}}`, false},
-		{"undocumented nested field", "GET", "/me", 200, headers(), me[:len(me)-3] + `,"extra":1}}}`, false},
+		{"undocumented field", "GET", "/me", 200, headers(), sampleMe[:len(sampleMe)-2] + `,"extra":1}}`, false},
+		{"undocumented nested field", "GET", "/me", 200, headers(), sampleMe[:len(sampleMe)-3] + `,"extra":1}}}`, false},
 		{"missing field", "GET", "/me", 200, headers(), `{"data":{}}`, false},
 		{"no data", "GET", "/me", 200, headers(), `{}`, false},
-		{"other status", "GET", "/me", 202, headers(), me, false},
-		{"no request id", "GET", "/me", 200, headers("X-Request-Id", ""), me, false},
-		{"no rate limit", "GET", "/me", 200, headers("RateLimit", ""), me, false},
-		{"strange request id", "GET", "/me", 200, headers("X-Request-Id", "1"), me, false},
+		{"other status", "GET", "/me", 202, headers(), sampleMe, false},
+		{"no request id", "GET", "/me", 200, headers("X-Request-Id", ""), sampleMe, false},
+		{"no rate limit", "GET", "/me", 200, headers("RateLimit", ""), sampleMe, false},
+		{"strange request id", "GET", "/me", 200, headers("X-Request-Id", "1"), sampleMe, false},
 		{"time without milliseconds", "GET", "/webhooks/pwh_1", 200, headers(), `{"data":{"id":"pwh_1","url":"https://a.example","events":["deposit.activated"],"enabled":true,"createdAt":"2026-06-02T10:02:51Z","health":{"state":"healthy","since":"2026-06-02T10:02:51.004Z","pending":0}}}`, false},
-		{"time with milliseconds", "GET", "/webhooks/pwh_1", 200, headers(), webhook, true},
+		{"time with milliseconds", "GET", "/webhooks/pwh_1", 200, headers(), sampleWebhook, true},
 		{"unknown event", "GET", "/webhooks/pwh_1", 200, headers(), `{"data":{"id":"pwh_1","url":"https://a.example","events":["deposit.refused"],"enabled":true,"createdAt":"2026-06-02T10:02:51.004Z","health":{"state":"healthy","since":"2026-06-02T10:02:51.004Z","pending":0}}}`, false},
 		{"undocumented code", "GET", "/deposits/dep_1", 403, headers(), errorBody("account_not_linked"), false},
 		{"unknown code", "GET", "/nothing", 404, headers(), errorBody("oops"), false},
@@ -91,7 +89,7 @@ func TestCheck_TellsPromisedAnswersFromOthers(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			contract := contracttest.New(t)
+			contract := newContract(t)
 			p := &probe{TB: t}
 			failed := p.fails(func() {
 				contract.Check(p, c.method, "http://127.0.0.1:1/api/partner/v1"+c.path, c.status, c.header, []byte(c.body))
@@ -113,7 +111,7 @@ func (a answering) RoundTrip(*http.Request) (*http.Response, error) {
 
 // kin-openapi sees responses only here; libopenapi-validator sees requests, too.
 func TestTransport_TellsPromisedRequestsFromOthers(t *testing.T) {
-	created := webhook[:len(webhook)-2] + `,"secret":"svc_whsec_x"}}`
+	created := sampleWebhook[:len(sampleWebhook)-2] + `,"secret":"svc_whsec_x"}}`
 	cases := []struct {
 		name, method, path, sent string
 		answer                   answering
@@ -134,7 +132,7 @@ func TestTransport_TellsPromisedRequestsFromOthers(t *testing.T) {
 				require.NoError(t, err)
 				req.Header.Set("Content-Type", "application/json")
 				req.Header.Set("x-api-key", "svc_pk_test_x")
-				res, err := contracttest.New(t).Transport(p, c.answer).RoundTrip(req)
+				res, err := newContract(t).Transport(p, c.answer).RoundTrip(req)
 				require.NoError(t, err)
 				require.NoError(t, res.Body.Close())
 			})
@@ -144,15 +142,15 @@ func TestTransport_TellsPromisedRequestsFromOthers(t *testing.T) {
 }
 
 func TestUnseen_ShrinksAsAnswersPass(t *testing.T) {
-	contract := contracttest.New(t)
+	contract := newContract(t)
 	require.Contains(t, contract.Unseen(), "getMe 200")
 	require.Contains(t, contract.Unseen(), "deleteWebhook 204")
-	contract.Check(t, "GET", "/api/partner/v1/me", 200, headers(), []byte(me))
+	contract.Check(t, "GET", "/api/partner/v1/me", 200, headers(), []byte(sampleMe))
 	require.NotContains(t, contract.Unseen(), "getMe 200")
 }
 
 func TestCheckWebhook(t *testing.T) {
-	contract := contracttest.New(t)
+	contract := newContract(t)
 	contract.CheckWebhook(t, []byte(`{"event":"deposit.activated","createdAt":"2026-06-02T11:20:09.512Z","data":{"id":"d","reference":"r","rentalContract":"","status":"active","previousStatus":"pending","amountCents":7000,"contractStartAt":"2026-08-01T15:00:00.000Z","contractEndAt":"2026-08-08T10:00:00.000Z","client":null}}`))
 	linked := `{"event":"rental_operator.linked","createdAt":"2026-06-02T09:14:27.318Z","data":{"partnerId":"p","accountId":"a","externalId":"e","linkedAt":"2026-06-02T09:14:27.318Z"}}`
 	contract.CheckWebhook(t, []byte(linked))
@@ -161,7 +159,7 @@ func TestCheckWebhook(t *testing.T) {
 }
 
 func TestCodes_AreThoseOfTheRelease(t *testing.T) {
-	codes := contracttest.New(t).Codes()
+	codes := newContract(t).Codes()
 	require.Contains(t, codes, "amount_below_minimum")
 	require.Contains(t, codes, "service_unavailable")
 }

@@ -1,10 +1,4 @@
-// Package contracttest checks responses and webhook bodies against openapi.yaml: status, headers, codes, every field. A
-// field that openapi.yaml lacks fails a test, although clients must ignore unknown fields. Two implementations of OpenAPI check:
-// kin-openapi with closed schemas, and libopenapi-validator with the document as partners get it.
-//
-//	contract := contracttest.New(t)
-//	client := &http.Client{Transport: contract.Transport(t, nil)} // checks every exchange
-package contracttest
+package partnerapi_test
 
 import (
 	"bytes"
@@ -33,8 +27,10 @@ import (
 
 const prefix = "/api/partner/v1"
 
-// Contract is openapi.yaml with closed schemas, for checks of responses.
-type Contract struct {
+// contract checks responses and webhook bodies against openapi.yaml: status, headers, codes, every field. A field that openapi.yaml
+// lacks fails a test, although clients must ignore unknown fields. Two implementations of OpenAPI check: kin-openapi with closed
+// schemas, and libopenapi-validator with the document as partners get it.
+type contract struct {
 	doc     *openapi3.T
 	second  *reader
 	router  routers.Router
@@ -45,7 +41,7 @@ type Contract struct {
 }
 
 // strict is the closed openapi.yaml with its router, built once for a test binary.
-var strict = sync.OnceValues(func() (*Contract, error) {
+var strict = sync.OnceValues(func() (*contract, error) {
 	doc, err := partnerapi.LoadDocument()
 	if err != nil {
 		return nil, err
@@ -58,21 +54,21 @@ var strict = sync.OnceValues(func() (*Contract, error) {
 	for _, s := range doc.Components.Schemas {
 		closeSchema(s.Value, map[*openapi3.Schema]bool{})
 	}
-	return &Contract{doc: doc, router: router, options: &openapi3filter.Options{
+	return &contract{doc: doc, router: router, options: &openapi3filter.Options{
 		IncludeResponseStatus:   true,
 		MultiError:              true,
 		SchemaValidationOptions: outgoing(),
 	}}, nil
 })
 
-// New returns a contract without any checked response.
-func New(t testing.TB) *Contract {
+// newContract returns a contract without any checked response.
+func newContract(t testing.TB) *contract {
 	t.Helper()
 	c, err := strict()
 	require.NoError(t, err)
 	independent, err := second()
 	require.NoError(t, err)
-	return &Contract{doc: c.doc, second: independent, router: c.router, options: c.options, seen: map[string]bool{}}
+	return &contract{doc: c.doc, second: independent, router: c.router, options: c.options, seen: map[string]bool{}}
 }
 
 // outgoing checks the formats of responses: times with milliseconds and Z, absolute URLs.
@@ -111,7 +107,7 @@ func closeSchema(s *openapi3.Schema, seen map[*openapi3.Schema]bool) {
 
 // Check fails the test unless openapi.yaml documents the response for the request. target is the path of the request with
 // its query. The body of the request is not checked.
-func (c *Contract) Check(t testing.TB, method, target string, status int, header http.Header, body []byte) {
+func (c *contract) Check(t testing.TB, method, target string, status int, header http.Header, body []byte) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(context.Background(), method, target, http.NoBody)
 	require.NoError(t, err)
@@ -154,7 +150,7 @@ func documented(op *openapi3.Operation, status int) (all []string) {
 }
 
 // checkError checks rules of an error response that a schema cannot express. documented is nil for an unknown route.
-func (c *Contract) checkError(t testing.TB, status int, header http.Header, body []byte, documented []string, what string) {
+func (c *contract) checkError(t testing.TB, status int, header http.Header, body []byte, documented []string, what string) {
 	t.Helper()
 	require.Equal(t, "application/json", header.Get("Content-Type"), what)
 	var parsed any
@@ -185,7 +181,7 @@ func codes(r *openapi3.Response) []string {
 }
 
 // CheckWebhook fails the test unless openapi.yaml documents body for its event.
-func (c *Contract) CheckWebhook(t testing.TB, body []byte) {
+func (c *contract) CheckWebhook(t testing.TB, body []byte) {
 	t.Helper()
 	var parsed map[string]any
 	require.NoError(t, json.Unmarshal(body, &parsed), "%s", body)
@@ -199,7 +195,7 @@ func (c *Contract) CheckWebhook(t testing.TB, body []byte) {
 }
 
 // Unseen lists the documented successful responses, as "operationId status", that no Check has seen yet.
-func (c *Contract) Unseen() []string {
+func (c *contract) Unseen() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var out []string
@@ -217,7 +213,7 @@ func (c *Contract) Unseen() []string {
 }
 
 // Codes lists every error code of openapi.yaml.
-func (c *Contract) Codes() []string {
+func (c *contract) Codes() []string {
 	all := map[string]bool{}
 	for _, v := range c.doc.Components.Schemas["ErrorCode"].Value.Enum {
 		code, _ := v.(string)
@@ -227,7 +223,7 @@ func (c *Contract) Codes() []string {
 }
 
 // Transport checks every exchange with the partner API that it transports: the response, and the request of a success; base nil is http.DefaultTransport.
-func (c *Contract) Transport(t testing.TB, base http.RoundTripper) http.RoundTripper {
+func (c *contract) Transport(t testing.TB, base http.RoundTripper) http.RoundTripper {
 	if base == nil {
 		base = http.DefaultTransport
 	}
@@ -237,7 +233,7 @@ func (c *Contract) Transport(t testing.TB, base http.RoundTripper) http.RoundTri
 type transport struct {
 	t        testing.TB
 	base     http.RoundTripper
-	contract *Contract
+	contract *contract
 }
 
 func (tr transport) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -283,7 +279,7 @@ func keepBody(req *http.Request) ([]byte, error) {
 }
 
 // documents reports whether openapi.yaml has the route of a request.
-func (c *Contract) documents(req *http.Request) bool {
+func (c *contract) documents(req *http.Request) bool {
 	_, _, err := c.router.FindRoute(req)
 	return err == nil
 }

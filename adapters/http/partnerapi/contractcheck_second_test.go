@@ -1,4 +1,4 @@
-package contracttest
+package partnerapi_test
 
 import (
 	"bytes"

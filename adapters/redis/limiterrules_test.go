@@ -1,4 +1,4 @@
-package portstest
+package redis_test
 
 import (
 	"sync"
@@ -10,8 +10,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Limiter tests an implementation of ports.Limiter. limiter is empty.
-func Limiter(t *testing.T, limiter ports.Limiter) {
+// checkLimiter checks the rules of ports.Limiter: on a server, in a cluster, on miniredis. limiter is empty.
+func checkLimiter(t *testing.T, limiter ports.Limiter) {
 	t.Helper()
 	rule := func(name, key string, perMinute int) ports.LimitRule {
 		return ports.LimitRule{Name: name, Key: key, PerMinute: perMinute}
