@@ -4,9 +4,7 @@ package e2e_test
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -15,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/lab/backing"
+	generator "partnerdeposits/lab/load"
 	"partnerdeposits/lab/panels"
 	"partnerdeposits/lab/receiver"
 )
@@ -75,23 +74,21 @@ func newWatched(t *testing.T, of watchedOf) *watched {
 
 // load creates and activates deposits until the test ends, whatever the answers: some ten a second.
 func (x *watched) load() {
-	stop := make(chan struct{})
-	var all sync.WaitGroup
-	for range 4 {
-		all.Go(func() {
-			ticker := time.NewTicker(400 * time.Millisecond)
-			defer ticker.Stop()
-			for {
-				select {
-				case <-stop:
-					return
-				case <-ticker.C:
-					_ = x.lifeOfADeposit(x.t, x.account, false) // faults fail requests
-				}
+	x.steady(10, 4, func() { _ = x.lifeOfADeposit(x.t, x.account, false) }) // faults fail requests
+}
+
+// steady calls over so many connections, at most so often a second, until the test ends.
+func (x *watched) steady(perSecond, connections int, call func()) {
+	ctx, stop := context.WithCancel(context.Background())
+	var group sync.WaitGroup
+	group.Go(func() {
+		generator.Steady(ctx, perSecond, connections, func(next func() bool) {
+			for next() {
+				call()
 			}
 		})
-	}
-	x.t.Cleanup(func() { close(stop); all.Wait() })
+	})
+	x.t.Cleanup(func() { stop(); group.Wait() })
 }
 
 func (m *member) again(t *testing.T) {
@@ -144,55 +141,6 @@ type fault struct {
 	name  string
 	fires []string
 	begin func(x *watched) (end func())
-}
-
-var faults = []fault{
-	{"an event is refused", []string{"EventsSetAside"}, func(x *watched) func() {
-		x.sql(`ALTER TABLE events ADD CONSTRAINT refused CHECK (name <> 'deposit.activated') NOT VALID`)
-		require.Eventually(x.t, func() bool { return x.count(`SELECT count(*) FROM outbox_set_aside`) > 0 }, soon, often)
-		x.sql(`ALTER TABLE events DROP CONSTRAINT refused`)
-		return x.retryEvents
-	}},
-	{"partitions are missing and a row has none", []string{"PartitionsRunOut", "RowsWithoutPartition"}, func(x *watched) func() {
-		x.sql(`DO $$ DECLARE t text; BEGIN FOR t IN SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'events'::regclass
-			AND inhrelid <> 'events_rest'::regclass ORDER BY 1 DESC LIMIT 10 LOOP EXECUTE 'DROP TABLE ' || t; END LOOP; END $$`,
-			`INSERT INTO events (id, partner_id, name, data, created_at, sequence) SELECT 'ffffffff-ffff-7fff-bfff-ffffffffffff', id, 'deposit.expired', '{}', now(), 1000000000 FROM partners LIMIT 1`)
-		return func() {
-			x.sql(`DELETE FROM events WHERE id = 'ffffffff-ffff-7fff-bfff-ffffffffffff'`)
-			x.dispatch.restart(x.t)
-		}
-	}},
-	{"vacuum is off", []string{"DeadRows"}, func(x *watched) func() {
-		x.sql(`ALTER TABLE waiting_counts SET (autovacuum_enabled = off)`,
-			`INSERT INTO waiting_counts SELECT 'ffffffff-ffff-7fff-bfff-ffffffffffff', 0 FROM generate_series(1, 600000)`,
-			`DELETE FROM waiting_counts WHERE subscription_id = 'ffffffff-ffff-7fff-bfff-ffffffffffff'`)
-		return func() { x.sql(`VACUUM waiting_counts`, `ALTER TABLE waiting_counts RESET (autovacuum_enabled)`) }
-	}},
-	{"Postgres is stopped", []string{"NoReadyHttp", "NoReadyDispatcher", "BacklogUnread", "JobFails", "DeliveriesWait", "MailsLate", "JobNotRun"}, func(x *watched) func() {
-		require.NoError(x.t, x.postgres.Stop(true))
-		return func() { require.NoError(x.t, x.postgres.Restart(context.Background())) }
-	}},
-	{"Redis is killed", []string{"QueueDirect", "LimiterFailsOpen"}, func(x *watched) func() {
-		require.NoError(x.t, x.redis.Kill())
-		return func() { require.NoError(x.t, x.redis.Restart(context.Background())) }
-	}},
-	{"http is killed", []string{"HttpAbsent"}, func(x *watched) func() {
-		x.http.Kill()
-		return func() { x.http.again(x.t) }
-	}},
-	{"every dispatcher is killed", []string{"DispatcherAbsent", "ScrapesFail", "OutboxStands", "DeliveriesStand"}, func(x *watched) func() {
-		x.hang(12)
-		x.dispatch.Kill()
-		return func() { x.dispatch.again(x.t) }
-	}},
-	{"a dispatcher with POSTs in flight is killed", []string{"LeasesExpire"}, func(x *watched) func() {
-		x.hang(30)
-		x.dispatch.Kill()
-		x.dispatch.again(x.t)
-		return func() {}
-	}},
-	{"a table is locked", []string{"PoolSaturated", "ApiErrorsFast", "ApiSlowFast"}, lockDeposits},
-	{"foreign clients hold connections", []string{"PostgresConnectionsRunOut"}, func(x *watched) func() { return x.connections(225) }},
 }
 
 // lockDeposits has requests wait for a table until they fail.
@@ -255,33 +203,12 @@ func (x *watched) count(sql string) (n int) {
 	return n
 }
 
-// TestLong_Alerts_FireByAFaultAndClearAfterIt runs each fault on real processes. Windows are divided by fasterWindows, ages by
-// youngerAges; promtool tests the true ones.
-func TestLong_Alerts_FireByAFaultAndClearAfterIt(t *testing.T) {
-	x := newWatched(t, watchedOf{rules: fasterRules(t), pager: atOnce})
-	x.load()
-	const within = 4 * time.Minute
-	var table strings.Builder
-	for _, f := range faults {
-		began := time.Now()
-		end := f.begin(x)
-		x.pager.await(t, "firing", within, f.fires...)
-		fired := time.Since(began)
-		ended := time.Now()
-		end()
-		x.pager.await(t, "resolved", within, f.fires...)
-		line := fmt.Sprintf("%-46s %-90s fired after %5.1fs, cleared after %5.1fs\n", f.name, strings.Join(f.fires, " "), fired.Seconds(), time.Since(ended).Seconds())
-		t.Log(line)
-		table.WriteString(line)
-	}
-	t.Log("\n" + table.String())
-}
-
 // A client locks the relay out, again and again, and then another client locks tables: the objectives tell so. Slow burns end when
 // their short window of six hours, six minutes here, holds no bad event.
 func TestLong_AlertsOnObjectives_FireByAFaultAndClearAfterIt(t *testing.T) {
 	x := newWatched(t, watchedOf{rules: fasterRules(t), pager: atOnce})
 	x.load()
+	began := time.Now()
 	late := []string{"DeliveriesStartLateFast", "DeliveriesStartLateSlowly", "DeliveriesArriveLateFast", "DeliveriesArriveLateSlowly"}
 	letIn := x.lockOut(countedFeeds, longestWait, shortPause)
 	x.pager.await(t, "firing", 4*time.Minute, late...)
@@ -290,7 +217,9 @@ func TestLong_AlertsOnObjectives_FireByAFaultAndClearAfterIt(t *testing.T) {
 	unlock := lockDeposits(x)
 	x.pager.await(t, "firing", 2*time.Minute, failing...)
 	unlock()
+	fired := time.Since(began)
 	x.pager.await(t, "resolved", 10*time.Minute, append(late, failing...)...)
+	t.Logf("figure: %d alerts fired within %.0f s, and cleared within %.0f s", len(late)+len(failing), fired.Seconds(), (time.Since(began) - fired).Seconds())
 }
 
 // A stop of everything pages within five minutes, with the rules and the Alertmanager's configuration as they are.
@@ -303,7 +232,7 @@ func TestLong_StopOfEverything_IsPagedWithinFiveMinutes(t *testing.T) {
 	require.NoError(t, x.postgres.Stop(true))
 	require.NoError(t, x.redis.Kill())
 	x.pager.await(t, "firing", 5*time.Minute, "HttpAbsent", "DispatcherAbsent")
-	t.Logf("paged after %.0f s, at a scrape a second; scrapes every 15 s add 15 s at most", time.Since(stopped).Seconds())
+	t.Logf("figure: paged after %.0f s, at a scrape a second; scrapes every 15 s add 15 s at most", time.Since(stopped).Seconds())
 	require.NoError(t, x.postgres.Restart(t.Context()))
 	require.NoError(t, x.redis.Restart(t.Context()))
 }
@@ -327,6 +256,7 @@ func TestLong_BrokenReceivers_PageNobody(t *testing.T) {
 	for _, name := range x.pager.pages() {
 		require.Equal(t, "ApiSlowFast", name, "a busy machine may answer slowly; no other page")
 	}
+	t.Logf("figure: %d deliveries to others, %d after the repair of a receiver, no page", len(x.receiver.Accepted()), len(refusing.Accepted()))
 	seen := x.pager.in("resolved")
 	for _, name := range []string{"DeliveriesStartLateFast", "DeliveriesArriveLateFast", "DeliveriesStand", "OutboxStands"} {
 		require.False(t, seen[name], "%s paged", name)

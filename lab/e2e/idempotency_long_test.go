@@ -239,7 +239,7 @@ func TestLong_Idempotency_AThousandRaces_WithProcessesKilledBetweenCommitAndAnsw
 			kills[point] += n
 		}
 	}
-	t.Logf("%d races, kills %v, %d executed, %d without an answer, %d in use, longest wait %v", racedKeys*racesPerKey, kills, c.executed, c.unknown, c.waiting, c.longest)
+	t.Logf("figure: %d races, kills %v, %d executed, %d without an answer, %d in use, longest wait %v", racedKeys*racesPerKey, kills, c.executed, c.unknown, c.waiting, c.longest.Round(time.Millisecond))
 	for _, point := range betweenCommitAndAnswer {
 		require.Positive(t, kills[point], point)
 	}

@@ -4,6 +4,7 @@ package e2e_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	generator "partnerdeposits/lab/load"
 	"partnerdeposits/lab/servetest"
 )
 
@@ -51,7 +53,7 @@ func TestLong_RollingRestart_FailsLosesAndRepeatsNothing(t *testing.T) {
 	load.await(t, 300)
 	done, failures, took := load.end()
 	rate := float64(2*len(done)) / took.Seconds()
-	t.Logf("%d operations in %v, %.0f requests a second, %d failed", len(done), took, rate, len(failures))
+	t.Logf("figure: %d of %d operations failed in %.0f s, %.0f requests a second", len(failures), len(failures)+len(done), took.Seconds(), rate)
 	require.Empty(t, failures)
 	require.Greater(t, rate, 250.0, "the machine was too busy to send 300 requests a second")
 
@@ -132,7 +134,7 @@ type load struct {
 	w       *deployment
 	account string
 	client  *http.Client
-	stop    chan struct{}
+	stop    context.CancelFunc
 	ended   chan struct{}
 	begun   time.Time
 
@@ -144,24 +146,14 @@ type load struct {
 const operationsPerSecond = 150
 
 func (w *deployment) load(account string) *load {
+	ctx, stop := context.WithCancel(context.Background())
 	l := &load{
-		w: w, account: account, stop: make(chan struct{}), ended: make(chan struct{}), begun: time.Now(),
+		w: w, account: account, stop: stop, ended: make(chan struct{}), begun: time.Now(),
 		client: &http.Client{Timeout: soon, Transport: &http.Transport{MaxIdleConnsPerHost: 128}},
 	}
 	go func() {
 		defer close(l.ended)
-		ticker := time.NewTicker(time.Second / operationsPerSecond)
-		defer ticker.Stop()
-		var all sync.WaitGroup
-		defer all.Wait()
-		for {
-			select {
-			case <-l.stop:
-				return
-			case <-ticker.C:
-				all.Go(l.operation)
-			}
-		}
+		_, _, _ = generator.Open(ctx, 0, operationsPerSecond, func(int, time.Time) error { l.operation(); return nil }) // until stop
 	}()
 	return l
 }
@@ -226,7 +218,7 @@ func (l *load) await(t *testing.T, n int) {
 }
 
 func (l *load) end() (done, failures []string, took time.Duration) {
-	close(l.stop)
+	l.stop()
 	took = time.Since(l.begun)
 	<-l.ended
 	l.client.CloseIdleConnections()

@@ -55,30 +55,8 @@ func (x *watched) foreigner() *pgx.Conn {
 
 // visitors are clients that read deposits, with pauses, until the test ends.
 func (x *watched) visitors(n int) {
-	stop := make(chan struct{})
-	ended := make(chan struct{}, n)
-	for range n {
-		client := x.api(x.t)
-		go func() {
-			defer func() { ended <- struct{}{} }()
-			ticker := time.NewTicker(requestPause)
-			defer ticker.Stop()
-			for {
-				select {
-				case <-stop:
-					return
-				case <-ticker.C:
-					_, _, _ = client.do(http.MethodGet, "/deposits", nil) // a failure is the fault
-				}
-			}
-		}()
-	}
-	x.t.Cleanup(func() {
-		close(stop)
-		for range n {
-			<-ended
-		}
-	})
+	client := x.api(x.t)
+	x.steady(n*int(time.Second)/int(requestPause), n, func() { _, _, _ = client.do(http.MethodGet, "/deposits", nil) }) // a failure is the fault
 }
 
 // captured has a tenant pay the fee of a deposit with a card, and captures an amount.

@@ -21,7 +21,7 @@ import (
 // snippet cuts a program out of the guide.
 func snippet(t *testing.T, name string) string {
 	t.Helper()
-	guide, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "guides", "webhooks.md"))
+	guide, err := os.ReadFile(filepath.Join("..", "..", "docs", "guides", "webhooks.md"))
 	require.NoError(t, err)
 	_, rest, found := strings.Cut(string(guide), "<!-- snippet: "+name+" -->\n```")
 	require.True(t, found)

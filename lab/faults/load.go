@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"partnerdeposits/core/id"
+	generator "partnerdeposits/lab/load"
 	"partnerdeposits/lab/world"
 )
 
@@ -58,35 +59,14 @@ const workers = 24
 
 // start begins the load at rate changes per second.
 func (l *load) start(rate int) {
-	places := make(chan struct{}, rate) // after an outage of up to a second the load catches up
-	l.group.Go(func() { l.pace(rate, places) })
-	for range workers {
-		l.group.Go(func() { l.work(places) })
-	}
-}
-
-func (l *load) pace(rate int, places chan<- struct{}) {
-	defer close(places)
-	ticker := time.NewTicker(time.Second / time.Duration(rate))
-	defer ticker.Stop()
-	for {
-		select {
-		case <-l.ctx.Done():
-			return
-		case <-ticker.C:
-		}
-		select {
-		case places <- struct{}{}:
-		default:
-		}
-	}
+	l.group.Go(func() { generator.Steady(l.ctx, rate, workers, l.work) })
 }
 
 // work changes deposits that it has just created.
-func (l *load) work(places <-chan struct{}) {
+func (l *load) work(next func() bool) {
 	const ahead = 4
 	var made []change
-	for range places {
+	for next() {
 		c, ok := l.create(l.next.Add(1))
 		if !ok {
 			return

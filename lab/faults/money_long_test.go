@@ -26,7 +26,7 @@ func TestLong_Payments_ThreeHundredKillsAroundTheProvider(t *testing.T) {
 	require.NoError(t, err)
 	var out strings.Builder
 	r.print(&out, found)
-	t.Log(out.String())
+	t.Logf("figure: %d kills at %d failpoints; %v\n%s", r.suite.killed(), len(r.suite.hits), found, out.String())
 	require.Empty(t, r.suite.receipts.violations)
 	require.GreaterOrEqual(t, r.suite.killed(), 300)
 	require.Positive(t, found.refunded)
@@ -39,4 +39,5 @@ func TestLong_Payments_BrokenVariantsAreCaught(t *testing.T) {
 	o := longRun(t, 1)
 	require.NoError(t, build(context.WithoutCancel(t.Context()), o, dir))
 	require.NoError(t, runMoneyVariants(t.Context(), o, dir))
+	t.Logf("figure: %d of %d broken variants are caught", len(moneyVariants), len(moneyVariants))
 }

@@ -84,6 +84,7 @@ func (r report) print(out io.Writer) {
 		}
 	}
 	p("took", "%v, seed %d", r.took.Round(time.Second), r.o.seed)
+	p("figure:", "%d lost of %d events after %d faults, seed %d", t.lost, t.accepted+t.reconciled+t.byTime, kills+others, r.o.seed)
 	r.printViolations(out)
 }
 

@@ -193,9 +193,9 @@ var retries = []string{"0s", "300ms", "600ms", "1s", "2s", "4s", "8s"}
 
 func (w *suite) environment() []string {
 	return append(w.money(),
-		"PATH="+os.Getenv("PATH"), "GORACE=halt_on_error=1 exitcode=66", "LOG_LEVEL=warn",
-		"WEBHOOK_TIMEOUT="+w.o.timeout.String(), "WEBHOOK_RETRY_SCHEDULE="+strings.Join(retries,
-			","), "WEBHOOK_ALLOW_INSECURE_TARGETS=true",
+		"PATH="+os.Getenv("PATH"), "GORACE=halt_on_error=1 exitcode=66 atexit_sleep_ms=0", "LOG_LEVEL=warn",
+		"WEBHOOK_TIMEOUT="+w.o.timeout.String(), "WEBHOOK_RETRY_SCHEDULE="+strings.Join(retries, ","),
+		"WEBHOOK_ALLOW_INSECURE_TARGETS=true",
 		"WEBHOOK_CONCURRENCY=8", // so few that all are busy now and then
 		"COVERAGE_MAX="+w.coverage(), "SCHEDULER_INTERVAL=500ms",
 		// a run can last longer than the usual half an hour, and the audit knows no incomplete deposit
