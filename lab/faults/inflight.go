@@ -27,8 +27,8 @@ const databasePatience = 2 * time.Minute
 
 // query repeats a statement until the database answers.
 func query[T any](
-	ctx context.Context, w *suite, scan pgx.RowToFunc[T], sql string, args ...any) (found []T, err error,
-) {
+	ctx context.Context, w *suite, scan pgx.RowToFunc[T], sql string, args ...any,
+) (found []T, err error) {
 	ctx, cancel := context.WithTimeout(ctx, databasePatience)
 	defer cancel()
 	for {

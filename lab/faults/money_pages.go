@@ -14,8 +14,8 @@ import (
 // openPage sends the form of checkout and passes the provider's page to then; then is nil for a tenant who leaves that
 // page. A checkout that is over is no error.
 func (s *stay) openPage(ctx context.Context, b *formbrowser.Browser, then func(formbrowser.Page) bool) error {
-	return s.submit(ctx, b, "agree", map[string]string{"firstName": "Ada", "lastName": "Lovelace",
-		"email": "ada@" + mailDomain, "agree": "yes"}, then)
+	tenant := map[string]string{"firstName": "Ada", "lastName": "Lovelace", "email": "ada@" + mailDomain, "agree": "yes"}
+	return s.submit(ctx, b, "agree", tenant, then)
 }
 
 // submit sends the form of our checkout page that has the control, until the answer is a page of the provider or the

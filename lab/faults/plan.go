@@ -86,9 +86,10 @@ func stormsOf(list []point, dice *rand.Rand) (rounds []round) {
 		list := byWay[s.way]
 		dice.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 		for part := range slices.Chunk(list, stormSize) {
-			rounds = append(rounds, round{name: fmt.Sprintf("%s at %d points", s.name,
-				len(part)), faults: len(part), storm: true,
-				do: func(ctx context.Context, w *suite, dice *rand.Rand) error { return s.do(w, ctx, part, dice) }})
+			rounds = append(rounds, round{
+				name: fmt.Sprintf("%s at %d points", s.name, len(part)), faults: len(part), storm: true,
+				do: func(ctx context.Context, w *suite, dice *rand.Rand) error { return s.do(w, ctx, part, dice) },
+			})
 		}
 	}
 	return rounds

@@ -72,8 +72,8 @@ func newSuite(ctx context.Context, o options, dir string, v variant) (w *suite, 
 
 func (w *suite) openStores(ctx context.Context) (err error) {
 	// Postgres runs with fsync and Redis with its append-only file, as in production.
-	if w.services, err = backing.Start(ctx, backing.Options{Private: true, RedisAOF: true,
-		Logf: w.o.logf}); err != nil {
+	w.services, err = backing.Start(ctx, backing.Options{Private: true, RedisAOF: true, Logf: w.o.logf})
+	if err != nil {
 		return err
 	}
 	w.Cleanup(func() {

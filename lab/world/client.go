@@ -74,8 +74,8 @@ func (a Answer) Says(status int, code string) bool {
 // Unknown tells that the request may or may not have taken effect: no response, a 5xx, or an earlier request with the
 // same key that is still in progress.
 func (a Answer) Unknown() bool {
-	return a.Err != nil || a.Status >= http.StatusInternalServerError || a.Says(http.StatusConflict,
-		"idempotency_key_in_use")
+	return a.Err != nil || a.Status >= http.StatusInternalServerError ||
+		a.Says(http.StatusConflict, "idempotency_key_in_use")
 }
 
 // Into decodes the field data of an answer.

@@ -74,8 +74,8 @@ func (s onlySuccesses) Load(ctx context.Context, claims []ports.Claim) ([]ports.
 }
 
 func (s onlySuccesses) Record(
-	ctx context.Context, outcomes []ports.Outcome, _ []id.ID, limit int) ([]bool, map[id.ID]webhook.Health, error,
-) {
+	ctx context.Context, outcomes []ports.Outcome, _ []id.ID, limit int,
+) ([]bool, map[id.ID]webhook.Health, error) {
 	var successes []ports.Outcome
 	for _, o := range outcomes {
 		if o.Attempt.OK() {
