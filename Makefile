@@ -23,12 +23,16 @@ help: ## List the targets
 		/^[a-zA-Z0-9_-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 
+# A first build takes half of its time without inlining and debug information, and without Stripe and traces (build tag lean) unless
+# the environment asks for them. Only `make run` and `make dev` build so.
+WHOLE := $(filter stripe,$(PAYMENTS_PROVIDER))$(OTEL_EXPORTER_OTLP_ENDPOINT)
+run dev: export GOFLAGS := $(GOFLAGS) $(if $(WHOLE),,-tags=lean) '-gcflags=all=-l -dwarf=false' '-ldflags=-s -w'
+
 ##@ Two commands to know
 
 .PHONY: run
 run: ## Run the whole service, seeded, with a demo partner; Ctrl-C ends it all
-	@echo '# building the sandbox: a minute or two the first time, seconds afterwards'
-	@go build -o bin/sandbox ./cmd/sandbox
+	@scripts/build-run.sh ./cmd/sandbox ./cmd/admin
 	@exec bin/sandbox
 
 .PHONY: test
@@ -46,7 +50,8 @@ test-long: ## Run the tests that need minutes, and print a table: alerts, failov
 
 .PHONY: dev
 dev: ## As run, and rebuild and restart when a source file changes
-	@go build -o bin/dev ./lab/dev
+	@scripts/tools.sh air
+	@scripts/build-run.sh ./lab/dev ./cmd/sandbox ./cmd/admin
 	@exec bin/dev
 
 .PHONY: unit
@@ -75,7 +80,7 @@ lint: ## Check style, mistakes and who imports whom (.golangci.yml)
 
 .PHONY: words
 words: ## Count words that hide a noun ("what", "one", "it") in comments and docs
-	@scripts/count-words.sh $(ARGS)
+	@scripts/count-words.pl $(ARGS)
 
 .PHONY: fmt
 fmt: ## Format all Go code

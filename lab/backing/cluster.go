@@ -149,29 +149,19 @@ func replicationInfo(ctx context.Context, client *redis.Client) (string, error) 
 
 // eachSays waits until the answers of all nodes hold all parts.
 func eachSays(ctx context.Context, clients []*redis.Client, ask func(context.Context, *redis.Client) (string, error), parts ...string) error {
-	poll := time.NewTicker(pollEvery)
-	defer poll.Stop()
 	for _, client := range clients {
-		for {
+		err := await(ctx, nil, func() error {
 			answer, err := ask(ctx, client)
-			if err == nil && containsAll(answer, parts) {
-				break
+			for _, part := range parts {
+				if err == nil && !strings.Contains(answer, part) {
+					err = fmt.Errorf("no %s; a node says:\n%s", part, answer)
+				}
 			}
-			select {
-			case <-ctx.Done():
-				return fmt.Errorf("the cluster did not form in time (%w); a node says:\n%s", errors.Join(ctx.Err(), err), answer)
-			case <-poll.C:
-			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("the cluster did not form in time: %w", err)
 		}
 	}
 	return nil
-}
-
-func containsAll(text string, parts []string) bool {
-	for _, part := range parts {
-		if !strings.Contains(text, part) {
-			return false
-		}
-	}
-	return true
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/ory/dockertest/v3"
 	"github.com/ory/dockertest/v3/docker"
+
+	"partnerdeposits/lab/procs"
 )
 
 // supervisorScript is the first process of a container. It runs the server as the image's entrypoint does, and obeys
@@ -57,7 +59,7 @@ type container struct {
 	ready    func(context.Context) error
 	orders   io.WriteCloser
 	answers  *bufio.Scanner
-	log      tailBuffer
+	log      procs.Buffer
 
 	mu sync.Mutex
 }
@@ -88,19 +90,17 @@ func startContainer(ctx context.Context, pool *dockertest.Pool, imageName string
 	if err != nil {
 		return nil, err
 	}
-	c := &container{pool: pool, resource: made}
-	if err := c.attach(); err != nil {
-		return nil, errors.Join(err, c.Close())
-	}
-	if err := pool.Client.StartContainerWithContext(made.ID, nil, ctx); err != nil {
-		return nil, errors.Join(err, c.Close())
-	}
-	if err := c.findPort(ctx, host, spec.port); err != nil {
-		return nil, errors.Join(err, c.Close())
-	}
+	c := &container{pool: pool, resource: made, log: procs.Buffer{Most: logTail}}
 	c.ready = func(ctx context.Context) error { return spec.ready(ctx, c.hostPort) }
-	if err := c.await(ctx); err != nil {
-		return nil, errors.Join(err, c.Close())
+	for _, step := range []func() error{
+		c.attach,
+		func() error { return pool.Client.StartContainerWithContext(made.ID, nil, ctx) },
+		func() error { return c.findPort(ctx, host, spec.port) },
+		func() error { return c.await(ctx) },
+	} {
+		if err := step(); err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
 	}
 	return c, nil
 }
@@ -134,9 +134,7 @@ func (c *container) attach() error {
 func (c *container) findPort(ctx context.Context, host string, port docker.Port) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	poll := time.NewTicker(pollEvery)
-	defer poll.Stop()
-	for {
+	return await(ctx, nil, func() error {
 		seen, err := c.pool.Client.InspectContainerWithContext(c.resource.ID, ctx)
 		if err != nil {
 			return err
@@ -145,37 +143,23 @@ func (c *container) findPort(ctx context.Context, host string, port docker.Port)
 			c.hostPort = net.JoinHostPort(host, bound[0].HostPort)
 			return nil
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("port %s was not published: %w", port, ctx.Err())
-		case <-poll.C:
-		}
-	}
+		return fmt.Errorf("port %s is not published", port)
+	})
 }
 
 // await waits until the server answers.
 func (c *container) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, containerLimit)
 	defer cancel()
-	poll := time.NewTicker(pollEvery)
-	defer poll.Stop()
-	var last error
-	for {
+	err := await(ctx, nil, func() error {
 		attempt, done := context.WithTimeout(ctx, 2*time.Second)
-		err := c.ready(attempt)
-		done()
-		if err == nil {
-			return nil
-		}
-		if ctx.Err() == nil {
-			last = err // the server's error tells more than the timeout
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("the server did not answer in time (%w); its log says:\n%s", errors.Join(ctx.Err(), last), c.log.String())
-		case <-poll.C:
-		}
+		defer done()
+		return c.ready(attempt)
+	})
+	if err != nil {
+		return fmt.Errorf("the server did not answer in time (%w); its log says:\n%s", err, c.log.String())
 	}
+	return nil
 }
 
 // order sends a word to the supervisor and waits for the answer.

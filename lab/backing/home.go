@@ -149,11 +149,13 @@ func (h *home) logSize() int64 {
 	return info.Size()
 }
 
+// logTail is the part of a log that is kept, or read.
+const logTail = 4 << 10
+
 // logSince reads the log from an offset, its last 4 KiB at most.
 func (h *home) logSince(offset int64) string {
-	const most = 4 << 10
 	size := h.logSize()
-	offset = max(offset, size-most, 0)
+	offset = max(offset, size-logTail, 0)
 	text, err := io.ReadAll(io.NewSectionReader(h.log, offset, size-offset))
 	if err != nil {
 		return err.Error()

@@ -18,7 +18,6 @@ import (
 const (
 	startLimit = 60 * time.Second // for a start, with recovery after a crash
 	stopLimit  = 30 * time.Second // for an orderly stop
-	pollEvery  = 20 * time.Millisecond
 )
 
 var errPortTaken = errors.New("the port is taken")
@@ -65,24 +64,23 @@ func (n *native) launch(ctx context.Context) error {
 		return fmt.Errorf("start %s: %w", n.name, err)
 	}
 	n.child = c
-	poll := time.NewTicker(pollEvery)
-	defer poll.Stop()
-	for {
-		if err = n.ready(ctx, n.port, c.pid()); err == nil && c.running() {
-			return nil
+	err = await(ctx, c.done, func() error {
+		if err := n.ready(ctx, n.port, c.pid()); err != nil || c.running() {
+			return err
 		}
-		select {
-		case <-c.done:
-			text := n.home.logSince(logged)
-			if strings.Contains(text, "Address already in use") {
-				return errPortTaken
-			}
-			return fmt.Errorf("%s ended as it started (%w); its log says:\n%s", n.name, c.err, text)
-		case <-ctx.Done():
-			n.killAll()
-			return fmt.Errorf("%s did not answer in time (%w); its log says:\n%s", n.name, errors.Join(ctx.Err(), err), n.home.logSince(logged))
-		case <-poll.C:
-		}
+		return errEnded
+	})
+	text := n.home.logSince(logged)
+	switch {
+	case err == nil:
+		return nil
+	case !errors.Is(err, errEnded):
+		n.killAll()
+		return fmt.Errorf("%s did not answer in time (%w); its log says:\n%s", n.name, err, text)
+	case strings.Contains(text, "Address already in use"):
+		return errPortTaken
+	default:
+		return fmt.Errorf("%s ended as it started (%w); its log says:\n%s", n.name, c.err, text)
 	}
 }
 
@@ -158,40 +156,32 @@ func (n *native) Restart(ctx context.Context) error {
 		return err
 	}
 	// An outgoing connection of some other process may use the port for a moment.
-	deadline := time.After(startLimit)
-	for {
-		err := n.launch(ctx)
-		if !errors.Is(err, errPortTaken) {
-			return err
+	patient, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	var failed error
+	err := await(patient, nil, func() error {
+		if failed = n.launch(ctx); errors.Is(failed, errPortTaken) {
+			return failed
 		}
-		select {
-		case <-deadline:
-			return fmt.Errorf("restart %s: port %d stayed taken", n.name, n.port)
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(10 * pollEvery):
-		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("restart %s: port %d stayed taken: %w", n.name, n.port, err)
 	}
+	return failed
 }
 
-func (n *native) Pause() error {
+func (n *native) Pause() error  { return n.suspend(syscall.SIGSTOP) }
+func (n *native) Resume() error { return n.suspend(syscall.SIGCONT) }
+
+func (n *native) suspend(signal syscall.Signal) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.child == nil || !n.child.running() {
-		return fmt.Errorf("pause %s: it is not running", n.name)
+		return fmt.Errorf("pause or resume %s: it is not running", n.name)
 	}
-	_ = n.child.cmd.Process.Signal(syscall.SIGSTOP) // suspends the parent first, so that no child is forked meanwhile
-	n.signalAll(syscall.SIGSTOP)
-	return nil
-}
-
-func (n *native) Resume() error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.child == nil || !n.child.running() {
-		return fmt.Errorf("resume %s: it is not running", n.name)
-	}
-	n.signalAll(syscall.SIGCONT)
+	_ = n.child.cmd.Process.Signal(signal) // suspends the parent first, so that no child is forked meanwhile
+	n.signalAll(signal)
 	return nil
 }
 

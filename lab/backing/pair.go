@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -68,20 +67,14 @@ func (p *PostgresPair) AwaitStandby(ctx context.Context) error {
 	if err := ask(ctx, p.Primary, &end, "SELECT pg_current_wal_insert_lsn()::text"); err != nil {
 		return err
 	}
-	poll := time.NewTicker(pollEvery)
-	defer poll.Stop()
-	for {
+	return await(ctx, nil, func() error {
 		var there bool
 		err := ask(ctx, p.Standby, &there, "SELECT coalesce(pg_last_wal_replay_lsn() >= $1::text::pg_lsn, false)", end)
-		if there || err != nil {
-			return err
+		if !there && err == nil {
+			err = errors.New("the standby does not follow")
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("the standby did not follow in time: %w", ctx.Err())
-		case <-poll.C:
-		}
-	}
+		return err
+	})
 }
 
 // Promote makes a primary of the standby, with the commits that the standby has. The new primary takes the address of the

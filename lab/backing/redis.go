@@ -1,9 +1,7 @@
 package backing
 
 import (
-	"bufio"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -125,8 +123,7 @@ func (p redisProcess) argv(bin, dir string, port int, o Options) []string {
 	return append(argv, p.settings...)
 }
 
-// ownRedis checks the process id of the server on a port, since another server may have taken the port. It writes the
-// inline protocol itself, because a client library logs every refused attempt.
+// ownRedis checks the process id of the server on a port, since another server may have taken the port.
 func ownRedis(ctx context.Context, port, pid int, p redisProcess) error {
 	info, err := redisInfo(ctx, loopback(port), p)
 	if err != nil {
@@ -142,47 +139,17 @@ func ownRedis(ctx context.Context, port, pid int, p redisProcess) error {
 func redisInfo(ctx context.Context, addr string, p redisProcess) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+	listening, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr) // the client would log a refused attempt
 	if err != nil {
 		return "", err
 	}
-	if p.tls != nil {
-		config := p.tls.trust()
-		config.ServerName = "127.0.0.1"
-		conn = tls.Client(conn, config)
-	}
-	defer func() { _ = conn.Close() }()
-	deadline, _ := ctx.Deadline()
-	if err := conn.SetDeadline(deadline); err != nil {
+	_ = listening.Close()
+	client := redis.NewClient(&redis.Options{Addr: addr, Password: p.password, TLSConfig: p.tls.trust(), MaxRetries: -1, DialerRetries: 1})
+	defer func() { _ = client.Close() }()
+	if err := client.Ping(ctx).Err(); err != nil { // INFO answers while data is being loaded, but PING says LOADING
 		return "", err
 	}
-	// PING first: INFO answers while data is being loaded, but PING says LOADING.
-	reader, commands := bufio.NewReader(conn), "PING\r\nINFO server\r\n"
-	if p.password != "" {
-		commands = "AUTH " + p.password + "\r\n" + commands
-	}
-	if _, err := conn.Write([]byte(commands)); err != nil {
-		return "", err
-	}
-	if p.password != "" {
-		if line, err := reader.ReadString('\n'); err != nil || line != "+OK\r\n" {
-			return "", errors.Join(err, fmt.Errorf("AUTH was answered %q", line))
-		}
-	}
-	if line, err := reader.ReadString('\n'); err != nil || line != "+PONG\r\n" {
-		return "", errors.Join(err, fmt.Errorf("PING was answered %q", line))
-	}
-	var info strings.Builder
-	for {
-		line, err := reader.ReadString('\n')
-		if err != nil {
-			return "", err
-		}
-		info.WriteString(line)
-		if strings.HasPrefix(line, "process_id:") {
-			return info.String(), nil
-		}
-	}
+	return client.Info(ctx, "server").Result()
 }
 
 // pingRedis tells whether a Redis URL answers. It does not check clusters and sentinels.

@@ -5,22 +5,33 @@ import (
 	"sync"
 )
 
-// control is the set of operations on a server that this process started.
+// control is the set of operations on a server. Those that disturb a server return ErrNotOurs for a given server.
 type control interface {
+	// Pid is the server's main process on this machine. 0: no child of this process (container, given server), or not
+	// running.
 	Pid() int
+	// Kill sends SIGKILL to every process of the server and waits for their end; the data stays for Restart.
 	Kill() error
+	// Stop ends the server: gently, closing its sessions (Postgres "fast", Redis SIGTERM), or immediately, without saving
+	// or checkpointing (Postgres "immediate", Redis SIGKILL).
 	Stop(immediate bool) error
+	// Restart stops the server gently if it runs, starts it again on its port and data, and waits until it answers.
 	Restart(ctx context.Context) error
+	// Pause suspends every process of the server (SIGSTOP) until Resume: connections stay open, and no request is
+	// answered.
 	Pause() error
+	// Resume ends a pause.
 	Resume() error
+	// Log is the last part of the server's output; empty for a given server.
 	Log() string
+	// Close ends a server that this process started and removes its data.
 	Close() error
 }
 
 // Server is a Postgres or a Redis. Its methods are safe for concurrent use.
 type Server struct {
+	control
 	url, choice string
-	control     control
 	closing     sync.Once
 	closeErr    error
 }
@@ -31,39 +42,6 @@ func (s *Server) URL() string { return s.url }
 
 // Choice tells the source of the server and the reason, without secrets.
 func (s *Server) Choice() string { return s.choice }
-
-// Pid is the server's main process on this machine. 0: no child of this process (container, given server), or not
-// running.
-func (s *Server) Pid() int { return s.control.Pid() }
-
-// Kill sends SIGKILL to every process of the server and waits for their end; the data stays for Restart.
-//
-// Returns ErrNotOurs for a given server.
-func (s *Server) Kill() error { return s.control.Kill() }
-
-// Stop ends the server: gently, closing its sessions (Postgres "fast", Redis SIGTERM), or immediately, without saving
-// or checkpointing (Postgres "immediate", Redis SIGKILL).
-//
-// Returns ErrNotOurs for a given server.
-func (s *Server) Stop(immediate bool) error { return s.control.Stop(immediate) }
-
-// Restart stops the server gently if it runs, starts it again on its port and data, and waits until it answers.
-//
-// Returns ErrNotOurs for a given server.
-func (s *Server) Restart(ctx context.Context) error { return s.control.Restart(ctx) }
-
-// Pause suspends every process of the server (SIGSTOP) until Resume: connections stay open, and no request is answered.
-//
-// Returns ErrNotOurs for a given server.
-func (s *Server) Pause() error { return s.control.Pause() }
-
-// Resume ends a pause.
-//
-// Returns ErrNotOurs for a given server.
-func (s *Server) Resume() error { return s.control.Resume() }
-
-// Log is the last part of the server's output; empty for a given server.
-func (s *Server) Log() string { return s.control.Log() }
 
 // Close ends a server that this process started and removes its data. Further calls have no effect.
 func (s *Server) Close() error {

@@ -1,149 +1,105 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"os"
+	"net/http"
+	"slices"
 	"time"
 
+	"partnerdeposits/adapters/http/paymentnotices"
 	"partnerdeposits/lab/bench/pgbench"
+	"partnerdeposits/lab/load"
+	"partnerdeposits/lab/world"
 )
 
-// yardstick is the rate of the service, relative to pgbench's rate with the same statements.
-type yardstick struct {
-	posts map[int]ratio // by the number of partners
-	get   *ratio
-}
-
 // pgbenchTurn runs a script while no process of the service runs.
-func (w *world) pgbenchTurn(d *pgbench.Database, script string, v variant, o options, b *board) turn {
-	return func(ctx context.Context) error {
-		if err := errors.Join(w.leave(), w.checkpoint(ctx)); err != nil {
-			return err
-		}
-		from, err := w.read(ctx)
-		if err != nil {
-			return err
-		}
-		result, err := d.Run(ctx, script, v.partners, o.round)
-		if err != nil {
-			return err
-		}
-		spent, err := w.since(ctx, from, result.N)
-		if err != nil {
-			return err
-		}
+func (w *workbench) pgbenchTurn(ctx context.Context, script string, partners int, o options, b *board) turn {
+	return func() {
+		check(w.leave())
+		w.checkpoint(ctx)
+		var result pgbench.Result
+		spent := w.cost(ctx, func() int {
+			result = must(w.yardstick.Run(ctx, script, partners, o.round))
+			return result.N
+		})
 		f := spent.figures()
 		f["rate"], f["generator"] = result.Rate, result.CPU*1000/float64(result.N)
 		for _, other := range []string{"commits", "redis cmd", "redis B"} { // of a database that pgbench does not use, and of Redis
 			delete(f, other)
 		}
-		b.add(pgbenchName(v), f)
-		fmt.Printf("%s: %.0f/s, CPU s/1,000 of Postgres %.3f\n", pgbenchName(v), result.Rate, f["postgres"])
-		return nil
+		b.add(pgbenchName(partners), f)
+		fmt.Printf("%s: %.0f/s, CPU s/1,000 of Postgres %.3f\n", pgbenchName(partners), result.Rate, f["postgres"])
 	}
 }
 
-func pgbenchName(v variant) string {
-	return fmt.Sprintf("pgbench, %s, %d connections", count(v.partners, "partner"), pgbench.Clients)
+func pgbenchName(partners int) string {
+	return fmt.Sprintf("pgbench, %s, %d connections", count(partners, "partner"), pgbench.Clients)
 }
 
-func (w *world) openPgbench(ctx context.Context) (*pgbench.Database, error) {
-	if w.yardstick != nil {
-		return w.yardstick, nil
+func (w *workbench) openPgbench(ctx context.Context) {
+	if w.yardstick == nil {
+		url := must(world.Create(ctx, w.services.PostgresURL, "pgbench", ""))
+		w.yardstick = must(pgbench.Open(ctx, url, w.services.Postgres.Pid()))
 	}
-	url, err := createDatabase(ctx, w.services.PostgresURL, "pgbench")
-	if err != nil {
-		return nil, err
-	}
-	w.yardstick, err = pgbench.Open(ctx, url, w.services.Postgres.Pid())
-	return w.yardstick, err
 }
 
 // measurePostRates creates deposits for the length of a round, in each variant, and runs pgbench in turn with them.
-func measurePostRates(ctx context.Context, w *world, o options, r *results) error {
-	yard, err := w.openPgbench(ctx)
-	if err != nil {
-		return err
-	}
-	all, b := w.variants(o, o.conns, []int{1}), newBoard("POST deposits")
-	turns := w.turns(all, func(ctx context.Context, v variant, partners []testPartner) error {
-		return w.postRound(ctx, v, partners, o, b)
+func measurePostRates(ctx context.Context, w *workbench, o options, r *results) {
+	w.openPgbench(ctx)
+	all := w.variants(o, o.conns, []int{1})
+	b := r.board("POST deposits", w.pairs(all)...)
+	turns := w.turns(ctx, all, func(v variant, partners []testPartner) {
+		_, f := w.createRound(ctx, v, partners, o)
+		b.add(v.String(), f)
+		fmt.Printf("%v: POST deposits %.0f/s, CPU s/1,000 %s\n", v, f["rate"], f.cpu())
 	})
 	for _, partners := range o.partners {
-		turns = append(turns, w.pgbenchTurn(yard, pgbench.Post, variant{partners: partners}, o, b))
+		turns = append(turns, w.pgbenchTurn(ctx, pgbench.Post, partners, o, b))
 	}
-	err = rotate(ctx, o.rounds, turns)
-	r.yardstick.posts = map[int]ratio{}
-	compared := w.pairs(all)
+	err := rotate(o.rounds, turns)
+	slices.SortStableFunc(all, func(a, b variant) int { return cmp.Compare(a.partners, b.partners) })
 	for _, v := range all {
 		if v.keyed && v.conns == pgbench.Clients {
-			compared = append(compared, pair{v.String(), pgbenchName(v)})
-			r.yardstick.posts[v.partners] = b.ratio(v.String(), pgbenchName(v), "rate") // of the last site in the end
+			b.pairs = append(b.pairs, pair{v.String(), pgbenchName(v.partners)})
+			if v.site == w.last() {
+				r.addRatio("posts", b.ratio(v.String(), pgbenchName(v.partners), "rate"), count(v.partners, "partner"))
+			}
 		}
 	}
-	return errors.Join(err, b.print(os.Stdout), b.printRatios(os.Stdout, compared))
-}
-
-func (w *world) postRound(ctx context.Context, v variant, partners []testPartner, o options, b *board) error {
-	ids, spent, err := w.createRound(ctx, v, partners, o)
-	if err != nil {
-		return err
-	}
-	b.add(v.String(), w.withMemory(spent.figures()))
-	fmt.Printf("%v: POST deposits %.0f/s, CPU s/1,000 %s\n", v, spent.rate(), spent.to.cpu.since(spent.from.cpu).per(len(ids)))
-	return nil
+	check(err)
 }
 
 // createRound creates deposits for the length of a round, after a warm-up, and returns them with their cost.
-func (w *world) createRound(ctx context.Context, v variant, partners []testPartner, o options) (ids []made, spent cost, err error) {
-	if err := w.warmUp(ctx, v, partners, o); err != nil {
-		return nil, spent, err
-	}
-	from, err := w.read(ctx)
-	if err != nil {
-		return nil, spent, err
-	}
-	if ids, err = w.deposits(ctx, lasting(o.round), v.conns, v.keyed, inTurn(partners)); err != nil {
-		return nil, spent, err
-	}
-	spent, err = w.since(ctx, from, len(ids))
-	return ids, spent, err
+func (w *workbench) createRound(ctx context.Context, v variant, partners []testPartner, o options) (all []made, f figures) {
+	w.warmUp(ctx, v, partners, o)
+	spent := w.cost(ctx, func() int {
+		all = w.deposits(ctx, lasting(o.round), v.conns, v.keyed, inTurn(partners))
+		return len(all)
+	})
+	return all, w.withMemory(spent.figures())
 }
 
 // measureReads reads deposits one by one and in lists of 100, for the length of a round each.
-func measureReads(ctx context.Context, w *world, o options, r *results) error {
-	yard, err := w.openPgbench(ctx)
-	if err != nil {
-		return err
-	}
+func measureReads(ctx context.Context, w *workbench, o options, r *results) {
+	w.openPgbench(ctx)
 	o.keys, o.partners = []bool{false}, o.partners[:1] // a GET has no key
 	all := w.variants(o, []int{pgbench.Clients}, []int{1})
-	get, lists := newBoard("GET deposit"), newBoard("list of 100 deposits")
-	turns := w.turns(all, func(ctx context.Context, v variant, partners []testPartner) error {
-		return w.readRound(ctx, v, partners, o, get, lists)
-	})
-	for _, v := range all[:1] {
-		turns = append(turns, w.pgbenchTurn(yard, pgbench.Get, v, o, get))
-	}
-	err = rotate(ctx, o.rounds, turns)
 	last := all[len(all)-1]
-	found := get.ratio(last.String(), pgbenchName(last), "rate")
-	r.yardstick.get = &found
-	return errors.Join(err, get.print(os.Stdout), get.printRatios(os.Stdout, append(w.pairs(all), pair{last.String(), pgbenchName(last)})),
-		lists.print(os.Stdout), lists.printRatios(os.Stdout, w.pairs(all)))
+	compared := pair{last.String(), pgbenchName(last.partners)}
+	get := r.board("GET deposit", append(w.pairs(all), compared)...)
+	lists := r.board("list of 100 deposits", w.pairs(all)...)
+	turns := w.turns(ctx, all, func(v variant, partners []testPartner) { w.readRound(ctx, v, partners, o, get, lists) })
+	err := rotate(o.rounds, append(turns, w.pgbenchTurn(ctx, pgbench.Get, last.partners, o, get)))
+	r.addRatio("gets", get.ratio(compared.variant, compared.to, "rate"))
+	check(err)
 }
 
-func (w *world) readRound(ctx context.Context, v variant, partners []testPartner, o options, get, lists *board) error {
+func (w *workbench) readRound(ctx context.Context, v variant, partners []testPartner, o options, get, lists *board) {
 	const stored = 6000 // 200 of each of 30 partners
-	if err := w.warmUp(ctx, v, partners, o); err != nil {
-		return err
-	}
-	all, err := w.deposits(ctx, calls(stored), v.conns, false, inTurn(partners))
-	if err != nil {
-		return err
-	}
+	w.warmUp(ctx, v, partners, o)
+	all := w.deposits(ctx, calls(stored), v.conns, false, inTurn(partners))
 	for _, reading := range []struct {
 		board *board
 		path  func(made) string
@@ -151,59 +107,95 @@ func (w *world) readRound(ctx context.Context, v variant, partners []testPartner
 		{get, func(m made) string { return "/deposits/" + m.id }},
 		{lists, func(made) string { return "/deposits?limit=100" }},
 	} {
-		read := func(c *caller, i int) error {
+		read := func(i int) error {
 			m := all[i*7919%len(all)] // a prime number: no order that a cache could follow
-			_, err := c.do(request{method: "GET", path: reading.path(m), apiKey: m.owner.key})
+			_, err := w.api.do(request{method: "GET", path: reading.path(m), apiKey: m.owner.Key})
 			return err
 		}
-		if _, err := w.each(ctx, lasting(min(time.Second, o.round/3)), v.conns, read); err != nil { // warms up
-			return err
-		}
-		from, err := w.read(ctx)
-		if err != nil {
-			return err
-		}
-		n, err := w.each(ctx, lasting(o.round), v.conns, read)
-		if err != nil {
-			return err
-		}
-		spent, err := w.since(ctx, from, n)
-		if err != nil {
-			return err
-		}
-		reading.board.add(v.String(), w.withMemory(spent.figures()))
-		fmt.Printf("%v: %s %.0f/s, CPU s/1,000 %s\n", v, reading.board.operation, spent.rate(), spent.to.cpu.since(from.cpu).per(n))
+		must(load.Closed(ctx, lasting(min(time.Second, o.round/3)), v.conns, read)) // warms up
+		spent := w.cost(ctx, func() int { return must(load.Closed(ctx, lasting(o.round), v.conns, read)).N() })
+		f := w.withMemory(spent.figures())
+		reading.board.add(v.String(), f)
+		fmt.Printf("%v: %s %.0f/s, CPU s/1,000 %s\n", v, reading.board.operation, f["rate"], f.cpu())
 	}
-	return nil
 }
 
 // measureRedis reads Redis's memory after keyed calls without a pause.
-func measureRedis(ctx context.Context, w *world, o options, r *results) error {
-	last := w.sites[len(w.sites)-1]
-	if err := w.enter(ctx, last); err != nil {
-		return err
-	}
-	partners, err := w.newPartners(ctx, variant{partners: o.partners[0], subscriptions: 1})
-	if err != nil {
-		return err
-	}
-	from, err := w.read(ctx)
-	if err != nil {
-		return err
-	}
-	if _, err := w.deposits(ctx, calls(o.calls), pgbench.Clients, true, inTurn(partners)); err != nil {
-		return err
-	}
-	spent, err := w.since(ctx, from, o.calls)
-	if err != nil {
-		return err
-	}
+func measureRedis(ctx context.Context, w *workbench, o options, r *results) {
+	w.enter(ctx, w.last())
+	partners := w.newPartners(ctx, variant{partners: o.partners[0], subscriptions: 1})
+	spent := w.cost(ctx, func() int {
+		return len(w.deposits(ctx, calls(o.calls), pgbench.Clients, true, inTurn(partners)))
+	})
 	const mb = 1 << 20
-	r.redisKeyed = &redisKeyed{calls: o.calls, peak: peakMB(w.services.Redis.Pid()), used: int(spent.to.memory / mb)}
+	peak := peakMB(w.services.Redis.Pid())
+	r.add("Redis keyed", float64(peak), fmt.Sprintf("%d MB", peak), o.calls)
 	fmt.Printf("Redis after %d keyed POSTs in %.0f s: peak of the process %d MB, used_memory %d MB (%d MB before)\n",
-		o.calls, spent.to.at.Sub(from.at).Seconds(), r.redisKeyed.peak, r.redisKeyed.used, int(from.memory/mb))
-	return nil
+		o.calls, spent.seconds(), peak, int(spent.to.memory/mb), int(spent.from.memory/mb))
 }
 
-// redisKeyed is Redis's memory after keyed calls, in MB.
-type redisKeyed struct{ calls, peak, used int }
+const (
+	noticesPerSecond = 1_000 // unsigned
+	besidePerSecond  = 100   // POSTs of deposits, which are measured
+)
+
+var noticeVariants = map[bool]string{false: "no notices", true: "1,000 unsigned notices/s"}
+
+// measureNotices posts deposits at a steady rate, with and without unsigned notices of the payment provider beside them, in
+// turn.
+func measureNotices(ctx context.Context, w *workbench, o options, r *results) {
+	w.settings = map[string][]string{
+		"http": {"PAYMENTS_PROVIDER=stripe", "STRIPE_SECRET_KEY=sk_test_bench", "STRIPE_WEBHOOK_SECRET=whsec_bench"},
+	}
+	defer func() { w.settings = nil }()
+	b := r.board("POST deposits beside notices")
+	err := rotate(o.rounds, []turn{
+		func() { w.noticesRound(ctx, false, o.notices, b) },
+		func() { w.noticesRound(ctx, true, o.notices, b) },
+	})
+	p99 := b.ratio(noticeVariants[true], noticeVariants[false], "p99 ms")
+	fmt.Printf("%s ÷ %s: p99 %v\n", noticeVariants[true], noticeVariants[false], p99)
+	r.addRatio("notices", p99)
+	check(err)
+}
+
+func (w *workbench) noticesRound(ctx context.Context, beside bool, length time.Duration, b *board) {
+	w.enter(ctx, w.last())
+	t := w.newPartner(ctx)
+	w.deposits(ctx, calls(2*besidePerSecond), 8, true, inTurn([]testPartner{t})) // warms up
+	sent := make(chan error, 1)
+	if beside {
+		go func() { sent <- w.sendNotices(ctx, int(length.Seconds())*noticesPerSecond) }()
+	} else {
+		sent <- nil
+	}
+	var times, late *load.Times
+	spent := w.cost(ctx, func() int {
+		var err error
+		times, late, err = load.Open(ctx, int(length.Seconds()*besidePerSecond), besidePerSecond, func(i int, _ time.Time) error {
+			_, err := w.api.do(request{method: "POST", path: "/deposits", apiKey: t.Key, keyed: true, body: t.depositBody(i)})
+			return err
+		})
+		check(err)
+		return times.N()
+	})
+	check(<-sent)
+	f, name := spent.figures().withLatency(times, late), noticeVariants[beside]
+	b.add(name, f)
+	fmt.Printf("%s: POST deposits at %d/s p50 %.1f ms, p99 %.1f ms; commits %.1f and Redis commands %.1f for each\n",
+		name, besidePerSecond, f["p50 ms"], f["p99 ms"], f["commits"], f["redis cmd"])
+}
+
+// sendNotices posts n unsigned notices at a steady rate. Every answer must be a 400.
+func (w *workbench) sendNotices(ctx context.Context, n int) error {
+	const body = `{"id":"evt_1","object":"event","type":"payment_intent.succeeded",` +
+		`"data":{"object":{"id":"pi_1","object":"payment_intent"}}}`
+	_, _, err := load.Open(ctx, n, noticesPerSecond, func(int, time.Time) error {
+		status, _, err := w.api.send(http.MethodPost, paymentnotices.Path, body, nil)
+		if err == nil && status != http.StatusBadRequest {
+			err = fmt.Errorf("an unsigned notice was answered with %d", status)
+		}
+		return err
+	})
+	return err
+}

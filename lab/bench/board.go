@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"partnerdeposits/lab/load"
 )
 
 // none is printed in place of a figure that was not measured.
@@ -14,10 +16,20 @@ const none = "–"
 // figures are the results of a round, by name.
 type figures map[string]float64
 
-// withLatency adds the times of operations, and by how much their calls began late, both in ms.
-func (f figures) withLatency(ms, late sample) figures {
+// cpu describes the CPU-seconds per 1,000 operations, in total and by part.
+func (f figures) cpu() string {
+	shares := make([]string, len(parts))
+	for i, p := range parts {
+		shares[i] = fmt.Sprintf("%s %.3f", p, f[p])
+	}
+	return fmt.Sprintf("%.3f (%s)", f["CPU"], strings.Join(shares, ", "))
+}
+
+// withLatency adds the times of operations, and by how much their calls began late.
+func (f figures) withLatency(times, late *load.Times) figures {
 	f["CPU ms"] = f["CPU"] // seconds per 1,000 are milliseconds each
-	f["p50 ms"], f["p99 ms"], f["max ms"], f["late ms"] = ms.median(), ms.percentile(99), ms.percentile(100), late.percentile(100)
+	f["p50 ms"], f["p99 ms"], f["max ms"] = times.Percentile(50), times.Percentile(99), times.Percentile(100)
+	f["late ms"] = late.Percentile(100)
 	return f
 }
 
@@ -26,10 +38,11 @@ type board struct {
 	operation string
 	variants  []string // in the order of measuring
 	rounds    map[string][]figures
+	pairs     []pair // to compare
 }
 
-func newBoard(operation string) *board {
-	return &board{operation: operation, rounds: map[string][]figures{}}
+func newBoard(operation string, pairs ...pair) *board {
+	return &board{operation: operation, rounds: map[string][]figures{}, pairs: pairs}
 }
 
 func (b *board) add(variant string, f figures) {
@@ -82,32 +95,39 @@ type column struct {
 
 // columns of a board, in this order. A column that no variant measured is left out.
 var columns = []column{
-	{"dispatcher %", 2, true}, {"commits/s", 1, true}, {"http %", 2, false}, {"postgres %", 2, false}, {"redis %", 2, false}, {"redis cmd/s", 1, false}, {"WAL B/s", 0, false},
+	{"dispatcher %", 2, true}, {"commits/s", 1, true}, {"http %", 2, false}, {"postgres %", 2, false}, {"redis %", 2, false},
+	{"redis cmd/s", 1, false}, {"WAL B/s", 0, false},
 	{"p50 ms", 1, true}, {"p99 ms", 1, true}, {"max ms", 1, false}, {"late ms", 1, false}, {"CPU ms", 2, true},
-	{"rate", 0, true}, {"CPU", 3, true}, {"http", 3, false}, {"dispatcher", 3, false}, {"postgres", 3, false}, {"redis", 3, false}, {"receiver", 3, false},
-	{"generator", 3, false}, {"WAL B", 0, false}, {"commits", 3, false}, {"redis cmd", 1, false}, {"redis B", 0, false},
+	{"rate", 0, true}, {"CPU", 3, true}, {"http", 3, false}, {"dispatcher", 3, false}, {"postgres", 3, false},
+	{"redis", 3, false}, {"receiver", 3, false}, {"generator", 3, false},
+	{"WAL B", 0, false}, {"commits", 3, false}, {"redis cmd", 1, false}, {"redis B", 0, false},
 	{"http MB", 0, false}, {"disp MB", 0, false}, {"steal %", 1, false}, {"others %", 0, false},
 }
 
-// print writes a table of medians, with the smallest and the largest round where the spread matters. CPU is in seconds
-// per 1,000 operations; WAL, commits and Redis are per operation.
-func (b *board) print(to io.Writer) error {
+// print writes a table of medians, with the smallest and the largest round where the spread matters, and the ratios of rate
+// and CPU of each pair. CPU is in seconds per 1,000 operations; WAL, commits and Redis are per operation.
+func (b *board) print(to io.Writer) {
 	table := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintf(table, "\n%s", b.operation)
+	fmt.Fprintf(table, "\n%s", b.operation)
 	measured := slices.DeleteFunc(slices.Clone(columns), func(c column) bool {
 		return !slices.ContainsFunc(b.variants, func(v string) bool { return len(b.sample(v, c.name)) > 0 })
 	})
 	for _, c := range measured {
-		_, _ = fmt.Fprint(table, "\t", c.name)
+		fmt.Fprint(table, "\t", c.name)
 	}
 	for _, v := range b.variants {
-		_, _ = fmt.Fprintf(table, "\n%s", v)
+		fmt.Fprintf(table, "\n%s", v)
 		for _, c := range measured {
-			_, _ = fmt.Fprint(table, "\t", b.sample(v, c.name).show(c.decimals, c.spread))
+			fmt.Fprint(table, "\t", b.sample(v, c.name).show(c.decimals, c.spread))
 		}
 	}
-	_, _ = fmt.Fprintln(table)
-	return table.Flush()
+	fmt.Fprintln(table)
+	_ = table.Flush() // fails when the terminal is gone
+	for _, p := range b.pairs {
+		fmt.Fprintf(table, "%s: %s ÷ %s\trate %v\tCPU %v\n", b.operation, p.variant, strings.TrimSpace(p.to),
+			b.ratio(p.variant, p.to, "rate"), b.ratio(p.variant, p.to, "CPU"))
+	}
+	_ = table.Flush()
 }
 
 // show gives the median, and with spread also the range.
@@ -125,12 +145,13 @@ func (s sample) show(decimals int, spread bool) string {
 // pair names two variants to compare.
 type pair struct{ variant, to string }
 
-// printRatios writes the ratios of rate and CPU of each pair.
-func (b *board) printRatios(to io.Writer, pairs []pair) error {
-	table := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	for _, p := range pairs {
-		_, _ = fmt.Fprintf(table, "%s: %s ÷ %s\trate %v\tCPU %v\n", b.operation, p.variant, strings.TrimSpace(p.to),
-			b.ratio(p.variant, p.to, "rate"), b.ratio(p.variant, p.to, "CPU"))
+// sample holds repeated measurements of a figure.
+type sample []float64
+
+func (s sample) median() float64 {
+	if len(s) == 0 {
+		return 0
 	}
-	return table.Flush()
+	sorted := slices.Sorted(slices.Values(s))
+	return (sorted[(len(s)-1)/2] + sorted[len(s)/2]) / 2
 }

@@ -2,82 +2,41 @@ package main
 
 import (
 	"context"
-	"os"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // reading is the state of all counters at a moment.
 type reading struct {
 	at        time.Time
-	cpu       usage
-	generator float64 // CPU-seconds of this process
-	wal       float64 // bytes
-	commits   float64 // of the site's database
-	commands  float64 // of Redis, those inside scripts included
-	memory    float64 // of Redis, bytes
-	machine   machineTimes
+	cpu       map[string]float64 // seconds by part
+	generator float64            // CPU-seconds of this process
+	wal       float64            // bytes
+	commits   float64            // of the site's database
+	commands  float64            // of Redis, those inside scripts included
+	memory    float64            // of Redis, bytes
+	machine   procfs.CPUStat
 }
 
-// machineTimes are CPU-seconds of the whole machine.
-type machineTimes struct{ all, idle, stolen float64 }
-
-func (w *world) read(ctx context.Context) (r reading, err error) {
-	err = w.pool.QueryRow(ctx, `
+func (w *workbench) read(ctx context.Context) (r reading) {
+	check(w.Pool.QueryRow(ctx, `
 		SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8, xact_commit::float8
-		FROM pg_stat_database WHERE datname = current_database()`).Scan(&r.wal, &r.commits)
-	if err != nil {
-		return r, err
-	}
-	info, err := w.redis.Info(ctx, "stats", "memory").Result()
-	if err != nil {
-		return r, err
-	}
-	r.commands, r.memory = infoNumber(info, "total_commands_processed"), infoNumber(info, "used_memory")
-	stat, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		return r, err
-	}
-	r.at, r.cpu, r.generator, r.machine = time.Now(), w.usage(), ownCPU(), parseStat(string(stat))
-	return r, nil
-}
-
-// infoNumber finds a number in an answer of INFO; 0 if the answer does not have it.
-func infoNumber(info, name string) float64 {
-	for line := range strings.Lines(info) {
-		if value, found := strings.CutPrefix(line, name+":"); found {
-			n, _ := strconv.ParseFloat(strings.TrimSpace(value), 64)
-			return n
-		}
-	}
-	return 0
-}
-
-// parseStat reads the line "cpu" of /proc/stat: user, nice, system, idle, iowait, irq, softirq and steal.
-func parseStat(stat string) (m machineTimes) {
-	line, _, _ := strings.Cut(stat, "\n")
-	fields := strings.Fields(line)
-	for i, f := range fields[1:min(len(fields), 9)] {
-		ticks, _ := strconv.ParseFloat(f, 64)
-		seconds := ticks / ticksPerSecond
-		m.all += seconds
-		switch i {
-		case 3, 4:
-			m.idle += seconds
-		case 7:
-			m.stolen += seconds
-		}
-	}
-	return m
+		FROM pg_stat_database WHERE datname = current_database()`).Scan(&r.wal, &r.commits))
+	info := w.redis.InfoMap(ctx, "stats", "memory")
+	check(info.Err())
+	r.commands = must(strconv.ParseFloat(info.Item("Stats", "total_commands_processed"), 64))
+	r.memory = must(strconv.ParseFloat(info.Item("Memory", "used_memory"), 64))
+	r.machine = must(must(procfs.NewDefaultFS()).Stat()).CPUTotal
+	r.at, r.cpu, r.generator = time.Now(), w.cpu(), ownCPU()
+	return r
 }
 
 func ownCPU() float64 {
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
+	check(syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
 }
 
@@ -87,36 +46,85 @@ type cost struct {
 	from, to reading
 }
 
-// since reads the counters again, after n operations.
-func (w *world) since(ctx context.Context, from reading, n int) (cost, error) {
-	to, err := w.read(ctx)
-	return cost{n, from, to}, err
+// cost reads the counters before and after an activity, which returns the number of its operations.
+func (w *workbench) cost(ctx context.Context, activity func() (n int)) (c cost) {
+	c.from = w.read(ctx)
+	c.n = activity()
+	c.to = w.read(ctx)
+	return c
 }
 
-func (c cost) rate() float64 { return float64(c.n) / c.to.at.Sub(c.from.at).Seconds() }
-
-func (c cost) per(figure func(reading) float64) float64 {
-	return (figure(c.to) - figure(c.from)) / float64(c.n)
-}
+func (c cost) seconds() float64 { return c.to.at.Sub(c.from.at).Seconds() }
 
 // figures of an operation. CPU is in seconds per 1,000 operations.
 func (c cost) figures() figures {
-	used := c.to.cpu.since(c.from.cpu)
+	n, generator, used := float64(c.n), c.to.generator-c.from.generator, 0.0
 	f := figures{
-		"rate": c.rate(), "CPU": used.total() * 1000 / float64(c.n),
-		"generator": 1000 * c.per(func(r reading) float64 { return r.generator }),
-		"WAL B":     c.per(func(r reading) float64 { return r.wal }),
-		"commits":   c.per(func(r reading) float64 { return r.commits }),
-		"redis cmd": c.per(func(r reading) float64 { return r.commands }),
-		"redis B":   c.per(func(r reading) float64 { return r.memory }),
+		"rate": n / c.seconds(), "generator": generator * 1000 / n,
+		"WAL B": (c.to.wal - c.from.wal) / n, "commits": (c.to.commits - c.from.commits) / n,
+		"redis cmd": (c.to.commands - c.from.commands) / n, "redis B": (c.to.memory - c.from.memory) / n,
 	}
 	for _, part := range parts {
-		f[part] = used[part] * 1000 / float64(c.n)
+		seconds := c.to.cpu[part] - c.from.cpu[part]
+		f[part] = seconds * 1000 / n
+		used += seconds
 	}
-	from, to := c.from.machine, c.to.machine
-	whole := to.all - from.all
-	ours := used.total() + c.to.generator - c.from.generator
-	f["steal %"] = 100 * (to.stolen - from.stolen) / whole
-	f["others %"] = max(0, 100*(whole-(to.idle-from.idle)-(to.stolen-from.stolen)-ours)/whole)
+	f["CPU"] = used * 1000 / n
+	all, idle := machineTime(c.to.machine)-machineTime(c.from.machine), idleTime(c.to.machine)-idleTime(c.from.machine)
+	stolen := c.to.machine.Steal - c.from.machine.Steal
+	f["steal %"] = 100 * stolen / all
+	f["others %"] = max(0, 100*(all-idle-stolen-used-generator)/all)
 	return f
+}
+
+// machineTime and idleTime are CPU-seconds of the machine. User includes guests.
+func machineTime(m procfs.CPUStat) float64 {
+	return m.User + m.Nice + m.System + idleTime(m) + m.IRQ + m.SoftIRQ + m.Steal
+}
+
+func idleTime(m procfs.CPUStat) float64 { return m.Idle + m.Iowait }
+
+// ticksPerSecond is USER_HZ, 100 on every Linux that Go runs on.
+const ticksPerSecond = 100
+
+var parts = []string{"http", "dispatcher", "postgres", "redis", "receiver"}
+
+// cpu gives the CPU-seconds by part of the system.
+func (w *workbench) cpu() map[string]float64 {
+	return treesCPU(map[string]int{
+		"http": w.http.Process().Pid(), "dispatcher": w.dispatcher.Process().Pid(), "receiver": w.receiver.Pid(),
+		"postgres": w.services.Postgres.Pid(), "redis": w.services.Redis.Pid(),
+	})
+}
+
+// treesCPU adds up each process, its living children and the ended children for which it has waited.
+func treesCPU(pids map[string]int) map[string]float64 {
+	u := map[string]float64{}
+	for _, p := range must(procfs.AllProcs()) {
+		stat, err := p.Stat()
+		if err != nil { // the process has ended
+			continue
+		}
+		for part, pid := range pids {
+			if stat.PID == pid || stat.PPID == pid {
+				u[part] += stat.CPUTime() + float64(stat.CUTime+stat.CSTime)/ticksPerSecond
+			}
+		}
+	}
+	return u
+}
+
+func treeCPU(pid int) float64 { return treesCPU(map[string]int{"": pid})[""] }
+
+// peakMB is the peak memory of a process in MB; 0 after its end.
+func peakMB(pid int) int {
+	p, err := procfs.NewProc(pid)
+	if err != nil {
+		return 0
+	}
+	status, err := p.NewStatus()
+	if err != nil {
+		return 0
+	}
+	return int(status.VmHWM >> 20)
 }

@@ -1,30 +1,37 @@
 package main
 
 import (
+	"os"
+	"os/exec"
 	"testing"
 	"time"
 
+	"github.com/prometheus/procfs"
 	"github.com/stretchr/testify/require"
 )
 
-func TestParseStat_AddsUpTheMachine(t *testing.T) {
+func TestMachine_AddsUpWithoutGuestsTwice(t *testing.T) {
 	t.Parallel()
-	got := parseStat("cpu  100 200 300 4000 500 0 0 50 7 7\ncpu0 1 1 1 1 1 1 1 1 1 1\n")
-	require.Equal(t, machineTimes{all: 51.5, idle: 45, stolen: 0.5}, got)
+	m := procfs.CPUStat{User: 1, Nice: 2, System: 3, Idle: 40, Iowait: 5, Steal: 0.5, Guest: 0.07, GuestNice: 0.07}
+	require.InDelta(t, 51.5, machineTime(m), 1e-9)
+	require.InDelta(t, 45, idleTime(m), 1e-9)
 }
 
-func TestInfoNumber(t *testing.T) {
+func TestTreesCPU_CountChildrenAndThoseThatHaveEnded(t *testing.T) {
 	t.Parallel()
-	info := "# Memory\r\nused_memory:1048576\r\nused_memory_human:1.00M\r\n"
-	require.InDelta(t, 1<<20, infoNumber(info, "used_memory"), 0)
-	require.Zero(t, infoNumber(info, "used_memory_rss"))
+	self := os.Getpid()
+	before := treeCPU(self)
+	require.NoError(t, exec.Command("sh", "-c", "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done").Run())
+	require.Greater(t, treeCPU(self), before)
+	require.Positive(t, peakMB(self))
+	require.Zero(t, peakMB(-1))
 }
 
 func TestCost_Figures_ArePerOperation(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
-	from := reading{at: began, cpu: usage{"http": 1, "postgres": 2}, generator: 1, wal: 100, commits: 5, commands: 10, memory: 1000, machine: machineTimes{100, 50, 0}}
-	to := reading{at: began.Add(2 * time.Second), cpu: usage{"http": 2, "postgres": 3}, generator: 1.5, wal: 4100, commits: 15, commands: 40, memory: 3000, machine: machineTimes{110, 55, 1}}
+	from := reading{at: began, cpu: map[string]float64{"http": 1, "postgres": 2}, generator: 1, wal: 100, commits: 5, commands: 10, memory: 1000, machine: procfs.CPUStat{User: 50, Idle: 50}}
+	to := reading{at: began.Add(2 * time.Second), cpu: map[string]float64{"http": 2, "postgres": 3}, generator: 1.5, wal: 4100, commits: 15, commands: 40, memory: 3000, machine: procfs.CPUStat{User: 54, Idle: 55, Steal: 1}}
 
 	f := cost{n: 1000, from: from, to: to}.figures()
 

@@ -5,118 +5,87 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/errgroup"
 
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/core/id"
+	"partnerdeposits/lab/load"
+	"partnerdeposits/lab/world"
 )
 
 // feedRate is the number of events a second, of all partners together, at which the feed has a target.
 const feedRate = 500
 
-// feedTimes are the times from the commit of a change to the follower that waits for it, in ms, by round.
-type feedTimes struct {
-	p50, p99 sample
-	cpu      ratio // with followers to without
-}
-
 // measureFeed cancels deposits at a steady rate while a follower of each partner's feed waits, and while none does.
-func measureFeed(ctx context.Context, w *world, o options, r *results) error {
-	b := newBoard(fmt.Sprintf("feed at %d events/s", feedRate))
-	plain := variant{site: w.sites[len(w.sites)-1], keyed: true, partners: addresses, subscriptions: 1, conns: o.conns[0]}
+func measureFeed(ctx context.Context, w *workbench, o options, r *results) {
+	b := r.board(fmt.Sprintf("feed at %d events/s", feedRate))
+	plain := variant{site: w.last(), keyed: true, partners: addresses, subscriptions: 1, conns: o.conns[0]}
 	followed := plain
 	followed.followed = true
-	err := rotate(ctx, o.rounds, w.turns([]variant{plain, followed}, func(ctx context.Context, v variant, partners []testPartner) error {
+	err := rotate(o.rounds, w.turns(ctx, []variant{plain, followed}, func(v variant, partners []testPartner) {
 		defer r.peak(w)
-		return w.feedRound(ctx, v, partners, o, b)
+		w.feedRound(ctx, v, partners, o, b)
 	}))
-	name := followed.String()
-	r.feed = &feedTimes{b.sample(name, "p50 ms"), b.sample(name, "p99 ms"), b.ratio(name, plain.String(), "CPU")}
-	fmt.Printf("feed: with followers ÷ without, CPU %v\n", r.feed.cpu)
-	return errors.Join(err, b.print(os.Stdout))
+	p99 := b.sample(followed.String(), "p99 ms")
+	r.add("feed", slices.Max(append(sample{0}, p99...)), p99.show(1, true)+" ms")
+	fmt.Printf("feed: with followers ÷ without, CPU %v\n", b.ratio(followed.String(), plain.String(), "CPU"))
+	check(err)
 }
 
-func (w *world) feedRound(ctx context.Context, v variant, partners []testPartner, o options, b *board) error {
-	if err := w.warmUp(ctx, v, partners, o); err != nil {
-		return err
-	}
-	ids, err := w.deposits(ctx, calls(int(o.feed.Seconds()*feedRate)), v.conns, v.keyed, inTurn(partners))
-	if err != nil {
-		return err
-	}
-	waiting := &waiters{arrived: map[string]time.Time{}}
+func (w *workbench) feedRound(ctx context.Context, v variant, partners []testPartner, o options, b *board) {
+	w.warmUp(ctx, v, partners, o)
+	all := w.deposits(ctx, calls(int(o.feed.Seconds()*feedRate)), v.conns, v.keyed, inTurn(partners))
+	var waiting *waiters
 	if v.followed {
-		if err := waiting.follow(ctx, w.api, partners, feedWait); err != nil {
-			return err
-		}
+		waiting = w.follow(ctx, partners)
 		defer waiting.stop()
 	}
-	since, took := system.Clock{}.Now(), w.taken()
-	from, err := w.read(ctx)
-	if err != nil {
-		return err
-	}
-	_, late, err := w.cancelPaced(ctx, ids, feedRate, v.keyed)
-	if err != nil {
-		return err
-	}
-	if err := w.awaitTaken(ctx, took, len(ids), 2*time.Minute); err != nil {
-		return err
-	}
-	spent, err := w.since(ctx, from, len(ids))
-	if err != nil {
-		return err
-	}
-	f := w.withMemory(spent.figures())
-	f["late ms"] = late.percentile(100)
+	since := system.Clock{}.Now()
+	p := w.cancelPaced(ctx, all, feedRate, v.keyed, w.taken()+len(all))
+	f := w.withMemory(p.spent.figures())
+	f["late ms"] = p.late.Percentile(100)
 	if v.followed {
-		ms, err := w.followed(ctx, waiting, since, ids, partners)
-		if err != nil {
-			return err
-		}
-		f = f.withLatency(ms, late)
-		fmt.Printf("%v at %d events/s: commit → waiting follower p50 %.1f ms, p99 %.1f ms, max %.1f ms (%d)\n", v, feedRate, f["p50 ms"], f["p99 ms"], f["max ms"], len(ms))
+		times := w.followed(ctx, waiting, since, len(all), partners)
+		f = f.withLatency(times, p.late)
+		fmt.Printf("%v at %d events/s: commit → waiting follower p50 %.1f ms, p99 %.1f ms, max %.1f ms (%d)\n",
+			v, feedRate, f["p50 ms"], f["p99 ms"], f["max ms"], times.N())
 	}
 	b.add(v.String(), f)
-	return nil
 }
 
-// followed gives the time of each deposit's event from its commit to its follower, in ms. Both clocks are this machine's.
-func (w *world) followed(ctx context.Context, waiting *waiters, since time.Time, ids []made, partners []testPartner) (ms sample, err error) {
-	ctx, cancel := context.WithTimeout(ctx, startLimit)
-	defer cancel()
-	for waiting.count() < len(ids) {
-		if err := errors.Join(waiting.failed(), pause(ctx, 20*time.Millisecond)); err != nil {
-			return nil, fmt.Errorf("%d of %d events were followed: %w", waiting.count(), len(ids), err)
-		}
-	}
-	var subscriptions []id.ID
-	for _, t := range partners {
-		subscriptions = append(subscriptions, t.subscriptions...)
-	}
-	rows, err := w.pool.Query(ctx, `SELECT deposit_id, event_at FROM deliveries WHERE subscription_id = ANY ($1) AND event_at >= $2`, subscriptions, since)
+// followed gives the times of n events from their commits to their followers. Both clocks are this machine's.
+func (w *workbench) followed(ctx context.Context, waiting *waiters, since time.Time, n int, partners []testPartner) *load.Times {
+	err := poll(ctx, world.StartLimit, 20*time.Millisecond, func() bool {
+		waiting.mu.Lock()
+		defer waiting.mu.Unlock()
+		return len(waiting.arrived) >= n
+	})
 	if err != nil {
-		return nil, err
+		check(fmt.Errorf("%d of %d events were followed: %w", len(waiting.arrived), n, err))
 	}
+	rows := must(w.Pool.Query(ctx, `SELECT deposit_id, event_at FROM deliveries WHERE subscription_id = ANY ($1) AND event_at >= $2`,
+		subscriptionsOf(partners), since))
+	times := load.NewTimes()
 	var deposit id.ID
 	var committed time.Time
-	_, err = pgx.ForEachRow(rows, []any{&deposit, &committed}, func() error {
+	must(pgx.ForEachRow(rows, []any{&deposit, &committed}, func() error {
 		at, found := waiting.arrived[id.Deposit.Of(deposit)]
 		if !found {
 			return fmt.Errorf("%s was delivered and not followed", id.Deposit.Of(deposit))
 		}
-		ms = append(ms, at.Sub(committed).Seconds()*1000)
+		times.Add(at.Sub(committed))
 		return nil
-	})
-	if err == nil && len(ms) < len(ids) {
-		err = fmt.Errorf("%d of %d deliveries are in the log", len(ms), len(ids))
+	}))
+	if times.N() < n {
+		check(fmt.Errorf("%d of %d deliveries are in the log", times.N(), n))
 	}
-	return ms, err
+	return times
 }
 
 // feedWait is the waitSeconds of each request for the feed: the maximum of the API.
@@ -124,64 +93,59 @@ const feedWait = 25
 
 // waiters are followers of feeds, each with a request that waits.
 type waiters struct {
+	client *world.Client
+	base   string
 	cancel context.CancelFunc
-	group  sync.WaitGroup
+	group  errgroup.Group
 
 	mu      sync.Mutex
 	arrived map[string]time.Time // by deposit
-	err     error                // the first
 }
 
-// follow starts a follower for each partner, as soon as it has read its feed. Their first requests wait 1 to first seconds, so that
-// later ones do not end together.
-func (l *waiters) follow(ctx context.Context, api string, partners []testPartner, first int) error {
+// follow starts a follower for each partner, as soon as it has read its feed. Their first requests wait 1 to feedWait seconds,
+// so that later ones do not end together. stop ends them.
+func (w *workbench) follow(ctx context.Context, partners []testPartner) *waiters {
+	l := &waiters{client: world.NewClient(callTimeout, len(partners)), base: w.http.Base, arrived: map[string]time.Time{}}
 	ctx, l.cancel = context.WithCancel(ctx)
 	for i := range partners {
-		c := newCaller(api)
-		after, err := l.catchUp(c, &partners[i])
-		if err != nil {
-			return err
+		after := int64(-1)
+		for next := int64(0); next != after; { // to the end of the feed
+			after = next
+			next = must(l.read(ctx, &partners[i], after, 0))
 		}
-		l.group.Go(func() {
-			defer c.close()
-			for wait := 1 + i%first; ctx.Err() == nil; wait = feedWait {
-				if after, err = l.read(c, &partners[i], after, wait); err != nil {
-					l.fail(ctx, err)
-					return
-				}
+		l.group.Go(func() (err error) {
+			for wait := 1 + i%feedWait; err == nil && ctx.Err() == nil; wait = feedWait {
+				after, err = l.read(ctx, &partners[i], after, wait)
 			}
-		})
-		l.group.Go(func() {
-			<-ctx.Done()
-			c.interrupt()
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
 		})
 	}
-	return nil
+	return l
 }
 
-// catchUp reads a feed to its end.
-func (l *waiters) catchUp(c *caller, t *testPartner) (after int64, err error) {
-	for {
-		next, err := l.read(c, t, after, 0)
-		if err != nil || next == after {
-			return next, err
-		}
-		after = next
-	}
+// stop ends the followers. The first of their errors ends the step.
+func (l *waiters) stop() {
+	l.cancel()
+	check(l.group.Wait())
+	l.client.CloseIdleConnections()
 }
 
 // read asks for the events after a number, and notes when they came.
-func (l *waiters) read(c *caller, t *testPartner, after int64, wait int) (next int64, err error) {
-	answer, err := c.do(request{method: "GET", apiKey: t.key, path: "/events/feed?after=" + strconv.FormatInt(after, 10) + "&waitSeconds=" + strconv.Itoa(wait)})
-	if err != nil {
-		return after, err
+func (l *waiters) read(ctx context.Context, t *testPartner, after int64, wait int) (next int64, err error) {
+	path := "/events/feed?after=" + strconv.FormatInt(after, 10) + "&waitSeconds=" + strconv.Itoa(wait)
+	answer := l.client.Do(ctx, world.Call{Base: l.base, APIKey: t.Key, Method: "GET", Path: path})
+	if !answer.OK() {
+		return after, errors.Join(answer.Err, fmt.Errorf("the feed answers %d %s", answer.Status, answer.Body))
 	}
 	at := time.Now()
 	var page struct {
 		Data      []struct{ Data struct{ ID string } }
 		NextAfter int64
 	}
-	if err := json.Unmarshal(answer, &page); err != nil {
+	if err := json.Unmarshal(answer.Body, &page); err != nil {
 		return after, err
 	}
 	if wait > 0 {
@@ -192,29 +156,4 @@ func (l *waiters) read(c *caller, t *testPartner, after int64, wait int) (next i
 		}
 	}
 	return page.NextAfter, nil
-}
-
-func (l *waiters) fail(ctx context.Context, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if ctx.Err() == nil && l.err == nil {
-		l.err = err
-	}
-}
-
-func (l *waiters) failed() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.err
-}
-
-func (l *waiters) count() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.arrived)
-}
-
-func (l *waiters) stop() {
-	l.cancel()
-	l.group.Wait()
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -14,59 +13,46 @@ import (
 	"partnerdeposits/adapters/system"
 	sender "partnerdeposits/adapters/webhook"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/load"
 	"partnerdeposits/ports"
 )
 
-// floors are the rates that single parts reach alone.
-type floors struct {
-	posts float64 // signed POSTs/s in a loop
-	jobs  float64 // jobs/s through the queue with an empty handler
+// measureFloors measures the rates that single parts reach alone.
+func measureFloors(ctx context.Context, w *workbench, _ options, r *results) {
+	fmt.Printf("floor: POST       %6.0f signed POSTs/s, nothing else\n", w.measurePosts(ctx))
+	r.jobs = w.measureQueue(ctx)
+	fmt.Printf("floor: asynq      %6.0f jobs/s enqueued and handled, one claim each, empty handler\n", r.jobs)
+	w.measureLone(ctx)
 }
 
-func measureFloors(ctx context.Context, w *world, _ options, r *results) (err error) {
-	r.floors = &floors{posts: w.measurePosts(ctx)}
-	fmt.Printf("floor: POST       %6.0f signed POSTs/s, nothing else\n", r.floors.posts)
-	if r.floors.jobs, err = w.measureQueue(ctx); err != nil {
-		return err
-	}
-	fmt.Printf("floor: asynq      %6.0f jobs/s enqueued and handled, one claim each, empty handler\n", r.floors.jobs)
-	return w.measureLone(ctx)
-}
-
-func (w *world) measurePosts(ctx context.Context) float64 {
+func (w *workbench) measurePosts(ctx context.Context) float64 {
 	const posts, senders = 40_000, 64
 	s := sender.NewSender(sender.Config{Timeout: 10 * time.Second, AllowInsecure: true, EndpointConcurrency: senders})
 	defer s.Close()
-	body := webhook.Render(webhook.DepositCancelled, "2026-07-01T12:00:00.000Z", make([]byte, 500))
-	var left atomic.Int64
-	left.Store(posts)
-	var group sync.WaitGroup
-	began := time.Now()
-	for range senders {
-		group.Go(func() {
-			for left.Add(-1) >= 0 {
-				s.Post(ctx, &ports.Delivery{URL: w.sink + "/elsewhere", Event: webhook.DepositCancelled, Secret: webhookSecret, Body: body}, time.Now())
-			}
-		})
+	d := &ports.Delivery{
+		URL: w.sink + "/elsewhere", Event: webhook.DepositCancelled, Secret: webhookSecret,
+		Body: webhook.Render(webhook.DepositCancelled, "2026-07-01T12:00:00.000Z", make([]byte, 500)),
 	}
-	group.Wait()
+	began := time.Now()
+	must(load.Closed(ctx, calls(posts), senders, func(int) error {
+		again := *d
+		s.Post(ctx, &again, time.Now())
+		return nil
+	}))
 	return posts / time.Since(began).Seconds()
 }
 
-func (w *world) measureQueue(ctx context.Context) (float64, error) {
-	options, err := redis.ParseURL(w.services.RedisURL)
-	if err != nil {
-		return 0, err
-	}
+func (w *workbench) measureQueue(ctx context.Context) float64 {
+	options := must(redis.ParseURL(w.services.RedisURL))
 	options.DB = 15 // no site has so high a number
 	client := redis.NewClient(options)
 	defer func() { _ = client.Close() }()
-	const jobs = 20_000
+	const jobs, senders = 20_000, 16
 	queue := asynq.New(client, slog.New(slog.DiscardHandler))
 	var handled atomic.Int64
-	all := make(chan struct{})
 	serving, stop := context.WithCancel(ctx)
-	done := make(chan error, 1)
+	defer stop()
+	all, done := make(chan struct{}), make(chan error, 1)
 	go func() {
 		done <- queue.Serve(serving, map[ports.Lane]int{ports.FastLane: 64, ports.SlowLane: 1}, func(context.Context, ports.Job) {
 			if handled.Add(1) == jobs {
@@ -75,28 +61,47 @@ func (w *world) measureQueue(ctx context.Context) (float64, error) {
 		})
 	}()
 	began := time.Now()
-	var group sync.WaitGroup
-	var next atomic.Int64
-	errs := make(chan error, 16)
-	for range 16 {
-		group.Go(func() {
-			for next.Add(1) <= jobs {
-				job := ports.Job{Lane: ports.FastLane, Claims: []ports.Claim{{DeliveryID: system.Entropy{}.NewID(), Seq: 1}}}
-				if _, err := queue.Enqueue(ctx, []ports.Job{job}); err != nil {
-					errs <- err
-					return
-				}
-			}
-		})
-	}
-	group.Wait()
-	select {
-	case err := <-errs:
-		stop()
-		return 0, err
-	case <-all:
-	}
+	must(load.Closed(ctx, calls(jobs), senders, func(int) error {
+		job := ports.Job{Lane: ports.FastLane, Claims: []ports.Claim{{DeliveryID: system.Entropy{}.NewID(), Seq: 1}}}
+		_, err := queue.Enqueue(ctx, []ports.Job{job})
+		return err
+	}))
+	<-all
 	elapsed := time.Since(began)
 	stop()
-	return jobs / elapsed.Seconds(), <-done
+	check(<-done)
+	return jobs / elapsed.Seconds()
+}
+
+const loneTime = 10 * time.Second
+
+// measureLone prints the CPU-ms that one round trip costs the caller and the server at quietRate, where no two share a
+// wake-up: the unit of the CPU of a lone event.
+func (w *workbench) measureLone(ctx context.Context) {
+	idleCaller, idleServer := w.lone(ctx, func() error { return nil })
+	exec := func(sql string) error { _, err := w.Pool.Exec(ctx, sql); return err }
+	for _, trip := range []struct {
+		name string
+		make func() error
+	}{
+		{"a read of Postgres", func() error { return exec("SELECT 1") }},
+		{"a commit of Postgres", func() error { return exec("SELECT pg_logical_emit_message(true, 'bench', 'a commit')") }},
+		{"a command of Redis", func() error { return w.redis.Ping(ctx).Err() }},
+	} {
+		caller, server := w.lone(ctx, trip.make)
+		caller, server = caller-idleCaller, server-idleServer
+		fmt.Printf("floor: lone       %s costs %.2f CPU-ms at %d/s: caller %.2f, server %.2f\n",
+			trip.name, caller+server, quietRate, caller, server)
+	}
+}
+
+// lone gives the CPU-ms per call.
+func (w *workbench) lone(ctx context.Context, call func() error) (caller, server float64) {
+	servers := func() float64 { return treeCPU(w.services.Postgres.Pid()) + treeCPU(w.services.Redis.Pid()) }
+	own, theirs := ownCPU(), servers()
+	n := int(loneTime.Seconds() * quietRate)
+	_, _, err := load.Open(ctx, n, quietRate, func(int, time.Time) error { return call() })
+	check(err)
+	perCall := 1000 / float64(n)
+	return (ownCPU() - own) * perCall, (servers() - theirs) * perCall
 }

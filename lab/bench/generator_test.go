@@ -6,10 +6,12 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/lab/world"
 )
 
 // api answers every request with its own body, in the status that the path names; in keys are the idempotency keys.
@@ -17,10 +19,10 @@ func api(t *testing.T, keys *[]string) (base string) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		*keys = append(*keys, r.Header.Get("Idempotency-Key"))
-		if r.URL.Path == prefix+"/refused" {
+		if r.URL.Path == world.APIPrefix+"/refused" {
 			w.WriteHeader(http.StatusConflict)
 		}
-		if r.URL.Path == prefix+"/last" {
+		if r.URL.Path == world.APIPrefix+"/last" {
 			w.Header().Set("Connection", "close")
 		}
 		_, _ = io.WriteString(w, r.Method+" "+r.Header.Get("x-api-key")+" "+string(body))
@@ -29,11 +31,10 @@ func api(t *testing.T, keys *[]string) (base string) {
 	return server.URL
 }
 
-func TestCaller_KeyedCalls_CarryAFreshUUIDEach(t *testing.T) {
+func TestClient_KeyedCalls_CarryAFreshUUIDEach(t *testing.T) {
 	t.Parallel()
 	var keys []string
-	c := newCaller(api(t, &keys))
-	defer c.close()
+	c := newClient(api(t, &keys))
 	for range 3 {
 		answer, err := c.do(request{method: "POST", path: "/deposits", apiKey: "k", body: "{}", keyed: true})
 		require.NoError(t, err)
@@ -52,11 +53,10 @@ func TestCaller_KeyedCalls_CarryAFreshUUIDEach(t *testing.T) {
 	}
 }
 
-func TestCaller_RefusedOrClosed_GoesOnWithTheNextCall(t *testing.T) {
+func TestClient_RefusedOrClosed_GoesOnWithTheNextCall(t *testing.T) {
 	t.Parallel()
 	var keys []string
-	c := newCaller(api(t, &keys))
-	defer c.close()
+	c := newClient(api(t, &keys))
 	_, err := c.do(request{method: "POST", path: "/refused", apiKey: "k", body: "{}"})
 	require.EqualError(t, err, "POST /refused: 409 POST k {}")
 	for range 2 {
@@ -65,38 +65,11 @@ func TestCaller_RefusedOrClosed_GoesOnWithTheNextCall(t *testing.T) {
 	}
 }
 
-func TestPaced_CallsThatHang_MakeLaterCallsLate(t *testing.T) {
-	t.Parallel()
-	w := &world{api: "http://127.0.0.1:1"}
-	release := make(chan struct{})
-	time.AfterFunc(300*time.Millisecond, func() { close(release) })
-
-	late, err := w.paced(t.Context(), mostOpen+1, 10_000, func(*caller, int) error { <-release; return nil })
-
-	require.NoError(t, err)
-	require.Less(t, late.median(), 100.0)
-	require.Greater(t, late[mostOpen], 100.0)
-}
-
-func TestEach_AnErrorOfACall_EndsTheLoop(t *testing.T) {
-	t.Parallel()
-	w := &world{api: "http://127.0.0.1:1"}
-	_, err := w.each(t.Context(), calls(1000), 4, func(c *caller, _ int) error {
-		_, err := c.do(request{method: "GET", path: "/"})
-		return err
-	})
-	require.ErrorContains(t, err, "connection refused")
-
-	n, err := w.each(t.Context(), calls(1000), 4, func(*caller, int) error { return nil })
-	require.NoError(t, err)
-	require.Equal(t, 1000, n)
-}
-
 func TestIDIn(t *testing.T) {
 	t.Parallel()
-	found, err := idIn([]byte(`{"event":"deposit.cancelled","data":{"id":"dep_1","client":{"id":"cli_2"}}}`))
+	found, err := idIn([]byte(`{"event":"deposit.cancelled","data":{"id":"dep_1","client":{"id":"cli_2"}}}`), id.Deposit)
 	require.NoError(t, err)
 	require.Equal(t, "dep_1", found)
-	_, err = idIn([]byte(strings.Repeat("x", 9)))
+	_, err = idIn([]byte(strings.Repeat("x", 9)), id.Deposit)
 	require.Error(t, err)
 }

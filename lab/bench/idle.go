@@ -3,78 +3,73 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"time"
 )
-
-// idle holds the costs of a service without work.
-type idle struct {
-	dispatcher sample // % of a core
-	commits    sample // a second
-}
 
 // settle is longer than the ten seconds after which an idle connection of Postgres reports its commits.
 const settle = 12 * time.Second
 
 // measureIdle waits while nothing happens. A warm-up before opens the connections that a service in use has.
-func measureIdle(ctx context.Context, w *world, o options, r *results) error {
+func measureIdle(ctx context.Context, w *workbench, o options, r *results) {
 	o.keys, o.partners = []bool{true}, o.partners[:1]
-	all, b := w.variants(o, []int{8}, []int{1}), newBoard("at rest")
-	err := rotate(ctx, o.rounds, w.turns(all, func(ctx context.Context, v variant, partners []testPartner) error {
-		if err := w.warmUp(ctx, v, partners, o); err != nil {
-			return err
-		}
-		f, err := w.restFigures(ctx, o.idle)
-		if err != nil {
-			return err
-		}
-		label := siteLabel(v)
-		b.add(label, f)
-		fmt.Printf("%s at rest: dispatcher %.2f %% of a core, %.1f commits/s, %.1f Redis commands/s\n", label, f["dispatcher %"], f["commits/s"], f["redis cmd/s"])
-		return nil
+	all, b := w.variants(o, []int{8}, []int{1}), r.board("at rest")
+	label := func(v variant) string { return cmp.Or(v.site.name, "this version") }
+	err := rotate(o.rounds, w.turns(ctx, all, func(v variant, partners []testPartner) {
+		w.warmUp(ctx, v, partners, o)
+		f := w.restFigures(ctx, o.idle)
+		b.add(label(v), f)
+		fmt.Printf("%s at rest: dispatcher %.2f %% of a core, %.1f commits/s, %.1f Redis commands/s\n",
+			label(v), f["dispatcher %"], f["commits/s"], f["redis cmd/s"])
 	}))
-	last := siteLabel(all[len(all)-1])
-	r.idle = &idle{b.sample(last, "dispatcher %"), b.sample(last, "commits/s")}
-	return errors.Join(err, b.print(os.Stdout))
+	last := label(all[len(all)-1])
+	r.addSample("idle CPU", b.sample(last, "dispatcher %"), 2, " %")
+	r.addSample("idle commits", b.sample(last, "commits/s"), 1, "/s")
+	check(err)
 }
 
 // restFigures measures the service for a while in which no work comes.
-func (w *world) restFigures(ctx context.Context, length time.Duration) (figures, error) {
-	if err := pause(ctx, settle); err != nil {
-		return nil, err
-	}
-	from, err := w.read(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := pause(ctx, length); err != nil {
-		return nil, err
-	}
-	rest, err := w.since(ctx, from, 1)
-	if err != nil {
-		return nil, err
-	}
-	seconds := rest.to.at.Sub(rest.from.at).Seconds()
-	used := rest.to.cpu.since(rest.from.cpu)
-	f := figures{
-		"commits/s": (rest.to.commits - rest.from.commits) / seconds, "redis cmd/s": (rest.to.commands - rest.from.commands) / seconds,
-		"WAL B/s": (rest.to.wal - rest.from.wal) / seconds,
-	}
+func (w *workbench) restFigures(ctx context.Context, length time.Duration) figures {
+	check(pause(ctx, settle))
+	rest := w.cost(ctx, func() int { check(pause(ctx, length)); return 1 })
+	all, seconds := rest.figures(), rest.seconds()
+	f := figures{"commits/s": all["commits"] / seconds, "redis cmd/s": all["redis cmd"] / seconds, "WAL B/s": all["WAL B"] / seconds}
 	for _, part := range parts[:4] {
-		f[part+" %"] = 100 * used[part] / seconds
+		f[part+" %"] = all[part] / 10 / seconds // CPU is in seconds per 1,000
 	}
-	return f, nil
+	return f
 }
 
-func siteLabel(v variant) string { return cmp.Or(v.site.name, "this version") }
+// waitingPartners wait for their feeds at a time.
+const waitingPartners = 1000
 
-func pause(ctx context.Context, length time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(length):
-		return nil
+// measureWaiting opens a request of each partner that waits for an event, and none, in turn. A request is answered after 25 s
+// and made anew, as followers do. Figures are those beyond the same without requests that wait.
+func measureWaiting(ctx context.Context, w *workbench, o options, r *results) {
+	b := r.board(fmt.Sprintf("%d partners, at rest", waitingPartners))
+	none := variant{site: w.last(), keyed: true, partners: waitingPartners, conns: o.conns[0]}
+	all := none
+	all.followed = true
+	err := rotate(o.rounds, w.turns(ctx, []variant{none, all}, func(v variant, partners []testPartner) {
+		if v.followed {
+			defer w.follow(ctx, partners).stop()
+		}
+		f := w.restFigures(ctx, o.idle)
+		f["CPU %"] = f["http %"] + f["postgres %"] + f["redis %"]
+		b.add(v.String(), w.withMemory(f))
+		fmt.Printf("%v: http %.2f %%, Postgres %.2f %%, Redis %.2f %% of a core, %.1f commits/s, %.1f Redis commands/s, http %.0f MB\n",
+			v, f["http %"], f["postgres %"], f["redis %"], f["commits/s"], f["redis cmd/s"], f["http MB"])
+	}))
+	r.addSample("waiting CPU", b.beyond(all, none, "CPU %"), 2, " %")
+	r.addSample("waiting MB", b.beyond(all, none, "http MB"), 0, " MB")
+	check(err)
+}
+
+// beyond gives, of each round, by how much a figure of a variant exceeds that of another.
+func (b *board) beyond(v, other variant, figure string) (more sample) {
+	before := b.sample(other.String(), figure)
+	for i, n := range b.sample(v.String(), figure) {
+		more = append(more, n-before[i])
 	}
+	return more
 }

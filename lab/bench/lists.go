@@ -7,17 +7,89 @@ import (
 	"net/url"
 	"os"
 	"slices"
-	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/load"
 	"partnerdeposits/ports"
 )
+
+// filter is a value of a query parameter. $name stands for a value that is stored.
+type filter struct{ name, value, label string }
+
+// filteredList is a list of the API with its filters.
+type filteredList struct {
+	name, path string
+	// oldest selects values of the partner $1 and the subscription $2. The oldest row that fits is the hardest to find.
+	oldest  string
+	filters []filter
+}
+
+var filteredLists = []filteredList{
+	{
+		"deposits", "/deposits", `SELECT account_id AS account, external_id, client_id AS client, rental_contract, created_at FROM deposits
+			WHERE partner_id = $1 AND client_id IS NOT NULL AND rental_contract <> '' AND $2::uuid IS NOT NULL ORDER BY created_at LIMIT 1`,
+		[]filter{
+			{"accountId", "$account", "accountId"}, {"accountId", "$unknown_account", "accountId unknown"},
+			{"externalId", "$external_id", "externalId"}, {"externalId", "unknown", "externalId unknown"},
+			{"status", "close", "status close"}, {"status", "pending", "status pending"},
+			{"status", "payment_issue", "status payment_issue"},
+			{"rentalContract", "$rental_contract", "rentalContract of the oldest"},
+			{"rentalContract", "unknown", "rentalContract unknown"},
+			{"clientId", "$client", "clientId of the oldest"}, {"clientId", "$unknown_client", "clientId unknown"},
+			{"createdTo", "$middle", "createdTo half a year ago"}, {"createdFrom", "$middle", "createdFrom half a year ago"},
+		},
+	},
+	{
+		"delivery log", "/webhooks/$subscription/deliveries", `SELECT deposit_id AS deposit, created_at FROM deliveries
+			WHERE subscription_id = $2 AND deposit_id IS NOT NULL AND $1::uuid IS NOT NULL ORDER BY id LIMIT 1`,
+		append([]filter{
+			{"status", "succeeded", "status succeeded"}, {"status", "failed", "status failed"}, {"status", "pending", "status pending"},
+		}, eventFilters...),
+	},
+	{
+		"clients", "/clients", `SELECT account_id AS account, email FROM clients
+			WHERE partner_id = $1 AND $2::uuid IS NOT NULL ORDER BY created_at LIMIT 1`,
+		[]filter{
+			{"accountId", "$account", "accountId"}, {"accountId", "$unknown_account", "accountId unknown"},
+			{"email", "$email", "email of the oldest"}, {"email", "unknown@mail.example", "email unknown"},
+		},
+	},
+	{
+		"events", "/events", `SELECT deposit_id AS deposit, created_at FROM events
+			WHERE partner_id = $1 AND deposit_id IS NOT NULL AND $2::uuid IS NOT NULL ORDER BY id LIMIT 1`,
+		eventFilters,
+	},
+	{
+		"feed", "/events/feed", `SELECT last_sequence / 2 AS middle_number, last_sequence - last_sequence / 29 - 200 AS yesterday,
+			last_sequence - 150 AS recent, last_sequence AS newest FROM event_feeds WHERE partner_id = $1 AND $2::uuid IS NOT NULL`,
+		[]filter{ // places in the feed, which has no other filters
+			{"after", "$middle_number", "after two weeks ago"}, {"after", "$yesterday", "after yesterday"},
+			{"after", "$recent", "after the newest but 150"}, {"after", "$newest", "after the newest"},
+		},
+	},
+	{
+		"accounts", "/accounts", "", []filter{
+			{"status", "active", "status active"}, {"status", "revoked", "status revoked"}, {"status", "all", "status all"},
+			{"externalId", "operator-1", "externalId"}, {"externalId", "unknown", "externalId unknown"},
+		},
+	},
+	{"api-keys", "/api-keys", "", nil},
+}
+
+var eventFilters = []filter{
+	{"event", "deposit.activated", "event deposit.activated"}, {"event", "rental_operator.linked", "event that never was"},
+	{"depositId", "$deposit", "depositId of the oldest"}, {"depositId", "$unknown_deposit", "depositId unknown"},
+	{"from", "$middle", "from two weeks ago"}, {"to", "$middle", "to two weeks ago"},
+}
 
 // listTime is the time that a list takes, in ms.
 type listTime struct {
@@ -26,103 +98,90 @@ type listTime struct {
 	n            int
 }
 
-// filter is a value of a query parameter.
-type filter struct{ name, value, label string }
-
-// filteredList is a list of the API with its filters.
-type filteredList struct {
-	name, path, apiKey string
-	filters            []filter
-}
-
 // measureLists reads the first page of each list with each filter and each pair of filters, a call at a time, as the partner
 // who owns the stored rows. Without stored rows there is nothing to measure.
-func measureLists(ctx context.Context, w *world, _ options, r *results) error {
-	last := w.sites[len(w.sites)-1]
+func measureLists(ctx context.Context, w *workbench, _ options, r *results) {
+	last := w.last()
 	if last.owners == nil {
 		fmt.Println("lists: left out; -stock 3000000 stores rows to read")
-		return nil
+		return
 	}
-	if err := w.enter(ctx, last); err != nil {
-		return err
-	}
-	all, err := w.filteredLists(ctx)
-	if err != nil {
-		return err
-	}
-	c := newCaller(w.api)
-	defer c.close()
-	for _, l := range all {
-		for _, query := range queries(l.filters) {
-			t, err := timeOf(ctx, c, request{method: "GET", path: l.path + "?" + query.encoded, apiKey: l.apiKey})
-			if err != nil {
-				return err
-			}
-			t.list = l.name + query.label
-			r.lists = append(r.lists, t)
+	w.enter(ctx, last)
+	var all []listTime
+	key := w.keyOf(ctx, w.owners[0].Partner)
+	for _, l := range filteredLists {
+		values := w.storedValues(ctx, l)
+		path := os.Expand(l.path, values)
+		for _, query := range queries(l.filters, values) {
+			r := request{method: "GET", path: path + "?" + query.encoded, apiKey: key}
+			all = append(all, w.timeOf(ctx, l.name+query.label, r))
 		}
 	}
-	return printLists(r.lists)
+	held := request{method: "GET", path: "/webhooks", apiKey: w.heldEndpoints(ctx)}
+	name := fmt.Sprintf("webhooks, %d with %d pending each", webhook.MaxSubscriptions, webhook.MostPending-1)
+	all = append(all, w.timeOf(ctx, name, held))
+	printLists(all)
+	r.addLists(all)
 }
 
-// filteredLists are all lists of the API.
-func (w *world) filteredLists(ctx context.Context) ([]filteredList, error) {
-	key, err := w.keyOf(ctx, w.owners[0].Partner)
-	if err != nil {
-		return nil, err
+// storedValues gives the values for which the list's filters stand.
+func (w *workbench) storedValues(ctx context.Context, l filteredList) func(name string) string {
+	owner := w.owners[0]
+	row := map[string]any{}
+	if l.oldest != "" {
+		rows := must(w.Pool.Query(ctx, l.oldest, owner.Partner, owner.Subscription))
+		row = must(pgx.CollectExactlyOneRow(rows, pgx.RowToMap))
 	}
-	log := "/webhooks/" + id.Subscription.Of(w.owners[0].Subscription) + "/deliveries"
-	all := []filteredList{{name: "deposits", path: "/deposits"}, {name: "delivery log", path: log}, {name: "clients", path: "/clients"},
-		{name: "events", path: "/events"}, {name: "feed", path: "/events/feed"}}
-	for i, filters := range []func(context.Context) ([]filter, error){w.depositFilters, w.deliveryFilters, w.clientFilters, w.eventFilters, w.feedFilters} {
-		all[i].apiKey = key
-		if all[i].filters, err = filters(ctx); err != nil {
-			return nil, fmt.Errorf("%s: %w", all[i].name, err)
+	if created, ok := row["created_at"].(time.Time); ok {
+		row["middle"] = created.Add(time.Since(created) / 2).UTC().Format(time.RFC3339)
+	}
+	row["subscription"] = [16]byte(owner.Subscription)
+	for _, name := range []string{"unknown_account", "unknown_client", "unknown_deposit"} {
+		row[name] = [16]byte(system.Entropy{}.NewID())
+	}
+	kinds := map[string]id.Prefix{"account": id.Account, "client": id.Client, "deposit": id.Deposit, "subscription": id.Subscription}
+	return func(name string) string {
+		if raw, ok := row[name].([16]byte); ok {
+			return kinds[strings.TrimPrefix(name, "unknown_")].Of(id.ID(raw))
 		}
+		return fmt.Sprint(row[name])
 	}
-	held, err := w.heldEndpoints(ctx)
-	return append(all,
-		filteredList{"accounts", "/accounts", key, []filter{
-			{"status", "active", "status active"}, {"status", "revoked", "status revoked"}, {"status", "all", "status all"},
-			{"externalId", "operator-1", "externalId"}, {"externalId", "unknown", "externalId unknown"},
-		}},
-		filteredList{name: "api-keys", path: "/api-keys", apiKey: key},
-		filteredList{name: fmt.Sprintf("webhooks, %d with %d pending each", webhook.MaxSubscriptions, webhook.MostPending-1), path: "/webhooks", apiKey: held},
-	), err
 }
 
-// heldEndpoints makes a partner with as many webhooks as it may have, each with the longest backlog that is counted exactly, and
-// returns its key. The webhooks are disabled, so that the dispatcher leaves their deliveries alone.
-func (w *world) heldEndpoints(ctx context.Context) (apiKey string, err error) {
-	t, err := w.newPartner(ctx, slices.Repeat([]string{"https://receiver.example/held"}, webhook.MaxSubscriptions)...)
-	if err != nil {
-		return "", err
-	}
+// heldEndpoints makes a partner with as many webhooks as it may have, each with the longest backlog that is counted exactly,
+// and returns its key. The webhooks are disabled, so that the dispatcher leaves their deliveries alone.
+func (w *workbench) heldEndpoints(ctx context.Context) (apiKey string) {
+	t := w.newPartner(ctx, slices.Repeat([]string{"https://receiver.example/held"}, webhook.MaxSubscriptions)...)
 	for _, sql := range []string{
 		`UPDATE webhook_subscriptions SET enabled = false, disabled_reason = 'disabled_by_partner' WHERE id = ANY ($1) AND $2 > 0`,
 		`INSERT INTO deliveries (subscription_id, id, event_id, event, state, body, event_at)
-			SELECT s, overlay(gen_random_uuid()::text PLACING left(uuid_floor(now())::text, 13) FROM 1)::uuid, gen_random_uuid(), 'deposit.cancelled', 0,
-				convert_to(repeat(md5(n::text), 20), 'UTF8'), now()
+			SELECT s, overlay(gen_random_uuid()::text PLACING left(uuid_floor(now())::text, 13) FROM 1)::uuid, gen_random_uuid(),
+				'deposit.cancelled', 0, convert_to(repeat(md5(n::text), 20), 'UTF8'), now()
 			FROM generate_series(1, $2) AS n, unnest($1::uuid[]) AS s`,
 	} {
-		if _, err := w.pool.Exec(ctx, sql, t.subscriptions, webhook.MostPending-1); err != nil {
-			return "", err
-		}
+		must(w.Pool.Exec(ctx, sql, t.subscriptions, webhook.MostPending-1))
 	}
-	return t.key, nil
+	return t.Key
 }
 
 // query is a combination of filters.
 type query struct{ encoded, label string }
 
 // queries gives no filter, each filter, and each pair of filters with different names.
-func queries(filters []filter) []query {
+func queries(filters []filter, values func(string) string) []query {
 	found := []query{{}}
+	add := func(label string, chosen ...filter) {
+		q := url.Values{}
+		for _, f := range chosen {
+			q.Set(f.name, os.Expand(f.value, values))
+		}
+		found = append(found, query{q.Encode(), label})
+	}
 	for i, a := range filters {
-		found = append(found, query{url.Values{a.name: {a.value}}.Encode(), ", " + a.label})
+		add(", "+a.label, a)
 		for _, b := range filters[i+1:] {
 			if a.name != b.name {
-				found = append(found, query{url.Values{a.name: {a.value}, b.name: {b.value}}.Encode(), ", " + a.label + ", " + b.label})
+				add(", "+a.label+", "+b.label, a, b)
 			}
 		}
 	}
@@ -130,129 +189,34 @@ func queries(filters []filter) []query {
 }
 
 // timeOf repeats a call twenty times, or for two seconds if the call is slow, after three calls that do not count.
-func timeOf(ctx context.Context, c *caller, r request) (t listTime, err error) {
-	const warm, enough = 3, 20
-	var ms sample
-	began := time.Now()
-	for i := range warm + enough {
-		if i > warm && time.Since(began) > 2*time.Second || ctx.Err() != nil {
-			break
-		}
-		called := time.Now()
-		if _, err := c.do(r); err != nil {
-			return t, err
-		}
-		if i >= warm {
-			ms = append(ms, time.Since(called).Seconds()*1000)
-		}
-	}
-	if len(ms) == 0 {
-		return t, ctx.Err()
-	}
-	return listTime{median: ms.median(), most: slices.Max(ms), n: len(ms)}, nil
+func (w *workbench) timeOf(ctx context.Context, list string, r request) listTime {
+	call := func(int) error { _, err := w.api.do(r); return err }
+	must(load.Closed(ctx, calls(3), 1, call))
+	times := must(load.Closed(ctx, load.Extent{N: 20, Time: 2 * time.Second}, 1, call))
+	return listTime{list, times.Percentile(50), times.Percentile(100), times.N()}
 }
 
 // keyOf makes an API key of a partner.
-func (w *world) keyOf(ctx context.Context, partnerID id.ID) (string, error) {
-	entropy := system.Entropy{}
-	key, plain, hash := partner.NewAPIKey(entropy.NewID(), partnerID, partner.Development, "lists", entropy.Bytes(secret.Bytes), system.Clock{}.Now())
-	err := w.store.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) error { return r.Partners.InsertKey(ctx, key, hash) })
-	return plain.Reveal(), err
+func (w *workbench) keyOf(ctx context.Context, partnerID id.ID) string {
+	entropy, now := system.Entropy{}, system.Clock{}.Now()
+	key, plain, hash := partner.NewAPIKey(entropy.NewID(), partnerID, partner.Development, "lists", entropy.Bytes(secret.Bytes), now)
+	check(w.Store.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) error { return r.Partners.InsertKey(ctx, key, hash) }))
+	return plain.Reveal()
 }
 
-// depositFilters are filters of the list of deposits. The oldest row that fits is the hardest to find.
-func (w *world) depositFilters(ctx context.Context) ([]filter, error) {
-	var account, client id.ID
-	var externalID, contract string
-	var created time.Time
-	err := w.pool.QueryRow(ctx, `SELECT account_id, external_id, client_id, rental_contract, created_at FROM deposits
-		WHERE partner_id = $1 AND client_id IS NOT NULL AND rental_contract <> '' ORDER BY created_at LIMIT 1`, w.owners[0].Partner).
-		Scan(&account, &externalID, &client, &contract, &created)
-	unknown := system.Entropy{}.NewID()
-	middle := created.Add(time.Since(created) / 2)
-	return []filter{
-		{"accountId", id.Account.Of(account), "accountId"},
-		{"accountId", id.Account.Of(unknown), "accountId unknown"},
-		{"externalId", externalID, "externalId"},
-		{"externalId", "unknown", "externalId unknown"},
-		{"status", "close", "status close"},
-		{"status", "pending", "status pending"},
-		{"status", "payment_issue", "status payment_issue"},
-		{"rentalContract", contract, "rentalContract of the oldest"},
-		{"rentalContract", "unknown", "rentalContract unknown"},
-		{"clientId", id.Client.Of(client), "clientId of the oldest"},
-		{"clientId", id.Client.Of(unknown), "clientId unknown"},
-		{"createdTo", middle.UTC().Format(time.RFC3339), "createdTo half a year ago"},
-		{"createdFrom", middle.UTC().Format(time.RFC3339), "createdFrom half a year ago"},
-	}, err
-}
-
-func (w *world) deliveryFilters(ctx context.Context) ([]filter, error) {
-	var depositID id.ID
-	var created time.Time
-	err := w.pool.QueryRow(ctx, `SELECT deposit_id, created_at FROM deliveries WHERE subscription_id = $1 AND deposit_id IS NOT NULL ORDER BY id LIMIT 1`,
-		w.owners[0].Subscription).Scan(&depositID, &created)
-	middle := created.Add(time.Since(created) / 2)
-	return []filter{
-		{"status", "succeeded", "status succeeded"},
-		{"status", "failed", "status failed"},
-		{"status", "pending", "status pending"},
-		{"event", "deposit.activated", "event deposit.activated"},
-		{"event", "rental_operator.linked", "event that never was"},
-		{"depositId", id.Deposit.Of(depositID), "depositId of the oldest"},
-		{"depositId", id.Deposit.Of(system.Entropy{}.NewID()), "depositId unknown"},
-		{"from", middle.UTC().Format(time.RFC3339), "from two weeks ago"},
-		{"to", middle.UTC().Format(time.RFC3339), "to two weeks ago"},
-	}, err
-}
-
-func (w *world) clientFilters(ctx context.Context) ([]filter, error) {
-	var account id.ID
-	var email string
-	err := w.pool.QueryRow(ctx, `SELECT account_id, email FROM clients WHERE partner_id = $1 ORDER BY created_at LIMIT 1`, w.owners[0].Partner).Scan(&account, &email)
-	return []filter{
-		{"accountId", id.Account.Of(account), "accountId"},
-		{"accountId", id.Account.Of(system.Entropy{}.NewID()), "accountId unknown"},
-		{"email", email, "email of the oldest"},
-		{"email", "unknown@mail.example", "email unknown"},
-	}, err
-}
-
-func (w *world) eventFilters(ctx context.Context) ([]filter, error) {
-	var depositID id.ID
-	var created time.Time
-	err := w.pool.QueryRow(ctx, `SELECT deposit_id, created_at FROM events WHERE partner_id = $1 AND deposit_id IS NOT NULL ORDER BY id LIMIT 1`,
-		w.owners[0].Partner).Scan(&depositID, &created)
-	middle := created.Add(time.Since(created) / 2)
-	return []filter{
-		{"event", "deposit.activated", "event deposit.activated"},
-		{"event", "rental_operator.linked", "event that never was"},
-		{"depositId", id.Deposit.Of(depositID), "depositId of the oldest"},
-		{"depositId", id.Deposit.Of(system.Entropy{}.NewID()), "depositId unknown"},
-		{"from", middle.UTC().Format(time.RFC3339), "from two weeks ago"},
-		{"to", middle.UTC().Format(time.RFC3339), "to two weeks ago"},
-	}, err
-}
-
-// feedFilters are places in the feed, which has no other filters.
-func (w *world) feedFilters(ctx context.Context) ([]filter, error) {
-	var last int
-	err := w.pool.QueryRow(ctx, `SELECT last_sequence FROM event_feeds WHERE partner_id = $1`, w.owners[0].Partner).Scan(&last)
-	return []filter{
-		{"after", strconv.Itoa(last / 2), "after two weeks ago"},
-		{"after", strconv.Itoa(last - last/29 - 200), "after yesterday"},
-		{"after", strconv.Itoa(last - 150), "after the newest but 150"},
-		{"after", strconv.Itoa(last), "after the newest"},
-	}, err
+// addLists compares the slowest list.
+func (r *results) addLists(all []listTime) {
+	slowest := slices.MaxFunc(all, func(a, b listTime) int { return cmp.Compare(a.median, b.median) })
+	r.add("lists", slowest.median, fmt.Sprintf("%.1f ms: %s", slowest.median, slowest.list), len(all))
 }
 
 // printLists writes the lists, the slowest first.
-func printLists(all []listTime) error {
+func printLists(all []listTime) {
 	slices.SortStableFunc(all, func(a, b listTime) int { return cmp.Compare(b.median, a.median) })
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "\nfirst page of\tmedian ms\tmax ms\tcalls")
+	fmt.Fprintln(table, "\nfirst page of\tmedian ms\tmax ms\tcalls")
 	for _, l := range all {
-		_, _ = fmt.Fprintf(table, "%s\t%.1f\t%.1f\t%d\n", l.list, l.median, l.most, l.n)
+		fmt.Fprintf(table, "%s\t%.1f\t%.1f\t%d\n", l.list, l.median, l.most, l.n)
 	}
-	return table.Flush()
+	_ = table.Flush() // fails when the terminal is gone
 }

@@ -3,102 +3,23 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
+	"github.com/google/uuid"
+	"github.com/valyala/fasthttp"
+
 	"partnerdeposits/core/id"
+	"partnerdeposits/lab/load"
+	"partnerdeposits/lab/world"
 )
 
-// extent is the length of a closed loop: n calls, or all calls that begin within a time.
-type extent struct {
-	n    int
-	time time.Duration
-}
-
-func calls(n int) extent                { return extent{n: n} }
-func lasting(time time.Duration) extent { return extent{time: time} }
-
-// each calls fn for 0, 1, 2 … over conns connections, each call as soon as a connection is free, and stops at the first
-// error. Returns the number of calls.
-func (w *world) each(ctx context.Context, length extent, conns int, fn func(c *caller, i int) error) (int, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	end := time.Now().Add(length.time)
-	var next, done atomic.Int64
-	var group sync.WaitGroup
-	for range conns {
-		group.Go(func() {
-			c := newCaller(w.api)
-			defer c.close()
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if length.time > 0 && !time.Now().Before(end) || length.time == 0 && i >= length.n {
-					return
-				}
-				if err := fn(c, i); err != nil {
-					cancel(err)
-					return
-				}
-				done.Add(1)
-			}
-		})
-	}
-	group.Wait()
-	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) {
-		return int(done.Load()), err
-	}
-	return int(done.Load()), nil
-}
-
-// most calls of an open loop in flight. Later calls wait for an earlier call to end, and count as late.
-const mostOpen = 256
-
-// paced calls fn for 0 … n-1 at a steady rate. A slow response does not delay later calls, unless mostOpen calls wait for
-// their responses. Returns by how much the calls began late, in ms.
-func (w *world) paced(ctx context.Context, n, rate int, fn func(c *caller, i int) error) (late sample, err error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	late = make(sample, n)
-	began := time.Now()
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range min(mostOpen, n) {
-		group.Go(func() {
-			c := newCaller(w.api)
-			defer c.close()
-			timer := time.NewTimer(0)
-			defer timer.Stop()
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				due := began.Add(time.Duration(i) * time.Second / time.Duration(rate))
-				timer.Reset(time.Until(due))
-				select {
-				case <-ctx.Done():
-					return
-				case <-timer.C:
-				}
-				late[i] = time.Since(due).Seconds() * 1000
-				if err := fn(c, i); err != nil {
-					cancel(err)
-					return
-				}
-			}
-		})
-	}
-	group.Wait()
-	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) {
-		return late, err
-	}
-	return late, nil
-}
+func calls(n int) load.Extent                { return load.Extent{N: n} }
+func lasting(time time.Duration) load.Extent { return load.Extent{Time: time} }
 
 // assignment says whose deposit the i-th one is.
 type assignment func(i int) *testPartner
@@ -116,16 +37,16 @@ type made struct {
 
 // deposits creates deposits through the API over conns connections. Deposit i belongs to the partner whose(i), and the result
 // has the same order.
-func (w *world) deposits(ctx context.Context, length extent, conns int, keyed bool, whose assignment) ([]made, error) {
+func (w *workbench) deposits(ctx context.Context, length load.Extent, conns int, keyed bool, whose assignment) []made {
 	var mu sync.Mutex
-	all := make([]made, length.n)
-	_, err := w.each(ctx, length, conns, func(c *caller, i int) error {
+	all := make([]made, length.N)
+	_, err := load.Closed(ctx, length, conns, func(i int) error {
 		t := whose(i)
-		answer, err := c.do(request{method: "POST", path: "/deposits", apiKey: t.key, keyed: keyed, body: t.depositBody(i)})
+		answer, err := w.api.do(request{method: "POST", path: "/deposits", apiKey: t.Key, keyed: keyed, body: t.depositBody(i)})
 		if err != nil {
 			return err
 		}
-		depositID, err := idIn(answer)
+		depositID, err := idIn(answer, id.Deposit)
 		mu.Lock()
 		defer mu.Unlock()
 		for len(all) <= i {
@@ -134,41 +55,125 @@ func (w *world) deposits(ctx context.Context, length extent, conns int, keyed bo
 		all[i] = made{id: depositID, owner: t}
 		return err
 	})
-	return slices.DeleteFunc(all, func(m made) bool { return m.id == "" }), err // a loop that ends by time may leave out an index
+	check(err)
+	// A loop that ends by time may leave out an index.
+	return slices.DeleteFunc(all, func(m made) bool { return m.id == "" })
 }
 
-// idIn finds the id of a deposit in a response or in a delivery, without parsing all of it.
-func idIn(body []byte) (string, error) {
-	const field = `"id":"`
-	start := bytes.Index(body, []byte(field+"dep_"))
+// idIn finds the first id of a kind in a response or in a delivery, without parsing all of it.
+func idIn(body []byte, kind id.Prefix) (string, error) {
+	start := bytes.Index(body, []byte(`"`+string(kind)+`_`))
 	if start < 0 {
-		return "", fmt.Errorf("no deposit in %s", body)
+		return "", fmt.Errorf("no %s in %s", kind, body)
 	}
-	found := body[start+len(field):]
+	found := body[start+1:]
 	return string(found[:max(bytes.IndexByte(found, '"'), 0)]), nil
 }
 
 func (t *testPartner) depositBody(i int) string {
-	return `{"accountId":"` + id.Account.Of(t.account) + `","amount":500,"contractStartAt":"2026-07-01T12:00:00Z","contractEndAt":"2026-07-08T12:00:00Z","rentalContract":"B-` + strconv.Itoa(i) + `"}`
+	return `{"accountId":"` + id.Account.Of(t.Account) + `","amount":500,"contractStartAt":"2030-07-01T12:00:00Z",` +
+		`"contractEndAt":"2030-07-08T12:00:00Z","rentalContract":"B-` + strconv.Itoa(i) + `"}`
 }
 
-func (c *caller) cancel(m made, keyed bool) error {
-	_, err := c.do(request{method: "POST", path: "/deposits/" + m.id + "/cancel", apiKey: m.owner.key, keyed: keyed, body: `{}`})
+func (w *workbench) cancel(m made, keyed bool) error {
+	_, err := w.api.do(request{method: "POST", path: "/deposits/" + m.id + "/cancel", apiKey: m.owner.Key, keyed: keyed, body: `{}`})
 	return err
 }
 
 // cancelAll cancels deposits as fast as the API takes the requests.
-func (w *world) cancelAll(ctx context.Context, all []made, conns int, keyed bool) error {
-	_, err := w.each(ctx, calls(len(all)), conns, func(c *caller, i int) error { return c.cancel(all[i], keyed) })
-	return err
+func (w *workbench) cancelAll(ctx context.Context, all []made, conns int, keyed bool) {
+	must(load.Closed(ctx, calls(len(all)), conns, func(i int) error { return w.cancel(all[i], keyed) }))
 }
 
-// cancelPaced cancels deposits at a steady rate; see paced. Returns when each call began.
-func (w *world) cancelPaced(ctx context.Context, all []made, rate int, keyed bool) (called []time.Time, late sample, err error) {
-	called = make([]time.Time, len(all))
-	late, err = w.paced(ctx, len(all), rate, func(c *caller, i int) error {
-		called[i] = time.Now()
-		return c.cancel(all[i], keyed)
+// paced is the outcome of an open loop of cancellations.
+type paced struct {
+	due           []time.Time // of each cancellation
+	answers, late *load.Times // see load.Open
+	spent         cost        // until the last delivery was taken
+}
+
+// cancelPaced cancels deposits in an open loop, and waits until the receiver has taken so many deliveries in all.
+func (w *workbench) cancelPaced(ctx context.Context, all []made, rate int, keyed bool, taken int) paced {
+	p := paced{due: make([]time.Time, len(all))}
+	p.spent = w.cost(ctx, func() int {
+		var err error
+		p.answers, p.late, err = load.Open(ctx, len(all), rate, func(i int, due time.Time) error {
+			p.due[i] = due
+			return w.cancel(all[i], keyed)
+		})
+		check(err)
+		w.awaitTaken(ctx, taken)
+		return len(all)
 	})
-	return called, late, err
+	return p
+}
+
+// untilArrival gives the times from the moment at which a cancellation was due to the arrival of its first delivery, of those
+// that count.
+func (w *workbench) untilArrival(p paced, all []made, counts func(i int) bool) *load.Times {
+	times, arrived := load.NewTimes(), w.arrivals()
+	for i, m := range all {
+		if counts(i) {
+			at, found := arrived[m.id]
+			if !found {
+				check(fmt.Errorf("no delivery of %s has arrived", m.id))
+			}
+			times.Add(at.Sub(p.due[i]))
+		}
+	}
+	return times
+}
+
+const callTimeout = 30 * time.Second
+
+// client calls the API. The generator shares the processors with the service, so the client is the cheapest there is.
+type client struct{ fasthttp.HostClient }
+
+// request is a call of the API.
+type request struct {
+	method, path string
+	apiKey       string
+	body         string
+	keyed        bool // with an Idempotency-Key that no other call has
+}
+
+func init() { uuid.EnableRandPool() } // keys cost less
+
+func newClient(base string) *client {
+	return &client{fasthttp.HostClient{
+		Addr: strings.TrimPrefix(base, "http://"), MaxConns: 1024, ReadTimeout: callTimeout, WriteTimeout: callTimeout,
+		ReadBufferSize: 16 << 10, MaxIdemponentCallAttempts: 1, NoDefaultUserAgentHeader: true, DisablePathNormalizing: true,
+	}}
+}
+
+// do calls the partner API and returns the body of the response.
+//
+// Returns an error without a response, and for every status other than 2xx.
+func (c *client) do(r request) ([]byte, error) {
+	headers := map[string]string{"x-api-key": r.apiKey, "Content-Type": "application/json"}
+	if r.keyed {
+		headers["Idempotency-Key"] = uuid.NewString()
+	}
+	status, answer, err := c.send(r.method, world.APIPrefix+r.path, r.body, headers)
+	if err == nil && (status < 200 || status > 299) {
+		err = fmt.Errorf("%d %s", status, answer)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", r.method, r.path, err)
+	}
+	return answer, nil
+}
+
+func (c *client) send(method, path, body string, headers map[string]string) (status int, answer []byte, err error) {
+	out, in := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
+	defer fasthttp.ReleaseRequest(out)
+	defer fasthttp.ReleaseResponse(in)
+	out.Header.SetMethod(method)
+	out.SetRequestURI("http://" + c.Addr + path)
+	for name, value := range headers {
+		out.Header.Set(name, value)
+	}
+	out.SetBodyString(body)
+	err = c.Do(out, in)
+	return in.StatusCode(), append([]byte(nil), in.Body()...), err
 }

@@ -22,21 +22,14 @@ import (
 )
 
 func main() {
-	if len(os.Args) == 3 {
-		for role, serve := range map[string]func(address string) error{"receiver": receive, "neighbours": serveNeighbours} {
-			if os.Args[1] == role {
-				exit(serve(os.Args[2]))
-			}
-		}
+	roles := map[string]func(address string) error{"receiver": receive, "neighbours": serveNeighbours}
+	if len(os.Args) == 3 && roles[os.Args[1]] != nil {
+		exit(roles[os.Args[1]](os.Args[2]))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	p, args := programOf(os.Args[1:])
-	o, err := parse(p, args)
-	if err == nil {
-		err = measure(ctx, p.steps, o)
-	}
-	exit(err)
+	exit(attempt(func() { measure(ctx, p.steps, parse(p, args)) }))
 }
 
 // program is a list of steps, and the number of connections unless -conns says otherwise.
@@ -67,7 +60,7 @@ func exit(err error) {
 // step is a part of a run.
 type step struct {
 	name string
-	run  func(context.Context, *world, options, *results) error
+	run  func(context.Context, *workbench, options, *results)
 }
 
 var deliverySteps = []step{
@@ -93,20 +86,17 @@ var apiSteps = []step{
 	{"notices", measureNotices},
 }
 
-func measure(ctx context.Context, steps []step, o options) error {
-	w, err := newWorld(ctx, o)
-	if err != nil {
-		return err
-	}
+func measure(ctx context.Context, steps []step, o options) {
+	w := &workbench{}
 	defer w.close()
+	w.open(ctx, o)
 	r := &results{}
+	defer r.print(os.Stdout) // also after an error: the figures so far may be a quarter of an hour's work
 	for _, s := range steps {
-		if !o.wants(s.name) {
-			continue
-		}
-		if err := s.run(ctx, w, o, r); err != nil {
-			return errors.Join(err, r.print(os.Stdout)) // print also after an error: the figures so far may be a quarter of an hour's work
+		if o.wants(s.name) {
+			err := attempt(func() { s.run(ctx, w, o, r) })
+			r.printBoards(os.Stdout)
+			check(err)
 		}
 	}
-	return r.print(os.Stdout)
 }

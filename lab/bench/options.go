@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -37,7 +36,8 @@ type options struct {
 	base, fresh string // directories of binaries to compare; "": this version alone
 }
 
-func parse(p program, args []string) (o options, err error) {
+// parse reads the command line. An error ends the program.
+func parse(p program, args []string) (o options) {
 	names := make([]string, len(p.steps))
 	for i, s := range p.steps {
 		names[i] = s.name
@@ -59,52 +59,49 @@ func parse(p program, args []string) (o options, err error) {
 	backlogs := f.String("backlog", "10000,100000,1000000", "sizes of backlogs to drain, comma-separated")
 	f.IntVar(&o.payments, "payments", 5_000, "payments made while the provider is away")
 	f.IntVar(&o.calls, "calls", 200_000, "keyed calls before Redis's memory is read")
-	f.IntVar(&o.stock, "stock", 0, "deposits and deliveries to store beforehand, each so many; beside an empty database, unless -base is given")
+	f.IntVar(&o.stock, "stock", 0, "deposits and deliveries to store beforehand, each so many; beside an empty database, "+
+		"unless -base is given")
 	f.StringVar(&o.postgres, "postgres", "", "settings of Postgres, as shared_buffers=1GB,max_wal_size=4GB")
-	f.StringVar(&o.base, "base", "", "directory of binaries (http, dispatcher, and admin for a schema of its own) to compare with -new; runs the steps rate or posts only, unless -only names others")
+	f.StringVar(&o.base, "base", "", "directory of binaries (http, dispatcher, and admin for a schema of its own) to compare with -new; "+
+		"runs the steps rate or posts only, unless -only names others")
 	f.StringVar(&o.fresh, "new", "", "directory of binaries to compare with -base")
-	if err := f.Parse(args); err != nil {
-		return o, err
-	}
+	check(f.Parse(args))
 	o.only = list(*only)
 	for _, name := range o.only {
 		if !slices.Contains(names, name) {
-			return o, fmt.Errorf("-only: there is no step %q", name)
+			check(fmt.Errorf("-only: there is no step %q", name))
 		}
 	}
 	if (o.base == "") != (o.fresh == "") {
-		return o, errors.New("-base and -new belong together")
+		check(errors.New("-base and -new belong together"))
 	}
 	if o.base != "" && len(o.only) == 0 {
 		o.only = []string{"rate", "posts"}
 	}
 	for _, k := range list(*keys) {
 		if k != "with" && k != "without" {
-			return o, fmt.Errorf("-keys: %q is neither with nor without", k)
+			check(fmt.Errorf("-keys: %q is neither with nor without", k))
 		}
 		o.keys = append(o.keys, k == "with")
 	}
-	var problems [4]error
-	o.partners, problems[0] = numbers("partners", *partners)
-	o.subscriptions, problems[1] = numbers("subscriptions", *subscriptions)
-	o.backlogs, problems[2] = numbers("backlog", *backlogs)
-	o.conns, problems[3] = numbers("conns", *conns)
-	return o, cmp.Or(problems[0], problems[1], problems[2], problems[3])
+	o.partners, o.subscriptions = numbers("partners", *partners), numbers("subscriptions", *subscriptions)
+	o.backlogs, o.conns = numbers("backlog", *backlogs), numbers("conns", *conns)
+	return o
 }
 
 func list(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' })
 }
 
-func numbers(name, s string) (all []int, err error) {
+func numbers(name, s string) (all []int) {
 	for _, word := range list(s) {
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 1 {
-			return nil, fmt.Errorf("-%s: %q is no size", name, word)
+			check(fmt.Errorf("-%s: %q is no size", name, word))
 		}
 		all = append(all, n)
 	}
-	return all, nil
+	return all
 }
 
 // wants tells whether a step runs.

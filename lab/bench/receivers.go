@@ -2,22 +2,29 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
-	"net/http"
+	"hash/maphash"
 	"os"
 	"strings"
+	"sync"
 	"syscall"
+	"time"
 
 	"github.com/valyala/fasthttp"
 
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/hostiletest"
+	"partnerdeposits/lab/procs"
+	"partnerdeposits/lab/receiver"
 )
 
 // addresses of the receiver beside the first: a host for each of so many partners.
 const addresses = 30
 
 // sinkOf is the base URL of the i-th partner's receiver.
-func (w *world) sinkOf(i int) string {
+func (w *workbench) sinkOf(i int) string {
 	return strings.Replace(w.sink, "127.0.0.1", host127(i), 1)
 }
 
@@ -38,31 +45,26 @@ func receive(address string) error {
 	return <-failed
 }
 
-// serveNeighbours serves twenty hostile and twenty well-behaved receivers, each at an address of its own. /hostile and
-// /civil list the addresses, /authority gives the certificate to trust. The neighbours run apart from the measured
-// receiver and at the lowest priority: real hostile receivers run on machines of their own.
+// neighbours are the addresses of twenty hostile and twenty well-behaved receivers, and the certificate to trust.
+type neighbours struct {
+	Hostile, Civil []string
+	Authority      string
+}
+
+// serveNeighbours serves the neighbours, and lists them at /. They run apart from the measured receiver and at the lowest
+// priority: real hostile receivers run on machines of their own.
 func serveNeighbours(address string) error {
 	const last = 19
 	if err := syscall.Setpriority(syscall.PRIO_PGRP, 0, last); err != nil { // the group is this process, with all its threads
 		return err
 	}
 	ca := hostiletest.NewAuthority(host{})
-	hostile := hostiletest.Hostile(host{}, ca)
-	civil := make([]string, len(hostile))
-	for i := range civil {
+	all := neighbours{Hostile: hostiletest.Hostile(host{}, ca), Authority: string(ca.PEM())}
+	for range all.Hostile {
 		taking := hostiletest.Answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", nil)
-		civil[i] = "http://" + hostiletest.Serve(host{}, taking).Address
+		all.Civil = append(all.Civil, "http://"+hostiletest.Serve(host{}, taking).Address)
 	}
-	return serve(address, func(c *fasthttp.RequestCtx) {
-		switch string(c.Path()) {
-		case "/hostile":
-			c.SetBodyString(strings.Join(hostile, "\n"))
-		case "/civil":
-			c.SetBodyString(strings.Join(civil, "\n"))
-		case "/authority":
-			c.SetBody(ca.PEM())
-		}
-	})
+	return serve(address, func(c *fasthttp.RequestCtx) { _ = json.NewEncoder(c).Encode(all) })
 }
 
 func serve(address string, handler fasthttp.RequestHandler) error {
@@ -80,23 +82,137 @@ func (host) Fatalf(format string, args ...any) {
 	os.Exit(1)
 }
 
-// startNeighbours starts the neighbours' process, makes later dispatchers trust its certificate, and gives the
-// addresses.
-func (w *world) startNeighbours(ctx context.Context) (hostile, civil []string, err error) {
-	var base string
-	w.neighbours, base, err = w.startSelf(ctx, "neighbours", "/authority")
-	if err != nil {
-		return nil, nil, err
+// startNeighbours starts the neighbours' process, and makes later dispatchers trust its certificate.
+func (w *workbench) startNeighbours(ctx context.Context) (p *procs.Process, all neighbours) {
+	p, base := startSelf(ctx, "neighbours", "/")
+	_, body, err := fasthttp.Get(nil, base+"/")
+	check(err)
+	check(json.Unmarshal(body, &all))
+	authority := w.dir + "/authority.pem"
+	check(os.WriteFile(authority, []byte(all.Authority), 0o600))
+	w.settings = map[string][]string{"dispatcher": {"SSL_CERT_FILE=" + authority}}
+	return p, all
+}
+
+// tally counts the deliveries that the receiver takes.
+type tally struct {
+	seed maphash.Seed
+
+	mu       sync.Mutex
+	counts   counts
+	seen     map[uint64]struct{}  // hashes of address, path and body, which are the same for all attempts of a delivery
+	arrivals map[string]time.Time // first arrival by deposit id; nil until the first call of /arrivals
+}
+
+// counts are the figures of /count.
+type counts struct {
+	Taken      int // deliveries with a valid signature, each once
+	Duplicates int // further arrivals of a delivery
+	Invalid    int // arrivals without a valid signature
+}
+
+func (c counts) since(before counts) counts {
+	return counts{c.Taken - before.Taken, c.Duplicates - before.Duplicates, c.Invalid - before.Invalid}
+}
+
+func newTally() *tally { return &tally{seed: maphash.MakeSeed(), seen: map[uint64]struct{}{}} }
+
+func (t *tally) answer(c *fasthttp.RequestCtx) {
+	path := string(c.Path())
+	switch path {
+	case "/count":
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		_ = json.NewEncoder(c).Encode(t.counts)
+		return
+	case "/arrivals":
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		_ = json.NewEncoder(c).Encode(t.arrivals)
+		t.arrivals = map[string]time.Time{}
+		return
 	}
-	answers := map[string]string{}
-	for _, path := range []string{"/hostile", "/civil", "/authority"} {
-		status, body, err := fasthttp.Get(nil, base+path)
-		if err != nil || status != http.StatusOK {
-			return nil, nil, fmt.Errorf("neighbours: %s: %d: %w", path, status, err)
+	valid := receiver.Verify(webhookSecret, string(c.Request.Header.Peek(webhook.HeaderSignature)),
+		string(c.Request.Header.Peek(webhook.HeaderTimestamp)), c.PostBody(), time.Now()) == ""
+	if !valid {
+		c.SetStatusCode(fasthttp.StatusBadRequest)
+	}
+	switch path {
+	case "/hang":
+		time.Sleep(10 * time.Second) //nolint:forbidigo // a slow receiver is the purpose
+	case "/elsewhere":
+	default:
+		t.add(c.Host(), path, c.PostBody(), valid, time.Now())
+	}
+}
+
+func (t *tally) add(host []byte, path string, body []byte, valid bool, at time.Time) {
+	var h maphash.Hash
+	h.SetSeed(t.seed)
+	_, _ = h.Write(host) // never fails
+	_, _ = h.WriteString(path)
+	_, _ = h.Write(body)
+	sum := h.Sum64()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !valid {
+		t.counts.Invalid++
+		return
+	}
+	if _, known := t.seen[sum]; known {
+		t.counts.Duplicates++
+		return
+	}
+	t.seen[sum] = struct{}{}
+	t.counts.Taken++
+	if t.arrivals == nil {
+		return
+	}
+	if depositID, err := idIn(body, id.Deposit); err == nil {
+		if _, known := t.arrivals[depositID]; !known {
+			t.arrivals[depositID] = at
 		}
-		answers[path] = string(body)
 	}
-	w.authority = w.dir + "/authority.pem"
-	err = os.WriteFile(w.authority, []byte(answers["/authority"]), 0o600)
-	return strings.Fields(answers["/hostile"]), strings.Fields(answers["/civil"]), err
+}
+
+// ask gives the receiver's answer.
+func (w *workbench) ask(path string, answer any) error {
+	_, body, err := fasthttp.Get(nil, w.sink+path)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(body, answer)
+}
+
+// counted asks the receiver for its figures.
+func (w *workbench) counted() (found counts) {
+	check(w.ask("/count", &found))
+	return found
+}
+
+func (w *workbench) taken() int { return w.counted().Taken }
+
+// arrivals gives the first arrival of each deposit's deliveries since the last call, and starts the record.
+func (w *workbench) arrivals() (found map[string]time.Time) {
+	check(w.ask("/arrivals", &found))
+	return found
+}
+
+// awaitTaken waits until the receiver has taken n deliveries, as long as some arrive each minute.
+func (w *workbench) awaitTaken(ctx context.Context, n int) {
+	const patience = time.Minute
+	last, before := time.Now(), 0
+	for {
+		taken := w.taken()
+		if taken >= n {
+			return
+		}
+		if taken > before {
+			last, before = time.Now(), taken
+		}
+		if time.Since(last) > patience {
+			check(fmt.Errorf("%d deliveries are missing, and none came in %v\n%s", n-taken, patience, w.dispatcher.Process().Log()))
+		}
+		check(pause(ctx, 20*time.Millisecond))
+	}
 }

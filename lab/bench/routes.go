@@ -1,179 +1,149 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"os"
+	"strconv"
+	"strings"
 	"time"
 
 	"partnerdeposits/core/id"
+	"partnerdeposits/lab/load"
 )
 
-// routeCalls is the number of calls of a route in a round, unless the route has a number of its own.
-const routeCalls = 100
+// routeTimes is the number of calls of a route in a round, unless the route has a number of its own.
+const routeTimes = 100
 
-// routeCall is a call of a route. path and body have the number of the call.
+// routeCall calls a route of the contract. Ids in the path are those that earlier calls have kept, in turn.
 type routeCall struct {
-	route  string // as documented, without the prefix
-	method string
-	path   func(i int) string
-	body   func(i int) string
-	keyed  bool
-	keep   func(i int, answer []byte) error // nil: the answer is not needed
-	calls  int                              // 0: routeCalls
+	method, route string
+	query         string
+	body          string // {n} is the number of the call
+	keyed         bool
+	keep          id.Prefix // of the ids to keep from the answers; "": none
+	from          int       // the first of the kept ids
+	calls         int       // 0: routeTimes
+}
+
+// keptIDs are ids by their prefix.
+type keptIDs map[id.Prefix][]string
+
+// request is the n-th request of a call.
+func (c routeCall) request(kept keptIDs, apiKey string, n int) request {
+	path := c.route
+	for parameter, prefix := range map[string]id.Prefix{
+		"{accountId}": id.Account, "{clientId}": id.Client, "{depositId}": id.Deposit, "{webhookId}": id.Subscription,
+		"{deliveryId}": id.Delivery, "{eventId}": id.Event, "{keyId}": id.APIKey,
+	} {
+		if ids := kept[prefix]; len(ids) > 0 {
+			path = strings.Replace(path, parameter, ids[(c.from+n)%len(ids)], 1)
+		}
+	}
+	body := strings.Replace(c.body, "{n}", strconv.Itoa(n), 1)
+	return request{method: c.method, path: path + c.query, apiKey: apiKey, keyed: c.keyed, body: body}
 }
 
 // measureRoutes calls every route, one call at a time. Each round has new processes and a new partner.
-func measureRoutes(ctx context.Context, w *world, o options, _ *results) error {
-	b := newBoard("route")
+func measureRoutes(ctx context.Context, w *workbench, o options, r *results) {
+	b := r.board("route")
 	for range o.rounds {
-		if err := w.enter(ctx, w.sites[len(w.sites)-1]); err != nil {
-			return err
-		}
-		t, err := w.newPartner(ctx, w.sink+"/")
-		if err != nil {
-			return err
-		}
-		c := newCaller(w.api)
-		for _, r := range w.routeCalls(t) {
-			f, err := w.routeRound(ctx, c, t.key, r)
+		w.enter(ctx, w.last())
+		t := w.newPartner(ctx, w.sink+"/")
+		kept := keptIDs{id.Account: {id.Account.Of(t.Account)}, id.Subscription: {id.Subscription.Of(t.subscriptions[0])}}
+		for _, c := range w.routeCalls(t) {
+			err := attempt(func() { b.add(c.method+" "+c.route, w.routeRound(ctx, kept, t.Key, c)) })
 			if err != nil {
-				return fmt.Errorf("%s %s: %w", r.method, r.route, err)
+				check(fmt.Errorf("%s %s: %w", c.method, c.route, err))
 			}
-			b.add(r.method+" "+r.route, f)
 		}
-		c.close()
-		if err := w.unsubscribe(ctx, []testPartner{t}); err != nil {
-			return err
-		}
+		w.unsubscribe(ctx, []testPartner{t})
 	}
-	return b.print(os.Stdout)
 }
 
-// routeRound gives the latency and the CPU of the calls. The CPU holds what follows from a call at once, such as its deliveries.
-func (w *world) routeRound(ctx context.Context, c *caller, apiKey string, r routeCall) (figures, error) {
-	if r.calls == 0 {
-		r.calls = routeCalls
+// routeRound gives the latency and the CPU of the calls. The CPU holds what follows from a call at once, such as its
+// deliveries.
+func (w *workbench) routeRound(ctx context.Context, kept keptIDs, apiKey string, c routeCall) figures {
+	if c.calls == 0 {
+		c.calls = routeTimes
 	}
-	var ms sample
-	from, err := w.read(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for i := range r.calls {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		asked := request{method: r.method, path: r.path(i), apiKey: apiKey, keyed: r.keyed}
-		if r.body != nil {
-			asked.body = r.body(i)
-		}
-		called := time.Now()
-		answer, err := c.do(asked)
-		if err != nil {
-			return nil, err
-		}
-		ms = append(ms, time.Since(called).Seconds()*1000)
-		if r.keep != nil {
-			if err := r.keep(i, answer); err != nil {
-				return nil, err
+	var times *load.Times
+	spent := w.cost(ctx, func() int {
+		times = must(load.Closed(ctx, calls(c.calls), 1, func(i int) error {
+			answer, err := w.api.do(c.request(kept, apiKey, i))
+			if err != nil || c.keep == "" {
+				return err
 			}
-		}
-	}
-	spent, err := w.since(ctx, from, r.calls)
-	if err != nil {
-		return nil, err
-	}
+			found, err := idIn(answer, c.keep)
+			kept[c.keep] = append(kept[c.keep], found)
+			return err
+		}))
+		return times.N()
+	})
 	all := spent.figures()
-	f := figures{"p50 ms": ms.median(), "p99 ms": ms.percentile(99), "CPU ms": all["CPU"]} // seconds per 1,000 are milliseconds each
+	f := figures{"p50 ms": times.Percentile(50), "p99 ms": times.Percentile(99), "CPU ms": all["CPU"]} // s per 1,000 are ms each
 	for _, name := range []string{"http", "dispatcher", "postgres", "redis", "WAL B", "redis cmd"} {
 		f[name] = all[name]
 	}
-	return f, nil
+	return f
 }
 
-// made ids by their prefix.
-type madeIDs map[id.Prefix][]string
-
-// keep notes the id in an answer.
-func (m madeIDs) keep(prefix id.Prefix) func(int, []byte) error {
-	return func(_ int, answer []byte) error {
-		start := bytes.Index(answer, []byte(`"`+string(prefix)+`_`))
-		if start < 0 {
-			return fmt.Errorf("no %s in %s", prefix, answer)
-		}
-		found := answer[start+1:]
-		m[prefix] = append(m[prefix], string(found[:max(bytes.IndexByte(found, '"'), 0)]))
-		return nil
-	}
-}
-
-// of makes paths with the ids of a prefix, from a place on.
-func (m madeIDs) of(prefix id.Prefix, from int, before, after string) func(int) string {
-	return func(i int) string { return before + m[prefix][from+i] + after }
-}
-
-func always(s string) func(int) string { return func(int) string { return s } }
-
-// routeCalls lists the calls. Calls that a later call needs come first: deposits 0 to 99 end by a release, 100 to 199 by a capture and
-// 200 to 299 by a cancellation.
-func (w *world) routeCalls(t testPartner) []routeCall {
-	m := madeIDs{}
-	account, hook := id.Account.Of(t.account), "/webhooks/"+id.Subscription.Of(t.subscriptions[0])
-	client := func(i int) string {
-		return fmt.Sprintf(`{"accountId":"%s","email":"tenant-%d@mail.example","firstName":"Ada","lastName":"Tenant"}`, account, i)
-	}
-	simulate := func(from int) routeCall {
-		return routeCall{route: "/test/deposits/{depositId}/simulate", method: "POST", path: m.of(id.Deposit, from, "/test/deposits/", "/simulate"), body: always(`{"outcome":"activate"}`)}
-	}
+// routeCalls lists the calls. Calls that a later call needs come first: deposits 0 to 99 end by a release, 100 to 199 by a
+// capture and 200 to 299 by a cancellation. Calls of the first webhook precede the others, which are made to be changed.
+func (w *workbench) routeCalls(t testPartner) []routeCall {
+	const deposit = "/deposits/{depositId}"
+	client := `{"accountId":"` + id.Account.Of(t.Account) + `","email":"tenant-{n}@mail.example","firstName":"Ada","lastName":"Tenant"}`
+	rental := strings.Replace(t.depositBody(0), `"B-0"`, `"B-{n}"`, 1)
+	secured := `{"outcome":"activate"}`
 	all := []routeCall{
-		{route: "/me", method: "GET", path: always("/me")},
-		{route: "/accounts", method: "GET", path: always("/accounts")},
-		{route: "/accounts/{accountId}", method: "GET", path: always("/accounts/" + account)},
-		{route: "/clients", method: "POST", path: always("/clients"), body: client, keyed: true, keep: m.keep(id.Client)},
-		{route: "/clients", method: "GET", path: always("/clients")},
-		{route: "/clients/{clientId}", method: "GET", path: m.of(id.Client, 0, "/clients/", "")},
-		{route: "/clients/{clientId}", method: "PATCH", path: m.of(id.Client, 0, "/clients/", ""), body: always(`{"phone":"+33123456789"}`), keyed: true},
-		{route: "/deposits", method: "POST", path: always("/deposits"), body: t.depositBody, keyed: true, keep: m.keep(id.Deposit), calls: 3 * routeCalls},
-		{route: "/deposits", method: "GET", path: always("/deposits")},
-		{route: "/deposits/{depositId}", method: "GET", path: m.of(id.Deposit, 0, "/deposits/", "")},
-		{route: "/deposits/{depositId}/send-link", method: "POST", path: m.of(id.Deposit, 0, "/deposits/", "/send-link"), body: always(`{"email":"ada@mail.example"}`), keyed: true},
-		{route: "/deposits/{depositId}/send-link/batch", method: "POST", path: m.of(id.Deposit, 0, "/deposits/", "/send-link/batch"),
-			body: always(`{"recipients":[{"email":"ada@mail.example"},{"email":"ben@mail.example"}]}`), keyed: true},
-		simulate(0), simulate(routeCalls),
-		{route: "/deposits/{depositId}/release", method: "POST", path: m.of(id.Deposit, 0, "/deposits/", "/release"), body: always(`{}`), keyed: true},
-		{route: "/deposits/{depositId}/capture", method: "POST", path: m.of(id.Deposit, routeCalls, "/deposits/", "/capture"), body: always(`{"amount":100}`), keyed: true},
-		{route: "/deposits/{depositId}/cancel", method: "POST", path: m.of(id.Deposit, 2*routeCalls, "/deposits/", "/cancel"), body: always(`{}`), keyed: true},
+		{method: "GET", route: "/me"},
+		{method: "GET", route: "/accounts"},
+		{method: "GET", route: "/accounts/{accountId}"},
+		{method: "POST", route: "/clients", body: client, keyed: true, keep: id.Client},
+		{method: "GET", route: "/clients"},
+		{method: "GET", route: "/clients/{clientId}"},
+		{method: "PATCH", route: "/clients/{clientId}", body: `{"phone":"+33123456789"}`, keyed: true},
+		{method: "POST", route: "/deposits", body: rental, keyed: true, keep: id.Deposit, calls: 3 * routeTimes},
+		{method: "GET", route: "/deposits"},
+		{method: "GET", route: deposit},
+		{method: "POST", route: deposit + "/send-link", body: `{"email":"ada@mail.example"}`, keyed: true},
+		{method: "POST", route: deposit + "/send-link/batch", keyed: true,
+			body: `{"recipients":[{"email":"ada@mail.example"},{"email":"ben@mail.example"}]}`},
+		{method: "POST", route: "/test" + deposit + "/simulate", body: secured},
+		{method: "POST", route: "/test" + deposit + "/simulate", body: secured, from: routeTimes},
+		{method: "POST", route: deposit + "/release", body: `{}`, keyed: true},
+		{method: "POST", route: deposit + "/capture", body: `{"amount":100}`, keyed: true, from: routeTimes},
+		{method: "POST", route: deposit + "/cancel", body: `{}`, keyed: true, from: 2 * routeTimes},
 	}
-	all = append(all, w.webhookCalls(m, hook)...)
+	all = append(all, w.webhookCalls()...)
 	return append(all,
-		routeCall{route: "/events", method: "GET", path: always("/events?limit=1"), keep: m.keep(id.Event)},
-		routeCall{route: "/events/{eventId}", method: "GET", path: m.of(id.Event, 0, "/events/", "")},
-		routeCall{route: "/events/feed", method: "GET", path: always("/events/feed?after=0")},
-		routeCall{route: "/api-keys", method: "POST", path: always("/api-keys"), body: always(`{"name":"rolled"}`), keep: m.keep(id.APIKey), calls: 15},
-		routeCall{route: "/api-keys", method: "GET", path: always("/api-keys")},
-		routeCall{route: "/api-keys/{keyId}", method: "DELETE", path: m.of(id.APIKey, 0, "/api-keys/", ""), calls: 15},
-		routeCall{route: "/clients/{clientId}", method: "DELETE", path: m.of(id.Client, 0, "/clients/", "")},
-		routeCall{route: "/accounts/{accountId}", method: "DELETE", path: always("/accounts/" + account), calls: 1},
+		routeCall{method: "GET", route: "/events", query: "?limit=1", keep: id.Event},
+		routeCall{method: "GET", route: "/events/{eventId}"},
+		routeCall{method: "GET", route: "/events/feed", query: "?after=0"},
+		routeCall{method: "POST", route: "/api-keys", body: `{"name":"rolled"}`, keep: id.APIKey, calls: 15},
+		routeCall{method: "GET", route: "/api-keys"},
+		routeCall{method: "DELETE", route: "/api-keys/{keyId}", calls: 15},
+		routeCall{method: "DELETE", route: "/clients/{clientId}"},
+		routeCall{method: "DELETE", route: "/accounts/{accountId}", calls: 1},
 	)
 }
 
 // webhookCalls are the calls of webhooks and their deliveries.
-func (w *world) webhookCalls(m madeIDs, hook string) []routeCall {
-	body := always(`{"url":"` + w.sink + `/elsewhere","events":["rental_operator.linked"]}`)
-	from, to := time.Now().Add(-2*time.Hour).UTC().Format(time.RFC3339), time.Now().Add(-time.Hour).UTC().Format(time.RFC3339) // no delivery is so old
+func (w *workbench) webhookCalls() []routeCall {
+	const hook = "/webhooks/{webhookId}"
+	body := `{"url":"` + w.sink + `/elsewhere","events":["rental_operator.linked"]}`
+	ago := func(d time.Duration) string { return time.Now().Add(-d).UTC().Format(time.RFC3339) }
+	before := `{"from":"` + ago(2*time.Hour) + `","to":"` + ago(time.Hour) + `"}` // no delivery is so old
 	return []routeCall{
-		{route: "/webhooks", method: "POST", path: always("/webhooks"), body: body, keyed: true, keep: m.keep(id.Subscription), calls: 10},
-		{route: "/webhooks", method: "GET", path: always("/webhooks")},
-		{route: "/webhooks/{webhookId}", method: "GET", path: always(hook)},
-		{route: "/webhooks/{webhookId}", method: "PATCH", path: m.of(id.Subscription, 0, "/webhooks/", ""), body: body, calls: 10},
-		{route: "/webhooks/{webhookId}/rotate-secret", method: "POST", path: m.of(id.Subscription, 0, "/webhooks/", "/rotate-secret"), calls: 10},
-		{route: "/webhooks/{webhookId}/test", method: "POST", path: always(hook + "/test"), calls: 20},
-		{route: "/webhooks/{webhookId}/deliveries", method: "GET", path: always(hook + "/deliveries?limit=1"), keep: m.keep(id.Delivery)},
-		{route: "/webhooks/{webhookId}/deliveries/{deliveryId}", method: "GET", path: m.of(id.Delivery, 0, hook+"/deliveries/", "")},
-		{route: "/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver", method: "POST", path: m.of(id.Delivery, 0, hook+"/deliveries/", "/redeliver"), calls: 20},
-		{route: "/webhooks/{webhookId}/replay", method: "POST", path: always(hook + "/replay"), body: always(`{"from":"` + from + `","to":"` + to + `"}`), calls: 20},
-		{route: "/webhooks/{webhookId}", method: "DELETE", path: m.of(id.Subscription, 0, "/webhooks/", ""), calls: 10},
+		{method: "GET", route: hook},
+		{method: "POST", route: hook + "/test", calls: 20},
+		{method: "GET", route: hook + "/deliveries", query: "?limit=1", keep: id.Delivery},
+		{method: "GET", route: hook + "/deliveries/{deliveryId}"},
+		{method: "POST", route: hook + "/deliveries/{deliveryId}/redeliver", calls: 20},
+		{method: "POST", route: hook + "/replay", body: before, calls: 20},
+		{method: "POST", route: "/webhooks", body: body, keyed: true, keep: id.Subscription, calls: 10},
+		{method: "GET", route: "/webhooks"},
+		{method: "PATCH", route: hook, body: body, from: 1, calls: 10},
+		{method: "POST", route: hook + "/rotate-secret", from: 1, calls: 10},
+		{method: "DELETE", route: hook, from: 1, calls: 10},
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
-	"time"
 )
 
 // variant is a way to load the service.
@@ -44,7 +44,7 @@ func count(n int, noun string) string {
 
 // variants gives every combination of the options: for each load the sites in turn, so that a version is measured beside
 // the other version.
-func (w *world) variants(o options, conns []int, subscriptions []int) (all []variant) {
+func (w *workbench) variants(o options, conns []int, subscriptions []int) (all []variant) {
 	for _, c := range conns {
 		for _, p := range o.partners {
 			for _, s := range subscriptions {
@@ -61,7 +61,7 @@ func (w *world) variants(o options, conns []int, subscriptions []int) (all []var
 
 // pairs lists the comparisons among variants: with keys against without, and a site with the site before it (new ÷ base,
 // stocked ÷ empty).
-func (w *world) pairs(all []variant) (found []pair) {
+func (w *workbench) pairs(all []variant) (found []pair) {
 	for _, a := range all {
 		for _, b := range all {
 			keyless, before := a, a
@@ -78,61 +78,53 @@ func (w *world) pairs(all []variant) (found []pair) {
 }
 
 // turn is a round of a variant.
-type turn func(context.Context) error
+type turn func()
 
 // rotate takes turns (a b c a b c …), so that other load on the machine affects all variants.
-func rotate(ctx context.Context, rounds int, turns []turn) error {
-	for range rounds {
-		for _, t := range turns {
-			if err := t(ctx); err != nil {
-				return err
+//
+// Returns the error that ended a turn.
+func rotate(rounds int, turns []turn) error {
+	return attempt(func() {
+		for range rounds {
+			for _, t := range turns {
+				t()
 			}
 		}
-	}
-	return nil
+	})
 }
 
 // turns makes a turn of each variant. Each round has new processes and new partners.
-func (w *world) turns(all []variant, measure func(ctx context.Context, v variant, partners []testPartner) error) (turns []turn) {
+func (w *workbench) turns(
+	ctx context.Context, all []variant, measure func(v variant, partners []testPartner),
+) (turns []turn) {
 	for _, v := range all {
-		turns = append(turns, func(ctx context.Context) error {
-			if err := w.enter(ctx, v.site); err != nil {
-				return err
+		turns = append(turns, func() {
+			w.enter(ctx, v.site)
+			partners := w.newPartners(ctx, v)
+			if err := attempt(func() { measure(v, partners) }); err != nil {
+				check(fmt.Errorf("%v: %w", v, err))
 			}
-			partners, err := w.newPartners(ctx, v)
-			if err != nil {
-				return err
-			}
-			if err := measure(ctx, v, partners); err != nil {
-				return fmt.Errorf("%v: %w", v, err)
-			}
-			return w.unsubscribe(ctx, partners)
+			w.unsubscribe(ctx, partners)
 		})
 	}
 	return turns
 }
 
 // warmUp creates and cancels deposits until connections are open and plans are cached.
-func (w *world) warmUp(ctx context.Context, v variant, partners []testPartner, o options) error {
+func (w *workbench) warmUp(ctx context.Context, v variant, partners []testPartner, o options) {
 	took := w.taken()
-	ids, err := w.deposits(ctx, lasting(min(2*time.Second, o.round/3)), v.conns, v.keyed, inTurn(partners))
-	if err != nil {
-		return err
-	}
-	if err := w.cancelAll(ctx, ids, v.conns, v.keyed); err != nil {
-		return err
-	}
-	if err := w.awaitTaken(ctx, took, len(ids)*v.subscriptions, time.Minute); err != nil {
-		return err
-	}
-	return w.checkpoint(ctx)
+	all := w.deposits(ctx, lasting(min(warmTime, o.round/3)), v.conns, v.keyed, inTurn(partners))
+	w.cancelAll(ctx, all, v.conns, v.keyed)
+	w.awaitTaken(ctx, took+len(all)*v.subscriptions)
+	w.checkpoint(ctx)
 }
 
-// decide gives the variant that targets are compared with: the last site (a new version, or a full database), keyed, with the most partners and the
-// fewest subscriptions. beside is the same without keys; nil if it was not measured.
-func (w *world) decide(all []variant) (deciding variant, beside *variant) {
+// decide gives the variant that targets are compared with: the last site (a new version, or a full database), keyed, with the
+// most partners and the fewest subscriptions. beside is the same without keys; nil if it was not measured.
+func (w *workbench) decide(all []variant) (deciding variant, beside *variant) {
 	deciding = slices.MaxFunc(all, func(a, b variant) int {
-		return cmp.Or(cmp.Compare(slices.Index(w.sites, a.site), slices.Index(w.sites, b.site)), order(a.keyed, b.keyed), cmp.Compare(a.partners, b.partners),
+		return cmp.Or(cmp.Compare(slices.Index(w.sites, a.site), slices.Index(w.sites, b.site)),
+			cmp.Compare(strconv.FormatBool(a.keyed), strconv.FormatBool(b.keyed)), cmp.Compare(a.partners, b.partners),
 			cmp.Compare(b.subscriptions, a.subscriptions), cmp.Compare(a.conns, b.conns))
 	})
 	keyless := deciding
@@ -141,15 +133,4 @@ func (w *world) decide(all []variant) (deciding variant, beside *variant) {
 		return deciding, &keyless
 	}
 	return deciding, nil
-}
-
-func order(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	default:
-		return -1
-	}
 }

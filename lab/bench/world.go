@@ -8,217 +8,256 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/redis/go-redis/v9"
+
+	"partnerdeposits/adapters/postgres/migrations"
 	"partnerdeposits/adapters/system"
-	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
-	"partnerdeposits/core/partner"
-	"partnerdeposits/core/secret"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/backing"
 	"partnerdeposits/lab/bench/pgbench"
 	"partnerdeposits/lab/procs"
+	"partnerdeposits/lab/stock"
+	"partnerdeposits/lab/world"
 	"partnerdeposits/ports"
 )
 
-// world is everything that runs: stores, the processes of a site, receivers.
-type world struct {
+// workbench is everything that runs: stores, the processes of a site, receivers.
+type workbench struct {
 	*site      // the running site
 	sites      []*site
 	dir        string
 	services   *backing.Services
-	http       *procs.Process
-	dispatcher *procs.Process
-	receiver   *procs.Process
-	neighbours *procs.Process    // with the hostile step only
-	api        string            // base URL
-	sink       string            // base URL of the receiver; sinkOf gives its other addresses
-	yardstick  *pgbench.Database // nil until a step needs it
-	extra      []string          // settings of http beside those of every process
-	provider   []string          // settings of a payment provider, of http and dispatcher
-	authority  string            // file with the only certificate that the dispatcher trusts; "": the system's certificates
+	http       *world.Node
+	dispatcher *world.Node
+	api        *client        // of http
+	receiver   *procs.Process // sink is its base URL, and sinkOf gives its other addresses
+	sink       string
+	yardstick  *pgbench.Database   // nil until a step needs it
+	settings   map[string][]string // further settings of http and of dispatcher
+	partners   int                 // so far
+	ends       []func() error      // of all that was started, the last first
 }
 
 // testPartner is a partner with a linked account and an API key.
 type testPartner struct {
-	partner, account id.ID
-	subscriptions    []id.ID
-	key              string
+	world.Partner
+	subscriptions []id.ID
 }
 
-func newWorld(ctx context.Context, o options) (w *world, err error) {
-	w = &world{}
-	defer func() {
-		if err != nil {
-			w.close()
-		}
-	}()
-	if w.dir, err = os.MkdirTemp("", "bench"); err != nil {
-		return w, err
-	}
-	if w.services, err = backing.Start(ctx, backing.Options{Private: true, RedisAOF: true}); err != nil {
-		return w, err
-	}
+// open starts everything. close ends also a part.
+func (w *workbench) open(ctx context.Context, o options) {
+	w.dir = must(os.MkdirTemp("", "bench"))
+	w.services = must(backing.Start(ctx, backing.Options{Private: true, RedisAOF: true}))
+	w.ends = append(w.ends, func() error { return os.RemoveAll(w.dir) }, w.services.Close)
 	if w.services.Postgres.Pid() == 0 || w.services.Redis.Pid() == 0 {
-		return w, errors.New("the CPU of servers in containers cannot be counted: set TEST_SERVICES=native")
+		check(errors.New("the CPU of servers in containers cannot be counted: set TEST_SERVICES=native"))
 	}
-	if err := w.tune(ctx, o.postgres); err != nil {
-		return w, err
-	}
-	if err := w.openSites(ctx, o); err != nil {
-		return w, err
-	}
-	if err := w.startReceiver(ctx); err != nil {
-		return w, err
-	}
-	return w, w.enter(ctx, w.sites[len(w.sites)-1])
+	w.tune(ctx, o.postgres)
+	w.openSites(ctx, o)
+	w.receiver, w.sink = startSelf(ctx, "receiver", "/count")
+	w.ends = append(w.ends, func() error { w.receiver.Kill(); return nil }, w.leave)
+	w.enter(ctx, w.last())
 }
 
-func (w *world) environment(extra ...string) []string {
-	return append(os.Environ(), append([]string{
+// last is the newest version, or the fullest database.
+func (w *workbench) last() *site { return w.sites[len(w.sites)-1] }
+
+// enter ends the processes of the running site and starts those of s. Every measurement begins with new processes and an
+// empty Redis: with a peak of memory of their own, and without memory of the last measurement.
+func (w *workbench) enter(ctx context.Context, s *site) {
+	check(w.leave())
+	w.site = s
+	check(s.redis.FlushDB(ctx).Err())
+	w.http = w.node("http")
+	check(w.http.Start(ctx))
+	w.api = newClient(w.http.Base)
+	w.dispatcher = w.node("dispatcher", "API_BASE_URL="+w.http.Base, "DASHBOARD_BASE_URL="+w.http.Base)
+	check(w.dispatcher.Start(ctx))
+}
+
+func (w *workbench) node(name string, settings ...string) *world.Node {
+	n := must(world.NewNode(name, filepath.Join(w.binaries, name)))
+	n.Env = slices.Concat(os.Environ(), []string{
 		"DATABASE_URL=" + w.postgresURL, "REDIS_URL=" + w.redisURL, "LOG_LEVEL=warn",
 		"WEBHOOK_ALLOW_INSECURE_TARGETS=true", "RATE_LIMIT_PER_MINUTE=100000000", "RATE_LIMIT_WRITES_PER_MINUTE=100000000",
-	}, append(slices.Clone(w.provider), extra...)...)...)
+	}, n.Env, settings, w.settings[name])
+	return n
 }
 
-// start runs a process on n free ports and waits until the URL ready answers. spec makes the arguments and the
-// environment from the ports.
-func (w *world) start(ctx context.Context, n int, spec func(ports []string) (s procs.Spec, ready string)) (*procs.Process, error) {
-	ports := make([]string, n)
-	for i := range ports {
-		port, err := backing.FreePort()
-		if err != nil {
-			return nil, err
+// leave ends the processes of the running site.
+func (w *workbench) leave() error {
+	const grace = 40 * time.Second
+	var errs []error
+	for _, n := range []*world.Node{w.dispatcher, w.http} {
+		if n != nil && n.Process() != nil && n.Process().Running() {
+			errs = append(errs, n.Process().Stop(grace))
 		}
-		ports[i] = strconv.Itoa(port)
 	}
-	s, ready := spec(ports)
-	p, err := procs.Start(s)
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, startLimit)
-	defer cancel()
-	return p, p.AwaitOK(ctx, ready)
-}
-
-const (
-	startLimit = 30 * time.Second
-	grace      = 40 * time.Second
-)
-
-func (w *world) startReceiver(ctx context.Context) (err error) {
-	w.receiver, w.sink, err = w.startSelf(ctx, "receiver", "/count")
-	return err
+	return errors.Join(errs...)
 }
 
 // startSelf starts this program in another role and gives its base URL.
-func (w *world) startSelf(ctx context.Context, role, ready string) (p *procs.Process, base string, err error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, "", err
-	}
-	p, err = w.start(ctx, 1, func(ports []string) (procs.Spec, string) {
-		address := "127.0.0.1:" + ports[0]
-		base = "http://" + address
-		return procs.Spec{Name: role, Path: self, Args: []string{role, address}, Env: os.Environ()}, base + ready
-	})
-	return p, base, err
+func startSelf(ctx context.Context, role, ready string) (p *procs.Process, base string) {
+	address := "127.0.0.1:" + strconv.Itoa(must(backing.FreePort()))
+	p = must(procs.Start(procs.Spec{Name: role, Path: must(os.Executable()), Args: []string{role, address}, Env: os.Environ()}))
+	ctx, cancel := context.WithTimeout(ctx, world.StartLimit)
+	defer cancel()
+	base = "http://" + address
+	check(p.AwaitOK(ctx, base+ready))
+	return p, base
 }
 
-func (w *world) startHTTP(ctx context.Context) (err error) {
-	w.http, err = w.start(ctx, 2, func(ports []string) (procs.Spec, string) {
-		w.api = "http://127.0.0.1:" + ports[0]
-		env := w.environment("HTTP_ADDR=127.0.0.1:"+ports[0], "METRICS_ADDR=127.0.0.1:"+ports[1], "API_BASE_URL="+w.api, "DASHBOARD_BASE_URL="+w.api)
-		env = append(env, w.extra...)
-		return procs.Spec{Name: "http", Path: filepath.Join(w.binaries, "http"), Env: env}, "http://127.0.0.1:" + ports[1] + "/readyz"
-	})
-	return err
-}
-
-func (w *world) startDispatcher(ctx context.Context) (err error) {
-	w.dispatcher, err = w.start(ctx, 1, func(ports []string) (procs.Spec, string) {
-		env := w.environment("METRICS_ADDR=127.0.0.1:"+ports[0], "API_BASE_URL="+w.api, "DASHBOARD_BASE_URL="+w.api)
-		if w.authority != "" {
-			env = append(env, "SSL_CERT_FILE="+w.authority)
-		}
-		return procs.Spec{Name: "dispatcher", Path: filepath.Join(w.binaries, "dispatcher"), Env: env}, "http://127.0.0.1:" + ports[0] + "/readyz"
-	})
-	return err
-}
-
-func (w *world) close() {
-	if err := w.leave(); err != nil {
-		fmt.Fprintln(os.Stderr, "bench: stop:", err)
-	}
-	for _, p := range []*procs.Process{w.receiver, w.neighbours} {
-		if p != nil {
-			p.Kill()
-		}
-	}
-	for _, s := range w.sites {
-		s.close(context.Background())
-	}
-	if w.services != nil {
-		if err := w.services.Close(); err != nil {
+func (w *workbench) close() {
+	for _, end := range slices.Backward(w.ends) {
+		if err := end(); err != nil {
 			fmt.Fprintln(os.Stderr, "bench: stop:", err)
 		}
 	}
-	_ = os.RemoveAll(w.dir)
 }
 
 // newPartners seeds the partners of a variant. Every partner has an address of its own for its subscriptions, as receivers
 // have.
-func (w *world) newPartners(ctx context.Context, v variant) (all []testPartner, err error) {
+func (w *workbench) newPartners(ctx context.Context, v variant) (all []testPartner) {
 	for i := range v.partners {
-		t, err := w.newPartner(ctx, w.subscriptionURLs(v, i)...)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, t)
+		all = append(all, w.newPartner(ctx, w.subscriptionURLs(v, i)...))
 	}
-	return all, nil
+	return all
+}
+
+// subscriptionURLs are the addresses of the i-th partner's subscriptions.
+func (w *workbench) subscriptionURLs(v variant, i int) []string {
+	if i < v.hanging {
+		return []string{w.sinkOf(i) + "/hang"}
+	}
+	urls := make([]string, v.subscriptions)
+	for j := range urls {
+		urls[j] = fmt.Sprintf("%s/%d", w.sinkOf(i), j)
+	}
+	return urls
 }
 
 // webhookSecret is the secret of all subscriptions, so that the receiver verifies deliveries without a look-up.
 const webhookSecret = "svc_whsec_bench"
 
 // newPartner seeds a partner with an account and a subscription to each URL.
-func (w *world) newPartner(ctx context.Context, urls ...string) (testPartner, error) {
-	now, entropy := system.Clock{}.Now(), system.Entropy{}
-	t := testPartner{partner: entropy.NewID(), account: entropy.NewID()}
-	operator := connect.Operator{ID: entropy.NewID(), PasswordHash: "-", CreatedAt: now}
-	operator.Email = operator.ID.Encode() + "@example.com"
-	apiKey, plain, hash := partner.NewAPIKey(entropy.NewID(), t.partner, partner.Development, "bench", entropy.Bytes(secret.Bytes), now)
-	t.key = plain.Reveal()
-	err := w.store.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) error {
-		err := errors.Join(
-			r.Partners.Insert(ctx, partner.Partner{ID: t.partner, Slug: "b-" + t.partner.Encode(), Name: "Bench", CreatedAt: now}, "svc_cs_bench"),
-			r.Partners.InsertKey(ctx, apiKey, hash),
-			r.Operators.Insert(ctx, operator, connect.Account{ID: t.account, OperatorID: operator.ID, CompanyName: "Bench", CreatedAt: now}),
-			r.Links.Insert(ctx, connect.Link{ID: entropy.NewID(), PartnerID: t.partner, AccountID: t.account, ExternalID: "bench", LinkedAt: now}),
-		)
-		for _, url := range urls {
-			sub := webhook.Subscription{ID: entropy.NewID(), PartnerID: t.partner, URL: url, Events: webhook.EventNames, Enabled: true, CreatedAt: now}
-			t.subscriptions = append(t.subscriptions, sub.ID)
-			err = errors.Join(err, r.Subscriptions.Insert(ctx, sub, webhookSecret))
-		}
-		return err
-	})
-	return t, err
+func (w *workbench) newPartner(ctx context.Context, urls ...string) testPartner {
+	w.partners++
+	t := testPartner{Partner: must(w.NewPartner(ctx, "bench-"+strconv.Itoa(w.partners)))}
+	for _, url := range urls {
+		subscription, _, err := w.Subscribe(ctx, t.Partner, url, webhook.EventNames, webhookSecret)
+		check(err)
+		t.subscriptions = append(t.subscriptions, subscription)
+	}
+	return t
 }
 
 // unsubscribe deletes the subscriptions, so that their open deliveries do not disturb later measurements.
-func (w *world) unsubscribe(ctx context.Context, all []testPartner) error {
-	return w.store.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) error {
+func (w *workbench) unsubscribe(ctx context.Context, all []testPartner) {
+	check(w.Store.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) (err error) {
 		for _, t := range all {
 			for _, s := range t.subscriptions {
-				if err := r.Subscriptions.Delete(ctx, s, system.Clock{}.Now()); err != nil {
-					return err
-				}
+				err = errors.Join(err, r.Subscriptions.Delete(ctx, s, system.Clock{}.Now()))
 			}
 		}
-		return nil
-	})
+		return err
+	}))
+}
+
+// site is an installation of the service: binaries, and databases of its own on the servers that all sites share. Only
+// one site runs at a time, so that the other sites cost nothing while one is measured.
+type site struct {
+	*world.Database
+	name     string // "" if there is a single site
+	binaries string // directory of http and dispatcher
+
+	postgresURL, redisURL string
+	redis                 *redis.Client
+	owners                []stock.Owner // of the rows that were stored beforehand
+}
+
+// newSite makes the databases of the n-th site. A directory of binaries with an admin in it migrates with that admin, so
+// that each version runs on its own schema; otherwise the migrations of this version apply.
+func (w *workbench) newSite(ctx context.Context, name, binaries string, n int) *site {
+	s := &site{name: name, binaries: binaries}
+	s.postgresURL = must(world.Create(ctx, w.services.PostgresURL, "bench"+strconv.Itoa(n), ""))
+	s.redisURL = strings.TrimSuffix(w.services.RedisURL, "/0") + "/" + strconv.Itoa(n)
+	s.redis = redis.NewClient(must(redis.ParseURL(s.redisURL)))
+	if err := s.migrate(ctx); err != nil {
+		check(fmt.Errorf("migrate %s: %w", name, err))
+	}
+	s.Database = must(world.Open(ctx, s.postgresURL, 4))
+	w.ends = append(w.ends, func() error { s.Close(context.Background()); return s.redis.Close() })
+	return s
+}
+
+func (s *site) migrate(ctx context.Context) error {
+	admin := filepath.Join(s.binaries, "admin")
+	if _, err := os.Stat(admin); err != nil {
+		_, err := migrations.Up(ctx, s.postgresURL, nil)
+		return err
+	}
+	env := append(os.Environ(), "DATABASE_URL="+s.postgresURL, "REDIS_URL="+s.redisURL)
+	_, err := procs.Must(ctx, procs.Spec{Name: "admin", Path: admin, Args: []string{"migrate", "up"}, Env: env})
+	return err
+}
+
+// openSites makes the sites of a run: a base and a new version, or this version on an empty and on a full database, or this
+// version alone.
+func (w *workbench) openSites(ctx context.Context, o options) {
+	type plan struct {
+		name, binaries string
+		stock          int
+	}
+	plans := []plan{{"base", o.base, o.stock}, {"new", o.fresh, o.stock}}
+	if o.base == "" {
+		check(procs.Build{}.Into(ctx, w.dir+string(filepath.Separator), "cmd/http", "cmd/dispatcher"))
+		plans = []plan{{"empty", w.dir, 0}, {"stocked", w.dir, o.stock}}
+		if o.stock == 0 {
+			plans = []plan{{"", w.dir, 0}}
+		}
+	}
+	for i, p := range plans {
+		s := w.newSite(ctx, p.name, p.binaries, i)
+		w.sites = append(w.sites, s)
+		s.fill(ctx, p.stock, slices.Contains(o.only, "lists"))
+	}
+}
+
+// fill stores n deposits and n deliveries of a partner with ten accounts. The newest tenth of the deliveries have an event
+// beside them. With lists, all of them do, and the partner has n clients and n/30 revoked API keys.
+func (s *site) fill(ctx context.Context, n int, lists bool) {
+	if n == 0 {
+		return
+	}
+	const accounts = 10
+	amount := stock.Amount{Deposits: n, Deliveries: n, Events: n / 10}
+	if lists { // a quarter of the deposits have a client of their own
+		amount.Events, amount.Clients, amount.Keys = n, n-n/4, n/30
+	}
+	s.owners = must(stock.Owners(ctx, s.Pool, 1, accounts))
+	began := time.Now()
+	check(stock.Fill(ctx, s.Pool, s.owners, amount))
+	fmt.Printf("%s: stored %d deposits and %d deliveries in %.0f s\n", s.name, n, n, time.Since(began).Seconds())
+}
+
+// tune changes settings of Postgres, given as name=value, comma-separated, and restarts the server.
+func (w *workbench) tune(ctx context.Context, settings string) {
+	if settings == "" {
+		return
+	}
+	conn := must(pgx.Connect(ctx, w.services.PostgresURL))
+	var err error
+	for _, s := range list(settings) {
+		name, value, _ := strings.Cut(s, "=")
+		_, failed := conn.Exec(ctx, "ALTER SYSTEM SET "+pgx.Identifier{name}.Sanitize()+" = '"+strings.ReplaceAll(value, "'", "''")+"'")
+		err = errors.Join(err, failed)
+	}
+	check(errors.Join(err, conn.Close(ctx)))
+	fmt.Println("Postgres with", settings)
+	check(w.services.Postgres.Restart(ctx))
 }

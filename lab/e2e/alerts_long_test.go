@@ -13,19 +13,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/lab/backing"
+	generator "partnerdeposits/lab/load"
 	"partnerdeposits/lab/panels"
+	"partnerdeposits/lab/receiver"
 )
 
 // watched is a service with its Prometheus and Alertmanager.
 type watched struct {
-	*world
+	*deployment
 	t               *testing.T
 	postgres, redis *backing.Server
 	http, dispatch  *member
 	second          *member // another dispatcher, or nil
 	account         string
 	mailServer      string // address
-	receiver        *receiver
+	receiver        hook
 	pager           *pager
 	prometheus      panels.Prometheus
 	database        string
@@ -54,7 +56,7 @@ func newWatched(t *testing.T, of watchedOf) *watched {
 		of.environ = append(of.environ, "SMTP_URL=smtp://"+of.mailServer, "MAIL_FROM=Deposits <no-reply@example.com>")
 	}
 	environ := append([]string{"RATE_LIMIT_PER_MINUTE=1000000", "RATE_LIMIT_WRITES_PER_MINUTE=1000000", "WEBHOOK_TIMEOUT=5s"}, of.environ...)
-	x.world = worldOn(t, x.database, services.RedisURL, environ...)
+	x.deployment = worldOn(t, x.database, services.RedisURL, environ...)
 	x.http, x.dispatch = x.member(t, "http", x.baseURL), x.member(t, "dispatcher", "")
 	dispatchers := []*process{x.dispatch.process}
 	if of.second {
@@ -72,23 +74,21 @@ func newWatched(t *testing.T, of watchedOf) *watched {
 
 // load creates and activates deposits until the test ends, whatever the answers: some ten a second.
 func (x *watched) load() {
-	stop := make(chan struct{})
-	var all sync.WaitGroup
-	for range 4 {
-		all.Go(func() {
-			ticker := time.NewTicker(400 * time.Millisecond)
-			defer ticker.Stop()
-			for {
-				select {
-				case <-stop:
-					return
-				case <-ticker.C:
-					_ = x.lifeOfADeposit(x.t, x.account, false) // faults fail requests
-				}
+	x.steady(10, 4, func() { _ = x.lifeOfADeposit(x.t, x.account, false) }) // faults fail requests
+}
+
+// steady calls over so many connections, at most so often a second, until the test ends.
+func (x *watched) steady(perSecond, connections int, call func()) {
+	ctx, stop := context.WithCancel(context.Background())
+	var group sync.WaitGroup
+	group.Go(func() {
+		generator.Steady(ctx, perSecond, connections, func(next func() bool) {
+			for next() {
+				call()
 			}
 		})
-	}
-	x.t.Cleanup(func() { close(stop); all.Wait() })
+	})
+	x.t.Cleanup(func() { stop(); group.Wait() })
 }
 
 func (m *member) again(t *testing.T) {
@@ -182,7 +182,7 @@ func (x *watched) hang(n int) {
 	x.t.Helper()
 	var mu sync.Mutex
 	held, release := 0, make(chan struct{})
-	x.receiver.answerWith(func(int, received) int {
+	x.receiver.AnswerWith(func(int, receiver.Webhook) int {
 		mu.Lock()
 		held++
 		mu.Unlock()
@@ -190,8 +190,8 @@ func (x *watched) hang(n int) {
 		return http.StatusOK
 	})
 	require.Eventually(x.t, func() bool { mu.Lock(); defer mu.Unlock(); return held >= n }, soon, often, "%d POSTs in flight", n)
-	x.t.Cleanup(func() { x.receiver.answerWith(nil) })
-	time.AfterFunc(time.Second, func() { x.receiver.answerWith(nil); close(release) })
+	x.t.Cleanup(func() { x.receiver.AnswerWith(nil) })
+	time.AfterFunc(time.Second, func() { x.receiver.AnswerWith(nil); close(release) })
 }
 
 func (x *watched) count(sql string) (n int) {
@@ -227,8 +227,8 @@ func TestLong_StopOfEverything_IsPagedWithinFiveMinutes(t *testing.T) {
 	x := newWatched(t, watchedOf{pager: func(config string) string { return config }})
 	passes(t, 5*time.Second)
 	stopped := time.Now()
-	x.http.kill()
-	x.dispatch.kill()
+	x.http.Kill()
+	x.dispatch.Kill()
 	require.NoError(t, x.postgres.Stop(true))
 	require.NoError(t, x.redis.Kill())
 	x.pager.await(t, "firing", 5*time.Minute, "HttpAbsent", "DispatcherAbsent")
@@ -243,20 +243,20 @@ func TestLong_BrokenReceivers_PageNobody(t *testing.T) {
 	refusing, hanging := newReceiver(t), newReceiver(t)
 	release := make(chan struct{})
 	t.Cleanup(func() { close(release) })
-	refusing.answerWith(func(int, received) int { return http.StatusInternalServerError })
-	hanging.answerWith(func(int, received) int { <-release; return http.StatusOK })
+	refusing.AnswerWith(func(int, receiver.Webhook) int { return http.StatusInternalServerError })
+	hanging.AnswerWith(func(int, receiver.Webhook) int { <-release; return http.StatusOK })
 	x.subscribe(t, refusing)
 	x.subscribe(t, hanging)
 	x.load()
 	passes(t, 90*time.Second)
-	refusing.answerWith(nil) // its backlog is old, and is delivered now
+	refusing.AnswerWith(nil) // its backlog is old, and is delivered now
 	passes(t, 60*time.Second)
-	require.Greater(t, len(refusing.all()), 20)
-	require.Greater(t, len(x.receiver.accepted()), 200)
+	require.Greater(t, len(refusing.All()), 20)
+	require.Greater(t, len(x.receiver.Accepted()), 200)
 	for _, name := range x.pager.pages() {
 		require.Equal(t, "ApiSlowFast", name, "a busy machine may answer slowly; no other page")
 	}
-	t.Logf("figure: %d deliveries to others, %d after the repair of a receiver, no page", len(x.receiver.accepted()), len(refusing.accepted()))
+	t.Logf("figure: %d deliveries to others, %d after the repair of a receiver, no page", len(x.receiver.Accepted()), len(refusing.Accepted()))
 	seen := x.pager.in("resolved")
 	for _, name := range []string{"DeliveriesStartLateFast", "DeliveriesArriveLateFast", "DeliveriesStand", "OutboxStands"} {
 		require.False(t, seen[name], "%s paged", name)

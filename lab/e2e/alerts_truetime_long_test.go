@@ -97,7 +97,7 @@ var serverFaults = [][]fault{
 	}}},
 	{{"the relay is locked out", []string{"OutboxStands"}, func(x *watched) func() { x.hold(countedFeeds); return x.endForeign }}},
 	{{"http is killed", []string{"HttpAbsent", "ScrapesFail"}, func(x *watched) func() {
-		x.http.kill()
+		x.http.Kill()
 		return func() { x.http.again(x.t) }
 	}}},
 }
@@ -106,8 +106,8 @@ var serverFaults = [][]fault{
 func freezeDispatcher(posts int) func(*watched) func() {
 	return func(x *watched) func() {
 		x.hang(posts)
-		require.NoError(x.t, x.dispatch.cmd.Process.Signal(syscall.SIGSTOP))
-		return func() { require.NoError(x.t, x.dispatch.cmd.Process.Signal(syscall.SIGCONT)) }
+		x.dispatch.Signal(syscall.SIGSTOP)
+		return func() { x.dispatch.Signal(syscall.SIGCONT) }
 	}
 }
 

@@ -13,10 +13,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/asynq"
 	"partnerdeposits/lab/backing"
+	generator "partnerdeposits/lab/load"
 	"partnerdeposits/lab/redistest"
 	"partnerdeposits/ports"
 )
@@ -32,7 +34,7 @@ const (
 
 // steadyLoad is a partner whose deposits are cancelled at a steady rate, with the endpoint that hears of it.
 type steadyLoad struct {
-	w           *world
+	w           *deployment
 	dispatchers []*process
 	client      *http.Client
 
@@ -70,32 +72,12 @@ func (l *steadyLoad) receive(_ http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// each calls do for every i below n, some at a time.
-func each(n int, do func(i int)) {
-	const atOnce = 16
-	var all sync.WaitGroup
-	next := make(chan int)
-	for range atOnce {
-		all.Go(func() {
-			for i := range next {
-				do(i)
-			}
-		})
-	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	all.Wait()
-}
-
 // deposits creates n deposits.
 func (l *steadyLoad) deposits(t *testing.T, n int) []string {
 	account := l.w.link(t, "villa")
 	ids := make([]string, n)
-	errs := make([]error, n)
 	api := l.w.api(t)
-	each(n, func(i int) {
+	_, err := generator.Closed(t.Context(), generator.Extent{N: n}, 16, func(i int) error {
 		var made struct{ Data struct{ ID string } }
 		status, raw, err := api.do(http.MethodPost, "/deposits", map[string]any{
 			"accountId": account, "amount": 500, "contractStartAt": "2030-06-01T14:00:00Z", "contractEndAt": "2030-06-08T10:00:00Z",
@@ -104,12 +86,11 @@ func (l *steadyLoad) deposits(t *testing.T, n int) []string {
 		if err == nil && status == http.StatusCreated {
 			err = json.Unmarshal(raw, &made)
 		}
-		ids[i], errs[i] = made.Data.ID, err
+		ids[i] = made.Data.ID
+		return err
 	})
-	for i := range ids {
-		require.NoError(t, errs[i])
-		require.NotEmpty(t, ids[i])
-	}
+	require.NoError(t, err)
+	require.NotContains(t, ids, "")
 	return ids
 }
 
@@ -119,15 +100,14 @@ func (l *steadyLoad) run(t *testing.T, fault func()) {
 	var all sync.WaitGroup
 	inTheMidst := make(chan struct{})
 	all.Go(func() {
-		ticker := time.NewTicker(time.Second / loadRate)
-		defer ticker.Stop()
-		for i, id := range ids {
-			<-ticker.C
+		_, _, err := generator.Open(t.Context(), len(ids), loadRate, func(i int, _ time.Time) error {
 			if i == loadRate*faultAt {
 				close(inTheMidst)
 			}
-			all.Go(func() { l.cancel(id) })
-		}
+			l.cancel(ids[i])
+			return nil
+		})
+		assert.NoError(t, err)
 	})
 	<-inTheMidst
 	fault()

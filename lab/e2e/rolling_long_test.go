@@ -4,6 +4,7 @@ package e2e_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	generator "partnerdeposits/lab/load"
 	"partnerdeposits/lab/servetest"
 )
 
@@ -56,12 +58,12 @@ func TestLong_RollingRestart_FailsLosesAndRepeatsNothing(t *testing.T) {
 	require.Greater(t, rate, 250.0, "the machine was too busy to send 300 requests a second")
 
 	times := map[string]int{}
-	require.Eventually(t, func() bool { return len(r.accepted()) >= len(done) }, soon, often)
+	require.Eventually(t, func() bool { return len(r.Accepted()) >= len(done) }, soon, often)
 	for _, d := range dispatchers {
 		require.Zero(t, d.stop(t), "everything under way is delivered then")
 	}
-	for _, webhook := range r.all() {
-		times[webhook.payload(t).Data.ID]++
+	for _, webhook := range r.All() {
+		times[payloadOf(t, webhook).Data.ID]++
 	}
 	for _, id := range done {
 		require.Equal(t, 1, times[id], "deliveries of %s", id)
@@ -77,7 +79,7 @@ type member struct {
 }
 
 // member starts a process; baseURL gives the address of an http.
-func (w *world) member(t *testing.T, name, baseURL string) *member {
+func (w *deployment) member(t *testing.T, name, baseURL string) *member {
 	t.Helper()
 	m := &member{name: name, addr: strings.TrimPrefix(baseURL, "http://"), ops: freePort(t)}
 	m.environ = append(append(m.environ, w.environ...), "METRICS_ADDR="+m.ops)
@@ -92,7 +94,7 @@ func (w *world) member(t *testing.T, name, baseURL string) *member {
 func (m *member) restart(t *testing.T) {
 	t.Helper()
 	begin := time.Now()
-	require.NoError(t, m.cmd.Process.Signal(syscall.SIGTERM))
+	m.Signal(syscall.SIGTERM)
 	require.Zero(t, m.exitCode(t), m.log.String())
 	took := time.Since(begin)
 	t.Logf("%s ended after %v", m.name, took.Round(time.Millisecond))
@@ -129,10 +131,10 @@ func awaitUp(t *testing.T, proxy servetest.HAProxy, names ...string) {
 
 // load creates and activates deposits at a constant rate, two requests each.
 type load struct {
-	w       *world
+	w       *deployment
 	account string
 	client  *http.Client
-	stop    chan struct{}
+	stop    context.CancelFunc
 	ended   chan struct{}
 	begun   time.Time
 
@@ -143,25 +145,15 @@ type load struct {
 
 const operationsPerSecond = 150
 
-func (w *world) load(account string) *load {
+func (w *deployment) load(account string) *load {
+	ctx, stop := context.WithCancel(context.Background())
 	l := &load{
-		w: w, account: account, stop: make(chan struct{}), ended: make(chan struct{}), begun: time.Now(),
+		w: w, account: account, stop: stop, ended: make(chan struct{}), begun: time.Now(),
 		client: &http.Client{Timeout: soon, Transport: &http.Transport{MaxIdleConnsPerHost: 128}},
 	}
 	go func() {
 		defer close(l.ended)
-		ticker := time.NewTicker(time.Second / operationsPerSecond)
-		defer ticker.Stop()
-		var all sync.WaitGroup
-		defer all.Wait()
-		for {
-			select {
-			case <-l.stop:
-				return
-			case <-ticker.C:
-				all.Go(l.operation)
-			}
-		}
+		_, _, _ = generator.Open(ctx, 0, operationsPerSecond, func(int, time.Time) error { l.operation(); return nil }) // until stop
 	}()
 	return l
 }
@@ -226,7 +218,7 @@ func (l *load) await(t *testing.T, n int) {
 }
 
 func (l *load) end() (done, failures []string, took time.Duration) {
-	close(l.stop)
+	l.stop()
 	took = time.Since(l.begun)
 	<-l.ended
 	l.client.CloseIdleConnections()

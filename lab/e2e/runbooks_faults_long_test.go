@@ -55,30 +55,8 @@ func (x *watched) foreigner() *pgx.Conn {
 
 // visitors are clients that read deposits, with pauses, until the test ends.
 func (x *watched) visitors(n int) {
-	stop := make(chan struct{})
-	ended := make(chan struct{}, n)
-	for range n {
-		client := x.api(x.t)
-		go func() {
-			defer func() { ended <- struct{}{} }()
-			ticker := time.NewTicker(requestPause)
-			defer ticker.Stop()
-			for {
-				select {
-				case <-stop:
-					return
-				case <-ticker.C:
-					_, _, _ = client.do(http.MethodGet, "/deposits", nil) // a failure is the fault
-				}
-			}
-		}()
-	}
-	x.t.Cleanup(func() {
-		close(stop)
-		for range n {
-			<-ended
-		}
-	})
+	client := x.api(x.t)
+	x.steady(n*int(time.Second)/int(requestPause), n, func() { _, _, _ = client.do(http.MethodGet, "/deposits", nil) }) // a failure is the fault
 }
 
 // captured has a tenant pay the fee of a deposit with a card, and captures an amount.
@@ -100,11 +78,11 @@ func runbooks(t *testing.T) []runbook {
 		{page: "outbox-stands", fires: []string{"OutboxStands"}, begin: func(x *watched) map[string]string { x.hold(countedFeeds); return nil }},
 		{page: "deliveries-stand", fires: []string{"DeliveriesStand", "DeliveriesWait"}, begin: func(x *watched) map[string]string {
 			x.hang(12)
-			require.NoError(x.t, x.dispatch.cmd.Process.Signal(syscall.SIGSTOP))
+			x.dispatch.Signal(syscall.SIGSTOP)
 			return nil
 		}},
-		{page: "dispatcher-absent", fires: []string{"DispatcherAbsent"}, begin: func(x *watched) map[string]string { x.dispatch.kill(); return nil }},
-		{page: "http-absent", fires: []string{"HttpAbsent"}, begin: func(x *watched) map[string]string { x.http.kill(); return nil }},
+		{page: "dispatcher-absent", fires: []string{"DispatcherAbsent"}, begin: func(x *watched) map[string]string { x.dispatch.Kill(); return nil }},
+		{page: "http-absent", fires: []string{"HttpAbsent"}, begin: func(x *watched) map[string]string { x.http.Kill(); return nil }},
 		{page: "redis-away", fires: []string{"QueueDirect", "LimiterFailsOpen"}, begin: func(x *watched) map[string]string {
 			require.NoError(x.t, x.redis.Kill())
 			return nil
@@ -127,7 +105,7 @@ func runbooks(t *testing.T) []runbook {
 		{page: "api-errors", fires: []string{"ApiErrorsFast"}, begin: lockOutVisitors},
 		{page: "api-slow", fires: []string{"ApiSlowFast"}, begin: lockOutVisitors},
 		{page: "scrapes-fail", fires: []string{"ScrapesFail", "BacklogUnread"}, begin: func(x *watched) map[string]string {
-			x.dispatch.kill()
+			x.dispatch.Kill()
 			require.NoError(x.t, x.postgres.Stop(true))
 			return nil
 		}},
@@ -138,7 +116,7 @@ func runbooks(t *testing.T) []runbook {
 		}},
 		{page: "leases-expire", fires: []string{"LeasesExpire"}, of: watchedOf{second: true}, begin: func(x *watched) map[string]string {
 			x.hang(40)
-			require.NoError(x.t, x.dispatch.cmd.Process.Signal(syscall.SIGSTOP))
+			x.dispatch.Signal(syscall.SIGSTOP)
 			return nil
 		}},
 		{page: "mails-late", fires: []string{"MailsLate"}, begin: mailInVain, of: watchedOf{mailServer: mailServer}},
@@ -243,12 +221,12 @@ func standStill(x *watched) map[string]string {
 				signal syscall.Signal
 				span   time.Duration
 			}{{syscall.SIGSTOP, frozen}, {syscall.SIGCONT, awake}} {
-				_ = process.cmd.Process.Signal(state.signal) // the process may have ended
+				process.Signal(state.signal)
 				select {
-				case <-process.done:
+				case <-process.Done():
 					return
 				case <-stop:
-					_ = process.cmd.Process.Signal(syscall.SIGCONT)
+					process.Signal(syscall.SIGCONT)
 					return
 				case <-time.After(state.span):
 				}

@@ -14,7 +14,6 @@ import (
 	"regexp"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -169,14 +168,8 @@ func (s *runbookShell) obey(t *testing.T, o order) {
 
 // end stops a process as a supervisor does: SIGTERM, and SIGKILL for a process that does not end.
 func (m *member) end() {
-	if m.cmd.Process.Signal(syscall.SIGTERM) == nil {
-		select {
-		case <-m.done:
-			return
-		case <-time.After(10 * time.Second):
-		}
-	}
-	m.kill()
+	const grace = 10 * time.Second
+	_ = m.Stop(grace) // the exit code is none of the supervisor's business
 }
 
 var shows = regexp.MustCompile(`# shows (.+)$`)
@@ -230,4 +223,13 @@ func (s *runbookShell) run(t *testing.T, command string) (string, error) {
 			return string(r.out), r.err
 		}
 	}
+}
+
+// tail is the end of a text.
+func tail(s string) string {
+	const most = 8 << 10
+	if len(s) > most {
+		return "…" + s[len(s)-most:]
+	}
+	return s
 }

@@ -15,6 +15,7 @@ import (
 
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/procs"
 )
 
 // snippet cuts a program out of the guide.
@@ -61,7 +62,7 @@ func tryReceiver(t *testing.T, code string, command []string) {
 	}
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "WEBHOOK_SECRET="+key, "PORT="+addr[strings.LastIndexByte(addr, ':')+1:])
-	var out syncBuffer
+	var out procs.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {

@@ -43,7 +43,7 @@ type record struct {
 // audit runs after the load has ended. It compares the API's responses, the committed changes, the delivery log and the
 // receivers' receipts.
 type audit struct {
-	w             *world
+	w             *suite
 	cut           time.Time // changes committed before must have been delivered
 	exempt        period    // changes answered in this period may be lost: a restore takes them back
 	facts         map[id.ID]fact
@@ -72,7 +72,7 @@ type tally struct {
 	feed       feedCounts
 }
 
-func (w *world) audit(ctx context.Context, cut time.Time) (tally, error) {
+func (w *suite) audit(ctx context.Context, cut time.Time) (tally, error) {
 	a := &audit{w: w, cut: cut, taken: w.receipts.snapshot()}
 	for _, step := range []func(context.Context) error{a.readFacts, a.readRecords, a.readRefusals} {
 		if err := step(ctx); err != nil {
@@ -190,7 +190,7 @@ func (a *audit) answers() {
 func (a *audit) coverage() {
 	byPartner := map[id.ID][]*endpoint{}
 	for _, e := range a.w.receivers.all() {
-		byPartner[e.owner.partner] = append(byPartner[e.owner.partner], e)
+		byPartner[e.owner.ID] = append(byPartner[e.owner.ID], e)
 	}
 	for _, f := range a.facts {
 		if !f.committed.Before(a.cut) {
@@ -263,7 +263,7 @@ func (a *audit) copies() {
 	pairOf := map[key]pair{}
 	for _, f := range a.facts {
 		for _, e := range a.w.receivers.all() {
-			if e.owner.partner == f.partner {
+			if e.owner.ID == f.partner {
 				pairOf[key{f.deposit, statusOf[f.name], e.index}] = pair{e.id, f.event}
 			}
 		}

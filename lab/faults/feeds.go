@@ -22,7 +22,7 @@ type followers struct {
 }
 
 // follow starts a follower for each partner.
-func (w *world) follow() {
+func (w *suite) follow() {
 	ctx, cancel := context.WithCancel(context.Background())
 	w.followers = &followers{cancel: cancel}
 	for i, t := range w.partners {
@@ -54,7 +54,7 @@ func (f *followers) counts() (sum feedCounts) {
 }
 
 // lastNumbers reads the last number of each partner's feed.
-func (w *world) lastNumbers(ctx context.Context) (map[id.ID]int64, error) {
+func (w *suite) lastNumbers(ctx context.Context) (map[id.ID]int64, error) {
 	type counter struct {
 		partner id.ID
 		last    int64
@@ -72,28 +72,26 @@ func (w *world) lastNumbers(ctx context.Context) (map[id.ID]int64, error) {
 
 // awaitFed waits until every follower that is not held has the events that have a number now, and compares the feeds so far with
 // the history of the deposits. Exceeding the deadline is a violation.
-func (w *world) awaitFed(ctx context.Context) error {
+func (w *suite) awaitFed(ctx context.Context) error {
 	last, err := w.lastNumbers(ctx)
 	if err != nil {
 		return err
 	}
-	deadline := time.Now().Add(w.o.deadline)
+	end := time.Now().Add(w.o.deadline)
 	for _, f := range w.followers.all {
-		for f.behind(last[f.owner.partner]) {
-			if time.Now().After(deadline) {
-				w.receipts.violate("feed", "%s has followed up to %d of %d within %v", f.owner.name, f.at().after, last[f.owner.partner], w.o.deadline)
-				break
-			}
-			if err := pause(ctx, 20*time.Millisecond); err != nil {
-				return err
-			}
+		read, err := poll(ctx, 50*ms, time.Until(end), func() (bool, error) { return !f.behind(last[f.owner.ID]), nil })
+		if err != nil {
+			return err
+		}
+		if !read {
+			w.receipts.violate("feed", "%s has followed up to %d of %d within %v", f.owner.Name, f.at().after, last[f.owner.ID], w.o.deadline)
 		}
 	}
 	return w.judgeFeeds(ctx)
 }
 
 // judgeFeeds compares the feeds so far with the history of the deposits, which may be ahead.
-func (w *world) judgeFeeds(ctx context.Context) error {
+func (w *suite) judgeFeeds(ctx context.Context) error {
 	sofar := map[*follower][]followed{}
 	for _, f := range w.followers.all {
 		sofar[f] = f.processed()
@@ -150,16 +148,16 @@ func (a *audit) feed(t *testPartner, events []followed, byDeposit map[key]id.ID)
 		byDeposit[key{deposit: e.deposit, status: e.status}] = e.event
 		f, known := a.facts[e.event]
 		switch {
-		case !known || f.partner != t.partner || f.deposit != e.deposit || string(f.name) != e.name:
-			a.w.receipts.violate("feed", "%s: %s %s of %s is no change of its deposits", t.name, e.name, id.Event.Of(e.event), id.Deposit.Of(e.deposit))
+		case !known || f.partner != t.ID || f.deposit != e.deposit || string(f.name) != e.name:
+			a.w.receipts.violate("feed", "%s: %s %s of %s is no change of its deposits", t.Name, e.name, id.Event.Of(e.event), id.Deposit.Of(e.deposit))
 		case f.version <= versions[e.deposit]:
-			a.w.receipts.violate("feed order", "%s: %s of %s, change %d, came after change %d", t.name, e.name, id.Deposit.Of(e.deposit), f.version, versions[e.deposit])
+			a.w.receipts.violate("feed order", "%s: %s of %s, change %d, came after change %d", t.Name, e.name, id.Deposit.Of(e.deposit), f.version, versions[e.deposit])
 		}
 		versions[e.deposit] = f.version
 	}
 	for _, f := range a.facts {
-		if f.partner == t.partner && f.committed.Before(a.cut) && !has[f.event] {
-			a.w.receipts.violate("feed", "%s: %s of %s is missing in the feed", t.name, f.name, id.Deposit.Of(f.deposit))
+		if f.partner == t.ID && f.committed.Before(a.cut) && !has[f.event] {
+			a.w.receipts.violate("feed", "%s: %s of %s is missing in the feed", t.Name, f.name, id.Deposit.Of(f.deposit))
 		}
 	}
 }
@@ -170,17 +168,17 @@ func (a *audit) reread(ctx context.Context, f *follower, events []followed) erro
 	for path := "/events/feed?limit=100"; ; path = fmt.Sprintf("/events/feed?limit=100&after=%d", after) {
 		got, err := a.w.call(ctx, f.owner, http.MethodGet, path, "")
 		if err != nil {
-			a.w.receipts.violate("feed", "%s: %v", f.owner.name, err)
+			a.w.receipts.violate("feed", "%s: %v", f.owner.Name, err)
 			return ctx.Err()
 		}
 		var page feedAnswer
-		if err := json.Unmarshal(got.body, &page); err != nil {
+		if err := json.Unmarshal(got.Body, &page); err != nil {
 			return err
 		}
 		for _, e := range page.Data {
 			event, _ := id.Event.Parse(e.ID)
 			if after++; e.Sequence != after || after <= int64(len(events)) && events[after-1].event != event {
-				a.w.receipts.violate("feed", "%s: the number %d is %s, read once more at place %d", f.owner.name, e.Sequence, e.ID, after)
+				a.w.receipts.violate("feed", "%s: the number %d is %s, read once more at place %d", f.owner.Name, e.Sequence, e.ID, after)
 			}
 		}
 		if len(page.Data) == 0 {
@@ -188,7 +186,7 @@ func (a *audit) reread(ctx context.Context, f *follower, events []followed) erro
 		}
 	}
 	if after < int64(len(events)) {
-		a.w.receipts.violate("feed", "%s: %d events were followed, and %d are read once more", f.owner.name, len(events), after)
+		a.w.receipts.violate("feed", "%s: %d events were followed, and %d are read once more", f.owner.Name, len(events), after)
 	}
 	return nil
 }

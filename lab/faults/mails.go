@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"partnerdeposits/core/id"
+	"partnerdeposits/lab/world"
 )
 
 // mailTo names a mail with the link of a deposit as its request does. The load asks for each once, under an idempotency key.
@@ -64,7 +64,7 @@ const mailEvery = 8
 
 // mail asks for the link of some deposits, to one address or, in a batch, to two. ok is false when the load ends first.
 func (l *load) mail(c change) (ok bool) {
-	log := &l.world.mailLog
+	log := &l.suite.mailLog
 	if !log.on || c.number%mailEvery != 0 {
 		return true
 	}
@@ -76,9 +76,9 @@ func (l *load) mail(c change) (ok bool) {
 	}
 	log.note(c.deposit, addresses, nil)
 	const step = 7 // of the idempotency keys of a deposit
-	a, ok := l.insist(c, "/deposits/"+id.Deposit.Of(c.deposit)+path, uuidOf(l.world.o.seed, c.number, step), body)
-	if a.ok() {
-		log.note(c.deposit, addresses, a.messageIDs())
+	a, ok := l.insist(c, "/deposits/"+id.Deposit.Of(c.deposit)+path, uuidOf(l.suite.o.seed, c.number, step), body)
+	if a.OK() {
+		log.note(c.deposit, addresses, messageIDs(a))
 	}
 	return ok
 }
@@ -97,15 +97,15 @@ func (l *mailLog) note(depositID id.ID, addresses, messageIDs []string) {
 }
 
 // messageIDs are those of the answer to send-link or its batch.
-func (a answer) messageIDs() (all []string) {
+func messageIDs(a world.Answer) (all []string) {
 	type queued struct{ MessageID string }
-	var one struct{ Data queued }
-	var many struct{ Data []queued }
-	if json.Unmarshal(a.body, &one) == nil {
-		return []string{one.Data.MessageID}
+	var one queued
+	var many []queued
+	if a.Into(&one) == nil {
+		return []string{one.MessageID}
 	}
-	_ = json.Unmarshal(a.body, &many) // the audit misses the ids
-	for _, q := range many.Data {
+	_ = a.Into(&many) // the audit misses the ids
+	for _, q := range many {
 		all = append(all, q.MessageID)
 	}
 	return all
@@ -113,11 +113,11 @@ func (a answer) messageIDs() (all []string) {
 
 // noteDeath keeps the mails that a dead dispatcher may have sent without a record. A process that lives, or is frozen for less
 // than the lease of its mails, is no reason for a second copy.
-func (w *world) noteDeath(ctx context.Context, n *node) error {
-	if n == nil || n.http || !w.mailLog.on || n.current().Running() {
+func (w *suite) noteDeath(ctx context.Context, n *node) error {
+	if n == nil || n.http || !w.mailLog.on || n.Process().Running() {
 		return nil
 	}
-	d := death{at: time.Now(), sender: strings.ReplaceAll(n.name, " ", "-"), unrecorded: map[id.ID]bool{}}
+	d := death{at: time.Now(), sender: strings.ReplaceAll(n.Name, " ", "-"), unrecorded: map[id.ID]bool{}}
 	open, err := query(ctx, w, pgx.RowTo[id.ID], `SELECT id FROM mails WHERE attempts > 0 AND sent_at IS NULL AND failed_at IS NULL`)
 	for _, mailID := range open {
 		d.unrecorded[mailID] = true
@@ -130,16 +130,16 @@ func (w *world) noteDeath(ctx context.Context, n *node) error {
 
 // leap passes over the waits of mails: those after a refusal, and the leases of dead dispatchers. No dispatcher runs meanwhile, so no
 // mail is under way.
-func (w *world) leap(ctx context.Context) error {
+func (w *suite) leap(ctx context.Context) error {
 	return errors.Join(
-		each(w.dispatchers, (*node).stop),
+		each(ctx, w.dispatchers, (*node).stop),
 		w.exec(ctx, `UPDATE mails SET due_at = now() WHERE sent_at IS NULL AND failed_at IS NULL`),
-		each(w.dispatchers, func(n *node) error { return n.start(ctx, true) }),
+		each(ctx, w.dispatchers, (*node).begin),
 	)
 }
 
 // finishMails waits until every mail is sent. The server takes all from now on.
-func (w *world) finishMails(ctx context.Context) error {
+func (w *suite) finishMails(ctx context.Context) error {
 	if !w.mailLog.on {
 		return nil
 	}
@@ -147,16 +147,7 @@ func (w *world) finishMails(ctx context.Context) error {
 	if err := w.leap(ctx); err != nil {
 		return err
 	}
-	for patience := time.Now().Add(w.o.deadline); time.Now().Before(patience); {
-		left, err := query(ctx, w, pgx.RowTo[int], `SELECT count(*) FROM mails WHERE sent_at IS NULL AND failed_at IS NULL`)
-		if err != nil || left[0] == 0 {
-			return err
-		}
-		if err := pause(ctx, 100*time.Millisecond); err != nil {
-			return err
-		}
-	}
-	return nil // the audit names the mails
+	return w.awaitNone(ctx, `SELECT count(*) FROM mails WHERE sent_at IS NULL AND failed_at IS NULL`) // the audit names the mails
 }
 
 // mails compares the answers of the API, the rows, and the mails that the server took.

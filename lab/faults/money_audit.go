@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
@@ -29,35 +28,27 @@ func (t moneyTally) String() string {
 // refund.
 func (r *moneyRun) settle(ctx context.Context) error {
 	const patience = 5 * time.Minute
-	deadline := time.Now().Add(patience)
-	for {
-		fees, err := query(ctx, r.world, pgx.RowTo[id.ID], `SELECT deposit_id FROM payments WHERE status = 'processing' AND kind = 'fee'`)
+	left := []int{0, 0}
+	ended, err := poll(ctx, 500*ms, patience, func() (bool, error) {
+		fees, err := query(ctx, r.suite, pgx.RowTo[id.ID], `SELECT deposit_id FROM payments WHERE status = 'processing' AND kind = 'fee'`)
 		if err != nil {
-			return err
+			return false, err
 		}
 		for _, one := range fees {
-			s := &stay{run: r, number: r.next.Add(1), owner: r.world.partners[0], deposit: one}
+			s := &stay{run: r, number: r.next.Add(1), owner: r.suite.partners[0], deposit: one}
 			if err := s.cancel(ctx); err != nil {
-				return err
+				return false, err
 			}
 		}
-		left, err := query(ctx, r.world, pgx.RowTo[int], `
+		left, err = query(ctx, r.suite, pgx.RowTo[int], `
 			SELECT count(*)::int FROM payments WHERE status = 'processing' AND (kind = 'fee' OR `+automatic+`)
 			UNION ALL SELECT count(*)::int FROM refunds WHERE status = 'pending'`)
-		if err != nil {
-			return err
-		}
-		if left[0]+left[1] == 0 {
-			return nil
-		}
-		if time.Now().After(deadline) {
-			r.world.receipts.violate("money", "%d payments and %d refunds are still under way after %v", left[0], left[1], patience)
-			return nil
-		}
-		if err := pause(ctx, 500*time.Millisecond); err != nil {
-			return err
-		}
+		return err == nil && left[0]+left[1] == 0, err
+	})
+	if err == nil && !ended {
+		r.suite.receipts.violate("money", "%d payments and %d refunds are still under way after %v", left[0], left[1], patience)
 	}
+	return err
 }
 
 // theirs is a charge in the books of the provider.
@@ -80,22 +71,11 @@ func (r *moneyRun) charges(ctx context.Context) (map[string][]theirs, error) {
 		if after != "" {
 			address += "&starting_after=" + after
 		}
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
-		if err != nil {
-			return nil, err
-		}
-		request.Header.Set("Authorization", "Bearer "+stripetest.SecretKey)
-		response, err := providerClient.Do(request)
-		if err != nil {
-			return nil, err
-		}
 		var page struct {
 			Data    []theirs
 			HasMore bool `json:"has_more"`
 		}
-		err = json.NewDecoder(response.Body).Decode(&page)
-		_ = response.Body.Close()
-		if err != nil {
+		if err := askProvider(ctx, http.MethodGet, address, nil, &page); err != nil {
 			return nil, err
 		}
 		for _, c := range page.Data {
@@ -126,7 +106,7 @@ func (r *moneyRun) audit(ctx context.Context) (t moneyTally, err error) {
 	if err != nil {
 		return t, err
 	}
-	rows, err := query(ctx, r.world, func(row pgx.CollectableRow) (m moneyRow, err error) {
+	rows, err := query(ctx, r.suite, func(row pgx.CollectableRow) (m moneyRow, err error) {
 		err = row.Scan(&m.payment, &m.deposit, &m.kind, &m.status, &m.collection, &m.depositStatus, &m.secured, &m.amount)
 		return m, err
 	}, moneyRows)
@@ -139,9 +119,9 @@ func (r *moneyRun) audit(ctx context.Context) (t moneyTally, err error) {
 		delete(charged, name)
 	}
 	for name, all := range charged {
-		r.world.receipts.violate("money", "the provider charged %v for %q, which is no payment of ours", all, name)
+		r.suite.receipts.violate("money", "the provider charged %v for %q, which is no payment of ours", all, name)
 	}
-	deposits, err := query(ctx, r.world, func(row pgx.CollectableRow) (n [2]int, err error) {
+	deposits, err := query(ctx, r.suite, func(row pgx.CollectableRow) (n [2]int, err error) {
 		err = row.Scan(&n[0], &n[1])
 		return n, err
 	}, `
@@ -151,16 +131,16 @@ func (r *moneyRun) audit(ctx context.Context) (t moneyTally, err error) {
 		return t, err
 	}
 	if t.stays, t.missing = deposits[0][0], deposits[0][1]; t.missing > 0 {
-		r.world.receipts.violate("money", "%d captures have no collection", t.missing)
+		r.suite.receipts.violate("money", "%d captures have no collection", t.missing)
 	}
 	if asked := int(r.refunds.Load()); t.refunded < asked {
-		r.world.receipts.violate("money", "staff asked for %d refunds, and %d charges have one", asked, t.refunded)
+		r.suite.receipts.violate("money", "staff asked for %d refunds, and %d charges have one", asked, t.refunded)
 	}
 	if err := r.auditAttempts(ctx); err != nil {
 		return t, err
 	}
 	for _, step := range r.fake.Violations() {
-		r.world.receipts.violate("two payable", "%s", step)
+		r.suite.receipts.violate("two payable", "%s", step)
 	}
 	return t, nil
 }
@@ -178,13 +158,13 @@ func (r *moneyRun) auditPayment(row moneyRow, all []theirs, t *moneyTally) {
 	name := fmt.Sprintf("%s of %s (%s, %s %s)", id.Payment.Of(row.payment), id.Deposit.Of(row.deposit), row.depositStatus, row.kind, row.status)
 	if len(all) > 1 {
 		t.doubles++
-		r.world.receipts.violate("money", "%s was charged %d times", name, len(all))
+		r.suite.receipts.violate("money", "%s was charged %d times", name, len(all))
 	}
 	switch {
 	case (row.status == "succeeded") != (taken > 0) && kept > 0:
-		r.world.receipts.violate("money", "%s: the provider has charged %d", name, taken)
+		r.suite.receipts.violate("money", "%s: the provider has charged %d", name, taken)
 	case taken > 0 && taken != row.amount:
-		r.world.receipts.violate("money", "%s of %d cents: the provider has charged %d", name, row.amount, taken)
+		r.suite.receipts.violate("money", "%s of %d cents: the provider has charged %d", name, row.amount, taken)
 	}
 	switch row.kind {
 	case "fee":
@@ -196,7 +176,7 @@ func (r *moneyRun) auditPayment(row moneyRow, all []theirs, t *moneyTally) {
 		}
 		if kept > 0 && !row.secured {
 			t.unsecured++
-			r.world.receipts.violate("money", "%s: the fee is paid, and neither secures nor is refunded", name)
+			r.suite.receipts.violate("money", "%s: the fee is paid, and neither secures nor is refunded", name)
 		}
 	case "collection":
 		t.captured++
@@ -207,7 +187,7 @@ func (r *moneyRun) auditPayment(row moneyRow, all []theirs, t *moneyTally) {
 			t.awaiting++
 		}
 		if row.depositStatus != captured && kept > 0 {
-			r.world.receipts.violate("money", "%s: a deposit that is not captured was charged", name)
+			r.suite.receipts.violate("money", "%s: a deposit that is not captured was charged", name)
 		}
 	}
 }
@@ -223,10 +203,10 @@ const moneyRows = `
 // auditAttempts demands that each refused attempt has a charge of its own: an attempt that is told the refusal of an earlier one has
 // charged nothing.
 func (r *moneyRun) auditAttempts(ctx context.Context) error {
-	repeated, err := query(ctx, r.world, pgx.RowTo[id.ID], `
+	repeated, err := query(ctx, r.suite, pgx.RowTo[id.ID], `
 		SELECT payment_id FROM stripe_attempts WHERE answered AND charge <> '' GROUP BY payment_id, charge HAVING count(*) > 1`)
 	for _, payment := range repeated {
-		r.world.receipts.violate("money", "two attempts of %s have the same refused charge", id.Payment.Of(payment))
+		r.suite.receipts.violate("money", "two attempts of %s have the same refused charge", id.Payment.Of(payment))
 	}
 	return err
 }

@@ -50,5 +50,3 @@ func (l *link) heal(ctx context.Context) error {
 	}
 	return l.proxy.Start()
 }
-
-func (l *link) close() { l.proxy.Stop() }

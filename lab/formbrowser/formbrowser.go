@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -122,31 +123,27 @@ func (p Page) Form(control string) (Form, bool) {
 
 func formOf(n *html.Node, base *url.URL) Form {
 	f := Form{Action: base, Fields: url.Values{}, names: map[string]bool{}}
-	if target, err := base.Parse(attribute(n, "action")); err == nil {
+	action, _ := attribute(n, "action")
+	if target, err := base.Parse(action); err == nil {
 		f.Action = target
 	}
 	for c := range n.Descendants() {
-		name := attribute(c, "name")
-		if c.Type != html.ElementNode || name == "" {
+		name, _ := attribute(c, "name")
+		if c.Type != html.ElementNode || name == "" || !slices.Contains([]string{"button", "input", "textarea", "select"}, c.Data) {
 			continue
 		}
-		switch kind := attribute(c, "type"); {
-		case c.Data == "button", c.Data == "input" && kind == "submit":
-			f.names[name] = true
-		case c.Data == "input" && (kind == "checkbox" || kind == "radio"):
-			f.names[name] = true
-			if has(c, "checked") {
-				f.Fields.Add(name, attribute(c, "value"))
-			}
-		case c.Data == "input":
-			f.names[name] = true
-			f.Fields.Add(name, attribute(c, "value"))
+		f.names[name] = true
+		kind, _ := attribute(c, "type")
+		value, _ := attribute(c, "value")
+		_, checked := attribute(c, "checked")
+		switch {
+		case c.Data == "button", kind == "submit", (kind == "checkbox" || kind == "radio") && !checked: // sent when it is clicked
 		case c.Data == "textarea":
-			f.names[name] = true
 			f.Fields.Add(name, text(c))
 		case c.Data == "select":
-			f.names[name] = true
 			f.Fields.Add(name, selected(c))
+		default:
+			f.Fields.Add(name, value)
 		}
 	}
 	return f
@@ -155,8 +152,9 @@ func formOf(n *html.Node, base *url.URL) Form {
 func selected(n *html.Node) (value string) {
 	first := true
 	for c := range n.Descendants() {
-		if c.Type == html.ElementNode && c.Data == "option" && (first || has(c, "selected")) {
-			value, first = attribute(c, "value"), false
+		if _, chosen := attribute(c, "selected"); c.Type == html.ElementNode && c.Data == "option" && (first || chosen) {
+			value, _ = attribute(c, "value")
+			first = false
 		}
 	}
 	return value
@@ -172,20 +170,10 @@ func text(n *html.Node) string {
 	return b.String()
 }
 
-func attribute(n *html.Node, name string) string {
-	for _, a := range n.Attr {
-		if a.Key == name {
-			return a.Val
-		}
+func attribute(n *html.Node, name string) (value string, found bool) {
+	i := slices.IndexFunc(n.Attr, func(a html.Attribute) bool { return a.Key == name })
+	if i < 0 {
+		return "", false
 	}
-	return ""
-}
-
-func has(n *html.Node, name string) bool {
-	for _, a := range n.Attr {
-		if a.Key == name {
-			return true
-		}
-	}
-	return false
+	return n.Attr[i].Val, true
 }

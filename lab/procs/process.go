@@ -1,26 +1,30 @@
-// Package procs runs built commands of this repository as child processes, for the programs that measure or disturb the
-// service from outside.
+// Package procs builds commands of this repository and runs them as child processes, for the programs and tests that
+// measure or disturb the service from outside.
 package procs
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os/exec"
 	"runtime"
+	"strings"
 	"syscall"
 	"time"
 )
 
 // Spec describes a process to start.
 type Spec struct {
-	Name string // for messages
-	Path string
-	Args []string
-	Env  []string
-	Log  io.Writer // also gets the output; may be nil
+	Name   string // for messages
+	Path   string
+	Args   []string
+	Env    []string
+	Log    io.Writer // also gets the output; may be nil
+	Stdout io.Writer // gets the standard output in place of the log; may be nil
 }
 
 // Process is a running command. On Linux a Process ends with the process that started it, also after SIGKILL.
@@ -28,19 +32,23 @@ type Process struct {
 	Name  string
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
-	log   tail
+	log   Buffer
 	done  chan struct{}
 }
 
 // Start starts a process.
 func Start(s Spec) (*Process, error) {
-	p := &Process{Name: s.Name, cmd: exec.Command(s.Path, s.Args...), done: make(chan struct{})} //nolint:gosec,noctx // binaries of this repository, stopped by the caller
+	//nolint:gosec,noctx // binaries of this repository, stopped by the caller
+	p := &Process{Name: s.Name, cmd: exec.Command(s.Path, s.Args...), done: make(chan struct{}), log: Buffer{Most: tailSize}}
 	p.cmd.Env = s.Env
 	var out io.Writer = &p.log
 	if s.Log != nil {
 		out = io.MultiWriter(&p.log, s.Log)
 	}
 	p.cmd.Stdout, p.cmd.Stderr = out, out
+	if s.Stdout != nil {
+		p.cmd.Stdout = s.Stdout
+	}
 	p.cmd.SysProcAttr = attributes()
 	var err error
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
@@ -105,7 +113,7 @@ func (p *Process) Stop(grace time.Duration) error {
 		p.Kill()
 		return fmt.Errorf("%s did not end within %v", p.Name, grace)
 	}
-	if code := p.cmd.ProcessState.ExitCode(); code != 0 {
+	if p.ExitCode() != 0 {
 		return fmt.Errorf("%s ended with %s", p.Name, p.Ended())
 	}
 	return nil
@@ -119,6 +127,9 @@ func (p *Process) Killed() bool {
 	status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
+
+// ExitCode is that of a process that has ended.
+func (p *Process) ExitCode() int { return p.cmd.ProcessState.ExitCode() }
 
 // Ended describes how the process ended.
 func (p *Process) Ended() string {
@@ -138,11 +149,31 @@ var errEnded = errors.New("the process has ended")
 // Returns an error when the process or ctx ends first.
 func (p *Process) AwaitOK(ctx context.Context, url string) error {
 	client := &http.Client{Timeout: 5 * time.Second}
+	return p.await(ctx, func() error { return ask(ctx, client, url) })
+}
+
+// Listening waits until the process has logged that it listens for operators, and gives their base URL.
+func (p *Process) Listening(ctx context.Context) (base string, err error) {
+	err = p.await(ctx, func() error {
+		for line := range strings.Lines(p.Log()) {
+			var entry struct{ Msg, For, Address string }
+			if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == "listening" && entry.For == "operators" {
+				base = "http://" + entry.Address
+				return nil
+			}
+		}
+		return errors.New("it does not listen")
+	})
+	return base, err
+}
+
+// await repeats a question until its error is nil.
+func (p *Process) await(ctx context.Context, ask func() error) error {
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
-	var last error
 	for {
-		if last = ask(ctx, client, url); last == nil {
+		last := ask()
+		if last == nil {
 			return nil
 		}
 		select {
@@ -169,4 +200,34 @@ func ask(ctx context.Context, client *http.Client, url string) error {
 		return fmt.Errorf("%s answers %d", url, response.StatusCode)
 	}
 	return nil
+}
+
+// Ended is the end of a command.
+type Ended struct {
+	Code           int
+	Stdout, Stderr string
+}
+
+// Run executes a command to its end. An exit code other than 0 is no error.
+func Run(ctx context.Context, s Spec) (e Ended, err error) {
+	var out, errs bytes.Buffer
+	cmd := exec.CommandContext(ctx, s.Path, s.Args...) //nolint:gosec // binaries of this repository and of Postgres
+	cmd.Env, cmd.Stdout, cmd.Stderr = s.Env, &out, &errs
+	var failed *exec.ExitError
+	if err = cmd.Run(); errors.As(err, &failed) && ctx.Err() == nil {
+		err = nil
+	}
+	return Ended{cmd.ProcessState.ExitCode(), out.String(), errs.String()}, err
+}
+
+// Must is Run for a command that has to succeed, and gives its standard output.
+func Must(ctx context.Context, s Spec) (string, error) {
+	e, err := Run(ctx, s)
+	if err == nil && e.Code != 0 {
+		err = fmt.Errorf("exit code %d", e.Code)
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w\n%s%s", s.Name, err, e.Stdout, e.Stderr)
+	}
+	return e.Stdout, err
 }

@@ -62,7 +62,7 @@ func (r *Receiver) SetLookup(lookup Lookup) {
 // Handler serves POST /webhooks and, for the demo, PUT /secret and GET /thanks, the tenants' return URL.
 func (r *Receiver) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST "+WebhookPath, r.receive)
+	mux.Handle("POST "+WebhookPath, Serve(r.receive))
 	mux.HandleFunc("PUT "+SecretPath, r.learn)
 	mux.HandleFunc("GET "+ThanksPath, thank)
 	return mux
@@ -87,30 +87,21 @@ func thank(w http.ResponseWriter, request *http.Request) {
 	fmt.Fprintf(w, "Back at the partner.\n\ndepositId      %q\ndepositStatus  %q\n", q.Get("depositId"), q.Get("depositStatus")) // a failed write means that the tenant has left
 }
 
-func (r *Receiver) receive(w http.ResponseWriter, request *http.Request) {
-	raw, err := io.ReadAll(http.MaxBytesReader(w, request.Body, maxBody))
-	if err != nil {
-		http.Error(w, "the body cannot be read", http.StatusBadRequest)
-		return
-	}
-	now := time.Now()
-	reason := r.check(request.Header, raw, now)
-	switch {
-	case reason != "":
-		r.print("✘ %s refused with 400: %s\n", now.Format(time.TimeOnly), reason)
-		http.Error(w, string(reason), http.StatusBadRequest)
-	case r.isRepeated(DedupKey(raw)):
-		r.print("= %s %s again, %s…: seen before, nothing done\n", now.Format(time.TimeOnly), request.Header.Get("X-Svc-Event"), DedupKey(raw)[:12])
-	default:
-		r.print("✔ %s %s\n", now.Format(time.TimeOnly), r.describe(request.Context(), raw))
-	}
-}
-
-func (r *Receiver) check(header http.Header, raw []byte, now time.Time) Reason {
+func (r *Receiver) receive(w Webhook) (Answer, func(bool)) {
 	r.mu.Lock()
 	secret := r.secret
 	r.mu.Unlock()
-	return Verify(secret, header.Get("X-Svc-Signature"), header.Get("X-Svc-Timestamp"), raw, now)
+	at := w.At.Format(time.TimeOnly)
+	if reason := w.Check(secret); reason != "" {
+		r.print("✘ %s refused with 400: %s\n", at, reason)
+		return Refuse(string(reason)), nil
+	}
+	if key := DedupKey(w.Body); r.isRepeated(key) {
+		r.print("= %s %s again, %s…: seen before, nothing done\n", at, w.Event(), key[:12])
+	} else {
+		r.print("✔ %s %s\n", at, r.describe(w.Request.Context(), w.Body))
+	}
+	return Take, nil
 }
 
 func (r *Receiver) isRepeated(key string) bool {

@@ -125,10 +125,9 @@ func (f *Fake) Close() {
 func (f *Fake) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/v1/", f.serveAPI)
-	mux.HandleFunc("GET /pay/{session}", f.showPage)
-	mux.HandleFunc("POST /pay/{session}", f.takeCard)
-	mux.HandleFunc("GET /pay/{session}/authenticate", f.showChallenge)
-	mux.HandleFunc("POST /pay/{session}/authenticate", f.takeChallenge)
+	mux.HandleFunc("GET /pay/{session}", f.onPage(f.showPage))
+	mux.HandleFunc("POST /pay/{session}", f.onPage(f.takeCard))
+	mux.HandleFunc("/pay/{session}/authenticate", f.onPage(f.challenge))
 	f.mountControl(mux)
 	return mux
 }

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -75,25 +76,19 @@ func find(server int) (string, error) {
 	}
 	program, err := exec.LookPath("pgbench")
 	if err != nil {
-		return "", errors.New("pgbench is needed and not there: scripts/ensure-debian.sh pgbench installs it; other systems have it in a package such as postgresql-contrib")
+		return "", errors.New("pgbench is needed and not there: scripts/ensure-debian.sh pgbench installs it; " +
+			"other systems have it in a package such as postgresql-contrib")
 	}
 	return program, nil
 }
 
 // Run executes a script over Clients connections, with prepared statements.
 func (d *Database) Run(ctx context.Context, script string, partners int, length time.Duration) (Result, error) {
-	file, err := os.CreateTemp("", "pgbench*.sql")
-	if err != nil {
-		return Result{}, err
-	}
-	defer func() { _ = os.Remove(file.Name()) }()
-	_, err = file.WriteString(script)
-	if err = errors.Join(err, file.Close()); err != nil {
-		return Result{}, err
-	}
 	seconds := max(1, int(length.Seconds()))
-	cmd := exec.CommandContext(ctx, d.program, "--no-vacuum", "--protocol=prepared", "--client="+strconv.Itoa(Clients), "--jobs=2", //nolint:gosec // of the Postgres beside
-		"--time="+strconv.Itoa(seconds), "--define=partners="+strconv.Itoa(partners), "--file="+file.Name(), d.url)
+	//nolint:gosec // of the Postgres beside
+	cmd := exec.CommandContext(ctx, d.program, "--no-vacuum", "--protocol=prepared", "--client="+strconv.Itoa(Clients), "--jobs=2",
+		"--time="+strconv.Itoa(seconds), "--define=partners="+strconv.Itoa(partners), "--file=-", d.url)
+	cmd.Stdin = strings.NewReader(script)
 	said, err := cmd.CombinedOutput()
 	if err != nil {
 		return Result{}, fmt.Errorf("pgbench: %w: %s", err, said)

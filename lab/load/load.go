@@ -1,0 +1,105 @@
+// Package load calls a service in three kinds of loops, and keeps the times of the calls.
+//
+//	Closed   each connection calls again as soon as it has its answer: the service decides the rate
+//	Steady   the same, but at most so many calls a second
+//	Open     calls are due at fixed moments, however slow the answers are
+//
+// The time of a call in an open loop counts from the moment at which the call was due. So calls that had to wait behind a
+// slow answer show the wait (no coordinated omission).
+package load
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/time/rate"
+)
+
+// Extent is the length of a closed loop: N calls, or all calls that begin within Time. With both, the first of them ends it.
+type Extent struct {
+	N    int
+	Time time.Duration
+}
+
+// Closed calls call(0), call(1), … over so many connections. The first error ends the loop.
+//
+// Returns the times of the calls without an error.
+func Closed(ctx context.Context, length Extent, connections int, call func(i int) error) (*Times, error) {
+	var next atomic.Int64
+	times, end := NewTimes(), time.Now().Add(length.Time)
+	group, serving := errgroup.WithContext(ctx)
+	for range connections {
+		group.Go(func() error {
+			for serving.Err() == nil {
+				i := int(next.Add(1)) - 1
+				begun := time.Now()
+				if length.N > 0 && i >= length.N || length.Time > 0 && !begun.Before(end) {
+					return nil
+				}
+				if err := call(i); err != nil {
+					return err
+				}
+				times.Add(time.Since(begun))
+			}
+			return nil
+		})
+	}
+	err := group.Wait()
+	if err == nil {
+		err = ctx.Err()
+	}
+	return times, err
+}
+
+// Steady runs work on each of so many connections until ctx ends. next waits for the connection's turn, perSecond turns in
+// total, and is false at the end. After an outage the loop catches up with the turns of the last second.
+func Steady(ctx context.Context, perSecond, connections int, work func(next func() bool)) {
+	limiter := rate.NewLimiter(rate.Limit(perSecond), perSecond)
+	limiter.AllowN(time.Now(), perSecond) // nothing to catch up with yet
+	var group errgroup.Group
+	for range connections {
+		group.Go(func() error {
+			work(func() bool { return limiter.Wait(ctx) == nil })
+			return nil
+		})
+	}
+	_ = group.Wait() // nil
+}
+
+// MaxOpen bounds the calls of an open loop in flight. Later calls wait for an earlier call to end, and begin late.
+const MaxOpen = 256
+
+// Open calls call(0), call(1), … at a steady rate; n = 0: until ctx ends. The first error ends the loop.
+//
+// Returns the times of the calls without an error, from the moments at which they were due, and by how much they began late.
+func Open(ctx context.Context, n, perSecond int, call func(i int, due time.Time) error) (times, late *Times, err error) {
+	times, late = NewTimes(), NewTimes()
+	group, serving := errgroup.WithContext(ctx)
+	group.SetLimit(MaxOpen)
+	begun := time.Now()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for i := 0; (n == 0 || i < n) && serving.Err() == nil; i++ {
+		due := begun.Add(time.Duration(i) * time.Second / time.Duration(perSecond))
+		timer.Reset(time.Until(due))
+		select {
+		case <-serving.Done():
+			continue
+		case <-timer.C:
+		}
+		group.Go(func() error {
+			late.Add(time.Since(due))
+			if err := call(i, due); err != nil {
+				return err
+			}
+			times.Add(time.Since(due))
+			return nil
+		})
+	}
+	if err = group.Wait(); err == nil && n > 0 {
+		err = ctx.Err()
+	}
+	return times, late, err
+}

@@ -1,0 +1,93 @@
+// Package world has the parts of an installation of the service, for programs and tests that disturb or measure the service
+// from outside: databases, processes at fixed addresses, partners, and a client of the API.
+package world
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/url"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/cmd/config"
+	"partnerdeposits/cmd/wire"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/secret"
+)
+
+// Database is a database of the service, opened by the laboratory.
+type Database struct {
+	Pool  *pgxpool.Pool
+	Store *postgres.Store
+}
+
+// Create makes a database on a server and gives its URL. owner, if not "", becomes a role that may log in, and owns it.
+func Create(ctx context.Context, server, name, owner string) (string, error) {
+	conn, err := pgx.Connect(ctx, server)
+	if err != nil {
+		return "", err
+	}
+	statement := "CREATE DATABASE " + pgx.Identifier{name}.Sanitize()
+	if owner != "" {
+		role := pgx.Identifier{owner}.Sanitize()
+		statement += " OWNER " + role
+		_, err = conn.Exec(ctx, `DO $$ BEGIN CREATE ROLE `+role+` LOGIN; EXCEPTION WHEN duplicate_object THEN END $$`)
+	}
+	if err == nil {
+		_, err = conn.Exec(ctx, statement)
+	}
+	if err = errors.Join(err, conn.Close(ctx)); err != nil {
+		return "", err
+	}
+	return At(server, owner, "", name), nil
+}
+
+// At is the URL of a database: that of the server, with another user, address and database where they are not "".
+func At(server, user, address, database string) string {
+	parsed, err := url.Parse(server)
+	if err != nil {
+		panic(err) // lab/backing made it
+	}
+	if user != "" {
+		parsed.User = url.User(user)
+	}
+	if address != "" {
+		parsed.Host = address
+	}
+	if database != "" {
+		parsed.Path = "/" + database
+	}
+	return parsed.String()
+}
+
+// Host is the host and port of a server's URL.
+func Host(server string) string {
+	parsed, err := url.Parse(server)
+	if err != nil {
+		panic(err) // lab/backing made it
+	}
+	return parsed.Host
+}
+
+// Open opens a database of the service.
+func Open(ctx context.Context, url string, conns int32) (*Database, error) {
+	cfg := config.Config{Environment: partner.Development, DatabaseURL: secret.Text(url)}
+	options := postgres.PoolOptions{MaxConns: conns, StatementTimeout: 10 * time.Minute}
+	stores, err := wire.OpenStore(ctx, cfg, slog.New(slog.DiscardHandler), options)
+	if err != nil {
+		return nil, err
+	}
+	return &Database{Pool: stores.Pool, Store: stores.Postgres}, nil
+}
+
+// Close closes the connections. A nil Database has none.
+func (d *Database) Close(ctx context.Context) {
+	if d != nil {
+		d.Store.Close(ctx)
+		d.Pool.Close()
+	}
+}

@@ -1,0 +1,52 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"partnerdeposits/adapters/system"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+// Partner is a partner with a linked account and an API key.
+type Partner struct {
+	Name        string
+	ID, Account id.ID
+	Key         string
+}
+
+// NewPartner stores a partner whose slug is name.
+func (d *Database) NewPartner(ctx context.Context, name string) (Partner, error) {
+	now, entropy := system.Clock{}.Now(), system.Entropy{}
+	p := Partner{Name: name, ID: entropy.NewID(), Account: entropy.NewID()}
+	operator := connect.Operator{ID: entropy.NewID(), Email: name + "@example.com", PasswordHash: "-", CreatedAt: now}
+	key, plain, hash := partner.NewAPIKey(entropy.NewID(), p.ID, partner.Development, "lab", entropy.Bytes(secret.Bytes), now)
+	p.Key = plain.Reveal()
+	return p, d.Store.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) error {
+		return errors.Join(
+			r.Partners.Insert(ctx, partner.Partner{ID: p.ID, Slug: name, Name: name, CreatedAt: now}, ""),
+			r.Partners.InsertKey(ctx, key, hash),
+			r.Operators.Insert(ctx, operator, connect.Account{ID: p.Account, OperatorID: operator.ID, CompanyName: name, CreatedAt: now}),
+			r.Links.Insert(ctx, connect.Link{ID: entropy.NewID(), PartnerID: p.ID, AccountID: p.Account, ExternalID: name, LinkedAt: now}),
+		)
+	})
+}
+
+// Subscribe stores a subscription with its signing secret.
+func (d *Database) Subscribe(
+	ctx context.Context, p Partner, url string, events []webhook.EventName, key string,
+) (subscription id.ID, at time.Time, err error) {
+	now := system.Clock{}.Now()
+	s := webhook.Subscription{
+		ID: system.Entropy{}.NewID(), PartnerID: p.ID, URL: url, Events: events, Enabled: true, CreatedAt: now,
+	}
+	return s.ID, now, d.Store.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) error {
+		return r.Subscriptions.Insert(ctx, s, secret.Text(key))
+	})
+}
