@@ -91,8 +91,11 @@ func build(ctx context.Context, chosen []part) error {
 }
 
 func builds(chosen []part) [][]string {
-	services := []string{"./cmd/http", "./cmd/dispatcher", "./cmd/admin", "./cmd/sandbox"}
-	list := [][]string{append([]string{"build"}, services...), append([]string{"build", "-tags=failpoints"}, services...)}
+	list := [][]string{ // as lab/e2e and lab/faults build them
+		{"build", "./cmd/http", "./cmd/dispatcher", "./cmd/admin"},
+		{"build", "-tags=lean", "-o", os.DevNull, "./cmd/sandbox"},
+		{"build", "-tags=failpoints", "./lab/faults/http", "./lab/faults/dispatcher", "./cmd/admin"},
+	}
 	for _, p := range chosen {
 		args := []string{"build", "-o", p.program(), "./" + p.folder}
 		if p.test != "" {

@@ -41,7 +41,7 @@ var parts = []part{
 
 	{name: "alerts", lane: "alerts", limit: 60, folder: e2e, test: "AlertsInTrueTime"},
 	{name: "runbooks", lane: "runbooks", limit: 60, folder: e2e, test: "Runbooks", more: []string{
-		"-test.skip=^TestLong_Runbooks$/^" + apiSlow + "$", "-test.parallel=3",
+		"-test.skip=^TestLong_Runbooks$/^" + apiSlow + "$", "-test.parallel=2",
 	}},
 	{name: "payments", lane: "others", limit: 45, folder: faults, test: "Payments_ThreeHundredKillsAroundTheProvider"},
 	{name: "payment-variants", lane: "others", limit: 20, folder: faults, test: "Payments_BrokenVariantsAreCaught"},
