@@ -183,7 +183,7 @@ func TestSandbox_A503_LeavesALineWithItsCause(t *testing.T) {
 		status, _, err := api.do(http.MethodGet, "/accounts", nil)
 		return err == nil && status == http.StatusServiceUnavailable
 	}, soon, often)
-	line := regexp.MustCompile(`level=WARN msg="request failed" .*status=503 .*route=/api/partner/v1/accounts cause="[^"]+connect`)
+	line := regexp.MustCompile(`level=WARN msg="request failed" .*status=503 .*route=/api/partner/v1/accounts cause="[^"]+"`)
 	require.Eventually(t, func() bool { return line.MatchString(s.stderr.String()) }, soon, often, "%s", s.stderr)
 }
 
