@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 )
 
@@ -175,3 +176,12 @@ func (s *Server) hostPort() string {
 
 // client connects to a Redis that this process started, without a password.
 func (s *Server) client() *redis.Client { return redis.NewClient(&redis.Options{Addr: s.hostPort()}) }
+
+// startMiniredis is the sandbox's last resort: a Redis imitation in this process, without persistence.
+func startMiniredis(context.Context, Options) (*Server, string, error) {
+	mini := miniredis.NewMiniRedis()
+	if err := mini.StartAddr("127.0.0.1:0"); err != nil {
+		return nil, "", err
+	}
+	return &Server{url: redisURL(mini.Addr()), control: foreign{close: mini.Close}}, "miniredis inside this process", nil
+}
