@@ -24,6 +24,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"slices"
 	"sync"
 )
 
@@ -166,8 +167,8 @@ func RunTests(m interface{ Run() int }) int {
 		steps := atExit.steps
 		atExit.steps = nil
 		atExit.mu.Unlock()
-		for i := len(steps) - 1; i >= 0; i-- {
-			steps[i]()
+		for _, step := range slices.Backward(steps) {
+			step()
 		}
 	}()
 	return m.Run()

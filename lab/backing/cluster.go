@@ -62,22 +62,16 @@ func StartRedisCluster(ctx context.Context, o Options, masters, replicas int, no
 }
 
 // Addrs are host and port of every node.
-func (c *RedisCluster) Addrs() []string {
-	var addrs []string
-	for _, node := range c.nodes() {
-		addrs = append(addrs, node.hostPort())
-	}
-	return addrs
-}
+func (c *RedisCluster) Addrs() []string { return addrsOf(c.nodes()) }
 
 // URL names every node: redis://host:port,host:port,…
 func (c *RedisCluster) URL() string { return "redis://" + strings.Join(c.Addrs(), ",") }
 
 // MasterOf is the index of the master that holds a key at the start.
 func (c *RedisCluster) MasterOf(ctx context.Context, key string) (int, error) {
-	client := c.nodes()[0].client()
-	defer func() { _ = client.Close() }()
-	slot, err := client.ClusterKeySlot(ctx, key).Result()
+	clients, end := clientsOf(c.Masters, redis.Options{})
+	defer end()
+	slot, err := clients[0].ClusterKeySlot(ctx, key).Result()
 	return int(slot) * len(c.Masters) / redisSlots, err
 }
 
@@ -92,12 +86,8 @@ func (c *RedisCluster) nodes() []*Server {
 func (c *RedisCluster) form(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
-	clients := make([]*redis.Client, 0, len(c.nodes()))
-	for _, node := range c.nodes() {
-		client := node.client()
-		defer func() { _ = client.Close() }()
-		clients = append(clients, client)
-	}
+	clients, end := clientsOf(c.nodes(), redis.Options{})
+	defer end()
 	masters, replicas := clients[:len(c.Masters)], clients[len(c.Masters):]
 	host, port, err := net.SplitHostPort(c.Masters[0].hostPort())
 	if err != nil {
@@ -138,6 +128,27 @@ func (c *RedisCluster) form(ctx context.Context) error {
 
 // firstSlot is the first slot of the i-th of n masters.
 func firstSlot(i, n int) int { return (i*redisSlots + n - 1) / n }
+
+func addrsOf(servers []*Server) (addrs []string) {
+	for _, s := range servers {
+		addrs = append(addrs, s.hostPort())
+	}
+	return addrs
+}
+
+// clientsOf connects to each server; end closes the connections.
+func clientsOf(servers []*Server, o redis.Options) (clients []*redis.Client, end func()) {
+	for _, addr := range addrsOf(servers) {
+		o.Addr = addr
+		each := o
+		clients = append(clients, redis.NewClient(&each))
+	}
+	return clients, func() {
+		for _, client := range clients {
+			_ = client.Close()
+		}
+	}
+}
 
 // eachSays waits until the answers of all nodes to a command hold all parts, one behind the other.
 func eachSays(ctx context.Context, clients []*redis.Client, command string, parts ...string) error {
@@ -244,22 +255,14 @@ func (s SentinelOptions) configuration(host, port string) string {
 func (s *Sentinels) await(ctx context.Context, settings SentinelOptions) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
-	var clients []*redis.Client
-	for _, sentinel := range s.Sentinels {
-		client := redis.NewClient(&redis.Options{Addr: sentinel.hostPort(), Password: settings.SentinelPassword, TLSConfig: s.TLS})
-		defer func() { _ = client.Close() }()
-		clients = append(clients, client)
-	}
+	clients, end := clientsOf(s.Sentinels, redis.Options{Password: settings.SentinelPassword, TLSConfig: s.TLS})
+	defer end()
 	return eachSays(ctx, clients, "INFO sentinel", "status=ok", "slaves=1,sentinels=3")
 }
 
 // Hosts names the sentinels: host:port,host:port,…
 func (s *Sentinels) Hosts() string {
-	var hosts []string
-	for _, sentinel := range s.Sentinels {
-		hosts = append(hosts, sentinel.hostPort())
-	}
-	return strings.Join(hosts, ",")
+	return strings.Join(addrsOf(s.Sentinels), ",")
 }
 
 // Close ends all processes and removes their data.

@@ -56,16 +56,17 @@ func (s service) fromDocker(ctx context.Context, o Options) (*Server, string, er
 	if o.machine.getenv(forcing) != "docker" && o.machine.failedLately(s.image) {
 		return nil, "", fmt.Errorf("image %s could not be had or run within the last %s", s.image, failureForgotten)
 	}
+	spec := s.container(o)
 	name, err := s.findImage(ctx, o, pool)
+	var c *container
+	if err == nil {
+		if c, err = startContainer(ctx, pool, name, spec); err != nil {
+			err = fmt.Errorf("a container of %s: %w", name, err)
+		}
+	}
 	if err != nil {
 		o.machine.rememberFailure(s.image)
 		return nil, "", err
-	}
-	spec := s.container(o)
-	c, err := startContainer(ctx, pool, name, spec)
-	if err != nil {
-		o.machine.rememberFailure(s.image)
-		return nil, "", fmt.Errorf("a container of %s: %w", name, err)
 	}
 	return &Server{url: spec.url(c.hostPort), control: c}, fmt.Sprintf("Docker image %s, at %s", name, c.hostPort), nil
 }
@@ -330,15 +331,11 @@ func (c *container) order(word string) error {
 	defer c.mu.Unlock()
 	done := make(chan error, 1)
 	go func() {
-		if _, err := fmt.Fprintln(c.orders, word); err != nil {
-			done <- err
-			return
+		_, err := fmt.Fprintln(c.orders, word)
+		if err == nil && !c.answers.Scan() {
+			err = errors.Join(errors.New("the supervisor is gone"), c.answers.Err())
 		}
-		if !c.answers.Scan() {
-			done <- errors.Join(errors.New("the supervisor is gone"), c.answers.Err())
-			return
-		}
-		done <- nil
+		done <- err
 	}()
 	select {
 	case err := <-done:
@@ -357,10 +354,7 @@ func (c *container) Resume() error { return c.order("resume") }
 func (c *container) Log() string   { return c.log.String() }
 
 func (c *container) Stop(immediate bool) error {
-	if immediate {
-		return c.order("immediate")
-	}
-	return c.order("gentle")
+	return c.order(map[bool]string{true: "immediate", false: "gentle"}[immediate])
 }
 
 func (c *container) Restart(ctx context.Context) error {

@@ -93,16 +93,8 @@ func (h *home) furnish() error {
 	if h.cleaner, err = startCleaner(h.dir); err != nil {
 		return fmt.Errorf("start the cleaner: %w", err)
 	}
-	if err := os.Chmod(h.dir, 0o711); err != nil {
-		return err
-	}
-	if err := os.Mkdir(h.data, 0o700); err != nil {
-		return err
-	}
-	if h.log, err = os.OpenFile(filepath.Join(h.dir, "log"), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600); err != nil {
-		return err
-	}
-	return h.own(h.data)
+	h.log, err = os.OpenFile(filepath.Join(h.dir, "log"), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	return errors.Join(err, os.Chmod(h.dir, 0o711), os.Mkdir(h.data, 0o700), h.own(h.data))
 }
 
 // own makes the server's user the owner of a path.
@@ -116,10 +108,7 @@ func (h *home) own(path string) error {
 // write puts a file of the server into its data directory.
 func (h *home) write(name, text string) error {
 	path := filepath.Join(h.data, name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return err
-	}
-	return h.own(path)
+	return errors.Join(os.WriteFile(path, []byte(text), 0o600), h.own(path))
 }
 
 // command prepares a process that runs in the data directory, writes to the log and gets none of this process's

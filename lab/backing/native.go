@@ -134,11 +134,7 @@ func (n *native) stop(immediate bool) error {
 	if !n.child.running() {
 		return nil
 	}
-	signal := n.gentle
-	if immediate {
-		signal = n.immediate
-	}
-	_ = n.child.cmd.Process.Signal(signal)
+	_ = n.child.cmd.Process.Signal(map[bool]syscall.Signal{true: n.immediate, false: n.gentle}[immediate])
 	n.signalAll(syscall.SIGCONT) // a suspended process cannot stop
 	select {
 	case <-n.child.done:

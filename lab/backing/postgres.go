@@ -138,19 +138,12 @@ func initCluster(h *home, bin string) error {
 func ownPostgres(ctx context.Context, port int, data string) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, postgresURL(loopback(port)))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	var served string
-	if err := conn.QueryRow(ctx, "show data_directory").Scan(&served); err != nil {
-		return err
+	err := ask(ctx, postgresURL(loopback(port)), &served, "show data_directory")
+	if err == nil && served != data {
+		err = fmt.Errorf("port %d belongs to another server", port)
 	}
-	if served != data {
-		return fmt.Errorf("port %d belongs to another server", port)
-	}
-	return nil
+	return err
 }
 
 // pingPostgres tells whether a database URL answers.
@@ -207,11 +200,9 @@ func (p *PostgresPair) follow(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return fmt.Errorf("pg_basebackup: %w; it says:\n%s", err, n.home.logSince(0))
 	}
-	if err := n.startFresh(ctx); err != nil {
-		return err
-	}
+	err = n.startFresh(ctx)
 	p.Standby.url = postgresURL(loopback(n.port))
-	return nil
+	return err
 }
 
 // AwaitStandby returns once the standby has replayed every commit of the primary.
@@ -220,12 +211,12 @@ func (p *PostgresPair) AwaitStandby(ctx context.Context) error {
 	defer cancel()
 	var end string
 	// pg_current_wal_lsn leaves out a commit that is not written yet, as with synchronous_commit=off.
-	if err := ask(ctx, p.Primary, &end, "SELECT pg_current_wal_insert_lsn()::text"); err != nil {
+	if err := ask(ctx, p.Primary.url, &end, "SELECT pg_current_wal_insert_lsn()::text"); err != nil {
 		return err
 	}
 	return await(ctx, nil, func() error {
 		var there bool
-		err := ask(ctx, p.Standby, &there, "SELECT coalesce(pg_last_wal_replay_lsn() >= $1::text::pg_lsn, false)", end)
+		err := ask(ctx, p.Standby.url, &there, "SELECT coalesce(pg_last_wal_replay_lsn() >= $1::text::pg_lsn, false)", end)
 		if !there && err == nil {
 			err = errors.New("the standby does not follow")
 		}
@@ -244,21 +235,19 @@ func (p *PostgresPair) Promote(ctx context.Context) error {
 	}
 	p.Standby.url = p.Primary.url
 	var promoted bool
-	if err := ask(ctx, p.Standby, &promoted, "SELECT pg_promote()"); err != nil {
-		return err
+	err := ask(ctx, p.Standby.url, &promoted, "SELECT pg_promote()")
+	if err == nil && !promoted {
+		err = errors.New("pg_promote: the standby did not become a primary in time")
 	}
-	if !promoted {
-		return errors.New("pg_promote: the standby did not become a primary in time")
-	}
-	return nil
+	return err
 }
 
 // Close ends both servers and removes their data.
 func (p *PostgresPair) Close() error { return closeAll(p.Standby, p.Primary) }
 
 // ask reads the single value that a query gives.
-func ask(ctx context.Context, server *Server, into any, query string, args ...any) error {
-	conn, err := pgx.Connect(ctx, server.URL())
+func ask(ctx context.Context, url string, into any, query string, args ...any) error {
+	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
 		return err
 	}
