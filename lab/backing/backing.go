@@ -19,6 +19,7 @@
 package backing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,9 +31,8 @@ import (
 
 // Services is a Postgres and a Redis, ready for connections.
 type Services struct {
-	PostgresURL, RedisURL       string // see Server.URL
-	PostgresChoice, RedisChoice string // see Server.Choice
-	Postgres, Redis             *Server
+	PostgresURL, RedisURL string // see Server.URL
+	Postgres, Redis       *Server
 }
 
 // Start obtains both servers at the same time and logs a line with their sources. The context bounds the start only.
@@ -52,11 +52,7 @@ func Start(ctx context.Context, o Options) (*Services, error) {
 		return nil, errors.Join(err, closeAll(postgres, redis))
 	}
 	o.Logf("services: Postgres from %s; Redis from %s", postgres.choice, redis.choice)
-	return &Services{
-		PostgresURL: postgres.url, RedisURL: redis.url,
-		PostgresChoice: postgres.choice, RedisChoice: redis.choice,
-		Postgres: postgres, Redis: redis,
-	}, nil
+	return &Services{PostgresURL: postgres.url, RedisURL: redis.url, Postgres: postgres, Redis: redis}, nil
 }
 
 // Close ends the servers that this process started, and removes their data.
@@ -139,9 +135,7 @@ func (o Options) withDefaults() Options {
 	if o.Logf == nil {
 		o.Logf = func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 	}
-	if o.RedisDatabases == 0 {
-		o.RedisDatabases = 16
-	}
+	o.RedisDatabases = cmp.Or(o.RedisDatabases, 16)
 	if o.machine == nil {
 		o.machine = thisMachine()
 	}

@@ -86,30 +86,30 @@ func (m *machine) dockerPool(ctx context.Context) (*dockertest.Pool, error) {
 
 // findImage returns the name of a local image, and pulls the default image if necessary.
 func (s service) findImage(ctx context.Context, o Options, pool *dockertest.Pool) (string, error) {
-	name, here, err := s.localImage(ctx, pool)
-	if err != nil || here {
+	name, err := s.localImage(ctx, pool)
+	if err != nil || name != "" {
 		return name, err
 	}
 	return s.image.String(), s.pull(ctx, o, pool)
 }
 
-// localImage returns the name of an image that needs no pull: the default image, or else the last suitable name.
-func (s service) localImage(ctx context.Context, pool *dockertest.Pool) (name string, here bool, err error) {
+// localImage returns the name of an image that needs no pull: the default image, or else the last suitable name; "": none.
+func (s service) localImage(ctx context.Context, pool *dockertest.Pool) (name string, err error) {
 	listed, err := pool.Client.ListImages(docker.ListImagesOptions{Context: ctx})
 	if err != nil {
-		return "", false, fmt.Errorf("list images: %w", err)
+		return "", fmt.Errorf("list images: %w", err)
 	}
 	for _, local := range listed {
 		for _, tagged := range local.RepoTags {
 			if tagged == s.image.String() {
-				return tagged, true, nil
+				return tagged, nil
 			}
 			if s.image.suits(tagged) {
 				name = max(name, tagged)
 			}
 		}
 	}
-	return name, name != "", nil
+	return name, nil
 }
 
 // pull fetches the image. A registry that does not answer costs seconds, once in a while. A slow registry gets more
@@ -128,10 +128,9 @@ func (s service) pull(ctx context.Context, o Options, pool *dockertest.Pool) err
 		Context: ctx, Repository: s.image.repository, Tag: s.image.tag,
 		OutputStream: writerFunc(func(p []byte) (int, error) { silence.Stop(); return len(p), nil }),
 	}, docker.AuthConfiguration{})
-	if err == nil {
-		return nil
-	}
 	switch {
+	case err == nil:
+		return nil
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		err = fmt.Errorf("it did not arrive within %s", bound)
 	case ctx.Err() != nil:

@@ -152,20 +152,7 @@ func (n *native) Restart(ctx context.Context) error {
 	if err := n.stop(false); err != nil {
 		return err
 	}
-	// An outgoing connection of some other process may use the port for a moment.
-	patient, cancel := context.WithTimeout(ctx, startLimit)
-	defer cancel()
-	var failed error
-	err := await(patient, nil, func() error {
-		if failed = n.launch(ctx); errors.Is(failed, errPortTaken) {
-			return failed
-		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("restart %s: port %d stayed taken: %w", n.name, n.port, err)
-	}
-	return failed
+	return n.launch(ctx) // no outgoing connection takes the port meanwhile: see FreePort
 }
 
 func (n *native) Pause() error  { return n.suspend(syscall.SIGSTOP) }
