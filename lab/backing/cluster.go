@@ -181,7 +181,6 @@ type Sentinels struct {
 	Master, Replica *Server
 	Sentinels       []*Server
 	TLS             *tls.Config // of a client that trusts the processes; nil without SentinelOptions.TLS
-	name            string
 }
 
 // SentinelOptions describes passwords and encryption; a password "" is none.
@@ -201,7 +200,7 @@ func StartSentinels(ctx context.Context, o Options, s SentinelOptions) (*Sentine
 	if err := redisService.install(ctx, o); err != nil {
 		return nil, err
 	}
-	all := &Sentinels{name: s.Name}
+	all := &Sentinels{}
 	if err := all.start(ctx, o, s); err != nil {
 		return nil, errors.Join(err, all.Close())
 	}
@@ -224,15 +223,12 @@ func (s *Sentinels) start(ctx context.Context, o Options, settings SentinelOptio
 	if s.Master, _, err = startRedisProcess(ctx, o, node); err != nil {
 		return err
 	}
-	host, port, err := net.SplitHostPort(s.Master.hostPort())
-	if err != nil {
-		return err
-	}
-	node.settings = append(node.settings, "--replicaof", host+" "+port)
+	address := strings.Replace(s.Master.hostPort(), ":", " ", 1)
+	node.settings = append(node.settings, "--replicaof", address)
 	if s.Replica, _, err = startRedisProcess(ctx, o, node); err != nil {
 		return err
 	}
-	watcher := redisProcess{password: settings.SentinelPassword, tls: cert, sentinel: settings.configuration(host, port)}
+	watcher := redisProcess{password: settings.SentinelPassword, tls: cert, sentinel: settings.configuration(address)}
 	for range 3 {
 		sentinel, _, err := startRedisProcess(ctx, o, watcher)
 		if err != nil {
@@ -243,9 +239,9 @@ func (s *Sentinels) start(ctx context.Context, o Options, settings SentinelOptio
 	return s.await(ctx, settings)
 }
 
-func (s SentinelOptions) configuration(host, port string) string {
+func (s SentinelOptions) configuration(address string) string {
 	lines := []string{
-		fmt.Sprintf("sentinel monitor %s %s %s 2", s.Name, host, port),
+		fmt.Sprintf("sentinel monitor %s %s 2", s.Name, address),
 		fmt.Sprintf("sentinel down-after-milliseconds %s %d", s.Name, s.DownAfter.Milliseconds()),
 		fmt.Sprintf("sentinel failover-timeout %s 5000", s.Name),
 	}

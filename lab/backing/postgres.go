@@ -13,9 +13,6 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// maxConnections is enough for many parallel tests with a pool each.
-const maxConnections = 300
-
 var postgresService = service{
 	name:       "Postgres",
 	testsEnv:   "TEST_DATABASE_URL",
@@ -43,11 +40,8 @@ func postgresURL(hostPort string) string {
 
 // postgresSettings are the settings for every source.
 func postgresSettings(o Options) []string {
-	settings := []string{
-		"max_connections=" + strconv.Itoa(maxConnections),
-		"timezone=UTC",
-		"log_timezone=UTC",
-	}
+	// So many connections are enough for many parallel tests with a pool each.
+	settings := []string{"max_connections=300", "timezone=UTC", "log_timezone=UTC"}
 	if o.FastUnsafe {
 		settings = append(settings, "fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_wal_size=128MB")
 	}
