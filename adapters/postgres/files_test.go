@@ -11,24 +11,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/portstest"
 	"partnerdeposits/lab/storetest"
-	"partnerdeposits/ports"
 )
-
-func TestFileRecords(t *testing.T) {
-	t.Parallel()
-	portstest.FileRecords(t, func(t *testing.T) portstest.FileBackend {
-		store, _ := storetest.New(t, postgres.Options{})
-		return store
-	})
-}
-
-func TestFileContents(t *testing.T) {
-	t.Parallel()
-	portstest.FileContents(t, func(t *testing.T) ports.FileContents {
-		store, _ := storetest.New(t, postgres.Options{})
-		return postgres.NewFileContents(store)
-	})
-}
 
 func TestFileContents_AreEncryptedAndBoundToTheirPlace(t *testing.T) {
 	t.Parallel()

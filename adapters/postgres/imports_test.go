@@ -19,11 +19,10 @@ const root = "partnerdeposits/adapters/postgres"
 // importOrder lists the packages of adapters/postgres in levels, the highest level first. A package imports only packages of
 // lower levels, so no cycle and no upward import can arise.
 var importOrder = [][]string{
-	{"storetest", "stock"},
-	{".", "groupcommit", "dispatchstore", "pgtest"},
+	{".", "groupcommit", "dispatchstore"},
 	{"internal/sets"},
 	{"internal/pg"},
-	{"internal/codec", "internal/sqlc", "migrations"},
+	{"codec", "internal/sqlc", "migrations"},
 }
 
 // violations returns a line for each package that importOrder does not list, and for each import that does not lead to a
@@ -77,7 +76,6 @@ func TestImports_LeadToLowerPackages(t *testing.T) {
 		return nil
 	}))
 	require.Contains(t, imports["."], "internal/sets")
-	require.Contains(t, imports["storetest"], ".")
 	require.Empty(t, violations(imports))
 }
 
@@ -91,7 +89,6 @@ func TestViolations(t *testing.T) {
 		"upwards":           {"internal/pg", "internal/sets", []string{"internal/pg imports internal/sets"}},
 		"to the top":        {"internal/sqlc", ".", []string{"internal/sqlc imports ."}},
 		"on the same level": {"groupcommit", ".", []string{"groupcommit imports ."}},
-		"a test kit":        {".", "pgtest", []string{". imports pgtest"}},
 		"to a new package":  {".", "internal/new", []string{". imports internal/new"}},
 		"of a new package":  {"internal/new", "internal/pg", []string{"internal/new is not in importOrder"}},
 	} {

@@ -9,10 +9,15 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/lab/pgtest"
+	"partnerdeposits/lab/storetest"
 )
 
 // statements notes the texts of the statements that run on a pool: the Tracer of its PoolOptions.
@@ -168,7 +173,7 @@ func grow(t testing.TB, pool *pgxpool.Pool, n int) {
 		`INSERT INTO webhook_subscriptions (id, partner_id, url, events, secret, created_at)
 			SELECT gen_random_uuid(), p.id, 'https://example.com', '{deposit.cancelled}', 'x', now() FROM partners p, generate_series(1, 5) LIMIT $1`,
 		`INSERT INTO deliveries (subscription_id, id, event_id, event, state, due_at, body, event_at, finished_at, taken_at)
-			SELECT s.id, gen_random_uuid(), gen_random_uuid(), 'deposit.cancelled', k.state, CASE WHEN k.state < 2 AND i % 50 > 0 THEN now() + i * interval '1 second' END,
+			SELECT s.id, gen_random_uuid(), gen_random_uuid(), 'deposit.cancelled', k.state, CASE WHEN k.state < 2 AND i % 50 > 0 THEN now() + interval '1 hour' + i * interval '1 second' END,
 				'{}', now(), CASE WHEN k.state = 2 THEN now() END, CASE WHEN k.state = 2 THEN now() END
 			FROM (SELECT id FROM webhook_subscriptions LIMIT 1) s, generate_series(1, $1) i, LATERAL (SELECT CASE i % 10 WHEN 0 THEN 0 WHEN 1 THEN 1 ELSE 2 END AS state) k`,
 		`INSERT INTO delivery_attempts (delivery_id, number, started_at, duration_ms, result)
@@ -176,4 +181,19 @@ func grow(t testing.TB, pool *pgxpool.Pool, n int) {
 	} {
 		exec(t, pool, sql, n)
 	}
+}
+
+// grown is the URL of a database with many rows in every table that grows. The tests that only read plans share the database.
+func grown(t testing.TB) string {
+	t.Helper()
+	return pgtest.Common(t, "grown", func(url string) {
+		admin := storetest.Pool(t, url, postgres.PoolOptions{StatementTimeout: time.Minute})
+		storetest.Origin(t, storetest.Over(t, admin, postgres.Options{}))
+		grow(t, admin, 20_000)
+		exec(t, admin, `INSERT INTO audit_log (id, at, actor, action, subject, request_id)
+			SELECT gen_random_uuid(), now(), 'partner:' || i, 'a', 's' || i, CASE WHEN i % 2 = 0 THEN 'req_' || i END FROM generate_series(1, 20000) i`)
+		exec(t, admin, `UPDATE clients SET email = id || '@many.example'`)
+		exec(t, admin, `INSERT INTO waiting_counts SELECT gen_random_uuid(), 1 FROM generate_series(1, 20000)`)
+		exec(t, admin, `ANALYZE`)
+	})
 }

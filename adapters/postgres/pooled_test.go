@@ -1,7 +1,6 @@
 package postgres_test
 
 import (
-	"net/url"
 	"testing"
 	"time"
 
@@ -10,36 +9,14 @@ import (
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/postgres/groupcommit"
 	"partnerdeposits/lab/pgtest"
-	"partnerdeposits/lab/portstest"
 	"partnerdeposits/lab/secretstest"
 	"partnerdeposits/lab/storetest"
 )
 
-// bouncer returns a function that leads the URL of a database of the shared server through one PgBouncer.
-func bouncer(t *testing.T) func(databaseURL string) string {
-	t.Helper()
-	through, err := url.Parse(pgtest.Bouncer(t, pgtest.URL(t)))
-	require.NoError(t, err)
-	return func(databaseURL string) string {
-		u, err := url.Parse(databaseURL)
-		require.NoError(t, err)
-		u.Host = through.Host
-		return u.String()
-	}
-}
-
-func TestStore_ThroughPgBouncer(t *testing.T) {
-	t.Parallel()
-	pooled := bouncer(t)
-	portstest.Store(t, func(t *testing.T) portstest.Backend {
-		return storetest.Over(t, storetest.Pool(t, pooled(pgtest.URL(t)), postgres.PoolOptions{Pooled: true, MaxConns: 4}), postgres.Options{})
-	})
-}
-
 // Start-up parameters would be refused by PgBouncer.
 func TestGroupCommit_ThroughPgBouncer_WritesADeposit(t *testing.T) {
 	t.Parallel()
-	pool := storetest.Pool(t, bouncer(t)(pgtest.URL(t)), postgres.PoolOptions{Pooled: true, Settings: postgres.IndexPlans})
+	pool := storetest.Pool(t, pgtest.Pooled(t, pgtest.URL(t)), postgres.PoolOptions{Pooled: true, Settings: postgres.IndexPlans})
 	store := storetest.Over(t, pool, postgres.Options{})
 	from := storetest.Origin(t, store)
 	changes := groupcommit.New(pool, secretstest.New(t), groupcommit.Options{})

@@ -86,11 +86,8 @@ func TestReports_TellTheStateAndItsTimes(t *testing.T) {
 // The statement reads no row of a delivery that has ended, and of the others their indexes.
 func TestReports_ReadTheIndexOfPendingDeliveries(t *testing.T) {
 	t.Parallel()
-	store, pool := storetest.New(t, postgres.Options{})
-	storetest.Origin(t, store)
-	grow(t, pool, 20_000)
-	exec(t, pool, `INSERT INTO waiting_counts SELECT gen_random_uuid(), 1 FROM generate_series(1, 20000)`)
-	exec(t, pool, `ANALYZE`)
+	pool := storetest.Pool(t, grown(t), postgres.PoolOptions{})
+	store := storetest.Over(t, pool, postgres.Options{})
 	var sub id.ID
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT subscription_id FROM deliveries LIMIT 1`).Scan(&sub))
 	reads := accesses(t, pool, postgres.ReadReports)

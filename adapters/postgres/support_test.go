@@ -24,17 +24,9 @@ import (
 // A look-up reads an index of each table that grows, in large tables too. The tables of partners and of subscriptions have few rows.
 func TestSupport_LookUpsReadIndexes(t *testing.T) {
 	t.Parallel()
-	url := pgtest.URL(t)
 	seen := &statements{}
-	pool := storetest.Pool(t, url, postgres.PoolOptions{Tracer: seen})
+	pool := storetest.Pool(t, grown(t), postgres.PoolOptions{Tracer: seen})
 	store := storetest.Over(t, pool, postgres.Options{})
-	admin := storetest.Pool(t, url, postgres.PoolOptions{StatementTimeout: time.Minute})
-	storetest.Origin(t, store)
-	grow(t, admin, 20_000)
-	exec(t, admin, `INSERT INTO audit_log (id, at, actor, action, subject, request_id)
-		SELECT gen_random_uuid(), now(), 'partner:' || i, 'a', 's' || i, CASE WHEN i % 2 = 0 THEN 'req_' || i END FROM generate_series(1, 20000) i`)
-	exec(t, admin, `UPDATE clients SET email = id || '@many.example'`)
-	exec(t, admin, `ANALYZE`)
 	none, ctx := portstest.NewID(), t.Context()
 	for name, c := range map[string]struct {
 		want []string
@@ -125,14 +117,9 @@ func appending(e ports.AuditEntry) func(context.Context, ports.Repositories) err
 // The id of an event names a day, so a look-up probes the index of a single partition, for each partner.
 func TestFindEvent_ReadsAnIndexOfTheDay(t *testing.T) {
 	t.Parallel()
-	url := pgtest.URL(t)
 	seen := &statements{}
-	pool := storetest.Pool(t, url, postgres.PoolOptions{Tracer: seen})
+	pool := storetest.Pool(t, grown(t), postgres.PoolOptions{Tracer: seen})
 	store := storetest.Over(t, pool, postgres.Options{})
-	admin := storetest.Pool(t, url, postgres.PoolOptions{StatementTimeout: time.Minute})
-	storetest.Origin(t, store)
-	grow(t, admin, 20_000)
-	exec(t, admin, `ANALYZE`)
 	var eventID id.ID
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT id FROM events LIMIT 1`).Scan(&eventID))
 	seen.take()

@@ -15,7 +15,6 @@ import (
 
 	"partnerdeposits/adapters/redis"
 	"partnerdeposits/core/id"
-	"partnerdeposits/lab/portstest"
 	"partnerdeposits/lab/redistest"
 	"partnerdeposits/ports"
 )
@@ -110,8 +109,8 @@ func TestIdempotencyCache_CountAndLookUp_ShareARoundTrip(t *testing.T) {
 func TestIdempotencyCache_InACluster_Conforms(t *testing.T) {
 	t.Parallel()
 	client := clientOf(t, redistest.Cluster(t, 3, 0).URL())
-	portstest.IdempotencyCache(t, newCache(t, client, patient(t, client)))
-	portstest.Limiter(t, redis.NewLimiter(client, patient(t, client), func() { t.Error("failed open") }))
+	checkCache(t, newCache(t, client, patient(t, client)))
+	checkLimiter(t, redis.NewLimiter(client, patient(t, client), func() { t.Error("failed open") }))
 }
 
 // A round trip serves the requests of all partners that arrive together, unless they may live on several nodes.

@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/redis"
-	"partnerdeposits/lab/portstest"
 	"partnerdeposits/lab/redistest"
 	"partnerdeposits/lab/secretstest"
 	"partnerdeposits/ports"
@@ -53,13 +52,13 @@ func open(t testing.TB, url string) goredis.UniversalClient {
 func TestLimiter_Conforms(t *testing.T) {
 	t.Parallel()
 	client := redistest.New(t)
-	portstest.Limiter(t, redis.NewLimiter(client, patient(t, client), func() { t.Error("failed open") }))
+	checkLimiter(t, redis.NewLimiter(client, patient(t, client), func() { t.Error("failed open") }))
 }
 
 func TestIdempotencyCache_Conforms(t *testing.T) {
 	t.Parallel()
 	client := redistest.New(t)
-	portstest.IdempotencyCache(t, newCache(t, client, patient(t, client)))
+	checkCache(t, newCache(t, client, patient(t, client)))
 }
 
 // newCache makes a cache over a limiter of its own.
@@ -74,8 +73,8 @@ func TestMiniredis_Conforms(t *testing.T) {
 	t.Parallel()
 	client := open(t, "redis://"+miniredis.RunT(t).Addr())
 	breaker := patient(t, client)
-	portstest.Limiter(t, redis.NewLimiter(client, breaker, func() { t.Error("failed open") }))
-	portstest.IdempotencyCache(t, newCache(t, client, breaker))
+	checkLimiter(t, redis.NewLimiter(client, breaker, func() { t.Error("failed open") }))
+	checkCache(t, newCache(t, client, breaker))
 	rings := listen(t, client).Events()
 	bell := redis.NewDoorbell(client, breaker)
 	t.Cleanup(bell.Close)

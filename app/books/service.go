@@ -68,8 +68,8 @@ func (s *Service) Reconcile(ctx context.Context, from, to time.Time) (Report, er
 	case s.deps.Theirs == nil:
 		return Report{}, ErrNoBooks
 	}
-	c := comparison{Service: s, from: from, seen: map[string]bool{}}
-	if err := c.theirs(ctx, to); err != nil {
+	c := comparison{from: from, seen: map[string]bool{}}
+	if err := s.theirs(ctx, &c, to); err != nil {
 		return Report{}, err
 	}
 	for _, kind := range []ports.BookKind{ports.BookPayment, ports.BookRefund, ports.BookDispute} {
@@ -77,12 +77,7 @@ func (s *Service) Reconcile(ctx context.Context, from, to time.Time) (Report, er
 		if err != nil {
 			return Report{}, err
 		}
-		for _, e := range own {
-			if !c.seen[mark(kind, e.Key)] {
-				c.report.Checked++
-				c.differs(e, ports.BookEntry{})
-			}
-		}
+		c.missing(kind, own)
 	}
 	due, err := s.deps.Ours.Due(ctx, from, to)
 	c.report.Due = due
@@ -91,11 +86,9 @@ func (s *Service) Reconcile(ctx context.Context, from, to time.Time) (Report, er
 
 // comparison is a Reconcile that runs.
 type comparison struct {
-	*Service
 	from   time.Time
 	seen   map[string]bool // records of the provider, by kind and key
 	report Report
-	batch  []ports.BookEntry
 }
 
 func mark(kind ports.BookKind, key string) string { return string(kind) + " " + key }
@@ -114,30 +107,26 @@ func key(e ports.BookEntry) string {
 }
 
 // theirs compares the provider's records, batch by batch.
-func (c *comparison) theirs(ctx context.Context, to time.Time) error {
-	for e, err := range c.deps.Theirs.Entries(ctx, c.from.Add(-earlier), to) {
+func (s *Service) theirs(ctx context.Context, c *comparison, to time.Time) error {
+	var some []ports.BookEntry
+	for e, err := range s.deps.Theirs.Entries(ctx, c.from.Add(-earlier), to) {
 		if err != nil {
 			return err
 		}
-		if c.batch = append(c.batch, e); len(c.batch) == batch {
-			if err := c.flush(ctx); err != nil {
+		if some = append(some, e); len(some) == batch {
+			if err := s.compareBatch(ctx, c, some); err != nil {
 				return err
 			}
+			some = some[:0]
 		}
 	}
-	return c.flush(ctx)
+	return s.compareBatch(ctx, c, some)
 }
 
-func (c *comparison) flush(ctx context.Context) error {
-	keys := map[ports.BookKind][]string{}
-	for _, e := range c.batch {
-		if k := key(e); k != "" {
-			keys[e.Kind] = append(keys[e.Kind], k)
-		}
-	}
+func (s *Service) compareBatch(ctx context.Context, c *comparison, some []ports.BookEntry) error {
 	own := map[string]ports.OwnEntry{}
-	for kind, of := range keys {
-		found, err := c.deps.Ours.Named(ctx, kind, of)
+	for kind, of := range keysOf(some) {
+		found, err := s.deps.Ours.Named(ctx, kind, of)
 		if err != nil {
 			return err
 		}
@@ -145,11 +134,21 @@ func (c *comparison) flush(ctx context.Context) error {
 			own[mark(kind, k)] = e
 		}
 	}
-	for _, e := range c.batch {
+	for _, e := range some {
 		c.compare(own[mark(e.Kind, key(e))], e)
 	}
-	c.batch = c.batch[:0]
 	return nil
+}
+
+// keysOf lists the keys of records, by kind.
+func keysOf(some []ports.BookEntry) map[ports.BookKind][]string {
+	keys := map[ports.BookKind][]string{}
+	for _, e := range some {
+		if k := key(e); k != "" {
+			keys[e.Kind] = append(keys[e.Kind], k)
+		}
+	}
+	return keys
 }
 
 // compare holds a record of the provider against ours. A payment that was charged twice has two records there.
@@ -168,6 +167,16 @@ func (c *comparison) compare(own ports.OwnEntry, e ports.BookEntry) {
 	}
 	if own.Key == "" || own.Amount != e.Amount || own.Status != e.Status {
 		c.differs(own, e)
+	}
+}
+
+// missing adds our records that the provider does not have.
+func (c *comparison) missing(kind ports.BookKind, own []ports.OwnEntry) {
+	for _, e := range own {
+		if !c.seen[mark(kind, e.Key)] {
+			c.report.Checked++
+			c.differs(e, ports.BookEntry{})
+		}
 	}
 }
 

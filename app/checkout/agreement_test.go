@@ -11,8 +11,6 @@ import (
 	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
-	"partnerdeposits/core/secret"
-	"partnerdeposits/core/tenant"
 	"partnerdeposits/lab/checkouttest"
 )
 
@@ -73,31 +71,6 @@ func TestSubmit_RefusedByScoring_KeepsNoEvidence(t *testing.T) {
 	require.Empty(t, records(b, d.ID), "nothing is charged")
 }
 
-func TestView_CoverThatEndsBeforeTheStay_SaysSo(t *testing.T) {
-	b := checkouttest.Start(t)
-	until := func(token secret.Text) (agreement.Terms, bool) {
-		v, err := b.Checkout.View(b.Ctx(), token)
-		require.NoError(t, err)
-		return v.Terms, v.CoversStay
-	}
-	d, token := b.Deposit(t)
-	terms, covers := until(token)
-	require.Equal(t, d.ContractEndAt.Add(14*24*time.Hour), terms.Until)
-	require.Zero(t, terms.Days)
-	require.True(t, covers)
-
-	_, token = b.Deposit(t, func(d *deposit.Deposit) { d.ContractEndAt = b.Clock.Now().AddDate(0, 0, 61) })
-	terms, covers = until(token)
-	require.Equal(t, b.Clock.Now().AddDate(0, 0, 60), terms.Until)
-	require.Equal(t, 60, terms.Days)
-	require.False(t, covers)
-
-	_, token = b.Deposit(t, func(d *deposit.Deposit) { d.ContractEndAt = b.Clock.Now().AddDate(0, 0, 50) })
-	terms, covers = until(token)
-	require.Equal(t, 60, terms.Days, "the time for claims is cut")
-	require.True(t, covers)
-}
-
 func TestCheckout_StayThatIsOver_AsksForNothing(t *testing.T) {
 	b := checkouttest.Start(t)
 	d, token := b.Deposit(t, func(d *deposit.Deposit) {
@@ -115,14 +88,4 @@ func TestCheckout_StayThatIsOver_AsksForNothing(t *testing.T) {
 	b.Clock.Set(d.CheckoutExpiresAt)
 	b.RequireCount(1, b.Timers.ExpireCheckouts)
 	b.RequireStatus(d.ID, deposit.Cancelled, "checkout_expired")
-}
-
-func TestView_AfterPaying_NamesTheFeeThatWasPaid(t *testing.T) {
-	b := checkouttest.Start(t)
-	d, token := b.Deposit(t)
-	b.Submit(token, tenant.Person{Email: "grace@example.com", FirstName: "Grace", LastName: "Hopper"})
-	b.Pay(d.ID, true)
-	v := b.Return(token)
-	require.Equal(t, deposit.Fee(50_000), v.PaidFee)
-	require.Equal(t, b.Clock.Now(), v.PaidAt)
 }

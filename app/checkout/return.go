@@ -20,6 +20,11 @@ func (s *Service) CheckoutToken(ctx context.Context, returnToken secret.Text) (s
 	if err != nil {
 		return "", err
 	}
+	return returned(depositID, tokens, returnToken)
+}
+
+// returned gives the deposit's checkout token of tokens. Returns deposit.ErrNotFound for a return token that is not the deposit's.
+func returned(depositID id.ID, tokens map[id.ID]secret.Text, returnToken secret.Text) (secret.Text, error) {
 	checkoutToken, found := tokens[depositID]
 	if !found || !deposit.ReturnToken(depositID, checkoutToken).Equal(returnToken.Reveal()) {
 		return "", deposit.ErrNotFound

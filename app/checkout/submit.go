@@ -8,6 +8,7 @@ import (
 	"partnerdeposits/app/internal/lifecycle"
 	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
 	"partnerdeposits/core/mailaddr"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/tenant"
@@ -85,7 +86,7 @@ func (s *Service) accepts(ctx context.Context, d *deposit.Deposit, p tenant.Pers
 		if err != nil {
 			return false, err
 		}
-		if paying && changedAt.IsZero() {
+		if acceptedBefore(paying, changedAt) {
 			return true, nil
 		}
 	}
@@ -93,6 +94,9 @@ func (s *Service) accepts(ctx context.Context, d *deposit.Deposit, p tenant.Pers
 		DepositID: d.ID, Amount: d.Amount, Email: p.Email, FirstName: p.FirstName, LastName: p.LastName,
 	})
 }
+
+// acceptedBefore decides about the person of the deposit's client. changedAt is the partner's last change of the client, zero for none.
+func acceptedBefore(paying bool, changedAt time.Time) bool { return paying && changedAt.IsZero() }
 
 // decline cancels the deposit of a tenant whom scoring refused, unless a payment succeeded first.
 func (s *Service) decline(ctx context.Context, begun *deposit.Deposit, p tenant.Person, now time.Time) error {
@@ -121,7 +125,7 @@ var errErasedMeanwhile = errors.New("checkout: the client was erased while the f
 // The returned function returns errErasedMeanwhile.
 func (s *Service) withClient(begun *deposit.Deposit, p tenant.Person, now time.Time) lifecycle.Prepare {
 	return func(ctx context.Context, repos ports.Repositories, d *deposit.Deposit) error {
-		if d.Client != nil || (begun.Client != nil && begun.ClientID == d.ClientID) {
+		if hasClient(d, begun) {
 			known, err := repos.Clients.OfAccount(ctx, d.AccountID, d.ClientID)
 			if errors.Is(err, tenant.ErrNotFound) {
 				return errErasedMeanwhile
@@ -134,10 +138,7 @@ func (s *Service) withClient(begun *deposit.Deposit, p tenant.Person, now time.T
 		if samePerson(d.Client, p) {
 			return nil
 		}
-		c := tenant.Client{ID: s.deps.Entropy.NewID(), AccountID: d.AccountID, Person: p, CreatedAt: now}
-		if d.ByPartnerAPI {
-			c.PartnerID = d.PartnerID
-		}
+		c := newClient(s.deps.Entropy.NewID(), d, p, now)
 		if err := repos.Clients.Insert(ctx, c); err != nil {
 			return err
 		}
@@ -145,6 +146,21 @@ func (s *Service) withClient(begun *deposit.Deposit, p tenant.Person, now time.T
 		d.Client = &deposit.Client{ID: c.ID, Email: p.Email, FirstName: p.FirstName, LastName: p.LastName}
 		return nil
 	}
+}
+
+// hasClient reports whether a client's record must still stand: the deposit's present one, or the one from which the form may have been
+// filled. begun is the deposit as it was when the submission began.
+func hasClient(d, begun *deposit.Deposit) bool {
+	return d.Client != nil || (begun.Client != nil && begun.ClientID == d.ClientID)
+}
+
+// newClient is the record of a tenant whom checkout brought. It belongs to the partner that created the deposit.
+func newClient(clientID id.ID, d *deposit.Deposit, p tenant.Person, now time.Time) tenant.Client {
+	c := tenant.Client{ID: clientID, AccountID: d.AccountID, Person: p, CreatedAt: now}
+	if d.ByPartnerAPI {
+		c.PartnerID = d.PartnerID
+	}
+	return c
 }
 
 // withAgreement keeps the evidence in the transaction of the payment, after setClient has set the client. A payment in flight keeps the
@@ -158,13 +174,17 @@ func (s *Service) withAgreement(agreed agreement.Record, setClient lifecycle.Pre
 		if err != nil {
 			return err
 		}
-		var since time.Time
-		if inFlight != nil {
-			since = inFlight.CreatedAt
-		}
 		agreed.ClientID = d.ClientID
-		return repos.Agreements.Keep(ctx, agreed, since)
+		return repos.Agreements.Keep(ctx, agreed, begunAt(inFlight))
 	}
+}
+
+// begunAt is the time of the payment in flight; zero for none.
+func begunAt(inFlight *deposit.Payment) time.Time {
+	if inFlight == nil {
+		return time.Time{}
+	}
+	return inFlight.CreatedAt
 }
 
 func samePerson(c *deposit.Client, p tenant.Person) bool {

@@ -4,10 +4,8 @@ import (
 	"context"
 	"time"
 
-	"partnerdeposits/app/internal/lifecycle"
 	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/deposit"
-	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/tenant"
@@ -63,32 +61,40 @@ func (s *Service) view(ctx context.Context, token secret.Text, now time.Time) (V
 	if err != nil {
 		return View{}, err
 	}
-	open := lifecycle.CheckoutOpen(d, now)
-	v := View{
-		Deposit: d, CompanyName: account.CompanyName, Fee: deposit.Fee(d.Amount), Open: open,
-		Expired:  d.Status.InCheckout() && !open || d.StatusReason == deposit.CheckoutExpired.Reason(),
-		StayOver: d.Status.InCheckout() && d.StayOver(now),
-		Terms:    s.terms(d, account.CompanyName, now), CoversStay: d.CoversContract(s.deps.Timers, now),
-	}
-	if d.Client != nil {
-		v.Person = tenant.Person{Email: d.Client.Email, FirstName: d.Client.FirstName, LastName: d.Client.LastName}
-	}
+	v := s.viewOf(d, account.CompanyName, now)
 	if d.Outcome() == deposit.OutcomeSecured {
-		if v.PaidFee, v.PaidAt, err = s.paidFee(ctx, d.ID); err != nil {
+		payments, err := s.deps.Paid.Payments(ctx, d.ID)
+		if err != nil {
 			return View{}, err
 		}
+		v.PaidFee, v.PaidAt = paidFee(payments)
 	}
 	if d.Status == deposit.Captured {
 		if v.Debt, err = s.deps.Debts.Debt(ctx, d.ID); err != nil {
 			return View{}, err
 		}
 	}
-	if open {
+	if v.Open {
 		if v.PaymentInFlight, err = s.deps.Payments.FeeInFlight(ctx, d.ID); err != nil {
 			return View{}, err
 		}
 	}
 	return v, nil
+}
+
+// viewOf is the part of the view that the deposit itself tells.
+func (s *Service) viewOf(d *deposit.Deposit, company string, now time.Time) View {
+	open := d.CheckoutOpen(now)
+	v := View{
+		Deposit: d, CompanyName: company, Fee: deposit.Fee(d.Amount), Open: open,
+		Expired:  d.Status.InCheckout() && !open || d.StatusReason == deposit.CheckoutExpired.Reason(),
+		StayOver: d.Status.InCheckout() && d.StayOver(now),
+		Terms:    s.terms(d, company, now), CoversStay: d.CoversContract(s.deps.Timers, now),
+	}
+	if d.Client != nil {
+		v.Person = tenant.Person{Email: d.Client.Email, FirstName: d.Client.FirstName, LastName: d.Client.LastName}
+	}
+	return v
 }
 
 // terms are the terms of a deposit that is paid now.
@@ -103,14 +109,13 @@ func (s *Service) terms(d *deposit.Deposit, company string, now time.Time) agree
 }
 
 // paidFee gives the fee that secured a deposit, and the time of the payment; zero for none.
-func (s *Service) paidFee(ctx context.Context, depositID id.ID) (money.Cents, time.Time, error) {
-	all, err := s.deps.Paid.Payments(ctx, depositID)
-	for _, p := range all {
+func paidFee(payments []deposit.Payment) (money.Cents, time.Time) {
+	for _, p := range payments {
 		if p.Kind == deposit.FeePayment && p.Status == deposit.PaymentSucceeded {
-			return p.Amount, p.SettledAt, err
+			return p.Amount, p.SettledAt
 		}
 	}
-	return 0, time.Time{}, err
+	return 0, time.Time{}
 }
 
 // show ends a step that leads to no other page.

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"partnerdeposits/app/idempotent"
-	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/tenant"
@@ -34,8 +33,8 @@ func (s *Service) Create(ctx context.Context, by partner.Caller, in NewClient, c
 			if err != nil {
 				return idempotent.Response{}, err
 			}
-			if link.Status() == connect.LinkRevoked {
-				return idempotent.Response{}, connect.ErrAccountRevoked
+			if err := link.Usable(); err != nil {
+				return idempotent.Response{}, err
 			}
 			if err := repos.Clients.Insert(ctx, client); err != nil {
 				return idempotent.Response{}, err

@@ -55,6 +55,15 @@ type TextErasure struct {
 	Erased int // those that lost words in this call
 }
 
+// after is the progress after another deposit.
+func (e TextErasure) after(erased bool) TextErasure {
+	if e.Read++; erased {
+		e.Erased++
+	}
+	e.Total = max(e.Total, e.Read) // a deposit may have come meanwhile
+	return e
+}
+
 // EraseTextOfClient is EraseDepositText for every deposit of a client, erased or not, a transaction each. progress hears of the
 // work before the first deposit and after each. A call that was interrupted is repeated: deposits without words are passed over.
 //
@@ -78,10 +87,7 @@ func (s *Service) EraseTextOfClient(ctx context.Context, clientID id.ID, progres
 			if err != nil {
 				return done, err
 			}
-			if done.Read++; erased {
-				done.Erased++
-			}
-			done.Total = max(done.Total, done.Read) // a deposit may have come meanwhile
+			done = done.after(erased)
 			progress(done)
 		}
 		if page.Cursor = found.Next; found.Next.IsZero() {

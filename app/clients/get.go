@@ -22,8 +22,8 @@ func (s *Service) Get(ctx context.Context, partnerID, clientID id.ID) (tenant.Cl
 	if err != nil {
 		return tenant.Client{}, err
 	}
-	if link.Status() == connect.LinkRevoked {
-		return tenant.Client{}, connect.ErrAccountRevoked
+	if err := link.Usable(); err != nil {
+		return tenant.Client{}, err
 	}
 	return client, nil
 }
@@ -34,14 +34,21 @@ func (s *Service) Get(ctx context.Context, partnerID, clientID id.ID) (tenant.Cl
 func (s *Service) List(ctx context.Context, f ports.ClientFilter, page ports.Page) (ports.List[tenant.Client], error) {
 	if !f.AccountID.IsZero() {
 		link, err := s.deps.Links.LinkedAccount(ctx, f.PartnerID, f.AccountID)
-		switch {
-		case errors.Is(err, connect.ErrAccountNotFound):
-			return ports.List[tenant.Client]{}, nil
-		case err != nil:
+		if listed, err := listed(link.Link, err); !listed {
 			return ports.List[tenant.Client]{}, err
-		case link.Status() == connect.LinkRevoked:
-			return ports.List[tenant.Client]{}, connect.ErrAccountRevoked
 		}
 	}
 	return s.deps.Clients.Clients(ctx, f, page)
+}
+
+// listed decides whether the clients of an account are listed. link and err are the answer of Links.LinkedAccount. An account that was
+// never linked has none.
+func listed(link connect.Link, err error) (bool, error) {
+	switch {
+	case errors.Is(err, connect.ErrAccountNotFound):
+		return false, nil
+	case err == nil:
+		err = link.Usable()
+	}
+	return err == nil, err
 }

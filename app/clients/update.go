@@ -3,9 +3,9 @@ package clients
 import (
 	"context"
 	"strings"
+	"time"
 
 	"partnerdeposits/app/idempotent"
-	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/tenant"
@@ -33,11 +33,11 @@ func (s *Service) Update(ctx context.Context, by partner.Caller, clientID id.ID,
 			if err != nil {
 				return idempotent.Response{}, err
 			}
-			if link.Status() == connect.LinkRevoked {
-				return idempotent.Response{}, connect.ErrAccountRevoked
+			if err := link.Usable(); err != nil {
+				return idempotent.Response{}, err
 			}
-			if changed := want.Fields(client.Person); len(changed) > 0 {
-				client.Person, client.ChangedAt = want.Apply(client.Person), now
+			client, changed := changedBy(want, client, now)
+			if len(changed) > 0 {
 				if err := repos.Clients.Update(ctx, client); err != nil {
 					return idempotent.Response{}, err
 				}
@@ -49,4 +49,13 @@ func (s *Service) Update(ctx context.Context, by partner.Caller, clientID id.ID,
 			return call.Encode(client)
 		},
 	})
+}
+
+// changedBy is the client after the change, with the names of the fields that got another value. A change of nothing is none.
+func changedBy(want tenant.Change, client tenant.Client, now time.Time) (tenant.Client, []string) {
+	fields := want.Fields(client.Person)
+	if len(fields) > 0 {
+		client.Person, client.ChangedAt = want.Apply(client.Person), now
+	}
+	return client, fields
 }

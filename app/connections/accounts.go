@@ -1,6 +1,7 @@
 package connections
 
 import (
+	"cmp"
 	"context"
 
 	"partnerdeposits/core/connect"
@@ -22,10 +23,7 @@ type AccountView struct {
 
 // MaxAmount is the account's negotiated ceiling, or the service's default.
 func (v AccountView) MaxAmount() money.Cents {
-	if v.Account.MaxAmountCents == 0 {
-		return deposit.DefaultMaxAmount
-	}
-	return v.Account.MaxAmountCents
+	return cmp.Or(v.Account.MaxAmountCents, deposit.DefaultMaxAmount)
 }
 
 // Account gives an account for the admin command.
@@ -49,12 +47,19 @@ func (s *Service) Accounts(ctx context.Context, page ports.Page) (ports.List[con
 	return s.deps.Operators.Accounts(ctx, page)
 }
 
+func validCeiling(maximum money.Cents) error {
+	if maximum != 0 && (maximum < deposit.MinAmount || maximum > deposit.MaxCeiling) {
+		return fault.ErrInvalidField.WithField("maxAmount", "must be 0 or between %s and %s EUR", deposit.MinAmount, deposit.MaxCeiling)
+	}
+	return nil
+}
+
 // SetCeiling sets an account's largest deposit; 0 restores the service's default.
 //
 // Returns connect.ErrAccountNotFound, or invalid_field for a ceiling below the smallest deposit or above deposit.MaxCeiling.
 func (s *Service) SetCeiling(ctx context.Context, accountID id.ID, maximum money.Cents) error {
-	if maximum != 0 && (maximum < deposit.MinAmount || maximum > deposit.MaxCeiling) {
-		return fault.ErrInvalidField.WithField("maxAmount", "must be 0 or between %s and %s EUR", deposit.MinAmount, deposit.MaxCeiling)
+	if err := validCeiling(maximum); err != nil {
+		return err
 	}
 	now := s.deps.Clock.Now()
 	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {

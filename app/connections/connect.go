@@ -184,7 +184,7 @@ func (s *Service) LinkedResult(ctx context.Context, r Request, a connect.Account
 	if err != nil {
 		return Result{}, err
 	}
-	if current == nil || current.PartnerID != v.Partner.ID || current.ExternalID != v.ExternalID {
+	if already, _ := connect.Decide(current, v.Partner.ID, v.ExternalID); !already {
 		return Result{}, connect.ErrAccountNotLinked
 	}
 	return v.linked(outcome, a.ID, SignedIn{}, now), nil

@@ -44,15 +44,15 @@ func (s *Service) failed(ctx context.Context, v Verified, refusal *fault.Error, 
 
 // sides reads the links that rule a link out; refusal is nil for none.
 func (s *Service) sides(ctx context.Context, v Verified, a *connect.Account) (refusal *fault.Error, sides Sides, err error) {
+	var decided error
 	if a != nil {
 		current, err := s.deps.Links.ActiveLink(ctx, a.ID)
 		if err != nil {
 			return nil, Sides{}, err
 		}
-		if already, decided := connect.Decide(current, v.Partner.ID, v.ExternalID); already {
+		var already bool
+		if already, decided = connect.Decide(current, v.Partner.ID, v.ExternalID); already {
 			return nil, Sides{}, nil
-		} else if decided != nil {
-			refusal = fault.Of(decided)
 		}
 		if current != nil {
 			if sides, err = s.linkedSide(ctx, *current); err != nil {
@@ -62,17 +62,26 @@ func (s *Service) sides(ctx context.Context, v Verified, a *connect.Account) (re
 	}
 	other, err := s.deps.Links.ActiveLinkOf(ctx, v.Partner.ID, v.ExternalID)
 	if err != nil || other == nil {
-		return refusal, sides, err
+		return refusalOf(decided, other), sides, err
 	}
 	_, owner, err := s.deps.Operators.AccountByID(ctx, other.AccountID)
 	if err != nil {
 		return nil, Sides{}, err
 	}
 	sides.NumberOwner = mailaddr.Masked(owner.Email)
-	if refusal == nil {
-		refusal = connect.ErrExternalIDConflict
+	return refusalOf(decided, other), sides, nil
+}
+
+// refusalOf is the fault of an offer; nil for none. decided is the answer of connect.Decide about the account's link; other is the active
+// link of the external id, nil for none.
+func refusalOf(decided error, other *connect.Link) *fault.Error {
+	if refusal, ok := refused(decided); ok {
+		return refusal
 	}
-	return refusal, sides, nil
+	if other != nil {
+		return connect.ErrExternalIDConflict
+	}
+	return nil
 }
 
 func (s *Service) linkedSide(ctx context.Context, current connect.Link) (Sides, error) {

@@ -79,6 +79,18 @@ type revocation struct {
 	only     id.ID // the link that the operator saw; another active link stays. The partner's contact is told. Zero: any active link
 }
 
+// ends reports whether the account's active link, nil for none, is the link that the operator saw.
+func (r revocation) ends(current *connect.Link) bool { return current != nil && current.ID == r.only }
+
+// detail is the part of the audit entry that tells who ended which link.
+func (r revocation) detail() map[string]string {
+	detail := map[string]string{"partnerId": id.Partner.Of(r.partner.ID), "by": string(r.by)}
+	if !r.keyID.IsZero() {
+		detail["keyId"] = id.APIKey.Of(r.keyID)
+	}
+	return detail
+}
+
 // revoke ends the link, mails the operator and writes the audit log, in one transaction.
 func (s *Service) revoke(ctx context.Context, r revocation) (changed bool, err error) {
 	now := s.deps.Clock.Now()
@@ -92,7 +104,7 @@ func (s *Service) revoke(ctx context.Context, r revocation) (changed bool, err e
 func (s *Service) revokeWithin(ctx context.Context, repos ports.Repositories, r revocation, now time.Time) (changed bool, err error) {
 	if !r.only.IsZero() {
 		current, err := repos.Links.ActiveOfAccount(ctx, r.account.ID)
-		if err != nil || current == nil || current.ID != r.only {
+		if err != nil || !r.ends(current) {
 			return false, err
 		}
 		if r.partner.ContactEmail != "" {
@@ -109,11 +121,7 @@ func (s *Service) revokeWithin(ctx context.Context, repos ports.Repositories, r 
 	if err := repos.Mails.Enqueue(ctx, s.linkEnded(r, now)); err != nil {
 		return false, err
 	}
-	detail := map[string]string{"partnerId": id.Partner.Of(r.partner.ID), "by": string(r.by)}
-	if !r.keyID.IsZero() {
-		detail["keyId"] = id.APIKey.Of(r.keyID)
-	}
 	return true, repos.Audit.Append(ctx, ports.AuditEntry{
-		ID: s.deps.Entropy.NewID(), At: now, Actor: r.actor, Action: "link.revoke", Subject: id.Account.Of(r.account.ID), Detail: detail,
+		ID: s.deps.Entropy.NewID(), At: now, Actor: r.actor, Action: "link.revoke", Subject: id.Account.Of(r.account.ID), Detail: r.detail(),
 	})
 }

@@ -71,7 +71,7 @@ func (c *cancelling) decide(found ports.Found) (writes ports.Writes, response id
 	if err := changeable(d, c.by.Partner.ID); err != nil {
 		return writes, response, err
 	}
-	if mayBePaying(d) {
+	if d.MayBePaying() {
 		return writes, response, ports.ErrNeedsMore
 	}
 	return c.cancel(d)
@@ -83,14 +83,8 @@ func (c *cancelling) effect(ctx context.Context, repos ports.Repositories) (resp
 	if err != nil {
 		return response, err
 	}
-	if mayBePaying(d) {
-		payment, err := repos.Payments.Processing(ctx, d.ID, deposit.FeePayment)
-		if err != nil {
-			return response, err
-		}
-		if payment != nil {
-			return response, errFeeInFlight
-		}
+	if err := noFeeInFlight(ctx, repos, d); err != nil {
+		return response, err
 	}
 	writes, response, err := c.cancel(d)
 	if err != nil {
@@ -109,9 +103,16 @@ func (c *cancelling) cancel(d *deposit.Deposit) (writes ports.Writes, response i
 	return writes, response, err
 }
 
-// mayBePaying reports whether the checkout of d has begun, so that the tenant may have a payment page open.
-func mayBePaying(d *deposit.Deposit) bool {
-	return !d.CheckoutStartedAt.IsZero() && d.Status.InCheckout()
+// noFeeInFlight returns errFeeInFlight if the tenant of the locked deposit has a fee payment in flight.
+func noFeeInFlight(ctx context.Context, repos ports.Repositories, d *deposit.Deposit) error {
+	if !d.MayBePaying() {
+		return nil
+	}
+	payment, err := repos.Payments.Processing(ctx, d.ID, deposit.FeePayment)
+	if err == nil && payment != nil {
+		err = errFeeInFlight
+	}
+	return err
 }
 
 // lock locks and returns a deposit that the partner may change. Returns the errors of changeable.

@@ -2,7 +2,6 @@ package deposits
 
 import (
 	"context"
-	"time"
 
 	"partnerdeposits/app/idempotent"
 	"partnerdeposits/app/internal/lifecycle"
@@ -36,20 +35,9 @@ func (s *Service) Capture(ctx context.Context, by partner.Caller, in CaptureRequ
 		if err := lifecycle.Record(ctx, repos, e.Deposit, step, act, e.eventID); err != nil {
 			return step, err
 		}
-		payment := s.newCollection(e.Deposit, e.now)
+		payment := deposit.NewCollection(s.deps.Entropy.NewID(), e.Deposit, s.deps.Schedule, e.now)
 		debt := deposit.NewDebt(payment, s.deps.Schedule)
 		e.debt = &debt
 		return step, repos.Payments.Insert(ctx, payment)
 	})
-}
-
-// newCollection is the payment that collects the captured amount, due by the schedule. Its debt and the mail to the tenant begin
-// with its row.
-func (s *Service) newCollection(d *deposit.Deposit, now time.Time) deposit.Payment {
-	p := deposit.Payment{
-		ID: s.deps.Entropy.NewID(), DepositID: d.ID, Kind: deposit.Collection, Amount: d.CapturedAmount,
-		Status: deposit.PaymentProcessing, CreatedAt: now,
-	}
-	p.CheckAt = deposit.NewDebt(p, s.deps.Schedule).NextAttemptAt
-	return p
 }

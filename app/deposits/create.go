@@ -64,17 +64,27 @@ func (s *Service) creation(p partner.Partner, in NewDeposit, call idempotent.Cal
 		Prepare: func(context.Context) error { return in.validate() },
 		Needs:   needs,
 		Decide: func(found ports.Found) (ports.Writes, idempotent.Response, error) {
-			client, err := in.check(found)
+			d, err := in.decide(found, p, depositID, reference, now)
 			if err != nil {
 				return ports.Writes{}, idempotent.Response{}, err
 			}
-			origin := deposit.Origin{AccountID: found.Link.AccountID, PartnerID: p.ID, PartnerName: p.Name, ExternalID: found.Link.ExternalID, ByPartnerAPI: true}
-			d := deposit.New(depositID, reference, origin, in.Draft, client, now)
 			d.CheckoutToken = token
 			response, err := call.Encode(s.view(d, now))
 			return ports.Writes{Insert: &ports.NewDeposit{Deposit: d, CheckoutToken: token}}, response, err
 		},
 	}
+}
+
+// decide makes the deposit of a request that validate accepted. Returns the errors of check.
+func (in NewDeposit) decide(found ports.Found, p partner.Partner, depositID id.ID, reference string, now time.Time) (*deposit.Deposit, error) {
+	client, err := in.check(found)
+	if err != nil {
+		return nil, err
+	}
+	origin := deposit.Origin{
+		AccountID: found.Link.AccountID, PartnerID: p.ID, PartnerName: p.Name, ExternalID: found.Link.ExternalID, ByPartnerAPI: true,
+	}
+	return deposit.New(depositID, reference, origin, in.Draft, client, now), nil
 }
 
 func (in NewDeposit) validate() error {
@@ -106,12 +116,8 @@ func (in NewDeposit) check(found ports.Found) (client *deposit.Client, err error
 //
 // Returns account_not_linked or account_revoked.
 func activeLink(link *ports.LinkedAccount) error {
-	switch {
-	case link == nil:
+	if link == nil {
 		return connect.ErrAccountNotLinked
-	case link.Status() == connect.LinkRevoked:
-		return connect.ErrAccountRevoked
-	default:
-		return nil
 	}
+	return link.Usable()
 }

@@ -35,6 +35,14 @@ type Seen struct {
 	Form [16]byte
 }
 
+// unchanged returns ErrChanged unless the deposit is as the page showed it.
+func (seen Seen) unchanged(d *deposit.Deposit) error {
+	if d.Version != seen.Version {
+		return ErrChanged
+	}
+	return nil
+}
+
 const byOperator = "operator"
 
 func (by OperatorCaller) actor() string { return "operator:" + id.Operator.Of(by.Operator.ID) }
@@ -103,7 +111,7 @@ func (s *Service) capture(ctx context.Context, by OperatorCaller, seen Seen, in 
 			if err := s.addFiles(ctx, repos, by, d, in.Files, now); err != nil {
 				return step, err
 			}
-			return step, repos.Payments.Insert(ctx, s.newCollection(d, now))
+			return step, repos.Payments.Insert(ctx, deposit.NewCollection(s.deps.Entropy.NewID(), d, s.deps.Schedule, now))
 		})
 }
 
@@ -127,14 +135,8 @@ func (s *Service) CancelByOperator(ctx context.Context, by OperatorCaller, seen 
 	for range settleTries {
 		err := s.operatorMove(ctx, by, seen, []string{"cancel", comment},
 			func(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, now time.Time) (deposit.Transition, error) {
-				if mayBePaying(d) {
-					payment, err := repos.Payments.Processing(ctx, d.ID, deposit.FeePayment)
-					if err != nil {
-						return deposit.Transition{}, err
-					}
-					if payment != nil {
-						return deposit.Transition{}, errFeeInFlight
-					}
+				if err := noFeeInFlight(ctx, repos, d); err != nil {
+					return deposit.Transition{}, err
 				}
 				act := by.act(map[string]string{"comment": comment})
 				return lifecycle.Move(ctx, repos, d, deposit.CancelledByOperator, s.deps.Timers, act, s.deps.Entropy.NewID(), now)
@@ -163,8 +165,8 @@ func (s *Service) operatorMove(ctx context.Context, by OperatorCaller, seen Seen
 			if err != nil {
 				return idempotent.Response{}, err
 			}
-			if d.Version != seen.Version {
-				return idempotent.Response{}, ErrChanged
+			if err := seen.unchanged(d); err != nil {
+				return idempotent.Response{}, err
 			}
 			if step, err = move(ctx, repos, d, now); err != nil {
 				return idempotent.Response{}, err
@@ -184,10 +186,15 @@ func lockOwned(ctx context.Context, repos ports.Repositories, by OperatorCaller,
 	if err != nil {
 		return nil, err
 	}
-	if d.AccountID != by.Account.ID {
-		return nil, deposit.ErrNotFound
+	return d, owned(d, by.Account.ID)
+}
+
+// owned returns deposit_not_found for a deposit of another account.
+func owned(d *deposit.Deposit, accountID id.ID) error {
+	if d.AccountID != accountID {
+		return deposit.ErrNotFound
 	}
-	return d, nil
+	return nil
 }
 
 // formRoute stands for the operator's forms among the routes of idempotency keys.

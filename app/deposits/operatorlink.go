@@ -1,6 +1,7 @@
 package deposits
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 
 	"partnerdeposits/app/idempotent"
 	"partnerdeposits/app/internal/mails"
+	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
@@ -58,11 +60,7 @@ func (s *Service) SendLinkByOperator(ctx context.Context, by OperatorCaller, see
 
 // mailLink queues the mail with the link and writes the audit log.
 func (s *Service) mailLink(ctx context.Context, repos ports.Repositories, by OperatorCaller, d *deposit.Deposit, url string, to tenant.Contact, now time.Time) error {
-	locale := to.Locale
-	if locale == "" {
-		locale = d.Locale
-	}
-	mail := mails.DepositLink{To: to.Email, Locale: locale, Deposit: d, Company: by.Account.CompanyName, ByCompany: true, URL: url, Imprint: s.deps.Imprint}.Mail(s.deps.Entropy.NewID(), now)
+	mail := mails.DepositLink{To: to.Email, Locale: cmp.Or(to.Locale, d.Locale), Deposit: d, Company: by.Account.CompanyName, ByCompany: true, URL: url, Imprint: s.deps.Imprint}.Mail(s.deps.Entropy.NewID(), now)
 	if err := repos.Mails.Enqueue(ctx, mail); err != nil {
 		return err
 	}
@@ -81,8 +79,8 @@ func (s *Service) CheckoutURL(ctx context.Context, accountID, depositID id.ID) (
 	if err != nil {
 		return "", err
 	}
-	if d.AccountID != accountID {
-		return "", deposit.ErrNotFound
+	if err := owned(d, accountID); err != nil {
+		return "", err
 	}
 	tokens, err := s.deps.Deposits.CheckoutTokens(ctx, []id.ID{d.ID})
 	if err != nil {
@@ -108,10 +106,7 @@ type OperatorDeposit struct {
 
 // Ceiling is the largest amount of a deposit for the account.
 func (by OperatorCaller) Ceiling() money.Cents {
-	if by.Account.MaxAmountCents == 0 {
-		return deposit.DefaultMaxAmount
-	}
-	return by.Account.MaxAmountCents
+	return cmp.Or(by.Account.MaxAmountCents, deposit.DefaultMaxAmount)
 }
 
 // named reports whether the request names the tenant, so that the deposit has a client.
@@ -135,10 +130,8 @@ func (in OperatorDeposit) validate(ceiling money.Cents) error {
 //
 // Returns connect.ErrUnverified for a request with an address, the errors of Draft.Validate and tenant.Person.Validate, and those of idempotent.Executor.Run.
 func (s *Service) CreateByOperator(ctx context.Context, by OperatorCaller, in OperatorDeposit) (depositID id.ID, err error) {
-	if in.Tenant.Email != "" {
-		if err := s.verified(by); err != nil {
-			return id.ID{}, err
-		}
+	if err := s.mayCreate(by, in); err != nil {
+		return id.ID{}, err
 	}
 	now := s.deps.Clock.Now()
 	response, err := s.deps.Idempotent.Run(ctx, idempotent.Request{
@@ -182,15 +175,27 @@ func (s *Service) CreateByOperator(ctx context.Context, by OperatorCaller, in Op
 	return depositID, nil
 }
 
+// mayCreate refuses to mail the link for an operator whose address is not verified.
+func (s *Service) mayCreate(by OperatorCaller, in OperatorDeposit) error {
+	if in.Tenant.Email == "" {
+		return nil
+	}
+	return s.verified(by)
+}
+
 // originOf names the account, and the partner that is linked to it now.
 func originOf(ctx context.Context, repos ports.Repositories, by OperatorCaller) (deposit.Origin, error) {
-	origin := deposit.Origin{AccountID: by.Account.ID}
 	link, err := repos.Links.ActiveOfAccount(ctx, by.Account.ID)
-	if err != nil || link == nil {
-		return origin, err
+	return originOnDesk(by.Account.ID, link), err
+}
+
+// originOnDesk names the account, and the partner of its active link; link is nil for none.
+func originOnDesk(accountID id.ID, link *connect.Link) deposit.Origin {
+	origin := deposit.Origin{AccountID: accountID}
+	if link != nil {
+		origin.PartnerID, origin.ExternalID = link.PartnerID, link.ExternalID
 	}
-	origin.PartnerID, origin.ExternalID = link.PartnerID, link.ExternalID
-	return origin, nil
+	return origin
 }
 
 // newClient adds the tenant's record; nil if the request does not name the tenant.

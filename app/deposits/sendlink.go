@@ -1,6 +1,7 @@
 package deposits
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -96,11 +97,7 @@ func (l *linkSending) effect(ctx context.Context, repos ports.Repositories) (res
 	}
 	queued := make([]QueuedLink, 0, len(l.in.Recipients))
 	for _, r := range l.in.Recipients {
-		locale := r.Locale
-		if locale == "" {
-			locale = d.Locale
-		}
-		mail := mails.DepositLink{To: r.Email, Locale: locale, Deposit: d, Company: l.company, URL: l.url, Imprint: l.deps.Imprint}.Mail(l.deps.Entropy.NewID(), l.now)
+		mail := mails.DepositLink{To: r.Email, Locale: cmp.Or(r.Locale, d.Locale), Deposit: d, Company: l.company, URL: l.url, Imprint: l.deps.Imprint}.Mail(l.deps.Entropy.NewID(), l.now)
 		if err := repos.Mails.Enqueue(ctx, mail); err != nil {
 			return response, err
 		}

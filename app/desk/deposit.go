@@ -144,15 +144,26 @@ func (s *Service) debt(ctx context.Context, d *deposit.Deposit) (*deposit.Debt, 
 }
 
 func (s *Service) history(ctx context.Context, d *deposit.Deposit, collection []deposit.CollectionStep) ([]Entry, error) {
+	steps, err := s.deps.Found.History(ctx, d.ID)
+	if err != nil {
+		return nil, err
+	}
+	audited, err := s.deps.Audit.AuditEntries(ctx, ports.AuditFilter{Subject: id.Deposit.Of(d.ID)}, maxSent)
+	if err != nil {
+		return nil, err
+	}
+	return entries(d, steps, collection, audited), nil
+}
+
+// entries gives the history of a deposit, oldest first. Of the audit log it has the mailed links and the added files.
+func entries(
+	d *deposit.Deposit, steps []deposit.Transition, collection []deposit.CollectionStep, audited []ports.AuditEntry,
+) []Entry {
 	made := Entry{At: d.CreatedAt, Happened: Created, Author: ByOperator}
 	if d.ByPartnerAPI {
 		made.Author, made.Name = ByPartner, d.PartnerName
 	}
 	all := []Entry{made}
-	steps, err := s.deps.Found.History(ctx, d.ID)
-	if err != nil {
-		return nil, err
-	}
 	for _, step := range steps {
 		all = append(all, entry(d, Entry{At: step.At, Happened: Moved, Trigger: step.Trigger, Detail: step.Detail}, step.Actor))
 	}
@@ -160,11 +171,7 @@ func (s *Service) history(ctx context.Context, d *deposit.Deposit, collection []
 		e := entry(d, Entry{At: step.At, Happened: Collects, Step: step.Trigger, Detail: map[string]string{"failure": step.Detail["failure"]}}, step.Actor)
 		all = append(all, e)
 	}
-	sent, err := s.deps.Audit.AuditEntries(ctx, ports.AuditFilter{Subject: id.Deposit.Of(d.ID)}, maxSent)
-	if err != nil {
-		return nil, err
-	}
-	for _, a := range sent {
+	for _, a := range audited {
 		switch a.Action {
 		case "deposit.send_link":
 			all = append(all, entry(d, Entry{At: a.At, Happened: LinkSent}, a.Actor))
@@ -173,7 +180,7 @@ func (s *Service) history(ctx context.Context, d *deposit.Deposit, collection []
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Entry) int { return a.At.Compare(b.At) })
-	return all, nil
+	return all
 }
 
 // entry adds the author to e. Only the deposit's own partner acts on it.

@@ -70,29 +70,3 @@ func TestAttempt_IsLoggedInALine_AFailureAtInfoAndASuccessAtDebug(t *testing.T) 
 	require.NoError(t, err)
 	require.InDelta(t, 100, wait.Milliseconds(), 11)
 }
-
-func TestAttempt_Flood_IsLoggedUpToABoundAndTheRestCounted(t *testing.T) {
-	f := newFixture(t)
-	r := newReceiver(t, func(received, int) int { return http.StatusInternalServerError })
-	const subscriptions, events = 15, 15 // so few failures of each that no circuit opens
-	for range subscriptions {
-		f.subscribe(r.URL)
-	}
-	var log lines
-	began := time.Now()
-	f.emit(webhook.DepositCancelled, events)
-	stop := f.run(jsonLog(&log, slog.LevelInfo), func(_ *dispatch.Deps, c *dispatch.Config) { c.Schedule = webhook.Schedule{0} })
-	f.allIn(webhook.Failed, subscriptions*events)
-	stop()
-	seconds := int(time.Since(began).Seconds()) + 2
-	got := attempted(t, log.String())
-	require.NotEmpty(t, got)
-	require.LessOrEqual(t, len(got), 50*seconds)
-	named := len(got)
-	for _, line := range got {
-		if leftOut, there := line["left_out"]; there {
-			named += int(leftOut.(float64))
-		}
-	}
-	require.LessOrEqual(t, named, subscriptions*events)
-}

@@ -44,23 +44,6 @@ func TestDispatch_EveryEvent_ReachesItsReceiverOnceAndSigned(t *testing.T) {
 	}
 }
 
-func TestDispatch_OneDeliveryPerSubscription_WithTheMostSpecificEvent(t *testing.T) {
-	f := newFixture(t)
-	r := newReceiver(t, nil)
-	f.subscribe(r.URL+"/both", webhook.DepositStatusChanged, webhook.DepositCaptured)
-	f.subscribe(r.URL+"/general", webhook.DepositStatusChanged)
-	f.subscribe(r.URL+"/other", webhook.DepositExpired)
-	f.run()
-	f.emit(webhook.DepositCaptured, 1)
-	f.allIn(webhook.Succeeded, 2)
-	events := map[string]int{}
-	for _, g := range r.all() {
-		events[g.event]++
-		require.Contains(t, g.body, `"event":"`+g.event+`"`)
-	}
-	require.Equal(t, map[string]int{"deposit.captured": 1, "deposit.status_changed": 1}, events)
-}
-
 func TestDispatch_ARetry_HasTheSameBytesAndAFreshSignature(t *testing.T) {
 	f := newFixture(t)
 	r := newReceiver(t, func(_ received, earlier int) int {

@@ -4,10 +4,6 @@ package dispatch_test
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
-	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
@@ -28,6 +24,7 @@ import (
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/webhook"
+	webhooks "partnerdeposits/lab/receiver"
 	"partnerdeposits/lab/redistest"
 	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"
@@ -187,22 +184,17 @@ type received struct {
 
 func newReceiver(t testing.TB, answer func(r received, earlier int) int) *receiver {
 	r := &receiver{key: string(key), answer: answer}
-	r.Server = httptest.NewServer(http.HandlerFunc(r.serve))
+	r.Server = httptest.NewServer(webhooks.Serve(r.take))
 	t.Cleanup(r.Close)
 	return r
 }
 
-func (r *receiver) serve(w http.ResponseWriter, req *http.Request) {
-	body, err := io.ReadAll(req.Body)
-	if err != nil {
-		w.WriteHeader(http.StatusBadRequest)
-		return
+func (r *receiver) take(w webhooks.Webhook) (webhooks.Answer, func(bool)) {
+	g := received{
+		body: string(w.Body), event: w.Event(), timestamp: w.Header.Get("X-Svc-Timestamp"), signature: w.Header.Get("X-Svc-Signature"), at: w.At,
 	}
-	g := received{body: string(body), event: req.Header.Get("X-Svc-Event"), timestamp: req.Header.Get("X-Svc-Timestamp"), signature: req.Header.Get("X-Svc-Signature"), at: time.Now()}
 	r.mu.Lock()
-	h := hmac.New(sha256.New, []byte(r.key))
-	h.Write([]byte(g.timestamp + "." + g.body))
-	g.valid = g.signature == "sha256="+hex.EncodeToString(h.Sum(nil))
+	g.valid = w.Check(r.key) == ""
 	earlier := 0
 	for _, o := range r.got {
 		if o.body == g.body {
@@ -215,7 +207,7 @@ func (r *receiver) serve(w http.ResponseWriter, req *http.Request) {
 	if r.answer != nil {
 		status = r.answer(g, earlier)
 	}
-	w.WriteHeader(status)
+	return webhooks.Status(status), nil
 }
 
 func (r *receiver) all() []received {

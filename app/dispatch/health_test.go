@@ -14,7 +14,6 @@ import (
 	"partnerdeposits/app/dispatch"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
 )
 
 func (f *fixture) report(sub id.ID) webhook.Report {
@@ -49,31 +48,6 @@ func (r *reached) ReachedHealthy(latency time.Duration) {
 	if latency > 0 {
 		r.n.Add(1)
 	}
-}
-
-// The latency of an endpoint that fails is the doing of its partner, and no objective counts it.
-func TestLatency_OfAnEndpointThatFailed_IsNotThatOfAHealthyOne(t *testing.T) {
-	f := newFixture(t)
-	var status atomic.Int32
-	status.Store(http.StatusOK)
-	r := newReceiver(t, func(received, int) int { return int(status.Load()) })
-	sub := f.subscribe(r.URL)
-	var counted reached
-	f.run(func(d *dispatch.Deps, c *dispatch.Config) {
-		d.Metrics, c.Schedule = &counted, webhook.Schedule{0, 200 * time.Millisecond, 200 * time.Millisecond, 200 * time.Millisecond, time.Hour}
-	})
-	f.emit(webhook.DepositActivated, 3)
-	f.allIn(webhook.Succeeded, 3)
-	f.eventually("all are counted", func() bool { return counted.n.Load() == 3 })
-	status.Store(http.StatusInternalServerError)
-	f.emit(webhook.DepositActivated, 1)
-	f.becomes(sub, webhook.EndpointFailing)
-	status.Store(http.StatusOK)
-	f.allIn(webhook.Succeeded, 4)
-	f.becomes(sub, webhook.EndpointHealthy)
-	f.emit(webhook.DepositActivated, 1)
-	f.allIn(webhook.Succeeded, 5)
-	f.eventually("the next success is counted", func() bool { return counted.n.Load() == 4 })
 }
 
 // A receiver takes, refuses and takes deliveries again; the report follows.
@@ -123,34 +97,4 @@ func TestHealth_OfAScriptedReceiver_IsReported(t *testing.T) {
 	require.Zero(t, func() int { f.allIn(webhook.Succeeded, 47); return f.report(sub).Pending }())
 	recovered := f.becomes(sub, webhook.EndpointHealthy)
 	require.True(t, recovered.Since.After(held.Since))
-}
-
-// An endpoint in good health is not written with each success.
-func TestHealth_SuccessesOfAHealthyEndpoint_AreNotedOnceInAWhile(t *testing.T) {
-	f := newFixture(t)
-	r := newReceiver(t, nil)
-	f.subscribe(r.URL)
-	var told atomic.Int32
-	f.run(func(d *dispatch.Deps, _ *dispatch.Config) { d.Work = tellings{f.work, &told} })
-	for n := 1; n <= 20; n++ {
-		f.emit(webhook.DepositActivated, 10)
-		f.allIn(webhook.Succeeded, 10*n)
-	}
-	require.Positive(t, told.Load())
-	require.Less(t, told.Load(), int32(10), "in 200 deliveries of a few seconds")
-}
-
-// tellings counts the outcomes whose success is to be noted.
-type tellings struct {
-	ports.WorkStore
-	n *atomic.Int32
-}
-
-func (s tellings) Record(ctx context.Context, outcomes []ports.Outcome, adjust []id.ID, limit int) ([]bool, map[id.ID]webhook.Health, error) {
-	for _, o := range outcomes {
-		if o.Tell {
-			s.n.Add(1)
-		}
-	}
-	return s.WorkStore.Record(ctx, outcomes, adjust, limit)
 }

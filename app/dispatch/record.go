@@ -85,11 +85,13 @@ func (s *successes) tell(outcomes []ports.Outcome, now time.Time) {
 // awaitRetries wakes the scan for retries that are due before a calm scan would find them.
 func (d *Dispatcher) awaitRetries(outcomes []ports.Outcome) {
 	for _, o := range outcomes {
-		if o.Verdict.State == webhook.Waiting && o.Verdict.Wait < calmPoll {
+		if wakesScan(o.Verdict) {
 			time.AfterFunc(o.Verdict.Wait, func() { signal(d.due) })
 		}
 	}
 }
+
+func wakesScan(v webhook.Verdict) bool { return v.State == webhook.Waiting && v.Wait < calmPoll }
 
 func (d *Dispatcher) countFinished(outcomes []ports.Outcome, settled []bool) {
 	for i, o := range outcomes {

@@ -166,3 +166,66 @@ func TestRegistry_Closed_NoClaimWaits(t *testing.T) {
 	require.Len(t, r.close(), 4)
 	require.Equal(t, 2, l.ask(2, false), "the worker releases these claims")
 }
+
+func TestRegistry_Admits_UpToTheWindowOfTheSubscriptionAndOfAll(t *testing.T) {
+	r := newRegistry(Config{Concurrency: 2, EndpointConcurrency: 1, Window: 11}, time.Now) // 8 of a subscription
+	admitted := func(sub byte) (n int) {
+		for r.admit(id.ID{sub}, noon) {
+			n++
+		}
+		return n
+	}
+	require.Equal(t, []int{8, 3, 0}, []int{admitted(1), admitted(2), admitted(3)})
+	r.finish(ports.Claim{SubscriptionID: id.ID{1}})
+	require.Equal(t, []int{1, 0}, []int{admitted(3), admitted(1)}, "the room of all goes to whoever asks first")
+	r.finish(ports.Claim{SubscriptionID: id.ID{9}})
+	require.Zero(t, admitted(2), "the end of a claim that was not counted makes no room")
+}
+
+func TestRegistry_Rooms_ShareTheWindowOfAll(t *testing.T) {
+	r := newRegistry(Config{Concurrency: 2, EndpointConcurrency: 1, Window: 11}, time.Now)
+	subs := []ports.Subscription{{ID: id.ID{1}}, {ID: id.ID{2}}, {ID: id.ID{3}}, {ID: id.ID{4}}}
+	r.claim([]ports.Claim{{SubscriptionID: id.ID{1}}, {SubscriptionID: id.ID{1}}})
+	want := []ports.Room{{SubscriptionID: id.ID{1}, Room: 6}, {SubscriptionID: id.ID{2}, Room: 3}}
+	require.Equal(t, want, r.rooms(subs, noon))
+}
+
+func TestRegistry_AClaim_IsInFlightOnce(t *testing.T) {
+	r := newRegistry(Config{Concurrency: 2, EndpointConcurrency: 2, Window: 100}, time.Now)
+	first, newer := claimOf(1), claimOf(1)
+	newer.Seq = 2
+	require.True(t, r.begin(first))
+	require.False(t, r.begin(first), "a job that the queue delivers twice")
+	require.True(t, r.begin(newer), "a new claim of the same delivery")
+	require.Equal(t, []id.ID{first.DeliveryID}, r.inFlight())
+	r.finish(first)
+	require.Equal(t, []id.ID{first.DeliveryID}, r.inFlight(), "the newer claim is in flight")
+	r.finish(newer)
+	require.Empty(t, r.inFlight())
+}
+
+func TestRegistry_Counts_CorrectWhatDidNotMoveMeanwhile(t *testing.T) {
+	r := newRegistry(Config{Concurrency: 16, EndpointConcurrency: 16, Window: 1000}, time.Now)
+	claims := func(sub byte, n int) {
+		for range n {
+			r.claim([]ports.Claim{{SubscriptionID: id.ID{sub}}})
+		}
+	}
+	claims(1, 4) // has ended elsewhere
+	claims(2, 4) // grew elsewhere
+	claims(3, 4) // has ended elsewhere; a claim of it is in flight here
+	claims(4, 4) // has ended elsewhere; a POST of it goes on here
+	r.begin(ports.Claim{SubscriptionID: id.ID{3}, DeliveryID: id.ID{9}})
+	require.Nil(t, r.slot(ports.Claim{SubscriptionID: id.ID{4}}, false))
+	mark := r.mark()
+	claims(5, 6) // moved after the mark: a little behind
+	claims(6, 6) // moved after the mark: far behind
+	claims(7, 1) // moved after the mark: not counted at all
+	r.correct(map[id.ID]int{{2}: 7, {5}: 3, {6}: 2, {8}: 5}, mark)
+	left := map[id.ID]int{}
+	for sub, e := range r.entries {
+		left[sub] = e.claimed
+	}
+	require.Equal(t, map[id.ID]int{{2}: 7, {3}: 0, {4}: 0, {5}: 6, {6}: 2, {7}: 1, {8}: 5}, left)
+	require.Equal(t, 7+6+2+1+5, r.claimed)
+}

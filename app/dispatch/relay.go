@@ -84,9 +84,10 @@ func (d *Dispatcher) relay(ctx context.Context, limit int) (taken int, err error
 	backlog := false
 	var partners []id.ID
 	n, claims, err := d.Relay.Relay(ctx, limit, d.config.Lease, func(events []ports.Event, subscriptions []ports.Subscription) []ports.Delivery {
-		planned := d.plan(events, subscriptions)
-		partners = partnersOf(events)
-		backlog = slices.ContainsFunc(planned, func(p ports.Delivery) bool { return p.State == webhook.Waiting && !p.Parked })
+		d.registry.observe(subscriptions)
+		now := d.Clock.Now()
+		planned := plan(events, subscriptions, func(sub id.ID) bool { return d.registry.admit(sub, now) })
+		partners, backlog = partnersOf(events), leavesBacklog(planned)
 		return planned
 	})
 	var refused *ports.RefusedEvents
@@ -148,10 +149,9 @@ func paceAfter(relayed int) time.Duration {
 	return manyPace
 }
 
-// plan applies the dispatch rule to events and renders each body once.
-func (d *Dispatcher) plan(events []ports.Event, subscriptions []ports.Subscription) []ports.Delivery {
-	d.registry.observe(subscriptions)
-	now := d.Clock.Now()
+// plan applies the dispatch rule to events and renders each body once. admit takes room in the window of a
+// subscription.
+func plan(events []ports.Event, subscriptions []ports.Subscription, admit func(sub id.ID) bool) []ports.Delivery {
 	byPartner := map[id.ID][]ports.Subscription{}
 	for _, s := range subscriptions {
 		byPartner[s.PartnerID] = append(byPartner[s.PartnerID], s)
@@ -172,11 +172,16 @@ func (d *Dispatcher) plan(events []ports.Event, subscriptions []ports.Subscripti
 			switch {
 			case !s.Enabled:
 				delivery.Parked = true
-			case d.registry.admit(s.ID, now):
+			case admit(s.ID):
 				delivery.State = webhook.Dispatched
 			}
 			planned = append(planned, delivery)
 		}
 	}
 	return planned
+}
+
+// leavesBacklog reports whether a planned delivery waits for room.
+func leavesBacklog(planned []ports.Delivery) bool {
+	return slices.ContainsFunc(planned, func(p ports.Delivery) bool { return p.State == webhook.Waiting && !p.Parked })
 }

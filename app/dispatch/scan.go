@@ -32,7 +32,7 @@ func (d *Dispatcher) scanLoop(ctx context.Context) {
 			pause(ctx, 250*time.Millisecond)
 			continue
 		}
-		rest := max(d.config.ScanEvery, min(scanShare*d.Clock.Now().Sub(began), longestRest))
+		rest := scanRest(d.config.ScanEvery, d.Clock.Now().Sub(began))
 		d.registry.observe(due.Subscriptions)
 		if due.Urgent {
 			if err := d.claimUrgent(ctx); err != nil {
@@ -46,11 +46,22 @@ func (d *Dispatcher) scanLoop(ctx context.Context) {
 		case due.Urgent: // a test delivery without a ring, or a lease of a dead dispatcher
 			polls.surprised(now)
 		}
-		wait = rest
-		if !due.Urgent && len(due.Subscriptions) == 0 {
-			wait = max(rest, min(polls.wait(d.Clock.Now()), due.Next))
-		}
+		wait = scanWait(due, rest, polls.wait(d.Clock.Now()))
 	}
+}
+
+// scanRest is the least time between two scans, after a search that took so long.
+func scanRest(every, took time.Duration) time.Duration {
+	return max(every, min(scanShare*took, longestRest))
+}
+
+// scanWait is the time until the next scan: rest while something is due, and otherwise until the next poll or the next
+// due delivery.
+func scanWait(due ports.Due, rest, poll time.Duration) time.Duration {
+	if due.Urgent || len(due.Subscriptions) > 0 {
+		return rest
+	}
+	return max(rest, min(poll, due.Next))
 }
 
 // awaitScan waits for the next scan. A ring ends the wait and sets rung, unless rung is nil. With a backlog, room in a window

@@ -140,24 +140,54 @@ func (d *Dispatcher) fresh(ctx context.Context, c ports.Claim, loaded *ports.Del
 			loaded = &ports.Delivery{Claim: c}
 			d.loads.Do("", loaded)
 		}
-		switch {
-		case loaded.LoadErr != nil:
+		switch fateOf(loaded, d.config.Timeout, d.Clock.Now(), try == freshTries) {
+		case fatePost:
+			return loaded
+		case fateUnread:
 			d.complain(ctx, "load a delivery", loaded.LoadErr)
 			return nil
-		case loaded.SecretErr != nil:
+		case fateUnsigned:
 			d.Log.ErrorContext(ctx, "dispatcher: the secret of a subscription does not decrypt",
 				"subscription", id.Subscription.Of(c.SubscriptionID), "error", loaded.SecretErr)
 			return nil
-		case !loaded.Found || (loaded.Current && !loaded.Enabled):
+		case fateRelease:
 			d.release(ctx, c)
 			return nil
-		case !loaded.Current || loaded.LeaseLeft < d.config.Timeout+leaseMargin:
+		case fateLeave:
 			return nil
-		case d.Clock.Now().Sub(loaded.ReadAt) < webhook.Freshness, try == freshTries:
-			return loaded
+		case fateReload:
+			loaded = nil
 		}
-		loaded = nil
 	}
+}
+
+// fate says what a worker does with a loaded delivery.
+type fate int
+
+const (
+	fatePost     fate = iota
+	fateReload        // loading took longer than webhook.Freshness
+	fateLeave         // the claim is stale, or its lease too short for the POST
+	fateRelease       // the subscription is deleted or disabled
+	fateUnread        // the query failed
+	fateUnsigned      // the secret does not decrypt
+)
+
+// fateOf decides about a delivery. timeout is that of an attempt; last says that the delivery is not loaded again.
+func fateOf(loaded *ports.Delivery, timeout time.Duration, now time.Time, last bool) fate {
+	switch {
+	case loaded.LoadErr != nil:
+		return fateUnread
+	case loaded.SecretErr != nil:
+		return fateUnsigned
+	case !loaded.Found || (loaded.Current && !loaded.Enabled):
+		return fateRelease
+	case !loaded.Current || loaded.LeaseLeft < timeout+leaseMargin:
+		return fateLeave
+	case now.Sub(loaded.ReadAt) < webhook.Freshness || last:
+		return fatePost
+	}
+	return fateReload
 }
 
 // load reads a batch of deliveries, whose claims are set, in a single query.

@@ -115,16 +115,22 @@ func (s *Service) read(ctx context.Context, partnerID id.ID, q FeedQuestion) (Fe
 	if err != nil {
 		return FeedPage{}, err
 	}
-	for _, e := range events {
-		if page.Next++; e.Sequence != page.Next {
-			return s.missing(ctx, partnerID, q, after)
-		}
-	}
-	if len(events) == 0 {
+	next, whole := follows(events, after)
+	if !whole {
 		return s.missing(ctx, partnerID, q, after)
 	}
-	page.Events = events
+	page.Events, page.Next = events, next
 	return page, nil
+}
+
+// follows gives the number of the last event. whole is true if the events follow the number without a gap.
+func follows(events []ports.Event, after int64) (last int64, whole bool) {
+	for _, e := range events {
+		if after++; e.Sequence != after {
+			return 0, false
+		}
+	}
+	return after, len(events) > 0
 }
 
 // keeps returns invalid_cursor unless every event after the number is kept.

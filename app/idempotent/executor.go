@@ -109,8 +109,8 @@ func (e *Executor) withoutKey(ctx context.Context, request Request) (Response, e
 }
 
 func (e *Executor) withKey(ctx context.Context, key ports.IdempotencyKey, request Request) (Response, error) {
-	if cached := key.Cached; cached != nil && request.Now.Sub(cached.CreatedAt) < ports.IdempotencyWindow {
-		return replay(key, cached)
+	if holds(key.Cached, request.Now) {
+		return replay(key, key.Cached)
 	}
 	var unprepared error
 	if request.Prepare != nil {
@@ -161,22 +161,36 @@ func (e *Executor) change(ctx context.Context, key *ports.IdempotencyKey, reques
 	err = e.deps.Changes.Apply(ctx, ports.Change{
 		Needs: needs,
 		Decide: func(found ports.Found) (writes ports.Writes, err error) {
-			response, earlier = Response{}, found.Stored
-			if earlier != nil {
-				return ports.Writes{}, nil
-			}
-			if unprepared != nil {
-				return ports.Writes{}, unprepared
-			}
-			if writes, response, err = request.Decide(found); err != nil || key == nil {
-				return writes, err
-			}
-			stored := request.stored(*key, response)
-			writes.Response = &stored
-			return writes, nil
+			earlier = found.Stored
+			writes, response, err = request.decide(key, found, unprepared)
+			return writes, err
 		},
 	})
 	return response, earlier, err
+}
+
+// decide gives the writes of the change, with the response for the key; none where the key holds a response.
+func (r Request) decide(
+	key *ports.IdempotencyKey, found ports.Found, unprepared error,
+) (ports.Writes, Response, error) {
+	switch {
+	case found.Stored != nil:
+		return ports.Writes{}, Response{}, nil
+	case unprepared != nil:
+		return ports.Writes{}, Response{}, unprepared
+	}
+	writes, response, err := r.Decide(found)
+	if err != nil || key == nil {
+		return writes, response, err
+	}
+	stored := r.stored(*key, response)
+	writes.Response = &stored
+	return writes, response, nil
+}
+
+// holds reports whether a cached response is still that of its key.
+func holds(cached *ports.StoredResponse, now time.Time) bool {
+	return cached != nil && now.Sub(cached.CreatedAt) < ports.IdempotencyWindow
 }
 
 func (r Request) stored(key ports.IdempotencyKey, response Response) ports.StoredResponse {

@@ -56,7 +56,7 @@ func (s *Service) Take(ctx context.Context, body []byte, signature string) error
 	if errors.Is(err, ports.ErrNoticeRefused) {
 		return ErrRefused
 	}
-	if err != nil || notice.PaymentID.IsZero() && (!notice.Dispute || notice.ProviderRef == "") {
+	if err != nil || !asks(notice) {
 		return err
 	}
 	failpoint.Hit("payment.notice.verified")
@@ -65,6 +65,11 @@ func (s *Service) Take(ctx context.Context, body []byte, signature string) error
 	}
 	failpoint.Hit("payment.notice.committed")
 	return nil
+}
+
+// asks reports whether a notice is a reason to ask: it names our payment, or a dispute about a record of the provider.
+func asks(n ports.PaymentNotice) bool {
+	return !n.PaymentID.IsZero() || n.Dispute && n.ProviderRef != ""
 }
 
 const (
@@ -139,12 +144,12 @@ func (s *Service) answer(ctx context.Context, q ports.PaymentQuestion, now time.
 func (s *Service) keep(ctx context.Context, d ports.Dispute, now time.Time) error {
 	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
 		before, about, ok, err := repos.Disputes.Keep(ctx, d, now)
-		if err != nil || !ok || before != nil && before.Status == d.Status && before.Amount == d.Amount && before.EvidenceDueBy.Equal(d.EvidenceDueBy) {
+		if err != nil || !ok {
 			return err
 		}
-		was := ""
-		if before != nil {
-			was = before.Status
+		was, changed, tells := decideDispute(before, d, about.Verified || s.deps.Anyone)
+		if !changed {
+			return nil
 		}
 		entry := ports.AuditEntry{
 			ID: s.deps.Entropy.NewID(), At: now, Actor: "dispatcher", Action: "payment.dispute", Subject: id.Deposit.Of(about.Deposit.ID),
@@ -152,7 +157,7 @@ func (s *Service) keep(ctx context.Context, d ports.Dispute, now time.Time) erro
 				"dispute": d.Ref, "payment": id.Payment.Of(d.PaymentID), "kind": about.Kind, "amount": d.Amount.String(), "reason": d.Reason, "status": d.Status, "before": was,
 			},
 		}
-		if err := repos.Audit.Append(ctx, entry); err != nil || was == d.Status || (!about.Verified && !s.deps.Anyone) {
+		if err := repos.Audit.Append(ctx, entry); err != nil || !tells {
 			return err
 		}
 		told := mails.Disputed{Operator: about.Operator, Deposit: about.Deposit, Dispute: d, New: before == nil, DashboardURL: s.deps.DashboardURL}
@@ -162,4 +167,15 @@ func (s *Service) keep(ctx context.Context, d ports.Dispute, now time.Time) erro
 		failpoint.Hit("payment.dispute.committed")
 	}
 	return err
+}
+
+// decideDispute gives the status before, "" for a new dispute, whether anything changed, and whether the operator is
+// told: of another status, at an address that may be told.
+func decideDispute(before *ports.KeptDispute, d ports.Dispute, mayTell bool) (was string, changed, tells bool) {
+	changed = true
+	if before != nil {
+		was = before.Status
+		changed = was != d.Status || before.Amount != d.Amount || !before.EvidenceDueBy.Equal(d.EvidenceDueBy)
+	}
+	return was, changed, mayTell && was != d.Status
 }

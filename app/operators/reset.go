@@ -1,6 +1,7 @@
 package operators
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -43,7 +44,7 @@ func (s *Service) MailResets(ctx context.Context) (more bool, err error) {
 		}
 		more = len(requests) == requestBatch
 		for _, r := range requests {
-			if now.Sub(r.CreatedAt) > requestsKeptFor {
+			if stale(r, now) {
 				continue
 			}
 			if err := s.mailReset(ctx, repos, r, now); err != nil {
@@ -53,6 +54,10 @@ func (s *Service) MailResets(ctx context.Context) (more bool, err error) {
 		return nil
 	})
 	return more && err == nil, err
+}
+
+func stale(r ports.PasswordRequest, now time.Time) bool {
+	return now.Sub(r.CreatedAt) > requestsKeptFor
 }
 
 func (s *Service) mailReset(ctx context.Context, repos ports.Repositories, r ports.PasswordRequest, now time.Time) error {
@@ -67,9 +72,7 @@ func (s *Service) mailReset(ctx context.Context, repos ports.Repositories, r por
 	if err != nil {
 		return err
 	}
-	if o.Locale == "" {
-		o.Locale = r.Locale
-	}
+	o.Locale = cmp.Or(o.Locale, r.Locale)
 	if err := s.mailsLeft(ctx, repos, o, connect.TokenReset, now); err != nil {
 		if errors.Is(err, fault.ErrRateLimited) {
 			return nil // the mails of the last hour have a link that works
@@ -96,11 +99,15 @@ func (s *Service) ResetPassword(ctx context.Context, token, password string) err
 	}
 	now := s.deps.Clock.Now()
 	return s.withToken(ctx, token, now, func(ctx context.Context, repos ports.Repositories, _ connect.Token, o connect.Operator) error {
-		before := o
-		o.PasswordHash = hash
-		if s.tokens.Open(o) {
-			o.VerifiedAt = now
-		}
-		return s.changedByOperator(ctx, repos, before, o, mails.PasswordChanged, now)
+		return s.changedByOperator(ctx, repos, o, withPassword(o, hash, s.tokens.Open(o), now), mails.PasswordChanged, now)
 	}, connect.TokenReset)
+}
+
+// withPassword is the operator with the password that was set by a link. opens tells that the link verifies the address too.
+func withPassword(o connect.Operator, hash string, opens bool, now time.Time) connect.Operator {
+	o.PasswordHash = hash
+	if opens {
+		o.VerifiedAt = now
+	}
+	return o
 }

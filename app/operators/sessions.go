@@ -34,12 +34,17 @@ func (s *Service) Sessions(ctx context.Context, operatorID id.ID, token string) 
 	own, _ := signin.TokenHash(token)
 	shown := make([]Session, 0, len(all))
 	for _, each := range all {
-		shown = append(shown, Session{
-			Name: nameOf(each.TokenHash), Browser: each.Browser, CreatedAt: each.CreatedAt, LastSeenAt: each.LastSeenAt, ExpiresAt: each.ExpiresAt,
-			This: each.TokenHash == own,
-		})
+		shown = append(shown, view(each, own))
 	}
 	return shown, nil
+}
+
+// view is a session as its operator sees it; own is the hash of the browser's token.
+func view(s ports.Session, own [32]byte) Session {
+	return Session{
+		Name: nameOf(s.TokenHash), Browser: s.Browser, CreatedAt: s.CreatedAt, LastSeenAt: s.LastSeenAt, ExpiresAt: s.ExpiresAt,
+		This: s.TokenHash == own,
+	}
 }
 
 // nameOf is a name of a session that tells nothing of the hash by which the session is found.
@@ -50,13 +55,21 @@ func nameOf(tokenHash [32]byte) string {
 
 // EndSession ends the operator's session of that name. A session that has ended is no error.
 func (s *Service) EndSession(ctx context.Context, o connect.Operator, name string) error {
-	return s.endSessions(ctx, o, func(session ports.Session) bool { return nameOf(session.TokenHash) == name })
+	return s.endSessions(ctx, o, named(name))
 }
 
 // EndOtherSessions ends every session of the operator but that of the token.
 func (s *Service) EndOtherSessions(ctx context.Context, o connect.Operator, token string) error {
+	return s.endSessions(ctx, o, otherThan(token))
+}
+
+func named(name string) func(ports.Session) bool {
+	return func(s ports.Session) bool { return nameOf(s.TokenHash) == name }
+}
+
+func otherThan(token string) func(ports.Session) bool {
 	own, _ := signin.TokenHash(token)
-	return s.endSessions(ctx, o, func(session ports.Session) bool { return session.TokenHash != own })
+	return func(s ports.Session) bool { return s.TokenHash != own }
 }
 
 func (s *Service) endSessions(ctx context.Context, o connect.Operator, ends func(ports.Session) bool) error {

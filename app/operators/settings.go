@@ -51,10 +51,17 @@ func (s *Service) ChangePassword(ctx context.Context, o connect.Operator, curren
 // Returns connect.ErrBadCredentials if the password or the address was changed since.
 func (s *Service) lockSeen(ctx context.Context, repos ports.Repositories, seen connect.Operator) (connect.Operator, error) {
 	o, err := repos.Operators.Lock(ctx, seen.ID)
-	if err == nil && (o.PasswordHash != seen.PasswordHash || o.Email != seen.Email) {
-		err = connect.ErrBadCredentials
+	if err == nil {
+		err = unchanged(o, seen)
 	}
 	return o, err
+}
+
+func unchanged(o, seen connect.Operator) error {
+	if o.PasswordHash != seen.PasswordHash || o.Email != seen.Email {
+		return connect.ErrBadCredentials
+	}
+	return nil
 }
 
 // ChangeEmail mails a link to the new address, which takes effect when it is verified, and tells the old one. Where no mails are sent,
@@ -72,10 +79,7 @@ func (s *Service) ChangeEmail(ctx context.Context, o connect.Operator, email, pa
 		return SignedIn{}, err
 	}
 	owner, _, err := s.deps.Operators.OperatorByEmail(ctx, email)
-	switch {
-	case err == nil && owner.ID != o.ID:
-		return SignedIn{}, connect.ErrEmailTaken
-	case err != nil && !errors.Is(err, connect.ErrBadCredentials):
+	if err := free(owner, err, o.ID); err != nil {
 		return SignedIn{}, err
 	}
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
@@ -84,8 +88,7 @@ func (s *Service) ChangeEmail(ctx context.Context, o connect.Operator, email, pa
 			return err
 		}
 		if !s.deps.VerifyAddresses {
-			after := before
-			after.Email, after.VerifiedAt = email, time.Time{}
+			after := movedTo(before, email)
 			if err := s.changedByOperator(ctx, repos, before, after, mails.EmailChanged, now); err != nil {
 				return err
 			}
@@ -105,6 +108,24 @@ func (s *Service) ChangeEmail(ctx context.Context, o connect.Operator, email, pa
 		return s.audit(ctx, repos, before, "operator.change_"+string(mails.EmailChanging), now)
 	})
 	return in, err
+}
+
+// free refuses an address of another operator. owner and err are the answer of OperatorByEmail; operatorID names the operator who wants
+// the address, perhaps in another case of its letters.
+func free(owner connect.Operator, err error, operatorID id.ID) error {
+	switch {
+	case err == nil && owner.ID != operatorID:
+		return connect.ErrEmailTaken
+	case errors.Is(err, connect.ErrBadCredentials): // nobody's
+		return nil
+	}
+	return err
+}
+
+// movedTo is the operator with another address, which nobody has verified.
+func movedTo(o connect.Operator, email string) connect.Operator {
+	o.Email, o.VerifiedAt = email, time.Time{}
+	return o
 }
 
 // ChangeCompany renames the account. Returns connect.ErrInvalidCompany.

@@ -2,7 +2,6 @@ package operators
 
 import (
 	"context"
-	"time"
 
 	"partnerdeposits/app/internal/mails"
 	"partnerdeposits/core/connect"
@@ -31,7 +30,7 @@ func (s *Service) ResetByAdmin(ctx context.Context, operatorID id.ID, newEmail s
 		detail := map[string]string{}
 		if newEmail != "" && newEmail != o.Email {
 			before := o
-			o.Email, o.VerifiedAt = newEmail, time.Time{}
+			o = movedTo(o, newEmail)
 			detail["newEmail"] = "yes"
 			if err := s.credentialsChanged(ctx, repos, before, o, mails.EmailChanged, now); err != nil {
 				return err

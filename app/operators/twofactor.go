@@ -89,13 +89,11 @@ func (s *Service) ConfirmTOTP(ctx context.Context, o connect.Operator, a connect
 	err = s.codes.Guard(ctx, o, from, now, func() error {
 		return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
 			f, err := repos.TwoFactors.Lock(ctx, o.ID)
-			switch {
-			case err != nil:
+			if err == nil {
+				err = f.Waits()
+			}
+			if err != nil {
 				return err
-			case f == nil:
-				return twofactor.ErrOff
-			case f.On():
-				return twofactor.ErrOn
 			}
 			waits = s.enrolment(o, *f)
 			if err := f.Accept(code, now, s.deps.Codes.Code); err != nil {

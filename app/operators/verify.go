@@ -39,10 +39,18 @@ func (s *Service) AskToVerify(ctx context.Context, o connect.Operator) error {
 // mailsLeft returns rate_limited if the operator has got as many mails of the kind as an hour allows. The operator is locked.
 func (s *Service) mailsLeft(ctx context.Context, repos ports.Repositories, o connect.Operator, kind connect.TokenKind, now time.Time) error {
 	n, err := repos.Operators.CountTokens(ctx, o.ID, kind, now.Add(-time.Hour))
-	if err == nil && n >= mailsPerHour {
+	if err != nil {
+		return err
+	}
+	return mailAllowed(n)
+}
+
+// mailAllowed refuses a mail after as many of its kind within the hour as an hour allows.
+func mailAllowed(sent int) error {
+	if sent >= mailsPerHour {
 		return fault.ErrRateLimited.WithRetryAfter(time.Hour)
 	}
-	return err
+	return nil
 }
 
 // Token gives the token of a link in a mail, for the page that asks before the link takes effect.

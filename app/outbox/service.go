@@ -55,16 +55,21 @@ func (s *Service) end(ctx context.Context, eventID, action string, take func(por
 		if e, err = take(repos.Outbox, ctx, parsed); err != nil {
 			return err
 		}
-		detail := map[string]string{
-			"partnerId": id.Partner.Of(e.PartnerID), "event": string(e.Name), "createdAt": deposit.Timestamp(e.CreatedAt),
-			"setAsideAt": deposit.Timestamp(e.At), "reason": e.Reason,
-		}
-		if !e.DepositID.IsZero() {
-			detail["depositId"] = id.Deposit.Of(e.DepositID)
-		}
 		return repos.Audit.Append(ctx, ports.AuditEntry{
-			ID: s.deps.Entropy.NewID(), At: s.deps.Clock.Now(), Actor: "admin", Action: action, Subject: eventID, Detail: detail,
+			ID: s.deps.Entropy.NewID(), At: s.deps.Clock.Now(), Actor: "admin", Action: action, Subject: eventID, Detail: factsOf(e),
 		})
 	})
 	return e, err
+}
+
+// factsOf are the facts of an event that outlive the event, without its data.
+func factsOf(e ports.SetAsideEvent) map[string]string {
+	facts := map[string]string{
+		"partnerId": id.Partner.Of(e.PartnerID), "event": string(e.Name), "createdAt": deposit.Timestamp(e.CreatedAt),
+		"setAsideAt": deposit.Timestamp(e.At), "reason": e.Reason,
+	}
+	if !e.DepositID.IsZero() {
+		facts["depositId"] = id.Deposit.Of(e.DepositID)
+	}
+	return facts
 }

@@ -70,11 +70,16 @@ func (s *Service) mailKeyCreated(ctx context.Context, repos ports.Repositories, 
 	return repos.Mails.Enqueue(ctx, mails.APIKeyCreated{Contact: owner.ContactEmail, Key: key, By: by.inMail}.Mail(s.deps.Entropy.NewID(), key.CreatedAt))
 }
 
-func (s *Service) auditKey(ctx context.Context, repos ports.Repositories, action string, key partner.APIKey, by keyAuthor, detail map[string]string) error {
-	detail["partnerId"] = id.Partner.Of(key.PartnerID)
+// describe adds to the detail of an audit entry: the owner of the changed key, and the key that a partner used.
+func (by keyAuthor) describe(detail map[string]string, partnerID id.ID) {
+	detail["partnerId"] = id.Partner.Of(partnerID)
 	if !by.usedID.IsZero() {
 		detail["keyId"] = id.APIKey.Of(by.usedID)
 	}
+}
+
+func (s *Service) auditKey(ctx context.Context, repos ports.Repositories, action string, key partner.APIKey, by keyAuthor, detail map[string]string) error {
+	by.describe(detail, key.PartnerID)
 	return s.auditBy(ctx, repos, by.actor, action, id.APIKey.Of(key.ID), detail)
 }
 
@@ -87,7 +92,7 @@ func (s *Service) RevokeKey(ctx context.Context, keyID string) (partner.APIKey, 
 	if !ok {
 		return partner.APIKey{}, partner.ErrAPIKeyNotFound
 	}
-	return s.revokeKey(ctx, parsed, admin, func(partner.Partner) bool { return true })
+	return s.revokeKey(ctx, parsed, admin, nil)
 }
 
 // RevokeOwnKey is RevokeKey for the calling partner. The key may be the caller's own, and the partner's last: the admin
@@ -95,20 +100,33 @@ func (s *Service) RevokeKey(ctx context.Context, keyID string) (partner.APIKey, 
 //
 // Returns api_key_not_found, for keys of other partners too.
 func (s *Service) RevokeOwnKey(ctx context.Context, by partner.Caller, keyID id.ID) error {
-	_, err := s.revokeKey(ctx, keyID, authorOf(by), func(owner partner.Partner) bool { return owner.ID == by.Partner.ID })
+	_, err := s.revokeKey(ctx, keyID, authorOf(by), &by.Partner.ID)
 	return err
 }
 
-func (s *Service) revokeKey(ctx context.Context, keyID id.ID, by keyAuthor, mayRevoke func(owner partner.Partner) bool) (key partner.APIKey, err error) {
+// revocable decides about a key of owner. only is the partner that asks, nil for an admin. changes is false for a key that was revoked
+// before.
+//
+// Returns api_key_not_found for a key of another partner.
+func revocable(key partner.APIKey, owner id.ID, only *id.ID) (changes bool, err error) {
+	if only != nil && owner != *only {
+		return false, partner.ErrAPIKeyNotFound
+	}
+	return !key.Revoked(), nil
+}
+
+func (s *Service) revokeKey(ctx context.Context, keyID id.ID, by keyAuthor, only *id.ID) (key partner.APIKey, err error) {
 	now := s.deps.Clock.Now()
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
 		found, owner, err := repos.Partners.KeyForUpdate(ctx, keyID)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case !mayRevoke(owner):
-			return partner.ErrAPIKeyNotFound
-		case found.Revoked():
+		}
+		changes, err := revocable(found, owner.ID, only)
+		if err != nil {
+			return err
+		}
+		if !changes {
 			key = found
 			return nil
 		}

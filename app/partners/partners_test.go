@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/app/partners"
-	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
@@ -75,22 +74,6 @@ func TestCreate_GivesWhatIsNeededToBegin(t *testing.T) {
 	require.Len(t, all, 1)
 }
 
-func TestCreate_BadInput(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	for name, in := range map[string]partners.NewPartner{
-		"slug":                {Slug: "a.b", Name: "A"},
-		"no name":             {Slug: "acme", Name: " "},
-		"name with a newline": {Slug: "acme", Name: "a\nb"},
-		"e-mail":              {Slug: "acme", Name: "A", ContactEmail: "nobody"},
-		"origin":              {Slug: "acme", Name: "A", ReturnOrigins: []string{"http://pms.example.com"}},
-	} {
-		_, err := b.Create(t.Context(), in)
-		require.Equal(t, "invalid_field", fault.Of(err).Code, name)
-	}
-	require.Empty(t, b.audited(t))
-}
-
 func TestConnectSecret_RotateAndClear(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -146,26 +129,4 @@ func TestKeys_CreateListRevoke(t *testing.T) {
 	require.ErrorIs(t, err, partner.ErrNotFound)
 	_, _, err = b.CreateKey(t.Context(), "acme", "")
 	require.Equal(t, "invalid_field", fault.Of(err).Code)
-}
-
-func TestLimits_OwnAndDefault(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	_, err := b.Create(t.Context(), partners.NewPartner{Slug: "acme", Name: "Acme"})
-	require.NoError(t, err)
-	for own, want := range map[int]partners.Limits{0: {PerMinute: 3000, WritesPerMinute: 1200}, 600: {PerMinute: 600, WritesPerMinute: 240}, 1: {PerMinute: 1, WritesPerMinute: 1}} {
-		require.NoError(t, b.SetRateLimit(t.Context(), "acme", own))
-		p, err := b.Show(t.Context(), "acme")
-		require.NoError(t, err)
-		require.Equal(t, want, b.LimitsOf(p))
-	}
-	require.Equal(t, "invalid_field", fault.Of(b.SetRateLimit(t.Context(), "acme", -1)).Code)
-	require.ErrorIs(t, b.SetRateLimit(t.Context(), "nobody", 1), partner.ErrNotFound)
-}
-
-func TestAccount_OfNobody_IsNotFound(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	_, err := b.Account(t.Context(), id.ID{1}, id.ID{2})
-	require.ErrorIs(t, err, connect.ErrAccountNotFound)
 }

@@ -12,12 +12,19 @@ import (
 //
 // Returns invalid_field or partner_not_found.
 func (s *Service) SetRateLimit(ctx context.Context, slug string, perMinute int) error {
-	const most = 1_000_000
-	if perMinute < 0 || perMinute > most {
-		return fault.ErrInvalidField.WithField("per-minute", "must be 0 (the default) to %d", most)
+	if err := validRateLimit(perMinute); err != nil {
+		return err
 	}
 	detail := map[string]string{"perMinute": number(perMinute)}
 	return s.change(ctx, slug, "partner.rate_limit", detail, func(ctx context.Context, repos ports.Repositories, p partner.Partner) error {
 		return repos.Partners.SetRateLimit(ctx, p.ID, perMinute)
 	})
+}
+
+func validRateLimit(perMinute int) error {
+	const most = 1_000_000
+	if perMinute < 0 || perMinute > most {
+		return fault.ErrInvalidField.WithField("per-minute", "must be 0 (the default) to %d", most)
+	}
+	return nil
 }

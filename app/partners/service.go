@@ -85,14 +85,22 @@ func (s *Service) findKey(ctx context.Context, hash partner.KeyHash, network str
 		return s.deps.APIKeys.KeyByHash(ctx, hash)
 	}
 	rule := ports.LimitRule{Name: UnknownKeys, Key: "api:address:" + network, PerMinute: UnknownKeysPerMinute}
-	if d := s.deps.Limiter.Allow(ctx, rule); !d.Allowed {
-		return partner.APIKey{}, partner.Partner{}, fault.ErrRateLimited.WithRetryAfter(max(d.RetryAfter, time.Second))
+	if err := tooManyUnknown(s.deps.Limiter.Allow(ctx, rule)); err != nil {
+		return partner.APIKey{}, partner.Partner{}, err
 	}
 	key, owner, err := s.deps.APIKeys.KeyByHash(ctx, hash)
 	if !errors.Is(err, partner.ErrInvalidAPIKey) {
 		s.deps.Limiter.Refund(ctx, rule)
 	}
 	return key, owner, err
+}
+
+// tooManyUnknown refuses a key of a network that has sent too many unknown ones.
+func tooManyUnknown(d ports.LimitDecision) error {
+	if d.Allowed {
+		return nil
+	}
+	return fault.ErrRateLimited.WithRetryAfter(max(d.RetryAfter, time.Second))
 }
 
 const auditActor = "admin"

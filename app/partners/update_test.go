@@ -57,28 +57,10 @@ func TestUpdate_ChangesTheGivenFields_AndAuditsThem(t *testing.T) {
 	_, changed, err = b.Update(t.Context(), "acme", partners.PartnerUpdate{ReturnOrigins: &[]string{"https://new.acme.example", "http://localhost:3000"}})
 	require.NoError(t, err)
 	require.False(t, changed, "the same values change nothing")
-	require.Equal(t, []string{"admin partner.create", "admin partner.rate_limit", "admin partner.update", "admin partner.update"}, b.audited(t))
-	require.Equal(t, 4, b.kit.Count("audit_log", "subject = $1", id.Partner.Of(made.Partner.ID)))
-}
-
-func TestUpdate_BadInput_ChangesNothing(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	_, err := b.Create(t.Context(), partners.NewPartner{Slug: "acme", Name: "Acme"})
-	require.NoError(t, err)
-	for field, in := range map[string]partners.PartnerUpdate{
-		"name: ":          {Name: pointer(" "), ContactEmail: pointer("dev@acme.example")},
-		"contact-email: ": {Name: pointer("B"), ContactEmail: pointer("nobody")},
-		"return-origin: ": {Name: pointer("B"), ReturnOrigins: pointer([]string{"https://ok.example", "http://pms.example.com"})},
-	} {
-		_, _, err := b.Update(t.Context(), "acme", in)
-		require.Equal(t, "invalid_field", fault.Of(err).Code)
-		require.Contains(t, fault.Of(err).Message, field)
-	}
+	_, _, err = b.Update(t.Context(), "acme", partners.PartnerUpdate{Name: pointer("B"), ContactEmail: pointer("nobody")})
+	require.ErrorIs(t, err, fault.ErrInvalidField)
 	_, _, err = b.Update(t.Context(), "nobody", partners.PartnerUpdate{Name: pointer("B")})
 	require.ErrorIs(t, err, partner.ErrNotFound)
-	shown, err := b.Show(t.Context(), "acme")
-	require.NoError(t, err)
-	require.Equal(t, []any{"Acme", ""}, []any{shown.Name, shown.ContactEmail})
-	require.Equal(t, []string{"admin partner.create"}, b.audited(t))
+	require.Equal(t, []string{"admin partner.create", "admin partner.rate_limit", "admin partner.update", "admin partner.update"}, b.audited(t))
+	require.Equal(t, 4, b.kit.Count("audit_log", "subject = $1", id.Partner.Of(made.Partner.ID)))
 }

@@ -17,9 +17,10 @@ const (
 	openWait = time.Minute
 	// pageLife is longer than any page of the provider lives (24 h).
 	pageLife = 25 * time.Hour
-	// noCard is the failure of a collection whose deposit has no paid fee, and so no card.
-	noCard = "no_card"
 )
+
+// withoutCard is the answer to an attempt for a deposit that has no paid fee, and so no card.
+var withoutCard = ports.ProviderPayment{Status: ports.ProviderFailed, Failure: "no_card", Refusal: ports.RefusedForGood}
 
 // plan is the next step of a collection, as committed before the provider is called.
 type plan struct {
@@ -70,25 +71,33 @@ func (s *Service) planCollection(ctx context.Context, p deposit.Payment, now tim
 		if err != nil || current == nil {
 			return err
 		}
-		if next.debt, err = repos.Collections.Lock(ctx, p.ID); err != nil {
+		debt, err := repos.Collections.Lock(ctx, p.ID)
+		if err != nil {
 			return err
 		}
-		switch {
-		case !next.debt.CancelAt.IsZero():
-			next.act = actEnd
-			return nil
-		case next.debt.Expired(now):
-			next.act, next.debt.CancelAt, next.debt.CancelBy = actEnd, now, auditActor
-		case next.debt.Due(now):
-			next.act = actCharge
-			next.debt.Begin(now)
-		default:
-			next.act = actAsk
+		changed := false
+		if next, changed = decideStep(debt, now); !changed {
 			return nil
 		}
 		return repos.Collections.Save(ctx, next.debt)
 	})
 	return next, err
+}
+
+// decideStep gives the step that is due, and whether the step has changed the debt.
+func decideStep(debt deposit.Debt, now time.Time) (next plan, changed bool) {
+	switch {
+	case !debt.CancelAt.IsZero():
+		return plan{actEnd, debt}, false
+	case debt.Expired(now):
+		debt.CancelAt, debt.CancelBy = now, auditActor
+		return plan{actEnd, debt}, true
+	case debt.Due(now):
+		debt.Begin(now)
+		return plan{actCharge, debt}, true
+	default:
+		return plan{actAsk, debt}, false
+	}
 }
 
 // charge collects from the card that paid the fee.
@@ -101,12 +110,24 @@ func (s *Service) charge(ctx context.Context, p deposit.Payment, attempt int) (p
 	if err != nil {
 		return ports.ProviderPayment{}, err
 	}
-	if fee == nil {
-		return ports.ProviderPayment{Status: ports.ProviderFailed, Failure: noCard, Refusal: ports.RefusedForGood}, nil
+	request, ok := chargeOf(p, d, fee, attempt)
+	if !ok {
+		return withoutCard, nil
 	}
-	return s.provider.collect(ctx, ports.CollectRequest{
-		PaymentID: p.ID, FeePaymentID: fee.ID, DepositID: d.ID, Amount: p.Amount, Description: d.Reference, Attempt: attempt,
-	})
+	return s.provider.collect(ctx, request)
+}
+
+// chargeOf gives the request of an attempt; ok is false without a card.
+func chargeOf(
+	p deposit.Payment, d *deposit.Deposit, fee *deposit.Payment, attempt int,
+) (r ports.CollectRequest, ok bool) {
+	if fee == nil {
+		return r, false
+	}
+	return ports.CollectRequest{
+		PaymentID: p.ID, FeePaymentID: fee.ID, DepositID: d.ID, Amount: p.Amount, Description: d.Reference,
+		Attempt: attempt,
+	}, true
 }
 
 // recordCollection stores the provider's answer to a plan. An answer that another process has recorded changes nothing.
@@ -123,27 +144,53 @@ func (s *Service) recordCollection(ctx context.Context, p deposit.Payment, made 
 			return err
 		}
 		r := recording{Service: s, ctx: ctx, repos: repos, payment: current, debt: &debt, now: now}
-		switch {
-		case answer.Status == ports.ProviderSucceeded:
+		switch decideEffect(made, debt, answer.Status) {
+		case effectPaid:
 			settled, result = true, ports.PaymentSucceeded
 			return r.paid(answer)
-		case answer.Status == ports.ProviderOpen && made.act != actAsk:
-			current.CheckAt = now.Add(openWait)
-			return repos.Payments.Update(ctx, *current)
-		case made.act == actEnd || (made.act == actCharge && answer.Status == ports.ProviderClosed):
+		case effectFailed:
 			settled, result = true, ports.PaymentVoided
 			return r.failed(answer)
-		case made.act == actCharge && answer.Status == ports.ProviderFailed && !debt.Answered && debt.Attempt == made.debt.Attempt:
+		case effectRefused:
 			result = ports.PaymentRefused
 			return r.refused(answer)
+		case effectUnderWay:
+			current.CheckAt = now.Add(openWait)
+		case effectNone:
+			current.CheckAt = nextCheck(debt, now)
 		}
-		current.CheckAt = nextCheck(debt, now)
 		return repos.Payments.Update(ctx, *current)
 	})
 	if err == nil && result != "" {
 		s.deps.PaymentMetrics.Answered(p.Kind, result)
 	}
 	return settled && err == nil, err
+}
+
+// effect is the consequence of an answer for a collection.
+type effect int
+
+const (
+	effectNone     effect = iota // the answer tells nothing new
+	effectUnderWay               // the charge or the close has not ended
+	effectPaid
+	effectFailed  // the debt can never be paid any more
+	effectRefused // the attempt, by the bank
+)
+
+// decideEffect judges the provider's answer to a plan. debt is the present state, which may be later than the plan's.
+func decideEffect(made plan, debt deposit.Debt, answer ports.ProviderStatus) effect {
+	switch {
+	case answer == ports.ProviderSucceeded:
+		return effectPaid
+	case answer == ports.ProviderOpen && made.act != actAsk:
+		return effectUnderWay
+	case made.act == actEnd || (made.act == actCharge && answer == ports.ProviderClosed):
+		return effectFailed
+	case made.act == actCharge && answer == ports.ProviderFailed && !debt.Answered && debt.Attempt == made.debt.Attempt:
+		return effectRefused
+	}
+	return effectNone
 }
 
 // recording is the transaction that stores an answer about a collection.
@@ -157,11 +204,7 @@ type recording struct {
 }
 
 func (r recording) paid(answer ports.ProviderPayment) error {
-	actor := auditActor
-	if r.debt.State == deposit.AwaitingTenant {
-		actor = tenantActor
-	}
-	step, err := r.debt.Paid(actor, r.now)
+	step, err := r.debt.Paid(payer(r.debt.State), r.now)
 	if err != nil {
 		return err
 	}
@@ -171,16 +214,18 @@ func (r recording) paid(answer ports.ProviderPayment) error {
 	return r.tell(ports.TenantPaid)
 }
 
+// payer is the actor of a payment in that state: the tenant on the page, or the dispatcher with the card.
+func payer(state deposit.CollectionState) string {
+	if state == deposit.AwaitingTenant {
+		return tenantActor
+	}
+	return auditActor
+}
+
 // failed ends a debt that can never be paid any more. The deposit stays captured, since the operator's guarantee does not
 // depend on the tenant's payment.
 func (r recording) failed(answer ports.ProviderPayment) error {
-	trigger, actor := deposit.CollectionCancelled, r.debt.CancelBy
-	switch actor {
-	case auditActor:
-		trigger = deposit.CollectionExpired
-	case "":
-		actor = providerActor // the payment was closed at the provider
-	}
+	trigger, actor := ending(r.debt.CancelBy)
 	step, err := r.debt.Fail(trigger, actor, r.now)
 	if err != nil {
 		return err
@@ -197,6 +242,18 @@ func (r recording) failed(answer ports.ProviderPayment) error {
 	})
 }
 
+// ending gives the trigger and the actor of an unpaid end. cancelBy is that of the debt.
+func ending(cancelBy string) (trigger deposit.CollectionTrigger, actor string) {
+	switch cancelBy {
+	case auditActor:
+		return deposit.CollectionExpired, auditActor
+	case "":
+		return deposit.CollectionCancelled, providerActor // the payment was closed at the provider
+	default:
+		return deposit.CollectionCancelled, cancelBy
+	}
+}
+
 // settle stores the end of the collection. The debt is stored first: a trigger ends the debt of a payment that another version settles.
 func (r recording) settle(answer ports.ProviderPayment, step deposit.CollectionStep) error {
 	if err := r.repos.Collections.Save(r.ctx, *r.debt, step); err != nil {
@@ -208,9 +265,7 @@ func (r recording) settle(answer ports.ProviderPayment, step deposit.CollectionS
 }
 
 func (r recording) refused(answer ports.ProviderPayment) error {
-	step, err := r.debt.Refuse(deposit.Refused{
-		Failure: answer.Failure, Barred: answer.Refusal == ports.RefusedForGood, Passes: answer.Refusal == ports.RefusedForNow || answer.Refusal == "",
-	}, r.deps.Schedule, auditActor, r.now)
+	step, err := r.debt.Refuse(refusal(answer), r.deps.Schedule, auditActor, r.now)
 	if err != nil {
 		return err
 	}
@@ -225,6 +280,14 @@ func (r recording) refused(answer ports.ProviderPayment) error {
 		return err
 	}
 	return r.tell(ports.TenantAwaited)
+}
+
+// refusal is the bank's no in an answer. A no without a class may pass.
+func refusal(answer ports.ProviderPayment) deposit.Refused {
+	return deposit.Refused{
+		Failure: answer.Failure, Barred: answer.Refusal == ports.RefusedForGood,
+		Passes: answer.Refusal == ports.RefusedForNow || answer.Refusal == "",
+	}
 }
 
 func (r recording) tell(kind ports.TenantNoticeKind) error {

@@ -33,14 +33,7 @@ func (s *Service) OpenDebtPage(ctx context.Context, d *deposit.Deposit, token se
 		return "", err
 	}
 	failpoint.Hit("payment.page.committed")
-	request := ports.HostedPayment{
-		PaymentID: payment.ID, DepositID: d.ID, Kind: payment.Kind, Amount: payment.Amount, Description: d.Reference, Locale: d.Locale,
-		ReturnURL: s.returnURL(d.ID, token),
-	}
-	if d.Client != nil {
-		request.Email = d.Client.Email
-	}
-	page, err := s.provider.open(ctx, request)
+	page, err := s.provider.open(ctx, pageOf(payment, d, nil, s.returnURL(d.ID, token)))
 	if err != nil {
 		s.deps.Log.WarnContext(ctx, "payment page did not open", "payment", id.Payment.Of(payment.ID), "error", err)
 		return "", s.providerFailed(payment.Kind, err)
@@ -63,7 +56,7 @@ func (s *Service) beginDebtPage(ctx context.Context, depositID id.ID, now time.T
 		if err != nil {
 			return err
 		}
-		if debt.State != deposit.AwaitingTenant || !debt.CancelAt.IsZero() || debt.Expired(now) {
+		if !payable(debt, now) {
 			return deposit.ErrCollectionNotPayable
 		}
 		debt.PageAt = now
@@ -75,6 +68,11 @@ func (s *Service) beginDebtPage(ctx context.Context, depositID id.ID, now time.T
 		return repos.Payments.Update(ctx, *current)
 	})
 	return payment, err
+}
+
+// payable reports whether the tenant may pay the debt on the provider's page.
+func payable(debt deposit.Debt, now time.Time) bool {
+	return debt.State == deposit.AwaitingTenant && debt.CancelAt.IsZero() && !debt.Expired(now)
 }
 
 // ConfirmDebt asks the provider about the debt of a deposit that waits for the tenant, and records the answer. The page stays open.

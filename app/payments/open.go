@@ -35,20 +35,29 @@ func (s *Service) openFee(ctx context.Context, d *deposit.Deposit, token secret.
 	if err != nil {
 		return payment, ports.HostedPage{}, err
 	}
-	request := ports.HostedPayment{
-		PaymentID: payment.ID, DepositID: d.ID, Kind: payment.Kind, Amount: payment.Amount, Description: d.Reference, Locale: d.Locale,
-		ReturnURL: s.returnURL(d.ID, token),
-	}
-	if payer != nil {
-		request.Email, request.Locale = payer.Email, payer.Locale
-	}
 	failpoint.Hit("payment.fee.committed")
-	page, err := s.provider.open(ctx, request)
+	page, err := s.provider.open(ctx, pageOf(payment, d, payer, s.returnURL(d.ID, token)))
 	if err != nil {
 		s.deps.Log.WarnContext(ctx, "payment page did not open", "payment", id.Payment.Of(payment.ID), "error", err)
 		err = s.providerFailed(payment.Kind, err)
 	}
 	return payment, page, err
+}
+
+// pageOf asks for the page of a payment. payer is the tenant who gave a name; nil: the page asks for the address. A debt
+// is the client's.
+func pageOf(p deposit.Payment, d *deposit.Deposit, payer *tenant.Person, returnURL string) ports.HostedPayment {
+	r := ports.HostedPayment{
+		PaymentID: p.ID, DepositID: d.ID, Kind: p.Kind, Amount: p.Amount, Description: d.Reference, Locale: d.Locale,
+		ReturnURL: returnURL,
+	}
+	switch {
+	case payer != nil:
+		r.Email, r.Locale = payer.Email, payer.Locale
+	case p.Kind == deposit.Collection && d.Client != nil:
+		r.Email = d.Client.Email
+	}
+	return r
 }
 
 // beginFee commits the payment before the provider hears of it, so that no crash can lose a payment. A payment in flight is
@@ -67,10 +76,7 @@ func (s *Service) beginFee(ctx context.Context, depositID id.ID, prepare lifecyc
 		if err := lifecycle.StartCheckout(ctx, repos, d, now); err != nil {
 			return err
 		}
-		payment = deposit.Payment{
-			ID: s.deps.Entropy.NewID(), DepositID: d.ID, Kind: deposit.FeePayment, Amount: deposit.Fee(d.Amount),
-			Status: deposit.PaymentProcessing, CreatedAt: now, CheckAt: now.Add(feeWait(0)),
-		}
+		payment = feeOf(d, s.deps.Entropy.NewID(), now)
 		if err := repos.Payments.Insert(ctx, payment); !errors.Is(err, ports.ErrPaymentExists) {
 			return err
 		}
@@ -85,6 +91,14 @@ func (s *Service) beginFee(ctx context.Context, depositID id.ID, prepare lifecyc
 		return nil
 	})
 	return payment, err
+}
+
+// feeOf is a new payment of a deposit's fee.
+func feeOf(d *deposit.Deposit, paymentID id.ID, now time.Time) deposit.Payment {
+	return deposit.Payment{
+		ID: paymentID, DepositID: d.ID, Kind: deposit.FeePayment, Amount: deposit.Fee(d.Amount),
+		Status: deposit.PaymentProcessing, CreatedAt: now, CheckAt: now.Add(feeWait(0)),
+	}
 }
 
 // keepReference stores the provider's reference of a payment in flight. The reference only helps support staff, so a

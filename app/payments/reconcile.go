@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -84,7 +85,7 @@ func (s *Service) reconcile(ctx context.Context, p deposit.Payment, now time.Tim
 		s.deps.PaymentMetrics.Answered(p.Kind, ports.PaymentUnavailable)
 		return false, err
 	}
-	if answer.Status == ports.ProviderOpen || answer.Status == ports.ProviderUnknown {
+	if undecided(answer.Status) {
 		return false, s.postpone(ctx, p, answer, p.Attempts+1, now.Add(feeWait(p.Attempts+1)))
 	}
 	err = s.recordFee(ctx, p, answer, now)
@@ -95,33 +96,43 @@ func (s *Service) reconcile(ctx context.Context, p deposit.Payment, now time.Tim
 // opens even later cannot be paid.
 func (s *Service) lookUpFee(ctx context.Context, p deposit.Payment, now time.Time) (ports.ProviderPayment, error) {
 	answer, err := s.provider.lookup(ctx, p.ID)
-	if err != nil || answer.Status != ports.ProviderUnknown || now.Sub(p.CreatedAt) < unknownGrace {
+	if err != nil || !neverArrived(answer.Status, now.Sub(p.CreatedAt)) {
 		return answer, err
 	}
 	answer, err = s.provider.close(ctx, p.ID)
-	if err == nil && answer.Status == ports.ProviderUnknown {
-		answer.Status = ports.ProviderClosed
-	}
+	answer.Status = closedFor(answer.Status)
 	return answer, err
 }
 
-// postpone leaves the payment processing and stores the attempts, the time of the next question, and the reference and
-// failure from the provider's answer.
+// neverArrived reports whether the provider does not know a payment whose request can no longer be on its way.
+func neverArrived(status ports.ProviderStatus, age time.Duration) bool {
+	return status == ports.ProviderUnknown && age >= unknownGrace
+}
+
+// closedFor is the status after a close: a payment that the provider does not know can never be paid afterwards.
+func closedFor(status ports.ProviderStatus) ports.ProviderStatus {
+	if status == ports.ProviderUnknown {
+		return ports.ProviderClosed
+	}
+	return status
+}
+
+// postpone leaves the payment processing and stores when the provider is asked again.
 func (s *Service) postpone(ctx context.Context, p deposit.Payment, answer ports.ProviderPayment, attempts int, next time.Time) error {
 	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
 		current, err := stillInFlight(ctx, repos, p)
 		if err != nil || current == nil {
 			return err
 		}
-		current.Attempts, current.CheckAt = attempts, next
-		if answer.Ref != "" {
-			current.ProviderRef = answer.Ref
-		}
-		if answer.Failure != "" {
-			current.Failure = answer.Failure
-		}
-		return repos.Payments.Update(ctx, *current)
+		return repos.Payments.Update(ctx, postponed(*current, answer, attempts, next))
 	})
+}
+
+// postponed gives the payment with the attempts, the time of the next question, and what the answer tells.
+func postponed(p deposit.Payment, answer ports.ProviderPayment, attempts int, next time.Time) deposit.Payment {
+	p.Attempts, p.CheckAt = attempts, next
+	p.ProviderRef, p.Failure = cmp.Or(answer.Ref, p.ProviderRef), cmp.Or(answer.Failure, p.Failure)
+	return p
 }
 
 // feeWait gives the time from question number attempts to the next: 30 s, doubled each time up to longestWait.

@@ -30,16 +30,6 @@ func TestReconcile_TenantPaidAndLeft_SecuresTheDeposit(t *testing.T) {
 	b.RequireCount(0, b.Payments.Reconcile)
 }
 
-func TestReconcile_CardWasRefusedAndTenantLeft_ShowsInTheStatus(t *testing.T) {
-	b := setup(t)
-	d, token := b.Deposit(t)
-	b.Submit(token, grace)
-	b.Pay(d.ID, false)
-	b.Clock.Add(30 * time.Second)
-	b.RequireCount(1, b.Payments.Reconcile)
-	b.RequireStatus(d.ID, deposit.PaymentIssue, "fee_failed")
-}
-
 func TestReconcile_OpenPage_IsLeftToTheTenant(t *testing.T) {
 	b := setup(t)
 	d, token := b.Deposit(t)

@@ -58,7 +58,7 @@ func (s *Service) LookAgain(ctx context.Context, paymentID id.ID) (paid bool, er
 		paid = false
 		var earlier []deposit.Refund
 		p, earlier, err = repos.Refunds.Payment(ctx, paymentID)
-		if err != nil || p.Status == deposit.PaymentProcessing || p.Status == deposit.PaymentSucceeded || len(earlier) > 0 {
+		if err != nil || !endedUnpaid(p, earlier) {
 			return err
 		}
 		d, err := repos.Deposits.ForUpdate(ctx, p.DepositID)
@@ -77,6 +77,11 @@ func (s *Service) LookAgain(ctx context.Context, paymentID id.ID) (paid bool, er
 	return paid, err
 }
 
+// endedUnpaid reports whether a payment has ended here without success and nothing of it is being given back.
+func endedUnpaid(p deposit.Payment, refunds []deposit.Refund) bool {
+	return p.Status != deposit.PaymentProcessing && p.Status != deposit.PaymentSucceeded && len(refunds) == 0
+}
+
 // reconcileRefund asks the provider for the refund, or for its state, and records the answer.
 func (s *Service) reconcileRefund(ctx context.Context, r deposit.Refund, now time.Time) (settled bool, err error) {
 	failpoint.Hit("payment.refund.committed")
@@ -85,12 +90,7 @@ func (s *Service) reconcileRefund(ctx context.Context, r deposit.Refund, now tim
 		s.deps.PaymentMetrics.Refunded(ports.PaymentUnavailable)
 		return false, err
 	}
-	r.Status, r.ProviderRef, r.Failure = deposit.RefundStatus(answer.Status), answer.Ref, answer.Failure
-	if r.Status == deposit.RefundPending {
-		r.CheckAt = now.Add(min(max(now.Sub(r.CreatedAt), openWait), time.Hour))
-	} else {
-		r.SettledAt = now
-	}
+	r = decideRefund(r, answer, now)
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
 		ok, err := repos.Refunds.Settle(ctx, r)
 		if settled = ok && r.Status != deposit.RefundPending; err != nil || !settled {
@@ -112,6 +112,17 @@ func (s *Service) reconcileRefund(ctx context.Context, r deposit.Refund, now tim
 	}
 	s.deps.PaymentMetrics.Refunded(ports.PaymentSucceeded)
 	return true, nil
+}
+
+// decideRefund gives the refund after the provider's answer: settled, or due again after as long as it is pending.
+func decideRefund(r deposit.Refund, answer ports.ProviderRefund, now time.Time) deposit.Refund {
+	r.Status, r.ProviderRef, r.Failure = deposit.RefundStatus(answer.Status), answer.Ref, answer.Failure
+	if r.Status == deposit.RefundPending {
+		r.CheckAt = now.Add(min(max(now.Sub(r.CreatedAt), openWait), time.Hour))
+	} else {
+		r.SettledAt = now
+	}
+	return r
 }
 
 func (s *Service) refundEntry(action, actor string, r deposit.Refund, now time.Time) ports.AuditEntry {

@@ -74,12 +74,17 @@ func (s *Service) feeWithStatus(ctx context.Context, depositID id.ID, status dep
 	if err != nil {
 		return nil, err
 	}
+	return feeAmong(all, status), nil
+}
+
+// feeAmong gives the first fee payment with that status, nil when there is none.
+func feeAmong(all []deposit.Payment, status deposit.PaymentStatus) *deposit.Payment {
 	for i := range all {
 		if all[i].Kind == deposit.FeePayment && all[i].Status == status {
-			return &all[i], nil
+			return &all[i]
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // returnURL is the page to which the provider sends the tenant back.

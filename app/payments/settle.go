@@ -56,7 +56,7 @@ func (s *Service) ConfirmFee(ctx context.Context, depositID id.ID, now time.Time
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	answer, err := s.provider.lookup(ctx, payment.ID)
-	if err == nil && (answer.Status == ports.ProviderOpen || answer.Status == ports.ProviderUnknown) {
+	if err == nil && undecided(answer.Status) {
 		answer, err = s.provider.close(ctx, payment.ID)
 	}
 	if err != nil {
@@ -92,12 +92,11 @@ func (s *Service) recordFee(ctx context.Context, p deposit.Payment, answer ports
 		}
 		settled = true
 		settle(current, answer, now)
-		trigger, moves := triggerOf(current.Status, d.Status)
-		if _, err := d.Status.Next(trigger); moves && err != nil {
-			orphaned = true
+		trigger, next := decideFee(current.Status, d.Status)
+		if orphaned = next == feeOrphaned; orphaned {
 			return deposit.Transition{}, s.keepOrphan(ctx, repos, d, *current, now)
 		}
-		if err := repos.Payments.Update(ctx, *current); err != nil || !moves {
+		if err := repos.Payments.Update(ctx, *current); err != nil || next == feeStays {
 			return deposit.Transition{}, err
 		}
 		if trigger == deposit.Secured { // the operator is told by mail
@@ -144,14 +143,33 @@ func settle(p *deposit.Payment, answer ports.ProviderPayment, now time.Time) {
 	p.Failure, p.SettledAt = answer.Failure, now
 }
 
-// triggerOf gives the trigger that follows from a settled fee. A deposit in payment_issue stays there after another failure.
-func triggerOf(fee deposit.PaymentStatus, status deposit.Status) (t deposit.Trigger, moves bool) {
+// undecided reports whether the tenant can still pay, by the provider's answer.
+func undecided(status ports.ProviderStatus) bool {
+	return status == ports.ProviderOpen || status == ports.ProviderUnknown
+}
+
+// feeEffect is the consequence of a settled fee for its deposit.
+type feeEffect int
+
+const (
+	feeStays    feeEffect = iota // the deposit stays as it is
+	feeMoves                     // the trigger moves the deposit
+	feeOrphaned                  // the deposit has left checkout
+)
+
+// decideFee gives the trigger that follows from a settled fee. A deposit in payment_issue stays there after another
+// failure.
+func decideFee(fee deposit.PaymentStatus, status deposit.Status) (t deposit.Trigger, next feeEffect) {
 	switch {
 	case fee == deposit.PaymentSucceeded:
-		return deposit.Secured, true
+		t = deposit.Secured
 	case fee == deposit.PaymentFailed && status != deposit.PaymentIssue:
-		return deposit.FeeFailed, true
+		t = deposit.FeeFailed
 	default:
-		return "", false
+		return "", feeStays
 	}
+	if _, err := status.Next(t); err != nil {
+		return t, feeOrphaned
+	}
+	return t, feeMoves
 }

@@ -49,25 +49,53 @@ func (s *Service) Simulate(ctx context.Context, partnerID, depositID id.ID, outc
 
 func (s *Service) simulate(ctx context.Context, d *deposit.Deposit, outcome Simulation) error {
 	now := s.deps.Clock.Now()
+	way, trigger := decideSimulation(outcome, d.Status)
+	switch way {
+	case byStart:
+		return s.simulateStart(ctx, d.ID, now)
+	case byPayment:
+		return s.simulatePayment(ctx, d, trigger, now)
+	case byEnd:
+		return s.EndCheckout(ctx, d.ID, trigger, nil, now)
+	case byTime:
+		_, err := s.mover.MoveIf(ctx, d.ID, trigger, now, func(*deposit.Deposit) bool { return true })
+		return err
+	case byNothing:
+	}
+	return fault.ErrInvalidField.WithField("outcome", "must be start, activate, decline, abandon, fail_payment or expire")
+}
+
+// way is how a simulation reaches its transition.
+type way int
+
+const (
+	byNothing way = iota // the simulation is unknown
+	byStart              // the tenant opens the checkout
+	byPayment            // a payment at the provider
+	byEnd                // the checkout ends unpaid
+	byTime               // the cover elapses
+)
+
+// decideSimulation gives the way of a simulation, and its trigger. The deposit's status decides later if it may happen.
+func decideSimulation(outcome Simulation, status deposit.Status) (way, deposit.Trigger) {
 	switch outcome {
 	case SimulateStart:
-		return s.simulateStart(ctx, d.ID, now)
+		return byStart, ""
 	case SimulateActivate:
-		return s.simulatePayment(ctx, d, deposit.Secured, now)
+		return byPayment, deposit.Secured
 	case SimulateFailPayment:
-		return s.simulatePayment(ctx, d, deposit.FeeFailed, now)
+		return byPayment, deposit.FeeFailed
 	case SimulateDecline:
-		return s.EndCheckout(ctx, d.ID, deposit.TenantDeclined, nil, now)
+		return byEnd, deposit.TenantDeclined
 	case SimulateAbandon:
-		return s.EndCheckout(ctx, d.ID, deposit.TenantAbandoned, nil, now)
+		return byEnd, deposit.TenantAbandoned
 	case SimulateExpire:
-		if d.Status.InCheckout() || d.Status == deposit.Cancelled {
-			return s.EndCheckout(ctx, d.ID, deposit.CheckoutExpired, nil, now)
+		if status.InCheckout() || status == deposit.Cancelled {
+			return byEnd, deposit.CheckoutExpired
 		}
-		_, err := s.mover.MoveIf(ctx, d.ID, deposit.CoverageElapsed, now, func(*deposit.Deposit) bool { return true })
-		return err
+		return byTime, deposit.CoverageElapsed
 	default:
-		return fault.ErrInvalidField.WithField("outcome", "must be start, activate, decline, abandon, fail_payment or expire")
+		return byNothing, ""
 	}
 }
 

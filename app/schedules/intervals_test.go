@@ -50,3 +50,18 @@ func TestJobs_AlertWaitsForTwoRounds(t *testing.T) {
 		require.Less(t, rounds*6/5, patience, job.Name)
 	}
 }
+
+// The label of svc_job_runs_total is the name of the job.
+func TestMaintenance_PartitionsAreLookedAfterSoon_AndNamesAreUnique(t *testing.T) {
+	t.Parallel()
+	jobs := append(schedules.Maintenance{}.Jobs(), schedules.ReplayJob(noReplays{}))
+	names := schedules.Names(jobs)
+	for i, job := range jobs {
+		require.Equal(t, i, slices.Index(names, job.Name), job.Name)
+		require.Equal(t, job.Name == "partitions", job.Soon, job.Name)
+	}
+}
+
+type noReplays struct{}
+
+func (noReplays) AdvanceReplay(context.Context) (bool, error) { return false, nil }

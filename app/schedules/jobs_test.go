@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -136,18 +135,3 @@ func (f finished) Finished(event webhook.EventName, outcome webhook.Status, _ ti
 }
 
 func (f finished) ReachedHealthy(time.Duration) { f["healthy"]++ }
-
-// The label of svc_job_runs_total is the name of the job.
-func TestMaintenance_PartitionsAreLookedAfterSoon_AndNamesAreUnique(t *testing.T) {
-	t.Parallel()
-	jobs := append(schedules.Maintenance{}.Jobs(), schedules.ReplayJob(noReplays{}))
-	names := schedules.Names(jobs)
-	for i, job := range jobs {
-		require.Equal(t, i, slices.Index(names, job.Name), job.Name)
-		require.Equal(t, job.Name == "partitions", job.Soon, job.Name)
-	}
-}
-
-type noReplays struct{}
-
-func (noReplays) AdvanceReplay(context.Context) (bool, error) { return false, nil }

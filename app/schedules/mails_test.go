@@ -3,17 +3,13 @@
 package schedules_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"io"
 	"log/slog"
-	"net"
-	"net/textproto"
 	"os"
 	"os/exec"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -25,6 +21,7 @@ import (
 	"partnerdeposits/adapters/secrets"
 	"partnerdeposits/app/schedules"
 	"partnerdeposits/core/id"
+	"partnerdeposits/lab/mailbox"
 	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"
 )
@@ -71,111 +68,37 @@ func (d deadly) Send(ctx context.Context, m ports.Mail) error {
 	select {}
 }
 
-// smtpServer takes mails, one connection after another, and fails the first connection at a step as told.
+// smtpServer takes mails, and fails once, at a step as told.
 type smtpServer struct {
-	address string
-	mu      sync.Mutex
-	step    string // a command, "greeting", "text" or "taken"; "": no failure
-	answer  string // "": the connection is cut
-	took    []string
+	*mailbox.Server
+	step   string      // a command, mailbox.Greeting or mailbox.Text; "": no failure
+	answer string      // mailbox.Cut: the connection is cut
+	failed atomic.Bool // once
 }
 
 func newSMTPServer(t *testing.T, step, answer string) *smtpServer {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	s := &smtpServer{address: l.Addr().String(), step: step, answer: answer}
-	var all sync.WaitGroup
-	all.Go(func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			all.Go(func() { defer c.Close(); s.serve(c) })
-		}
+	s := &smtpServer{step: step, answer: answer}
+	s.Server = mailbox.Listen(t, func(at, _ string) (string, bool) {
+		return s.answer, at == s.step && s.failed.CompareAndSwap(false, true)
 	})
-	t.Cleanup(func() { _ = l.Close(); all.Wait() })
 	return s
-}
-
-// fails tells, once, how the step of this connection fails.
-func (s *smtpServer) fails(step string) (answer string, failed bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.step != step {
-		return "", false
-	}
-	s.step = ""
-	return s.answer, true
-}
-
-func (s *smtpServer) serve(c net.Conn) {
-	text := textproto.NewReader(bufio.NewReader(c))
-	// say answers a step, and reports whether the step was done and the connection goes on.
-	say := func(step, answer string) (done, open bool) {
-		if bad, failed := s.fails(step); failed {
-			if bad == "" {
-				return false, false
-			}
-			_, err := io.WriteString(c, bad+"\r\n")
-			return false, err == nil
-		}
-		_, err := io.WriteString(c, answer+"\r\n")
-		return true, err == nil
-	}
-	if _, open := say("greeting", "220 mx"); !open {
-		return
-	}
-	for {
-		line, err := text.ReadLine()
-		if err != nil {
-			return
-		}
-		command, _, _ := strings.Cut(line, " ")
-		answer := "250 ok"
-		if command == "DATA" {
-			answer = "354 go on"
-		}
-		done, open := say(command, answer)
-		if !open || command == "QUIT" {
-			return
-		}
-		if command != "DATA" || !done {
-			continue
-		}
-		header, err := text.ReadMIMEHeader()
-		if err != nil {
-			return
-		}
-		if _, err := text.ReadDotLines(); err != nil {
-			return
-		}
-		if done, open = say("text", "250 taken"); done {
-			s.mu.Lock()
-			s.took = append(s.took, header.Get("Message-Id"))
-			s.mu.Unlock()
-		}
-		if !open {
-			return
-		}
-		if _, open := s.fails("taken"); open {
-			return
-		}
-	}
 }
 
 func (s *smtpServer) mailer(t *testing.T) ports.Mailer {
 	t.Helper()
-	m, err := mail.New("smtp://"+s.address, "no-reply@deposits.example", slog.New(slog.DiscardHandler))
+	m, err := mail.New("smtp://"+s.Address, "no-reply@deposits.example", slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	return m
 }
 
-func (s *smtpServer) taken() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]string(nil), s.took...)
+// taken are the Message-IDs.
+func (s *smtpServer) taken() (all []string) {
+	mails, _ := s.Mails()
+	for _, m := range mails {
+		all = append(all, m.ID)
+	}
+	return all
 }
 
 func enqueueLink(kit *servicetest.Kit) ports.Mail {
@@ -197,7 +120,7 @@ func makeDue(t *testing.T, kit *servicetest.Kit) {
 func TestMails_RefusedOrCutAtAnyStep_AreTakenExactlyOnce(t *testing.T) {
 	t.Parallel()
 	kit := servicetest.New(t)
-	for _, step := range []string{"", "greeting", "EHLO", "NOOP", "MAIL", "RCPT", "DATA", "text", "taken", "RSET", "QUIT"} {
+	for _, step := range []string{"", mailbox.Greeting, "EHLO", "NOOP", "MAIL", "RCPT", "DATA", mailbox.Text, mailbox.Taken, "RSET", "QUIT"} {
 		for _, answer := range []string{"", "421 later", "451 later", "550 never"} {
 			s, m, counted := newSMTPServer(t, step, answer), enqueueLink(kit), &tally{}
 			job := schedules.Mails(kit.Postgres, s.mailer(t), counted, time.Second)
@@ -210,7 +133,7 @@ func TestMails_RefusedOrCutAtAnyStep_AreTakenExactlyOnce(t *testing.T) {
 				}
 				makeDue(t, kit)
 			}
-			require.Equal(t, []string{"<" + id.Message.Of(m.ID) + "@deposits.example>"}, s.taken(), "%s %q", step, answer)
+			require.Equal(t, []string{id.Message.Of(m.ID) + "@deposits.example"}, s.taken(), "%s %q", step, answer)
 			require.Equal(t, 1, kit.Count("mails", "id = $1 AND sent_at IS NOT NULL AND failed_at IS NULL", m.ID), "%s %q", step, answer)
 			require.Equal(t, int32(1), counted.sent.Load(), "%s %q", step, answer)
 			require.Equal(t, failed, counted.failed.Load(), "%s %q", step, answer)
@@ -225,7 +148,7 @@ func TestMails_KilledBeforeTheRecord_AreTakenTwiceWithOneMessageID(t *testing.T)
 	binary, err := os.Executable()
 	require.NoError(t, err)
 	process := exec.CommandContext(t.Context(), binary)
-	process.Env = append(os.Environ(), victimDatabase+"="+kit.Pool.Config().ConnString(), victimSMTP+"=smtp://"+s.address)
+	process.Env = append(os.Environ(), victimDatabase+"="+kit.Pool.Config().ConnString(), victimSMTP+"=smtp://"+s.Address)
 	err = process.Run()
 	var ended *exec.ExitError
 	require.ErrorAs(t, err, &ended)
@@ -242,7 +165,7 @@ func TestMails_KilledBeforeTheRecord_AreTakenTwiceWithOneMessageID(t *testing.T)
 		_, err = job.Run(t.Context())
 		require.NoError(t, err)
 	}
-	messageID := "<" + id.Message.Of(m.ID) + "@deposits.example>"
+	messageID := id.Message.Of(m.ID) + "@deposits.example"
 	require.Equal(t, []string{messageID, messageID}, s.taken())
 }
 

@@ -2,7 +2,6 @@ package schedules
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"partnerdeposits/app/internal/mails"
@@ -25,15 +24,7 @@ type Notices struct {
 func (n Notices) Job(every time.Duration) Job {
 	return Job{Name: "notices", Every: every, Run: func(ctx context.Context) (bool, error) {
 		due, err := n.Due.DueNotices(ctx, noticeBatch)
-		if err != nil {
-			return false, err
-		}
-		var failures []error
-		for _, notice := range due {
-			failures = append(failures, n.tell(ctx, notice))
-		}
-		err = errors.Join(failures...)
-		return len(due) == noticeBatch && err == nil, err
+		return eachNotice(ctx, due, err, n.tell)
 	}}
 }
 

@@ -43,22 +43,35 @@ func (n OperatorNotices) Jobs(every time.Duration) []Job {
 			return eachNotice(ctx, due, err, n.tellSecured)
 		}},
 		{Name: "cover-mails", Every: max(every, coversEvery), Soon: true, Run: func(ctx context.Context) (bool, error) {
-			now := n.Clock.Now().UTC()
-			if now.Hour() < coverHour {
+			round, tells := coverRound(n.Clock.Now(), n.Anyone)
+			if !tells {
 				return false, nil
 			}
-			round := ports.CoverRound{Now: now, Before: now.Add(coverWindow), Today: now.Truncate(24 * time.Hour), Anyone: n.Anyone}
 			due, err := n.Due.CoversDue(ctx, round, noticeBatch)
 			return eachNotice(ctx, due, err, func(ctx context.Context, accountID id.ID) error { return n.tellCovers(ctx, accountID, round) })
 		}},
 	}
 }
 
+// coverRound gives the look for covers at now; tells is false before the hour from which covers are told.
+func coverRound(now time.Time, anyone bool) (round ports.CoverRound, tells bool) {
+	now = now.UTC()
+	if now.Hour() < coverHour {
+		return round, false
+	}
+	round = ports.CoverRound{
+		Now: now, Before: now.Add(coverWindow), Today: now.Truncate(24 * time.Hour), Anyone: anyone,
+	}
+	return round, true
+}
+
 // eachNotice tells every notice of a batch. more is true for a full batch without an error.
-func eachNotice(ctx context.Context, due []id.ID, err error, tell func(context.Context, id.ID) error) (more bool, _ error) {
+func eachNotice[T any](
+	ctx context.Context, due []T, err error, tell func(context.Context, T) error,
+) (more bool, _ error) {
 	failures := []error{err}
-	for _, subject := range due {
-		failures = append(failures, tell(ctx, subject))
+	for _, notice := range due {
+		failures = append(failures, tell(ctx, notice))
 	}
 	err = errors.Join(failures...)
 	return len(due) == noticeBatch && err == nil, err
@@ -75,8 +88,8 @@ func (n OperatorNotices) tellSecured(ctx context.Context, depositID id.ID) error
 		if err != nil || !ok {
 			return err
 		}
-		about.Tenant.Email = cmp.Or(about.Tenant.Email, erased.Email)
-		if err := n.tellFee(ctx, repos, about); err != nil || (!about.Verified && !n.Anyone) {
+		tenantMail, tellsOperator := decideSecured(about, erased.Email, n.Anyone)
+		if err := n.tellFee(ctx, repos, about, tenantMail); err != nil || !tellsOperator {
 			return err
 		}
 		told := mails.DepositSecured{Operator: about.Operator, Deposit: about.Deposit, DashboardURL: n.DashboardURL}
@@ -84,13 +97,25 @@ func (n OperatorNotices) tellSecured(ctx context.Context, depositID id.ID) error
 	})
 }
 
-// tellFee mails the fee to the tenant. A payment that was simulated has no agreement, and nobody is told.
-func (n OperatorNotices) tellFee(ctx context.Context, repos ports.Repositories, about ports.SecuredSubject) error {
-	if about.Words == "" || about.Tenant.Email == "" {
+// decideSecured gives the address of the tenant who is told the fee, "" for none, and whether the operator is told.
+// sealed is the address of a tenant who was erased since. A payment that was simulated has no agreement, and no tenant
+// is told.
+func decideSecured(about ports.SecuredSubject, sealed string, anyone bool) (tenantMail string, tellsOperator bool) {
+	if about.Words != "" {
+		tenantMail = cmp.Or(about.Tenant.Email, sealed)
+	}
+	return tenantMail, about.Verified || anyone
+}
+
+// tellFee mails the fee to the tenant; to "" nothing is mailed.
+func (n OperatorNotices) tellFee(
+	ctx context.Context, repos ports.Repositories, about ports.SecuredSubject, to string,
+) error {
+	if to == "" {
 		return nil
 	}
 	paid := mails.FeePaid{
-		To: about.Tenant.Email, Locale: about.Tenant.Locale, Deposit: about.Deposit, Company: about.Company,
+		To: to, Locale: about.Tenant.Locale, Deposit: about.Deposit, Company: about.Company,
 		Fee: about.Fee, PaidAt: about.PaidAt, Words: about.Words, Imprint: n.Imprint,
 	}
 	return repos.Mails.Enqueue(ctx, paid.Mail(n.Entropy.NewID(), n.Clock.Now()))

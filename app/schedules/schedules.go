@@ -77,12 +77,8 @@ func (s *Scheduler) Run(ctx context.Context) error {
 }
 
 func (s *Scheduler) keep(ctx context.Context, job Job) {
-	first := job.Every
-	if job.Soon {
-		first = min(first, soon)
-	}
-	wait := time.Duration(rand.Float64() * float64(first)) //nolint:gosec // spreads load, hides nothing
-	var idle time.Duration                                 // about the time without work
+	wait := time.Duration(rand.Float64() * float64(job.first())) //nolint:gosec // spreads load, hides nothing
+	var idle time.Duration                                       // about the time without work
 	for {
 		timer := time.NewTimer(wait)
 		select {
@@ -91,16 +87,31 @@ func (s *Scheduler) keep(ctx context.Context, job Job) {
 			return
 		case <-timer.C:
 		}
-		switch more, failed := s.round(ctx, job); {
-		case more:
-			wait, idle = 0, 0
-		case failed && job.Soon:
-			wait = jitter(min(job.Every, afterError))
-		case job.Rest > 0 && idle >= restAfter:
-			wait = jitter(job.Rest)
-		default:
-			wait, idle = jitter(job.Every), idle+job.Every
-		}
+		more, failed := s.round(ctx, job)
+		wait, idle = job.next(more, failed, idle)
+		wait = jitter(wait)
+	}
+}
+
+// first is the longest wait before the first round.
+func (j Job) first() time.Duration {
+	if j.Soon {
+		return min(j.Every, soon)
+	}
+	return j.Every
+}
+
+// next gives the wait after a round, and about the time without work. idle is that time before the round.
+func (j Job) next(more, failed bool, idle time.Duration) (wait, idles time.Duration) {
+	switch {
+	case more:
+		return 0, 0
+	case failed && j.Soon:
+		return min(j.Every, afterError), idle
+	case j.Rest > 0 && idle >= restAfter:
+		return j.Rest, idle
+	default:
+		return j.Every, idle + j.Every
 	}
 }
 

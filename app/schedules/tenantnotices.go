@@ -2,7 +2,6 @@ package schedules
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"strings"
 	"time"
@@ -33,12 +32,7 @@ type TenantNotices struct {
 func (n TenantNotices) Job(every time.Duration) Job {
 	return Job{Name: "tenant-mails", Every: every, Run: func(ctx context.Context) (bool, error) {
 		due, err := n.Due.TenantNoticesDue(ctx, noticeBatch)
-		failures := []error{err}
-		for _, notice := range due {
-			failures = append(failures, n.tell(ctx, notice))
-		}
-		err = errors.Join(failures...)
-		return len(due) == noticeBatch && err == nil, err
+		return eachNotice(ctx, due, err, n.tell)
 	}}
 }
 
@@ -97,16 +91,21 @@ func (n TenantNotices) withClaim(ctx context.Context, m mails.TenantMoney) (mail
 	if err != nil {
 		return m, err
 	}
+	debts, err := n.Collections.Debts(ctx, []id.ID{m.Deposit.ID})
+	return claimed(m, steps, debts[m.Deposit.ID]), err
+}
+
+// claimed adds to m the words of the capture among steps, and the time of the first charge of a debt that has none yet.
+func claimed(m mails.TenantMoney, steps []deposit.Transition, debt deposit.Debt) mails.TenantMoney {
 	for _, step := range steps {
 		if step.Trigger == deposit.Claim {
 			m.Reason, m.Words = step.Detail["reason"], step.Detail["description"]
 		}
 	}
-	debts, err := n.Collections.Debts(ctx, []id.ID{m.Deposit.ID})
-	if debt, ok := debts[m.Deposit.ID]; ok && debt.Attempt == 0 {
+	if debt.Attempt == 0 {
 		m.ChargedAt = debt.NextAttemptAt
 	}
-	return m, err
+	return m
 }
 
 // withRefund adds the amount, and whether the fee is given back or a captured amount.
@@ -116,6 +115,13 @@ func (n TenantNotices) withRefund(ctx context.Context, m mails.TenantMoney, refu
 		return m, err
 	}
 	payments, err := n.Payments.Payments(ctx, m.Deposit.ID)
+	return refunded(m, refunds, payments, refundID), err
+}
+
+// refunded adds to m the amount of a refund, and whether its payment is the fee.
+func refunded(
+	m mails.TenantMoney, refunds []deposit.Refund, payments []deposit.Payment, refundID id.ID,
+) mails.TenantMoney {
 	for _, r := range refunds {
 		for _, p := range payments {
 			if r.ID == refundID && p.ID == r.PaymentID {
@@ -123,5 +129,5 @@ func (n TenantNotices) withRefund(ctx context.Context, m mails.TenantMoney, refu
 			}
 		}
 	}
-	return m, err
+	return m
 }

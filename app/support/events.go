@@ -91,9 +91,6 @@ func (s *Service) Event(ctx context.Context, name string) (e Event, err error) {
 // Audit gives the newest MostEntries entries of the audit log for a request id (req_…), a subject (the id of the changed
 // object), or an actor ("admin", "partner:prt_…", the id of a partner or an operator, or an operator's e-mail address). A name without entries gives none.
 func (s *Service) Audit(ctx context.Context, name string) ([]ports.AuditEntry, error) {
-	if _, is := id.Request.Parse(name); is {
-		return s.deps.Audit.AuditEntries(ctx, ports.AuditFilter{RequestID: name}, MostEntries)
-	}
 	if mailaddr.Valid(name) {
 		operator, _, err := s.deps.Operators.OperatorByEmail(ctx, name)
 		switch {
@@ -104,11 +101,19 @@ func (s *Service) Audit(ctx context.Context, name string) ([]ports.AuditEntry, e
 		}
 		name = id.Operator.Of(operator.ID)
 	}
+	return s.deps.Audit.AuditEntries(ctx, auditFilter(name), MostEntries)
+}
+
+// auditFilter finds the entries about a subject, or by an actor that the name means.
+func auditFilter(name string) ports.AuditFilter {
+	if _, is := id.Request.Parse(name); is {
+		return ports.AuditFilter{RequestID: name}
+	}
 	filter := ports.AuditFilter{Subject: name, Actors: []string{name}}
 	for prefix, actor := range map[string]string{string(id.Partner) + "_": "partner:", string(id.Operator) + "_": "operator:"} {
 		if strings.HasPrefix(name, prefix) {
 			filter.Actors = append(filter.Actors, actor+name)
 		}
 	}
-	return s.deps.Audit.AuditEntries(ctx, filter, MostEntries)
+	return filter
 }

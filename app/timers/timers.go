@@ -18,7 +18,7 @@ func (s *Service) MarkIdle(ctx context.Context) (moved int, err error) {
 	}
 	return s.idle.run(ctx, s.deps.Log, find, func(ctx context.Context, depositID id.ID) (bool, error) {
 		return s.mover.MoveIf(ctx, depositID, deposit.CheckoutIdle, now, func(d *deposit.Deposit) bool {
-			return d.Status == deposit.Pending && !d.CheckoutStartedAt.IsZero() && !d.CheckoutStartedAt.After(before)
+			return d.Idle(s.deps.Timers, now)
 		})
 	})
 }
@@ -32,11 +32,16 @@ func (s *Service) ExpireCheckouts(ctx context.Context) (moved int, err error) {
 	}
 	return s.expired.run(ctx, s.deps.Log, find, func(ctx context.Context, depositID id.ID) (bool, error) {
 		err := s.deps.Payments.EndCheckout(ctx, depositID, deposit.CheckoutExpired, nil, now)
-		if lifecycle.CheckoutOver(err) {
-			return false, nil
-		}
-		return err == nil, err
+		return expired(err)
 	})
+}
+
+// expired tells by the answer of EndCheckout whether the deposit was cancelled. A checkout that had ended already is no failure.
+func expired(err error) (cancelled bool, failure error) {
+	if lifecycle.CheckoutOver(err) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // CloseElapsed closes active deposits whose cover has ended.
@@ -47,7 +52,7 @@ func (s *Service) CloseElapsed(ctx context.Context) (moved int, err error) {
 	}
 	return s.elapsed.run(ctx, s.deps.Log, find, func(ctx context.Context, depositID id.ID) (bool, error) {
 		return s.mover.MoveIf(ctx, depositID, deposit.CoverageElapsed, now, func(d *deposit.Deposit) bool {
-			return d.Status == deposit.Active && !now.Before(d.ExpiresAt)
+			return d.CoverElapsed(now)
 		})
 	})
 }

@@ -3,8 +3,6 @@
 package timers_test
 
 import (
-	"context"
-	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -12,11 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/core/deposit"
-	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/checkouttest"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
 )
 
 func TestMain(m *testing.M) { servicetest.Main(m) }
@@ -124,85 +120,4 @@ func TestSchedulers_InTwoDispatchers_MoveEachDepositOnce(t *testing.T) {
 	for _, depositID := range made {
 		require.Len(t, b.Events(t, depositID), 1)
 	}
-}
-
-// brokenUnit makes the lock of chosen deposits fail.
-type brokenUnit struct {
-	ports.UnitOfWork
-	breaks func(depositID id.ID) error
-}
-
-type brokenDeposits struct {
-	ports.DepositRepository
-	breaks func(depositID id.ID) error
-}
-
-func (u brokenUnit) WithinTx(ctx context.Context, fn func(context.Context, ports.Repositories) error) error {
-	return u.UnitOfWork.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) error {
-		r.Deposits = brokenDeposits{r.Deposits, u.breaks}
-		return fn(ctx, r)
-	})
-}
-
-func (d brokenDeposits) ForUpdate(ctx context.Context, depositID id.ID) (*deposit.Deposit, error) {
-	if err := d.breaks(depositID); err != nil {
-		return nil, err
-	}
-	return d.DepositRepository.ForUpdate(ctx, depositID)
-}
-
-func TestSchedulers_OneDepositInTrouble_StopsNobodyElse(t *testing.T) {
-	b := checkouttest.Start(t)
-	failing, _ := b.Deposit(t)
-	panicking, _ := b.Deposit(t)
-	fine, _ := b.Deposit(t)
-	broken := brokenUnit{b.Postgres, func(depositID id.ID) error {
-		switch depositID {
-		case failing.ID:
-			return errors.New("poisoned")
-		case panicking.ID:
-			panic("poisoned")
-		}
-		return nil
-	}}
-	service := b.Build(func(p *servicetest.Parts) { p.UnitOfWork = broken }).Timers
-	b.Clock.Add(30 * 24 * time.Hour)
-	b.RequireCount(1, service.ExpireCheckouts)
-	b.RequireStatus(fine.ID, deposit.Cancelled, "checkout_expired")
-	require.Contains(t, b.Log.String(), id.Deposit.Of(failing.ID))
-	require.Contains(t, b.Log.String(), "panic: poisoned")
-}
-
-// due gives the expired checkouts that a test chooses, in place of Postgres.
-type due struct{ ids []id.ID }
-
-func (d due) IdleCheckouts(context.Context, time.Time, int) ([]id.ID, error) { return nil, nil }
-
-func (d due) ElapsedCoverages(context.Context, time.Time, int) ([]id.ID, error) {
-	return nil, fault.ErrUnavailable
-}
-
-func (d due) ExpiredCheckouts(_ context.Context, _ time.Time, limit int) ([]id.ID, error) {
-	return d.ids[:min(limit, len(d.ids))], nil
-}
-
-func TestSchedulers_MoreTroubleThanABatch_HidesNothingBehindIt(t *testing.T) {
-	b := checkouttest.Start(t)
-	behind, _ := b.Deposit(t)
-	hints := due{}
-	for range 450 { // unknown deposits fail each time
-		hints.ids = append(hints.ids, servicetest.NewID())
-	}
-	hints.ids = append(hints.ids, behind.ID)
-	service := b.Build(func(p *servicetest.Parts) { p.Due = hints }).Timers
-	b.Clock.Add(30 * 24 * time.Hour)
-	b.RequireCount(1, service.ExpireCheckouts)
-	b.RequireStatus(behind.ID, deposit.Cancelled, "checkout_expired")
-}
-
-func TestSchedulers_WithoutTheDatabase_SaySo(t *testing.T) {
-	b := checkouttest.Start(t)
-	service := b.Build(func(p *servicetest.Parts) { p.Due = due{} }).Timers
-	_, err := service.CloseElapsed(b.Ctx())
-	require.ErrorIs(t, err, fault.ErrUnavailable)
 }

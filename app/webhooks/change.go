@@ -43,10 +43,15 @@ func (s *Service) Update(ctx context.Context, by partner.Caller, subscriptionID 
 		return webhook.Reported{}, err
 	}
 	s.deps.Doorbell.RingDue() // parked deliveries may be due
-	if sub.URL != before.URL || (before.Enabled && !sub.Enabled) {
+	if endsOldState(before, sub) {
 		s.awaitFreshness()
 	}
 	return s.report(ctx, sub)
+}
+
+// endsOldState reports whether a POST under the state before the change would now be wrong.
+func endsOldState(before, after webhook.Subscription) bool {
+	return after.URL != before.URL || (before.Enabled && !after.Enabled)
 }
 
 // check validates the changes outside the transaction, since the host of a new URL must be resolved.

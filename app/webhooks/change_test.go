@@ -15,39 +15,6 @@ import (
 	"partnerdeposits/lab/servicetest"
 )
 
-// The dispatcher may use the state that a subscription had webhook.Freshness ago.
-func TestChanges_ThatEndAnOldState_AreAnsweredWhenItIsForgotten(t *testing.T) {
-	f := newFixture(t)
-	update := func(c webhooks.Changes) func() error {
-		return func() error {
-			_, err := f.Webhooks.Update(t.Context(), f.by, f.sub, c)
-			return err
-		}
-	}
-	yes, no, moved := true, false, "https://pms.example/moved"
-	once := []time.Duration{webhook.Freshness}
-	for _, c := range []struct {
-		name string
-		do   func() error
-		want []time.Duration
-	}{
-		{"nothing", update(webhooks.Changes{}), nil},
-		{"other events", update(webhooks.Changes{Events: []string{"deposit.captured"}}), nil},
-		{"the URL it has", update(webhooks.Changes{URL: new("https://pms.example/hook")}), nil},
-		{"another URL", update(webhooks.Changes{URL: &moved}), once},
-		{"enabled while it is", update(webhooks.Changes{Enabled: &yes}), nil},
-		{"disabled", update(webhooks.Changes{Enabled: &no}), once},
-		{"disabled again", update(webhooks.Changes{Enabled: &no}), nil},
-		{"enabled", update(webhooks.Changes{Enabled: &yes}), nil},
-		{"disabled elsewhere", update(webhooks.Changes{Enabled: &no, URL: new("https://pms.example/hook")}), once},
-		{"a new secret", func() error { _, err := f.Webhooks.RotateSecret(t.Context(), f.by, f.sub); return err }, once},
-		{"deleted", func() error { return f.Webhooks.Delete(t.Context(), f.by, f.sub) }, once},
-	} {
-		require.NoError(t, c.do(), c.name)
-		require.Equal(t, c.want, f.waited(), c.name)
-	}
-}
-
 func TestChanges_ThatAreRefused_AreAnsweredAtOnce(t *testing.T) {
 	f := newFixture(t)
 	unknown, no := servicetest.NewID(), false
@@ -59,7 +26,8 @@ func TestChanges_ThatAreRefused_AreAnsweredAtOnce(t *testing.T) {
 	require.Empty(t, f.waited())
 }
 
-// A wait before the commit would be useless.
+// The dispatcher may use the state that a subscription had webhook.Freshness ago. A wait before the commit would be
+// useless.
 func TestChanges_AreCommittedBeforeTheWait(t *testing.T) {
 	f := newFixture(t)
 	for name, c := range map[string]struct {
@@ -89,6 +57,7 @@ func TestChanges_AreCommittedBeforeTheWait(t *testing.T) {
 		}), sub)
 		require.NoError(t, err, name)
 		require.True(t, looked, name)
+		require.Equal(t, []time.Duration{webhook.Freshness}, f.waited(), name)
 	}
 }
 

@@ -103,12 +103,16 @@ func (s *Service) AdvanceReplay(ctx context.Context) (advanced bool, err error) 
 		return advanced && err == nil, err
 	}
 	// A failing replay must not delay the others.
-	later := replay
-	later.NextAt = now.Add(retryAfterFailure)
+	later := afterFailure(replay, now)
 	postponed := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
 		return repos.Replays.Update(ctx, replay, later)
 	})
 	return false, errors.Join(err, postponed)
+}
+
+func afterFailure(r webhook.Replay, now time.Time) webhook.Replay {
+	r.NextAt = now.Add(retryAfterFailure)
+	return r
 }
 
 func (s *Service) step(ctx context.Context, repos ports.Repositories, replay webhook.Replay, now time.Time) error {

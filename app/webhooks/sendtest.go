@@ -37,12 +37,9 @@ func (s *Service) Test(ctx context.Context, by partner.Caller, subscriptionID id
 		if err != nil {
 			return err
 		}
-		event, subscribed := webhook.Route(sub.Events, webhook.DepositActivated)
-		switch {
-		case !sub.Enabled:
-			return webhook.ErrDisabled
-		case !subscribed:
-			return webhook.ErrTestNotSubscribed
+		event, err := testEvent(sub)
+		if err != nil {
+			return err
 		}
 		delivery.Event = event
 		delivery.Body = webhook.Render(event, deposit.Timestamp(now), s.testPayload(by.Partner, delivery.DepositID, now))
@@ -56,6 +53,20 @@ func (s *Service) Test(ctx context.Context, by partner.Caller, subscriptionID id
 	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), testWait+testLastRead)
 	defer cancel()
 	return s.attempted(wait, subscriptionID, delivery.ID)
+}
+
+// testEvent gives the event under which a subscription gets a test.
+//
+// Returns webhook_disabled or test_event_not_subscribed.
+func testEvent(sub webhook.Subscription) (webhook.EventName, error) {
+	event, subscribed := webhook.Route(sub.Events, webhook.DepositActivated)
+	switch {
+	case !sub.Enabled:
+		return "", webhook.ErrDisabled
+	case !subscribed:
+		return "", webhook.ErrTestNotSubscribed
+	}
+	return event, nil
 }
 
 // attempted waits, testWait at most, until the delivery's attempt has ended.

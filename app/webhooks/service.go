@@ -63,6 +63,16 @@ func (s *Service) awaitFreshness() { <-s.deps.After(webhook.Freshness) }
 // actor is the author of an audit entry. keyID is "" for an admin.
 type actor struct{ name, keyID string }
 
+// with adds the key to the detail of an audit entry.
+func (a actor) with(detail map[string]string) map[string]string {
+	all := map[string]string{}
+	if a.keyID != "" {
+		all["keyId"] = a.keyID
+	}
+	maps.Copy(all, detail)
+	return all
+}
+
 func byPartner(by partner.Caller) actor {
 	return actor{name: "partner:" + id.Partner.Of(by.Partner.ID), keyID: id.APIKey.Of(by.Key.ID)}
 }
@@ -73,12 +83,8 @@ func (s *Service) audit(ctx context.Context, repos ports.Repositories, by partne
 }
 
 func (s *Service) auditActor(ctx context.Context, repos ports.Repositories, by actor, action string, subscriptionID id.ID, now time.Time, detail map[string]string) error {
-	all := map[string]string{}
-	if by.keyID != "" {
-		all["keyId"] = by.keyID
-	}
-	maps.Copy(all, detail)
 	return repos.Audit.Append(ctx, ports.AuditEntry{
-		ID: s.deps.Entropy.NewID(), At: now, Actor: by.name, Action: action, Subject: id.Subscription.Of(subscriptionID), Detail: all,
+		ID: s.deps.Entropy.NewID(), At: now, Actor: by.name, Action: action,
+		Subject: id.Subscription.Of(subscriptionID), Detail: by.with(detail),
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"partnerdeposits/cmd/run"
+	"partnerdeposits/cmd/wire"
 	"partnerdeposits/lab/receiver"
 )
 
@@ -75,10 +76,13 @@ func (l listeners) close() {
 	}
 }
 
-// environ gives the sandbox's defaults for variables that are not set: few logs, in a readable form.
+// environ gives the sandbox's defaults for variables that are not set: warnings and errors, in a readable form.
 func (l listeners) environ(given []string) []string {
 	out := []string{"HTTP_ADDR=" + l.public.Addr().String()}
-	for _, pair := range []string{"LOG_FORMAT=text", "LOG_LEVEL=error"} {
+	if !isSet(given, "SECRETS_KEYSET") && !isSet(given, "SERVICE_ENV") {
+		out = append(out, "SECRETS_KEYSET="+wire.DevelopmentKeyset) // the default, without its warnings
+	}
+	for _, pair := range []string{"LOG_FORMAT=text", "LOG_LEVEL=warn"} {
 		name, _, _ := strings.Cut(pair, "=")
 		if !isSet(given, name) {
 			out = append(out, pair)

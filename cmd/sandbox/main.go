@@ -28,7 +28,11 @@ func main() {
 // sandbox runs until ctx ends and gives the exit code.
 func sandbox(ctx context.Context, environ []string, stdout, stderr io.Writer) int {
 	say := func(format string, args ...any) { fmt.Fprintf(stdout, "# "+format+"\n", args...) } // a failed write means that the terminal is gone
-	services, err := backing.Start(ctx, backing.Options{Purpose: backing.Sandbox, AllowMiniredis: true, Logf: say})
+	var services *backing.Services
+	err := step(say, "starting Postgres and Redis", stepEvery, func() (err error) {
+		services, err = backing.Start(ctx, backing.Options{Purpose: backing.Sandbox, AllowMiniredis: true, Logf: say})
+		return err
+	})
 	if err != nil {
 		return ended(ctx, stderr, err)
 	}
@@ -66,7 +70,10 @@ func serve(ctx context.Context, environ []string, services *backing.Services, st
 	if cfg.Environment == partner.Production {
 		return config.Mistakes{"SERVICE_ENV: the sandbox is not for production"}
 	}
-	if _, err := wire.MigrateUp(ctx, cfg, nil); err != nil {
+	if err := step(say, "making the schema", stepEvery, func() error {
+		_, err := wire.MigrateUp(ctx, cfg, nil)
+		return err
+	}); err != nil {
 		return err
 	}
 	log := run.Logger(stderr, cfg)
@@ -79,6 +86,7 @@ func serve(ctx context.Context, environ []string, services *backing.Services, st
 	if err != nil {
 		return err
 	}
+	say("starting the service")
 	demo := receiver.New(stdout)
 	process := run.Process{
 		Name: "sandbox", Log: log,
@@ -92,8 +100,8 @@ func serve(ctx context.Context, environ []string, services *backing.Services, st
 	return process.Run(ctx)
 }
 
-// adminLine is a command line that shows where the admin command finds this sandbox's servers. Addresses that the
-// environment gave, which may hold a password, are not repeated.
+// adminLine is a command line that shows where the admin command, which `make run` builds too, finds this sandbox's servers.
+// Addresses that the environment gave, which may hold a password, are not repeated.
 func adminLine(environ []string, services *backing.Services) string {
 	line := ""
 	for _, each := range []struct{ name, url string }{{"DATABASE_URL", services.PostgresURL}, {"REDIS_URL", services.RedisURL}} {
@@ -103,5 +111,5 @@ func adminLine(environ []string, services *backing.Services) string {
 			line += each.name + "='" + each.url + "' "
 		}
 	}
-	return line + "go run ./cmd/admin doctor"
+	return line + "bin/admin doctor"
 }

@@ -110,6 +110,9 @@ func Migrations(ctx context.Context, cfg config.Config) ([]migrations.Status, er
 	return migrations.List(ctx, url.Reveal())
 }
 
+// DevelopmentKeyset is the keyset of a development process that has no SECRETS_KEYSET. It is public.
+const DevelopmentKeyset = secrets.DevelopmentKeyset
+
 // NewKeyset makes a SECRETS_KEYSET.
 func NewKeyset() (string, error) { return secrets.NewKeyset() }
 

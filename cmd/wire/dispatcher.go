@@ -37,6 +37,16 @@ func Dispatcher(ctx context.Context, cfg config.Config, log *slog.Logger) (run.P
 
 // DispatcherOn is Dispatcher with an open listener for operators.
 func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on Listeners) (run.Process, error) {
+	undecorated := func(d dispatch.Deps) dispatch.Deps { return d }
+	return DecoratedDispatcher(ctx, cfg, log, on, undecorated)
+}
+
+// DecoratedDispatcher is DispatcherOn with other ports around its own, and options of its queue. The fault suite makes
+// plausible mistakes in this way, to show that it notices (docs/guides/faults.md).
+func DecoratedDispatcher(
+	ctx context.Context, cfg config.Config, log *slog.Logger, on Listeners,
+	decorate func(dispatch.Deps) dispatch.Deps, options ...asynq.Option,
+) (run.Process, error) {
 	s, err := open(ctx, cfg, log, "schedules", scheduleConns, false)
 	if err != nil {
 		return run.Process{}, err
@@ -57,7 +67,7 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on L
 	}
 	s.parts = append(s.parts, run.Closer("queue", queueRedis.Close))
 	ear := redisadapter.NewListener(s.Redis)
-	queue := asynq.New(queueRedis, log, append(queueOptions, asynq.WithBell(bell{s.bell, ear}))...)
+	queue := asynq.New(queueRedis, log, append(options, asynq.WithBell(bell{s.bell, ear}))...)
 
 	registry := metrics.NewRegistry(log)
 	s.pools["dispatch"] = dispatchPool
@@ -77,14 +87,6 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on L
 	}
 	ready := s.readiness(ops.Check{Name: checkQueue, Run: counted.check, Problem: always("is not used; deliveries go out directly"), Optional: true})
 	registry.Ready(ready.Passing)
-	work := func(deliver func(context.Context) error) func(context.Context) error {
-		return func(ctx context.Context) error {
-			if ready.Await(ctx, checkPostgres, checkSchema) != nil {
-				return nil // ctx ended before the database answered
-			}
-			return deliver(ctx)
-		}
-	}
 	return run.Process{
 		Name: "dispatcher", Log: log, Drain: ready.Drain,
 		Parts: append(s.parts,
@@ -93,10 +95,20 @@ func DispatcherOn(ctx context.Context, cfg config.Config, log *slog.Logger, on L
 			run.Background("readiness", ready.Watch),
 			run.Background("kind of redis", s.awaitRedis),
 			run.Background("doorbell's listener", ear.Run),
-			run.Background("deliveries", work(s.deliver(dispatchPool, queue, sender, counted, ear))),
-			run.Background("schedules", work(timetable.Run)),
+			run.Background("deliveries", onceReady(ready, s.deliver(dispatchPool, queue, sender, counted, ear, decorate))),
+			run.Background("schedules", onceReady(ready, timetable.Run)),
 		),
 	}, nil
+}
+
+// onceReady runs work after the database has answered.
+func onceReady(ready *ops.Readiness, work func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if ready.Await(ctx, checkPostgres, checkSchema) != nil {
+			return nil // ctx ended before the database answered
+		}
+		return work(ctx)
+	}
 }
 
 // bell implements asynq.Bell.
@@ -122,6 +134,7 @@ func (b bell) RingFeeds(partners []id.ID) {
 // deliver runs the dispatcher of deliveries.
 func (s *process) deliver(
 	pool *pgxpool.Pool, queue *asynq.Queue, sender *webhook.Sender, counted ports.DispatchMetrics, ear *redisadapter.Listener,
+	decorate func(dispatch.Deps) dispatch.Deps,
 ) func(context.Context) error {
 	store := dispatchstore.New(pool, s.Cipher)
 	return func(ctx context.Context) error {
@@ -132,7 +145,7 @@ func (s *process) deliver(
 		if traced(s.cfg) {
 			deps = traceDeliveries(deps)
 		}
-		return dispatch.New(variant(deps), dispatch.Config{
+		return dispatch.New(decorate(deps), dispatch.Config{
 			Schedule: s.cfg.Retries(), Timeout: s.cfg.WebhookTimeout, Concurrency: s.cfg.WebhookConcurrency,
 			EndpointConcurrency: s.cfg.WebhookEndpointConcurrency,
 		}).Run(ctx)

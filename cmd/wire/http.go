@@ -73,7 +73,7 @@ func HTTPOn(ctx context.Context, cfg config.Config, log *slog.Logger, on Listene
 			run.Background("readiness", ready.Watch),
 			run.Background("kind of redis", s.awaitRedis),
 			run.Background("restore epoch", s.epoch.Watch),
-			run.Background("feeds", func(ctx context.Context) error { return waiting.Watch(ctx, feedReader(s.Stores)) }),
+			run.Background("feeds", func(ctx context.Context) error { return waiting.Watch(ctx, s.Postgres) }),
 			run.Background("feeds that are awaited", func(ctx context.Context) error {
 				return redisadapter.AnnounceFeeds(ctx, s.Redis, waiting.Size, waiting.Entered())
 			}),

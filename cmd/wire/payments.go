@@ -5,7 +5,6 @@ import (
 
 	paymentsnone "partnerdeposits/adapters/payments/none"
 	paymentssandbox "partnerdeposits/adapters/payments/sandbox"
-	"partnerdeposits/adapters/payments/stripe"
 	"partnerdeposits/adapters/scoring"
 	"partnerdeposits/cmd/config"
 	"partnerdeposits/core/partner"
@@ -28,12 +27,7 @@ func (p *Parts) setPayments(cfg config.Config, stores Stores) {
 	}
 	switch cfg.Payments() {
 	case config.PaymentsStripe:
-		provider := stripe.New(stripe.Options{
-			Pool: stores.Pool, Clock: p.Clock, Log: p.Log,
-			SecretKey: cfg.StripeSecretKey, WebhookSecret: cfg.StripeWebhookSecret, BaseURL: cfg.StripeAPIBase,
-		})
-		p.Provider = provider
-		p.ProviderPorts = ProviderPorts{Notices: noticeReader(stores, provider), Books: provider, Eraser: provider, Checker: provider}
+		p.setStripe(cfg, stores)
 	case config.PaymentsSandbox:
 		sandbox := paymentssandbox.New(stores.Pool, cfg.DashboardBaseURL, p.Entropy, p.Clock)
 		p.Provider, p.Simulator, p.Books = sandbox, sandbox, sandbox
@@ -49,6 +43,3 @@ func (p *Parts) warnWithoutPayments() {
 		p.Log.Warn("no payment provider is set up: tenants are told to come back later")
 	}
 }
-
-// IsLiveKey tells whether STRIPE_SECRET_KEY moves money.
-func IsLiveKey(cfg config.Config) bool { return stripe.IsLive(cfg.StripeSecretKey) }

@@ -129,7 +129,7 @@ func NewServices(cfg config.Config, stores Stores, p Parts) Services {
 		}),
 		Payments: newPayments(cfg, store, p),
 	}
-	s.Events = events.New(events.Deps{Events: store, Feeds: feedReader(stores), Waiting: p.Waiting, After: p.After})
+	s.Events = events.New(events.Deps{Events: store, Feeds: store, Waiting: p.Waiting, After: p.After})
 	s.Support = support.New(support.Deps{
 		Found: store, People: store, Events: store, Audit: store, Deposits: store, Payments: store, Operators: store, Links: store, Partners: store, Agreements: store,
 	})

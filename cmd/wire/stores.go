@@ -49,6 +49,9 @@ type Stores struct {
 
 // OpenStore opens Postgres alone, as commands do. Close the stores in the end.
 func OpenStore(ctx context.Context, cfg config.Config, log *slog.Logger, o postgres.PoolOptions) (Stores, error) {
+	if err := leftOut(cfg); err != nil {
+		return Stores{}, err
+	}
 	cipher, err := cipherOf(cfg, log)
 	if err != nil {
 		return Stores{}, err
@@ -86,6 +89,9 @@ type process struct {
 // open prepares the stores without connecting; readiness reports stores that are away. grouped is true where many
 // callers change and read deposits at the same time.
 func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string, conns int32, grouped bool) (*process, error) {
+	if err := leftOut(cfg); err != nil {
+		return nil, err
+	}
 	s := &process{cfg: cfg, log: log}
 	redisadapter.LogTo(log)
 	var err error

@@ -12,10 +12,14 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"partnerdeposits/app/dispatch"
+	"partnerdeposits/cmd/config"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
 )
+
+// traced tells whether OTEL_EXPORTER_OTLP_ENDPOINT asks for traces.
+func traced(cfg config.Config) bool { return cfg.TracesEndpoint != "" }
 
 // traceDeliveries returns ports whose work is recorded as spans (ADR 0028). The spans have ids, names and results, and never
 // a URL, a body or an address.

@@ -1,3 +1,5 @@
+//go:build !lean
+
 package wire
 
 import (
@@ -24,9 +26,6 @@ import (
 
 // lastExport bounds the export of the last spans at the end of a process.
 const lastExport = 3 * time.Second
-
-// traced tells whether OTEL_EXPORTER_OTLP_ENDPOINT asks for traces.
-func traced(cfg config.Config) bool { return cfg.TracesEndpoint != "" }
 
 // tracing exports spans until all other parts have stopped. Spans contain routes, but neither the arguments of SQL nor
 // those of Redis commands.

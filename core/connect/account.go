@@ -91,6 +91,14 @@ func (l Link) Status() LinkStatus {
 	return LinkRevoked
 }
 
+// Usable refuses a link under which the partner may no longer act. Returns ErrAccountRevoked.
+func (l Link) Usable() error {
+	if l.Status() == LinkRevoked {
+		return ErrAccountRevoked
+	}
+	return nil
+}
+
 // Decide tells whether a partner may be linked to an account under externalID. current is the account's active link, nil
 // for none. already is true if current is the wanted link: no link has to be created.
 //

@@ -118,3 +118,7 @@ func TestSignUp_Validate(t *testing.T) {
 	bad.Email = "nope"
 	require.ErrorIs(t, bad.Validate(), connect.ErrInvalidEmail)
 }
+
+func TestCheckRevocation_OfATimeThatIsNoNumber_IsExpired(t *testing.T) {
+	require.ErrorIs(t, connect.Params{TS: "9999999999999999999"}.CheckRevocation(now), connect.ErrExpired)
+}

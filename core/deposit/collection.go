@@ -128,6 +128,14 @@ func NewDebt(p Payment, schedule CollectionSchedule) Debt {
 	}
 }
 
+// NewCollection is the payment that collects the captured amount of d, due by the schedule.
+func NewCollection(paymentID id.ID, d *Deposit, schedule CollectionSchedule, now time.Time) Payment {
+	return Payment{
+		ID: paymentID, DepositID: d.ID, Kind: Collection, Amount: d.CapturedAmount, Status: PaymentProcessing,
+		CreatedAt: now, CheckAt: now.Add(schedule.first()),
+	}
+}
+
 // step applies t. Returns ErrCollectionOver.
 func (d *Debt) step(t CollectionTrigger, actor string, detail map[string]string, now time.Time) (CollectionStep, error) {
 	to, err := d.State.Next(t)

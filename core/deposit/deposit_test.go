@@ -1,6 +1,7 @@
 package deposit_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -45,6 +46,7 @@ func TestDraft_Validate(t *testing.T) {
 		{"long contract", func(d *deposit.Draft) { d.RentalContract = strings.Repeat("é", 256) }, "invalid_field", "rentalContract: is longer than 255 characters"},
 		{"url without return", func(d *deposit.Draft) { d.URLGeneration = true }, "missing_field", "returnUrl: is required when depositUrlGeneration is true"},
 		{"http", func(d *deposit.Draft) { d.ReturnURL = "http://pms.example/" }, "invalid_return_url", "returnUrl: must be https (http is allowed for localhost only)"},
+		{"empty metadata key", func(d *deposit.Draft) { d.Metadata = map[string]string{"": ""} }, "invalid_field", "metadata: a key must have 1 to 40 characters"},
 		{"metadata keys", func(d *deposit.Draft) { d.Metadata = many }, "invalid_field", "metadata: has more than 20 keys"},
 		{"metadata key", func(d *deposit.Draft) { d.Metadata = map[string]string{strings.Repeat("k", 41): ""} }, "invalid_field", "metadata: a key must have 1 to 40 characters"},
 		{"metadata value", func(d *deposit.Draft) { d.Metadata = map[string]string{"k": strings.Repeat("v", 501)} }, "invalid_field", "metadata: a value is longer than 500 characters"},
@@ -61,6 +63,31 @@ func TestDraft_Validate(t *testing.T) {
 	local := good
 	local.ReturnURL, local.URLGeneration, local.Amount = "http://localhost:3000/x", true, 400_000
 	require.NoError(t, local.Validate(400_000), "a negotiated ceiling is inclusive")
+}
+
+// The order of the checks is a promise (api.md §1): a draft with several mistakes is refused for the first.
+func TestDraft_WithSeveralMistakes_IsRefusedForTheFirst(t *testing.T) {
+	mistakes := []struct {
+		code string
+		make func(*deposit.Draft)
+	}{
+		{"amount_below_minimum", func(d *deposit.Draft) { d.Amount = 6_999 }},
+		{"amount_above_maximum", func(d *deposit.Draft) { d.Amount = 250_001 }},
+		{"invalid_date_range", func(d *deposit.Draft) { d.ContractEndAt = start.Add(-time.Second) }},
+		{"invalid_field", func(d *deposit.Draft) { d.RentalContract = strings.Repeat("x", 256) }},
+		{"missing_field", func(d *deposit.Draft) { d.URLGeneration = true }},
+		{"invalid_return_url", func(d *deposit.Draft) { d.ReturnURL = "http://pms.example/" }},
+		{"invalid_field", func(d *deposit.Draft) { d.Metadata = map[string]string{"": ""} }},
+	}
+	for i := range mistakes {
+		d := deposit.Draft{Amount: 7_000, ContractStartAt: start, ContractEndAt: start}
+		for later := len(mistakes) - 1; later >= i; later-- { // the first mistake is made last, so that no other covers it
+			if mistakes[i].code != "missing_field" || mistakes[later].code != "invalid_return_url" {
+				mistakes[later].make(&d)
+			}
+		}
+		require.Equal(t, mistakes[i].code, fault.Of(d.Validate(deposit.DefaultMaxAmount)).Code)
+	}
 }
 
 func TestTimers_CoverageEnd(t *testing.T) {
@@ -101,6 +128,58 @@ func TestCapture_Amounts(t *testing.T) {
 	}
 }
 
+// Cancel, capture and release in every status: the fault names the act, and a refused act changes nothing.
+func TestActs_InEveryStatus(t *testing.T) {
+	timers := deposit.DefaultTimers()
+	capture := func(d *deposit.Deposit) error { _, err := d.Capture(nil, timers, start); return err }
+	apply := func(t deposit.Trigger) func(*deposit.Deposit) error {
+		return func(d *deposit.Deposit) error { _, err := d.Apply(t, timers, start); return err }
+	}
+	acts := map[string]struct {
+		act     func(*deposit.Deposit) error
+		from    []deposit.Status
+		to      deposit.Status
+		reason  string
+		refusal error
+	}{
+		"cancel by the partner":  {apply(deposit.CancelledByPartner), []deposit.Status{deposit.Pending, deposit.Incomplete, deposit.PaymentIssue}, deposit.Cancelled, "by_partner", deposit.ErrNotCancellable},
+		"cancel by the operator": {apply(deposit.CancelledByOperator), []deposit.Status{deposit.Pending, deposit.Incomplete, deposit.PaymentIssue}, deposit.Cancelled, "by_operator", deposit.ErrNotCancellable},
+		"release":                {apply(deposit.Released), []deposit.Status{deposit.Active}, deposit.Closed, "released", deposit.ErrNotReleasable},
+		"capture":                {capture, []deposit.Status{deposit.Active}, deposit.Captured, "claim", deposit.ErrNotCapturable},
+	}
+	for name, c := range acts {
+		for _, status := range deposit.Statuses {
+			d := sample()
+			d.Status, d.ExpiresAt = status, start.Add(day)
+			before := *d
+			err := c.act(d)
+			if slices.Contains(c.from, status) {
+				require.NoError(t, err, "%s, %s", name, status)
+				require.Equal(t, []any{c.to, c.reason, 2, start}, []any{d.Status, d.StatusReason, d.Version, d.UpdatedAt}, name)
+				continue
+			}
+			require.ErrorIs(t, err, c.refusal, "%s, %s", name, status)
+			require.ErrorContains(t, err, "It is "+string(status)+".")
+			require.Equal(t, before, *d)
+		}
+	}
+}
+
+func TestRelease_AfterTheCover_BeforeTheTimer_ClosesTheDeposit(t *testing.T) {
+	d := sample()
+	d.Status, d.ExpiresAt = deposit.Active, start
+	_, err := d.Apply(deposit.Released, deposit.DefaultTimers(), start.Add(day))
+	require.NoError(t, err)
+	require.Equal(t, []any{deposit.Closed, start.Add(day)}, []any{d.Status, d.ClosedAt})
+}
+
+func TestCapture_OfABadAmountInAnotherStatus_NamesTheAmount(t *testing.T) {
+	for amount, code := range map[money.Cents]string{0: "invalid_field", 50_001: "capture_exceeds_amount", 1: "deposit_not_capturable"} {
+		_, err := sample().Capture(&amount, deposit.DefaultTimers(), start)
+		require.Equal(t, code, fault.Of(err).Code)
+	}
+}
+
 func TestCoversContract(t *testing.T) {
 	timers := deposit.DefaultTimers()
 	d := sample()
@@ -122,6 +201,19 @@ func TestEventData_IsThePublicPayload(t *testing.T) {
 
 func TestReference_IsUnambiguous(t *testing.T) {
 	require.Regexp(t, `^D-[2-9A-HJKMNP-TV-Z]{4}-[2-9A-HJKMNP-TV-Z]{4}$`, deposit.Reference([]byte{0, 29, 30, 255, 7, 8, 9, 10}))
+}
+
+func TestWrittenReference_OfATextThatWasHeard(t *testing.T) {
+	for heard, want := range map[string]string{"d7k3m9q2x": "D-7K3M-9Q2X", "D-7K3M-9Q2X": "D-7K3M-9Q2X", "d 7k3m 9q2x": "D-7K3M-9Q2X"} {
+		got, ok := deposit.WrittenReference(heard)
+		require.True(t, ok, heard)
+		require.Equal(t, want, got)
+	}
+	for _, other := range []string{"", "7k3m9q2x", "e7k3m9q2x", "d7k3m9q2", "d7k3m9q2xx"} {
+		got, ok := deposit.WrittenReference(other)
+		require.False(t, ok, other)
+		require.Equal(t, other, got, "as it was")
+	}
 }
 
 func TestFee(t *testing.T) {

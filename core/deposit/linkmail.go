@@ -24,14 +24,6 @@ type LinkMail struct {
 	At      time.Time
 }
 
-// CheckoutOpen reports whether the tenant may still secure the deposit (api.md §3, "Timers").
-func (d *Deposit) CheckoutOpen(now time.Time) bool {
-	return d.Status.InCheckout() && now.Before(d.CheckoutExpiresAt) && !d.StayOver(now)
-}
-
-// StayOver reports whether the rental period has ended: there is nothing left to guarantee, and no tenant pays for it.
-func (d *Deposit) StayOver(now time.Time) bool { return !now.Before(d.ContractEndAt) }
-
 // Sendable returns ErrNotSendable when no tenant can secure the deposit any more.
 func (d *Deposit) Sendable(now time.Time) error {
 	switch {

@@ -69,3 +69,21 @@ func TestApply_AnyWalk_KeepsTheInvariants(t *testing.T) {
 		}
 	})
 }
+
+func TestTriggers_HaveTheirUsualActor(t *testing.T) {
+	for trigger, actor := range map[deposit.Trigger]string{
+		deposit.Secured: "tenant", deposit.FeeFailed: "tenant", deposit.TenantDeclined: "tenant", deposit.TenantAbandoned: "tenant",
+		deposit.CancelledByPartner: "partner", deposit.CancelledByOperator: "operator", deposit.Released: "operator", deposit.Claim: "operator",
+		deposit.CheckoutIdle: "scheduler", deposit.CheckoutExpired: "scheduler", deposit.CoverageElapsed: "scheduler",
+	} {
+		require.Equal(t, actor, trigger.By(), trigger)
+	}
+}
+
+func TestKnown_IsEveryStatusOfTheList(t *testing.T) {
+	for _, s := range deposit.Statuses {
+		require.True(t, s.Known(), s)
+	}
+	require.False(t, deposit.Status("").Known())
+	require.False(t, deposit.Status("closed").Known(), "the API's word is close")
+}

@@ -53,3 +53,10 @@ func FuzzCleanName(f *testing.F) {
 		require.True(t, strings.HasSuffix(name, ".png") && len(name) > 4 && name[0] != '.', "%q", name)
 	})
 }
+
+func TestDisplayName_OfAFileThatIsNotKept_KeepsItsEnding(t *testing.T) {
+	t.Parallel()
+	for sent, want := range map[string]string{"shell.php": "shell.php", "../a.jpg": "a.jpg", "": "file"} {
+		require.Equal(t, want, evidence.DisplayName(sent), "%q", sent)
+	}
+}

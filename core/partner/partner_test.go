@@ -50,3 +50,8 @@ func TestValidSlug(t *testing.T) {
 		require.Equal(t, want, partner.ValidSlug(s), s)
 	}
 }
+
+func TestRevoked_FromTheTimeOfTheRevocation(t *testing.T) {
+	require.False(t, partner.APIKey{}.Revoked())
+	require.True(t, partner.APIKey{RevokedAt: time.Unix(1, 0)}.Revoked())
+}

@@ -34,6 +34,8 @@ func TestParse(t *testing.T) {
 		{"https://a.example/a b", true, returnurl.ErrMalformed},
 		{"https:///path", true, returnurl.ErrMalformed},
 		{"https://:443/", true, returnurl.ErrMalformed},
+		{"http://127.0.0.2/", true, returnurl.ErrScheme},
+		{"nonsense", true, returnurl.ErrMalformed},
 		{"/relative", true, returnurl.ErrMalformed},
 		{"", true, returnurl.ErrMalformed},
 		{"https://a.example/" + strings.Repeat("a", 2048), true, returnurl.ErrTooLong},

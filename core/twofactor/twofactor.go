@@ -48,6 +48,22 @@ const (
 	AllWindow     = time.Hour
 )
 
+// NetworkWait is the time until a network may try again, after its tries in a window that began at since; 0 for a try that is allowed.
+func NetworkWait(tries int, since, now time.Time) time.Duration {
+	if tries <= NetworkTries {
+		return 0
+	}
+	return since.Add(NetworkWindow).Sub(now)
+}
+
+// AllWait is NetworkWait for the tries from all networks together. known tells that the operator signed in from this network before.
+func AllWait(tries int, known bool, since, now time.Time) time.Duration {
+	if tries <= AllTries || known {
+		return 0
+	}
+	return since.Add(AllWindow).Sub(now)
+}
+
 // Factor is the authenticator app of an operator.
 type Factor struct {
 	OperatorID  id.ID
@@ -59,6 +75,17 @@ type Factor struct {
 
 // On reports whether codes are asked for.
 func (f *Factor) On() bool { return f != nil && !f.ConfirmedAt.IsZero() }
+
+// Waits refuses to confirm a factor that does not wait for its first code. Returns ErrOff without a factor, or ErrOn.
+func (f *Factor) Waits() error {
+	switch {
+	case f == nil:
+		return ErrOff
+	case f.On():
+		return ErrOn
+	}
+	return nil
+}
 
 // State tells whether codes are asked for, since when, and how many recovery codes are left.
 type State struct {

@@ -1,6 +1,7 @@
 package twofactor_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -90,4 +91,36 @@ func TestOn_NeedsAConfirmedFactor(t *testing.T) {
 func TestSecret_IsBase32WithoutPadding(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "GAYTEMZUGU3DOOBZGAYTEMZUGU3DOOBZ", twofactor.NewSecret([]byte("01234567890123456789")).Reveal())
+}
+
+func TestAccept_WithoutCodesToCompareWith_SaysWhy(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("no such secret")
+	f := twofactor.Factor{Secret: "s"}
+	require.ErrorIs(t, f.Accept("123456", now, func(secret.Text, int64) (string, error) { return "", broken }), broken)
+	require.Zero(t, f.LastStep)
+}
+
+func TestWaits_ForTheFirstCodeOfAFactor(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		factor *twofactor.Factor
+		want   error
+	}{
+		"no factor": {nil, twofactor.ErrOff}, "not confirmed": {&twofactor.Factor{Secret: "s"}, nil}, "on": {&twofactor.Factor{ConfirmedAt: now}, twofactor.ErrOn},
+	} {
+		require.ErrorIs(t, c.factor.Waits(), c.want, name)
+	}
+}
+
+func TestWait_AfterTooManyTries_LastsUntilTheWindowIsOver(t *testing.T) {
+	t.Parallel()
+	since := now.Add(-10 * time.Minute)
+	for tries, want := range map[int]time.Duration{1: 0, 5: 0, 6: 5 * time.Minute, 100: 5 * time.Minute} {
+		require.Equal(t, want, twofactor.NetworkWait(tries, since, now), tries)
+	}
+	for tries, want := range map[int]time.Duration{1: 0, 50: 0, 51: 50 * time.Minute, 1000: 50 * time.Minute} {
+		require.Equal(t, want, twofactor.AllWait(tries, false, since, now), tries)
+		require.Zero(t, twofactor.AllWait(tries, true, since, now), "a network that signed in before has the first bound alone")
+	}
 }

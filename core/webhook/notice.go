@@ -20,6 +20,17 @@ const (
 // NoticeKinds lists the kinds.
 var NoticeKinds = []NoticeKind{NoticeHeld, NoticeGivenUp, NoticeDisabled, NoticeRecovered}
 
+// NoticeOf returns the kind of the notice that follows from a change of an endpoint's health; "" for none.
+func NoticeOf(before, after Health) NoticeKind {
+	switch {
+	case before.State(true) != EndpointHeld && after.State(true) == EndpointHeld:
+		return NoticeHeld
+	case before.Trouble && !after.Trouble:
+		return NoticeRecovered
+	}
+	return ""
+}
+
 // NoticeEvery is the shortest time between two mails of a kind about an endpoint.
 const NoticeEvery = 24 * time.Hour
 

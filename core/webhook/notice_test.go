@@ -29,6 +29,7 @@ func TestNotice_Decide(t *testing.T) {
 		"another kind today":                 {webhook.NoticeGivenUp, false, webhook.EndpointHeld, webhook.Told{webhook.NoticeHeld: ago(1)}, mail},
 		"given up, put off":                  {webhook.NoticeGivenUp, true, webhook.EndpointHealthy, webhook.Told{webhook.NoticeGivenUp: ago(24)}, mail},
 		"disabled":                           {webhook.NoticeDisabled, false, webhook.EndpointDisabled, nil, mail},
+		"disabled, enabled since":            {webhook.NoticeDisabled, false, webhook.EndpointHealthy, nil, mail},
 		"disabled, put off, enabled":         {webhook.NoticeDisabled, true, webhook.EndpointHealthy, webhook.Told{webhook.NoticeDisabled: ago(24)}, drop},
 		"recovered of nothing that was told": {webhook.NoticeRecovered, false, webhook.EndpointHealthy, nil, drop},
 		"recovered":                          {webhook.NoticeRecovered, false, webhook.EndpointHealthy, webhook.Told{webhook.NoticeGivenUp: ago(1)}, mail},

@@ -34,6 +34,10 @@ type Verdict struct {
 	Wait  time.Duration // until the next attempt, while Waiting
 }
 
+// GivesUp reports whether the verdict ends a delivery that did not reach its endpoint. A test has a single attempt,
+// whose result its caller sees.
+func (v Verdict) GivesUp(test bool) bool { return v.State == Failed && !test }
+
 // Judge decides the state after an attempt. A test delivery is never retried (api.md §2).
 func (s Schedule) Judge(a Attempt, test bool, random float64) Verdict {
 	if a.OK() {

@@ -109,7 +109,8 @@ func TestParseEvents(t *testing.T) {
 func TestParseTarget(t *testing.T) {
 	for raw, want := range map[string][2]bool{ // accepted without and with insecure
 		"https://a.example/hook?x=1": {true, true}, "http://a.example/hook": {false, true}, "http://127.0.0.1:99/x": {false, true},
-		"https://u:p@a.example/": {false, false}, "ftp://a.example/": {false, false}, "https://a.example/#f": {false, false}, "": {false, false}, "/x": {false, false},
+		"https://u:p@a.example/": {false, false}, "http://u:p@a.example/": {false, false},
+		"ftp://a.example/": {false, false}, "https://a.example/#f": {false, false}, "": {false, false}, "/x": {false, false},
 	} {
 		_, err := webhook.ParseTarget(raw, false)
 		require.Equal(t, want[0], err == nil, raw)
@@ -182,11 +183,4 @@ func TestHealth_FiveDaysOfFailures_Disable(t *testing.T) {
 	require.True(t, h.Disable(now.Add(webhook.DisableAfter)))
 	h = h.After(webhook.Attempt{Result: webhook.ResultSuccess}, 64, now)
 	require.False(t, h.Disable(now.Add(webhook.DisableAfter)))
-}
-
-func TestStatusOf(t *testing.T) {
-	require.Equal(t, webhook.StatusPending, webhook.StatusOf(webhook.Waiting, 0))
-	require.Equal(t, webhook.StatusRetrying, webhook.StatusOf(webhook.Dispatched, 1))
-	require.Equal(t, webhook.StatusSucceeded, webhook.StatusOf(webhook.Succeeded, 1))
-	require.Equal(t, webhook.StatusFailed, webhook.StatusOf(webhook.Cancelled, 0))
 }

@@ -263,8 +263,9 @@ func TestFromApt_InstallsWhatIsMissing_AndSaysSo(t *testing.T) {
 	s := startRedis(t, Options{machine: m, Logf: func(f string, a ...any) { lines = append(lines, fmt.Sprintf(f, a...)) }})
 
 	require.True(t, installed)
-	require.Len(t, lines, 2)
+	require.Len(t, lines, 3)
 	require.Contains(t, lines[0], "no Redis here: installing it with apt-get install redis-server")
+	require.Contains(t, lines[1], "installed redis-server in 0 s")
 	require.Contains(t, s.Choice(), "installed with apt-get (TEST_SERVICES=native; native: no redis-server in PATH)")
 }
 

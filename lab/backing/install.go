@@ -76,9 +76,11 @@ func (s service) install(ctx context.Context, o Options) error {
 		return nil
 	}
 	o.Logf("services: no %s here: installing it with apt-get install %s (no system service is started)", s.name, s.debian)
+	begin := time.Now()
 	if err := m.install(ctx, s.debian); err != nil {
 		return fmt.Errorf("install %s: %w", s.debian, err)
 	}
+	o.Logf("services: installed %s in %.0f s", s.debian, time.Since(begin).Seconds())
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,9 +22,17 @@ import (
 // asParent makes this test binary, run again, a process that owns servers and waits to be killed.
 const asParent = "BACKING_TEST_AS_PARENT"
 
+// asNeighbour makes this test binary, run again, a process that asks for a port.
+const asNeighbour = "BACKING_TEST_AS_NEIGHBOUR"
+
 func TestMain(m *testing.M) {
 	if what := os.Getenv(asParent); what != "" {
 		beParent(what)
+	}
+	if port, err := strconv.Atoi(os.Getenv(asNeighbour)); err == nil {
+		kept, err := keepPort(port)
+		fmt.Print(kept, err)
+		os.Exit(0)
 	}
 	os.Exit(RunTests(m))
 }

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -186,19 +188,49 @@ func (n *native) Close() error {
 	return err
 }
 
-// FreePort finds a free port of 127.0.0.1 below the range of outgoing connections. A server that starts late, or is down for a
-// while, therefore finds its port still free.
+// FreePort finds a free port of 127.0.0.1 below the range of outgoing connections, and keeps the port for this process: no other call
+// gives it, in any process. A server that starts late, or is down for a while, therefore finds its port still free.
 func FreePort() (int, error) {
 	const from, below, tries = 10_000, 32_000, 100
 	for range tries {
 		port := from + rand.IntN(below-from)
-		listener, err := net.Listen("tcp4", loopback(port))
+		kept, err := keepPort(port)
 		if err != nil {
+			return 0, err
+		}
+		if !kept {
 			continue
 		}
-		return port, listener.Close()
+		if listener, err := net.Listen("tcp4", loopback(port)); err == nil {
+			return port, listener.Close()
+		}
 	}
 	return 0, errors.New("no free port from 10000 to 31999")
+}
+
+// keptPorts are the ports of this process. A port is kept by the lock of a byte in a file of the user, until the process ends.
+var keptPorts struct {
+	mu    sync.Mutex
+	file  *os.File
+	ports map[int]bool
+}
+
+func keepPort(port int) (kept bool, err error) {
+	keptPorts.mu.Lock()
+	defer keptPorts.mu.Unlock()
+	if keptPorts.file == nil {
+		name := filepath.Join(os.TempDir(), fmt.Sprintf("partnerdeposits-ports-%d", os.Getuid()))
+		if keptPorts.file, err = os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600); err != nil {
+			return false, err
+		}
+		keptPorts.ports = map[int]bool{}
+	}
+	if keptPorts.ports[port] { // a process may lock a byte twice
+		return false, nil
+	}
+	lock := syscall.Flock_t{Type: syscall.F_WRLCK, Start: int64(port), Len: 1}
+	keptPorts.ports[port] = syscall.FcntlFlock(keptPorts.file.Fd(), syscall.F_SETLK, &lock) == nil
+	return keptPorts.ports[port], nil
 }
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

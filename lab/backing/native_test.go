@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -250,6 +251,29 @@ func TestParentKilled_LeavesNoServerAndNoDirectory(t *testing.T) {
 				require.False(t, alive(pid))
 			}
 		})
+	}
+}
+
+func TestFreePort_IsGivenOnce_ToASingleProcess(t *testing.T) {
+	t.Parallel()
+	neighbour := func(port int) string {
+		ask := exec.Command(os.Args[0])
+		ask.Env = append(os.Environ(), fmt.Sprintf("%s=%d", asNeighbour, port))
+		said, err := ask.Output()
+		require.NoError(t, err)
+		return string(said)
+	}
+	given := map[int]bool{}
+	for range 1000 {
+		port, err := FreePort()
+		require.NoError(t, err)
+		require.False(t, given[port])
+		given[port] = true
+	}
+	for port := range given {
+		require.Equal(t, "false <nil>", neighbour(port), "a port of this process")
+		require.Equal(t, "true <nil>", neighbour(100_000+os.Getpid()), "a port of nobody")
+		break
 	}
 }
 

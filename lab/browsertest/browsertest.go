@@ -5,13 +5,11 @@ package browsertest
 import (
 	"context"
 	_ "embed"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,10 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const (
-	testLimit    = 4 * time.Minute // many browsers share the machine
-	installLimit = 5 * time.Minute
-)
+const testLimit = 4 * time.Minute // many browsers share the machine
 
 var names = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
 
@@ -37,12 +32,12 @@ var WithoutScript = chromedp.Func(func(ctx context.Context, t *chromedp.Target) 
 	return err
 })
 
-// New opens a browser with a fresh profile and closes it when the test ends. If no browser is installed, New installs
-// Debian's chromium, as root or with sudo. A test without a browser fails. more are further options, such as Dark.
+// New opens a browser with a fresh profile and closes it when the test ends. scripts/ensure-debian.sh installs a browser; a test
+// without a browser fails. more are further options, such as Dark.
 func New(t testing.TB, more ...chromedp.ExecAllocatorOption) context.Context {
 	t.Helper()
-	path, err := find()
-	require.NoError(t, err)
+	path := installed()
+	require.NotEmpty(t, path, "install a browser: scripts/ensure-debian.sh chromium")
 	limited, stop := context.WithTimeout(t.Context(), testLimit)
 	t.Cleanup(stop)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path))
@@ -58,32 +53,14 @@ func New(t testing.TB, more ...chromedp.ExecAllocatorOption) context.Context {
 	return browser
 }
 
-// find returns the path of a browser. It tries to install a browser at most once.
-var find = sync.OnceValues(func() (string, error) {
-	if path, ok := installed(); ok {
-		return path, nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), installLimit)
-	defer cancel()
-	fmt.Fprintln(os.Stderr, "browsertest: no Chromium found, installing Debian's package chromium")
-	command := []string{"apt-get", "-o", "DPkg::Lock::Timeout=120", "install", "-y", "--no-install-recommends", "chromium"}
-	if os.Geteuid() != 0 {
-		command = append([]string{"sudo", "-n"}, command...)
-	}
-	output, err := exec.CommandContext(ctx, command[0], command[1:]...).CombinedOutput()
-	if path, ok := installed(); ok {
-		return path, nil
-	}
-	return "", fmt.Errorf("browsertest: install chromium, or put it into PATH: %w\n%s", err, output)
-})
-
-func installed() (string, bool) {
+// installed is the path of a browser, or "".
+func installed() string {
 	for _, name := range names {
 		if path, err := exec.LookPath(name); err == nil {
-			return path, true
+			return path
 		}
 	}
-	return "", false
+	return ""
 }
 
 //go:embed accessible.js

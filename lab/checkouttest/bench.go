@@ -7,6 +7,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -81,6 +82,27 @@ func Client(email, first, last string) func(*deposit.Deposit) {
 		d.ClientID = servicetest.NewID()
 		d.Client = &deposit.Client{ID: d.ClientID, Email: email, FirstName: first, LastName: last}
 	}
+}
+
+// Capture captures a secured deposit whole, for damage, and gives the id of its collection. Nothing is charged yet.
+func (b *Bench) Capture(t testing.TB, depositID id.ID) id.ID {
+	t.Helper()
+	collection := deposit.Payment{
+		ID: servicetest.NewID(), DepositID: depositID, Kind: deposit.Collection, Status: deposit.PaymentProcessing, CreatedAt: b.Clock.Now(), CheckAt: b.Clock.Now(),
+	}
+	b.Write(func(ctx context.Context, r ports.Repositories) error {
+		d, err := r.Deposits.ForUpdate(ctx, depositID)
+		require.NoError(t, err)
+		step, err := d.Capture(nil, deposit.DefaultTimers(), b.Clock.Now())
+		require.NoError(t, err)
+		step.Actor, step.Detail = "operator", map[string]string{"reason": "damage", "description": "Broken coffee table"}
+		if err := r.Deposits.Transition(ctx, d, step); err != nil {
+			return err
+		}
+		collection.Amount = d.CapturedAmount
+		return r.Payments.Insert(ctx, collection)
+	})
+	return collection.ID
 }
 
 // Load reads a deposit from the database.
@@ -170,33 +192,21 @@ func (l *Log) String() string {
 // Scoring is the sandbox's scoring, which a test can make fail.
 type Scoring struct {
 	scoring.Sandbox
-	mu    sync.Mutex
-	away  error
-	asked int
+	away  atomic.Pointer[error]
+	asked atomic.Int64
 }
 
 // Break makes every assessment fail with err; nil ends the failures.
-func (s *Scoring) Break(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.away = err
-}
+func (s *Scoring) Break(err error) { s.away.Store(&err) }
 
 // Asked gives the number of assessments so far.
-func (s *Scoring) Asked() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.asked
-}
+func (s *Scoring) Asked() int { return int(s.asked.Load()) }
 
 // Assess implements ports.Scoring.
 func (s *Scoring) Assess(ctx context.Context, a ports.Applicant) (bool, error) {
-	s.mu.Lock()
-	s.asked++
-	away := s.away
-	s.mu.Unlock()
-	if away != nil {
-		return false, away
+	s.asked.Add(1)
+	if away := s.away.Load(); away != nil && *away != nil {
+		return false, *away
 	}
 	return s.Sandbox.Assess(ctx, a)
 }

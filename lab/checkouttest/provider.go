@@ -17,43 +17,52 @@ var ErrAway = fault.ErrUnavailable.Because(errors.New("connection refused"))
 type Provider struct {
 	ports.PaymentProvider
 
-	mu      sync.Mutex
-	away    bool
-	lose    bool
-	collect func(ports.CollectRequest) (ports.ProviderPayment, error)
-	open    func(ports.HostedPayment) (ports.HostedPage, error)
-	answer  func() ports.ProviderPayment
-	late    func()
-	opened  map[id.ID]int
+	mu     sync.Mutex
+	wish   wish
+	opened map[id.ID]bool
+}
+
+// wish says how calls differ from those of the provider. The zero value changes nothing.
+type wish struct {
+	away, lose bool
+	collect    func(ports.CollectRequest) (ports.ProviderPayment, error)
+	open       func(ports.HostedPayment) (ports.HostedPage, error)
+	answer     func() ports.ProviderPayment
+	late       func()
 }
 
 // Away makes every call fail before the call reaches the provider.
-func (p *Provider) Away(away bool) { p.set(func() { p.away = away }) }
+func (p *Provider) Away(away bool) { p.set(func(w *wish) { w.away = away }) }
 
 // LoseAnswers makes every call fail after the call reached the provider.
-func (p *Provider) LoseAnswers(lose bool) { p.set(func() { p.lose = lose }) }
+func (p *Provider) LoseAnswers(lose bool) { p.set(func(w *wish) { w.lose = lose }) }
 
 // OnCollect lets fn handle Collect instead of the provider; nil restores the provider.
 func (p *Provider) OnCollect(fn func(ports.CollectRequest) (ports.ProviderPayment, error)) {
-	p.set(func() { p.collect = fn })
+	p.set(func(w *wish) { w.collect = fn })
 }
 
 // OnOpen lets fn handle Open instead of the provider; nil restores the provider.
 func (p *Provider) OnOpen(fn func(ports.HostedPayment) (ports.HostedPage, error)) {
-	p.set(func() { p.open = fn })
+	p.set(func(w *wish) { w.open = fn })
 }
 
 // OnAsk lets fn handle Lookup and Close instead of the provider; nil restores the provider.
-func (p *Provider) OnAsk(fn func() ports.ProviderPayment) { p.set(func() { p.answer = fn }) }
+func (p *Provider) OnAsk(fn func() ports.ProviderPayment) { p.set(func(w *wish) { w.answer = fn }) }
 
 // OnceClosed runs fn a single time, after the provider closed a page and before Close returns.
-func (p *Provider) OnceClosed(fn func()) { p.set(func() { p.late = fn }) }
+func (p *Provider) OnceClosed(fn func()) { p.set(func(w *wish) { w.late = fn }) }
 
-func (p *Provider) set(fn func()) {
+// set changes the wish, and gives the wish from before.
+func (p *Provider) set(change func(*wish)) (before wish) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	fn()
+	before = p.wish
+	change(&p.wish)
+	return before
 }
+
+func (p *Provider) wished() wish { return p.set(func(*wish) {}) }
 
 // Opened gives the number of payments for which Open was called.
 func (p *Provider) Opened() int {
@@ -62,21 +71,14 @@ func (p *Provider) Opened() int {
 	return len(p.opened)
 }
 
-func (p *Provider) state() (away, lose bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.away, p.lose
-}
-
 // through calls the provider, and fails before or after the call while Away or LoseAnswers is on.
-func through[T any](p *Provider, call func() (T, error)) (T, error) {
+func through[T any](w wish, call func() (T, error)) (T, error) {
 	var none T
-	away, lose := p.state()
-	if away {
+	if w.away {
 		return none, ErrAway
 	}
 	got, err := call()
-	if lose {
+	if w.lose {
 		return none, ErrAway
 	}
 	return got, err
@@ -84,19 +86,16 @@ func through[T any](p *Provider, call func() (T, error)) (T, error) {
 
 // Open implements ports.PaymentProvider.
 func (p *Provider) Open(ctx context.Context, r ports.HostedPayment) (ports.HostedPage, error) {
-	p.set(func() {
+	w := p.set(func(*wish) {
 		if p.opened == nil {
-			p.opened = map[id.ID]int{}
+			p.opened = map[id.ID]bool{}
 		}
-		p.opened[r.PaymentID]++
+		p.opened[r.PaymentID] = true
 	})
-	p.mu.Lock()
-	open := p.open
-	p.mu.Unlock()
-	if open != nil {
-		return open(r)
+	if w.open != nil {
+		return w.open(r)
 	}
-	return through(p, func() (ports.HostedPage, error) { return p.PaymentProvider.Open(ctx, r) })
+	return through(w, func() (ports.HostedPage, error) { return p.PaymentProvider.Open(ctx, r) })
 }
 
 // Lookup implements ports.PaymentProvider.
@@ -107,36 +106,30 @@ func (p *Provider) Lookup(ctx context.Context, paymentID id.ID) (ports.ProviderP
 // Close implements ports.PaymentProvider.
 func (p *Provider) Close(ctx context.Context, paymentID id.ID) (ports.ProviderPayment, error) {
 	got, err := p.ask(func() (ports.ProviderPayment, error) { return p.PaymentProvider.Close(ctx, paymentID) })
-	var late func()
-	p.set(func() { late, p.late = p.late, nil })
-	if late != nil {
+	if late := p.set(func(w *wish) { w.late = nil }).late; late != nil {
 		late()
 	}
 	return got, err
 }
 
 func (p *Provider) ask(call func() (ports.ProviderPayment, error)) (ports.ProviderPayment, error) {
-	p.mu.Lock()
-	answer := p.answer
-	p.mu.Unlock()
-	if answer != nil {
-		return answer(), nil
+	w := p.wished()
+	if w.answer != nil {
+		return w.answer(), nil
 	}
-	return through(p, call)
+	return through(w, call)
 }
 
 // Collect implements ports.PaymentProvider.
 func (p *Provider) Collect(ctx context.Context, r ports.CollectRequest) (ports.ProviderPayment, error) {
-	p.mu.Lock()
-	collect := p.collect
-	p.mu.Unlock()
-	if collect != nil {
-		return collect(r)
+	w := p.wished()
+	if w.collect != nil {
+		return w.collect(r)
 	}
-	return through(p, func() (ports.ProviderPayment, error) { return p.PaymentProvider.Collect(ctx, r) })
+	return through(w, func() (ports.ProviderPayment, error) { return p.PaymentProvider.Collect(ctx, r) })
 }
 
 // Refund implements ports.PaymentProvider.
 func (p *Provider) Refund(ctx context.Context, r ports.RefundRequest) (ports.ProviderRefund, error) {
-	return through(p, func() (ports.ProviderRefund, error) { return p.PaymentProvider.Refund(ctx, r) })
+	return through(p.wished(), func() (ports.ProviderRefund, error) { return p.PaymentProvider.Refund(ctx, r) })
 }

@@ -134,43 +134,35 @@ func (a Answer) All(name string) []*html.Node { return all(a.Root, name) }
 
 // Attr gives an attribute of the first element of that name; "" if the attribute is missing.
 func (a Answer) Attr(element, name string) string {
-	if found := a.All(element); len(found) > 0 {
-		return attr(found[0], name)
-	}
-	return ""
+	return attr(a.first(element, func(*html.Node) bool { return true }), name)
 }
 
 // Code is the error code that the page carries.
 func (a Answer) Code() string { return a.Attr("main", "data-error-code") }
 
-// Input gives an attribute of the input of that name.
-func (a Answer) Input(name, attribute string) string {
-	for _, n := range a.All("input") {
-		if attr(n, "name") == name {
-			return attr(n, attribute)
+// first gives the first element of that name that fits, or an element without attributes.
+func (a Answer) first(element string, fits func(*html.Node) bool) *html.Node {
+	for _, n := range a.All(element) {
+		if fits(n) {
+			return n
 		}
 	}
-	return ""
+	return &html.Node{}
+}
+
+// Input gives an attribute of the input of that name.
+func (a Answer) Input(name, attribute string) string {
+	return attr(a.first("input", func(n *html.Node) bool { return attr(n, "name") == name }), attribute)
 }
 
 // LinkTo gives the first link whose address begins with prefix.
 func (a Answer) LinkTo(prefix string) string {
-	for _, n := range a.All("a") {
-		if href := attr(n, "href"); strings.HasPrefix(href, prefix) {
-			return href
-		}
-	}
-	return ""
+	return attr(a.first("a", func(n *html.Node) bool { return strings.HasPrefix(attr(n, "href"), prefix) }), "href")
 }
 
 // LinkIn gives the address of the language switch to lang; "" if the page has no such switch.
 func (a Answer) LinkIn(lang string) string {
-	for _, n := range a.All("a") {
-		if attr(n, "hreflang") == lang {
-			return attr(n, "href")
-		}
-	}
-	return ""
+	return attr(a.first("a", func(n *html.Node) bool { return attr(n, "hreflang") == lang }), "href")
 }
 
 // Cookie gives a cookie that the answer sets; nil if the answer sets no cookie of that name.

@@ -5,7 +5,6 @@ package connecttest
 import (
 	"context"
 	"log/slog"
-	"net"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -23,6 +22,7 @@ import (
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/lab/redistest"
+	"partnerdeposits/lab/servetest"
 	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"
 )
@@ -67,9 +67,8 @@ type Server struct {
 // New starts a server that ends with the test.
 func New(t testing.TB, o Options) *Server {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	s := &Server{URL: "http://" + listener.Addr().String(), Clock: servicetest.NewClock(time.Now()), Limiter: &Limiter{Max: o.Limit}}
+	addr, serve := servetest.Listen(t)
+	s := &Server{URL: "http://" + addr, Clock: servicetest.NewClock(time.Now()), Limiter: &Limiter{Max: o.Limit}}
 	if s.DashboardURL = o.DashboardURL; s.DashboardURL == "" {
 		s.DashboardURL = s.URL
 	}
@@ -88,13 +87,7 @@ func New(t testing.TB, o Options) *Server {
 			set.Config.Environment = o.Environment
 		}
 	})
-	app := s.app(t, o)
-	done := make(chan error, 1)
-	go func() { done <- app.Listener(listener) }()
-	t.Cleanup(func() {
-		require.NoError(t, app.ShutdownWithTimeout(5*time.Second))
-		require.NoError(t, <-done)
-	})
+	serve(s.app(t, o))
 	return s
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // database is a pool of the test's own on the database of the world.
-func (w *world) database(t testing.TB) *pgxpool.Pool {
+func (w *deployment) database(t testing.TB) *pgxpool.Pool {
 	t.Helper()
 	at := slices.IndexFunc(w.environ, func(v string) bool { return strings.HasPrefix(v, "DATABASE_URL=") })
 	pool, err := pgxpool.New(t.Context(), strings.TrimPrefix(w.environ[at], "DATABASE_URL="))
@@ -21,7 +21,7 @@ func (w *world) database(t testing.TB) *pgxpool.Pool {
 }
 
 // person makes a client of the account.
-func (w *world) person(t testing.TB, accountID, email string) (clientID string) {
+func (w *deployment) person(t testing.TB, accountID, email string) (clientID string) {
 	t.Helper()
 	var made struct{ Data struct{ ID string } }
 	w.api(t).post("/clients", map[string]any{"accountId": accountID, "email": email, "firstName": "Ada", "lastName": "Lovelace"}, &made)
@@ -29,7 +29,7 @@ func (w *world) person(t testing.TB, accountID, email string) (clientID string) 
 }
 
 // bookingOf makes a deposit of the client, whose metadata and history name the person, and cancels the deposit.
-func (w *world) bookingOf(t testing.TB, accountID, clientID string) (depositID string) {
+func (w *deployment) bookingOf(t testing.TB, accountID, clientID string) (depositID string) {
 	t.Helper()
 	var made struct{ Data struct{ ID string } }
 	w.api(t).post("/deposits", map[string]any{

@@ -144,7 +144,7 @@ func TestAdmin_MigrateUp_InterruptedAndRunAgain(t *testing.T) {
 }
 
 // follow waits with a replay that no dispatcher makes, and is interrupted.
-func (w *world) followUntilInterrupted(t *testing.T, replayID string) {
+func (w *deployment) followUntilInterrupted(t *testing.T, replayID string) {
 	t.Helper()
 	term := onTerminal(t, w.environ, "webhook", "progress", "--replay", replayID, "--follow")
 	term.await(t, "0 of 3 redeliveries (0 %)")

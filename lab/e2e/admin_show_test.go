@@ -140,7 +140,7 @@ func TestAdmin_ShowsTheRecordsOfARental(t *testing.T) {
 }
 
 // auditOfARequest ends the link by the API, and finds the entry by every name of its action.
-func (w *world) auditOfARequest(t *testing.T, operatorID, accountID string) {
+func (w *deployment) auditOfARequest(t *testing.T, operatorID, accountID string) {
 	t.Helper()
 	type entries struct {
 		Entries []struct{ Actor, Action, Subject, RequestID string }

@@ -4,9 +4,7 @@ package e2e_test
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -17,18 +15,19 @@ import (
 	"partnerdeposits/lab/backing"
 	generator "partnerdeposits/lab/load"
 	"partnerdeposits/lab/panels"
+	"partnerdeposits/lab/receiver"
 )
 
 // watched is a service with its Prometheus and Alertmanager.
 type watched struct {
-	*world
+	*deployment
 	t               *testing.T
 	postgres, redis *backing.Server
 	http, dispatch  *member
 	second          *member // another dispatcher, or nil
 	account         string
 	mailServer      string // address
-	receiver        *receiver
+	receiver        hook
 	pager           *pager
 	prometheus      panels.Prometheus
 	database        string
@@ -57,7 +56,7 @@ func newWatched(t *testing.T, of watchedOf) *watched {
 		of.environ = append(of.environ, "SMTP_URL=smtp://"+of.mailServer, "MAIL_FROM=Deposits <no-reply@example.com>")
 	}
 	environ := append([]string{"RATE_LIMIT_PER_MINUTE=1000000", "RATE_LIMIT_WRITES_PER_MINUTE=1000000", "WEBHOOK_TIMEOUT=5s"}, of.environ...)
-	x.world = worldOn(t, x.database, services.RedisURL, environ...)
+	x.deployment = worldOn(t, x.database, services.RedisURL, environ...)
 	x.http, x.dispatch = x.member(t, "http", x.baseURL), x.member(t, "dispatcher", "")
 	dispatchers := []*process{x.dispatch.process}
 	if of.second {
@@ -144,55 +143,6 @@ type fault struct {
 	begin func(x *watched) (end func())
 }
 
-var faults = []fault{
-	{"an event is refused", []string{"EventsSetAside"}, func(x *watched) func() {
-		x.sql(`ALTER TABLE events ADD CONSTRAINT refused CHECK (name <> 'deposit.activated') NOT VALID`)
-		require.Eventually(x.t, func() bool { return x.count(`SELECT count(*) FROM outbox_set_aside`) > 0 }, soon, often)
-		x.sql(`ALTER TABLE events DROP CONSTRAINT refused`)
-		return x.retryEvents
-	}},
-	{"partitions are missing and a row has none", []string{"PartitionsRunOut", "RowsWithoutPartition"}, func(x *watched) func() {
-		x.sql(`DO $$ DECLARE t text; BEGIN FOR t IN SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'events'::regclass
-			AND inhrelid <> 'events_rest'::regclass ORDER BY 1 DESC LIMIT 10 LOOP EXECUTE 'DROP TABLE ' || t; END LOOP; END $$`,
-			`INSERT INTO events (id, partner_id, name, data, created_at, sequence) SELECT 'ffffffff-ffff-7fff-bfff-ffffffffffff', id, 'deposit.expired', '{}', now(), 1000000000 FROM partners LIMIT 1`)
-		return func() {
-			x.sql(`DELETE FROM events WHERE id = 'ffffffff-ffff-7fff-bfff-ffffffffffff'`)
-			x.dispatch.restart(x.t)
-		}
-	}},
-	{"vacuum is off", []string{"DeadRows"}, func(x *watched) func() {
-		x.sql(`ALTER TABLE waiting_counts SET (autovacuum_enabled = off)`,
-			`INSERT INTO waiting_counts SELECT 'ffffffff-ffff-7fff-bfff-ffffffffffff', 0 FROM generate_series(1, 600000)`,
-			`DELETE FROM waiting_counts WHERE subscription_id = 'ffffffff-ffff-7fff-bfff-ffffffffffff'`)
-		return func() { x.sql(`VACUUM waiting_counts`, `ALTER TABLE waiting_counts RESET (autovacuum_enabled)`) }
-	}},
-	{"Postgres is stopped", []string{"NoReadyHttp", "NoReadyDispatcher", "BacklogUnread", "JobFails", "DeliveriesWait", "MailsLate", "JobNotRun"}, func(x *watched) func() {
-		require.NoError(x.t, x.postgres.Stop(true))
-		return func() { require.NoError(x.t, x.postgres.Restart(context.Background())) }
-	}},
-	{"Redis is killed", []string{"QueueDirect", "LimiterFailsOpen"}, func(x *watched) func() {
-		require.NoError(x.t, x.redis.Kill())
-		return func() { require.NoError(x.t, x.redis.Restart(context.Background())) }
-	}},
-	{"http is killed", []string{"HttpAbsent"}, func(x *watched) func() {
-		x.http.kill()
-		return func() { x.http.again(x.t) }
-	}},
-	{"every dispatcher is killed", []string{"DispatcherAbsent", "ScrapesFail", "OutboxStands", "DeliveriesStand"}, func(x *watched) func() {
-		x.hang(12)
-		x.dispatch.kill()
-		return func() { x.dispatch.again(x.t) }
-	}},
-	{"a dispatcher with POSTs in flight is killed", []string{"LeasesExpire"}, func(x *watched) func() {
-		x.hang(30)
-		x.dispatch.kill()
-		x.dispatch.again(x.t)
-		return func() {}
-	}},
-	{"a table is locked", []string{"PoolSaturated", "ApiErrorsFast", "ApiSlowFast"}, lockDeposits},
-	{"foreign clients hold connections", []string{"PostgresConnectionsRunOut"}, func(x *watched) func() { return x.connections(225) }},
-}
-
 // lockDeposits has requests wait for a table until they fail.
 func lockDeposits(x *watched) (end func()) {
 	ctx := context.Background()
@@ -232,7 +182,7 @@ func (x *watched) hang(n int) {
 	x.t.Helper()
 	var mu sync.Mutex
 	held, release := 0, make(chan struct{})
-	x.receiver.answerWith(func(int, received) int {
+	x.receiver.AnswerWith(func(int, receiver.Webhook) int {
 		mu.Lock()
 		held++
 		mu.Unlock()
@@ -240,8 +190,8 @@ func (x *watched) hang(n int) {
 		return http.StatusOK
 	})
 	require.Eventually(x.t, func() bool { mu.Lock(); defer mu.Unlock(); return held >= n }, soon, often, "%d POSTs in flight", n)
-	x.t.Cleanup(func() { x.receiver.answerWith(nil) })
-	time.AfterFunc(time.Second, func() { x.receiver.answerWith(nil); close(release) })
+	x.t.Cleanup(func() { x.receiver.AnswerWith(nil) })
+	time.AfterFunc(time.Second, func() { x.receiver.AnswerWith(nil); close(release) })
 }
 
 func (x *watched) count(sql string) (n int) {
@@ -253,33 +203,12 @@ func (x *watched) count(sql string) (n int) {
 	return n
 }
 
-// TestLong_Alerts_FireByAFaultAndClearAfterIt runs each fault on real processes. Windows are divided by fasterWindows, ages by
-// youngerAges; promtool tests the true ones.
-func TestLong_Alerts_FireByAFaultAndClearAfterIt(t *testing.T) {
-	x := newWatched(t, watchedOf{rules: fasterRules(t), pager: atOnce})
-	x.load()
-	const within = 4 * time.Minute
-	var table strings.Builder
-	for _, f := range faults {
-		began := time.Now()
-		end := f.begin(x)
-		x.pager.await(t, "firing", within, f.fires...)
-		fired := time.Since(began)
-		ended := time.Now()
-		end()
-		x.pager.await(t, "resolved", within, f.fires...)
-		line := fmt.Sprintf("%-46s %-90s fired after %5.1fs, cleared after %5.1fs\n", f.name, strings.Join(f.fires, " "), fired.Seconds(), time.Since(ended).Seconds())
-		t.Log(line)
-		table.WriteString(line)
-	}
-	t.Log("\n" + table.String())
-}
-
 // A client locks the relay out, again and again, and then another client locks tables: the objectives tell so. Slow burns end when
 // their short window of six hours, six minutes here, holds no bad event.
 func TestLong_AlertsOnObjectives_FireByAFaultAndClearAfterIt(t *testing.T) {
 	x := newWatched(t, watchedOf{rules: fasterRules(t), pager: atOnce})
 	x.load()
+	began := time.Now()
 	late := []string{"DeliveriesStartLateFast", "DeliveriesStartLateSlowly", "DeliveriesArriveLateFast", "DeliveriesArriveLateSlowly"}
 	letIn := x.lockOut(countedFeeds, longestWait, shortPause)
 	x.pager.await(t, "firing", 4*time.Minute, late...)
@@ -288,7 +217,9 @@ func TestLong_AlertsOnObjectives_FireByAFaultAndClearAfterIt(t *testing.T) {
 	unlock := lockDeposits(x)
 	x.pager.await(t, "firing", 2*time.Minute, failing...)
 	unlock()
+	fired := time.Since(began)
 	x.pager.await(t, "resolved", 10*time.Minute, append(late, failing...)...)
+	t.Logf("figure: %d alerts fired within %.0f s, and cleared within %.0f s", len(late)+len(failing), fired.Seconds(), (time.Since(began) - fired).Seconds())
 }
 
 // A stop of everything pages within five minutes, with the rules and the Alertmanager's configuration as they are.
@@ -296,12 +227,12 @@ func TestLong_StopOfEverything_IsPagedWithinFiveMinutes(t *testing.T) {
 	x := newWatched(t, watchedOf{pager: func(config string) string { return config }})
 	passes(t, 5*time.Second)
 	stopped := time.Now()
-	x.http.kill()
-	x.dispatch.kill()
+	x.http.Kill()
+	x.dispatch.Kill()
 	require.NoError(t, x.postgres.Stop(true))
 	require.NoError(t, x.redis.Kill())
 	x.pager.await(t, "firing", 5*time.Minute, "HttpAbsent", "DispatcherAbsent")
-	t.Logf("paged after %.0f s, at a scrape a second; scrapes every 15 s add 15 s at most", time.Since(stopped).Seconds())
+	t.Logf("figure: paged after %.0f s, at a scrape a second; scrapes every 15 s add 15 s at most", time.Since(stopped).Seconds())
 	require.NoError(t, x.postgres.Restart(t.Context()))
 	require.NoError(t, x.redis.Restart(t.Context()))
 }
@@ -312,19 +243,20 @@ func TestLong_BrokenReceivers_PageNobody(t *testing.T) {
 	refusing, hanging := newReceiver(t), newReceiver(t)
 	release := make(chan struct{})
 	t.Cleanup(func() { close(release) })
-	refusing.answerWith(func(int, received) int { return http.StatusInternalServerError })
-	hanging.answerWith(func(int, received) int { <-release; return http.StatusOK })
+	refusing.AnswerWith(func(int, receiver.Webhook) int { return http.StatusInternalServerError })
+	hanging.AnswerWith(func(int, receiver.Webhook) int { <-release; return http.StatusOK })
 	x.subscribe(t, refusing)
 	x.subscribe(t, hanging)
 	x.load()
 	passes(t, 90*time.Second)
-	refusing.answerWith(nil) // its backlog is old, and is delivered now
+	refusing.AnswerWith(nil) // its backlog is old, and is delivered now
 	passes(t, 60*time.Second)
-	require.Greater(t, len(refusing.all()), 20)
-	require.Greater(t, len(x.receiver.accepted()), 200)
+	require.Greater(t, len(refusing.All()), 20)
+	require.Greater(t, len(x.receiver.Accepted()), 200)
 	for _, name := range x.pager.pages() {
 		require.Equal(t, "ApiSlowFast", name, "a busy machine may answer slowly; no other page")
 	}
+	t.Logf("figure: %d deliveries to others, %d after the repair of a receiver, no page", len(x.receiver.Accepted()), len(refusing.Accepted()))
 	seen := x.pager.in("resolved")
 	for _, name := range []string{"DeliveriesStartLateFast", "DeliveriesArriveLateFast", "DeliveriesStand", "OutboxStands"} {
 		require.False(t, seen[name], "%s paged", name)

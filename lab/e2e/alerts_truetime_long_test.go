@@ -97,7 +97,7 @@ var serverFaults = [][]fault{
 	}}},
 	{{"the relay is locked out", []string{"OutboxStands"}, func(x *watched) func() { x.hold(countedFeeds); return x.endForeign }}},
 	{{"http is killed", []string{"HttpAbsent", "ScrapesFail"}, func(x *watched) func() {
-		x.http.kill()
+		x.http.Kill()
 		return func() { x.http.again(x.t) }
 	}}},
 }
@@ -106,8 +106,8 @@ var serverFaults = [][]fault{
 func freezeDispatcher(posts int) func(*watched) func() {
 	return func(x *watched) func() {
 		x.hang(posts)
-		require.NoError(x.t, x.dispatch.cmd.Process.Signal(syscall.SIGSTOP))
-		return func() { require.NoError(x.t, x.dispatch.cmd.Process.Signal(syscall.SIGCONT)) }
+		x.dispatch.Signal(syscall.SIGSTOP)
+		return func() { x.dispatch.Signal(syscall.SIGCONT) }
 	}
 }
 
@@ -180,9 +180,11 @@ func (x *watched) through(t *testing.T, stages [][]fault) {
 	alerts := slices.Sorted(maps.Keys(began))
 	x.pager.await(t, "resolved", clears, alerts...)
 	var table strings.Builder
+	var slowest time.Duration
 	for _, alert := range alerts {
 		fired, cleared := x.pager.times(alert)
+		slowest = max(slowest, fired.Sub(began[alert]))
 		fmt.Fprintf(&table, "%-26s fired after %5.0f s, cleared after %5.0f s\n", alert, fired.Sub(began[alert]).Seconds(), cleared.Sub(ended[alert]).Seconds())
 	}
-	t.Log("\n" + table.String())
+	t.Logf("figure: %s: %d alerts fired, the last %.0f s after its fault, and cleared\n%s", t.Name(), len(alerts), slowest.Seconds(), table.String())
 }

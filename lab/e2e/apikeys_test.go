@@ -27,17 +27,17 @@ func TestAPIKeys_Revoked_StopInEveryProcessWithinFiveSeconds(t *testing.T) {
 	} {
 		var made struct{ Data struct{ ID, Key string } }
 		w.api(t).post("/api-keys", map[string]any{"name": by}, &made)
-		answers := func(at *world) (int, string) {
+		answers := func(at *deployment) (int, string) {
 			status, body, err := at.api(t).with("X-Api-Key", made.Data.Key).do(http.MethodGet, "/me", nil)
 			require.NoError(t, err)
 			return status, string(body)
 		}
-		for _, at := range []*world{w, &second} {
+		for _, at := range []*deployment{w, &second} {
 			status, body := answers(at)
 			require.Equal(t, http.StatusOK, status, body)
 		}
 		revoke(made.Data.ID)
-		for _, at := range []*world{w, &second} {
+		for _, at := range []*deployment{w, &second} {
 			require.Eventually(t, func() bool {
 				status, body := answers(at)
 				return status == http.StatusUnauthorized && strings.Contains(body, "api_key_revoked")

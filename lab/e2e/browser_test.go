@@ -89,7 +89,7 @@ func TestBrowser_AnOperatorAndATenant_WithoutScripts(t *testing.T) {
 }
 
 // accountsLinked lists the active links of a number.
-func (w *world) accountsLinked(t testing.TB, externalID string) []struct{ AccountID string } {
+func (w *deployment) accountsLinked(t testing.TB, externalID string) []struct{ AccountID string } {
 	t.Helper()
 	var found struct{ Data []struct{ AccountID string } }
 	w.api(t).get("/accounts?status=active&externalId="+externalID, &found)

@@ -21,7 +21,7 @@ type apiClient struct {
 	header http.Header
 }
 
-func (w *world) api(t testing.TB) *apiClient {
+func (w *deployment) api(t testing.TB) *apiClient {
 	return &apiClient{t: t, base: w.baseURL + "/api/partner/v1", header: http.Header{"X-Api-Key": {w.apiKey}, "Content-Type": {"application/json"}}}
 }
 

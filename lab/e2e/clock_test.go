@@ -32,17 +32,17 @@ func TestClock_WhatTheDispatcherDoesByItself(t *testing.T) {
 	b := newBrowser(t)
 	b.submit(b.open(checkoutURL), url.Values{"firstName": {"Tina"}, "lastName": {"Tenant"}, "email": {"tina@example.com"}, "agree": {"yes"}})
 	incomplete := r.await(t, 2)[1]
-	require.Equal(t, "deposit.status_changed", incomplete.event)
-	require.Equal(t, "incomplete", incomplete.payload(t).Data.Status)
-	require.Equal(t, idle, incomplete.payload(t).Data.ID)
+	require.Equal(t, "deposit.status_changed", incomplete.Event())
+	require.Equal(t, "incomplete", payloadOf(t, incomplete).Data.Status)
+	require.Equal(t, idle, payloadOf(t, incomplete).Data.ID)
 
 	// Another tenant pays; cover lasts three seconds in this installation.
 	secured, checkoutURL := w.deposit(t, accountID)
 	w.secure(t, checkoutURL)
 	got := r.await(t, 4)
-	require.Equal(t, []string{"deposit.activated", "deposit.expired"}, []string{got[2].event, got[3].event})
-	require.Equal(t, secured, got[3].payload(t).Data.ID)
-	require.Equal(t, "close", got[3].payload(t).Data.Status)
+	require.Equal(t, []string{"deposit.activated", "deposit.expired"}, []string{got[2].Event(), got[3].Event()})
+	require.Equal(t, secured, payloadOf(t, got[3]).Data.ID)
+	require.Equal(t, "close", payloadOf(t, got[3]).Data.Status)
 	require.InDelta(t, 1, d.metric(`svc_deposits_transitions_total{by="scheduler",from="active",to="close"}`), 0)
 
 	// The cover has ended, so the capture is refused.

@@ -88,7 +88,7 @@ func TestMetrics_UnderLoad_AgreeWithTheDatabaseAndAreFew(t *testing.T) {
 	for _, p := range all {
 		_, body := fetch(p.opsURL + "/metrics")
 		series := len(regexp.MustCompile(`(?m)^[a-z]`).FindAllString(body, -1))
-		t.Logf("%s has %d series", p.cmd.Path, series)
+		t.Logf("%s has %d series", p.Name, series)
 		require.LessOrEqual(t, series, mostSeries)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/lab/receiver"
 )
 
 // TestStory_WithTheDispatcherKilledInTheMiddle tells the same story with a SIGKILL while a webhook is in flight.
@@ -23,7 +25,7 @@ func TestStory_WithTheDispatcherKilledInTheMiddle(t *testing.T) {
 	// The dispatcher dies while the receiver handles the webhook of the first deposit, before the response.
 	inHand, release := make(chan struct{}), make(chan struct{})
 	var first atomic.Bool
-	r.answerWith(func(int, received) int {
+	r.AnswerWith(func(int, receiver.Webhook) int {
 		if first.CompareAndSwap(false, true) {
 			close(inHand)
 			<-release
@@ -33,7 +35,7 @@ func TestStory_WithTheDispatcherKilledInTheMiddle(t *testing.T) {
 	damaged, checkout1 := w.deposit(t, accountID)
 	w.secure(t, checkout1)
 	<-inHand
-	d.kill()
+	d.Kill()
 	close(release)
 
 	// Changes continue while no dispatcher runs.
@@ -42,13 +44,13 @@ func TestStory_WithTheDispatcherKilledInTheMiddle(t *testing.T) {
 	w.api(t).post("/deposits/"+damaged+"/capture", nil, nil)
 
 	d = w.dispatcher(t)
-	require.Eventually(t, func() bool { return len(byTransition(t, r.accepted())) == 4 }, soon, often, "webhooks: %s", lazy(func() string { return describe(r.all()) }))
+	require.Eventually(t, func() bool { return len(byTransition(t, r.Accepted())) == 4 }, soon, often, "webhooks: %s", lazy(func() string { return describe(r.All()) }))
 	log := w.deliveries(t, webhookID)
 	require.Len(t, log, 4, "one delivery per transition, killed or not")
 	for _, one := range log {
 		require.Equal(t, "succeeded", one.Status)
 	}
-	seen := byTransition(t, r.accepted())
+	seen := byTransition(t, r.Accepted())
 	require.Len(t, seen[damaged+" deposit.activated"], 2, "the one in hand came again: its answer was lost")
 	require.Equal(t, seen[damaged+" deposit.activated"][0], seen[damaged+" deposit.activated"][1], "with the same bytes")
 	require.Len(t, seen[second+" deposit.activated"], 1)
@@ -60,9 +62,9 @@ func TestStory_WithTheDispatcherKilledInTheMiddle(t *testing.T) {
 func byTransition(t testing.TB, all []received) map[string][]string {
 	out := map[string][]string{}
 	for _, w := range all {
-		p := w.payload(t)
-		key := p.Data.ID + " " + w.event
-		out[key] = append(out[key], string(w.body))
+		p := payloadOf(t, w)
+		key := p.Data.ID + " " + w.Event()
+		out[key] = append(out[key], string(w.Body))
 	}
 	return out
 }

@@ -16,6 +16,7 @@ import (
 
 	"partnerdeposits/lab/docstest"
 	"partnerdeposits/lab/panels"
+	"partnerdeposits/lab/receiver"
 	"partnerdeposits/lab/redistest"
 )
 
@@ -68,7 +69,7 @@ func TestDashboards_UnderLoadAndFaults_HaveSamplesInEveryPanel(t *testing.T) {
 	good, bad := newReceiver(t), newReceiver(t)
 	w.subscribe(t, good)
 	w.subscribe(t, bad)
-	bad.answerWith(func(int, received) int { return http.StatusInternalServerError })
+	bad.AnswerWith(func(int, receiver.Webhook) int { return http.StatusInternalServerError })
 	account := w.link(t, "villa-32")
 	for range 4 {
 		w.traffic(t, account, 40)

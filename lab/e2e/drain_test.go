@@ -30,12 +30,12 @@ func TestDrain_ServesOnUntilTheDelayOrASecondSignal(t *testing.T) {
 	require.False(t, me().Close)
 
 	begin := time.Now()
-	require.NoError(t, h.cmd.Process.Signal(syscall.SIGTERM))
+	h.Signal(syscall.SIGTERM)
 	h.awaitStatus(t, http.StatusServiceUnavailable, func(r readiness) bool { return r.Status == "stopping" })
 	for range 3 {
 		require.True(t, me().Close, "also on a connection of before, and on new ones")
 	}
-	require.NoError(t, h.cmd.Process.Signal(syscall.SIGTERM))
+	h.Signal(syscall.SIGTERM)
 	require.Zero(t, h.exitCode(t), h.log.String())
 	require.Less(t, time.Since(begin), 20*time.Second, "the second signal ends the delay")
 	require.Contains(t, h.log.String(), `"msg":"stopped"`)

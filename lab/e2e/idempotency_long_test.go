@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/lab/procs"
+	"partnerdeposits/lab/world"
 )
 
 const (
@@ -33,48 +35,38 @@ var betweenCommitAndAnswer = []string{"store.committed", "cache.finishing", "api
 
 // victim is an http process that dies at failpoints and is started again at the same address.
 type victim struct {
-	t          *testing.T
-	spec       procs.Spec
-	url, ready string
-	process    *procs.Process
-	kills      map[string]int // by failpoint
+	*world.Node
+	t     *testing.T
+	kills map[string]int // by failpoint
 }
 
-func newVictim(t *testing.T, w *world, binary string) *victim {
+func newVictim(t *testing.T, w *deployment, binary string) *victim {
 	t.Helper()
-	address, ops := freePort(t), freePort(t)
-	v := &victim{t: t, url: "http://" + address, ready: "http://" + ops + "/readyz", kills: map[string]int{}}
-	v.spec = procs.Spec{Name: "http", Path: binary, Env: append(append([]string{}, w.environ...), "HTTP_ADDR="+address, "METRICS_ADDR="+ops)}
-	require.NoError(t, v.start(t.Context()))
-	t.Cleanup(func() { v.process.Kill() })
+	n, err := world.NewNode("http", binary)
+	require.NoError(t, err)
+	n.Env = append(slices.Clone(w.environ), n.Env[:2]...) // its addresses alone
+	v := &victim{Node: n, t: t, kills: map[string]int{}}
+	require.NoError(t, v.Start(t.Context()))
+	t.Cleanup(func() { v.Process().Kill() })
 	return v
-}
-
-func (v *victim) start(ctx context.Context) (err error) {
-	if v.process, err = procs.Start(v.spec); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, soon)
-	defer cancel()
-	return v.process.AwaitOK(ctx, v.ready)
 }
 
 // dieAgainAndAgain orders deaths at random failpoints until done is closed, and then leaves the process running.
 func (v *victim) dieAgainAndAgain(done <-chan struct{}, dice *rand.Rand) error {
 	for {
 		point := betweenCommitAndAnswer[dice.IntN(len(betweenCommitAndAnswer))]
-		v.process.Tell(fmt.Sprintf("%s %d", point, 1+dice.IntN(3)))
+		v.Process().Tell(fmt.Sprintf("%s %d", point, 1+dice.IntN(3)))
 		select {
 		case <-done:
-			v.process.Tell("off")
+			v.Process().Tell("off")
 			return nil
 		case <-time.After(300 * time.Millisecond): // not reached: another order
-		case <-v.process.Done():
-			if !v.process.Killed() {
-				return fmt.Errorf("http ended with %s:\n%s", v.process.Ended(), v.process.Log())
+		case <-v.Process().Done():
+			if !v.Process().Killed() {
+				return fmt.Errorf("http ended with %s:\n%s", v.Process().Ended(), v.Process().Log())
 			}
 			v.kills[point]++
-			if err := v.start(v.t.Context()); err != nil {
+			if err := v.Start(v.t.Context()); err != nil {
 				return err
 			}
 		}
@@ -83,7 +75,7 @@ func (v *victim) dieAgainAndAgain(done <-chan struct{}, dice *rand.Rand) error {
 
 // contest holds what the races have seen.
 type contest struct {
-	world   *world
+	site    *deployment
 	victims []*victim
 	http    *http.Client
 
@@ -110,7 +102,7 @@ func (c *contest) key(ctx context.Context, number int, body string) {
 			var group sync.WaitGroup
 			answers := make(chan raceAnswer, racers)
 			for i := range racers {
-				group.Go(func() { answers <- c.post(ctx, c.victims[i%len(c.victims)].url, key, body) })
+				group.Go(func() { answers <- c.post(ctx, c.victims[i%len(c.victims)].Base, key, body) })
 			}
 			group.Wait()
 			close(answers)
@@ -186,7 +178,7 @@ func (c *contest) post(ctx context.Context, base, key, body string) raceAnswer {
 		c.violate("%v", err)
 		return raceAnswer{}
 	}
-	request.Header.Set("x-api-key", c.world.apiKey)
+	request.Header.Set("x-api-key", c.site.apiKey)
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Idempotency-Key", key)
 	response, err := c.http.Do(request)
@@ -206,11 +198,11 @@ func (c *contest) post(ctx context.Context, base, key, body string) raceAnswer {
 func TestLong_Idempotency_AThousandRaces_WithProcessesKilledBetweenCommitAndAnswer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir() + string(filepath.Separator)
-	require.NoError(t, procs.Build{Tags: []string{"failpoints"}, Race: raced}.Into(t.Context(), dir, "cmd/http"))
+	require.NoError(t, procs.Build{Tags: []string{"failpoints"}, Race: raced}.Into(t.Context(), dir, "lab/faults/http"))
 	w := newWorld(t, "RATE_LIMIT_PER_MINUTE=1000000", "RATE_LIMIT_WRITES_PER_MINUTE=1000000")
 	w.http(t)
 	accountID := w.link(t, "villa-15")
-	c := &contest{world: w, http: &http.Client{Timeout: 15 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+	c := &contest{site: w, http: &http.Client{Timeout: 15 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
 	for range 2 {
 		c.victims = append(c.victims, newVictim(t, w, dir+"http"))
 	}
@@ -247,7 +239,7 @@ func TestLong_Idempotency_AThousandRaces_WithProcessesKilledBetweenCommitAndAnsw
 			kills[point] += n
 		}
 	}
-	t.Logf("%d races, kills %v, %d executed, %d without an answer, %d in use, longest wait %v", racedKeys*racesPerKey, kills, c.executed, c.unknown, c.waiting, c.longest)
+	t.Logf("figure: %d races, kills %v, %d executed, %d without an answer, %d in use, longest wait %v", racedKeys*racesPerKey, kills, c.executed, c.unknown, c.waiting, c.longest.Round(time.Millisecond))
 	for _, point := range betweenCommitAndAnswer {
 		require.Positive(t, kills[point], point)
 	}

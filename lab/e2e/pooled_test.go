@@ -72,7 +72,7 @@ func (c *apiClient) activateOne(accountID string) error {
 }
 
 // setRole gives the role the settings that doctor asks for, in the database of the test alone.
-func (w *world) setRole(t *testing.T, direct string) {
+func (w *deployment) setRole(t *testing.T, direct string) {
 	t.Helper()
 	code, stdout, _ := run(t, w.environ, "admin", "doctor")
 	require.Equal(t, 1, code, stdout)

@@ -3,16 +3,12 @@
 package e2e_test
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -23,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/lab/backing"
+	"partnerdeposits/lab/procs"
 )
 
 // Timeouts of these tests, generous for a busy machine.
@@ -30,6 +27,9 @@ const (
 	soon  = 60 * time.Second
 	often = 20 * time.Millisecond
 )
+
+// raceOptions end a process at its first race, and without the second that a race build sleeps at its end.
+const raceOptions = "GORACE=halt_on_error=1 exitcode=66 atexit_sleep_ms=0"
 
 var binaries struct {
 	once sync.Once
@@ -54,120 +54,57 @@ func build() {
 	if binaries.dir, binaries.err = os.MkdirTemp("", "partnerdeposits-e2e-"); binaries.err != nil {
 		return
 	}
-	args := []string{"build", "-o", binaries.dir + string(filepath.Separator)}
-	if raced {
-		args = append(args, "-race")
-	}
-	cmd := exec.Command("go", append(args, "./cmd/http", "./cmd/dispatcher", "./cmd/admin", "./cmd/sandbox")...)
-	cmd.Dir = filepath.Join("..", "..", "..") // tests start in the folder of their package
-	if raced {
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
-	}
-	if out, err := cmd.CombinedOutput(); err != nil {
-		binaries.err = fmt.Errorf("build: %w\n%s", err, out)
+	out := binaries.dir + string(filepath.Separator)
+	if binaries.err = (procs.Build{Race: raced}).Into(context.Background(), out, "cmd/http", "cmd/dispatcher", "cmd/admin"); binaries.err == nil {
+		// As `make run` builds it.
+		binaries.err = procs.Build{Tags: []string{"lean"}, Race: raced}.Into(context.Background(), out, "cmd/sandbox")
 	}
 }
 
 // process is a running command.
 type process struct {
-	cmd    *exec.Cmd
-	done   chan struct{} // closed after the process has ended
-	log    *logBook
-	stdout *syncBuffer
+	*procs.Process
+	log, stdout *procs.Buffer
 
 	opsURL string // of /livez, /readyz and /metrics
-}
-
-// logBook keeps a process's output and finds the address of its ops server.
-type logBook struct {
-	mu        sync.Mutex
-	text      bytes.Buffer
-	listening chan string // receives the address of the ops server, once
-}
-
-func (l *logBook) follow(r io.Reader) {
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		l.mu.Lock()
-		l.text.Write(append(lines.Bytes(), '\n'))
-		l.mu.Unlock()
-		var entry struct{ Msg, For, Address string }
-		if json.Unmarshal(lines.Bytes(), &entry) == nil && entry.Msg == "listening" && entry.For == "operators" {
-			l.listening <- entry.Address
-		}
-	}
-}
-
-func (l *logBook) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
 
 // start runs a service command and returns after its ops server listens. The process is killed when the test ends.
 func start(t testing.TB, name string, environ ...string) *process {
 	t.Helper()
-	p := &process{
-		cmd: exec.Command(binary(t, name)), done: make(chan struct{}),
-		log: &logBook{listening: make(chan string, 1)}, stdout: &syncBuffer{},
-	}
-	p.cmd.Stdout = p.stdout
-	p.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "METRICS_ADDR=127.0.0.1:0", "GORACE=halt_on_error=1 exitcode=66"}, environ...)
-	stderr, err := p.cmd.StderrPipe()
+	p := &process{log: &procs.Buffer{}, stdout: &procs.Buffer{}}
+	env := append([]string{"PATH=" + os.Getenv("PATH"), "METRICS_ADDR=127.0.0.1:0", raceOptions}, environ...)
+	var err error
+	p.Process, err = procs.Start(procs.Spec{Name: name, Path: binary(t, name), Env: env, Log: p.log, Stdout: p.stdout})
 	require.NoError(t, err)
-	require.NoError(t, p.cmd.Start())
-	go func() {
-		p.log.follow(stderr)
-		_ = p.cmd.Wait() // the exit code is in ProcessState
-		close(p.done)
-	}()
 	t.Cleanup(func() {
-		p.kill()
+		p.Kill()
 		if t.Failed() {
-			t.Logf("log of %s:\n%s", name, tail(p.log.String()))
+			t.Logf("log of %s:\n%s", name, p.Log())
 		}
 	})
-	select {
-	case address := <-p.log.listening:
-		p.opsURL = "http://" + address
-	case <-p.done:
-		require.FailNow(t, name+" ended at once", p.log.String())
-	case <-time.After(soon):
-		require.FailNow(t, name+" does not listen", p.log.String())
-	}
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	defer cancel()
+	p.opsURL, err = p.Listening(ctx)
+	require.NoError(t, err)
 	return p
-}
-
-func tail(s string) string {
-	const most = 8 << 10
-	if len(s) > most {
-		return "…" + s[len(s)-most:]
-	}
-	return s
-}
-
-// kill sends SIGKILL, as a crash ends the process.
-func (p *process) kill() {
-	_ = p.cmd.Process.Kill()
-	<-p.done
 }
 
 // stop sends SIGTERM and gives the exit code.
 func (p *process) stop(t testing.TB) int {
 	t.Helper()
-	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	p.Signal(syscall.SIGTERM)
 	return p.exitCode(t)
 }
 
 func (p *process) exitCode(t testing.TB) int {
 	t.Helper()
 	select {
-	case <-p.done:
+	case <-p.Done():
 	case <-time.After(soon):
 		require.FailNow(t, "the process does not end", p.log.String())
 	}
-	return p.cmd.ProcessState.ExitCode()
+	return p.ExitCode()
 }
 
 // ready waits until /readyz answers 200.
@@ -222,16 +159,10 @@ func run(t testing.TB, environ []string, name string, args ...string) (code int,
 	path := binary(t, name) // the first use builds the command
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "METRICS_ADDR=127.0.0.1:1"}, environ...) // the doctor finds no process of another test
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := cmd.Run()
-	var failed *exec.ExitError
-	if !errors.As(err, &failed) {
-		require.NoError(t, err)
-	}
-	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
+	env := append([]string{"PATH=" + os.Getenv("PATH"), "METRICS_ADDR=127.0.0.1:1", raceOptions}, environ...) // the doctor finds no process of another test
+	ended, err := procs.Run(ctx, procs.Spec{Name: name, Path: path, Args: args, Env: env})
+	require.NoError(t, err)
+	return ended.Code, ended.Stdout, ended.Stderr
 }
 
 // freePort gives a free address.

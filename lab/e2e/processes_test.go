@@ -1,18 +1,17 @@
 package e2e_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/lab/backing"
+	"partnerdeposits/lab/receiver"
 	"partnerdeposits/lab/redistest"
 )
 
@@ -179,7 +178,7 @@ func TestStop_FinishesWhatIsInFlight(t *testing.T) {
 	require.Contains(t, h.log.String(), `"msg":"stopped"`)
 }
 
-func (w *world) allDeliveries(t testing.TB, webhookID string) []delivery {
+func (w *deployment) allDeliveries(t testing.TB, webhookID string) []delivery {
 	t.Helper()
 	var log struct{ Data []delivery }
 	w.api(t).get("/webhooks/"+webhookID+"/deliveries", &log)
@@ -194,7 +193,7 @@ func TestStop_TheDispatcherFinishesItsPOSTs(t *testing.T) {
 	d := w.dispatcher(t)
 	r := newReceiver(t)
 	inHand, release := make(chan struct{}), make(chan struct{})
-	r.answerWith(func(n int, _ received) int {
+	r.AnswerWith(func(n int, _ receiver.Webhook) int {
 		if n == 0 {
 			close(inHand)
 			<-release
@@ -211,7 +210,7 @@ func TestStop_TheDispatcherFinishesItsPOSTs(t *testing.T) {
 	require.Zero(t, <-stopped, d.log.String())
 	log := w.allDeliveries(t, webhookID)
 	require.Equal(t, "succeeded", log[0].Status, "recorded before the end")
-	require.Len(t, r.all(), 1)
+	require.Len(t, r.All(), 1)
 }
 
 // TestStart_WithoutRedisDeliversAllTheSame: the queue carries hints. Without Redis the dispatcher works from Postgres
@@ -226,22 +225,5 @@ func TestStart_WithoutRedisDeliversAllTheSame(t *testing.T) {
 	require.NoError(t, redis.Kill())
 	start(t, "dispatcher", w.environ...)
 	w.link(t, "villa-13")
-	require.Equal(t, "rental_operator.linked", r.await(t, 1)[0].event)
-}
-
-type syncBuffer struct {
-	mu     sync.Mutex
-	buffer bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buffer.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buffer.String()
+	require.Equal(t, "rental_operator.linked", r.await(t, 1)[0].Event())
 }

@@ -74,13 +74,13 @@ func serve(t testing.TB, url, name string, args ...string) {
 }
 
 // traffic creates n deposits in parallel: all are activated, and every fourth is released. It repeats no request.
-func (w *world) traffic(t testing.TB, account string, n int) {
+func (w *deployment) traffic(t testing.TB, account string, n int) {
 	t.Helper()
 	_, err := generator.Closed(t.Context(), generator.Extent{N: n}, 8, func(i int) error { return w.lifeOfADeposit(t, account, i%4 == 0) })
 	require.NoError(t, err)
 }
 
-func (w *world) lifeOfADeposit(t testing.TB, account string, release bool) error {
+func (w *deployment) lifeOfADeposit(t testing.TB, account string, release bool) error {
 	client := w.api(t)
 	post := func(path string, body any) (string, error) {
 		status, raw, err := client.do(http.MethodPost, path, body)

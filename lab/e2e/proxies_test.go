@@ -24,7 +24,7 @@ func getThrough(t *testing.T, url string) {
 }
 
 // doctorOnProxies runs the doctor, whose exit code does not matter, and gives its finding about proxies.
-func doctorOnProxies(t *testing.T, w *world, environ ...string) string {
+func doctorOnProxies(t *testing.T, w *deployment, environ ...string) string {
 	t.Helper()
 	_, stdout, stderr := run(t, append(w.environ[:len(w.environ):len(w.environ)], environ...), "admin", "doctor", "--json")
 	_, about, found := strings.Cut(stdout, `"check":"proxies"`)

@@ -34,7 +34,7 @@ const (
 
 // steadyLoad is a partner whose deposits are cancelled at a steady rate, with the endpoint that hears of it.
 type steadyLoad struct {
-	w           *world
+	w           *deployment
 	dispatchers []*process
 	client      *http.Client
 
@@ -152,7 +152,7 @@ func (l *steadyLoad) judge(t *testing.T) {
 			late++
 		}
 	}
-	t.Logf("%d deliveries, %d later than %s, the last after %s", len(l.arrived), late, timely, latest)
+	t.Logf("figure: %d of %d deliveries later than %v, the last after %v: %s", late, len(l.arrived), timely, latest.Round(time.Millisecond), t.Name())
 	require.LessOrEqual(t, float64(late), untimely*float64(len(l.accepted)))
 }
 

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/lab/receiver"
 )
 
 // TestReplay_AfterAnOutage: failed deliveries are sent again, a single delivery at the partner's request and all of
@@ -20,7 +22,7 @@ func TestReplay_AfterAnOutage(t *testing.T) {
 	r := newReceiver(t)
 	webhookID := w.subscribe(t, r)
 	var up atomic.Bool
-	r.answerWith(func(int, received) int {
+	r.AnswerWith(func(int, receiver.Webhook) int {
 		if up.Load() {
 			return http.StatusOK
 		}
@@ -30,7 +32,7 @@ func TestReplay_AfterAnOutage(t *testing.T) {
 	for _, externalID := range []string{"villa-31", "villa-32", "villa-33"} {
 		w.link(t, externalID)
 	}
-	require.Eventually(t, func() bool { return len(r.all()) == 3 }, soon, often)
+	require.Eventually(t, func() bool { return len(r.All()) == 3 }, soon, often)
 	failed := w.deliveries(t, webhookID)
 	require.Len(t, failed, 3)
 	for _, one := range failed {
@@ -56,7 +58,7 @@ func TestReplay_AfterAnOutage(t *testing.T) {
 	w.dispatcher(t)
 	again := map[string]int{}
 	for _, webhook := range r.await(t, 4) {
-		again[string(webhook.body)]++
+		again[string(webhook.Body)]++
 	}
 	require.Len(t, again, 3)
 	require.Len(t, w.deliveries(t, webhookID), 7)
@@ -67,8 +69,8 @@ func TestReplay_AfterAnOutage(t *testing.T) {
 	w.admin(t, &ended, "webhook", "progress", "--replay", replay.ReplayID, "--follow")
 	require.Equal(t, 3, ended.Made)
 	require.NotNil(t, ended.FinishedAt)
-	for _, first := range r.all()[:3] {
-		require.Positive(t, again[string(first.body)], "the same bytes")
+	for _, first := range r.All()[:3] {
+		require.Positive(t, again[string(first.Body)], "the same bytes")
 	}
 }
 

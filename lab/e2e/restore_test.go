@@ -87,7 +87,7 @@ func TestPromotion_ThatLosesACommit_VoidsItsCachedAnswer(t *testing.T) {
 }
 
 // keyed creates a deposit under an Idempotency-Key.
-func (w *world) keyed(t testing.TB, accountID, key string) (depositID string) {
+func (w *deployment) keyed(t testing.TB, accountID, key string) (depositID string) {
 	t.Helper()
 	status, raw := w.served(t, key, http.MethodPost, "/deposits", map[string]any{
 		"accountId": accountID, "amount": 700, "contractStartAt": "2030-06-01T14:00:00Z", "contractEndAt": "2030-06-08T10:00:00Z",
@@ -100,7 +100,7 @@ func (w *world) keyed(t testing.TB, accountID, key string) (depositID string) {
 
 // served calls the API until the answer is no 503, as partners do: after a promotion a connection of the pool may still lead to the
 // server that is gone.
-func (w *world) served(t testing.TB, key, method, path string, body any) (status int, raw []byte) {
+func (w *deployment) served(t testing.TB, key, method, path string, body any) (status int, raw []byte) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		var err error

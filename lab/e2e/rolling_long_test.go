@@ -53,17 +53,17 @@ func TestLong_RollingRestart_FailsLosesAndRepeatsNothing(t *testing.T) {
 	load.await(t, 300)
 	done, failures, took := load.end()
 	rate := float64(2*len(done)) / took.Seconds()
-	t.Logf("%d operations in %v, %.0f requests a second, %d failed", len(done), took, rate, len(failures))
+	t.Logf("figure: %d of %d operations failed in %.0f s, %.0f requests a second", len(failures), len(failures)+len(done), took.Seconds(), rate)
 	require.Empty(t, failures)
 	require.Greater(t, rate, 250.0, "the machine was too busy to send 300 requests a second")
 
 	times := map[string]int{}
-	require.Eventually(t, func() bool { return len(r.accepted()) >= len(done) }, soon, often)
+	require.Eventually(t, func() bool { return len(r.Accepted()) >= len(done) }, soon, often)
 	for _, d := range dispatchers {
 		require.Zero(t, d.stop(t), "everything under way is delivered then")
 	}
-	for _, webhook := range r.all() {
-		times[webhook.payload(t).Data.ID]++
+	for _, webhook := range r.All() {
+		times[payloadOf(t, webhook).Data.ID]++
 	}
 	for _, id := range done {
 		require.Equal(t, 1, times[id], "deliveries of %s", id)
@@ -79,7 +79,7 @@ type member struct {
 }
 
 // member starts a process; baseURL gives the address of an http.
-func (w *world) member(t *testing.T, name, baseURL string) *member {
+func (w *deployment) member(t *testing.T, name, baseURL string) *member {
 	t.Helper()
 	m := &member{name: name, addr: strings.TrimPrefix(baseURL, "http://"), ops: freePort(t)}
 	m.environ = append(append(m.environ, w.environ...), "METRICS_ADDR="+m.ops)
@@ -94,7 +94,7 @@ func (w *world) member(t *testing.T, name, baseURL string) *member {
 func (m *member) restart(t *testing.T) {
 	t.Helper()
 	begin := time.Now()
-	require.NoError(t, m.cmd.Process.Signal(syscall.SIGTERM))
+	m.Signal(syscall.SIGTERM)
 	require.Zero(t, m.exitCode(t), m.log.String())
 	took := time.Since(begin)
 	t.Logf("%s ended after %v", m.name, took.Round(time.Millisecond))
@@ -131,7 +131,7 @@ func awaitUp(t *testing.T, proxy servetest.HAProxy, names ...string) {
 
 // load creates and activates deposits at a constant rate, two requests each.
 type load struct {
-	w       *world
+	w       *deployment
 	account string
 	client  *http.Client
 	stop    context.CancelFunc
@@ -145,7 +145,7 @@ type load struct {
 
 const operationsPerSecond = 150
 
-func (w *world) load(account string) *load {
+func (w *deployment) load(account string) *load {
 	ctx, stop := context.WithCancel(context.Background())
 	l := &load{
 		w: w, account: account, stop: stop, ended: make(chan struct{}), begun: time.Now(),

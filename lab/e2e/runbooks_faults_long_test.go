@@ -78,11 +78,11 @@ func runbooks(t *testing.T) []runbook {
 		{page: "outbox-stands", fires: []string{"OutboxStands"}, begin: func(x *watched) map[string]string { x.hold(countedFeeds); return nil }},
 		{page: "deliveries-stand", fires: []string{"DeliveriesStand", "DeliveriesWait"}, begin: func(x *watched) map[string]string {
 			x.hang(12)
-			require.NoError(x.t, x.dispatch.cmd.Process.Signal(syscall.SIGSTOP))
+			x.dispatch.Signal(syscall.SIGSTOP)
 			return nil
 		}},
-		{page: "dispatcher-absent", fires: []string{"DispatcherAbsent"}, begin: func(x *watched) map[string]string { x.dispatch.kill(); return nil }},
-		{page: "http-absent", fires: []string{"HttpAbsent"}, begin: func(x *watched) map[string]string { x.http.kill(); return nil }},
+		{page: "dispatcher-absent", fires: []string{"DispatcherAbsent"}, begin: func(x *watched) map[string]string { x.dispatch.Kill(); return nil }},
+		{page: "http-absent", fires: []string{"HttpAbsent"}, begin: func(x *watched) map[string]string { x.http.Kill(); return nil }},
 		{page: "redis-away", fires: []string{"QueueDirect", "LimiterFailsOpen"}, begin: func(x *watched) map[string]string {
 			require.NoError(x.t, x.redis.Kill())
 			return nil
@@ -105,7 +105,7 @@ func runbooks(t *testing.T) []runbook {
 		{page: "api-errors", fires: []string{"ApiErrorsFast"}, begin: lockOutVisitors},
 		{page: "api-slow", fires: []string{"ApiSlowFast"}, begin: lockOutVisitors},
 		{page: "scrapes-fail", fires: []string{"ScrapesFail", "BacklogUnread"}, begin: func(x *watched) map[string]string {
-			x.dispatch.kill()
+			x.dispatch.Kill()
 			require.NoError(x.t, x.postgres.Stop(true))
 			return nil
 		}},
@@ -116,7 +116,7 @@ func runbooks(t *testing.T) []runbook {
 		}},
 		{page: "leases-expire", fires: []string{"LeasesExpire"}, of: watchedOf{second: true}, begin: func(x *watched) map[string]string {
 			x.hang(40)
-			require.NoError(x.t, x.dispatch.cmd.Process.Signal(syscall.SIGSTOP))
+			x.dispatch.Signal(syscall.SIGSTOP)
 			return nil
 		}},
 		{page: "mails-late", fires: []string{"MailsLate"}, begin: mailInVain, of: watchedOf{mailServer: mailServer}},
@@ -221,12 +221,12 @@ func standStill(x *watched) map[string]string {
 				signal syscall.Signal
 				span   time.Duration
 			}{{syscall.SIGSTOP, frozen}, {syscall.SIGCONT, awake}} {
-				_ = process.cmd.Process.Signal(state.signal) // the process may have ended
+				process.Signal(state.signal)
 				select {
-				case <-process.done:
+				case <-process.Done():
 					return
 				case <-stop:
-					_ = process.cmd.Process.Signal(syscall.SIGCONT)
+					process.Signal(syscall.SIGCONT)
 					return
 				case <-time.After(state.span):
 				}

@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -41,32 +41,41 @@ type order struct {
 }
 
 // TestLong_Runbooks follows runbooks on real processes with the fault that it is for: the commands of Check, Fix and Verify, as
-// they are written and in their order. Each has an installation of its own.
+// they are written and in their order. Each has an installation of its own, and mostly waits: -parallel tells how many run beside each
+// other.
 func TestLong_Runbooks(t *testing.T) {
 	debian(t, "pg_dump") // comes with psql
 	followed := map[string]bool{}
+	var pages, ran atomic.Int64
 	for _, book := range runbooks(t) {
 		followed[book.page] = true
-		t.Run(book.page, func(t *testing.T) { book.follow(t) })
+		t.Run(book.page, func(t *testing.T) {
+			t.Parallel()
+			ran.Add(int64(book.follow(t)))
+			pages.Add(1)
+		})
 	}
-	pages, err := filepath.Glob(filepath.Join(docstest.Root(), "docs/runbooks/*.md"))
+	t.Cleanup(func() { t.Logf("figure: %d runbooks followed, %d commands", pages.Load(), ran.Load()) })
+	paths, err := filepath.Glob(filepath.Join(docstest.Root(), "docs/runbooks/*.md"))
 	require.NoError(t, err)
-	for _, path := range pages {
+	for _, path := range paths {
 		name := strings.TrimSuffix(filepath.Base(path), ".md")
 		says := strings.Contains(docstest.Read(t, "docs/runbooks/"+name+".md"), "Followed by: `make test-long`, `TestLong_Runbooks/"+name+"`.")
 		require.Equal(t, followed[name], says, "%s names the test that follows it", name)
 	}
 }
 
-func (b runbook) follow(t *testing.T) {
+// follow gives the number of commands that were run.
+func (b runbook) follow(t *testing.T) (ran int) {
 	text := docstest.Read(t, "docs/runbooks/"+b.page+".md")
 	b.of.rules, b.of.pager = fasterRules(t), atOnce
 	x := newWatched(t, b.of)
 	x.load()
+	began := time.Now()
 	given := b.begin(x)
 	x.pager.await(t, "firing", runbookPatience, b.fires...)
+	fired := time.Now()
 	s := newRunbookShell(x, given)
-	ran := 0
 	for _, part := range []string{"Check", "Fix", "Verify"} {
 		commands := commandsOfPart(t, b.page, text, part)
 		for _, command := range commands {
@@ -74,9 +83,11 @@ func (b runbook) follow(t *testing.T) {
 		}
 		ran += len(commands)
 	}
-	began := time.Now()
+	verified := time.Now()
 	x.pager.await(t, "resolved", runbookPatience, b.fires...)
-	t.Logf("%s: %d commands; %s ended %.0f s after Verify", b.page, ran, strings.Join(b.fires, ", "), time.Since(began).Seconds())
+	t.Logf("%s: %s fired after %.0f s; %d commands took %.0f s; it ended %.0f s after Verify", b.page, strings.Join(b.fires, ", "),
+		fired.Sub(began).Seconds(), ran, verified.Sub(fired).Seconds(), time.Since(verified).Seconds())
+	return ran
 }
 
 // commandsOfPart gives the commands in the sh blocks of a part of a runbook. Each part has some.
@@ -157,14 +168,8 @@ func (s *runbookShell) obey(t *testing.T, o order) {
 
 // end stops a process as a supervisor does: SIGTERM, and SIGKILL for a process that does not end.
 func (m *member) end() {
-	if m.cmd.Process.Signal(syscall.SIGTERM) == nil {
-		select {
-		case <-m.done:
-			return
-		case <-time.After(10 * time.Second):
-		}
-	}
-	m.kill()
+	const grace = 10 * time.Second
+	_ = m.Stop(grace) // the exit code is none of the supervisor's business
 }
 
 var shows = regexp.MustCompile(`# shows (.+)$`)
@@ -218,4 +223,13 @@ func (s *runbookShell) run(t *testing.T, command string) (string, error) {
 			return string(r.out), r.err
 		}
 	}
+}
+
+// tail is the end of a text.
+func tail(s string) string {
+	const most = 8 << 10
+	if len(s) > most {
+		return "…" + s[len(s)-most:]
+	}
+	return s
 }

@@ -20,22 +20,27 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/lab/pgtest"
+	"partnerdeposits/lab/procs"
+	"partnerdeposits/lab/redistest"
 )
 
 // sandbox is a running `make run`.
 type sandbox struct {
-	cmd   *exec.Cmd
-	dir   string
-	done  chan struct{}
-	mu    sync.Mutex
-	lines []string // of its standard output
-	facts map[string]string
+	cmd    *exec.Cmd
+	dir    string
+	done   chan struct{}
+	stderr *procs.Buffer
+	mu     sync.Mutex
+	lines  []string // of its standard output
+	facts  map[string]string
 }
 
 // startSandbox runs the sandbox in a directory of its own and returns after sandbox.json appears.
 func startSandbox(t testing.TB, environ ...string) *sandbox {
 	t.Helper()
-	s := &sandbox{cmd: exec.Command(binary(t, "sandbox")), dir: t.TempDir(), done: make(chan struct{})}
+	s := &sandbox{cmd: exec.Command(binary(t, "sandbox")), dir: t.TempDir(), done: make(chan struct{}), stderr: &procs.Buffer{}}
 	s.cmd.Dir = s.dir
 	for _, pair := range os.Environ() { // the sandbox must start its own servers
 		if name, _, _ := strings.Cut(pair, "="); name != "DATABASE_URL" && name != "REDIS_URL" {
@@ -45,8 +50,7 @@ func startSandbox(t testing.TB, environ ...string) *sandbox {
 	s.cmd.Env = append(s.cmd.Env, environ...)
 	stdout, err := s.cmd.StdoutPipe()
 	require.NoError(t, err)
-	var stderr strings.Builder
-	s.cmd.Stderr = &stderr
+	s.cmd.Stderr = s.stderr
 	begin := time.Now()
 	require.NoError(t, s.cmd.Start())
 	go func() {
@@ -62,7 +66,7 @@ func startSandbox(t testing.TB, environ ...string) *sandbox {
 		_ = s.cmd.Process.Kill()
 		<-s.done
 		if t.Failed() {
-			t.Logf("sandbox printed:\n%s\n%s", s.output(), stderr.String())
+			t.Logf("sandbox printed:\n%s\n%s", s.output(), s.stderr.String())
 		}
 	})
 	require.Eventually(t, func() bool {
@@ -143,7 +147,7 @@ func TestSandbox_TheTourWorksAndCtrlCLeavesNothing(t *testing.T) {
 	require.NotContains(t, s.output(), "✘")
 
 	// The tour tells where the admin command finds the database.
-	where := regexp.MustCompile(`(?m)^#   admin    (DATABASE_URL)='([^']+)' (REDIS_URL)='([^']+)' go run \./cmd/admin doctor$`).FindStringSubmatch(script)
+	where := regexp.MustCompile(`(?m)^#   admin    (DATABASE_URL)='([^']+)' (REDIS_URL)='([^']+)' bin/admin doctor$`).FindStringSubmatch(script)
 	require.Len(t, where, 5, "%s", script)
 	code, partners, stderr := run(t, []string{where[1] + "=" + where[2], where[3] + "=" + where[4]}, "admin", "partner", "list")
 	require.Zero(t, code, stderr)
@@ -164,16 +168,38 @@ func TestSandbox_TheTourWorksAndCtrlCLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestMakeRun_SaysThatItBuilds: the first build takes minutes in silence otherwise.
-func TestMakeRun_SaysThatItBuilds(t *testing.T) {
+// TestSandbox_A503_LeavesALineWithItsCause: whoever tries the service out has no other place to look.
+func TestSandbox_A503_LeavesALineWithItsCause(t *testing.T) {
 	t.Parallel()
-	cmd := exec.CommandContext(t.Context(), "make", "-n", "run")
-	cmd.Dir = "../.."
-	plan, err := cmd.CombinedOutput()
-	require.NoError(t, err, string(plan))
-	said, built := strings.Index(string(plan), "building"), strings.Index(string(plan), "go build")
-	require.GreaterOrEqual(t, said, 0, string(plan))
-	require.Less(t, said, built)
+	s := startSandbox(t)
+	require.NotContains(t, s.stderr.String(), "SECRETS_KEYSET", "the sandbox's own keyset is no news")
+	for _, pid := range descendants(t, s.cmd.Process.Pid) {
+		if name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err == nil && string(name) == "postgres\n" {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // or the process has ended meanwhile
+		}
+	}
+	api := &apiClient{t: t, base: s.facts["apiBaseUrl"] + "/api/partner/v1", header: http.Header{"X-Api-Key": {s.facts["apiKey"]}}}
+	require.Eventually(t, func() bool {
+		status, _, err := api.do(http.MethodGet, "/accounts", nil)
+		return err == nil && status == http.StatusServiceUnavailable
+	}, soon, often)
+	line := regexp.MustCompile(`level=WARN msg="request failed" .*status=503 .*route=/api/partner/v1/accounts cause="[^"]+connect`)
+	require.Eventually(t, func() bool { return line.MatchString(s.stderr.String()) }, soon, often, "%s", s.stderr)
+}
+
+// TestSandbox_BuiltLean_RefusesStripeAndTraces: `make run` builds whole where the environment asks for either of them.
+func TestSandbox_BuiltLean_RefusesStripeAndTraces(t *testing.T) {
+	t.Parallel()
+	stores := []string{"DATABASE_URL=" + pgtest.URL(t), "REDIS_URL=" + redistest.URL(t)}
+	for _, asked := range [][]string{
+		{"PAYMENTS_PROVIDER=stripe"},
+		{"PAYMENTS_PROVIDER=stripe", "STRIPE_SECRET_KEY=sk_test_1"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318"},
+	} {
+		code, _, stderr := run(t, append(asked, stores...), "sandbox")
+		require.Equal(t, 2, code, stderr)
+		require.Contains(t, stderr, "built without Stripe and traces; `make build` builds it whole")
+	}
 }
 
 // descendants lists the processes below root.

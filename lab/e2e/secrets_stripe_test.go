@@ -79,7 +79,7 @@ func TestSecrets_ARunWithStripe_ShowsNoneInAnyOutput(t *testing.T) {
 	account := r.link(t, "villa-73")
 	hook := newReceiver(t)
 	r.subscribe(t, hook, "deposit.captured")
-	r.secrets.add(t, "webhook secret", hook.signingSecret())
+	r.secrets.add(t, "webhook secret", hook.Secret())
 
 	depositID, _ := r.stay(t, account, "4242 4242 4242 4242")
 	r.capture(t, depositID)

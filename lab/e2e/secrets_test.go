@@ -20,6 +20,8 @@ import (
 	"golang.org/x/net/html"
 
 	"partnerdeposits/lab/backing"
+	"partnerdeposits/lab/procs"
+	"partnerdeposits/lab/receiver"
 	"partnerdeposits/lab/redistest"
 )
 
@@ -63,7 +65,7 @@ func (s issued) cookies(t testing.TB, b *browser, base string) {
 }
 
 // watchRedis gives every command that a server of Redis gets from now on, with its arguments.
-func watchRedis(t testing.TB, server *backing.Server) *syncBuffer {
+func watchRedis(t testing.TB, server *backing.Server) *procs.Buffer {
 	t.Helper()
 	at, err := url.Parse(server.URL())
 	require.NoError(t, err)
@@ -72,7 +74,7 @@ func watchRedis(t testing.TB, server *backing.Server) *syncBuffer {
 	t.Cleanup(func() { _ = conn.Close() })
 	_, err = io.WriteString(conn, "MONITOR\r\n")
 	require.NoError(t, err)
-	seen := &syncBuffer{}
+	seen := &procs.Buffer{}
 	go func() { _, _ = io.Copy(seen, conn) }() // until the connection closes
 	require.Eventually(t, func() bool { return strings.HasPrefix(seen.String(), "+OK") }, soon, often)
 	return seen
@@ -114,11 +116,11 @@ func (b *browser) act(p page, intent string, fields url.Values) page {
 
 // secretRun is an installation whose every output is kept.
 type secretRun struct {
-	*world
+	*deployment
 	secrets issued
 	mails   *smtpmock.Server
 	traces  *collector
-	redis   *syncBuffer
+	redis   *procs.Buffer
 	started []*process
 }
 
@@ -141,7 +143,7 @@ func openSecretRun(t *testing.T) *secretRun {
 	r.secrets.add(t, "keyset", made.Keyset)
 	redis := redistest.Server(t)
 	r.redis = watchRedis(t, redis)
-	r.world = newWorldWithRedis(t, redis.URL(), "LOG_LEVEL=debug", "OTEL_EXPORTER_OTLP_ENDPOINT="+r.traces.url, "SECRETS_KEYSET="+made.Keyset,
+	r.deployment = newWorldWithRedis(t, redis.URL(), "LOG_LEVEL=debug", "OTEL_EXPORTER_OTLP_ENDPOINT="+r.traces.url, "SECRETS_KEYSET="+made.Keyset,
 		"SMTP_URL=smtp://127.0.0.1:"+strconv.Itoa(r.mails.PortNumber()), "MAIL_FROM=Deposits <no-reply@example.com>", "WEBHOOK_RETRY_SCHEDULE=0s,100ms,100ms")
 	r.secrets.add(t, "API key", r.apiKey)
 	r.secrets.add(t, "connect secret", r.connectSecret)
@@ -224,15 +226,15 @@ func (r *secretRun) twoFactor(t *testing.T, b *browser) {
 func (r *secretRun) partner(t *testing.T, accountID string) {
 	t.Helper()
 	hook := newReceiver(t)
-	hook.url += "?token=a-secret-in-the-query"
+	hook.URL += "?token=a-secret-in-the-query"
 	r.secrets.add(t, "query of a subscription", "a-secret-in-the-query")
 	webhookID := r.subscribe(t, hook)
-	r.secrets.add(t, "webhook secret", hook.signingSecret())
+	r.secrets.add(t, "webhook secret", hook.Secret())
 	var rotated struct{ Data struct{ Secret string } }
 	r.api(t).post("/webhooks/"+webhookID+"/rotate-secret", nil, &rotated)
 	r.secrets.add(t, "webhook secret", rotated.Data.Secret)
-	hook.setSecret(rotated.Data.Secret)
-	hook.answerWith(func(n int, _ received) int {
+	hook.SetSecret(rotated.Data.Secret)
+	hook.AnswerWith(func(n int, _ receiver.Webhook) int {
 		if n == 0 {
 			return http.StatusInternalServerError // a failed attempt is logged
 		}

@@ -15,12 +15,13 @@ import (
 
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/procs"
 )
 
 // snippet cuts a program out of the guide.
 func snippet(t *testing.T, name string) string {
 	t.Helper()
-	guide, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "guides", "webhooks.md"))
+	guide, err := os.ReadFile(filepath.Join("..", "..", "docs", "guides", "webhooks.md"))
 	require.NoError(t, err)
 	_, rest, found := strings.Cut(string(guide), "<!-- snippet: "+name+" -->\n```")
 	require.True(t, found)
@@ -61,7 +62,7 @@ func tryReceiver(t *testing.T, code string, command []string) {
 	}
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "WEBHOOK_SECRET="+key, "PORT="+addr[strings.LastIndexByte(addr, ':')+1:])
-	var out syncBuffer
+	var out procs.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {

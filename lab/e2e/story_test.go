@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/lab/receiver"
 )
 
 // TestStory_FromSignedLinkToWebhook is the main use of the service, end to end.
@@ -18,9 +20,9 @@ func TestStory_FromSignedLinkToWebhook(t *testing.T) {
 
 	accountID := w.link(t, "villa-7")
 	linked := r.await(t, 1)[0]
-	require.Equal(t, "rental_operator.linked", linked.event)
-	require.Equal(t, "application/json", linked.contentType)
-	p := linked.payload(t)
+	require.Equal(t, "rental_operator.linked", linked.Event())
+	require.Equal(t, "application/json", linked.Header.Get("Content-Type"))
+	p := payloadOf(t, linked)
 	require.Equal(t, "rental_operator.linked", p.Event)
 	require.Equal(t, w.partnerID, p.Data.PartnerID)
 	require.Equal(t, accountID, p.Data.AccountID)
@@ -29,8 +31,8 @@ func TestStory_FromSignedLinkToWebhook(t *testing.T) {
 	depositID, checkoutURL := w.deposit(t, accountID)
 	w.secure(t, checkoutURL)
 	activated := r.await(t, 2)[1]
-	require.Equal(t, "deposit.activated", activated.event)
-	p = activated.payload(t)
+	require.Equal(t, "deposit.activated", activated.Event())
+	p = payloadOf(t, activated)
 	require.Equal(t, depositID, p.Data.ID)
 	require.Equal(t, "active", p.Data.Status)
 	require.Equal(t, "pending", p.Data.PreviousStatus)
@@ -47,7 +49,7 @@ func TestStory_FromSignedLinkToWebhook(t *testing.T) {
 	require.NotEmpty(t, deposit.Data.ExpiresAt)
 
 	w.api(t).post("/deposits/"+depositID+"/capture", map[string]any{"amount": 120.5, "reason": "damage"}, nil)
-	require.Equal(t, "deposit.captured", r.await(t, 3)[2].event)
+	require.Equal(t, "deposit.captured", r.await(t, 3)[2].Event())
 
 	log := w.deliveries(t, webhookID)
 	require.Len(t, log, 3)
@@ -67,7 +69,7 @@ type delivery struct {
 }
 
 // deliveries reads the whole log of a webhook after all its deliveries have ended.
-func (w *world) deliveries(t testing.TB, webhookID string) []delivery {
+func (w *deployment) deliveries(t testing.TB, webhookID string) []delivery {
 	t.Helper()
 	var log struct{ Data []delivery }
 	require.Eventually(t, func() bool {
@@ -98,7 +100,7 @@ func TestDispatch_EachTransitionOnceUnderItsMostSpecificName(t *testing.T) {
 		{[]string{"deposit.captured"}, []string{"deposit.captured"}},
 		{[]string{"deposit.cancelled", "deposit.expired"}, nil},
 	}
-	receivers, hooks := make([]*receiver, len(cases)), make([]string, len(cases))
+	receivers, hooks := make([]hook, len(cases)), make([]string, len(cases))
 	for i, c := range cases {
 		receivers[i] = newReceiver(t)
 		hooks[i] = w.subscribe(t, receivers[i], c.subscribed...)
@@ -114,11 +116,11 @@ func TestDispatch_EachTransitionOnceUnderItsMostSpecificName(t *testing.T) {
 		require.Len(t, log, len(c.want), "%v", c.subscribed)
 		var names []string
 		for _, webhook := range got {
-			names = append(names, webhook.event)
-			require.Equal(t, webhook.event, webhook.payload(t).Event, "header and body agree")
+			names = append(names, webhook.Event())
+			require.Equal(t, webhook.Event(), payloadOf(t, webhook).Event, "header and body agree")
 		}
 		require.ElementsMatch(t, c.want, names, "%v", c.subscribed)
-		require.Len(t, receivers[i].all(), len(c.want), "nothing came twice")
+		require.Len(t, receivers[i].All(), len(c.want), "nothing came twice")
 	}
 }
 
@@ -130,7 +132,7 @@ func TestRetry_SameBodyNewSignature(t *testing.T) {
 	d := w.dispatcher(t)
 	r := newReceiver(t)
 	failures := []int{http.StatusInternalServerError, http.StatusFound, http.StatusGone}
-	r.answerWith(func(n int, _ received) int {
+	r.AnswerWith(func(n int, _ receiver.Webhook) int {
 		if n < len(failures) {
 			return failures[n]
 		}
@@ -140,14 +142,14 @@ func TestRetry_SameBodyNewSignature(t *testing.T) {
 	w.link(t, "villa-9")
 	r.await(t, 1)
 
-	all := r.all()
+	all := r.All()
 	require.Len(t, all, 4)
 	signatures, timestamps := map[string]bool{}, map[string]bool{}
 	for _, attempt := range all {
-		require.Empty(t, attempt.wrong, "every attempt is signed")
-		require.Equal(t, string(all[0].body), string(attempt.body), "byte-identical")
-		require.Equal(t, "rental_operator.linked", attempt.event)
-		signatures[attempt.signature], timestamps[attempt.timestamp] = true, true
+		require.Empty(t, attempt.Wrong, "every attempt is signed")
+		require.Equal(t, string(all[0].Body), string(attempt.Body), "byte-identical")
+		require.Equal(t, "rental_operator.linked", attempt.Event())
+		signatures[attempt.Header.Get("X-Svc-Signature")], timestamps[attempt.Header.Get("X-Svc-Timestamp")] = true, true
 	}
 	require.Len(t, timestamps, 4, "each attempt has its own time")
 	require.Len(t, signatures, 4)
@@ -170,7 +172,7 @@ func TestRotateSecret_SignsRetriesWithTheNewOne(t *testing.T) {
 	w.dispatcher(t)
 	r := newReceiver(t)
 	rotated := make(chan struct{})
-	r.answerWith(func(int, received) int {
+	r.AnswerWith(func(int, receiver.Webhook) int {
 		select {
 		case <-rotated:
 			return http.StatusOK
@@ -180,14 +182,14 @@ func TestRotateSecret_SignsRetriesWithTheNewOne(t *testing.T) {
 	})
 	webhookID := w.subscribe(t, r)
 	w.link(t, "villa-10")
-	require.Eventually(t, func() bool { return len(r.all()) > 0 }, soon, often)
+	require.Eventually(t, func() bool { return len(r.All()) > 0 }, soon, often)
 	var fresh struct{ Data struct{ Secret string } }
 	w.api(t).post("/webhooks/"+webhookID+"/rotate-secret", nil, &fresh)
-	r.setSecret(fresh.Data.Secret)
-	before := len(r.all())
+	r.SetSecret(fresh.Data.Secret)
+	before := len(r.All())
 	close(rotated)
 	r.await(t, 1)
-	for _, later := range r.all()[before:] {
-		require.Empty(t, later.wrong, "signed with the new secret")
+	for _, later := range r.All()[before:] {
+		require.Empty(t, later.Wrong, "signed with the new secret")
 	}
 }

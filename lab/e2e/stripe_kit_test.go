@@ -19,7 +19,7 @@ const (
 )
 
 // withStripe sets the installation up with a fake of Stripe that sends notices to http. Call withStripe before processes start.
-func (w *world) withStripe(t testing.TB) *stripetest.Fake {
+func (w *deployment) withStripe(t testing.TB) *stripetest.Fake {
 	t.Helper()
 	fake := stripetest.Start(t, stripetest.Options{Webhooks: w.baseURL + "/webhooks/payments/stripe", Secret: stripeSigning})
 	w.environ = append(w.environ, "PAYMENTS_PROVIDER=stripe", "STRIPE_API_BASE="+fake.URL(), "STRIPE_SECRET_KEY="+stripeKey, "STRIPE_WEBHOOK_SECRET="+stripeSigning,
@@ -50,7 +50,7 @@ func payWith(b *browser, hosted page, card string) page {
 }
 
 // awaitCollection waits for a state of the deposit's collection.
-func (w *world) awaitCollection(t testing.TB, depositID, state string) (shown shownCollection) {
+func (w *deployment) awaitCollection(t testing.TB, depositID, state string) (shown shownCollection) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		var d struct {
@@ -65,7 +65,7 @@ func (w *world) awaitCollection(t testing.TB, depositID, state string) (shown sh
 }
 
 // awaitDispute waits until the audit log has a dispute of the deposit.
-func (w *world) awaitDispute(t testing.TB, depositID string) (audit string) {
+func (w *deployment) awaitDispute(t testing.TB, depositID string) (audit string) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		code, stdout, stderr := run(t, w.environ, "admin", "audit", "show", depositID, "--json")

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/lab/receiver"
 )
 
 const (
@@ -47,7 +49,7 @@ func TestTraces_FromTheRequestToThePOST_ThroughAGroupAndARetry(t *testing.T) {
 	}
 	activated, _ := w.deposit(t, account)
 	w.api(t).post("/test/deposits/"+activated+"/simulate", map[string]string{"outcome": "activate"}, nil)
-	r.answerWith(func(n int, _ received) int {
+	r.AnswerWith(func(n int, _ receiver.Webhook) int {
 		if n == 0 {
 			return http.StatusInternalServerError
 		}
@@ -87,11 +89,11 @@ func TestTraces_FromTheRequestToThePOST_ThroughAGroupAndARetry(t *testing.T) {
 		}
 		require.Equal(t, 1, linked, "deliver and job link to each other")
 	}
-	for _, got := range r.all() {
-		require.Empty(t, got.header.Get("Traceparent")+got.header.Get("Tracestate")+got.header.Get("Baggage"), "receivers learn nothing of traces")
+	for _, got := range r.All() {
+		require.Empty(t, got.Header.Get("Traceparent")+got.Header.Get("Tracestate")+got.Header.Get("Baggage"), "receivers learn nothing of traces")
 	}
 	requireNoPolls(t, c)
-	for _, secret := range []string{w.apiKey, w.connectSecret, r.signingSecret(), "correct-horse", "villa-16@example.com", r.url, "partner.example", `"amountCents"`} {
+	for _, secret := range []string{w.apiKey, w.connectSecret, r.Secret(), "correct-horse", "villa-16@example.com", r.URL, "partner.example", `"amountCents"`} {
 		require.NotContains(t, c.text(), secret)
 	}
 	failed := logLine(t, d.log.String(), "delivery attempted")

@@ -13,8 +13,8 @@ import (
 	"partnerdeposits/lab/redistest"
 )
 
-// world is an installation for a test: a database, a Redis, a partner, and the processes that the test starts.
-type world struct {
+// deployment is what a test has of its own: a database, a Redis, a partner, and the processes that the test starts.
+type deployment struct {
 	environ []string
 	baseURL string
 
@@ -22,21 +22,21 @@ type world struct {
 }
 
 // newWorld prepares the stores and a partner. No process runs yet.
-func newWorld(t testing.TB, environ ...string) *world {
+func newWorld(t testing.TB, environ ...string) *deployment {
 	t.Helper()
 	return worldOn(t, pgtest.URL(t), redistest.URL(t), environ...)
 }
 
 // newWorldWithRedis is newWorld with a Redis that the test controls.
-func newWorldWithRedis(t testing.TB, redisURL string, environ ...string) *world {
+func newWorldWithRedis(t testing.TB, redisURL string, environ ...string) *deployment {
 	t.Helper()
 	return worldOn(t, pgtest.URL(t), redisURL, environ...)
 }
 
-func worldOn(t testing.TB, databaseURL, redisURL string, environ ...string) *world {
+func worldOn(t testing.TB, databaseURL, redisURL string, environ ...string) *deployment {
 	t.Helper()
 	addr := freePort(t)
-	w := &world{baseURL: "http://" + addr, slug: "acme"}
+	w := &deployment{baseURL: "http://" + addr, slug: "acme"}
 	w.environ = append([]string{
 		"DATABASE_URL=" + databaseURL, "REDIS_URL=" + redisURL, "HTTP_ADDR=" + addr,
 		"WEBHOOK_ALLOW_INSECURE_TARGETS=true", "SCHEDULER_INTERVAL=200ms",
@@ -48,25 +48,25 @@ func worldOn(t testing.TB, databaseURL, redisURL string, environ ...string) *wor
 }
 
 // admin runs an admin command that must succeed and reads its JSON.
-func (w *world) admin(t testing.TB, into any, args ...string) {
+func (w *deployment) admin(t testing.TB, into any, args ...string) {
 	t.Helper()
 	code, stdout, stderr := run(t, w.environ, "admin", append(args, "--json")...)
 	require.Zero(t, code, stderr)
 	require.NoError(t, json.Unmarshal([]byte(stdout), into), stdout)
 }
 
-func (w *world) http(t testing.TB) *process {
+func (w *deployment) http(t testing.TB) *process {
 	t.Helper()
 	return start(t, "http", w.environ...).ready(t)
 }
 
-func (w *world) dispatcher(t testing.TB) *process {
+func (w *deployment) dispatcher(t testing.TB) *process {
 	t.Helper()
 	return start(t, "dispatcher", w.environ...).ready(t)
 }
 
 // connectURL makes a connect URL.
-func (w *world) connectURL(t testing.TB, externalID string, more ...string) string {
+func (w *deployment) connectURL(t testing.TB, externalID string, more ...string) string {
 	t.Helper()
 	var link struct{ URL string }
 	w.admin(t, &link, append([]string{"connect-url", "--partner", w.slug, "--external-id", externalID}, more...)...)
@@ -74,7 +74,7 @@ func (w *world) connectURL(t testing.TB, externalID string, more ...string) stri
 }
 
 // link lets an operator open a connect URL and sign up, and gives the account as the partner sees it.
-func (w *world) link(t testing.TB, externalID string) (accountID string) {
+func (w *deployment) link(t testing.TB, externalID string) (accountID string) {
 	t.Helper()
 	b := newBrowser(t)
 	page := b.open(w.connectURL(t, externalID))
@@ -91,21 +91,21 @@ func (w *world) link(t testing.TB, externalID string) (accountID string) {
 }
 
 // subscribe registers a webhook and hands its secret to the receiver.
-func (w *world) subscribe(t testing.TB, r *receiver, events ...string) (webhookID string) {
+func (w *deployment) subscribe(t testing.TB, r hook, events ...string) (webhookID string) {
 	t.Helper()
-	body := map[string]any{"url": r.url}
+	body := map[string]any{"url": r.URL}
 	if len(events) > 0 {
 		body["events"] = events
 	}
 	var made struct{ Data struct{ ID, Secret string } }
 	w.api(t).post("/webhooks", body, &made)
 	require.True(t, strings.HasPrefix(made.Data.Secret, "svc_whsec_"))
-	r.setSecret(made.Data.Secret)
+	r.SetSecret(made.Data.Secret)
 	return made.Data.ID
 }
 
 // deposit creates a deposit with a checkout URL.
-func (w *world) deposit(t testing.TB, accountID string) (depositID, checkoutURL string) {
+func (w *deployment) deposit(t testing.TB, accountID string) (depositID, checkoutURL string) {
 	t.Helper()
 	var made struct {
 		Data struct{ ID, Reference, Status, DepositURL string }
@@ -120,7 +120,7 @@ func (w *world) deposit(t testing.TB, accountID string) (depositID, checkoutURL 
 }
 
 // secure lets a tenant open the checkout URL and pay at the provider's page with a good card.
-func (w *world) secure(t testing.TB, checkoutURL string) {
+func (w *deployment) secure(t testing.TB, checkoutURL string) {
 	t.Helper()
 	b := newBrowser(t)
 	hosted := b.submit(b.open(checkoutURL), url.Values{"firstName": {"Tina"}, "lastName": {"Tenant"}, "email": {"tina@example.com"}, "agree": {"yes"}})

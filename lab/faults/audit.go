@@ -23,10 +23,12 @@ type fact struct {
 // The load's changes, and the deposit status that each event announces.
 var (
 	nameOf = map[status]webhook.EventName{
-		cancelled: webhook.DepositCancelled, active: webhook.DepositActivated, captured: webhook.DepositCaptured, closed: webhook.DepositExpired,
+		cancelled: webhook.DepositCancelled, active: webhook.DepositActivated, captured: webhook.DepositCaptured,
+		closed: webhook.DepositExpired,
 	}
 	statusOf = map[webhook.EventName]status{
-		webhook.DepositCancelled: cancelled, webhook.DepositActivated: active, webhook.DepositCaptured: captured, webhook.DepositExpired: closed,
+		webhook.DepositCancelled: cancelled, webhook.DepositActivated: active, webhook.DepositCaptured: captured,
+		webhook.DepositExpired: closed,
 	}
 )
 
@@ -43,7 +45,7 @@ type record struct {
 // audit runs after the load has ended. It compares the API's responses, the committed changes, the delivery log and the
 // receivers' receipts.
 type audit struct {
-	w             *world
+	w             *suite
 	cut           time.Time // changes committed before must have been delivered
 	exempt        period    // changes answered in this period may be lost: a restore takes them back
 	facts         map[id.ID]fact
@@ -72,7 +74,7 @@ type tally struct {
 	feed       feedCounts
 }
 
-func (w *world) audit(ctx context.Context, cut time.Time) (tally, error) {
+func (w *suite) audit(ctx context.Context, cut time.Time) (tally, error) {
 	a := &audit{w: w, cut: cut, taken: w.receipts.snapshot()}
 	for _, step := range []func(context.Context) error{a.readFacts, a.readRecords, a.readRefusals} {
 		if err := step(ctx); err != nil {
@@ -124,7 +126,8 @@ func (a *audit) readRecords(ctx context.Context) error {
 	found, err := query(ctx, a.w, func(row pgx.CollectableRow) (r record, err error) {
 		err = row.Scan(&r.subscription, &r.pair.event, &r.id, &r.event, &r.state, &r.attempts, &r.sum)
 		return r, err
-	}, `SELECT subscription_id, event_id, id, event, state, attempts, sha256(body) FROM deliveries WHERE redelivery_of IS NULL AND NOT test`)
+	}, `SELECT subscription_id, event_id, id, event, state, attempts, sha256(body)
+		FROM deliveries WHERE redelivery_of IS NULL AND NOT test`)
 	if err != nil {
 		return err
 	}
@@ -181,7 +184,8 @@ func (a *audit) answers() {
 		case did:
 			a.result.accepted++
 		default:
-			a.w.receipts.violate("answered and gone", "%s %s was answered 200 and did not happen", id.Deposit.Of(c.deposit), c.want)
+			a.w.receipts.violate("answered and gone", "%s %s was answered 200 and did not happen",
+				id.Deposit.Of(c.deposit), c.want)
 		}
 	}
 }
@@ -190,7 +194,7 @@ func (a *audit) answers() {
 func (a *audit) coverage() {
 	byPartner := map[id.ID][]*endpoint{}
 	for _, e := range a.w.receivers.all() {
-		byPartner[e.owner.partner] = append(byPartner[e.owner.partner], e)
+		byPartner[e.owner.ID] = append(byPartner[e.owner.ID], e)
 	}
 	for _, f := range a.facts {
 		if !f.committed.Before(a.cut) {
@@ -221,13 +225,16 @@ func (a *audit) cover(f fact, e *endpoint) {
 	}
 	switch {
 	case r.state == webhook.Succeeded && !taken:
-		a.lose("%s of %s is said to have reached endpoint %d, which never took it", f.name, id.Deposit.Of(f.deposit), e.index)
+		a.lose("%s of %s is said to have reached endpoint %d, which never took it", f.name, id.Deposit.Of(f.deposit),
+			e.index)
 	case r.state == webhook.Failed && a.refusal[r.id] < len(retries):
-		a.lose("%s of %s to endpoint %d was given up after %d of %d attempts", f.name, id.Deposit.Of(f.deposit), e.index, a.refusal[r.id], len(retries))
+		a.lose("%s of %s to endpoint %d was given up after %d of %d attempts", f.name, id.Deposit.Of(f.deposit),
+			e.index, a.refusal[r.id], len(retries))
 	case r.state == webhook.Failed:
 		a.result.failed++
 	case r.state == webhook.Cancelled && e.deleted.IsZero():
-		a.lose("%s of %s to endpoint %d was cancelled, and the subscription lives", f.name, id.Deposit.Of(f.deposit), e.index)
+		a.lose("%s of %s to endpoint %d was cancelled, and the subscription lives", f.name, id.Deposit.Of(f.deposit),
+			e.index)
 	case r.state == webhook.Cancelled:
 		a.result.cancelled++
 	case r.state != webhook.Succeeded && !taken:
@@ -263,7 +270,7 @@ func (a *audit) copies() {
 	pairOf := map[key]pair{}
 	for _, f := range a.facts {
 		for _, e := range a.w.receivers.all() {
-			if e.owner.partner == f.partner {
+			if e.owner.ID == f.partner {
 				pairOf[key{f.deposit, statusOf[f.name], e.index}] = pair{e.id, f.event}
 			}
 		}
@@ -271,11 +278,13 @@ func (a *audit) copies() {
 	for k, got := range a.taken {
 		p, known := pairOf[k]
 		if !known {
-			a.w.receipts.violate("phantom", "endpoint %d was told that %s is %s, which never happened", k.endpoint, id.Deposit.Of(k.deposit), k.status)
+			a.w.receipts.violate("phantom", "endpoint %d was told that %s is %s, which never happened", k.endpoint,
+				id.Deposit.Of(k.deposit), k.status)
 			continue
 		}
 		if got.varies {
-			a.w.receipts.violate("body", "two copies of %s %s at endpoint %d are not the same", id.Deposit.Of(k.deposit), k.status, k.endpoint)
+			a.w.receipts.violate("body", "two copies of %s %s at endpoint %d are not the same",
+				id.Deposit.Of(k.deposit), k.status, k.endpoint)
 		}
 		a.inFlight(p, got)
 		if extra := len(got.taken) - 1; extra > 0 {
@@ -314,7 +323,8 @@ func (a *audit) explain(k key, p pair, got receipts, extra int) {
 	}
 	a.result.late += min(late, max(0, extra-kills))
 	if extra > kills+late {
-		a.w.receipts.violate("duplicate", "%s %s was taken %d times by endpoint %d, at %s; %d kills or stalls found it in flight, %d attempts were given up on too early",
+		a.w.receipts.violate("duplicate", "%s %s was taken %d times by endpoint %d, at %s; "+
+			"%d kills or stalls found it in flight, %d attempts were given up on too early",
 			id.Deposit.Of(k.deposit), k.status, len(got.taken), k.endpoint, clocks(got.taken), kills, late)
 	}
 }
@@ -328,7 +338,8 @@ func clocks(times []time.Time) (out []string) {
 
 // creations checks that every deposit was created once and that no work is left.
 func (a *audit) creations(ctx context.Context) error {
-	twice, err := query(ctx, a.w, pgx.RowTo[string], `SELECT rental_contract FROM deposits GROUP BY 1 HAVING count(*) > 1`)
+	twice, err := query(ctx, a.w, pgx.RowTo[string],
+		`SELECT rental_contract FROM deposits GROUP BY 1 HAVING count(*) > 1`)
 	for _, contract := range twice {
 		a.w.receipts.violate("idempotency", "%s was created more than once", contract)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/world"
 )
 
 // fixture is an audit of a single delivery to a single endpoint.
@@ -21,8 +22,8 @@ type fixture struct {
 
 func newFixture() fixture {
 	now := time.Now()
-	w := &world{receipts: newReceiptLog(), receivers: &receivers{}}
-	e := w.receivers.add(&testPartner{partner: id.ID{1}}, polite, names(webhook.EventNames))
+	w := &suite{receipts: newReceiptLog(), receivers: &receivers{}}
+	e := w.receivers.add(&testPartner{Partner: world.Partner{ID: id.ID{1}}}, polite, names(webhook.EventNames))
 	e.id, e.created = id.ID{2}, now.Add(-time.Hour)
 	f := fact{event: id.ID{3}, partner: id.ID{1}, deposit: id.ID{4}, name: webhook.DepositCancelled, committed: now}
 	b := fixture{audit: &audit{w: w, cut: now.Add(time.Hour), facts: map[id.ID]fact{f.event: f}, records: map[pair]record{}, refusal: map[id.ID]int{}, inFlightLists: map[pair][]time.Time{}}, f: f, e: e}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -31,7 +30,7 @@ var binaries = sync.OnceValues(func() (dir string, err error) {
 		return dir, err
 	}
 	backing.AtExit(func() { _ = os.RemoveAll(dir) })
-	return dir, buildAll(context.Background(), options{race: raced}, dir, slices.Concat(variants, feedVariants))
+	return dir, build(context.Background(), options{race: raced}, dir)
 })
 
 func built(t *testing.T) string {

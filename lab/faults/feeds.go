@@ -22,7 +22,7 @@ type followers struct {
 }
 
 // follow starts a follower for each partner.
-func (w *world) follow() {
+func (w *suite) follow() {
 	ctx, cancel := context.WithCancel(context.Background())
 	w.followers = &followers{cancel: cancel}
 	for i, t := range w.partners {
@@ -54,7 +54,7 @@ func (f *followers) counts() (sum feedCounts) {
 }
 
 // lastNumbers reads the last number of each partner's feed.
-func (w *world) lastNumbers(ctx context.Context) (map[id.ID]int64, error) {
+func (w *suite) lastNumbers(ctx context.Context) (map[id.ID]int64, error) {
 	type counter struct {
 		partner id.ID
 		last    int64
@@ -70,30 +70,29 @@ func (w *world) lastNumbers(ctx context.Context) (map[id.ID]int64, error) {
 	return last, err
 }
 
-// awaitFed waits until every follower that is not held has the events that have a number now, and compares the feeds so far with
-// the history of the deposits. Exceeding the deadline is a violation.
-func (w *world) awaitFed(ctx context.Context) error {
+// awaitFed waits until every follower that is not held has the events that have a number now, and compares the feeds so
+// far with the history of the deposits. Exceeding the deadline is a violation.
+func (w *suite) awaitFed(ctx context.Context) error {
 	last, err := w.lastNumbers(ctx)
 	if err != nil {
 		return err
 	}
-	deadline := time.Now().Add(w.o.deadline)
+	end := time.Now().Add(w.o.deadline)
 	for _, f := range w.followers.all {
-		for f.behind(last[f.owner.partner]) {
-			if time.Now().After(deadline) {
-				w.receipts.violate("feed", "%s has followed up to %d of %d within %v", f.owner.name, f.at().after, last[f.owner.partner], w.o.deadline)
-				break
-			}
-			if err := pause(ctx, 20*time.Millisecond); err != nil {
-				return err
-			}
+		read, err := poll(ctx, 50*ms, time.Until(end), func() (bool, error) { return !f.behind(last[f.owner.ID]), nil })
+		if err != nil {
+			return err
+		}
+		if !read {
+			w.receipts.violate("feed", "%s has followed up to %d of %d within %v", f.owner.Name, f.at().after,
+				last[f.owner.ID], w.o.deadline)
 		}
 	}
 	return w.judgeFeeds(ctx)
 }
 
 // judgeFeeds compares the feeds so far with the history of the deposits, which may be ahead.
-func (w *world) judgeFeeds(ctx context.Context) error {
+func (w *suite) judgeFeeds(ctx context.Context) error {
 	sofar := map[*follower][]followed{}
 	for _, f := range w.followers.all {
 		sofar[f] = f.processed()
@@ -122,7 +121,8 @@ func (f *follower) behind(last int64) bool {
 	return !f.held && f.kept.after < last
 }
 
-// feeds compares the events that followers have processed with the answers of the API and with the history of the deposits.
+// feeds compares the events that followers have processed with the answers of the API and with the history of the
+// deposits.
 func (a *audit) feeds(ctx context.Context) error {
 	byDeposit := map[key]id.ID{} // the events that followers have, by deposit and status
 	for _, f := range a.w.followers.all {
@@ -134,7 +134,8 @@ func (a *audit) feeds(ctx context.Context) error {
 		}
 	}
 	for _, c := range a.w.load.made() {
-		if _, followed := byDeposit[key{deposit: c.deposit, status: c.want}]; !followed && !c.answered.IsZero() && !a.exempt.has(c.answered) {
+		if _, followed := byDeposit[key{deposit: c.deposit,
+			status: c.want}]; !followed && !c.answered.IsZero() && !a.exempt.has(c.answered) {
 			a.w.receipts.violate("feed", "%s %s was answered 200 and is in no feed", id.Deposit.Of(c.deposit), c.want)
 		}
 	}
@@ -150,16 +151,19 @@ func (a *audit) feed(t *testPartner, events []followed, byDeposit map[key]id.ID)
 		byDeposit[key{deposit: e.deposit, status: e.status}] = e.event
 		f, known := a.facts[e.event]
 		switch {
-		case !known || f.partner != t.partner || f.deposit != e.deposit || string(f.name) != e.name:
-			a.w.receipts.violate("feed", "%s: %s %s of %s is no change of its deposits", t.name, e.name, id.Event.Of(e.event), id.Deposit.Of(e.deposit))
+		case !known || f.partner != t.ID || f.deposit != e.deposit || string(f.name) != e.name:
+			a.w.receipts.violate("feed", "%s: %s %s of %s is no change of its deposits", t.Name, e.name,
+				id.Event.Of(e.event), id.Deposit.Of(e.deposit))
 		case f.version <= versions[e.deposit]:
-			a.w.receipts.violate("feed order", "%s: %s of %s, change %d, came after change %d", t.name, e.name, id.Deposit.Of(e.deposit), f.version, versions[e.deposit])
+			a.w.receipts.violate("feed order", "%s: %s of %s, change %d, came after change %d", t.Name, e.name,
+				id.Deposit.Of(e.deposit), f.version, versions[e.deposit])
 		}
 		versions[e.deposit] = f.version
 	}
 	for _, f := range a.facts {
-		if f.partner == t.partner && f.committed.Before(a.cut) && !has[f.event] {
-			a.w.receipts.violate("feed", "%s: %s of %s is missing in the feed", t.name, f.name, id.Deposit.Of(f.deposit))
+		if f.partner == t.ID && f.committed.Before(a.cut) && !has[f.event] {
+			a.w.receipts.violate("feed", "%s: %s of %s is missing in the feed", t.Name, f.name,
+				id.Deposit.Of(f.deposit))
 		}
 	}
 }
@@ -170,17 +174,18 @@ func (a *audit) reread(ctx context.Context, f *follower, events []followed) erro
 	for path := "/events/feed?limit=100"; ; path = fmt.Sprintf("/events/feed?limit=100&after=%d", after) {
 		got, err := a.w.call(ctx, f.owner, http.MethodGet, path, "")
 		if err != nil {
-			a.w.receipts.violate("feed", "%s: %v", f.owner.name, err)
+			a.w.receipts.violate("feed", "%s: %v", f.owner.Name, err)
 			return ctx.Err()
 		}
 		var page feedAnswer
-		if err := json.Unmarshal(got.body, &page); err != nil {
+		if err := json.Unmarshal(got.Body, &page); err != nil {
 			return err
 		}
 		for _, e := range page.Data {
 			event, _ := id.Event.Parse(e.ID)
 			if after++; e.Sequence != after || after <= int64(len(events)) && events[after-1].event != event {
-				a.w.receipts.violate("feed", "%s: the number %d is %s, read once more at place %d", f.owner.name, e.Sequence, e.ID, after)
+				a.w.receipts.violate("feed", "%s: the number %d is %s, read once more at place %d", f.owner.Name,
+					e.Sequence, e.ID, after)
 			}
 		}
 		if len(page.Data) == 0 {
@@ -188,7 +193,8 @@ func (a *audit) reread(ctx context.Context, f *follower, events []followed) erro
 		}
 	}
 	if after < int64(len(events)) {
-		a.w.receipts.violate("feed", "%s: %d events were followed, and %d are read once more", f.owner.name, len(events), after)
+		a.w.receipts.violate("feed", "%s: %d events were followed, and %d are read once more", f.owner.Name,
+			len(events), after)
 	}
 	return nil
 }

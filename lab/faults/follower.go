@@ -12,16 +12,17 @@ import (
 	"time"
 
 	"partnerdeposits/core/id"
+	"partnerdeposits/lab/world"
 )
 
-// follower is a partner's program that only follows the feed, as docs/guides/feed.md describes. It uses HTTP alone and judges
-// every answer.
+// follower is a partner's program that only follows the feed, as docs/guides/feed.md describes. It uses HTTP alone and
+// judges every answer.
 type follower struct {
 	owner   *testPartner
 	bases   []string // of the http processes
-	client  client
+	client  *world.Client
 	dice    *rand.Rand
-	violate func(kind, format string, args ...any)
+	violate violates
 
 	mu        sync.Mutex
 	waits     []int // seconds, of which each request draws its own
@@ -34,7 +35,8 @@ type follower struct {
 	counts    feedCounts
 }
 
-// bookmark is the state that a partner keeps in its database: nextAfter and feedId of the last answer that it processed.
+// bookmark is the state that a partner keeps in its database: nextAfter and feedId of the last answer that it
+// processed.
 type bookmark struct {
 	after  int64
 	feedID string // "": nothing was processed
@@ -67,7 +69,8 @@ func (c *feedCounts) add(o feedCounts) {
 }
 
 func (c feedCounts) String() string {
-	return fmt.Sprintf("%d answers (%d empty, %d lost or 5xx, %d lost with the follower, %d refused, %d of another feed)",
+	return fmt.Sprintf(
+		"%d answers (%d empty, %d lost or 5xx, %d lost with the follower, %d refused, %d of another feed)",
 		c.answers, c.empty, c.unanswered, c.deaths, c.refused, c.other)
 }
 
@@ -87,10 +90,12 @@ type feedEvent struct {
 	}
 }
 
-func newFollower(t *testPartner, bases []string, seed uint64, violate func(kind, format string, args ...any)) *follower {
+func newFollower(
+	t *testPartner, bases []string, seed uint64, violate violates,
+) *follower {
 	const longest = 40 * time.Second // beyond the longest wait
 	f := &follower{owner: t, bases: bases, violate: violate, waits: []int{25, 25, 5, 0}}
-	f.client = client{&http.Client{Timeout: longest, Transport: &http.Transport{IdleConnTimeout: 3 * time.Second}}}
+	f.client = world.NewClient(longest, 0)
 	f.dice = rand.New(rand.NewPCG(seed, 3)) //nolint:gosec // repeatable on purpose
 	f.forget()
 	return f
@@ -122,44 +127,45 @@ func (f *follower) follow(ctx context.Context) {
 }
 
 // read asks one of the http processes.
-func (f *follower) read(ctx context.Context, n int, at bookmark, wait int) answer {
+func (f *follower) read(ctx context.Context, n int, at bookmark, wait int) world.Answer {
 	path := "/events/feed?limit=" + strconv.Itoa(1+f.dice.IntN(100)) + "&waitSeconds=" + strconv.Itoa(wait)
 	if at.feedID != "" {
 		path += "&after=" + strconv.FormatInt(at.after, 10)
 	}
-	return f.client.do(ctx, http.MethodGet, f.bases[n%len(f.bases)], f.owner.key, path, "", "")
+	return f.client.Do(ctx,
+		world.Call{Base: f.bases[n%len(f.bases)], APIKey: f.owner.Key, Method: http.MethodGet, Path: path})
 }
 
-// take processes an answer to a request for the events after at, and returns how long to rest. With dies the follower dies
-// after it has read the answer and before it stores anything.
-func (f *follower) take(a answer, at bookmark, dies bool) (rest time.Duration) {
+// take processes an answer to a request for the events after at, and returns how long to rest. With dies the follower
+// dies after it has read the answer and before it stores anything.
+func (f *follower) take(a world.Answer, at bookmark, dies bool) (rest time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.counts.answers++
 	const patience = 50 * time.Millisecond
 	switch {
-	case a.err == nil && a.status == http.StatusInternalServerError:
-		f.violate("feed", "%s after %d: 500 %s", f.owner.name, at.after, a.body)
+	case a.Err == nil && a.Status == http.StatusInternalServerError:
+		f.violate("feed", "%s after %d: 500 %s", f.owner.Name, at.after, a.Body)
 		fallthrough
-	case a.err != nil || a.status >= http.StatusInternalServerError:
+	case a.Err != nil || a.Status >= http.StatusInternalServerError:
 		f.counts.unanswered++
 		return patience
-	case a.status == http.StatusBadRequest && strings.Contains(string(a.body), "invalid_cursor"):
+	case a.Status == http.StatusBadRequest && strings.Contains(string(a.Body), "invalid_cursor"):
 		f.counts.refused++
-		f.begin("%s: after %d is refused: %s", f.owner.name, at.after, a.body)
+		f.begin("%s: after %d is refused: %s", f.owner.Name, at.after, a.Body)
 		return patience
-	case a.status != http.StatusOK:
-		f.violate("feed", "%s after %d: %d %s", f.owner.name, at.after, a.status, a.body)
+	case a.Status != http.StatusOK:
+		f.violate("feed", "%s after %d: %d %s", f.owner.Name, at.after, a.Status, a.Body)
 		return patience
 	}
 	var page feedAnswer
-	if err := json.Unmarshal(a.body, &page); err != nil {
-		f.violate("feed", "%s after %d: %v", f.owner.name, at.after, err)
+	if err := json.Unmarshal(a.Body, &page); err != nil {
+		f.violate("feed", "%s after %d: %v", f.owner.Name, at.after, err)
 		return patience
 	}
 	if at.feedID != "" && page.FeedID != at.feedID {
 		f.counts.other++
-		f.begin("%s: the feed %s became %s", f.owner.name, at.feedID, page.FeedID)
+		f.begin("%s: the feed %s became %s", f.owner.Name, at.feedID, page.FeedID)
 		return 0
 	}
 	if !f.show(page, at) || len(page.Data) == 0 {
@@ -187,18 +193,19 @@ func (f *follower) show(page feedAnswer, at bookmark) bool {
 	n := at.after
 	for _, e := range page.Data {
 		if n++; e.Sequence != n {
-			f.violate("feed", "%s: the number %d follows %d", f.owner.name, e.Sequence, n-1)
+			f.violate("feed", "%s: the number %d follows %d", f.owner.Name, e.Sequence, n-1)
 			return false
 		}
 		event, _ := id.Event.Parse(e.ID)
 		if before, known := f.shown[n]; known && before != event {
-			f.violate("feed", "%s: the number %d was given to %s and then to %s", f.owner.name, n, id.Event.Of(before), e.ID)
+			f.violate("feed", "%s: the number %d was given to %s and then to %s", f.owner.Name, n, id.Event.Of(before),
+				e.ID)
 			return false
 		}
 		f.shown[n] = event
 	}
 	if page.NextAfter != n {
-		f.violate("feed", "%s: nextAfter is %d behind the number %d", f.owner.name, page.NextAfter, n)
+		f.violate("feed", "%s: nextAfter is %d behind the number %d", f.owner.Name, page.NextAfter, n)
 		return false
 	}
 	return true
@@ -210,7 +217,7 @@ func (f *follower) process(page feedAnswer) {
 		event, _ := id.Event.Parse(e.ID)
 		deposit, _ := id.Deposit.Parse(e.Data.ID)
 		if before, twice := f.numbers[event]; twice {
-			f.violate("feed", "%s: %s came under the numbers %d and %d", f.owner.name, e.ID, before, e.Sequence)
+			f.violate("feed", "%s: %s came under the numbers %d and %d", f.owner.Name, e.ID, before, e.Sequence)
 		}
 		f.numbers[event] = e.Sequence
 		f.events = append(f.events, followed{event, deposit, e.Event, e.Data.Status})

@@ -12,15 +12,16 @@ import (
 
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/world"
 )
 
 // feedOf is an answer of the feed "feed_a" whose events have these numbers. The event of a number is always the same, unless
 // its number is negative.
-func feedOf(next int64, numbers ...int64) answer {
+func feedOf(next int64, numbers ...int64) world.Answer {
 	return answerOf("feed_a", next, numbers...)
 }
 
-func answerOf(feedID string, next int64, numbers ...int64) answer {
+func answerOf(feedID string, next int64, numbers ...int64) world.Answer {
 	page := feedAnswer{NextAfter: next, FeedID: feedID}
 	page.Data = make([]feedEvent, len(numbers))
 	for i, n := range numbers {
@@ -32,53 +33,53 @@ func answerOf(feedID string, next int64, numbers ...int64) answer {
 	if err != nil {
 		panic(err)
 	}
-	return answer{status: http.StatusOK, body: body}
+	return world.Answer{Status: http.StatusOK, Body: body}
 }
 
 // instead gives an event of an answer the id of another.
-func instead(a answer, i int, other byte) answer {
+func instead(a world.Answer, i int, other byte) world.Answer {
 	var page feedAnswer
-	if err := json.Unmarshal(a.body, &page); err != nil {
+	if err := json.Unmarshal(a.Body, &page); err != nil {
 		panic(err)
 	}
 	page.Data[i].ID = id.Event.Of(id.ID{other})
-	a.body, _ = json.Marshal(page)
+	a.Body, _ = json.Marshal(page)
 	return a
 }
 
-var refusal = answer{status: http.StatusBadRequest, body: []byte(`{"error":{"code":"invalid_cursor"}}`)}
+var refusal = world.Answer{Status: http.StatusBadRequest, Body: []byte(`{"error":{"code":"invalid_cursor"}}`)}
 
 func TestFollower_JudgesEachAnswer(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		answers   []answer
+		answers   []world.Answer
 		restoring bool
 		wrong     bool
 		after     int64
 	}{
-		"in parts":                       {answers: []answer{feedOf(2, 1, 2), feedOf(2), feedOf(3, 3)}, after: 3},
-		"nothing yet":                    {answers: []answer{feedOf(0)}},
-		"no answer, and the same again":  {answers: []answer{feedOf(1, 1), {err: errors.New("reset")}, {status: 503}, feedOf(2, 2)}, after: 2},
-		"a gap":                          {answers: []answer{feedOf(1, 1), feedOf(3, 3)}, wrong: true, after: 1},
-		"a gap within an answer":         {answers: []answer{feedOf(3, 1, 3)}, wrong: true},
-		"the first is missing":           {answers: []answer{feedOf(2, 2)}, wrong: true},
-		"a repeat":                       {answers: []answer{feedOf(1, 1), feedOf(1, 1)}, wrong: true, after: 1},
-		"a number twice":                 {answers: []answer{feedOf(2, 1, 1)}, wrong: true},
-		"an event under two numbers":     {answers: []answer{feedOf(1, 1), instead(feedOf(2, 2), 0, 1)}, wrong: true, after: 2},
-		"nextAfter ahead of the events":  {answers: []answer{feedOf(2, 1)}, wrong: true},
-		"nextAfter ahead, without event": {answers: []answer{feedOf(1, 1), feedOf(2)}, wrong: true, after: 1},
-		"an internal error":              {answers: []answer{{status: 500}}, wrong: true},
-		"another refusal":                {answers: []answer{{status: 404}}, wrong: true},
-		"no JSON":                        {answers: []answer{{status: 200, body: []byte(`{`)}}, wrong: true},
-		"refused":                        {answers: []answer{feedOf(1, 1), refusal}, wrong: true},
-		"another feed":                   {answers: []answer{feedOf(1, 1), answerOf("feed_b", 2, 2)}, wrong: true},
-		"refused after a restore":        {answers: []answer{feedOf(2, 1, 2), refusal, answerOf("feed_b", 1, 1)}, restoring: true, after: 1},
-		"another feed after a restore":   {answers: []answer{feedOf(1, 1), answerOf("feed_b", 2, 2), answerOf("feed_b", 1, 1)}, restoring: true, after: 1},
+		"in parts":                       {answers: []world.Answer{feedOf(2, 1, 2), feedOf(2), feedOf(3, 3)}, after: 3},
+		"nothing yet":                    {answers: []world.Answer{feedOf(0)}},
+		"no answer, and the same again":  {answers: []world.Answer{feedOf(1, 1), {Err: errors.New("reset")}, {Status: 503}, feedOf(2, 2)}, after: 2},
+		"a gap":                          {answers: []world.Answer{feedOf(1, 1), feedOf(3, 3)}, wrong: true, after: 1},
+		"a gap within an answer":         {answers: []world.Answer{feedOf(3, 1, 3)}, wrong: true},
+		"the first is missing":           {answers: []world.Answer{feedOf(2, 2)}, wrong: true},
+		"a repeat":                       {answers: []world.Answer{feedOf(1, 1), feedOf(1, 1)}, wrong: true, after: 1},
+		"a number twice":                 {answers: []world.Answer{feedOf(2, 1, 1)}, wrong: true},
+		"an event under two numbers":     {answers: []world.Answer{feedOf(1, 1), instead(feedOf(2, 2), 0, 1)}, wrong: true, after: 2},
+		"nextAfter ahead of the events":  {answers: []world.Answer{feedOf(2, 1)}, wrong: true},
+		"nextAfter ahead, without event": {answers: []world.Answer{feedOf(1, 1), feedOf(2)}, wrong: true, after: 1},
+		"an internal error":              {answers: []world.Answer{{Status: 500}}, wrong: true},
+		"another refusal":                {answers: []world.Answer{{Status: 404}}, wrong: true},
+		"no JSON":                        {answers: []world.Answer{{Status: 200, Body: []byte(`{`)}}, wrong: true},
+		"refused":                        {answers: []world.Answer{feedOf(1, 1), refusal}, wrong: true},
+		"another feed":                   {answers: []world.Answer{feedOf(1, 1), answerOf("feed_b", 2, 2)}, wrong: true},
+		"refused after a restore":        {answers: []world.Answer{feedOf(2, 1, 2), refusal, answerOf("feed_b", 1, 1)}, restoring: true, after: 1},
+		"another feed after a restore":   {answers: []world.Answer{feedOf(1, 1), answerOf("feed_b", 2, 2), answerOf("feed_b", 1, 1)}, restoring: true, after: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := newReceiptLog()
-			f := newFollower(&testPartner{name: "steady"}, nil, 1, l.violate)
+			f := newFollower(&testPartner{Partner: world.Partner{Name: "steady"}}, nil, 1, l.violate)
 			f.restoring = c.restoring
 			for _, a := range c.answers {
 				f.take(a, f.kept, false)
@@ -144,8 +145,8 @@ func TestAudit_ComparesAFeedWithTheHistory(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := &audit{w: &world{receipts: newReceiptLog()}, cut: now.Add(time.Second), facts: facts}
-			a.feed(&testPartner{partner: partnerID}, c.events, map[key]id.ID{})
+			a := &audit{w: &suite{receipts: newReceiptLog()}, cut: now.Add(time.Second), facts: facts}
+			a.feed(&testPartner{Partner: world.Partner{ID: partnerID}}, c.events, map[key]id.ID{})
 			got := map[string]int(nil)
 			for kind, all := range a.w.receipts.violations {
 				if got == nil {

@@ -3,14 +3,19 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strconv"
 	"time"
+
+	"partnerdeposits/lab/backing"
 )
 
 // fault disturbs the service. do returns after the disturbance has ended and every process runs again.
 type fault struct {
 	name string
-	do   func(ctx context.Context, w *world, dice *rand.Rand) error
+	do   act
 
 	redisOnly bool // disturbs only Redis: no delivery may be sent twice
 	long      bool // takes longer than a short run lasts
@@ -19,90 +24,194 @@ type fault struct {
 	flushes   bool // Redis loses its data, and the dispatchers notice
 }
 
-// between draws a duration from [from, to).
-func between(dice *rand.Rand, from, to time.Duration) time.Duration {
-	return from + time.Duration(dice.Int64N(int64(to-from)))
-}
-
-// pause keeps a disturbance going for a while.
-func pause(ctx context.Context, span time.Duration) error {
-	timer := time.NewTimer(span)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
-}
-
-func pick(dice *rand.Rand, nodes []*node) *node { return nodes[dice.IntN(len(nodes))] }
+const (
+	ms     = time.Millisecond
+	second = time.Second
+)
 
 // kinds are all faults except the kills at failpoints.
-var kinds = []fault{
-	{name: "kill -9 of a dispatcher", kills: true, do: func(ctx context.Context, w *world, dice *rand.Rand) error {
-		n := pick(dice, w.dispatchers)
-		return errors.Join(n.kill(ctx), n.start(ctx, true))
-	}},
-	{name: "kill -9 of all dispatchers", kills: true, do: func(ctx context.Context, w *world, _ *rand.Rand) error {
-		return each(w.dispatchers, func(n *node) error { return errors.Join(n.kill(ctx), n.start(ctx, true)) })
-	}},
-	{name: "kill -9 of http", do: func(ctx context.Context, w *world, dice *rand.Rand) error {
-		n := pick(dice, w.https)
-		return errors.Join(n.kill(ctx), n.start(ctx, true))
-	}},
-	{name: "kill -9 of everything of ours", kills: true, do: func(ctx context.Context, w *world, _ *rand.Rand) error {
-		return each(w.nodes(), func(n *node) error { return errors.Join(n.kill(ctx), n.start(ctx, true)) })
-	}},
-	{name: "SIGSTOP of a dispatcher for a moment", do: func(ctx context.Context, w *world, dice *rand.Rand) error {
-		return freeze(ctx, w, pick(dice, w.dispatchers), between(dice, 500*time.Millisecond, 4*time.Second))
-	}},
-	{name: "SIGSTOP of a dispatcher beyond its leases", long: true, do: func(ctx context.Context, w *world, dice *rand.Rand) error {
-		return freeze(ctx, w, pick(dice, w.dispatchers), w.lease()+between(dice, time.Second, 4*time.Second))
-	}},
-	{name: "SIGSTOP of http", do: func(ctx context.Context, w *world, dice *rand.Rand) error {
-		return freeze(ctx, w, pick(dice, w.https), between(dice, 500*time.Millisecond, 3*time.Second))
-	}},
-	{name: "rolling restart", do: func(ctx context.Context, w *world, _ *rand.Rand) error {
-		for _, n := range w.nodes() {
-			if err := n.restart(ctx); err != nil {
-				return err
-			}
+var kinds = slices.Concat(processKinds, redisKinds, postgresKinds, partnerKinds, feedKinds, mailKinds)
+
+var processKinds = []fault{
+	{name: "kill -9 of a dispatcher", kills: true, do: on(one(allDispatchers), (*node).killAndStart)},
+	{name: "kill -9 of all dispatchers", kills: true, do: on(allDispatchers, (*node).killAndStart)},
+	{name: "kill -9 of http", do: on(one(allHTTP), (*node).killAndStart)},
+	{name: "kill -9 of everything of ours", kills: true, do: on(everyNode, (*node).killAndStart)},
+	{name: "SIGSTOP of a dispatcher for a moment", do: freeze(one(allDispatchers), 500*ms, 4*second)},
+	{name: "SIGSTOP of a dispatcher beyond its leases", long: true, do: freezeBeyondLeases},
+	{name: "SIGSTOP of http", do: freeze(one(allHTTP), 500*ms, 3*second)},
+	{name: "rolling restart", do: restartInTurn},
+	{name: "one dispatcher for a while", do: aside(one(allDispatchers), (*node).stop, second, 4*second, (*node).begin)},
+	{name: "a third dispatcher for a while", do: aside(spare, (*node).begin, second, 4*second, (*node).stop)},
+	{name: "no dispatcher for a while", do: aside(allDispatchers, (*node).stop, second, 4*second, (*node).begin)},
+}
+
+func freezeBeyondLeases(ctx context.Context, w *suite, dice *rand.Rand) error {
+	return freeze(one(allDispatchers), w.lease()+second, w.lease()+4*second)(ctx, w, dice)
+}
+
+func restartInTurn(ctx context.Context, w *suite, _ *rand.Rand) error {
+	for _, n := range w.nodes() {
+		if err := n.restart(ctx); err != nil {
+			return err
 		}
-		return nil
-	}},
-	{name: "one dispatcher for a while", do: func(ctx context.Context, w *world, dice *rand.Rand) error {
-		n := pick(dice, w.dispatchers)
-		return errors.Join(n.stop(), pause(ctx, between(dice, time.Second, 4*time.Second)), n.start(ctx, true))
-	}},
-	{name: "a third dispatcher for a while", do: func(ctx context.Context, w *world, dice *rand.Rand) error {
-		return errors.Join(w.spare.start(ctx, true), pause(ctx, between(dice, time.Second, 4*time.Second)), w.spare.stop())
-	}},
-	{name: "no dispatcher for a while", do: func(ctx context.Context, w *world, dice *rand.Rand) error {
-		err := each(w.dispatchers, (*node).stop)
-		return errors.Join(err, pause(ctx, between(dice, time.Second, 4*time.Second)), each(w.dispatchers, func(n *node) error { return n.start(ctx, true) }))
-	}},
+	}
+	return nil
 }
 
-func each(nodes []*node, do func(*node) error) error {
-	errs := make(chan error, len(nodes))
-	for _, n := range nodes {
-		go func() { errs <- do(n) }()
-	}
-	var all error
-	for range nodes {
-		all = errors.Join(all, <-errs)
-	}
-	return all
+// redisDown stops Redis without notice and starts it a while later with its data on disk.
+func redisDown(from, to time.Duration) act { return away(redis, (*backing.Server).Kill, from, to) }
+
+// constant gives the attributes of a toxic that does not vary.
+func constant(attributes map[string]any) func(*rand.Rand) map[string]any {
+	return func(*rand.Rand) map[string]any { return attributes }
 }
 
-// freeze stops a process for span. Deliveries in flight at that moment may be sent twice.
-func freeze(ctx context.Context, w *world, n *node, span time.Duration) error {
-	if err := w.noteInFlight(ctx, n); err != nil {
-		return err
+// latency delays the answers of a store, by least and up to spread ms more.
+func latency(least, spread, jitter int) *toxic {
+	return &toxic{"latency", "downstream", func(dice *rand.Rand) map[string]any {
+		return map[string]any{"latency": least + dice.IntN(spread), "jitter": jitter}
+	}}
+}
+
+// resetting resets connections after least and up to spread ms more.
+func resetting(least, spread int) *toxic {
+	return &toxic{"reset_peer", "downstream", func(dice *rand.Rand) map[string]any {
+		return map[string]any{"timeout": least + dice.IntN(spread)}
+	}}
+}
+
+// pieces makes data arrive in pieces, with a delay in µs between them.
+func pieces(direction string, size, delay int) *toxic {
+	return &toxic{"slicer", direction,
+		constant(map[string]any{"average_size": size, "size_variation": 32, "delay": delay})}
+}
+
+// answersLost lets commands take effect, and loses their answers.
+var answersLost = &toxic{"timeout", "downstream", constant(map[string]any{"timeout": 0})}
+
+var redisKinds = []fault{
+	{name: "FLUSHALL", redisOnly: true, flushes: true, do: flush},
+	{name: "FLUSHALL with jobs in the queue", redisOnly: true, flushes: true, // all workers wait, and jobs queue up
+		do: steps(responding("", hangs), wait(second, 2*second), flush, responding("", ""))},
+	{name: "FLUSHALL again and again", redisOnly: true, flushes: true,
+		do: times(3, 4, steps(flush, wait(300*ms, 2*second)))},
+	{name: "Redis killed, back at once from its log", redisOnly: true, do: redisDown(10*ms, second)},
+	{name: "Redis killed, back empty", redisOnly: true, flushes: true, do: redisBackEmpty},
+	// Later writes are missing in the append-only file. A job in progress at the kill is handed out again, perhaps to
+	// another dispatcher.
+	{name: "Redis restored from an old state", do: steps(
+		func(ctx context.Context, w *suite, _ *rand.Rand) error {
+			return w.redis.ConfigSet(ctx, "appendonly", "no").Err()
+		},
+		note, wait(500*ms, 3*second), note, redisDown(100*ms, 101*ms))},
+	{name: "Redis stands still", redisOnly: true, do: frozen(redis, 500*ms, 6*second)},
+	{name: "Redis away for a while", redisOnly: true, do: redisDown(3*second, 8*second)},
+	{name: "Redis away for a minute", redisOnly: true, long: true, measured: true,
+		do: redisDown(time.Minute, time.Minute+ms)},
+	{name: "Redis is slow", redisOnly: true,
+		do: disturbed(withSpare, toRedis, latency(20, 400, 20), 2*second, 5*second)},
+	{name: "answers of Redis get lost", redisOnly: true,
+		do: disturbed(withSpare, toRedis, answersLost, second, 4*second)},
+	{name: "connections to Redis are reset", redisOnly: true,
+		do: disturbed(withSpare, toRedis, resetting(50, 200), second, 3*second)},
+	{name: "one dispatcher is cut off from Redis", redisOnly: true,
+		do: disturbed(one(allDispatchers), toRedis, nil, second, 5*second)},
+}
+
+// redisBackEmpty opens the links only after Redis is empty, so no process sees the old data.
+func redisBackEmpty(ctx context.Context, w *suite, dice *rand.Rand) (err error) {
+	for _, n := range withSpare(w, dice) {
+		n.redis.cut()
 	}
-	n.freeze()
-	err := pause(ctx, span)
-	n.thaw()
+	err = steps(redisDown(100*ms, 2*second), flush)(ctx, w, dice)
+	for _, n := range withSpare(w, dice) {
+		err = errors.Join(err, n.redis.heal(ctx))
+	}
 	return err
+}
+
+// terminateAll ends every connection of the service.
+var terminateAll = statement(`
+	SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '` + serviceRole + `'`)
+
+// postgresFault is a fault that may lead to second copies of the deliveries in flight.
+func postgresFault(name string, acts ...act) fault {
+	return fault{name: name, do: steps(append([]act{note}, acts...)...)}
+}
+
+var postgresKinds = []fault{
+	postgresFault("Postgres restarts at once", away(postgres, stops, ms, second)),
+	postgresFault("Postgres is killed", does(postgres, (*backing.Server).Kill), returns(postgres)),
+	postgresFault("Postgres away for a while", away(postgres, stops, 2*second, 6*second)),
+	postgresFault("Postgres stands still", frozen(postgres, 500*ms, 4*second)),
+	postgresFault("all connections to Postgres are terminated",
+		times(1, 5, steps(note, terminateAll, wait(50*ms, 500*ms)))),
+	postgresFault("connections to Postgres run out", func(ctx context.Context, w *suite, dice *rand.Rand) error {
+		limit := func(n int) act {
+			return statement(`ALTER ROLE ` + serviceRole + ` CONNECTION LIMIT ` + strconv.Itoa(n))
+		}
+		return steps(limit(dice.IntN(6)), terminateAll, wait(second, 4*second), limit(-1))(ctx, w, dice)
+	}),
+	postgresFault("Postgres is slow", disturbed(everyNode, toPostgres, latency(5, 80, 5), 2*second, 5*second)),
+	postgresFault("connections to Postgres are reset",
+		disturbed(everyNode, toPostgres, resetting(20, 200), second, 3*second)),
+	postgresFault("packets of Postgres come in pieces",
+		disturbed(everyNode, toPostgres, pieces("downstream", 64, 100), second, 3*second)),
+	postgresFault("one process is cut off from Postgres", disturbed(one(everyNode), toPostgres, nil, second, 5*second)),
+	postgresFault("answers of Postgres get lost on the way to one process", // the statements commit
+		disturbed(one(everyNode), toPostgres, answersLost, second, 5*second)),
+}
+
+var partnerKinds = []fault{
+	{name: "an endpoint fails for a while",
+		do: steps(responding("steady", fails), wait(second, 5*second), responding("steady", ""))},
+	{name: "an endpoint hangs for a while",
+		do: steps(responding("changing", hangs), wait(second, 5*second), responding("changing", ""))},
+	{name: "secrets are rotated under retries",
+		do: times(2, 6, steps(changing((*suite).rotate), wait(100*ms, second)))},
+	{name: "a subscription is made, fails, and is deleted", do: aShortSubscription},
+	{name: "a subscription is disabled for a while", do: steps(
+		changing((*suite).disable), wait(second, 3*second), changing((*suite).enable))},
+}
+
+func aShortSubscription(ctx context.Context, w *suite, dice *rand.Rand) error {
+	like := w.receivers.of("changing")[0]
+	e := w.receivers.add(like.owner, hostile, like.events)
+	return errors.Join(w.create(ctx, e), pause(ctx, between(dice, second, 3*second)), w.remove(ctx, e))
+}
+
+// stall makes the next relay of a dispatcher stand still for a while, while it holds the counters of its partners.
+func stall(from, to time.Duration) act {
+	return func(ctx context.Context, w *suite, dice *rand.Rand) error {
+		span := between(dice, from, to)
+		point := []string{"relay.taken", "relay.writing"}[dice.IntN(2)]
+		one(allDispatchers)(w, dice)[0].Process().Tell(fmt.Sprintf("stall %s %d", point, span.Milliseconds()))
+		return pause(ctx, span+200*ms)
+	}
+}
+
+// feedKinds disturb the numbering of events.
+var feedKinds = []fault{
+	{name: "a relay stands still in mid-transaction", do: stall(300*ms, 2*second)},
+	{name: "a relay stands still until Postgres ends its transaction", long: true, do: stall(11*second, 14*second)},
+	{name: "commits come late and in another order, without a relay", do: commitLate},
+}
+
+func commitLate(ctx context.Context, w *suite, dice *rand.Rand) error {
+	slow, late := one(allHTTP)(w, dice)[0], pieces("upstream", 96, 8_000)
+	err := each(ctx, w.dispatchers, (*node).stop)
+	err = errors.Join(err, slow.pg.disturb(late.kind, late.direction, late.vary(dice)))
+	err = errors.Join(err, pause(ctx, between(dice, 1500*ms, 2500*ms)))
+	// The relays begin while transactions of the slow process are still open.
+	err = errors.Join(err, each(ctx, w.dispatchers, (*node).begin))
+	return errors.Join(err, pause(ctx, between(dice, 300*ms, second)), slow.pg.heal(ctx))
+}
+
+var mailKinds = []fault{
+	{name: "the mail server refuses and hangs up, and mails wait", do: steps(
+		mailing(refusesConnections, hangsUp, refusesText, hangsUpLate),
+		func(ctx context.Context, w *suite, _ *rand.Rand) error { return w.leap(ctx) })},
+	{name: "dispatchers are killed while the mail server is slow", kills: true, do: steps(
+		mailing(takesLate), on(allDispatchers, (*node).killAndStart))},
 }

@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"encoding/binary"
+	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -10,6 +13,7 @@ import (
 
 	"partnerdeposits/core/id"
 	generator "partnerdeposits/lab/load"
+	"partnerdeposits/lab/world"
 )
 
 // contractPrefix begins the rentalContract of the load's deposits; the number of the deposit follows.
@@ -27,9 +31,9 @@ type change struct {
 
 // load creates deposits and changes them through the API at a steady rate, whatever happens to the service.
 type load struct {
-	world  *world
+	suite  *suite
 	bases  []string // of the http processes
-	client client
+	client *world.Client
 	from   string // of every stay, the same for the whole run: a repeated request must have the same body
 	to     string
 	ctx    context.Context //nolint:containedctx // from start to stop
@@ -43,8 +47,8 @@ type load struct {
 	changes []change
 }
 
-func newLoad(w *world) *load {
-	l := &load{world: w, client: newClient()}
+func newLoad(w *suite) *load {
+	l := &load{suite: w, client: world.NewClient(15*time.Second, 2*workers)}
 	l.from, l.to = rentalPeriod(time.Now())
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	return l
@@ -85,18 +89,18 @@ func (l *load) stop() {
 
 // dice is the source of random numbers for a deposit.
 func (l *load) dice(number uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(l.world.o.seed, number)) //nolint:gosec // repeatable on purpose
+	return rand.New(rand.NewPCG(l.suite.o.seed, number)) //nolint:gosec // repeatable on purpose
 }
 
 func (l *load) partnerOf(dice *rand.Rand) *testPartner {
 	const percent = 100
 	at := dice.IntN(percent)
-	for _, t := range l.world.partners {
+	for _, t := range l.suite.partners {
 		if at -= t.share; at < 0 {
 			return t
 		}
 	}
-	return l.world.partners[0]
+	return l.suite.partners[0]
 }
 
 // Statuses that the load requests.
@@ -125,10 +129,10 @@ func (l *load) plan(number uint64) change {
 // when the load ends first.
 func (l *load) create(number uint64) (c change, ok bool) {
 	c = l.plan(number)
-	body := `{"accountId":"` + id.Account.Of(c.owner.account) + `","amount":500,"contractStartAt":"` + l.from + `",` +
+	body := `{"accountId":"` + id.Account.Of(c.owner.Account) + `","amount":500,"contractStartAt":"` + l.from + `",` +
 		`"contractEndAt":"` + l.to + `","rentalContract":"` + contractPrefix + strconv.FormatUint(number, 10) + `"}`
-	answer, ok := l.insist(c, "/deposits", uuidOf(l.world.o.seed, number, 0), body)
-	c.deposit, _ = id.Deposit.Parse(answer.depositID())
+	a, ok := l.insist(c, "/deposits", uuidOf(l.suite.o.seed, number, 0), body)
+	c.deposit, _ = id.Deposit.Parse(a.ID())
 	return c, ok && !c.deposit.IsZero()
 }
 
@@ -139,14 +143,14 @@ func (l *load) move(c change) (ok bool) {
 		return l.capture(c)
 	}
 	c.begun = time.Now()
-	key := uuidOf(l.world.o.seed, c.number, 1)
+	key := uuidOf(l.suite.o.seed, c.number, 1)
 	path, body := "/deposits/"+id.Deposit.Of(c.deposit)+"/cancel", `{}`
 	if c.want == active {
 		path, body, key = "/test/deposits/"+id.Deposit.Of(c.deposit)+"/simulate", `{"outcome":"activate"}`, ""
 	}
 	const abandonEvery = 4 // a quarter of such requests
 	if key == "" || l.dice(c.number).IntN(abandonEvery) == 0 {
-		a := l.client.post(l.ctx, l.base(c.number), c.owner.key, path, key, body)
+		a := l.post(c, path, key, body)
 		l.note(c, a)
 		return l.ctx.Err() == nil
 	}
@@ -155,25 +159,46 @@ func (l *load) move(c change) (ok bool) {
 	return ok
 }
 
-// capture secures a deposit and captures it at once through another process, so that two processes make its events. A cover that
-// has elapsed meanwhile is no violation.
+// capture secures a deposit and captures it at once through another process, so that two processes make its events. A
+// cover that has elapsed meanwhile is no violation.
 func (l *load) capture(c change) (ok bool) {
 	path := "/deposits/" + id.Deposit.Of(c.deposit)
 	secured := c
 	secured.want, secured.begun = active, time.Now()
-	a := l.client.post(l.ctx, l.base(c.number), c.owner.key, "/test"+path+"/simulate", "", `{"outcome":"activate"}`)
+	a := l.post(c, "/test"+path+"/simulate", "", `{"outcome":"activate"}`)
 	l.note(secured, a)
-	if !a.ok() {
+	if !a.OK() {
 		return l.ctx.Err() == nil
 	}
 	c.begun = time.Now()
-	a, ok = l.insist(change{number: c.number + 1, owner: c.owner}, path+"/capture", uuidOf(l.world.o.seed, c.number, 2), `{"reason":"damage"}`)
+	a, ok = l.insist(change{number: c.number + 1, owner: c.owner}, path+"/capture", uuidOf(l.suite.o.seed, c.number, 2),
+		`{"reason":"damage"}`)
 	l.note(c, a)
 	return ok
 }
 
-func (l *load) note(c change, a answer) {
-	if a.ok() {
+// post asks a process once.
+func (l *load) post(c change, path, key, body string) world.Answer {
+	return l.client.Do(l.ctx, world.Call{Base: l.base(c.number), APIKey: c.owner.Key, Path: path, Key: key, Body: body})
+}
+
+// ask repeats a call, each time at the next process, until the answer is known, ctx ends, or patience is over.
+func (l *load) ask(ctx context.Context, number uint64, c world.Call) (a world.Answer) {
+	const first, most = 20 * time.Millisecond, 500 * time.Millisecond
+	end := time.Now().Add(askPatience)
+	for try := uint64(0); ; try++ {
+		c.Base = l.base(number + try)
+		if a = l.client.Do(ctx, c); !a.Unknown() || time.Now().After(end) || pause(ctx, min(first<<min(try, 5),
+			most)) != nil {
+			return a
+		}
+	}
+}
+
+const askPatience = 2 * time.Minute
+
+func (l *load) note(c change, a world.Answer) {
+	if a.OK() {
 		c.answered = time.Now()
 		l.accepted.Add(1)
 	}
@@ -184,34 +209,29 @@ func (l *load) note(c change, a answer) {
 
 // insist repeats a request until an answer settles its outcome. A refusal is a violation: every request of the load is
 // valid.
-func (l *load) insist(c change, path, key, body string) (answer, bool) {
-	const patience = 2 * time.Minute
-	deadline := time.Now().Add(patience)
-	for try := uint64(0); ; try++ {
-		a := l.client.post(l.ctx, l.base(c.number+try), c.owner.key, path, key, body)
-		if a.ok() {
-			return a, true
-		}
-		if a.elapsed() {
-			return a, true
-		}
-		if !a.unknown() {
-			l.world.receipts.violate("refused", "%s was answered %d %s", path, a.status, a.body)
-			return a, true
-		}
-		if time.Now().After(deadline) {
-			l.world.receipts.violate("unavailable", "%s was not answered within %v: %v %d %s", path, patience, a.err, a.status, a.body)
-			return a, true
-		}
-		const first, most = 20 * time.Millisecond, 500 * time.Millisecond
-		timer := time.NewTimer(min(first<<min(try, 5), most))
-		select {
-		case <-l.ctx.Done():
-			timer.Stop()
-			return a, false
-		case <-timer.C:
-		}
+func (l *load) insist(c change, path, key, body string) (a world.Answer, ok bool) {
+	a = l.ask(l.ctx, c.number, world.Call{APIKey: c.owner.Key, Path: path, Key: key, Body: body})
+	switch {
+	case a.OK(), a.Says(http.StatusConflict, "deposit_not_capturable"): // a capture came after the end of the cover
+	case l.ctx.Err() != nil:
+		return a, false
+	case a.Unknown():
+		l.suite.receipts.violate("unavailable", "%s was not answered within %v: %v %d %s", path, askPatience, a.Err,
+			a.Status, a.Body)
+	default:
+		l.suite.receipts.violate("refused", "%s was answered %d %s", path, a.Status, a.Body)
 	}
+	return a, true
+}
+
+// uuidOf gives the idempotency key for a step of a deposit. It has the form of a UUID v4 and depends on the seed alone.
+func uuidOf(seed, number uint64, step byte) string {
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[:8], seed*1_000_003+number)
+	binary.BigEndian.PutUint64(b[8:], number)
+	const version, variant = 0x40, 0x80
+	b[6], b[8] = version|b[6]&0x0f, variant|step
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 func (l *load) base(n uint64) string { return l.bases[n%uint64(len(l.bases))] }

@@ -1,9 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -13,9 +13,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"partnerdeposits/core/id"
+	"partnerdeposits/lab/world"
 )
 
-// mailTo names a mail with the link of a deposit as its request does. The load asks for each once, under an idempotency key.
+// mailTo names a mail with the link of a deposit as its request does. The load asks for each once, under an idempotency
+// key.
 type mailTo struct {
 	deposit   id.ID
 	recipient string
@@ -55,7 +57,8 @@ type mailTally struct {
 }
 
 func (t mailTally) String() string {
-	return fmt.Sprintf("%d accepted, %d of unknown outcome; %d never sent, %d sent again after %d kills between 250 and record; %d attempts refused",
+	return fmt.Sprintf("%d accepted, %d of unknown outcome; %d never sent, "+
+		"%d sent again after %d kills between 250 and record; %d attempts refused",
 		t.accepted, t.unknown, t.notDone, t.again, t.explained, t.refused)
 }
 
@@ -64,7 +67,7 @@ const mailEvery = 8
 
 // mail asks for the link of some deposits, to one address or, in a batch, to two. ok is false when the load ends first.
 func (l *load) mail(c change) (ok bool) {
-	log := &l.world.mailLog
+	log := &l.suite.mailLog
 	if !log.on || c.number%mailEvery != 0 {
 		return true
 	}
@@ -72,13 +75,14 @@ func (l *load) mail(c change) (ok bool) {
 	path, body := "/send-link", `{"email":"`+addresses[0]+`"}`
 	if c.number%(2*mailEvery) == 0 {
 		addresses = append(addresses, fmt.Sprintf("second-%d@%s", c.number, mailDomain))
-		path, body = path+"/batch", `{"recipients":[{"email":"`+addresses[0]+`"},{"email":"`+addresses[1]+`","locale":"fr"}]}`
+		path += "/batch"
+		body = fmt.Sprintf(`{"recipients":[{"email":%q},{"email":%q,"locale":"fr"}]}`, addresses[0], addresses[1])
 	}
 	log.note(c.deposit, addresses, nil)
 	const step = 7 // of the idempotency keys of a deposit
-	a, ok := l.insist(c, "/deposits/"+id.Deposit.Of(c.deposit)+path, uuidOf(l.world.o.seed, c.number, step), body)
-	if a.ok() {
-		log.note(c.deposit, addresses, a.messageIDs())
+	a, ok := l.insist(c, "/deposits/"+id.Deposit.Of(c.deposit)+path, uuidOf(l.suite.o.seed, c.number, step), body)
+	if a.OK() {
+		log.note(c.deposit, addresses, messageIDs(a))
 	}
 	return ok
 }
@@ -97,28 +101,29 @@ func (l *mailLog) note(depositID id.ID, addresses, messageIDs []string) {
 }
 
 // messageIDs are those of the answer to send-link or its batch.
-func (a answer) messageIDs() (all []string) {
+func messageIDs(a world.Answer) (all []string) {
 	type queued struct{ MessageID string }
-	var one struct{ Data queued }
-	var many struct{ Data []queued }
-	if json.Unmarshal(a.body, &one) == nil {
-		return []string{one.Data.MessageID}
+	var one queued
+	var many []queued
+	if a.Into(&one) == nil {
+		return []string{one.MessageID}
 	}
-	_ = json.Unmarshal(a.body, &many) // the audit misses the ids
-	for _, q := range many.Data {
+	_ = a.Into(&many) // the audit misses the ids
+	for _, q := range many {
 		all = append(all, q.MessageID)
 	}
 	return all
 }
 
-// noteDeath keeps the mails that a dead dispatcher may have sent without a record. A process that lives, or is frozen for less
-// than the lease of its mails, is no reason for a second copy.
-func (w *world) noteDeath(ctx context.Context, n *node) error {
-	if n == nil || n.http || !w.mailLog.on || n.current().Running() {
+// noteDeath keeps the mails that a dead dispatcher may have sent without a record. A process that lives, or is frozen
+// for less than the lease of its mails, is no reason for a second copy.
+func (w *suite) noteDeath(ctx context.Context, n *node) error {
+	if n == nil || n.http || !w.mailLog.on || n.Process().Running() {
 		return nil
 	}
-	d := death{at: time.Now(), sender: strings.ReplaceAll(n.name, " ", "-"), unrecorded: map[id.ID]bool{}}
-	open, err := query(ctx, w, pgx.RowTo[id.ID], `SELECT id FROM mails WHERE attempts > 0 AND sent_at IS NULL AND failed_at IS NULL`)
+	d := death{at: time.Now(), sender: strings.ReplaceAll(n.Name, " ", "-"), unrecorded: map[id.ID]bool{}}
+	open, err := query(ctx, w, pgx.RowTo[id.ID],
+		`SELECT id FROM mails WHERE attempts > 0 AND sent_at IS NULL AND failed_at IS NULL`)
 	for _, mailID := range open {
 		d.unrecorded[mailID] = true
 	}
@@ -128,18 +133,18 @@ func (w *world) noteDeath(ctx context.Context, n *node) error {
 	return err
 }
 
-// leap passes over the waits of mails: those after a refusal, and the leases of dead dispatchers. No dispatcher runs meanwhile, so no
-// mail is under way.
-func (w *world) leap(ctx context.Context) error {
+// leap passes over the waits of mails: those after a refusal, and the leases of dead dispatchers. No dispatcher runs
+// meanwhile, so no mail is under way.
+func (w *suite) leap(ctx context.Context) error {
 	return errors.Join(
-		each(w.dispatchers, (*node).stop),
+		each(ctx, w.dispatchers, (*node).stop),
 		w.exec(ctx, `UPDATE mails SET due_at = now() WHERE sent_at IS NULL AND failed_at IS NULL`),
-		each(w.dispatchers, func(n *node) error { return n.start(ctx, true) }),
+		each(ctx, w.dispatchers, (*node).begin),
 	)
 }
 
 // finishMails waits until every mail is sent. The server takes all from now on.
-func (w *world) finishMails(ctx context.Context) error {
+func (w *suite) finishMails(ctx context.Context) error {
 	if !w.mailLog.on {
 		return nil
 	}
@@ -147,16 +152,8 @@ func (w *world) finishMails(ctx context.Context) error {
 	if err := w.leap(ctx); err != nil {
 		return err
 	}
-	for patience := time.Now().Add(w.o.deadline); time.Now().Before(patience); {
-		left, err := query(ctx, w, pgx.RowTo[int], `SELECT count(*) FROM mails WHERE sent_at IS NULL AND failed_at IS NULL`)
-		if err != nil || left[0] == 0 {
-			return err
-		}
-		if err := pause(ctx, 100*time.Millisecond); err != nil {
-			return err
-		}
-	}
-	return nil // the audit names the mails
+	// the audit names the mails
+	return w.awaitNone(ctx, `SELECT count(*) FROM mails WHERE sent_at IS NULL AND failed_at IS NULL`)
 }
 
 // mails compares the answers of the API, the rows, and the mails that the server took.
@@ -182,7 +179,9 @@ func (a *audit) mails(ctx context.Context) error {
 }
 
 // judgeMails holds the mails against the rules of docs/guides/faults.md.
-func judgeMails(requested map[mailTo]string, rows []mailRow, taken map[string][]copied, deaths []death, violate func(kind, format string, args ...any)) (t mailTally) {
+func judgeMails(
+	requested map[mailTo]string, rows []mailRow, taken map[string][]copied, deaths []death, violate violates,
+) (t mailTally) {
 	stored := map[mailTo]bool{}
 	for _, m := range rows {
 		messageID := id.Message.Of(m.id)
@@ -217,7 +216,9 @@ func judgeMails(requested map[mailTo]string, rows []mailRow, taken map[string][]
 }
 
 // copiesOf judges the copies of a mail.
-func (t *mailTally) copiesOf(m mailRow, copies []copied, deaths []death, violate func(kind, format string, args ...any)) {
+func (t *mailTally) copiesOf(
+	m mailRow, copies []copied, deaths []death, violate violates,
+) {
 	messageID := id.Message.Of(m.id)
 	switch {
 	case len(copies) == 0 && m.sent:
@@ -231,15 +232,18 @@ func (t *mailTally) copiesOf(m mailRow, copies []copied, deaths []death, violate
 		t.notDone++
 	}
 	for n, c := range copies {
-		if hash := sha256.Sum256([]byte(c.token)); c.recipient != m.recipient || string(hash[:]) != string(m.tokenHash) {
-			violate("mail", "%s went to %s with a link that is not the deposit's, or to another address than %s", messageID, c.recipient, m.recipient)
+		hash := sha256.Sum256([]byte(c.token))
+		if c.recipient != m.recipient || !bytes.Equal(hash[:], m.tokenHash) {
+			violate("mail", "%s went to %s with a link that is not the deposit's, or to another address than %s",
+				messageID, c.recipient, m.recipient)
 		}
 		if n == len(copies)-1 {
 			break
 		}
 		t.again++
 		if !explained(m.id, c, copies[n+1], deaths) {
-			violate("mail twice", "%s was taken at %s and at %s, and %s was not killed between the first 250 and its record",
+			violate("mail twice",
+				"%s was taken at %s and at %s, and %s was not killed between the first 250 and its record",
 				messageID, c.at.Format("15:04:05.000"), copies[n+1].at.Format("15:04:05.000"), c.sender)
 			continue
 		}

@@ -120,10 +120,8 @@ func TestMails_SentTwice_NeedAReason(t *testing.T) {
 // The mail server takes mails of the service's own mailer, refuses them, and keeps those that it took.
 func TestPostOffice_TakesAndRefuses(t *testing.T) {
 	t.Parallel()
-	p, err := newPostOffice(1)
-	require.NoError(t, err)
-	defer p.close()
-	mailer, err := mail.New("smtp://"+p.listener.Addr().String(), "dispatcher-1@"+mailDomain, slog.New(slog.DiscardHandler))
+	p := newPostOffice(t, 1)
+	mailer, err := mail.New("smtp://"+p.Address, "dispatcher-1@"+mailDomain, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	m := ports.Mail{ID: anID, To: aTenant.recipient, Subject: "s", Body: "pay at https://d.example/checkout/a-token_1\n.\n", HTML: "<p>x</p>", CreatedAt: firstTaken}
 	for r, taken := range map[reception]bool{takesMail: true, takesLate: true, refusesTo: false, refusesText: false, hangsUpLate: false, hangsUp: false, refusesConnections: false} {
@@ -142,7 +140,7 @@ func TestPostOffice_TakesAndRefuses(t *testing.T) {
 	p.setOverride(byDice)
 	seen := map[reception]int{}
 	for n := range 2000 {
-		seen[p.way(fmt.Sprint(n))]++
+		seen[p.way("RCPT", fmt.Sprint(n))]++
 	}
 	require.Len(t, seen, 5, "%v", seen)
 	require.Greater(t, seen[takesMail], 1000)

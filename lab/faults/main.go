@@ -50,20 +50,23 @@ func main() {
 	defer stop()
 	o := options{nodes: 2}
 	var teeth, money bool
-	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixMilli()), "decides the faults, their order and how receivers behave")
+	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixMilli()),
+		"decides the faults, their order and how receivers behave")
 	flag.IntVar(&o.events, "events", 200_000, "changes to be accepted, at least")
 	flag.IntVar(&o.faults, "faults", 90, "faults besides the kills at failpoints")
 	flag.IntVar(&o.hits, "hits", 20, "kills at each failpoint")
 	flag.IntVar(&o.rate, "rate", 200, "changes a second")
 	flag.DurationVar(&o.timeout, "timeout", 2*time.Second, "WEBHOOK_TIMEOUT; a lease is 20 s more")
-	flag.DurationVar(&o.deadline, "deadline", 90*time.Second, "how long the service may take until everything has come through after a fault")
+	flag.DurationVar(&o.deadline, "deadline", 90*time.Second,
+		"how long the service may take until everything has come through after a fault")
 	flag.StringVar(&o.only, "only", "", "inject only faults with this in their name, besides the kills")
 	flag.StringVar(&o.logs, "logs", "", "directory for the logs of the processes")
 	flag.BoolVar(&o.short, "short", false, "leave out what takes longer than a lease")
 	flag.BoolVar(&o.relaxed, "relaxed", false, "hold recovery to the deadline alone, for a busy machine")
 	flag.BoolVar(&o.race, "race", false, "build the services with the race detector")
 	flag.BoolVar(&teeth, "teeth", false, "run the broken variants instead, and demand that each is caught")
-	flag.BoolVar(&money, "money", false, "disturb payments instead: -hits kills at each failpoint around the payment provider")
+	flag.BoolVar(&money, "money", false,
+		"disturb payments instead: -hits kills at each failpoint around the payment provider")
 	flag.Parse()
 	o.logf = func(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 	work := run

@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"slices"
@@ -15,13 +14,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"partnerdeposits/lab/receiver"
 	"partnerdeposits/lab/stripetest"
 )
 
-// moneyRun is a run against a fake of the payment provider: tenants pay, partners cancel and capture, and processes are killed
-// around each call to the provider, whose answers are lost, late, doubled, or 500.
+// moneyRun is a run against a fake of the payment provider: tenants pay, partners cancel and capture, and processes are
+// killed around each call to the provider, whose answers are lost, late, doubled, or 500.
 type moneyRun struct {
-	world     *world
+	suite     *suite
 	fake      *stripetest.Fake
 	transport http.RoundTripper // of the tenants' browsers
 	next      atomic.Uint64
@@ -35,18 +35,19 @@ type moneyRun struct {
 }
 
 // money is the environment of a run with a payment provider.
-func (w *world) money() []string {
+func (w *suite) money() []string {
 	if w.o.provider == "" {
 		return nil
 	}
 	return []string{
-		"PAYMENTS_PROVIDER=stripe", "STRIPE_API_BASE=" + w.o.provider, "STRIPE_SECRET_KEY=" + stripetest.SecretKey, "STRIPE_WEBHOOK_SECRET=" + stripetest.WebhookSecret,
+		"PAYMENTS_PROVIDER=stripe", "STRIPE_API_BASE=" + w.o.provider, "STRIPE_SECRET_KEY=" + stripetest.SecretKey,
+		"STRIPE_WEBHOOK_SECRET=" + stripetest.WebhookSecret,
 		"COLLECTION_RETRY_SCHEDULE=0s,2s,4s", "TRUSTED_PROXIES=127.0.0.1",
 	}
 }
 
 // coverage is how long a deposit is covered. Without a payment provider, secured deposits expire during the run.
-func (w *world) coverage() string {
+func (w *suite) coverage() string {
 	if w.o.provider == "" {
 		return "2s"
 	}
@@ -63,11 +64,7 @@ func runPayments(ctx context.Context, o options, teeth bool) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	var broken []variant
-	if teeth {
-		broken = moneyVariants
-	}
-	if err := buildAll(ctx, o, dir, broken); err != nil {
+	if err := build(ctx, o, dir); err != nil {
 		return err
 	}
 	if teeth {
@@ -82,64 +79,65 @@ func runPayments(ctx context.Context, o options, teeth bool) error {
 		return err
 	}
 	fmt.Printf("%-18s %v, seed %d\n", "took", time.Since(began).Round(time.Second), o.seed)
-	if len(r.world.receipts.violations) > 0 {
+	if len(r.suite.receipts.violations) > 0 {
 		return errViolated
 	}
 	return nil
 }
 
-// moneyVariants charge twice, leave two objects payable, or believe a webhook (ADR 0025).
-var moneyVariants = []variant{
-	{"broken_payment_key", "dispatcher"}, {"broken_page_first", "http"}, {"broken_notice_believed", "http"},
-}
-
 // runMoneyVariants demands that each variant is caught. dir has the commands.
 func runMoneyVariants(ctx context.Context, o options, dir string) error {
-	var errs []error
-	for _, v := range moneyVariants {
+	return trials(moneyVariants, 1, func(v variant) error {
 		r, _, err := runMoney(ctx, o, dir, v)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", v, err))
-			continue
+			return err
 		}
+		w := r.suite
 		for _, step := range r.fake.Violations() {
-			r.world.receipts.violate("two payable", "%s", step)
+			w.receipts.violate("two payable", "%s", step)
 		}
-		o.logf("%-24s %d kinds of violations after %d kills: %.300q", v, len(r.world.receipts.violations), r.world.killed(), r.world.receipts.first("money", "two payable"))
-		if len(r.world.receipts.violations) == 0 {
-			errs = append(errs, fmt.Errorf("%s was not caught", v))
-		}
-	}
-	return errors.Join(errs...)
+		kinds, first := len(w.receipts.violations), w.receipts.first("money", "two payable")
+		o.logf("%-24s %d kinds of violations after %d kills: %.300q", v, kinds, w.killed(), first)
+		return w.verdict(kinds, int(r.next.Load()))
+	})
 }
 
-// runMoney lets tenants pay until the processes were killed o.kills times, and compares the books of the provider with the database.
+// runMoney lets tenants pay until the processes were killed o.kills times, and compares the books of the provider with
+// the database.
 func runMoney(ctx context.Context, o options, dir string, v variant) (r *moneyRun, found moneyTally, err error) {
 	balancer := &balancer{}
-	notices, err := (&net.ListenConfig{}).Listen(ctx, "tcp4", "127.0.0.1:0")
+	notices, end, err := receiver.Listen(balancer)
 	if err != nil {
 		return nil, found, err
 	}
-	api, err := (&net.ListenConfig{}).Listen(ctx, "tcp4", "127.0.0.1:0")
-	if err != nil {
-		return nil, found, err
-	}
-	serving, end := context.WithCancel(ctx)
 	defer end()
-	o.provider = "http://" + api.Addr().String()
-	fake := stripetest.New(stripetest.Options{URL: o.provider, Webhooks: "http://" + notices.Addr().String() + "/webhooks/payments/stripe"})
-	go func() { _ = fake.Serve(serving, api) }() // ends with the run
-	go balancer.serve(serving, notices)
-	w, err := newWorld(ctx, o, dir, v)
+	fake := stripetest.New(stripetest.Options{Webhooks: notices + "/webhooks/payments/stripe"})
+	defer fake.Close()
+	api := fake.Handler()
+	if v.stripe != nil {
+		api = v.stripe(api)
+	}
+	var endAPI func()
+	if o.provider, endAPI, err = receiver.Listen(api); err != nil {
+		return nil, found, err
+	}
+	defer endAPI()
+	fake.SetURL(o.provider)
+	w, err := newSuite(ctx, o, dir, v)
 	if err != nil {
 		return nil, found, err
 	}
 	defer w.close()
 	r = &moneyRun{
-		world: w, fake: fake, transport: partnerSite{&http.Transport{IdleConnTimeout: 3 * time.Second, MaxIdleConnsPerHost: stays}},
+		suite: w, fake: fake, transport: partnerSite{&http.Transport{IdleConnTimeout: 3 * time.Second,
+			MaxIdleConnsPerHost: stays}},
 		dice: rand.New(rand.NewPCG(o.seed, 5)), //nolint:gosec // repeatable on purpose
 	}
-	balancer.to(w.load.bases)
+	var ends func([]byte) bool
+	if v.notices != nil {
+		ends = func(notice []byte) bool { return v.notices(r, notice) }
+	}
+	balancer.to(w.load.bases, ends)
 	fake.Deliver(stripetest.Delivery{Delay: 300 * time.Millisecond, Twice: true, Reversed: true})
 	fake.FailBy(r.fault)
 	live, stop := context.WithCancel(ctx)
@@ -154,7 +152,7 @@ func runMoney(ctx context.Context, o options, dir string, v variant) (r *moneyRu
 	if err != nil {
 		return r, found, err
 	}
-	if v != sound && r.wrong() { // the variant is caught
+	if !v.isSound() && r.wrong() { // the variant is caught
 		return r, found, nil
 	}
 	fake.FailBy(nil)
@@ -170,9 +168,9 @@ func runMoney(ctx context.Context, o options, dir string, v variant) (r *moneyRu
 func (r *moneyRun) work(ctx context.Context) {
 	for ctx.Err() == nil {
 		number := r.next.Add(1)
-		s := &stay{run: r, number: number, dice: r.world.load.dice(number), owner: r.world.partners[0]}
+		s := &stay{run: r, number: number, dice: r.suite.load.dice(number), owner: r.suite.partners[0]}
 		if err := s.live(ctx); err != nil && ctx.Err() == nil {
-			r.world.receipts.violate("money", "stay %d: %v", number, err)
+			r.suite.receipts.violate("money", "stay %d: %v", number, err)
 		}
 	}
 }
@@ -180,7 +178,8 @@ func (r *moneyRun) work(ctx context.Context) {
 // fault draws the failure of a request to the provider: a tenth of them goes wrong.
 func (r *moneyRun) fault(string, string) *stripetest.Fault {
 	kinds := []stripetest.FaultKind{
-		stripetest.LostBefore, stripetest.LostAfter, stripetest.TakesLate, stripetest.Delayed, stripetest.Broken, stripetest.BrokenDone,
+		stripetest.LostBefore, stripetest.LostAfter, stripetest.TakesLate, stripetest.Delayed, stripetest.Broken,
+		stripetest.BrokenDone,
 		stripetest.Doubled, stripetest.Overloaded, stripetest.Unready,
 	}
 	const every = 10
@@ -190,39 +189,40 @@ func (r *moneyRun) fault(string, string) *stripetest.Fault {
 		return nil
 	}
 	r.failing.Add(1)
-	return &stripetest.Fault{Kind: kinds[r.dice.IntN(len(kinds))], Delay: between(r.dice, 20*time.Millisecond, 1500*time.Millisecond)}
+	return &stripetest.Fault{Kind: kinds[r.dice.IntN(len(kinds))],
+		Delay: between(r.dice, 20*time.Millisecond, 1500*time.Millisecond)}
 }
 
 // killAround kills processes at the failpoints of payments, until each was reached often enough.
 func (r *moneyRun) killAround(ctx context.Context) error {
-	dice := rand.New(rand.NewPCG(r.world.o.seed, 6)) //nolint:gosec // repeatable on purpose
-	wanted := slices.Repeat(r.points(), r.world.o.hits)
+	dice := rand.New(rand.NewPCG(r.suite.o.seed, 6)) //nolint:gosec // repeatable on purpose
+	all := slices.Repeat(r.points(), r.suite.o.hits)
+	wanted := slices.Clone(all)
 	for round := 0; len(wanted) > 0 && round < 4; round++ {
 		dice.Shuffle(len(wanted), func(i, j int) { wanted[i], wanted[j] = wanted[j], wanted[i] })
 		for part := range slices.Chunk(wanted, stormSize) {
 			err := r.untilWrong(ctx, func(ctx context.Context) error {
-				return errors.Join(r.world.storm(ctx, r.world.deal(part), dice), r.world.awaitNodes(ctx))
+				return errors.Join(r.suite.storm(ctx, r.suite.deal(part), dice), r.suite.awaitNodes(ctx))
 			})
 			err = errors.Join(err, r.auditAttempts(ctx))
 			if err != nil {
 				return err
 			}
-			r.world.o.logf("money: %d kills, %d stays, %d captured, %d collections ended", r.world.killed(), r.next.Load(), r.captured.Load(), r.ended.Load())
+			r.suite.o.logf("money: %d kills, %d stays, %d captured, %d collections ended", r.suite.killed(),
+				r.next.Load(), r.captured.Load(), r.ended.Load())
 			if r.wrong() {
 				return nil
 			}
 		}
-		wanted = r.missing()
+		wanted = r.suite.missing(all)
 	}
-	for _, p := range wanted {
-		r.world.receipts.violate("failpoint", "%s was reached %d times only", p.label(), r.world.hits[p.label()])
-	}
+	r.suite.violateMissing(wanted)
 	return nil
 }
 
 // wrong tells whether something went wrong already.
 func (r *moneyRun) wrong() bool {
-	return r.world.receipts.count("money") > 0 || len(r.fake.Violations()) > 0
+	return r.suite.receipts.count("money") > 0 || len(r.fake.Violations()) > 0
 }
 
 // untilWrong runs do, and cuts it short once something went wrong: the kills that are left teach nothing more.
@@ -250,19 +250,7 @@ func (r *moneyRun) untilWrong(ctx context.Context, do func(context.Context) erro
 func (r *moneyRun) points() (list []point) {
 	const some = 4
 	for i, p := range moneyPoints {
-		if !r.world.o.short || i%some == 0 {
-			list = append(list, p)
-		}
-	}
-	return list
-}
-
-// missing lists the kills that are still wanted.
-func (r *moneyRun) missing() (list []point) {
-	r.world.mu.Lock()
-	defer r.world.mu.Unlock()
-	for _, p := range r.points() {
-		for n := r.world.hits[p.label()]; n < r.world.o.hits; n++ {
+		if !r.suite.o.short || i%some == 0 {
 			list = append(list, p)
 		}
 	}
@@ -270,7 +258,7 @@ func (r *moneyRun) missing() (list []point) {
 }
 
 // killed counts the kills so far.
-func (w *world) killed() (n int) {
+func (w *suite) killed() (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, hits := range w.hits {
@@ -283,10 +271,11 @@ func (r *moneyRun) print(out io.Writer, t moneyTally) {
 	p := func(label, format string, args ...any) {
 		fmt.Fprintf(out, "%-18s "+format+"\n", append([]any{label}, args...)...)
 	}
-	p("kills", "%d at %d failpoints (%s); %d requests to the provider went wrong", r.world.killed(), len(r.world.hits), fewest(r.world.hits), r.failing.Load())
-	for _, label := range slices.Sorted(maps.Keys(r.world.hits)) {
-		p("", "%3d × %s", r.world.hits[label], label)
+	p("kills", "%d at %d failpoints (%s); %d requests to the provider went wrong", r.suite.killed(), len(r.suite.hits),
+		fewest(r.suite.hits), r.failing.Load())
+	for _, label := range slices.Sorted(maps.Keys(r.suite.hits)) {
+		p("", "%3d × %s", r.suite.hits[label], label)
 	}
 	p("money", "%v", t)
-	report{receipts: r.world.receipts}.printViolations(out)
+	report{receipts: r.suite.receipts}.printViolations(out)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
@@ -20,44 +19,39 @@ type moneyTally struct {
 }
 
 func (t moneyTally) String() string {
-	return fmt.Sprintf("%d deposits, %d fees charged, %d secured, %d captured, %d collected, %d await the tenant, %d refunds; "+
+	return fmt.Sprintf("%d deposits, %d fees charged, %d secured, %d captured, %d collected, "+
+		"%d await the tenant, %d refunds; "+
 		"%d charged twice, %d paid for nothing, %d captures without a collection",
 		t.stays, t.fees, t.secured, t.captured, t.collected, t.awaiting, t.refunded, t.doubles, t.unsecured, t.missing)
 }
 
-// settle cancels what is still in checkout, and waits until no payment is under way but collections that wait for the tenant, and no
-// refund.
+// settle cancels what is still in checkout, and waits until no payment is under way but collections that wait for the
+// tenant, and no refund.
 func (r *moneyRun) settle(ctx context.Context) error {
 	const patience = 5 * time.Minute
-	deadline := time.Now().Add(patience)
-	for {
-		fees, err := query(ctx, r.world, pgx.RowTo[id.ID], `SELECT deposit_id FROM payments WHERE status = 'processing' AND kind = 'fee'`)
+	left := []int{0, 0}
+	ended, err := poll(ctx, 500*ms, patience, func() (bool, error) {
+		fees, err := query(ctx, r.suite, pgx.RowTo[id.ID],
+			`SELECT deposit_id FROM payments WHERE status = 'processing' AND kind = 'fee'`)
 		if err != nil {
-			return err
+			return false, err
 		}
 		for _, one := range fees {
-			s := &stay{run: r, number: r.next.Add(1), owner: r.world.partners[0], deposit: one}
+			s := &stay{run: r, number: r.next.Add(1), owner: r.suite.partners[0], deposit: one}
 			if err := s.cancel(ctx); err != nil {
-				return err
+				return false, err
 			}
 		}
-		left, err := query(ctx, r.world, pgx.RowTo[int], `
+		left, err = query(ctx, r.suite, pgx.RowTo[int], `
 			SELECT count(*)::int FROM payments WHERE status = 'processing' AND (kind = 'fee' OR `+automatic+`)
 			UNION ALL SELECT count(*)::int FROM refunds WHERE status = 'pending'`)
-		if err != nil {
-			return err
-		}
-		if left[0]+left[1] == 0 {
-			return nil
-		}
-		if time.Now().After(deadline) {
-			r.world.receipts.violate("money", "%d payments and %d refunds are still under way after %v", left[0], left[1], patience)
-			return nil
-		}
-		if err := pause(ctx, 500*time.Millisecond); err != nil {
-			return err
-		}
+		return err == nil && left[0]+left[1] == 0, err
+	})
+	if err == nil && !ended {
+		r.suite.receipts.violate("money", "%d payments and %d refunds are still under way after %v", left[0], left[1],
+			patience)
 	}
+	return err
 }
 
 // theirs is a charge in the books of the provider.
@@ -80,22 +74,11 @@ func (r *moneyRun) charges(ctx context.Context) (map[string][]theirs, error) {
 		if after != "" {
 			address += "&starting_after=" + after
 		}
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
-		if err != nil {
-			return nil, err
-		}
-		request.Header.Set("Authorization", "Bearer "+stripetest.SecretKey)
-		response, err := providerClient.Do(request)
-		if err != nil {
-			return nil, err
-		}
 		var page struct {
 			Data    []theirs
 			HasMore bool `json:"has_more"`
 		}
-		err = json.NewDecoder(response.Body).Decode(&page)
-		_ = response.Body.Close()
-		if err != nil {
+		if err := askProvider(ctx, http.MethodGet, address, nil, &page); err != nil {
 			return nil, err
 		}
 		for _, c := range page.Data {
@@ -120,14 +103,16 @@ type moneyRow struct {
 	amount                   int64
 }
 
-// audit compares the provider's books with the database, and asks the fake for the moments at which two objects were payable.
+// audit compares the provider's books with the database, and asks the fake for the moments at which two objects were
+// payable.
 func (r *moneyRun) audit(ctx context.Context) (t moneyTally, err error) {
 	charged, err := r.charges(ctx)
 	if err != nil {
 		return t, err
 	}
-	rows, err := query(ctx, r.world, func(row pgx.CollectableRow) (m moneyRow, err error) {
-		err = row.Scan(&m.payment, &m.deposit, &m.kind, &m.status, &m.collection, &m.depositStatus, &m.secured, &m.amount)
+	rows, err := query(ctx, r.suite, func(row pgx.CollectableRow) (m moneyRow, err error) {
+		err = row.Scan(&m.payment, &m.deposit, &m.kind, &m.status, &m.collection, &m.depositStatus, &m.secured,
+			&m.amount)
 		return m, err
 	}, moneyRows)
 	if err != nil {
@@ -139,9 +124,9 @@ func (r *moneyRun) audit(ctx context.Context) (t moneyTally, err error) {
 		delete(charged, name)
 	}
 	for name, all := range charged {
-		r.world.receipts.violate("money", "the provider charged %v for %q, which is no payment of ours", all, name)
+		r.suite.receipts.violate("money", "the provider charged %v for %q, which is no payment of ours", all, name)
 	}
-	deposits, err := query(ctx, r.world, func(row pgx.CollectableRow) (n [2]int, err error) {
+	deposits, err := query(ctx, r.suite, func(row pgx.CollectableRow) (n [2]int, err error) {
 		err = row.Scan(&n[0], &n[1])
 		return n, err
 	}, `
@@ -151,16 +136,16 @@ func (r *moneyRun) audit(ctx context.Context) (t moneyTally, err error) {
 		return t, err
 	}
 	if t.stays, t.missing = deposits[0][0], deposits[0][1]; t.missing > 0 {
-		r.world.receipts.violate("money", "%d captures have no collection", t.missing)
+		r.suite.receipts.violate("money", "%d captures have no collection", t.missing)
 	}
 	if asked := int(r.refunds.Load()); t.refunded < asked {
-		r.world.receipts.violate("money", "staff asked for %d refunds, and %d charges have one", asked, t.refunded)
+		r.suite.receipts.violate("money", "staff asked for %d refunds, and %d charges have one", asked, t.refunded)
 	}
 	if err := r.auditAttempts(ctx); err != nil {
 		return t, err
 	}
 	for _, step := range r.fake.Violations() {
-		r.world.receipts.violate("two payable", "%s", step)
+		r.suite.receipts.violate("two payable", "%s", step)
 	}
 	return t, nil
 }
@@ -175,16 +160,17 @@ func (r *moneyRun) auditPayment(row moneyRow, all []theirs, t *moneyTally) {
 			t.refunded++
 		}
 	}
-	name := fmt.Sprintf("%s of %s (%s, %s %s)", id.Payment.Of(row.payment), id.Deposit.Of(row.deposit), row.depositStatus, row.kind, row.status)
+	name := fmt.Sprintf("%s of %s (%s, %s %s)", id.Payment.Of(row.payment), id.Deposit.Of(row.deposit),
+		row.depositStatus, row.kind, row.status)
 	if len(all) > 1 {
 		t.doubles++
-		r.world.receipts.violate("money", "%s was charged %d times", name, len(all))
+		r.suite.receipts.violate("money", "%s was charged %d times", name, len(all))
 	}
 	switch {
 	case (row.status == "succeeded") != (taken > 0) && kept > 0:
-		r.world.receipts.violate("money", "%s: the provider has charged %d", name, taken)
+		r.suite.receipts.violate("money", "%s: the provider has charged %d", name, taken)
 	case taken > 0 && taken != row.amount:
-		r.world.receipts.violate("money", "%s of %d cents: the provider has charged %d", name, row.amount, taken)
+		r.suite.receipts.violate("money", "%s of %d cents: the provider has charged %d", name, row.amount, taken)
 	}
 	switch row.kind {
 	case "fee":
@@ -196,7 +182,7 @@ func (r *moneyRun) auditPayment(row moneyRow, all []theirs, t *moneyTally) {
 		}
 		if kept > 0 && !row.secured {
 			t.unsecured++
-			r.world.receipts.violate("money", "%s: the fee is paid, and neither secures nor is refunded", name)
+			r.suite.receipts.violate("money", "%s: the fee is paid, and neither secures nor is refunded", name)
 		}
 	case "collection":
 		t.captured++
@@ -207,26 +193,28 @@ func (r *moneyRun) auditPayment(row moneyRow, all []theirs, t *moneyTally) {
 			t.awaiting++
 		}
 		if row.depositStatus != captured && kept > 0 {
-			r.world.receipts.violate("money", "%s: a deposit that is not captured was charged", name)
+			r.suite.receipts.violate("money", "%s: a deposit that is not captured was charged", name)
 		}
 	}
 }
 
 // automatic selects the collections that the dispatcher goes on with by itself.
-const automatic = `EXISTS (SELECT FROM collections c WHERE c.payment_id = payments.id AND c.state IN ('scheduled', 'retrying'))`
+const automatic = `EXISTS (
+	SELECT FROM collections c WHERE c.payment_id = payments.id AND c.state IN ('scheduled', 'retrying'))`
 
 const moneyRows = `
 	SELECT p.id, p.deposit_id, p.kind, p.status, coalesce(c.state, ''), d.status,
 		EXISTS (SELECT FROM deposit_transitions t WHERE t.deposit_id = d.id AND t.to_status = 'active'), p.amount_cents
 	FROM payments p JOIN deposits d ON d.id = p.deposit_id LEFT JOIN collections c ON c.payment_id = p.id`
 
-// auditAttempts demands that each refused attempt has a charge of its own: an attempt that is told the refusal of an earlier one has
-// charged nothing.
+// auditAttempts demands that each refused attempt has a charge of its own: an attempt that is told the refusal of an
+// earlier one has charged nothing.
 func (r *moneyRun) auditAttempts(ctx context.Context) error {
-	repeated, err := query(ctx, r.world, pgx.RowTo[id.ID], `
-		SELECT payment_id FROM stripe_attempts WHERE answered AND charge <> '' GROUP BY payment_id, charge HAVING count(*) > 1`)
+	repeated, err := query(ctx, r.suite, pgx.RowTo[id.ID], `
+		SELECT payment_id FROM stripe_attempts 
+		WHERE answered AND charge <> '' GROUP BY payment_id, charge HAVING count(*) > 1`)
 	for _, payment := range repeated {
-		r.world.receipts.violate("money", "two attempts of %s have the same refused charge", id.Payment.Of(payment))
+		r.suite.receipts.violate("money", "two attempts of %s have the same refused charge", id.Payment.Of(payment))
 	}
 	return err
 }

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"context"
+	"bytes"
 	"io"
-	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -19,20 +17,13 @@ var providerClient = &http.Client{Timeout: 10 * time.Second}
 type balancer struct {
 	mu    sync.Mutex
 	bases []string
+	ends  func(notice []byte) bool // answers a notice in place of http; nil: none
 }
 
-func (b *balancer) to(bases []string) {
+func (b *balancer) to(bases []string, ends func([]byte) bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.bases = append([]string(nil), bases...)
-}
-
-func (b *balancer) serve(ctx context.Context, listener net.Listener) {
-	const patience = 10 * time.Second
-	server := &http.Server{Handler: b, ReadHeaderTimeout: patience}
-	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
-	defer stop()
-	_ = server.Serve(listener) // ends with ctx
+	b.bases, b.ends = append([]string(nil), bases...), ends
 }
 
 func (b *balancer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -41,10 +32,14 @@ func (b *balancer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	b.mu.Lock()
-	bases := b.bases
+	bases, ends := b.bases, b.ends
 	b.mu.Unlock()
+	if ends != nil && ends(body) {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
 	for _, base := range bases {
-		request, err := http.NewRequestWithContext(r.Context(), r.Method, base+r.URL.Path, strings.NewReader(string(body)))
+		request, err := http.NewRequestWithContext(r.Context(), r.Method, base+r.URL.Path, bytes.NewReader(body))
 		if err != nil {
 			continue
 		}

@@ -21,14 +21,14 @@ func longRun(t *testing.T, hits int) options {
 func TestLong_Payments_ThreeHundredKillsAroundTheProvider(t *testing.T) {
 	const hits = 10
 	dir, o := t.TempDir(), longRun(t, hits)
-	require.NoError(t, sound.build(t.Context(), o, dir))
+	require.NoError(t, build(t.Context(), o, dir))
 	r, found, err := runMoney(t.Context(), o, dir, sound)
 	require.NoError(t, err)
 	var out strings.Builder
 	r.print(&out, found)
-	t.Log(out.String())
-	require.Empty(t, r.world.receipts.violations)
-	require.GreaterOrEqual(t, r.world.killed(), 300)
+	t.Logf("figure: %d kills at %d failpoints; %v\n%s", r.suite.killed(), len(r.suite.hits), found, out.String())
+	require.Empty(t, r.suite.receipts.violations)
+	require.GreaterOrEqual(t, r.suite.killed(), 300)
 	require.Positive(t, found.refunded)
 }
 
@@ -37,6 +37,7 @@ func TestLong_Payments_BrokenVariantsAreCaught(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	o := longRun(t, 1)
-	require.NoError(t, buildAll(context.WithoutCancel(t.Context()), o, dir, moneyVariants))
+	require.NoError(t, build(context.WithoutCancel(t.Context()), o, dir))
 	require.NoError(t, runMoneyVariants(t.Context(), o, dir))
+	t.Logf("figure: %d of %d broken variants are caught", len(moneyVariants), len(moneyVariants))
 }

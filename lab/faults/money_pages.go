@@ -11,18 +11,22 @@ import (
 	"partnerdeposits/lab/formbrowser"
 )
 
-// openPage sends the form of checkout and passes the provider's page to then; then is nil for a tenant who leaves that page. A checkout
-// that is over is no error.
+// openPage sends the form of checkout and passes the provider's page to then; then is nil for a tenant who leaves that
+// page. A checkout that is over is no error.
 func (s *stay) openPage(ctx context.Context, b *formbrowser.Browser, then func(formbrowser.Page) bool) error {
-	return s.submit(ctx, b, "agree", map[string]string{"firstName": "Ada", "lastName": "Lovelace", "email": "ada@" + mailDomain, "agree": "yes"}, then)
+	tenant := map[string]string{"firstName": "Ada", "lastName": "Lovelace", "email": "ada@" + mailDomain, "agree": "yes"}
+	return s.submit(ctx, b, "agree", tenant, then)
 }
 
-// submit sends the form of our checkout page that has the control, until the answer is a page of the provider or the form is gone.
-func (s *stay) submit(ctx context.Context, b *formbrowser.Browser, control string, values map[string]string, then func(formbrowser.Page) bool) error {
+// submit sends the form of our checkout page that has the control, until the answer is a page of the provider or the
+// form is gone.
+func (s *stay) submit(
+	ctx context.Context, b *formbrowser.Browser, control string, values map[string]string, then func(formbrowser.Page) bool,
+) error {
 	var last string
-	deadline := time.Now().Add(s.run.world.o.deadline)
+	deadline := time.Now().Add(s.run.suite.o.deadline)
 	for try := uint64(0); time.Now().Before(deadline); try++ {
-		page, err := b.Get(ctx, s.run.world.load.base(s.number+try)+"/checkout/"+s.token)
+		page, err := b.Get(ctx, s.run.suite.load.base(s.number+try)+"/checkout/"+s.token)
 		if err == nil && page.Status == http.StatusOK {
 			if _, open := page.Form(control); !open {
 				return nil
@@ -65,7 +69,8 @@ func (s *stay) pay(ctx context.Context) error {
 	})
 }
 
-// payDebt pays the captured amount on a page of the provider, after the saved card was refused. Some tenants leave the first page.
+// payDebt pays the captured amount on a page of the provider, after the saved card was refused. Some tenants leave the
+// first page.
 func (s *stay) payDebt(ctx context.Context) error {
 	b := s.browser()
 	leaves := s.draw(3) == 0
@@ -78,27 +83,31 @@ func (s *stay) payDebt(ctx context.Context) error {
 }
 
 // card sends a card on the provider's page and gives the page that follows: of the provider, or ours.
-func (s *stay) card(ctx context.Context, b *formbrowser.Browser, page formbrowser.Page, number string) formbrowser.Page {
-	if _, open := page.Form("cardNumber"); !open {
-		return page
-	}
-	next, err := b.Submit(ctx, page, "cardNumber", map[string]string{"cardNumber": number, "cardExpiry": "12/39", "cardCvc": "123"})
-	if err != nil { // the way back led to a process that was being killed
-		return page
-	}
-	return next
+func (s *stay) card(
+	ctx context.Context, b *formbrowser.Browser, page formbrowser.Page, number string,
+) formbrowser.Page {
+	return fill(ctx, b, page, "cardNumber",
+		map[string]string{"cardNumber": number, "cardExpiry": "12/39", "cardCvc": "123"})
 }
 
 // authenticate answers the issuer's question.
-func (s *stay) authenticate(ctx context.Context, b *formbrowser.Browser, page formbrowser.Page, outcome string) formbrowser.Page {
-	if _, asked := page.Form("outcome"); !asked {
-		return page
+func (s *stay) authenticate(
+	ctx context.Context, b *formbrowser.Browser, page formbrowser.Page, outcome string,
+) formbrowser.Page {
+	return fill(ctx, b, page, "outcome", map[string]string{"outcome": outcome})
+}
+
+// fill sends the form with the control, if the page has one. The page stays where the way back leads to a process that
+// is killed.
+func fill(
+	ctx context.Context, b *formbrowser.Browser, page formbrowser.Page, control string, values map[string]string,
+) formbrowser.Page {
+	if _, open := page.Form(control); open {
+		if next, err := b.Submit(ctx, page, control, values); err == nil {
+			return next
+		}
 	}
-	next, err := b.Submit(ctx, page, "outcome", map[string]string{"outcome": outcome})
-	if err != nil {
-		return page
-	}
-	return next
+	return page
 }
 
 // draw is safe for two steps of a stay at once.

@@ -1,7 +1,8 @@
 package main
 
-// moneyPoints lists the failpoints around the calls to the payment provider, in the order in which a deposit passes them. A point ending
-// in .before lies before the request, .sent after the request was written, and .answered after its answer, before anything is recorded.
+// moneyPoints lists the failpoints around the calls to the payment provider, in the order in which a deposit passes
+// them. A point ending in .before lies before the request, .sent after the request was written, and .answered after its
+// answer, before anything is recorded.
 var moneyPoints = []point{
 	{name: "payment.fee.committed", upTo: 2, http: true},    // our payment is stored
 	{name: "payment.page.committed", upTo: 2, http: true},   // the provider's page is entered, no request sent
@@ -16,9 +17,10 @@ var moneyPoints = []point{
 	{name: "payment.expire.before", upTo: 1, http: true},    //
 	{name: "payment.expire.sent", upTo: 1, http: true},      //
 	{name: "payment.expire.answered", upTo: 1, http: true},  //
-	{name: "payment.cancel.before", upTo: 1, http: true},    // a charge without the tenant is cancelled in favour of the tenant's page
-	{name: "payment.cancel.sent", upTo: 1, http: true},      //
-	{name: "payment.cancel.answered", upTo: 1, http: true},  //
+	// a charge without the tenant is cancelled in favour of the tenant's page
+	{name: "payment.cancel.before", upTo: 1, http: true},
+	{name: "payment.cancel.sent", upTo: 1, http: true},     //
+	{name: "payment.cancel.answered", upTo: 1, http: true}, //
 
 	{name: "payment.lookup.before", upTo: 3},
 	{name: "payment.lookup.answered", upTo: 3},

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -16,6 +15,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/formbrowser"
 	"partnerdeposits/lab/stripetest"
+	"partnerdeposits/lab/world"
 )
 
 // Test cards of the provider (payments.md, "Tests without the internet").
@@ -42,7 +42,8 @@ func rentalPeriod(now time.Time) (from, to string) {
 	return now.Add(2 * days).UTC().Format(time.RFC3339), now.Add(9 * days).UTC().Format(time.RFC3339)
 }
 
-// live takes the stay through its story. Its errors are those of ctx, and of answers that no caller of the service expects.
+// live takes the stay through its story. Its errors are those of ctx, and of answers that no caller of the service
+// expects.
 func (s *stay) live(ctx context.Context) error {
 	if err := s.create(ctx); err != nil {
 		return err
@@ -84,23 +85,22 @@ func (s *stay) change() change { return change{number: s.number, owner: s.owner,
 
 func (s *stay) create(ctx context.Context) error {
 	from, to := rentalPeriod(time.Now())
-	body := fmt.Sprintf(`{"accountId":%q,"amount":500,"contractStartAt":%q,"contractEndAt":%q,"rentalContract":"%s%d","depositUrlGeneration":true,"returnUrl":"https://%s/back"}`,
-		id.Account.Of(s.owner.account), from, to, contractPrefix, s.number, partnerHost)
-	a, ok := s.run.world.load.insist(s.change(), "/deposits", uuidOf(s.run.world.o.seed, s.number, 0), body)
-	var made struct {
-		Data struct{ ID, DepositURL string }
-	}
-	if !ok || !a.ok() {
+	body := fmt.Sprintf(`{"accountId":%q,"amount":500,"contractStartAt":%q,"contractEndAt":%q,
+		"rentalContract":"%s%d","depositUrlGeneration":true,"returnUrl":"https://%s/back"}`,
+		id.Account.Of(s.owner.Account), from, to, contractPrefix, s.number, partnerHost)
+	a, ok := s.run.suite.load.insist(s.change(), "/deposits", uuidOf(s.run.suite.o.seed, s.number, 0), body)
+	var made struct{ ID, DepositURL string }
+	if !ok || !a.OK() {
 		return s.unexpected(ctx, "the deposit was not created")
 	}
-	if err := json.Unmarshal(a.body, &made); err != nil {
+	if err := a.Into(&made); err != nil {
 		return err
 	}
-	address, err := url.Parse(made.Data.DepositURL)
+	address, err := url.Parse(made.DepositURL)
 	if err != nil {
 		return err
 	}
-	s.deposit, _ = id.Deposit.Parse(made.Data.ID)
+	s.deposit, _ = id.Deposit.Parse(made.ID)
 	s.token = strings.TrimPrefix(address.Path, "/checkout/")
 	return nil
 }
@@ -124,16 +124,14 @@ func (s *stay) cancel(context.Context) error {
 }
 
 // insist repeats a request of the partner until it is answered. A conflict with the deposit's status is an answer.
-func (s *stay) insist(action string, step byte, body string) answer {
-	l := s.run.world.load
-	for try := uint64(0); ; try++ {
-		a := l.client.post(l.ctx, l.base(s.number+try), s.owner.key, "/deposits/"+id.Deposit.Of(s.deposit)+action, uuidOf(s.run.world.o.seed, s.number, step), body)
-		if !a.unknown() || l.ctx.Err() != nil {
-			return a
-		}
-		_ = pause(l.ctx, 50*time.Millisecond) // the loop ends with l.ctx
-	}
+func (s *stay) insist(action string, step byte, body string) world.Answer {
+	l := s.run.suite.load
+	call := world.Call{APIKey: s.owner.Key, Path: s.path() + action, Key: uuidOf(s.run.suite.o.seed, s.number, step),
+		Body: body}
+	return l.ask(l.ctx, s.number, call)
 }
+
+func (s *stay) path() string { return "/deposits/" + id.Deposit.Of(s.deposit) }
 
 // claim captures a part of the deposit if it is secured, and sees the collection to its end.
 func (s *stay) claim(ctx context.Context) error {
@@ -145,11 +143,12 @@ func (s *stay) claim(ctx context.Context) error {
 		return nil
 	}
 	const step = 2
-	if a := s.insist("/capture", step, fmt.Sprintf(`{"amount":%d,"reason":"damage"}`, 20+s.dice.IntN(400))); !a.ok() {
-		return s.unexpected(ctx, "the capture was answered %d %s", a.status, a.body)
+	if a := s.insist("/capture", step, fmt.Sprintf(`{"amount":%d,"reason":"damage"}`, 20+s.dice.IntN(400))); !a.OK() {
+		return s.unexpected(ctx, "the capture was answered %d %s", a.Status, a.Body)
 	}
 	s.run.captured.Add(1)
-	const patience = 6 * time.Minute // a dispatcher that dies leaves a payment to the others a minute later, and they die, too
+	// a dispatcher that dies leaves a payment to the others a minute later, and they die, too
+	const patience = 6 * time.Minute
 	for deadline := time.Now().Add(patience); ; {
 		d, err := s.read(ctx)
 		switch {
@@ -165,7 +164,8 @@ func (s *stay) claim(ctx context.Context) error {
 				return err
 			}
 		case time.Now().After(deadline):
-			return s.unexpected(ctx, "the collection of %s is %q since %v", id.Deposit.Of(s.deposit), d.Collection.Status, patience)
+			return s.unexpected(ctx, "the collection of %s is %q since %v", id.Deposit.Of(s.deposit),
+				d.Collection.Status, patience)
 		}
 		if err := pause(ctx, 150*time.Millisecond); err != nil {
 			return nil //nolint:nilerr // the run ends
@@ -179,13 +179,12 @@ func (s *stay) complain(ctx context.Context) error {
 	if s.draw(every) != 0 {
 		return nil
 	}
-	rows, err := query(ctx, s.run.world, pgx.RowTo[id.ID], `SELECT id FROM payments WHERE deposit_id = $1 AND kind = 'collection'`, s.deposit)
+	rows, err := query(ctx, s.run.suite, pgx.RowTo[id.ID],
+		`SELECT id FROM payments WHERE deposit_id = $1 AND kind = 'collection'`, s.deposit)
 	if err != nil || len(rows) != 1 {
 		return s.unexpected(ctx, "%d collections: %v", len(rows), err)
 	}
-	w := s.run.world
-	environment := append(w.environment(), "DATABASE_URL="+w.databaseURL(serviceRole, hostPort(w.services.PostgresURL)), "REDIS_URL="+w.services.RedisURL)
-	err = command(ctx, environment, w.commands["admin"], "collection", "refund", "--id", id.Payment.Of(rows[0]), "--amount", "10.00")
+	err = s.run.suite.admin(ctx, "collection", "refund", "--id", id.Payment.Of(rows[0]), "--amount", "10.00")
 	if err != nil {
 		return s.unexpected(ctx, "%v", err)
 	}
@@ -198,27 +197,21 @@ type moneyDeposit struct {
 	Collection struct{ Status string }
 }
 
-func (s *stay) read(ctx context.Context) (moneyDeposit, error) {
-	l := s.run.world.load
-	for try := uint64(0); ; try++ {
-		a := l.client.do(ctx, http.MethodGet, l.base(s.number+try), s.owner.key, "/deposits/"+id.Deposit.Of(s.deposit), "", "")
-		if a.ok() {
-			var body struct{ Data moneyDeposit }
-			return body.Data, json.Unmarshal(a.body, &body)
-		}
-		if !a.unknown() {
-			return moneyDeposit{}, s.unexpected(ctx, "the deposit was answered %d %s", a.status, a.body)
-		}
-		if err := pause(ctx, 50*time.Millisecond); err != nil {
-			return moneyDeposit{}, err
-		}
+func (s *stay) read(ctx context.Context) (d moneyDeposit, err error) {
+	a := s.run.suite.load.ask(ctx, s.number, world.Call{APIKey: s.owner.Key, Method: http.MethodGet, Path: s.path()})
+	switch {
+	case a.OK():
+		return d, a.Into(&d)
+	case ctx.Err() != nil:
+		return d, ctx.Err()
 	}
+	return d, s.unexpected(ctx, "the deposit was answered %d %s", a.Status, a.Body)
 }
 
 // unexpected records a violation, unless the run ends.
 func (s *stay) unexpected(ctx context.Context, format string, args ...any) error {
-	if ctx.Err() == nil && s.run.world.load.ctx.Err() == nil {
-		s.run.world.receipts.violate("money", "stay "+strconv.FormatUint(s.number, 10)+": "+format, args...)
+	if ctx.Err() == nil && s.run.suite.load.ctx.Err() == nil {
+		s.run.suite.receipts.violate("money", "stay "+strconv.FormatUint(s.number, 10)+": "+format, args...)
 	}
 	return ctx.Err()
 }

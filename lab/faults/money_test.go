@@ -14,7 +14,7 @@ func TestMoney_AFewKillsAroundTheProvider_ChargeNobodyTwice(t *testing.T) {
 	var out strings.Builder
 	r.print(&out, found)
 	t.Log(out.String())
-	require.Empty(t, r.world.receipts.violations)
+	require.Empty(t, r.suite.receipts.violations)
 	require.Positive(t, found.secured)
 	require.Positive(t, found.captured)
 }

@@ -34,7 +34,8 @@ func (l *link) cut() { l.proxy.Stop() }
 // disturb adds a toxic, such as latency {latency, jitter}, bandwidth {rate}, slicer {…}, reset_peer {timeout}; with
 // timeout {timeout: 0} connections stay open and nothing passes. Times are milliseconds.
 func (l *link) disturb(kind, direction string, attributes map[string]any) error {
-	spec, err := json.Marshal(map[string]any{"type": kind, "name": kind + "_" + direction, "stream": direction, "toxicity": 1, "attributes": attributes})
+	spec, err := json.Marshal(map[string]any{"type": kind, "name": kind + "_" + direction, "stream": direction,
+		"toxicity": 1, "attributes": attributes})
 	if err != nil {
 		return err
 	}
@@ -50,5 +51,3 @@ func (l *link) heal(ctx context.Context) error {
 	}
 	return l.proxy.Start()
 }
-
-func (l *link) close() { l.proxy.Stop() }

@@ -3,55 +3,41 @@ package main
 import (
 	"context"
 	"fmt"
-	"sync"
 	"syscall"
 	"time"
 
 	"partnerdeposits/lab/procs"
+	"partnerdeposits/lab/world"
 )
 
-// node runs a process of the service, which may be killed and started again at the same addresses.
+// node is a process of the service with its links, which may be killed and started again.
 type node struct {
-	world *world
-	name  string // such as "dispatcher 1"
-	spec  procs.Spec
-	ready string // URL of /readyz
+	*world.Node
+	suite *suite
 	pg    *link
 	redis *link
 	index int // among the nodes of the same command
 	http  bool
 
-	mu          sync.Mutex
-	process     *procs.Process
-	endExpected bool // this program has caused the end of the process
+	endExpected bool // this program has caused the end of the process; guarded by suite.mu
 }
-
-// startLimit bounds the time from start to readiness on a busy machine.
-const startLimit = 60 * time.Second
 
 // start runs the process. With wait, start returns after the process is ready.
 func (n *node) start(ctx context.Context, wait bool) error {
-	spec := n.spec
-	spec.Env = append([]string{"DATABASE_URL=" + n.world.databaseURL(serviceRole, n.pg.address())}, spec.Env...)
-	p, err := procs.Start(spec)
-	if err != nil {
+	if err := n.Begin("DATABASE_URL=" + n.suite.databaseURL(n.pg.address())); err != nil {
 		return err
 	}
+	p := n.expectEnd(false)
 	p.Tell(fmt.Sprintf("skew %d", n.skew().Milliseconds()))
-	n.mu.Lock()
-	n.process, n.endExpected = p, false
-	n.mu.Unlock()
 	go n.watch(p)
 	if !wait {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, startLimit)
-	defer cancel()
-	return p.AwaitOK(ctx, n.ready)
+	return n.AwaitReady(ctx)
 }
 
-// idSkew is by how much the ids of the first http are ahead. It exceeds the time for which a deposit is covered, so that the
-// ids of a deposit's events are in another order than its changes.
+// idSkew is by how much the ids of the first http are ahead. It exceeds the time for which a deposit is covered, so
+// that the ids of a deposit's events are in another order than its changes.
 const idSkew = 3 * time.Second
 
 func (n *node) skew() time.Duration {
@@ -64,51 +50,62 @@ func (n *node) skew() time.Duration {
 // watch reports a violation when the process ends although this program did not cause the end.
 func (n *node) watch(p *procs.Process) {
 	<-p.Done()
-	n.mu.Lock()
-	endExpected := n.endExpected || n.process != p
-	n.mu.Unlock()
-	if !endExpected || !p.Killed() && p.Ended() != "exit status 0" {
-		n.world.receipts.violate("crash", "%s ended by itself, with %s:\n%s", n.name, p.Ended(), p.Log())
+	n.suite.mu.Lock()
+	endExpected := n.endExpected || n.Process() != p
+	n.suite.mu.Unlock()
+	if !endExpected || !p.Killed() && p.ExitCode() != 0 {
+		n.suite.receipts.violate("crash", "%s ended by itself, with %s:\n%s", n.Name, p.Ended(), p.Log())
 	}
-}
-
-func (n *node) current() *procs.Process {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.process
 }
 
 // expectEnd records whether the coming end of the process is caused by this program.
 func (n *node) expectEnd(yes bool) *procs.Process {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	n.suite.mu.Lock()
+	defer n.suite.mu.Unlock()
 	n.endExpected = yes
-	return n.process
+	return n.Process()
 }
 
 // kill ends the process with SIGKILL and records the deliveries in flight.
 func (n *node) kill(ctx context.Context) error {
 	n.expectEnd(true).Kill()
-	return n.world.noteInFlight(ctx, n)
+	return n.suite.noteInFlight(ctx, n)
 }
 
-// stop ends the process as a deployment does.
-func (n *node) stop() error {
-	const grace = 40 * time.Second
-	return n.expectEnd(true).Stop(grace)
-}
-
-// restart stops the process with SIGTERM and starts it again.
-func (n *node) restart(ctx context.Context) error {
-	if err := n.stop(); err != nil {
-		n.world.receipts.violate("shutdown", "%s: %v\n%s", n.name, err, n.current().Log())
+// killAndStart is kill, and a new start.
+func (n *node) killAndStart(ctx context.Context) error {
+	if err := n.kill(ctx); err != nil {
+		return err
 	}
 	return n.start(ctx, true)
 }
 
-// freeze suspends the process; thaw resumes it.
-func (n *node) freeze() { n.current().Signal(syscall.SIGSTOP) }
-func (n *node) thaw()   { n.current().Signal(syscall.SIGCONT) }
+// stop ends the process as a deployment does.
+func (n *node) stop(context.Context) error {
+	const grace = 40 * time.Second
+	return n.expectEnd(true).Stop(grace)
+}
+
+// begin starts the process and waits until it is ready.
+func (n *node) begin(ctx context.Context) error { return n.start(ctx, true) }
+
+// restart stops the process with SIGTERM and starts it again.
+func (n *node) restart(ctx context.Context) error {
+	if err := n.stop(ctx); err != nil {
+		n.suite.receipts.violate("shutdown", "%s: %v\n%s", n.Name, err, n.Process().Log())
+	}
+	return n.start(ctx, true)
+}
+
+// freeze suspends the process for span. Deliveries in flight at that moment may be sent twice.
+func (n *node) freeze(ctx context.Context, span time.Duration) error {
+	if err := n.suite.noteInFlight(ctx, n); err != nil {
+		return err
+	}
+	n.Process().Signal(syscall.SIGSTOP)
+	defer n.Process().Signal(syscall.SIGCONT)
+	return pause(ctx, span)
+}
 
 // dieAt makes the process kill itself at the count-th hit of a failpoint, and tells whether that happened within
 // patience.
@@ -122,7 +119,7 @@ func (n *node) dieAt(ctx context.Context, point string, count int, patience time
 	var caught <-chan struct{}
 	if point == postUnderWay {
 		var release func()
-		caught, release = n.world.receivers.catch(n.index)
+		caught, release = n.suite.receivers.catch(n.index)
 		defer release()
 	} else {
 		p.Tell(order(point, count))
@@ -143,5 +140,5 @@ func (n *node) dieAt(ctx context.Context, point string, count int, patience time
 			return false, nil
 		}
 	}
-	return true, n.world.noteInFlight(ctx, n)
+	return true, n.suite.noteInFlight(ctx, n)
 }

@@ -15,7 +15,7 @@ import (
 type round struct {
 	name   string
 	faults int
-	do     func(ctx context.Context, w *world, dice *rand.Rand) error
+	do     func(ctx context.Context, w *suite, dice *rand.Rand) error
 	kind   fault
 	storm  bool // of kills at failpoints
 }
@@ -44,17 +44,24 @@ func wanted(o options) (list []point) {
 	return list
 }
 
-// missing lists the hits that are still missing.
-func (w *world) missing() (list []point) {
+// missing lists the kills of a list that have not happened yet.
+func (w *suite) missing(list []point) (left []point) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	seen := map[string]int{}
-	for _, p := range wanted(w.o) {
+	for _, p := range list {
 		if seen[p.label()]++; seen[p.label()] > w.hits[p.label()] {
-			list = append(list, p)
+			left = append(left, p)
 		}
 	}
-	return list
+	return left
+}
+
+// violateMissing reports failpoints that were not reached often enough.
+func (w *suite) violateMissing(left []point) {
+	for _, p := range left {
+		w.receipts.violate("failpoint", "%s was reached %d times only", p.label(), w.hits[p.label()])
+	}
 }
 
 // stormsOf groups failpoints into storms of kills.
@@ -70,17 +77,19 @@ func stormsOf(list []point, dice *rand.Rand) (rounds []round) {
 	for _, s := range []struct {
 		way  way
 		name string
-		do   func(w *world, ctx context.Context, list []point, dice *rand.Rand) error
+		do   func(w *suite, ctx context.Context, list []point, dice *rand.Rand) error
 	}{
-		{underLoad, "storm of kills", (*world).stormUnderLoad},
-		{redisAway, "storm of kills without Redis", (*world).stormWithoutRedis},
-		{redisLost, "storm of kills with losses of Redis", (*world).stormOfLosses},
+		{underLoad, "storm of kills", (*suite).stormUnderLoad},
+		{redisAway, "storm of kills without Redis", (*suite).stormWithoutRedis},
+		{redisLost, "storm of kills with losses of Redis", (*suite).stormOfLosses},
 	} {
 		list := byWay[s.way]
 		dice.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 		for part := range slices.Chunk(list, stormSize) {
-			rounds = append(rounds, round{name: fmt.Sprintf("%s at %d points", s.name, len(part)), faults: len(part), storm: true,
-				do: func(ctx context.Context, w *world, dice *rand.Rand) error { return s.do(w, ctx, part, dice) }})
+			rounds = append(rounds, round{
+				name: fmt.Sprintf("%s at %d points", s.name, len(part)), faults: len(part), storm: true,
+				do: func(ctx context.Context, w *suite, dice *rand.Rand) error { return s.do(w, ctx, part, dice) },
+			})
 		}
 	}
 	return rounds
@@ -116,7 +125,7 @@ const (
 )
 
 // play runs a round: the faults, the restart of every process, the recovery.
-func (w *world) play(ctx context.Context, number int, r round) (result, error) {
+func (w *suite) play(ctx context.Context, number int, r round) (result, error) {
 	dice := rand.New(rand.NewPCG(w.o.seed, uint64(number))) //nolint:gosec // repeatable on purpose
 	before, began := w.receipts.duplicates(), time.Now()
 	out := result{round: r}
@@ -153,7 +162,7 @@ func (w *world) play(ctx context.Context, number int, r round) (result, error) {
 }
 
 // judge compares a round with the promised times.
-func (w *world) judge(r result) {
+func (w *suite) judge(r result) {
 	if w.o.relaxed {
 		return
 	}
@@ -169,10 +178,11 @@ func (w *world) judge(r result) {
 
 // p99 is the 99th percentile of the time from commit to record, for changes committed in [from, to) and delivered to
 // healthy endpoints.
-func (w *world) p99(ctx context.Context, from, to time.Time) (time.Duration, error) {
+func (w *suite) p99(ctx context.Context, from, to time.Time) (time.Duration, error) {
 	found, err := query(ctx, w, pgx.RowTo[time.Duration], `
 		SELECT coalesce(percentile_disc(0.99) WITHIN GROUP (ORDER BY finished_at - event_at), interval '0')
-		FROM deliveries WHERE subscription_id = ANY ($1) AND event_at >= $2 AND event_at < $3 AND finished_at IS NOT NULL`, w.healthy(), from, to)
+		FROM deliveries WHERE subscription_id = ANY ($1) AND event_at >= $2 AND event_at < $3 AND finished_at IS NOT NULL`,
+		w.healthy(), from, to)
 	if err != nil {
 		return 0, err
 	}

@@ -41,16 +41,16 @@ func TestPlan_OfALongRun_HasEveryFault(t *testing.T) {
 
 func TestMissing_IsWhatWasNotHitOftenEnough(t *testing.T) {
 	t.Parallel()
-	w := &world{o: options{hits: 3}, hits: map[string]int{}}
-	require.Len(t, w.missing(), 3*len(points))
+	w := &suite{o: options{hits: 3}, hits: map[string]int{}}
+	require.Len(t, w.missing(wanted(w.o)), 3*len(points))
 	for _, p := range points {
 		for range 3 {
 			w.hit(p)
 		}
 	}
-	require.Empty(t, w.missing())
+	require.Empty(t, w.missing(wanted(w.o)))
 	w.hits["dispatcher: relay.taken"] = 1
-	require.Len(t, w.missing(), 2)
+	require.Len(t, w.missing(wanted(w.o)), 2)
 }
 
 func TestManners_ChooseInTheirShares(t *testing.T) {

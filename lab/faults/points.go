@@ -72,7 +72,7 @@ func (p point) label() string {
 	return "dispatcher: " + p.name
 }
 
-func (w *world) hit(p point) {
+func (w *suite) hit(p point) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.hits[p.label()]++
@@ -80,7 +80,7 @@ func (w *world) hit(p point) {
 
 // storm kills processes at failpoints until every list is done. Each node works through its own list, all nodes at the
 // same time, under load.
-func (w *world) storm(ctx context.Context, lists map[*node][]point, dice *rand.Rand) error {
+func (w *suite) storm(ctx context.Context, lists map[*node][]point, dice *rand.Rand) error {
 	var group sync.WaitGroup
 	errs := make(chan error, len(lists))
 	for n, list := range lists {
@@ -104,7 +104,7 @@ func (w *world) storm(ctx context.Context, lists map[*node][]point, dice *rand.R
 }
 
 // killAt lets a node die at a failpoint and starts the node again.
-func (w *world) killAt(ctx context.Context, n *node, p point, dice *rand.Rand) (reached bool, err error) {
+func (w *suite) killAt(ctx context.Context, n *node, p point, dice *rand.Rand) (reached bool, err error) {
 	patience := 20 * time.Second
 	if p.way == expired {
 		if err := w.leaveLeases(ctx, n); err != nil {
@@ -121,7 +121,7 @@ func (w *world) killAt(ctx context.Context, n *node, p point, dice *rand.Rand) (
 }
 
 // leaveLeases kills a dispatcher with deliveries in flight, so that their leases run out.
-func (w *world) leaveLeases(ctx context.Context, n *node) error {
+func (w *suite) leaveLeases(ctx context.Context, n *node) error {
 	reached, err := n.dieAt(ctx, "worker.loaded", 1, 20*time.Second*w.o.slack())
 	if err != nil || !reached {
 		return err
@@ -130,11 +130,9 @@ func (w *world) leaveLeases(ctx context.Context, n *node) error {
 }
 
 // awaitNodes waits until every process is ready.
-func (w *world) awaitNodes(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, startLimit)
-	defer cancel()
+func (w *suite) awaitNodes(ctx context.Context) error {
 	for _, n := range w.nodes() {
-		if err := n.current().AwaitOK(ctx, n.ready); err != nil {
+		if err := n.AwaitReady(ctx); err != nil {
 			return err
 		}
 	}
@@ -142,7 +140,7 @@ func (w *world) awaitNodes(ctx context.Context) error {
 }
 
 // deal distributes failpoints over the nodes that pass them.
-func (w *world) deal(list []point) map[*node][]point {
+func (w *suite) deal(list []point) map[*node][]point {
 	lists := map[*node][]point{}
 	for i, p := range list {
 		nodes := w.dispatchers
@@ -156,12 +154,12 @@ func (w *world) deal(list []point) map[*node][]point {
 }
 
 // stormUnderLoad is a storm without any other disturbance.
-func (w *world) stormUnderLoad(ctx context.Context, list []point, dice *rand.Rand) error {
+func (w *suite) stormUnderLoad(ctx context.Context, list []point, dice *rand.Rand) error {
 	return w.storm(ctx, w.deal(list), dice)
 }
 
 // stormWithoutRedis is a storm while the dispatchers cannot inTransit Redis.
-func (w *world) stormWithoutRedis(ctx context.Context, list []point, dice *rand.Rand) error {
+func (w *suite) stormWithoutRedis(ctx context.Context, list []point, dice *rand.Rand) error {
 	for _, n := range w.dispatchers {
 		n.redis.cut()
 	}
@@ -173,7 +171,7 @@ func (w *world) stormWithoutRedis(ctx context.Context, list []point, dice *rand.
 }
 
 // stormOfLosses empties Redis repeatedly and kills the dispatcher that notices, at the given failpoints.
-func (w *world) stormOfLosses(ctx context.Context, list []point, _ *rand.Rand) error {
+func (w *suite) stormOfLosses(ctx context.Context, list []point, _ *rand.Rand) error {
 	for _, p := range list {
 		for _, n := range w.dispatchers {
 			n.expectEnd(true).Tell(order(p.name, 1))
@@ -185,8 +183,8 @@ func (w *world) stormOfLosses(ctx context.Context, list []point, _ *rand.Rand) e
 		select {
 		case <-ctx.Done():
 		case <-timer.C:
-		case <-w.dispatchers[0].current().Done():
-		case <-w.dispatchers[1].current().Done():
+		case <-w.dispatchers[0].Process().Done():
+		case <-w.dispatchers[1].Process().Done():
 		}
 		timer.Stop()
 		for _, n := range w.dispatchers {
@@ -199,8 +197,8 @@ func (w *world) stormOfLosses(ctx context.Context, list []point, _ *rand.Rand) e
 }
 
 // afterLoss cancels the order of a living process; for a dead process it counts the hit and starts the node again.
-func (w *world) afterLoss(ctx context.Context, n *node, p point) error {
-	process := n.current()
+func (w *suite) afterLoss(ctx context.Context, n *node, p point) error {
+	process := n.Process()
 	process.Tell("off")
 	timer := time.NewTimer(200 * time.Millisecond)
 	defer timer.Stop()

@@ -126,6 +126,9 @@ func (l *receiptLog) duplicates() int {
 // toldAtMost bounds the full reports of a kind of violation.
 const toldAtMost = 5
 
+// violates records a violation of an invariant.
+type violates func(kind, format string, args ...any)
+
 // violate records a violation of an invariant.
 func (l *receiptLog) violate(kind, format string, args ...any) {
 	l.mu.Lock()

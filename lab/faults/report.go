@@ -20,7 +20,8 @@ type result struct {
 }
 
 func (r result) String() string {
-	line := fmt.Sprintf("%-52s %5.1f s; delivers again after %4.1f s", r.round.name, r.faulty.Seconds(), r.recovery.first.Seconds())
+	line := fmt.Sprintf("%-52s %5.1f s; delivers again after %4.1f s", r.round.name, r.faulty.Seconds(),
+		r.recovery.first.Seconds())
 	if r.recovery.all > 0 {
 		line += fmt.Sprintf(", all of before after %4.1f s", r.recovery.all.Seconds())
 	}
@@ -59,17 +60,22 @@ func (r report) print(out io.Writer) {
 			kinds[x.round.name] = true
 		}
 	}
-	p("faults", "%d: %d kills at %d failpoints (%s), %d others of %d kinds", kills+others, kills, len(r.hits), fewest(r.hits), others, len(kinds))
-	p("events", "%d: %d answered 200, %d of unknown outcome that happened, %d expiries; %d deliveries", t.accepted+t.reconciled+t.byTime, t.accepted, t.reconciled, t.byTime, t.deliveries)
+	p("faults", "%d: %d kills at %d failpoints (%s), %d others of %d kinds", kills+others, kills, len(r.hits),
+		fewest(r.hits), others, len(kinds))
+	p("events", "%d: %d answered 200, %d of unknown outcome that happened, %d expiries; %d deliveries",
+		t.accepted+t.reconciled+t.byTime, t.accepted, t.reconciled, t.byTime, t.deliveries)
 	p("lost", "%d", t.lost)
-	p("feeds", "%d events followed, %d missing, out of order or otherwise wrong; %v", t.followed, r.receipts.count("feed")+r.receipts.count("feed order"), t.feed)
+	p("feeds", "%d events followed, %d missing, out of order or otherwise wrong; %v", t.followed,
+		r.receipts.count("feed")+r.receipts.count("feed order"), t.feed)
 	p("given up", "%d after every attempt, in the log; %d of deleted subscriptions", t.failed, t.cancelled)
 	alone := ""
 	if !r.o.short { // a short run starts the next fault before recovery from the last
 		alone = fmt.Sprintf("; %d without a kill or stall in faults of Redis alone", t.alone)
 	}
-	p("duplicates", "%d extra 2xx, of %d POSTs in flight at kills and stalls%s; %d answered too late for the sender", t.extra, t.inFlight, alone, t.late)
-	p("bodies, signatures", "%d copies, %d bodies that vary, %d bad signatures", r.receipts.copies, r.receipts.count("body"), r.receipts.count("signature"))
+	p("duplicates", "%d extra 2xx, of %d POSTs in flight at kills and stalls%s; %d answered too late for the sender",
+		t.extra, t.inFlight, alone, t.late)
+	p("bodies, signatures", "%d copies, %d bodies that vary, %d bad signatures", r.receipts.copies,
+		r.receipts.count("body"), r.receipts.count("signature"))
 	p("mails", "%v", t.mails)
 	p("worst recovery", "%s", r.worst())
 	for _, x := range r.results {
@@ -78,6 +84,7 @@ func (r report) print(out io.Writer) {
 		}
 	}
 	p("took", "%v, seed %d", r.took.Round(time.Second), r.o.seed)
+	p("figure:", "%d lost of %d events after %d faults, seed %d", t.lost, t.accepted+t.reconciled+t.byTime, kills+others, r.o.seed)
 	r.printViolations(out)
 }
 

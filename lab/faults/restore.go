@@ -6,35 +6,38 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os/exec"
 	"path/filepath"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
+
+	"partnerdeposits/lab/procs"
+	"partnerdeposits/lab/world"
 )
 
 // runRestore restores the database from a backup, as docs/guides/restore.md describes, while followers read every feed.
 //
-// Numbers that were given after the backup are given once more, to other events. A follower notices the restore in one of two
-// ways: its number is above the last number and is refused, or the answer is of another feed. Then it reads anew, and ends with
-// every change that the restored service knows. dir has the commands.
+// Numbers that were given after the backup are given once more, to other events. A follower notices the restore in one
+// of two ways: its number is above the last number and is refused, or the answer is of another feed. Then it reads
+// anew, and ends with every change that the restored service knows. dir has the commands.
 func runRestore(ctx context.Context, o options, dir string) error {
 	say := o.logf
 	o.logf = func(string, ...any) {}
-	w, err := newWorld(ctx, o, dir, sound)
+	w, err := newSuite(ctx, o, dir, sound)
 	if err != nil {
 		return err
 	}
 	defer w.close()
-	r := &restoration{world: w, dump: filepath.Join(dir, "backup"), before: map[*follower]bookmark{}}
+	r := &restoration{suite: w, dump: filepath.Join(dir, "backup"), before: map[*follower]bookmark{}}
 	w.load.start(o.rate)
-	for _, step := range []func(context.Context) error{r.backUp, r.goOn, r.restore, r.refuse, r.overtake, r.end, r.drop} {
+	steps := []func(context.Context) error{r.backUp, r.goOn, r.restore, r.refuse, r.overtake, r.end, r.drop}
+	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err
 		}
 	}
-	say("a restore: %d numbers were taken back, %d events followed from the beginning; %v", r.lost, r.found.followed, r.found.feed)
+	say("a restore: %d numbers were taken back, %d events followed from the beginning; %v", r.lost, r.found.followed,
+		r.found.feed)
 	if len(w.receipts.violations) > 0 {
 		return fmt.Errorf("%w: %q", errViolated, w.receipts.violations)
 	}
@@ -43,7 +46,7 @@ func runRestore(ctx context.Context, o options, dir string) error {
 
 // restoration is a restore from a backup.
 type restoration struct {
-	*world
+	*suite
 	dump   string // path of the backup
 	taken  period // changes answered in it are taken back, or may be
 	before map[*follower]bookmark
@@ -60,7 +63,7 @@ func (r *restoration) backUp(ctx context.Context) error {
 		return err
 	}
 	r.taken.from = time.Now()
-	return command(ctx, nil, "pg_dump", "--format=custom", "--file="+r.dump, r.databaseURL(serviceRole, hostPort(r.services.PostgresURL)))
+	return command(ctx, nil, "pg_dump", "--format=custom", "--file="+r.dump, r.databaseURL(""))
 }
 
 // goOn lets the service accept changes that the restore takes back, and stops it.
@@ -75,56 +78,46 @@ func (r *restoration) goOn(ctx context.Context) error {
 	for _, f := range r.followers.all {
 		f.change(func() { f.restoring, f.held, r.before[f] = true, true, f.kept })
 	}
-	err := each(r.nodes(), (*node).stop)
+	err := each(ctx, r.nodes(), (*node).stop)
 	r.taken.to = time.Now()
 	return err
 }
 
 // restore restores the backup into another database, ends the restore, and starts the service.
 func (r *restoration) restore(ctx context.Context) error {
-	if err := r.createDatabase(ctx); err != nil {
-		return err
-	}
-	r.store.Close(ctx)
-	r.pool.Close()
-	r.restored = true
-	url := r.databaseURL(serviceRole, hostPort(r.services.PostgresURL))
-	err := command(ctx, nil, "pg_restore", "--no-owner", "--exit-on-error", "--dbname="+url, r.dump)
+	url, err := world.Create(ctx, r.services.PostgresURL, restoredTo, serviceRole)
 	if err != nil {
 		return err
 	}
-	environment := append(r.environment(), "DATABASE_URL="+url, "REDIS_URL="+r.services.RedisURL)
-	if err := errors.Join(r.openPool(ctx), command(ctx, environment, r.commands["admin"], "restore-finish")); err != nil {
+	r.Database.Close(ctx)
+	r.restored = true
+	err = command(ctx, nil, "pg_restore", "--no-owner", "--exit-on-error", "--dbname="+url, r.dump)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(r.openDatabase(ctx), r.admin(ctx, "restore-finish")); err != nil {
 		return err
 	}
 	given, err := r.lastNumbers(ctx)
 	for f, at := range r.before {
-		r.lost += at.after - given[f.owner.partner]
+		r.lost += at.after - given[f.owner.ID]
 	}
 	if r.lost <= 0 {
 		r.receipts.violate("restore", "no number was taken back")
 	}
-	return errors.Join(err, each(r.nodes(), func(n *node) error { return n.start(ctx, true) }))
-}
-
-func (r *restoration) createDatabase(ctx context.Context) error {
-	admin, err := pgxpool.New(ctx, r.services.PostgresURL)
-	if err != nil {
-		return err
-	}
-	defer admin.Close()
-	_, err = admin.Exec(ctx, "CREATE DATABASE "+restoredTo+" OWNER "+serviceRole)
-	return err
+	return errors.Join(err, each(ctx, r.nodes(), (*node).begin))
 }
 
 // command runs a program to its end.
-func command(ctx context.Context, environment []string, name string, args ...string) error {
-	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // programs of this repository and of Postgres
-	cmd.Env = environment
-	if said, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", name, err, said)
-	}
-	return nil
+func command(ctx context.Context, environment []string, path string, args ...string) error {
+	_, err := procs.Must(ctx, procs.Spec{Name: path, Path: path, Args: args, Env: environment})
+	return err
+}
+
+// admin runs a command of operators.
+func (w *suite) admin(ctx context.Context, args ...string) error {
+	environment := append(w.environment(), "DATABASE_URL="+w.databaseURL(""), "REDIS_URL="+w.services.RedisURL)
+	return command(ctx, environment, filepath.Join(w.dir, "admin"), args...)
 }
 
 // refuse lets all followers but one read on. Their numbers are above the last number of the restored feed.
@@ -143,45 +136,34 @@ func (r *restoration) refuse(ctx context.Context) error {
 // readOn lets a follower read until it has noticed the restore.
 func (r *restoration) readOn(ctx context.Context, f *follower) error {
 	f.change(func() { f.held = false })
-	deadline := time.Now().Add(r.o.deadline)
-	for f.at().feedID == r.before[f].feedID {
-		if time.Now().After(deadline) {
-			r.receipts.violate("restore", "%s has not noticed the restore within %v", f.owner.name, r.o.deadline)
-			return nil
-		}
-		if err := pause(ctx, 10*time.Millisecond); err != nil {
-			return err
-		}
+	noticed, err := poll(ctx, 50*ms, r.o.deadline,
+		func() (bool, error) { return f.at().feedID != r.before[f].feedID, nil })
+	if err == nil && !noticed {
+		r.receipts.violate("restore", "%s has not noticed the restore within %v", f.owner.Name, r.o.deadline)
 	}
-	return nil
+	return err
 }
 
-// overtake makes so many changes that the restored feed passes the number that the last follower keeps. The follower would pass
-// over events, did it not compare feedId.
+// overtake makes so many changes that the restored feed passes the number that the last follower keeps. The follower
+// would pass over events, did it not compare feedId.
 func (r *restoration) overtake(ctx context.Context) error {
 	before := r.load
-	r.load = newLoad(r.world)
+	r.load = newLoad(r.suite)
 	r.load.bases, r.load.changes = before.bases, before.made()
 	r.load.next.Store(before.next.Load())
 	r.load.start(r.o.rate)
 	f := r.last()
-	for {
+	if _, err := poll(ctx, 50*ms, r.o.deadline, func() (bool, error) {
 		given, err := r.lastNumbers(ctx)
-		if err != nil {
-			return err
-		}
-		if given[f.owner.partner] > r.before[f].after {
-			break
-		}
-		if err := pause(ctx, 50*time.Millisecond); err != nil {
-			return err
-		}
+		return given[f.owner.ID] > r.before[f].after, err
+	}); err != nil {
+		return err
 	}
 	if err := r.readOn(ctx, f); err != nil {
 		return err
 	}
 	if c := f.counted(); c.other != 1 || c.refused != 0 {
-		r.receipts.violate("restore", "%s noticed the restore otherwise than by feedId: %v", f.owner.name, c)
+		r.receipts.violate("restore", "%s noticed the restore otherwise than by feedId: %v", f.owner.Name, c)
 	}
 	return nil
 }
@@ -192,9 +174,9 @@ func (r *restoration) end(ctx context.Context) error {
 	if err := r.awaitExpiries(ctx); err != nil {
 		return err
 	}
-	a := &audit{w: r.world, cut: time.Now(), exempt: r.taken}
+	a := &audit{w: r.suite, cut: time.Now(), exempt: r.taken}
 	_, err := r.until(ctx, a.cut, func() (bool, error) {
-		rows, err := query(ctx, r.world, pgx.RowTo[int], `SELECT count(*) FROM outbox`)
+		rows, err := query(ctx, r.suite, pgx.RowTo[int], `SELECT count(*) FROM outbox`)
 		return err == nil && rows[0] == 0, err
 	})
 	if err = errors.Join(err, r.awaitFed(ctx)); err != nil {
@@ -211,25 +193,27 @@ func (r *restoration) drop(ctx context.Context) error {
 	f := r.last()
 	const kept = 3
 	first := f.at().after - kept + 1
-	err := r.exec(ctx, fmt.Sprintf(`UPDATE event_feeds SET oldest_sequence = %d WHERE partner_id = '%s'`, first, f.owner.partner))
+	err := r.exec(ctx,
+		fmt.Sprintf(`UPDATE event_feeds SET oldest_sequence = %d WHERE partner_id = '%s'`, first, f.owner.ID))
 	if err != nil {
 		return err
 	}
 	a, _ := r.call(ctx, f.owner, http.MethodGet, fmt.Sprintf("/events/feed?after=%d", first-2), "") // the answer tells
-	if a.status != http.StatusBadRequest {
-		r.receipts.violate("restore", "%d is below the oldest number %d and was answered %d %s", first-2, first, a.status, a.body)
+	if a.Status != http.StatusBadRequest {
+		r.receipts.violate("restore", "%d is below the oldest number %d and was answered %d %s", first-2, first,
+			a.Status, a.Body)
 	}
 	for _, path := range []string{"/events/feed", fmt.Sprintf("/events/feed?after=%d", first-1)} {
 		if a, err = r.call(ctx, f.owner, http.MethodGet, path, ""); err != nil {
 			return err
 		}
 		var page feedAnswer
-		if err := json.Unmarshal(a.body, &page); err != nil {
+		if err := json.Unmarshal(a.Body, &page); err != nil {
 			return err
 		}
 		f.change(func() {
 			if !f.show(page, bookmark{after: first - 1}) || len(page.Data) != kept {
-				r.receipts.violate("restore", "%s was answered %s", path, a.body)
+				r.receipts.violate("restore", "%s was answered %s", path, a.Body)
 			}
 		})
 	}

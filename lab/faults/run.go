@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,14 +18,11 @@ func run(ctx context.Context, o options, teeth bool) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	if teeth {
-		if err := buildAll(ctx, o, dir, slices.Concat(variants, feedVariants)); err != nil {
-			return err
-		}
-		return errors.Join(runVariants(ctx, o, dir), runFeedVariants(ctx, o, dir))
-	}
-	if err := sound.build(ctx, o, dir); err != nil {
+	if err := build(ctx, o, dir); err != nil {
 		return err
+	}
+	if teeth {
+		return errors.Join(runVariants(ctx, o, dir), runFeedVariants(ctx, o, dir))
 	}
 	r, err := runPlan(ctx, o, dir)
 	if r.receipts != nil {
@@ -44,7 +40,7 @@ func run(ctx context.Context, o options, teeth bool) error {
 // runPlan runs all rounds of a seed. dir has the commands.
 func runPlan(ctx context.Context, o options, dir string) (r report, err error) {
 	began := time.Now()
-	w, err := newWorld(ctx, o, dir, sound)
+	w, err := newSuite(ctx, o, dir, sound)
 	if err != nil {
 		return r, err
 	}
@@ -78,7 +74,7 @@ func runPlan(ctx context.Context, o options, dir string) (r report, err error) {
 }
 
 // settle ends the load, waits until every delivery has ended, and runs the audit.
-func (w *world) settle(ctx context.Context) (tally, error) {
+func (w *suite) settle(ctx context.Context) (tally, error) {
 	w.load.stop()
 	if err := w.awaitExpiries(ctx); err != nil {
 		return tally{}, err
@@ -95,31 +91,29 @@ func (w *world) settle(ctx context.Context) (tally, error) {
 }
 
 // awaitExpiries waits until no deposit is active: secured deposits expire, and each expiry is another change.
-func (w *world) awaitExpiries(ctx context.Context) error {
-	for patience := time.Now().Add(w.o.deadline); time.Now().Before(patience); {
-		left, err := query(ctx, w, pgx.RowTo[int], `SELECT count(*) FROM deposits WHERE status = 'active'`)
-		if err != nil || left[0] == 0 {
-			return err
-		}
-		if err := pause(ctx, 100*time.Millisecond); err != nil {
-			return err
-		}
-	}
-	return nil
+func (w *suite) awaitExpiries(ctx context.Context) error {
+	return w.awaitNone(ctx, `SELECT count(*) FROM deposits WHERE status = 'active'`)
+}
+
+// awaitNone waits until a count is 0, or the deadline has passed.
+func (w *suite) awaitNone(ctx context.Context, count string) error {
+	_, err := poll(ctx, 50*ms, w.o.deadline, func() (bool, error) {
+		left, err := query(ctx, w, pgx.RowTo[int], count)
+		return err == nil && left[0] == 0, err
+	})
+	return err
 }
 
 // further gives rounds beyond the plan: first the failpoints that were not reached, then faults of any kind until there
 // are enough events.
-func (w *world) further(number int) []round {
-	missing := w.missing()
+func (w *suite) further(number int) []round {
+	missing := w.missing(wanted(w.o))
 	switch {
 	case len(missing) > 0 && w.retried < 3:
 		w.retried++
-		return stormsOf(missing, rand.New(rand.NewPCG(w.o.seed, uint64(number)))) //nolint:gosec // repeatable on purpose
+		return stormsOf(missing, rand.New(rand.NewPCG(w.o.seed, uint64(number)))) //nolint:gosec // repeatable
 	case len(missing) > 0:
-		for _, p := range missing {
-			w.receipts.violate("failpoint", "%s was reached %d times only", p.label(), w.hits[p.label()])
-		}
+		w.violateMissing(missing)
 	case w.load.accepted.Load() < int64(w.o.events):
 		o := w.o
 		o.faults, o.seed = 1, w.o.seed+uint64(number)      //nolint:gosec // counts from 0

@@ -1,5 +1,5 @@
-// Package formbrowser is a browser without scripts, for programs that use the service's pages as tenants do: it keeps cookies,
-// follows redirects, and sends the forms that a page holds.
+// Package formbrowser is a browser without scripts, for programs that use the service's pages as tenants do: it keeps
+// cookies, follows redirects, and sends the forms that a page holds.
 package formbrowser
 
 import (
@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,14 +25,15 @@ var ErrNoForm = errors.New("formbrowser: no such form")
 // Browser is a person's browser.
 type Browser struct{ client *http.Client }
 
-// New gives a browser without cookies. timeout bounds a request with all its redirects. transport may be shared between browsers;
-// nil is the standard one.
+// New gives a browser without cookies. timeout bounds a request with all its redirects. transport may be shared between
+// browsers; nil is the standard one.
 func New(timeout time.Duration, transport http.RoundTripper) *Browser {
 	jar, _ := cookiejar.New(nil) // fails with options only
 	return &Browser{&http.Client{Timeout: timeout, Jar: jar, Transport: transport}}
 }
 
-// Elsewhere gives each request an address of its own, as a trusted proxy tells it: many tenants do not share the limit of an address.
+// Elsewhere gives each request an address of its own, as a trusted proxy tells it: many tenants do not share the limit
+// of an address.
 type Elsewhere struct{ http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
@@ -122,31 +124,27 @@ func (p Page) Form(control string) (Form, bool) {
 
 func formOf(n *html.Node, base *url.URL) Form {
 	f := Form{Action: base, Fields: url.Values{}, names: map[string]bool{}}
-	if target, err := base.Parse(attribute(n, "action")); err == nil {
+	action, _ := attribute(n, "action")
+	if target, err := base.Parse(action); err == nil {
 		f.Action = target
 	}
 	for c := range n.Descendants() {
-		name := attribute(c, "name")
-		if c.Type != html.ElementNode || name == "" {
+		name, _ := attribute(c, "name")
+		if c.Type != html.ElementNode || name == "" || !slices.Contains([]string{"button", "input", "textarea", "select"}, c.Data) {
 			continue
 		}
-		switch kind := attribute(c, "type"); {
-		case c.Data == "button", c.Data == "input" && kind == "submit":
-			f.names[name] = true
-		case c.Data == "input" && (kind == "checkbox" || kind == "radio"):
-			f.names[name] = true
-			if has(c, "checked") {
-				f.Fields.Add(name, attribute(c, "value"))
-			}
-		case c.Data == "input":
-			f.names[name] = true
-			f.Fields.Add(name, attribute(c, "value"))
+		f.names[name] = true
+		kind, _ := attribute(c, "type")
+		value, _ := attribute(c, "value")
+		_, checked := attribute(c, "checked")
+		switch {
+		case c.Data == "button", kind == "submit", (kind == "checkbox" || kind == "radio") && !checked: // sent when it is clicked
 		case c.Data == "textarea":
-			f.names[name] = true
 			f.Fields.Add(name, text(c))
 		case c.Data == "select":
-			f.names[name] = true
 			f.Fields.Add(name, selected(c))
+		default:
+			f.Fields.Add(name, value)
 		}
 	}
 	return f
@@ -155,8 +153,9 @@ func formOf(n *html.Node, base *url.URL) Form {
 func selected(n *html.Node) (value string) {
 	first := true
 	for c := range n.Descendants() {
-		if c.Type == html.ElementNode && c.Data == "option" && (first || has(c, "selected")) {
-			value, first = attribute(c, "value"), false
+		if _, chosen := attribute(c, "selected"); c.Type == html.ElementNode && c.Data == "option" && (first || chosen) {
+			value, _ = attribute(c, "value")
+			first = false
 		}
 	}
 	return value
@@ -172,20 +171,10 @@ func text(n *html.Node) string {
 	return b.String()
 }
 
-func attribute(n *html.Node, name string) string {
-	for _, a := range n.Attr {
-		if a.Key == name {
-			return a.Val
-		}
+func attribute(n *html.Node, name string) (value string, found bool) {
+	i := slices.IndexFunc(n.Attr, func(a html.Attribute) bool { return a.Key == name })
+	if i < 0 {
+		return "", false
 	}
-	return ""
-}
-
-func has(n *html.Node, name string) bool {
-	for _, a := range n.Attr {
-		if a.Key == name {
-			return true
-		}
-	}
-	return false
+	return n.Attr[i].Val, true
 }

@@ -29,7 +29,6 @@ func check(t TB, err error) {
 type Receiver struct {
 	Address string
 	Conns   atomic.Int32 // accepted
-	done    chan struct{}
 	wg      sync.WaitGroup
 }
 
@@ -51,8 +50,9 @@ func ServeTLS(t TB, config *tls.Config, handle func(net.Conn)) *Receiver {
 	})
 }
 
+// ServeOn does the same as Serve at a listener.
 func ServeOn(t TB, l net.Listener, handle func(net.Conn)) *Receiver {
-	r := &Receiver{Address: l.Addr().String(), done: make(chan struct{})}
+	r := &Receiver{Address: l.Addr().String()}
 	var mu sync.Mutex
 	open := map[net.Conn]bool{}
 	r.wg.Add(1)
@@ -79,7 +79,6 @@ func ServeOn(t TB, l net.Listener, handle func(net.Conn)) *Receiver {
 		}
 	}()
 	t.Cleanup(func() {
-		close(r.done)
 		_ = l.Close()
 		mu.Lock()
 		for c := range open {

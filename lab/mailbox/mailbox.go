@@ -13,12 +13,15 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"partnerdeposits/lab/hostiletest"
 )
 
 // Steps of a connection beside the commands of SMTP, such as "RCPT".
 const (
 	Greeting = "greeting"
-	Text     = "text" // the whole mail has arrived
+	Text     = "text"  // the whole mail has arrived
+	Taken    = "taken" // its 250 was said; a refusal closes the connection
 )
 
 // Cut is the answer that closes the connection.
@@ -28,7 +31,7 @@ const Cut = ""
 type Mail struct {
 	At                time.Time
 	Sender, Recipient string // of the envelope
-	ID                string // the Message-ID before its @
+	ID                string // the Message-ID, without < and >
 	Text              string // the first part, decoded
 	Raw               string // header and parts as they were sent
 }
@@ -38,40 +41,22 @@ type Refuse func(step, recipient string) (answer string, ok bool)
 
 // Server takes mails at Address, a host with its port.
 type Server struct {
-	Address string
+	*hostiletest.Receiver
 
-	listener net.Listener
-	refuse   Refuse
-	group    sync.WaitGroup
-	mu       sync.Mutex
-	open     map[net.Conn]bool
-	taken    []Mail
-	refused  int
+	refuse  Refuse
+	mu      sync.Mutex
+	taken   []Mail
+	refused int
 }
 
-// Listen starts a server. A nil refuse takes all. Close the server in the end.
-func Listen(refuse Refuse) (*Server, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed by Close
-	if err != nil {
-		return nil, err
-	}
+// Listen starts a server that ends with t. A nil refuse takes all.
+func Listen(t hostiletest.TB, refuse Refuse) *Server {
+	s := &Server{refuse: refuse}
 	if refuse == nil {
-		refuse = func(string, string) (string, bool) { return "", false }
+		s.refuse = func(string, string) (string, bool) { return "", false }
 	}
-	s := &Server{Address: listener.Addr().String(), listener: listener, refuse: refuse, open: map[net.Conn]bool{}}
-	s.group.Go(s.serve)
-	return s, nil
-}
-
-// Close ends the server with its connections.
-func (s *Server) Close() {
-	_ = s.listener.Close()
-	s.mu.Lock()
-	for c := range s.open {
-		_ = c.Close()
-	}
-	s.mu.Unlock()
-	s.group.Wait()
+	s.Receiver = hostiletest.Serve(t, func(c net.Conn) { (&session{Conn: textproto.NewConn(c), server: s}).talk() })
+	return s
 }
 
 // Mails are the mails taken so far; refused counts the steps that were refused.
@@ -79,25 +64,6 @@ func (s *Server) Mails() (taken []Mail, refused int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append(taken, s.taken...), s.refused
-}
-
-func (s *Server) serve() {
-	for {
-		c, err := s.listener.Accept()
-		if err != nil {
-			return
-		}
-		s.mu.Lock()
-		s.open[c] = true
-		s.mu.Unlock()
-		s.group.Go(func() {
-			(&session{Conn: textproto.NewConn(c), server: s}).talk()
-			_ = c.Close()
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			delete(s.open, c)
-		})
-	}
 }
 
 // session is a connection, in which one mail after another is told.
@@ -174,16 +140,17 @@ func (s *session) text() (open bool) {
 	}
 	m.At = time.Now()
 	s.server.taken = append(s.server.taken, m)
-	return true
+	_, cut := s.server.refuse(Taken, s.recipient)
+	return !cut
 }
 
-// read gives the Message-ID before its @, and the first part of a mail with several.
+// read gives the Message-ID, and the first part of a mail with several.
 func read(raw []byte) (messageID, text string) {
 	m, err := netmail.ReadMessage(bytes.NewReader(raw))
 	if err != nil {
 		return "", ""
 	}
-	messageID, _, _ = strings.Cut(strings.Trim(m.Header.Get("Message-ID"), "<>"), "@")
+	messageID = strings.Trim(m.Header.Get("Message-ID"), "<>")
 	_, params, err := mime.ParseMediaType(m.Header.Get("Content-Type"))
 	if err != nil || params["boundary"] == "" {
 		return messageID, ""

@@ -8,7 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/lab/backing"
+	"partnerdeposits/lab/procs"
 )
 
 // bouncerConns is the number of server connections that PgBouncer opens for a database.
@@ -25,6 +26,41 @@ const bouncerConns = 8
 // more are further lines of its configuration.
 // PgBouncer stops at the end of the test. scripts/ensure-debian.sh installs PgBouncer.
 func Bouncer(t testing.TB, databaseURL string, more ...string) string {
+	t.Helper()
+	return through(t, databaseURL, startBouncer(t, databaseURL, t.TempDir(), t.Cleanup, more...))
+}
+
+// sharedBouncer is the PgBouncer that all tests of this binary share.
+var sharedBouncer struct {
+	sync.Mutex
+	address string
+}
+
+// Pooled returns a URL that leads to a database of the shared server through the PgBouncer of all tests of this binary.
+func Pooled(t testing.TB, databaseURL string) string {
+	t.Helper()
+	sharedBouncer.Lock()
+	defer sharedBouncer.Unlock()
+	if sharedBouncer.address == "" {
+		folder, err := os.MkdirTemp("", "pgbouncer")
+		require.NoError(t, err)
+		backing.AtExit(func() { _ = os.RemoveAll(folder) })
+		sharedBouncer.address = startBouncer(t, databaseURL, folder, backing.AtExit)
+	}
+	return through(t, databaseURL, sharedBouncer.address)
+}
+
+// through leads the URL of a database to another address.
+func through(t testing.TB, databaseURL, address string) string {
+	t.Helper()
+	u, err := url.Parse(databaseURL)
+	require.NoError(t, err)
+	u.Host = address
+	return u.String()
+}
+
+// startBouncer starts PgBouncer with its settings in folder, and returns its address. atEnd takes the step that stops PgBouncer.
+func startBouncer(t testing.TB, databaseURL, folder string, atEnd func(func()), more ...string) (address string) {
 	t.Helper()
 	program, err := exec.LookPath("pgbouncer")
 	if err != nil {
@@ -38,7 +74,7 @@ func Bouncer(t testing.TB, databaseURL string, more ...string) string {
 	if target.Password != "" {
 		password = " password='" + strings.ReplaceAll(target.Password, "'", "''") + "'"
 	}
-	settings := filepath.Join(t.TempDir(), "pgbouncer.ini")
+	settings := filepath.Join(folder, "pgbouncer.ini")
 	require.NoError(t, os.WriteFile(settings, fmt.Appendf(nil, `[databases]
 * = host=%s port=%d user=%s%s
 [pgbouncer]
@@ -55,21 +91,16 @@ max_client_conn = 400
 	if os.Geteuid() == 0 { // PgBouncer refuses to run as root
 		args = append([]string{"-u", "nobody"}, args...)
 	}
-	cmd := exec.Command(program, args...)
-	cmd.Stdout, cmd.Stderr = t.Output(), t.Output()
-	require.NoError(t, cmd.Start(), "PgBouncer is missing: scripts/ensure-debian.sh pgbouncer")
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGKILL)
-		_ = cmd.Wait() // the signal is its error
-	})
-	through, err := url.Parse(databaseURL)
-	require.NoError(t, err)
-	through.Host = fmt.Sprintf("127.0.0.1:%d", port)
+	process, err := procs.Start(procs.Spec{Name: "PgBouncer", Path: program, Args: args})
+	require.NoError(t, err, "PgBouncer is missing: scripts/ensure-debian.sh pgbouncer")
+	atEnd(process.Kill)
+	address = fmt.Sprintf("127.0.0.1:%d", port)
+	there := through(t, databaseURL, address)
 	require.Eventually(t, func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		conn, err := pgx.Connect(ctx, through.String())
+		conn, err := pgx.Connect(ctx, there)
 		return err == nil && conn.Close(ctx) == nil
 	}, cleanupLimit, 20*time.Millisecond, "PgBouncer answers")
-	return through.String()
+	return address
 }

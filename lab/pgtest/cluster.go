@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -21,6 +22,8 @@ const (
 	prefix = "pgtest_" // starts the name of every test database; the creation time in Unix seconds follows
 	// leftoverAfter is the age from which a test database is a leftover of a killed run.
 	leftoverAfter = 6 * time.Hour
+	// templateEnv names a migrated template on the server of serverEnv.
+	serverEnv, templateEnv = "TEST_DATABASE_URL", "TEST_DATABASE_TEMPLATE"
 	// objectInUse is SQLSTATE 55006: another session, such as autovacuum, is connected to the template.
 	objectInUse = "55006"
 )
@@ -30,6 +33,8 @@ type cluster struct {
 	base     *url.URL
 	admin    *pgxpool.Pool
 	template string
+	common   []string // databases of Common
+	shared   bool     // the template belongs to another process
 }
 
 func newCluster(ctx context.Context, serverURL string) (*cluster, error) {
@@ -47,16 +52,23 @@ func newCluster(ctx context.Context, serverURL string) (*cluster, error) {
 		return nil, err
 	}
 	c := &cluster{base: base, admin: admin}
+	if serverURL == os.Getenv(serverEnv) {
+		c.template = os.Getenv(templateEnv)
+		c.shared = c.template != ""
+	}
 	if err := c.prepare(ctx); err != nil {
 		return nil, errors.Join(err, c.close(context.WithoutCancel(ctx)))
 	}
 	return c, nil
 }
 
-// prepare drops leftovers of killed runs and makes the template.
+// prepare drops leftovers of killed runs and makes the template, unless the environment names the template of Share.
 func (c *cluster) prepare(ctx context.Context) error {
 	if err := c.dropLeftovers(ctx); err != nil {
 		return fmt.Errorf("remove old test databases: %w", err)
+	}
+	if c.shared {
+		return nil
 	}
 	name := c.freshName("template")
 	if _, err := c.admin.Exec(ctx, "CREATE DATABASE "+quoted(name)+" TEMPLATE template0 ENCODING 'UTF8'"); err != nil {
@@ -133,13 +145,16 @@ func (c *cluster) urlOf(database string) string {
 	return u.String()
 }
 
-// close drops the template, since a given server stays.
-func (c *cluster) close(ctx context.Context) error {
+// close drops the template, if it is its own, and the databases of Common, since a given server stays.
+func (c *cluster) close(ctx context.Context) (err error) {
 	defer c.admin.Close()
-	if c.template == "" {
-		return nil
+	for _, name := range c.common {
+		err = errors.Join(err, c.drop(ctx, name))
 	}
-	return c.drop(ctx, c.template)
+	if c.template != "" && !c.shared {
+		err = errors.Join(err, c.drop(ctx, c.template))
+	}
+	return err
 }
 
 func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }

@@ -6,8 +6,8 @@
 //		t.Parallel()
 //		pool := pgtest.New(t)
 //
-// The tests of a binary share a server (package backing). The migrations run once, into a template database; cloning the
-// template for a test takes about 25 ms.
+// The tests of a binary share a server (package backing), and so do the binaries of a run that lab/servers starts. The migrations
+// run once, into a template database; cloning the template for a test takes about 25 ms.
 package pgtest
 
 import (
@@ -75,6 +75,36 @@ func URL(t testing.TB) string {
 	return c.urlOf(name)
 }
 
+// commonDatabases are those of Common.
+var commonDatabases struct {
+	sync.Mutex
+	urls map[string]string
+}
+
+// Common returns the URL of a database that tests of this binary have in common, by its name. The first call fills the database;
+// fill may be nil. The database ends with the tests of the binary.
+func Common(t testing.TB, name string, fill func(databaseURL string)) string {
+	t.Helper()
+	c, s := shared(t), &commonDatabases
+	s.Lock()
+	defer s.Unlock()
+	if s.urls[name] == "" {
+		ctx, cancel := context.WithTimeout(t.Context(), startLimit)
+		defer cancel()
+		database := c.freshName(name)
+		require.NoError(t, c.clone(ctx, database))
+		c.common = append(c.common, database)
+		if fill != nil {
+			fill(c.urlOf(database))
+		}
+		if s.urls == nil {
+			s.urls = map[string]string{}
+		}
+		s.urls[name] = c.urlOf(database)
+	}
+	return s.urls[name]
+}
+
 // Server returns a private, durable (fsync on) server that a test may kill, restart and pause. The database of its URL is
 // migrated. The server stops at the end of the test.
 func Server(t testing.TB) *backing.Server {
@@ -125,23 +155,25 @@ func shared(t testing.TB) *cluster {
 		// Not the context of the test: the server outlives the first test.
 		ctx, cancel := context.WithTimeout(context.Background(), startLimit)
 		defer cancel()
-		sharedServer.cluster, sharedServer.err = start(ctx)
+		var end func()
+		if sharedServer.cluster, end, sharedServer.err = start(ctx); end != nil {
+			backing.AtExit(end)
+		}
 	})
 	require.NoError(t, sharedServer.err, "pgtest: no database for the tests")
 	return sharedServer.cluster
 }
 
-func start(ctx context.Context) (*cluster, error) {
+func start(ctx context.Context) (c *cluster, end func(), err error) {
 	server, err := backing.StartPostgres(ctx, backing.Options{FastUnsafe: true})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	c, err := newCluster(ctx, server.URL())
-	if err != nil {
+	if c, err = newCluster(ctx, server.URL()); err != nil {
 		_ = server.Close()
-		return nil, err
+		return nil, nil, err
 	}
-	backing.AtExit(func() {
+	return c, func() {
 		ctx, cancel := context.WithTimeout(context.Background(), cleanupLimit)
 		defer cancel()
 		if err := c.close(ctx); err != nil {
@@ -150,8 +182,19 @@ func start(ctx context.Context) (*cluster, error) {
 		if err := server.Close(); err != nil {
 			fmt.Fprintln(os.Stderr, "pgtest: close the server:", err)
 		}
-	})
-	return c, nil
+	}, nil
+}
+
+// Share starts a server with a template for the test binaries of other processes, which find both in the environment that Share
+// returns. end stops the server.
+func Share(ctx context.Context) (environ []string, end func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	c, end, err := start(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return []string{serverEnv + "=" + c.base.String(), templateEnv + "=" + c.template}, end, nil
 }
 
 // closePool bounds the wait for connections in use; pool.Close alone would wait without end.

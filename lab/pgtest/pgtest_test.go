@@ -1,6 +1,7 @@
 package pgtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"testing"
@@ -37,6 +38,22 @@ func TestNew_InParallel_NoTestSeesAnother(t *testing.T) {
 	}
 }
 
+func TestCommon_IsFilledOnce_AndOutlivesTheTest(t *testing.T) {
+	t.Parallel()
+	filled, first := 0, ""
+	for range 2 {
+		t.Run("", func(t *testing.T) {
+			url := Common(t, "filled", func(string) { filled++ })
+			first = cmp.Or(first, url)
+			require.Equal(t, first, url)
+			conn, err := pgx.Connect(t.Context(), url)
+			require.NoError(t, err)
+			require.NoError(t, conn.Close(t.Context()))
+		})
+	}
+	require.Equal(t, 1, filled)
+}
+
 func TestURL_AfterTheTest_IsDroppedWhoeverIsConnected(t *testing.T) {
 	t.Parallel()
 	var name string
@@ -63,8 +80,8 @@ func TestClosePool_ConnectionNotGivenBack_FailsTheTest(t *testing.T) {
 }
 
 func TestClose_OnAGivenServer_LeavesNoTemplate(t *testing.T) {
-	t.Parallel()
 	here := shared(t)
+	t.Setenv(serverEnv, "")
 	c, err := newCluster(t.Context(), here.base.String())
 	require.NoError(t, err)
 	require.NotEqual(t, here.template, c.template)
@@ -73,6 +90,19 @@ func TestClose_OnAGivenServer_LeavesNoTemplate(t *testing.T) {
 	require.NoError(t, c.close(t.Context()))
 
 	require.False(t, exists(t, here, c.template))
+}
+
+func TestClose_OfAProcessThatSharesATemplate_LeavesIt(t *testing.T) {
+	here := shared(t)
+	t.Setenv(serverEnv, here.base.String())
+	t.Setenv(templateEnv, here.template)
+	c, err := newCluster(t.Context(), here.base.String())
+	require.NoError(t, err)
+	require.Equal(t, here.template, c.template)
+
+	require.NoError(t, c.close(t.Context()))
+
+	require.True(t, exists(t, here, here.template))
 }
 
 func TestNewCluster_OnAGivenServer_RemovesOnlyOldLeftovers(t *testing.T) {

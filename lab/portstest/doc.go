@@ -1,7 +1,16 @@
-// Package portstest runs the same tests against every implementation of a port, so a fake in a test behaves like the real
-// adapter. Each suite is a function that takes a test and a function that sets up a fresh implementation:
+// Package portstest is the contract of ports that several adapters implement, as tests. A suite takes a test and a function that sets
+// up a fresh implementation:
 //
-//	func TestStore(t *testing.T) {
-//		portstest.Store(t, func(t *testing.T) portstest.Backend { … })
+//	func TestProvider(t *testing.T) {
+//		portstest.PaymentProvider(t, func(t *testing.T) portstest.Payments { … })
 //	}
 package portstest
+
+import (
+	"github.com/google/uuid"
+
+	"partnerdeposits/core/id"
+)
+
+// NewID gives a UUID v7.
+func NewID() id.ID { return id.ID(uuid.Must(uuid.NewV7())) }

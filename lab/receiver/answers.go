@@ -1,12 +1,14 @@
 package receiver
 
 import (
-	"bytes"
+	"io"
 	"net"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
+
+	"partnerdeposits/lab/hostiletest"
 )
 
 // Answer answers a webhook and tells whether the answer was a 2xx.
@@ -68,59 +70,32 @@ func Hang(_ http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// Trickle answers 200 and sends a byte at a time for longer than a sender should read.
-func Trickle(w http.ResponseWriter, r *http.Request) bool {
-	taken := Take(w, r)
-	ticker := time.NewTicker(50 * time.Millisecond)
-	defer ticker.Stop()
-	for range 60 {
-		select {
-		case <-r.Context().Done():
-			return taken
-		case <-ticker.C:
-		}
-		if _, err := w.Write([]byte{'.'}); err != nil || http.NewResponseController(w).Flush() != nil {
-			break
-		}
-	}
-	return taken
-}
+// Bad answers at the level of the connection.
+var (
+	Reset          = onConn("", false, hostiletest.Reset)
+	EndlessHeaders = onConn("HTTP/1.1 200 OK\r\n", false,
+		hostiletest.Forever("X-Filler: "+strings.Repeat("x", 1000)+"\r\n"))
+	Flood = onConn(endless, true, hostiletest.Forever("flood ")) // a body without end
+	// a byte at a time, for longer than a sender should read
+	Trickle = onConn(endless, true, hostiletest.Trickle("."))
+)
 
-// Flood answers 200 and sends up to 32 MB.
-func Flood(w http.ResponseWriter, r *http.Request) bool {
-	taken := Take(w, r)
-	chunk := bytes.Repeat([]byte("flood "), 10<<10)
-	for range 512 {
-		if _, err := w.Write(chunk); err != nil {
-			break
-		}
-	}
-	return taken
-}
+const endless = "HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n"
 
-// Reset resets the connection without an answer.
-func Reset(w http.ResponseWriter, _ *http.Request) bool {
-	if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
-		if tcp, ok := conn.(*net.TCPConn); ok {
-			_ = tcp.SetLinger(0)
+// onConn takes the connection from the server and goes on with then, for some seconds at most.
+func onConn(head string, taken bool, then func(net.Conn)) Answer {
+	const longest = 10 * time.Second
+	return func(w http.ResponseWriter, _ *http.Request) bool {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			return false
 		}
-		_ = conn.Close()
+		defer func() { _ = conn.Close() }()
+		_ = conn.SetDeadline(time.Now().Add(longest))
+		if _, err := io.WriteString(conn, head); err != nil {
+			return false
+		}
+		then(conn)
+		return taken
 	}
-	return false
-}
-
-// EndlessHeaders sends a megabyte of headers without an end.
-func EndlessHeaders(w http.ResponseWriter, _ *http.Request) bool {
-	conn, _, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		return false
-	}
-	defer func() { _ = conn.Close() }()
-	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
-	line := []byte("X-Filler: " + strings.Repeat("x", 1000) + "\r\n")
-	_, err = conn.Write([]byte("HTTP/1.1 200 OK\r\n"))
-	for n := 0; n < 1000 && err == nil; n++ {
-		_, err = conn.Write(line)
-	}
-	return false
 }

@@ -28,8 +28,8 @@ const (
 	lookupTimeout = 3 * time.Second
 )
 
-// Lookup asks the API for the captured amount of a deposit, in cents. The payload of deposit.captured has the amount of the
-// whole deposit only (service.md, "Payload, deposit events").
+// Lookup asks the API for the captured amount of a deposit, in cents. The payload of deposit.captured has the amount of
+// the whole deposit only (service.md, "Payload, deposit events").
 type Lookup func(ctx context.Context, depositID string) (cents int64, err error)
 
 // Receiver prints each verified webhook.
@@ -84,7 +84,9 @@ func (r *Receiver) learn(w http.ResponseWriter, request *http.Request) {
 func thank(w http.ResponseWriter, request *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	q := request.URL.Query()
-	fmt.Fprintf(w, "Back at the partner.\n\ndepositId      %q\ndepositStatus  %q\n", q.Get("depositId"), q.Get("depositStatus")) // a failed write means that the tenant has left
+	// a failed write means that the tenant has left
+	fmt.Fprintf(w, "Back at the partner.\n\ndepositId      %q\ndepositStatus  %q\n", q.Get("depositId"),
+		q.Get("depositStatus"))
 }
 
 func (r *Receiver) receive(w Webhook) (Answer, func(bool)) {
@@ -145,7 +147,8 @@ func (r *Receiver) describe(ctx context.Context, raw []byte) string {
 	d := b.Data
 	line := fmt.Sprintf("%s  %s is your operator %q", b.Event, d.AccountID, d.ExternalID)
 	if d.ID != "" {
-		line = fmt.Sprintf("%s  %s %s  %s → %s  %s", b.Event, d.Reference, d.ID, d.PreviousStatus, d.Status, r.amount(ctx, b))
+		line = fmt.Sprintf("%s  %s %s  %s → %s  %s", b.Event, d.Reference, d.ID, d.PreviousStatus, d.Status,
+			r.amount(ctx, b))
 	}
 	return line + "\n    " + pretty.String()
 }

@@ -24,8 +24,8 @@ func (w Webhook) Check(secret string) Reason {
 	return Verify(secret, w.Header.Get("X-Svc-Signature"), w.Header.Get("X-Svc-Timestamp"), w.Body, w.At)
 }
 
-// Serve passes each webhook that arrives whole to take, which chooses the answer. ended, if any, is told whether the answer
-// was a 2xx.
+// Serve passes each webhook that arrives whole to take, which chooses the answer. ended, if any, is told whether the
+// answer was a 2xx.
 func Serve(take func(Webhook) (answer Answer, ended func(taken bool))) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		at := time.Now()

@@ -1,20 +1,18 @@
 package servetest
 
 import (
-	"bytes"
+	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/lab/backing"
+	"partnerdeposits/lab/procs"
 )
 
 // HAProxy is a running haproxy in front of servers under test. Addr and Stats have the form host:port; Stats serves the
@@ -37,26 +35,12 @@ func StartHAProxy(t testing.TB, backend ...string) HAProxy {
 		"listen stats", "bind " + p.Stats, "stats enable", "stats uri /",
 		"backend back",
 	}, append(backend, "")...), "\n")), 0o600))
-	cmd := exec.Command(path, "-q", "-db", "-f", file)
-	var output syncOutput
-	cmd.Stdout, cmd.Stderr = &output, &output
-	require.NoError(t, cmd.Start(), "install haproxy: scripts/ensure-debian.sh haproxy")
-	ended := make(chan struct{})
-	go func() {
-		_ = cmd.Wait() // killed in the end
-		close(ended)
-	}()
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		<-ended
-	})
-	require.Eventually(t, func() bool {
-		conn, err := net.Dial("tcp", p.Addr)
-		if err != nil {
-			return false
-		}
-		return conn.Close() == nil
-	}, patience, 10*time.Millisecond, "%s", &output)
+	process, err := procs.Start(procs.Spec{Name: "haproxy", Path: path, Args: []string{"-q", "-db", "-f", file}})
+	require.NoError(t, err, "install haproxy: scripts/ensure-debian.sh haproxy")
+	t.Cleanup(process.Kill)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	require.NoError(t, process.AwaitOK(ctx, "http://"+p.Stats+"/;csv"))
 	return p
 }
 
@@ -65,22 +49,4 @@ func freeAddr(t testing.TB) string {
 	port, err := backing.FreePort()
 	require.NoError(t, err)
 	return fmt.Sprintf("127.0.0.1:%d", port)
-}
-
-// syncOutput collects the output of a running command.
-type syncOutput struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (o *syncOutput) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.Write(p)
-}
-
-func (o *syncOutput) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return fmt.Sprintf("haproxy says: %s", o.b.String())
 }

@@ -21,15 +21,25 @@ const patience = 15 * time.Second
 // Serve listens on a free port of the loopback interface until the test ends. It returns the address, host:port.
 func Serve(t testing.TB, app *fiber.App) string {
 	t.Helper()
+	addr, serve := Listen(t)
+	serve(app)
+	return addr
+}
+
+// Listen opens a free port of the loopback interface, for an app that must know its address, host:port. serve serves the app until
+// the test ends.
+func Listen(t testing.TB) (addr string, serve func(*fiber.App)) {
+	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	done := make(chan error, 1)
-	go func() { done <- app.Listener(middleware.Listener(ln)) }()
-	t.Cleanup(func() {
-		require.NoError(t, app.ShutdownWithTimeout(patience))
-		require.NoError(t, <-done)
-	})
-	return ln.Addr().String()
+	return ln.Addr().String(), func(app *fiber.App) {
+		done := make(chan error, 1)
+		go func() { done <- app.Listener(middleware.Listener(ln)) }()
+		t.Cleanup(func() {
+			require.NoError(t, app.ShutdownWithTimeout(patience))
+			require.NoError(t, <-done)
+		})
+	}
 }
 
 // Answer is a response with its body read.

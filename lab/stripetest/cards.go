@@ -8,7 +8,8 @@ import (
 // card is the behaviour of a test card that Stripe publishes (docs.stripe.com/testing).
 type card struct {
 	last4 string
-	// decline is the code with which the issuer refuses on the page, "" for none. error is the error's code, "" for card_declined.
+	// decline is the code with which the issuer refuses on the page, "" for none. error is the error's code, "" for
+	// card_declined.
 	decline, error string
 	// asks: the issuer wants the tenant to authenticate on the page.
 	asks bool
@@ -76,8 +77,8 @@ func (o Outcome) code() string {
 	return "card_declined"
 }
 
-// OffSession tells how the issuer answers the next charges of a deposit without the tenant, in their order. Afterwards the card
-// behaves as published. depositID is the text in the metadata.
+// OffSession tells how the issuer answers the next charges of a deposit without the tenant, in their order. Afterwards
+// the card behaves as published. depositID is the text in the metadata.
 func (f *Fake) OffSession(depositID string, outcomes ...Outcome) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -7,13 +7,10 @@ import (
 
 // customer keeps cards.
 type customer struct {
-	id, email string
-	created   int64
-	deleted   bool
+	base
+	email   string
+	deleted bool
 }
-
-func (c *customer) ident() string    { return c.id }
-func (c *customer) createdAt() int64 { return c.created }
 
 func (c *customer) json(*Fake, expansions) map[string]any {
 	if c.deleted {
@@ -24,16 +21,12 @@ func (c *customer) json(*Fake, expansions) map[string]any {
 
 // method is a card, without its data.
 type method struct {
-	id       string
+	base
 	card     card
 	email    string
-	created  int64
 	customer *customer
 	setUp    bool // the tenant authenticated when the card was saved
 }
-
-func (m *method) ident() string    { return m.id }
-func (m *method) createdAt() int64 { return m.created }
 
 func (m *method) json(*Fake, expansions) map[string]any {
 	out := map[string]any{
@@ -58,7 +51,7 @@ func (f *Fake) createCustomer(_ string, c call) (any, *apiError) {
 	if err := only(c.params, "email", "metadata["); err != nil {
 		return nil, err
 	}
-	made := &customer{id: f.newID("cus"), email: c.params.Get("email"), created: f.now().Unix()}
+	made := &customer{base: f.base("cus"), email: c.params.Get("email")}
 	f.customers.add(made)
 	return made.json(f, nil), nil
 }

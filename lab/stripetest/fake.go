@@ -1,6 +1,6 @@
-// Package stripetest is a fake of Stripe with a state, over HTTP, for tests and for `make run`. It plays what lies outside the
-// service: the API under /v1, the hosted page under /pay/, webhooks, and a control API under /control/. Its rules follow Stripe's
-// documentation as of November 2026; nobody has compared them with Stripe itself.
+// Package stripetest is a fake of Stripe with a state, over HTTP, for tests and for `make run`. It plays what lies
+// outside the service: the API under /v1, the hosted page under /pay/, webhooks, and a control API under /control/. Its
+// rules follow Stripe's documentation as of November 2026; nobody has compared them with Stripe itself.
 //
 //	POST /v1/checkout/sessions ─> session open ──card──> complete (intent succeeded, card kept by the customer)
 //	                                  │  └─ refused: stays open
@@ -9,8 +9,9 @@
 //	                                  │          └─ refused: requires_payment_method, without its payment method
 //	                                  └──cancel──> canceled
 //
-// After every step the fake checks two rules of the adapter: a payment has at most one payable object, and at most one charge that
-// succeeded. Violations lists the steps that broke them. Card data is dropped once the card's behaviour is known.
+// After every step the fake checks two rules of the adapter: a payment has at most one payable object, and at most one
+// charge that succeeded. Violations lists the steps that broke them. Card data is dropped once the card's behaviour is
+// known.
 package stripetest
 
 import (
@@ -125,10 +126,9 @@ func (f *Fake) Close() {
 func (f *Fake) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/v1/", f.serveAPI)
-	mux.HandleFunc("GET /pay/{session}", f.showPage)
-	mux.HandleFunc("POST /pay/{session}", f.takeCard)
-	mux.HandleFunc("GET /pay/{session}/authenticate", f.showChallenge)
-	mux.HandleFunc("POST /pay/{session}/authenticate", f.takeChallenge)
+	mux.HandleFunc("GET /pay/{session}", f.onPage(f.showPage))
+	mux.HandleFunc("POST /pay/{session}", f.onPage(f.takeCard))
+	mux.HandleFunc("/pay/{session}/authenticate", f.onPage(f.challenge))
 	f.mountControl(mux)
 	return mux
 }
@@ -178,7 +178,8 @@ func (f *Fake) tick() {
 	}
 }
 
-// Violations lists the steps after which a payment had two payable objects or two charges. It is empty for a sound adapter.
+// Violations lists the steps after which a payment had two payable objects or two charges. It is empty for a sound
+// adapter.
 func (f *Fake) Violations() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -7,21 +7,18 @@ import (
 
 // intent is a PaymentIntent.
 type intent struct {
-	id, status            string
+	base
+	status                string
 	amount                int
 	currency, description string
 	email, future         string
 	customer              *customer
 	method                *method
 	metadata              map[string]string
-	created               int64
 	session               *session // of an intent that a page made
 	charges               []*charge
 	failed                *apiError // the last error of a payment
 }
-
-func (i *intent) ident() string    { return i.id }
-func (i *intent) createdAt() int64 { return i.created }
 
 // payable reports whether a confirm, a card or the issuer's answer could still make a charge.
 func (i *intent) payable() bool {
@@ -67,8 +64,8 @@ func (f *Fake) createIntent(_ string, c call) (any, *apiError) {
 		return nil, invalid("amount", "This value must be greater than or equal to 1.")
 	}
 	i := &intent{
-		id: f.newID("pi"), status: "requires_payment_method", amount: amount, currency: p.Get("currency"), description: p.Get("description"),
-		metadata: group(p, "metadata"), created: f.now().Unix(),
+		base: f.base("pi"), status: "requires_payment_method", amount: amount, currency: p.Get("currency"), description: p.Get("description"),
+		metadata: group(p, "metadata"),
 	}
 	if named := p.Get("customer"); named != "" {
 		if i.customer, err = f.liveCustomer(named); err != nil {
@@ -126,7 +123,7 @@ func (f *Fake) confirmIntent(id string, c call) (any, *apiError) {
 
 // succeed charges the card.
 func (f *Fake) succeed(i *intent, m *method) {
-	c := &charge{id: f.newID("ch"), status: "succeeded", intent: i, method: m, amount: i.amount, created: f.now().Unix()}
+	c := &charge{base: f.base("ch"), status: "succeeded", intent: i, method: m, amount: i.amount}
 	if m.card.disputed {
 		c.disputeAt = f.now().Add(disputeAfter)
 	}
@@ -139,7 +136,7 @@ func (f *Fake) succeed(i *intent, m *method) {
 
 // refuse writes a refused charge down, and takes the card off the intent.
 func (f *Fake) refuse(i *intent, m *method, o Outcome) *apiError {
-	c := &charge{id: f.newID("ch"), status: "failed", intent: i, method: m, amount: i.amount, created: f.now().Unix(), outcome: o}
+	c := &charge{base: f.base("ch"), status: "failed", intent: i, method: m, amount: i.amount, outcome: o}
 	f.charges.add(c)
 	i.charges = append(i.charges, c)
 	i.status, i.method = "requires_payment_method", nil
@@ -177,8 +174,8 @@ func (f *Fake) cancel(i *intent) {
 	f.emit("payment_intent.canceled", i)
 }
 
-// Settle gives the issuer's late answer to the charge of an intent that is processing. It reports whether there was such an intent
-// of the payment.
+// Settle gives the issuer's late answer to the charge of an intent that is processing. It reports whether there was
+// such an intent of the payment.
 func (f *Fake) Settle(paymentID string, o Outcome) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

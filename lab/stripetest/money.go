@@ -7,20 +7,18 @@ import (
 
 // charge is a try to take money from a card.
 type charge struct {
-	id, status string
-	intent     *intent
-	method     *method
-	amount     int
-	refunded   int
-	created    int64
-	outcome    Outcome // of a charge that failed
-	disputed   bool
-	disputeAt  time.Time
+	base
+	status    string
+	intent    *intent
+	method    *method
+	amount    int
+	refunded  int
+	outcome   Outcome // of a charge that failed
+	disputed  bool
+	disputeAt time.Time
 }
 
-func (c *charge) ident() string    { return c.id }
-func (c *charge) createdAt() int64 { return c.created }
-func (c *charge) succeeded() bool  { return c.status == "succeeded" }
+func (c *charge) succeeded() bool { return c.status == "succeeded" }
 
 func (c *charge) json(f *Fake, expand expansions) map[string]any {
 	outcome := map[string]any{"type": "authorized", "network_status": "approved_by_network", "seller_message": "Payment complete."}
@@ -60,15 +58,12 @@ func (i *intent) paid() *charge {
 
 // refund gives money back.
 type refund struct {
-	id, status string
-	charge     *charge
-	amount     int
-	metadata   map[string]string
-	created    int64
+	base
+	status   string
+	charge   *charge
+	amount   int
+	metadata map[string]string
 }
-
-func (r *refund) ident() string    { return r.id }
-func (r *refund) createdAt() int64 { return r.created }
 
 func (r *refund) json(f *Fake, expand expansions) map[string]any {
 	out := map[string]any{
@@ -129,7 +124,7 @@ func (f *Fake) charged(p url.Values) (*charge, *apiError) {
 }
 
 func (f *Fake) giveBack(paid *charge, amount int, metadata map[string]string) *refund {
-	r := &refund{id: f.newID("re"), status: "succeeded", charge: paid, amount: amount, metadata: metadata, created: f.now().Unix()}
+	r := &refund{base: f.base("re"), status: "succeeded", charge: paid, amount: amount, metadata: metadata}
 	if len(f.refusing) > 0 {
 		r.status, f.refusing = f.refusing[0], f.refusing[1:]
 	}
@@ -174,18 +169,6 @@ func (f *Fake) Dispute(paymentID, reason string) bool {
 	return false
 }
 
-// CloseDispute ends the disputes of a payment, with won or lost.
-func (f *Fake) CloseDispute(paymentID, status string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, d := range f.disputes.all {
-		if d.charge.intent.metadata[PaymentKey] == paymentID {
-			d.status = status
-			f.emit("charge.dispute.closed", d)
-		}
-	}
-}
-
 func (f *Fake) paidCharge(paymentID string) *charge {
 	p := f.payments[paymentID]
 	if p == nil {
@@ -201,13 +184,11 @@ func (f *Fake) paidCharge(paymentID string) *charge {
 
 // dispute is an objection to a charge.
 type dispute struct {
-	id, reason, status string
-	charge             *charge
-	created, due       int64
+	base
+	reason, status string
+	charge         *charge
+	due            int64
 }
-
-func (d *dispute) ident() string    { return d.id }
-func (d *dispute) createdAt() int64 { return d.created }
 
 func (d *dispute) json(f *Fake, expand expansions) map[string]any {
 	return map[string]any{
@@ -224,7 +205,7 @@ const daysToAnswer = 9
 
 func (f *Fake) openDispute(c *charge, reason string) {
 	c.disputed = true
-	d := &dispute{id: f.newID("du"), reason: reason, status: "needs_response", charge: c, created: f.now().Unix(), due: f.now().AddDate(0, 0, daysToAnswer).Unix()}
+	d := &dispute{base: f.base("du"), reason: reason, status: "needs_response", charge: c, due: f.now().AddDate(0, 0, daysToAnswer).Unix()}
 	f.disputes.add(d)
 	f.emit("charge.dispute.created", d)
 }

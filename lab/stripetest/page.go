@@ -19,18 +19,27 @@ type pageView struct {
 	Step                      string // pay, challenge or over
 }
 
+// onPage finds the page of a request. The state is locked.
+func (f *Fake) onPage(serve func(s *session, w http.ResponseWriter, r *http.Request)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.tick()
+		s, err := f.sessions.find(r.PathValue("session"))
+		if err != nil {
+			http.NotFound(w, r)
+			return
+		}
+		serve(s, w, r)
+	}
+}
+
 // showPage shows the form, the end of the page, or leads a tenant who has paid back.
-func (f *Fake) showPage(w http.ResponseWriter, r *http.Request) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.tick()
-	s, err := f.sessions.find(r.PathValue("session"))
-	switch {
-	case err != nil:
-		http.NotFound(w, r)
-	case s.status == "complete":
+func (f *Fake) showPage(s *session, w http.ResponseWriter, r *http.Request) {
+	switch s.status {
+	case "complete":
 		http.Redirect(w, r, s.successURL, http.StatusSeeOther)
-	case s.status == "expired":
+	case "expired":
 		render(w, http.StatusOK, pageView{Step: "over", Back: s.cancelURL})
 	default:
 		render(w, http.StatusOK, f.viewOf(s))
@@ -58,15 +67,7 @@ var reasons = map[string]string{
 }
 
 // takeCard pays with the card that the tenant typed. A refused card leaves the page open.
-func (f *Fake) takeCard(w http.ResponseWriter, r *http.Request) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.tick()
-	s, err := f.sessions.find(r.PathValue("session"))
-	if err != nil {
-		http.NotFound(w, r)
-		return
-	}
+func (f *Fake) takeCard(s *session, w http.ResponseWriter, r *http.Request) {
 	if s.status != "open" {
 		http.Redirect(w, r, "/pay/"+s.id, http.StatusSeeOther)
 		return
@@ -93,33 +94,13 @@ func (f *Fake) answerPage(w http.ResponseWriter, r *http.Request, s *session, ch
 	}
 }
 
-// showChallenge plays the page of the tenant's bank.
-func (f *Fake) showChallenge(w http.ResponseWriter, r *http.Request) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.tick()
-	s, err := f.sessions.find(r.PathValue("session"))
+// challenge plays the page of the tenant's bank. A POST has the field outcome: complete or fail.
+func (f *Fake) challenge(s *session, w http.ResponseWriter, r *http.Request) {
 	switch {
-	case err != nil:
-		http.NotFound(w, r)
 	case s.status != "open" || s.challenge == nil:
 		http.Redirect(w, r, "/pay/"+s.id, http.StatusSeeOther)
-	default:
+	case r.Method == http.MethodGet:
 		render(w, http.StatusOK, pageView{Step: "challenge"})
-	}
-}
-
-// takeChallenge takes the field outcome: complete or fail.
-func (f *Fake) takeChallenge(w http.ResponseWriter, r *http.Request) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.tick()
-	s, err := f.sessions.find(r.PathValue("session"))
-	switch {
-	case err != nil:
-		http.NotFound(w, r)
-	case s.status != "open" || s.challenge == nil:
-		http.Redirect(w, r, "/pay/"+s.id, http.StatusSeeOther)
 	case r.PostFormValue("outcome") == "complete":
 		f.answerPage(w, r, s, f.pay(s, *s.challenge, true))
 	default:

@@ -18,7 +18,8 @@ var address = regexp.MustCompile(`^[^@\s]+@[^@\s]+$`)
 
 // session is a Checkout Session.
 type session struct {
-	id, status                  string
+	base
+	status                      string
 	amount                      int
 	currency, name, description string
 	reference, email, locale    string
@@ -27,15 +28,11 @@ type session struct {
 	secure                      bool   // request_three_d_secure=any
 	metadata, intentMetadata    map[string]string
 	expires                     time.Time
-	created                     int64
 	customer                    *customer
 	intent                      *intent // from the first card on
 	challenge                   *card   // of a tenant who authenticates
 	refused                     string  // shown on the page
 }
-
-func (s *session) ident() string    { return s.id }
-func (s *session) createdAt() int64 { return s.created }
 
 func (s *session) json(f *Fake, expand expansions) map[string]any {
 	paid := "unpaid"
@@ -89,12 +86,12 @@ func (f *Fake) createSession(_ string, c call) (any, *apiError) {
 		return nil, invalid("expires_at", "The `expires_at` timestamp must be between 30 minutes and 24 hours from Checkout Session creation.")
 	}
 	s := &session{
-		id: f.newID("cs_test"), status: "open", amount: amount, currency: p.Get("line_items[0][price_data][currency]"),
+		base: f.base("cs_test"), status: "open", amount: amount, currency: p.Get("line_items[0][price_data][currency]"),
 		name: p.Get("line_items[0][price_data][product_data][name]"), description: p.Get("payment_intent_data[description]"),
 		reference: p.Get("client_reference_id"), email: p.Get("customer_email"), locale: p.Get("locale"),
 		successURL: p.Get("success_url"), cancelURL: p.Get("cancel_url"), creation: p.Get("customer_creation"),
 		future: p.Get("payment_intent_data[setup_future_usage]"), secure: p.Get("payment_method_options[card][request_three_d_secure]") == "any",
-		metadata: group(p, "metadata"), intentMetadata: group(p, "payment_intent_data[metadata]"), expires: end, created: f.now().Unix(),
+		metadata: group(p, "metadata"), intentMetadata: group(p, "payment_intent_data[metadata]"), expires: end,
 	}
 	if s.creation == "" {
 		s.creation = "if_required"
@@ -159,8 +156,8 @@ func (f *Fake) expire(s *session) {
 func (f *Fake) pay(s *session, with card, authenticated bool) (challenge bool) {
 	if s.intent == nil {
 		s.intent = &intent{
-			id: f.newID("pi"), amount: s.amount, currency: s.currency, status: "requires_payment_method", metadata: maps.Clone(s.intentMetadata),
-			description: s.description, email: s.email, created: f.now().Unix(), session: s, future: s.future,
+			base: f.base("pi"), amount: s.amount, currency: s.currency, status: "requires_payment_method", metadata: maps.Clone(s.intentMetadata),
+			description: s.description, email: s.email, session: s, future: s.future,
 		}
 		f.intents.add(s.intent)
 		owner := f.paymentOf(s.intentMetadata, s.intent.id)
@@ -172,7 +169,7 @@ func (f *Fake) pay(s *session, with card, authenticated bool) (challenge bool) {
 		return true
 	}
 	s.challenge = nil
-	m := &method{id: f.newID("pm"), card: with, email: s.email, created: f.now().Unix()}
+	m := &method{base: f.base("pm"), card: with, email: s.email}
 	f.methods.add(m)
 	if with.decline != "" {
 		f.refuse(s.intent, m, Outcome{DeclineCode: with.decline, Code: with.error})
@@ -180,7 +177,7 @@ func (f *Fake) pay(s *session, with card, authenticated bool) (challenge bool) {
 		return false
 	}
 	if s.customer == nil && s.creation == "always" {
-		s.customer = &customer{id: f.newID("cus"), email: s.email, created: f.now().Unix()}
+		s.customer = &customer{base: f.base("cus"), email: s.email}
 		f.customers.add(s.customer)
 	}
 	s.intent.customer = s.customer
@@ -196,7 +193,7 @@ func (f *Fake) pay(s *session, with card, authenticated bool) (challenge bool) {
 
 // fail ends the authentication of a tenant without success.
 func (f *Fake) failChallenge(s *session) {
-	m := &method{id: f.newID("pm"), card: *s.challenge, email: s.email, created: f.now().Unix()}
+	m := &method{base: f.base("pm"), card: *s.challenge, email: s.email}
 	f.methods.add(m)
 	s.challenge = nil
 	f.refuse(s.intent, m, Outcome{Code: "payment_intent_authentication_failure"})

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// TB is the part of testing.TB that the fake needs. `make run` serves the fake, too, and must not link the package testing.
+// TB is the part of testing.TB that the fake needs. `make run` serves the fake, too, and must not link the package
+// testing.
 type TB interface {
 	Helper()
 	Cleanup(fn func())
@@ -65,7 +66,8 @@ type PageAnswer struct {
 	Body     string
 }
 
-// Pay types a card on a hosted page, and completes the authentication if the bank asks for it. It gives the last answer.
+// Pay types a card on a hosted page, and completes the authentication if the bank asks for it. It gives the last
+// answer.
 func (f *Fake) Pay(t TB, page, number string) PageAnswer {
 	t.Helper()
 	a := f.Post(t, page, url.Values{"cardNumber": {number}, "cardExpiry": {"12/34"}, "cardCvc": {"123"}})

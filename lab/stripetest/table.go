@@ -15,6 +15,18 @@ type object interface {
 	json(f *Fake, expand expansions) map[string]any
 }
 
+// base are the id of an object and the time of its creation.
+type base struct {
+	id      string
+	created int64
+}
+
+func (b base) ident() string    { return b.id }
+func (b base) createdAt() int64 { return b.created }
+
+// base makes an id with that prefix, such as "pi".
+func (f *Fake) base(prefix string) base { return base{f.newID(prefix), f.now().Unix()} }
+
 func (t *table[T]) add(item T) {
 	if t.byID == nil {
 		t.byID = map[string]T{}

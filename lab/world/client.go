@@ -43,7 +43,8 @@ func (c *Client) Do(ctx context.Context, call Call) (a Answer) {
 	if call.Method == "" {
 		call.Method = http.MethodPost
 	}
-	request, err := http.NewRequestWithContext(ctx, call.Method, call.Base+APIPrefix+call.Path, strings.NewReader(call.Body))
+	request, err := http.NewRequestWithContext(ctx, call.Method, call.Base+APIPrefix+call.Path,
+		strings.NewReader(call.Body))
 	if err != nil {
 		return Answer{Err: err}
 	}
@@ -70,10 +71,11 @@ func (a Answer) Says(status int, code string) bool {
 	return a.Err == nil && a.Status == status && strings.Contains(string(a.Body), code)
 }
 
-// Unknown tells that the request may or may not have taken effect: no response, a 5xx, or an earlier request with the same
-// key that is still in progress.
+// Unknown tells that the request may or may not have taken effect: no response, a 5xx, or an earlier request with the
+// same key that is still in progress.
 func (a Answer) Unknown() bool {
-	return a.Err != nil || a.Status >= http.StatusInternalServerError || a.Says(http.StatusConflict, "idempotency_key_in_use")
+	return a.Err != nil || a.Status >= http.StatusInternalServerError ||
+		a.Says(http.StatusConflict, "idempotency_key_in_use")
 }
 
 // Into decodes the field data of an answer.

@@ -1,5 +1,5 @@
-// Package world has the parts of an installation of the service, for programs and tests that disturb or measure the service
-// from outside: databases, processes at fixed addresses, partners, and a client of the API.
+// Package world has the parts of an installation of the service, for programs and tests that disturb or measure the
+// service from outside: databases, processes at fixed addresses, partners, and a client of the API.
 package world
 
 import (

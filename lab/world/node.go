@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,8 +14,9 @@ import (
 
 // Node is a process of the service, which may end and start again at the same addresses.
 type Node struct {
-	Name string   // such as "dispatcher 1"
-	Path string   // of the binary
+	Name string // such as "dispatcher 1"
+	Path string // of the binary
+	Args []string
 	Env  []string // settings; a later one replaces an earlier one of that name
 	Log  io.Writer
 	Base string // URL of the API and the pages
@@ -39,14 +41,16 @@ func NewNode(name, path string, env ...string) (*Node, error) {
 	}
 	n := &Node{Name: name, Path: path, Base: "http://" + addresses[0], Ops: "http://" + addresses[1]}
 	n.Env = append([]string{
-		"HTTP_ADDR=" + addresses[0], "METRICS_ADDR=" + addresses[1], "API_BASE_URL=" + n.Base, "DASHBOARD_BASE_URL=" + n.Base,
+		"HTTP_ADDR=" + addresses[0], "METRICS_ADDR=" + addresses[1], "API_BASE_URL=" + n.Base,
+		"DASHBOARD_BASE_URL=" + n.Base,
 	}, env...)
 	return n, nil
 }
 
-// Begin runs the process. AwaitReady waits until it serves.
-func (n *Node) Begin() error {
-	p, err := procs.Start(procs.Spec{Name: n.Name, Path: n.Path, Env: n.Env, Log: n.Log})
+// Begin runs the process with more settings. AwaitReady waits until it serves.
+func (n *Node) Begin(env ...string) error {
+	p, err := procs.Start(procs.Spec{Name: n.Name, Path: n.Path, Args: n.Args, Env: slices.Concat(n.Env, env),
+		Log: n.Log})
 	if err == nil {
 		n.mu.Lock()
 		n.process = p
@@ -55,9 +59,9 @@ func (n *Node) Begin() error {
 	return err
 }
 
-// Start runs the process and waits until it is ready.
-func (n *Node) Start(ctx context.Context) error {
-	if err := n.Begin(); err != nil {
+// Start runs the process with more settings and waits until it is ready.
+func (n *Node) Start(ctx context.Context, env ...string) error {
+	if err := n.Begin(env...); err != nil {
 		return err
 	}
 	return n.AwaitReady(ctx)

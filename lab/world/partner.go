@@ -26,14 +26,17 @@ func (d *Database) NewPartner(ctx context.Context, name string) (Partner, error)
 	now, entropy := system.Clock{}.Now(), system.Entropy{}
 	p := Partner{Name: name, ID: entropy.NewID(), Account: entropy.NewID()}
 	operator := connect.Operator{ID: entropy.NewID(), Email: name + "@example.com", PasswordHash: "-", CreatedAt: now}
-	key, plain, hash := partner.NewAPIKey(entropy.NewID(), p.ID, partner.Development, "lab", entropy.Bytes(secret.Bytes), now)
+	key, plain, hash := partner.NewAPIKey(entropy.NewID(), p.ID, partner.Development, "lab",
+		entropy.Bytes(secret.Bytes), now)
 	p.Key = plain.Reveal()
 	return p, d.Store.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) error {
 		return errors.Join(
 			r.Partners.Insert(ctx, partner.Partner{ID: p.ID, Slug: name, Name: name, CreatedAt: now}, ""),
 			r.Partners.InsertKey(ctx, key, hash),
-			r.Operators.Insert(ctx, operator, connect.Account{ID: p.Account, OperatorID: operator.ID, CompanyName: name, CreatedAt: now}),
-			r.Links.Insert(ctx, connect.Link{ID: entropy.NewID(), PartnerID: p.ID, AccountID: p.Account, ExternalID: name, LinkedAt: now}),
+			r.Operators.Insert(ctx, operator,
+				connect.Account{ID: p.Account, OperatorID: operator.ID, CompanyName: name, CreatedAt: now}),
+			r.Links.Insert(ctx, connect.Link{ID: entropy.NewID(), PartnerID: p.ID, AccountID: p.Account,
+				ExternalID: name, LinkedAt: now}),
 		)
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"html"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -28,6 +27,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/lab/checkouttest"
+	"partnerdeposits/lab/servetest"
 	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"
 )
@@ -50,9 +50,8 @@ type world struct {
 
 func setup(t *testing.T) *world {
 	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	w := &world{t: t, base: "http://" + listener.Addr().String(), limiter: &limiter{}}
+	addr, serve := servetest.Listen(t)
+	w := &world{t: t, base: "http://" + addr, limiter: &limiter{}}
 	w.Bench = checkouttest.New(t, w.base)
 	site, err := ui.NewSite(w.base, system.Entropy{})
 	require.NoError(t, err)
@@ -65,12 +64,7 @@ func setup(t *testing.T) *world {
 	checkout.Mount(app, checkout.Deps{Checkout: w.Checkout, Limiter: w.limiter, RequestsPerMinute: 120, Site: site, Log: log})
 	sandbox.Mount(app, w.Sandbox)
 	ui.MountAssets(app)
-	served := make(chan error, 1)
-	go func() { served <- app.Listener(listener) }()
-	t.Cleanup(func() {
-		require.NoError(t, app.ShutdownWithTimeout(5*time.Second))
-		require.NoError(t, <-served)
-	})
+	serve(app)
 	return w
 }
 

@@ -30,37 +30,17 @@ func TestCreate_Amounts(t *testing.T) {
 	cases := []struct{ account, amount, code, message string }{
 		{account, "70", "", "70"},
 		{account, "70.00", "", "70"},
-		{account, "70.000", "", "70"},
-		{account, "7e1", "", "70"},
-		{account, "0.7E+2", "", "70"},
-		{account, "1e2", "", "100"},
 		{account, "70.01", "", "70.01"},
 		{account, "99.9", "", "99.9"},
 		{account, "2500", "", "2500"},
-		{account, "2500.00", "", "2500"},
-		{negotiated, "2500.01", "", "2500.01"},
 		{negotiated, "4000", "", "4000"},
 		{account, "69.99", below, "amount: 69.99 EUR is below the minimum of 70.00 EUR"},
-		{account, "0", below, "amount: 0.00 EUR is below the minimum of 70.00 EUR"},
-		{account, "-0", below, "amount: 0.00 EUR is below the minimum of 70.00 EUR"},
-		{account, "-100", below, "amount: -100.00 EUR is below the minimum of 70.00 EUR"},
 		{account, "-1e400", below, "amount: is below the minimum of 70.00 EUR"},
 		{account, "2500.01", above, "amount: 2500.01 EUR exceeds this operator's maximum of 2500.00 EUR"},
 		{account, "1e400", above, "amount: exceeds this operator's maximum of 2500.00 EUR"},
-		{account, "1e999999999", above, "amount: exceeds this operator's maximum of 2500.00 EUR"},
-		{account, "9007199254740993", above, "amount: exceeds this operator's maximum of 2500.00 EUR"},
 		{negotiated, "4000.01", above, "amount: 4000.01 EUR exceeds this operator's maximum of 4000.00 EUR"},
 		{account, "70.001", "invalid_field", "amount: must be a whole number of cents"},
-		{account, "70.000000000000000000001", "invalid_field", "amount: must be a whole number of cents"},
-		{account, "1e-400", "invalid_field", "amount: must be a whole number of cents"},
-		{account, `"100"`, "invalid_field", "amount: must be a number"},
-		{account, `null`, "invalid_field", "amount: must be a number, not null"},
-		{account, `true`, "invalid_field", "amount: must be a number"},
-		{account, `{}`, "invalid_field", "amount: must be a number"},
-		{account, `[100]`, "invalid_field", "amount: must be a number"},
 		{account, `070`, "invalid_json", "The request body is not valid JSON."},
-		{account, `+70`, "invalid_json", "The request body is not valid JSON."},
-		{account, `NaN`, "invalid_json", "The request body is not valid JSON."},
 	}
 	for _, k := range cases {
 		if k.code == "" {
@@ -77,7 +57,7 @@ func TestCreate_Amounts(t *testing.T) {
 func TestCreate_Fields(t *testing.T) {
 	t.Parallel()
 	c, account := newStory(t)
-	const invalid, missing, utc = "invalid_field", "missing_field", "must be an RFC 3339 timestamp in UTC, such as 2026-08-01T15:00:00Z"
+	const invalid = "invalid_field"
 	keys := func(n, length int) object {
 		m := object{}
 		for i := range n {
@@ -103,24 +83,8 @@ func TestCreate_Fields(t *testing.T) {
 		{"returnUrl without depositUrlGeneration", draft(account, "returnUrl", "https://pms.example.com/"), "", ""},
 		{"returnUrl on localhost", draft(account, "returnUrl", "http://localhost:3000/back?x=1"), "", ""},
 
-		{"no accountId", draft(account, "accountId", nil), missing, "accountId: is required"},
-		{"no amount", draft(account, "amount", nil), missing, "amount: is required"},
-		{"no start", draft(account, "contractStartAt", nil), missing, "contractStartAt: is required"},
-		{"no end", draft(account, "contractEndAt", nil), missing, "contractEndAt: is required"},
-		{"end before start", draft(account, "contractEndAt", "2030-08-01T14:59:59.999Z"), "invalid_date_range", "contractEndAt: is before contractStartAt."},
-		{"another offset", draft(account, "contractStartAt", "2030-08-01T15:00:00+02:00"), invalid, "contractStartAt: " + utc},
-		{"a date", draft(account, "contractStartAt", "2030-08-01"), invalid, "contractStartAt: " + utc},
-		{"Unix time", draft(account, "contractEndAt", 1785596400), invalid, "contractEndAt: must be a string"},
-		{"a day that is none", draft(account, "contractEndAt", "2030-02-30T00:00:00Z"), invalid, "contractEndAt: " + utc},
-		{"rentalContract of 256", draft(account, "rentalContract", strings.Repeat("é", 256)), invalid, "rentalContract: is longer than 255 characters"},
-		{"21 metadata keys", draft(account, "metadata", keys(21, 2)), invalid, "metadata: has more than 20 keys"},
-		{"metadata key of 41", draft(account, "metadata", keys(1, 41)), invalid, "metadata: a key must have 1 to 40 characters"},
-		{"empty metadata key", draft(account, "metadata", object{"": "v"}), invalid, "metadata: a key must have 1 to 40 characters"},
 		{"the year 1", draft(account, "contractStartAt", "0001-01-01T00:00:00Z"), invalid, "contractStartAt: lies too far in the past"},
 		{"the year 0", draft(account, "contractEndAt", "0000-12-31T23:59:59Z"), invalid, "contractEndAt: lies too far in the past"},
-		{"locale", draft(account, "locale", "french"), invalid, "locale: must look like fr or en-GB"},
-		{"depositUrlGeneration without returnUrl", draft(account, "depositUrlGeneration", true), missing, "returnUrl: is required when depositUrlGeneration is true"},
-		{"depositUrlGeneration as text", draft(account, "depositUrlGeneration", "true"), invalid, "depositUrlGeneration: must be true or false"},
 		{"clientId unknown", draft(account, "clientId", "cli_01jb2m3v9h6k8n0p5r7t2w4y1c"), "invalid_client", "clientId: is not a client of this account."},
 		{"clientId nonsense", draft(account, "clientId", "nonsense"), "invalid_client", "clientId: is not a client of this account."},
 		{"clientId empty", draft(account, "clientId", ""), "invalid_client", "clientId: is not a client of this account."},
@@ -140,30 +104,12 @@ func TestCreate_Fields(t *testing.T) {
 func TestCreate_ReturnURLs(t *testing.T) {
 	t.Parallel()
 	c, account := newStory(t)
-	const scheme = "returnUrl: must be https (http is allowed for localhost only)"
 	const malformed = "returnUrl: is not an absolute URL"
 	for url, message := range map[string]string{
-		"https://pms.example.com":                        "",
-		"https://pms.example.com:8443/a?b=c&d":           "",
-		"http://localhost/back":                          "",
-		"http://127.0.0.1:8080/":                         "",
-		"http://[::1]/":                                  "",
-		"http://pms.example.com/":                        scheme,
-		"http://localhost.example.com/":                  scheme,
-		"http://127.0.0.2/":                              scheme,
-		"ftp://pms.example.com/":                         scheme,
-		"javascript:alert(1)":                            malformed,
-		"//pms.example.com/":                             scheme,
-		"/back":                                          malformed,
-		"nonsense":                                       malformed,
-		"https:///back":                                  malformed,
-		"https://user:pw@pms.example.com/":               "returnUrl: must not carry a user name or password",
-		"https://pms.example.com/#frag":                  "returnUrl: must not have a fragment",
-		"https://pms.example.com\\@evil.example/":        malformed,
-		"https://pms.example.com/ a":                     malformed,
-		"https://pms.example.com/\r\nLocation: x":        malformed,
-		"https://a.example/" + strings.Repeat("a", 2048): "returnUrl: is longer than 2048 characters",
-		"": "returnUrl: must not be empty",
+		"https://pms.example.com:8443/a?b=c&d": "",
+		"http://localhost/back":                "",
+		"javascript:alert(1)":                  malformed,
+		"":                                     "returnUrl: must not be empty",
 	} {
 		for _, generation := range []bool{true, false} {
 			body := draft(account, "returnUrl", url, "depositUrlGeneration", generation)

@@ -22,7 +22,7 @@ import (
 var activeFirst = []string{"captureDeposit", "releaseDeposit"}
 
 // Every example of a request is sent to the real service, with real ids in place of those of the example, and gets the documented
-// success. contracttest compares the answers with the document; the examples of responses are checked by
+// success. The contract compares the answers with the document; the examples of responses are checked by
 // TestDocuments_AreValidForTwoReaders.
 func TestDocument_EveryRequestExampleRuns(t *testing.T) {
 	t.Parallel()

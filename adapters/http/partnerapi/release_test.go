@@ -5,7 +5,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -37,32 +36,6 @@ func TestRelease_OfAnActiveDeposit_ClosesItOnce(t *testing.T) {
 		c.post("/deposits/"+d+"/release", nil).refused(409, "deposit_not_releasable")
 		c.post("/deposits/"+d+"/capture", nil).refused(409, "deposit_not_capturable")
 	})
-}
-
-func TestRelease_ByStatus(t *testing.T) {
-	t.Parallel()
-	c, account := newStory(t)
-	for _, outcomes := range [][]string{nil, {"start"}, {"fail_payment"}, {"decline"}, {"abandon"}, {"activate", "expire"}} {
-		d := c.created(account)
-		for _, o := range outcomes {
-			c.simulated(d, o)
-		}
-		c.leavesNothing(t, func() { c.post("/deposits/"+d+"/release", nil).refused(409, "deposit_not_releasable") })
-	}
-	captured := c.created(account)
-	c.simulated(captured, "activate")
-	c.post("/deposits/"+captured+"/capture", nil).ok(200)
-	c.leavesNothing(t, func() { c.post("/deposits/"+captured+"/release", nil).refused(409, "deposit_not_releasable") })
-}
-
-// Between expiresAt and the scheduler's round the deposit is still active; either way it becomes close.
-func TestRelease_AfterExpiry_ClosesTheDeposit(t *testing.T) {
-	t.Parallel()
-	c, account := newStory(t)
-	d := c.created(account)
-	c.simulated(d, "activate")
-	c.clock.advance(61 * 24 * time.Hour)
-	require.Equal(t, "released", c.post("/deposits/"+d+"/release", nil).ok(200)["statusReason"])
 }
 
 func TestReleaseAndCapture_ManyAtOnce_OneHappens(t *testing.T) {

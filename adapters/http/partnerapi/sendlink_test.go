@@ -120,32 +120,6 @@ func TestSendLinkBatch_QueuesAMailForEachRecipient_OrNone(t *testing.T) {
 	})
 }
 
-func TestSendLink_ByStatus(t *testing.T) {
-	t.Parallel()
-	c, account := newStory(t)
-	body := object{"email": "a@b.example"}
-	for _, outcomes := range [][]string{nil, {"start"}, {"fail_payment"}} {
-		d := c.created(account)
-		for _, o := range outcomes {
-			c.simulated(d, o)
-		}
-		c.post("/deposits/"+d+"/send-link", body).ok(202)
-	}
-	for _, outcomes := range [][]string{{"activate"}, {"activate", "expire"}, {"decline"}, {"abandon"}} {
-		d := c.created(account)
-		for _, o := range outcomes {
-			c.simulated(d, o)
-		}
-		c.leavesNothing(t, func() {
-			c.post("/deposits/"+d+"/send-link", body).refused(409, "deposit_not_sendable")
-			c.post("/deposits/"+d+"/send-link/batch", object{"recipients": []object{body}}).refused(409, "deposit_not_sendable")
-		})
-	}
-	late := c.created(account, "contractStartAt", "2020-01-01T00:00:00Z", "contractEndAt", "2020-01-02T00:00:00Z")
-	c.clock.advance(25 * time.Hour)
-	c.leavesNothing(t, func() { c.post("/deposits/"+late+"/send-link", body).refused(409, "deposit_not_sendable") })
-}
-
 func TestSendLink_Limits_HoldForADay(t *testing.T) {
 	t.Parallel()
 	c, account := newStory(t)

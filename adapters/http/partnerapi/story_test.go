@@ -13,7 +13,7 @@ import (
 	"partnerdeposits/lab/servicetest"
 )
 
-// The story calls every operation, in the order of a partner's integration. contracttest checks every response, and at
+// The story calls every operation, in the order of a partner's integration. The contract checks every response, and at
 // the end that every documented success has occurred.
 func TestStory_EveryOperationAnswersAsDocumented(t *testing.T) {
 	t.Parallel()

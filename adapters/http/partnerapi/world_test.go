@@ -29,7 +29,6 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
 	"partnerdeposits/core/partner"
-	"partnerdeposits/lab/contracttest"
 	"partnerdeposits/lab/redistest"
 	"partnerdeposits/lab/servetest"
 	"partnerdeposits/lab/servicetest"
@@ -55,7 +54,7 @@ type world struct {
 	redis     *goredis.Client
 	work      *dispatchstore.Store
 	clock     *movable
-	contract  *contracttest.Contract
+	contract  *contract
 	http      *http.Client
 	transport *http.Transport // without the checks of http
 	seen      chan middleware.Observation
@@ -93,7 +92,7 @@ func newWorld(t testing.TB, change ...func(*servicetest.Setup)) *world {
 // newWorldWith starts the API with changed dependencies, or with more than the API.
 func newWorldWith(t testing.TB, alter func(*fiber.App, *partnerapi.Deps), change ...func(*servicetest.Setup)) *world {
 	t.Helper()
-	w := &world{redis: redistest.New(t), clock: &movable{}, contract: contracttest.New(t), results: make(chan idempotent.Result, 10_000), seen: make(chan middleware.Observation, 10_000)}
+	w := &world{redis: redistest.New(t), clock: &movable{}, contract: newContract(t), results: make(chan idempotent.Result, 10_000), seen: make(chan middleware.Observation, 10_000)}
 	var environment partner.Environment
 	w.Kit = servicetest.New(t, func(s *servicetest.Setup) {
 		s.Clock, s.Redis = w.clock, w.redis

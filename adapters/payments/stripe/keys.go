@@ -1,5 +1,3 @@
-//go:build !broken_payment_key
-
 package stripe
 
 import (

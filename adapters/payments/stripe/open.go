@@ -56,7 +56,7 @@ func (p *Provider) openStep(ctx context.Context, known *record, r *ports.HostedP
 	case o == nil:
 		return out, false, p.addPage(ctx, known, *r)
 	case o.kind == intent:
-		ended, err := p.makeWay(ctx, known, o, *r)
+		ended, err := p.end(ctx, known, o)
 		if err == nil && ended.status == live {
 			err = fault.ErrUnavailable.Because(errors.New("stripe: a charge without the tenant is being processed"))
 		}

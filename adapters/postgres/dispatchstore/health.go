@@ -71,21 +71,12 @@ func adjustHealth(ctx context.Context, t *pg.Tx, outcomes []ports.Outcome, adjus
 
 // afterOutcome returns the health after an outcome, and queues the notices that follow from it.
 func afterOutcome(t queuer, h webhook.Health, o ports.Outcome, limit int, now time.Time) webhook.Health {
-	sub, next := o.Delivery.SubscriptionID, h.After(o.Attempt, limit, now)
-	switch {
-	case h.State(true) != webhook.EndpointHeld && next.State(true) == webhook.EndpointHeld:
-		notice(t, sub, webhook.NoticeHeld, now)
-	case h.Trouble && !next.Trouble:
-		notice(t, sub, webhook.NoticeRecovered, now)
+	next := h.After(o.Attempt, limit, now)
+	if kind := webhook.NoticeOf(h, next); kind != "" {
+		notice(t, o.Delivery.SubscriptionID, kind, now)
 	}
-	next.Trouble = next.Trouble || givesUp(o)
+	next.Trouble = next.Trouble || o.Verdict.GivesUp(o.Delivery.Test)
 	return next
-}
-
-// givesUp reports whether the outcome ends a delivery that did not reach its endpoint. A test has a single attempt, whose result
-// its caller sees.
-func givesUp(o ports.Outcome) bool {
-	return o.Verdict.State == webhook.Failed && !o.Delivery.Test
 }
 
 // notice queues the statement that stores a notice.
@@ -97,7 +88,7 @@ func notice(batch queuer, sub id.ID, kind webhook.NoticeKind, at time.Time) {
 func noticeGivenUp(batch queuer, outcomes []ports.Outcome) {
 	var subs, ids []id.ID
 	for _, o := range outcomes {
-		if givesUp(o) {
+		if o.Verdict.GivesUp(o.Delivery.Test) {
 			subs, ids = append(subs, o.Delivery.SubscriptionID), append(ids, o.Delivery.DeliveryID)
 		}
 	}

@@ -1,6 +1,7 @@
 package dispatchstore
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"slices"
@@ -21,7 +22,7 @@ const lockFeeds = `
 	WITH waiting AS MATERIALIZED (SELECT position, partner_id FROM outbox WHERE position >= $1 ORDER BY position, event_id LIMIT $2),
 	feeds AS MATERIALIZED (
 		SELECT partner_id, last_sequence FROM event_feeds WHERE partner_id = ANY (ARRAY (SELECT DISTINCT partner_id FROM waiting))
-		` + feedLock + `)
+		FOR NO KEY UPDATE SKIP LOCKED)
 	SELECT coalesce(array_agg(partner_id), '{}'), coalesce(array_agg(last_sequence), '{}'),
 		set_config('svc.relayed_partners', coalesce(array_agg(partner_id)::text, '{}'), true),
 		(SELECT count(*) FROM waiting), (SELECT coalesce(min(position), -1) FROM waiting), (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM outbox_position),
@@ -35,7 +36,7 @@ const lockFeeds = `
 const takeEvents = `
 	DELETE FROM outbox WHERE ctid = ANY (ARRAY (
 		SELECT ctid FROM outbox WHERE position >= $1 AND partner_id = ANY ((SELECT current_setting('svc.relayed_partners')::uuid[])::uuid[])
-		ORDER BY ` + feedOrder + ` LIMIT $2))
+		ORDER BY position, event_id LIMIT $2))
 	RETURNING event_id, partner_id, name, deposit_id, data, created_at, committed_at, position, coalesce(trace_parent, '')`
 
 // readSubscriptions reads the subscriptions of the locked partners. The row locks keep a subscription from being deleted or
@@ -84,7 +85,9 @@ func (s *Store) take(ctx context.Context, t *pg.Tx, limit, look int) (b batch, w
 		return batch{}, 0, err
 	}
 	s.outbox.saw(view)
-	slices.SortFunc(rows, inFeedOrder)
+	slices.SortFunc(rows, func(a, b taken) int {
+		return cmp.Or(cmp.Compare(a.position, b.position), bytes.Compare(a.ID[:], b.ID[:]))
+	})
 	for _, row := range rows {
 		b.events = append(b.events, row.Event)
 	}

@@ -26,9 +26,8 @@ func CheckoutOver(err error) bool {
 //
 // Returns deposit.ErrNotSecurable when the checkout has ended.
 func StartCheckout(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, now time.Time) error {
-	if !CheckoutOpen(d, now) {
-		return deposit.ErrNotSecurable
+	if err := d.StartCheckout(now); err != nil {
+		return err
 	}
-	d.CheckoutStartedAt, d.UpdatedAt = now, now
 	return repos.Deposits.SetCheckout(ctx, d)
 }

@@ -54,10 +54,11 @@ func Writes(d *deposit.Deposit, t deposit.Transition, by By, eventID id.ID) port
 func Write(ctx context.Context, repos ports.Repositories, writes ports.Writes) error {
 	if d := writes.Move.Deposit; writes.Event != nil && !d.ByPartnerAPI {
 		link, err := repos.Links.OfPartner(ctx, d.PartnerID, d.AccountID)
-		if err != nil && !errors.Is(err, connect.ErrAccountNotLinked) {
+		hears, err := hearsOf(link.Link, err)
+		if err != nil {
 			return err
 		}
-		if err != nil || link.Status() == connect.LinkRevoked {
+		if !hears {
 			writes.Event, writes.Move.Step.EventID = nil, id.ID{}
 		}
 	}
@@ -65,4 +66,15 @@ func Write(ctx context.Context, repos ports.Repositories, writes ports.Writes) e
 		return err
 	}
 	return repos.Outbox.Append(ctx, *writes.Event)
+}
+
+// hearsOf decides whether a partner hears of a deposit that it did not create. link and err are the answer of Links.OfPartner.
+func hearsOf(link connect.Link, err error) (bool, error) {
+	switch {
+	case errors.Is(err, connect.ErrAccountNotLinked):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	return link.Status() == connect.LinkActive, nil
 }

@@ -41,19 +41,15 @@ func (c Codes) Guard(ctx context.Context, o connect.Operator, from Browser, now 
 	}
 	var wait time.Duration
 	err := c.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		wait = 0
 		tries, since, err := repos.HalfSignIns.CountTry(ctx, o.ID, network, twofactor.NetworkWindow, now)
 		if err != nil {
 			return err
 		}
-		if tries > twofactor.NetworkTries {
-			wait = since.Add(twofactor.NetworkWindow).Sub(now)
+		if wait = twofactor.NetworkWait(tries, since, now); wait > 0 {
 			return nil
 		}
 		tries, since, err = repos.HalfSignIns.CountTry(ctx, o.ID, allNetworks, twofactor.AllWindow, now)
-		if tries > twofactor.AllTries && !known {
-			wait = since.Add(twofactor.AllWindow).Sub(now)
-		}
+		wait = twofactor.AllWait(tries, known, since, now)
 		return err
 	})
 	if err != nil {
@@ -63,7 +59,7 @@ func (c Codes) Guard(ctx context.Context, o connect.Operator, from Browser, now 
 		return twofactor.ErrTooManyCodes.WithRetryAfter(wait)
 	}
 	err = use()
-	if errors.Is(err, twofactor.ErrWrongCode) {
+	if costs(err) {
 		return err
 	}
 	// A refund that is lost costs a try until the window is over.
@@ -75,6 +71,9 @@ func (c Codes) Guard(ctx context.Context, o connect.Operator, from Browser, now 
 	})
 	return err
 }
+
+// costs reports whether a try that ended in err counts: a wrong code alone does.
+func costs(err error) bool { return errors.Is(err, twofactor.ErrWrongCode) }
 
 // Accept uses up a code of the operator, in the transaction of the effect that the code allows. required is false for an operator whose
 // codes are off: then no code is looked at.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"partnerdeposits/core/connect"
+	"partnerdeposits/core/id"
 	"partnerdeposits/core/twofactor"
 	"partnerdeposits/ports"
 )
@@ -19,8 +20,11 @@ func (au Authenticator) Begin(ctx context.Context, repos ports.Repositories, o c
 		return au.BeginSession(ctx, repos, o, a, from, now)
 	}
 	token, hash := newToken(au.Entropy)
-	half := ports.HalfSignIn{TokenHash: hash, OperatorID: o.ID, CreatedAt: now, ExpiresAt: now.Add(twofactor.SignInLifetime)}
-	return SignedIn{Half: token, Lifetime: twofactor.SignInLifetime}, repos.HalfSignIns.Insert(ctx, half)
+	return SignedIn{Half: token, Lifetime: twofactor.SignInLifetime}, repos.HalfSignIns.Insert(ctx, newHalf(hash, o.ID, now))
+}
+
+func newHalf(hash [32]byte, operatorID id.ID, now time.Time) ports.HalfSignIn {
+	return ports.HalfSignIn{TokenHash: hash, OperatorID: operatorID, CreatedAt: now, ExpiresAt: now.Add(twofactor.SignInLifetime)}
 }
 
 // HalfSignedIn gives the operator of a half sign-in.

@@ -112,10 +112,15 @@ func (au Authenticator) countFailure(ctx context.Context, email string, o connec
 			return nil, err
 		}
 	}
-	if !known {
-		return nil, fault.ErrRateLimited.WithRetryAfter(decision.RetryAfter)
+	return func() {}, lockedOut(decision, known)
+}
+
+// lockedOut refuses a log-in beyond the limit of failures. known tells that the operator signed in from this network before.
+func lockedOut(decision ports.LimitDecision, known bool) error {
+	if decision.Allowed || known {
+		return nil
 	}
-	return func() {}, nil
+	return fault.ErrRateLimited.WithRetryAfter(decision.RetryAfter)
 }
 
 // networkHash binds a network to an operator, so that the database shows neither addresses nor shared networks.
@@ -144,8 +149,8 @@ func (au Authenticator) BeginSession(ctx context.Context, repos ports.Repositori
 	if err != nil {
 		return SignedIn{}, err
 	}
-	if current.PasswordHash != o.PasswordHash {
-		return SignedIn{}, connect.ErrBadCredentials
+	if err := samePassword(current, o); err != nil {
+		return SignedIn{}, err
 	}
 	if hash, ok := TokenHash(from.Session); ok {
 		if err := repos.Operators.DeleteSession(ctx, hash); err != nil {
@@ -158,11 +163,24 @@ func (au Authenticator) BeginSession(ctx context.Context, repos ports.Repositori
 		}
 	}
 	token, hash := newToken(au.Entropy)
-	session := ports.Session{TokenHash: hash, OperatorID: o.ID, Browser: from.Name, CreatedAt: now, LastSeenAt: now, ExpiresAt: now.Add(SessionLifetime)}
-	if err := repos.Operators.InsertSession(ctx, session); err != nil {
+	if err := repos.Operators.InsertSession(ctx, newSession(hash, o.ID, from, now)); err != nil {
 		return SignedIn{}, err
 	}
 	return SignedIn{Operator: current, Account: a, Token: token, Lifetime: SessionLifetime}, nil
+}
+
+// samePassword refuses a session for a password that was changed since it was checked.
+func samePassword(current, checked connect.Operator) error {
+	if current.PasswordHash != checked.PasswordHash {
+		return connect.ErrBadCredentials
+	}
+	return nil
+}
+
+func newSession(hash [32]byte, operatorID id.ID, from Browser, now time.Time) ports.Session {
+	return ports.Session{
+		TokenHash: hash, OperatorID: operatorID, Browser: from.Name, CreatedAt: now, LastSeenAt: now, ExpiresAt: now.Add(SessionLifetime),
+	}
 }
 
 // newToken makes the token of a session or of a mail.

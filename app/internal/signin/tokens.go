@@ -7,6 +7,7 @@ import (
 
 	"partnerdeposits/app/internal/mails"
 	"partnerdeposits/core/connect"
+	"partnerdeposits/core/secret"
 	"partnerdeposits/ports"
 )
 
@@ -34,6 +35,11 @@ func (k Tokens) AskToVerify(ctx context.Context, repos ports.Repositories, o con
 	return k.Mail(ctx, repos, o, connect.TokenVerify, o.Email, now)
 }
 
+// link is the URL in a mail.
+func (k Tokens) link(kind connect.TokenKind, token secret.Text) string {
+	return k.DashboardURL + tokenPaths[kind] + "?token=" + url.QueryEscape(token.Reveal())
+}
+
 // Mail stores a token of a kind, and mails its link to an address. Earlier links of this kind end, except those that verify:
 // the reader may open any of them.
 func (k Tokens) Mail(ctx context.Context, repos ports.Repositories, o connect.Operator, kind connect.TokenKind, to string, now time.Time) error {
@@ -47,7 +53,7 @@ func (k Tokens) Mail(ctx context.Context, repos ports.Repositories, o connect.Op
 	if err := repos.Operators.InsertToken(ctx, stored); err != nil {
 		return err
 	}
-	link := k.DashboardURL + tokenPaths[kind] + "?token=" + url.QueryEscape(token.Reveal())
+	link := k.link(kind, token)
 	if kind == connect.TokenReset {
 		return repos.Mails.Enqueue(ctx, mails.ResetPassword{Operator: o, URL: link}.Mail(k.Entropy.NewID(), now))
 	}

@@ -1,7 +1,7 @@
 //go:build failpoints
 
-// Package trigger kills or stops its process at a failpoint. Importing the package is enough. It reads orders from standard
-// input, a line each:
+// Package trigger kills or stops its process at a failpoint. Importing the package is enough. It reads orders from
+// standard input, a line each:
 //
 //	relay.committed 3         SIGKILL when relay.committed is reached for the third time from now
 //	stall relay.taken 1500    whatever reaches relay.taken next stands still there for 1,500 ms

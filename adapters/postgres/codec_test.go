@@ -1,0 +1,111 @@
+package postgres_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/lab/pgtest"
+)
+
+var (
+	someID  = id.ID{0x01, 0x93, 0x4b, 0x5f, 0x6a, 0x7c, 0x7d, 0x8e, 0x9f, 0xa0, 0xb1, 0xc2, 0xd3, 0xe4, 0xf5, 0x06}
+	noonUTC = time.Date(2026, 8, 1, 12, 0, 0, 123_456_000, time.UTC)
+)
+
+func TestID_RoundTrip_ZeroIsNull(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	for _, format := range []int16{pgx.BinaryFormatCode, pgx.TextFormatCode} {
+		for _, want := range []id.ID{someID, {}} {
+			got := id.ID{9}
+			var null bool
+			require.NoError(t, pool.QueryRow(t.Context(), `SELECT $1::uuid, $1::uuid IS NULL`, pgx.QueryResultFormats{format, format}, want).Scan(&got, &null))
+			require.Equal(t, want, got)
+			require.Equal(t, want.IsZero(), null)
+		}
+	}
+}
+
+func TestID_InAMode_ThatDoesNotAskForTypes_RoundTrips(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	var got id.ID
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT $1::uuid`, pgx.QueryExecModeExec, someID).Scan(&got))
+	require.Equal(t, someID, got)
+	var all []id.ID
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT $1::uuid[]`, pgx.QueryExecModeExec, []id.ID{someID, {}}).Scan(&all))
+	require.Equal(t, []id.ID{someID, {}}, all)
+}
+
+func TestID_Array_RoundTripsAndMatchesRows(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	var got []id.ID
+	var found bool
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT $1::uuid[], $2::uuid = ANY ($1)`, []id.ID{someID, {}}, someID).Scan(&got, &found))
+	require.Equal(t, []id.ID{someID, {}}, got)
+	require.True(t, found)
+}
+
+func TestID_IsTheSameAsItsText(t *testing.T) {
+	t.Parallel()
+	var text string
+	require.NoError(t, pgtest.New(t).QueryRow(t.Context(), `SELECT $1::uuid::text`, someID).Scan(&text))
+	require.Equal(t, someID.String(), text)
+}
+
+func TestZeroValues_InAColumnThatIsNotNull_AreRefused(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	_, err := pool.Exec(t.Context(), `CREATE TABLE strict (id uuid NOT NULL, at timestamptz NOT NULL)`)
+	require.NoError(t, err)
+	_, err = pool.Exec(t.Context(), `INSERT INTO strict VALUES ($1, $2)`, id.ID{}, noonUTC)
+	require.ErrorContains(t, err, "23502")
+	_, err = pool.Exec(t.Context(), `INSERT INTO strict VALUES ($1, $2)`, someID, time.Time{})
+	require.ErrorContains(t, err, "23502")
+}
+
+func TestTime_RoundTripsInUTC_ZeroIsNull(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	paris := time.FixedZone("CEST", 2*60*60)
+	for _, format := range []int16{pgx.BinaryFormatCode, pgx.TextFormatCode} {
+		for _, c := range []struct{ in, want time.Time }{{noonUTC, noonUTC}, {noonUTC.In(paris), noonUTC}, {time.Time{}, time.Time{}}} {
+			got := time.Now()
+			require.NoError(t, pool.QueryRow(t.Context(), `SELECT $1::timestamptz`, pgx.QueryResultFormats{format}, c.in).Scan(&got))
+			require.Equal(t, c.want, got)
+		}
+	}
+	var all []time.Time
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT $1::timestamptz[]`, []time.Time{noonUTC, {}}).Scan(&all))
+	require.Equal(t, []time.Time{noonUTC, {}}, all)
+}
+
+func TestTime_Pointer_StillTellsNull(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	var got *time.Time
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT NULL::timestamptz`).Scan(&got))
+	require.Nil(t, got)
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT $1::timestamptz`, &noonUTC).Scan(&got))
+	require.Equal(t, noonUTC, *got)
+}
+
+func TestTime_Infinite_IsAnError(t *testing.T) {
+	t.Parallel()
+	var got time.Time
+	require.Error(t, pgtest.New(t).QueryRow(t.Context(), `SELECT 'infinity'::timestamptz`).Scan(&got))
+}
+
+func BenchmarkID(b *testing.B) {
+	pool := pgtest.New(b)
+	var got id.ID
+	b.ReportAllocs()
+	for b.Loop() {
+		require.NoError(b, pool.QueryRow(b.Context(), `SELECT $1::uuid`, someID).Scan(&got))
+	}
+}

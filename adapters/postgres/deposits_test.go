@@ -1,0 +1,310 @@
+package postgres_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
+	"partnerdeposits/core/tenant"
+	"partnerdeposits/lab/portstest"
+	"partnerdeposits/ports"
+)
+
+func cents(n int64) money.Cents { return money.Cents(n) }
+
+func TestClients_Insert_IsFoundByItsAccountAndPartner(t *testing.T) {
+	t.Parallel()
+	w := pooled(t)
+	p, a := w.partner(), w.account()
+	w.link(p.ID, a.ID, "op-1", at0)
+	c := w.client(p.ID, a.ID)
+	w.do(func(ctx context.Context, r ports.Repositories) error {
+		got, err := r.Clients.OfAccount(ctx, a.ID, c.ID)
+		require.Empty(t, cmp.Diff(c, got))
+		return err
+	})
+	got, err := w.Client(t.Context(), p.ID, c.ID)
+	require.NoError(t, err)
+	require.Empty(t, cmp.Diff(c, got))
+}
+
+func TestClients_OfOthers_AreNotFound(t *testing.T) {
+	t.Parallel()
+	w := pooled(t)
+	p, a := w.partner(), w.account()
+	w.link(p.ID, a.ID, "op-1", at0)
+	c, fromCheckout := w.client(p.ID, a.ID), w.client(id.ID{}, a.ID)
+	w.do(func(ctx context.Context, r ports.Repositories) error {
+		_, err := r.Clients.OfAccount(ctx, portstest.NewID(), c.ID)
+		require.ErrorIs(t, err, tenant.ErrNotFound)
+		_, err = r.Clients.OfAccount(ctx, a.ID, portstest.NewID())
+		require.ErrorIs(t, err, tenant.ErrNotFound)
+		return nil
+	})
+	for partnerID, clientID := range map[id.ID]id.ID{w.partner().ID: c.ID, p.ID: fromCheckout.ID} {
+		_, err := w.Client(t.Context(), partnerID, clientID)
+		require.ErrorIs(t, err, tenant.ErrNotFound)
+	}
+}
+
+func TestDeposits_Insert_IsReadBackWhole(t *testing.T) {
+	t.Parallel()
+	w := pooled(t)
+	p, a := w.partner(), w.account()
+	c := w.client(p.ID, a.ID)
+	d := newDeposit(deposit.Origin{AccountID: a.ID, PartnerID: p.ID, PartnerName: p.Name, ExternalID: "op-1", ByPartnerAPI: true}, at0)
+	d.ClientID = c.ID
+	d.Client = &deposit.Client{ID: c.ID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName}
+	d.CheckoutToken = tokenOf(d) // readers give the token of a deposit with URLGeneration
+	w.insert(d)
+	byID, err := w.Deposit(t.Context(), d.ID)
+	require.NoError(t, err)
+	require.Empty(t, cmp.Diff(d, byID))
+	byToken, err := w.DepositByToken(t.Context(), tokenOf(d))
+	require.NoError(t, err)
+	require.Empty(t, cmp.Diff(d, byToken))
+	w.do(func(ctx context.Context, r ports.Repositories) error {
+		locked, err := r.Deposits.ForUpdate(ctx, d.ID)
+		require.NoError(t, err)
+		require.Empty(t, cmp.Diff(d, locked))
+		locked, err = r.Deposits.ForUpdateByToken(ctx, tokenOf(d))
+		require.Empty(t, cmp.Diff(d, locked))
+		return err
+	})
+}
+
+func TestDeposits_Insert_WithoutPartnerClientOrMetadata_IsReadBackWhole(t *testing.T) {
+	t.Parallel()
+	w := pooled(t)
+	d := newDeposit(deposit.Origin{AccountID: w.account().ID}, at0)
+	d.Metadata = map[string]string{}
+	d.CheckoutToken = tokenOf(d)
+	w.insert(d)
+	got, err := w.Deposit(t.Context(), d.ID)
+	require.NoError(t, err)
+	require.Empty(t, cmp.Diff(d, got))
+}
+
+func TestDeposits_Insert_ReferenceTaken_LeavesTheTransactionUsable(t *testing.T) {
+	t.Parallel()
+	w := pooled(t)
+	first := w.deposit(w.partner())
+	second := newDeposit(deposit.Origin{AccountID: first.AccountID}, at0)
+	w.do(func(ctx context.Context, r ports.Repositories) error {
+		free := second.Reference
+		second.Reference = first.Reference
+		require.ErrorIs(t, r.Deposits.Insert(ctx, second, "token"), ports.ErrReferenceTaken)
+		second.Reference = free
+		return r.Deposits.Insert(ctx, second, "token")
+	})
+	_, err := w.Deposit(t.Context(), second.ID)
+	require.NoError(t, err)
+}
+
+func TestDeposits_Unknown_AreNotFound(t *testing.T) {
+	t.Parallel()
+	w := pooled(t)
+	_, err := w.Deposit(t.Context(), portstest.NewID())
+	require.ErrorIs(t, err, deposit.ErrNotFound)
+	_, err = w.DepositByToken(t.Context(), "unknown")
+	require.ErrorIs(t, err, deposit.ErrNotFound)
+	w.do(func(ctx context.Context, r ports.Repositories) error {
+		_, err := r.Deposits.ForUpdate(ctx, portstest.NewID())
+		require.ErrorIs(t, err, deposit.ErrNotFound)
+		_, err = r.Deposits.ForUpdateByToken(ctx, "unknown")
+		require.ErrorIs(t, err, deposit.ErrNotFound)
+		return nil
+	})
+}
+
+func TestDeposits_Transition_StoresEveryStepOfALife(t *testing.T) {
+	t.Parallel()
+	w := pooled(t)
+	for name, life := range map[string][]deposit.Trigger{
+		"captured": {deposit.CheckoutIdle, deposit.FeeFailed, deposit.Secured, deposit.Claim},
+		"closed":   {deposit.Secured, deposit.Released},
+		"declined": {deposit.TenantDeclined},
+	} {
+		d := w.deposit(w.partner())
+		for i, trigger := range life {
+			var want *deposit.Deposit
+			w.do(func(ctx context.Context, r ports.Repositories) (err error) {
+				want, err = r.Deposits.ForUpdate(ctx, d.ID)
+				require.NoError(t, err)
+				var step deposit.Transition
+				if trigger == deposit.Claim {
+					part := cents(12_345)
+					step, err = want.Capture(&part, deposit.DefaultTimers(), at0.Add(time.Hour))
+				} else {
+					step, err = want.Apply(trigger, deposit.DefaultTimers(), at0.Add(time.Duration(i)*time.Minute))
+				}
+				require.NoError(t, err)
+				return r.Deposits.Transition(ctx, want, step)
+			})
+			got, err := w.Deposit(t.Context(), d.ID)
+			require.NoError(t, err)
+			require.Empty(t, cmp.Diff(want, got), name)
+		}
+	}
+}
+
+func TestDeposits_Transition_Stale_FailsAndLeavesNothing(t *testing.T) {
+	t.Parallel()
+	w := pooled(t)
+	d := w.deposit(w.partner())
+	stale := *d
+	step, err := stale.Apply(deposit.CancelledByPartner, deposit.DefaultTimers(), at0)
+	require.NoError(t, err)
+	moved := w.move(d.ID, deposit.Secured, at0)
+	event := ports.Event{ID: portstest.NewID(), PartnerID: d.PartnerID, Name: "deposit.cancelled", DepositID: d.ID, Data: []byte(`{}`), CreatedAt: at0}
+	err = w.try(func(ctx context.Context, r ports.Repositories) error {
+		if err := r.Deposits.Transition(ctx, &stale, step); err != nil {
+			return err
+		}
+		return r.Outbox.Append(ctx, event)
+	})
+	require.ErrorIs(t, err, ports.ErrStale)
+	got, err := w.Deposit(t.Context(), d.ID)
+	require.NoError(t, err)
+	require.Empty(t, cmp.Diff(moved, got))
+}
+
+func TestDeposits_Cancel_ManyAtOnce_OneWins(t *testing.T) {
+	t.Parallel()
+	w := pooled(t)
+	d := w.deposit(w.partner())
+	ended := w.race(func(int) error {
+		return w.try(func(ctx context.Context, r ports.Repositories) error {
+			locked, err := r.Deposits.ForUpdate(ctx, d.ID)
+			if err != nil {
+				return err
+			}
+			step, err := locked.Apply(deposit.CancelledByPartner, deposit.DefaultTimers(), at0)
+			if err != nil {
+				return deposit.ErrNotCancellable
+			}
+			return r.Deposits.Transition(ctx, locked, step)
+		})
+	})
+	require.Equal(t, map[string]int{"<nil>": 1, deposit.ErrNotCancellable.Error(): racers - 1}, ended)
+}
+
+func TestDeposits_SetCheckout_StoresClientAndStart(t *testing.T) {
+	t.Parallel()
+	w := pooled(t)
+	d := w.deposit(w.partner())
+	c := w.client(id.ID{}, d.AccountID)
+	w.do(func(ctx context.Context, r ports.Repositories) error {
+		locked, err := r.Deposits.ForUpdate(ctx, d.ID)
+		require.NoError(t, err)
+		locked.ClientID, locked.CheckoutStartedAt = c.ID, at0.Add(time.Minute)
+		return r.Deposits.SetCheckout(ctx, locked)
+	})
+	got, err := w.Deposit(t.Context(), d.ID)
+	require.NoError(t, err)
+	require.Equal(t, &deposit.Client{ID: c.ID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName}, got.Client)
+	require.Equal(t, at0.Add(time.Minute), got.CheckoutStartedAt)
+	require.Equal(t, 1, got.Version)
+}
+
+func TestDeposits_CheckoutTokens_GiveEachItsOwn(t *testing.T) {
+	t.Parallel()
+	w := pooled(t)
+	p := w.partner()
+	first, second := w.deposit(p), w.deposit(p)
+	got, err := w.CheckoutTokens(t.Context(), []id.ID{first.ID, second.ID, portstest.NewID()})
+	require.NoError(t, err)
+	require.Len(t, got, 2)
+	require.Equal(t, tokenOf(first).Reveal(), got[first.ID].Reveal())
+	require.Equal(t, tokenOf(second).Reveal(), got[second.ID].Reveal())
+}
+
+func TestDeposits_List_FiltersAndPages(t *testing.T) {
+	t.Parallel()
+	w := alone(t)
+	p, other, a, b := w.partner(), w.partner(), w.account(), w.account()
+	c := w.client(p.ID, a.ID)
+	w.link(p.ID, a.ID, "op-1", at0)
+	w.link(p.ID, b.ID, "op-2", at0)
+	var all []id.ID
+	add := func(minutes int, from deposit.Origin, change func(*deposit.Deposit)) *deposit.Deposit {
+		d := newDeposit(from, at0.Add(time.Duration(minutes)*time.Minute))
+		change(d)
+		all = append([]id.ID{w.insert(d).ID}, all...)
+		return d
+	}
+	own := deposit.Origin{AccountID: a.ID, PartnerID: p.ID, ExternalID: "op-1", ByPartnerAPI: true}
+	first := add(0, own, func(*deposit.Deposit) {})
+	withClient := add(1, own, func(d *deposit.Deposit) { d.ClientID = c.ID })
+	named := add(2, own, func(d *deposit.Deposit) { d.RentalContract = "BK-42" })
+	onDashboard := add(3, deposit.Origin{AccountID: b.ID, PartnerID: p.ID, ExternalID: "op-2"}, func(*deposit.Deposit) {})
+	foreign := add(4, deposit.Origin{AccountID: b.ID, PartnerID: other.ID, ByPartnerAPI: true}, func(*deposit.Deposit) {})
+	w.move(first.ID, deposit.Secured, at0)
+	w.move(named.ID, deposit.CancelledByPartner, at0)
+
+	for name, c := range map[string]struct {
+		filter ports.DepositFilter
+		want   []id.ID
+	}{
+		"all":            {ports.DepositFilter{}, all},
+		"own and linked": {ports.DepositFilter{PartnerID: p.ID}, []id.ID{onDashboard.ID, named.ID, withClient.ID, first.ID}},
+		"account":        {ports.DepositFilter{AccountID: b.ID}, []id.ID{foreign.ID, onDashboard.ID}},
+		"external id":    {ports.DepositFilter{PartnerID: p.ID, ExternalID: "op-2"}, []id.ID{onDashboard.ID}},
+		"no external id": {ports.DepositFilter{PartnerID: p.ID, ExternalID: "op-3"}, nil},
+		"its account":    {ports.DepositFilter{PartnerID: p.ID, AccountID: b.ID, ExternalID: "op-2"}, []id.ID{onDashboard.ID}},
+		"not its":        {ports.DepositFilter{PartnerID: p.ID, AccountID: a.ID, ExternalID: "op-2"}, nil},
+		"not linked":     {ports.DepositFilter{PartnerID: other.ID, AccountID: a.ID}, nil},
+		"contract":       {ports.DepositFilter{PartnerID: p.ID, RentalContract: "BK-42"}, []id.ID{named.ID}},
+		"client":         {ports.DepositFilter{ClientID: c.ID}, []id.ID{withClient.ID}},
+		"statuses":       {ports.DepositFilter{Statuses: []deposit.Status{deposit.Active, deposit.Cancelled}}, []id.ID{named.ID, first.ID}},
+		"span":           {ports.DepositFilter{Created: ports.Span{From: withClient.CreatedAt, To: onDashboard.CreatedAt}}, []id.ID{named.ID, withClient.ID}},
+		"nothing":        {ports.DepositFilter{PartnerID: p.ID, AccountID: portstest.NewID()}, nil},
+	} {
+		got := walk(t, func(page ports.Page) (ports.List[*deposit.Deposit], error) {
+			return w.Deposits(t.Context(), c.filter, page)
+		})
+		require.Equal(t, append([]id.ID{}, c.want...), idsOf(got, func(d *deposit.Deposit) id.ID { return d.ID }), name)
+	}
+}
+
+func TestDeposits_Schedulers_FindWhatIsDueAndNothingElse(t *testing.T) {
+	t.Parallel()
+	w := alone(t)
+	p := w.partner()
+	started := func(at time.Time) *deposit.Deposit {
+		d := w.deposit(p)
+		d.CheckoutStartedAt = at
+		w.do(func(ctx context.Context, r ports.Repositories) error { return r.Deposits.SetCheckout(ctx, d) })
+		return d
+	}
+	idle, busy, active, ended := started(at0), started(at0.Add(time.Hour)), w.deposit(p), w.deposit(p)
+	w.move(active.ID, deposit.Secured, at0)
+	w.move(ended.ID, deposit.CancelledByPartner, at0)
+	secured, err := w.Deposit(t.Context(), active.ID)
+	require.NoError(t, err)
+
+	got, err := w.IdleCheckouts(t.Context(), at0.Add(time.Minute), 10)
+	require.NoError(t, err)
+	require.Equal(t, []id.ID{idle.ID}, got)
+	got, err = w.ExpiredCheckouts(t.Context(), idle.CheckoutExpiresAt.Add(-time.Microsecond), 10)
+	require.NoError(t, err)
+	require.Empty(t, got)
+	got, err = w.ExpiredCheckouts(t.Context(), idle.CheckoutExpiresAt, 10)
+	require.NoError(t, err)
+	require.ElementsMatch(t, []id.ID{idle.ID, busy.ID}, got)
+	got, err = w.ExpiredCheckouts(t.Context(), idle.CheckoutExpiresAt, 1)
+	require.NoError(t, err)
+	require.Len(t, got, 1)
+	got, err = w.ElapsedCoverages(t.Context(), secured.ExpiresAt.Add(-time.Microsecond), 10)
+	require.NoError(t, err)
+	require.Empty(t, got)
+	got, err = w.ElapsedCoverages(t.Context(), secured.ExpiresAt, 10)
+	require.NoError(t, err)
+	require.Equal(t, []id.ID{active.ID}, got)
+}

@@ -1,0 +1,163 @@
+package postgres_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/lab/portstest"
+	"partnerdeposits/ports"
+)
+
+func freshKey() ports.IdempotencyKey {
+	return ports.IdempotencyKey{PartnerID: portstest.NewID(), Route: "POST /deposits", Key: uuid.New(), Fingerprint: [32]byte{1}}
+}
+
+func answerOf(k ports.IdempotencyKey, at time.Time) ports.StoredResponse {
+	return ports.StoredResponse{Fingerprint: k.Fingerprint, Status: 201, Body: []byte(`{"data":{"id":"dep_1"}}`), CreatedAt: at}
+}
+
+// others are keys that differ from k in a single field.
+func others(k ports.IdempotencyKey) map[string]ports.IdempotencyKey {
+	partner, route, key := k, k, k
+	partner.PartnerID, route.Route, key.Key = portstest.NewID(), "POST /clients", uuid.New()
+	return map[string]ports.IdempotencyKey{"another partner": partner, "another route": route, "another key": key}
+}
+
+func (w *pooledStore) claim(k ports.IdempotencyKey, now time.Time) (*ports.StoredResponse, error) {
+	return w.claimIn(w.t.Context(), k, now)
+}
+
+func (w *pooledStore) claimIn(ctx context.Context, k ports.IdempotencyKey, now time.Time) (got *ports.StoredResponse, err error) {
+	err = w.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) (err error) {
+		got, err = r.Idempotency.Claim(ctx, k, now)
+		return err
+	})
+	return got, err
+}
+
+func (w *pooledStore) store(k ports.IdempotencyKey, r ports.StoredResponse) {
+	w.t.Helper()
+	w.do(func(ctx context.Context, repos ports.Repositories) error {
+		if _, err := repos.Idempotency.Claim(ctx, k, r.CreatedAt); err != nil {
+			return err
+		}
+		return repos.Idempotency.Store(ctx, k, r)
+	})
+}
+
+func TestIdempotency_Stored_IsReplayedToTheByteForADay(t *testing.T) {
+	t.Parallel()
+	w := pooled(t)
+	k := freshKey()
+	want := answerOf(k, at0)
+	w.store(k, want)
+	for _, now := range []time.Time{at0, at0.Add(ports.IdempotencyWindow - time.Microsecond)} {
+		got, err := w.claim(k, now)
+		require.NoError(t, err)
+		require.Empty(t, cmp.Diff(&want, got))
+	}
+	for name, other := range others(k) {
+		got, err := w.claim(other, at0)
+		require.NoError(t, err)
+		require.Nil(t, got, name)
+	}
+}
+
+func TestIdempotency_AfterADay_TheKeyIsFreeAndTakesTheNewAnswer(t *testing.T) {
+	t.Parallel()
+	w := pooled(t)
+	k := freshKey()
+	w.store(k, answerOf(k, at0))
+	later := at0.Add(ports.IdempotencyWindow)
+	got, err := w.claim(k, later)
+	require.NoError(t, err)
+	require.Nil(t, got)
+	k.Fingerprint = [32]byte{2}
+	again := answerOf(k, later)
+	again.Body = []byte(`{"data":{"id":"dep_2"}}`)
+	w.store(k, again)
+	got, err = w.claim(k, later)
+	require.NoError(t, err)
+	require.Empty(t, cmp.Diff(&again, got))
+}
+
+func TestIdempotency_HeldByAnother_IsInUseWithoutWaiting(t *testing.T) {
+	t.Parallel()
+	w := alone(t)
+	k := freshKey()
+	w.do(func(ctx context.Context, r ports.Repositories) error {
+		_, err := r.Idempotency.Claim(ctx, k, at0)
+		require.NoError(t, err)
+		_, err = w.claimIn(ctx, k, at0)
+		require.ErrorIs(t, err, ports.ErrKeyInUse)
+		for name, other := range others(k) {
+			_, err = w.claimIn(ctx, other, at0)
+			require.NoError(t, err, name)
+		}
+		return nil
+	})
+}
+
+func TestIdempotency_HeldByAnother_AStoredResponseIsStillReplayed(t *testing.T) {
+	t.Parallel()
+	w := alone(t)
+	k := freshKey()
+	want := answerOf(k, at0)
+	w.store(k, want)
+	w.do(func(ctx context.Context, r ports.Repositories) error {
+		_, err := r.Idempotency.Claim(ctx, k, at0)
+		require.NoError(t, err)
+		got, err := w.claimIn(ctx, k, at0)
+		require.NoError(t, err)
+		require.Empty(t, cmp.Diff(&want, got))
+		_, err = w.claimIn(ctx, k, at0.Add(ports.IdempotencyWindow))
+		require.ErrorIs(t, err, ports.ErrKeyInUse, "the stored response has expired")
+		return nil
+	})
+}
+
+func TestIdempotency_StoredOverALivingResponse_NothingIsCommitted(t *testing.T) {
+	t.Parallel()
+	w := pooled(t)
+	k, p := freshKey(), w.partner()
+	want := answerOf(k, at0)
+	w.store(k, want)
+	second := answerOf(k, at0.Add(ports.IdempotencyWindow-time.Microsecond))
+	second.Body = []byte(`{"data":{"id":"dep_2"}}`)
+	require.Error(t, w.try(func(ctx context.Context, r ports.Repositories) error {
+		require.NoError(t, r.Subscriptions.Insert(ctx, newSubscription(p.ID, at0), "svc_whsec_a"))
+		return r.Idempotency.Store(ctx, k, second)
+	}))
+	got, err := w.claim(k, at0)
+	require.NoError(t, err)
+	require.Empty(t, cmp.Diff(&want, got))
+	made, err := w.Subscriptions(t.Context(), p.ID, ports.Page{Limit: 100})
+	require.NoError(t, err)
+	require.Empty(t, made.Items)
+}
+
+func TestIdempotency_DeleteExpired_TakesAsManyAsAsked(t *testing.T) {
+	t.Parallel()
+	w := alone(t)
+	fresh := freshKey()
+	w.store(fresh, answerOf(fresh, at0))
+	for range 3 {
+		k := freshKey()
+		w.store(k, answerOf(k, at0.Add(-ports.IdempotencyWindow)))
+	}
+	for _, want := range []int{2, 1, 0} {
+		w.do(func(ctx context.Context, r ports.Repositories) error {
+			n, err := r.Idempotency.DeleteExpired(ctx, at0, 2)
+			require.Equal(t, want, n)
+			return err
+		})
+	}
+	got, err := w.claim(fresh, at0)
+	require.NoError(t, err)
+	require.NotNil(t, got)
+}

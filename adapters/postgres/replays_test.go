@@ -1,0 +1,176 @@
+package postgres_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/portstest"
+	"partnerdeposits/ports"
+)
+
+func TestDeliveries_Redeliver_PassesOverWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	w := pooled(t)
+	s, other := w.subscribe(w.partner().ID), w.subscribe(w.partner().ID)
+	d, foreign := w.testDelivery(s, at0), w.testDelivery(other, at0)
+	made := w.redeliver(s.ID, ports.Copy{Of: portstest.NewID(), As: portstest.NewID()}, ports.Copy{Of: foreign.ID, As: portstest.NewID()}, ports.Copy{Of: d.ID, As: portstest.NewID()})
+	require.Len(t, made, 1)
+	require.Equal(t, d.ID, made[0].RedeliveryOf)
+}
+
+func TestDeliveries_Redeliver_WhileDisabledOrDeleted_AddsNothing(t *testing.T) {
+	t.Parallel()
+	w := pooled(t)
+	s := w.subscribe(w.partner().ID)
+	d := w.testDelivery(s, at0)
+	s.Enabled, s.DisabledReason = false, webhook.DisabledByPartner
+	w.update(s)
+	require.Empty(t, w.redeliver(s.ID, ports.Copy{Of: d.ID, As: portstest.NewID()}))
+	s.Enabled, s.DisabledReason = true, ""
+	w.update(s)
+	w.do(func(ctx context.Context, r ports.Repositories) error { return r.Subscriptions.Delete(ctx, s.ID, at0) })
+	require.Empty(t, w.redeliver(s.ID, ports.Copy{Of: d.ID, As: portstest.NewID()}))
+}
+
+func TestSubscriptions_ByID_IsAnyPartnersUntilItIsDeleted(t *testing.T) {
+	t.Parallel()
+	w := pooled(t)
+	s := w.subscribe(w.partner().ID)
+	got, err := w.SubscriptionByID(t.Context(), s.ID)
+	require.NoError(t, err)
+	require.Equal(t, s, got)
+	w.do(func(ctx context.Context, r ports.Repositories) error { return r.Subscriptions.Delete(ctx, s.ID, at0) })
+	for _, unknown := range []id.ID{s.ID, portstest.NewID()} {
+		_, err = w.SubscriptionByID(t.Context(), unknown)
+		require.ErrorIs(t, err, webhook.ErrNotFound)
+	}
+}
+
+func TestReplays_Next_GivesWhatIsDue_AsItWasStored(t *testing.T) {
+	t.Parallel()
+	w := alone(t)
+	r := w.replay(w.subscribe(w.partner().ID), at0)
+	_, ok := w.next(at0.Add(-time.Microsecond))
+	require.False(t, ok)
+	got, ok := w.next(at0)
+	require.True(t, ok)
+	require.Empty(t, cmp.Diff(r, got))
+
+	moved := r.After(make([]id.ID, r.Step()), 49, at0)
+	moved.Cursor = portstest.NewID()
+	w.progress(r, moved)
+	_, ok = w.next(at0)
+	require.False(t, ok)
+	got, ok = w.next(moved.NextAt)
+	require.True(t, ok)
+	require.Empty(t, cmp.Diff(moved, got))
+
+	w.progress(moved, moved.After(nil, 0, at0))
+	_, ok = w.next(at0.Add(time.Hour))
+	require.False(t, ok, "it is finished")
+}
+
+func TestReplays_Update_OfOneThatMovedOnMeanwhile_ChangesNothing(t *testing.T) {
+	t.Parallel()
+	w := alone(t)
+	r := w.replay(w.subscribe(w.partner().ID), at0)
+	moved := r.After(make([]id.ID, r.Step()), 50, at0)
+	moved.Cursor = portstest.NewID()
+	w.progress(r, moved)
+	stale := r
+	stale.NextAt = at0.Add(time.Minute)
+	w.progress(r, stale)
+	got, ok := w.next(at0.Add(time.Hour))
+	require.True(t, ok)
+	require.Empty(t, cmp.Diff(moved, got))
+}
+
+func TestReplays_Next_OneOfASubscriptionAtATime_NoneWhileDisabled(t *testing.T) {
+	t.Parallel()
+	w := alone(t)
+	s := w.subscribe(w.partner().ID)
+	first, second := w.replay(s, at0), w.replay(s, at0.Add(-time.Minute))
+	got, _ := w.next(at0)
+	require.Equal(t, first.ID, got.ID, "the one that was asked for first")
+	s.Enabled, s.DisabledReason = false, webhook.DisabledByPartner
+	w.update(s)
+	_, ok := w.next(at0)
+	require.False(t, ok)
+	s.Enabled, s.DisabledReason = true, ""
+	w.update(s)
+	w.progress(first, first.After(nil, 0, at0))
+	got, _ = w.next(at0)
+	require.Equal(t, second.ID, got.ID)
+}
+
+func TestReplays_Next_PassesOverWhatAnotherHolds(t *testing.T) {
+	t.Parallel()
+	w := alone(t)
+	s, other := w.subscribe(w.partner().ID), w.subscribe(w.partner().ID)
+	w.replay(s, at0)
+	w.replay(s, at0)
+	w.do(func(ctx context.Context, r ports.Repositories) error {
+		_, ok, err := r.Replays.Next(ctx, at0)
+		require.NoError(t, err)
+		require.True(t, ok)
+		_, ok = w.next(at0)
+		require.False(t, ok)
+		w.replay(other, at0)
+		got, _ := w.next(at0)
+		require.Equal(t, other.ID, got.SubscriptionID)
+		return nil
+	})
+}
+
+func TestReplays_Matching_TestsAndRedeliveriesAreNotRepeated(t *testing.T) {
+	t.Parallel()
+	w := alone(t)
+	s := w.subscribe(w.partner().ID)
+	w.redeliver(s.ID, ports.Copy{Of: w.testDelivery(s, at0).ID, As: portstest.NewID()})
+	r := w.replay(s, time.Now().Add(time.Hour))
+	r.Status = webhook.StatusPending
+	n, err := w.CountMatching(t.Context(), r)
+	require.NoError(t, err)
+	require.Zero(t, n)
+}
+
+func (w *pooledStore) redeliver(subscriptionID id.ID, copies ...ports.Copy) (made []webhook.Delivery) {
+	w.t.Helper()
+	w.do(func(ctx context.Context, r ports.Repositories) (err error) {
+		made, err = r.Deliveries.Redeliver(ctx, subscriptionID, copies)
+		return err
+	})
+	return made
+}
+
+// replay adds a replay with the first step at the given time.
+func (w *pooledStore) replay(s webhook.Subscription, at time.Time) webhook.Replay {
+	w.t.Helper()
+	r, err := webhook.NewReplay(portstest.NewID(), s.ID, at.Add(-time.Hour), at, "", at)
+	require.NoError(w.t, err)
+	r.Matched = 7
+	w.do(func(ctx context.Context, repos ports.Repositories) error { return repos.Replays.Insert(ctx, r) })
+	return r
+}
+
+func (w *pooledStore) next(now time.Time) (r webhook.Replay, ok bool) {
+	w.t.Helper()
+	w.do(func(ctx context.Context, repos ports.Repositories) (err error) {
+		r, ok, err = repos.Replays.Next(ctx, now)
+		return err
+	})
+	return r, ok
+}
+
+func (w *pooledStore) progress(before, after webhook.Replay) {
+	w.t.Helper()
+	w.do(func(ctx context.Context, repos ports.Repositories) error {
+		return repos.Replays.Update(ctx, before, after)
+	})
+}

@@ -1,0 +1,127 @@
+package redis_test
+
+import (
+	"bytes"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// cachePatience is how long a response may take to be cached on a busy machine.
+const cachePatience = 20 * time.Second
+
+// checkCache checks the rules of ports.IdempotencyCache, as checkLimiter does. cache is empty.
+func checkCache(t *testing.T, cache ports.IdempotencyCache) {
+	t.Helper()
+	var last byte
+	newKey := func() ports.IdempotencyKey {
+		last++
+		return ports.IdempotencyKey{PartnerID: id.ID{1}, Route: "POST /deposits", Key: [16]byte{last}, Fingerprint: [32]byte{9}, Epoch: ports.Epoch{1}}
+	}
+	response := func() ports.StoredResponse {
+		return ports.StoredResponse{Fingerprint: [32]byte{9}, Status: 201, Body: []byte(`{"data":"é"}`), CreatedAt: time.Now().UTC().Truncate(time.Microsecond)}
+	}
+	cached := func(t *testing.T, k ports.IdempotencyKey) *ports.StoredResponse {
+		t.Helper()
+		d, r := cache.Admit(t.Context(), k, ports.LimitRule{Name: "default", Key: "plenty", PerMinute: 1 << 30})
+		require.True(t, d.Allowed)
+		return r
+	}
+	// keep returns when the response is cached.
+	keep := func(t *testing.T, k ports.IdempotencyKey, r ports.StoredResponse) {
+		t.Helper()
+		cache.Keep(k, r)
+		require.Eventually(t, func() bool { return cached(t, k) != nil }, cachePatience, time.Millisecond)
+	}
+	t.Run("a key without a response", func(t *testing.T) {
+		k := newKey()
+		for range 2 {
+			require.Nil(t, cached(t, k), "a request that asked before leaves no trace")
+		}
+	})
+	t.Run("gives the response back as it was", func(t *testing.T) {
+		k, want := newKey(), response()
+		keep(t, k, want)
+		for range 2 {
+			require.Equal(t, &want, cached(t, k))
+		}
+	})
+	t.Run("a response belongs to its epoch", func(t *testing.T) {
+		k := newKey()
+		restored, unknown := k, k
+		restored.Epoch, unknown.Epoch = ports.Epoch{2}, ports.Epoch{}
+		cache.Keep(unknown, response())
+		keep(t, k, response()) // after the response of the unknown epoch
+		require.Nil(t, cached(t, restored))
+		require.Nil(t, cached(t, unknown))
+	})
+	t.Run("partner and route are part of the key", func(t *testing.T) {
+		k := newKey()
+		keep(t, k, response())
+		partner, route := k, k
+		partner.PartnerID, route.Route = id.ID{2}, "POST /clients"
+		require.Nil(t, cached(t, partner))
+		require.Nil(t, cached(t, route))
+	})
+	t.Run("a response too large or too old is not kept", func(t *testing.T) {
+		large, old := response(), response()
+		large.Body = bytes.Repeat([]byte{'x'}, 1<<20)
+		old.CreatedAt = old.CreatedAt.Add(-ports.IdempotencyWindow)
+		for _, r := range []ports.StoredResponse{large, old} {
+			k := newKey()
+			cache.Keep(k, r)
+			keep(t, newKey(), response()) // after the other
+			require.Nil(t, cached(t, k))
+		}
+	})
+	t.Run("counts like the limiter, whatever is cached", func(t *testing.T) {
+		k := newKey()
+		keep(t, k, response())
+		rules := []ports.LimitRule{{Name: "default", Key: "few", PerMinute: 3}, {Name: "writes", Key: "few", PerMinute: 2}}
+		for left := 1; left >= 0; left-- {
+			d, r := cache.Admit(t.Context(), k, rules...)
+			require.Equal(t, []any{true, "writes", 2, left}, []any{d.Allowed, d.Name, d.Most, d.Remaining})
+			require.NotNil(t, r)
+		}
+		d, r := cache.Admit(t.Context(), k, rules...)
+		require.False(t, d.Allowed)
+		require.Positive(t, d.RetryAfter)
+		require.Nil(t, r, "a refused request gets nothing")
+	})
+	t.Run("many at once get the response of their own key", func(t *testing.T) {
+		const many = 40
+		keys := make([]ports.IdempotencyKey, many)
+		for i := range keys {
+			keys[i] = newKey()
+			keys[i].PartnerID = id.ID{byte(i % 3)}
+			if i%2 == 0 {
+				r := response()
+				r.Body = fmt.Append(nil, i)
+				keep(t, keys[i], r)
+			}
+		}
+		var wg sync.WaitGroup
+		for range 5 {
+			for i, k := range keys {
+				wg.Go(func() {
+					d, r := cache.Admit(t.Context(), k, ports.LimitRule{Name: "default", Key: fmt.Sprint("many", i%3), PerMinute: 1 << 30})
+					switch {
+					case !d.Allowed:
+						t.Error("refused")
+					case i%2 == 1 && r != nil:
+						t.Errorf("%d got %s", i, r.Body)
+					case i%2 == 0 && (r == nil || string(r.Body) != fmt.Sprint(i)):
+						t.Errorf("%d got %v", i, r)
+					}
+				})
+			}
+		}
+		wg.Wait()
+	})
+}

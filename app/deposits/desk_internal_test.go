@@ -1,0 +1,167 @@
+package deposits
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
+	"partnerdeposits/core/tenant"
+	"partnerdeposits/ports"
+)
+
+func TestActsOfAnOperator_OnlyOnDepositsOfTheAccount_AsTheyWereShown(t *testing.T) {
+	t.Parallel()
+	d := &deposit.Deposit{AccountID: id.ID{2}, Version: 3}
+	require.NoError(t, owned(d, id.ID{2}))
+	require.ErrorIs(t, owned(d, id.ID{9}), deposit.ErrNotFound)
+	for version, want := range map[int]error{3: nil, 2: ErrChanged, 4: ErrChanged, 0: ErrChanged} {
+		require.ErrorIs(t, Seen{Version: version}.unchanged(d), want, version)
+	}
+}
+
+func TestVerified_IsAskedWhereMailsAreSent(t *testing.T) {
+	t.Parallel()
+	verified := OperatorCaller{Operator: connect.Operator{VerifiedAt: now}}
+	withAddress := OperatorDeposit{Tenant: tenant.Person{Email: "ada@b.example"}}
+	for name, c := range map[string]struct {
+		only bool
+		by   OperatorCaller
+		want error
+	}{
+		"verified":                     {true, verified, nil},
+		"not verified":                 {true, desk, connect.ErrUnverified},
+		"nothing is verified here":     {false, desk, nil},
+		"verified where nothing needs": {false, verified, nil},
+	} {
+		s := &Service{deps: Deps{VerifiedOnly: c.only}}
+		require.ErrorIs(t, s.verified(c.by), c.want, name)
+		require.ErrorIs(t, s.mayCreate(c.by, withAddress), c.want, name)
+		require.NoError(t, s.mayCreate(c.by, OperatorDeposit{}), "a deposit without a mail: %s", name)
+	}
+}
+
+func TestCeiling_OfTheAccount_OrTheDefault(t *testing.T) {
+	t.Parallel()
+	for own, want := range map[money.Cents]money.Cents{0: 250_000, 7_000: 7_000, 400_000: 400_000} {
+		require.Equal(t, want, OperatorCaller{Account: connect.Account{MaxAmountCents: own}}.Ceiling())
+	}
+}
+
+func TestCreateByOperator_ChecksTheDraftThenTheTenant(t *testing.T) {
+	t.Parallel()
+	ada := tenant.Person{Email: "ada@b.example", FirstName: "Ada", LastName: "Love"}
+	with := func(change func(*tenant.Person)) tenant.Person {
+		p := ada
+		change(&p)
+		return p
+	}
+	for name, c := range map[string]struct {
+		draft  deposit.Draft
+		tenant tenant.Person
+		want   error
+		field  string
+	}{
+		"named":                      {draft(), ada, nil, ""},
+		"an address alone":           {draft(), tenant.Person{Email: "ada@b.example", Locale: "fr"}, nil, ""},
+		"nobody":                     {draft(), tenant.Person{}, nil, ""},
+		"too much, and no address":   {draft(func(d *deposit.Draft) { d.Amount = 250_001 }), tenant.Person{FirstName: "Ada"}, deposit.ErrAboveMaximum, "amount"},
+		"a name without an address":  {draft(), with(func(p *tenant.Person) { p.Email = "" }), fault.ErrMissingField, "email"},
+		"a first name alone":         {draft(), with(func(p *tenant.Person) { p.LastName = "" }), fault.ErrMissingField, "lastName"},
+		"a last name alone":          {draft(), with(func(p *tenant.Person) { p.FirstName = "" }), fault.ErrMissingField, "firstName"},
+		"no address, and no name":    {draft(), tenant.Person{Email: "ada"}, fault.ErrInvalidField, "email"},
+		"an address, unknown locale": {draft(), tenant.Person{Email: "ada@b.example", Locale: "french"}, fault.ErrInvalidField, "locale"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := OperatorDeposit{Draft: c.draft, Tenant: c.tenant}.validate(250_000)
+			require.ErrorIs(t, err, c.want)
+			if c.want != nil {
+				require.True(t, strings.HasPrefix(fault.Of(err).Message, c.field+": "), err)
+			}
+		})
+	}
+}
+
+func TestOrigin_OnTheDesk_NamesThePartnerThatIsLinkedNow(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, deposit.Origin{AccountID: id.ID{2}}, originOnDesk(id.ID{2}, nil))
+	require.Equal(t, deposit.Origin{AccountID: id.ID{2}, PartnerID: id.ID{3}, ExternalID: "op-1"},
+		originOnDesk(id.ID{2}, &connect.Link{PartnerID: id.ID{3}, AccountID: id.ID{2}, ExternalID: "op-1"}))
+}
+
+func TestFormKey_TellsOneContentFromAnother(t *testing.T) {
+	t.Parallel()
+	key := func(what ...string) ports.IdempotencyKey { return *formKey(desk, [16]byte{7}, what) }
+	require.Equal(t, key("release", "a"), key("release", "a"))
+	for name, other := range map[string]ports.IdempotencyKey{
+		"another comment": key("release", "b"), "another act": key("cancel", "a"), "another cut": key("release a"), "a quote that looks like a cut": key(`release" "a`),
+	} {
+		require.NotEqual(t, key("release", "a").Fingerprint, other.Fingerprint, name)
+	}
+	require.Equal(t, []any{id.ID{2}, formRoute, [16]byte{7}}, []any{key().PartnerID, key().Route, key().Key})
+	require.Equal(t, id.Deposit.Of(id.ID{1}), string(formResponse(id.ID{1}).Body))
+}
+
+func TestTakesFiles_WhileSecuredOrCaptured(t *testing.T) {
+	t.Parallel()
+	for _, status := range deposit.Statuses {
+		err := TakesFiles(&deposit.Deposit{Status: status})
+		if status == deposit.Active || status == deposit.Captured {
+			require.NoError(t, err, status)
+		} else {
+			require.ErrorIs(t, err, ErrNoFiles, status)
+		}
+	}
+}
+
+func TestFileSender_NeedsATokenOfASession(t *testing.T) {
+	t.Parallel()
+	_, err := FileSender("x", id.ID{1})
+	require.ErrorIs(t, err, connect.ErrBadCredentials)
+	from, err := FileSender(strings.Repeat("A", 43), id.ID{1})
+	require.NoError(t, err)
+	require.Equal(t, id.ID{1}, from.DepositID)
+	require.NotZero(t, from.Session)
+}
+
+func TestSendLink_ChecksEveryRecipient(t *testing.T) {
+	t.Parallel()
+	ada, bob := tenant.Contact{Email: "ada@b.example", Locale: "fr"}, tenant.Contact{Email: "bob@b.example"}
+	for name, c := range map[string]struct {
+		request LinkRequest
+		message string
+	}{
+		"one":                {LinkRequest{Recipients: []tenant.Contact{ada}}, ""},
+		"several":            {LinkRequest{Recipients: []tenant.Contact{ada, bob}, Batch: true}, ""},
+		"one, no address":    {LinkRequest{Recipients: []tenant.Contact{{}}}, "email: is required"},
+		"one, no locale":     {LinkRequest{Recipients: []tenant.Contact{{Email: "ada@b.example", Locale: "french"}}}, "locale: must look like fr or en-GB"},
+		"the second is none": {LinkRequest{Recipients: []tenant.Contact{ada, {Email: "x"}}, Batch: true}, "recipients[1].email: is not an e-mail address"},
+		"twice, in other letters": {LinkRequest{Recipients: []tenant.Contact{ada, bob, {Email: "ADA@b.example"}}, Batch: true},
+			"recipients[2].email: is the address of recipients[0] too"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := c.request.validate()
+			if c.message == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.Equal(t, c.message, fault.Of(err).Message)
+		})
+	}
+	require.Equal(t, []string{"ada@b.example", "bob@b.example"}, LinkRequest{Recipients: []tenant.Contact{ada, bob}}.addresses())
+}
+
+func TestAudit_OfAMail_CountsAndNamesNobody(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, ports.AuditEntry{
+		ID: id.ID{8}, At: now, Actor: "operator:" + id.Operator.Of(id.ID{5}), Action: "deposit.send_link", Subject: id.Deposit.Of(id.ID{1}),
+		Detail: map[string]string{"mails": "1"},
+	}, desk.audit(id.ID{8}, now, "deposit.send_link", id.ID{1}, map[string]string{"mails": "1"}))
+}

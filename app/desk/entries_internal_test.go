@@ -1,0 +1,69 @@
+package desk
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/ports"
+)
+
+var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+
+func TestEntries_OfEveryKind_OldestFirst(t *testing.T) {
+	t.Parallel()
+	at := func(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
+	d := &deposit.Deposit{CreatedAt: noon, PartnerName: "Acme", ByPartnerAPI: true}
+	reason, files := map[string]string{"reason": "damage"}, map[string]string{"files": "2"}
+	got := entries(d,
+		[]deposit.Transition{
+			{At: at(2), Trigger: deposit.Secured, Actor: "tenant"},
+			{At: at(5), Trigger: deposit.Claim, Actor: "partner:prt_1", Detail: reason},
+		},
+		[]deposit.CollectionStep{
+			{
+				At: at(6), Trigger: deposit.CardRefused, Actor: "dispatcher",
+				Detail: map[string]string{"failure": "lost_card", "attempt": "1"},
+			},
+		},
+		[]ports.AuditEntry{
+			{At: at(4), Action: "deposit.add_files", Actor: "operator:opr_1", Detail: files},
+			{At: at(3), Action: "deposit.cancel", Actor: "operator:opr_1"},
+			{
+				At: at(1), Action: "deposit.send_link", Actor: "partner:prt_1",
+				Detail: map[string]string{"to": "grace@example.com"},
+			},
+		})
+	require.Equal(t, []Entry{
+		{At: noon, Happened: Created, Author: ByPartner, Name: "Acme"},
+		{At: at(1), Happened: LinkSent, Author: ByPartner, Name: "Acme"},
+		{At: at(2), Happened: Moved, Trigger: deposit.Secured, Author: ByTenant},
+		{At: at(4), Happened: Filed, Author: ByOperator, Detail: files},
+		{At: at(5), Happened: Moved, Trigger: deposit.Claim, Author: ByPartner, Name: "Acme", Detail: reason},
+		{
+			At: at(6), Happened: Collects, Step: deposit.CardRefused, Author: ByService,
+			Detail: map[string]string{"failure": "lost_card"},
+		},
+	}, got)
+	made := entries(&deposit.Deposit{CreatedAt: noon, PartnerName: "Acme"}, nil, nil, nil)
+	require.Equal(t, []Entry{{At: noon, Happened: Created, Author: ByOperator}}, made, "on the operator's pages")
+}
+
+func TestEntry_EveryActorIsAnAuthor(t *testing.T) {
+	t.Parallel()
+	for actor, want := range map[string]Entry{
+		"partner:prt_1":  {Author: ByPartner, Name: "Acme"},
+		"operator:opr_1": {Author: ByOperator},
+		"tenant":         {Author: ByTenant},
+		"scheduler":      {Author: ByClock},
+		"system":         {Author: ByService},
+		"dispatcher":     {Author: ByService},
+		"admin":          {Author: ByService},
+		"provider":       {Author: ByService},
+		"":               {Author: ByService},
+	} {
+		require.Equal(t, want, entry(&deposit.Deposit{PartnerName: "Acme"}, Entry{}, actor), actor)
+	}
+}

@@ -1,0 +1,297 @@
+package dispatch
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+
+var (
+	acme, other = id.ID{1}, id.ID{2} // partners
+	event       = ports.Event{
+		ID: id.ID{5}, PartnerID: acme, Name: webhook.DepositActivated, DepositID: id.ID{6},
+		Data:      []byte(`{"id":"dep_1"}`),
+		CreatedAt: noon, CommittedAt: noon.Add(time.Millisecond), TraceParent: "00-t-s-01",
+	}
+)
+
+const (
+	activated = `{"event":"deposit.activated","createdAt":"2026-08-01T12:00:00.000Z","data":{"id":"dep_1"}}`
+	changed   = `{"event":"deposit.status_changed","createdAt":"2026-08-01T12:00:00.000Z","data":{"id":"dep_1"}}`
+)
+
+func TestPlan_OneDeliveryOfAnEventForEachSubscription(t *testing.T) {
+	t.Parallel()
+	live := func(n byte, partner id.ID, events ...webhook.EventName) ports.Subscription {
+		return ports.Subscription{ID: id.ID{n}, PartnerID: partner, Events: events, Enabled: true}
+	}
+	disabled := live(14, acme, webhook.DepositActivated)
+	disabled.Enabled = false
+	asked := []id.ID{}
+	admit := func(sub id.ID) bool { // only subscription 13 has no room
+		asked = append(asked, sub)
+		return sub != id.ID{13}
+	}
+	type row struct {
+		sub, body string
+		state     webhook.State
+		parked    bool
+	}
+	want := []row{
+		{"11", activated, webhook.Dispatched, false},
+		{"12", changed, webhook.Dispatched, false},
+		{"13", changed, webhook.Waiting, false},
+		{"14", activated, webhook.Waiting, true},
+	}
+	planned := plan([]ports.Event{event, {ID: id.ID{7}, PartnerID: id.ID{3}}}, []ports.Subscription{
+		live(11, acme, webhook.DepositStatusChanged, webhook.DepositActivated),
+		live(12, acme, webhook.DepositStatusChanged),
+		live(13, acme, webhook.DepositStatusChanged), disabled,
+		live(15, acme, webhook.DepositExpired), live(16, other, webhook.DepositActivated),
+	}, admit)
+	require.Len(t, planned, len(want))
+	for i, p := range planned {
+		sub := id.ID{byte(11 + i)}
+		name := webhook.DepositActivated
+		if want[i].body == changed {
+			name = webhook.DepositStatusChanged
+		}
+		require.Equal(t, ports.Delivery{
+			Claim:   ports.Claim{DeliveryID: webhook.OriginalID(event.ID, sub), SubscriptionID: sub},
+			EventID: event.ID, Event: name, EventAt: event.CommittedAt, DepositID: event.DepositID,
+			TraceParent: event.TraceParent,
+			Body:        []byte(want[i].body), State: want[i].state, Parked: want[i].parked,
+		}, p, want[i].sub)
+	}
+	require.Equal(t, []id.ID{{11}, {12}, {13}}, asked, "a parked delivery needs no room")
+	require.Same(t, &planned[1].Body[0], &planned[2].Body[0], "a body is rendered once")
+}
+
+func TestPlan_OfNothing_IsEmpty(t *testing.T) {
+	t.Parallel()
+	refuse := func(id.ID) bool { t.Error("no room is needed"); return false }
+	require.Empty(t, plan(nil, []ports.Subscription{{ID: id.ID{1}, PartnerID: acme}}, refuse))
+	require.Empty(t, plan([]ports.Event{event}, nil, refuse))
+}
+
+func TestLeavesBacklog_OnlyForADeliveryThatWaitsForRoom(t *testing.T) {
+	t.Parallel()
+	dispatched := ports.Delivery{State: webhook.Dispatched}
+	waiting, parked := ports.Delivery{State: webhook.Waiting}, ports.Delivery{State: webhook.Waiting, Parked: true}
+	require.False(t, leavesBacklog(nil))
+	require.False(t, leavesBacklog([]ports.Delivery{dispatched, parked}))
+	require.True(t, leavesBacklog([]ports.Delivery{dispatched, parked, waiting}))
+}
+
+func TestPartnersOf_NamesEachOnce(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, partnersOf(nil))
+	events := []ports.Event{{PartnerID: other}, {PartnerID: acme}, {PartnerID: other}}
+	require.Equal(t, []id.ID{other, acme}, partnersOf(events))
+}
+
+func TestPaceAfter_ManyEvents_LongerPauses(t *testing.T) {
+	t.Parallel()
+	for events, want := range map[int]time.Duration{
+		1: 2 * time.Millisecond, 7: 2 * time.Millisecond, 8: 8 * time.Millisecond, 31: 8 * time.Millisecond,
+		32: 16 * time.Millisecond, 500: 16 * time.Millisecond,
+	} {
+		require.Equal(t, want, paceAfter(events), events)
+	}
+}
+
+func TestScan_RestsLongerAfterASlowSearch_AndWaitsForTheNextDueDelivery(t *testing.T) {
+	t.Parallel()
+	const every = 100 * time.Millisecond
+	for took, want := range map[time.Duration]time.Duration{
+		0: every, 5 * time.Millisecond: every, 10 * time.Millisecond: 200 * time.Millisecond,
+		4 * time.Second: 2 * time.Second,
+	} {
+		require.Equal(t, want, scanRest(every, took), took)
+	}
+	some := []ports.Subscription{{}}
+	for name, c := range map[string]struct {
+		due  ports.Due
+		poll time.Duration
+		want time.Duration
+	}{
+		"urgent":                     {ports.Due{Urgent: true, Next: time.Second}, time.Second, every},
+		"a backlog":                  {ports.Due{Subscriptions: some, Next: time.Second}, time.Second, every},
+		"nothing is due":             {ports.Due{Next: time.Minute}, time.Second, time.Second},
+		"a retry is due before that": {ports.Due{Next: 400 * time.Millisecond}, time.Second, 400 * time.Millisecond},
+		"a retry is due at once":     {ports.Due{Next: time.Millisecond}, time.Second, every},
+	} {
+		require.Equal(t, c.want, scanWait(c.due, every, c.poll), name)
+	}
+}
+
+func TestWithoutDrained_KeepsSubscriptionsThatUsedTheirRoom_OrHadNone(t *testing.T) {
+	t.Parallel()
+	full, drained := ports.Subscription{ID: id.ID{1}}, ports.Subscription{ID: id.ID{2}}
+	closed := ports.Subscription{ID: id.ID{3}}
+	left := withoutDrained([]ports.Subscription{full, drained, closed},
+		[]ports.Room{{SubscriptionID: full.ID, Room: 2}, {SubscriptionID: drained.ID, Room: 2}},
+		[]ports.Claim{{SubscriptionID: full.ID}, {SubscriptionID: full.ID}, {SubscriptionID: drained.ID}})
+	require.Equal(t, []ports.Subscription{full, closed}, left)
+	require.Empty(t, withoutDrained(left[:1], []ports.Room{{SubscriptionID: full.ID, Room: 1}}, nil))
+}
+
+func TestFateOf_EveryDeliveryThatAWorkerLoads(t *testing.T) {
+	t.Parallel()
+	const timeout = 10 * time.Second
+	loaded := func(change func(*ports.Delivery)) ports.Delivery {
+		d := ports.Delivery{
+			Found: true, Current: true, Enabled: true, LeaseLeft: 11 * time.Second,
+			ReadAt: noon.Add(-webhook.Freshness + 1),
+		}
+		change(&d)
+		return d
+	}
+	stale := func(d *ports.Delivery) { d.ReadAt = noon.Add(-webhook.Freshness) }
+	for name, c := range map[string]struct {
+		change func(*ports.Delivery)
+		last   bool
+		want   fate
+	}{
+		"fresh":                       {func(*ports.Delivery) {}, false, fatePost},
+		"loaded too long ago":         {stale, false, fateReload},
+		"loaded too slowly each time": {stale, true, fatePost},
+		"deleted":                     {func(d *ports.Delivery) { *d = ports.Delivery{} }, false, fateRelease},
+		"disabled":                    {func(d *ports.Delivery) { d.Enabled = false }, false, fateRelease},
+		"a stale claim":               {func(d *ports.Delivery) { d.Current = false }, false, fateLeave},
+		"stale, and disabled": {
+			func(d *ports.Delivery) { d.Current, d.Enabled = false, false }, false, fateLeave,
+		},
+		"a lease that is too short": {func(d *ports.Delivery) { d.LeaseLeft-- }, true, fateLeave},
+		"the query failed": {
+			func(d *ports.Delivery) { *d = ports.Delivery{LoadErr: errors.New("away")} }, false, fateUnread,
+		},
+		"the secret does not decrypt": {
+			func(d *ports.Delivery) { d.SecretErr = errors.New("no key") }, false, fateUnsigned,
+		},
+	} {
+		d := loaded(c.change)
+		require.Equal(t, c.want, fateOf(&d, timeout, noon, c.last), name)
+	}
+}
+
+func outcome(sub byte, result webhook.Result, change func(*ports.Outcome)) ports.Outcome {
+	o := ports.Outcome{
+		Delivery: &ports.Delivery{Claim: ports.Claim{SubscriptionID: id.ID{sub}}, Healthy: true},
+		Attempt:  webhook.Attempt{Number: 1, Result: result, StartedAt: noon, Duration: time.Second},
+	}
+	if change != nil {
+		change(&o)
+	}
+	return o
+}
+
+func TestAffected_SubscriptionsWhoseHealthMayChange(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []id.ID{{2}, {3}, {4}}, affected([]ports.Outcome{
+		outcome(1, webhook.ResultSuccess, nil),
+		outcome(2, webhook.ResultTimeout, nil),
+		outcome(2, webhook.ResultSuccess, nil),
+		outcome(3, webhook.ResultSuccess, func(o *ports.Outcome) { o.Attempt.Duration = 2 * time.Second }),
+		outcome(4, webhook.ResultSuccess, func(o *ports.Outcome) { o.Delivery.Healthy = false }),
+	}))
+}
+
+func TestSuccesses_OfASubscription_AreToldOnceInAWhile_ThoseOfTestsAlways(t *testing.T) {
+	t.Parallel()
+	var s successes
+	told := func(at time.Time, outcomes ...ports.Outcome) (out []bool) {
+		s.tell(outcomes, at)
+		for _, o := range outcomes {
+			out = append(out, o.Tell)
+		}
+		return out
+	}
+	ok := func(sub byte) ports.Outcome { return outcome(sub, webhook.ResultSuccess, nil) }
+	test := outcome(1, webhook.ResultSuccess, func(o *ports.Outcome) { o.Delivery.Test = true })
+	failed := outcome(3, webhook.ResultDNS, nil)
+	require.Equal(t, []bool{true, false, true, false}, told(noon, ok(1), ok(1), ok(2), failed))
+	require.Equal(t, []bool{false, true, true}, told(noon.Add(10*time.Second-1), ok(1), test, ok(3)))
+	require.Equal(t, []bool{true}, told(noon.Add(10*time.Second), ok(1)))
+	require.Equal(t, []bool{true}, told(noon, ok(1)), "the clock was set back")
+}
+
+func TestWakesScan_ForARetryBeforeTheNextCalmScan(t *testing.T) {
+	t.Parallel()
+	for v, want := range map[webhook.Verdict]bool{
+		{State: webhook.Waiting, Wait: time.Second - 1}: true,
+		{State: webhook.Waiting, Wait: time.Second}:     false,
+		{State: webhook.Succeeded}:                      false,
+		{State: webhook.Failed}:                         false,
+	} {
+		require.Equal(t, want, wakesScan(v), v)
+	}
+}
+
+func TestOwnLatency_OfAFirstSuccessAtAHealthyEndpoint(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		result webhook.Result
+		change func(*ports.Outcome)
+		want   time.Duration
+		counts bool
+	}{
+		"a first success": {webhook.ResultSuccess, nil, 3 * time.Second, true},
+		"a failure":       {webhook.ResultTimeout, nil, 0, false},
+		"an endpoint in trouble": {
+			webhook.ResultSuccess, func(o *ports.Outcome) { o.Delivery.Healthy = false }, 0, false,
+		},
+		"a retry":                {webhook.ResultSuccess, func(o *ports.Outcome) { o.Attempt.Number = 2 }, 0, false},
+		"of an unknown due time": {webhook.ResultSuccess, func(o *ports.Outcome) { o.StartDelay = -1 }, 0, false},
+	} {
+		got, counts := ownLatency(outcome(1, c.result, func(o *ports.Outcome) {
+			o.StartDelay = 2 * time.Second
+			if c.change != nil {
+				c.change(o)
+			}
+		}))
+		require.Equal(t, []any{c.want, c.counts}, []any{got, counts}, name)
+	}
+}
+
+func TestJobs_HaveAsManyClaimsOfALaneAsFit(t *testing.T) {
+	t.Parallel()
+	config := Config{Timeout: 10 * time.Second, Concurrency: 8, EndpointConcurrency: 8, JobSize: 2}.withDefaults()
+	d := &Dispatcher{config: config, registry: newRegistry(config, time.Now)}
+	d.registry.observe([]ports.Subscription{{ID: id.ID{2}, Health: webhook.Health{Slow: true}}})
+	claim := func(sub, n byte) ports.Claim {
+		return ports.Claim{SubscriptionID: id.ID{sub}, DeliveryID: id.ID{n}, Seq: 1}
+	}
+	claims := []ports.Claim{claim(1, 1), claim(2, 2), claim(3, 3), claim(1, 4)}
+	x := &transport{d: d}
+	require.Equal(t, []ports.Job{
+		{Lane: ports.FastLane, Urgent: true, Claims: []ports.Claim{claims[0], claims[2]}},
+		{Lane: ports.FastLane, Urgent: true, Claims: []ports.Claim{claims[3]}},
+		{Lane: ports.SlowLane, Urgent: true, Claims: []ports.Claim{claims[1]}},
+	}, x.jobs(claims, true))
+	require.Empty(t, x.jobs(nil, false))
+	require.Equal(t, 11500*time.Millisecond, x.settleSpan(), "an attempt, begun late and recorded late")
+}
+
+func TestConfig_DefaultsAndShares(t *testing.T) {
+	t.Parallel()
+	given := Config{RelayEvery: 1, ScanEvery: 2, Batch: 3, JobSize: 4, Window: 5, Lease: 6}
+	require.Equal(t, given, given.withDefaults())
+	require.Equal(t, Config{
+		Timeout: 10 * time.Second, RelayEvery: 50 * time.Millisecond, ScanEvery: 100 * time.Millisecond,
+		Batch: 500, JobSize: 32, Window: 4096, Lease: 30 * time.Second,
+	}, Config{Timeout: 10 * time.Second}.withDefaults())
+	for concurrency, want := range map[int][3]int{1: {1, 0, 1}, 64: {32, 16, 1}, 256: {128, 64, 4}} {
+		c := Config{Concurrency: concurrency}
+		require.Equal(t, want, [3]int{c.slowSlots(), c.reservedSlots(), c.fewSlots()}, concurrency)
+		require.Equal(t, map[ports.Lane]int{ports.FastLane: concurrency, ports.SlowLane: want[0]}, c.jobs())
+	}
+}

@@ -1,0 +1,175 @@
+package partners
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/ports"
+)
+
+func value[T any](v T) *T { return &v }
+
+// requireField checks that err is invalid_field of a field; "" for no error.
+func requireField(t *testing.T, field string, err error) {
+	t.Helper()
+	if field == "" {
+		require.NoError(t, err)
+		return
+	}
+	require.Equal(t, "invalid_field", fault.Of(err).Code)
+	require.True(t, strings.HasPrefix(fault.Of(err).Message, field+": "), err)
+}
+
+func TestCreate_ChecksSlugNameContactAndOrigins(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		in    NewPartner
+		env   partner.Environment
+		field string
+	}{
+		"everything":                {NewPartner{Slug: "acme", Name: "Acme", ContactEmail: "dev@acme.example", ReturnOrigins: []string{"https://pms.example/x"}}, partner.Production, ""},
+		"the fields that must":      {NewPartner{Slug: "acme", Name: strings.Repeat("é", 120)}, partner.Production, ""},
+		"localhost, while building": {NewPartner{Slug: "acme", Name: "A", ReturnOrigins: []string{"http://localhost:3000"}}, partner.Staging, ""},
+		"slug, before the name":     {NewPartner{Slug: "a.b"}, partner.Staging, "slug"},
+		"no name, before contact":   {NewPartner{Slug: "acme", Name: " ", ContactEmail: "x"}, partner.Staging, "name"},
+		"name with a newline":       {NewPartner{Slug: "acme", Name: "a\nb"}, partner.Staging, "name"},
+		"name with a turn":          {NewPartner{Slug: "acme", Name: "\u202e"}, partner.Staging, "name"},
+		"name with a control":       {NewPartner{Slug: "acme", Name: "a\u0085b"}, partner.Staging, "name"},
+		"name of 121 characters":    {NewPartner{Slug: "acme", Name: strings.Repeat("é", 121)}, partner.Staging, "name"},
+		"e-mail, before origins":    {NewPartner{Slug: "acme", Name: "A", ContactEmail: "nobody", ReturnOrigins: []string{"x"}}, partner.Staging, "contact-email"},
+		"origin":                    {NewPartner{Slug: "acme", Name: "A", ReturnOrigins: []string{"https://ok.example", "http://pms.example.com"}}, partner.Staging, "return-origin"},
+		"localhost, in production":  {NewPartner{Slug: "acme", Name: "A", ReturnOrigins: []string{"http://localhost:3000"}}, partner.Production, "return-origin"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := c.in.validate(c.env)
+			requireField(t, c.field, err)
+		})
+	}
+	origins, err := NewPartner{Slug: "acme", Name: "A", ReturnOrigins: []string{"https://PMS.acme.example/back?x=1", "http://localhost:3000"}}.validate(partner.Staging)
+	require.NoError(t, err)
+	require.Equal(t, []string{"https://pms.acme.example", "http://localhost:3000"}, origins)
+}
+
+func TestUpdate_ChecksTheFieldsThatAreGiven(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		in    PartnerUpdate
+		field string
+	}{
+		"nothing":                    {PartnerUpdate{}, ""},
+		"everything":                 {PartnerUpdate{Name: value("B"), ContactEmail: value("dev@b.example"), ReturnOrigins: value([]string{"https://ok.example/x"})}, ""},
+		"no contact any more":        {PartnerUpdate{ContactEmail: value("")}, ""},
+		"name, before contact":       {PartnerUpdate{Name: value(" "), ContactEmail: value("x")}, "name"},
+		"contact, before the origin": {PartnerUpdate{Name: value("B"), ContactEmail: value("nobody"), ReturnOrigins: value([]string{"x"})}, "contact-email"},
+		"origin":                     {PartnerUpdate{ReturnOrigins: value([]string{"https://ok.example", "http://pms.example.com"})}, "return-origin"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := c.in.validate(partner.Staging)
+			requireField(t, c.field, err)
+		})
+	}
+}
+
+func TestUpdate_NamesTheFieldsThatDiffer(t *testing.T) {
+	t.Parallel()
+	before := partner.Partner{Slug: "acme", Name: "Acme", ContactEmail: "dev@acme.example", ReturnOrigins: []string{"https://a.example"}, RateLimitPerMinute: 7}
+	for name, c := range map[string]struct {
+		in     PartnerUpdate
+		want   partner.Partner
+		detail map[string]string
+	}{
+		"nothing":         {PartnerUpdate{}, before, map[string]string{}},
+		"the same values": {PartnerUpdate{Name: value("Acme"), ContactEmail: value("dev@acme.example"), ReturnOrigins: value([]string{"https://a.example"})}, before, map[string]string{}},
+		"a name": {
+			PartnerUpdate{Name: value("Acme PMS")},
+			partner.Partner{Slug: "acme", Name: "Acme PMS", ContactEmail: "dev@acme.example", ReturnOrigins: []string{"https://a.example"}, RateLimitPerMinute: 7},
+			map[string]string{"name": "Acme PMS", "nameBefore": "Acme"},
+		},
+		"contact and origins": {
+			PartnerUpdate{ContactEmail: value(""), ReturnOrigins: value([]string{"https://b.example", "https://c.example"})},
+			partner.Partner{Slug: "acme", Name: "Acme", ReturnOrigins: []string{"https://b.example", "https://c.example"}, RateLimitPerMinute: 7},
+			map[string]string{"contactEmail": "", "contactEmailBefore": "dev@acme.example", "returnOrigins": "https://b.example https://c.example", "returnOriginsBefore": "https://a.example"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := before
+			require.Equal(t, c.detail, c.in.apply(&p))
+			require.Equal(t, c.want, p)
+		})
+	}
+}
+
+func TestLimits_OwnAndDefault(t *testing.T) {
+	t.Parallel()
+	usual := Limits{PerMinute: 3000, WritesPerMinute: 1200}
+	for name, c := range map[string]struct {
+		usual Limits
+		own   int
+		want  Limits
+	}{
+		"the default":                      {usual, 0, usual},
+		"the same share of writes":         {usual, 600, Limits{600, 240}},
+		"at least a write":                 {usual, 1, Limits{1, 1}},
+		"without a default, all may write": {Limits{}, 600, Limits{600, 600}},
+		"without any":                      {Limits{}, 0, Limits{}},
+	} {
+		require.Equal(t, c.want, New(Deps{Limits: c.usual}).LimitsOf(partner.Partner{RateLimitPerMinute: c.own}), name)
+	}
+	for perMinute, field := range map[int]string{0: "", 1: "", 1_000_000: "", -1: "per-minute", 1_000_001: "per-minute"} {
+		requireField(t, field, validRateLimit(perMinute))
+	}
+}
+
+func TestRevocable_KeysOfTheCaller_Once(t *testing.T) {
+	t.Parallel()
+	live, revoked := partner.APIKey{}, partner.APIKey{RevokedAt: time.Unix(1, 0)}
+	for name, c := range map[string]struct {
+		key     partner.APIKey
+		only    *id.ID
+		changes bool
+		want    error
+	}{
+		"its own":                    {live, &id.ID{3}, true, nil},
+		"its own, revoked":           {revoked, &id.ID{3}, false, nil},
+		"another partner's":          {live, &id.ID{9}, false, partner.ErrAPIKeyNotFound},
+		"another partner's, revoked": {revoked, &id.ID{9}, false, partner.ErrAPIKeyNotFound},
+		"a caller without an id":     {live, &id.ID{}, false, partner.ErrAPIKeyNotFound},
+		"any, for an admin":          {live, nil, true, nil},
+		"any, revoked, for an admin": {revoked, nil, false, nil},
+	} {
+		changes, err := revocable(c.key, id.ID{3}, c.only)
+		require.ErrorIs(t, err, c.want, name)
+		require.Equal(t, c.changes, changes, name)
+	}
+}
+
+func TestAuthors_OfAKey_AnAdminOrAPartnersKey(t *testing.T) {
+	t.Parallel()
+	byKey := authorOf(partner.Caller{Partner: partner.Partner{ID: id.ID{3}}, Key: partner.APIKey{ID: id.ID{4}, Name: "first"}})
+	require.Equal(t, []any{"partner:" + id.Partner.Of(id.ID{3}), id.ID{4}}, []any{byKey.actor, byKey.usedID})
+	detail := map[string]string{"name": "second"}
+	byKey.describe(detail, id.ID{3})
+	require.Equal(t, map[string]string{"name": "second", "partnerId": id.Partner.Of(id.ID{3}), "keyId": id.APIKey.Of(id.ID{4})}, detail)
+	detail = map[string]string{}
+	admin.describe(detail, id.ID{3})
+	require.Equal(t, map[string]string{"partnerId": id.Partner.Of(id.ID{3})}, detail)
+}
+
+func TestUnknownKeys_BeyondTheLimitOfANetwork_AreRefusedForASecondAtLeast(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, tooManyUnknown(ports.LimitDecision{Allowed: true}))
+	for after, want := range map[time.Duration]time.Duration{0: time.Second, time.Minute: time.Minute} {
+		err := tooManyUnknown(ports.LimitDecision{RetryAfter: after})
+		require.ErrorIs(t, err, fault.ErrRateLimited)
+		require.Equal(t, want, fault.Of(err).RetryAfter)
+	}
+}

@@ -1,0 +1,186 @@
+package payments
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+const day = 24 * time.Hour
+
+var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+
+func TestDecideStep_TheDebtDecidesTheNextCall(t *testing.T) {
+	t.Parallel()
+	due := deposit.Debt{
+		State: deposit.CollectionRetrying, Answered: true, Attempt: 1,
+		CapturedAt: noon.Add(-3 * day), NextAttemptAt: noon,
+	}
+	with := func(change func(*deposit.Debt)) deposit.Debt {
+		d := due
+		change(&d)
+		return d
+	}
+	begun := with(func(d *deposit.Debt) {
+		d.Attempt, d.Answered, d.AttemptedAt, d.NextAttemptAt = 2, false, noon, time.Time{}
+	})
+	cancelled := with(func(d *deposit.Debt) { d.CancelAt, d.CancelBy = noon.Add(-time.Hour), "admin" })
+	later := with(func(d *deposit.Debt) { d.NextAttemptAt = noon.Add(time.Second) })
+	awaited := with(func(d *deposit.Debt) { d.State, d.NextAttemptAt = deposit.AwaitingTenant, time.Time{} })
+	old := with(func(d *deposit.Debt) { d.CapturedAt = noon.Add(-deposit.UnpaidFor) })
+	expired := with(func(d *deposit.Debt) { d.CapturedAt, d.CancelAt, d.CancelBy = old.CapturedAt, noon, "dispatcher" })
+	for name, c := range map[string]struct {
+		debt    deposit.Debt
+		want    plan
+		changed bool
+	}{
+		"the time of the attempt has come":       {due, plan{actCharge, begun}, true},
+		"an attempt without an answer":           {begun, plan{actCharge, begun}, true},
+		"the attempt is later":                   {later, plan{actAsk, later}, false},
+		"the tenant has to pay":                  {awaited, plan{actAsk, awaited}, false},
+		"cancelled by staff, though one is due":  {cancelled, plan{actEnd, cancelled}, false},
+		"unpaid for too long, though one is due": {old, plan{actEnd, expired}, true},
+	} {
+		next, changed := decideStep(c.debt, noon)
+		require.Equal(t, c.want, next, name)
+		require.Equal(t, c.changed, changed, name)
+	}
+}
+
+func TestDecideEffect_EveryAnswerToEveryCall(t *testing.T) {
+	t.Parallel()
+	pending := deposit.Debt{State: deposit.CollectionRetrying, Attempt: 2}
+	for made, answers := range map[act]map[ports.ProviderStatus]effect{
+		actCharge: {
+			ports.ProviderSucceeded: effectPaid, ports.ProviderOpen: effectUnderWay, ports.ProviderClosed: effectFailed,
+			ports.ProviderFailed: effectRefused, ports.ProviderUnknown: effectNone,
+		},
+		actEnd: {
+			ports.ProviderSucceeded: effectPaid, ports.ProviderOpen: effectUnderWay, ports.ProviderClosed: effectFailed,
+			ports.ProviderFailed: effectFailed, ports.ProviderUnknown: effectFailed,
+		},
+		actAsk: { // only our own wish makes a closed page the end of a debt
+			ports.ProviderSucceeded: effectPaid, ports.ProviderOpen: effectNone, ports.ProviderClosed: effectNone,
+			ports.ProviderFailed: effectNone, ports.ProviderUnknown: effectNone,
+		},
+	} {
+		require.Len(t, answers, len(ports.ProviderStatuses))
+		for answer, want := range answers {
+			require.Equal(t, want, decideEffect(plan{made, pending}, pending, answer), "%d %s", made, answer)
+		}
+	}
+}
+
+func TestDecideEffect_RefusalThatAnotherProcessRecorded_IsNothingNew(t *testing.T) {
+	t.Parallel()
+	made := plan{actCharge, deposit.Debt{Attempt: 2}}
+	answered, next := deposit.Debt{Attempt: 2, Answered: true}, deposit.Debt{Attempt: 3}
+	require.Equal(t, effectNone, decideEffect(made, answered, ports.ProviderFailed))
+	require.Equal(t, effectNone, decideEffect(made, next, ports.ProviderFailed))
+}
+
+func TestRefusal_TheClassDecidesWhetherTheCardIsChargedAgain(t *testing.T) {
+	t.Parallel()
+	for class, want := range map[ports.Refusal]deposit.Refused{
+		ports.RefusedForNow:    {Failure: "card_declined", Passes: true},
+		ports.RefusedForTenant: {Failure: "card_declined"},
+		ports.RefusedForGood:   {Failure: "card_declined", Barred: true},
+		"":                     {Failure: "card_declined", Passes: true},
+	} {
+		require.Equal(t, want, refusal(ports.ProviderPayment{Failure: "card_declined", Refusal: class}), class)
+	}
+}
+
+func TestEnding_NamesWhoEndedTheDebt(t *testing.T) {
+	t.Parallel()
+	for cancelBy, want := range map[string][2]string{
+		"dispatcher": {"expired", "dispatcher"},
+		"admin":      {"cancelled", "admin"},
+		"":           {"cancelled", "provider"},
+	} {
+		trigger, actor := ending(cancelBy)
+		require.Equal(t, want, [2]string{string(trigger), actor}, cancelBy)
+	}
+}
+
+func TestPayer_IsTheTenantOnceTheDebtIsWithTheTenant(t *testing.T) {
+	t.Parallel()
+	for state, want := range map[deposit.CollectionState]string{
+		deposit.CollectionScheduled: "dispatcher", deposit.CollectionRetrying: "dispatcher",
+		deposit.AwaitingTenant: "tenant",
+	} {
+		require.Equal(t, want, payer(state), state)
+	}
+}
+
+func TestNextCheck_FollowsTheAttemptOrThePage(t *testing.T) {
+	t.Parallel()
+	captured := noon.Add(-10 * day)
+	awaited := func(page time.Time) deposit.Debt {
+		return deposit.Debt{State: deposit.AwaitingTenant, Answered: true, CapturedAt: captured, PageAt: page}
+	}
+	end := captured.Add(180 * day)
+	for name, c := range map[string]struct {
+		debt deposit.Debt
+		want time.Time
+	}{
+		"the next attempt": {
+			deposit.Debt{State: deposit.CollectionRetrying, Answered: true, NextAttemptAt: noon.Add(day)},
+			noon.Add(day),
+		},
+		"an attempt without an answer":   {deposit.Debt{State: deposit.CollectionScheduled}, noon.Add(time.Minute)},
+		"the tenant has not come":        {awaited(time.Time{}), end},
+		"a page, just opened":            {awaited(noon), noon.Add(30 * time.Second)},
+		"a page, a minute old":           {awaited(noon.Add(-time.Minute)), noon.Add(time.Minute)},
+		"a page, an hour old":            {awaited(noon.Add(-time.Hour)), noon.Add(4 * time.Minute)},
+		"a page on its last day":         {awaited(noon.Add(-25 * time.Hour)), noon.Add(4 * time.Minute)},
+		"a page that has certainly died": {awaited(noon.Add(-25*time.Hour - 1)), end},
+	} {
+		require.Equal(t, c.want, nextCheck(c.debt, noon), name)
+	}
+}
+
+func TestPayable_OnlyWhileTheDebtIsWithTheTenant(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		debt deposit.Debt
+		want bool
+	}{
+		"with the tenant": {deposit.Debt{State: deposit.AwaitingTenant, CapturedAt: noon}, true},
+		"with the card":   {deposit.Debt{State: deposit.CollectionRetrying, CapturedAt: noon}, false},
+		"paid":            {deposit.Debt{State: deposit.CollectionPaid, CapturedAt: noon}, false},
+		"being cancelled": {deposit.Debt{State: deposit.AwaitingTenant, CapturedAt: noon, CancelAt: noon}, false},
+		"too old": {
+			deposit.Debt{State: deposit.AwaitingTenant, CapturedAt: noon.Add(-deposit.UnpaidFor)}, false,
+		},
+	} {
+		require.Equal(t, c.want, payable(c.debt, noon), name)
+	}
+}
+
+func TestChargeOf_TheCardThatPaidTheFee(t *testing.T) {
+	t.Parallel()
+	p := deposit.Payment{ID: id.ID{1}, Kind: deposit.Collection, Amount: 50_000}
+	d := &deposit.Deposit{ID: id.ID{2}, Reference: "D-7K3M-9Q2X"}
+	r, ok := chargeOf(p, d, &deposit.Payment{ID: id.ID{3}}, 4)
+	require.True(t, ok)
+	require.Equal(t, ports.CollectRequest{
+		PaymentID: id.ID{1}, FeePaymentID: id.ID{3}, DepositID: id.ID{2}, Amount: 50_000, Description: "D-7K3M-9Q2X", Attempt: 4,
+	}, r)
+	_, ok = chargeOf(p, d, nil, 4)
+	require.False(t, ok, "without a card")
+}
+
+func TestChargeOf_WithoutACard_TheDebtGoesToTheTenant(t *testing.T) {
+	t.Parallel()
+	debt := deposit.Debt{State: deposit.CollectionScheduled, Attempt: 1, CapturedAt: noon}
+	require.Equal(t, effectRefused, decideEffect(plan{actCharge, debt}, debt, withoutCard.Status))
+	_, err := debt.Refuse(refusal(withoutCard), deposit.DefaultCollectionSchedule(), auditActor, noon)
+	require.NoError(t, err)
+	require.Equal(t, []any{deposit.AwaitingTenant, "no_card", true}, []any{debt.State, debt.Failure, debt.Barred})
+}

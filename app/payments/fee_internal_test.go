@@ -1,0 +1,224 @@
+package payments
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/tenant"
+	"partnerdeposits/ports"
+)
+
+func TestDecideFee_EveryAnswerInEveryStatus(t *testing.T) {
+	t.Parallel()
+	inCheckout := map[deposit.Status]bool{deposit.Pending: true, deposit.Incomplete: true, deposit.PaymentIssue: true}
+	for _, status := range deposit.Statuses {
+		trigger, next := decideFee(deposit.PaymentSucceeded, status)
+		require.Equal(t, deposit.Secured, trigger, status)
+		require.Equal(t, map[bool]feeEffect{true: feeMoves, false: feeOrphaned}[inCheckout[status]], next, status)
+
+		trigger, next = decideFee(deposit.PaymentFailed, status)
+		switch {
+		case status == deposit.PaymentIssue:
+			require.Equal(t, []any{deposit.Trigger(""), feeStays}, []any{trigger, next}, "another failure")
+		case inCheckout[status]:
+			require.Equal(t, []any{deposit.FeeFailed, feeMoves}, []any{trigger, next}, status)
+		default:
+			require.Equal(t, []any{deposit.FeeFailed, feeOrphaned}, []any{trigger, next}, status)
+		}
+
+		trigger, next = decideFee(deposit.PaymentVoided, status)
+		require.Equal(t, []any{deposit.Trigger(""), feeStays}, []any{trigger, next}, status)
+	}
+}
+
+func TestSettle_EveryAnswerEndsThePayment(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[ports.ProviderStatus]struct {
+		status deposit.PaymentStatus
+		result ports.PaymentResult
+		open   bool
+	}{
+		ports.ProviderSucceeded: {deposit.PaymentSucceeded, ports.PaymentSucceeded, false},
+		ports.ProviderFailed:    {deposit.PaymentFailed, ports.PaymentRefused, false},
+		ports.ProviderClosed:    {deposit.PaymentVoided, ports.PaymentVoided, false},
+		ports.ProviderUnknown:   {deposit.PaymentVoided, ports.PaymentVoided, true},
+		ports.ProviderOpen:      {deposit.PaymentVoided, ports.PaymentVoided, true},
+	} {
+		p := deposit.Payment{Status: deposit.PaymentProcessing, ProviderRef: "pi_1", Failure: "earlier"}
+		settle(&p, ports.ProviderPayment{Status: answer}, noon)
+		require.Equal(t, deposit.Payment{Status: want.status, ProviderRef: "pi_1", SettledAt: noon}, p, answer)
+		require.Equal(t, want.result, resultOf(answer), answer)
+		require.Equal(t, want.open, undecided(answer), answer)
+	}
+	var p deposit.Payment
+	settle(&p, ports.ProviderPayment{Status: ports.ProviderFailed, Ref: "pi_2", Failure: "card_declined"}, noon)
+	require.Equal(t, deposit.Payment{
+		Status: deposit.PaymentFailed, ProviderRef: "pi_2", Failure: "card_declined", SettledAt: noon,
+	}, p)
+}
+
+func TestDecideRefund_SettledOrAskedAboutAgain(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer  ports.ProviderRefund
+		age     time.Duration
+		check   time.Duration // from now; 0: not asked again
+		settled bool
+	}{
+		"made": {ports.ProviderRefund{Status: "succeeded", Ref: "re_1"}, 0, 0, true},
+		"refused": {
+			ports.ProviderRefund{Status: "failed", Ref: "re_1", Failure: "expired_card"}, 0, 0, true,
+		},
+		"pending": {ports.ProviderRefund{Status: "pending", Ref: "re_1"}, 0, time.Minute, false},
+		"pending for ten minutes": {
+			ports.ProviderRefund{Status: "pending"}, 10 * time.Minute, 10 * time.Minute, false,
+		},
+		"pending for several hours": {ports.ProviderRefund{Status: "pending"}, 7 * time.Hour, time.Hour, false},
+	} {
+		before := deposit.Refund{ID: id.ID{1}, Amount: 500, Status: deposit.RefundPending, CreatedAt: noon.Add(-c.age)}
+		want := before
+		want.Status = deposit.RefundStatus(c.answer.Status)
+		want.ProviderRef, want.Failure = c.answer.Ref, c.answer.Failure
+		if c.settled {
+			want.SettledAt = noon
+		} else {
+			want.CheckAt = noon.Add(c.check)
+		}
+		require.Equal(t, want, decideRefund(before, c.answer, noon), name)
+	}
+}
+
+func TestEndedUnpaid_OnlyAPaymentThatMayHaveBeenPaidInVain(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[deposit.PaymentStatus]bool{
+		deposit.PaymentProcessing: false, deposit.PaymentSucceeded: false,
+		deposit.PaymentFailed: true, deposit.PaymentVoided: true,
+	} {
+		require.Equal(t, want, endedUnpaid(deposit.Payment{Status: status}, nil), status)
+		refunds := []deposit.Refund{{Status: deposit.RefundFailed}}
+		require.False(t, endedUnpaid(deposit.Payment{Status: status}, refunds), status)
+	}
+}
+
+func TestFeeWait_DoublesUpToFourMinutes(t *testing.T) {
+	t.Parallel()
+	for attempts, want := range []time.Duration{
+		30 * time.Second, time.Minute, 2 * time.Minute, 4 * time.Minute, 4 * time.Minute, 4 * time.Minute,
+	} {
+		require.Equal(t, want, feeWait(attempts), attempts)
+	}
+	require.Equal(t, 4*time.Minute, feeWait(1_000_000), "no overflow")
+}
+
+func TestNeverArrived_AfterAGrace(t *testing.T) {
+	t.Parallel()
+	for _, status := range ports.ProviderStatuses {
+		require.False(t, neverArrived(status, 2*time.Minute-1), "%s: the request may be on its way", status)
+		require.Equal(t, status == ports.ProviderUnknown, neverArrived(status, 2*time.Minute), status)
+		want := status
+		if status == ports.ProviderUnknown {
+			want = ports.ProviderClosed
+		}
+		require.Equal(t, want, closedFor(status), status)
+	}
+}
+
+func TestPostponed_KeepsReferenceAndFailureUnlessTheAnswerHasThem(t *testing.T) {
+	t.Parallel()
+	p := deposit.Payment{ID: id.ID{1}, ProviderRef: "cs_1", Failure: "card_declined", Attempts: 1}
+	want := deposit.Payment{ID: id.ID{1}, ProviderRef: "cs_1", Failure: "card_declined", Attempts: 2, CheckAt: noon}
+	require.Equal(t, want, postponed(p, ports.ProviderPayment{}, 2, noon))
+	want.ProviderRef, want.Failure = "pi_1", "expired_card"
+	require.Equal(t, want, postponed(p, ports.ProviderPayment{Ref: "pi_1", Failure: "expired_card"}, 2, noon))
+}
+
+func TestFeeAmong_IsTheOldestFeeWithThatStatus(t *testing.T) {
+	t.Parallel()
+	all := []deposit.Payment{
+		{ID: id.ID{1}, Kind: deposit.FeePayment, Status: deposit.PaymentVoided},
+		{ID: id.ID{2}, Kind: deposit.Collection, Status: deposit.PaymentSucceeded},
+		{ID: id.ID{3}, Kind: deposit.FeePayment, Status: deposit.PaymentSucceeded},
+		{ID: id.ID{4}, Kind: deposit.FeePayment, Status: deposit.PaymentSucceeded},
+	}
+	require.Equal(t, &all[2], feeAmong(all, deposit.PaymentSucceeded))
+	require.Nil(t, feeAmong(all, deposit.PaymentProcessing))
+}
+
+func TestPageOf_AddressAndLanguageOfWhoeverPays(t *testing.T) {
+	t.Parallel()
+	client := &deposit.Client{Email: "grace@example.com"}
+	payer := &tenant.Person{Email: "tina@example.com", Locale: "fr"}
+	for name, c := range map[string]struct {
+		kind          deposit.PaymentKind
+		client        *deposit.Client
+		payer         *tenant.Person
+		email, locale string
+	}{
+		"a fee":                            {deposit.FeePayment, nil, payer, "tina@example.com", "fr"},
+		"a fee of a known client":          {deposit.FeePayment, client, payer, "tina@example.com", "fr"},
+		"a fee, and nobody is named":       {deposit.FeePayment, nil, nil, "", "en"},
+		"a fee, whose client is not asked": {deposit.FeePayment, client, nil, "", "en"},
+		"a debt":                           {deposit.Collection, client, nil, "grace@example.com", "en"},
+		"a debt of an erased client":       {deposit.Collection, nil, nil, "", "en"},
+	} {
+		p := deposit.Payment{ID: id.ID{1}, Kind: c.kind, Amount: 1_750}
+		d := &deposit.Deposit{ID: id.ID{2}, Reference: "D-1", Client: c.client}
+		d.Locale = "en"
+		require.Equal(t, ports.HostedPayment{
+			PaymentID: id.ID{1}, DepositID: id.ID{2}, Kind: c.kind, Amount: 1_750, Description: "D-1",
+			Email: c.email, Locale: c.locale, ReturnURL: "https://x.example",
+		}, pageOf(p, d, c.payer, "https://x.example"), name)
+	}
+}
+
+func TestFeeOf_IsAskedAboutSoon(t *testing.T) {
+	t.Parallel()
+	d := &deposit.Deposit{ID: id.ID{2}}
+	d.Amount = 50_000
+	require.Equal(t, deposit.Payment{
+		ID: id.ID{1}, DepositID: id.ID{2}, Kind: deposit.FeePayment, Amount: 1_750, Status: deposit.PaymentProcessing,
+		CreatedAt: noon, CheckAt: noon.Add(30 * time.Second),
+	}, feeOf(d, id.ID{1}, noon))
+}
+
+func TestDecideSimulation_EachOutcomeHasAWay(t *testing.T) {
+	t.Parallel()
+	type decision struct {
+		way     way
+		trigger deposit.Trigger
+	}
+	for outcome, want := range map[Simulation]decision{
+		SimulateStart:       {byStart, ""},
+		SimulateActivate:    {byPayment, deposit.Secured},
+		SimulateFailPayment: {byPayment, deposit.FeeFailed},
+		SimulateDecline:     {byEnd, deposit.TenantDeclined},
+		SimulateAbandon:     {byEnd, deposit.TenantAbandoned},
+		"explode":           {byNothing, ""},
+		"":                  {byNothing, ""},
+	} {
+		for _, status := range deposit.Statuses {
+			way, trigger := decideSimulation(outcome, status)
+			require.Equal(t, want, decision{way, trigger}, "%s, %s", outcome, status)
+		}
+	}
+	checkout, cover := decision{byEnd, deposit.CheckoutExpired}, decision{byTime, deposit.CoverageElapsed}
+	for status, want := range map[deposit.Status]decision{
+		deposit.Pending: checkout, deposit.Incomplete: checkout, deposit.PaymentIssue: checkout,
+		deposit.Cancelled: checkout,
+		deposit.Active:    cover, deposit.Closed: cover, deposit.Captured: cover,
+	} {
+		way, trigger := decideSimulation(SimulateExpire, status)
+		require.Equal(t, want, decision{way, trigger}, status)
+	}
+}
+
+func TestSimulate_WithoutASimulator_DoesNotExist(t *testing.T) {
+	t.Parallel()
+	_, err := New(Deps{}).Simulate(t.Context(), id.ID{1}, id.ID{2}, SimulateActivate)
+	require.ErrorIs(t, err, fault.ErrRoute)
+}

@@ -1,0 +1,42 @@
+package support
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+func TestAuditFilter_ByRequestSubjectOrActor(t *testing.T) {
+	t.Parallel()
+	request, partner, operator := id.Request.Of(id.ID{1}), id.Partner.Of(id.ID{2}), id.Operator.Of(id.ID{3})
+	for name, want := range map[string]ports.AuditFilter{
+		request:            {RequestID: request},
+		partner:            {Subject: partner, Actors: []string{partner, "partner:" + partner}},
+		operator:           {Subject: operator, Actors: []string{operator, "operator:" + operator}},
+		"partner:prt_1":    {Subject: "partner:prt_1", Actors: []string{"partner:prt_1"}},
+		"admin":            {Subject: "admin", Actors: []string{"admin"}},
+		"req_no_id_at_all": {Subject: "req_no_id_at_all", Actors: []string{"req_no_id_at_all"}},
+	} {
+		require.Equal(t, want, auditFilter(name), name)
+	}
+}
+
+func TestNames_ThatAreNoIDOfTheirKind_AskNothing(t *testing.T) {
+	t.Parallel()
+	s := New(Deps{})
+	for _, name := range []string{"", "nonsense", id.Deposit.Of(id.ID{1})} {
+		_, err := s.Webhook(t.Context(), name)
+		require.ErrorIs(t, err, webhook.ErrNotFound, name)
+		_, err = s.Delivery(t.Context(), name)
+		require.ErrorIs(t, err, webhook.ErrDeliveryNotFound, name)
+		_, err = s.Event(t.Context(), name)
+		require.ErrorIs(t, err, webhook.ErrEventNotFound, name)
+	}
+	account, err := s.AccountID(t.Context(), id.Account.Of(id.ID{1}), "")
+	require.NoError(t, err)
+	require.Equal(t, id.ID{1}, account, "the id of an account is its own answer")
+}

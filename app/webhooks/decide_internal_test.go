@@ -1,0 +1,123 @@
+package webhooks
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/webhook"
+)
+
+const hook, moved = "https://pms.example/hook", "https://pms.example/moved?key=hunter2"
+
+var captured = []webhook.EventName{webhook.DepositCaptured}
+
+func TestChanges_EachFieldIsSetAlone(t *testing.T) {
+	t.Parallel()
+	yes, no, to := true, false, moved
+	enabled := webhook.Subscription{URL: hook, Events: webhook.EventNames, Enabled: true}
+	disabled := webhook.Subscription{URL: hook, Events: webhook.EventNames, DisabledReason: webhook.DisabledByPartner}
+	failed := webhook.Subscription{URL: hook, Events: webhook.EventNames, DisabledReason: webhook.DisabledByFailure}
+	with := func(s webhook.Subscription, change func(*webhook.Subscription)) webhook.Subscription {
+		change(&s)
+		return s
+	}
+	for name, c := range map[string]struct {
+		before webhook.Subscription
+		want   Changes
+		after  webhook.Subscription
+		detail map[string]string
+		ends   bool // POSTs under the state before
+	}{
+		"nothing": {enabled, Changes{}, enabled, map[string]string{}, false},
+		"events": {
+			enabled, Changes{Events: []string{"deposit.captured"}},
+			with(enabled, func(s *webhook.Subscription) { s.Events = captured }),
+			map[string]string{"events": "changed"}, false,
+		},
+		"the URL it has": {enabled, Changes{URL: new(hook)}, enabled, map[string]string{"url": hook}, false},
+		"another URL": {
+			enabled, Changes{URL: &to}, with(enabled, func(s *webhook.Subscription) { s.URL = moved }),
+			map[string]string{"url": "https://pms.example/moved?…"}, true,
+		},
+		"disabled": {
+			enabled, Changes{Enabled: &no}, disabled, map[string]string{"enabled": "false"}, true,
+		},
+		"disabled again":          {disabled, Changes{Enabled: &no}, disabled, map[string]string{}, false},
+		"disabled after failures": {failed, Changes{Enabled: &no}, failed, map[string]string{}, false},
+		"enabled": {
+			disabled, Changes{Enabled: &yes}, enabled, map[string]string{"enabled": "true"}, false,
+		},
+		"enabled after failures": {
+			failed, Changes{Enabled: &yes}, enabled, map[string]string{"enabled": "true"}, false,
+		},
+		"enabled while it is": {
+			enabled, Changes{Enabled: &yes}, enabled, map[string]string{"enabled": "true"}, false,
+		},
+		"another URL while it is disabled": {
+			disabled, Changes{URL: &to}, with(disabled, func(s *webhook.Subscription) { s.URL = moved }),
+			map[string]string{"url": "https://pms.example/moved?…"}, true,
+		},
+	} {
+		sub := c.before
+		require.Equal(t, c.detail, c.want.apply(&sub, captured), name)
+		require.Equal(t, c.after, sub, name)
+		require.Equal(t, c.ends, endsOldState(c.before, sub), name)
+	}
+}
+
+func TestTestEvent_TheMostSpecificOne_OfAnEnabledSubscription(t *testing.T) {
+	t.Parallel()
+	changed, activated := webhook.DepositStatusChanged, webhook.DepositActivated
+	for name, c := range map[string]struct {
+		sub  webhook.Subscription
+		want webhook.EventName
+		err  *fault.Error
+	}{
+		"all":            {webhook.Subscription{Enabled: true, Events: webhook.EventNames}, activated, nil},
+		"changes alone":  {webhook.Subscription{Enabled: true, Events: []webhook.EventName{changed}}, changed, nil},
+		"others":         {webhook.Subscription{Enabled: true, Events: captured}, "", webhook.ErrTestNotSubscribed},
+		"disabled":       {webhook.Subscription{Events: webhook.EventNames}, "", webhook.ErrDisabled},
+		"both at a time": {webhook.Subscription{Events: captured}, "", webhook.ErrDisabled},
+	} {
+		event, err := testEvent(c.sub)
+		require.Equal(t, c.want, event, name)
+		if c.err == nil {
+			require.NoError(t, err, name)
+		} else {
+			require.ErrorIs(t, err, c.err, name)
+		}
+	}
+}
+
+func TestAfterFailure_AReplayLeavesOthersHalfAMinute(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+	before := webhook.Replay{ID: id.ID{1}, Made: 50, Cursor: id.ID{2}, NextAt: now.Add(-time.Hour)}
+	after := before
+	after.NextAt = now.Add(30 * time.Second)
+	require.Equal(t, after, afterFailure(before, now))
+}
+
+func TestActor_OfAnAuditEntry_NamesTheKeyOfAPartner(t *testing.T) {
+	t.Parallel()
+	by := byPartner(partner.Caller{Partner: partner.Partner{ID: id.ID{1}}, Key: partner.APIKey{ID: id.ID{2}}})
+	require.Equal(t, "partner:"+id.Partner.Of(id.ID{1}), by.name)
+	given := map[string]string{"url": hook}
+	require.Equal(t, map[string]string{"url": hook, "keyId": id.APIKey.Of(id.ID{2})}, by.with(given))
+	require.Equal(t, map[string]string{"url": hook}, given, "the caller's map stays as it is")
+	require.Equal(t, map[string]string{"url": hook}, actor{name: "admin"}.with(given))
+	require.Equal(t, map[string]string{}, actor{name: "admin"}.with(nil))
+}
+
+func TestReplayProgress_OfNoID_AsksNothing(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"", "rpl_nonsense", id.Subscription.Of(id.ID{1})} {
+		_, err := New(Deps{}).ReplayProgress(t.Context(), name)
+		require.ErrorIs(t, err, webhook.ErrReplayNotFound, name)
+	}
+}

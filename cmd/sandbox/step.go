@@ -1,0 +1,28 @@
+package main
+
+import "time"
+
+// stepEvery is the longest silence of a step: a first start installs servers, which takes a while.
+const stepEvery = 5 * time.Second
+
+// step does a part of the start. It says which part begins, every so often how long it has lasted, and when it is done.
+func step(say func(string, ...any), name string, every time.Duration, do func() error) error {
+	begin := time.Now()
+	seconds := func() float64 { return time.Since(begin).Seconds() }
+	say("%s …", name)
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			say("%s … %.0f s", name, seconds())
+		case err := <-done:
+			if err == nil {
+				say("%s: done in %.1f s", name, seconds())
+			}
+			return err
+		}
+	}
+}

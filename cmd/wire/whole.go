@@ -1,0 +1,25 @@
+//go:build !lean
+
+package wire
+
+import (
+	"partnerdeposits/adapters/payments/stripe"
+	"partnerdeposits/cmd/config"
+)
+
+// leftOut returns no error: this binary has every part. See lean.go.
+func leftOut(config.Config) error { return nil }
+
+func (p *Parts) setStripe(cfg config.Config, stores Stores) {
+	provider := stripe.New(stripe.Options{
+		Pool: stores.Pool, Clock: p.Clock, Log: p.Log,
+		SecretKey: cfg.StripeSecretKey, WebhookSecret: cfg.StripeWebhookSecret, BaseURL: cfg.StripeAPIBase,
+	})
+	p.Provider = provider
+	p.ProviderPorts = ProviderPorts{
+		Notices: provider, Books: provider, Eraser: provider, Checker: provider,
+	}
+}
+
+// IsLiveKey tells whether STRIPE_SECRET_KEY moves money.
+func IsLiveKey(cfg config.Config) bool { return stripe.IsLive(cfg.StripeSecretKey) }

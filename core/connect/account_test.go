@@ -1,0 +1,64 @@
+package connect_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/id"
+)
+
+func TestLink_IsUsableUntilItIsRevoked(t *testing.T) {
+	active, revoked := connect.Link{LinkedAt: now}, connect.Link{LinkedAt: now, RevokedAt: now}
+	require.Equal(t, connect.LinkActive, active.Status())
+	require.NoError(t, active.Usable())
+	require.Equal(t, connect.LinkRevoked, revoked.Status())
+	require.ErrorIs(t, revoked.Usable(), connect.ErrAccountRevoked)
+}
+
+func TestVerified_NeedsTheTimeOfTheProof(t *testing.T) {
+	require.False(t, connect.Operator{}.Verified())
+	require.True(t, connect.Operator{VerifiedAt: now}.Verified())
+}
+
+func TestValidLocale_IsALanguageOfThePages(t *testing.T) {
+	for locale, want := range map[string]bool{"en": true, "fr": true, "": false, "de": false, "en-GB": false, "fr\x00": false, "EN": false} {
+		require.Equal(t, want, connect.ValidLocale(locale), "%q", locale)
+	}
+}
+
+func TestToken_Lifetimes(t *testing.T) {
+	for kind, want := range map[connect.TokenKind]time.Duration{
+		connect.TokenReset: 30 * time.Minute, connect.TokenVerify: 24 * time.Hour, connect.TokenChangeEmail: 24 * time.Hour,
+	} {
+		require.Equal(t, want, kind.Lifetime(), kind)
+	}
+}
+
+func TestToken_FitsItsOperatorAtTheAddressOfTheMail(t *testing.T) {
+	o := connect.Operator{ID: id.ID{1}, Email: "Ada@b.example"}
+	for name, c := range map[string]struct {
+		token connect.Token
+		want  bool
+	}{
+		"the present address":           {connect.Token{OperatorID: id.ID{1}, Kind: connect.TokenVerify, Email: "Ada@b.example"}, true},
+		"in other letters":              {connect.Token{OperatorID: id.ID{1}, Kind: connect.TokenReset, Email: "ada@B.example"}, true},
+		"a former address":              {connect.Token{OperatorID: id.ID{1}, Kind: connect.TokenReset, Email: "old@b.example"}, false},
+		"the address that replaces it":  {connect.Token{OperatorID: id.ID{1}, Kind: connect.TokenChangeEmail, Email: "new@b.example"}, true},
+		"another operator":              {connect.Token{OperatorID: id.ID{2}, Kind: connect.TokenVerify, Email: "Ada@b.example"}, false},
+		"another operator, new address": {connect.Token{OperatorID: id.ID{2}, Kind: connect.TokenChangeEmail, Email: "new@b.example"}, false},
+	} {
+		require.Equal(t, c.want, c.token.Fits(o), name)
+	}
+}
+
+func TestReturnSignature_IsHMACOverTheDottedResult(t *testing.T) {
+	h := hmac.New(sha256.New, []byte("svc_cs_test"))
+	h.Write([]byte("return:linked.acct_1.1790000000.op-1"))
+	require.Equal(t, hex.EncodeToString(h.Sum(nil)), connect.ReturnSignature(key, connect.Linked, "acct_1", "1790000000", "op-1"))
+}

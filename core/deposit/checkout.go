@@ -1,0 +1,35 @@
+package deposit
+
+import "time"
+
+// CheckoutOpen reports whether the tenant may still secure the deposit (api.md §3, "Timers").
+func (d *Deposit) CheckoutOpen(now time.Time) bool {
+	return d.Status.InCheckout() && now.Before(d.CheckoutExpiresAt) && !d.StayOver(now)
+}
+
+// StayOver reports whether the rental period has ended: there is nothing left to guarantee, and no tenant pays for it.
+func (d *Deposit) StayOver(now time.Time) bool { return !now.Before(d.ContractEndAt) }
+
+// StartCheckout records a step of the tenant. The time until the checkout counts as idle starts here.
+//
+// Returns ErrNotSecurable when the checkout has ended.
+func (d *Deposit) StartCheckout(now time.Time) error {
+	if !d.CheckoutOpen(now) {
+		return ErrNotSecurable
+	}
+	d.CheckoutStartedAt, d.UpdatedAt = now, now
+	return nil
+}
+
+// MayBePaying reports whether the checkout has begun, so that the tenant may have a payment page open.
+func (d *Deposit) MayBePaying() bool { return !d.CheckoutStartedAt.IsZero() && d.Status.InCheckout() }
+
+// Idle reports whether a tenant began the checkout and has made no step for Timers.CheckoutIdleAfter.
+func (d *Deposit) Idle(timers Timers, now time.Time) bool {
+	return d.Status == Pending && !d.CheckoutStartedAt.IsZero() && !d.CheckoutStartedAt.After(now.Add(-timers.CheckoutIdleAfter))
+}
+
+// CoverElapsed reports whether the cover of an active deposit has ended.
+func (d *Deposit) CoverElapsed(now time.Time) bool {
+	return d.Status == Active && !now.Before(d.ExpiresAt)
+}

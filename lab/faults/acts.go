@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"partnerdeposits/lab/backing"
+)
+
+// act is a step of a fault. An act ends after its disturbance.
+type act func(ctx context.Context, w *suite, dice *rand.Rand) error
+
+// steps runs acts in turn, also after an error: a later act heals an earlier disturbance.
+func steps(acts ...act) act {
+	return func(ctx context.Context, w *suite, dice *rand.Rand) (err error) {
+		for _, do := range acts {
+			err = errors.Join(err, do(ctx, w, dice))
+		}
+		return err
+	}
+}
+
+// times repeats an act, at least least times and less than most.
+func times(least, most int, do act) act {
+	return func(ctx context.Context, w *suite, dice *rand.Rand) error {
+		return steps(slices.Repeat([]act{do}, least+dice.IntN(most-least))...)(ctx, w, dice)
+	}
+}
+
+// wait keeps a disturbance going for a time drawn from [from, to).
+func wait(from, to time.Duration) act {
+	return func(ctx context.Context, _ *suite, dice *rand.Rand) error { return pause(ctx, between(dice, from, to)) }
+}
+
+func between(dice *rand.Rand, from, to time.Duration) time.Duration {
+	return from + time.Duration(dice.Int64N(int64(to-from)))
+}
+
+// pause waits for span.
+func pause(ctx context.Context, span time.Duration) error {
+	timer := time.NewTimer(span)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// poll asks now and then until an answer is true, for limit at most.
+func poll(ctx context.Context, every, limit time.Duration, holds func() (bool, error)) (ok bool, err error) {
+	for end := time.Now().Add(limit); ; {
+		if ok, err = holds(); ok || err != nil || time.Now().After(end) {
+			return ok, err
+		}
+		if err := pause(ctx, every); err != nil {
+			return false, err
+		}
+	}
+}
+
+// group chooses the nodes that an act concerns.
+type group func(w *suite, dice *rand.Rand) []*node
+
+func allHTTP(w *suite, _ *rand.Rand) []*node        { return w.https }
+func allDispatchers(w *suite, _ *rand.Rand) []*node { return w.dispatchers }
+func everyNode(w *suite, _ *rand.Rand) []*node      { return w.nodes() }
+func withSpare(w *suite, _ *rand.Rand) []*node      { return append(w.nodes(), w.spare) }
+func spare(w *suite, _ *rand.Rand) []*node          { return []*node{w.spare} }
+
+func one(of group) group {
+	return func(w *suite, dice *rand.Rand) []*node {
+		all := of(w, dice)
+		return []*node{all[dice.IntN(len(all))]}
+	}
+}
+
+// nodeAct does something to a node.
+type nodeAct func(n *node, ctx context.Context) error
+
+// on does something to all nodes of a group at once.
+func on(of group, do nodeAct) act {
+	return func(ctx context.Context, w *suite, dice *rand.Rand) error { return each(ctx, of(w, dice), do) }
+}
+
+func each(ctx context.Context, nodes []*node, do nodeAct) error {
+	errs := make(chan error, len(nodes))
+	for _, n := range nodes {
+		go func() { errs <- do(n, ctx) }()
+	}
+	var all error
+	for range nodes {
+		all = errors.Join(all, <-errs)
+	}
+	return all
+}
+
+// aside does something to a group, and something else a while later.
+func aside(of group, before nodeAct, from, to time.Duration, after nodeAct) act {
+	return func(ctx context.Context, w *suite, dice *rand.Rand) error {
+		nodes := of(w, dice)
+		return errors.Join(each(ctx, nodes, before), pause(ctx, between(dice, from, to)), each(ctx, nodes, after))
+	}
+}
+
+// freeze suspends a process for a while.
+func freeze(of group, from, to time.Duration) act {
+	return func(ctx context.Context, w *suite, dice *rand.Rand) error {
+		return of(w, dice)[0].freeze(ctx, between(dice, from, to))
+	}
+}
+
+// toxic is a disturbance of links; vary draws its attributes.
+type toxic struct {
+	kind, direction string
+	vary            func(dice *rand.Rand) map[string]any
+}
+
+// toPostgres and toRedis choose a link of a node.
+func toPostgres(n *node) *link { return n.pg }
+func toRedis(n *node) *link    { return n.redis }
+
+// disturbed disturbs links of a group for a while, and cuts them where t is nil.
+func disturbed(of group, which func(*node) *link, t *toxic, from, to time.Duration) act {
+	return func(ctx context.Context, w *suite, dice *rand.Rand) (err error) {
+		nodes := of(w, dice)
+		for _, n := range nodes {
+			if t == nil {
+				which(n).cut()
+				continue
+			}
+			err = errors.Join(err, which(n).disturb(t.kind, t.direction, t.vary(dice)))
+		}
+		err = errors.Join(err, pause(ctx, between(dice, from, to)))
+		for _, n := range nodes {
+			err = errors.Join(err, which(n).heal(ctx))
+		}
+		return err
+	}
+}
+
+// note records the deliveries in flight: the disturbance that follows may lead to second copies of them.
+func note(ctx context.Context, w *suite, _ *rand.Rand) error { return w.noteInFlight(ctx, nil) }
+
+// server chooses a store.
+type server func(w *suite) *backing.Server
+
+func postgres(w *suite) *backing.Server { return w.services.Postgres }
+func redis(w *suite) *backing.Server    { return w.services.Redis }
+
+// does does something to a server; returns starts it again with its data.
+func does(of server, do func(*backing.Server) error) act {
+	return func(_ context.Context, w *suite, _ *rand.Rand) error { return do(of(w)) }
+}
+
+func returns(of server) act {
+	return func(ctx context.Context, w *suite, _ *rand.Rand) error { return of(w).Restart(ctx) }
+}
+
+func stops(s *backing.Server) error { return s.Stop(true) }
+
+// away takes a server away for a while.
+func away(of server, by func(*backing.Server) error, from, to time.Duration) act {
+	return steps(does(of, by), wait(from, to), returns(of))
+}
+
+// frozen suspends a server for a while.
+func frozen(of server, from, to time.Duration) act {
+	return steps(does(of, (*backing.Server).Pause), wait(from, to), does(of, (*backing.Server).Resume))
+}
+
+// flush empties Redis.
+func flush(ctx context.Context, w *suite, _ *rand.Rand) error { return w.redis.FlushAll(ctx).Err() }
+
+// statement runs a repeatable statement until it succeeds.
+func statement(sql string) act {
+	return func(ctx context.Context, w *suite, _ *rand.Rand) error { return w.exec(ctx, sql) }
+}
+
+// responding makes the endpoints of a partner behave in a way; partner "" means all, and b "" as usual.
+func responding(partner string, b behaviour) act {
+	return func(_ context.Context, w *suite, _ *rand.Rand) error {
+		for _, e := range w.receivers.all() {
+			if partner == "" || e.owner.Name == partner {
+				e.setOverride(b)
+			}
+		}
+		return nil
+	}
+}
+
+// mailing makes the mail server receive in a way for a while.
+func mailing(ways ...reception) act {
+	return func(ctx context.Context, w *suite, dice *rand.Rand) (err error) {
+		for _, r := range ways {
+			w.post.setOverride(r)
+			err = errors.Join(err, pause(ctx, between(dice, time.Second, 2*time.Second)))
+		}
+		w.post.setOverride(byDice)
+		return err
+	}
+}
+
+// changing does something to the endpoint of the partner of that name.
+func changing(do func(w *suite, ctx context.Context, e *endpoint) error) act {
+	return func(ctx context.Context, w *suite, _ *rand.Rand) error {
+		return do(w, ctx, w.receivers.of("changing")[0])
+	}
+}

@@ -1,0 +1,138 @@
+//go:build failpoints
+
+package main
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"partnerdeposits/app/dispatch"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+// leaveRetriesToTheQueue makes the queue own retries and recovery: nothing scans, leases take a day, failures are not
+// recorded, and a job fails when one of its POSTs failed.
+func leaveRetriesToTheQueue(d dispatch.Deps) dispatch.Deps {
+	results := &results{byClaim: map[ports.Claim]chan bool{}}
+	d.Relay = dayLeases{d.Relay}
+	d.Claims = noScan{d.Claims}
+	d.Work = onlySuccesses{d.Work, results}
+	d.Queue = failingJobs{d.Queue, results}
+	return d
+}
+
+const day = 24 * time.Hour
+
+type dayLeases struct{ ports.RelayStore }
+
+func (s dayLeases) Relay(
+	ctx context.Context, limit int, _ time.Duration, plan func([]ports.Event, []ports.Subscription) []ports.Delivery,
+) (int, []ports.Claim, error) {
+	return s.RelayStore.Relay(ctx, limit, day, plan)
+}
+
+// results tells the handler of a job how the POST of each claim ended.
+type results struct {
+	mu      sync.Mutex
+	byClaim map[ports.Claim]chan bool
+}
+
+// await returns a channel that receives false when the claim's POST failed, and true when it succeeded or was not made.
+func (r *results) await(c ports.Claim) <-chan bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	ended := make(chan bool, 1)
+	r.byClaim[c] = ended
+	return ended
+}
+
+func (r *results) end(c ports.Claim, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if ended := r.byClaim[c]; ended != nil {
+		delete(r.byClaim, c)
+		ended <- ok
+	}
+}
+
+type onlySuccesses struct {
+	ports.WorkStore
+	results *results
+}
+
+func (s onlySuccesses) Load(ctx context.Context, claims []ports.Claim) ([]ports.Delivery, error) {
+	loaded, err := s.WorkStore.Load(ctx, claims)
+	for i, c := range claims {
+		if err != nil || !loaded[i].Current {
+			s.results.end(c, err == nil)
+		}
+	}
+	return loaded, err
+}
+
+func (s onlySuccesses) Record(
+	ctx context.Context, outcomes []ports.Outcome, _ []id.ID, limit int,
+) ([]bool, map[id.ID]webhook.Health, error) {
+	var successes []ports.Outcome
+	for _, o := range outcomes {
+		if o.Attempt.OK() {
+			successes = append(successes, o)
+		}
+	}
+	if len(successes) > 0 {
+		if _, _, err := s.WorkStore.Record(ctx, successes, nil, limit); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, o := range outcomes {
+		s.results.end(o.Delivery.Claim, o.Attempt.OK())
+	}
+	return make([]bool, len(outcomes)), nil, nil
+}
+
+func (s onlySuccesses) Release(ctx context.Context, claims []ports.Claim) error {
+	err := s.WorkStore.Release(ctx, claims)
+	for _, c := range claims {
+		s.results.end(c, true)
+	}
+	return err
+}
+
+func (s onlySuccesses) Renew(ctx context.Context, claims []ports.Claim, _ time.Duration) ([]ports.Claim, error) {
+	return s.WorkStore.Renew(ctx, claims, day)
+}
+
+type failingJobs struct {
+	ports.JobQueue
+	results *results
+}
+
+// Serve has a job end with its last POST, and panic when a POST failed: the queue then runs the job again.
+func (q failingJobs) Serve(
+	ctx context.Context, concurrency map[ports.Lane]int, handle func(context.Context, ports.Job),
+) error {
+	return q.JobQueue.Serve(ctx, concurrency, func(ctx context.Context, job ports.Job) {
+		var ended []<-chan bool
+		for _, c := range job.Claims {
+			ended = append(ended, q.results.await(c))
+		}
+		handle(ctx, job)
+		const longest = time.Minute
+		timeout := time.After(longest)
+		failed := false
+		for _, e := range ended {
+			select {
+			case ok := <-e:
+				failed = failed || !ok
+			case <-timeout:
+				return
+			}
+		}
+		if failed {
+			panic("a POST of the job failed")
+		}
+	})
+}

@@ -1,0 +1,66 @@
+//go:build failpoints
+
+// Command dispatcher is cmd/dispatcher with failpoints at which the fault suite kills or stops it, and with the mistake
+// that its argument names: a broken variant, which loses deliveries (docs/guides/faults.md).
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"time"
+
+	"partnerdeposits/adapters/asynq"
+	"partnerdeposits/app/dispatch"
+	"partnerdeposits/cmd/config"
+	"partnerdeposits/cmd/run"
+	"partnerdeposits/cmd/wire"
+	_ "partnerdeposits/lab/faults/trigger"
+	"partnerdeposits/ports"
+)
+
+// mistake decorates the ports of a dispatcher.
+type mistake struct {
+	decorate func(dispatch.Deps) dispatch.Deps
+	queue    []asynq.Option
+}
+
+var mistakes = map[string]mistake{
+	"": {decorate: func(d dispatch.Deps) dispatch.Deps { return d }},
+	"broken_mark_before_send": {decorate: func(d dispatch.Deps) dispatch.Deps {
+		d.Work = markBeforeSend{d.Work, d.Clock}
+		return d
+	}},
+	"broken_no_scan": {decorate: func(d dispatch.Deps) dispatch.Deps {
+		d.Claims = noScan{d.Claims}
+		return d
+	}},
+	"broken_asynq_retries": {decorate: leaveRetriesToTheQueue,
+		queue: []asynq.Option{asynq.WithRetries(25, time.Second)}},
+}
+
+func main() {
+	const gcPercent = 250 // as cmd/dispatcher
+	name := ""
+	if len(os.Args) > 1 {
+		name = os.Args[1]
+	}
+	m, known := mistakes[name]
+	if !known {
+		os.Exit(run.ExitUsage)
+	}
+	os.Exit(run.Main(gcPercent, func(ctx context.Context, cfg config.Config, log *slog.Logger) (run.Process, error) {
+		return wire.DecoratedDispatcher(ctx, cfg, log, wire.Listeners{}, m.decorate, m.queue...)
+	}))
+}
+
+// noScan finds neither due deliveries nor ended leases.
+type noScan struct{ ports.ClaimStore }
+
+func (noScan) Due(_ context.Context, horizon time.Duration) (ports.Due, error) {
+	return ports.Due{Next: horizon}, nil
+}
+
+func (noScan) ClaimUrgent(context.Context, int, time.Duration) ([]ports.Claim, int, error) {
+	return nil, 0, nil
+}
