@@ -1,17 +1,38 @@
+// Package backing gives tests and the sandbox a real Postgres and a real Redis from any source that the machine offers.
+//
+// The sources in the order of trying:
+//
+//	tests     TEST_DATABASE_URL, TEST_REDIS_URL → Docker → server binaries → apt-get install
+//	sandbox   DATABASE_URL, REDIS_URL           → server binaries → Docker → apt-get install → miniredis, where allowed
+//
+// TEST_SERVICES=env|native|docker selects a single source, and none refuses every start, as `make unit` wants. Without a
+// server, Start fails; no test is skipped.
+//
+// A server that this package starts is private and is removed with its data. The server never outlives the process that
+// asked for it, not even after SIGKILL:
+//
+//	this process ── pipe ──► cleaner (sh)    pipe closed: ends all processes in the directory, then removes the directory
+//	     │
+//	     └─ a locked thread ──► postgres     thread gone: the kernel sends the parent-death signal
+//
+// A container ends in the same way: its first process reads a pipe from this process, and ends at the end of the input.
 package backing
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
+	"os"
+	"slices"
 	"sync"
 )
 
 // Services is a Postgres and a Redis, ready for connections.
 type Services struct {
-	PostgresURL, RedisURL       string // see Server.URL
-	PostgresChoice, RedisChoice string // see Server.Choice
-	Postgres, Redis             *Server
+	PostgresURL, RedisURL string // see Server.URL
+	Postgres, Redis       *Server
 }
 
 // Start obtains both servers at the same time and logs a line with their sources. The context bounds the start only.
@@ -31,11 +52,7 @@ func Start(ctx context.Context, o Options) (*Services, error) {
 		return nil, errors.Join(err, closeAll(postgres, redis))
 	}
 	o.Logf("services: Postgres from %s; Redis from %s", postgres.choice, redis.choice)
-	return &Services{
-		PostgresURL: postgres.url, RedisURL: redis.url,
-		PostgresChoice: postgres.choice, RedisChoice: redis.choice,
-		Postgres: postgres, Redis: redis,
-	}, nil
+	return &Services{PostgresURL: postgres.url, RedisURL: redis.url, Postgres: postgres, Redis: redis}, nil
 }
 
 // Close ends the servers that this process started, and removes their data.
@@ -78,4 +95,136 @@ func hostOf(given string) string {
 		return "an address that is not a URL"
 	}
 	return parsed.Host
+}
+
+// Purpose decides the order of sources and the environment variables that name a given server.
+type Purpose int
+
+const (
+	// Tests reads TEST_DATABASE_URL and TEST_REDIS_URL, then tries Docker before server binaries.
+	Tests Purpose = iota
+	// Sandbox reads DATABASE_URL and REDIS_URL, then tries server binaries before Docker.
+	Sandbox
+)
+
+// ErrNotOurs is returned by Kill, Stop, Restart, Pause and Resume of a server that this process did not start.
+var ErrNotOurs = errors.New("backing: this server is not ours to control")
+
+// Options of Start, StartPostgres and StartRedis. The zero value is right for most tests.
+type Options struct {
+	Purpose Purpose
+	// Logf takes the line that explains the choice, and a line before an installation. Nil: standard error.
+	Logf func(format string, args ...any)
+	// FastUnsafe turns Postgres's fsync, synchronous_commit and full_page_writes off, and keeps data in memory if there
+	// is room: several times faster, but data may be lost when the machine crashes.
+	FastUnsafe bool
+	// RedisAOF keeps Redis's data over Kill and Restart: appendonly yes, appendfsync everysec.
+	RedisAOF bool
+	// RedisDatabases is the number of databases of a Redis that this process starts; 0 stands for 16.
+	RedisDatabases int
+	// Private asks for a server that no other process uses, to kill and restart at will. The environment's servers are
+	// then not used, even under TEST_SERVICES=env.
+	Private bool
+	// AllowMiniredis lets the sandbox fall back to an in-process imitation of Redis.
+	AllowMiniredis bool
+
+	machine *machine // tests replace the real machine
+}
+
+func (o Options) withDefaults() Options {
+	if o.Logf == nil {
+		o.Logf = func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+	}
+	o.RedisDatabases = cmp.Or(o.RedisDatabases, 16)
+	if o.machine == nil {
+		o.machine = thisMachine()
+	}
+	return o
+}
+
+var atExit struct {
+	mu    sync.Mutex
+	steps []func()
+}
+
+// AtExit registers a step that RunTests calls after the tests; the last registered step runs first.
+func AtExit(step func()) {
+	atExit.mu.Lock()
+	defer atExit.mu.Unlock()
+	atExit.steps = append(atExit.steps, step)
+}
+
+// RunTests runs a test binary's tests (a *testing.M), then the steps of AtExit, and returns the exit code.
+func RunTests(m interface{ Run() int }) int {
+	defer func() {
+		atExit.mu.Lock()
+		steps := atExit.steps
+		atExit.steps = nil
+		atExit.mu.Unlock()
+		for _, step := range slices.Backward(steps) {
+			step()
+		}
+	}()
+	return m.Run()
+}
+
+// control is the set of operations on a server. Those that disturb a server return ErrNotOurs for a given server.
+type control interface {
+	// Pid is the server's main process on this machine. 0: no child of this process (container, given server), or not
+	// running.
+	Pid() int
+	// Kill sends SIGKILL to every process of the server and waits for their end; the data stays for Restart.
+	Kill() error
+	// Stop ends the server: gently, closing its sessions (Postgres "fast", Redis SIGTERM), or immediately, without saving
+	// or checkpointing (Postgres "immediate", Redis SIGKILL).
+	Stop(immediate bool) error
+	// Restart stops the server gently if it runs, starts it again on its port and data, and waits until it answers.
+	Restart(ctx context.Context) error
+	// Pause suspends every process of the server (SIGSTOP) until Resume: connections stay open, and no request is
+	// answered.
+	Pause() error
+	// Resume ends a pause.
+	Resume() error
+	// Log is the last part of the server's output; empty for a given server.
+	Log() string
+	// Close ends a server that this process started and removes its data.
+	Close() error
+}
+
+// Server is a Postgres or a Redis. Its methods are safe for concurrent use.
+type Server struct {
+	control
+	url, choice string
+	closing     sync.Once
+	closeErr    error
+}
+
+// URL is the server's address: postgres://…/postgres?sslmode=disable, or redis://host:port/0. Restart keeps the
+// address. For a server from the environment URL contains the password: never log it.
+func (s *Server) URL() string { return s.url }
+
+// Choice tells the source of the server and the reason, without secrets.
+func (s *Server) Choice() string { return s.choice }
+
+// Close ends a server that this process started and removes its data. Further calls have no effect.
+func (s *Server) Close() error {
+	s.closing.Do(func() { s.closeErr = s.control.Close() })
+	return s.closeErr
+}
+
+// foreign is the control of a given server: every operation except Close is refused.
+type foreign struct{ close func() }
+
+func (foreign) Pid() int                      { return 0 }
+func (foreign) Kill() error                   { return ErrNotOurs }
+func (foreign) Stop(bool) error               { return ErrNotOurs }
+func (foreign) Restart(context.Context) error { return ErrNotOurs }
+func (foreign) Pause() error                  { return ErrNotOurs }
+func (foreign) Resume() error                 { return ErrNotOurs }
+func (foreign) Log() string                   { return "" }
+func (f foreign) Close() error {
+	if f.close != nil {
+		f.close()
+	}
+	return nil
 }

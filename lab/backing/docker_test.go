@@ -145,7 +145,7 @@ func dockerHasImages(t testing.TB) bool {
 		return false
 	}
 	for _, s := range []service{postgresService, redisService} {
-		if _, here, err := s.localImage(t.Context(), pool); err != nil || !here {
+		if name, err := s.localImage(t.Context(), pool); err != nil || name == "" {
 			return false
 		}
 	}

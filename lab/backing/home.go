@@ -93,16 +93,8 @@ func (h *home) furnish() error {
 	if h.cleaner, err = startCleaner(h.dir); err != nil {
 		return fmt.Errorf("start the cleaner: %w", err)
 	}
-	if err := os.Chmod(h.dir, 0o711); err != nil {
-		return err
-	}
-	if err := os.Mkdir(h.data, 0o700); err != nil {
-		return err
-	}
-	if h.log, err = os.OpenFile(filepath.Join(h.dir, "log"), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600); err != nil {
-		return err
-	}
-	return h.own(h.data)
+	h.log, err = os.OpenFile(filepath.Join(h.dir, "log"), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	return errors.Join(err, os.Chmod(h.dir, 0o711), os.Mkdir(h.data, 0o700), h.own(h.data))
 }
 
 // own makes the server's user the owner of a path.
@@ -116,10 +108,7 @@ func (h *home) own(path string) error {
 // write puts a file of the server into its data directory.
 func (h *home) write(name, text string) error {
 	path := filepath.Join(h.data, name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return err
-	}
-	return h.own(path)
+	return errors.Join(os.WriteFile(path, []byte(text), 0o600), h.own(path))
 }
 
 // command prepares a process that runs in the data directory, writes to the log and gets none of this process's
@@ -180,4 +169,56 @@ func (h *home) remove() {
 	if h.cleaner != nil {
 		h.cleaner.dismiss()
 	}
+}
+
+// cleanerScript waits for the end of its standard input, which comes with the end of this process, for any reason. Then
+// it resumes suspended processes, so that they receive the kernel's signal, kills the remaining processes after two
+// seconds, and removes the directory.
+const cleanerScript = `
+dir=$1 round=0
+while read -r _; do :; done
+while [ "$round" -lt 100 ]; do
+	alive=
+	for process in /proc/[0-9]*; do
+		case $(readlink "$process/cwd") in
+		"$dir" | "$dir"/*)
+			alive=1
+			[ "$round" -ge 20 ] && kill -KILL "${process#/proc/}"
+			kill -CONT "${process#/proc/}"
+			;;
+		esac
+	done
+	[ -z "$alive" ] && break
+	round=$((round + 1))
+	sleep 0.1
+done
+rm -rf -- "$dir"
+`
+
+// cleaner is a small shell process that outlives this process and cleans up after a sudden end.
+type cleaner struct {
+	cmd *exec.Cmd
+	tie io.WriteCloser // the only write end of the pipe: no child inherits the descriptor
+}
+
+func startCleaner(dir string) (*cleaner, error) {
+	cmd := exec.Command("/bin/sh", "-c", cleanerScript, "cleaner", dir)
+	cmd.Dir = "/"
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH") + ":/usr/bin:/bin", "LC_ALL=C"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	tie, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return &cleaner{cmd: cmd, tie: tie}, nil
+}
+
+// dismiss ends the cleaner without any action, after this process has cleaned up.
+func (c *cleaner) dismiss() {
+	_ = c.cmd.Process.Kill()
+	_ = c.cmd.Wait()
+	_ = c.tie.Close()
 }

@@ -7,9 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/mattn/go-isatty"
 )
 
 // installScript installs packages, but lets them neither start a service nor make a cluster; it removes its policy
@@ -102,45 +105,27 @@ func (m *machine) debian() bool {
 	return err == nil && debianLike(string(release))
 }
 
-func debianLike(release string) bool {
-	for line := range strings.Lines(release) {
-		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
-		if key != "ID" && key != "ID_LIKE" {
-			continue
-		}
-		for _, id := range strings.Fields(strings.Trim(value, `"'`)) {
-			if id == "debian" || id == "ubuntu" {
-				return true
-			}
-		}
-	}
-	return false
-}
+var debianID = regexp.MustCompile(`(?m)^ID(_LIKE)?=.*\b(debian|ubuntu)\b`)
+
+func debianLike(release string) bool { return debianID.MatchString(release) }
 
 // install lets apt-get finish even when ctx ends: interrupting a package manager leaves packages half installed.
 func (m *machine) install(ctx context.Context, packages ...string) error {
-	type result struct {
-		output []byte
-		err    error
-	}
-	done := make(chan result, 1)
+	done := make(chan error, 1)
 	go func() {
 		output, err := m.runRoot(installScript, packages...)
-		done <- result{output, err}
-	}()
-	select {
-	case got := <-done:
-		switch {
-		case got.err == nil:
-			return nil
-		case len(got.output) == 0:
-			return got.err
+		if err != nil && len(output) > 0 {
+			err = fmt.Errorf("%w; it says:\n%s", err, lastLines(string(output), 12))
 		}
-		return fmt.Errorf("%w; it says:\n%s", got.err, lastLines(string(got.output), 12))
+		done <- err
+	}()
+	ctx, cancel := context.WithTimeout(ctx, installLimit)
+	defer cancel()
+	select {
+	case err := <-done:
+		return err
 	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(installLimit):
-		return fmt.Errorf("it took longer than %s", installLimit)
+		return fmt.Errorf("it has not ended yet: %w", ctx.Err())
 	}
 }
 
@@ -159,12 +144,8 @@ func (m *machine) runAsRoot(script string, args ...string) ([]byte, error) {
 }
 
 func askPassword() bool {
-	stdin, err := os.Stdin.Stat()
-	if err != nil || stdin.Mode()&os.ModeCharDevice == 0 {
+	if !isatty.IsTerminal(os.Stdin.Fd()) {
 		return false
-	}
-	if null, err := os.Stat(os.DevNull); err != nil || os.SameFile(stdin, null) {
-		return false // as under "go test"
 	}
 	ask := exec.Command("sudo", "-v")
 	ask.Stdin, ask.Stdout, ask.Stderr = os.Stdin, os.Stderr, os.Stderr

@@ -7,12 +7,15 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"partnerdeposits/lab/procs"
 )
 
 const (
@@ -65,7 +68,7 @@ func (n *native) launch(ctx context.Context) error {
 	}
 	n.child = c
 	err = await(ctx, c.done, func() error {
-		if err := n.ready(ctx, n.port, c.pid()); err != nil || c.running() {
+		if err := n.ready(ctx, n.port, c.cmd.Process.Pid); err != nil || c.running() {
 			return err
 		}
 		return errEnded
@@ -80,7 +83,7 @@ func (n *native) launch(ctx context.Context) error {
 	case strings.Contains(text, "Address already in use"):
 		return errPortTaken
 	default:
-		return fmt.Errorf("%s ended as it started (%w); its log says:\n%s", n.name, c.err, text)
+		return fmt.Errorf("%s ended as it started (%v); its log says:\n%s", n.name, c.cmd.ProcessState, text)
 	}
 }
 
@@ -88,10 +91,10 @@ func (n *native) launch(ctx context.Context) error {
 func (n *native) Pid() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.child == nil || !n.child.running() {
+	if !n.child.running() {
 		return 0
 	}
-	return n.child.pid()
+	return n.child.cmd.Process.Pid
 }
 
 func (n *native) Kill() error {
@@ -103,7 +106,7 @@ func (n *native) Kill() error {
 
 // killAll sends SIGKILL to the server and all its children at the same time, like a power failure. Callers hold mu.
 func (n *native) killAll() {
-	if n.child != nil && n.child.running() {
+	if n.child.running() {
 		_ = n.child.cmd.Process.Signal(syscall.SIGSTOP) // a suspended parent forks no more children
 	}
 	for {
@@ -111,7 +114,7 @@ func (n *native) killAll() {
 		for _, pid := range pids {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
-		if n.child != nil && n.child.running() {
+		if n.child.running() {
 			_ = n.child.cmd.Process.Kill()
 			<-n.child.done
 		}
@@ -130,14 +133,10 @@ func (n *native) Stop(immediate bool) error {
 
 // stop ends the server with its own signal, or with SIGKILL after a timeout. Callers hold mu.
 func (n *native) stop(immediate bool) error {
-	if n.child == nil || !n.child.running() {
+	if !n.child.running() {
 		return nil
 	}
-	signal := n.gentle
-	if immediate {
-		signal = n.immediate
-	}
-	_ = n.child.cmd.Process.Signal(signal)
+	_ = n.child.cmd.Process.Signal(map[bool]syscall.Signal{true: n.immediate, false: n.gentle}[immediate])
 	n.signalAll(syscall.SIGCONT) // a suspended process cannot stop
 	select {
 	case <-n.child.done:
@@ -155,20 +154,7 @@ func (n *native) Restart(ctx context.Context) error {
 	if err := n.stop(false); err != nil {
 		return err
 	}
-	// An outgoing connection of some other process may use the port for a moment.
-	patient, cancel := context.WithTimeout(ctx, startLimit)
-	defer cancel()
-	var failed error
-	err := await(patient, nil, func() error {
-		if failed = n.launch(ctx); errors.Is(failed, errPortTaken) {
-			return failed
-		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("restart %s: port %d stayed taken: %w", n.name, n.port, err)
-	}
-	return failed
+	return n.launch(ctx) // no outgoing connection takes the port meanwhile: see FreePort
 }
 
 func (n *native) Pause() error  { return n.suspend(syscall.SIGSTOP) }
@@ -177,7 +163,7 @@ func (n *native) Resume() error { return n.suspend(syscall.SIGCONT) }
 func (n *native) suspend(signal syscall.Signal) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.child == nil || !n.child.running() {
+	if !n.child.running() {
 		return fmt.Errorf("pause or resume %s: it is not running", n.name)
 	}
 	_ = n.child.cmd.Process.Signal(signal) // suspends the parent first, so that no child is forked meanwhile
@@ -248,3 +234,74 @@ func keepPort(port int) (kept bool, err error) {
 }
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
+
+// child is a process that the kernel ends when this process ends.
+type child struct {
+	cmd  *exec.Cmd
+	done <-chan struct{} // closed after the process has ended and was waited for
+}
+
+// startChild starts cmd. The kernel sends cmd the signal onDeath when this process ends in any way.
+func startChild(cmd *exec.Cmd, onDeath syscall.Signal) (*child, error) {
+	// In a session of its own the child gets no Ctrl-C: this process stops its children in order.
+	cmd.SysProcAttr.Setsid = true
+	dieWithParent(cmd.SysProcAttr, onDeath)
+	done, err := procs.Tie(cmd)
+	return &child{cmd: cmd, done: done}, err
+}
+
+// runChild starts cmd like startChild and waits for its end.
+func runChild(cmd *exec.Cmd) error {
+	c, err := startChild(cmd, syscall.SIGKILL)
+	if err != nil {
+		return err
+	}
+	<-c.done
+	if !cmd.ProcessState.Success() {
+		return errors.New(cmd.ProcessState.String())
+	}
+	return nil
+}
+
+// running tells whether a child that was started has not ended. A nil child was not started.
+func (c *child) running() bool {
+	if c == nil {
+		return false
+	}
+	select {
+	case <-c.done:
+		return false
+	default:
+		return true
+	}
+}
+
+// pollEvery is the time between two questions to a server.
+const pollEvery = 20 * time.Millisecond
+
+// await asks again and again until the answer is nil. A closed ended, which may be nil, ends the wait too.
+//
+// Returns the end of ctx with the last answer before it, which tells more.
+func await(ctx context.Context, ended <-chan struct{}, ask func() error) error {
+	poll := time.NewTicker(pollEvery)
+	defer poll.Stop()
+	var last error
+	for {
+		err := ask()
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() == nil {
+			last = err
+		}
+		select {
+		case <-ended:
+			return errEnded
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), last)
+		case <-poll.C:
+		}
+	}
+}
+
+var errEnded = errors.New("the process has ended")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strconv"
 	"syscall"
@@ -13,9 +12,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 )
-
-// maxConnections is enough for many parallel tests with a pool each.
-const maxConnections = 300
 
 var postgresService = service{
 	name:       "Postgres",
@@ -44,11 +40,8 @@ func postgresURL(hostPort string) string {
 
 // postgresSettings are the settings for every source.
 func postgresSettings(o Options) []string {
-	settings := []string{
-		"max_connections=" + strconv.Itoa(maxConnections),
-		"timezone=UTC",
-		"log_timezone=UTC",
-	}
+	// So many connections are enough for many parallel tests with a pool each.
+	settings := []string{"max_connections=300", "timezone=UTC", "log_timezone=UTC"}
 	if o.FastUnsafe {
 		settings = append(settings, "fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_wal_size=128MB")
 	}
@@ -132,30 +125,19 @@ func initCluster(h *home, bin string) error {
 	if err != nil {
 		return fmt.Errorf("initdb: %w; it says:\n%s", err, h.logSince(0))
 	}
-	rules := filepath.Join(h.data, "pg_hba.conf")
-	if err := os.WriteFile(rules, []byte(hostRules), 0o600); err != nil {
-		return err
-	}
-	return h.own(rules)
+	return h.write("pg_hba.conf", hostRules)
 }
 
 // ownPostgres checks the data directory of the server on a port, since another server may have taken the port.
 func ownPostgres(ctx context.Context, port int, data string) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, postgresURL(loopback(port)))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	var served string
-	if err := conn.QueryRow(ctx, "show data_directory").Scan(&served); err != nil {
-		return err
+	err := ask(ctx, postgresURL(loopback(port)), &served, "show data_directory")
+	if err == nil && served != data {
+		err = fmt.Errorf("port %d belongs to another server", port)
 	}
-	if served != data {
-		return fmt.Errorf("port %d belongs to another server", port)
-	}
-	return nil
+	return err
 }
 
 // pingPostgres tells whether a database URL answers.
@@ -169,4 +151,99 @@ func pingPostgres(ctx context.Context, databaseURL string) error {
 		return err
 	}
 	return errors.Join(conn.Ping(ctx), conn.Close(ctx))
+}
+
+// PostgresPair is a Postgres server with a standby that follows the server.
+type PostgresPair struct {
+	Primary, Standby *Server
+	standby          *native
+	port             int // of the primary
+}
+
+// StartPostgresPair starts a server and its standby from the server binaries of this machine, whatever other sources there
+// are: a standby is a copy of the server's files.
+//
+// An error names the Debian package of a missing server program, or the step that failed.
+func StartPostgresPair(ctx context.Context, o Options) (*PostgresPair, error) {
+	o = o.withDefaults()
+	if err := postgresService.install(ctx, o); err != nil {
+		return nil, err
+	}
+	primary, _, err := nativePostgres(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	p := &PostgresPair{Primary: primary}
+	if err := p.follow(ctx, o); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	o.Logf("services: Postgres with a standby, from the machine's server binaries")
+	return p, nil
+}
+
+// follow copies the primary and starts the copy as its standby.
+func (p *PostgresPair) follow(ctx context.Context, o Options) (err error) {
+	n, bin, err := newPostgres(o)
+	if err != nil {
+		return err
+	}
+	p.port, p.standby = p.Primary.control.(*native).port, n
+	p.Standby = &Server{control: n}
+	err = runChild(n.home.command(filepath.Join(bin, "pg_basebackup"), "--pgdata", n.home.data, "--host=127.0.0.1", "--port", strconv.Itoa(p.port),
+		"--username=postgres", "--write-recovery-conf", "--checkpoint=fast", "--no-sync"))
+	if err != nil {
+		return fmt.Errorf("pg_basebackup: %w; it says:\n%s", err, n.home.logSince(0))
+	}
+	err = n.startFresh(ctx)
+	p.Standby.url = postgresURL(loopback(n.port))
+	return err
+}
+
+// AwaitStandby returns once the standby has replayed every commit of the primary.
+func (p *PostgresPair) AwaitStandby(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	var end string
+	// pg_current_wal_lsn leaves out a commit that is not written yet, as with synchronous_commit=off.
+	if err := ask(ctx, p.Primary.url, &end, "SELECT pg_current_wal_insert_lsn()::text"); err != nil {
+		return err
+	}
+	return await(ctx, nil, func() error {
+		var there bool
+		err := ask(ctx, p.Standby.url, &there, "SELECT coalesce(pg_last_wal_replay_lsn() >= $1::text::pg_lsn, false)", end)
+		if !there && err == nil {
+			err = errors.New("the standby does not follow")
+		}
+		return err
+	})
+}
+
+// Promote makes a primary of the standby, with the commits that the standby has. The new primary takes the address of the
+// old one, which must have ended.
+func (p *PostgresPair) Promote(ctx context.Context) error {
+	p.standby.mu.Lock()
+	p.standby.port = p.port
+	p.standby.mu.Unlock()
+	if err := p.standby.Restart(ctx); err != nil {
+		return err
+	}
+	p.Standby.url = p.Primary.url
+	var promoted bool
+	err := ask(ctx, p.Standby.url, &promoted, "SELECT pg_promote()")
+	if err == nil && !promoted {
+		err = errors.New("pg_promote: the standby did not become a primary in time")
+	}
+	return err
+}
+
+// Close ends both servers and removes their data.
+func (p *PostgresPair) Close() error { return closeAll(p.Standby, p.Primary) }
+
+// ask reads the single value that a query gives.
+func ask(ctx context.Context, url string, into any, query string, args ...any) error {
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return err
+	}
+	return errors.Join(conn.QueryRow(ctx, query, args...).Scan(into), conn.Close(ctx))
 }

@@ -49,15 +49,10 @@ func removeSharedMemory(dataDir string) {
 	if err != nil {
 		return // an orderly stop removes the file and the segment
 	}
-	lines := strings.Split(string(text), "\n")
-	if len(lines) < 7 {
-		return
-	}
-	fields := strings.Fields(lines[6])
-	if len(fields) != 2 {
-		return
-	}
-	if id, err := strconv.Atoi(fields[1]); err == nil {
-		_, _ = unix.SysvShmCtl(id, unix.IPC_RMID, nil)
+	if lines := strings.Split(string(text), "\n"); len(lines) >= 7 {
+		_, id, _ := strings.Cut(strings.TrimSpace(lines[6]), " ")
+		if segment, err := strconv.Atoi(strings.TrimSpace(id)); err == nil {
+			_, _ = unix.SysvShmCtl(segment, unix.IPC_RMID, nil)
+		}
 	}
 }

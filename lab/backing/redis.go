@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 )
 
@@ -126,13 +127,10 @@ func (p redisProcess) argv(bin, dir string, port int, o Options) []string {
 // ownRedis checks the process id of the server on a port, since another server may have taken the port.
 func ownRedis(ctx context.Context, port, pid int, p redisProcess) error {
 	info, err := redisInfo(ctx, loopback(port), p)
-	if err != nil {
-		return err
+	if err == nil && !strings.Contains(info, fmt.Sprintf("process_id:%d\r\n", pid)) {
+		err = fmt.Errorf("port %d belongs to another server", port)
 	}
-	if !strings.Contains(info, fmt.Sprintf("process_id:%d\r\n", pid)) {
-		return fmt.Errorf("port %d belongs to another server", port)
-	}
-	return nil
+	return err
 }
 
 // redisInfo returns INFO's server section. A server that is still loading its data is an error.
@@ -173,5 +171,11 @@ func (s *Server) hostPort() string {
 	return strings.TrimSuffix(rest, "/0")
 }
 
-// client connects to a Redis that this process started, without a password.
-func (s *Server) client() *redis.Client { return redis.NewClient(&redis.Options{Addr: s.hostPort()}) }
+// startMiniredis is the sandbox's last resort: a Redis imitation in this process, without persistence.
+func startMiniredis(context.Context, Options) (*Server, string, error) {
+	mini := miniredis.NewMiniRedis()
+	if err := mini.StartAddr("127.0.0.1:0"); err != nil {
+		return nil, "", err
+	}
+	return &Server{url: redisURL(mini.Addr()), control: foreign{close: mini.Close}}, "miniredis inside this process", nil
+}

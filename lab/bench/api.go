@@ -127,11 +127,10 @@ func measureRedis(ctx context.Context, w *workbench, o options, r *results) {
 	spent := w.cost(ctx, func() int {
 		return len(w.deposits(ctx, calls(o.calls), pgbench.Clients, true, inTurn(partners)))
 	})
-	const mb = 1 << 20
 	peak := peakMB(w.services.Redis.Pid())
 	r.add("Redis keyed", float64(peak), fmt.Sprintf("%d MB", peak), o.calls)
 	fmt.Printf("Redis after %d keyed POSTs in %.0f s: peak of the process %d MB, used_memory %d MB (%d MB before)\n",
-		o.calls, spent.seconds(), peak, int(spent.to.memory/mb), int(spent.from.memory/mb))
+		o.calls, spent.seconds(), peak, int(spent.to.memory)>>20, int(spent.from.memory)>>20)
 }
 
 const (

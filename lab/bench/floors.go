@@ -73,8 +73,6 @@ func (w *workbench) measureQueue(ctx context.Context) float64 {
 	return jobs / elapsed.Seconds()
 }
 
-const loneTime = 10 * time.Second
-
 // measureLone prints the CPU-ms that one round trip costs the caller and the server at quietRate, where no two share a
 // wake-up: the unit of the CPU of a lone event.
 func (w *workbench) measureLone(ctx context.Context) {
@@ -99,7 +97,7 @@ func (w *workbench) measureLone(ctx context.Context) {
 func (w *workbench) lone(ctx context.Context, call func() error) (caller, server float64) {
 	servers := func() float64 { return treeCPU(w.services.Postgres.Pid()) + treeCPU(w.services.Redis.Pid()) }
 	own, theirs := ownCPU(), servers()
-	n := int(loneTime.Seconds() * quietRate)
+	n := 10 * quietRate // ten seconds
 	_, _, err := load.Open(ctx, n, quietRate, func(int, time.Time) error { return call() })
 	check(err)
 	perCall := 1000 / float64(n)

@@ -100,7 +100,7 @@ func (w *workbench) sendForms(ctx context.Context, t testPartner, hangs bool, ti
 	if hangs {
 		want = http.StatusServiceUnavailable
 	}
-	_, _, err := load.Open(ctx, 0, tenantPace, func(int, time.Time) error {
+	_, _, err := load.Open(ctx, load.Endless, tenantPace, func(int, time.Time) error {
 		took, page, err := w.sendForm(context.WithoutCancel(ctx), t)
 		times.Add(took)
 		if err == nil && page.Status != want {

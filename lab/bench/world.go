@@ -91,11 +91,10 @@ func (w *workbench) node(name string, settings ...string) *world.Node {
 
 // leave ends the processes of the running site.
 func (w *workbench) leave() error {
-	const grace = 40 * time.Second
 	var errs []error
 	for _, n := range []*world.Node{w.dispatcher, w.http} {
 		if n != nil && n.Process() != nil && n.Process().Running() {
-			errs = append(errs, n.Process().Stop(grace))
+			errs = append(errs, n.Process().Stop(40*time.Second))
 		}
 	}
 	return errors.Join(errs...)

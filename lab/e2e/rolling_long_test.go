@@ -153,7 +153,7 @@ func (w *deployment) load(account string) *load {
 	}
 	go func() {
 		defer close(l.ended)
-		_, _, _ = generator.Open(ctx, 0, operationsPerSecond, func(int, time.Time) error { l.operation(); return nil }) // until stop
+		_, _, _ = generator.Open(ctx, generator.Endless, operationsPerSecond, func(int, time.Time) error { l.operation(); return nil }) // until stop
 	}()
 	return l
 }

@@ -35,7 +35,7 @@ func Closed(ctx context.Context, length Extent, connections int, call func(i int
 			for serving.Err() == nil {
 				i := int(next.Add(1)) - 1
 				begun := time.Now()
-				if length.N > 0 && i >= length.N || length.Time > 0 && !begun.Before(end) {
+				if (length.N > 0 || length.Time == 0) && i >= length.N || length.Time > 0 && !begun.Before(end) {
 					return nil
 				}
 				if err := call(i); err != nil {
@@ -68,10 +68,14 @@ func Steady(ctx context.Context, perSecond, connections int, work func(next func
 	_ = group.Wait() // nil
 }
 
-// MaxOpen bounds the calls of an open loop in flight. Later calls wait for an earlier call to end, and begin late.
-const MaxOpen = 256
+const (
+	// MaxOpen bounds the calls of an open loop in flight. Later calls wait for an earlier call to end, and begin late.
+	MaxOpen = 256
+	// Endless is the number of calls of an open loop that lasts until its context ends.
+	Endless = -1
+)
 
-// Open calls call(0), call(1), … at a steady rate; n = 0: until ctx ends. The first error ends the loop.
+// Open calls call(0), call(1), … n times, at a steady rate. The first error ends the loop.
 //
 // Returns the times of the calls without an error, from the moments at which they were due, and by how much they began late.
 func Open(ctx context.Context, n, perSecond int, call func(i int, due time.Time) error) (times, late *Times, err error) {
@@ -81,7 +85,7 @@ func Open(ctx context.Context, n, perSecond int, call func(i int, due time.Time)
 	begun := time.Now()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	for i := 0; (n == 0 || i < n) && serving.Err() == nil; i++ {
+	for i := 0; (n == Endless || i < n) && serving.Err() == nil; i++ {
 		due := begun.Add(time.Duration(i) * time.Second / time.Duration(perSecond))
 		timer.Reset(time.Until(due))
 		select {
@@ -98,7 +102,7 @@ func Open(ctx context.Context, n, perSecond int, call func(i int, due time.Time)
 			return nil
 		})
 	}
-	if err = group.Wait(); err == nil && n > 0 {
+	if err = group.Wait(); err == nil && n != Endless {
 		err = ctx.Err()
 	}
 	return times, late, err

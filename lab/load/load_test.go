@@ -86,12 +86,23 @@ func TestOpen_CallsThatHang_MakeLaterCallsLate(t *testing.T) {
 	})
 }
 
-func TestOpen_WithoutANumber_EndsWithItsContext(t *testing.T) {
+func TestLoops_OfNoCalls_EndAtOnce(t *testing.T) {
+	t.Parallel()
+	never := errors.New("a call")
+	times, err := load.Closed(t.Context(), load.Extent{}, 4, func(int) error { return never })
+	require.NoError(t, err)
+	require.Zero(t, times.N())
+	times, _, err = load.Open(t.Context(), 0, 10, func(int, time.Time) error { return never })
+	require.NoError(t, err)
+	require.Zero(t, times.N())
+}
+
+func TestOpen_Endless_EndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 950*time.Millisecond)
 		defer cancel()
-		_, late, err := load.Open(ctx, 0, 10, func(int, time.Time) error { return nil })
+		_, late, err := load.Open(ctx, load.Endless, 10, func(int, time.Time) error { return nil })
 		require.NoError(t, err)
 		require.Equal(t, 10, late.N())
 	})

@@ -33,14 +33,13 @@ type Process struct {
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
 	log   Buffer
-	done  chan struct{}
+	done  <-chan struct{}
 }
 
 // Start starts a process.
 func Start(s Spec) (*Process, error) {
 	//nolint:gosec,noctx // binaries of this repository, stopped by the caller
-	p := &Process{Name: s.Name, cmd: exec.Command(s.Path, s.Args...), done: make(chan struct{}),
-		log: Buffer{Most: tailSize}}
+	p := &Process{Name: s.Name, cmd: exec.Command(s.Path, s.Args...), log: Buffer{Most: tailSize}}
 	p.cmd.Env = s.Env
 	var out io.Writer = &p.log
 	if s.Log != nil {
@@ -55,23 +54,28 @@ func Start(s Spec) (*Process, error) {
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
-	started := make(chan error)
-	go func() {
-		// The kernel sends the parent-death signal when the forking thread ends, so the thread is locked for the life
-		// of the process.
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := p.cmd.Start()
-		started <- err
-		if err == nil {
-			_ = p.cmd.Wait() // ProcessState tells how the process ended
-			close(p.done)
-		}
-	}()
-	if err := <-started; err != nil {
+	if p.done, err = Tie(p.cmd); err != nil {
 		return nil, fmt.Errorf("start %s: %w", s.Name, err)
 	}
 	return p, nil
+}
+
+// Tie starts a command whose attributes have a parent-death signal: the kernel sends it when this process ends in any way.
+// done is closed after the end of the command, and ProcessState then tells how.
+func Tie(cmd *exec.Cmd) (done <-chan struct{}, err error) {
+	started, ended := make(chan error), make(chan struct{})
+	go func() {
+		// The kernel sends the signal when the forking thread ends, so the thread is locked for the life of the process.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait() // see ProcessState
+			close(ended)
+		}
+	}()
+	return ended, <-started
 }
 
 // Pid of the process, also after its end.
