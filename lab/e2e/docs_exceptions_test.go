@@ -38,7 +38,6 @@ var docExceptions = []docException{
 	{pattern: `make bench-(delivery|api)( .*)?`, reason: "takes an hour and a half"},
 	{pattern: `(nice .*)?go (run|test|build|vet) .*`, reason: "runs a part of the tests, or builds"},
 	{pattern: `docker compose .*`, reason: "needs a container engine and pulls images"},
-	{pattern: `(\./)?scripts/\S+\.(sh|pl).*`, reason: "called by the make targets"},
 	{pattern: `psql( .*)?`, reason: "TestDocs_QueriesRun runs the queries without psql, which not every machine has"},
 	{pattern: `git (log|commit|diff|rebase|bisect)( .*)?`, reason: "depends on the state of the checkout"},
 	{pattern: `admin .*`, reason: "a reference of the command line; lab/e2e/admin_test.go runs the commands", mention: true},
