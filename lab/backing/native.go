@@ -194,11 +194,7 @@ func FreePort() (int, error) {
 	const from, below, tries = 10_000, 32_000, 100
 	for range tries {
 		port := from + rand.IntN(below-from)
-		kept, err := keepPort(port)
-		if err != nil {
-			return 0, err
-		}
-		if !kept {
+		if !keepPort(port) {
 			continue
 		}
 		if listener, err := net.Listen("tcp4", loopback(port)); err == nil {
@@ -208,29 +204,31 @@ func FreePort() (int, error) {
 	return 0, errors.New("no free port from 10000 to 31999")
 }
 
-// keptPorts are the ports of this process. A port is kept by the lock of a byte in a file of the user, until the process ends.
+// keptPorts are the ports of this process. A port is kept by the lock of a byte in a file of the user, until the process
+// ends. The file stays: a process that removed it would take the locks of others along.
 var keptPorts struct {
 	mu    sync.Mutex
 	file  *os.File
 	ports map[int]bool
 }
 
-func keepPort(port int) (kept bool, err error) {
+func keepPort(port int) bool {
 	keptPorts.mu.Lock()
 	defer keptPorts.mu.Unlock()
 	if keptPorts.file == nil {
 		name := filepath.Join(os.TempDir(), fmt.Sprintf("partnerdeposits-ports-%d", os.Getuid()))
-		if keptPorts.file, err = os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600); err != nil {
-			return false, err
+		file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			return true // without the file, nothing but chance keeps a port
 		}
-		keptPorts.ports = map[int]bool{}
+		keptPorts.file, keptPorts.ports = file, map[int]bool{}
 	}
 	if keptPorts.ports[port] { // a process may lock a byte twice
-		return false, nil
+		return false
 	}
 	lock := syscall.Flock_t{Type: syscall.F_WRLCK, Start: int64(port), Len: 1}
 	keptPorts.ports[port] = syscall.FcntlFlock(keptPorts.file.Fd(), syscall.F_SETLK, &lock) == nil
-	return keptPorts.ports[port], nil
+	return keptPorts.ports[port]
 }
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
