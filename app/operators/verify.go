@@ -45,7 +45,7 @@ func (s *Service) mailsLeft(ctx context.Context, repos ports.Repositories, o con
 	return mailAllowed(n)
 }
 
-// mailAllowed refuses a mail after as many of its kind within the hour as an hour allows.
+// mailAllowed refuses a mail when mailsPerHour mails of its kind were sent within the hour.
 func mailAllowed(sent int) error {
 	if sent >= mailsPerHour {
 		return fault.ErrRateLimited.WithRetryAfter(time.Hour)

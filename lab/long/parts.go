@@ -16,8 +16,8 @@ type part struct {
 	more   []string // arguments; the last of a name counts
 }
 
-// alone is the lane of parts that load the machine, or that judge rates or times: nothing runs beside them. The parts
-// of other lanes mostly wait: their lanes run beside each other.
+// alone is the lane of parts that load the machine, or that judge rates or times: nothing runs beside them. The other
+// lanes hold parts that mostly wait, and run beside each other.
 const alone = ""
 
 const (

@@ -27,9 +27,9 @@ import (
 
 const prefix = "/api/partner/v1"
 
-// contract checks responses and webhook bodies against openapi.yaml: status, headers, codes, every field. A field that openapi.yaml
-// lacks fails a test, although clients must ignore unknown fields. Two implementations of OpenAPI check: kin-openapi with closed
-// schemas, and libopenapi-validator with the document as partners get it.
+// contract checks responses and webhook bodies against openapi.yaml: status, headers, codes, every field. A field that
+// openapi.yaml lacks fails a test, although clients must ignore unknown fields. Two implementations of OpenAPI check:
+// kin-openapi with closed schemas, and libopenapi-validator with the document as partners get it.
 type contract struct {
 	doc     *openapi3.T
 	second  *reader
