@@ -78,10 +78,10 @@ func LooksRight(browser context.Context, t testing.TB, name string) {
 	faults, err := chromedp.Run(browser, chromedp.Evaluate[string](strings.Replace(accessible, "MOST", strconv.Itoa(mostBytes), 1)))
 	require.NoError(t, err, name)
 	require.Empty(t, faults, name)
-	picture, err := chromedp.Run(browser, chromedp.FullScreenshot(100))
+	picture, err := chromedp.Run(browser, chromedp.FullScreenshot(80))
 	require.NoError(t, err, name)
 	require.NoError(t, os.MkdirAll(screenshots(t), 0o755))
-	require.NoError(t, os.WriteFile(filepath.Join(screenshots(t), name+".png"), picture, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(screenshots(t), name+".jpg"), picture, 0o600))
 }
 
 // Viewports are a phone and a desktop.

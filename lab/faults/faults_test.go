@@ -24,25 +24,42 @@ func tested(t *testing.T) options {
 	}
 }
 
-// binaries holds the commands and their variants, which the tests share.
-var binaries = sync.OnceValues(func() (dir string, err error) {
+// Builds of the commands, which the tests share.
+var (
+	checked  = sync.OnceValues(func() (string, error) { return buildOnce(raced) })
+	ordinary = sync.OnceValues(func() (string, error) { return buildOnce(false) })
+)
+
+func buildOnce(race bool) (dir string, err error) {
 	if dir, err = os.MkdirTemp("", "faults"); err != nil {
 		return dir, err
 	}
 	backing.AtExit(func() { _ = os.RemoveAll(dir) })
-	return dir, build(context.Background(), options{race: raced}, dir)
-})
+	return dir, build(context.Background(), options{race: race}, dir)
+}
 
-func built(t *testing.T) string {
+// service prepares a run of the service as it is.
+func service(t *testing.T) (options, string) {
 	t.Helper()
-	dir, err := binaries()
+	dir, err := checked()
 	require.NoError(t, err)
-	return dir
+	return tested(t), dir
+}
+
+// teeth prepares a run of broken variants. The run judges the audit, and the race detector has nothing to find in it.
+func teeth(t *testing.T) (options, string) {
+	t.Helper()
+	dir, err := ordinary()
+	require.NoError(t, err)
+	o := tested(t)
+	o.race = false
+	return o, dir
 }
 
 func TestFaults_AShortSeed_LosesNothing(t *testing.T) {
 	t.Parallel()
-	r, err := runPlan(t.Context(), tested(t), built(t))
+	o, dir := service(t)
+	r, err := runPlan(t.Context(), o, dir)
 	require.NoError(t, err)
 	var out strings.Builder
 	r.print(&out)
@@ -58,15 +75,18 @@ func TestFaults_AShortSeed_LosesNothing(t *testing.T) {
 
 func TestFaults_BrokenVariants_AreCaught(t *testing.T) {
 	t.Parallel()
-	require.NoError(t, runVariants(t.Context(), tested(t), built(t)))
+	o, dir := teeth(t)
+	require.NoError(t, runVariants(t.Context(), o, dir))
 }
 
 func TestFaults_BrokenFeeds_AreCaught(t *testing.T) {
 	t.Parallel()
-	require.NoError(t, runFeedVariants(t.Context(), tested(t), built(t)))
+	o, dir := teeth(t)
+	require.NoError(t, runFeedVariants(t.Context(), o, dir))
 }
 
 func TestFaults_ARestore_IsNoticedByEveryFollower(t *testing.T) {
 	t.Parallel()
-	require.NoError(t, runRestore(t.Context(), tested(t), built(t)))
+	o, dir := service(t)
+	require.NoError(t, runRestore(t.Context(), o, dir))
 }

@@ -9,7 +9,8 @@ import (
 
 func TestMoney_AFewKillsAroundTheProvider_ChargeNobodyTwice(t *testing.T) {
 	t.Parallel()
-	r, found, err := runMoney(t.Context(), tested(t), built(t), sound)
+	o, dir := service(t)
+	r, found, err := runMoney(t.Context(), o, dir, sound)
 	require.NoError(t, err)
 	var out strings.Builder
 	r.print(&out, found)

@@ -17,13 +17,13 @@ type Build struct {
 // Into builds commands of this module, such as "cmd/dispatcher", to the path out. With a trailing separator, out is a
 // directory.
 func (b Build) Into(ctx context.Context, out string, commands ...string) error {
-	args := []string{"build", "-o", out}
-	env := os.Environ()
+	args := []string{"build", "-ldflags=-s -w", "-o", out} // debug information costs a quarter of a link
+	env := append(os.Environ(), "CGO_ENABLED=0")
 	if len(b.Tags) > 0 {
 		args = append(args, "-tags", strings.Join(b.Tags, ","))
 	}
 	if b.Race {
-		args, env = append(args, "-race"), append(env, "CGO_ENABLED=1")
+		args, env = append(args, "-race"), append(env, "CGO_ENABLED=1") // the last of a name counts
 	}
 	for _, c := range commands {
 		args = append(args, "partnerdeposits/"+c)
