@@ -127,7 +127,7 @@ func TestPNG_KeepsItsPixelsAlone(t *testing.T) {
 	t.Parallel()
 	m := filestest.Corners(50, 30)
 	m.SetNRGBA(25, 15, color.NRGBA{1, 2, 3, 4})
-	content := kept(t, filestest.PNG(t, m), evidence.PNG)
+	content := kept(t, hostilePNG(t, m), evidence.PNG)
 	for _, gone := range []string{"tEXt", filestest.Place, "<html"} {
 		require.NotContains(t, string(content), gone)
 	}
@@ -135,11 +135,11 @@ func TestPNG_KeepsItsPixelsAlone(t *testing.T) {
 	require.Equal(t, color.NRGBA{1, 2, 3, 4}, picture(t, content).At(25, 15))
 	palette := image.NewPaletted(image.Rect(0, 0, 9, 9), color.Palette{color.NRGBA{1, 2, 3, 255}, color.NRGBA{9, 8, 7, 100}})
 	palette.SetColorIndex(4, 4, 1)
-	got := picture(t, kept(t, filestest.PNG(t, palette), evidence.PNG))
+	got := picture(t, kept(t, hostilePNG(t, palette), evidence.PNG))
 	require.Equal(t, color.NRGBA{9, 8, 7, 100}, color.NRGBAModel.Convert(got.At(4, 4)))
 	deep := image.NewNRGBA64(image.Rect(0, 0, 3, 3))
 	deep.SetNRGBA64(1, 1, color.NRGBA64{1000, 2000, 3000, 4000})
-	require.Equal(t, color.NRGBA64{1000, 2000, 3000, 4000}, picture(t, kept(t, filestest.PNG(t, deep), evidence.PNG)).At(1, 1))
+	require.Equal(t, color.NRGBA64{1000, 2000, 3000, 4000}, picture(t, kept(t, hostilePNG(t, deep), evidence.PNG)).At(1, 1))
 }
 
 // rows is a PNG of gray pixels whose packed rows are data.
@@ -219,13 +219,13 @@ func TestPixelBombs_AreRefusedByTheirHeaders(t *testing.T) {
 	require.NoError(t, err)
 	inner := bytes.Clone(lossy[12:])
 	copy(inner[14:], "\xff\x3f\xff\x3f")
-	canvas := filestest.RIFF("VP8X", []byte{0, 0, 0, 0, 99, 0, 0, 99, 0, 0})
+	canvas := riff("VP8X", []byte{0, 0, 0, 0, 99, 0, 0, 99, 0, 0})
 	for what, sent := range map[string][]byte{
 		"JPEG": tall, "PNG": filestest.PNGHeader(1<<31-1, 1<<31-1, 16, 6, 0), "PNG, one pixel too many": filestest.PNGHeader(40_000_001, 1, 1, 0, 0),
-		"WebP with a large canvas":           filestest.WebP(filestest.RIFF("VP8X", []byte{0, 0, 0, 0, 255, 255, 255, 255, 255, 255}), lossy[12:]),
-		"WebP with a small canvas":           filestest.WebP(canvas, inner),
-		"lossless WebP with a small canvas":  filestest.WebP(canvas, filestest.RIFF("VP8L", []byte("\x2f\xff\xff\xff\x0f...."))),
-		"WebP with a second, larger picture": filestest.WebP(canvas, lossy[12:], inner),
+		"WebP with a large canvas":           webP(riff("VP8X", []byte{0, 0, 0, 0, 255, 255, 255, 255, 255, 255}), lossy[12:]),
+		"WebP with a small canvas":           webP(canvas, inner),
+		"lossless WebP with a small canvas":  webP(canvas, riff("VP8L", []byte("\x2f\xff\xff\xff\x0f...."))),
+		"WebP with a second, larger picture": webP(canvas, lossy[12:], inner),
 	} {
 		_, _, err := clean(t, sent)
 		require.ErrorIs(t, err, evidence.ErrPixels, what)
@@ -249,11 +249,11 @@ func TestWebP_BecomesJPEGOrPNG(t *testing.T) {
 	require.NoError(t, err)
 	m := picture(t, kept(t, lossy, evidence.JPEG)).Bounds().Size()
 	w, h := byte(m.X-1), byte(m.Y-1)
-	turned := filestest.WebP(filestest.RIFF("VP8X", []byte{8, 0, 0, 0, w, 0, 0, h, 0, 0}), lossy[12:], filestest.RIFF("EXIF", filestest.TIFF(6)))
+	turned := webP(riff("VP8X", []byte{8, 0, 0, 0, w, 0, 0, h, 0, 0}), lossy[12:], riff("EXIF", filestest.TIFF(6)))
 	content := kept(t, turned, evidence.JPEG)
 	require.Equal(t, image.Pt(m.Y, m.X), picture(t, content).Bounds().Size())
 	require.NotContains(t, string(content), filestest.Place)
-	_, _, err = clean(t, filestest.WebP(filestest.RIFF("VP8X", []byte{2, 0, 0, 0, w, 0, 0, h, 0, 0}), filestest.RIFF("ANIM", make([]byte, 6)), lossy[12:]))
+	_, _, err = clean(t, webP(riff("VP8X", []byte{2, 0, 0, 0, w, 0, 0, h, 0, 0}), riff("ANIM", make([]byte, 6)), lossy[12:]))
 	require.ErrorIs(t, err, evidence.ErrType, "an animation")
 	for n := 12; n < len(lossy); n += 97 {
 		_, _, err := clean(t, lossy[:n])
@@ -321,7 +321,7 @@ func FuzzClean(f *testing.F) {
 	for orientation := range 9 {
 		f.Add(filestest.JPEG(f, small, orientation))
 	}
-	f.Add(filestest.PNG(f, small))
+	f.Add(hostilePNG(f, small))
 	f.Add(filestest.PDF())
 	for _, name := range []string{"lossy", "lossless"} {
 		sent, err := os.ReadFile("testdata/" + name + ".webp")

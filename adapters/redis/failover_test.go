@@ -149,24 +149,26 @@ func TestProbe_OfACluster_ReachesEveryMaster(t *testing.T) {
 func TestSentinels_WithPasswordsOfTheirOwn_AreFollowedThroughAFailover(t *testing.T) {
 	t.Parallel()
 	const password, sentinelPassword = "of-the-data", "of-the-sentinels"
-	all := redistest.Sentinels(t, backing.SentinelOptions{Name: "main", Password: password, SentinelPassword: sentinelPassword})
-	redisURL := "redis-sentinel://:" + password + "@" + all.Hosts() + "/0?master=main"
+	all := startSentinels(t, password, sentinelPassword, nil)
+	redisURL := "redis-sentinel://:" + password + "@" + all.hosts + "/0?master=main"
 	require.ErrorContains(t, write(t, clientOf(t, redisURL), "key"), "all sentinels specified in configuration are unreachable")
 
 	client := clientOf(t, redisURL, redis.SentinelPassword(sentinelPassword))
 	require.NoError(t, write(t, client, "key"))
-	require.NoError(t, all.Master.Kill())
+	require.NoError(t, all.master.Kill())
 
-	awaitMaster(t, all.Replica, password, nil, client, "key")
+	awaitMaster(t, all.replica, password, nil, client, "key")
 	awaitWrites(t, client, "key", afterFailover, "the new master is used")
 }
 
 func TestSentinels_WithTLS_AreFollowedThroughAFailover(t *testing.T) {
 	t.Parallel()
 	const password = "of-all"
-	all := redistest.Sentinels(t, backing.SentinelOptions{Name: "main", Password: password, SentinelPassword: password, TLS: true})
-	hosts := "://:" + password + "@" + all.Hosts() + "/0?master=main"
-	trusting := func(o *goredis.UniversalOptions) { o.TLSConfig.RootCAs = all.TLS.RootCAs }
+	certificate, err := backing.NewCertificate()
+	require.NoError(t, err)
+	all := startSentinels(t, password, password, certificate)
+	hosts := "://:" + password + "@" + all.hosts + "/0?master=main"
+	trusting := func(o *goredis.UniversalOptions) { o.TLSConfig.RootCAs = certificate.Trust().RootCAs }
 	require.Error(t, write(t, clientOf(t, "redis-sentinel"+hosts, redis.SentinelPassword(password)), "key"), "only TLS is served")
 	distrusting := clientOf(t, "rediss-sentinel"+hosts, redis.SentinelPassword(password))
 	require.Eventually(t, func() bool { // a busy machine may be too slow for the handshakes
@@ -176,7 +178,7 @@ func TestSentinels_WithTLS_AreFollowedThroughAFailover(t *testing.T) {
 
 	client := clientOf(t, "rediss-sentinel"+hosts, redis.SentinelPassword(password), trusting)
 	require.NoError(t, write(t, client, "key"))
-	require.NoError(t, all.Master.Kill())
-	awaitMaster(t, all.Replica, password, all.TLS, client, "key")
+	require.NoError(t, all.master.Kill())
+	awaitMaster(t, all.replica, password, certificate.Trust(), client, "key")
 	awaitWrites(t, client, "key", afterFailover, "the new master is used, with TLS")
 }

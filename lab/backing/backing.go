@@ -23,10 +23,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"slices"
 	"sync"
+	"time"
 )
 
 // Services is a Postgres and a Redis, ready for connections.
@@ -142,6 +144,33 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// TB is the part of testing.TB that Lend needs. The sandbox starts servers too, and must not link the package testing.
+type TB interface {
+	Helper()
+	Cleanup(end func())
+	Context() context.Context
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// Lend starts servers for a test, and closes them at its end.
+func Lend[S io.Closer](t TB, start func(context.Context) (S, error)) S {
+	t.Helper()
+	const limit = 3 * time.Minute // includes an installation
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	servers, err := start(ctx)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	t.Cleanup(func() {
+		if err := servers.Close(); err != nil {
+			t.Errorf("close the servers of a test: %v", err)
+		}
+	})
+	return servers
+}
+
 var atExit struct {
 	mu    sync.Mutex
 	steps []func()
@@ -185,8 +214,6 @@ type control interface {
 	Pause() error
 	// Resume ends a pause.
 	Resume() error
-	// Log is the last part of the server's output; empty for a given server.
-	Log() string
 	// Close ends a server that this process started and removes its data.
 	Close() error
 }
@@ -194,17 +221,15 @@ type control interface {
 // Server is a Postgres or a Redis. Its methods are safe for concurrent use.
 type Server struct {
 	control
-	url, choice string
-	closing     sync.Once
-	closeErr    error
+	url      string
+	choice   string // the source of the server and the reason, without secrets
+	closing  sync.Once
+	closeErr error
 }
 
 // URL is the server's address: postgres://…/postgres?sslmode=disable, or redis://host:port/0. Restart keeps the
 // address. For a server from the environment URL contains the password: never log it.
 func (s *Server) URL() string { return s.url }
-
-// Choice tells the source of the server and the reason, without secrets.
-func (s *Server) Choice() string { return s.choice }
 
 // Close ends a server that this process started and removes its data. Further calls have no effect.
 func (s *Server) Close() error {
@@ -221,7 +246,6 @@ func (foreign) Stop(bool) error               { return ErrNotOurs }
 func (foreign) Restart(context.Context) error { return ErrNotOurs }
 func (foreign) Pause() error                  { return ErrNotOurs }
 func (foreign) Resume() error                 { return ErrNotOurs }
-func (foreign) Log() string                   { return "" }
 func (f foreign) Close() error {
 	if f.close != nil {
 		f.close()

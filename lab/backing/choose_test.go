@@ -187,7 +187,7 @@ func TestStart_SandboxWithoutRedis_FallsBackToMiniredis(t *testing.T) {
 	t.Parallel()
 	s := startRedis(t, Options{Purpose: Sandbox, AllowMiniredis: true, machine: bareMachine(t)})
 
-	require.Contains(t, s.Choice(), "miniredis inside this process (env: REDIS_URL is not set; native: no redis-server in PATH;")
+	require.Contains(t, s.choice, "miniredis inside this process (env: REDIS_URL is not set; native: no redis-server in PATH;")
 	require.NoError(t, redisClient(t, s).Set(t.Context(), "k", "v", 0).Err())
 	require.ErrorIs(t, s.Kill(), ErrNotOurs)
 }
@@ -266,7 +266,7 @@ func TestFromApt_InstallsWhatIsMissing_AndSaysSo(t *testing.T) {
 	require.Len(t, lines, 3)
 	require.Contains(t, lines[0], "no Redis here: installing it with apt-get install redis-server")
 	require.Contains(t, lines[1], "installed redis-server in 0 s")
-	require.Contains(t, s.Choice(), "installed with apt-get (TEST_SERVICES=native; native: no redis-server in PATH)")
+	require.Contains(t, s.choice, "installed with apt-get (TEST_SERVICES=native; native: no redis-server in PATH)")
 }
 
 func TestFromApt_ThatFails_ShowsWhatAptSaid(t *testing.T) {

@@ -2,17 +2,13 @@ package backing
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"math/big"
 	"net"
+	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strconv"
@@ -21,6 +17,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"partnerdeposits/lab/procs"
 )
 
 // redisSlots is the number of hash slots of every Redis Cluster.
@@ -47,7 +45,7 @@ func StartRedisCluster(ctx context.Context, o Options, masters, replicas int, no
 	var all sync.WaitGroup
 	for i := range nodes {
 		all.Go(func() {
-			nodes[i], _, errs[i] = startRedisProcess(ctx, o, redisProcess{settings: []string{
+			nodes[i], _, errs[i] = startRedisProcess(ctx, o, RedisProcess{Settings: []string{
 				"--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf",
 				"--cluster-node-timeout", strconv.FormatInt(nodeTimeout.Milliseconds(), 10),
 				"--cluster-replica-validity-factor", "0", // a replica that lost its master takes over, however late
@@ -69,14 +67,19 @@ func StartRedisCluster(ctx context.Context, o Options, masters, replicas int, no
 }
 
 // Addrs are host and port of every node.
-func (c *RedisCluster) Addrs() []string { return addrsOf(c.nodes()) }
+func (c *RedisCluster) Addrs() (addrs []string) {
+	for _, s := range c.nodes() {
+		addrs = append(addrs, s.HostPort())
+	}
+	return addrs
+}
 
 // URL names every node: redis://host:port,host:port,…
 func (c *RedisCluster) URL() string { return "redis://" + strings.Join(c.Addrs(), ",") }
 
 // MasterOf is the index of the master that holds a key at the start.
 func (c *RedisCluster) MasterOf(ctx context.Context, key string) (int, error) {
-	clients, end := clientsOf(c.Masters, redis.Options{})
+	clients, end := clientsOf(c.Masters)
 	defer end()
 	slot, err := clients[0].ClusterKeySlot(ctx, key).Result()
 	return int(slot) * len(c.Masters) / redisSlots, err
@@ -93,10 +96,10 @@ func (c *RedisCluster) nodes() []*Server {
 func (c *RedisCluster) form(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
-	clients, end := clientsOf(c.nodes(), redis.Options{})
+	clients, end := clientsOf(c.nodes())
 	defer end()
 	masters, replicas := clients[:len(c.Masters)], clients[len(c.Masters):]
-	host, port, err := net.SplitHostPort(c.Masters[0].hostPort())
+	host, port, err := net.SplitHostPort(c.Masters[0].HostPort())
 	if err != nil {
 		return err
 	}
@@ -136,19 +139,10 @@ func (c *RedisCluster) form(ctx context.Context) error {
 // firstSlot is the first slot of the i-th of n masters.
 func firstSlot(i, n int) int { return (i*redisSlots + n - 1) / n }
 
-func addrsOf(servers []*Server) (addrs []string) {
-	for _, s := range servers {
-		addrs = append(addrs, s.hostPort())
-	}
-	return addrs
-}
-
 // clientsOf connects to each server; end closes the connections.
-func clientsOf(servers []*Server, o redis.Options) (clients []*redis.Client, end func()) {
-	for _, addr := range addrsOf(servers) {
-		o.Addr = addr
-		each := o
-		clients = append(clients, redis.NewClient(&each))
+func clientsOf(servers []*Server) (clients []*redis.Client, end func()) {
+	for _, s := range servers {
+		clients = append(clients, redis.NewClient(&redis.Options{Addr: s.HostPort()}))
 	}
 	return clients, func() {
 		for _, client := range clients {
@@ -162,7 +156,7 @@ func eachSays(ctx context.Context, clients []*redis.Client, command string, part
 	name, argument, _ := strings.Cut(command, " ")
 	inOrder := regexp.MustCompile("(?s)" + strings.Join(parts, ".*"))
 	for _, client := range clients {
-		err := await(ctx, nil, func() error {
+		err := procs.Await(ctx, nil, func() error {
 			answer, err := client.Do(ctx, name, argument).Text()
 			if err == nil && !inOrder.MatchString(answer) {
 				err = fmt.Errorf("%s says:\n%s", command, answer)
@@ -176,148 +170,37 @@ func eachSays(ctx context.Context, clients []*redis.Client, command string, part
 	return nil
 }
 
-// Sentinels are a Redis with a replica, and sentinels that let the replica take over.
-type Sentinels struct {
-	Master, Replica *Server
-	Sentinels       []*Server
-	TLS             *tls.Config // of a client that trusts the processes; nil without SentinelOptions.TLS
-}
-
-// SentinelOptions describes passwords and encryption; a password "" is none.
-type SentinelOptions struct {
-	Name             string // of the master
-	Password         string // of master and replica
-	SentinelPassword string // of the sentinels
-	TLS              bool   // the only way to all processes, and between them
-	DownAfter        time.Duration
-}
-
-// StartSentinels starts a master, a replica and three sentinels from the redis-server of this machine.
-//
-// An error names the Debian package of a missing server program, or the step that failed.
-func StartSentinels(ctx context.Context, o Options, s SentinelOptions) (*Sentinels, error) {
-	o = o.withDefaults()
-	if err := redisService.install(ctx, o); err != nil {
-		return nil, err
-	}
-	all := &Sentinels{}
-	if err := all.start(ctx, o, s); err != nil {
-		return nil, errors.Join(err, all.Close())
-	}
-	o.Logf("services: Redis with a replica and three sentinels, from the machine's redis-server")
-	return all, nil
-}
-
-func (s *Sentinels) start(ctx context.Context, o Options, settings SentinelOptions) (err error) {
-	var cert *certificate
-	if settings.TLS {
-		if cert, err = newCertificate(); err != nil {
-			return err
-		}
-	}
-	s.TLS = cert.trust()
-	node := redisProcess{password: settings.Password, tls: cert, settings: []string{"--repl-diskless-sync-delay", "0"}}
-	if settings.Password != "" {
-		node.settings = append(node.settings, "--requirepass", settings.Password, "--masterauth", settings.Password)
-	}
-	if s.Master, _, err = startRedisProcess(ctx, o, node); err != nil {
-		return err
-	}
-	address := strings.Replace(s.Master.hostPort(), ":", " ", 1)
-	node.settings = append(node.settings, "--replicaof", address)
-	if s.Replica, _, err = startRedisProcess(ctx, o, node); err != nil {
-		return err
-	}
-	watcher := redisProcess{password: settings.SentinelPassword, tls: cert, sentinel: settings.configuration(address)}
-	for range 3 {
-		sentinel, _, err := startRedisProcess(ctx, o, watcher)
-		if err != nil {
-			return err
-		}
-		s.Sentinels = append(s.Sentinels, sentinel)
-	}
-	return s.await(ctx, settings)
-}
-
-func (s SentinelOptions) configuration(address string) string {
-	lines := []string{
-		fmt.Sprintf("sentinel monitor %s %s 2", s.Name, address),
-		fmt.Sprintf("sentinel down-after-milliseconds %s %d", s.Name, s.DownAfter.Milliseconds()),
-		fmt.Sprintf("sentinel failover-timeout %s 5000", s.Name),
-	}
-	if s.Password != "" {
-		lines = append(lines, fmt.Sprintf("sentinel auth-pass %s %s", s.Name, s.Password))
-	}
-	if s.SentinelPassword != "" { // sentinels ask each other for it, too
-		lines = append(lines, "requirepass "+s.SentinelPassword, "sentinel sentinel-pass "+s.SentinelPassword)
-	}
-	return strings.Join(lines, "\n") + "\n"
-}
-
-// await waits until every sentinel knows the replica and the others: before that, nobody can take over.
-func (s *Sentinels) await(ctx context.Context, settings SentinelOptions) error {
-	ctx, cancel := context.WithTimeout(ctx, startLimit)
-	defer cancel()
-	clients, end := clientsOf(s.Sentinels, redis.Options{Password: settings.SentinelPassword, TLSConfig: s.TLS})
-	defer end()
-	return eachSays(ctx, clients, "INFO sentinel", "status=ok", "slaves=1,sentinels=3")
-}
-
-// Hosts names the sentinels: host:port,host:port,…
-func (s *Sentinels) Hosts() string {
-	return strings.Join(addrsOf(s.Sentinels), ",")
-}
-
-// Close ends all processes and removes their data.
-func (s *Sentinels) Close() error {
-	return closeAll(append([]*Server{s.Master, s.Replica}, s.Sentinels...)...)
-}
-
 const certificateFile, keyFile = "tls.crt", "tls.key"
 
-// certificate is for 127.0.0.1 and for this run. It is its own authority, and its servers are each other's clients.
-type certificate struct {
+// Certificate is the one for 127.0.0.1 that net/http/httptest has. It is its own authority, and its servers are each
+// other's clients.
+type Certificate struct {
 	cert, key string // PEM
 	roots     *x509.CertPool
 }
 
-func newCertificate() (*certificate, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+// NewCertificate reads the certificate.
+func NewCertificate() (*Certificate, error) {
+	server := httptest.NewTLSServer(nil)
+	defer server.Close()
+	key, err := x509.MarshalPKCS8PrivateKey(server.TLS.Certificates[0].PrivateKey)
 	if err != nil {
 		return nil, err
 	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "partnerdeposits tests"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour), IsCA: true, BasicConstraintsValid: true,
-		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}
-	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		return nil, err
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		return nil, err
-	}
-	c := &certificate{cert: encodePEM("CERTIFICATE", cert), key: encodePEM("PRIVATE KEY", secret), roots: x509.NewCertPool()}
-	c.roots.AppendCertsFromPEM([]byte(c.cert)) // which is right
-	return c, nil
+	cert := server.Certificate()
+	roots := x509.NewCertPool()
+	roots.AddCert(cert)
+	return &Certificate{encodePEM("CERTIFICATE", cert.Raw), encodePEM("PRIVATE KEY", key), roots}, nil
 }
 
 func encodePEM(kind string, der []byte) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
 }
 
-// trust is the configuration of a client; nil for no certificate.
-func (c *certificate) trust() *tls.Config {
+// Trust is the configuration of a client; nil for no certificate.
+func (c *Certificate) Trust() *tls.Config {
 	if c == nil {
 		return nil
 	}
 	return &tls.Config{RootCAs: c.roots, MinVersion: tls.VersionTLS12}
-}
-
-// furnish puts the files of the certificate into the data directory of a server.
-func (c *certificate) furnish(h *home) error {
-	return errors.Join(h.write(certificateFile, c.cert), h.write(keyFile, c.key))
 }

@@ -3,6 +3,7 @@ package backing
 import (
 	"bufio"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -181,24 +182,9 @@ func dockerHost(endpoint string) (host string, local bool) {
 // supervisorScript is the first process of a container. It runs the server as the image's entrypoint does, and obeys
 // orders on its standard input: a word per line, answered with a line. When the input ends, it ends the server; this
 // process keeps the other end open.
-const supervisorScript = `
-gentle=$1 immediate=$2
-shift 2
-start() { docker-entrypoint.sh "$@" </dev/null >&2 & server=$!; }
-start "$@"
-while read -r order; do
-	case $order in
-	kill) kill -KILL -1; wait "$server" ;;
-	gentle) kill "-$gentle" "$server"; kill -CONT -1; wait "$server" ;;
-	immediate) kill "-$immediate" "$server"; kill -CONT -1; wait "$server" ;;
-	start) start "$@" ;;
-	pause) kill -STOP -1 ;;
-	resume) kill -CONT -1 ;;
-	esac
-	echo "$order"
-done
-kill -KILL -1
-`
+//
+//go:embed supervisor.sh
+var supervisorScript string
 
 // containerSpec describes how a server runs in its official image.
 type containerSpec struct {
@@ -296,7 +282,7 @@ func (c *container) attach() error {
 func (c *container) findPort(ctx context.Context, host string, port docker.Port) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	return await(ctx, nil, func() error {
+	return procs.Await(ctx, nil, func() error {
 		seen, err := c.pool.Client.InspectContainerWithContext(c.resource.ID, ctx)
 		if err != nil {
 			return err
@@ -313,7 +299,7 @@ func (c *container) findPort(ctx context.Context, host string, port docker.Port)
 func (c *container) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, containerLimit)
 	defer cancel()
-	err := await(ctx, nil, func() error {
+	err := procs.Await(ctx, nil, func() error {
 		attempt, done := context.WithTimeout(ctx, 2*time.Second)
 		defer done()
 		return c.ready(attempt)
@@ -350,7 +336,6 @@ func (c *container) Pid() int { return 0 }
 func (c *container) Kill() error   { return c.order("kill") }
 func (c *container) Pause() error  { return c.order("pause") }
 func (c *container) Resume() error { return c.order("resume") }
-func (c *container) Log() string   { return c.log.String() }
 
 func (c *container) Stop(immediate bool) error {
 	return c.order(map[bool]string{true: "immediate", false: "gentle"}[immediate])

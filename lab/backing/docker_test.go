@@ -79,8 +79,8 @@ func TestPull_SlowRegistry_IsLeftWhereServerBinariesAreThere(t *testing.T) {
 	m.lookPath, m.glob, m.euid = real.lookPath, real.glob, real.euid
 	s := startRedis(t, Options{machine: m})
 
-	require.Contains(t, s.Choice(), "cannot be pulled: it did not arrive within 1s")
-	require.Contains(t, s.Choice(), "redis-server, as ")
+	require.Contains(t, s.choice, "cannot be pulled: it did not arrive within 1s")
+	require.Contains(t, s.choice, "redis-server, as ")
 }
 
 func TestDocker_DaemonAway_IsSaid(t *testing.T) {

@@ -1,6 +1,7 @@
 package backing
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -152,48 +153,29 @@ func (h *home) logSince(offset int64) string {
 	return string(text)
 }
 
-// remove deletes the directory and dismisses the cleaner. The server must have ended.
+// remove deletes the directory and ends the cleaner. The server must have ended.
 func (h *home) remove() {
 	removeSharedMemory(h.data)
 	if h.log != nil {
 		_ = h.log.Close()
 	}
-	if err := os.RemoveAll(h.dir); err != nil {
-		// A process may still be closing its files, so the cleaner removes the directory again.
-		if h.cleaner != nil {
-			_ = h.cleaner.tie.Close()
-			_ = h.cleaner.cmd.Wait()
-		}
+	err := os.RemoveAll(h.dir)
+	if h.cleaner == nil {
 		return
 	}
-	if h.cleaner != nil {
-		h.cleaner.dismiss()
+	if err == nil { // else a process may still be closing its files, and the cleaner removes the directory again
+		_ = h.cleaner.cmd.Process.Kill()
 	}
+	_ = h.cleaner.tie.Close()
+	_ = h.cleaner.cmd.Wait()
 }
 
 // cleanerScript waits for the end of its standard input, which comes with the end of this process, for any reason. Then
 // it resumes suspended processes, so that they receive the kernel's signal, kills the remaining processes after two
 // seconds, and removes the directory.
-const cleanerScript = `
-dir=$1 round=0
-while read -r _; do :; done
-while [ "$round" -lt 100 ]; do
-	alive=
-	for process in /proc/[0-9]*; do
-		case $(readlink "$process/cwd") in
-		"$dir" | "$dir"/*)
-			alive=1
-			[ "$round" -ge 20 ] && kill -KILL "${process#/proc/}"
-			kill -CONT "${process#/proc/}"
-			;;
-		esac
-	done
-	[ -z "$alive" ] && break
-	round=$((round + 1))
-	sleep 0.1
-done
-rm -rf -- "$dir"
-`
+//
+//go:embed cleaner.sh
+var cleanerScript string
 
 // cleaner is a small shell process that outlives this process and cleans up after a sudden end.
 type cleaner struct {
@@ -214,11 +196,4 @@ func startCleaner(dir string) (*cleaner, error) {
 		return nil, err
 	}
 	return &cleaner{cmd: cmd, tie: tie}, nil
-}
-
-// dismiss ends the cleaner without any action, after this process has cleaned up.
-func (c *cleaner) dismiss() {
-	_ = c.cmd.Process.Kill()
-	_ = c.cmd.Wait()
-	_ = c.tie.Close()
 }

@@ -38,7 +38,7 @@ type native struct {
 
 	mu    sync.Mutex
 	port  int
-	child *child
+	child *procs.Process
 }
 
 // startFresh starts the server on a free port, and tries several because another process may take the port first.
@@ -62,28 +62,28 @@ func (n *native) launch(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	logged := n.home.logSize()
-	c, err := startChild(n.home.command(n.argv(n.port)...), n.onDeath)
+	c, err := startChild(n.name, n.home.command(n.argv(n.port)...), n.onDeath)
 	if err != nil {
-		return fmt.Errorf("start %s: %w", n.name, err)
+		return err
 	}
 	n.child = c
-	err = await(ctx, c.done, func() error {
-		if err := n.ready(ctx, n.port, c.cmd.Process.Pid); err != nil || c.running() {
+	err = procs.Await(ctx, c.Done(), func() error {
+		if err := n.ready(ctx, n.port, c.Pid()); err != nil || c.Running() {
 			return err
 		}
-		return errEnded
+		return procs.ErrEnded
 	})
 	text := n.home.logSince(logged)
 	switch {
 	case err == nil:
 		return nil
-	case !errors.Is(err, errEnded):
+	case !errors.Is(err, procs.ErrEnded):
 		n.killAll()
 		return fmt.Errorf("%s did not answer in time (%w); its log says:\n%s", n.name, err, text)
 	case strings.Contains(text, "Address already in use"):
 		return errPortTaken
 	default:
-		return fmt.Errorf("%s ended as it started (%v); its log says:\n%s", n.name, c.cmd.ProcessState, text)
+		return fmt.Errorf("%s ended as it started (%s); its log says:\n%s", n.name, c.Ended(), text)
 	}
 }
 
@@ -91,10 +91,10 @@ func (n *native) launch(ctx context.Context) error {
 func (n *native) Pid() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if !n.child.running() {
+	if !n.child.Running() {
 		return 0
 	}
-	return n.child.cmd.Process.Pid
+	return n.child.Pid()
 }
 
 func (n *native) Kill() error {
@@ -106,22 +106,21 @@ func (n *native) Kill() error {
 
 // killAll sends SIGKILL to the server and all its children at the same time, like a power failure. Callers hold mu.
 func (n *native) killAll() {
-	if n.child.running() {
-		_ = n.child.cmd.Process.Signal(syscall.SIGSTOP) // a suspended parent forks no more children
+	if n.child.Running() {
+		n.child.Signal(syscall.SIGSTOP) // a suspended parent forks no more children
 	}
 	for {
 		pids := processesIn(n.home.dir)
 		for _, pid := range pids {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
-		if n.child.running() {
-			_ = n.child.cmd.Process.Kill()
-			<-n.child.done
+		if n.child.Running() {
+			n.child.Kill()
 		}
 		if len(pids) == 0 {
 			return
 		}
-		<-time.After(pollEvery / 4)
+		<-time.After(5 * time.Millisecond)
 	}
 }
 
@@ -133,13 +132,13 @@ func (n *native) Stop(immediate bool) error {
 
 // stop ends the server with its own signal, or with SIGKILL after a timeout. Callers hold mu.
 func (n *native) stop(immediate bool) error {
-	if !n.child.running() {
+	if !n.child.Running() {
 		return nil
 	}
-	_ = n.child.cmd.Process.Signal(map[bool]syscall.Signal{true: n.immediate, false: n.gentle}[immediate])
+	n.child.Signal(map[bool]syscall.Signal{true: n.immediate, false: n.gentle}[immediate])
 	n.signalAll(syscall.SIGCONT) // a suspended process cannot stop
 	select {
-	case <-n.child.done:
+	case <-n.child.Done():
 		n.killAll() // only stragglers are left
 		return nil
 	case <-time.After(stopLimit):
@@ -163,10 +162,10 @@ func (n *native) Resume() error { return n.suspend(syscall.SIGCONT) }
 func (n *native) suspend(signal syscall.Signal) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if !n.child.running() {
+	if !n.child.Running() {
 		return fmt.Errorf("pause or resume %s: it is not running", n.name)
 	}
-	_ = n.child.cmd.Process.Signal(signal) // suspends the parent first, so that no child is forked meanwhile
+	n.child.Signal(signal) // suspends the parent first, so that no child is forked meanwhile
 	n.signalAll(signal)
 	return nil
 }
@@ -175,10 +174,8 @@ func (n *native) signalAll(signal syscall.Signal) {
 	for _, pid := range processesIn(n.home.dir) {
 		_ = syscall.Kill(pid, signal)
 	}
-	_ = n.child.cmd.Process.Signal(signal)
+	n.child.Signal(signal)
 }
-
-func (n *native) Log() string { return n.home.logSince(0) }
 
 func (n *native) Close() error {
 	n.mu.Lock()
@@ -233,73 +230,23 @@ func keepPort(port int) bool {
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// child is a process that the kernel ends when this process ends.
-type child struct {
-	cmd  *exec.Cmd
-	done <-chan struct{} // closed after the process has ended and was waited for
-}
-
 // startChild starts cmd. The kernel sends cmd the signal onDeath when this process ends in any way.
-func startChild(cmd *exec.Cmd, onDeath syscall.Signal) (*child, error) {
+func startChild(name string, cmd *exec.Cmd, onDeath syscall.Signal) (*procs.Process, error) {
 	// In a session of its own the child gets no Ctrl-C: this process stops its children in order.
 	cmd.SysProcAttr.Setsid = true
-	dieWithParent(cmd.SysProcAttr, onDeath)
-	done, err := procs.Tie(cmd)
-	return &child{cmd: cmd, done: done}, err
+	return procs.Tie(name, cmd, onDeath)
 }
 
-// runChild starts cmd like startChild and waits for its end.
-func runChild(cmd *exec.Cmd) error {
-	c, err := startChild(cmd, syscall.SIGKILL)
+// runChild starts a command of the server like startChild, waits for its end, and shows its output where it failed.
+func (h *home) runChild(program string, args ...string) error {
+	name := filepath.Base(program)
+	c, err := startChild(name, h.command(append([]string{program}, args...)...), syscall.SIGKILL)
 	if err != nil {
 		return err
 	}
-	<-c.done
-	if !cmd.ProcessState.Success() {
-		return errors.New(cmd.ProcessState.String())
+	<-c.Done()
+	if c.ExitCode() != 0 {
+		return fmt.Errorf("%s: %s; it says:\n%s", name, c.Ended(), h.logSince(0))
 	}
 	return nil
 }
-
-// running tells whether a child that was started has not ended. A nil child was not started.
-func (c *child) running() bool {
-	if c == nil {
-		return false
-	}
-	select {
-	case <-c.done:
-		return false
-	default:
-		return true
-	}
-}
-
-// pollEvery is the time between two questions to a server.
-const pollEvery = 20 * time.Millisecond
-
-// await asks again and again until the answer is nil. A closed ended, which may be nil, ends the wait too.
-//
-// Returns the end of ctx with the last answer before it, which tells more.
-func await(ctx context.Context, ended <-chan struct{}, ask func() error) error {
-	poll := time.NewTicker(pollEvery)
-	defer poll.Stop()
-	var last error
-	for {
-		err := ask()
-		if err == nil {
-			return nil
-		}
-		if ctx.Err() == nil {
-			last = err
-		}
-		select {
-		case <-ended:
-			return errEnded
-		case <-ctx.Done():
-			return errors.Join(ctx.Err(), last)
-		case <-poll.C:
-		}
-	}
-}
-
-var errEnded = errors.New("the process has ended")

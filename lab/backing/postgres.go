@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/lab/procs"
 )
 
 var postgresService = service{
@@ -120,10 +122,10 @@ const hostRules = "local all all trust\nhost all all 127.0.0.1/32 trust\nhost re
 
 func initCluster(h *home, bin string) error {
 	// --no-sync: the files of initdb need not survive a crash of the machine.
-	err := runChild(h.command(filepath.Join(bin, "initdb"), "--pgdata", h.data, "--username=postgres", "--auth=trust",
-		"--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"))
+	err := h.runChild(filepath.Join(bin, "initdb"), "--pgdata", h.data, "--username=postgres", "--auth=trust",
+		"--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions")
 	if err != nil {
-		return fmt.Errorf("initdb: %w; it says:\n%s", err, h.logSince(0))
+		return err
 	}
 	return h.write("pg_hba.conf", hostRules)
 }
@@ -189,10 +191,10 @@ func (p *PostgresPair) follow(ctx context.Context, o Options) (err error) {
 	}
 	p.port, p.standby = p.Primary.control.(*native).port, n
 	p.Standby = &Server{control: n}
-	err = runChild(n.home.command(filepath.Join(bin, "pg_basebackup"), "--pgdata", n.home.data, "--host=127.0.0.1", "--port", strconv.Itoa(p.port),
-		"--username=postgres", "--write-recovery-conf", "--checkpoint=fast", "--no-sync"))
+	err = n.home.runChild(filepath.Join(bin, "pg_basebackup"), "--pgdata", n.home.data, "--host=127.0.0.1",
+		"--port", strconv.Itoa(p.port), "--username=postgres", "--write-recovery-conf", "--checkpoint=fast", "--no-sync")
 	if err != nil {
-		return fmt.Errorf("pg_basebackup: %w; it says:\n%s", err, n.home.logSince(0))
+		return err
 	}
 	err = n.startFresh(ctx)
 	p.Standby.url = postgresURL(loopback(n.port))
@@ -208,7 +210,7 @@ func (p *PostgresPair) AwaitStandby(ctx context.Context) error {
 	if err := ask(ctx, p.Primary.url, &end, "SELECT pg_current_wal_insert_lsn()::text"); err != nil {
 		return err
 	}
-	return await(ctx, nil, func() error {
+	return procs.Await(ctx, nil, func() error {
 		var there bool
 		err := ask(ctx, p.Standby.url, &there, "SELECT coalesce(pg_last_wal_replay_lsn() >= $1::text::pg_lsn, false)", end)
 		if !there && err == nil {

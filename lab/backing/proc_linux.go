@@ -5,12 +5,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
-
-func dieWithParent(attr *syscall.SysProcAttr, signal syscall.Signal) { attr.Pdeathsig = signal }
 
 // processesIn lists the processes whose working directory is dir or below: a server with all its children.
 func processesIn(dir string) []int {

@@ -2,11 +2,7 @@
 
 package backing
 
-import "syscall"
-
-// Other systems have neither a parent-death signal nor /proc: there only Close ends a server.
-
-func dieWithParent(*syscall.SysProcAttr, syscall.Signal) {}
+// Other systems have neither a parent-death signal (procs.Tie) nor /proc: there only Close ends a server.
 
 func processesIn(string) []int { return nil }
 

@@ -33,7 +33,7 @@ var redisService = service{
 			argv: append([]string{"redis-server", "--protected-mode", "no"}, redisSettings(o)...), // connections from outside the container are not local
 			url:  redisURL, gentle: "TERM", immediate: "KILL",
 			ready: func(ctx context.Context, hostPort string) error {
-				_, err := redisInfo(ctx, hostPort, redisProcess{})
+				_, err := redisInfo(ctx, hostPort, RedisProcess{})
 				return err
 			},
 		}
@@ -55,19 +55,30 @@ func redisSettings(o Options) []string {
 }
 
 func nativeRedis(ctx context.Context, o Options) (*Server, string, error) {
-	return startRedisProcess(ctx, o, redisProcess{})
+	return startRedisProcess(ctx, o, RedisProcess{})
 }
 
-// redisProcess is a way to run redis-server. The zero value is a server alone.
-type redisProcess struct {
-	settings []string     // beside redisSettings
-	password string       // that the process asks of its clients
-	tls      *certificate // nil: no TLS
-	// sentinel is the configuration of a sentinel, without the port. A sentinel needs a file, which it rewrites.
-	sentinel string
+// RedisProcess is a way to run redis-server. The zero value is a server alone.
+type RedisProcess struct {
+	Settings []string     // beside those of every Redis
+	Password string       // that the process asks of its clients
+	TLS      *Certificate // nil: no TLS; otherwise TLS is the only way to the process, and from it to others
+	// Sentinel is the configuration of a sentinel, without the port. A sentinel needs a file, which it rewrites.
+	Sentinel string
 }
 
-func startRedisProcess(ctx context.Context, o Options, p redisProcess) (*Server, string, error) {
+// StartRedisProcess starts a process from the redis-server of this machine, whatever other sources there are: containers
+// would announce addresses that only containers reach.
+func StartRedisProcess(ctx context.Context, o Options, p RedisProcess) (*Server, error) {
+	o = o.withDefaults()
+	if err := redisService.install(ctx, o); err != nil {
+		return nil, err
+	}
+	server, _, err := startRedisProcess(ctx, o, p)
+	return server, err
+}
+
+func startRedisProcess(ctx context.Context, o Options, p RedisProcess) (*Server, string, error) {
 	bin, ok := o.machine.redisServer()
 	if !ok {
 		return nil, "", errors.New("no redis-server in PATH")
@@ -82,11 +93,11 @@ func startRedisProcess(ctx context.Context, o Options, p redisProcess) (*Server,
 		argv:  func(port int) []string { return p.argv(bin, home.data, port, o) },
 		ready: func(ctx context.Context, port, pid int) error { return ownRedis(ctx, port, pid, p) },
 	}
-	if p.sentinel != "" {
-		err = home.write(sentinelFile, p.sentinel)
+	if p.Sentinel != "" {
+		err = home.write(sentinelFile, p.Sentinel)
 	}
-	if p.tls != nil {
-		err = errors.Join(err, p.tls.furnish(home))
+	if p.TLS != nil {
+		err = errors.Join(err, home.write(certificateFile, p.TLS.cert), home.write(keyFile, p.TLS.key))
 	}
 	if err == nil {
 		err = n.startFresh(ctx)
@@ -97,7 +108,7 @@ func startRedisProcess(ctx context.Context, o Options, p redisProcess) (*Server,
 	}
 	how := fmt.Sprintf("%s, as %s, on port %d", bin, home.userName(), n.port)
 	url := redisURL(loopback(n.port))
-	if p.tls != nil {
+	if p.TLS != nil {
 		url = strings.Replace(url, "redis:", "rediss:", 1)
 	}
 	return &Server{url: url, control: n}, how, nil
@@ -105,27 +116,27 @@ func startRedisProcess(ctx context.Context, o Options, p redisProcess) (*Server,
 
 const sentinelFile = "sentinel.conf"
 
-func (p redisProcess) argv(bin, dir string, port int, o Options) []string {
+func (p RedisProcess) argv(bin, dir string, port int, o Options) []string {
 	argv := []string{bin}
-	if p.sentinel != "" {
+	if p.Sentinel != "" {
 		argv = append(argv, filepath.Join(dir, sentinelFile), "--sentinel")
 	}
 	argv = append(argv, "--bind", "127.0.0.1", "--dir", dir, "--daemonize", "no")
-	if p.tls == nil {
+	if p.TLS == nil {
 		argv = append(argv, "--port", strconv.Itoa(port))
 	} else {
 		// --tls-replication: the process itself connects with TLS, as a replica and as a sentinel.
 		argv = append(argv, "--port", "0", "--tls-port", strconv.Itoa(port), "--tls-replication", "yes", "--tls-auth-clients", "no",
 			"--tls-cert-file", certificateFile, "--tls-key-file", keyFile, "--tls-ca-cert-file", certificateFile)
 	}
-	if p.sentinel == "" {
+	if p.Sentinel == "" {
 		argv = append(argv, redisSettings(o)...)
 	}
-	return append(argv, p.settings...)
+	return append(argv, p.Settings...)
 }
 
 // ownRedis checks the process id of the server on a port, since another server may have taken the port.
-func ownRedis(ctx context.Context, port, pid int, p redisProcess) error {
+func ownRedis(ctx context.Context, port, pid int, p RedisProcess) error {
 	info, err := redisInfo(ctx, loopback(port), p)
 	if err == nil && !strings.Contains(info, fmt.Sprintf("process_id:%d\r\n", pid)) {
 		err = fmt.Errorf("port %d belongs to another server", port)
@@ -134,7 +145,7 @@ func ownRedis(ctx context.Context, port, pid int, p redisProcess) error {
 }
 
 // redisInfo returns INFO's server section. A server that is still loading its data is an error.
-func redisInfo(ctx context.Context, addr string, p redisProcess) (string, error) {
+func redisInfo(ctx context.Context, addr string, p RedisProcess) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	listening, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr) // the client would log a refused attempt
@@ -142,7 +153,7 @@ func redisInfo(ctx context.Context, addr string, p redisProcess) (string, error)
 		return "", err
 	}
 	_ = listening.Close()
-	client := redis.NewClient(&redis.Options{Addr: addr, Password: p.password, TLSConfig: p.tls.trust(), MaxRetries: -1, DialerRetries: 1})
+	client := redis.NewClient(&redis.Options{Addr: addr, Password: p.Password, TLSConfig: p.TLS.Trust(), MaxRetries: -1, DialerRetries: 1})
 	defer func() { _ = client.Close() }()
 	if err := client.Ping(ctx).Err(); err != nil { // INFO answers while data is being loaded, but PING says LOADING
 		return "", err
@@ -165,8 +176,8 @@ func pingRedis(ctx context.Context, redisURL string) error {
 	return client.Ping(ctx).Err()
 }
 
-// hostPort is the address of a Redis.
-func (s *Server) hostPort() string {
+// HostPort is the address of a Redis.
+func (s *Server) HostPort() string {
 	_, rest, _ := strings.Cut(s.url, "://")
 	return strings.TrimSuffix(rest, "/0")
 }

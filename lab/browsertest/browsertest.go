@@ -5,6 +5,7 @@ package browsertest
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +18,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/lab/docstest"
 )
 
 const testLimit = 4 * time.Minute // many browsers share the machine
@@ -32,25 +35,32 @@ var WithoutScript = chromedp.Func(func(ctx context.Context, t *chromedp.Target) 
 	return err
 })
 
-// New opens a browser with a fresh profile and closes it when the test ends. scripts/ensure-debian.sh installs a browser; a test
-// without a browser fails. more are further options, such as Dark.
+// New opens a browser with a fresh profile and closes it when the test ends. A test without a browser fails. more are
+// further options, such as Dark.
 func New(t testing.TB, more ...chromedp.ExecAllocatorOption) context.Context {
 	t.Helper()
-	path := installed()
-	require.NotEmpty(t, path, "install a browser: scripts/ensure-debian.sh chromium")
 	limited, stop := context.WithTimeout(t.Context(), testLimit)
 	t.Cleanup(stop)
+	browser, end, err := Open(limited, more...)
+	t.Cleanup(end)
+	require.NoError(t, err, "browsertest: chromium does not start")
+	return browser
+}
+
+// Open is New for a program, which calls end.
+func Open(ctx context.Context, more ...chromedp.ExecAllocatorOption) (browser context.Context, end func(), err error) {
+	path := installed()
+	if path == "" {
+		return nil, func() {}, errors.New("install a browser: scripts/ensure-debian.sh chromium")
+	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path))
 	options = append(options, more...)
 	if os.Geteuid() == 0 {
-		options = append(options, chromedp.NoSandbox) // Chromium's sandbox refuses root; the tests open only pages of this service
+		options = append(options, chromedp.NoSandbox) // Chromium's sandbox refuses root; the pages are those of this service
 	}
-	allocator, stop := chromedp.NewExecAllocator(limited, options...)
-	t.Cleanup(stop)
-	browser, stop := chromedp.NewContext(allocator)
-	t.Cleanup(stop)
-	require.NoError(t, chromedp.Do(browser, chromedp.Navigate("about:blank")), "browsertest: chromium does not start")
-	return browser
+	allocator, endAllocator := chromedp.NewExecAllocator(ctx, options...)
+	browser, endBrowser := chromedp.NewContext(allocator)
+	return browser, func() { endBrowser(); endAllocator() }, chromedp.Do(browser, chromedp.Navigate("about:blank"))
 }
 
 // installed is the path of a browser, or "".
@@ -80,8 +90,9 @@ func LooksRight(browser context.Context, t testing.TB, name string) {
 	require.Empty(t, faults, name)
 	picture, err := chromedp.Run(browser, chromedp.FullScreenshot(80))
 	require.NoError(t, err, name)
-	require.NoError(t, os.MkdirAll(screenshots(t), 0o755))
-	require.NoError(t, os.WriteFile(filepath.Join(screenshots(t), name+".jpg"), picture, 0o600))
+	folder := filepath.Join(docstest.Root(), ".local", "screenshots")
+	require.NoError(t, os.MkdirAll(folder, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, name+".jpg"), picture, 0o600))
 }
 
 // Viewports are a phone and a desktop.
@@ -92,17 +103,3 @@ var Viewports = map[string]chromedp.Action[chromedp.Void]{
 
 // Schemes are the options of a browser in each colour scheme.
 var Schemes = map[string][]chromedp.ExecAllocatorOption{"light": nil, "dark": {Dark}}
-
-// screenshots is a folder at the root of the repository, which is the nearest folder above with a go.mod.
-func screenshots(t testing.TB) string {
-	t.Helper()
-	at, err := os.Getwd()
-	require.NoError(t, err)
-	for {
-		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
-			return filepath.Join(at, ".local", "screenshots")
-		}
-		require.NotEqual(t, "/", at, "no go.mod above")
-		at = filepath.Dir(at)
-	}
-}

@@ -3,7 +3,6 @@
 package checkouttest
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"sync"
@@ -19,6 +18,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"
+	"partnerdeposits/lab/procs"
 	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"
 )
@@ -37,7 +37,7 @@ type Bench struct {
 	Provider *Provider
 	Scoring  *Scoring
 	Metrics  *Metrics
-	Log      *Log
+	Log      *procs.Buffer
 
 	PartnerID id.ID
 	AccountID id.ID
@@ -47,7 +47,7 @@ type Bench struct {
 func New(t testing.TB, dashboardURL string) *Bench {
 	t.Helper()
 	noon := time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)
-	b := &Bench{Clock: servicetest.NewClock(noon), Provider: &Provider{}, Scoring: &Scoring{}, Metrics: &Metrics{}, Log: &Log{}}
+	b := &Bench{Clock: servicetest.NewClock(noon), Provider: &Provider{}, Scoring: &Scoring{}, Metrics: &Metrics{}, Log: &procs.Buffer{}}
 	b.Kit = servicetest.New(t, func(s *servicetest.Setup) {
 		s.Clock, s.Config.DashboardBaseURL = b.Clock, dashboardURL
 		s.Pool.MaxConns, s.Store.AcquireTimeout = 10, servicetest.Patience
@@ -168,25 +168,6 @@ func (m *Metrics) Steps() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return append([]string(nil), m.steps...)
-}
-
-// Log is a buffer for concurrent writers.
-type Log struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *Log) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-// String gives the log so far.
-func (l *Log) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // Scoring is the sandbox's scoring, which a test can make fail.

@@ -13,6 +13,7 @@ import (
 
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/secret"
+	"partnerdeposits/lab/formbrowser"
 )
 
 // Browser keeps cookies and follows no redirects.
@@ -186,12 +187,8 @@ func all(root *html.Node, name string) []*html.Node {
 }
 
 func attr(n *html.Node, name string) string {
-	for _, a := range n.Attr {
-		if a.Key == name {
-			return a.Val
-		}
-	}
-	return ""
+	value, _ := formbrowser.Attribute(n, name)
+	return value
 }
 
 // Query signs connect parameters as a partner's server does. more is appended without a signature.

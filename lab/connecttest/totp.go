@@ -10,6 +10,7 @@ import (
 	"partnerdeposits/adapters/totp"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/twofactor"
+	"partnerdeposits/lab/formbrowser"
 )
 
 // App is an authenticator app with the secret of an operator.
@@ -77,13 +78,5 @@ func (a Answer) Form(intent string) int {
 
 // Text gives the text of the first element of that name.
 func (a Answer) Text(element string) string {
-	var text strings.Builder
-	if found := a.All(element); len(found) > 0 {
-		for n := range found[0].Descendants() {
-			if n.Type == html.TextNode {
-				text.WriteString(n.Data)
-			}
-		}
-	}
-	return text.String()
+	return formbrowser.Text(a.first(element, func(*html.Node) bool { return true }))
 }

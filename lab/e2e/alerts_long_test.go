@@ -14,7 +14,6 @@ import (
 
 	"partnerdeposits/lab/backing"
 	generator "partnerdeposits/lab/load"
-	"partnerdeposits/lab/panels"
 	"partnerdeposits/lab/receiver"
 )
 
@@ -27,9 +26,9 @@ type watched struct {
 	second          *member // another dispatcher, or nil
 	account         string
 	mailServer      string // address
-	receiver        hook
+	receiver        *hook
 	pager           *pager
-	prometheus      panels.Prometheus
+	prometheus      prometheus
 	database        string
 }
 

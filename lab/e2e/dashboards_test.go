@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/lab/docstest"
-	"partnerdeposits/lab/panels"
 	"partnerdeposits/lab/receiver"
 	"partnerdeposits/lab/redistest"
 )
@@ -64,7 +63,7 @@ func TestDashboards_UnderLoadAndFaults_HaveSamplesInEveryPanel(t *testing.T) {
 	redis := redistest.Server(t)
 	w := newWorldWithRedis(t, redis.URL(), "RATE_LIMIT_PER_MINUTE=1000000", "RATE_LIMIT_WRITES_PER_MINUTE=1000000", "WEBHOOK_RETRY_SCHEDULE=0s,1s,1s")
 	h, d := w.http(t), w.dispatcher(t)
-	span := panels.Span{From: time.Now(), Step: time.Second, RateInterval: 10 * time.Second}
+	span := shownSpan{from: time.Now(), step: time.Second, rateInterval: 10 * time.Second}
 	p := startPrometheus(t, prometheusOf{targets: map[string][]*process{"http": {h}, "dispatcher": {d}}})
 	good, bad := newReceiver(t), newReceiver(t)
 	w.subscribe(t, good)
@@ -81,27 +80,22 @@ func TestDashboards_UnderLoadAndFaults_HaveSamplesInEveryPanel(t *testing.T) {
 	require.NoError(t, redis.Restart(t.Context()))
 	w.traffic(t, account, 40)
 	passes(t, 6*time.Second)
-	span.To = time.Now()
+	span.to = time.Now()
 
-	all, err := panels.Load(filepath.Join(docstest.Root(), dashboardsDir))
-	require.NoError(t, err)
 	var table strings.Builder
 	empty, total := 0, 0
-	for _, dashboard := range all {
+	for _, dashboard := range dashboards(t) {
 		for _, v := range dashboard.Templating.List {
 			if v.Type == "query" {
-				values, err := v.Values(p, span)
-				require.NoError(t, err)
-				require.NotEmpty(t, values, "%s: the variable %s has nothing to choose from", dashboard.Title, v.Name)
+				require.NotEmpty(t, v.values(t, p, span), "%s: the variable %s has nothing to choose from", dashboard.Title, v.Name)
 			}
 		}
-		drawn := make([][]panels.Line, len(dashboard.Panels))
+		drawn := make([][]drawnLine, len(dashboard.Panels))
 		for i, panel := range dashboard.Panels {
-			drawn[i], err = dashboard.Lines(p, panel, span)
-			require.NoError(t, err)
+			drawn[i] = dashboard.lines(t, p, panel, span)
 			samples := 0
 			for _, line := range drawn[i] {
-				samples += len(line.Values)
+				samples += len(line.values)
 			}
 			if total++; samples == 0 {
 				empty++
@@ -109,7 +103,7 @@ func TestDashboards_UnderLoadAndFaults_HaveSamplesInEveryPanel(t *testing.T) {
 			fmt.Fprintf(&table, "%-24s %-50s %3d series %6d samples\n", dashboard.Title, panel.Title, len(drawn[i]), samples)
 		}
 		if to := os.Getenv("DASHBOARDS_TO"); to != "" {
-			picture := dashboard.Draw(drawn, span)
+			picture := dashboard.draw(drawn, span)
 			picture = regexp.MustCompile(`127\.0\.0\.1:\d+`).ReplaceAllString(picture, "")
 			require.NoError(t, os.WriteFile(filepath.Join(to, strings.TrimPrefix(dashboard.UID, "svc-")+".svg"), []byte(picture), 0o600))
 		}

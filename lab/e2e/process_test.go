@@ -5,6 +5,7 @@ package e2e_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -85,9 +86,20 @@ func start(t testing.TB, name string, environ ...string) *process {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
-	p.opsURL, err = p.Listening(ctx)
-	require.NoError(t, err)
+	require.NoError(t, p.Await(ctx, p.findOps))
 	return p
+}
+
+// findOps reads the log, where the process says that it listens for operators.
+func (p *process) findOps() error {
+	for line := range strings.Lines(p.Log()) {
+		var entry struct{ Msg, For, Address string }
+		if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == "listening" && entry.For == "operators" {
+			p.opsURL = "http://" + entry.Address
+			return nil
+		}
+	}
+	return errors.New("it does not listen")
 }
 
 // stop sends SIGTERM and gives the exit code.

@@ -1,11 +1,14 @@
 package e2e_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +18,6 @@ import (
 
 	"partnerdeposits/lab/docstest"
 	generator "partnerdeposits/lab/load"
-	"partnerdeposits/lab/panels"
 )
 
 // prometheusOf is Debian's Prometheus.
@@ -27,7 +29,7 @@ type prometheusOf struct {
 }
 
 // startPrometheus returns its URL. It ends with the test.
-func startPrometheus(t testing.TB, of prometheusOf) panels.Prometheus {
+func startPrometheus(t testing.TB, of prometheusOf) prometheus {
 	t.Helper()
 	debian(t, "prometheus")
 	if of.rules == "" {
@@ -50,7 +52,54 @@ func startPrometheus(t testing.TB, of prometheusOf) panels.Prometheus {
 	require.NoError(t, os.WriteFile(dir+"/prometheus.yml", []byte(config.String()), 0o600))
 	serve(t, "http://"+address+"/-/ready", "prometheus", "--config.file="+dir+"/prometheus.yml", "--storage.tsdb.path="+dir+"/data",
 		"--web.listen-address="+address, "--log.level=error")
-	return panels.Prometheus("http://" + address)
+	return prometheus("http://" + address)
+}
+
+// prometheus is the base URL of a Prometheus.
+type prometheus string
+
+// series is a series of samples with its labels.
+type series struct {
+	Metric map[string]string
+	Values []sample
+}
+
+// sample is a time in Unix seconds, and a value as a text.
+type sample [2]any
+
+func (s sample) read(t testing.TB) (at time.Time, value float64) {
+	t.Helper()
+	seconds, isNumber := s[0].(float64)
+	text, isText := s[1].(string)
+	value, err := strconv.ParseFloat(text, 64)
+	require.True(t, isNumber && isText && err == nil, "not a sample: %v", s)
+	return time.UnixMilli(int64(1000 * seconds)), value
+}
+
+// ask reads the data of an endpoint of the API, such as "query_range".
+func (p prometheus) ask(t testing.TB, endpoint string, parameters url.Values, into any) {
+	t.Helper()
+	_, body := fetch(string(p) + "/api/v1/" + endpoint + "?" + parameters.Encode())
+	answer := struct {
+		Status, Error string
+		Data          any
+	}{Data: into}
+	require.NoError(t, json.Unmarshal([]byte(body), &answer), "%s %v: %s", endpoint, parameters, body)
+	require.Equal(t, "success", answer.Status, "%s %v: %s", endpoint, parameters, answer.Error)
+}
+
+// evaluate evaluates a query over a span.
+func (p prometheus) evaluate(t testing.TB, query string, s shownSpan) []series {
+	t.Helper()
+	var data struct{ Result []series }
+	p.ask(t, "query_range", url.Values{
+		"query": {query}, "start": {unixTime(s.from)}, "end": {unixTime(s.to)}, "step": {strconv.FormatFloat(s.step.Seconds(), 'f', 3, 64)},
+	}, &data)
+	return data.Result
+}
+
+func unixTime(t time.Time) string {
+	return strconv.FormatFloat(float64(t.UnixMilli())/1000, 'f', 3, 64)
 }
 
 // debian installs a package of Debian, if it is missing.

@@ -3,6 +3,9 @@ package e2e_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"slices"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,16 +13,88 @@ import (
 	"partnerdeposits/lab/receiver"
 )
 
-// received is a webhook as it arrived.
-type received = receiver.Kept
+// received is a webhook with the outcome of its check and the status of its answer.
+type received struct {
+	receiver.Webhook
+	Wrong    receiver.Reason // "": the signature is right
+	Answered int
+}
 
-// hook is a partner's endpoint. Its check of signatures uses only the contract, none of the service's code.
-type hook struct{ *receiver.Keeper }
+// hook is a partner's endpoint that keeps each webhook in the order of the answers. A wrong signature is answered with
+// 400. The check of signatures uses only the contract, none of the service's code.
+type hook struct {
+	URL string
 
-func newReceiver(t testing.TB) hook { return hook{receiver.NewKeeper(t)} }
+	mu      sync.Mutex
+	secret  string
+	answer  func(n int, w receiver.Webhook) int
+	arrived int
+	got     []received
+}
+
+func newReceiver(t testing.TB) *hook {
+	t.Helper()
+	r := &hook{}
+	base, end, err := receiver.Listen(receiver.Serve(r.take))
+	require.NoError(t, err)
+	t.Cleanup(end)
+	r.URL = base + "/hook"
+	return r
+}
+
+// SetSecret sets the signing secret.
+func (r *hook) SetSecret(secret string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.secret = secret
+}
+
+// Secret is the signing secret.
+func (r *hook) Secret() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.secret
+}
+
+// AnswerWith chooses the status for the n-th webhook, counted from 0, in place of 200. answer may wait.
+func (r *hook) AnswerWith(answer func(n int, w receiver.Webhook) int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answer = answer
+}
+
+// All are the webhooks so far.
+func (r *hook) All() []received {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.got)
+}
+
+// Accepted are the webhooks answered with 200, duplicates included.
+func (r *hook) Accepted() []received {
+	return slices.DeleteFunc(r.All(), func(w received) bool { return w.Answered != http.StatusOK })
+}
+
+func (r *hook) take(w receiver.Webhook) (receiver.Answer, func(bool)) {
+	r.mu.Lock()
+	secret, answer, n := r.secret, r.answer, r.arrived
+	r.arrived++
+	r.mu.Unlock()
+	kept := received{Webhook: w, Wrong: w.Check(secret), Answered: http.StatusOK}
+	switch {
+	case kept.Wrong != "":
+		kept.Answered = http.StatusBadRequest
+	case answer != nil:
+		kept.Answered = answer(n, w)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.got = append(r.got, kept)
+	return receiver.Status(kept.Answered), nil
+}
 
 // await waits until the n-th webhook was accepted.
-func (r hook) await(t testing.TB, n int) []received {
+func (r *hook) await(t testing.TB, n int) []received {
 	t.Helper()
 	require.Eventually(t, func() bool { return len(r.Accepted()) >= n }, soon, often, "webhooks: %s", lazy(func() string { return describe(r.All()) }))
 	return r.Accepted()

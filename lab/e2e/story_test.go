@@ -100,7 +100,7 @@ func TestDispatch_EachTransitionOnceUnderItsMostSpecificName(t *testing.T) {
 		{[]string{"deposit.captured"}, []string{"deposit.captured"}},
 		{[]string{"deposit.cancelled", "deposit.expired"}, nil},
 	}
-	receivers, hooks := make([]hook, len(cases)), make([]string, len(cases))
+	receivers, hooks := make([]*hook, len(cases)), make([]string, len(cases))
 	for i, c := range cases {
 		receivers[i] = newReceiver(t)
 		hooks[i] = w.subscribe(t, receivers[i], c.subscribed...)

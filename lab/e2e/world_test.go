@@ -91,7 +91,7 @@ func (w *deployment) link(t testing.TB, externalID string) (accountID string) {
 }
 
 // subscribe registers a webhook and hands its secret to the receiver.
-func (w *deployment) subscribe(t testing.TB, r hook, events ...string) (webhookID string) {
+func (w *deployment) subscribe(t testing.TB, r *hook, events ...string) (webhookID string) {
 	t.Helper()
 	body := map[string]any{"url": r.URL}
 	if len(events) > 0 {

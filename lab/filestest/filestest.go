@@ -8,7 +8,6 @@ import (
 	"image"
 	"image/color"
 	"image/jpeg"
-	"image/png"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -58,16 +57,6 @@ func segment(marker byte, data []byte) []byte {
 	return append(binary.BigEndian.AppendUint16([]byte{0xff, marker}, uint16(len(data)+2)), data...)
 }
 
-// PNG is a picture with a text chunk that is a page, and the place.
-func PNG(t testing.TB, m image.Image) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	require.NoError(t, png.Encode(&b, m))
-	const header = 8 + 25
-	text := Chunk("tEXt", []byte("Comment\x00<html><script>alert(1)</script>"+Place))
-	return bytes.Join([][]byte{b.Bytes()[:header], text, b.Bytes()[header:], []byte("<html>behind the end")}, nil)
-}
-
 // Chunk is a chunk of a PNG.
 func Chunk(kind string, data []byte) []byte {
 	b := append(binary.BigEndian.AppendUint32(nil, uint32(len(data))), kind...)
@@ -84,19 +73,4 @@ func PNGHeader(w, h uint32, depth, colour, interlace byte) []byte {
 // PDF is a document.
 func PDF() []byte {
 	return []byte("%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[]/Count 0>>endobj\ntrailer<</Root 1 0 R>>\nstartxref\n9\n%%EOF\n")
-}
-
-// WebP wraps chunks of a WebP.
-func WebP(chunks ...[]byte) []byte {
-	body := append([]byte("WEBP"), bytes.Join(chunks, nil)...)
-	return append(binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(len(body))), body...)
-}
-
-// RIFF is a chunk of a WebP.
-func RIFF(kind string, data []byte) []byte {
-	b := append(binary.LittleEndian.AppendUint32([]byte(kind), uint32(len(data))), data...)
-	if len(data)%2 == 1 {
-		b = append(b, 0)
-	}
-	return b
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/cookiejar"
@@ -74,10 +75,7 @@ func (b *Browser) Submit(ctx context.Context, p Page, control string, values map
 	if !found {
 		return Page{}, fmt.Errorf("%w with %s at %s, which answered %d", ErrNoForm, control, p.URL.Path, p.Status)
 	}
-	fields := url.Values{}
-	for name, all := range form.Fields {
-		fields[name] = all
-	}
+	fields := maps.Clone(form.Fields)
 	for name, value := range values {
 		fields.Set(name, value)
 	}
@@ -124,23 +122,23 @@ func (p Page) Form(control string) (Form, bool) {
 
 func formOf(n *html.Node, base *url.URL) Form {
 	f := Form{Action: base, Fields: url.Values{}, names: map[string]bool{}}
-	action, _ := attribute(n, "action")
+	action, _ := Attribute(n, "action")
 	if target, err := base.Parse(action); err == nil {
 		f.Action = target
 	}
 	for c := range n.Descendants() {
-		name, _ := attribute(c, "name")
+		name, _ := Attribute(c, "name")
 		if c.Type != html.ElementNode || name == "" || !slices.Contains([]string{"button", "input", "textarea", "select"}, c.Data) {
 			continue
 		}
 		f.names[name] = true
-		kind, _ := attribute(c, "type")
-		value, _ := attribute(c, "value")
-		_, checked := attribute(c, "checked")
+		kind, _ := Attribute(c, "type")
+		value, _ := Attribute(c, "value")
+		_, checked := Attribute(c, "checked")
 		switch {
 		case c.Data == "button", kind == "submit", (kind == "checkbox" || kind == "radio") && !checked: // sent when it is clicked
 		case c.Data == "textarea":
-			f.Fields.Add(name, text(c))
+			f.Fields.Add(name, Text(c))
 		case c.Data == "select":
 			f.Fields.Add(name, selected(c))
 		default:
@@ -153,15 +151,16 @@ func formOf(n *html.Node, base *url.URL) Form {
 func selected(n *html.Node) (value string) {
 	first := true
 	for c := range n.Descendants() {
-		if _, chosen := attribute(c, "selected"); c.Type == html.ElementNode && c.Data == "option" && (first || chosen) {
-			value, _ = attribute(c, "value")
+		if _, chosen := Attribute(c, "selected"); c.Type == html.ElementNode && c.Data == "option" && (first || chosen) {
+			value, _ = Attribute(c, "value")
 			first = false
 		}
 	}
 	return value
 }
 
-func text(n *html.Node) string {
+// Text is the text of an element.
+func Text(n *html.Node) string {
 	var b strings.Builder
 	for c := range n.Descendants() {
 		if c.Type == html.TextNode {
@@ -171,7 +170,8 @@ func text(n *html.Node) string {
 	return b.String()
 }
 
-func attribute(n *html.Node, name string) (value string, found bool) {
+// Attribute is the value of an attribute of an element.
+func Attribute(n *html.Node, name string) (value string, found bool) {
 	i := slices.IndexFunc(n.Attr, func(a html.Attribute) bool { return a.Key == name })
 	if i < 0 {
 		return "", false

@@ -11,6 +11,7 @@ import (
 	"math/big"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"time"
 )
 
@@ -71,14 +72,12 @@ func (a *Authority) PEM() []byte {
 
 // ServeHTTP runs a decent server over TLS, with HTTP/2.
 func (a *Authority) ServeHTTP(t TB, handler http.HandlerFunc) (url string) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	check(t, err)
-	server := &http.Server{Handler: handler, TLSConfig: a.Issue(t, nil), ReadHeaderTimeout: time.Minute}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = server.ServeTLS(l, "", "")
-	}()
-	t.Cleanup(func() { _ = server.Close(); <-ended })
-	return "https://" + l.Addr().String()
+	server := httptest.NewUnstartedServer(handler)
+	server.TLS, server.EnableHTTP2 = a.Issue(t, nil), true
+	server.StartTLS()
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	return server.URL
 }

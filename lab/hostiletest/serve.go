@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"io"
 	"net"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -55,9 +56,7 @@ func ServeOn(t TB, l net.Listener, handle func(net.Conn)) *Receiver {
 	r := &Receiver{Address: l.Addr().String()}
 	var mu sync.Mutex
 	open := map[net.Conn]bool{}
-	r.wg.Add(1)
-	go func() {
-		defer r.wg.Done()
+	r.wg.Go(func() {
 		for {
 			c, err := l.Accept()
 			if err != nil {
@@ -67,17 +66,15 @@ func ServeOn(t TB, l net.Listener, handle func(net.Conn)) *Receiver {
 			mu.Lock()
 			open[c] = true
 			mu.Unlock()
-			r.wg.Add(1)
-			go func() {
-				defer r.wg.Done()
+			r.wg.Go(func() {
 				handle(c)
 				_ = c.Close()
 				mu.Lock()
 				delete(open, c)
 				mu.Unlock()
-			}()
+			})
 		}
-	}()
+	})
 	t.Cleanup(func() {
 		_ = l.Close()
 		mu.Lock()
@@ -94,19 +91,14 @@ func ServeOn(t TB, l net.Listener, handle func(net.Conn)) *Receiver {
 func Request(r *bufio.Reader) (head, body string, ok bool) {
 	var b strings.Builder
 	length := 0
-	for {
-		line, err := r.ReadString('\n')
-		if err != nil {
+	for line := ""; line != "\r\n"; {
+		var err error
+		if line, err = r.ReadString('\n'); err != nil {
 			return "", "", false
 		}
 		b.WriteString(line)
 		if v, found := strings.CutPrefix(line, "Content-Length: "); found {
-			for _, d := range strings.TrimSpace(v) {
-				length = length*10 + int(d-'0')
-			}
-		}
-		if line == "\r\n" {
-			break
+			length, _ = strconv.Atoi(strings.TrimSpace(v)) // the sender under test counts right
 		}
 	}
 	raw := make([]byte, length)

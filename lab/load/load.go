@@ -10,6 +10,7 @@ package load
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -58,14 +59,11 @@ func Closed(ctx context.Context, length Extent, connections int, call func(i int
 func Steady(ctx context.Context, perSecond, connections int, work func(next func() bool)) {
 	limiter := rate.NewLimiter(rate.Limit(perSecond), perSecond)
 	limiter.AllowN(time.Now(), perSecond) // nothing to catch up with yet
-	var group errgroup.Group
+	var all sync.WaitGroup
 	for range connections {
-		group.Go(func() error {
-			work(func() bool { return limiter.Wait(ctx) == nil })
-			return nil
-		})
+		all.Go(func() { work(func() bool { return limiter.Wait(ctx) == nil }) })
 	}
-	_ = group.Wait() // nil
+	all.Wait()
 }
 
 const (

@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // use is the time of all processors in a span, in seconds.
@@ -17,19 +18,17 @@ type use struct {
 
 // machineUse reads the use since the start of the machine. A machine without /proc tells nothing, and counts as quiet.
 func machineUse() (u use) {
-	const ticks = 100 // a second, on Linux
-	text, err := os.ReadFile("/proc/stat")
+	proc, err := procfs.NewDefaultFS()
 	if err != nil {
 		return u
 	}
-	var user, nice, system, idle, wait, irq, softirq, steal float64
-	first, _ := strings.CutPrefix(string(text), "cpu")
-	_, err = fmt.Sscan(first, &user, &nice, &system, &idle, &wait, &irq, &softirq, &steal)
+	told, err := proc.Stat()
 	if err != nil {
 		return u
 	}
-	u.busy, u.stolen = (user+nice+system+irq+softirq)/ticks, steal/ticks
-	u.all = u.busy + u.stolen + (idle+wait)/ticks
+	m := told.CPUTotal
+	u.busy, u.stolen = m.User+m.Nice+m.System+m.IRQ+m.SoftIRQ, m.Steal
+	u.all = u.busy + u.stolen + m.Idle + m.Iowait
 	return u
 }
 

@@ -12,6 +12,7 @@ package pgtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -76,10 +77,10 @@ func URL(t testing.TB) string {
 }
 
 // commonDatabases are those of Common.
-var commonDatabases struct {
+var commonDatabases = struct {
 	sync.Mutex
 	urls map[string]string
-}
+}{urls: map[string]string{}}
 
 // Common returns the URL of a database that tests of this binary have in common, by its name. The first call fills the database;
 // fill may be nil. The database ends with the tests of the binary.
@@ -97,9 +98,6 @@ func Common(t testing.TB, name string, fill func(databaseURL string)) string {
 		if fill != nil {
 			fill(c.urlOf(database))
 		}
-		if s.urls == nil {
-			s.urls = map[string]string{}
-		}
 		s.urls[name] = c.urlOf(database)
 	}
 	return s.urls[name]
@@ -109,16 +107,10 @@ func Common(t testing.TB, name string, fill func(databaseURL string)) string {
 // migrated. The server stops at the end of the test.
 func Server(t testing.TB) *backing.Server {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
-	defer cancel()
-	server, err := backing.StartPostgres(ctx, backing.Options{Private: true, Logf: t.Logf})
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Errorf("pgtest: close the private server: %v", err)
-		}
+	server := backing.Lend(t, func(ctx context.Context) (*backing.Server, error) {
+		return backing.StartPostgres(ctx, backing.Options{Private: true, Logf: t.Logf})
 	})
-	_, err = migrations.Up(ctx, server.URL(), nil)
+	_, err := migrations.Up(t.Context(), server.URL(), nil)
 	require.NoError(t, err)
 	return server
 }
@@ -127,44 +119,34 @@ func Server(t testing.TB) *backing.Server {
 // migrations. Both stop at the end of the test.
 func Pair(t testing.TB) *backing.PostgresPair {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
-	defer cancel()
-	pair, err := backing.StartPostgresPair(ctx, backing.Options{FastUnsafe: true, Logf: t.Logf})
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		if err := pair.Close(); err != nil {
-			t.Errorf("pgtest: close the pair: %v", err)
-		}
+	pair := backing.Lend(t, func(ctx context.Context) (*backing.PostgresPair, error) {
+		return backing.StartPostgresPair(ctx, backing.Options{FastUnsafe: true, Logf: t.Logf})
 	})
-	_, err = migrations.Up(ctx, pair.Primary.URL(), nil)
+	_, err := migrations.Up(t.Context(), pair.Primary.URL(), nil)
 	require.NoError(t, err)
-	require.NoError(t, pair.AwaitStandby(ctx))
+	require.NoError(t, pair.AwaitStandby(t.Context()))
 	return pair
 }
 
-// sharedServer is the server that all tests of this binary share.
-var sharedServer struct {
-	once    sync.Once
-	cluster *cluster
-	err     error
-}
+// sharedServer starts the server that all tests of this binary share, once.
+var sharedServer = sync.OnceValues(func() (*cluster, error) {
+	c, end, err := start(context.Background()) // not the context of the test that comes first
+	if err == nil {
+		backing.AtExit(end)
+	}
+	return c, err
+})
 
 func shared(t testing.TB) *cluster {
 	t.Helper()
-	sharedServer.once.Do(func() {
-		// Not the context of the test: the server outlives the first test.
-		ctx, cancel := context.WithTimeout(context.Background(), startLimit)
-		defer cancel()
-		var end func()
-		if sharedServer.cluster, end, sharedServer.err = start(ctx); end != nil {
-			backing.AtExit(end)
-		}
-	})
-	require.NoError(t, sharedServer.err, "pgtest: no database for the tests")
-	return sharedServer.cluster
+	c, err := sharedServer()
+	require.NoError(t, err, "pgtest: no database for the tests")
+	return c
 }
 
 func start(ctx context.Context) (c *cluster, end func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
 	server, err := backing.StartPostgres(ctx, backing.Options{FastUnsafe: true})
 	if err != nil {
 		return nil, nil, err
@@ -176,11 +158,8 @@ func start(ctx context.Context) (c *cluster, end func(), err error) {
 	return c, func() {
 		ctx, cancel := context.WithTimeout(context.Background(), cleanupLimit)
 		defer cancel()
-		if err := c.close(ctx); err != nil {
+		if err := errors.Join(c.close(ctx), server.Close()); err != nil {
 			fmt.Fprintln(os.Stderr, "pgtest: clean up:", err)
-		}
-		if err := server.Close(); err != nil {
-			fmt.Fprintln(os.Stderr, "pgtest: close the server:", err)
 		}
 	}, nil
 }
@@ -188,8 +167,6 @@ func start(ctx context.Context) (c *cluster, end func(), err error) {
 // Share starts a server with a template for the test binaries of other processes, which find both in the environment that Share
 // returns. end stops the server.
 func Share(ctx context.Context) (environ []string, end func(), err error) {
-	ctx, cancel := context.WithTimeout(ctx, startLimit)
-	defer cancel()
 	c, end, err := start(ctx)
 	if err != nil {
 		return nil, nil, err

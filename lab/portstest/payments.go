@@ -1,3 +1,9 @@
+// Package portstest is the contract of ports that several adapters implement, as tests. A suite takes a test and a function that sets
+// up a fresh implementation:
+//
+//	func TestProvider(t *testing.T) {
+//		portstest.PaymentProvider(t, func(t *testing.T) portstest.Payments { … })
+//	}
 package portstest
 
 import (
@@ -7,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/core/deposit"
@@ -65,6 +72,9 @@ func PaymentProvider(t *testing.T, setup func(t *testing.T) Payments) {
 		})
 	}
 }
+
+// NewID gives a UUID v7.
+func NewID() id.ID { return id.ID(uuid.Must(uuid.NewV7())) }
 
 func newPaymentID() (out id.ID) {
 	_, _ = rand.Read(out[:]) // crypto/rand never fails

@@ -5,14 +5,12 @@ package procs
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os/exec"
 	"runtime"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -49,33 +47,39 @@ func Start(s Spec) (*Process, error) {
 	if s.Stdout != nil {
 		p.cmd.Stdout = s.Stdout
 	}
-	p.cmd.SysProcAttr = attributes()
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C reaches only the owner
 	var err error
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
-	if p.done, err = Tie(p.cmd); err != nil {
-		return nil, fmt.Errorf("start %s: %w", s.Name, err)
-	}
-	return p, nil
+	return p.tie(syscall.SIGKILL)
 }
 
-// Tie starts a command whose attributes have a parent-death signal: the kernel sends it when this process ends in any way.
-// done is closed after the end of the command, and ProcessState then tells how.
-func Tie(cmd *exec.Cmd) (done <-chan struct{}, err error) {
+// Tie starts a command. The kernel sends the command the signal onDeath when this process ends in any way; other systems
+// than Linux have no such signal. The Process has no log, and takes no input.
+func Tie(name string, cmd *exec.Cmd, onDeath syscall.Signal) (*Process, error) {
+	return (&Process{Name: name, cmd: cmd}).tie(onDeath)
+}
+
+func (p *Process) tie(onDeath syscall.Signal) (*Process, error) {
+	dieWithParent(p.cmd.SysProcAttr, onDeath)
 	started, ended := make(chan error), make(chan struct{})
+	p.done = ended
 	go func() {
 		// The kernel sends the signal when the forking thread ends, so the thread is locked for the life of the process.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		err := cmd.Start()
+		err := p.cmd.Start()
 		started <- err
 		if err == nil {
-			_ = cmd.Wait() // see ProcessState
+			_ = p.cmd.Wait() // see ProcessState
 			close(ended)
 		}
 	}()
-	return ended, <-started
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("start %s: %w", p.Name, err)
+	}
+	return p, nil
 }
 
 // Pid of the process, also after its end.
@@ -84,8 +88,11 @@ func (p *Process) Pid() int { return p.cmd.Process.Pid }
 // Done is closed after the process has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Running tells whether the process has not ended yet.
+// Running tells whether the process has not ended yet. A nil Process was not started.
 func (p *Process) Running() bool {
+	if p == nil {
+		return false
+	}
 	select {
 	case <-p.done:
 		return false
@@ -147,46 +154,51 @@ func (p *Process) Ended() string {
 // Log is the last part of the process's output.
 func (p *Process) Log() string { return p.log.String() }
 
-var errEnded = errors.New("the process has ended")
-
 // AwaitOK polls url until the response is 200.
 //
 // Returns an error when the process or ctx ends first.
 func (p *Process) AwaitOK(ctx context.Context, url string) error {
 	client := &http.Client{Timeout: 5 * time.Second}
-	return p.await(ctx, func() error { return ask(ctx, client, url) })
+	return p.Await(ctx, func() error { return ask(ctx, client, url) })
 }
 
-// Listening waits until the process has logged that it listens for operators, and gives their base URL.
-func (p *Process) Listening(ctx context.Context) (base string, err error) {
-	err = p.await(ctx, func() error {
-		for line := range strings.Lines(p.Log()) {
-			var entry struct{ Msg, For, Address string }
-			if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == "listening" && entry.For == "operators" {
-				base = "http://" + entry.Address
-				return nil
-			}
-		}
-		return errors.New("it does not listen")
-	})
-	return base, err
+// Await repeats a question until its error is nil. An error of Await has the last part of the process's output.
+func (p *Process) Await(ctx context.Context, ask func() error) error {
+	err := Await(ctx, p.done, ask)
+	switch {
+	case errors.Is(err, ErrEnded):
+		return fmt.Errorf("%s: %w (%s):\n%s", p.Name, err, p.Ended(), p.Log())
+	case err != nil:
+		return fmt.Errorf("%s is not ready: %w:\n%s", p.Name, err, p.Log())
+	}
+	return nil
 }
 
-// await repeats a question until its error is nil.
-func (p *Process) await(ctx context.Context, ask func() error) error {
-	ticker := time.NewTicker(20 * time.Millisecond)
-	defer ticker.Stop()
+// ErrEnded is the error of Await after the end of the process.
+var ErrEnded = errors.New("the process has ended")
+
+// Await asks again and again until the answer is nil. A closed ended, which may be nil, ends the wait too.
+//
+// Returns the end of ctx with the last answer before it, which tells more.
+func Await(ctx context.Context, ended <-chan struct{}, ask func() error) error {
+	const every = 20 * time.Millisecond
+	poll := time.NewTicker(every)
+	defer poll.Stop()
+	var last error
 	for {
-		last := ask()
-		if last == nil {
+		err := ask()
+		if err == nil {
 			return nil
 		}
+		if ctx.Err() == nil {
+			last = err
+		}
 		select {
-		case <-p.done:
-			return fmt.Errorf("%s: %w (%s):\n%s", p.Name, errEnded, p.Ended(), p.Log())
+		case <-ended:
+			return ErrEnded
 		case <-ctx.Done():
-			return fmt.Errorf("%s is not ready: %w:\n%s", p.Name, errors.Join(ctx.Err(), last), p.Log())
-		case <-ticker.C:
+			return errors.Join(ctx.Err(), last)
+		case <-poll.C:
 		}
 	}
 }

@@ -62,13 +62,7 @@ func After(wait time.Duration, answer Answer) Answer {
 }
 
 // Hang gives no answer until the sender has given up or died.
-func Hang(_ http.ResponseWriter, r *http.Request) bool {
-	select {
-	case <-r.Context().Done():
-	case <-time.After(time.Minute):
-	}
-	return false
-}
+var Hang = After(time.Minute, func(http.ResponseWriter, *http.Request) bool { return false })
 
 // Bad answers at the level of the connection.
 var (

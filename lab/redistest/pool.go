@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -30,9 +30,9 @@ type pool struct {
 	leases  *redis.Client
 	last    int    // highest database number
 	holder  string // value of this process's leases
-
-	mu   sync.Mutex
-	next int // where the next search begins, so that a returned database is reused late
+	// searched counts the databases that take has tried. The next search goes on behind them, so that a returned
+	// database is reused late.
+	searched atomic.Int64
 }
 
 func newPool(ctx context.Context, redisURL string) (*pool, error) {
@@ -40,10 +40,7 @@ func newPool(ctx context.Context, redisURL string) (*pool, error) {
 	if err != nil {
 		return nil, errors.New("the Redis URL does not parse")
 	}
-	base, err := url.Parse(redisURL)
-	if err != nil {
-		return nil, errors.New("the Redis URL does not parse")
-	}
+	base, _ := url.Parse(redisURL) // redis.ParseURL has parsed it too
 	p := &pool{base: base, options: options, holder: rand.Text(), last: fewest - 1}
 	p.leases = p.client(0)
 	if err := p.leases.Ping(ctx).Err(); err != nil {
@@ -79,7 +76,7 @@ func (p *pool) take(ctx context.Context) (int, error) {
 	defer again.Stop()
 	for {
 		for range p.last {
-			db := p.advance()
+			db := int(p.searched.Add(1)-1)%p.last + 1
 			won, err := p.leases.SetNX(ctx, lease(db), p.holder, leaseFor).Result()
 			if ctx.Err() != nil {
 				return 0, p.allInUse(ctx)
@@ -101,13 +98,6 @@ func (p *pool) take(ctx context.Context) (int, error) {
 
 func (p *pool) allInUse(ctx context.Context) error {
 	return fmt.Errorf("all %d databases are in use: %w", p.last, ctx.Err())
-}
-
-func (p *pool) advance() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.next = p.next%p.last + 1
-	return p.next
 }
 
 // giveBack empties a database and ends its lease.

@@ -13,6 +13,7 @@ package redistest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -61,30 +62,17 @@ func URL(t testing.TB) string {
 	return p.urlOf(db)
 }
 
-// Option changes the server that Server starts.
-type Option func(*backing.Options)
-
-// AOF keeps the data over Kill and Restart (appendonly yes, appendfsync everysec). Without it a restarted server is
-// empty.
-func AOF(o *backing.Options) { o.RedisAOF = true }
-
-// Server returns a private server to kill, restart, pause and flush. The server ends with the test.
-func Server(t testing.TB, options ...Option) *backing.Server {
+// Server returns a private server to kill, restart, pause and flush. A restarted server is empty. The server ends with
+// the test.
+func Server(t testing.TB) *backing.Server {
 	t.Helper()
-	o := backing.Options{Private: true, Logf: t.Logf}
-	for _, apply := range options {
-		apply(&o)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
-	defer cancel()
-	server, err := backing.StartRedis(ctx, o)
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Errorf("redistest: close the private server: %v", err)
-		}
-	})
-	return server
+	return private(t, backing.Options{})
+}
+
+func private(t testing.TB, o backing.Options) *backing.Server {
+	t.Helper()
+	o.Private, o.Logf = true, t.Logf
+	return backing.Lend(t, func(ctx context.Context) (*backing.Server, error) { return backing.StartRedis(ctx, o) })
 }
 
 // ServerClient returns a client of a private server, closed when the test ends.
@@ -102,34 +90,17 @@ func newClient(t testing.TB, redisURL string) *redis.Client {
 	return client
 }
 
-// only is the server that all tests of this binary share.
-var only struct {
-	once sync.Once
-	pool *pool
-	err  error
-}
-
-func shared(t testing.TB) *pool {
-	t.Helper()
-	only.once.Do(func() {
-		// Not the test's context: the server outlives the test that starts it.
-		ctx, cancel := context.WithTimeout(context.Background(), startLimit)
-		defer cancel()
-		only.pool, only.err = start(ctx)
-	})
-	require.NoError(t, only.err, "redistest: no Redis for the tests")
-	return only.pool
-}
-
-func start(ctx context.Context) (*pool, error) {
+// only starts the server that all tests of this binary share, once.
+var only = sync.OnceValues(func() (*pool, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), startLimit) // not that of the test that comes first
+	defer cancel()
 	server, err := backing.StartRedis(ctx, backing.Options{RedisDatabases: databases})
 	if err != nil {
 		return nil, err
 	}
 	p, err := newPool(ctx, server.URL())
 	if err != nil {
-		_ = server.Close()
-		return nil, err
+		return nil, errors.Join(err, server.Close())
 	}
 	backing.AtExit(func() {
 		p.close()
@@ -138,6 +109,13 @@ func start(ctx context.Context) (*pool, error) {
 		}
 	})
 	return p, nil
+})
+
+func shared(t testing.TB) *pool {
+	t.Helper()
+	p, err := only()
+	require.NoError(t, err, "redistest: no Redis for the tests")
+	return p
 }
 
 // nodeTimeout is short enough for a test to wait for a failover, and longer than a busy machine suspends a process.
@@ -146,30 +124,7 @@ const nodeTimeout = 1500 * time.Millisecond
 // Cluster returns a Redis Cluster with this number of masters and, for each, of replicas. The cluster ends with the test.
 func Cluster(t testing.TB, masters, replicas int) *backing.RedisCluster {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
-	defer cancel()
-	cluster, err := backing.StartRedisCluster(ctx, backing.Options{Logf: t.Logf}, masters, replicas, nodeTimeout)
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		if err := cluster.Close(); err != nil {
-			t.Errorf("redistest: close the cluster: %v", err)
-		}
+	return backing.Lend(t, func(ctx context.Context) (*backing.RedisCluster, error) {
+		return backing.StartRedisCluster(ctx, backing.Options{Logf: t.Logf}, masters, replicas, nodeTimeout)
 	})
-	return cluster
-}
-
-// Sentinels returns a Redis with a replica and three sentinels. They end with the test.
-func Sentinels(t testing.TB, o backing.SentinelOptions) *backing.Sentinels {
-	t.Helper()
-	o.DownAfter = nodeTimeout
-	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
-	defer cancel()
-	all, err := backing.StartSentinels(ctx, backing.Options{Logf: t.Logf}, o)
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		if err := all.Close(); err != nil {
-			t.Errorf("redistest: close the sentinels: %v", err)
-		}
-	})
-	return all
 }

@@ -107,32 +107,23 @@ func TestTake_AfterAKilledRun_IsEmptyAllTheSame(t *testing.T) {
 	require.Greater(t, p.leases.TTL(t.Context(), lease(1)).Val(), 10*time.Minute, "a killed run's lease ends by itself")
 }
 
-func TestServer_IsPrivate_AndKeepsDataOnlyWithAOF(t *testing.T) {
+func TestServer_IsPrivate_AndEmptyAfterARestart(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		name    string
-		options []Option
-		kept    int64
-	}{{"default", nil, 0}, {"AOF", []Option{AOF}, 1}} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			server := Server(t, c.options...)
-			require.False(t, strings.HasPrefix(URL(t), strings.TrimSuffix(server.URL(), "0")))
-			client := ServerClient(t, server)
-			require.NoError(t, client.Set(t.Context(), "kept", 1, 0).Err())
+	server := Server(t)
+	require.False(t, strings.HasPrefix(URL(t), strings.TrimSuffix(server.URL(), "0")))
+	client := ServerClient(t, server)
+	require.NoError(t, client.Set(t.Context(), "kept", 1, 0).Err())
 
-			require.NoError(t, server.Kill())
-			require.NoError(t, server.Restart(t.Context()))
+	require.NoError(t, server.Kill())
+	require.NoError(t, server.Restart(t.Context()))
 
-			require.Equal(t, c.kept, client.Exists(t.Context(), "kept").Val())
-		})
-	}
+	require.Zero(t, client.Exists(t.Context(), "kept").Val())
 }
 
 // givenPool is a pool on a server with a certain number of databases.
 func givenPool(t testing.TB, count int) *pool {
 	t.Helper()
-	server := Server(t, func(o *backing.Options) { o.RedisDatabases = count })
+	server := private(t, backing.Options{RedisDatabases: count})
 	p, err := newPool(t.Context(), server.URL())
 	require.NoError(t, err)
 	t.Cleanup(p.close)

@@ -3,16 +3,14 @@
 package main
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"time"
@@ -21,6 +19,9 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/google/uuid"
+
+	"partnerdeposits/lab/browsertest"
+	"partnerdeposits/lab/world"
 )
 
 const (
@@ -54,16 +55,16 @@ func run(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	light, stop, err := open(ctx)
+	light, stop, err := browsertest.Open(ctx)
+	defer stop()
 	if err != nil {
 		return err
 	}
+	dark, stop, err := browsertest.Open(ctx, browsertest.Dark)
 	defer stop()
-	dark, stop, err := open(ctx, chromedp.Flag("blink-settings", "preferredColorScheme=0"))
 	if err != nil {
 		return err
 	}
-	defer stop()
 	if err := signUp(light, f); err != nil {
 		return err
 	}
@@ -72,23 +73,6 @@ func run(ctx context.Context) error {
 		return err
 	}
 	return s.shoot(light, dark, f)
-}
-
-// open starts a browser.
-func open(ctx context.Context, more ...chromedp.ExecAllocatorOption) (context.Context, func(), error) {
-	options := append(chromedp.DefaultExecAllocatorOptions[:], more...)
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			options = append(options, chromedp.ExecPath(path))
-			break
-		}
-	}
-	if os.Geteuid() == 0 {
-		options = append(options, chromedp.NoSandbox) // Chromium's sandbox refuses root; the pages are those of this service
-	}
-	allocator, stopAllocator := chromedp.NewExecAllocator(ctx, options...)
-	browser, stop := chromedp.NewContext(allocator)
-	return browser, func() { stop(); stopAllocator() }, chromedp.Do(browser, chromedp.Navigate("about:blank"))
 }
 
 const password = "correct-horse" // that of the tour of make run
@@ -122,26 +106,24 @@ type deposit struct{ ID, DepositURL string }
 
 // stage makes deposits in several statuses through the API.
 func (f facts) stage(ctx context.Context) (s staged, err error) {
-	var accounts struct {
-		Data []struct{ AccountID string }
-	}
+	var accounts []struct{ AccountID string }
 	if err := f.call(ctx, http.MethodGet, "/accounts", nil, &accounts); err != nil {
 		return s, err
 	}
-	if len(accounts.Data) == 0 {
+	if len(accounts) == 0 {
 		return s, errors.New("the operator is not linked")
 	}
-	account := accounts.Data[0].AccountID
+	account := accounts[0].AccountID
 	bookings := []struct {
 		name           string
 		amount, starts int
-		outcomes       []string
+		outcome        string
 	}{
-		{"BOOKING-2041", 450, 20, []string{"activate"}}, {"BOOKING-2042", 1250, 3, []string{"activate"}}, {"BOOKING-2043", 300, 9, nil},
-		{"BOOKING-2044", 600, 12, []string{"fail_payment"}}, {"BOOKING-2045", 500, 6, nil},
+		{"BOOKING-2041", 450, 20, "activate"}, {"BOOKING-2042", 1250, 3, "activate"}, {"BOOKING-2043", 300, 9, ""},
+		{"BOOKING-2044", 600, 12, "fail_payment"}, {"BOOKING-2045", 500, 6, ""},
 	}
 	for _, b := range bookings {
-		var made struct{ Data deposit }
+		var made deposit
 		from := time.Now().AddDate(0, 0, b.starts).UTC().Truncate(24 * time.Hour)
 		if err := f.call(ctx, http.MethodPost, "/deposits", map[string]any{
 			"accountId": account, "amount": b.amount, "rentalContract": b.name, "contractStartAt": from.Format(time.RFC3339),
@@ -149,50 +131,37 @@ func (f facts) stage(ctx context.Context) (s staged, err error) {
 		}, &made); err != nil {
 			return s, err
 		}
-		for _, outcome := range b.outcomes {
-			if err := f.call(ctx, http.MethodPost, "/test/deposits/"+made.Data.ID+"/simulate", map[string]any{"outcome": outcome}, &struct{}{}); err != nil {
+		if b.outcome != "" {
+			simulation := map[string]string{"outcome": b.outcome}
+			if err := f.call(ctx, http.MethodPost, "/test/deposits/"+made.ID+"/simulate", simulation, &struct{}{}); err != nil {
 				return s, err
 			}
-			if outcome == "activate" {
-				s.active = made.Data
-			}
 		}
-		s.pending = made.Data
+		if b.outcome == "activate" {
+			s.active = made
+		}
+		s.pending = made
 	}
 	return s, nil
 }
 
-// call sends a request of the partner API.
+var client = world.NewClient(30*time.Second, 1)
+
+// call sends a request of the partner API, and reads the field data of the answer.
 func (f facts) call(ctx context.Context, method, path string, body, into any) error {
-	var sent bytes.Buffer
+	call := world.Call{Base: f.APIBaseURL, APIKey: f.APIKey, Method: method, Path: path}
 	if body != nil {
-		if err := json.NewEncoder(&sent).Encode(body); err != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
 			return err
 		}
+		call.Body, call.Key = string(text), uuid.NewString()
 	}
-	req, err := http.NewRequestWithContext(ctx, method, f.APIBaseURL+"/api/partner/v1"+path, &sent)
-	if err != nil {
-		return err
+	answer := client.Do(ctx, call)
+	if !answer.OK() {
+		return fmt.Errorf("%s %s: %w", method, path, cmp.Or(answer.Err, errors.New(string(answer.Body))))
 	}
-	req.Header.Set("X-Api-Key", f.APIKey)
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("Idempotency-Key", uuid.NewString())
-	}
-	client := &http.Client{Timeout: 30 * time.Second}
-	res, err := client.Do(req)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = res.Body.Close() }()
-	answer, err := io.ReadAll(res.Body)
-	if err != nil {
-		return err
-	}
-	if res.StatusCode >= http.StatusBadRequest {
-		return fmt.Errorf("%s %s: %s", method, path, answer)
-	}
-	return json.Unmarshal(answer, into)
+	return answer.Into(into)
 }
 
 var (

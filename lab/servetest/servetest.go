@@ -52,9 +52,10 @@ type Answer struct {
 
 // Conn is a connection to a server under test.
 type Conn struct {
+	Reader *bufio.Reader // of what Receive has not read
+
 	t    testing.TB
 	conn net.Conn
-	r    *bufio.Reader
 }
 
 // Dial connects.
@@ -64,7 +65,7 @@ func Dial(t testing.TB, addr string) *Conn {
 	require.NoError(t, err)
 	require.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
 	t.Cleanup(func() { _ = conn.Close() })
-	return &Conn{t: t, conn: conn, r: bufio.NewReader(conn)}
+	return &Conn{t: t, conn: conn, Reader: bufio.NewReader(conn)}
 }
 
 // Send writes raw bytes.
@@ -77,7 +78,7 @@ func (c *Conn) Send(raw string) {
 // Receive reads the response to a request of the given method.
 func (c *Conn) Receive(method string) Answer {
 	c.t.Helper()
-	res, err := http.ReadResponse(c.r, &http.Request{Method: method})
+	res, err := http.ReadResponse(c.Reader, &http.Request{Method: method})
 	require.NoError(c.t, err)
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
@@ -88,16 +89,8 @@ func (c *Conn) Receive(method string) Answer {
 // Ended waits until the server has closed the connection.
 func (c *Conn) Ended() {
 	c.t.Helper()
-	_, err := c.r.ReadByte()
+	_, err := c.Reader.ReadByte()
 	require.Error(c.t, err)
-}
-
-// EndedInSilence waits until the server has closed the connection, and fails the test for any byte before.
-func (c *Conn) EndedInSilence() {
-	c.t.Helper()
-	sent, err := io.ReadAll(c.r)
-	require.NoError(c.t, err)
-	require.Empty(c.t, string(sent))
 }
 
 // Raw sends a request on a new connection and reads the response.
@@ -106,16 +99,4 @@ func Raw(t testing.TB, addr, request string) Answer {
 	c := Dial(t, addr)
 	c.Send(request)
 	return c.Receive(http.MethodPost)
-}
-
-// ReceiveAll reads the responses that arrive until the connection ends.
-func (c *Conn) ReceiveAll() []Answer {
-	c.t.Helper()
-	var all []Answer
-	for {
-		if _, err := c.r.Peek(1); err != nil {
-			return all
-		}
-		all = append(all, c.Receive(http.MethodGet))
-	}
 }

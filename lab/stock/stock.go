@@ -16,6 +16,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/errgroup"
 
 	"partnerdeposits/core/id"
 )
@@ -56,28 +57,23 @@ func Fill(ctx context.Context, pool *pgxpool.Pool, owners []Owner, n Amount) err
 	if len(owners) == 0 {
 		return errors.New("stock: no owners")
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var f filler
-	if err := pool.QueryRow(ctx, `SELECT now(), gen_random_uuid()::text, count(*) FROM deposits`).Scan(&f.end, &f.salt, &f.before); err != nil {
+	f := filler{owners: owners, amount: n}
+	const before = `SELECT now(), gen_random_uuid()::text, count(*) FROM deposits`
+	if err := pool.QueryRow(ctx, before).Scan(&f.end, &f.salt, &f.before); err != nil {
 		return err
 	}
-	f.owners, f.amount = owners, n
-	ended := make(chan error, 2)
-	go func() {
-		ended <- errors.Join(
+	both, ctx := errgroup.WithContext(ctx)
+	both.Go(func() error {
+		return errors.Join(
 			f.insert(ctx, pool, `SELECT pg_temp.stock_clients($1, $2)`, n.Clients, "clients"),
 			f.insert(ctx, pool, `SELECT pg_temp.stock_keys($1, $2)`, n.Keys, "api_keys"),
 			f.insert(ctx, pool, `SELECT pg_temp.stock_deposits($1, $2)`, n.Deposits, "clients, deposits, deposit_timers, deposit_transitions"))
-	}()
-	go func() {
-		ended <- f.insert(ctx, pool, `SELECT pg_temp.stock_deliveries($1, $2)`, n.Deliveries, "events, deliveries, delivery_attempts")
-	}()
-	first := <-ended
-	if first != nil {
-		cancel()
-	}
-	return errors.Join(first, <-ended)
+	})
+	both.Go(func() error {
+		const tables = "events, deliveries, delivery_attempts"
+		return f.insert(ctx, pool, `SELECT pg_temp.stock_deliveries($1, $2)`, n.Deliveries, tables)
+	})
+	return both.Wait()
 }
 
 // filler holds the arguments that both connections share: the ids of deposits follow from them.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -66,12 +67,8 @@ func Proxied(t testing.TB, databaseURL string) (string, *toxiproxy.Proxy) {
 func Toxic(t testing.TB, kind, stream, attributes string) io.Reader {
 	t.Helper()
 	require.Contains(t, toxics.ToxicRegistry, kind)
-	r, w := io.Pipe()
-	go func() {
-		_, _ = io.WriteString(w, `{"name": "`+kind+`", "type": "`+kind+`", "stream": "`+stream+`", "attributes": `+attributes+`}`)
-		_ = w.Close()
-	}()
-	return r
+	definition := `{"name": "` + kind + `", "type": "` + kind + `", "stream": "` + stream + `", "attributes": ` + attributes + `}`
+	return strings.NewReader(definition)
 }
 
 // Bell is a doorbell that counts its rings.

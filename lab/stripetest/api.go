@@ -13,17 +13,28 @@ const maxBody = 1 << 20
 // call is a request to the API.
 type call struct {
 	method, path, key string
+	id                string // of the object that the path names
 	params            url.Values
 	index             int // in the list of requests
+	run               endpoint
 }
 
-// serveAPI answers a request to /v1, after the fault that it meets.
-func (f *Fake) serveAPI(w http.ResponseWriter, r *http.Request) {
+// mountAPI serves the API under /v1.
+func (f *Fake) mountAPI(mux *http.ServeMux) {
+	for pattern, run := range endpoints {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { f.serveAPI(w, r, run) })
+	}
+	mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) { f.serveAPI(w, r, (*Fake).unrecognized) })
+}
+
+// serveAPI answers a request, after the fault that the request meets.
+func (f *Fake) serveAPI(w http.ResponseWriter, r *http.Request, run endpoint) {
 	c, err := f.read(r)
 	if err != nil {
 		f.write(w, f.failed(err))
 		return
 	}
+	c.run = run
 	fault := f.takeFault(r)
 	switch fault.Kind {
 	case LostBefore:
@@ -77,7 +88,7 @@ func (f *Fake) read(r *http.Request) (call, *apiError) {
 	if err != nil {
 		return call{}, invalid("", "The body is no form.")
 	}
-	c := call{method: r.Method, path: r.URL.Path, params: params}
+	c := call{method: r.Method, path: r.URL.Path, id: r.PathValue("id"), params: params}
 	if r.Method == http.MethodPost {
 		c.key = r.Header.Get("Idempotency-Key")
 	}
@@ -114,11 +125,14 @@ func (f *Fake) perform(c call, fault Fault) answer {
 	var err *apiError
 	if fault.Kind == Broken {
 		err = broken()
-	} else if result, err = f.route(c); fault.Kind == BrokenDone {
+	} else if result, err = c.run(f, c); fault.Kind == BrokenDone {
 		err = broken()
 	}
 	a := f.failedLocked(err)
 	if err == nil {
+		if item, ok := result.(object); ok {
+			result = item.json(f, expansionsOf(c.params))
+		}
 		a = answer{status: http.StatusOK, body: encoded(result), request: f.newID("req")}
 	}
 	f.finish(c.key, a, err.keeps())
@@ -163,80 +177,71 @@ func encoded(value any) []byte {
 	return text
 }
 
-// route runs a request. The state is locked.
-func (f *Fake) route(c call) (any, *apiError) {
-	parts := strings.Split(strings.TrimPrefix(c.path, "/v1/"), "/")
-	if parts[0] == "checkout" && len(parts) > 1 {
-		parts = append([]string{"checkout/sessions"}, parts[2:]...)
-	}
-	id, act := "", ""
-	if len(parts) > 1 {
-		id = parts[1]
-	}
-	if len(parts) > 2 {
-		act = parts[2]
-	}
-	endpoint := c.method + " " + parts[0]
-	if id != "" {
-		endpoint += "/id"
-	}
-	if act != "" {
-		endpoint += "/" + act
-	}
-	if run := routes[endpoint]; run != nil {
-		return run(f, id, c)
-	}
-	return nil, &apiError{status: http.StatusNotFound, kind: "invalid_request_error", message: "Unrecognized request URL (" + c.method + ": " + c.path + ")."}
+// endpoint gives an object, or any other value that can be shown as JSON. The state is locked.
+type endpoint func(f *Fake, c call) (any, *apiError)
+
+func (f *Fake) unrecognized(c call) (any, *apiError) {
+	message := "Unrecognized request URL (" + c.method + ": " + c.path + ")."
+	return nil, &apiError{status: http.StatusNotFound, kind: "invalid_request_error", message: message}
 }
 
-type endpoint func(f *Fake, id string, c call) (any, *apiError)
+// The tables of the objects.
+func sessions(f *Fake) *table[*session]   { return &f.sessions }
+func intents(f *Fake) *table[*intent]     { return &f.intents }
+func charges(f *Fake) *table[*charge]     { return &f.charges }
+func refunds(f *Fake) *table[*refund]     { return &f.refunds }
+func disputes(f *Fake) *table[*dispute]   { return &f.disputes }
+func customers(f *Fake) *table[*customer] { return &f.customers }
+func methods(f *Fake) *table[*method]     { return &f.methods }
 
-var routes = map[string]endpoint{
-	"POST checkout/sessions":           (*Fake).createSession,
-	"GET checkout/sessions":            listOf(func(f *Fake) *table[*session] { return &f.sessions }, sessionOf),
-	"GET checkout/sessions/id":         retrieve(func(f *Fake) *table[*session] { return &f.sessions }),
-	"POST checkout/sessions/id/expire": (*Fake).expireSession,
-	"POST payment_intents":             (*Fake).createIntent,
-	"GET payment_intents":              listOf(func(f *Fake) *table[*intent] { return &f.intents }, nil),
-	"GET payment_intents/id":           retrieve(func(f *Fake) *table[*intent] { return &f.intents }),
-	"POST payment_intents/id/confirm":  (*Fake).confirmIntent,
-	"POST payment_intents/id/cancel":   (*Fake).cancelIntent,
-	"GET charges":                      listOf(func(f *Fake) *table[*charge] { return &f.charges }, chargeOf),
-	"GET charges/id":                   retrieve(func(f *Fake) *table[*charge] { return &f.charges }),
-	"POST refunds":                     (*Fake).createRefund,
-	"GET refunds":                      listOf(func(f *Fake) *table[*refund] { return &f.refunds }, refundOf),
-	"GET refunds/id":                   retrieve(func(f *Fake) *table[*refund] { return &f.refunds }),
-	"GET disputes":                     listOf(func(f *Fake) *table[*dispute] { return &f.disputes }, disputeOf),
-	"GET disputes/id":                  retrieve(func(f *Fake) *table[*dispute] { return &f.disputes }),
-	"POST customers":                   (*Fake).createCustomer,
-	"GET customers/id":                 retrieve(func(f *Fake) *table[*customer] { return &f.customers }),
-	"DELETE customers/id":              (*Fake).deleteCustomer,
-	"GET customers/id/payment_methods": (*Fake).listMethods,
-	"GET payment_methods/id":           retrieve(func(f *Fake) *table[*method] { return &f.methods }),
-	"POST payment_methods/id/detach":   (*Fake).detachMethod,
-	"GET balance": func(*Fake, string, call) (any, *apiError) {
+var endpoints = map[string]endpoint{
+	"POST /v1/checkout/sessions":             (*Fake).createSession,
+	"GET /v1/checkout/sessions":              listOf(sessions, sessionOf),
+	"GET /v1/checkout/sessions/{id}":         on(sessions, retrieve),
+	"POST /v1/checkout/sessions/{id}/expire": on(sessions, (*Fake).expireSession),
+	"POST /v1/payment_intents":               (*Fake).createIntent,
+	"GET /v1/payment_intents":                listOf(intents, nil),
+	"GET /v1/payment_intents/{id}":           on(intents, retrieve),
+	"POST /v1/payment_intents/{id}/confirm":  on(intents, (*Fake).confirmIntent),
+	"POST /v1/payment_intents/{id}/cancel":   on(intents, (*Fake).cancelIntent),
+	"GET /v1/charges":                        listOf(charges, chargeOf),
+	"GET /v1/charges/{id}":                   on(charges, retrieve),
+	"POST /v1/refunds":                       (*Fake).createRefund,
+	"GET /v1/refunds":                        listOf(refunds, refundOf),
+	"GET /v1/refunds/{id}":                   on(refunds, retrieve),
+	"GET /v1/disputes":                       listOf(disputes, disputeOf),
+	"GET /v1/disputes/{id}":                  on(disputes, retrieve),
+	"POST /v1/customers":                     (*Fake).createCustomer,
+	"GET /v1/customers/{id}":                 on(customers, retrieve),
+	"DELETE /v1/customers/{id}":              on(customers, (*Fake).deleteCustomer),
+	"GET /v1/customers/{id}/payment_methods": on(customers, (*Fake).listMethods),
+	"GET /v1/payment_methods/{id}":           on(methods, retrieve),
+	"POST /v1/payment_methods/{id}/detach":   on(methods, (*Fake).detachMethod),
+	"GET /v1/balance": func(*Fake, call) (any, *apiError) {
 		return map[string]any{"object": "balance", "livemode": false}, nil
 	},
 }
 
-// retrieve answers GET of an object.
-func retrieve[T object](of func(*Fake) *table[T]) endpoint {
-	return func(f *Fake, id string, c call) (any, *apiError) {
-		item, err := of(f).find(id)
+// on finds the object that the path names, and passes it on.
+func on[T object](of func(*Fake) *table[T], act func(*Fake, T, call) (any, *apiError)) endpoint {
+	return func(f *Fake, c call) (any, *apiError) {
+		item, err := of(f).find(c.id)
 		if err != nil {
 			return nil, err
 		}
-		return item.json(f, expansionsOf(c.params)), nil
+		return act(f, item, c)
 	}
 }
 
+func retrieve[T object](_ *Fake, item T, _ call) (any, *apiError) { return item, nil }
+
 // listOf answers GET of a list. related tells whether an object belongs to the payment intent of the query.
 func listOf[T object](of func(*Fake) *table[T], related func(item T, intent string) bool) endpoint {
-	return func(f *Fake, _ string, c call) (any, *apiError) {
+	return func(f *Fake, c call) (any, *apiError) {
 		asked := c.params.Get("payment_intent")
 		if asked != "" && related == nil {
 			return nil, invalid("payment_intent", "Received unknown parameter: payment_intent")
 		}
-		return list(f, of(f), c.path, c.params, func(item T) bool { return asked == "" || related(item, asked) })
+		return list(f, of(f), c, func(item T) bool { return asked == "" || related(item, asked) })
 	}
 }

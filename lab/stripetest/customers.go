@@ -1,10 +1,5 @@
 package stripetest
 
-import (
-	"net/http"
-	"slices"
-)
-
 // customer keeps cards.
 type customer struct {
 	base
@@ -47,20 +42,19 @@ func (f *Fake) liveCustomer(id string) (*customer, *apiError) {
 	return c, err
 }
 
-func (f *Fake) createCustomer(_ string, c call) (any, *apiError) {
+func (f *Fake) createCustomer(c call) (any, *apiError) {
 	if err := only(c.params, "email", "metadata["); err != nil {
 		return nil, err
 	}
 	made := &customer{base: f.base("cus"), email: c.params.Get("email")}
 	f.customers.add(made)
-	return made.json(f, nil), nil
+	return made, nil
 }
 
 // deleteCustomer forgets a customer and its cards. A second call finds nothing.
-func (f *Fake) deleteCustomer(id string, _ call) (any, *apiError) {
-	c, err := f.liveCustomer(id)
-	if err != nil {
-		return nil, err
+func (f *Fake) deleteCustomer(c *customer, _ call) (any, *apiError) {
+	if c.deleted {
+		return nil, missing(c.id)
 	}
 	c.deleted, c.email = true, ""
 	for _, m := range f.methods.all {
@@ -68,31 +62,20 @@ func (f *Fake) deleteCustomer(id string, _ call) (any, *apiError) {
 			m.customer, m.email = nil, ""
 		}
 	}
-	return map[string]any{"id": c.id, "object": "customer", "deleted": true}, nil
+	return c, nil
 }
 
-func (f *Fake) listMethods(id string, c call) (any, *apiError) {
-	owner, err := f.liveCustomer(id)
-	if err != nil {
-		return nil, err
+func (f *Fake) listMethods(owner *customer, c call) (any, *apiError) {
+	if owner.deleted {
+		return nil, missing(owner.id)
 	}
-	data := []any{}
-	for _, m := range slices.Backward(f.methods.all) {
-		if m.customer == owner {
-			data = append(data, m.json(f, nil))
-		}
-	}
-	return map[string]any{"object": "list", "data": data, "has_more": false, "url": c.path}, nil
+	return list(f, &f.methods, c, func(m *method) bool { return m.customer == owner })
 }
 
-func (f *Fake) detachMethod(id string, _ call) (any, *apiError) {
-	m, err := f.methods.find(id)
-	if err != nil {
-		return nil, err
-	}
+func (f *Fake) detachMethod(m *method, _ call) (any, *apiError) {
 	if m.customer == nil {
-		return nil, &apiError{status: http.StatusBadRequest, kind: "invalid_request_error", message: "The payment method you provided is not attached to a customer so detachment is impossible."}
+		return nil, wrongState("", "The payment method you provided is not attached to a customer so detachment is impossible.")
 	}
 	m.customer = nil
-	return m.json(f, nil), nil
+	return m, nil
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -104,11 +105,10 @@ func (f *Fake) sendQueue() {
 		batch := f.queue
 		f.queue = nil
 		f.mu.Unlock()
-		for i := range batch {
-			e := batch[i]
-			if plan.Reversed {
-				e = batch[len(batch)-1-i]
-			}
+		if plan.Reversed {
+			slices.Reverse(batch)
+		}
+		for _, e := range batch {
 			_, _ = f.Send(ctx, f.options.Webhooks, e) // a lost webhook is the receiver's lookout: the service asks by itself
 			if plan.Twice {
 				_, _ = f.Send(ctx, f.options.Webhooks, e)

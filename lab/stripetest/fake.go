@@ -125,7 +125,7 @@ func (f *Fake) Close() {
 // Handler serves API, hosted pages and control.
 func (f *Fake) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("/v1/", f.serveAPI)
+	f.mountAPI(mux)
 	mux.HandleFunc("GET /pay/{session}", f.onPage(f.showPage))
 	mux.HandleFunc("POST /pay/{session}", f.onPage(f.takeCard))
 	mux.HandleFunc("/pay/{session}/authenticate", f.onPage(f.challenge))
@@ -216,6 +216,14 @@ func (f *Fake) paymentOf(metadata map[string]string, what string) *payment {
 		f.payments[name] = p
 	}
 	return p
+}
+
+// intentsOf gives the intents of a payment; none for a payment that nobody has named.
+func (f *Fake) intentsOf(paymentID string) []*intent {
+	if p := f.payments[paymentID]; p != nil {
+		return p.intents
+	}
+	return nil
 }
 
 // watch checks the two rules for a payment, after a step.

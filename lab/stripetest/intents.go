@@ -51,7 +51,7 @@ func (i *intent) json(f *Fake, expand expansions) map[string]any {
 }
 
 // createIntent makes an intent that is not confirmed.
-func (f *Fake) createIntent(_ string, c call) (any, *apiError) {
+func (f *Fake) createIntent(c call) (any, *apiError) {
 	p := c.params
 	if p.Get("off_session") != "" && p.Get("confirm") != "true" {
 		return nil, wrongState("parameter_missing", "You can only set `off_session` when you also confirm.")
@@ -73,20 +73,20 @@ func (f *Fake) createIntent(_ string, c call) (any, *apiError) {
 		}
 		i.email = i.customer.email
 	}
+	f.addIntent(i)
+	f.watch(i.metadata, "intent "+i.id+" created")
+	return i, nil
+}
+
+func (f *Fake) addIntent(i *intent) {
 	f.intents.add(i)
 	owner := f.paymentOf(i.metadata, i.id)
 	owner.intents = append(owner.intents, i)
 	f.emit("payment_intent.created", i)
-	f.watch(i.metadata, "intent "+i.id+" created")
-	return i.json(f, expansionsOf(p)), nil
 }
 
 // confirmIntent charges a saved card without the tenant.
-func (f *Fake) confirmIntent(id string, c call) (any, *apiError) {
-	i, err := f.intents.find(id)
-	if err != nil {
-		return nil, err
-	}
+func (f *Fake) confirmIntent(i *intent, c call) (any, *apiError) {
 	p := c.params
 	if err := only(p, "payment_method", "off_session"); err != nil {
 		return nil, err
@@ -118,27 +118,31 @@ func (f *Fake) confirmIntent(id string, c call) (any, *apiError) {
 		f.succeed(i, m)
 	}
 	f.watch(i.metadata, "intent "+i.id+" confirmed")
-	return i.json(f, expansionsOf(p)), nil
+	return i, nil
 }
 
 // succeed charges the card.
 func (f *Fake) succeed(i *intent, m *method) {
-	c := &charge{base: f.base("ch"), status: "succeeded", intent: i, method: m, amount: i.amount}
+	c := f.addCharge(&charge{status: "succeeded", intent: i, method: m})
 	if m.card.disputed {
 		c.disputeAt = f.now().Add(disputeAfter)
 	}
-	f.charges.add(c)
-	i.charges = append(i.charges, c)
 	i.status, i.method, i.failed = "succeeded", m, nil
 	f.emit("charge.succeeded", c)
 	f.emit("payment_intent.succeeded", i)
 }
 
+// addCharge adds a charge of the whole amount to its intent.
+func (f *Fake) addCharge(c *charge) *charge {
+	c.base, c.amount = f.base("ch"), c.intent.amount
+	f.charges.add(c)
+	c.intent.charges = append(c.intent.charges, c)
+	return c
+}
+
 // refuse writes a refused charge down, and takes the card off the intent.
 func (f *Fake) refuse(i *intent, m *method, o Outcome) *apiError {
-	c := &charge{base: f.base("ch"), status: "failed", intent: i, method: m, amount: i.amount, outcome: o}
-	f.charges.add(c)
-	i.charges = append(i.charges, c)
+	c := f.addCharge(&charge{status: "failed", intent: i, method: m, outcome: o})
 	i.status, i.method = "requires_payment_method", nil
 	err := &apiError{
 		status: http.StatusPaymentRequired, kind: "card_error", code: o.code(), decline: o.DeclineCode, advice: o.AdviceCode,
@@ -153,11 +157,7 @@ func (f *Fake) refuse(i *intent, m *method, o Outcome) *apiError {
 }
 
 // cancelIntent ends an intent for good.
-func (f *Fake) cancelIntent(id string, c call) (any, *apiError) {
-	i, err := f.intents.find(id)
-	if err != nil {
-		return nil, err
-	}
+func (f *Fake) cancelIntent(i *intent, _ call) (any, *apiError) {
 	switch {
 	case i.session != nil:
 		return nil, wrongState("payment_intent_unexpected_state", "This PaymentIntent belongs to a Checkout Session: expire the session.")
@@ -166,7 +166,7 @@ func (f *Fake) cancelIntent(id string, c call) (any, *apiError) {
 	}
 	f.cancel(i)
 	f.watch(i.metadata, "intent "+i.id+" canceled")
-	return i.json(f, expansionsOf(c.params)), nil
+	return i, nil
 }
 
 func (f *Fake) cancel(i *intent) {
@@ -179,11 +179,7 @@ func (f *Fake) cancel(i *intent) {
 func (f *Fake) Settle(paymentID string, o Outcome) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	p := f.payments[paymentID]
-	if p == nil {
-		return false
-	}
-	for _, i := range p.intents {
+	for _, i := range f.intentsOf(paymentID) {
 		if i.status != "processing" {
 			continue
 		}

@@ -85,7 +85,7 @@ func (f *Fake) RefundAs(statuses ...string) {
 	f.refusing = append(f.refusing, statuses...)
 }
 
-func (f *Fake) createRefund(_ string, c call) (any, *apiError) {
+func (f *Fake) createRefund(c call) (any, *apiError) {
 	p := c.params
 	if err := only(p, "payment_intent", "charge", "amount", "metadata[", "reason"); err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (f *Fake) createRefund(_ string, c call) (any, *apiError) {
 	case amount < 1 || paid.refunded+amount > paid.amount:
 		return nil, invalid("amount", "Refund amount is greater than unrefunded amount on charge.")
 	}
-	return f.giveBack(paid, amount, group(p, "metadata")).json(f, expansionsOf(p)), nil
+	return f.giveBack(paid, amount, group(p, "metadata")), nil
 }
 
 func (f *Fake) charged(p url.Values) (*charge, *apiError) {
@@ -170,11 +170,7 @@ func (f *Fake) Dispute(paymentID, reason string) bool {
 }
 
 func (f *Fake) paidCharge(paymentID string) *charge {
-	p := f.payments[paymentID]
-	if p == nil {
-		return nil
-	}
-	for _, i := range p.intents {
+	for _, i := range f.intentsOf(paymentID) {
 		if paid := i.paid(); paid != nil {
 			return paid
 		}

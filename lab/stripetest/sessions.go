@@ -68,7 +68,7 @@ var sessionParams = []string{
 }
 
 // createSession makes a hosted page.
-func (f *Fake) createSession(_ string, c call) (any, *apiError) {
+func (f *Fake) createSession(c call) (any, *apiError) {
 	p := c.params
 	if err := f.checkSession(p); err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (f *Fake) createSession(_ string, c call) (any, *apiError) {
 	owner := f.paymentOf(s.metadata, s.id)
 	owner.sessions = append(owner.sessions, s)
 	f.watch(s.metadata, "page "+s.id+" created")
-	return s.json(f, expansionsOf(p)), nil
+	return s, nil
 }
 
 func (f *Fake) checkSession(p url.Values) *apiError {
@@ -132,16 +132,12 @@ func (f *Fake) checkSession(p url.Values) *apiError {
 }
 
 // expireSession ends a page.
-func (f *Fake) expireSession(id string, c call) (any, *apiError) {
-	s, err := f.sessions.find(id)
-	if err != nil {
-		return nil, err
-	}
+func (f *Fake) expireSession(s *session, _ call) (any, *apiError) {
 	if s.status != "open" {
 		return nil, wrongState("", "Only Checkout Sessions with a status in [\"open\"] can be expired. This Checkout Session has a status of `"+s.status+"`.")
 	}
 	f.expire(s)
-	return s.json(f, expansionsOf(c.params)), nil
+	return s, nil
 }
 
 func (f *Fake) expire(s *session) {
@@ -159,10 +155,7 @@ func (f *Fake) pay(s *session, with card, authenticated bool) (challenge bool) {
 			base: f.base("pi"), amount: s.amount, currency: s.currency, status: "requires_payment_method", metadata: maps.Clone(s.intentMetadata),
 			description: s.description, email: s.email, session: s, future: s.future,
 		}
-		f.intents.add(s.intent)
-		owner := f.paymentOf(s.intentMetadata, s.intent.id)
-		owner.intents = append(owner.intents, s.intent)
-		f.emit("payment_intent.created", s.intent)
+		f.addIntent(s.intent)
 	}
 	if with.asks && !authenticated {
 		s.intent.status, s.challenge = "requires_action", &with

@@ -3,8 +3,8 @@ package stripetest
 import (
 	"context"
 	"io"
-	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 )
@@ -34,20 +34,13 @@ func Start(t TB, o Options) *Fake {
 // StartBroken serves a fake for a test that expects violations.
 func StartBroken(t TB, o Options) *Fake {
 	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatalf("the fake of Stripe cannot listen: %v", err)
-	}
 	f := New(o)
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	f.SetURL("http://" + listener.Addr().String())
-	go func() { ended <- f.Serve(ctx, listener) }()
+	server := httptest.NewServer(f.Handler())
+	f.SetURL(server.URL)
 	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("the fake of Stripe: %v", err)
-		}
+		f.Close() // ends requests that hang
+		server.CloseClientConnections()
+		server.Close()
 	})
 	return f
 }
@@ -115,11 +108,9 @@ func (f *Fake) PageOf(paymentID string) string {
 func (f *Fake) Mend(paymentID string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if p := f.payments[paymentID]; p != nil {
-		for _, i := range p.intents {
-			if i.method != nil {
-				i.method.card.later, i.method.setUp = "", true
-			}
+	for _, i := range f.intentsOf(paymentID) {
+		if i.method != nil {
+			i.method.card.later, i.method.setUp = "", true
 		}
 	}
 }
@@ -128,24 +119,10 @@ func (f *Fake) Mend(paymentID string) {
 func (f *Fake) Charged(paymentID string) (cents, charges int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if p := f.payments[paymentID]; p != nil {
-		for _, i := range p.intents {
-			if c := i.paid(); c != nil {
-				cents, charges = cents+c.amount, charges+1
-			}
+	for _, i := range f.intentsOf(paymentID) {
+		if c := i.paid(); c != nil {
+			cents, charges = cents+c.amount, charges+1
 		}
 	}
 	return cents, charges
-}
-
-// DeletedCustomers counts the customers that were deleted.
-func (f *Fake) DeletedCustomers() (n int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, c := range f.customers.all {
-		if c.deleted {
-			n++
-		}
-	}
-	return n
 }

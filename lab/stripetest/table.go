@@ -1,7 +1,5 @@
 package stripetest
 
-import "net/url"
-
 // table keeps objects in the order of their creation.
 type table[T object] struct {
 	all  []T
@@ -48,38 +46,38 @@ const (
 	maxPage   = 100
 )
 
-// list answers a list request, newest first. keep may refuse an object.
-func list[T object](f *Fake, t *table[T], path string, query url.Values, keep func(T) bool) (any, *apiError) {
-	limit, err := whole(query, "limit", usualPage)
+// list answers a list request with the objects that keep takes, newest first.
+func list[T object](f *Fake, t *table[T], c call, keep func(T) bool) (any, *apiError) {
+	limit, err := whole(c.params, "limit", usualPage)
 	if err != nil {
 		return nil, err
 	}
 	if limit < 1 || limit > maxPage {
 		return nil, invalid("limit", "limit must be between 1 and 100")
 	}
-	since, err := whole(query, "created[gte]", 0)
+	since, err := whole(c.params, "created[gte]", 0)
 	if err != nil {
 		return nil, err
 	}
-	before, err := whole(query, "created[lt]", 1<<60)
+	before, err := whole(c.params, "created[lt]", 1<<60)
 	if err != nil {
 		return nil, err
 	}
-	after := query.Get("starting_after")
+	after := c.params.Get("starting_after")
 	if _, there := t.byID[after]; after != "" && !there {
 		return nil, missing(after)
 	}
 	passed := after == ""
 	data := []any{}
 	more := false
-	expand := expansionsOf(query).below("data")
+	expand := expansionsOf(c.params).below("data")
 	for i := len(t.all) - 1; i >= 0; i-- {
 		item := t.all[i]
 		if !passed {
 			passed = item.ident() == after
 			continue
 		}
-		if created := item.createdAt(); created < int64(since) || created >= int64(before) || (keep != nil && !keep(item)) {
+		if created := item.createdAt(); created < int64(since) || created >= int64(before) || !keep(item) {
 			continue
 		}
 		if len(data) == limit {
@@ -88,5 +86,5 @@ func list[T object](f *Fake, t *table[T], path string, query url.Values, keep fu
 		}
 		data = append(data, item.json(f, expand))
 	}
-	return map[string]any{"object": "list", "data": data, "has_more": more, "url": path}, nil
+	return map[string]any{"object": "list", "data": data, "has_more": more, "url": c.path}, nil
 }

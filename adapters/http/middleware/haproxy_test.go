@@ -1,6 +1,7 @@
 package middleware_test
 
 import (
+	"net/http"
 	"testing"
 	"time"
 
@@ -33,7 +34,11 @@ func TestHAProxyAndServer_AgreeWhereARequestEnds(t *testing.T) {
 			proxy := servetest.StartHAProxy(t, "http-reuse always", "server s "+b.addr)
 			sent := servetest.Dial(t, proxy.Addr)
 			sent.Send(c.raw + request("GET", "/api/echo/last", "Connection: close"))
-			answers, answered := sent.ReceiveAll(), 0
+			var answers []servetest.Answer
+			for _, err := sent.Reader.Peek(1); err == nil; _, err = sent.Reader.Peek(1) { // until the connection ends
+				answers = append(answers, sent.Receive(http.MethodGet))
+			}
+			answered := 0
 			if c.status > 0 {
 				require.Equal(t, c.status, answers[0].Status, answers[0].Body)
 			}
