@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -24,14 +22,19 @@ type follower struct {
 	dice    *rand.Rand
 	violate violates
 
-	mu        sync.Mutex
+	mu sync.Mutex
+	progress
+	shown   map[int64]id.ID // the event of each number, in discarded answers too
+	numbers map[id.ID]int64 // of the processed events
+}
+
+// progress is how far a follower has come, and what it was told to do.
+type progress struct {
 	waits     []int // seconds, of which each request draws its own
 	held      bool  // reads nothing
 	restoring bool  // a restore may have begun another feed
 	kept      bookmark
-	events    []followed      // processed, in the order of their numbers
-	shown     map[int64]id.ID // the event of each number, in discarded answers too
-	numbers   map[id.ID]int64 // of the processed events
+	events    []followed // processed, in the order of their numbers
 	counts    feedCounts
 }
 
@@ -90,13 +93,13 @@ type feedEvent struct {
 	}
 }
 
-func newFollower(
-	t *testPartner, bases []string, seed uint64, violate violates,
-) *follower {
+func newFollower(t *testPartner, bases []string, seed uint64, violate violates) *follower {
 	const longest = 40 * time.Second // beyond the longest wait
-	f := &follower{owner: t, bases: bases, violate: violate, waits: []int{25, 25, 5, 0}}
-	f.client = world.NewClient(longest, 0)
-	f.dice = rand.New(rand.NewPCG(seed, 3)) //nolint:gosec // repeatable on purpose
+	f := &follower{
+		owner: t, bases: bases, violate: violate, client: world.NewClient(longest, 0),
+		dice:     rand.New(rand.NewPCG(seed, 3)), //nolint:gosec // repeatable on purpose
+		progress: progress{waits: []int{25, 25, 5, 0}},
+	}
 	f.forget()
 	return f
 }
@@ -109,18 +112,16 @@ func (f *follower) forget() {
 // follow reads the feed until ctx ends.
 func (f *follower) follow(ctx context.Context) {
 	for n := 0; ctx.Err() == nil; n++ {
-		f.mu.Lock()
-		held, at, waits := f.held, f.kept, f.waits
-		f.mu.Unlock()
-		if held {
-			_ = pause(ctx, 20*time.Millisecond) // ctx ends the loop
+		now := f.now()
+		if now.held {
+			_ = pause(ctx, 20*ms) // ctx ends the loop
 			continue
 		}
-		a := f.read(ctx, n, at, waits[f.dice.IntN(len(waits))])
+		a := f.read(ctx, n, now.kept, now.waits[f.dice.IntN(len(now.waits))])
 		if ctx.Err() != nil {
 			return
 		}
-		if rest := f.take(a, at, f.dice.IntN(24) == 0); rest > 0 {
+		if rest := f.take(a, now.kept, f.dice.IntN(24) == 0); rest > 0 {
 			_ = pause(ctx, rest)
 		}
 	}
@@ -128,9 +129,9 @@ func (f *follower) follow(ctx context.Context) {
 
 // read asks one of the http processes.
 func (f *follower) read(ctx context.Context, n int, at bookmark, wait int) world.Answer {
-	path := "/events/feed?limit=" + strconv.Itoa(1+f.dice.IntN(100)) + "&waitSeconds=" + strconv.Itoa(wait)
+	path := fmt.Sprintf("/events/feed?limit=%d&waitSeconds=%d", 1+f.dice.IntN(100), wait)
 	if at.feedID != "" {
-		path += "&after=" + strconv.FormatInt(at.after, 10)
+		path += fmt.Sprintf("&after=%d", at.after)
 	}
 	return f.client.Do(ctx,
 		world.Call{Base: f.bases[n%len(f.bases)], APIKey: f.owner.Key, Method: http.MethodGet, Path: path})
@@ -150,7 +151,7 @@ func (f *follower) take(a world.Answer, at bookmark, dies bool) (rest time.Durat
 	case a.Err != nil || a.Status >= http.StatusInternalServerError:
 		f.counts.unanswered++
 		return patience
-	case a.Status == http.StatusBadRequest && strings.Contains(string(a.Body), "invalid_cursor"):
+	case a.Says(http.StatusBadRequest, "invalid_cursor"):
 		f.counts.refused++
 		f.begin("%s: after %d is refused: %s", f.owner.Name, at.after, a.Body)
 		return patience
@@ -225,17 +226,10 @@ func (f *follower) process(page feedAnswer) {
 	f.kept = bookmark{page.NextAfter, page.FeedID}
 }
 
-// at is the bookmark of the follower.
-func (f *follower) at() bookmark {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.kept
-}
-
-// counted are the answers that the follower got so far.
-func (f *follower) counted() (c feedCounts) {
-	f.change(func() { c = f.counts })
-	return c
+// now is the progress of the follower.
+func (f *follower) now() (p progress) {
+	f.change(func() { p = f.progress })
+	return p
 }
 
 // change runs fn while no answer is processed.

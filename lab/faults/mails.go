@@ -6,7 +6,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"strings"
+	"regexp"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,10 +26,11 @@ type mailTo struct {
 
 // mailRow is a row of mails.
 type mailRow struct {
-	mailTo
-	id           id.ID
-	sent, failed bool
-	tokenHash    []byte // of the deposit's checkout
+	ID           id.ID
+	Deposit      id.ID
+	Recipient    string
+	Sent, Failed bool
+	TokenHash    []byte // of the deposit's checkout
 }
 
 // death is the end of a dispatcher by SIGKILL, with the mails that were claimed and not recorded then.
@@ -80,7 +82,7 @@ func (l *load) mail(c change) (ok bool) {
 	}
 	log.note(c.deposit, addresses, nil)
 	const step = 7 // of the idempotency keys of a deposit
-	a, ok := l.insist(c, "/deposits/"+id.Deposit.Of(c.deposit)+path, uuidOf(l.suite.o.seed, c.number, step), body)
+	a, ok := l.insist(c, "/deposits/"+id.Deposit.Of(c.deposit)+path, l.key(c.number, step), body)
 	if a.OK() {
 		log.note(c.deposit, addresses, messageIDs(a))
 	}
@@ -92,25 +94,19 @@ func (l *mailLog) note(depositID id.ID, addresses, messageIDs []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, address := range addresses {
-		messageID := ""
+		l.requested[mailTo{depositID, address}] = ""
 		if i < len(messageIDs) {
-			messageID = messageIDs[i]
+			l.requested[mailTo{depositID, address}] = messageIDs[i]
 		}
-		l.requested[mailTo{depositID, address}] = messageID
 	}
 }
 
+var messageIDIn = regexp.MustCompile(`"messageId":\s*"([^"]*)"`)
+
 // messageIDs are those of the answer to send-link or its batch.
 func messageIDs(a world.Answer) (all []string) {
-	type queued struct{ MessageID string }
-	var one queued
-	var many []queued
-	if a.Into(&one) == nil {
-		return []string{one.MessageID}
-	}
-	_ = a.Into(&many) // the audit misses the ids
-	for _, q := range many {
-		all = append(all, q.MessageID)
+	for _, found := range messageIDIn.FindAllSubmatch(a.Body, -1) {
+		all = append(all, string(found[1]))
 	}
 	return all
 }
@@ -121,7 +117,7 @@ func (w *suite) noteDeath(ctx context.Context, n *node) error {
 	if n == nil || n.http || !w.mailLog.on || n.Process().Running() {
 		return nil
 	}
-	d := death{at: time.Now(), sender: strings.ReplaceAll(n.Name, " ", "-"), unrecorded: map[id.ID]bool{}}
+	d := death{at: time.Now(), sender: n.sender(), unrecorded: map[id.ID]bool{}}
 	open, err := query(ctx, w, pgx.RowTo[id.ID],
 		`SELECT id FROM mails WHERE attempts > 0 AND sent_at IS NULL AND failed_at IS NULL`)
 	for _, mailID := range open {
@@ -158,22 +154,19 @@ func (w *suite) finishMails(ctx context.Context) error {
 
 // mails compares the answers of the API, the rows, and the mails that the server took.
 func (a *audit) mails(ctx context.Context) error {
-	w := a.w
-	if !w.mailLog.on {
+	if !a.mailLog.on {
 		return nil
 	}
-	rows, err := query(ctx, w, func(row pgx.CollectableRow) (m mailRow, err error) {
-		err = row.Scan(&m.id, &m.deposit, &m.recipient, &m.sent, &m.failed, &m.tokenHash)
-		return m, err
-	}, `SELECT m.id, m.link_of, m.recipient, m.sent_at IS NOT NULL, m.failed_at IS NOT NULL, d.checkout_token_hash
+	rows, err := query(ctx, a.suite, pgx.RowToStructByPos[mailRow], `
+		SELECT m.id, m.link_of, m.recipient, m.sent_at IS NOT NULL, m.failed_at IS NOT NULL, d.checkout_token_hash
 		FROM mails m JOIN deposits d ON d.id = m.link_of`)
 	if err != nil {
 		return err
 	}
-	taken, refused := w.post.copies()
-	w.mailLog.mu.Lock()
-	defer w.mailLog.mu.Unlock()
-	a.result.mails = judgeMails(w.mailLog.requested, rows, taken, w.mailLog.deaths, w.receipts.violate)
+	taken, refused := a.post.copies()
+	a.mailLog.mu.Lock()
+	defer a.mailLog.mu.Unlock()
+	a.result.mails = judgeMails(a.mailLog.requested, rows, taken, a.mailLog.deaths, a.receipts.violate)
 	a.result.mails.refused = refused
 	return nil
 }
@@ -184,21 +177,21 @@ func judgeMails(
 ) (t mailTally) {
 	stored := map[mailTo]bool{}
 	for _, m := range rows {
-		messageID := id.Message.Of(m.id)
-		answered, known := requested[m.mailTo]
+		messageID, to := id.Message.Of(m.ID), mailTo{m.Deposit, m.Recipient}
+		answered, known := requested[to]
 		switch {
-		case stored[m.mailTo]:
-			violate("mail", "%s of %s is stored twice", messageID, m.recipient)
+		case stored[to]:
+			violate("mail", "%s of %s is stored twice", messageID, m.Recipient)
 		case !known:
-			violate("mail", "nobody asked for %s to %s", messageID, m.recipient)
+			violate("mail", "nobody asked for %s to %s", messageID, m.Recipient)
 		case answered == "":
 			t.unknown++
 		case answered != messageID:
-			violate("mail", "%s was answered, and %s is stored for %s", answered, messageID, m.recipient)
+			violate("mail", "%s was answered, and %s is stored for %s", answered, messageID, m.Recipient)
 		default:
 			t.accepted++
 		}
-		stored[m.mailTo] = true
+		stored[to] = true
 		t.copiesOf(m, taken[messageID], deaths, violate)
 		delete(taken, messageID)
 	}
@@ -216,16 +209,14 @@ func judgeMails(
 }
 
 // copiesOf judges the copies of a mail.
-func (t *mailTally) copiesOf(
-	m mailRow, copies []copied, deaths []death, violate violates,
-) {
-	messageID := id.Message.Of(m.id)
+func (t *mailTally) copiesOf(m mailRow, copies []copied, deaths []death, violate violates) {
+	messageID := id.Message.Of(m.ID)
 	switch {
-	case len(copies) == 0 && m.sent:
+	case len(copies) == 0 && m.Sent:
 		violate("mail lost", "%s is said to be sent, and the server never took it", messageID)
-	case m.failed:
+	case m.Failed:
 		violate("mail lost", "%s was given up", messageID)
-	case !m.sent:
+	case !m.Sent:
 		violate("mail lost", "%s still waits", messageID)
 	}
 	if len(copies) == 0 {
@@ -233,15 +224,15 @@ func (t *mailTally) copiesOf(
 	}
 	for n, c := range copies {
 		hash := sha256.Sum256([]byte(c.token))
-		if c.recipient != m.recipient || !bytes.Equal(hash[:], m.tokenHash) {
+		if c.recipient != m.Recipient || !bytes.Equal(hash[:], m.TokenHash) {
 			violate("mail", "%s went to %s with a link that is not the deposit's, or to another address than %s",
-				messageID, c.recipient, m.recipient)
+				messageID, c.recipient, m.Recipient)
 		}
 		if n == len(copies)-1 {
 			break
 		}
 		t.again++
-		if !explained(m.id, c, copies[n+1], deaths) {
+		if !explained(m.ID, c, copies[n+1], deaths) {
 			violate("mail twice",
 				"%s was taken at %s and at %s, and %s was not killed between the first 250 and its record",
 				messageID, c.at.Format("15:04:05.000"), copies[n+1].at.Format("15:04:05.000"), c.sender)
@@ -253,10 +244,7 @@ func (t *mailTally) copiesOf(
 
 // explained tells whether the sender of a copy died between the server's 250 and its record.
 func explained(mailID id.ID, c, next copied, deaths []death) bool {
-	for _, d := range deaths {
-		if d.sender == c.sender && d.unrecorded[mailID] && c.at.Before(d.at.Add(inTransit)) && d.at.Before(next.at) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(deaths, func(d death) bool {
+		return d.sender == c.sender && d.unrecorded[mailID] && c.at.Before(d.at.Add(inTransit)) && d.at.Before(next.at)
+	})
 }

@@ -24,7 +24,7 @@ var (
 func judged(change func(requested map[mailTo]string, rows *[]mailRow, taken map[string][]copied, deaths *[]death)) (t mailTally, violations []string) {
 	messageID, hash := id.Message.Of(anID), sha256.Sum256([]byte("token"))
 	requested := map[mailTo]string{aTenant: messageID}
-	rows := []mailRow{{mailTo: aTenant, id: anID, sent: true, tokenHash: hash[:]}}
+	rows := []mailRow{{ID: anID, Deposit: aTenant.deposit, Recipient: aTenant.recipient, Sent: true, TokenHash: hash[:]}}
 	taken := map[string][]copied{messageID: {{firstTaken, "dispatcher-1", aTenant.recipient, "token"}}}
 	var deaths []death
 	change(requested, &rows, taken, &deaths)
@@ -63,9 +63,9 @@ func TestMails_WhatMustNotBe_IsFound(t *testing.T) {
 		}},
 		"stored twice": {"is stored twice", func(_ map[mailTo]string, rows *[]mailRow, taken map[string][]copied, _ *[]death) {
 			again := (*rows)[0]
-			again.id = id.ID{3}
+			again.ID = id.ID{3}
 			*rows = append(*rows, again)
-			taken[id.Message.Of(again.id)] = taken[messageID]
+			taken[id.Message.Of(again.ID)] = taken[messageID]
 		}},
 		"stored under another id": {"was answered, and", func(requested map[mailTo]string, _ *[]mailRow, _ map[string][]copied, _ *[]death) {
 			requested[aTenant] = "msg_x"
@@ -73,9 +73,9 @@ func TestMails_WhatMustNotBe_IsFound(t *testing.T) {
 		"never asked for":         {"nobody asked", func(requested map[mailTo]string, _ *[]mailRow, _ map[string][]copied, _ *[]death) { clear(requested) }},
 		"recorded and never sent": {"never took it", func(_ map[mailTo]string, _ *[]mailRow, taken map[string][]copied, _ *[]death) { clear(taken) }},
 		"given up": {"given up", func(_ map[mailTo]string, rows *[]mailRow, _ map[string][]copied, _ *[]death) {
-			(*rows)[0].sent, (*rows)[0].failed = false, true
+			(*rows)[0].Sent, (*rows)[0].Failed = false, true
 		}},
-		"not sent in the end": {"still waits", func(_ map[mailTo]string, rows *[]mailRow, _ map[string][]copied, _ *[]death) { (*rows)[0].sent = false }},
+		"not sent in the end": {"still waits", func(_ map[mailTo]string, rows *[]mailRow, _ map[string][]copied, _ *[]death) { (*rows)[0].Sent = false }},
 		"a link elsewhere": {"not the deposit's", func(_ map[mailTo]string, _ *[]mailRow, taken map[string][]copied, _ *[]death) {
 			taken[messageID][0].token = "another"
 		}},

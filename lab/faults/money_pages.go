@@ -24,9 +24,9 @@ func (s *stay) submit(
 	ctx context.Context, b *formbrowser.Browser, control string, values map[string]string, then func(formbrowser.Page) bool,
 ) error {
 	var last string
-	deadline := time.Now().Add(s.run.suite.o.deadline)
+	deadline := time.Now().Add(s.o.deadline)
 	for try := uint64(0); time.Now().Before(deadline); try++ {
-		page, err := b.Get(ctx, s.run.suite.load.base(s.number+try)+"/checkout/"+s.token)
+		page, err := b.Get(ctx, s.load.base(s.number+try)+"/checkout/"+s.token)
 		if err == nil && page.Status == http.StatusOK {
 			if _, open := page.Form(control); !open {
 				return nil
@@ -48,7 +48,7 @@ func (s *stay) submit(
 }
 
 func (s *stay) atProvider(address *url.URL) bool {
-	return strings.HasPrefix(address.String(), s.run.fake.URL())
+	return strings.HasPrefix(address.String(), s.fake.URL())
 }
 
 // pay pays the fee as this tenant does: at once, after a refused card or a failed authentication, or not at all.
@@ -112,7 +112,7 @@ func fill(
 
 // draw is safe for two steps of a stay at once.
 func (s *stay) draw(n int) int {
-	s.run.mu.Lock()
-	defer s.run.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return s.dice.IntN(n)
 }

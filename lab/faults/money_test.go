@@ -9,12 +9,12 @@ import (
 
 func TestMoney_AFewKillsAroundTheProvider_ChargeNobodyTwice(t *testing.T) {
 	t.Parallel()
-	r, found, err := runMoney(t.Context(), tested(t), built(t), sound)
+	r, err := runMoney(t.Context(), tested(t), built(t))
 	require.NoError(t, err)
 	var out strings.Builder
-	r.print(&out, found)
+	r.print(&out)
 	t.Log(out.String())
-	require.Empty(t, r.suite.receipts.violations)
-	require.Positive(t, found.secured)
-	require.Positive(t, found.captured)
+	require.Empty(t, r.receipts.violations)
+	require.Positive(t, r.found.secured)
+	require.Positive(t, r.found.captured)
 }

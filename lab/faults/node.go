@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"syscall"
 	"time"
 
@@ -14,24 +15,32 @@ import (
 type node struct {
 	*world.Node
 	suite *suite
-	pg    *link
-	redis *link
+	pg    link
+	redis link
 	index int // among the nodes of the same command
 	http  bool
 
 	endExpected bool // this program has caused the end of the process; guarded by suite.mu
 }
 
-// start runs the process. With wait, start returns after the process is ready.
-func (n *node) start(ctx context.Context, wait bool) error {
-	if err := n.Begin("DATABASE_URL=" + n.suite.databaseURL(n.pg.address())); err != nil {
+// sender is the name of the process in mails and in files.
+func (n *node) sender() string { return strings.ReplaceAll(n.Name, " ", "-") }
+
+// start runs the process, and does not wait until it is ready.
+func (n *node) start() error {
+	if err := n.Begin("DATABASE_URL=" + n.suite.databaseURL(n.pg.Listen)); err != nil {
 		return err
 	}
 	p := n.expectEnd(false)
 	p.Tell(fmt.Sprintf("skew %d", n.skew().Milliseconds()))
 	go n.watch(p)
-	if !wait {
-		return nil
+	return nil
+}
+
+// begin runs the process and waits until it is ready.
+func (n *node) begin(ctx context.Context) error {
+	if err := n.start(); err != nil {
+		return err
 	}
 	return n.AwaitReady(ctx)
 }
@@ -77,7 +86,7 @@ func (n *node) killAndStart(ctx context.Context) error {
 	if err := n.kill(ctx); err != nil {
 		return err
 	}
-	return n.start(ctx, true)
+	return n.begin(ctx)
 }
 
 // stop ends the process as a deployment does.
@@ -86,15 +95,12 @@ func (n *node) stop(context.Context) error {
 	return n.expectEnd(true).Stop(grace)
 }
 
-// begin starts the process and waits until it is ready.
-func (n *node) begin(ctx context.Context) error { return n.start(ctx, true) }
-
 // restart stops the process with SIGTERM and starts it again.
 func (n *node) restart(ctx context.Context) error {
 	if err := n.stop(ctx); err != nil {
 		n.suite.receipts.violate("shutdown", "%s: %v\n%s", n.Name, err, n.Process().Log())
 	}
-	return n.start(ctx, true)
+	return n.begin(ctx)
 }
 
 // freeze suspends the process for span. Deliveries in flight at that moment may be sent twice.
@@ -122,7 +128,7 @@ func (n *node) dieAt(ctx context.Context, point string, count int, patience time
 		caught, release = n.suite.receivers.catch(n.index)
 		defer release()
 	} else {
-		p.Tell(order(point, count))
+		p.Tell(fmt.Sprintf("%s %d", point, count))
 	}
 	timer := time.NewTimer(patience)
 	defer timer.Stop()

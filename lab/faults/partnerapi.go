@@ -72,14 +72,10 @@ func (w *suite) remove(ctx context.Context, e *endpoint) error {
 	return err
 }
 
-func (w *suite) enable(ctx context.Context, e *endpoint) error {
-	return w.patch(ctx, e, `{"enabled":true}`)
-}
-func (w *suite) disable(ctx context.Context, e *endpoint) error {
-	return w.patch(ctx, e, `{"enabled":false}`)
-}
-
-func (w *suite) patch(ctx context.Context, e *endpoint, body string) error {
-	_, err := w.call(ctx, e.owner, http.MethodPatch, "/webhooks/"+id.Subscription.Of(e.id), body)
-	return err
+// patch changes a subscription.
+func patch(body string) func(w *suite, ctx context.Context, e *endpoint) error {
+	return func(w *suite, ctx context.Context, e *endpoint) error {
+		_, err := w.call(ctx, e.owner, http.MethodPatch, "/webhooks/"+id.Subscription.Of(e.id), body)
+		return err
+	}
 }

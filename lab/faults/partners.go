@@ -32,7 +32,7 @@ var shares = []struct {
 // seed creates the partners, before any process runs.
 func (w *suite) seed(ctx context.Context) error {
 	w.load = newLoad(w)
-	events := [][]string{names(webhook.EventNames), {string(webhook.DepositStatusChanged)}}
+	events := [][]webhook.EventName{webhook.EventNames, {webhook.DepositStatusChanged}}
 	for _, s := range shares {
 		made, err := w.NewPartner(ctx, s.name)
 		if err != nil {
@@ -49,23 +49,12 @@ func (w *suite) seed(ctx context.Context) error {
 	return nil
 }
 
-func names(events []webhook.EventName) (out []string) {
-	for _, e := range events {
-		out = append(out, string(e))
-	}
-	return out
-}
-
 // subscribe stores the subscription of an endpoint.
 func (w *suite) subscribe(ctx context.Context, e *endpoint) (err error) {
 	key := secret.FromRandom(webhook.SecretPrefix, system.Entropy{}.Bytes(secret.Bytes)).Reveal()
 	e.keys.Rotate()
 	e.keys.Learn(key, time.Time{})
-	events := make([]webhook.EventName, len(e.events))
-	for i, name := range e.events {
-		events[i] = webhook.EventName(name)
-	}
-	if e.id, e.created, err = w.Subscribe(ctx, e.owner.Partner, w.receivers.urlOf(e), events, key); err != nil {
+	if e.id, e.created, err = w.Subscribe(ctx, e.owner.Partner, w.receivers.urlOf(e), e.events, key); err != nil {
 		return fmt.Errorf("subscribe endpoint %d: %w", e.index, err)
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/receiver"
 )
 
@@ -20,7 +21,7 @@ type endpoint struct {
 	index      int
 	owner      *testPartner
 	behaviours behaviours
-	events     []string
+	events     []webhook.EventName
 	keys       receiver.Keys
 
 	mu       sync.Mutex
@@ -71,7 +72,7 @@ func newReceivers(seed uint64, l *receiptLog) (r *receivers, err error) {
 }
 
 // add creates an endpoint; the caller creates its subscription.
-func (r *receivers) add(t *testPartner, m behaviours, events []string) *endpoint {
+func (r *receivers) add(t *testPartner, m behaviours, events []webhook.EventName) *endpoint {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := &endpoint{index: len(r.endpoints), owner: t, behaviours: m, events: events}
@@ -131,11 +132,11 @@ func (r *receivers) take(w receiver.Webhook) (receiver.Answer, func(bool)) {
 		way = e.behaviours.choose(dice)
 	}
 	return answers[way], func(yes bool) {
+		outcome := refused
 		if yes {
-			r.receipts.answer(k, w.At, taken)
-		} else {
-			r.receipts.answer(k, w.At, refused)
+			outcome = taken
 		}
+		r.receipts.answer(k, w.At, outcome)
 	}
 }
 
