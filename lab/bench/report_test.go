@@ -179,11 +179,6 @@ func TestAddBacklogs_TheSlowestRate_AndTheSpreadOfTheCosts(t *testing.T) {
 	require.Equal(t, []line{{target: "draining ≥ 4000/s", measured: "3999/s, the slowest", holds: false}}, shown(r))
 }
 
-func TestVersus_IsTheRatioOfTheMedians(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, "1.20×: 18 against 15", versus{{10, 20}, {17, 19}}.String())
-}
-
 func TestAddCounts_AndLists_ShowTheDetails(t *testing.T) {
 	t.Parallel()
 	r := &results{}

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
-	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -91,15 +89,13 @@ func (w *suite) awaitFed(ctx context.Context) error {
 
 // feeds compares the events that followers have processed with the answers of the API and with the history of the
 // deposits.
-func (a *audit) feeds(ctx context.Context) error {
+func (a *audit) feeds(ctx context.Context) {
 	byDeposit := map[key]id.ID{} // the events that followers have, by deposit and status
 	for _, f := range a.followers {
 		events := f.now().events
 		a.result.followed += len(events)
 		a.feed(f.owner, events, byDeposit)
-		if err := a.reread(ctx, f, events); err != nil {
-			return err
-		}
+		a.reread(ctx, f, events)
 	}
 	for _, c := range a.load.made() {
 		_, followed := byDeposit[key{deposit: c.deposit, status: c.want}]
@@ -108,7 +104,6 @@ func (a *audit) feeds(ctx context.Context) error {
 		}
 	}
 	a.result.feed = a.feedCounts()
-	return nil
 }
 
 // feed compares a partner's events with the history of its deposits: every change once, each deposit's in their order.
@@ -135,33 +130,16 @@ func (a *audit) feed(t *testPartner, events []followed, byDeposit map[key]id.ID)
 	}
 }
 
-// reread reads the whole feed once more, in parts of another size, and compares it with the events that were processed.
-func (a *audit) reread(ctx context.Context, f *follower, events []followed) error {
-	var after int64
-	for path := "/events/feed?limit=100"; ; path = fmt.Sprintf("/events/feed?limit=100&after=%d", after) {
-		got, err := a.call(ctx, f.owner, http.MethodGet, path, "")
-		if err != nil {
-			a.receipts.violate("feed", "%s: %v", f.owner.Name, err)
-			return ctx.Err()
-		}
-		var page feedAnswer
-		if err := json.Unmarshal(got.Body, &page); err != nil {
-			return err
-		}
-		for _, e := range page.Data {
-			event, _ := id.Event.Parse(e.ID)
-			if after++; e.Sequence != after || after <= int64(len(events)) && events[after-1].event != event {
-				a.receipts.violate("feed", "%s: the number %d is %s, read once more at place %d", f.owner.Name,
-					e.Sequence, e.ID, after)
-			}
-		}
-		if len(page.Data) == 0 {
-			break
+// reread lets another follower read the whole feed once more, and compares the events.
+func (a *audit) reread(ctx context.Context, f *follower, events []followed) {
+	again := newFollower(f.owner, f.bases, a.o.seed, f.violate)
+	for n, end := 0, time.Now().Add(a.o.deadline); again.kept != f.kept && time.Now().Before(end) && ctx.Err() == nil; n++ {
+		if rest := again.take(again.read(ctx, n, again.kept, 0), again.kept, false); rest > 0 {
+			_ = pause(ctx, rest)
 		}
 	}
-	if after < int64(len(events)) {
-		a.receipts.violate("feed", "%s: %d events were followed, and %d are read once more", f.owner.Name,
-			len(events), after)
+	if !slices.Equal(again.events, events) {
+		a.receipts.violate("feed", "%s: %d events were followed, and read once more they are %d others", f.owner.Name,
+			len(events), len(again.events))
 	}
-	return nil
 }

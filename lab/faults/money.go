@@ -39,16 +39,6 @@ const stays = 16
 // partnerHost is the host of the partner's site, where tenants end who have paid.
 const partnerHost = "partner.test"
 
-// partnerSite answers in place of the partner's site.
-type partnerSite struct{ http.RoundTripper }
-
-func (s partnerSite) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.URL.Host == partnerHost {
-		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: r}, nil
-	}
-	return formbrowser.Elsewhere{RoundTripper: s.RoundTripper}.RoundTrip(r)
-}
-
 // openProvider starts a fake of the payment provider, if the run needs one. Its notices come late, twice and in the
 // opposite order.
 func (w *suite) openProvider(context.Context) error {
@@ -145,9 +135,11 @@ func runMoneyVariants(ctx context.Context, o options, dir string) error {
 }
 
 func newMoneyRun(w *suite) *moneyRun {
+	shared := &http.Transport{IdleConnTimeout: 3 * time.Second, MaxIdleConnsPerHost: stays}
 	return &moneyRun{
-		suite: w, transport: partnerSite{&http.Transport{IdleConnTimeout: 3 * time.Second, MaxIdleConnsPerHost: stays}},
-		dice: rand.New(rand.NewPCG(w.o.seed, 5)), //nolint:gosec // repeatable on purpose
+		suite:     w,
+		transport: formbrowser.Site{RoundTripper: formbrowser.Elsewhere{RoundTripper: shared}, Origin: "https://" + partnerHost},
+		dice:      rand.New(rand.NewPCG(w.o.seed, 5)), //nolint:gosec // repeatable on purpose
 	}
 }
 

@@ -58,13 +58,12 @@ func (s *stay) pay(ctx context.Context) error {
 	return s.openPage(ctx, b, func(page formbrowser.Page) bool {
 		switch way {
 		case 0:
-			page = s.card(ctx, b, page, refusedCard)
-		case 1:
-			page = s.authenticate(ctx, b, s.card(ctx, b, page, challengeCard), "fail")
-		case 2:
-			page = s.authenticate(ctx, b, s.card(ctx, b, page, challengeCard), "complete")
+			page = card(ctx, b, page, refusedCard)
+		case 1, 2: // the issuer's question
+			outcome := map[string]string{"outcome": []string{"fail", "complete"}[way-1]}
+			page = fill(ctx, b, card(ctx, b, page, challengeCard), "outcome", outcome)
 		}
-		s.card(ctx, b, page, goodCard)
+		card(ctx, b, page, goodCard)
 		return true
 	})
 }
@@ -76,36 +75,25 @@ func (s *stay) payDebt(ctx context.Context) error {
 	leaves := s.draw(3) == 0
 	return s.submit(ctx, b, "intent", map[string]string{"intent": "pay"}, func(page formbrowser.Page) bool {
 		if !leaves {
-			s.card(ctx, b, page, goodCard)
+			card(ctx, b, page, goodCard)
 		}
 		return true
 	})
 }
 
 // card sends a card on the provider's page and gives the page that follows: of the provider, or ours.
-func (s *stay) card(
-	ctx context.Context, b *formbrowser.Browser, page formbrowser.Page, number string,
-) formbrowser.Page {
-	return fill(ctx, b, page, "cardNumber",
-		map[string]string{"cardNumber": number, "cardExpiry": "12/39", "cardCvc": "123"})
+func card(ctx context.Context, b *formbrowser.Browser, page formbrowser.Page, number string) formbrowser.Page {
+	values := map[string]string{"cardNumber": number, "cardExpiry": "12/39", "cardCvc": "123"}
+	return fill(ctx, b, page, "cardNumber", values)
 }
 
-// authenticate answers the issuer's question.
-func (s *stay) authenticate(
-	ctx context.Context, b *formbrowser.Browser, page formbrowser.Page, outcome string,
-) formbrowser.Page {
-	return fill(ctx, b, page, "outcome", map[string]string{"outcome": outcome})
-}
-
-// fill sends the form with the control, if the page has one. The page stays where the way back leads to a process that
-// is killed.
+// fill sends the form with the control. The page stays if it has no such form, and where the way back leads to a process
+// that is killed.
 func fill(
 	ctx context.Context, b *formbrowser.Browser, page formbrowser.Page, control string, values map[string]string,
 ) formbrowser.Page {
-	if _, open := page.Form(control); open {
-		if next, err := b.Submit(ctx, page, control, values); err == nil {
-			return next
-		}
+	if next, err := b.Submit(ctx, page, control, values); err == nil {
+		return next
 	}
 	return page
 }

@@ -65,7 +65,7 @@ func (r report) print(out io.Writer) {
 	p("bodies, signatures", "%d copies, %d bodies that vary, %d bad signatures", r.receipts.copies,
 		r.receipts.count("body"), r.receipts.count("signature"))
 	p("mails", "%v", t.mails)
-	p("worst recovery", "%s", r.worst())
+	p("worst recovery", "%v", r.worst())
 	for _, x := range r.results {
 		if x.p99 > 0 {
 			p("p99 meanwhile", "%v from commit to record: %s", x.p99.Round(time.Millisecond), x.name)
@@ -101,31 +101,28 @@ func fewest(hits map[string]int) string {
 	return fmt.Sprintf("each %d times or more", slices.Min(slices.Collect(maps.Values(hits))))
 }
 
+// class groups faults by the recovery that is promised after them.
+func (f fault) class() string {
+	switch {
+	case f.kills:
+		return "one kill -9"
+	case f.storm > 0:
+		return "storm of kills"
+	case f.flushes:
+		return "loss of Redis's data"
+	case f.redisOnly:
+		return "others of Redis"
+	}
+	return "others"
+}
+
 // worst gives the longest recovery for each class of faults.
-func (r report) worst() string {
-	classes := []struct {
-		name string
-		is   func(fault) bool
-	}{
-		{"one kill -9", func(x fault) bool { return x.kills }},
-		{"storm of kills", func(x fault) bool { return x.storm > 0 }},
-		{"loss of Redis's data", func(x fault) bool { return x.flushes }},
-		{"others of Redis", func(x fault) bool { return x.redisOnly && !x.flushes }},
-		{"others", func(x fault) bool { return !x.kills && !x.flushes && !x.redisOnly && x.storm == 0 }},
+func (r report) worst() map[string]time.Duration {
+	worst := map[string]time.Duration{}
+	for _, x := range r.results {
+		worst[x.class()] = max(worst[x.class()], x.recovery.first, x.recovery.all).Round(100 * ms)
 	}
-	var parts []string
-	for _, c := range classes {
-		most := time.Duration(-1)
-		for _, x := range r.results {
-			if c.is(x.fault) {
-				most = max(most, x.recovery.first, x.recovery.all)
-			}
-		}
-		if most >= 0 {
-			parts = append(parts, fmt.Sprintf("%s %.1f s", c.name, most.Seconds()))
-		}
-	}
-	return strings.Join(parts, ", ")
+	return worst
 }
 
 // print writes the first violations of each kind.

@@ -171,7 +171,8 @@ func (r *restoration) end(ctx context.Context) error {
 		return err
 	}
 	r.unfollow()
-	err = errors.Join(a.readFacts(ctx), a.feeds(ctx))
+	err = a.readFacts(ctx)
+	a.feeds(ctx)
 	r.found = a.result
 	return err
 }
