@@ -133,8 +133,6 @@ const (
 	besidePerSecond  = 100   // POSTs of deposits, which are measured
 )
 
-var noticeVariants = map[bool]string{false: "no notices", true: "1,000 unsigned notices/s"}
-
 // measureNotices posts deposits at a steady rate, with and without unsigned notices of the payment provider beside them, in
 // turn.
 func measureNotices(ctx context.Context, w *workbench, o options, r *results) {
@@ -142,35 +140,34 @@ func measureNotices(ctx context.Context, w *workbench, o options, r *results) {
 		"http": {"PAYMENTS_PROVIDER=stripe", "STRIPE_SECRET_KEY=sk_test_bench", "STRIPE_WEBHOOK_SECRET=whsec_bench"},
 	}
 	defer func() { w.settings = nil }()
-	b := r.board("POST deposits beside notices")
+	const without, beside = "no notices", "1,000 unsigned notices/s"
+	b, seconds := r.board("POST deposits beside notices"), int(o.notices.Seconds())
 	err := rotate(o.rounds, []turn{
-		func() { w.noticesRound(ctx, false, o.notices, b) },
-		func() { w.noticesRound(ctx, true, o.notices, b) },
+		func() { b.add(without, w.noticesRound(ctx, seconds, func() error { return nil })) },
+		func() {
+			b.add(beside, w.noticesRound(ctx, seconds, func() error { return w.sendNotices(ctx, seconds*noticesPerSecond) }))
+		},
 	})
-	r.addRatio("notices", b.ratio(noticeVariants[true], noticeVariants[false], "p99 ms"))
+	r.addRatio("notices", b.ratio(beside, without, "p99 ms"))
 	check(err)
 }
 
-func (w *workbench) noticesRound(ctx context.Context, beside bool, length time.Duration, b *board) {
+func (w *workbench) noticesRound(ctx context.Context, seconds int, send func() error) figures {
 	w.enter(ctx, w.last())
 	t := w.newPartner(ctx)
 	w.deposits(ctx, calls(2*besidePerSecond), 8, true, inTurn([]testPartner{t})) // warms up
 	sent := make(chan error, 1)
-	if beside {
-		go func() { sent <- w.sendNotices(ctx, int(length.Seconds())*noticesPerSecond) }()
-	} else {
-		sent <- nil
-	}
+	go func() { sent <- send() }()
 	var times, late *load.Times
 	spent := w.cost(ctx, func() int {
-		times, late = open(ctx, int(length.Seconds()*besidePerSecond), besidePerSecond, func(i int, _ time.Time) error {
+		times, late = open(ctx, seconds*besidePerSecond, besidePerSecond, func(i int, _ time.Time) error {
 			_, err := w.create(&t, i, true)
 			return err
 		})
 		return times.N()
 	})
 	check(<-sent)
-	b.add(noticeVariants[beside], spent.figures().withLatency(times, late))
+	return spent.figures().withLatency(times, late)
 }
 
 // sendNotices posts n unsigned notices at a steady rate. Every answer must be a 400.

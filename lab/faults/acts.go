@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -24,6 +25,16 @@ func steps(acts ...act) act {
 		}
 		return err
 	}
+}
+
+// inTurn takes steps until one fails.
+func inTurn(ctx context.Context, steps ...func(context.Context) error) error {
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // times repeats an act, at least least times and less than most.
@@ -106,10 +117,16 @@ func aside(of group, before nodeAct, from, to time.Duration, after nodeAct) act 
 	}
 }
 
-// freeze suspends a process for a while.
+// freeze suspends a process for a while. Deliveries in flight at that moment may be sent twice.
 func freeze(of group, from, to time.Duration) act {
 	return func(ctx context.Context, w *suite, dice *rand.Rand) error {
-		return of(w, dice)[0].freeze(ctx, between(dice, from, to))
+		n := of(w, dice)[0]
+		if err := w.noteInFlight(ctx, n); err != nil {
+			return err
+		}
+		n.Process().Signal(syscall.SIGSTOP)
+		defer n.Process().Signal(syscall.SIGCONT)
+		return pause(ctx, between(dice, from, to))
 	}
 }
 

@@ -73,16 +73,14 @@ type tally struct {
 	alone      int // extra copies during faults of Redis alone that no kill or stall explains
 	inFlight   int // deliveries in flight at kills and stalls
 	mails      mailTally
-	followed   int // events that the followers of the feeds have processed
-	feed       feedCounts
+	followed   int    // events that the followers of the feeds have processed
+	feed       counts // answers that followers got
 }
 
 func (w *suite) audit(ctx context.Context, cut time.Time) (tally, error) {
 	a := &audit{suite: w, cut: cut, taken: w.receipts.snapshot()}
-	for _, step := range []func(context.Context) error{a.readFacts, a.readRecords, a.readRefusals} {
-		if err := step(ctx); err != nil {
-			return a.result, err
-		}
+	if err := inTurn(ctx, a.readFacts, a.readRecords, a.readRefusals); err != nil {
+		return a.result, err
 	}
 	a.answers()
 	a.coverage()

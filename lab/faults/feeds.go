@@ -31,10 +31,13 @@ func (w *suite) fed() (n int) {
 	return n
 }
 
-// feedCounts adds up the answers that followers got.
-func (w *suite) feedCounts() (sum feedCounts) {
+// answered adds up the answers that followers got.
+func (w *suite) answered() counts {
+	sum := counts{}
 	for _, f := range w.followers {
-		sum.add(f.now().counts)
+		for what, n := range f.now().counts {
+			sum[what] += n
+		}
 	}
 	return sum
 }
@@ -103,7 +106,7 @@ func (a *audit) feeds(ctx context.Context) {
 			a.receipts.violate("feed", "%s %s was answered 200 and is in no feed", id.Deposit.Of(c.deposit), c.want)
 		}
 	}
-	a.result.feed = a.feedCounts()
+	a.result.feed = a.answered()
 }
 
 // feed compares a partner's events with the history of its deposits: every change once, each deposit's in their order.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"sync"
@@ -35,7 +36,7 @@ type progress struct {
 	restoring bool  // a restore may have begun another feed
 	kept      bookmark
 	events    []followed // processed, in the order of their numbers
-	counts    feedCounts
+	counts    counts     // of answers
 }
 
 // bookmark is the state that a partner keeps in its database: nextAfter and feedId of the last answer that it
@@ -52,30 +53,14 @@ type followed struct {
 	status         status
 }
 
-// feedCounts are the answers that a follower got.
-type feedCounts struct {
-	answers    int
-	empty      int
-	unanswered int // no answer, or a 5xx
-	deaths     int // answers that the follower discarded, as if it had died before it stored them
-	refused    int // invalid_cursor
-	other      int // answers of another feed
-}
+// counts are numbers by what was counted.
+type counts map[string]int
 
-func (c *feedCounts) add(o feedCounts) {
-	c.answers += o.answers
-	c.empty += o.empty
-	c.unanswered += o.unanswered
-	c.deaths += o.deaths
-	c.refused += o.refused
-	c.other += o.other
-}
-
-func (c feedCounts) String() string {
-	return fmt.Sprintf(
-		"%d answers (%d empty, %d lost or 5xx, %d lost with the follower, %d refused, %d of another feed)",
-		c.answers, c.empty, c.unanswered, c.deaths, c.refused, c.other)
-}
+// Answers of a feed that a restore explains.
+const (
+	refusedAnswers = "refused"         // invalid_cursor
+	otherFeeds     = "of another feed" // with another feedId
+)
 
 // feedAnswer is the body of an answer of the feed.
 type feedAnswer struct {
@@ -98,7 +83,7 @@ func newFollower(t *testPartner, bases []string, seed uint64, violate violates) 
 	f := &follower{
 		owner: t, bases: bases, violate: violate, client: world.NewClient(longest, 0),
 		dice:     rand.New(rand.NewPCG(seed, 3)), //nolint:gosec // repeatable on purpose
-		progress: progress{waits: []int{25, 25, 5, 0}},
+		progress: progress{waits: []int{25, 25, 5, 0}, counts: counts{}},
 	}
 	f.forget()
 	return f
@@ -142,17 +127,17 @@ func (f *follower) read(ctx context.Context, n int, at bookmark, wait int) world
 func (f *follower) take(a world.Answer, at bookmark, dies bool) (rest time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.counts.answers++
+	f.counts["answers"]++
 	const patience = 50 * time.Millisecond
 	switch {
 	case a.Err == nil && a.Status == http.StatusInternalServerError:
 		f.violate("feed", "%s after %d: 500 %s", f.owner.Name, at.after, a.Body)
 		fallthrough
 	case a.Err != nil || a.Status >= http.StatusInternalServerError:
-		f.counts.unanswered++
+		f.counts["lost, or 5xx"]++
 		return patience
 	case a.Says(http.StatusBadRequest, "invalid_cursor"):
-		f.counts.refused++
+		f.counts[refusedAnswers]++
 		f.begin("%s: after %d is refused: %s", f.owner.Name, at.after, a.Body)
 		return patience
 	case a.Status != http.StatusOK:
@@ -165,16 +150,16 @@ func (f *follower) take(a world.Answer, at bookmark, dies bool) (rest time.Durat
 		return patience
 	}
 	if at.feedID != "" && page.FeedID != at.feedID {
-		f.counts.other++
+		f.counts[otherFeeds]++
 		f.begin("%s: the feed %s became %s", f.owner.Name, at.feedID, page.FeedID)
 		return 0
 	}
 	if !f.show(page, at) || len(page.Data) == 0 {
-		f.counts.empty++
+		f.counts["empty"]++
 		return patience
 	}
 	if dies || f.held {
-		f.counts.deaths++
+		f.counts["lost with the follower"]++
 		return 0
 	}
 	f.process(page)
@@ -228,7 +213,10 @@ func (f *follower) process(page feedAnswer) {
 
 // now is the progress of the follower.
 func (f *follower) now() (p progress) {
-	f.change(func() { p = f.progress })
+	f.change(func() {
+		p = f.progress
+		p.counts = maps.Clone(p.counts)
+	})
 	return p
 }
 

@@ -30,7 +30,7 @@ type moneyRun struct {
 	ended     atomic.Int64 // collections that were seen to end
 	failing   atomic.Int64 // requests to the provider that went wrong
 	dice      *rand.Rand   // of the provider's faults; guarded by suite.mu
-	found     moneyTally
+	found     counts       // by the audit
 }
 
 // Tenants and partners at once. Each waits for answers most of the time.
@@ -137,7 +137,7 @@ func runMoneyVariants(ctx context.Context, o options, dir string) error {
 func newMoneyRun(w *suite) *moneyRun {
 	shared := &http.Transport{IdleConnTimeout: 3 * time.Second, MaxIdleConnsPerHost: stays}
 	return &moneyRun{
-		suite:     w,
+		suite: w, found: counts{},
 		transport: formbrowser.Site{RoundTripper: formbrowser.Elsewhere{RoundTripper: shared}, Origin: "https://" + partnerHost},
 		dice:      rand.New(rand.NewPCG(w.o.seed, 5)), //nolint:gosec // repeatable on purpose
 	}

@@ -13,19 +13,6 @@ import (
 	"partnerdeposits/lab/stripetest"
 )
 
-// moneyTally is what the audit counted.
-type moneyTally struct {
-	stays, fees, secured, captured, collected, awaiting, refunded int
-	doubles, unsecured, missing                                   int
-}
-
-func (t moneyTally) String() string {
-	return fmt.Sprintf("%d deposits, %d fees charged, %d secured, %d captured, %d collected, "+
-		"%d await the tenant, %d refunds; "+
-		"%d charged twice, %d paid for nothing, %d captures without a collection",
-		t.stays, t.fees, t.secured, t.captured, t.collected, t.awaiting, t.refunded, t.doubles, t.unsecured, t.missing)
-}
-
 // settle cancels what is still in checkout, and waits until no payment is under way but collections that wait for the
 // tenant, and no refund.
 func (r *moneyRun) settle(ctx context.Context) error {
@@ -99,18 +86,18 @@ func (r *moneyRun) audit(ctx context.Context) error {
 	for name, all := range charged {
 		r.receipts.violate("money", "the provider charged %d times for %q, which is no payment of ours", len(all), name)
 	}
-	t := &r.found
-	t.stays, err = value[int](ctx, r.suite, `SELECT count(*) FROM deposits`)
-	if err == nil {
-		t.missing, err = value[int](ctx, r.suite, `
-			SELECT count(*) FROM deposits d WHERE status = 'captured' AND NOT EXISTS (
-				SELECT FROM payments p WHERE p.deposit_id = d.id AND p.kind = 'collection')`)
+	r.found["deposits"], err = value[int](ctx, r.suite, `SELECT count(*) FROM deposits`)
+	if err != nil {
+		return err
 	}
-	if t.missing > 0 {
-		r.receipts.violate("money", "%d captures have no collection", t.missing)
+	missing, err := value[int](ctx, r.suite, `
+		SELECT count(*) FROM deposits d WHERE status = 'captured' AND NOT EXISTS (
+			SELECT FROM payments p WHERE p.deposit_id = d.id AND p.kind = 'collection')`)
+	if missing > 0 {
+		r.receipts.violate("money", "%d captures have no collection", missing)
 	}
-	if asked := int(r.refunds.Load()); t.refunded < asked {
-		r.receipts.violate("money", "staff asked for %d refunds, and %d charges have one", asked, t.refunded)
+	if asked := int(r.refunds.Load()); r.found["refunds"] < asked {
+		r.receipts.violate("money", "staff asked for %d refunds, and %d charges have one", asked, r.found["refunds"])
 	}
 	return errors.Join(err, r.auditAttempts(ctx))
 }
@@ -118,18 +105,17 @@ func (r *moneyRun) audit(ctx context.Context) error {
 // auditPayment compares a payment with the charges that succeeded for it.
 func (r *moneyRun) auditPayment(row moneyRow, all []*stripe.Charge) {
 	var kept, taken int64
-	t := &r.found
 	for _, c := range all {
 		taken += c.Amount
 		kept += c.Amount - c.AmountRefunded
 		if c.AmountRefunded > 0 {
-			t.refunded++
+			r.found["refunds"]++
 		}
 	}
 	name := fmt.Sprintf("%s of %s (%s, %s %s)", id.Payment.Of(row.Payment), id.Deposit.Of(row.Deposit),
 		row.DepositStatus, row.Kind, row.Status)
 	if len(all) > 1 {
-		t.doubles++
+		r.found["charged twice"]++
 		r.receipts.violate("money", "%s was charged %d times", name, len(all))
 	}
 	switch {
@@ -141,22 +127,22 @@ func (r *moneyRun) auditPayment(row moneyRow, all []*stripe.Charge) {
 	switch row.Kind {
 	case "fee":
 		if taken > 0 {
-			t.fees++
+			r.found["fees charged"]++
 		}
 		if row.Secured && taken > 0 {
-			t.secured++
+			r.found["secured"]++
 		}
 		if kept > 0 && !row.Secured {
-			t.unsecured++
+			r.found["paid for nothing"]++
 			r.receipts.violate("money", "%s: the fee is paid, and neither secures nor is refunded", name)
 		}
 	case "collection":
-		t.captured++
+		r.found["captured"]++
 		switch {
 		case taken > 0:
-			t.collected++
+			r.found["collected"]++
 		case row.Status == "processing":
-			t.awaiting++
+			r.found["awaiting the tenant"]++
 		}
 		if row.DepositStatus != captured && kept > 0 {
 			r.receipts.violate("money", "%s: a deposit that is not captured was charged", name)

@@ -15,6 +15,6 @@ func TestMoney_AFewKillsAroundTheProvider_ChargeNobodyTwice(t *testing.T) {
 	r.print(&out)
 	t.Log(out.String())
 	require.Empty(t, r.receipts.violations)
-	require.Positive(t, r.found.secured)
-	require.Positive(t, r.found.captured)
+	require.Positive(t, r.found["secured"])
+	require.Positive(t, r.found["captured"])
 }

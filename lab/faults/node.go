@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"syscall"
 	"time"
 
 	"partnerdeposits/lab/procs"
@@ -88,16 +87,6 @@ func (n *node) restart(ctx context.Context) error {
 		n.suite.receipts.violate("shutdown", "%s: %v\n%s", n.Name, err, n.Process().Log())
 	}
 	return n.begin(ctx)
-}
-
-// freeze suspends the process for span. Deliveries in flight at that moment may be sent twice.
-func (n *node) freeze(ctx context.Context, span time.Duration) error {
-	if err := n.suite.noteInFlight(ctx, n); err != nil {
-		return err
-	}
-	n.Process().Signal(syscall.SIGSTOP)
-	defer n.Process().Signal(syscall.SIGCONT)
-	return pause(ctx, span)
 }
 
 // dieAt makes the process kill itself at the count-th hit of a failpoint, and tells whether that happened within

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"partnerdeposits/core/id"
@@ -44,16 +43,10 @@ type receivers struct {
 	receipts *receiptLog
 	url      string
 	close    func()
-	traps    [2]atomic.Pointer[trap] // by dispatcher
 
 	mu        sync.Mutex
 	endpoints []*endpoint
-}
-
-// trap waits for the next POST of a dispatcher.
-type trap struct {
-	once   sync.Once
-	caught chan struct{}
+	traps     [2]chan<- struct{} // by dispatcher; each is closed at the next POST
 }
 
 // elsewhere is where redirects lead.
@@ -95,9 +88,15 @@ func (r *receivers) of(name string) []*endpoint {
 
 // catch sets a trap for the next POST of a dispatcher; release removes the trap.
 func (r *receivers) catch(dispatcher int) (caught <-chan struct{}, release func()) {
-	t := &trap{caught: make(chan struct{})}
-	r.traps[dispatcher].Store(t)
-	return t.caught, func() { r.traps[dispatcher].CompareAndSwap(t, nil) }
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	trap := make(chan struct{})
+	r.traps[dispatcher] = trap
+	return trap, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.traps[dispatcher] = nil
+	}
 }
 
 // payload is the part of a body that receivers read.
@@ -158,15 +157,19 @@ func (r *receivers) inspect(e *endpoint, w receiver.Webhook, p payload) {
 
 // trapped tells whether a trap waits for the copy: its sender is killed without an answer. Only dispatcher 0 sends
 // event ids.
-func (r *receivers) trapped(w receiver.Webhook) (mine bool) {
+func (r *receivers) trapped(w receiver.Webhook) bool {
 	d := 1
 	if w.Header.Get("X-Svc-Event-Id") != "" {
 		d = 0
 	}
-	if t := r.traps[d].Load(); t != nil {
-		t.once.Do(func() { mine = true; close(t.caught) })
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.traps[d] == nil {
+		return false
 	}
-	return mine
+	close(r.traps[d])
+	r.traps[d] = nil
+	return true
 }
 
 // dice depend on the deposit's number in the load, so that a seed repeats the answers.

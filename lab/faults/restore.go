@@ -24,11 +24,8 @@ func runRestore(ctx context.Context, o options, dir string) error {
 	return inSuite(ctx, o, dir, sound, func(w *suite) error {
 		r := &restoration{suite: w, dump: filepath.Join(dir, "backup"), before: map[*follower]bookmark{}}
 		w.load.start(o.rate)
-		steps := []func(context.Context) error{r.backUp, r.goOn, r.restore, r.refuse, r.overtake, r.end, r.drop}
-		for _, step := range steps {
-			if err := step(ctx); err != nil {
-				return err
-			}
+		if err := inTurn(ctx, r.backUp, r.goOn, r.restore, r.refuse, r.overtake, r.end, r.drop); err != nil {
+			return err
 		}
 		say("a restore: %d numbers were taken back, %d events followed from the beginning; %v", r.lost, r.found.followed,
 			r.found.feed)
@@ -119,8 +116,8 @@ func (r *restoration) refuse(ctx context.Context) error {
 			return err
 		}
 	}
-	if r.feedCounts().refused == 0 {
-		r.receipts.violate("restore", "no number above the last was refused: %v", r.feedCounts())
+	if c := r.answered(); c[refusedAnswers] == 0 {
+		r.receipts.violate("restore", "no number above the last was refused: %v", c)
 	}
 	return nil
 }
@@ -150,7 +147,7 @@ func (r *restoration) overtake(ctx context.Context) error {
 	if err := r.readOn(ctx, f); err != nil {
 		return err
 	}
-	if c := f.now().counts; c.other != 1 || c.refused != 0 {
+	if c := f.now().counts; c[otherFeeds] != 1 || c[refusedAnswers] != 0 {
 		r.receipts.violate("restore", "%s noticed the restore otherwise than by feedId: %v", f.owner.Name, c)
 	}
 	return nil

@@ -70,13 +70,9 @@ func newSuite(ctx context.Context, o options, dir string, v variant) (w *suite, 
 		hits: map[string]int{}, mailLog: mailLog{requested: map[mailTo]string{}},
 		links: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()),
 	}
-	for _, step := range []func(context.Context) error{
-		w.openStores, w.openReceivers, w.openProvider, w.seed, w.startNodes,
-	} {
-		if err := step(ctx); err != nil {
-			w.close()
-			return nil, err
-		}
+	if err := inTurn(ctx, w.openStores, w.openReceivers, w.openProvider, w.seed, w.startNodes); err != nil {
+		w.close()
+		return nil, err
 	}
 	w.follow()
 	w.Cleanup(func() { w.unfollow(); w.load.stop() })
