@@ -60,7 +60,7 @@ func (w *workbench) deposits(ctx context.Context, length load.Extent, conns int,
 
 // create creates the i-th deposit.
 func (w *workbench) create(t *testPartner, i int, keyed bool) (made, error) {
-	answer, err := w.api.do(request{method: "POST", path: "/deposits", apiKey: t.Key, keyed: keyed, body: t.depositBody(i)})
+	answer, err := w.api.do(request{method: "POST", path: "/deposits", apiKey: t.Key, keyed: keyed, body: t.depositBody(i, later, "")})
 	if err != nil {
 		return made{}, err
 	}
@@ -85,10 +85,14 @@ func idIn(body []byte, kind id.Prefix) (string, error) {
 	return string(found[:max(bytes.IndexByte(found, '"'), 0)]), nil
 }
 
-func (t *testPartner) depositBody(i int) string {
-	return `{"accountId":"` + id.Account.Of(t.Account) + `","amount":500,"contractStartAt":"2030-07-01T12:00:00Z",` +
-		`"contractEndAt":"2030-07-08T12:00:00Z","rentalContract":"B-` + strconv.Itoa(i) + `"}`
+// depositBody is the body of the i-th deposit, for a stay of a week, with more fields.
+func (t *testPartner) depositBody(i int, from time.Time, more string) string {
+	return `{"accountId":"` + id.Account.Of(t.Account) + `","amount":500,"contractStartAt":"` + from.UTC().Format(time.RFC3339) +
+		`","contractEndAt":"` + from.UTC().AddDate(0, 0, 7).Format(time.RFC3339) +
+		`","rentalContract":"B-` + strconv.Itoa(i) + `"` + more + `}`
 }
+
+var later = time.Date(2030, 7, 1, 12, 0, 0, 0, time.UTC)
 
 func (w *workbench) cancel(m made, keyed bool) error {
 	_, err := w.api.do(request{method: "POST", path: "/deposits/" + m.id + "/cancel", apiKey: m.owner.Key, keyed: keyed, body: `{}`})

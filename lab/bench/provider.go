@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"partnerdeposits/adapters/system"
-	"partnerdeposits/core/id"
 	"partnerdeposits/lab/formbrowser"
 	"partnerdeposits/lab/load"
 	"partnerdeposits/lab/stripetest"
@@ -114,7 +113,9 @@ var toTenants = &http.Transport{MaxIdleConnsPerHost: 16, IdleConnTimeout: 10 * t
 
 // sendForm creates a deposit, sends the form of its checkout, and gives the page that follows.
 func (w *workbench) sendForm(ctx context.Context, t testPartner) (took time.Duration, page formbrowser.Page, err error) {
-	answer, err := w.api.do(request{method: "POST", path: "/deposits", apiKey: t.Key, body: t.comingStay()})
+	const more = `,"depositUrlGeneration":true,"returnUrl":"https://partner.test/back"`
+	body := t.depositBody(0, time.Now().AddDate(0, 0, 2), more) // its checkout takes a payment
+	answer, err := w.api.do(request{method: "POST", path: "/deposits", apiKey: t.Key, body: body})
 	if err != nil {
 		return 0, page, err
 	}
@@ -130,15 +131,6 @@ func (w *workbench) sendForm(ctx context.Context, t testPartner) (took time.Dura
 	tenant := map[string]string{"firstName": "Ada", "lastName": "Lovelace", "email": "ada@example.com", "agree": "yes"}
 	page, err = b.Submit(ctx, page, "agree", tenant)
 	return time.Since(began), page, err
-}
-
-// comingStay is the body of a deposit whose checkout takes a payment.
-func (t *testPartner) comingStay() string {
-	const days = 24 * time.Hour
-	from := time.Now().Add(2 * days).UTC()
-	return fmt.Sprintf(`{"accountId":%q,"amount":500,"contractStartAt":%q,"contractEndAt":%q,"rentalContract":"B",`+
-		`"depositUrlGeneration":true,"returnUrl":"https://partner.test/back"}`,
-		id.Account.Of(t.Account), from.Format(time.RFC3339), from.Add(7*days).Format(time.RFC3339))
 }
 
 // afterAnHour gives payments the state that an outage of an hour leaves behind: each became due meanwhile, and stays due.

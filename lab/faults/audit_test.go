@@ -23,7 +23,7 @@ type fixture struct {
 func newFixture() fixture {
 	now := time.Now()
 	w := &suite{receipts: newReceiptLog(), receivers: &receivers{}, inFlight: map[pair][]time.Time{}}
-	e := w.receivers.add(&testPartner{Partner: world.Partner{ID: id.ID{1}}}, polite, webhook.EventNames)
+	e := w.receivers.add(&world.Partner{ID: id.ID{1}}, polite, webhook.EventNames)
 	e.id, e.created = id.ID{2}, now.Add(-time.Hour)
 	f := fact{Event: id.ID{3}, Partner: id.ID{1}, Deposit: id.ID{4}, Status: cancelled, Committed: now}
 	b := fixture{audit: &audit{suite: w, cut: now.Add(time.Hour), facts: map[id.ID]fact{f.Event: f}, records: map[pair]record{}, refusal: map[id.ID]int{}}, f: f, e: e}

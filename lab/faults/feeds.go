@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"partnerdeposits/core/id"
+	"partnerdeposits/lab/world"
 )
 
 // follow starts a follower for each partner.
@@ -110,7 +111,7 @@ func (a *audit) feeds(ctx context.Context) {
 }
 
 // feed compares a partner's events with the history of its deposits: every change once, each deposit's in their order.
-func (a *audit) feed(t *testPartner, events []followed, byDeposit map[key]id.ID) {
+func (a *audit) feed(t *world.Partner, events []followed, byDeposit map[key]id.ID) {
 	versions, has := map[id.ID]int{}, make(map[id.ID]bool, len(events))
 	for _, e := range events {
 		has[e.event] = true

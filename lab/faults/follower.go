@@ -17,7 +17,7 @@ import (
 // follower is a partner's program that only follows the feed, as docs/guides/feed.md describes. It uses HTTP alone and
 // judges every answer.
 type follower struct {
-	owner   *testPartner
+	owner   *world.Partner
 	bases   []string // of the http processes
 	client  *world.Client
 	dice    *rand.Rand
@@ -78,7 +78,7 @@ type feedEvent struct {
 	}
 }
 
-func newFollower(t *testPartner, bases []string, seed uint64, violate violates) *follower {
+func newFollower(t *world.Partner, bases []string, seed uint64, violate violates) *follower {
 	const longest = 40 * time.Second // beyond the longest wait
 	f := &follower{
 		owner: t, bases: bases, violate: violate, client: world.NewClient(longest, 0),

@@ -79,7 +79,7 @@ func TestFollower_JudgesEachAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := newReceiptLog()
-			f := newFollower(&testPartner{Partner: world.Partner{Name: "steady"}}, nil, 1, l.violate)
+			f := newFollower(&world.Partner{Name: "steady"}, nil, 1, l.violate)
 			f.restoring = c.restoring
 			for _, a := range c.answers {
 				f.take(a, f.kept, false)
@@ -97,7 +97,7 @@ func TestFollower_JudgesEachAnswer(t *testing.T) {
 func TestFollower_ThatDied_GetsTheSameEventsAgain(t *testing.T) {
 	t.Parallel()
 	l := newReceiptLog()
-	f := newFollower(&testPartner{}, nil, 1, l.violate)
+	f := newFollower(&world.Partner{}, nil, 1, l.violate)
 	f.take(feedOf(2, 1, 2), f.kept, true)
 	require.Equal(t, bookmark{}, f.kept)
 	require.Empty(t, f.events)
@@ -146,7 +146,7 @@ func TestAudit_ComparesAFeedWithTheHistory(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := &audit{suite: &suite{receipts: newReceiptLog()}, cut: now.Add(time.Second), facts: facts}
-			a.feed(&testPartner{Partner: world.Partner{ID: partnerID}}, c.events, map[key]id.ID{})
+			a.feed(&world.Partner{ID: partnerID}, c.events, map[key]id.ID{})
 			got := map[string]int(nil)
 			for kind, all := range a.receipts.violations {
 				if got == nil {

@@ -25,7 +25,7 @@ const contractPrefix = "F-"
 type change struct {
 	number   uint64
 	deposit  id.ID
-	owner    *testPartner
+	owner    *world.Partner
 	want     status
 	answered time.Time // time of the 200; zero: outcome unknown, or no change
 }
@@ -33,7 +33,8 @@ type change struct {
 // load creates deposits and changes them through the API at a steady rate, whatever happens to the service.
 type load struct {
 	suite  *suite
-	bases  []string // of the http processes
+	bases  []string         // of the http processes
+	owners []*world.Partner // each as often as its share
 	client *world.Client
 	stay   string          // its period, the same for the whole run: a repeated request must have the same body
 	ctx    context.Context //nolint:containedctx // until stop
@@ -96,17 +97,6 @@ func (l *load) dice(number uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(l.suite.o.seed, number)) //nolint:gosec // repeatable on purpose
 }
 
-func (l *load) partnerOf(dice *rand.Rand) *testPartner {
-	const percent = 100
-	at := dice.IntN(percent)
-	for _, t := range l.suite.partners {
-		if at -= t.share; at < 0 {
-			return t
-		}
-	}
-	return l.suite.partners[0]
-}
-
 // Statuses that the load requests.
 const (
 	cancelled status = "cancelled"
@@ -119,7 +109,7 @@ const (
 // secured. The others are cancelled.
 func (l *load) plan(number uint64) change {
 	dice := l.dice(number)
-	c := change{number: number, owner: l.partnerOf(dice), want: cancelled}
+	c := change{number: number, owner: l.owners[dice.IntN(len(l.owners))], want: cancelled}
 	switch dice.IntN(12) {
 	case 0:
 		c.want = active

@@ -103,15 +103,8 @@ func (w *suite) money() []string {
 		"PAYMENTS_PROVIDER=stripe", "STRIPE_API_BASE=" + w.fake.URL(), "STRIPE_SECRET_KEY=" + stripetest.SecretKey,
 		"STRIPE_WEBHOOK_SECRET=" + stripetest.WebhookSecret,
 		"COLLECTION_RETRY_SCHEDULE=0s,2s,4s", "TRUSTED_PROXIES=127.0.0.1",
+		"COVERAGE_MAX=1440h", // no cover ends while stays are paid
 	}
-}
-
-// coverage is how long a deposit is covered. Without a payment provider, secured deposits expire during the run.
-func (w *suite) coverage() string {
-	if w.o.money {
-		return "1440h"
-	}
-	return "2s"
 }
 
 // runMoney runs tenants against the sound service. dir has the commands.

@@ -12,7 +12,7 @@ import (
 )
 
 // call repeats a request until the API answers.
-func (w *suite) call(ctx context.Context, t *testPartner, method, path, body string) (world.Answer, error) {
+func (w *suite) call(ctx context.Context, t *world.Partner, method, path, body string) (world.Answer, error) {
 	a := w.load.ask(ctx, 0, world.Call{APIKey: t.Key, Method: method, Path: path, Body: body})
 	if !a.OK() {
 		return a, fmt.Errorf("%s %s: %d %s %w", method, path, a.Status, a.Body, a.Err)

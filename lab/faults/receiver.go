@@ -13,12 +13,13 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/receiver"
+	"partnerdeposits/lab/world"
 )
 
 // endpoint is a subscription and the receiver behind its URL.
 type endpoint struct {
 	index      int
-	owner      *testPartner
+	owner      *world.Partner
 	behaviours behaviours
 	events     []webhook.EventName
 	keys       receiver.Keys
@@ -65,7 +66,7 @@ func newReceivers(seed uint64, l *receiptLog) (r *receivers, err error) {
 }
 
 // add creates an endpoint; the caller creates its subscription.
-func (r *receivers) add(t *testPartner, m behaviours, events []webhook.EventName) *endpoint {
+func (r *receivers) add(t *world.Partner, m behaviours, events []webhook.EventName) *endpoint {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := &endpoint{index: len(r.endpoints), owner: t, behaviours: m, events: events}

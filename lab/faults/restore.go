@@ -79,7 +79,7 @@ func (r *restoration) restore(ctx context.Context) error {
 		return err
 	}
 	r.Database.Close(ctx)
-	r.restored = true
+	r.database = restoredTo
 	err = command(ctx, nil, "pg_restore", "--no-owner", "--exit-on-error", "--dbname="+url, r.dump)
 	if err != nil {
 		return err

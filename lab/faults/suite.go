@@ -35,7 +35,7 @@ type suite struct {
 	post      *postOffice
 	mailLog   mailLog
 	fake      *stripetest.Fake // of the payment provider; nil: the sandbox's
-	partners  []*testPartner
+	partners  []*world.Partner
 	load      *load
 	followers []*follower // of the feeds
 	unfollow  func()      // ends the followers
@@ -51,8 +51,8 @@ type suite struct {
 	hits      map[string]int       // kills by failpoint
 
 	began    time.Time
-	retried  int  // storms for failpoints that were not reached
-	restored bool // the database is the restored one
+	retried  int    // storms for failpoints that were not reached
+	database string // the name of the service's, in Postgres
 }
 
 // Names in the private Postgres. The services use a role without privileges, so that their connections can be told
@@ -67,7 +67,7 @@ const (
 func newSuite(ctx context.Context, o options, dir string, v variant) (w *suite, err error) {
 	w = &suite{
 		o: o, variant: v, dir: dir, began: time.Now(), receipts: newReceiptLog(), inFlight: map[pair][]time.Time{},
-		hits: map[string]int{}, mailLog: mailLog{requested: map[mailTo]string{}},
+		hits: map[string]int{}, database: serviceDatabase, mailLog: mailLog{requested: map[mailTo]string{}},
 		links: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()),
 	}
 	if err := inTurn(ctx, w.openStores, w.openReceivers, w.openProvider, w.seed, w.startNodes); err != nil {
@@ -109,20 +109,13 @@ func (w *suite) openStores(ctx context.Context) (err error) {
 // openDatabase opens this program's own pool of the service's database.
 func (w *suite) openDatabase(ctx context.Context) (err error) {
 	const conns = 6
-	w.Database, err = world.Open(ctx, world.At(w.services.PostgresURL, "", "", w.database()), conns)
+	w.Database, err = world.Open(ctx, world.At(w.services.PostgresURL, "", "", w.database), conns)
 	return err
-}
-
-func (w *suite) database() string {
-	if w.restored {
-		return restoredTo
-	}
-	return serviceDatabase
 }
 
 // databaseURL is the service's URL of its database; address "" is that of Postgres itself.
 func (w *suite) databaseURL(address string) string {
-	return world.At(w.services.PostgresURL, serviceRole, address, w.database())
+	return world.At(w.services.PostgresURL, serviceRole, address, w.database)
 }
 
 func (w *suite) openReceivers(context.Context) (err error) {
@@ -191,16 +184,17 @@ func (w *suite) addNode(command string, index int) (err error) {
 var retries = []string{"0s", "300ms", "600ms", "1s", "2s", "4s", "8s"}
 
 func (w *suite) environment() []string {
-	return append(w.money(),
-		"PATH="+os.Getenv("PATH"), "GORACE=halt_on_error=1 exitcode=66 atexit_sleep_ms=0", "LOG_LEVEL=warn",
-		"WEBHOOK_TIMEOUT="+w.o.timeout.String(), "WEBHOOK_RETRY_SCHEDULE="+strings.Join(retries, ","),
+	return append([]string{
+		"PATH=" + os.Getenv("PATH"), "GORACE=halt_on_error=1 exitcode=66 atexit_sleep_ms=0", "LOG_LEVEL=warn",
+		"WEBHOOK_TIMEOUT=" + w.o.timeout.String(), "WEBHOOK_RETRY_SCHEDULE=" + strings.Join(retries, ","),
 		"WEBHOOK_ALLOW_INSECURE_TARGETS=true",
 		"WEBHOOK_CONCURRENCY=8", // so few that all are busy now and then
-		"COVERAGE_MAX="+w.coverage(), "SCHEDULER_INTERVAL=500ms",
+		"COVERAGE_MAX=2s",       // secured deposits expire during the run
+		"SCHEDULER_INTERVAL=500ms",
 		// a run can last longer than the usual half an hour, and the audit knows no incomplete deposit
 		"CHECKOUT_IDLE_AFTER=24h",
 		"RATE_LIMIT_PER_MINUTE=100000000", "RATE_LIMIT_WRITES_PER_MINUTE=100000000",
-	)
+	}, w.money()...)
 }
 
 // lease is the time for which a claim is valid.
