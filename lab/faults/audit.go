@@ -72,7 +72,7 @@ type tally struct {
 	late       int // extra copies whose earlier response came too late for the sender
 	alone      int // extra copies during faults of Redis alone that no kill or stall explains
 	inFlight   int // deliveries in flight at kills and stalls
-	mails      mailTally
+	mails      counts
 	followed   int    // events that the followers of the feeds have processed
 	feed       counts // answers that followers got
 }

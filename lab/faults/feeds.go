@@ -137,7 +137,8 @@ func (a *audit) feed(t *world.Partner, events []followed, byDeposit map[key]id.I
 // reread lets another follower read the whole feed once more, and compares the events.
 func (a *audit) reread(ctx context.Context, f *follower, events []followed) {
 	again := newFollower(f.owner, f.bases, a.o.seed, f.violate)
-	for n, end := 0, time.Now().Add(a.o.deadline); again.kept != f.kept && time.Now().Before(end) && ctx.Err() == nil; n++ {
+	end := time.Now().Add(a.o.deadline)
+	for n := 0; again.kept != f.kept && time.Now().Before(end) && ctx.Err() == nil; n++ {
 		if rest := again.take(again.read(ctx, n, again.kept, 0), again.kept, false); rest > 0 {
 			_ = pause(ctx, rest)
 		}

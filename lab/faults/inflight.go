@@ -131,7 +131,8 @@ func (w *suite) recover(ctx context.Context, since time.Time) (r recovery, err e
 	// A delivery that was dispatched again after its lease ran out has a further attempt: the earlier fault explains its
 	// second copy.
 	recorded := func() (bool, error) {
-		n, err := value[int](ctx, w, `SELECT count(*) FROM (`+dispatches+`) AS d(name) WHERE name = ANY ($1)`, dispatched)
+		n, err := value[int](ctx, w, `SELECT count(*) FROM (`+dispatches+`) AS d(name) WHERE name = ANY ($1)`,
+			dispatched)
 		return n == 0, err
 	}
 	conditions := []func() (bool, error){arrived, through, recorded}

@@ -145,7 +145,8 @@ var postgresKinds = []fault{
 		disturbed(everyNode, toPostgres, resetting(20, 200), wait(second, 3*second))),
 	postgresFault("packets of Postgres come in pieces",
 		disturbed(everyNode, toPostgres, pieces("downstream", 64, 100), wait(second, 3*second))),
-	postgresFault("one process is cut off from Postgres", disturbed(one(everyNode), toPostgres, nil, wait(second, 5*second))),
+	postgresFault("one process is cut off from Postgres",
+		disturbed(one(everyNode), toPostgres, nil, wait(second, 5*second))),
 	postgresFault("answers of Postgres get lost on the way to one process", // the statements commit
 		disturbed(one(everyNode), toPostgres, answersLost, wait(second, 5*second))),
 }

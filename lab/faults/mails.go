@@ -37,7 +37,7 @@ type mailRow struct {
 type death struct {
 	at         time.Time
 	sender     string
-	unrecorded map[id.ID]bool
+	unrecorded []id.ID
 }
 
 // mailLog is the log of the requested mails.
@@ -48,21 +48,13 @@ type mailLog struct {
 	deaths    []death
 }
 
-// mailTally is the result of the audit of mails.
-type mailTally struct {
-	accepted  int // mails of requests that were answered with 202
-	unknown   int // mails of requests without an answer
-	again     int // second copies after a death
-	refused   int // attempts that the server refused
-	notDone   int // mails without a copy
-	explained int // deaths with a mail between the server's 250 and the record
-}
-
-func (t mailTally) String() string {
-	return fmt.Sprintf("%d accepted, %d of unknown outcome; %d never sent, "+
-		"%d sent again after %d kills between 250 and record; %d attempts refused",
-		t.accepted, t.unknown, t.notDone, t.again, t.explained, t.refused)
-}
+// What the audit counts of mails.
+const (
+	answeredMails = "accepted" // of requests that were answered with 202
+	unknownMails  = "of unknown outcome"
+	unsentMails   = "never sent"
+	secondCopies  = "sent again" // after a kill between 250 and record
+)
 
 // mailEvery is the share of the load's deposits whose link is mailed: one of so many.
 const mailEvery = 8
@@ -117,12 +109,10 @@ func (w *suite) noteDeath(ctx context.Context, n *node) error {
 	if n == nil || n.http || !w.mailLog.on || n.Process().Running() {
 		return nil
 	}
-	d := death{at: time.Now(), sender: n.sender(), unrecorded: map[id.ID]bool{}}
-	open, err := query(ctx, w, pgx.RowTo[id.ID],
+	d := death{at: time.Now(), sender: n.sender()}
+	var err error
+	d.unrecorded, err = query(ctx, w, pgx.RowTo[id.ID],
 		`SELECT id FROM mails WHERE attempts > 0 AND sent_at IS NULL AND failed_at IS NULL`)
-	for _, mailID := range open {
-		d.unrecorded[mailID] = true
-	}
 	w.mailLog.mu.Lock()
 	defer w.mailLog.mu.Unlock()
 	w.mailLog.deaths = append(w.mailLog.deaths, d)
@@ -167,15 +157,15 @@ func (a *audit) mails(ctx context.Context) error {
 	a.mailLog.mu.Lock()
 	defer a.mailLog.mu.Unlock()
 	a.result.mails = judgeMails(a.mailLog.requested, rows, taken, a.mailLog.deaths, a.receipts.violate)
-	a.result.mails.refused = refused
+	a.result.mails["attempts refused"] = refused
 	return nil
 }
 
 // judgeMails holds the mails against the rules of docs/guides/faults.md.
 func judgeMails(
 	requested map[mailTo]string, rows []mailRow, taken map[string][]copied, deaths []death, violate violates,
-) (t mailTally) {
-	stored := map[mailTo]bool{}
+) counts {
+	found, stored := counts{}, map[mailTo]bool{}
 	for _, m := range rows {
 		messageID, to := id.Message.Of(m.ID), mailTo{m.Deposit, m.Recipient}
 		answered, known := requested[to]
@@ -185,14 +175,14 @@ func judgeMails(
 		case !known:
 			violate("mail", "nobody asked for %s to %s", messageID, m.Recipient)
 		case answered == "":
-			t.unknown++
+			found[unknownMails]++
 		case answered != messageID:
 			violate("mail", "%s was answered, and %s is stored for %s", answered, messageID, m.Recipient)
 		default:
-			t.accepted++
+			found[answeredMails]++
 		}
 		stored[to] = true
-		t.copiesOf(m, taken[messageID], deaths, violate)
+		found.copiesOf(m, taken[messageID], deaths, violate)
 		delete(taken, messageID)
 	}
 	for to, messageID := range requested {
@@ -205,11 +195,11 @@ func judgeMails(
 			violate("mail", "%s was sent and has no row", messageID)
 		}
 	}
-	return t
+	return found
 }
 
 // copiesOf judges the copies of a mail.
-func (t *mailTally) copiesOf(m mailRow, copies []copied, deaths []death, violate violates) {
+func (c counts) copiesOf(m mailRow, copies []copied, deaths []death, violate violates) {
 	messageID := id.Message.Of(m.ID)
 	switch {
 	case len(copies) == 0 && m.Sent:
@@ -220,31 +210,30 @@ func (t *mailTally) copiesOf(m mailRow, copies []copied, deaths []death, violate
 		violate("mail lost", "%s still waits", messageID)
 	}
 	if len(copies) == 0 {
-		t.notDone++
+		c[unsentMails]++
 	}
-	for n, c := range copies {
-		hash := sha256.Sum256([]byte(c.token))
-		if c.recipient != m.Recipient || !bytes.Equal(hash[:], m.TokenHash) {
+	for n, one := range copies {
+		hash := sha256.Sum256([]byte(one.token))
+		if one.recipient != m.Recipient || !bytes.Equal(hash[:], m.TokenHash) {
 			violate("mail", "%s went to %s with a link that is not the deposit's, or to another address than %s",
-				messageID, c.recipient, m.Recipient)
+				messageID, one.recipient, m.Recipient)
 		}
 		if n == len(copies)-1 {
 			break
 		}
-		t.again++
-		if !explained(m.ID, c, copies[n+1], deaths) {
+		c[secondCopies]++
+		if !explained(m.ID, one, copies[n+1], deaths) {
 			violate("mail twice",
 				"%s was taken at %s and at %s, and %s was not killed between the first 250 and its record",
-				messageID, c.at.Format("15:04:05.000"), copies[n+1].at.Format("15:04:05.000"), c.sender)
-			continue
+				messageID, one.at.Format("15:04:05.000"), copies[n+1].at.Format("15:04:05.000"), one.sender)
 		}
-		t.explained++
 	}
 }
 
 // explained tells whether the sender of a copy died between the server's 250 and its record.
 func explained(mailID id.ID, c, next copied, deaths []death) bool {
 	return slices.ContainsFunc(deaths, func(d death) bool {
-		return d.sender == c.sender && d.unrecorded[mailID] && c.at.Before(d.at.Add(inTransit)) && d.at.Before(next.at)
+		return d.sender == c.sender && slices.Contains(d.unrecorded, mailID) &&
+			c.at.Before(d.at.Add(inTransit)) && d.at.Before(next.at)
 	})
 }

@@ -21,7 +21,7 @@ var (
 )
 
 // judged is a mail that was answered with 202, stored, and sent once, with changes.
-func judged(change func(requested map[mailTo]string, rows *[]mailRow, taken map[string][]copied, deaths *[]death)) (t mailTally, violations []string) {
+func judged(change func(requested map[mailTo]string, rows *[]mailRow, taken map[string][]copied, deaths *[]death)) (t counts, violations []string) {
 	messageID, hash := id.Message.Of(anID), sha256.Sum256([]byte("token"))
 	requested := map[mailTo]string{aTenant: messageID}
 	rows := []mailRow{{ID: anID, Deposit: aTenant.deposit, Recipient: aTenant.recipient, Sent: true, TokenHash: hash[:]}}
@@ -38,12 +38,12 @@ func TestMails_SentOnce_AreFine(t *testing.T) {
 	t.Parallel()
 	tally, violations := judged(func(map[mailTo]string, *[]mailRow, map[string][]copied, *[]death) {})
 	require.Empty(t, violations)
-	require.Equal(t, mailTally{accepted: 1}, tally)
+	require.Equal(t, counts{answeredMails: 1}, tally)
 	tally, violations = judged(func(requested map[mailTo]string, _ *[]mailRow, _ map[string][]copied, _ *[]death) {
 		requested[aTenant] = ""
 	})
 	require.Empty(t, violations, "the answer got lost")
-	require.Equal(t, mailTally{unknown: 1}, tally)
+	require.Equal(t, counts{unknownMails: 1}, tally)
 }
 
 func TestMails_WhatMustNotBe_IsFound(t *testing.T) {
@@ -93,7 +93,7 @@ func TestMails_WhatMustNotBe_IsFound(t *testing.T) {
 func TestMails_SentTwice_NeedAReason(t *testing.T) {
 	t.Parallel()
 	at := func(seconds int) time.Time { return firstTaken.Add(time.Duration(seconds) * time.Second) }
-	unrecorded := map[id.ID]bool{anID: true}
+	unrecorded := []id.ID{anID}
 	for name, c := range map[string]struct {
 		deaths []death
 		fine   bool
@@ -104,7 +104,7 @@ func TestMails_SentTwice_NeedAReason(t *testing.T) {
 		"another process's":              {[]death{{at(1), "dispatcher-2", unrecorded}}, false},
 		"long before the copy":           {[]death{{at(-6), "dispatcher-1", unrecorded}}, false},
 		"after the second copy":          {[]death{{at(301), "dispatcher-1", unrecorded}}, false},
-		"with the mail recorded":         {[]death{{at(1), "dispatcher-1", map[id.ID]bool{{9}: true}}}, false},
+		"with the mail recorded":         {[]death{{at(1), "dispatcher-1", []id.ID{{9}}}}, false},
 	} {
 		tally, violations := judged(func(_ map[mailTo]string, _ *[]mailRow, taken map[string][]copied, deaths *[]death) {
 			*deaths = c.deaths
@@ -112,7 +112,7 @@ func TestMails_SentTwice_NeedAReason(t *testing.T) {
 			second.at, second.sender = at(300), "dispatcher-2"
 			taken[id.Message.Of(anID)] = append(taken[id.Message.Of(anID)], second)
 		})
-		require.Equal(t, 1, tally.again)
+		require.Equal(t, 1, tally[secondCopies])
 		require.Equal(t, c.fine, len(violations) == 0, "%s: %v", name, violations)
 	}
 }
