@@ -90,7 +90,7 @@ var redisKinds = []fault{
 	{name: "Redis killed, back at once from its log", redisOnly: true, do: redisDown(10*ms, second)},
 	// The links open only after Redis is empty, so no process sees the old data.
 	{name: "Redis killed, back empty", redisOnly: true, flushes: true, do: steps(
-		on(withSpare, cutOffRedis), redisDown(100*ms, 2*second), flush, on(withSpare, healRedis))},
+		on(withSpare, (*node).cutOffRedis), redisDown(100*ms, 2*second), flush, on(withSpare, (*node).healRedis))},
 	// Later writes are missing in the append-only file. A job in progress at the kill is handed out again, perhaps to
 	// another dispatcher.
 	{name: "Redis restored from an old state", do: steps(
@@ -111,13 +111,6 @@ var redisKinds = []fault{
 	{name: "one dispatcher is cut off from Redis", redisOnly: true,
 		do: disturbed(one(allDispatchers), toRedis, nil, wait(second, 5*second))},
 }
-
-func cutOffRedis(n *node, _ context.Context) error {
-	n.redis.Stop()
-	return nil
-}
-
-func healRedis(n *node, ctx context.Context) error { return n.redis.heal(ctx) }
 
 // terminateAll ends every connection of the service.
 var terminateAll = statement(`

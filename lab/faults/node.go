@@ -89,6 +89,13 @@ func (n *node) restart(ctx context.Context) error {
 	return n.begin(ctx)
 }
 
+func (n *node) cutOffRedis(context.Context) error {
+	n.redis.Stop()
+	return nil
+}
+
+func (n *node) healRedis(ctx context.Context) error { return n.redis.heal(ctx) }
+
 // dieAt makes the process kill itself at the count-th hit of a failpoint, and tells whether that happened within
 // patience.
 func (n *node) dieAt(ctx context.Context, point string, count int, patience time.Duration) (reached bool, err error) {

@@ -62,7 +62,7 @@ var storms = []struct {
 }{
 	{"storm of kills", []way{underLoad, expired}, func(storm act) act { return storm }},
 	{"storm of kills without Redis", []way{redisAway}, func(storm act) act {
-		return steps(on(allDispatchers, cutOffRedis), storm, on(allDispatchers, healRedis))
+		return steps(on(allDispatchers, (*node).cutOffRedis), storm, on(allDispatchers, (*node).healRedis))
 	}},
 	{"storm of kills with losses of Redis", []way{redisLost}, func(storm act) act { return storm }},
 }
