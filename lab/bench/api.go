@@ -20,17 +20,15 @@ func (w *workbench) pgbenchTurn(ctx context.Context, script string, partners int
 		check(w.leave())
 		w.checkpoint(ctx)
 		var result pgbench.Result
-		spent := w.cost(ctx, func() int {
+		f := w.cost(ctx, func() int {
 			result = must(w.yardstick.Run(ctx, script, partners, o.round))
 			return result.N
-		})
-		f := spent.figures()
+		}).figures()
 		f["rate"], f["generator"] = result.Rate, result.CPU*1000/float64(result.N)
 		for _, other := range []string{"commits", "redis cmd", "redis B"} { // of a database that pgbench does not use, and of Redis
 			delete(f, other)
 		}
 		b.add(pgbenchName(partners), f)
-		fmt.Printf("%s: %.0f/s, CPU s/1,000 of Postgres %.3f\n", pgbenchName(partners), result.Rate, f["postgres"])
 	}
 }
 
@@ -53,7 +51,6 @@ func measurePostRates(ctx context.Context, w *workbench, o options, r *results) 
 	turns := w.turns(ctx, all, func(v variant, partners []testPartner) {
 		_, f := w.createRound(ctx, v, partners, o)
 		b.add(v.String(), f)
-		fmt.Printf("%v: POST deposits %.0f/s, CPU s/1,000 %s\n", v, f["rate"], f.cpu())
 	})
 	for _, partners := range o.partners {
 		turns = append(turns, w.pgbenchTurn(ctx, pgbench.Post, partners, o, b))
@@ -114,9 +111,7 @@ func (w *workbench) readRound(ctx context.Context, v variant, partners []testPar
 		}
 		must(load.Closed(ctx, lasting(min(time.Second, o.round/3)), v.conns, read)) // warms up
 		spent := w.cost(ctx, func() int { return must(load.Closed(ctx, lasting(o.round), v.conns, read)).N() })
-		f := w.withMemory(spent.figures())
-		reading.board.add(v.String(), f)
-		fmt.Printf("%v: %s %.0f/s, CPU s/1,000 %s\n", v, reading.board.operation, f["rate"], f.cpu())
+		reading.board.add(v.String(), w.withMemory(spent.figures()))
 	}
 }
 
@@ -138,8 +133,6 @@ const (
 	besidePerSecond  = 100   // POSTs of deposits, which are measured
 )
 
-var noticeVariants = map[bool]string{false: "no notices", true: "1,000 unsigned notices/s"}
-
 // measureNotices posts deposits at a steady rate, with and without unsigned notices of the payment provider beside them, in
 // turn.
 func measureNotices(ctx context.Context, w *workbench, o options, r *results) {
@@ -147,42 +140,34 @@ func measureNotices(ctx context.Context, w *workbench, o options, r *results) {
 		"http": {"PAYMENTS_PROVIDER=stripe", "STRIPE_SECRET_KEY=sk_test_bench", "STRIPE_WEBHOOK_SECRET=whsec_bench"},
 	}
 	defer func() { w.settings = nil }()
-	b := r.board("POST deposits beside notices")
+	const without, beside = "no notices", "1,000 unsigned notices/s"
+	b, seconds := r.board("POST deposits beside notices"), int(o.notices.Seconds())
 	err := rotate(o.rounds, []turn{
-		func() { w.noticesRound(ctx, false, o.notices, b) },
-		func() { w.noticesRound(ctx, true, o.notices, b) },
+		func() { b.add(without, w.noticesRound(ctx, seconds, func() error { return nil })) },
+		func() {
+			b.add(beside, w.noticesRound(ctx, seconds, func() error { return w.sendNotices(ctx, seconds*noticesPerSecond) }))
+		},
 	})
-	p99 := b.ratio(noticeVariants[true], noticeVariants[false], "p99 ms")
-	fmt.Printf("%s ÷ %s: p99 %v\n", noticeVariants[true], noticeVariants[false], p99)
-	r.addRatio("notices", p99)
+	r.addRatio("notices", b.ratio(beside, without, "p99 ms"))
 	check(err)
 }
 
-func (w *workbench) noticesRound(ctx context.Context, beside bool, length time.Duration, b *board) {
+func (w *workbench) noticesRound(ctx context.Context, seconds int, send func() error) figures {
 	w.enter(ctx, w.last())
 	t := w.newPartner(ctx)
 	w.deposits(ctx, calls(2*besidePerSecond), 8, true, inTurn([]testPartner{t})) // warms up
 	sent := make(chan error, 1)
-	if beside {
-		go func() { sent <- w.sendNotices(ctx, int(length.Seconds())*noticesPerSecond) }()
-	} else {
-		sent <- nil
-	}
+	go func() { sent <- send() }()
 	var times, late *load.Times
 	spent := w.cost(ctx, func() int {
-		var err error
-		times, late, err = load.Open(ctx, int(length.Seconds()*besidePerSecond), besidePerSecond, func(i int, _ time.Time) error {
-			_, err := w.api.do(request{method: "POST", path: "/deposits", apiKey: t.Key, keyed: true, body: t.depositBody(i)})
+		times, late = open(ctx, seconds*besidePerSecond, besidePerSecond, func(i int, _ time.Time) error {
+			_, err := w.create(&t, i, true)
 			return err
 		})
-		check(err)
 		return times.N()
 	})
 	check(<-sent)
-	f, name := spent.figures().withLatency(times, late), noticeVariants[beside]
-	b.add(name, f)
-	fmt.Printf("%s: POST deposits at %d/s p50 %.1f ms, p99 %.1f ms; commits %.1f and Redis commands %.1f for each\n",
-		name, besidePerSecond, f["p50 ms"], f["p99 ms"], f["commits"], f["redis cmd"])
+	return spent.figures().withLatency(times, late)
 }
 
 // sendNotices posts n unsigned notices at a steady rate. Every answer must be a 400.

@@ -42,9 +42,8 @@ func measureBacklogs(ctx context.Context, w *workbench, o options, r *results) {
 			w.enter(ctx, w.sites[i])
 			t := w.newPartner(ctx, w.sink+"/")
 			w.drain(ctx, t, warmUp)
-			f := w.drain(ctx, t, n)
-			b.add(strconv.Itoa(n), f)
-			fmt.Printf("backlog %9d %6.0f deliveries/s, CPU s/1,000 %s, peak memory %s\n", n, f["rate"], f.cpu(), r.peak(w))
+			b.add(strconv.Itoa(n), w.drain(ctx, t, n))
+			r.peak(w)
 		}
 	})
 	r.addBacklogs(b)

@@ -16,13 +16,15 @@ const none = "–"
 // figures are the results of a round, by name.
 type figures map[string]float64
 
-// cpu describes the CPU-seconds per 1,000 operations, in total and by part.
-func (f figures) cpu() string {
-	shares := make([]string, len(parts))
-	for i, p := range parts {
-		shares[i] = fmt.Sprintf("%s %.3f", p, f[p])
+// String lists the figures in the order of the tables.
+func (f figures) String() string {
+	var all []string
+	for _, c := range columns {
+		if n, found := f[c.name]; found {
+			all = append(all, fmt.Sprintf("%s %.*f", c.name, c.decimals, n))
+		}
 	}
-	return fmt.Sprintf("%.3f (%s)", f["CPU"], strings.Join(shares, ", "))
+	return strings.Join(all, ", ")
 }
 
 // withLatency adds the times of operations, and by how much their calls began late.
@@ -45,7 +47,9 @@ func newBoard(operation string, pairs ...pair) *board {
 	return &board{operation: operation, rounds: map[string][]figures{}, pairs: pairs}
 }
 
+// add keeps and prints the figures of a round.
 func (b *board) add(variant string, f figures) {
+	fmt.Printf("%s, %s: %v\n", b.operation, strings.TrimSpace(variant), f)
 	if !slices.Contains(b.variants, variant) {
 		b.variants = append(b.variants, variant)
 	}
@@ -98,10 +102,11 @@ var columns = []column{
 	{"dispatcher %", 2, true}, {"commits/s", 1, true}, {"http %", 2, false}, {"postgres %", 2, false}, {"redis %", 2, false},
 	{"redis cmd/s", 1, false}, {"WAL B/s", 0, false},
 	{"p50 ms", 1, true}, {"p99 ms", 1, true}, {"max ms", 1, false}, {"late ms", 1, false}, {"CPU ms", 2, true},
-	{"rate", 0, true}, {"CPU", 3, true}, {"http", 3, false}, {"dispatcher", 3, false}, {"postgres", 3, false},
+	{"log p50 ms", 1, true}, {"log p99 ms", 1, true}, {"log max ms", 1, false}, {"page p99 ms", 0, false},
+	{"rate", 0, true}, {"API rate", 0, false}, {"CPU", 3, true}, {"http", 3, false}, {"dispatcher", 3, false}, {"postgres", 3, false},
 	{"redis", 3, false}, {"receiver", 3, false}, {"generator", 3, false},
 	{"WAL B", 0, false}, {"commits", 3, false}, {"redis cmd", 1, false}, {"redis B", 0, false},
-	{"http MB", 0, false}, {"disp MB", 0, false}, {"steal %", 1, false}, {"others %", 0, false},
+	{"http MB", 0, false}, {"disp MB", 0, false}, {"20 CPU s", 1, false}, {"steal %", 1, false}, {"others %", 0, false},
 }
 
 // print writes a table of medians, with the smallest and the largest round where the spread matters, and the ratios of rate

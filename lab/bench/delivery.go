@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/core/id"
+	"partnerdeposits/lab/load"
 	"partnerdeposits/lab/world"
 )
 
@@ -64,11 +66,10 @@ func (w *workbench) throughput(ctx context.Context, v variant, partners []testPa
 		w.awaitTaken(ctx, took+deliveries)
 		return deliveries
 	})
-	delivered := w.withMemory(spent.figures())
-	deliver.add(v.String(), delivered)
-	l := w.latency(ctx, since, deliveries, partners...)
-	fmt.Printf("%v: create %.0f/s, CPU s/1,000 %.3f; deliver %.0f/s (API alone %.0f/s), CPU s/1,000 %s; %s\n",
-		v, created["rate"], created["CPU"], delivered["rate"], float64(len(all))/cancelled.Seconds(), delivered.cpu(), l)
+	f := w.withMemory(spent.figures())
+	f["API rate"] = float64(len(all)) / cancelled.Seconds()
+	w.addLogged(ctx, f, since, deliveries, partners...)
+	deliver.add(v.String(), f)
 }
 
 // withMemory adds the peak memory of the processes.
@@ -77,19 +78,12 @@ func (w *workbench) withMemory(f figures) figures {
 	return f
 }
 
-// latency is the time in ms from the commit of a change to the end of the POST that was answered with a 2xx.
-type latency struct {
-	p50, p99, most float64
-	n              int
-}
-
-func (l latency) String() string {
-	return fmt.Sprintf("commit → 2xx p50 %.1f ms, p99 %.1f ms, max %.1f ms (%d)", l.p50, l.p99, l.most, l.n)
-}
-
-// latency reads the times of the last n deliveries to partners since a time from the delivery log. The dispatcher records
-// outcomes in batches, shortly after the receiver has the deliveries.
-func (w *workbench) latency(ctx context.Context, since time.Time, n int, partners ...testPartner) (l latency) {
+// addLogged adds the times in ms from the commit of a change to the end of the POST that was answered with a 2xx, of the
+// last n deliveries to partners since a time. They stand in the delivery log: the dispatcher records outcomes in batches,
+// shortly after the receiver has the deliveries.
+func (w *workbench) addLogged(ctx context.Context, f figures, since time.Time, n int, partners ...testPartner) {
+	var p50, p99, most float64
+	logged := 0
 	err := poll(ctx, world.StartLimit, 100*time.Millisecond, func() bool {
 		check(w.Pool.QueryRow(ctx, `
 			SELECT coalesce(percentile_cont(0.5) WITHIN GROUP (ORDER BY ms), 0),
@@ -98,13 +92,13 @@ func (w *workbench) latency(ctx context.Context, since time.Time, n int, partner
 				SELECT extract(epoch FROM d.taken_at - d.event_at) * 1000 + d.taken_ms AS ms
 				FROM deliveries d
 				WHERE d.state = 2 AND d.subscription_id = ANY ($1) AND d.event_at >= $2) AS l`,
-			subscriptionsOf(partners), since).Scan(&l.p50, &l.p99, &l.most, &l.n))
-		return l.n >= n
+			subscriptionsOf(partners), since).Scan(&p50, &p99, &most, &logged))
+		return logged >= n
 	})
 	if err != nil {
-		check(fmt.Errorf("%d of %d deliveries are in the log: %w", l.n, n, err))
+		check(fmt.Errorf("%d of %d deliveries are in the log: %w", logged, n, err))
 	}
-	return l
+	f["log p50 ms"], f["log p99 ms"], f["log max ms"] = p50, p99, most
 }
 
 func subscriptionsOf(partners []testPartner) (all []id.ID) {
@@ -121,31 +115,23 @@ func measureLatency(ctx context.Context, w *workbench, o options, r *results) {
 	all := w.variants(o, []int{8}, o.subscriptions[:1])
 	b := r.board(fmt.Sprintf("at %d events/s", quietRate))
 	deciding, _ := w.decide(all)
-	var slowest latency // of the rounds of the deciding variant
 	err := rotate(o.rounds, w.turns(ctx, all, func(v variant, partners []testPartner) {
 		defer r.peak(w)
-		if l := w.quietRound(ctx, v, partners, o, b); v == deciding && l.p99 > slowest.p99 {
-			slowest = l
-		}
+		w.warmUp(ctx, v, partners, o)
+		since := system.Clock{}.Now()
+		f, n := w.arrivalRound(ctx, v, partners, quietRate, 0, o.latency, func(int) bool { return true })
+		w.addLogged(ctx, f, since, n, partners...)
+		b.add(v.String(), f)
 	}))
 	name := deciding.String()
-	r.add("quiet log p50", slowest.p50, fmt.Sprintf("%.1f ms", slowest.p50))
-	r.add("quiet log p99", slowest.p99, fmt.Sprintf("%.1f ms", slowest.p99))
+	for _, p := range []string{"p50", "p99"} { // of the slowest round
+		slowest := slices.Max(append(sample{0}, b.sample(name, "log "+p+" ms")...))
+		r.add("quiet log "+p, slowest, fmt.Sprintf("%.1f ms", slowest))
+	}
 	r.addSample("quiet p50", b.sample(name, "p50 ms"), 1, " ms")
 	r.addSample("quiet p99", b.sample(name, "p99 ms"), 1, " ms")
 	r.addSample("quiet CPU", b.sample(name, "CPU ms"), 2, " ms")
 	check(err)
-}
-
-func (w *workbench) quietRound(ctx context.Context, v variant, partners []testPartner, o options, b *board) latency {
-	w.warmUp(ctx, v, partners, o)
-	since := system.Clock{}.Now()
-	f, n := w.arrivalRound(ctx, v, partners, quietRate, 0, o.latency, func(int) bool { return true })
-	b.add(v.String(), f)
-	l := w.latency(ctx, since, n, partners...)
-	fmt.Printf("%v: at %d events/s call → receiver p50 %.1f ms, p99 %.1f ms, %.1f CPU-ms an event; %s\n",
-		v, quietRate, f["p50 ms"], f["p99 ms"], f["CPU"], l)
-	return l
 }
 
 // arrivalRound cancels deposits in an open loop, and measures the way from the call to the receiver after a while. counts
@@ -164,6 +150,16 @@ func (w *workbench) arrivalRound(
 	w.cancelPaced(ctx, all[:first], rate, v.keyed, took)
 	w.arrivals() // starts the record
 	p := w.cancelPaced(ctx, all[first:], rate, v.keyed, took+n)
-	times := w.untilArrival(p, all[first:], func(i int) bool { return counts(first + i) })
+	times, arrived := load.NewTimes(), w.arrivals()
+	for i, m := range all[first:] {
+		at, found := arrived[m.id]
+		switch {
+		case !counts(first + i):
+		case !found:
+			check(fmt.Errorf("no delivery of %s has arrived", m.id))
+		default:
+			times.Add(at.Sub(p.due[i]))
+		}
+	}
 	return w.withMemory(p.spent.figures()).withLatency(times, p.late), n
 }

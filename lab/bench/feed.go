@@ -24,17 +24,16 @@ const feedRate = 500
 
 // measureFeed cancels deposits at a steady rate while a follower of each partner's feed waits, and while none does.
 func measureFeed(ctx context.Context, w *workbench, o options, r *results) {
-	b := r.board(fmt.Sprintf("feed at %d events/s", feedRate))
 	plain := variant{site: w.last(), keyed: true, partners: addresses, subscriptions: 1, conns: o.conns[0]}
 	followed := plain
 	followed.followed = true
+	b := r.board(fmt.Sprintf("feed at %d events/s", feedRate), pair{followed.String(), plain.String()})
 	err := rotate(o.rounds, w.turns(ctx, []variant{plain, followed}, func(v variant, partners []testPartner) {
 		defer r.peak(w)
 		w.feedRound(ctx, v, partners, o, b)
 	}))
 	p99 := b.sample(followed.String(), "p99 ms")
 	r.add("feed", slices.Max(append(sample{0}, p99...)), p99.show(1, true)+" ms")
-	fmt.Printf("feed: with followers ÷ without, CPU %v\n", b.ratio(followed.String(), plain.String(), "CPU"))
 	check(err)
 }
 
@@ -51,10 +50,7 @@ func (w *workbench) feedRound(ctx context.Context, v variant, partners []testPar
 	f := w.withMemory(p.spent.figures())
 	f["late ms"] = p.late.Percentile(100)
 	if v.followed {
-		times := w.followed(ctx, waiting, since, len(all), partners)
-		f = f.withLatency(times, p.late)
-		fmt.Printf("%v at %d events/s: commit → waiting follower p50 %.1f ms, p99 %.1f ms, max %.1f ms (%d)\n",
-			v, feedRate, f["p50 ms"], f["p99 ms"], f["max ms"], times.N())
+		f = f.withLatency(w.followed(ctx, waiting, since, len(all), partners), p.late)
 	}
 	b.add(v.String(), f)
 }

@@ -98,8 +98,7 @@ func (w *workbench) lone(ctx context.Context, call func() error) (caller, server
 	servers := func() float64 { return treeCPU(w.services.Postgres.Pid()) + treeCPU(w.services.Redis.Pid()) }
 	own, theirs := ownCPU(), servers()
 	n := 10 * quietRate // ten seconds
-	_, _, err := load.Open(ctx, n, quietRate, func(int, time.Time) error { return call() })
-	check(err)
+	open(ctx, n, quietRate, func(int, time.Time) error { return call() })
 	perCall := 1000 / float64(n)
 	return (ownCPU() - own) * perCall, (servers() - theirs) * perCall
 }

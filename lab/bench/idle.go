@@ -17,10 +17,7 @@ func measureIdle(ctx context.Context, w *workbench, o options, r *results) {
 	label := func(v variant) string { return cmp.Or(v.site.name, "this version") }
 	err := rotate(o.rounds, w.turns(ctx, all, func(v variant, partners []testPartner) {
 		w.warmUp(ctx, v, partners, o)
-		f := w.restFigures(ctx, o.idle)
-		b.add(label(v), f)
-		fmt.Printf("%s at rest: dispatcher %.2f %% of a core, %.1f commits/s, %.1f Redis commands/s\n",
-			label(v), f["dispatcher %"], f["commits/s"], f["redis cmd/s"])
+		b.add(label(v), w.restFigures(ctx, o.idle))
 	}))
 	last := label(all[len(all)-1])
 	r.addSample("idle CPU", b.sample(last, "dispatcher %"), 2, " %")
@@ -57,8 +54,6 @@ func measureWaiting(ctx context.Context, w *workbench, o options, r *results) {
 		f := w.restFigures(ctx, o.idle)
 		f["CPU %"] = f["http %"] + f["postgres %"] + f["redis %"]
 		b.add(v.String(), w.withMemory(f))
-		fmt.Printf("%v: http %.2f %%, Postgres %.2f %%, Redis %.2f %% of a core, %.1f commits/s, %.1f Redis commands/s, http %.0f MB\n",
-			v, f["http %"], f["postgres %"], f["redis %"], f["commits/s"], f["redis cmd/s"], f["http MB"])
 	}))
 	r.addSample("waiting CPU", b.beyond(all, none, "CPU %"), 2, " %")
 	r.addSample("waiting MB", b.beyond(all, none, "http MB"), 0, " MB")

@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -91,13 +90,6 @@ var eventFilters = []filter{
 	{"from", "$middle", "from two weeks ago"}, {"to", "$middle", "to two weeks ago"},
 }
 
-// listTime is the time that a list takes, in ms.
-type listTime struct {
-	list         string
-	median, most float64
-	n            int
-}
-
 // measureLists reads the first page of each list with each filter and each pair of filters, a call at a time, as the partner
 // who owns the stored rows. Without stored rows there is nothing to measure.
 func measureLists(ctx context.Context, w *workbench, _ options, r *results) {
@@ -107,21 +99,19 @@ func measureLists(ctx context.Context, w *workbench, _ options, r *results) {
 		return
 	}
 	w.enter(ctx, last)
-	var all []listTime
+	b := r.board("first page of")
 	key := w.keyOf(ctx, w.owners[0].Partner)
 	for _, l := range filteredLists {
 		values := w.storedValues(ctx, l)
 		path := os.Expand(l.path, values)
 		for _, query := range queries(l.filters, values) {
-			r := request{method: "GET", path: path + "?" + query.encoded, apiKey: key}
-			all = append(all, w.timeOf(ctx, l.name+query.label, r))
+			w.timeList(ctx, b, l.name+query.label, request{method: "GET", path: path + "?" + query.encoded, apiKey: key})
 		}
 	}
 	held := request{method: "GET", path: "/webhooks", apiKey: w.heldEndpoints(ctx)}
 	name := fmt.Sprintf("webhooks, %d with %d pending each", webhook.MaxSubscriptions, webhook.MostPending-1)
-	all = append(all, w.timeOf(ctx, name, held))
-	printLists(all)
-	r.addLists(all)
+	w.timeList(ctx, b, name, held)
+	r.addLists(b)
 }
 
 // storedValues gives the values for which the list's filters stand.
@@ -188,12 +178,12 @@ func queries(filters []filter, values func(string) string) []query {
 	return found
 }
 
-// timeOf repeats a call twenty times, or for two seconds if the call is slow, after three calls that do not count.
-func (w *workbench) timeOf(ctx context.Context, list string, r request) listTime {
+// timeList repeats a call twenty times, or for two seconds if the call is slow, after three calls that do not count.
+func (w *workbench) timeList(ctx context.Context, b *board, list string, r request) {
 	call := func(int) error { _, err := w.api.do(r); return err }
 	must(load.Closed(ctx, calls(3), 1, call))
 	times := must(load.Closed(ctx, load.Extent{N: 20, Time: 2 * time.Second}, 1, call))
-	return listTime{list, times.Percentile(50), times.Percentile(100), times.N()}
+	b.add(list, figures{"p50 ms": times.Percentile(50), "max ms": times.Percentile(100)})
 }
 
 // keyOf makes an API key of a partner.
@@ -204,19 +194,10 @@ func (w *workbench) keyOf(ctx context.Context, partnerID id.ID) string {
 	return plain.Reveal()
 }
 
-// addLists compares the slowest list.
-func (r *results) addLists(all []listTime) {
-	slowest := slices.MaxFunc(all, func(a, b listTime) int { return cmp.Compare(a.median, b.median) })
-	r.add("lists", slowest.median, fmt.Sprintf("%.1f ms: %s", slowest.median, slowest.list), len(all))
-}
-
-// printLists writes the lists, the slowest first.
-func printLists(all []listTime) {
-	slices.SortStableFunc(all, func(a, b listTime) int { return cmp.Compare(b.median, a.median) })
-	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "\nfirst page of\tmedian ms\tmax ms\tcalls")
-	for _, l := range all {
-		fmt.Fprintf(table, "%s\t%.1f\t%.1f\t%d\n", l.list, l.median, l.most, l.n)
-	}
-	_ = table.Flush() // fails when the terminal is gone
+// addLists sorts the lists, the slowest first, and compares the first.
+func (r *results) addLists(b *board) {
+	median := func(list string) float64 { return b.sample(list, "p50 ms").median() }
+	slices.SortStableFunc(b.variants, func(a, b string) int { return cmp.Compare(median(b), median(a)) })
+	slowest := b.variants[0]
+	r.add("lists", median(slowest), fmt.Sprintf("%.1f ms: %s", median(slowest), slowest), len(b.variants))
 }

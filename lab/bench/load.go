@@ -41,23 +41,38 @@ func (w *workbench) deposits(ctx context.Context, length load.Extent, conns int,
 	var mu sync.Mutex
 	all := make([]made, length.N)
 	_, err := load.Closed(ctx, length, conns, func(i int) error {
-		t := whose(i)
-		answer, err := w.api.do(request{method: "POST", path: "/deposits", apiKey: t.Key, keyed: keyed, body: t.depositBody(i)})
+		m, err := w.create(whose(i), i, keyed)
 		if err != nil {
 			return err
 		}
-		depositID, err := idIn(answer, id.Deposit)
 		mu.Lock()
 		defer mu.Unlock()
 		for len(all) <= i {
 			all = append(all, made{})
 		}
-		all[i] = made{id: depositID, owner: t}
-		return err
+		all[i] = m
+		return nil
 	})
 	check(err)
 	// A loop that ends by time may leave out an index.
 	return slices.DeleteFunc(all, func(m made) bool { return m.id == "" })
+}
+
+// create creates the i-th deposit.
+func (w *workbench) create(t *testPartner, i int, keyed bool) (made, error) {
+	answer, err := w.api.do(request{method: "POST", path: "/deposits", apiKey: t.Key, keyed: keyed, body: t.depositBody(i, later, "")})
+	if err != nil {
+		return made{}, err
+	}
+	depositID, err := idIn(answer, id.Deposit)
+	return made{id: depositID, owner: t}, err
+}
+
+// open is load.Open for a step, which an error ends.
+func open(ctx context.Context, n, rate int, call func(i int, due time.Time) error) (times, late *load.Times) {
+	times, late, err := load.Open(ctx, n, rate, call)
+	check(err)
+	return times, late
 }
 
 // idIn finds the first id of a kind in a response or in a delivery, without parsing all of it.
@@ -70,10 +85,14 @@ func idIn(body []byte, kind id.Prefix) (string, error) {
 	return string(found[:max(bytes.IndexByte(found, '"'), 0)]), nil
 }
 
-func (t *testPartner) depositBody(i int) string {
-	return `{"accountId":"` + id.Account.Of(t.Account) + `","amount":500,"contractStartAt":"2030-07-01T12:00:00Z",` +
-		`"contractEndAt":"2030-07-08T12:00:00Z","rentalContract":"B-` + strconv.Itoa(i) + `"}`
+// depositBody is the body of the i-th deposit, for a stay of a week, with more fields.
+func (t *testPartner) depositBody(i int, from time.Time, more string) string {
+	return `{"accountId":"` + id.Account.Of(t.Account) + `","amount":500,"contractStartAt":"` + from.UTC().Format(time.RFC3339) +
+		`","contractEndAt":"` + from.UTC().AddDate(0, 0, 7).Format(time.RFC3339) +
+		`","rentalContract":"B-` + strconv.Itoa(i) + `"` + more + `}`
 }
+
+var later = time.Date(2030, 7, 1, 12, 0, 0, 0, time.UTC)
 
 func (w *workbench) cancel(m made, keyed bool) error {
 	_, err := w.api.do(request{method: "POST", path: "/deposits/" + m.id + "/cancel", apiKey: m.owner.Key, keyed: keyed, body: `{}`})
@@ -96,32 +115,14 @@ type paced struct {
 func (w *workbench) cancelPaced(ctx context.Context, all []made, rate int, keyed bool, taken int) paced {
 	p := paced{due: make([]time.Time, len(all))}
 	p.spent = w.cost(ctx, func() int {
-		var err error
-		p.answers, p.late, err = load.Open(ctx, len(all), rate, func(i int, due time.Time) error {
+		p.answers, p.late = open(ctx, len(all), rate, func(i int, due time.Time) error {
 			p.due[i] = due
 			return w.cancel(all[i], keyed)
 		})
-		check(err)
 		w.awaitTaken(ctx, taken)
 		return len(all)
 	})
 	return p
-}
-
-// untilArrival gives the times from the moment at which a cancellation was due to the arrival of its first delivery, of those
-// that count.
-func (w *workbench) untilArrival(p paced, all []made, counts func(i int) bool) *load.Times {
-	times, arrived := load.NewTimes(), w.arrivals()
-	for i, m := range all {
-		if counts(i) {
-			at, found := arrived[m.id]
-			if !found {
-				check(fmt.Errorf("no delivery of %s has arrived", m.id))
-			}
-			times.Add(at.Sub(p.due[i]))
-		}
-	}
-	return times
 }
 
 const callTimeout = 30 * time.Second

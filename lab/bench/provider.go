@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"strings"
 	"time"
 
 	"partnerdeposits/adapters/system"
-	"partnerdeposits/core/id"
 	"partnerdeposits/lab/formbrowser"
 	"partnerdeposits/lab/load"
 	"partnerdeposits/lab/stripetest"
@@ -36,20 +34,16 @@ func measureProvider(ctx context.Context, w *workbench, o options, r *results) {
 	}
 	w.settings = map[string][]string{"http": stripe, "dispatcher": stripe}
 	defer func() { w.settings = nil }()
-	b, answers, hangs := newBoard("beside a provider"), "provider answers", "provider hangs  "
+	b, answers, hangs := r.board("beside a provider"), "that answers", "that hangs"
 	beside := func(label string, bad bool) turn {
 		return func() {
 			hang(fake, bad, "")
-			f := w.providerRound(ctx, o.isolation, bad)
-			b.add(label, f)
-			fmt.Printf("%s: p99 of the API %.1f ms, of a delivery %.1f ms, of a tenant's form %.0f ms\n", label, f["API"], f["delivery"], f["page"])
+			b.add(label, w.providerRound(ctx, o.isolation, bad))
 		}
 	}
 	check(rotate(o.rounds, []turn{beside(answers, false), beside(hangs, true)}))
-	api, delivery := b.ratio(hangs, answers, "API").of, b.ratio(hangs, answers, "delivery").of
-	fmt.Printf("hangs ÷ answers: p99 of the API %.2f, of a delivery %.2f\n", api, delivery)
-	r.add("provider API", api, fmt.Sprintf("%.2f", api))
-	r.add("provider delivery", delivery, fmt.Sprintf("%.2f", delivery))
+	r.addRatio("provider API", b.ratio(hangs, answers, "p99 ms"))
+	r.addRatio("provider delivery", b.ratio(hangs, answers, "log p99 ms"))
 	hang(fake, false, "")
 	settled := w.payInAnOutage(ctx, fake, o.payments).Round(time.Second)
 	fmt.Printf("%d payments made in an outage of an hour: settled %v after the provider's return\n", o.payments, settled)
@@ -90,7 +84,10 @@ func (w *workbench) providerRound(ctx context.Context, length time.Duration, han
 	p := w.cancelPaced(ctx, all, apiPace, true, w.taken()+n)
 	stop()
 	check(<-wrong)
-	return figures{"API": p.answers.Percentile(99), "delivery": w.latency(ctx, since, n, t).p99, "page": forms.Percentile(99)}
+	f := p.spent.figures().withLatency(p.answers, p.late)
+	f["page p99 ms"] = forms.Percentile(99)
+	w.addLogged(ctx, f, since, n, t)
+	return f
 }
 
 // sendForms lets tenants send the form of checkout until ctx ends. With hangs, a page that says so is the answer; otherwise
@@ -116,7 +113,9 @@ var toTenants = &http.Transport{MaxIdleConnsPerHost: 16, IdleConnTimeout: 10 * t
 
 // sendForm creates a deposit, sends the form of its checkout, and gives the page that follows.
 func (w *workbench) sendForm(ctx context.Context, t testPartner) (took time.Duration, page formbrowser.Page, err error) {
-	answer, err := w.api.do(request{method: "POST", path: "/deposits", apiKey: t.Key, body: t.comingStay()})
+	const more = `,"depositUrlGeneration":true,"returnUrl":"https://partner.test/back"`
+	body := t.depositBody(0, time.Now().AddDate(0, 0, 2), more) // its checkout takes a payment
+	answer, err := w.api.do(request{method: "POST", path: "/deposits", apiKey: t.Key, body: body})
 	if err != nil {
 		return 0, page, err
 	}
@@ -132,28 +131,6 @@ func (w *workbench) sendForm(ctx context.Context, t testPartner) (took time.Dura
 	tenant := map[string]string{"firstName": "Ada", "lastName": "Lovelace", "email": "ada@example.com", "agree": "yes"}
 	page, err = b.Submit(ctx, page, "agree", tenant)
 	return time.Since(began), page, err
-}
-
-// cameBack answers in place of our pages: tenants close the browser once they have paid.
-type cameBack struct {
-	http.RoundTripper
-	ours string
-}
-
-func (b cameBack) RoundTrip(r *http.Request) (*http.Response, error) {
-	if strings.HasPrefix(r.URL.String(), b.ours) {
-		return &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody, Request: r}, nil
-	}
-	return b.RoundTripper.RoundTrip(r)
-}
-
-// comingStay is the body of a deposit whose checkout takes a payment.
-func (t *testPartner) comingStay() string {
-	const days = 24 * time.Hour
-	from := time.Now().Add(2 * days).UTC()
-	return fmt.Sprintf(`{"accountId":%q,"amount":500,"contractStartAt":%q,"contractEndAt":%q,"rentalContract":"B",`+
-		`"depositUrlGeneration":true,"returnUrl":"https://partner.test/back"}`,
-		id.Account.Of(t.Account), from.Format(time.RFC3339), from.Add(7*days).Format(time.RFC3339))
 }
 
 // afterAnHour gives payments the state that an outage of an hour leaves behind: each became due meanwhile, and stays due.
@@ -172,7 +149,7 @@ func (w *workbench) payInAnOutage(ctx context.Context, fake *stripetest.Fake, n 
 		return err
 	}))
 	hang(fake, true, "")
-	tenants := formbrowser.New(time.Minute, cameBack{toTenants, w.http.Base})
+	tenants := formbrowser.New(time.Minute, formbrowser.Site{RoundTripper: toTenants, Origin: w.http.Base})
 	card := map[string]string{"cardNumber": "4242424242424242", "cardExpiry": "12/39", "cardCvc": "123"}
 	must(load.Closed(ctx, calls(n), 8, func(i int) error {
 		_, err := tenants.Submit(ctx, pages[i], "cardNumber", card)

@@ -176,27 +176,20 @@ func (t *tally) add(host []byte, path string, body []byte, valid bool, at time.T
 }
 
 // ask gives the receiver's answer.
-func (w *workbench) ask(path string, answer any) error {
+func ask[T any](w *workbench, path string) (answer T) {
 	_, body, err := fasthttp.Get(nil, w.sink+path)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(body, answer)
+	check(err)
+	check(json.Unmarshal(body, &answer))
+	return answer
 }
 
 // counted asks the receiver for its figures.
-func (w *workbench) counted() (found counts) {
-	check(w.ask("/count", &found))
-	return found
-}
+func (w *workbench) counted() counts { return ask[counts](w, "/count") }
 
 func (w *workbench) taken() int { return w.counted().Taken }
 
 // arrivals gives the first arrival of each deposit's deliveries since the last call, and starts the record.
-func (w *workbench) arrivals() (found map[string]time.Time) {
-	check(w.ask("/arrivals", &found))
-	return found
-}
+func (w *workbench) arrivals() map[string]time.Time { return ask[map[string]time.Time](w, "/arrivals") }
 
 // awaitTaken waits until the receiver has taken n deliveries, as long as some arrive each minute.
 func (w *workbench) awaitTaken(ctx context.Context, n int) {

@@ -41,11 +41,10 @@ func (r *results) printBoards(to io.Writer) {
 	r.boards = nil
 }
 
-// peak records and gives the memory of the running dispatcher and of Redis.
-func (r *results) peak(w *workbench) string {
-	dispatcher, redis := peakMB(w.dispatcher.Process().Pid()), peakMB(w.services.Redis.Pid())
-	r.dispatcherMB, r.redisMB = max(r.dispatcherMB, dispatcher), max(r.redisMB, redis)
-	return fmt.Sprintf("dispatcher %d MB, redis %d MB", dispatcher, redis)
+// peak records the memory of the running dispatcher and of Redis.
+func (r *results) peak(w *workbench) {
+	r.dispatcherMB = max(r.dispatcherMB, peakMB(w.dispatcher.Process().Pid()))
+	r.redisMB = max(r.redisMB, peakMB(w.services.Redis.Pid()))
 }
 
 // target is a row of the last table. docs/guides/benchmark.md describes each measurement.

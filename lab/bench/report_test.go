@@ -179,16 +179,15 @@ func TestAddBacklogs_TheSlowestRate_AndTheSpreadOfTheCosts(t *testing.T) {
 	require.Equal(t, []line{{target: "draining ≥ 4000/s", measured: "3999/s, the slowest", holds: false}}, shown(r))
 }
 
-func TestVersus_IsTheRatioOfTheMedians(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, "1.20×: 18 against 15", versus{{10, 20}, {17, 19}}.String())
-}
-
 func TestAddCounts_AndLists_ShowTheDetails(t *testing.T) {
 	t.Parallel()
 	r := &results{}
 	r.addCounts(counts{Taken: 10, Duplicates: 1, Invalid: 2})
-	r.addLists([]listTime{{list: "deposits", median: 2}, {list: "deposits, status pending", median: 11}, {list: "delivery log", median: 3}})
+	lists := newBoard("first page of")
+	for name, median := range map[string]float64{"deposits": 2, "deposits, status pending": 11, "delivery log": 3} {
+		lists.add(name, figures{"p50 ms": median})
+	}
+	r.addLists(lists)
 	require.Equal(t, []line{
 		{target: "every delivery is signed", measured: "2 of 12 are not", holds: false}, {target: "no delivery arrives twice", measured: "1 of 10", holds: false},
 		{target: "each of 3 lists ≤ 10 ms (aim 3)", measured: "11.0 ms: deposits, status pending", holds: false},

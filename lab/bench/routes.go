@@ -92,7 +92,7 @@ func (w *workbench) routeRound(ctx context.Context, kept keptIDs, apiKey string,
 func (w *workbench) routeCalls(t testPartner) []routeCall {
 	const deposit = "/deposits/{depositId}"
 	client := `{"accountId":"` + id.Account.Of(t.Account) + `","email":"tenant-{n}@mail.example","firstName":"Ada","lastName":"Tenant"}`
-	rental := strings.Replace(t.depositBody(0), `"B-0"`, `"B-{n}"`, 1)
+	rental := strings.Replace(t.depositBody(0, later, ""), `"B-0"`, `"B-{n}"`, 1)
 	secured := `{"outcome":"activate"}`
 	all := []routeCall{
 		{method: "GET", route: "/me"},

@@ -3,9 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"slices"
+	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"partnerdeposits/lab/backing"
 )
@@ -21,6 +25,16 @@ func steps(acts ...act) act {
 		}
 		return err
 	}
+}
+
+// inTurn takes steps until one fails.
+func inTurn(ctx context.Context, steps ...func(context.Context) error) error {
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // times repeats an act, at least least times and less than most.
@@ -88,15 +102,11 @@ func on(of group, do nodeAct) act {
 }
 
 func each(ctx context.Context, nodes []*node, do nodeAct) error {
-	errs := make(chan error, len(nodes))
+	var group errgroup.Group
 	for _, n := range nodes {
-		go func() { errs <- do(n, ctx) }()
+		group.Go(func() error { return do(n, ctx) })
 	}
-	var all error
-	for range nodes {
-		all = errors.Join(all, <-errs)
-	}
-	return all
+	return group.Wait()
 }
 
 // aside does something to a group, and something else a while later.
@@ -107,39 +117,46 @@ func aside(of group, before nodeAct, from, to time.Duration, after nodeAct) act 
 	}
 }
 
-// freeze suspends a process for a while.
+// freeze suspends a process for a while. Deliveries in flight at that moment may be sent twice.
 func freeze(of group, from, to time.Duration) act {
 	return func(ctx context.Context, w *suite, dice *rand.Rand) error {
-		return of(w, dice)[0].freeze(ctx, between(dice, from, to))
+		n := of(w, dice)[0]
+		if err := w.noteInFlight(ctx, n); err != nil {
+			return err
+		}
+		n.Process().Signal(syscall.SIGSTOP)
+		defer n.Process().Signal(syscall.SIGCONT)
+		return pause(ctx, between(dice, from, to))
 	}
 }
 
-// toxic is a disturbance of links; vary draws its attributes.
+// toxic is a disturbance of links. One of its attributes is drawn: at least least, and less than spread more.
 type toxic struct {
 	kind, direction string
-	vary            func(dice *rand.Rand) map[string]any
+	attributes      map[string]any
+	drawn           string
+	least, spread   int
 }
 
 // toPostgres and toRedis choose a link of a node.
-func toPostgres(n *node) *link { return n.pg }
-func toRedis(n *node) *link    { return n.redis }
+func toPostgres(n *node) link { return n.pg }
+func toRedis(n *node) link    { return n.redis }
 
-// disturbed disturbs links of a group for a while, and cuts them where t is nil.
-func disturbed(of group, which func(*node) *link, t *toxic, from, to time.Duration) act {
+// disturbed disturbs links of a group during an act, and cuts them where t is nil.
+func disturbed(of group, which func(*node) link, t *toxic, during act) act {
 	return func(ctx context.Context, w *suite, dice *rand.Rand) (err error) {
 		nodes := of(w, dice)
 		for _, n := range nodes {
 			if t == nil {
-				which(n).cut()
+				which(n).Stop()
 				continue
 			}
-			err = errors.Join(err, which(n).disturb(t.kind, t.direction, t.vary(dice)))
+			attributes := maps.Clone(t.attributes)
+			attributes[t.drawn] = t.least + dice.IntN(t.spread)
+			err = errors.Join(err, which(n).disturb(t.kind, t.direction, attributes))
 		}
-		err = errors.Join(err, pause(ctx, between(dice, from, to)))
-		for _, n := range nodes {
-			err = errors.Join(err, which(n).heal(ctx))
-		}
-		return err
+		err = errors.Join(err, during(ctx, w, dice))
+		return errors.Join(err, each(ctx, nodes, func(n *node, ctx context.Context) error { return which(n).heal(ctx) }))
 	}
 }
 

@@ -22,18 +22,18 @@ type fixture struct {
 
 func newFixture() fixture {
 	now := time.Now()
-	w := &suite{receipts: newReceiptLog(), receivers: &receivers{}}
-	e := w.receivers.add(&testPartner{Partner: world.Partner{ID: id.ID{1}}}, polite, names(webhook.EventNames))
+	w := &suite{receipts: newReceiptLog(), receivers: &receivers{}, inFlight: map[pair][]time.Time{}}
+	e := w.receivers.add(&world.Partner{ID: id.ID{1}}, polite, webhook.EventNames)
 	e.id, e.created = id.ID{2}, now.Add(-time.Hour)
-	f := fact{event: id.ID{3}, partner: id.ID{1}, deposit: id.ID{4}, name: webhook.DepositCancelled, committed: now}
-	b := fixture{audit: &audit{w: w, cut: now.Add(time.Hour), facts: map[id.ID]fact{f.event: f}, records: map[pair]record{}, refusal: map[id.ID]int{}, inFlightLists: map[pair][]time.Time{}}, f: f, e: e}
-	b.k, b.p = key{f.deposit, cancelled, 0}, pair{e.id, f.event}
+	f := fact{Event: id.ID{3}, Partner: id.ID{1}, Deposit: id.ID{4}, Status: cancelled, Committed: now}
+	b := fixture{audit: &audit{suite: w, cut: now.Add(time.Hour), facts: map[id.ID]fact{f.Event: f}, records: map[pair]record{}, refusal: map[id.ID]int{}}, f: f, e: e}
+	b.k, b.p = f.at(0), pair{e.id, f.Event}
 	return b
 }
 
 // log sets the delivery's state in the database and the copies that the receiver took.
 func (b fixture) log(state webhook.State, attempts int, copies ...time.Time) {
-	w := b.w.receipts
+	w := b.receipts
 	for range copies {
 		w.arrive(b.k, []byte("body"))
 	}
@@ -41,9 +41,9 @@ func (b fixture) log(state webhook.State, attempts int, copies ...time.Time) {
 		w.answer(b.k, at, taken)
 	}
 	sum := w.deliveries[b.k]
-	r := record{pair: b.p, id: id.ID{5}, event: b.f.name, state: state, attempts: attempts}
+	r := record{pair: b.p, ID: id.ID{5}, Name: b.f.name(), State: state, Attempts: attempts}
 	if sum != nil {
-		r.sum = sum.sum[:]
+		r.Sum = sum.sum[:]
 	}
 	b.records[b.p] = r
 	b.taken = w.snapshot()
@@ -53,7 +53,7 @@ func (b fixture) violations() []string {
 	b.coverage()
 	b.copies()
 	var kinds []string
-	for kind := range b.w.receipts.violations {
+	for kind := range b.receipts.violations {
 		kinds = append(kinds, kind)
 	}
 	return kinds
@@ -74,9 +74,9 @@ func TestAudit_SaysWhatIsLost(t *testing.T) {
 		"given up too early":                   {func(b fixture) { b.log(webhook.Failed, 7); b.refusal[id.ID{5}] = 2 }, 1},
 		"cancelled though nobody deleted it":   {func(b fixture) { b.log(webhook.Cancelled, 0) }, 1},
 		"cancelled with its subscription":      {func(b fixture) { b.log(webhook.Cancelled, 0); b.e.deleted = now }, 0},
-		"committed after the deletion was due": {func(b fixture) { b.e.ending = b.f.committed.Add(-time.Minute) }, 0},
-		"committed before the subscription":    {func(b fixture) { b.e.created = b.f.committed.Add(time.Minute) }, 0},
-		"not subscribed to":                    {func(b fixture) { b.e.events = []string{"deposit.captured"} }, 0},
+		"committed after the deletion was due": {func(b fixture) { b.e.ending = b.f.Committed.Add(-time.Minute) }, 0},
+		"committed before the subscription":    {func(b fixture) { b.e.created = b.f.Committed.Add(time.Minute) }, 0},
+		"not subscribed to":                    {func(b fixture) { b.e.events = []webhook.EventName{"deposit.captured"} }, 0},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestAudit_AsksForTheReasonOfEachCopy(t *testing.T) {
 			}
 			b.log(webhook.Succeeded, 1, at...)
 			for range c.kills {
-				b.inFlightLists[b.p] = append(b.inFlightLists[b.p], now.Add(time.Second))
+				b.inFlight[b.p] = append(b.inFlight[b.p], now.Add(time.Second))
 			}
 			b.refusal[id.ID{5}] = c.refusals
 			require.Equal(t, c.want, b.violations())
@@ -135,9 +135,9 @@ func TestAudit_LaysACopyAtTheDoorOfItsReason_WhateverHappensWhenItComes(t *testi
 			t.Parallel()
 			b := newFixture()
 			b.log(webhook.Succeeded, 1, now, now.Add(time.Minute))
-			b.w.noteRedisOnly(period{now.Add(50 * time.Second), now.Add(70 * time.Second)})
+			b.noteRedisOnly(period{now.Add(50 * time.Second), now.Add(70 * time.Second)})
 			for range c.kills {
-				b.inFlightLists[b.p] = append(b.inFlightLists[b.p], now)
+				b.inFlight[b.p] = append(b.inFlight[b.p], now)
 			}
 			b.refusal[id.ID{5}] = c.refusals
 			require.Len(t, b.violations(), c.told)
@@ -150,9 +150,9 @@ func TestAudit_ACopyThatDiffers_IsTold(t *testing.T) {
 	t.Parallel()
 	b := newFixture()
 	b.log(webhook.Succeeded, 1, time.Now())
-	b.w.receipts.arrive(b.k, []byte("another body"))
-	b.w.receipts.answer(b.k, time.Now(), refused)
-	b.taken = b.w.receipts.snapshot()
+	b.receipts.arrive(b.k, []byte("another body"))
+	b.receipts.answer(b.k, time.Now(), refused)
+	b.taken = b.receipts.snapshot()
 	require.Equal(t, []string{"body"}, b.violations())
 }
 

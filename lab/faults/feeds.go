@@ -2,9 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -12,60 +9,49 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"partnerdeposits/core/id"
+	"partnerdeposits/lab/world"
 )
-
-// followers follow the feeds of all partners.
-type followers struct {
-	all    []*follower
-	cancel context.CancelFunc
-	group  sync.WaitGroup
-}
 
 // follow starts a follower for each partner.
 func (w *suite) follow() {
 	ctx, cancel := context.WithCancel(context.Background())
-	w.followers = &followers{cancel: cancel}
+	var group sync.WaitGroup
+	w.unfollow = func() { cancel(); group.Wait() }
 	for i, t := range w.partners {
 		f := newFollower(t, w.load.bases, w.o.seed+uint64(i), w.receipts.violate) //nolint:gosec // counts from 0
-		w.followers.all = append(w.followers.all, f)
-		w.followers.group.Go(func() { f.follow(ctx) })
+		w.followers = append(w.followers, f)
+		group.Go(func() { f.follow(ctx) })
 	}
 }
 
-// stop ends the followers.
-func (f *followers) stop() {
-	f.cancel()
-	f.group.Wait()
-}
-
-// fed counts the events that were processed.
-func (f *followers) fed() (n int) {
-	for _, one := range f.all {
-		one.change(func() { n += len(one.events) })
+// fed counts the events that followers have processed.
+func (w *suite) fed() (n int) {
+	for _, f := range w.followers {
+		n += len(f.now().events)
 	}
 	return n
 }
 
-func (f *followers) counts() (sum feedCounts) {
-	for _, one := range f.all {
-		sum.add(one.counted())
+// answered adds up the answers that followers got.
+func (w *suite) answered() counts {
+	sum := counts{}
+	for _, f := range w.followers {
+		for what, n := range f.now().counts {
+			sum[what] += n
+		}
 	}
 	return sum
 }
 
 // lastNumbers reads the last number of each partner's feed.
 func (w *suite) lastNumbers(ctx context.Context) (map[id.ID]int64, error) {
-	type counter struct {
-		partner id.ID
-		last    int64
-	}
-	found, err := query(ctx, w, func(row pgx.CollectableRow) (c counter, err error) {
-		err = row.Scan(&c.partner, &c.last)
-		return c, err
-	}, `SELECT partner_id, last_sequence FROM event_feeds`)
+	found, err := query(ctx, w, pgx.RowToStructByPos[struct {
+		Partner id.ID
+		Last    int64
+	}], `SELECT partner_id, last_sequence FROM event_feeds`)
 	last := make(map[id.ID]int64, len(found))
 	for _, c := range found {
-		last[c.partner] = c.last
+		last[c.Partner] = c.Last
 	}
 	return last, err
 }
@@ -78,26 +64,24 @@ func (w *suite) awaitFed(ctx context.Context) error {
 		return err
 	}
 	end := time.Now().Add(w.o.deadline)
-	for _, f := range w.followers.all {
-		read, err := poll(ctx, 50*ms, time.Until(end), func() (bool, error) { return !f.behind(last[f.owner.ID]), nil })
+	for _, f := range w.followers {
+		read, err := poll(ctx, 50*ms, time.Until(end), func() (bool, error) {
+			now := f.now()
+			return now.held || now.kept.after >= last[f.owner.ID], nil
+		})
 		if err != nil {
 			return err
 		}
 		if !read {
-			w.receipts.violate("feed", "%s has followed up to %d of %d within %v", f.owner.Name, f.at().after,
+			w.receipts.violate("feed", "%s has followed up to %d of %d within %v", f.owner.Name, f.now().kept.after,
 				last[f.owner.ID], w.o.deadline)
 		}
 	}
-	return w.judgeFeeds(ctx)
-}
-
-// judgeFeeds compares the feeds so far with the history of the deposits, which may be ahead.
-func (w *suite) judgeFeeds(ctx context.Context) error {
-	sofar := map[*follower][]followed{}
-	for _, f := range w.followers.all {
-		sofar[f] = f.processed()
+	sofar := map[*follower][]followed{} // the history may be ahead of it
+	for _, f := range w.followers {
+		sofar[f] = f.now().events
 	}
-	a := &audit{w: w}
+	a := &audit{suite: w}
 	if err := a.readFacts(ctx); err != nil {
 		return err
 	}
@@ -107,94 +91,60 @@ func (w *suite) judgeFeeds(ctx context.Context) error {
 	return nil
 }
 
-// processed gives the events that the follower has processed.
-func (f *follower) processed() []followed {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.Clone(f.events)
-}
-
-// behind tells whether the follower still has to read up to a number.
-func (f *follower) behind(last int64) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return !f.held && f.kept.after < last
-}
-
 // feeds compares the events that followers have processed with the answers of the API and with the history of the
 // deposits.
-func (a *audit) feeds(ctx context.Context) error {
+func (a *audit) feeds(ctx context.Context) {
 	byDeposit := map[key]id.ID{} // the events that followers have, by deposit and status
-	for _, f := range a.w.followers.all {
-		events := f.processed()
+	for _, f := range a.followers {
+		events := f.now().events
 		a.result.followed += len(events)
 		a.feed(f.owner, events, byDeposit)
-		if err := a.reread(ctx, f, events); err != nil {
-			return err
+		a.reread(ctx, f, events)
+	}
+	for _, c := range a.load.made() {
+		_, followed := byDeposit[key{deposit: c.deposit, status: c.want}]
+		if !followed && !c.answered.IsZero() && !a.exempt.has(c.answered) {
+			a.receipts.violate("feed", "%s %s was answered 200 and is in no feed", id.Deposit.Of(c.deposit), c.want)
 		}
 	}
-	for _, c := range a.w.load.made() {
-		if _, followed := byDeposit[key{deposit: c.deposit,
-			status: c.want}]; !followed && !c.answered.IsZero() && !a.exempt.has(c.answered) {
-			a.w.receipts.violate("feed", "%s %s was answered 200 and is in no feed", id.Deposit.Of(c.deposit), c.want)
-		}
-	}
-	a.result.feed = a.w.followers.counts()
-	return nil
+	a.result.feed = a.answered()
 }
 
 // feed compares a partner's events with the history of its deposits: every change once, each deposit's in their order.
-func (a *audit) feed(t *testPartner, events []followed, byDeposit map[key]id.ID) {
+func (a *audit) feed(t *world.Partner, events []followed, byDeposit map[key]id.ID) {
 	versions, has := map[id.ID]int{}, make(map[id.ID]bool, len(events))
 	for _, e := range events {
 		has[e.event] = true
 		byDeposit[key{deposit: e.deposit, status: e.status}] = e.event
 		f, known := a.facts[e.event]
 		switch {
-		case !known || f.partner != t.ID || f.deposit != e.deposit || string(f.name) != e.name:
-			a.w.receipts.violate("feed", "%s: %s %s of %s is no change of its deposits", t.Name, e.name,
+		case !known || f.Partner != t.ID || f.Deposit != e.deposit || string(f.name()) != e.name:
+			a.receipts.violate("feed", "%s: %s %s of %s is no change of its deposits", t.Name, e.name,
 				id.Event.Of(e.event), id.Deposit.Of(e.deposit))
-		case f.version <= versions[e.deposit]:
-			a.w.receipts.violate("feed order", "%s: %s of %s, change %d, came after change %d", t.Name, e.name,
-				id.Deposit.Of(e.deposit), f.version, versions[e.deposit])
+		case f.Version <= versions[e.deposit]:
+			a.receipts.violate("feed order", "%s: %s of %s, change %d, came after change %d", t.Name, e.name,
+				id.Deposit.Of(e.deposit), f.Version, versions[e.deposit])
 		}
-		versions[e.deposit] = f.version
+		versions[e.deposit] = f.Version
 	}
 	for _, f := range a.facts {
-		if f.partner == t.ID && f.committed.Before(a.cut) && !has[f.event] {
-			a.w.receipts.violate("feed", "%s: %s of %s is missing in the feed", t.Name, f.name,
-				id.Deposit.Of(f.deposit))
+		if f.Partner == t.ID && f.Committed.Before(a.cut) && !has[f.Event] {
+			a.receipts.violate("feed", "%s: %v is missing in the feed", t.Name, f)
 		}
 	}
 }
 
-// reread reads the whole feed once more, in parts of another size, and compares it with the events that were processed.
-func (a *audit) reread(ctx context.Context, f *follower, events []followed) error {
-	var after int64
-	for path := "/events/feed?limit=100"; ; path = fmt.Sprintf("/events/feed?limit=100&after=%d", after) {
-		got, err := a.w.call(ctx, f.owner, http.MethodGet, path, "")
-		if err != nil {
-			a.w.receipts.violate("feed", "%s: %v", f.owner.Name, err)
-			return ctx.Err()
-		}
-		var page feedAnswer
-		if err := json.Unmarshal(got.Body, &page); err != nil {
-			return err
-		}
-		for _, e := range page.Data {
-			event, _ := id.Event.Parse(e.ID)
-			if after++; e.Sequence != after || after <= int64(len(events)) && events[after-1].event != event {
-				a.w.receipts.violate("feed", "%s: the number %d is %s, read once more at place %d", f.owner.Name,
-					e.Sequence, e.ID, after)
-			}
-		}
-		if len(page.Data) == 0 {
-			break
+// reread lets another follower read the whole feed once more, and compares the events. The feed may have gone on.
+func (a *audit) reread(ctx context.Context, f *follower, events []followed) {
+	again := newFollower(f.owner, f.bases, a.o.seed, f.violate)
+	end := time.Now().Add(a.o.deadline)
+	for n := 0; len(again.events) < len(events) && time.Now().Before(end) && ctx.Err() == nil; n++ {
+		if rest := again.take(again.read(ctx, n, again.kept, 0), again.kept, false); rest > 0 {
+			_ = pause(ctx, rest)
 		}
 	}
-	if after < int64(len(events)) {
-		a.w.receipts.violate("feed", "%s: %d events were followed, and %d are read once more", f.owner.Name,
-			len(events), after)
+	if got := again.events; !slices.Equal(got[:min(len(got), len(events))], events) {
+		a.receipts.violate("feed", "%s: %d events were followed, and others or fewer are read once more: %d", f.owner.Name,
+			len(events), len(got))
 	}
-	return nil
 }

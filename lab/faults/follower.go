@@ -4,10 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -18,21 +17,26 @@ import (
 // follower is a partner's program that only follows the feed, as docs/guides/feed.md describes. It uses HTTP alone and
 // judges every answer.
 type follower struct {
-	owner   *testPartner
+	owner   *world.Partner
 	bases   []string // of the http processes
 	client  *world.Client
 	dice    *rand.Rand
 	violate violates
 
-	mu        sync.Mutex
+	mu sync.Mutex
+	progress
+	shown   map[int64]id.ID // the event of each number, in discarded answers too
+	numbers map[id.ID]int64 // of the processed events
+}
+
+// progress is how far a follower has come, and what it was told to do.
+type progress struct {
 	waits     []int // seconds, of which each request draws its own
 	held      bool  // reads nothing
 	restoring bool  // a restore may have begun another feed
 	kept      bookmark
-	events    []followed      // processed, in the order of their numbers
-	shown     map[int64]id.ID // the event of each number, in discarded answers too
-	numbers   map[id.ID]int64 // of the processed events
-	counts    feedCounts
+	events    []followed // processed, in the order of their numbers
+	counts    counts     // of answers
 }
 
 // bookmark is the state that a partner keeps in its database: nextAfter and feedId of the last answer that it
@@ -49,30 +53,14 @@ type followed struct {
 	status         status
 }
 
-// feedCounts are the answers that a follower got.
-type feedCounts struct {
-	answers    int
-	empty      int
-	unanswered int // no answer, or a 5xx
-	deaths     int // answers that the follower discarded, as if it had died before it stored them
-	refused    int // invalid_cursor
-	other      int // answers of another feed
-}
+// counts are numbers by what was counted.
+type counts map[string]int
 
-func (c *feedCounts) add(o feedCounts) {
-	c.answers += o.answers
-	c.empty += o.empty
-	c.unanswered += o.unanswered
-	c.deaths += o.deaths
-	c.refused += o.refused
-	c.other += o.other
-}
-
-func (c feedCounts) String() string {
-	return fmt.Sprintf(
-		"%d answers (%d empty, %d lost or 5xx, %d lost with the follower, %d refused, %d of another feed)",
-		c.answers, c.empty, c.unanswered, c.deaths, c.refused, c.other)
-}
+// Answers of a feed that a restore explains.
+const (
+	refusedAnswers = "refused"         // invalid_cursor
+	otherFeeds     = "of another feed" // with another feedId
+)
 
 // feedAnswer is the body of an answer of the feed.
 type feedAnswer struct {
@@ -90,13 +78,13 @@ type feedEvent struct {
 	}
 }
 
-func newFollower(
-	t *testPartner, bases []string, seed uint64, violate violates,
-) *follower {
+func newFollower(t *world.Partner, bases []string, seed uint64, violate violates) *follower {
 	const longest = 40 * time.Second // beyond the longest wait
-	f := &follower{owner: t, bases: bases, violate: violate, waits: []int{25, 25, 5, 0}}
-	f.client = world.NewClient(longest, 0)
-	f.dice = rand.New(rand.NewPCG(seed, 3)) //nolint:gosec // repeatable on purpose
+	f := &follower{
+		owner: t, bases: bases, violate: violate, client: world.NewClient(longest, 0),
+		dice:     rand.New(rand.NewPCG(seed, 3)), //nolint:gosec // repeatable on purpose
+		progress: progress{waits: []int{25, 25, 5, 0}, counts: counts{}},
+	}
 	f.forget()
 	return f
 }
@@ -109,18 +97,16 @@ func (f *follower) forget() {
 // follow reads the feed until ctx ends.
 func (f *follower) follow(ctx context.Context) {
 	for n := 0; ctx.Err() == nil; n++ {
-		f.mu.Lock()
-		held, at, waits := f.held, f.kept, f.waits
-		f.mu.Unlock()
-		if held {
-			_ = pause(ctx, 20*time.Millisecond) // ctx ends the loop
+		now := f.now()
+		if now.held {
+			_ = pause(ctx, 20*ms) // ctx ends the loop
 			continue
 		}
-		a := f.read(ctx, n, at, waits[f.dice.IntN(len(waits))])
+		a := f.read(ctx, n, now.kept, now.waits[f.dice.IntN(len(now.waits))])
 		if ctx.Err() != nil {
 			return
 		}
-		if rest := f.take(a, at, f.dice.IntN(24) == 0); rest > 0 {
+		if rest := f.take(a, now.kept, f.dice.IntN(24) == 0); rest > 0 {
 			_ = pause(ctx, rest)
 		}
 	}
@@ -128,9 +114,9 @@ func (f *follower) follow(ctx context.Context) {
 
 // read asks one of the http processes.
 func (f *follower) read(ctx context.Context, n int, at bookmark, wait int) world.Answer {
-	path := "/events/feed?limit=" + strconv.Itoa(1+f.dice.IntN(100)) + "&waitSeconds=" + strconv.Itoa(wait)
+	path := fmt.Sprintf("/events/feed?limit=%d&waitSeconds=%d", 1+f.dice.IntN(100), wait)
 	if at.feedID != "" {
-		path += "&after=" + strconv.FormatInt(at.after, 10)
+		path += fmt.Sprintf("&after=%d", at.after)
 	}
 	return f.client.Do(ctx,
 		world.Call{Base: f.bases[n%len(f.bases)], APIKey: f.owner.Key, Method: http.MethodGet, Path: path})
@@ -141,17 +127,17 @@ func (f *follower) read(ctx context.Context, n int, at bookmark, wait int) world
 func (f *follower) take(a world.Answer, at bookmark, dies bool) (rest time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.counts.answers++
+	f.counts["answers"]++
 	const patience = 50 * time.Millisecond
 	switch {
 	case a.Err == nil && a.Status == http.StatusInternalServerError:
 		f.violate("feed", "%s after %d: 500 %s", f.owner.Name, at.after, a.Body)
 		fallthrough
 	case a.Err != nil || a.Status >= http.StatusInternalServerError:
-		f.counts.unanswered++
+		f.counts["lost, or 5xx"]++
 		return patience
-	case a.Status == http.StatusBadRequest && strings.Contains(string(a.Body), "invalid_cursor"):
-		f.counts.refused++
+	case a.Says(http.StatusBadRequest, "invalid_cursor"):
+		f.counts[refusedAnswers]++
 		f.begin("%s: after %d is refused: %s", f.owner.Name, at.after, a.Body)
 		return patience
 	case a.Status != http.StatusOK:
@@ -164,16 +150,16 @@ func (f *follower) take(a world.Answer, at bookmark, dies bool) (rest time.Durat
 		return patience
 	}
 	if at.feedID != "" && page.FeedID != at.feedID {
-		f.counts.other++
+		f.counts[otherFeeds]++
 		f.begin("%s: the feed %s became %s", f.owner.Name, at.feedID, page.FeedID)
 		return 0
 	}
 	if !f.show(page, at) || len(page.Data) == 0 {
-		f.counts.empty++
+		f.counts["empty"]++
 		return patience
 	}
 	if dies || f.held {
-		f.counts.deaths++
+		f.counts["lost with the follower"]++
 		return 0
 	}
 	f.process(page)
@@ -225,17 +211,13 @@ func (f *follower) process(page feedAnswer) {
 	f.kept = bookmark{page.NextAfter, page.FeedID}
 }
 
-// at is the bookmark of the follower.
-func (f *follower) at() bookmark {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.kept
-}
-
-// counted are the answers that the follower got so far.
-func (f *follower) counted() (c feedCounts) {
-	f.change(func() { c = f.counts })
-	return c
+// now is the progress of the follower.
+func (f *follower) now() (p progress) {
+	f.change(func() {
+		p = f.progress
+		p.counts = maps.Clone(p.counts)
+	})
+	return p
 }
 
 // change runs fn while no answer is processed.

@@ -79,7 +79,7 @@ func TestFollower_JudgesEachAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := newReceiptLog()
-			f := newFollower(&testPartner{Partner: world.Partner{Name: "steady"}}, nil, 1, l.violate)
+			f := newFollower(&world.Partner{Name: "steady"}, nil, 1, l.violate)
 			f.restoring = c.restoring
 			for _, a := range c.answers {
 				f.take(a, f.kept, false)
@@ -97,7 +97,7 @@ func TestFollower_JudgesEachAnswer(t *testing.T) {
 func TestFollower_ThatDied_GetsTheSameEventsAgain(t *testing.T) {
 	t.Parallel()
 	l := newReceiptLog()
-	f := newFollower(&testPartner{}, nil, 1, l.violate)
+	f := newFollower(&world.Partner{}, nil, 1, l.violate)
 	f.take(feedOf(2, 1, 2), f.kept, true)
 	require.Equal(t, bookmark{}, f.kept)
 	require.Empty(t, f.events)
@@ -117,16 +117,16 @@ func TestAudit_ComparesAFeedWithTheHistory(t *testing.T) {
 	// A deposit is secured and captured; another is cancelled.
 	facts := map[id.ID]fact{}
 	for i, f := range []fact{
-		{deposit: id.ID{2}, version: 1, name: webhook.DepositActivated}, {deposit: id.ID{2}, version: 2, name: webhook.DepositCaptured},
-		{deposit: id.ID{3}, version: 1, name: webhook.DepositCancelled},
+		{Deposit: id.ID{2}, Version: 1, Status: active}, {Deposit: id.ID{2}, Version: 2, Status: captured},
+		{Deposit: id.ID{3}, Version: 1, Status: cancelled},
 	} {
-		f.event, f.partner, f.committed = id.ID{9, byte(i)}, partnerID, now
-		facts[f.event] = f
+		f.Event, f.Partner, f.Committed = id.ID{9, byte(i)}, partnerID, now
+		facts[f.Event] = f
 	}
 	events := func(order ...byte) (list []followed) {
 		for _, i := range order {
 			f := facts[id.ID{9, i}]
-			list = append(list, followed{f.event, f.deposit, string(f.name), statusOf[f.name]})
+			list = append(list, followed{f.Event, f.Deposit, string(f.name()), f.Status})
 		}
 		return list
 	}
@@ -145,16 +145,16 @@ func TestAudit_ComparesAFeedWithTheHistory(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := &audit{w: &suite{receipts: newReceiptLog()}, cut: now.Add(time.Second), facts: facts}
-			a.feed(&testPartner{Partner: world.Partner{ID: partnerID}}, c.events, map[key]id.ID{})
+			a := &audit{suite: &suite{receipts: newReceiptLog()}, cut: now.Add(time.Second), facts: facts}
+			a.feed(&world.Partner{ID: partnerID}, c.events, map[key]id.ID{})
 			got := map[string]int(nil)
-			for kind, all := range a.w.receipts.violations {
+			for kind, all := range a.receipts.violations {
 				if got == nil {
 					got = map[string]int{}
 				}
 				got[kind] = len(all)
 			}
-			require.Equal(t, c.want, got, fmt.Sprint(a.w.receipts.violations))
+			require.Equal(t, c.want, got, fmt.Sprint(a.receipts.violations))
 		})
 	}
 }

@@ -13,14 +13,7 @@ import (
 )
 
 // pair names a delivery by its columns in the database.
-type pair struct{ subscription, event id.ID }
-
-// inFlight lists the deliveries that were dispatched but not recorded when a process died or was suspended. Only these
-// deliveries may have a second copy because of that process.
-type inFlight struct {
-	at    time.Time
-	pairs []pair
-}
+type pair struct{ Subscription, Event id.ID }
 
 // databasePatience bounds the retries of this program's own queries while the database is disturbed.
 const databasePatience = 2 * time.Minute
@@ -50,68 +43,46 @@ func (w *suite) exec(ctx context.Context, sql string) error {
 	return err
 }
 
-// noteInFlight records the deliveries in flight at the death or suspension of n; nil stands for all processes.
+// value is query for a single value.
+func value[T any](ctx context.Context, w *suite, sql string, args ...any) (found T, err error) {
+	rows, err := query(ctx, w, pgx.RowTo[T], sql, args...)
+	if err != nil || len(rows) != 1 {
+		return found, errors.Join(err, fmt.Errorf("%d rows in place of one", len(rows)))
+	}
+	return rows[0], nil
+}
+
+// noteInFlight records the deliveries that were dispatched but not recorded at the death or suspension of n; nil stands
+// for all processes. Only these deliveries may have a second copy because of that process.
 func (w *suite) noteInFlight(ctx context.Context, n *node) error {
 	if n != nil && n.http {
 		return nil // http sends no POSTs
 	}
-	s := inFlight{at: time.Now()}
-	var err error
-	s.pairs, err = query(ctx, w, func(row pgx.CollectableRow) (p pair, err error) {
-		err = row.Scan(&p.subscription, &p.event)
-		return p, err
-	}, `SELECT subscription_id, event_id FROM deliveries WHERE state = 1`)
+	at := time.Now()
+	pairs, err := query(ctx, w, pgx.RowToStructByPos[pair],
+		`SELECT subscription_id, event_id FROM deliveries WHERE state = 1`)
 	w.mu.Lock()
-	w.inFlightLists = append(w.inFlightLists, s)
+	for _, p := range pairs {
+		w.inFlight[p] = append(w.inFlight[p], at)
+	}
 	w.mu.Unlock()
 	return errors.Join(err, w.noteDeath(ctx, n))
 }
 
 // open counts the deliveries that are not finished and the outbox rows, for changes committed before cut. With only,
-// deliveries of other subscriptions do not count.
+// deliveries of other subscriptions do not count. Each state of a delivery has an index of its own.
 func (w *suite) open(ctx context.Context, cut time.Time, only []id.ID) (int, error) {
-	counts, err := query(ctx, w, pgx.RowTo[int], `
-		SELECT (SELECT count(*) FROM outbox WHERE committed_at < $1) + (SELECT count(*) FROM deliveries
-			WHERE state = 1 AND event_at < $1 AND ($2::uuid[] IS NULL OR subscription_id = ANY ($2))) + (SELECT count(*) FROM deliveries
-			WHERE state = 0 AND due_at IS NOT NULL AND event_at < $1 AND ($2::uuid[] IS NULL OR subscription_id = ANY ($2)))
-			+ (SELECT count(*) FROM deliveries
-			WHERE state = 0 AND due_at IS NULL AND event_at < $1 AND ($2::uuid[] IS NULL OR subscription_id = ANY ($2)))`, cut, only)
-	if err != nil {
-		return 0, err
-	}
-	return counts[0], nil
+	return value[int](ctx, w, `
+		WITH unfinished AS (
+			SELECT event_at, subscription_id FROM deliveries WHERE state = 1
+			UNION ALL SELECT event_at, subscription_id FROM deliveries WHERE state = 0 AND due_at IS NOT NULL
+			UNION ALL SELECT event_at, subscription_id FROM deliveries WHERE state = 0 AND due_at IS NULL)
+		SELECT (SELECT count(*) FROM outbox WHERE committed_at < $1) + (SELECT count(*) FROM unfinished
+			WHERE event_at < $1 AND ($2::uuid[] IS NULL OR subscription_id = ANY ($2)))`, cut, only)
 }
 
-// dispatched is a delivery in flight with its number of attempts.
-type dispatched struct {
-	subscription, delivery id.ID
-	attempts               int32
-}
-
-// dispatchedNow lists the deliveries that are dispatched and not recorded.
-func (w *suite) dispatchedNow(ctx context.Context) ([]dispatched, error) {
-	return query(ctx, w, func(row pgx.CollectableRow) (d dispatched, err error) {
-		err = row.Scan(&d.subscription, &d.delivery, &d.attempts)
-		return d, err
-	}, `SELECT subscription_id, id, attempts FROM deliveries WHERE state = 1`)
-}
-
-// unrecorded counts the deliveries of list whose attempt is still not recorded. A delivery that was dispatched again
-// after its lease ran out does not count: the earlier fault explains its second copy.
-func (w *suite) unrecorded(ctx context.Context, list []dispatched) (int, error) {
-	subs, ids, attempts := make([]id.ID, len(list)), make([]id.ID, len(list)), make([]int32, len(list))
-	for i, d := range list {
-		subs[i], ids[i], attempts[i] = d.subscription, d.delivery, d.attempts
-	}
-	counts, err := query(ctx, w, pgx.RowTo[int], `
-		SELECT count(*) FROM unnest($1::uuid[], $2::uuid[], $3::int4[]) AS c(sub, id, attempts)
-		JOIN deliveries d ON d.subscription_id = c.sub AND d.id = c.id
-		WHERE d.state = 1 AND d.attempts = c.attempts`, subs, ids, attempts)
-	if err != nil {
-		return 0, err
-	}
-	return counts[0], nil
-}
+// dispatches selects the deliveries that are dispatched and not recorded, each with the number of its attempt.
+const dispatches = `SELECT format('%s %s %s', subscription_id, id, attempts) FROM deliveries WHERE state = 1`
 
 // period is the time from from until before to.
 type period struct{ from, to time.Time }
@@ -138,33 +109,37 @@ type recovery struct {
 	all   time.Duration // until all changes committed before had reached every healthy endpoint
 }
 
-// recover waits until all changes committed before now have reached the healthy endpoints and all deliveries then in
-// flight are recorded. Exceeding the deadline is a violation; an error is a failure of this program.
+// recover waits until any delivery has arrived for the first time, all changes committed before now have reached the
+// healthy endpoints, and all deliveries now in flight are recorded. A short run waits for the arrival only. Exceeding the
+// deadline is a violation; an error is a failure of this program.
 func (w *suite) recover(ctx context.Context, since time.Time) (r recovery, err error) {
-	next, cut, steady := w.receipts.nextTaken(), time.Now(), w.healthy()
-	open, err := w.dispatchedNow(ctx)
+	cut, steady := time.Now(), w.healthy()
+	dispatched, err := query(ctx, w, pgx.RowTo[string], dispatches)
 	if err != nil {
 		return r, err
 	}
 	arrived := func() (bool, error) {
-		select {
-		case <-next:
-			r.first = time.Since(since)
-			return true, nil
-		default:
-			return false, nil
-		}
+		last := w.receipts.lastArrival()
+		r.first = last.Sub(since)
+		return last.After(cut), nil
 	}
 	through := func() (bool, error) {
 		n, err := w.open(ctx, cut, steady)
 		r.all = time.Since(since)
 		return n == 0, err
 	}
+	// A delivery that was dispatched again after its lease ran out has a further attempt: the earlier fault explains its
+	// second copy.
 	recorded := func() (bool, error) {
-		n, err := w.unrecorded(ctx, open)
+		n, err := value[int](ctx, w, `SELECT count(*) FROM (`+dispatches+`) AS d(name) WHERE name = ANY ($1)`,
+			dispatched)
 		return n == 0, err
 	}
-	for _, holds := range []func() (bool, error){arrived, through, recorded} {
+	conditions := []func() (bool, error){arrived, through, recorded}
+	if w.o.short {
+		conditions = conditions[:1]
+	}
+	for _, holds := range conditions {
 		if ok, err := w.until(ctx, cut, holds); !ok || err != nil {
 			return r, err
 		}
@@ -188,19 +163,6 @@ func (w *suite) until(ctx context.Context, cut time.Time, holds func() (bool, er
 		w.stuck(ctx, cut)
 	}
 	return ok, err
-}
-
-// await waits for the next first 2xx only. Exceeding the deadline is a violation.
-func (w *suite) await(ctx context.Context, since time.Time) (r recovery, err error) {
-	select {
-	case <-ctx.Done():
-		return r, ctx.Err()
-	case <-time.After(w.o.deadline):
-		w.receipts.violate("stuck", "nothing was delivered within %v", w.o.deadline)
-	case <-w.receipts.nextTaken():
-	}
-	r.first = time.Since(since)
-	return r, nil
 }
 
 // stuck reports deliveries that have not ended.

@@ -22,6 +22,7 @@ type fault struct {
 	kills     bool // kills a dispatcher: its claims wait for the end of their leases
 	measured  bool // deliveries must continue during the fault, within a latency bound
 	flushes   bool // Redis loses its data, and the dispatchers notice
+	storm     int  // number of kills at failpoints; 0: a fault of another kind
 }
 
 const (
@@ -62,33 +63,23 @@ func restartInTurn(ctx context.Context, w *suite, _ *rand.Rand) error {
 // redisDown stops Redis without notice and starts it a while later with its data on disk.
 func redisDown(from, to time.Duration) act { return away(redis, (*backing.Server).Kill, from, to) }
 
-// constant gives the attributes of a toxic that does not vary.
-func constant(attributes map[string]any) func(*rand.Rand) map[string]any {
-	return func(*rand.Rand) map[string]any { return attributes }
-}
-
 // latency delays the answers of a store, by least and up to spread ms more.
 func latency(least, spread, jitter int) *toxic {
-	return &toxic{"latency", "downstream", func(dice *rand.Rand) map[string]any {
-		return map[string]any{"latency": least + dice.IntN(spread), "jitter": jitter}
-	}}
+	return &toxic{"latency", "downstream", map[string]any{"jitter": jitter}, "latency", least, spread}
 }
 
 // resetting resets connections after least and up to spread ms more.
 func resetting(least, spread int) *toxic {
-	return &toxic{"reset_peer", "downstream", func(dice *rand.Rand) map[string]any {
-		return map[string]any{"timeout": least + dice.IntN(spread)}
-	}}
+	return &toxic{"reset_peer", "downstream", map[string]any{}, "timeout", least, spread}
 }
 
 // pieces makes data arrive in pieces, with a delay in µs between them.
 func pieces(direction string, size, delay int) *toxic {
-	return &toxic{"slicer", direction,
-		constant(map[string]any{"average_size": size, "size_variation": 32, "delay": delay})}
+	return &toxic{"slicer", direction, map[string]any{"average_size": size, "size_variation": 32}, "delay", delay, 1}
 }
 
 // answersLost lets commands take effect, and loses their answers.
-var answersLost = &toxic{"timeout", "downstream", constant(map[string]any{"timeout": 0})}
+var answersLost = &toxic{"timeout", "downstream", map[string]any{}, "timeout", 0, 1}
 
 var redisKinds = []fault{
 	{name: "FLUSHALL", redisOnly: true, flushes: true, do: flush},
@@ -97,7 +88,9 @@ var redisKinds = []fault{
 	{name: "FLUSHALL again and again", redisOnly: true, flushes: true,
 		do: times(3, 4, steps(flush, wait(300*ms, 2*second)))},
 	{name: "Redis killed, back at once from its log", redisOnly: true, do: redisDown(10*ms, second)},
-	{name: "Redis killed, back empty", redisOnly: true, flushes: true, do: redisBackEmpty},
+	// The links open only after Redis is empty, so no process sees the old data.
+	{name: "Redis killed, back empty", redisOnly: true, flushes: true, do: steps(
+		on(withSpare, (*node).cutOffRedis), redisDown(100*ms, 2*second), flush, on(withSpare, (*node).healRedis))},
 	// Later writes are missing in the append-only file. A job in progress at the kill is handed out again, perhaps to
 	// another dispatcher.
 	{name: "Redis restored from an old state", do: steps(
@@ -110,25 +103,13 @@ var redisKinds = []fault{
 	{name: "Redis away for a minute", redisOnly: true, long: true, measured: true,
 		do: redisDown(time.Minute, time.Minute+ms)},
 	{name: "Redis is slow", redisOnly: true,
-		do: disturbed(withSpare, toRedis, latency(20, 400, 20), 2*second, 5*second)},
+		do: disturbed(withSpare, toRedis, latency(20, 400, 20), wait(2*second, 5*second))},
 	{name: "answers of Redis get lost", redisOnly: true,
-		do: disturbed(withSpare, toRedis, answersLost, second, 4*second)},
+		do: disturbed(withSpare, toRedis, answersLost, wait(second, 4*second))},
 	{name: "connections to Redis are reset", redisOnly: true,
-		do: disturbed(withSpare, toRedis, resetting(50, 200), second, 3*second)},
+		do: disturbed(withSpare, toRedis, resetting(50, 200), wait(second, 3*second))},
 	{name: "one dispatcher is cut off from Redis", redisOnly: true,
-		do: disturbed(one(allDispatchers), toRedis, nil, second, 5*second)},
-}
-
-// redisBackEmpty opens the links only after Redis is empty, so no process sees the old data.
-func redisBackEmpty(ctx context.Context, w *suite, dice *rand.Rand) (err error) {
-	for _, n := range withSpare(w, dice) {
-		n.redis.cut()
-	}
-	err = steps(redisDown(100*ms, 2*second), flush)(ctx, w, dice)
-	for _, n := range withSpare(w, dice) {
-		err = errors.Join(err, n.redis.heal(ctx))
-	}
-	return err
+		do: disturbed(one(allDispatchers), toRedis, nil, wait(second, 5*second))},
 }
 
 // terminateAll ends every connection of the service.
@@ -148,19 +129,19 @@ var postgresKinds = []fault{
 	postgresFault("all connections to Postgres are terminated",
 		times(1, 5, steps(note, terminateAll, wait(50*ms, 500*ms)))),
 	postgresFault("connections to Postgres run out", func(ctx context.Context, w *suite, dice *rand.Rand) error {
-		limit := func(n int) act {
-			return statement(`ALTER ROLE ` + serviceRole + ` CONNECTION LIMIT ` + strconv.Itoa(n))
-		}
-		return steps(limit(dice.IntN(6)), terminateAll, wait(second, 4*second), limit(-1))(ctx, w, dice)
+		limit := `ALTER ROLE ` + serviceRole + ` CONNECTION LIMIT `
+		few := statement(limit + strconv.Itoa(dice.IntN(6)))
+		return steps(few, terminateAll, wait(second, 4*second), statement(limit+"-1"))(ctx, w, dice)
 	}),
-	postgresFault("Postgres is slow", disturbed(everyNode, toPostgres, latency(5, 80, 5), 2*second, 5*second)),
+	postgresFault("Postgres is slow", disturbed(everyNode, toPostgres, latency(5, 80, 5), wait(2*second, 5*second))),
 	postgresFault("connections to Postgres are reset",
-		disturbed(everyNode, toPostgres, resetting(20, 200), second, 3*second)),
+		disturbed(everyNode, toPostgres, resetting(20, 200), wait(second, 3*second))),
 	postgresFault("packets of Postgres come in pieces",
-		disturbed(everyNode, toPostgres, pieces("downstream", 64, 100), second, 3*second)),
-	postgresFault("one process is cut off from Postgres", disturbed(one(everyNode), toPostgres, nil, second, 5*second)),
+		disturbed(everyNode, toPostgres, pieces("downstream", 64, 100), wait(second, 3*second))),
+	postgresFault("one process is cut off from Postgres",
+		disturbed(one(everyNode), toPostgres, nil, wait(second, 5*second))),
 	postgresFault("answers of Postgres get lost on the way to one process", // the statements commit
-		disturbed(one(everyNode), toPostgres, answersLost, second, 5*second)),
+		disturbed(one(everyNode), toPostgres, answersLost, wait(second, 5*second))),
 }
 
 var partnerKinds = []fault{
@@ -172,7 +153,7 @@ var partnerKinds = []fault{
 		do: times(2, 6, steps(changing((*suite).rotate), wait(100*ms, second)))},
 	{name: "a subscription is made, fails, and is deleted", do: aShortSubscription},
 	{name: "a subscription is disabled for a while", do: steps(
-		changing((*suite).disable), wait(second, 3*second), changing((*suite).enable))},
+		changing(patch(`{"enabled":false}`)), wait(second, 3*second), changing(patch(`{"enabled":true}`)))},
 }
 
 func aShortSubscription(ctx context.Context, w *suite, dice *rand.Rand) error {
@@ -199,13 +180,14 @@ var feedKinds = []fault{
 }
 
 func commitLate(ctx context.Context, w *suite, dice *rand.Rand) error {
-	slow, late := one(allHTTP)(w, dice)[0], pieces("upstream", 96, 8_000)
-	err := each(ctx, w.dispatchers, (*node).stop)
-	err = errors.Join(err, slow.pg.disturb(late.kind, late.direction, late.vary(dice)))
-	err = errors.Join(err, pause(ctx, between(dice, 1500*ms, 2500*ms)))
-	// The relays begin while transactions of the slow process are still open.
-	err = errors.Join(err, each(ctx, w.dispatchers, (*node).begin))
-	return errors.Join(err, pause(ctx, between(dice, 300*ms, second)), slow.pg.heal(ctx))
+	slow := one(allHTTP)(w, dice)
+	return steps(
+		on(allDispatchers, (*node).stop),
+		disturbed(func(*suite, *rand.Rand) []*node { return slow }, toPostgres, pieces("upstream", 96, 8_000), steps(
+			wait(1500*ms, 2500*ms),
+			// The relays begin while transactions of the slow process are still open.
+			on(allDispatchers, (*node).begin), wait(300*ms, second))),
+	)(ctx, w, dice)
 }
 
 var mailKinds = []fault{

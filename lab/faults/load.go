@@ -2,14 +2,16 @@ package main
 
 import (
 	"context"
-	"encoding/binary"
+	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"strconv"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/google/uuid"
 
 	"partnerdeposits/core/id"
 	generator "partnerdeposits/lab/load"
@@ -23,20 +25,19 @@ const contractPrefix = "F-"
 type change struct {
 	number   uint64
 	deposit  id.ID
-	owner    *testPartner
+	owner    *world.Partner
 	want     status
-	begun    time.Time
 	answered time.Time // time of the 200; zero: outcome unknown, or no change
 }
 
 // load creates deposits and changes them through the API at a steady rate, whatever happens to the service.
 type load struct {
 	suite  *suite
-	bases  []string // of the http processes
+	bases  []string         // of the http processes
+	owners []*world.Partner // each as often as its share
 	client *world.Client
-	from   string // of every stay, the same for the whole run: a repeated request must have the same body
-	to     string
-	ctx    context.Context //nolint:containedctx // from start to stop
+	stay   string          // its period, the same for the whole run: a repeated request must have the same body
+	ctx    context.Context //nolint:containedctx // until stop
 	cancel context.CancelFunc
 	group  sync.WaitGroup
 
@@ -49,7 +50,9 @@ type load struct {
 
 func newLoad(w *suite) *load {
 	l := &load{suite: w, client: world.NewClient(15*time.Second, 2*workers)}
-	l.from, l.to = rentalPeriod(time.Now())
+	now, day := time.Now().UTC(), 24*time.Hour // the cover must not end while stays are paid
+	l.stay = fmt.Sprintf(`"contractStartAt":%q,"contractEndAt":%q`, now.Add(2*day).Format(time.RFC3339),
+		now.Add(9*day).Format(time.RFC3339))
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	return l
 }
@@ -57,8 +60,10 @@ func newLoad(w *suite) *load {
 // workers bounds the API requests in flight.
 const workers = 24
 
-// start begins the load at rate changes per second.
+// start begins the load at rate changes per second, also after a stop.
 func (l *load) start(rate int) {
+	l.cancel()
+	l.ctx, l.cancel = context.WithCancel(context.Background())
 	l.group.Go(func() { generator.Steady(l.ctx, rate, workers, l.work) })
 }
 
@@ -92,17 +97,6 @@ func (l *load) dice(number uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(l.suite.o.seed, number)) //nolint:gosec // repeatable on purpose
 }
 
-func (l *load) partnerOf(dice *rand.Rand) *testPartner {
-	const percent = 100
-	at := dice.IntN(percent)
-	for _, t := range l.suite.partners {
-		if at -= t.share; at < 0 {
-			return t
-		}
-	}
-	return l.suite.partners[0]
-}
-
 // Statuses that the load requests.
 const (
 	cancelled status = "cancelled"
@@ -115,7 +109,7 @@ const (
 // secured. The others are cancelled.
 func (l *load) plan(number uint64) change {
 	dice := l.dice(number)
-	c := change{number: number, owner: l.partnerOf(dice), want: cancelled}
+	c := change{number: number, owner: l.owners[dice.IntN(len(l.owners))], want: cancelled}
 	switch dice.IntN(12) {
 	case 0:
 		c.want = active
@@ -125,15 +119,20 @@ func (l *load) plan(number uint64) change {
 	return c
 }
 
-// create creates a deposit under a single idempotency key and repeats the request until an answer arrives. ok is false
-// when the load ends first.
+// create creates a deposit. ok is false when the load ends first.
 func (l *load) create(number uint64) (c change, ok bool) {
 	c = l.plan(number)
-	body := `{"accountId":"` + id.Account.Of(c.owner.Account) + `","amount":500,"contractStartAt":"` + l.from + `",` +
-		`"contractEndAt":"` + l.to + `","rentalContract":"` + contractPrefix + strconv.FormatUint(number, 10) + `"}`
-	a, ok := l.insist(c, "/deposits", uuidOf(l.suite.o.seed, number, 0), body)
+	a, ok := l.request(c, "")
 	c.deposit, _ = id.Deposit.Parse(a.ID())
 	return c, ok && !c.deposit.IsZero()
+}
+
+// request asks for a deposit under a single idempotency key, with more fields, and repeats the request until an answer
+// arrives.
+func (l *load) request(c change, more string) (a world.Answer, ok bool) {
+	body := fmt.Sprintf(`{"accountId":%q,"amount":500,%s,"rentalContract":"%s%d"%s}`, id.Account.Of(c.owner.Account),
+		l.stay, contractPrefix, c.number, more)
+	return l.insist(c, "/deposits", l.key(c.number, 0), body)
 }
 
 // move requests the change. A cancellation with an unknown outcome is mostly repeated under the same key, and sometimes
@@ -142,37 +141,38 @@ func (l *load) move(c change) (ok bool) {
 	if c.want == captured {
 		return l.capture(c)
 	}
-	c.begun = time.Now()
-	key := uuidOf(l.suite.o.seed, c.number, 1)
-	path, body := "/deposits/"+id.Deposit.Of(c.deposit)+"/cancel", `{}`
+	path := "/deposits/" + id.Deposit.Of(c.deposit)
 	if c.want == active {
-		path, body, key = "/test/deposits/"+id.Deposit.Of(c.deposit)+"/simulate", `{"outcome":"activate"}`, ""
-	}
-	const abandonEvery = 4 // a quarter of such requests
-	if key == "" || l.dice(c.number).IntN(abandonEvery) == 0 {
-		a := l.post(c, path, key, body)
-		l.note(c, a)
+		l.note(c, l.activate(c))
 		return l.ctx.Err() == nil
 	}
-	a, ok := l.insist(c, path, key, body)
+	const abandonEvery = 4 // a quarter of such requests
+	if l.dice(c.number).IntN(abandonEvery) == 0 {
+		l.note(c, l.post(c, path+"/cancel", l.key(c.number, 1), `{}`))
+		return l.ctx.Err() == nil
+	}
+	a, ok := l.insist(c, path+"/cancel", l.key(c.number, 1), `{}`)
 	l.note(c, a)
 	return ok
+}
+
+// activate secures a deposit.
+func (l *load) activate(c change) world.Answer {
+	return l.post(c, "/test/deposits/"+id.Deposit.Of(c.deposit)+"/simulate", "", `{"outcome":"activate"}`)
 }
 
 // capture secures a deposit and captures it at once through another process, so that two processes make its events. A
 // cover that has elapsed meanwhile is no violation.
 func (l *load) capture(c change) (ok bool) {
-	path := "/deposits/" + id.Deposit.Of(c.deposit)
 	secured := c
-	secured.want, secured.begun = active, time.Now()
-	a := l.post(c, "/test"+path+"/simulate", "", `{"outcome":"activate"}`)
+	secured.want = active
+	a := l.activate(secured)
 	l.note(secured, a)
 	if !a.OK() {
 		return l.ctx.Err() == nil
 	}
-	c.begun = time.Now()
-	a, ok = l.insist(change{number: c.number + 1, owner: c.owner}, path+"/capture", uuidOf(l.suite.o.seed, c.number, 2),
-		`{"reason":"damage"}`)
+	a, ok = l.insist(change{number: c.number + 1, owner: c.owner}, "/deposits/"+id.Deposit.Of(c.deposit)+"/capture",
+		l.key(c.number, 2), `{"reason":"damage"}`)
 	l.note(c, a)
 	return ok
 }
@@ -188,8 +188,8 @@ func (l *load) ask(ctx context.Context, number uint64, c world.Call) (a world.An
 	end := time.Now().Add(askPatience)
 	for try := uint64(0); ; try++ {
 		c.Base = l.base(number + try)
-		if a = l.client.Do(ctx, c); !a.Unknown() || time.Now().After(end) || pause(ctx, min(first<<min(try, 5),
-			most)) != nil {
+		a = l.client.Do(ctx, c)
+		if !a.Unknown() || time.Now().After(end) || pause(ctx, min(first<<min(try, 5), most)) != nil {
 			return a
 		}
 	}
@@ -224,14 +224,11 @@ func (l *load) insist(c change, path, key, body string) (a world.Answer, ok bool
 	return a, true
 }
 
-// uuidOf gives the idempotency key for a step of a deposit. It has the form of a UUID v4 and depends on the seed alone.
-func uuidOf(seed, number uint64, step byte) string {
-	var b [16]byte
-	binary.BigEndian.PutUint64(b[:8], seed*1_000_003+number)
-	binary.BigEndian.PutUint64(b[8:], number)
-	const version, variant = 0x40, 0x80
-	b[6], b[8] = version|b[6]&0x0f, variant|step
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:])
+// key gives the idempotency key for a step of a deposit. It depends on the seed alone.
+func (l *load) key(number uint64, step byte) string {
+	const version = 4
+	name := fmt.Appendf(nil, "%d %d %d", l.suite.o.seed, number, step)
+	return uuid.NewHash(sha256.New(), uuid.Nil, name, version).String()
 }
 
 func (l *load) base(n uint64) string { return l.bases[n%uint64(len(l.bases))] }
@@ -240,5 +237,5 @@ func (l *load) base(n uint64) string { return l.bases[n%uint64(len(l.bases))] }
 func (l *load) made() []change {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return append([]change(nil), l.changes...)
+	return slices.Clone(l.changes)
 }

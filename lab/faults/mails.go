@@ -6,7 +6,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"strings"
+	"regexp"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,17 +26,18 @@ type mailTo struct {
 
 // mailRow is a row of mails.
 type mailRow struct {
-	mailTo
-	id           id.ID
-	sent, failed bool
-	tokenHash    []byte // of the deposit's checkout
+	ID           id.ID
+	Deposit      id.ID
+	Recipient    string
+	Sent, Failed bool
+	TokenHash    []byte // of the deposit's checkout
 }
 
 // death is the end of a dispatcher by SIGKILL, with the mails that were claimed and not recorded then.
 type death struct {
 	at         time.Time
 	sender     string
-	unrecorded map[id.ID]bool
+	unrecorded []id.ID
 }
 
 // mailLog is the log of the requested mails.
@@ -46,21 +48,13 @@ type mailLog struct {
 	deaths    []death
 }
 
-// mailTally is the result of the audit of mails.
-type mailTally struct {
-	accepted  int // mails of requests that were answered with 202
-	unknown   int // mails of requests without an answer
-	again     int // second copies after a death
-	refused   int // attempts that the server refused
-	notDone   int // mails without a copy
-	explained int // deaths with a mail between the server's 250 and the record
-}
-
-func (t mailTally) String() string {
-	return fmt.Sprintf("%d accepted, %d of unknown outcome; %d never sent, "+
-		"%d sent again after %d kills between 250 and record; %d attempts refused",
-		t.accepted, t.unknown, t.notDone, t.again, t.explained, t.refused)
-}
+// What the audit counts of mails.
+const (
+	answeredMails = "accepted" // of requests that were answered with 202
+	unknownMails  = "of unknown outcome"
+	unsentMails   = "never sent"
+	secondCopies  = "sent again" // after a kill between 250 and record
+)
 
 // mailEvery is the share of the load's deposits whose link is mailed: one of so many.
 const mailEvery = 8
@@ -80,7 +74,7 @@ func (l *load) mail(c change) (ok bool) {
 	}
 	log.note(c.deposit, addresses, nil)
 	const step = 7 // of the idempotency keys of a deposit
-	a, ok := l.insist(c, "/deposits/"+id.Deposit.Of(c.deposit)+path, uuidOf(l.suite.o.seed, c.number, step), body)
+	a, ok := l.insist(c, "/deposits/"+id.Deposit.Of(c.deposit)+path, l.key(c.number, step), body)
 	if a.OK() {
 		log.note(c.deposit, addresses, messageIDs(a))
 	}
@@ -92,25 +86,19 @@ func (l *mailLog) note(depositID id.ID, addresses, messageIDs []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, address := range addresses {
-		messageID := ""
+		l.requested[mailTo{depositID, address}] = ""
 		if i < len(messageIDs) {
-			messageID = messageIDs[i]
+			l.requested[mailTo{depositID, address}] = messageIDs[i]
 		}
-		l.requested[mailTo{depositID, address}] = messageID
 	}
 }
 
+var messageIDIn = regexp.MustCompile(`"messageId":\s*"([^"]*)"`)
+
 // messageIDs are those of the answer to send-link or its batch.
 func messageIDs(a world.Answer) (all []string) {
-	type queued struct{ MessageID string }
-	var one queued
-	var many []queued
-	if a.Into(&one) == nil {
-		return []string{one.MessageID}
-	}
-	_ = a.Into(&many) // the audit misses the ids
-	for _, q := range many {
-		all = append(all, q.MessageID)
+	for _, found := range messageIDIn.FindAllSubmatch(a.Body, -1) {
+		all = append(all, string(found[1]))
 	}
 	return all
 }
@@ -121,12 +109,10 @@ func (w *suite) noteDeath(ctx context.Context, n *node) error {
 	if n == nil || n.http || !w.mailLog.on || n.Process().Running() {
 		return nil
 	}
-	d := death{at: time.Now(), sender: strings.ReplaceAll(n.Name, " ", "-"), unrecorded: map[id.ID]bool{}}
-	open, err := query(ctx, w, pgx.RowTo[id.ID],
+	d := death{at: time.Now(), sender: n.sender()}
+	var err error
+	d.unrecorded, err = query(ctx, w, pgx.RowTo[id.ID],
 		`SELECT id FROM mails WHERE attempts > 0 AND sent_at IS NULL AND failed_at IS NULL`)
-	for _, mailID := range open {
-		d.unrecorded[mailID] = true
-	}
 	w.mailLog.mu.Lock()
 	defer w.mailLog.mu.Unlock()
 	w.mailLog.deaths = append(w.mailLog.deaths, d)
@@ -158,48 +144,45 @@ func (w *suite) finishMails(ctx context.Context) error {
 
 // mails compares the answers of the API, the rows, and the mails that the server took.
 func (a *audit) mails(ctx context.Context) error {
-	w := a.w
-	if !w.mailLog.on {
+	if !a.mailLog.on {
 		return nil
 	}
-	rows, err := query(ctx, w, func(row pgx.CollectableRow) (m mailRow, err error) {
-		err = row.Scan(&m.id, &m.deposit, &m.recipient, &m.sent, &m.failed, &m.tokenHash)
-		return m, err
-	}, `SELECT m.id, m.link_of, m.recipient, m.sent_at IS NOT NULL, m.failed_at IS NOT NULL, d.checkout_token_hash
+	rows, err := query(ctx, a.suite, pgx.RowToStructByPos[mailRow], `
+		SELECT m.id, m.link_of, m.recipient, m.sent_at IS NOT NULL, m.failed_at IS NOT NULL, d.checkout_token_hash
 		FROM mails m JOIN deposits d ON d.id = m.link_of`)
 	if err != nil {
 		return err
 	}
-	taken, refused := w.post.copies()
-	w.mailLog.mu.Lock()
-	defer w.mailLog.mu.Unlock()
-	a.result.mails = judgeMails(w.mailLog.requested, rows, taken, w.mailLog.deaths, w.receipts.violate)
-	a.result.mails.refused = refused
+	taken, refused := a.post.copies()
+	a.mailLog.mu.Lock()
+	defer a.mailLog.mu.Unlock()
+	a.result.mails = judgeMails(a.mailLog.requested, rows, taken, a.mailLog.deaths, a.receipts.violate)
+	a.result.mails["attempts refused"] = refused
 	return nil
 }
 
 // judgeMails holds the mails against the rules of docs/guides/faults.md.
 func judgeMails(
 	requested map[mailTo]string, rows []mailRow, taken map[string][]copied, deaths []death, violate violates,
-) (t mailTally) {
-	stored := map[mailTo]bool{}
+) counts {
+	found, stored := counts{}, map[mailTo]bool{}
 	for _, m := range rows {
-		messageID := id.Message.Of(m.id)
-		answered, known := requested[m.mailTo]
+		messageID, to := id.Message.Of(m.ID), mailTo{m.Deposit, m.Recipient}
+		answered, known := requested[to]
 		switch {
-		case stored[m.mailTo]:
-			violate("mail", "%s of %s is stored twice", messageID, m.recipient)
+		case stored[to]:
+			violate("mail", "%s of %s is stored twice", messageID, m.Recipient)
 		case !known:
-			violate("mail", "nobody asked for %s to %s", messageID, m.recipient)
+			violate("mail", "nobody asked for %s to %s", messageID, m.Recipient)
 		case answered == "":
-			t.unknown++
+			found[unknownMails]++
 		case answered != messageID:
-			violate("mail", "%s was answered, and %s is stored for %s", answered, messageID, m.recipient)
+			violate("mail", "%s was answered, and %s is stored for %s", answered, messageID, m.Recipient)
 		default:
-			t.accepted++
+			found[answeredMails]++
 		}
-		stored[m.mailTo] = true
-		t.copiesOf(m, taken[messageID], deaths, violate)
+		stored[to] = true
+		found.copiesOf(m, taken[messageID], deaths, violate)
 		delete(taken, messageID)
 	}
 	for to, messageID := range requested {
@@ -212,51 +195,45 @@ func judgeMails(
 			violate("mail", "%s was sent and has no row", messageID)
 		}
 	}
-	return t
+	return found
 }
 
 // copiesOf judges the copies of a mail.
-func (t *mailTally) copiesOf(
-	m mailRow, copies []copied, deaths []death, violate violates,
-) {
-	messageID := id.Message.Of(m.id)
+func (c counts) copiesOf(m mailRow, copies []copied, deaths []death, violate violates) {
+	messageID := id.Message.Of(m.ID)
 	switch {
-	case len(copies) == 0 && m.sent:
+	case len(copies) == 0 && m.Sent:
 		violate("mail lost", "%s is said to be sent, and the server never took it", messageID)
-	case m.failed:
+	case m.Failed:
 		violate("mail lost", "%s was given up", messageID)
-	case !m.sent:
+	case !m.Sent:
 		violate("mail lost", "%s still waits", messageID)
 	}
 	if len(copies) == 0 {
-		t.notDone++
+		c[unsentMails]++
 	}
-	for n, c := range copies {
-		hash := sha256.Sum256([]byte(c.token))
-		if c.recipient != m.recipient || !bytes.Equal(hash[:], m.tokenHash) {
+	for n, one := range copies {
+		hash := sha256.Sum256([]byte(one.token))
+		if one.recipient != m.Recipient || !bytes.Equal(hash[:], m.TokenHash) {
 			violate("mail", "%s went to %s with a link that is not the deposit's, or to another address than %s",
-				messageID, c.recipient, m.recipient)
+				messageID, one.recipient, m.Recipient)
 		}
 		if n == len(copies)-1 {
 			break
 		}
-		t.again++
-		if !explained(m.id, c, copies[n+1], deaths) {
+		c[secondCopies]++
+		if !explained(m.ID, one, copies[n+1], deaths) {
 			violate("mail twice",
 				"%s was taken at %s and at %s, and %s was not killed between the first 250 and its record",
-				messageID, c.at.Format("15:04:05.000"), copies[n+1].at.Format("15:04:05.000"), c.sender)
-			continue
+				messageID, one.at.Format("15:04:05.000"), copies[n+1].at.Format("15:04:05.000"), one.sender)
 		}
-		t.explained++
 	}
 }
 
 // explained tells whether the sender of a copy died between the server's 250 and its record.
 func explained(mailID id.ID, c, next copied, deaths []death) bool {
-	for _, d := range deaths {
-		if d.sender == c.sender && d.unrecorded[mailID] && c.at.Before(d.at.Add(inTransit)) && d.at.Before(next.at) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(deaths, func(d death) bool {
+		return d.sender == c.sender && slices.Contains(d.unrecorded, mailID) &&
+			c.at.Before(d.at.Add(inTransit)) && d.at.Before(next.at)
+	})
 }

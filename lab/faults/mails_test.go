@@ -21,10 +21,10 @@ var (
 )
 
 // judged is a mail that was answered with 202, stored, and sent once, with changes.
-func judged(change func(requested map[mailTo]string, rows *[]mailRow, taken map[string][]copied, deaths *[]death)) (t mailTally, violations []string) {
+func judged(change func(requested map[mailTo]string, rows *[]mailRow, taken map[string][]copied, deaths *[]death)) (t counts, violations []string) {
 	messageID, hash := id.Message.Of(anID), sha256.Sum256([]byte("token"))
 	requested := map[mailTo]string{aTenant: messageID}
-	rows := []mailRow{{mailTo: aTenant, id: anID, sent: true, tokenHash: hash[:]}}
+	rows := []mailRow{{ID: anID, Deposit: aTenant.deposit, Recipient: aTenant.recipient, Sent: true, TokenHash: hash[:]}}
 	taken := map[string][]copied{messageID: {{firstTaken, "dispatcher-1", aTenant.recipient, "token"}}}
 	var deaths []death
 	change(requested, &rows, taken, &deaths)
@@ -38,12 +38,12 @@ func TestMails_SentOnce_AreFine(t *testing.T) {
 	t.Parallel()
 	tally, violations := judged(func(map[mailTo]string, *[]mailRow, map[string][]copied, *[]death) {})
 	require.Empty(t, violations)
-	require.Equal(t, mailTally{accepted: 1}, tally)
+	require.Equal(t, counts{answeredMails: 1}, tally)
 	tally, violations = judged(func(requested map[mailTo]string, _ *[]mailRow, _ map[string][]copied, _ *[]death) {
 		requested[aTenant] = ""
 	})
 	require.Empty(t, violations, "the answer got lost")
-	require.Equal(t, mailTally{unknown: 1}, tally)
+	require.Equal(t, counts{unknownMails: 1}, tally)
 }
 
 func TestMails_WhatMustNotBe_IsFound(t *testing.T) {
@@ -63,9 +63,9 @@ func TestMails_WhatMustNotBe_IsFound(t *testing.T) {
 		}},
 		"stored twice": {"is stored twice", func(_ map[mailTo]string, rows *[]mailRow, taken map[string][]copied, _ *[]death) {
 			again := (*rows)[0]
-			again.id = id.ID{3}
+			again.ID = id.ID{3}
 			*rows = append(*rows, again)
-			taken[id.Message.Of(again.id)] = taken[messageID]
+			taken[id.Message.Of(again.ID)] = taken[messageID]
 		}},
 		"stored under another id": {"was answered, and", func(requested map[mailTo]string, _ *[]mailRow, _ map[string][]copied, _ *[]death) {
 			requested[aTenant] = "msg_x"
@@ -73,9 +73,9 @@ func TestMails_WhatMustNotBe_IsFound(t *testing.T) {
 		"never asked for":         {"nobody asked", func(requested map[mailTo]string, _ *[]mailRow, _ map[string][]copied, _ *[]death) { clear(requested) }},
 		"recorded and never sent": {"never took it", func(_ map[mailTo]string, _ *[]mailRow, taken map[string][]copied, _ *[]death) { clear(taken) }},
 		"given up": {"given up", func(_ map[mailTo]string, rows *[]mailRow, _ map[string][]copied, _ *[]death) {
-			(*rows)[0].sent, (*rows)[0].failed = false, true
+			(*rows)[0].Sent, (*rows)[0].Failed = false, true
 		}},
-		"not sent in the end": {"still waits", func(_ map[mailTo]string, rows *[]mailRow, _ map[string][]copied, _ *[]death) { (*rows)[0].sent = false }},
+		"not sent in the end": {"still waits", func(_ map[mailTo]string, rows *[]mailRow, _ map[string][]copied, _ *[]death) { (*rows)[0].Sent = false }},
 		"a link elsewhere": {"not the deposit's", func(_ map[mailTo]string, _ *[]mailRow, taken map[string][]copied, _ *[]death) {
 			taken[messageID][0].token = "another"
 		}},
@@ -93,7 +93,7 @@ func TestMails_WhatMustNotBe_IsFound(t *testing.T) {
 func TestMails_SentTwice_NeedAReason(t *testing.T) {
 	t.Parallel()
 	at := func(seconds int) time.Time { return firstTaken.Add(time.Duration(seconds) * time.Second) }
-	unrecorded := map[id.ID]bool{anID: true}
+	unrecorded := []id.ID{anID}
 	for name, c := range map[string]struct {
 		deaths []death
 		fine   bool
@@ -104,7 +104,7 @@ func TestMails_SentTwice_NeedAReason(t *testing.T) {
 		"another process's":              {[]death{{at(1), "dispatcher-2", unrecorded}}, false},
 		"long before the copy":           {[]death{{at(-6), "dispatcher-1", unrecorded}}, false},
 		"after the second copy":          {[]death{{at(301), "dispatcher-1", unrecorded}}, false},
-		"with the mail recorded":         {[]death{{at(1), "dispatcher-1", map[id.ID]bool{{9}: true}}}, false},
+		"with the mail recorded":         {[]death{{at(1), "dispatcher-1", []id.ID{{9}}}}, false},
 	} {
 		tally, violations := judged(func(_ map[mailTo]string, _ *[]mailRow, taken map[string][]copied, deaths *[]death) {
 			*deaths = c.deaths
@@ -112,7 +112,7 @@ func TestMails_SentTwice_NeedAReason(t *testing.T) {
 			second.at, second.sender = at(300), "dispatcher-2"
 			taken[id.Message.Of(anID)] = append(taken[id.Message.Of(anID)], second)
 		})
-		require.Equal(t, 1, tally.again)
+		require.Equal(t, 1, tally[secondCopies])
 		require.Equal(t, c.fine, len(violations) == 0, "%s: %v", name, violations)
 	}
 }

@@ -31,8 +31,8 @@ type options struct {
 	short    bool
 	relaxed  bool
 	race     bool
-	nodes    int    // processes of each kind
-	provider string // address of the payment provider; "": the sandbox's
+	money    bool
+	nodes    int // processes of each kind
 	logf     func(format string, args ...any)
 }
 
@@ -49,7 +49,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	o := options{nodes: 2}
-	var teeth, money bool
+	var teeth bool
 	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixMilli()),
 		"decides the faults, their order and how receivers behave")
 	flag.IntVar(&o.events, "events", 200_000, "changes to be accepted, at least")
@@ -65,15 +65,11 @@ func main() {
 	flag.BoolVar(&o.relaxed, "relaxed", false, "hold recovery to the deadline alone, for a busy machine")
 	flag.BoolVar(&o.race, "race", false, "build the services with the race detector")
 	flag.BoolVar(&teeth, "teeth", false, "run the broken variants instead, and demand that each is caught")
-	flag.BoolVar(&money, "money", false,
+	flag.BoolVar(&o.money, "money", false,
 		"disturb payments instead: -hits kills at each failpoint around the payment provider")
 	flag.Parse()
 	o.logf = func(format string, args ...any) { fmt.Printf(format+"\n", args...) }
-	work := run
-	if money {
-		work = runPayments
-	}
-	if err := work(ctx, o, teeth); err != nil {
+	if err := run(ctx, o, teeth, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "faults:", err)
 		os.Exit(1)
 	}

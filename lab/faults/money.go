@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,12 +9,12 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"partnerdeposits/lab/formbrowser"
 	"partnerdeposits/lab/receiver"
 	"partnerdeposits/lab/stripetest"
 )
@@ -21,156 +22,153 @@ import (
 // moneyRun is a run against a fake of the payment provider: tenants pay, partners cancel and capture, and processes are
 // killed around each call to the provider, whose answers are lost, late, doubled, or 500.
 type moneyRun struct {
-	suite     *suite
-	fake      *stripetest.Fake
+	*suite
 	transport http.RoundTripper // of the tenants' browsers
 	next      atomic.Uint64
 	captured  atomic.Int64
 	refunds   atomic.Int64 // that staff asked for
 	ended     atomic.Int64 // collections that were seen to end
 	failing   atomic.Int64 // requests to the provider that went wrong
-
-	mu   sync.Mutex
-	dice *rand.Rand // of the provider's faults
-}
-
-// money is the environment of a run with a payment provider.
-func (w *suite) money() []string {
-	if w.o.provider == "" {
-		return nil
-	}
-	return []string{
-		"PAYMENTS_PROVIDER=stripe", "STRIPE_API_BASE=" + w.o.provider, "STRIPE_SECRET_KEY=" + stripetest.SecretKey,
-		"STRIPE_WEBHOOK_SECRET=" + stripetest.WebhookSecret,
-		"COLLECTION_RETRY_SCHEDULE=0s,2s,4s", "TRUSTED_PROXIES=127.0.0.1",
-	}
-}
-
-// coverage is how long a deposit is covered. Without a payment provider, secured deposits expire during the run.
-func (w *suite) coverage() string {
-	if w.o.provider == "" {
-		return "2s"
-	}
-	return "1440h"
+	dice      *rand.Rand   // of the provider's faults; guarded by suite.mu
+	found     counts       // by the audit
 }
 
 // Tenants and partners at once. Each waits for answers most of the time.
 const stays = 16
 
-// runPayments runs tenants against the sound service, or against each broken variant, which must be caught.
-func runPayments(ctx context.Context, o options, teeth bool) error {
-	dir, err := os.MkdirTemp("", "faults")
+// partnerHost is the host of the partner's site, where tenants end who have paid.
+const partnerHost = "partner.test"
+
+// openProvider starts a fake of the payment provider, if the run needs one. Its notices come late, twice and in the
+// opposite order.
+func (w *suite) openProvider(context.Context) error {
+	if !w.o.money {
+		return nil
+	}
+	notices, end, err := receiver.Listen(http.HandlerFunc(w.takeNotice))
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	if err := build(ctx, o, dir); err != nil {
-		return err
+	w.Cleanup(end)
+	w.fake = stripetest.New(stripetest.Options{Webhooks: notices + "/webhooks/payments/stripe"})
+	w.Cleanup(w.fake.Close)
+	api := w.fake.Handler()
+	if w.variant.stripe != nil {
+		api = w.variant.stripe(api)
 	}
-	if teeth {
-		return runMoneyVariants(ctx, o, dir)
-	}
-	began := time.Now()
-	r, found, err := runMoney(ctx, o, dir, sound)
-	if r != nil {
-		r.print(os.Stdout, found)
-	}
+	address, end, err := receiver.Listen(api)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%-18s %v, seed %d\n", "took", time.Since(began).Round(time.Second), o.seed)
-	if len(r.suite.receipts.violations) > 0 {
-		return errViolated
-	}
+	w.Cleanup(end)
+	w.fake.SetURL(address)
+	w.fake.Deliver(stripetest.Delivery{Delay: 300 * ms, Twice: true, Reversed: true})
 	return nil
+}
+
+// takeNotice hands a notice of the provider to an http process that answers, as a load balancer does.
+func (w *suite) takeNotice(out http.ResponseWriter, r *http.Request) {
+	notice, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	if w.variant.notices != nil && w.variant.notices(w, notice) {
+		out.WriteHeader(http.StatusNoContent)
+		return
+	}
+	w.mu.Lock()
+	bases := slices.Clone(w.load.bases)
+	w.mu.Unlock()
+	for _, base := range bases {
+		request, err := http.NewRequestWithContext(r.Context(), r.Method, base+r.URL.Path, bytes.NewReader(notice))
+		if err != nil {
+			continue
+		}
+		request.Header = r.Header.Clone()
+		if response, err := w.load.client.Client.Do(request); err == nil {
+			_ = response.Body.Close()
+			out.WriteHeader(response.StatusCode)
+			return
+		}
+	}
+	out.WriteHeader(http.StatusBadGateway)
+}
+
+// money is the environment of a run with a payment provider.
+func (w *suite) money() []string {
+	if !w.o.money {
+		return nil
+	}
+	return []string{
+		"PAYMENTS_PROVIDER=stripe", "STRIPE_API_BASE=" + w.fake.URL(), "STRIPE_SECRET_KEY=" + stripetest.SecretKey,
+		"STRIPE_WEBHOOK_SECRET=" + stripetest.WebhookSecret,
+		"COLLECTION_RETRY_SCHEDULE=0s,2s,4s", "TRUSTED_PROXIES=127.0.0.1",
+		"COVERAGE_MAX=1440h", // no cover ends while stays are paid
+	}
+}
+
+// runMoney runs tenants against the sound service. dir has the commands.
+func runMoney(ctx context.Context, o options, dir string) (r *moneyRun, err error) {
+	o.money = true
+	err = inSuite(ctx, o, dir, sound, func(w *suite) error {
+		r = newMoneyRun(w)
+		return r.run(ctx)
+	})
+	return r, err
 }
 
 // runMoneyVariants demands that each variant is caught. dir has the commands.
 func runMoneyVariants(ctx context.Context, o options, dir string) error {
-	return trials(moneyVariants, 1, func(v variant) error {
-		r, _, err := runMoney(ctx, o, dir, v)
-		if err != nil {
-			return err
-		}
-		w := r.suite
-		for _, step := range r.fake.Violations() {
-			w.receipts.violate("two payable", "%s", step)
-		}
+	o.money = true
+	return tryAll(ctx, o, dir, moneyVariants, 1, func(ctx context.Context, w *suite) (int, string, error) {
+		err := newMoneyRun(w).run(ctx)
 		kinds, first := len(w.receipts.violations), w.receipts.first("money", "two payable")
-		o.logf("%-24s %d kinds of violations after %d kills: %.300q", v, kinds, w.killed(), first)
-		return w.verdict(kinds, int(r.next.Load()))
+		return kinds, fmt.Sprintf("%d kinds of violations after %d kills: %.300q", kinds, w.killed(), first), err
 	})
 }
 
-// runMoney lets tenants pay until the processes were killed o.kills times, and compares the books of the provider with
-// the database.
-func runMoney(ctx context.Context, o options, dir string, v variant) (r *moneyRun, found moneyTally, err error) {
-	balancer := &balancer{}
-	notices, end, err := receiver.Listen(balancer)
-	if err != nil {
-		return nil, found, err
+func newMoneyRun(w *suite) *moneyRun {
+	shared := &http.Transport{IdleConnTimeout: 3 * time.Second, MaxIdleConnsPerHost: stays}
+	return &moneyRun{
+		suite: w, found: counts{},
+		transport: formbrowser.Site{RoundTripper: formbrowser.Elsewhere{RoundTripper: shared}, Origin: "https://" + partnerHost},
+		dice:      rand.New(rand.NewPCG(w.o.seed, 5)), //nolint:gosec // repeatable on purpose
 	}
-	defer end()
-	fake := stripetest.New(stripetest.Options{Webhooks: notices + "/webhooks/payments/stripe"})
-	defer fake.Close()
-	api := fake.Handler()
-	if v.stripe != nil {
-		api = v.stripe(api)
-	}
-	var endAPI func()
-	if o.provider, endAPI, err = receiver.Listen(api); err != nil {
-		return nil, found, err
-	}
-	defer endAPI()
-	fake.SetURL(o.provider)
-	w, err := newSuite(ctx, o, dir, v)
-	if err != nil {
-		return nil, found, err
-	}
-	defer w.close()
-	r = &moneyRun{
-		suite: w, fake: fake, transport: partnerSite{&http.Transport{IdleConnTimeout: 3 * time.Second,
-			MaxIdleConnsPerHost: stays}},
-		dice: rand.New(rand.NewPCG(o.seed, 5)), //nolint:gosec // repeatable on purpose
-	}
-	var ends func([]byte) bool
-	if v.notices != nil {
-		ends = func(notice []byte) bool { return v.notices(r, notice) }
-	}
-	balancer.to(w.load.bases, ends)
-	fake.Deliver(stripetest.Delivery{Delay: 300 * time.Millisecond, Twice: true, Reversed: true})
-	fake.FailBy(r.fault)
+}
+
+// run lets tenants pay until the processes were killed often enough, and compares the books of the provider with the
+// database. A variant that is caught ends earlier.
+func (r *moneyRun) run(ctx context.Context) error {
+	r.fake.FailBy(r.fault)
 	live, stop := context.WithCancel(ctx)
 	defer stop()
 	var group sync.WaitGroup
 	for range stays {
 		group.Go(func() { r.work(live) })
 	}
-	err = r.killAround(ctx)
+	err := r.killAround(ctx)
 	stop()
 	group.Wait()
-	if err != nil {
-		return r, found, err
+	if err == nil && (r.variant.isSound() || !r.wrong()) {
+		r.fake.FailBy(nil)
+		if err = r.settle(ctx); err == nil {
+			r.load.stop()
+			err = r.audit(ctx)
+		}
 	}
-	if !v.isSound() && r.wrong() { // the variant is caught
-		return r, found, nil
+	for _, step := range r.fake.Violations() {
+		r.receipts.violate("two payable", "%s", step)
 	}
-	fake.FailBy(nil)
-	if err := r.settle(ctx); err != nil {
-		return r, found, err
-	}
-	w.load.stop()
-	found, err = r.audit(ctx)
-	return r, found, err
+	return err
 }
 
 // work takes a stay after another through its story.
 func (r *moneyRun) work(ctx context.Context) {
 	for ctx.Err() == nil {
 		number := r.next.Add(1)
-		s := &stay{run: r, number: number, dice: r.suite.load.dice(number), owner: r.suite.partners[0]}
+		s := &stay{moneyRun: r, change: change{number: number, owner: r.partners[0]}, dice: r.load.dice(number)}
 		if err := s.live(ctx); err != nil && ctx.Err() == nil {
-			r.suite.receipts.violate("money", "stay %d: %v", number, err)
+			r.receipts.violate("money", "stay %d: %v", number, err)
 		}
 	}
 }
@@ -179,8 +177,7 @@ func (r *moneyRun) work(ctx context.Context) {
 func (r *moneyRun) fault(string, string) *stripetest.Fault {
 	kinds := []stripetest.FaultKind{
 		stripetest.LostBefore, stripetest.LostAfter, stripetest.TakesLate, stripetest.Delayed, stripetest.Broken,
-		stripetest.BrokenDone,
-		stripetest.Doubled, stripetest.Overloaded, stripetest.Unready,
+		stripetest.BrokenDone, stripetest.Doubled, stripetest.Overloaded, stripetest.Unready,
 	}
 	const every = 10
 	r.mu.Lock()
@@ -189,93 +186,71 @@ func (r *moneyRun) fault(string, string) *stripetest.Fault {
 		return nil
 	}
 	r.failing.Add(1)
-	return &stripetest.Fault{Kind: kinds[r.dice.IntN(len(kinds))],
-		Delay: between(r.dice, 20*time.Millisecond, 1500*time.Millisecond)}
+	return &stripetest.Fault{Kind: kinds[r.dice.IntN(len(kinds))], Delay: between(r.dice, 20*ms, 1500*ms)}
 }
 
-// killAround kills processes at the failpoints of payments, until each was reached often enough.
+// killAround kills processes at the failpoints of payments, until each was reached often enough. A short run has a
+// quarter of the failpoints.
 func (r *moneyRun) killAround(ctx context.Context) error {
-	dice := rand.New(rand.NewPCG(r.suite.o.seed, 6)) //nolint:gosec // repeatable on purpose
-	all := slices.Repeat(r.points(), r.suite.o.hits)
+	dice := rand.New(rand.NewPCG(r.o.seed, 6)) //nolint:gosec // repeatable on purpose
+	var all []point
+	for i, p := range moneyPoints {
+		if !r.o.short || i%4 == 0 {
+			all = append(all, slices.Repeat([]point{p}, r.o.hits)...)
+		}
+	}
 	wanted := slices.Clone(all)
 	for round := 0; len(wanted) > 0 && round < 4; round++ {
 		dice.Shuffle(len(wanted), func(i, j int) { wanted[i], wanted[j] = wanted[j], wanted[i] })
 		for part := range slices.Chunk(wanted, stormSize) {
 			err := r.untilWrong(ctx, func(ctx context.Context) error {
-				return errors.Join(r.suite.storm(ctx, r.suite.deal(part), dice), r.suite.awaitNodes(ctx))
+				return errors.Join(r.storm(ctx, part, dice), r.awaitNodes(ctx))
 			})
-			err = errors.Join(err, r.auditAttempts(ctx))
-			if err != nil {
+			if err = errors.Join(err, r.auditAttempts(ctx)); err != nil {
 				return err
 			}
-			r.suite.o.logf("money: %d kills, %d stays, %d captured, %d collections ended", r.suite.killed(),
-				r.next.Load(), r.captured.Load(), r.ended.Load())
+			r.o.logf("money: %d kills, %d stays, %d captured, %d collections ended", r.killed(), r.next.Load(),
+				r.captured.Load(), r.ended.Load())
 			if r.wrong() {
 				return nil
 			}
 		}
-		wanted = r.suite.missing(all)
+		wanted = r.missing(all)
 	}
-	r.suite.violateMissing(wanted)
+	r.violateMissing(wanted)
 	return nil
 }
 
 // wrong tells whether something went wrong already.
 func (r *moneyRun) wrong() bool {
-	return r.suite.receipts.count("money") > 0 || len(r.fake.Violations()) > 0
+	return r.receipts.count("money") > 0 || len(r.fake.Violations()) > 0
 }
 
 // untilWrong runs do, and cuts it short once something went wrong: the kills that are left teach nothing more.
 func (r *moneyRun) untilWrong(ctx context.Context, do func(context.Context) error) error {
 	storm, stop := context.WithCancel(ctx)
 	defer stop()
-	done := make(chan error, 1)
-	go func() { done <- do(storm) }()
-	for {
-		select {
-		case err := <-done:
-			if r.wrong() {
-				return ctx.Err()
-			}
-			return err
-		case <-time.After(100 * time.Millisecond):
+	go func() {
+		for pause(storm, 100*ms) == nil {
 			if r.wrong() {
 				stop()
 			}
 		}
+	}()
+	if err := do(storm); err != nil && !r.wrong() {
+		return err
 	}
+	return ctx.Err()
 }
 
-// points are the failpoints of the run: some of them in a short run.
-func (r *moneyRun) points() (list []point) {
-	const some = 4
-	for i, p := range moneyPoints {
-		if !r.suite.o.short || i%some == 0 {
-			list = append(list, p)
-		}
+func (r *moneyRun) print(out io.Writer) {
+	p := lines(out)
+	p("kills", "%d at %d failpoints (%s); %d requests to the provider went wrong", r.killed(), len(r.hits),
+		fewest(r.hits), r.failing.Load())
+	for _, label := range slices.Sorted(maps.Keys(r.hits)) {
+		p("", "%3d × %s", r.hits[label], label)
 	}
-	return list
-}
-
-// killed counts the kills so far.
-func (w *suite) killed() (n int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, hits := range w.hits {
-		n += hits
-	}
-	return n
-}
-
-func (r *moneyRun) print(out io.Writer, t moneyTally) {
-	p := func(label, format string, args ...any) {
-		fmt.Fprintf(out, "%-18s "+format+"\n", append([]any{label}, args...)...)
-	}
-	p("kills", "%d at %d failpoints (%s); %d requests to the provider went wrong", r.suite.killed(), len(r.suite.hits),
-		fewest(r.suite.hits), r.failing.Load())
-	for _, label := range slices.Sorted(maps.Keys(r.suite.hits)) {
-		p("", "%3d × %s", r.suite.hits[label], label)
-	}
-	p("money", "%v", t)
-	report{receipts: r.suite.receipts}.printViolations(out)
+	p("money", "%v", r.found)
+	p("took", "%v, seed %d", time.Since(r.began).Round(time.Second), r.o.seed)
+	r.receipts.print(out)
 }

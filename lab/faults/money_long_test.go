@@ -22,14 +22,14 @@ func TestLong_Payments_ThreeHundredKillsAroundTheProvider(t *testing.T) {
 	const hits = 10
 	dir, o := t.TempDir(), longRun(t, hits)
 	require.NoError(t, build(t.Context(), o, dir))
-	r, found, err := runMoney(t.Context(), o, dir, sound)
+	r, err := runMoney(t.Context(), o, dir)
 	require.NoError(t, err)
 	var out strings.Builder
-	r.print(&out, found)
-	t.Logf("figure: %d kills at %d failpoints; %v\n%s", r.suite.killed(), len(r.suite.hits), found, out.String())
-	require.Empty(t, r.suite.receipts.violations)
-	require.GreaterOrEqual(t, r.suite.killed(), 300)
-	require.Positive(t, found.refunded)
+	r.print(&out)
+	t.Logf("figure: %d kills at %d failpoints; %v\n%s", r.killed(), len(r.hits), r.found, out.String())
+	require.Empty(t, r.receipts.violations)
+	require.GreaterOrEqual(t, r.killed(), 300)
+	require.Positive(t, r.found["refunds"])
 }
 
 func TestLong_Payments_BrokenVariantsAreCaught(t *testing.T) {

@@ -24,9 +24,9 @@ func (s *stay) submit(
 	ctx context.Context, b *formbrowser.Browser, control string, values map[string]string, then func(formbrowser.Page) bool,
 ) error {
 	var last string
-	deadline := time.Now().Add(s.run.suite.o.deadline)
+	deadline := time.Now().Add(s.o.deadline)
 	for try := uint64(0); time.Now().Before(deadline); try++ {
-		page, err := b.Get(ctx, s.run.suite.load.base(s.number+try)+"/checkout/"+s.token)
+		page, err := b.Get(ctx, s.load.base(s.number+try)+"/checkout/"+s.token)
 		if err == nil && page.Status == http.StatusOK {
 			if _, open := page.Form(control); !open {
 				return nil
@@ -48,7 +48,7 @@ func (s *stay) submit(
 }
 
 func (s *stay) atProvider(address *url.URL) bool {
-	return strings.HasPrefix(address.String(), s.run.fake.URL())
+	return strings.HasPrefix(address.String(), s.fake.URL())
 }
 
 // pay pays the fee as this tenant does: at once, after a refused card or a failed authentication, or not at all.
@@ -58,13 +58,12 @@ func (s *stay) pay(ctx context.Context) error {
 	return s.openPage(ctx, b, func(page formbrowser.Page) bool {
 		switch way {
 		case 0:
-			page = s.card(ctx, b, page, refusedCard)
-		case 1:
-			page = s.authenticate(ctx, b, s.card(ctx, b, page, challengeCard), "fail")
-		case 2:
-			page = s.authenticate(ctx, b, s.card(ctx, b, page, challengeCard), "complete")
+			page = card(ctx, b, page, refusedCard)
+		case 1, 2: // the issuer's question
+			outcome := map[string]string{"outcome": []string{"fail", "complete"}[way-1]}
+			page = fill(ctx, b, card(ctx, b, page, challengeCard), "outcome", outcome)
 		}
-		s.card(ctx, b, page, goodCard)
+		card(ctx, b, page, goodCard)
 		return true
 	})
 }
@@ -76,43 +75,32 @@ func (s *stay) payDebt(ctx context.Context) error {
 	leaves := s.draw(3) == 0
 	return s.submit(ctx, b, "intent", map[string]string{"intent": "pay"}, func(page formbrowser.Page) bool {
 		if !leaves {
-			s.card(ctx, b, page, goodCard)
+			card(ctx, b, page, goodCard)
 		}
 		return true
 	})
 }
 
 // card sends a card on the provider's page and gives the page that follows: of the provider, or ours.
-func (s *stay) card(
-	ctx context.Context, b *formbrowser.Browser, page formbrowser.Page, number string,
-) formbrowser.Page {
-	return fill(ctx, b, page, "cardNumber",
-		map[string]string{"cardNumber": number, "cardExpiry": "12/39", "cardCvc": "123"})
+func card(ctx context.Context, b *formbrowser.Browser, page formbrowser.Page, number string) formbrowser.Page {
+	values := map[string]string{"cardNumber": number, "cardExpiry": "12/39", "cardCvc": "123"}
+	return fill(ctx, b, page, "cardNumber", values)
 }
 
-// authenticate answers the issuer's question.
-func (s *stay) authenticate(
-	ctx context.Context, b *formbrowser.Browser, page formbrowser.Page, outcome string,
-) formbrowser.Page {
-	return fill(ctx, b, page, "outcome", map[string]string{"outcome": outcome})
-}
-
-// fill sends the form with the control, if the page has one. The page stays where the way back leads to a process that
-// is killed.
+// fill sends the form with the control. The page stays if it has no such form, and where the way back leads to a process
+// that is killed.
 func fill(
 	ctx context.Context, b *formbrowser.Browser, page formbrowser.Page, control string, values map[string]string,
 ) formbrowser.Page {
-	if _, open := page.Form(control); open {
-		if next, err := b.Submit(ctx, page, control, values); err == nil {
-			return next
-		}
+	if next, err := b.Submit(ctx, page, control, values); err == nil {
+		return next
 	}
 	return page
 }
 
 // draw is safe for two steps of a stay at once.
 func (s *stay) draw(n int) int {
-	s.run.mu.Lock()
-	defer s.run.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return s.dice.IntN(n)
 }

@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"net/url"
+	"path"
 	"strconv"
-	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/errgroup"
 
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/formbrowser"
@@ -27,19 +26,10 @@ const (
 
 // stay is a deposit from its creation to the last payment, told by its number and the seed.
 type stay struct {
-	run    *moneyRun
-	number uint64
-	dice   *rand.Rand
-	owner  *testPartner
-
-	deposit id.ID
-	token   string
-}
-
-// rentalPeriod of the stays. The cover must not end while they are paid.
-func rentalPeriod(now time.Time) (from, to string) {
-	const days = 24 * time.Hour
-	return now.Add(2 * days).UTC().Format(time.RFC3339), now.Add(9 * days).UTC().Format(time.RFC3339)
+	*moneyRun
+	change
+	dice  *rand.Rand
+	token string
 }
 
 // live takes the stay through its story. Its errors are those of ctx, and of answers that no caller of the service
@@ -57,9 +47,9 @@ func (s *stay) live(ctx context.Context) error {
 		}
 		return s.cancel(ctx)
 	case racing:
-		return s.both(ctx, s.pay, s.cancel)
+		return both(ctx, s.pay, s.cancel)
 	case twoTabs:
-		if err := s.both(ctx, s.pay, s.pay); err != nil {
+		if err := both(ctx, s.pay, s.pay); err != nil {
 			return err
 		}
 	default:
@@ -71,24 +61,15 @@ func (s *stay) live(ctx context.Context) error {
 }
 
 // both runs two steps at once.
-func (s *stay) both(ctx context.Context, a, b func(context.Context) error) error {
-	done := make(chan error, 1)
-	go func() { done <- a(ctx) }()
-	err := b(ctx)
-	if other := <-done; other != nil {
-		return other
-	}
-	return err
+func both(ctx context.Context, a, b func(context.Context) error) error {
+	var group errgroup.Group
+	group.Go(func() error { return a(ctx) })
+	group.Go(func() error { return b(ctx) })
+	return group.Wait()
 }
 
-func (s *stay) change() change { return change{number: s.number, owner: s.owner, deposit: s.deposit} }
-
 func (s *stay) create(ctx context.Context) error {
-	from, to := rentalPeriod(time.Now())
-	body := fmt.Sprintf(`{"accountId":%q,"amount":500,"contractStartAt":%q,"contractEndAt":%q,
-		"rentalContract":"%s%d","depositUrlGeneration":true,"returnUrl":"https://%s/back"}`,
-		id.Account.Of(s.owner.Account), from, to, contractPrefix, s.number, partnerHost)
-	a, ok := s.run.suite.load.insist(s.change(), "/deposits", uuidOf(s.run.suite.o.seed, s.number, 0), body)
+	a, ok := s.load.request(s.change, `,"depositUrlGeneration":true,"returnUrl":"https://`+partnerHost+`/back"`)
 	var made struct{ ID, DepositURL string }
 	if !ok || !a.OK() {
 		return s.unexpected(ctx, "the deposit was not created")
@@ -96,12 +77,8 @@ func (s *stay) create(ctx context.Context) error {
 	if err := a.Into(&made); err != nil {
 		return err
 	}
-	address, err := url.Parse(made.DepositURL)
-	if err != nil {
-		return err
-	}
 	s.deposit, _ = id.Deposit.Parse(made.ID)
-	s.token = strings.TrimPrefix(address.Path, "/checkout/")
+	s.token = path.Base(made.DepositURL)
 	return nil
 }
 
@@ -113,7 +90,7 @@ func (s *stay) tellOutcomes() {
 		{{Code: "authentication_required", DeclineCode: "authentication_required"}},
 		{{DeclineCode: "lost_card", AdviceCode: "do_not_try_again"}},
 	}
-	s.run.fake.OffSession(id.Deposit.Of(s.deposit), outcomes[s.dice.IntN(len(outcomes))]...)
+	s.fake.OffSession(id.Deposit.Of(s.deposit), outcomes[s.dice.IntN(len(outcomes))]...)
 }
 
 // cancel cancels the deposit through the API. A deposit that is secured meanwhile stays as it is.
@@ -125,10 +102,8 @@ func (s *stay) cancel(context.Context) error {
 
 // insist repeats a request of the partner until it is answered. A conflict with the deposit's status is an answer.
 func (s *stay) insist(action string, step byte, body string) world.Answer {
-	l := s.run.suite.load
-	call := world.Call{APIKey: s.owner.Key, Path: s.path() + action, Key: uuidOf(s.run.suite.o.seed, s.number, step),
-		Body: body}
-	return l.ask(l.ctx, s.number, call)
+	return s.load.ask(s.load.ctx, s.number,
+		world.Call{APIKey: s.owner.Key, Path: s.path() + action, Key: s.load.key(s.number, step), Body: body})
 }
 
 func (s *stay) path() string { return "/deposits/" + id.Deposit.Of(s.deposit) }
@@ -146,7 +121,7 @@ func (s *stay) claim(ctx context.Context) error {
 	if a := s.insist("/capture", step, fmt.Sprintf(`{"amount":%d,"reason":"damage"}`, 20+s.dice.IntN(400))); !a.OK() {
 		return s.unexpected(ctx, "the capture was answered %d %s", a.Status, a.Body)
 	}
-	s.run.captured.Add(1)
+	s.captured.Add(1)
 	// a dispatcher that dies leaves a payment to the others a minute later, and they die, too
 	const patience = 6 * time.Minute
 	for deadline := time.Now().Add(patience); ; {
@@ -155,7 +130,7 @@ func (s *stay) claim(ctx context.Context) error {
 		case err != nil:
 			return err
 		case d.Collection.Status == "paid":
-			s.run.ended.Add(1)
+			s.ended.Add(1)
 			return s.complain(ctx)
 		case d.Collection.Status == "failed":
 			return s.unexpected(ctx, "nobody cancelled the collection of %s", id.Deposit.Of(s.deposit))
@@ -179,16 +154,15 @@ func (s *stay) complain(ctx context.Context) error {
 	if s.draw(every) != 0 {
 		return nil
 	}
-	rows, err := query(ctx, s.run.suite, pgx.RowTo[id.ID],
+	payment, err := value[id.ID](ctx, s.suite,
 		`SELECT id FROM payments WHERE deposit_id = $1 AND kind = 'collection'`, s.deposit)
-	if err != nil || len(rows) != 1 {
-		return s.unexpected(ctx, "%d collections: %v", len(rows), err)
+	if err == nil {
+		err = s.admin(ctx, "collection", "refund", "--id", id.Payment.Of(payment), "--amount", "10.00")
 	}
-	err = s.run.suite.admin(ctx, "collection", "refund", "--id", id.Payment.Of(rows[0]), "--amount", "10.00")
 	if err != nil {
 		return s.unexpected(ctx, "%v", err)
 	}
-	s.run.refunds.Add(1)
+	s.refunds.Add(1)
 	return nil
 }
 
@@ -198,7 +172,7 @@ type moneyDeposit struct {
 }
 
 func (s *stay) read(ctx context.Context) (d moneyDeposit, err error) {
-	a := s.run.suite.load.ask(ctx, s.number, world.Call{APIKey: s.owner.Key, Method: http.MethodGet, Path: s.path()})
+	a := s.load.ask(ctx, s.number, world.Call{APIKey: s.owner.Key, Method: http.MethodGet, Path: s.path()})
 	switch {
 	case a.OK():
 		return d, a.Into(&d)
@@ -210,13 +184,13 @@ func (s *stay) read(ctx context.Context) (d moneyDeposit, err error) {
 
 // unexpected records a violation, unless the run ends.
 func (s *stay) unexpected(ctx context.Context, format string, args ...any) error {
-	if ctx.Err() == nil && s.run.suite.load.ctx.Err() == nil {
-		s.run.suite.receipts.violate("money", "stay "+strconv.FormatUint(s.number, 10)+": "+format, args...)
+	if ctx.Err() == nil && s.load.ctx.Err() == nil {
+		s.receipts.violate("money", "stay "+strconv.FormatUint(s.number, 10)+": "+format, args...)
 	}
 	return ctx.Err()
 }
 
 func (s *stay) browser() *formbrowser.Browser {
 	const patience = 30 * time.Second
-	return formbrowser.New(patience, s.run.transport)
+	return formbrowser.New(patience, s.transport)
 }

@@ -10,12 +10,12 @@ import (
 func TestMoney_AFewKillsAroundTheProvider_ChargeNobodyTwice(t *testing.T) {
 	t.Parallel()
 	o, dir := service(t)
-	r, found, err := runMoney(t.Context(), o, dir, sound)
+	r, err := runMoney(t.Context(), o, dir)
 	require.NoError(t, err)
 	var out strings.Builder
-	r.print(&out, found)
+	r.print(&out)
 	t.Log(out.String())
-	require.Empty(t, r.suite.receipts.violations)
-	require.Positive(t, found.secured)
-	require.Positive(t, found.captured)
+	require.Empty(t, r.receipts.violations)
+	require.Positive(t, r.found["secured"])
+	require.Positive(t, r.found["captured"])
 }

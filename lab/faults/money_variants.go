@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
-	"net/url"
-	"strconv"
+	"path"
 	"strings"
+
+	"github.com/stripe/stripe-go/v85"
 
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
@@ -18,7 +18,7 @@ import (
 var moneyVariants = []variant{
 	{name: "broken_payment_key", stripe: sameKey},
 	{name: "broken_page_first", stripe: pageFirst},
-	{name: "broken_notice_believed", notices: (*moneyRun).believe},
+	{name: "broken_notice_believed", notices: (*suite).believe},
 }
 
 // sameKey gives each attempt of a charge the same key.
@@ -35,58 +35,42 @@ func sameKey(next http.Handler) http.Handler {
 func pageFirst(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if intent, cancels := strings.CutSuffix(r.URL.Path, "/cancel"); cancels {
-			_ = earlyPage(r.Context(), "http://"+r.Host, intent) // lost like any other request
+			_ = earlyPage(r.Context(), clientOf("http://"+r.Host), path.Base(intent)) // lost like any other request
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-func earlyPage(ctx context.Context, provider, path string) error {
-	var intent struct {
-		Amount   int
-		Metadata map[string]string
-	}
-	if err := askProvider(ctx, http.MethodGet, provider+path, nil, &intent); err != nil {
+func earlyPage(ctx context.Context, provider *stripe.Client, name string) error {
+	intent, err := provider.V1PaymentIntents.Retrieve(ctx, name, nil)
+	if err != nil {
 		return err
 	}
-	const item = "line_items[0][price_data]"
-	form := url.Values{
-		"mode": {"payment"}, "success_url": {"https://" + partnerHost}, "line_items[0][quantity]": {"1"},
-		item + "[currency]":           {"eur"},
-		item + "[product_data][name]": {"early"}, item + "[unit_amount]": {strconv.Itoa(intent.Amount)},
-	}
-	for name, value := range intent.Metadata {
-		form.Set("metadata["+name+"]", value)
-		form.Set("payment_intent_data[metadata]["+name+"]", value)
-	}
-	return askProvider(ctx, http.MethodPost, provider+"/v1/checkout/sessions", form, nil)
+	_, err = provider.V1CheckoutSessions.Create(ctx, &stripe.CheckoutSessionCreateParams{
+		Mode: stripe.String("payment"), SuccessURL: stripe.String("https://" + partnerHost), Metadata: intent.Metadata,
+		PaymentIntentData: &stripe.CheckoutSessionCreatePaymentIntentDataParams{Metadata: intent.Metadata},
+		LineItems: []*stripe.CheckoutSessionCreateLineItemParams{{
+			Quantity: stripe.Int64(1),
+			PriceData: &stripe.CheckoutSessionCreateLineItemPriceDataParams{
+				Currency: stripe.String("eur"), UnitAmount: &intent.Amount,
+				ProductData: &stripe.CheckoutSessionCreateLineItemPriceDataProductDataParams{Name: stripe.String("early")},
+			},
+		}},
+	})
+	return err
 }
 
-// askProvider makes a request to the provider's API.
-func askProvider(ctx context.Context, method, address string, form url.Values, into any) error {
-	request, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(form.Encode()))
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Authorization", "Bearer "+stripetest.SecretKey)
-	response, err := providerClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("the provider answers %d", response.StatusCode)
-	}
-	if into == nil {
-		return nil
-	}
-	return json.NewDecoder(response.Body).Decode(into)
+// clientOf makes a client of the provider's API.
+func clientOf(address string) *stripe.Client {
+	return stripe.NewClient(stripetest.SecretKey, stripe.WithBackends(stripe.NewBackendsWithConfig(&stripe.BackendConfig{
+		URL: &address, MaxNetworkRetries: stripe.Int64(0), LeveledLogger: &stripe.LeveledLogger{Level: stripe.LevelNull},
+	})))
 }
 
 // believe ends the payment of a charge that failed, and the collection of a page that was paid, as the notice says.
 // http is not told, so that nobody asks the provider. A fee that was paid is asked about, since its deposit must be
 // secured too.
-func (r *moneyRun) believe(notice []byte) (ended bool) {
+func (w *suite) believe(notice []byte) (ended bool) {
 	var event struct {
 		Type string
 		Data struct {
@@ -106,7 +90,7 @@ func (r *moneyRun) believe(notice []byte) (ended bool) {
 	default:
 		return false
 	}
-	tag, err := r.suite.Pool.Exec(context.Background(), `
+	tag, err := w.Pool.Exec(context.Background(), `
 		UPDATE payments SET status = $2, failure = $3, settled_at = now()
 		WHERE id = $1 AND status = 'processing' AND (kind = 'collection' OR $2 <> 'succeeded')`,
 		paymentID, status, failure)

@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"syscall"
+	"strings"
 	"time"
 
 	"partnerdeposits/lab/procs"
@@ -14,37 +14,37 @@ import (
 type node struct {
 	*world.Node
 	suite *suite
-	pg    *link
-	redis *link
+	pg    link
+	redis link
 	index int // among the nodes of the same command
 	http  bool
 
 	endExpected bool // this program has caused the end of the process; guarded by suite.mu
 }
 
-// start runs the process. With wait, start returns after the process is ready.
-func (n *node) start(ctx context.Context, wait bool) error {
-	if err := n.Begin("DATABASE_URL=" + n.suite.databaseURL(n.pg.address())); err != nil {
+// sender is the name of the process in mails and in files.
+func (n *node) sender() string { return strings.ReplaceAll(n.Name, " ", "-") }
+
+// start runs the process, and does not wait until it is ready.
+func (n *node) start() error {
+	if err := n.Begin("DATABASE_URL=" + n.suite.databaseURL(n.pg.Listen)); err != nil {
 		return err
 	}
 	p := n.expectEnd(false)
-	p.Tell(fmt.Sprintf("skew %d", n.skew().Milliseconds()))
-	go n.watch(p)
-	if !wait {
-		return nil
+	if n.http && n.index == 0 {
+		// More than the time for which a deposit is covered: the ids of its events are in another order than its changes.
+		p.Tell("skew 3000")
 	}
-	return n.AwaitReady(ctx)
+	go n.watch(p)
+	return nil
 }
 
-// idSkew is by how much the ids of the first http are ahead. It exceeds the time for which a deposit is covered, so
-// that the ids of a deposit's events are in another order than its changes.
-const idSkew = 3 * time.Second
-
-func (n *node) skew() time.Duration {
-	if n.http && n.index == 0 {
-		return idSkew
+// begin runs the process and waits until it is ready.
+func (n *node) begin(ctx context.Context) error {
+	if err := n.start(); err != nil {
+		return err
 	}
-	return 0
+	return n.AwaitReady(ctx)
 }
 
 // watch reports a violation when the process ends although this program did not cause the end.
@@ -66,18 +66,13 @@ func (n *node) expectEnd(yes bool) *procs.Process {
 	return n.Process()
 }
 
-// kill ends the process with SIGKILL and records the deliveries in flight.
-func (n *node) kill(ctx context.Context) error {
-	n.expectEnd(true).Kill()
-	return n.suite.noteInFlight(ctx, n)
-}
-
-// killAndStart is kill, and a new start.
+// killAndStart ends the process with SIGKILL, records the deliveries in flight, and starts the process again.
 func (n *node) killAndStart(ctx context.Context) error {
-	if err := n.kill(ctx); err != nil {
+	n.expectEnd(true).Kill()
+	if err := n.suite.noteInFlight(ctx, n); err != nil {
 		return err
 	}
-	return n.start(ctx, true)
+	return n.begin(ctx)
 }
 
 // stop ends the process as a deployment does.
@@ -86,26 +81,20 @@ func (n *node) stop(context.Context) error {
 	return n.expectEnd(true).Stop(grace)
 }
 
-// begin starts the process and waits until it is ready.
-func (n *node) begin(ctx context.Context) error { return n.start(ctx, true) }
-
 // restart stops the process with SIGTERM and starts it again.
 func (n *node) restart(ctx context.Context) error {
 	if err := n.stop(ctx); err != nil {
 		n.suite.receipts.violate("shutdown", "%s: %v\n%s", n.Name, err, n.Process().Log())
 	}
-	return n.start(ctx, true)
+	return n.begin(ctx)
 }
 
-// freeze suspends the process for span. Deliveries in flight at that moment may be sent twice.
-func (n *node) freeze(ctx context.Context, span time.Duration) error {
-	if err := n.suite.noteInFlight(ctx, n); err != nil {
-		return err
-	}
-	n.Process().Signal(syscall.SIGSTOP)
-	defer n.Process().Signal(syscall.SIGCONT)
-	return pause(ctx, span)
+func (n *node) cutOffRedis(context.Context) error {
+	n.redis.Stop()
+	return nil
 }
+
+func (n *node) healRedis(ctx context.Context) error { return n.redis.heal(ctx) }
 
 // dieAt makes the process kill itself at the count-th hit of a failpoint, and tells whether that happened within
 // patience.
@@ -122,7 +111,7 @@ func (n *node) dieAt(ctx context.Context, point string, count int, patience time
 		caught, release = n.suite.receivers.catch(n.index)
 		defer release()
 	} else {
-		p.Tell(order(point, count))
+		p.Tell(fmt.Sprintf("%s %d", point, count))
 	}
 	timer := time.NewTimer(patience)
 	defer timer.Stop()

@@ -12,7 +12,7 @@ import (
 )
 
 // call repeats a request until the API answers.
-func (w *suite) call(ctx context.Context, t *testPartner, method, path, body string) (world.Answer, error) {
+func (w *suite) call(ctx context.Context, t *world.Partner, method, path, body string) (world.Answer, error) {
 	a := w.load.ask(ctx, 0, world.Call{APIKey: t.Key, Method: method, Path: path, Body: body})
 	if !a.OK() {
 		return a, fmt.Errorf("%s %s: %d %s %w", method, path, a.Status, a.Body, a.Err)
@@ -72,14 +72,10 @@ func (w *suite) remove(ctx context.Context, e *endpoint) error {
 	return err
 }
 
-func (w *suite) enable(ctx context.Context, e *endpoint) error {
-	return w.patch(ctx, e, `{"enabled":true}`)
-}
-func (w *suite) disable(ctx context.Context, e *endpoint) error {
-	return w.patch(ctx, e, `{"enabled":false}`)
-}
-
-func (w *suite) patch(ctx context.Context, e *endpoint, body string) error {
-	_, err := w.call(ctx, e.owner, http.MethodPatch, "/webhooks/"+id.Subscription.Of(e.id), body)
-	return err
+// patch changes a subscription.
+func patch(body string) func(w *suite, ctx context.Context, e *endpoint) error {
+	return func(w *suite, ctx context.Context, e *endpoint) error {
+		_, err := w.call(ctx, e.owner, http.MethodPatch, "/webhooks/"+id.Subscription.Of(e.id), body)
+		return err
+	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"partnerdeposits/adapters/system"
@@ -12,13 +13,7 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// testPartner is a partner with its share of the load, in percent.
-type testPartner struct {
-	world.Partner
-	share int
-}
-
-// shares of the partners. Their endpoints behave differently, so that every fault meets each behaviour.
+// shares of the partners in the load, in percent. Their endpoints behave differently, so that every fault meets each behaviour.
 var shares = []struct {
 	name      string
 	share     int
@@ -32,16 +27,16 @@ var shares = []struct {
 // seed creates the partners, before any process runs.
 func (w *suite) seed(ctx context.Context) error {
 	w.load = newLoad(w)
-	events := [][]string{names(webhook.EventNames), {string(webhook.DepositStatusChanged)}}
+	events := [][]webhook.EventName{webhook.EventNames, {webhook.DepositStatusChanged}}
 	for _, s := range shares {
 		made, err := w.NewPartner(ctx, s.name)
 		if err != nil {
 			return err
 		}
-		t := &testPartner{Partner: made, share: s.share}
-		w.partners = append(w.partners, t)
+		w.partners = append(w.partners, &made)
+		w.load.owners = append(w.load.owners, slices.Repeat([]*world.Partner{&made}, s.share)...)
 		for i, b := range s.endpoints {
-			if err := w.subscribe(ctx, w.receivers.add(t, b, events[i])); err != nil {
+			if err := w.subscribe(ctx, w.receivers.add(&made, b, events[i])); err != nil {
 				return err
 			}
 		}
@@ -49,23 +44,12 @@ func (w *suite) seed(ctx context.Context) error {
 	return nil
 }
 
-func names(events []webhook.EventName) (out []string) {
-	for _, e := range events {
-		out = append(out, string(e))
-	}
-	return out
-}
-
 // subscribe stores the subscription of an endpoint.
 func (w *suite) subscribe(ctx context.Context, e *endpoint) (err error) {
 	key := secret.FromRandom(webhook.SecretPrefix, system.Entropy{}.Bytes(secret.Bytes)).Reveal()
 	e.keys.Rotate()
 	e.keys.Learn(key, time.Time{})
-	events := make([]webhook.EventName, len(e.events))
-	for i, name := range e.events {
-		events[i] = webhook.EventName(name)
-	}
-	if e.id, e.created, err = w.Subscribe(ctx, e.owner.Partner, w.receivers.urlOf(e), events, key); err != nil {
+	if e.id, e.created, err = w.Subscribe(ctx, *e.owner, w.receivers.urlOf(e), e.events, key); err != nil {
 		return fmt.Errorf("subscribe endpoint %d: %w", e.index, err)
 	}
 	return nil

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func namesOf(rounds []round) (names []string) {
+func namesOf(rounds []fault) (names []string) {
 	for _, r := range rounds {
 		names = append(names, r.name)
 	}
@@ -28,7 +28,7 @@ func TestPlan_OfALongRun_HasEveryFault(t *testing.T) {
 	o := options{seed: 7, faults: 90, hits: 20}
 	total, seen := 0, map[string]int{}
 	for _, r := range plan(o) {
-		total += r.faults
+		total += max(1, r.storm)
 		seen[r.name]++
 	}
 	require.GreaterOrEqual(t, total, 200)

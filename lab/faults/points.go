@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
-// point is a failpoint and the condition under which processes inTransit the failpoint.
+// point is a failpoint and the condition under which processes reach the failpoint.
 type point struct {
 	name string
 	upTo int // number of hits among which the kill is drawn; above 1 for failpoints that are reached often
@@ -17,7 +17,7 @@ type point struct {
 	way  way
 }
 
-// way is the condition under which processes inTransit a failpoint.
+// way is the condition under which processes reach a failpoint.
 type way int
 
 const (
@@ -61,9 +61,6 @@ var points = []point{
 	{name: "epoch.settled", upTo: 1, way: redisLost}, // just before leases are ended
 }
 
-// order is a line that the trigger in a process reads.
-func order(point string, count int) string { return fmt.Sprintf("%s %d", point, count) }
-
 // label names the point in reports. A failpoint in both http and dispatcher has two labels.
 func (p point) label() string {
 	if p.http {
@@ -78,69 +75,8 @@ func (w *suite) hit(p point) {
 	w.hits[p.label()]++
 }
 
-// storm kills processes at failpoints until every list is done. Each node works through its own list, all nodes at the
-// same time, under load.
-func (w *suite) storm(ctx context.Context, lists map[*node][]point, dice *rand.Rand) error {
-	var group sync.WaitGroup
-	errs := make(chan error, len(lists))
-	for n, list := range lists {
-		own := rand.New(rand.NewPCG(dice.Uint64(), dice.Uint64())) //nolint:gosec // repeatable on purpose
-		group.Go(func() {
-			for _, p := range list {
-				if _, err := w.killAt(ctx, n, p, own); err != nil {
-					errs <- err
-					return
-				}
-			}
-		})
-	}
-	group.Wait()
-	select {
-	case err := <-errs:
-		return err
-	default:
-		return nil
-	}
-}
-
-// killAt lets a node die at a failpoint and starts the node again.
-func (w *suite) killAt(ctx context.Context, n *node, p point, dice *rand.Rand) (reached bool, err error) {
-	patience := 20 * time.Second
-	if p.way == expired {
-		if err := w.leaveLeases(ctx, n); err != nil {
-			return false, err
-		}
-		patience += w.lease()
-	}
-	reached, err = n.dieAt(ctx, p.name, 1+dice.IntN(p.upTo), patience*w.o.slack())
-	if err != nil || !reached {
-		return false, err
-	}
-	w.hit(p)
-	return true, n.start(ctx, n.http)
-}
-
-// leaveLeases kills a dispatcher with deliveries in flight, so that their leases run out.
-func (w *suite) leaveLeases(ctx context.Context, n *node) error {
-	reached, err := n.dieAt(ctx, "worker.loaded", 1, 20*time.Second*w.o.slack())
-	if err != nil || !reached {
-		return err
-	}
-	return n.start(ctx, false)
-}
-
-// awaitNodes waits until every process is ready.
-func (w *suite) awaitNodes(ctx context.Context) error {
-	for _, n := range w.nodes() {
-		if err := n.AwaitReady(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// deal distributes failpoints over the nodes that pass them.
-func (w *suite) deal(list []point) map[*node][]point {
+// storm kills processes at failpoints, under load. Each node works through a list of its own, all nodes at the same time.
+func (w *suite) storm(ctx context.Context, list []point, dice *rand.Rand) error {
 	lists := map[*node][]point{}
 	for i, p := range list {
 		nodes := w.dispatchers
@@ -150,64 +86,55 @@ func (w *suite) deal(list []point) map[*node][]point {
 		n := nodes[i%len(nodes)]
 		lists[n] = append(lists[n], p)
 	}
-	return lists
-}
-
-// stormUnderLoad is a storm without any other disturbance.
-func (w *suite) stormUnderLoad(ctx context.Context, list []point, dice *rand.Rand) error {
-	return w.storm(ctx, w.deal(list), dice)
-}
-
-// stormWithoutRedis is a storm while the dispatchers cannot inTransit Redis.
-func (w *suite) stormWithoutRedis(ctx context.Context, list []point, dice *rand.Rand) error {
-	for _, n := range w.dispatchers {
-		n.redis.cut()
+	group, ctx := errgroup.WithContext(ctx)
+	for n, list := range lists {
+		own := rand.New(rand.NewPCG(dice.Uint64(), dice.Uint64())) //nolint:gosec // repeatable on purpose
+		group.Go(func() error {
+			for _, p := range list {
+				if err := w.killAt(ctx, n, p, own); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	}
-	err := w.storm(ctx, w.deal(list), dice)
-	for _, n := range w.dispatchers {
-		err = errors.Join(err, n.redis.heal(ctx))
-	}
-	return err
+	return group.Wait()
 }
 
-// stormOfLosses empties Redis repeatedly and kills the dispatcher that notices, at the given failpoints.
-func (w *suite) stormOfLosses(ctx context.Context, list []point, _ *rand.Rand) error {
-	for _, p := range list {
-		for _, n := range w.dispatchers {
-			n.expectEnd(true).Tell(order(p.name, 1))
+// killAt lets a node die at a failpoint, if it reaches the failpoint in time, and starts the node again.
+func (w *suite) killAt(ctx context.Context, n *node, p point, dice *rand.Rand) error {
+	patience := 20 * time.Second * w.o.slack()
+	switch p.way {
+	case expired: // the node dies with deliveries in flight, so that their leases run out
+		reached, err := n.dieAt(ctx, "worker.loaded", 1, patience)
+		if reached {
+			err = errors.Join(err, n.start())
 		}
-		if err := w.redis.FlushAll(ctx).Err(); err != nil {
+		if err != nil {
 			return err
 		}
-		timer := time.NewTimer(20 * time.Second * w.o.slack())
-		select {
-		case <-ctx.Done():
-		case <-timer.C:
-		case <-w.dispatchers[0].Process().Done():
-		case <-w.dispatchers[1].Process().Done():
-		}
-		timer.Stop()
-		for _, n := range w.dispatchers {
-			if err := w.afterLoss(ctx, n, p); err != nil {
-				return err
+		patience += w.lease() * w.o.slack()
+	case redisLost: // until this node is the one that notices
+		losing, stop := context.WithCancel(ctx)
+		defer stop()
+		go func() {
+			for pause(losing, 2*time.Second) == nil {
+				_ = w.redis.FlushAll(losing).Err() // the failpoint is missed then
 			}
-		}
+		}()
 	}
-	return ctx.Err()
+	reached, err := n.dieAt(ctx, p.name, 1+dice.IntN(p.upTo), patience)
+	if err != nil || !reached {
+		return err
+	}
+	w.hit(p)
+	if n.http {
+		return n.begin(ctx)
+	}
+	return n.start()
 }
 
-// afterLoss cancels the order of a living process; for a dead process it counts the hit and starts the node again.
-func (w *suite) afterLoss(ctx context.Context, n *node, p point) error {
-	process := n.Process()
-	process.Tell("off")
-	timer := time.NewTimer(200 * time.Millisecond)
-	defer timer.Stop()
-	select {
-	case <-process.Done():
-		w.hit(p)
-		return errors.Join(w.noteInFlight(ctx, n), n.start(ctx, false))
-	case <-timer.C:
-		n.expectEnd(false)
-		return nil
-	}
+// awaitNodes waits until every process is ready.
+func (w *suite) awaitNodes(ctx context.Context) error {
+	return each(ctx, w.nodes(), func(n *node, ctx context.Context) error { return n.AwaitReady(ctx) })
 }

@@ -39,11 +39,19 @@ const (
 	refusesConnections                  // 421 to the connection
 )
 
-// refusals tell at which step a reception refuses, and how.
-var refusals = map[reception]struct{ step, answer string }{
-	refusesTo: {"RCPT", "450 4.2.1 try again"}, refusesText: {mailbox.Text,
-		"451 4.7.1 try again"}, hangsUpLate: {mailbox.Text, mailbox.Cut},
-	hangsUp: {mailbox.Greeting, mailbox.Cut}, refusesConnections: {mailbox.Greeting, "421 not now"},
+// receptions tell at which step a reception refuses, and how. Of a hundred attempts that the seed decides, share have this
+// reception, and the others are taken.
+var receptions = []struct {
+	way          reception
+	step, answer string
+	share        int
+}{
+	{refusesTo, "RCPT", "450 4.2.1 try again", 6},
+	{refusesText, mailbox.Text, "451 4.7.1 try again", 6},
+	{hangsUpLate, mailbox.Text, mailbox.Cut, 6},
+	{takesLate, "", "", 22},
+	{hangsUp, mailbox.Greeting, mailbox.Cut, 0},
+	{refusesConnections, mailbox.Greeting, "421 not now", 0},
 }
 
 const mailDomain = "faults.test"
@@ -65,8 +73,12 @@ func (p *postOffice) refuse(step, recipient string) (answer string, refused bool
 	if way == takesLate && step == mailbox.Text {
 		_ = pause(context.Background(), 200*time.Millisecond)
 	}
-	r, refuses := refusals[way]
-	return r.answer, refuses && r.step == step
+	for _, r := range receptions {
+		if r.way == way && r.step == step {
+			return r.answer, true
+		}
+	}
+	return "", false
 }
 
 // way chooses the reception of an attempt: at its greeting by the override alone, and then when its recipient is told.
@@ -90,16 +102,11 @@ func (p *postOffice) draw(recipient string) reception {
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(recipient))
 	dice := rand.New(rand.NewPCG(p.seed^hash.Sum64(), p.tries[recipient])) //nolint:gosec // repeatable on purpose
-	const percent = 100
-	switch n := dice.IntN(percent); {
-	case n < 6:
-		return refusesTo
-	case n < 12:
-		return refusesText
-	case n < 18:
-		return hangsUpLate
-	case n < 40:
-		return takesLate
+	n := dice.IntN(100)
+	for _, r := range receptions {
+		if n -= r.share; n < 0 {
+			return r.way
+		}
 	}
 	return takesMail
 }

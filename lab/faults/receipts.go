@@ -16,6 +16,11 @@ type key struct {
 	endpoint int
 }
 
+// String names the delivery in violations.
+func (k key) String() string {
+	return fmt.Sprintf("endpoint %d was told that %s is %s", k.endpoint, id.Deposit.Of(k.deposit), k.status)
+}
+
 // status is a deposit's status in a payload.
 type status string
 
@@ -33,10 +38,8 @@ type receiptLog struct {
 	mu         sync.Mutex
 	deliveries map[key]*receipts
 	copies     int
-	taken      int       // deliveries with a 2xx
 	extra      int       // 2xx beyond the first of a delivery
 	lastTaken  time.Time // time of the last first 2xx
-	awaiting   []chan struct{}
 
 	violations map[string][]string
 }
@@ -83,26 +86,18 @@ func (l *receiptLog) answer(k key, at time.Time, o outcome) {
 	if o != taken {
 		return
 	}
-	a.taken = append(a.taken, at)
-	if len(a.taken) > 1 {
+	if a.taken = append(a.taken, at); len(a.taken) > 1 {
 		l.extra++
-		return
+	} else {
+		l.lastTaken = time.Now()
 	}
-	l.taken++
-	l.lastTaken = time.Now()
-	for _, c := range l.awaiting {
-		close(c)
-	}
-	l.awaiting = nil
 }
 
-// nextTaken gives a channel that is closed at the next first 2xx of any delivery.
-func (l *receiptLog) nextTaken() <-chan struct{} {
+// lastArrival is the time of the last first 2xx of a delivery.
+func (l *receiptLog) lastArrival() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := make(chan struct{})
-	l.awaiting = append(l.awaiting, c)
-	return c
+	return l.lastTaken
 }
 
 // snapshot copies the receipts of all deliveries.
@@ -122,9 +117,6 @@ func (l *receiptLog) duplicates() int {
 	defer l.mu.Unlock()
 	return l.extra
 }
-
-// toldAtMost bounds the full reports of a kind of violation.
-const toldAtMost = 5
 
 // violates records a violation of an invariant.
 type violates func(kind, format string, args ...any)

@@ -8,19 +8,20 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/receiver"
+	"partnerdeposits/lab/world"
 )
 
 // endpoint is a subscription and the receiver behind its URL.
 type endpoint struct {
 	index      int
-	owner      *testPartner
+	owner      *world.Partner
 	behaviours behaviours
-	events     []string
+	events     []webhook.EventName
 	keys       receiver.Keys
 
 	mu       sync.Mutex
@@ -43,16 +44,10 @@ type receivers struct {
 	receipts *receiptLog
 	url      string
 	close    func()
-	traps    [2]atomic.Pointer[trap] // by dispatcher
 
 	mu        sync.Mutex
 	endpoints []*endpoint
-}
-
-// trap waits for the next POST of a dispatcher.
-type trap struct {
-	once   sync.Once
-	caught chan struct{}
+	traps     [2]chan<- struct{} // by dispatcher; each is closed at the next POST
 }
 
 // elsewhere is where redirects lead.
@@ -71,7 +66,7 @@ func newReceivers(seed uint64, l *receiptLog) (r *receivers, err error) {
 }
 
 // add creates an endpoint; the caller creates its subscription.
-func (r *receivers) add(t *testPartner, m behaviours, events []string) *endpoint {
+func (r *receivers) add(t *world.Partner, m behaviours, events []webhook.EventName) *endpoint {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := &endpoint{index: len(r.endpoints), owner: t, behaviours: m, events: events}
@@ -94,9 +89,15 @@ func (r *receivers) of(name string) []*endpoint {
 
 // catch sets a trap for the next POST of a dispatcher; release removes the trap.
 func (r *receivers) catch(dispatcher int) (caught <-chan struct{}, release func()) {
-	t := &trap{caught: make(chan struct{})}
-	r.traps[dispatcher].Store(t)
-	return t.caught, func() { r.traps[dispatcher].CompareAndSwap(t, nil) }
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	trap := make(chan struct{})
+	r.traps[dispatcher] = trap
+	return trap, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.traps[dispatcher] = nil
+	}
 }
 
 // payload is the part of a body that receivers read.
@@ -131,11 +132,11 @@ func (r *receivers) take(w receiver.Webhook) (receiver.Answer, func(bool)) {
 		way = e.behaviours.choose(dice)
 	}
 	return answers[way], func(yes bool) {
+		outcome := refused
 		if yes {
-			r.receipts.answer(k, w.At, taken)
-		} else {
-			r.receipts.answer(k, w.At, refused)
+			outcome = taken
 		}
+		r.receipts.answer(k, w.At, outcome)
 	}
 }
 
@@ -157,15 +158,19 @@ func (r *receivers) inspect(e *endpoint, w receiver.Webhook, p payload) {
 
 // trapped tells whether a trap waits for the copy: its sender is killed without an answer. Only dispatcher 0 sends
 // event ids.
-func (r *receivers) trapped(w receiver.Webhook) (mine bool) {
+func (r *receivers) trapped(w receiver.Webhook) bool {
 	d := 1
 	if w.Header.Get("X-Svc-Event-Id") != "" {
 		d = 0
 	}
-	if t := r.traps[d].Load(); t != nil {
-		t.once.Do(func() { mine = true; close(t.caught) })
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.traps[d] == nil {
+		return false
 	}
-	return mine
+	close(r.traps[d])
+	r.traps[d] = nil
+	return true
 }
 
 // dice depend on the deposit's number in the load, so that a seed repeats the answers.

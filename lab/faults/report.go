@@ -11,7 +11,7 @@ import (
 
 // result is the outcome of a round.
 type result struct {
-	round    round
+	fault
 	recovery recovery
 	faulty   time.Duration // duration of the fault
 	extra    int           // extra 2xx until the end of the round
@@ -20,7 +20,7 @@ type result struct {
 }
 
 func (r result) String() string {
-	line := fmt.Sprintf("%-52s %5.1f s; delivers again after %4.1f s", r.round.name, r.faulty.Seconds(),
+	line := fmt.Sprintf("%-52s %5.1f s; delivers again after %4.1f s", r.name, r.faulty.Seconds(),
 		r.recovery.first.Seconds())
 	if r.recovery.all > 0 {
 		line += fmt.Sprintf(", all of before after %4.1f s", r.recovery.all.Seconds())
@@ -33,31 +33,19 @@ func (r result) String() string {
 
 // report is the outcome of a whole run.
 type report struct {
-	o        options
-	results  []result
-	tally    tally
-	hits     map[string]int
-	receipts *receiptLog
-	took     time.Duration
+	*suite
+	results []result
+	tally   tally
 }
 
-// ok tells that there were no violations.
-func (r report) ok() bool { return len(r.receipts.violations) == 0 }
-
 func (r report) print(out io.Writer) {
-	p := func(label, format string, args ...any) {
-		fmt.Fprintf(out, "%-18s "+format+"\n", append([]any{label}, args...)...)
-	}
+	p := lines(out)
 	t := r.tally
-	kills := 0
-	for _, n := range r.hits {
-		kills += n
-	}
-	others, kinds := 0, map[string]bool{}
+	kills, others, kinds := r.killed(), 0, map[string]bool{}
 	for _, x := range r.results {
-		if x.round.kind.do != nil {
+		if x.storm == 0 {
 			others++
-			kinds[x.round.name] = true
+			kinds[x.name] = true
 		}
 	}
 	p("faults", "%d: %d kills at %d failpoints (%s), %d others of %d kinds", kills+others, kills, len(r.hits),
@@ -77,15 +65,33 @@ func (r report) print(out io.Writer) {
 	p("bodies, signatures", "%d copies, %d bodies that vary, %d bad signatures", r.receipts.copies,
 		r.receipts.count("body"), r.receipts.count("signature"))
 	p("mails", "%v", t.mails)
-	p("worst recovery", "%s", r.worst())
+	p("worst recovery", "%v", r.worst())
 	for _, x := range r.results {
 		if x.p99 > 0 {
-			p("p99 meanwhile", "%v from commit to record: %s", x.p99.Round(time.Millisecond), x.round.name)
+			p("p99 meanwhile", "%v from commit to record: %s", x.p99.Round(time.Millisecond), x.name)
 		}
 	}
-	p("took", "%v, seed %d", r.took.Round(time.Second), r.o.seed)
-	p("figure:", "%d lost of %d events after %d faults, seed %d", t.lost, t.accepted+t.reconciled+t.byTime, kills+others, r.o.seed)
-	r.printViolations(out)
+	p("took", "%v, seed %d", time.Since(r.began).Round(time.Second), r.o.seed)
+	p("figure:", "%d lost of %d events after %d faults, seed %d", t.lost, t.accepted+t.reconciled+t.byTime, kills+others,
+		r.o.seed)
+	r.receipts.print(out)
+}
+
+// lines gives a function that writes a line with a label.
+func lines(out io.Writer) func(label, format string, args ...any) {
+	return func(label, format string, args ...any) {
+		fmt.Fprintf(out, "%-18s "+format+"\n", append([]any{label}, args...)...)
+	}
+}
+
+// killed counts the kills so far.
+func (w *suite) killed() (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, hits := range w.hits {
+		n += hits
+	}
+	return n
 }
 
 func fewest(hits map[string]int) string {
@@ -95,38 +101,37 @@ func fewest(hits map[string]int) string {
 	return fmt.Sprintf("each %d times or more", slices.Min(slices.Collect(maps.Values(hits))))
 }
 
-// worst gives the longest recovery for each class of faults.
-func (r report) worst() string {
-	classes := []struct {
-		name string
-		is   func(round) bool
-	}{
-		{"one kill -9", func(x round) bool { return x.kind.kills }},
-		{"storm of kills", func(x round) bool { return x.storm }},
-		{"loss of Redis's data", func(x round) bool { return x.kind.flushes }},
-		{"others of Redis", func(x round) bool { return x.kind.redisOnly && !x.kind.flushes }},
-		{"others", func(x round) bool { return !x.kind.kills && !x.kind.flushes && !x.kind.redisOnly && !x.storm }},
+// class groups faults by the recovery that is promised after them.
+func (f fault) class() string {
+	switch {
+	case f.kills:
+		return "one kill -9"
+	case f.storm > 0:
+		return "storm of kills"
+	case f.flushes:
+		return "loss of Redis's data"
+	case f.redisOnly:
+		return "others of Redis"
 	}
-	var parts []string
-	for _, c := range classes {
-		most := time.Duration(-1)
-		for _, x := range r.results {
-			if c.is(x.round) {
-				most = max(most, x.recovery.first, x.recovery.all)
-			}
-		}
-		if most >= 0 {
-			parts = append(parts, fmt.Sprintf("%s %.1f s", c.name, most.Seconds()))
-		}
-	}
-	return strings.Join(parts, ", ")
+	return "others"
 }
 
-func (r report) printViolations(out io.Writer) {
-	for _, kind := range slices.Sorted(maps.Keys(r.receipts.violations)) {
-		all := r.receipts.violations[kind]
+// worst gives the longest recovery for each class of faults.
+func (r report) worst() map[string]time.Duration {
+	worst := map[string]time.Duration{}
+	for _, x := range r.results {
+		worst[x.class()] = max(worst[x.class()], x.recovery.first, x.recovery.all).Round(100 * ms)
+	}
+	return worst
+}
+
+// print writes the first violations of each kind.
+func (l *receiptLog) print(out io.Writer) {
+	const most = 5
+	for _, kind := range slices.Sorted(maps.Keys(l.violations)) {
+		all := l.violations[kind]
 		fmt.Fprintf(out, "VIOLATED: %s, %d times\n", kind, len(all))
-		for _, text := range all[:min(len(all), toldAtMost)] {
+		for _, text := range all[:min(len(all), most)] {
 			fmt.Fprintf(out, "  %s\n", strings.ReplaceAll(text, "\n", "\n    "))
 		}
 	}

@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"partnerdeposits/lab/procs"
 	"partnerdeposits/lab/world"
 )
@@ -23,25 +21,16 @@ import (
 func runRestore(ctx context.Context, o options, dir string) error {
 	say := o.logf
 	o.logf = func(string, ...any) {}
-	w, err := newSuite(ctx, o, dir, sound)
-	if err != nil {
-		return err
-	}
-	defer w.close()
-	r := &restoration{suite: w, dump: filepath.Join(dir, "backup"), before: map[*follower]bookmark{}}
-	w.load.start(o.rate)
-	steps := []func(context.Context) error{r.backUp, r.goOn, r.restore, r.refuse, r.overtake, r.end, r.drop}
-	for _, step := range steps {
-		if err := step(ctx); err != nil {
+	return inSuite(ctx, o, dir, sound, func(w *suite) error {
+		r := &restoration{suite: w, dump: filepath.Join(dir, "backup"), before: map[*follower]bookmark{}}
+		w.load.start(o.rate)
+		if err := inTurn(ctx, r.backUp, r.goOn, r.restore, r.refuse, r.overtake, r.end, r.drop); err != nil {
 			return err
 		}
-	}
-	say("a restore: %d numbers were taken back, %d events followed from the beginning; %v", r.lost, r.found.followed,
-		r.found.feed)
-	if len(w.receipts.violations) > 0 {
-		return fmt.Errorf("%w: %q", errViolated, w.receipts.violations)
-	}
-	return nil
+		say("a restore: %d numbers were taken back, %d events followed from the beginning; %v", r.lost, r.found.followed,
+			r.found.feed)
+		return w.violated()
+	})
 }
 
 // restoration is a restore from a backup.
@@ -55,7 +44,7 @@ type restoration struct {
 }
 
 // last is the follower that does not read until its feed has overtaken its number.
-func (r *restoration) last() *follower { return r.followers.all[0] }
+func (r *restoration) last() *follower { return r.followers[0] }
 
 // backUp dumps the database under load.
 func (r *restoration) backUp(ctx context.Context) error {
@@ -75,7 +64,7 @@ func (r *restoration) goOn(ctx context.Context) error {
 	if err := r.awaitFed(ctx); err != nil {
 		return err
 	}
-	for _, f := range r.followers.all {
+	for _, f := range r.followers {
 		f.change(func() { f.restoring, f.held, r.before[f] = true, true, f.kept })
 	}
 	err := each(ctx, r.nodes(), (*node).stop)
@@ -90,7 +79,7 @@ func (r *restoration) restore(ctx context.Context) error {
 		return err
 	}
 	r.Database.Close(ctx)
-	r.restored = true
+	r.database = restoredTo
 	err = command(ctx, nil, "pg_restore", "--no-owner", "--exit-on-error", "--dbname="+url, r.dump)
 	if err != nil {
 		return err
@@ -122,13 +111,13 @@ func (w *suite) admin(ctx context.Context, args ...string) error {
 
 // refuse lets all followers but one read on. Their numbers are above the last number of the restored feed.
 func (r *restoration) refuse(ctx context.Context) error {
-	for _, f := range r.followers.all[1:] {
+	for _, f := range r.followers[1:] {
 		if err := r.readOn(ctx, f); err != nil {
 			return err
 		}
 	}
-	if r.followers.counts().refused == 0 {
-		r.receipts.violate("restore", "no number above the last was refused: %v", r.followers.counts())
+	if c := r.answered(); c[refusedAnswers] == 0 {
+		r.receipts.violate("restore", "no number above the last was refused: %v", c)
 	}
 	return nil
 }
@@ -137,7 +126,7 @@ func (r *restoration) refuse(ctx context.Context) error {
 func (r *restoration) readOn(ctx context.Context, f *follower) error {
 	f.change(func() { f.held = false })
 	noticed, err := poll(ctx, 50*ms, r.o.deadline,
-		func() (bool, error) { return f.at().feedID != r.before[f].feedID, nil })
+		func() (bool, error) { return f.now().kept.feedID != r.before[f].feedID, nil })
 	if err == nil && !noticed {
 		r.receipts.violate("restore", "%s has not noticed the restore within %v", f.owner.Name, r.o.deadline)
 	}
@@ -147,10 +136,6 @@ func (r *restoration) readOn(ctx context.Context, f *follower) error {
 // overtake makes so many changes that the restored feed passes the number that the last follower keeps. The follower
 // would pass over events, did it not compare feedId.
 func (r *restoration) overtake(ctx context.Context) error {
-	before := r.load
-	r.load = newLoad(r.suite)
-	r.load.bases, r.load.changes = before.bases, before.made()
-	r.load.next.Store(before.next.Load())
 	r.load.start(r.o.rate)
 	f := r.last()
 	if _, err := poll(ctx, 50*ms, r.o.deadline, func() (bool, error) {
@@ -162,7 +147,7 @@ func (r *restoration) overtake(ctx context.Context) error {
 	if err := r.readOn(ctx, f); err != nil {
 		return err
 	}
-	if c := f.counted(); c.other != 1 || c.refused != 0 {
+	if c := f.now().counts; c[otherFeeds] != 1 || c[refusedAnswers] != 0 {
 		r.receipts.violate("restore", "%s noticed the restore otherwise than by feedId: %v", f.owner.Name, c)
 	}
 	return nil
@@ -174,16 +159,17 @@ func (r *restoration) end(ctx context.Context) error {
 	if err := r.awaitExpiries(ctx); err != nil {
 		return err
 	}
-	a := &audit{w: r.suite, cut: time.Now(), exempt: r.taken}
+	a := &audit{suite: r.suite, cut: time.Now(), exempt: r.taken}
 	_, err := r.until(ctx, a.cut, func() (bool, error) {
-		rows, err := query(ctx, r.suite, pgx.RowTo[int], `SELECT count(*) FROM outbox`)
-		return err == nil && rows[0] == 0, err
+		left, err := value[int](ctx, r.suite, `SELECT count(*) FROM outbox`)
+		return left == 0, err
 	})
 	if err = errors.Join(err, r.awaitFed(ctx)); err != nil {
 		return err
 	}
-	r.followers.stop()
-	err = errors.Join(a.readFacts(ctx), a.feeds(ctx))
+	r.unfollow()
+	err = a.readFacts(ctx)
+	a.feeds(ctx)
 	r.found = a.result
 	return err
 }
@@ -192,7 +178,7 @@ func (r *restoration) end(ctx context.Context) error {
 func (r *restoration) drop(ctx context.Context) error {
 	f := r.last()
 	const kept = 3
-	first := f.at().after - kept + 1
+	first := f.now().kept.after - kept + 1
 	err := r.exec(ctx,
 		fmt.Sprintf(`UPDATE event_feeds SET oldest_sequence = %d WHERE partner_id = '%s'`, first, f.owner.ID))
 	if err != nil {

@@ -1,11 +1,11 @@
 package main
 
 import (
-	"bufio"
-	"encoding/binary"
 	"io"
 	"net"
 	"strings"
+
+	"github.com/jackc/pgx/v5/pgproto3"
 
 	"partnerdeposits/lab/hostiletest"
 )
@@ -26,36 +26,23 @@ func rewrite(t hostiletest.TB, upstream string, rules []rewriting) string {
 	}).Address
 }
 
-// relay passes the messages of a client on. The first message of a connection has no type (PostgreSQL, "Message
-// Formats").
+// relay passes the messages of a client on.
 func relay(server io.Writer, client io.Reader, rules []rewriting) error {
-	const parse, length = 'P', 4
-	in, out := bufio.NewReader(client), bufio.NewWriter(server)
-	for kind := 0; ; kind = 1 {
-		header := make([]byte, kind+length)
-		if _, err := io.ReadFull(in, header); err != nil {
-			return err
-		}
-		body := make([]byte, binary.BigEndian.Uint32(header[kind:])-length)
-		if _, err := io.ReadFull(in, body); err != nil {
-			return err
-		}
-		if kind == 1 && header[0] == parse {
-			text := string(body)
+	in, out := pgproto3.NewBackend(client, io.Discard), pgproto3.NewFrontend(nil, server)
+	var message pgproto3.FrontendMessage
+	message, err := in.ReceiveStartupMessage()
+	for ; err == nil; message, err = in.Receive() {
+		if parse, ok := message.(*pgproto3.Parse); ok {
 			for _, r := range rules {
-				if strings.Contains(text, r.in) {
-					text = strings.ReplaceAll(text, r.old, r.replacement)
+				if strings.Contains(parse.Query, r.in) {
+					parse.Query = strings.ReplaceAll(parse.Query, r.old, r.replacement)
 				}
 			}
-			body = []byte(text)
-			binary.BigEndian.PutUint32(header[kind:], uint32(len(body)+length)) //nolint:gosec // a statement
 		}
-		_, _ = out.Write(header) // Flush tells
-		_, _ = out.Write(body)
-		if in.Buffered() == 0 {
-			if err := out.Flush(); err != nil {
-				return err
-			}
+		out.Send(message)
+		if err := out.Flush(); err != nil {
+			return err
 		}
 	}
+	return err
 }

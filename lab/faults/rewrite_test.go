@@ -24,7 +24,7 @@ func TestRewrite_ChangesTheStatementsThatARuleFits(t *testing.T) {
 	sent := of(startup, &pgproto3.Parse{Name: "a", Query: "SELECT 1 FROM feeds FOR UPDATE", ParameterOIDs: []uint32{20}},
 		&pgproto3.Parse{Query: "SELECT 1 FROM outbox FOR UPDATE"}, &pgproto3.Bind{Parameters: [][]byte{[]byte("FROM feeds FOR UPDATE")}}, &pgproto3.Sync{})
 	var got bytes.Buffer
-	require.ErrorIs(t, relay(&got, bytes.NewReader(sent), rules), io.EOF)
+	require.ErrorIs(t, relay(&got, bytes.NewReader(sent), rules), io.ErrUnexpectedEOF)
 	want := of(startup, &pgproto3.Parse{Name: "a", Query: "SELECT 1 FROM feeds ", ParameterOIDs: []uint32{20}},
 		&pgproto3.Parse{Query: "SELECT 1 FROM outbox FOR UPDATE"}, &pgproto3.Bind{Parameters: [][]byte{[]byte("FROM feeds FOR UPDATE")}}, &pgproto3.Sync{})
 	require.Equal(t, want, got.Bytes())

@@ -3,33 +3,44 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"partnerdeposits/lab/procs"
 )
 
 var errViolated = errors.New("something does not hold that must")
 
-func run(ctx context.Context, o options, teeth bool) error {
+// run builds the commands and disturbs deliveries or payments. With teeth, each broken variant must be caught.
+func run(ctx context.Context, o options, teeth bool, out io.Writer) error {
 	dir, err := os.MkdirTemp("", "faults")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	if err := build(ctx, o, dir); err != nil {
+	switch err := build(ctx, o, dir); {
+	case err != nil:
+		return err
+	case teeth && o.money:
+		return runMoneyVariants(ctx, o, dir)
+	case teeth:
+		return errors.Join(runVariants(ctx, o, dir), runFeedVariants(ctx, o, dir))
+	case o.money:
+		r, err := runMoney(ctx, o, dir)
+		if r != nil {
+			r.print(out)
+			err = errors.Join(err, r.violated())
+		}
 		return err
 	}
-	if teeth {
-		return errors.Join(runVariants(ctx, o, dir), runFeedVariants(ctx, o, dir))
-	}
 	r, err := runPlan(ctx, o, dir)
-	if r.receipts != nil {
-		r.print(os.Stdout)
-	}
-	if err == nil && !r.ok() {
-		err = errViolated
+	if r.suite != nil {
+		r.print(out)
+		err = errors.Join(err, r.violated())
 	}
 	if err == nil && o.only == "" {
 		err = runRestore(ctx, o, dir)
@@ -37,39 +48,55 @@ func run(ctx context.Context, o options, teeth bool) error {
 	return err
 }
 
-// runPlan runs all rounds of a seed. dir has the commands.
-func runPlan(ctx context.Context, o options, dir string) (r report, err error) {
-	began := time.Now()
-	w, err := newSuite(ctx, o, dir, sound)
+// build compiles the commands of the service and of the suite into dir.
+func build(ctx context.Context, o options, dir string) error {
+	b := procs.Build{Tags: []string{"failpoints"}, Race: o.race}
+	return b.Into(ctx, dir+string(filepath.Separator), "lab/faults/http", "lab/faults/dispatcher", "cmd/admin")
+}
+
+// inSuite does some work in a suite of its own. dir has the commands.
+func inSuite(ctx context.Context, o options, dir string, v variant, work func(w *suite) error) error {
+	w, err := newSuite(ctx, o, dir, v)
 	if err != nil {
-		return r, err
+		return err
 	}
 	defer w.close()
-	r = report{o: o, receipts: w.receipts, hits: w.hits}
-	o.logf("faults: seed %d, %d changes a second, timeout %v, lease %v", o.seed, o.rate, o.timeout, w.lease())
-	w.mailLog.on = true
-	w.load.start(o.rate)
-	rounds := plan(o)
-	for number := 0; ; number++ {
-		if number == len(rounds) {
-			more := w.further(number)
-			if len(more) == 0 {
+	return work(w)
+}
+
+// violated is an error after any violation.
+func (w *suite) violated() error {
+	if len(w.receipts.violations) > 0 {
+		return fmt.Errorf("%w: %.2000q", errViolated, w.receipts.violations)
+	}
+	return nil
+}
+
+// runPlan runs all rounds of a seed. dir has the commands.
+func runPlan(ctx context.Context, o options, dir string) (r report, err error) {
+	err = inSuite(ctx, o, dir, sound, func(w *suite) (err error) {
+		r.suite = w
+		w.o.logf("faults: seed %d, %d changes a second, timeout %v, lease %v", o.seed, o.rate, o.timeout, w.lease())
+		w.mailLog.on = true
+		w.load.start(o.rate)
+		rounds := plan(o)
+		for number := 0; w.receipts.count("stuck") == 0; number++ {
+			if number == len(rounds) {
+				rounds = append(rounds, w.further(number)...)
+			}
+			if number == len(rounds) {
 				break
 			}
-			rounds = append(rounds, more...)
+			played, err := w.play(ctx, number, rounds[number])
+			if err != nil {
+				return err
+			}
+			r.results = append(r.results, played)
+			o.logf("%4d  %v; %d accepted", number+1, played, w.load.accepted.Load())
 		}
-		played, err := w.play(ctx, number, rounds[number])
-		if err != nil {
-			return r, err
-		}
-		r.results = append(r.results, played)
-		o.logf("%4d  %v; %d accepted", number+1, played, w.load.accepted.Load())
-		if w.receipts.count("stuck") > 0 {
-			break
-		}
-	}
-	r.tally, err = w.settle(ctx)
-	r.took = time.Since(began)
+		r.tally, err = w.settle(ctx)
+		return err
+	})
 	return r, err
 }
 
@@ -86,7 +113,7 @@ func (w *suite) settle(ctx context.Context) (tally, error) {
 	if err := errors.Join(w.finish(ctx), w.finishMails(ctx), w.awaitFed(ctx)); err != nil {
 		return tally{}, err
 	}
-	w.followers.stop()
+	w.unfollow()
 	return w.audit(ctx, cut)
 }
 
@@ -98,15 +125,15 @@ func (w *suite) awaitExpiries(ctx context.Context) error {
 // awaitNone waits until a count is 0, or the deadline has passed.
 func (w *suite) awaitNone(ctx context.Context, count string) error {
 	_, err := poll(ctx, 50*ms, w.o.deadline, func() (bool, error) {
-		left, err := query(ctx, w, pgx.RowTo[int], count)
-		return err == nil && left[0] == 0, err
+		left, err := value[int](ctx, w, count)
+		return left == 0, err
 	})
 	return err
 }
 
 // further gives rounds beyond the plan: first the failpoints that were not reached, then faults of any kind until there
 // are enough events.
-func (w *suite) further(number int) []round {
+func (w *suite) further(number int) []fault {
 	missing := w.missing(wanted(w.o))
 	switch {
 	case len(missing) > 0 && w.retried < 3:

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,10 +11,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/Shopify/toxiproxy/v2"
 	goredis "github.com/redis/go-redis/v9"
+	"github.com/rs/zerolog"
 
 	"partnerdeposits/adapters/postgres/migrations"
 	"partnerdeposits/lab/backing"
+	"partnerdeposits/lab/stripetest"
 	"partnerdeposits/lab/world"
 )
 
@@ -25,27 +29,30 @@ type suite struct {
 	services *backing.Services
 	*world.Database
 	redis     *goredis.Client // this program's own, without a link, as the database
-	network   *network
+	links     *toxiproxy.ApiServer
 	receipts  *receiptLog
 	receivers *receivers
 	post      *postOffice
 	mailLog   mailLog
-	partners  []*testPartner
+	fake      *stripetest.Fake // of the payment provider; nil: the sandbox's
+	partners  []*world.Partner
 	load      *load
-	followers *followers // of the feeds
+	followers []*follower // of the feeds
+	unfollow  func()      // ends the followers
 
 	https, dispatchers []*node
 	// spare is a third dispatcher, which only some faults start.
 	spare *node
 	cleanups
 
-	mu            sync.Mutex
-	inFlightLists []inFlight
-	redisOnly     []period       // periods in which only Redis was disturbed
-	hits          map[string]int // kills by failpoint
+	mu        sync.Mutex
+	inFlight  map[pair][]time.Time // deaths and suspensions during which a delivery was dispatched and not recorded
+	redisOnly []period             // periods in which only Redis was disturbed
+	hits      map[string]int       // kills by failpoint
 
-	retried  int  // storms for failpoints that were not reached
-	restored bool // the database is the restored one
+	began    time.Time
+	retried  int    // storms for failpoints that were not reached
+	database string // the name of the service's, in Postgres
 }
 
 // Names in the private Postgres. The services use a role without privileges, so that their connections can be told
@@ -58,15 +65,17 @@ const (
 
 // newSuite starts everything. dir contains the built commands.
 func newSuite(ctx context.Context, o options, dir string, v variant) (w *suite, err error) {
-	w = &suite{o: o, variant: v, dir: dir, receipts: newReceiptLog(), network: newNetwork(), hits: map[string]int{}}
-	w.mailLog.requested = map[mailTo]string{}
-	for _, step := range []func(context.Context) error{w.openStores, w.openReceivers, w.seed, w.startNodes} {
-		if err := step(ctx); err != nil {
-			w.close()
-			return nil, err
-		}
+	w = &suite{
+		o: o, variant: v, dir: dir, began: time.Now(), receipts: newReceiptLog(), inFlight: map[pair][]time.Time{},
+		hits: map[string]int{}, database: serviceDatabase, mailLog: mailLog{requested: map[mailTo]string{}},
+		links: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()),
+	}
+	if err := inTurn(ctx, w.openStores, w.openReceivers, w.openProvider, w.seed, w.startNodes); err != nil {
+		w.close()
+		return nil, err
 	}
 	w.follow()
+	w.Cleanup(func() { w.unfollow(); w.load.stop() })
 	return w, nil
 }
 
@@ -100,20 +109,13 @@ func (w *suite) openStores(ctx context.Context) (err error) {
 // openDatabase opens this program's own pool of the service's database.
 func (w *suite) openDatabase(ctx context.Context) (err error) {
 	const conns = 6
-	w.Database, err = world.Open(ctx, world.At(w.services.PostgresURL, "", "", w.database()), conns)
+	w.Database, err = world.Open(ctx, world.At(w.services.PostgresURL, "", "", w.database), conns)
 	return err
-}
-
-func (w *suite) database() string {
-	if w.restored {
-		return restoredTo
-	}
-	return serviceDatabase
 }
 
 // databaseURL is the service's URL of its database; address "" is that of Postgres itself.
 func (w *suite) databaseURL(address string) string {
-	return world.At(w.services.PostgresURL, serviceRole, address, w.database())
+	return world.At(w.services.PostgresURL, serviceRole, address, w.database)
 }
 
 func (w *suite) openReceivers(context.Context) (err error) {
@@ -127,94 +129,79 @@ func (w *suite) openReceivers(context.Context) (err error) {
 
 func (w *suite) startNodes(ctx context.Context) error {
 	for i := range w.o.nodes {
-		n, err := w.newNode("http", i)
-		if err != nil {
-			return err
-		}
-		w.https = append(w.https, n)
-		w.load.bases = append(w.load.bases, n.Base)
-	}
-	for i := range w.o.nodes + 1 {
-		n, err := w.newNode("dispatcher", i)
-		if err != nil {
-			return err
-		}
-		if w.spare = n; i < w.o.nodes {
-			w.dispatchers = append(w.dispatchers, n)
-		}
-	}
-	for _, n := range w.nodes() {
-		if err := n.begin(ctx); err != nil {
+		if err := errors.Join(w.addNode("http", i), w.addNode("dispatcher", i)); err != nil {
 			return err
 		}
 	}
-	return nil
+	return errors.Join(w.addNode("dispatcher", w.o.nodes), each(ctx, w.nodes(), (*node).begin))
 }
 
 // nodes are the processes that usually run.
 func (w *suite) nodes() []*node { return slices.Concat(w.https, w.dispatchers) }
 
-func (w *suite) newNode(command string, index int) (_ *node, err error) {
+// addNode makes a process of a command with its links. The last dispatcher is spare.
+func (w *suite) addNode(command string, index int) (err error) {
 	n := &node{suite: w, index: index, http: command == "http"}
 	name := fmt.Sprintf("%s %d", command, index+1)
 	if n.Node, err = world.NewNode(name, filepath.Join(w.dir, command), w.environment()...); err != nil {
-		return nil, err
+		return err
 	}
 	upstream := w.variant.postgres(w, command, world.Host(w.services.PostgresURL))
-	if n.pg, err = w.network.link(name+" to Postgres", upstream); err != nil {
-		return nil, err
+	if n.pg, err = w.link(name+" to Postgres", upstream); err != nil {
+		return err
 	}
-	if n.redis, err = w.network.link(name+" to Redis", world.Host(w.services.RedisURL)); err != nil {
-		return nil, err
+	if n.redis, err = w.link(name+" to Redis", world.Host(w.services.RedisURL)); err != nil {
+		return err
 	}
-	if command == "dispatcher" {
-		n.Args = w.variant.args
-	}
-	n.Env = append(n.Env, "REDIS_URL=redis://"+n.redis.address()+"/0",
+	n.Env = append(n.Env, "REDIS_URL=redis://"+n.redis.Listen+"/0",
 		fmt.Sprintf("WEBHOOK_EVENT_ID_HEADER=%v", index == 0), // lets receivers tell the dispatchers apart
-		"SMTP_URL=smtp://"+w.post.Address, "MAIL_FROM="+strings.ReplaceAll(name, " ", "-")+"@"+mailDomain)
+		"SMTP_URL=smtp://"+w.post.Address, "MAIL_FROM="+n.sender()+"@"+mailDomain)
 	w.Cleanup(func() {
 		if n.Process() != nil {
 			n.expectEnd(true).Kill()
 		}
-		n.pg.cut()
-		n.redis.cut()
+		n.pg.Stop()
+		n.redis.Stop()
 	})
-	if w.o.logs == "" {
-		return n, nil
+	switch {
+	case n.http:
+		w.https = append(w.https, n)
+		w.mu.Lock()
+		w.load.bases = append(w.load.bases, n.Base)
+		w.mu.Unlock()
+	case index < w.o.nodes:
+		n.Args, w.dispatchers = w.variant.args, append(w.dispatchers, n)
+	default:
+		n.Args, w.spare = w.variant.args, n
 	}
-	file, err := os.Create(filepath.Join(w.o.logs, strings.ReplaceAll(name, " ", "-")+".log"))
-	n.Log = file
-	return n, err
+	if w.o.logs != "" {
+		n.Log, err = os.Create(filepath.Join(w.o.logs, n.sender()+".log"))
+	}
+	return err
 }
 
 // retries of deliveries: short enough for a run to wait for them, long enough in total to survive an outage.
 var retries = []string{"0s", "300ms", "600ms", "1s", "2s", "4s", "8s"}
 
 func (w *suite) environment() []string {
-	return append(w.money(),
-		"PATH="+os.Getenv("PATH"), "GORACE=halt_on_error=1 exitcode=66 atexit_sleep_ms=0", "LOG_LEVEL=warn",
-		"WEBHOOK_TIMEOUT="+w.o.timeout.String(), "WEBHOOK_RETRY_SCHEDULE="+strings.Join(retries, ","),
+	return append([]string{
+		"PATH=" + os.Getenv("PATH"), "GORACE=halt_on_error=1 exitcode=66 atexit_sleep_ms=0", "LOG_LEVEL=warn",
+		"WEBHOOK_TIMEOUT=" + w.o.timeout.String(), "WEBHOOK_RETRY_SCHEDULE=" + strings.Join(retries, ","),
 		"WEBHOOK_ALLOW_INSECURE_TARGETS=true",
 		"WEBHOOK_CONCURRENCY=8", // so few that all are busy now and then
-		"COVERAGE_MAX="+w.coverage(), "SCHEDULER_INTERVAL=500ms",
+		"COVERAGE_MAX=2s",       // secured deposits expire during the run
+		"SCHEDULER_INTERVAL=500ms",
 		// a run can last longer than the usual half an hour, and the audit knows no incomplete deposit
 		"CHECKOUT_IDLE_AFTER=24h",
 		"RATE_LIMIT_PER_MINUTE=100000000", "RATE_LIMIT_WRITES_PER_MINUTE=100000000",
-	)
+	}, w.money()...)
 }
 
 // lease is the time for which a claim is valid.
 func (w *suite) lease() time.Duration { return w.o.timeout + 20*time.Second }
 
-// close ends the load, the followers, and all that was opened, the last first.
+// close ends all that was opened, the last first.
 func (w *suite) close() {
-	if w.load != nil {
-		w.load.stop()
-	}
-	if w.followers != nil {
-		w.followers.stop()
-	}
 	for _, end := range slices.Backward(w.cleanups) {
 		end()
 	}

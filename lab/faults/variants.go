@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"path/filepath"
-	"sync"
+	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"partnerdeposits/lab/hostiletest"
-	"partnerdeposits/lab/procs"
 )
 
 // variant is the service, or the service with a mistake in one of its commands.
@@ -21,7 +21,7 @@ type variant struct {
 	command string                          // whose statements are rewritten
 	rules   []rewriting                     // of the statements
 	stripe  func(http.Handler) http.Handler // changes the requests to the provider; nil: none
-	notices func(*moneyRun, []byte) bool    // answers the provider's notices in place of http; nil: none
+	notices func(*suite, []byte) bool       // answers the provider's notices in place of http; nil: none
 }
 
 // sound meets the same faults as the variants and must not lose anything.
@@ -77,144 +77,108 @@ func (v variant) postgres(t hostiletest.TB, command, upstream string) string {
 	return rewrite(t, upstream, v.rules)
 }
 
-// build compiles the commands of the service and of the suite into dir.
-func build(ctx context.Context, o options, dir string) error {
-	b := procs.Build{Tags: []string{"failpoints"}, Race: o.race}
-	return b.Into(ctx, dir+string(filepath.Separator), "lab/faults/http", "lab/faults/dispatcher", "cmd/admin")
-}
+// trial disturbs the suite of a variant, and gives the number of mistakes that it found, and a line about them.
+type trial func(ctx context.Context, w *suite) (caught int, line string, err error)
 
-// trials tries variants, some at a time.
-func trials(all []variant, atOnce int, try func(v variant) error) error {
-	errs, slots := make([]error, len(all)), make(chan struct{}, atOnce)
-	var group sync.WaitGroup
+// tryAll tries variants, some at a time. It demands that each is caught, and that the service violates nothing.
+func tryAll(ctx context.Context, o options, dir string, all []variant, atOnce int, try trial) error {
+	say := o.logf
+	o.logf = func(string, ...any) {}
+	errs := make([]error, len(all))
+	var group errgroup.Group
+	group.SetLimit(atOnce)
 	for i, v := range all {
-		slots <- struct{}{}
-		group.Go(func() {
-			defer func() { <-slots }()
-			if err := try(v); err != nil {
+		group.Go(func() error {
+			err := inSuite(ctx, o, dir, v, func(w *suite) error {
+				caught, line, err := try(ctx, w)
+				say("%-24s %s", v, line)
+				switch {
+				case err != nil:
+					return err
+				case v.isSound():
+					return w.violated()
+				case caught == 0:
+					return fmt.Errorf("it was not caught: %s", line)
+				}
+				return nil
+			})
+			if err != nil {
 				errs[i] = fmt.Errorf("%s: %w", v, err)
 			}
+			return nil
 		})
 	}
-	group.Wait()
+	_ = group.Wait() // errs tell
 	return errors.Join(errs...)
 }
 
-// verdict demands that a variant is caught, and that the service violates nothing.
-func (w *suite) verdict(caught, changes int) error {
-	switch {
-	case !w.variant.isSound() && caught == 0:
-		return fmt.Errorf("it was not caught in %d changes", changes)
-	case w.variant.isSound() && len(w.receipts.violations) > 0:
-		return fmt.Errorf("%w: %v", errViolated, w.receipts.violations)
-	}
-	return nil
-}
-
-// runVariants runs every variant through a few faults, all at the same time, each in a suite of its own. dir has the
-// commands.
+// runVariants runs every variant through a few faults, all at the same time. dir has the commands.
 func runVariants(ctx context.Context, o options, dir string) error {
-	all := append([]variant{sound}, variants...)
-	return trials(all, len(all), func(v variant) error { return try(ctx, o, dir, v) })
-}
-
-func try(ctx context.Context, o options, dir string, v variant) error {
-	say := o.logf
-	o.logf, o.nodes = func(string, ...any) {}, 1
+	o.nodes = 1
 	o.deadline = o.timeout + 20*time.Second + 10*time.Second*o.slack()
-	w, err := newSuite(ctx, o, dir, v)
-	if err != nil {
-		return err
-	}
-	defer w.close()
-	w.load.start(o.rate)
-	if err := w.runFewFaults(ctx); err != nil {
-		return err
-	}
-	found, err := w.settle(ctx)
-	if err != nil {
-		return err
-	}
-	say("%-24s %5d accepted, %4d lost", v, found.accepted, found.lost)
-	return w.verdict(found.lost, found.accepted)
+	all := append([]variant{sound}, variants...)
+	return tryAll(ctx, o, dir, all, len(all), func(ctx context.Context, w *suite) (int, string, error) {
+		w.load.start(o.rate)
+		dice := rand.New(rand.NewPCG(o.seed, 0)) //nolint:gosec // repeatable on purpose
+		if err := fewFaults(ctx, w, dice); err != nil {
+			return 0, "", err
+		}
+		found, err := w.settle(ctx)
+		return found.lost, fmt.Sprintf("%5d accepted, %4d lost", found.accepted, found.lost), err
+	})
 }
 
-// runFewFaults runs a handful of faults in immediate succession.
-func (w *suite) runFewFaults(ctx context.Context) error {
-	dice := rand.New(rand.NewPCG(w.o.seed, 0)) //nolint:gosec // repeatable on purpose
-	var list []point
-	for _, p := range points {
-		switch p.name {
-		case "relay.committed", postUnderWay, "worker.loaded", "worker.answered":
-			list = append(list, p)
-		}
-	}
-	return errors.Join(
-		pause(ctx, time.Second),
-		responding("steady", fails)(ctx, w, dice), // leads to retries, which …
-		pause(ctx, 2*time.Second),
-		responding("steady", "")(ctx, w, dice),
-		w.redis.FlushAll(ctx).Err(), // … a variant loses together with Redis's data
-		w.storm(ctx, w.deal(list), dice),
-		pause(ctx, time.Second),
-		w.awaitNodes(ctx),
-	)
-}
+// fewFaults are a handful of faults in immediate succession.
+var fewFaults = steps(
+	wait(second, second+ms),
+	responding("steady", fails), // leads to retries, which …
+	wait(2*second, 2*second+ms),
+	responding("steady", ""),
+	flush, // … a variant loses together with Redis's data
+	func(ctx context.Context, w *suite, dice *rand.Rand) error {
+		some := []string{"relay.committed", postUnderWay, "worker.loaded", "worker.answered"}
+		return w.storm(ctx, slices.DeleteFunc(slices.Clone(points), func(p point) bool {
+			return !slices.Contains(some, p.name)
+		}), dice)
+	},
+	wait(second, second+ms),
+	func(ctx context.Context, w *suite, _ *rand.Rand) error { return w.awaitNodes(ctx) },
+)
 
 // runFeedVariants runs every variant of the feed through the faults of relays, one after another. dir has the commands.
 func runFeedVariants(ctx context.Context, o options, dir string) error {
-	return trials(append([]variant{sound}, feedVariants...), 1,
-		func(v variant) error { return tryFeed(ctx, o, dir, v) })
+	return tryAll(ctx, o, dir, append([]variant{sound}, feedVariants...), 1, tryFeed)
 }
 
-// Disturbances of the feed: a variant gets them until it is caught, and the service a few times.
-const (
-	mostScenes  = 12
-	soundScenes = 2
-)
-
-func tryFeed(ctx context.Context, o options, dir string, v variant) error {
-	say := o.logf
-	o.logf = func(string, ...any) {}
-	w, err := newSuite(ctx, o, dir, v)
-	if err != nil {
-		return err
-	}
-	defer w.close()
-	w.load.start(o.rate)
-	for _, f := range w.followers.all {
+// tryFeed disturbs the feeds of a variant until it is caught, and those of the service a few times.
+func tryFeed(ctx context.Context, w *suite) (caught int, line string, err error) {
+	const most, ofSound = 12, 2
+	w.load.start(w.o.rate)
+	for _, f := range w.followers {
 		f.change(func() { f.waits = []int{0} }) // they see every state between two relays
 	}
-	if !v.isSound() {
-		w.o.deadline = 5 * time.Second * o.slack() // a follower that a mistake has stopped stays where it is
+	if !w.variant.isSound() {
+		w.o.deadline = 5 * time.Second * w.o.slack() // a follower that a mistake has stopped stays where it is
 	}
-	dice := rand.New(rand.NewPCG(o.seed, 0)) //nolint:gosec // repeatable on purpose
+	dice := rand.New(rand.NewPCG(w.o.seed, 0)) //nolint:gosec // repeatable on purpose
 	wrong := func() int { return w.receipts.count("feed") + w.receipts.count("feed order") }
-	for scene := 0; scene < mostScenes && wrong() == 0 && (!v.isSound() || scene < soundScenes); scene++ {
-		if err := w.runFeedFaults(ctx, dice); err != nil {
-			return err
+	for scene := 0; scene < most && wrong() == 0 && (!w.variant.isSound() || scene < ofSound); scene++ {
+		for _, kind := range feedKinds {
+			if kind.long {
+				continue
+			}
+			if err := kind.do(ctx, w, dice); err != nil {
+				return 0, "", err
+			}
+		}
+		if err := w.awaitFed(ctx); err != nil {
+			return 0, "", err
 		}
 	}
-	found := tally{followed: w.followers.fed(), accepted: int(w.load.accepted.Load())}
-	if v.isSound() {
-		if found, err = w.settle(ctx); err != nil {
-			return err
-		}
+	followed := w.fed()
+	if w.variant.isSound() {
+		_, err = w.settle(ctx)
 	}
-	say("%-24s %5d accepted, %5d followed, %d times wrong: %.200q", v, found.accepted, found.followed, wrong(),
-		w.receipts.first("feed", "feed order"))
-	return w.verdict(wrong(), found.accepted)
-}
-
-// runFeedFaults runs the faults of the feed that take seconds.
-func (w *suite) runFeedFaults(ctx context.Context, dice *rand.Rand) error {
-	for _, kind := range feedKinds {
-		if kind.long {
-			continue
-		}
-		if err := kind.do(ctx, w, dice); err != nil {
-			return err
-		}
-	}
-	return w.awaitFed(ctx)
+	return wrong(), fmt.Sprintf("%5d accepted, %5d followed, %d times wrong: %.200q", w.load.accepted.Load(), followed,
+		wrong(), w.receipts.first("feed", "feed order")), err
 }

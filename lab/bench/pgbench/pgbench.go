@@ -99,25 +99,22 @@ func (d *Database) Run(ctx context.Context, script string, partners int, length 
 }
 
 var (
-	processed = regexp.MustCompile(`(?m)^number of transactions actually processed: (\d+)`)
-	failed    = regexp.MustCompile(`(?m)^number of failed transactions: (\d+)`)
-	tps       = regexp.MustCompile(`(?m)^tps = ([\d.]+) \((?:without initial connection time|excluding connections establishing)\)`)
+	failed  = regexp.MustCompile(`(?m)^number of failed transactions: [1-9]`)
+	figures = regexp.MustCompile(`(?s)actually processed: (\d+)\n.*` +
+		`tps = ([\d.]+) \((?:without initial connection time|excluding connections establishing)\)`)
 )
 
 // Parse reads the output of pgbench.
 //
 // Returns an error if transactions failed, or figures are missing.
 func Parse(output string) (r Result, err error) {
-	if found := failed.FindStringSubmatch(output); found != nil && found[1] != "0" {
-		return r, fmt.Errorf("pgbench: %s transactions failed", found[1])
+	found := figures.FindStringSubmatch(output)
+	if found == nil || failed.MatchString(output) {
+		return r, fmt.Errorf("pgbench: transactions failed, or no figures in %q", output)
 	}
-	number, rate := processed.FindStringSubmatch(output), tps.FindStringSubmatch(output)
-	if number == nil || rate == nil {
-		return r, fmt.Errorf("pgbench: no figures in %q", output)
-	}
-	if r.N, err = strconv.Atoi(number[1]); err != nil {
+	if r.N, err = strconv.Atoi(found[1]); err != nil {
 		return r, err
 	}
-	r.Rate, err = strconv.ParseFloat(rate[1], 64)
+	r.Rate, err = strconv.ParseFloat(found[2], 64)
 	return r, err
 }

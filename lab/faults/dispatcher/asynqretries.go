@@ -16,7 +16,7 @@ import (
 // leaveRetriesToTheQueue makes the queue own retries and recovery: nothing scans, leases take a day, failures are not
 // recorded, and a job fails when one of its POSTs failed.
 func leaveRetriesToTheQueue(d dispatch.Deps) dispatch.Deps {
-	results := &results{byClaim: map[ports.Claim]chan bool{}}
+	results := &results{}
 	d.Relay = dayLeases{d.Relay}
 	d.Claims = noScan{d.Claims}
 	d.Work = onlySuccesses{d.Work, results}
@@ -34,27 +34,19 @@ func (s dayLeases) Relay(
 	return s.RelayStore.Relay(ctx, limit, day, plan)
 }
 
-// results tells the handler of a job how the POST of each claim ended.
-type results struct {
-	mu      sync.Mutex
-	byClaim map[ports.Claim]chan bool
-}
+// results tells the handler of a job how the POST of each claim ended: false when the POST failed, and true when it
+// succeeded or was not made.
+type results struct{ byClaim sync.Map }
 
-// await returns a channel that receives false when the claim's POST failed, and true when it succeeded or was not made.
 func (r *results) await(c ports.Claim) <-chan bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	ended := make(chan bool, 1)
-	r.byClaim[c] = ended
+	r.byClaim.Store(c, ended)
 	return ended
 }
 
 func (r *results) end(c ports.Claim, ok bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if ended := r.byClaim[c]; ended != nil {
-		delete(r.byClaim, c)
-		ended <- ok
+	if ended, waits := r.byClaim.LoadAndDelete(c); waits {
+		ended.(chan bool) <- ok //nolint:forcetypeassert // of await
 	}
 }
 
