@@ -14,6 +14,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/gofiber/fiber/v2"
@@ -57,7 +58,8 @@ type file struct {
 	contentType string
 	cache       string
 	etag        string
-	plain, gzip []byte
+	plain       []byte
+	gzip        func() []byte // compressed when a reader first asks, so that a process starts sooner
 }
 
 // New renders doc for the API at baseURL, which has no slash at its end. With tryIt the page sends requests to this installation for
@@ -104,11 +106,14 @@ func New(doc *openapi3.T, baseURL string, tryIt bool) (*Docs, error) {
 
 func newFile(contentType, cache string, content []byte) *file {
 	sum := sha256.Sum256(content)
-	var zipped bytes.Buffer
-	w, _ := gzip.NewWriterLevel(&zipped, gzip.BestCompression) // cannot fail: the level is valid
-	_, _ = w.Write(content)                                    // cannot fail: writes to a buffer
-	_ = w.Close()
-	return &file{contentType: contentType, cache: cache, etag: hex.EncodeToString(sum[:8]), plain: content, gzip: zipped.Bytes()}
+	zipped := sync.OnceValue(func() []byte {
+		var out bytes.Buffer
+		w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression) // cannot fail: the level is valid
+		_, _ = w.Write(content)                                 // cannot fail: writes to a buffer
+		_ = w.Close()
+		return out.Bytes()
+	})
+	return &file{contentType: contentType, cache: cache, etag: hex.EncodeToString(sum[:8]), plain: content, gzip: zipped}
 }
 
 // Register adds /openapi.json, /openapi-3.0.json, /docs, and the stylesheet and scripts of the page.
@@ -134,7 +139,7 @@ func (f *file) serve(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderContentType, f.contentType)
 	if middleware.AcceptsGzip(c.Get(fiber.HeaderAcceptEncoding)) {
 		c.Set(fiber.HeaderContentEncoding, "gzip")
-		return c.Send(f.gzip)
+		return c.Send(f.gzip())
 	}
 	return c.Send(f.plain)
 }

@@ -155,7 +155,9 @@ func (c *contract) checkError(t testing.TB, status int, header http.Header, body
 	require.Equal(t, "application/json", header.Get("Content-Type"), what)
 	var parsed any
 	require.NoError(t, json.Unmarshal(body, &parsed), what)
-	require.NoError(t, c.doc.Components.Schemas["Error"].Value.VisitJSON(parsed), what)
+	if documented == nil { // otherwise the schema of the response has been compared
+		require.NoError(t, c.doc.Components.Schemas["Error"].Value.VisitJSON(parsed), what)
+	}
 	var e problem.Envelope
 	require.NoError(t, json.Unmarshal(body, &e), what)
 	require.Equal(t, header.Get(problem.HeaderRequestID), e.Error.RequestID, what)
