@@ -180,5 +180,6 @@ func TestSentinels_WithTLS_AreFollowedThroughAFailover(t *testing.T) {
 	require.NoError(t, write(t, client, "key"))
 	require.NoError(t, all.master.Kill())
 	awaitMaster(t, all.replica, password, certificate.Trust(), client, "key")
-	awaitWrites(t, client, "key", afterFailover, "the new master is used, with TLS")
+	// The test above bounds the time. Handshakes under the race detector may last longer on a busy machine.
+	awaitWrites(t, client, "key", soon, "the new master is used, with TLS")
 }

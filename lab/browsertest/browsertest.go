@@ -86,6 +86,10 @@ const mostBytes = 60_000
 // under the name.
 func LooksRight(browser context.Context, t testing.TB, name string) {
 	t.Helper()
+	require.Eventually(t, func() bool { // a heading is there before the stylesheet is
+		loaded, err := chromedp.Run(browser, chromedp.Evaluate[bool](`document.readyState === "complete"`))
+		return err == nil && loaded
+	}, testLimit, 10*time.Millisecond, name)
 	faults, err := chromedp.Run(browser, chromedp.Evaluate[string](strings.Replace(accessible, "MOST", strconv.Itoa(mostBytes), 1)))
 	require.NoError(t, err, name)
 	require.Empty(t, faults, name)

@@ -178,15 +178,8 @@ func flagsOf(target string) (string, error) {
 		return "", fmt.Errorf("make %s takes no ARGS", target)
 	}
 	ask, _ := helpTexts.LoadOrStore(target, sync.OnceValues(func() (string, error) {
-		args := []string{"run"}
-		if raced { // as the tests are built, so that the packages are compiled once
-			args = append(args, "-race")
-		}
-		cmd := exec.Command("go", append(args, program, "-h")...)
-		cmd.Dir = repository()
-		if raced {
-			cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
-		}
+		cmd := exec.Command("go", "run", program, "-h")
+		cmd.Dir, cmd.Env = repository(), append(os.Environ(), "CGO_ENABLED=0") // as the commands are built, so that packages are compiled once
 		out, err := cmd.CombinedOutput()
 		if !strings.Contains(string(out), "Usage of") {
 			return "", fmt.Errorf("%s -h: %w: %s", program, err, out)

@@ -198,7 +198,7 @@ func (c *contest) post(ctx context.Context, base, key, body string) raceAnswer {
 func TestLong_Idempotency_AThousandRaces_WithProcessesKilledBetweenCommitAndAnswer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir() + string(filepath.Separator)
-	require.NoError(t, procs.Build{Tags: []string{"failpoints"}, Race: raced}.Into(t.Context(), dir, "lab/faults/http"))
+	require.NoError(t, procs.Build{Tags: []string{"failpoints"}}.Into(t.Context(), dir, "lab/faults/http"))
 	w := newWorld(t, "RATE_LIMIT_PER_MINUTE=1000000", "RATE_LIMIT_WRITES_PER_MINUTE=1000000")
 	w.http(t)
 	accountID := w.link(t, "villa-15")

@@ -1,5 +1,6 @@
 // Package e2e_test drives the built binaries from outside, as operators, partners and tenants do: real processes, real
-// Postgres, real Redis, plain HTTP.
+// Postgres, real Redis, plain HTTP. The processes are as they are shipped, without the race detector: lab/faults runs http and dispatcher
+// with the detector, under load and faults.
 package e2e_test
 
 import (
@@ -29,9 +30,6 @@ const (
 	often = 20 * time.Millisecond
 )
 
-// raceOptions end a process at its first race, and without the second that a race build sleeps at its end.
-const raceOptions = "GORACE=halt_on_error=1 exitcode=66 atexit_sleep_ms=0"
-
 var binaries struct {
 	once sync.Once
 	dir  string
@@ -56,9 +54,9 @@ func build() {
 		return
 	}
 	out := binaries.dir + string(filepath.Separator)
-	if binaries.err = (procs.Build{Race: raced}).Into(context.Background(), out, "cmd/http", "cmd/dispatcher", "cmd/admin"); binaries.err == nil {
+	if binaries.err = (procs.Build{}).Into(context.Background(), out, "cmd/http", "cmd/dispatcher", "cmd/admin"); binaries.err == nil {
 		// As `make run` builds it.
-		binaries.err = procs.Build{Tags: []string{"lean"}, Race: raced}.Into(context.Background(), out, "cmd/sandbox")
+		binaries.err = procs.Build{Tags: []string{"lean"}}.Into(context.Background(), out, "cmd/sandbox")
 	}
 }
 
@@ -74,7 +72,7 @@ type process struct {
 func start(t testing.TB, name string, environ ...string) *process {
 	t.Helper()
 	p := &process{log: &procs.Buffer{}, stdout: &procs.Buffer{}}
-	env := append([]string{"PATH=" + os.Getenv("PATH"), "METRICS_ADDR=127.0.0.1:0", raceOptions}, environ...)
+	env := append([]string{"PATH=" + os.Getenv("PATH"), "METRICS_ADDR=127.0.0.1:0"}, environ...)
 	var err error
 	p.Process, err = procs.Start(procs.Spec{Name: name, Path: binary(t, name), Env: env, Log: p.log, Stdout: p.stdout})
 	require.NoError(t, err)
@@ -171,7 +169,7 @@ func run(t testing.TB, environ []string, name string, args ...string) (code int,
 	path := binary(t, name) // the first use builds the command
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
-	env := append([]string{"PATH=" + os.Getenv("PATH"), "METRICS_ADDR=127.0.0.1:1", raceOptions}, environ...) // the doctor finds no process of another test
+	env := append([]string{"PATH=" + os.Getenv("PATH"), "METRICS_ADDR=127.0.0.1:1"}, environ...) // the doctor finds no process of another test
 	ended, err := procs.Run(ctx, procs.Spec{Name: name, Path: path, Args: args, Env: env})
 	require.NoError(t, err)
 	return ended.Code, ended.Stdout, ended.Stderr

@@ -55,7 +55,7 @@ func tryReceiver(t *testing.T, code string, command []string) {
 	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
 	if command[0] == "go" { // built first, so that the signal at the end reaches the program itself
 		build := exec.CommandContext(t.Context(), "go", "build", "-o", "receiver", "main.go")
-		build.Dir = dir
+		build.Dir, build.Env = dir, append(os.Environ(), "CGO_ENABLED=0")
 		out, err := build.CombinedOutput()
 		require.NoError(t, err, string(out))
 		cmd = exec.CommandContext(t.Context(), filepath.Join(dir, "receiver"))
