@@ -58,7 +58,10 @@ func (s service) fromDocker(ctx context.Context, o Options) (*Server, string, er
 		return nil, "", fmt.Errorf("image %s could not be had or run within the last %s", s.image, failureForgotten)
 	}
 	spec := s.container(o)
-	name, err := s.findImage(ctx, o, pool)
+	name, err := s.localImage(ctx, pool)
+	if err == nil && name == "" {
+		name, err = s.image.String(), s.pull(ctx, o, pool)
+	}
 	var c *container
 	if err == nil {
 		if c, err = startContainer(ctx, pool, name, spec); err != nil {
@@ -83,15 +86,6 @@ func (m *machine) dockerPool(ctx context.Context) (*dockertest.Pool, error) {
 		return nil, errors.New("no Docker daemon answers")
 	}
 	return pool, nil
-}
-
-// findImage returns the name of a local image, and pulls the default image if necessary.
-func (s service) findImage(ctx context.Context, o Options, pool *dockertest.Pool) (string, error) {
-	name, err := s.localImage(ctx, pool)
-	if err != nil || name != "" {
-		return name, err
-	}
-	return s.image.String(), s.pull(ctx, o, pool)
 }
 
 // localImage returns the name of an image that needs no pull: the default image, or else the last suitable name; "": none.

@@ -143,21 +143,19 @@ func measureNotices(ctx context.Context, w *workbench, o options, r *results) {
 	const without, beside = "no notices", "1,000 unsigned notices/s"
 	b, seconds := r.board("POST deposits beside notices"), int(o.notices.Seconds())
 	err := rotate(o.rounds, []turn{
-		func() { b.add(without, w.noticesRound(ctx, seconds, func() error { return nil })) },
-		func() {
-			b.add(beside, w.noticesRound(ctx, seconds, func() error { return w.sendNotices(ctx, seconds*noticesPerSecond) }))
-		},
+		func() { b.add(without, w.noticesRound(ctx, seconds, 0)) },
+		func() { b.add(beside, w.noticesRound(ctx, seconds, seconds*noticesPerSecond)) },
 	})
 	r.addRatio("notices", b.ratio(beside, without, "p99 ms"))
 	check(err)
 }
 
-func (w *workbench) noticesRound(ctx context.Context, seconds int, send func() error) figures {
+func (w *workbench) noticesRound(ctx context.Context, seconds, notices int) figures {
 	w.enter(ctx, w.last())
 	t := w.newPartner(ctx)
 	w.deposits(ctx, calls(2*besidePerSecond), 8, true, inTurn([]testPartner{t})) // warms up
 	sent := make(chan error, 1)
-	go func() { sent <- send() }()
+	go func() { sent <- w.sendNotices(ctx, notices) }()
 	var times, late *load.Times
 	spent := w.cost(ctx, func() int {
 		times, late = open(ctx, seconds*besidePerSecond, besidePerSecond, func(i int, _ time.Time) error {

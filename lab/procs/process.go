@@ -182,8 +182,6 @@ var ErrEnded = errors.New("the process has ended")
 // Returns the end of ctx with the last answer before it, which tells more.
 func Await(ctx context.Context, ended <-chan struct{}, ask func() error) error {
 	const every = 20 * time.Millisecond
-	poll := time.NewTicker(every)
-	defer poll.Stop()
 	var last error
 	for {
 		err := ask()
@@ -198,7 +196,7 @@ func Await(ctx context.Context, ended <-chan struct{}, ask func() error) error {
 			return ErrEnded
 		case <-ctx.Done():
 			return errors.Join(ctx.Err(), last)
-		case <-poll.C:
+		case <-time.After(every):
 		}
 	}
 }

@@ -8,8 +8,7 @@ type table[T object] struct {
 
 // object is a thing with an id and a time of creation, which can be shown as JSON.
 type object interface {
-	ident() string
-	createdAt() int64
+	head() base
 	json(f *Fake, expand expansions) map[string]any
 }
 
@@ -19,8 +18,7 @@ type base struct {
 	created int64
 }
 
-func (b base) ident() string    { return b.id }
-func (b base) createdAt() int64 { return b.created }
+func (b base) head() base { return b }
 
 // base makes an id with that prefix, such as "pi".
 func (f *Fake) base(prefix string) base { return base{f.newID(prefix), f.now().Unix()} }
@@ -30,7 +28,7 @@ func (t *table[T]) add(item T) {
 		t.byID = map[string]T{}
 	}
 	t.all = append(t.all, item)
-	t.byID[item.ident()] = item
+	t.byID[item.head().id] = item
 }
 
 func (t *table[T]) find(id string) (item T, err *apiError) {
@@ -70,14 +68,14 @@ func list[T object](f *Fake, t *table[T], c call, keep func(T) bool) (any, *apiE
 	passed := after == ""
 	data := []any{}
 	more := false
-	expand := expansionsOf(c.params).below("data")
+	expand, _ := expansionsOf(c.params).of("data")
 	for i := len(t.all) - 1; i >= 0; i-- {
 		item := t.all[i]
 		if !passed {
-			passed = item.ident() == after
+			passed = item.head().id == after
 			continue
 		}
-		if created := item.createdAt(); created < int64(since) || created >= int64(before) || !keep(item) {
+		if created := item.head().created; created < int64(since) || created >= int64(before) || !keep(item) {
 			continue
 		}
 		if len(data) == limit {
