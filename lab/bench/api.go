@@ -87,32 +87,30 @@ func measureReads(ctx context.Context, w *workbench, o options, r *results) {
 	compared := pair{last.String(), pgbenchName(last.partners)}
 	get := r.board("GET deposit", append(w.pairs(all), compared)...)
 	lists := r.board("list of 100 deposits", w.pairs(all)...)
-	turns := w.turns(ctx, all, func(v variant, partners []testPartner) { w.readRound(ctx, v, partners, o, get, lists) })
+	turns := w.turns(ctx, all, func(v variant, partners []testPartner) {
+		const mostStored = 6000 // 200 of each of 30 partners
+		w.warmUp(ctx, v, partners, o)
+		stored := w.deposits(ctx, calls(mostStored), v.conns, false, inTurn(partners))
+		for _, reading := range []struct {
+			board *board
+			path  func(made) string
+		}{
+			{get, func(m made) string { return "/deposits/" + m.id }},
+			{lists, func(made) string { return "/deposits?limit=100" }},
+		} {
+			read := func(i int) error {
+				m := stored[i*7919%len(stored)] // a prime number: no order that a cache could follow
+				_, err := w.api.do(request{method: "GET", path: reading.path(m), apiKey: m.owner.Key})
+				return err
+			}
+			must(load.Closed(ctx, lasting(min(time.Second, o.round/3)), v.conns, read)) // warms up
+			spent := w.cost(ctx, func() int { return must(load.Closed(ctx, lasting(o.round), v.conns, read)).N() })
+			reading.board.add(v.String(), w.withMemory(spent.figures()))
+		}
+	})
 	err := rotate(o.rounds, append(turns, w.pgbenchTurn(ctx, pgbench.Get, last.partners, o, get)))
 	r.addRatio("gets", get.ratio(compared.variant, compared.to, "rate"))
 	check(err)
-}
-
-func (w *workbench) readRound(ctx context.Context, v variant, partners []testPartner, o options, get, lists *board) {
-	const stored = 6000 // 200 of each of 30 partners
-	w.warmUp(ctx, v, partners, o)
-	all := w.deposits(ctx, calls(stored), v.conns, false, inTurn(partners))
-	for _, reading := range []struct {
-		board *board
-		path  func(made) string
-	}{
-		{get, func(m made) string { return "/deposits/" + m.id }},
-		{lists, func(made) string { return "/deposits?limit=100" }},
-	} {
-		read := func(i int) error {
-			m := all[i*7919%len(all)] // a prime number: no order that a cache could follow
-			_, err := w.api.do(request{method: "GET", path: reading.path(m), apiKey: m.owner.Key})
-			return err
-		}
-		must(load.Closed(ctx, lasting(min(time.Second, o.round/3)), v.conns, read)) // warms up
-		spent := w.cost(ctx, func() int { return must(load.Closed(ctx, lasting(o.round), v.conns, read)).N() })
-		reading.board.add(v.String(), w.withMemory(spent.figures()))
-	}
 }
 
 // measureRedis reads Redis's memory after keyed calls without a pause.

@@ -111,9 +111,8 @@ func measureLists(ctx context.Context, w *workbench, _ options, r *results) {
 			w.timeList(ctx, b, l.name+query.label, request{method: "GET", path: path + "?" + query.encoded, apiKey: plain.Reveal()})
 		}
 	}
-	held := request{method: "GET", path: "/webhooks", apiKey: w.heldEndpoints(ctx)}
 	name := fmt.Sprintf("webhooks, %d with %d pending each", webhook.MaxSubscriptions, webhook.MostPending-1)
-	w.timeList(ctx, b, name, held)
+	w.timeList(ctx, b, name, request{method: "GET", path: "/webhooks", apiKey: w.heldEndpoints(ctx)})
 	r.addLists(b)
 }
 

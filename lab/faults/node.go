@@ -51,8 +51,7 @@ func (n *node) begin(ctx context.Context) error {
 // watch reports a violation when the process ends although this program did not cause the end.
 func (n *node) watch(p *procs.Process) {
 	<-p.Done()
-	endExpected := n.endExpected.Load() || n.Process() != p
-	if !endExpected || !p.Killed() && p.ExitCode() != 0 {
+	if !n.endExpected.Load() && n.Process() == p || !p.Killed() && p.ExitCode() != 0 {
 		n.suite.receipts.violate("crash", "%s ended by itself, with %s:\n%s", n.Name, p.Ended(), p.Log())
 	}
 }

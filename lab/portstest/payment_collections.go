@@ -187,10 +187,9 @@ func requireRefused(t *testing.T, got ports.ProviderPayment, want ports.Refusal)
 
 // pageFor is the request for a page on which the tenant pays a debt.
 func pageFor(r ports.CollectRequest) ports.HostedPayment {
-	return ports.HostedPayment{
-		PaymentID: r.PaymentID, DepositID: r.DepositID, Kind: deposit.Collection, Amount: r.Amount, Description: r.Description,
-		Email: "ada@example.com", Locale: "en", ReturnURL: returnURL,
-	}
+	page := request(r.PaymentID)
+	page.DepositID, page.Kind, page.Amount, page.Locale = r.DepositID, deposit.Collection, r.Amount, "en"
+	return page
 }
 
 // busy reports whether a call may be refused because another call of the same payment was quicker.

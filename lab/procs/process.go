@@ -159,7 +159,21 @@ func (p *Process) Log() string { return p.log.String() }
 // Returns an error when the process or ctx ends first.
 func (p *Process) AwaitOK(ctx context.Context, url string) error {
 	client := &http.Client{Timeout: 5 * time.Second}
-	return p.Await(ctx, func() error { return ask(ctx, client, url) })
+	return p.Await(ctx, func() error {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return err
+		}
+		response, err := client.Do(request)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = response.Body.Close() }()
+		if response.StatusCode != http.StatusOK {
+			return fmt.Errorf("%s answers %d", url, response.StatusCode)
+		}
+		return nil
+	})
 }
 
 // Await repeats a question until its error is nil. An error of Await has the last part of the process's output.
@@ -199,22 +213,6 @@ func Await(ctx context.Context, ended <-chan struct{}, ask func() error) error {
 		case <-time.After(every):
 		}
 	}
-}
-
-func ask(ctx context.Context, client *http.Client, url string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return err
-	}
-	response, err := client.Do(request)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %d", url, response.StatusCode)
-	}
-	return nil
 }
 
 // Ended is the end of a command.

@@ -3,6 +3,7 @@ package receiver
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -92,23 +93,20 @@ func (r *Receiver) receive(w Webhook) (Answer, func(bool)) {
 		r.print("✘ %s refused with 400: %s\n", at, reason)
 		return Refuse(string(reason)), nil
 	}
-	if key := DedupKey(w.Body); r.isRepeated(key) {
-		r.print("= %s %s again, %s…: seen before, nothing done\n", at, w.Event(), key[:12])
-	} else {
-		r.print("✔ %s %s\n", at, r.describe(w.Request.Context(), w.Body))
-	}
-	return Take, nil
-}
-
-func (r *Receiver) isRepeated(key string) bool {
+	key := fmt.Sprintf("%x", sha256.Sum256(w.Body)) // all attempts of a delivery have the same body
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	if len(r.seen) >= rememberAtMost {
 		clear(r.seen)
 	}
 	repeated := r.seen[key]
 	r.seen[key] = true
-	return repeated
+	r.mu.Unlock()
+	if repeated {
+		r.print("= %s %s again, %s…: seen before, nothing done\n", at, w.Event(), key[:12])
+	} else {
+		r.print("✔ %s %s\n", at, r.describe(w.Request.Context(), w.Body))
+	}
+	return Take, nil
 }
 
 func (r *Receiver) print(format string, args ...any) {

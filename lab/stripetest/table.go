@@ -46,20 +46,17 @@ const (
 
 // list answers a list request with the objects that keep takes, newest first.
 func list[T object](f *Fake, t *table[T], c call, keep func(T) bool) (any, *apiError) {
-	limit, err := whole(c.params, "limit", usualPage)
-	if err != nil {
-		return nil, err
+	numbers := map[string]int{"limit": usualPage, "created[gte]": 0, "created[lt]": 1 << 60}
+	for name, usual := range numbers {
+		given, err := whole(c.params, name, usual)
+		if err != nil {
+			return nil, err
+		}
+		numbers[name] = given
 	}
+	limit, since, before := numbers["limit"], numbers["created[gte]"], numbers["created[lt]"]
 	if limit < 1 || limit > maxPage {
 		return nil, invalid("limit", "limit must be between 1 and 100")
-	}
-	since, err := whole(c.params, "created[gte]", 0)
-	if err != nil {
-		return nil, err
-	}
-	before, err := whole(c.params, "created[lt]", 1<<60)
-	if err != nil {
-		return nil, err
 	}
 	after := c.params.Get("starting_after")
 	if _, there := t.byID[after]; after != "" && !there {
