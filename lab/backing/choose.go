@@ -92,7 +92,12 @@ func (s service) obtain(ctx context.Context, o Options) (*Server, error) {
 	for _, from := range list {
 		server, how, err := from.start(ctx, o)
 		if err == nil {
-			server.choice = s.explain(o, how, passed)
+			if forced := o.machine.getenv(forcing); forced != "" {
+				passed = slices.Insert(passed, 0, forcing+"="+forced)
+			}
+			if server.choice = how; len(passed) > 0 {
+				server.choice += " (" + strings.Join(passed, "; ") + ")"
+			}
 			return server, nil
 		}
 		if errors.As(err, &finalError{}) || ctx.Err() != nil {
@@ -101,17 +106,6 @@ func (s service) obtain(ctx context.Context, o Options) (*Server, error) {
 		passed = append(passed, from.name+": "+err.Error())
 	}
 	return nil, s.unavailable(o, passed)
-}
-
-func (s service) explain(o Options, how string, passed []string) string {
-	why := strings.Join(passed, "; ")
-	if forced := o.machine.getenv(forcing); forced != "" {
-		why = strings.Trim(forcing+"="+forced+"; "+why, "; ")
-	}
-	if why == "" {
-		return how
-	}
-	return how + " (" + why + ")"
 }
 
 // unavailable is the message for a machine without any source: advice first, then the failure of each source.

@@ -54,11 +54,16 @@ func (s service) fromDocker(ctx context.Context, o Options) (*Server, string, er
 	if err != nil {
 		return nil, "", err
 	}
-	if o.machine.getenv(forcing) != "docker" && o.machine.failedLately(s.image) {
+	mark, err := os.Stat(o.machine.failureMark(s.image))
+	failedLately := o.machine.cacheDir != "" && err == nil && time.Since(mark.ModTime()) < failureForgotten
+	if o.machine.getenv(forcing) != "docker" && failedLately {
 		return nil, "", fmt.Errorf("image %s could not be had or run within the last %s", s.image, failureForgotten)
 	}
 	spec := s.container(o)
-	name, err := s.findImage(ctx, o, pool)
+	name, err := s.localImage(ctx, pool)
+	if err == nil && name == "" {
+		name, err = s.image.String(), s.pull(ctx, o, pool)
+	}
 	var c *container
 	if err == nil {
 		if c, err = startContainer(ctx, pool, name, spec); err != nil {
@@ -83,15 +88,6 @@ func (m *machine) dockerPool(ctx context.Context) (*dockertest.Pool, error) {
 		return nil, errors.New("no Docker daemon answers")
 	}
 	return pool, nil
-}
-
-// findImage returns the name of a local image, and pulls the default image if necessary.
-func (s service) findImage(ctx context.Context, o Options, pool *dockertest.Pool) (string, error) {
-	name, err := s.localImage(ctx, pool)
-	if err != nil || name != "" {
-		return name, err
-	}
-	return s.image.String(), s.pull(ctx, o, pool)
 }
 
 // localImage returns the name of an image that needs no pull: the default image, or else the last suitable name; "": none.
@@ -159,11 +155,6 @@ func (m *machine) failureMark(i image) string {
 	return filepath.Join(m.cacheDir, "no-docker-"+i.repository+"-"+i.tag)
 }
 
-func (m *machine) failedLately(i image) bool {
-	info, err := os.Stat(m.failureMark(i))
-	return m.cacheDir != "" && err == nil && time.Since(info.ModTime()) < failureForgotten
-}
-
 func (m *machine) rememberFailure(i image) {
 	if m.cacheDir != "" && os.MkdirAll(m.cacheDir, 0o700) == nil {
 		_ = os.WriteFile(m.failureMark(i), nil, 0o600) // the mark only saves time
@@ -204,7 +195,7 @@ type container struct {
 	pool     *dockertest.Pool
 	resource *docker.Container
 	hostPort string
-	ready    func(context.Context) error
+	spec     containerSpec
 	orders   io.WriteCloser
 	answers  *bufio.Scanner
 	log      procs.Buffer
@@ -238,8 +229,7 @@ func startContainer(ctx context.Context, pool *dockertest.Pool, imageName string
 	if err != nil {
 		return nil, err
 	}
-	c := &container{pool: pool, resource: made, log: procs.Buffer{Most: logTail}}
-	c.ready = func(ctx context.Context) error { return spec.ready(ctx, c.hostPort) }
+	c := &container{pool: pool, resource: made, spec: spec, log: procs.Buffer{Most: logTail}}
 	for _, step := range []func() error{
 		c.attach,
 		func() error { return pool.Client.StartContainerWithContext(made.ID, nil, ctx) },
@@ -302,7 +292,7 @@ func (c *container) await(ctx context.Context) error {
 	err := procs.Await(ctx, nil, func() error {
 		attempt, done := context.WithTimeout(ctx, 2*time.Second)
 		defer done()
-		return c.ready(attempt)
+		return c.spec.ready(attempt, c.hostPort)
 	})
 	if err != nil {
 		return fmt.Errorf("the server did not answer in time (%w); its log says:\n%s", err, c.log.String())

@@ -15,12 +15,16 @@ import (
 
 // home is the private directory of a server: its data, its log, and the cleaner that removes the directory.
 type home struct {
-	dir     string // no symbolic links in the path
-	data    string // owned by the server's user, closed to other users
-	owner   *user.User
-	cred    *syscall.Credential // nil when the server runs as the user of this process
-	log     *os.File
-	cleaner *cleaner
+	dir   string // no symbolic links in the path
+	data  string // owned by the server's user, closed to other users
+	owner *user.User
+	cred  *syscall.Credential // nil when the server runs as the user of this process
+	log   *os.File
+
+	// The cleaner is a small shell process that outlives this process and cleans up after a sudden end. tie is the only
+	// write end of its pipe: no child inherits the descriptor.
+	cleaner *exec.Cmd
+	tie     io.WriteCloser
 }
 
 // newHome makes a directory in the first suitable element of dirs, with a cleaner. If this process is root, the server
@@ -90,8 +94,8 @@ func openToAll(dir string) bool {
 }
 
 func (h *home) furnish() error {
-	var err error
-	if h.cleaner, err = startCleaner(h.dir); err != nil {
+	err := h.startCleaner()
+	if err != nil {
 		return fmt.Errorf("start the cleaner: %w", err)
 	}
 	h.log, err = os.OpenFile(filepath.Join(h.dir, "log"), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
@@ -164,10 +168,10 @@ func (h *home) remove() {
 		return
 	}
 	if err == nil { // else a process may still be closing its files, and the cleaner removes the directory again
-		_ = h.cleaner.cmd.Process.Kill()
+		_ = h.cleaner.Process.Kill()
 	}
-	_ = h.cleaner.tie.Close()
-	_ = h.cleaner.cmd.Wait()
+	_ = h.tie.Close()
+	_ = h.cleaner.Wait()
 }
 
 // cleanerScript waits for the end of its standard input, which comes with the end of this process, for any reason. Then
@@ -177,23 +181,16 @@ func (h *home) remove() {
 //go:embed cleaner.sh
 var cleanerScript string
 
-// cleaner is a small shell process that outlives this process and cleans up after a sudden end.
-type cleaner struct {
-	cmd *exec.Cmd
-	tie io.WriteCloser // the only write end of the pipe: no child inherits the descriptor
-}
-
-func startCleaner(dir string) (*cleaner, error) {
-	cmd := exec.Command("/bin/sh", "-c", cleanerScript, "cleaner", dir)
+func (h *home) startCleaner() (err error) {
+	cmd := exec.Command("/bin/sh", "-c", cleanerScript, "cleaner", h.dir)
 	cmd.Dir = "/"
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH") + ":/usr/bin:/bin", "LC_ALL=C"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	tie, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, err
+	if h.tie, err = cmd.StdinPipe(); err != nil {
+		return err
 	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
+	if err = cmd.Start(); err == nil {
+		h.cleaner = cmd
 	}
-	return &cleaner{cmd: cmd, tie: tie}, nil
+	return err
 }

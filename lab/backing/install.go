@@ -94,7 +94,8 @@ func (m *machine) install(ctx context.Context, packages ...string) error {
 	go func() {
 		output, err := m.runRoot(installScript, packages...)
 		if err != nil && len(output) > 0 {
-			err = fmt.Errorf("%w; it says:\n%s", err, lastLines(string(output), 12))
+			lines := strings.Split(strings.TrimRight(string(output), "\n"), "\n")
+			err = fmt.Errorf("%w; it says:\n%s", err, strings.Join(lines[max(0, len(lines)-12):], "\n"))
 		}
 		done <- err
 	}()
@@ -147,9 +148,4 @@ func (m *machine) lockInstall() (unlock func(), err error) {
 		return nil, errors.Join(err, file.Close())
 	}
 	return func() { _ = file.Close() }, nil
-}
-
-func lastLines(text string, n int) string {
-	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }

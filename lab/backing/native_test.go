@@ -69,7 +69,7 @@ func TestClose_Native_LeavesNothingBehind(t *testing.T) {
 	execute(t, postgres, "create table kept (id int)")
 	for _, s := range []*Server{postgres, redis} {
 		dir, pids := homeOf(s), processesIn(homeOf(s))
-		cleaner := s.control.(*native).home.cleaner.cmd.Process.Pid
+		cleaner := s.control.(*native).home.cleaner.Process.Pid
 		require.Contains(t, pids, s.Pid())
 
 		require.NoError(t, s.Close())

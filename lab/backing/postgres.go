@@ -64,7 +64,13 @@ func nativePostgres(ctx context.Context, o Options) (*Server, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if err = initCluster(n.home, bin); err == nil {
+	// --no-sync: the files of initdb need not survive a crash of the machine.
+	err = n.home.runChild(filepath.Join(bin, "initdb"), "--pgdata", n.home.data, "--username=postgres", "--auth=trust",
+		"--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions")
+	if err == nil {
+		err = n.home.write("pg_hba.conf", hostRules)
+	}
+	if err == nil {
 		err = n.startFresh(ctx)
 	}
 	if err != nil {
@@ -97,7 +103,17 @@ func newPostgres(o Options) (n *native, bin string, err error) {
 			argv := []string{filepath.Join(bin, "postgres"), "-D", home.data, "-p", strconv.Itoa(port)}
 			return append(append(argv, localSettings(home)...), postgresSettings(o)...)
 		},
-		ready: func(ctx context.Context, port, _ int) error { return ownPostgres(ctx, port, home.data) },
+		// Another server may have taken the port.
+		ready: func(ctx context.Context, port, _ int) error {
+			ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+			defer cancel()
+			var served string
+			err := ask(ctx, postgresURL(loopback(port)), &served, "show data_directory")
+			if err == nil && served != home.data {
+				err = fmt.Errorf("port %d belongs to another server", port)
+			}
+			return err
+		},
 	}, bin, nil
 }
 
@@ -119,28 +135,6 @@ func localSettings(h *home) []string {
 
 // hostRules admit every user of this machine without a password, and no other host.
 const hostRules = "local all all trust\nhost all all 127.0.0.1/32 trust\nhost replication all 127.0.0.1/32 trust\n"
-
-func initCluster(h *home, bin string) error {
-	// --no-sync: the files of initdb need not survive a crash of the machine.
-	err := h.runChild(filepath.Join(bin, "initdb"), "--pgdata", h.data, "--username=postgres", "--auth=trust",
-		"--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions")
-	if err != nil {
-		return err
-	}
-	return h.write("pg_hba.conf", hostRules)
-}
-
-// ownPostgres checks the data directory of the server on a port, since another server may have taken the port.
-func ownPostgres(ctx context.Context, port int, data string) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
-	var served string
-	err := ask(ctx, postgresURL(loopback(port)), &served, "show data_directory")
-	if err == nil && served != data {
-		err = fmt.Errorf("port %d belongs to another server", port)
-	}
-	return err
-}
 
 // pingPostgres tells whether a database URL answers.
 func pingPostgres(ctx context.Context, databaseURL string) error {

@@ -87,32 +87,30 @@ func measureReads(ctx context.Context, w *workbench, o options, r *results) {
 	compared := pair{last.String(), pgbenchName(last.partners)}
 	get := r.board("GET deposit", append(w.pairs(all), compared)...)
 	lists := r.board("list of 100 deposits", w.pairs(all)...)
-	turns := w.turns(ctx, all, func(v variant, partners []testPartner) { w.readRound(ctx, v, partners, o, get, lists) })
+	turns := w.turns(ctx, all, func(v variant, partners []testPartner) {
+		const mostStored = 6000 // 200 of each of 30 partners
+		w.warmUp(ctx, v, partners, o)
+		stored := w.deposits(ctx, calls(mostStored), v.conns, false, inTurn(partners))
+		for _, reading := range []struct {
+			board *board
+			path  func(made) string
+		}{
+			{get, func(m made) string { return "/deposits/" + m.id }},
+			{lists, func(made) string { return "/deposits?limit=100" }},
+		} {
+			read := func(i int) error {
+				m := stored[i*7919%len(stored)] // a prime number: no order that a cache could follow
+				_, err := w.api.do(request{method: "GET", path: reading.path(m), apiKey: m.owner.Key})
+				return err
+			}
+			must(load.Closed(ctx, lasting(min(time.Second, o.round/3)), v.conns, read)) // warms up
+			spent := w.cost(ctx, func() int { return must(load.Closed(ctx, lasting(o.round), v.conns, read)).N() })
+			reading.board.add(v.String(), w.withMemory(spent.figures()))
+		}
+	})
 	err := rotate(o.rounds, append(turns, w.pgbenchTurn(ctx, pgbench.Get, last.partners, o, get)))
 	r.addRatio("gets", get.ratio(compared.variant, compared.to, "rate"))
 	check(err)
-}
-
-func (w *workbench) readRound(ctx context.Context, v variant, partners []testPartner, o options, get, lists *board) {
-	const stored = 6000 // 200 of each of 30 partners
-	w.warmUp(ctx, v, partners, o)
-	all := w.deposits(ctx, calls(stored), v.conns, false, inTurn(partners))
-	for _, reading := range []struct {
-		board *board
-		path  func(made) string
-	}{
-		{get, func(m made) string { return "/deposits/" + m.id }},
-		{lists, func(made) string { return "/deposits?limit=100" }},
-	} {
-		read := func(i int) error {
-			m := all[i*7919%len(all)] // a prime number: no order that a cache could follow
-			_, err := w.api.do(request{method: "GET", path: reading.path(m), apiKey: m.owner.Key})
-			return err
-		}
-		must(load.Closed(ctx, lasting(min(time.Second, o.round/3)), v.conns, read)) // warms up
-		spent := w.cost(ctx, func() int { return must(load.Closed(ctx, lasting(o.round), v.conns, read)).N() })
-		reading.board.add(v.String(), w.withMemory(spent.figures()))
-	}
 }
 
 // measureRedis reads Redis's memory after keyed calls without a pause.
@@ -143,21 +141,19 @@ func measureNotices(ctx context.Context, w *workbench, o options, r *results) {
 	const without, beside = "no notices", "1,000 unsigned notices/s"
 	b, seconds := r.board("POST deposits beside notices"), int(o.notices.Seconds())
 	err := rotate(o.rounds, []turn{
-		func() { b.add(without, w.noticesRound(ctx, seconds, func() error { return nil })) },
-		func() {
-			b.add(beside, w.noticesRound(ctx, seconds, func() error { return w.sendNotices(ctx, seconds*noticesPerSecond) }))
-		},
+		func() { b.add(without, w.noticesRound(ctx, seconds, 0)) },
+		func() { b.add(beside, w.noticesRound(ctx, seconds, seconds*noticesPerSecond)) },
 	})
 	r.addRatio("notices", b.ratio(beside, without, "p99 ms"))
 	check(err)
 }
 
-func (w *workbench) noticesRound(ctx context.Context, seconds int, send func() error) figures {
+func (w *workbench) noticesRound(ctx context.Context, seconds, notices int) figures {
 	w.enter(ctx, w.last())
 	t := w.newPartner(ctx)
 	w.deposits(ctx, calls(2*besidePerSecond), 8, true, inTurn([]testPartner{t})) // warms up
 	sent := make(chan error, 1)
-	go func() { sent <- send() }()
+	go func() { sent <- w.sendNotices(ctx, notices) }()
 	var times, late *load.Times
 	spent := w.cost(ctx, func() int {
 		times, late = open(ctx, seconds*besidePerSecond, besidePerSecond, func(i int, _ time.Time) error {

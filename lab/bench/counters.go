@@ -30,7 +30,11 @@ func (w *workbench) read(ctx context.Context) (r reading) {
 	r.commands = must(strconv.ParseFloat(info.Item("Stats", "total_commands_processed"), 64))
 	r.memory = must(strconv.ParseFloat(info.Item("Memory", "used_memory"), 64))
 	r.machine = must(must(procfs.NewDefaultFS()).Stat()).CPUTotal
-	r.at, r.cpu, r.generator = time.Now(), w.cpu(), ownCPU()
+	r.cpu = treesCPU(map[string]int{
+		"http": w.http.Process().Pid(), "dispatcher": w.dispatcher.Process().Pid(), "receiver": w.receiver.Pid(),
+		"postgres": w.services.Postgres.Pid(), "redis": w.services.Redis.Pid(),
+	})
+	r.at, r.generator = time.Now(), ownCPU()
 	return r
 }
 
@@ -88,14 +92,6 @@ func idleTime(m procfs.CPUStat) float64 { return m.Idle + m.Iowait }
 const ticksPerSecond = 100
 
 var parts = []string{"http", "dispatcher", "postgres", "redis", "receiver"}
-
-// cpu gives the CPU-seconds by part of the system.
-func (w *workbench) cpu() map[string]float64 {
-	return treesCPU(map[string]int{
-		"http": w.http.Process().Pid(), "dispatcher": w.dispatcher.Process().Pid(), "receiver": w.receiver.Pid(),
-		"postgres": w.services.Postgres.Pid(), "redis": w.services.Redis.Pid(),
-	})
-}
 
 // treesCPU adds up each process, its living children and the ended children for which it has waited.
 func treesCPU(pids map[string]int) map[string]float64 {

@@ -21,9 +21,26 @@ func measureThroughput(ctx context.Context, w *workbench, o options, r *results)
 	before := w.counted()
 	err := rotate(o.rounds, w.turns(ctx, all, func(v variant, partners []testPartner) {
 		defer r.peak(w)
-		w.throughput(ctx, v, partners, o, create, b)
+		made, created := w.createRound(ctx, v, partners, o)
+		create.add(v.String(), created)
+
+		since, deliveries := system.Clock{}.Now(), len(made)*v.subscriptions
+		var cancelled time.Duration
+		spent := w.cost(ctx, func() int {
+			took, began := w.taken(), time.Now()
+			w.cancelAll(ctx, made, v.conns, v.keyed)
+			cancelled = time.Since(began)
+			w.awaitTaken(ctx, took+deliveries)
+			return deliveries
+		})
+		f := w.withMemory(spent.figures())
+		f["API rate"] = float64(len(made)) / cancelled.Seconds()
+		w.addLogged(ctx, f, since, deliveries, partners...)
+		b.add(v.String(), f)
 	}))
-	counts := w.counted().since(before)
+	counts := w.counted()
+	counts.Taken, counts.Duplicates = counts.Taken-before.Taken, counts.Duplicates-before.Duplicates
+	counts.Invalid -= before.Invalid
 	deciding, beside := w.decide(all)
 	name := deciding.String()
 	rate := b.sample(name, "rate")
@@ -51,25 +68,6 @@ func measureThroughput(ctx context.Context, w *workbench, o options, r *results)
 func (r *results) addCounts(c counts) {
 	r.add("unsigned", float64(c.Invalid), fmt.Sprintf("%d of %d are not", c.Invalid, c.Taken+c.Invalid))
 	r.add("repeated", float64(c.Duplicates), fmt.Sprintf("%d of %d", c.Duplicates, c.Taken))
-}
-
-func (w *workbench) throughput(ctx context.Context, v variant, partners []testPartner, o options, create, deliver *board) {
-	all, created := w.createRound(ctx, v, partners, o)
-	create.add(v.String(), created)
-
-	since, deliveries := system.Clock{}.Now(), len(all)*v.subscriptions
-	var cancelled time.Duration
-	spent := w.cost(ctx, func() int {
-		took, began := w.taken(), time.Now()
-		w.cancelAll(ctx, all, v.conns, v.keyed)
-		cancelled = time.Since(began)
-		w.awaitTaken(ctx, took+deliveries)
-		return deliveries
-	})
-	f := w.withMemory(spent.figures())
-	f["API rate"] = float64(len(all)) / cancelled.Seconds()
-	w.addLogged(ctx, f, since, deliveries, partners...)
-	deliver.add(v.String(), f)
 }
 
 // withMemory adds the peak memory of the processes.

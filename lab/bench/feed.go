@@ -30,29 +30,25 @@ func measureFeed(ctx context.Context, w *workbench, o options, r *results) {
 	b := r.board(fmt.Sprintf("feed at %d events/s", feedRate), pair{followed.String(), plain.String()})
 	err := rotate(o.rounds, w.turns(ctx, []variant{plain, followed}, func(v variant, partners []testPartner) {
 		defer r.peak(w)
-		w.feedRound(ctx, v, partners, o, b)
+		w.warmUp(ctx, v, partners, o)
+		all := w.deposits(ctx, calls(int(o.feed.Seconds()*feedRate)), v.conns, v.keyed, inTurn(partners))
+		var waiting *waiters
+		if v.followed {
+			waiting = w.follow(ctx, partners)
+			defer waiting.stop()
+		}
+		since := system.Clock{}.Now()
+		p := w.cancelPaced(ctx, all, feedRate, v.keyed, w.taken()+len(all))
+		f := w.withMemory(p.spent.figures())
+		f["late ms"] = p.late.Percentile(100)
+		if v.followed {
+			f = f.withLatency(w.followed(ctx, waiting, since, len(all), partners), p.late)
+		}
+		b.add(v.String(), f)
 	}))
 	p99 := b.sample(followed.String(), "p99 ms")
 	r.add("feed", slices.Max(append(sample{0}, p99...)), p99.show(1, true)+" ms")
 	check(err)
-}
-
-func (w *workbench) feedRound(ctx context.Context, v variant, partners []testPartner, o options, b *board) {
-	w.warmUp(ctx, v, partners, o)
-	all := w.deposits(ctx, calls(int(o.feed.Seconds()*feedRate)), v.conns, v.keyed, inTurn(partners))
-	var waiting *waiters
-	if v.followed {
-		waiting = w.follow(ctx, partners)
-		defer waiting.stop()
-	}
-	since := system.Clock{}.Now()
-	p := w.cancelPaced(ctx, all, feedRate, v.keyed, w.taken()+len(all))
-	f := w.withMemory(p.spent.figures())
-	f["late ms"] = p.late.Percentile(100)
-	if v.followed {
-		f = f.withLatency(w.followed(ctx, waiting, since, len(all), partners), p.late)
-	}
-	b.add(v.String(), f)
 }
 
 // followed gives the times of n events from their commits to their followers. Both clocks are this machine's.

@@ -100,17 +100,19 @@ func measureLists(ctx context.Context, w *workbench, _ options, r *results) {
 	}
 	w.enter(ctx, last)
 	b := r.board("first page of")
-	key := w.keyOf(ctx, w.owners[0].Partner)
+	entropy, now := system.Entropy{}, system.Clock{}.Now()
+	key, plain, hash := partner.NewAPIKey(
+		entropy.NewID(), w.owners[0].Partner, partner.Development, "lists", entropy.Bytes(secret.Bytes), now)
+	check(w.Store.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) error { return r.Partners.InsertKey(ctx, key, hash) }))
 	for _, l := range filteredLists {
 		values := w.storedValues(ctx, l)
 		path := os.Expand(l.path, values)
 		for _, query := range queries(l.filters, values) {
-			w.timeList(ctx, b, l.name+query.label, request{method: "GET", path: path + "?" + query.encoded, apiKey: key})
+			w.timeList(ctx, b, l.name+query.label, request{method: "GET", path: path + "?" + query.encoded, apiKey: plain.Reveal()})
 		}
 	}
-	held := request{method: "GET", path: "/webhooks", apiKey: w.heldEndpoints(ctx)}
 	name := fmt.Sprintf("webhooks, %d with %d pending each", webhook.MaxSubscriptions, webhook.MostPending-1)
-	w.timeList(ctx, b, name, held)
+	w.timeList(ctx, b, name, request{method: "GET", path: "/webhooks", apiKey: w.heldEndpoints(ctx)})
 	r.addLists(b)
 }
 
@@ -184,14 +186,6 @@ func (w *workbench) timeList(ctx context.Context, b *board, list string, r reque
 	must(load.Closed(ctx, calls(3), 1, call))
 	times := must(load.Closed(ctx, load.Extent{N: 20, Time: 2 * time.Second}, 1, call))
 	b.add(list, figures{"p50 ms": times.Percentile(50), "max ms": times.Percentile(100)})
-}
-
-// keyOf makes an API key of a partner.
-func (w *workbench) keyOf(ctx context.Context, partnerID id.ID) string {
-	entropy, now := system.Entropy{}, system.Clock{}.Now()
-	key, plain, hash := partner.NewAPIKey(entropy.NewID(), partnerID, partner.Development, "lists", entropy.Bytes(secret.Bytes), now)
-	check(w.Store.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) error { return r.Partners.InsertKey(ctx, key, hash) }))
-	return plain.Reveal()
 }
 
 // addLists sorts the lists, the slowest first, and compares the first.

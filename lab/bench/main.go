@@ -95,7 +95,10 @@ func measure(ctx context.Context, steps []step, o options) {
 	for _, s := range steps {
 		if o.wants(s.name) {
 			err := attempt(func() { s.run(ctx, w, o, r) })
-			r.printBoards(os.Stdout)
+			for _, b := range r.boards {
+				b.print(os.Stdout)
+			}
+			r.boards = nil
 			check(err)
 		}
 	}

@@ -2,9 +2,13 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"time"
+
+	"github.com/valyala/fasthttp"
 
 	"partnerdeposits/adapters/system"
 )
@@ -126,11 +130,18 @@ func measureIsolation(ctx context.Context, w *workbench, o options, r *results) 
 
 // measureHostility compares a well-behaved receiver beside twenty hostile receivers with the same beside twenty civil ones.
 func measureHostility(ctx context.Context, w *workbench, o options, r *results) {
-	process, all := w.startNeighbours(ctx)
+	process, base := startSelf(ctx, "neighbours", "/")
 	defer func() {
 		process.Kill()
 		w.settings = nil
 	}()
+	_, body, err := fasthttp.Get(nil, base+"/")
+	check(err)
+	var all neighbours
+	check(json.Unmarshal(body, &all))
+	authority := w.dir + "/authority.pem"
+	check(os.WriteFile(authority, []byte(all.Authority), 0o600))
+	w.settings = map[string][]string{"dispatcher": {"SSL_CERT_FILE=" + authority}}
 	const rate = 150 // a third of the events go to the well-behaved receiver
 	civil, hostile := neighbourhood{"beside 20 civil", all.Civil}, neighbourhood{"beside 20 hostile", all.Hostile}
 	b := r.board(fmt.Sprintf("good one at %d events/s", rate))

@@ -15,23 +15,13 @@ type options struct {
 	rounds int
 	round  time.Duration
 
-	conns         []int
-	keys          []bool
-	partners      []int
-	subscriptions []int
+	keys                                     []bool
+	conns, partners, subscriptions, backlogs []int
 
-	latency   time.Duration
-	feed      time.Duration
-	idle      time.Duration
-	isolation time.Duration
-	hostile   time.Duration
-	notices   time.Duration
-	backlogs  []int
+	latency, feed, idle, isolation, hostile, notices time.Duration
 
-	payments int
-	calls    int
-	stock    int
-	postgres string
+	payments, calls, stock int
+	postgres               string
 
 	base, fresh string // directories of binaries to compare; "": this version alone
 }

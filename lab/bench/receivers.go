@@ -16,7 +16,6 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/hostiletest"
-	"partnerdeposits/lab/procs"
 	"partnerdeposits/lab/receiver"
 )
 
@@ -82,18 +81,6 @@ func (host) Fatalf(format string, args ...any) {
 	os.Exit(1)
 }
 
-// startNeighbours starts the neighbours' process, and makes later dispatchers trust its certificate.
-func (w *workbench) startNeighbours(ctx context.Context) (p *procs.Process, all neighbours) {
-	p, base := startSelf(ctx, "neighbours", "/")
-	_, body, err := fasthttp.Get(nil, base+"/")
-	check(err)
-	check(json.Unmarshal(body, &all))
-	authority := w.dir + "/authority.pem"
-	check(os.WriteFile(authority, []byte(all.Authority), 0o600))
-	w.settings = map[string][]string{"dispatcher": {"SSL_CERT_FILE=" + authority}}
-	return p, all
-}
-
 // tally counts the deliveries that the receiver takes.
 type tally struct {
 	seed maphash.Seed
@@ -109,10 +96,6 @@ type counts struct {
 	Taken      int // deliveries with a valid signature, each once
 	Duplicates int // further arrivals of a delivery
 	Invalid    int // arrivals without a valid signature
-}
-
-func (c counts) since(before counts) counts {
-	return counts{c.Taken - before.Taken, c.Duplicates - before.Duplicates, c.Invalid - before.Invalid}
 }
 
 func newTally() *tally { return &tally{seed: maphash.MakeSeed(), seen: map[uint64]struct{}{}} }
@@ -196,14 +179,12 @@ func (w *workbench) awaitTaken(ctx context.Context, n int) {
 	const patience = time.Minute
 	last, before := time.Now(), 0
 	for {
-		taken := w.taken()
-		if taken >= n {
+		switch taken := w.taken(); {
+		case taken >= n:
 			return
-		}
-		if taken > before {
+		case taken > before:
 			last, before = time.Now(), taken
-		}
-		if time.Since(last) > patience {
+		case time.Since(last) > patience:
 			check(fmt.Errorf("%d deliveries are missing, and none came in %v\n%s", n-taken, patience, w.dispatcher.Process().Log()))
 		}
 		check(pause(ctx, 20*time.Millisecond))

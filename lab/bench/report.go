@@ -34,13 +34,6 @@ func (r *results) board(operation string, pairs ...pair) *board {
 	return b
 }
 
-func (r *results) printBoards(to io.Writer) {
-	for _, b := range r.boards {
-		b.print(to)
-	}
-	r.boards = nil
-}
-
 // peak records the memory of the running dispatcher and of Redis.
 func (r *results) peak(w *workbench) {
 	r.dispatcherMB = max(r.dispatcherMB, peakMB(w.dispatcher.Process().Pid()))

@@ -179,21 +179,8 @@ type site struct {
 	owners                []stock.Owner // of the rows that were stored beforehand
 }
 
-// newSite makes the databases of the n-th site. A directory of binaries with an admin in it migrates with that admin, so
-// that each version runs on its own schema; otherwise the migrations of this version apply.
-func (w *workbench) newSite(ctx context.Context, name, binaries string, n int) *site {
-	s := &site{name: name, binaries: binaries}
-	s.postgresURL = must(world.Create(ctx, w.services.PostgresURL, "bench"+strconv.Itoa(n), ""))
-	s.redisURL = strings.TrimSuffix(w.services.RedisURL, "/0") + "/" + strconv.Itoa(n)
-	s.redis = redis.NewClient(must(redis.ParseURL(s.redisURL)))
-	if err := s.migrate(ctx); err != nil {
-		check(fmt.Errorf("migrate %s: %w", name, err))
-	}
-	s.Database = must(world.Open(ctx, s.postgresURL, 4))
-	w.ends = append(w.ends, func() error { s.Close(context.Background()); return s.redis.Close() })
-	return s
-}
-
+// migrate uses the admin among the binaries, so that each version runs on its own schema; without one, the migrations of
+// this version apply.
 func (s *site) migrate(ctx context.Context) error {
 	admin := filepath.Join(s.binaries, "admin")
 	if _, err := os.Stat(admin); err != nil {
@@ -221,7 +208,15 @@ func (w *workbench) openSites(ctx context.Context, o options) {
 		}
 	}
 	for i, p := range plans {
-		s := w.newSite(ctx, p.name, p.binaries, i)
+		s := &site{name: p.name, binaries: p.binaries}
+		s.postgresURL = must(world.Create(ctx, w.services.PostgresURL, "bench"+strconv.Itoa(i), ""))
+		s.redisURL = strings.TrimSuffix(w.services.RedisURL, "/0") + "/" + strconv.Itoa(i)
+		s.redis = redis.NewClient(must(redis.ParseURL(s.redisURL)))
+		if err := s.migrate(ctx); err != nil {
+			check(fmt.Errorf("migrate %s: %w", s.name, err))
+		}
+		s.Database = must(world.Open(ctx, s.postgresURL, 4))
+		w.ends = append(w.ends, func() error { s.Close(context.Background()); return s.redis.Close() })
 		w.sites = append(w.sites, s)
 		s.fill(ctx, p.stock, slices.Contains(o.only, "lists"))
 	}

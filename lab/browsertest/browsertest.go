@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -50,11 +51,11 @@ func New(t testing.TB, more ...chromedp.ExecAllocatorOption) context.Context {
 
 // Open is New for a program, which calls end.
 func Open(ctx context.Context, more ...chromedp.ExecAllocatorOption) (browser context.Context, end func(), err error) {
-	path := installed()
-	if path == "" {
+	installed := slices.IndexFunc(names, func(name string) bool { return exec.Command(name).Err == nil })
+	if installed < 0 {
 		return nil, func() {}, errors.New("install a browser: scripts/ensure-debian.sh chromium")
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(names[installed]))
 	options = append(options, more...)
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // Chromium's sandbox refuses root; the pages are those of this service
@@ -62,16 +63,6 @@ func Open(ctx context.Context, more ...chromedp.ExecAllocatorOption) (browser co
 	allocator, endAllocator := chromedp.NewExecAllocator(ctx, options...)
 	browser, endBrowser := chromedp.NewContext(allocator)
 	return browser, func() { endBrowser(); endAllocator() }, chromedp.Do(browser, chromedp.Navigate("about:blank"))
-}
-
-// installed is the path of a browser, or "".
-func installed() string {
-	for _, name := range names {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	return ""
 }
 
 //go:embed accessible.js

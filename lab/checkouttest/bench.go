@@ -5,6 +5,7 @@ package checkouttest
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -118,13 +119,7 @@ func (b *Bench) PaymentsOf(t testing.TB, depositID id.ID, kind deposit.PaymentKi
 	t.Helper()
 	all, err := b.Postgres.Payments(context.WithoutCancel(t.Context()), depositID)
 	require.NoError(t, err)
-	var out []deposit.Payment
-	for _, p := range all {
-		if p.Kind == kind {
-			out = append(out, p)
-		}
-	}
-	return out
+	return slices.DeleteFunc(all, func(p deposit.Payment) bool { return p.Kind != kind })
 }
 
 // Events gives the names of the events of a deposit, oldest first.

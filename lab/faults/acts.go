@@ -55,12 +55,10 @@ func between(dice *rand.Rand, from, to time.Duration) time.Duration {
 
 // pause waits for span.
 func pause(ctx context.Context, span time.Duration) error {
-	timer := time.NewTimer(span)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-timer.C:
+	case <-time.After(span):
 		return nil
 	}
 }

@@ -119,7 +119,7 @@ func (w *suite) recover(ctx context.Context, since time.Time) (r recovery, err e
 		return r, err
 	}
 	arrived := func() (bool, error) {
-		last := w.receipts.lastArrival()
+		last, _ := w.receipts.progress()
 		r.first = last.Sub(since)
 		return last.After(cut), nil
 	}

@@ -222,18 +222,15 @@ func (c counts) copiesOf(m mailRow, copies []copied, deaths []death, violate vio
 			break
 		}
 		c[secondCopies]++
-		if !explained(m.ID, one, copies[n+1], deaths) {
+		// the sender died between the server's 250 and its record
+		explained := slices.ContainsFunc(deaths, func(d death) bool {
+			return d.sender == one.sender && slices.Contains(d.unrecorded, m.ID) &&
+				one.at.Before(d.at.Add(inTransit)) && d.at.Before(copies[n+1].at)
+		})
+		if !explained {
 			violate("mail twice",
 				"%s was taken at %s and at %s, and %s was not killed between the first 250 and its record",
 				messageID, one.at.Format("15:04:05.000"), copies[n+1].at.Format("15:04:05.000"), one.sender)
 		}
 	}
-}
-
-// explained tells whether the sender of a copy died between the server's 250 and its record.
-func explained(mailID id.ID, c, next copied, deaths []death) bool {
-	return slices.ContainsFunc(deaths, func(d death) bool {
-		return d.sender == c.sender && slices.Contains(d.unrecorded, mailID) &&
-			c.at.Before(d.at.Add(inTransit)) && d.at.Before(next.at)
-	})
 }

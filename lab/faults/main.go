@@ -19,21 +19,15 @@ import (
 )
 
 type options struct {
-	seed     uint64
-	events   int
-	faults   int
-	hits     int
-	rate     int
-	timeout  time.Duration
-	deadline time.Duration
-	only     string
-	logs     string
-	short    bool
-	relaxed  bool
-	race     bool
-	money    bool
-	nodes    int // processes of each kind
-	logf     func(format string, args ...any)
+	seed  uint64
+	only  string
+	logs  string
+	nodes int // processes of each kind
+	logf  func(format string, args ...any)
+
+	events, faults, hits, rate  int
+	timeout, deadline           time.Duration
+	short, relaxed, race, money bool
 }
 
 // slack stretches deadlines under the race detector.

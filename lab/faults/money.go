@@ -94,19 +94,6 @@ func (w *suite) takeNotice(out http.ResponseWriter, r *http.Request) {
 	out.WriteHeader(http.StatusBadGateway)
 }
 
-// money is the environment of a run with a payment provider.
-func (w *suite) money() []string {
-	if !w.o.money {
-		return nil
-	}
-	return []string{
-		"PAYMENTS_PROVIDER=stripe", "STRIPE_API_BASE=" + w.fake.URL(), "STRIPE_SECRET_KEY=" + stripetest.SecretKey,
-		"STRIPE_WEBHOOK_SECRET=" + stripetest.WebhookSecret,
-		"COLLECTION_RETRY_SCHEDULE=0s,2s,4s", "TRUSTED_PROXIES=127.0.0.1",
-		"COVERAGE_MAX=1440h", // no cover ends while stays are paid
-	}
-}
-
 // runMoney runs tenants against the sound service. dir has the commands.
 func runMoney(ctx context.Context, o options, dir string) (r *moneyRun, err error) {
 	o.money = true

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -31,8 +30,8 @@ func (s *stay) submit(
 			if _, open := page.Form(control); !open {
 				return nil
 			}
-			if page, err = b.Submit(ctx, page, control, values); err == nil && s.atProvider(page.URL) {
-				if then == nil || then(page) {
+			if page, err = b.Submit(ctx, page, control, values); err == nil {
+				if strings.HasPrefix(page.URL.String(), s.fake.URL()) && (then == nil || then(page)) {
 					return nil
 				}
 			}
@@ -45,10 +44,6 @@ func (s *stay) submit(
 		}
 	}
 	return s.unexpected(ctx, "the form with %s led nowhere; last: %s", control, last)
-}
-
-func (s *stay) atProvider(address *url.URL) bool {
-	return strings.HasPrefix(address.String(), s.fake.URL())
 }
 
 // pay pays the fee as this tenant does: at once, after a refused card or a failed authentication, or not at all.

@@ -38,7 +38,13 @@ func (s *stay) live(ctx context.Context) error {
 	if err := s.create(ctx); err != nil {
 		return err
 	}
-	s.tellOutcomes()
+	later := stripetest.Outcome{DeclineCode: "insufficient_funds", AdviceCode: "try_again_later"}
+	outcomes := [][]stripetest.Outcome{ // how the card behaves when the tenant is away
+		nil, nil, {later}, {later, later}, {later, later, later, later, later},
+		{{Code: "authentication_required", DeclineCode: "authentication_required"}},
+		{{DeclineCode: "lost_card", AdviceCode: "do_not_try_again"}},
+	}
+	s.fake.OffSession(id.Deposit.Of(s.deposit), outcomes[s.dice.IntN(len(outcomes))]...)
 	const cancelled, racing, twoTabs = 0, 1, 2 // of eight stays one each
 	switch s.dice.IntN(8) {
 	case cancelled:
@@ -80,17 +86,6 @@ func (s *stay) create(ctx context.Context) error {
 	s.deposit, _ = id.Deposit.Parse(made.ID)
 	s.token = path.Base(made.DepositURL)
 	return nil
-}
-
-// tellOutcomes tells the fake how the card behaves when the tenant is away.
-func (s *stay) tellOutcomes() {
-	later := stripetest.Outcome{DeclineCode: "insufficient_funds", AdviceCode: "try_again_later"}
-	outcomes := [][]stripetest.Outcome{
-		nil, nil, {later}, {later, later}, {later, later, later, later, later},
-		{{Code: "authentication_required", DeclineCode: "authentication_required"}},
-		{{DeclineCode: "lost_card", AdviceCode: "do_not_try_again"}},
-	}
-	s.fake.OffSession(id.Deposit.Of(s.deposit), outcomes[s.dice.IntN(len(outcomes))]...)
 }
 
 // cancel cancels the deposit through the API. A deposit that is secured meanwhile stays as it is.

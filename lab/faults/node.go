@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"partnerdeposits/lab/procs"
@@ -19,7 +20,7 @@ type node struct {
 	index int // among the nodes of the same command
 	http  bool
 
-	endExpected bool // this program has caused the end of the process; guarded by suite.mu
+	endExpected atomic.Bool // this program has caused the end of the process
 }
 
 // sender is the name of the process in mails and in files.
@@ -50,19 +51,14 @@ func (n *node) begin(ctx context.Context) error {
 // watch reports a violation when the process ends although this program did not cause the end.
 func (n *node) watch(p *procs.Process) {
 	<-p.Done()
-	n.suite.mu.Lock()
-	endExpected := n.endExpected || n.Process() != p
-	n.suite.mu.Unlock()
-	if !endExpected || !p.Killed() && p.ExitCode() != 0 {
+	if !n.endExpected.Load() && n.Process() == p || !p.Killed() && p.ExitCode() != 0 {
 		n.suite.receipts.violate("crash", "%s ended by itself, with %s:\n%s", n.Name, p.Ended(), p.Log())
 	}
 }
 
 // expectEnd records whether the coming end of the process is caused by this program.
 func (n *node) expectEnd(yes bool) *procs.Process {
-	n.suite.mu.Lock()
-	defer n.suite.mu.Unlock()
-	n.endExpected = yes
+	n.endExpected.Store(yes)
 	return n.Process()
 }
 
@@ -89,13 +85,6 @@ func (n *node) restart(ctx context.Context) error {
 	return n.begin(ctx)
 }
 
-func (n *node) cutOffRedis(context.Context) error {
-	n.redis.Stop()
-	return nil
-}
-
-func (n *node) healRedis(ctx context.Context) error { return n.redis.heal(ctx) }
-
 // dieAt makes the process kill itself at the count-th hit of a failpoint, and tells whether that happened within
 // patience.
 func (n *node) dieAt(ctx context.Context, point string, count int, patience time.Duration) (reached bool, err error) {
@@ -113,15 +102,13 @@ func (n *node) dieAt(ctx context.Context, point string, count int, patience time
 	} else {
 		p.Tell(fmt.Sprintf("%s %d", point, count))
 	}
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return false, ctx.Err()
 	case <-p.Done():
 	case <-caught:
 		p.Kill()
-	case <-timer.C:
+	case <-time.After(patience):
 		p.Tell("off")
 		select {
 		case <-p.Done(): // the process died just as patience ended

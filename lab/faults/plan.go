@@ -62,7 +62,7 @@ var storms = []struct {
 }{
 	{"storm of kills", []way{underLoad, expired}, func(storm act) act { return storm }},
 	{"storm of kills without Redis", []way{redisAway}, func(storm act) act {
-		return steps(on(allDispatchers, (*node).cutOffRedis), storm, on(allDispatchers, (*node).healRedis))
+		return disturbed(allDispatchers, toRedis, nil, storm)
 	}},
 	{"storm of kills with losses of Redis", []way{redisLost}, func(storm act) act { return storm }},
 }
@@ -103,7 +103,8 @@ const (
 // play runs a round: the faults, the restart of every process, the recovery.
 func (w *suite) play(ctx context.Context, number int, r fault) (result, error) {
 	dice := rand.New(rand.NewPCG(w.o.seed, uint64(number))) //nolint:gosec // repeatable on purpose
-	before, began := w.receipts.duplicates(), time.Now()
+	_, before := w.receipts.progress()
+	began := time.Now()
 	out := result{fault: r}
 	if err := errors.Join(r.do(ctx, w, dice), w.awaitNodes(ctx)); err != nil {
 		return out, fmt.Errorf("%s: %w", r.name, err)
@@ -122,7 +123,8 @@ func (w *suite) play(ctx context.Context, number int, r fault) (result, error) {
 	if err == nil && r.measured {
 		out.p99, err = w.p99(ctx, began, began.Add(out.faulty))
 	}
-	out.extra = w.receipts.duplicates() - before
+	_, extra := w.receipts.progress()
+	out.extra = extra - before
 	if r.redisOnly {
 		w.noteRedisOnly(period{began, time.Now()})
 	}

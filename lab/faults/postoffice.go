@@ -91,24 +91,22 @@ func (p *postOffice) way(step, recipient string) reception {
 	case "RCPT":
 		p.tries[recipient]++
 		p.ways[recipient] = p.override
-		if p.override == byDice {
-			p.ways[recipient] = p.draw(recipient)
+		if p.override != byDice {
+			break
+		}
+		hash := fnv.New64a()
+		_, _ = hash.Write([]byte(recipient))
+		dice := rand.New(rand.NewPCG(p.seed^hash.Sum64(), p.tries[recipient])) //nolint:gosec // repeatable on purpose
+		n := dice.IntN(100)
+		p.ways[recipient] = takesMail
+		for _, r := range receptions {
+			if n -= r.share; n < 0 {
+				p.ways[recipient] = r.way
+				break
+			}
 		}
 	}
 	return p.ways[recipient]
-}
-
-func (p *postOffice) draw(recipient string) reception {
-	hash := fnv.New64a()
-	_, _ = hash.Write([]byte(recipient))
-	dice := rand.New(rand.NewPCG(p.seed^hash.Sum64(), p.tries[recipient])) //nolint:gosec // repeatable on purpose
-	n := dice.IntN(100)
-	for _, r := range receptions {
-		if n -= r.share; n < 0 {
-			return r.way
-		}
-	}
-	return takesMail
 }
 
 var linkIn = regexp.MustCompile(`/checkout/([A-Za-z0-9_-]+)`)

@@ -93,13 +93,6 @@ func (l *receiptLog) answer(k key, at time.Time, o outcome) {
 	}
 }
 
-// lastArrival is the time of the last first 2xx of a delivery.
-func (l *receiptLog) lastArrival() time.Time {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.lastTaken
-}
-
 // snapshot copies the receipts of all deliveries.
 func (l *receiptLog) snapshot() map[key]receipts {
 	l.mu.Lock()
@@ -111,11 +104,11 @@ func (l *receiptLog) snapshot() map[key]receipts {
 	return out
 }
 
-// duplicates counts the 2xx beyond the first of each delivery.
-func (l *receiptLog) duplicates() int {
+// progress tells when the last first 2xx of a delivery was given, and counts the 2xx beyond the first of each.
+func (l *receiptLog) progress() (lastTaken time.Time, extra int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.extra
+	return l.lastTaken, l.extra
 }
 
 // violates records a violation of an invariant.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"math/rand/v2"
 	"net/http"
@@ -53,16 +54,20 @@ type receivers struct {
 // elsewhere is where redirects lead.
 const elsewhere = "/elsewhere"
 
-func newReceivers(seed uint64, l *receiptLog) (r *receivers, err error) {
-	r = &receivers{seed: seed, receipts: l}
+func (w *suite) openReceivers(context.Context) (err error) {
+	w.receivers = &receivers{seed: w.o.seed, receipts: w.receipts}
 	mux := http.NewServeMux()
-	mux.HandleFunc(elsewhere, func(w http.ResponseWriter, _ *http.Request) {
-		l.violate("redirect followed", "a redirect was followed")
-		w.WriteHeader(http.StatusOK)
+	mux.HandleFunc(elsewhere, func(out http.ResponseWriter, _ *http.Request) {
+		w.receipts.violate("redirect followed", "a redirect was followed")
+		out.WriteHeader(http.StatusOK)
 	})
-	mux.Handle("POST /e/{index}", receiver.Serve(r.take))
-	r.url, r.close, err = receiver.Listen(mux)
-	return r, err
+	mux.Handle("POST /e/{index}", receiver.Serve(w.receivers.take))
+	if w.receivers.url, w.receivers.close, err = receiver.Listen(mux); err != nil {
+		return err
+	}
+	w.Cleanup(w.receivers.close)
+	w.post = newPostOffice(w, w.o.seed)
+	return nil
 }
 
 // add creates an endpoint; the caller creates its subscription.

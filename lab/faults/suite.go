@@ -118,15 +118,6 @@ func (w *suite) databaseURL(address string) string {
 	return world.At(w.services.PostgresURL, serviceRole, address, w.database)
 }
 
-func (w *suite) openReceivers(context.Context) (err error) {
-	if w.receivers, err = newReceivers(w.o.seed, w.receipts); err != nil {
-		return err
-	}
-	w.Cleanup(w.receivers.close)
-	w.post = newPostOffice(w, w.o.seed)
-	return nil
-}
-
 func (w *suite) startNodes(ctx context.Context) error {
 	for i := range w.o.nodes {
 		if err := errors.Join(w.addNode("http", i), w.addNode("dispatcher", i)); err != nil {
@@ -184,7 +175,7 @@ func (w *suite) addNode(command string, index int) (err error) {
 var retries = []string{"0s", "300ms", "600ms", "1s", "2s", "4s", "8s"}
 
 func (w *suite) environment() []string {
-	return append([]string{
+	settings := []string{
 		"PATH=" + os.Getenv("PATH"), "GORACE=halt_on_error=1 exitcode=66 atexit_sleep_ms=0", "LOG_LEVEL=warn",
 		"WEBHOOK_TIMEOUT=" + w.o.timeout.String(), "WEBHOOK_RETRY_SCHEDULE=" + strings.Join(retries, ","),
 		"WEBHOOK_ALLOW_INSECURE_TARGETS=true",
@@ -194,7 +185,16 @@ func (w *suite) environment() []string {
 		// a run can last longer than the usual half an hour, and the audit knows no incomplete deposit
 		"CHECKOUT_IDLE_AFTER=24h",
 		"RATE_LIMIT_PER_MINUTE=100000000", "RATE_LIMIT_WRITES_PER_MINUTE=100000000",
-	}, w.money()...)
+	}
+	if w.o.money {
+		settings = append(settings,
+			"PAYMENTS_PROVIDER=stripe", "STRIPE_API_BASE="+w.fake.URL(), "STRIPE_SECRET_KEY="+stripetest.SecretKey,
+			"STRIPE_WEBHOOK_SECRET="+stripetest.WebhookSecret,
+			"COLLECTION_RETRY_SCHEDULE=0s,2s,4s", "TRUSTED_PROXIES=127.0.0.1",
+			"COVERAGE_MAX=1440h", // no cover ends while stays are paid
+		)
+	}
+	return settings
 }
 
 // lease is the time for which a claim is valid.

@@ -19,36 +19,35 @@ import (
 const lifetime = 24 * time.Hour
 
 // Authority issues certificates.
-type Authority struct {
-	key  *ecdsa.PrivateKey
-	cert *x509.Certificate
-	pool *x509.CertPool
-}
+type Authority struct{ own tls.Certificate }
 
 // NewAuthority makes an authority of its own, which no system trusts.
 func NewAuthority(t TB) *Authority {
-	a := &Authority{key: newKey(t), pool: x509.NewCertPool()}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"}, IsCA: true, BasicConstraintsValid: true,
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(lifetime), KeyUsage: x509.KeyUsageCertSign,
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &a.key.PublicKey, a.key)
+	a := &Authority{certify(t, template, nil)}
+	var err error
+	a.own.Leaf, err = x509.ParseCertificate(a.own.Certificate[0])
 	check(t, err)
-	a.cert, err = x509.ParseCertificate(der)
-	check(t, err)
-	a.pool.AddCert(a.cert)
 	return a
 }
 
-func newKey(t TB) *ecdsa.PrivateKey {
+// certify makes a certificate with a key of its own, signed by another certificate or, for nil, by itself.
+func certify(t TB, template *x509.Certificate, by *tls.Certificate) tls.Certificate {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	check(t, err)
-	return key
+	if by == nil {
+		by = &tls.Certificate{Leaf: template, PrivateKey: key}
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, by.Leaf, &key.PublicKey, by.PrivateKey)
+	check(t, err)
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
 // Issue gives the configuration of a server at 127.0.0.1; change spoils its certificate.
 func (a *Authority) Issue(t TB, change func(*x509.Certificate)) *tls.Config {
-	key := newKey(t)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "receiver"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		DNSNames: []string{"hooks.example"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(lifetime),
@@ -57,17 +56,19 @@ func (a *Authority) Issue(t TB, change func(*x509.Certificate)) *tls.Config {
 	if change != nil {
 		change(template)
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, &key.PublicKey, a.key)
-	check(t, err)
-	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
+	return &tls.Config{Certificates: []tls.Certificate{certify(t, template, &a.own)}}
 }
 
 // Trust is the configuration of a client that trusts the authority.
-func (a *Authority) Trust() *tls.Config { return &tls.Config{RootCAs: a.pool} }
+func (a *Authority) Trust() *tls.Config {
+	pool := x509.NewCertPool()
+	pool.AddCert(a.own.Leaf)
+	return &tls.Config{RootCAs: pool}
+}
 
 // PEM is the authority's certificate, for a process that shall trust the authority.
 func (a *Authority) PEM() []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.own.Leaf.Raw})
 }
 
 // ServeHTTP runs a decent server over TLS, with HTTP/2.

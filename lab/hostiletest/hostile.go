@@ -16,6 +16,10 @@ import (
 func Hostile(t TB, ca *Authority) []string {
 	const begin = "HTTP/1.1 200 OK\r\n"
 	gigabyte := Answering(begin+"Content-Length: 1073741824\r\n\r\n", Forever("x"))
+	var bomb bytes.Buffer
+	w := gzip.NewWriter(&bomb)
+	_, err := w.Write(make([]byte, 16<<20))
+	check(t, errors.Join(err, w.Close()))
 	plain := []func(net.Conn){
 		Silent,
 		Reset,
@@ -27,7 +31,7 @@ func Hostile(t TB, ca *Authority) []string {
 		Answering(begin, Forever("X-Header: value\r\n")),
 		Answering("", Forever("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n")),
 		Answering(begin+"Transfer-Encoding: chunked\r\n\r\n", Forever("1\r\nx\r\n")),
-		Answering(begin+"Content-Encoding: gzip\r\nContent-Length: 1000000\r\n\r\n"+gzipBomb(t), Silent),
+		Answering(begin+"Content-Encoding: gzip\r\nContent-Length: 1000000\r\n\r\n"+bomb.String(), Silent),
 		Answering("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n", Forever("x")),
 		Answering("HTTP/1.1 500 \x00\xff\r\nContent-Length: 3\r\n\r\n\x00\xff\xfe", nil),
 		func(c net.Conn) { // sends everyone round in circles
@@ -53,16 +57,7 @@ func Hostile(t TB, ca *Authority) []string {
 			}
 		}
 	})
-	urls = append(urls, refusing, leaving, flooding)
-	return urls
-}
-
-func gzipBomb(t TB) string {
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	_, err := w.Write(make([]byte, 16<<20))
-	check(t, errors.Join(err, w.Close()))
-	return b.String()
+	return append(urls, refusing, leaving, flooding)
 }
 
 // H2 serves bare HTTP/2: the server reads the preface and passes each request to answer.

@@ -54,8 +54,7 @@ func ServeTLS(t TB, config *tls.Config, handle func(net.Conn)) *Receiver {
 // ServeOn does the same as Serve at a listener.
 func ServeOn(t TB, l net.Listener, handle func(net.Conn)) *Receiver {
 	r := &Receiver{Address: l.Addr().String()}
-	var mu sync.Mutex
-	open := map[net.Conn]bool{}
+	var open sync.Map // of connections
 	r.wg.Go(func() {
 		for {
 			c, err := l.Accept()
@@ -63,25 +62,19 @@ func ServeOn(t TB, l net.Listener, handle func(net.Conn)) *Receiver {
 				return
 			}
 			r.Conns.Add(1)
-			mu.Lock()
-			open[c] = true
-			mu.Unlock()
+			open.Store(c, nil)
 			r.wg.Go(func() {
 				handle(c)
 				_ = c.Close()
-				mu.Lock()
-				delete(open, c)
-				mu.Unlock()
+				open.Delete(c)
 			})
 		}
 	})
 	t.Cleanup(func() {
 		_ = l.Close()
-		mu.Lock()
-		for c := range open {
-			_ = c.Close()
+		for c := range open.Range {
+			_ = c.(net.Conn).Close() //nolint:forcetypeassert // of the loop above
 		}
-		mu.Unlock()
 		r.wg.Wait()
 	})
 	return r
@@ -149,13 +142,11 @@ func Trickle(bytes string) func(net.Conn) {
 			defer close(gone)
 			Silent(c)
 		}()
-		tick := time.NewTicker(20 * time.Millisecond)
-		defer tick.Stop()
 		for {
 			select {
 			case <-gone:
 				return
-			case <-tick.C:
+			case <-time.After(20 * time.Millisecond):
 				if _, err := io.WriteString(c, bytes); err != nil {
 					_ = c.Close()
 				}

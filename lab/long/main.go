@@ -127,7 +127,11 @@ func (t *table) play(ctx context.Context, chosen []part) error {
 func (t *table) playLane(ctx context.Context, lane []part) {
 	for _, p := range lane {
 		if ctx.Err() == nil {
-			t.add(p.play(ctx))
+			r := p.play(ctx)
+			t.mu.Lock()
+			t.rows = append(t.rows, r)
+			fmt.Print(r)
+			t.mu.Unlock()
 		}
 	}
 }

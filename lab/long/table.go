@@ -39,13 +39,6 @@ type table struct {
 	rows []row
 }
 
-func (t *table) add(r row) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.rows = append(t.rows, r)
-	fmt.Print(r)
-}
-
 // write prints the table, and returns errRed unless every chosen part is green.
 func (t *table) write(chosen []part) error {
 	var out strings.Builder

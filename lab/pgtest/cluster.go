@@ -92,7 +92,9 @@ func (c *cluster) dropLeftovers(ctx context.Context) error {
 		return err
 	}
 	for _, name := range names {
-		if born, ok := createdAt(name); ok && time.Since(born) > leftoverAfter {
+		seconds, _, _ := strings.Cut(strings.TrimPrefix(name, prefix), "_")
+		born, err := strconv.ParseInt(seconds, 10, 64)
+		if err == nil && time.Since(time.Unix(born, 0)) > leftoverAfter {
 			if err := c.drop(ctx, name); err != nil {
 				return err
 			}
@@ -110,15 +112,7 @@ func (c *cluster) freshName(kind string) string {
 	return name
 }
 
-func createdAt(name string) (time.Time, bool) {
-	seconds, _, _ := strings.Cut(strings.TrimPrefix(name, prefix), "_")
-	unix, err := strconv.ParseInt(seconds, 10, 64)
-	return time.Unix(unix, 0), err == nil
-}
-
 func (c *cluster) clone(ctx context.Context, name string) error {
-	retry := time.NewTicker(50 * time.Millisecond)
-	defer retry.Stop()
 	for range 100 {
 		_, err := c.admin.Exec(ctx, "CREATE DATABASE "+quoted(name)+" TEMPLATE "+quoted(c.template))
 		var refused *pgconn.PgError
@@ -128,7 +122,7 @@ func (c *cluster) clone(ctx context.Context, name string) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-retry.C:
+		case <-time.After(50 * time.Millisecond):
 		}
 	}
 	return fmt.Errorf("the template %s stays in use", c.template)

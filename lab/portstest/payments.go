@@ -50,22 +50,10 @@ type Payments struct {
 // other tests.
 func PaymentProvider(t *testing.T, setup func(t *testing.T) Payments) {
 	t.Helper()
-	checks := map[string]func(*testing.T, Payments){
-		"Open_GivesAPageThatIsOpen":               openGivesAPage,
-		"Open_Again_GivesTheSamePage":             openAgain,
-		"Open_ManyAtOnce_MakesOnePage":            openManyAtOnce,
-		"Open_OfAPaymentThatIsOver_LeadsBack":     openOver,
-		"Lookup_OfAnUnknownPayment_SaysUnknown":   lookupUnknown,
-		"Lookup_TellsWhatTheTenantDid":            lookupTells,
-		"Close_OfAnOpenPage_EndsIt":               closeOpen,
-		"Close_AfterThePayment_LeavesItSucceeded": closePaid,
-		"Close_OfAnUnknownPayment_RulesItOut":     closeUnknown,
-		"Close_Again_ChangesNothing":              closeAgain,
-		"Close_RacingThePayment_HasOneOutcome":    closeRace,
-	}
-	maps.Copy(checks, collections)
-	maps.Copy(checks, refunds)
-	for name, check := range checks {
+	all := maps.Clone(pages)
+	maps.Copy(all, collections)
+	maps.Copy(all, refunds)
+	for name, check := range all {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			check(t, setup(t))
@@ -94,134 +82,127 @@ func depositOf(paymentID id.ID) id.ID {
 	return paymentID
 }
 
-func mustOpen(t *testing.T, p Payments, paymentID id.ID) ports.HostedPage {
+// must gives the answer to a call of the provider.
+func must[R, T any](t *testing.T, call func(context.Context, R) (T, error), r R) T {
 	t.Helper()
-	page, err := p.Provider.Open(context.Background(), request(paymentID))
+	got, err := call(context.Background(), r)
 	require.NoError(t, err)
-	return page
+	return got
+}
+
+// mustAgree makes the same call so many times at once, and gives the answer that all of them got.
+func mustAgree[R, T any](t *testing.T, times int, call func(context.Context, R) (T, error), r R) T {
+	t.Helper()
+	answers, errs := make([]T, times), make([]error, times)
+	var wg sync.WaitGroup
+	for i := range times {
+		wg.Go(func() { answers[i], errs[i] = call(context.Background(), r) })
+	}
+	wg.Wait()
+	for i := range times {
+		require.NoError(t, errs[i])
+		require.Equal(t, answers[0], answers[i])
+	}
+	return answers[0]
 }
 
 func requireStatus(t *testing.T, p Payments, paymentID id.ID, want ports.ProviderStatus) ports.ProviderPayment {
 	t.Helper()
-	got, err := p.Provider.Lookup(context.Background(), paymentID)
-	require.NoError(t, err)
+	got := must(t, p.Provider.Lookup, paymentID)
 	require.Equal(t, want, got.Status)
 	return got
 }
 
-func openGivesAPage(t *testing.T, p Payments) {
-	paymentID := newPaymentID()
-	page := mustOpen(t, p, paymentID)
-	require.NotEmpty(t, page.Ref)
-	require.NotEmpty(t, page.URL)
-	require.NotEqual(t, returnURL, page.URL)
-	require.Equal(t, page.Ref, requireStatus(t, p, paymentID, ports.ProviderOpen).Ref)
-}
-
-func openAgain(t *testing.T, p Payments) {
-	paymentID := newPaymentID()
-	require.Equal(t, mustOpen(t, p, paymentID), mustOpen(t, p, paymentID))
-	require.NotEqual(t, mustOpen(t, p, paymentID), mustOpen(t, p, newPaymentID()))
-}
-
-func openManyAtOnce(t *testing.T, p Payments) {
-	paymentID := newPaymentID()
-	pages := make([]ports.HostedPage, 10)
-	errs := make([]error, len(pages))
-	var wg sync.WaitGroup
-	for i := range pages {
-		wg.Go(func() { pages[i], errs[i] = p.Provider.Open(context.Background(), request(paymentID)) })
-	}
-	wg.Wait()
-	for i := range pages {
-		require.NoError(t, errs[i])
-		require.Equal(t, pages[0], pages[i])
-	}
-}
-
-func openOver(t *testing.T, p Payments) {
-	paid, refused := newPaymentID(), newPaymentID()
-	page := mustOpen(t, p, refused)
-	mustOpen(t, p, paid)
-	p.Pay(t, paid, GoodCard)
-	p.Pay(t, refused, BadCard)
-	require.Equal(t, returnURL, mustOpen(t, p, paid).URL)
-	if p.RefusedStaysOpen {
-		require.Equal(t, page, mustOpen(t, p, refused))
-	} else {
-		require.Equal(t, returnURL, mustOpen(t, p, refused).URL)
-	}
-}
-
-func lookupUnknown(t *testing.T, p Payments) {
-	requireStatus(t, p, newPaymentID(), ports.ProviderUnknown)
-}
-
-func lookupTells(t *testing.T, p Payments) {
-	paid, refused := newPaymentID(), newPaymentID()
-	mustOpen(t, p, paid)
-	mustOpen(t, p, refused)
-	p.Pay(t, paid, GoodCard)
-	p.Pay(t, refused, BadCard)
-	require.Empty(t, requireStatus(t, p, paid, ports.ProviderSucceeded).Failure)
-	if p.RefusedStaysOpen {
-		requireStatus(t, p, refused, ports.ProviderOpen)
-		p.Pay(t, refused, GoodCard)
-		requireStatus(t, p, refused, ports.ProviderSucceeded)
-	} else {
-		require.NotEmpty(t, requireStatus(t, p, refused, ports.ProviderFailed).Failure)
-	}
-}
-
-func mustClose(t *testing.T, p Payments, paymentID id.ID) ports.ProviderPayment {
-	t.Helper()
-	got, err := p.Provider.Close(context.Background(), paymentID)
-	require.NoError(t, err)
-	return got
-}
-
-func closeOpen(t *testing.T, p Payments) {
-	paymentID := newPaymentID()
-	mustOpen(t, p, paymentID)
-	require.Equal(t, ports.ProviderClosed, mustClose(t, p, paymentID).Status)
-	p.Pay(t, paymentID, GoodCard)
-	requireStatus(t, p, paymentID, ports.ProviderClosed)
-}
-
-func closePaid(t *testing.T, p Payments) {
-	paymentID := newPaymentID()
-	mustOpen(t, p, paymentID)
-	p.Pay(t, paymentID, GoodCard)
-	require.Equal(t, ports.ProviderSucceeded, mustClose(t, p, paymentID).Status)
-	requireStatus(t, p, paymentID, ports.ProviderSucceeded)
-}
-
-// A delayed request to open a page may arrive after the payment was closed.
-func closeUnknown(t *testing.T, p Payments) {
-	paymentID := newPaymentID()
-	require.Contains(t, []ports.ProviderStatus{ports.ProviderClosed, ports.ProviderUnknown}, mustClose(t, p, paymentID).Status)
-	require.Equal(t, returnURL, mustOpen(t, p, paymentID).URL)
-	p.Pay(t, paymentID, GoodCard)
-	require.Equal(t, ports.ProviderClosed, mustClose(t, p, paymentID).Status)
-}
-
-func closeAgain(t *testing.T, p Payments) {
-	paymentID := newPaymentID()
-	mustOpen(t, p, paymentID)
-	require.Equal(t, mustClose(t, p, paymentID), mustClose(t, p, paymentID))
-}
-
-func closeRace(t *testing.T, p Payments) {
-	for range 10 {
+// pages are the cases of ports.PaymentProvider about the pages of tenants.
+var pages = map[string]func(*testing.T, Payments){
+	"Open_GivesAPageThatIsOpen": func(t *testing.T, p Payments) {
 		paymentID := newPaymentID()
-		mustOpen(t, p, paymentID)
-		var wg sync.WaitGroup
-		var closed ports.ProviderPayment
-		var err error
-		wg.Go(func() { p.Pay(t, paymentID, GoodCard) })
-		wg.Go(func() { closed, err = p.Provider.Close(context.Background(), paymentID) })
-		wg.Wait()
-		require.NoError(t, err)
-		requireStatus(t, p, paymentID, closed.Status)
-	}
+		page := must(t, p.Provider.Open, request(paymentID))
+		require.NotEmpty(t, page.Ref)
+		require.NotEmpty(t, page.URL)
+		require.NotEqual(t, returnURL, page.URL)
+		require.Equal(t, page.Ref, requireStatus(t, p, paymentID, ports.ProviderOpen).Ref)
+	},
+	"Open_Again_GivesTheSamePage": func(t *testing.T, p Payments) {
+		paymentID := newPaymentID()
+		first := must(t, p.Provider.Open, request(paymentID))
+		require.Equal(t, first, must(t, p.Provider.Open, request(paymentID)))
+		require.NotEqual(t, first, must(t, p.Provider.Open, request(newPaymentID())))
+	},
+	"Open_ManyAtOnce_MakesOnePage": func(t *testing.T, p Payments) {
+		mustAgree(t, 10, p.Provider.Open, request(newPaymentID()))
+	},
+	"Open_OfAPaymentThatIsOver_LeadsBack": func(t *testing.T, p Payments) {
+		paid, refused := newPaymentID(), newPaymentID()
+		page := must(t, p.Provider.Open, request(refused))
+		must(t, p.Provider.Open, request(paid))
+		p.Pay(t, paid, GoodCard)
+		p.Pay(t, refused, BadCard)
+		require.Equal(t, returnURL, must(t, p.Provider.Open, request(paid)).URL)
+		if p.RefusedStaysOpen {
+			require.Equal(t, page, must(t, p.Provider.Open, request(refused)))
+		} else {
+			require.Equal(t, returnURL, must(t, p.Provider.Open, request(refused)).URL)
+		}
+	},
+	"Lookup_OfAnUnknownPayment_SaysUnknown": func(t *testing.T, p Payments) {
+		requireStatus(t, p, newPaymentID(), ports.ProviderUnknown)
+	},
+	"Lookup_TellsWhatTheTenantDid": func(t *testing.T, p Payments) {
+		paid, refused := newPaymentID(), newPaymentID()
+		must(t, p.Provider.Open, request(paid))
+		must(t, p.Provider.Open, request(refused))
+		p.Pay(t, paid, GoodCard)
+		p.Pay(t, refused, BadCard)
+		require.Empty(t, requireStatus(t, p, paid, ports.ProviderSucceeded).Failure)
+		if p.RefusedStaysOpen {
+			requireStatus(t, p, refused, ports.ProviderOpen)
+			p.Pay(t, refused, GoodCard)
+			requireStatus(t, p, refused, ports.ProviderSucceeded)
+		} else {
+			require.NotEmpty(t, requireStatus(t, p, refused, ports.ProviderFailed).Failure)
+		}
+	},
+	"Close_OfAnOpenPage_EndsIt": func(t *testing.T, p Payments) {
+		paymentID := newPaymentID()
+		must(t, p.Provider.Open, request(paymentID))
+		require.Equal(t, ports.ProviderClosed, must(t, p.Provider.Close, paymentID).Status)
+		p.Pay(t, paymentID, GoodCard)
+		requireStatus(t, p, paymentID, ports.ProviderClosed)
+	},
+	"Close_AfterThePayment_LeavesItSucceeded": func(t *testing.T, p Payments) {
+		paymentID := newPaymentID()
+		must(t, p.Provider.Open, request(paymentID))
+		p.Pay(t, paymentID, GoodCard)
+		require.Equal(t, ports.ProviderSucceeded, must(t, p.Provider.Close, paymentID).Status)
+		requireStatus(t, p, paymentID, ports.ProviderSucceeded)
+	},
+	"Close_OfAnUnknownPayment_RulesItOut": func(t *testing.T, p Payments) {
+		// A delayed request to open a page may arrive after the payment was closed.
+		paymentID := newPaymentID()
+		status := must(t, p.Provider.Close, paymentID).Status
+		require.Contains(t, []ports.ProviderStatus{ports.ProviderClosed, ports.ProviderUnknown}, status)
+		require.Equal(t, returnURL, must(t, p.Provider.Open, request(paymentID)).URL)
+		p.Pay(t, paymentID, GoodCard)
+		require.Equal(t, ports.ProviderClosed, must(t, p.Provider.Close, paymentID).Status)
+	},
+	"Close_Again_ChangesNothing": func(t *testing.T, p Payments) {
+		paymentID := newPaymentID()
+		must(t, p.Provider.Open, request(paymentID))
+		require.Equal(t, must(t, p.Provider.Close, paymentID), must(t, p.Provider.Close, paymentID))
+	},
+	"Close_RacingThePayment_HasOneOutcome": func(t *testing.T, p Payments) {
+		for range 10 {
+			paymentID := newPaymentID()
+			must(t, p.Provider.Open, request(paymentID))
+			var wg sync.WaitGroup
+			var closed ports.ProviderPayment
+			var err error
+			wg.Go(func() { p.Pay(t, paymentID, GoodCard) })
+			wg.Go(func() { closed, err = p.Provider.Close(context.Background(), paymentID) })
+			wg.Wait()
+			require.NoError(t, err)
+			requireStatus(t, p, paymentID, closed.Status)
+		}
+	},
 }

@@ -159,7 +159,21 @@ func (p *Process) Log() string { return p.log.String() }
 // Returns an error when the process or ctx ends first.
 func (p *Process) AwaitOK(ctx context.Context, url string) error {
 	client := &http.Client{Timeout: 5 * time.Second}
-	return p.Await(ctx, func() error { return ask(ctx, client, url) })
+	return p.Await(ctx, func() error {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return err
+		}
+		response, err := client.Do(request)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = response.Body.Close() }()
+		if response.StatusCode != http.StatusOK {
+			return fmt.Errorf("%s answers %d", url, response.StatusCode)
+		}
+		return nil
+	})
 }
 
 // Await repeats a question until its error is nil. An error of Await has the last part of the process's output.
@@ -182,8 +196,6 @@ var ErrEnded = errors.New("the process has ended")
 // Returns the end of ctx with the last answer before it, which tells more.
 func Await(ctx context.Context, ended <-chan struct{}, ask func() error) error {
 	const every = 20 * time.Millisecond
-	poll := time.NewTicker(every)
-	defer poll.Stop()
 	var last error
 	for {
 		err := ask()
@@ -198,25 +210,9 @@ func Await(ctx context.Context, ended <-chan struct{}, ask func() error) error {
 			return ErrEnded
 		case <-ctx.Done():
 			return errors.Join(ctx.Err(), last)
-		case <-poll.C:
+		case <-time.After(every):
 		}
 	}
-}
-
-func ask(ctx context.Context, client *http.Client, url string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return err
-	}
-	response, err := client.Do(request)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %d", url, response.StatusCode)
-	}
-	return nil
 }
 
 // Ended is the end of a command.

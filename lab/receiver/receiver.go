@@ -3,12 +3,14 @@ package receiver
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -34,30 +36,26 @@ type Lookup func(ctx context.Context, depositID string) (cents int64, err error)
 
 // Receiver prints each verified webhook.
 type Receiver struct {
-	out io.Writer
+	secret atomic.Pointer[string]
+	lookup atomic.Pointer[Lookup]
 
-	mu     sync.Mutex
-	secret string
-	lookup Lookup
-	seen   map[string]bool
+	mu   sync.Mutex
+	out  io.Writer
+	seen map[string]bool
 }
 
 // New makes a receiver that prints to out. A receiver without a secret refuses everything.
-func New(out io.Writer) *Receiver { return &Receiver{out: out, seen: map[string]bool{}} }
+func New(out io.Writer) *Receiver {
+	r := &Receiver{out: out, seen: map[string]bool{}}
+	r.SetSecret("")
+	return r
+}
 
 // SetSecret sets the signing secret, after creation and after each rotation.
-func (r *Receiver) SetSecret(secret string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.secret = secret
-}
+func (r *Receiver) SetSecret(secret string) { r.secret.Store(&secret) }
 
 // SetLookup lets the receiver print captured amounts.
-func (r *Receiver) SetLookup(lookup Lookup) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.lookup = lookup
-}
+func (r *Receiver) SetLookup(lookup Lookup) { r.lookup.Store(&lookup) }
 
 // Handler serves POST /webhooks and, for the demo, PUT /secret and GET /thanks, the tenants' return URL.
 func (r *Receiver) Handler() http.Handler {
@@ -90,31 +88,25 @@ func thank(w http.ResponseWriter, request *http.Request) {
 }
 
 func (r *Receiver) receive(w Webhook) (Answer, func(bool)) {
-	r.mu.Lock()
-	secret := r.secret
-	r.mu.Unlock()
 	at := w.At.Format(time.TimeOnly)
-	if reason := w.Check(secret); reason != "" {
+	if reason := w.Check(*r.secret.Load()); reason != "" {
 		r.print("✘ %s refused with 400: %s\n", at, reason)
 		return Refuse(string(reason)), nil
 	}
-	if key := DedupKey(w.Body); r.isRepeated(key) {
-		r.print("= %s %s again, %s…: seen before, nothing done\n", at, w.Event(), key[:12])
-	} else {
-		r.print("✔ %s %s\n", at, r.describe(w.Request.Context(), w.Body))
-	}
-	return Take, nil
-}
-
-func (r *Receiver) isRepeated(key string) bool {
+	key := fmt.Sprintf("%x", sha256.Sum256(w.Body)) // all attempts of a delivery have the same body
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	if len(r.seen) >= rememberAtMost {
 		clear(r.seen)
 	}
 	repeated := r.seen[key]
 	r.seen[key] = true
-	return repeated
+	r.mu.Unlock()
+	if repeated {
+		r.print("= %s %s again, %s…: seen before, nothing done\n", at, w.Event(), key[:12])
+	} else {
+		r.print("✔ %s %s\n", at, r.describe(w.Request.Context(), w.Body))
+	}
+	return Take, nil
 }
 
 func (r *Receiver) print(format string, args ...any) {
@@ -125,16 +117,12 @@ func (r *Receiver) print(format string, args ...any) {
 
 // payload holds the fields of a body that the summary line shows.
 type payload struct {
-	Event string `json:"event"`
+	Event string
 	Data  struct {
-		ID             string `json:"id"`
-		Reference      string `json:"reference"`
-		Status         string `json:"status"`
-		PreviousStatus string `json:"previousStatus"`
-		AmountCents    int64  `json:"amountCents"`
-		AccountID      string `json:"accountId"`
-		ExternalID     string `json:"externalId"`
-	} `json:"data"`
+		ID, Reference, Status, PreviousStatus, AccountID, ExternalID string
+
+		AmountCents int64
+	}
 }
 
 // describe gives a summary line and the whole body below, indented.
@@ -159,15 +147,13 @@ func (r *Receiver) amount(ctx context.Context, b payload) string {
 	if b.Event != "deposit.captured" {
 		return amount
 	}
-	r.mu.Lock()
-	lookup := r.lookup
-	r.mu.Unlock()
-	if lookup == nil {
+	lookup := r.lookup.Load()
+	if lookup == nil || *lookup == nil {
 		return "a part or all of " + amount
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
-	captured, err := lookup(ctx, b.Data.ID)
+	captured, err := (*lookup)(ctx, b.Data.ID)
 	if err != nil { // the webhook is verified and counts; the amount is for the reader only
 		return "a part or all of " + amount
 	}

@@ -46,9 +46,3 @@ func Verify(secret, signature, timestamp string, rawBody []byte, now time.Time) 
 	}
 	return ""
 }
-
-// DedupKey is the hash of a body. All attempts of a delivery have the same body.
-func DedupKey(rawBody []byte) string {
-	sum := sha256.Sum256(rawBody)
-	return hex.EncodeToString(sum[:])
-}

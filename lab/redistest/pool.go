@@ -72,8 +72,6 @@ func (p *pool) urlOf(db int) string {
 
 // take leases an empty database, and waits while all are in use.
 func (p *pool) take(ctx context.Context) (int, error) {
-	again := time.NewTicker(50 * time.Millisecond)
-	defer again.Stop()
 	for {
 		for range p.last {
 			db := int(p.searched.Add(1)-1)%p.last + 1
@@ -91,7 +89,7 @@ func (p *pool) take(ctx context.Context) (int, error) {
 		select {
 		case <-ctx.Done():
 			return 0, p.allInUse(ctx)
-		case <-again.C:
+		case <-time.After(50 * time.Millisecond):
 		}
 	}
 }

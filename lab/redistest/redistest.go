@@ -47,7 +47,8 @@ func New(t testing.TB) *redis.Client {
 // URL returns the URL of an empty database, emptied again when the test ends.
 func URL(t testing.TB) string {
 	t.Helper()
-	p := shared(t)
+	p, err := only()
+	require.NoError(t, err, "redistest: no Redis for the tests")
 	ctx, cancel := context.WithTimeout(t.Context(), leaseLimit)
 	defer cancel()
 	db, err := p.take(ctx)
@@ -110,13 +111,6 @@ var only = sync.OnceValues(func() (*pool, error) {
 	})
 	return p, nil
 })
-
-func shared(t testing.TB) *pool {
-	t.Helper()
-	p, err := only()
-	require.NoError(t, err, "redistest: no Redis for the tests")
-	return p
-}
 
 // nodeTimeout is short enough for a test to wait for a failover, and longer than a busy machine suspends a process.
 const nodeTimeout = 1500 * time.Millisecond

@@ -45,13 +45,8 @@ func (k *Kit) Mails(to string) []ports.Mail {
 	k.t.Helper()
 	newest, err := k.Postgres.NewestMails(k.t.Context(), 1000)
 	require.NoError(k.t, err)
-	var out []ports.Mail
-	for _, m := range slices.Backward(newest) {
-		if to == "" || m.To == to {
-			out = append(out, m)
-		}
-	}
-	return out
+	slices.Reverse(newest)
+	return slices.DeleteFunc(newest, func(m ports.Mail) bool { return to != "" && m.To != to })
 }
 
 // Partner adds a partner named "Partner " and its slug, with ConnectSecret.

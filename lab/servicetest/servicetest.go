@@ -74,7 +74,14 @@ func New(t testing.TB, change ...func(*Setup)) *Kit {
 	defaults, err := config.Load(nil, config.Nothing)
 	require.NoError(t, err)
 	setup := Setup{
-		Config: defaults, Clock: system.Clock{}, Redis: awayRedis(),
+		Config: defaults, Clock: system.Clock{},
+		// Connections are refused. The services work without Redis; they are only slower.
+		Redis: goredis.NewClient(&goredis.Options{
+			MaxRetries: -1, DialerRetries: 1,
+			Dialer: func(context.Context, string, string) (net.Conn, error) {
+				return nil, errors.New("servicetest: Redis is away")
+			},
+		}),
 		Pool: postgres.PoolOptions{StatementTimeout: Patience, LockTimeout: Patience},
 	}
 	for _, c := range change {
@@ -100,7 +107,8 @@ func (k *Kit) Build(change ...func(*Parts)) Services {
 	k.t.Helper()
 	hasher, err := passwords.New(passwords.Cheap)
 	require.NoError(k.t, err)
-	parts := wire.DefaultParts(k.setup.Config, k.Stores, k.Clock, k.log())
+	errorsOnly := slog.NewTextHandler(k.t.Output(), &slog.HandlerOptions{Level: slog.LevelError}) // beside the test
+	parts := wire.DefaultParts(k.setup.Config, k.Stores, k.Clock, slog.New(errorsOnly))
 	parts.Passwords, parts.Doorbell, parts.DepositMetrics = hasher, silentBell{}, noMetrics{}
 	parts.Epoch = func() ports.Epoch { return ports.Epoch{1} }
 	for _, c := range append([]func(*Parts){k.setup.Parts}, change...) {
@@ -123,11 +131,6 @@ func (k *Kit) DispatchStore() *dispatchstore.Store {
 	return dispatchstore.New(pool, k.Cipher)
 }
 
-// log shows errors beside the test that caused them.
-func (k *Kit) log() *slog.Logger {
-	return slog.New(slog.NewTextHandler(k.t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
-}
-
 type silentBell struct{}
 
 func (silentBell) Ring()    {}
@@ -138,13 +141,3 @@ type noMetrics struct{}
 func (noMetrics) Transitioned(_, _ deposit.Status, _ string) {}
 
 func (noMetrics) Created(string) {}
-
-// awayRedis is a client whose connections are refused. The services work without Redis; they are only slower.
-func awayRedis() *goredis.Client {
-	return goredis.NewClient(&goredis.Options{
-		MaxRetries: -1, DialerRetries: 1,
-		Dialer: func(context.Context, string, string) (net.Conn, error) {
-			return nil, errors.New("servicetest: Redis is away")
-		},
-	})
-}

@@ -19,14 +19,6 @@ type call struct {
 	run               endpoint
 }
 
-// mountAPI serves the API under /v1.
-func (f *Fake) mountAPI(mux *http.ServeMux) {
-	for pattern, run := range endpoints {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { f.serveAPI(w, r, run) })
-	}
-	mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) { f.serveAPI(w, r, (*Fake).unrecognized) })
-}
-
 // serveAPI answers a request, after the fault that the request meets.
 func (f *Fake) serveAPI(w http.ResponseWriter, r *http.Request, run endpoint) {
 	c, err := f.read(r)
@@ -55,10 +47,10 @@ func (f *Fake) serveAPI(w http.ResponseWriter, r *http.Request, run endpoint) {
 		})
 		drop()
 	case Overloaded:
-		f.write(w, f.failed(&apiError{status: http.StatusTooManyRequests, kind: "invalid_request_error", code: "rate_limit", message: "Too many requests"}))
+		f.write(w, f.failed(&apiError{status: http.StatusTooManyRequests, Kind: "invalid_request_error", Code: "rate_limit", Message: "Too many requests"}))
 		return
 	case Unready:
-		f.write(w, f.failed(&apiError{status: http.StatusServiceUnavailable, kind: "api_error", message: "Try again"}))
+		f.write(w, f.failed(&apiError{status: http.StatusServiceUnavailable, Kind: "api_error", Message: "Try again"}))
 		return
 	case Doubled:
 		f.perform(c, Fault{})
@@ -74,7 +66,7 @@ func (f *Fake) serveAPI(w http.ResponseWriter, r *http.Request, run endpoint) {
 func (f *Fake) read(r *http.Request) (call, *apiError) {
 	secret, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok || secret == "" {
-		return call{}, &apiError{status: http.StatusUnauthorized, kind: "invalid_request_error", message: "You did not provide an API key."}
+		return call{}, &apiError{status: http.StatusUnauthorized, Kind: "invalid_request_error", Message: "You did not provide an API key."}
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
 	if err != nil {
@@ -123,10 +115,11 @@ func (f *Fake) perform(c call, fault Fault) answer {
 	}
 	var result any
 	var err *apiError
-	if fault.Kind == Broken {
-		err = broken()
-	} else if result, err = c.run(f, c); fault.Kind == BrokenDone {
-		err = broken()
+	if fault.Kind != Broken {
+		result, err = c.run(c)
+	}
+	if fault.Kind == Broken || fault.Kind == BrokenDone {
+		err = &apiError{status: http.StatusInternalServerError, Kind: "api_error", Message: "An unknown error occurred"}
 	}
 	a := f.failedLocked(err)
 	if err == nil {
@@ -147,16 +140,14 @@ func (f *Fake) note(c call, a answer) answer {
 }
 
 func (f *Fake) failed(err *apiError) answer {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.failedLocked(err)
+	return locked(f, func() answer { return f.failedLocked(err) })
 }
 
 func (f *Fake) failedLocked(err *apiError) answer {
 	if err == nil {
 		return answer{}
 	}
-	return answer{status: err.status, body: encoded(err.body()), request: f.newID("req")}
+	return answer{status: err.status, body: encoded(map[string]any{"error": err}), request: f.newID("req")}
 }
 
 func (f *Fake) write(w http.ResponseWriter, a answer) {
@@ -178,70 +169,66 @@ func encoded(value any) []byte {
 }
 
 // endpoint gives an object, or any other value that can be shown as JSON. The state is locked.
-type endpoint func(f *Fake, c call) (any, *apiError)
+type endpoint func(c call) (any, *apiError)
 
-func (f *Fake) unrecognized(c call) (any, *apiError) {
-	message := "Unrecognized request URL (" + c.method + ": " + c.path + ")."
-	return nil, &apiError{status: http.StatusNotFound, kind: "invalid_request_error", message: message}
-}
+// endpoints are the routes of the API.
+func (f *Fake) endpoints() map[string]endpoint {
+	return map[string]endpoint{
+		"POST /v1/checkout/sessions":             f.createSession,
+		"GET /v1/checkout/sessions/{id}":         on(&f.sessions, retrieve),
+		"POST /v1/checkout/sessions/{id}/expire": on(&f.sessions, f.expireSession),
+		"POST /v1/payment_intents":               f.createIntent,
+		"GET /v1/payment_intents/{id}":           on(&f.intents, retrieve),
+		"POST /v1/payment_intents/{id}/confirm":  on(&f.intents, f.confirmIntent),
+		"POST /v1/payment_intents/{id}/cancel":   on(&f.intents, f.cancelIntent),
+		"GET /v1/charges/{id}":                   on(&f.charges, retrieve),
+		"POST /v1/refunds":                       f.createRefund,
+		"GET /v1/refunds/{id}":                   on(&f.refunds, retrieve),
+		"GET /v1/disputes/{id}":                  on(&f.disputes, retrieve),
+		"POST /v1/customers":                     f.createCustomer,
+		"GET /v1/customers/{id}":                 on(&f.customers, retrieve),
+		"DELETE /v1/customers/{id}":              on(&f.customers, f.deleteCustomer),
+		"GET /v1/customers/{id}/payment_methods": on(&f.customers, f.listMethods),
+		"GET /v1/payment_methods/{id}":           on(&f.methods, retrieve),
+		"POST /v1/payment_methods/{id}/detach":   on(&f.methods, f.detachMethod),
 
-// The tables of the objects.
-func sessions(f *Fake) *table[*session]   { return &f.sessions }
-func intents(f *Fake) *table[*intent]     { return &f.intents }
-func charges(f *Fake) *table[*charge]     { return &f.charges }
-func refunds(f *Fake) *table[*refund]     { return &f.refunds }
-func disputes(f *Fake) *table[*dispute]   { return &f.disputes }
-func customers(f *Fake) *table[*customer] { return &f.customers }
-func methods(f *Fake) *table[*method]     { return &f.methods }
-
-var endpoints = map[string]endpoint{
-	"POST /v1/checkout/sessions":             (*Fake).createSession,
-	"GET /v1/checkout/sessions":              listOf(sessions, sessionOf),
-	"GET /v1/checkout/sessions/{id}":         on(sessions, retrieve),
-	"POST /v1/checkout/sessions/{id}/expire": on(sessions, (*Fake).expireSession),
-	"POST /v1/payment_intents":               (*Fake).createIntent,
-	"GET /v1/payment_intents":                listOf(intents, nil),
-	"GET /v1/payment_intents/{id}":           on(intents, retrieve),
-	"POST /v1/payment_intents/{id}/confirm":  on(intents, (*Fake).confirmIntent),
-	"POST /v1/payment_intents/{id}/cancel":   on(intents, (*Fake).cancelIntent),
-	"GET /v1/charges":                        listOf(charges, chargeOf),
-	"GET /v1/charges/{id}":                   on(charges, retrieve),
-	"POST /v1/refunds":                       (*Fake).createRefund,
-	"GET /v1/refunds":                        listOf(refunds, refundOf),
-	"GET /v1/refunds/{id}":                   on(refunds, retrieve),
-	"GET /v1/disputes":                       listOf(disputes, disputeOf),
-	"GET /v1/disputes/{id}":                  on(disputes, retrieve),
-	"POST /v1/customers":                     (*Fake).createCustomer,
-	"GET /v1/customers/{id}":                 on(customers, retrieve),
-	"DELETE /v1/customers/{id}":              on(customers, (*Fake).deleteCustomer),
-	"GET /v1/customers/{id}/payment_methods": on(customers, (*Fake).listMethods),
-	"GET /v1/payment_methods/{id}":           on(methods, retrieve),
-	"POST /v1/payment_methods/{id}/detach":   on(methods, (*Fake).detachMethod),
-	"GET /v1/balance": func(*Fake, call) (any, *apiError) {
-		return map[string]any{"object": "balance", "livemode": false}, nil
-	},
-}
-
-// on finds the object that the path names, and passes it on.
-func on[T object](of func(*Fake) *table[T], act func(*Fake, T, call) (any, *apiError)) endpoint {
-	return func(f *Fake, c call) (any, *apiError) {
-		item, err := of(f).find(c.id)
-		if err != nil {
-			return nil, err
-		}
-		return act(f, item, c)
+		"GET /v1/checkout/sessions": listOf(f, &f.sessions, func(s *session, id string) bool {
+			return s.intent != nil && s.intent.id == id
+		}),
+		"GET /v1/payment_intents": listOf(f, &f.intents, nil),
+		"GET /v1/charges":         listOf(f, &f.charges, func(c *charge, id string) bool { return c.intent.id == id }),
+		"GET /v1/refunds":         listOf(f, &f.refunds, func(r *refund, id string) bool { return r.charge.intent.id == id }),
+		"GET /v1/disputes":        listOf(f, &f.disputes, func(d *dispute, id string) bool { return d.charge.intent.id == id }),
+		"GET /v1/balance": func(call) (any, *apiError) {
+			return map[string]any{"object": "balance", "livemode": false}, nil
+		},
+		"/v1/": func(c call) (any, *apiError) {
+			message := "Unrecognized request URL (" + c.method + ": " + c.path + ")."
+			return nil, &apiError{status: http.StatusNotFound, Kind: "invalid_request_error", Message: message}
+		},
 	}
 }
 
-func retrieve[T object](_ *Fake, item T, _ call) (any, *apiError) { return item, nil }
+// on finds the object that the path names, and passes it on.
+func on[T object](all *table[T], act func(T, call) (any, *apiError)) endpoint {
+	return func(c call) (any, *apiError) {
+		item, err := all.find(c.id)
+		if err != nil {
+			return nil, err
+		}
+		return act(item, c)
+	}
+}
+
+func retrieve[T object](item T, _ call) (any, *apiError) { return item, nil }
 
 // listOf answers GET of a list. related tells whether an object belongs to the payment intent of the query.
-func listOf[T object](of func(*Fake) *table[T], related func(item T, intent string) bool) endpoint {
-	return func(f *Fake, c call) (any, *apiError) {
+func listOf[T object](f *Fake, all *table[T], related func(item T, intent string) bool) endpoint {
+	return func(c call) (any, *apiError) {
 		asked := c.params.Get("payment_intent")
 		if asked != "" && related == nil {
 			return nil, invalid("payment_intent", "Received unknown parameter: payment_intent")
 		}
-		return list(f, of(f), c, func(item T) bool { return asked == "" || related(item, asked) })
+		return list(f, all, c, func(item T) bool { return asked == "" || related(item, asked) })
 	}
 }

@@ -80,9 +80,7 @@ func (o Outcome) code() string {
 // OffSession tells how the issuer answers the next charges of a deposit without the tenant, in their order. Afterwards
 // the card behaves as published. depositID is the text in the metadata.
 func (f *Fake) OffSession(depositID string, outcomes ...Outcome) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.outcomes[depositID] = append(f.outcomes[depositID], outcomes...)
+	f.change(func() { f.outcomes[depositID] = append(f.outcomes[depositID], outcomes...) })
 }
 
 // offSession gives the issuer's answer to a charge without the tenant.

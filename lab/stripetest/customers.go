@@ -23,15 +23,12 @@ type method struct {
 	setUp    bool // the tenant authenticated when the card was saved
 }
 
-func (m *method) json(*Fake, expansions) map[string]any {
-	out := map[string]any{
-		"id": m.id, "object": "payment_method", "type": "card", "created": m.created, "livemode": false, "customer": nil,
-		"billing_details": map[string]any{"email": orNil(m.email)}, "card": map[string]any{"brand": "visa", "last4": m.card.last4}, "metadata": map[string]string{},
+func (m *method) json(f *Fake, _ expansions) map[string]any {
+	return map[string]any{
+		"id": m.id, "object": "payment_method", "type": "card", "created": m.created, "livemode": false,
+		"customer": shown(f, m.customer, "customer", nil), "billing_details": map[string]any{"email": orNil(m.email)},
+		"card": map[string]any{"brand": "visa", "last4": m.card.last4}, "metadata": map[string]string{},
 	}
-	if m.customer != nil {
-		out["customer"] = m.customer.id
-	}
-	return out
 }
 
 func (f *Fake) liveCustomer(id string) (*customer, *apiError) {

@@ -4,42 +4,28 @@ import "net/http"
 
 // apiError is an error in Stripe's form.
 type apiError struct {
-	status                                      int
-	kind, code, decline, advice, param, message string
-	charge                                      string
-	intent, method                              map[string]any
-}
-
-func (e *apiError) body() map[string]any {
-	inner := map[string]any{"type": e.kind, "message": e.message}
-	for name, value := range map[string]string{"code": e.code, "decline_code": e.decline, "advice_code": e.advice, "param": e.param, "charge": e.charge} {
-		if value != "" {
-			inner[name] = value
-		}
-	}
-	if e.intent != nil {
-		inner["payment_intent"] = e.intent
-	}
-	if e.method != nil {
-		inner["payment_method"] = e.method
-	}
-	return map[string]any{"error": inner}
+	status  int
+	Kind    string         `json:"type"`
+	Code    string         `json:"code,omitempty"`
+	Decline string         `json:"decline_code,omitempty"`
+	Advice  string         `json:"advice_code,omitempty"`
+	Param   string         `json:"param,omitempty"`
+	Message string         `json:"message"`
+	Charge  string         `json:"charge,omitempty"`
+	Intent  map[string]any `json:"payment_intent,omitempty"`
+	Method  map[string]any `json:"payment_method,omitempty"`
 }
 
 func invalid(param, message string) *apiError {
-	return &apiError{status: http.StatusBadRequest, kind: "invalid_request_error", code: "parameter_invalid", param: param, message: message}
+	return &apiError{status: http.StatusBadRequest, Kind: "invalid_request_error", Code: "parameter_invalid", Param: param, Message: message}
 }
 
 func missing(id string) *apiError {
-	return &apiError{status: http.StatusNotFound, kind: "invalid_request_error", code: "resource_missing", param: "id", message: "No such object: '" + id + "'"}
+	return &apiError{status: http.StatusNotFound, Kind: "invalid_request_error", Code: "resource_missing", Param: "id", Message: "No such object: '" + id + "'"}
 }
 
 func wrongState(code, message string) *apiError {
-	return &apiError{status: http.StatusBadRequest, kind: "invalid_request_error", code: code, message: message}
-}
-
-func broken() *apiError {
-	return &apiError{status: http.StatusInternalServerError, kind: "api_error", message: "An unknown error occurred"}
+	return &apiError{status: http.StatusBadRequest, Kind: "invalid_request_error", Code: code, Message: message}
 }
 
 // keeps reports whether Stripe keeps the answer under its key: not for requests that never began.
@@ -47,7 +33,7 @@ func (e *apiError) keeps() bool {
 	switch {
 	case e == nil, e.status == http.StatusPaymentRequired, e.status >= http.StatusInternalServerError:
 		return true
-	case e.code == "payment_intent_unexpected_state", e.code == "charge_already_refunded":
+	case e.Code == "payment_intent_unexpected_state", e.Code == "charge_already_refunded":
 		return true
 	}
 	return false

@@ -28,18 +28,10 @@ type Delivery struct {
 }
 
 // Deliver tells how events are sent from now on.
-func (f *Fake) Deliver(plan Delivery) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.plan = plan
-}
+func (f *Fake) Deliver(plan Delivery) { f.change(func() { f.plan = plan }) }
 
 // Events lists the events so far, oldest first.
-func (f *Fake) Events() []Event {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return append([]Event(nil), f.events...)
-}
+func (f *Fake) Events() []Event { return locked(f, func() []Event { return slices.Clone(f.events) }) }
 
 // emit makes an event. The state is locked.
 func (f *Fake) emit(kind string, about object) {
@@ -95,9 +87,7 @@ func (f *Fake) sendQueue() {
 			return
 		case <-f.wake:
 		}
-		f.mu.Lock()
-		plan := f.plan
-		f.mu.Unlock()
+		plan := locked(f, func() Delivery { return f.plan })
 		if plan.Delay > 0 && !f.wait(plan.Delay) {
 			return
 		}

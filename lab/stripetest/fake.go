@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -125,7 +126,9 @@ func (f *Fake) Close() {
 // Handler serves API, hosted pages and control.
 func (f *Fake) Handler() http.Handler {
 	mux := http.NewServeMux()
-	f.mountAPI(mux)
+	for pattern, run := range f.endpoints() {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { f.serveAPI(w, r, run) })
+	}
 	mux.HandleFunc("GET /pay/{session}", f.onPage(f.showPage))
 	mux.HandleFunc("POST /pay/{session}", f.onPage(f.takeCard))
 	mux.HandleFunc("/pay/{session}/authenticate", f.onPage(f.challenge))
@@ -134,27 +137,33 @@ func (f *Fake) Handler() http.Handler {
 }
 
 // SetURL sets the fake's own origin, once its listener is open.
-func (f *Fake) SetURL(origin string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.options.URL = origin
-}
+func (f *Fake) SetURL(origin string) { f.change(func() { f.options.URL = origin }) }
 
 // Now is the fake's time.
-func (f *Fake) Now() time.Time {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.now()
-}
+func (f *Fake) Now() time.Time { return locked(f, f.now) }
 
 func (f *Fake) now() time.Time { return f.options.Now().Add(f.ahead) }
 
 // Advance moves the fake's clock: sessions expire, keys are forgotten, and charges are disputed.
 func (f *Fake) Advance(d time.Duration) {
+	f.change(func() {
+		f.ahead += d
+		f.tick()
+	})
+}
+
+// locked gives what do gives while no other goroutine has the state.
+func locked[T any](f *Fake, do func() T) T {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.ahead += d
-	f.tick()
+	return do()
+}
+
+// change runs do while no other goroutine has the state.
+func (f *Fake) change(do func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	do()
 }
 
 // tick does what is due by the clock.
@@ -181,16 +190,12 @@ func (f *Fake) tick() {
 // Violations lists the steps after which a payment had two payable objects or two charges. It is empty for a sound
 // adapter.
 func (f *Fake) Violations() []string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return append([]string(nil), f.violations...)
+	return locked(f, func() []string { return slices.Clone(f.violations) })
 }
 
 // Requests lists the requests to the API, oldest first.
 func (f *Fake) Requests() []Request {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return append([]Request(nil), f.requests...)
+	return locked(f, func() []Request { return slices.Clone(f.requests) })
 }
 
 func (f *Fake) violate(format string, args ...any) {

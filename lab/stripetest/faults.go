@@ -33,44 +33,37 @@ type Fault struct {
 
 // Fail makes the next requests fail, each fault once, at the first request that it fits.
 func (f *Fake) Fail(faults ...Fault) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.faults = append(f.faults, faults...)
+	f.change(func() { f.faults = append(f.faults, faults...) })
 }
 
 // FailBy lets choose decide about every request; nil ends this. choose may be called from several goroutines.
 func (f *Fake) FailBy(choose func(method, path string) *Fault) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.choose = choose
+	f.change(func() { f.choose = choose })
 }
 
 // takeFault gives the fault of a request.
-func (f *Fake) takeFault(r *http.Request) Fault {
-	f.mu.Lock()
-	choose := f.choose
-	for i, fault := range f.faults {
-		if (fault.Method == "" || fault.Method == r.Method) && strings.Contains(r.URL.Path, fault.Path) {
-			f.faults = append(f.faults[:i:i], f.faults[i+1:]...)
-			f.mu.Unlock()
-			return fault
+func (f *Fake) takeFault(r *http.Request) (met Fault) {
+	choose := locked(f, func() func(method, path string) *Fault {
+		for i, fault := range f.faults {
+			if (fault.Method == "" || fault.Method == r.Method) && strings.Contains(r.URL.Path, fault.Path) {
+				f.faults = append(f.faults[:i:i], f.faults[i+1:]...)
+				return func(string, string) *Fault { return &fault }
+			}
 		}
-	}
-	f.mu.Unlock()
+		return f.choose
+	})
 	if choose != nil {
 		if fault := choose(r.Method, r.URL.Path); fault != nil {
-			return *fault
+			met = *fault
 		}
 	}
-	return Fault{}
+	return met
 }
 
 // wait passes the time of a fault. It reports false where the fake ends first.
 func (f *Fake) wait(d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return true
 	case <-f.closing:
 		return false

@@ -29,23 +29,18 @@ func (i *intent) json(f *Fake, expand expansions) map[string]any {
 	out := map[string]any{
 		"id": i.id, "object": "payment_intent", "status": i.status, "amount": i.amount, "currency": i.currency, "metadata": i.metadata,
 		"description": orNil(i.description), "receipt_email": orNil(i.email), "client_secret": i.id + "_secret_" + i.id, "created": i.created,
-		"livemode": false, "customer": nil, "payment_method": nil, "latest_charge": nil, "last_payment_error": nil, "payment_method_types": []string{"card"},
+		"livemode": false, "customer": shown(f, i.customer, "customer", expand), "latest_charge": nil,
+		"payment_method": shown(f, i.method, "payment_method", expand), "last_payment_error": nil, "payment_method_types": []string{"card"},
 		"setup_future_usage": orNil(i.future), "amount_received": 0,
 	}
 	if i.status == "succeeded" {
 		out["amount_received"] = i.amount
 	}
-	if i.customer != nil {
-		out["customer"] = shown(f, i.customer, "customer", expand)
-	}
-	if i.method != nil {
-		out["payment_method"] = shown(f, i.method, "payment_method", expand)
-	}
 	if len(i.charges) > 0 {
 		out["latest_charge"] = shown(f, i.charges[len(i.charges)-1], "latest_charge", expand)
 	}
 	if i.failed != nil {
-		out["last_payment_error"] = i.failed.body()["error"]
+		out["last_payment_error"] = i.failed
 	}
 	return out
 }
@@ -145,12 +140,12 @@ func (f *Fake) refuse(i *intent, m *method, o Outcome) *apiError {
 	c := f.addCharge(&charge{status: "failed", intent: i, method: m, outcome: o})
 	i.status, i.method = "requires_payment_method", nil
 	err := &apiError{
-		status: http.StatusPaymentRequired, kind: "card_error", code: o.code(), decline: o.DeclineCode, advice: o.AdviceCode,
-		message: "Your card was refused. " + m.email, charge: c.id, method: m.json(f, nil),
+		status: http.StatusPaymentRequired, Kind: "card_error", Code: o.code(), Decline: o.DeclineCode, Advice: o.AdviceCode,
+		Message: "Your card was refused. " + m.email, Charge: c.id, Method: m.json(f, nil),
 	}
 	i.failed = err
 	answered := *err
-	answered.intent = i.json(f, nil)
+	answered.Intent = i.json(f, nil)
 	f.emit("charge.failed", c)
 	f.emit("payment_intent.payment_failed", i)
 	return &answered

@@ -32,19 +32,15 @@ func (c *charge) json(f *Fake, expand expansions) map[string]any {
 		"id": c.id, "object": "charge", "status": c.status, "paid": c.succeeded(), "captured": c.succeeded(), "amount": c.amount, "amount_captured": c.amount,
 		"currency": c.intent.currency, "amount_refunded": c.refunded, "refunded": c.refunded == c.amount && c.succeeded(), "disputed": c.disputed,
 		"metadata": c.intent.metadata, "created": c.created, "livemode": false, "outcome": outcome, "payment_method": c.method.id,
-		"payment_intent": shown(f, c.intent, "payment_intent", expand), "receipt_email": orNil(c.intent.email), "customer": nil,
+		"payment_intent": shown(f, c.intent, "payment_intent", expand), "receipt_email": orNil(c.intent.email),
+		"customer":        shown(f, c.intent.customer, "customer", nil),
 		"billing_details": map[string]any{"email": orNil(c.method.email)}, "failure_code": nil,
 	}
 	if !c.succeeded() {
 		out["failure_code"] = c.outcome.code()
 	}
-	if c.intent.customer != nil {
-		out["customer"] = c.intent.customer.id
-	}
 	return out
 }
-
-func chargeOf(c *charge, intent string) bool { return c.intent.id == intent }
 
 // paid gives the charge of the intent that succeeded.
 func (i *intent) paid() *charge {
@@ -76,13 +72,9 @@ func (r *refund) json(f *Fake, expand expansions) map[string]any {
 	return out
 }
 
-func refundOf(r *refund, intent string) bool { return r.charge.intent.id == intent }
-
 // RefundAs gives the statuses of the next refunds: pending or failed in place of succeeded.
 func (f *Fake) RefundAs(statuses ...string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.refusing = append(f.refusing, statuses...)
+	f.change(func() { f.refusing = append(f.refusing, statuses...) })
 }
 
 func (f *Fake) createRefund(c call) (any, *apiError) {
@@ -139,13 +131,7 @@ func (f *Fake) giveBack(paid *charge, amount int, metadata map[string]string) *r
 
 // RefundByHand gives a payment back as staff would in Stripe's own pages, without the service.
 func (f *Fake) RefundByHand(paymentID string, amount int) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if paid := f.paidCharge(paymentID); paid != nil {
-		f.giveBack(paid, amount, map[string]string{})
-		return true
-	}
-	return false
+	return f.onPaid(paymentID, func(paid *charge) { f.giveBack(paid, amount, map[string]string{}) })
 }
 
 // SettleRefund ends a refund that is pending, with succeeded or failed.
@@ -160,22 +146,20 @@ func (f *Fake) SettleRefund(ref, status string) {
 
 // Dispute makes the tenant object to the charge of a payment. It reports whether the payment has a charge.
 func (f *Fake) Dispute(paymentID, reason string) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if paid := f.paidCharge(paymentID); paid != nil {
-		f.openDispute(paid, reason)
-		return true
-	}
-	return false
+	return f.onPaid(paymentID, func(paid *charge) { f.openDispute(paid, reason) })
 }
 
-func (f *Fake) paidCharge(paymentID string) *charge {
+// onPaid does something to the charge of a payment. It reports whether the payment has a charge.
+func (f *Fake) onPaid(paymentID string, do func(*charge)) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for _, i := range f.intentsOf(paymentID) {
 		if paid := i.paid(); paid != nil {
-			return paid
+			do(paid)
+			return true
 		}
 	}
-	return nil
+	return false
 }
 
 // dispute is an objection to a charge.
@@ -194,8 +178,6 @@ func (d *dispute) json(f *Fake, expand expansions) map[string]any {
 		"charge":           shown(f, d.charge, "charge", expand), "payment_intent": shown(f, d.charge.intent, "payment_intent", expand),
 	}
 }
-
-func disputeOf(d *dispute, intent string) bool { return d.charge.intent.id == intent }
 
 const daysToAnswer = 9
 

@@ -38,9 +38,9 @@ func (f *Fake) onPage(serve func(s *session, w http.ResponseWriter, r *http.Requ
 func (f *Fake) showPage(s *session, w http.ResponseWriter, r *http.Request) {
 	switch s.status {
 	case "complete":
-		http.Redirect(w, r, s.successURL, http.StatusSeeOther)
+		http.Redirect(w, r, s.asked.Get("success_url"), http.StatusSeeOther)
 	case "expired":
-		render(w, http.StatusOK, pageView{Step: "over", Back: s.cancelURL})
+		render(w, http.StatusOK, pageView{Step: "over", Back: s.asked.Get("cancel_url")})
 	default:
 		render(w, http.StatusOK, f.viewOf(s))
 	}
@@ -48,7 +48,7 @@ func (f *Fake) showPage(s *session, w http.ResponseWriter, r *http.Request) {
 
 func (f *Fake) viewOf(s *session) pageView {
 	return pageView{
-		Step: "pay", Back: s.cancelURL, Name: s.name, Error: reasons[s.refused], Amount: fmt.Sprintf("€%d.%02d", s.amount/100, s.amount%100), //nolint:mnd // euros and cents
+		Step: "pay", Back: s.asked.Get("cancel_url"), Name: s.asked.Get("line_items[0][price_data][product_data][name]"), Error: reasons[s.refused], Amount: fmt.Sprintf("€%d.%02d", s.amount/100, s.amount%100), //nolint:mnd // euros and cents
 	}
 }
 
@@ -88,7 +88,7 @@ func (f *Fake) answerPage(w http.ResponseWriter, r *http.Request, s *session, ch
 	case challenge:
 		http.Redirect(w, r, "/pay/"+s.id+"/authenticate", http.StatusSeeOther)
 	case s.status == "complete":
-		http.Redirect(w, r, s.successURL, http.StatusSeeOther)
+		http.Redirect(w, r, s.asked.Get("success_url"), http.StatusSeeOther)
 	default:
 		render(w, http.StatusPaymentRequired, f.viewOf(s))
 	}
@@ -104,7 +104,10 @@ func (f *Fake) challenge(s *session, w http.ResponseWriter, r *http.Request) {
 	case r.PostFormValue("outcome") == "complete":
 		f.answerPage(w, r, s, f.pay(s, *s.challenge, true))
 	default:
-		f.failChallenge(s)
+		m := &method{base: f.base("pm"), card: *s.challenge, email: s.email}
+		f.methods.add(m)
+		s.challenge, s.refused = nil, "payment_intent_authentication_failure"
+		f.refuse(s.intent, m, Outcome{Code: s.refused})
 		f.answerPage(w, r, s, false)
 	}
 }

@@ -20,28 +20,29 @@ func expansionsOf(params url.Values) expansions {
 	return out
 }
 
-// has reports whether the field is asked for.
-func (e expansions) has(field string) bool {
-	return slices.ContainsFunc(e, func(path string) bool { return path == field || strings.HasPrefix(path, field+".") })
-}
-
-// below gives the expansions inside a field.
-func (e expansions) below(field string) expansions {
-	var out expansions
+// of gives the expansions inside a field. asked: the field itself is to be shown.
+func (e expansions) of(field string) (inside expansions, asked bool) {
 	for _, path := range e {
-		if rest, ok := strings.CutPrefix(path, field+"."); ok {
-			out = append(out, rest)
+		if rest, ok := strings.CutPrefix(path+".", field+"."); ok {
+			inside, asked = append(inside, strings.TrimSuffix(rest, ".")), true
 		}
 	}
-	return out
+	return inside, asked
 }
 
-// shown gives the id of an object, or the object where it is asked for.
-func shown(f *Fake, item object, field string, expand expansions) any {
-	if expand.has(field) {
-		return item.json(f, expand.below(field))
+// shown gives the id of an object, or the object where it is asked for; nil for none.
+func shown[T interface {
+	comparable
+	object
+}](f *Fake, item T, field string, expand expansions) any {
+	var none T
+	if item == none {
+		return nil
 	}
-	return item.ident()
+	if inside, asked := expand.of(field); asked {
+		return item.json(f, inside)
+	}
+	return item.head().id
 }
 
 // group reads the pairs name[key]=value.
@@ -74,7 +75,7 @@ func only(params url.Values, names ...string) *apiError {
 			return param == name || (strings.HasSuffix(name, "[") && strings.HasPrefix(param, name))
 		})
 		if !known && param != "expand" && !strings.HasPrefix(param, "expand[") {
-			return &apiError{status: 400, kind: "invalid_request_error", code: "parameter_unknown", param: param, message: "Received unknown parameter: " + param}
+			return &apiError{status: 400, Kind: "invalid_request_error", Code: "parameter_unknown", Param: param, Message: "Received unknown parameter: " + param}
 		}
 	}
 	return nil

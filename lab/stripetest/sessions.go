@@ -1,6 +1,7 @@
 package stripetest
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"net/url"
@@ -19,19 +20,16 @@ var address = regexp.MustCompile(`^[^@\s]+@[^@\s]+$`)
 // session is a Checkout Session.
 type session struct {
 	base
-	status                      string
-	amount                      int
-	currency, name, description string
-	reference, email, locale    string
-	successURL, cancelURL       string
-	creation, future            string // customer_creation, setup_future_usage
-	secure                      bool   // request_three_d_secure=any
-	metadata, intentMetadata    map[string]string
-	expires                     time.Time
-	customer                    *customer
-	intent                      *intent // from the first card on
-	challenge                   *card   // of a tenant who authenticates
-	refused                     string  // shown on the page
+	status                    string
+	amount                    int
+	currency, email, creation string // customer_creation
+	asked                     url.Values
+	metadata, intentMetadata  map[string]string
+	expires                   time.Time
+	customer                  *customer
+	intent                    *intent // from the first card on
+	challenge                 *card   // of a tenant who authenticates
+	refused                   string  // shown on the page
 }
 
 func (s *session) json(f *Fake, expand expansions) map[string]any {
@@ -41,23 +39,17 @@ func (s *session) json(f *Fake, expand expansions) map[string]any {
 	}
 	out := map[string]any{
 		"id": s.id, "object": "checkout.session", "mode": "payment", "status": s.status, "payment_status": paid, "livemode": false,
-		"amount_total": s.amount, "currency": s.currency, "client_reference_id": orNil(s.reference), "customer_email": orNil(s.email),
+		"amount_total": s.amount, "currency": s.currency, "client_reference_id": orNil(s.asked.Get("client_reference_id")), "customer_email": orNil(s.email),
 		"customer_creation": s.creation, "metadata": s.metadata, "expires_at": s.expires.Unix(), "created": s.created,
-		"success_url": s.successURL, "cancel_url": s.cancelURL, "locale": orNil(s.locale), "url": nil, "payment_intent": nil, "customer": nil,
+		"success_url": s.asked.Get("success_url"), "cancel_url": s.asked.Get("cancel_url"), "url": nil,
+		"locale":         orNil(s.asked.Get("locale")),
+		"payment_intent": shown(f, s.intent, "payment_intent", expand), "customer": shown(f, s.customer, "customer", expand),
 	}
 	if s.status == "open" {
 		out["url"] = f.options.URL + "/pay/" + s.id
 	}
-	if s.intent != nil {
-		out["payment_intent"] = shown(f, s.intent, "payment_intent", expand)
-	}
-	if s.customer != nil {
-		out["customer"] = shown(f, s.customer, "customer", expand)
-	}
 	return out
 }
-
-func sessionOf(s *session, intent string) bool { return s.intent != nil && s.intent.id == intent }
 
 var sessionParams = []string{
 	"mode", "customer", "customer_creation", "customer_email", "payment_method_types[", "payment_method_options[card][request_three_d_secure]",
@@ -87,14 +79,8 @@ func (f *Fake) createSession(c call) (any, *apiError) {
 	}
 	s := &session{
 		base: f.base("cs_test"), status: "open", amount: amount, currency: p.Get("line_items[0][price_data][currency]"),
-		name: p.Get("line_items[0][price_data][product_data][name]"), description: p.Get("payment_intent_data[description]"),
-		reference: p.Get("client_reference_id"), email: p.Get("customer_email"), locale: p.Get("locale"),
-		successURL: p.Get("success_url"), cancelURL: p.Get("cancel_url"), creation: p.Get("customer_creation"),
-		future: p.Get("payment_intent_data[setup_future_usage]"), secure: p.Get("payment_method_options[card][request_three_d_secure]") == "any",
+		email: p.Get("customer_email"), creation: cmp.Or(p.Get("customer_creation"), "if_required"), asked: p,
 		metadata: group(p, "metadata"), intentMetadata: group(p, "payment_intent_data[metadata]"), expires: end,
-	}
-	if s.creation == "" {
-		s.creation = "if_required"
 	}
 	if named := p.Get("customer"); named != "" {
 		if s.customer, err = f.liveCustomer(named); err != nil {
@@ -114,7 +100,7 @@ func (f *Fake) checkSession(p url.Values) *apiError {
 	}
 	for _, name := range []string{"mode", "success_url", "line_items[0][quantity]", "line_items[0][price_data][currency]", "line_items[0][price_data][product_data][name]"} {
 		if p.Get(name) == "" {
-			return &apiError{status: http.StatusBadRequest, kind: "invalid_request_error", code: "parameter_missing", param: name, message: "Missing required param: " + name}
+			return &apiError{status: http.StatusBadRequest, Kind: "invalid_request_error", Code: "parameter_missing", Param: name, Message: "Missing required Param: " + name}
 		}
 	}
 	switch {
@@ -123,7 +109,7 @@ func (f *Fake) checkSession(p url.Values) *apiError {
 	case p.Get("customer") != "" && p.Get("customer_creation") != "":
 		return invalid("customer_creation", "You cannot set `customer_creation` with `customer`.")
 	case p.Get("customer_email") != "" && !address.MatchString(p.Get("customer_email")):
-		return &apiError{status: http.StatusBadRequest, kind: "invalid_request_error", code: "email_invalid", param: "customer_email", message: "Invalid email address"}
+		return &apiError{status: http.StatusBadRequest, Kind: "invalid_request_error", Code: "email_invalid", Param: "customer_email", Message: "Invalid email address"}
 	}
 	if locale := p.Get("locale"); locale != "" && !strings.Contains(" auto de en en-GB es fr it nl pt ", " "+locale+" ") {
 		return invalid("locale", "Invalid locale")
@@ -153,7 +139,8 @@ func (f *Fake) pay(s *session, with card, authenticated bool) (challenge bool) {
 	if s.intent == nil {
 		s.intent = &intent{
 			base: f.base("pi"), amount: s.amount, currency: s.currency, status: "requires_payment_method", metadata: maps.Clone(s.intentMetadata),
-			description: s.description, email: s.email, session: s, future: s.future,
+			description: s.asked.Get("payment_intent_data[description]"), email: s.email, session: s,
+			future: s.asked.Get("payment_intent_data[setup_future_usage]"),
 		}
 		f.addIntent(s.intent)
 	}
@@ -174,21 +161,12 @@ func (f *Fake) pay(s *session, with card, authenticated bool) (challenge bool) {
 		f.customers.add(s.customer)
 	}
 	s.intent.customer = s.customer
-	if s.future == "off_session" && s.customer != nil { // without a customer nothing is saved
-		m.customer, m.setUp = s.customer, authenticated || s.secure
+	if s.intent.future == "off_session" && s.customer != nil { // without a customer nothing is saved
+		m.customer, m.setUp = s.customer, authenticated || s.asked.Get("payment_method_options[card][request_three_d_secure]") == "any"
 	}
 	s.status = "complete"
 	f.succeed(s.intent, m)
 	f.emit("checkout.session.completed", s)
 	f.watch(s.metadata, "page "+s.id+" paid")
 	return false
-}
-
-// fail ends the authentication of a tenant without success.
-func (f *Fake) failChallenge(s *session) {
-	m := &method{base: f.base("pm"), card: *s.challenge, email: s.email}
-	f.methods.add(m)
-	s.challenge = nil
-	f.refuse(s.intent, m, Outcome{Code: "payment_intent_authentication_failure"})
-	s.refused = "payment_intent_authentication_failure"
 }

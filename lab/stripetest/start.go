@@ -46,11 +46,7 @@ func StartBroken(t TB, o Options) *Fake {
 }
 
 // URL is the fake's origin, for STRIPE_API_BASE.
-func (f *Fake) URL() string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.options.URL
-}
+func (f *Fake) URL() string { return locked(f, func() string { return f.options.URL }) }
 
 // PageAnswer is an answer of the hosted page.
 type PageAnswer struct {

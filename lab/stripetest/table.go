@@ -8,8 +8,7 @@ type table[T object] struct {
 
 // object is a thing with an id and a time of creation, which can be shown as JSON.
 type object interface {
-	ident() string
-	createdAt() int64
+	head() base
 	json(f *Fake, expand expansions) map[string]any
 }
 
@@ -19,8 +18,7 @@ type base struct {
 	created int64
 }
 
-func (b base) ident() string    { return b.id }
-func (b base) createdAt() int64 { return b.created }
+func (b base) head() base { return b }
 
 // base makes an id with that prefix, such as "pi".
 func (f *Fake) base(prefix string) base { return base{f.newID(prefix), f.now().Unix()} }
@@ -30,7 +28,7 @@ func (t *table[T]) add(item T) {
 		t.byID = map[string]T{}
 	}
 	t.all = append(t.all, item)
-	t.byID[item.ident()] = item
+	t.byID[item.head().id] = item
 }
 
 func (t *table[T]) find(id string) (item T, err *apiError) {
@@ -48,20 +46,17 @@ const (
 
 // list answers a list request with the objects that keep takes, newest first.
 func list[T object](f *Fake, t *table[T], c call, keep func(T) bool) (any, *apiError) {
-	limit, err := whole(c.params, "limit", usualPage)
-	if err != nil {
-		return nil, err
+	numbers := map[string]int{"limit": usualPage, "created[gte]": 0, "created[lt]": 1 << 60}
+	for name, usual := range numbers {
+		given, err := whole(c.params, name, usual)
+		if err != nil {
+			return nil, err
+		}
+		numbers[name] = given
 	}
+	limit, since, before := numbers["limit"], numbers["created[gte]"], numbers["created[lt]"]
 	if limit < 1 || limit > maxPage {
 		return nil, invalid("limit", "limit must be between 1 and 100")
-	}
-	since, err := whole(c.params, "created[gte]", 0)
-	if err != nil {
-		return nil, err
-	}
-	before, err := whole(c.params, "created[lt]", 1<<60)
-	if err != nil {
-		return nil, err
 	}
 	after := c.params.Get("starting_after")
 	if _, there := t.byID[after]; after != "" && !there {
@@ -70,14 +65,14 @@ func list[T object](f *Fake, t *table[T], c call, keep func(T) bool) (any, *apiE
 	passed := after == ""
 	data := []any{}
 	more := false
-	expand := expansionsOf(c.params).below("data")
+	expand, _ := expansionsOf(c.params).of("data")
 	for i := len(t.all) - 1; i >= 0; i-- {
 		item := t.all[i]
 		if !passed {
-			passed = item.ident() == after
+			passed = item.head().id == after
 			continue
 		}
-		if created := item.createdAt(); created < int64(since) || created >= int64(before) || !keep(item) {
+		if created := item.head().created; created < int64(since) || created >= int64(before) || !keep(item) {
 			continue
 		}
 		if len(data) == limit {

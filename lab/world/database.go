@@ -48,29 +48,28 @@ func Create(ctx context.Context, server, name, owner string) (string, error) {
 
 // At is the URL of a database: that of the server, with another user, address and database where they are not "".
 func At(server, user, address, database string) string {
-	parsed, err := url.Parse(server)
-	if err != nil {
-		panic(err) // lab/backing made it
-	}
+	u := parsed(server)
 	if user != "" {
-		parsed.User = url.User(user)
+		u.User = url.User(user)
 	}
 	if address != "" {
-		parsed.Host = address
+		u.Host = address
 	}
 	if database != "" {
-		parsed.Path = "/" + database
+		u.Path = "/" + database
 	}
-	return parsed.String()
+	return u.String()
 }
 
 // Host is the host and port of a server's URL.
-func Host(server string) string {
-	parsed, err := url.Parse(server)
+func Host(server string) string { return parsed(server).Host }
+
+func parsed(server string) *url.URL {
+	u, err := url.Parse(server)
 	if err != nil {
 		panic(err) // lab/backing made it
 	}
-	return parsed.Host
+	return u
 }
 
 // Open opens a database of the service.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"partnerdeposits/lab/backing"
@@ -22,8 +22,7 @@ type Node struct {
 	Base string // URL of the API and the pages
 	Ops  string // URL of /readyz and /metrics
 
-	mu      sync.Mutex
-	process *procs.Process
+	process atomic.Pointer[procs.Process]
 }
 
 // StartLimit bounds the time from start to readiness on a busy machine.
@@ -52,9 +51,7 @@ func (n *Node) Begin(env ...string) error {
 	p, err := procs.Start(procs.Spec{Name: n.Name, Path: n.Path, Args: n.Args, Env: slices.Concat(n.Env, env),
 		Log: n.Log})
 	if err == nil {
-		n.mu.Lock()
-		n.process = p
-		n.mu.Unlock()
+		n.process.Store(p)
 	}
 	return err
 }
@@ -75,8 +72,4 @@ func (n *Node) AwaitReady(ctx context.Context) error {
 }
 
 // Process is the last process that was begun; nil before.
-func (n *Node) Process() *procs.Process {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.process
-}
+func (n *Node) Process() *procs.Process { return n.process.Load() }

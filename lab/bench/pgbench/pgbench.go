@@ -67,19 +67,16 @@ func Open(ctx context.Context, url string, server int) (*Database, error) {
 	return &Database{url, program}, nil
 }
 
+// find prefers the pgbench beside the server's own program.
 func find(server int) (string, error) {
-	if postgres, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", server)); err == nil {
-		beside := filepath.Join(filepath.Dir(postgres), "pgbench")
-		if _, err := os.Stat(beside); err == nil {
-			return beside, nil
+	postgres, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", server)) // "" elsewhere
+	for _, name := range []string{filepath.Join(filepath.Dir(postgres), "pgbench"), "pgbench"} {
+		if program, err := exec.LookPath(name); err == nil {
+			return program, nil
 		}
 	}
-	program, err := exec.LookPath("pgbench")
-	if err != nil {
-		return "", errors.New("pgbench is needed and not there: scripts/ensure-debian.sh pgbench installs it; " +
-			"other systems have it in a package such as postgresql-contrib")
-	}
-	return program, nil
+	return "", errors.New("pgbench is needed and not there: scripts/ensure-debian.sh pgbench installs it; " +
+		"other systems have it in a package such as postgresql-contrib")
 }
 
 // Run executes a script over Clients connections, with prepared statements.

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -68,12 +69,7 @@ func (s onlySuccesses) Load(ctx context.Context, claims []ports.Claim) ([]ports.
 func (s onlySuccesses) Record(
 	ctx context.Context, outcomes []ports.Outcome, _ []id.ID, limit int,
 ) ([]bool, map[id.ID]webhook.Health, error) {
-	var successes []ports.Outcome
-	for _, o := range outcomes {
-		if o.Attempt.OK() {
-			successes = append(successes, o)
-		}
-	}
+	successes := slices.DeleteFunc(slices.Clone(outcomes), func(o ports.Outcome) bool { return !o.Attempt.OK() })
 	if len(successes) > 0 {
 		if _, _, err := s.WorkStore.Record(ctx, successes, nil, limit); err != nil {
 			return nil, nil, err

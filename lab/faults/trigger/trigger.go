@@ -39,14 +39,12 @@ var (
 
 func init() {
 	failpoint.Observe(hit)
-	go listen()
-}
-
-func listen() {
-	lines := bufio.NewScanner(os.Stdin)
-	for lines.Scan() {
-		obey(lines.Text())
-	}
+	go func() {
+		lines := bufio.NewScanner(os.Stdin)
+		for lines.Scan() {
+			obey(lines.Text())
+		}
+	}()
 }
 
 func obey(line string) {
