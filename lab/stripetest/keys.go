@@ -37,11 +37,14 @@ func (f *Fake) begin(key, endpoint string, params url.Values) (*answer, *apiErro
 	}
 	switch {
 	case first.endpoint != endpoint:
-		return nil, &apiError{status: http.StatusBadRequest, Kind: "idempotency_error", Message: "Keys for idempotent requests can only be used for the same endpoint they were first used for."}
+		return nil, &apiError{status: http.StatusBadRequest, Kind: "idempotency_error",
+			Message: "Keys for idempotent requests can only be used for the same endpoint they were first used for."}
 	case first.params != params.Encode():
-		return nil, &apiError{status: http.StatusBadRequest, Kind: "idempotency_error", Message: "Keys for idempotent requests can only be used with the same parameters they were first used with."}
+		return nil, &apiError{status: http.StatusBadRequest, Kind: "idempotency_error",
+			Message: "Keys for idempotent requests can only be used with the same parameters they were first used with."}
 	case first.flying:
-		return nil, &apiError{status: http.StatusConflict, Kind: "invalid_request_error", Code: "idempotency_key_in_use", Message: "There is currently another in-progress request using this Idempotent Key."}
+		return nil, &apiError{status: http.StatusConflict, Kind: "invalid_request_error", Code: "idempotency_key_in_use",
+			Message: "There is currently another in-progress request using this Idempotent Key."}
 	}
 	again := first.answer
 	again.replayed = true

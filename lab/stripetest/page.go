@@ -48,7 +48,9 @@ func (f *Fake) showPage(s *session, w http.ResponseWriter, r *http.Request) {
 
 func (f *Fake) viewOf(s *session) pageView {
 	return pageView{
-		Step: "pay", Back: s.asked.Get("cancel_url"), Name: s.asked.Get("line_items[0][price_data][product_data][name]"), Error: reasons[s.refused], Amount: fmt.Sprintf("€%d.%02d", s.amount/100, s.amount%100), //nolint:mnd // euros and cents
+		Step: "pay", Back: s.asked.Get("cancel_url"), Error: reasons[s.refused],
+		Name:   s.asked.Get("line_items[0][price_data][product_data][name]"),
+		Amount: fmt.Sprintf("€%d.%02d", s.amount/100, s.amount%100), //nolint:mnd // euros and cents
 	}
 }
 

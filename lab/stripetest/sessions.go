@@ -100,7 +100,8 @@ func (f *Fake) checkSession(p url.Values) *apiError {
 	}
 	for _, name := range []string{"mode", "success_url", "line_items[0][quantity]", "line_items[0][price_data][currency]", "line_items[0][price_data][product_data][name]"} {
 		if p.Get(name) == "" {
-			return &apiError{status: http.StatusBadRequest, Kind: "invalid_request_error", Code: "parameter_missing", Param: name, Message: "Missing required Param: " + name}
+			return &apiError{status: http.StatusBadRequest, Kind: "invalid_request_error", Code: "parameter_missing",
+				Param: name, Message: "Missing required param: " + name}
 		}
 	}
 	switch {
