@@ -19,7 +19,8 @@ has() {
 	prometheus-alertmanager) command -v prometheus-alertmanager >/dev/null || command -v alertmanager >/dev/null ;;
 	chromium)
 		local browser
-		for browser in /usr/lib/chromium/chromium-headless-shell chromium chromium-browser google-chrome google-chrome-stable headless-shell \
+		for browser in /usr/lib/chromium/chromium-headless-shell chromium chromium-browser google-chrome \
+			google-chrome-stable headless-shell \
 			'/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'; do
 			command -v "$browser" >/dev/null && return 0
 		done
@@ -80,6 +81,6 @@ for need in "$@"; do
 	fi
 	echo "$(why "$need"): installing $packages with apt-get" >&2
 	# shellcheck disable=SC2086 # a list of packages
-	apt_install $packages
+	apt_install $packages || { [ "$need" = chromium ] && apt_install chromium; } # Ubuntu has no headless shell
 	has "$need" || { echo "$packages are installed, yet $need is still not found" >&2 && exit 1; }
 done

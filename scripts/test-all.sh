@@ -16,8 +16,8 @@ trap 'rm -f "$report"' EXIT
 export GORACE="atexit_sleep_ms=0 ${GORACE:-}"
 scripts/tools.sh gotestsum
 CGO_ENABLED=0 go build -o bin/servers ./lab/servers
-# The longest come first, so that no core waits for them at the end. They mostly wait for processes, so three run at a time at least.
-# Debug information costs a quarter of each link. Lint runs vet.
+# The longest packages come first, so that no core waits for them at the end. They mostly wait for processes, so at
+# least three packages run at a time. Debug information costs a quarter of each link. Lint runs vet.
 parallel=$(nproc)
 tests='bin/servers gotestsum --format pkgname-and-test-fails --hide-summary skipped --jsonfile .local/tests.json --
 	-p '$((parallel < 3 ? 3 : parallel))' -vet=off -race -shuffle=on -timeout=20m -ldflags=-w ./lab/e2e ./lab/faults ./adapters/http/partnerapi ./adapters/http/dashboard ./...'

@@ -77,8 +77,8 @@ func (w *workbench) withMemory(f figures) figures {
 }
 
 // addLogged adds the times in ms from the commit of a change to the end of the POST that was answered with a 2xx, of the
-// last n deliveries to partners since a time. They stand in the delivery log: the dispatcher records outcomes in batches,
-// shortly after the receiver has the deliveries.
+// last n deliveries to partners since a time. The times are read from the delivery log, and awaited: the dispatcher
+// records outcomes in batches, shortly after the receiver has taken the deliveries.
 func (w *workbench) addLogged(ctx context.Context, f figures, since time.Time, n int, partners ...testPartner) {
 	var p50, p99, most float64
 	logged := 0

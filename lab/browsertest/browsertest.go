@@ -25,8 +25,11 @@ import (
 
 const testLimit = 4 * time.Minute // many browsers share the machine
 
-// names of browsers. The first is Debian's program without windows, at half the CPU time; the command in PATH is a script around it.
-var names = []string{"/usr/lib/chromium/chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
+// names are the commands of browsers, the cheapest first. Debian's headless shell takes half the CPU time of the others.
+// Its command in PATH is a script, which the end of a test would not reach.
+var names = []string{
+	"/usr/lib/chromium/chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable",
+}
 
 // Dark is the option of a browser whose reader prefers dark colours.
 var Dark = chromedp.Flag("blink-settings", "preferredColorScheme=0")

@@ -55,7 +55,7 @@ func startPrometheus(t testing.TB, of prometheusOf) prometheus {
 	return prometheus("http://" + address)
 }
 
-// prometheus is the base URL of a Prometheus.
+// prometheus is a running Prometheus server, as the base URL of its API.
 type prometheus string
 
 // series is a series of samples with its labels.

@@ -134,7 +134,8 @@ func (a *audit) feed(t *world.Partner, events []followed, byDeposit map[key]id.I
 	}
 }
 
-// reread lets another follower read the whole feed once more, and compares the events. The feed may have gone on.
+// reread reads the whole feed once more with a new follower, and compares its events with those that f has processed.
+// Events behind the last that f has processed do not count: the feed grows meanwhile.
 func (a *audit) reread(ctx context.Context, f *follower, events []followed) {
 	again := newFollower(f.owner, f.bases, a.o.seed, f.violate)
 	end := time.Now().Add(a.o.deadline)

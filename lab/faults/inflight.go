@@ -69,8 +69,9 @@ func (w *suite) noteInFlight(ctx context.Context, n *node) error {
 	return errors.Join(err, w.noteDeath(ctx, n))
 }
 
-// open counts the deliveries that are not finished and the outbox rows, for changes committed before cut. With only,
-// deliveries of other subscriptions do not count. Each state of a delivery has an index of its own.
+// open counts the unfinished deliveries and the outbox rows of changes that were committed before cut. A list in only
+// limits the deliveries to these subscriptions. The query names each state of a delivery by itself, since each state has
+// an index of its own.
 func (w *suite) open(ctx context.Context, cut time.Time, only []id.ID) (int, error) {
 	return value[int](ctx, w, `
 		WITH unfinished AS (

@@ -104,7 +104,8 @@ func runMoney(ctx context.Context, o options, dir string) (r *moneyRun, err erro
 	return r, err
 }
 
-// runMoneyVariants demands that each variant is caught. dir has the commands.
+// runMoneyVariants runs each broken variant of payments, and fails unless the audit finds the mistake of each. dir is
+// the folder of the built commands.
 func runMoneyVariants(ctx context.Context, o options, dir string) error {
 	o.money = true
 	return tryAll(ctx, o, dir, moneyVariants, 1, func(ctx context.Context, w *suite) (int, string, error) {

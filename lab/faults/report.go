@@ -125,7 +125,7 @@ func (r report) worst() map[string]time.Duration {
 	return worst
 }
 
-// print writes the first violations of each kind.
+// print writes how often each kind of violation occurred, and the first five of each kind.
 func (l *receiptLog) print(out io.Writer) {
 	const most = 5
 	for _, kind := range slices.Sorted(maps.Keys(l.violations)) {

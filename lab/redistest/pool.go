@@ -30,8 +30,8 @@ type pool struct {
 	leases  *redis.Client
 	last    int    // highest database number
 	holder  string // value of this process's leases
-	// searched counts the databases that take has tried. The next search goes on behind them, so that a returned
-	// database is reused late.
+	// searched counts the numbered databases of Redis that were tried for a test. The next search starts behind them, so
+	// that a database which a test returned is reused as late as possible.
 	searched atomic.Int64
 }
 

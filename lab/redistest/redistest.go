@@ -91,7 +91,7 @@ func newClient(t testing.TB, redisURL string) *redis.Client {
 	return client
 }
 
-// only starts the server that all tests of this binary share, once.
+// only is the Redis that all tests of a test binary share. Its first use starts the server.
 var only = sync.OnceValues(func() (*pool, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), startLimit) // not that of the test that comes first
 	defer cancel()

@@ -152,14 +152,14 @@ func (f *Fake) Advance(d time.Duration) {
 	})
 }
 
-// locked gives what do gives while no other goroutine has the state.
+// locked holds the lock of the fake's state while do runs, and gives the result of do.
 func locked[T any](f *Fake, do func() T) T {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return do()
 }
 
-// change runs do while no other goroutine has the state.
+// change holds the lock of the fake's state while do runs.
 func (f *Fake) change(do func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -21,8 +21,8 @@ var Changelog string
 // Document returns openapi.yaml, parsed once and shared. Callers must not change the document.
 var Document = sync.OnceValues(LoadDocument)
 
-// LoadDocument parses openapi.yaml into a new copy, which takes a tenth of a second. Examples would take another quarter, at each start
-// of a process: a test compares them with their schemas.
+// LoadDocument parses openapi.yaml into a new copy, which takes a tenth of a second. It does not compare the examples
+// with their schemas, which would take another quarter of a second at each start: a test of the document does.
 func LoadDocument() (*openapi3.T, error) {
 	loader := openapi3.NewLoader()
 	loader.IncludeOrigin = true // line numbers give the order of fields, which maps lose
