@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,10 +21,11 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/lab/backing"
 	"partnerdeposits/lab/docstest"
 )
 
-const testLimit = 4 * time.Minute // many browsers share the machine
+const testLimit = 4 * time.Minute // many tests share the machine
 
 // names are the commands of browsers, the cheapest first. Debian's headless shell takes half the CPU time of the others.
 // Its command in PATH is a script, which the end of a test would not reach.
@@ -31,8 +33,12 @@ var names = []string{
 	"/usr/lib/chromium/chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable",
 }
 
-// Dark is the option of a browser whose reader prefers dark colours.
-var Dark = chromedp.Flag("blink-settings", "preferredColorScheme=0")
+// Dark is the action that shows pages to a reader who prefers dark colours.
+var Dark = chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+	dark := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}
+	_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: dark})
+	return err
+})
 
 // WithoutScript is the action that keeps pages from running scripts. The expressions of a test still run.
 var WithoutScript = chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
@@ -40,26 +46,34 @@ var WithoutScript = chromedp.Func(func(ctx context.Context, t *chromedp.Target) 
 	return err
 })
 
-// New opens a browser with a fresh profile and closes it when the test ends. A test without a browser fails. more are
-// further options, such as Dark.
-func New(t testing.TB, more ...chromedp.ExecAllocatorOption) context.Context {
+// shared is the browser of all tests of this binary: a start costs more than many a test.
+var shared = sync.OnceValues(func() (context.Context, error) {
+	browser, end, err := Open(context.Background())
+	backing.AtExit(end)
+	return browser, err
+})
+
+// New opens a fresh profile and closes it when the test ends. A test without a browser fails. first come before the steps
+// of the test, such as Dark.
+func New(t testing.TB, first ...chromedp.Action[chromedp.Void]) context.Context {
 	t.Helper()
-	limited, stop := context.WithTimeout(t.Context(), testLimit)
-	t.Cleanup(stop)
-	browser, end, err := Open(limited, more...)
-	t.Cleanup(end)
+	browser, err := shared()
 	require.NoError(t, err, "browsertest: chromium does not start")
-	return browser
+	limited, stop := context.WithTimeout(browser, testLimit)
+	t.Cleanup(stop)
+	profile, end := chromedp.NewContext(limited, chromedp.WithNewBrowserContext())
+	t.Cleanup(end)
+	require.NoError(t, chromedp.Do(profile, first...))
+	return profile
 }
 
-// Open is New for a program, which calls end.
-func Open(ctx context.Context, more ...chromedp.ExecAllocatorOption) (browser context.Context, end func(), err error) {
+// Open starts a browser for a program, which calls end.
+func Open(ctx context.Context) (browser context.Context, end func(), err error) {
 	installed := slices.IndexFunc(names, func(name string) bool { return exec.Command(name).Err == nil })
 	if installed < 0 {
 		return nil, func() {}, errors.New("install a browser: scripts/ensure-debian.sh chromium")
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(names[installed]))
-	options = append(options, more...)
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // Chromium's sandbox refuses root; the pages are those of this service
 	}
@@ -100,5 +114,5 @@ var Viewports = map[string]chromedp.Action[chromedp.Void]{
 	"desktop": chromedp.EmulateViewport(1280, 900),
 }
 
-// Schemes are the options of a browser in each colour scheme.
-var Schemes = map[string][]chromedp.ExecAllocatorOption{"light": nil, "dark": {Dark}}
+// Schemes are the first steps of a browser in each colour scheme.
+var Schemes = map[string][]chromedp.Action[chromedp.Void]{"light": nil, "dark": {Dark}}

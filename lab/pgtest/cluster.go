@@ -114,7 +114,7 @@ func (c *cluster) freshName(kind string) string {
 
 func (c *cluster) clone(ctx context.Context, name string) error {
 	for range 100 {
-		_, err := c.admin.Exec(ctx, "CREATE DATABASE "+quoted(name)+" TEMPLATE "+quoted(c.template))
+		_, err := c.admin.Exec(ctx, "CREATE DATABASE "+quoted(name)+" TEMPLATE "+quoted(c.template)+" STRATEGY FILE_COPY")
 		var refused *pgconn.PgError
 		if err == nil || !errors.As(err, &refused) || refused.Code != objectInUse {
 			return err

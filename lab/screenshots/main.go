@@ -60,12 +60,9 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	dark, stop, err := browsertest.Open(ctx, browsertest.Dark)
+	dark, stop := chromedp.NewContext(light)
 	defer stop()
-	if err != nil {
-		return err
-	}
-	if err := signUp(light, f); err != nil {
+	if err := errors.Join(signUp(light, f), chromedp.Do(dark, browsertest.Dark)); err != nil {
 		return err
 	}
 	s, err := f.stage(ctx)
@@ -169,11 +166,8 @@ var (
 	desktop = chromedp.EmulateViewport(1120, 840)
 )
 
-// shoot takes the pictures. The dark browser signs in first.
+// shoot takes the pictures.
 func (s staged) shoot(light, dark context.Context, f facts) error {
-	if err := logIn(light, dark, f); err != nil {
-		return err
-	}
 	desk := f.DashboardBaseURL + "/dashboard"
 	for _, p := range []struct {
 		name     string
@@ -196,22 +190,6 @@ func (s staged) shoot(light, dark context.Context, f facts) error {
 		}
 	}
 	return nil
-}
-
-// logIn signs the operator of the light browser in to the dark one.
-func logIn(light, dark context.Context, f facts) error {
-	var email string
-	err := chromedp.Do(light, chromedp.Navigate(f.DashboardBaseURL+"/dashboard"), chromedp.WaitVisible("footer.bottom"))
-	if err == nil {
-		email, err = chromedp.Run(light, chromedp.Evaluate[string](`document.querySelector("footer.bottom span").textContent`))
-	}
-	if err != nil {
-		return err
-	}
-	return chromedp.Do(dark,
-		chromedp.Navigate(f.DashboardBaseURL+"/login"), chromedp.SendKeys("#email", email), chromedp.SendKeys("#password", password),
-		chromedp.Click("button.main"), chromedp.WaitVisible("nav.desk"),
-	)
 }
 
 // take writes what the browser shows as a WebP of mostBytes at most.

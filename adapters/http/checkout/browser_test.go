@@ -1,7 +1,6 @@
 package checkout_test
 
 import (
-	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -15,19 +14,6 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/browsertest"
 )
-
-// chromium starts a browser that ends with the test.
-func chromium(t *testing.T) context.Context {
-	t.Helper()
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.Flag("disable-dev-shm-usage", true)) // tests may run as root, in containers
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 2*time.Minute)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	return ctx
-}
 
 // A real browser holds every redirect after a form against the page's policy, and the return URL is at another origin,
 // which may redirect once more.
@@ -48,7 +34,7 @@ func TestCheckout_InARealBrowser_ReachesTheReturnURLAtAnotherOrigin(t *testing.T
 	t.Cleanup(partnerSite.Close)
 	d, token := w.Deposit(t, func(d *deposit.Deposit) { d.ReturnURL = partnerSite.URL + "/back" })
 
-	browser := chromium(t)
+	browser := browsertest.New(t)
 	require.NoError(t, chromedp.Do(browser,
 		chromedp.Navigate(w.address(token)),
 		chromedp.SetValue("#firstName", "Grace"), chromedp.SetValue("#lastName", "Hopper"), chromedp.SetValue("#email", "grace@example.com"), chromedp.Click("#agree"),
@@ -75,7 +61,7 @@ func TestCheckout_InARealBrowser_ReachesTheReturnURLAtAnotherOrigin(t *testing.T
 func TestCheckout_InARealBrowser_SpeaksTheDepositsLanguageUntilTheTenantSwitches(t *testing.T) {
 	w := setup(t)
 	_, token := w.Deposit(t, speaks("fr"))
-	browser := chromium(t)
+	browser := browsertest.New(t)
 	ask := func(expression string) string {
 		t.Helper()
 		answer, err := chromedp.Run(browser, chromedp.Evaluate[string](expression))
@@ -99,11 +85,11 @@ func TestCheckout_InARealBrowser_SpeaksTheDepositsLanguageUntilTheTenantSwitches
 
 func TestCheckout_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 	t.Parallel()
-	for scheme, options := range browsertest.Schemes {
+	for scheme, first := range browsertest.Schemes {
 		for _, lang := range []string{"en", "fr"} {
 			t.Run(scheme+"-"+lang, func(t *testing.T) {
 				w := setup(t)
-				browser := browsertest.New(t, options...)
+				browser := browsertest.New(t, first...)
 				without := func(d *deposit.Deposit) { d.ReturnURL, d.URLGeneration = "", false }
 				_, token := w.Deposit(t, speaks(lang), without)
 				_, second := w.Deposit(t, speaks(lang), without)

@@ -16,12 +16,12 @@ import (
 // reach or press.
 func TestBrowser_LinkingPagesInBothSchemesAndLanguages_AreAccessible(t *testing.T) {
 	t.Parallel()
-	for scheme, options := range browsertest.Schemes {
+	for scheme, first := range browsertest.Schemes {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
 			s := connecttest.New(t, connecttest.Options{Environment: partner.Production}) // which asks before it leads to an unknown origin
 			s.Partner("demo")
-			browser := browsertest.New(t, options...)
+			browser := browsertest.New(t, first...)
 			require.NoError(t, chromedp.Do(browser, browsertest.WithoutScript,
 				chromedp.Navigate(s.URL+"/register?"+good(s, "demo", "op-0", "")), chromedp.WaitVisible("#email")))
 			for _, lang := range []string{"en", "fr"} {

@@ -100,11 +100,11 @@ func TestBrowser_ChangeOfAddressAndEndOfASession(t *testing.T) {
 
 func TestBrowser_EveryAccountPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 	t.Parallel()
-	for scheme, options := range map[string][]chromedp.ExecAllocatorOption{"light": nil, "dark": {browsertest.Dark}} {
+	for scheme, first := range browsertest.Schemes {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
 			s := connecttest.New(t, connecttest.Options{Mails: true})
-			browser := browsertest.New(t, options...)
+			browser := browsertest.New(t, first...)
 			require.NoError(t, chromedp.Do(browser, viewports["phone"]))
 			signUp(browser, t, s, "a@b.example")
 			verify := mailed(t, s, "a@b.example")

@@ -154,12 +154,12 @@ func asked(page, intent string) chromedp.Action[chromedp.Void] {
 // Every page is pictured, and read by a script that looks for what a person could not see, reach or press.
 func TestBrowser_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 	t.Parallel()
-	for scheme, options := range map[string][]chromedp.ExecAllocatorOption{"light": nil, "dark": {browsertest.Dark}} {
+	for scheme, first := range browsertest.Schemes {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
 			s := connecttest.New(t, connecttest.Options{})
 			p := s.Partner("demo")
-			browser := browsertest.New(t, options...)
+			browser := browsertest.New(t, first...)
 			require.NoError(t, chromedp.Do(browser, viewports["phone"]))
 			signIn(browser, t, s, "a@b.example")
 			_, account, err := s.Postgres.OperatorByEmail(t.Context(), "a@b.example")

@@ -56,8 +56,8 @@ func TestDetail_AgreementAndDispute_AreShown(t *testing.T) {
 func TestDetail_WithADispute_LooksRightInABrowser(t *testing.T) {
 	t.Parallel()
 	d := disputedDesk(t)
-	for scheme, options := range browsertest.Schemes {
-		browser := browsertest.New(t, options...)
+	for scheme, first := range browsertest.Schemes {
+		browser := browsertest.New(t, first...)
 		require.NoError(t, chromedp.Do(browser, chromedp.Navigate(d.URL+"/login"), chromedp.SendKeys("#email", "a@b.example"),
 			chromedp.SendKeys("#password", "correct horse battery"), chromedp.Click("button.main"), chromedp.WaitVisible("nav.desk")))
 		for device, viewport := range browsertest.Viewports {

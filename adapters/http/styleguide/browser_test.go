@@ -18,7 +18,7 @@ import (
 // their own.
 func TestBrowser_EveryPublicPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 	t.Parallel()
-	for scheme, options := range browsertest.Schemes {
+	for scheme, first := range browsertest.Schemes {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
 			s := connecttest.New(t, connecttest.Options{})
@@ -26,7 +26,7 @@ func TestBrowser_EveryPublicPageInBothSchemesAndLanguages_IsAccessible(t *testin
 			s.Write(func(ctx context.Context, r ports.Repositories) error {
 				return r.Mails.Enqueue(ctx, ports.Mail{ID: sent, To: "grace@example.com", Subject: "A caught mail", Body: "Words.", HTML: "<p>Words.</p>", CreatedAt: s.Clock.Now()})
 			})
-			browser := browsertest.New(t, options...)
+			browser := browsertest.New(t, first...)
 			for _, lang := range []string{"en", "fr"} {
 				for name, path := range map[string]string{
 					"register": "/register", "login": "/login", "forgot": "/password/forgot", "reset": "/password/reset?token=x", "verify": "/verify?token=x", "not-found": "/nothing",
