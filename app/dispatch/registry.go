@@ -44,8 +44,9 @@ type entry struct {
 	posting  int             // slots in use
 	slow     bool            // the lane that the slots in use are counted under
 	waiting  []*waiter
-	blocked  bool // is in registry.blocked
-	known    bool // held is kept since the entry was made
+	blocked  bool      // is in registry.blocked
+	known    bool      // held is kept since the entry was made
+	touched  time.Time // by the last call about the subscription
 	held     held
 }
 
@@ -72,6 +73,7 @@ func (r *registry) entry(sub id.ID) *entry {
 		e = &entry{inFlight: map[id.ID]int32{}}
 		r.entries[sub] = e
 	}
+	e.touched = r.now()
 	return e
 }
 
@@ -255,8 +257,12 @@ func (r *registry) mark() uint64 {
 	return r.moves
 }
 
+// forgetAfter is longer than a claim takes to its commit (a statement ends after 8 s) and to its worker. An entry that is
+// forgotten meanwhile would take its health along, and an endpoint that hangs would be in the fast lane.
+const forgetAfter = 10 * time.Second
+
 // correct replaces the claims that are known by the counts that the database made after mark. Subscriptions that moved
-// since then keep their counts until the next correction. Subscriptions without claims are forgotten.
+// since then keep their counts until the next correction. Subscriptions without claims are forgotten after forgetAfter.
 func (r *registry) correct(counts map[id.ID]int, mark uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -266,13 +272,14 @@ func (r *registry) correct(counts map[id.ID]int, mark uint64) {
 			e.claimed = n
 		}
 	}
+	now := r.now()
 	for sub, e := range r.entries {
 		if counts[sub] > 0 || e.moved > mark {
 			continue
 		}
 		r.claimed -= e.claimed
 		e.claimed = 0
-		if len(e.inFlight) == 0 && e.posting == 0 {
+		if len(e.inFlight) == 0 && e.posting == 0 && now.Sub(e.touched) >= forgetAfter {
 			delete(r.entries, sub)
 		}
 	}

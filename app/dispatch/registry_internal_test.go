@@ -16,11 +16,27 @@ import (
 func TestRegistry_AForgottenSubscription_KeepsItsOpenCircuit(t *testing.T) {
 	now := time.Unix(1_790_000_000, 0)
 	open := ports.Subscription{ID: id.ID{1}, Health: webhook.Health{Failures: 30, FailingSince: now.Add(-time.Hour), Slow: true, FailedProbes: 1, OpenUntil: now.Add(time.Second)}}
-	r := newRegistry(Config{Concurrency: 256, EndpointConcurrency: 16, Window: 1000}, time.Now)
+	clock := now
+	r := newRegistry(Config{Concurrency: 256, EndpointConcurrency: 16, Window: 1000}, func() time.Time { return clock })
 	r.observe([]ports.Subscription{open})
+	clock = clock.Add(forgetAfter)
 	r.correct(nil, r.mark())
+	require.Empty(t, r.entries)
 	require.Empty(t, r.rooms([]ports.Subscription{open}, now))
 	require.Equal(t, []ports.Room{{SubscriptionID: open.ID, Room: 1}}, r.rooms([]ports.Subscription{open}, open.Health.OpenUntil), "one probe")
+}
+
+// The database does not count a claim that is not committed, and after the commit a job is under way to its worker.
+func TestRegistry_AClaimThatIsNotCounted_LeavesItsSubscriptionInTheSlowLane(t *testing.T) {
+	now := time.Unix(1_790_000_000, 0)
+	clock := now
+	slow := ports.Subscription{ID: id.ID{1}, Health: webhook.Health{Slow: true}}
+	r := newRegistry(Config{Concurrency: 8, EndpointConcurrency: 8, Window: 1000}, func() time.Time { return clock })
+	r.observe([]ports.Subscription{slow})
+	require.True(t, r.admit(slow.ID, now))
+	clock = clock.Add(forgetAfter - 1)
+	r.correct(nil, r.mark())
+	require.Equal(t, ports.SlowLane, r.lane(slow.ID))
 }
 
 // line asks for slots and keeps the waiters.
@@ -205,7 +221,8 @@ func TestRegistry_AClaim_IsInFlightOnce(t *testing.T) {
 }
 
 func TestRegistry_Counts_CorrectWhatDidNotMoveMeanwhile(t *testing.T) {
-	r := newRegistry(Config{Concurrency: 16, EndpointConcurrency: 16, Window: 1000}, time.Now)
+	clock := time.Unix(1_790_000_000, 0)
+	r := newRegistry(Config{Concurrency: 16, EndpointConcurrency: 16, Window: 1000}, func() time.Time { return clock })
 	claims := func(sub byte, n int) {
 		for range n {
 			r.claim([]ports.Claim{{SubscriptionID: id.ID{sub}}})
@@ -221,6 +238,7 @@ func TestRegistry_Counts_CorrectWhatDidNotMoveMeanwhile(t *testing.T) {
 	claims(5, 6) // moved after the mark: a little behind
 	claims(6, 6) // moved after the mark: far behind
 	claims(7, 1) // moved after the mark: not counted at all
+	clock = clock.Add(forgetAfter)
 	r.correct(map[id.ID]int{{2}: 7, {5}: 3, {6}: 2, {8}: 5}, mark)
 	left := map[id.ID]int{}
 	for sub, e := range r.entries {
