@@ -31,7 +31,7 @@ func (m mix) whose(i int) *testPartner {
 // goods counts the events of the measured endpoint among the first n.
 func (m mix) goods(n int) int { return n/m.cycle*m.first + min(n%m.cycle, m.first) }
 
-// neighbourhood is a set of endpoints that get deliveries beside the measured endpoint: all good, or some bad.
+// neighbourhood is a set of endpoints that receive deliveries while another endpoint is measured: all good, or some bad.
 type neighbourhood struct {
 	name string
 	urls []string

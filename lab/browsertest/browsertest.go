@@ -28,7 +28,7 @@ import (
 const testLimit = 4 * time.Minute // many tests share the machine
 
 // names are the commands of browsers, the cheapest first. Debian's headless shell takes half the CPU time of the others.
-// Its command in PATH is a script, which the end of a test would not reach.
+// Its command in PATH is a script, and a signal to the script would leave the browser running.
 var names = []string{
 	"/usr/lib/chromium/chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable",
 }
@@ -53,8 +53,8 @@ var shared = sync.OnceValues(func() (context.Context, error) {
 	return browser, err
 })
 
-// New opens a fresh profile and closes it when the test ends. A test without a browser fails. first come before the steps
-// of the test, such as Dark.
+// New opens a fresh profile and closes it when the test ends. A test without a browser fails. The actions in first, such
+// as Dark, run at once. TestMain must end with backing.RunTests, which ends the shared browser.
 func New(t testing.TB, first ...chromedp.Action[chromedp.Void]) context.Context {
 	t.Helper()
 	browser, err := shared()

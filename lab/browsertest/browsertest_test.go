@@ -1,13 +1,17 @@
 package browsertest_test
 
 import (
+	"os"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/lab/backing"
 	"partnerdeposits/lab/browsertest"
 )
+
+func TestMain(m *testing.M) { os.Exit(backing.RunTests(m)) }
 
 func TestWithoutScript_PagesRunNone(t *testing.T) {
 	t.Parallel()

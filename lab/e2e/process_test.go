@@ -1,6 +1,6 @@
 // Package e2e_test drives the built binaries from outside, as operators, partners and tenants do: real processes, real
-// Postgres, real Redis, plain HTTP. The processes are as they are shipped, without the race detector: lab/faults runs
-// http and dispatcher with the detector, under load and faults.
+// Postgres, real Redis, plain HTTP. The processes are as they are shipped, without the race detector. Package lab/faults
+// runs http and dispatcher with the detector, under load and faults.
 package e2e_test
 
 import (

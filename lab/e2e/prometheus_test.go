@@ -55,7 +55,7 @@ func startPrometheus(t testing.TB, of prometheusOf) prometheus {
 	return prometheus("http://" + address)
 }
 
-// prometheus is a running Prometheus server, as the base URL of its API.
+// prometheus is the base URL of the API of a running Prometheus.
 type prometheus string
 
 // series is a series of samples with its labels.

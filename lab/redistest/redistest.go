@@ -47,7 +47,7 @@ func New(t testing.TB) *redis.Client {
 // URL returns the URL of an empty database, emptied again when the test ends.
 func URL(t testing.TB) string {
 	t.Helper()
-	p, err := only()
+	p, err := shared()
 	require.NoError(t, err, "redistest: no Redis for the tests")
 	ctx, cancel := context.WithTimeout(t.Context(), leaseLimit)
 	defer cancel()
@@ -91,8 +91,8 @@ func newClient(t testing.TB, redisURL string) *redis.Client {
 	return client
 }
 
-// only is the Redis that all tests of a test binary share. Its first use starts the server.
-var only = sync.OnceValues(func() (*pool, error) {
+// shared is the Redis that all tests of a test binary use. Its first use starts the server.
+var shared = sync.OnceValues(func() (*pool, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), startLimit) // not that of the test that comes first
 	defer cancel()
 	server, err := backing.StartRedis(ctx, backing.Options{RedisDatabases: databases})

@@ -159,7 +159,7 @@ func locked[T any](f *Fake, do func() T) T {
 	return do()
 }
 
-// change holds the lock of the fake's state while do runs.
+// change runs do under the lock of the fake's state.
 func (f *Fake) change(do func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

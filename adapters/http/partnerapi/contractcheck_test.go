@@ -47,7 +47,7 @@ var strict = sync.OnceValues(func() (*contract, error) {
 		return nil, err
 	}
 	doc.Servers = nil // accepts any host
-	// Of a document of 3.1, kin-openapi compiles the JSON schema anew for each response. The second reader reads 3.1.
+	// For a 3.1 document, kin-openapi would compile the JSON schema of each response anew. The second reader checks 3.1.
 	doc.OpenAPI = "3.0.3"
 	router, err := gorillamux.NewRouter(doc)
 	if err != nil {
