@@ -16,11 +16,9 @@ trap 'rm -f "$report"' EXIT
 export GORACE="atexit_sleep_ms=0 ${GORACE:-}"
 scripts/tools.sh gotestsum
 CGO_ENABLED=0 go build -o bin/servers ./lab/servers
-# The longest packages come first, so that no core waits for them at the end. They mostly wait for processes, so at
-# least three packages run at a time. Symbols and debug information cost a third of each link. Lint runs vet.
-parallel=$(nproc)
-tests='bin/servers gotestsum --format pkgname-and-test-fails --hide-summary skipped --jsonfile .local/tests.json --
-	-p '$((parallel < 3 ? 3 : parallel))' -vet=off -race -shuffle=on -timeout=20m -ldflags=-s ./lab/e2e ./lab/faults ./adapters/http/partnerapi ./adapters/http/dashboard ./...'
+# The longest packages come first, so that no core waits for them at the end.
+tests='bin/servers gotestsum --format pkgname-and-test-fails --hide-summary skipped --jsonfile .local/tests.json --raw-command --
+	scripts/run-tests.sh ./lab/e2e ./lab/faults ./adapters/http/partnerapi ./adapters/http/dashboard'
 
 set -m # gives each job a process group, which stop can signal as a whole
 nice -n 19 bash -c "status=0; $lint || status=1; make check-generated || status=1; make words || status=1; exit \$status" >"$report" 2>&1 </dev/null &
