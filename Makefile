@@ -135,4 +135,4 @@ build: ## Build all commands into bin/, static
 
 .PHONY: clean
 clean: ## Remove what was built; tools stay (they are in .local/bin)
-	@rm -rf bin
+	@rm -rf bin .local/tests

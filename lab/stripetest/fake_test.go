@@ -265,7 +265,7 @@ func control(t *testing.T, f *stripetest.Fake, path, body string) int {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.URL()+"/control/"+path, strings.NewReader(body))
 	require.NoError(t, err)
-	res, err := (&http.Client{}).Do(r)
+	res, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(r)
 	require.NoError(t, err)
 	require.NoError(t, res.Body.Close())
 	return res.StatusCode

@@ -75,7 +75,8 @@ func (f *Fake) Post(t TB, target string, form url.Values) PageAnswer {
 		return PageAnswer{}
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	client := &http.Client{Timeout: f.client.Timeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := *f.client
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	res, err := client.Do(r)
 	if err != nil {
 		t.Fatalf("%v", err)
