@@ -22,10 +22,9 @@ run() { # group, package, folder
 	local events status=0
 	events=$(mktemp)
 	cd "$3"
-	set -o pipefail
 	# test2json ignores Ctrl-C, and so would a command that it starts.
-	"$BINARIES/$1/${2##*/}.test" -test.v=test2json -test.paniconexit0 -test.timeout=20m -test.shuffle=on 2>&1 |
-		"$TEST2JSON" -t -p "$2" >"$events" || status=1
+	"$TEST2JSON" -t -p "$2" env --default-signal=INT "$BINARIES/$1/${2##*/}.test" \
+		-test.v=test2json -test.paniconexit0 -test.timeout=20m -test.shuffle=on >"$events" || status=1
 	flock "$BINARIES/list" cat "$events"
 	rm "$events"
 	return $status
