@@ -95,13 +95,17 @@ func TestNotices_TellOfTroubleAndRecovery_OnceADay(t *testing.T) {
 	}
 	repair := func() {
 		status.Store(http.StatusOK)
-		f.exec(`UPDATE deliveries SET due_at = now() WHERE state = 0`)
+		retryNow := func() { f.exec(`UPDATE deliveries SET due_at = now() WHERE state = 0`) }
+		retryNow()
 		f.eventually("healthy", func() bool {
 			f.emit(webhook.DepositActivated, 1)
 			return f.report(sub).State == webhook.EndpointHealthy
 		})
 		// A success that is recorded later would count as the end of the next trouble.
-		f.eventually("all deliveries end", func() bool { return f.Count("outbox", "")+f.Count("deliveries", "state = 0") == 0 })
+		f.eventually("all deliveries end", func() bool {
+			retryNow() // an attempt from before the repair may have failed since, and its retry would wait an hour
+			return f.Count("outbox", "")+f.Count("deliveries", "state IN (0, 1)") == 0
+		})
 	}
 	require.Empty(t, f.mailed())
 	hold()
