@@ -116,35 +116,37 @@ func (r *record) ref() string {
 // store keeps the adapter's tables. Every statement is a short transaction; no request is sent inside.
 type store struct{ pool *pgxpool.Pool }
 
-// load gives the record of a payment, nil for an unknown payment.
+// load gives the record of a payment, nil for an unknown payment. A single statement reads both tables: in two, a
+// payment that another process records as paid in between looks as if it had ended unpaid.
 func (s store) load(ctx context.Context, paymentID id.ID) (*record, error) {
-	r := record{id: paymentID}
-	var kind string
-	err := s.pool.QueryRow(ctx, `
-		SELECT coalesce(kind, ''), deposit_id, amount_cents, created_at, closed_at IS NOT NULL, paid_ref, customer, method
-		FROM stripe_payments WHERE id = $1`, [16]byte(paymentID)).
-		Scan(&kind, (*[16]byte)(&r.depositID), (*int64)(&r.amount), &r.createdAt, &r.closed, &r.paidRef, &r.customer, &r.method)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	r.kind = deposit.PaymentKind(kind)
 	rows, err := s.pool.Query(ctx, `
-		SELECT kind, number, request, ref, state, first_at, last_at FROM stripe_objects WHERE payment_id = $1
-		ORDER BY first_at, state <> 'dead', kind, number`, [16]byte(paymentID))
+		SELECT coalesce(p.kind, ''), p.deposit_id, p.amount_cents, p.created_at, p.closed_at IS NOT NULL, p.paid_ref,
+			p.customer, p.method, coalesce(o.kind, ''), coalesce(o.number, 0), coalesce(o.request, ''),
+			coalesce(o.ref, ''), coalesce(o.state, ''),
+			coalesce(o.first_at, p.created_at), coalesce(o.last_at, p.created_at)
+		FROM stripe_payments p LEFT JOIN stripe_objects o ON o.payment_id = p.id
+		WHERE p.id = $1 ORDER BY o.first_at, o.state <> 'dead', o.kind, o.number`, [16]byte(paymentID))
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	r.objects, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (o item, err error) {
-		err = row.Scan(&o.kind, &o.number, &o.request, &o.ref, &o.state, &o.firstAt, &o.lastAt)
-		return o, err
+	var (
+		found *record
+		r     = record{id: paymentID}
+		o     item
+	)
+	_, err = pgx.ForEachRow(rows, []any{
+		(*string)(&r.kind), (*[16]byte)(&r.depositID), (*int64)(&r.amount), &r.createdAt, &r.closed, &r.paidRef,
+		&r.customer, &r.method, &o.kind, &o.number, &o.request, &o.ref, &o.state, &o.firstAt, &o.lastAt,
+	}, func() error {
+		if found = &r; o.kind != "" {
+			r.objects = append(r.objects, o)
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	return &r, nil
+	return found, nil
 }
 
 // begin enters a payment, unless it is known, and gives its record.
