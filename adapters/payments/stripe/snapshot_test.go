@@ -15,26 +15,27 @@ import (
 	"partnerdeposits/ports"
 )
 
-// beforeQuery is a tracer that runs a function before the first statement that reads the objects of a payment.
-type beforeQuery struct {
+// beforeRead is a pgx tracer that calls run once, before the first SELECT from stripe_objects is sent.
+type beforeRead struct {
 	once sync.Once
 	run  func()
 }
 
-func (q *beforeQuery) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+func (r *beforeRead) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
 	if strings.Contains(data.SQL, "SELECT") && strings.Contains(data.SQL, "stripe_objects") {
-		q.once.Do(q.run)
+		r.once.Do(r.run)
 	}
 	return ctx
 }
 
-func (*beforeQuery) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+func (*beforeRead) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
-// interrupted makes a provider of another process that is held up before it reads the objects of a payment.
-func (b bench) interrupted(run func()) *stripe.Provider {
+// anotherAfter makes a provider of another process on the same database. Its first read of stripe_objects waits until
+// run has ended.
+func (b bench) anotherAfter(run func()) *stripe.Provider {
 	b.Helper()
 	config := b.pool.Config()
-	config.ConnConfig.Tracer = &beforeQuery{run: run}
+	config.ConnConfig.Tracer = &beforeRead{run: run}
 	pool, err := pgxpool.NewWithConfig(b.ctx(), config)
 	require.NoError(b, err)
 	b.Cleanup(pool.Close)
@@ -53,7 +54,7 @@ func TestAnswers_WhileAnotherProcessRecordsThePaidFee_TellThatItIsPaid(t *testin
 			b := setup(t)
 			r := feeRequest()
 			b.fake.Pay(t, b.open(r).URL, "4242424242424242")
-			slow := b.interrupted(func() { require.Equal(t, ports.ProviderSucceeded, b.lookup(r.PaymentID).Status) })
+			slow := b.anotherAfter(func() { require.Equal(t, ports.ProviderSucceeded, b.lookup(r.PaymentID).Status) })
 			got, err := ask(slow, t.Context(), r.PaymentID)
 			require.NoError(t, err)
 			require.Equal(t, ports.ProviderSucceeded, got.Status)

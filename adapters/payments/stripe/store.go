@@ -116,8 +116,8 @@ func (r *record) ref() string {
 // store keeps the adapter's tables. Every statement is a short transaction; no request is sent inside.
 type store struct{ pool *pgxpool.Pool }
 
-// load gives the record of a payment, nil for an unknown payment. A single statement reads both tables: in two, a
-// payment that another process records as paid in between looks as if it had ended unpaid.
+// load gives a payment with its objects, nil for an unknown payment. A single statement reads stripe_payments and
+// stripe_objects: between two statements another process may record the payment as paid, and it would look unpaid.
 func (s store) load(ctx context.Context, paymentID id.ID) (*record, error) {
 	rows, err := s.pool.Query(ctx, `
 		SELECT coalesce(p.kind, ''), p.deposit_id, p.amount_cents, p.created_at, p.closed_at IS NOT NULL, p.paid_ref,
