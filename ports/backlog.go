@@ -41,6 +41,8 @@ type Backlog struct {
 	OutboxSetAside  int // events that could not be filed
 	Deliveries      map[BacklogState]int
 	OldestDueAge    time.Duration // subscriptions whose circuit is open do not count
+	OldestHeldAge   time.Duration // of subscriptions whose circuit is open
+	OutboundSince   time.Time     // since when our own way out is broken (webhook.OutboundBroken); zero: it is not
 	Subscriptions   map[SubscriptionState]int
 	Partitions      Partitions
 	Mails           MailBacklog

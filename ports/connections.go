@@ -25,7 +25,7 @@ type CredentialRepository interface {
 	Lock(ctx context.Context, operatorID id.ID) (connect.Operator, error)
 	// Update stores everything of an operator but id and time of creation. Returns connect.ErrEmailTaken.
 	Update(ctx context.Context, o connect.Operator) error
-	// InsertPasswordRequest notes that somebody asked for a new password.
+	// InsertPasswordRequest notes that somebody asked for a new password, or is locked out.
 	InsertPasswordRequest(ctx context.Context, r PasswordRequest) error
 	// TakePasswordRequests removes up to limit requests, oldest first, and gives them. No other transaction gets them.
 	TakePasswordRequests(ctx context.Context, limit int) ([]PasswordRequest, error)
@@ -37,6 +37,7 @@ type PasswordRequest struct {
 	Email     string
 	Locale    string // language of the page
 	CreatedAt time.Time
+	LockedOut bool // nobody asked: too many wrong passwords were tried
 }
 
 // TokenRepository writes the tokens of mails.
@@ -46,10 +47,17 @@ type TokenRepository interface {
 	Token(ctx context.Context, hash [32]byte, now time.Time) (connect.Token, error)
 	// UseTokens makes the unused tokens of an operator of these kinds void.
 	UseTokens(ctx context.Context, operatorID id.ID, at time.Time, kinds ...connect.TokenKind) error
-	// CountTokens counts the tokens of a kind since a time, used ones too.
-	CountTokens(ctx context.Context, operatorID id.ID, kind connect.TokenKind, since time.Time) (int, error)
+	TokenCounter
 	// DeleteExpiredTokens removes up to limit tokens that expired before at, and returns the number.
 	DeleteExpiredTokens(ctx context.Context, at time.Time, limit int) (int, error)
+}
+
+// TokenCounter counts the tokens that an operator was mailed.
+type TokenCounter interface {
+	// CountTokens counts the tokens of a kind since a time, used ones too.
+	CountTokens(ctx context.Context, operatorID id.ID, kind connect.TokenKind, since time.Time) (int, error)
+	// CountLiveTokens counts the tokens of a kind that work.
+	CountLiveTokens(ctx context.Context, operatorID id.ID, kind connect.TokenKind, now time.Time) (int, error)
 }
 
 // AccountRepository writes accounts.
@@ -160,8 +168,14 @@ type LinkReader interface {
 
 // Passwords hashes and checks passwords. Both are slow on purpose; an implementation bounds the number of concurrent calls.
 type Passwords interface {
-	Hash(ctx context.Context, password string) (string, error)
+	Hash(ctx context.Context, password string, who Turn) (string, error)
 	// Matches reports whether hash is the hash of password. An empty hash never matches and takes as long as any other, so that
 	// the time of an answer does not tell whether an address is known.
-	Matches(ctx context.Context, password, hash string) (bool, error)
+	Matches(ctx context.Context, password, hash string, who Turn) (bool, error)
+}
+
+// Turn tells who waits for a password to be hashed: a burst of strangers does not hold operators up (api.md §1, "Rate limits").
+type Turn struct {
+	Network string // IPv4 address or IPv6 /64 of the client; "": unknown
+	Known   bool   // the operator is known already: signed in from this network before, has a session, or opened a mail of ours
 }

@@ -25,6 +25,7 @@ type Subscription struct {
 	Events    []webhook.EventName
 	Enabled   bool
 	Health    webhook.Health
+	Held      webhook.Held
 }
 
 // Delivery is an event for one subscription. The relay plans it. Load reads the delivery again just before each POST.
@@ -37,14 +38,16 @@ type Delivery struct {
 	Body      []byte
 	State     webhook.State // planned: Dispatched starts with a lease; Waiting is found by the scan
 	Parked    bool          // planned: Waiting without a due time, because the subscription is disabled
-	// TraceParent is the span below which attempts stand, as a W3C traceparent; "" without traces. Planned and loaded.
-	TraceParent string
+	// TraceParent is the parent span of the attempts, as a W3C traceparent; "" without traces. RequestID is the request
+	// that made the change; "" for a change by a timer or an admin command. Both are planned and loaded.
+	TraceParent, RequestID string
 
 	// Set by Load.
-	Found     bool // false: the delivery or its subscription is deleted, and nothing else is set
-	Current   bool // the claim is the delivery's newest, and the delivery is still Dispatched
-	Enabled   bool // the subscription's
-	Healthy   bool // the subscription's health is clean, and a success does not change it
+	Found     bool         // false: the delivery or its subscription is deleted, and nothing else is set
+	Current   bool         // the claim is the delivery's newest, and the delivery is still Dispatched
+	Enabled   bool         // the subscription's
+	Healthy   bool         // the subscription's health is clean, and a success does not change it
+	Held      webhook.Held // the subscription's
 	LeaseLeft time.Duration
 	Attempts  int // finished ones
 	Test      bool
@@ -61,7 +64,7 @@ func (e *Event) Delivery(subscriptionID id.ID, name webhook.EventName, body []by
 	return Delivery{
 		Claim:   Claim{DeliveryID: webhook.OriginalID(e.ID, subscriptionID), SubscriptionID: subscriptionID},
 		EventID: e.ID, Event: name, EventAt: e.CommittedAt, DepositID: e.DepositID, Body: body, State: webhook.Waiting,
-		TraceParent: e.TraceParent,
+		TraceParent: e.TraceParent, RequestID: e.RequestID,
 	}
 }
 
@@ -85,6 +88,8 @@ type Outcome struct {
 	StartDelay time.Duration
 	// Tell has Record note the time of this success, which changes no health (webhook.SuccessGrain).
 	Tell bool
+	// Excused says that the failure is that of our own way out (webhook.Health.Excused).
+	Excused bool
 }
 
 // RelayStore turns the outbox into deliveries.
@@ -141,6 +146,36 @@ type ClaimStore interface {
 	// queue lost their jobs. The deliveries are due after the grace. In the grace, a POST that another dispatcher began
 	// under a stale claim can end and be recorded.
 	ExpireLeases(ctx context.Context, olderThan, lease, grace time.Duration, keep []id.ID) (int, error)
+}
+
+// Endpoints looks at all endpoints, and has failing ones probed.
+type Endpoints interface {
+	EndpointReader
+	Prober
+}
+
+// EndpointReader reads what the last attempts say of all enabled endpoints that were ever tried.
+type EndpointReader interface {
+	Endpoints(ctx context.Context) ([]webhook.Endpoint, error)
+}
+
+// Prober has failing endpoints probed.
+type Prober interface {
+	// Probe lets the open circuits of enabled, failing endpoints send a probe now, and makes the retries of these endpoints due now.
+	Probe(ctx context.Context, of ProbeOf) (Probed, error)
+}
+
+// ProbeOf selects failing endpoints: those that match every field that is not zero.
+type ProbeOf struct {
+	SubscriptionID, PartnerID id.ID
+	// FailedSince selects the endpoints that failed at that time or later, those too that have succeeded since; zero: all that fail.
+	FailedSince time.Time
+}
+
+// Probed counts what a probe changed.
+type Probed struct {
+	Circuits   int // open ones, which send a probe now
+	Deliveries int // waiting for their retry, which are due now
 }
 
 // WorkStore serves the workers.

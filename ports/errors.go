@@ -12,6 +12,8 @@ var (
 	ErrPaymentExists = errors.New("ports: the deposit has a payment of this kind")
 	// ErrProviderAway: the payment provider, and not this service, failed. The tenant's pages say so.
 	ErrProviderAway = errors.New("ports: the payment provider failed")
+	// ErrProviderAnswered: the payment provider has read a request and refused it. The call failed, and the provider works.
+	ErrProviderAnswered = errors.New("ports: the payment provider refused a request")
 	// ErrNotSetAside: no event with the id is set aside.
 	ErrNotSetAside = errors.New("ports: the event is not set aside")
 )

@@ -60,9 +60,9 @@ type FileRecords interface {
 // FileCleaner reads files that people sent, and writes pictures anew.
 type FileCleaner interface {
 	// Clean checks a file by its content, and gives the file as it may be kept: a picture upright and without its metadata, a document
-	// as it is. The caller closes the result. Clean bounds the memory of all calls together.
+	// as it is. The caller closes the result. Clean bounds the time of a file, and the memory of all calls together.
 	//
-	// Returns evidence.ErrType, ErrDamaged, ErrPixels, or service_unavailable if the context ended first.
+	// Returns evidence.ErrType, ErrDamaged, ErrPixels, ErrHeavy, ErrEmpty, or service_unavailable if the context ended first.
 	Clean(ctx context.Context, sent io.ReadSeeker, size int64) (CleanFile, error)
 }
 

@@ -29,6 +29,9 @@ type MailQueue interface {
 	Enqueue(ctx context.Context, m Mail) error
 	// LinkMails gives the mails with the link of a deposit since a time, oldest first, limit at most.
 	LinkMails(ctx context.Context, depositID id.ID, since time.Time, limit int) ([]deposit.LinkMail, error)
+	// LinkMailsTo gives up to limit mails with the links of an account's deposits to an address since a time, oldest first, in any case of
+	// its ASCII letters.
+	LinkMailsTo(ctx context.Context, accountID id.ID, address string, since time.Time, limit int) ([]deposit.LinkMail, error)
 }
 
 // DueMails hands out mails to send and records the results.
@@ -57,6 +60,9 @@ type Mailer interface {
 type AuditLog interface {
 	Append(ctx context.Context, e AuditEntry) error
 }
+
+// AuditFirstProof is the action of an operator whose password reset was the first proof of the address.
+const AuditFirstProof = "operator.first_proof"
 
 // AuditEntry is an action of an actor.
 type AuditEntry struct {

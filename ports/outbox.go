@@ -21,8 +21,9 @@ type Event struct {
 	CommittedAt time.Time
 	// Sequence is the number of the event in the feed of its partner. The relay gives the number.
 	Sequence int64
-	// TraceParent is the span of the change, as a W3C traceparent; "" without traces. The outbox sets it.
-	TraceParent string
+	// TraceParent is the span of the change, as a W3C traceparent; "" without traces. RequestID is the request that made
+	// the change; "" for a change by a timer or an admin command. The outbox sets both fields.
+	TraceParent, RequestID string
 }
 
 // Outbox stores events in the transaction of their change.

@@ -10,7 +10,7 @@ import (
 	"partnerdeposits/core/money"
 )
 
-// ErrNoticeRefused says that a notice is unsigned, forged, or older than 300 seconds.
+// ErrNoticeRefused says that a notice is unsigned, forged, or more than 300 seconds away.
 var ErrNoticeRefused = errors.New("ports: the notice of the payment provider is refused")
 
 // PaymentNotices reads the provider's webhooks. A notice is a reason to ask the provider, never an answer. Only providers that
@@ -49,6 +49,9 @@ const (
 	BookDispute BookKind = "dispute"
 )
 
+// BookCurrency is the currency of all our payments.
+const BookCurrency = "eur"
+
 // BookEntry is a record of the provider.
 type BookEntry struct {
 	Kind      BookKind
@@ -57,6 +60,7 @@ type BookEntry struct {
 	RefundID  id.ID // of a refund
 	Ref       string
 	Amount    money.Cents
+	Currency  string // BookCurrency, unless the provider was paid in another one
 	Status    string // as in ProviderPayment, ProviderRefund or Dispute
 	At        time.Time
 }

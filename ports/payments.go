@@ -31,9 +31,23 @@ type PaymentReader interface {
 
 // PaymentProvider takes payments on a hosted page, such as Stripe Checkout: the service opens a page, the tenant pays there,
 // and only the answers of these calls count (ADR 0003). Every call carries an id of ours as the root of its keys and may be
-// repeated. At no moment are two objects payable for a single payment. All methods return service_unavailable if the provider
-// cannot be reached; the payment then stays processing.
+// repeated. At no moment are two objects payable for a single payment. All calls return service_unavailable if the provider
+// cannot be reached; the payment then stays processing. A call that the provider has read and refused returns
+// service_unavailable because of ErrProviderAnswered.
 type PaymentProvider interface {
+	PaymentPages
+	// Collect charges the card that secured the deposit, without the tenant, after it has ended the tenant's page of the payment,
+	// if any. A second call of the same attempt gives the first answer; a call of a later attempt charges again, unless the
+	// payment has succeeded or was closed.
+	Collect(ctx context.Context, r CollectRequest) (ProviderPayment, error)
+	// Refund gives back a part of a payment that has succeeded, or all of it. A second call gives the state of the same refund.
+	Refund(ctx context.Context, r RefundRequest) (ProviderRefund, error)
+	// LeastCharge is the smallest amount that can be charged to a card.
+	LeastCharge() money.Cents
+}
+
+// PaymentPages is the part of PaymentProvider about the hosted page of a payment.
+type PaymentPages interface {
 	// Open makes the hosted page of a payment, or gives the existing page. The URL of a page that can no longer be paid leads
 	// to ReturnURL. For a collection, Open first ends the provider's own charge of the amount, and replaces a page that has
 	// expired unpaid by another.
@@ -43,12 +57,6 @@ type PaymentProvider interface {
 	// Close makes sure that the payment can never be paid, and gives its state. A payment that succeeded before the call stays
 	// succeeded. A payment that the provider does not know can never be paid afterwards either.
 	Close(ctx context.Context, paymentID id.ID) (ProviderPayment, error)
-	// Collect charges the card that secured the deposit, without the tenant, after it has ended the tenant's page of the payment,
-	// if any. A second call of the same attempt gives the first answer; a call of a later attempt charges again, unless the
-	// payment has succeeded or was closed.
-	Collect(ctx context.Context, r CollectRequest) (ProviderPayment, error)
-	// Refund gives back a part of a payment that has succeeded, or all of it. A second call gives the state of the same refund.
-	Refund(ctx context.Context, r RefundRequest) (ProviderRefund, error)
 }
 
 // PaymentSimulator pays at the provider's page in place of the tenant. Only the sandbox provider implements this interface.

@@ -17,6 +17,7 @@ type Repositories struct {
 	Refunds         RefundRepository
 	TenantNotices   TenantNoticeRepository
 	Subscriptions   SubscriptionRepository
+	Prober          Prober
 	Deliveries      DeliveryRepository
 	Replays         ReplayRepository
 	Outbox          Outbox

@@ -1,7 +1,8 @@
 // Package files reads files that people sent (ports.FileCleaner). A picture is decoded and written anew, upright and without its metadata;
 // so nothing of the sent bytes is left but the pixels. A PDF is checked for its frame alone and kept as it is.
 //
-// One file is read at a time in a process, since a picture of 40 megapixels takes 60 MB while it is turned.
+// Time and memory of each file are bounded. A process cleans at most two files at once: one large picture, and one other
+// file. A PNG may take long but needs little memory, so its reader passes the turn to others between two reads.
 package files
 
 import (
@@ -11,34 +12,42 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"runtime/debug"
+	"sync"
+	"time"
 
 	"partnerdeposits/core/evidence"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/ports"
 )
 
+// Bounds of a file (operations.md, "Pages").
+const (
+	readFor   = 10 * time.Second
+	maxMemory = 160 << 20 // bytes; a progressive JPEG of it has coefficients of 128 MB
+	small     = 20 << 20  // bytes of a picture that passes a large one: a photo of 12 megapixels
+)
+
 // Cleaner implements ports.FileCleaner.
 type Cleaner struct {
-	turn chan struct{} // holds the right to read a file
+	turn    chan struct{} // holds the right to read a file that is no large picture
+	large   chan struct{} // holds the right to the memory of a large picture
+	readFor time.Duration
 }
 
 // New makes a cleaner. A process has one.
-func New() *Cleaner { return &Cleaner{turn: make(chan struct{}, 1)} }
+func New() *Cleaner {
+	return &Cleaner{turn: make(chan struct{}, 1), large: make(chan struct{}, 1), readFor: readFor}
+}
 
 // Clean implements ports.FileCleaner.
 func (c *Cleaner) Clean(ctx context.Context, sent io.ReadSeeker, size int64) (ports.CleanFile, error) {
-	select {
-	case c.turn <- struct{}{}:
-		defer func() { <-c.turn }()
-	case <-ctx.Done():
-		return ports.CleanFile{}, fault.ErrUnavailable.Because(ctx.Err())
-	}
 	out, err := newScratch()
 	if err != nil {
 		return ports.CleanFile{}, err
 	}
-	kept, err := write(ctx, out, sent, size)
+	kept, err := c.write(ctx, out, sent, size)
 	if err != nil {
 		_ = out.Close()
 		return ports.CleanFile{}, verdict(ctx, err)
@@ -94,7 +103,7 @@ func verdict(ctx context.Context, err error) error {
 }
 
 // write writes the sent file anew, and tells its type.
-func write(ctx context.Context, out *os.File, sent io.ReadSeeker, size int64) (kept evidence.Type, err error) {
+func (c *Cleaner) write(ctx context.Context, out *os.File, sent io.ReadSeeker, size int64) (kept evidence.Type, err error) {
 	head := make([]byte, evidence.HeaderBytes)
 	n, err := io.ReadFull(sent, head)
 	if n == 0 {
@@ -115,8 +124,14 @@ func write(ctx context.Context, out *os.File, sent io.ReadSeeker, size int64) (k
 			err = fmt.Errorf("files: decoder: %v", v)
 		}
 	}()
-	from := source{&bounded{ctx: ctx, from: sent}, sent}
-	w := bufio.NewWriterSize(owned{out}, 64<<10)
+	b := &bounded{Cleaner: c, ctx: ctx, from: sent, to: out, yields: kind == evidence.PNG}
+	if err := b.take(c.turn); err != nil {
+		return "", err
+	}
+	defer b.leave()
+	b.until = time.Now().Add(c.readFor)
+	from := source{b, sent}
+	w := bufio.NewWriterSize(b, 4<<10)
 	switch kind {
 	case evidence.JPEG:
 		kept, err = writeJPEG(w, from)
@@ -133,9 +148,9 @@ func write(ctx context.Context, out *os.File, sent io.ReadSeeker, size int64) (k
 	return kept, err
 }
 
-// source is the sent file: its reader ends with the context.
+// source is the sent file: its reader is bounded.
 type source struct {
-	io.Reader
+	*bounded
 	io.Seeker
 }
 
@@ -144,28 +159,103 @@ func (s source) rewind() error {
 	return err
 }
 
-// bounded ends a decoder whose caller is gone: decoders know no context, and come back for bytes.
+// piece is the most that a decoder gets at once, in bytes: those of a compressed picture can be the work of seconds.
+const piece = 128
+
+// bounded ends a decoder after its time, and one whose caller is gone: decoders know no context, and come back for bytes.
 type bounded struct {
-	ctx  context.Context // of one call of Clean
-	from io.Reader
+	*Cleaner
+	ctx    context.Context // of one call of Clean
+	until  time.Time
+	from   io.Reader
+	to     io.Writer
+	right  chan struct{} // turn or large
+	yields bool          // the turn, between two reads
+}
+
+// take waits for a right.
+func (b *bounded) take(right chan struct{}) error {
+	select {
+	case right <- struct{}{}:
+		b.right = right
+		return nil
+	case <-b.ctx.Done():
+		return b.ctx.Err()
+	}
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
-	if err := b.ctx.Err(); err != nil {
+	if err := b.check(); err != nil {
 		return 0, err
 	}
-	return b.from.Read(p)
+	return b.from.Read(p[:min(len(p), piece)])
 }
 
-// owned marks errors of the scratch file.
-type owned struct{ to io.Writer }
-
-func (o owned) Write(p []byte) (int, error) {
-	n, err := o.to.Write(p)
+// Write marks errors of the scratch file.
+func (b *bounded) Write(p []byte) (int, error) {
+	if err := b.check(); err != nil {
+		return 0, err
+	}
+	n, err := b.to.Write(p)
 	if err != nil {
 		err = errors.Join(errOwn, err)
 	}
 	return n, err
+}
+
+// check returns evidence.ErrHeavy after the time of the file, in which the turns of others do not count.
+func (b *bounded) check() error {
+	if b.yields {
+		begun := time.Now()
+		<-b.turn
+		b.turn <- struct{}{} // those who wait for it come first
+		b.until = b.until.Add(time.Since(begun))
+	}
+	if time.Now().After(b.until) {
+		return evidence.ErrHeavy
+	}
+	return b.ctx.Err()
+}
+
+// enter waits until the process may use so many bytes for the picture. A large picture gives up its turn for good: a
+// decoder may compute for seconds without a read, as at the end of a progressive JPEG, and could not yield meanwhile.
+// Returns evidence.ErrHeavy for more than maxMemory.
+func (b *bounded) enter(bytes int) error {
+	if bytes > maxMemory {
+		return evidence.ErrHeavy
+	}
+	if bytes <= small || b.right == b.large {
+		return nil
+	}
+	begun := time.Now()
+	<-b.turn
+	if err := b.take(b.large); err != nil {
+		b.turn <- struct{}{} // to be given back at the end
+		return err
+	}
+	addThreads(spareThreads)
+	b.until = b.until.Add(time.Since(begun))
+	return nil
+}
+
+func (b *bounded) leave() {
+	if b.right == b.large {
+		addThreads(-spareThreads)
+	}
+	<-b.right
+}
+
+// spareThreads are the threads (GOMAXPROCS) added while a large picture is decoded: one for the decoder, one for the
+// garbage collector. Without them, requests wait for the decoder's time slices of 10 ms (ADR 0024).
+const spareThreads = 2
+
+var threads sync.Mutex
+
+// addThreads changes how many goroutines run at the same time.
+func addThreads(n int) {
+	threads.Lock()
+	defer threads.Unlock()
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + n)
 }
 
 // checkSize refuses a picture by the size that its header tells, before a pixel is decoded.

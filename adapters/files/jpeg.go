@@ -15,18 +15,14 @@ import (
 const quality = 90
 
 func writeJPEG(w io.Writer, from source) (evidence.Type, error) {
-	config, err := jpeg.DecodeConfig(bufio.NewReader(from))
+	frame, err := walkJPEG(bufio.NewReaderSize(from, 64<<10))
 	if err != nil {
 		return "", err
 	}
-	if err := checkSize(config.Width, config.Height); err != nil {
+	if err := from.enter(frame.memory()); err != nil {
 		return "", err
 	}
-	defer giveBack(config.Width, config.Height)
-	if err := from.rewind(); err != nil {
-		return "", err
-	}
-	turn := orientationOfJPEG(bufio.NewReader(from))
+	defer giveBack(frame.width, frame.height)
 	if err := from.rewind(); err != nil {
 		return "", err
 	}
@@ -34,7 +30,7 @@ func writeJPEG(w io.Writer, from source) (evidence.Type, error) {
 	if err != nil {
 		return "", err
 	}
-	if picture, err = upright(picture, turn); err != nil {
+	if picture, err = upright(picture, frame.turn); err != nil {
 		return "", err
 	}
 	return evidence.JPEG, encodeJPEG(w, picture)
@@ -42,43 +38,6 @@ func writeJPEG(w io.Writer, from source) (evidence.Type, error) {
 
 func encodeJPEG(w io.Writer, picture image.Image) error {
 	return jpeg.Encode(w, picture, &jpeg.Options{Quality: quality})
-}
-
-// orientationOfJPEG reads the orientation of the Exif segment; 1 without a sound one.
-func orientationOfJPEG(r *bufio.Reader) int {
-	if _, err := r.Discard(2); err != nil { // the mark of JPEG
-		return 1
-	}
-	for {
-		var head [4]byte
-		if _, err := io.ReadFull(r, head[:]); err != nil || head[0] != 0xff {
-			return 1
-		}
-		for head[1] == 0xff { // fill bytes
-			next, err := r.ReadByte()
-			if err != nil {
-				return 1
-			}
-			head[1], head[2], head[3] = head[2], head[3], next
-		}
-		length := int(binary.BigEndian.Uint16(head[2:])) - 2
-		if head[1] == 0xda || length < 0 { // the pixels begin
-			return 1
-		}
-		if head[1] != 0xe1 {
-			if _, err := r.Discard(length); err != nil {
-				return 1
-			}
-			continue
-		}
-		segment := make([]byte, length)
-		if _, err := io.ReadFull(r, segment); err != nil {
-			return 1
-		}
-		if turn, ok := orientationOfExif(segment); ok {
-			return turn
-		}
-	}
 }
 
 var exifMark = "Exif\x00\x00"

@@ -15,6 +15,7 @@ const (
 	pngMark  = "\x89PNG\r\n\x1a\n"
 	idatSize = 64 << 10 // bytes of a chunk of pixels that is written
 	maxAside = 768      // bytes of a palette, the largest chunk beside the pixels that is kept
+	hasty    = 64 << 20 // bytes of pixels from which they are packed fast rather than well
 )
 
 var errPNG = errors.New("files: no sound PNG")
@@ -162,7 +163,10 @@ func (p *pngReader) pixels(w io.Writer, passes []pass) error {
 		return err
 	}
 	to := bufio.NewWriterSize(idats{w}, idatSize)
-	packed := zlib.NewWriter(to)
+	packed, err := zlib.NewWriterLevel(to, levelFor(passes))
+	if err != nil {
+		return err
+	}
 	var filter [1]byte
 	for _, pass := range passes {
 		for range pass.rows {
@@ -187,6 +191,17 @@ func (p *pngReader) pixels(w io.Writer, passes []pass) error {
 		return err
 	}
 	return to.Flush()
+}
+
+func levelFor(passes []pass) int {
+	bytes := int64(0)
+	for _, p := range passes {
+		bytes += int64(p.rows) * p.bytes
+	}
+	if bytes > hasty {
+		return zlib.BestSpeed
+	}
+	return zlib.DefaultCompression
 }
 
 // idats writes each call as a chunk of pixels.

@@ -21,6 +21,9 @@ func writeWebP(w io.Writer, from source, size int64) (evidence.Type, error) {
 	if err != nil {
 		return "", err
 	}
+	if err := from.enter(frame.width * frame.height * frame.bytes); err != nil {
+		return "", err
+	}
 	defer giveBack(frame.width, frame.height)
 	if err := from.rewind(); err != nil {
 		return "", err
@@ -42,12 +45,18 @@ func writeWebP(w io.Writer, from source, size int64) (evidence.Type, error) {
 }
 
 // webpFrame is what the chunks of a WebP tell of its picture.
-type webpFrame struct{ width, height, turn int }
+type webpFrame struct {
+	width, height, turn int
+	bytes               int // that the decoder takes for a pixel
+}
+
+// lossless is the number of bytes for a pixel of a lossless picture, whose colours may be written anew from an index.
+const lossless = 8
 
 // readRIFF walks through the chunks of a WebP. Every size that a chunk tells is checked: that of the canvas and that of the pixels may
 // differ. An animation is refused.
 func readRIFF(from source, size int64) (webpFrame, error) {
-	frame := webpFrame{turn: 1}
+	frame := webpFrame{turn: 1, bytes: 2} // 4:2:0
 	for at := int64(12); at+8 <= size; {
 		if _, err := from.Seek(at, io.SeekStart); err != nil {
 			return frame, err
@@ -73,6 +82,8 @@ func (f *webpFrame) chunk(kind string, r io.Reader) error {
 	switch kind {
 	case "ANIM", "ANMF":
 		return evidence.ErrType
+	case "ALPH": // is read as a lossless picture of its own
+		f.bytes += lossless + 1
 	case "EXIF":
 		data, err := io.ReadAll(r)
 		if turn, ok := orientationOfTIFF(data); ok {
@@ -92,6 +103,7 @@ func (f *webpFrame) chunk(kind string, r io.Reader) error {
 		}
 		return f.sized(int(binary.LittleEndian.Uint16(b[6:])&0x3fff), int(binary.LittleEndian.Uint16(b[8:])&0x3fff))
 	case "VP8L":
+		f.bytes = max(f.bytes, lossless)
 		if _, err := io.ReadFull(r, b[:5]); err != nil {
 			return err
 		}

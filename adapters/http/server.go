@@ -33,6 +33,7 @@ const forwardedInterval = 10 * time.Minute
 type Config struct {
 	Log            *slog.Logger
 	TrustedProxies []string // addresses or CIDR ranges from which X-Real-IP counts
+	ProxyHeader    string   // the one header of theirs that counts: X-Real-IP or X-Forwarded-For; "": middleware.ClientAddress
 	HSTS           bool     // the service is reached over https
 
 	// Observe is called for every response, for metrics. Route is called once for each route, inside New.
@@ -42,8 +43,8 @@ type Config struct {
 	// Draining reports that the process is about to stop: every response ends its connection. May be nil.
 	Draining func() bool
 
-	// Forwarded is called now and then while a peer that is no trusted proxy tells the address of another client; nil: never.
-	Forwarded func(ctx context.Context, peer, header string)
+	// Forwarded is called now and then while headers of proxies ask for a look at the settings; nil: never.
+	Forwarded func(context.Context, middleware.Notice)
 
 	Traced bool // record a span for every request
 }
@@ -82,8 +83,8 @@ func New(cfg Config, s Surfaces) (*fiber.App, error) {
 	if cfg.Traced {
 		app.Use(middleware.Trace()) // outside of the log, so that every log line names the trace
 	}
-	if len(cfg.TrustedProxies) > 0 {
-		app.Use(middleware.ClientAddress(cfg.TrustedProxies)) // before any handler that asks for the address
+	if len(cfg.TrustedProxies) > 0 || cfg.ProxyHeader != "" {
+		app.Use(middleware.ClientAddress(cfg.TrustedProxies, cfg.ProxyHeader)) // before any handler that asks for the address
 	}
 	app.Use(
 		middleware.AccessLog(cfg.Log, cfg.Observe),    // outside of every handler that can fail: logs the final status
@@ -93,7 +94,7 @@ func New(cfg Config, s Surfaces) (*fiber.App, error) {
 		middleware.Framing(),                          // before any handler reads the body
 	)
 	if cfg.Forwarded != nil {
-		app.Use(middleware.Forwarded(forwardedInterval, func(c *fiber.Ctx, peer, header string) { cfg.Forwarded(c.UserContext(), peer, header) }))
+		app.Use(middleware.Forwarded(forwardedInterval, func(c *fiber.Ctx, n middleware.Notice) { cfg.Forwarded(c.UserContext(), n) }))
 	}
 	app.Use(middleware.Compress()) // innermost: errors, which stay as they are, pass it by
 	if err := mount(app, s); err != nil {

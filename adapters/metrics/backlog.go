@@ -33,6 +33,8 @@ var (
 	outboxSetAside  = prometheus.NewDesc("svc_outbox_set_aside", "Events that could not be filed and wait for an operator.", nil, nil)
 	pendingByState  = prometheus.NewDesc("svc_webhook_deliveries_pending", "Deliveries not finished; an estimate once there are very many.", []string{"state"}, nil)
 	oldestDueAge    = prometheus.NewDesc("svc_webhook_oldest_due_age_seconds", "How long the oldest due delivery has been due, endpoints held back for their failures aside. Grows while Postgres is away.", nil, nil)
+	oldestHeldAge   = prometheus.NewDesc("svc_webhook_oldest_held_age_seconds", "How long the oldest delivery has been due that an open circuit holds back; 0 without one. Grows while Postgres is away.", nil, nil)
+	outboundBroken  = prometheus.NewDesc("svc_webhook_outbound_broken", "1 while most endpoints of several partners get no connection, since they all began to fail at once.", nil, nil)
 	subscriptionsBy = prometheus.NewDesc("svc_webhook_subscriptions", "Webhook subscriptions by their health.", []string{"state"}, nil)
 	daysAhead       = prometheus.NewDesc("svc_partitions_days_ahead", "Days after today that have their partitions; -1: today has none.", nil, nil)
 	defaultRows     = prometheus.NewDesc("svc_default_partition_rows", "Rows of events and attempts that have no partition of their day.", nil, nil)
@@ -94,7 +96,7 @@ type backlog struct{ *reading[ports.Backlog] }
 // Describe implements prometheus.Collector.
 func (b *backlog) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		outboxPending, outboxAge, outboxSetAside, pendingByState, oldestDueAge, subscriptionsBy, daysAhead, defaultRows,
+		outboxPending, outboxAge, outboxSetAside, pendingByState, oldestDueAge, oldestHeldAge, outboundBroken, subscriptionsBy, daysAhead, defaultRows,
 		mailsPending, mailsAge, collectionsBy, collectionsAge, serverConns, serverMaxConns, deadRows,
 	} {
 		ch <- d
@@ -109,6 +111,7 @@ func (b *backlog) Collect(ch chan<- prometheus.Metric) {
 	if away {
 		gauge(ch, outboxAge, (now.OutboxOldestAge + age).Seconds())
 		gauge(ch, oldestDueAge, (now.OldestDueAge + age).Seconds())
+		gauge(ch, oldestHeldAge, (now.OldestHeldAge + age).Seconds())
 		gauge(ch, mailsAge, (now.Mails.OldestDueAge + age).Seconds())
 		gauge(ch, collectionsAge, (now.Collections.OldestAge + age).Seconds())
 		return
@@ -118,6 +121,8 @@ func (b *backlog) Collect(ch chan<- prometheus.Metric) {
 	gauge(ch, daysAhead, float64(now.Partitions.DaysAhead))
 	gauge(ch, defaultRows, float64(now.Partitions.DefaultRows))
 	gauge(ch, oldestDueAge, now.OldestDueAge.Seconds())
+	gauge(ch, oldestHeldAge, now.OldestHeldAge.Seconds())
+	gauge(ch, outboundBroken, oneIf(!now.OutboundSince.IsZero()))
 	gauge(ch, outboxPending, float64(now.OutboxPending))
 	gauge(ch, mailsPending, float64(now.Mails.Pending))
 	gauge(ch, mailsAge, now.Mails.OldestDueAge.Seconds())
@@ -136,6 +141,13 @@ func (b *backlog) Collect(ch chan<- prometheus.Metric) {
 	for _, s := range ports.SubscriptionStates {
 		gauge(ch, subscriptionsBy, float64(now.Subscriptions[s]), string(s))
 	}
+}
+
+func oneIf(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 // QueueDepth counts the jobs of a queue by state.

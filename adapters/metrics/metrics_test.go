@@ -76,7 +76,7 @@ func full(t testing.TB) (*metrics.Registry, *metrics.HTTP, *metrics.Deposits, *m
 	t.Cleanup(func() { _ = client.Close() })
 	r.PostgresPools(map[string]*pgxpool.Pool{"http": pool})
 	r.RedisPools(map[string]redis.UniversalClient{"http": client})
-	r.Backlog(still{OutboxPending: 3, OutboxSetAside: 4, Partitions: ports.Partitions{DaysAhead: 14, DefaultRows: 5}, Mails: ports.MailBacklog{Pending: 6, OldestDueAge: 8 * time.Second},
+	r.Backlog(still{OutboxPending: 3, OldestHeldAge: 11 * time.Second, OutboundSince: time.Unix(1, 0), OutboxSetAside: 4, Partitions: ports.Partitions{DaysAhead: 14, DefaultRows: 5}, Mails: ports.MailBacklog{Pending: 6, OldestDueAge: 8 * time.Second},
 		Collections: ports.CollectionBacklog{States: map[deposit.CollectionState]int{deposit.AwaitingTenant: 7}, OldestAge: 9 * time.Second},
 		Server:      ports.DatabaseServer{Connections: 20, MaxConnections: 97, DeadRows: map[string]int{"outbox": 1_000}}})
 	r.Ready(func() map[string]bool { return map[string]bool{"postgres": true, "process": false} })
@@ -235,7 +235,7 @@ func (c *counting) Backlog(context.Context) (ports.Backlog, error) {
 	if c.away {
 		return ports.Backlog{}, errors.New("connection refused")
 	}
-	return ports.Backlog{OutboxPending: c.asked, OutboxOldestAge: 7 * time.Second}, nil
+	return ports.Backlog{OutboxPending: c.asked, OutboxOldestAge: 7 * time.Second, OldestHeldAge: 5 * time.Second}, nil
 }
 
 func TestBacklog_IsAskedForOnceInAWhile_AndAgesWhileAway(t *testing.T) {
@@ -258,6 +258,8 @@ func TestBacklog_IsAskedForOnceInAWhile_AndAgesWhileAway(t *testing.T) {
 		require.Equal(t, "60", got[`svc_reading_age_seconds{source="backlog"}`])
 		require.Equal(t, "67", got["svc_outbox_oldest_age_seconds"], "known to be 7 s, and 60 s older now")
 		require.Equal(t, "60", got["svc_webhook_oldest_due_age_seconds"])
+		require.Equal(t, "65", got["svc_webhook_oldest_held_age_seconds"])
+		require.NotContains(t, got, "svc_webhook_outbound_broken")
 		require.Equal(t, 3, source.asked)
 		source.away = false
 		<-time.After(6 * time.Second)

@@ -23,10 +23,6 @@ func (r readiness) Describe(ch chan<- *prometheus.Desc) { ch <- ready }
 func (r readiness) Collect(ch chan<- prometheus.Metric) {
 	checks := r()
 	for _, name := range slices.Sorted(maps.Keys(checks)) {
-		value := 0.0
-		if checks[name] {
-			value = 1
-		}
-		gauge(ch, ready, value, name)
+		gauge(ch, ready, oneIf(checks[name]), name)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/alexedwards/argon2id"
 
 	"partnerdeposits/core/fault"
+	"partnerdeposits/ports"
 )
 
 // strong is OWASP's second recommendation: about 50 ms and 19 MiB per hash.
@@ -24,7 +25,7 @@ func Parallel() int { return max(1, runtime.GOMAXPROCS(0)/2) }
 
 // Argon2id implements ports.Passwords.
 type Argon2id struct {
-	slots    chan struct{}
+	turns    turns
 	patience time.Duration
 	cost     argon2id.Params
 	dummy    string
@@ -41,7 +42,7 @@ func WithPatience(d time.Duration) Option { return func(a *Argon2id) { a.patienc
 
 // New makes the hasher, with a dummy hash for unknown accounts.
 func New(options ...Option) (*Argon2id, error) {
-	a := &Argon2id{slots: make(chan struct{}, Parallel()), patience: Patience, cost: strong}
+	a := &Argon2id{turns: turns{free: Parallel()}, patience: Patience, cost: strong}
 	for _, option := range options {
 		option(a)
 	}
@@ -54,9 +55,9 @@ func New(options ...Option) (*Argon2id, error) {
 
 // Hash gives the encoded argon2id hash with a fresh salt.
 //
-// Returns service_unavailable when no slot is free within Patience.
-func (a *Argon2id) Hash(ctx context.Context, password string) (string, error) {
-	release, err := a.acquire(ctx)
+// Returns service_unavailable when no slot is free within Patience, and at once where too many callers wait.
+func (a *Argon2id) Hash(ctx context.Context, password string, who ports.Turn) (string, error) {
+	release, err := a.acquire(ctx, who)
 	if err != nil {
 		return "", err
 	}
@@ -71,9 +72,9 @@ func (a *Argon2id) Hash(ctx context.Context, password string) (string, error) {
 // Matches compares in constant time. An empty hash takes the same time and never matches, so that timing does not
 // reveal which addresses are known.
 //
-// Returns service_unavailable when no slot is free within Patience.
-func (a *Argon2id) Matches(ctx context.Context, password, hash string) (bool, error) {
-	release, err := a.acquire(ctx)
+// Returns service_unavailable when no slot is free within Patience, and at once where too many callers wait.
+func (a *Argon2id) Matches(ctx context.Context, password, hash string, who ports.Turn) (bool, error) {
+	release, err := a.acquire(ctx, who)
 	if err != nil {
 		return false, err
 	}
@@ -89,16 +90,11 @@ func (a *Argon2id) Matches(ctx context.Context, password, hash string) (bool, er
 	return match && hash != "", nil
 }
 
-func (a *Argon2id) acquire(ctx context.Context) (release func(), err error) {
-	if err := ctx.Err(); err != nil { // select picks at random among ready cases
+func (a *Argon2id) acquire(ctx context.Context, who ports.Turn) (release func(), err error) {
+	if err := ctx.Err(); err != nil { // a turn may come at once
 		return nil, fault.ErrUnavailable.Because(err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, a.patience)
 	defer cancel()
-	select {
-	case a.slots <- struct{}{}:
-		return func() { <-a.slots }, nil
-	case <-ctx.Done():
-		return nil, fault.ErrUnavailable.Because(ctx.Err())
-	}
+	return a.turns.acquire(ctx, who)
 }

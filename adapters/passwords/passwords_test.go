@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,6 +20,8 @@ import (
 
 var _ ports.Passwords = (*passwords.Argon2id)(nil)
 
+var anybody ports.Turn
+
 func newHasher(t *testing.T) *passwords.Argon2id {
 	t.Helper()
 	p, err := passwords.New()
@@ -29,14 +32,14 @@ func newHasher(t *testing.T) *passwords.Argon2id {
 func TestHash_MatchesItsPasswordAndNoOther(t *testing.T) {
 	t.Parallel()
 	p := newHasher(t)
-	hash, err := p.Hash(t.Context(), "correct horse")
+	hash, err := p.Hash(t.Context(), "correct horse", anybody)
 	require.NoError(t, err)
 	require.True(t, strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$"), hash)
-	again, err := p.Hash(t.Context(), "correct horse")
+	again, err := p.Hash(t.Context(), "correct horse", anybody)
 	require.NoError(t, err)
 	require.NotEqual(t, hash, again, "each hash has its own salt")
 	for password, want := range map[string]bool{"correct horse": true, "correct horse ": false, "": false, "correct\x00horse": false} {
-		got, err := p.Matches(t.Context(), password, hash)
+		got, err := p.Matches(t.Context(), password, hash, anybody)
 		require.NoError(t, err)
 		require.Equal(t, want, got, "%q", password)
 	}
@@ -46,7 +49,7 @@ func TestMatches_WithoutAHash_IsFalseWhateverThePassword(t *testing.T) {
 	t.Parallel()
 	p := newHasher(t)
 	for _, password := range []string{"", "anything", "nobody has this password"} {
-		got, err := p.Matches(t.Context(), password, "")
+		got, err := p.Matches(t.Context(), password, "", anybody)
 		require.NoError(t, err)
 		require.False(t, got)
 	}
@@ -54,7 +57,7 @@ func TestMatches_WithoutAHash_IsFalseWhateverThePassword(t *testing.T) {
 
 func TestMatches_BrokenHash_IsAnErrorAndNotAMatch(t *testing.T) {
 	t.Parallel()
-	got, err := newHasher(t).Matches(t.Context(), "x", "not a hash")
+	got, err := newHasher(t).Matches(t.Context(), "x", "not a hash", anybody)
 	require.Error(t, err)
 	require.False(t, got)
 }
@@ -64,9 +67,9 @@ func TestHash_WhoseContextHasEnded_IsUnavailable(t *testing.T) {
 	p := newHasher(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := p.Hash(ctx, "x")
+	_, err := p.Hash(ctx, "x", anybody)
 	require.ErrorIs(t, err, fault.ErrUnavailable)
-	_, err = p.Matches(ctx, "x", "")
+	_, err = p.Matches(ctx, "x", "", anybody)
 	require.ErrorIs(t, err, fault.ErrUnavailable)
 }
 
@@ -95,7 +98,7 @@ func burst(ctx context.Context, p *passwords.Argon2id) (done, gaveUp int) {
 	var wg sync.WaitGroup
 	for range 60 {
 		wg.Go(func() {
-			switch _, err := p.Hash(ctx, "x"); {
+			switch _, err := p.Hash(ctx, "x", anybody); {
 			case err == nil:
 				ok.Add(1)
 			case errors.Is(err, fault.ErrUnavailable):
@@ -116,4 +119,23 @@ func TestParallel_IsHalfTheProcessorsAndAtLeastOne(t *testing.T) {
 		require.Equal(t, want, passwords.Parallel(), processors)
 		require.Equal(t, want, passwords.Slots(newHasher(t)), processors)
 	}
+}
+
+// Sixty strangers for each slot, each from a network of its own, are patient. The operator comes when most of them wait already.
+func TestHash_OfAKnownNetwork_IsNotHeldUpByABurst(t *testing.T) {
+	t.Parallel()
+	p, err := passwords.New(passwords.WithPatience(time.Hour))
+	require.NoError(t, err)
+	slots := passwords.Slots(p)
+	ctx, cancel := context.WithCancel(t.Context())
+	var strangers sync.WaitGroup
+	for i := range 60 * slots {
+		strangers.Go(func() { _, _ = p.Hash(ctx, "x", ports.Turn{Network: strconv.Itoa(i)}) })
+	}
+	require.Eventually(t, func() bool { return passwords.Waiting(p) >= 40*slots }, time.Minute, time.Millisecond)
+	_, err = p.Hash(t.Context(), "x", ports.Turn{Network: "office", Known: true})
+	require.NoError(t, err)
+	require.Greater(t, passwords.Waiting(p), 20*slots, "strangers wait on")
+	cancel()
+	strangers.Wait()
 }

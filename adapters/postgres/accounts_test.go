@@ -160,7 +160,7 @@ func TestAccounts_PasswordRequests_AreTakenOnce(t *testing.T) {
 	t.Parallel()
 	w := alone(t)
 	request := func(email string) ports.PasswordRequest {
-		r := ports.PasswordRequest{ID: portstest.NewID(), Email: email, Locale: "fr", CreatedAt: at0}
+		r := ports.PasswordRequest{ID: portstest.NewID(), Email: email, Locale: "fr", CreatedAt: at0, LockedOut: email == "c@d.example"}
 		w.do(func(ctx context.Context, repos ports.Repositories) error {
 			return repos.Operators.InsertPasswordRequest(ctx, r)
 		})

@@ -60,6 +60,12 @@ func (r operators) CountTokens(ctx context.Context, operatorID id.ID, kind conne
 	return int(n), err
 }
 
+// CountLiveTokens implements ports.TokenRepository.
+func (r operators) CountLiveTokens(ctx context.Context, operatorID id.ID, kind connect.TokenKind, now time.Time) (int, error) {
+	n, err := r.q.CountLiveTokens(ctx, r.Tx, operatorID, string(kind), now)
+	return int(n), err
+}
+
 // DeleteExpiredTokens implements ports.TokenRepository.
 func (r operators) DeleteExpiredTokens(ctx context.Context, at time.Time, limit int) (int, error) {
 	n, err := r.q.DeleteExpiredTokens(ctx, r.Tx, at, int32(limit))

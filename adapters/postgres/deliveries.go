@@ -23,7 +23,7 @@ type deliveries struct{ unit }
 func (r deliveries) InsertTest(ctx context.Context, d webhook.Delivery) error {
 	return r.q.InsertTestDelivery(ctx, r.Deferred(), sqlc.InsertTestDeliveryParams{
 		ID: d.ID, SubscriptionID: d.SubscriptionID, EventID: d.EventID, Event: d.Event, DepositID: d.DepositID, Body: d.Body, CreatedAt: d.ID.Time(),
-		TraceParent: pg.TraceParent(ctx),
+		TraceParent: pg.TraceParent(ctx), RequestID: ports.RequestIDOf(ctx),
 	})
 }
 
@@ -36,11 +36,13 @@ func (r deliveries) Redeliver(ctx context.Context, subscriptionID id.ID, copies 
 	// event_at is now: the latency of a redelivery counts from its request.
 	rows, err := r.Query(ctx, `
 		WITH open AS (SELECT id FROM webhook_subscriptions WHERE id = $1 AND enabled AND deleted_at IS NULL FOR SHARE)
-		INSERT INTO deliveries (subscription_id, id, event_id, event, deposit_id, test, state, due_at, body, redelivery_of, event_at, created_at, trace_parent)
-		SELECT d.subscription_id, c.id, d.event_id, d.event, d.deposit_id, d.test, 0, now(), d.body, coalesce(d.redelivery_of, d.id), now(), c.created_at, nullif($5, '')
+		INSERT INTO deliveries (subscription_id, id, event_id, event, deposit_id, test, state, due_at, body, redelivery_of,
+			event_at, created_at, trace_parent, request_id)
+		SELECT d.subscription_id, c.id, d.event_id, d.event, d.deposit_id, d.test, 0, now(), d.body, coalesce(d.redelivery_of, d.id),
+			now(), c.created_at, nullif($5, ''), nullif($6, '')
 		FROM open CROSS JOIN unnest($2::uuid[], $3::uuid[], $4::timestamptz[]) AS c(source, id, created_at)
 		JOIN deliveries d ON d.subscription_id = open.id AND d.id = c.source
-		RETURNING `+deliveryColumns, subscriptionID, of, as, created, pg.TraceParent(ctx))
+		RETURNING `+deliveryColumns, subscriptionID, of, as, created, pg.TraceParent(ctx), ports.RequestIDOf(ctx))
 	if err != nil {
 		return nil, err
 	}

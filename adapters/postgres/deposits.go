@@ -96,9 +96,12 @@ func (s *Store) Deposits(ctx context.Context, f ports.DepositFilter, page ports.
 	}
 	l := depositList(f)
 	l.after(page.Cursor)
-	sql := sets.SelectDepositsOf(l.rows(page), "d.fits, d.n") + " ORDER BY d.created_at DESC, d.id DESC"
+	sql := sets.SelectDepositsOf(l.rows(page), "d.fits, d.n, "+sets.PartnerLeft("d")) + " ORDER BY d.created_at DESC, d.id DESC"
 	return read(ctx, s.db, l, page, sql, func(row pgx.CollectableRow) (got listed[*deposit.Deposit], err error) {
-		got.item, err = sets.ScanDeposit(row, s.sealer, &got.fits, &got.n)
+		var left bool
+		if got.item, err = sets.ScanDeposit(row, s.sealer, &got.fits, &got.n, &left); got.item != nil {
+			got.item.PartnerLeft = left
+		}
 		return got, err
 	}, func(d *deposit.Deposit) ports.Cursor { return ports.Cursor{At: d.CreatedAt, ID: d.ID} })
 }
@@ -111,6 +114,9 @@ func depositList(f ports.DepositFilter) *list {
 	case !f.ClientID.IsZero():
 		l.where("client_id = ?", f.ClientID)
 		f.ClientID = id.ID{}
+		if ofPartner { // whose answers no longer show the client may not find by it
+			l.filter("NOT " + sets.PartnerLeft(l.table))
+		}
 	case f.RentalContract != "" && ofPartner:
 		l.where("rental_contract <> '' AND rental_contract = ? AND partner_id = ?", f.RentalContract, f.PartnerID) // the index leaves '' out
 		f.RentalContract, f.PartnerID = "", id.ID{}

@@ -140,7 +140,7 @@ func TestDeposits_Transition_StoresEveryStepOfALife(t *testing.T) {
 				var step deposit.Transition
 				if trigger == deposit.Claim {
 					part := cents(12_345)
-					step, err = want.Capture(&part, deposit.DefaultTimers(), at0.Add(time.Hour))
+					step, err = want.Capture(&part, 0, deposit.DefaultTimers(), at0.Add(time.Hour))
 				} else {
 					step, err = want.Apply(trigger, deposit.DefaultTimers(), at0.Add(time.Duration(i)*time.Minute))
 				}

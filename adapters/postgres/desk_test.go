@@ -255,7 +255,7 @@ func TestOpenDeposits_AreThoseThatAreNotOver(t *testing.T) {
 	require.Equal(t, want(), open(), "a release")
 	charge := deposit.Payment{ID: portstest.NewID(), DepositID: captured, Kind: deposit.Collection, Amount: 100, Status: deposit.PaymentProcessing, CreatedAt: now, CheckAt: now}
 	amount := charge.Amount
-	move(captured, func(d *deposit.Deposit) (deposit.Transition, error) { return d.Capture(&amount, timers, now) },
+	move(captured, func(d *deposit.Deposit) (deposit.Transition, error) { return d.Capture(&amount, 0, timers, now) },
 		func(ctx context.Context, r ports.Repositories, _ *deposit.Deposit) error {
 			return r.Payments.Insert(ctx, charge)
 		})

@@ -12,6 +12,7 @@ import (
 	"partnerdeposits/adapters/postgres/internal/sqlc"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/mailaddr"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/ports"
 )
@@ -44,6 +45,16 @@ func (r mails) Enqueue(ctx context.Context, m ports.Mail) error {
 func (r mails) LinkMails(ctx context.Context, depositID id.ID, since time.Time, limit int) ([]deposit.LinkMail, error) {
 	rows, err := r.q.LinkMails(ctx, r.Tx, depositID, since, int32(limit))
 	return each(rows, func(row sqlc.LinkMailsRow) deposit.LinkMail {
+		return deposit.LinkMail{Address: row.Recipient, At: row.CreatedAt}
+	}), err
+}
+
+// LinkMailsTo implements ports.MailQueue.
+func (r mails) LinkMailsTo(ctx context.Context, accountID id.ID, address string, since time.Time, limit int) ([]deposit.LinkMail, error) {
+	rows, err := r.q.LinkMailsTo(ctx, r.Tx, sqlc.LinkMailsToParams{
+		Address: mailaddr.Normal(address), Since: since, AccountID: accountID, Most: int32(limit),
+	})
+	return each(rows, func(row sqlc.LinkMailsToRow) deposit.LinkMail {
 		return deposit.LinkMail{Address: row.Recipient, At: row.CreatedAt}
 	}), err
 }

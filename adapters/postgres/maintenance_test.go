@@ -228,3 +228,36 @@ func TestMaintenance_DeliveriesParkedForTooLong_EndAsFailedAndAreDeletedLater(t 
 	require.NoError(t, err)
 	require.Equal(t, 35, n)
 }
+
+// Endpoints of two partners that began to fail at once get no connection.
+func TestBacklog_TellsOfABreakOfOurOwnWayOut_AndOfTheOldestHeldDelivery(t *testing.T) {
+	t.Parallel()
+	_, pool := storetest.New(t, postgres.Options{})
+	backlog := dispatchstore.NewBacklog(pool)
+	got, err := backlog.Backlog(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, got.OldestHeldAge)
+	require.True(t, got.OutboundSince.IsZero())
+	const lost = "failures = 30, failing_since = now() - interval '2 minutes', last_failure_at = now(), held_until = now() + interval '1 minute', "
+	first := addSubscription(t, pool, 1, lost+"last_error = 'connect'")
+	second := addSubscription(t, pool, 2, lost+"last_error = 'timeout', unconnected = true")
+	exec(t, pool, `UPDATE webhook_subscriptions SET url = 'https://' || id || '.example/hook'`)
+	addDeliveries(t, pool, first, 2, time.Now(), 0, "now() - interval '70 seconds'")
+	addDeliveries(t, pool, second, 1, time.Now(), 0, "now() - interval '30 seconds'")
+	got, err = backlog.Backlog(t.Context())
+	require.NoError(t, err)
+	require.InDelta(t, 70, got.OldestHeldAge.Seconds(), 5)
+	require.Zero(t, got.OldestDueAge)
+	require.True(t, got.OutboundSince.IsZero(), "a single partner")
+
+	exec(t, pool, `INSERT INTO partners (id, slug, name, created_at) VALUES ($1, 'other', 'Other', now())`, id.ID{0xbb})
+	exec(t, pool, `UPDATE webhook_subscriptions SET partner_id = $1 WHERE id = $2`, id.ID{0xbb}, second)
+	got, err = backlog.Backlog(t.Context())
+	require.NoError(t, err)
+	require.InDelta(t, 120, time.Since(got.OutboundSince).Seconds(), 10)
+	all, err := backlog.Endpoints(t.Context())
+	require.NoError(t, err)
+	require.Len(t, all, 2)
+	require.Contains(t, all[0].Host, ".example")
+	require.NotContains(t, all[0].Host, "/")
+}

@@ -12,7 +12,7 @@ type outbox struct{ unit }
 
 // Append implements ports.Outbox.
 func (r outbox) Append(ctx context.Context, e ports.Event) error {
-	e.TraceParent = pg.TraceParent(ctx)
+	e.TraceParent, e.RequestID = pg.TraceParent(ctx), ports.RequestIDOf(ctx)
 	sets.AppendEvents(r.Tx, []ports.Event{e})
 	return nil
 }

@@ -77,8 +77,9 @@ func (s *Store) Due(ctx context.Context, from, to time.Time) ([]ports.AccountDue
 	return found, pg.Translate(err)
 }
 
-// retryRun is when a comparison that began and did not end is made by another dispatcher.
-const retryRun = time.Hour
+// retryRun is the age from which a comparison that began and did not end is made again. The job has a round an hour, so that
+// the next round makes it.
+const retryRun = 30 * time.Minute
 
 // Begin implements ports.ReconciliationRuns.
 func (s *Store) Begin(ctx context.Context, now, since time.Time) (bool, error) {

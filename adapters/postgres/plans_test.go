@@ -35,7 +35,7 @@ var hotStatements = map[string][]string{
 	"activate a deposit in a group":     {"clients_pkey/1", "deposits_pkey/1", "idempotency_keys_pkey/3"},
 	"activate a deposit alone":          {"clients_pkey/1", "deposits_pkey/1", "idempotency_keys_pkey/3"},
 	"find an API key":                   {"api_keys_hash_key/1"},
-	"read a deposit":                    {"clients_pkey/1", "deposits_pkey/1"},
+	"read a deposit":                    {"clients_pkey/1", "deposits_pkey/1", "one_active_link_per_account/1"},
 	"find a checkout":                   {"clients_pkey/1", "deposits_checkout_token_hash_key/1"},
 
 	"ask for events":         {"outbox_in_order/1"},

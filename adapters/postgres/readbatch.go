@@ -23,6 +23,8 @@ const (
 	readTimeout   = 5 * time.Second // bounds a batch of several callers; a lone caller has its own deadline
 )
 
+var readDeposits = sets.SelectDepositsOf("deposits", sets.PartnerLeft("d")) + ` WHERE d.id = ANY ($1)`
+
 // depositReads reads deposits by their ids. Reads that arrive while a statement is running share the next statement. A
 // statement begins after all of its reads have arrived, so each read sees every change that was committed before it.
 type depositReads struct {
@@ -92,16 +94,18 @@ func (r *depositReads) query(ctx context.Context, reads []*depositRead) error {
 		}
 		waiting[read.id] = append(waiting[read.id], read)
 	}
-	rows, err := r.db.Query(ctx, sets.SelectDeposit+` WHERE d.id = ANY ($1)`, ids)
+	rows, err := r.db.Query(ctx, readDeposits, ids)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		d, err := sets.ScanDeposit(rows, r.sealer)
+		var left bool
+		d, err := sets.ScanDeposit(rows, r.sealer, &left)
 		if d == nil {
 			return pg.Translate(err)
 		}
+		d.PartnerLeft = left
 		for i, read := range waiting[d.ID] {
 			if read.found, read.err = d, err; i > 0 {
 				read.found = copyOf(d)

@@ -151,6 +151,7 @@ func (s *Store) repositories(t *pg.Tx) ports.Repositories {
 		Refunds:         refunds{u},
 		TenantNotices:   tenantNotices{u},
 		Subscriptions:   subscriptions{u},
+		Prober:          subscriptions{u},
 		Deliveries:      deliveries{u},
 		Replays:         replays{u},
 		Outbox:          outbox{u},

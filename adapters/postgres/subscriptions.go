@@ -72,6 +72,11 @@ func (r subscriptions) Delete(ctx context.Context, subscriptionID id.ID, at time
 	return err
 }
 
+// Probe implements ports.Prober.
+func (r subscriptions) Probe(ctx context.Context, of ports.ProbeOf) (ports.Probed, error) {
+	return pg.Probe(ctx, r.Tx, of)
+}
+
 // Subscription implements ports.SubscriptionReader.
 func (s *Store) Subscription(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error) {
 	row, err := s.q.Subscription(ctx, s.db, subscriptionID, partnerID)

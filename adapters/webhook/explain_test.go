@@ -60,7 +60,7 @@ func TestPost_Failed_NamesTheCause(t *testing.T) {
 		detail string
 	}{
 		"nobody listens":               {url: nobody, result: webhook.ResultConnect, detail: "The connection was refused."},
-		"impossible port":              {url: at("http://127.0.0.1:99999"), result: webhook.ResultConnect, detail: "The connection failed."},
+		"impossible port":              {url: at("http://127.0.0.1:99999"), result: webhook.ResultBlocked, detail: "The URL has the port 99999, which is not between 1 and 65535."},
 		"closed at once":               {url: plain(func(net.Conn) {}), result: webhook.ResultConnect, detail: closed},
 		"reset at once":                {url: plain(hostiletest.Reset), result: webhook.ResultConnect, detail: closed},
 		"empty answer":                 {url: plain(func(c net.Conn) { _, _, _ = request(bufio.NewReader(c)) }), result: webhook.ResultConnect, detail: closed},

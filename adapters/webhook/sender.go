@@ -35,7 +35,8 @@ const (
 type Config struct {
 	Timeout             time.Duration // of an attempt, all in all
 	EndpointConcurrency int           // idle connections kept to a host
-	AllowInsecure       bool          // allow http and private addresses, for development
+	AllowInsecure       bool          // allow http, private addresses and every port, for development
+	BlockedPorts        []uint16      // of an endpoint's URL
 	EventIDHeader       bool          // send X-Svc-Event-Id
 	UserAgent           string
 	// TLS adds to the defaults (TLS 1.2 and above, the system's roots); nil outside tests.
@@ -60,7 +61,7 @@ func NewSender(c Config) *Sender {
 	d := newDialer(c)
 	return &Sender{
 		timeout: c.Timeout, bodyTimeout: bodyTimeout, eventID: c.EventIDHeader,
-		templates: templates{insecure: c.AllowInsecure, userAgent: []string{c.UserAgent}},
+		templates: templates{rules: webhook.TargetRules{Insecure: c.AllowInsecure, BlockedPorts: c.BlockedPorts}, userAgent: []string{c.UserAgent}},
 		transport: &http.Transport{
 			Proxy:                  nil, // the dialer would check the proxy's address instead of the endpoint's
 			DialContext:            d.dial,
@@ -109,6 +110,8 @@ func (s *Sender) Post(ctx context.Context, d *ports.Delivery, signedAt time.Time
 	result.Duration = time.Since(started)
 	if err != nil {
 		result.Result, result.Detail = explain(err, a, s.timeout)
+		stage := a.stage.Load()
+		result.Unconnected = result.Result == webhook.ResultTimeout && begun < stage && stage < connected
 		return result
 	}
 	defer func() { _ = response.Body.Close() }()
@@ -186,7 +189,7 @@ const maxTemplates = 2048
 
 // templates caches a parsed request for each URL.
 type templates struct {
-	insecure  bool
+	rules     webhook.TargetRules
 	userAgent []string
 
 	mu    sync.RWMutex
@@ -205,8 +208,11 @@ func (t *templates) of(raw string) (template *http.Request, refusal string) {
 	switch {
 	case err != nil || template.URL.Hostname() == "":
 		return nil, "The URL cannot be read."
-	case template.URL.Scheme != "https" && (template.URL.Scheme != "http" || !t.insecure):
+	case template.URL.Scheme != "https" && (template.URL.Scheme != "http" || !t.rules.Insecure):
 		return nil, "The URL is not https."
+	}
+	if mistake := t.rules.PortMistake(template.URL); mistake != "" {
+		return nil, "The URL " + mistake + "."
 	}
 	template.Header["User-Agent"] = t.userAgent
 	t.mu.Lock()

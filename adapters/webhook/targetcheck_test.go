@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -121,10 +122,34 @@ func TestCanary_IsReachedWithoutTheGuard(t *testing.T) {
 func TestSender_AtEveryPort_IsGuarded(t *testing.T) {
 	t.Parallel()
 	s := guarded(t, nil)
-	for _, port := range []string{"", ":", ":0", ":1", ":22", ":25", ":80", ":443", ":2375", ":5432", ":6379", ":6443", ":8080", ":9090", ":65535"} {
+	for _, port := range []string{"", ":", ":1", ":22", ":25", ":80", ":443", ":2375", ":5432", ":6379", ":6443", ":8080", ":9090", ":65535"} {
 		a := s.Post(t.Context(), postTo("https://127.0.0.1"+port+"/"), signedAt)
 		require.Equal(t, webhook.ResultBlocked, a.Result, "%q: %s", port, a.Detail)
 		require.Equal(t, "The host leads to an address that is not public.", a.Detail)
+	}
+}
+
+func TestSender_AtAPortOfAnotherService_IsBlocked(t *testing.T) {
+	t.Parallel()
+	_, port := canary(t)
+	for at, c := range map[string]struct {
+		blocked  string
+		insecure bool
+		detail   string
+	}{
+		port:    {port, false, "The URL has the port " + port + ", which is refused: it belongs to a service that does not take webhooks."},
+		"0":     {"22", true, "The URL has the port 0, which is not between 1 and 65535."},
+		"65536": {"22", true, "The URL has the port 65536, which is not between 1 and 65535."},
+	} {
+		n, err := strconv.ParseUint(c.blocked, 10, 16)
+		require.NoError(t, err)
+		s := newSender(t, func(cfg *Config) {
+			cfg.AllowInsecure, cfg.BlockedPorts = c.insecure, []uint16{uint16(n)}
+			cfg.AddressCheck = addressCheck(allowedInsecure) // the port alone is refused
+		})
+		a := s.Post(t.Context(), postTo("https://127.0.0.1:"+at+"/"), signedAt)
+		require.Equal(t, webhook.ResultBlocked, a.Result, a.Detail)
+		require.Equal(t, c.detail, a.Detail)
 	}
 }
 

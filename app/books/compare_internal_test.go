@@ -28,7 +28,7 @@ func ours(status string) ports.OwnEntry {
 func theirs() ports.BookEntry {
 	return ports.BookEntry{
 		Kind: ports.BookPayment, PaymentID: payment, DepositID: deposit, Ref: "pi_theirs",
-		Amount: 1_750, Status: "succeeded", At: noon,
+		Amount: 1_750, Currency: "eur", Status: "succeeded", At: noon,
 	}
 }
 
@@ -60,6 +60,10 @@ func TestCompare_EachRecordOfTheProvider(t *testing.T) {
 			ours("succeeded"), with(func(e *ports.BookEntry) { e.Amount = 1_751 }), 1,
 			differs("payment succeeded 17.50", "payment succeeded 17.51"),
 		},
+		"another currency": {
+			ours("succeeded"), with(func(e *ports.BookEntry) { e.Currency = "usd" }), 1,
+			differs("payment succeeded 17.50", "payment succeeded 17.50 usd"),
+		},
 		"ended here, paid there": {
 			ours("voided"), theirs(), 1, differs("payment voided 17.50", "payment succeeded 17.50"),
 		},
@@ -68,15 +72,15 @@ func TestCompare_EachRecordOfTheProvider(t *testing.T) {
 		},
 		"unknown here": {ports.OwnEntry{}, theirs(), 1, differs("", "payment succeeded 17.50")},
 		"names no payment": {
-			none, ports.BookEntry{Kind: ports.BookPayment, Ref: "pi_x", Amount: 5, Status: "succeeded", At: noon}, 1,
+			none, ports.BookEntry{Kind: ports.BookPayment, Ref: "pi_x", Amount: 5, Currency: "eur", Status: "succeeded", At: noon}, 1,
 			unnamed(ports.BookPayment, "pi_x", "payment succeeded 0.05"),
 		},
 		"a refund made by hand": {
-			none, ports.BookEntry{Kind: ports.BookRefund, Ref: "re_x", Amount: 5, Status: "succeeded", At: noon}, 1,
+			none, ports.BookEntry{Kind: ports.BookRefund, Ref: "re_x", Amount: 5, Currency: "eur", Status: "succeeded", At: noon}, 1,
 			unnamed(ports.BookRefund, "re_x", "refund succeeded 0.05"),
 		},
 		"a dispute not told yet": {
-			none, ports.BookEntry{Kind: ports.BookDispute, Ref: "dp_x", Amount: 5, Status: "lost", At: noon}, 1,
+			none, ports.BookEntry{Kind: ports.BookDispute, Ref: "dp_x", Amount: 5, Currency: "eur", Status: "lost", At: noon}, 1,
 			unnamed(ports.BookDispute, "dp_x", "dispute lost 0.05"),
 		},
 		"of the day before": {ours("voided"), with(func(e *ports.BookEntry) { e.At = noon.Add(-1) }), 0, nil},

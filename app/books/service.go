@@ -165,7 +165,7 @@ func (c *comparison) compare(own ports.OwnEntry, e ports.BookEntry) {
 	if twice {
 		own = ports.OwnEntry{}
 	}
-	if own.Key == "" || own.Amount != e.Amount || own.Status != e.Status {
+	if own.Key == "" || own.Amount != e.Amount || own.Status != e.Status || e.Currency != ports.BookCurrency {
 		c.differs(own, e)
 	}
 }
@@ -183,10 +183,10 @@ func (c *comparison) missing(kind ports.BookKind, own []ports.OwnEntry) {
 func (c *comparison) differs(own ports.OwnEntry, e ports.BookEntry) {
 	d := Difference{Kind: own.Kind, PaymentID: own.PaymentID, DepositID: own.DepositID, ProviderRef: own.ProviderRef}
 	if own.Key != "" {
-		d.Ours = described(own.Kind, own.Status, own.Amount)
+		d.Ours = described(own.Kind, own.Status, own.Amount, ports.BookCurrency)
 	}
 	if e.Ref != "" || e.Kind != "" {
-		d.Kind, d.ProviderRef, d.Theirs = e.Kind, e.Ref, described(e.Kind, e.Status, e.Amount)
+		d.Kind, d.ProviderRef, d.Theirs = e.Kind, e.Ref, described(e.Kind, e.Status, e.Amount, e.Currency)
 		if d.PaymentID.IsZero() {
 			d.PaymentID, d.DepositID = e.PaymentID, e.DepositID
 		}
@@ -194,8 +194,13 @@ func (c *comparison) differs(own ports.OwnEntry, e ports.BookEntry) {
 	c.report.Differences = append(c.report.Differences, d)
 }
 
-func described(kind ports.BookKind, status string, amount money.Cents) string {
-	return string(kind) + " " + status + " " + amount.String()
+// described names the currency only where the two sides differ in it.
+func described(kind ports.BookKind, status string, amount money.Cents, currency string) string {
+	text := string(kind) + " " + status + " " + amount.String()
+	if currency != ports.BookCurrency {
+		text += " " + currency
+	}
+	return text
 }
 
 const (
@@ -208,7 +213,7 @@ const (
 
 // RunDaily makes the scheduled comparison if none began within a day, and gives the result of the last.
 //
-// Returns ErrNoBooks or service_unavailable; a comparison that fails is made again after a day.
+// Returns ErrNoBooks or service_unavailable; a comparison that fails is made again within the hour.
 func (s *Service) RunDaily(ctx context.Context) (ports.ReconciliationRun, error) {
 	if s.deps.Theirs == nil {
 		return ports.ReconciliationRun{}, ErrNoBooks

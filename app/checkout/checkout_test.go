@@ -178,7 +178,7 @@ func TestSubmit_ProviderAway_KeepsThePaymentForTheNextTry(t *testing.T) {
 	requireUnavailable(t, err)
 	begun := b.Fee(d.ID)
 	require.Equal(t, deposit.PaymentProcessing, begun.Status)
-	_, err = b.Checkout.Return(b.Ctx(), token)
+	_, err = b.Checkout.Return(b.Ctx(), token, true)
 	requireUnavailable(t, err)
 	_, err = b.Checkout.Abandon(b.Ctx(), token)
 	requireUnavailable(t, err)

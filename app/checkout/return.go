@@ -33,10 +33,11 @@ func returned(depositID id.ID, tokens map[id.ID]secret.Text, returnToken secret.
 }
 
 // Return handles the tenant's way back from the provider's page. Coming back proves nothing, so the provider is asked. An
-// unpaid page is closed, so that the next try is a new payment; the page of a debt stays open.
+// unpaid page is closed, so that the next try is a new payment; the page of a debt stays open. known tells that the browser is
+// the tenant's: anybody else who knows the address, such as a scanner of links, closes no page.
 //
 // Returns deposit.ErrNotFound, or service_unavailable when the provider cannot be reached; the tenant may reload.
-func (s *Service) Return(ctx context.Context, token secret.Text) (Next, error) {
+func (s *Service) Return(ctx context.Context, token secret.Text, known bool) (Next, error) {
 	now := s.deps.Clock.Now()
 	d, err := s.deps.Deposits.DepositByToken(ctx, token)
 	if err != nil {
@@ -45,7 +46,7 @@ func (s *Service) Return(ctx context.Context, token secret.Text) (Next, error) {
 	if d.Status == deposit.Captured {
 		err = s.deps.Debts.ConfirmDebt(ctx, d.ID, now)
 	} else {
-		err = s.deps.Payments.ConfirmFee(ctx, d.ID, now)
+		err = s.deps.Payments.ConfirmFee(ctx, d.ID, known, now)
 	}
 	if err != nil {
 		return Next{}, err

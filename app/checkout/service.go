@@ -38,10 +38,10 @@ type Payments interface {
 	//
 	// Returns deposit.ErrNotSecurable when the checkout has ended, or service_unavailable.
 	OpenFeePage(ctx context.Context, d *deposit.Deposit, token secret.Text, payer *tenant.Person, prepare lifecycle.Prepare, now time.Time) (string, error)
-	// ConfirmFee asks the provider about the fee payment in flight and records the answer; an unpaid page is closed.
+	// ConfirmFee asks the provider about the fee payment in flight and records the answer. ends: an unpaid page is closed.
 	//
 	// Returns service_unavailable when the provider cannot be reached.
-	ConfirmFee(ctx context.Context, depositID id.ID, now time.Time) error
+	ConfirmFee(ctx context.Context, depositID id.ID, ends bool, now time.Time) error
 	// EndCheckout settles the fee payment in flight and then applies trigger; prepare, which may be nil, runs in the
 	// transaction of the transition.
 	//

@@ -40,7 +40,7 @@ func (s *Service) SignUp(ctx context.Context, r Request, form connect.SignUp, fr
 	if err != nil {
 		return Result{}, err
 	}
-	o, a, err := s.authenticator.NewOperator(ctx, form, now)
+	o, a, err := s.authenticator.NewOperator(ctx, form, from, now)
 	if err != nil {
 		return Result{Verified: v}, err
 	}

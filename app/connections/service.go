@@ -39,7 +39,7 @@ func New(deps Deps) *Service {
 	return &Service{
 		deps: deps,
 		authenticator: signin.Authenticator{
-			Operators: deps.Operators, Passwords: deps.Passwords, Entropy: deps.Entropy, Limiter: deps.Limiter,
+			UnitOfWork: deps.UnitOfWork, Operators: deps.Operators, Passwords: deps.Passwords, Entropy: deps.Entropy, Limiter: deps.Limiter,
 		},
 		tokens: signin.Tokens{Entropy: deps.Entropy, DashboardURL: deps.DashboardURL, Verify: deps.VerifyAddresses},
 		codes: signin.Codes{

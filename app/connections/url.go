@@ -46,7 +46,7 @@ func (s *Service) ConnectURL(ctx context.Context, r URLRequest) (string, error) 
 			params = append(params, p)
 		}
 	}
-	return returnurl.Append(strings.TrimSuffix(s.deps.DashboardURL, "/")+"/register", params...), nil
+	return returnurl.Append(strings.TrimSuffix(s.deps.DashboardURL, "/")+"/register", params), nil
 }
 
 func (s *Service) checkURLRequest(r URLRequest) error {

@@ -104,6 +104,9 @@ func (s *Service) allowedReturn(raw string, p partner.Partner) *Return {
 	return &Return{URL: u, raw: raw, Direct: !s.production() || slices.Contains(p.ReturnOrigins, returnurl.Origin(u))}
 }
 
+// paramError comes only with an error, and a return_url may not bring it along otherwise either.
+const paramError = "connectError"
+
 // returnURL appends the signed result to return_url; "" without a return_url. accountID is zero and code is set when the
 // link was refused: the partner must not learn of an account that is not linked to the partner.
 func (v Verified) returnURL(outcome connect.Outcome, accountID id.ID, code string, now time.Time) string {
@@ -123,7 +126,7 @@ func (v Verified) returnURL(outcome connect.Outcome, accountID id.ID, code strin
 		{Key: "returnSig", Value: connect.ReturnSignature(v.connectSecret, outcome, account, ts, v.ExternalID)},
 	}
 	if code != "" {
-		params = append(params, returnurl.Param{Key: "connectError", Value: code})
+		params = append(params, returnurl.Param{Key: paramError, Value: code})
 	}
-	return returnurl.Append(v.Return.raw, params...)
+	return returnurl.Append(v.Return.raw, params, paramError)
 }

@@ -21,14 +21,17 @@ type CaptureRequest struct {
 	Files       FilesToAdd // of an operator
 }
 
+// LeastCapture is the smallest amount that can be captured: a cent, or what the payment provider charges at least.
+func (s *Service) LeastCapture() money.Cents { return max(s.deps.LeastCharge, 1) }
+
 // Capture captures an active deposit. The status changes at once. The collection from the tenant is a payment that the
 // dispatcher makes afterwards (api.md §3).
 //
 // Returns deposit_not_found, deposit_access_denied, account_revoked, deposit_not_capturable, capture_exceeds_amount,
-// invalid_field for an amount that is not positive, and the errors of idempotent.Executor.Run.
+// capture_below_minimum, invalid_field for an amount that is not positive, and the errors of idempotent.Executor.Run.
 func (s *Service) Capture(ctx context.Context, by partner.Caller, in CaptureRequest, call idempotent.Call[View]) (idempotent.Response, error) {
 	return s.endCover(ctx, by, in.DepositID, call, func(ctx context.Context, repos ports.Repositories, e *ending) (step deposit.Transition, err error) {
-		if step, err = e.Capture(in.Amount, s.deps.Timers, e.now); err != nil {
+		if step, err = e.Capture(in.Amount, s.deps.LeastCharge, s.deps.Timers, e.now); err != nil {
 			return step, err
 		}
 		act := partnerAct(by, map[string]string{"amount": e.CapturedAmount.String(), "reason": in.Reason, "description": in.Description})

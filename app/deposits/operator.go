@@ -73,7 +73,7 @@ type Proof struct{ Code, Network string }
 // two-factor codes are on proves the act with a code, which the capture uses up. A form that was sent twice needs one code.
 //
 // Returns connect.ErrUnverified, deposit_not_found for a deposit of another account, ErrChanged, deposit_not_capturable, capture_exceeds_amount,
-// invalid_field for an amount that is not positive, twofactor.ErrWrongCode, ErrTooManyCodes, and the errors of idempotent.Executor.Run.
+// capture_below_minimum, invalid_field for an amount that is not positive, twofactor.ErrWrongCode, ErrTooManyCodes, and the errors of idempotent.Executor.Run.
 func (s *Service) CaptureByOperator(ctx context.Context, by OperatorCaller, seen Seen, in CaptureRequest, proof Proof) error {
 	if err := s.verified(by); err != nil {
 		return err
@@ -97,7 +97,7 @@ func (s *Service) capture(ctx context.Context, by OperatorCaller, seen Seen, in 
 	}
 	return s.operatorMove(ctx, by, seen, append([]string{"capture", amount, in.Reason, in.Description}, fileNames(in.Files.IDs)...),
 		func(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, now time.Time) (deposit.Transition, error) {
-			step, err := d.Capture(in.Amount, s.deps.Timers, now)
+			step, err := d.Capture(in.Amount, s.deps.LeastCharge, s.deps.Timers, now)
 			if err != nil {
 				return step, err
 			}

@@ -21,7 +21,7 @@ import (
 // SendLinkByOperator queues a mail with the link to checkout of a deposit of the operator's account.
 //
 // Returns connect.ErrUnverified, missing_field, invalid_field, deposit_not_found for a deposit of another account, deposit_not_sendable,
-// rate_limited (deposit.LinksAllowed), and the errors of idempotent.Executor.Run.
+// rate_limited (deposit.LinksAllowed, AccountLinkAllowed), and the errors of idempotent.Executor.Run.
 func (s *Service) SendLinkByOperator(ctx context.Context, by OperatorCaller, seen Seen, to tenant.Contact) error {
 	if err := s.verified(by); err != nil {
 		return err
@@ -58,8 +58,20 @@ func (s *Service) SendLinkByOperator(ctx context.Context, by OperatorCaller, see
 	return err
 }
 
-// mailLink queues the mail with the link and writes the audit log.
+// mailLink queues the mail with the link and writes the audit log. Forms that are sent at once count one another: each locks the operator.
+//
+// Returns rate_limited (deposit.AccountLinkAllowed).
 func (s *Service) mailLink(ctx context.Context, repos ports.Repositories, by OperatorCaller, d *deposit.Deposit, url string, to tenant.Contact, now time.Time) error {
+	if _, err := repos.Operators.Lock(ctx, by.Operator.ID); err != nil {
+		return err
+	}
+	sent, err := repos.Mails.LinkMailsTo(ctx, by.Account.ID, to.Email, now.Add(-deposit.LinkWindow), deposit.MaxLinksOfAccount)
+	if err == nil {
+		err = deposit.AccountLinkAllowed(sent, now)
+	}
+	if err != nil {
+		return err
+	}
 	mail := mails.DepositLink{To: to.Email, Locale: cmp.Or(to.Locale, d.Locale), Deposit: d, Company: by.Account.CompanyName, ByCompany: true, URL: url, Imprint: s.deps.Imprint}.Mail(s.deps.Entropy.NewID(), now)
 	if err := repos.Mails.Enqueue(ctx, mail); err != nil {
 		return err
@@ -128,7 +140,7 @@ func (in OperatorDeposit) validate(ceiling money.Cents) error {
 // CreateByOperator makes a pending deposit for the operator's account, and mails its link if the request has an address. The partner
 // that is linked now may read the deposit (api.md §2).
 //
-// Returns connect.ErrUnverified for a request with an address, the errors of Draft.Validate and tenant.Person.Validate, and those of idempotent.Executor.Run.
+// Returns connect.ErrUnverified and rate_limited (deposit.AccountLinkAllowed) for a request with an address, the errors of Draft.Validate and tenant.Person.Validate, and those of idempotent.Executor.Run.
 func (s *Service) CreateByOperator(ctx context.Context, by OperatorCaller, in OperatorDeposit) (depositID id.ID, err error) {
 	if err := s.mayCreate(by, in); err != nil {
 		return id.ID{}, err

@@ -8,7 +8,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Get returns a deposit.
+// Get returns a deposit as its partner may see it.
 //
 // Returns deposit_not_found, or deposit_access_denied for a deposit of another partner.
 func (s *Service) Get(ctx context.Context, partnerID, depositID id.ID) (View, error) {
@@ -19,6 +19,7 @@ func (s *Service) Get(ctx context.Context, partnerID, depositID id.ID) (View, er
 	if err := readable(d, partnerID); err != nil {
 		return View{}, err
 	}
+	d.HideFromLeft()
 	views := []View{s.view(d, s.deps.Clock.Now())}
 	err = s.addDebts(ctx, views)
 	return views[0], err
@@ -53,6 +54,7 @@ func (s *Service) List(ctx context.Context, f ports.DepositFilter, page ports.Pa
 	now := s.deps.Clock.Now()
 	out := ports.List[View]{Items: make([]View, 0, len(found.Items)), Next: found.Next}
 	for _, d := range found.Items {
+		d.HideFromLeft()
 		out.Items = append(out.Items, s.view(d, now))
 	}
 	return out, s.addDebts(ctx, out.Items)

@@ -14,6 +14,7 @@ import (
 	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/ports"
 )
@@ -29,6 +30,7 @@ type Deps struct {
 	Entropy     ports.Entropy
 	Timers      deposit.Timers
 	Schedule    deposit.CollectionSchedule
+	LeastCharge money.Cents // the smallest amount that the payment provider can charge
 	Accounts    ports.OperatorReader
 	Files       ports.FileRecords
 	Contents    ports.FileContents

@@ -88,7 +88,8 @@ func (s *Service) Today(ctx context.Context, accountID id.ID) (Today, error) {
 	return t, err
 }
 
-// year counts the deposits of each month. No deposit is removed, so the count of a month that is over stays.
+// year counts the deposits of each month. No deposit is removed, so the count of a month that is over stays. That of the present month
+// costs the most, and is kept for a minute.
 func (s *Service) year(ctx context.Context, accountID id.ID, now time.Time) ([]Month, error) {
 	year := make([]Month, months)
 	var spans []ports.Span
@@ -96,11 +97,14 @@ func (s *Service) year(ctx context.Context, accountID id.ID, now time.Time) ([]M
 	for i := range year {
 		start := time.Date(now.Year(), now.Month()-time.Month(months-1-i), 1, 0, 0, 0, 0, time.UTC)
 		year[i].Start = start
-		made, known := s.months.get(accountID, start)
+		made, known := s.months.get(accountID, start, now)
 		if !known {
 			spans, asked = append(spans, ports.Span{From: start, To: start.AddDate(0, 1, 0)}), append(asked, i)
 		}
 		year[i].Made = made
+	}
+	if len(asked) == 0 {
+		return year, nil
 	}
 	counts, err := s.deps.Desk.CountMade(ctx, accountID, spans)
 	if err != nil {
@@ -108,9 +112,11 @@ func (s *Service) year(ctx context.Context, accountID id.ID, now time.Time) ([]M
 	}
 	for n, i := range asked {
 		year[i].Made = counts[n]
-		if now.Sub(spans[n].To) > commitsWithin {
-			s.months.put(accountID, year[i].Start, counts[n])
+		kept := monthCount{made: counts[n]}
+		if now.Sub(spans[n].To) <= commitsWithin {
+			kept.until = now.Add(presentKept)
 		}
+		s.months.put(accountID, year[i].Start, kept)
 	}
 	return year, nil
 }
@@ -118,10 +124,18 @@ func (s *Service) year(ctx context.Context, accountID id.ID, now time.Time) ([]M
 // commitsWithin is a bound of the time between the creation of a deposit and its commit.
 const commitsWithin = time.Hour
 
-// monthCache keeps counts of months that are over.
+// presentKept is how long the count of a month that may still grow is shown.
+const presentKept = time.Minute
+
+// monthCache keeps counts of months.
 type monthCache struct {
 	mu     sync.Mutex
-	counts map[monthOf]int
+	counts map[monthOf]monthCount
+}
+
+type monthCount struct {
+	made  int
+	until time.Time // zero: for ever
 }
 
 type monthOf struct {
@@ -132,18 +146,18 @@ type monthOf struct {
 // maxMonths bounds the cache: some megabytes.
 const maxMonths = 50_000
 
-func (c *monthCache) get(accountID id.ID, start time.Time) (made int, known bool) {
+func (c *monthCache) get(accountID id.ID, start, now time.Time) (made int, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	made, known = c.counts[monthOf{accountID, start}]
-	return made, known
+	kept, known := c.counts[monthOf{accountID, start}]
+	return kept.made, known && (kept.until.IsZero() || now.Before(kept.until))
 }
 
-func (c *monthCache) put(accountID id.ID, start time.Time, made int) {
+func (c *monthCache) put(accountID id.ID, start time.Time, kept monthCount) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.counts == nil || len(c.counts) >= maxMonths {
-		c.counts = map[monthOf]int{}
+		c.counts = map[monthOf]monthCount{}
 	}
-	c.counts[monthOf{accountID, start}] = made
+	c.counts[monthOf{accountID, start}] = kept
 }

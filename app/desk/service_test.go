@@ -42,12 +42,13 @@ type clock struct{ now time.Time }
 
 func (c *clock) Now() time.Time { return c.now }
 
-func TestToday_CountsEachMonthThatIsOverOnce(t *testing.T) {
+func TestToday_CountsEachMonthThatIsOverOnce_AndThePresentOnceAMinute(t *testing.T) {
 	t.Parallel()
 	at := &clock{time.Date(2027, 3, 31, 23, 0, 0, 0, time.UTC)}
 	s := &store{}
 	service := desk.New(desk.Deps{Desk: s, Clock: at})
 	year := func(account byte) []desk.Month {
+		s.asked = nil
 		today, err := service.Today(t.Context(), id.ID{account})
 		require.NoError(t, err)
 		require.Len(t, today.Year, 12)
@@ -59,15 +60,23 @@ func TestToday_CountsEachMonthThatIsOverOnce(t *testing.T) {
 	require.Equal(t, desk.Month{Start: time.Date(2027, 2, 1, 0, 0, 0, 0, time.UTC), Made: 28}, first[10])
 	require.Equal(t, desk.Month{Start: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Made: 31}, first[11], "also on the 31st")
 	require.Equal(t, first, year(1))
-	require.Len(t, s.asked, 1, "the present month")
+	require.Empty(t, s.asked)
 	year(2)
 	require.Len(t, s.asked, 12, "another account")
+	at.now = at.now.Add(59 * time.Second)
+	year(1)
+	require.Empty(t, s.asked)
+	at.now = at.now.Add(time.Second)
+	year(1)
+	require.Len(t, s.asked, 1, "the present month, which is a minute old")
 
 	at.now = at.now.Add(90 * time.Minute) // half an hour into April: deposits of March may still commit
 	year(1)
 	require.Len(t, s.asked, 2)
 	at.now = at.now.Add(time.Hour)
 	year(1)
+	require.Len(t, s.asked, 2, "March for the last time")
+	at.now = at.now.Add(time.Minute)
 	year(1)
 	require.Len(t, s.asked, 1)
 }

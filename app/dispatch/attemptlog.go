@@ -44,6 +44,9 @@ func (l *attemptLog) made(ctx context.Context, o ports.Outcome, now time.Time) {
 		slog.Int64("milliseconds", o.Attempt.Duration.Milliseconds()),
 		slog.String("wait", o.Verdict.Wait.Round(time.Millisecond).String()), // until the next attempt; 0s: there is none
 	}
+	if o.Delivery.RequestID != "" {
+		attrs = append(attrs, slog.String("request_id", o.Delivery.RequestID))
+	}
 	if parent := o.Delivery.TraceParent; parent != "" {
 		attrs = append(attrs, slog.String("trace_id", ports.TraceIDOf(parent)))
 	}

@@ -57,7 +57,7 @@ func TestAttemptLog_ALineForEachAttempt_WithItsConsequence(t *testing.T) {
 		EventID: id.ID{3}, Event: webhook.DepositCaptured,
 	}
 	traced := *delivery
-	traced.TraceParent = "00-4bf9-00f0-01"
+	traced.TraceParent, traced.RequestID = "00-4bf9-00f0-01", "req_1"
 	failure := ports.Outcome{
 		Delivery: &traced,
 		Attempt: webhook.Attempt{
@@ -71,7 +71,7 @@ func TestAttemptLog_ALineForEachAttempt_WithItsConsequence(t *testing.T) {
 	}
 	about := ` msg="delivery attempted" delivery=` + id.Delivery.Of(id.ID{1}) + ` event=` + id.Event.Of(id.ID{3}) +
 		` name=deposit.captured subscription=` + id.Subscription.Of(id.ID{2})
-	failed := `level=INFO` + about + " attempt=2 result=non_2xx status=502 milliseconds=1500 wait=30s trace_id=4bf9\n"
+	failed := `level=INFO` + about + " attempt=2 result=non_2xx status=502 milliseconds=1500 wait=30s request_id=req_1 trace_id=4bf9\n"
 	succeeded := `level=DEBUG` + about + " attempt=1 result=success status=204 milliseconds=0 wait=0s\n"
 	require.Equal(t, failed+succeeded, made(slog.LevelDebug, failure, success))
 	require.Equal(t, failed, made(slog.LevelInfo, failure, success))

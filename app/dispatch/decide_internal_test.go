@@ -19,7 +19,7 @@ var (
 	event       = ports.Event{
 		ID: id.ID{5}, PartnerID: acme, Name: webhook.DepositActivated, DepositID: id.ID{6},
 		Data:      []byte(`{"id":"dep_1"}`),
-		CreatedAt: noon, CommittedAt: noon.Add(time.Millisecond), TraceParent: "00-t-s-01",
+		CreatedAt: noon, CommittedAt: noon.Add(time.Millisecond), TraceParent: "00-t-s-01", RequestID: "req_1",
 	}
 )
 
@@ -67,8 +67,8 @@ func TestPlan_OneDeliveryOfAnEventForEachSubscription(t *testing.T) {
 		require.Equal(t, ports.Delivery{
 			Claim:   ports.Claim{DeliveryID: webhook.OriginalID(event.ID, sub), SubscriptionID: sub},
 			EventID: event.ID, Event: name, EventAt: event.CommittedAt, DepositID: event.DepositID,
-			TraceParent: event.TraceParent,
-			Body:        []byte(want[i].body), State: want[i].state, Parked: want[i].parked,
+			TraceParent: event.TraceParent, RequestID: event.RequestID,
+			Body: []byte(want[i].body), State: want[i].state, Parked: want[i].parked,
 		}, p, want[i].sub)
 	}
 	require.Equal(t, []id.ID{{11}, {12}, {13}}, asked, "a parked delivery needs no room")

@@ -71,17 +71,19 @@ func (c Config) jobs() map[ports.Lane]int {
 
 // Deps holds the ports of the dispatcher.
 type Deps struct {
-	Relay   ports.RelayStore
-	Claims  ports.ClaimStore
-	Work    ports.WorkStore
-	Queue   ports.JobQueue
-	Sender  ports.Sender
-	Clock   ports.Clock
-	Metrics ports.DispatchMetrics
-	Random  func() float64 // uniform in [0,1), for jitter
-	Log     *slog.Logger
+	Relay     ports.RelayStore
+	Claims    ports.ClaimStore
+	Work      ports.WorkStore
+	Endpoints ports.Endpoints
+	Queue     ports.JobQueue
+	Sender    ports.Sender
+	Clock     ports.Clock
+	Metrics   ports.DispatchMetrics
+	Random    func() float64 // uniform in [0,1), for jitter
+	Log       *slog.Logger
 
-	RingFeeds func(partners []id.ID) // called after the events of the partners got their numbers; nil: not called
+	RingFeeds      func(partners []id.ID) // called after the events of the partners got their numbers; nil: not called
+	OutboundBroken func(broken bool)      // called after each look at our own way out; nil: not called
 
 	Bell      <-chan struct{} // receives after commits that wrote to the outbox
 	DueBell   <-chan struct{} // receives after deliveries became due
@@ -98,6 +100,7 @@ type Dispatcher struct {
 	transport *transport
 	attempts  attemptLog
 	successes successes
+	outbound  outbound
 	posts     sync.WaitGroup // claims in flight
 	stopping  atomic.Bool    // claims without a slot are released
 	freed     chan struct{}  // receives when a window has room again
@@ -123,6 +126,9 @@ func New(deps Deps, config Config) *Dispatcher {
 	}
 	if d.RingFeeds == nil {
 		d.RingFeeds = func([]id.ID) {}
+	}
+	if d.OutboundBroken == nil {
+		d.OutboundBroken = func(bool) {}
 	}
 	if d.BellWorks == nil {
 		d.BellWorks = func() bool { return false }
@@ -162,6 +168,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 // matter to a window that fills up, and not to a process without claims.
 func (d *Dispatcher) countLoop(ctx context.Context) {
 	for crowded := false; d.awaitCount(ctx, crowded); {
+		d.watchOutbound(ctx)
 		if !d.registry.used() {
 			continue
 		}

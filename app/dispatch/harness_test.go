@@ -79,7 +79,7 @@ func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 // run starts a dispatcher; stop ends the dispatcher and waits.
 func (f *fixture) run(change ...func(*dispatch.Deps, *dispatch.Config)) (stop func()) {
 	deps := dispatch.Deps{
-		Relay: f.work, Claims: f.work, Work: f.work, Queue: asynq.New(f.Redis, quiet()),
+		Relay: f.work, Claims: f.work, Work: f.work, Endpoints: f.work, Queue: asynq.New(f.Redis, quiet()),
 		Sender: sender.NewSender(sender.Config{Timeout: 2 * time.Second, AllowInsecure: true, EndpointConcurrency: 64, UserAgent: "test"}),
 		Clock:  system.Clock{}, Metrics: noMetrics{}, Random: rand.Float64, Bell: f.bell, DueBell: f.due, Log: quiet(),
 	}

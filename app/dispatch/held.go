@@ -3,7 +3,7 @@ package dispatch
 import (
 	"time"
 
-	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
 )
 
 // held is the last time in which an endpoint held its own deliveries back: its health was not clean, or all of its slots were
@@ -54,13 +54,28 @@ func (r *registry) hold(e *entry) {
 	e.held.note(!clean || e.posting >= e.health.Slots(r.config.EndpointConcurrency), r.now)
 }
 
-// startDelay is the time since a delivery was due, without the time in which its endpoint held it back.
-func (r *registry) startDelay(sub id.ID, due, now time.Time) time.Duration {
+// startDelay is the time since a delivery was due, without the time in which its endpoint held it back. Negative: the circuit
+// held the delivery back, so its start tells nothing. The row of the subscription knows of that time, whichever dispatcher saw
+// it. Until such deliveries have left, the later ones wait behind them.
+func (r *registry) startDelay(d *ports.Delivery, due, now time.Time) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delay := now.Sub(due)
-	if e := r.entries[sub]; e != nil {
-		delay -= e.held.within(due, now)
+	e, delay := r.entries[d.SubscriptionID], now.Sub(due)
+	if d.Held.Includes(due) {
+		if e != nil {
+			e.drained = now
+		}
+		return -1
 	}
-	return max(delay, 0)
+	own := time.Duration(0)
+	if d.Held.Over() && due.Before(d.Held.From) {
+		own = d.Held.Till.Sub(d.Held.From)
+	}
+	if e != nil {
+		own = max(own, e.held.within(due, now))
+		if e.drained.After(due) {
+			own = max(own, e.drained.Sub(due))
+		}
+	}
+	return max(delay-own, 0)
 }

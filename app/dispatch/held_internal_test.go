@@ -25,7 +25,11 @@ func newTimed(slots int) *timed {
 
 func (x *timed) after(d time.Duration) { x.at = x.at.Add(d) }
 
-func (x *timed) delay(due time.Time) time.Duration { return x.startDelay(id.ID{1}, due, x.at) }
+func (x *timed) delay(due time.Time) time.Duration { return x.delayOf(webhook.Held{}, due) }
+
+func (x *timed) delayOf(held webhook.Held, due time.Time) time.Duration {
+	return x.startDelay(&ports.Delivery{Claim: ports.Claim{SubscriptionID: id.ID{1}}, Held: held}, due, x.at)
+}
 
 func claimOf(n byte) ports.Claim {
 	return ports.Claim{DeliveryID: id.ID{n}, SubscriptionID: id.ID{1}, Seq: 1}
@@ -85,4 +89,23 @@ func TestStartDelay_OfAnEndpointFirstMetInBadHealth_DoesNotCountTheTimeBefore(t 
 	x.observe([]ports.Subscription{{ID: id.ID{1}}})
 	x.after(time.Second)
 	require.Equal(t, time.Second, x.delay(due))
+}
+
+// The row knows when the circuit held deliveries back, though this dispatcher began, or forgot the endpoint, since then.
+func TestStartDelay_OfABacklogOfACircuit_IsNoDelayOfADispatcherThatSawNoneOfIt(t *testing.T) {
+	x := newTimed(4)
+	held := webhook.Held{From: x.at, Till: x.at.Add(10 * time.Minute)}
+	early, inTheBreak := x.at.Add(-3*time.Second), x.at.Add(time.Minute)
+	x.after(10*time.Minute + 20*time.Second)
+	x.slot(claimOf(1), false)
+	behind := x.at.Add(-15 * time.Second)
+	require.Equal(t, 15*time.Second, x.delayOf(held, behind), "no delivery of the break was met yet")
+	require.Equal(t, 23*time.Second, x.delayOf(held, early), "it was due before, and has waited since")
+	require.Negative(t, x.delayOf(held, inTheBreak))
+	x.after(2 * time.Second)
+	require.Equal(t, 2*time.Second, x.delayOf(held, behind), "it waited behind the backlog until then")
+	require.Equal(t, 2*time.Second, x.delayOf(held, early))
+	require.Equal(t, time.Second, x.delayOf(held, x.at.Add(-time.Second)))
+	goesOn := webhook.Held{From: held.From}
+	require.Equal(t, time.Second, x.delayOf(goesOn, x.at.Add(-time.Second)), "the end is not known")
 }

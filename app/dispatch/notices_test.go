@@ -26,11 +26,12 @@ const (
 	recoveredMail = "Your webhook endpoint works again"
 )
 
-// mailed runs the job of two dispatchers at once, and counts the mails by subject.
+// mailed runs the job of two dispatchers at once, after a notice of a circuit has waited, and counts the mails by subject.
 func (f *fixture) mailed() map[string]int {
 	f.t.Helper()
 	ctx := context.WithoutCancel(f.t.Context())
-	job := schedules.Notices{Due: f.Postgres, UnitOfWork: f.Postgres, Clock: system.Clock{}, Entropy: system.Entropy{}, APIBaseURL: "https://api.example"}.Job(time.Second)
+	f.exec(`UPDATE webhook_notices SET mail_at = now() WHERE kind = 'held' AND NOT put_off`) // half a minute passes
+	job := schedules.Notices{Due: f.Postgres, Endpoints: f.work, UnitOfWork: f.Postgres, Clock: system.Clock{}, Entropy: system.Entropy{}, APIBaseURL: "https://api.example"}.Job(time.Second)
 	var both sync.WaitGroup
 	for range 2 {
 		both.Go(func() {

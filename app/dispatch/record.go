@@ -18,6 +18,7 @@ import (
 // stands alone.
 func (d *Dispatcher) record(ctx context.Context, outcomes []ports.Outcome) {
 	d.successes.tell(outcomes, d.Clock.Now())
+	d.outbound.excuse(outcomes)
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		failpoint.Hit("record.begun")
 		settled, health, err := d.Work.Record(ctx, outcomes, affected(outcomes), d.config.EndpointConcurrency)
@@ -115,14 +116,15 @@ func ownLatency(o ports.Outcome) (latency time.Duration, counts bool) {
 	return o.StartDelay + o.Attempt.Duration, true
 }
 
-// adjust applies health that was just recorded to the claims in flight, and disables subscriptions that failed too long.
+// adjust applies health that was just recorded to the claims in flight, and disables subscriptions that failed too long, unless
+// our own way out is broken.
 func (d *Dispatcher) adjust(ctx context.Context, health map[id.ID]webhook.Health) {
 	if surplus := d.registry.adjust(health); len(surplus) > 0 {
 		go d.giveBack(ctx, surplus)
 	}
 	now := d.Clock.Now()
 	for sub, h := range health {
-		if !h.Disable(now) {
+		if !h.Disable(now) || d.outbound.broken.Load() {
 			continue
 		}
 		if err := d.Work.Disable(ctx, sub); err != nil {

@@ -48,6 +48,7 @@ type entry struct {
 	known    bool      // held is kept since the entry was made
 	touched  time.Time // by the last call about the subscription
 	held     held
+	drained  time.Time // when a delivery last began that became due while the circuit held it back
 }
 
 // waiter is a claim that waits for a slot.

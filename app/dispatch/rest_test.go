@@ -13,13 +13,14 @@ import (
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/app/dispatch"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
 )
 
 // countedStores are stores in memory that count the questions of a dispatcher. They run under a simulated clock.
 type countedStores struct {
 	ports.WorkStore
-	pending, relays, looks, urgent, counts atomic.Int64
+	pending, relays, looks, urgent, counts, endpoints atomic.Int64
 
 	outbox atomic.Bool               // has an event
 	due    atomic.Pointer[ports.Due] // nil: nothing is due
@@ -63,6 +64,15 @@ func (s *countedStores) CountClaimed(context.Context) (map[id.ID]int, error) {
 	return nil, nil
 }
 
+func (s *countedStores) Endpoints(context.Context) ([]webhook.Endpoint, error) {
+	s.endpoints.Add(1)
+	return nil, nil
+}
+
+func (s *countedStores) Probe(context.Context, ports.ProbeOf) (ports.Probed, error) {
+	return ports.Probed{}, nil
+}
+
 func (s *countedStores) ExpireLeases(context.Context, time.Duration, time.Duration, time.Duration, []id.ID) (int, error) {
 	return 0, nil
 }
@@ -97,7 +107,7 @@ func rest(t *testing.T, story func(t *testing.T, d *resting)) {
 		done := make(chan error, 1)
 		go func() {
 			done <- dispatch.New(dispatch.Deps{
-				Relay: d, Claims: d, Work: d, Queue: idleQueue{}, Clock: system.Clock{}, Metrics: restingMetrics{},
+				Relay: d, Claims: d, Work: d, Endpoints: d, Queue: idleQueue{}, Clock: system.Clock{}, Metrics: restingMetrics{},
 				Bell: d.bell, DueBell: d.dueBell, BellWorks: d.works.Load, Log: slog.New(slog.DiscardHandler),
 			}, dispatch.Config{Timeout: time.Second, Concurrency: 4, EndpointConcurrency: 4}).Run(ctx)
 		}()
@@ -199,5 +209,20 @@ func TestRest_ARetryThatWillBeDue_IsFoundInTime(t *testing.T) {
 		looks := d.looks.Load()
 		pass(4 * time.Second)
 		require.InDelta(t, 10, d.looks.Load()-looks, 1, "each look finds a retry that is due in 400 ms")
+	})
+}
+
+// All endpoints are read only while one of this process is in bad health, and then every five seconds.
+func TestRest_LooksAtAllEndpoints_WhileOneIsInBadHealth(t *testing.T) {
+	rest(t, func(t *testing.T, d *resting) {
+		seen := func(h webhook.Health) {
+			d.due.Store(&ports.Due{Subscriptions: []ports.Subscription{{ID: id.ID{1}, Health: h}}, Next: time.Second})
+		}
+		seen(webhook.Health{})
+		pass(time.Minute)
+		require.Zero(t, d.endpoints.Load())
+		seen(webhook.Health{Failures: 1})
+		pass(time.Minute)
+		require.InDelta(t, 12, d.endpoints.Load(), 2)
 	})
 }

@@ -220,13 +220,14 @@ func (d *Dispatcher) post(ctx context.Context, delivery *ports.Delivery) (attemp
 	return attempt, delay
 }
 
-// started counts the start delay of a delivery to a healthy endpoint. The result is negative when the due time is not known.
+// started counts the start delay of a delivery to a healthy endpoint. The result is negative when the due time is not known, or
+// when the delivery is of the backlog of an open circuit.
 func (d *Dispatcher) started(delivery *ports.Delivery, now time.Time) time.Duration {
 	if delivery.DueAt.IsZero() {
 		return -1
 	}
-	delay := d.registry.startDelay(delivery.SubscriptionID, delivery.DueAt.Add(-delivery.Skew), now)
-	if delivery.Healthy {
+	delay := d.registry.startDelay(delivery, delivery.DueAt.Add(-delivery.Skew), now)
+	if delivery.Healthy && delay >= 0 {
 		d.Metrics.Started(delay)
 	}
 	return delay

@@ -16,6 +16,9 @@ import (
 // MostWait is the longest that an answer of the feed is held.
 const MostWait = 25 * time.Second
 
+// leastWait is the shortest wait of a request whose place a newer one takes: a follower that asks again at once would spin.
+const leastWait = time.Second
+
 // readWithin bounds a read of a request that waits, which the deadline of requests does not bound.
 const readWithin = 8 * time.Second
 
@@ -57,7 +60,8 @@ type FeedPage struct {
 	FeedID string // changes when the database was restored from a backup
 }
 
-// Feed gives the events after a number. Without such an event the answer waits, and ends at once when the process drains.
+// Feed gives the events after a number. Without such an event the answer waits. The wait ends at once when the process drains,
+// and after a second where a further request of the partner has taken the place.
 //
 // Returns invalid_cursor for a number that the feed has not given or no longer keeps.
 func (s *Service) Feed(ctx context.Context, partnerID id.ID, q FeedQuestion) (FeedPage, error) {
@@ -71,7 +75,7 @@ func (s *Service) Feed(ctx context.Context, partnerID id.ID, q FeedQuestion) (Fe
 		return s.readBounded(ctx, partnerID, q)
 	}
 	defer place.leave()
-	over := s.deps.After(min(q.Wait, MostWait))
+	over, least := s.deps.After(min(q.Wait, MostWait)), s.deps.After(leastWait)
 	for {
 		rung := place.rung()
 		page, err := s.readBounded(ctx, partnerID, q)
@@ -84,6 +88,13 @@ func (s *Service) Feed(ctx context.Context, partnerID id.ID, q FeedQuestion) (Fe
 		case <-over:
 			return page, nil
 		case <-s.deps.Waiting.drained:
+			return page, nil
+		case <-place.taken:
+			select {
+			case <-least:
+			case <-over:
+			case <-s.deps.Waiting.drained:
+			}
 			return page, nil
 		}
 	}

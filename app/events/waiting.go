@@ -2,6 +2,7 @@ package events
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -9,7 +10,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Bounds of the requests that wait. A request beyond a bound is answered at once.
+// Bounds of the requests that wait. A request beyond the bound of the process is answered at once. One beyond the bound of its
+// partner ends the wait of the partner's oldest, which may have been abandoned.
 const (
 	mostWaiting      = 4096 // in a process; each holds a connection and some 30 kB
 	mostWaitingOfOne = 16   // of a partner, in a process
@@ -29,9 +31,9 @@ type Waiting struct {
 
 // crowd is the requests of a partner that wait.
 type crowd struct {
-	size int
-	rung chan struct{} // closed by the next ring
-	last int64         // the last number that one of the requests knows
+	places []*place      // the oldest first
+	rung   chan struct{} // closed by the next ring
+	last   int64         // the last number that one of the requests knows
 }
 
 // NewWaiting holds no request.
@@ -111,57 +113,79 @@ func (w *Waiting) known() map[id.ID]int64 {
 type place struct {
 	waiting *Waiting
 	partner id.ID
+	taken   chan struct{} // closed where a newer request has taken the place
 }
 
 // enter gives a request a place; ok is false where no further request may wait.
-func (w *Waiting) enter(partner id.ID) (p place, ok bool) {
+func (w *Waiting) enter(partner id.ID) (p *place, ok bool) {
 	select {
 	case <-w.drained:
-		return p, false
+		return nil, false
 	default:
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c := w.byPartner[partner]
-	if w.total >= mostWaiting || c != nil && c.size >= mostWaitingOfOne {
-		return p, false
-	}
-	if c == nil {
+	switch {
+	case c != nil && len(c.places) >= mostWaitingOfOne:
+		close(c.places[0].taken)
+		w.remove(c.places[0])
+	case w.total >= mostWaiting:
+		return nil, false
+	case c == nil:
 		c = &crowd{rung: make(chan struct{})}
 		w.byPartner[partner] = c
 	}
-	c.size++
+	p = &place{w, partner, make(chan struct{})}
+	c.places = append(c.places, p)
 	w.total++
 	select {
 	case w.entered <- struct{}{}:
 	default: // the receiver has not taken the last signal, which stands for this one, too
 	}
-	return place{w, partner}, true
+	return p, true
 }
 
-// rung is closed by the next ring.
-func (p place) rung() <-chan struct{} {
+// remove lets a request wait no longer. It changes nothing for one whose place was taken.
+func (w *Waiting) remove(p *place) {
+	c := w.byPartner[p.partner]
+	if c == nil {
+		return
+	}
+	at := slices.Index(c.places, p)
+	if at < 0 {
+		return
+	}
+	c.places = slices.Delete(c.places, at, at+1)
+	w.total--
+	if len(c.places) == 0 {
+		delete(w.byPartner, p.partner)
+	}
+}
+
+// rung is closed by the next ring. It never is where the place was taken and the partner has no request that waits.
+func (p *place) rung() <-chan struct{} {
 	p.waiting.mu.Lock()
 	defer p.waiting.mu.Unlock()
-	return p.waiting.byPartner[p.partner].rung
+	if c := p.waiting.byPartner[p.partner]; c != nil {
+		return c.rung
+	}
+	return nil
 }
 
 // knows notes the last number that the request has seen.
-func (p place) knows(last int64) {
+func (p *place) knows(last int64) {
 	p.waiting.mu.Lock()
 	defer p.waiting.mu.Unlock()
-	c := p.waiting.byPartner[p.partner]
-	c.last = max(c.last, last)
+	if c := p.waiting.byPartner[p.partner]; c != nil {
+		c.last = max(c.last, last)
+	}
 }
 
-func (p place) leave() {
+func (p *place) leave() {
 	p.waiting.mu.Lock()
 	defer p.waiting.mu.Unlock()
-	c := p.waiting.byPartner[p.partner]
-	p.waiting.total--
-	if c.size--; c.size == 0 {
-		delete(p.waiting.byPartner, p.partner)
-	}
+	p.waiting.remove(p)
 }
 
 // Size is the number of requests that wait.

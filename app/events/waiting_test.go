@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -24,29 +25,67 @@ func isRung(c <-chan struct{}) bool {
 	}
 }
 
-func TestWaiting_OfAPartner_StopsAtSixteen(t *testing.T) {
+func TestWaiting_OfAPartner_TheSeventeenthEndsTheOldest(t *testing.T) {
 	t.Parallel()
 	w := NewWaiting()
-	var places []place
+	var places []*place
 	for range 16 {
 		p, ok := w.enter(partnerNo(1))
 		require.True(t, ok)
 		places = append(places, p)
 	}
-	_, ok := w.enter(partnerNo(1))
-	require.False(t, ok, "the seventeenth is answered at once")
-	_, ok = w.enter(partnerNo(2))
+	_, ok := w.enter(partnerNo(2))
 	require.True(t, ok, "the bound of a partner does not bound another")
-	places[0].leave()
+	require.False(t, isRung(places[0].taken))
 	_, ok = w.enter(partnerNo(1))
-	require.True(t, ok, "a place is free again")
+	require.True(t, ok)
+	require.True(t, isRung(places[0].taken), "the oldest")
+	require.False(t, isRung(places[1].taken), "and no other")
 	require.Equal(t, 17, w.Size())
+	places[0].leave()
+	require.Equal(t, 17, w.Size(), "the place is that of the newer one")
+	for _, p := range places[1:] {
+		p.leave()
+	}
+	require.Equal(t, 2, w.Size())
+}
+
+func TestFeed_WhosePlaceWasTaken_AnswersEmptyAfterASecond(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := New(Deps{Feeds: &quiet{}, Waiting: NewWaiting(), After: time.After})
+		begun, answered := time.Now(), make(chan time.Duration, 1)
+		var rest sync.WaitGroup
+		ask := func(done func(time.Duration)) func() {
+			return func() {
+				page, err := s.Feed(t.Context(), partnerNo(1), FeedQuestion{Wait: 20 * time.Second})
+				require.NoError(t, err)
+				require.Empty(t, page.Events)
+				done(time.Since(begun))
+			}
+		}
+		rest.Go(ask(func(took time.Duration) { answered <- took }))
+		synctest.Wait()
+		for range 16 {
+			rest.Go(ask(func(took time.Duration) { require.Equal(t, 20*time.Second, took) }))
+		}
+		require.Equal(t, time.Second, <-answered, "a follower that asks again at once does not spin")
+		rest.Wait()
+		require.Zero(t, s.deps.Waiting.Size())
+	})
+}
+
+// quiet is a feed without events.
+type quiet struct{ ports.FeedReader }
+
+func (*quiet) Feed(context.Context, id.ID) (ports.FeedState, error) {
+	return ports.FeedState{Oldest: 1}, nil
 }
 
 func TestWaiting_OfAProcess_StopsAt4096(t *testing.T) {
 	t.Parallel()
 	w := NewWaiting()
-	var last place
+	var last *place
 	for n := range 4096 {
 		p, ok := w.enter(partnerNo(n))
 		require.True(t, ok, n)
@@ -65,7 +104,7 @@ func TestWaiting_ManyAtOnce_KeepTheBounds_AndLeaveNothingBehind(t *testing.T) {
 	w := NewWaiting()
 	var group sync.WaitGroup
 	var mu sync.Mutex
-	inside, most := 0, 0
+	most := 0
 	for range 64 {
 		group.Go(func() {
 			for range 200 {
@@ -74,14 +113,10 @@ func TestWaiting_ManyAtOnce_KeepTheBounds_AndLeaveNothingBehind(t *testing.T) {
 					continue
 				}
 				mu.Lock()
-				inside++
-				most = max(most, inside)
+				most = max(most, w.Size())
 				mu.Unlock()
 				w.Ring([]id.ID{partnerNo(1), partnerNo(2)})
 				p.knows(1)
-				mu.Lock()
-				inside--
-				mu.Unlock()
 				p.leave()
 			}
 		})

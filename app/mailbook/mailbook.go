@@ -77,6 +77,7 @@ func (b *book) links() {
 func (b *book) account() {
 	b.add("VerifyAddress", mails.VerifyAddress{Operator: b.operator(), To: b.operator().Email, URL: b.base + "/verify?token=an-invented-token"})
 	b.add("ResetPassword", mails.ResetPassword{Operator: b.operator(), URL: b.base + "/password/reset?token=an-invented-token"})
+	b.add("ResetPassword, locked out", mails.ResetPassword{Operator: b.operator(), URL: b.base + "/password/reset?token=an-invented-token", LockedOut: true})
 	for _, change := range mails.AccountChanges {
 		b.add("AccountChanged, "+string(change), mails.AccountChanged{Operator: b.operator(), Change: change, DashboardURL: b.base})
 	}

@@ -43,8 +43,8 @@ type Service struct{ deps Deps }
 // New makes the service.
 func New(deps Deps) *Service { return &Service{deps: deps} }
 
-// ErrRefused refuses a notice that the provider has not signed within the last 300 seconds.
-var ErrRefused = fault.New(fault.Invalid, "notice_refused", "The signature is missing, wrong or older than 300 seconds.")
+// ErrRefused refuses a notice that the provider has not signed within 300 seconds of now.
+var ErrRefused = fault.New(fault.Invalid, "notice_refused", "The signature is missing, wrong or more than 300 seconds away.")
 
 // Take verifies a notice by its raw body, and notes what is to be asked. A refused notice costs no query. A notice may come again, late
 // and in any order.

@@ -14,23 +14,28 @@ import (
 	"partnerdeposits/app/operators"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/lab/servicetest"
+	"partnerdeposits/ports"
 )
 
 func TestMain(m *testing.M) { servicetest.Main(m) }
 
-// counting records the hash of each comparison, so that a test sees the comparison for an unknown e-mail too.
+// counting records the hash of each comparison, so that a test sees the comparison for an unknown e-mail too, and who waited for a turn.
 type counting struct {
 	mu     sync.Mutex
 	hashes []string
+	turns  []ports.Turn
 }
 
-func (c *counting) Hash(_ context.Context, password string) (string, error) {
-	return "plain:" + password, nil
-}
-func (c *counting) Matches(_ context.Context, password, hash string) (bool, error) {
+func (c *counting) Hash(_ context.Context, password string, who ports.Turn) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.hashes = append(c.hashes, hash)
+	c.turns = append(c.turns, who)
+	return "plain:" + password, nil
+}
+func (c *counting) Matches(_ context.Context, password, hash string, who ports.Turn) (bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hashes, c.turns = append(c.hashes, hash), append(c.turns, who)
 	return hash == "plain:"+password, nil
 }
 
@@ -127,6 +132,30 @@ func TestLogIn_ComparesAlsoForAnUnknownEmail(t *testing.T) {
 		require.ErrorIs(t, err, connect.ErrBadCredentials)
 	}
 	require.Equal(t, []string{"plain:correct horse", "", "", ""}, passwords.hashes, "an empty hash costs the same time")
+}
+
+func TestLogIn_FromANetworkThatTheOperatorUsed_WaitsInFront(t *testing.T) {
+	t.Parallel()
+	s, clock, passwords, _ := setup(t)
+	home, cafe := operators.Browser{Network: "192.0.2.1"}, operators.Browser{Network: "198.51.100.1"}
+	_, err := s.SignUp(t.Context(), form("a@b.example"), home)
+	require.NoError(t, err)
+	_, err = s.SignUp(t.Context(), form("other@b.example"), cafe)
+	require.NoError(t, err)
+	logIn := func(email, password string, from operators.Browser) ports.Turn {
+		_, err := s.LogIn(t.Context(), email, password, from)
+		require.Equal(t, password == "correct horse", err == nil, email)
+		return passwords.turns[len(passwords.turns)-1]
+	}
+	require.Equal(t, []ports.Turn{{Network: home.Network}, {Network: cafe.Network}}, passwords.turns, "a sign-up is a stranger's")
+	require.Equal(t, ports.Turn{Network: home.Network, Known: true}, logIn("a@b.example", "wrong", home))
+	require.Equal(t, ports.Turn{Network: cafe.Network}, logIn("a@b.example", "wrong", cafe), "another operator's network")
+	require.Equal(t, ports.Turn{Network: home.Network}, logIn("nobody@b.example", "wrong", home))
+	require.Equal(t, ports.Turn{}, logIn("a@b.example", "correct horse", operators.Browser{}), "an unknown network")
+	require.Equal(t, ports.Turn{Network: cafe.Network}, logIn("a@b.example", "correct horse", cafe))
+	require.Equal(t, ports.Turn{Network: cafe.Network, Known: true}, logIn("a@b.example", "correct horse", cafe))
+	clock.Add(ports.NetworksKeptFor + time.Second)
+	require.Equal(t, ports.Turn{Network: home.Network}, logIn("a@b.example", "wrong", home), "long ago")
 }
 
 func TestLogIn_ReplacesTheSessionOfTheBrowser(t *testing.T) {

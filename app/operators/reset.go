@@ -8,8 +8,8 @@ import (
 
 	"partnerdeposits/app/internal/mails"
 	"partnerdeposits/core/connect"
-	"partnerdeposits/core/fault"
 	"partnerdeposits/core/mailaddr"
+	"partnerdeposits/core/twofactor"
 	"partnerdeposits/ports"
 )
 
@@ -17,6 +17,8 @@ const (
 	requestBatch = 20
 	// requestsKeptFor bounds the wait for a dispatcher. A mail that nobody expects any more is not sent.
 	requestsKeptFor = 30 * time.Minute
+	// liveResets bounds the links that set a password of an operator and work at the same time, whoever asks for them.
+	liveResets = 5
 )
 
 // ForgotPassword notes that somebody wants a new password for an address. MailResets answers with a mail. Neither the work here nor its
@@ -33,7 +35,7 @@ func (s *Service) ForgotPassword(ctx context.Context, email, locale string) erro
 	})
 }
 
-// MailResets takes a batch of the requests of ForgotPassword, and mails the link that sets a password to those addresses that are
+// MailResets takes a batch of the requests of ForgotPassword and of log-ins that were locked out, and mails the link that sets a password to those addresses that are
 // operators'. more reports that further requests may wait.
 func (s *Service) MailResets(ctx context.Context) (more bool, err error) {
 	now := s.deps.Clock.Now()
@@ -73,32 +75,47 @@ func (s *Service) mailReset(ctx context.Context, repos ports.Repositories, r por
 		return err
 	}
 	o.Locale = cmp.Or(o.Locale, r.Locale)
-	if err := s.mailsLeft(ctx, repos, o, connect.TokenReset, now); err != nil {
-		if errors.Is(err, fault.ErrRateLimited) {
-			return nil // the mails of the last hour have a link that works
-		}
+	links, err := repos.Operators.CountLiveTokens(ctx, o.ID, connect.TokenReset, now)
+	if err != nil || links >= liveResets { // the mailbox has links that work
 		return err
 	}
-	return s.tokens.Mail(ctx, repos, o, connect.TokenReset, o.Email, now)
+	return s.tokens.MailReset(ctx, repos, o, r.LockedOut, now)
 }
 
 // ResetPassword sets the password by the link of a mail, and ends every session. The link went to the operator's address, so the address
-// is verified from now on.
+// is verified from now on. Where nobody had verified it, two-factor codes end, too: a stranger may have turned them on. The wrong passwords
+// from before count no longer, and the operator logs in from this network whatever others try.
 //
 // Returns connect.ErrInvalidPassword, which leaves the link as it is, or connect.ErrTokenVoid.
-func (s *Service) ResetPassword(ctx context.Context, token, password string) error {
+func (s *Service) ResetPassword(ctx context.Context, token, password string, from Browser) error {
 	if _, err := s.Token(ctx, token, connect.TokenReset); err != nil { // before the slow hash
 		return err
 	}
 	if !connect.ValidPassword(password) {
 		return connect.ErrInvalidPassword
 	}
-	hash, err := s.deps.Passwords.Hash(ctx, password)
+	hash, err := s.deps.Passwords.Hash(ctx, password, ports.Turn{Known: true})
 	if err != nil {
 		return err
 	}
 	now := s.deps.Clock.Now()
 	return s.withToken(ctx, token, now, func(ctx context.Context, repos ports.Repositories, _ connect.Token, o connect.Operator) error {
+		f, err := repos.TwoFactors.Lock(ctx, o.ID)
+		if err != nil {
+			return err
+		}
+		switch {
+		case s.tokens.Open(o):
+			err = s.firstProof(ctx, repos, o, f, now)
+		case f.On(): // a mailbox alone makes no network known, or each link would give its reader more tries of codes
+			from.Network = ""
+		}
+		if err == nil {
+			err = s.authenticator.RememberNetwork(ctx, repos, o, from, now)
+		}
+		if err != nil {
+			return err
+		}
 		return s.changedByOperator(ctx, repos, o, withPassword(o, hash, s.tokens.Open(o), now), mails.PasswordChanged, now)
 	}, connect.TokenReset)
 }
@@ -110,4 +127,18 @@ func withPassword(o connect.Operator, hash string, opens bool, now time.Time) co
 		o.VerifiedAt = now
 	}
 	return o
+}
+
+// firstProof removes the second factor f of an operator whose address nobody had verified, and notes the time. The links to partners and
+// the deposits stay, and the operator's first page shows them (desk.Service.Earlier).
+func (s *Service) firstProof(ctx context.Context, repos ports.Repositories, o connect.Operator, f *twofactor.Factor, now time.Time) error {
+	if err := repos.TwoFactors.Delete(ctx, o.ID); err != nil {
+		return err
+	}
+	if f.On() {
+		if err := s.codes.Tell(ctx, repos, o, mails.TwoFactorOff, now); err != nil {
+			return err
+		}
+	}
+	return s.audit(ctx, repos, o, ports.AuditFirstProof, now)
 }

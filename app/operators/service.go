@@ -49,7 +49,7 @@ func New(deps Deps) *Service {
 	return &Service{
 		deps: deps,
 		authenticator: signin.Authenticator{
-			Operators: deps.Operators, Passwords: deps.Passwords, Entropy: deps.Entropy, Limiter: deps.Limiter,
+			UnitOfWork: deps.UnitOfWork, Operators: deps.Operators, Passwords: deps.Passwords, Entropy: deps.Entropy, Limiter: deps.Limiter,
 		},
 		tokens: signin.Tokens{Entropy: deps.Entropy, DashboardURL: deps.DashboardURL, Verify: deps.VerifyAddresses},
 		codes: signin.Codes{
@@ -63,7 +63,7 @@ func New(deps Deps) *Service {
 // Returns connect.ErrInvalidEmail, ErrInvalidPassword, ErrInvalidCompany or ErrEmailTaken.
 func (s *Service) SignUp(ctx context.Context, form connect.SignUp, from Browser) (SignedIn, error) {
 	now := s.deps.Clock.Now()
-	o, a, err := s.authenticator.NewOperator(ctx, form, now)
+	o, a, err := s.authenticator.NewOperator(ctx, form, from, now)
 	if err != nil {
 		return SignedIn{}, err
 	}

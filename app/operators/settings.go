@@ -26,7 +26,7 @@ func (s *Service) ChangePassword(ctx context.Context, o connect.Operator, curren
 	if err != nil {
 		return SignedIn{}, err
 	}
-	hash, err := s.deps.Passwords.Hash(ctx, password)
+	hash, err := s.deps.Passwords.Hash(ctx, password, ports.Turn{Network: from.Network, Known: true})
 	if err != nil {
 		return SignedIn{}, err
 	}
@@ -67,9 +67,11 @@ func unchanged(o, seen connect.Operator) error {
 // ChangeEmail mails a link to the new address, which takes effect when it is verified, and tells the old one. Where no mails are sent,
 // the new address takes effect at once and stays unverified; SignedIn is zero unless it did.
 //
-// Returns connect.ErrInvalidEmail, connect.ErrEmailTaken, rate_limited after five mails in an hour, and the errors of
-// signin.Authenticator.Authenticate for the password.
-func (s *Service) ChangeEmail(ctx context.Context, o connect.Operator, email, password string, from Browser) (in SignedIn, err error) {
+// Whoever has the address can reset the password, so an operator whose two-factor codes are on proves the change with a code, too.
+//
+// Returns connect.ErrInvalidEmail, connect.ErrEmailTaken, rate_limited after five mails in an hour, twofactor.ErrWrongCode,
+// ErrTooManyCodes, and the errors of signin.Authenticator.Authenticate for the password.
+func (s *Service) ChangeEmail(ctx context.Context, o connect.Operator, email, password, code string, from Browser) (in SignedIn, err error) {
 	if !mailaddr.Valid(email) {
 		return SignedIn{}, connect.ErrInvalidEmail
 	}
@@ -82,32 +84,42 @@ func (s *Service) ChangeEmail(ctx context.Context, o connect.Operator, email, pa
 	if err := free(owner, err, o.ID); err != nil {
 		return SignedIn{}, err
 	}
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		before, err := s.lockSeen(ctx, repos, seen)
-		if err != nil {
-			return err
-		}
-		if !s.deps.VerifyAddresses {
+	err = s.codes.Guard(ctx, seen, from, now, func() error {
+		return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+			if _, err := s.codes.Accept(ctx, repos, seen, code, now); err != nil {
+				return err
+			}
+			before, err := s.lockSeen(ctx, repos, seen)
+			switch {
+			case err != nil:
+				return err
+			case s.deps.VerifyAddresses:
+				return s.mailNewAddress(ctx, repos, before, email, now)
+			}
 			after := movedTo(before, email)
 			if err := s.changedByOperator(ctx, repos, before, after, mails.EmailChanged, now); err != nil {
 				return err
 			}
 			in, err = s.authenticator.BeginSession(ctx, repos, after, a, from, now)
 			return err
-		}
-		if err := s.mailsLeft(ctx, repos, before, connect.TokenChangeEmail, now); err != nil {
-			return err
-		}
-		if err := s.tokens.Mail(ctx, repos, before, connect.TokenChangeEmail, email, now); err != nil {
-			return err
-		}
-		told := mails.AccountChanged{Operator: before, Change: mails.EmailChanging, DashboardURL: s.deps.DashboardURL}
-		if err := repos.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now)); err != nil {
-			return err
-		}
-		return s.audit(ctx, repos, before, "operator.change_"+string(mails.EmailChanging), now)
+		})
 	})
 	return in, err
+}
+
+// mailNewAddress mails the link that verifies a new address, and tells the old one.
+func (s *Service) mailNewAddress(ctx context.Context, repos ports.Repositories, o connect.Operator, email string, now time.Time) error {
+	if err := s.mailsLeft(ctx, repos, o, connect.TokenChangeEmail, now); err != nil {
+		return err
+	}
+	if err := s.tokens.Mail(ctx, repos, o, connect.TokenChangeEmail, email, now); err != nil {
+		return err
+	}
+	told := mails.AccountChanged{Operator: o, Change: mails.EmailChanging, DashboardURL: s.deps.DashboardURL}
+	if err := repos.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now)); err != nil {
+		return err
+	}
+	return s.audit(ctx, repos, o, "operator.change_"+string(mails.EmailChanging), now)
 }
 
 // free refuses an address of another operator. owner and err are the answer of OperatorByEmail; operatorID names the operator who wants

@@ -52,7 +52,7 @@ func TestChangePassword_RenewsThisSessionAndEndsTheOthers(t *testing.T) {
 	ended(t, s, here, there)
 	_, _, err = s.CurrentOperator(t.Context(), in.Token.Reveal())
 	require.NoError(t, err)
-	require.ErrorIs(t, s.ResetPassword(t.Context(), link, "a third password"), connect.ErrTokenVoid, "links from before end")
+	require.ErrorIs(t, s.ResetPassword(t.Context(), link, "a third password", operators.Browser{}), connect.ErrTokenVoid, "links from before end")
 	require.Contains(t, subjects(kit, "a@b.example"), "Your password was changed")
 	_, err = s.LogIn(t.Context(), "a@b.example", "another password", operators.Browser{})
 	require.NoError(t, err)
@@ -77,13 +77,13 @@ func TestChangeEmail_TakesEffectWhenTheNewAddressIsVerified(t *testing.T) {
 		{"TAKEN@b.example", "correct horse", connect.ErrEmailTaken},
 		{"new@b.example", "wrong", connect.ErrBadCredentials},
 	} {
-		_, err := s.ChangeEmail(t.Context(), here.Operator, c.email, c.password, from)
+		_, err := s.ChangeEmail(t.Context(), here.Operator, c.email, c.password, "", from)
 		require.ErrorIs(t, err, c.want, c.email)
 	}
 	require.Empty(t, kit.Mails("new@b.example"))
 	require.Len(t, kit.Mails("taken@b.example"), 1)
 
-	in, err := s.ChangeEmail(t.Context(), here.Operator, "new@b.example", "correct horse", from)
+	in, err := s.ChangeEmail(t.Context(), here.Operator, "new@b.example", "correct horse", "", from)
 	require.NoError(t, err)
 	require.Empty(t, in.Token.Reveal())
 	require.Contains(t, subjects(kit, "a@b.example"), "Your e-mail address is about to change", "the old address is told at once")
@@ -91,7 +91,7 @@ func TestChangeEmail_TakesEffectWhenTheNewAddressIsVerified(t *testing.T) {
 	token := mailed(t, kit, "new@b.example")
 	clock.Add(time.Hour)
 
-	in, err = s.Verify(t.Context(), token, from)
+	in, err = s.Verify(t.Context(), token, "", from)
 	require.NoError(t, err)
 	o, _, err := s.CurrentOperator(t.Context(), in.Token.Reveal())
 	require.NoError(t, err, "this browser's session began anew")
@@ -101,7 +101,7 @@ func TestChangeEmail_TakesEffectWhenTheNewAddressIsVerified(t *testing.T) {
 	require.Contains(t, subjects(kit, "a@b.example"), "Your e-mail address was changed")
 	_, err = s.LogIn(t.Context(), "a@b.example", "correct horse", operators.Browser{})
 	require.ErrorIs(t, err, connect.ErrBadCredentials)
-	_, err = s.Verify(t.Context(), token, operators.Browser{})
+	_, err = s.Verify(t.Context(), token, "correct horse", operators.Browser{})
 	require.ErrorIs(t, err, connect.ErrTokenVoid)
 }
 
@@ -109,9 +109,9 @@ func TestChangeEmail_InAStrangersBrowser_LogsNobodyIn(t *testing.T) {
 	t.Parallel()
 	s, _, kit := mailing(t)
 	here, stranger := signedUp(t, s, "a@b.example"), signedUp(t, s, "c@d.example")
-	_, err := s.ChangeEmail(t.Context(), here.Operator, "new@b.example", "correct horse", operators.Browser{Session: here.Token.Reveal()})
+	_, err := s.ChangeEmail(t.Context(), here.Operator, "new@b.example", "correct horse", "", operators.Browser{Session: here.Token.Reveal()})
 	require.NoError(t, err)
-	in, err := s.Verify(t.Context(), mailed(t, kit, "new@b.example"), operators.Browser{Session: stranger.Token.Reveal()})
+	in, err := s.Verify(t.Context(), mailed(t, kit, "new@b.example"), "correct horse", operators.Browser{Session: stranger.Token.Reveal()})
 	require.NoError(t, err)
 	require.Empty(t, in.Token.Reveal())
 	ended(t, s, here)
@@ -125,17 +125,17 @@ func TestChangeEmail_LinksFromBeforeAChange_AreVoid(t *testing.T) {
 	s, _, kit := mailing(t)
 	here := signedUp(t, s, "a@b.example")
 	ask := func(email string) string {
-		_, err := s.ChangeEmail(t.Context(), here.Operator, email, "correct horse", operators.Browser{})
+		_, err := s.ChangeEmail(t.Context(), here.Operator, email, "correct horse", "", operators.Browser{})
 		require.NoError(t, err)
 		return mailed(t, kit, email)
 	}
 	first := ask("one@b.example")
 	second := ask("two@b.example")
-	_, err := s.Verify(t.Context(), first, operators.Browser{})
+	_, err := s.Verify(t.Context(), first, "correct horse", operators.Browser{})
 	require.ErrorIs(t, err, connect.ErrTokenVoid, "a later request replaced it")
 	forgot(t, s, "a@b.example")
-	require.NoError(t, s.ResetPassword(t.Context(), mailed(t, kit, "a@b.example"), "another password"))
-	_, err = s.Verify(t.Context(), second, operators.Browser{})
+	require.NoError(t, s.ResetPassword(t.Context(), mailed(t, kit, "a@b.example"), "another password", operators.Browser{}))
+	_, err = s.Verify(t.Context(), second, "another password", operators.Browser{})
 	require.ErrorIs(t, err, connect.ErrTokenVoid, "whoever lost a session to a thief ends the thief's request too")
 	require.Equal(t, "a@b.example", operatorOf(t, kit, "a@b.example").Email)
 }
@@ -144,11 +144,11 @@ func TestChangeEmail_ToAnAddressTakenMeanwhile_IsRefused(t *testing.T) {
 	t.Parallel()
 	s, _, kit := mailing(t)
 	here := signedUp(t, s, "a@b.example")
-	_, err := s.ChangeEmail(t.Context(), here.Operator, "new@b.example", "correct horse", operators.Browser{})
+	_, err := s.ChangeEmail(t.Context(), here.Operator, "new@b.example", "correct horse", "", operators.Browser{})
 	require.NoError(t, err)
 	token := mailed(t, kit, "new@b.example")
 	signedUp(t, s, "new@b.example")
-	_, err = s.Verify(t.Context(), token, operators.Browser{})
+	_, err = s.Verify(t.Context(), token, "correct horse", operators.Browser{})
 	require.ErrorIs(t, err, connect.ErrEmailTaken)
 	require.Equal(t, here.Operator.ID, operatorOf(t, kit, "a@b.example").ID)
 }
@@ -158,10 +158,10 @@ func TestChangeEmail_FiveTimesAnHour(t *testing.T) {
 	s, _, kit := mailing(t)
 	here := signedUp(t, s, "a@b.example")
 	for range 5 {
-		_, err := s.ChangeEmail(t.Context(), here.Operator, "victim@b.example", "correct horse", operators.Browser{})
+		_, err := s.ChangeEmail(t.Context(), here.Operator, "victim@b.example", "correct horse", "", operators.Browser{})
 		require.NoError(t, err)
 	}
-	_, err := s.ChangeEmail(t.Context(), here.Operator, "victim@b.example", "correct horse", operators.Browser{})
+	_, err := s.ChangeEmail(t.Context(), here.Operator, "victim@b.example", "correct horse", "", operators.Browser{})
 	require.ErrorIs(t, err, fault.ErrRateLimited)
 	require.Len(t, kit.Mails("victim@b.example"), 5)
 }
@@ -170,7 +170,7 @@ func TestChangeEmail_WithoutAMailServer_TakesEffectUnverified(t *testing.T) {
 	t.Parallel()
 	s, _, _, kit := setup(t)
 	here := signedUp(t, s, "a@b.example")
-	in, err := s.ChangeEmail(t.Context(), here.Operator, "new@b.example", "correct horse", operators.Browser{Session: here.Token.Reveal()})
+	in, err := s.ChangeEmail(t.Context(), here.Operator, "new@b.example", "correct horse", "", operators.Browser{Session: here.Token.Reveal()})
 	require.NoError(t, err)
 	o, _, err := s.CurrentOperator(t.Context(), in.Token.Reveal())
 	require.NoError(t, err)
@@ -184,7 +184,7 @@ func TestChangeCompanyAndLanguage(t *testing.T) {
 	t.Parallel()
 	s, _, kit := mailing(t)
 	in := signedUp(t, s, "a@b.example")
-	for _, bad := range []string{"", " ", "a\nb", strings.Repeat("x", 121)} {
+	for _, bad := range []string{"", " ", "a\nb", strings.Repeat("x", 121), "Pay at https://evil.example", "WWW.evil.example"} {
 		require.ErrorIs(t, s.ChangeCompany(t.Context(), in.Operator, in.Account, bad), connect.ErrInvalidCompany)
 	}
 	require.NoError(t, s.ChangeCompany(t.Context(), in.Operator, in.Account, " Gîtes "))
@@ -252,7 +252,7 @@ func TestResetByAdmin_GivesAnAccountBackToItsOwner(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "new@b.example", mailedTo)
 	ended(t, s, thief)
-	require.NoError(t, s.ResetPassword(t.Context(), mailed(t, kit, "new@b.example"), "another password"))
+	require.NoError(t, s.ResetPassword(t.Context(), mailed(t, kit, "new@b.example"), "another password", operators.Browser{}))
 	require.True(t, operatorOf(t, kit, "new@b.example").Verified())
 	_, err = s.LogIn(t.Context(), "new@b.example", "another password", operators.Browser{})
 	require.NoError(t, err)

@@ -37,7 +37,7 @@ func (s *Service) ResetByAdmin(ctx context.Context, operatorID id.ID, newEmail s
 			}
 		}
 		mailed = o.Email
-		if err := s.tokens.Mail(ctx, repos, o, connect.TokenReset, o.Email, now); err != nil {
+		if err := s.tokens.MailReset(ctx, repos, o, false, now); err != nil {
 			return err
 		}
 		return repos.Audit.Append(ctx, ports.AuditEntry{

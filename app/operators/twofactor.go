@@ -51,12 +51,19 @@ func (s *Service) CompleteLogIn(ctx context.Context, token, code string, from Br
 	return in, nil
 }
 
-// EnableTOTP makes a secret for the operator's app. Codes are asked for once ConfirmTOTP has seen one. An earlier secret that was not
-// confirmed is replaced.
+// EnableTOTP makes a secret for the operator's app, with the password. Codes are asked for once ConfirmTOTP has seen one. An earlier
+// secret that was not confirmed is replaced. Codes shut out whoever resets the password, so the address must be the operator's.
 //
-// Returns twofactor.ErrOn.
-func (s *Service) EnableTOTP(ctx context.Context, o connect.Operator) (Enrolment, error) {
-	f := twofactor.Factor{OperatorID: o.ID, Secret: twofactor.NewSecret(s.deps.Entropy.Bytes(twofactor.SecretBytes)), CreatedAt: s.deps.Clock.Now()}
+// Returns connect.ErrUnverified, the errors of signin.Authenticator.Authenticate, or twofactor.ErrOn.
+func (s *Service) EnableTOTP(ctx context.Context, o connect.Operator, password string, from Browser) (Enrolment, error) {
+	now := s.deps.Clock.Now()
+	if s.Unverified(o) {
+		return Enrolment{}, connect.ErrUnverified
+	}
+	if err := s.ownPassword(ctx, o, password, from, now); err != nil {
+		return Enrolment{}, err
+	}
+	f := twofactor.Factor{OperatorID: o.ID, Secret: twofactor.NewSecret(s.deps.Entropy.Bytes(twofactor.SecretBytes)), CreatedAt: now}
 	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
 		present, err := repos.TwoFactors.Lock(ctx, o.ID)
 		if err != nil {
@@ -83,14 +90,17 @@ type Confirmed struct {
 // ConfirmTOTP turns codes on, with the first code of the app. With twofactor.ErrWrongCode it gives the secret that waits, to be shown
 // again.
 //
-// Returns twofactor.ErrOn, ErrOff without a secret that waits, ErrWrongCode or ErrTooManyCodes.
+// Returns connect.ErrUnverified, twofactor.ErrOn, ErrOff without a secret that waits, ErrWrongCode or ErrTooManyCodes.
 func (s *Service) ConfirmTOTP(ctx context.Context, o connect.Operator, a connect.Account, code string, from Browser) (done Confirmed, waits Enrolment, err error) {
 	now := s.deps.Clock.Now()
+	if s.Unverified(o) { // the secret may be from before addresses were verified
+		return Confirmed{}, Enrolment{}, connect.ErrUnverified
+	}
 	err = s.codes.Guard(ctx, o, from, now, func() error {
 		return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
 			f, err := repos.TwoFactors.Lock(ctx, o.ID)
 			if err == nil {
-				err = f.Waits()
+				err = f.Waits(now)
 			}
 			if err != nil {
 				return err
@@ -121,15 +131,20 @@ func (s *Service) NewRecoveryCodes(ctx context.Context, o connect.Operator, a co
 //
 // Returns the errors of signin.Authenticator.Authenticate, twofactor.ErrOff, ErrWrongCode or ErrTooManyCodes.
 func (s *Service) DisableTOTP(ctx context.Context, o connect.Operator, a connect.Account, password, code string, from Browser) (SignedIn, error) {
-	found, _, err := s.authenticator.Authenticate(ctx, o.Email, password, from, s.deps.Clock.Now())
-	if err != nil {
+	if err := s.ownPassword(ctx, o, password, from, s.deps.Clock.Now()); err != nil {
 		return SignedIn{}, err
-	}
-	if found.ID != o.ID {
-		return SignedIn{}, connect.ErrBadCredentials
 	}
 	done, err := s.change(ctx, o, a, mails.TwoFactorOff, code, from)
 	return done.SignedIn, err
+}
+
+// ownPassword refuses a password that is not the operator's. Returns the errors of signin.Authenticator.Authenticate.
+func (s *Service) ownPassword(ctx context.Context, o connect.Operator, password string, from Browser, now time.Time) error {
+	found, _, err := s.authenticator.Authenticate(ctx, o.Email, password, from, now)
+	if err == nil && found.ID != o.ID { // the address has changed hands since the session was read
+		return connect.ErrBadCredentials
+	}
+	return err
 }
 
 // change makes a change that needs a code.

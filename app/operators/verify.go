@@ -13,7 +13,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// mailsPerHour bounds the mails of each kind with a link that an operator gets, whoever asks for them.
+// mailsPerHour bounds the mails of each kind with a link that verifies.
 const mailsPerHour = 5
 
 // Unverified reports whether the address of an operator has still to be verified. It has not where no mails are sent.
@@ -57,15 +57,21 @@ func mailAllowed(sent int) error {
 //
 // Returns connect.ErrTokenVoid for a token of other kinds, and for one that is unknown, used, expired, or of a former address.
 func (s *Service) Token(ctx context.Context, token string, kinds ...connect.TokenKind) (connect.Token, error) {
+	t, _, err := s.token(ctx, token, kinds)
+	return t, err
+}
+
+// token is Token, with the operator.
+func (s *Service) token(ctx context.Context, token string, kinds []connect.TokenKind) (connect.Token, connect.Operator, error) {
 	hash, ok := signin.TokenHash(token)
 	if !ok {
-		return connect.Token{}, connect.ErrTokenVoid
+		return connect.Token{}, connect.Operator{}, connect.ErrTokenVoid
 	}
 	t, o, err := s.deps.Tokens.TokenByHash(ctx, hash, s.deps.Clock.Now())
 	if err != nil {
-		return connect.Token{}, err
+		return connect.Token{}, connect.Operator{}, err
 	}
-	return t, fits(t, o, kinds)
+	return t, o, fits(t, o, kinds)
 }
 
 func fits(t connect.Token, o connect.Operator, kinds []connect.TokenKind) error {
@@ -86,6 +92,9 @@ func (s *Service) withToken(ctx context.Context, token string, now time.Time, do
 		return err
 	}
 	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		if _, err := repos.TwoFactors.Lock(ctx, found.OperatorID); err != nil { // before the operator, in the order of a log-in
+			return err
+		}
 		o, err := repos.Operators.Lock(ctx, found.OperatorID)
 		if err != nil {
 			return err
@@ -101,15 +110,48 @@ func (s *Service) withToken(ctx context.Context, token string, now time.Time, do
 	})
 }
 
-// Verify takes the link of a mail: the address is the operator's. A new address replaces the old one, ends every session but the
-// browser's, which begins anew, and the old address is told.
+// verifying are the kinds of the links that verify an address.
+var verifying = []connect.TokenKind{connect.TokenVerify, connect.TokenChangeEmail}
+
+// LinkToVerify gives the token of a link that verifies an address, for the page that asks before the link takes effect. asks says that
+// Verify wants the password of the account from this browser.
 //
-// Returns connect.ErrTokenVoid, or connect.ErrEmailTaken for a new address that another operator has taken meanwhile. SignedIn is zero
-// unless a session begins.
-func (s *Service) Verify(ctx context.Context, token string, from Browser) (in SignedIn, err error) {
+// Returns connect.ErrTokenVoid, as Token does.
+func (s *Service) LinkToVerify(ctx context.Context, token string, from Browser) (t connect.Token, asks bool, err error) {
+	t, o, err := s.token(ctx, token, verifying)
+	if err != nil {
+		return t, false, err
+	}
+	current, _, err := s.signedInAs(ctx, from)
+	return t, current.ID != o.ID, err
+}
+
+// signedInAs is CurrentOperator, with a zero operator for a browser without a session.
+func (s *Service) signedInAs(ctx context.Context, from Browser) (connect.Operator, connect.Account, error) {
+	o, a, err := s.CurrentOperator(ctx, from.Session)
+	if errors.Is(err, connect.ErrBadCredentials) {
+		return connect.Operator{}, connect.Account{}, nil
+	}
+	return o, a, err
+}
+
+// Verify takes the link of a mail: the address is the operator's. A new address replaces the old one, ends every session but the
+// browser's, which begins anew, and the old address is told. A browser that is not signed in to the account needs its password: the
+// owner of a mailbox does not verify, by a click, the account that a stranger made with the address.
+//
+// Returns connect.ErrTokenVoid, the errors of signin.Authenticator.Authenticate for the password, or connect.ErrEmailTaken for a new
+// address that another operator has taken meanwhile. SignedIn is zero unless a session begins.
+func (s *Service) Verify(ctx context.Context, token, password string, from Browser) (in SignedIn, err error) {
 	now := s.deps.Clock.Now()
-	current, account, err := s.CurrentOperator(ctx, from.Session)
-	if err != nil && !errors.Is(err, connect.ErrBadCredentials) {
+	_, owner, err := s.token(ctx, token, verifying)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	current, account, err := s.signedInAs(ctx, from)
+	if err == nil && current.ID != owner.ID {
+		err = s.ownPassword(ctx, owner, password, from, now)
+	}
+	if err != nil {
 		return SignedIn{}, err
 	}
 	err = s.withToken(ctx, token, now, func(ctx context.Context, repos ports.Repositories, t connect.Token, o connect.Operator) error {
@@ -134,7 +176,7 @@ func (s *Service) Verify(ctx context.Context, token string, from Browser) (in Si
 		}
 		in, err = s.authenticator.BeginSession(ctx, repos, o, account, from, now)
 		return err
-	}, connect.TokenVerify, connect.TokenChangeEmail)
+	}, verifying...)
 	return in, err
 }
 

@@ -73,11 +73,11 @@ func TestSignUp_MailsALinkThatVerifiesTheAddressOnce(t *testing.T) {
 	require.Equal(t, "a@b.example", found.Email)
 	require.True(t, s.Unverified(operatorOf(t, kit, "a@b.example")), "a look changes nothing")
 
-	in, err := s.Verify(t.Context(), token, operators.Browser{})
+	in, err := s.Verify(t.Context(), token, "correct horse", operators.Browser{})
 	require.NoError(t, err)
 	require.Empty(t, in.Token.Reveal(), "whoever opens the mail is not logged in")
 	require.Equal(t, clock.Now(), operatorOf(t, kit, "a@b.example").VerifiedAt)
-	_, err = s.Verify(t.Context(), token, operators.Browser{})
+	_, err = s.Verify(t.Context(), token, "correct horse", operators.Browser{})
 	require.ErrorIs(t, err, connect.ErrTokenVoid, "used")
 	require.Equal(t, 1, kit.Count("audit_log", "action = 'operator.verify_email'"))
 }
@@ -90,7 +90,7 @@ func TestVerify_TwiceAtOnce_TakesEffectOnce(t *testing.T) {
 	errs := make([]error, 8)
 	var wg sync.WaitGroup
 	for i := range errs {
-		wg.Go(func() { _, errs[i] = s.Verify(t.Context(), token, operators.Browser{}) })
+		wg.Go(func() { _, errs[i] = s.Verify(t.Context(), token, "correct horse", operators.Browser{}) })
 	}
 	wg.Wait()
 	won := 0
@@ -112,22 +112,22 @@ func TestVerify_WithAnotherToken_IsRefused(t *testing.T) {
 	guess := []byte(token)
 	guess[20] ^= 1
 	for _, guessed := range []string{"", "x", string(guess), token + "A", "\x00" + token[1:]} {
-		_, err := s.Verify(t.Context(), guessed, operators.Browser{})
+		_, err := s.Verify(t.Context(), guessed, "correct horse", operators.Browser{})
 		require.ErrorIs(t, err, connect.ErrTokenVoid, "%q", guessed)
 		_, err = s.Token(t.Context(), guessed, connect.TokenVerify)
 		require.ErrorIs(t, err, connect.ErrTokenVoid, "%q", guessed)
 	}
-	require.ErrorIs(t, s.ResetPassword(t.Context(), token, "a password of mine"), connect.ErrTokenVoid, "a token of another kind")
+	require.ErrorIs(t, s.ResetPassword(t.Context(), token, "a password of mine", operators.Browser{}), connect.ErrTokenVoid, "a token of another kind")
 
 	_, err := kit.Pool.Exec(t.Context(), `UPDATE operators SET email = 'new@b.example', email_key = 'new@b.example'`)
 	require.NoError(t, err)
-	_, err = s.Verify(t.Context(), token, operators.Browser{})
+	_, err = s.Verify(t.Context(), token, "correct horse", operators.Browser{})
 	require.ErrorIs(t, err, connect.ErrTokenVoid, "the mail went to a former address")
 	_, err = kit.Pool.Exec(t.Context(), `UPDATE operators SET email = 'a@b.example', email_key = 'a@b.example'`)
 	require.NoError(t, err)
 
 	clock.Add(24 * time.Hour)
-	_, err = s.Verify(t.Context(), token, operators.Browser{})
+	_, err = s.Verify(t.Context(), token, "correct horse", operators.Browser{})
 	require.ErrorIs(t, err, connect.ErrTokenVoid, "expired")
 	require.False(t, operatorOf(t, kit, "a@b.example").Verified())
 }
@@ -143,7 +143,7 @@ func TestAskToVerify_MailsFiveTimesAnHour(t *testing.T) {
 	require.Len(t, kit.Mails("a@b.example"), 5)
 	clock.Add(time.Hour)
 	require.NoError(t, s.AskToVerify(t.Context(), in.Operator))
-	_, err := s.Verify(t.Context(), mailed(t, kit, "a@b.example"), operators.Browser{})
+	_, err := s.Verify(t.Context(), mailed(t, kit, "a@b.example"), "correct horse", operators.Browser{})
 	require.NoError(t, err)
 	require.NoError(t, s.AskToVerify(t.Context(), in.Operator), "the session's operator is from before")
 	require.Len(t, kit.Mails("a@b.example"), 6, "a verified address gets no further mail")
@@ -160,6 +160,6 @@ func TestWithoutAMailServer_NothingIsVerifiedAndNothingAsked(t *testing.T) {
 	_, err := s.MailResets(t.Context())
 	require.NoError(t, err)
 	token := regexp.MustCompile(`token=([A-Za-z0-9_-]{43})`).FindStringSubmatch(kit.Mails("a@b.example")[0].Body)[1]
-	require.NoError(t, s.ResetPassword(t.Context(), token, "a password of mine"))
+	require.NoError(t, s.ResetPassword(t.Context(), token, "a password of mine", operators.Browser{}))
 	require.False(t, operatorOf(t, kit, "a@b.example").Verified())
 }

@@ -22,6 +22,9 @@ const (
 // withoutCard is the answer to an attempt for a deposit that has no paid fee, and so no card.
 var withoutCard = ports.ProviderPayment{Status: ports.ProviderFailed, Failure: "no_card", Refusal: ports.RefusedForGood}
 
+// tooLate is the answer to an attempt that an outage of ours delayed beyond the card networks' limit.
+var tooLate = ports.ProviderPayment{Status: ports.ProviderFailed, Failure: "too_late", Refusal: ports.RefusedForTenant}
+
 // plan is the next step of a collection, as committed before the provider is called.
 type plan struct {
 	act  act
@@ -51,7 +54,7 @@ func (s *Service) reconcileCollection(ctx context.Context, p deposit.Payment, no
 		answer, err = s.provider.close(ctx, p.ID)
 	case actCharge:
 		failpoint.Hit("payment.attempt.committed")
-		answer, err = s.charge(ctx, p, next.debt.Attempt)
+		answer, err = s.charge(ctx, p, next.debt)
 	case actAsk, actNothing:
 		answer, err = s.provider.lookup(ctx, p.ID)
 	}
@@ -76,7 +79,7 @@ func (s *Service) planCollection(ctx context.Context, p deposit.Payment, now tim
 			return err
 		}
 		changed := false
-		if next, changed = decideStep(debt, now); !changed {
+		if next, changed = decideStep(debt, s.tooSmall(*current), now); !changed {
 			return nil
 		}
 		return repos.Collections.Save(ctx, next.debt)
@@ -84,12 +87,15 @@ func (s *Service) planCollection(ctx context.Context, p deposit.Payment, now tim
 	return next, err
 }
 
-// decideStep gives the step that is due, and whether the step has changed the debt.
-func decideStep(debt deposit.Debt, now time.Time) (next plan, changed bool) {
+// tooSmall reports whether the amount is less than the provider can charge.
+func (s *Service) tooSmall(p deposit.Payment) bool { return p.Amount < s.deps.Provider.LeastCharge() }
+
+// decideStep gives the step that is due, and whether the step has changed the debt. tooSmall: the amount cannot be charged.
+func decideStep(debt deposit.Debt, tooSmall bool, now time.Time) (next plan, changed bool) {
 	switch {
 	case !debt.CancelAt.IsZero():
 		return plan{actEnd, debt}, false
-	case debt.Expired(now):
+	case tooSmall || debt.Expired(now):
 		debt.CancelAt, debt.CancelBy = now, auditActor
 		return plan{actEnd, debt}, true
 	case debt.Due(now):
@@ -101,7 +107,10 @@ func decideStep(debt deposit.Debt, now time.Time) (next plan, changed bool) {
 }
 
 // charge collects from the card that paid the fee.
-func (s *Service) charge(ctx context.Context, p deposit.Payment, attempt int) (ports.ProviderPayment, error) {
+func (s *Service) charge(ctx context.Context, p deposit.Payment, debt deposit.Debt) (ports.ProviderPayment, error) {
+	if debt.AttemptedAt.After(debt.CapturedAt.Add(deposit.LastAttempt)) {
+		return tooLate, nil
+	}
 	d, err := s.deps.Deposits.Deposit(ctx, p.DepositID)
 	if err != nil {
 		return ports.ProviderPayment{}, err
@@ -110,7 +119,7 @@ func (s *Service) charge(ctx context.Context, p deposit.Payment, attempt int) (p
 	if err != nil {
 		return ports.ProviderPayment{}, err
 	}
-	request, ok := chargeOf(p, d, fee, attempt)
+	request, ok := chargeOf(p, d, fee, debt.Attempt)
 	if !ok {
 		return withoutCard, nil
 	}
@@ -225,7 +234,7 @@ func payer(state deposit.CollectionState) string {
 // failed ends a debt that can never be paid any more. The deposit stays captured, since the operator's guarantee does not
 // depend on the tenant's payment.
 func (r recording) failed(answer ports.ProviderPayment) error {
-	trigger, actor := ending(r.debt.CancelBy)
+	trigger, actor := ending(r.debt.CancelBy, r.tooSmall(*r.payment))
 	step, err := r.debt.Fail(trigger, actor, r.now)
 	if err != nil {
 		return err
@@ -243,11 +252,13 @@ func (r recording) failed(answer ports.ProviderPayment) error {
 }
 
 // ending gives the trigger and the actor of an unpaid end. cancelBy is that of the debt.
-func ending(cancelBy string) (trigger deposit.CollectionTrigger, actor string) {
-	switch cancelBy {
-	case auditActor:
+func ending(cancelBy string, tooSmall bool) (trigger deposit.CollectionTrigger, actor string) {
+	switch {
+	case cancelBy == auditActor && tooSmall:
+		return deposit.CollectionTooSmall, auditActor
+	case cancelBy == auditActor:
 		return deposit.CollectionExpired, auditActor
-	case "":
+	case cancelBy == "":
 		return deposit.CollectionCancelled, providerActor // the payment was closed at the provider
 	default:
 		return deposit.CollectionCancelled, cancelBy

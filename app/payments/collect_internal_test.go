@@ -34,19 +34,22 @@ func TestDecideStep_TheDebtDecidesTheNextCall(t *testing.T) {
 	awaited := with(func(d *deposit.Debt) { d.State, d.NextAttemptAt = deposit.AwaitingTenant, time.Time{} })
 	old := with(func(d *deposit.Debt) { d.CapturedAt = noon.Add(-deposit.UnpaidFor) })
 	expired := with(func(d *deposit.Debt) { d.CapturedAt, d.CancelAt, d.CancelBy = old.CapturedAt, noon, "dispatcher" })
+	small := with(func(d *deposit.Debt) { d.CancelAt, d.CancelBy = noon, "dispatcher" })
 	for name, c := range map[string]struct {
-		debt    deposit.Debt
-		want    plan
-		changed bool
+		debt     deposit.Debt
+		want     plan
+		changed  bool
+		tooSmall bool
 	}{
-		"the time of the attempt has come":       {due, plan{actCharge, begun}, true},
-		"an attempt without an answer":           {begun, plan{actCharge, begun}, true},
-		"the attempt is later":                   {later, plan{actAsk, later}, false},
-		"the tenant has to pay":                  {awaited, plan{actAsk, awaited}, false},
-		"cancelled by staff, though one is due":  {cancelled, plan{actEnd, cancelled}, false},
-		"unpaid for too long, though one is due": {old, plan{actEnd, expired}, true},
+		"the time of the attempt has come":       {due, plan{actCharge, begun}, true, false},
+		"an attempt without an answer":           {begun, plan{actCharge, begun}, true, false},
+		"the attempt is later":                   {later, plan{actAsk, later}, false, false},
+		"the tenant has to pay":                  {awaited, plan{actAsk, awaited}, false, false},
+		"cancelled by staff, though one is due":  {cancelled, plan{actEnd, cancelled}, false, false},
+		"unpaid for too long, though one is due": {old, plan{actEnd, expired}, true, false},
+		"less than can be charged":               {due, plan{actEnd, small}, true, true},
 	} {
-		next, changed := decideStep(c.debt, noon)
+		next, changed := decideStep(c.debt, c.tooSmall, noon)
 		require.Equal(t, c.want, next, name)
 		require.Equal(t, c.changed, changed, name)
 	}
@@ -98,13 +101,19 @@ func TestRefusal_TheClassDecidesWhetherTheCardIsChargedAgain(t *testing.T) {
 
 func TestEnding_NamesWhoEndedTheDebt(t *testing.T) {
 	t.Parallel()
-	for cancelBy, want := range map[string][2]string{
-		"dispatcher": {"expired", "dispatcher"},
-		"admin":      {"cancelled", "admin"},
-		"":           {"cancelled", "provider"},
+	for _, c := range []struct {
+		cancelBy       string
+		tooSmall       bool
+		trigger, actor string
+	}{
+		{"dispatcher", false, "expired", "dispatcher"},
+		{"dispatcher", true, "below_minimum", "dispatcher"},
+		{"admin", false, "cancelled", "admin"},
+		{"admin", true, "cancelled", "admin"},
+		{"", false, "cancelled", "provider"},
 	} {
-		trigger, actor := ending(cancelBy)
-		require.Equal(t, want, [2]string{string(trigger), actor}, cancelBy)
+		trigger, actor := ending(c.cancelBy, c.tooSmall)
+		require.Equal(t, []string{c.trigger, c.actor}, []string{string(trigger), actor}, c.cancelBy)
 	}
 }
 

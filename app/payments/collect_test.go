@@ -40,7 +40,7 @@ func (b bench) capturedWithToken() (depositID, collectionID id.ID, token secret.
 		if err != nil {
 			return err
 		}
-		step, err := d.Capture(nil, deposit.DefaultTimers(), now)
+		step, err := d.Capture(nil, 0, deposit.DefaultTimers(), now)
 		step.Detail = map[string]string{"reason": "damage", "description": "Broken coffee table"}
 		if err != nil {
 			return err

@@ -56,7 +56,7 @@ func (s *Service) beginDebtPage(ctx context.Context, depositID id.ID, now time.T
 		if err != nil {
 			return err
 		}
-		if !payable(debt, now) {
+		if !payable(debt, now) || s.tooSmall(*current) {
 			return deposit.ErrCollectionNotPayable
 		}
 		debt.PageAt = now

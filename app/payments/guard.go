@@ -101,10 +101,13 @@ func (g *guard) admit() (trial bool, err error) {
 	return true, nil
 }
 
-// leave frees the slot and counts the outcome. An answer of any kind ends the failures; a call that its caller gave up says nothing.
+// leave frees the slot and counts the outcome. An answer of any kind, a refusal included, ends the failures: otherwise a
+// single payment that the provider refuses again and again would end the payments of all. A call that its caller gave up
+// says nothing.
 func (g *guard) leave(ctx context.Context, trial, gaveUp bool, err error) {
 	<-g.slots
 	away := errors.Is(err, fault.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
+	away = away && !errors.Is(err, ports.ErrProviderAnswered)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.trying = g.trying && !trial

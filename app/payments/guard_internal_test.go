@@ -3,6 +3,7 @@ package payments
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -122,6 +123,31 @@ func TestGuard_ABurst_WaitsForSlotsAndFailsNobody(t *testing.T) {
 		require.Equal(t, 2500*time.Millisecond, time.Since(begun))
 		require.EqualValues(t, mostCalls, p.most.Load())
 	})
+}
+
+func TestGuard_RequestsThatTheProviderHasRefused_LeaveOtherPaymentsAlone(t *testing.T) {
+	t.Parallel()
+	refused := fault.ErrUnavailable.Because(fmt.Errorf("%w: status 400", ports.ErrProviderAnswered))
+	away := fault.ErrUnavailable.Because(errors.New("connection refused"))
+	var answer error
+	p := &provider{answer: func(context.Context) error { return answer }}
+	g := newGuard(p, wall{}, slog.New(slog.DiscardHandler))
+	for i := range 10 * mostFailures { // four outages, one refusal, and again
+		answer = away
+		if i%mostFailures == mostFailures-1 {
+			answer = refused
+		}
+		_, err := g.lookup(t.Context(), id.ID{})
+		require.ErrorIs(t, err, answer)
+	}
+	answer = refused
+	for range 3 * mostFailures {
+		_, err := g.lookup(t.Context(), id.ID{})
+		require.ErrorIs(t, err, ports.ErrProviderAnswered)
+	}
+	answer = nil
+	_, err := g.lookup(t.Context(), id.ID{})
+	require.NoError(t, err, "another payment")
 }
 
 func TestGuard_RefusalsAndCallersWhoLeave_AreNoOutage(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
 	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"
 )
@@ -25,6 +26,8 @@ type slow struct {
 func (s *slow) Lookup(ctx context.Context, paymentID id.ID) (ports.ProviderPayment, error) {
 	return s.Collect(ctx, ports.CollectRequest{PaymentID: paymentID})
 }
+
+func (*slow) LeastCharge() money.Cents { return 50 }
 
 func (s *slow) Collect(ctx context.Context, r ports.CollectRequest) (ports.ProviderPayment, error) {
 	if s.away {

@@ -113,7 +113,7 @@ func TestPaying_RacingEveryWayToEnd_HasOneOutcome(t *testing.T) {
 		b.Submit(token, grace)
 		b.race(
 			func() error { return b.payLatest(d.ID) },
-			func() error { _, err := b.Checkout.Return(b.Ctx(), token); return err },
+			func() error { _, err := b.Checkout.Return(b.Ctx(), token, true); return err },
 			func() error { _, err := b.Checkout.Submit(b.Ctx(), token, grace, checkouttest.Agrees); return err },
 			func() error { return cancel(d.ID) },
 			func() error { _, err := b.Checkout.Abandon(b.Ctx(), token); return err },
@@ -135,7 +135,7 @@ func TestPaying_RacingExpiryAndReconcilers_HasOneOutcome(t *testing.T) {
 		b.Clock.Add(time.Hour)
 		b.race(
 			func() error { return b.payLatest(d.ID) },
-			func() error { _, err := b.Checkout.Return(b.Ctx(), token); return err },
+			func() error { _, err := b.Checkout.Return(b.Ctx(), token, true); return err },
 			func() error { _, err := b.Timers.ExpireCheckouts(b.Ctx()); return err },
 			func() error { _, err := b.Payments.Reconcile(b.Ctx()); return err },
 			func() error { return cancel(d.ID) },

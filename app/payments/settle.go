@@ -2,6 +2,7 @@ package payments
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -44,11 +45,11 @@ func (s *Service) closeFee(ctx context.Context, payment deposit.Payment, now tim
 	return s.recordFee(ctx, payment, answer, now)
 }
 
-// ConfirmFee asks the provider about the deposit's fee payment in flight, if any, and records the answer. An unpaid page is
-// closed, so that the tenant's next try is a new payment.
+// ConfirmFee asks the provider about the deposit's fee payment in flight, if any, and records the answer. ends: an unpaid page
+// is closed, so that the tenant's next try is a new payment.
 //
 // Returns service_unavailable when the provider cannot be reached; nothing is recorded then.
-func (s *Service) ConfirmFee(ctx context.Context, depositID id.ID, now time.Time) error {
+func (s *Service) ConfirmFee(ctx context.Context, depositID id.ID, ends bool, now time.Time) error {
 	payment, err := s.feeInFlight(ctx, depositID)
 	if err != nil || payment == nil {
 		return err
@@ -57,6 +58,9 @@ func (s *Service) ConfirmFee(ctx context.Context, depositID id.ID, now time.Time
 	defer cancel()
 	answer, err := s.provider.lookup(ctx, payment.ID)
 	if err == nil && undecided(answer.Status) {
+		if !ends {
+			return nil
+		}
 		answer, err = s.provider.close(ctx, payment.ID)
 	}
 	if err != nil {
@@ -68,6 +72,9 @@ func (s *Service) ConfirmFee(ctx context.Context, depositID id.ID, now time.Time
 // providerFailed marks an error of the provider with ports.ErrProviderAway, for the tenant's pages.
 func (s *Service) providerFailed(kind deposit.PaymentKind, err error) error {
 	s.deps.PaymentMetrics.Answered(kind, ports.PaymentUnavailable)
+	if errors.Is(err, ports.ErrProviderAnswered) {
+		return err
+	}
 	return fmt.Errorf("%w: %w", ports.ErrProviderAway, err)
 }
 

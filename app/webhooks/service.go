@@ -26,9 +26,8 @@ type Deps struct {
 	Clock         ports.Clock
 	Entropy       ports.Entropy
 	// After is time.After. Test waits for the attempt with After, and changes wait until no dispatcher uses the old state.
-	After func(time.Duration) <-chan time.Time
-	// AllowInsecure is WEBHOOK_ALLOW_INSECURE_TARGETS: endpoints may use http.
-	AllowInsecure bool
+	After   func(time.Duration) <-chan time.Time
+	Allowed webhook.TargetRules
 }
 
 // Service runs the use cases.
@@ -47,9 +46,9 @@ func (s *Service) newSecret() secret.Text {
 	return secret.FromRandom(webhook.SecretPrefix, s.deps.Entropy.Bytes(secret.Bytes))
 }
 
-// checkTarget refuses URLs that the sender would refuse later: malformed URLs and hosts that are not public.
+// checkTarget refuses URLs that the sender would refuse later: malformed URLs, ports of other services, and hosts that are not public.
 func (s *Service) checkTarget(ctx context.Context, raw string) error {
-	u, err := webhook.ParseTarget(raw, s.deps.AllowInsecure)
+	u, err := webhook.ParseTarget(raw, s.deps.Allowed)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"strings"
 
 	"partnerdeposits/app/connections"
 	"partnerdeposits/cmd/config"
@@ -26,7 +27,7 @@ type accountCeiling struct {
 
 // Run sets the ceiling.
 func (a accountCeiling) Run(c *call) error {
-	maximum, err := money.ParseEuros(a.MaxEUR)
+	maximum, err := typedEuros(a.MaxEUR)
 	if err != nil || maximum < 0 {
 		return fault.ErrInvalidField.WithField("max-eur", "%q is not an amount in euros such as 4000.00", a.MaxEUR)
 	}
@@ -176,4 +177,12 @@ func (u connectURLCommand) Run(c *call) error {
 		}
 		return c.table(func(row func(cells ...any)) { row(url) })
 	})
+}
+
+// typedEuros reads an amount that a person typed: 1e2, a number of JSON, is a slip of the keyboard here.
+func typedEuros(text string) (money.Cents, error) {
+	if strings.ContainsAny(text, "eE") {
+		return 0, money.ErrNotNumber
+	}
+	return money.ParseEuros(text)
 }

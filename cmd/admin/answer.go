@@ -1,10 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"text/tabwriter"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // fields is a JSON object that keeps the documented order of its fields, also as lines for people.
@@ -95,10 +100,29 @@ func (c *call) line(text string) error {
 	return err
 }
 
-func (c *call) printJSON(v any) error {
-	enc := json.NewEncoder(c.stdout)
+func (c *call) printJSON(v any) error { return printJSON(c.stdout, v) }
+
+// printJSON writes v and a line end. Characters that are not printable are escaped, since a receiver chooses the text of its
+// answers, and a terminal takes some of these characters for commands.
+func printJSON(w io.Writer, v any) error {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	var out []byte
+	for _, r := range text.String() {
+		if r == '\n' || unicode.IsPrint(r) {
+			out = utf8.AppendRune(out, r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			out = fmt.Appendf(out, `\u%04x`, unit)
+		}
+	}
+	_, err := w.Write(out)
+	return err
 }
 
 func (c *call) table(fill func(row func(cells ...any))) error {

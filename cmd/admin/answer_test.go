@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
+	"partnerdeposits/core/money"
 	"partnerdeposits/core/partner"
 )
 
@@ -31,6 +33,28 @@ func TestList_FindingsOfSeveralLines_StayInTheirColumn(t *testing.T) {
 		"                 dial b: refused",
 		"redis     true   ok",
 	}, lines)
+}
+
+func TestPrintJSON_OfAnyText_CommandsNoTerminal(t *testing.T) {
+	var out strings.Builder
+	text := "a\u009b2J\u007f\u202e\U000e0001\x1bé"
+	require.NoError(t, printJSON(&out, fields{{"answer", text}}))
+	require.Equal(t, `{"answer":"a\u009b2J\u007f\u202e\udb40\udc01\u001bé"}`+"\n", out.String())
+	var read struct{ Answer string }
+	require.NoError(t, json.Unmarshal([]byte(out.String()), &read))
+	require.Equal(t, text, read.Answer)
+}
+
+func TestTypedEuros_TakesNoExponent(t *testing.T) {
+	for text, want := range map[string]money.Cents{"12.5": 1_250, "4000.00": 400_000, "0": 0} {
+		got, err := typedEuros(text)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	for _, text := range []string{"1e2", "1E2", "12,50", "", "0.001"} {
+		_, err := typedEuros(text)
+		require.Error(t, err, text)
+	}
 }
 
 // The pages' words for operators say nothing to staff.

@@ -146,7 +146,7 @@ func (r collectionRefund) amount() (money.Cents, error) {
 	if r.Amount == "" {
 		return 0, nil
 	}
-	cents, err := money.ParseEuros(r.Amount)
+	cents, err := typedEuros(r.Amount)
 	if err != nil || cents <= 0 {
 		return 0, fault.ErrInvalidField.WithField("amount", "must be more than 0, in euros with at most two decimals, such as 12.50")
 	}

@@ -67,7 +67,7 @@ func (command doctorCommand) Run(c *call) error {
 
 func findings(d wire.Diagnosis) []finding {
 	list := []finding{
-		unreachable("database", d.Postgres, "Check DATABASE_URL, that Postgres runs, and that this machine may connect to it."),
+		unreachable("database", d.Postgres, databaseRemedy(d.Postgres)),
 		redis(d),
 	}
 	list = append(list, proxies(d))
@@ -77,6 +77,9 @@ func findings(d wire.Diagnosis) []finding {
 		}
 		return append(list, clocks(d))
 	}
+	if d.Unfit != nil {
+		list[0] = bad("database", d.Unfit.Error(), "Create such a database, and name it in DATABASE_URL.")
+	}
 	if d.Role != nil {
 		list = append(list, bad("pooler", d.Role.Error(), "Run the statements as the owner of the role, then RECONNECT in PgBouncer's console."))
 	}
@@ -84,6 +87,7 @@ func findings(d wire.Diagnosis) []finding {
 	if d.Schema != nil || d.SchemaVersion < d.SchemaWanted {
 		return list
 	}
+	list = append(list, writes(d))
 	restored := finding{name: "restore"}
 	if d.Restored != nil {
 		restored.problem, restored.remedy = "the database was restored from a backup, or a standby was promoted", "Run `admin restore-finish`: Redis may remember answers whose effects are lost."
@@ -92,7 +96,7 @@ func findings(d wire.Diagnosis) []finding {
 	if d.Keyset != nil {
 		keyset.problem, keyset.remedy = "secrets in the database do not decrypt with SECRETS_KEYSET", "Give this process the keyset that the others have, with all its older keys."
 	}
-	return append(list, restored, keyset, outbox(d), partitions(d))
+	return append(list, restored, keyset, outbox(d), outbound(d), partitions(d))
 }
 
 func unreachable(name string, err error, remedy string) finding {
@@ -122,20 +126,25 @@ func schema(d wire.Diagnosis) finding {
 	return finding{name: "migrations"}
 }
 
-// proxies finds a proxy that is missing in TRUSTED_PROXIES. A peer on the internet may be a client that makes the header
-// up, so only a private address is a problem.
+// proxies finds a proxy whose clients may choose their address, and one that is missing in TRUSTED_PROXIES. A peer on the internet
+// may be a client that makes the header up, so only a private address is a problem.
 func proxies(d wire.Diagnosis) finding {
 	f := finding{name: "proxies"}
+	if d.ForwardedBoth.Peer != "" {
+		f.problem = d.ForwardedBoth.Peer + " sent both X-Real-IP and X-Forwarded-For: the client may have made one of them up, and so choose its address"
+		f.remedy = "Name the header that the proxy sets in TRUSTED_PROXY_HEADER of every http."
+		return f
+	}
 	if d.Forwarded.Peer == "" {
 		return f
 	}
 	seen := fmt.Sprintf("%s sent %s and is not in TRUSTED_PROXIES", d.Forwarded.Peer, d.Forwarded.Header)
 	if addr, err := netip.ParseAddr(d.Forwarded.Peer); err == nil && (addr.IsPrivate() || addr.IsLoopback()) {
 		f.problem = seen + ": if it is a proxy, all its clients share one limit"
-		f.remedy = "Add the proxy to TRUSTED_PROXIES of every http, and let it set X-Real-IP."
+		f.remedy = "Add the proxy to TRUSTED_PROXIES of every http, and name the header that it sets in TRUSTED_PROXY_HEADER."
 		return f
 	}
-	f.remedy = seen + ". If it is your proxy, add it, and let it set X-Real-IP."
+	f.remedy = seen + ". If it is your proxy, add it, and name the header that it sets in TRUSTED_PROXY_HEADER."
 	return f
 }
 
@@ -163,6 +172,18 @@ func outbox(d wire.Diagnosis) finding {
 		return bad("outbox", "deliveries are due for "+d.Backlog.OldestDueAge.Round(time.Second).String(), "Start more dispatchers, or look for one that is stuck.")
 	}
 	return finding{name: "outbox"}
+}
+
+// outbound finds a break of our own way out, which no process mends by a restart.
+func outbound(d wire.Diagnosis) finding {
+	if d.Backlog.OutboundSince.IsZero() {
+		return finding{name: "outbound"}
+	}
+	problem := fmt.Sprintf("most endpoints, of several partners, have got no connection since %s", d.Backlog.OutboundSince.UTC().Format(time.RFC3339))
+	if age := d.Backlog.OldestHeldAge; age > 0 {
+		problem += fmt.Sprintf("; deliveries wait, the oldest for %s", age.Round(time.Second))
+	}
+	return bad("outbound", problem, "Mend the way out of the dispatchers: DNS, firewall, network. Deliveries then flow again by themselves; `admin webhook probe --all` does not wait for the next probe.")
 }
 
 // partitions blames rows in a default partition only while their days lack partitions: a wrong clock may have dated a row

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -55,9 +54,7 @@ func fail(stderr io.Writer, asJSON bool, err error) int {
 	code, text := codeOf(err), explained(err).Error()
 	if asJSON {
 		text = strings.TrimPrefix(text, code+": ")
-		enc := json.NewEncoder(stderr)
-		enc.SetEscapeHTML(false)
-		_ = enc.Encode(fields{{"error", fields{{"code", code}, {"message", text}}}}) // no place is left to report a failed write
+		_ = printJSON(stderr, fields{{"error", fields{{"code", code}, {"message", text}}}}) // no place is left to report a failed write
 	} else {
 		fmt.Fprintln(stderr, text)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 )
@@ -82,9 +81,7 @@ func (p *progress) json(now time.Time, done, total int64, note string) {
 			out[4].value = int64(left / time.Second)
 		}
 	}
-	enc := json.NewEncoder(p.c.stderr)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(fields{{"progress", out}}) // no place is left to report a failed write
+	_ = printJSON(p.c.stderr, fields{{"progress", out}}) // no place is left to report a failed write
 }
 
 // pace gives the rate since the first report, and the time that the rest takes at this rate.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -9,11 +10,13 @@ import (
 	"partnerdeposits/cmd/wire"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
 )
 
 type webhookCommands struct {
 	Show     webhookShow     `cmd:"" help:"Show a subscription, the record of its endpoint and its newest deliveries."`
 	Progress webhookProgress `cmd:"" help:"Show how far a replay is."`
+	Probe    webhookProbe    `cmd:"" help:"Try failing endpoints now: open circuits send a probe, and retries do not wait for their time."`
 	Replay   webhookReplay   `cmd:"" help:"Send the deliveries of a time span again, at a gentle pace; a running dispatcher does it."`
 }
 
@@ -43,6 +46,46 @@ func (w webhookReplay) Run(c *call) error {
 		}
 		_, err = c.follow(a, replay)
 		return err
+	})
+}
+
+type webhookProbe struct {
+	Webhook string `arg:"" optional:"" help:"Id of a subscription (pwh_…), …"`
+	Partner string `help:"… or the slug of a partner, for all its subscriptions, …"`
+	All     bool   `help:"… or the subscriptions of all partners."`
+}
+
+// Run releases the circuits.
+func (w webhookProbe) Run(c *call) error {
+	var of ports.ProbeOf
+	chosen := 0
+	for _, given := range []bool{w.Webhook != "", w.Partner != "", w.All} {
+		if given {
+			chosen++
+		}
+	}
+	if chosen != 1 {
+		return wrongUsage{errors.New("give one of: the id of a subscription, --partner, --all")}
+	}
+	if w.Webhook != "" {
+		var ok bool
+		if of.SubscriptionID, ok = id.Subscription.Parse(w.Webhook); !ok {
+			return webhook.ErrNotFound
+		}
+	}
+	return c.with(config.Secrets, func(a *wire.Admin, _ config.Config) error {
+		if w.Partner != "" {
+			p, err := a.Partners.Show(c.ctx, w.Partner)
+			if err != nil {
+				return err
+			}
+			of.PartnerID = p.ID
+		}
+		probed, err := a.Webhooks.Probe(c.ctx, of)
+		if err != nil {
+			return err
+		}
+		return c.answer(fields{{"circuits", probed.Circuits}, {"deliveries", probed.Deliveries}})
 	})
 }
 

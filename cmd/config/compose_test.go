@@ -59,8 +59,11 @@ func TestCompose_IsReadByDockerCompose(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), tool, "docker-compose").CombinedOutput()
 	require.NoError(t, err, string(out))
 
-	cmd := exec.CommandContext(t.Context(), "docker-compose", "-f", root+"/deployments/compose.yaml", "config")
-	cmd.Env = os.Environ()
+	refused, err := composed(t).CombinedOutput()
+	require.Error(t, err, "the database has no password by default")
+	require.Contains(t, string(refused), "POSTGRES_PASSWORD")
+
+	cmd := composed(t, "POSTGRES_PASSWORD=given-password")
 	var handed []string
 	for name := range composeEnvironment(t) {
 		if !slices.Contains(fixedInCompose, name) {
@@ -73,4 +76,18 @@ func TestCompose_IsReadByDockerCompose(t *testing.T) {
 	for _, name := range handed {
 		require.Contains(t, string(out), name+": given-"+name+"\n")
 	}
+	require.Contains(t, string(out), "postgres:given-password@postgres")
+	require.Contains(t, string(out), "--storage.tsdb.retention.time=30d")
+	require.NotRegexp(t, `(?m)^ *(- |published: )['"]?[0-9]+:[0-9]+`, string(out), "ports are open on this machine alone")
+	for _, bound := range []string{"mem_limit: ", "pids_limit: "} {
+		require.Equal(t, strings.Count(string(out), "image: "), strings.Count(string(out), bound), "each service has a bound: %s", bound)
+	}
+}
+
+// composed shows the Compose file of all profiles with these variables.
+func composed(t *testing.T, environ ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "docker-compose", "-f", root+"/deployments/compose.yaml", "--profile", "metrics", "--profile", "tools", "config")
+	cmd.Env = append(os.Environ(), environ...)
+	return cmd
 }

@@ -51,6 +51,8 @@ type Config struct {
 	MetricsAddr    string   `env:"METRICS_ADDR" envDefault:":9090" form:"listen"`
 	MetricsPprof   bool     `env:"METRICS_PPROF"`                // serves /debug/pprof/ on METRICS_ADDR
 	TrustedProxies []string `env:"TRUSTED_PROXIES" form:"proxy"` // addresses or CIDR ranges whose X-Real-IP is believed
+	// The one header by which those tell the client's address. Unset: X-Real-IP, or else X-Forwarded-For.
+	TrustedProxyHeader string `env:"TRUSTED_PROXY_HEADER" form:"proxy header"`
 
 	// DrainDelay is the time in which a stopping http serves on after it has said that it is not ready: longer than the
 	// balancer in front needs to notice. Development has none unless the variable is set.
@@ -71,7 +73,7 @@ type Config struct {
 	// Payments gives the provider where this is unset, which production refuses.
 	PaymentsProvider    string      `env:"PAYMENTS_PROVIDER" required:"in production" example:"stripe" form:"payments provider"`
 	StripeSecretKey     secret.Text `env:"STRIPE_SECRET_KEY" form:"stripe key"`
-	StripeWebhookSecret secret.Text `env:"STRIPE_WEBHOOK_SECRET" form:"stripe webhook secret"`
+	StripeWebhookSecret secret.Text `env:"STRIPE_WEBHOOK_SECRET" required:"in production with stripe" example:"whsec_…" form:"stripe webhook secret"`
 	StripeAPIBase       string      `env:"STRIPE_API_BASE" form:"stripe base"` // unset: Stripe itself
 
 	WebhookRetrySchedule        Schedule      `env:"WEBHOOK_RETRY_SCHEDULE"` // the wait before each attempt; the default is webhook.DefaultSchedule
@@ -79,7 +81,9 @@ type Config struct {
 	WebhookConcurrency          int           `env:"WEBHOOK_CONCURRENCY" envDefault:"256" min:"1" max:"10000"`
 	WebhookEndpointConcurrency  int           `env:"WEBHOOK_ENDPOINT_CONCURRENCY" envDefault:"32" min:"1" max:"10000"`
 	WebhookAllowInsecureTargets bool          `env:"WEBHOOK_ALLOW_INSECURE_TARGETS"` // allows http and private addresses; refused in production
-	WebhookEventIDHeader        bool          `env:"WEBHOOK_EVENT_ID_HEADER"`        // sends X-Svc-Event-Id
+	// Ports of services that do not speak HTTP: no delivery may find out whether they listen. They are open with insecure targets.
+	WebhookBlockedPorts  []uint16 `env:"WEBHOOK_BLOCKED_PORTS" envDefault:"21,22,23,25,53,110,111,119,135,139,143,389,445,465,512,513,514,515,548,587,636,873,990,993,995,1080,1433,1521,1883,2049,2181,2375,2376,2379,2380,3306,3389,4369,5060,5061,5432,5671,5672,5900,6000,6379,6443,6667,8883,9042,9092,9200,9300,10250,11211,27017"`
+	WebhookEventIDHeader bool     `env:"WEBHOOK_EVENT_ID_HEADER"` // sends X-Svc-Event-Id
 
 	RateLimitPerMinute       int `env:"RATE_LIMIT_PER_MINUTE" envDefault:"3000" min:"1"`
 	RateLimitWritesPerMinute int `env:"RATE_LIMIT_WRITES_PER_MINUTE" envDefault:"1200" min:"1"`
@@ -103,7 +107,7 @@ type Needs []string
 
 // Needs of the commands. A field that is required "outside development" has a default there.
 var (
-	Service  = Needs{"DATABASE_URL", "REDIS_URL", "SECRETS_KEYSET", "API_BASE_URL", "DASHBOARD_BASE_URL", "SMTP_URL", "PAYMENTS_PROVIDER", "TERMS_URL", "PRIVACY_URL", "SUPPORT_EMAIL"}
+	Service  = Needs{"DATABASE_URL", "REDIS_URL", "SECRETS_KEYSET", "API_BASE_URL", "DASHBOARD_BASE_URL", "SMTP_URL", "PAYMENTS_PROVIDER", "STRIPE_WEBHOOK_SECRET", "TERMS_URL", "PRIVACY_URL", "SUPPORT_EMAIL"}
 	Secrets  = Needs{"DATABASE_URL", "SECRETS_KEYSET"}
 	Links    = Needs{"DATABASE_URL", "SECRETS_KEYSET", "DASHBOARD_BASE_URL"}
 	Database = Needs{"DATABASE_URL"}
@@ -135,6 +139,11 @@ func (c Config) Imprint() agreement.Imprint {
 
 // Retries is the schedule of webhook attempts.
 func (c Config) Retries() webhook.Schedule { return webhook.Schedule(c.WebhookRetrySchedule) }
+
+// WebhookTargets are the rules for endpoints.
+func (c Config) WebhookTargets() webhook.TargetRules {
+	return webhook.TargetRules{Insecure: c.WebhookAllowInsecureTargets, BlockedPorts: c.WebhookBlockedPorts}
+}
 
 // CollectionSchedule is the schedule of the charges of a captured amount.
 func (c Config) CollectionSchedule() deposit.CollectionSchedule {

@@ -33,7 +33,7 @@ func settings() map[string]string {
 			standard = "required"
 		case name == "SMTP_URL" || name == "PAYMENTS_PROVIDER":
 			standard = "required in production"
-		case name == "TERMS_URL" || name == "PRIVACY_URL" || name == "SUPPORT_EMAIL":
+		case name == "STRIPE_WEBHOOK_SECRET" || name == "TERMS_URL" || name == "PRIVACY_URL" || name == "SUPPORT_EMAIL":
 			standard = "required in production with stripe"
 		case slices.Contains(config.Service, name):
 			standard = "required outside development"

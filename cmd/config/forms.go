@@ -31,6 +31,7 @@ var forms = map[string]func(text string, s setting, c Config) error{
 	"keyset":       isKeyset,
 	"listen":       isListenAddress,
 	"proxy":        isProxy,
+	"proxy header": isProxyHeader,
 	"log format":   isLogFormat,
 	"smtp":         isSMTPURL,
 	"mail address": isMailAddress,
@@ -105,6 +106,13 @@ func isProxy(text string, _ setting, _ Config) error {
 	_, errRange := netip.ParsePrefix(text)
 	if errAddr != nil && errRange != nil {
 		return fmt.Errorf("%q is neither an IP address nor a range such as 10.0.0.0/8", text)
+	}
+	return nil
+}
+
+func isProxyHeader(text string, _ setting, _ Config) error {
+	if text != "X-Real-IP" && text != "X-Forwarded-For" {
+		return fmt.Errorf("%q is not X-Real-IP or X-Forwarded-For", text)
 	}
 	return nil
 }

@@ -116,6 +116,8 @@ func expected(t reflect.Type) string {
 		return "is not a list of durations such as 0s,5s,5m"
 	case reflect.TypeFor[slog.Level]():
 		return "is not debug, info, warn or error"
+	case reflect.TypeFor[[]uint16]():
+		return "is not a list of ports such as 22,25"
 	case reflect.TypeFor[bool]():
 		return "is not true or false"
 	}

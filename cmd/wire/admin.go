@@ -125,8 +125,11 @@ func RotateKeyset(cfg config.Config) (string, error) {
 // of reading Backlog.
 type Diagnosis struct {
 	Postgres, Schema, Restored, Redis, Keyset, Backlogged error
+	Unfit                                                 error // the database cannot hold the schema
+	Writes                                                error // of Postgres
 	Role                                                  error // the role of a pooled database lacks settings
 
+	Blockers                    []postgres.Blocker
 	RedisAnswers                bool // though perhaps not to writes
 	SchemaVersion, SchemaWanted int64
 	PostgresClock, RedisClock   time.Duration // how far the store's clock is ahead of this machine's
@@ -135,6 +138,8 @@ type Diagnosis struct {
 	// Forwarded is a peer of an http process that told the address of another client within the last hour, and is in no
 	// TRUSTED_PROXIES, neither of that process nor of this one; zero for none.
 	Forwarded redisadapter.Forwarded
+	// ForwardedBoth is a trusted proxy that sent both headers within the last hour; zero for none, and with TRUSTED_PROXY_HEADER.
+	ForwardedBoth redisadapter.Forwarded
 
 	Processes []AskedProcess
 }
@@ -159,7 +164,8 @@ func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger, processe
 	out.RedisAnswers = out.Redis == nil || errors.Is(out.Redis, redisadapter.ErrNoWrites)
 	if out.RedisAnswers {
 		out.RedisClock = redisClock(ctx, s)
-		out.Forwarded = forwarded(ctx, s)
+		out.Forwarded = forwarded(ctx, s, false)
+		out.ForwardedBoth = forwarded(ctx, s, true)
 	}
 	if out.Postgres != nil {
 		return out, nil
@@ -169,9 +175,11 @@ func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger, processe
 	if err := s.ops.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&theirs); err == nil {
 		out.PostgresClock = theirs.Sub(middle(before, time.Now()))
 	}
+	out.Unfit = migrations.Fits(ctx, s.ops)
 	if out.SchemaVersion, out.Schema = migrations.Version(ctx, s.ops); out.Schema != nil || out.SchemaVersion < out.SchemaWanted {
 		return out, nil
 	}
+	out.Blockers, out.Writes = tryWrites(ctx, s)
 	if cfg.DatabasePooled {
 		out.Role = postgres.CheckRole(ctx, s.ops)
 	}
@@ -181,13 +189,46 @@ func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger, processe
 	return out, nil
 }
 
+// Errors that Diagnosis.Writes may wrap: the reason why Postgres takes no write.
+var (
+	ErrReadOnly = postgres.ErrReadOnly
+	ErrNoRoom   = postgres.ErrNoRoom
+	ErrLocked   = postgres.ErrLocked
+)
+
+// longTransaction is the age from which a transaction that holds locks is blamed: those of requests end sooner.
+const longTransaction = 5 * time.Second
+
+// tryWrites tries a write and lists the sessions that block others meanwhile. pg_blocking_pids names nobody while nobody
+// waits, and in a service at rest the try may be the only session that does.
+func tryWrites(ctx context.Context, s *process) (blockers []postgres.Blocker, err error) {
+	ended := make(chan error, 1)
+	go func() { ended <- s.takesWrites(ctx) }()
+	again := time.NewTicker(200 * time.Millisecond)
+	defer again.Stop()
+	for {
+		if found, err := postgres.Blockers(ctx, s.ops, longTransaction); err == nil && len(found) > 0 {
+			blockers = found
+		}
+		select {
+		case err = <-ended:
+			return blockers, err
+		case <-again.C:
+		}
+	}
+}
+
 // DropsSettings tells whether the database is behind a pooler that DATABASE_POOLED does not name.
 func (d Diagnosis) DropsSettings() bool { return errors.Is(d.Postgres, postgres.ErrUndeclaredPooler) }
 
 // forwarded gives no note if Redis cannot give any: the finding about Redis says so.
-func forwarded(ctx context.Context, s *process) redisadapter.Forwarded {
-	note, err := redisadapter.ReadForwarded(ctx, s.Redis)
-	if err != nil || s.cfg.Trusts(note.Peer) {
+func forwarded(ctx context.Context, s *process, both bool) redisadapter.Forwarded {
+	note, err := redisadapter.ReadForwarded(ctx, s.Redis, both)
+	mended := s.cfg.Trusts(note.Peer)
+	if both {
+		mended = s.cfg.TrustedProxyHeader != ""
+	}
+	if err != nil || mended {
 		return redisadapter.Forwarded{}
 	}
 	return note

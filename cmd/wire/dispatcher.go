@@ -78,14 +78,18 @@ func DecoratedDispatcher(
 
 	sender := webhook.NewSender(webhook.Config{
 		Timeout: cfg.WebhookTimeout, EndpointConcurrency: cfg.WebhookEndpointConcurrency, AllowInsecure: cfg.WebhookAllowInsecureTargets,
-		EventIDHeader: cfg.WebhookEventIDHeader, UserAgent: userAgent,
+		BlockedPorts: cfg.WebhookBlockedPorts, EventIDHeader: cfg.WebhookEventIDHeader, UserAgent: userAgent,
 	})
 	counted := &queueMode{DispatchMetrics: registry.Dispatch()}
 	timetable, err := s.scheduler(registry, counted)
 	if err != nil {
 		return run.Process{}, err
 	}
-	ready := s.readiness(ops.Check{Name: checkQueue, Run: counted.check, Problem: always("is not used; deliveries go out directly"), Optional: true})
+	ready := s.readiness(
+		ops.Check{Name: checkQueue, Run: counted.check, Problem: always("is not used; deliveries go out directly"), Optional: true},
+		// A process on another machine may have a way out, so this one stays ready.
+		ops.Check{Name: checkOutbound, Run: counted.checkOutbound, Problem: always("is broken, it seems: most endpoints get no connection"), Optional: true},
+	)
 	registry.Ready(ready.Passing)
 	return run.Process{
 		Name: "dispatcher", Log: log, Drain: ready.Drain,
@@ -133,14 +137,15 @@ func (b bell) RingFeeds(partners []id.ID) {
 
 // deliver runs the dispatcher of deliveries.
 func (s *process) deliver(
-	pool *pgxpool.Pool, queue *asynq.Queue, sender *webhook.Sender, counted ports.DispatchMetrics, ear *redisadapter.Listener,
+	pool *pgxpool.Pool, queue *asynq.Queue, sender *webhook.Sender, counted *queueMode, ear *redisadapter.Listener,
 	decorate func(dispatch.Deps) dispatch.Deps,
 ) func(context.Context) error {
 	store := dispatchstore.New(pool, s.Cipher)
 	return func(ctx context.Context) error {
 		deps := dispatch.Deps{
-			Relay: store, Claims: store, Work: store, Queue: queue, Sender: sender, Clock: system.Clock{}, Metrics: counted,
+			Relay: store, Claims: store, Work: store, Endpoints: store, Queue: queue, Sender: sender, Clock: system.Clock{}, Metrics: counted,
 			Random: rand.Float64, Log: s.log, Bell: ear.Events(), DueBell: ear.Due(), BellWorks: ear.Works, RingFeeds: bell{s.bell, ear}.RingFeeds,
+			OutboundBroken: counted.outbound.Store,
 		}
 		if traced(s.cfg) {
 			deps = traceDeliveries(deps)
@@ -152,13 +157,16 @@ func (s *process) deliver(
 	}
 }
 
-// queueMode notes the way of jobs to workers, for /readyz.
+// queueMode notes the way of jobs to workers, and whether our own way out is broken, for /readyz.
 type queueMode struct {
 	ports.DispatchMetrics
-	direct atomic.Bool
+	direct, outbound atomic.Bool
 }
 
-var errDirect = errors.New("the queue's store takes no jobs, or took none lately")
+var (
+	errDirect   = errors.New("the queue's store takes no jobs, or took none lately")
+	errOutbound = errors.New("endpoints of several partners began to fail at once, by dns, connect or tls")
+)
 
 // QueueMode implements ports.DispatchMetrics.
 func (q *queueMode) QueueMode(mode ports.QueueMode) {
@@ -169,6 +177,13 @@ func (q *queueMode) QueueMode(mode ports.QueueMode) {
 func (q *queueMode) check(context.Context) error {
 	if q.direct.Load() {
 		return errDirect
+	}
+	return nil
+}
+
+func (q *queueMode) checkOutbound(context.Context) error {
+	if q.outbound.Load() {
+		return errOutbound
 	}
 	return nil
 }
@@ -184,7 +199,7 @@ func (s *process) scheduler(registry *metrics.Registry, ended ports.DeliveryMetr
 	parts.warnWithoutPayments()
 	parts.DepositMetrics, parts.PaymentMetrics = registry.Deposits(), registry.Payments()
 	all := NewServices(s.cfg, s.Stores, parts)
-	notices := schedules.Notices{Due: s.Postgres, UnitOfWork: s.Postgres, Clock: parts.Clock, Entropy: parts.Entropy, APIBaseURL: s.cfg.APIBaseURL}
+	notices := schedules.Notices{Due: s.Postgres, Endpoints: dispatchstore.NewBacklog(s.ops), UnitOfWork: s.Postgres, Clock: parts.Clock, Entropy: parts.Entropy, APIBaseURL: s.cfg.APIBaseURL}
 	told := schedules.OperatorNotices{
 		Due: s.Postgres, UnitOfWork: s.Postgres, Clock: parts.Clock, Entropy: parts.Entropy, DashboardURL: s.cfg.DashboardBaseURL, Anyone: !s.cfg.VerifiesAddresses(),
 		Addresses: s.Postgres, Imprint: s.cfg.Imprint(),

@@ -107,8 +107,8 @@ func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness, wait
 		return nil, err
 	}
 	return httpadapter.New(httpadapter.Config{
-		Log: s.log, TrustedProxies: s.cfg.TrustedProxies, HSTS: s.cfg.HTTPS(), Traced: traced(s.cfg), Route: counted.Route,
-		Draining:  ready.Draining,
+		Log: s.log, TrustedProxies: s.cfg.TrustedProxies, ProxyHeader: s.cfg.TrustedProxyHeader, HSTS: s.cfg.HTTPS(), Traced: traced(s.cfg),
+		Route: counted.Route, Draining: ready.Draining,
 		Observe:   func(o middleware.Observation) { counted.Request(o.Surface, o.Route, o.Method, o.Status, o.Duration) },
 		Forwarded: s.noticeForwarded(),
 	}, httpadapter.Surfaces{
@@ -155,15 +155,22 @@ func (s *process) styleguide(parts Parts, site *ui.Site) *styleguide.Deps {
 	return &d
 }
 
-// noticeForwarded warns once, and keeps a note for `admin doctor`.
-func (s *process) noticeForwarded() func(ctx context.Context, peer, header string) {
-	var warned sync.Once
-	return func(ctx context.Context, peer, header string) {
-		warned.Do(func() {
-			s.log.WarnContext(ctx, "a peer that is not in TRUSTED_PROXIES tells the address of another client; if it is a proxy, all its clients share one limit",
-				"peer", peer, "header", header)
-		})
-		redisadapter.NoteForwarded(ctx, s.Redis, s.Breaker, redisadapter.Forwarded{Peer: peer, Header: header})
+// noticeForwarded warns once of each kind, and keeps a note for `admin doctor`.
+func (s *process) noticeForwarded() func(context.Context, middleware.Notice) {
+	var untrusted, both sync.Once
+	return func(ctx context.Context, n middleware.Notice) {
+		if n.Both {
+			both.Do(func() {
+				s.log.WarnContext(ctx, "a trusted proxy sent both X-Real-IP and X-Forwarded-For; name the header that it sets in TRUSTED_PROXY_HEADER, "+
+					"or its clients may choose their address", "peer", n.Peer)
+			})
+		} else {
+			untrusted.Do(func() {
+				s.log.WarnContext(ctx, "a peer that is not in TRUSTED_PROXIES tells the address of another client; if it is a proxy, all its clients share one limit",
+					"peer", n.Peer, "header", n.Header)
+			})
+		}
+		redisadapter.NoteForwarded(ctx, s.Redis, s.Breaker, redisadapter.Forwarded{Peer: n.Peer, Header: n.Header, Both: n.Both})
 	}
 }
 

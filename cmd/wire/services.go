@@ -152,8 +152,8 @@ func NewServices(cfg config.Config, stores Stores, p Parts) Services {
 		Clock: p.Clock, Entropy: p.Entropy,
 	})
 	s.Deposits = deposits.New(deposits.Deps{
-		Idempotent: s.Idempotent, Deposits: store, Collections: store, Schedule: cfg.CollectionSchedule(), Settler: p.Settler, Metrics: p.DepositMetrics, Clock: p.Clock, Entropy: p.Entropy,
-		Accounts: store, UnitOfWork: p.UnitOfWork, TwoFactors: store, Codes: p.Codes, Timers: cfg.Timers(), DashboardURL: cfg.DashboardBaseURL, VerifiedOnly: cfg.VerifiesAddresses(),
+		Idempotent: s.Idempotent, Deposits: store, Collections: store, Schedule: cfg.CollectionSchedule(), LeastCharge: p.Provider.LeastCharge(),
+		Settler: p.Settler, Metrics: p.DepositMetrics, Clock: p.Clock, Entropy: p.Entropy, Accounts: store, UnitOfWork: p.UnitOfWork, TwoFactors: store, Codes: p.Codes, Timers: cfg.Timers(), DashboardURL: cfg.DashboardBaseURL, VerifiedOnly: cfg.VerifiesAddresses(),
 		Files: store, Contents: contents, Cleaner: p.Cleaner, Imprint: cfg.Imprint(),
 	})
 	s.Desk = desk.New(desk.Deps{
@@ -161,7 +161,7 @@ func NewServices(cfg config.Config, stores Stores, p Parts) Services {
 	})
 	s.Webhooks = webhooks.New(webhooks.Deps{
 		UnitOfWork: p.UnitOfWork, Idempotent: s.Idempotent, Subscriptions: store, Deliveries: store, Replays: store, Targets: p.Targets, Doorbell: p.Doorbell,
-		Clock: p.Clock, Entropy: p.Entropy, After: p.After, AllowInsecure: cfg.WebhookAllowInsecureTargets,
+		Clock: p.Clock, Entropy: p.Entropy, After: p.After, Allowed: cfg.WebhookTargets(),
 	})
 	return s
 }

@@ -25,8 +25,10 @@ import (
 const (
 	checkPostgres = "postgres"
 	checkSchema   = "schema"
+	checkWrites   = "writes"
 	checkRedis    = "redis"
-	checkQueue    = "queue" // of the dispatcher
+	checkQueue    = "queue"    // of the dispatcher
+	checkOutbound = "outbound" // of the dispatcher
 )
 
 // Sizes of the connection pools. An http and a dispatcher together take 45 of Postgres's usual 100 connections.
@@ -201,6 +203,7 @@ func (s *process) readiness(more ...ops.Check) *ops.Readiness {
 	checks := []ops.Check{
 		{Name: checkPostgres, Run: s.connected, Problem: connectionProblem},
 		{Name: checkSchema, Run: s.schemaFits, Problem: schemaProblem},
+		{Name: checkWrites, Run: s.takesWrites, Problem: writeProblem, Every: writeEvery, Optional: true}, // what only reads goes on
 		{Name: checkRedis, Run: func(ctx context.Context) error { return redisadapter.Probe(ctx, s.Redis) }, Problem: redisProblem, Optional: true},
 	}
 	return ops.NewReadiness(s.log, append(checks, more...)...)
@@ -221,6 +224,24 @@ func connectionProblem(err error) string {
 		return "drops the settings of connections; set DATABASE_POOLED=true behind PgBouncer"
 	}
 	return "cannot be reached"
+}
+
+// writeEvery is the least time between two tries of a write, which cost more than the questions of the other checks.
+// Each round of Readiness.Watch tries once.
+const writeEvery = 4 * time.Second
+
+func (s *process) takesWrites(ctx context.Context) error { return postgres.CheckWrites(ctx, s.ops) }
+
+func writeProblem(err error) string {
+	switch {
+	case errors.Is(err, postgres.ErrReadOnly):
+		return "are refused: Postgres is read-only"
+	case errors.Is(err, postgres.ErrNoRoom):
+		return "fail: the disk of Postgres is full"
+	case errors.Is(err, postgres.ErrLocked):
+		return "wait: a session holds a lock"
+	}
+	return "fail"
 }
 
 func always(problem string) func(error) string {

@@ -22,7 +22,7 @@ var (
 	ErrBadCredentials   = fault.New(fault.Unauthenticated, "bad_credentials", "E-mail or password is wrong.")
 	ErrInvalidEmail     = fault.New(fault.Invalid, "invalid_email", "Enter a valid e-mail address.")
 	ErrInvalidPassword  = fault.New(fault.Invalid, "invalid_password", "The password needs at least 10 characters (200 at most).")
-	ErrInvalidCompany   = fault.New(fault.Invalid, "invalid_company_name", "Enter the name of your company in one line (120 characters at most).")
+	ErrInvalidCompany   = fault.New(fault.Invalid, "invalid_company_name", "Enter the name of your company in one line, without a web address (120 characters at most).")
 )
 
 // Operator is a person who runs rentals. Operators log in; each owns a single account.
@@ -146,9 +146,12 @@ func ValidPassword(password string) bool {
 	return n >= 10 && n <= 200 && !strings.ContainsRune(password, 0)
 }
 
-// ValidCompany accepts a name of one line with 1 to 120 characters (api.md §4).
+// ValidCompany accepts a name of one line with 1 to 120 characters and without a web address (api.md §4): mails of ours show the name to
+// people whom the operator chooses.
 func ValidCompany(name string) bool {
-	return strings.TrimSpace(name) != "" && utf8.RuneCountInString(name) <= 120 && oneline.Valid(name)
+	lower := strings.ToLower(name)
+	return strings.TrimSpace(name) != "" && utf8.RuneCountInString(name) <= 120 && oneline.Valid(name) &&
+		!strings.Contains(lower, "://") && !strings.Contains(lower, "www.")
 }
 
 // Locales lists the languages of pages and mails.

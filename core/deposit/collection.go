@@ -17,7 +17,7 @@ const (
 	CollectionRetrying  CollectionState = "retrying"        // the card was refused, and will be charged again
 	AwaitingTenant      CollectionState = "awaiting_tenant" // the tenant has to pay with a card on the provider's page
 	CollectionPaid      CollectionState = "paid"
-	CollectionFailed    CollectionState = "failed" // cancelled by staff, or not paid in time
+	CollectionFailed    CollectionState = "failed" // cancelled by staff, not paid in time, or too small to be charged
 )
 
 // CollectionStates lists every state of a collection, in the order of its life.
@@ -34,11 +34,15 @@ const (
 	CardRefused         CollectionTrigger = "card_refused"    // the tenant is needed, or the schedule is over
 	RetriedByStaff      CollectionTrigger = "retried"
 	CollectionCancelled CollectionTrigger = "cancelled"
-	CollectionExpired   CollectionTrigger = "expired" // not paid within UnpaidFor
+	CollectionExpired   CollectionTrigger = "expired"       // not paid within UnpaidFor
+	CollectionTooSmall  CollectionTrigger = "below_minimum" // less than the provider can charge
 )
 
 // CollectionTriggers lists every trigger of a step.
-var CollectionTriggers = []CollectionTrigger{CardCharged, PaidByTenant, RefusedForNow, CardRefused, RetriedByStaff, CollectionCancelled, CollectionExpired}
+var CollectionTriggers = []CollectionTrigger{
+	CardCharged, PaidByTenant, RefusedForNow, CardRefused, RetriedByStaff, CollectionCancelled, CollectionExpired,
+	CollectionTooSmall,
+}
 
 // collectionSteps holds every step that is allowed; a state without a row is final.
 var collectionSteps = map[CollectionState]map[CollectionTrigger]CollectionState{
@@ -49,6 +53,7 @@ var collectionSteps = map[CollectionState]map[CollectionTrigger]CollectionState{
 		RetriedByStaff:      CollectionScheduled,
 		CollectionCancelled: CollectionFailed,
 		CollectionExpired:   CollectionFailed,
+		CollectionTooSmall:  CollectionFailed,
 	},
 	CollectionRetrying: {
 		CardCharged:         CollectionPaid,
@@ -57,12 +62,14 @@ var collectionSteps = map[CollectionState]map[CollectionTrigger]CollectionState{
 		RetriedByStaff:      CollectionRetrying,
 		CollectionCancelled: CollectionFailed,
 		CollectionExpired:   CollectionFailed,
+		CollectionTooSmall:  CollectionFailed,
 	},
 	AwaitingTenant: {
 		PaidByTenant:        CollectionPaid,
 		RetriedByStaff:      CollectionRetrying,
 		CollectionCancelled: CollectionFailed,
 		CollectionExpired:   CollectionFailed,
+		CollectionTooSmall:  CollectionFailed,
 	},
 }
 
@@ -80,6 +87,11 @@ func (s CollectionState) Next(t CollectionTrigger) (CollectionState, error) {
 		return to, nil
 	}
 	return s, ErrCollectionOver.WithMessage("The collection is %s.", s)
+}
+
+// Ends reports whether t ends a collection without payment. The failure of such a step is the trigger itself.
+func (t CollectionTrigger) Ends() bool {
+	return t == CollectionCancelled || t == CollectionExpired || t == CollectionTooSmall
 }
 
 // Final reports whether no step leads out of s.
@@ -189,9 +201,9 @@ type Refused struct {
 
 // Refuse applies r. Returns ErrCollectionOver.
 func (d *Debt) Refuse(r Refused, schedule CollectionSchedule, actor string, now time.Time) (CollectionStep, error) {
-	next, more := schedule.After(d.CapturedAt, now)
+	next, more := schedule.After(d.Attempt, d.CapturedAt, now)
 	t := CardRefused
-	if r.Passes && more && d.Attempt < MostAttempts {
+	if r.Passes && more {
 		t = RefusedForNow
 	} else {
 		next = time.Time{}
@@ -227,7 +239,8 @@ func (d *Debt) Retry(actor string, now time.Time) (CollectionStep, error) {
 	return made, err
 }
 
-// Fail ends the collection without payment; t is CollectionCancelled or CollectionExpired. Returns ErrCollectionOver.
+// Fail ends the collection without payment; t is CollectionCancelled, CollectionExpired or CollectionTooSmall. Returns
+// ErrCollectionOver.
 func (d *Debt) Fail(t CollectionTrigger, actor string, now time.Time) (CollectionStep, error) {
 	made, err := d.step(t, actor, d.detail(), now)
 	if err == nil {

@@ -132,7 +132,7 @@ func TestDebt_RandomLives_KeepTheInvariants(t *testing.T) {
 			"end": func(t *rapid.T) {
 				before := d
 				if d.Expired(now) || rapid.IntRange(0, 9).Draw(t, "whim") == 0 {
-					step, err := d.Fail(rapid.SampledFrom([]deposit.CollectionTrigger{deposit.CollectionCancelled, deposit.CollectionExpired}).Draw(t, "trigger"), "admin", now)
+					step, err := d.Fail(rapid.SampledFrom([]deposit.CollectionTrigger{deposit.CollectionCancelled, deposit.CollectionExpired, deposit.CollectionTooSmall}).Draw(t, "trigger"), "admin", now)
 					made(before, step, err)
 				}
 			},

@@ -64,7 +64,13 @@ func TestRefuse_LeadsToTheNextTimeOrToTheTenant(t *testing.T) {
 		next    time.Time
 	}{
 		"may pass":                   {deposit.Refused{Passes: true}, 1, 0, deposit.CollectionRetrying, start.Add(day)},
-		"a time passed meanwhile":    {deposit.Refused{Passes: true}, 1, 2 * day, deposit.CollectionRetrying, start.Add(3 * day)},
+		"a time passed meanwhile":    {deposit.Refused{Passes: true}, 1, 36 * time.Hour, deposit.CollectionRetrying, start.Add(60 * time.Hour)},
+		"all times passed meanwhile": {deposit.Refused{Passes: true}, 1, 9 * day, deposit.CollectionRetrying, start.Add(10 * day)},
+		"the second of these":        {deposit.Refused{Passes: true}, 2, 10 * day, deposit.CollectionRetrying, start.Add(12 * day)},
+		"the third of these":         {deposit.Refused{Passes: true}, 3, 12 * day, deposit.CollectionRetrying, start.Add(16 * day)},
+		"the last of these":          {deposit.Refused{Passes: true}, 4, 16 * day, deposit.AwaitingTenant, time.Time{}},
+		"on the thirtieth day":       {deposit.Refused{Passes: true}, 1, 29 * day, deposit.CollectionRetrying, start.Add(30 * day)},
+		"later than thirty days":     {deposit.Refused{Passes: true}, 1, 29*day + 1, deposit.AwaitingTenant, time.Time{}},
 		"may pass, schedule over":    {deposit.Refused{Passes: true}, 4, 7 * day, deposit.AwaitingTenant, time.Time{}},
 		"may pass, fifteenth charge": {deposit.Refused{Passes: true}, deposit.MostAttempts, 0, deposit.AwaitingTenant, time.Time{}},
 		"needs the tenant":           {deposit.Refused{}, 1, 0, deposit.AwaitingTenant, time.Time{}},

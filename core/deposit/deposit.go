@@ -35,6 +35,7 @@ var (
 	ErrBelowMinimum     = fault.New(fault.Invalid, "amount_below_minimum", "amount: is below the minimum.")
 	ErrAboveMaximum     = fault.New(fault.Invalid, "amount_above_maximum", "amount: exceeds the maximum.")
 	ErrExceedsAmount    = fault.New(fault.Invalid, "capture_exceeds_amount", "amount: exceeds the amount of the deposit.")
+	ErrTooSmallToCharge = fault.New(fault.Invalid, "capture_below_minimum", "amount: is less than can be charged to a card.")
 	ErrDateRange        = fault.New(fault.Invalid, "invalid_date_range", "contractEndAt: is before contractStartAt.")
 	ErrInvalidReturnURL = fault.New(fault.Invalid, "invalid_return_url", "returnUrl: is invalid.")
 	ErrInvalidClient    = fault.New(fault.Invalid, "invalid_client", "clientId: is not a client of this account.")
@@ -88,6 +89,7 @@ type Deposit struct {
 	ClientID       id.ID
 	Client         *Client // the person as known now; nil after erasure
 	Draft                  // the terms, as they were requested
+	PartnerLeft    bool    // the partner did not create the deposit, and its link with the account is over; only reads outside transactions tell
 	CapturedAmount money.Cents
 	CheckoutToken  secret.Text // the secret part of the checkout URL; "" unless URLGeneration
 
@@ -108,6 +110,14 @@ type Client struct {
 	Email     string
 	FirstName string
 	LastName  string
+}
+
+// HideFromLeft removes the tenant where the partner has left: a tenant who comes later has nothing to do with that partner. The deposits
+// that a partner created stay whole.
+func (d *Deposit) HideFromLeft() {
+	if d.PartnerLeft {
+		d.ClientID, d.Client = id.ID{}, nil
+	}
 }
 
 // Draft is a request for a deposit. The types of all fields have been checked.
@@ -235,14 +245,18 @@ func (d *Deposit) Apply(t Trigger, timers Timers, now time.Time) (Transition, er
 
 // Capture changes the status to captured, for amount, or for the whole amount of the deposit if amount is nil.
 //
-// Returns invalid_field for an amount of 0 or less, ErrExceedsAmount for more than the deposit's amount, or ErrNotCapturable.
-func (d *Deposit) Capture(amount *money.Cents, timers Timers, now time.Time) (Transition, error) {
+// least is the smallest amount that the payment provider can charge. Returns invalid_field for an amount of 0 or less,
+// ErrTooSmallToCharge for less than least, ErrExceedsAmount for more than the deposit's amount, or ErrNotCapturable.
+func (d *Deposit) Capture(amount *money.Cents, least money.Cents, timers Timers, now time.Time) (Transition, error) {
 	claimed := d.Amount
 	if amount != nil {
 		claimed = *amount
 	}
 	if claimed <= 0 {
 		return Transition{}, fault.ErrInvalidField.WithField("amount", "must be more than 0")
+	}
+	if claimed < least {
+		return Transition{}, ErrTooSmallToCharge.WithMessage("amount: %sis below the minimum of %s EUR that can be charged to a card", euros(claimed), least)
 	}
 	if claimed > d.Amount {
 		return Transition{}, ErrExceedsAmount.WithMessage("amount: %sexceeds the deposit's amount of %s EUR", euros(claimed), d.Amount)

@@ -104,20 +104,35 @@ func TestCapture_AfterExpiry_IsRefused(t *testing.T) {
 	_, err := d.Apply(deposit.Secured, deposit.DefaultTimers(), start)
 	require.NoError(t, err)
 	before := *d
-	_, err = d.Capture(nil, deposit.DefaultTimers(), d.ExpiresAt)
+	_, err = d.Capture(nil, least, deposit.DefaultTimers(), d.ExpiresAt)
 	require.ErrorIs(t, err, deposit.ErrNotCapturable)
 	require.Equal(t, before, *d)
-	_, err = d.Capture(nil, deposit.DefaultTimers(), d.ExpiresAt.Add(-time.Microsecond))
+	_, err = d.Capture(nil, least, deposit.DefaultTimers(), d.ExpiresAt.Add(-time.Microsecond))
 	require.NoError(t, err)
 	require.Equal(t, d.Amount, d.CapturedAmount)
 }
 
+// least is the smallest amount that the provider of these tests charges.
+const least money.Cents = 50
+
+func TestCapture_BelowWhatTheProviderCharges_NamesTheBound(t *testing.T) {
+	d := sample()
+	_, err := d.Apply(deposit.Secured, deposit.DefaultTimers(), start)
+	require.NoError(t, err)
+	amount := money.Cents(1)
+	_, err = d.Capture(&amount, least, deposit.DefaultTimers(), start)
+	require.Equal(t, "amount: 0.01 EUR is below the minimum of 0.50 EUR that can be charged to a card", fault.Of(err).Message)
+}
+
 func TestCapture_Amounts(t *testing.T) {
-	for amount, code := range map[money.Cents]string{0: "invalid_field", -1: "invalid_field", 1: "", 50_000: "", 50_001: "capture_exceeds_amount"} {
+	for amount, code := range map[money.Cents]string{
+		0: "invalid_field", -1: "invalid_field", 1: "capture_below_minimum", 49: "capture_below_minimum", 50: "", 50_000: "",
+		50_001: "capture_exceeds_amount",
+	} {
 		d := sample()
 		_, err := d.Apply(deposit.Secured, deposit.DefaultTimers(), start)
 		require.NoError(t, err)
-		_, err = d.Capture(&amount, deposit.DefaultTimers(), start)
+		_, err = d.Capture(&amount, least, deposit.DefaultTimers(), start)
 		if code == "" {
 			require.NoError(t, err)
 			require.Equal(t, amount, d.CapturedAmount)
@@ -131,7 +146,7 @@ func TestCapture_Amounts(t *testing.T) {
 // Cancel, capture and release in every status: the fault names the act, and a refused act changes nothing.
 func TestActs_InEveryStatus(t *testing.T) {
 	timers := deposit.DefaultTimers()
-	capture := func(d *deposit.Deposit) error { _, err := d.Capture(nil, timers, start); return err }
+	capture := func(d *deposit.Deposit) error { _, err := d.Capture(nil, least, timers, start); return err }
 	apply := func(t deposit.Trigger) func(*deposit.Deposit) error {
 		return func(d *deposit.Deposit) error { _, err := d.Apply(t, timers, start); return err }
 	}
@@ -174,8 +189,8 @@ func TestRelease_AfterTheCover_BeforeTheTimer_ClosesTheDeposit(t *testing.T) {
 }
 
 func TestCapture_OfABadAmountInAnotherStatus_NamesTheAmount(t *testing.T) {
-	for amount, code := range map[money.Cents]string{0: "invalid_field", 50_001: "capture_exceeds_amount", 1: "deposit_not_capturable"} {
-		_, err := sample().Capture(&amount, deposit.DefaultTimers(), start)
+	for amount, code := range map[money.Cents]string{0: "invalid_field", 50_001: "capture_exceeds_amount", 1: "capture_below_minimum", 50: "deposit_not_capturable"} {
+		_, err := sample().Capture(&amount, least, deposit.DefaultTimers(), start)
 		require.Equal(t, code, fault.Of(err).Code)
 	}
 }

@@ -27,7 +27,7 @@ func ExampleDeposit_Apply() {
 	fmt.Println("covered until", deposit.Timestamp(d.ExpiresAt))
 
 	part := money.Cents(12_000) // nil would capture the whole amount
-	step, err = d.Capture(&part, timers, created.AddDate(0, 0, 8))
+	step, err = d.Capture(&part, 50, timers, created.AddDate(0, 0, 8))
 	fmt.Println(step.From, "→", step.To, step.To.EventName(), err)
 	fmt.Println("captured", d.CapturedAmount, "because of", d.StatusReason)
 	// Output:

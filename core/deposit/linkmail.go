@@ -13,6 +13,8 @@ const (
 	LinkWindow    = 24 * time.Hour
 	MaxLinks      = 60 // mails of a deposit within LinkWindow
 	MaxLinksTo    = 5  // mails of a deposit to an address within LinkWindow
+
+	MaxLinksOfAccount = 10 // mails of an account to an address within LinkWindow, over all its deposits
 )
 
 // ErrNotSendable is the fault of sending the link to a checkout that is over.
@@ -59,6 +61,17 @@ func LinksAllowed(sent []LinkMail, addresses []string, field func(i int) string,
 		if key := mailaddr.Normal(a); count[key] >= MaxLinksTo {
 			return tooManyLinks(first[key], now).WithField(field(i), "can get the link of this deposit %d times within 24 hours", MaxLinksTo)
 		}
+	}
+	return nil
+}
+
+// AccountLinkAllowed decides whether an operator may mail an address once more. sent are the mails with links of the account's deposits to
+// the address within LinkWindow, oldest first.
+//
+// Returns rate_limited, with the time until a mail is allowed.
+func AccountLinkAllowed(sent []LinkMail, now time.Time) error {
+	if over := len(sent) - MaxLinksOfAccount; over >= 0 {
+		return tooManyLinks(sent[over], now).WithField("email", "can get links of this account %d times within 24 hours", MaxLinksOfAccount)
 	}
 	return nil
 }

@@ -61,3 +61,15 @@ func TestSendable_StayIsOver_IsRefusedWithItsEnd(t *testing.T) {
 	require.True(t, d.CheckoutOpen(now.Add(-time.Second)))
 	require.ErrorContains(t, d.Sendable(now), "2026-11-22T10:00:00.000Z")
 }
+
+func TestAccountLinkAllowed_TenTimesWithinADay(t *testing.T) {
+	at := time.Date(2030, 8, 1, 12, 0, 0, 0, time.UTC)
+	var sent []deposit.LinkMail
+	for i := range deposit.MaxLinksOfAccount {
+		require.NoError(t, deposit.AccountLinkAllowed(sent, at), i)
+		sent = append(sent, deposit.LinkMail{Address: "a@b.example", At: at.Add(time.Duration(i) * time.Minute)})
+	}
+	refused := fault.Of(deposit.AccountLinkAllowed(sent, at.Add(time.Hour)))
+	require.Equal(t, "rate_limited", refused.Code)
+	require.Equal(t, 23*time.Hour, refused.RetryAfter)
+}

@@ -114,15 +114,15 @@ func TestDeposit_RandomLives_AgreeWithTheSpecification(t *testing.T) {
 				step(trigger, func() (deposit.Transition, error) { return d.Apply(trigger, timers, now) })
 			},
 			"capture": func(t *rapid.T) {
-				amount := money.Cents(rapid.Int64Range(1, int64(d.Amount)).Draw(t, "amount"))
-				if step(deposit.Claim, func() (deposit.Transition, error) { return d.Capture(&amount, timers, now) }) {
+				amount := money.Cents(rapid.Int64Range(int64(least), int64(d.Amount)).Draw(t, "amount"))
+				if step(deposit.Claim, func() (deposit.Transition, error) { return d.Capture(&amount, least, timers, now) }) {
 					m.captured = amount
 				}
 			},
 			"capture too much": func(t *rapid.T) {
 				before := *d
 				amount := d.Amount + money.Cents(rapid.Int64Range(1, 1<<50).Draw(t, "excess"))
-				_, err := d.Capture(&amount, timers, now)
+				_, err := d.Capture(&amount, least, timers, now)
 				require.Error(t, err)
 				require.Equal(t, before, *d)
 			},

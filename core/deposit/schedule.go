@@ -39,15 +39,18 @@ func (s CollectionSchedule) Mistake() string {
 	return ""
 }
 
-// After gives the first time of the schedule after now; more is false when there is none. Times that passed meanwhile, as in
-// an outage of the provider, are left out: a card that was refused just now is not charged again at once.
-func (s CollectionSchedule) After(captured, now time.Time) (next time.Time, more bool) {
-	for _, wait := range s {
-		if at := captured.Add(wait); at.After(now) {
-			return at, true
-		}
+// After gives the time of the charge that follows the attempt-th, counted from 1 and answered at now; more is false when there
+// is none. Times that passed before now, as in an outage, are one with that attempt: the next charge then follows after the
+// schedule's next interval, counted from now, so that a card that was refused just now is not charged again at once.
+func (s CollectionSchedule) After(attempt int, captured, now time.Time) (next time.Time, more bool) {
+	if attempt < 1 || attempt >= len(s) {
+		return time.Time{}, false
 	}
-	return time.Time{}, false
+	next = captured.Add(s[attempt])
+	if !next.After(now) {
+		next = now.Add(s[attempt] - s[attempt-1])
+	}
+	return next, !next.After(captured.Add(LastAttempt))
 }
 
 func (s CollectionSchedule) first() time.Duration {

@@ -50,6 +50,7 @@ var (
 	ErrDamaged  = fault.New(fault.Unprocessable, "file_damaged", "The file cannot be read.")
 	ErrTooLarge = fault.New(fault.Unprocessable, "file_too_large", "The file is larger than 10 MB.")
 	ErrPixels   = fault.New(fault.Unprocessable, "file_pixels", "The picture has more than 40 megapixels.")
+	ErrHeavy    = fault.New(fault.Unprocessable, "file_heavy", "The picture takes too much memory or time to be read.")
 	ErrEmpty    = fault.New(fault.Unprocessable, "file_empty", "The file is empty.")
 	ErrTooMany  = fault.New(fault.Unprocessable, "too_many_files", "These are more than 10 files.")
 	ErrFull     = fault.New(fault.Conflict, "too_many_files_of_deposit", "The deposit has 100 files.")

@@ -5,6 +5,7 @@ package returnurl
 import (
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -64,8 +65,13 @@ func Origin(u *url.URL) string { return strings.ToLower(u.Scheme + "://" + u.Hos
 // Param is a query parameter.
 type Param struct{ Key, Value string }
 
-// Append adds params to the query of raw, which has passed Parse. The bytes of raw stay unchanged.
-func Append(raw string, params ...Param) string {
+// Append adds params to the query of raw, which has passed Parse. Parameters that raw has under one of these keys, or one of ours, are
+// removed first: whoever reads the first of two would take the partner's for our answer. The other bytes of raw stay unchanged.
+func Append(raw string, params []Param, ours ...string) string {
+	for _, p := range params {
+		ours = append(ours, p.Key)
+	}
+	raw = without(raw, ours)
 	var b strings.Builder
 	b.WriteString(raw)
 	separator := byte('?')
@@ -85,4 +91,28 @@ func Append(raw string, params ...Param) string {
 		separator = '&'
 	}
 	return b.String()
+}
+
+// without removes the parameters with these keys from the query of raw.
+func without(raw string, keys []string) string {
+	base, query, found := strings.Cut(raw, "?")
+	if !found {
+		return raw
+	}
+	kept := strings.Split(query, "&")
+	all := len(kept)
+	kept = slices.DeleteFunc(kept, func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		if plain, err := url.QueryUnescape(name); err == nil {
+			name = plain
+		}
+		return slices.Contains(keys, name)
+	})
+	switch len(kept) {
+	case all:
+		return raw
+	case 0:
+		return base
+	}
+	return base + "?" + strings.Join(kept, "&")
 }

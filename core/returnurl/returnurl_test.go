@@ -48,10 +48,24 @@ func TestParse(t *testing.T) {
 
 func TestAppend_KeepsTheExistingQueryToTheByte(t *testing.T) {
 	p := returnurl.Param{Key: "depositStatus", Value: "a b&c"}
-	require.Equal(t, "https://a.example/?depositStatus=a+b%26c", returnurl.Append("https://a.example/", p))
-	require.Equal(t, "https://a.example/?z=%7E&a&depositStatus=a+b%26c", returnurl.Append("https://a.example/?z=%7E&a", p))
-	require.Equal(t, "https://a.example/?depositStatus=a+b%26c", returnurl.Append("https://a.example/?", p))
-	require.Equal(t, "https://a.example/?depositStatus=a+b%26c&depositStatus=a+b%26c", returnurl.Append("https://a.example/", p, p))
+	require.Equal(t, "https://a.example/?depositStatus=a+b%26c", returnurl.Append("https://a.example/", []returnurl.Param{p}))
+	require.Equal(t, "https://a.example/?z=%7E&a&depositStatus=a+b%26c", returnurl.Append("https://a.example/?z=%7E&a", []returnurl.Param{p}))
+	require.Equal(t, "https://a.example/?depositStatus=a+b%26c", returnurl.Append("https://a.example/?", []returnurl.Param{p}))
+	require.Equal(t, "https://a.example/?depositStatus=a+b%26c&depositStatus=a+b%26c", returnurl.Append("https://a.example/", []returnurl.Param{p, p}))
+}
+
+func TestAppend_RemovesParametersOfOurNames(t *testing.T) {
+	ours := []returnurl.Param{{Key: "connectStatus", Value: "linked"}, {Key: "returnSig", Value: "1"}}
+	for raw, want := range map[string]string{
+		"https://a.example/?connectStatus=error":                                "https://a.example/?",
+		"https://a.example/?a=1&connectStatus=error&b=%7e":                      "https://a.example/?a=1&b=%7e&",
+		"https://a.example/?returnSig&connectStatus=1&returnSig=x&z":            "https://a.example/?z&",
+		"https://a.example/?connect%53tatus=error&connectError=x&%zz=1":         "https://a.example/?%zz=1&",
+		"https://a.example/?connectstatus=1&x=connectStatus&connectStatus%20=1": "https://a.example/?connectstatus=1&x=connectStatus&connectStatus%20=1&",
+		"https://a.example/connectStatus=1":                                     "https://a.example/connectStatus=1?",
+	} {
+		require.Equal(t, want+"connectStatus=linked&returnSig=1", returnurl.Append(raw, ours, "connectError"), raw)
+	}
 }
 
 func TestOrigin_IsLowerCase(t *testing.T) {

@@ -36,6 +36,8 @@ const (
 	RecoveryBytes = 10
 	// SignInLifetime is the time for the code, counted from the right password.
 	SignInLifetime = 5 * time.Minute
+	// EnrolmentLifetime is the time for the first code, counted from the password: a session that was taken later confirms no secret.
+	EnrolmentLifetime = time.Hour
 
 	skew = 1 // steps by which the clock of the app may differ, either way
 )
@@ -76,13 +78,14 @@ type Factor struct {
 // On reports whether codes are asked for.
 func (f *Factor) On() bool { return f != nil && !f.ConfirmedAt.IsZero() }
 
-// Waits refuses to confirm a factor that does not wait for its first code. Returns ErrOff without a factor, or ErrOn.
-func (f *Factor) Waits() error {
+// Waits refuses to confirm a factor that does not wait for its first code. Returns ErrOff without a factor and after
+// EnrolmentLifetime, or ErrOn.
+func (f *Factor) Waits(now time.Time) error {
 	switch {
-	case f == nil:
-		return ErrOff
 	case f.On():
 		return ErrOn
+	case f == nil || now.Sub(f.CreatedAt) >= EnrolmentLifetime:
+		return ErrOff
 	}
 	return nil
 }

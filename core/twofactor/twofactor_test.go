@@ -107,9 +107,12 @@ func TestWaits_ForTheFirstCodeOfAFactor(t *testing.T) {
 		factor *twofactor.Factor
 		want   error
 	}{
-		"no factor": {nil, twofactor.ErrOff}, "not confirmed": {&twofactor.Factor{Secret: "s"}, nil}, "on": {&twofactor.Factor{ConfirmedAt: now}, twofactor.ErrOn},
+		"no factor":     {nil, twofactor.ErrOff},
+		"not confirmed": {&twofactor.Factor{Secret: "s", CreatedAt: now.Add(time.Second - twofactor.EnrolmentLifetime)}, nil},
+		"an hour old":   {&twofactor.Factor{Secret: "s", CreatedAt: now.Add(-twofactor.EnrolmentLifetime)}, twofactor.ErrOff},
+		"on":            {&twofactor.Factor{ConfirmedAt: now}, twofactor.ErrOn},
 	} {
-		require.ErrorIs(t, c.factor.Waits(), c.want, name)
+		require.ErrorIs(t, c.factor.Waits(now), c.want, name)
 	}
 }
 

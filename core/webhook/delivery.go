@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"slices"
 	"time"
 
 	"partnerdeposits/core/id"
@@ -140,7 +141,16 @@ type Attempt struct {
 	Snippet        string        // of the response body, MaxSnippet bytes at most
 	Detail         string        // the cause of a failure for the partner's developer, without addresses of our network
 	RetryAfter     time.Duration // from a 429 or 503; 0: not given
+	Unconnected    bool          // a time-out that ended before a connection stood
 }
+
+// Unreached reports whether the endpoint was not reached: its name did not resolve, no connection came about, or TLS failed.
+func (a Attempt) Unreached() bool {
+	return a.Unconnected || slices.Contains(unreached, a.Result)
+}
+
+// unreached lists the results of attempts that never reached the endpoint; a time-out may have been another.
+var unreached = []Result{ResultDNS, ResultConnect, ResultTLS}
 
 // OK reports whether the endpoint answered with a 2xx in time.
 func (a Attempt) OK() bool { return a.Result == ResultSuccess }

@@ -33,6 +33,8 @@ const (
 	firstPause    = time.Second     // before the first probe; each failed probe doubles it, up to …
 	longestPause  = 5 * time.Minute
 	mostDoublings = 10
+	// excusedDoublings bounds the pauses while our own way out is broken (outbound.go): 16 s.
+	excusedDoublings = 4
 	// DisableAfter is how long a subscription may do nothing but fail before it is disabled (api.md §5).
 	DisableAfter = 5 * 24 * time.Hour
 )

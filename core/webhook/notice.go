@@ -31,6 +31,23 @@ func NoticeOf(before, after Health) NoticeKind {
 	return ""
 }
 
+// Settles is how long a new notice waits. Whether a circuit opened alone, or with most others, shows a little later.
+func (k NoticeKind) Settles() time.Duration {
+	if k == NoticeHeld {
+		return 2 * outboundSettles
+	}
+	return 0
+}
+
+// NoticesWait is how long notices of trouble wait after our own way out was last seen broken (OutboundBroken): the endpoints
+// are probed meanwhile, and one that succeeds is not told of.
+const NoticesWait = 2 * time.Minute
+
+// Waits reports whether the notice may be of our own trouble, which was last seen at that time.
+func (n Notice) Waits(broken, now time.Time) bool {
+	return n.Kind != NoticeRecovered && n.Kind != NoticeDisabled && now.Before(broken.Add(NoticesWait))
+}
+
 // NoticeEvery is the shortest time between two mails of a kind about an endpoint.
 const NoticeEvery = 24 * time.Hour
 
@@ -40,7 +57,7 @@ type Notice struct {
 	Kind           NoticeKind
 	At             time.Time
 	Deliveries     int  // NoticeGivenUp: how many were given up
-	PutOff         bool // the notice came within NoticeEvery of a mail of its kind, and waited
+	PutOff         bool // the notice came within NoticeEvery of a mail of its kind, or while our own way out was broken, and waited
 }
 
 // Told is what a contact was told of an endpoint: the time of the last mail of each kind.
@@ -63,13 +80,14 @@ type Fate struct {
 	Until time.Time
 }
 
-// Decide returns whether a notice is mailed at now, put off or dropped, given the state of its endpoint and the mails before it. A
+// Decide returns whether a notice is mailed at now, put off or dropped, given the report of its endpoint and the mails before it. A
 // notice within NoticeEvery of a mail of its kind is put off. The mail then reports the state of that later time, so a contact
 // learns of the last change within NoticeEvery.
-func (n Notice) Decide(state EndpointState, told Told, now time.Time) Fate {
+func (n Notice) Decide(of Report, told Told, now time.Time) Fate {
+	state := of.State
 	switch n.Kind {
 	case NoticeHeld:
-		if n.PutOff && state != EndpointHeld {
+		if n.PutOff && (state != EndpointHeld || of.LastSuccessAt.After(n.At)) { // half-open is held, too
 			return Fate{}
 		}
 	case NoticeDisabled:

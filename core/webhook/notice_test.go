@@ -39,8 +39,26 @@ func TestNotice_Decide(t *testing.T) {
 		"recovery put off, and still true":   {webhook.NoticeRecovered, true, webhook.EndpointHealthy, webhook.Told{webhook.NoticeHeld: ago(1), webhook.NoticeRecovered: ago(24)}, mail},
 	} {
 		n := webhook.Notice{Kind: test.kind, PutOff: test.putOff}
-		require.Equal(t, test.want, n.Decide(test.state, test.told, now), name)
+		require.Equal(t, test.want, n.Decide(webhook.Report{State: test.state}, test.told, now), name)
 	}
+}
+
+func TestNotice_OfACircuit_WaitsForABreakOfOurOwn_AndIsDroppedAfterASuccess(t *testing.T) {
+	require.Equal(t, 30*time.Second, webhook.NoticeHeld.Settles())
+	require.Zero(t, webhook.NoticeGivenUp.Settles())
+	for kind, waits := range map[webhook.NoticeKind]bool{
+		webhook.NoticeHeld: true, webhook.NoticeGivenUp: true, webhook.NoticeDisabled: false, webhook.NoticeRecovered: false,
+	} {
+		n := webhook.Notice{Kind: kind}
+		require.Equal(t, waits, n.Waits(noon, noon.Add(2*time.Minute-1)), kind)
+		require.False(t, n.Waits(noon, noon.Add(2*time.Minute)), kind)
+		require.False(t, n.Waits(time.Time{}, noon), kind)
+	}
+	n := webhook.Notice{Kind: webhook.NoticeHeld, At: noon, PutOff: true}
+	halfOpen := webhook.Report{State: webhook.EndpointHeld, LastSuccessAt: noon.Add(time.Minute)}
+	require.Equal(t, webhook.Fate{}, n.Decide(halfOpen, nil, noon.Add(2*time.Minute)))
+	halfOpen.LastSuccessAt = noon.Add(-time.Minute)
+	require.Equal(t, webhook.Fate{Mail: true}, n.Decide(halfOpen, nil, noon.Add(2*time.Minute)))
 }
 
 func TestHealth_RemembersTrouble_UntilTheEndpointIsHealthy(t *testing.T) {

@@ -1,12 +1,14 @@
 // Package webhook holds the rules of webhooks: subscriptions (this file), the event that a subscription receives
 // (routing.go), the signature (signature.go), the retry schedule (schedule.go), deliveries and attempts (delivery.go), the
-// health of an endpoint (health.go), and replays (replay.go) (service.md, "Events"; api.md §5).
+// health of an endpoint (health.go), of our own way to endpoints (outbound.go), and replays (replay.go) (service.md, "Events"; api.md §5).
 package webhook
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"time"
 
 	"partnerdeposits/core/fault"
@@ -93,26 +95,45 @@ func ParseEvents(names []string) ([]EventName, error) {
 	return events, nil
 }
 
-// ParseTarget checks the form of an endpoint's URL. The sender checks the address of the host with every dial. insecure
-// allows http, for development.
+// TargetRules tell which endpoints are allowed.
+type TargetRules struct {
+	Insecure     bool     // WEBHOOK_ALLOW_INSECURE_TARGETS: http, and every port
+	BlockedPorts []uint16 // WEBHOOK_BLOCKED_PORTS: ports of services that do not speak HTTP
+}
+
+// ParseTarget checks the form of an endpoint's URL, and its port. The sender checks port and address of the host with every dial.
 //
-// Returns invalid_field for a URL that returnurl.Parse refuses.
-func ParseTarget(raw string, insecure bool) (*url.URL, error) {
-	if insecure {
-		if u, err := url.Parse(raw); err == nil && u.Scheme == "http" {
-			raw = "https" + raw[len("http"):]
-			if _, err := returnurl.Parse(raw, false); err != nil {
-				return nil, fault.ErrInvalidField.WithField("url", "%s", err.Error())
-			}
-			return u, nil
-		}
+// Returns invalid_field for a URL that returnurl.Parse or PortMistake refuses.
+func ParseTarget(raw string, rules TargetRules) (*url.URL, error) {
+	parsed := raw
+	if u, err := url.Parse(raw); err == nil && u.Scheme == "http" && rules.Insecure {
+		parsed = "https" + raw[len("http"):]
 	}
-	u, err := returnurl.Parse(raw, false)
+	u, err := returnurl.Parse(parsed, false)
+	if errors.Is(err, returnurl.ErrScheme) {
+		return nil, fault.ErrInvalidField.WithField("url", "must be https")
+	}
 	if err != nil {
-		if errors.Is(err, returnurl.ErrScheme) {
-			return nil, fault.ErrInvalidField.WithField("url", "must be https")
-		}
 		return nil, fault.ErrInvalidField.WithField("url", "%s", err.Error())
 	}
-	return u, nil
+	if mistake := rules.PortMistake(u); mistake != "" {
+		return nil, fault.ErrInvalidField.WithField("url", "%s", mistake)
+	}
+	return url.Parse(raw)
+}
+
+// PortMistake tells what is wrong with the port of an endpoint, in words for its partner; "" for nothing. Deliveries to ports of other
+// services would tell a partner which of them listen at a host.
+func (r TargetRules) PortMistake(u *url.URL) string {
+	if u.Port() == "" { // that of the scheme
+		return ""
+	}
+	port, err := strconv.ParseUint(u.Port(), 10, 16)
+	switch {
+	case err != nil || port == 0:
+		return "has the port " + u.Port() + ", which is not between 1 and 65535"
+	case !r.Insecure && slices.Contains(r.BlockedPorts, uint16(port)):
+		return fmt.Sprintf("has the port %d, which is refused: it belongs to a service that does not take webhooks", port)
+	}
+	return ""
 }

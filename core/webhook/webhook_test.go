@@ -112,12 +112,31 @@ func TestParseTarget(t *testing.T) {
 		"https://u:p@a.example/": {false, false}, "http://u:p@a.example/": {false, false},
 		"ftp://a.example/": {false, false}, "https://a.example/#f": {false, false}, "": {false, false}, "/x": {false, false},
 	} {
-		_, err := webhook.ParseTarget(raw, false)
+		_, err := webhook.ParseTarget(raw, webhook.TargetRules{})
 		require.Equal(t, want[0], err == nil, raw)
-		u, err := webhook.ParseTarget(raw, true)
+		u, err := webhook.ParseTarget(raw, webhook.TargetRules{Insecure: true})
 		require.Equal(t, want[1], err == nil, raw)
 		if err == nil {
 			require.Equal(t, raw, u.String())
+		}
+	}
+}
+
+func TestParseTarget_RefusesPorts(t *testing.T) {
+	blocked := []uint16{22, 6379}
+	for port, want := range map[string][2]string{ // the port that the refusal names, without and with insecure
+		"": {}, ":": {}, ":443": {}, ":8443": {}, ":65535": {}, ":1": {}, ":2222": {},
+		":22": {"22", ""}, ":0022": {"22", ""}, ":6379": {"6379", ""},
+		":0": {"0", "0"}, ":00": {"00", "00"}, ":65536": {"65536", "65536"}, ":4294967318": {"4294967318", "4294967318"},
+	} {
+		for i, insecure := range []bool{false, true} {
+			_, err := webhook.ParseTarget("https://a.example"+port+"/", webhook.TargetRules{Insecure: insecure, BlockedPorts: blocked})
+			if want[i] == "" {
+				require.NoError(t, err, port)
+				continue
+			}
+			require.ErrorIs(t, err, fault.ErrInvalidField, port)
+			require.Contains(t, fault.Of(err).Message, "url: has the port "+want[i]+",")
 		}
 	}
 }

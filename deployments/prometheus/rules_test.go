@@ -26,7 +26,7 @@ func rules(t *testing.T) (all []rule) {
 	t.Helper()
 	paths, err := filepath.Glob("*.yml")
 	require.NoError(t, err)
-	require.Len(t, paths, 3)
+	require.Len(t, paths, 4)
 	for _, path := range paths {
 		content, err := os.ReadFile(path)
 		require.NoError(t, err)
@@ -81,7 +81,7 @@ func TestAlerts_EachHasASituationInWhichItFiresAndOneInWhichItIsQuiet(t *testing
 	for _, r := range rules(t) {
 		if r.Alert != "" {
 			require.True(t, fires[r.Alert], "%s never fires in a test", r.Alert)
-			require.True(t, quiet[r.Alert], "%s is never quiet in a test", r.Alert)
+			require.Equal(t, r.Labels["severity"] != heartbeat, quiet[r.Alert], "%s is never quiet in a test", r.Alert)
 		}
 	}
 }
@@ -108,6 +108,21 @@ func TestRules_NameMetricsOfTheProcesses(t *testing.T) {
 // partners are the metrics that a partner's receiver moves by itself.
 var partners = []string{"svc_webhook_deliveries_finished_total", "svc_webhook_delivery_latency_seconds", "svc_webhook_attempt_duration_seconds", "svc_webhook_subscriptions"}
 
+// heartbeat is the severity of an alert that always fires.
+const heartbeat = "heartbeat"
+
+// surroundings are the runbooks of alerts on what stands around the service, which runs in no test.
+var surroundings = []string{"alerts-silent.md", "postgres-disk.md", "replication-lags.md"}
+
+// annotation gives what follows the address that an external label of prometheus.yml tells.
+func annotation(t *testing.T, r rule, name, label string) string {
+	t.Helper()
+	rest, absolute := strings.CutPrefix(r.Annotations[name], "{{ $externalLabels."+label+" }}/")
+	require.True(t, absolute, "%s: %s is no link", r.Alert, name)
+	require.Contains(t, docstest.Read(t, "deployments/prometheus.yml"), "\n    "+label+": http")
+	return rest
+}
+
 func TestAlerts_HaveASeverityAndARunbook_AndNoPageIsAPartnersDoing(t *testing.T) {
 	index := docstest.Read(t, "docs/runbooks/README.md")
 	var books []string
@@ -115,8 +130,11 @@ func TestAlerts_HaveASeverityAndARunbook_AndNoPageIsAPartnersDoing(t *testing.T)
 		if r.Alert == "" {
 			continue
 		}
-		severity, book := r.Labels["severity"], r.Annotations["runbook_url"]
-		require.Contains(t, []string{"page", "ticket"}, severity, r.Alert)
+		severity, book := r.Labels["severity"], annotation(t, r, "runbook_url", "repository")
+		require.Contains(t, []string{"page", "ticket", heartbeat}, severity, r.Alert)
+		uid := strings.TrimPrefix(annotation(t, r, "dashboard_url", "grafana"), "d/")
+		dashboard := docstest.Read(t, "deployments/grafana/dashboards/"+strings.TrimPrefix(uid, "svc-")+".json")
+		require.Contains(t, dashboard, `"uid": "`+uid+`"`)
 		require.NotEmpty(t, r.Annotations["summary"], r.Alert)
 		require.Contains(t, index, "| `"+r.Alert+"` | "+severity+" | ")
 		text := docstest.Read(t, book)
@@ -125,7 +143,8 @@ func TestAlerts_HaveASeverityAndARunbook_AndNoPageIsAPartnersDoing(t *testing.T)
 			require.Contains(t, text, part, book)
 		}
 		followed := "`make test-long`, `TestLong_Runbooks/" + strings.TrimSuffix(filepath.Base(book), ".md") + "`.\n"
-		require.Contains(t, text, "\nFollowed by: "+followed, book)
+		isFollowed := strings.Contains(text, "\nFollowed by: "+followed)
+		require.Equal(t, !slices.Contains(surroundings, filepath.Base(book)), isFollowed, book)
 		books = append(books, filepath.Base(book), "README.md")
 		if severity == "page" {
 			for _, name := range partners {
@@ -137,5 +156,27 @@ func TestAlerts_HaveASeverityAndARunbook_AndNoPageIsAPartnersDoing(t *testing.T)
 	require.NoError(t, err)
 	for _, path := range there {
 		require.True(t, slices.Contains(append(books, "log-lines.md"), filepath.Base(path)), "no alert leads to %s", path)
+	}
+}
+
+func TestInhibitions_NameAlerts(t *testing.T) {
+	var config struct {
+		Rules []struct {
+			Source []string `yaml:"source_matchers"`
+			Target []string `yaml:"target_matchers"`
+		} `yaml:"inhibit_rules"`
+	}
+	require.NoError(t, yaml.Unmarshal([]byte(docstest.Read(t, "deployments/alertmanager.yml")), &config))
+	require.NotEmpty(t, config.Rules)
+	matcher := regexp.MustCompile(`^alertname=~?"(.+)"$`)
+	for _, inhibition := range config.Rules {
+		for _, text := range append(inhibition.Source, inhibition.Target...) {
+			parts := matcher.FindStringSubmatch(text)
+			require.Len(t, parts, 2, text)
+			for name := range strings.SplitSeq(parts[1], "|") {
+				whole := regexp.MustCompile("^(?:" + name + ")$")
+				require.True(t, slices.ContainsFunc(rules(t), func(r rule) bool { return whole.MatchString(r.Alert) }), "no alert is called %s", name)
+			}
+		}
 	}
 }

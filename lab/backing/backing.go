@@ -117,8 +117,11 @@ type Options struct {
 	Purpose Purpose
 	// Logf takes the line that explains the choice, and a line before an installation. Nil: standard error.
 	Logf func(format string, args ...any)
-	// FastUnsafe turns Postgres's fsync, synchronous_commit and full_page_writes off, and keeps data in memory if there
-	// is room: several times faster, but data may be lost when the machine crashes.
+	// InMemory keeps a server's data in a file system in memory if there is room, so that a busy disk does not slow the
+	// server. Data survives a kill of the server, but no crash of the machine.
+	InMemory bool
+	// FastUnsafe includes InMemory, and turns Postgres's fsync, synchronous_commit and full_page_writes off. Postgres is
+	// several times faster, but loses the latest commits if it is killed.
 	FastUnsafe bool
 	// RedisAOF keeps Redis's data over Kill and Restart: appendonly yes, appendfsync everysec.
 	RedisAOF bool

@@ -27,11 +27,15 @@ type home struct {
 	tie     io.WriteCloser
 }
 
-// newHome makes a directory in the first suitable element of dirs, with a cleaner. If this process is root, the server
-// runs as the first existing user of users.
-func newHome(m *machine, dirs []string, users ...string) (*home, error) {
+// newHome makes the directory of a server, and starts the process that removes the directory once this process has
+// ended. If this process is root, the server runs as the first of users that exists.
+func newHome(o Options, users ...string) (*home, error) {
+	dirs := o.machine.tempDirs
+	if o.InMemory || o.FastUnsafe {
+		dirs = append([]string{o.machine.fastDir}, dirs...)
+	}
 	h := &home{}
-	if m.euid() == 0 {
+	if o.machine.euid() == 0 {
 		if err := h.pickOwner(users); err != nil {
 			return nil, err
 		}

@@ -48,9 +48,11 @@ func TestStartPostgres_DurableData_IsNotKeptInMemory(t *testing.T) {
 	require.NoError(t, os.Chmod(m.fastDir, 0o755))
 
 	durable, fast := startPostgres(t, Options{machine: m}), startPostgres(t, Options{FastUnsafe: true, machine: m})
+	inMemory := startRedis(t, Options{InMemory: true, RedisAOF: true, machine: m})
 
 	require.NotEqual(t, m.fastDir, filepath.Dir(homeOf(durable)))
 	require.Equal(t, m.fastDir, filepath.Dir(homeOf(fast)))
+	require.Equal(t, m.fastDir, filepath.Dir(homeOf(inMemory)))
 }
 
 func TestStartPostgres_Native_RunsAsAnUnprivilegedUser(t *testing.T) {

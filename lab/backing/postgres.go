@@ -87,11 +87,7 @@ func newPostgres(o Options) (n *native, bin string, err error) {
 	if !ok {
 		return nil, "", errors.New("no initdb and postgres in PATH or /usr/lib/postgresql")
 	}
-	dirs := o.machine.tempDirs
-	if o.FastUnsafe {
-		dirs = append([]string{o.machine.fastDir}, dirs...)
-	}
-	home, err := newHome(o.machine, dirs, "postgres", "nobody")
+	home, err := newHome(o, "postgres", "nobody")
 	if err != nil {
 		return nil, "", err
 	}

@@ -83,7 +83,7 @@ func startRedisProcess(ctx context.Context, o Options, p RedisProcess) (*Server,
 	if !ok {
 		return nil, "", errors.New("no redis-server in PATH")
 	}
-	home, err := newHome(o.machine, o.machine.tempDirs, "redis", "nobody")
+	home, err := newHome(o, "redis", "nobody")
 	if err != nil {
 		return nil, "", err
 	}

@@ -94,7 +94,7 @@ func (b *Bench) Capture(t testing.TB, depositID id.ID) id.ID {
 	b.Write(func(ctx context.Context, r ports.Repositories) error {
 		d, err := r.Deposits.ForUpdate(ctx, depositID)
 		require.NoError(t, err)
-		step, err := d.Capture(nil, deposit.DefaultTimers(), b.Clock.Now())
+		step, err := d.Capture(nil, 0, deposit.DefaultTimers(), b.Clock.Now())
 		require.NoError(t, err)
 		step.Actor, step.Detail = "operator", map[string]string{"reason": "damage", "description": "Broken coffee table"}
 		if err := r.Deposits.Transition(ctx, d, step); err != nil {

@@ -51,7 +51,7 @@ func (s Steps) Submit(token secret.Text, p tenant.Person) checkout.Next {
 // Return takes the tenant back from the provider's page. The checkout must be shown, not another payment page.
 func (s Steps) Return(token secret.Text) checkout.View {
 	s.T.Helper()
-	next, err := s.Checkout.Return(s.Ctx(), token)
+	next, err := s.Checkout.Return(s.Ctx(), token, true)
 	require.NoError(s.T, err)
 	require.Empty(s.T, next.PageURL)
 	return next.View

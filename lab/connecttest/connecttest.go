@@ -34,8 +34,11 @@ type Limiter struct {
 	Rules atomic.Pointer[[]ports.LimitRule] // of the last call
 }
 
-// Allow implements ports.Limiter.
+// Allow implements ports.Limiter. The rules that count every request of the desk pass: a test of them has a real limiter.
 func (l *Limiter) Allow(_ context.Context, rules ...ports.LimitRule) ports.LimitDecision {
+	if name := rules[0].Name; name == "desk-reads" || name == "desk-acts" {
+		return ports.LimitDecision{Allowed: true}
+	}
 	l.Rules.Store(&rules)
 	return ports.LimitDecision{Allowed: int(l.seen.Add(1)) <= l.Max, RetryAfter: 7 * time.Second}
 }

@@ -2,6 +2,7 @@ package connecttest
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/stretchr/testify/require"
@@ -48,11 +49,14 @@ func (a *App) Wrong() string {
 	panic("connecttest: every code is right")
 }
 
-// EnableTOTP turns two-factor codes on for the signed-in operator, through the pages.
+// Password is the password of the operators whose codes EnableTOTP turns on.
+const Password = "correct horse battery"
+
+// EnableTOTP turns two-factor codes on for the signed-in operator, through the pages. The address is verified, or needs not be.
 func (b *Browser) EnableTOTP(s *Server) *App {
 	b.t.Helper()
 	page := b.Get("/dashboard/settings")
-	shown := b.Send(page, page.Form("enable_totp"), nil)
+	shown := b.Send(page, page.Form("enable_totp"), map[string]string{"currentPassword": Password})
 	require.Equal(b.t, http.StatusOK, shown.Status, shown.Body)
 	a := &App{server: s, secret: secret.Text(strings.ReplaceAll(shown.Text("code"), " ", ""))}
 	done := b.Send(shown, shown.Form("confirm_totp"), map[string]string{"code": a.Code()})
@@ -74,6 +78,11 @@ func (a Answer) Form(intent string) int {
 		}
 	}
 	return -1
+}
+
+// FormTo gives the number of the form that is sent to a path, for Browser.Send; -1 if the page has no such form.
+func (a Answer) FormTo(path string) int {
+	return slices.IndexFunc(a.All("form"), func(form *html.Node) bool { return attr(form, "action") == path })
 }
 
 // Text gives the text of the first element of that name.

@@ -27,6 +27,8 @@ func TestAdmin_UsageMistakesExit2(t *testing.T) {
 		"not a number":    {"partner", "rate-limit", "--partner", "x", "--per-minute", "many"},
 		"no database":     {"partner", "list", "--json"},
 		"nothing to turn": {"secrets", "rotate"},
+		"nothing chosen":  {"webhook", "probe"},
+		"two are chosen":  {"webhook", "probe", "--all", "--partner", "x"},
 	} {
 		code, stdout, stderr := run(t, nil, "admin", args...)
 		require.Equal(t, 2, code, "%s: %s", name, stderr)
@@ -167,6 +169,8 @@ func TestAdmin_RefusalsGoToStderr(t *testing.T) {
 		"invalid_field: slug":      {"partner", "create", "--slug", "A.b", "--name", "Dots"},
 		"partner_not_found: ":      {"partner", "show", "--partner", "nobody"},
 		"api_key_not_found: ":      {"key", "revoke", "--id", "key_nonsense"},
+		"webhook_not_found: ":      {"webhook", "probe", "pwh_nonsense"},
+		"partner_not_found: There": {"webhook", "probe", "--partner", "nobody"},
 		"account_not_found: ":      {"account", "show", "--account", unknown},
 		"invalid_field: max-eur: ": {"account", "ceiling", "--account", unknown, "--max-eur", "lots"},
 		"invalid_field: max-eur: must be 0 or between 70.00 and 100000.00": {"account", "ceiling", "--account", unknown, "--max-eur", "69.99"},

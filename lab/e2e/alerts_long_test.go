@@ -4,6 +4,7 @@ package e2e_test
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"sync"
 	"testing"
@@ -25,7 +26,9 @@ type watched struct {
 	http, dispatch  *member
 	second          *member // another dispatcher, or nil
 	account         string
-	mailServer      string // address
+	mailServer      string       // address
+	silent          net.Listener // at mailServer: takes connections and says nothing
+	cut             wayOut       // shut receivers
 	receiver        *hook
 	pager           *pager
 	prometheus      prometheus

@@ -38,6 +38,12 @@ func installations(t *testing.T) []installation {
 		{name: "a dispatcher freezes", load: true, stages: [][]fault{{
 			{"every dispatcher freezes", []string{"DispatcherAbsent", "DeliveriesStand", "DeliveriesWait"}, freezeDispatcher(12)},
 		}}},
+		{name: "the way out breaks", stages: [][]fault{{
+			{"the receivers of two partners refuse connections", []string{"OutboundBroken"}, func(x *watched) func() {
+				x.cutOff()
+				return func() { x.cut.mends(x.t) }
+			}},
+		}}},
 		{name: "one of two dispatchers freezes", of: watchedOf{second: true}, load: true, stages: [][]fault{{
 			{"a dispatcher with POSTs in flight freezes", []string{"LeasesExpire"}, freezeDispatcher(40)},
 		}}},

@@ -2,12 +2,10 @@ package e2e_test
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -138,13 +136,7 @@ func (c *collector) only(t testing.TB, s span, name string) span {
 // logLine gives the first line of a log with a message.
 func logLine(t testing.TB, log, message string) map[string]any {
 	t.Helper()
-	for line := range strings.Lines(log) {
-		var entry map[string]any
-		require.NoError(t, json.Unmarshal([]byte(line), &entry), line)
-		if entry["msg"] == message {
-			return entry
-		}
-	}
-	require.FailNow(t, "no such line", message)
-	return nil
+	lines := logLines(t, log, message)
+	require.NotEmpty(t, lines, "no such line: %s", message)
+	return lines[0]
 }

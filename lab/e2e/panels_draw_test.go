@@ -50,6 +50,12 @@ func drawPanel(b *strings.Builder, p panel, lines []drawnLine, s shownSpan) {
 	fmt.Fprintf(b, `<path d="M%d %dv%dh%d" fill="none" stroke="#bbb"/>`, plotLeft, plotTop, plotHeight, plotWidth)
 	fmt.Fprintf(b, `<text x="%d" y="%d" text-anchor="end">%s</text><text x="%d" y="%d" text-anchor="end">%s</text>`,
 		plotLeft-4, plotTop+9, inUnit(unit, high), plotLeft-4, plotTop+plotHeight, inUnit(unit, low))
+	for _, at := range p.FieldConfig.Defaults.Thresholds.Steps {
+		if at.Value != nil && *at.Value > low && *at.Value <= high {
+			y := plotTop + plotHeight*(high-*at.Value)/(high-low)
+			fmt.Fprintf(b, `<path d="M%d %.0fh%d" stroke="%s" stroke-dasharray="4 3"/>`, plotLeft, y, plotWidth, at.Color)
+		}
+	}
 	for i, line := range lines {
 		colour := lineColours[i%len(lineColours)]
 		fmt.Fprintf(b, `<polyline fill="none" stroke="%s" stroke-width="1.5" points="%s"/>`, colour, line.points(low, high, s))
@@ -111,11 +117,16 @@ func TestPanels_Drawn_ShowsTitlesLegendsAndLines(t *testing.T) {
 	s := shownSpan{from: from, to: from.Add(10 * time.Second), step: time.Second}
 	d := dashboard{Title: "A <b>", Panels: []panel{{Title: "Wait"}, {Title: "Empty"}}}
 	d.Panels[0].FieldConfig.Defaults.Unit = "s"
+	half, above := 0.125, 7.0
+	steps := []threshold{{Color: "green"}, {Color: "orange", Value: &half}, {Color: "red", Value: &above}}
+	d.Panels[0].FieldConfig.Defaults.Thresholds.Steps = steps
 	line := drawnLine{name: "half", at: []time.Time{from, from.Add(10 * time.Second)}, values: []float64{0, 0.25}}
 	picture := d.draw([][]drawnLine{{line}, nil}, s)
 	require.Contains(t, picture, "A &lt;b&gt;")
 	require.Contains(t, picture, "half: 250 ms")
 	require.Contains(t, picture, `points="62,130 384,34"`, "from below on the left to above on the right")
 	require.Equal(t, 1, strings.Count(picture, "<polyline"))
+	require.Contains(t, picture, `<path d="M62 82h322" stroke="orange"`, "a bound in the middle")
+	require.NotContains(t, picture, "red", "a bound that is out of sight")
 	require.Contains(t, picture, "Empty")
 }

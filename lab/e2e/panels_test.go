@@ -35,9 +35,39 @@ type variable struct{ Name, Type, Query string }
 // panel is a panel with its queries.
 type panel struct {
 	Title, Type string
-	FieldConfig struct{ Defaults struct{ Unit string } }
-	Targets     []struct{ Expr, LegendFormat string }
+	FieldConfig struct {
+		Defaults struct {
+			Unit, NoValue string
+			Thresholds    struct{ Steps []threshold }
+		}
+	}
+	Targets []struct{ Expr, LegendFormat string }
+	Links   []struct{ URL string }
 }
+
+// threshold is the value from which a panel has a colour; nil: from below.
+type threshold struct {
+	Color string
+	Value *float64
+}
+
+// Parts of queries that have no sample while all is well. Their panels say so (noValue).
+const (
+	aboveZero = " > 0"
+	ofAlerts  = "ALERTS{"
+)
+
+// unfiltered is the panel with its series that are 0.
+func (p panel) unfiltered() panel {
+	p.Targets = slices.Clone(p.Targets)
+	for i, target := range p.Targets {
+		p.Targets[i].Expr = strings.TrimSuffix(target.Expr, aboveZero)
+	}
+	return p
+}
+
+// mayBeEmpty reports whether the panel has no sample while no alert fires.
+func (p panel) mayBeEmpty() bool { return strings.Contains(p.Targets[0].Expr, ofAlerts) }
 
 // dashboards reads the dashboards of deployments/grafana, in the order of their files.
 func dashboards(t testing.TB) (all []dashboard) {

@@ -2,11 +2,15 @@ package e2e_test
 
 import (
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/lab/formbrowser"
+	"partnerdeposits/lab/servetest"
 )
 
 // getThrough requests a page as a proxy does for a client at 192.0.2.1.
@@ -57,4 +61,65 @@ func TestProxies_ThatAreTrusted_AreNotNoticed(t *testing.T) {
 	require.Zero(t, p.stop(t)) // the log is complete
 	require.NotContains(t, p.log.String(), "TRUSTED_PROXIES")
 	require.Contains(t, doctorOnProxies(t, w, "TRUSTED_PROXIES="), `"ok":true`, "no note was kept, even for a doctor that trusts no proxy")
+}
+
+// behindHAProxy runs http behind a real haproxy that tells the client's address by a line of its configuration. A client at
+// 127.0.0.2 that makes up its address by both headers tries four passwords, where a minute has three.
+func behindHAProxy(t *testing.T, tells string, environ ...string) (w *deployment, p *process, lastTry int) {
+	t.Helper()
+	w = newWorld(t, append(environ, "TRUSTED_PROXIES=127.0.0.1", "AUTH_ATTEMPTS_PER_MINUTE=3")...)
+	proxy := "http://" + servetest.StartHAProxy(t, tells, "server s "+strings.TrimPrefix(w.baseURL, "http://")).Addr
+	w.environ = append(w.environ, "DASHBOARD_BASE_URL="+proxy)
+	p = w.http(t)
+	transport := &http.Transport{DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}).DialContext}
+	t.Cleanup(transport.CloseIdleConnections)
+	b := formbrowser.New(soon, formbrowser.Elsewhere{RoundTripper: madeUp{transport}})
+	page, err := b.Get(t.Context(), proxy+"/login")
+	require.NoError(t, err)
+	for range 4 {
+		answer, err := b.Submit(t.Context(), page, "password", map[string]string{"email": "x@example.com", "password": "a-wrong-password"})
+		require.NoError(t, err)
+		lastTry = answer.Status
+	}
+	return w, p, lastTry
+}
+
+// madeUp adds an X-Forwarded-For that the client makes up.
+type madeUp struct{ http.RoundTripper }
+
+func (m madeUp) RoundTrip(r *http.Request) (*http.Response, error) {
+	r.Header.Set("X-Forwarded-For", "203.0.113.66")
+	return m.RoundTripper.RoundTrip(r)
+}
+
+const sentBoth = "a trusted proxy sent both X-Real-IP and X-Forwarded-For"
+
+func TestProxyHeader_IsTheOnlyOneThatCounts(t *testing.T) {
+	t.Parallel()
+	for header, tells := range map[string]string{
+		"X-Forwarded-For": "option forwardfor",
+		"X-Real-IP":       "http-request set-header X-Real-IP %[src]",
+	} {
+		t.Run(header, func(t *testing.T) {
+			t.Parallel()
+			w, p, last := behindHAProxy(t, tells, "TRUSTED_PROXY_HEADER="+header)
+			require.Equal(t, http.StatusTooManyRequests, last, "an address that the client makes up is no way round the limit")
+			require.Contains(t, doctorOnProxies(t, w), `"ok":true`)
+			require.Zero(t, p.stop(t)) // the log is complete
+			log := p.log.String()
+			require.Equal(t, 5, strings.Count(log, `"remote_ip":"127.0.0.2"`), log)
+			require.NotContains(t, log, sentBoth)
+		})
+	}
+}
+
+func TestProxyHeader_ThatIsMissing_IsAskedForWhereBothCome(t *testing.T) {
+	t.Parallel()
+	w, p, _ := behindHAProxy(t, "option forwardfor")
+	require.Equal(t, 1, strings.Count(p.log.String(), sentBoth), "warned once")
+	about := doctorOnProxies(t, w)
+	require.Contains(t, about, `"ok":false`)
+	require.Contains(t, about, "127.0.0.1 sent both X-Real-IP and X-Forwarded-For")
+	require.Contains(t, about, "TRUSTED_PROXY_HEADER")
+	require.Contains(t, doctorOnProxies(t, w, "TRUSTED_PROXY_HEADER=X-Forwarded-For"), `"ok":true`, "mended since")
 }

@@ -41,6 +41,20 @@ func (x *watched) hold(statement string) {
 	require.NoError(x.t, err)
 }
 
+// work has a foreign client hold the locks of a statement in an active session, as CREATE INDEX does.
+func (x *watched) work(statement string) {
+	c := x.foreigner()
+	_, err := c.Exec(context.Background(), `BEGIN; `+statement)
+	require.NoError(x.t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = c.Exec(ctx, `SELECT pg_sleep(3600)`) // the runbook ends it
+	}()
+	x.t.Cleanup(func() { cancel(); <-ended })
+}
+
 // foreigner connects until the test ends, or the server ends the connection.
 func (x *watched) foreigner() *pgx.Conn {
 	x.t.Helper()
@@ -76,6 +90,7 @@ func runbooks(t *testing.T) []runbook {
 	return []runbook{
 		{page: "events-set-aside", fires: []string{"EventsSetAside"}, begin: refuseEvents},
 		{page: "outbox-stands", fires: []string{"OutboxStands"}, begin: func(x *watched) map[string]string { x.hold(countedFeeds); return nil }},
+		{page: "outbound-broken", fires: []string{"OutboundBroken"}, begin: func(x *watched) map[string]string { x.cutOff(); return nil }},
 		{page: "deliveries-stand", fires: []string{"DeliveriesStand", "DeliveriesWait"}, begin: func(x *watched) map[string]string {
 			x.hang(12)
 			x.dispatch.Signal(syscall.SIGSTOP)
@@ -102,12 +117,16 @@ func runbooks(t *testing.T) []runbook {
 		}},
 		{page: "reconcile-differs", fires: []string{"ReconcileDiffers"}, begin: changeTheProvidersBooks},
 		{page: "collections-late", fires: []string{"CollectionsLate"}, begin: refuseForWeeks},
-		{page: "api-errors", fires: []string{"ApiErrorsFast"}, begin: lockOutVisitors},
+		{page: "api-errors", fires: []string{"ApiErrorsFast"}, begin: func(x *watched) map[string]string {
+			x.work(`LOCK TABLE deposits, api_keys IN ACCESS EXCLUSIVE MODE`)
+			x.visitors(40)
+			return nil
+		}},
 		{page: "api-slow", fires: []string{"ApiSlowFast"}, begin: lockOutVisitors},
 		{page: "scrapes-fail", fires: []string{"ScrapesFail", "BacklogUnread"}, begin: func(x *watched) map[string]string {
-			x.dispatch.Kill()
+			x.http.Signal(syscall.SIGSTOP)
 			require.NoError(x.t, x.postgres.Stop(true))
-			return nil
+			return map[string]string{"TARGET": "http://" + x.http.ops, "PART": "http"}
 		}},
 		{page: "dead-rows", fires: []string{"DeadRows"}, begin: keepDeadRows},
 		{page: "job-not-run", fires: []string{"JobFails"}, begin: func(x *watched) map[string]string {
@@ -189,8 +208,12 @@ func keepDeadRows(x *watched) map[string]string {
 	return map[string]string{"FOREIGN": foreign, "TABLE": "waiting_counts"}
 }
 
-// mailInVain has operators register while no mail server answers.
+// mailInVain registers operators, whose mails cannot be sent: the mail server accepts connections and never greets.
 func mailInVain(x *watched) map[string]string {
+	var err error
+	x.silent, err = new(net.ListenConfig).Listen(context.Background(), "tcp", x.mailServer)
+	require.NoError(x.t, err)
+	x.t.Cleanup(func() { _ = x.silent.Close() }) // closed by the mail server that answers
 	for i := range 8 {
 		x.link(x.t, fmt.Sprintf("villa-%d", 40+i))
 	}
@@ -205,6 +228,7 @@ func (x *watched) startMailServer() {
 	require.NoError(x.t, err)
 	number, err := strconv.Atoi(port)
 	require.NoError(x.t, err)
+	require.NoError(x.t, x.silent.Close())
 	server := smtpmock.New(smtpmock.ConfigurationAttr{HostAddress: host, PortNumber: number, MultipleMessageReceiving: true})
 	require.NoError(x.t, server.Start())
 	x.t.Cleanup(func() { require.NoError(x.t, server.Stop()) })

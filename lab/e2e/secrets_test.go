@@ -196,15 +196,15 @@ func (r *secretRun) operator(t *testing.T) (b *browser, accountID string) {
 	require.Equal(t, http.StatusUnprocessableEntity, stranger.submit(stranger.open(r.baseURL+"/login"), url.Values{"email": {address}, "password": {"a-wrong-password-of-olga"}}).status)
 	b.submit(b.open(r.baseURL+"/login"), url.Values{"email": {address}, "password": {second}})
 	r.secrets.cookies(t, b, r.baseURL)
-	r.twoFactor(t, b)
+	r.twoFactor(t, b, second)
 	var accounts struct{ Data []struct{ AccountID string } }
 	r.api(t).get("/accounts", &accounts)
 	return b, accounts.Data[0].AccountID
 }
 
-func (r *secretRun) twoFactor(t *testing.T, b *browser) {
+func (r *secretRun) twoFactor(t *testing.T, b *browser, password string) {
 	t.Helper()
-	shown := b.act(b.open(r.baseURL+"/dashboard/settings"), "enable_totp", nil)
+	shown := b.act(b.open(r.baseURL+"/dashboard/settings"), "enable_totp", url.Values{"currentPassword": {password}})
 	spaced := regexp.MustCompile(`(?:[A-Z2-7]{4} ){7}[A-Z2-7]{4}`).FindString(shown.body)
 	plain := strings.ReplaceAll(spaced, " ", "")
 	_, err := base32.StdEncoding.DecodeString(plain)

@@ -41,6 +41,51 @@ func TestStripe_PaidAndTheBrowserClosed_ANoticeSecuresTheDeposit(t *testing.T) {
 	require.NotEmpty(t, fake.Events())
 }
 
+// TestStripe_OnePaymentIsRefusedAgainAndAgain_OthersGoOn: neither the tenant of a payment that Stripe refuses nor a capture of a cent
+// stops the payments of others.
+func TestStripe_OnePaymentIsRefusedAgainAndAgain_OthersGoOn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	fake := w.withStripe(t)
+	server := w.http(t)
+	w.dispatcher(t)
+	account := w.link(t, "villa-73")
+	depositID, checkoutURL := w.deposit(t, account)
+	mine := newBrowser(t)
+	payWith(mine, openFee(t, mine, checkoutURL), "4242 4242 4242 4242")
+	fake.OffSession(depositID, stripetest.Outcome{DeclineCode: "insufficient_funds"})
+	for amount, code := range map[float64]string{0.01: "capture_below_minimum", 0.49: "capture_below_minimum", 100_000: "capture_exceeds_amount"} {
+		status, raw, err := w.api(t).do(http.MethodPost, "/deposits/"+depositID+"/capture", map[string]any{"amount": amount})
+		require.NoError(t, err)
+		require.Equal(t, http.StatusBadRequest, status)
+		require.Contains(t, string(raw), code)
+	}
+	w.api(t).post("/deposits/"+depositID+"/capture", map[string]any{"amount": 0.5}, nil)
+	w.awaitCollection(t, depositID, "awaiting_tenant")
+
+	page := mine.open(checkoutURL)
+	fake.FailBy(func(method, path string) *stripetest.Fault {
+		if method == http.MethodPost && strings.HasSuffix(path, "/sessions") {
+			return &stripetest.Fault{Kind: stripetest.Refused}
+		}
+		return nil
+	})
+	refused := 0
+	for status := 0; status != http.StatusTooManyRequests; refused++ {
+		require.Less(t, refused, 20, "a further one each twelve seconds")
+		status = mine.submit(page, nil).status
+		require.Contains(t, []int{http.StatusServiceUnavailable, http.StatusTooManyRequests}, status)
+	}
+	require.Greater(t, refused, 5)
+	fake.FailBy(nil)
+	other, otherURL := w.deposit(t, account)
+	openFee(t, newBrowser(t), otherURL)
+	w.api(t).post("/deposits/"+other+"/cancel", nil, nil)
+	require.Zero(t, server.stop(t)) // the log is complete
+	require.Regexp(t, `/cancel","status":200,.*"partner":"`+w.partnerID+`","key":"key_`, server.log.String())
+	require.Regexp(t, `"route":"/dashboard".*"operator":"opr_\w+","account":"`+account+`"`, server.log.String())
+}
+
 // TestStripe_ChargedBehindOurBack_TheBooksDiffer: the books agree until somebody charges the tenant's card at the provider, without the
 // service. A dispute reaches the audit log by a notice.
 func TestStripe_ChargedBehindOurBack_TheBooksDiffer(t *testing.T) {

@@ -86,7 +86,8 @@ func (l *load) work(next func() bool) {
 	}
 }
 
-// stop ends the load and waits for the requests in flight.
+// stop starts no new requests, and waits for the answers of those in flight. The service executes a request even if its
+// client gives up waiting, and would commit the change after the audit.
 func (l *load) stop() {
 	l.cancel()
 	l.group.Wait()
@@ -179,7 +180,8 @@ func (l *load) capture(c change) (ok bool) {
 
 // post asks a process once.
 func (l *load) post(c change, path, key, body string) world.Answer {
-	return l.client.Do(l.ctx, world.Call{Base: l.base(c.number), APIKey: c.owner.Key, Path: path, Key: key, Body: body})
+	call := world.Call{Base: l.base(c.number), APIKey: c.owner.Key, Path: path, Key: key, Body: body}
+	return l.client.Do(context.WithoutCancel(l.ctx), call)
 }
 
 // ask repeats a call, each time at the next process, until the answer is known, ctx ends, or patience is over.
@@ -188,7 +190,7 @@ func (l *load) ask(ctx context.Context, number uint64, c world.Call) (a world.An
 	end := time.Now().Add(askPatience)
 	for try := uint64(0); ; try++ {
 		c.Base = l.base(number + try)
-		a = l.client.Do(ctx, c)
+		a = l.client.Do(context.WithoutCancel(ctx), c)
 		if !a.Unknown() || time.Now().After(end) || pause(ctx, min(first<<min(try, 5), most)) != nil {
 			return a
 		}

@@ -56,7 +56,8 @@ func main() {
 	flag.StringVar(&o.only, "only", "", "inject only faults with this in their name, besides the kills")
 	flag.StringVar(&o.logs, "logs", "", "directory for the logs of the processes")
 	flag.BoolVar(&o.short, "short", false, "leave out what takes longer than a lease")
-	flag.BoolVar(&o.relaxed, "relaxed", false, "hold recovery to the deadline alone, for a busy machine")
+	flag.BoolVar(&o.relaxed, "relaxed", false,
+		"hold recovery to the deadline alone, and keep data in memory, for a busy machine")
 	flag.BoolVar(&o.race, "race", false, "build the services with the race detector")
 	flag.BoolVar(&teeth, "teeth", false, "run the broken variants instead, and demand that each is caught")
 	flag.BoolVar(&o.money, "money", false,

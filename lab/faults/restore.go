@@ -57,7 +57,7 @@ func (r *restoration) backUp(ctx context.Context) error {
 
 // goOn lets the service accept changes that the restore takes back, and stops it.
 func (r *restoration) goOn(ctx context.Context) error {
-	if err := pause(ctx, 2*time.Second); err != nil {
+	if err := r.awaitNumbers(ctx); err != nil {
 		return err
 	}
 	r.load.stop()
@@ -69,6 +69,28 @@ func (r *restoration) goOn(ctx context.Context) error {
 	}
 	err := each(ctx, r.nodes(), (*node).stop)
 	r.taken.to = time.Now()
+	return err
+}
+
+// awaitNumbers waits until every feed has got numbers since the backup, which the restore takes back.
+func (r *restoration) awaitNumbers(ctx context.Context) error {
+	const more = 5
+	backedUp, err := r.lastNumbers(ctx)
+	if err != nil {
+		return err
+	}
+	grown, err := poll(ctx, 50*ms, r.o.deadline, func() (bool, error) {
+		given, err := r.lastNumbers(ctx)
+		for _, f := range r.followers {
+			if given[f.owner.ID] < backedUp[f.owner.ID]+more {
+				return false, err
+			}
+		}
+		return true, err
+	})
+	if err == nil && !grown {
+		return errors.New("a feed got no numbers after the backup")
+	}
 	return err
 }
 

@@ -46,6 +46,45 @@ func JPEG(t testing.TB, m image.Image, orientation int) []byte {
 	return bytes.Join([][]byte{b.Bytes()[:2], segment(0xe1, exif), segment(0xfe, comment), b.Bytes()[2:]}, nil)
 }
 
+// Progressive is a sound, black JPEG of so many components (1, 3 or 4; 4:4:4) and scans. A scan has few bytes and visits every block of the
+// first component.
+func Progressive(w, h, components, scans int) []byte {
+	frame := binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16([]byte{8}, uint16(h)), uint16(w))
+	frame = append(frame, byte(components))
+	for i := range components {
+		frame = append(frame, byte(i+1), 0x11, 0)
+	}
+	// The only code, a single 0, begins a run of up to 32,767 blocks without a further coefficient.
+	code := append([]byte{0x10, 1}, append(make([]byte, 15), 0xe0)...)
+	pixels, left := []byte{}, ((w+7)/8)*((h+7)/8)
+	for bits, n := uint64(0), 0; left > 0 || n > 0; {
+		for n < 8 && left > 0 {
+			run := min(left, 1<<15-1)
+			if run < 1<<14 {
+				run = 1 << 14 // a run may be longer than the picture
+			}
+			bits, n, left = bits<<15|uint64(run-1<<14), n+15, left-run
+		}
+		if n < 8 {
+			bits, n = bits<<(8-n), 8
+		}
+		n -= 8
+		if pixels = append(pixels, byte(bits>>n)); pixels[len(pixels)-1] == 0xff {
+			pixels = append(pixels, 0)
+		}
+	}
+	table := append([]byte{0}, bytes.Repeat([]byte{1}, 64)...)
+	parts := [][]byte{{0xff, 0xd8}, segment(0xdb, table), segment(0xc2, frame), segment(0xc4, code)}
+	for i := range scans {
+		low := byte(0x01) // first all bits but the lowest, then the lowest, again and again
+		if i > 0 {
+			low = 0x10
+		}
+		parts = append(parts, segment(0xda, []byte{1, 1, 0, 1, 63, low}), pixels)
+	}
+	return bytes.Join(append(parts, []byte{0xff, 0xd9}), nil)
+}
+
 // TIFF is the body of Exif metadata.
 func TIFF(orientation int) []byte {
 	b := []byte("MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01")

@@ -40,7 +40,7 @@ var notInOpenAPI = []string{
 	"email_taken", "bad_credentials", "invalid_email", "invalid_password", "invalid_company_name",
 	"partner_not_found", "missing_connect_secret", "invalid_signature", "expired", "account_already_linked", "external_id_conflict",
 	"partner_slug_taken", "invalid_csrf_token", "checkout_not_found", "replay_not_found", "deposit_changed",
-	"deposit_takes_no_files", "files_too_large", "upload_too_slow", "uploads_busy", "file_type", "file_damaged", "file_too_large", "file_pixels", "file_empty", "too_many_files", "too_many_files_of_deposit", "files_gone", "file_not_found",
+	"deposit_takes_no_files", "files_too_large", "upload_too_slow", "uploads_busy", "one_at_a_time", "file_heavy", "file_type", "file_damaged", "file_too_large", "file_pixels", "file_empty", "too_many_files", "too_many_files_of_deposit", "files_gone", "file_not_found",
 	"email_not_verified", "link_void",
 	"agreement_missing", "agreement_changed", "notice_refused", "no_payment_books", "invalid_period",
 	"collection_not_found", "collection_over", "collection_not_retryable", "collection_not_payable", "payment_not_refundable", "refund_exceeds_payment",

@@ -47,6 +47,8 @@ var parts = []part{
 	{name: "payments", lane: "others", limit: 45, folder: faults, test: "Payments_ThreeHundredKillsAroundTheProvider"},
 	{name: "payment-variants", lane: "others", limit: 20, folder: faults, test: "Payments_BrokenVariantsAreCaught"},
 	{name: "stop", lane: "others", limit: 15, folder: e2e, test: "StopOfEverything_IsPagedWithinFiveMinutes"},
+	{name: "outbound", lane: "others", limit: 40, folder: e2e,
+		test: "OutboundBroken_IsPagedOnce_AndDeliveriesFlowAgainByThemselves"},
 	{name: "objectives", lane: "others", limit: 25, folder: e2e, test: "AlertsOnObjectives_FireByAFaultAndClearAfterIt"},
 }
 

@@ -103,12 +103,12 @@ func Common(t testing.TB, name string, fill func(databaseURL string)) string {
 	return s.urls[name]
 }
 
-// Server returns a private, durable (fsync on) server that a test may kill, restart and pause. The database of its URL is
-// migrated. The server stops at the end of the test.
+// Server returns a private server that a test may kill, restart and pause. The database of its URL is migrated. The
+// server stops at the end of the test.
 func Server(t testing.TB) *backing.Server {
 	t.Helper()
 	server := backing.Lend(t, func(ctx context.Context) (*backing.Server, error) {
-		return backing.StartPostgres(ctx, backing.Options{Private: true, Logf: t.Logf})
+		return backing.StartPostgres(ctx, backing.Options{Private: true, InMemory: true, Logf: t.Logf})
 	})
 	_, err := migrations.Up(t.Context(), server.URL(), nil)
 	require.NoError(t, err)

@@ -52,6 +52,9 @@ func (f *Fake) serveAPI(w http.ResponseWriter, r *http.Request, run endpoint) {
 	case Unready:
 		f.write(w, f.failed(&apiError{status: http.StatusServiceUnavailable, Kind: "api_error", Message: "Try again"}))
 		return
+	case Refused:
+		f.write(w, f.failed(invalid("", "The request is refused.")))
+		return
 	case Doubled:
 		f.perform(c, Fault{})
 	}

@@ -20,6 +20,15 @@ func invalid(param, message string) *apiError {
 	return &apiError{status: http.StatusBadRequest, Kind: "invalid_request_error", Code: "parameter_invalid", Param: param, Message: message}
 }
 
+// leastCharge is in cents of a euro (docs.stripe.com/currencies#minimum-and-maximum-charge-amounts).
+const leastCharge = 50
+
+func tooSmall(param string) *apiError {
+	err := invalid(param, "The amount must convert to at least 50 cents.")
+	err.Code = "amount_too_small"
+	return err
+}
+
 func missing(id string) *apiError {
 	return &apiError{status: http.StatusNotFound, Kind: "invalid_request_error", Code: "resource_missing", Param: "id", Message: "No such object: '" + id + "'"}
 }

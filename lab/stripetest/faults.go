@@ -21,6 +21,7 @@ const (
 	Doubled    FaultKind = "doubled"     // the request arrives twice, and the second answer is given
 	Overloaded FaultKind = "overloaded"  // 429
 	Unready    FaultKind = "unready"     // 503 without effect, not kept
+	Refused    FaultKind = "refused"     // 400 without effect, not kept
 )
 
 // Fault is a failure of a request. The zero value is none.

@@ -55,8 +55,8 @@ func (f *Fake) createIntent(c call) (any, *apiError) {
 		return nil, err
 	}
 	amount, err := whole(p, "amount", 0)
-	if err != nil || amount <= 0 || p.Get("currency") == "" {
-		return nil, invalid("amount", "This value must be greater than or equal to 1.")
+	if err != nil || amount < leastCharge || p.Get("currency") == "" {
+		return nil, tooSmall("amount")
 	}
 	i := &intent{
 		base: f.base("pi"), status: "requires_payment_method", amount: amount, currency: p.Get("currency"), description: p.Get("description"),

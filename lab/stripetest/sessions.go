@@ -69,6 +69,9 @@ func (f *Fake) createSession(c call) (any, *apiError) {
 	if err != nil {
 		return nil, err
 	}
+	if amount < leastCharge {
+		return nil, tooSmall("line_items[0][price_data][unit_amount]")
+	}
 	expires, err := whole(p, "expires_at", int(f.now().Add(maxPageLife).Unix()))
 	if err != nil {
 		return nil, err

@@ -73,6 +73,7 @@ func (p *pages) form(reopen string, h fiber.Handler) fiber.Handler {
 type view struct {
 	Page   ui.Page
 	Lead   string
+	More   string // a second sentence; "": none
 	Path   string // target of the form; "": no form
 	Token  string // CSRF token
 	Secret string // the token of the mail
@@ -101,8 +102,13 @@ func (p *pages) void(c *fiber.Ctx, link string, to ui.Text) error {
 }
 
 func (p *pages) showVerify(c *fiber.Ctx) error {
-	token := c.Query(fieldToken)
-	found, err := p.Operators.Token(c.UserContext(), token, connect.TokenVerify, connect.TokenChangeEmail)
+	return p.verifyForm(c, http.StatusOK, c.Query(fieldToken), "")
+}
+
+// verifyForm asks before a link verifies an address: with a button alone in the browser of the account, and for its password in another.
+// mistake is about the password.
+func (p *pages) verifyForm(c *fiber.Ctx, status int, token, mistake string) error {
+	found, asks, err := p.Operators.LinkToVerify(c.UserContext(), token, p.browserOf(c))
 	if errors.Is(err, connect.ErrTokenVoid) {
 		return p.void(c, pathDesk, textToDesk)
 	}
@@ -110,20 +116,40 @@ func (p *pages) showVerify(c *fiber.Ctx) error {
 		return err
 	}
 	lang := ui.LangOf(c)
-	lead := textVerifyLead.In(lang, found.Email)
+	v := view{Lead: textVerifyLead.In(lang, found.Email), Path: pathVerify, Secret: token, Button: textVerifyButton.In(lang)}
 	if found.Kind == connect.TokenChangeEmail {
-		lead = textChangeLead.In(lang, found.Email)
+		v.Lead = textChangeLead.In(lang, found.Email)
 	}
-	return p.render(c, http.StatusOK, textVerify, view{Lead: lead, Path: pathVerify, Secret: token, Button: textVerifyButton.In(lang)})
+	if asks {
+		v.More, v.Link, v.To = textVerifyPassword.In(lang), pathForgot, textForgot.In(lang)
+		v.Fields = []ui.Field{{
+			Name: fieldPassword, Type: "password", Label: textAccountPassword.In(lang), Autocomplete: "current-password", MaxLength: 200, Required: true,
+			Error: mistake, Autofocus: mistake != "",
+		}}
+	}
+	if mistake != "" {
+		v.Failed, v.Page.ErrorCode, v.Page.ReadAt = ui.Mistake{Field: fieldPassword, Text: mistake}, connect.ErrBadCredentials.Code, pathForgot
+	}
+	return p.render(c, status, textVerify, v)
+}
+
+func (p *pages) browserOf(c *fiber.Ctx) operators.Browser {
+	return operators.Browser{Session: p.Site.SessionToken(c), Network: ui.NetworkOf(c.IP()), Name: ui.BrowserOf(c)}
 }
 
 // verify uses the link of a mail.
 func (p *pages) verify(c *fiber.Ctx) error {
-	from := operators.Browser{Session: p.Site.SessionToken(c), Network: ui.NetworkOf(c.IP()), Name: ui.BrowserOf(c)}
-	in, err := p.Operators.Verify(c.UserContext(), ui.PostValue(c, fieldToken), from)
+	token, password := ui.PostValue(c, fieldToken), ui.PostValue(c, fieldPassword)
+	in, err := p.Operators.Verify(c.UserContext(), token, password, p.browserOf(c))
 	switch {
 	case errors.Is(err, connect.ErrTokenVoid):
 		return p.void(c, pathDesk, textToDesk)
+	case errors.Is(err, connect.ErrBadCredentials):
+		mistake := textPasswordWrong
+		if password == "" { // the session ended after the page was shown
+			mistake = textPasswordMissing
+		}
+		return p.verifyForm(c, http.StatusUnprocessableEntity, token, mistake.In(ui.LangOf(c)))
 	case errors.Is(err, connect.ErrEmailTaken):
 		f := ui.FailureOf(connect.ErrEmailTaken.Code)
 		return p.render(c, http.StatusConflict, f.Title, view{
@@ -190,7 +216,7 @@ func (p *pages) showReset(c *fiber.Ctx) error {
 // reset sets the password. The operator then logs in with it.
 func (p *pages) reset(c *fiber.Ctx) error {
 	token := ui.PostValue(c, fieldToken)
-	err := p.Operators.ResetPassword(c.UserContext(), token, ui.PostValue(c, fieldPassword))
+	err := p.Operators.ResetPassword(c.UserContext(), token, ui.PostValue(c, fieldPassword), p.browserOf(c))
 	switch {
 	case errors.Is(err, connect.ErrTokenVoid):
 		return p.void(c, pathForgot, textAskAgain)

@@ -70,16 +70,83 @@ func TestVerify_TheMailsLinkShowsAButtonAndTheButtonVerifies(t *testing.T) {
 	require.Zero(t, s.Count("operators", "verified_at IS NOT NULL"), "a GET changes nothing")
 	require.Contains(t, b.Get("/dashboard").Body, "Please verify that a@b.example")
 
-	done := s.Browser(t).Submit(path, nil) // in another browser, such as the phone's
+	done := b.Submit(path, nil) // one click in the browser of the account
 	require.Equal(t, http.StatusOK, done.Status, done.Body)
 	require.Contains(t, done.Body, "Your address is verified")
-	require.Nil(t, done.Cookie("session"), "the mail logs nobody in")
 	require.Equal(t, 1, s.Count("operators", "verified_at IS NOT NULL"))
 	require.NotContains(t, b.Get("/dashboard").Body, "Please verify")
 
 	again := s.Browser(t).Get(path)
 	require.Equal(t, http.StatusGone, again.Status)
 	require.Equal(t, "link_void", again.Code())
+}
+
+// Whoever owns the mailbox does not verify, by a click, the account that a stranger made with the address.
+func TestVerify_InABrowserOfNobodyOrOfAnother_AsksForThePasswordOfTheAccount(t *testing.T) {
+	t.Parallel()
+	s := mailing(t)
+	signUp(t, s, s.Browser(t), "a@b.example")
+	path := mailed(t, s, "a@b.example")
+	other := s.Browser(t)
+	signUp(t, s, other, "c@d.example")
+	for name, b := range map[string]*connecttest.Browser{"nobody": s.Browser(t), "another operator": other} {
+		page := b.Get(path)
+		require.Equal(t, "password", page.Input("password", "type"), name)
+		require.NotEmpty(t, page.LinkTo("/password/forgot"), name)
+		for given, message := range map[string]string{"": "Enter the password of the account.", "wrong password": "This is not the password of the account."} {
+			refused := b.Send(page, page.FormTo("/verify"), map[string]string{"password": given})
+			require.Equal(t, http.StatusUnprocessableEntity, refused.Status, name)
+			require.Equal(t, "bad_credentials", refused.Code())
+			require.Contains(t, refused.Body, message)
+			require.Equal(t, "true", refused.Input("password", "aria-invalid"))
+			require.NotEmpty(t, refused.Input("token", "value"), "the form can be sent again")
+		}
+		fr := b.Get(path + "&lang=fr")
+		require.Contains(t, fr.Body, "Mot de passe du compte")
+		require.Contains(t, b.Send(fr, fr.FormTo("/verify"), map[string]string{"password": "non"}).Body, "Ce n’est pas le mot de passe du compte.")
+	}
+	require.Zero(t, s.Count("operators", "verified_at IS NOT NULL"))
+
+	phone := s.Browser(t)
+	page := phone.Get(path)
+	done := phone.Send(page, 0, map[string]string{"password": password})
+	require.Equal(t, http.StatusOK, done.Status, done.Body)
+	require.Nil(t, done.Cookie("session"), "the mail logs nobody in")
+	require.Equal(t, 1, s.Count("operators", "verified_at IS NOT NULL AND email = 'a@b.example'"))
+}
+
+func TestVerify_ANewAddressInAnotherBrowser_AsksForThePasswordToo(t *testing.T) {
+	t.Parallel()
+	s := mailing(t)
+	b := s.Browser(t)
+	signUp(t, s, b, "a@b.example")
+	settings := b.Get("/dashboard/settings")
+	require.Equal(t, http.StatusSeeOther, b.Send(settings, settings.Form("change_email"), map[string]string{"email": "new@b.example", "currentPassword": password}).Status)
+	path := mailed(t, s, "new@b.example")
+	phone := s.Browser(t)
+	require.Equal(t, "bad_credentials", phone.Submit(path, map[string]string{"password": "wrong password"}).Code())
+	require.Zero(t, s.Count("operators", "email = 'new@b.example'"))
+	require.Equal(t, http.StatusOK, phone.Submit(path, map[string]string{"password": password}).Status)
+	require.Equal(t, 1, s.Count("operators", "email = 'new@b.example' AND verified_at IS NOT NULL"))
+}
+
+// The tries count as failed log-ins of the address, and against the network.
+func TestVerify_WrongPasswords_CountAsLogIns(t *testing.T) {
+	t.Parallel()
+	s := mailing(t)
+	signUp(t, s, s.Browser(t), "a@b.example")
+	path := mailed(t, s, "a@b.example")
+	var last connecttest.Answer
+	for i := range 101 {
+		b := s.Browser(t)
+		b.From = fmt.Sprintf("192.0.2.%d", i)
+		last = b.Submit(path, map[string]string{"password": "wrong password"})
+	}
+	require.Equal(t, http.StatusTooManyRequests, last.Status)
+	b := s.Browser(t)
+	b.From = "203.0.113.7"
+	require.Equal(t, "rate_limited", b.Submit("/login", map[string]string{"email": "a@b.example", "password": password}).Code(), "one count with the log-in")
+	require.Zero(t, s.Count("operators", "verified_at IS NOT NULL"))
 }
 
 func TestReset_TheMailsLinkSetsAPassword(t *testing.T) {

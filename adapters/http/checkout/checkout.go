@@ -45,6 +45,9 @@ const (
 
 	maxToken = 128
 
+	// payPerMinute bounds the requests to the payment provider that a tenant causes.
+	payPerMinute = 5
+
 	// sealedReturn is sealed under the checkout token in the cookie of a browser that sent the form.
 	sealedReturn = "checkout-return"
 )
@@ -223,11 +226,11 @@ func givenBy(c *fiber.Ctx) agreement.Given {
 // returnFromProvider handles the redirect of the tenant from the payment provider. The return token in the URL is known to
 // the provider, so the tenant's form is only for the browser that sent it before, and for a checkout token in the URL.
 func (p *pages) returnFromProvider(c *fiber.Ctx) error {
-	next, err := p.Checkout.Return(c.UserContext(), token(c))
+	known := token(c).Equal(c.Params("token")) || p.Site.SealMatches(token(c).Reveal(), sealedReturn, p.Site.Checkout(c))
+	next, err := p.Checkout.Return(c.UserContext(), token(c), known)
 	if err != nil {
 		return err
 	}
-	known := token(c).Equal(c.Params("token")) || p.Site.SealMatches(token(c).Reveal(), sealedReturn, p.Site.Checkout(c))
 	if next.View.Deposit.Status == deposit.Captured {
 		return p.returnFromDebt(c, next.View, known)
 	}
@@ -253,8 +256,13 @@ func (p *pages) redirect(c *fiber.Ctx, next checkout.Next) error {
 	}
 }
 
-// payDebt sends the tenant to the provider's page for a captured amount, or shows what became of it.
+// payDebt sends the tenant to the provider's page for a captured amount, or shows what became of it. Returns rate_limited.
 func (p *pages) payDebt(c *fiber.Ctx) error {
+	decision := p.Limiter.Allow(c.UserContext(),
+		ports.LimitRule{Name: "checkout-pay", Key: "checkout:pay:" + found(c).Deposit.ID.String(), PerMinute: payPerMinute})
+	if !decision.Allowed {
+		return fault.ErrRateLimited.WithRetryAfter(decision.RetryAfter)
+	}
 	next, err := p.Checkout.PayDebt(c.UserContext(), token(c))
 	if err != nil {
 		return err
@@ -290,7 +298,8 @@ func endedByTenant(v checkout.View) bool {
 
 // backURL returns the return URL with the deposit's id and outcome (api.md §3, "Return redirect").
 func backURL(v checkout.View) string {
-	return returnurl.Append(v.Deposit.ReturnURL,
-		returnurl.Param{Key: "depositId", Value: id.Deposit.Of(v.Deposit.ID)},
-		returnurl.Param{Key: "depositStatus", Value: string(v.Outcome())})
+	return returnurl.Append(v.Deposit.ReturnURL, []returnurl.Param{
+		{Key: "depositId", Value: id.Deposit.Of(v.Deposit.ID)},
+		{Key: "depositStatus", Value: string(v.Outcome())},
+	})
 }

@@ -11,6 +11,7 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/lab/browsertest"
+	"partnerdeposits/ports"
 )
 
 // tenantCard pays the fee, and every later charge wants the tenant back.
@@ -110,6 +111,33 @@ func TestDebt_ProviderAway_SaysSoAndOpensLater(t *testing.T) {
 	require.NotContains(t, away.body, "connection refused")
 	w.Provider.Away(false)
 	require.Contains(t, b.send(page, 0, nil).body, "cardNumber")
+}
+
+func TestDebt_ThePageIsAskedForAgainAndAgain_IsLimited(t *testing.T) {
+	w := setup(t)
+	d, token, _ := w.captured(tenantCard)
+	w.reconcile(0)
+	b := w.browser()
+	page := b.get(w.address(token))
+	require.Contains(t, b.send(page, 0, nil).body, "cardNumber")
+	require.Contains(t, w.limiter.counted, ports.LimitRule{Name: "checkout-pay", Key: "checkout:pay:" + d.ID.String(), PerMinute: 5})
+	opened := w.Provider.Opened()
+	w.limiter.refuses = "checkout-pay"
+	require.Equal(t, http.StatusTooManyRequests, b.send(page, 0, nil).status)
+	require.Equal(t, opened, w.Provider.Opened())
+	require.Equal(t, http.StatusOK, b.get(w.address(token)).status, "reading is free")
+}
+
+func TestDebt_LessThanTheProviderCharges_EndsWithoutACharge(t *testing.T) {
+	w := setup(t)
+	d, token, _ := w.captured(tenantCard)
+	_, err := w.Pool.Exec(t.Context(), `UPDATE payments SET amount_cents = 30 WHERE deposit_id = $1 AND kind = 'collection'`, d.ID)
+	require.NoError(t, err)
+	w.reconcile(1)
+	debt := w.debt(d)
+	require.Equal(t, []any{deposit.CollectionFailed, "below_minimum"}, []any{debt.State, debt.Failure})
+	require.Zero(t, w.Count("sandbox_payments", "amount_cents = 30"))
+	require.NotContains(t, w.browser().get(w.address(token)).body, "<form method=\"post\"")
 }
 
 func TestDebt_PayIntentOnAnotherDeposit_ShowsThePage(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"net/http/cookiejar"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -72,6 +73,7 @@ func setup(t *testing.T) *world {
 type limiter struct {
 	mu      sync.Mutex
 	refuse  bool
+	refuses string // the name of a rule
 	counted []ports.LimitRule
 }
 
@@ -79,7 +81,8 @@ func (l *limiter) Allow(_ context.Context, rules ...ports.LimitRule) ports.Limit
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.counted = append(l.counted, rules...)
-	return ports.LimitDecision{Allowed: !l.refuse, RetryAfter: 7 * time.Second}
+	refused := l.refuse || slices.ContainsFunc(rules, func(r ports.LimitRule) bool { return r.Name == l.refuses })
+	return ports.LimitDecision{Allowed: !refused, RetryAfter: 7 * time.Second}
 }
 
 func (l *limiter) Refund(context.Context, ...ports.LimitRule) {}

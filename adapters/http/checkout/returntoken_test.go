@@ -68,6 +68,7 @@ func TestReturnToken_WithoutTheTenantsBrowser_OpensNoForm(t *testing.T) {
 	require.NotContains(t, stranger.body, token.Reveal())
 	require.Contains(t, stranger.body, "Not secured yet")
 	w.requireStatus(d, deposit.Pending, "")
+	require.Equal(t, 1, w.Count("sandbox_payments", "status = 'open'"), "the tenant's page stays open")
 
 	back := b.send(pay, 1, url.Values{"intent": {"cancel"}})
 	require.Equal(t, "/checkout/"+token.Reveal(), back.at.Path, "the tenant's own browser")

@@ -122,6 +122,7 @@ func TestForm_ThatFails_IsShownAgainWithWhatWasEntered(t *testing.T) {
 		{"long company", "companyName", strings.Repeat("é", 121), "invalid_company_name"},
 		{"company with a zero byte", "companyName", "a\x00b", "invalid_company_name"},
 		{"company of two lines", "companyName", "Chalets\r\nPay here: https://evil.example", "invalid_company_name"},
+		{"company with a web address", "companyName", "Your bank: pay at https://evil.example/now", "invalid_company_name"},
 		{"company that turns the direction", "companyName", "Chalets \u202emoc.live", "invalid_company_name"},
 		{"company that is no UTF-8", "companyName", "a\xff", "invalid_company_name"},
 	}
@@ -279,7 +280,7 @@ func TestCookies_OverHTTPS_AreBoundToTheHost(t *testing.T) {
 	require.NotNil(t, form)
 	require.True(t, form.Secure && form.HttpOnly && form.Path == "/" && form.Domain == "" && form.MaxAge == 0)
 	require.Equal(t, http.SameSiteLaxMode, form.SameSite)
-	require.NotNil(t, page.Cookie("lang"))
+	require.NotNil(t, page.Cookie("__Host-lang"))
 
 	// Go's cookie jar keeps Secure cookies from http, as a browser would: they are carried by hand.
 	values := url.Values{"email": {"a@b.example"}, "password": {password}, "companyName": {"C"}, "csrf_token": {page.Input("csrf_token", "value")}}

@@ -103,10 +103,10 @@ func (p *pages) act(c *fiber.Ctx, by caller) error {
 	ui.SetReadAt(c, path)
 	var sent *upload
 	if body := middleware.UploadOf(c); body != nil {
-		sent, err = p.readUpload(c, by, body)
+		sent, err = p.readUpload(c, by, v, body)
 		defer sent.close()
 		if err != nil {
-			return p.uploadRefused(c, path, err)
+			return p.uploadRefused(c, by, v, err)
 		}
 	} else if err := p.Site.CheckForm(c); err != nil {
 		return ui.RenderFormExpired(c, path)
@@ -206,7 +206,7 @@ func (p *pages) answer(c *fiber.Ctx, by caller, v desk.View, f actForm, err erro
 	case errors.Is(err, twofactor.ErrWrongCode):
 		return p.confirm(c, by, v, f, ui.FailureOf(twofactor.ErrWrongCode.Code).Message.In(ui.LangOf(c)))
 	case errors.Is(err, deposit.ErrExceedsAmount):
-		f.mistakes = []ui.Mistake{{Field: intentCapture + "-" + fieldAmount, Text: textBadAmount.In(ui.LangOf(c), ui.Euros(ui.LangOf(c), v.Amount))}}
+		f.mistakes = []ui.Mistake{{Field: intentCapture + "-" + fieldAmount, Text: textBadAmount.In(ui.LangOf(c), ui.Euros(ui.LangOf(c), p.Deposits.LeastCapture()), ui.Euros(ui.LangOf(c), v.Amount))}}
 		return p.renderDeposit(c, by, http.StatusUnprocessableEntity, v, f, "")
 	case errors.Is(err, ports.ErrKeyReused), fault.KindOf(err) == fault.Conflict:
 		fresh, failed := p.Desk.Deposit(c.UserContext(), by.Account.ID, v.ID)
@@ -277,8 +277,9 @@ func (p *pages) actFormOf(c *fiber.Ctx, v desk.View) actForm {
 		if f.amountText == "" {
 			f.amountText = v.Amount.String()
 		}
-		if f.amount, ok = parseAmount(f.amountText); !ok || f.amount <= 0 || f.amount > v.Amount {
-			mistake(fieldAmount, textBadAmount, ui.Euros(lang, v.Amount))
+		least := p.Deposits.LeastCapture()
+		if f.amount, ok = parseAmount(f.amountText); !ok || f.amount < least || f.amount > v.Amount {
+			mistake(fieldAmount, textBadAmount, ui.Euros(lang, least), ui.Euros(lang, v.Amount))
 		}
 		if f.reason != "" && !slices.Contains(deposit.CaptureReasons, f.reason) {
 			mistake(fieldReason, textBadReason)

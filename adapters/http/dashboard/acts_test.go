@@ -250,9 +250,16 @@ func TestAct_WithMistakes_NamesThemAndKeepsTheWords(t *testing.T) {
 		require.Equal(t, "invalid_field", sent.Code())
 		require.Contains(t, sent.Body, "a window", "what was typed stays")
 	}
-	for _, amount := range []string{"5", "5.5", "5,50", "1250.50", "0.01", " 7 "} {
+	for _, amount := range []string{"5", "5.5", "5,50", "1250.50", "0.50", " 7 "} {
 		require.Equal(t, http.StatusOK, d.ask("capture", map[string]string{"amount": amount}).Status, amount)
 	}
+	for lang, says := range map[string]string{"en": "from €0.50 to €1,250.50", "fr": "de 0,50\u00a0€ à 1"} {
+		d.b.Get(d.path + "?lang=" + lang)
+		sent := d.ask("capture", map[string]string{"amount": "0.49"})
+		require.Equal(t, http.StatusUnprocessableEntity, sent.Status)
+		require.Contains(t, sent.Body, says)
+	}
+	d.b.Get(d.path + "?lang=en")
 	for field, value := range map[string]string{"reason": "revenge", "description": strings.Repeat("é", 2001)} {
 		require.Equal(t, http.StatusUnprocessableEntity, d.ask("capture", map[string]string{field: value}).Status, field)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"partnerdeposits/adapters/http/middleware"
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/app/connections"
 	"partnerdeposits/app/deposits"
@@ -47,20 +48,20 @@ type Deps struct {
 	Limiter     ports.Limiter
 	Site        *ui.Site
 	Log         *slog.Logger
-	Uploads     *Uploads // nil: four forms with files at a time, 120 s each
+	Uploads     *Uploads // nil: eight forms with files at a time, 120 s each
 }
 
 type pages struct {
 	Deps
-	exports chan struct{} // a place for each export that runs
+	exports *places
 }
 
 // Mount adds the pages to app, which serves the dashboard's host.
 func Mount(app fiber.Router, d Deps) {
 	if d.Uploads == nil {
-		d.Uploads = NewUploads(uploadPlaces, uploadTime)
+		d.Uploads = NewUploads(placesAtOnce, uploadTime)
 	}
-	p := &pages{Deps: d, exports: make(chan struct{}, exportsAtOnce)}
+	p := &pages{Deps: d, exports: newPlaces(placesAtOnce, errExports)}
 	app.Get(pathDashboard, d.Site.Headers, p.signedIn(p.showToday))
 	app.Get(pathExport, d.Site.Headers, p.signedIn(p.export))
 	app.Get(pathDeposits, d.Site.Headers, p.signedIn(p.list))
@@ -82,7 +83,7 @@ type caller = deposits.OperatorCaller
 // handler serves a signed-in operator.
 type handler func(c *fiber.Ctx, by caller) error
 
-// signedIn calls h for a signed-in operator and redirects everybody else to the login page.
+// signedIn calls h for a signed-in operator, whose account's requests it counts, and redirects everybody else to the login page.
 func (p *pages) signedIn(h handler) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		o, a, err := p.Operators.CurrentOperator(c.UserContext(), p.Site.SessionToken(c))
@@ -92,10 +93,25 @@ func (p *pages) signedIn(h handler) fiber.Handler {
 		if err != nil {
 			return err
 		}
+		middleware.LogWho(c, slog.String("operator", id.Operator.Of(o.ID)), slog.String("account", id.Account.Of(a.ID)))
 		p.Site.PreferLang(c, o.Locale, "desk "+id.Operator.Of(o.ID))
-		return h(c, caller{Operator: o, Account: a})
+		by := caller{Operator: o, Account: a}
+		rule := readRule
+		if c.Method() == fiber.MethodPost {
+			rule = actRule
+		}
+		if err := p.limited(c, by, rule); err != nil {
+			return err
+		}
+		return h(c, by)
 	}
 }
+
+// The requests of an account: more than people send, too few to slow the partner API down (operations.md, "Pages").
+var (
+	readRule = ports.LimitRule{Name: "desk-reads", Key: "desk:reads:", PerMinute: 600}
+	actRule  = ports.LimitRule{Name: "desk-acts", Key: "desk:acts:", PerMinute: 60}
+)
 
 // page is the layout of a page of the section.
 func (p *pages) page(c *fiber.Ctx, by caller, section, title string) ui.Page {

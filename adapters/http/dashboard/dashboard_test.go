@@ -12,6 +12,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/lab/connecttest"
+	"partnerdeposits/ports"
 )
 
 func TestToday_ShowsWhatWaitsAndTheYear(t *testing.T) {
@@ -29,6 +30,7 @@ func TestToday_ShowsWhatWaitsAndTheYear(t *testing.T) {
 	_, other := linked(t, s, "c@d.example", "demo")
 	theirs := deposits(t, s, p, other, 3)
 	mine := deposits(t, s, p, account, 8)
+	s.Clock.Add(time.Minute) // the number of this month's deposits is kept so long
 	secured(t, s, mine[0], 3*24*time.Hour)
 	secured(t, s, mine[1], 30*24*time.Hour)
 	refused(t, s, mine[2])
@@ -45,6 +47,40 @@ func TestToday_ShowsWhatWaitsAndTheYear(t *testing.T) {
 	require.Equal(t, 12, strings.Count(page.Body, "<rect "))
 	require.Len(t, page.All("tr"), 13, "the numbers as a table")
 	require.Contains(t, b.Get("/dashboard?lang=fr").Body, "La couverture finit sous 7 jours")
+}
+
+func TestDesk_RequestsOfAnAccount_AreBounded(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{Counted: true})
+	s.Partner("demo")
+	b, account := linked(t, s, "a@b.example", "demo")
+	other, _ := linked(t, s, "c@d.example", "demo")
+	token := b.Get("/dashboard").Input("csrf_token", "value")
+	read := func(of *connecttest.Browser) connecttest.Answer { return of.Get("/dashboard/partner?lang=fr") }
+	act := func() connecttest.Answer {
+		return b.Post("/dashboard/settings", url.Values{"csrf_token": {token}, "intent": {"change_language"}, "locale": {"en"}})
+	}
+	send := func(name string, perMinute, n int) { // as so many requests would be counted
+		for range n {
+			key := "desk:" + strings.TrimPrefix(name, "desk-") + ":" + id.Account.Of(account)
+			require.True(t, s.Services.Limiter.Allow(t.Context(), ports.LimitRule{Name: name, Key: key, PerMinute: perMinute}).Allowed)
+		}
+	}
+	send("desk-acts", 60, 59)
+	require.NotEqual(t, http.StatusTooManyRequests, act().Status)
+	refused := act()
+	require.Equal(t, http.StatusTooManyRequests, refused.Status)
+	require.Equal(t, "rate_limited", refused.Code())
+	require.NotEmpty(t, refused.Header.Get("Retry-After"))
+	require.Contains(t, refused.Body, "Too many attempts")
+
+	send("desk-reads", 600, 598) // the page with the token was read already
+	require.Equal(t, http.StatusOK, read(b).Status, "acts cost no reads")
+	refused = read(b)
+	require.Equal(t, http.StatusTooManyRequests, refused.Status)
+	require.NotEmpty(t, refused.Header.Get("Retry-After"))
+	require.Contains(t, refused.Body, "Trop de tentatives")
+	require.Equal(t, http.StatusOK, read(other).Status, "another account")
 }
 
 func TestList_ShowsTheAccountsOwnDepositsAndFilters(t *testing.T) {

@@ -202,7 +202,7 @@ func entryOf(e desk.Entry, lang ui.Lang) entry {
 	case desk.Collects:
 		out.Text = collectionSteps[e.Step].In(lang)
 	}
-	if failure := e.Detail["failure"]; failure != "" && e.Step != deposit.CollectionCancelled && e.Step != deposit.CollectionExpired {
+	if failure := e.Detail["failure"]; failure != "" && !e.Step.Ends() {
 		out.Notes = append(out.Notes, failureOf(failure, lang))
 	}
 	if amount := e.Detail["amount"]; amount != "" {

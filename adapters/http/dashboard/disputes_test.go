@@ -3,6 +3,7 @@ package dashboard_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
@@ -51,6 +52,16 @@ func TestDetail_AgreementAndDispute_AreShown(t *testing.T) {
 		require.NotContains(t, page.Body, "Evidence is due by")
 	}
 	require.Contains(t, d.b.Get(d.path+"?lang=fr").Body, "Contesté par le locataire")
+}
+
+func TestCapture_WhileTheFeeIsDisputedAsFraud_AsksWithAWarning(t *testing.T) {
+	t.Parallel()
+	d := disputedDesk(t)
+	secured(t, d.Server, d.reference, time.Hour)
+	require.Contains(t, d.ask("capture", map[string]string{"amount": "100"}).Body, "paid with a stolen card")
+	_, err := d.Pool.Exec(t.Context(), `UPDATE disputes SET reason = 'duplicate'`)
+	require.NoError(t, err)
+	require.NotContains(t, d.ask("capture", map[string]string{"amount": "100"}).Body, "paid with a stolen card")
 }
 
 func TestDetail_WithADispute_LooksRightInABrowser(t *testing.T) {

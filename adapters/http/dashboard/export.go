@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -26,14 +25,14 @@ import (
 var exportColumns = []string{"reference", "status", "amount", "captured", "startsOn", "endsOn", "rentalContract", "tenant", "email", "createdAt"}
 
 const (
-	exportPage  = 100              // deposits that are read and held at once
-	exportWait  = 30 * time.Second // for the reader to take a part
-	exportLimit = 10 * time.Minute // for the whole export
+	exportPage   = 100              // deposits that are read and held at once
+	exportLimit  = 10 * time.Minute // for the whole export
+	exportBuffer = 64 << 10         // bytes that the system keeps for the reader: they count as taken
 
 	exportsPerMinute = 30 // of an account
-	exportsAtOnce    = 4  // in this process
-	exportRetry      = 10 * time.Second
 )
+
+var errExports = fault.ErrUnavailable.WithRetryAfter(placeRetry)
 
 // export streams the list as CSV. A page of the list is read when the browser has taken the page before, so an export of any length
 // needs little memory. If a read fails, the connection ends without the end of the body: the browser reports an incomplete file.
@@ -45,9 +44,9 @@ func (p *pages) export(c *fiber.Ctx, by caller) error {
 	if err := p.limited(c, by, ports.LimitRule{Name: "desk-exports", Key: "desk:exports:", PerMinute: exportsPerMinute}); err != nil {
 		return err
 	}
-	end, ok := p.beginExport()
-	if !ok {
-		return fault.ErrUnavailable.WithRetryAfter(exportRetry)
+	end, err := p.exports.enter(by.Account.ID)
+	if err != nil {
+		return err
 	}
 	first, err := p.Desk.List(c.UserContext(), f.DeskFilter, ports.Page{Limit: exportPage})
 	if err != nil {
@@ -57,24 +56,16 @@ func (p *pages) export(c *fiber.Ctx, by caller) error {
 	// The request's context ends with the handler, before the body is read.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.UserContext()), exportLimit)
 	log := p.Log.With("request_id", problem.RequestID(c))
+	if sized, ok := c.Context().Conn().(interface{ SetWriteBuffer(int) error }); ok {
+		_ = sized.SetWriteBuffer(exportBuffer)
+	}
 	c.Set(fiber.HeaderContentType, "text/csv; charset=utf-8")
 	c.Set(fiber.HeaderContentDisposition, `attachment; filename="deposits.csv"`)
 	c.Status(http.StatusOK).Context().SetBodyStream(&exporter{
 		ctx: ctx, cancel: func() { cancel(); end() }, desk: p.Desk, filter: f.DeskFilter, next: first, more: true, conn: c.Context().Conn(),
-		failed: func(err error) { log.WarnContext(ctx, "export ended early", "cause", err.Error()) },
+		pace: newPace(), failed: func(err error) { log.WarnContext(ctx, "export ended early", "cause", err.Error()) },
 	}, -1)
 	return nil
-}
-
-// beginExport takes a place among the exports that run at once; end gives it back, and may be called again. ok is false when every place is
-// taken.
-func (p *pages) beginExport() (end func(), ok bool) {
-	select {
-	case p.exports <- struct{}{}:
-		return sync.OnceFunc(func() { <-p.exports }), true
-	default:
-		return nil, false
-	}
 }
 
 // exporter is the body of an export.
@@ -89,16 +80,26 @@ type exporter struct {
 	conn   net.Conn
 	failed func(error)
 	buffer bytes.Buffer
+	pace   pace
+	given  int       // bytes of the last Read
+	at     time.Time // of its end
 }
 
 // Read implements io.Reader.
 func (e *exporter) Read(p []byte) (int, error) {
+	if e.given > 0 {
+		e.pace.passed(e.given, time.Since(e.at))
+	}
 	if e.buffer.Len() == 0 {
 		if err := e.fill(); err != nil {
+			e.cancel() // the place is free before the reader sees the end
 			return 0, err
 		}
 	}
-	return e.buffer.Read(p)
+	n, err := e.buffer.Read(p)
+	e.given, e.at = n, time.Now()
+	_ = e.conn.SetWriteDeadline(e.at.Add(e.pace.left)) // the deadline of other answers is for their whole body
+	return n, err
 }
 
 // Close implements io.Closer. The server closes the body at its end, and when the browser went away.
@@ -109,7 +110,6 @@ func (e *exporter) Close() error {
 
 // fill writes the next page of the list to the buffer.
 func (e *exporter) fill() error {
-	_ = e.conn.SetWriteDeadline(time.Now().Add(exportWait)) // the deadline of other answers is for their whole body
 	if !e.begun {
 		e.begun = true
 		e.write(exportColumns)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -14,7 +15,9 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/http/problem"
 	"partnerdeposits/app/desk"
+	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
@@ -39,6 +42,13 @@ func (b *breaking) DeskDeposits(context.Context, ports.DeskFilter, ports.Page) (
 	return page, nil
 }
 
+// short has a deposit.
+type short struct{ ports.DeskReader }
+
+func (short) DeskDeposits(context.Context, ports.DeskFilter, ports.Page) (ports.List[*deposit.Deposit], error) {
+	return ports.List[*deposit.Deposit]{Items: []*deposit.Deposit{{Reference: "D-1234-5678"}}}, nil
+}
+
 // open is a limiter that allows everything.
 type open struct{ ports.Limiter }
 
@@ -46,24 +56,26 @@ func (open) Allow(context.Context, ...ports.LimitRule) ports.LimitDecision {
 	return ports.LimitDecision{Allowed: true}
 }
 
-// exporting serves exports of the store, and gives a function that begins one.
-func exporting(t *testing.T, store ports.DeskReader) (begin func() *http.Response) {
+// exporting serves exports of the store, and gives a function that begins one of an account.
+func exporting(t *testing.T, store ports.DeskReader) (begin func(account byte) *http.Response) {
 	t.Helper()
 	p := &pages{
 		Deps:    Deps{Desk: desk.New(desk.Deps{Desk: store}), Limiter: open{}, Log: slog.New(slog.DiscardHandler)},
-		exports: make(chan struct{}, exportsAtOnce),
+		exports: newPlaces(placesAtOnce, errExports),
 	}
 	app := fiber.New(fiber.Config{DisableStartupMessage: true, ErrorHandler: func(c *fiber.Ctx, err error) error {
 		c.Set(fiber.HeaderRetryAfter, fault.Of(err).RetryAfter.String())
-		return c.Status(http.StatusServiceUnavailable).SendString(fault.Of(err).Code)
+		return c.Status(problem.Status(fault.KindOf(err))).SendString(fault.Of(err).Code)
 	}})
-	app.Get("/export", func(c *fiber.Ctx) error { return p.export(c, caller{}) })
+	app.Get("/export", func(c *fiber.Ctx) error {
+		return p.export(c, caller{Account: connect.Account{ID: id.ID{byte(c.QueryInt("account"))}}})
+	})
 	server := httptest.NewUnstartedServer(nil)
 	go func() { _ = app.Listener(server.Listener) }()
 	t.Cleanup(func() { require.NoError(t, app.Shutdown()) })
-	return func() *http.Response {
+	return func(account byte) *http.Response {
 		t.Helper()
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+server.Listener.Addr().String()+"/export", nil)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+server.Listener.Addr().String()+"/export?account="+strconv.Itoa(int(account)), nil)
 		require.NoError(t, err)
 		res, err := http.DefaultClient.Do(req)
 		require.NoError(t, err)
@@ -71,26 +83,30 @@ func exporting(t *testing.T, store ports.DeskReader) (begin func() *http.Respons
 	}
 }
 
-func TestExport_BesideFourOthers_WaitsForAPlace(t *testing.T) {
+func TestExport_BesideItsAccountsOwn_OrEightOthers_WaitsForAPlace(t *testing.T) {
 	t.Parallel()
 	begin := exporting(t, &breaking{pages: 1 << 40})
+	refused := func(account byte, status int, code string) {
+		res := begin(account)
+		body, err := io.ReadAll(res.Body)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		require.Equal(t, status, res.StatusCode)
+		require.Equal(t, code, string(body))
+		require.Equal(t, placeRetry.String(), res.Header.Get("Retry-After"))
+	}
 	var running []*http.Response
-	for range exportsAtOnce {
-		res := begin()
+	for account := range byte(8) {
+		res := begin(account)
 		require.Equal(t, http.StatusOK, res.StatusCode)
 		running = append(running, res)
+		refused(account, http.StatusTooManyRequests, "one_at_a_time")
 	}
-	refused := begin()
-	body, err := io.ReadAll(refused.Body)
-	require.NoError(t, err)
-	require.NoError(t, refused.Body.Close())
-	require.Equal(t, http.StatusServiceUnavailable, refused.StatusCode)
-	require.Equal(t, "service_unavailable", string(body))
-	require.Equal(t, exportRetry.String(), refused.Header.Get("Retry-After"))
+	refused(8, http.StatusServiceUnavailable, "service_unavailable")
 
 	require.NoError(t, running[0].Body.Close()) // its browser goes away
 	require.Eventually(t, func() bool {
-		res := begin()
+		res := begin(8)
 		defer func() { _ = res.Body.Close() }()
 		return res.StatusCode == http.StatusOK
 	}, time.Minute, 20*time.Millisecond)
@@ -99,11 +115,23 @@ func TestExport_BesideFourOthers_WaitsForAPlace(t *testing.T) {
 	}
 }
 
+func TestExport_ThatIsRead_FreesItsPlaceAtTheEnd(t *testing.T) {
+	t.Parallel()
+	begin := exporting(t, short{})
+	for range 20 {
+		res := begin(1)
+		require.Equal(t, http.StatusOK, res.StatusCode)
+		_, err := io.Copy(io.Discard, res.Body)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+	}
+}
+
 // A file that is not whole must not look whole.
 func TestExport_WhenAReadFails_EndsTheConnection(t *testing.T) {
 	t.Parallel()
 	store := &breaking{pages: 40}
-	res := exporting(t, store)()
+	res := exporting(t, store)(1)
 	body, err := io.ReadAll(res.Body)
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	require.NoError(t, res.Body.Close())

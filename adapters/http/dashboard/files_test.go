@@ -1,12 +1,9 @@
 package dashboard_test
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
-	"io"
 	"mime/multipart"
-	"net"
 	"net/http"
 	"net/textproto"
 	"net/url"
@@ -230,112 +227,6 @@ func TestForm_Above25MB_IsRefusedByItsLength(t *testing.T) {
 	require.Equal(t, http.StatusRequestEntityTooLarge, answer.Status)
 	require.Equal(t, "files_too_large", answer.Code())
 	require.Zero(t, d.Count("deposit_files", ""))
-}
-
-// raw begins a form with files and leaves the connection open: head and beginning of the body are sent, and no more.
-func (d *desk) raw(t testing.TB, cookie, begin string, length int, headers ...string) (net.Conn, *bufio.Reader) {
-	t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(d.URL, "http://"))
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	head := append([]string{
-		"POST " + d.path + " HTTP/1.1", "Host: x", "Content-Type: multipart/form-data; boundary=b", fmt.Sprint("Content-Length: ", length), "Cookie: session=" + cookie,
-	}, headers...)
-	_, err = io.WriteString(conn, strings.Join(head, "\r\n")+"\r\n\r\n"+begin)
-	require.NoError(t, err)
-	require.NoError(t, conn.SetReadDeadline(time.Now().Add(20*time.Second)))
-	return conn, bufio.NewReader(conn)
-}
-
-func tokenPart(token string) string {
-	return "--b\r\nContent-Disposition: form-data; name=\"csrf_token\"\r\n\r\n" + token + "\r\n--b\r\n"
-}
-
-func (d *desk) session(t testing.TB) string {
-	t.Helper()
-	for _, c := range d.b.Cookies(d.URL) {
-		if c.Name == "session" {
-			return c.Value
-		}
-	}
-	require.Fail(t, "no session")
-	return ""
-}
-
-// The body of a form without session, token or origin is not read: the answer comes though the body never does.
-func TestFiles_OfAForgedForm_AreNotRead(t *testing.T) {
-	t.Parallel()
-	d := newFilesDesk(t)
-	token, cookie := d.token(d.b), d.session(t)
-	filePart := "Content-Disposition: form-data; name=\"files\"; filename=\"a.jpg\"\r\n\r\n\xff\xd8\xff"
-	for what, c := range map[string]struct {
-		cookie, begin string
-		headers       []string
-		status        int
-	}{
-		"no session":              {"", tokenPart(token), nil, http.StatusSeeOther},
-		"a foreign session":       {strings.Repeat("x", 43), tokenPart(token), nil, http.StatusSeeOther},
-		"no token":                {cookie, "--b\r\n" + filePart, nil, http.StatusForbidden},
-		"a wrong token":           {cookie, tokenPart(strings.Repeat("0", 64)) + filePart, nil, http.StatusForbidden},
-		"a token after the files": {cookie, "--b\r\n" + filePart + "\r\n" + tokenPart(token), nil, http.StatusForbidden},
-		"another origin":          {cookie, tokenPart(token) + filePart, []string{"Origin: https://evil.example"}, http.StatusForbidden},
-		"another site":            {cookie, tokenPart(token) + filePart, []string{"Sec-Fetch-Site: cross-site"}, http.StatusForbidden},
-		"a length above the most": {cookie, tokenPart(token) + filePart, []string{}, http.StatusRequestEntityTooLarge},
-	} {
-		t.Run(what, func(t *testing.T) {
-			t.Parallel()
-			length := 20 << 20
-			if c.status == http.StatusRequestEntityTooLarge {
-				length = 1 << 30
-			}
-			_, r := d.raw(t, c.cookie, c.begin, length, c.headers...)
-			res, err := http.ReadResponse(r, nil)
-			require.NoError(t, err, "the answer came before the body")
-			require.Equal(t, c.status, res.StatusCode)
-			require.True(t, res.Close, "the next request cannot be found on this connection")
-			_ = res.Body.Close()
-		})
-	}
-}
-
-func TestUploads_FiveAtATime_TheFifthIsAskedToComeBack(t *testing.T) {
-	t.Parallel()
-	uploads := dashboard.NewUploads(4, time.Minute)
-	d := newFilesDesk(t, uploads)
-	token, cookie := d.token(d.b), d.session(t)
-	begun := tokenPart(token) + "Content-Disposition: form-data; name=\"files\"; filename=\"a.jpg\"\r\n\r\n"
-	var open []net.Conn
-	for range 4 {
-		conn, _ := d.raw(t, cookie, begun, 1<<20)
-		open = append(open, conn)
-	}
-	require.Eventually(t, func() bool { return uploads.Reading() == 4 }, 10*time.Second, 10*time.Millisecond)
-	busy := d.send(d.b, d.path, token, capture(), photo(t, "a.jpg"))
-	require.Equal(t, http.StatusServiceUnavailable, busy.Status)
-	require.Equal(t, "uploads_busy", busy.Code())
-	require.Equal(t, "10", busy.Header.Get("Retry-After"))
-	require.Equal(t, http.StatusOK, d.b.Get(d.path).Status, "other pages are served")
-	require.NotEqual(t, http.StatusServiceUnavailable, d.b.Post(d.path, url.Values{"csrf_token": {token}, "intent": {"release"}}).Status, "forms without files too")
-	require.NoError(t, open[0].Close())
-	require.Eventually(t, func() bool { return uploads.Reading() == 3 }, 10*time.Second, 10*time.Millisecond, "a place is given back")
-	require.Equal(t, http.StatusOK, d.send(d.b, d.path, token, capture(), photo(t, "a.jpg")).Status)
-}
-
-func TestUpload_ThatIsSlow_EndsAtItsDeadline(t *testing.T) {
-	t.Parallel()
-	d := newFilesDesk(t, dashboard.NewUploads(1, 300*time.Millisecond))
-	token, cookie := d.token(d.b), d.session(t)
-	conn, r := d.raw(t, cookie, tokenPart(token)+"Content-Disposition: form-data; name=\"files\"; filename=\"a.jpg\"\r\n\r\n\xff\xd8\xff", 1<<20)
-	begun := time.Now()
-	res, err := http.ReadResponse(r, nil)
-	require.NoError(t, err)
-	require.Equal(t, http.StatusBadRequest, res.StatusCode)
-	body, err := io.ReadAll(res.Body)
-	require.NoError(t, err)
-	require.Contains(t, string(body), "upload_too_slow")
-	require.Less(t, time.Since(begun), 10*time.Second)
-	require.NoError(t, conn.Close())
-	require.Equal(t, http.StatusOK, d.send(d.b, d.path, token, capture(), photo(t, "a.jpg")).Status, "the place is given back")
 }
 
 func TestWaitingFiles_OfOthersOrTooLate_CaptureNothing(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"partnerdeposits/app/operators"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
+	"partnerdeposits/core/twofactor"
 	"partnerdeposits/ports"
 )
 
@@ -95,7 +96,7 @@ func (p *pages) changeEmail(c *fiber.Ctx, by caller) error {
 		return err
 	}
 	email := strings.TrimSpace(ui.PostValue(c, fieldEmail))
-	in, err := p.Operators.ChangeEmail(c.UserContext(), by.Operator, email, ui.PostValue(c, fieldCurrent), p.browserOf(c))
+	in, err := p.Operators.ChangeEmail(c.UserContext(), by.Operator, email, ui.PostValue(c, fieldCurrent), ui.PostValue(c, fieldCode), p.browserOf(c))
 	if err != nil {
 		return p.settingsMistake(c, by, intentEmail, err)
 	}
@@ -147,7 +148,7 @@ func (p *pages) renewed(c *fiber.Ctx, in operators.SignedIn) {
 // settingsFaults are the faults that the settings show, with the field that each belongs to.
 var settingsFaults = map[*fault.Error]string{
 	connect.ErrBadCredentials: fieldCurrent, connect.ErrInvalidPassword: fieldNew, connect.ErrInvalidEmail: fieldEmail, connect.ErrEmailTaken: fieldEmail,
-	connect.ErrInvalidCompany: fieldCompany, fault.ErrInvalidField: fieldLocale,
+	connect.ErrInvalidCompany: fieldCompany, fault.ErrInvalidField: fieldLocale, twofactor.ErrWrongCode: fieldCode,
 }
 
 // settingsMistake shows the settings again with a message at the field. Every other error stays an error.
@@ -198,6 +199,9 @@ func (v *settingsView) fields(by caller) {
 	v.Password = []ui.Field{v.field(intentPassword, current, textCurrent), v.field(intentPassword, fresh, textNewPassword)}
 	email := ui.Field{Name: fieldEmail, Type: "email", Autocomplete: "email", MaxLength: 254}
 	v.Address = []ui.Field{v.field(intentEmail, email, textNewAddress), v.field(intentEmail, current, textCurrent)}
+	if v.Codes.On {
+		v.Address = append(v.Address, codeField(intentEmail, v.Page.Lang, v.errorOf(intentEmail, fieldCode)))
+	}
 	company := ui.Field{Name: fieldCompany, Type: "text", Autocomplete: "organization", MaxLength: 120, Value: by.Account.CompanyName}
 	v.Company = v.field(intentCompany, company, textCompany)
 	locale := by.Operator.Locale

@@ -34,6 +34,14 @@ var (
 	textEnds           = ui.T("Cover ends on %s", "La couverture finit le %s")
 )
 
+// What was made before the operator's address was proven by a reset.
+var (
+	textEarlier          = ui.T("Made before you proved your address", "Créé avant que vous ne confirmiez votre adresse")
+	textEarlierLead      = ui.T("Until %s nobody had shown that the address of this account is theirs. Two-factor codes and sessions from before have ended; the following is still there. Look whether you know it.", "Jusqu’au %s, personne n’avait montré que l’adresse de ce compte était la sienne. Les codes à deux facteurs et les sessions d’avant ont pris fin ; ce qui suit existe toujours. Vérifiez que vous le connaissez.")
+	textEarlierPartner   = ui.T("The account is linked to %s since %s.", "Le compte est relié à %s depuis le %s.")
+	textEarlierToPartner = ui.T("See the partner’s rights, or end the link", "Voir les droits du partenaire, ou mettre fin au lien")
+)
+
 var workTexts = map[ports.Work]struct{ title, hint ui.Text }{
 	ports.WorkRefused: {
 		ui.T("Payment refused", "Paiement refusé"),
@@ -89,7 +97,7 @@ var (
 	textBadText      = ui.T("Search for a shorter text.", "Recherchez un texte plus court.")
 	textBadDate      = ui.T("Enter a date, such as 2026-07-31.", "Saisissez une date, par exemple 2026-07-31.")
 	textBadPeriod    = ui.T("The last day is before the first day.", "Le dernier jour précède le premier.")
-	textBadAmount    = ui.T("Enter an amount from €0.01 to %s, with two decimals at most.", "Saisissez un montant de 0,01 € à %s, avec deux décimales au plus.")
+	textBadAmount    = ui.T("Enter an amount from %s to %s, with two decimals at most.", "Saisissez un montant de %s à %s, avec deux décimales au plus.")
 	textBadNewAmount = ui.T("Enter an amount from %s to %s, with two decimals at most.", "Saisissez un montant de %s à %s, avec deux décimales au plus.")
 	textBadReason    = ui.T("Choose a reason of the list.", "Choisissez un motif de la liste.")
 	textBadWords     = ui.T("Use plain text of %d characters at most.", "Saisissez un texte simple de %d caractères au plus.")

@@ -54,9 +54,11 @@ var (
 	textButtonCancel   = ui.T("Cancel now", "Annuler maintenant")
 	textButtonSend     = ui.T("Send now", "Envoyer maintenant")
 
-	textSaysCapture   = ui.T("You collect %s of the deposit of %s. We charge the card of %s (%s).", "Vous encaissez %s sur la caution de %s. Nous débitons la carte bancaire : %s (%s).")
-	textSaysRest      = ui.T("The other %s cannot be collected afterwards.", "Les %s restants ne pourront plus être encaissés ensuite.")
-	textSaysRelease   = ui.T("You give up the guarantee of %s. Nothing is charged to %s.", "Vous renoncez à la garantie de %s. Rien n’est débité (%s).")
+	textSaysCapture = ui.T("You collect %s of the deposit of %s. We charge the card of %s (%s).", "Vous encaissez %s sur la caution de %s. Nous débitons la carte bancaire : %s (%s).")
+	textSaysRest    = ui.T("The other %s cannot be collected afterwards.", "Les %s restants ne pourront plus être encaissés ensuite.")
+	textSaysRelease = ui.T("You give up the guarantee of %s. Nothing is charged to %s.", "Vous renoncez à la garantie de %s. Rien n’est débité (%s).")
+	textSaysFraud   = ui.T("The tenant's bank says that the fee was paid with a stolen card. Charging the same card again will probably be disputed, too. Do you want to collect all the same?",
+		"La banque du locataire signale que les frais ont été payés avec une carte volée. Un nouveau débit de cette carte sera sans doute contesté aussi. Voulez-vous encaisser malgré tout ?")
 	textSaysCoverEnds = ui.T("The cover ends now, and not on %s.", "La couverture finit maintenant, et non le %s.")
 	textSaysCancel    = ui.T("The link stops working: %s can no longer secure %s for %s.", "Le lien ne fonctionne plus : %s ne peut plus garantir %s pour la période %s.")
 	textSaysFinal     = ui.T("This cannot be undone.", "C’est irréversible.")

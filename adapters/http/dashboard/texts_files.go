@@ -14,7 +14,9 @@ func init() {
 	ui.Explain(errBusy.Code, ui.T("A moment, please", "Un instant, s’il vous plaît"),
 		ui.T("Many files are being sent at this moment. Nothing was changed. Go back and try again in a few seconds.", "Beaucoup de fichiers arrivent en ce moment. Rien n’a été modifié. Revenez en arrière et réessayez dans quelques secondes."))
 	ui.Explain(errSlow.Code, ui.T("The connection was too slow", "La connexion était trop lente"),
-		ui.T("The files did not arrive within two minutes. Nothing was changed. Go back and send fewer or smaller files.", "Les fichiers ne sont pas arrivés en deux minutes. Rien n’a été modifié. Revenez en arrière et envoyez des fichiers moins nombreux ou plus petits."))
+		ui.T("The files did not arrive within two minutes, or arrived too slowly. Nothing was changed. Go back and send fewer or smaller files.", "Les fichiers ne sont pas arrivés en deux minutes, ou arrivaient trop lentement. Rien n’a été modifié. Revenez en arrière et envoyez des fichiers moins nombreux ou plus petits."))
+	ui.Explain(errSecond.Code, ui.T("One at a time, please", "Un envoi à la fois, s’il vous plaît"),
+		ui.T("Your account is already sending files or downloading an export in another window. Nothing was changed. Wait until that has ended, go back and try again.", "Votre compte envoie déjà des fichiers ou télécharge déjà un export dans une autre fenêtre. Rien n’a été modifié. Attendez la fin, revenez en arrière et réessayez."))
 	refusals[evidence.ErrGone.Code] = ui.T("Nothing was done: the files waited for more than an hour, or belong to another page. Send them again. The deposit is: %s.", "Rien n’a été fait : les fichiers ont attendu plus d’une heure, ou appartiennent à une autre page. Envoyez-les de nouveau. La caution est : %s.")
 	refusals[evidence.ErrFull.Code] = ui.T("Nothing was done: the deposit would have more than 100 files. It is: %s.", "Rien n’a été fait : la caution aurait plus de 100 fichiers. Elle est : %s.")
 	refusals[deposits.ErrNoFiles.Code] = ui.T("No file was added: files can be added once a deposit is secured or collected. This one is: %s.", "Aucun fichier n’a été ajouté : il faut que la caution soit garantie ou encaissée. Celle-ci est : %s.")
@@ -45,5 +47,6 @@ var refusedFiles = map[string]ui.Text{
 	evidence.ErrDamaged.Code:  ui.T("%s cannot be read. It may be damaged or not complete.", "%s est illisible. Le fichier est peut-être abîmé ou incomplet."),
 	evidence.ErrTooLarge.Code: ui.T("%s has more than 10 MB.", "%s dépasse 10 Mo."),
 	evidence.ErrPixels.Code:   ui.T("%s has more than 40 megapixels.", "%s dépasse 40 mégapixels."),
+	evidence.ErrHeavy.Code:    ui.T("%s takes too much memory or time to read. Save it again as an ordinary JPEG (not progressive), or with fewer pixels, and send that.", "%s demande trop de mémoire ou de temps de lecture. Enregistrez l’image de nouveau en JPEG ordinaire (non progressif), ou avec moins de pixels, et envoyez-la."),
 	evidence.ErrEmpty.Code:    ui.T("%s is empty.", "%s est vide."),
 }

@@ -30,6 +30,7 @@ var collectionSteps = map[deposit.CollectionTrigger]ui.Text{
 	deposit.RetriedByStaff:      ui.T("Our staff asked for another charge", "Notre équipe a demandé un nouveau débit"),
 	deposit.CollectionCancelled: ui.T("Our staff ended the collection", "Notre équipe a mis fin à l’encaissement"),
 	deposit.CollectionExpired:   ui.T("The collection ended without payment", "L’encaissement a pris fin sans paiement"),
+	deposit.CollectionTooSmall:  ui.T("The amount is too small to be charged to a card", "Le montant est trop faible pour débiter une carte"),
 }
 
 var refundStates = map[deposit.RefundStatus]ui.Text{
@@ -49,6 +50,8 @@ var failures = map[string]ui.Text{
 	"expired_card":            ui.T("The card has expired.", "La carte est expirée."),
 	"lost_card":               ui.T("The card is blocked.", "La carte est bloquée."),
 	"stolen_card":             ui.T("The card is blocked.", "La carte est bloquée."),
+	"card_not_chargeable":     ui.T("The card cannot be charged.", "La carte ne peut pas être débitée."),
+	"too_late":                ui.T("It is too late to charge the card.", "Il est trop tard pour débiter la carte."),
 	"no_card":                 ui.T("There is no card to charge.", "Aucune carte à débiter."),
 	"no_card_on_file":         ui.T("There is no card to charge.", "Aucune carte à débiter."),
 }

@@ -20,6 +20,8 @@ var (
 	textCodesSince    = ui.T("On since", "Activés depuis")
 	textCodesLeft     = ui.T("Recovery codes left", "Codes de secours restants")
 	textSetUp         = ui.T("Set up two-factor codes", "Configurer les codes à deux facteurs")
+	textSetUpButton   = ui.T("Show the key for the app", "Afficher la clé pour l’application")
+	textCodesVerify   = ui.T("Verify your e-mail address first: then you can set them up here.", "Vérifiez d’abord votre adresse e-mail : vous pourrez ensuite les configurer ici.")
 	textCodesRenew    = ui.T("New recovery codes", "Nouveaux codes de secours")
 	textRenewHint     = ui.T("The present ones stop working.", "Les codes actuels cesseront de fonctionner.")
 	textRenewButton   = ui.T("Replace the recovery codes", "Remplacer les codes de secours")

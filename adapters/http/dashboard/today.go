@@ -23,7 +23,16 @@ type todayView struct {
 	Work    []workView
 	Figures []fact
 	Chart   chart
-	Verify  *verifyView // nil: the address is verified
+	Verify  *verifyView  // nil: the address is verified
+	Earlier *earlierView // nil: nothing to show
+}
+
+// earlierView is what was made for the account before a reset first proved the operator's address.
+type earlierView struct {
+	Lead    string
+	Partner string // "": no link from before
+	Rows    []row
+	Count   string // of deposits; the rows are the newest of them
 }
 
 // workView is a kind of deposits that wait for something.
@@ -57,6 +66,13 @@ func (p *pages) showToday(c *fiber.Ctx, by caller) error {
 		ask := p.verifyView(c, by, textVerifyAskLead.In(lang, by.Operator.Email))
 		v.Verify = &ask
 	}
+	earlier, err := p.Desk.Earlier(c.UserContext(), by.Operator, by.Account, account.Link)
+	if err != nil {
+		return err
+	}
+	if earlier != nil {
+		v.Earlier = earlierViewOf(earlier, account, lang)
+	}
 	for _, kind := range shownWork {
 		if t.Counts[kind].Count > 0 {
 			v.Work = append(v.Work, workViewOf(kind, t, lang))
@@ -70,6 +86,17 @@ func (p *pages) showToday(c *fiber.Ctx, by caller) error {
 		{textMaximum.In(lang), ui.Euros(lang, account.MaxAmount()), ""},
 	}
 	return ui.Render(c, http.StatusOK, todayPage(v))
+}
+
+func earlierViewOf(e *desk.Earlier, account connections.AccountView, lang ui.Lang) *earlierView {
+	v := &earlierView{Lead: textEarlierLead.In(lang, ui.DateTime(lang, e.Until)), Count: strconv.Itoa(e.Count)}
+	if e.Link != nil {
+		v.Partner = textEarlierPartner.In(lang, account.Partner.Name, ui.DateTime(lang, e.Link.LinkedAt))
+	}
+	for _, d := range e.Deposits {
+		v.Rows = append(v.Rows, rowOf(d, lang))
+	}
+	return v
 }
 
 // counted is a number of deposits; 10000+ where there are more.

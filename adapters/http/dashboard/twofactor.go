@@ -34,7 +34,10 @@ type recoveryView struct {
 
 // enableTOTP makes a secret and shows it. Codes are asked for once the operator has sent one.
 func (p *pages) enableTOTP(c *fiber.Ctx, by caller) error {
-	enrolment, err := p.Operators.EnableTOTP(c.UserContext(), by.Operator)
+	if err := p.limited(c, by, passwordRule); err != nil {
+		return err
+	}
+	enrolment, err := p.Operators.EnableTOTP(c.UserContext(), by.Operator, ui.PostValue(c, fieldCurrent), p.browserOf(c))
 	if err != nil {
 		return p.refusedCode(c, by, intentEnableTOTP, err)
 	}
@@ -121,6 +124,8 @@ func (p *pages) refusedCode(c *fiber.Ctx, by caller, intent string, err error) e
 	lang := ui.LangOf(c)
 	sent := settingsView{Intent: intent}
 	switch {
+	case errors.Is(err, connect.ErrUnverified):
+		return p.unverified(c, by)
 	case errors.Is(err, twofactor.ErrWrongCode):
 		sent.Mistake, sent.Page.ErrorCode = &ui.Mistake{Field: intent + "-" + fieldCode, Text: ui.FailureOf(twofactor.ErrWrongCode.Code).Message.In(lang)}, "invalid_field"
 	case errors.Is(err, connect.ErrBadCredentials):
@@ -132,6 +137,14 @@ func (p *pages) refusedCode(c *fiber.Ctx, by caller, intent string, err error) e
 		return err
 	}
 	return p.renderSettings(c, by, http.StatusUnprocessableEntity, sent)
+}
+
+// passwordField is the field for the operator's password in the form of an intent.
+func (v settingsView) passwordField(intent string) ui.Field {
+	return ui.Field{
+		Form: intent, Name: fieldCurrent, Type: "password", Label: textPasswordNow.In(v.Page.Lang), Autocomplete: "current-password", MaxLength: 200,
+		Required: true, Error: v.errorOf(intent, fieldCurrent), Autofocus: v.errorOf(intent, fieldCurrent) != "",
+	}
 }
 
 // codeField is the field for a code.

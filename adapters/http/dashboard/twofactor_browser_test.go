@@ -43,7 +43,7 @@ func TestBrowser_TwoFactorCodes_FromTheSetUpToACapture(t *testing.T) {
 			}
 			require.NoError(t, chromedp.Do(browser,
 				chromedp.Navigate(s.URL+"/dashboard/settings?lang="+c.lang), chromedp.WaitVisible("#two-factor"),
-				chromedp.Click(`section[aria-labelledby="two-factor"] button`), chromedp.WaitVisible("svg.qr"),
+				chromedp.Click("#enable_totp summary"), chromedp.SendKeys("#enable_totp-currentPassword", password), chromedp.Click("#enable_totp button"), chromedp.WaitVisible("svg.qr"),
 			))
 			picture("codes-set-up")
 			key := secret.Text(strings.ReplaceAll(ask(browser, t, "document.querySelector('#secret').textContent"), " ", ""))

@@ -32,7 +32,7 @@ func TestTOTP_TurnedOn_ShowsTheSecretOnce_AndIsConfirmedByACode(t *testing.T) {
 	elsewhere := s.Browser(t)
 	require.Equal(t, http.StatusSeeOther, elsewhere.Submit("/login", map[string]string{"email": "a@b.example", "password": password}).Status)
 
-	shown := b.Send(b.Get("/dashboard/settings"), form(t, b.Get("/dashboard/settings"), "enable_totp"), nil)
+	shown := b.Send(b.Get("/dashboard/settings"), form(t, b.Get("/dashboard/settings"), "enable_totp"), map[string]string{"currentPassword": password})
 	require.Equal(t, http.StatusOK, shown.Status)
 	require.Regexp(t, `^([A-Z2-7]{4} ){7}[A-Z2-7]{4}$`, shown.Text("code"))
 	require.NotEmpty(t, shown.Attr("path", "d"), "the QR code is drawn in the page")
@@ -60,7 +60,7 @@ func TestTOTP_TurnedOn_ShowsTheSecretOnce_AndIsConfirmedByACode(t *testing.T) {
 	require.Equal(t, 1, s.Count("audit_log", "action = 'operator.enable_totp' AND subject LIKE 'opr_%'"))
 
 	token := page.Input("csrf_token", "value")
-	require.Equal(t, http.StatusConflict, b.Post("/dashboard/settings", url.Values{"csrf_token": {token}, "intent": {"enable_totp"}}).Status)
+	require.Equal(t, http.StatusConflict, b.Post("/dashboard/settings", url.Values{"csrf_token": {token}, "intent": {"enable_totp"}, "currentPassword": {password}}).Status)
 	require.Equal(t, http.StatusConflict, b.Post("/dashboard/settings", url.Values{"csrf_token": {token}, "intent": {"confirm_totp"}, "code": {app.Next()}}).Status)
 	require.Equal(t, 1, s.Count("second_factors", "confirmed_at IS NOT NULL"), "the secret is not replaced")
 }
@@ -70,7 +70,7 @@ func TestTOTP_TheSessionIsRenewed_AndItsPageSendsForms(t *testing.T) {
 	s := connecttest.New(t, connecttest.Options{})
 	b := registered(t, s, "a@b.example")
 	page := b.Get("/dashboard/settings")
-	shown := b.Send(page, form(t, page, "enable_totp"), nil)
+	shown := b.Send(page, form(t, page, "enable_totp"), map[string]string{"currentPassword": password})
 	require.Nil(t, shown.Cookie("session"))
 	app := b.EnableTOTP(s)
 	page = b.Get("/dashboard/settings")
@@ -141,6 +141,24 @@ func TestTOTP_TurnedOff_NeedsThePasswordAndACode(t *testing.T) {
 	require.Equal(t, http.StatusConflict, b.Post("/dashboard/settings", url.Values{
 		"csrf_token": {b.Get("/dashboard/settings").Input("csrf_token", "value")}, "intent": {"new_recovery_codes"}, "code": {app.Code()},
 	}).Status)
+}
+
+func TestChangeEmail_WithCodesOn_NeedsACode(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	b := registered(t, s, "a@b.example")
+	app := b.EnableTOTP(s)
+	page := b.Get("/dashboard/settings")
+	n := form(t, page, "change_email")
+	for _, code := range []string{"", app.Wrong()} {
+		refused := b.Send(page, n, map[string]string{"email": "new@b.example", "currentPassword": password, "code": code})
+		require.Equal(t, http.StatusUnprocessableEntity, refused.Status)
+		require.Equal(t, "#change_email-code", refused.LinkTo("#change_email-code"))
+		require.Zero(t, s.Count("operators", "email = 'new@b.example'"))
+		require.Zero(t, s.Count("operator_tokens", "kind = 'change_email'"))
+	}
+	done := b.Send(page, n, map[string]string{"email": "new@b.example", "currentPassword": password, "code": app.Next()})
+	require.Equal(t, http.StatusSeeOther, done.Status, done.Body)
 }
 
 // A stolen session guesses neither the password nor the code on the settings.

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -127,4 +128,64 @@ func TestUnverified_AddressesGetNoWordsOfACaller(t *testing.T) {
 			require.False(t, strings.Contains(m.Subject+m.Body+m.HTML, words), "%s: %s", m.Subject, words)
 		}
 	}
+}
+
+// However many deposits an account makes, an address gets ten of its mails a day.
+func TestLinks_AnAccountMailsAnAddressTenTimesADay(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	b, other := registered(t, s, "a@b.example"), registered(t, s, "c@d.example")
+	create := func(b *connecttest.Browser, email string) connecttest.Answer {
+		return b.Submit("/dashboard/deposits/new", map[string]string{"amount": "300", "startsOn": "2031-07-01", "endsOn": "2031-07-08", "email": email})
+	}
+	var first connecttest.Answer
+	for i := range 10 {
+		sent := create(b, "victim@cold.example")
+		require.Equal(t, http.StatusSeeOther, sent.Status, "%d %s", i, sent.Body)
+		if i == 0 {
+			first = sent
+		}
+	}
+	deposits := s.Count("deposits", "")
+	refused := create(b, "Victim@cold.example")
+	require.Equal(t, http.StatusTooManyRequests, refused.Status)
+	require.Equal(t, "rate_limited", refused.Code())
+	require.NotEmpty(t, refused.Header.Get("Retry-After"))
+	page := b.Get(strings.Split(first.Location, "?")[0])
+	asked := b.Send(page, form(t, page, "send_link"), map[string]string{"email": "victim@cold.example"})
+	require.Equal(t, "rate_limited", b.Send(asked, form(t, asked, "send_link"), nil).Code(), "the link of a deposit that exists")
+	require.Equal(t, deposits, s.Count("deposits", ""), "a refused form makes none")
+	require.Len(t, s.Mails("victim@cold.example"), 10)
+	require.Equal(t, http.StatusSeeOther, create(b, "somebody@else.example").Status)
+	require.Equal(t, http.StatusSeeOther, create(other, "victim@cold.example").Status, "another account")
+	s.Clock.Add(deposit.LinkWindow - time.Minute)
+	login := map[string]string{"email": "a@b.example", "password": password}
+	require.Equal(t, http.StatusSeeOther, b.Submit("/login", login).Status)
+	require.Equal(t, http.StatusTooManyRequests, create(b, "victim@cold.example").Status)
+	s.Clock.Add(time.Minute)
+	require.Equal(t, http.StatusSeeOther, create(b, "victim@cold.example").Status)
+}
+
+// Ten forms that arrive together count one another.
+func TestLinks_ToAnAddress_AtOnce_AreCounted(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	b := registered(t, s, "a@b.example")
+	const path = "/dashboard/deposits/new"
+	forms := make([]url.Values, 14)
+	for i := range forms {
+		page := b.Get(path)
+		forms[i] = url.Values{"amount": {"300"}, "startsOn": {"2031-07-01"}, "endsOn": {"2031-07-08"}, "email": {"victim@cold.example"}}
+		for _, name := range []string{"csrf_token", "intent", "form"} {
+			forms[i].Set(name, page.Input(name, "value"))
+		}
+		forms[i].Set("intent", "create")
+	}
+	var wg sync.WaitGroup
+	for _, fields := range forms {
+		wg.Go(func() { b.Post(path, fields) })
+	}
+	wg.Wait()
+	require.Len(t, s.Mails("victim@cold.example"), 10)
+	require.Equal(t, 10, s.Count("deposits", ""))
 }

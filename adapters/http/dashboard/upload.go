@@ -20,18 +20,18 @@ import (
 	"partnerdeposits/adapters/http/problem"
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/app/deposits"
+	"partnerdeposits/app/desk"
+	"partnerdeposits/core/connect"
 	"partnerdeposits/core/evidence"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/ports"
 )
 
 const (
-	uploadPlaces   = 4                 // forms with files that a process reads at a time
-	uploadTime     = 120 * time.Second // for the caller to send such a form
-	busyRetry      = 10 * time.Second
-	uploadsPerHour = 200      // forms with files of an account
-	maxToken       = 1 << 10  // bytes of the first field
-	maxFields      = 64 << 10 // bytes of all fields together, as for other forms
+	uploadTime     = 120 * time.Second // for the caller to send a form with files
+	uploadsPerHour = 200               // such forms of an account
+	maxToken       = 1 << 10           // bytes of the first field
+	maxFields      = 64 << 10          // bytes of all fields together, as for other forms
 )
 
 // Refusals of forms with files. The pages explain them.
@@ -43,29 +43,42 @@ var (
 
 // Uploads bounds the forms with files that a process reads at a time.
 type Uploads struct {
-	places  chan struct{}
+	places  *places
 	readFor time.Duration
 }
 
 // NewUploads makes a bound. readFor is the time for the caller to send a form.
-func NewUploads(places int, readFor time.Duration) *Uploads {
-	return &Uploads{make(chan struct{}, places), readFor}
+func NewUploads(most int, readFor time.Duration) *Uploads {
+	return &Uploads{newPlaces(most, errBusy), readFor}
 }
-
-// enter takes a place; false without a free one.
-func (u *Uploads) enter() bool {
-	select {
-	case u.places <- struct{}{}:
-		return true
-	default:
-		return false
-	}
-}
-
-func (u *Uploads) leave() { <-u.places }
 
 // Reading is the number of forms with files that are being read.
-func (u *Uploads) Reading() int { return len(u.places) }
+func (u *Uploads) Reading() int { return u.places.taken() }
+
+// paced is the body of a form with files. Once it has a place, its sender keeps the least rate until end.
+type paced struct {
+	*middleware.Upload
+	pace pace
+	end  time.Time
+}
+
+// Read implements io.Reader.
+func (p *paced) Read(b []byte) (int, error) {
+	if p.end.IsZero() {
+		return p.Upload.Read(b)
+	}
+	begun := time.Now()
+	until := begun.Add(p.pace.left)
+	if p.end.Before(until) {
+		until = p.end
+	}
+	if err := p.ReadUntil(until); err != nil {
+		return 0, err
+	}
+	n, err := p.Upload.Read(b)
+	p.pace.passed(n, time.Since(begun))
+	return n, err
+}
 
 // IsUpload tells a form with files by its head. Its body is read by the handler (middleware.Hooks).
 func IsUpload(header *fasthttp.RequestHeader) bool {
@@ -81,6 +94,8 @@ type upload struct {
 	scratch []*os.File
 	tooMany bool
 	fields  int // bytes of the fields
+	takes   func(intent string) error
+	decided bool // takes allows the files of the form
 	leave   func()
 }
 
@@ -94,12 +109,13 @@ func (u *upload) close() {
 	}
 }
 
-// readUpload checks session, origin and token before it reads files, which go to the disk. Its fields are found by ui.PostValue. The
-// caller closes the result, even beside an error.
+// readUpload checks session, origin and token, and asks the deposit and the account (takesFiles), before it reads files, which go to the
+// disk. Its fields are found by ui.PostValue. The caller closes the result, even beside an error.
 //
-// Returns ui.ErrForm, errFormTooLarge, errBusy, errSlow, rate_limited, or problem.ErrMalformed.
-func (p *pages) readUpload(c *fiber.Ctx, by caller, body *middleware.Upload) (*upload, error) {
-	u := &upload{}
+// Returns ui.ErrForm, errFormTooLarge, errBusy, errSecond, errSlow, rate_limited, problem.ErrMalformed, or the errors of takesFiles.
+func (p *pages) readUpload(c *fiber.Ctx, by caller, v desk.View, sent *middleware.Upload) (*upload, error) {
+	u := &upload{takes: func(intent string) error { return p.takesFiles(by, v, intent) }}
+	body := &paced{Upload: sent, pace: newPace()}
 	if !p.Site.SameOrigin(c) {
 		return u, ui.ErrForm
 	}
@@ -117,27 +133,31 @@ func (p *pages) readUpload(c *fiber.Ctx, by caller, body *middleware.Upload) (*u
 	if err := p.Site.CheckForm(c); err != nil {
 		return u, err
 	}
+	if err := deposits.TakesFiles(v.Deposit); err != nil {
+		return u, err
+	}
 	if err := p.limited(c, by, ports.LimitRule{Name: "desk-files", Key: "desk:files:", PerHour: uploadsPerHour}); err != nil {
 		return u, err
 	}
-	if !p.Uploads.enter() {
-		return u, errBusy
-	}
-	u.leave = p.Uploads.leave
-	if err := body.ReadFor(p.Uploads.readFor); err != nil {
+	if u.leave, err = p.Uploads.places.enter(by.Account.ID); err != nil {
 		return u, err
 	}
+	body.end = time.Now().Add(p.Uploads.readFor)
+	return u, u.readParts(c, parts, body)
+}
+
+func (u *upload) readParts(c *fiber.Ctx, parts *multipart.Reader, body io.Reader) error {
 	for {
 		part, err := parts.NextRawPart()
 		if errors.Is(err, io.EOF) {
 			_, err = io.Copy(io.Discard, body) // what stands behind the last part
-			return u, unread(err)
+			return unread(err)
 		}
 		if err != nil {
-			return u, unread(err)
+			return unread(err)
 		}
 		if err := u.readPart(c, part); err != nil {
-			return u, err
+			return err
 		}
 	}
 }
@@ -165,6 +185,9 @@ func (u *upload) readToken(c *fiber.Ctx, parts *multipart.Reader) error {
 func (u *upload) readPart(c *fiber.Ctx, part *multipart.Part) error {
 	name := part.FormName()
 	if name == fieldFiles {
+		if !u.decided { // the intent stands before the files
+			return problem.ErrMalformed
+		}
 		return u.readFile(part)
 	}
 	value, err := io.ReadAll(io.LimitReader(part, int64(maxFields-u.fields)+1))
@@ -176,6 +199,10 @@ func (u *upload) readPart(c *fiber.Ctx, part *multipart.Part) error {
 	}
 	if name != ui.FieldCSRF { // the token was the first part
 		c.Request().PostArgs().Add(name, string(value))
+	}
+	if name == fieldIntent && !u.decided {
+		u.decided = true
+		return u.takes(ui.PostValue(c, fieldIntent))
 	}
 	return nil
 }
@@ -254,13 +281,31 @@ func unread(err error) error {
 	return problem.ErrMalformed.Because(err)
 }
 
+// takesFiles refuses the files of a form that the deposit or the account rules out.
+//
+// Returns connect.ErrUnverified, the errors of allowed, or problem.ErrMalformed for a form that takes no files.
+func (p *pages) takesFiles(by caller, v desk.View, intent string) error {
+	f := actForm{intent: intent}
+	switch {
+	case !f.takesFiles():
+		return problem.ErrMalformed
+	case p.needsVerified(intent) && p.Operators.Unverified(by.Operator):
+		return connect.ErrUnverified
+	}
+	return allowed(f, v)
+}
+
 // uploadRefused answers a form with files that was not read.
-func (p *pages) uploadRefused(c *fiber.Ctx, path string, err error) error {
+func (p *pages) uploadRefused(c *fiber.Ctx, by caller, v desk.View, err error) error {
 	switch {
 	case errors.Is(err, ui.ErrForm):
-		return ui.RenderFormExpired(c, path)
+		return ui.RenderFormExpired(c, depositPath(v.ID))
+	case errors.Is(err, connect.ErrUnverified):
+		return p.unverified(c, by)
+	case fault.KindOf(err) == fault.Conflict:
+		return p.conflict(c, by, v, err)
 	case errors.Is(err, errBusy): // an outage is none: the log of outages stays silent
-		c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(busyRetry/time.Second)))
+		c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(placeRetry/time.Second)))
 		return ui.RenderProblem(c, problem.Page{Status: http.StatusServiceUnavailable, Code: errBusy.Code, Message: errBusy.Message, RequestID: problem.RequestID(c)})
 	}
 	return err

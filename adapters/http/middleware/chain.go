@@ -26,6 +26,11 @@ func RequestID() fiber.Handler {
 	}
 }
 
+type whoKey struct{}
+
+// LogWho adds ids of who sent the request to its line in the log: of partner and key, or of operator and account.
+func LogWho(c *fiber.Ctx, who ...slog.Attr) { c.Locals(whoKey{}, who) }
+
 // AccessLog logs every request in one line and passes the same facts to observe, which may be nil. The line has neither
 // path nor query: a checkout path and a connect query are credentials. AccessLog also renders the errors of later
 // handlers, so the logged status is the status that the caller sees.
@@ -47,7 +52,8 @@ func AccessLog(log *slog.Logger, observe func(Observation)) fiber.Handler {
 		if observe != nil {
 			observe(o)
 		}
-		log.LogAttrs(c.UserContext(), slog.LevelInfo, "request",
+		who, _ := c.Locals(whoKey{}).([]slog.Attr)
+		log.LogAttrs(c.UserContext(), slog.LevelInfo, "request", append([]slog.Attr{
 			slog.String("request_id", problem.RequestID(c)),
 			slog.String("surface", o.Surface),
 			slog.String("method", o.Method),
@@ -57,7 +63,7 @@ func AccessLog(log *slog.Logger, observe func(Observation)) fiber.Handler {
 			slog.Int("bytes_in", bytesIn(c)),
 			slog.Int("bytes_out", bytesOut(c)),
 			slog.String("remote_ip", c.IP()),
-		)
+		}, who...)...)
 		return nil
 	}
 }

@@ -13,14 +13,26 @@ const headerRealIP = "X-Real-Ip"
 
 // ClientAddress takes the client's address from X-Forwarded-For where a trusted proxy sent no X-Real-IP: the last entry that is no
 // trusted proxy. An entry that is no address ends the search, and the proxy's address counts. trusted are addresses and CIDR ranges.
-func ClientAddress(trusted []string) fiber.Handler {
+//
+// believed names the one header that counts, X-Real-IP or X-Forwarded-For: the other is removed from every request, since a proxy
+// passes on what its client made up. Where it is "", X-Real-IP comes first. Later handlers find both headers in a request of a trusted
+// proxy only if the proxy sent both.
+func ClientAddress(trusted []string, believed string) fiber.Handler {
 	ranges := prefixes(trusted)
 	return func(c *fiber.Ctx) error {
-		lines := c.Request().Header.PeekAll(fiber.HeaderXForwardedFor)
-		if len(lines) > 0 && len(c.Request().Header.Peek(headerRealIP)) == 0 && c.IsProxyTrusted() {
+		header := &c.Request().Header
+		switch believed {
+		case "X-Forwarded-For":
+			header.Del(headerRealIP)
+		case "X-Real-IP":
+			header.Del(fiber.HeaderXForwardedFor)
+		}
+		lines := header.PeekAll(fiber.HeaderXForwardedFor)
+		if len(lines) > 0 && len(header.Peek(headerRealIP)) == 0 && c.IsProxyTrusted() {
 			if client, found := lastUntrusted(string(bytes.Join(lines, []byte(","))), ranges); found {
-				c.Request().Header.Set(headerRealIP, client.String())
+				header.Set(headerRealIP, client.String())
 			}
+			header.Del(fiber.HeaderXForwardedFor)
 		}
 		return c.Next()
 	}

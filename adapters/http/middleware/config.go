@@ -54,7 +54,7 @@ func FiberConfig(cfg ServerConfig) fiber.Config {
 		EnableIPValidation:      true,
 	}
 	if len(cfg.TrustedProxies) > 0 {
-		c.ProxyHeader = "X-Real-Ip"
+		c.ProxyHeader = headerRealIP
 	}
 	return c
 }
@@ -154,6 +154,14 @@ func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	c.heard = c.heard || n > 0
 	return n, err
+}
+
+// SetWriteBuffer bounds what the system keeps for a caller that reads slowly, in bytes.
+func (c *conn) SetWriteBuffer(bytes int) error {
+	if sized, ok := c.Conn.(interface{ SetWriteBuffer(int) error }); ok {
+		return sized.SetWriteBuffer(bytes)
+	}
+	return nil
 }
 
 // patience bounds a drain.

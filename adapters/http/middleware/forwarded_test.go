@@ -12,38 +12,53 @@ import (
 	"partnerdeposits/lab/servetest"
 )
 
-func TestForwarded_NoticesAnUntrustedPeerOnceInAnInterval(t *testing.T) {
+func TestForwarded_NoticesAPeerOnceInAnInterval(t *testing.T) {
 	t.Parallel()
+	const realIP, chain = "X-Real-IP", "X-Forwarded-For"
+	proxy := []string{"127.0.0.1"}
+	untrusted := func(header string) []middleware.Notice {
+		return []middleware.Notice{{Peer: "127.0.0.1", Header: header}}
+	}
 	for name, c := range map[string]struct {
-		trusted []string
-		header  string
-		noticed []string
+		trusted  []string
+		believed string
+		headers  []string
+		noticed  []middleware.Notice
 	}{
-		"X-Real-IP":       {nil, "X-Real-IP", []string{"127.0.0.1 X-Real-Ip"}},
-		"X-Forwarded-For": {[]string{"10.0.0.0/8"}, "X-Forwarded-For", []string{"127.0.0.1 X-Forwarded-For"}},
-		"Forwarded":       {nil, "Forwarded", []string{"127.0.0.1 Forwarded"}},
-		"no such header":  {nil, "X-Other", nil},
-		"a trusted proxy": {[]string{"127.0.0.1"}, "X-Forwarded-For", nil},
-		"a trusted range": {[]string{"127.0.0.0/8"}, "X-Real-IP", nil},
+		realIP:            {nil, "", []string{realIP}, untrusted("X-Real-Ip")},
+		chain:             {[]string{"10.0.0.0/8"}, "", []string{chain}, untrusted(chain)},
+		"Forwarded":       {nil, "", []string{"Forwarded"}, untrusted("Forwarded")},
+		"no such header":  {nil, "", []string{"X-Other"}, nil},
+		"a trusted proxy": {proxy, "", []string{chain}, nil},
+		"a trusted range": {[]string{"127.0.0.0/8"}, "", []string{realIP}, nil},
+
+		"a trusted proxy with both":        {proxy, "", []string{chain, realIP}, []middleware.Notice{{Peer: "127.0.0.1", Header: "X-Real-Ip", Both: true}}},
+		"both, and the believed is named":  {proxy, realIP, []string{chain, realIP}, nil},
+		"both, and the other is believed":  {proxy, chain, []string{chain, realIP}, nil},
+		"an untrusted peer with both":      {nil, "", []string{chain, realIP}, untrusted("X-Real-Ip")},
+		"an untrusted peer with the other": {nil, chain, []string{realIP}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			noticed := make(chan string, 10)
+			noticed := make(chan middleware.Notice, 10)
 			app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{TrustedProxies: c.trusted}))
-			app.Use(middleware.Forwarded(time.Hour, func(_ *fiber.Ctx, peer, header string) { noticed <- peer + " " + header }))
+			app.Use(middleware.ClientAddress(c.trusted, c.believed))
+			app.Use(middleware.Forwarded(time.Hour, func(_ *fiber.Ctx, n middleware.Notice) { noticed <- n }))
 			app.Get("/", func(c *fiber.Ctx) error { return c.SendStatus(http.StatusOK) })
 			address := servetest.Serve(t, app)
 			for range 3 {
 				req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+"/", nil)
 				require.NoError(t, err)
-				req.Header.Set(c.header, "192.0.2.1")
+				for _, header := range c.headers {
+					req.Header.Set(header, "192.0.2.1")
+				}
 				res, err := http.DefaultClient.Do(req)
 				require.NoError(t, err)
 				require.NoError(t, res.Body.Close())
 				require.Equal(t, http.StatusOK, res.StatusCode)
 			}
 			close(noticed)
-			var got []string
+			var got []middleware.Notice
 			for n := range noticed {
 				got = append(got, n)
 			}

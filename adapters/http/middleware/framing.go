@@ -11,8 +11,8 @@ import (
 )
 
 // Framing refuses requests that a proxy in front could read otherwise than this server: an ambiguous length of the body
-// (the proxy could see another request in its bytes), another version of HTTP, control characters in a header, and
-// trailers. It also refuses compressed bodies (a few hundred bytes can unfold to megabytes) and more than MaxBody bytes.
+// (the proxy could see another request in its bytes), another version of HTTP, control characters in a header, folded
+// header lines, and trailers. It also refuses compressed bodies (a few hundred bytes can unfold to megabytes) and more than MaxBody bytes.
 // fasthttp itself refuses two Host headers, and line feeds in chunk extensions.
 //
 // Returns invalid_field, unsupported_media_type or payload_too_large.
@@ -48,6 +48,9 @@ func framingFault(header *fasthttp.RequestHeader) *fault.Error {
 		var line []byte
 		line, raw, _ = bytes.Cut(raw, []byte{'\n'})
 		line = bytes.TrimSuffix(line, []byte{'\r'})
+		if len(line) > 0 && (line[0] == ' ' || line[0] == '\t') { // fasthttp joins such a line to the header before it
+			return problem.ErrMalformed.WithMessage("a header line must not begin with a space or a tab")
+		}
 		if bytes.IndexByte(line, '\r') >= 0 || bytes.IndexByte(line, 0) >= 0 {
 			return problem.ErrMalformed
 		}

@@ -89,6 +89,10 @@ func setup(t *testing.T, tune ...func(*fiber.Config)) *bench {
 		return fmt.Errorf("query: %w", c.UserContext().Err())
 	})
 	app.Get("/api/busy", func(*fiber.Ctx) error { return fault.ErrRateLimited.WithRetryAfter(1500 * time.Millisecond) })
+	app.Get("/api/who", func(c *fiber.Ctx) error {
+		middleware.LogWho(c, slog.String("partner", "prt_1"), slog.String("key", "key_1"))
+		return fault.ErrUnavailable
+	})
 	app.Get("/api/context", func(c *fiber.Ctx) error { return c.SendString(problem.RequestIDOf(c.UserContext())) })
 	app.Get("/checkout/:token", func(c *fiber.Ctx) error { return c.SendString("a < b & c") })
 	b.addr = servetest.Serve(t, app)
@@ -298,6 +302,15 @@ func TestAccessLog_NamesRoutesByPatternAndShowsNoSecret(t *testing.T) {
 	}, seen)
 	require.NotContains(t, b.log.String(), "topsecret")
 	require.Len(t, linesOf(t, b.log.String(), "request"), 2)
+}
+
+func TestAccessLog_NamesWhoGotARefusal(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	servetest.Raw(t, b.addr, request("GET", "/api/who"))
+	require.Eventually(t, func() bool { return len(linesOf(t, b.log.String(), "request")) == 1 }, 5*time.Second, time.Millisecond)
+	line := linesOf(t, b.log.String(), "request")[0]
+	require.Equal(t, []any{"prt_1", "key_1", 503.0}, []any{line["partner"], line["key"], line["status"]})
 }
 
 func TestSecurityHeaders_AreOnEveryAnswer(t *testing.T) {

@@ -32,8 +32,8 @@ func UploadOf(c *fiber.Ctx) *Upload {
 // Length is the announced number of bytes; below 0 for a body in chunks.
 func (u *Upload) Length() int { return u.length }
 
-// ReadFor gives the caller so long to send the rest of the body.
-func (u *Upload) ReadFor(d time.Duration) error { return u.conn.SetReadDeadline(time.Now().Add(d)) }
+// ReadUntil bounds the time of the next reads.
+func (u *Upload) ReadUntil(t time.Time) error { return u.conn.SetReadDeadline(t) }
 
 // Read implements io.Reader.
 func (u *Upload) Read(p []byte) (int, error) {

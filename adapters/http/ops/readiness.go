@@ -24,6 +24,9 @@ type Check struct {
 	// Problem describes a failure to anybody, without host names: "cannot be reached".
 	Problem func(err error) string
 
+	// Every is the time for which an answer is kept; 0: a second.
+	Every time.Duration
+
 	// Optional: after the first success, a failure degrades the process but leaves it ready.
 	Optional bool
 }
@@ -163,23 +166,40 @@ func secondsSince(times map[string]time.Time, check string) *float64 {
 	return &seconds
 }
 
-// runChecks runs all checks in parallel, and logs outages and their ends.
+// runChecks runs all checks that are due in parallel, and logs outages and their ends.
 func (r *Readiness) runChecks(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
 	defer cancel()
 	errs, ends := make([]error, len(r.checks)), make([]time.Time, len(r.checks))
 	var all sync.WaitGroup
+	due := r.due()
 	for i, c := range r.checks {
-		all.Go(func() { errs[i], ends[i] = c.Run(ctx), time.Now() })
+		if due[i] {
+			all.Go(func() { errs[i], ends[i] = c.Run(ctx), time.Now() })
+		}
 	}
 	all.Wait()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.checkedAt = time.Now()
 	for i, c := range r.checks {
-		r.answered[c.Name] = ends[i]
-		r.record(ctx, c, errs[i])
+		if due[i] {
+			r.answered[c.Name] = ends[i]
+			r.record(ctx, c, errs[i])
+		}
 	}
+}
+
+// due tells which checks have no answer that they keep.
+func (r *Readiness) due() []bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	due := make([]bool, len(r.checks))
+	for i, c := range r.checks {
+		at, answered := r.answered[c.Name]
+		due[i] = !answered || time.Since(at) >= c.Every
+	}
+	return due
 }
 
 func (r *Readiness) record(ctx context.Context, c Check, err error) {

@@ -379,7 +379,7 @@ type APIKeyList struct {
 }
 
 // AttemptError Why an attempt failed. `timeout`: no answer within 10 seconds. `dns`, `connect`, `tls`: your endpoint was not
-// reached. `non_2xx`, `redirect`: it answered otherwise. `blocked`: its address is not a public one.
+// reached. `non_2xx`, `redirect`: it answered otherwise. `blocked`: its address is not a public one, or its port belongs to another service.
 type AttemptError string
 
 // CancelDepositRequest defines model for CancelDepositRequest.
@@ -447,7 +447,7 @@ type Collection struct {
 	// AttemptedAt When the card was last charged.
 	AttemptedAt *Timestamp `json:"attemptedAt,omitempty"`
 
-	// Failure A code that says why the card was refused, such as `insufficient_funds`, or why the collection ended: `cancelled`, `expired`. New codes may be added.
+	// Failure A code that says why the card was refused, such as `insufficient_funds`, or why the collection ended: `cancelled`, `expired`, `below_minimum`. New codes may be added.
 	Failure *string `json:"failure,omitempty"`
 
 	// NextAttemptAt When the card will be charged next.
@@ -531,7 +531,7 @@ type CreateWebhookRequest struct {
 	// Events What to send. Leave out for all events.
 	Events []EventName `json:"events,omitempty"`
 
-	// URL Your endpoint. Must be https and publicly reachable.
+	// URL Your endpoint. Must be https and publicly reachable, and not at a port of another service, such as 22 or 25.
 	URL string `json:"url"`
 }
 
@@ -675,7 +675,7 @@ type DeliveryAttempt struct {
 	DurationMs int `json:"durationMs"`
 
 	// Error Why an attempt failed. `timeout`: no answer within 10 seconds. `dns`, `connect`, `tls`: your endpoint was not
-	// reached. `non_2xx`, `redirect`: it answered otherwise. `blocked`: its address is not a public one.
+	// reached. `non_2xx`, `redirect`: it answered otherwise. `blocked`: its address is not a public one, or its port belongs to another service.
 	Error *AttemptError `json:"error,omitempty"`
 
 	// Number Counts from 1.
@@ -797,7 +797,7 @@ type Deposit struct {
 	// Client The tenant, as far as known. Absent once the client was erased.
 	Client *DepositClient `json:"client,omitempty"`
 
-	// ClientID The client it was created for; also after the client was erased.
+	// ClientID The client it was created for; also after the client was erased. Absent, as `client` is, from a deposit that you did not create once your link to the account has ended.
 	ClientID *string `json:"clientId,omitempty"`
 
 	// ClosedAt When it was closed.
@@ -942,7 +942,7 @@ type DepositStatus string
 // attempt, are being sent, or are parked because the subscription is disabled.
 type EndpointHealth struct {
 	// LastError Why an attempt failed. `timeout`: no answer within 10 seconds. `dns`, `connect`, `tls`: your endpoint was not
-	// reached. `non_2xx`, `redirect`: it answered otherwise. `blocked`: its address is not a public one.
+	// reached. `non_2xx`, `redirect`: it answered otherwise. `blocked`: its address is not a public one, or its port belongs to another service.
 	LastError *AttemptError `json:"lastError,omitempty"`
 
 	// LastFailureAt When an attempt last failed.

@@ -133,6 +133,7 @@ func TestBodies_OfTheWrongShape(t *testing.T) {
 		{"/deposits/" + depositID + "/capture", object{"amount": 0.001}, "invalid_field", "amount: must be a whole number of cents"},
 		{"/deposits/" + depositID + "/capture", object{"amount": 0}, "invalid_field", "amount: must be more than 0"},
 		{"/deposits/" + depositID + "/capture", object{"amount": -1}, "invalid_field", "amount: must be more than 0"},
+		{"/deposits/" + depositID + "/capture", object{"amount": 0.01}, "capture_below_minimum", "amount: 0.01 EUR is below the minimum of 0.50 EUR that can be charged to a card"},
 		{"/deposits/" + depositID + "/capture", object{"amount": 500.01}, "capture_exceeds_amount", "amount: 500.01 EUR exceeds the deposit's amount of 500.00 EUR"},
 	}
 	c.leavesNothing(t, func() {

@@ -3,18 +3,21 @@ package partnerapi
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
+	"partnerdeposits/adapters/http/middleware"
 	"partnerdeposits/adapters/http/middleware/jsonbody"
 	"partnerdeposits/adapters/http/middleware/jsonresponse"
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/app/idempotent"
 	"partnerdeposits/app/partners"
 	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/ports"
 	"partnerdeposits/ports/failpoint"
@@ -58,6 +61,7 @@ func (a *api) authenticate(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	middleware.LogWho(c, slog.String("partner", id.Partner.Of(caller.Partner.ID)), slog.String("key", id.APIKey.Of(caller.Key.ID)))
 	req := &request{caller: caller, path: c.Path(), query: string(c.Request().URI().QueryString())}
 	c.SetUserContext(context.WithValue(c.UserContext(), requestKey{}, req))
 	return c.Next()

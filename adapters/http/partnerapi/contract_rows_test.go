@@ -254,6 +254,7 @@ var depositRows = map[string]rows{
 		good: func(s *stage) sent { return of(s.activeID()) },
 		refused: map[string]func(*stage) sent{
 			"deposit_not_capturable": func(s *stage) sent { return of(s.depositID()) },
+			"capture_below_minimum":  func(s *stage) sent { return of(s.activeID()).with(object{"amount": 0.49}) },
 			"capture_exceeds_amount": func(s *stage) sent { return of(s.activeID()).with(object{"amount": 500.01}) },
 			"account_revoked": func(s *stage) sent {
 				deposit := s.activeID()

@@ -87,7 +87,7 @@ func (c *caller) openPage(depositID string) {
 func TestCapture_AllOrPart_OnceAndWithItsCollection(t *testing.T) {
 	t.Parallel()
 	c, account := newStory(t)
-	for body, cents := range map[string]float64{``: 50000, `{}`: 50000, `{"amount":0.01}`: 1, `{"amount":5e2}`: 50000, `{"amount":180.50,"reason":"damage"}`: 18050} {
+	for body, cents := range map[string]float64{``: 50000, `{}`: 50000, `{"amount":0.50}`: 50, `{"amount":5e2}`: 50000, `{"amount":180.50,"reason":"damage"}`: 18050} {
 		d := c.created(account)
 		c.simulated(d, "activate")
 		var sent any

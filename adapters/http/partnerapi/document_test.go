@@ -74,7 +74,7 @@ func TestDocument_ErrorsAreOurFaults(t *testing.T) {
 	}
 	worded := []*fault.Error{ // their messages name a field
 		fault.ErrMissingField, fault.ErrInvalidField, fault.ErrBadCursor,
-		deposit.ErrBelowMinimum, deposit.ErrAboveMaximum, deposit.ErrExceedsAmount, deposit.ErrInvalidReturnURL,
+		deposit.ErrBelowMinimum, deposit.ErrAboveMaximum, deposit.ErrExceedsAmount, deposit.ErrTooSmallToCharge, deposit.ErrInvalidReturnURL,
 		deposit.ErrDateRange, webhook.ErrReplayRange, // the same code, for different fields
 	}
 	messages := map[string]string{}

@@ -172,7 +172,7 @@ func TestFeed_ARingIsLost_TheLookFindsTheEvents(t *testing.T) {
 }
 
 // Sixteen requests of a partner may wait. A further request is answered at once, and so is nobody else's.
-func TestFeed_TheSeventeenthRequest_DoesNotWait(t *testing.T) {
+func TestFeed_TheSeventeenthRequest_EndsTheOldest(t *testing.T) {
 	t.Parallel()
 	waiting := events.NewWaiting()
 	c, _ := newStory(t, func(s *servicetest.Setup) {
@@ -182,17 +182,19 @@ func TestFeed_TheSeventeenthRequest_DoesNotWait(t *testing.T) {
 	_, last, _ := c.feed("")
 	question := fmt.Sprintf("/events/feed?after=%d&waitSeconds=25", last)
 	const most = 16
-	answered := make(chan int, most)
+	answered := make(chan reply, most+1)
+	ask := func() { answered <- c.get(question) }
 	for range most {
-		go func() { answered <- c.get(question).status }()
+		go ask()
 	}
 	require.Eventually(t, func() bool { return waiting.Size() == most }, servicetest.Patience, time.Millisecond)
-	require.Empty(t, c.get(question).list())
+	go ask()
+	require.Empty(t, (<-answered).list(), "the oldest")
 	require.Equal(t, most, waiting.Size())
 	require.Empty(t, answered)
 	waiting.Drain()
 	for range most {
-		require.Equal(t, 200, <-answered)
+		require.Equal(t, 200, (<-answered).status)
 	}
 }
 

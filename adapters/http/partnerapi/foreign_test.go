@@ -2,8 +2,14 @@ package partnerapi_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/agreement"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/tenant"
 )
 
 func TestDepositOfTheDashboard_MayBeReadButNotActedOn(t *testing.T) {
@@ -27,6 +33,51 @@ func TestDepositOfTheDashboard_MayBeReadButNotActedOn(t *testing.T) {
 	other.get("/deposits/"+d).refused(403, "deposit_access_denied")
 	require.Empty(t, other.get("/deposits").list())
 	require.Equal(t, 200, c.get("/deposits/"+d).status)
+}
+
+func TestDepositOfTheDashboard_OnceTheLinkIsOver_ShowsNoTenant(t *testing.T) {
+	t.Parallel()
+	c, account := newStory(t)
+	now := c.clock.Now()
+	d, _ := c.Deposit(deposit.Origin{AccountID: mustAccount(t, account), PartnerID: c.partner.ID, ExternalID: "hotel-1"},
+		deposit.Draft{Amount: 10_000, ContractStartAt: now, ContractEndAt: now.Add(72 * time.Hour)})
+	own, theirs := c.created(account), id.Deposit.Of(d.ID)
+	c.revoke(account)
+	for _, d := range []string{own, theirs} { // the tenant comes after the end of the link
+		parsed, _ := id.Deposit.Parse(d)
+		tokens, err := c.Postgres.CheckoutTokens(t.Context(), []id.ID{parsed})
+		require.NoError(t, err)
+		_, err = c.Checkout.Submit(t.Context(), tokens[parsed], tenant.Person{Email: "late@tenant.example", FirstName: "Late", LastName: "Comer"}, agreement.Given{Agreed: true})
+		require.NoError(t, err)
+	}
+	shown := func() any {
+		got := c.get("/deposits/" + theirs).ok(200)
+		for _, d := range c.get("/deposits?accountId=" + account).list() {
+			if d["id"] == theirs {
+				require.Equal(t, got, d)
+			}
+		}
+		require.Equal(t, got["client"] == nil, got["clientId"] == nil)
+		require.Equal(t, 100.0, got["amount"], "the rest is shown as before")
+		return got["client"]
+	}
+	require.Nil(t, shown())
+	require.NotContains(t, string(c.get("/deposits/"+theirs).body), "late@tenant.example")
+	require.Equal(t, "late@tenant.example", c.get("/deposits/" + own).ok(200)["client"].(object)["email"], "the partner created it")
+	for _, d := range []string{own, theirs} {
+		var clientID id.ID
+		parsed, _ := id.Deposit.Parse(d)
+		require.NoError(t, c.Pool.QueryRow(t.Context(), `SELECT client_id FROM deposits WHERE id = $1`, parsed).Scan(&clientID))
+		require.False(t, clientID.IsZero())
+		require.Len(t, c.get("/deposits?clientId="+id.Client.Of(clientID)).list(), map[string]int{own: 1, theirs: 0}[d])
+	}
+
+	other := c.world.caller(t, "other")
+	other.Link(other.partner.ID, mustAccount(t, account), "now-theirs")
+	require.Nil(t, shown(), "the account is linked to another partner")
+	other.revoke(account)
+	c.Link(c.partner.ID, mustAccount(t, account), "hotel-1")
+	require.Equal(t, "Late", shown().(object)["firstName"], "linked again")
 }
 
 func TestRevokedLink_ReadAndCancelOnly(t *testing.T) {

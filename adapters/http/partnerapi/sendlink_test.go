@@ -44,7 +44,7 @@ func TestSendLink_QueuesOneMail_WhoseLinkWorks(t *testing.T) {
 	m := waiting[0]
 	require.Equal(t, []any{"Jeanne@example.com", id.Message.Of(m.ID), d}, []any{sent["email"], sent["messageId"], id.Deposit.Of(m.LinkOf)})
 	require.Equal(t, "Jeanne@example.com", m.To)
-	require.Equal(t, "Votre caution de location pour Hotel", m.Subject)
+	require.Equal(t, "Votre caution de location", m.Subject)
 	for _, part := range []string{m.Body, m.HTML} {
 		for _, want := range []string{"Hotel", "Partner acme", "500,00\u00a0€", "1er\u00a0août\u00a02030", "8\u00a0août\u00a02030", "BK-1"} {
 			require.Contains(t, part, want)
@@ -65,7 +65,7 @@ func TestSendLink_QueuesOneMail_WhoseLinkWorks(t *testing.T) {
 func TestSendLink_InTheLanguageOfTheRequest_ThenOfTheDeposit(t *testing.T) {
 	t.Parallel()
 	c, account := newStory(t)
-	const english, french = "Your rental deposit for Hotel", "Votre caution de location pour Hotel"
+	const english, french = "Your rental deposit", "Votre caution de location"
 	for _, k := range []struct{ deposit, request, subject string }{
 		{"", "", english + " / " + french},
 		{"", "fr-BE", french},

@@ -49,6 +49,21 @@ func TestWebhooks_SixteenAtMost(t *testing.T) {
 	c.hook()
 }
 
+func TestWebhooks_AtAPortOfAnotherService_AreRefused(t *testing.T) {
+	t.Parallel()
+	c, _ := newStory(t, func(s *servicetest.Setup) { s.Config.WebhookBlockedPorts = []uint16{22, 6379} })
+	hook := c.hook()
+	c.leavesNothing(t, func() {
+		for _, port := range []string{"22", "6379", "0", "65536"} {
+			bad := object{"url": "https://93.184.216.34:" + port + "/hook"}
+			for _, sent := range []reply{c.post("/webhooks", bad), c.do(http.MethodPatch, hook, bad)} {
+				require.Contains(t, sent.refused(400, "invalid_field"), "url: has the port "+port+", which is")
+			}
+		}
+	})
+	c.do(http.MethodPatch, hook, object{"url": "https://93.184.216.34:8443/hook"}).ok(200)
+}
+
 func TestWebhooks_Patch(t *testing.T) {
 	t.Parallel()
 	c, _ := newStory(t)

@@ -53,7 +53,7 @@ func negotiate(c *fiber.Ctx) Lang {
 	if l, ok := parseLang(c.Query(langParam)); ok {
 		return l
 	}
-	if l, ok := parseLang(c.Cookies(langCookie)); ok {
+	if l, ok := parseLang(c.Cookies(hostPrefix+langCookie, c.Cookies(langCookie))); ok {
 		return l
 	}
 	return fromAcceptLanguage(c.Get(fiber.HeaderAcceptLanguage))

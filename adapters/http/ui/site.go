@@ -57,11 +57,13 @@ func browserOrigin(u *url.URL) string {
 	return strings.TrimSuffix(strings.ToLower(u.Scheme+"://"+u.Host), usual)
 }
 
+const hostPrefix = "__Host-"
+
 // cookieName adds the prefix __Host- on https: browsers then refuse the cookie from other hosts and over http
 // (RFC 6265bis, 4.1.3).
 func (s *Site) cookieName(name string) string {
 	if s.secure {
-		return "__Host-" + name
+		return hostPrefix + name
 	}
 	return name
 }
@@ -73,7 +75,9 @@ func (s *Site) setCookie(c *fiber.Ctx, name, value string, maxAge time.Duration)
 	})
 }
 
-func (s *Site) rememberLang(c *fiber.Ctx, l Lang) { s.setCookie(c, langCookie, string(l), langMaxAge) }
+func (s *Site) rememberLang(c *fiber.Ctx, l Lang) {
+	s.setCookie(c, s.cookieName(langCookie), string(l), langMaxAge)
+}
 
 // SessionToken returns the token of the session cookie; "" without a cookie.
 func (s *Site) SessionToken(c *fiber.Ctx) string { return c.Cookies(s.cookieName(sessionCookie)) }

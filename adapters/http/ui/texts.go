@@ -124,7 +124,7 @@ var failures = map[string]Failure{
 	},
 	"invalid_company_name": {
 		T("Check the company name", "Vérifiez le nom de l’entreprise"),
-		T("Enter the name of your company in one line (120 characters at most).", "Saisissez le nom de votre entreprise sur une ligne (120 caractères au plus)."),
+		T("Enter the name of your company in one line, without a web address (120 characters at most).", "Saisissez le nom de votre entreprise sur une ligne, sans adresse web (120 caractères au plus)."),
 	},
 }
 

@@ -49,6 +49,7 @@ func TestLangOf_PrefersTheQueryThenTheCookieThenTheHeader(t *testing.T) {
 		{"query", "?lang=fr", "lang=en", "en", "fr"},
 		{"unknown query", "?lang=de", "lang=fr", "en", "fr"},
 		{"cookie", "", "lang=fr", "en", "fr"},
+		{"cookie of https", "", "__Host-lang=fr; lang=en", "en", "fr"},
 		{"unknown cookie", "", "lang=xx", "fr-CA,en;q=0.5", "fr"},
 		{"region", "", "", "fr-FR,fr;q=0.9,en;q=0.8", "fr"},
 		{"weights", "", "", "fr;q=0.3, en;q=0.7", "en"},

@@ -7,10 +7,11 @@ import (
 
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
 	"partnerdeposits/ports"
 )
 
-// Provider implements ports.PaymentProvider. Every method returns service_unavailable.
+// Provider implements ports.PaymentProvider. Every call returns service_unavailable.
 type Provider struct{}
 
 // Open implements ports.PaymentProvider.
@@ -37,3 +38,6 @@ func (Provider) Collect(context.Context, ports.CollectRequest) (ports.ProviderPa
 func (Provider) Refund(context.Context, ports.RefundRequest) (ports.ProviderRefund, error) {
 	return ports.ProviderRefund{}, fault.ErrUnavailable
 }
+
+// LeastCharge implements ports.PaymentProvider.
+func (Provider) LeastCharge() money.Cents { return 0 }

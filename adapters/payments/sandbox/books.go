@@ -26,7 +26,7 @@ func (p *Provider) Entries(ctx context.Context, from, to time.Time) iter.Seq2[po
 			return
 		}
 		found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (ports.BookEntry, error) {
-			e := ports.BookEntry{Status: string(ports.ProviderSucceeded)} // a refund of the sandbox succeeds at once
+			e := ports.BookEntry{Status: string(ports.ProviderSucceeded), Currency: ports.BookCurrency} // a refund of the sandbox succeeds at once
 			var amount int64
 			err := row.Scan((*string)(&e.Kind), &e.PaymentID, &e.RefundID, &e.Ref, &amount, &e.At)
 			e.Amount = money.Cents(amount)

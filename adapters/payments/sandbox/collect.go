@@ -8,8 +8,15 @@ import (
 
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
 	"partnerdeposits/ports"
 )
+
+// leastCharge is that of real card payments in euros.
+const leastCharge money.Cents = 50
+
+// LeastCharge implements ports.PaymentProvider.
+func (*Provider) LeastCharge() money.Cents { return leastCharge }
 
 // Collect implements ports.PaymentProvider. The card on file is that of the paid fee. A charge ends the tenant's page, if any.
 func (p *Provider) Collect(ctx context.Context, r ports.CollectRequest) (ports.ProviderPayment, error) {

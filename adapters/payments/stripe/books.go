@@ -2,6 +2,7 @@ package stripe
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"net/http"
 	"net/url"
@@ -60,7 +61,7 @@ func metadataOf(i *stripe.PaymentIntent) map[string]string {
 }
 
 func chargeEntry(c *stripe.Charge) ports.BookEntry {
-	e := ports.BookEntry{Kind: ports.BookPayment, Ref: c.ID, Amount: money.Cents(c.Amount), Status: string(ports.ProviderSucceeded), At: time.Unix(c.Created, 0).UTC()}
+	e := ports.BookEntry{Kind: ports.BookPayment, Ref: c.ID, Amount: money.Cents(c.Amount), Currency: string(c.Currency), Status: string(ports.ProviderSucceeded), At: time.Unix(c.Created, 0).UTC()}
 	if c.PaymentIntent != nil {
 		e.Ref = c.PaymentIntent.ID
 	}
@@ -69,21 +70,21 @@ func chargeEntry(c *stripe.Charge) ports.BookEntry {
 }
 
 func refundEntry(r *stripe.Refund) ports.BookEntry {
-	e := ports.BookEntry{Kind: ports.BookRefund, Ref: r.ID, Amount: money.Cents(r.Amount), Status: string(ofRefund(r).Status), At: time.Unix(r.Created, 0).UTC()}
+	e := ports.BookEntry{Kind: ports.BookRefund, Ref: r.ID, Amount: money.Cents(r.Amount), Currency: string(r.Currency), Status: string(ofRefund(r).Status), At: time.Unix(r.Created, 0).UTC()}
 	e.PaymentID, e.DepositID = ours(metadataOf(r.PaymentIntent))
 	e.RefundID = refundID(r.Metadata[metaRefund])
 	return e
 }
 
 func disputeEntry(d *stripe.Dispute) ports.BookEntry {
-	e := ports.BookEntry{Kind: ports.BookDispute, Ref: d.ID, Amount: money.Cents(d.Amount), Status: string(d.Status), At: time.Unix(d.Created, 0).UTC()}
+	e := ports.BookEntry{Kind: ports.BookDispute, Ref: d.ID, Amount: money.Cents(d.Amount), Currency: string(d.Currency), Status: string(d.Status), At: time.Unix(d.Created, 0).UTC()}
 	e.PaymentID, e.DepositID = ours(metadataOf(d.PaymentIntent))
 	return e
 }
 
 // Disputes implements ports.PaymentBooks.
 func (p *Provider) Disputes(ctx context.Context, paymentID id.ID) ([]ports.Dispute, error) {
-	known, err := p.store.load(ctx, paymentID)
+	known, err := p.paid(ctx, paymentID)
 	if err != nil || known == nil || known.paidRef == "" {
 		return nil, err
 	}
@@ -101,6 +102,25 @@ func (p *Provider) Disputes(ctx context.Context, paymentID id.ID) ([]ports.Dispu
 	})
 	slices.Reverse(all)
 	return all, p.failed(ctx, err)
+}
+
+// errUnpaid: Stripe tells of a dispute before the payment is known as paid.
+var errUnpaid = errors.New("stripe: the payment is in processing")
+
+// paid gives a payment that Stripe may have seen paid, nil for an unknown payment. Stripe is asked about a payment in processing.
+func (p *Provider) paid(ctx context.Context, paymentID id.ID) (*record, error) {
+	known, err := p.store.load(ctx, paymentID)
+	if err != nil || known == nil || known.paidRef != "" || known.current() == nil {
+		return known, err
+	}
+	state, err := p.Lookup(ctx, paymentID)
+	switch {
+	case err != nil:
+		return nil, err
+	case state.Status == ports.ProviderOpen:
+		return nil, answered(errUnpaid)
+	}
+	return p.store.load(ctx, paymentID)
 }
 
 // Payment implements ports.PaymentBooks. A record that the adapter's tables do not know is asked for at Stripe.

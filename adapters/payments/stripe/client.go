@@ -14,6 +14,7 @@ import (
 
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/secret"
+	"partnerdeposits/ports"
 	"partnerdeposits/ports/failpoint"
 )
 
@@ -108,6 +109,15 @@ func (r *refused) Error() string {
 	return fmt.Sprintf("stripe: status %d, type %q, code %q, decline code %q, parameter %q, request %q", r.status, r.kind, r.code, r.decline, r.param, r.id)
 }
 
+// read reports that Stripe has read the request and refused it, so that Stripe works and takes our key.
+func (r *refused) read() bool {
+	switch r.status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
+		return false
+	}
+	return r.status >= http.StatusBadRequest && r.status < http.StatusInternalServerError
+}
+
 // definite reports that the request was read and refused: it has had no effect and will have none under its key.
 func (r *refused) definite() bool {
 	switch r.status {
@@ -153,6 +163,11 @@ func cause(err error) string {
 		return strings.ToValidUTF8(text, "?")
 	}
 	return "the answer was not understood"
+}
+
+// answered turns a failure that is no outage of Stripe into service_unavailable.
+func answered(err error) error {
+	return fault.ErrUnavailable.Because(fmt.Errorf("%w: %w", ports.ErrProviderAnswered, err))
 }
 
 // unavailable turns an error of Stripe or of the database into service_unavailable.

@@ -11,6 +11,7 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
 	"partnerdeposits/ports"
 )
 
@@ -19,6 +20,12 @@ const (
 	failureNoCard        = "no_card_on_file"
 	failureNotChargeable = "card_not_chargeable"
 )
+
+// leastCharge is the least that Stripe charges in euros (docs.stripe.com/currencies#minimum-and-maximum-charge-amounts).
+const leastCharge money.Cents = 50
+
+// LeastCharge implements ports.PaymentProvider.
+func (*Provider) LeastCharge() money.Cents { return leastCharge }
 
 // Collect implements ports.PaymentProvider.
 func (p *Provider) Collect(ctx context.Context, r ports.CollectRequest) (ports.ProviderPayment, error) {
@@ -39,7 +46,7 @@ func (p *Provider) Collect(ctx context.Context, r ports.CollectRequest) (ports.P
 			return ports.ProviderPayment{}, err
 		}
 	}
-	return ports.ProviderPayment{}, fault.ErrUnavailable.Because(errContended)
+	return ports.ProviderPayment{}, answered(errContended)
 }
 
 // collectStep goes a step towards the answer of an attempt.
@@ -68,7 +75,11 @@ func (p *Provider) collectStep(ctx context.Context, known *record, r ports.Colle
 		_, err := p.fetch(ctx, known, o)
 		if err == nil && o.refusal != nil {
 			p.log.ErrorContext(ctx, "Stripe refused to prepare a charge", "payment", id.Payment.Of(known.id), "error", o.refusal)
-			out, err = p.refuse(ctx, known, attempt{number: r.Attempt, failure: failureNoCard, refusal: ports.RefusedForTenant})
+			failure := failureNotChargeable
+			if o.refusal.code == string(stripe.ErrorCodeResourceMissing) { // the customer was deleted at Stripe
+				failure = failureNoCard
+			}
+			out, err = p.refuse(ctx, known, attempt{number: r.Attempt, failure: failure, refusal: ports.RefusedForTenant})
 			return out, err == nil, err
 		}
 		return out, false, err
@@ -199,7 +210,7 @@ func (p *Provider) confirm(ctx context.Context, known *record, o *item, a attemp
 	case now.status == paid:
 		return out, false, nil
 	case now.status == dead: // the tenant asked for the page, or the payment was closed
-		return out, false, fault.ErrUnavailable.Because(errContended)
+		return out, false, answered(errContended)
 	case now.stuck:
 		return ports.ProviderPayment{Status: ports.ProviderOpen, Ref: o.ref}, true, nil
 	}
@@ -211,8 +222,10 @@ func (p *Provider) confirm(ctx context.Context, known *record, o *item, a attemp
 
 // confirmed records the answer to a confirm that was not refused.
 func (p *Provider) confirmed(ctx context.Context, known *record, o *item, a attempt, i *stripe.PaymentIntent) (out ports.ProviderPayment, done bool, err error) {
-	now := ofIntent(i)
+	now, err := known.intent(o, i)
 	switch {
+	case err != nil:
+		return out, false, err
 	case now.status != live:
 		return out, false, p.record(ctx, known, o, now)
 	case now.stuck:
@@ -230,6 +243,9 @@ func (p *Provider) declined(ctx context.Context, known *record, a attempt, no *r
 		var charge stripe.Charge
 		if err := p.api.get(ctx, chargesPath+"/"+no.charge, url.Values{}, &charge); err != nil {
 			return out, false, p.failed(ctx, err)
+		}
+		if charge.ID != no.charge {
+			return out, false, errForeign
 		}
 		advice = adviceOf(&charge)
 	}

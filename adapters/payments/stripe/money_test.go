@@ -3,6 +3,7 @@ package stripe_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -98,7 +99,7 @@ func TestEntries_ListChargesRefundsAndDisputesOverSeveralPages(t *testing.T) {
 	for _, e := range found[ports.BookPayment] {
 		require.Equal(t, paid[e.PaymentID], e.DepositID)
 		require.Equal(t, ports.BookEntry{
-			Kind: ports.BookPayment, PaymentID: e.PaymentID, DepositID: e.DepositID, Ref: b.refOf(e.PaymentID), Amount: 1_750, Status: "succeeded", At: e.At,
+			Kind: ports.BookPayment, PaymentID: e.PaymentID, DepositID: e.DepositID, Ref: b.refOf(e.PaymentID), Amount: 1_750, Currency: "eur", Status: "succeeded", At: e.At,
 		}, e)
 		delete(paid, e.PaymentID)
 	}
@@ -146,6 +147,28 @@ func TestDisputes_OfAPayment_OldestFirst(t *testing.T) {
 	other, err := b.provider.Disputes(t.Context(), newID())
 	require.NoError(t, err)
 	require.Empty(t, other)
+}
+
+func TestDisputes_ToldBeforeThePaymentIsKnownAsPaid_AreFound(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := feeRequest()
+	page := b.open(r)
+	_, err := b.provider.Disputes(t.Context(), r.PaymentID)
+	require.ErrorIs(t, err, fault.ErrUnavailable, "asked again: the payment is in processing")
+	require.ErrorIs(t, err, ports.ErrProviderAnswered)
+	b.fake.Pay(t, page.URL, "4242424242424242")
+	require.True(t, b.fake.Dispute(id.Payment.Of(r.PaymentID), "fraudulent"))
+	found, err := b.provider.Disputes(t.Context(), r.PaymentID)
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+
+	ended := feeRequest()
+	b.open(ended)
+	b.close(ended.PaymentID)
+	found, err = b.provider.Disputes(t.Context(), ended.PaymentID)
+	require.NoError(t, err)
+	require.Empty(t, found)
 }
 
 func TestPayment_OfARecord_IsFoundByEveryRef(t *testing.T) {
@@ -251,9 +274,14 @@ func TestNotice_UnsignedForgedOrOld_IsRefused(t *testing.T) {
 	good := stripetest.Sign(body, stripetest.WebhookSecret, now)
 	_, err := b.provider.Notice(body, good, now.Add(300*time.Second))
 	require.NoError(t, err)
+	_, err = b.provider.Notice(body, good, now.Add(-300*time.Second))
+	require.NoError(t, err)
 	for name, header := range map[string]string{
 		"unsigned": "", "no time": "v1=00", "no signature": strings.Split(good, ",")[0], "another secret": stripetest.Sign(body, "whsec_other", now),
 		"old": stripetest.Sign(body, stripetest.WebhookSecret, now.Add(-301*time.Second)), "time replaced": "t=9" + good[2:], "not a time": "t=x," + good,
+		"of the future": stripetest.Sign(body, stripetest.WebhookSecret, now.Add(301*time.Second)), "of tomorrow": stripetest.Sign(body, stripetest.WebhookSecret, now.Add(24*time.Hour)),
+		"an old one behind a new time": fmt.Sprintf("t=%d,%s", now.Unix(), stripetest.Sign(body, stripetest.WebhookSecret, now.Add(-9999*time.Second))),
+		"two times":                    good + "," + strings.Split(good, ",")[0],
 	} {
 		_, err := b.provider.Notice(body, header, now)
 		require.ErrorIs(t, err, ports.ErrNoticeRefused, name)

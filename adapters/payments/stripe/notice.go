@@ -13,7 +13,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// noticeAge is the age from which a notice is refused: a recorded notice cannot be played back later.
+// noticeAge is the distance from now at which a notice is refused: a recorded notice cannot be played back later.
 const noticeAge = 300 * time.Second
 
 // noticed is the part of an event's object that a notice uses: ids alone. What the object says about money is not believed.
@@ -31,7 +31,7 @@ func (p *Provider) Notice(body []byte, signature string, now time.Time) (ports.P
 		return ports.PaymentNotice{}, ports.ErrNoticeRefused
 	}
 	sent, ok := signedAt(signature)
-	if !ok || now.Truncate(time.Second).Sub(sent) > noticeAge {
+	if !ok || now.Truncate(time.Second).Sub(sent).Abs() > noticeAge {
 		return ports.PaymentNotice{}, ports.ErrNoticeRefused
 	}
 	event, err := webhook.ConstructEventWithOptions(body, signature, p.webhook.Reveal(), webhook.ConstructEventOptions{
@@ -85,13 +85,19 @@ func idOf(raw json.RawMessage) string {
 	return object.ID
 }
 
-// signedAt reads the time of the header Stripe-Signature, whose form is t=…,v1=….
-func signedAt(header string) (time.Time, bool) {
+// signedAt reads the time of the header Stripe-Signature, whose form is t=…,v1=…. Of several times stripe-go signs the last,
+// so the age of a header with more than one proves nothing.
+func signedAt(header string) (at time.Time, ok bool) {
 	for part := range strings.SplitSeq(header, ",") {
-		if text, ok := strings.CutPrefix(strings.TrimSpace(part), "t="); ok {
-			seconds, err := strconv.ParseInt(text, 10, 64)
-			return time.Unix(seconds, 0), err == nil
+		text, found := strings.CutPrefix(strings.TrimSpace(part), "t=")
+		if !found {
+			continue
 		}
+		seconds, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || !at.IsZero() {
+			return time.Time{}, false
+		}
+		at, ok = time.Unix(seconds, 0), true
 	}
-	return time.Time{}, false
+	return at, ok
 }

@@ -40,7 +40,7 @@ func (p *Provider) fetch(ctx context.Context, r *record, o *item) (seen, error) 
 			return *fresh, nil
 		}
 	}
-	now, err := p.look(ctx, o)
+	now, err := p.look(ctx, r, o)
 	if err != nil {
 		return seen{}, err
 	}
@@ -61,44 +61,19 @@ func (p *Provider) record(ctx context.Context, r *record, o *item, now seen) err
 }
 
 // look asks Stripe about an object whose id is known.
-func (p *Provider) look(ctx context.Context, o *item) (seen, error) {
+func (p *Provider) look(ctx context.Context, r *record, o *item) (seen, error) {
 	if o.kind == page {
 		var session stripe.CheckoutSession
-		err := p.api.get(ctx, sessionsPath+"/"+o.ref, url.Values{"expand[0]": {"payment_intent"}}, &session)
-		return ofSession(&session), p.failed(ctx, err)
+		if err := p.api.get(ctx, sessionsPath+"/"+o.ref, url.Values{"expand[0]": {"payment_intent"}}, &session); err != nil {
+			return seen{}, p.failed(ctx, err)
+		}
+		return r.session(o, &session)
 	}
 	var found stripe.PaymentIntent
-	err := p.api.get(ctx, intentsPath+"/"+o.ref, url.Values{"expand[0]": {"latest_charge"}}, &found)
-	return ofIntent(&found), p.failed(ctx, err)
-}
-
-// ofSession reads a Checkout Session whose intent is expanded.
-func ofSession(s *stripe.CheckoutSession) seen {
-	switch {
-	case s.Status == stripe.CheckoutSessionStatusExpired:
-		return seen{status: dead}
-	case s.Status == stripe.CheckoutSessionStatusComplete && s.PaymentIntent != nil && s.PaymentIntent.Status == stripe.PaymentIntentStatusSucceeded:
-		out := seen{status: paid, ref: s.PaymentIntent.ID}
-		if c := s.PaymentIntent.Customer; c != nil {
-			out.customer = c.ID
-		}
-		if m := s.PaymentIntent.PaymentMethod; m != nil {
-			out.method = m.ID
-		}
-		return out
+	if err := p.api.get(ctx, intentsPath+"/"+o.ref, url.Values{"expand[0]": {"latest_charge"}}, &found); err != nil {
+		return seen{}, p.failed(ctx, err)
 	}
-	return seen{status: live, url: s.URL, stuck: s.Status != stripe.CheckoutSessionStatusOpen}
-}
-
-// ofIntent reads a PaymentIntent whose latest charge is expanded.
-func ofIntent(i *stripe.PaymentIntent) seen {
-	switch i.Status {
-	case stripe.PaymentIntentStatusSucceeded:
-		return seen{status: paid, ref: i.ID, intent: i}
-	case stripe.PaymentIntentStatusCanceled:
-		return seen{status: dead, intent: i}
-	}
-	return seen{status: live, intent: i, stuck: i.Status == stripe.PaymentIntentStatusProcessing}
+	return r.intent(o, &found)
 }
 
 // make sends the stored request of an object, for the first time or again, and stores Stripe's id. It gives the state of an object that
@@ -135,11 +110,16 @@ func (p *Provider) make(ctx context.Context, r *record, o *item) (*seen, error) 
 	case err != nil:
 		return nil, p.failed(ctx, err)
 	}
-	state := ofSession(&session)
-	o.ref = session.ID
+	state, err := r.session(o, &session)
+	ref := session.ID
 	if o.kind == intent {
-		state, o.ref = ofIntent(&made), made.ID
+		state, err = r.intent(o, &made)
+		ref = made.ID
 	}
+	if err != nil {
+		return nil, err
+	}
+	o.ref = ref
 	if err := p.store.made(ctx, r.id, o, o.ref); err != nil || replayed {
 		return nil, err
 	}
@@ -197,14 +177,16 @@ func (p *Provider) end(ctx context.Context, r *record, o *item) (seen, error) {
 		err      error
 	)
 	if o.kind == page {
-		_, err = p.api.send(ctx, expireRequest(o.ref), &session)
-		now = ofSession(&session)
+		if _, err = p.api.send(ctx, expireRequest(o.ref), &session); err == nil {
+			now, err = r.session(o, &session)
+		}
 	} else {
-		_, err = p.api.send(ctx, cancelRequest(o.ref), &canceled)
-		now = ofIntent(&canceled)
+		if _, err = p.api.send(ctx, cancelRequest(o.ref), &canceled); err == nil {
+			now, err = r.intent(o, &canceled)
+		}
 	}
 	if no := asRefused(err); no != nil && no.definite() { // over, or paid, or being paid
-		now, err = p.look(ctx, o)
+		now, err = p.look(ctx, r, o)
 	}
 	if err != nil {
 		return seen{}, p.failed(ctx, err)
@@ -212,7 +194,8 @@ func (p *Provider) end(ctx context.Context, r *record, o *item) (seen, error) {
 	return now, p.record(ctx, r, o, now)
 }
 
-// failed turns an error of Stripe into service_unavailable, and logs an error that only staff can mend.
+// failed turns an error of Stripe into service_unavailable, and logs an error that only staff can mend. A request that Stripe
+// has read and refused is no outage.
 func (p *Provider) failed(ctx context.Context, err error) error {
 	no := asRefused(err)
 	if no == nil {
@@ -220,6 +203,9 @@ func (p *Provider) failed(ctx context.Context, err error) error {
 	}
 	if no.status < http.StatusInternalServerError && no.status != http.StatusTooManyRequests && no.status != http.StatusConflict {
 		p.log.ErrorContext(ctx, "Stripe refuses requests: run `admin payments check`", "error", no)
+	}
+	if no.read() {
+		return answered(no)
 	}
 	return fault.ErrUnavailable.Because(no)
 }

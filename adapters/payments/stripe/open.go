@@ -41,7 +41,7 @@ func (p *Provider) Open(ctx context.Context, r ports.HostedPayment) (ports.Hoste
 			return ports.HostedPage{}, err
 		}
 	}
-	return ports.HostedPage{}, fault.ErrUnavailable.Because(errContended)
+	return ports.HostedPage{}, answered(errContended)
 }
 
 // openStep goes a step towards an open page. done tells that the page, or the way back, is found.
@@ -58,7 +58,7 @@ func (p *Provider) openStep(ctx context.Context, known *record, r *ports.HostedP
 	case o.kind == intent:
 		ended, err := p.end(ctx, known, o)
 		if err == nil && ended.status == live {
-			err = fault.ErrUnavailable.Because(errors.New("stripe: a charge without the tenant is being processed"))
+			err = answered(errors.New("stripe: a charge without the tenant is being processed"))
 		}
 		return out, false, err
 	}

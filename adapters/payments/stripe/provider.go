@@ -53,7 +53,7 @@ func New(o Options) *Provider {
 		o.Transport = transport()
 	}
 	config := &stripe.BackendConfig{
-		HTTPClient:        &http.Client{Timeout: requestTimeout, Transport: o.Transport},
+		HTTPClient:        client(o.Transport),
 		MaxNetworkRetries: stripe.Int64(0), // callers repeat a request under its stored key
 		EnableTelemetry:   stripe.Bool(false),
 		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull}, // bodies contain addresses and secrets
@@ -67,9 +67,17 @@ func New(o Options) *Provider {
 	}
 }
 
+// client follows no redirection: the secret key travels with every request.
+func client(t http.RoundTripper) *http.Client {
+	return &http.Client{
+		Timeout: requestTimeout, Transport: t,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// transport uses no proxy of the environment.
 func transport() *http.Transport {
 	return &http.Transport{
-		Proxy:       http.ProxyFromEnvironment,
 		DialContext: (&net.Dialer{Timeout: dialTimeout}).DialContext, TLSHandshakeTimeout: dialTimeout,
 		ResponseHeaderTimeout: requestTimeout, IdleConnTimeout: idleTimeout, MaxIdleConnsPerHost: idleConns, MaxConnsPerHost: maxConns,
 		ForceAttemptHTTP2: true,

@@ -67,8 +67,10 @@ func (p *Provider) Refund(ctx context.Context, r ports.RefundRequest) (ports.Pro
 			return ports.ProviderRefund{Status: ports.RefundFailed, Failure: row.failure}, nil
 		case row.ref != "":
 			var found stripe.Refund
-			err := p.api.get(ctx, refundsPath+"/"+row.ref, url.Values{}, &found)
-			return ofRefund(&found), p.failed(ctx, err)
+			if err := p.api.get(ctx, refundsPath+"/"+row.ref, url.Values{}, &found); err != nil {
+				return ports.ProviderRefund{}, p.failed(ctx, err)
+			}
+			return ofRefund(&found), row.check(r.RefundID, &found)
 		}
 		if err := p.sendRefund(ctx, r, row); err != nil {
 			return ports.ProviderRefund{}, err
@@ -77,7 +79,7 @@ func (p *Provider) Refund(ctx context.Context, r ports.RefundRequest) (ports.Pro
 			return ports.ProviderRefund{}, err
 		}
 	}
-	return ports.ProviderRefund{}, fault.ErrUnavailable.Because(errContended)
+	return ports.ProviderRefund{}, answered(errContended)
 }
 
 func ofRefund(r *stripe.Refund) ports.ProviderRefund {
@@ -113,6 +115,9 @@ func (p *Provider) sendRefund(ctx context.Context, r ports.RefundRequest, row *r
 	no := asRefused(err)
 	switch {
 	case err == nil:
+		if err := row.check(r.RefundID, &made); err != nil {
+			return err
+		}
 		return p.store.refunded(ctx, r.RefundID, made.ID, "")
 	case no == nil:
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
 )
 
@@ -36,7 +37,8 @@ const (
 
 	oldestOnOutbox = `SELECT extract(epoch FROM clock_timestamp() - committed_at)::float8 FROM outbox ORDER BY position, event_id LIMIT 1`
 
-	// The earliest due delivery of each subscription, found as in Store.Due, and the earliest end of a lease.
+	// The earliest due delivery of each subscription, found as in Store.Due, and the earliest end of a lease. Deliveries that an open
+	// circuit holds back have an age of their own.
 	oldestDue = `
 		WITH RECURSIVE waiting(id) AS (
 			(SELECT subscription_id FROM deliveries WHERE state = 0 AND due_at IS NOT NULL ORDER BY subscription_id LIMIT 1)
@@ -45,12 +47,13 @@ const (
 				ORDER BY d.subscription_id LIMIT 1)
 			FROM waiting w WHERE w.id IS NOT NULL),
 		earliest AS (
-			SELECT d.due_at FROM waiting w JOIN webhook_subscriptions s ON s.id = w.id
+			SELECT d.due_at, s.held_until IS NOT NULL AS held FROM waiting w JOIN webhook_subscriptions s ON s.id = w.id
 			CROSS JOIN LATERAL (SELECT due_at FROM deliveries WHERE subscription_id = s.id AND state = 0 AND due_at IS NOT NULL ORDER BY due_at LIMIT 1) d
-			WHERE s.enabled AND s.deleted_at IS NULL AND s.held_until IS NULL
+			WHERE s.enabled AND s.deleted_at IS NULL
 			UNION ALL
-			(SELECT due_at FROM deliveries WHERE state = 1 ORDER BY due_at LIMIT 1))
-		SELECT greatest(0, extract(epoch FROM clock_timestamp() - min(due_at)))::float8 FROM earliest`
+			(SELECT due_at, false FROM deliveries WHERE state = 1 ORDER BY due_at LIMIT 1))
+		SELECT coalesce(greatest(0, extract(epoch FROM clock_timestamp() - min(due_at) FILTER (WHERE NOT held))), 0)::float8,
+			coalesce(greatest(0, extract(epoch FROM clock_timestamp() - min(due_at) FILTER (WHERE held))), 0)::float8 FROM earliest`
 
 	// Counts the full days after today that have partitions; -1 if today has none. The search ends after 60 days, further than
 	// partitions are made.
@@ -124,7 +127,17 @@ func (b *Backlog) Backlog(ctx context.Context) (ports.Backlog, error) {
 	count(countDispatched, func(n int) { out.Deliveries[ports.BacklogDispatched] = n })
 	count(countParked, func(n int) { out.Deliveries[ports.BacklogParked] = n })
 	age(oldestOnOutbox, func(d time.Duration) { out.OutboxOldestAge = d })
-	age(oldestDue, func(d time.Duration) { out.OldestDueAge = d })
+	batch.Queue(oldestDue).QueryRow(func(row pgx.Row) error {
+		var due, held float64
+		err := row.Scan(&due, &held)
+		out.OldestDueAge, out.OldestHeldAge = time.Duration(due*float64(time.Second)), time.Duration(held*float64(time.Second))
+		return err
+	})
+	batch.Queue(selectEndpoints).Query(func(rows pgx.Rows) error {
+		all, err := pgx.CollectRows(rows, scanEndpoint)
+		out.OutboundSince = webhook.OutboundBroken(all, time.Now())
+		return err
+	})
 	count(countDefault, func(n int) { out.Partitions.DefaultRows = n })
 	count(countMails, func(n int) { out.Mails.Pending = n })
 	age(oldestMail, func(d time.Duration) { out.Mails.OldestDueAge = d })

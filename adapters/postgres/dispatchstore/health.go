@@ -14,8 +14,8 @@ import (
 
 // ends are the last attempts of a batch to an endpoint.
 type ends struct {
-	success, failure time.Time // zero: none
-	result           webhook.Result
+	success, failure time.Time       // zero: none
+	of               webhook.Attempt // the failure
 }
 
 func (e *ends) add(a webhook.Attempt) {
@@ -24,7 +24,7 @@ func (e *ends) add(a webhook.Attempt) {
 	case a.OK():
 		e.success = later(e.success, at)
 	case at.After(e.failure):
-		e.failure, e.result = at, a.Result
+		e.failure, e.of = at, a
 	}
 }
 
@@ -58,13 +58,17 @@ func adjustHealth(ctx context.Context, t *pg.Tx, outcomes []ports.Outcome, adjus
 		if h.State(sub.Enabled) != sub.Health.State(sub.Enabled) {
 			since = now
 		}
+		held := sub.Held.After(sub.Health, h, now)
 		t.Queue(`
 			UPDATE webhook_subscriptions SET failures = $2, failing_since = $3, slow = $4, quick = $5, holds = $6, held_until = $7, ramp = $8, trouble = $13,
 				state_since = coalesce($9, state_since), last_success_at = greatest(last_success_at, $10),
-				last_error = CASE WHEN $11 >= coalesce(last_failure_at, $11) THEN $12 ELSE last_error END, last_failure_at = greatest(last_failure_at, $11)
+				last_error = CASE WHEN $11 >= coalesce(last_failure_at, $11) THEN $12 ELSE last_error END,
+				unconnected = CASE WHEN $11 >= coalesce(last_failure_at, $11) THEN $14 ELSE unconnected END,
+				last_failure_at = greatest(last_failure_at, $11), held_from = $15, held_till = $16
 			WHERE id = $1`,
 			sub.ID, h.Failures, orNull(h.FailingSince), h.Slow, h.Quick, h.FailedProbes, orNull(h.OpenUntil), h.Ramp,
-			orNull(since), orNull(last.success), orNull(last.failure), string(last.result), h.Trouble)
+			orNull(since), orNull(last.success), orNull(last.failure), string(last.of.Result), h.Trouble,
+			last.of.Unconnected, orNull(held.From), orNull(held.Till))
 	}
 	return health, nil
 }
@@ -72,6 +76,9 @@ func adjustHealth(ctx context.Context, t *pg.Tx, outcomes []ports.Outcome, adjus
 // afterOutcome returns the health after an outcome, and queues the notices that follow from it.
 func afterOutcome(t queuer, h webhook.Health, o ports.Outcome, limit int, now time.Time) webhook.Health {
 	next := h.After(o.Attempt, limit, now)
+	if o.Excused {
+		next = next.Excused(now)
+	}
 	if kind := webhook.NoticeOf(h, next); kind != "" {
 		notice(t, o.Delivery.SubscriptionID, kind, now)
 	}
@@ -81,7 +88,7 @@ func afterOutcome(t queuer, h webhook.Health, o ports.Outcome, limit int, now ti
 
 // notice queues the statement that stores a notice.
 func notice(batch queuer, sub id.ID, kind webhook.NoticeKind, at time.Time) {
-	batch.Queue(`INSERT INTO webhook_notices (subscription_id, kind, at) VALUES ($1, $2, $3)`, sub, kind, at)
+	batch.Queue(`INSERT INTO webhook_notices (subscription_id, kind, at, mail_at) VALUES ($1, $2, $3, now() + $4::interval)`, sub, kind, at, kind.Settles())
 }
 
 // noticeGivenUp queues the statement that stores the notices of deliveries that this transaction gave up.

@@ -108,7 +108,7 @@ func insertEvents(t *pg.Tx, events []ports.Event) {
 			AS e(id, partner_id, name, deposit_id, data, created_at, sequence)`, ids, partners, names, deposits, data, at, numbers)
 }
 
-const subscriptionColumns = `s.id, s.partner_id, s.events, s.enabled, s.failures, s.failing_since, s.slow, s.quick, s.holds, s.held_until, s.ramp, s.trouble`
+const subscriptionColumns = `s.id, s.partner_id, s.events, s.enabled, s.failures, s.failing_since, s.slow, s.quick, s.holds, s.held_until, s.ramp, s.trouble, s.held_from, s.held_till`
 
 func collectSubscription(row pgx.CollectableRow) (ports.Subscription, error) {
 	return scanSubscription(row)
@@ -117,11 +117,12 @@ func collectSubscription(row pgx.CollectableRow) (ports.Subscription, error) {
 // scanSubscription reads subscriptionColumns, and the columns after them into extra.
 func scanSubscription(row pgx.CollectableRow, extra ...any) (ports.Subscription, error) {
 	var s ports.Subscription
-	var since, openUntil *time.Time
+	var since, openUntil, heldFrom, heldTill *time.Time
 	h := &s.Health
-	columns := []any{&s.ID, &s.PartnerID, &s.Events, &s.Enabled, &h.Failures, &since, &h.Slow, &h.Quick, &h.FailedProbes, &openUntil, &h.Ramp, &h.Trouble}
+	columns := []any{&s.ID, &s.PartnerID, &s.Events, &s.Enabled, &h.Failures, &since, &h.Slow, &h.Quick, &h.FailedProbes, &openUntil, &h.Ramp, &h.Trouble, &heldFrom, &heldTill}
 	err := row.Scan(append(columns, extra...)...)
 	h.FailingSince, h.OpenUntil = orZero(since), orZero(openUntil)
+	s.Held = webhook.Held{From: orZero(heldFrom), Till: orZero(heldTill)}
 	return s, err
 }
 
@@ -147,22 +148,26 @@ func insertDeliveries(t *pg.Tx, planned []ports.Delivery, lease time.Duration, c
 	n := len(planned)
 	ids, subs, events, deposits := make([]id.ID, n), make([]id.ID, n), make([]id.ID, n), make([]id.ID, n)
 	names, bodies, at, created := make([]string, n), make([][]byte, n), make([]time.Time, n), make([]time.Time, n)
-	states, parked, traces := make([]int16, n), make([]bool, n), make([]string, n)
+	states, parked, traces, requests := make([]int16, n), make([]bool, n), make([]string, n), make([]string, n)
 	for i, d := range planned {
 		ids[i], subs[i], events[i], deposits[i] = d.DeliveryID, d.SubscriptionID, d.EventID, d.DepositID
 		names[i], bodies[i], at[i] = string(d.Event), d.Body, d.EventAt
 		states[i], parked[i], created[i] = int16(d.State), d.Parked, d.DeliveryID.Time()
-		traces[i] = d.TraceParent
+		traces[i], requests[i] = d.TraceParent, d.RequestID
 	}
 	t.Queue(`
-		INSERT INTO deliveries (id, subscription_id, created_at, event_id, event, deposit_id, state, seq, due_at, body, event_at, trace_parent)
+		INSERT INTO deliveries (id, subscription_id, created_at, event_id, event, deposit_id, state, seq, due_at, body,
+			event_at, trace_parent, request_id)
 		SELECT n.id, n.sub, n.created_at, n.event_id, n.event, nullif(n.deposit_id, '00000000-0000-0000-0000-000000000000'), n.state, n.state,
-			CASE WHEN n.state = 1 THEN now() + $10::interval WHEN NOT n.parked THEN now() END, n.body, n.event_at, nullif(n.trace_parent, '')
-		FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::int2[], $7::bool[], $8::bytea[], $9::timestamptz[], $11::timestamptz[], $12::varchar[])
-			AS n(id, sub, event_id, event, deposit_id, state, parked, body, event_at, created_at, trace_parent)
+			CASE WHEN n.state = 1 THEN now() + $10::interval WHEN NOT n.parked THEN now() END, n.body,
+			n.event_at, nullif(n.trace_parent, ''), nullif(n.request_id, '')
+		FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::int2[], $7::bool[], $8::bytea[],
+				$9::timestamptz[], $11::timestamptz[], $12::varchar[], $13::text[])
+			AS n(id, sub, event_id, event, deposit_id, state, parked, body, event_at, created_at, trace_parent, request_id)
 		ON CONFLICT (subscription_id, id) DO NOTHING
 		RETURNING id, subscription_id, seq, event_at, state`,
-		ids, subs, events, names, deposits, states, parked, bodies, at, lease, created, traces).Query(func(rows pgx.Rows) error {
+		ids, subs, events, names, deposits, states, parked, bodies, at, lease, created, traces, requests,
+	).Query(func(rows pgx.Rows) error {
 		var c ports.Claim
 		var state webhook.State
 		_, err := pgx.ForEachRow(rows, []any{&c.DeliveryID, &c.SubscriptionID, &c.Seq, &c.DueAt, &state}, func() error {

@@ -51,17 +51,19 @@ func (m *relayedMemory) keep(claims []ports.Claim, planned []ports.Delivery, sub
 	for i := range planned {
 		byID[planned[i].DeliveryID] = &planned[i]
 	}
-	healthy := make(map[id.ID]bool, len(subscriptions))
+	of := make(map[id.ID]ports.Subscription, len(subscriptions))
 	for _, s := range subscriptions {
-		h := s.Health
-		healthy[s.ID] = h.Failures == 0 && !h.InSlowLane() && !h.Trouble
+		of[s.ID] = s
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.turn(readAt)
 	for _, c := range claims {
 		d, to := *byID[c.DeliveryID], targets[c.SubscriptionID]
-		d.Claim, d.Found, d.Current, d.Enabled, d.Healthy = c, true, true, true, healthy[c.SubscriptionID]
+		sub := of[c.SubscriptionID]
+		h := sub.Health
+		d.Claim, d.Found, d.Current, d.Enabled, d.Held = c, true, true, true, sub.Held
+		d.Healthy = h.Failures == 0 && !h.InSlowLane() && !h.Trouble
 		d.URL, d.ReadAt, d.Skew, d.LeaseLeft = to.url, readAt, to.skew, lease
 		m.now[keyOf(c)] = relayedDelivery{d, to.sealed}
 	}

@@ -37,7 +37,8 @@ const takeEvents = `
 	DELETE FROM outbox WHERE ctid = ANY (ARRAY (
 		SELECT ctid FROM outbox WHERE position >= $1 AND partner_id = ANY ((SELECT current_setting('svc.relayed_partners')::uuid[])::uuid[])
 		ORDER BY position, event_id LIMIT $2))
-	RETURNING event_id, partner_id, name, deposit_id, data, created_at, committed_at, position, coalesce(trace_parent, '')`
+	RETURNING event_id, partner_id, name, deposit_id, data, created_at, committed_at, position,
+		coalesce(trace_parent, ''), coalesce(request_id, '')`
 
 // readSubscriptions reads the subscriptions of the locked partners. The row locks keep a subscription from being deleted or
 // disabled before its deliveries are inserted. Those changes lock the row FOR UPDATE; a change of health does not, and so never
@@ -104,7 +105,8 @@ type taken struct {
 }
 
 func scanTaken(row pgx.CollectableRow) (e taken, err error) {
-	err = row.Scan(&e.ID, &e.PartnerID, &e.Name, &e.DepositID, &e.Data, &e.CreatedAt, &e.CommittedAt, &e.position, &e.TraceParent)
+	err = row.Scan(&e.ID, &e.PartnerID, &e.Name, &e.DepositID, &e.Data, &e.CreatedAt, &e.CommittedAt, &e.position,
+		&e.TraceParent, &e.RequestID)
 	return e, err
 }
 

@@ -254,7 +254,7 @@ func (r *rows) add(p *pending, sealer pg.Sealer) error {
 	}
 	if p.writes.Event != nil {
 		event := *p.writes.Event
-		event.TraceParent = pg.TraceParent(p.ctx)
+		event.TraceParent, event.RequestID = pg.TraceParent(p.ctx), ports.RequestIDOf(p.ctx)
 		r.events = append(r.events, event)
 	}
 	return nil

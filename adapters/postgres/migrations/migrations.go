@@ -24,8 +24,8 @@ type Status struct {
 // the first migrate, and the others then find no migration left. waits is called before each pause for a lock that another
 // session holds; nil: not called.
 //
-// Returns the version of the schema, which is above Newest if a newer binary has migrated. Returns ErrLocked when the lock
-// stays held.
+// Returns the version of the schema, which is above Newest if a newer binary has migrated. Returns ErrUnfit, before any
+// migration runs, where the database lacks UTF-8 or ICU, and ErrLocked where another session keeps a table locked.
 func Up(ctx context.Context, databaseURL string, waits func(error)) (version int64, err error) {
 	if waits == nil {
 		waits = func(error) {}
@@ -60,11 +60,13 @@ func Newest() int64 {
 	return all[len(all)-1].number
 }
 
-// Version reads the newest applied version from the database; 0 for a database without a schema.
-func Version(ctx context.Context, conn interface {
+// querier is a connection or a pool.
+type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-},
-) (int64, error) {
+}
+
+// Version reads the newest applied version from the database; 0 for a database without a schema.
+func Version(ctx context.Context, conn querier) (int64, error) {
 	var there bool
 	if err := conn.QueryRow(ctx, `SELECT to_regclass('goose_db_version') IS NOT NULL`).Scan(&there); err != nil || !there {
 		return 0, err

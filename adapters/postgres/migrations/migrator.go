@@ -48,6 +48,9 @@ type migrator struct {
 // up applies all migrations, with a bound on locks for those that run in a transaction. The statements of the others, such
 // as CREATE INDEX CONCURRENTLY, wait for old transactions by design, and nobody waits behind them.
 func (m migrator) up(ctx context.Context) error {
+	if err := m.fits(ctx); err != nil {
+		return err
+	}
 	for _, step := range steps(versions(m.files)) {
 		timeout := m.lockTimeout
 		if step.concurrent {

@@ -6,6 +6,12 @@ VALUES (@id, @recipient, @subject, @body, @sealed, @link_of, @created_at, @creat
 -- name: LinkMails :many
 SELECT recipient, created_at FROM mails WHERE link_of = @deposit_id::uuid AND created_at > @since ORDER BY created_at LIMIT sqlc.arg(most)::integer;
 
+-- The mails with the links of an account's deposits to an address since a time, oldest first.
+-- name: LinkMailsTo :many
+SELECT m.recipient, m.created_at FROM mails m JOIN deposits d ON d.id = m.link_of
+WHERE m.link_of IS NOT NULL AND lower(m.recipient COLLATE "C") = sqlc.arg(address)::text AND m.created_at > @since AND d.account_id = @account_id
+ORDER BY m.created_at LIMIT sqlc.arg(most)::integer;
+
 -- The due time of a claimed mail is the end of its lease: if the sender dies, another sender claims the mail then.
 -- name: ClaimMails :many
 UPDATE mails m SET due_at = now() + sqlc.arg(lease)::interval, attempts = m.attempts + 1, claimed_at = clock_timestamp()

@@ -86,15 +86,18 @@ WHERE operator_id = @operator_id AND used_at IS NULL AND kind = ANY (sqlc.arg(ki
 -- name: CountTokens :one
 SELECT count(*) FROM operator_tokens WHERE operator_id = @operator_id AND kind = @kind AND created_at > @since;
 
+-- name: CountLiveTokens :one
+SELECT count(*) FROM operator_tokens WHERE operator_id = @operator_id AND kind = @kind AND used_at IS NULL AND expires_at > sqlc.arg(at)::timestamptz;
+
 -- name: DeleteExpiredTokens :execrows
 DELETE FROM operator_tokens WHERE token_hash IN (
     SELECT t.token_hash FROM operator_tokens t WHERE t.expires_at < sqlc.arg(at)::timestamptz ORDER BY t.expires_at LIMIT sqlc.arg(most)::integer FOR UPDATE SKIP LOCKED);
 
 -- name: InsertPasswordRequest :exec
-INSERT INTO password_requests (id, email, locale, created_at) VALUES (@id, @email, @locale, @created_at);
+INSERT INTO password_requests (id, email, locale, created_at, locked_out) VALUES (@id, @email, @locale, @created_at, @locked_out);
 
 -- Takes requests, oldest first, which no other transaction gets.
 -- name: TakePasswordRequests :many
 DELETE FROM password_requests WHERE id IN (
     SELECT r.id FROM password_requests r ORDER BY r.id LIMIT sqlc.arg(most)::integer FOR UPDATE SKIP LOCKED)
-RETURNING id, email, locale, created_at;
+RETURNING id, email, locale, created_at, locked_out;

@@ -31,6 +31,8 @@ UPDATE webhook_subscriptions s SET url = @url, events = @events, enabled = @enab
     holds = CASE WHEN @enabled AND NOT s.enabled THEN 0 ELSE s.holds END,
     held_until = CASE WHEN @enabled AND NOT s.enabled THEN NULL ELSE s.held_until END,
     ramp = CASE WHEN @enabled AND NOT s.enabled THEN 0 ELSE s.ramp END,
+    held_from = CASE WHEN @enabled AND NOT s.enabled THEN NULL ELSE s.held_from END,
+    held_till = CASE WHEN @enabled AND NOT s.enabled THEN NULL ELSE s.held_till END,
     state_since = CASE WHEN @enabled <> s.enabled THEN now() ELSE s.state_since END
 FROM (SELECT o.id, o.enabled FROM webhook_subscriptions o WHERE o.id = @id AND o.deleted_at IS NULL FOR UPDATE) old
 WHERE s.id = old.id
@@ -76,8 +78,8 @@ WHERE s.deleted_at IS NOT NULL AND (
     OR EXISTS (SELECT FROM deliveries d WHERE d.subscription_id = s.id AND d.state = 0 AND d.due_at IS NULL));
 
 -- name: InsertTestDelivery :exec
-INSERT INTO deliveries (id, subscription_id, event_id, event, deposit_id, test, state, due_at, body, event_at, created_at, trace_parent)
-VALUES (@id, @subscription_id, @event_id, @event, @deposit_id, true, 0, now(), @body, @created_at, @created_at, nullif(@trace_parent::text, ''));
+INSERT INTO deliveries (id, subscription_id, event_id, event, deposit_id, test, state, due_at, body, event_at, created_at, trace_parent, request_id)
+VALUES (@id, @subscription_id, @event_id, @event, @deposit_id, true, 0, now(), @body, @created_at, @created_at, nullif(@trace_parent::text, ''), nullif(sqlc.arg(request_id)::text, ''));
 
 -- name: DeliveryByID :one
 SELECT id, subscription_id, event_id, event, deposit_id, test, state, attempts, due_at, body, encode(sha256(body), 'hex') AS body_sha256, redelivery_of, created_at, finished_at,

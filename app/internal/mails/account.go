@@ -34,22 +34,40 @@ func (m VerifyAddress) Mail(mailID id.ID, now time.Time) ports.Mail {
 
 // ResetPassword brings the link that sets a password.
 type ResetPassword struct {
-	Operator connect.Operator
-	URL      string // of the page with the form; a secret
+	Operator  connect.Operator
+	URL       string // of the page with the form; a secret
+	LockedOut bool   // nobody asked: too many wrong passwords were tried
 }
 
 // Mail gives the mail in the operator's language.
 func (m ResetPassword) Mail(mailID id.ID, now time.Time) ports.Mail {
 	return write(mailID, m.Operator.Email, m.Operator.Locale, now, func(l *language) letter {
+		subject, news, why := m.words(l)
 		return letter{
-			subject:    l.say("Choose a new password", "Choisissez un nouveau mot de passe"),
-			paragraphs: []string{l.say("A new password was asked for, for your account.", "Un nouveau mot de passe a été demandé pour votre compte.")},
+			subject:    subject,
+			paragraphs: news,
 			button:     button{l.say("Choose a password", "Choisir un mot de passe"), m.URL},
 			after:      []string{l.say("The link works once, for 30 minutes. Your password stays as it is until you have chosen another.", "Le lien fonctionne une fois, pendant 30 minutes. Votre mot de passe reste inchangé tant que vous n’en avez pas choisi un autre.")},
-			why:        l.say("If you did not ask for it, ignore this mail.", "Si vous n’avez rien demandé, ignorez cet e-mail."),
+			why:        why,
 			secret:     true,
 		}
 	})
+}
+
+func (m ResetPassword) words(l *language) (subject string, news []string, why string) {
+	if m.LockedOut {
+		return l.say("Too many wrong passwords for your account", "Trop de mots de passe erronés pour votre compte"),
+			[]string{
+				l.say("Somebody tried too many wrong passwords for your account. For up to an hour you can log in only from networks that you have used before.",
+					"Quelqu’un a essayé trop de mots de passe erronés pour votre compte. Pendant une heure au plus, vous ne pouvez vous connecter que depuis des réseaux que vous avez déjà utilisés."),
+				l.say("If you cannot log in, choose a new password: then you can at once.",
+					"Si vous ne pouvez pas vous connecter, choisissez un nouveau mot de passe : vous le pourrez aussitôt."),
+			},
+			l.say("If you can log in, ignore this mail.", "Si vous pouvez vous connecter, ignorez cet e-mail.")
+	}
+	return l.say("Choose a new password", "Choisissez un nouveau mot de passe"),
+		[]string{l.say("A new password was asked for, for your account.", "Un nouveau mot de passe a été demandé pour votre compte.")},
+		l.say("If you did not ask for it, ignore this mail.", "Si vous n’avez rien demandé, ignorez cet e-mail.")
 }
 
 // AccountChange is a change that the owner of an account is told of.

@@ -27,7 +27,7 @@ func (m DepositLink) Mail(mailID id.ID, now time.Time) ports.Mail {
 	d := m.Deposit
 	mail := write(mailID, m.To, m.Locale, now, func(l *language) letter {
 		return letter{
-			subject:    l.say("Your rental deposit for %s", "Votre caution de location pour %s", m.Company),
+			subject:    l.say("Your rental deposit", "Votre caution de location"),
 			paragraphs: []string{l.say("%s asks you for a deposit of %s for your rental.", "%s vous demande une caution de %s pour votre location.", m.Company, l.euros(d.Amount))},
 			facts: []fact{
 				{l.say("Rental period", "Période de location"), l.say("%s to %s", "du %s au %s", l.date(d.ContractStartAt), l.date(d.ContractEndAt))},

@@ -29,7 +29,7 @@ func link(locale string) mails.DepositLink {
 func TestDepositLink_InEnglish(t *testing.T) {
 	m := link("en-GB").Mail(id.ID{1}, now)
 	require.Equal(t, []any{id.ID{1}, "jeanne@example.com", now, id.ID{7}}, []any{m.ID, m.To, m.CreatedAt, m.LinkOf})
-	require.Equal(t, "Your rental deposit for Gîtes d’Ada", m.Subject)
+	require.Equal(t, "Your rental deposit", m.Subject)
 	require.Equal(t, `Hello,
 
 Gîtes d’Ada asks you for a deposit of €1,250.00 for your rental.
@@ -53,7 +53,7 @@ Acme asked us to send you this mail for Gîtes d’Ada. If you do not know this 
 
 func TestDepositLink_InFrench(t *testing.T) {
 	m := link("fr").Mail(id.ID{1}, now)
-	require.Equal(t, "Votre caution de location pour Gîtes d’Ada", m.Subject)
+	require.Equal(t, "Votre caution de location", m.Subject)
 	require.Equal(t, `Bonjour,
 
 Gîtes d’Ada vous demande une caution de 1 250,00 € pour votre location.
@@ -76,7 +76,7 @@ Acme nous a demandé de vous envoyer cet e-mail pour Gîtes d’Ada. Si cette lo
 
 func TestDepositLink_WithoutALocale_IsInBothLanguages(t *testing.T) {
 	m := link("").Mail(id.ID{1}, now)
-	require.Equal(t, "Your rental deposit for Gîtes d’Ada / Votre caution de location pour Gîtes d’Ada", m.Subject)
+	require.Equal(t, "Your rental deposit / Votre caution de location", m.Subject)
 	require.Equal(t, 1, strings.Count(m.Body, "\n* * *\n"))
 	require.Contains(t, m.HTML, `lang="en"`)
 	require.Contains(t, m.HTML, `lang="fr"`)

@@ -47,20 +47,21 @@ type Browser struct {
 
 // Authenticator checks passwords and begins sessions.
 type Authenticator struct {
-	Operators ports.OperatorReader
-	Passwords ports.Passwords
-	Entropy   ports.Entropy
-	Limiter   ports.Limiter
+	UnitOfWork ports.UnitOfWork
+	Operators  ports.OperatorReader
+	Passwords  ports.Passwords
+	Entropy    ports.Entropy
+	Limiter    ports.Limiter
 }
 
 // NewOperator builds an operator and an account from the sign-up form and hashes the password. The caller stores both.
 //
 // Returns the errors of connect.SignUp.Validate, or service_unavailable.
-func (au Authenticator) NewOperator(ctx context.Context, form connect.SignUp, now time.Time) (connect.Operator, connect.Account, error) {
+func (au Authenticator) NewOperator(ctx context.Context, form connect.SignUp, from Browser, now time.Time) (connect.Operator, connect.Account, error) {
 	if err := form.Validate(); err != nil {
 		return connect.Operator{}, connect.Account{}, err
 	}
-	hash, err := au.Passwords.Hash(ctx, form.Password)
+	hash, err := au.Passwords.Hash(ctx, form.Password, ports.Turn{Network: from.Network})
 	if err != nil {
 		return connect.Operator{}, connect.Account{}, err
 	}
@@ -78,11 +79,15 @@ func (au Authenticator) Authenticate(ctx context.Context, email, password string
 	if err != nil && !errors.Is(err, connect.ErrBadCredentials) {
 		return o, a, err
 	}
-	harmless, err := au.countFailure(ctx, email, o, from, now)
+	known, err := au.knows(ctx, o, from, now)
 	if err != nil {
 		return connect.Operator{}, connect.Account{}, err
 	}
-	matches, err := au.Passwords.Matches(ctx, password, o.PasswordHash)
+	harmless, err := au.countFailure(ctx, email, o, known, now)
+	if err != nil {
+		return connect.Operator{}, connect.Account{}, err
+	}
+	matches, err := au.Passwords.Matches(ctx, password, o.PasswordHash, ports.Turn{Network: from.Network, Known: known})
 	if err != nil || matches {
 		harmless()
 	}
@@ -95,24 +100,49 @@ func (au Authenticator) Authenticate(ctx context.Context, email, password string
 	return o, a, nil
 }
 
+// knows reports whether o signed in from this network before. o is zero for an unknown e-mail, which costs the same query: the time of an
+// answer does not tell which addresses are known.
+func (au Authenticator) knows(ctx context.Context, o connect.Operator, from Browser, now time.Time) (bool, error) {
+	if from.Network == "" {
+		return false, nil
+	}
+	return au.Operators.NetworkKnown(ctx, o.ID, networkHash(o, from.Network), now)
+}
+
 // countFailure counts a log-in as failed before its password is checked, so that attempts at the same time cannot pass the
-// limit together. harmless takes the count back.
+// limit together. harmless takes the count back. A new password begins a new count, since the count's key has a hash of the password's
+// hash.
 //
-// Returns rate_limited for a network from which o, zero for an unknown e-mail, has not signed in before.
-func (au Authenticator) countFailure(ctx context.Context, email string, o connect.Operator, from Browser, now time.Time) (harmless func(), err error) {
-	sum := sha256.Sum256([]byte(mailaddr.Normal(email)))
+// o is zero for an unknown e-mail. Returns rate_limited unless the network is known.
+func (au Authenticator) countFailure(
+	ctx context.Context, email string, o connect.Operator, known bool, now time.Time,
+) (harmless func(), err error) {
+	sum := sha256.Sum256([]byte(mailaddr.Normal(email) + " " + o.PasswordHash))
 	rule := ports.LimitRule{Name: "auth-failures", Key: "auth:email:" + hex.EncodeToString(sum[:16]), PerHour: failuresPerHour}
 	decision := au.Limiter.Allow(ctx, rule)
 	if decision.Allowed {
 		return func() { au.Limiter.Refund(ctx, rule) }, nil
 	}
-	known := false
-	if !o.ID.IsZero() && from.Network != "" {
-		if known, err = au.Operators.NetworkKnown(ctx, o.ID, networkHash(o, from.Network), now); err != nil {
+	refused := lockedOut(decision, known)
+	if refused != nil {
+		if err := au.tellLockedOut(ctx, email, rule.Key, now); err != nil {
 			return nil, err
 		}
 	}
-	return func() {}, lockedOut(decision, known)
+	return func() {}, refused
+}
+
+// tellLockedOut asks for a mail that tells the owner of an address of the limit, with a link that sets a password: once an hour. The
+// dispatcher looks whether the address is known, as after ForgotPassword, so that the answer here takes as long for every address.
+func (au Authenticator) tellLockedOut(ctx context.Context, email, key string, now time.Time) error {
+	once := ports.LimitRule{Name: "auth-locked-out", Key: key, PerHour: 1}
+	if !mailaddr.Valid(email) || !au.Limiter.Allow(ctx, once).Allowed {
+		return nil
+	}
+	r := ports.PasswordRequest{ID: au.Entropy.NewID(), Email: email, CreatedAt: now, LockedOut: true}
+	return au.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		return repos.Operators.InsertPasswordRequest(ctx, r)
+	})
 }
 
 // lockedOut refuses a log-in beyond the limit of failures. known tells that the operator signed in from this network before.
@@ -157,16 +187,22 @@ func (au Authenticator) BeginSession(ctx context.Context, repos ports.Repositori
 			return SignedIn{}, err
 		}
 	}
-	if from.Network != "" {
-		if err := repos.Operators.RecordNetwork(ctx, o.ID, networkHash(o, from.Network), now); err != nil {
-			return SignedIn{}, err
-		}
+	if err := au.RememberNetwork(ctx, repos, o, from, now); err != nil {
+		return SignedIn{}, err
 	}
 	token, hash := newToken(au.Entropy)
 	if err := repos.Operators.InsertSession(ctx, newSession(hash, o.ID, from, now)); err != nil {
 		return SignedIn{}, err
 	}
 	return SignedIn{Operator: current, Account: a, Token: token, Lifetime: SessionLifetime}, nil
+}
+
+// RememberNetwork keeps the network of a browser as one of the operator's, from which the operator logs in whatever others try.
+func (au Authenticator) RememberNetwork(ctx context.Context, repos ports.Repositories, o connect.Operator, from Browser, now time.Time) error {
+	if from.Network == "" {
+		return nil
+	}
+	return repos.Operators.RecordNetwork(ctx, o.ID, networkHash(o, from.Network), now)
 }
 
 // samePassword refuses a session for a password that was changed since it was checked.

@@ -40,22 +40,35 @@ func (k Tokens) link(kind connect.TokenKind, token secret.Text) string {
 	return k.DashboardURL + tokenPaths[kind] + "?token=" + url.QueryEscape(token.Reveal())
 }
 
-// Mail stores a token of a kind, and mails its link to an address. Earlier links of this kind end, except those that verify:
-// the reader may open any of them.
+// Mail stores a token that verifies an address, and mails its link there. Earlier links to a new address end; those to the present one
+// stay: the reader may open any of them.
 func (k Tokens) Mail(ctx context.Context, repos ports.Repositories, o connect.Operator, kind connect.TokenKind, to string, now time.Time) error {
-	if kind != connect.TokenVerify {
+	if kind == connect.TokenChangeEmail {
 		if err := repos.Operators.UseTokens(ctx, o.ID, now, kind); err != nil {
 			return err
 		}
 	}
-	token, hash := newToken(k.Entropy)
-	stored := connect.Token{Hash: hash, OperatorID: o.ID, Kind: kind, Email: to, CreatedAt: now, ExpiresAt: now.Add(kind.Lifetime())}
-	if err := repos.Operators.InsertToken(ctx, stored); err != nil {
+	link, err := k.newLink(ctx, repos, o, kind, to, now)
+	if err != nil {
 		return err
 	}
-	link := k.link(kind, token)
-	if kind == connect.TokenReset {
-		return repos.Mails.Enqueue(ctx, mails.ResetPassword{Operator: o, URL: link}.Mail(k.Entropy.NewID(), now))
-	}
 	return repos.Mails.Enqueue(ctx, mails.VerifyAddress{Operator: o, To: to, URL: link}.Mail(k.Entropy.NewID(), now))
+}
+
+// MailReset stores a token that sets a password, and mails its link to the operator. Earlier links stay until they expire or a password is
+// set: a stranger who asks for another ends none that the operator is about to use. lockedOut tells the operator that
+// too many wrong passwords were tried.
+func (k Tokens) MailReset(ctx context.Context, repos ports.Repositories, o connect.Operator, lockedOut bool, now time.Time) error {
+	link, err := k.newLink(ctx, repos, o, connect.TokenReset, o.Email, now)
+	if err != nil {
+		return err
+	}
+	return repos.Mails.Enqueue(ctx, mails.ResetPassword{Operator: o, URL: link, LockedOut: lockedOut}.Mail(k.Entropy.NewID(), now))
+}
+
+// newLink stores a token of a kind, and gives its link.
+func (k Tokens) newLink(ctx context.Context, repos ports.Repositories, o connect.Operator, kind connect.TokenKind, to string, now time.Time) (string, error) {
+	token, hash := newToken(k.Entropy)
+	stored := connect.Token{Hash: hash, OperatorID: o.ID, Kind: kind, Email: to, CreatedAt: now, ExpiresAt: now.Add(kind.Lifetime())}
+	return k.link(kind, token), repos.Operators.InsertToken(ctx, stored)
 }

@@ -21,10 +21,11 @@ const (
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
 	changedResultType    = "0A000" // a migration changed the result type of a cached plan; the next try prepares the statement again
-	lockTimeout          = "55P03"
+	LockTimeout          = "55P03"
 	queryCanceled        = "57014"
 	idleInTransaction    = "25P03"
-	readOnlyTransaction  = "25006" // the server has become a standby
+	ReadOnlyTransaction  = "25006" // the server has become a standby
+	DiskFull             = "53100"
 	undefinedTable       = "42P01" // as the next two: `admin migrate up` has not run yet
 	undefinedColumn      = "42703"
 	undefinedFunction    = "42883"
@@ -75,7 +76,7 @@ func Translate(err error) error {
 
 func translateRefusal(refused *pgconn.PgError, err error) error {
 	switch refused.Code {
-	case lockTimeout, queryCanceled, idleInTransaction, readOnlyTransaction, undefinedTable, undefinedColumn, undefinedFunction:
+	case LockTimeout, queryCanceled, idleInTransaction, ReadOnlyTransaction, undefinedTable, undefinedColumn, undefinedFunction:
 		return fault.ErrUnavailable.Because(err)
 	case invalidText, untranslatableText:
 		return fault.ErrInvalidField.WithMessage("A text holds characters that cannot be stored.").Because(err)
@@ -88,6 +89,15 @@ func translateRefusal(refused *pgconn.PgError, err error) error {
 		return fault.ErrUnavailable.Because(err)
 	}
 	return err
+}
+
+// StateOf gives the SQLSTATE of an error; "" for an error that no server has sent.
+func StateOf(err error) string {
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) {
+		return refused.Code
+	}
+	return ""
 }
 
 // serverFailed reports whether the SQLSTATE blames the connection, resources, an administrator or the system, and not the

@@ -34,6 +34,13 @@ func SelectDepositsOf(source, more string) string {
 	FROM ` + source + ` d LEFT JOIN partners p ON p.id = d.partner_id LEFT JOIN clients c ON c.id = d.client_id AND c.erased_at IS NULL`
 }
 
+// PartnerLeft is deposit.Deposit.PartnerLeft of the table d, for SelectDepositsOf. Links are looked up for deposits of the dashboard alone,
+// by the account, since a single index answers that whatever the statistics say.
+func PartnerLeft(d string) string {
+	return `(` + d + `.partner_id IS NOT NULL AND NOT ` + d + `.by_partner_api AND ` + d + `.partner_id IS DISTINCT FROM
+		(SELECT l.partner_id FROM account_links l WHERE l.account_id = ` + d + `.account_id AND l.revoked_at IS NULL))`
+}
+
 // readNames lists the columns that a deposit carries, separated by commas.
 func readNames() string {
 	var list []string

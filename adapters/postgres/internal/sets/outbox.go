@@ -16,15 +16,20 @@ var outboxColumns = []column[ports.Event]{
 	{name: "deposit_id", array: "uuid[]", values: of(func(e ports.Event) id.ID { return e.DepositID })},
 	{name: "data", array: "text[]", values: of(func(e ports.Event) string { return string(e.Data) })},
 	{name: "created_at", array: "timestamptz[]", values: of(func(e ports.Event) time.Time { return e.CreatedAt })},
+	{name: "request_id", array: "text[]", values: of(func(e ports.Event) *string { return orNull(e.RequestID) })},
+}
+
+func orNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
 }
 
 // tracedColumns are outboxColumns with the span of each change; null without one.
-var tracedColumns = append(slices.Clone(outboxColumns), column[ports.Event]{name: "trace_parent", array: "varchar[]", values: of(func(e ports.Event) *string {
-	if e.TraceParent == "" {
-		return nil
-	}
-	return &e.TraceParent
-})})
+var tracedColumns = append(slices.Clone(outboxColumns), column[ports.Event]{
+	name: "trace_parent", array: "varchar[]", values: of(func(e ports.Event) *string { return orNull(e.TraceParent) }),
+})
 
 var appendEvents, appendTraced = insertInto(outboxColumns), insertInto(tracedColumns)
 

@@ -147,6 +147,50 @@ func (q *Queries) LinkMails(ctx context.Context, db DBTX, depositID id.ID, since
 	return items, nil
 }
 
+const linkMailsTo = `-- name: LinkMailsTo :many
+SELECT m.recipient, m.created_at FROM mails m JOIN deposits d ON d.id = m.link_of
+WHERE m.link_of IS NOT NULL AND lower(m.recipient COLLATE "C") = $1::text AND m.created_at > $2 AND d.account_id = $3
+ORDER BY m.created_at LIMIT $4::integer
+`
+
+type LinkMailsToParams struct {
+	Address   string
+	Since     time.Time
+	AccountID id.ID
+	Most      int32
+}
+
+type LinkMailsToRow struct {
+	Recipient string
+	CreatedAt time.Time
+}
+
+// The mails with the links of an account's deposits to an address since a time, oldest first.
+func (q *Queries) LinkMailsTo(ctx context.Context, db DBTX, arg LinkMailsToParams) ([]LinkMailsToRow, error) {
+	rows, err := db.Query(ctx, linkMailsTo,
+		arg.Address,
+		arg.Since,
+		arg.AccountID,
+		arg.Most,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []LinkMailsToRow
+	for rows.Next() {
+		var i LinkMailsToRow
+		if err := rows.Scan(&i.Recipient, &i.CreatedAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const mailFailed = `-- name: MailFailed :exec
 UPDATE mails m SET
     due_at = CASE WHEN m.attempts <= cardinality($1::interval[]) THEN now() + ($1::interval[])[m.attempts] ELSE m.due_at END,

@@ -32,6 +32,7 @@ type PasswordRequest struct {
 	Email     string
 	Locale    string
 	CreatedAt time.Time
+	LockedOut bool
 }
 
 type Payment struct {

@@ -49,6 +49,17 @@ func (q *Queries) AccountByID(ctx context.Context, db DBTX, argID id.ID) (Accoun
 	return i, err
 }
 
+const countLiveTokens = `-- name: CountLiveTokens :one
+SELECT count(*) FROM operator_tokens WHERE operator_id = $1 AND kind = $2 AND used_at IS NULL AND expires_at > $3::timestamptz
+`
+
+func (q *Queries) CountLiveTokens(ctx context.Context, db DBTX, operatorID id.ID, kind string, at time.Time) (int64, error) {
+	row := db.QueryRow(ctx, countLiveTokens, operatorID, kind, at)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const countTokens = `-- name: CountTokens :one
 SELECT count(*) FROM operator_tokens WHERE operator_id = $1 AND kind = $2 AND created_at > $3
 `
@@ -150,7 +161,7 @@ func (q *Queries) InsertOperator(ctx context.Context, db DBTX, arg InsertOperato
 }
 
 const insertPasswordRequest = `-- name: InsertPasswordRequest :exec
-INSERT INTO password_requests (id, email, locale, created_at) VALUES ($1, $2, $3, $4)
+INSERT INTO password_requests (id, email, locale, created_at, locked_out) VALUES ($1, $2, $3, $4, $5)
 `
 
 type InsertPasswordRequestParams struct {
@@ -158,6 +169,7 @@ type InsertPasswordRequestParams struct {
 	Email     string
 	Locale    string
 	CreatedAt time.Time
+	LockedOut bool
 }
 
 func (q *Queries) InsertPasswordRequest(ctx context.Context, db DBTX, arg InsertPasswordRequestParams) error {
@@ -166,6 +178,7 @@ func (q *Queries) InsertPasswordRequest(ctx context.Context, db DBTX, arg Insert
 		arg.Email,
 		arg.Locale,
 		arg.CreatedAt,
+		arg.LockedOut,
 	)
 	return err
 }
@@ -454,7 +467,7 @@ func (q *Queries) SetLastSeen(ctx context.Context, db DBTX, at time.Time, tokenH
 const takePasswordRequests = `-- name: TakePasswordRequests :many
 DELETE FROM password_requests WHERE id IN (
     SELECT r.id FROM password_requests r ORDER BY r.id LIMIT $1::integer FOR UPDATE SKIP LOCKED)
-RETURNING id, email, locale, created_at
+RETURNING id, email, locale, created_at, locked_out
 `
 
 // Takes requests, oldest first, which no other transaction gets.
@@ -472,6 +485,7 @@ func (q *Queries) TakePasswordRequests(ctx context.Context, db DBTX, most int32)
 			&i.Email,
 			&i.Locale,
 			&i.CreatedAt,
+			&i.LockedOut,
 		); err != nil {
 			return nil, err
 		}

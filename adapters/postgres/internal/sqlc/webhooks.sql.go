@@ -135,8 +135,8 @@ func (q *Queries) InsertSubscription(ctx context.Context, db DBTX, arg InsertSub
 }
 
 const insertTestDelivery = `-- name: InsertTestDelivery :exec
-INSERT INTO deliveries (id, subscription_id, event_id, event, deposit_id, test, state, due_at, body, event_at, created_at, trace_parent)
-VALUES ($1, $2, $3, $4, $5, true, 0, now(), $6, $7, $7, nullif($8::text, ''))
+INSERT INTO deliveries (id, subscription_id, event_id, event, deposit_id, test, state, due_at, body, event_at, created_at, trace_parent, request_id)
+VALUES ($1, $2, $3, $4, $5, true, 0, now(), $6, $7, $7, nullif($8::text, ''), nullif($9::text, ''))
 `
 
 type InsertTestDeliveryParams struct {
@@ -148,6 +148,7 @@ type InsertTestDeliveryParams struct {
 	Body           []byte
 	CreatedAt      time.Time
 	TraceParent    string
+	RequestID      string
 }
 
 func (q *Queries) InsertTestDelivery(ctx context.Context, db DBTX, arg InsertTestDeliveryParams) error {
@@ -160,6 +161,7 @@ func (q *Queries) InsertTestDelivery(ctx context.Context, db DBTX, arg InsertTes
 		arg.Body,
 		arg.CreatedAt,
 		arg.TraceParent,
+		arg.RequestID,
 	)
 	return err
 }
@@ -369,6 +371,8 @@ UPDATE webhook_subscriptions s SET url = $1, events = $2, enabled = $3, disabled
     holds = CASE WHEN $3 AND NOT s.enabled THEN 0 ELSE s.holds END,
     held_until = CASE WHEN $3 AND NOT s.enabled THEN NULL ELSE s.held_until END,
     ramp = CASE WHEN $3 AND NOT s.enabled THEN 0 ELSE s.ramp END,
+    held_from = CASE WHEN $3 AND NOT s.enabled THEN NULL ELSE s.held_from END,
+    held_till = CASE WHEN $3 AND NOT s.enabled THEN NULL ELSE s.held_till END,
     state_since = CASE WHEN $3 <> s.enabled THEN now() ELSE s.state_since END
 FROM (SELECT o.id, o.enabled FROM webhook_subscriptions o WHERE o.id = $5 AND o.deleted_at IS NULL FOR UPDATE) old
 WHERE s.id = old.id

@@ -1,0 +1,154 @@
+package files
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"io"
+
+	"partnerdeposits/core/evidence"
+)
+
+// Bounds of a JPEG (operations.md, "Pages"). A scan of a few bytes makes a decoder visit every block of the picture.
+const (
+	maxScans      = 64
+	maxComponents = 4
+)
+
+// Markers of a JPEG (ITU T.81, table B.1).
+const (
+	markBaseline    = 0xc0
+	markProgressive = 0xc2
+	markRestart     = 0xd0 // and the seven after it
+	markEnd         = 0xd9
+	markScan        = 0xda
+	markExif        = 0xe1
+	markAdobe       = 0xee
+)
+
+var errJPEG = errors.New("files: no sound JPEG")
+
+// jpegFrame is what the markers of a JPEG tell before a pixel is decoded.
+type jpegFrame struct {
+	width, height int
+	samples       int // of all components, in whole blocks
+	components    int
+	progressive   bool // the decoder keeps a coefficient of 4 bytes for each sample
+	rgb           bool // the components may be other than YCbCr
+	scans, turn   int
+}
+
+// walkJPEG reads the markers up to the end of the picture, as the decoder finds them. Returns evidence.ErrHeavy.
+func walkJPEG(r *bufio.Reader) (jpegFrame, error) {
+	f := jpegFrame{}
+	if _, err := r.Discard(2); err != nil { // the mark of JPEG
+		return f, err
+	}
+	for {
+		marker, err := nextMarker(r)
+		if err != nil || marker == markEnd {
+			return f, err
+		}
+		segment, err := readSegment(r)
+		if err != nil {
+			return f, err
+		}
+		if err := f.read(marker, segment); err != nil {
+			return f, err
+		}
+	}
+}
+
+// nextMarker skips pixels, restarts and fill bytes.
+func nextMarker(r *bufio.Reader) (byte, error) {
+	for {
+		if _, err := r.ReadSlice(0xff); errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		} else if err != nil {
+			return 0, err
+		}
+		marker, err := r.ReadByte()
+		for marker == 0xff && err == nil {
+			marker, err = r.ReadByte()
+		}
+		if err != nil || marker != 0 && (marker < markRestart || marker > markRestart+7) {
+			return marker, err
+		}
+	}
+}
+
+func readSegment(r *bufio.Reader) ([]byte, error) {
+	var length [2]byte
+	if _, err := io.ReadFull(r, length[:]); err != nil {
+		return nil, err
+	}
+	n := int(binary.BigEndian.Uint16(length[:])) - 2
+	if n < 0 {
+		return nil, errJPEG
+	}
+	segment := make([]byte, n)
+	_, err := io.ReadFull(r, segment)
+	return segment, err
+}
+
+func (f *jpegFrame) read(marker byte, segment []byte) error {
+	switch {
+	case marker >= markBaseline && marker <= markProgressive:
+		f.progressive = marker == markProgressive
+		return f.size(segment)
+	case marker == markScan:
+		if f.scans++; f.scans > maxScans || !f.progressive && f.scans > maxComponents {
+			return evidence.ErrHeavy
+		}
+	case marker == markExif && f.turn == 0:
+		f.turn, _ = orientationOfExif(segment)
+	case marker == markAdobe && len(segment) >= 12 && string(segment[:5]) == "Adobe":
+		f.rgb = f.rgb || segment[11] != 1
+	}
+	return nil
+}
+
+// size reads the header of the frame: precision, height, width, and the identifier and the sampling of each component.
+func (f *jpegFrame) size(segment []byte) error {
+	if len(segment) < 6 || f.components > 0 {
+		return errJPEG
+	}
+	n := int(segment[5])
+	if n > maxComponents {
+		return evidence.ErrHeavy
+	}
+	if len(segment) != 6+3*n || n == 0 {
+		return errJPEG
+	}
+	f.height, f.width = int(binary.BigEndian.Uint16(segment[1:])), int(binary.BigEndian.Uint16(segment[3:]))
+	if err := checkSize(f.width, f.height); err != nil {
+		return err
+	}
+	f.components, f.rgb = n, f.rgb || segment[6] == 'R'
+	across, down, blocks := int(segment[7]>>4), int(segment[7]&15), 0
+	for at := 7; at < len(segment); at += 3 {
+		blocks += int(segment[at]>>4) * int(segment[at]&15)
+	}
+	if n == 1 { // its sampling means nothing
+		across, down, blocks = 1, 1, 1
+	}
+	if across == 0 || down == 0 {
+		return errJPEG
+	}
+	f.samples = ceil(f.width, 8*across) * ceil(f.height, 8*down) * blocks * 64
+	return nil
+}
+
+func ceil(a, b int) int { return (a + b - 1) / b }
+
+// memory is the number of bytes that the decoder takes.
+func (f *jpegFrame) memory() int {
+	bytes := f.samples
+	if f.progressive {
+		bytes += 4 * f.samples
+	}
+	if f.components == 4 || f.components == 3 && f.rgb { // written anew, as CMYK or RGBA
+		bytes += 4 * f.width * f.height
+	}
+	return bytes
+}

@@ -1,0 +1,68 @@
+package dashboard
+
+import (
+	"sync"
+	"time"
+
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+)
+
+// Bounds of forms with files, and of exports: both take a place for as long as a browser likes (operations.md, "Pages").
+const (
+	placesAtOnce = 8 // of a process, of each kind; an account has one
+	placeRetry   = 10 * time.Second
+
+	leastRate   = 20_000           // bytes a second
+	leastAfter  = 5 * time.Second  // without a byte
+	leastCredit = 30 * time.Second // without a byte, for who was faster before
+)
+
+// errSecond refuses what an account begins beside another of its kind.
+var errSecond = fault.New(fault.RateLimited, "one_at_a_time", "An account sends one form with files and reads one export at a time.")
+
+// places are held by accounts, one each.
+type places struct {
+	mu   sync.Mutex
+	most int
+	held map[id.ID]bool
+	busy error // answers where every place is taken
+}
+
+func newPlaces(most int, busy error) *places {
+	return &places{most: most, held: map[id.ID]bool{}, busy: busy}
+}
+
+// enter takes the place of the account; leave gives it back, and may be called again. Returns errSecond, or the error of a busy process.
+func (p *places) enter(account id.ID) (leave func(), err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.held[account]:
+		return nil, errSecond.WithRetryAfter(placeRetry)
+	case len(p.held) >= p.most:
+		return nil, p.busy
+	}
+	p.held[account] = true
+	return sync.OnceFunc(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.held, account)
+	}), nil
+}
+
+func (p *places) taken() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.held)
+}
+
+// pace holds a browser to the least rate. left is how long it may take for its next bytes.
+type pace struct{ left time.Duration }
+
+func newPace() pace { return pace{leastAfter} }
+
+// passed counts bytes for which the browser took so long.
+func (p *pace) passed(bytes int, took time.Duration) {
+	p.left = min(p.left-took+time.Duration(bytes)*time.Second/leastRate, leastCredit)
+}

@@ -1,0 +1,84 @@
+package stripe
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/stripe/stripe-go/v85"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
+)
+
+// errForeign: an answer is not about the object that was asked for, or has another amount. Nothing in it is believed. It says
+// nothing of other payments, and so counts as no outage.
+var errForeign = answered(errors.New("stripe: the answer was not understood: it is about another object"))
+
+// session reads the answer about a page. Returns errForeign unless it is the page of this payment.
+func (r *record) session(o *item, s *stripe.CheckoutSession) (seen, error) {
+	ours := s.Object == "checkout.session" && named(s.ID, "cs_", o.ref) && r.made(o, s.Metadata, s.AmountTotal, s.Currency)
+	if i := s.PaymentIntent; i != nil && i.Object != "" { // expanded
+		ours = ours && strings.HasPrefix(i.ID, "pi_") && r.made(o, i.Metadata, i.Amount, i.Currency)
+	}
+	if !ours {
+		return seen{}, errForeign
+	}
+	return ofSession(s), nil
+}
+
+// intent reads the answer about an intent. Returns errForeign unless it is the intent of this payment.
+func (r *record) intent(o *item, i *stripe.PaymentIntent) (seen, error) {
+	if i.Object != "payment_intent" || !named(i.ID, "pi_", o.ref) || !r.made(o, i.Metadata, i.Amount, i.Currency) {
+		return seen{}, errForeign
+	}
+	return ofIntent(i), nil
+}
+
+// named reports whether an id has the prefix of its type, and is the known id, if there is one.
+func named(got, prefix, known string) bool {
+	return strings.HasPrefix(got, prefix) && (known == "" || got == known)
+}
+
+// made reports whether an object of Stripe was made for o and has the payment's amount.
+func (r *record) made(o *item, metadata map[string]string, amount int64, in stripe.Currency) bool {
+	return metadata[metaPayment] == id.Payment.Of(r.id) && metadata[metaObject] == nameOf(o.kind, o.number) &&
+		money.Cents(amount) == r.amount && in == currency
+}
+
+// check returns errForeign unless an answer is about the refund of that row.
+func (row *refundRow) check(refundID id.ID, r *stripe.Refund) error {
+	if r.Object != "refund" || !named(r.ID, "re_", row.ref) || r.Metadata[metaRefund] != refundID.String() ||
+		money.Cents(r.Amount) != row.amount || r.Currency != currency {
+		return errForeign
+	}
+	return nil
+}
+
+// ofSession reads a Checkout Session whose intent is expanded.
+func ofSession(s *stripe.CheckoutSession) seen {
+	switch {
+	case s.Status == stripe.CheckoutSessionStatusExpired:
+		return seen{status: dead}
+	case s.Status == stripe.CheckoutSessionStatusComplete && s.PaymentIntent != nil && s.PaymentIntent.Status == stripe.PaymentIntentStatusSucceeded:
+		out := seen{status: paid, ref: s.PaymentIntent.ID}
+		if c := s.PaymentIntent.Customer; c != nil {
+			out.customer = c.ID
+		}
+		if m := s.PaymentIntent.PaymentMethod; m != nil {
+			out.method = m.ID
+		}
+		return out
+	}
+	return seen{status: live, url: s.URL, stuck: s.Status != stripe.CheckoutSessionStatusOpen}
+}
+
+// ofIntent reads a PaymentIntent whose latest charge is expanded.
+func ofIntent(i *stripe.PaymentIntent) seen {
+	switch i.Status {
+	case stripe.PaymentIntentStatusSucceeded:
+		return seen{status: paid, ref: i.ID, intent: i}
+	case stripe.PaymentIntentStatusCanceled:
+		return seen{status: dead, intent: i}
+	}
+	return seen{status: live, intent: i, stuck: i.Status == stripe.PaymentIntentStatusProcessing}
+}

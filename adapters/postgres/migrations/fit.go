@@ -1,0 +1,43 @@
+package migrations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// ErrUnfit says that a database cannot hold the schema. Nothing was migrated.
+var ErrUnfit = errors.New("migrations: the service cannot work in this database")
+
+// Fits checks the properties that a database keeps from its creation: the encoding UTF-8, and a server with ICU, whose
+// collations searches and sorted lists use.
+//
+// Returns an error that wraps ErrUnfit and names what to create instead.
+func Fits(ctx context.Context, conn querier) error {
+	var encoding string
+	var icu bool
+	err := conn.QueryRow(ctx, `SELECT pg_encoding_to_char(encoding),
+			EXISTS (SELECT FROM pg_collation WHERE collname = 'und-x-icu')
+		FROM pg_database WHERE datname = current_database()`).Scan(&encoding, &icu)
+	switch {
+	case err != nil:
+		return err
+	case encoding != "UTF8":
+		return fmt.Errorf("%w: its encoding is %s; create one with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0",
+			ErrUnfit, encoding)
+	case !icu:
+		return fmt.Errorf("%w: its server lacks the collation und-x-icu; use a Postgres that is built with ICU", ErrUnfit)
+	}
+	return nil
+}
+
+// fits checks the database before the first migration.
+func (m migrator) fits(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, m.databaseURL)
+	if err != nil {
+		return err
+	}
+	return firstOf(Fits(ctx, conn), conn.Close(ctx))
+}

@@ -1,0 +1,64 @@
+package desk
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+const (
+	// earlierShownFor is counted from the reset that first proved an address.
+	earlierShownFor = 7 * 24 * time.Hour
+	// auditLooked bounds the entries among which the proof is found: those of one operator since the reset.
+	auditLooked = 200
+)
+
+// Earlier is what was made for an account before a password reset first proved the operator's address, perhaps by a stranger.
+type Earlier struct {
+	Until    time.Time
+	Count    int                // deposits made until then
+	Deposits []*deposit.Deposit // the newest of them
+	Link     *connect.Link      // made until then; nil: none
+}
+
+// Earlier reads what the owner of an address finds in an account that a reset has given to the owner (operations.md, "Accounts"). link is
+// the account's active link. nil where no reset proved the address within seven days, and where nothing is found.
+func (s *Service) Earlier(ctx context.Context, o connect.Operator, a connect.Account, link *connect.Link) (*Earlier, error) {
+	if !o.Verified() || s.deps.Clock.Now().Sub(o.VerifiedAt) > earlierShownFor {
+		return nil, nil //nolint:nilnil // nothing to show
+	}
+	entries, err := s.deps.Audit.AuditEntries(ctx, ports.AuditFilter{Subject: id.Operator.Of(o.ID)}, auditLooked)
+	if err != nil || !provedByReset(entries, o) {
+		return nil, err
+	}
+	counts, err := s.deps.Desk.CountMade(ctx, a.ID, []ports.Span{{From: a.CreatedAt, To: o.VerifiedAt}})
+	if err != nil {
+		return nil, err
+	}
+	e := &Earlier{Until: o.VerifiedAt, Count: counts[0]}
+	if link != nil && link.LinkedAt.Before(e.Until) {
+		e.Link = link
+	}
+	if e.Count == 0 && e.Link == nil {
+		return nil, nil //nolint:nilnil // nothing to show
+	}
+	newest := ports.Page{Limit: firstOf, Cursor: ports.Cursor{At: e.Until, ID: id.ID(bytes.Repeat([]byte{0xff}, len(id.ID{})))}}
+	list, err := s.deps.Desk.DeskDeposits(ctx, ports.DeskFilter{AccountID: a.ID}, newest)
+	e.Deposits = list.Items
+	return e, err
+}
+
+// provedByReset finds the reset that verified the operator's present address.
+func provedByReset(entries []ports.AuditEntry, o connect.Operator) bool {
+	for _, e := range entries {
+		if e.Action == ports.AuditFirstProof && e.At.Equal(o.VerifiedAt) {
+			return true
+		}
+	}
+	return false
+}

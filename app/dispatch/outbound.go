@@ -1,0 +1,73 @@
+package dispatch
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+// outboundEvery is the time between two looks at all endpoints, while some endpoint of this process is in bad health.
+const outboundEvery = 5 * time.Second
+
+// outbound is what this process knows of our own way out. Each dispatcher decides by the same rows.
+type outbound struct {
+	broken atomic.Bool
+	since  time.Time // of the break; zero: none
+	asked  time.Time
+}
+
+// watchOutbound looks whether our own way out is broken (webhook.OutboundBroken). After a break, the endpoints that failed in it
+// are probed, and their retries are due, since a retry may be hours away.
+func (d *Dispatcher) watchOutbound(ctx context.Context) {
+	o, now := &d.outbound, d.Clock.Now()
+	if now.Sub(o.asked) < outboundEvery || o.since.IsZero() && !d.registry.unwell() {
+		return
+	}
+	o.asked = now
+	endpoints, err := d.Endpoints.Endpoints(ctx)
+	if err != nil {
+		d.complain(ctx, "look at the endpoints", err)
+		return
+	}
+	since := webhook.OutboundBroken(endpoints, now)
+	switch {
+	case !since.IsZero() && o.since.IsZero():
+		d.Log.InfoContext(ctx, "dispatcher: most endpoints get no connection; holds stay short meanwhile", "since", since)
+	case since.IsZero() && !o.since.IsZero():
+		probed, err := d.Endpoints.Probe(ctx, ports.ProbeOf{FailedSince: o.since})
+		if err != nil {
+			d.complain(ctx, "probe endpoints after a break of our own way out", err)
+			return
+		}
+		d.Log.InfoContext(ctx, "dispatcher: endpoints get connections again", "circuits", probed.Circuits, "deliveries", probed.Deliveries)
+		signal(d.due)
+	}
+	o.since = since
+	o.broken.Store(!since.IsZero())
+	d.OutboundBroken(!since.IsZero())
+}
+
+// excuse marks the failures that our own way out caused.
+func (o *outbound) excuse(outcomes []ports.Outcome) {
+	if !o.broken.Load() {
+		return
+	}
+	for i := range outcomes {
+		outcomes[i].Excused = outcomes[i].Attempt.Unreached()
+	}
+}
+
+// unwell reports whether an endpoint is in bad health.
+func (r *registry) unwell() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.entries {
+		if !e.health.Clean() {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,41 @@
+package webhooks
+
+import (
+	"context"
+	"strconv"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+// Probe has failing endpoints probed now, for the admin command: open circuits end their wait, and retries are due. The
+// dispatchers notice within a second, without a ring.
+//
+// Returns webhook_not_found or webhook_disabled for a single subscription.
+func (s *Service) Probe(ctx context.Context, of ports.ProbeOf) (probed ports.Probed, err error) {
+	subject := "webhooks"
+	switch {
+	case !of.SubscriptionID.IsZero():
+		sub, err := s.deps.Subscriptions.SubscriptionByID(ctx, of.SubscriptionID)
+		if err != nil {
+			return probed, err
+		}
+		if !sub.Enabled {
+			return probed, webhook.ErrDisabled
+		}
+		subject = id.Subscription.Of(sub.ID)
+	case !of.PartnerID.IsZero():
+		subject = id.Partner.Of(of.PartnerID)
+	}
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
+		if probed, err = repos.Prober.Probe(ctx, of); err != nil {
+			return err
+		}
+		return repos.Audit.Append(ctx, ports.AuditEntry{
+			ID: s.deps.Entropy.NewID(), At: s.deps.Clock.Now(), Actor: "admin", Action: "webhook.probe", Subject: subject,
+			Detail: map[string]string{"circuits": strconv.Itoa(probed.Circuits), "deliveries": strconv.Itoa(probed.Deliveries)},
+		})
+	})
+	return probed, err
+}

@@ -1,0 +1,119 @@
+package webhook_test
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+)
+
+// endpoints of tests: partner n at a host of its own.
+func succeeding(n byte, ago time.Duration) webhook.Endpoint {
+	return webhook.Endpoint{PartnerID: id.ID{n}, Host: "h" + strconv.Itoa(int(n)), LastSuccessAt: noon.Add(-ago)}
+}
+
+func lost(n byte, since, ago time.Duration, result webhook.Result) webhook.Endpoint {
+	e := succeeding(n, since+time.Second)
+	e.FailingSince, e.LastFailureAt, e.LastFailure.Result = noon.Add(-since), noon.Add(-ago), result
+	return e
+}
+
+func TestOutboundBroken(t *testing.T) {
+	t.Parallel()
+	const (
+		dns, connect, tls = webhook.ResultDNS, webhook.ResultConnect, webhook.ResultTLS
+		refused, timeout  = webhook.ResultNon2xx, webhook.ResultTimeout
+	)
+	s, m := time.Second, time.Minute
+	samePartner, sameHost := lost(2, m, s, connect), lost(2, m, s, connect)
+	samePartner.PartnerID, sameHost.Host = id.ID{1}, "h1"
+	unconnected := lost(2, m, s, timeout)
+	unconnected.LastFailure.Unconnected = true
+	for name, c := range map[string]struct {
+		endpoints []webhook.Endpoint
+		since     time.Duration // ago; 0: not broken
+	}{
+		"nothing is known":           {nil, 0},
+		"all succeed":                {[]webhook.Endpoint{succeeding(1, s), succeeding(2, s)}, 0},
+		"one partner":                {[]webhook.Endpoint{lost(1, m, s, connect), samePartner}, 0},
+		"one host of two":            {[]webhook.Endpoint{lost(1, m, s, connect), sameHost}, 0},
+		"two partners":               {[]webhook.Endpoint{lost(1, m, s, connect), lost(2, 50*s, s, dns)}, m},
+		"by tls":                     {[]webhook.Endpoint{lost(1, m, s, tls), lost(2, 50*s, s, tls)}, m},
+		"refusals come from outside": {[]webhook.Endpoint{lost(1, m, s, refused), lost(2, m, s, refused)}, 0},
+		"time-outs of receivers":     {[]webhook.Endpoint{lost(1, m, s, timeout), lost(2, m, s, timeout)}, 0},
+		"a time-out before there was a connection": {[]webhook.Endpoint{lost(1, m, s, connect), unconnected}, m},
+		"others could not show a success yet":      {[]webhook.Endpoint{lost(1, 14*s, s, connect), lost(2, 14*s, s, connect)}, 0},
+		"most":                                     {[]webhook.Endpoint{lost(1, m, s, connect), lost(2, m, s, connect), succeeding(3, s)}, m},
+		"half":                                     {[]webhook.Endpoint{lost(1, m, s, connect), lost(2, m, s, connect), succeeding(3, s), succeeding(4, s)}, 0},
+		"half, one answers with an error":          {[]webhook.Endpoint{lost(1, m, s, connect), lost(2, m, s, connect), lost(3, time.Hour, s, refused), succeeding(4, s)}, 0},
+		"others were last tried before the break":  {[]webhook.Endpoint{lost(1, m, s, connect), lost(2, m, s, connect), succeeding(3, 2*m), succeeding(4, 3*m)}, m},
+		"dead for days, each since another day":    {[]webhook.Endpoint{lost(1, 48*time.Hour, s, connect), lost(2, 24*time.Hour, s, connect), lost(3, m, s, connect)}, 0},
+		"some were dead before the break":          {[]webhook.Endpoint{lost(1, 48*time.Hour, s, connect), lost(2, 2*m, s, connect), lost(3, m, s, connect), succeeding(4, time.Hour)}, 2 * m},
+		"still after days":                         {[]webhook.Endpoint{lost(1, 48*time.Hour, s, connect), lost(2, 48*time.Hour, s, connect)}, 48 * time.Hour},
+		"most recover, others are not tried again": {[]webhook.Endpoint{lost(1, 10*m, 2*m, connect), lost(2, 10*m, 2*m, connect), lost(3, 10*m, 2*m, connect), succeeding(4, s)}, 0},
+		"nobody is tried any more":                 {[]webhook.Endpoint{lost(1, 10*m, 5*m, connect), lost(2, 10*m, 5*m, connect)}, 10 * m},
+	} {
+		var want time.Time
+		if c.since != 0 {
+			want = noon.Add(-c.since)
+		}
+		require.Equal(t, want, webhook.OutboundBroken(c.endpoints, noon), name)
+	}
+}
+
+// While our own way out is broken, a circuit probes at least every 16 s, and its next wait begins there, too.
+func TestHealth_Excused_ProbesOften(t *testing.T) {
+	t.Parallel()
+	closed := webhook.Health{Failures: 3, FailingSince: noon}
+	require.Equal(t, closed, closed.Excused(noon))
+	h := webhook.Health{Failures: 20, FailingSince: noon.Add(-time.Minute), OpenUntil: noon}
+	failed := quickly(webhook.ResultConnect)
+	now := noon
+	for range 12 {
+		h = h.After(failed, slots, now).Excused(now)
+		require.LessOrEqual(t, h.OpenUntil.Sub(now), 16*time.Second)
+		now = h.OpenUntil
+	}
+	require.Equal(t, 4, h.FailedProbes)
+	h = h.After(failed, slots, now)
+	require.Equal(t, 16*time.Second, h.OpenUntil.Sub(now), "after the break, waits grow from there")
+}
+
+func TestHeld_LastsFromTheFirstFailureToTheEndOfTheRamp(t *testing.T) {
+	t.Parallel()
+	began := noon.Add(-10 * time.Minute)
+	clean, failing := webhook.Health{}, webhook.Health{Failures: 3, FailingSince: began}
+	open, ramp := webhook.Health{FailingSince: began, OpenUntil: noon}, webhook.Health{Ramp: 2}
+	goesOn, over := webhook.Held{From: began}, webhook.Held{From: began, Till: noon}
+	later := noon.Add(time.Hour)
+	for name, c := range map[string]struct {
+		held          webhook.Held
+		before, after webhook.Health
+		now           time.Time
+		want          webhook.Held
+	}{
+		"stays healthy":                      {webhook.Held{}, clean, clean, noon, webhook.Held{}},
+		"fails without a circuit":            {webhook.Held{}, clean, failing, noon, webhook.Held{}},
+		"the circuit opens":                  {webhook.Held{}, failing, open, noon, goesOn},
+		"stays open":                         {goesOn, open, open, noon, goesOn},
+		"half-open":                          {goesOn, open, ramp, noon, goesOn},
+		"the ramp ends":                      {goesOn, ramp, clean, noon, over},
+		"is healthy since":                   {over, clean, failing, later, over},
+		"opens again soon":                   {over, failing, webhook.Health{FailingSince: noon, OpenUntil: noon}, noon.Add(5 * time.Minute), goesOn},
+		"opens again much later":             {over, failing, webhook.Health{FailingSince: later, OpenUntil: later}, later, webhook.Held{From: later}},
+		"open since before it was kept":      {webhook.Held{}, open, open, noon, goesOn},
+		"half-open since before it was kept": {webhook.Held{}, ramp, ramp, noon, webhook.Held{From: noon}},
+		"ends, and nothing was kept":         {webhook.Held{}, ramp, clean, noon, webhook.Held{Till: noon}},
+	} {
+		require.Equal(t, c.want, c.held.After(c.before, c.after, c.now), name)
+	}
+	require.True(t, over.Includes(began))
+	require.False(t, over.Includes(began.Add(-1)))
+	require.False(t, over.Includes(noon), "it became due after the time")
+	require.False(t, goesOn.Includes(began))
+	require.False(t, webhook.Held{Till: noon}.Includes(began), "the beginning is not known")
+}
