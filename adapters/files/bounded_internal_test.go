@@ -5,6 +5,7 @@ import (
 	"compress/zlib"
 	"context"
 	"runtime"
+	"runtime/metrics"
 	"testing"
 	"time"
 
@@ -134,21 +135,36 @@ func TestClean_BesideALargePictureThatReadsNothing_GoesOn(t *testing.T) {
 	require.Error(t, <-heavy)
 }
 
-// Not parallel: the number of threads is that of the process.
-func TestClean_ALargePicture_HasThreadsOfItsOwnWhileItIsRead(t *testing.T) {
+// gcPercent of the process.
+func gcPercent() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/gogc:percent"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+// Not parallel: threads and garbage collector are those of the process.
+func TestClean_BesideALargePicture_TheProcessHasMoreThreadsAndLessGarbage(t *testing.T) {
 	c := New()
-	before := runtime.GOMAXPROCS(0)
+	threads, percent := runtime.GOMAXPROCS(0), gcPercent()
 	sent := filestest.Progressive(2200, 2200, 1, 1)
-	come, done := make(chan struct{}), make(chan error, 1)
-	go func() {
-		_, err := c.Clean(t.Context(), stuck{bytes.NewReader(sent), c, come}, int64(len(sent)))
-		done <- err
-	}()
-	added := func() bool { return runtime.GOMAXPROCS(0) == before+spareThreads }
-	require.Eventually(t, added, time.Minute, time.Millisecond)
+	come, done := make(chan struct{}), make(chan error, 2)
+	for range cap(done) { // the second one waits for the first
+		go func() {
+			_, err := c.Clean(t.Context(), stuck{bytes.NewReader(sent), c, come}, int64(len(sent)))
+			done <- err
+		}()
+	}
+	require.Eventually(t, func() bool { return len(c.large) == 1 && gcPercent() == gcPercentBeside }, time.Minute, time.Millisecond)
+	require.Equal(t, threads+threadsBeside, runtime.GOMAXPROCS(0))
+	other := New()
+	require.NoError(t, other.cleans(t.Context(), sent))
+	require.Equal(t, threads+threadsBeside, runtime.GOMAXPROCS(0))
+	require.EqualValues(t, gcPercentBeside, gcPercent(), "a picture of another cleaner ended")
 	close(come)
 	require.NoError(t, <-done)
-	require.Equal(t, before, runtime.GOMAXPROCS(0))
+	require.NoError(t, <-done)
+	require.Equal(t, threads, runtime.GOMAXPROCS(0))
+	require.Equal(t, percent, gcPercent())
 	require.NoError(t, c.cleans(t.Context(), filestest.JPEG(t, filestest.Corners(40, 30), 6)))
-	require.Equal(t, before, runtime.GOMAXPROCS(0), "a small picture needs none")
+	require.Equal(t, threads, runtime.GOMAXPROCS(0), "a small picture needs nothing")
 }

@@ -233,29 +233,43 @@ func (b *bounded) enter(bytes int) error {
 		b.turn <- struct{}{} // to be given back at the end
 		return err
 	}
-	addThreads(spareThreads)
+	addLarge(1)
 	b.until = b.until.Add(time.Since(begun))
 	return nil
 }
 
 func (b *bounded) leave() {
 	if b.right == b.large {
-		addThreads(-spareThreads)
+		addLarge(-1)
 	}
 	<-b.right
 }
 
-// spareThreads are the threads (GOMAXPROCS) added while a large picture is decoded: one for the decoder, one for the
-// garbage collector. Without them, requests wait for the decoder's time slices of 10 ms (ADR 0024).
-const spareThreads = 2
+// The process beside a large picture (ADR 0024). Two threads (GOMAXPROCS) are added, one for the decoder and one for the
+// garbage collector: without them, requests wait for the decoder's time slices of 10 ms. The collector runs after 10 % of
+// new garbage: with the percentage of the process, the garbage of requests could grow to twice the picture.
+const (
+	threadsBeside   = 2
+	gcPercentBeside = 10
+)
 
-var threads sync.Mutex
+// largePictures are those in memory, also of other cleaners.
+var largePictures struct {
+	sync.Mutex
+	count     int
+	gcPercent int // without them
+}
 
-// addThreads changes how many goroutines run at the same time.
-func addThreads(n int) {
-	threads.Lock()
-	defer threads.Unlock()
-	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + n)
+func addLarge(n int) {
+	largePictures.Lock()
+	defer largePictures.Unlock()
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + n*threadsBeside)
+	if largePictures.count == 0 {
+		largePictures.gcPercent = debug.SetGCPercent(gcPercentBeside)
+	}
+	if largePictures.count += n; largePictures.count == 0 {
+		debug.SetGCPercent(largePictures.gcPercent)
+	}
 }
 
 // checkSize refuses a picture by the size that its header tells, before a pixel is decoded.
