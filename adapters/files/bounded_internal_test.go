@@ -142,7 +142,7 @@ func gcPercent() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// Not parallel: threads and garbage collector are those of the process.
+// Not parallel, since GOMAXPROCS and the garbage collector's percentage are global.
 func TestClean_BesideALargePicture_TheProcessHasMoreThreadsAndLessGarbage(t *testing.T) {
 	c := New()
 	threads, percent := runtime.GOMAXPROCS(0), gcPercent()

@@ -10,9 +10,9 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Bounds of the callers that wait: one more is refused at once.
+// The most log-ins that wait to have their password hashed. One more is refused at once.
 const (
-	mostWaiting   = 1024 // in a line
+	mostWaiting   = 1024 // of one line: known or unknown networks
 	mostOfNetwork = 16
 )
 

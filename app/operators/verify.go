@@ -136,8 +136,8 @@ func (s *Service) signedInAs(ctx context.Context, from Browser) (connect.Operato
 }
 
 // Verify takes the link of a mail: the address is the operator's. A new address replaces the old one, ends every session but the
-// browser's, which begins anew, and the old address is told. A browser that is not signed in to the account needs its password: the
-// owner of a mailbox does not verify, by a click, the account that a stranger made with the address.
+// browser's, which begins anew, and the old address is told. A browser that is not signed in to the account needs its password. A
+// stranger may have signed up with the address, and a click by the owner of its mailbox must not verify that account.
 //
 // Returns connect.ErrTokenVoid, the errors of signin.Authenticator.Authenticate for the password, or connect.ErrEmailTaken for a new
 // address that another operator has taken meanwhile. SignedIn is zero unless a session begins.

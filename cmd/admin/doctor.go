@@ -126,8 +126,9 @@ func schema(d wire.Diagnosis) finding {
 	return finding{name: "migrations"}
 }
 
-// proxies finds a proxy whose clients may choose their address, and one that is missing in TRUSTED_PROXIES. A peer on the internet
-// may be a client that makes the header up, so only a private address is a problem.
+// proxies reports a trusted proxy that sends both X-Real-IP and X-Forwarded-For, as its clients may then choose their address,
+// and a proxy that is missing in TRUSTED_PROXIES. A peer with a public address may be a client that makes the header up, so
+// only one with a private address is a problem.
 func proxies(d wire.Diagnosis) finding {
 	f := finding{name: "proxies"}
 	if d.ForwardedBoth.Peer != "" {

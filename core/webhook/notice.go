@@ -80,9 +80,9 @@ type Fate struct {
 	Until time.Time
 }
 
-// Decide returns whether a notice is mailed at now, put off or dropped, given the report of its endpoint and the mails before it. A
-// notice within NoticeEvery of a mail of its kind is put off. The mail then reports the state of that later time, so a contact
-// learns of the last change within NoticeEvery.
+// Decide returns whether the mail of a notice is sent at now, put off or dropped. of is the report of the notice's endpoint,
+// told are the mails about it before. A notice within NoticeEvery of a mail of its kind is put off. The mail then reports
+// the state of that later time, so a contact learns of the last change within NoticeEvery.
 func (n Notice) Decide(of Report, told Told, now time.Time) Fate {
 	state := of.State
 	switch n.Kind {

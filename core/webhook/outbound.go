@@ -68,7 +68,7 @@ func lostTogether(endpoints []Endpoint) (lost []Endpoint) {
 	return lost
 }
 
-// answeredSince counts the hosts that answered, if only by a refusal.
+// answeredSince counts the hosts of endpoints that answered a POST since then, with whatever status.
 func answeredSince(endpoints []Endpoint, since time.Time) int {
 	hosts := map[string]bool{}
 	for _, e := range endpoints {

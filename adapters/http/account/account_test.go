@@ -81,7 +81,7 @@ func TestVerify_TheMailsLinkShowsAButtonAndTheButtonVerifies(t *testing.T) {
 	require.Equal(t, "link_void", again.Code())
 }
 
-// Whoever owns the mailbox does not verify, by a click, the account that a stranger made with the address.
+// A stranger may have signed up with the address: a click by the owner of its mailbox must not verify the stranger's account.
 func TestVerify_InABrowserOfNobodyOrOfAnother_AsksForThePasswordOfTheAccount(t *testing.T) {
 	t.Parallel()
 	s := mailing(t)

@@ -107,7 +107,8 @@ func (p *pages) signedIn(h handler) fiber.Handler {
 	}
 }
 
-// The requests of an account: more than people send, too few to slow the partner API down (operations.md, "Pages").
+// Limits of the desk's requests for each account: more than people send, too few to slow the partner API down
+// (operations.md, "Pages").
 var (
 	readRule = ports.LimitRule{Name: "desk-reads", Key: "desk:reads:", PerMinute: 600}
 	actRule  = ports.LimitRule{Name: "desk-acts", Key: "desk:acts:", PerMinute: 60}

@@ -11,7 +11,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Provider implements ports.PaymentProvider. Every call returns service_unavailable.
+// Provider implements ports.PaymentProvider for a service without payments (PAYMENTS_PROVIDER=none). Every call returns
+// service_unavailable.
 type Provider struct{}
 
 // Open implements ports.PaymentProvider.

@@ -165,7 +165,8 @@ func cause(err error) string {
 	return "the answer was not understood"
 }
 
-// answered turns a failure that is no outage of Stripe into service_unavailable.
+// answered wraps an error of a request that Stripe answered: service_unavailable for the caller, and no failure for the
+// circuit breaker (ports.ErrProviderAnswered).
 func answered(err error) error {
 	return fault.ErrUnavailable.Because(fmt.Errorf("%w: %w", ports.ErrProviderAnswered, err))
 }
