@@ -21,7 +21,7 @@ import (
 	"partnerdeposits/adapters/http/problem"
 	"partnerdeposits/adapters/http/styleguide"
 	"partnerdeposits/adapters/http/ui"
-	"partnerdeposits/app/notices"
+	"partnerdeposits/app/payments/notices"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/ports/outage"
 )

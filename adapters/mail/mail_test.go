@@ -148,7 +148,7 @@ func TestSend_ToAServerThatAcknowledgesLate_Waits(t *testing.T) {
 	t.Parallel()
 	m := mailerFor(t, "smtp://127.0.0.1:1")
 	require.Greater(t, m.delivery, time.Minute)
-	require.Less(t, 2*(m.patience+m.delivery), 280*time.Second, "two rounds of a batch end before its lease (app/schedules/mails.go)")
+	require.Less(t, 2*(m.patience+m.delivery), 280*time.Second, "two rounds of a batch end before its lease (app/platform/schedules/mails.go)")
 }
 
 func TestSend_OfASubjectWithLineBreaks_AddsNoHeader(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"partnerdeposits/app/idempotent"
-	"partnerdeposits/app/internal/lifecycle"
+	"partnerdeposits/app/deposits/lifecycle"
+	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"

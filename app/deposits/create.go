@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"partnerdeposits/app/idempotent"
+	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/app/idempotent"
-	"partnerdeposits/app/internal/lifecycle"
+	"partnerdeposits/app/deposits/lifecycle"
+	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"time"
 
-	"partnerdeposits/app/idempotent"
-	"partnerdeposits/app/internal/signin"
+	"partnerdeposits/app/accounts/signin"
+	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/evidence"

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"partnerdeposits/app/idempotent"
-	"partnerdeposits/app/internal/lifecycle"
-	"partnerdeposits/app/internal/signin"
+	"partnerdeposits/app/accounts/signin"
+	"partnerdeposits/app/deposits/lifecycle"
+	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"partnerdeposits/app/idempotent"
-	"partnerdeposits/app/internal/mails"
+	"partnerdeposits/app/platform/idempotent"
+	"partnerdeposits/app/platform/mails"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"partnerdeposits/app/idempotent"
-	"partnerdeposits/app/internal/lifecycle"
+	"partnerdeposits/app/deposits/lifecycle"
+	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"

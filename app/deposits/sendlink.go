@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"time"
 
-	"partnerdeposits/app/idempotent"
-	"partnerdeposits/app/internal/mails"
+	"partnerdeposits/app/platform/idempotent"
+	"partnerdeposits/app/platform/mails"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"

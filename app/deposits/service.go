@@ -1,6 +1,6 @@
 // Package deposits holds the use cases of the partner API about deposits: create, read, cancel, release, capture,
 // and send the link to checkout.
-// The steps of the tenant are in app/checkout. Both packages record every transition through app/internal/lifecycle.
+// The steps of the tenant are in app/deposits/checkout. Both packages record every transition through app/deposits/lifecycle.
 package deposits
 
 import (
@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"partnerdeposits/app/idempotent"
-	"partnerdeposits/app/internal/lifecycle"
-	"partnerdeposits/app/internal/signin"
+	"partnerdeposits/app/accounts/signin"
+	"partnerdeposits/app/deposits/lifecycle"
+	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"

@@ -3,7 +3,7 @@ package partners
 import (
 	"context"
 
-	"partnerdeposits/app/internal/mails"
+	"partnerdeposits/app/platform/mails"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"

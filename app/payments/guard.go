@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"partnerdeposits/app/internal/parallel"
+	"partnerdeposits/app/platform/parallel"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"

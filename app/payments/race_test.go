@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/app/deposits"
-	"partnerdeposits/app/idempotent"
+	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"

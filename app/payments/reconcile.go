@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"partnerdeposits/app/internal/parallel"
+	"partnerdeposits/app/platform/parallel"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"strings"
 
-	"partnerdeposits/app/internal/lifecycle"
+	"partnerdeposits/app/deposits/lifecycle"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"

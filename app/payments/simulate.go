@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"partnerdeposits/app/internal/lifecycle"
+	"partnerdeposits/app/deposits/lifecycle"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/app/idempotent"
+	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/app/webhooks"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"

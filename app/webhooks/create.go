@@ -3,7 +3,7 @@ package webhooks
 import (
 	"context"
 
-	"partnerdeposits/app/idempotent"
+	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"time"
 
-	"partnerdeposits/app/idempotent"
+	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"

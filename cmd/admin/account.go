@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"partnerdeposits/app/connections"
+	"partnerdeposits/app/accounts/connections"
 	"partnerdeposits/cmd/config"
 	"partnerdeposits/cmd/wire"
 	"partnerdeposits/core/connect"

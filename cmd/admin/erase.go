@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"partnerdeposits/app/clients"
+	"partnerdeposits/app/partners/clients"
 	"partnerdeposits/cmd/config"
 	"partnerdeposits/cmd/wire"
 	"partnerdeposits/core/deposit"

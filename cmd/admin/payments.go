@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"partnerdeposits/app/books"
+	"partnerdeposits/app/payments/books"
 	"partnerdeposits/cmd/config"
 	"partnerdeposits/cmd/wire"
 	"partnerdeposits/core/id"

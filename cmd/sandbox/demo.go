@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"partnerdeposits/app/connections"
+	"partnerdeposits/app/accounts/connections"
 	"partnerdeposits/app/partners"
 	"partnerdeposits/cmd/config"
 	"partnerdeposits/cmd/run"

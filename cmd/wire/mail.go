@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"partnerdeposits/adapters/mail"
-	"partnerdeposits/app/schedules"
+	"partnerdeposits/app/platform/schedules"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/ports"
 )

@@ -11,7 +11,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
-	"partnerdeposits/app/dispatch"
+	"partnerdeposits/app/webhooks/dispatch"
 	"partnerdeposits/cmd/config"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"

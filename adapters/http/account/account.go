@@ -11,7 +11,7 @@ import (
 
 	"partnerdeposits/adapters/http/problem"
 	"partnerdeposits/adapters/http/ui"
-	"partnerdeposits/app/operators"
+	"partnerdeposits/app/accounts/operators"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/ports"

@@ -13,7 +13,7 @@ import (
 
 	"partnerdeposits/adapters/http/problem"
 	"partnerdeposits/adapters/http/ui"
-	"partnerdeposits/app/checkout"
+	"partnerdeposits/app/deposits/checkout"
 	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"

@@ -4,7 +4,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"partnerdeposits/adapters/http/ui"
-	"partnerdeposits/app/checkout"
+	"partnerdeposits/app/deposits/checkout"
 	"partnerdeposits/core/deposit"
 )
 

@@ -6,8 +6,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"partnerdeposits/adapters/http/ui"
-	"partnerdeposits/app/connections"
-	"partnerdeposits/app/operators"
+	"partnerdeposits/app/accounts/connections"
+	"partnerdeposits/app/accounts/operators"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/ports"
 )

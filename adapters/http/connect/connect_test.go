@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/app/connections"
+	"partnerdeposits/app/accounts/connections"
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/connecttest"
 )

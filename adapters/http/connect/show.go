@@ -7,7 +7,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"partnerdeposits/adapters/http/ui"
-	"partnerdeposits/app/connections"
+	"partnerdeposits/app/accounts/connections"
 	"partnerdeposits/core/connect"
 )
 

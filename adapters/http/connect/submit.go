@@ -9,7 +9,7 @@ import (
 
 	"partnerdeposits/adapters/http/problem"
 	"partnerdeposits/adapters/http/ui"
-	"partnerdeposits/app/connections"
+	"partnerdeposits/app/accounts/connections"
 	"partnerdeposits/core/connect"
 )
 

@@ -15,10 +15,10 @@ import (
 
 	"partnerdeposits/adapters/http/middleware"
 	"partnerdeposits/adapters/http/ui"
-	"partnerdeposits/app/connections"
+	"partnerdeposits/app/accounts/connections"
+	"partnerdeposits/app/accounts/operators"
 	"partnerdeposits/app/deposits"
-	"partnerdeposits/app/desk"
-	"partnerdeposits/app/operators"
+	"partnerdeposits/app/deposits/desk"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"

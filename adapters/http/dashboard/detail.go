@@ -9,7 +9,7 @@ import (
 
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/app/deposits"
-	"partnerdeposits/app/desk"
+	"partnerdeposits/app/deposits/desk"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/http/problem"
-	"partnerdeposits/app/desk"
+	"partnerdeposits/app/deposits/desk"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"

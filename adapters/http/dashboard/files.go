@@ -17,7 +17,7 @@ import (
 	"partnerdeposits/adapters/http/problem"
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/app/deposits"
-	"partnerdeposits/app/desk"
+	"partnerdeposits/app/deposits/desk"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/evidence"
 	"partnerdeposits/core/fault"

@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"partnerdeposits/adapters/http/ui"
-	"partnerdeposits/app/desk"
+	"partnerdeposits/app/deposits/desk"
 	"partnerdeposits/core/deposit"
 )
 

@@ -3,7 +3,7 @@ package dashboard
 import (
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/app/deposits"
-	"partnerdeposits/app/desk"
+	"partnerdeposits/app/deposits/desk"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/ports"
 )

@@ -4,8 +4,8 @@ import (
 	"context"
 	"net/http"
 
-	"partnerdeposits/app/clients"
-	"partnerdeposits/app/idempotent"
+	"partnerdeposits/app/partners/clients"
+	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/tenant"
 	"partnerdeposits/ports"

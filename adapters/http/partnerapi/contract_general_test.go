@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/http/partnerapi"
-	"partnerdeposits/app/idempotent"
+	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/ports"
 )
 

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"partnerdeposits/app/deposits"
-	"partnerdeposits/app/idempotent"
 	"partnerdeposits/app/payments"
+	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"partnerdeposits/app/events"
+	"partnerdeposits/app/webhooks/events"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/app/events"
+	"partnerdeposits/app/webhooks/events"
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"

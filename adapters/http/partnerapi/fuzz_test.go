@@ -19,7 +19,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"partnerdeposits/adapters/http/partnerapi"
-	"partnerdeposits/app/idempotent"
+	"partnerdeposits/app/platform/idempotent"
 )
 
 // The targets send mutated input to the API over HTTP, with real stores: no panic, no 5xx, and an answer in the envelope.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/app/idempotent"
+	"partnerdeposits/app/platform/idempotent"
 )
 
 const replayed = "Idempotent-Replayed"

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"partnerdeposits/app/deposits"
-	"partnerdeposits/app/idempotent"
+	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/tenant"
 )

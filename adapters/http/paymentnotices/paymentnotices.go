@@ -5,7 +5,7 @@ package paymentnotices
 import (
 	"github.com/gofiber/fiber/v2"
 
-	"partnerdeposits/app/notices"
+	"partnerdeposits/app/payments/notices"
 )
 
 // Path is the address that the provider's settings name.

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"partnerdeposits/app/dispatch"
+	"partnerdeposits/app/webhooks/dispatch"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"partnerdeposits/adapters/asynq"
-	"partnerdeposits/app/dispatch"
+	"partnerdeposits/app/webhooks/dispatch"
 	"partnerdeposits/cmd/config"
 	"partnerdeposits/cmd/run"
 	"partnerdeposits/cmd/wire"

@@ -1,0 +1,260 @@
+package connections
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"partnerdeposits/app/accounts/signin"
+	"partnerdeposits/app/platform/mails"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+// SignedIn is an operator with a new session, Browser the origin of a sign-in.
+type (
+	SignedIn = signin.SignedIn
+	Browser  = signin.Browser
+)
+
+// Result is the result of a connect form.
+type Result struct {
+	Verified  Verified // also set beside an error, if the connect URL itself was valid
+	SignedIn  SignedIn // zero when no session was begun
+	Outcome   connect.Outcome
+	Refusal   *fault.Error // account_already_linked or external_id_conflict; nil unless Outcome is Failed
+	Sides     Sides        // of the refusal
+	ReturnURL string       // return_url with the signed result; "" without a return_url
+}
+
+// SignUp creates operator, account, session, link and event in one transaction. A refused link leaves none of them.
+//
+// Returns the errors of Verify, connect.ErrInvalidEmail, ErrInvalidPassword, ErrInvalidCompany or ErrEmailTaken.
+func (s *Service) SignUp(ctx context.Context, r Request, form connect.SignUp, from Browser) (Result, error) {
+	now := s.deps.Clock.Now()
+	v, err := s.verify(ctx, r, now)
+	if err != nil {
+		return Result{}, err
+	}
+	o, a, err := s.authenticator.NewOperator(ctx, form, from, now)
+	if err != nil {
+		return Result{Verified: v}, err
+	}
+	var in SignedIn
+	var outcome connect.Outcome
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
+		if err := repos.Operators.Insert(ctx, o, a); err != nil {
+			return err
+		}
+		if err := s.tokens.AskToVerify(ctx, repos, o, now); err != nil {
+			return err
+		}
+		if in, err = s.authenticator.BeginSession(ctx, repos, o, a, from, now); err != nil {
+			return err
+		}
+		outcome, err = s.link(ctx, repos, v, o, a, now)
+		return err
+	})
+	if refusal, ok := refused(err); ok {
+		return s.failed(ctx, v, refusal, SignedIn{}, nil, now)
+	}
+	if err != nil {
+		return Result{Verified: v}, err
+	}
+	return v.linked(outcome, a.ID, in, now), nil
+}
+
+// LogIn checks the password, begins a session and links, in one transaction. The session stays when the link is refused,
+// since the operator may want to end another link. For an operator whose codes are on, LogIn begins a half sign-in and links nothing
+// (CompleteLogIn).
+//
+// Returns the errors of Verify and of signin.Authenticator.Authenticate.
+func (s *Service) LogIn(ctx context.Context, r Request, email, password string, from Browser) (Result, error) {
+	now := s.deps.Clock.Now()
+	v, err := s.verify(ctx, r, now)
+	if err != nil {
+		return Result{}, err
+	}
+	o, a, err := s.authenticator.Authenticate(ctx, email, password, from, now)
+	if err != nil {
+		return Result{Verified: v}, err
+	}
+	return s.enter(ctx, v, o, a, now, func(ctx context.Context, repos ports.Repositories) (SignedIn, error) {
+		return s.authenticator.Begin(ctx, repos, o, a, from, now)
+	})
+}
+
+// CompleteLogIn begins a session for a half sign-in, with a code, and links, in one transaction, as LogIn does.
+//
+// Returns the errors of Verify, twofactor.ErrSignInOver, ErrWrongCode or ErrTooManyCodes.
+func (s *Service) CompleteLogIn(ctx context.Context, r Request, token, code string, from Browser) (Result, error) {
+	now := s.deps.Clock.Now()
+	v, err := s.verify(ctx, r, now)
+	if err != nil {
+		return Result{}, err
+	}
+	o, a, err := s.codes.HalfSignedIn(ctx, s.deps.TwoFactors, token, now)
+	if err != nil {
+		return Result{Verified: v}, err
+	}
+	result := Result{Verified: v}
+	err = s.codes.Guard(ctx, o, from, now, func() error {
+		entered, err := s.enter(ctx, v, o, a, now, func(ctx context.Context, repos ports.Repositories) (SignedIn, error) {
+			half := signin.HalfSignedIn{Operator: o, Account: a, Token: token, Code: code, From: from}
+			return s.authenticator.Complete(ctx, repos, s.codes, half, now)
+		})
+		if err == nil {
+			result = entered
+		}
+		return err
+	})
+	return result, err
+}
+
+// enter begins a session and links, in one transaction. A half sign-in links nothing.
+func (s *Service) enter(ctx context.Context, v Verified, o connect.Operator, a connect.Account, now time.Time,
+	begin func(context.Context, ports.Repositories) (SignedIn, error),
+) (Result, error) {
+	var in SignedIn
+	var outcome connect.Outcome
+	var refusal *fault.Error
+	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
+		refusal = nil
+		if in, err = begin(ctx, repos); err != nil || in.Half != "" {
+			return err
+		}
+		var linkErr error
+		if outcome, linkErr = s.link(ctx, repos, v, o, a, now); linkErr == nil {
+			return nil
+		}
+		var ok bool
+		if refusal, ok = refused(linkErr); ok {
+			return nil
+		}
+		return linkErr
+	})
+	switch {
+	case err != nil:
+		return Result{}, err
+	case in.Half != "":
+		return Result{Verified: v, SignedIn: in}, nil
+	case refusal != nil:
+		return s.failed(ctx, v, refusal, in, &a, now)
+	}
+	return v.linked(outcome, a.ID, in, now), nil
+}
+
+// Link links the account of the current operator, who has agreed.
+//
+// Returns the errors of Verify.
+func (s *Service) Link(ctx context.Context, r Request, o connect.Operator, a connect.Account) (Result, error) {
+	now := s.deps.Clock.Now()
+	v, err := s.verify(ctx, r, now)
+	if err != nil {
+		return Result{}, err
+	}
+	var outcome connect.Outcome
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
+		outcome, err = s.link(ctx, repos, v, o, a, now)
+		return err
+	})
+	if refusal, ok := refused(err); ok {
+		return s.failed(ctx, v, refusal, SignedIn{}, &a, now)
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	return v.linked(outcome, a.ID, SignedIn{}, now), nil
+}
+
+// LinkedResult gives the result of an earlier connect again, for the page that the browser is redirected to.
+//
+// Returns the errors of Verify, or connect.ErrAccountNotLinked when the account has no such active link.
+func (s *Service) LinkedResult(ctx context.Context, r Request, a connect.Account, outcome connect.Outcome) (Result, error) {
+	now := s.deps.Clock.Now()
+	v, err := s.verify(ctx, r, now)
+	if err != nil {
+		return Result{}, err
+	}
+	current, err := s.deps.Links.ActiveLink(ctx, a.ID)
+	if err != nil {
+		return Result{}, err
+	}
+	if already, _ := connect.Decide(current, v.Partner.ID, v.ExternalID); !already {
+		return Result{}, connect.ErrAccountNotLinked
+	}
+	return v.linked(outcome, a.ID, SignedIn{}, now), nil
+}
+
+// link inserts the link with its event and a mail to the operator, or finds that the link exists. The unique indexes decide races: a transaction that
+// loses a race reads the winner's link and decides again.
+//
+// Returns connect.ErrAlreadyLinked or connect.ErrExternalIDConflict; the transaction stays usable.
+func (s *Service) link(ctx context.Context, repos ports.Repositories, v Verified, o connect.Operator, a connect.Account, now time.Time) (connect.Outcome, error) {
+	exists, err := linkExists(ctx, repos, v, a)
+	if err != nil || exists {
+		return connect.AlreadyLinked, err
+	}
+	l := connect.Link{ID: s.deps.Entropy.NewID(), PartnerID: v.Partner.ID, AccountID: a.ID, ExternalID: v.ExternalID, LinkedAt: now}
+	if err := repos.Links.Insert(ctx, l); err != nil {
+		if _, lost := refused(err); !lost {
+			return "", err
+		}
+		exists, decided := linkExists(ctx, repos, v, a)
+		if decided != nil || exists {
+			return connect.AlreadyLinked, decided
+		}
+		return "", err
+	}
+	revokedAt, err := repos.Links.LastRevoked(ctx, l.PartnerID, l.ExternalID) // a revocation since verify made room for l
+	if err != nil {
+		return "", err
+	}
+	if err := v.params.CheckRevocation(revokedAt); err != nil {
+		return "", err
+	}
+	payload := webhook.LinkedPayload{
+		PartnerID: id.Partner.Of(l.PartnerID), AccountID: id.Account.Of(a.ID), ExternalID: l.ExternalID, LinkedAt: deposit.Timestamp(now),
+	}
+	event := ports.Event{ID: s.deps.Entropy.NewID(), PartnerID: l.PartnerID, Name: webhook.OperatorLinked, Data: payload.JSON(), CreatedAt: now}
+	if err := repos.Outbox.Append(ctx, event); err != nil {
+		return "", err
+	}
+	told := mails.LinkMade{Operator: o, PartnerName: v.Partner.Name, DashboardURL: s.deps.DashboardURL}
+	if err := repos.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now)); err != nil {
+		return "", err
+	}
+	return connect.Linked, repos.Audit.Append(ctx, ports.AuditEntry{
+		ID: s.deps.Entropy.NewID(), At: now, Actor: operatorActor(o), Action: "link.create", Subject: payload.AccountID,
+		Detail: map[string]string{"partnerId": payload.PartnerID, "externalId": l.ExternalID},
+	})
+}
+
+// linkExists reports whether the account has exactly this link already.
+//
+// Returns connect.ErrAlreadyLinked or connect.ErrExternalIDConflict when another link rules this one out.
+func linkExists(ctx context.Context, repos ports.Repositories, v Verified, a connect.Account) (bool, error) {
+	current, err := repos.Links.ActiveOfAccount(ctx, a.ID)
+	if err != nil {
+		return false, err
+	}
+	return connect.Decide(current, v.Partner.ID, v.ExternalID)
+}
+
+// refused gives the fault of a link that the rules refuse. ok is false for every other error.
+func refused(err error) (refusal *fault.Error, ok bool) {
+	if errors.Is(err, connect.ErrAlreadyLinked) || errors.Is(err, connect.ErrExternalIDConflict) {
+		return fault.Of(err), true
+	}
+	return nil, false
+}
+
+func (v Verified) linked(outcome connect.Outcome, accountID id.ID, in SignedIn, now time.Time) Result {
+	return Result{Verified: v, SignedIn: in, Outcome: outcome, ReturnURL: v.returnURL(outcome, accountID, "", now)}
+}
+
+func operatorActor(o connect.Operator) string { return "operator:" + id.Operator.Of(o.ID) }

@@ -1,0 +1,270 @@
+//go:build !unit
+
+package connections_test
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/system"
+	"partnerdeposits/app/accounts/connections"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/lab/servicetest"
+	"partnerdeposits/ports"
+)
+
+func TestRevoke_ByEachSide_EndsTheLinkAndTellsTheOperatorOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	p := b.kit.Partner("demo")
+	cases := map[string]struct {
+		revoke func(connections.Result) (bool, error)
+		actor  string
+		says   string
+	}{
+		"operator": {func(a connections.Result) (bool, error) {
+			link, err := b.kit.Postgres.ActiveLink(t.Context(), a.SignedIn.Account.ID)
+			if err != nil || link == nil {
+				return false, err
+			}
+			return b.UnlinkByOperator(t.Context(), a.SignedIn.Operator, a.SignedIn.Account, link.ID)
+		}, "operator:opr_", "by you"},
+		"partner": {func(a connections.Result) (bool, error) {
+			return b.RevokeByPartner(t.Context(), partner.Caller{Partner: p}, a.SignedIn.Account.ID)
+		}, "partner:prt_", "by Partner demo"},
+		"admin": {func(a connections.Result) (bool, error) {
+			return b.RevokeByAdmin(t.Context(), "demo", a.SignedIn.Account.ID)
+		}, "admin", "by our support"},
+	}
+	for by, c := range cases {
+		email := by + "@b.example"
+		a := b.linked(t, "demo", by, email)
+		changed, err := c.revoke(a)
+		require.NoError(t, err)
+		require.True(t, changed)
+		again, err := c.revoke(a)
+		require.NoError(t, err)
+		require.False(t, again, by)
+		account := id.Account.Of(a.SignedIn.Account.ID)
+		require.Equal(t, 1, b.kit.Count("account_links", "account_id = $1 AND revoked_by = $2", a.SignedIn.Account.ID, by))
+		require.Equal(t, 1, b.kit.Count("audit_log", "action = 'link.revoke' AND subject = $1 AND actor LIKE $2 || '%'", account, c.actor))
+		sent := b.kit.Mails(email)
+		require.Len(t, sent, 2, "of the link and of its end")
+		require.Equal(t, "Partner demo is now linked to your account / Partner demo est maintenant relié à votre compte", sent[0].Subject)
+		require.Contains(t, sent[1].Body, c.says)
+		require.Contains(t, sent[1].Body, "https://dash.example/dashboard")
+
+		// A new connect under the same external id makes a new link, with its event.
+		result, err := b.Link(t.Context(), request("demo", by), a.SignedIn.Operator, a.SignedIn.Account)
+		require.NoError(t, err)
+		require.Equal(t, connect.Linked, result.Outcome)
+	}
+	require.Equal(t, 6, b.kit.Count("outbox", "name = 'rental_operator.linked'"))
+}
+
+func TestRevoke_OfWhatNeverWas_IsNotFound(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.kit.Partner("demo")
+	other := b.kit.Partner("other")
+	a := b.linked(t, "demo", "x", "a@b.example")
+	_, err := b.RevokeByPartner(t.Context(), partner.Caller{Partner: other}, a.SignedIn.Account.ID)
+	require.ErrorIs(t, err, connect.ErrAccountNotFound)
+	_, err = b.RevokeByAdmin(t.Context(), "other", a.SignedIn.Account.ID)
+	require.ErrorIs(t, err, connect.ErrAccountNotFound)
+	_, err = b.RevokeByAdmin(t.Context(), "nobody", a.SignedIn.Account.ID)
+	require.ErrorIs(t, err, partner.ErrNotFound)
+	_, err = b.RevokeByAdmin(t.Context(), "no\x00body", a.SignedIn.Account.ID)
+	require.ErrorIs(t, err, partner.ErrNotFound)
+	require.Len(t, b.kit.Mails(""), 1, "of the link alone")
+}
+
+func TestRevokes_AtOnce_SendOneMail(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	p := b.kit.Partner("demo")
+	a := b.linked(t, "demo", "x", "a@b.example")
+	var wg sync.WaitGroup
+	errs := make([]error, 12)
+	for i := range errs {
+		wg.Go(func() { _, errs[i] = b.RevokeByPartner(t.Context(), partner.Caller{Partner: p}, a.SignedIn.Account.ID) })
+	}
+	wg.Wait()
+	require.NoError(t, errors.Join(errs...))
+	require.Equal(t, 2, b.kit.Count("mails", ""), "of the link and of its end")
+	require.Equal(t, 1, b.kit.Count("audit_log", "action = 'link.revoke'"))
+}
+
+// failingTx rolls the transaction back after the use case has written everything.
+type failingTx struct{ ports.UnitOfWork }
+
+var errBroken = errors.New("broken")
+
+func (f failingTx) WithinTx(ctx context.Context, fn func(context.Context, ports.Repositories) error) error {
+	return f.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		if err := fn(ctx, repos); err != nil {
+			return err
+		}
+		return errBroken
+	})
+}
+
+// meanwhile runs a hook before each transaction, after the checks outside.
+type meanwhile struct {
+	ports.UnitOfWork
+	hook func()
+}
+
+func (m meanwhile) WithinTx(ctx context.Context, fn func(context.Context, ports.Repositories) error) error {
+	m.hook()
+	return m.UnitOfWork.WithinTx(ctx, fn)
+}
+
+func TestConnect_WithAURLFromBeforeARevocationMeanwhile_IsExpired(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	p := b.kit.Partner("demo")
+	a := b.linked(t, "demo", "x", "a@b.example")
+	clock := b.kit.Clock.(*servicetest.Clock)
+	raced := b.kit.Build(func(parts *servicetest.Parts) {
+		parts.UnitOfWork = meanwhile{parts.UnitOfWork, func() {
+			clock.Set(now.Add(time.Minute))
+			_, err := b.RevokeByPartner(t.Context(), partner.Caller{Partner: p}, a.SignedIn.Account.ID)
+			require.NoError(t, err)
+		}}
+	}).Connections
+	_, err := raced.SignUp(t.Context(), request("demo", "x"), form("c@d.example"), connections.Browser{})
+	require.ErrorIs(t, err, connect.ErrExpired)
+	require.Equal(t, 1, b.kit.Count("operators", ""))
+	require.Zero(t, b.kit.Count("account_links", "revoked_at IS NULL"))
+}
+
+func TestConnect_ThatFailsAtItsEnd_LeavesNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	p := b.kit.Partner("demo")
+	a := b.linked(t, "demo", "x", "a@b.example")
+	broken := b.kit.Build(func(p *servicetest.Parts) { p.UnitOfWork = failingTx{p.UnitOfWork} }).Connections
+	_, err := broken.SignUp(t.Context(), request("demo", "y"), form("c@d.example"), connections.Browser{})
+	require.ErrorIs(t, err, errBroken)
+	_, err = broken.RevokeByPartner(t.Context(), partner.Caller{Partner: p}, a.SignedIn.Account.ID)
+	require.ErrorIs(t, err, errBroken)
+	for table, want := range map[string]int{"operators": 1, "accounts": 1, "sessions": 1, "account_links": 1, "outbox": 1, "mails": 1} {
+		require.Equal(t, want, b.kit.Count(table, ""), table)
+	}
+	require.Equal(t, 1, b.kit.Count("account_links", "revoked_at IS NULL"))
+}
+
+func TestSignUps_AtOnceWithOneExternalID_MakeOneOfEverything(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.kit.Partner("demo")
+	var wg sync.WaitGroup
+	outcomes, errs := make([]connect.Outcome, 20), make([]error, 20)
+	for i := range outcomes {
+		wg.Go(func() {
+			var a connections.Result
+			a, errs[i] = b.SignUp(t.Context(), request("demo", "x"), form(string(rune('a'+i))+"@b.example"), connections.Browser{})
+			outcomes[i] = a.Outcome
+		})
+	}
+	wg.Wait()
+	require.NoError(t, errors.Join(errs...))
+	count := map[connect.Outcome]int{}
+	for _, o := range outcomes {
+		count[o]++
+	}
+	require.Equal(t, map[connect.Outcome]int{connect.Linked: 1, connect.Failed: 19}, count)
+	for _, table := range []string{"operators", "accounts", "sessions", "account_links", "outbox", "audit_log"} {
+		require.Equal(t, 1, b.kit.Count(table, ""), table)
+	}
+}
+
+func TestLinks_AtOnceOfOneAccount_AreOneLinkAndOneEvent(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.kit.Partner("demo")
+	a := b.linked(t, "demo", "first", "a@b.example")
+	_, err := b.RevokeByAdmin(t.Context(), "demo", a.SignedIn.Account.ID)
+	require.NoError(t, err)
+	var wg sync.WaitGroup
+	outcomes, errs := make([]connect.Outcome, 16), make([]error, 16)
+	for i := range outcomes {
+		wg.Go(func() {
+			var result connections.Result
+			result, errs[i] = b.Link(t.Context(), request("demo", "second"), a.SignedIn.Operator, a.SignedIn.Account)
+			outcomes[i] = result.Outcome
+		})
+	}
+	wg.Wait()
+	require.NoError(t, errors.Join(errs...))
+	count := map[connect.Outcome]int{}
+	for _, o := range outcomes {
+		count[o]++
+	}
+	require.Equal(t, map[connect.Outcome]int{connect.Linked: 1, connect.AlreadyLinked: 15}, count)
+	require.Equal(t, 2, b.kit.Count("outbox", ""))
+}
+
+func TestConnectURL_IsGoodOnThePages(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.kit.Partner("demo")
+	b.kit.PartnerWithSecret("bare", "")
+	for slug, want := range map[string]error{"nobody": connect.ErrPartnerNotFound, "bare": connect.ErrMissingConnectSecret} {
+		_, err := b.ConnectURL(t.Context(), connections.URLRequest{PartnerSlug: slug, ExternalID: "x"})
+		require.ErrorIs(t, err, want)
+	}
+	raw, err := b.ConnectURL(t.Context(), connections.URLRequest{PartnerSlug: "demo", ExternalID: "a.b +&ü", Email: "a@b.example", Name: "N & Co", ReturnURL: "https://pms.example/?a=1&b"})
+	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(raw, "https://dash.example/register?partner=demo&external_id="), raw)
+	u, err := url.Parse(raw)
+	require.NoError(t, err)
+	r, prefill, connected := connections.Query(u.RawQuery)
+	require.True(t, connected)
+	require.Equal(t, connections.Prefill{Email: "a@b.example", Name: "N & Co"}, prefill)
+	verified, err := b.Verify(t.Context(), r)
+	require.NoError(t, err)
+	require.Equal(t, "a.b +&ü", verified.ExternalID)
+	require.Equal(t, "pms.example", verified.Return.URL.Host)
+	require.False(t, verified.Return.Direct)
+}
+
+func TestCeiling_IsSetShownAndTakenBack(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	p := b.kit.Partner("demo")
+	a := b.linked(t, "demo", "x", "a@b.example").SignedIn.Account
+	view, err := b.Account(t.Context(), a.ID)
+	require.NoError(t, err)
+	require.Equal(t, deposit.DefaultMaxAmount, view.MaxAmount())
+	require.Equal(t, p.ID, view.Partner.ID)
+	require.Equal(t, "a@b.example", view.Operator.Email)
+
+	require.NoError(t, b.SetCeiling(t.Context(), a.ID, 400_000))
+	view, err = b.Account(t.Context(), a.ID)
+	require.NoError(t, err)
+	require.EqualValues(t, 400_000, view.MaxAmount())
+	require.ErrorIs(t, b.SetCeiling(t.Context(), a.ID, 6_999), fault.ErrInvalidField)
+	require.ErrorIs(t, b.SetCeiling(t.Context(), system.Entropy{}.NewID(), 400_000), connect.ErrAccountNotFound)
+	require.NoError(t, b.SetCeiling(t.Context(), a.ID, 0))
+	view, err = b.Account(t.Context(), a.ID)
+	require.NoError(t, err)
+	require.Equal(t, deposit.DefaultMaxAmount, view.MaxAmount())
+	require.Equal(t, 2, b.kit.Count("audit_log", "action = 'account.ceiling'"))
+
+	list, err := b.Accounts(t.Context(), ports.Page{Limit: 100})
+	require.NoError(t, err)
+	require.Len(t, list.Items, 1)
+}

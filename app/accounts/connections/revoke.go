@@ -1,0 +1,127 @@
+package connections
+
+import (
+	"context"
+	"time"
+
+	"partnerdeposits/app/platform/mails"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/ports"
+)
+
+// UnlinkByOperator ends the link that the operator saw on the dashboard. changed is false when that link is no longer
+// active; a link made since then stays.
+func (s *Service) UnlinkByOperator(ctx context.Context, o connect.Operator, a connect.Account, linkID id.ID) (changed bool, err error) {
+	current, err := s.deps.Links.ActiveLink(ctx, a.ID)
+	if err != nil || current == nil {
+		return false, err
+	}
+	p, err := s.deps.Partners.PartnerByID(ctx, current.PartnerID)
+	if err != nil {
+		return false, err
+	}
+	return s.revoke(ctx, revocation{partner: p, account: a, operator: o, by: connect.RevokedByOperator, actor: operatorActor(o), only: linkID})
+}
+
+// RevokeByPartner ends the calling partner's link to an account. changed is false when the link was revoked before.
+//
+// Returns connect.ErrAccountNotFound for an account that was never linked to the partner.
+func (s *Service) RevokeByPartner(ctx context.Context, by partner.Caller, accountID id.ID) (changed bool, err error) {
+	if _, err := s.deps.Links.LinkedAccount(ctx, by.Partner.ID, accountID); err != nil {
+		return false, err
+	}
+	a, o, err := s.deps.Operators.AccountByID(ctx, accountID)
+	if err != nil {
+		return false, err
+	}
+	return s.revoke(ctx, revocation{
+		partner: by.Partner, account: a, operator: o, by: connect.RevokedByPartner,
+		actor: "partner:" + id.Partner.Of(by.Partner.ID), keyID: by.Key.ID,
+	})
+}
+
+// RevokeByAdmin is RevokeByPartner for the admin command, which names the partner by its slug.
+//
+// Returns partner.ErrNotFound, or connect.ErrAccountNotFound for an account that was never linked to the partner.
+func (s *Service) RevokeByAdmin(ctx context.Context, slug string, accountID id.ID) (changed bool, err error) {
+	if !partner.ValidSlug(slug) {
+		return false, partner.ErrNotFound
+	}
+	p, err := s.deps.Partners.PartnerBySlug(ctx, slug)
+	if err != nil {
+		return false, err
+	}
+	if _, err := s.deps.Links.LinkedAccount(ctx, p.ID, accountID); err != nil {
+		return false, err
+	}
+	a, o, err := s.deps.Operators.AccountByID(ctx, accountID)
+	if err != nil {
+		return false, err
+	}
+	return s.revoke(ctx, revocation{partner: p, account: a, operator: o, by: connect.RevokedByAdmin, actor: "admin"})
+}
+
+func (s *Service) linkEnded(r revocation, now time.Time) ports.Mail {
+	return mails.LinkEnded{
+		Operator: r.operator, PartnerName: r.partner.Name, By: r.by, DashboardURL: s.deps.DashboardURL,
+	}.Mail(s.deps.Entropy.NewID(), now)
+}
+
+type revocation struct {
+	partner  partner.Partner
+	account  connect.Account
+	operator connect.Operator
+	by       connect.RevokedBy
+	actor    string
+	keyID    id.ID // the API key that a partner used; zero: no partner
+	only     id.ID // the link that the operator saw; another active link stays. The partner's contact is told. Zero: any active link
+}
+
+// ends reports whether the account's active link, nil for none, is the link that the operator saw.
+func (r revocation) ends(current *connect.Link) bool { return current != nil && current.ID == r.only }
+
+// detail is the part of the audit entry that tells who ended which link.
+func (r revocation) detail() map[string]string {
+	detail := map[string]string{"partnerId": id.Partner.Of(r.partner.ID), "by": string(r.by)}
+	if !r.keyID.IsZero() {
+		detail["keyId"] = id.APIKey.Of(r.keyID)
+	}
+	return detail
+}
+
+// revoke ends the link, mails the operator and writes the audit log, in one transaction.
+func (s *Service) revoke(ctx context.Context, r revocation) (changed bool, err error) {
+	now := s.deps.Clock.Now()
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
+		changed, err = s.revokeWithin(ctx, repos, r, now)
+		return err
+	})
+	return changed && err == nil, err
+}
+
+func (s *Service) revokeWithin(ctx context.Context, repos ports.Repositories, r revocation, now time.Time) (changed bool, err error) {
+	if !r.only.IsZero() {
+		current, err := repos.Links.ActiveOfAccount(ctx, r.account.ID)
+		if err != nil || !r.ends(current) {
+			return false, err
+		}
+		if r.partner.ContactEmail != "" {
+			told := mails.LinkEndedForPartner{Contact: r.partner.ContactEmail, Account: r.account, ExternalID: current.ExternalID}
+			if err := repos.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now)); err != nil {
+				return false, err
+			}
+		}
+	}
+	changed, err = repos.Links.Revoke(ctx, r.partner.ID, r.account.ID, r.by, now)
+	if err != nil || !changed {
+		return false, err
+	}
+	if err := repos.Mails.Enqueue(ctx, s.linkEnded(r, now)); err != nil {
+		return false, err
+	}
+	return true, repos.Audit.Append(ctx, ports.AuditEntry{
+		ID: s.deps.Entropy.NewID(), At: now, Actor: r.actor, Action: "link.revoke", Subject: id.Account.Of(r.account.ID), Detail: r.detail(),
+	})
+}

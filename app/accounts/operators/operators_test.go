@@ -1,0 +1,183 @@
+//go:build !unit
+
+package operators_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/app/accounts/operators"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/lab/servicetest"
+	"partnerdeposits/ports"
+)
+
+func TestMain(m *testing.M) { servicetest.Main(m) }
+
+// counting records the hash of each comparison, so that a test sees the comparison for an unknown e-mail too, and who waited for a turn.
+type counting struct {
+	mu     sync.Mutex
+	hashes []string
+	turns  []ports.Turn
+}
+
+func (c *counting) Hash(_ context.Context, password string, who ports.Turn) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.turns = append(c.turns, who)
+	return "plain:" + password, nil
+}
+func (c *counting) Matches(_ context.Context, password, hash string, who ports.Turn) (bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hashes, c.turns = append(c.hashes, hash), append(c.turns, who)
+	return hash == "plain:"+password, nil
+}
+
+func setup(t *testing.T) (*operators.Service, *servicetest.Clock, *counting, *servicetest.Kit) {
+	t.Helper()
+	clock, passwords := servicetest.NewClock(time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)), &counting{}
+	kit := servicetest.New(t, func(s *servicetest.Setup) {
+		s.Clock = clock
+		s.Parts = func(p *servicetest.Parts) { p.Passwords = passwords }
+	})
+	return kit.Operators, clock, passwords, kit
+}
+
+func form(email string) connect.SignUp {
+	return connect.SignUp{Email: email, Password: "correct horse", CompanyName: "Chalets"}
+}
+
+func TestSignUp_BeginsASessionThatEndsAfterFourteenDays(t *testing.T) {
+	t.Parallel()
+	s, clock, _, kit := setup(t)
+	in, err := s.SignUp(t.Context(), form("A@b.example"), operators.Browser{})
+	require.NoError(t, err)
+	token := in.Token.Reveal()
+	o, a, err := s.CurrentOperator(t.Context(), token)
+	require.NoError(t, err)
+	require.Equal(t, in.Operator.ID, o.ID)
+	require.Equal(t, "Chalets", a.CompanyName)
+	var stored []byte
+	require.NoError(t, kit.Pool.QueryRow(t.Context(), "SELECT token_hash FROM sessions").Scan(&stored))
+	require.NotContains(t, string(stored), token)
+
+	end := clock.Now().Add(14 * 24 * time.Hour)
+	for clock.Now().Before(end.Add(-11 * time.Hour)) {
+		clock.Add(11 * time.Hour)
+		_, _, err = s.CurrentOperator(t.Context(), token)
+		require.NoError(t, err, "in use")
+	}
+	clock.Add(end.Sub(clock.Now()) - time.Second)
+	_, _, err = s.CurrentOperator(t.Context(), token)
+	require.NoError(t, err, "until the last second")
+	clock.Add(time.Second)
+	_, _, err = s.CurrentOperator(t.Context(), token)
+	require.ErrorIs(t, err, connect.ErrBadCredentials)
+}
+
+func TestCurrentOperator_WithAnythingElse_IsNobody(t *testing.T) {
+	t.Parallel()
+	s, _, _, _ := setup(t)
+	for _, token := range []string{"", "x", strings.Repeat("A", 43), strings.Repeat("\x00", 43), strings.Repeat("A", 4000)} {
+		_, _, err := s.CurrentOperator(t.Context(), token)
+		require.ErrorIs(t, err, connect.ErrBadCredentials)
+	}
+}
+
+func TestSignUp_OfAnEmailTaken_IsRefusedInAnyCase(t *testing.T) {
+	t.Parallel()
+	s, _, _, _ := setup(t)
+	_, err := s.SignUp(t.Context(), form("A@b.example"), operators.Browser{})
+	require.NoError(t, err)
+	_, err = s.SignUp(t.Context(), form("a@B.example"), operators.Browser{})
+	require.ErrorIs(t, err, connect.ErrEmailTaken)
+}
+
+func TestSignUps_AtOnceWithOneEmail_MakeOneOperator(t *testing.T) {
+	t.Parallel()
+	s, _, _, kit := setup(t)
+	errs := make([]error, 12)
+	var wg sync.WaitGroup
+	for i := range errs {
+		wg.Go(func() { _, errs[i] = s.SignUp(t.Context(), form("a@b.example"), operators.Browser{}) })
+	}
+	wg.Wait()
+	won := 0
+	for _, err := range errs {
+		if err == nil {
+			won++
+		} else {
+			require.ErrorIs(t, err, connect.ErrEmailTaken)
+		}
+	}
+	require.Equal(t, 1, won)
+	var n int
+	require.NoError(t, kit.Pool.QueryRow(t.Context(), "SELECT (SELECT count(*) FROM operators) + (SELECT count(*) FROM accounts) + (SELECT count(*) FROM sessions)").Scan(&n))
+	require.Equal(t, 3, n)
+}
+
+func TestLogIn_ComparesAlsoForAnUnknownEmail(t *testing.T) {
+	t.Parallel()
+	s, _, passwords, _ := setup(t)
+	_, err := s.SignUp(t.Context(), form("a@b.example"), operators.Browser{})
+	require.NoError(t, err)
+	for _, email := range []string{"a@b.example", "nobody@b.example", "no address\x00", ""} {
+		_, err := s.LogIn(t.Context(), email, "wrong", operators.Browser{})
+		require.ErrorIs(t, err, connect.ErrBadCredentials)
+	}
+	require.Equal(t, []string{"plain:correct horse", "", "", ""}, passwords.hashes, "an empty hash costs the same time")
+}
+
+func TestLogIn_FromANetworkThatTheOperatorUsed_WaitsInFront(t *testing.T) {
+	t.Parallel()
+	s, clock, passwords, _ := setup(t)
+	home, cafe := operators.Browser{Network: "192.0.2.1"}, operators.Browser{Network: "198.51.100.1"}
+	_, err := s.SignUp(t.Context(), form("a@b.example"), home)
+	require.NoError(t, err)
+	_, err = s.SignUp(t.Context(), form("other@b.example"), cafe)
+	require.NoError(t, err)
+	logIn := func(email, password string, from operators.Browser) ports.Turn {
+		_, err := s.LogIn(t.Context(), email, password, from)
+		require.Equal(t, password == "correct horse", err == nil, email)
+		return passwords.turns[len(passwords.turns)-1]
+	}
+	require.Equal(t, []ports.Turn{{Network: home.Network}, {Network: cafe.Network}}, passwords.turns, "a sign-up is a stranger's")
+	require.Equal(t, ports.Turn{Network: home.Network, Known: true}, logIn("a@b.example", "wrong", home))
+	require.Equal(t, ports.Turn{Network: cafe.Network}, logIn("a@b.example", "wrong", cafe), "another operator's network")
+	require.Equal(t, ports.Turn{Network: home.Network}, logIn("nobody@b.example", "wrong", home))
+	require.Equal(t, ports.Turn{}, logIn("a@b.example", "correct horse", operators.Browser{}), "an unknown network")
+	require.Equal(t, ports.Turn{Network: cafe.Network}, logIn("a@b.example", "correct horse", cafe))
+	require.Equal(t, ports.Turn{Network: cafe.Network, Known: true}, logIn("a@b.example", "correct horse", cafe))
+	clock.Add(ports.NetworksKeptFor + time.Second)
+	require.Equal(t, ports.Turn{Network: home.Network}, logIn("a@b.example", "wrong", home), "long ago")
+}
+
+func TestLogIn_ReplacesTheSessionOfTheBrowser(t *testing.T) {
+	t.Parallel()
+	s, _, _, _ := setup(t)
+	first, err := s.SignUp(t.Context(), form("a@b.example"), operators.Browser{})
+	require.NoError(t, err)
+	elsewhere, err := s.LogIn(t.Context(), "A@B.example", "correct horse", operators.Browser{})
+	require.NoError(t, err)
+	second, err := s.LogIn(t.Context(), "a@b.example", "correct horse", operators.Browser{Session: first.Token.Reveal()})
+	require.NoError(t, err)
+	_, _, err = s.CurrentOperator(t.Context(), first.Token.Reveal())
+	require.ErrorIs(t, err, connect.ErrBadCredentials)
+	for _, token := range []string{second.Token.Reveal(), elsewhere.Token.Reveal()} {
+		_, _, err = s.CurrentOperator(t.Context(), token)
+		require.NoError(t, err)
+	}
+	require.NoError(t, s.LogOut(t.Context(), second.Token.Reveal()))
+	require.NoError(t, s.LogOut(t.Context(), second.Token.Reveal()), "again is no error")
+	require.NoError(t, s.LogOut(t.Context(), "nonsense"))
+	_, _, err = s.CurrentOperator(t.Context(), second.Token.Reveal())
+	require.ErrorIs(t, err, connect.ErrBadCredentials)
+	_, _, err = s.CurrentOperator(t.Context(), elsewhere.Token.Reveal())
+	require.NoError(t, err)
+}

@@ -1,0 +1,121 @@
+// Package operators signs operators up, in and out, and keeps their accounts: verified addresses, passwords, sessions.
+// app/accounts/connections signs up and in with a partner's connect URL.
+package operators
+
+import (
+	"context"
+	"time"
+
+	"partnerdeposits/app/accounts/signin"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/ports"
+)
+
+// SignedIn is an operator with a new session, Browser the origin of a sign-in.
+type (
+	SignedIn = signin.SignedIn
+	Browser  = signin.Browser
+)
+
+// Deps holds the capabilities of the use cases.
+type Deps struct {
+	UnitOfWork ports.UnitOfWork
+	Operators  ports.OperatorReader
+	Notices    ports.DueOperatorNotices
+	TwoFactors ports.TwoFactorReader
+	Codes      ports.OneTimeCodes
+	Tokens     ports.TokenReader
+	Passwords  ports.Passwords
+	Clock      ports.Clock
+	Entropy    ports.Entropy
+	Limiter    ports.Limiter
+
+	DashboardURL string // DASHBOARD_BASE_URL, without a slash at its end
+	// VerifyAddresses says that mails are sent, so that addresses can be verified (SMTP_URL).
+	VerifyAddresses bool
+	SessionIdle     time.Duration // SESSION_IDLE
+}
+
+// Service runs the use cases.
+type Service struct {
+	deps          Deps
+	authenticator signin.Authenticator
+	tokens        signin.Tokens
+	codes         signin.Codes
+}
+
+// New makes the service.
+func New(deps Deps) *Service {
+	return &Service{
+		deps: deps,
+		authenticator: signin.Authenticator{
+			UnitOfWork: deps.UnitOfWork, Operators: deps.Operators, Passwords: deps.Passwords, Entropy: deps.Entropy, Limiter: deps.Limiter,
+		},
+		tokens: signin.Tokens{Entropy: deps.Entropy, DashboardURL: deps.DashboardURL, Verify: deps.VerifyAddresses},
+		codes: signin.Codes{
+			UnitOfWork: deps.UnitOfWork, Operators: deps.Operators, Codes: deps.Codes, Entropy: deps.Entropy, DashboardURL: deps.DashboardURL,
+		},
+	}
+}
+
+// SignUp creates an operator, an account and a session, and mails the link that verifies the address.
+//
+// Returns connect.ErrInvalidEmail, ErrInvalidPassword, ErrInvalidCompany or ErrEmailTaken.
+func (s *Service) SignUp(ctx context.Context, form connect.SignUp, from Browser) (SignedIn, error) {
+	now := s.deps.Clock.Now()
+	o, a, err := s.authenticator.NewOperator(ctx, form, from, now)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	var in SignedIn
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
+		if err := repos.Operators.Insert(ctx, o, a); err != nil {
+			return err
+		}
+		if err := s.tokens.AskToVerify(ctx, repos, o, now); err != nil {
+			return err
+		}
+		in, err = s.authenticator.BeginSession(ctx, repos, o, a, from, now)
+		return err
+	})
+	return in, err
+}
+
+// LogIn checks the password and begins a session, or a half sign-in for an operator whose codes are on (CompleteLogIn).
+//
+// Returns the errors of signin.Authenticator.Authenticate.
+func (s *Service) LogIn(ctx context.Context, email, password string, from Browser) (SignedIn, error) {
+	now := s.deps.Clock.Now()
+	o, a, err := s.authenticator.Authenticate(ctx, email, password, from, now)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	var in SignedIn
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
+		in, err = s.authenticator.Begin(ctx, repos, o, a, from, now)
+		return err
+	})
+	return in, err
+}
+
+// LogOut ends the session of the token. An unknown token is no error.
+func (s *Service) LogOut(ctx context.Context, token string) error {
+	hash, ok := signin.TokenHash(token)
+	if !ok {
+		return nil
+	}
+	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		return repos.Operators.DeleteSession(ctx, hash)
+	})
+}
+
+// CurrentOperator gives the operator and the account of a session.
+//
+// Returns connect.ErrBadCredentials for an unknown token or an ended session.
+func (s *Service) CurrentOperator(ctx context.Context, token string) (connect.Operator, connect.Account, error) {
+	hash, ok := signin.TokenHash(token)
+	if !ok {
+		return connect.Operator{}, connect.Account{}, connect.ErrBadCredentials
+	}
+	return s.deps.Operators.OperatorBySession(ctx, hash, s.deps.Clock.Now(), s.deps.SessionIdle)
+}

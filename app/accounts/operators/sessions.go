@@ -1,0 +1,103 @@
+package operators
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+
+	"partnerdeposits/app/accounts/signin"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// mostSessions bounds the sessions that an operator sees and ends one by one.
+const mostSessions = 50
+
+// Session is a session of an operator, as the operator sees it.
+type Session struct {
+	Name       string // by which the session is ended; no token can be found from it
+	Browser    string // as "Firefox, Linux"; "": not known
+	CreatedAt  time.Time
+	LastSeenAt time.Time // to some minutes
+	ExpiresAt  time.Time // at the latest
+	This       bool      // of the browser that asks
+}
+
+// Sessions lists the sessions of an operator that have not ended, the last used first, 50 at most. token is that of the browser that asks.
+func (s *Service) Sessions(ctx context.Context, operatorID id.ID, token string) ([]Session, error) {
+	all, err := s.deps.Operators.Sessions(ctx, operatorID, s.deps.Clock.Now(), s.deps.SessionIdle, mostSessions)
+	if err != nil {
+		return nil, err
+	}
+	own, _ := signin.TokenHash(token)
+	shown := make([]Session, 0, len(all))
+	for _, each := range all {
+		shown = append(shown, view(each, own))
+	}
+	return shown, nil
+}
+
+// view is a session as its operator sees it; own is the hash of the browser's token.
+func view(s ports.Session, own [32]byte) Session {
+	return Session{
+		Name: nameOf(s.TokenHash), Browser: s.Browser, CreatedAt: s.CreatedAt, LastSeenAt: s.LastSeenAt, ExpiresAt: s.ExpiresAt,
+		This: s.TokenHash == own,
+	}
+}
+
+// nameOf is a name of a session that tells nothing of the hash by which the session is found.
+func nameOf(tokenHash [32]byte) string {
+	sum := sha256.Sum256(append([]byte("session "), tokenHash[:]...))
+	return hex.EncodeToString(sum[:12])
+}
+
+// EndSession ends the operator's session of that name. A session that has ended is no error.
+func (s *Service) EndSession(ctx context.Context, o connect.Operator, name string) error {
+	return s.endSessions(ctx, o, named(name))
+}
+
+// EndOtherSessions ends every session of the operator but that of the token.
+func (s *Service) EndOtherSessions(ctx context.Context, o connect.Operator, token string) error {
+	return s.endSessions(ctx, o, otherThan(token))
+}
+
+func named(name string) func(ports.Session) bool {
+	return func(s ports.Session) bool { return nameOf(s.TokenHash) == name }
+}
+
+func otherThan(token string) func(ports.Session) bool {
+	own, _ := signin.TokenHash(token)
+	return func(s ports.Session) bool { return s.TokenHash != own }
+}
+
+func (s *Service) endSessions(ctx context.Context, o connect.Operator, ends func(ports.Session) bool) error {
+	now := s.deps.Clock.Now()
+	for {
+		all, err := s.deps.Operators.Sessions(ctx, o.ID, now, s.deps.SessionIdle, mostSessions)
+		if err != nil {
+			return err
+		}
+		ended := 0
+		err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+			ended = 0
+			for _, session := range all {
+				if !ends(session) {
+					continue
+				}
+				ended++
+				if err := repos.Operators.DeleteSession(ctx, session.TokenHash); err != nil {
+					return err
+				}
+			}
+			if ended == 0 {
+				return nil
+			}
+			return s.audit(ctx, repos, o, "operator.end_session", now)
+		})
+		if err != nil || ended == 0 || len(all) < mostSessions {
+			return err
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package operators
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"partnerdeposits/app/platform/mails"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/mailaddr"
+	"partnerdeposits/ports"
+)
+
+// ChangePassword replaces the password, ends all sessions, begins a new one in this browser, and tells the address.
+//
+// Returns connect.ErrInvalidPassword for the new password, and the errors of signin.Authenticator.Authenticate for the current one.
+func (s *Service) ChangePassword(ctx context.Context, o connect.Operator, current, password string, from Browser) (in SignedIn, err error) {
+	if !connect.ValidPassword(password) {
+		return SignedIn{}, connect.ErrInvalidPassword
+	}
+	now := s.deps.Clock.Now()
+	seen, a, err := s.authenticator.Authenticate(ctx, o.Email, current, from, now)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	hash, err := s.deps.Passwords.Hash(ctx, password, ports.Turn{Network: from.Network, Known: true})
+	if err != nil {
+		return SignedIn{}, err
+	}
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		before, err := s.lockSeen(ctx, repos, seen)
+		if err != nil {
+			return err
+		}
+		after := before
+		after.PasswordHash = hash
+		if err := s.changedByOperator(ctx, repos, before, after, mails.PasswordChanged, now); err != nil {
+			return err
+		}
+		in, err = s.authenticator.BeginSession(ctx, repos, after, a, from, now)
+		return err
+	})
+	return in, err
+}
+
+// lockSeen locks an operator whose password was checked.
+//
+// Returns connect.ErrBadCredentials if the password or the address was changed since.
+func (s *Service) lockSeen(ctx context.Context, repos ports.Repositories, seen connect.Operator) (connect.Operator, error) {
+	o, err := repos.Operators.Lock(ctx, seen.ID)
+	if err == nil {
+		err = unchanged(o, seen)
+	}
+	return o, err
+}
+
+func unchanged(o, seen connect.Operator) error {
+	if o.PasswordHash != seen.PasswordHash || o.Email != seen.Email {
+		return connect.ErrBadCredentials
+	}
+	return nil
+}
+
+// ChangeEmail mails a link to the new address, which takes effect when it is verified, and tells the old one. Where no mails are sent,
+// the new address takes effect at once and stays unverified; SignedIn is zero unless it did.
+//
+// Whoever has the address can reset the password, so an operator whose two-factor codes are on proves the change with a code, too.
+//
+// Returns connect.ErrInvalidEmail, connect.ErrEmailTaken, rate_limited after five mails in an hour, twofactor.ErrWrongCode,
+// ErrTooManyCodes, and the errors of signin.Authenticator.Authenticate for the password.
+func (s *Service) ChangeEmail(ctx context.Context, o connect.Operator, email, password, code string, from Browser) (in SignedIn, err error) {
+	if !mailaddr.Valid(email) {
+		return SignedIn{}, connect.ErrInvalidEmail
+	}
+	now := s.deps.Clock.Now()
+	seen, a, err := s.authenticator.Authenticate(ctx, o.Email, password, from, now)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	owner, _, err := s.deps.Operators.OperatorByEmail(ctx, email)
+	if err := free(owner, err, o.ID); err != nil {
+		return SignedIn{}, err
+	}
+	err = s.codes.Guard(ctx, seen, from, now, func() error {
+		return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+			if _, err := s.codes.Accept(ctx, repos, seen, code, now); err != nil {
+				return err
+			}
+			before, err := s.lockSeen(ctx, repos, seen)
+			switch {
+			case err != nil:
+				return err
+			case s.deps.VerifyAddresses:
+				return s.mailNewAddress(ctx, repos, before, email, now)
+			}
+			after := movedTo(before, email)
+			if err := s.changedByOperator(ctx, repos, before, after, mails.EmailChanged, now); err != nil {
+				return err
+			}
+			in, err = s.authenticator.BeginSession(ctx, repos, after, a, from, now)
+			return err
+		})
+	})
+	return in, err
+}
+
+// mailNewAddress mails the link that verifies a new address, and tells the old one.
+func (s *Service) mailNewAddress(ctx context.Context, repos ports.Repositories, o connect.Operator, email string, now time.Time) error {
+	if err := s.mailsLeft(ctx, repos, o, connect.TokenChangeEmail, now); err != nil {
+		return err
+	}
+	if err := s.tokens.Mail(ctx, repos, o, connect.TokenChangeEmail, email, now); err != nil {
+		return err
+	}
+	told := mails.AccountChanged{Operator: o, Change: mails.EmailChanging, DashboardURL: s.deps.DashboardURL}
+	if err := repos.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now)); err != nil {
+		return err
+	}
+	return s.audit(ctx, repos, o, "operator.change_"+string(mails.EmailChanging), now)
+}
+
+// free refuses an address of another operator. owner and err are the answer of OperatorByEmail; operatorID names the operator who wants
+// the address, perhaps in another case of its letters.
+func free(owner connect.Operator, err error, operatorID id.ID) error {
+	switch {
+	case err == nil && owner.ID != operatorID:
+		return connect.ErrEmailTaken
+	case errors.Is(err, connect.ErrBadCredentials): // nobody's
+		return nil
+	}
+	return err
+}
+
+// movedTo is the operator with another address, which nobody has verified.
+func movedTo(o connect.Operator, email string) connect.Operator {
+	o.Email, o.VerifiedAt = email, time.Time{}
+	return o
+}
+
+// ChangeCompany renames the account. Returns connect.ErrInvalidCompany.
+func (s *Service) ChangeCompany(ctx context.Context, o connect.Operator, a connect.Account, name string) error {
+	name = strings.TrimSpace(name)
+	if !connect.ValidCompany(name) {
+		return connect.ErrInvalidCompany
+	}
+	now := s.deps.Clock.Now()
+	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		if err := repos.Operators.SetCompany(ctx, a.ID, name); err != nil {
+			return err
+		}
+		return repos.Audit.Append(ctx, ports.AuditEntry{
+			ID: s.deps.Entropy.NewID(), At: now, Actor: "operator:" + id.Operator.Of(o.ID), Action: "account.rename", Subject: id.Account.Of(a.ID),
+			Detail: map[string]string{"from": a.CompanyName, "to": name},
+		})
+	})
+}
+
+// ChangeLanguage sets the language of the operator's pages and mails, one of connect.Locales.
+func (s *Service) ChangeLanguage(ctx context.Context, o connect.Operator, locale string) error {
+	if !connect.ValidLocale(locale) {
+		return fault.ErrInvalidField.WithField("locale", "is not a language of the pages")
+	}
+	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		current, err := repos.Operators.Lock(ctx, o.ID)
+		if err != nil {
+			return err
+		}
+		current.Locale = locale
+		return repos.Operators.Update(ctx, current)
+	})
+}

@@ -1,0 +1,70 @@
+package operators
+
+import (
+	"context"
+
+	"partnerdeposits/app/platform/mails"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/mailaddr"
+	"partnerdeposits/ports"
+)
+
+// admin is the author of support's changes in the audit log.
+const admin = "admin"
+
+// ResetByAdmin mails the link that sets a password, for support. newEmail replaces the address first, for an operator who has lost the mailbox
+// too: all sessions end, the old address is told, and the link goes to the new one; "" leaves the address.
+//
+// Returns connect.ErrBadCredentials for an unknown operator, connect.ErrInvalidEmail or connect.ErrEmailTaken.
+func (s *Service) ResetByAdmin(ctx context.Context, operatorID id.ID, newEmail string) (mailed string, err error) {
+	if newEmail != "" && !mailaddr.Valid(newEmail) {
+		return "", connect.ErrInvalidEmail
+	}
+	now := s.deps.Clock.Now()
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		o, err := repos.Operators.Lock(ctx, operatorID)
+		if err != nil {
+			return err
+		}
+		detail := map[string]string{}
+		if newEmail != "" && newEmail != o.Email {
+			before := o
+			o = movedTo(o, newEmail)
+			detail["newEmail"] = "yes"
+			if err := s.credentialsChanged(ctx, repos, before, o, mails.EmailChanged, now); err != nil {
+				return err
+			}
+		}
+		mailed = o.Email
+		if err := s.tokens.MailReset(ctx, repos, o, false, now); err != nil {
+			return err
+		}
+		return repos.Audit.Append(ctx, ports.AuditEntry{
+			ID: s.deps.Entropy.NewID(), At: now, Actor: admin, Action: "operator.reset", Subject: id.Operator.Of(o.ID), Detail: detail,
+		})
+	})
+	return mailed, err
+}
+
+// EndSessionsByAdmin ends every session of an operator, for support, and gives the number.
+//
+// Returns connect.ErrBadCredentials for an unknown operator.
+func (s *Service) EndSessionsByAdmin(ctx context.Context, operatorID id.ID) (n int, err error) {
+	now := s.deps.Clock.Now()
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
+		if _, err = repos.Operators.Lock(ctx, operatorID); err != nil {
+			return err
+		}
+		if n, err = repos.Operators.DeleteSessionsOf(ctx, operatorID); err != nil {
+			return err
+		}
+		if err := repos.HalfSignIns.DeleteOf(ctx, operatorID); err != nil {
+			return err
+		}
+		return repos.Audit.Append(ctx, ports.AuditEntry{
+			ID: s.deps.Entropy.NewID(), At: now, Actor: admin, Action: "operator.end_sessions", Subject: id.Operator.Of(operatorID),
+		})
+	})
+	return n, err
+}

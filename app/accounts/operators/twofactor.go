@@ -1,0 +1,222 @@
+package operators
+
+import (
+	"context"
+	"time"
+
+	"partnerdeposits/app/accounts/signin"
+	"partnerdeposits/app/platform/mails"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/core/twofactor"
+	"partnerdeposits/ports"
+)
+
+// Enrolment is what an operator's app takes up: the secret, and the URI of a QR code with the secret.
+type Enrolment struct{ Secret, URI secret.Text }
+
+// TwoFactor tells whether codes are asked of an operator.
+func (s *Service) TwoFactor(ctx context.Context, operatorID id.ID) (twofactor.State, error) {
+	return s.deps.TwoFactors.TwoFactor(ctx, operatorID)
+}
+
+// HalfSignedIn gives the operator whose code is missing.
+//
+// Returns twofactor.ErrSignInOver.
+func (s *Service) HalfSignedIn(ctx context.Context, token string) (connect.Operator, connect.Account, error) {
+	return s.codes.HalfSignedIn(ctx, s.deps.TwoFactors, token, s.deps.Clock.Now())
+}
+
+// CompleteLogIn begins a session for a half sign-in, with a code of the app or a recovery code.
+//
+// Returns twofactor.ErrSignInOver, ErrWrongCode or ErrTooManyCodes.
+func (s *Service) CompleteLogIn(ctx context.Context, token, code string, from Browser) (SignedIn, error) {
+	now := s.deps.Clock.Now()
+	o, a, err := s.codes.HalfSignedIn(ctx, s.deps.TwoFactors, token, now)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	var in SignedIn
+	err = s.codes.Guard(ctx, o, from, now, func() error {
+		return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
+			half := signin.HalfSignedIn{Operator: o, Account: a, Token: token, Code: code, From: from}
+			in, err = s.authenticator.Complete(ctx, repos, s.codes, half, now)
+			return err
+		})
+	})
+	if err != nil {
+		return SignedIn{}, err
+	}
+	return in, nil
+}
+
+// EnableTOTP makes a secret for the operator's app, with the password. Codes are asked for once ConfirmTOTP has seen one. An earlier
+// secret that was not confirmed is replaced. Codes shut out whoever resets the password, so the address must be the operator's.
+//
+// Returns connect.ErrUnverified, the errors of signin.Authenticator.Authenticate, or twofactor.ErrOn.
+func (s *Service) EnableTOTP(ctx context.Context, o connect.Operator, password string, from Browser) (Enrolment, error) {
+	now := s.deps.Clock.Now()
+	if s.Unverified(o) {
+		return Enrolment{}, connect.ErrUnverified
+	}
+	if err := s.ownPassword(ctx, o, password, from, now); err != nil {
+		return Enrolment{}, err
+	}
+	f := twofactor.Factor{OperatorID: o.ID, Secret: twofactor.NewSecret(s.deps.Entropy.Bytes(twofactor.SecretBytes)), CreatedAt: now}
+	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		present, err := repos.TwoFactors.Lock(ctx, o.ID)
+		if err != nil {
+			return err
+		}
+		if present.On() {
+			return twofactor.ErrOn
+		}
+		return repos.TwoFactors.Save(ctx, f)
+	})
+	return s.enrolment(o, f), err
+}
+
+func (s *Service) enrolment(o connect.Operator, f twofactor.Factor) Enrolment {
+	return Enrolment{Secret: f.Secret, URI: s.deps.Codes.URI(f.Secret, o.Email)}
+}
+
+// Confirmed is the result of a change of the second factor: a new session, which replaces every other, and new recovery codes in clear.
+type Confirmed struct {
+	SignedIn
+	RecoveryCodes []secret.Text
+}
+
+// ConfirmTOTP turns codes on, with the first code of the app. With twofactor.ErrWrongCode it gives the secret that waits, to be shown
+// again.
+//
+// Returns connect.ErrUnverified, twofactor.ErrOn, ErrOff without a secret that waits, ErrWrongCode or ErrTooManyCodes.
+func (s *Service) ConfirmTOTP(ctx context.Context, o connect.Operator, a connect.Account, code string, from Browser) (done Confirmed, waits Enrolment, err error) {
+	now := s.deps.Clock.Now()
+	if s.Unverified(o) { // the secret may be from before addresses were verified
+		return Confirmed{}, Enrolment{}, connect.ErrUnverified
+	}
+	err = s.codes.Guard(ctx, o, from, now, func() error {
+		return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+			f, err := repos.TwoFactors.Lock(ctx, o.ID)
+			if err == nil {
+				err = f.Waits(now)
+			}
+			if err != nil {
+				return err
+			}
+			waits = s.enrolment(o, *f)
+			if err := f.Accept(code, now, s.deps.Codes.Code); err != nil {
+				return err
+			}
+			f.ConfirmedAt = now
+			if err := repos.TwoFactors.Save(ctx, *f); err != nil {
+				return err
+			}
+			done, err = s.changed(ctx, repos, o, a, mails.TwoFactorOn, from, now)
+			return err
+		})
+	})
+	return done, waits, err
+}
+
+// NewRecoveryCodes replaces the recovery codes, with a code.
+//
+// Returns twofactor.ErrOff, ErrWrongCode or ErrTooManyCodes.
+func (s *Service) NewRecoveryCodes(ctx context.Context, o connect.Operator, a connect.Account, code string, from Browser) (Confirmed, error) {
+	return s.change(ctx, o, a, mails.NewRecoveryCodes, code, from)
+}
+
+// DisableTOTP turns codes off, with the password and a code.
+//
+// Returns the errors of signin.Authenticator.Authenticate, twofactor.ErrOff, ErrWrongCode or ErrTooManyCodes.
+func (s *Service) DisableTOTP(ctx context.Context, o connect.Operator, a connect.Account, password, code string, from Browser) (SignedIn, error) {
+	if err := s.ownPassword(ctx, o, password, from, s.deps.Clock.Now()); err != nil {
+		return SignedIn{}, err
+	}
+	done, err := s.change(ctx, o, a, mails.TwoFactorOff, code, from)
+	return done.SignedIn, err
+}
+
+// ownPassword refuses a password that is not the operator's. Returns the errors of signin.Authenticator.Authenticate.
+func (s *Service) ownPassword(ctx context.Context, o connect.Operator, password string, from Browser, now time.Time) error {
+	found, _, err := s.authenticator.Authenticate(ctx, o.Email, password, from, now)
+	if err == nil && found.ID != o.ID { // the address has changed hands since the session was read
+		return connect.ErrBadCredentials
+	}
+	return err
+}
+
+// change makes a change that needs a code.
+func (s *Service) change(ctx context.Context, o connect.Operator, a connect.Account, what mails.TwoFactorChange, code string, from Browser) (done Confirmed, err error) {
+	now := s.deps.Clock.Now()
+	err = s.codes.Guard(ctx, o, from, now, func() error {
+		return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+			required, err := s.codes.Accept(ctx, repos, o, code, now)
+			if err != nil {
+				return err
+			}
+			if !required {
+				return twofactor.ErrOff
+			}
+			done, err = s.changed(ctx, repos, o, a, what, from, now)
+			return err
+		})
+	})
+	return done, err
+}
+
+// changed makes what each change of the second factor entails: recovery codes, the end of every session and half sign-in, a session for
+// this browser, the mail and the audit entry.
+func (s *Service) changed(ctx context.Context, repos ports.Repositories, o connect.Operator, a connect.Account, what mails.TwoFactorChange, from Browser, now time.Time) (done Confirmed, err error) {
+	if what == mails.TwoFactorOff {
+		err = repos.TwoFactors.Delete(ctx, o.ID)
+	} else {
+		done.RecoveryCodes, err = s.codes.NewRecoveryCodes(ctx, repos, o.ID)
+	}
+	if err != nil {
+		return done, err
+	}
+	if err := s.endAll(ctx, repos, o); err != nil {
+		return done, err
+	}
+	if done.SignedIn, err = s.authenticator.BeginSession(ctx, repos, o, a, from, now); err != nil {
+		return done, err
+	}
+	return done, s.codes.Tell(ctx, repos, o, what, now)
+}
+
+// DisableTOTPByAdmin turns codes off for an operator who lost the app and the recovery codes, ends every session, and tells the operator.
+//
+// Returns twofactor.ErrOff.
+func (s *Service) DisableTOTPByAdmin(ctx context.Context, operatorID id.ID) error {
+	now := s.deps.Clock.Now()
+	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		f, err := repos.TwoFactors.Lock(ctx, operatorID)
+		if err != nil {
+			return err
+		}
+		if !f.On() {
+			return twofactor.ErrOff
+		}
+		o, err := repos.Operators.Lock(ctx, operatorID)
+		if err != nil {
+			return err
+		}
+		if err := repos.TwoFactors.Delete(ctx, operatorID); err != nil {
+			return err
+		}
+		if err := s.endAll(ctx, repos, o); err != nil {
+			return err
+		}
+		return s.codes.Tell(ctx, repos, o, mails.TwoFactorOffBySupport, now)
+	})
+}
+
+// endAll ends every session and half sign-in of an operator.
+func (s *Service) endAll(ctx context.Context, repos ports.Repositories, o connect.Operator) error {
+	if _, err := repos.Operators.DeleteSessionsOf(ctx, o.ID); err != nil {
+		return err
+	}
+	return repos.HalfSignIns.DeleteOf(ctx, o.ID)
+}

@@ -1,0 +1,210 @@
+package operators
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"partnerdeposits/app/accounts/signin"
+	"partnerdeposits/app/platform/mails"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// mailsPerHour bounds the mails of each kind with a link that verifies.
+const mailsPerHour = 5
+
+// Unverified reports whether the address of an operator has still to be verified. It has not where no mails are sent.
+func (s *Service) Unverified(o connect.Operator) bool { return s.tokens.Open(o) }
+
+// AskToVerify mails the link that verifies the operator's address once more. AskToVerify does nothing for a verified address.
+//
+// Returns rate_limited after five mails in an hour.
+func (s *Service) AskToVerify(ctx context.Context, o connect.Operator) error {
+	now := s.deps.Clock.Now()
+	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		current, err := repos.Operators.Lock(ctx, o.ID)
+		if err != nil || !s.tokens.Open(current) {
+			return err
+		}
+		if err := s.mailsLeft(ctx, repos, current, connect.TokenVerify, now); err != nil {
+			return err
+		}
+		return s.tokens.AskToVerify(ctx, repos, current, now)
+	})
+}
+
+// mailsLeft returns rate_limited if the operator has got as many mails of the kind as an hour allows. The operator is locked.
+func (s *Service) mailsLeft(ctx context.Context, repos ports.Repositories, o connect.Operator, kind connect.TokenKind, now time.Time) error {
+	n, err := repos.Operators.CountTokens(ctx, o.ID, kind, now.Add(-time.Hour))
+	if err != nil {
+		return err
+	}
+	return mailAllowed(n)
+}
+
+// mailAllowed refuses a mail when mailsPerHour mails of its kind were sent within the hour.
+func mailAllowed(sent int) error {
+	if sent >= mailsPerHour {
+		return fault.ErrRateLimited.WithRetryAfter(time.Hour)
+	}
+	return nil
+}
+
+// Token gives the token of a link in a mail, for the page that asks before the link takes effect.
+//
+// Returns connect.ErrTokenVoid for a token of other kinds, and for one that is unknown, used, expired, or of a former address.
+func (s *Service) Token(ctx context.Context, token string, kinds ...connect.TokenKind) (connect.Token, error) {
+	t, _, err := s.token(ctx, token, kinds)
+	return t, err
+}
+
+// token is Token, with the operator.
+func (s *Service) token(ctx context.Context, token string, kinds []connect.TokenKind) (connect.Token, connect.Operator, error) {
+	hash, ok := signin.TokenHash(token)
+	if !ok {
+		return connect.Token{}, connect.Operator{}, connect.ErrTokenVoid
+	}
+	t, o, err := s.deps.Tokens.TokenByHash(ctx, hash, s.deps.Clock.Now())
+	if err != nil {
+		return connect.Token{}, connect.Operator{}, err
+	}
+	return t, o, fits(t, o, kinds)
+}
+
+func fits(t connect.Token, o connect.Operator, kinds []connect.TokenKind) error {
+	for _, kind := range kinds {
+		if t.Kind == kind && t.Fits(o) {
+			return nil
+		}
+	}
+	return connect.ErrTokenVoid
+}
+
+// withToken runs do with the token and its operator, whom no other transaction then changes.
+//
+// Returns connect.ErrTokenVoid, as Token does.
+func (s *Service) withToken(ctx context.Context, token string, now time.Time, do func(context.Context, ports.Repositories, connect.Token, connect.Operator) error, kinds ...connect.TokenKind) error {
+	found, err := s.Token(ctx, token, kinds...)
+	if err != nil {
+		return err
+	}
+	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		if _, err := repos.TwoFactors.Lock(ctx, found.OperatorID); err != nil { // before the operator, in the order of a log-in
+			return err
+		}
+		o, err := repos.Operators.Lock(ctx, found.OperatorID)
+		if err != nil {
+			return err
+		}
+		t, err := repos.Operators.Token(ctx, found.Hash, now) // again: it may have been used before the lock
+		if err != nil {
+			return err
+		}
+		if err := fits(t, o, kinds); err != nil {
+			return err
+		}
+		return do(ctx, repos, t, o)
+	})
+}
+
+// verifying are the kinds of the links that verify an address.
+var verifying = []connect.TokenKind{connect.TokenVerify, connect.TokenChangeEmail}
+
+// LinkToVerify gives the token of a link that verifies an address, for the page that asks before the link takes effect. asks says that
+// Verify wants the password of the account from this browser.
+//
+// Returns connect.ErrTokenVoid, as Token does.
+func (s *Service) LinkToVerify(ctx context.Context, token string, from Browser) (t connect.Token, asks bool, err error) {
+	t, o, err := s.token(ctx, token, verifying)
+	if err != nil {
+		return t, false, err
+	}
+	current, _, err := s.signedInAs(ctx, from)
+	return t, current.ID != o.ID, err
+}
+
+// signedInAs is CurrentOperator, with a zero operator for a browser without a session.
+func (s *Service) signedInAs(ctx context.Context, from Browser) (connect.Operator, connect.Account, error) {
+	o, a, err := s.CurrentOperator(ctx, from.Session)
+	if errors.Is(err, connect.ErrBadCredentials) {
+		return connect.Operator{}, connect.Account{}, nil
+	}
+	return o, a, err
+}
+
+// Verify takes the link of a mail: the address is the operator's. A new address replaces the old one, ends every session but the
+// browser's, which begins anew, and the old address is told. A browser that is not signed in to the account needs its password. A
+// stranger may have signed up with the address, and a click by the owner of its mailbox must not verify that account.
+//
+// Returns connect.ErrTokenVoid, the errors of signin.Authenticator.Authenticate for the password, or connect.ErrEmailTaken for a new
+// address that another operator has taken meanwhile. SignedIn is zero unless a session begins.
+func (s *Service) Verify(ctx context.Context, token, password string, from Browser) (in SignedIn, err error) {
+	now := s.deps.Clock.Now()
+	_, owner, err := s.token(ctx, token, verifying)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	current, account, err := s.signedInAs(ctx, from)
+	if err == nil && current.ID != owner.ID {
+		err = s.ownPassword(ctx, owner, password, from, now)
+	}
+	if err != nil {
+		return SignedIn{}, err
+	}
+	err = s.withToken(ctx, token, now, func(ctx context.Context, repos ports.Repositories, t connect.Token, o connect.Operator) error {
+		in = SignedIn{}
+		before := o
+		o.VerifiedAt = now
+		if t.Kind == connect.TokenVerify {
+			if err := repos.Operators.UseTokens(ctx, o.ID, now, connect.TokenVerify); err != nil {
+				return err
+			}
+			if err := repos.Operators.Update(ctx, o); err != nil {
+				return err
+			}
+			return s.audit(ctx, repos, o, "operator.verify_email", now)
+		}
+		o.Email = t.Email
+		if err := s.changedByOperator(ctx, repos, before, o, mails.EmailChanged, now); err != nil {
+			return err
+		}
+		if current.ID != o.ID {
+			return nil
+		}
+		in, err = s.authenticator.BeginSession(ctx, repos, o, account, from, now)
+		return err
+	}, verifying...)
+	return in, err
+}
+
+// changedByOperator is credentialsChanged, with the operator in the audit log.
+func (s *Service) changedByOperator(ctx context.Context, repos ports.Repositories, before, o connect.Operator, change mails.AccountChange, now time.Time) error {
+	if err := s.credentialsChanged(ctx, repos, before, o, change, now); err != nil {
+		return err
+	}
+	return s.audit(ctx, repos, o, "operator.change_"+string(change), now)
+}
+
+// credentialsChanged stores the operator, ends all sessions and all links of earlier mails, and tells the address from before.
+func (s *Service) credentialsChanged(ctx context.Context, repos ports.Repositories, before, o connect.Operator, change mails.AccountChange, now time.Time) error {
+	if err := repos.Operators.Update(ctx, o); err != nil {
+		return err
+	}
+	if err := repos.Operators.UseTokens(ctx, o.ID, now, connect.TokenKinds...); err != nil {
+		return err
+	}
+	if err := s.endAll(ctx, repos, o); err != nil {
+		return err
+	}
+	told := mails.AccountChanged{Operator: before, Change: change, DashboardURL: s.deps.DashboardURL}
+	return repos.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now))
+}
+
+// audit writes that the operator has acted on the operator's own account.
+func (s *Service) audit(ctx context.Context, repos ports.Repositories, o connect.Operator, action string, now time.Time) error {
+	subject := id.Operator.Of(o.ID)
+	return repos.Audit.Append(ctx, ports.AuditEntry{ID: s.deps.Entropy.NewID(), At: now, Actor: "operator:" + subject, Action: action, Subject: subject})
+}

@@ -1,0 +1,165 @@
+//go:build !unit
+
+package operators_test
+
+import (
+	"net/url"
+	"regexp"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/app/accounts/operators"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/lab/servicetest"
+)
+
+// mailing is setup with a mail server.
+func mailing(t *testing.T) (*operators.Service, *servicetest.Clock, *servicetest.Kit) {
+	t.Helper()
+	clock := servicetest.NewClock(time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC))
+	kit := servicetest.New(t, func(s *servicetest.Setup) {
+		s.Clock, s.Config.SMTPURL, s.Config.DashboardBaseURL = clock, "smtp://127.0.0.1:9", "https://desk.example"
+		s.Parts = func(p *servicetest.Parts) { p.Passwords = &counting{} }
+	})
+	return kit.Operators, clock, kit
+}
+
+var linkPattern = regexp.MustCompile(`https://desk\.example(/verify|/password/reset)\?token=([A-Za-z0-9_-]{43})\n`)
+
+// mailed gives the token of the newest mail with a link to the address.
+func mailed(t *testing.T, kit *servicetest.Kit, to string) string {
+	t.Helper()
+	all := kit.Mails(to)
+	require.NotEmpty(t, all)
+	for i := len(all) - 1; i >= 0; i-- {
+		if found := linkPattern.FindStringSubmatch(all[i].Body); found != nil {
+			token, err := url.QueryUnescape(found[2])
+			require.NoError(t, err)
+			return token
+		}
+	}
+	require.Fail(t, "no mail with a link", to)
+	return ""
+}
+
+func signedUp(t *testing.T, s *operators.Service, email string) operators.SignedIn {
+	t.Helper()
+	in, err := s.SignUp(t.Context(), form(email), operators.Browser{Name: "Firefox, Linux"})
+	require.NoError(t, err)
+	return in
+}
+
+func operatorOf(t *testing.T, kit *servicetest.Kit, email string) connect.Operator {
+	t.Helper()
+	o, _, err := kit.Postgres.OperatorByEmail(t.Context(), email)
+	require.NoError(t, err)
+	return o
+}
+
+func TestSignUp_MailsALinkThatVerifiesTheAddressOnce(t *testing.T) {
+	t.Parallel()
+	s, clock, kit := mailing(t)
+	signedUp(t, s, "a@b.example")
+	require.True(t, s.Unverified(operatorOf(t, kit, "a@b.example")))
+	token := mailed(t, kit, "a@b.example")
+	require.Zero(t, kit.Count("mails", "body LIKE '%token=%'"), "the text is encrypted at rest")
+	require.Zero(t, kit.Count("operator_tokens", "encode(token_hash, 'escape') LIKE '%"+token+"%'"))
+	found, err := s.Token(t.Context(), token, connect.TokenVerify)
+	require.NoError(t, err)
+	require.Equal(t, "a@b.example", found.Email)
+	require.True(t, s.Unverified(operatorOf(t, kit, "a@b.example")), "a look changes nothing")
+
+	in, err := s.Verify(t.Context(), token, "correct horse", operators.Browser{})
+	require.NoError(t, err)
+	require.Empty(t, in.Token.Reveal(), "whoever opens the mail is not logged in")
+	require.Equal(t, clock.Now(), operatorOf(t, kit, "a@b.example").VerifiedAt)
+	_, err = s.Verify(t.Context(), token, "correct horse", operators.Browser{})
+	require.ErrorIs(t, err, connect.ErrTokenVoid, "used")
+	require.Equal(t, 1, kit.Count("audit_log", "action = 'operator.verify_email'"))
+}
+
+func TestVerify_TwiceAtOnce_TakesEffectOnce(t *testing.T) {
+	t.Parallel()
+	s, _, kit := mailing(t)
+	signedUp(t, s, "a@b.example")
+	token := mailed(t, kit, "a@b.example")
+	errs := make([]error, 8)
+	var wg sync.WaitGroup
+	for i := range errs {
+		wg.Go(func() { _, errs[i] = s.Verify(t.Context(), token, "correct horse", operators.Browser{}) })
+	}
+	wg.Wait()
+	won := 0
+	for _, err := range errs {
+		if err == nil {
+			won++
+		} else {
+			require.ErrorIs(t, err, connect.ErrTokenVoid)
+		}
+	}
+	require.Equal(t, 1, won)
+}
+
+func TestVerify_WithAnotherToken_IsRefused(t *testing.T) {
+	t.Parallel()
+	s, clock, kit := mailing(t)
+	signedUp(t, s, "a@b.example")
+	token := mailed(t, kit, "a@b.example")
+	guess := []byte(token)
+	guess[20] ^= 1
+	for _, guessed := range []string{"", "x", string(guess), token + "A", "\x00" + token[1:]} {
+		_, err := s.Verify(t.Context(), guessed, "correct horse", operators.Browser{})
+		require.ErrorIs(t, err, connect.ErrTokenVoid, "%q", guessed)
+		_, err = s.Token(t.Context(), guessed, connect.TokenVerify)
+		require.ErrorIs(t, err, connect.ErrTokenVoid, "%q", guessed)
+	}
+	require.ErrorIs(t, s.ResetPassword(t.Context(), token, "a password of mine", operators.Browser{}), connect.ErrTokenVoid, "a token of another kind")
+
+	_, err := kit.Pool.Exec(t.Context(), `UPDATE operators SET email = 'new@b.example', email_key = 'new@b.example'`)
+	require.NoError(t, err)
+	_, err = s.Verify(t.Context(), token, "correct horse", operators.Browser{})
+	require.ErrorIs(t, err, connect.ErrTokenVoid, "the mail went to a former address")
+	_, err = kit.Pool.Exec(t.Context(), `UPDATE operators SET email = 'a@b.example', email_key = 'a@b.example'`)
+	require.NoError(t, err)
+
+	clock.Add(24 * time.Hour)
+	_, err = s.Verify(t.Context(), token, "correct horse", operators.Browser{})
+	require.ErrorIs(t, err, connect.ErrTokenVoid, "expired")
+	require.False(t, operatorOf(t, kit, "a@b.example").Verified())
+}
+
+func TestAskToVerify_MailsFiveTimesAnHour(t *testing.T) {
+	t.Parallel()
+	s, clock, kit := mailing(t)
+	in := signedUp(t, s, "a@b.example")
+	for range 4 {
+		require.NoError(t, s.AskToVerify(t.Context(), in.Operator))
+	}
+	require.ErrorIs(t, s.AskToVerify(t.Context(), in.Operator), fault.ErrRateLimited)
+	require.Len(t, kit.Mails("a@b.example"), 5)
+	clock.Add(time.Hour)
+	require.NoError(t, s.AskToVerify(t.Context(), in.Operator))
+	_, err := s.Verify(t.Context(), mailed(t, kit, "a@b.example"), "correct horse", operators.Browser{})
+	require.NoError(t, err)
+	require.NoError(t, s.AskToVerify(t.Context(), in.Operator), "the session's operator is from before")
+	require.Len(t, kit.Mails("a@b.example"), 6, "a verified address gets no further mail")
+}
+
+func TestWithoutAMailServer_NothingIsVerifiedAndNothingAsked(t *testing.T) {
+	t.Parallel()
+	s, _, _, kit := setup(t)
+	in := signedUp(t, s, "a@b.example")
+	require.False(t, s.Unverified(in.Operator))
+	require.NoError(t, s.AskToVerify(t.Context(), in.Operator))
+	require.Empty(t, kit.Mails(""))
+	require.NoError(t, s.ForgotPassword(t.Context(), "a@b.example", "en"))
+	_, err := s.MailResets(t.Context())
+	require.NoError(t, err)
+	token := regexp.MustCompile(`token=([A-Za-z0-9_-]{43})`).FindStringSubmatch(kit.Mails("a@b.example")[0].Body)[1]
+	require.NoError(t, s.ResetPassword(t.Context(), token, "a password of mine", operators.Browser{}))
+	require.False(t, operatorOf(t, kit, "a@b.example").Verified())
+}

@@ -1,0 +1,27 @@
+package checkout
+
+import (
+	"context"
+
+	"partnerdeposits/app/deposits/lifecycle"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/secret"
+)
+
+// Abandon cancels the deposit because the tenant gives up. When the tenant's payment succeeded first, the deposit is secured.
+//
+// Returns deposit.ErrNotFound, or service_unavailable when the provider cannot close its page; nothing is decided then.
+func (s *Service) Abandon(ctx context.Context, token secret.Text) (Next, error) {
+	now := s.deps.Clock.Now()
+	d, err := s.deps.Deposits.DepositByToken(ctx, token)
+	if err != nil {
+		return Next{}, err
+	}
+	if lifecycle.CheckoutOpen(d, now) {
+		err := s.deps.Payments.EndCheckout(ctx, d.ID, deposit.TenantAbandoned, nil, now)
+		if err != nil && !lifecycle.CheckoutOver(err) {
+			return Next{}, err
+		}
+	}
+	return s.show(ctx, token, now)
+}

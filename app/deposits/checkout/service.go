@@ -1,0 +1,70 @@
+package checkout
+
+import (
+	"context"
+	"time"
+
+	"partnerdeposits/app/deposits/lifecycle"
+	"partnerdeposits/core/agreement"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/core/tenant"
+	"partnerdeposits/ports"
+)
+
+// Deps holds the capabilities of the use cases.
+type Deps struct {
+	UnitOfWork ports.UnitOfWork
+	Deposits   ports.DepositReader
+	Clients    ports.ClientReader
+	Accounts   ports.OperatorReader
+	Payments   Payments
+	Paid       ports.PaymentReader
+	Debts      Debts
+	Scoring    ports.Scoring
+	Clock      ports.Clock
+	Entropy    ports.Entropy
+	Timers     deposit.Timers
+	Imprint    agreement.Imprint
+}
+
+// Payments takes the tenant's fee; payments.Service implements it.
+type Payments interface {
+	// FeeInFlight reports, without a lock, whether a fee payment of the deposit is processing.
+	FeeInFlight(ctx context.Context, depositID id.ID) (bool, error)
+	// OpenFeePage begins a fee payment, or takes up the one in flight, and gives the URL of the provider's page. prepare
+	// runs in the transaction of the payment.
+	//
+	// Returns deposit.ErrNotSecurable when the checkout has ended, or service_unavailable.
+	OpenFeePage(ctx context.Context, d *deposit.Deposit, token secret.Text, payer *tenant.Person, prepare lifecycle.Prepare, now time.Time) (string, error)
+	// ConfirmFee asks the provider about the fee payment in flight and records the answer. ends: an unpaid page is closed.
+	//
+	// Returns service_unavailable when the provider cannot be reached.
+	ConfirmFee(ctx context.Context, depositID id.ID, ends bool, now time.Time) error
+	// EndCheckout settles the fee payment in flight and then applies trigger; prepare, which may be nil, runs in the
+	// transaction of the transition.
+	//
+	// Returns deposit.ErrNotCancellable when the checkout had ended already, or service_unavailable.
+	EndCheckout(ctx context.Context, depositID id.ID, trigger deposit.Trigger, prepare lifecycle.Prepare, now time.Time) error
+}
+
+// Debts takes captured amounts from tenants whose card was refused; payments.Service implements it.
+type Debts interface {
+	// Debt gives the debt of a captured deposit; nil for none.
+	Debt(ctx context.Context, depositID id.ID) (*deposit.Debt, error)
+	// OpenDebtPage gives the URL of the provider's page for the debt.
+	//
+	// Returns deposit.ErrCollectionNotPayable unless the debt waits for the tenant, or service_unavailable.
+	OpenDebtPage(ctx context.Context, d *deposit.Deposit, token secret.Text, now time.Time) (string, error)
+	// ConfirmDebt asks the provider about a debt that waits for the tenant, and records the answer.
+	//
+	// Returns service_unavailable when the provider cannot be reached.
+	ConfirmDebt(ctx context.Context, depositID id.ID, now time.Time) error
+}
+
+// Service runs the use cases.
+type Service struct{ deps Deps }
+
+// New makes the service.
+func New(deps Deps) *Service { return &Service{deps: deps} }

@@ -1,0 +1,192 @@
+package checkout
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"partnerdeposits/app/deposits/lifecycle"
+	"partnerdeposits/core/agreement"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/mailaddr"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/core/tenant"
+	"partnerdeposits/ports"
+)
+
+// Submit takes the tenant's details and agreement, has the tenant scored, and gives the provider's page. A double click or a second
+// tab gets the page of the same payment. A deposit that can no longer be secured is shown as it is. If the client is erased
+// meanwhile, nothing of p is kept, and the form is shown again, empty. The agreement is kept with the payment that it allows.
+//
+// Returns deposit.ErrNotFound, the errors of tenant.Person.Validate and agreement.Terms.Accept, or service_unavailable when scoring or
+// the provider cannot be reached; a payment that was begun then stays processing, and the tenant may submit again.
+func (s *Service) Submit(ctx context.Context, token secret.Text, p tenant.Person, given agreement.Given) (Next, error) {
+	if err := p.Validate(); err != nil {
+		return Next{}, err
+	}
+	now := s.deps.Clock.Now()
+	v, err := s.view(ctx, token, now)
+	if err != nil || !v.Open {
+		return Next{View: v}, err
+	}
+	words, err := v.Terms.Accept(given)
+	if err != nil {
+		return Next{}, err
+	}
+	d, err := s.start(ctx, token, now)
+	if lifecycle.CheckoutOver(err) {
+		return s.show(ctx, token, now)
+	}
+	if err != nil {
+		return Next{}, err
+	}
+	accepted, err := s.accepts(ctx, d, p)
+	if err != nil {
+		return Next{}, err
+	}
+	if !accepted {
+		if err := s.decline(ctx, d, p, now); err != nil && !errors.Is(err, errErasedMeanwhile) {
+			return Next{}, err
+		}
+		return s.show(ctx, token, now)
+	}
+	agreed := agreement.Record{
+		ID: s.deps.Entropy.NewID(), DepositID: d.ID, Version: agreement.Version, Locale: given.Locale, Words: words, At: now, Origin: given.Origin,
+	}
+	url, err := s.deps.Payments.OpenFeePage(ctx, d, token, &p, s.withAgreement(agreed, s.withClient(d, p, now)), now)
+	if lifecycle.CheckoutOver(err) || errors.Is(err, errErasedMeanwhile) {
+		return s.show(ctx, token, now)
+	}
+	return Next{PageURL: url}, err
+}
+
+// start records the tenant's step.
+//
+// Returns deposit.ErrNotSecurable when the checkout has ended.
+func (s *Service) start(ctx context.Context, token secret.Text, now time.Time) (d *deposit.Deposit, err error) {
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		if d, err = repos.Deposits.ForUpdateByToken(ctx, token); err != nil {
+			return err
+		}
+		return lifecycle.StartCheckout(ctx, repos, d, now)
+	})
+	return d, err
+}
+
+// accepts asks scoring about p. A person whose payment is in flight was accepted before and is not scored again, unless the
+// partner has changed the client's details: then somebody else was accepted.
+func (s *Service) accepts(ctx context.Context, d *deposit.Deposit, p tenant.Person) (bool, error) {
+	if samePerson(d.Client, p) {
+		paying, err := s.deps.Payments.FeeInFlight(ctx, d.ID)
+		if err != nil {
+			return false, err
+		}
+		changedAt, err := s.deps.Clients.ClientChangedAt(ctx, d.ClientID)
+		if err != nil {
+			return false, err
+		}
+		if acceptedBefore(paying, changedAt) {
+			return true, nil
+		}
+	}
+	return s.deps.Scoring.Assess(ctx, ports.Applicant{
+		DepositID: d.ID, Amount: d.Amount, Email: p.Email, FirstName: p.FirstName, LastName: p.LastName,
+	})
+}
+
+// acceptedBefore decides about the person of the deposit's client. changedAt is the partner's last change of the client, zero for none.
+func acceptedBefore(paying bool, changedAt time.Time) bool { return paying && changedAt.IsZero() }
+
+// decline cancels the deposit of a tenant whom scoring refused, unless a payment succeeded first.
+func (s *Service) decline(ctx context.Context, begun *deposit.Deposit, p tenant.Person, now time.Time) error {
+	setClient := s.withClient(begun, p, now)
+	err := s.deps.Payments.EndCheckout(ctx, begun.ID, deposit.TenantDeclined, func(ctx context.Context, repos ports.Repositories, d *deposit.Deposit) error {
+		if err := setClient(ctx, repos, d); err != nil {
+			return err
+		}
+		d.UpdatedAt = now
+		return repos.Deposits.SetCheckout(ctx, d)
+	}, now)
+	if lifecycle.CheckoutOver(err) {
+		return nil
+	}
+	return err
+}
+
+// errErasedMeanwhile refuses to keep the details of a tenant whose client was erased after the submission began: the form may
+// have been filled from the client's record.
+var errErasedMeanwhile = errors.New("checkout: the client was erased while the form was on its way")
+
+// withClient makes p the deposit's client and leaves it to the caller to store the deposit. Other details than the present
+// client's become a new client of the account, since other deposits may use the old client record (api.md §2). The present client
+// cannot be erased before the transaction ends. begun is the deposit as it was when the submission began.
+//
+// The returned function returns errErasedMeanwhile.
+func (s *Service) withClient(begun *deposit.Deposit, p tenant.Person, now time.Time) lifecycle.Prepare {
+	return func(ctx context.Context, repos ports.Repositories, d *deposit.Deposit) error {
+		if hasClient(d, begun) {
+			known, err := repos.Clients.OfAccount(ctx, d.AccountID, d.ClientID)
+			if errors.Is(err, tenant.ErrNotFound) {
+				return errErasedMeanwhile
+			}
+			if err != nil {
+				return err
+			}
+			d.Client = &deposit.Client{ID: known.ID, Email: known.Email, FirstName: known.FirstName, LastName: known.LastName}
+		}
+		if samePerson(d.Client, p) {
+			return nil
+		}
+		c := newClient(s.deps.Entropy.NewID(), d, p, now)
+		if err := repos.Clients.Insert(ctx, c); err != nil {
+			return err
+		}
+		d.ClientID = c.ID
+		d.Client = &deposit.Client{ID: c.ID, Email: p.Email, FirstName: p.FirstName, LastName: p.LastName}
+		return nil
+	}
+}
+
+// hasClient reports whether a client's record must still stand: the deposit's present one, or the one from which the form may have been
+// filled. begun is the deposit as it was when the submission began.
+func hasClient(d, begun *deposit.Deposit) bool {
+	return d.Client != nil || (begun.Client != nil && begun.ClientID == d.ClientID)
+}
+
+// newClient is the record of a tenant whom checkout brought. It belongs to the partner that created the deposit.
+func newClient(clientID id.ID, d *deposit.Deposit, p tenant.Person, now time.Time) tenant.Client {
+	c := tenant.Client{ID: clientID, AccountID: d.AccountID, Person: p, CreatedAt: now}
+	if d.ByPartnerAPI {
+		c.PartnerID = d.PartnerID
+	}
+	return c
+}
+
+// withAgreement keeps the evidence in the transaction of the payment, after setClient has set the client. A payment in flight keeps the
+// record that it has of the same words.
+func (s *Service) withAgreement(agreed agreement.Record, setClient lifecycle.Prepare) lifecycle.Prepare {
+	return func(ctx context.Context, repos ports.Repositories, d *deposit.Deposit) error {
+		if err := setClient(ctx, repos, d); err != nil {
+			return err
+		}
+		inFlight, err := repos.Payments.Processing(ctx, d.ID, deposit.FeePayment)
+		if err != nil {
+			return err
+		}
+		agreed.ClientID = d.ClientID
+		return repos.Agreements.Keep(ctx, agreed, begunAt(inFlight))
+	}
+}
+
+// begunAt is the time of the payment in flight; zero for none.
+func begunAt(inFlight *deposit.Payment) time.Time {
+	if inFlight == nil {
+		return time.Time{}
+	}
+	return inFlight.CreatedAt
+}
+
+func samePerson(c *deposit.Client, p tenant.Person) bool {
+	return c != nil && mailaddr.Normal(c.Email) == mailaddr.Normal(p.Email) && c.FirstName == p.FirstName && c.LastName == p.LastName
+}

@@ -1,0 +1,57 @@
+// Package timers moves deposits whose time has come: idle checkouts, expired checkouts and elapsed covers (api.md §3).
+//
+// Any number of dispatchers may run the same timer at once. Each use case gives the number of deposits that it moved, and
+// returns an error only when the due deposits cannot be read; a failure with one deposit is logged, and the deposit is tried
+// again in the next run.
+package timers
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"partnerdeposits/app/deposits/lifecycle"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// Deps holds the capabilities and settings of the use cases.
+type Deps struct {
+	UnitOfWork ports.UnitOfWork
+	Due        ports.DepositScheduler
+	Payments   Payments
+	Clock      ports.Clock
+	Entropy    ports.Entropy
+	Metrics    ports.DepositMetrics
+	Log        *slog.Logger
+	Timers     deposit.Timers
+}
+
+// Payments ends checkouts whose fee payment may be in flight; payments.Service implements it.
+type Payments interface {
+	// EndCheckout settles the fee payment in flight, if any, and then applies trigger; prepare may be nil.
+	//
+	// Returns deposit.ErrNotCancellable when the checkout had ended already.
+	EndCheckout(ctx context.Context, depositID id.ID, trigger deposit.Trigger, prepare lifecycle.Prepare, now time.Time) error
+}
+
+// Service runs the use cases.
+type Service struct {
+	deps                   Deps
+	mover                  lifecycle.Mover
+	idle, expired, elapsed timer
+}
+
+// New makes the service.
+func New(deps Deps) *Service {
+	return &Service{
+		deps: deps,
+		mover: lifecycle.Mover{
+			UnitOfWork: deps.UnitOfWork, Metrics: deps.Metrics, Entropy: deps.Entropy, Timers: deps.Timers,
+		},
+		idle:    timer{name: "mark idle"},
+		expired: timer{name: "expire checkout"},
+		elapsed: timer{name: "close elapsed"},
+	}
+}

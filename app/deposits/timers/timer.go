@@ -1,0 +1,58 @@
+package timers
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+
+	"partnerdeposits/app/platform/parallel"
+	"partnerdeposits/core/id"
+)
+
+// maxFailing bounds how many failing deposits are read on top of a batch.
+const maxFailing = 5_000
+
+// timer works through the due deposits of one kind. Deposits that fail stay due and are read first again, so the next run
+// reads as many more: a few failing deposits never hide the others.
+type timer struct {
+	name    string       // for logs and errors
+	failing atomic.Int64 // deposits that the last run could not move
+}
+
+// run moves all due deposits, batch by batch, until a batch contains only deposits that failed in this run.
+func (t *timer) run(ctx context.Context, log *slog.Logger,
+	find func(ctx context.Context, limit int) ([]id.ID, error),
+	move func(ctx context.Context, depositID id.ID) (bool, error),
+) (moved int, err error) {
+	failed := map[id.ID]bool{}
+	limit := parallel.Batch + int(min(t.failing.Load(), maxFailing))
+	for ctx.Err() == nil {
+		due, err := find(ctx, limit)
+		if err != nil {
+			return moved, fmt.Errorf("%s: %w", t.name, err)
+		}
+		fresh := make([]id.ID, 0, len(due))
+		for _, depositID := range due {
+			if !failed[depositID] {
+				fresh = append(fresh, depositID)
+			}
+		}
+		parallel.Each(fresh, func(depositID id.ID) (bool, error) { return move(ctx, depositID) },
+			func(depositID id.ID, done bool, err error) {
+				if done {
+					moved++
+				}
+				if err != nil {
+					failed[depositID] = true
+					log.ErrorContext(ctx, t.name+" failed", "deposit", id.Deposit.Of(depositID), "error", err)
+				}
+			})
+		if len(due) < limit || len(fresh) == 0 {
+			break
+		}
+		limit = parallel.Batch + min(len(failed), maxFailing)
+	}
+	t.failing.Store(int64(len(failed)))
+	return moved, ctx.Err()
+}

@@ -1,0 +1,58 @@
+package timers
+
+import (
+	"context"
+
+	"partnerdeposits/app/deposits/lifecycle"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+)
+
+// MarkIdle moves deposits to incomplete whose tenant started the checkout and made no further step for
+// Timers.CheckoutIdleAfter.
+func (s *Service) MarkIdle(ctx context.Context) (moved int, err error) {
+	now := s.deps.Clock.Now()
+	before := now.Add(-s.deps.Timers.CheckoutIdleAfter)
+	find := func(ctx context.Context, limit int) ([]id.ID, error) {
+		return s.deps.Due.IdleCheckouts(ctx, before, limit)
+	}
+	return s.idle.run(ctx, s.deps.Log, find, func(ctx context.Context, depositID id.ID) (bool, error) {
+		return s.mover.MoveIf(ctx, depositID, deposit.CheckoutIdle, now, func(d *deposit.Deposit) bool {
+			return d.Idle(s.deps.Timers, now)
+		})
+	})
+}
+
+// ExpireCheckouts cancels deposits that were not secured in time. A payment in flight is settled first; a deposit stays as
+// it is while the provider cannot be reached.
+func (s *Service) ExpireCheckouts(ctx context.Context) (moved int, err error) {
+	now := s.deps.Clock.Now()
+	find := func(ctx context.Context, limit int) ([]id.ID, error) {
+		return s.deps.Due.ExpiredCheckouts(ctx, now, limit)
+	}
+	return s.expired.run(ctx, s.deps.Log, find, func(ctx context.Context, depositID id.ID) (bool, error) {
+		err := s.deps.Payments.EndCheckout(ctx, depositID, deposit.CheckoutExpired, nil, now)
+		return expired(err)
+	})
+}
+
+// expired tells by the answer of EndCheckout whether the deposit was cancelled. A checkout that had ended already is no failure.
+func expired(err error) (cancelled bool, failure error) {
+	if lifecycle.CheckoutOver(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// CloseElapsed closes active deposits whose cover has ended.
+func (s *Service) CloseElapsed(ctx context.Context) (moved int, err error) {
+	now := s.deps.Clock.Now()
+	find := func(ctx context.Context, limit int) ([]id.ID, error) {
+		return s.deps.Due.ElapsedCoverages(ctx, now, limit)
+	}
+	return s.elapsed.run(ctx, s.deps.Log, find, func(ctx context.Context, depositID id.ID) (bool, error) {
+		return s.mover.MoveIf(ctx, depositID, deposit.CoverageElapsed, now, func(d *deposit.Deposit) bool {
+			return d.CoverElapsed(now)
+		})
+	})
+}

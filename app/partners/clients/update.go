@@ -1,0 +1,61 @@
+package clients
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"partnerdeposits/app/platform/idempotent"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/tenant"
+	"partnerdeposits/ports"
+)
+
+// Update changes the details of a client. The audit log names the changed fields and none of their values.
+//
+// Returns missing_field, invalid_field, client_not_found, account_revoked, or the errors of idempotent.Executor.Run.
+func (s *Service) Update(ctx context.Context, by partner.Caller, clientID id.ID, want tenant.Change, call idempotent.Call[tenant.Client]) (idempotent.Response, error) {
+	now := s.deps.Clock.Now()
+	return s.deps.Idempotent.Run(ctx, idempotent.Request{
+		Key:     call.Key,
+		Now:     now,
+		Prepare: func(context.Context) error { return want.Validate() },
+		Effect: func(ctx context.Context, repos ports.Repositories) (idempotent.Response, error) {
+			client, err := repos.Clients.Lock(ctx, by.Partner.ID, clientID)
+			if err != nil {
+				return idempotent.Response{}, err
+			}
+			if client.Erased() {
+				return idempotent.Response{}, tenant.ErrNotFound
+			}
+			link, err := repos.Links.OfPartner(ctx, by.Partner.ID, client.AccountID)
+			if err != nil {
+				return idempotent.Response{}, err
+			}
+			if err := link.Usable(); err != nil {
+				return idempotent.Response{}, err
+			}
+			client, changed := changedBy(want, client, now)
+			if len(changed) > 0 {
+				if err := repos.Clients.Update(ctx, client); err != nil {
+					return idempotent.Response{}, err
+				}
+				detail := map[string]string{"keyId": id.APIKey.Of(by.Key.ID), "fields": strings.Join(changed, ", ")}
+				if err := s.audit(ctx, repos, "client.update", client.ID, partnerActor(by), now, detail); err != nil {
+					return idempotent.Response{}, err
+				}
+			}
+			return call.Encode(client)
+		},
+	})
+}
+
+// changedBy is the client after the change, with the names of the fields that got another value. A change of nothing is none.
+func changedBy(want tenant.Change, client tenant.Client, now time.Time) (tenant.Client, []string) {
+	fields := want.Fields(client.Person)
+	if len(fields) > 0 {
+		client.Person, client.ChangedAt = want.Apply(client.Person), now
+	}
+	return client, fields
+}

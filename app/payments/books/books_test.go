@@ -1,0 +1,205 @@
+//go:build !unit
+
+package books_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/app/payments/books"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/money"
+	"partnerdeposits/lab/checkouttest"
+	"partnerdeposits/lab/servicetest"
+	"partnerdeposits/ports"
+)
+
+func TestMain(m *testing.M) { servicetest.Main(m) }
+
+// theirs are books of a provider.
+type theirs struct {
+	ports.PaymentBooks
+	entries []ports.BookEntry
+	err     error
+	asked   int
+}
+
+func (b *theirs) Entries(_ context.Context, from, to time.Time) iter.Seq2[ports.BookEntry, error] {
+	b.asked++
+	return func(yield func(ports.BookEntry, error) bool) {
+		for _, e := range b.entries {
+			if !e.At.Before(from) && e.At.Before(to) && !yield(e, nil) {
+				return
+			}
+		}
+		if b.err != nil {
+			yield(ports.BookEntry{}, b.err)
+		}
+	}
+}
+
+type world struct {
+	checkouttest.Steps
+	theirs   *theirs
+	books    *books.Service
+	from, to time.Time
+}
+
+func setup(t *testing.T) *world {
+	w := &world{Steps: checkouttest.Start(t), theirs: &theirs{}}
+	w.from, w.to = w.Clock.Now().Add(-time.Hour), w.Clock.Now().Add(time.Hour)
+	w.books = w.Build(func(p *servicetest.Parts) { p.Books = w.theirs }).Books
+	return w
+}
+
+// payment adds a payment of a new deposit, and its record at the provider.
+func (w *world) payment(kind deposit.PaymentKind, status deposit.PaymentStatus, at time.Time) (deposit.Payment, *ports.BookEntry) {
+	w.T.Helper()
+	d, _ := w.Deposit(w.T)
+	p := deposit.Payment{ID: servicetest.NewID(), DepositID: d.ID, Kind: kind, Amount: 1_750, Status: deposit.PaymentProcessing, ProviderRef: "pi_ours", CreatedAt: at, CheckAt: at}
+	w.Write(func(ctx context.Context, r ports.Repositories) error { return r.Payments.Insert(ctx, p) })
+	if status != deposit.PaymentProcessing {
+		p.Status, p.SettledAt = status, at
+		w.Write(func(ctx context.Context, r ports.Repositories) error { return r.Payments.Update(ctx, p) })
+	}
+	w.theirs.entries = append(w.theirs.entries, ports.BookEntry{
+		Kind: ports.BookPayment, PaymentID: p.ID, DepositID: d.ID, Ref: "pi_theirs", Amount: p.Amount, Currency: ports.BookCurrency, Status: "succeeded", At: at,
+	})
+	return p, &w.theirs.entries[len(w.theirs.entries)-1]
+}
+
+func (w *world) report() books.Report {
+	w.T.Helper()
+	r, err := w.books.Reconcile(w.Ctx(), w.from, w.to)
+	require.NoError(w.T, err)
+	return r
+}
+
+// sides are the differences in short.
+func sides(r books.Report) []string {
+	out := []string{}
+	for _, d := range r.Differences {
+		out = append(out, d.Ours+" | "+d.Theirs)
+	}
+	return out
+}
+
+func TestReconcile_BooksThatAgree_HaveNoDifferenceAndTellTheMoneyDue(t *testing.T) {
+	w := setup(t)
+	now := w.Clock.Now()
+	w.payment(deposit.FeePayment, deposit.PaymentSucceeded, now)
+	p, _ := w.payment(deposit.Collection, deposit.PaymentSucceeded, now)
+	refund := deposit.Refund{
+		ID: servicetest.NewID(), PaymentID: p.ID, DepositID: p.DepositID, Amount: 250, Reason: deposit.RefundReasons[1], Status: deposit.RefundPending, Actor: "admin", CreatedAt: now, CheckAt: now,
+	}
+	w.Write(func(ctx context.Context, r ports.Repositories) error { return r.Refunds.Insert(ctx, refund) })
+	refund.Status, refund.SettledAt = deposit.RefundSucceeded, now
+	w.Write(func(ctx context.Context, r ports.Repositories) error {
+		_, err := r.Refunds.Settle(ctx, refund)
+		return err
+	})
+	w.theirs.entries = append(w.theirs.entries, ports.BookEntry{Kind: ports.BookRefund, RefundID: refund.ID, PaymentID: p.ID, Ref: "re_1", Amount: 250, Currency: ports.BookCurrency, Status: "succeeded", At: now})
+	got := w.report()
+	require.Empty(t, got.Differences)
+	require.Equal(t, 3, got.Checked)
+	require.Equal(t, []ports.AccountDue{{AccountID: w.AccountID, CompanyName: checkouttest.Company, Collected: 1_750, Refunded: 250}}, got.Due)
+}
+
+func TestReconcile_RecordsOfEachStatusAndTime_AreFound(t *testing.T) {
+	w := setup(t)
+	now := w.Clock.Now()
+	for name, c := range map[string]struct {
+		make func()
+		want []string
+	}{
+		"not at the provider": {func() {
+			w.payment(deposit.FeePayment, deposit.PaymentSucceeded, now)
+			w.theirs.entries = nil
+		}, []string{"payment succeeded 17.50 | "}},
+		"ended here, paid there": {func() { w.payment(deposit.FeePayment, deposit.PaymentVoided, now) }, []string{"payment voided 17.50 | payment succeeded 17.50"}},
+		"not settled here":       {func() { w.payment(deposit.FeePayment, deposit.PaymentProcessing, now) }, []string{"payment processing 17.50 | payment succeeded 17.50"}},
+		"a dispute not told yet": {func() {
+			w.theirs.entries = []ports.BookEntry{{Kind: ports.BookDispute, Ref: "dp_x", Amount: 5, Currency: ports.BookCurrency, Status: "lost", At: now}}
+		}, []string{" | dispute lost 0.05"}},
+		"settled late, paid in time": {func() {
+			p, e := w.payment(deposit.FeePayment, deposit.PaymentSucceeded, now)
+			e.At = now.Add(-20 * time.Hour)
+			_ = p
+		}, []string{}},
+		"outside of the time": {func() { w.payment(deposit.FeePayment, deposit.PaymentVoided, now.Add(-3*time.Hour)) }, []string{}},
+	} {
+		w.theirs.entries = nil
+		_, err := w.Pool.Exec(w.Ctx(), `TRUNCATE collections, collection_steps, refunds, payments CASCADE`)
+		require.NoError(t, err)
+		c.make()
+		require.Equal(t, c.want, sides(w.report()), name)
+	}
+}
+
+func TestReconcile_MoreThanABatch_ComparesAll(t *testing.T) {
+	w := setup(t)
+	p, e := w.payment(deposit.FeePayment, deposit.PaymentSucceeded, w.Clock.Now())
+	unknown := *e
+	unknown.PaymentID = servicetest.NewID()
+	for range 1_100 {
+		w.theirs.entries = append(w.theirs.entries, unknown)
+	}
+	got := w.report()
+	require.Equal(t, 1_101, got.Checked)
+	require.Len(t, got.Differences, 1_100)
+	for _, d := range got.Differences {
+		require.NotEqual(t, p.ID, d.PaymentID)
+	}
+}
+
+func TestRunDaily_SeveralDispatchers_CompareOnceADay(t *testing.T) {
+	w := setup(t)
+	w.payment(deposit.FeePayment, deposit.PaymentVoided, w.Clock.Now().Add(-2*time.Hour))
+	for range 3 {
+		run, err := w.books.RunDaily(w.Ctx())
+		require.NoError(t, err)
+		require.Equal(t, ports.ReconciliationRun{EndedAt: w.Clock.Now(), Checked: 1, Differences: 1}, run)
+	}
+	require.Equal(t, 1, w.theirs.asked)
+	require.Equal(t, 1, strings.Count(w.Log.String(), "our books and those of the payment provider differ"))
+	w.Clock.Add(24 * time.Hour)
+	w.theirs.err = errors.New("away")
+	_, err := w.books.RunDaily(w.Ctx())
+	require.ErrorIs(t, err, w.theirs.err)
+	w.theirs.err, w.theirs.entries = nil, nil
+	run, err := w.books.RunDaily(w.Ctx())
+	require.NoError(t, err)
+	require.Equal(t, 1, run.Differences, "the last result stands until the comparison is made again")
+	w.Clock.Add(time.Hour - time.Second)
+	run, err = w.books.RunDaily(w.Ctx())
+	require.NoError(t, err)
+	require.Zero(t, run.Differences)
+	require.Equal(t, 3, w.theirs.asked)
+}
+
+// The sandbox has books, too. Its times are those of the database.
+func TestReconcile_TheSandboxsBooks_Agree(t *testing.T) {
+	w := setup(t)
+	w.Clock.Set(time.Now())
+	d, token := w.Deposit(t)
+	w.Submit(token, checkouttest.Grace)
+	w.Pay(d.ID, true)
+	w.Return(token)
+	sandbox := w.Build(func(p *servicetest.Parts) { p.Books = w.Sandbox }).Books
+	got, err := sandbox.Reconcile(w.Ctx(), time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
+	require.NoError(t, err)
+	require.Equal(t, 1, got.Checked)
+	require.Empty(t, got.Differences)
+	_, err = w.Pool.Exec(w.Ctx(), `UPDATE sandbox_payments SET amount_cents = amount_cents + 1`)
+	require.NoError(t, err)
+	got, err = sandbox.Reconcile(w.Ctx(), time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
+	require.NoError(t, err)
+	require.Len(t, got.Differences, 1)
+	require.Equal(t, deposit.Fee(50_000), money.Cents(1_750))
+}

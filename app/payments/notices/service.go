@@ -1,0 +1,181 @@
+// Package notices takes the payment provider's notices, and asks the provider what they are about (operations.md, "Notices of
+// the payment provider"). A notice is a reason to ask, never an answer.
+//
+//	notice ──verified──> payment due for the reconciler, or a question ──job──> provider ──> payment, dispute
+package notices
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"partnerdeposits/app/platform/mails"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+	"partnerdeposits/ports/failpoint"
+)
+
+// Deps holds the capabilities of the use cases.
+type Deps struct {
+	UnitOfWork ports.UnitOfWork
+	Questions  ports.PaymentQuestions
+	Notices    ports.PaymentNotices // nil where the provider sends none
+	Books      ports.PaymentBooks   // nil where the provider has none
+	Payments   Payments
+	Clock      ports.Clock
+	Entropy    ports.Entropy
+
+	DashboardURL string // DASHBOARD_BASE_URL
+	// Anyone says that addresses are not verified in this service. Otherwise only operators with a verified address are told.
+	Anyone bool
+}
+
+// Payments looks once more at payments that have ended; payments.Service implements it.
+type Payments interface {
+	// LookAgain asks the provider about a payment that has ended here without success. paid tells that it was paid all the same.
+	LookAgain(ctx context.Context, paymentID id.ID) (paid bool, err error)
+}
+
+// Service runs the use cases.
+type Service struct{ deps Deps }
+
+// New makes the service.
+func New(deps Deps) *Service { return &Service{deps: deps} }
+
+// ErrRefused refuses a notice that the provider has not signed within 300 seconds of now.
+var ErrRefused = fault.New(fault.Invalid, "notice_refused", "The signature is missing, wrong or more than 300 seconds away.")
+
+// Take verifies a notice by its raw body, and notes what is to be asked. A refused notice costs no query. A notice may come again, late
+// and in any order.
+//
+// Returns ErrRefused, or service_unavailable; the provider then sends the notice again.
+func (s *Service) Take(ctx context.Context, body []byte, signature string) error {
+	now := s.deps.Clock.Now()
+	notice, err := s.deps.Notices.Notice(body, signature, now)
+	if errors.Is(err, ports.ErrNoticeRefused) {
+		return ErrRefused
+	}
+	if err != nil || !asks(notice) {
+		return err
+	}
+	failpoint.Hit("payment.notice.verified")
+	if err := s.deps.Questions.Raise(ctx, notice, s.deps.Entropy.NewID(), now); err != nil {
+		return err
+	}
+	failpoint.Hit("payment.notice.committed")
+	return nil
+}
+
+// asks reports whether a notice is a reason to ask: it names our payment, or a dispute about a record of the provider.
+func asks(n ports.PaymentNotice) bool {
+	return !n.PaymentID.IsZero() || n.Dispute && n.ProviderRef != ""
+}
+
+const (
+	askBatch   = 20
+	askLease   = 2 * time.Minute  // longer than a question takes
+	askTimeout = 20 * time.Second // of a single question
+)
+
+// Ask asks the provider the questions that are due, and gives how many were answered. A question that fails is asked again.
+func (s *Service) Ask(ctx context.Context) (answered int, err error) {
+	var failures []error
+	for ctx.Err() == nil {
+		now := s.deps.Clock.Now()
+		due, err := s.deps.Questions.QuestionsDue(ctx, now, now.Add(askLease), askBatch)
+		if err != nil {
+			return answered, err
+		}
+		for _, q := range due {
+			if err := s.ask(ctx, q, now); err != nil {
+				failures = append(failures, err)
+				continue
+			}
+			answered++
+		}
+		if len(due) < askBatch || len(failures) > 0 {
+			break
+		}
+	}
+	return answered, errors.Join(append(failures, ctx.Err())...)
+}
+
+func (s *Service) ask(ctx context.Context, q ports.PaymentQuestion, now time.Time) error {
+	asking, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	if err := s.answer(asking, q, now); err != nil {
+		return err
+	}
+	return s.deps.Questions.Answered(ctx, q)
+}
+
+func (s *Service) answer(ctx context.Context, q ports.PaymentQuestion, now time.Time) error {
+	if !q.Dispute {
+		_, err := s.deps.Payments.LookAgain(ctx, q.PaymentID)
+		return err
+	}
+	if s.deps.Books == nil {
+		return nil // another provider is set up now
+	}
+	paymentID := q.PaymentID
+	if paymentID.IsZero() {
+		var err error
+		if paymentID, err = s.deps.Books.Payment(ctx, q.ProviderRef); err != nil || paymentID.IsZero() {
+			return err
+		}
+	}
+	failpoint.Hit("payment.disputes.before")
+	all, err := s.deps.Books.Disputes(ctx, paymentID)
+	if err != nil {
+		return err
+	}
+	failpoint.Hit("payment.disputes.answered")
+	for _, d := range all {
+		d.PaymentID = paymentID
+		if err := s.keep(ctx, d, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keep stores a dispute. A change has an entry in the audit log, and the operator is told by mail. The collection stays as it is.
+func (s *Service) keep(ctx context.Context, d ports.Dispute, now time.Time) error {
+	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		before, about, ok, err := repos.Disputes.Keep(ctx, d, now)
+		if err != nil || !ok {
+			return err
+		}
+		was, changed, tells := decideDispute(before, d, about.Verified || s.deps.Anyone)
+		if !changed {
+			return nil
+		}
+		entry := ports.AuditEntry{
+			ID: s.deps.Entropy.NewID(), At: now, Actor: "dispatcher", Action: "payment.dispute", Subject: id.Deposit.Of(about.Deposit.ID),
+			Detail: map[string]string{
+				"dispute": d.Ref, "payment": id.Payment.Of(d.PaymentID), "kind": about.Kind, "amount": d.Amount.String(), "reason": d.Reason, "status": d.Status, "before": was,
+			},
+		}
+		if err := repos.Audit.Append(ctx, entry); err != nil || !tells {
+			return err
+		}
+		told := mails.Disputed{Operator: about.Operator, Deposit: about.Deposit, Dispute: d, New: before == nil, DashboardURL: s.deps.DashboardURL}
+		return repos.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now))
+	})
+	if err == nil {
+		failpoint.Hit("payment.dispute.committed")
+	}
+	return err
+}
+
+// decideDispute gives the status before, "" for a new dispute, whether anything changed, and whether the operator is
+// told: of another status, at an address that may be told.
+func decideDispute(before *ports.KeptDispute, d ports.Dispute, mayTell bool) (was string, changed, tells bool) {
+	changed = true
+	if before != nil {
+		was = before.Status
+		changed = was != d.Status || before.Amount != d.Amount || !before.EvidenceDueBy.Equal(d.EvidenceDueBy)
+	}
+	return was, changed, mayTell && was != d.Status
+}

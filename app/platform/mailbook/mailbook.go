@@ -1,0 +1,149 @@
+// Package mailbook shows every mail of the service with invented values, for /styleguide/mails.
+package mailbook
+
+import (
+	"time"
+
+	"partnerdeposits/app/platform/mails"
+	"partnerdeposits/core/agreement"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+// Locales are the languages of the mails; "" is that of a reader whose language is not known.
+var Locales = []string{"en", "fr", ""}
+
+// Specimen is a mail with invented values.
+type Specimen struct {
+	Name string // of its type in app/platform/mails, and of the case if the type has several
+	Mail ports.Mail
+}
+
+var imprint = agreement.Imprint{TermsURL: "https://example.com/terms", PrivacyURL: "https://example.com/privacy", SupportEmail: "help@example.com"}
+
+// book is the invented world of the mails, in the language of a reader.
+type book struct {
+	locale, base string
+	now          time.Time
+	out          []Specimen
+}
+
+// writer is a mail of app/platform/mails.
+type writer interface {
+	Mail(mailID id.ID, now time.Time) ports.Mail
+}
+
+// Specimens gives every mail in the language of the locale. base is the origin of the pages.
+func Specimens(locale, base string, now time.Time) []Specimen {
+	b := &book{locale: locale, base: base, now: now}
+	b.links()
+	b.account()
+	b.deposits()
+	b.money()
+	b.desk()
+	b.partners()
+	return b.out
+}
+
+func (b *book) add(name string, w writer) {
+	b.out = append(b.out, Specimen{Name: name, Mail: w.Mail(id.ID{15: byte(len(b.out) + 1)}, b.now)})
+}
+
+func (b *book) operator() connect.Operator {
+	return connect.Operator{Email: "olivia@example.com", Locale: b.locale}
+}
+
+func (b *book) deposit() *deposit.Deposit {
+	return &deposit.Deposit{
+		ID: id.ID{15: 7}, Reference: "D-7K3M-9Q2X", PartnerName: "Sunny Stays", CheckoutExpiresAt: b.now.AddDate(0, 0, 14), ExpiresAt: b.now.AddDate(0, 0, 5),
+		Client: &deposit.Client{FirstName: "Grace", LastName: "Hopper", Email: "grace@example.com"},
+		Draft: deposit.Draft{
+			Amount: 125_000, RentalContract: "BOOKING-1001", ContractStartAt: b.now.AddDate(0, 0, 14), ContractEndAt: b.now.AddDate(0, 0, 21),
+		},
+	}
+}
+
+func (b *book) links() {
+	b.add("LinkMade", mails.LinkMade{Operator: b.operator(), PartnerName: "Sunny Stays", DashboardURL: b.base})
+	for _, by := range connect.Revokers {
+		b.add("LinkEnded, by "+string(by), mails.LinkEnded{Operator: b.operator(), PartnerName: "Sunny Stays", By: by, DashboardURL: b.base})
+	}
+}
+
+func (b *book) account() {
+	b.add("VerifyAddress", mails.VerifyAddress{Operator: b.operator(), To: b.operator().Email, URL: b.base + "/verify?token=an-invented-token"})
+	b.add("ResetPassword", mails.ResetPassword{Operator: b.operator(), URL: b.base + "/password/reset?token=an-invented-token"})
+	b.add("ResetPassword, locked out", mails.ResetPassword{Operator: b.operator(), URL: b.base + "/password/reset?token=an-invented-token", LockedOut: true})
+	for _, change := range mails.AccountChanges {
+		b.add("AccountChanged, "+string(change), mails.AccountChanged{Operator: b.operator(), Change: change, DashboardURL: b.base})
+	}
+	for _, change := range mails.TwoFactorChanges {
+		b.add("TwoFactor, "+string(change), mails.TwoFactor{Operator: b.operator(), Change: change, DashboardURL: b.base})
+	}
+}
+
+func (b *book) deposits() {
+	link := mails.DepositLink{To: "grace@example.com", Locale: b.locale, Deposit: b.deposit(), Company: "Villa Olivia", URL: b.base + "/checkout/an-invented-token"}
+	b.add("DepositLink, asked by a partner", link)
+	link.ByCompany, link.Imprint = true, imprint
+	b.add("DepositLink, asked by the operator", link)
+	d := b.deposit()
+	agreed := agreement.Terms{Company: "Villa Olivia", Amount: d.Amount, Fee: deposit.Fee(d.Amount), Until: d.ExpiresAt, Imprint: imprint}
+	b.add("FeePaid", mails.FeePaid{
+		To: "grace@example.com", Locale: b.locale, Deposit: d, Company: "Villa Olivia", Fee: agreed.Fee, PaidAt: b.now, Words: agreed.Words(b.locale), Imprint: imprint,
+	})
+}
+
+// money are the mails about a captured amount and about refunds.
+func (b *book) money() {
+	m := mails.TenantMoney{
+		To: "grace@example.com", Locale: b.locale, Deposit: b.deposit(), Company: "Villa Olivia", Amount: 18_050, Reason: "damage", Words: "Broken coffee table, two glasses",
+		SupportEmail: "support@deposits.example",
+	}
+	for _, kind := range ports.TenantNoticeKinds {
+		m.Kind, m.URL = kind, ""
+		if kind == ports.TenantAwaited {
+			m.URL = b.base + "/checkout/an-invented-token"
+		}
+		b.add("TenantMoney, "+string(kind), m)
+	}
+	m.Fee, m.Amount = true, 4_375
+	b.add("TenantMoney, refunded fee", m)
+}
+
+// desk are the mails about what happened to an operator's deposits.
+func (b *book) desk() {
+	d := b.deposit()
+	b.add("DepositSecured", mails.DepositSecured{Operator: b.operator(), Deposit: d, DashboardURL: b.base})
+	dispute := ports.Dispute{Ref: "dp_1", Amount: d.Amount, Reason: "fraudulent", Status: "needs_response", EvidenceDueBy: b.now.AddDate(0, 0, 7)}
+	b.add("Disputed, new", mails.Disputed{Operator: b.operator(), Deposit: d, Dispute: dispute, New: true, DashboardURL: b.base})
+	dispute.Status = "lost"
+	b.add("Disputed, changed", mails.Disputed{Operator: b.operator(), Deposit: d, Dispute: dispute, DashboardURL: b.base})
+	b.add("CoversEnding, one", mails.CoversEnding{DashboardURL: b.base, CoverSubject: ports.CoverSubject{Operator: b.operator(), Deposits: []*deposit.Deposit{d}, Count: 1}})
+	many := make([]*deposit.Deposit, mails.MostCovers)
+	for i := range many {
+		many[i] = d
+	}
+	b.add("CoversEnding, more than the mail lists", mails.CoversEnding{DashboardURL: b.base, CoverSubject: ports.CoverSubject{Operator: b.operator(), Deposits: many, Count: len(many) + 12}})
+}
+
+// partners are the mails to partners' contacts, in English.
+func (b *book) partners() {
+	key := partner.APIKey{ID: id.ID{15: 8}, Name: "production", Prefix: "svc_pk_live_", Last4: "k3J9"}
+	b.add("LinkEndedForPartner", mails.LinkEndedForPartner{
+		Contact: "tech@sunny.example", ExternalID: "operator-17", Account: connect.Account{ID: id.ID{15: 9}, CompanyName: "Villa Olivia"},
+	})
+	b.add("APIKeyCreated", mails.APIKeyCreated{Contact: "tech@sunny.example", Key: key, By: mails.Support})
+	b.add("APIKeyRevoked", mails.APIKeyRevoked{Contact: "tech@sunny.example", Key: key, By: mails.APIKeyOf(key)})
+	for _, kind := range webhook.NoticeKinds {
+		b.add("EndpointNotice, "+string(kind), mails.EndpointNotice{APIBaseURL: b.base, NoticeSubject: ports.NoticeSubject{
+			Notice: webhook.Notice{SubscriptionID: id.ID{15: 10}, Kind: kind, At: b.now.Add(-time.Hour), Deliveries: 3},
+			URL:    "https://sunny.example/hooks", Contact: "tech@sunny.example",
+			Report: webhook.Report{LastError: webhook.ResultTimeout, LastFailureAt: b.now.Add(-time.Minute)},
+		}})
+	}
+}

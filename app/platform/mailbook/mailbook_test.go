@@ -1,0 +1,61 @@
+package mailbook_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/app/platform/mailbook"
+)
+
+const mailsPackage = "../mails"
+
+// mailTypes are the types of app/platform/mails that have a method Mail.
+func mailTypes(t *testing.T) []string {
+	t.Helper()
+	entries, err := os.ReadDir(mailsPackage)
+	require.NoError(t, err)
+	var types []string
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), mailsPackage+"/"+e.Name(), nil, 0)
+		require.NoError(t, err)
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil && f.Name.Name == "Mail" {
+				receiver, ok := f.Recv.List[0].Type.(*ast.Ident)
+				require.True(t, ok)
+				types = append(types, receiver.Name)
+			}
+		}
+	}
+	return types
+}
+
+func TestSpecimens_ShowEveryMailInEveryLanguage(t *testing.T) {
+	types := mailTypes(t)
+	require.GreaterOrEqual(t, len(types), 7)
+	for _, locale := range mailbook.Locales {
+		shown, names := map[string]bool{}, map[string]bool{}
+		for _, s := range mailbook.Specimens(locale, "https://dash.example", time.Now()) {
+			typeName, _, _ := strings.Cut(s.Name, ",")
+			shown[typeName] = true
+			require.False(t, names[s.Name], "two specimens are named %s", s.Name)
+			names[s.Name] = true
+			require.NotEmpty(t, s.Mail.To, s.Name)
+			require.NotEmpty(t, s.Mail.Subject, s.Name)
+			require.NotContains(t, s.Mail.Subject+s.Mail.Body+s.Mail.HTML, "%!", "a format without its value in %s", s.Name)
+			require.NotContains(t, s.Mail.HTML, "ZgotmplZ", "html/template refused a value of %s", s.Name)
+		}
+		for _, name := range types {
+			require.True(t, shown[name], "the mail %s is not shown: add it to app/platform/mailbook", name)
+		}
+	}
+}

@@ -1,0 +1,149 @@
+//go:build !unit
+
+package dispatch_test
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/app/webhooks/dispatch"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+// countingSender counts the POSTs in flight.
+type countingSender struct {
+	ports.Sender
+	inFlight, most atomic.Int32
+}
+
+func (s *countingSender) Post(ctx context.Context, d *ports.Delivery, signedAt time.Time) webhook.Attempt {
+	now := s.inFlight.Add(1)
+	defer s.inFlight.Add(-1)
+	for most := s.most.Load(); now > most && !s.most.CompareAndSwap(most, now); most = s.most.Load() {
+	}
+	return s.Sender.Post(ctx, d, signedAt)
+}
+
+// countedQueue counts the claims of jobs that no worker has taken.
+type countedQueue struct {
+	ports.JobQueue
+	waiting atomic.Int32
+}
+
+func (q *countedQueue) Enqueue(ctx context.Context, jobs []ports.Job) (left []ports.Job, err error) {
+	for _, j := range jobs {
+		q.waiting.Add(int32(len(j.Claims)))
+	}
+	return q.JobQueue.Enqueue(ctx, jobs)
+}
+
+func (q *countedQueue) Serve(ctx context.Context, concurrency map[ports.Lane]int, handle func(context.Context, ports.Job)) error {
+	return q.JobQueue.Serve(ctx, concurrency, func(ctx context.Context, j ports.Job) {
+		q.waiting.Add(-int32(len(j.Claims)))
+		handle(ctx, j)
+	})
+}
+
+func bounded(concurrency int, counting *countingSender) func(*dispatch.Deps, *dispatch.Config) {
+	return func(deps *dispatch.Deps, c *dispatch.Config) {
+		counting.Sender = deps.Sender
+		deps.Sender, c.Concurrency = counting, concurrency
+	}
+}
+
+func TestDispatch_Concurrency_BoundsThePOSTsOfAllSubscriptionsAndTests(t *testing.T) {
+	const concurrency, subscriptions, events, tests = 6, 5, 20, 5
+	f := newFixture(t)
+	r := newReceiver(t, func(received, int) int {
+		<-time.After(10 * time.Millisecond)
+		return 200
+	})
+	for range subscriptions {
+		f.subscribe(r.URL)
+	}
+	sub := f.subscribe(r.URL, webhook.OperatorLinked)
+	f.emit(webhook.DepositActivated, events)
+	f.Write(func(ctx context.Context, repos ports.Repositories) error {
+		for range tests {
+			test := webhook.Delivery{ID: newID(), SubscriptionID: sub, EventID: newID(), Event: webhook.OperatorLinked, Test: true, CreatedAt: now(), Body: []byte(`{"test":true}`)}
+			if err := repos.Deliveries.InsertTest(ctx, test); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	var counting countingSender
+	f.run(bounded(concurrency, &counting))
+	f.allIn(webhook.Succeeded, subscriptions*events+tests)
+	require.EqualValues(t, concurrency, counting.most.Load())
+	require.Len(t, r.all(), subscriptions*events+tests)
+}
+
+// Endpoints of the slow lane that hang take half of the slots, so the fast lane goes on.
+func TestDispatch_Concurrency_HangingSlowLaneLeavesSlotsToTheFastLane(t *testing.T) {
+	const concurrency, hangingSubscriptions = 8, 4
+	f := newFixture(t)
+	answer := make(chan struct{})
+	release := sync.OnceFunc(func() { close(answer) })
+	hanging := newReceiver(t, func(received, int) int { <-answer; return 200 })
+	t.Cleanup(release)
+	good := newReceiver(t, nil)
+	for range hangingSubscriptions {
+		f.subscribe(hanging.URL, webhook.DepositCaptured)
+	}
+	_, err := f.Pool.Exec(t.Context(), `UPDATE webhook_subscriptions SET slow = true`)
+	require.NoError(t, err)
+	f.subscribe(good.URL, webhook.DepositActivated)
+	var counting countingSender
+	f.run(patient(time.Minute), bounded(concurrency, &counting), func(_ *dispatch.Deps, c *dispatch.Config) { c.EndpointConcurrency = concurrency })
+	f.emit(webhook.DepositCaptured, 20)
+	f.eventually("the slow lane has its slots", func() bool { return len(hanging.all()) == concurrency/2 })
+	f.emit(webhook.DepositActivated, 200)
+	f.eventually("the fast lane goes on", func() bool { return len(good.all()) == 200 })
+	require.Len(t, hanging.all(), concurrency/2)
+	require.LessOrEqual(t, counting.most.Load(), int32(concurrency))
+	release()
+	f.allIn(webhook.Succeeded, hangingSubscriptions*20+200)
+}
+
+// A dispatcher that stops while all slots are in use finishes its POSTs and releases the claims that wait. Jobs that no worker took
+// stay in the queue for the next dispatcher.
+func TestDispatch_Concurrency_StopsWhileAllSlotsAreInUse(t *testing.T) {
+	const concurrency, events = 4, 40
+	f := newFixture(t)
+	answer := make(chan struct{})
+	release := sync.OnceFunc(func() { close(answer) })
+	r := newReceiver(t, func(received, int) int { <-answer; return 200 })
+	t.Cleanup(release)
+	for range 3 {
+		f.subscribe(r.URL)
+	}
+	f.emit(webhook.DepositActivated, events)
+	var counting countingSender
+	var queue countedQueue
+	stop := f.run(patient(time.Minute), bounded(concurrency, &counting), func(deps *dispatch.Deps, _ *dispatch.Config) {
+		queue.JobQueue, deps.Queue = deps.Queue, &queue
+	})
+	f.eventually("all slots are in use", func() bool { return len(r.all()) >= concurrency*3/4 })
+	stopped := make(chan struct{})
+	go func() {
+		stop()
+		close(stopped)
+	}()
+	f.eventually("the claims that wait are released", func() bool { return f.states()[webhook.Dispatched] <= concurrency+int(queue.waiting.Load()) })
+	release()
+	select {
+	case <-stopped:
+	case <-time.After(30 * time.Second):
+		require.Fail(t, "the dispatcher does not stop")
+	}
+	f.run()
+	f.allIn(webhook.Succeeded, 3*events)
+	require.Len(t, r.all(), 3*events, "nothing is sent twice")
+}

@@ -1,0 +1,336 @@
+//go:build !unit
+
+package dispatch_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/app/webhooks/dispatch"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/redistest"
+	"partnerdeposits/ports"
+)
+
+func TestDispatch_EveryEvent_ReachesItsReceiverOnceAndSigned(t *testing.T) {
+	f := newFixture(t)
+	r := newReceiver(t, nil)
+	sub := f.subscribe(r.URL)
+	f.run()
+	f.emit(webhook.DepositActivated, 200)
+	f.allIn(webhook.Succeeded, 200)
+	got := r.all()
+	require.Len(t, got, 200)
+	bodies := map[string]bool{}
+	for _, g := range got {
+		require.True(t, g.valid)
+		require.Equal(t, "deposit.activated", g.event)
+		bodies[g.body] = true
+	}
+	require.Len(t, bodies, 200)
+	list, err := f.Postgres.Deliveries(t.Context(), sub, ports.DeliveryFilter{}, ports.Page{Limit: 100})
+	require.NoError(t, err)
+	require.Len(t, list.Items, 100)
+	for _, d := range list.Items {
+		require.Len(t, d.AttemptLog, 1)
+		require.Equal(t, 200, d.AttemptLog[0].ResponseStatus)
+		require.False(t, d.DeliveredAt.IsZero())
+	}
+}
+
+func TestDispatch_ARetry_HasTheSameBytesAndAFreshSignature(t *testing.T) {
+	f := newFixture(t)
+	r := newReceiver(t, func(_ received, earlier int) int {
+		if earlier < 2 {
+			return http.StatusInternalServerError
+		}
+		return http.StatusNoContent
+	})
+	f.subscribe(r.URL)
+	f.run(func(_ *dispatch.Deps, c *dispatch.Config) {
+		c.Schedule = webhook.Schedule{0, 1200 * time.Millisecond, 1200 * time.Millisecond}
+	})
+	f.emit(webhook.DepositCancelled, 1)
+	f.allIn(webhook.Succeeded, 1)
+	got := r.all()
+	require.Len(t, got, 3)
+	for i, g := range got {
+		require.True(t, g.valid)
+		require.Equal(t, got[0].body, g.body)
+		for _, o := range got[:i] {
+			require.NotEqual(t, o.timestamp, g.timestamp)
+			require.NotEqual(t, o.signature, g.signature)
+		}
+	}
+}
+
+func TestDispatch_AnEndpointThatNeverTakesIt_EndsAsFailed(t *testing.T) {
+	f := newFixture(t)
+	r := newReceiver(t, func(received, int) int { return http.StatusGone })
+	sub := f.subscribe(r.URL)
+	f.run()
+	f.emit(webhook.DepositExpired, 3)
+	f.allIn(webhook.Failed, 3)
+	require.Len(t, r.all(), 12)
+	list, err := f.Postgres.Deliveries(t.Context(), sub, ports.DeliveryFilter{Status: webhook.StatusFailed}, ports.Page{Limit: 10})
+	require.NoError(t, err)
+	require.Len(t, list.Items, 3)
+	for _, d := range list.Items {
+		require.Equal(t, 4, d.Attempts)
+		require.Len(t, d.AttemptLog, 4)
+		require.Equal(t, webhook.ResultNon2xx, d.AttemptLog[3].Result)
+	}
+}
+
+func TestDispatch_ARotatedSecret_SignsTheNextRetry(t *testing.T) {
+	f := newFixture(t)
+	r := newReceiver(t, func(g received, earlier int) int {
+		if earlier == 0 {
+			return http.StatusInternalServerError
+		}
+		return http.StatusOK
+	})
+	sub := f.subscribe(r.URL)
+	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.Schedule = webhook.Schedule{0, time.Second} })
+	f.emit(webhook.DepositCaptured, 1)
+	f.eventually("the first attempt", func() bool { return f.states()[webhook.Waiting] == 1 })
+	r.rotate("svc_whsec_second")
+	f.Write(func(ctx context.Context, repos ports.Repositories) error {
+		return repos.Subscriptions.SetSecret(ctx, sub, "svc_whsec_second")
+	})
+	f.allIn(webhook.Succeeded, 1)
+	got := r.all()
+	require.True(t, got[0].valid, "the first with the first secret")
+	require.True(t, got[1].valid, "the second with the second")
+}
+
+func TestDispatch_ADeletedSubscription_ReceivesNothingMore(t *testing.T) {
+	f := newFixture(t)
+	r := newReceiver(t, func(received, int) int { return http.StatusInternalServerError })
+	sub := f.subscribe(r.URL)
+	f.run(func(_ *dispatch.Deps, c *dispatch.Config) {
+		c.Schedule = webhook.Schedule{0, 300 * time.Millisecond, 300 * time.Millisecond}
+	})
+	f.emit(webhook.DepositCaptured, 5)
+	f.eventually("five first attempts", func() bool { return f.states()[webhook.Waiting] == 5 })
+	f.Write(func(ctx context.Context, repos ports.Repositories) error {
+		return repos.Subscriptions.Delete(ctx, sub, now())
+	})
+	before := len(r.all())
+	f.allIn(webhook.Cancelled, 5)
+	f.emit(webhook.DepositCaptured, 5)
+	other := newReceiver(t, nil)
+	f.subscribe(other.URL)
+	f.emit(webhook.DepositCaptured, 1)
+	f.eventually("a later event reaches the next subscription", func() bool { return len(other.all()) > 0 })
+	require.Len(t, r.all(), before)
+}
+
+func TestDispatch_ADisabledSubscription_ParksUntilItIsEnabled(t *testing.T) {
+	f := newFixture(t)
+	r := newReceiver(t, nil)
+	sub := f.subscribe(r.URL)
+	enable := func(on bool) {
+		f.Write(func(ctx context.Context, repos ports.Repositories) error {
+			s, err := repos.Subscriptions.ForUpdate(ctx, f.partner, sub)
+			if err != nil {
+				return err
+			}
+			s.Enabled, s.DisabledReason = on, ""
+			if !on {
+				s.DisabledReason = webhook.DisabledByPartner
+			}
+			return repos.Subscriptions.Update(ctx, s, webhook.ReleasePerSecond)
+		})
+	}
+	enable(false)
+	f.run()
+	f.emit(webhook.DepositCaptured, 7)
+	f.eventually("parked", func() bool { return f.states()[webhook.Waiting] == 7 })
+	require.Empty(t, r.all())
+	enable(true)
+	f.allIn(webhook.Succeeded, 7)
+	require.Len(t, r.all(), 7)
+}
+
+func TestDispatch_RedisFlushed_LosesNothing(t *testing.T) {
+	f := newFixture(t)
+	r := newReceiver(t, nil)
+	f.subscribe(r.URL)
+	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.Timeout = time.Second })
+	for range 10 {
+		f.emit(webhook.DepositActivated, 50)
+		require.NoError(t, f.Redis.FlushDB(t.Context()).Err())
+	}
+	f.allIn(webhook.Succeeded, 500)
+	require.Len(t, r.all(), 500, "and repeats nothing")
+}
+
+func TestDispatch_RedisAway_DeliversFromHere(t *testing.T) {
+	server := redistest.Server(t)
+	f := newFixtureOn(t, redistest.ServerClient(t, server))
+	r := newReceiver(t, nil)
+	f.subscribe(r.URL)
+	f.run()
+	f.emit(webhook.DepositActivated, 10)
+	f.allIn(webhook.Succeeded, 10)
+	require.NoError(t, server.Kill())
+	f.emit(webhook.DepositActivated, 100)
+	f.allIn(webhook.Succeeded, 110)
+	require.NoError(t, server.Restart(t.Context()))
+	f.emit(webhook.DepositActivated, 10)
+	f.allIn(webhook.Succeeded, 120)
+	require.Len(t, r.all(), 120)
+}
+
+func TestDispatch_ALeaseThatRanOut_IsDispatchedAgain(t *testing.T) {
+	f := newFixture(t)
+	r := newReceiver(t, nil)
+	f.subscribe(r.URL)
+	f.emit(webhook.DepositActivated, 5)
+	stop := f.run(func(d *dispatch.Deps, c *dispatch.Config) {
+		d.Queue = lostJobs{d.Queue}
+		c.Lease = 4 * time.Second
+	})
+	f.eventually("claimed", func() bool { return f.states()[webhook.Dispatched] == 5 })
+	stop()
+	require.Empty(t, r.all())
+	f.run()
+	f.allIn(webhook.Succeeded, 5)
+	require.Len(t, r.all(), 5)
+}
+
+// lostJobs accepts every job and loses it at once.
+type lostJobs struct{ ports.JobQueue }
+
+func (lostJobs) Enqueue(context.Context, []ports.Job) ([]ports.Job, error) { return nil, nil }
+
+func TestDispatch_APoisonedRow_StopsNoOther(t *testing.T) {
+	f := newFixture(t)
+	good, bad := newReceiver(t, nil), newReceiver(t, nil)
+	f.subscribe(good.URL)
+	spoiled := f.subscribe(bad.URL)
+	_, err := f.Pool.Exec(t.Context(), `UPDATE webhook_subscriptions SET secret = '\x00' WHERE id = $1`, spoiled)
+	require.NoError(t, err)
+	f.run(func(d *dispatch.Deps, _ *dispatch.Config) { d.Sender = panicky{d.Sender} })
+	f.emit(webhook.DepositActivated, 20)
+	f.eventually("the good ones", func() bool { return f.states()[webhook.Succeeded] == 19 })
+	require.Empty(t, bad.all())
+}
+
+// panicky panics for the first body of all.
+type panicky struct{ ports.Sender }
+
+var poisoned = make(chan string, 1)
+
+func (p panicky) Post(ctx context.Context, d *ports.Delivery, signedAt time.Time) webhook.Attempt {
+	select {
+	case poisoned <- string(d.Body):
+	default:
+	}
+	body := <-poisoned
+	poisoned <- body
+	if body == string(d.Body) {
+		panic("a poisoned row")
+	}
+	return p.Sender.Post(ctx, d, signedAt)
+}
+
+func TestDispatch_AHangingEndpoint_HoldsNoOther(t *testing.T) {
+	f := newFixture(t)
+	release := make(chan struct{})
+	hanging := newReceiver(t, func(received, int) int { <-release; return http.StatusOK })
+	t.Cleanup(func() { close(release) })
+	good := newReceiver(t, nil)
+	f.subscribe(hanging.URL, webhook.DepositCaptured)
+	f.subscribe(good.URL, webhook.DepositActivated)
+	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.Concurrency = 24 })
+	f.emit(webhook.DepositCaptured, 300)
+	f.eventually("the slots of the hanging endpoint are taken", func() bool { return len(hanging.all()) >= 16 })
+	f.emit(webhook.DepositActivated, 300)
+	f.eventually("the good ones", func() bool { return len(good.all()) == 300 })
+	require.LessOrEqual(t, len(hanging.all()), 64, "never more than its slots at once")
+}
+
+func TestDispatch_ABacklogBeyondTheWindow_Drains(t *testing.T) {
+	f := newFixture(t)
+	r := newReceiver(t, nil)
+	f.subscribe(r.URL)
+	f.emit(webhook.DepositActivated, 3000)
+	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.Window = 100 })
+	f.allIn(webhook.Succeeded, 3000)
+	require.Len(t, r.all(), 3000)
+}
+
+func TestDispatch_TwoDispatchers_ShareTheWork(t *testing.T) {
+	f := newFixture(t)
+	r := newReceiver(t, nil)
+	f.subscribe(r.URL)
+	f.run()
+	stop := f.run()
+	for range 5 {
+		f.emit(webhook.DepositActivated, 100)
+	}
+	stop()
+	f.emit(webhook.DepositActivated, 100)
+	f.allIn(webhook.Succeeded, 600)
+	require.Len(t, r.all(), 600)
+}
+
+func TestDispatch_ATest_GoesAheadOfABacklogAndIsNeverRetried(t *testing.T) {
+	f := newFixture(t)
+	r := newReceiver(t, func(received, int) int { return http.StatusInternalServerError })
+	sub := f.subscribe(r.URL)
+	f.emit(webhook.DepositActivated, 500)
+	test := webhook.Delivery{ID: newID(), SubscriptionID: sub, EventID: newID(), Event: webhook.DepositActivated, Test: true, CreatedAt: now(), Body: []byte(`{"test":true}`)}
+	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.Window = 1 })
+	f.Write(func(ctx context.Context, repos ports.Repositories) error {
+		return repos.Deliveries.InsertTest(ctx, test)
+	})
+	f.eventually("the test ends", func() bool {
+		d, err := f.Postgres.Delivery(t.Context(), sub, test.ID)
+		return err == nil && d.State == webhook.Failed
+	})
+	d, err := f.Postgres.Delivery(t.Context(), sub, test.ID)
+	require.NoError(t, err)
+	require.Len(t, d.AttemptLog, 1)
+	require.Equal(t, test.Body, d.Body)
+	n := 0
+	for _, g := range r.all() {
+		if strings.Contains(g.body, "test") {
+			n++
+		}
+	}
+	require.Equal(t, 1, n)
+}
+
+func TestDispatch_FiveDaysOfFailures_DisableAndTellTheContact(t *testing.T) {
+	f := newFixture(t)
+	r := newReceiver(t, func(received, int) int { return http.StatusInternalServerError })
+	sub := f.subscribe(r.URL)
+	_, err := f.Pool.Exec(t.Context(), `UPDATE webhook_subscriptions SET failures = 3, failing_since = now() - interval '5 days' WHERE id = $1`, sub)
+	require.NoError(t, err)
+	f.run()
+	f.emit(webhook.DepositActivated, 1)
+	f.eventually("disabled", func() bool {
+		s, err := f.Postgres.Subscription(t.Context(), f.partner, sub)
+		return err == nil && !s.Enabled && s.DisabledReason == webhook.DisabledByFailure
+	})
+	require.Equal(t, webhook.EndpointDisabled, f.report(sub).State)
+	require.Equal(t, map[string]int{"Your webhook was disabled": 1}, f.mailed())
+	var to, body string
+	require.NoError(t, f.Pool.QueryRow(t.Context(), `SELECT recipient, body FROM mails`).Scan(&to, &body))
+	require.Equal(t, "ops@demo.example", to)
+	require.Contains(t, body, id.Subscription.Of(sub))
+	f.eventually("parked", func() bool {
+		var parked int
+		require.NoError(t, f.Pool.QueryRow(t.Context(), `SELECT count(*) FROM deliveries WHERE state = 0 AND due_at IS NULL`).Scan(&parked))
+		return parked == 1
+	})
+}

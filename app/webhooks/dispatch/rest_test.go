@@ -1,0 +1,228 @@
+package dispatch_test
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/system"
+	"partnerdeposits/app/webhooks/dispatch"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+// countedStores are stores in memory that count the questions of a dispatcher. They run under a simulated clock.
+type countedStores struct {
+	ports.WorkStore
+	pending, relays, looks, urgent, counts, endpoints atomic.Int64
+
+	outbox atomic.Bool               // has an event
+	due    atomic.Pointer[ports.Due] // nil: nothing is due
+}
+
+func (s *countedStores) Pending(context.Context) (bool, error) {
+	s.pending.Add(1)
+	return s.outbox.Load(), nil
+}
+
+func (s *countedStores) Relay(context.Context, int, time.Duration, func([]ports.Event, []ports.Subscription) []ports.Delivery) (int, []ports.Claim, error) {
+	s.relays.Add(1)
+	if s.outbox.Swap(false) {
+		return 1, nil, nil
+	}
+	return 0, nil, nil
+}
+
+func (s *countedStores) SetAside(context.Context, id.ID, string) (bool, error) { return false, nil }
+
+func (s *countedStores) Due(_ context.Context, horizon time.Duration) (ports.Due, error) {
+	s.looks.Add(1)
+	if due := s.due.Load(); due != nil {
+		return *due, nil
+	}
+	return ports.Due{Next: horizon}, nil
+}
+
+func (s *countedStores) Claim(context.Context, []ports.Room, time.Duration) ([]ports.Claim, error) {
+	return nil, nil
+}
+
+func (s *countedStores) ClaimUrgent(context.Context, int, time.Duration) ([]ports.Claim, int, error) {
+	s.urgent.Add(1)
+	s.due.Store(nil)
+	return nil, 0, nil
+}
+
+func (s *countedStores) CountClaimed(context.Context) (map[id.ID]int, error) {
+	s.counts.Add(1)
+	return nil, nil
+}
+
+func (s *countedStores) Endpoints(context.Context) ([]webhook.Endpoint, error) {
+	s.endpoints.Add(1)
+	return nil, nil
+}
+
+func (s *countedStores) Probe(context.Context, ports.ProbeOf) (ports.Probed, error) {
+	return ports.Probed{}, nil
+}
+
+func (s *countedStores) ExpireLeases(context.Context, time.Duration, time.Duration, time.Duration, []id.ID) (int, error) {
+	return 0, nil
+}
+
+// idleQueue never has a job.
+type idleQueue struct{}
+
+func (idleQueue) Enqueue(context.Context, []ports.Job) ([]ports.Job, error) { return nil, nil }
+func (idleQueue) Serve(ctx context.Context, _ map[ports.Lane]int, _ func(context.Context, ports.Job)) error {
+	<-ctx.Done()
+	return nil
+}
+func (idleQueue) Probe(context.Context) error         { return nil }
+func (idleQueue) Epoch(context.Context) (bool, error) { return false, nil }
+func (idleQueue) Tidy(context.Context) error          { return nil }
+
+// resting is a dispatcher over countedStores, under a simulated clock.
+type resting struct {
+	*countedStores
+	bell, dueBell chan struct{}
+	works         atomic.Bool
+}
+
+// rest runs a dispatcher whose bell works, and calls story once the dispatcher is at rest.
+func rest(t *testing.T, story func(t *testing.T, d *resting)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := &resting{countedStores: &countedStores{}, bell: make(chan struct{}, 1), dueBell: make(chan struct{}, 1)}
+		d.works.Store(true)
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() {
+			done <- dispatch.New(dispatch.Deps{
+				Relay: d, Claims: d, Work: d, Endpoints: d, Queue: idleQueue{}, Clock: system.Clock{}, Metrics: restingMetrics{},
+				Bell: d.bell, DueBell: d.dueBell, BellWorks: d.works.Load, Log: slog.New(slog.DiscardHandler),
+			}, dispatch.Config{Timeout: time.Second, Concurrency: 4, EndpointConcurrency: 4}).Run(ctx)
+		}()
+		synctest.Wait()
+		story(t, d)
+		stop()
+		require.NoError(t, <-done)
+	})
+}
+
+type restingMetrics struct{ ports.DispatchMetrics }
+
+func (restingMetrics) Relayed(int)               {}
+func (restingMetrics) QueueMode(ports.QueueMode) {}
+
+// pass lets simulated time pass.
+func pass(span time.Duration) {
+	<-time.After(span)
+	synctest.Wait()
+}
+
+// The aim is two commits a second; each question is a commit.
+func TestRest_WithABellThatWorks_AsksTheDatabaseTwiceASecond(t *testing.T) {
+	rest(t, func(t *testing.T, d *resting) {
+		pass(time.Minute)
+		require.LessOrEqual(t, d.pending.Load(), int64(61))
+		require.LessOrEqual(t, d.looks.Load(), int64(61))
+		require.GreaterOrEqual(t, d.pending.Load(), int64(59), "a lost ring costs a second at most")
+		require.GreaterOrEqual(t, d.looks.Load(), int64(59))
+		require.Zero(t, d.relays.Load()+d.urgent.Load()+d.counts.Load())
+	})
+}
+
+func TestRest_WhenTheBellFails_PollsQuickly_AndIsCalmAgainAfterwards(t *testing.T) {
+	rest(t, func(t *testing.T, d *resting) {
+		d.works.Store(false)
+		pass(time.Second) // the polls that were planned before
+		pending, looks := d.pending.Load(), d.looks.Load()
+		pass(10 * time.Second)
+		require.InDelta(t, 200, d.pending.Load()-pending, 5)
+		require.InDelta(t, 100, d.looks.Load()-looks, 5)
+
+		d.works.Store(true)
+		pass(time.Second)
+		pending, looks = d.pending.Load(), d.looks.Load()
+		pass(10 * time.Second)
+		require.InDelta(t, 10, d.pending.Load()-pending, 1)
+		require.InDelta(t, 10, d.looks.Load()-looks, 1)
+	})
+}
+
+func TestRest_ARing_IsFollowedAtOnce(t *testing.T) {
+	rest(t, func(t *testing.T, d *resting) {
+		for n := range int64(100) {
+			pass(370 * time.Millisecond)
+			d.outbox.Store(true)
+			d.bell <- struct{}{}
+			synctest.Wait()
+			require.Equal(t, n+1, d.relays.Load(), "no time has passed")
+			require.False(t, d.outbox.Load())
+		}
+		require.LessOrEqual(t, d.pending.Load(), int64(1), "no poll found anything, or was needed")
+	})
+}
+
+func TestRest_ALostRing_CostsASecond_AndMakesPollsQuick(t *testing.T) {
+	rest(t, func(t *testing.T, d *resting) {
+		pass(100 * time.Millisecond)
+		d.outbox.Store(true)
+		pass(time.Second)
+		require.False(t, d.outbox.Load())
+
+		pending := d.pending.Load()
+		pass(5 * time.Second)
+		require.InDelta(t, 100, d.pending.Load()-pending, 5, "further rings may be lost")
+		pass(5 * time.Second)
+		pending = d.pending.Load()
+		pass(10 * time.Second)
+		require.InDelta(t, 10, d.pending.Load()-pending, 1)
+	})
+}
+
+func TestRest_ATestDelivery_IsClaimedAtItsRing(t *testing.T) {
+	rest(t, func(t *testing.T, d *resting) {
+		pass(300 * time.Millisecond)
+		d.due.Store(&ports.Due{Urgent: true, Next: time.Second})
+		before := time.Now()
+		d.dueBell <- struct{}{}
+		pass(10 * time.Millisecond)
+		require.EqualValues(t, 1, d.urgent.Load())
+		require.Less(t, time.Since(before), 11*time.Millisecond)
+	})
+}
+
+func TestRest_ARetryThatWillBeDue_IsFoundInTime(t *testing.T) {
+	rest(t, func(t *testing.T, d *resting) {
+		d.due.Store(&ports.Due{Next: 400 * time.Millisecond})
+		pass(time.Second) // a look has found the retry
+		looks := d.looks.Load()
+		pass(4 * time.Second)
+		require.InDelta(t, 10, d.looks.Load()-looks, 1, "each look finds a retry that is due in 400 ms")
+	})
+}
+
+// All endpoints are read only while one of this process is in bad health, and then every five seconds.
+func TestRest_LooksAtAllEndpoints_WhileOneIsInBadHealth(t *testing.T) {
+	rest(t, func(t *testing.T, d *resting) {
+		seen := func(h webhook.Health) {
+			d.due.Store(&ports.Due{Subscriptions: []ports.Subscription{{ID: id.ID{1}, Health: h}}, Next: time.Second})
+		}
+		seen(webhook.Health{})
+		pass(time.Minute)
+		require.Zero(t, d.endpoints.Load())
+		seen(webhook.Health{Failures: 1})
+		pass(time.Minute)
+		require.InDelta(t, 12, d.endpoints.Load(), 2)
+	})
+}
