@@ -43,8 +43,8 @@ type WorkCount struct {
 	More   bool // there are more than Count
 }
 
-// DeskReader reads what the operator's pages show of an account's deposits.
-type DeskReader interface {
+// Desk reads what the operator's pages show of an account's deposits.
+type Desk interface {
 	// DeskDeposits lists deposits, newest first.
 	DeskDeposits(ctx context.Context, f DeskFilter, page Page) (List[*deposit.Deposit], error)
 	// CountWork counts the deposits of each kind, each up to a bound. Covers are WorkEnding that end before ending.

@@ -148,23 +148,6 @@ type ClaimStore interface {
 	ExpireLeases(ctx context.Context, olderThan, lease, grace time.Duration, keep []id.ID) (int, error)
 }
 
-// Endpoints looks at all endpoints, and has failing ones probed.
-type Endpoints interface {
-	EndpointReader
-	Prober
-}
-
-// EndpointReader reads what the last attempts say of all enabled endpoints that were ever tried.
-type EndpointReader interface {
-	Endpoints(ctx context.Context) ([]webhook.Endpoint, error)
-}
-
-// Prober has failing endpoints probed.
-type Prober interface {
-	// Probe lets the open circuits of enabled, failing endpoints send a probe now, and makes the retries of these endpoints due now.
-	Probe(ctx context.Context, of ProbeOf) (Probed, error)
-}
-
 // ProbeOf selects failing endpoints: those that match every field that is not zero.
 type ProbeOf struct {
 	SubscriptionID, PartnerID id.ID
@@ -247,4 +230,21 @@ type Sender interface {
 	// Post makes an attempt, in WEBHOOK_TIMEOUT at most, and returns its result without the Number. The request is signed
 	// with the delivery's secret for the time signedAt. A 2xx status line in time is a success (delivery.md, point 5).
 	Post(ctx context.Context, d *Delivery, signedAt time.Time) webhook.Attempt
+}
+
+// Endpoints reads and probes the endpoints of subscriptions.
+type Endpoints interface {
+	EndpointReader
+	Prober
+}
+
+// EndpointReader reads the endpoints of subscriptions.
+type EndpointReader interface {
+	Endpoints(ctx context.Context) ([]webhook.Endpoint, error)
+}
+
+// Prober probes endpoints, in a transaction.
+type Prober interface {
+	// Probe lets the open circuits of enabled, failing endpoints send a probe now, and makes the retries of these endpoints due now.
+	Probe(ctx context.Context, of ProbeOf) (Probed, error)
 }

@@ -14,14 +14,6 @@ type EventFilter struct {
 	Created   Span
 }
 
-// EventReader reads the events that the relay has filed. CommittedAt is not read.
-type EventReader interface {
-	// Events lists the events of a partner in the order of their ids, newest first.
-	Events(ctx context.Context, partnerID id.ID, f EventFilter, page Page) (List[Event], error)
-	// Event returns webhook.ErrEventNotFound.
-	Event(ctx context.Context, partnerID, eventID id.ID) (Event, error)
-}
-
 // FeedState is the state of a partner's feed.
 type FeedState struct {
 	Epoch  id.ID // the restore epoch: numbers of different epochs cannot be compared
@@ -29,8 +21,12 @@ type FeedState struct {
 	Last   int64 // the last number that was given; Oldest - 1 if there is no event
 }
 
-// FeedReader reads the feeds of partners.
-type FeedReader interface {
+// Events reads the events that the relay has filed. CommittedAt is not read.
+type Events interface {
+	// Events lists the events of a partner in the order of their ids, newest first.
+	Events(ctx context.Context, partnerID id.ID, f EventFilter, page Page) (List[Event], error)
+	// Event returns webhook.ErrEventNotFound.
+	Event(ctx context.Context, partnerID, eventID id.ID) (Event, error)
 	// Feed gives the state of a partner's feed.
 	Feed(ctx context.Context, partnerID id.ID) (FeedState, error)
 	// FeedEvents gives up to limit events with the numbers after, oldest first. The caller checks that no number is missing:
@@ -38,4 +34,6 @@ type FeedReader interface {
 	FeedEvents(ctx context.Context, partnerID id.ID, after int64, limit int) ([]Event, error)
 	// LastNumbers gives the last number of each of the partners.
 	LastNumbers(ctx context.Context, partnerIDs []id.ID) (map[id.ID]int64, error)
+	// FindEvent finds an event on the outbox, among those set aside, or filed. Returns webhook.ErrEventNotFound.
+	FindEvent(ctx context.Context, eventID id.ID) (EventView, error)
 }

@@ -31,32 +31,6 @@ type FileSender struct {
 	DepositID id.ID
 }
 
-// FileRepository writes the records of files.
-type FileRepository interface {
-	// Add makes waiting files of the deposit's files, for good, if every one was sent by the sender at since or later. The
-	// transaction has locked the deposit, so that two calls do not count past each other.
-	//
-	// Returns evidence.ErrGone if a file does not wait any more, and evidence.ErrFull if the deposit had more than
-	// evidence.MaxOfDeposit files afterwards.
-	Add(ctx context.Context, by FileSender, fileIDs []id.ID, since, at time.Time, actor string) ([]evidence.File, error)
-	// Forget removes the records of files.
-	Forget(ctx context.Context, fileIDs []id.ID) error
-}
-
-// FileRecords reads and writes the records of files outside transactions of other tables.
-type FileRecords interface {
-	// Wait keeps the records of files that wait. Their contents follow.
-	Wait(ctx context.Context, by FileSender, files []evidence.File) error
-	// Waiting gives those of the files that the sender sent at since or later, in the order in which they were sent.
-	Waiting(ctx context.Context, by FileSender, fileIDs []id.ID, since time.Time) ([]evidence.File, error)
-	// Files gives the files of a deposit that do not wait, oldest first.
-	Files(ctx context.Context, depositID id.ID) ([]evidence.File, error)
-	// File gives a file of a deposit that does not wait. Returns evidence.ErrNotFound.
-	File(ctx context.Context, depositID, fileID id.ID) (evidence.File, error)
-	// Abandoned gives the ids of up to limit waiting files that were sent before since.
-	Abandoned(ctx context.Context, since time.Time, limit int) ([]id.ID, error)
-}
-
 // FileCleaner reads files that people sent, and writes pictures anew.
 type FileCleaner interface {
 	// Clean checks a file by its content, and gives the file as it may be kept: a picture upright and without its metadata, a document
@@ -71,4 +45,26 @@ type CleanFile struct {
 	Type    evidence.Type
 	Size    int64
 	Content io.ReadCloser
+}
+
+// Files keeps the records of files.
+type Files interface {
+	// Add makes waiting files of the deposit's files, for good, if every one was sent by the sender at since or later. The
+	// transaction has locked the deposit, so that two calls do not count past each other.
+	//
+	// Returns evidence.ErrGone if a file does not wait any more, and evidence.ErrFull if the deposit had more than
+	// evidence.MaxOfDeposit files afterwards.
+	Add(ctx context.Context, by FileSender, fileIDs []id.ID, since, at time.Time, actor string) ([]evidence.File, error)
+	// Forget removes the records of files.
+	Forget(ctx context.Context, fileIDs []id.ID) error
+	// Wait keeps the records of files that wait. Their contents follow.
+	Wait(ctx context.Context, by FileSender, files []evidence.File) error
+	// Waiting gives those of the files that the sender sent at since or later, in the order in which they were sent.
+	Waiting(ctx context.Context, by FileSender, fileIDs []id.ID, since time.Time) ([]evidence.File, error)
+	// Files gives the files of a deposit that do not wait, oldest first.
+	Files(ctx context.Context, depositID id.ID) ([]evidence.File, error)
+	// File gives a file of a deposit that does not wait. Returns evidence.ErrNotFound.
+	File(ctx context.Context, depositID, fileID id.ID) (evidence.File, error)
+	// Abandoned gives the ids of up to limit waiting files that were sent before since.
+	Abandoned(ctx context.Context, since time.Time, limit int) ([]id.ID, error)
 }

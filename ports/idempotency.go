@@ -39,19 +39,6 @@ type StoredResponse struct {
 	CreatedAt   time.Time
 }
 
-// IdempotencyRepository stores responses durably. Claim and Store run in the transaction of the effect.
-type IdempotencyRepository interface {
-	// Claim takes the key until the transaction ends, and returns the stored response younger than IdempotencyWindow; nil
-	// if no such response exists. A stored response is returned even if another transaction holds the key. Returns
-	// ErrKeyInUse, without waiting, while another transaction holds a key without a response.
-	Claim(ctx context.Context, k IdempotencyKey, now time.Time) (*StoredResponse, error)
-	// Store stores the response of a claimed key, encrypted. The transaction fails and runs again if the key holds a
-	// response younger than IdempotencyWindow: two requests must never both have their effect.
-	Store(ctx context.Context, k IdempotencyKey, r StoredResponse) error
-	// DeleteExpired removes up to limit responses created before at.
-	DeleteExpired(ctx context.Context, at time.Time, limit int) (int, error)
-}
-
 // IdempotencyCache is the fast path of replays in Redis. The cache may lose anything at any time; a loss costs only time.
 // Without Redis, and for a key whose Epoch is zero, the cache holds nothing. A response is found in the epoch alone in which
 // its request began: a restore from a backup may have taken back the effect.
@@ -61,4 +48,17 @@ type IdempotencyCache interface {
 	Admit(ctx context.Context, k IdempotencyKey, rules ...LimitRule) (LimitDecision, *StoredResponse)
 	// Keep caches a committed response, and returns before the response is cached.
 	Keep(k IdempotencyKey, r StoredResponse)
+}
+
+// Idempotency stores responses durably. Claim and Store run in the transaction of the effect.
+type Idempotency interface {
+	// Claim takes the key until the transaction ends, and returns the stored response younger than IdempotencyWindow; nil
+	// if no such response exists. A stored response is returned even if another transaction holds the key. Returns
+	// ErrKeyInUse, without waiting, while another transaction holds a key without a response.
+	Claim(ctx context.Context, k IdempotencyKey, now time.Time) (*StoredResponse, error)
+	// Store stores the response of a claimed key, encrypted. The transaction fails and runs again if the key holds a
+	// response younger than IdempotencyWindow: two requests must never both have their effect.
+	Store(ctx context.Context, k IdempotencyKey, r StoredResponse) error
+	// DeleteExpired removes up to limit responses created before at.
+	DeleteExpired(ctx context.Context, at time.Time, limit int) (int, error)
 }

@@ -24,27 +24,6 @@ type Mail struct {
 	Attempt int
 }
 
-// MailQueue stores mails in the transaction of the change that causes them. The dispatcher sends mails after the commit.
-type MailQueue interface {
-	Enqueue(ctx context.Context, m Mail) error
-	// LinkMails gives the mails with the link of a deposit since a time, oldest first, limit at most.
-	LinkMails(ctx context.Context, depositID id.ID, since time.Time, limit int) ([]deposit.LinkMail, error)
-	// LinkMailsTo gives up to limit mails with the links of an account's deposits to an address since a time, oldest first, in any case of
-	// its ASCII letters.
-	LinkMailsTo(ctx context.Context, accountID id.ID, address string, since time.Time, limit int) ([]deposit.LinkMail, error)
-}
-
-// DueMails hands out mails to send and records the results.
-type DueMails interface {
-	// Claim gives up to limit due mails, which no other call gets until the lease is over. Mails that cannot be decrypted are
-	// left out; the error tells of them, beside the others.
-	Claim(ctx context.Context, limit int, lease time.Duration) ([]Mail, error)
-	Sent(ctx context.Context, mailID id.ID) error
-	// Failed plans the next attempt of a claimed mail: waits are those after the first failed attempt, the second, and so
-	// on. A mail without a further wait is given up. Failed changes nothing once another call has claimed the mail.
-	Failed(ctx context.Context, m Mail, waits []time.Duration) error
-}
-
 // CaughtMails reads the mails of a service that sends none, for the people who try it. Only development has such a reader.
 type CaughtMails interface {
 	// NewestMails gives up to limit mails, newest first, with the text of those that are kept encrypted.
@@ -54,11 +33,6 @@ type CaughtMails interface {
 // Mailer sends a mail at once.
 type Mailer interface {
 	Send(ctx context.Context, m Mail) error
-}
-
-// AuditLog is an append-only record of actions and actors. An entry commits with the action.
-type AuditLog interface {
-	Append(ctx context.Context, e AuditEntry) error
 }
 
 // AuditFirstProof is the action of an operator whose password reset was the first proof of the address.
@@ -73,6 +47,32 @@ type AuditEntry struct {
 	Subject string // outside id of the changed object
 	Detail  map[string]string
 	// RequestID is the request of the action; "" for actions of the clock and of admin commands. Append takes the request id
-	// from its context (RequestIDOf), and AuditReader gives it back.
+	// from its context (RequestIDOf), and AuditLog gives it back.
 	RequestID string
+}
+
+// Mails stores mails in the transaction of the change that causes them. The dispatcher sends mails after the commit.
+type Mails interface {
+	Enqueue(ctx context.Context, m Mail) error
+	// LinkMails gives the mails with the link of a deposit since a time, oldest first, limit at most.
+	LinkMails(ctx context.Context, depositID id.ID, since time.Time, limit int) ([]deposit.LinkMail, error)
+	// LinkMailsTo gives up to limit mails with the links of an account's deposits to an address since a time, oldest first, in any case of
+	// its ASCII letters.
+	LinkMailsTo(ctx context.Context, accountID id.ID, address string, since time.Time, limit int) ([]deposit.LinkMail, error)
+	// Claim gives up to limit due mails, which no other call gets until the lease is over. Mails that cannot be decrypted are
+	// left out; the error tells of them, beside the others.
+	Claim(ctx context.Context, limit int, lease time.Duration) ([]Mail, error)
+	Sent(ctx context.Context, mailID id.ID) error
+	// Failed plans the next attempt of a claimed mail: waits are those after the first failed attempt, the second, and so
+	// on. A mail without a further wait is given up. Failed changes nothing once another call has claimed the mail.
+	Failed(ctx context.Context, m Mail, waits []time.Duration) error
+	// DeleteFinishedMails removes up to limit mails that were sent or given up before at, and returns the number.
+	DeleteFinishedMails(ctx context.Context, at time.Time, limit int) (int, error)
+}
+
+// AuditLog is an append-only record of actions and actors. An entry commits with the action.
+type AuditLog interface {
+	Append(ctx context.Context, e AuditEntry) error
+	// AuditEntries gives up to limit entries, newest first.
+	AuditEntries(ctx context.Context, f AuditFilter, limit int) ([]AuditEntry, error)
 }

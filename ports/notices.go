@@ -7,14 +7,17 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// DueNotices finds the notices about endpoints that may be mailed now.
-type DueNotices interface {
-	// DueNotices lists up to limit of them, oldest first, one of each endpoint and kind: only the endpoint and the kind are set.
-	DueNotices(ctx context.Context, limit int) ([]webhook.Notice, error)
+// NoticeSubject is a notice with its endpoint.
+type NoticeSubject struct {
+	Notice  webhook.Notice
+	URL     string
+	Report  webhook.Report // without the pending deliveries
+	Told    webhook.Told
+	Contact string // the partner's contact e-mail
 }
 
-// NoticeRepository turns notices into mails, each endpoint and kind in a transaction.
-type NoticeRepository interface {
+// Notices turns notices into mails, each endpoint and kind in a transaction.
+type Notices interface {
 	// Take removes the notices of n's endpoint and kind, and gives them as a single one, with what is known of the endpoint. ok is
 	// false when another dispatcher has taken them, and when the subscription is deleted or its partner has no contact: then
 	// nobody is to be told.
@@ -24,13 +27,6 @@ type NoticeRepository interface {
 	// Mailing notes that the notice is mailed in this transaction. ok is false when a mail of its kind is younger than
 	// webhook.NoticeEvery by the database's clock.
 	Mailing(ctx context.Context, n webhook.Notice) (ok bool, err error)
-}
-
-// NoticeSubject is a notice with its endpoint.
-type NoticeSubject struct {
-	Notice  webhook.Notice
-	URL     string
-	Report  webhook.Report // without the pending deliveries
-	Told    webhook.Told
-	Contact string // the partner's contact e-mail
+	// DueNotices lists up to limit of them, oldest first, one of each endpoint and kind: only the endpoint and the kind are set.
+	DueNotices(ctx context.Context, limit int) ([]webhook.Notice, error)
 }

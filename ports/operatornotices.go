@@ -20,29 +20,6 @@ type CoverRound struct {
 	Anyone bool
 }
 
-// DueOperatorNotices finds the operators that are to be told something by mail.
-type DueOperatorNotices interface {
-	// SecuredDue lists up to limit deposits whose operator is to be told that they are secured, oldest first.
-	SecuredDue(ctx context.Context, limit int) ([]id.ID, error)
-	// CoversDue lists up to limit accounts with covers that end soon and of which the operator was not told.
-	CoversDue(ctx context.Context, round CoverRound, limit int) ([]id.ID, error)
-	// WantsCoverMails reports whether an operator gets mails about covers that end.
-	WantsCoverMails(ctx context.Context, operatorID id.ID) (bool, error)
-}
-
-// OperatorNoticeRepository keeps what operators are to be told by mail. Take methods give each notice once, however many dispatchers
-// ask; the mail commits with the taking.
-type OperatorNoticeRepository interface {
-	// AddSecured notes that a deposit is secured.
-	AddSecured(ctx context.Context, depositID id.ID, at time.Time) error
-	// TakeSecured removes the notice of a deposit. ok is false when another dispatcher has taken it.
-	TakeSecured(ctx context.Context, depositID id.ID) (about SecuredSubject, ok bool, err error)
-	// TakeCovers notes that the operator of an account is told today, and gives the covers, the first limit of them. ok is false when
-	// there is nothing to tell any more.
-	TakeCovers(ctx context.Context, accountID id.ID, round CoverRound, limit int) (about CoverSubject, ok bool, err error)
-	SetCoverMails(ctx context.Context, operatorID id.ID, wanted bool) error
-}
-
 // SecuredSubject is a secured deposit with the operator of its account.
 type SecuredSubject struct {
 	Operator connect.Operator
@@ -62,4 +39,20 @@ type CoverSubject struct {
 	Operator connect.Operator
 	Deposits []*deposit.Deposit // those that end first: id, reference, amount, booking and end of the cover only
 	Count    int                // of all of them
+}
+
+// OperatorNotices keeps what operators are to be told by mail. Take methods give each notice once, however many dispatchers
+// ask; the mail commits with the taking.
+type OperatorNotices interface {
+	// AddSecured notes that a deposit is secured.
+	AddSecured(ctx context.Context, depositID id.ID, at time.Time) error
+	// TakeSecured removes the notice of a deposit. ok is false when another dispatcher has taken it.
+	TakeSecured(ctx context.Context, depositID id.ID) (about SecuredSubject, ok bool, err error)
+	// TakeCovers notes that the operator of an account is told today, and gives the covers, the first limit of them. ok is false when
+	// there is nothing to tell any more.
+	TakeCovers(ctx context.Context, accountID id.ID, round CoverRound, limit int) (about CoverSubject, ok bool, err error)
+	// SecuredDue lists up to limit deposits whose operator is to be told that they are secured, oldest first.
+	SecuredDue(ctx context.Context, limit int) ([]id.ID, error)
+	// CoversDue lists up to limit accounts with covers that end soon and of which the operator was not told.
+	CoversDue(ctx context.Context, round CoverRound, limit int) ([]id.ID, error)
 }

@@ -26,20 +26,6 @@ type Event struct {
 	TraceParent, RequestID string
 }
 
-// Outbox stores events in the transaction of their change.
-type Outbox interface {
-	// Append stores the event. The relay finds the event after the commit.
-	Append(ctx context.Context, e Event) error
-	// Retry moves an event that was set aside back to the outbox, and gives what was known of it.
-	//
-	// Returns ErrNotSetAside.
-	Retry(ctx context.Context, eventID id.ID) (SetAsideEvent, error)
-	// Drop deletes an event that was set aside, and gives what was known of it.
-	//
-	// Returns ErrNotSetAside.
-	Drop(ctx context.Context, eventID id.ID) (SetAsideEvent, error)
-}
-
 // SetAsideEvent is an event that the relay could not file (delivery.md, point 10).
 type SetAsideEvent struct {
 	ID        id.ID
@@ -51,16 +37,30 @@ type SetAsideEvent struct {
 	Reason    string    // why, in the words of the database
 }
 
-// SetAsideReader lists the events that are set aside.
-type SetAsideReader interface {
-	// SetAsideEvents gives up to limit events, oldest first.
-	SetAsideEvents(ctx context.Context, limit int) ([]SetAsideEvent, error)
-}
-
 // Doorbell wakes the dispatchers after a commit. A ring is a hint that may be late or lost. Ringing neither fails nor waits.
 type Doorbell interface {
 	// Ring tells the relays that events were committed.
 	Ring()
 	// RingDue tells the scans that deliveries became due.
 	RingDue()
+}
+
+// SetAside lists the events that are set aside.
+type SetAside interface {
+	// SetAsideEvents gives up to limit events, oldest first.
+	SetAsideEvents(ctx context.Context, limit int) ([]SetAsideEvent, error)
+	// Retry moves an event that was set aside back to the outbox, and gives what was known of it.
+	//
+	// Returns ErrNotSetAside.
+	Retry(ctx context.Context, eventID id.ID) (SetAsideEvent, error)
+	// Drop deletes an event that was set aside, and gives what was known of it.
+	//
+	// Returns ErrNotSetAside.
+	Drop(ctx context.Context, eventID id.ID) (SetAsideEvent, error)
+}
+
+// Outbox stores events in the transaction of their change.
+type Outbox interface {
+	// Append stores the event. The relay finds the event after the commit.
+	Append(ctx context.Context, e Event) error
 }

@@ -27,7 +27,14 @@ type AccountDue struct {
 	Refunded    money.Cents
 }
 
-// OwnBooks reads our records, to be compared with the provider's.
+// ReconciliationRun is the result of a scheduled comparison.
+type ReconciliationRun struct {
+	EndedAt     time.Time // zero: none has ended yet
+	Checked     int
+	Differences int
+}
+
+// OwnBooks reads our own records of money that moved, and keeps the time and the result of their last comparison.
 type OwnBooks interface {
 	// Named gives the records of a kind that have these keys, in any state.
 	Named(ctx context.Context, kind BookKind, keys []string) (map[string]OwnEntry, error)
@@ -36,17 +43,6 @@ type OwnBooks interface {
 	Between(ctx context.Context, kind BookKind, from, to time.Time) ([]OwnEntry, error)
 	// Due gives the accounts with collections or refunds of collections in the same time, by the name of the company.
 	Due(ctx context.Context, from, to time.Time) ([]AccountDue, error)
-}
-
-// ReconciliationRun is the result of a scheduled comparison.
-type ReconciliationRun struct {
-	EndedAt     time.Time // zero: none has ended yet
-	Checked     int
-	Differences int
-}
-
-// ReconciliationRuns keeps the last scheduled comparison, so that one of several dispatchers makes it.
-type ReconciliationRuns interface {
 	// Begin takes the comparison over if the last began before since. ok is false if another dispatcher has.
 	Begin(ctx context.Context, now, since time.Time) (ok bool, err error)
 	// End stores the result of the comparison that began.

@@ -35,19 +35,6 @@ type KeptDispute struct {
 	DepositID id.ID
 }
 
-// DisputeRepository writes disputes, in the transaction of their audit entries.
-type DisputeRepository interface {
-	// Keep stores the present state of a dispute and gives the state before; nil for a dispute that was not known. ok is false for a
-	// payment that is not ours.
-	Keep(ctx context.Context, d Dispute, now time.Time) (before *KeptDispute, subject DisputeSubject, ok bool, err error)
-}
-
-// DisputeReader reads disputes.
-type DisputeReader interface {
-	// DisputesOf gives the disputes about the payments of a deposit, oldest first.
-	DisputesOf(ctx context.Context, depositID id.ID) ([]KeptDispute, error)
-}
-
 // DisputeSubject is what a dispute is about, with the operator who is told.
 type DisputeSubject struct {
 	SecuredSubject             // operator and deposit; the fields about the fee are empty
@@ -61,20 +48,25 @@ type ForgottenClient struct {
 	FeePayments []id.ID
 }
 
-// PaymentErasures keeps the erased clients about whom the payment provider has yet to forget.
+// BooksMetrics tells how the last comparison with the provider's books ended.
+type BooksMetrics interface {
+	Differences(n int)
+}
+
+// Disputes keeps disputes.
+type Disputes interface {
+	// Keep stores the present state of a dispute and gives the state before; nil for a dispute that was not known. ok is false for a
+	// payment that is not ours.
+	Keep(ctx context.Context, d Dispute, now time.Time) (before *KeptDispute, subject DisputeSubject, ok bool, err error)
+	// DisputesOf gives the disputes about the payments of a deposit, oldest first.
+	DisputesOf(ctx context.Context, depositID id.ID) ([]KeptDispute, error)
+}
+
+// PaymentErasures keeps the clients whom the payment provider is to forget.
 type PaymentErasures interface {
 	// ErasuresDue gives up to limit clients who owe nothing any more: their deposits are over, and no payment is processing. All clients
 	// that were looked at are looked at again at next; looked is their number.
 	ErasuresDue(ctx context.Context, now, next time.Time, limit int) (due []ForgottenClient, looked int, err error)
-}
-
-// PaymentErasureRepository ends erasures at the payment provider, in the transaction of their audit entries.
-type PaymentErasureRepository interface {
 	// Forgotten removes a client from those that are due. ok is false if another dispatcher has.
 	Forgotten(ctx context.Context, clientID id.ID) (ok bool, err error)
-}
-
-// BooksMetrics tells how the last comparison with the provider's books ended.
-type BooksMetrics interface {
-	Differences(n int)
 }

@@ -9,56 +9,6 @@ import (
 	"partnerdeposits/core/money"
 )
 
-// PaymentRepository writes payments, in the transaction of a change.
-type PaymentRepository interface {
-	// Insert adds a payment before the provider is called. Returns ErrPaymentExists if the deposit has a payment of the
-	// same kind that is processing or succeeded. The transaction stays usable after such an error.
-	Insert(ctx context.Context, p deposit.Payment) error
-	// Processing locks and gives the payment of a deposit and a kind that is processing; nil for none.
-	Processing(ctx context.Context, depositID id.ID, kind deposit.PaymentKind) (*deposit.Payment, error)
-	// Update stores Status, ProviderRef, Failure, Attempts, CheckAt and SettledAt.
-	Update(ctx context.Context, p deposit.Payment) error
-}
-
-// PaymentReader finds payments for the reconciler.
-type PaymentReader interface {
-	// PaymentsToCheck gives processing payments with CheckAt not after at, oldest first. The call also moves CheckAt ahead,
-	// so that two reconcilers do not ask the provider about the same payment at the same time.
-	PaymentsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Payment, error)
-	// Payments lists the payments of a deposit, oldest first.
-	Payments(ctx context.Context, depositID id.ID) ([]deposit.Payment, error)
-}
-
-// PaymentProvider takes payments on a hosted page, such as Stripe Checkout: the service opens a page, the tenant pays there,
-// and only the answers of these calls count (ADR 0003). Every call carries an id of ours as the root of its keys and may be
-// repeated. At no moment are two objects payable for a single payment. All calls return service_unavailable if the provider
-// cannot be reached; the payment then stays processing. A call that the provider has read and refused returns
-// service_unavailable because of ErrProviderAnswered.
-type PaymentProvider interface {
-	PaymentPages
-	// Collect charges the card that secured the deposit, without the tenant, after it has ended the tenant's page of the payment,
-	// if any. A second call of the same attempt gives the first answer; a call of a later attempt charges again, unless the
-	// payment has succeeded or was closed.
-	Collect(ctx context.Context, r CollectRequest) (ProviderPayment, error)
-	// Refund gives back a part of a payment that has succeeded, or all of it. A second call gives the state of the same refund.
-	Refund(ctx context.Context, r RefundRequest) (ProviderRefund, error)
-	// LeastCharge is the smallest amount that can be charged to a card.
-	LeastCharge() money.Cents
-}
-
-// PaymentPages is the part of PaymentProvider about the hosted page of a payment.
-type PaymentPages interface {
-	// Open makes the hosted page of a payment, or gives the existing page. The URL of a page that can no longer be paid leads
-	// to ReturnURL. For a collection, Open first ends the provider's own charge of the amount, and replaces a page that has
-	// expired unpaid by another.
-	Open(ctx context.Context, r HostedPayment) (HostedPage, error)
-	// Lookup gives the present state of a payment. A payment that the provider does not know is ProviderUnknown.
-	Lookup(ctx context.Context, paymentID id.ID) (ProviderPayment, error)
-	// Close makes sure that the payment can never be paid, and gives its state. A payment that succeeded before the call stays
-	// succeeded. A payment that the provider does not know can never be paid afterwards either.
-	Close(ctx context.Context, paymentID id.ID) (ProviderPayment, error)
-}
-
 // PaymentSimulator pays at the provider's page in place of the tenant. Only the sandbox provider implements this interface.
 type PaymentSimulator interface {
 	// SimulatePayment ends an open payment, like a card that is accepted or refused. A payment that has ended stays unchanged.
@@ -170,4 +120,41 @@ type Applicant struct {
 	Email     string
 	FirstName string
 	LastName  string
+}
+
+// Payments keeps payments.
+type Payments interface {
+	// Insert adds a payment before the provider is called. Returns ErrPaymentExists if the deposit has a payment of the
+	// same kind that is processing or succeeded. The transaction stays usable after such an error.
+	Insert(ctx context.Context, p deposit.Payment) error
+	// Processing locks and gives the payment of a deposit and a kind that is processing; nil for none.
+	Processing(ctx context.Context, depositID id.ID, kind deposit.PaymentKind) (*deposit.Payment, error)
+	// Update stores Status, ProviderRef, Failure, Attempts, CheckAt and SettledAt.
+	Update(ctx context.Context, p deposit.Payment) error
+	// PaymentsToCheck gives processing payments with CheckAt not after at, oldest first. The call also moves CheckAt ahead,
+	// so that two reconcilers do not ask the provider about the same payment at the same time.
+	PaymentsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Payment, error)
+	// Payments lists the payments of a deposit, oldest first.
+	Payments(ctx context.Context, depositID id.ID) ([]deposit.Payment, error)
+}
+
+// PaymentProvider is the part of PaymentProvider about the hosted page of a payment.
+type PaymentProvider interface {
+	// Open makes the hosted page of a payment, or gives the existing page. The URL of a page that can no longer be paid leads
+	// to ReturnURL. For a collection, Open first ends the provider's own charge of the amount, and replaces a page that has
+	// expired unpaid by another.
+	Open(ctx context.Context, r HostedPayment) (HostedPage, error)
+	// Lookup gives the present state of a payment. A payment that the provider does not know is ProviderUnknown.
+	Lookup(ctx context.Context, paymentID id.ID) (ProviderPayment, error)
+	// Close makes sure that the payment can never be paid, and gives its state. A payment that succeeded before the call stays
+	// succeeded. A payment that the provider does not know can never be paid afterwards either.
+	Close(ctx context.Context, paymentID id.ID) (ProviderPayment, error)
+	// Collect charges the card that secured the deposit, without the tenant, after it has ended the tenant's page of the payment,
+	// if any. A second call of the same attempt gives the first answer; a call of a later attempt charges again, unless the
+	// payment has succeeded or was closed.
+	Collect(ctx context.Context, r CollectRequest) (ProviderPayment, error)
+	// Refund gives back a part of a payment that has succeeded, or all of it. A second call gives the state of the same refund.
+	Refund(ctx context.Context, r RefundRequest) (ProviderRefund, error)
+	// LeastCharge is the smallest amount that can be charged to a card.
+	LeastCharge() money.Cents
 }

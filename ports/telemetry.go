@@ -49,36 +49,6 @@ type PaymentMetrics interface {
 	Refunded(result PaymentResult)
 }
 
-// DispatchMetrics counts the work of the dispatcher (operations.md, "Metrics"). Labels are closed sets and never ids.
-type DispatchMetrics interface {
-	Relayed(events int)
-	// Reconciled counts deliveries that were dispatched again because the lease ran out.
-	Reconciled(deliveries int)
-	Attempted(event webhook.EventName, result webhook.Result, took time.Duration)
-	DeliveryMetrics
-	QueueMetrics
-}
-
-// DeliveryMetrics counts deliveries that end (operations.md, "Metrics").
-type DeliveryMetrics interface {
-	// Finished counts a delivery, after the commit of its final state. latency is the time since the commit of the change.
-	Finished(event webhook.EventName, outcome webhook.Status, latency time.Duration)
-	// ReachedHealthy adds the latency of a first attempt that succeeded at a healthy endpoint, without the time in which the
-	// endpoint held its deliveries back.
-	ReachedHealthy(latency time.Duration)
-}
-
-// QueueMetrics tells how jobs reach workers, and how many POSTs the workers have in flight (operations.md, "Metrics").
-type QueueMetrics interface {
-	// Inflight changes the number of POSTs in flight in a lane by delta.
-	Inflight(lane string, delta int)
-	// Started adds the time from due to the POST of a delivery to a healthy endpoint, without the time in which the endpoint
-	// held its deliveries back.
-	Started(delay time.Duration)
-	// QueueMode tells the way of jobs to workers from now on.
-	QueueMode(mode QueueMode)
-}
-
 // JobMetrics counts the rounds of jobs that run by the clock (operations.md, "Metrics").
 type JobMetrics interface {
 	// Ran counts a round that ended now. succeeded is false after an error or a panic.
@@ -111,4 +81,24 @@ func WithRequestID(ctx context.Context, requestID string) context.Context {
 func RequestIDOf(ctx context.Context) string {
 	s, _ := ctx.Value(requestIDKey{}).(string)
 	return s
+}
+
+// DispatchMetrics counts the work of the dispatcher (operations.md, "Metrics"). Labels are closed sets and never ids.
+type DispatchMetrics interface {
+	Relayed(events int)
+	// Reconciled counts deliveries that were dispatched again because the lease ran out.
+	Reconciled(deliveries int)
+	Attempted(event webhook.EventName, result webhook.Result, took time.Duration)
+	// Finished counts a delivery, after the commit of its final state. latency is the time since the commit of the change.
+	Finished(event webhook.EventName, outcome webhook.Status, latency time.Duration)
+	// ReachedHealthy adds the latency of a first attempt that succeeded at a healthy endpoint, without the time in which the
+	// endpoint held its deliveries back.
+	ReachedHealthy(latency time.Duration)
+	// Inflight changes the number of POSTs in flight in a lane by delta.
+	Inflight(lane string, delta int)
+	// Started adds the time from due to the POST of a delivery to a healthy endpoint, without the time in which the endpoint
+	// held its deliveries back.
+	Started(delay time.Duration)
+	// QueueMode tells the way of jobs to workers from now on.
+	QueueMode(mode QueueMode)
 }

@@ -18,8 +18,17 @@ type OneTimeCodes interface {
 	URI(s secret.Text, email string) secret.Text
 }
 
-// TwoFactorRepository writes the authenticator apps and recovery codes of operators.
-type TwoFactorRepository interface {
+// HalfSignIn is a sign-in whose password was right and whose code is missing. It is no session: a page or an act that needs a session
+// does not find it. It ends when the operator's password changes.
+type HalfSignIn struct {
+	TokenHash  [32]byte
+	OperatorID id.ID
+	CreatedAt  time.Time
+	ExpiresAt  time.Time
+}
+
+// TwoFactors writes the authenticator apps and recovery codes of operators.
+type TwoFactors interface {
 	// Lock locks and gives the factor of an operator; nil for none.
 	Lock(ctx context.Context, operatorID id.ID) (*twofactor.Factor, error)
 	// Save adds the factor of an operator, or replaces it.
@@ -30,19 +39,12 @@ type TwoFactorRepository interface {
 	ReplaceRecoveryCodes(ctx context.Context, operatorID id.ID, hashes [][32]byte) error
 	// UseRecoveryCode marks a recovery code as used. used is false for an unknown one, and for one that was used before.
 	UseRecoveryCode(ctx context.Context, operatorID id.ID, hash [32]byte, at time.Time) (used bool, err error)
+	// TwoFactor tells whether codes are asked of an operator; the zero State for an unknown operator.
+	TwoFactor(ctx context.Context, operatorID id.ID) (twofactor.State, error)
 }
 
-// HalfSignIn is a sign-in whose password was right and whose code is missing. It is no session: a page or an act that needs a session
-// does not find it. It ends when the operator's password changes.
-type HalfSignIn struct {
-	TokenHash  [32]byte
-	OperatorID id.ID
-	CreatedAt  time.Time
-	ExpiresAt  time.Time
-}
-
-// HalfSignInRepository writes half sign-ins, and the tries of codes.
-type HalfSignInRepository interface {
+// HalfSignIns writes half sign-ins, and the tries of codes.
+type HalfSignIns interface {
 	Insert(ctx context.Context, s HalfSignIn) error
 	// Take ends a half sign-in and gives its operator. Returns twofactor.ErrSignInOver for an unknown one, one that expired, and one
 	// from before the operator's present password.
@@ -52,22 +54,11 @@ type HalfSignInRepository interface {
 	// DeleteExpired removes up to limit half sign-ins that ended before at, and up to limit counts of tries whose window ended, and
 	// returns the larger number.
 	DeleteExpired(ctx context.Context, at time.Time, limit int) (int, error)
-	CodeTries
-}
-
-// CodeTries counts codes that an operator tries, in Postgres: a six-digit code can be guessed while nobody counts.
-type CodeTries interface {
 	// CountTry counts a try under a key of the operator, and gives the count and the start of its window. A window that is over begins
 	// anew.
 	CountTry(ctx context.Context, operatorID id.ID, key [32]byte, window time.Duration, now time.Time) (tries int, since time.Time, err error)
 	// RefundTry takes a try back.
 	RefundTry(ctx context.Context, operatorID id.ID, key [32]byte) error
-}
-
-// TwoFactorReader reads second factors outside transactions.
-type TwoFactorReader interface {
-	// TwoFactor tells whether codes are asked of an operator; the zero State for an unknown operator.
-	TwoFactor(ctx context.Context, operatorID id.ID) (twofactor.State, error)
-	// HalfSignedIn gives the operator of a half sign-in. Returns twofactor.ErrSignInOver as HalfSignInRepository.Take does.
+	// HalfSignedIn gives the operator of a half sign-in. Returns twofactor.ErrSignInOver as HalfSignIns.Take does.
 	HalfSignedIn(ctx context.Context, tokenHash [32]byte, now time.Time) (connect.Operator, connect.Account, error)
 }

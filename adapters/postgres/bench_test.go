@@ -28,26 +28,26 @@ func draft(from deposit.Origin, now time.Time) *deposit.Deposit {
 func create(ctx context.Context, store *postgres.Store, from deposit.Origin, now time.Time) (id.ID, error) {
 	d := draft(from, now)
 	k := ports.IdempotencyKey{PartnerID: from.PartnerID, Route: "POST /api/partner/v1/deposits", Key: uuid.New()}
-	return d.ID, store.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) error {
-		if _, err := r.Idempotency.Claim(ctx, k, now); err != nil {
+	return d.ID, store.WithinTx(ctx, func(ctx context.Context) error {
+		if _, err := store.Idempotency.Claim(ctx, k, now); err != nil {
 			return err
 		}
-		if _, err := r.Links.OfPartner(ctx, from.PartnerID, from.AccountID); err != nil {
+		if _, err := store.Links.OfPartner(ctx, from.PartnerID, from.AccountID); err != nil {
 			return err
 		}
-		if err := r.Deposits.Insert(ctx, d, secret.Text(d.Reference)); err != nil {
+		if err := store.Deposits.Insert(ctx, d, secret.Text(d.Reference)); err != nil {
 			return err
 		}
-		if err := r.Audit.Append(ctx, ports.AuditEntry{ID: portstest.NewID(), At: now, Actor: "partner:p", Action: "deposit.create", Subject: d.Reference}); err != nil {
+		if err := store.Audit.Append(ctx, ports.AuditEntry{ID: portstest.NewID(), At: now, Actor: "partner:p", Action: "deposit.create", Subject: d.Reference}); err != nil {
 			return err
 		}
-		return r.Idempotency.Store(ctx, k, ports.StoredResponse{Status: 201, Body: []byte(`{"data":{"id":"dep_x"}}`), CreatedAt: now})
+		return store.Idempotency.Store(ctx, k, ports.StoredResponse{Status: 201, Body: []byte(`{"data":{"id":"dep_x"}}`), CreatedAt: now})
 	})
 }
 
 func cancel(ctx context.Context, store *postgres.Store, depositID id.ID, now time.Time) error {
-	return store.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) error {
-		d, err := r.Deposits.ForUpdate(ctx, depositID)
+	return store.WithinTx(ctx, func(ctx context.Context) error {
+		d, err := store.Deposits.ForUpdate(ctx, depositID)
 		if err != nil {
 			return err
 		}
@@ -55,14 +55,14 @@ func cancel(ctx context.Context, store *postgres.Store, depositID id.ID, now tim
 		if err != nil {
 			return err
 		}
-		if err := r.Deposits.Transition(ctx, d, step); err != nil {
+		if err := store.Deposits.Transition(ctx, d, step); err != nil {
 			return err
 		}
-		if err := r.Outbox.Append(ctx, ports.Event{ID: portstest.NewID(), PartnerID: d.PartnerID, Name: webhook.DepositCancelled, DepositID: d.ID,
+		if err := store.Outbox.Append(ctx, ports.Event{ID: portstest.NewID(), PartnerID: d.PartnerID, Name: webhook.DepositCancelled, DepositID: d.ID,
 			Data: d.EventData(step), CreatedAt: now}); err != nil {
 			return err
 		}
-		return r.Audit.Append(ctx, ports.AuditEntry{ID: portstest.NewID(), At: now, Actor: "partner:p", Action: "deposit.cancel", Subject: d.Reference})
+		return store.Audit.Append(ctx, ports.AuditEntry{ID: portstest.NewID(), At: now, Actor: "partner:p", Action: "deposit.cancel", Subject: d.Reference})
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
@@ -30,13 +31,13 @@ func TestOperators_Insert_IsFoundByEmailInAnyCase(t *testing.T) {
 	w := pooled(t)
 	o := connect.Operator{ID: portstest.NewID(), Email: "Ann@Rentals.example", PasswordHash: "hash", CreatedAt: at0}
 	a := connect.Account{ID: portstest.NewID(), OperatorID: o.ID, CompanyName: "Gîtes", MaxAmountCents: 400_000, CreatedAt: at0}
-	w.do(func(ctx context.Context, r ports.Repositories) error { return r.Operators.Insert(ctx, o, a) })
+	w.do(func(ctx context.Context, r *postgres.Store) error { return r.Operators.Insert(ctx, o, a) })
 
-	gotO, gotA, err := w.OperatorByEmail(t.Context(), "aNN@rentals.EXAMPLE")
+	gotO, gotA, err := w.Operators.OperatorByEmail(t.Context(), "aNN@rentals.EXAMPLE")
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(o, gotO))
 	require.Empty(t, cmp.Diff(a, gotA))
-	gotA, gotO, err = w.AccountByID(t.Context(), a.ID)
+	gotA, gotO, err = w.Operators.AccountByID(t.Context(), a.ID)
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(o, gotO))
 	require.Empty(t, cmp.Diff(a, gotA))
@@ -45,13 +46,13 @@ func TestOperators_Insert_IsFoundByEmailInAnyCase(t *testing.T) {
 func TestOperators_Unknown_AreNotFound(t *testing.T) {
 	t.Parallel()
 	w := pooled(t)
-	_, _, err := w.OperatorByEmail(t.Context(), "nobody@example.com")
+	_, _, err := w.Operators.OperatorByEmail(t.Context(), "nobody@example.com")
 	require.ErrorIs(t, err, connect.ErrBadCredentials)
-	_, _, err = w.OperatorBySession(t.Context(), [32]byte{9}, at0, longIdle)
+	_, _, err = w.Sessions.OperatorBySession(t.Context(), [32]byte{9}, at0, longIdle)
 	require.ErrorIs(t, err, connect.ErrBadCredentials)
-	_, _, err = w.AccountByID(t.Context(), portstest.NewID())
+	_, _, err = w.Operators.AccountByID(t.Context(), portstest.NewID())
 	require.ErrorIs(t, err, connect.ErrAccountNotFound)
-	require.ErrorIs(t, w.try(func(ctx context.Context, r ports.Repositories) error {
+	require.ErrorIs(t, w.try(func(ctx context.Context, r *postgres.Store) error {
 		return r.Operators.SetCeiling(ctx, portstest.NewID(), 400_000)
 	}), connect.ErrAccountNotFound)
 }
@@ -61,14 +62,14 @@ func TestOperators_Session_LastsUntilItEnds(t *testing.T) {
 	w := alone(t)
 	a := w.account()
 	s := session(a.OperatorID, 1, at0.Add(time.Hour))
-	w.do(func(ctx context.Context, r ports.Repositories) error { return r.Operators.InsertSession(ctx, s) })
+	w.do(func(ctx context.Context, r *postgres.Store) error { return r.Sessions.InsertSession(ctx, s) })
 	for _, at := range []time.Time{at0, at0.Add(10 * time.Minute), s.ExpiresAt.Add(-time.Microsecond)} {
-		o, got, err := w.OperatorBySession(t.Context(), s.TokenHash, at, longIdle)
+		o, got, err := w.Sessions.OperatorBySession(t.Context(), s.TokenHash, at, longIdle)
 		require.NoError(t, err)
 		require.Equal(t, a.OperatorID, o.ID)
 		require.Equal(t, a.ID, got.ID)
 	}
-	_, _, err := w.OperatorBySession(t.Context(), s.TokenHash, s.ExpiresAt, longIdle)
+	_, _, err := w.Sessions.OperatorBySession(t.Context(), s.TokenHash, s.ExpiresAt, longIdle)
 	require.ErrorIs(t, err, connect.ErrBadCredentials)
 }
 
@@ -76,13 +77,13 @@ func TestOperators_DeleteSession_EndsIt(t *testing.T) {
 	t.Parallel()
 	w := alone(t)
 	s := session(w.account().OperatorID, 1, at0.Add(time.Hour))
-	w.do(func(ctx context.Context, r ports.Repositories) error { return r.Operators.InsertSession(ctx, s) })
+	w.do(func(ctx context.Context, r *postgres.Store) error { return r.Sessions.InsertSession(ctx, s) })
 	for range 2 { // the second call is no error
-		w.do(func(ctx context.Context, r ports.Repositories) error {
-			return r.Operators.DeleteSession(ctx, s.TokenHash)
+		w.do(func(ctx context.Context, r *postgres.Store) error {
+			return r.Sessions.DeleteSession(ctx, s.TokenHash)
 		})
 	}
-	_, _, err := w.OperatorBySession(t.Context(), s.TokenHash, at0, longIdle)
+	_, _, err := w.Sessions.OperatorBySession(t.Context(), s.TokenHash, at0, longIdle)
 	require.ErrorIs(t, err, connect.ErrBadCredentials)
 }
 
@@ -90,17 +91,17 @@ func TestOperators_DeleteExpiredSessions_TakesAsManyAsAsked(t *testing.T) {
 	t.Parallel()
 	w := alone(t)
 	operatorID := w.account().OperatorID
-	w.do(func(ctx context.Context, r ports.Repositories) error {
+	w.do(func(ctx context.Context, r *postgres.Store) error {
 		for i := range byte(5) {
-			if err := r.Operators.InsertSession(ctx, session(operatorID, i+1, at0.Add(time.Duration(i)*time.Hour))); err != nil {
+			if err := r.Sessions.InsertSession(ctx, session(operatorID, i+1, at0.Add(time.Duration(i)*time.Hour))); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	for _, want := range []int{2, 1, 0} { // three of five sessions ended before 2:30
-		w.do(func(ctx context.Context, r ports.Repositories) error {
-			n, err := r.Operators.DeleteExpiredSessions(ctx, at0.Add(150*time.Minute), 2)
+		w.do(func(ctx context.Context, r *postgres.Store) error {
+			n, err := r.Sessions.DeleteExpiredSessions(ctx, at0.Add(150*time.Minute), 2)
 			require.Equal(t, want, n)
 			return err
 		})
@@ -113,12 +114,12 @@ func TestOperators_Network_IsKnownForNinetyDaysAfterItsLastUse(t *testing.T) {
 	o, other := w.account().OperatorID, w.account().OperatorID
 	home, office := [32]byte{1}, [32]byte{2}
 	record := func(network [32]byte, at time.Time) {
-		w.do(func(ctx context.Context, r ports.Repositories) error {
-			return r.Operators.RecordNetwork(ctx, o, network, at)
+		w.do(func(ctx context.Context, r *postgres.Store) error {
+			return r.Sessions.RecordNetwork(ctx, o, network, at)
 		})
 	}
 	known := func(operatorID id.ID, network [32]byte, at time.Time) bool {
-		yes, err := w.NetworkKnown(t.Context(), operatorID, network, at)
+		yes, err := w.Sessions.NetworkKnown(t.Context(), operatorID, network, at)
 		require.NoError(t, err)
 		return yes
 	}
@@ -143,13 +144,13 @@ func TestOperators_Ceiling_IsSetAndGoesBackToTheDefault(t *testing.T) {
 	p, a := w.partner(), w.account()
 	w.link(p.ID, a.ID, "op-1", at0)
 	for ceiling, resolved := range map[int64]int64{400_000: 400_000, 0: int64(deposit.DefaultMaxAmount)} {
-		w.do(func(ctx context.Context, r ports.Repositories) error {
+		w.do(func(ctx context.Context, r *postgres.Store) error {
 			return r.Operators.SetCeiling(ctx, a.ID, cents(ceiling))
 		})
-		got, _, err := w.AccountByID(t.Context(), a.ID)
+		got, _, err := w.Operators.AccountByID(t.Context(), a.ID)
 		require.NoError(t, err)
 		require.Equal(t, cents(ceiling), got.MaxAmountCents)
-		linked, err := w.LinkedAccount(t.Context(), p.ID, a.ID)
+		linked, err := w.Links.LinkedAccount(t.Context(), p.ID, a.ID)
 		require.NoError(t, err)
 		require.Equal(t, cents(resolved), linked.MaxAmountCents)
 	}
@@ -162,7 +163,7 @@ func TestOperators_Accounts_AreListedNewestFirst(t *testing.T) {
 	for range 5 {
 		want = append([]id.ID{w.account().ID}, want...)
 	}
-	got := walk(t, func(p ports.Page) (ports.List[connect.Account], error) { return w.Accounts(t.Context(), p) })
+	got := walk(t, func(p ports.Page) (ports.List[connect.Account], error) { return w.Operators.Accounts(t.Context(), p) })
 	require.Equal(t, want, idsOf(got, func(a connect.Account) id.ID { return a.ID }))
 }
 
@@ -171,10 +172,10 @@ func TestLinks_Insert_IsActive(t *testing.T) {
 	w := pooled(t)
 	p, a := w.partner(), w.account()
 	l := w.link(p.ID, a.ID, "op-1", at0)
-	got, err := w.ActiveLink(t.Context(), a.ID)
+	got, err := w.Links.ActiveLink(t.Context(), a.ID)
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(&l, got))
-	w.do(func(ctx context.Context, r ports.Repositories) error {
+	w.do(func(ctx context.Context, r *postgres.Store) error {
 		locked, err := r.Links.ActiveOfAccount(ctx, a.ID)
 		require.Empty(t, cmp.Diff(&l, locked))
 		return err
@@ -186,9 +187,9 @@ func TestLinks_LastRevoked_IsOfThePartnersExternalID(t *testing.T) {
 	w := pooled(t)
 	p, other, a, b := w.partner(), w.partner(), w.account(), w.account()
 	revoked := func(partnerID id.ID, externalID string) time.Time {
-		at, err := w.LastRevoked(t.Context(), partnerID, externalID)
+		at, err := w.Links.LastRevoked(t.Context(), partnerID, externalID)
 		require.NoError(t, err)
-		w.do(func(ctx context.Context, r ports.Repositories) error {
+		w.do(func(ctx context.Context, r *postgres.Store) error {
 			inside, err := r.Links.LastRevoked(ctx, partnerID, externalID)
 			require.True(t, at.Equal(inside))
 			return err
@@ -197,17 +198,17 @@ func TestLinks_LastRevoked_IsOfThePartnersExternalID(t *testing.T) {
 	}
 	for i, account := range []id.ID{a.ID, b.ID} { // the number goes from one account to another
 		w.link(p.ID, account, "op-1", at0)
-		of, err := w.ActiveLinkOf(t.Context(), p.ID, "op-1")
+		of, err := w.Links.ActiveLinkOf(t.Context(), p.ID, "op-1")
 		require.NoError(t, err)
 		require.Equal(t, account, of.AccountID)
 		at := at0.Add(time.Duration(i+1) * time.Hour)
-		w.do(func(ctx context.Context, r ports.Repositories) error {
+		w.do(func(ctx context.Context, r *postgres.Store) error {
 			_, err := r.Links.Revoke(ctx, p.ID, account, connect.RevokedByOperator, at)
 			return err
 		})
 		require.True(t, at.Equal(revoked(p.ID, "op-1")))
 	}
-	none, err := w.ActiveLinkOf(t.Context(), p.ID, "op-1")
+	none, err := w.Links.ActiveLinkOf(t.Context(), p.ID, "op-1")
 	require.NoError(t, err)
 	require.Nil(t, none)
 	w.link(other.ID, a.ID, "op-2", at0)
@@ -220,12 +221,12 @@ func TestLinks_None_IsNilOrNotLinked(t *testing.T) {
 	t.Parallel()
 	w := pooled(t)
 	p, a := w.partner(), w.account()
-	got, err := w.ActiveLink(t.Context(), a.ID)
+	got, err := w.Links.ActiveLink(t.Context(), a.ID)
 	require.NoError(t, err)
 	require.Nil(t, got)
-	_, err = w.LinkedAccount(t.Context(), p.ID, a.ID)
+	_, err = w.Links.LinkedAccount(t.Context(), p.ID, a.ID)
 	require.ErrorIs(t, err, connect.ErrAccountNotFound)
-	w.do(func(ctx context.Context, r ports.Repositories) error {
+	w.do(func(ctx context.Context, r *postgres.Store) error {
 		l, err := r.Links.ActiveOfAccount(ctx, a.ID)
 		require.NoError(t, err)
 		require.Nil(t, l)
@@ -250,12 +251,12 @@ func TestLinks_Insert_AgainstAnother_SaysWhichAndLeavesTheTransactionUsable(t *t
 		"the very same":                    {connect.Link{PartnerID: p.ID, AccountID: a.ID, ExternalID: "op-1"}, connect.ErrAlreadyLinked},
 	} {
 		fresh := w.account()
-		w.do(func(ctx context.Context, r ports.Repositories) error {
+		w.do(func(ctx context.Context, r *postgres.Store) error {
 			c.link.ID, c.link.LinkedAt = portstest.NewID(), at0
 			require.ErrorIs(t, r.Links.Insert(ctx, c.link), c.want, name)
 			return r.Links.Insert(ctx, connect.Link{ID: portstest.NewID(), PartnerID: other.ID, AccountID: fresh.ID, ExternalID: fresh.ID.Encode(), LinkedAt: at0})
 		})
-		got, err := w.ActiveLink(t.Context(), fresh.ID)
+		got, err := w.Links.ActiveLink(t.Context(), fresh.ID)
 		require.NoError(t, err)
 		require.NotNil(t, got, name)
 	}
@@ -277,7 +278,7 @@ func TestLinks_Insert_ManyPartnersAtOnce_OneWins(t *testing.T) {
 		partners[i] = w.partner().ID
 	}
 	ended := w.race(func(i int) error {
-		return w.try(func(ctx context.Context, r ports.Repositories) error {
+		return w.try(func(ctx context.Context, r *postgres.Store) error {
 			return r.Links.Insert(ctx, connect.Link{ID: portstest.NewID(), PartnerID: partners[i], AccountID: a.ID, ExternalID: "op", LinkedAt: at0})
 		})
 	})
@@ -290,13 +291,13 @@ func TestLinks_Revoke_EndsItOnceAndFreesAccountAndNumber(t *testing.T) {
 	p, other, a := w.partner(), w.partner(), w.account()
 	w.link(p.ID, a.ID, "op-1", at0)
 	for _, want := range []bool{true, false} {
-		w.do(func(ctx context.Context, r ports.Repositories) error {
+		w.do(func(ctx context.Context, r *postgres.Store) error {
 			changed, err := r.Links.Revoke(ctx, p.ID, a.ID, connect.RevokedByPartner, at0.Add(time.Hour))
 			require.Equal(t, want, changed)
 			return err
 		})
 	}
-	w.do(func(ctx context.Context, r ports.Repositories) error {
+	w.do(func(ctx context.Context, r *postgres.Store) error {
 		old, err := r.Links.OfPartner(ctx, p.ID, a.ID)
 		require.Equal(t, connect.LinkRevoked, old.Status())
 		require.Equal(t, at0.Add(time.Hour), old.RevokedAt)
@@ -311,18 +312,18 @@ func TestLinks_OfPartner_IsTheNewestOne(t *testing.T) {
 	w := pooled(t)
 	p, a := w.partner(), w.account()
 	w.link(p.ID, a.ID, "op-1", at0)
-	w.do(func(ctx context.Context, r ports.Repositories) error {
+	w.do(func(ctx context.Context, r *postgres.Store) error {
 		_, err := r.Links.Revoke(ctx, p.ID, a.ID, connect.RevokedByOperator, at0.Add(time.Hour))
 		return err
 	})
 	again := w.link(p.ID, a.ID, "op-2", at0.Add(2*time.Hour))
-	w.do(func(ctx context.Context, r ports.Repositories) error {
+	w.do(func(ctx context.Context, r *postgres.Store) error {
 		got, err := r.Links.OfPartner(ctx, p.ID, a.ID)
 		require.Equal(t, again.ID, got.ID)
 		require.Equal(t, deposit.DefaultMaxAmount, got.MaxAmountCents)
 		return err
 	})
-	got, err := w.LinkedAccount(t.Context(), p.ID, a.ID)
+	got, err := w.Links.LinkedAccount(t.Context(), p.ID, a.ID)
 	require.NoError(t, err)
 	require.Equal(t, again.ID, got.ID)
 }
@@ -339,7 +340,7 @@ func TestLinks_LinkedAccounts_CountTheNewestOfEachAndFilter(t *testing.T) {
 	back, gone := w.account(), w.account()
 	for _, a := range []connect.Account{back, gone} {
 		w.link(p.ID, a.ID, "x-"+a.ID.Encode(), at0.Add(time.Hour))
-		w.do(func(ctx context.Context, r ports.Repositories) error {
+		w.do(func(ctx context.Context, r *postgres.Store) error {
 			_, err := r.Links.Revoke(ctx, p.ID, a.ID, connect.RevokedByAdmin, at0.Add(2*time.Hour))
 			return err
 		})
@@ -347,7 +348,7 @@ func TestLinks_LinkedAccounts_CountTheNewestOfEachAndFilter(t *testing.T) {
 	active = append([]id.ID{w.link(p.ID, back.ID, "back", at0.Add(3*time.Hour)).ID}, active...)
 	list := func(f ports.LinkFilter) []ports.LinkedAccount {
 		return walk(t, func(page ports.Page) (ports.List[ports.LinkedAccount], error) {
-			return w.LinkedAccounts(t.Context(), p.ID, f, page)
+			return w.Links.LinkedAccounts(t.Context(), p.ID, f, page)
 		})
 	}
 	linkID := func(a ports.LinkedAccount) id.ID { return a.ID }

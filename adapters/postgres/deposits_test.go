@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
@@ -24,12 +25,12 @@ func TestClients_Insert_IsFoundByItsAccountAndPartner(t *testing.T) {
 	p, a := w.partner(), w.account()
 	w.link(p.ID, a.ID, "op-1", at0)
 	c := w.client(p.ID, a.ID)
-	w.do(func(ctx context.Context, r ports.Repositories) error {
+	w.do(func(ctx context.Context, r *postgres.Store) error {
 		got, err := r.Clients.OfAccount(ctx, a.ID, c.ID)
 		require.Empty(t, cmp.Diff(c, got))
 		return err
 	})
-	got, err := w.Client(t.Context(), p.ID, c.ID)
+	got, err := w.Clients.Client(t.Context(), p.ID, c.ID)
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(c, got))
 }
@@ -40,7 +41,7 @@ func TestClients_OfOthers_AreNotFound(t *testing.T) {
 	p, a := w.partner(), w.account()
 	w.link(p.ID, a.ID, "op-1", at0)
 	c, fromCheckout := w.client(p.ID, a.ID), w.client(id.ID{}, a.ID)
-	w.do(func(ctx context.Context, r ports.Repositories) error {
+	w.do(func(ctx context.Context, r *postgres.Store) error {
 		_, err := r.Clients.OfAccount(ctx, portstest.NewID(), c.ID)
 		require.ErrorIs(t, err, tenant.ErrNotFound)
 		_, err = r.Clients.OfAccount(ctx, a.ID, portstest.NewID())
@@ -48,7 +49,7 @@ func TestClients_OfOthers_AreNotFound(t *testing.T) {
 		return nil
 	})
 	for partnerID, clientID := range map[id.ID]id.ID{w.partner().ID: c.ID, p.ID: fromCheckout.ID} {
-		_, err := w.Client(t.Context(), partnerID, clientID)
+		_, err := w.Clients.Client(t.Context(), partnerID, clientID)
 		require.ErrorIs(t, err, tenant.ErrNotFound)
 	}
 }
@@ -63,13 +64,13 @@ func TestDeposits_Insert_IsReadBackWhole(t *testing.T) {
 	d.Client = &deposit.Client{ID: c.ID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName}
 	d.CheckoutToken = tokenOf(d) // readers give the token of a deposit with URLGeneration
 	w.insert(d)
-	byID, err := w.Deposit(t.Context(), d.ID)
+	byID, err := w.Deposits.Deposit(t.Context(), d.ID)
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(d, byID))
-	byToken, err := w.DepositByToken(t.Context(), tokenOf(d))
+	byToken, err := w.Deposits.DepositByToken(t.Context(), tokenOf(d))
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(d, byToken))
-	w.do(func(ctx context.Context, r ports.Repositories) error {
+	w.do(func(ctx context.Context, r *postgres.Store) error {
 		locked, err := r.Deposits.ForUpdate(ctx, d.ID)
 		require.NoError(t, err)
 		require.Empty(t, cmp.Diff(d, locked))
@@ -86,7 +87,7 @@ func TestDeposits_Insert_WithoutPartnerClientOrMetadata_IsReadBackWhole(t *testi
 	d.Metadata = map[string]string{}
 	d.CheckoutToken = tokenOf(d)
 	w.insert(d)
-	got, err := w.Deposit(t.Context(), d.ID)
+	got, err := w.Deposits.Deposit(t.Context(), d.ID)
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(d, got))
 }
@@ -96,25 +97,25 @@ func TestDeposits_Insert_ReferenceTaken_LeavesTheTransactionUsable(t *testing.T)
 	w := pooled(t)
 	first := w.deposit(w.partner())
 	second := newDeposit(deposit.Origin{AccountID: first.AccountID}, at0)
-	w.do(func(ctx context.Context, r ports.Repositories) error {
+	w.do(func(ctx context.Context, r *postgres.Store) error {
 		free := second.Reference
 		second.Reference = first.Reference
 		require.ErrorIs(t, r.Deposits.Insert(ctx, second, "token"), ports.ErrReferenceTaken)
 		second.Reference = free
 		return r.Deposits.Insert(ctx, second, "token")
 	})
-	_, err := w.Deposit(t.Context(), second.ID)
+	_, err := w.Deposits.Deposit(t.Context(), second.ID)
 	require.NoError(t, err)
 }
 
 func TestDeposits_Unknown_AreNotFound(t *testing.T) {
 	t.Parallel()
 	w := pooled(t)
-	_, err := w.Deposit(t.Context(), portstest.NewID())
+	_, err := w.Deposits.Deposit(t.Context(), portstest.NewID())
 	require.ErrorIs(t, err, deposit.ErrNotFound)
-	_, err = w.DepositByToken(t.Context(), "unknown")
+	_, err = w.Deposits.DepositByToken(t.Context(), "unknown")
 	require.ErrorIs(t, err, deposit.ErrNotFound)
-	w.do(func(ctx context.Context, r ports.Repositories) error {
+	w.do(func(ctx context.Context, r *postgres.Store) error {
 		_, err := r.Deposits.ForUpdate(ctx, portstest.NewID())
 		require.ErrorIs(t, err, deposit.ErrNotFound)
 		_, err = r.Deposits.ForUpdateByToken(ctx, "unknown")
@@ -134,7 +135,7 @@ func TestDeposits_Transition_StoresEveryStepOfALife(t *testing.T) {
 		d := w.deposit(w.partner())
 		for i, trigger := range life {
 			var want *deposit.Deposit
-			w.do(func(ctx context.Context, r ports.Repositories) (err error) {
+			w.do(func(ctx context.Context, r *postgres.Store) (err error) {
 				want, err = r.Deposits.ForUpdate(ctx, d.ID)
 				require.NoError(t, err)
 				var step deposit.Transition
@@ -147,7 +148,7 @@ func TestDeposits_Transition_StoresEveryStepOfALife(t *testing.T) {
 				require.NoError(t, err)
 				return r.Deposits.Transition(ctx, want, step)
 			})
-			got, err := w.Deposit(t.Context(), d.ID)
+			got, err := w.Deposits.Deposit(t.Context(), d.ID)
 			require.NoError(t, err)
 			require.Empty(t, cmp.Diff(want, got), name)
 		}
@@ -163,14 +164,14 @@ func TestDeposits_Transition_Stale_FailsAndLeavesNothing(t *testing.T) {
 	require.NoError(t, err)
 	moved := w.move(d.ID, deposit.Secured, at0)
 	event := ports.Event{ID: portstest.NewID(), PartnerID: d.PartnerID, Name: "deposit.cancelled", DepositID: d.ID, Data: []byte(`{}`), CreatedAt: at0}
-	err = w.try(func(ctx context.Context, r ports.Repositories) error {
+	err = w.try(func(ctx context.Context, r *postgres.Store) error {
 		if err := r.Deposits.Transition(ctx, &stale, step); err != nil {
 			return err
 		}
 		return r.Outbox.Append(ctx, event)
 	})
 	require.ErrorIs(t, err, ports.ErrStale)
-	got, err := w.Deposit(t.Context(), d.ID)
+	got, err := w.Deposits.Deposit(t.Context(), d.ID)
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(moved, got))
 }
@@ -180,7 +181,7 @@ func TestDeposits_Cancel_ManyAtOnce_OneWins(t *testing.T) {
 	w := pooled(t)
 	d := w.deposit(w.partner())
 	ended := w.race(func(int) error {
-		return w.try(func(ctx context.Context, r ports.Repositories) error {
+		return w.try(func(ctx context.Context, r *postgres.Store) error {
 			locked, err := r.Deposits.ForUpdate(ctx, d.ID)
 			if err != nil {
 				return err
@@ -200,13 +201,13 @@ func TestDeposits_SetCheckout_StoresClientAndStart(t *testing.T) {
 	w := pooled(t)
 	d := w.deposit(w.partner())
 	c := w.client(id.ID{}, d.AccountID)
-	w.do(func(ctx context.Context, r ports.Repositories) error {
+	w.do(func(ctx context.Context, r *postgres.Store) error {
 		locked, err := r.Deposits.ForUpdate(ctx, d.ID)
 		require.NoError(t, err)
 		locked.ClientID, locked.CheckoutStartedAt = c.ID, at0.Add(time.Minute)
 		return r.Deposits.SetCheckout(ctx, locked)
 	})
-	got, err := w.Deposit(t.Context(), d.ID)
+	got, err := w.Deposits.Deposit(t.Context(), d.ID)
 	require.NoError(t, err)
 	require.Equal(t, &deposit.Client{ID: c.ID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName}, got.Client)
 	require.Equal(t, at0.Add(time.Minute), got.CheckoutStartedAt)
@@ -218,7 +219,7 @@ func TestDeposits_CheckoutTokens_GiveEachItsOwn(t *testing.T) {
 	w := pooled(t)
 	p := w.partner()
 	first, second := w.deposit(p), w.deposit(p)
-	got, err := w.CheckoutTokens(t.Context(), []id.ID{first.ID, second.ID, portstest.NewID()})
+	got, err := w.Deposits.CheckoutTokens(t.Context(), []id.ID{first.ID, second.ID, portstest.NewID()})
 	require.NoError(t, err)
 	require.Len(t, got, 2)
 	require.Equal(t, tokenOf(first).Reveal(), got[first.ID].Reveal())
@@ -267,7 +268,7 @@ func TestDeposits_List_FiltersAndPages(t *testing.T) {
 		"nothing":        {ports.DepositFilter{PartnerID: p.ID, AccountID: portstest.NewID()}, nil},
 	} {
 		got := walk(t, func(page ports.Page) (ports.List[*deposit.Deposit], error) {
-			return w.Deposits(t.Context(), c.filter, page)
+			return w.Deposits.Deposits(t.Context(), c.filter, page)
 		})
 		require.Equal(t, append([]id.ID{}, c.want...), idsOf(got, func(d *deposit.Deposit) id.ID { return d.ID }), name)
 	}
@@ -280,31 +281,31 @@ func TestDeposits_Schedulers_FindWhatIsDueAndNothingElse(t *testing.T) {
 	started := func(at time.Time) *deposit.Deposit {
 		d := w.deposit(p)
 		d.CheckoutStartedAt = at
-		w.do(func(ctx context.Context, r ports.Repositories) error { return r.Deposits.SetCheckout(ctx, d) })
+		w.do(func(ctx context.Context, r *postgres.Store) error { return r.Deposits.SetCheckout(ctx, d) })
 		return d
 	}
 	idle, busy, active, ended := started(at0), started(at0.Add(time.Hour)), w.deposit(p), w.deposit(p)
 	w.move(active.ID, deposit.Secured, at0)
 	w.move(ended.ID, deposit.CancelledByPartner, at0)
-	secured, err := w.Deposit(t.Context(), active.ID)
+	secured, err := w.Deposits.Deposit(t.Context(), active.ID)
 	require.NoError(t, err)
 
-	got, err := w.IdleCheckouts(t.Context(), at0.Add(time.Minute), 10)
+	got, err := w.Due.IdleCheckouts(t.Context(), at0.Add(time.Minute), 10)
 	require.NoError(t, err)
 	require.Equal(t, []id.ID{idle.ID}, got)
-	got, err = w.ExpiredCheckouts(t.Context(), idle.CheckoutExpiresAt.Add(-time.Microsecond), 10)
+	got, err = w.Due.ExpiredCheckouts(t.Context(), idle.CheckoutExpiresAt.Add(-time.Microsecond), 10)
 	require.NoError(t, err)
 	require.Empty(t, got)
-	got, err = w.ExpiredCheckouts(t.Context(), idle.CheckoutExpiresAt, 10)
+	got, err = w.Due.ExpiredCheckouts(t.Context(), idle.CheckoutExpiresAt, 10)
 	require.NoError(t, err)
 	require.ElementsMatch(t, []id.ID{idle.ID, busy.ID}, got)
-	got, err = w.ExpiredCheckouts(t.Context(), idle.CheckoutExpiresAt, 1)
+	got, err = w.Due.ExpiredCheckouts(t.Context(), idle.CheckoutExpiresAt, 1)
 	require.NoError(t, err)
 	require.Len(t, got, 1)
-	got, err = w.ElapsedCoverages(t.Context(), secured.ExpiresAt.Add(-time.Microsecond), 10)
+	got, err = w.Due.ElapsedCoverages(t.Context(), secured.ExpiresAt.Add(-time.Microsecond), 10)
 	require.NoError(t, err)
 	require.Empty(t, got)
-	got, err = w.ElapsedCoverages(t.Context(), secured.ExpiresAt, 10)
+	got, err = w.Due.ElapsedCoverages(t.Context(), secured.ExpiresAt, 10)
 	require.NoError(t, err)
 	require.Equal(t, []id.ID{active.ID}, got)
 }

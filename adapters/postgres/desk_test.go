@@ -118,7 +118,7 @@ func TestDeskDeposits_EveryFilterAndPair_ListsEachDepositOnceInOrder(t *testing.
 		page := ports.Page{Limit: 100}
 		for pages := 0; ; pages++ {
 			require.Less(t, pages, 100, name)
-			list, err := s.DeskDeposits(t.Context(), f, page)
+			list, err := s.Desk.DeskDeposits(t.Context(), f, page)
 			require.NoError(t, err, name)
 			for _, d := range list.Items {
 				require.Equal(t, f.AccountID, d.AccountID)
@@ -141,14 +141,14 @@ func TestDeskDeposits_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 	everyDeskFilter(t, s, func(name string, f ports.DeskFilter) {
 		var last ports.Cursor
 		read := s.rowsRead(t, func() error {
-			list, err := s.DeskDeposits(t.Context(), f, ports.Page{Limit: 50})
+			list, err := s.Desk.DeskDeposits(t.Context(), f, ports.Page{Limit: 50})
 			last = list.Next
 			return err
 		})
 		require.LessOrEqual(t, read, deskReads, name)
 		if !last.IsZero() {
 			require.LessOrEqual(t, s.rowsRead(t, func() error {
-				_, err := s.DeskDeposits(t.Context(), f, ports.Page{Limit: 50, Cursor: last})
+				_, err := s.Desk.DeskDeposits(t.Context(), f, ports.Page{Limit: 50, Cursor: last})
 				return err
 			}), deskReads, "second page, "+name)
 		}
@@ -165,15 +165,15 @@ func TestDeskDeposits_WhileDepositsAreMade_StaysStable(t *testing.T) {
 		var got []id.ID
 		page := ports.Page{Limit: 10}
 		for more := true; more; more = !page.Cursor.IsZero() {
-			list, err := s.DeskDeposits(t.Context(), f, page)
+			list, err := s.Desk.DeskDeposits(t.Context(), f, page)
 			require.NoError(t, err)
 			for _, d := range list.Items {
 				got = append(got, d.ID)
 			}
 			page.Cursor = list.Next
 			d := draft(deposit.Origin{AccountID: s.Owner.Account, PartnerID: s.Owner.Partner, ByPartnerAPI: true, ExternalID: "operator-1"}, time.Now())
-			require.NoError(t, s.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
-				return r.Deposits.Insert(ctx, d, secret.Text(d.ID.Encode()))
+			require.NoError(t, s.WithinTx(t.Context(), func(ctx context.Context) error {
+				return s.Deposits.Insert(ctx, d, secret.Text(d.ID.Encode()))
 			}))
 		}
 		require.Greater(t, len(before), 30)
@@ -230,12 +230,12 @@ func TestOpenDeposits_AreThoseThatAreNotOver(t *testing.T) {
 	require.NotEmpty(t, open())
 	require.Equal(t, want(), open(), "deposits that were made")
 
-	page, err := s.DeskDeposits(t.Context(), ports.DeskFilter{AccountID: s.Owner.Account, Statuses: []deposit.Status{deposit.Active}}, ports.Page{Limit: 5})
+	page, err := s.Desk.DeskDeposits(t.Context(), ports.DeskFilter{AccountID: s.Owner.Account, Statuses: []deposit.Status{deposit.Active}}, ports.Page{Limit: 5})
 	require.NoError(t, err)
 	now, timers := time.Now().UTC().Truncate(time.Microsecond), deposit.DefaultTimers()
-	move := func(depositID id.ID, apply func(*deposit.Deposit) (deposit.Transition, error), then func(context.Context, ports.Repositories, *deposit.Deposit) error) {
-		require.NoError(t, s.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
-			d, err := r.Deposits.ForUpdate(ctx, depositID)
+	move := func(depositID id.ID, apply func(*deposit.Deposit) (deposit.Transition, error), then func(context.Context, *deposit.Deposit) error) {
+		require.NoError(t, s.WithinTx(t.Context(), func(ctx context.Context) error {
+			d, err := s.Deposits.ForUpdate(ctx, depositID)
 			if err != nil {
 				return err
 			}
@@ -244,10 +244,10 @@ func TestOpenDeposits_AreThoseThatAreNotOver(t *testing.T) {
 				return err
 			}
 			step.Actor = "operator"
-			if err := r.Deposits.Transition(ctx, d, step); err != nil || then == nil {
+			if err := s.Deposits.Transition(ctx, d, step); err != nil || then == nil {
 				return err
 			}
-			return then(ctx, r, d)
+			return then(ctx, d)
 		}))
 	}
 	released, captured := page.Items[0].ID, page.Items[1].ID
@@ -256,21 +256,21 @@ func TestOpenDeposits_AreThoseThatAreNotOver(t *testing.T) {
 	charge := deposit.Payment{ID: portstest.NewID(), DepositID: captured, Kind: deposit.Collection, Amount: 100, Status: deposit.PaymentProcessing, CreatedAt: now, CheckAt: now}
 	amount := charge.Amount
 	move(captured, func(d *deposit.Deposit) (deposit.Transition, error) { return d.Capture(&amount, 0, timers, now) },
-		func(ctx context.Context, r ports.Repositories, _ *deposit.Deposit) error {
-			return r.Payments.Insert(ctx, charge)
+		func(ctx context.Context, _ *deposit.Deposit) error {
+			return s.Payments.Insert(ctx, charge)
 		})
 	require.Equal(t, want(), open(), "a capture")
 	require.True(t, slices.ContainsFunc(open(), func(row string) bool { return strings.Contains(row, "captured") }))
 
-	counts, err := s.CountWork(t.Context(), s.Owner.Account, now.AddDate(0, 0, 7))
+	counts, err := s.Desk.CountWork(t.Context(), s.Owner.Account, now.AddDate(0, 0, 7))
 	require.NoError(t, err)
 	require.Equal(t, ports.WorkCount{Count: 1, Amount: 100}, counts[ports.WorkCollecting])
-	first, err := s.OpenWork(t.Context(), s.Owner.Account, ports.WorkCollecting, now, 5)
+	first, err := s.Desk.OpenWork(t.Context(), s.Owner.Account, ports.WorkCollecting, now, 5)
 	require.NoError(t, err)
 	require.Equal(t, captured, first[0].ID)
 
 	charge.Status, charge.SettledAt = deposit.PaymentSucceeded, now
-	require.NoError(t, s.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error { return r.Payments.Update(ctx, charge) }))
+	require.NoError(t, s.WithinTx(t.Context(), func(ctx context.Context) error { return s.Payments.Update(ctx, charge) }))
 	require.Equal(t, want(), open(), "the end of a collection")
 }
 
@@ -279,7 +279,7 @@ func TestCountWork_AndOpenWork_AgreeWithTheDeposits(t *testing.T) {
 	s := newDeskStore(t, 6_000)
 	exec(t, s.pool, `UPDATE deposits SET status = 'payment_issue' WHERE id IN (SELECT id FROM deposits WHERE status = 'pending' AND account_id = $1 LIMIT 7)`, s.Owner.Account)
 	ending := time.Now().UTC().AddDate(0, 0, 7)
-	counts, err := s.CountWork(t.Context(), s.Owner.Account, ending)
+	counts, err := s.Desk.CountWork(t.Context(), s.Owner.Account, ending)
 	require.NoError(t, err)
 	for kind, condition := range map[ports.Work]string{
 		ports.WorkAwaiting: `status IN ('pending', 'incomplete')`, ports.WorkRefused: `status = 'payment_issue'`, ports.WorkActive: `status = 'active'`,
@@ -293,7 +293,7 @@ func TestCountWork_AndOpenWork_AgreeWithTheDeposits(t *testing.T) {
 		if kind == ports.WorkEnding {
 			order = "expires_at, id"
 		}
-		first, err := s.OpenWork(t.Context(), s.Owner.Account, kind, ending, 5)
+		first, err := s.Desk.OpenWork(t.Context(), s.Owner.Account, kind, ending, 5)
 		require.NoError(t, err)
 		require.Len(t, first, min(5, counts[kind].Count))
 		for i, d := range first {
@@ -302,7 +302,7 @@ func TestCountWork_AndOpenWork_AgreeWithTheDeposits(t *testing.T) {
 	}
 	now := time.Now().UTC()
 	spans := []ports.Span{{From: now.AddDate(0, -2, 0), To: now.AddDate(0, -1, 0)}, {From: now.AddDate(0, -1, 0), To: now}, {From: now, To: now.AddDate(1, 0, 0)}}
-	made, err := s.CountMade(t.Context(), s.Owner.Account, spans)
+	made, err := s.Desk.CountMade(t.Context(), s.Owner.Account, spans)
 	require.NoError(t, err)
 	for i, span := range spans {
 		require.Equal(t, value[int](t, s, `SELECT count(*) FROM deposits WHERE account_id = $1 AND created_at >= $2 AND created_at < $3`, s.Owner.Account, span.From, span.To), made[i])

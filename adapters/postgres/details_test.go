@@ -28,8 +28,8 @@ func exec(t testing.TB, pool *pgxpool.Pool, sql string, args ...any) {
 func addKey(t testing.TB, store *postgres.Store, plain string) partner.APIKey {
 	t.Helper()
 	k := partner.APIKey{ID: portstest.NewID(), PartnerID: storetest.Origin(t, store).PartnerID, Name: "k", Prefix: "svc_pk_test_", Last4: "abcd", CreatedAt: time.Now()}
-	storetest.Do(t, store, func(ctx context.Context, r ports.Repositories) error {
-		return r.Partners.InsertKey(ctx, k, partner.HashKey(plain))
+	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
+		return r.Keys.InsertKey(ctx, k, partner.HashKey(plain))
 	})
 	return k
 }
@@ -39,13 +39,13 @@ func TestKeyByHash_WithinTheTimeKeysAreKept_DoesNotAskAgain(t *testing.T) {
 	store, pool := storetest.New(t, postgres.Options{KeysKeptFor: time.Hour})
 	k := addKey(t, store, "remembered")
 	for range 2 {
-		got, _, err := store.KeyByHash(t.Context(), partner.HashKey("remembered"))
+		got, _, err := store.Keys.KeyByHash(t.Context(), partner.HashKey("remembered"))
 		require.NoError(t, err)
 		require.False(t, got.Revoked())
 		exec(t, pool, `UPDATE api_keys SET revoked_at = now() WHERE id = $1`, k.ID)
 	}
 	fresh := storetest.Over(t, pool, postgres.Options{})
-	got, _, err := fresh.KeyByHash(t.Context(), partner.HashKey("remembered"))
+	got, _, err := fresh.Keys.KeyByHash(t.Context(), partner.HashKey("remembered"))
 	require.NoError(t, err)
 	require.True(t, got.Revoked())
 }
@@ -58,12 +58,12 @@ func TestRecordKeyUse_WithinAMinute_IsWrittenOnce_AndCloseWritesAtOnce(t *testin
 		require.NoError(t, pool.QueryRow(t.Context(), `SELECT last_used_at FROM api_keys WHERE id = $1`, k.ID).Scan(&at))
 		return at
 	}
-	store.RecordKeyUse(t.Context(), k.ID, now)
-	store.RecordKeyUse(t.Context(), k.ID, now.Add(59*time.Second))
+	store.Keys.RecordKeyUse(t.Context(), k.ID, now)
+	store.Keys.RecordKeyUse(t.Context(), k.ID, now.Add(59*time.Second))
 	require.Zero(t, lastUsed(), "the use is written in the background")
 	store.Close(t.Context())
 	require.Equal(t, now, lastUsed())
-	store.RecordKeyUse(t.Context(), k.ID, now.Add(time.Hour)) // after Close: dropped, as the port allows
+	store.Keys.RecordKeyUse(t.Context(), k.ID, now.Add(time.Hour)) // after Close: dropped, as the port allows
 	store.Close(t.Context())
 	require.Equal(t, now, lastUsed())
 }
@@ -77,8 +77,8 @@ func TestRecordKeyUse_OfAKeyThatIsBeingWritten_WaitsForNobody(t *testing.T) {
 	require.NoError(t, err)
 	_, err = tx.Exec(t.Context(), `UPDATE api_keys SET name = name WHERE id = $1`, busy.ID)
 	require.NoError(t, err)
-	store.RecordKeyUse(t.Context(), busy.ID, now)
-	store.RecordKeyUse(t.Context(), free.ID, now)
+	store.Keys.RecordKeyUse(t.Context(), busy.ID, now)
+	store.Keys.RecordKeyUse(t.Context(), free.ID, now)
 	store.Close(t.Context())
 	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM api_keys WHERE id = $1 AND last_used_at = $2`, free.ID, now))
 	require.NoError(t, tx.Rollback(t.Context()))
@@ -90,7 +90,7 @@ func TestRecordKeyUse_OlderThanTheWrittenUse_ChangesNothing(t *testing.T) {
 	store, pool := storetest.New(t, postgres.Options{})
 	k, now := addKey(t, store, "used"), time.Now().UTC().Truncate(time.Microsecond)
 	exec(t, pool, `UPDATE api_keys SET last_used_at = $2 WHERE id = $1`, k.ID, now)
-	store.RecordKeyUse(t.Context(), k.ID, now.Add(-time.Hour))
+	store.Keys.RecordKeyUse(t.Context(), k.ID, now.Add(-time.Hour))
 	store.Close(t.Context())
 	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM api_keys WHERE id = $1 AND last_used_at = $2`, k.ID, now))
 }
@@ -100,13 +100,13 @@ func TestOperatorBySession_MovesLastSeenNowAndThen(t *testing.T) {
 	store, pool := storetest.New(t, postgres.Options{})
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	o := connect.Operator{ID: portstest.NewID(), Email: "ann@rentals.example", PasswordHash: "h", CreatedAt: now}
-	storetest.Do(t, store, func(ctx context.Context, r ports.Repositories) error {
+	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
 		require.NoError(t, r.Operators.Insert(ctx, o, connect.Account{ID: portstest.NewID(), OperatorID: o.ID, CompanyName: "C", CreatedAt: now}))
-		return r.Operators.InsertSession(ctx, ports.Session{TokenHash: [32]byte{1}, OperatorID: o.ID, CreatedAt: now, LastSeenAt: now, ExpiresAt: now.Add(24 * time.Hour)})
+		return r.Sessions.InsertSession(ctx, ports.Session{TokenHash: [32]byte{1}, OperatorID: o.ID, CreatedAt: now, LastSeenAt: now, ExpiresAt: now.Add(24 * time.Hour)})
 	})
 	for later, want := range map[time.Duration]time.Duration{4 * time.Minute: 0, 6 * time.Minute: 6 * time.Minute} {
 		exec(t, pool, `UPDATE sessions SET last_seen_at = $1`, now)
-		_, _, err := store.OperatorBySession(t.Context(), [32]byte{1}, now.Add(later), 12*time.Hour)
+		_, _, err := store.Sessions.OperatorBySession(t.Context(), [32]byte{1}, now.Add(later), 12*time.Hour)
 		require.NoError(t, err)
 		require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM sessions WHERE last_seen_at = $1`, now.Add(want)))
 	}
@@ -121,11 +121,11 @@ func TestDeposit_OfAnErasedClient_HasNoClient(t *testing.T) {
 	require.NoError(t, err)
 	exec(t, pool, `UPDATE deposits SET client_id = $1`, c.ID)
 	exec(t, pool, `UPDATE clients SET email = '', first_name = '', last_name = '', erased_at = now()`)
-	d, err := store.Deposit(t.Context(), depositID)
+	d, err := store.Deposits.Deposit(t.Context(), depositID)
 	require.NoError(t, err)
 	require.Equal(t, c.ID, d.ClientID)
 	require.Nil(t, d.Client)
-	storetest.Do(t, store, func(ctx context.Context, r ports.Repositories) error {
+	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
 		d, err := r.Deposits.ForUpdate(ctx, depositID)
 		require.NoError(t, err)
 		require.Nil(t, d.Client)
@@ -151,7 +151,7 @@ func TestTransition_KeepsTheHistory(t *testing.T) {
 func subscribe(t testing.TB, store *postgres.Store) webhook.Subscription {
 	t.Helper()
 	s := webhook.Subscription{ID: portstest.NewID(), PartnerID: storetest.Origin(t, store).PartnerID, URL: "https://pms.example", Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
-	storetest.Do(t, store, func(ctx context.Context, r ports.Repositories) error {
+	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
 		return r.Subscriptions.Insert(ctx, s, "svc_whsec_a")
 	})
 	return s
@@ -170,7 +170,7 @@ func setEnabled(t testing.TB, store *postgres.Store, s webhook.Subscription, ena
 	if !enabled {
 		s.DisabledReason = webhook.DisabledByPartner
 	}
-	storetest.Do(t, store, func(ctx context.Context, r ports.Repositories) error {
+	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
 		return r.Subscriptions.Update(ctx, s, webhook.ReleasePerSecond)
 	})
 }
@@ -206,7 +206,7 @@ func TestSubscription_Deleted_CancelsDispatchedDeliveriesToo(t *testing.T) {
 		addBacklog(t, pool, subscriptionID, 1, 0, "NULL")
 		addBacklog(t, pool, subscriptionID, 1, 1, "now()")
 	}
-	storetest.Do(t, store, func(ctx context.Context, r ports.Repositories) error {
+	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
 		return r.Subscriptions.Delete(ctx, s.ID, time.Now())
 	})
 	require.Equal(t, 3, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 4 AND finished_at IS NOT NULL AND due_at IS NULL AND subscription_id = $1`, s.ID))
@@ -221,12 +221,12 @@ func TestTidyDeliveries_GoesOnWithLongBacklogs(t *testing.T) {
 	setEnabled(t, store, parked, false)
 	addBacklog(t, pool, released.ID, 12_000, 0, "NULL")
 	addBacklog(t, pool, cancelled.ID, 12_000, 0, "now()")
-	storetest.Do(t, store, func(ctx context.Context, r ports.Repositories) error {
+	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
 		return r.Subscriptions.Delete(ctx, cancelled.ID, time.Now())
 	})
 	require.Equal(t, 2_000, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 0 AND subscription_id = $1`, cancelled.ID))
 	for _, want := range []int{12_000, 2_000, 0} {
-		moved, err := store.TidyDeliveries(t.Context(), webhook.ReleasePerSecond)
+		moved, err := store.Retention.TidyDeliveries(t.Context(), webhook.ReleasePerSecond)
 		require.NoError(t, err)
 		require.Equal(t, want, moved)
 	}
@@ -250,7 +250,7 @@ func TestDeliveries_TellStatusAndAttempts(t *testing.T) {
 			SELECT id, n, now(), 12, CASE WHEN n = 1 THEN 'non_2xx' ELSE 'timeout' END, CASE WHEN n = 1 THEN 500 END, 'oops', 'why' FROM deliveries, generate_series(attempts - (state = 2)::int, 1, -1) n WHERE id = $1`, ids[status])
 	}
 	for status, deliveryID := range ids {
-		list, err := store.Deliveries(t.Context(), s.ID, ports.DeliveryFilter{Status: status}, ports.Page{Limit: 10})
+		list, err := store.Deliveries.Deliveries(t.Context(), s.ID, ports.DeliveryFilter{Status: status}, ports.Page{Limit: 10})
 		require.NoError(t, err)
 		require.Len(t, list.Items, 1)
 		d := list.Items[0]
@@ -259,7 +259,7 @@ func TestDeliveries_TellStatusAndAttempts(t *testing.T) {
 		require.Len(t, d.AttemptLog, d.Attempts)
 		require.Equal(t, status == webhook.StatusPending, !d.DueAt.IsZero(), "the end of a lease is no next attempt")
 		require.Equal(t, status == webhook.StatusSucceeded, !d.DeliveredAt.IsZero())
-		one, err := store.Delivery(t.Context(), s.ID, deliveryID)
+		one, err := store.Deliveries.Delivery(t.Context(), s.ID, deliveryID)
 		require.NoError(t, err)
 		require.Equal(t, d.AttemptLog, one.AttemptLog)
 		if status == webhook.StatusSucceeded {
@@ -280,14 +280,14 @@ func TestMails_AreTriedSixTimesThenGivenUp(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
 	m := ports.Mail{ID: portstest.NewID(), To: "a@b.example", Subject: "s", Body: "b", CreatedAt: time.Now()}
-	storetest.Do(t, store, func(ctx context.Context, r ports.Repositories) error { return r.Mails.Enqueue(ctx, m) })
+	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error { return r.Mails.Enqueue(ctx, m) })
 	waits := []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 12 * time.Hour}
 	for _, wait := range append(slices.Clone(waits), 0) {
 		exec(t, pool, `UPDATE mails SET due_at = now()`)
-		claimed, err := store.Claim(t.Context(), 1, time.Minute)
+		claimed, err := store.Mails.Claim(t.Context(), 1, time.Minute)
 		require.NoError(t, err)
 		require.Len(t, claimed, 1)
-		require.NoError(t, store.Failed(t.Context(), claimed[0], waits))
+		require.NoError(t, store.Mails.Failed(t.Context(), claimed[0], waits))
 		if wait > 0 {
 			var due time.Duration
 			require.NoError(t, pool.QueryRow(t.Context(), `SELECT due_at - now() FROM mails WHERE failed_at IS NULL`).Scan(&due))
@@ -296,7 +296,7 @@ func TestMails_AreTriedSixTimesThenGivenUp(t *testing.T) {
 	}
 	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM mails WHERE failed_at IS NOT NULL`))
 	exec(t, pool, `UPDATE mails SET due_at = now()`)
-	claimed, err := store.Claim(t.Context(), 1, time.Minute)
+	claimed, err := store.Mails.Claim(t.Context(), 1, time.Minute)
 	require.NoError(t, err)
 	require.Empty(t, claimed)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
+	platformtables "partnerdeposits/adapters/postgres/platform"
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/portstest"
 	"partnerdeposits/lab/storetest"
@@ -41,9 +42,9 @@ func (l *lines) String() string {
 }
 
 // watched starts to watch the epoch of a database and waits until the epoch is known.
-func watched(t *testing.T, databaseURL string, log *lines) *postgres.Epoch {
+func watched(t *testing.T, databaseURL string, log *lines) *platformtables.Epoch {
 	t.Helper()
-	epoch := postgres.NewEpoch(storetest.Pool(t, databaseURL, postgres.PoolOptions{}), slog.New(slog.NewTextHandler(log, nil)))
+	epoch := platformtables.NewEpoch(storetest.Pool(t, databaseURL, postgres.PoolOptions{}), slog.New(slog.NewTextHandler(log, nil)))
 	require.Zero(t, epoch.Current())
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -58,7 +59,7 @@ func watched(t *testing.T, databaseURL string, log *lines) *postgres.Epoch {
 
 func finish(t *testing.T, store *postgres.Store) {
 	t.Helper()
-	storetest.Do(t, store, func(ctx context.Context, r ports.Repositories) error {
+	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
 		return r.Restores.Finish(ctx, portstest.NewID(), time.Now())
 	})
 }
@@ -90,16 +91,16 @@ func TestEpoch_ANewTimeline_AsksForRestoreFinish(t *testing.T) {
 	var history string
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT history FROM restore_epoch`).Scan(&history))
 	require.Regexp(t, `^\d+/0000000\d$`, history, "the server's identity and its timeline")
-	require.NoError(t, postgres.CheckRestored(t.Context(), pool))
+	require.NoError(t, platformtables.CheckRestored(t.Context(), pool))
 
 	exec(t, pool, `UPDATE restore_epoch SET history = left(history, -8) || '00000000'`)
-	require.ErrorIs(t, postgres.CheckRestored(t.Context(), pool), postgres.ErrRestored)
+	require.ErrorIs(t, platformtables.CheckRestored(t.Context(), pool), platformtables.ErrRestored)
 	log := &lines{}
 	watched(t, pool.Config().ConnString(), log)
 	require.Eventually(t, func() bool { return bytes.Contains([]byte(log.String()), []byte("restore-finish")) }, soon, often)
 
 	finish(t, store)
-	require.NoError(t, postgres.CheckRestored(t.Context(), pool))
+	require.NoError(t, platformtables.CheckRestored(t.Context(), pool))
 }
 
 // A provider may forbid the functions that tell the history. The epoch works without, and nobody is asked for anything.
@@ -107,7 +108,7 @@ func TestEpoch_WithoutAHistory_StillWorks(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
 	exec(t, pool, `CREATE OR REPLACE FUNCTION server_history() RETURNS text LANGUAGE sql AS $$ SELECT '' $$`)
-	require.NoError(t, postgres.CheckRestored(t.Context(), pool))
+	require.NoError(t, platformtables.CheckRestored(t.Context(), pool))
 	epoch := watched(t, pool.Config().ConnString(), &lines{})
 	before := epoch.Current()
 	finish(t, store)

@@ -21,7 +21,7 @@ import (
 
 func TestFileContents_OfEverySize_AreReadAsTheyWereWritten(t *testing.T) {
 	t.Parallel()
-	c := postgres.NewFileContents(pooled(t).Store)
+	c := pooled(t).Contents
 	for _, size := range []int{1, 100, 256<<10 - 1, 256 << 10, 256<<10 + 1, 3 << 20} {
 		content := bytes.Repeat([]byte{'a', 0, 0xff, byte(size)}, size/4+1)[:size]
 		fileID := portstest.NewID()
@@ -37,7 +37,7 @@ func TestFileContents_OfEverySize_AreReadAsTheyWereWritten(t *testing.T) {
 
 func TestFileContents_Empty_AreReadAsNothing(t *testing.T) {
 	t.Parallel()
-	c := postgres.NewFileContents(pooled(t).Store)
+	c := pooled(t).Contents
 	fileID := portstest.NewID()
 	require.NoError(t, c.Put(t.Context(), fileID, bytes.NewReader(nil), 0))
 	r, err := c.Open(t.Context(), fileID)
@@ -49,7 +49,7 @@ func TestFileContents_Empty_AreReadAsNothing(t *testing.T) {
 
 func TestFileContents_ThatFailMidway_LeaveNothing(t *testing.T) {
 	t.Parallel()
-	c := postgres.NewFileContents(pooled(t).Store)
+	c := pooled(t).Contents
 	broken := errors.New("broken")
 	for what, content := range map[string]io.Reader{
 		"short": bytes.NewReader(make([]byte, 300<<10)), "long": bytes.NewReader(make([]byte, 500<<10)),
@@ -64,7 +64,7 @@ func TestFileContents_ThatFailMidway_LeaveNothing(t *testing.T) {
 
 func TestFileContents_OfTwoFiles_StayApart(t *testing.T) {
 	t.Parallel()
-	c := postgres.NewFileContents(pooled(t).Store)
+	c := pooled(t).Contents
 	one, two := portstest.NewID(), portstest.NewID()
 	require.NoError(t, c.Put(t.Context(), one, bytes.NewReader([]byte("one")), 3))
 	require.NoError(t, c.Put(t.Context(), two, bytes.NewReader([]byte("two")), 3))
@@ -86,12 +86,12 @@ func (w *pooledStore) sent(by ports.FileSender, at time.Time, n int) (ids []id.I
 		f := evidence.File{ID: idAt(at), DepositID: by.DepositID, Name: "oven.jpg", Type: evidence.JPEG, Size: 7, SentAt: at}
 		ids, files = append(ids, f.ID), append(files, f)
 	}
-	require.NoError(w.t, w.Wait(w.t.Context(), by, files))
+	require.NoError(w.t, w.Files.Wait(w.t.Context(), by, files))
 	return ids, files
 }
 
 func (w *pooledStore) add(by ports.FileSender, ids []id.ID, since, at time.Time) error {
-	return w.try(func(ctx context.Context, r ports.Repositories) error {
+	return w.try(func(ctx context.Context, r *postgres.Store) error {
 		if _, err := r.Deposits.ForUpdate(ctx, by.DepositID); err != nil {
 			return err
 		}
@@ -111,28 +111,28 @@ func TestFiles_Waiting_AreNotTheDepositsUntilTheyAreAdded(t *testing.T) {
 	w := pooled(t)
 	by := w.sender(1)
 	ids, files := w.sent(by, at0, 2)
-	got, err := w.Files(t.Context(), by.DepositID)
+	got, err := w.Files.Files(t.Context(), by.DepositID)
 	require.NoError(t, err)
 	require.Empty(t, got)
-	_, err = w.File(t.Context(), by.DepositID, ids[0])
+	_, err = w.Files.File(t.Context(), by.DepositID, ids[0])
 	require.ErrorIs(t, err, evidence.ErrNotFound)
-	waiting, err := w.Waiting(t.Context(), by, ids, at0)
+	waiting, err := w.Files.Waiting(t.Context(), by, ids, at0)
 	require.NoError(t, err)
 	require.ElementsMatch(t, files, waiting)
 	require.NoError(t, w.add(by, ids, at0, at0.Add(time.Minute)))
 	for i := range files {
 		files[i].AddedAt, files[i].AddedBy = at0.Add(time.Minute), "operator:o"
 	}
-	got, err = w.Files(t.Context(), by.DepositID)
+	got, err = w.Files.Files(t.Context(), by.DepositID)
 	require.NoError(t, err)
 	require.ElementsMatch(t, files, got)
-	one, err := w.File(t.Context(), by.DepositID, ids[1])
+	one, err := w.Files.File(t.Context(), by.DepositID, ids[1])
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(files[1], one))
-	waiting, err = w.Waiting(t.Context(), by, ids, at0)
+	waiting, err = w.Files.Waiting(t.Context(), by, ids, at0)
 	require.NoError(t, err)
 	require.Empty(t, waiting)
-	_, err = w.File(t.Context(), w.sender(1).DepositID, ids[1])
+	_, err = w.Files.File(t.Context(), w.sender(1).DepositID, ids[1])
 	require.ErrorIs(t, err, evidence.ErrNotFound, "the file of another deposit")
 }
 
@@ -154,7 +154,7 @@ func TestFiles_Add_OfAnotherSessionOrDepositOrTooLate_AddsNone(t *testing.T) {
 	}
 	require.NoError(t, w.add(by, ids, at0, late))
 	require.ErrorIs(t, w.add(by, ids, at0, late), evidence.ErrGone, "added before")
-	got, err := w.Files(t.Context(), by.DepositID)
+	got, err := w.Files.Files(t.Context(), by.DepositID)
 	require.NoError(t, err)
 	require.Len(t, got, 2)
 }
@@ -188,17 +188,17 @@ func TestFiles_Abandoned_AreThoseThatWaitedTooLong(t *testing.T) {
 	added, _ := w.sent(by, at0, 1)
 	require.NoError(t, w.add(by, added, at0, at0))
 	w.sent(by, at0.Add(time.Second), 1)
-	first, err := w.Abandoned(t.Context(), at0.Add(time.Second), 2)
+	first, err := w.Files.Abandoned(t.Context(), at0.Add(time.Second), 2)
 	require.NoError(t, err)
 	require.Len(t, first, 2)
-	got, err := w.Abandoned(t.Context(), at0.Add(time.Second), 10)
+	got, err := w.Files.Abandoned(t.Context(), at0.Add(time.Second), 10)
 	require.NoError(t, err)
 	require.ElementsMatch(t, old, got)
-	w.do(func(ctx context.Context, r ports.Repositories) error { return r.Files.Forget(ctx, got) })
-	got, err = w.Abandoned(t.Context(), at0.Add(time.Second), 10)
+	w.do(func(ctx context.Context, r *postgres.Store) error { return r.Files.Forget(ctx, got) })
+	got, err = w.Files.Abandoned(t.Context(), at0.Add(time.Second), 10)
 	require.NoError(t, err)
 	require.Empty(t, got)
-	kept, err := w.Files(t.Context(), by.DepositID)
+	kept, err := w.Files.Files(t.Context(), by.DepositID)
 	require.NoError(t, err)
 	require.Len(t, kept, 1)
 }

@@ -16,7 +16,7 @@ import (
 func TestFileContents_AreEncryptedAndBoundToTheirPlace(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	contents := postgres.NewFileContents(store)
+	contents := store.Contents
 	plain := bytes.Repeat([]byte("plain words of the picture "), 30_000) // 4 pieces
 	put := func() id.ID {
 		fileID := portstest.NewID()
@@ -55,7 +55,7 @@ func TestFileContents_AreEncryptedAndBoundToTheirPlace(t *testing.T) {
 func TestFileContents_AfterARotation_AreReadByTheirNewKey(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	contents := postgres.NewFileContents(store)
+	contents := store.Contents
 	fileID := portstest.NewID()
 	require.NoError(t, contents.Put(t.Context(), fileID, bytes.NewReader([]byte("oven")), 4))
 	keys := `SELECT count(*) FROM file_contents WHERE key = $1`

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/lab/portstest"
 	"partnerdeposits/ports"
 )
@@ -33,8 +34,8 @@ func (w *pooledStore) claim(k ports.IdempotencyKey, now time.Time) (*ports.Store
 }
 
 func (w *pooledStore) claimIn(ctx context.Context, k ports.IdempotencyKey, now time.Time) (got *ports.StoredResponse, err error) {
-	err = w.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) (err error) {
-		got, err = r.Idempotency.Claim(ctx, k, now)
+	err = w.WithinTx(ctx, func(ctx context.Context) (err error) {
+		got, err = w.Idempotency.Claim(ctx, k, now)
 		return err
 	})
 	return got, err
@@ -42,7 +43,7 @@ func (w *pooledStore) claimIn(ctx context.Context, k ports.IdempotencyKey, now t
 
 func (w *pooledStore) store(k ports.IdempotencyKey, r ports.StoredResponse) {
 	w.t.Helper()
-	w.do(func(ctx context.Context, repos ports.Repositories) error {
+	w.do(func(ctx context.Context, repos *postgres.Store) error {
 		if _, err := repos.Idempotency.Claim(ctx, k, r.CreatedAt); err != nil {
 			return err
 		}
@@ -90,7 +91,7 @@ func TestIdempotency_HeldByAnother_IsInUseWithoutWaiting(t *testing.T) {
 	t.Parallel()
 	w := alone(t)
 	k := freshKey()
-	w.do(func(ctx context.Context, r ports.Repositories) error {
+	w.do(func(ctx context.Context, r *postgres.Store) error {
 		_, err := r.Idempotency.Claim(ctx, k, at0)
 		require.NoError(t, err)
 		_, err = w.claimIn(ctx, k, at0)
@@ -109,7 +110,7 @@ func TestIdempotency_HeldByAnother_AStoredResponseIsStillReplayed(t *testing.T) 
 	k := freshKey()
 	want := answerOf(k, at0)
 	w.store(k, want)
-	w.do(func(ctx context.Context, r ports.Repositories) error {
+	w.do(func(ctx context.Context, r *postgres.Store) error {
 		_, err := r.Idempotency.Claim(ctx, k, at0)
 		require.NoError(t, err)
 		got, err := w.claimIn(ctx, k, at0)
@@ -129,14 +130,14 @@ func TestIdempotency_StoredOverALivingResponse_NothingIsCommitted(t *testing.T) 
 	w.store(k, want)
 	second := answerOf(k, at0.Add(ports.IdempotencyWindow-time.Microsecond))
 	second.Body = []byte(`{"data":{"id":"dep_2"}}`)
-	require.Error(t, w.try(func(ctx context.Context, r ports.Repositories) error {
+	require.Error(t, w.try(func(ctx context.Context, r *postgres.Store) error {
 		require.NoError(t, r.Subscriptions.Insert(ctx, newSubscription(p.ID, at0), "svc_whsec_a"))
 		return r.Idempotency.Store(ctx, k, second)
 	}))
 	got, err := w.claim(k, at0)
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(&want, got))
-	made, err := w.Subscriptions(t.Context(), p.ID, ports.Page{Limit: 100})
+	made, err := w.Subscriptions.Subscriptions(t.Context(), p.ID, ports.Page{Limit: 100})
 	require.NoError(t, err)
 	require.Empty(t, made.Items)
 }
@@ -151,7 +152,7 @@ func TestIdempotency_DeleteExpired_TakesAsManyAsAsked(t *testing.T) {
 		w.store(k, answerOf(k, at0.Add(-ports.IdempotencyWindow)))
 	}
 	for _, want := range []int{2, 1, 0} {
-		w.do(func(ctx context.Context, r ports.Repositories) error {
+		w.do(func(ctx context.Context, r *postgres.Store) error {
 			n, err := r.Idempotency.DeleteExpired(ctx, at0, 2)
 			require.Equal(t, want, n)
 			return err

@@ -19,8 +19,10 @@ const root = "partnerdeposits/adapters/postgres"
 // importOrder lists the packages of adapters/postgres in levels, the highest level first. A package imports only packages of
 // lower levels, so no cycle and no upward import can arise.
 var importOrder = [][]string{
-	{".", "groupcommit", "dispatchstore"},
-	{"internal/sets"},
+	{".", "groupcommit"},
+	{"accounts", "deposits", "payments", "webhooks", "webhooks/dispatchstore"},
+	{"partners", "platform"}, // partners keep the clients of an event from being erased before its commit
+	{"internal/lists", "internal/sets"},
 	{"internal/pg"},
 	{"codec", "internal/sqlc", "migrations"},
 }

@@ -40,7 +40,7 @@ func TestClients_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 			f.PartnerID = s.Owner.Partner
 			var found ports.List[tenant.Client]
 			require.LessOrEqual(t, s.rowsRead(t, func() (err error) {
-				found, err = s.Clients(t.Context(), f, page)
+				found, err = s.Clients.Clients(t.Context(), f, page)
 				return err
 			}), 2*mostRead, name) // each client with its link
 			if f.Email == email && f.AccountID.IsZero() && page.Cursor.IsZero() {
@@ -78,7 +78,7 @@ func TestEvents_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 	}.each(func(name string, f filter) {
 		count++
 		require.LessOrEqual(t, s.rowsRead(t, func() error {
-			_, err := s.Events(t.Context(), s.Owner.Partner, f, ports.Page{Limit: 100})
+			_, err := s.Events.Events(t.Context(), s.Owner.Partner, f, ports.Page{Limit: 100})
 			return err
 		}), mostRead, name)
 	})
@@ -98,7 +98,7 @@ func TestFeed_FromAnyNumber_ReadsItsPage(t *testing.T) {
 		t.Run(fmt.Sprint("after ", after), func(t *testing.T) {
 			var found []ports.Event
 			require.LessOrEqual(t, s.rowsRead(t, func() (err error) {
-				found, err = s.FeedEvents(t.Context(), s.Owner.Partner, after, page)
+				found, err = s.Events.FeedEvents(t.Context(), s.Owner.Partner, after, page)
 				return err
 			}), page+partitions)
 			require.Len(t, found, min(page, int(stored-after)))
@@ -115,7 +115,7 @@ func TestDeliveries_ThatFailedElevenTimes_ReadTheirAttempts(t *testing.T) {
 	var found ports.List[webhook.Delivery]
 	for range 8 { // a named statement gets a plan without values at the sixth execution
 		plans := s.plans(t, func() (err error) {
-			found, err = s.Deliveries(t.Context(), s.Owner.Subscription, ports.DeliveryFilter{Status: webhook.StatusFailed}, ports.Page{Limit: 100})
+			found, err = s.Deliveries.Deliveries(t.Context(), s.Owner.Subscription, ports.DeliveryFilter{Status: webhook.StatusFailed}, ports.Page{Limit: 100})
 			return err
 		})
 		for _, p := range plans {
@@ -148,7 +148,7 @@ func TestReports_OfLongBacklogs_ReadNoDelivery(t *testing.T) {
 	exec(t, s.pool, `ANALYZE deliveries`)
 	var got []webhook.Reported
 	require.LessOrEqual(t, s.rowsRead(t, func() (err error) {
-		got, err = s.Reports(t.Context(), subs)
+		got, err = s.Subscriptions.Reports(t.Context(), subs)
 		return err
 	}), 10*len(subs))
 	for _, r := range got {

@@ -120,7 +120,7 @@ func TestDeposits_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 		count++
 		f.PartnerID = s.Owner.Partner
 		require.LessOrEqual(t, s.rowsRead(t, func() error {
-			_, err := s.Deposits(t.Context(), f, ports.Page{Limit: 100})
+			_, err := s.Deposits.Deposits(t.Context(), f, ports.Page{Limit: 100})
 			return err
 		}), mostRead, name)
 	})
@@ -145,7 +145,7 @@ func TestDeliveries_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 		},
 	}.each(func(name string, f filter) {
 		require.LessOrEqual(t, s.rowsRead(t, func() error {
-			_, err := s.Deliveries(t.Context(), s.Owner.Subscription, f, ports.Page{Limit: 100})
+			_, err := s.Deliveries.Deliveries(t.Context(), s.Owner.Subscription, f, ports.Page{Limit: 100})
 			return err
 		}), mostRead, name)
 	})
@@ -166,7 +166,7 @@ func TestLinkedAccounts_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 		{func(f *filter) { f.ExternalID = "many-20" }, func(f *filter) { f.ExternalID = "many-19999" }, func(f *filter) { f.ExternalID = "none" }},
 	}.each(func(name string, f filter) {
 		require.LessOrEqual(t, s.rowsRead(t, func() error {
-			_, err := s.LinkedAccounts(t.Context(), s.Owner.Partner, f, ports.Page{Limit: 100})
+			_, err := s.Links.LinkedAccounts(t.Context(), s.Owner.Partner, f, ports.Page{Limit: 100})
 			return err
 		}), mostRead, name)
 	})
@@ -182,16 +182,16 @@ func TestKeys_OfAPartnerWithMany_ReadFewRows_AndTheLimitCountsLiveKeysOnly(t *te
 	var next ports.Cursor
 	for _, page := range []ports.Page{{Limit: 100}, {Limit: 100, Cursor: ports.Cursor{At: time.Now().Add(-15 * time.Hour), ID: portstest.NewID()}}} {
 		require.LessOrEqual(t, s.rowsRead(t, func() error {
-			found, err := s.Keys(t.Context(), s.Owner.Partner, page)
+			found, err := s.Keys.Keys(t.Context(), s.Owner.Partner, page)
 			next = found.Next
 			return err
 		}), 101)
 		require.False(t, next.IsZero())
 	}
 	require.LessOrEqual(t, s.rowsRead(t, func() error {
-		err := s.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
+		err := s.WithinTx(t.Context(), func(ctx context.Context) error {
 			k := partner.APIKey{ID: portstest.NewID(), PartnerID: s.Owner.Partner, CreatedAt: time.Now()}
-			return errors.Join(errUndone, r.Partners.InsertKey(ctx, k, partner.HashKey("new")))
+			return errors.Join(errUndone, s.Keys.InsertKey(ctx, k, partner.HashKey("new")))
 		})
 		require.ErrorIs(t, err, errUndone) // so that the insert can be explained
 		return nil
@@ -214,7 +214,7 @@ func TestDeposits_OfARareStatus_AreAllFoundOverPartialPages(t *testing.T) {
 	var got []id.ID
 	pages := 0
 	for page := (ports.Page{Limit: 100}); ; pages++ {
-		found, err := s.Deposits(t.Context(), ports.DepositFilter{PartnerID: s.Owner.Partner, Statuses: []deposit.Status{deposit.PaymentIssue}}, page)
+		found, err := s.Deposits.Deposits(t.Context(), ports.DepositFilter{PartnerID: s.Owner.Partner, Statuses: []deposit.Status{deposit.PaymentIssue}}, page)
 		require.NoError(t, err)
 		for _, d := range found.Items {
 			got = append(got, d.ID)
@@ -237,19 +237,19 @@ func TestLists_FirstPages_SettleOnAPlan(t *testing.T) {
 	const times = 20
 	for name, list := range map[string]func(ports.Page) error{
 		"deposits": func(p ports.Page) error {
-			_, err := store.Deposits(t.Context(), ports.DepositFilter{PartnerID: s.Owner.Partner}, p)
+			_, err := store.Deposits.Deposits(t.Context(), ports.DepositFilter{PartnerID: s.Owner.Partner}, p)
 			return err
 		},
 		"deposits of a status": func(p ports.Page) error {
-			_, err := store.Deposits(t.Context(), ports.DepositFilter{PartnerID: s.Owner.Partner, Statuses: []deposit.Status{deposit.Closed}}, p)
+			_, err := store.Deposits.Deposits(t.Context(), ports.DepositFilter{PartnerID: s.Owner.Partner, Statuses: []deposit.Status{deposit.Closed}}, p)
 			return err
 		},
 		"deposits of an account": func(p ports.Page) error {
-			_, err := store.Deposits(t.Context(), ports.DepositFilter{PartnerID: s.Owner.Partner, AccountID: s.Owner.Account}, p)
+			_, err := store.Deposits.Deposits(t.Context(), ports.DepositFilter{PartnerID: s.Owner.Partner, AccountID: s.Owner.Account}, p)
 			return err
 		},
 		"delivery log": func(p ports.Page) error {
-			_, err := store.Deliveries(t.Context(), s.Owner.Subscription, ports.DeliveryFilter{}, p)
+			_, err := store.Deliveries.Deliveries(t.Context(), s.Owner.Subscription, ports.DeliveryFilter{}, p)
 			return err
 		},
 	} {

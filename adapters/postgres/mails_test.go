@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/portstest"
@@ -18,14 +19,14 @@ import (
 func (w *pooledStore) enqueue(at time.Time) ports.Mail {
 	w.t.Helper()
 	m := ports.Mail{ID: portstest.NewID(), To: "ann@rentals.example", Subject: "Unlinked", Body: "Hello.\n", CreatedAt: at}
-	w.do(func(ctx context.Context, r ports.Repositories) error { return r.Mails.Enqueue(ctx, m) })
+	w.do(func(ctx context.Context, r *postgres.Store) error { return r.Mails.Enqueue(ctx, m) })
 	return m
 }
 
 func (w *pooledStore) linkMail(depositID id.ID, at time.Time) ports.Mail {
 	w.t.Helper()
 	m := ports.Mail{ID: portstest.NewID(), To: "tenant@rentals.example", Subject: "Link", Body: "https://x.example/checkout/a\n", HTML: "<p>é</p>", CreatedAt: at, LinkOf: depositID}
-	w.do(func(ctx context.Context, r ports.Repositories) error { return r.Mails.Enqueue(ctx, m) })
+	w.do(func(ctx context.Context, r *postgres.Store) error { return r.Mails.Enqueue(ctx, m) })
 	return m
 }
 
@@ -42,10 +43,10 @@ func TestMails_Claim_GivesDueOnesOldestFirstAndEachOnce(t *testing.T) {
 	w := alone(t)
 	older, newer := w.enqueue(at0), w.enqueue(at0.Add(time.Second))
 	w.enqueue(time.Now().Add(time.Hour)) // a mail that is not due yet
-	got, err := w.Claim(t.Context(), 10, time.Hour)
+	got, err := w.Mails.Claim(t.Context(), 10, time.Hour)
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(first(older, newer), got))
-	got, err = w.Claim(t.Context(), 10, time.Hour)
+	got, err = w.Mails.Claim(t.Context(), 10, time.Hour)
 	require.NoError(t, err)
 	require.Empty(t, got)
 }
@@ -59,7 +60,7 @@ func TestMails_Claim_ManyAtOnce_ShareThem(t *testing.T) {
 	var mu sync.Mutex
 	seen := map[id.ID]int{}
 	w.race(func(int) error {
-		got, err := w.Claim(t.Context(), 3, time.Hour)
+		got, err := w.Mails.Claim(t.Context(), 3, time.Hour)
 		mu.Lock()
 		defer mu.Unlock()
 		for _, m := range got {
@@ -78,7 +79,7 @@ func TestMails_LeaseOver_IsGivenAgain(t *testing.T) {
 	w := alone(t)
 	m := w.enqueue(at0)
 	for attempt := range 2 {
-		got, err := w.Claim(t.Context(), 1, 0)
+		got, err := w.Mails.Claim(t.Context(), 1, 0)
 		require.NoError(t, err)
 		m.Attempt = attempt + 1
 		require.Empty(t, cmp.Diff([]ports.Mail{m}, got))
@@ -89,10 +90,10 @@ func TestMails_Sent_IsNotGivenAgain(t *testing.T) {
 	t.Parallel()
 	w := alone(t)
 	m := w.enqueue(at0)
-	_, err := w.Claim(t.Context(), 1, 0)
+	_, err := w.Mails.Claim(t.Context(), 1, 0)
 	require.NoError(t, err)
-	require.NoError(t, w.Sent(t.Context(), m.ID))
-	got, err := w.Claim(t.Context(), 1, 0)
+	require.NoError(t, w.Mails.Sent(t.Context(), m.ID))
+	got, err := w.Mails.Claim(t.Context(), 1, 0)
 	require.NoError(t, err)
 	require.Empty(t, got)
 }
@@ -101,10 +102,10 @@ func TestMails_Failed_WaitsBeforeTheNextTry(t *testing.T) {
 	t.Parallel()
 	w := alone(t)
 	w.enqueue(at0)
-	claimed, err := w.Claim(t.Context(), 1, 0)
+	claimed, err := w.Mails.Claim(t.Context(), 1, 0)
 	require.NoError(t, err)
-	require.NoError(t, w.Failed(t.Context(), claimed[0], []time.Duration{time.Minute}))
-	got, err := w.Claim(t.Context(), 1, 0)
+	require.NoError(t, w.Mails.Failed(t.Context(), claimed[0], []time.Duration{time.Minute}))
+	got, err := w.Mails.Claim(t.Context(), 1, 0)
 	require.NoError(t, err)
 	require.Empty(t, got)
 }
@@ -113,13 +114,13 @@ func TestMails_Failed_OfAnEarlierClaim_ChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := alone(t)
 	w.enqueue(at0)
-	stale, err := w.Claim(t.Context(), 1, 0)
+	stale, err := w.Mails.Claim(t.Context(), 1, 0)
 	require.NoError(t, err)
-	current, err := w.Claim(t.Context(), 1, 0)
+	current, err := w.Mails.Claim(t.Context(), 1, 0)
 	require.NoError(t, err)
 	require.Equal(t, []int{1, 2}, []int{stale[0].Attempt, current[0].Attempt})
-	require.NoError(t, w.Failed(t.Context(), stale[0], nil), "which would give the mail up")
-	got, err := w.Claim(t.Context(), 1, 0)
+	require.NoError(t, w.Mails.Failed(t.Context(), stale[0], nil), "which would give the mail up")
+	got, err := w.Mails.Claim(t.Context(), 1, 0)
 	require.NoError(t, err)
 	require.Len(t, got, 1)
 }
@@ -131,7 +132,7 @@ func TestMails_WithALink_ComeBackWhole_AndAreListedByTheirDeposit(t *testing.T) 
 	newer := w.linkMail(older.LinkOf, at0.Add(time.Second))
 	w.linkMail(portstest.NewID(), at0)
 	w.enqueue(at0)
-	w.do(func(ctx context.Context, r ports.Repositories) error {
+	w.do(func(ctx context.Context, r *postgres.Store) error {
 		got, err := r.Mails.LinkMails(ctx, older.LinkOf, at0.Add(-time.Second), 10)
 		require.Equal(t, []deposit.LinkMail{{Address: older.To, At: at0}, {Address: newer.To, At: newer.CreatedAt}}, got)
 		if err != nil {
@@ -146,7 +147,7 @@ func TestMails_WithALink_ComeBackWhole_AndAreListedByTheirDeposit(t *testing.T) 
 		require.Len(t, got, 1, "a page of 1")
 		return err
 	})
-	claimed, err := w.Claim(t.Context(), 10, time.Hour)
+	claimed, err := w.Mails.Claim(t.Context(), 10, time.Hour)
 	require.NoError(t, err)
 	require.Len(t, claimed, 4)
 	for _, m := range claimed {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
-	"partnerdeposits/adapters/postgres/dispatchstore"
+	"partnerdeposits/adapters/postgres/webhooks/dispatchstore"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/storetest"
@@ -121,7 +121,7 @@ func TestMaintenance_KeepsPartitionsAheadAndDropsOldOnes(t *testing.T) {
 	tables := func(pattern string) int {
 		return count(t, pool, `SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname ~ $1`, pattern)
 	}
-	require.NoError(t, store.EnsurePartitions(t.Context(), 20))
+	require.NoError(t, store.Retention.EnsurePartitions(t.Context(), 20))
 	require.Equal(t, 22, tables(`^events_[0-9]{8}$`), "yesterday, today, and 20 days")
 	require.Equal(t, 22, tables(`^delivery_attempts_[0-9]{8}$`))
 
@@ -139,7 +139,7 @@ func TestMaintenance_KeepsPartitionsAheadAndDropsOldOnes(t *testing.T) {
 		exec(t, pool, `INSERT INTO events (id, partner_id, name, data, created_at) VALUES (uuid_floor($1), $2, 'deposit.cancelled', '{}', now())`,
 			of.day.Add(time.Duration(i)*time.Millisecond), of.partner)
 	}
-	require.NoError(t, store.DropPartitions(t.Context(), 30))
+	require.NoError(t, store.Retention.DropPartitions(t.Context(), 30))
 	oldest := func(partnerID id.ID) int {
 		return count(t, pool, `SELECT oldest_sequence FROM event_feeds WHERE partner_id = $1`, partnerID)
 	}
@@ -168,7 +168,7 @@ func TestMaintenance_DeletesWhatIsFinishedAndOld(t *testing.T) {
 
 	var rounds []int
 	for {
-		n, err := store.DeleteFinishedDeliveries(t.Context(), edge, time.Now().Add(time.Minute), 20)
+		n, err := store.Retention.DeleteFinishedDeliveries(t.Context(), edge, time.Now().Add(time.Minute), 20)
 		require.NoError(t, err)
 		if n == 0 {
 			break
@@ -183,7 +183,7 @@ func TestMaintenance_DeletesWhatIsFinishedAndOld(t *testing.T) {
 		INSERT INTO mails (id, recipient, subject, body, created_at, due_at, sent_at)
 		SELECT uuid_floor($1::timestamptz + n * interval '1 second'), 'a@example.com', 's', 'b', $1, $1, CASE WHEN n <= 3 THEN $1::timestamptz END
 		FROM generate_series(1, 5) n`, old)
-	n, err := store.DeleteFinishedMails(context.WithoutCancel(t.Context()), edge, 10)
+	n, err := store.Mails.DeleteFinishedMails(context.WithoutCancel(t.Context()), edge, 10)
 	require.NoError(t, err)
 	require.Equal(t, 3, n)
 	require.Equal(t, 2, count(t, pool, `SELECT count(*) FROM mails`))
@@ -205,7 +205,7 @@ func TestMaintenance_DeliveriesParkedForTooLong_EndAsFailedAndAreDeletedLater(t 
 	ended := map[id.ID]int{}
 	for rounds := 0; ; rounds++ {
 		require.Less(t, rounds, 5)
-		some, err := store.EndParkedDeliveries(t.Context(), edge, 20)
+		some, err := store.Retention.EndParkedDeliveries(t.Context(), edge, 20)
 		require.NoError(t, err)
 		if len(some) == 0 {
 			break
@@ -221,10 +221,10 @@ func TestMaintenance_DeliveriesParkedForTooLong_EndAsFailedAndAreDeletedLater(t 
 		now.Add(-time.Minute), webhook.WebhookDisabled))
 	require.Equal(t, 10, count(t, pool, `SELECT count(*) FROM deliveries WHERE state = 0`), "young ones, and those that are due")
 
-	n, err := store.DeleteFinishedDeliveries(t.Context(), edge, now.Add(-time.Hour), 100)
+	n, err := store.Retention.DeleteFinishedDeliveries(t.Context(), edge, now.Add(-time.Hour), 100)
 	require.NoError(t, err)
 	require.Zero(t, n, "the partner can still read that they failed")
-	n, err = store.DeleteFinishedDeliveries(t.Context(), edge, now.Add(time.Hour), 100)
+	n, err = store.Retention.DeleteFinishedDeliveries(t.Context(), edge, now.Add(time.Hour), 100)
 	require.NoError(t, err)
 	require.Equal(t, 35, n)
 }

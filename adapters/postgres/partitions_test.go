@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
-	"partnerdeposits/adapters/postgres/dispatchstore"
+	"partnerdeposits/adapters/postgres/webhooks/dispatchstore"
 	"partnerdeposits/lab/storetest"
 	"partnerdeposits/ports"
 )
@@ -52,7 +52,7 @@ func TestEnsurePartitions_RowsInTheDefaultPartition_MoveToTheirDays(t *testing.T
 	require.NoError(t, err)
 	require.Equal(t, ports.Partitions{DaysAhead: -1, DefaultRows: 21}, got.Partitions)
 
-	require.NoError(t, store.EnsurePartitions(t.Context(), 20))
+	require.NoError(t, store.Retention.EnsurePartitions(t.Context(), 20))
 	for i, day := range missed {
 		for _, table := range []string{"events_", "delivery_attempts_"} {
 			require.Equal(t, i+1, count(t, pool, `SELECT count(*) FROM `+table+day.Format("20060102")), table+day.Format("20060102"))
@@ -75,13 +75,13 @@ func TestEnsurePartitions_ADayThatFails_StopsNoOther(t *testing.T) {
 	withoutPartitions(t, pool, today)
 	addEventAt(t, pool, time.Now())
 	exec(t, pool, `CREATE TABLE events_`+today.Format("20060102")+` (in_the_way text)`)
-	err := store.EnsurePartitions(t.Context(), 20)
+	err := store.Retention.EnsurePartitions(t.Context(), 20)
 	require.ErrorContains(t, err, "events_"+today.Format("20060102"), "the error names the day")
 	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM events_rest`))
 	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM pg_class WHERE relispartition AND relname = $1`, "delivery_attempts_"+today.Format("20060102")))
 	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM pg_class WHERE relispartition AND relname = $1`, "events_"+today.AddDate(0, 0, 20).Format("20060102")))
 	exec(t, pool, `DROP TABLE events_`+today.Format("20060102"))
-	require.NoError(t, store.EnsurePartitions(t.Context(), 20), "the next round makes up for the day")
+	require.NoError(t, store.Retention.EnsurePartitions(t.Context(), 20), "the next round makes up for the day")
 	require.Zero(t, count(t, pool, `SELECT count(*) FROM events_rest`))
 }
 
@@ -93,12 +93,12 @@ func TestEnsurePartitions_ByManyAtOnce_Succeeds(t *testing.T) {
 	addEventAt(t, pool, time.Now())
 	done := make(chan error, 4)
 	for range cap(done) {
-		go func() { done <- store.EnsurePartitions(t.Context(), 20) }()
+		go func() { done <- store.Retention.EnsurePartitions(t.Context(), 20) }()
 	}
 	for range cap(done) {
 		require.NoError(t, <-done)
 	}
-	require.NoError(t, store.EnsurePartitions(t.Context(), 20))
+	require.NoError(t, store.Retention.EnsurePartitions(t.Context(), 20))
 	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM events_`+today.Format("20060102")))
 	require.Zero(t, count(t, pool, `SELECT count(*) FROM events_rest`))
 }

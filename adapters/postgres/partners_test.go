@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/lab/portstest"
 	"partnerdeposits/ports"
@@ -20,17 +21,17 @@ func TestPartners_Insert_IsFoundBySlugAndID(t *testing.T) {
 	w := alone(t)
 	p := partner.Partner{ID: portstest.NewID(), Slug: "harbour-pms", Name: "Harbour", ContactEmail: "dev@pms.example",
 		ReturnOrigins: []string{"https://pms.example"}, RateLimitPerMinute: 60, HasConnectSecret: true, CreatedAt: at0}
-	w.do(func(ctx context.Context, r ports.Repositories) error {
+	w.do(func(ctx context.Context, r *postgres.Store) error {
 		return r.Partners.Insert(ctx, p, "svc_cs_secret")
 	})
 
-	bySlug, err := w.PartnerBySlug(t.Context(), p.Slug)
+	bySlug, err := w.Partners.PartnerBySlug(t.Context(), p.Slug)
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(p, bySlug))
-	byID, err := w.PartnerByID(t.Context(), p.ID)
+	byID, err := w.Partners.PartnerByID(t.Context(), p.ID)
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(p, byID))
-	all, err := w.Partners(t.Context())
+	all, err := w.Partners.Partners(t.Context())
 	require.NoError(t, err)
 	require.Len(t, all, 1)
 }
@@ -39,7 +40,7 @@ func TestPartners_Insert_SlugTaken(t *testing.T) {
 	t.Parallel()
 	w := pooled(t)
 	p := w.partner()
-	err := w.try(func(ctx context.Context, r ports.Repositories) error {
+	err := w.try(func(ctx context.Context, r *postgres.Store) error {
 		return r.Partners.Insert(ctx, partner.Partner{ID: portstest.NewID(), Slug: p.Slug, Name: "Other", CreatedAt: at0}, "")
 	})
 	require.ErrorIs(t, err, partner.ErrSlugTaken)
@@ -48,15 +49,15 @@ func TestPartners_Insert_SlugTaken(t *testing.T) {
 func TestPartners_Unknown_AreNotFound(t *testing.T) {
 	t.Parallel()
 	w := pooled(t)
-	_, err := w.PartnerBySlug(t.Context(), "nobody")
+	_, err := w.Partners.PartnerBySlug(t.Context(), "nobody")
 	require.ErrorIs(t, err, partner.ErrNotFound)
-	_, err = w.PartnerByID(t.Context(), portstest.NewID())
+	_, err = w.Partners.PartnerByID(t.Context(), portstest.NewID())
 	require.ErrorIs(t, err, partner.ErrNotFound)
-	for _, change := range []func(context.Context, ports.Repositories) error{
-		func(ctx context.Context, r ports.Repositories) error {
+	for _, change := range []func(context.Context, *postgres.Store) error{
+		func(ctx context.Context, r *postgres.Store) error {
 			return r.Partners.SetConnectSecret(ctx, portstest.NewID(), "svc_cs_x")
 		},
-		func(ctx context.Context, r ports.Repositories) error {
+		func(ctx context.Context, r *postgres.Store) error {
 			return r.Partners.SetRateLimit(ctx, portstest.NewID(), 5)
 		},
 	} {
@@ -70,11 +71,11 @@ func TestPartners_ConnectSecret_IsSetReplacedAndCleared(t *testing.T) {
 	p := w.partner()
 	require.Empty(t, connectSecret(t, w, p))
 	for _, key := range []string{"svc_cs_one", "svc_cs_two", ""} {
-		w.do(func(ctx context.Context, r ports.Repositories) error {
+		w.do(func(ctx context.Context, r *postgres.Store) error {
 			return r.Partners.SetConnectSecret(ctx, p.ID, secretText(key))
 		})
 		require.Equal(t, key, connectSecret(t, w, p))
-		got, err := w.PartnerByID(t.Context(), p.ID)
+		got, err := w.Partners.PartnerByID(t.Context(), p.ID)
 		require.NoError(t, err)
 		require.Equal(t, key != "", got.HasConnectSecret)
 	}
@@ -85,10 +86,10 @@ func TestPartners_RateLimit_IsSetAndGoesBackToTheDefault(t *testing.T) {
 	w := pooled(t)
 	p := w.partner()
 	for _, limit := range []int{120, 0} {
-		w.do(func(ctx context.Context, r ports.Repositories) error {
+		w.do(func(ctx context.Context, r *postgres.Store) error {
 			return r.Partners.SetRateLimit(ctx, p.ID, limit)
 		})
-		got, err := w.PartnerByID(t.Context(), p.ID)
+		got, err := w.Partners.PartnerByID(t.Context(), p.ID)
 		require.NoError(t, err)
 		require.Equal(t, limit, got.RateLimitPerMinute)
 	}
@@ -99,18 +100,18 @@ func TestKeys_Insert_AreFoundByHashAndListedNewestFirst(t *testing.T) {
 	w := pooled(t)
 	p := w.partner()
 	older, newer := w.key(p, "older", at0), w.key(p, "newer", at0.Add(time.Hour))
-	key, owner, err := w.KeyByHash(t.Context(), partner.HashKey("newer"))
+	key, owner, err := w.Keys.KeyByHash(t.Context(), partner.HashKey("newer"))
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(newer, key))
 	require.Empty(t, cmp.Diff(p, owner, cmpopts.EquateEmpty()))
-	keys, err := w.Keys(t.Context(), p.ID, ports.Page{Limit: 1})
+	keys, err := w.Keys.Keys(t.Context(), p.ID, ports.Page{Limit: 1})
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff([]partner.APIKey{newer}, keys.Items))
-	keys, err = w.Keys(t.Context(), p.ID, ports.Page{Limit: 1, Cursor: keys.Next})
+	keys, err = w.Keys.Keys(t.Context(), p.ID, ports.Page{Limit: 1, Cursor: keys.Next})
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff([]partner.APIKey{older}, keys.Items))
 	require.True(t, keys.Next.IsZero())
-	keys, err = w.Keys(t.Context(), portstest.NewID(), ports.Page{Limit: 1})
+	keys, err = w.Keys.Keys(t.Context(), portstest.NewID(), ports.Page{Limit: 1})
 	require.NoError(t, err)
 	require.Empty(t, keys.Items, "the keys of another partner")
 }
@@ -118,10 +119,10 @@ func TestKeys_Insert_AreFoundByHashAndListedNewestFirst(t *testing.T) {
 func TestKeys_UnknownHash_IsInvalid(t *testing.T) {
 	t.Parallel()
 	w := pooled(t)
-	_, _, err := w.KeyByHash(t.Context(), partner.HashKey("unknown"))
+	_, _, err := w.Keys.KeyByHash(t.Context(), partner.HashKey("unknown"))
 	require.ErrorIs(t, err, partner.ErrInvalidAPIKey)
 	k := w.key(w.partner(), "unknown", at0) // unknown at first, then created: the key works at once
-	got, _, err := w.KeyByHash(t.Context(), partner.HashKey("unknown"))
+	got, _, err := w.Keys.KeyByHash(t.Context(), partner.HashKey("unknown"))
 	require.NoError(t, err)
 	require.Equal(t, k.ID, got.ID)
 }
@@ -130,17 +131,17 @@ func TestKeys_Revoke_IsFoundRevokedWithinFiveSecondsAndKeepsItsFirstTime(t *test
 	t.Parallel()
 	w := pooled(t)
 	k := w.key(w.partner(), "ended", at0)
-	_, _, err := w.KeyByHash(t.Context(), partner.HashKey("ended")) // an implementation may cache the answer from here on
+	_, _, err := w.Keys.KeyByHash(t.Context(), partner.HashKey("ended")) // an implementation may cache the answer from here on
 	require.NoError(t, err)
 	for _, at := range []time.Time{at0.Add(time.Minute), at0.Add(time.Hour)} {
-		w.do(func(ctx context.Context, r ports.Repositories) error {
-			ended, err := r.Partners.RevokeKey(ctx, k.ID, at)
+		w.do(func(ctx context.Context, r *postgres.Store) error {
+			ended, err := r.Keys.RevokeKey(ctx, k.ID, at)
 			require.Equal(t, at0.Add(time.Minute), ended.RevokedAt)
 			return err
 		})
 	}
 	require.Eventually(t, func() bool {
-		got, _, err := w.KeyByHash(t.Context(), partner.HashKey("ended"))
+		got, _, err := w.Keys.KeyByHash(t.Context(), partner.HashKey("ended"))
 		return err == nil && got.Revoked()
 	}, 5*time.Second, 20*time.Millisecond)
 }
@@ -148,13 +149,13 @@ func TestKeys_Revoke_IsFoundRevokedWithinFiveSecondsAndKeepsItsFirstTime(t *test
 func TestKeys_UnknownID_IsNotFound(t *testing.T) {
 	t.Parallel()
 	w := pooled(t)
-	for _, do := range []func(context.Context, ports.Repositories) error{
-		func(ctx context.Context, r ports.Repositories) error {
-			_, err := r.Partners.RevokeKey(ctx, portstest.NewID(), at0)
+	for _, do := range []func(context.Context, *postgres.Store) error{
+		func(ctx context.Context, r *postgres.Store) error {
+			_, err := r.Keys.RevokeKey(ctx, portstest.NewID(), at0)
 			return err
 		},
-		func(ctx context.Context, r ports.Repositories) error {
-			_, _, err := r.Partners.KeyForUpdate(ctx, portstest.NewID())
+		func(ctx context.Context, r *postgres.Store) error {
+			_, _, err := r.Keys.KeyForUpdate(ctx, portstest.NewID())
 			return err
 		},
 	} {
@@ -167,8 +168,8 @@ func TestKeys_ForUpdate_GivesKeyAndPartner(t *testing.T) {
 	w := pooled(t)
 	p := w.partner()
 	k := w.key(p, "mine", at0)
-	w.do(func(ctx context.Context, r ports.Repositories) error {
-		key, owner, err := r.Partners.KeyForUpdate(ctx, k.ID)
+	w.do(func(ctx context.Context, r *postgres.Store) error {
+		key, owner, err := r.Keys.KeyForUpdate(ctx, k.ID)
 		require.Empty(t, cmp.Diff(k, key))
 		require.Empty(t, cmp.Diff(p, owner, cmpopts.EquateEmpty()))
 		return err
@@ -180,8 +181,8 @@ func TestKeys_Insert_ManyAtOnce_StopsAtTheLimit_RevokedKeysDoNotCount(t *testing
 	w := pooled(t)
 	p, other := w.partner(), w.partner()
 	ended := w.key(p, "ended before", at0)
-	w.do(func(ctx context.Context, r ports.Repositories) error {
-		_, err := r.Partners.RevokeKey(ctx, ended.ID, at0)
+	w.do(func(ctx context.Context, r *postgres.Store) error {
+		_, err := r.Keys.RevokeKey(ctx, ended.ID, at0)
 		return err
 	})
 	var wg sync.WaitGroup
@@ -208,9 +209,9 @@ func TestKeys_RecordUse_IsWrittenInTime(t *testing.T) {
 	p := w.partner()
 	k := w.key(p, "used", at0)
 	used := at0.Add(time.Hour)
-	w.RecordKeyUse(t.Context(), k.ID, used)
+	w.Keys.RecordKeyUse(t.Context(), k.ID, used)
 	require.Eventually(t, func() bool {
-		keys, err := w.Keys(t.Context(), p.ID, ports.Page{Limit: 1})
+		keys, err := w.Keys.Keys(t.Context(), p.ID, ports.Page{Limit: 1})
 		return err == nil && keys.Items[0].LastUsedAt.Equal(used)
 	}, 10*time.Second, 20*time.Millisecond)
 }
@@ -227,14 +228,14 @@ func apiKey(p partner.Partner, at time.Time) partner.APIKey {
 }
 
 func (w *pooledStore) tryKey(k partner.APIKey, plain string) error {
-	return w.try(func(ctx context.Context, r ports.Repositories) error {
-		return r.Partners.InsertKey(ctx, k, partner.HashKey(plain))
+	return w.try(func(ctx context.Context, r *postgres.Store) error {
+		return r.Keys.InsertKey(ctx, k, partner.HashKey(plain))
 	})
 }
 
 func connectSecret(t *testing.T, w *pooledStore, p partner.Partner) string {
 	t.Helper()
-	got, err := w.ConnectSecret(t.Context(), p.ID)
+	got, err := w.Partners.ConnectSecret(t.Context(), p.ID)
 	require.NoError(t, err)
 	return got.Reveal()
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/portstest"
@@ -21,7 +22,7 @@ func newPayment(depositID id.ID, kind deposit.PaymentKind, at time.Time) deposit
 func (w *pooledStore) pay(depositID id.ID, kind deposit.PaymentKind, at time.Time) deposit.Payment {
 	w.t.Helper()
 	p := newPayment(depositID, kind, at)
-	w.do(func(ctx context.Context, r ports.Repositories) error { return r.Payments.Insert(ctx, p) })
+	w.do(func(ctx context.Context, r *postgres.Store) error { return r.Payments.Insert(ctx, p) })
 	return p
 }
 
@@ -31,7 +32,7 @@ func (w *pooledStore) settle(p deposit.Payment, status deposit.PaymentStatus) de
 	if status == deposit.PaymentFailed {
 		p.Failure = "card_declined"
 	}
-	w.do(func(ctx context.Context, r ports.Repositories) error { return r.Payments.Update(ctx, p) })
+	w.do(func(ctx context.Context, r *postgres.Store) error { return r.Payments.Update(ctx, p) })
 	return p
 }
 
@@ -41,7 +42,7 @@ func TestPayments_Insert_IsProcessingUntilSettled(t *testing.T) {
 	d := w.deposit(w.partner())
 	p := w.pay(d.ID, deposit.FeePayment, at0)
 	underWay := func() (got *deposit.Payment) {
-		w.do(func(ctx context.Context, r ports.Repositories) (err error) {
+		w.do(func(ctx context.Context, r *postgres.Store) (err error) {
 			got, err = r.Payments.Processing(ctx, d.ID, deposit.FeePayment)
 			return err
 		})
@@ -50,7 +51,7 @@ func TestPayments_Insert_IsProcessingUntilSettled(t *testing.T) {
 	require.Empty(t, cmp.Diff(&p, underWay()))
 	p = w.settle(p, deposit.PaymentFailed)
 	require.Nil(t, underWay())
-	got, err := w.Payments(t.Context(), d.ID)
+	got, err := w.Payments.Payments(t.Context(), d.ID)
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff([]deposit.Payment{p}, got))
 }
@@ -61,7 +62,7 @@ func TestPayments_Insert_BesideAProcessingOrSucceededPayment_IsRefusedAndLeavesT
 	d := w.deposit(w.partner())
 	first := w.pay(d.ID, deposit.FeePayment, at0)
 	refused := func() {
-		w.do(func(ctx context.Context, r ports.Repositories) error {
+		w.do(func(ctx context.Context, r *postgres.Store) error {
 			require.ErrorIs(t, r.Payments.Insert(ctx, newPayment(d.ID, deposit.FeePayment, at0)), ports.ErrPaymentExists)
 			_, err := r.Payments.Processing(ctx, d.ID, deposit.FeePayment)
 			return err
@@ -74,7 +75,7 @@ func TestPayments_Insert_BesideAProcessingOrSucceededPayment_IsRefusedAndLeavesT
 	w.settle(second, deposit.PaymentSucceeded)
 	refused()
 	w.pay(d.ID, deposit.Collection, at0) // a payment of another kind is no obstacle
-	got, err := w.Payments(t.Context(), d.ID)
+	got, err := w.Payments.Payments(t.Context(), d.ID)
 	require.NoError(t, err)
 	require.Len(t, got, 3)
 }
@@ -84,7 +85,7 @@ func TestPayments_Insert_ManyAtOnce_OneWins(t *testing.T) {
 	w := pooled(t)
 	d := w.deposit(w.partner())
 	ended := w.race(func(int) error {
-		return w.try(func(ctx context.Context, r ports.Repositories) error {
+		return w.try(func(ctx context.Context, r *postgres.Store) error {
 			return r.Payments.Insert(ctx, newPayment(d.ID, deposit.FeePayment, at0))
 		})
 	})
@@ -97,7 +98,7 @@ func TestPayments_Insert_WhileAnotherIsBeingSettled_IsRefusedOnceThatSucceeded(t
 	d := w.deposit(w.partner())
 	first := w.pay(d.ID, deposit.FeePayment, at0)
 	ended := w.race(func(i int) error {
-		return w.try(func(ctx context.Context, r ports.Repositories) error {
+		return w.try(func(ctx context.Context, r *postgres.Store) error {
 			if i > 0 {
 				return r.Payments.Insert(ctx, newPayment(d.ID, deposit.FeePayment, at0))
 			}
@@ -117,16 +118,16 @@ func TestPayments_ToCheck_AreDueOldestFirstAndNotGivenTwice(t *testing.T) {
 	w.settle(w.pay(w.deposit(p).ID, deposit.FeePayment, at0), deposit.PaymentSucceeded)
 	paymentID := func(p deposit.Payment) id.ID { return p.ID }
 
-	got, err := w.PaymentsToCheck(t.Context(), older.CheckAt.Add(-time.Microsecond), 10)
+	got, err := w.Payments.PaymentsToCheck(t.Context(), older.CheckAt.Add(-time.Microsecond), 10)
 	require.NoError(t, err)
 	require.Empty(t, got)
-	got, err = w.PaymentsToCheck(t.Context(), newer.CheckAt, 1)
+	got, err = w.Payments.PaymentsToCheck(t.Context(), newer.CheckAt, 1)
 	require.NoError(t, err)
 	require.Equal(t, []id.ID{older.ID}, idsOf(got, paymentID))
-	got, err = w.PaymentsToCheck(t.Context(), newer.CheckAt, 10)
+	got, err = w.Payments.PaymentsToCheck(t.Context(), newer.CheckAt, 10)
 	require.NoError(t, err)
 	require.Equal(t, []id.ID{newer.ID}, idsOf(got, paymentID))
-	got, err = w.PaymentsToCheck(t.Context(), newer.CheckAt.Add(time.Hour), 10)
+	got, err = w.Payments.PaymentsToCheck(t.Context(), newer.CheckAt.Add(time.Hour), 10)
 	require.NoError(t, err)
 	require.Equal(t, []id.ID{older.ID, newer.ID}, idsOf(got, paymentID))
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
-	"partnerdeposits/adapters/postgres/dispatchstore"
 	"partnerdeposits/adapters/postgres/groupcommit"
+	"partnerdeposits/adapters/postgres/webhooks/dispatchstore"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
@@ -131,11 +131,11 @@ func (h *hotPaths) run() map[string][]string {
 	}
 	_, err := create(ctx, h.store, from, time.Now())
 	note("create a deposit in a transaction", h.plain, err)
-	_, _, err = h.store.KeyByHash(ctx, partner.HashKey("none"))
+	_, _, err = h.store.Keys.KeyByHash(ctx, partner.HashKey("none"))
 	note("find an API key", h.plain, unless(err, partner.ErrInvalidAPIKey))
-	_, err = h.store.Deposit(ctx, portstest.NewID())
+	_, err = h.store.Deposits.Deposit(ctx, portstest.NewID())
 	note("read a deposit", h.indexed, unless(err, deposit.ErrNotFound))
-	_, err = h.store.DepositByToken(ctx, "none")
+	_, err = h.store.Deposits.DepositByToken(ctx, "none")
 	note("find a checkout", h.plain, unless(err, deposit.ErrNotFound))
 
 	_, err = h.dispatch.Pending(ctx)
@@ -264,7 +264,7 @@ func response(now time.Time) *ports.StoredResponse {
 func subscribeTo(t testing.TB, store *postgres.Store, partnerID id.ID) webhook.Subscription {
 	t.Helper()
 	sub := webhook.Subscription{ID: portstest.NewID(), PartnerID: partnerID, URL: "https://example.com", Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
-	storetest.Do(t, store, func(ctx context.Context, r ports.Repositories) error {
+	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
 		return r.Subscriptions.Insert(ctx, sub, "svc_whsec_k")
 	})
 	return sub

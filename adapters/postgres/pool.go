@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"partnerdeposits/adapters/postgres/codec"
+	"partnerdeposits/adapters/postgres/internal/pg"
 )
 
 // PoolOptions shape a pool; zero fields take the defaults named beside them.
@@ -48,14 +48,14 @@ func NewPool(ctx context.Context, databaseURL string, o PoolOptions) (*pgxpool.P
 	if err != nil {
 		return nil, errors.New("postgres: DATABASE_URL does not parse as a Postgres URL")
 	}
-	config.MaxConns = orDefault(o.MaxConns, 16)
+	config.MaxConns = pg.OrDefault(o.MaxConns, 16)
 	config.MaxConnLifetime = time.Hour
 	config.MaxConnLifetimeJitter = 10 * time.Minute
 	config.MaxConnIdleTime = 5 * time.Minute
 	config.ConnConfig.ConnectTimeout = 5 * time.Second
 	config.ConnConfig.Tracer = o.Tracer
 	config.AfterConnect = codec.Register
-	pingAfter := orDefault(o.PingAfter, time.Second)
+	pingAfter := pg.OrDefault(o.PingAfter, time.Second)
 	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return p.IdleDuration > pingAfter }
 	if o.Pooled {
 		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
@@ -69,22 +69,12 @@ func NewPool(ctx context.Context, databaseURL string, o PoolOptions) (*pgxpool.P
 // parameters are the start-up parameters of a connection.
 func (o PoolOptions) parameters() map[string]string {
 	params := map[string]string{
-		"application_name":                    orDefault(o.AppName, "partnerdeposits"),
-		"statement_timeout":                   millis(orDefault(o.StatementTimeout, 8*time.Second)),
-		"lock_timeout":                        millis(orDefault(o.LockTimeout, 2*time.Second)),
-		"idle_in_transaction_session_timeout": millis(orDefault(o.IdleInTransaction, 30*time.Second)),
+		"application_name":                    pg.OrDefault(o.AppName, "partnerdeposits"),
+		"statement_timeout":                   pg.Millis(pg.OrDefault(o.StatementTimeout, 8*time.Second)),
+		"lock_timeout":                        pg.Millis(pg.OrDefault(o.LockTimeout, 2*time.Second)),
+		"idle_in_transaction_session_timeout": pg.Millis(pg.OrDefault(o.IdleInTransaction, 30*time.Second)),
 		"TimeZone":                            "UTC",
 	}
 	maps.Copy(params, o.Settings)
 	return params
-}
-
-func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
-
-func orDefault[T comparable](value, otherwise T) T {
-	var zero T
-	if value == zero {
-		return otherwise
-	}
-	return value
 }

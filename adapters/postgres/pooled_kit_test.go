@@ -65,14 +65,14 @@ func idAt(at time.Time) id.ID {
 }
 
 // do runs fn in a transaction, and fails the test unless the transaction commits.
-func (w *pooledStore) do(fn func(ctx context.Context, r ports.Repositories) error) {
+func (w *pooledStore) do(fn func(ctx context.Context, r *postgres.Store) error) {
 	w.t.Helper()
-	require.NoError(w.t, w.WithinTx(w.t.Context(), fn))
+	require.NoError(w.t, w.try(fn))
 }
 
 // try runs fn in a transaction and returns the error.
-func (w *pooledStore) try(fn func(ctx context.Context, r ports.Repositories) error) error {
-	return w.WithinTx(w.t.Context(), fn)
+func (w *pooledStore) try(fn func(ctx context.Context, r *postgres.Store) error) error {
+	return w.WithinTx(w.t.Context(), func(ctx context.Context) error { return fn(ctx, w.Store) })
 }
 
 // race runs attempt in racers goroutines at once and counts the calls by error.
@@ -100,7 +100,7 @@ func (w *pooledStore) partner() partner.Partner {
 	w.t.Helper()
 	partnerID := portstest.NewID()
 	p := partner.Partner{ID: partnerID, Slug: "p-" + partnerID.Encode(), Name: "Harbour PMS", ContactEmail: "dev@pms.example", CreatedAt: at0}
-	w.do(func(ctx context.Context, r ports.Repositories) error { return r.Partners.Insert(ctx, p, "") })
+	w.do(func(ctx context.Context, r *postgres.Store) error { return r.Partners.Insert(ctx, p, "") })
 	return p
 }
 
@@ -109,14 +109,14 @@ func (w *pooledStore) account() connect.Account {
 	o := connect.Operator{ID: portstest.NewID(), PasswordHash: "hash", CreatedAt: at0}
 	o.Email = o.ID.Encode() + "@rentals.example"
 	a := connect.Account{ID: portstest.NewID(), OperatorID: o.ID, CompanyName: "Gîtes du Port", CreatedAt: at0}
-	w.do(func(ctx context.Context, r ports.Repositories) error { return r.Operators.Insert(ctx, o, a) })
+	w.do(func(ctx context.Context, r *postgres.Store) error { return r.Operators.Insert(ctx, o, a) })
 	return a
 }
 
 func (w *pooledStore) link(partnerID, accountID id.ID, externalID string, at time.Time) connect.Link {
 	w.t.Helper()
 	l := connect.Link{ID: portstest.NewID(), PartnerID: partnerID, AccountID: accountID, ExternalID: externalID, LinkedAt: at}
-	w.do(func(ctx context.Context, r ports.Repositories) error { return r.Links.Insert(ctx, l) })
+	w.do(func(ctx context.Context, r *postgres.Store) error { return r.Links.Insert(ctx, l) })
 	return l
 }
 
@@ -124,7 +124,7 @@ func (w *pooledStore) client(partnerID, accountID id.ID) tenant.Client {
 	w.t.Helper()
 	c := tenant.Client{ID: portstest.NewID(), AccountID: accountID, PartnerID: partnerID, CreatedAt: at0,
 		Person: tenant.Person{Email: "ada@example.com", FirstName: "Ada", LastName: "Lovelace", Phone: "+33612345678", Locale: "fr"}}
-	w.do(func(ctx context.Context, r ports.Repositories) error { return r.Clients.Insert(ctx, c) })
+	w.do(func(ctx context.Context, r *postgres.Store) error { return r.Clients.Insert(ctx, c) })
 	return c
 }
 
@@ -141,7 +141,7 @@ func tokenOf(d *deposit.Deposit) secret.Text { return secret.Text("token of " + 
 
 func (w *pooledStore) insert(d *deposit.Deposit) *deposit.Deposit {
 	w.t.Helper()
-	w.do(func(ctx context.Context, r ports.Repositories) error { return r.Deposits.Insert(ctx, d, tokenOf(d)) })
+	w.do(func(ctx context.Context, r *postgres.Store) error { return r.Deposits.Insert(ctx, d, tokenOf(d)) })
 	if d.URLGeneration {
 		d.CheckoutToken = tokenOf(d)
 	}
@@ -158,7 +158,7 @@ func (w *pooledStore) deposit(p partner.Partner) *deposit.Deposit {
 func (w *pooledStore) move(depositID id.ID, trigger deposit.Trigger, at time.Time) *deposit.Deposit {
 	w.t.Helper()
 	var d *deposit.Deposit
-	w.do(func(ctx context.Context, r ports.Repositories) (err error) {
+	w.do(func(ctx context.Context, r *postgres.Store) (err error) {
 		if d, err = r.Deposits.ForUpdate(ctx, depositID); err != nil {
 			return err
 		}
@@ -178,7 +178,7 @@ func newSubscription(partnerID id.ID, at time.Time) webhook.Subscription {
 func (w *pooledStore) subscribe(partnerID id.ID) webhook.Subscription {
 	w.t.Helper()
 	s := newSubscription(partnerID, at0)
-	w.do(func(ctx context.Context, r ports.Repositories) error {
+	w.do(func(ctx context.Context, r *postgres.Store) error {
 		return r.Subscriptions.Insert(ctx, s, "svc_whsec_first")
 	})
 	return s
@@ -189,7 +189,7 @@ func (w *pooledStore) testDelivery(s webhook.Subscription, at time.Time) webhook
 	w.t.Helper()
 	d := webhook.Delivery{ID: idAt(at), SubscriptionID: s.ID, EventID: portstest.NewID(), Event: webhook.DepositActivated, DepositID: portstest.NewID(), Test: true,
 		CreatedAt: at.Truncate(time.Millisecond), Body: []byte(`{"event":"deposit.activated"}`)}
-	w.do(func(ctx context.Context, r ports.Repositories) error { return r.Deliveries.InsertTest(ctx, d) })
+	w.do(func(ctx context.Context, r *postgres.Store) error { return r.Deliveries.InsertTest(ctx, d) })
 	return d
 }
 

@@ -21,7 +21,6 @@ import (
 	"partnerdeposits/lab/pgtest"
 	"partnerdeposits/lab/portstest"
 	"partnerdeposits/lab/storetest"
-	"partnerdeposits/ports"
 )
 
 // reading is a store whose reads have a pool of a single connection. While a test holds that connection, reads gather.
@@ -58,7 +57,7 @@ func (r *reading) created(n int) (all []*deposit.Deposit) {
 		d := draft(r.from, time.Now().UTC().Truncate(time.Microsecond))
 		d.URLGeneration, d.ReturnURL, d.Metadata = true, "https://pms.example/back", map[string]string{"booking": d.ID.Encode()}
 		d.CheckoutToken = secret.Text("token of " + d.Reference)
-		storetest.Do(r, r.store, func(ctx context.Context, repos ports.Repositories) error {
+		storetest.Do(r, r.store, func(ctx context.Context, repos *postgres.Store) error {
 			return repos.Deposits.Insert(ctx, d, d.CheckoutToken)
 		})
 		all = append(all, d)
@@ -79,12 +78,12 @@ func (r *reading) together(meanwhile func(), ids ...id.ID) []answer {
 	require.NoError(r, err)
 	var group sync.WaitGroup
 	for range 2 { // either leads a batch and waits for the connection; the other waits for the next batch
-		group.Go(func() { _, _ = r.store.Deposit(r.Context(), portstest.NewID()) })
+		group.Go(func() { _, _ = r.store.Deposits.Deposit(r.Context(), portstest.NewID()) })
 	}
 	r.awaitWaiting(1)
 	answers := make([]answer, len(ids))
 	for i, depositID := range ids {
-		group.Go(func() { answers[i].Deposit, answers[i].err = r.store.Deposit(r.Context(), depositID) })
+		group.Go(func() { answers[i].Deposit, answers[i].err = r.store.Deposits.Deposit(r.Context(), depositID) })
 	}
 	r.awaitWaiting(1 + len(ids))
 	if meanwhile != nil {
@@ -98,7 +97,7 @@ func (r *reading) together(meanwhile func(), ids ...id.ID) []answer {
 
 func (r *reading) awaitWaiting(n int) {
 	r.Helper()
-	require.Eventually(r, func() bool { return r.store.ReadsWaiting() == n }, 5*time.Second, time.Millisecond)
+	require.Eventually(r, func() bool { return r.store.Deposits.ReadsWaiting() == n }, 5*time.Second, time.Millisecond)
 }
 
 func TestDeposit_ReadTogether_ShareAStatementAndNoMemory(t *testing.T) {
@@ -140,7 +139,7 @@ func TestDeposit_CallerLeaves_TheOthersOfItsBatchAreAnswered(t *testing.T) {
 	left := make(chan error, 1)
 	got := r.together(func() {
 		go func() {
-			_, err := r.store.Deposit(ctx, d.ID)
+			_, err := r.store.Deposits.Deposit(ctx, d.ID)
 			left <- err
 		}()
 		r.awaitWaiting(4)
@@ -150,7 +149,7 @@ func TestDeposit_CallerLeaves_TheOthersOfItsBatchAreAnswered(t *testing.T) {
 	for _, a := range got {
 		require.NoError(t, a.err)
 	}
-	_, err := r.store.Deposit(ctx, d.ID)
+	_, err := r.store.Deposits.Deposit(ctx, d.ID)
 	require.ErrorIs(t, err, fault.ErrUnavailable)
 }
 
@@ -188,7 +187,7 @@ func TestDeposit_ConnectionLost_FailsTheBatchAndNoLaterRead(t *testing.T) {
 		require.ErrorIs(t, a.err, fault.ErrUnavailable)
 	}
 	require.NoError(t, proxy.Start())
-	found, err := r.store.Deposit(t.Context(), d.ID)
+	found, err := r.store.Deposits.Deposit(t.Context(), d.ID)
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(d, found))
 }
@@ -211,7 +210,7 @@ func TestDeposit_ManyReaders_EachSeesItsOwnWrites(t *testing.T) {
 						return err
 					}
 					for _, want := range []deposit.Status{deposit.Pending, deposit.Cancelled} {
-						found, err := store.Deposit(t.Context(), depositID)
+						found, err := store.Deposits.Deposit(t.Context(), depositID)
 						if err != nil {
 							return err
 						}

@@ -14,14 +14,13 @@ import (
 	"partnerdeposits/core/tenant"
 	"partnerdeposits/lab/portstest"
 	"partnerdeposits/lab/storetest"
-	"partnerdeposits/ports"
 )
 
 // addClient inserts a client of the account.
 func addClient(t *testing.T, store *postgres.Store, from deposit.Origin) id.ID {
 	t.Helper()
 	c := tenant.Client{ID: portstest.NewID(), AccountID: from.AccountID, PartnerID: from.PartnerID, CreatedAt: time.Now()}
-	storetest.Do(t, store, func(ctx context.Context, r ports.Repositories) error { return r.Clients.Insert(ctx, c) })
+	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error { return r.Clients.Insert(ctx, c) })
 	return c.ID
 }
 
@@ -53,7 +52,7 @@ func TestInsert_ADepositOfNoAccountPartnerOrClient_IsRefused(t *testing.T) {
 	store, pool := storetest.New(t, postgres.Options{})
 	from := storetest.Origin(t, store)
 	insert := func(d *deposit.Deposit) error {
-		return store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error { return r.Deposits.Insert(ctx, d, "token") })
+		return store.WithinTx(t.Context(), func(ctx context.Context) error { return store.Deposits.Insert(ctx, d, "token") })
 	}
 	for name, refer := range map[string]func(*deposit.Deposit){
 		"account": func(d *deposit.Deposit) { d.AccountID = portstest.NewID() },
@@ -77,11 +76,11 @@ func TestUpdate_ToAnAccountPartnerOrClientThatDoesNotExist_IsRefused(t *testing.
 	for _, column := range []string{"account_id", "partner_id", "client_id"} {
 		require.ErrorContains(t, set(t, pool, depositID, column, portstest.NewID()), "refers to a row that does not exist", column)
 	}
-	require.ErrorContains(t, store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
-		d, err := r.Deposits.ForUpdate(ctx, depositID)
+	require.ErrorContains(t, store.WithinTx(t.Context(), func(ctx context.Context) error {
+		d, err := store.Deposits.ForUpdate(ctx, depositID)
 		require.NoError(t, err)
 		d.ClientID, d.CheckoutStartedAt = portstest.NewID(), d.CreatedAt
-		return r.Deposits.SetCheckout(ctx, d)
+		return store.Deposits.SetCheckout(ctx, d)
 	}), "refers to a row that does not exist")
 	require.NoError(t, set(t, pool, depositID, "client_id", addClient(t, store, from)))
 }

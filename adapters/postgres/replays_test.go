@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/portstest"
@@ -34,7 +35,7 @@ func TestDeliveries_Redeliver_WhileDisabledOrDeleted_AddsNothing(t *testing.T) {
 	require.Empty(t, w.redeliver(s.ID, ports.Copy{Of: d.ID, As: portstest.NewID()}))
 	s.Enabled, s.DisabledReason = true, ""
 	w.update(s)
-	w.do(func(ctx context.Context, r ports.Repositories) error { return r.Subscriptions.Delete(ctx, s.ID, at0) })
+	w.do(func(ctx context.Context, r *postgres.Store) error { return r.Subscriptions.Delete(ctx, s.ID, at0) })
 	require.Empty(t, w.redeliver(s.ID, ports.Copy{Of: d.ID, As: portstest.NewID()}))
 }
 
@@ -42,12 +43,12 @@ func TestSubscriptions_ByID_IsAnyPartnersUntilItIsDeleted(t *testing.T) {
 	t.Parallel()
 	w := pooled(t)
 	s := w.subscribe(w.partner().ID)
-	got, err := w.SubscriptionByID(t.Context(), s.ID)
+	got, err := w.Subscriptions.SubscriptionByID(t.Context(), s.ID)
 	require.NoError(t, err)
 	require.Equal(t, s, got)
-	w.do(func(ctx context.Context, r ports.Repositories) error { return r.Subscriptions.Delete(ctx, s.ID, at0) })
+	w.do(func(ctx context.Context, r *postgres.Store) error { return r.Subscriptions.Delete(ctx, s.ID, at0) })
 	for _, unknown := range []id.ID{s.ID, portstest.NewID()} {
-		_, err = w.SubscriptionByID(t.Context(), unknown)
+		_, err = w.Subscriptions.SubscriptionByID(t.Context(), unknown)
 		require.ErrorIs(t, err, webhook.ErrNotFound)
 	}
 }
@@ -115,7 +116,7 @@ func TestReplays_Next_PassesOverWhatAnotherHolds(t *testing.T) {
 	s, other := w.subscribe(w.partner().ID), w.subscribe(w.partner().ID)
 	w.replay(s, at0)
 	w.replay(s, at0)
-	w.do(func(ctx context.Context, r ports.Repositories) error {
+	w.do(func(ctx context.Context, r *postgres.Store) error {
 		_, ok, err := r.Replays.Next(ctx, at0)
 		require.NoError(t, err)
 		require.True(t, ok)
@@ -135,14 +136,14 @@ func TestReplays_Matching_TestsAndRedeliveriesAreNotRepeated(t *testing.T) {
 	w.redeliver(s.ID, ports.Copy{Of: w.testDelivery(s, at0).ID, As: portstest.NewID()})
 	r := w.replay(s, time.Now().Add(time.Hour))
 	r.Status = webhook.StatusPending
-	n, err := w.CountMatching(t.Context(), r)
+	n, err := w.Replays.CountMatching(t.Context(), r)
 	require.NoError(t, err)
 	require.Zero(t, n)
 }
 
 func (w *pooledStore) redeliver(subscriptionID id.ID, copies ...ports.Copy) (made []webhook.Delivery) {
 	w.t.Helper()
-	w.do(func(ctx context.Context, r ports.Repositories) (err error) {
+	w.do(func(ctx context.Context, r *postgres.Store) (err error) {
 		made, err = r.Deliveries.Redeliver(ctx, subscriptionID, copies)
 		return err
 	})
@@ -155,13 +156,13 @@ func (w *pooledStore) replay(s webhook.Subscription, at time.Time) webhook.Repla
 	r, err := webhook.NewReplay(portstest.NewID(), s.ID, at.Add(-time.Hour), at, "", at)
 	require.NoError(w.t, err)
 	r.Matched = 7
-	w.do(func(ctx context.Context, repos ports.Repositories) error { return repos.Replays.Insert(ctx, r) })
+	w.do(func(ctx context.Context, repos *postgres.Store) error { return repos.Replays.Insert(ctx, r) })
 	return r
 }
 
 func (w *pooledStore) next(now time.Time) (r webhook.Replay, ok bool) {
 	w.t.Helper()
-	w.do(func(ctx context.Context, repos ports.Repositories) (err error) {
+	w.do(func(ctx context.Context, repos *postgres.Store) (err error) {
 		r, ok, err = repos.Replays.Next(ctx, now)
 		return err
 	})
@@ -170,7 +171,7 @@ func (w *pooledStore) next(now time.Time) (r webhook.Replay, ok bool) {
 
 func (w *pooledStore) progress(before, after webhook.Replay) {
 	w.t.Helper()
-	w.do(func(ctx context.Context, repos ports.Repositories) error {
+	w.do(func(ctx context.Context, repos *postgres.Store) error {
 		return repos.Replays.Update(ctx, before, after)
 	})
 }

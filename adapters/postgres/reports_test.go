@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
+	webhooktables "partnerdeposits/adapters/postgres/webhooks"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/storetest"
@@ -33,7 +34,7 @@ func TestReports_PendingIsExactToTenThousand(t *testing.T) {
 	addDeliveries(t, pool, subs[3].ID, 3, dayAgo, 1, "now() + interval '30 seconds'") // dispatched
 
 	for range 2 { // the second after the changes were added up
-		got, err := store.Reports(t.Context(), subs)
+		got, err := store.Subscriptions.Reports(t.Context(), subs)
 		require.NoError(t, err)
 		for i, want := range []webhook.Report{
 			{}, {Pending: 9_999, OldestPendingAt: hourAgo}, {Pending: 10_000, PendingCapped: true, OldestPendingAt: dayAgo}, {Pending: 5, OldestPendingAt: dayAgo},
@@ -46,10 +47,10 @@ func TestReports_PendingIsExactToTenThousand(t *testing.T) {
 		exec(t, pool, `SELECT add_up_waiting(ARRAY (SELECT id FROM webhook_subscriptions))`)
 	}
 	exec(t, pool, `DELETE FROM deliveries WHERE subscription_id = $1 AND state = 0`, subs[3].ID)
-	got, err := store.Reports(t.Context(), subs[3:])
+	got, err := store.Subscriptions.Reports(t.Context(), subs[3:])
 	require.NoError(t, err)
 	require.Equal(t, 3, got[0].Health.Pending)
-	none, err := store.Reports(t.Context(), nil)
+	none, err := store.Subscriptions.Reports(t.Context(), nil)
 	require.NoError(t, err)
 	require.Empty(t, none)
 }
@@ -72,7 +73,7 @@ func TestReports_TellTheStateAndItsTimes(t *testing.T) {
 	} {
 		sub := addSubscription(t, pool, byte(n+1), "slow = false")
 		exec(t, pool, `UPDATE webhook_subscriptions SET created_at = $4, `+test.set+` WHERE id = $1 AND $2::timestamptz < $3::timestamptz`, sub, failing, since, created)
-		got, err := store.Reports(t.Context(), []webhook.Subscription{{ID: sub, Enabled: true}})
+		got, err := store.Subscriptions.Reports(t.Context(), []webhook.Subscription{{ID: sub, Enabled: true}})
 		require.NoError(t, err)
 		h := got[0].Health
 		require.Equal(t, test.want.State != webhook.EndpointDisabled, got[0].Enabled)
@@ -90,9 +91,9 @@ func TestReports_ReadTheIndexOfPendingDeliveries(t *testing.T) {
 	store := storetest.Over(t, pool, postgres.Options{})
 	var sub id.ID
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT subscription_id FROM deliveries LIMIT 1`).Scan(&sub))
-	reads := accesses(t, pool, postgres.ReadReports)
+	reads := accesses(t, pool, webhooktables.ReadReports)
 	require.Equal(t, []string{"deliveries_leased/1", "deliveries_pending/1", "waiting_counts_of_subscription/1", "webhook_subscriptions_pkey/1"}, reads)
-	got, err := store.Reports(t.Context(), []webhook.Subscription{{ID: sub}})
+	got, err := store.Subscriptions.Reports(t.Context(), []webhook.Subscription{{ID: sub}})
 	require.NoError(t, err)
 	require.Equal(t, count(t, pool, `SELECT count(*) FROM deliveries WHERE state < 2 AND subscription_id = $1`, sub), got[0].Health.Pending)
 }

@@ -64,7 +64,7 @@ func (r *Resealer) Rows(ctx context.Context) (n int64, err error) {
 	for _, k := range r.Kinds() {
 		tables = append(tables, k.table)
 	}
-	err = r.store.db.QueryRow(ctx, `SELECT coalesce(sum(greatest(reltuples, 0)), 0)::bigint FROM pg_class WHERE oid = ANY (SELECT unnest($1::text[])::regclass)`, tables).Scan(&n)
+	err = r.store.base.DB.QueryRow(ctx, `SELECT coalesce(sum(greatest(reltuples, 0)), 0)::bigint FROM pg_class WHERE oid = ANY (SELECT unnest($1::text[])::regclass)`, tables).Scan(&n)
 	return n, pg.Translate(err)
 }
 
@@ -80,7 +80,7 @@ func (r *Resealer) Page(ctx context.Context, p SecretPage) (out ResealedPage, er
 
 func (r *Resealer) page(ctx context.Context, p SecretPage) (ResealedPage, error) {
 	k := p.kind
-	rows, err := r.store.db.Query(ctx, fmt.Sprintf(`SELECT %[4]s, CASE WHEN substring(%[2]s FROM 1 FOR length($2::bytea)) <> $2::bytea THEN %[2]s END
+	rows, err := r.store.base.DB.Query(ctx, fmt.Sprintf(`SELECT %[4]s, CASE WHEN substring(%[2]s FROM 1 FOR length($2::bytea)) <> $2::bytea THEN %[2]s END
 		FROM %[1]s WHERE %[4]s > coalesce($1, '00000000-0000-0000-0000-000000000000'::uuid) ORDER BY %[4]s LIMIT %[3]d`, k.table, k.column, resealPage, k.key), p.after, r.prefix)
 	if err != nil {
 		return ResealedPage{}, err
@@ -101,11 +101,11 @@ func (r *Resealer) page(ctx context.Context, p SecretPage) (ResealedPage, error)
 		if each.Sealed == nil {
 			continue
 		}
-		plain, err := r.store.sealer.Open(each.Sealed, k.aad(each.ID))
+		plain, err := r.store.base.Sealer.Open(each.Sealed, k.aad(each.ID))
 		if err != nil {
 			return ResealedPage{}, fmt.Errorf("%s of row %s: %w", k.Name, each.ID, err)
 		}
-		sealed, err := r.store.sealer.Seal(plain, k.aad(each.ID))
+		sealed, err := r.store.base.Sealer.Seal(plain, k.aad(each.ID))
 		if err != nil {
 			return ResealedPage{}, err
 		}
@@ -114,7 +114,7 @@ func (r *Resealer) page(ctx context.Context, p SecretPage) (ResealedPage, error)
 	if len(ids) == 0 {
 		return out, nil
 	}
-	tag, err := r.store.db.Exec(ctx, fmt.Sprintf(`UPDATE %[1]s AS t SET %[2]s = n.after
+	tag, err := r.store.base.DB.Exec(ctx, fmt.Sprintf(`UPDATE %[1]s AS t SET %[2]s = n.after
 		FROM unnest($1::uuid[], $2::bytea[], $3::bytea[]) AS n(id, before, after) WHERE t.%[3]s = n.id AND t.%[2]s = n.before`, k.table, k.column, k.key), ids, before, after)
 	out.Changed = int(tag.RowsAffected())
 	return out, pg.Translate(err)

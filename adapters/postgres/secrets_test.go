@@ -27,7 +27,7 @@ func insertClient(t testing.TB, store *postgres.Store, from deposit.Origin) tena
 	t.Helper()
 	c := tenant.Client{ID: portstest.NewID(), AccountID: from.AccountID, PartnerID: from.PartnerID, CreatedAt: time.Now().UTC().Truncate(time.Microsecond),
 		Person: tenant.Person{Email: "ada@example.com", FirstName: "Ada", LastName: "Lovelace"}}
-	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error { return r.Clients.Insert(ctx, c) }))
+	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context) error { return store.Clients.Insert(ctx, c) }))
 	return c
 }
 
@@ -44,19 +44,19 @@ func TestSecrets_InADumpOfEveryTable_AreNowhereToBeRead(t *testing.T) {
 	sub := webhook.Subscription{ID: portstest.NewID(), PartnerID: from.PartnerID, URL: "https://pms.example", Events: webhook.EventNames, Enabled: true, CreatedAt: now}
 	rotated := sub
 	rotated.ID = portstest.NewID()
-	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
+	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context) error {
 		key := partner.APIKey{ID: portstest.NewID(), PartnerID: from.PartnerID, Name: "k", Prefix: "svc_pk_test_", Last4: "ain1", CreatedAt: now}
-		require.NoError(t, r.Partners.InsertKey(ctx, key, partner.HashKey(plain["api key"])))
-		require.NoError(t, r.Partners.SetConnectSecret(ctx, from.PartnerID, secret.Text(plain["connect secret"])))
-		require.NoError(t, r.Subscriptions.Insert(ctx, sub, secret.Text(plain["webhook secret"])))
-		require.NoError(t, r.Subscriptions.Insert(ctx, rotated, "svc_whsec_x"))
-		require.NoError(t, r.Subscriptions.SetSecret(ctx, rotated.ID, secret.Text(plain["rotated secret"])))
-		require.NoError(t, r.Deposits.Insert(ctx, draft(from, now), secret.Text(plain["checkout token"])))
+		require.NoError(t, store.Keys.InsertKey(ctx, key, partner.HashKey(plain["api key"])))
+		require.NoError(t, store.Partners.SetConnectSecret(ctx, from.PartnerID, secret.Text(plain["connect secret"])))
+		require.NoError(t, store.Subscriptions.Insert(ctx, sub, secret.Text(plain["webhook secret"])))
+		require.NoError(t, store.Subscriptions.Insert(ctx, rotated, "svc_whsec_x"))
+		require.NoError(t, store.Subscriptions.SetSecret(ctx, rotated.ID, secret.Text(plain["rotated secret"])))
+		require.NoError(t, store.Deposits.Insert(ctx, draft(from, now), secret.Text(plain["checkout token"])))
 		link := ports.Mail{ID: portstest.NewID(), To: "a@b.example", Body: plain["link in a mail"], HTML: plain["link in HTML"], CreatedAt: now, LinkOf: portstest.NewID()}
-		require.NoError(t, r.Mails.Enqueue(ctx, link))
-		_, err := r.Idempotency.Claim(ctx, k, now)
+		require.NoError(t, store.Mails.Enqueue(ctx, link))
+		_, err := store.Idempotency.Claim(ctx, k, now)
 		require.NoError(t, err)
-		return r.Idempotency.Store(ctx, k, ports.StoredResponse{Status: 201, Body: []byte(plain["stored response"]), CreatedAt: now})
+		return store.Idempotency.Store(ctx, k, ports.StoredResponse{Status: 201, Body: []byte(plain["stored response"]), CreatedAt: now})
 	}))
 
 	rows, err := pool.Query(t.Context(), `SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p')`)
@@ -82,8 +82,8 @@ func TestSecrets_MovedToAnotherRow_DoNotOpen(t *testing.T) {
 	store, pool := storetest.New(t, postgres.Options{})
 	from, other := storetest.Origin(t, store), storetest.Origin(t, store)
 	now := time.Now()
-	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
-		return r.Partners.SetConnectSecret(ctx, from.PartnerID, "svc_cs_mine")
+	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context) error {
+		return store.Partners.SetConnectSecret(ctx, from.PartnerID, "svc_cs_mine")
 	}))
 	first, err := create(t.Context(), store, from, now)
 	require.NoError(t, err)
@@ -97,14 +97,14 @@ func TestSecrets_MovedToAnotherRow_DoNotOpen(t *testing.T) {
 		_, err = pool.Exec(t.Context(), swap)
 		require.NoError(t, err)
 	}
-	got, err := store.ConnectSecret(t.Context(), from.PartnerID)
+	got, err := store.Partners.ConnectSecret(t.Context(), from.PartnerID)
 	require.NoError(t, err)
 	require.Equal(t, "svc_cs_mine", got.Reveal())
-	_, err = store.ConnectSecret(t.Context(), other.PartnerID)
+	_, err = store.Partners.ConnectSecret(t.Context(), other.PartnerID)
 	require.Error(t, err)
-	_, err = store.CheckoutTokens(t.Context(), []id.ID{first})
+	_, err = store.Deposits.CheckoutTokens(t.Context(), []id.ID{first})
 	require.NoError(t, err)
-	_, err = store.CheckoutTokens(t.Context(), []id.ID{second})
+	_, err = store.Deposits.CheckoutTokens(t.Context(), []id.ID{second})
 	require.Error(t, err)
 	require.NotContains(t, err.Error(), "svc_cs_")
 }

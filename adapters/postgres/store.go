@@ -2,13 +2,19 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"partnerdeposits/adapters/postgres/accounts"
+	"partnerdeposits/adapters/postgres/deposits"
 	"partnerdeposits/adapters/postgres/internal/pg"
-	"partnerdeposits/adapters/postgres/internal/sqlc"
 	"partnerdeposits/adapters/postgres/migrations"
+	"partnerdeposits/adapters/postgres/partners"
+	"partnerdeposits/adapters/postgres/payments"
+	"partnerdeposits/adapters/postgres/platform"
+	"partnerdeposits/adapters/postgres/webhooks"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/money"
 	"partnerdeposits/ports"
@@ -17,6 +23,9 @@ import (
 
 // Cipher encrypts secrets at rest (adapters/secrets).
 type Cipher = pg.Cipher
+
+// ReadConns is the number of connections of Options.Reads.
+const ReadConns = deposits.ReadConns
 
 // Options of a Store; zero fields take the defaults named beside them.
 type Options struct {
@@ -27,74 +36,57 @@ type Options struct {
 	KeysKeptFor      time.Duration  // 3 s: the time an API key stays in the cache; below the 5 s in which a revoked key ends (api.md §1)
 }
 
-// Store implements the unit of work and the readers, over a connection pool.
+// Store implements the unit of work over a connection pool, and has the tables of each module.
 type Store struct {
-	pool       *pgxpool.Pool
-	db         pg.DB
-	q          *sqlc.Queries
-	sealer     pg.Sealer
-	doorbell   ports.Doorbell
-	defaultMax money.Cents
-	keys       *keyCache
-	keyUses    *keyUses
-	reads      *depositReads
+	depositTables
+	paymentTables
+	accountTables
+	partnerTables
+	webhookTables
+	platformTables
+
+	base     pg.Base
+	doorbell ports.Doorbell
 }
 
-var (
-	_ ports.UnitOfWork         = (*Store)(nil)
-	_ ports.PartnerReader      = (*Store)(nil)
-	_ ports.KeyReader          = (*Store)(nil)
-	_ ports.OperatorReader     = (*Store)(nil)
-	_ ports.TokenReader        = (*Store)(nil)
-	_ ports.TwoFactorReader    = (*Store)(nil)
-	_ ports.LinkReader         = (*Store)(nil)
-	_ ports.DepositReader      = (*Store)(nil)
-	_ ports.DepositScheduler   = (*Store)(nil)
-	_ ports.ClientReader       = (*Store)(nil)
-	_ ports.SealedAddresses    = (*Store)(nil)
-	_ ports.TextEraser         = (*Store)(nil)
-	_ ports.PaymentReader      = (*Store)(nil)
-	_ ports.CollectionReader   = (*Store)(nil)
-	_ ports.DueTenantNotices   = (*Store)(nil)
-	_ ports.SubscriptionReader = (*Store)(nil)
-	_ ports.DeliveryReader     = (*Store)(nil)
-	_ ports.ReplayReader       = (*Store)(nil)
-	_ ports.DueMails           = (*Store)(nil)
-	_ ports.DueNotices         = (*Store)(nil)
-	_ ports.SetAsideReader     = (*Store)(nil)
-	_ ports.SupportDeposits    = (*Store)(nil)
-	_ ports.DeskReader         = (*Store)(nil)
-	_ ports.SupportPeople      = (*Store)(nil)
-	_ ports.SupportEvents      = (*Store)(nil)
-	_ ports.AuditReader        = (*Store)(nil)
-	_ ports.Maintenance        = (*Store)(nil)
-	_ ports.FileRecords        = (*Store)(nil)
-	_ ports.AgreementReader    = (*Store)(nil)
-	_ ports.PaymentQuestions   = (*Store)(nil)
-	_ ports.DisputeReader      = (*Store)(nil)
-	_ ports.PaymentErasures    = (*Store)(nil)
-	_ ports.OwnBooks           = (*Store)(nil)
-	_ ports.ReconciliationRuns = (*Store)(nil)
-	_ ports.FileContents       = (*FileContents)(nil)
+// Names under which the tables of the modules are embedded.
+type (
+	depositTables  = deposits.Tables
+	paymentTables  = payments.Tables
+	accountTables  = accounts.Tables
+	partnerTables  = partners.Tables
+	webhookTables  = webhooks.Tables
+	platformTables = platform.Tables
 )
+
+var _ ports.UnitOfWork = (*Store)(nil)
 
 // NewStore makes a store over a pool of NewPool. Call Close before the pool is closed.
 func NewStore(pool *pgxpool.Pool, cipher Cipher, o Options) *Store {
-	s := &Store{
-		pool: pool, db: pg.DB{Pool: pool, Wait: orDefault(o.AcquireTimeout, 3*time.Second)}, q: sqlc.New(),
-		sealer: pg.Sealer{Cipher: cipher}, doorbell: o.Doorbell, defaultMax: orDefault(o.DefaultMaxAmount, deposit.DefaultMaxAmount),
-		keys: newKeyCache(orDefault(o.KeysKeptFor, 3*time.Second)),
+	base := pg.Base{
+		DB:     pg.DB{Pool: pool, Wait: pg.OrDefault(o.AcquireTimeout, 3*time.Second)},
+		Sealer: pg.Sealer{Cipher: cipher},
 	}
-	s.keyUses = newKeyUses(s.writeKeyUses)
-	s.reads = newDepositReads(pg.DB{Pool: orDefault(o.Reads, pool), Wait: s.db.Wait}, s.sealer)
-	return s
+	reads := pg.DB{Pool: pg.OrDefault(o.Reads, pool), Wait: base.DB.Wait}
+	return &Store{
+		depositTables:  deposits.New(base, reads),
+		paymentTables:  payments.New(base),
+		accountTables:  accounts.New(base, pg.OrDefault(o.DefaultMaxAmount, deposit.DefaultMaxAmount)),
+		partnerTables:  partners.New(base, pg.OrDefault(o.KeysKeptFor, 3*time.Second)),
+		webhookTables:  webhooks.New(base),
+		platformTables: platform.New(base),
+		base:           base, doorbell: o.Doorbell,
+	}
 }
 
 // Close writes the last-used times of API keys that wait.
-func (s *Store) Close(ctx context.Context) { s.keyUses.close(ctx) }
+func (s *Store) Close(ctx context.Context) { s.Keys.Close(ctx) }
 
 // WithinTx implements ports.UnitOfWork.
-func (s *Store) WithinTx(ctx context.Context, fn func(context.Context, ports.Repositories) error) error {
+func (s *Store) WithinTx(ctx context.Context, fn func(context.Context) error) error {
+	if pg.Inside(ctx) {
+		return errNested
+	}
 	var appended bool
 	ctx, end := pg.ChildSpan(ctx, "partnerdeposits/postgres", "transaction")
 	defer end()
@@ -108,14 +100,17 @@ func (s *Store) WithinTx(ctx context.Context, fn func(context.Context, ports.Rep
 	return err
 }
 
-func (s *Store) attempt(ctx context.Context, fn func(context.Context, ports.Repositories) error) (appended bool, err error) {
-	conn, err := s.db.Acquire(ctx)
+// errNested refuses a transaction within another, which would wait for the locks of the other.
+var errNested = errors.New("postgres: a transaction within a transaction")
+
+func (s *Store) attempt(ctx context.Context, fn func(context.Context) error) (appended bool, err error) {
+	conn, err := s.base.DB.Acquire(ctx)
 	if err != nil {
 		return false, err
 	}
 	t := pg.Begin(conn)
 	defer t.End(ctx) // even if fn panics
-	if err := fn(ctx, s.repositories(t)); err != nil {
+	if err := fn(pg.With(ctx, t)); err != nil {
 		return false, err
 	}
 	failpoint.Hit("store.writing")
@@ -129,48 +124,9 @@ func (s *Store) attempt(ctx context.Context, fn func(context.Context, ports.Repo
 	return t.Appended, nil
 }
 
-// unit is the base of every repository.
-type unit struct {
-	*pg.Tx
-	q      *sqlc.Queries
-	sealer pg.Sealer
-}
-
-func (s *Store) repositories(t *pg.Tx) ports.Repositories {
-	u := unit{Tx: t, q: s.q, sealer: s.sealer}
-	return ports.Repositories{
-		Partners:        partners{u},
-		Operators:       operators{u},
-		TwoFactors:      twoFactors{u},
-		HalfSignIns:     halfSignIns{u},
-		Links:           links{u, s.defaultMax},
-		Clients:         clients{u},
-		Deposits:        deposits{u},
-		Payments:        payments{u},
-		Collections:     collections{u},
-		Refunds:         refunds{u},
-		TenantNotices:   tenantNotices{u},
-		Subscriptions:   subscriptions{u},
-		Prober:          subscriptions{u},
-		Deliveries:      deliveries{u},
-		Replays:         replays{u},
-		Outbox:          outbox{u},
-		Idempotency:     idempotency{u},
-		Mails:           mails{u},
-		Notices:         notices{u},
-		OperatorNotices: operatorNotices{u},
-		Audit:           audit{u},
-		Restores:        restores{u},
-		Files:           files{u},
-		Agreements:      agreements{u},
-		Disputes:        disputes{u},
-		PaymentErasures: paymentErasures{u},
-	}
-}
-
 // Ping returns service_unavailable unless the database answers.
 func (s *Store) Ping(ctx context.Context) error {
-	_, err := s.db.Exec(ctx, `SELECT 1`)
+	_, err := s.base.DB.Exec(ctx, `SELECT 1`)
 	return err
 }
 
@@ -178,6 +134,6 @@ func (s *Store) Ping(ctx context.Context) error {
 // migrations only add to the schema while an older binary may run.
 func (s *Store) SchemaFits(ctx context.Context) (fits bool, current, want int64, err error) {
 	want = migrations.Newest()
-	current, err = migrations.Version(ctx, s.db)
+	current, err = migrations.Version(ctx, s.base.DB)
 	return err == nil && current >= want, current, want, err
 }

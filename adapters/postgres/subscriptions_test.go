@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/portstest"
@@ -22,13 +23,13 @@ func TestSubscriptions_Insert_IsReadBack(t *testing.T) {
 	p := w.partner()
 	s := newSubscription(p.ID, at0)
 	s.Events = []webhook.EventName{webhook.DepositActivated, webhook.DepositStatusChanged}
-	w.do(func(ctx context.Context, r ports.Repositories) error {
+	w.do(func(ctx context.Context, r *postgres.Store) error {
 		return r.Subscriptions.Insert(ctx, s, "svc_whsec_a")
 	})
-	got, err := w.Subscription(t.Context(), p.ID, s.ID)
+	got, err := w.Subscriptions.Subscription(t.Context(), p.ID, s.ID)
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(s, got))
-	w.do(func(ctx context.Context, r ports.Repositories) error {
+	w.do(func(ctx context.Context, r *postgres.Store) error {
 		locked, err := r.Subscriptions.ForUpdate(ctx, p.ID, s.ID)
 		require.Empty(t, cmp.Diff(s, locked))
 		return err
@@ -40,9 +41,9 @@ func TestSubscriptions_OfOthers_AreNotFound(t *testing.T) {
 	w := pooled(t)
 	s := w.subscribe(w.partner().ID)
 	for _, partnerID := range []id.ID{w.partner().ID, portstest.NewID()} {
-		_, err := w.Subscription(t.Context(), partnerID, s.ID)
+		_, err := w.Subscriptions.Subscription(t.Context(), partnerID, s.ID)
 		require.ErrorIs(t, err, webhook.ErrNotFound)
-		require.ErrorIs(t, w.try(func(ctx context.Context, r ports.Repositories) error {
+		require.ErrorIs(t, w.try(func(ctx context.Context, r *postgres.Store) error {
 			_, err := r.Subscriptions.ForUpdate(ctx, partnerID, s.ID)
 			return err
 		}), webhook.ErrNotFound)
@@ -54,14 +55,14 @@ func TestSubscriptions_Insert_ManyAtOnce_StopAtTheLimit(t *testing.T) {
 	w := pooled(t)
 	p := w.partner()
 	ended := w.race(func(int) error {
-		return w.try(func(ctx context.Context, r ports.Repositories) error {
+		return w.try(func(ctx context.Context, r *postgres.Store) error {
 			return r.Subscriptions.Insert(ctx, newSubscription(p.ID, at0), "svc_whsec_a")
 		})
 	})
 	require.Equal(t, map[string]int{"<nil>": webhook.MaxSubscriptions, webhook.ErrLimitReached.Error(): racers - webhook.MaxSubscriptions}, ended)
-	list, err := w.Subscriptions(t.Context(), p.ID, ports.Page{Limit: 100})
+	list, err := w.Subscriptions.Subscriptions(t.Context(), p.ID, ports.Page{Limit: 100})
 	require.NoError(t, err)
-	w.do(func(ctx context.Context, r ports.Repositories) error {
+	w.do(func(ctx context.Context, r *postgres.Store) error {
 		if err := r.Subscriptions.Delete(ctx, list.Items[0].ID, at0); err != nil {
 			return err
 		}
@@ -76,7 +77,7 @@ func TestSubscriptions_Update_StoresWhatMayChange(t *testing.T) {
 	s := w.subscribe(w.partner().ID)
 	s.URL, s.Events, s.Enabled, s.DisabledReason = "https://pms.example/v2", []webhook.EventName{webhook.DepositCaptured}, false, webhook.DisabledByPartner
 	w.update(s)
-	got, err := w.Subscription(t.Context(), s.PartnerID, s.ID)
+	got, err := w.Subscriptions.Subscription(t.Context(), s.PartnerID, s.ID)
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(s, got))
 }
@@ -85,7 +86,7 @@ func TestSubscriptions_Update_Unknown_IsNotFound(t *testing.T) {
 	t.Parallel()
 	w := pooled(t)
 	p := w.partner()
-	require.ErrorIs(t, w.try(func(ctx context.Context, r ports.Repositories) error {
+	require.ErrorIs(t, w.try(func(ctx context.Context, r *postgres.Store) error {
 		return r.Subscriptions.Update(ctx, newSubscription(p.ID, at0), webhook.ReleasePerSecond)
 	}), webhook.ErrNotFound)
 }
@@ -98,7 +99,7 @@ func TestSubscriptions_Disabled_ParksAndEnabledReleasesItsDeliveries(t *testing.
 		w.testDelivery(s, at0)
 	}
 	due := func() (n int) {
-		list, err := w.Deliveries(t.Context(), s.ID, ports.DeliveryFilter{}, ports.Page{Limit: 100})
+		list, err := w.Deliveries.Deliveries(t.Context(), s.ID, ports.DeliveryFilter{}, ports.Page{Limit: 100})
 		require.NoError(t, err)
 		for _, d := range list.Items {
 			require.Equal(t, webhook.Waiting, d.State)
@@ -123,14 +124,14 @@ func TestSubscriptions_Delete_IsGoneAndCancelsWhatWaits(t *testing.T) {
 	s := w.subscribe(w.partner().ID)
 	d := w.testDelivery(s, at0)
 	for range 2 { // the second call changes nothing
-		w.do(func(ctx context.Context, r ports.Repositories) error { return r.Subscriptions.Delete(ctx, s.ID, at0) })
+		w.do(func(ctx context.Context, r *postgres.Store) error { return r.Subscriptions.Delete(ctx, s.ID, at0) })
 	}
-	_, err := w.Subscription(t.Context(), s.PartnerID, s.ID)
+	_, err := w.Subscriptions.Subscription(t.Context(), s.PartnerID, s.ID)
 	require.ErrorIs(t, err, webhook.ErrNotFound)
-	list, err := w.Subscriptions(t.Context(), s.PartnerID, ports.Page{Limit: 10})
+	list, err := w.Subscriptions.Subscriptions(t.Context(), s.PartnerID, ports.Page{Limit: 10})
 	require.NoError(t, err)
 	require.Empty(t, list.Items)
-	got, err := w.Delivery(t.Context(), s.ID, d.ID)
+	got, err := w.Deliveries.Delivery(t.Context(), s.ID, d.ID)
 	require.NoError(t, err)
 	require.Equal(t, webhook.Cancelled, got.State)
 	require.Zero(t, got.DueAt)
@@ -143,14 +144,14 @@ func TestSubscriptions_List_IsNewestFirst(t *testing.T) {
 	var want []id.ID
 	for i := range 5 {
 		s := newSubscription(p.ID, at0.Add(time.Duration(i)*time.Minute))
-		w.do(func(ctx context.Context, r ports.Repositories) error {
+		w.do(func(ctx context.Context, r *postgres.Store) error {
 			return r.Subscriptions.Insert(ctx, s, "svc_whsec_a")
 		})
 		want = append([]id.ID{s.ID}, want...)
 	}
 	w.subscribe(w.partner().ID)
 	got := walk(t, func(page ports.Page) (ports.List[webhook.Subscription], error) {
-		return w.Subscriptions(t.Context(), p.ID, page)
+		return w.Subscriptions.Subscriptions(t.Context(), p.ID, page)
 	})
 	require.Equal(t, want, idsOf(got, func(s webhook.Subscription) id.ID { return s.ID }))
 }
@@ -160,7 +161,7 @@ func TestDeliveries_InsertTest_IsDueAtOnceWithItsBytes(t *testing.T) {
 	w := pooled(t)
 	s := w.subscribe(w.partner().ID)
 	d := w.testDelivery(s, at0)
-	got, err := w.Delivery(t.Context(), s.ID, d.ID)
+	got, err := w.Deliveries.Delivery(t.Context(), s.ID, d.ID)
 	require.NoError(t, err)
 	require.WithinDuration(t, time.Now(), got.DueAt, time.Minute)
 	sum := sha256.Sum256(d.Body)
@@ -174,7 +175,7 @@ func TestDeliveries_OfOthers_AreNotFound(t *testing.T) {
 	s := w.subscribe(w.partner().ID)
 	d := w.testDelivery(s, at0)
 	for subscriptionID, deliveryID := range map[id.ID]id.ID{portstest.NewID(): d.ID, s.ID: portstest.NewID()} {
-		_, err := w.Delivery(t.Context(), subscriptionID, deliveryID)
+		_, err := w.Deliveries.Delivery(t.Context(), subscriptionID, deliveryID)
 		require.ErrorIs(t, err, webhook.ErrDeliveryNotFound)
 	}
 }
@@ -203,7 +204,7 @@ func TestDeliveries_List_FiltersPagesAndLeavesBodiesOut(t *testing.T) {
 		"span":      {ports.DeliveryFilter{Created: ports.Span{From: all[3].CreatedAt, To: all[0].CreatedAt}}, all[1:4]},
 	} {
 		got := walk(t, func(page ports.Page) (ports.List[webhook.Delivery], error) {
-			return w.Deliveries(t.Context(), s.ID, c.filter, page)
+			return w.Deliveries.Deliveries(t.Context(), s.ID, c.filter, page)
 		})
 		deliveryID := func(d webhook.Delivery) id.ID { return d.ID }
 		require.Equal(t, idsOf(c.want, deliveryID), idsOf(got, deliveryID), name)
@@ -216,7 +217,7 @@ func TestDeliveries_List_FiltersPagesAndLeavesBodiesOut(t *testing.T) {
 
 func (w *pooledStore) update(s webhook.Subscription) {
 	w.t.Helper()
-	w.do(func(ctx context.Context, r ports.Repositories) error {
+	w.do(func(ctx context.Context, r *postgres.Store) error {
 		return r.Subscriptions.Update(ctx, s, webhook.ReleasePerSecond)
 	})
 }

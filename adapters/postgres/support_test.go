@@ -33,35 +33,35 @@ func TestSupport_LookUpsReadIndexes(t *testing.T) {
 		do   func() error
 	}{
 		"deposit by reference": {[]string{"clients_pkey/1", "deposits_reference_key/1"}, func() error {
-			_, err := store.DepositByReference(ctx, "D-0000-0000")
+			_, err := store.Deposits.DepositByReference(ctx, "D-0000-0000")
 			return unless(err, deposit.ErrNotFound)
 		}},
-		"history": {[]string{"deposit_transitions_pkey/1"}, func() error { _, err := store.History(ctx, none); return err }},
+		"history": {[]string{"deposit_transitions_pkey/1"}, func() error { _, err := store.Deposits.History(ctx, none); return err }},
 		"deliveries of a deposit": {[]string{"deliveries_of_deposit/1"}, func() error {
-			_, err := store.DeliveriesOfDeposit(ctx, none, 50)
+			_, err := store.Deliveries.DeliveriesOfDeposit(ctx, none, 50)
 			return err
 		}},
-		"client":            {[]string{"clients_pkey/1"}, func() error { _, err := store.ClientByID(ctx, none); return unless(err, tenant.ErrNotFound) }},
-		"clients by e-mail": {[]string{"clients_of_email/1"}, func() error { _, err := store.ClientsByEmail(ctx, "Nobody@example.com", 20); return err }},
+		"client":            {[]string{"clients_pkey/1"}, func() error { _, err := store.Clients.ClientByID(ctx, none); return unless(err, tenant.ErrNotFound) }},
+		"clients by e-mail": {[]string{"clients_of_email/1"}, func() error { _, err := store.Clients.ClientsByEmail(ctx, "Nobody@example.com", 20); return err }},
 		"account of an operator": {[]string{"accounts_operator_id_key/1"}, func() error {
-			_, err := store.AccountOfOperator(ctx, none)
+			_, err := store.Operators.AccountOfOperator(ctx, none)
 			return unless(err, connect.ErrAccountNotFound)
 		}},
 		"event": {[]string{"Seq Scan of outbox", "Seq Scan of outbox_set_aside"}, func() error { // both have few rows; TestFindEvent_ReadsAnIndexOfTheDay shows the events
-			_, err := store.FindEvent(ctx, none)
+			_, err := store.Events.FindEvent(ctx, none)
 			return unless(err, webhook.ErrEventNotFound)
 		}},
 		"deliveries of an event": {[]string{"deliveries_of_deposit/1", "deliveries_pkey/2"}, func() error {
-			_, err := store.DeliveriesOfEvent(ctx, ports.EventView{ID: none, PartnerID: none, DepositID: none})
+			_, err := store.Deliveries.DeliveriesOfEvent(ctx, ports.EventView{ID: none, PartnerID: none, DepositID: none})
 			return err
 		}},
 		"delivery": {[]string{"deliveries_pkey/2"}, func() error {
-			_, err := store.FindDelivery(ctx, none)
+			_, err := store.Deliveries.FindDelivery(ctx, none)
 			return unless(err, webhook.ErrDeliveryNotFound)
 		}},
-		"deliveries of a subscription": {[]string{"deliveries_pkey/1"}, func() error { _, err := store.LastDeliveries(ctx, none, 50); return err }},
+		"deliveries of a subscription": {[]string{"deliveries_pkey/1"}, func() error { _, err := store.Deliveries.LastDeliveries(ctx, none, 50); return err }},
 		"audit": {[]string{"audit_log_of_actor/1", "audit_log_of_request/1", "audit_log_of_subject/1"}, func() error {
-			_, err := store.AuditEntries(ctx, ports.AuditFilter{RequestID: "req_1", Subject: "dep_1", Actors: []string{"admin"}}, 100)
+			_, err := store.Audit.AuditEntries(ctx, ports.AuditFilter{RequestID: "req_1", Subject: "dep_1", Actors: []string{"admin"}}, 100)
 			return err
 		}},
 	} {
@@ -89,7 +89,7 @@ func TestAuditEntries_AreFoundByEveryName(t *testing.T) {
 		e := ports.AuditEntry{ID: portstest.NewID(), At: begin.Add(time.Duration(i) * time.Second), Actor: "admin", Action: "test", Subject: "dep_1",
 			Detail: map[string]string{"n": requestID}, RequestID: requestID}
 		ctx := ports.WithRequestID(t.Context(), requestID)
-		require.NoError(t, store.WithinTx(ctx, appending(e)))
+		require.NoError(t, store.WithinTx(ctx, appending(store, e)))
 		all = append([]ports.AuditEntry{e}, all...)
 	}
 	for _, c := range []struct {
@@ -101,17 +101,17 @@ func TestAuditEntries_AreFoundByEveryName(t *testing.T) {
 		{ports.AuditFilter{Subject: "dep_1", Actors: []string{"admin", "nobody"}}, all},
 		{ports.AuditFilter{Actors: []string{"nobody"}}, nil},
 	} {
-		found, err := store.AuditEntries(t.Context(), c.filter, 100)
+		found, err := store.Audit.AuditEntries(t.Context(), c.filter, 100)
 		require.NoError(t, err)
 		require.Equal(t, c.want, found)
 	}
-	found, err := store.AuditEntries(t.Context(), ports.AuditFilter{Subject: "dep_1"}, 2)
+	found, err := store.Audit.AuditEntries(t.Context(), ports.AuditFilter{Subject: "dep_1"}, 2)
 	require.NoError(t, err)
 	require.Equal(t, all[:2], found)
 }
 
-func appending(e ports.AuditEntry) func(context.Context, ports.Repositories) error {
-	return func(ctx context.Context, r ports.Repositories) error { return r.Audit.Append(ctx, e) }
+func appending(store *postgres.Store, e ports.AuditEntry) func(context.Context) error {
+	return func(ctx context.Context) error { return store.Audit.Append(ctx, e) }
 }
 
 // The id of an event names a day, so a look-up probes the index of a single partition, for each partner.
@@ -123,7 +123,7 @@ func TestFindEvent_ReadsAnIndexOfTheDay(t *testing.T) {
 	var eventID id.ID
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT id FROM events LIMIT 1`).Scan(&eventID))
 	seen.take()
-	found, err := store.FindEvent(t.Context(), eventID)
+	found, err := store.Events.FindEvent(t.Context(), eventID)
 	require.NoError(t, err)
 	require.Equal(t, []any{eventID, ports.EventFiled}, []any{found.ID, found.Place})
 	asked := strings.ReplaceAll(seen.take()[0], "$1", "'"+eventID.String()+"'")

@@ -30,14 +30,14 @@ func TestWithinTx_AppendedToTheOutbox_RingsTheDoorbellAfterTheCommitAlone(t *tes
 	store, pool := storetest.New(t, postgres.Options{Doorbell: b})
 	e := storetest.Event(portstest.NewID(), portstest.NewID())
 
-	require.NoError(t, store.WithinTx(t.Context(), func(context.Context, ports.Repositories) error { return nil }))
-	require.Error(t, store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
-		require.NoError(t, r.Outbox.Append(ctx, e))
+	require.NoError(t, store.WithinTx(t.Context(), func(context.Context) error { return nil }))
+	require.Error(t, store.WithinTx(t.Context(), func(ctx context.Context) error {
+		require.NoError(t, store.Outbox.Append(ctx, e))
 		return errStop
 	}))
 	require.Zero(t, b.Rung.Load())
-	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
-		require.NoError(t, r.Outbox.Append(ctx, e))
+	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context) error {
+		require.NoError(t, store.Outbox.Append(ctx, e))
 		require.Zero(t, b.Rung.Load())
 		return nil
 	}))
@@ -54,10 +54,10 @@ func TestWithinTx_AStatementThatWaitedBreaksAConstraint_FailsAtTheCommit(t *test
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
 	entry := ports.AuditEntry{ID: portstest.NewID(), At: time.Now(), Actor: "admin", Action: "test", Subject: "dep_1"}
-	err := store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
-		require.NoError(t, r.Outbox.Append(ctx, storetest.Event(portstest.NewID(), portstest.NewID())))
-		require.NoError(t, r.Audit.Append(ctx, entry))
-		return r.Audit.Append(ctx, entry) // the same id again
+	err := store.WithinTx(t.Context(), func(ctx context.Context) error {
+		require.NoError(t, store.Outbox.Append(ctx, storetest.Event(portstest.NewID(), portstest.NewID())))
+		require.NoError(t, store.Audit.Append(ctx, entry))
+		return store.Audit.Append(ctx, entry) // the same id again
 	})
 	require.Error(t, err)
 	require.Equal(t, fault.Internal, fault.KindOf(err))
@@ -84,13 +84,13 @@ func TestWithinTx_Deadlock_IsTriedAgainAndBothCommit(t *testing.T) {
 	met.Add(2)
 	crossing := func(first, second id.ID) error {
 		var once sync.Once
-		return store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
+		return store.WithinTx(t.Context(), func(ctx context.Context) error {
 			runs.Add(1)
-			if _, err := r.Deposits.ForUpdate(ctx, first); err != nil {
+			if _, err := store.Deposits.ForUpdate(ctx, first); err != nil {
 				return err
 			}
 			once.Do(func() { met.Done(); met.Wait() })
-			_, err := r.Deposits.ForUpdate(ctx, second)
+			_, err := store.Deposits.ForUpdate(ctx, second)
 			return err
 		})
 	}
@@ -106,9 +106,9 @@ func TestWithinTx_SerializationFailureEveryTime_GivesUpAsUnavailable(t *testing.
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
 	runs := 0
-	err := store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
+	err := store.WithinTx(t.Context(), func(ctx context.Context) error {
 		runs++
-		require.NoError(t, r.Outbox.Append(ctx, storetest.Event(portstest.NewID(), portstest.NewID())))
+		require.NoError(t, store.Outbox.Append(ctx, storetest.Event(portstest.NewID(), portstest.NewID())))
 		return &pgconn.PgError{Code: "40001"}
 	})
 	require.ErrorIs(t, err, fault.ErrUnavailable)
@@ -120,9 +120,9 @@ func TestWithinTx_TriesAgain_WithAFreshTransaction(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
 	runs := 0
-	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
+	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context) error {
 		runs++
-		if err := r.Outbox.Append(ctx, storetest.Event(portstest.NewID(), portstest.NewID())); err != nil || runs == 3 {
+		if err := store.Outbox.Append(ctx, storetest.Event(portstest.NewID(), portstest.NewID())); err != nil || runs == 3 {
 			return err
 		}
 		return &pgconn.PgError{Code: "40P01"}
@@ -143,13 +143,13 @@ func TestForUpdate_LockHeldTooLong_IsUnavailable(t *testing.T) {
 			impatient := storetest.Over(t, storetest.Pool(t, databaseURL, o), postgres.Options{})
 			depositID, err := create(t.Context(), store, storetest.Origin(t, store), time.Now())
 			require.NoError(t, err)
-			lock := func(ctx context.Context, r ports.Repositories) error {
-				_, err := r.Deposits.ForUpdate(ctx, depositID)
+			lock := func(ctx context.Context) error {
+				_, err := store.Deposits.ForUpdate(ctx, depositID)
 				return err
 			}
-			require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
-				require.NoError(t, lock(ctx, r))
-				require.ErrorIs(t, impatient.WithinTx(ctx, lock), fault.ErrUnavailable)
+			require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context) error {
+				require.NoError(t, lock(ctx))
+				require.ErrorIs(t, impatient.WithinTx(t.Context(), lock), fault.ErrUnavailable)
 				return nil
 			}))
 			require.NoError(t, store.WithinTx(t.Context(), lock))
@@ -166,13 +166,13 @@ func TestForUpdate_AfterWaitingForAChangeOfItsClient_SeesTheClient(t *testing.T)
 	c := insertClient(t, store, from)
 
 	seen := make(chan *deposit.Deposit, 1)
-	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
-		held, err := r.Deposits.ForUpdate(ctx, depositID)
+	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context) error {
+		held, err := store.Deposits.ForUpdate(ctx, depositID)
 		require.NoError(t, err)
 		go func() {
 			var d *deposit.Deposit
-			_ = store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) (err error) {
-				d, err = r.Deposits.ForUpdate(ctx, depositID)
+			_ = store.WithinTx(t.Context(), func(ctx context.Context) (err error) {
+				d, err = store.Deposits.ForUpdate(ctx, depositID)
 				return err
 			})
 			seen <- d
@@ -181,7 +181,7 @@ func TestForUpdate_AfterWaitingForAChangeOfItsClient_SeesTheClient(t *testing.T)
 			return count(t, pool, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 1
 		}, 10*time.Second, 5*time.Millisecond)
 		held.ClientID = c.ID
-		return r.Deposits.SetCheckout(ctx, held)
+		return store.Deposits.SetCheckout(ctx, held)
 	}))
 	got := <-seen
 	require.NotNil(t, got)
@@ -194,10 +194,10 @@ func TestWithinTx_PoolExhausted_IsUnavailableInTime(t *testing.T) {
 	pool := storetest.Pool(t, pgtest.URL(t), postgres.PoolOptions{MaxConns: 1})
 	require.NoError(t, pool.Ping(t.Context())) // connects first, so that the short timeout below measures only the wait for the pool
 	store := storetest.Over(t, pool, postgres.Options{AcquireTimeout: 50 * time.Millisecond})
-	nothing := func(context.Context, ports.Repositories) error { return nil }
-	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context, _ ports.Repositories) error {
+	nothing := func(context.Context) error { return nil }
+	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context) error {
 		require.ErrorIs(t, store.WithinTx(ctx, nothing), fault.ErrUnavailable)
-		_, err := store.Deposit(ctx, portstest.NewID())
+		_, err := store.Deposits.Deposit(ctx, portstest.NewID())
 		require.ErrorIs(t, err, fault.ErrUnavailable)
 		return nil
 	}))
@@ -208,8 +208,8 @@ func TestTextsThatCannotBeStored_AreInvalid(t *testing.T) {
 	t.Parallel()
 	store, _ := storetest.New(t, postgres.Options{})
 	for _, name := range []string{"nul \x00 byte", "not UTF-8 \xff"} {
-		err := store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
-			return r.Partners.Insert(ctx, partner.Partner{ID: portstest.NewID(), Slug: "texts", Name: name, CreatedAt: time.Now()}, "")
+		err := store.WithinTx(t.Context(), func(ctx context.Context) error {
+			return store.Partners.Insert(ctx, partner.Partner{ID: portstest.NewID(), Slug: "texts", Name: name, CreatedAt: time.Now()}, "")
 		})
 		require.ErrorIs(t, err, fault.ErrInvalidField)
 	}

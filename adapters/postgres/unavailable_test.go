@@ -15,7 +15,6 @@ import (
 	"partnerdeposits/lab/portstest"
 	"partnerdeposits/lab/secretstest"
 	"partnerdeposits/lab/storetest"
-	"partnerdeposits/ports"
 )
 
 func TestServerKilled_EverythingIsUnavailable_UntilItIsBack(t *testing.T) {
@@ -28,10 +27,10 @@ func TestServerKilled_EverythingIsUnavailable_UntilItIsBack(t *testing.T) {
 
 	require.NoError(t, server.Kill())
 	for range 3 { // first with the broken connection, then without a connection
-		_, err = store.Deposit(t.Context(), depositID)
+		_, err = store.Deposits.Deposit(t.Context(), depositID)
 		require.ErrorIs(t, err, fault.ErrUnavailable)
 		require.ErrorIs(t, cancel(t.Context(), store, depositID, time.Now()), fault.ErrUnavailable)
-		_, err = store.Partners(t.Context())
+		_, err = store.Partners.Partners(t.Context())
 		require.ErrorIs(t, err, fault.ErrUnavailable)
 		require.ErrorIs(t, store.Ping(t.Context()), fault.ErrUnavailable)
 		_, _, _, err = store.SchemaFits(t.Context())
@@ -49,11 +48,11 @@ func TestServerKilled_InsideATransaction_IsUnavailable(t *testing.T) {
 	store := storetest.Over(t, storetest.Pool(t, server.URL(), postgres.PoolOptions{}), postgres.Options{})
 	depositID, err := create(t.Context(), store, storetest.Origin(t, store), time.Now())
 	require.NoError(t, err)
-	err = store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
-		_, err := r.Deposits.ForUpdate(ctx, depositID)
+	err = store.WithinTx(t.Context(), func(ctx context.Context) error {
+		_, err := store.Deposits.ForUpdate(ctx, depositID)
 		require.NoError(t, err)
 		require.NoError(t, server.Kill())
-		_, err = r.Deposits.ForUpdate(ctx, depositID)
+		_, err = store.Deposits.ForUpdate(ctx, depositID)
 		return err
 	})
 	require.ErrorIs(t, err, fault.ErrUnavailable)
@@ -66,19 +65,19 @@ func TestWithinTx_ConnectionLostDuringCommit_IsUnavailableThoughItMayHaveTakenPl
 	b := &storetest.Bell{}
 	store := storetest.Over(t, storetest.Pool(t, through, postgres.PoolOptions{MaxConns: 1}), postgres.Options{Doorbell: b})
 	e := storetest.Event(portstest.NewID(), portstest.NewID())
-	warm := func(ctx context.Context, r ports.Repositories) error {
-		_, err := r.Idempotency.DeleteExpired(ctx, time.Now(), 1) // sends BEGIN
+	warm := func(ctx context.Context) error {
+		_, err := store.Idempotency.DeleteExpired(ctx, time.Now(), 1) // sends BEGIN
 		return err
 	}
-	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
-		require.NoError(t, r.Outbox.Append(ctx, storetest.Event(portstest.NewID(), portstest.NewID()))) // prepares the statement on the connection
-		return warm(ctx, r)
+	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context) error {
+		require.NoError(t, store.Outbox.Append(ctx, storetest.Event(portstest.NewID(), portstest.NewID()))) // prepares the statement on the connection
+		return warm(ctx)
 	}))
 	require.EqualValues(t, 1, b.Rung.Load())
 
-	err := store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
-		require.NoError(t, warm(ctx, r))
-		require.NoError(t, r.Outbox.Append(ctx, e))
+	err := store.WithinTx(t.Context(), func(ctx context.Context) error {
+		require.NoError(t, warm(ctx))
+		require.NoError(t, store.Outbox.Append(ctx, e))
 		// From here on the answers of the server are lost, and the connection ends.
 		_, err := proxy.Toxics.AddToxicJson(storetest.Toxic(t, "timeout", "downstream", `{"timeout": 200}`))
 		return err
@@ -99,8 +98,8 @@ func TestWithinTx_CallerGoesAwayDuringCommit_CommitsAllTheSame(t *testing.T) {
 	require.NoError(t, err)
 	ctx, leave := context.WithCancel(t.Context())
 	e := storetest.Event(portstest.NewID(), portstest.NewID())
-	err = store.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) error {
-		if err := r.Outbox.Append(ctx, e); err != nil {
+	err = store.WithinTx(ctx, func(ctx context.Context) error {
+		if err := store.Outbox.Append(ctx, e); err != nil {
 			return err
 		}
 		time.AfterFunc(100*time.Millisecond, leave) // while the answer to COMMIT is delayed
@@ -172,9 +171,9 @@ func TestSchemaMissingOrOlder_IsUnavailable(t *testing.T) {
 			store, pool := storetest.New(t, postgres.Options{})
 			from := storetest.Origin(t, store)
 			exec(t, pool, change)
-			_, err := store.Deposit(t.Context(), portstest.NewID())
+			_, err := store.Deposits.Deposit(t.Context(), portstest.NewID())
 			require.ErrorIs(t, err, fault.ErrUnavailable)
-			_, err = store.Partners(t.Context())
+			_, err = store.Partners.Partners(t.Context())
 			require.ErrorIs(t, err, fault.ErrUnavailable)
 			_, err = create(t.Context(), store, from, time.Now())
 			require.ErrorIs(t, err, fault.ErrUnavailable)

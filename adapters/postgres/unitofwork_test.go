@@ -6,23 +6,23 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/lab/portstest"
-	"partnerdeposits/ports"
 )
 
 func TestWithinTx_FnReturnsAnError_LeavesNothingAndReturnsIt(t *testing.T) {
 	t.Parallel()
 	w := pooled(t)
 	p := partner.Partner{ID: portstest.NewID(), Slug: "rolled-back", Name: "P", CreatedAt: at0}
-	err := w.try(func(ctx context.Context, r ports.Repositories) error {
+	err := w.try(func(ctx context.Context, r *postgres.Store) error {
 		require.NoError(t, r.Partners.Insert(ctx, p, ""))
 		return errStop
 	})
 	require.ErrorIs(t, err, errStop)
-	_, err = w.PartnerByID(t.Context(), p.ID)
+	_, err = w.Partners.PartnerByID(t.Context(), p.ID)
 	require.ErrorIs(t, err, partner.ErrNotFound)
 }
 
@@ -31,12 +31,12 @@ func TestWithinTx_FnPanics_LeavesNothingAndGoesOnPanicking(t *testing.T) {
 	w := pooled(t)
 	p := partner.Partner{ID: portstest.NewID(), Slug: "panicked", Name: "P", CreatedAt: at0}
 	require.PanicsWithValue(t, "boom", func() {
-		_ = w.try(func(ctx context.Context, r ports.Repositories) error {
+		_ = w.try(func(ctx context.Context, r *postgres.Store) error {
 			require.NoError(t, r.Partners.Insert(ctx, p, ""))
 			panic("boom")
 		})
 	})
-	_, err := w.PartnerByID(t.Context(), p.ID)
+	_, err := w.Partners.PartnerByID(t.Context(), p.ID)
 	require.ErrorIs(t, err, partner.ErrNotFound)
 	w.partner() // and the connection is usable
 }
@@ -46,7 +46,7 @@ func TestWithinTx_CancelledBefore_SaysUnavailableWithoutCallingFn(t *testing.T) 
 	w := pooled(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err := w.WithinTx(ctx, func(context.Context, ports.Repositories) error {
+	err := w.WithinTx(ctx, func(context.Context) error {
 		t.Error("fn was called")
 		return nil
 	})
@@ -58,13 +58,13 @@ func TestWithinTx_CancelledInside_LeavesNothing(t *testing.T) {
 	w := pooled(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	p := partner.Partner{ID: portstest.NewID(), Slug: "cancelled", Name: "P", CreatedAt: at0}
-	err := w.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) error {
-		require.NoError(t, r.Partners.Insert(ctx, p, ""))
+	err := w.WithinTx(ctx, func(ctx context.Context) error {
+		require.NoError(t, w.Partners.Insert(ctx, p, ""))
 		cancel()
 		return nil
 	})
 	require.ErrorIs(t, err, fault.ErrUnavailable)
-	_, err = w.PartnerByID(t.Context(), p.ID)
+	_, err = w.Partners.PartnerByID(t.Context(), p.ID)
 	require.ErrorIs(t, err, partner.ErrNotFound)
 }
 
@@ -72,7 +72,7 @@ func TestWithinTx_ReadsItsOwnWrites(t *testing.T) {
 	t.Parallel()
 	w := pooled(t)
 	d := w.deposit(w.partner())
-	w.do(func(ctx context.Context, r ports.Repositories) error {
+	w.do(func(ctx context.Context, r *postgres.Store) error {
 		got, err := r.Deposits.ForUpdate(ctx, d.ID)
 		require.NoError(t, err)
 		step, err := got.Apply(deposit.CancelledByPartner, deposit.DefaultTimers(), at0)
@@ -89,12 +89,12 @@ func TestWithinTx_AStatementBreaksAConstraint_FailsAsAWholeEvenWhenPassedOver(t 
 	t.Parallel()
 	w := pooled(t)
 	p, other := w.partner(), partner.Partner{ID: portstest.NewID(), Slug: "kept-out", Name: "P", CreatedAt: at0}
-	err := w.try(func(ctx context.Context, r ports.Repositories) error {
+	err := w.try(func(ctx context.Context, r *postgres.Store) error {
 		require.NoError(t, r.Partners.Insert(ctx, other, ""))
 		_ = r.Partners.Insert(ctx, partner.Partner{ID: portstest.NewID(), Slug: p.Slug, Name: "P", CreatedAt: at0}, "")
 		return nil
 	})
 	require.Error(t, err)
-	_, err = w.PartnerByID(t.Context(), other.ID)
+	_, err = w.Partners.PartnerByID(t.Context(), other.ID)
 	require.ErrorIs(t, err, partner.ErrNotFound)
 }

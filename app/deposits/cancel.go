@@ -44,7 +44,7 @@ func (s *Service) Cancel(ctx context.Context, by partner.Caller, in Cancellation
 		if !errors.Is(err, errFeeInFlight) {
 			return response, err
 		}
-		if err := s.deps.Settler.SettleFee(ctx, in.DepositID); err != nil {
+		if err := s.deps.Payments.SettleFee(ctx, in.DepositID); err != nil {
 			return idempotent.Response{}, err
 		}
 	}
@@ -78,19 +78,19 @@ func (c *cancelling) decide(found ports.Found) (writes ports.Writes, response id
 }
 
 // effect cancels a deposit, unless a fee payment is in flight.
-func (c *cancelling) effect(ctx context.Context, repos ports.Repositories) (response idempotent.Response, err error) {
-	d, err := lock(ctx, repos, c.by, c.in.DepositID)
+func (c *cancelling) effect(ctx context.Context) (response idempotent.Response, err error) {
+	d, err := c.lock(ctx, c.by, c.in.DepositID)
 	if err != nil {
 		return response, err
 	}
-	if err := noFeeInFlight(ctx, repos, d); err != nil {
+	if err := c.noFeeInFlight(ctx, d); err != nil {
 		return response, err
 	}
 	writes, response, err := c.cancel(d)
 	if err != nil {
 		return response, err
 	}
-	return response, lifecycle.Write(ctx, repos, writes)
+	return response, c.deps.Journal.Write(ctx, writes)
 }
 
 func (c *cancelling) cancel(d *deposit.Deposit) (writes ports.Writes, response idempotent.Response, err error) {
@@ -104,11 +104,11 @@ func (c *cancelling) cancel(d *deposit.Deposit) (writes ports.Writes, response i
 }
 
 // noFeeInFlight returns errFeeInFlight if the tenant of the locked deposit has a fee payment in flight.
-func noFeeInFlight(ctx context.Context, repos ports.Repositories, d *deposit.Deposit) error {
+func (s *Service) noFeeInFlight(ctx context.Context, d *deposit.Deposit) error {
 	if !d.MayBePaying() {
 		return nil
 	}
-	payment, err := repos.Payments.Processing(ctx, d.ID, deposit.FeePayment)
+	payment, err := s.deps.Payments.LockFeeInFlight(ctx, d.ID)
 	if err == nil && payment != nil {
 		err = errFeeInFlight
 	}
@@ -116,8 +116,8 @@ func noFeeInFlight(ctx context.Context, repos ports.Repositories, d *deposit.Dep
 }
 
 // lock locks and returns a deposit that the partner may change. Returns the errors of changeable.
-func lock(ctx context.Context, repos ports.Repositories, by partner.Caller, depositID id.ID) (*deposit.Deposit, error) {
-	d, err := repos.Deposits.ForUpdate(ctx, depositID)
+func (s *Service) lock(ctx context.Context, by partner.Caller, depositID id.ID) (*deposit.Deposit, error) {
+	d, err := s.deps.Deposits.ForUpdate(ctx, depositID)
 	if err != nil {
 		return nil, err
 	}

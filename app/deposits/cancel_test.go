@@ -9,8 +9,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/app/deposits"
 	"partnerdeposits/app/platform/idempotent"
+	"partnerdeposits/cmd/wire"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
@@ -22,9 +24,10 @@ import (
 
 func TestMain(m *testing.M) { servicetest.Main(m) }
 
-// fixture is a kit with a deposit whose tenant has a payment page open. fixture implements Settler and the metrics.
+// fixture is a kit with a deposit whose tenant has a payment page open. fixture settles instead of the payments, and implements the metrics.
 type fixture struct {
 	*servicetest.Kit
+	wire.Payments
 	t       *testing.T
 	by      partner.Caller
 	deposit id.ID
@@ -49,7 +52,13 @@ func setup(t *testing.T) *fixture {
 	b := &fixture{t: t}
 	b.Kit = servicetest.New(t, func(s *servicetest.Setup) {
 		s.Redis = redistest.New(t)
-		s.Parts = func(p *servicetest.Parts) { p.Settler, p.DepositMetrics = b, b }
+		s.Parts = func(p *servicetest.Parts) {
+			p.DepositMetrics = b
+			p.AroundPayments = func(all wire.Payments) wire.Payments {
+				b.Payments = all
+				return b
+			}
+		}
 	})
 	now := b.Clock.Now()
 	b.by, _ = b.Caller("acme")
@@ -59,19 +68,19 @@ func setup(t *testing.T) *fixture {
 		deposit.Draft{Amount: 50_000, ContractStartAt: now, ContractEndAt: now}, func(d *deposit.Deposit) { d.CheckoutStartedAt = now })
 	b.deposit = d.ID
 	fee := deposit.Payment{ID: servicetest.NewID(), DepositID: d.ID, Kind: deposit.FeePayment, Amount: 1750, Status: deposit.PaymentProcessing, CreatedAt: now, CheckAt: now}
-	b.Write(func(ctx context.Context, repos ports.Repositories) error { return repos.Payments.Insert(ctx, fee) })
+	b.Write(func(ctx context.Context, repos *postgres.Store) error { return repos.Payments.Insert(ctx, fee) })
 	return b
 }
 
 // payment settles the fee payment, as the settler does.
 func (b *fixture) payment(status deposit.PaymentStatus) error {
-	return b.Postgres.WithinTx(b.t.Context(), func(ctx context.Context, repos ports.Repositories) error {
-		p, err := repos.Payments.Processing(ctx, b.deposit, deposit.FeePayment)
+	return b.Postgres.WithinTx(b.t.Context(), func(ctx context.Context) error {
+		p, err := b.Postgres.Payments.Processing(ctx, b.deposit, deposit.FeePayment)
 		if err != nil {
 			return err
 		}
 		p.Status, p.SettledAt = status, p.CreatedAt.Add(time.Second)
-		return repos.Payments.Update(ctx, *p)
+		return b.Postgres.Payments.Update(ctx, *p)
 	})
 }
 
@@ -86,7 +95,7 @@ func (b *fixture) cancel() error {
 }
 
 func (b *fixture) status() deposit.Status {
-	d, err := b.Postgres.Deposit(b.t.Context(), b.deposit)
+	d, err := b.Postgres.Deposits.Deposit(b.t.Context(), b.deposit)
 	require.NoError(b.t, err)
 	return d.Status
 }
@@ -96,7 +105,7 @@ func TestCreate_IsCountedOnce(t *testing.T) {
 	b := setup(t)
 	now := b.Clock.Now()
 	key := &ports.IdempotencyKey{PartnerID: b.by.Partner.ID, Route: "create", Key: [16]byte{2}}
-	d, err := b.Postgres.Deposit(t.Context(), b.deposit)
+	d, err := b.Postgres.Deposits.Deposit(t.Context(), b.deposit)
 	require.NoError(t, err)
 	in := deposits.NewDeposit{AccountID: d.AccountID, Draft: deposit.Draft{Amount: 50_000, ContractStartAt: now, ContractEndAt: now.Add(time.Hour)}}
 	for _, replayed := range []bool{false, true} {
@@ -151,8 +160,8 @@ func TestCancel_TenantWasQuicker_StaysActive(t *testing.T) {
 		if err := b.payment(deposit.PaymentSucceeded); err != nil {
 			return err
 		}
-		return b.Postgres.WithinTx(t.Context(), func(ctx context.Context, repos ports.Repositories) error {
-			d, err := repos.Deposits.ForUpdate(ctx, b.deposit)
+		return b.Postgres.WithinTx(t.Context(), func(ctx context.Context) error {
+			d, err := b.Postgres.Deposits.ForUpdate(ctx, b.deposit)
 			if err != nil {
 				return err
 			}
@@ -160,7 +169,7 @@ func TestCancel_TenantWasQuicker_StaysActive(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return repos.Deposits.Transition(ctx, d, step)
+			return b.Postgres.Deposits.Transition(ctx, d, step)
 		})
 	}
 	require.ErrorIs(t, b.cancel(), deposit.ErrNotCancellable)

@@ -3,13 +3,11 @@ package deposits
 import (
 	"context"
 
-	"partnerdeposits/app/deposits/lifecycle"
 	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
 	"partnerdeposits/core/partner"
-	"partnerdeposits/ports"
 )
 
 // CaptureRequest is a request to capture a deposit after damage.
@@ -30,17 +28,16 @@ func (s *Service) LeastCapture() money.Cents { return max(s.deps.LeastCharge, 1)
 // Returns deposit_not_found, deposit_access_denied, account_revoked, deposit_not_capturable, capture_exceeds_amount,
 // capture_below_minimum, invalid_field for an amount that is not positive, and the errors of idempotent.Executor.Run.
 func (s *Service) Capture(ctx context.Context, by partner.Caller, in CaptureRequest, call idempotent.Call[View]) (idempotent.Response, error) {
-	return s.endCover(ctx, by, in.DepositID, call, func(ctx context.Context, repos ports.Repositories, e *ending) (step deposit.Transition, err error) {
+	return s.endCover(ctx, by, in.DepositID, call, func(ctx context.Context, e *ending) (step deposit.Transition, err error) {
 		if step, err = e.Capture(in.Amount, s.deps.LeastCharge, s.deps.Timers, e.now); err != nil {
 			return step, err
 		}
 		act := partnerAct(by, map[string]string{"amount": e.CapturedAmount.String(), "reason": in.Reason, "description": in.Description})
-		if err := lifecycle.Record(ctx, repos, e.Deposit, step, act, e.eventID); err != nil {
+		if err := s.deps.Journal.Record(ctx, e.Deposit, step, act, e.eventID); err != nil {
 			return step, err
 		}
-		payment := deposit.NewCollection(s.deps.Entropy.NewID(), e.Deposit, s.deps.Schedule, e.now)
-		debt := deposit.NewDebt(payment, s.deps.Schedule)
+		debt, err := s.deps.Payments.BeginCollection(ctx, e.Deposit, e.now)
 		e.debt = &debt
-		return step, repos.Payments.Insert(ctx, payment)
+		return step, err
 	})
 }

@@ -155,30 +155,30 @@ func (s *Service) AddFilesByOperator(ctx context.Context, by OperatorCaller, see
 	_, err := s.deps.Idempotent.Run(ctx, idempotent.Request{
 		Key: formKey(by, seen.Form, append([]string{id.Deposit.Of(seen.DepositID), "add_files"}, fileNames(files.IDs)...)),
 		Now: now,
-		Effect: func(ctx context.Context, repos ports.Repositories) (idempotent.Response, error) {
-			d, err := lockOwned(ctx, repos, by, seen.DepositID)
+		Effect: func(ctx context.Context) (idempotent.Response, error) {
+			d, err := s.lockOwned(ctx, by, seen.DepositID)
 			if err != nil {
 				return idempotent.Response{}, err
 			}
 			if err := TakesFiles(d); err != nil {
 				return idempotent.Response{}, err
 			}
-			return formResponse(d.ID), s.addFiles(ctx, repos, by, d, files, now)
+			return formResponse(d.ID), s.addFiles(ctx, by, d, files, now)
 		},
 	})
 	return err
 }
 
 // addFiles makes waiting files those of the locked deposit, with an entry of the audit log.
-func (s *Service) addFiles(ctx context.Context, repos ports.Repositories, by OperatorCaller, d *deposit.Deposit, files FilesToAdd, now time.Time) error {
+func (s *Service) addFiles(ctx context.Context, by OperatorCaller, d *deposit.Deposit, files FilesToAdd, now time.Time) error {
 	if len(files.IDs) == 0 {
 		return nil
 	}
 	files.From.DepositID = d.ID
-	if _, err := repos.Files.Add(ctx, files.From, files.IDs, now.Add(-evidence.WaitsFor), now, by.actor()); err != nil {
+	if _, err := s.deps.Files.Add(ctx, files.From, files.IDs, now.Add(-evidence.WaitsFor), now, by.actor()); err != nil {
 		return err
 	}
-	return repos.Audit.Append(ctx, ports.AuditEntry{
+	return s.deps.Audit.Append(ctx, ports.AuditEntry{
 		ID: s.deps.Entropy.NewID(), At: now, Actor: by.actor(), Action: ActionAddFiles, Subject: id.Deposit.Of(d.ID),
 		Detail: map[string]string{"files": strconv.Itoa(len(files.IDs))},
 	})

@@ -78,14 +78,14 @@ func (s *Service) CaptureByOperator(ctx context.Context, by OperatorCaller, seen
 	if err := s.verified(by); err != nil {
 		return err
 	}
-	asked, err := s.deps.TwoFactors.TwoFactor(ctx, by.Operator.ID)
+	on, err := s.deps.Codes.On(ctx, by.Operator.ID)
 	if err != nil {
 		return err
 	}
-	if !asked.On { // the transaction looks again
+	if !on { // the transaction looks again
 		return s.capture(ctx, by, seen, in, proof)
 	}
-	return s.codes.Guard(ctx, by.Operator, signin.Browser{Network: proof.Network}, s.deps.Clock.Now(), func() error {
+	return s.deps.Codes.Guard(ctx, by.Operator, signin.Browser{Network: proof.Network}, s.deps.Clock.Now(), func() error {
 		return s.capture(ctx, by, seen, in, proof)
 	})
 }
@@ -96,22 +96,23 @@ func (s *Service) capture(ctx context.Context, by OperatorCaller, seen Seen, in 
 		amount = in.Amount.String()
 	}
 	return s.operatorMove(ctx, by, seen, append([]string{"capture", amount, in.Reason, in.Description}, fileNames(in.Files.IDs)...),
-		func(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, now time.Time) (deposit.Transition, error) {
+		func(ctx context.Context, d *deposit.Deposit, now time.Time) (deposit.Transition, error) {
 			step, err := d.Capture(in.Amount, s.deps.LeastCharge, s.deps.Timers, now)
 			if err != nil {
 				return step, err
 			}
-			if _, err := s.codes.Accept(ctx, repos, by.Operator, proof.Code, now); err != nil {
+			if _, err := s.deps.Codes.Accept(ctx, by.Operator, proof.Code, now); err != nil {
 				return step, err
 			}
 			act := by.act(map[string]string{"amount": d.CapturedAmount.String(), "reason": in.Reason, "description": in.Description})
-			if err := lifecycle.Record(ctx, repos, d, step, act, s.deps.Entropy.NewID()); err != nil {
+			if err := s.deps.Journal.Record(ctx, d, step, act, s.deps.Entropy.NewID()); err != nil {
 				return step, err
 			}
-			if err := s.addFiles(ctx, repos, by, d, in.Files, now); err != nil {
+			if err := s.addFiles(ctx, by, d, in.Files, now); err != nil {
 				return step, err
 			}
-			return step, repos.Payments.Insert(ctx, deposit.NewCollection(s.deps.Entropy.NewID(), d, s.deps.Schedule, now))
+			_, err = s.deps.Payments.BeginCollection(ctx, d, now)
+			return step, err
 		})
 }
 
@@ -121,8 +122,8 @@ func (s *Service) capture(ctx context.Context, by OperatorCaller, seen Seen, in 
 // idempotent.Executor.Run.
 func (s *Service) ReleaseByOperator(ctx context.Context, by OperatorCaller, seen Seen, comment string) error {
 	return s.operatorMove(ctx, by, seen, []string{"release", comment},
-		func(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, now time.Time) (deposit.Transition, error) {
-			return lifecycle.Move(ctx, repos, d, deposit.Released, s.deps.Timers, by.act(map[string]string{"comment": comment}), s.deps.Entropy.NewID(), now)
+		func(ctx context.Context, d *deposit.Deposit, now time.Time) (deposit.Transition, error) {
+			return s.deps.Journal.Move(ctx, d, deposit.Released, s.deps.Timers, by.act(map[string]string{"comment": comment}), s.deps.Entropy.NewID(), now)
 		})
 }
 
@@ -134,17 +135,17 @@ func (s *Service) ReleaseByOperator(ctx context.Context, by OperatorCaller, seen
 func (s *Service) CancelByOperator(ctx context.Context, by OperatorCaller, seen Seen, comment string) error {
 	for range settleTries {
 		err := s.operatorMove(ctx, by, seen, []string{"cancel", comment},
-			func(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, now time.Time) (deposit.Transition, error) {
-				if err := noFeeInFlight(ctx, repos, d); err != nil {
+			func(ctx context.Context, d *deposit.Deposit, now time.Time) (deposit.Transition, error) {
+				if err := s.noFeeInFlight(ctx, d); err != nil {
 					return deposit.Transition{}, err
 				}
 				act := by.act(map[string]string{"comment": comment})
-				return lifecycle.Move(ctx, repos, d, deposit.CancelledByOperator, s.deps.Timers, act, s.deps.Entropy.NewID(), now)
+				return s.deps.Journal.Move(ctx, d, deposit.CancelledByOperator, s.deps.Timers, act, s.deps.Entropy.NewID(), now)
 			})
 		if !errors.Is(err, errFeeInFlight) {
 			return err
 		}
-		if err := s.deps.Settler.SettleFee(ctx, seen.DepositID); err != nil {
+		if err := s.deps.Payments.SettleFee(ctx, seen.DepositID); err != nil {
 			return err
 		}
 	}
@@ -153,22 +154,22 @@ func (s *Service) CancelByOperator(ctx context.Context, by OperatorCaller, seen 
 
 // operatorMove makes a transition of a deposit of the operator's account, once for each form. what names the act and its fields.
 func (s *Service) operatorMove(ctx context.Context, by OperatorCaller, seen Seen, what []string,
-	move func(context.Context, ports.Repositories, *deposit.Deposit, time.Time) (deposit.Transition, error),
+	move func(context.Context, *deposit.Deposit, time.Time) (deposit.Transition, error),
 ) error {
 	now := s.deps.Clock.Now()
 	var step deposit.Transition
 	response, err := s.deps.Idempotent.Run(ctx, idempotent.Request{
 		Key: formKey(by, seen.Form, append([]string{id.Deposit.Of(seen.DepositID)}, what...)),
 		Now: now,
-		Effect: func(ctx context.Context, repos ports.Repositories) (_ idempotent.Response, err error) {
-			d, err := lockOwned(ctx, repos, by, seen.DepositID)
+		Effect: func(ctx context.Context) (_ idempotent.Response, err error) {
+			d, err := s.lockOwned(ctx, by, seen.DepositID)
 			if err != nil {
 				return idempotent.Response{}, err
 			}
 			if err := seen.unchanged(d); err != nil {
 				return idempotent.Response{}, err
 			}
-			if step, err = move(ctx, repos, d, now); err != nil {
+			if step, err = move(ctx, d, now); err != nil {
 				return idempotent.Response{}, err
 			}
 			return formResponse(d.ID), nil
@@ -181,8 +182,8 @@ func (s *Service) operatorMove(ctx context.Context, by OperatorCaller, seen Seen
 }
 
 // lockOwned locks and returns a deposit of the operator's account. Returns deposit_not_found for every other deposit.
-func lockOwned(ctx context.Context, repos ports.Repositories, by OperatorCaller, depositID id.ID) (*deposit.Deposit, error) {
-	d, err := repos.Deposits.ForUpdate(ctx, depositID)
+func (s *Service) lockOwned(ctx context.Context, by OperatorCaller, depositID id.ID) (*deposit.Deposit, error) {
+	d, err := s.deps.Deposits.ForUpdate(ctx, depositID)
 	if err != nil {
 		return nil, err
 	}

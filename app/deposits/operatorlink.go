@@ -37,22 +37,22 @@ func (s *Service) SendLinkByOperator(ctx context.Context, by OperatorCaller, see
 			}
 			return err
 		},
-		Effect: func(ctx context.Context, repos ports.Repositories) (idempotent.Response, error) {
-			d, err := lockOwned(ctx, repos, by, seen.DepositID)
+		Effect: func(ctx context.Context) (idempotent.Response, error) {
+			d, err := s.lockOwned(ctx, by, seen.DepositID)
 			if err != nil {
 				return idempotent.Response{}, err
 			}
 			if err := d.Sendable(now); err != nil {
 				return idempotent.Response{}, err
 			}
-			sent, err := repos.Mails.LinkMails(ctx, d.ID, now.Add(-deposit.LinkWindow), deposit.MaxLinks)
+			sent, err := s.deps.Mails.LinkMails(ctx, d.ID, now.Add(-deposit.LinkWindow), deposit.MaxLinks)
 			if err != nil {
 				return idempotent.Response{}, err
 			}
 			if err := deposit.LinksAllowed(sent, []string{to.Email}, func(int) string { return "email" }, now); err != nil {
 				return idempotent.Response{}, err
 			}
-			return formResponse(d.ID), s.mailLink(ctx, repos, by, d, url, to, now)
+			return formResponse(d.ID), s.mailLink(ctx, by, d, url, to, now)
 		},
 	})
 	return err
@@ -61,11 +61,11 @@ func (s *Service) SendLinkByOperator(ctx context.Context, by OperatorCaller, see
 // mailLink queues the mail with the link and writes the audit log. Forms that are sent at once count one another: each locks the operator.
 //
 // Returns rate_limited (deposit.AccountLinkAllowed).
-func (s *Service) mailLink(ctx context.Context, repos ports.Repositories, by OperatorCaller, d *deposit.Deposit, url string, to tenant.Contact, now time.Time) error {
-	if _, err := repos.Operators.Lock(ctx, by.Operator.ID); err != nil {
+func (s *Service) mailLink(ctx context.Context, by OperatorCaller, d *deposit.Deposit, url string, to tenant.Contact, now time.Time) error {
+	if _, err := s.deps.Operators.Lock(ctx, by.Operator.ID); err != nil {
 		return err
 	}
-	sent, err := repos.Mails.LinkMailsTo(ctx, by.Account.ID, to.Email, now.Add(-deposit.LinkWindow), deposit.MaxLinksOfAccount)
+	sent, err := s.deps.Mails.LinkMailsTo(ctx, by.Account.ID, to.Email, now.Add(-deposit.LinkWindow), deposit.MaxLinksOfAccount)
 	if err == nil {
 		err = deposit.AccountLinkAllowed(sent, now)
 	}
@@ -73,10 +73,10 @@ func (s *Service) mailLink(ctx context.Context, repos ports.Repositories, by Ope
 		return err
 	}
 	mail := mails.DepositLink{To: to.Email, Locale: cmp.Or(to.Locale, d.Locale), Deposit: d, Company: by.Account.CompanyName, ByCompany: true, URL: url, Imprint: s.deps.Imprint}.Mail(s.deps.Entropy.NewID(), now)
-	if err := repos.Mails.Enqueue(ctx, mail); err != nil {
+	if err := s.deps.Mails.Enqueue(ctx, mail); err != nil {
 		return err
 	}
-	return repos.Audit.Append(ctx, by.audit(s.deps.Entropy.NewID(), now, "deposit.send_link", d.ID, map[string]string{"mails": "1"}))
+	return s.deps.Audit.Append(ctx, by.audit(s.deps.Entropy.NewID(), now, "deposit.send_link", d.ID, map[string]string{"mails": "1"}))
 }
 
 func (by OperatorCaller) audit(entryID id.ID, now time.Time, action string, depositID id.ID, detail map[string]string) ports.AuditEntry {
@@ -151,27 +151,27 @@ func (s *Service) CreateByOperator(ctx context.Context, by OperatorCaller, in Op
 			in.RentalContract, in.Tenant.Email, in.Tenant.FirstName, in.Tenant.LastName}),
 		Now:     now,
 		Prepare: func(context.Context) error { return in.validate(by.Ceiling()) },
-		Effect: func(ctx context.Context, repos ports.Repositories) (idempotent.Response, error) {
-			origin, err := originOf(ctx, repos, by)
+		Effect: func(ctx context.Context) (idempotent.Response, error) {
+			origin, err := s.originOf(ctx, by)
 			if err != nil {
 				return idempotent.Response{}, err
 			}
-			client, err := s.newClient(ctx, repos, by, in, now)
+			client, err := s.newClient(ctx, by, in, now)
 			if err != nil {
 				return idempotent.Response{}, err
 			}
 			token := secret.FromRandom("", s.deps.Entropy.Bytes(checkoutTokenBytes))
-			d, err := s.insert(ctx, repos, origin, in.Draft, client, token, now)
+			d, err := s.insert(ctx, origin, in.Draft, client, token, now)
 			if err != nil {
 				return idempotent.Response{}, err
 			}
-			if err := repos.Audit.Append(ctx, by.audit(s.deps.Entropy.NewID(), now, "deposit.create", d.ID, map[string]string{"amount": d.Amount.String()})); err != nil {
+			if err := s.deps.Audit.Append(ctx, by.audit(s.deps.Entropy.NewID(), now, "deposit.create", d.ID, map[string]string{"amount": d.Amount.String()})); err != nil {
 				return idempotent.Response{}, err
 			}
 			if in.Tenant.Email == "" {
 				return formResponse(d.ID), nil
 			}
-			return formResponse(d.ID), s.mailLink(ctx, repos, by, d, s.checkoutURL(token), tenant.Contact{Email: in.Tenant.Email}, now)
+			return formResponse(d.ID), s.mailLink(ctx, by, d, s.checkoutURL(token), tenant.Contact{Email: in.Tenant.Email}, now)
 		},
 	})
 	if err != nil {
@@ -196,8 +196,8 @@ func (s *Service) mayCreate(by OperatorCaller, in OperatorDeposit) error {
 }
 
 // originOf names the account, and the partner that is linked to it now.
-func originOf(ctx context.Context, repos ports.Repositories, by OperatorCaller) (deposit.Origin, error) {
-	link, err := repos.Links.ActiveOfAccount(ctx, by.Account.ID)
+func (s *Service) originOf(ctx context.Context, by OperatorCaller) (deposit.Origin, error) {
+	link, err := s.deps.Links.ActiveOfAccount(ctx, by.Account.ID)
 	return originOnDesk(by.Account.ID, link), err
 }
 
@@ -211,23 +211,23 @@ func originOnDesk(accountID id.ID, link *connect.Link) deposit.Origin {
 }
 
 // newClient adds the tenant's record; nil if the request does not name the tenant.
-func (s *Service) newClient(ctx context.Context, repos ports.Repositories, by OperatorCaller, in OperatorDeposit, now time.Time) (*deposit.Client, error) {
+func (s *Service) newClient(ctx context.Context, by OperatorCaller, in OperatorDeposit, now time.Time) (*deposit.Client, error) {
 	if !in.named() {
 		return nil, nil //nolint:nilnil // a deposit needs no client
 	}
 	c := tenant.Client{ID: s.deps.Entropy.NewID(), AccountID: by.Account.ID, Person: in.Tenant, CreatedAt: now}
-	if err := repos.Clients.Insert(ctx, c); err != nil {
+	if err := s.deps.Clients.Insert(ctx, c); err != nil {
 		return nil, err
 	}
 	return &deposit.Client{ID: c.ID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName}, nil
 }
 
 // insert adds a deposit under a reference that is free.
-func (s *Service) insert(ctx context.Context, repos ports.Repositories, from deposit.Origin, draft deposit.Draft, client *deposit.Client, token secret.Text, now time.Time) (*deposit.Deposit, error) {
+func (s *Service) insert(ctx context.Context, from deposit.Origin, draft deposit.Draft, client *deposit.Client, token secret.Text, now time.Time) (*deposit.Deposit, error) {
 	depositID := s.deps.Entropy.NewID()
 	for range referenceTries {
 		d := deposit.New(depositID, deposit.Reference(s.deps.Entropy.Bytes(deposit.ReferenceBytes)), from, draft, client, now)
-		err := repos.Deposits.Insert(ctx, d, token)
+		err := s.deps.Deposits.Insert(ctx, d, token)
 		if !errors.Is(err, ports.ErrReferenceTaken) {
 			return d, err
 		}

@@ -4,12 +4,10 @@ import (
 	"context"
 	"time"
 
-	"partnerdeposits/app/deposits/lifecycle"
 	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
-	"partnerdeposits/ports"
 )
 
 // Release is a request to end the cover of a deposit early.
@@ -24,9 +22,9 @@ type Release struct {
 // Returns deposit_not_found, deposit_access_denied, account_revoked, deposit_not_releasable, and the errors of
 // idempotent.Executor.Run.
 func (s *Service) Release(ctx context.Context, by partner.Caller, in Release, call idempotent.Call[View]) (idempotent.Response, error) {
-	return s.endCover(ctx, by, in.DepositID, call, func(ctx context.Context, repos ports.Repositories, e *ending) (deposit.Transition, error) {
+	return s.endCover(ctx, by, in.DepositID, call, func(ctx context.Context, e *ending) (deposit.Transition, error) {
 		act := partnerAct(by, map[string]string{"comment": in.Comment})
-		return lifecycle.Move(ctx, repos, e.Deposit, deposit.Released, s.deps.Timers, act, e.eventID, e.now)
+		return s.deps.Journal.Move(ctx, e.Deposit, deposit.Released, s.deps.Timers, act, e.eventID, e.now)
 	})
 }
 
@@ -43,20 +41,20 @@ type ending struct {
 //
 // Returns the errors of lockLinked, of end, and of idempotent.Executor.Run.
 func (s *Service) endCover(ctx context.Context, by partner.Caller, depositID id.ID, call idempotent.Call[View],
-	end func(context.Context, ports.Repositories, *ending) (deposit.Transition, error),
+	end func(context.Context, *ending) (deposit.Transition, error),
 ) (idempotent.Response, error) {
 	now, eventID := s.deps.Clock.Now(), s.deps.Entropy.NewID()
 	var step deposit.Transition
 	response, err := s.deps.Idempotent.Run(ctx, idempotent.Request{
 		Key: call.Key,
 		Now: now,
-		Effect: func(ctx context.Context, repos ports.Repositories) (_ idempotent.Response, err error) {
-			d, err := lockLinked(ctx, repos, by, depositID)
+		Effect: func(ctx context.Context) (_ idempotent.Response, err error) {
+			d, err := s.lockLinked(ctx, by, depositID)
 			if err != nil {
 				return idempotent.Response{}, err
 			}
 			e := &ending{Deposit: d, eventID: eventID, now: now}
-			if step, err = end(ctx, repos, e); err != nil {
+			if step, err = end(ctx, e); err != nil {
 				return idempotent.Response{}, err
 			}
 			shown := s.view(d, now)
@@ -73,12 +71,12 @@ func (s *Service) endCover(ctx context.Context, by partner.Caller, depositID id.
 // lockLinked is lock for a change that needs an active link to the account.
 //
 // Returns the errors of lock, and account_revoked.
-func lockLinked(ctx context.Context, repos ports.Repositories, by partner.Caller, depositID id.ID) (*deposit.Deposit, error) {
-	d, err := lock(ctx, repos, by, depositID)
+func (s *Service) lockLinked(ctx context.Context, by partner.Caller, depositID id.ID) (*deposit.Deposit, error) {
+	d, err := s.lock(ctx, by, depositID)
 	if err != nil {
 		return nil, err
 	}
-	link, err := repos.Links.OfPartner(ctx, by.Partner.ID, d.AccountID)
+	link, err := s.deps.Links.OfPartner(ctx, by.Partner.ID, d.AccountID)
 	if err != nil {
 		return nil, err
 	}

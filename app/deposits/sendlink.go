@@ -64,7 +64,7 @@ func (l *linkSending) prepare(ctx context.Context) error {
 	if err := changeable(d, l.by.Partner.ID); err != nil {
 		return err
 	}
-	account, _, err := l.deps.Accounts.AccountByID(ctx, d.AccountID)
+	account, _, err := l.deps.Operators.AccountByID(ctx, d.AccountID)
 	if err != nil {
 		return err
 	}
@@ -80,15 +80,15 @@ func (l *linkSending) prepare(ctx context.Context) error {
 	return nil
 }
 
-func (l *linkSending) effect(ctx context.Context, repos ports.Repositories) (response idempotent.Response, err error) {
-	d, err := lockLinked(ctx, repos, l.by, l.in.DepositID)
+func (l *linkSending) effect(ctx context.Context) (response idempotent.Response, err error) {
+	d, err := l.lockLinked(ctx, l.by, l.in.DepositID)
 	if err != nil {
 		return response, err
 	}
 	if err := d.Sendable(l.now); err != nil {
 		return response, err
 	}
-	sent, err := repos.Mails.LinkMails(ctx, d.ID, l.now.Add(-deposit.LinkWindow), deposit.MaxLinks)
+	sent, err := l.deps.Mails.LinkMails(ctx, d.ID, l.now.Add(-deposit.LinkWindow), deposit.MaxLinks)
 	if err != nil {
 		return response, err
 	}
@@ -98,12 +98,12 @@ func (l *linkSending) effect(ctx context.Context, repos ports.Repositories) (res
 	queued := make([]QueuedLink, 0, len(l.in.Recipients))
 	for _, r := range l.in.Recipients {
 		mail := mails.DepositLink{To: r.Email, Locale: cmp.Or(r.Locale, d.Locale), Deposit: d, Company: l.company, URL: l.url, Imprint: l.deps.Imprint}.Mail(l.deps.Entropy.NewID(), l.now)
-		if err := repos.Mails.Enqueue(ctx, mail); err != nil {
+		if err := l.deps.Mails.Enqueue(ctx, mail); err != nil {
 			return response, err
 		}
 		queued = append(queued, QueuedLink{Email: r.Email, MessageID: mail.ID})
 	}
-	if err := repos.Audit.Append(ctx, l.audit(d.ID, len(queued))); err != nil {
+	if err := l.deps.Audit.Append(ctx, l.audit(d.ID, len(queued))); err != nil {
 		return response, err
 	}
 	return l.call.Encode(queued)

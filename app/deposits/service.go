@@ -12,6 +12,7 @@ import (
 	"partnerdeposits/app/deposits/lifecycle"
 	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/core/agreement"
+	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
@@ -22,24 +23,26 @@ import (
 // Deps are the parts that the use cases use.
 type Deps struct {
 	Idempotent  *idempotent.Executor
-	Deposits    ports.DepositReader
-	Collections ports.CollectionReader
-	Settler     Settler
+	Journal     lifecycle.Journal
+	Deposits    ports.Deposits
+	Payments    Payments
+	Collections ports.Collections
+	Clients     ports.Clients
+	Links       ports.Links
+	Mails       ports.Mails
+	Audit       ports.AuditLog
 	Metrics     ports.DepositMetrics
 	Clock       ports.Clock
 	Entropy     ports.Entropy
 	Timers      deposit.Timers
-	Schedule    deposit.CollectionSchedule
 	LeastCharge money.Cents // the smallest amount that the payment provider can charge
-	Accounts    ports.OperatorReader
-	Files       ports.FileRecords
+	Operators   ports.Operators
+	Files       ports.Files
 	Contents    ports.FileContents
 	Cleaner     ports.FileCleaner
 	// VerifiedOnly refuses acts on the desk that charge or mail a tenant, to operators whose address is not verified.
 	VerifiedOnly bool
-	UnitOfWork   ports.UnitOfWork
-	TwoFactors   ports.TwoFactorReader
-	Codes        ports.OneTimeCodes
+	Codes        Codes
 	// DashboardURL is the base of checkout URLs: DASHBOARD_BASE_URL.
 	DashboardURL string
 	Imprint      agreement.Imprint // in mails to tenants
@@ -48,25 +51,32 @@ type Deps struct {
 // checkoutPath stands before the token in the URL of a checkout.
 const checkoutPath = "/checkout/"
 
-// Settler settles a fee payment in flight.
-type Settler interface {
+// Payments moves the money of a deposit; payments.Service implements it.
+type Payments interface {
+	// BeginCollection inserts the payment that collects the captured amount of a deposit, in the transaction of the capture.
+	BeginCollection(ctx context.Context, captured *deposit.Deposit, now time.Time) (deposit.Debt, error)
+	// LockFeeInFlight locks and gives the fee payment of a deposit that is processing, in a transaction; nil for none.
+	LockFeeInFlight(ctx context.Context, depositID id.ID) (*deposit.Payment, error)
 	// SettleFee asks the provider to close the payment page of the deposit, outside any transaction, and records the
 	// outcome. Afterwards no fee payment is processing. If the tenant paid first, the deposit is active.
 	SettleFee(ctx context.Context, depositID id.ID) error
 }
 
-// Service runs the use cases.
-type Service struct {
-	deps  Deps
-	codes signin.Codes
+// Codes asks operators for two-factor codes; signin.Codes implements it.
+type Codes interface {
+	On(ctx context.Context, operatorID id.ID) (bool, error)
+	Guard(ctx context.Context, o connect.Operator, from signin.Browser, now time.Time, use func() error) error
+	// Accept uses a code up, in the transaction of the act that it allows. Returns twofactor.ErrWrongCode.
+	Accept(ctx context.Context, o connect.Operator, code string, now time.Time) (required bool, err error)
 }
+
+// Service runs the use cases.
+type Service struct{ deps Deps }
 
 // New makes the service.
 func New(deps Deps) *Service {
 	deps.DashboardURL = strings.TrimRight(deps.DashboardURL, "/")
-	return &Service{deps: deps, codes: signin.Codes{
-		UnitOfWork: deps.UnitOfWork, Operators: deps.Accounts, Codes: deps.Codes, Entropy: deps.Entropy, DashboardURL: deps.DashboardURL,
-	}}
+	return &Service{deps: deps}
 }
 
 // View is a deposit with the values that only responses to its partner contain.

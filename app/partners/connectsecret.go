@@ -5,7 +5,6 @@ import (
 
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"
-	"partnerdeposits/ports"
 )
 
 // RotateConnectSecret replaces the connect secret, or sets the first. Connect URLs that were signed with the old secret become
@@ -14,8 +13,8 @@ import (
 // Returns partner_not_found.
 func (s *Service) RotateConnectSecret(ctx context.Context, slug string) (secret.Text, error) {
 	fresh := s.connectSecret()
-	err := s.change(ctx, slug, "connect_secret.rotate", nil, func(ctx context.Context, repos ports.Repositories, p partner.Partner) error {
-		return repos.Partners.SetConnectSecret(ctx, p.ID, fresh)
+	err := s.change(ctx, slug, "connect_secret.rotate", nil, func(ctx context.Context, p partner.Partner) error {
+		return s.deps.Partners.SetConnectSecret(ctx, p.ID, fresh)
 	})
 	if err != nil {
 		return "", err
@@ -27,7 +26,7 @@ func (s *Service) RotateConnectSecret(ctx context.Context, slug string) (secret.
 //
 // Returns partner_not_found.
 func (s *Service) ClearConnectSecret(ctx context.Context, slug string) error {
-	return s.change(ctx, slug, "connect_secret.clear", nil, func(ctx context.Context, repos ports.Repositories, p partner.Partner) error {
-		return repos.Partners.SetConnectSecret(ctx, p.ID, "")
+	return s.change(ctx, slug, "connect_secret.clear", nil, func(ctx context.Context, p partner.Partner) error {
+		return s.deps.Partners.SetConnectSecret(ctx, p.ID, "")
 	})
 }

@@ -12,7 +12,6 @@ import (
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/returnurl"
 	"partnerdeposits/core/secret"
-	"partnerdeposits/ports"
 )
 
 // MaxName is the length of the longest name of a partner or an API key, in characters.
@@ -55,17 +54,17 @@ func (s *Service) Create(ctx context.Context, in NewPartner) (Created, error) {
 	}
 	var hash partner.KeyHash
 	out.Key, out.APIKey, hash = partner.NewAPIKey(s.deps.Entropy.NewID(), out.Partner.ID, s.deps.Environment, FirstKeyName, s.deps.Entropy.Bytes(secret.Bytes), now)
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		if err := repos.Partners.Insert(ctx, out.Partner, out.ConnectSecret); err != nil {
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		if err := s.deps.Partners.Insert(ctx, out.Partner, out.ConnectSecret); err != nil {
 			return err
 		}
-		if err := repos.Partners.InsertKey(ctx, out.Key, hash); err != nil {
+		if err := s.deps.Keys.InsertKey(ctx, out.Key, hash); err != nil {
 			return err
 		}
-		if err := s.mailKeyCreated(ctx, repos, out.Partner, out.Key, admin); err != nil {
+		if err := s.mailKeyCreated(ctx, out.Partner, out.Key, admin); err != nil {
 			return err
 		}
-		return s.audit(ctx, repos, "partner.create", id.Partner.Of(out.Partner.ID), map[string]string{"slug": in.Slug, "keyId": id.APIKey.Of(out.Key.ID)})
+		return s.audit(ctx, "partner.create", id.Partner.Of(out.Partner.ID), map[string]string{"slug": in.Slug, "keyId": id.APIKey.Of(out.Key.ID)})
 	})
 	if err != nil {
 		return Created{}, err

@@ -42,20 +42,20 @@ func (s *Service) createKey(ctx context.Context, slug, name string, by keyAuthor
 		return key, "", err
 	}
 	random, keyID, now := s.deps.Entropy.Bytes(secret.Bytes), s.deps.Entropy.NewID(), s.deps.Clock.Now()
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		owner, err := repos.Partners.ForUpdate(ctx, slug)
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		owner, err := s.deps.Partners.ForUpdate(ctx, slug)
 		if err != nil {
 			return err
 		}
 		var hash partner.KeyHash
 		key, plain, hash = partner.NewAPIKey(keyID, owner.ID, s.deps.Environment, name, random, now)
-		if err := repos.Partners.InsertKey(ctx, key, hash); err != nil {
+		if err := s.deps.Keys.InsertKey(ctx, key, hash); err != nil {
 			return err
 		}
-		if err := s.mailKeyCreated(ctx, repos, owner, key, by); err != nil {
+		if err := s.mailKeyCreated(ctx, owner, key, by); err != nil {
 			return err
 		}
-		return s.auditKey(ctx, repos, "api_key.create", key, by, map[string]string{"name": name})
+		return s.auditKey(ctx, "api_key.create", key, by, map[string]string{"name": name})
 	})
 	if err != nil {
 		return partner.APIKey{}, "", err
@@ -63,11 +63,11 @@ func (s *Service) createKey(ctx context.Context, slug, name string, by keyAuthor
 	return key, plain, nil
 }
 
-func (s *Service) mailKeyCreated(ctx context.Context, repos ports.Repositories, owner partner.Partner, key partner.APIKey, by keyAuthor) error {
+func (s *Service) mailKeyCreated(ctx context.Context, owner partner.Partner, key partner.APIKey, by keyAuthor) error {
 	if owner.ContactEmail == "" {
 		return nil
 	}
-	return repos.Mails.Enqueue(ctx, mails.APIKeyCreated{Contact: owner.ContactEmail, Key: key, By: by.inMail}.Mail(s.deps.Entropy.NewID(), key.CreatedAt))
+	return s.deps.Mails.Enqueue(ctx, mails.APIKeyCreated{Contact: owner.ContactEmail, Key: key, By: by.inMail}.Mail(s.deps.Entropy.NewID(), key.CreatedAt))
 }
 
 // describe adds to the detail of an audit entry: the owner of the changed key, and the key that a partner used.
@@ -78,9 +78,9 @@ func (by keyAuthor) describe(detail map[string]string, partnerID id.ID) {
 	}
 }
 
-func (s *Service) auditKey(ctx context.Context, repos ports.Repositories, action string, key partner.APIKey, by keyAuthor, detail map[string]string) error {
+func (s *Service) auditKey(ctx context.Context, action string, key partner.APIKey, by keyAuthor, detail map[string]string) error {
 	by.describe(detail, key.PartnerID)
-	return s.auditBy(ctx, repos, by.actor, action, id.APIKey.Of(key.ID), detail)
+	return s.auditBy(ctx, by.actor, action, id.APIKey.Of(key.ID), detail)
 }
 
 // RevokeKey revokes an API key by its outside id, for the admin command. Every process refuses the key within five seconds
@@ -117,8 +117,8 @@ func revocable(key partner.APIKey, owner id.ID, only *id.ID) (changes bool, err 
 
 func (s *Service) revokeKey(ctx context.Context, keyID id.ID, by keyAuthor, only *id.ID) (key partner.APIKey, err error) {
 	now := s.deps.Clock.Now()
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		found, owner, err := repos.Partners.KeyForUpdate(ctx, keyID)
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		found, owner, err := s.deps.Keys.KeyForUpdate(ctx, keyID)
 		if err != nil {
 			return err
 		}
@@ -130,23 +130,23 @@ func (s *Service) revokeKey(ctx context.Context, keyID id.ID, by keyAuthor, only
 			key = found
 			return nil
 		}
-		if key, err = repos.Partners.RevokeKey(ctx, keyID, now); err != nil {
+		if key, err = s.deps.Keys.RevokeKey(ctx, keyID, now); err != nil {
 			return err
 		}
 		if owner.ContactEmail != "" {
 			mail := mails.APIKeyRevoked{Contact: owner.ContactEmail, Key: key, By: by.inMail}.Mail(s.deps.Entropy.NewID(), now)
-			if err := repos.Mails.Enqueue(ctx, mail); err != nil {
+			if err := s.deps.Mails.Enqueue(ctx, mail); err != nil {
 				return err
 			}
 		}
-		return s.auditKey(ctx, repos, "api_key.revoke", key, by, map[string]string{})
+		return s.auditKey(ctx, "api_key.revoke", key, by, map[string]string{})
 	})
 	return key, err
 }
 
 // Keys lists a partner's API keys, revoked keys included, newest first.
 func (s *Service) Keys(ctx context.Context, partnerID id.ID, page ports.Page) (ports.List[partner.APIKey], error) {
-	return s.deps.Partners.Keys(ctx, partnerID, page)
+	return s.deps.Keys.Keys(ctx, partnerID, page)
 }
 
 // ListKeys gives all API keys of a partner, for the admin command: revoked keys included, newest first.

@@ -5,7 +5,6 @@ import (
 
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/partner"
-	"partnerdeposits/ports"
 )
 
 // SetRateLimit sets a partner's own limit, in requests per minute; 0 restores the default.
@@ -16,8 +15,8 @@ func (s *Service) SetRateLimit(ctx context.Context, slug string, perMinute int) 
 		return err
 	}
 	detail := map[string]string{"perMinute": number(perMinute)}
-	return s.change(ctx, slug, "partner.rate_limit", detail, func(ctx context.Context, repos ports.Repositories, p partner.Partner) error {
-		return repos.Partners.SetRateLimit(ctx, p.ID, perMinute)
+	return s.change(ctx, slug, "partner.rate_limit", detail, func(ctx context.Context, p partner.Partner) error {
+		return s.deps.Partners.SetRateLimit(ctx, p.ID, perMinute)
 	})
 }
 

@@ -17,9 +17,11 @@ import (
 // Deps holds the capabilities and settings of the use cases.
 type Deps struct {
 	UnitOfWork  ports.UnitOfWork
-	Partners    ports.PartnerReader
-	APIKeys     ports.KeyReader
-	Links       ports.LinkReader
+	Partners    ports.Partners
+	Keys        ports.Keys
+	Mails       ports.Mails
+	Audit       ports.AuditLog
+	Links       ports.Links
 	Clock       ports.Clock
 	Entropy     ports.Entropy
 	Environment partner.Environment
@@ -74,21 +76,21 @@ func (s *Service) Authenticate(ctx context.Context, apiKey, authorization, netwo
 	if key.Revoked() {
 		return partner.Caller{}, partner.ErrAPIKeyRevoked
 	}
-	s.deps.APIKeys.RecordKeyUse(ctx, key.ID, s.deps.Clock.Now())
+	s.deps.Keys.RecordKeyUse(ctx, key.ID, s.deps.Clock.Now())
 	return partner.Caller{Partner: owner, Key: key}, nil
 }
 
 // findKey counts a key that this process has not seen before as unknown, until the database knows it. A key seen before
 // passes uncounted, whoever shares its network.
 func (s *Service) findKey(ctx context.Context, hash partner.KeyHash, network string) (partner.APIKey, partner.Partner, error) {
-	if s.deps.APIKeys.KeySeen(hash) {
-		return s.deps.APIKeys.KeyByHash(ctx, hash)
+	if s.deps.Keys.KeySeen(hash) {
+		return s.deps.Keys.KeyByHash(ctx, hash)
 	}
 	rule := ports.LimitRule{Name: UnknownKeys, Key: "api:address:" + network, PerMinute: UnknownKeysPerMinute}
 	if err := tooManyUnknown(s.deps.Limiter.Allow(ctx, rule)); err != nil {
 		return partner.APIKey{}, partner.Partner{}, err
 	}
-	key, owner, err := s.deps.APIKeys.KeyByHash(ctx, hash)
+	key, owner, err := s.deps.Keys.KeyByHash(ctx, hash)
 	if !errors.Is(err, partner.ErrInvalidAPIKey) {
 		s.deps.Limiter.Refund(ctx, rule)
 	}
@@ -106,27 +108,27 @@ func tooManyUnknown(d ports.LimitDecision) error {
 const auditActor = "admin"
 
 // audit writes an admin's action to the audit log.
-func (s *Service) audit(ctx context.Context, repos ports.Repositories, action, subject string, detail map[string]string) error {
-	return s.auditBy(ctx, repos, auditActor, action, subject, detail)
+func (s *Service) audit(ctx context.Context, action, subject string, detail map[string]string) error {
+	return s.auditBy(ctx, auditActor, action, subject, detail)
 }
 
-func (s *Service) auditBy(ctx context.Context, repos ports.Repositories, actor, action, subject string, detail map[string]string) error {
-	return repos.Audit.Append(ctx, ports.AuditEntry{
+func (s *Service) auditBy(ctx context.Context, actor, action, subject string, detail map[string]string) error {
+	return s.deps.Audit.Append(ctx, ports.AuditEntry{
 		ID: s.deps.Entropy.NewID(), At: s.deps.Clock.Now(), Actor: actor, Action: action, Subject: subject, Detail: detail,
 	})
 }
 
 // change runs do for the partner with that slug and writes the audit log, in one transaction.
-func (s *Service) change(ctx context.Context, slug, action string, detail map[string]string, do func(context.Context, ports.Repositories, partner.Partner) error) error {
+func (s *Service) change(ctx context.Context, slug, action string, detail map[string]string, do func(context.Context, partner.Partner) error) error {
 	p, err := s.deps.Partners.PartnerBySlug(ctx, slug)
 	if err != nil {
 		return err
 	}
-	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		if err := do(ctx, repos, p); err != nil {
+	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		if err := do(ctx, p); err != nil {
 			return err
 		}
-		return s.audit(ctx, repos, action, id.Partner.Of(p.ID), detail)
+		return s.audit(ctx, action, id.Partner.Of(p.ID), detail)
 	})
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
-	"partnerdeposits/ports"
 )
 
 // PartnerUpdate holds the new values of a partner. A nil field stays as it is.
@@ -26,8 +25,8 @@ func (s *Service) Update(ctx context.Context, slug string, in PartnerUpdate) (p 
 	if err != nil {
 		return partner.Partner{}, false, err
 	}
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
-		if p, err = repos.Partners.ForUpdate(ctx, slug); err != nil {
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
+		if p, err = s.deps.Partners.ForUpdate(ctx, slug); err != nil {
 			return err
 		}
 		detail := fresh.apply(&p)
@@ -35,10 +34,10 @@ func (s *Service) Update(ctx context.Context, slug string, in PartnerUpdate) (p 
 		if !changed {
 			return nil
 		}
-		if err := repos.Partners.Update(ctx, p); err != nil {
+		if err := s.deps.Partners.Update(ctx, p); err != nil {
 			return err
 		}
-		return s.audit(ctx, repos, "partner.update", id.Partner.Of(p.ID), detail)
+		return s.audit(ctx, "partner.update", id.Partner.Of(p.ID), detail)
 	})
 	return p, changed, err
 }

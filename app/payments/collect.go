@@ -68,13 +68,13 @@ func (s *Service) reconcileCollection(ctx context.Context, p deposit.Payment, no
 // planCollection locks the debt and commits the step that is due: the number of an attempt, or the end of a debt that has
 // not been paid in time.
 func (s *Service) planCollection(ctx context.Context, p deposit.Payment, now time.Time) (next plan, err error) {
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		next = plan{}
-		current, err := stillInFlight(ctx, repos, p)
+		current, err := s.stillInFlight(ctx, p)
 		if err != nil || current == nil {
 			return err
 		}
-		debt, err := repos.Collections.Lock(ctx, p.ID)
+		debt, err := s.deps.Collections.Lock(ctx, p.ID)
 		if err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (s *Service) planCollection(ctx context.Context, p deposit.Payment, now tim
 		if next, changed = decideStep(debt, s.tooSmall(*current), now); !changed {
 			return nil
 		}
-		return repos.Collections.Save(ctx, next.debt)
+		return s.deps.Collections.Save(ctx, next.debt)
 	})
 	return next, err
 }
@@ -142,17 +142,17 @@ func chargeOf(
 // recordCollection stores the provider's answer to a plan. An answer that another process has recorded changes nothing.
 func (s *Service) recordCollection(ctx context.Context, p deposit.Payment, made plan, answer ports.ProviderPayment, now time.Time) (settled bool, err error) {
 	var result ports.PaymentResult
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		settled, result = false, ""
-		current, err := stillInFlight(ctx, repos, p)
+		current, err := s.stillInFlight(ctx, p)
 		if err != nil || current == nil {
 			return err
 		}
-		debt, err := repos.Collections.Lock(ctx, p.ID)
+		debt, err := s.deps.Collections.Lock(ctx, p.ID)
 		if err != nil {
 			return err
 		}
-		r := recording{Service: s, ctx: ctx, repos: repos, payment: current, debt: &debt, now: now}
+		r := recording{Service: s, ctx: ctx, payment: current, debt: &debt, now: now}
 		switch decideEffect(made, debt, answer.Status) {
 		case effectPaid:
 			settled, result = true, ports.PaymentSucceeded
@@ -168,7 +168,7 @@ func (s *Service) recordCollection(ctx context.Context, p deposit.Payment, made 
 		case effectNone:
 			current.CheckAt = nextCheck(debt, now)
 		}
-		return repos.Payments.Update(ctx, *current)
+		return s.deps.Payments.Update(ctx, *current)
 	})
 	if err == nil && result != "" {
 		s.deps.PaymentMetrics.Answered(p.Kind, result)
@@ -206,7 +206,6 @@ func decideEffect(made plan, debt deposit.Debt, answer ports.ProviderStatus) eff
 type recording struct {
 	*Service
 	ctx     context.Context //nolint:containedctx // lives as long as the transaction
-	repos   ports.Repositories
 	payment *deposit.Payment
 	debt    *deposit.Debt
 	now     time.Time
@@ -243,7 +242,7 @@ func (r recording) failed(answer ports.ProviderPayment) error {
 	if err := r.settle(answer, step); err != nil {
 		return err
 	}
-	return r.repos.Audit.Append(r.ctx, ports.AuditEntry{
+	return r.deps.Audit.Append(r.ctx, ports.AuditEntry{
 		ID: r.deps.Entropy.NewID(), At: r.now, Actor: actor, Action: "payment.collection_failed", Subject: id.Deposit.Of(r.payment.DepositID),
 		Detail: map[string]string{
 			"payment": id.Payment.Of(r.payment.ID), "amountCents": cents(r.payment.Amount), "failure": r.debt.Failure, "attempts": strconv.Itoa(r.debt.Attempt),
@@ -267,12 +266,12 @@ func ending(cancelBy string, tooSmall bool) (trigger deposit.CollectionTrigger, 
 
 // settle stores the end of the collection. The debt is stored first: a trigger ends the debt of a payment that another version settles.
 func (r recording) settle(answer ports.ProviderPayment, step deposit.CollectionStep) error {
-	if err := r.repos.Collections.Save(r.ctx, *r.debt, step); err != nil {
+	if err := r.deps.Collections.Save(r.ctx, *r.debt, step); err != nil {
 		return err
 	}
 	r.payment.Attempts = r.debt.Attempt
 	settle(r.payment, answer, r.now)
-	return r.repos.Payments.Update(r.ctx, *r.payment)
+	return r.deps.Payments.Update(r.ctx, *r.payment)
 }
 
 func (r recording) refused(answer ports.ProviderPayment) error {
@@ -280,14 +279,14 @@ func (r recording) refused(answer ports.ProviderPayment) error {
 	if err != nil {
 		return err
 	}
-	if err := r.repos.Collections.Save(r.ctx, *r.debt, step); err != nil {
+	if err := r.deps.Collections.Save(r.ctx, *r.debt, step); err != nil {
 		return err
 	}
 	r.payment.Attempts, r.payment.Failure, r.payment.CheckAt = r.debt.Attempt, answer.Failure, nextCheck(*r.debt, r.now)
 	if answer.Ref != "" {
 		r.payment.ProviderRef = answer.Ref
 	}
-	if err := r.repos.Payments.Update(r.ctx, *r.payment); err != nil || r.debt.State != deposit.AwaitingTenant {
+	if err := r.deps.Payments.Update(r.ctx, *r.payment); err != nil || r.debt.State != deposit.AwaitingTenant {
 		return err
 	}
 	return r.tell(ports.TenantAwaited)
@@ -302,7 +301,7 @@ func refusal(answer ports.ProviderPayment) deposit.Refused {
 }
 
 func (r recording) tell(kind ports.TenantNoticeKind) error {
-	return r.repos.TenantNotices.Add(r.ctx, ports.TenantNotice{SubjectID: r.payment.ID, Kind: kind, DepositID: r.payment.DepositID, At: r.now})
+	return r.deps.TenantNotices.Add(r.ctx, ports.TenantNotice{SubjectID: r.payment.ID, Kind: kind, DepositID: r.payment.DepositID, At: r.now})
 }
 
 // nextCheck is the time at which the reconciler looks at the collection again: the next attempt, the tenant's page while it may

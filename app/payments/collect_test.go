@@ -10,7 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/app/platform/schedules"
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/app/payments"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
@@ -35,7 +36,7 @@ func (b bench) capturedWithToken() (depositID, collectionID id.ID, token secret.
 	b.Return(token)
 	collectionID = servicetest.NewID()
 	now := b.Clock.Now()
-	b.Write(func(ctx context.Context, r ports.Repositories) error {
+	b.Write(func(ctx context.Context, r *postgres.Store) error {
 		d, err := r.Deposits.ForUpdate(ctx, d.ID)
 		if err != nil {
 			return err
@@ -96,9 +97,11 @@ func (b bench) life(depositID id.ID) []string {
 // mailTenants makes mails of the notices that wait, and gives the subjects of all mails to Grace.
 func (b bench) mailTenants() (subjects []string) {
 	b.T.Helper()
-	told := schedules.TenantNotices{
-		Due: b.Postgres, UnitOfWork: b.Postgres, Deposits: b.Postgres, Accounts: b.Postgres, Collections: b.Postgres, Payments: b.Postgres, History: b.Postgres,
-		Clock: b.Clock, Entropy: entropy{}, Log: discard, DashboardURL: "http://dash.test",
+	told := payments.TenantNotices{
+		Notices: b.Postgres.TenantNotices, Mails: b.Postgres.Mails, UnitOfWork: b.Postgres, Deposits: b.Postgres.Deposits,
+		Operators: b.Postgres.Operators, Collections: b.Postgres.Collections, Refunds: b.Postgres.Refunds,
+		Payments: b.Postgres.Payments,
+		Clock:    b.Clock, Entropy: entropy{}, Log: discard, DashboardURL: "http://dash.test",
 	}
 	_, err := told.Job(time.Second).Run(b.Ctx())
 	require.NoError(b.T, err)

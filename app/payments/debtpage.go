@@ -44,15 +44,15 @@ func (s *Service) OpenDebtPage(ctx context.Context, d *deposit.Deposit, token se
 
 // beginDebtPage commits that the tenant asked for the page, so that the reconciler asks about it.
 func (s *Service) beginDebtPage(ctx context.Context, depositID id.ID, now time.Time) (payment deposit.Payment, err error) {
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		current, err := repos.Payments.Processing(ctx, depositID, deposit.Collection)
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		current, err := s.deps.Payments.Processing(ctx, depositID, deposit.Collection)
 		if err != nil {
 			return err
 		}
 		if current == nil {
 			return deposit.ErrCollectionNotPayable
 		}
-		debt, err := repos.Collections.Lock(ctx, current.ID)
+		debt, err := s.deps.Collections.Lock(ctx, current.ID)
 		if err != nil {
 			return err
 		}
@@ -62,10 +62,10 @@ func (s *Service) beginDebtPage(ctx context.Context, depositID id.ID, now time.T
 		debt.PageAt = now
 		current.CheckAt = now.Add(feeWait(0))
 		payment = *current
-		if err := repos.Collections.Save(ctx, debt); err != nil {
+		if err := s.deps.Collections.Save(ctx, debt); err != nil {
 			return err
 		}
-		return repos.Payments.Update(ctx, *current)
+		return s.deps.Payments.Update(ctx, *current)
 	})
 	return payment, err
 }

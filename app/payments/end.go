@@ -28,8 +28,8 @@ func (s *Service) EndCheckout(ctx context.Context, depositID id.ID, trigger depo
 		if err := s.settleFee(ctx, depositID, now); err != nil {
 			return err
 		}
-		err := s.mover.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (deposit.Transition, error) {
-			return s.endUnpaid(ctx, repos, depositID, trigger, prepare, now)
+		err := s.deps.Mover.WithinTx(ctx, func(ctx context.Context) (deposit.Transition, error) {
+			return s.endUnpaid(ctx, depositID, trigger, prepare, now)
 		})
 		if !errors.Is(err, ports.ErrPaymentExists) {
 			return err
@@ -39,15 +39,15 @@ func (s *Service) EndCheckout(ctx context.Context, depositID id.ID, trigger depo
 }
 
 // endUnpaid returns ports.ErrPaymentExists when another payment has begun since settleFee.
-func (s *Service) endUnpaid(ctx context.Context, repos ports.Repositories, depositID id.ID, trigger deposit.Trigger, prepare lifecycle.Prepare, now time.Time) (deposit.Transition, error) {
-	d, err := repos.Deposits.ForUpdate(ctx, depositID)
+func (s *Service) endUnpaid(ctx context.Context, depositID id.ID, trigger deposit.Trigger, prepare lifecycle.Prepare, now time.Time) (deposit.Transition, error) {
+	d, err := s.deps.Deposits.ForUpdate(ctx, depositID)
 	if err != nil {
 		return deposit.Transition{}, err
 	}
 	if _, err := d.Status.Next(trigger); err != nil {
 		return deposit.Transition{}, err
 	}
-	inFlight, err := repos.Payments.Processing(ctx, depositID, deposit.FeePayment)
+	inFlight, err := s.deps.Payments.Processing(ctx, depositID, deposit.FeePayment)
 	if err != nil {
 		return deposit.Transition{}, err
 	}
@@ -55,9 +55,9 @@ func (s *Service) endUnpaid(ctx context.Context, repos ports.Repositories, depos
 		return deposit.Transition{}, ports.ErrPaymentExists
 	}
 	if prepare != nil {
-		if err := prepare(ctx, repos, d); err != nil {
+		if err := prepare(ctx, d); err != nil {
 			return deposit.Transition{}, err
 		}
 	}
-	return s.mover.Move(ctx, repos, d, trigger, now)
+	return s.deps.Mover.Move(ctx, d, trigger, now)
 }

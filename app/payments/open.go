@@ -63,24 +63,24 @@ func pageOf(p deposit.Payment, d *deposit.Deposit, payer *tenant.Person, returnU
 // beginFee commits the payment before the provider hears of it, so that no crash can lose a payment. A payment in flight is
 // used again.
 func (s *Service) beginFee(ctx context.Context, depositID id.ID, prepare lifecycle.Prepare, now time.Time) (payment deposit.Payment, err error) {
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		d, err := repos.Deposits.ForUpdate(ctx, depositID)
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		d, err := s.deps.Deposits.ForUpdate(ctx, depositID)
 		if err != nil {
 			return err
 		}
 		if prepare != nil {
-			if err := prepare(ctx, repos, d); err != nil {
+			if err := prepare(ctx, d); err != nil {
 				return err
 			}
 		}
-		if err := lifecycle.StartCheckout(ctx, repos, d, now); err != nil {
+		if err := s.deps.Mover.StartCheckout(ctx, d, now); err != nil {
 			return err
 		}
 		payment = feeOf(d, s.deps.Entropy.NewID(), now)
-		if err := repos.Payments.Insert(ctx, payment); !errors.Is(err, ports.ErrPaymentExists) {
+		if err := s.deps.Payments.Insert(ctx, payment); !errors.Is(err, ports.ErrPaymentExists) {
 			return err
 		}
-		inFlight, err := repos.Payments.Processing(ctx, d.ID, deposit.FeePayment)
+		inFlight, err := s.deps.Payments.Processing(ctx, d.ID, deposit.FeePayment)
 		if err != nil {
 			return err
 		}
@@ -107,13 +107,13 @@ func (s *Service) keepReference(ctx context.Context, p deposit.Payment, ref stri
 	if p.ProviderRef == ref {
 		return
 	}
-	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		current, err := stillInFlight(ctx, repos, p)
+	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		current, err := s.stillInFlight(ctx, p)
 		if err != nil || current == nil {
 			return err
 		}
 		current.ProviderRef = ref
-		return repos.Payments.Update(ctx, *current)
+		return s.deps.Payments.Update(ctx, *current)
 	})
 	if err != nil {
 		s.deps.Log.WarnContext(ctx, "payment reference not kept", "payment", id.Payment.Of(p.ID), "error", err)
@@ -121,8 +121,8 @@ func (s *Service) keepReference(ctx context.Context, p deposit.Payment, ref stri
 }
 
 // stillInFlight locks and gives p as stored, nil when p has been settled meanwhile.
-func stillInFlight(ctx context.Context, repos ports.Repositories, p deposit.Payment) (*deposit.Payment, error) {
-	current, err := repos.Payments.Processing(ctx, p.DepositID, p.Kind)
+func (s *Service) stillInFlight(ctx context.Context, p deposit.Payment) (*deposit.Payment, error) {
+	current, err := s.deps.Payments.Processing(ctx, p.DepositID, p.Kind)
 	if err != nil || current == nil || current.ID != p.ID {
 		return nil, err
 	}

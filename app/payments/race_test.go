@@ -184,7 +184,7 @@ func TestEnding_WhileAnotherPaymentBegins_WaitsForThatOneToo(t *testing.T) {
 
 // payLatest pays on the page that was opened last.
 func (b bench) payLatest(depositID id.ID) error {
-	all, err := b.Postgres.Payments(context.WithoutCancel(b.T.Context()), depositID)
+	all, err := b.Postgres.Payments.Payments(context.WithoutCancel(b.T.Context()), depositID)
 	if err != nil {
 		return err
 	}

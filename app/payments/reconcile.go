@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"partnerdeposits/app/platform/parallel"
+	"partnerdeposits/app/platform/schedules"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
@@ -34,7 +35,7 @@ func (s *Service) Reconcile(ctx context.Context) (settled int, err error) {
 	if err != nil {
 		return settled, err
 	}
-	refunded, err := sweep(ctx, s, s.deps.Collections.RefundsToCheck, s.reconcileRefund,
+	refunded, err := sweep(ctx, s, s.deps.Refunds.RefundsToCheck, s.reconcileRefund,
 		func(r deposit.Refund) []any {
 			return []any{"refund", id.Refund.Of(r.ID), "payment", id.Payment.Of(r.PaymentID)}
 		})
@@ -119,12 +120,12 @@ func closedFor(status ports.ProviderStatus) ports.ProviderStatus {
 
 // postpone leaves the payment processing and stores when the provider is asked again.
 func (s *Service) postpone(ctx context.Context, p deposit.Payment, answer ports.ProviderPayment, attempts int, next time.Time) error {
-	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		current, err := stillInFlight(ctx, repos, p)
+	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		current, err := s.stillInFlight(ctx, p)
 		if err != nil || current == nil {
 			return err
 		}
-		return repos.Payments.Update(ctx, postponed(*current, answer, attempts, next))
+		return s.deps.Payments.Update(ctx, postponed(*current, answer, attempts, next))
 	})
 }
 
@@ -147,3 +148,11 @@ func feeWait(attempts int) time.Duration {
 // longestWait is the time between two questions about a page that stays open. A tenant who paid and closed the browser is secured
 // within five minutes (payments.md, "Rules"); the round of the job and the provider's answer take the rest.
 const longestWait = 4 * time.Minute
+
+// Job gives the job that asks the provider about payments left in processing.
+func (s *Service) Job(every time.Duration) schedules.Job {
+	return schedules.Job{Name: "payments", Every: every, Run: func(ctx context.Context) (bool, error) {
+		_, err := s.Reconcile(ctx)
+		return false, err
+	}}
+}

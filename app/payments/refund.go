@@ -14,16 +14,16 @@ import (
 
 // keepOrphan stores a settled payment whose deposit has left checkout. A fee that was paid is given back. The invariant of this
 // package rules such payments out, but for a provider that takes a payment which it had ended before.
-func (s *Service) keepOrphan(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, p deposit.Payment, now time.Time) error {
-	if err := repos.Payments.Update(ctx, p); err != nil {
+func (s *Service) keepOrphan(ctx context.Context, d *deposit.Deposit, p deposit.Payment, now time.Time) error {
+	if err := s.deps.Payments.Update(ctx, p); err != nil {
 		return err
 	}
 	if p.Status == deposit.PaymentSucceeded {
-		if err := s.refundOrphan(ctx, repos, p, now); err != nil {
+		if err := s.refundOrphan(ctx, p, now); err != nil {
 			return err
 		}
 	}
-	return repos.Audit.Append(ctx, ports.AuditEntry{
+	return s.deps.Audit.Append(ctx, ports.AuditEntry{
 		ID: s.deps.Entropy.NewID(), At: now, Actor: auditActor, Action: "payment.orphaned", Subject: id.Deposit.Of(d.ID),
 		Detail: map[string]string{
 			"payment": id.Payment.Of(p.ID), "kind": string(p.Kind), "status": string(p.Status), "deposit": string(d.Status), "amountCents": cents(p.Amount),
@@ -31,8 +31,8 @@ func (s *Service) keepOrphan(ctx context.Context, repos ports.Repositories, d *d
 	})
 }
 
-func (s *Service) refundOrphan(ctx context.Context, repos ports.Repositories, p deposit.Payment, now time.Time) error {
-	return repos.Refunds.Insert(ctx, deposit.Refund{
+func (s *Service) refundOrphan(ctx context.Context, p deposit.Payment, now time.Time) error {
+	return s.deps.Refunds.Insert(ctx, deposit.Refund{
 		ID: s.deps.Entropy.NewID(), PaymentID: p.ID, DepositID: p.DepositID, Amount: p.Amount, Reason: deposit.Orphaned, Status: deposit.RefundPending,
 		Actor: auditActor, CreatedAt: now, CheckAt: now,
 	})
@@ -54,22 +54,22 @@ func (s *Service) LookAgain(ctx context.Context, paymentID id.ID) (paid bool, er
 	}
 	now := s.deps.Clock.Now()
 	var p deposit.Payment
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		paid = false
 		var earlier []deposit.Refund
-		p, earlier, err = repos.Refunds.Payment(ctx, paymentID)
+		p, earlier, err = s.deps.Refunds.Payment(ctx, paymentID)
 		if err != nil || !endedUnpaid(p, earlier) {
 			return err
 		}
-		d, err := repos.Deposits.ForUpdate(ctx, p.DepositID)
+		d, err := s.deps.Deposits.ForUpdate(ctx, p.DepositID)
 		if err != nil {
 			return err
 		}
 		paid = true
-		if err := s.refundOrphan(ctx, repos, p, now); err != nil {
+		if err := s.refundOrphan(ctx, p, now); err != nil {
 			return err
 		}
-		return s.keepOrphan(ctx, repos, d, p, now)
+		return s.keepOrphan(ctx, d, p, now)
 	})
 	if err == nil && paid {
 		s.warnOrphan(ctx, p)
@@ -91,15 +91,15 @@ func (s *Service) reconcileRefund(ctx context.Context, r deposit.Refund, now tim
 		return false, err
 	}
 	r = decideRefund(r, answer, now)
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		ok, err := repos.Refunds.Settle(ctx, r)
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		ok, err := s.deps.Refunds.Settle(ctx, r)
 		if settled = ok && r.Status != deposit.RefundPending; err != nil || !settled {
 			return err
 		}
 		if r.Status == deposit.RefundSucceeded {
-			return repos.TenantNotices.Add(ctx, ports.TenantNotice{SubjectID: r.ID, Kind: ports.TenantRefunded, DepositID: r.DepositID, At: now})
+			return s.deps.TenantNotices.Add(ctx, ports.TenantNotice{SubjectID: r.ID, Kind: ports.TenantRefunded, DepositID: r.DepositID, At: now})
 		}
-		return repos.Audit.Append(ctx, s.refundEntry("payment.refund_failed", auditActor, r, now))
+		return s.deps.Audit.Append(ctx, s.refundEntry("payment.refund_failed", auditActor, r, now))
 	})
 	if err != nil || !settled {
 		return false, err
@@ -139,8 +139,8 @@ func (s *Service) refundEntry(action, actor string, r deposit.Refund, now time.T
 // Returns deposit.ErrNoCollection, ErrNotRefundable, ErrRefundExceeds, and invalid_field.
 func (s *Service) RefundByStaff(ctx context.Context, paymentID id.ID, amount money.Cents) (r deposit.Refund, err error) {
 	now := s.deps.Clock.Now()
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		p, earlier, err := repos.Refunds.Payment(ctx, paymentID)
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		p, earlier, err := s.deps.Refunds.Payment(ctx, paymentID)
 		if err != nil {
 			return err
 		}
@@ -152,7 +152,7 @@ func (s *Service) RefundByStaff(ctx context.Context, paymentID id.ID, amount mon
 			ID: s.deps.Entropy.NewID(), PaymentID: p.ID, DepositID: p.DepositID, Amount: rest, Reason: deposit.ChargedWrong, Status: deposit.RefundPending,
 			Actor: staffActor, CreatedAt: now, CheckAt: now,
 		}
-		return errors.Join(repos.Refunds.Insert(ctx, r), repos.Audit.Append(ctx, s.refundEntry("collection.refund", staffActor, r, now)))
+		return errors.Join(s.deps.Refunds.Insert(ctx, r), s.deps.Audit.Append(ctx, s.refundEntry("collection.refund", staffActor, r, now)))
 	})
 	if err != nil {
 		return r, err
@@ -160,7 +160,7 @@ func (s *Service) RefundByStaff(ctx context.Context, paymentID id.ID, amount mon
 	if _, err := s.reconcileRefund(ctx, r, now); err != nil {
 		s.deps.Log.InfoContext(ctx, "refund left to the dispatcher", "refund", id.Refund.Of(r.ID), "error", err)
 	}
-	all, err := s.deps.Collections.Refunds(ctx, r.DepositID)
+	all, err := s.deps.Refunds.Refunds(ctx, r.DepositID)
 	for _, one := range all {
 		if one.ID == r.ID {
 			r = one

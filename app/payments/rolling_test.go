@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/postgres/dispatchstore"
+	"partnerdeposits/adapters/postgres/webhooks/dispatchstore"
 	"partnerdeposits/core/deposit"
 )
 

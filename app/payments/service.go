@@ -15,28 +15,31 @@ import (
 // Deps holds the capabilities and settings of the use cases. Simulator is nil when payments cannot be simulated; every
 // other field is required.
 type Deps struct {
-	UnitOfWork     ports.UnitOfWork
-	Deposits       ports.DepositReader
-	Payments       ports.PaymentReader
-	Collections    ports.CollectionReader
-	Provider       ports.PaymentProvider
-	Simulator      ports.PaymentSimulator
-	Clock          ports.Clock
-	Entropy        ports.Entropy
-	Metrics        ports.DepositMetrics
-	PaymentMetrics ports.PaymentMetrics // nil: nothing is counted, as in a command
-	Log            *slog.Logger
-	Timers         deposit.Timers
-	Schedule       deposit.CollectionSchedule // COLLECTION_RETRY_SCHEDULE
+	UnitOfWork      ports.UnitOfWork
+	Mover           lifecycle.Mover
+	Deposits        ports.Deposits
+	Payments        ports.Payments
+	Collections     ports.Collections
+	Refunds         ports.Refunds
+	TenantNotices   ports.TenantNotices
+	OperatorNotices ports.OperatorNotices
+	Audit           ports.AuditLog
+	Provider        ports.PaymentProvider
+	Simulator       ports.PaymentSimulator
+	Clock           ports.Clock
+	Entropy         ports.Entropy
+	Metrics         ports.DepositMetrics
+	PaymentMetrics  ports.PaymentMetrics // nil: nothing is counted, as in a command
+	Log             *slog.Logger
+	Timers          deposit.Timers
+	Schedule        deposit.CollectionSchedule // COLLECTION_RETRY_SCHEDULE
 	// DashboardURL is DASHBOARD_BASE_URL. The provider sends the tenant back to a checkout page below it.
 	DashboardURL string
 }
 
 // Service runs the use cases.
 type Service struct {
-	deps  Deps
-	mover lifecycle.Mover
-
+	deps     Deps
 	provider *guard // through which every call to Deps.Provider goes
 }
 
@@ -46,9 +49,7 @@ func New(deps Deps) *Service {
 	if deps.PaymentMetrics == nil {
 		deps.PaymentMetrics = uncounted{}
 	}
-	return &Service{deps: deps, provider: newGuard(deps.Provider, deps.Clock, deps.Log), mover: lifecycle.Mover{
-		UnitOfWork: deps.UnitOfWork, Metrics: deps.Metrics, Entropy: deps.Entropy, Timers: deps.Timers,
-	}}
+	return &Service{deps: deps, provider: newGuard(deps.Provider, deps.Clock, deps.Log)}
 }
 
 type uncounted struct{}

@@ -87,13 +87,13 @@ func (s *Service) recordFee(ctx context.Context, p deposit.Payment, answer ports
 		return errPaymentOpen
 	}
 	orphaned, settled := false, false
-	err := s.mover.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (deposit.Transition, error) {
+	err := s.deps.Mover.WithinTx(ctx, func(ctx context.Context) (deposit.Transition, error) {
 		orphaned, settled = false, false
-		d, err := repos.Deposits.ForUpdate(ctx, p.DepositID)
+		d, err := s.deps.Deposits.ForUpdate(ctx, p.DepositID)
 		if err != nil {
 			return deposit.Transition{}, err
 		}
-		current, err := stillInFlight(ctx, repos, p)
+		current, err := s.stillInFlight(ctx, p)
 		if err != nil || current == nil {
 			return deposit.Transition{}, err
 		}
@@ -101,17 +101,17 @@ func (s *Service) recordFee(ctx context.Context, p deposit.Payment, answer ports
 		settle(current, answer, now)
 		trigger, next := decideFee(current.Status, d.Status)
 		if orphaned = next == feeOrphaned; orphaned {
-			return deposit.Transition{}, s.keepOrphan(ctx, repos, d, *current, now)
+			return deposit.Transition{}, s.keepOrphan(ctx, d, *current, now)
 		}
-		if err := repos.Payments.Update(ctx, *current); err != nil || next == feeStays {
+		if err := s.deps.Payments.Update(ctx, *current); err != nil || next == feeStays {
 			return deposit.Transition{}, err
 		}
 		if trigger == deposit.Secured { // the operator is told by mail
-			if err := repos.OperatorNotices.AddSecured(ctx, d.ID, now); err != nil {
+			if err := s.deps.OperatorNotices.AddSecured(ctx, d.ID, now); err != nil {
 				return deposit.Transition{}, err
 			}
 		}
-		return s.mover.Move(ctx, repos, d, trigger, now)
+		return s.deps.Mover.Move(ctx, d, trigger, now)
 	})
 	if err == nil && settled {
 		s.deps.PaymentMetrics.Answered(p.Kind, resultOf(answer.Status))

@@ -4,12 +4,10 @@ import (
 	"context"
 	"time"
 
-	"partnerdeposits/app/deposits/lifecycle"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
-	"partnerdeposits/ports"
 )
 
 // Simulation names an event that a partner may simulate on its own deposit outside production (api.md §2).
@@ -58,7 +56,7 @@ func (s *Service) simulate(ctx context.Context, d *deposit.Deposit, outcome Simu
 	case byEnd:
 		return s.EndCheckout(ctx, d.ID, trigger, nil, now)
 	case byTime:
-		_, err := s.mover.MoveIf(ctx, d.ID, trigger, now, func(*deposit.Deposit) bool { return true })
+		_, err := s.deps.Mover.MoveIf(ctx, d.ID, trigger, now, func(*deposit.Deposit) bool { return true })
 		return err
 	case byNothing:
 	}
@@ -100,15 +98,15 @@ func decideSimulation(outcome Simulation, status deposit.Status) (way, deposit.T
 }
 
 func (s *Service) simulateStart(ctx context.Context, depositID id.ID, now time.Time) error {
-	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		d, err := repos.Deposits.ForUpdate(ctx, depositID)
+	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		d, err := s.deps.Deposits.ForUpdate(ctx, depositID)
 		if err != nil {
 			return err
 		}
 		if _, err := d.Status.Next(deposit.Secured); err != nil {
 			return err
 		}
-		return lifecycle.StartCheckout(ctx, repos, d, now)
+		return s.deps.Mover.StartCheckout(ctx, d, now)
 	})
 }
 

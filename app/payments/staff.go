@@ -72,7 +72,7 @@ func (s *Service) ShowCollection(ctx context.Context, depositID id.ID) (shown Sh
 	if shown.History, err = s.deps.Collections.CollectionSteps(ctx, debt.PaymentID); err != nil {
 		return shown, err
 	}
-	shown.Refunds, err = s.deps.Collections.Refunds(ctx, depositID)
+	shown.Refunds, err = s.deps.Refunds.Refunds(ctx, depositID)
 	return shown, err
 }
 
@@ -80,12 +80,12 @@ func (s *Service) ShowCollection(ctx context.Context, depositID id.ID) (shown Sh
 //
 // Returns the errors of ShowCollection, deposit.ErrCollectionOver and ErrCollectionNotRetryable.
 func (s *Service) RetryCollection(ctx context.Context, depositID id.ID) (Shown, error) {
-	return s.act(ctx, depositID, "collection.retry", func(ctx context.Context, repos ports.Repositories, debt *deposit.Debt, now time.Time) error {
+	return s.act(ctx, depositID, "collection.retry", func(ctx context.Context, debt *deposit.Debt, now time.Time) error {
 		step, err := debt.Retry(staffActor, now)
 		if err != nil {
 			return err
 		}
-		return repos.Collections.Save(ctx, *debt, step)
+		return s.deps.Collections.Save(ctx, *debt, step)
 	})
 }
 
@@ -94,17 +94,17 @@ func (s *Service) RetryCollection(ctx context.Context, depositID id.ID) (Shown, 
 //
 // Returns the errors of ShowCollection, and deposit.ErrCollectionOver.
 func (s *Service) CancelCollection(ctx context.Context, depositID id.ID) (Shown, error) {
-	return s.act(ctx, depositID, "collection.cancel", func(ctx context.Context, repos ports.Repositories, debt *deposit.Debt, now time.Time) error {
+	return s.act(ctx, depositID, "collection.cancel", func(ctx context.Context, debt *deposit.Debt, now time.Time) error {
 		if debt.CancelAt.IsZero() {
 			debt.CancelAt, debt.CancelBy = now, staffActor
 		}
-		return repos.Collections.Save(ctx, *debt)
+		return s.deps.Collections.Save(ctx, *debt)
 	})
 }
 
 // act commits a decision of staff with its entry in the audit log, and then makes the step that is due.
 func (s *Service) act(ctx context.Context, depositID id.ID, action string,
-	decide func(context.Context, ports.Repositories, *deposit.Debt, time.Time) error,
+	decide func(context.Context, *deposit.Debt, time.Time) error,
 ) (Shown, error) {
 	shown, err := s.ShowCollection(ctx, depositID)
 	if err != nil {
@@ -112,23 +112,23 @@ func (s *Service) act(ctx context.Context, depositID id.ID, action string,
 	}
 	now := s.deps.Clock.Now()
 	var due deposit.Payment
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		current, err := repos.Payments.Processing(ctx, depositID, deposit.Collection)
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		current, err := s.deps.Payments.Processing(ctx, depositID, deposit.Collection)
 		if err != nil {
 			return err
 		}
 		if current == nil {
 			return deposit.ErrCollectionOver.WithMessage("The collection is %s.", shown.State)
 		}
-		debt, err := repos.Collections.Lock(ctx, current.ID)
+		debt, err := s.deps.Collections.Lock(ctx, current.ID)
 		if err != nil {
 			return err
 		}
-		if err := decide(ctx, repos, &debt, now); err != nil {
+		if err := decide(ctx, &debt, now); err != nil {
 			return err
 		}
 		current.CheckAt, due = now, *current
-		return errors.Join(repos.Payments.Update(ctx, *current), repos.Audit.Append(ctx, ports.AuditEntry{
+		return errors.Join(s.deps.Payments.Update(ctx, *current), s.deps.Audit.Append(ctx, ports.AuditEntry{
 			ID: s.deps.Entropy.NewID(), At: now, Actor: staffActor, Action: action, Subject: id.Deposit.Of(depositID),
 			Detail: map[string]string{"payment": id.Payment.Of(current.ID), "amountCents": cents(current.Amount), "state": string(debt.State)},
 		}))

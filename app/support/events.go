@@ -28,13 +28,13 @@ func (s *Service) Webhook(ctx context.Context, name string) (w Webhook, err erro
 	if !ok {
 		return w, webhook.ErrNotFound
 	}
-	if w.SubscriptionView, err = s.deps.Events.FindSubscription(ctx, subscriptionID); err != nil {
+	if w.SubscriptionView, err = s.deps.Subscriptions.FindSubscription(ctx, subscriptionID); err != nil {
 		return w, err
 	}
 	if w.Partner, err = s.partner(ctx, w.PartnerID); err != nil {
 		return w, err
 	}
-	w.Deliveries, err = s.deps.Events.LastDeliveries(ctx, subscriptionID, MostDeliveries)
+	w.Deliveries, err = s.deps.Deliveries.LastDeliveries(ctx, subscriptionID, MostDeliveries)
 	return w, err
 }
 
@@ -53,10 +53,10 @@ func (s *Service) Delivery(ctx context.Context, name string) (d Delivery, err er
 	if !ok {
 		return d, webhook.ErrDeliveryNotFound
 	}
-	if d.Delivery, err = s.deps.Events.FindDelivery(ctx, deliveryID); err != nil {
+	if d.Delivery, err = s.deps.Deliveries.FindDelivery(ctx, deliveryID); err != nil {
 		return d, err
 	}
-	if d.Subscription, err = s.deps.Events.FindSubscription(ctx, d.SubscriptionID); err != nil {
+	if d.Subscription, err = s.deps.Subscriptions.FindSubscription(ctx, d.SubscriptionID); err != nil {
 		return d, err
 	}
 	d.Partner, err = s.partner(ctx, d.Subscription.PartnerID)
@@ -84,7 +84,7 @@ func (s *Service) Event(ctx context.Context, name string) (e Event, err error) {
 	if e.Partner, err = s.partner(ctx, e.PartnerID); err != nil {
 		return e, err
 	}
-	e.Deliveries, err = s.deps.Events.DeliveriesOfEvent(ctx, e.EventView)
+	e.Deliveries, err = s.deps.Deliveries.DeliveriesOfEvent(ctx, e.EventView)
 	return e, err
 }
 

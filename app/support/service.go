@@ -19,17 +19,17 @@ import (
 
 // Deps holds the capabilities of the use cases.
 type Deps struct {
-	Found     ports.SupportDeposits
-	People    ports.SupportPeople
-	Events    ports.SupportEvents
-	Audit     ports.AuditReader
-	Deposits  ports.DepositReader
-	Payments  ports.PaymentReader
-	Operators ports.OperatorReader
-	Links     ports.LinkReader
-	Partners  ports.PartnerReader
-
-	Agreements ports.AgreementReader
+	Deposits      ports.Deposits
+	Clients       ports.Clients
+	Events        ports.Events
+	Deliveries    ports.Deliveries
+	Subscriptions ports.Subscriptions
+	Audit         ports.AuditLog
+	Payments      ports.Payments
+	Operators     ports.Operators
+	Links         ports.Links
+	Partners      ports.Partners
+	Agreements    ports.Agreements
 }
 
 // Service runs the use cases.
@@ -64,7 +64,7 @@ func (s *Service) Deposit(ctx context.Context, name string) (d Deposit, err erro
 		d.Deposit, err = s.deps.Deposits.Deposit(ctx, depositID)
 	} else {
 		reference, _ := deposit.WrittenReference(name)
-		d.Deposit, err = s.deps.Found.DepositByReference(ctx, reference)
+		d.Deposit, err = s.deps.Deposits.DepositByReference(ctx, reference)
 	}
 	if err != nil {
 		return Deposit{}, err
@@ -72,7 +72,7 @@ func (s *Service) Deposit(ctx context.Context, name string) (d Deposit, err erro
 	if d.Partner, err = s.partner(ctx, d.PartnerID); err != nil {
 		return Deposit{}, err
 	}
-	if d.History, err = s.deps.Found.History(ctx, d.ID); err != nil {
+	if d.History, err = s.deps.Deposits.History(ctx, d.ID); err != nil {
 		return Deposit{}, err
 	}
 	if d.Payments, err = s.deps.Payments.Payments(ctx, d.ID); err != nil {
@@ -81,7 +81,7 @@ func (s *Service) Deposit(ctx context.Context, name string) (d Deposit, err erro
 	if d.Agreements, err = s.deps.Agreements.Agreements(ctx, d.ID); err != nil {
 		return Deposit{}, err
 	}
-	d.Deliveries, err = s.deps.Found.DeliveriesOfDeposit(ctx, d.ID, MostDeliveries)
+	d.Deliveries, err = s.deps.Deliveries.DeliveriesOfDeposit(ctx, d.ID, MostDeliveries)
 	return d, err
 }
 
@@ -101,7 +101,7 @@ func (s *Service) AccountID(ctx context.Context, name, partnerSlug string) (id.I
 		return accountID, nil
 	}
 	if operatorID, ok := id.Operator.Parse(name); ok {
-		return s.deps.People.AccountOfOperator(ctx, operatorID)
+		return s.deps.Operators.AccountOfOperator(ctx, operatorID)
 	}
 	if partnerSlug != "" {
 		return s.accountOfExternalID(ctx, name, partnerSlug)
@@ -143,13 +143,13 @@ type Client struct {
 func (s *Service) Clients(ctx context.Context, name string) ([]Client, error) {
 	var records []tenant.Client
 	if clientID, ok := id.Client.Parse(name); ok {
-		one, err := s.deps.People.ClientByID(ctx, clientID)
+		one, err := s.deps.Clients.ClientByID(ctx, clientID)
 		if err != nil {
 			return nil, err
 		}
 		records = []tenant.Client{one}
 	} else {
-		found, err := s.deps.People.ClientsByEmail(ctx, strings.TrimSpace(name), MostClients)
+		found, err := s.deps.Clients.ClientsByEmail(ctx, strings.TrimSpace(name), MostClients)
 		if err != nil {
 			return nil, err
 		}

@@ -7,7 +7,6 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
 )
 
 // Changes holds the new values of a subscription's fields; nil leaves a field unchanged.
@@ -28,16 +27,16 @@ func (s *Service) Update(ctx context.Context, by partner.Caller, subscriptionID 
 		return webhook.Reported{}, err
 	}
 	var before, sub webhook.Subscription
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
-		if before, err = repos.Subscriptions.ForUpdate(ctx, by.Partner.ID, subscriptionID); err != nil {
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
+		if before, err = s.deps.Subscriptions.ForUpdate(ctx, by.Partner.ID, subscriptionID); err != nil {
 			return err
 		}
 		sub = before
 		detail := want.apply(&sub, events)
-		if err := repos.Subscriptions.Update(ctx, sub, webhook.ReleasePerSecond); err != nil {
+		if err := s.deps.Subscriptions.Update(ctx, sub, webhook.ReleasePerSecond); err != nil {
 			return err
 		}
-		return s.audit(ctx, repos, by, "webhook.update", sub.ID, now, detail)
+		return s.audit(ctx, by, "webhook.update", sub.ID, now, detail)
 	})
 	if err != nil {
 		return webhook.Reported{}, err
@@ -103,14 +102,14 @@ func withoutQuery(raw string) string {
 // Returns webhook_not_found.
 func (s *Service) Delete(ctx context.Context, by partner.Caller, subscriptionID id.ID) error {
 	now := s.deps.Clock.Now()
-	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		if _, err := repos.Subscriptions.ForUpdate(ctx, by.Partner.ID, subscriptionID); err != nil {
+	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		if _, err := s.deps.Subscriptions.ForUpdate(ctx, by.Partner.ID, subscriptionID); err != nil {
 			return err
 		}
-		if err := repos.Subscriptions.Delete(ctx, subscriptionID, now); err != nil {
+		if err := s.deps.Subscriptions.Delete(ctx, subscriptionID, now); err != nil {
 			return err
 		}
-		return s.audit(ctx, repos, by, "webhook.delete", subscriptionID, now, nil)
+		return s.audit(ctx, by, "webhook.delete", subscriptionID, now, nil)
 	})
 	if err != nil {
 		return err
@@ -126,14 +125,14 @@ func (s *Service) Delete(ctx context.Context, by partner.Caller, subscriptionID 
 func (s *Service) RotateSecret(ctx context.Context, by partner.Caller, subscriptionID id.ID) (WithSecret, error) {
 	now := s.deps.Clock.Now()
 	out := WithSecret{Secret: s.newSecret()}
-	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
-		if out.Subscription, err = repos.Subscriptions.ForUpdate(ctx, by.Partner.ID, subscriptionID); err != nil {
+	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
+		if out.Subscription, err = s.deps.Subscriptions.ForUpdate(ctx, by.Partner.ID, subscriptionID); err != nil {
 			return err
 		}
-		if err := repos.Subscriptions.SetSecret(ctx, subscriptionID, out.Secret); err != nil {
+		if err := s.deps.Subscriptions.SetSecret(ctx, subscriptionID, out.Secret); err != nil {
 			return err
 		}
-		return s.audit(ctx, repos, by, "webhook.rotate_secret", subscriptionID, now, nil)
+		return s.audit(ctx, by, "webhook.rotate_secret", subscriptionID, now, nil)
 	})
 	if err != nil {
 		return WithSecret{}, err

@@ -6,7 +6,6 @@ import (
 	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
 )
 
 // NewSubscription holds the fields of a new subscription.
@@ -33,11 +32,11 @@ func (s *Service) Create(ctx context.Context, by partner.Caller, in NewSubscript
 			}
 			return s.checkTarget(ctx, in.URL)
 		},
-		Effect: func(ctx context.Context, repos ports.Repositories) (idempotent.Response, error) {
-			if err := repos.Subscriptions.Insert(ctx, out.Subscription, out.Secret); err != nil {
+		Effect: func(ctx context.Context) (idempotent.Response, error) {
+			if err := s.deps.Subscriptions.Insert(ctx, out.Subscription, out.Secret); err != nil {
 				return idempotent.Response{}, err
 			}
-			if err := s.audit(ctx, repos, by, "webhook.create", out.ID, now, map[string]string{"url": withoutQuery(in.URL)}); err != nil {
+			if err := s.audit(ctx, by, "webhook.create", out.ID, now, map[string]string{"url": withoutQuery(in.URL)}); err != nil {
 				return idempotent.Response{}, err
 			}
 			return call.Encode(out)

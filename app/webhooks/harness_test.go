@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/app/webhooks"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
@@ -100,7 +101,7 @@ func (f *fixture) caller(slug string) partner.Caller {
 func (f *fixture) subscribe(by partner.Caller) id.ID {
 	f.t.Helper()
 	s := webhook.Subscription{ID: servicetest.NewID(), PartnerID: by.Partner.ID, URL: "https://pms.example/hook", Events: webhook.EventNames, Enabled: true, CreatedAt: f.clock.Now()}
-	f.Write(func(ctx context.Context, r ports.Repositories) error {
+	f.Write(func(ctx context.Context, r *postgres.Store) error {
 		return r.Subscriptions.Insert(ctx, s, "svc_whsec_a")
 	})
 	return s.ID

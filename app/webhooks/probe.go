@@ -28,11 +28,11 @@ func (s *Service) Probe(ctx context.Context, of ports.ProbeOf) (probed ports.Pro
 	case !of.PartnerID.IsZero():
 		subject = id.Partner.Of(of.PartnerID)
 	}
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
-		if probed, err = repos.Prober.Probe(ctx, of); err != nil {
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
+		if probed, err = s.deps.Prober.Probe(ctx, of); err != nil {
 			return err
 		}
-		return repos.Audit.Append(ctx, ports.AuditEntry{
+		return s.deps.Audit.Append(ctx, ports.AuditEntry{
 			ID: s.deps.Entropy.NewID(), At: s.deps.Clock.Now(), Actor: "admin", Action: "webhook.probe", Subject: subject,
 			Detail: map[string]string{"circuits": strconv.Itoa(probed.Circuits), "deliveries": strconv.Itoa(probed.Deliveries)},
 		})

@@ -18,21 +18,21 @@ func (s *Service) Redeliver(ctx context.Context, by partner.Caller, subscription
 	now := s.deps.Clock.Now()
 	copies := []ports.Copy{{Of: deliveryID, As: s.deps.Entropy.NewID()}}
 	var made []webhook.Delivery
-	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		sub, err := repos.Subscriptions.ForUpdate(ctx, by.Partner.ID, subscriptionID)
+	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		sub, err := s.deps.Subscriptions.ForUpdate(ctx, by.Partner.ID, subscriptionID)
 		switch {
 		case err != nil:
 			return err
 		case !sub.Enabled:
 			return webhook.ErrDisabled
 		}
-		if made, err = repos.Deliveries.Redeliver(ctx, subscriptionID, copies); err != nil {
+		if made, err = s.deps.Deliveries.Redeliver(ctx, subscriptionID, copies); err != nil {
 			return err
 		}
 		if len(made) == 0 {
 			return webhook.ErrDeliveryNotFound
 		}
-		return s.audit(ctx, repos, by, "webhook.redeliver", subscriptionID, now, map[string]string{"deliveryId": id.Delivery.Of(deliveryID)})
+		return s.audit(ctx, by, "webhook.redeliver", subscriptionID, now, map[string]string{"deliveryId": id.Delivery.Of(deliveryID)})
 	})
 	if err != nil {
 		return webhook.Delivery{}, err

@@ -10,10 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
 )
 
 func TestRedeliver_MakesANewDeliveryOfTheSameBytes_WhateverBecameOfTheFirst(t *testing.T) {
@@ -60,7 +60,7 @@ func TestRedeliver_OfARedelivery_IsOneOfTheOriginal(t *testing.T) {
 func TestRedeliver_OfATest_StaysATest(t *testing.T) {
 	f := newFixture(t)
 	d := webhook.Delivery{ID: servicetest.NewID(), SubscriptionID: f.sub, EventID: servicetest.NewID(), DepositID: servicetest.NewID(), Event: webhook.DepositActivated, Test: true, Body: []byte(`{}`)}
-	f.Write(func(ctx context.Context, r ports.Repositories) error { return r.Deliveries.InsertTest(ctx, d) })
+	f.Write(func(ctx context.Context, r *postgres.Store) error { return r.Deliveries.InsertTest(ctx, d) })
 	made, err := f.Webhooks.Redeliver(t.Context(), f.by, f.sub, d.ID)
 	require.NoError(t, err)
 	require.True(t, made.Test)

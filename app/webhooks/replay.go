@@ -63,18 +63,18 @@ func (s *Service) replay(ctx context.Context, by actor, sub webhook.Subscription
 	if replay.Matched, err = s.deps.Replays.CountMatching(ctx, replay); err != nil {
 		return webhook.Replay{}, err
 	}
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		locked, err := repos.Subscriptions.ForUpdate(ctx, sub.PartnerID, sub.ID)
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		locked, err := s.deps.Subscriptions.ForUpdate(ctx, sub.PartnerID, sub.ID)
 		switch {
 		case err != nil:
 			return err
 		case !locked.Enabled:
 			return webhook.ErrDisabled
 		}
-		if err := repos.Replays.Insert(ctx, replay); err != nil {
+		if err := s.deps.Replays.Insert(ctx, replay); err != nil {
 			return err
 		}
-		return s.auditActor(ctx, repos, by, "webhook.replay", sub.ID, now, map[string]string{
+		return s.auditActor(ctx, by, "webhook.replay", sub.ID, now, map[string]string{
 			"replayId": id.Replay.Of(replay.ID), "from": deposit.Timestamp(replay.From), "to": deposit.Timestamp(replay.To), "status": string(replay.Status),
 		})
 	})
@@ -93,19 +93,19 @@ const retryAfterFailure = 30 * time.Second
 func (s *Service) AdvanceReplay(ctx context.Context) (advanced bool, err error) {
 	now := s.deps.Clock.Now()
 	var replay webhook.Replay
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
-		if replay, advanced, err = repos.Replays.Next(ctx, now); err != nil || !advanced {
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
+		if replay, advanced, err = s.deps.Replays.Next(ctx, now); err != nil || !advanced {
 			return err
 		}
-		return s.step(ctx, repos, replay, now)
+		return s.step(ctx, replay, now)
 	})
 	if err == nil || replay.ID.IsZero() {
 		return advanced && err == nil, err
 	}
 	// A failing replay must not delay the others.
 	later := afterFailure(replay, now)
-	postponed := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		return repos.Replays.Update(ctx, replay, later)
+	postponed := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		return s.deps.Replays.Update(ctx, replay, later)
 	})
 	return false, errors.Join(err, postponed)
 }
@@ -115,8 +115,8 @@ func afterFailure(r webhook.Replay, now time.Time) webhook.Replay {
 	return r
 }
 
-func (s *Service) step(ctx context.Context, repos ports.Repositories, replay webhook.Replay, now time.Time) error {
-	found, err := repos.Replays.Matching(ctx, replay, replay.Step())
+func (s *Service) step(ctx context.Context, replay webhook.Replay, now time.Time) error {
+	found, err := s.deps.Replays.Matching(ctx, replay, replay.Step())
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (s *Service) step(ctx context.Context, repos ports.Repositories, replay web
 		for i, original := range found {
 			copies[i] = ports.Copy{Of: original, As: s.deps.Entropy.NewID()}
 		}
-		redelivered, err := repos.Deliveries.Redeliver(ctx, replay.SubscriptionID, copies)
+		redelivered, err := s.deps.Deliveries.Redeliver(ctx, replay.SubscriptionID, copies)
 		if err != nil {
 			return err
 		}
@@ -134,5 +134,5 @@ func (s *Service) step(ctx context.Context, repos ports.Repositories, replay web
 			return nil // disabled or deleted meanwhile: the next call makes the replay wait or ends the replay
 		}
 	}
-	return repos.Replays.Update(ctx, replay, replay.After(found, made, now))
+	return s.deps.Replays.Update(ctx, replay, replay.After(found, made, now))
 }

@@ -15,6 +15,7 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"
 )
 
@@ -26,10 +27,10 @@ type fragile struct {
 	deaths *int
 }
 
-func (u fragile) WithinTx(ctx context.Context, fn func(context.Context, ports.Repositories) error) error {
+func (u fragile) WithinTx(ctx context.Context, fn func(context.Context) error) error {
 	fate := rand.IntN(3)
-	err := u.UnitOfWork.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) error {
-		if err := fn(ctx, r); err != nil {
+	err := u.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		if err := fn(ctx); err != nil {
 			return err
 		}
 		if fate == 0 {
@@ -75,9 +76,9 @@ type slow struct {
 	reached, goOn chan struct{}
 }
 
-func (u slow) WithinTx(ctx context.Context, fn func(context.Context, ports.Repositories) error) error {
-	return u.UnitOfWork.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) error {
-		err := fn(ctx, r)
+func (u slow) WithinTx(ctx context.Context, fn func(context.Context) error) error {
+	return u.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		err := fn(ctx)
 		u.reached <- struct{}{}
 		<-u.goOn
 		return err
@@ -137,29 +138,19 @@ func TestReplays_ManyDispatchersAtOnce_EachDeliveryOnceAndAtThePace(t *testing.T
 	require.Zero(t, f.open())
 }
 
+type deliveries = ports.Deliveries
+
 // spoiled fails every redelivery of a subscription.
 type spoiled struct {
-	ports.UnitOfWork
+	deliveries
 	sub id.ID
 }
 
-type spoiledDeliveries struct {
-	ports.DeliveryRepository
-	sub id.ID
-}
-
-func (u spoiled) WithinTx(ctx context.Context, fn func(context.Context, ports.Repositories) error) error {
-	return u.UnitOfWork.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) error {
-		r.Deliveries = spoiledDeliveries{r.Deliveries, u.sub}
-		return fn(ctx, r)
-	})
-}
-
-func (d spoiledDeliveries) Redeliver(ctx context.Context, sub id.ID, copies []ports.Copy) ([]webhook.Delivery, error) {
+func (d spoiled) Redeliver(ctx context.Context, sub id.ID, copies []ports.Copy) ([]webhook.Delivery, error) {
 	if sub == d.sub {
 		return nil, fault.ErrUnavailable
 	}
-	return d.DeliveryRepository.Redeliver(ctx, sub, copies)
+	return d.deliveries.Redeliver(ctx, sub, copies)
 }
 
 func TestReplay_ThatCannotGoOn_DoesNotHoldUpOthers(t *testing.T) {
@@ -170,7 +161,7 @@ func TestReplay_ThatCannotGoOn_DoesNotHoldUpOthers(t *testing.T) {
 	other := f.subscribe(f.by)
 	theirs := f.sent(other, 10, webhook.Failed, time.Minute)
 	f.replay(other, "")
-	service := f.over(spoiled{f.Postgres, f.sub})
+	service := f.Build(func(p *servicetest.Parts) { p.Deliveries = spoiled{p.Deliveries, f.sub} }).Webhooks
 	advanced, err := service.AdvanceReplay(t.Context())
 	require.ErrorIs(t, err, fault.ErrUnavailable)
 	require.False(t, advanced)

@@ -10,12 +10,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/app/webhooks"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
 )
 
 // replay starts a replay of the deliveries of the last hour.
@@ -54,7 +54,7 @@ func TestReplay_MatchesTheOriginalsOfItsSpanThatStandAtItsStatus(t *testing.T) {
 	f.sent(f.subscribe(f.by), 7, webhook.Failed, 30*time.Minute)
 	_, err := f.Webhooks.Redeliver(t.Context(), f.by, f.sub, failed[0])
 	require.NoError(t, err)
-	f.Write(func(ctx context.Context, r ports.Repositories) error {
+	f.Write(func(ctx context.Context, r *postgres.Store) error {
 		return r.Deliveries.InsertTest(ctx, webhook.Delivery{ID: servicetest.NewID(), SubscriptionID: f.sub, EventID: servicetest.NewID(), Event: webhook.DepositActivated, Body: []byte(`{}`)})
 	})
 
@@ -208,7 +208,7 @@ func TestReplays_ThatAreOver_AreForgottenInTheEnd(t *testing.T) {
 	f.steps()
 	f.replay(f.sub, "")
 	forget := func(before time.Time) (n int) {
-		f.Write(func(ctx context.Context, r ports.Repositories) (err error) {
+		f.Write(func(ctx context.Context, r *postgres.Store) (err error) {
 			n, err = r.Replays.DeleteFinished(ctx, before, 10)
 			return err
 		})

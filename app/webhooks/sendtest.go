@@ -8,7 +8,6 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
 )
 
 const (
@@ -32,8 +31,8 @@ func (s *Service) Test(ctx context.Context, by partner.Caller, subscriptionID id
 		ID: s.deps.Entropy.NewID(), SubscriptionID: subscriptionID, EventID: s.deps.Entropy.NewID(), DepositID: s.deps.Entropy.NewID(),
 		Test: true, State: webhook.Waiting, DueAt: now, CreatedAt: now,
 	}
-	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		sub, err := repos.Subscriptions.ForUpdate(ctx, by.Partner.ID, subscriptionID)
+	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		sub, err := s.deps.Subscriptions.ForUpdate(ctx, by.Partner.ID, subscriptionID)
 		if err != nil {
 			return err
 		}
@@ -43,7 +42,7 @@ func (s *Service) Test(ctx context.Context, by partner.Caller, subscriptionID id
 		}
 		delivery.Event = event
 		delivery.Body = webhook.Render(event, deposit.Timestamp(now), s.testPayload(by.Partner, delivery.DepositID, now))
-		return repos.Deliveries.InsertTest(ctx, delivery)
+		return s.deps.Deliveries.InsertTest(ctx, delivery)
 	})
 	if err != nil {
 		return webhook.Delivery{}, err

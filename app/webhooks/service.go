@@ -18,9 +18,11 @@ import (
 type Deps struct {
 	UnitOfWork    ports.UnitOfWork
 	Idempotent    *idempotent.Executor
-	Subscriptions ports.SubscriptionReader
-	Deliveries    ports.DeliveryReader
-	Replays       ports.ReplayReader
+	Subscriptions ports.Subscriptions
+	Prober        ports.Prober
+	Audit         ports.AuditLog
+	Deliveries    ports.Deliveries
+	Replays       ports.Replays
 	Targets       ports.TargetCheck
 	Doorbell      ports.Doorbell
 	Clock         ports.Clock
@@ -77,12 +79,12 @@ func byPartner(by partner.Caller) actor {
 }
 
 // audit writes a partner's action on a subscription, with the API key used, to the audit log.
-func (s *Service) audit(ctx context.Context, repos ports.Repositories, by partner.Caller, action string, subscriptionID id.ID, now time.Time, detail map[string]string) error {
-	return s.auditActor(ctx, repos, byPartner(by), action, subscriptionID, now, detail)
+func (s *Service) audit(ctx context.Context, by partner.Caller, action string, subscriptionID id.ID, now time.Time, detail map[string]string) error {
+	return s.auditActor(ctx, byPartner(by), action, subscriptionID, now, detail)
 }
 
-func (s *Service) auditActor(ctx context.Context, repos ports.Repositories, by actor, action string, subscriptionID id.ID, now time.Time, detail map[string]string) error {
-	return repos.Audit.Append(ctx, ports.AuditEntry{
+func (s *Service) auditActor(ctx context.Context, by actor, action string, subscriptionID id.ID, now time.Time, detail map[string]string) error {
+	return s.deps.Audit.Append(ctx, ports.AuditEntry{
 		ID: s.deps.Entropy.NewID(), At: now, Actor: by.name, Action: action,
 		Subject: id.Subscription.Of(subscriptionID), Detail: by.with(detail),
 	})

@@ -10,8 +10,9 @@ import (
 	"partnerdeposits/adapters/metrics"
 	"partnerdeposits/adapters/passwords"
 	"partnerdeposits/adapters/postgres"
-	"partnerdeposits/adapters/postgres/dispatchstore"
 	"partnerdeposits/adapters/postgres/migrations"
+	platformtables "partnerdeposits/adapters/postgres/platform"
+	"partnerdeposits/adapters/postgres/webhooks/dispatchstore"
 	redisadapter "partnerdeposits/adapters/redis"
 	"partnerdeposits/adapters/secrets"
 	"partnerdeposits/adapters/system"
@@ -183,7 +184,7 @@ func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger, processe
 	if cfg.DatabasePooled {
 		out.Role = postgres.CheckRole(ctx, s.ops)
 	}
-	out.Restored = postgres.CheckRestored(ctx, s.ops)
+	out.Restored = platformtables.CheckRestored(ctx, s.ops)
 	out.Keyset = keysetFits(ctx, s.Postgres)
 	out.Backlog, out.Backlogged = dispatchstore.NewBacklog(s.ops).Backlog(ctx)
 	return out, nil
@@ -247,13 +248,13 @@ func middle(a, b time.Time) time.Time { return a.Add(b.Sub(a) / 2) }
 
 // keysetFits decrypts the connect secret of a single partner: all secrets are encrypted with the same keyset.
 func keysetFits(ctx context.Context, store *postgres.Store) error {
-	all, err := store.Partners(ctx)
+	all, err := store.Partners.Partners(ctx)
 	if err != nil {
 		return err
 	}
 	for _, p := range all {
 		if p.HasConnectSecret {
-			_, err := store.ConnectSecret(ctx, p.ID)
+			_, err := store.Partners.ConnectSecret(ctx, p.ID)
 			return err
 		}
 	}

@@ -16,11 +16,15 @@ import (
 	"partnerdeposits/adapters/http/ops"
 	"partnerdeposits/adapters/metrics"
 	"partnerdeposits/adapters/postgres"
-	"partnerdeposits/adapters/postgres/dispatchstore"
+	"partnerdeposits/adapters/postgres/webhooks/dispatchstore"
 	redisadapter "partnerdeposits/adapters/redis"
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/adapters/webhook"
+	"partnerdeposits/app/deposits"
+	"partnerdeposits/app/payments"
+	"partnerdeposits/app/platform/mails"
 	"partnerdeposits/app/platform/schedules"
+	"partnerdeposits/app/webhooks"
 	"partnerdeposits/app/webhooks/dispatch"
 	"partnerdeposits/cmd/config"
 	"partnerdeposits/cmd/run"
@@ -189,9 +193,9 @@ func (q *queueMode) checkOutbound(context.Context) error {
 }
 
 // scheduler holds all jobs that are due by the clock.
-func (s *process) scheduler(registry *metrics.Registry, ended ports.DeliveryMetrics) (*schedules.Scheduler, error) {
+func (s *process) scheduler(registry *metrics.Registry, ended ports.DispatchMetrics) (*schedules.Scheduler, error) {
 	every := s.cfg.SchedulerInterval
-	mails, err := s.mailJobs(registry.Mails(), every)
+	mailJobs, err := s.mailJobs(registry.Mails(), every)
 	if err != nil {
 		return nil, err
 	}
@@ -199,33 +203,41 @@ func (s *process) scheduler(registry *metrics.Registry, ended ports.DeliveryMetr
 	parts.warnWithoutPayments()
 	parts.DepositMetrics, parts.PaymentMetrics = registry.Deposits(), registry.Payments()
 	all := NewServices(s.cfg, s.Stores, parts)
-	notices := schedules.Notices{Due: s.Postgres, Endpoints: dispatchstore.NewBacklog(s.ops), UnitOfWork: s.Postgres, Clock: parts.Clock, Entropy: parts.Entropy, APIBaseURL: s.cfg.APIBaseURL}
-	told := schedules.OperatorNotices{
-		Due: s.Postgres, UnitOfWork: s.Postgres, Clock: parts.Clock, Entropy: parts.Entropy, DashboardURL: s.cfg.DashboardBaseURL, Anyone: !s.cfg.VerifiesAddresses(),
-		Addresses: s.Postgres, Imprint: s.cfg.Imprint(),
+	store := s.Postgres
+	endpoints := webhooks.EndpointNotices{
+		Notices: store.Notices, Mails: store.Mails, Endpoints: dispatchstore.NewBacklog(s.ops), UnitOfWork: parts.UnitOfWork,
+		Clock: parts.Clock, Entropy: parts.Entropy, APIBaseURL: s.cfg.APIBaseURL,
 	}
-	tenants := schedules.TenantNotices{
-		Due: s.Postgres, UnitOfWork: s.Postgres, Deposits: s.Postgres, Accounts: s.Postgres, Collections: s.Postgres, Payments: s.Postgres, History: s.Postgres,
-		Clock: parts.Clock, Entropy: parts.Entropy, Log: s.log, DashboardURL: s.cfg.DashboardBaseURL, SupportEmail: s.cfg.SupportEmail,
+	operators := deposits.OperatorNotices{
+		Notices: store.OperatorNotices, Mails: store.Mails, Addresses: store.Addresses, UnitOfWork: parts.UnitOfWork,
+		Clock: parts.Clock, Entropy: parts.Entropy, DashboardURL: s.cfg.DashboardBaseURL, Imprint: s.cfg.Imprint(),
+		Anyone: !s.cfg.VerifiesAddresses(),
 	}
-	upkeep := schedules.PaymentUpkeep{
-		Notices: all.Notices, Erasures: s.Postgres, Eraser: parts.Eraser, Metrics: registry.Books(),
-		UnitOfWork: s.Postgres, Clock: parts.Clock, Entropy: parts.Entropy,
+	tenants := payments.TenantNotices{
+		Notices: store.TenantNotices, Mails: store.Mails, Deposits: store.Deposits, Operators: store.Operators,
+		Collections: store.Collections, Refunds: store.Refunds, Payments: store.Payments, UnitOfWork: parts.UnitOfWork,
+		Clock: parts.Clock, Entropy: parts.Entropy, Log: s.log, DashboardURL: s.cfg.DashboardBaseURL,
+		SupportEmail: s.cfg.SupportEmail,
+	}
+	upkeep := payments.Upkeep{
+		Notices: all.Notices, Erasures: store.Erasures, Eraser: parts.Eraser, Audit: store.Audit, Metrics: registry.Books(),
+		UnitOfWork: parts.UnitOfWork, Clock: parts.Clock, Entropy: parts.Entropy,
 	}
 	if parts.Books != nil {
 		upkeep.Books = all.Books
 	}
+	files := deposits.WaitingFiles{
+		Files: store.Files, Contents: store.Contents, UnitOfWork: parts.UnitOfWork, Clock: parts.Clock,
+	}
+	retention := webhooks.Retention{
+		Tables: store.Retention, Replays: store.Replays, UnitOfWork: parts.UnitOfWork, Metrics: ended, Clock: parts.Clock, Log: s.log,
+	}
 	jobs := slices.Concat(
-		schedules.DepositJobs(all.Timers, all.Payments, every),
-		schedules.Maintenance{
-			Tables: s.Postgres, Addresses: s.Postgres, Files: s.Postgres, Contents: postgres.NewFileContents(s.Postgres), UnitOfWork: s.Postgres,
-			Metrics: ended, Clock: parts.Clock, Log: s.log,
-		}.Jobs(),
-		told.Jobs(every),
-		upkeep.Jobs(every),
-		mails,
-		[]schedules.Job{tenants.Job(every)},
-		[]schedules.Job{schedules.ReplayJob(all.Webhooks), notices.Job(every), schedules.ResetJob(all.Operators, every)},
+		all.Timers.Jobs(every), operators.Jobs(every), upkeep.Jobs(every), all.Operators.Jobs(every), retention.Jobs(), mailJobs,
+		[]schedules.Job{
+			all.Payments.Job(every), tenants.Job(every), endpoints.Job(every), all.Webhooks.ReplayJob(), files.Job(),
+			all.Clients.AddressJob(), all.Idempotent.CleanJob(parts.Clock), mails.CleanJob(store.Mails, parts.Clock),
+		},
 	)
 	return schedules.New(s.log, registry.Jobs(schedules.Names(jobs)), jobs...), nil
 }

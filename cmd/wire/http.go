@@ -26,7 +26,7 @@ import (
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/adapters/metrics"
 	"partnerdeposits/adapters/passwords"
-	"partnerdeposits/adapters/postgres/dispatchstore"
+	"partnerdeposits/adapters/postgres/webhooks/dispatchstore"
 	redisadapter "partnerdeposits/adapters/redis"
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/app/payments/notices"
@@ -73,7 +73,7 @@ func HTTPOn(ctx context.Context, cfg config.Config, log *slog.Logger, on Listene
 			run.Background("readiness", ready.Watch),
 			run.Background("kind of redis", s.awaitRedis),
 			run.Background("restore epoch", s.epoch.Watch),
-			run.Background("feeds", func(ctx context.Context) error { return waiting.Watch(ctx, s.Postgres) }),
+			run.Background("feeds", func(ctx context.Context) error { return waiting.Watch(ctx, s.Postgres.Events) }),
 			run.Background("feeds that are awaited", func(ctx context.Context) error {
 				return redisadapter.AnnounceFeeds(ctx, s.Redis, waiting.Size, waiting.Entered())
 			}),
@@ -150,7 +150,7 @@ func (s *process) styleguide(parts Parts, site *ui.Site) *styleguide.Deps {
 	}
 	d := styleguide.Deps{Clock: parts.Clock, Site: site, DashboardURL: strings.TrimSuffix(s.cfg.DashboardBaseURL, "/")}
 	if s.cfg.SMTPURL == "" {
-		d.Caught = s.Postgres
+		d.Caught = s.Postgres.Mails
 	}
 	return &d
 }

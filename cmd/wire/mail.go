@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"partnerdeposits/adapters/mail"
+	"partnerdeposits/app/platform/mails"
 	"partnerdeposits/app/platform/schedules"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/ports"
@@ -20,5 +21,5 @@ func (s *process) mailJobs(metrics ports.MailMetrics, every time.Duration) ([]sc
 	if err != nil {
 		return nil, err
 	}
-	return []schedules.Job{schedules.Mails(s.Postgres, mailer, metrics, every)}, nil
+	return []schedules.Job{mails.SendJob(s.Postgres.Mails, mailer, metrics, every)}, nil
 }

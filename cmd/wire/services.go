@@ -14,9 +14,11 @@ import (
 	"partnerdeposits/adapters/webhook"
 	"partnerdeposits/app/accounts/connections"
 	"partnerdeposits/app/accounts/operators"
+	"partnerdeposits/app/accounts/signin"
 	"partnerdeposits/app/deposits"
 	"partnerdeposits/app/deposits/checkout"
 	"partnerdeposits/app/deposits/desk"
+	"partnerdeposits/app/deposits/lifecycle"
 	"partnerdeposits/app/deposits/timers"
 	"partnerdeposits/app/partners"
 	"partnerdeposits/app/partners/clients"
@@ -53,9 +55,13 @@ type Parts struct {
 	Provider  ports.PaymentProvider
 	Simulator ports.PaymentSimulator // nil where payments are real
 	ProviderPorts
-	PayPage func(fiber.Router)     // mounts the provider's payment page; nil where the provider serves its own
-	Settler deposits.Settler       // nil: the service Payments
-	Due     ports.DepositScheduler // finds the deposits whose timers have run out: the store
+	PayPage        func(fiber.Router)      // mounts the provider's payment page; nil where the provider serves its own
+	AroundPayments func(Payments) Payments // decorates the payments that other modules call; nil: nothing
+	// Tables that tests replace.
+	Clients    ports.Clients
+	Deliveries ports.Deliveries
+	Keys       ports.Idempotency
+	Due        ports.DepositScheduler // finds the deposits whose timers have run out
 
 	DepositMetrics    ports.DepositMetrics    // nil in processes that change no deposit
 	PaymentMetrics    ports.PaymentMetrics    // nil: nothing is counted
@@ -70,7 +76,9 @@ type Parts struct {
 func DefaultParts(cfg config.Config, stores Stores, clock ports.Clock, log *slog.Logger) Parts {
 	entropy := system.Entropy{}
 	p := Parts{
-		UnitOfWork: stores.Postgres, Changes: stores.Changes, Due: stores.Postgres, Clock: clock, Entropy: entropy, After: time.After,
+		UnitOfWork: stores.Postgres, Changes: stores.Changes, Due: stores.Postgres.Due,
+		Clients: stores.Postgres.Clients, Deliveries: stores.Postgres.Deliveries, Keys: stores.Postgres.Idempotency,
+		Clock: clock, Entropy: entropy, After: time.After,
 		Waiting:     events.NewWaiting(),
 		Codes:       totp.Codes{},
 		Cleaner:     files.New(),
@@ -80,6 +88,13 @@ func DefaultParts(cfg config.Config, stores Stores, clock ports.Clock, log *slog
 	}
 	p.setPayments(cfg, stores)
 	return p
+}
+
+// Payments are the payments that other modules call; payments.Service implements them.
+type Payments interface {
+	deposits.Payments
+	checkout.Payments
+	checkout.Debts
 }
 
 // Services are all use cases.
@@ -106,79 +121,137 @@ type Services struct {
 
 // NewServices builds all use cases over one set of stores.
 func NewServices(cfg config.Config, stores Stores, p Parts) Services {
-	store, contents := stores.Postgres, postgres.NewFileContents(stores.Postgres)
 	limiter := redisadapter.NewLimiter(stores.Redis, stores.Breaker, p.LimiterFailedOpen)
-	cache := redisadapter.NewIdempotencyCache(limiter, stores.Cipher, p.Log)
-	s := Services{
-		Idempotent: idempotent.New(idempotent.Deps{UnitOfWork: p.UnitOfWork, Changes: p.Changes, Cache: cache, Epoch: p.Epoch, Count: p.Idempotency}),
-		Limiter:    limiter,
-		Partners: partners.New(partners.Deps{
-			UnitOfWork: p.UnitOfWork, Partners: store, APIKeys: store, Links: store, Limiter: limiter,
-			Clock: p.Clock, Entropy: p.Entropy, Environment: cfg.Environment,
-			Limits: partners.Limits{PerMinute: cfg.RateLimitPerMinute, WritesPerMinute: cfg.RateLimitWritesPerMinute},
-		}),
-		Connections: connections.New(connections.Deps{
-			UnitOfWork: p.UnitOfWork, Partners: store, Operators: store, TwoFactors: store, Codes: p.Codes, Links: store, Passwords: p.Passwords, Limiter: limiter,
-			Clock: p.Clock, Entropy: p.Entropy, Environment: cfg.Environment, DashboardURL: cfg.DashboardBaseURL, VerifyAddresses: cfg.VerifiesAddresses(),
-		}),
-		Restore: restore.New(restore.Deps{UnitOfWork: p.UnitOfWork, Clock: p.Clock, Entropy: p.Entropy}),
-		Operators: operators.New(operators.Deps{
-			UnitOfWork: p.UnitOfWork, Operators: store, Notices: store, TwoFactors: store, Codes: p.Codes, Tokens: store, Passwords: p.Passwords, Limiter: limiter,
-			Clock: p.Clock, Entropy: p.Entropy,
-			DashboardURL: cfg.DashboardBaseURL, VerifyAddresses: cfg.VerifiesAddresses(), SessionIdle: cfg.SessionIdle,
-		}),
-		Payments: newPayments(cfg, store, p),
+	b := &builder{cfg: cfg, store: stores.Postgres, parts: p, limiter: limiter}
+	b.once = idempotent.New(idempotent.Deps{
+		UnitOfWork: p.UnitOfWork, Changes: p.Changes, Idempotency: p.Keys,
+		Cache: redisadapter.NewIdempotencyCache(limiter, stores.Cipher, p.Log), Epoch: p.Epoch, Count: p.Idempotency,
+	})
+	b.journal = lifecycle.Journal{Deposits: b.store.Deposits, Links: b.store.Links, Outbox: b.store.Outbox}
+	b.mover = lifecycle.Mover{
+		Journal: b.journal, UnitOfWork: p.UnitOfWork, Metrics: p.DepositMetrics, Entropy: p.Entropy, Timers: cfg.Timers(),
 	}
-	s.Events = events.New(events.Deps{Events: store, Feeds: store, Waiting: p.Waiting, After: p.After})
+	b.signIn = signin.New(signin.Deps{
+		UnitOfWork: p.UnitOfWork, Operators: b.store.Operators, Sessions: b.store.Sessions, Tokens: b.store.Tokens,
+		TwoFactors: b.store.TwoFactors, HalfSignIns: b.store.HalfSignIns, Mails: b.store.Mails, Audit: b.store.Audit,
+		Passwords: p.Passwords, Codes: p.Codes, Entropy: p.Entropy, Limiter: b.limiter,
+		DashboardURL: cfg.DashboardBaseURL, VerifyAddresses: cfg.VerifiesAddresses(),
+	})
+	s := Services{Idempotent: b.once, Limiter: b.limiter}
+	b.accounts(&s)
+	b.partners(&s)
+	b.payments(&s)
+	b.deposits(&s)
+	b.webhooks(&s)
+	s.Restore = restore.New(restore.Deps{
+		UnitOfWork: p.UnitOfWork, Restores: b.store.Restores, Audit: b.store.Audit, Clock: p.Clock, Entropy: p.Entropy,
+	})
 	s.Support = support.New(support.Deps{
-		Found: store, People: store, Events: store, Audit: store, Deposits: store, Payments: store, Operators: store, Links: store, Partners: store, Agreements: store,
-	})
-	s.Outbox = outbox.New(outbox.Deps{UnitOfWork: p.UnitOfWork, SetAside: store, Clock: p.Clock, Entropy: p.Entropy})
-	s.Checkout = newCheckout(cfg, store, p, s.Payments)
-	s.Notices = notices.New(notices.Deps{
-		UnitOfWork: p.UnitOfWork, Questions: store, Notices: p.Notices, Books: p.Books, Payments: s.Payments, Clock: p.Clock, Entropy: p.Entropy,
-		DashboardURL: cfg.DashboardBaseURL, Anyone: !cfg.VerifiesAddresses(),
-	})
-	s.Books = books.New(books.Deps{Ours: store, Theirs: p.Books, Runs: store, Clock: p.Clock, Log: p.Log})
-	s.Timers = timers.New(timers.Deps{
-		UnitOfWork: p.UnitOfWork, Due: p.Due, Payments: s.Payments, Clock: p.Clock, Entropy: p.Entropy, Metrics: p.DepositMetrics, Log: p.Log,
-		Timers: cfg.Timers(),
-	})
-	if p.Settler == nil {
-		p.Settler = s.Payments
-	}
-	s.Clients = clients.New(clients.Deps{
-		UnitOfWork: p.UnitOfWork, Idempotent: s.Idempotent, Clients: store, Deposits: store, Texts: store, Links: store, Files: store, Contents: contents,
-		Clock: p.Clock, Entropy: p.Entropy,
-	})
-	s.Deposits = deposits.New(deposits.Deps{
-		Idempotent: s.Idempotent, Deposits: store, Collections: store, Schedule: cfg.CollectionSchedule(), LeastCharge: p.Provider.LeastCharge(),
-		Settler: p.Settler, Metrics: p.DepositMetrics, Clock: p.Clock, Entropy: p.Entropy, Accounts: store, UnitOfWork: p.UnitOfWork, TwoFactors: store, Codes: p.Codes, Timers: cfg.Timers(), DashboardURL: cfg.DashboardBaseURL, VerifiedOnly: cfg.VerifiesAddresses(),
-		Files: store, Contents: contents, Cleaner: p.Cleaner, Imprint: cfg.Imprint(),
-	})
-	s.Desk = desk.New(desk.Deps{
-		Desk: store, Deposits: store, Found: store, Collections: store, Audit: store, Files: store, Contents: contents, Agreements: store, Disputes: store, Clock: p.Clock, Timers: cfg.Timers(),
-	})
-	s.Webhooks = webhooks.New(webhooks.Deps{
-		UnitOfWork: p.UnitOfWork, Idempotent: s.Idempotent, Subscriptions: store, Deliveries: store, Replays: store, Targets: p.Targets, Doorbell: p.Doorbell,
-		Clock: p.Clock, Entropy: p.Entropy, After: p.After, Allowed: cfg.WebhookTargets(),
+		Deposits: b.store.Deposits, Clients: b.store.Clients, Events: b.store.Events, Deliveries: b.store.Deliveries,
+		Subscriptions: b.store.Subscriptions, Audit: b.store.Audit, Payments: b.store.Payments, Operators: b.store.Operators,
+		Links: b.store.Links, Partners: b.store.Partners, Agreements: b.store.Agreements,
 	})
 	return s
 }
 
-// newPayments builds the use cases that move money.
-func newPayments(cfg config.Config, store *postgres.Store, p Parts) *payments.Service {
-	return payments.New(payments.Deps{
-		UnitOfWork: p.UnitOfWork, Deposits: store, Payments: store, Collections: store, Provider: p.Provider, Simulator: p.Simulator,
-		Clock: p.Clock, Entropy: p.Entropy, Metrics: p.DepositMetrics, PaymentMetrics: p.PaymentMetrics, Log: p.Log, Timers: cfg.Timers(),
-		Schedule: cfg.CollectionSchedule(), DashboardURL: cfg.DashboardBaseURL,
+// builder builds the use cases of each module over what all of them share.
+type builder struct {
+	cfg     config.Config
+	store   *postgres.Store
+	parts   Parts
+	limiter ports.Limiter
+	once    *idempotent.Executor
+	journal lifecycle.Journal
+	mover   lifecycle.Mover
+	signIn  signin.SignIn
+}
+
+func (b *builder) accounts(s *Services) {
+	p, store := b.parts, b.store
+	s.Connections = connections.New(connections.Deps{
+		UnitOfWork: p.UnitOfWork, SignIn: b.signIn, Partners: store.Partners, Operators: store.Operators, Links: store.Links,
+		Outbox: store.Outbox, Mails: store.Mails, Audit: store.Audit, Clock: p.Clock, Entropy: p.Entropy,
+		Environment: b.cfg.Environment, DashboardURL: b.cfg.DashboardBaseURL,
+	})
+	s.Operators = operators.New(operators.Deps{
+		UnitOfWork: p.UnitOfWork, SignIn: b.signIn, Operators: store.Operators, Sessions: store.Sessions,
+		TwoFactors: store.TwoFactors, HalfSignIns: store.HalfSignIns, Codes: p.Codes, Tokens: store.Tokens, Mails: store.Mails,
+		Audit: store.Audit, Passwords: p.Passwords, Limiter: b.limiter, Clock: p.Clock, Entropy: p.Entropy,
+		DashboardURL: b.cfg.DashboardBaseURL, VerifyAddresses: b.cfg.VerifiesAddresses(), SessionIdle: b.cfg.SessionIdle,
 	})
 }
 
-// newCheckout builds the use cases of the tenant's pages.
-func newCheckout(cfg config.Config, store *postgres.Store, p Parts, money *payments.Service) *checkout.Service {
-	return checkout.New(checkout.Deps{
-		UnitOfWork: p.UnitOfWork, Deposits: store, Clients: store, Accounts: store, Payments: money, Debts: money, Paid: store, Scoring: p.Scoring, Clock: p.Clock, Entropy: p.Entropy,
-		Timers: cfg.Timers(), Imprint: cfg.Imprint(),
+func (b *builder) partners(s *Services) {
+	p, store := b.parts, b.store
+	s.Partners = partners.New(partners.Deps{
+		UnitOfWork: p.UnitOfWork, Partners: store.Partners, Keys: store.Keys, Links: store.Links, Mails: store.Mails,
+		Audit: store.Audit, Limiter: b.limiter, Clock: p.Clock, Entropy: p.Entropy, Environment: b.cfg.Environment,
+		Limits: partners.Limits{PerMinute: b.cfg.RateLimitPerMinute, WritesPerMinute: b.cfg.RateLimitWritesPerMinute},
+	})
+	s.Clients = clients.New(clients.Deps{
+		UnitOfWork: p.UnitOfWork, Idempotent: b.once, Clients: p.Clients, Addresses: store.Addresses,
+		Deposits: store.Deposits, Texts: store.Texts, Links: store.Links, Files: store.Files, Contents: store.Contents,
+		Audit: store.Audit, Clock: p.Clock, Entropy: p.Entropy,
+	})
+}
+
+func (b *builder) payments(s *Services) {
+	p, store := b.parts, b.store
+	s.Payments = payments.New(payments.Deps{
+		UnitOfWork: p.UnitOfWork, Mover: b.mover, Deposits: store.Deposits, Payments: store.Payments,
+		Collections: store.Collections, Refunds: store.Refunds, TenantNotices: store.TenantNotices,
+		OperatorNotices: store.OperatorNotices, Audit: store.Audit, Provider: p.Provider, Simulator: p.Simulator,
+		Clock: p.Clock, Entropy: p.Entropy, Metrics: p.DepositMetrics, PaymentMetrics: p.PaymentMetrics, Log: p.Log,
+		Timers: b.cfg.Timers(), Schedule: b.cfg.CollectionSchedule(), DashboardURL: b.cfg.DashboardBaseURL,
+	})
+	s.Notices = notices.New(notices.Deps{
+		UnitOfWork: p.UnitOfWork, Questions: store.Questions, Disputes: store.Disputes, Mails: store.Mails,
+		Audit: store.Audit, Notices: p.Notices, Books: p.ProviderPorts.Books, Payments: s.Payments, Clock: p.Clock,
+		Entropy: p.Entropy, DashboardURL: b.cfg.DashboardBaseURL, Anyone: !b.cfg.VerifiesAddresses(),
+	})
+	s.Books = books.New(books.Deps{
+		Ours: store.Books, Theirs: p.ProviderPorts.Books, Runs: store.Books, Clock: p.Clock, Log: p.Log,
+	})
+}
+
+func (b *builder) deposits(s *Services) {
+	p, store := b.parts, b.store
+	var money Payments = s.Payments
+	if p.AroundPayments != nil {
+		money = p.AroundPayments(money)
+	}
+	s.Deposits = deposits.New(deposits.Deps{
+		Idempotent: b.once, Journal: b.journal, Deposits: store.Deposits, Payments: money, Collections: store.Collections,
+		Clients: p.Clients, Links: store.Links, Operators: store.Operators, Codes: b.signIn.Codes, Mails: store.Mails,
+		Audit: store.Audit, Files: store.Files, Contents: store.Contents, Cleaner: p.Cleaner, Metrics: p.DepositMetrics,
+		Clock: p.Clock, Entropy: p.Entropy, Timers: b.cfg.Timers(), LeastCharge: p.Provider.LeastCharge(),
+		VerifiedOnly: b.cfg.VerifiesAddresses(), DashboardURL: b.cfg.DashboardBaseURL, Imprint: b.cfg.Imprint(),
+	})
+	s.Checkout = checkout.New(checkout.Deps{
+		UnitOfWork: p.UnitOfWork, Journal: b.journal, Deposits: store.Deposits, Clients: p.Clients,
+		Operators: store.Operators, Payments: money, Debts: money, Paid: store.Payments,
+		Agreements: store.Agreements, Scoring: p.Scoring, Clock: p.Clock, Entropy: p.Entropy, Timers: b.cfg.Timers(),
+		Imprint: b.cfg.Imprint(),
+	})
+	s.Timers = timers.New(timers.Deps{
+		Mover: b.mover, Due: p.Due, Payments: money, Clock: p.Clock, Log: p.Log, Timers: b.cfg.Timers(),
+	})
+	s.Desk = desk.New(desk.Deps{
+		Desk: store.Desk, Deposits: store.Deposits, Collections: store.Collections, Refunds: store.Refunds,
+		Audit: store.Audit, Files: store.Files, Contents: store.Contents, Agreements: store.Agreements,
+		Disputes: store.Disputes, Clock: p.Clock, Timers: b.cfg.Timers(),
+	})
+}
+
+func (b *builder) webhooks(s *Services) {
+	p, store := b.parts, b.store
+	s.Webhooks = webhooks.New(webhooks.Deps{
+		UnitOfWork: p.UnitOfWork, Idempotent: b.once, Subscriptions: store.Subscriptions, Prober: store.Subscriptions,
+		Deliveries: p.Deliveries, Replays: store.Replays, Audit: store.Audit, Targets: p.Targets, Doorbell: p.Doorbell,
+		Clock: p.Clock, Entropy: p.Entropy, After: p.After, Allowed: b.cfg.WebhookTargets(),
+	})
+	s.Events = events.New(events.Deps{Events: store.Events, Feeds: store.Events, Waiting: p.Waiting, After: p.After})
+	s.Outbox = outbox.New(outbox.Deps{
+		UnitOfWork: p.UnitOfWork, SetAside: store.SetAside, Audit: store.Audit, Clock: p.Clock, Entropy: p.Entropy,
 	})
 }

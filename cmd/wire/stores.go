@@ -14,6 +14,7 @@ import (
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/postgres/groupcommit"
 	"partnerdeposits/adapters/postgres/migrations"
+	platformtables "partnerdeposits/adapters/postgres/platform"
 	redisadapter "partnerdeposits/adapters/redis"
 	"partnerdeposits/adapters/secrets"
 	"partnerdeposits/cmd/config"
@@ -80,7 +81,7 @@ type process struct {
 	cfg   config.Config
 	log   *slog.Logger
 	ops   *pgxpool.Pool // of readiness and gauges, which must answer while all connections of the services are taken
-	epoch *postgres.Epoch
+	epoch *platformtables.Epoch
 	bell  *redisadapter.Doorbell
 	parts []run.Part
 	pools map[string]*pgxpool.Pool // by the label of their metrics
@@ -115,7 +116,7 @@ func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string,
 		return nil, err
 	}
 	s.pools = map[string]*pgxpool.Pool{name: s.Pool, "ops": s.ops}
-	s.epoch = postgres.NewEpoch(s.ops, log)
+	s.epoch = platformtables.NewEpoch(s.ops, log)
 	var groups, reads *pgxpool.Pool // nil: the few group commits and reads use the store's pool
 	if grouped {
 		if groups, err = s.newPool(ctx, name+"-groups", postgres.PoolOptions{MaxConns: groupcommit.Conns, Settings: postgres.IndexPlans}); err != nil {

@@ -18,7 +18,6 @@ import (
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/load"
-	"partnerdeposits/ports"
 )
 
 // filter is a value of a query parameter. $name stands for a value that is stored.
@@ -103,7 +102,7 @@ func measureLists(ctx context.Context, w *workbench, _ options, r *results) {
 	entropy, now := system.Entropy{}, system.Clock{}.Now()
 	key, plain, hash := partner.NewAPIKey(
 		entropy.NewID(), w.owners[0].Partner, partner.Development, "lists", entropy.Bytes(secret.Bytes), now)
-	check(w.Store.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) error { return r.Partners.InsertKey(ctx, key, hash) }))
+	check(w.Store.WithinTx(ctx, func(ctx context.Context) error { return w.Store.Keys.InsertKey(ctx, key, hash) }))
 	for _, l := range filteredLists {
 		values := w.storedValues(ctx, l)
 		path := os.Expand(l.path, values)

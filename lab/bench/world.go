@@ -23,7 +23,6 @@ import (
 	"partnerdeposits/lab/procs"
 	"partnerdeposits/lab/stock"
 	"partnerdeposits/lab/world"
-	"partnerdeposits/ports"
 )
 
 // workbench is everything that runs: stores, the processes of a site, receivers.
@@ -157,10 +156,10 @@ func (w *workbench) newPartner(ctx context.Context, urls ...string) testPartner 
 
 // unsubscribe deletes the subscriptions, so that their open deliveries do not disturb later measurements.
 func (w *workbench) unsubscribe(ctx context.Context, all []testPartner) {
-	check(w.Store.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) (err error) {
+	check(w.Store.WithinTx(ctx, func(ctx context.Context) (err error) {
 		for _, t := range all {
 			for _, s := range t.subscriptions {
-				err = errors.Join(err, r.Subscriptions.Delete(ctx, s, system.Clock{}.Now()))
+				err = errors.Join(err, w.Store.Subscriptions.Delete(ctx, s, system.Clock{}.Now()))
 			}
 		}
 		return err

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/payments/sandbox"
+	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/scoring"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
@@ -91,7 +92,7 @@ func (b *Bench) Capture(t testing.TB, depositID id.ID) id.ID {
 	collection := deposit.Payment{
 		ID: servicetest.NewID(), DepositID: depositID, Kind: deposit.Collection, Status: deposit.PaymentProcessing, CreatedAt: b.Clock.Now(), CheckAt: b.Clock.Now(),
 	}
-	b.Write(func(ctx context.Context, r ports.Repositories) error {
+	b.Write(func(ctx context.Context, r *postgres.Store) error {
 		d, err := r.Deposits.ForUpdate(ctx, depositID)
 		require.NoError(t, err)
 		step, err := d.Capture(nil, 0, deposit.DefaultTimers(), b.Clock.Now())
@@ -109,7 +110,7 @@ func (b *Bench) Capture(t testing.TB, depositID id.ID) id.ID {
 // Load reads a deposit from the database.
 func (b *Bench) Load(t testing.TB, depositID id.ID) *deposit.Deposit {
 	t.Helper()
-	d, err := b.Postgres.Deposit(context.WithoutCancel(t.Context()), depositID)
+	d, err := b.Postgres.Deposits.Deposit(context.WithoutCancel(t.Context()), depositID)
 	require.NoError(t, err)
 	return d
 }
@@ -117,7 +118,7 @@ func (b *Bench) Load(t testing.TB, depositID id.ID) *deposit.Deposit {
 // PaymentsOf gives the payments of a deposit that are of that kind, oldest first.
 func (b *Bench) PaymentsOf(t testing.TB, depositID id.ID, kind deposit.PaymentKind) []deposit.Payment {
 	t.Helper()
-	all, err := b.Postgres.Payments(context.WithoutCancel(t.Context()), depositID)
+	all, err := b.Postgres.Payments.Payments(context.WithoutCancel(t.Context()), depositID)
 	require.NoError(t, err)
 	return slices.DeleteFunc(all, func(p deposit.Payment) bool { return p.Kind != kind })
 }

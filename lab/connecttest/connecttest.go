@@ -112,7 +112,7 @@ func (s *Server) app(t testing.TB, o Options) *fiber.App {
 	app.Use(middleware.RequestID(), middleware.Recover(), middleware.SecurityHeaders(false), middleware.Deadline(middleware.DeadlineAfter), middleware.Framing())
 	ui.MountAssets(app)
 	connect.Mount(app, connect.Deps{Connections: s.Connections, Operators: s.Operators, Limiter: limiter, AttemptsPerMinute: 10, Site: site})
-	styleguide.Mount(app, styleguide.Deps{Clock: s.Clock, Site: site, DashboardURL: s.DashboardURL, Caught: s.Postgres})
+	styleguide.Mount(app, styleguide.Deps{Clock: s.Clock, Site: site, DashboardURL: s.DashboardURL, Caught: s.Postgres.Mails})
 	account.Mount(app, account.Deps{Operators: s.Operators, Limiter: limiter, AttemptsPerMinute: 10, Site: site})
 	dashboard.Mount(app, dashboard.Deps{
 		Connections: s.Connections, Operators: s.Operators, Desk: s.Desk, Deposits: s.Services.Deposits, Entropy: system.Entropy{}, Limiter: limiter,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
@@ -23,9 +24,11 @@ const ConnectSecret = secret.Text("svc_cs_0123456789abcdef0123456789abcdef")
 func NewID() id.ID { return system.Entropy{}.NewID() }
 
 // Write runs fn in a transaction that must commit. The test may be over: cleanups write too.
-func (k *Kit) Write(fn func(context.Context, ports.Repositories) error) {
+func (k *Kit) Write(fn func(context.Context, *postgres.Store) error) {
 	k.t.Helper()
-	require.NoError(k.t, k.Postgres.WithinTx(context.WithoutCancel(k.t.Context()), fn))
+	require.NoError(k.t, k.Postgres.WithinTx(context.WithoutCancel(k.t.Context()), func(ctx context.Context) error {
+		return fn(ctx, k.Postgres)
+	}))
 }
 
 // Count gives the number of rows of a table that a condition in SQL selects ("": all rows).
@@ -43,7 +46,7 @@ func (k *Kit) Count(table, where string, args ...any) int {
 // Mails gives the mails to an address, oldest first, with the text of those that are kept encrypted. "" gives all mails.
 func (k *Kit) Mails(to string) []ports.Mail {
 	k.t.Helper()
-	newest, err := k.Postgres.NewestMails(k.t.Context(), 1000)
+	newest, err := k.Postgres.Mails.NewestMails(k.t.Context(), 1000)
 	require.NoError(k.t, err)
 	slices.Reverse(newest)
 	return slices.DeleteFunc(newest, func(m ports.Mail) bool { return to != "" && m.To != to })
@@ -62,7 +65,7 @@ func (k *Kit) PartnerWithSecret(slug string, connectSecret secret.Text, change .
 	for _, c := range change {
 		c(&p)
 	}
-	k.Write(func(ctx context.Context, r ports.Repositories) error { return r.Partners.Insert(ctx, p, connectSecret) })
+	k.Write(func(ctx context.Context, r *postgres.Store) error { return r.Partners.Insert(ctx, p, connectSecret) })
 	return p
 }
 
@@ -71,7 +74,7 @@ func (k *Kit) Caller(slug string, change ...func(*partner.Partner)) (partner.Cal
 	k.t.Helper()
 	p := k.Partner(slug, change...)
 	key, plain, hash := partner.NewAPIKey(NewID(), p.ID, k.setup.Config.Environment, "test", system.Entropy{}.Bytes(secret.Bytes), k.Clock.Now())
-	k.Write(func(ctx context.Context, r ports.Repositories) error { return r.Partners.InsertKey(ctx, key, hash) })
+	k.Write(func(ctx context.Context, r *postgres.Store) error { return r.Keys.InsertKey(ctx, key, hash) })
 	return partner.Caller{Partner: p, Key: key}, plain
 }
 
@@ -82,7 +85,7 @@ func (k *Kit) Account(company string) connect.Account {
 	operator := connect.Operator{ID: NewID(), PasswordHash: "-", CreatedAt: now}
 	operator.Email = operator.ID.Encode() + "@example.com"
 	account := connect.Account{ID: NewID(), OperatorID: operator.ID, CompanyName: company, CreatedAt: now}
-	k.Write(func(ctx context.Context, r ports.Repositories) error {
+	k.Write(func(ctx context.Context, r *postgres.Store) error {
 		return r.Operators.Insert(ctx, operator, account)
 	})
 	return account
@@ -92,7 +95,7 @@ func (k *Kit) Account(company string) connect.Account {
 func (k *Kit) Link(partnerID, accountID id.ID, externalID string) connect.Link {
 	k.t.Helper()
 	link := connect.Link{ID: NewID(), PartnerID: partnerID, AccountID: accountID, ExternalID: externalID, LinkedAt: k.Clock.Now()}
-	k.Write(func(ctx context.Context, r ports.Repositories) error { return r.Links.Insert(ctx, link) })
+	k.Write(func(ctx context.Context, r *postgres.Store) error { return r.Links.Insert(ctx, link) })
 	return link
 }
 
@@ -105,7 +108,7 @@ func (k *Kit) Deposit(origin deposit.Origin, draft deposit.Draft, change ...func
 		c(d)
 	}
 	token := secret.FromRandom("", entropy.Bytes(secret.Bytes))
-	k.Write(func(ctx context.Context, r ports.Repositories) error {
+	k.Write(func(ctx context.Context, r *postgres.Store) error {
 		if d.Client != nil {
 			person := tenant.Person{Email: d.Client.Email, FirstName: d.Client.FirstName, LastName: d.Client.LastName}
 			client := tenant.Client{ID: d.ClientID, AccountID: d.AccountID, PartnerID: d.PartnerID, CreatedAt: now, Person: person}

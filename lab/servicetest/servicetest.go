@@ -25,8 +25,8 @@ import (
 
 	"partnerdeposits/adapters/passwords"
 	"partnerdeposits/adapters/postgres"
-	"partnerdeposits/adapters/postgres/dispatchstore"
 	"partnerdeposits/adapters/postgres/groupcommit"
+	"partnerdeposits/adapters/postgres/webhooks/dispatchstore"
 	"partnerdeposits/adapters/redis"
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/cmd/config"

@@ -96,7 +96,7 @@ func Origin(t testing.TB, store *postgres.Store) deposit.Origin {
 	o.Email = o.ID.Encode() + "@rentals.example"
 	a := connect.Account{ID: portstest.NewID(), OperatorID: o.ID, CompanyName: "C", CreatedAt: now}
 	l := connect.Link{ID: portstest.NewID(), PartnerID: p.ID, AccountID: a.ID, ExternalID: "op-1", LinkedAt: now}
-	Do(t, store, func(ctx context.Context, r ports.Repositories) error {
+	Do(t, store, func(ctx context.Context, r *postgres.Store) error {
 		require.NoError(t, r.Partners.Insert(ctx, p, ""))
 		require.NoError(t, r.Operators.Insert(ctx, o, a))
 		return r.Links.Insert(ctx, l)
@@ -105,7 +105,7 @@ func Origin(t testing.TB, store *postgres.Store) deposit.Origin {
 }
 
 // Do runs fn in a transaction that must commit.
-func Do(t testing.TB, store *postgres.Store, fn func(context.Context, ports.Repositories) error) {
+func Do(t testing.TB, store *postgres.Store, fn func(context.Context, *postgres.Store) error) {
 	t.Helper()
-	require.NoError(t, store.WithinTx(t.Context(), fn))
+	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context) error { return fn(ctx, store) }))
 }

@@ -11,7 +11,6 @@ import (
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/webhook"
-	"partnerdeposits/ports"
 )
 
 // Partner is a partner with a linked account and an API key.
@@ -29,13 +28,13 @@ func (d *Database) NewPartner(ctx context.Context, name string) (Partner, error)
 	key, plain, hash := partner.NewAPIKey(entropy.NewID(), p.ID, partner.Development, "lab",
 		entropy.Bytes(secret.Bytes), now)
 	p.Key = plain.Reveal()
-	return p, d.Store.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) error {
+	return p, d.Store.WithinTx(ctx, func(ctx context.Context) error {
 		return errors.Join(
-			r.Partners.Insert(ctx, partner.Partner{ID: p.ID, Slug: name, Name: name, CreatedAt: now}, ""),
-			r.Partners.InsertKey(ctx, key, hash),
-			r.Operators.Insert(ctx, operator,
+			d.Store.Partners.Insert(ctx, partner.Partner{ID: p.ID, Slug: name, Name: name, CreatedAt: now}, ""),
+			d.Store.Keys.InsertKey(ctx, key, hash),
+			d.Store.Operators.Insert(ctx, operator,
 				connect.Account{ID: p.Account, OperatorID: operator.ID, CompanyName: name, CreatedAt: now}),
-			r.Links.Insert(ctx, connect.Link{ID: entropy.NewID(), PartnerID: p.ID, AccountID: p.Account,
+			d.Store.Links.Insert(ctx, connect.Link{ID: entropy.NewID(), PartnerID: p.ID, AccountID: p.Account,
 				ExternalID: name, LinkedAt: now}),
 		)
 	})
@@ -49,7 +48,7 @@ func (d *Database) Subscribe(
 	s := webhook.Subscription{
 		ID: system.Entropy{}.NewID(), PartnerID: p.ID, URL: url, Events: events, Enabled: true, CreatedAt: now,
 	}
-	return s.ID, now, d.Store.WithinTx(ctx, func(ctx context.Context, r ports.Repositories) error {
-		return r.Subscriptions.Insert(ctx, s, secret.Text(key))
+	return s.ID, now, d.Store.WithinTx(ctx, func(ctx context.Context) error {
+		return d.Store.Subscriptions.Insert(ctx, s, secret.Text(key))
 	})
 }

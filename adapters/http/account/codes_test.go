@@ -157,7 +157,7 @@ func TestDisableTOTPByAdmin_LetsAnOperatorInWithoutTheApp_AndTellsThem(t *testin
 	s := mailing(t)
 	b := s.Browser(t)
 	verified(t, s, b, "a@b.example")
-	o, _, err := s.Postgres.OperatorByEmail(t.Context(), "a@b.example")
+	o, _, err := s.Postgres.Operators.OperatorByEmail(t.Context(), "a@b.example")
 	require.NoError(t, err)
 	require.ErrorIs(t, s.Operators.DisableTOTPByAdmin(t.Context(), o.ID), twofactor.ErrOff)
 	b.EnableTOTP(s)

@@ -24,7 +24,7 @@ func TestCheckout_WordsOfTheCheckbox_AreThoseThatAreKept(t *testing.T) {
 		shown := shownWords.FindStringSubmatch(form.body)
 		require.NotNil(t, shown, form.body)
 		require.Contains(t, b.send(form, 0, grace).body, "cardNumber")
-		kept, err := w.Postgres.Agreements(t.Context(), d.ID)
+		kept, err := w.Postgres.Agreements.Agreements(t.Context(), d.ID)
 		require.NoError(t, err)
 		last := kept[len(kept)-1]
 		require.Equal(t, shown[1], last.Words)

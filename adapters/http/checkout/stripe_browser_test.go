@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/payments/stripe"
+	"partnerdeposits/app/payments"
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/app/deposits"
 	"partnerdeposits/app/platform/idempotent"
-	"partnerdeposits/app/platform/schedules"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
@@ -153,9 +153,11 @@ var checkoutLink = regexp.MustCompile(`http://127\.0\.0\.1:\d+/checkout/\S+`)
 // lastMail makes mails of the notices that wait, and gives the last mail to the tenant.
 func (s shop) lastMail() ports.Mail {
 	s.t.Helper()
-	told := schedules.TenantNotices{
-		Due: s.Postgres, UnitOfWork: s.Postgres, Deposits: s.Postgres, Accounts: s.Postgres, Collections: s.Postgres, Payments: s.Postgres, History: s.Postgres,
-		Clock: s.Clock, Entropy: system.Entropy{}, Log: slog.New(slog.DiscardHandler), DashboardURL: s.base,
+	told := payments.TenantNotices{
+		Notices: s.Postgres.TenantNotices, Mails: s.Postgres.Mails, UnitOfWork: s.Postgres, Deposits: s.Postgres.Deposits,
+		Operators: s.Postgres.Operators, Collections: s.Postgres.Collections, Refunds: s.Postgres.Refunds,
+		Payments: s.Postgres.Payments,
+		Clock:    s.Clock, Entropy: system.Entropy{}, Log: slog.New(slog.DiscardHandler), DashboardURL: s.base,
 	}
 	_, err := told.Job(time.Second).Run(context.WithoutCancel(s.t.Context()))
 	require.NoError(s.t, err)

@@ -14,7 +14,6 @@ import (
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/lab/connecttest"
-	"partnerdeposits/ports"
 )
 
 type failing struct {
@@ -82,8 +81,8 @@ func TestConnectURL_ThatIsNotGood_IsRefusedWithItsCode(t *testing.T) {
 	s.PartnerWithSecret("other", "svc_cs_of_other")
 	s.PartnerWithSecret("bare", "")
 	record, apiKey, hash := partner.NewAPIKey(system.Entropy{}.NewID(), demo.ID, partner.Development, "test", system.Entropy{}.Bytes(secret.Bytes), s.Clock.Now())
-	require.NoError(t, s.Postgres.WithinTx(t.Context(), func(ctx context.Context, repos ports.Repositories) error {
-		return repos.Partners.InsertKey(ctx, record, hash)
+	require.NoError(t, s.Postgres.WithinTx(t.Context(), func(ctx context.Context) error {
+		return s.Postgres.Keys.InsertKey(ctx, record, hash)
 	}))
 	// Tokens of forms opened without a partner: a POST is checked as its GET is.
 	for _, c := range failures(s, apiKey) {
@@ -140,8 +139,8 @@ func TestConnectURL_AfterTheSecretWasRotated_IsRefused(t *testing.T) {
 	p := s.Partner("demo")
 	b := s.Browser(t)
 	page := b.Get("/register?" + good(s, "demo", "op-1", ""))
-	require.NoError(t, s.Postgres.WithinTx(t.Context(), func(ctx context.Context, repos ports.Repositories) error {
-		return repos.Partners.SetConnectSecret(ctx, p.ID, "svc_cs_new")
+	require.NoError(t, s.Postgres.WithinTx(t.Context(), func(ctx context.Context) error {
+		return s.Postgres.Partners.SetConnectSecret(ctx, p.ID, "svc_cs_new")
 	}))
 	require.Equal(t, "invalid_signature", b.Send(page, 0, signup("a@b.example")).Code())
 }

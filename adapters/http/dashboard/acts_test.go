@@ -336,9 +336,9 @@ func TestCreate_WithoutATenant_ShowsTheLinkToCopy(t *testing.T) {
 	require.True(t, strings.HasPrefix(link, d.DashboardURL+"/checkout/"), link)
 	require.Zero(t, d.Count("mails", "link_of IS NOT NULL"))
 	require.Zero(t, d.Count("clients", ""))
-	found, err := d.Postgres.Deposits(t.Context(), ports.DepositFilter{AccountID: d.account}, ports.Page{Limit: 1})
+	found, err := d.Postgres.Deposits.Deposits(t.Context(), ports.DepositFilter{AccountID: d.account}, ports.Page{Limit: 1})
 	require.NoError(t, err)
-	tokens, err := d.Postgres.CheckoutTokens(t.Context(), []id.ID{found.Items[0].ID})
+	tokens, err := d.Postgres.Deposits.CheckoutTokens(t.Context(), []id.ID{found.Items[0].ID})
 	require.NoError(t, err)
 	require.Equal(t, d.DashboardURL+"/checkout/"+tokens[found.Items[0].ID].Reveal(), link)
 }

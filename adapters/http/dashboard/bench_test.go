@@ -66,7 +66,7 @@ func BenchmarkDesk(b *testing.B) {
 		f.AccountID = account
 		b.Run("list "+name, func(b *testing.B) {
 			report(b, timed(b, func() {
-				_, err := s.Postgres.DeskDeposits(b.Context(), f, ports.Page{Limit: 50})
+				_, err := s.Postgres.Desk.DeskDeposits(b.Context(), f, ports.Page{Limit: 50})
 				require.NoError(b, err)
 			}))
 		})
@@ -128,7 +128,7 @@ func report(b *testing.B, times []time.Duration) {
 
 func firstDeposit(b *testing.B, s *connecttest.Server, account id.ID) string {
 	b.Helper()
-	found, err := s.Postgres.DeskDeposits(b.Context(), ports.DeskFilter{AccountID: account, Statuses: []deposit.Status{deposit.Active}}, ports.Page{Limit: 1})
+	found, err := s.Postgres.Desk.DeskDeposits(b.Context(), ports.DeskFilter{AccountID: account, Statuses: []deposit.Status{deposit.Active}}, ports.Page{Limit: 1})
 	require.NoError(b, err)
 	return id.Deposit.Of(found.Items[0].ID)
 }

@@ -109,7 +109,7 @@ func TestBrowser_EveryAccountPageInBothSchemesAndLanguages_IsAccessible(t *testi
 			signUp(browser, t, s, "a@b.example")
 			verify := mailed(t, s, "a@b.example")
 			logIn(t, s, "a@b.example", secretWord)
-			o, _, err := s.Postgres.OperatorByEmail(t.Context(), "a@b.example")
+			o, _, err := s.Postgres.Operators.OperatorByEmail(t.Context(), "a@b.example")
 			require.NoError(t, err)
 			_, err = s.Operators.ResetByAdmin(t.Context(), o.ID, "")
 			require.NoError(t, err)

@@ -48,7 +48,7 @@ func TestBrowser_FromTheListToACapture(t *testing.T) {
 			browser := browsertest.New(t)
 			require.NoError(t, chromedp.Do(browser, viewport, browsertest.WithoutScript))
 			signIn(browser, t, s, "a@b.example")
-			_, account, err := s.Postgres.OperatorByEmail(t.Context(), "a@b.example")
+			_, account, err := s.Postgres.Operators.OperatorByEmail(t.Context(), "a@b.example")
 			require.NoError(t, err)
 			reference := deposits(t, s, p, account.ID, 3)[1]
 			secured(t, s, reference, 48*time.Hour)
@@ -120,7 +120,7 @@ func TestBrowser_ACaptureWithTwoPhotos(t *testing.T) {
 				browser := browsertest.New(t, browsertest.Schemes[scheme]...)
 				require.NoError(t, chromedp.Do(browser, viewport, browsertest.WithoutScript))
 				signIn(browser, t, s, "a@b.example")
-				_, account, err := s.Postgres.OperatorByEmail(t.Context(), "a@b.example")
+				_, account, err := s.Postgres.Operators.OperatorByEmail(t.Context(), "a@b.example")
 				require.NoError(t, err)
 				reference := deposits(t, s, p, account.ID, 1)[0]
 				secured(t, s, reference, 48*time.Hour)
@@ -162,7 +162,7 @@ func TestBrowser_EveryPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 			browser := browsertest.New(t, first...)
 			require.NoError(t, chromedp.Do(browser, viewports["phone"]))
 			signIn(browser, t, s, "a@b.example")
-			_, account, err := s.Postgres.OperatorByEmail(t.Context(), "a@b.example")
+			_, account, err := s.Postgres.Operators.OperatorByEmail(t.Context(), "a@b.example")
 			require.NoError(t, err)
 			made := deposits(t, s, p, account.ID, 6)
 			secured(t, s, made[0], 48*time.Hour)

@@ -26,7 +26,7 @@ import (
 
 // breaking gives so many pages of deposits and then fails.
 type breaking struct {
-	ports.DeskReader
+	ports.Desk
 	pages int
 	read  atomic.Int64
 }
@@ -43,7 +43,7 @@ func (b *breaking) DeskDeposits(context.Context, ports.DeskFilter, ports.Page) (
 }
 
 // short has a deposit.
-type short struct{ ports.DeskReader }
+type short struct{ ports.Desk }
 
 func (short) DeskDeposits(context.Context, ports.DeskFilter, ports.Page) (ports.List[*deposit.Deposit], error) {
 	return ports.List[*deposit.Deposit]{Items: []*deposit.Deposit{{Reference: "D-1234-5678"}}}, nil
@@ -57,7 +57,7 @@ func (open) Allow(context.Context, ...ports.LimitRule) ports.LimitDecision {
 }
 
 // exporting serves exports of the store, and gives a function that begins one of an account.
-func exporting(t *testing.T, store ports.DeskReader) (begin func(account byte) *http.Response) {
+func exporting(t *testing.T, store ports.Desk) (begin func(account byte) *http.Response) {
 	t.Helper()
 	p := &pages{
 		Deps:    Deps{Desk: desk.New(desk.Deps{Desk: store}), Limiter: open{}, Log: slog.New(slog.DiscardHandler)},

@@ -18,7 +18,6 @@ import (
 	"partnerdeposits/core/secret"
 	"partnerdeposits/lab/connecttest"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
 )
 
 func TestMain(m *testing.M) { servicetest.Main(m) }
@@ -32,7 +31,7 @@ func linked(t testing.TB, s *connecttest.Server, email, slug string) (*connectte
 	query := connecttest.Query(key, slug, "op-"+email[:1], unix(s), "")
 	sent := b.Submit("/register?"+query, map[string]string{"email": email, "password": "correct horse battery", "companyName": "Chalets of " + email})
 	require.Equal(t, http.StatusSeeOther, sent.Status)
-	_, account, err := s.Postgres.OperatorByEmail(t.Context(), email)
+	_, account, err := s.Postgres.Operators.OperatorByEmail(t.Context(), email)
 	require.NoError(t, err)
 	return b, account.ID
 }
@@ -41,7 +40,7 @@ func linked(t testing.TB, s *connecttest.Server, email, slug string) (*connectte
 func deposits(t *testing.T, s *connecttest.Server, p partner.Partner, account id.ID, n int) []string {
 	t.Helper()
 	var references []string
-	require.NoError(t, s.Postgres.WithinTx(t.Context(), func(ctx context.Context, repos ports.Repositories) error {
+	require.NoError(t, s.Postgres.WithinTx(t.Context(), func(ctx context.Context) error {
 		for i := range n {
 			created := s.Clock.Now().Add(time.Duration(i) * time.Minute)
 			terms := deposit.Draft{
@@ -50,7 +49,7 @@ func deposits(t *testing.T, s *connecttest.Server, p partner.Partner, account id
 			from := deposit.Origin{AccountID: account, PartnerID: p.ID, ByPartnerAPI: true, ExternalID: "x"}
 			d := deposit.New(servicetest.NewID(), "D-TEST-"+account.Encode()[20:]+strconv.Itoa(i), from, terms, nil, created)
 			references = append(references, d.Reference)
-			if err := repos.Deposits.Insert(ctx, d, secret.Text("token-"+d.Reference)); err != nil {
+			if err := s.Postgres.Deposits.Insert(ctx, d, secret.Text("token-"+d.Reference)); err != nil {
 				return err
 			}
 		}
@@ -91,7 +90,7 @@ func change(t *testing.T, s *connecttest.Server, sql string, args ...any) {
 
 func depositOf(t *testing.T, s *connecttest.Server, reference string) *deposit.Deposit {
 	t.Helper()
-	d, err := s.Postgres.DepositByReference(t.Context(), reference)
+	d, err := s.Postgres.Deposits.DepositByReference(t.Context(), reference)
 	require.NoError(t, err)
 	return d
 }

@@ -29,7 +29,7 @@ func TestBrowser_TwoFactorCodes_FromTheSetUpToACapture(t *testing.T) {
 			browser := browsertest.New(t, browsertest.Schemes[c.scheme]...)
 			require.NoError(t, chromedp.Do(browser, viewports[c.device], browsertest.WithoutScript))
 			signIn(browser, t, s, "a@b.example")
-			_, account, err := s.Postgres.OperatorByEmail(t.Context(), "a@b.example")
+			_, account, err := s.Postgres.Operators.OperatorByEmail(t.Context(), "a@b.example")
 			require.NoError(t, err)
 			reference := deposits(t, s, p, account.ID, 1)[0]
 			secured(t, s, reference, 48*time.Hour)

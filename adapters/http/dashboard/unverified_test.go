@@ -66,7 +66,7 @@ func TestUnverified_IsRefusedByTheUseCases(t *testing.T) {
 	t.Parallel()
 	s, _, made := unverifiedDesk(t)
 	secured(t, s, made[0], time.Hour)
-	o, a, err := s.Postgres.OperatorByEmail(t.Context(), "a@b.example")
+	o, a, err := s.Postgres.Operators.OperatorByEmail(t.Context(), "a@b.example")
 	require.NoError(t, err)
 	by, amount := operatordeposits.OperatorCaller{Operator: o, Account: a}, depositOf(t, s, made[0]).Amount
 	active, pending := depositOf(t, s, made[0]), depositOf(t, s, made[1])

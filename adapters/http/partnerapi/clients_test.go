@@ -162,7 +162,7 @@ func TestClientOfACheckout_BelongsToThePartnerOfTheDeposit(t *testing.T) {
 	c, account := newStory(t)
 	dep := c.created(account)
 	parsed, _ := id.Deposit.Parse(dep)
-	tokens, err := c.Postgres.CheckoutTokens(t.Context(), []id.ID{parsed})
+	tokens, err := c.Postgres.Deposits.CheckoutTokens(t.Context(), []id.ID{parsed})
 	require.NoError(t, err)
 	_, err = c.Checkout.Submit(t.Context(), tokens[parsed], tenant.Person{Email: "ada@example.com", FirstName: "Ada", LastName: "Love"}, agreement.Given{Agreed: true})
 	require.NoError(t, err)

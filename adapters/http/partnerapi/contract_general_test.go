@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/http/partnerapi"
+	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/ports"
 )
@@ -200,7 +201,7 @@ func (w *walk) idempotency() {
 	parsed, err := idempotent.ParseKey(key)
 	require.NoError(w.t, err)
 	path, _, _ := strings.Cut(w.target(q), "?")
-	s.Write(func(ctx context.Context, repos ports.Repositories) error {
+	s.Write(func(ctx context.Context, repos *postgres.Store) error {
 		_, err := repos.Idempotency.Claim(ctx, ports.IdempotencyKey{PartnerID: s.partner.ID, Route: w.method + " " + partnerapi.Prefix + path, Key: parsed}, time.Now())
 		require.NoError(w.t, err)
 		w.refused(s, "idempotency_key_in_use", q, "idempotency-key", key)

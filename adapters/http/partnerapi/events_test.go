@@ -163,7 +163,7 @@ func TestFeed_ARingIsLost_TheLookFindsTheEvents(t *testing.T) {
 	c.relayAll() // rings for nobody
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- waiting.Watch(ctx, c.Postgres) }()
+	go func() { ended <- waiting.Watch(ctx, c.Postgres.Events) }()
 	began := time.Now()
 	require.Len(t, <-answered, 1)
 	require.Less(t, time.Since(began), 20*time.Second, "the look answers, and not the end of the wait")

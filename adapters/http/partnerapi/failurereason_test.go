@@ -19,7 +19,7 @@ func TestDelivery_ThatFailed_NamesItsReason_InListAndRecord(t *testing.T) {
 	c.simulated(c.created(account), "activate")
 	c.relay(webhook.Waiting)
 	c.do(http.MethodPatch, hook, object{"enabled": false}).ok(200) // parks the second delivery
-	ended, err := c.Postgres.EndParkedDeliveries(t.Context(), c.clock.Now().Add(time.Hour), 10)
+	ended, err := c.Postgres.Retention.EndParkedDeliveries(t.Context(), c.clock.Now().Add(time.Hour), 10)
 	require.NoError(t, err)
 	require.Len(t, ended, 1)
 

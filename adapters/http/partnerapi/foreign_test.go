@@ -45,7 +45,7 @@ func TestDepositOfTheDashboard_OnceTheLinkIsOver_ShowsNoTenant(t *testing.T) {
 	c.revoke(account)
 	for _, d := range []string{own, theirs} { // the tenant comes after the end of the link
 		parsed, _ := id.Deposit.Parse(d)
-		tokens, err := c.Postgres.CheckoutTokens(t.Context(), []id.ID{parsed})
+		tokens, err := c.Postgres.Deposits.CheckoutTokens(t.Context(), []id.ID{parsed})
 		require.NoError(t, err)
 		_, err = c.Checkout.Submit(t.Context(), tokens[parsed], tenant.Person{Email: "late@tenant.example", FirstName: "Late", LastName: "Comer"}, agreement.Given{Agreed: true})
 		require.NoError(t, err)

@@ -20,7 +20,7 @@ import (
 // linkMails gives the mails that wait, as the dispatcher claims them.
 func (c *caller) linkMails() []ports.Mail {
 	c.t.Helper()
-	got, err := c.Postgres.Claim(c.t.Context(), 100, time.Hour)
+	got, err := c.Postgres.Mails.Claim(c.t.Context(), 100, time.Hour)
 	require.NoError(c.t, err)
 	return got
 }

@@ -20,7 +20,8 @@ import (
 	"partnerdeposits/adapters/http/middleware"
 	"partnerdeposits/adapters/http/partnerapi"
 	"partnerdeposits/adapters/http/problem"
-	"partnerdeposits/adapters/postgres/dispatchstore"
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/webhooks/dispatchstore"
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/app/partners"
 	"partnerdeposits/app/platform/idempotent"
@@ -32,7 +33,6 @@ import (
 	"partnerdeposits/lab/redistest"
 	"partnerdeposits/lab/servetest"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
 )
 
 func TestMain(m *testing.M) { servicetest.Main(m) }
@@ -172,7 +172,7 @@ func (c *caller) revoke(accountID string) {
 	c.t.Helper()
 	parsed, ok := id.Account.Parse(accountID)
 	require.True(c.t, ok)
-	c.Write(func(ctx context.Context, repos ports.Repositories) error {
+	c.Write(func(ctx context.Context, repos *postgres.Store) error {
 		_, err := repos.Links.Revoke(ctx, c.partner.ID, parsed, connect.RevokedByOperator, c.clock.Now())
 		return err
 	})
@@ -182,7 +182,7 @@ func (c *caller) ceiling(accountID string, most money.Cents) {
 	c.t.Helper()
 	parsed, ok := id.Account.Parse(accountID)
 	require.True(c.t, ok)
-	c.Write(func(ctx context.Context, repos ports.Repositories) error {
+	c.Write(func(ctx context.Context, repos *postgres.Store) error {
 		return repos.Operators.SetCeiling(ctx, parsed, most)
 	})
 }

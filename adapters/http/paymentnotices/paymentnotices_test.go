@@ -27,6 +27,7 @@ import (
 	"partnerdeposits/adapters/http/middleware"
 	"partnerdeposits/adapters/http/paymentnotices"
 	"partnerdeposits/adapters/http/problem"
+	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/servicetest"
@@ -146,7 +147,7 @@ func (w *world) payment(kind deposit.PaymentKind, status deposit.PaymentStatus) 
 	if status != deposit.PaymentProcessing {
 		p.SettledAt = now
 	}
-	w.Write(func(ctx context.Context, r ports.Repositories) error { return r.Payments.Insert(ctx, p) })
+	w.Write(func(ctx context.Context, r *postgres.Store) error { return r.Payments.Insert(ctx, p) })
 	return p
 }
 
@@ -210,7 +211,7 @@ func TestNotice_PaymentInProcessing_IsDueAtOnceAndNothingIsBelieved(t *testing.T
 	for range 3 { // repeats
 		require.Equal(t, http.StatusNoContent, w.signed(about(p)))
 	}
-	all, err := w.Postgres.Payments(t.Context(), p.DepositID)
+	all, err := w.Postgres.Payments.Payments(t.Context(), p.DepositID)
 	require.NoError(t, err)
 	require.Equal(t, deposit.PaymentProcessing, all[0].Status)
 	require.Equal(t, w.clock.Now(), all[0].CheckAt)
@@ -252,7 +253,7 @@ func (w *world) disputed(p deposit.Payment, status string) ports.Dispute {
 func TestDispute_ToldByANotice_IsAskedAuditedShownAndMailed(t *testing.T) {
 	w := setup(t)
 	p := w.payment(deposit.Collection, deposit.PaymentSucceeded)
-	_, o, err := w.Postgres.AccountByID(t.Context(), w.account)
+	_, o, err := w.Postgres.Operators.AccountByID(t.Context(), w.account)
 	require.NoError(t, err)
 	w.provider.payment, w.provider.disputes = p.ID, []ports.Dispute{w.disputed(p, "needs_response")}
 	tell := func() {
@@ -278,7 +279,7 @@ func TestDispute_ToldByANotice_IsAskedAuditedShownAndMailed(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, v.Disputes, 1)
 	require.Equal(t, "lost", v.Disputes[0].Status)
-	all, err := w.Postgres.Payments(t.Context(), p.DepositID)
+	all, err := w.Postgres.Payments.Payments(t.Context(), p.DepositID)
 	require.NoError(t, err)
 	require.Equal(t, deposit.PaymentSucceeded, all[0].Status, "a dispute changes no payment")
 }

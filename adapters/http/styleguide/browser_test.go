@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/lab/browsertest"
 	"partnerdeposits/lab/connecttest"
 	"partnerdeposits/lab/servicetest"
@@ -23,7 +24,7 @@ func TestBrowser_EveryPublicPageInBothSchemesAndLanguages_IsAccessible(t *testin
 			t.Parallel()
 			s := connecttest.New(t, connecttest.Options{})
 			sent := servicetest.NewID()
-			s.Write(func(ctx context.Context, r ports.Repositories) error {
+			s.Write(func(ctx context.Context, r *postgres.Store) error {
 				return r.Mails.Enqueue(ctx, ports.Mail{ID: sent, To: "grace@example.com", Subject: "A caught mail", Body: "Words.", HTML: "<p>Words.</p>", CreatedAt: s.Clock.Now()})
 			})
 			browser := browsertest.New(t, first...)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/lab/connecttest"
 	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"
@@ -103,7 +104,7 @@ func TestCaughtMails_AreShownWithTheirLinks_AndRunNothing(t *testing.T) {
 	b := s.Browser(t)
 	require.Contains(t, b.Get("/sandbox/mails").Body, "No mails yet")
 	const hostile = `<script>alert(1)</script>`
-	s.Write(func(ctx context.Context, r ports.Repositories) error {
+	s.Write(func(ctx context.Context, r *postgres.Store) error {
 		for _, m := range []ports.Mail{
 			{Subject: "Older " + hostile, Body: "plain " + hostile},
 			{Subject: "Newer", Body: "Open this:\n" + s.DashboardURL + "/verify?token=abc\nhttps://evil.example/\n" + hostile, HTML: `<p><a href="` + s.DashboardURL + `/verify">x</a></p>` + hostile},

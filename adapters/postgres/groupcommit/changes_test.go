@@ -103,7 +103,7 @@ func (b *fixture) draft() *deposit.Deposit {
 
 func (b *fixture) deposits(n int) (ids []id.ID) {
 	b.t.Helper()
-	storetest.Do(b.t, b.store, func(ctx context.Context, r ports.Repositories) error {
+	storetest.Do(b.t, b.store, func(ctx context.Context, r *postgres.Store) error {
 		for range n {
 			d := b.draft()
 			ids = append(ids, d.ID)
@@ -159,7 +159,7 @@ func after(change ports.Change, then func(*ports.Writes) error) ports.Change {
 
 func (b *fixture) status(depositID id.ID) deposit.Status {
 	b.t.Helper()
-	d, err := b.store.Deposit(b.t.Context(), depositID)
+	d, err := b.store.Deposits.Deposit(b.t.Context(), depositID)
 	require.NoError(b.t, err)
 	return d.Status
 }

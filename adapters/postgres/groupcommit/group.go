@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 
+	"partnerdeposits/adapters/postgres/accounts"
+	"partnerdeposits/adapters/postgres/deposits"
 	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/adapters/postgres/internal/sets"
+	"partnerdeposits/adapters/postgres/partners"
+	"partnerdeposits/adapters/postgres/platform"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
@@ -49,7 +53,7 @@ func (g *group) read(ctx context.Context) error {
 
 // claim is a key with the change that has its effect.
 type claim struct {
-	*sets.ClaimedKey
+	*platform.ClaimedKey
 	first *pending
 }
 
@@ -58,7 +62,7 @@ type claim struct {
 func (g *group) queueKeys() map[*pending]claim {
 	byChange := make(map[*pending]claim, len(g.changes))
 	byScope := make(map[string]claim, len(g.changes))
-	claims := make([]*sets.ClaimedKey, 0, len(g.changes))
+	claims := make([]*platform.ClaimedKey, 0, len(g.changes))
 	for _, p := range g.changes {
 		if p.Needs.Key == nil {
 			continue
@@ -66,14 +70,14 @@ func (g *group) queueKeys() map[*pending]claim {
 		scope := pg.KeyScope(*p.Needs.Key)
 		c, known := byScope[scope]
 		if !known {
-			c = claim{&sets.ClaimedKey{Key: *p.Needs.Key, Since: p.Needs.Now.Add(-ports.IdempotencyWindow)}, p}
+			c = claim{&platform.ClaimedKey{Key: *p.Needs.Key, Since: p.Needs.Now.Add(-ports.IdempotencyWindow)}, p}
 			byScope[scope] = c
 			claims = append(claims, c.ClaimedKey)
 		}
 		byChange[p] = c
 	}
 	if len(claims) > 0 {
-		sets.ClaimKeys(g.tx, g.sealer, claims)
+		platform.ClaimKeys(g.tx, g.sealer, claims)
 	}
 	return byChange
 }
@@ -92,7 +96,7 @@ func (g *group) queueDeposits(locking sets.Locking) {
 		}
 	}
 	if len(byID) > 0 {
-		sets.LockDeposits(g.tx, g.sealer, keysOf(byID), locking, func(d *deposit.Deposit) { byID[d.ID].found.Deposit = d })
+		deposits.LockDeposits(g.tx, g.sealer, keysOf(byID), locking, func(d *deposit.Deposit) { byID[d.ID].found.Deposit = d })
 	}
 }
 
@@ -106,7 +110,7 @@ func (g *group) queueLinks(locking sets.Locking) {
 	if len(byPair) == 0 {
 		return
 	}
-	sets.ShareLinks(g.tx, keysOf(byPair), locking, g.defaultMax, func(l ports.LinkedAccount) {
+	accounts.ShareLinks(g.tx, keysOf(byPair), locking, g.defaultMax, func(l ports.LinkedAccount) {
 		for _, p := range byPair[ports.AccountLink{PartnerID: l.PartnerID, AccountID: l.AccountID}] {
 			p.found.Link = &l
 		}
@@ -123,22 +127,22 @@ func (g *group) queueClients(locking sets.Locking) {
 	if len(byClient) == 0 {
 		return
 	}
-	sets.ShareClients(g.tx, keysOf(byClient), locking, func(c tenant.Client) {
+	partners.ShareClients(g.tx, keysOf(byClient), locking, func(c tenant.Client) {
 		for _, p := range byClient[ports.AccountClient{AccountID: c.AccountID, ClientID: c.ID}] {
 			p.found.Client = &c
 		}
 	})
 }
 
-// readMissingClients reads deposits again that were read without their client (sets.MissesClient). A group defers their
+// readMissingClients reads deposits again that were read without their client (deposits.MissesClient). A group defers their
 // changes instead.
 func (g *group) readMissingClients(ctx context.Context) (err error) {
 	for _, p := range g.changes {
 		d := p.found.Deposit
 		switch {
-		case d == nil || !sets.MissesClient(d):
+		case d == nil || !deposits.MissesClient(d):
 		case g.wait:
-			if p.found.Deposit, err = sets.WithClient(ctx, g.tx, g.sealer, d); err != nil {
+			if p.found.Deposit, err = deposits.WithClient(ctx, g.tx, g.sealer, d); err != nil {
 				return err
 			}
 		default:
@@ -234,13 +238,13 @@ type rows struct {
 	inserts   []ports.NewDeposit
 	moves     []ports.Move
 	events    []ports.Event
-	responses []sets.KeyedResponse
+	responses []platform.KeyedResponse
 }
 
 // add adds all writes of a change. On an error none is added.
 func (r *rows) add(p *pending, sealer pg.Sealer) error {
 	if p.writes.Response != nil {
-		response := sets.KeyedResponse{Key: *p.Needs.Key, Response: *p.writes.Response}
+		response := platform.KeyedResponse{Key: *p.Needs.Key, Response: *p.writes.Response}
 		if err := response.Seal(sealer); err != nil {
 			return err
 		}
@@ -267,18 +271,18 @@ func (r *rows) none() bool {
 // queue queues a statement for each kind of row.
 func (r *rows) queue(t *pg.Tx, sealer pg.Sealer) error {
 	if len(r.inserts) > 0 {
-		if err := sets.InsertDeposits(t, sealer, r.inserts); err != nil {
+		if err := deposits.InsertDeposits(t, sealer, r.inserts); err != nil {
 			return err
 		}
 	}
 	if len(r.moves) > 0 {
-		sets.MoveDeposits(t, r.moves)
+		deposits.MoveDeposits(t, r.moves)
 	}
 	if len(r.events) > 0 {
-		sets.AppendEvents(t, r.events)
+		platform.AppendEvents(t, r.events)
 	}
 	if len(r.responses) > 0 {
-		sets.StoreResponses(t, r.responses)
+		platform.StoreResponses(t, r.responses)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/lab/storetest"
 	"partnerdeposits/ports"
@@ -57,7 +58,7 @@ func TestApply_ManyRepeatsOfAnAnsweredRequest_AllFindTheResponse(t *testing.T) {
 	for _, err := range b.applyTogether(repeats...) {
 		require.NoError(t, err)
 	}
-	storetest.Do(t, b.store, func(ctx context.Context, r ports.Repositories) error {
+	storetest.Do(t, b.store, func(ctx context.Context, r *postgres.Store) error {
 		_, err := r.Idempotency.Claim(ctx, key, at0)
 		require.NoError(t, err)
 		for _, err := range b.applyTogether(repeats...) {
@@ -79,7 +80,7 @@ func TestApply_AResponseWasStoredPastTheLock_TheEffectIsUndoneAndTheResponseFoun
 	var found []*ports.StoredResponse
 	second.Decide = func(f ports.Found) (ports.Writes, error) {
 		if found = append(found, f.Stored); len(found) == 1 {
-			storetest.Do(t, b.store, func(ctx context.Context, r ports.Repositories) error { return r.Idempotency.Store(ctx, key, first) })
+			storetest.Do(t, b.store, func(ctx context.Context, r *postgres.Store) error { return r.Idempotency.Store(ctx, key, first) })
 		}
 		return decide(f)
 	}
@@ -96,7 +97,7 @@ func TestApply_AKeyOfAnotherTransaction_IsInUse(t *testing.T) {
 	b := setup(t)
 	depositID := b.deposits(1)[0]
 	key := ports.IdempotencyKey{PartnerID: b.origin.PartnerID, Route: "POST /x", Key: [16]byte{1}}
-	storetest.Do(t, b.store, func(ctx context.Context, r ports.Repositories) error {
+	storetest.Do(t, b.store, func(ctx context.Context, r *postgres.Store) error {
 		_, err := r.Idempotency.Claim(ctx, key, at0)
 		require.NoError(t, err)
 		require.ErrorIs(t, b.Apply(ctx, keyed(key, cancel(depositID))), ports.ErrKeyInUse)

@@ -61,7 +61,7 @@ func insertClient(t *testing.T, b *fixture) id.ID {
 	t.Helper()
 	c := tenant.Client{ID: portstest.NewID(), AccountID: b.origin.AccountID, PartnerID: b.origin.PartnerID,
 		Person: tenant.Person{Email: "t@example.com", FirstName: "T", LastName: "T"}, CreatedAt: at0}
-	storetest.Do(t, b.store, func(ctx context.Context, r ports.Repositories) error { return r.Clients.Insert(ctx, c) })
+	storetest.Do(t, b.store, func(ctx context.Context, r *postgres.Store) error { return r.Clients.Insert(ctx, c) })
 	return c.ID
 }
 

@@ -62,11 +62,11 @@ func (s *Service) SetCeiling(ctx context.Context, accountID id.ID, maximum money
 		return err
 	}
 	now := s.deps.Clock.Now()
-	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		if err := repos.Operators.SetCeiling(ctx, accountID, maximum); err != nil {
+	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		if err := s.deps.Operators.SetCeiling(ctx, accountID, maximum); err != nil {
 			return err
 		}
-		return repos.Audit.Append(ctx, ports.AuditEntry{
+		return s.deps.Audit.Append(ctx, ports.AuditEntry{
 			ID: s.deps.Entropy.NewID(), At: now, Actor: "admin", Action: "account.ceiling", Subject: id.Account.Of(accountID),
 			Detail: map[string]string{"maxAmount": maximum.String()},
 		})

@@ -46,17 +46,17 @@ func (s *Service) SignUp(ctx context.Context, r Request, form connect.SignUp, fr
 	}
 	var in SignedIn
 	var outcome connect.Outcome
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
-		if err := repos.Operators.Insert(ctx, o, a); err != nil {
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
+		if err := s.deps.Operators.Insert(ctx, o, a); err != nil {
 			return err
 		}
-		if err := s.tokens.AskToVerify(ctx, repos, o, now); err != nil {
+		if err := s.tokens.AskToVerify(ctx, o, now); err != nil {
 			return err
 		}
-		if in, err = s.authenticator.BeginSession(ctx, repos, o, a, from, now); err != nil {
+		if in, err = s.authenticator.BeginSession(ctx, o, a, from, now); err != nil {
 			return err
 		}
-		outcome, err = s.link(ctx, repos, v, o, a, now)
+		outcome, err = s.link(ctx, v, o, a, now)
 		return err
 	})
 	if refusal, ok := refused(err); ok {
@@ -83,8 +83,8 @@ func (s *Service) LogIn(ctx context.Context, r Request, email, password string, 
 	if err != nil {
 		return Result{Verified: v}, err
 	}
-	return s.enter(ctx, v, o, a, now, func(ctx context.Context, repos ports.Repositories) (SignedIn, error) {
-		return s.authenticator.Begin(ctx, repos, o, a, from, now)
+	return s.enter(ctx, v, o, a, now, func(ctx context.Context) (SignedIn, error) {
+		return s.authenticator.Begin(ctx, o, a, from, now)
 	})
 }
 
@@ -97,15 +97,15 @@ func (s *Service) CompleteLogIn(ctx context.Context, r Request, token, code stri
 	if err != nil {
 		return Result{}, err
 	}
-	o, a, err := s.codes.HalfSignedIn(ctx, s.deps.TwoFactors, token, now)
+	o, a, err := s.codes.HalfSignedIn(ctx, token, now)
 	if err != nil {
 		return Result{Verified: v}, err
 	}
 	result := Result{Verified: v}
 	err = s.codes.Guard(ctx, o, from, now, func() error {
-		entered, err := s.enter(ctx, v, o, a, now, func(ctx context.Context, repos ports.Repositories) (SignedIn, error) {
+		entered, err := s.enter(ctx, v, o, a, now, func(ctx context.Context) (SignedIn, error) {
 			half := signin.HalfSignedIn{Operator: o, Account: a, Token: token, Code: code, From: from}
-			return s.authenticator.Complete(ctx, repos, s.codes, half, now)
+			return s.authenticator.Complete(ctx, s.codes, half, now)
 		})
 		if err == nil {
 			result = entered
@@ -117,18 +117,18 @@ func (s *Service) CompleteLogIn(ctx context.Context, r Request, token, code stri
 
 // enter begins a session and links, in one transaction. A half sign-in links nothing.
 func (s *Service) enter(ctx context.Context, v Verified, o connect.Operator, a connect.Account, now time.Time,
-	begin func(context.Context, ports.Repositories) (SignedIn, error),
+	begin func(context.Context) (SignedIn, error),
 ) (Result, error) {
 	var in SignedIn
 	var outcome connect.Outcome
 	var refusal *fault.Error
-	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
+	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
 		refusal = nil
-		if in, err = begin(ctx, repos); err != nil || in.Half != "" {
+		if in, err = begin(ctx); err != nil || in.Half != "" {
 			return err
 		}
 		var linkErr error
-		if outcome, linkErr = s.link(ctx, repos, v, o, a, now); linkErr == nil {
+		if outcome, linkErr = s.link(ctx, v, o, a, now); linkErr == nil {
 			return nil
 		}
 		var ok bool
@@ -158,8 +158,8 @@ func (s *Service) Link(ctx context.Context, r Request, o connect.Operator, a con
 		return Result{}, err
 	}
 	var outcome connect.Outcome
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
-		outcome, err = s.link(ctx, repos, v, o, a, now)
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
+		outcome, err = s.link(ctx, v, o, a, now)
 		return err
 	})
 	if refusal, ok := refused(err); ok {
@@ -194,23 +194,23 @@ func (s *Service) LinkedResult(ctx context.Context, r Request, a connect.Account
 // loses a race reads the winner's link and decides again.
 //
 // Returns connect.ErrAlreadyLinked or connect.ErrExternalIDConflict; the transaction stays usable.
-func (s *Service) link(ctx context.Context, repos ports.Repositories, v Verified, o connect.Operator, a connect.Account, now time.Time) (connect.Outcome, error) {
-	exists, err := linkExists(ctx, repos, v, a)
+func (s *Service) link(ctx context.Context, v Verified, o connect.Operator, a connect.Account, now time.Time) (connect.Outcome, error) {
+	exists, err := s.linkExists(ctx, v, a)
 	if err != nil || exists {
 		return connect.AlreadyLinked, err
 	}
 	l := connect.Link{ID: s.deps.Entropy.NewID(), PartnerID: v.Partner.ID, AccountID: a.ID, ExternalID: v.ExternalID, LinkedAt: now}
-	if err := repos.Links.Insert(ctx, l); err != nil {
+	if err := s.deps.Links.Insert(ctx, l); err != nil {
 		if _, lost := refused(err); !lost {
 			return "", err
 		}
-		exists, decided := linkExists(ctx, repos, v, a)
+		exists, decided := s.linkExists(ctx, v, a)
 		if decided != nil || exists {
 			return connect.AlreadyLinked, decided
 		}
 		return "", err
 	}
-	revokedAt, err := repos.Links.LastRevoked(ctx, l.PartnerID, l.ExternalID) // a revocation since verify made room for l
+	revokedAt, err := s.deps.Links.LastRevoked(ctx, l.PartnerID, l.ExternalID) // a revocation since verify made room for l
 	if err != nil {
 		return "", err
 	}
@@ -221,14 +221,14 @@ func (s *Service) link(ctx context.Context, repos ports.Repositories, v Verified
 		PartnerID: id.Partner.Of(l.PartnerID), AccountID: id.Account.Of(a.ID), ExternalID: l.ExternalID, LinkedAt: deposit.Timestamp(now),
 	}
 	event := ports.Event{ID: s.deps.Entropy.NewID(), PartnerID: l.PartnerID, Name: webhook.OperatorLinked, Data: payload.JSON(), CreatedAt: now}
-	if err := repos.Outbox.Append(ctx, event); err != nil {
+	if err := s.deps.Outbox.Append(ctx, event); err != nil {
 		return "", err
 	}
 	told := mails.LinkMade{Operator: o, PartnerName: v.Partner.Name, DashboardURL: s.deps.DashboardURL}
-	if err := repos.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now)); err != nil {
+	if err := s.deps.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now)); err != nil {
 		return "", err
 	}
-	return connect.Linked, repos.Audit.Append(ctx, ports.AuditEntry{
+	return connect.Linked, s.deps.Audit.Append(ctx, ports.AuditEntry{
 		ID: s.deps.Entropy.NewID(), At: now, Actor: operatorActor(o), Action: "link.create", Subject: payload.AccountID,
 		Detail: map[string]string{"partnerId": payload.PartnerID, "externalId": l.ExternalID},
 	})
@@ -237,8 +237,8 @@ func (s *Service) link(ctx context.Context, repos ports.Repositories, v Verified
 // linkExists reports whether the account has exactly this link already.
 //
 // Returns connect.ErrAlreadyLinked or connect.ErrExternalIDConflict when another link rules this one out.
-func linkExists(ctx context.Context, repos ports.Repositories, v Verified, a connect.Account) (bool, error) {
-	current, err := repos.Links.ActiveOfAccount(ctx, a.ID)
+func (s *Service) linkExists(ctx context.Context, v Verified, a connect.Account) (bool, error) {
+	current, err := s.deps.Links.ActiveOfAccount(ctx, a.ID)
 	if err != nil {
 		return false, err
 	}

@@ -34,7 +34,7 @@ func TestRevoke_ByEachSide_EndsTheLinkAndTellsTheOperatorOnce(t *testing.T) {
 		says   string
 	}{
 		"operator": {func(a connections.Result) (bool, error) {
-			link, err := b.kit.Postgres.ActiveLink(t.Context(), a.SignedIn.Account.ID)
+			link, err := b.kit.Postgres.Links.ActiveLink(t.Context(), a.SignedIn.Account.ID)
 			if err != nil || link == nil {
 				return false, err
 			}
@@ -111,9 +111,9 @@ type failingTx struct{ ports.UnitOfWork }
 
 var errBroken = errors.New("broken")
 
-func (f failingTx) WithinTx(ctx context.Context, fn func(context.Context, ports.Repositories) error) error {
-	return f.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		if err := fn(ctx, repos); err != nil {
+func (f failingTx) WithinTx(ctx context.Context, fn func(context.Context) error) error {
+	return f.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		if err := fn(ctx); err != nil {
 			return err
 		}
 		return errBroken
@@ -126,7 +126,7 @@ type meanwhile struct {
 	hook func()
 }
 
-func (m meanwhile) WithinTx(ctx context.Context, fn func(context.Context, ports.Repositories) error) error {
+func (m meanwhile) WithinTx(ctx context.Context, fn func(context.Context) error) error {
 	m.hook()
 	return m.UnitOfWork.WithinTx(ctx, fn)
 }

@@ -94,34 +94,34 @@ func (r revocation) detail() map[string]string {
 // revoke ends the link, mails the operator and writes the audit log, in one transaction.
 func (s *Service) revoke(ctx context.Context, r revocation) (changed bool, err error) {
 	now := s.deps.Clock.Now()
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
-		changed, err = s.revokeWithin(ctx, repos, r, now)
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
+		changed, err = s.revokeWithin(ctx, r, now)
 		return err
 	})
 	return changed && err == nil, err
 }
 
-func (s *Service) revokeWithin(ctx context.Context, repos ports.Repositories, r revocation, now time.Time) (changed bool, err error) {
+func (s *Service) revokeWithin(ctx context.Context, r revocation, now time.Time) (changed bool, err error) {
 	if !r.only.IsZero() {
-		current, err := repos.Links.ActiveOfAccount(ctx, r.account.ID)
+		current, err := s.deps.Links.ActiveOfAccount(ctx, r.account.ID)
 		if err != nil || !r.ends(current) {
 			return false, err
 		}
 		if r.partner.ContactEmail != "" {
 			told := mails.LinkEndedForPartner{Contact: r.partner.ContactEmail, Account: r.account, ExternalID: current.ExternalID}
-			if err := repos.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now)); err != nil {
+			if err := s.deps.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now)); err != nil {
 				return false, err
 			}
 		}
 	}
-	changed, err = repos.Links.Revoke(ctx, r.partner.ID, r.account.ID, r.by, now)
+	changed, err = s.deps.Links.Revoke(ctx, r.partner.ID, r.account.ID, r.by, now)
 	if err != nil || !changed {
 		return false, err
 	}
-	if err := repos.Mails.Enqueue(ctx, s.linkEnded(r, now)); err != nil {
+	if err := s.deps.Mails.Enqueue(ctx, s.linkEnded(r, now)); err != nil {
 		return false, err
 	}
-	return true, repos.Audit.Append(ctx, ports.AuditEntry{
+	return true, s.deps.Audit.Append(ctx, ports.AuditEntry{
 		ID: s.deps.Entropy.NewID(), At: now, Actor: r.actor, Action: "link.revoke", Subject: id.Account.Of(r.account.ID), Detail: r.detail(),
 	})
 }

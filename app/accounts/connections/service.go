@@ -10,20 +10,18 @@ import (
 
 // Deps holds the capabilities and settings of the use cases.
 type Deps struct {
-	UnitOfWork  ports.UnitOfWork
-	Partners    ports.PartnerReader
-	Operators   ports.OperatorReader
-	TwoFactors  ports.TwoFactorReader
-	Codes       ports.OneTimeCodes
-	Links       ports.LinkReader
-	Passwords   ports.Passwords
-	Clock       ports.Clock
-	Entropy     ports.Entropy
-	Limiter     ports.Limiter
-	Environment partner.Environment
-	// VerifyAddresses says that mails are sent, so that addresses can be verified (SMTP_URL).
-	VerifyAddresses bool
-	DashboardURL    string // DASHBOARD_BASE_URL, without a slash at its end
+	UnitOfWork   ports.UnitOfWork
+	SignIn       signin.SignIn
+	Partners     ports.Partners
+	Operators    ports.Operators
+	Links        ports.Links
+	Outbox       ports.Outbox
+	Mails        ports.Mails
+	Audit        ports.AuditLog
+	Clock        ports.Clock
+	Entropy      ports.Entropy
+	Environment  partner.Environment
+	DashboardURL string // DASHBOARD_BASE_URL, without a slash at its end
 }
 
 // Service runs the use cases.
@@ -37,14 +35,7 @@ type Service struct {
 // New makes the service.
 func New(deps Deps) *Service {
 	return &Service{
-		deps: deps,
-		authenticator: signin.Authenticator{
-			UnitOfWork: deps.UnitOfWork, Operators: deps.Operators, Passwords: deps.Passwords, Entropy: deps.Entropy, Limiter: deps.Limiter,
-		},
-		tokens: signin.Tokens{Entropy: deps.Entropy, DashboardURL: deps.DashboardURL, Verify: deps.VerifyAddresses},
-		codes: signin.Codes{
-			UnitOfWork: deps.UnitOfWork, Operators: deps.Operators, Codes: deps.Codes, Entropy: deps.Entropy, DashboardURL: deps.DashboardURL,
-		},
+		deps: deps, authenticator: deps.SignIn.Authenticator, tokens: deps.SignIn.Tokens, codes: deps.SignIn.Codes,
 	}
 }
 

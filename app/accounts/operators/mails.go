@@ -4,17 +4,16 @@ import (
 	"context"
 
 	"partnerdeposits/core/connect"
-	"partnerdeposits/ports"
 )
 
 // WantsCoverMails reports whether the operator gets mails about covers that end.
 func (s *Service) WantsCoverMails(ctx context.Context, o connect.Operator) (bool, error) {
-	return s.deps.Notices.WantsCoverMails(ctx, o.ID)
+	return s.deps.Operators.WantsCoverMails(ctx, o.ID)
 }
 
 // ChangeCoverMails turns the mails about covers that end on or off.
 func (s *Service) ChangeCoverMails(ctx context.Context, o connect.Operator, wanted bool) error {
-	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		return repos.OperatorNotices.SetCoverMails(ctx, o.ID, wanted)
+	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		return s.deps.Operators.SetCoverMails(ctx, o.ID, wanted)
 	})
 }

@@ -30,8 +30,8 @@ func (s *Service) ForgotPassword(ctx context.Context, email, locale string) erro
 		return connect.ErrInvalidEmail
 	}
 	r := ports.PasswordRequest{ID: s.deps.Entropy.NewID(), Email: email, Locale: locale, CreatedAt: s.deps.Clock.Now()}
-	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		return repos.Operators.InsertPasswordRequest(ctx, r)
+	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		return s.deps.Tokens.InsertPasswordRequest(ctx, r)
 	})
 }
 
@@ -39,8 +39,8 @@ func (s *Service) ForgotPassword(ctx context.Context, email, locale string) erro
 // operators'. more reports that further requests may wait.
 func (s *Service) MailResets(ctx context.Context) (more bool, err error) {
 	now := s.deps.Clock.Now()
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		requests, err := repos.Operators.TakePasswordRequests(ctx, requestBatch)
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		requests, err := s.deps.Tokens.TakePasswordRequests(ctx, requestBatch)
 		if err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ func (s *Service) MailResets(ctx context.Context) (more bool, err error) {
 			if stale(r, now) {
 				continue
 			}
-			if err := s.mailReset(ctx, repos, r, now); err != nil {
+			if err := s.mailReset(ctx, r, now); err != nil {
 				return err
 			}
 		}
@@ -62,7 +62,7 @@ func stale(r ports.PasswordRequest, now time.Time) bool {
 	return now.Sub(r.CreatedAt) > requestsKeptFor
 }
 
-func (s *Service) mailReset(ctx context.Context, repos ports.Repositories, r ports.PasswordRequest, now time.Time) error {
+func (s *Service) mailReset(ctx context.Context, r ports.PasswordRequest, now time.Time) error {
 	found, _, err := s.deps.Operators.OperatorByEmail(ctx, r.Email)
 	if errors.Is(err, connect.ErrBadCredentials) {
 		return nil
@@ -70,16 +70,16 @@ func (s *Service) mailReset(ctx context.Context, repos ports.Repositories, r por
 	if err != nil {
 		return err
 	}
-	o, err := repos.Operators.Lock(ctx, found.ID)
+	o, err := s.deps.Operators.Lock(ctx, found.ID)
 	if err != nil {
 		return err
 	}
 	o.Locale = cmp.Or(o.Locale, r.Locale)
-	links, err := repos.Operators.CountLiveTokens(ctx, o.ID, connect.TokenReset, now)
+	links, err := s.deps.Tokens.CountLiveTokens(ctx, o.ID, connect.TokenReset, now)
 	if err != nil || links >= liveResets { // the mailbox has links that work
 		return err
 	}
-	return s.tokens.MailReset(ctx, repos, o, r.LockedOut, now)
+	return s.tokens.MailReset(ctx, o, r.LockedOut, now)
 }
 
 // ResetPassword sets the password by the link of a mail, and ends every session. The link went to the operator's address, so the address
@@ -99,24 +99,24 @@ func (s *Service) ResetPassword(ctx context.Context, token, password string, fro
 		return err
 	}
 	now := s.deps.Clock.Now()
-	return s.withToken(ctx, token, now, func(ctx context.Context, repos ports.Repositories, _ connect.Token, o connect.Operator) error {
-		f, err := repos.TwoFactors.Lock(ctx, o.ID)
+	return s.withToken(ctx, token, now, func(ctx context.Context, _ connect.Token, o connect.Operator) error {
+		f, err := s.deps.TwoFactors.Lock(ctx, o.ID)
 		if err != nil {
 			return err
 		}
 		switch {
 		case s.tokens.Open(o):
-			err = s.firstProof(ctx, repos, o, f, now)
+			err = s.firstProof(ctx, o, f, now)
 		case f.On(): // a mailbox alone makes no network known, or each link would give its reader more tries of codes
 			from.Network = ""
 		}
 		if err == nil {
-			err = s.authenticator.RememberNetwork(ctx, repos, o, from, now)
+			err = s.authenticator.RememberNetwork(ctx, o, from, now)
 		}
 		if err != nil {
 			return err
 		}
-		return s.changedByOperator(ctx, repos, o, withPassword(o, hash, s.tokens.Open(o), now), mails.PasswordChanged, now)
+		return s.changedByOperator(ctx, o, withPassword(o, hash, s.tokens.Open(o), now), mails.PasswordChanged, now)
 	}, connect.TokenReset)
 }
 
@@ -131,14 +131,14 @@ func withPassword(o connect.Operator, hash string, opens bool, now time.Time) co
 
 // firstProof removes the second factor f of an operator whose address nobody had verified, and notes the time. The links to partners and
 // the deposits stay, and the operator's first page shows them (desk.Service.Earlier).
-func (s *Service) firstProof(ctx context.Context, repos ports.Repositories, o connect.Operator, f *twofactor.Factor, now time.Time) error {
-	if err := repos.TwoFactors.Delete(ctx, o.ID); err != nil {
+func (s *Service) firstProof(ctx context.Context, o connect.Operator, f *twofactor.Factor, now time.Time) error {
+	if err := s.deps.TwoFactors.Delete(ctx, o.ID); err != nil {
 		return err
 	}
 	if f.On() {
-		if err := s.codes.Tell(ctx, repos, o, mails.TwoFactorOff, now); err != nil {
+		if err := s.codes.Tell(ctx, o, mails.TwoFactorOff, now); err != nil {
 			return err
 		}
 	}
-	return s.audit(ctx, repos, o, ports.AuditFirstProof, now)
+	return s.audit(ctx, o, ports.AuditFirstProof, now)
 }

@@ -19,16 +19,20 @@ type (
 
 // Deps holds the capabilities of the use cases.
 type Deps struct {
-	UnitOfWork ports.UnitOfWork
-	Operators  ports.OperatorReader
-	Notices    ports.DueOperatorNotices
-	TwoFactors ports.TwoFactorReader
-	Codes      ports.OneTimeCodes
-	Tokens     ports.TokenReader
-	Passwords  ports.Passwords
-	Clock      ports.Clock
-	Entropy    ports.Entropy
-	Limiter    ports.Limiter
+	UnitOfWork  ports.UnitOfWork
+	SignIn      signin.SignIn
+	Operators   ports.Operators
+	Sessions    ports.Sessions
+	TwoFactors  ports.TwoFactors
+	HalfSignIns ports.HalfSignIns
+	Codes       ports.OneTimeCodes
+	Tokens      ports.Tokens
+	Mails       ports.Mails
+	Audit       ports.AuditLog
+	Passwords   ports.Passwords
+	Clock       ports.Clock
+	Entropy     ports.Entropy
+	Limiter     ports.Limiter
 
 	DashboardURL string // DASHBOARD_BASE_URL, without a slash at its end
 	// VerifyAddresses says that mails are sent, so that addresses can be verified (SMTP_URL).
@@ -47,14 +51,7 @@ type Service struct {
 // New makes the service.
 func New(deps Deps) *Service {
 	return &Service{
-		deps: deps,
-		authenticator: signin.Authenticator{
-			UnitOfWork: deps.UnitOfWork, Operators: deps.Operators, Passwords: deps.Passwords, Entropy: deps.Entropy, Limiter: deps.Limiter,
-		},
-		tokens: signin.Tokens{Entropy: deps.Entropy, DashboardURL: deps.DashboardURL, Verify: deps.VerifyAddresses},
-		codes: signin.Codes{
-			UnitOfWork: deps.UnitOfWork, Operators: deps.Operators, Codes: deps.Codes, Entropy: deps.Entropy, DashboardURL: deps.DashboardURL,
-		},
+		deps: deps, authenticator: deps.SignIn.Authenticator, tokens: deps.SignIn.Tokens, codes: deps.SignIn.Codes,
 	}
 }
 
@@ -68,14 +65,14 @@ func (s *Service) SignUp(ctx context.Context, form connect.SignUp, from Browser)
 		return SignedIn{}, err
 	}
 	var in SignedIn
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
-		if err := repos.Operators.Insert(ctx, o, a); err != nil {
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
+		if err := s.deps.Operators.Insert(ctx, o, a); err != nil {
 			return err
 		}
-		if err := s.tokens.AskToVerify(ctx, repos, o, now); err != nil {
+		if err := s.tokens.AskToVerify(ctx, o, now); err != nil {
 			return err
 		}
-		in, err = s.authenticator.BeginSession(ctx, repos, o, a, from, now)
+		in, err = s.authenticator.BeginSession(ctx, o, a, from, now)
 		return err
 	})
 	return in, err
@@ -91,8 +88,8 @@ func (s *Service) LogIn(ctx context.Context, email, password string, from Browse
 		return SignedIn{}, err
 	}
 	var in SignedIn
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
-		in, err = s.authenticator.Begin(ctx, repos, o, a, from, now)
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
+		in, err = s.authenticator.Begin(ctx, o, a, from, now)
 		return err
 	})
 	return in, err
@@ -104,8 +101,8 @@ func (s *Service) LogOut(ctx context.Context, token string) error {
 	if !ok {
 		return nil
 	}
-	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		return repos.Operators.DeleteSession(ctx, hash)
+	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		return s.deps.Sessions.DeleteSession(ctx, hash)
 	})
 }
 
@@ -117,5 +114,5 @@ func (s *Service) CurrentOperator(ctx context.Context, token string) (connect.Op
 	if !ok {
 		return connect.Operator{}, connect.Account{}, connect.ErrBadCredentials
 	}
-	return s.deps.Operators.OperatorBySession(ctx, hash, s.deps.Clock.Now(), s.deps.SessionIdle)
+	return s.deps.Sessions.OperatorBySession(ctx, hash, s.deps.Clock.Now(), s.deps.SessionIdle)
 }

@@ -27,7 +27,7 @@ type Session struct {
 
 // Sessions lists the sessions of an operator that have not ended, the last used first, 50 at most. token is that of the browser that asks.
 func (s *Service) Sessions(ctx context.Context, operatorID id.ID, token string) ([]Session, error) {
-	all, err := s.deps.Operators.Sessions(ctx, operatorID, s.deps.Clock.Now(), s.deps.SessionIdle, mostSessions)
+	all, err := s.deps.Sessions.Sessions(ctx, operatorID, s.deps.Clock.Now(), s.deps.SessionIdle, mostSessions)
 	if err != nil {
 		return nil, err
 	}
@@ -75,26 +75,26 @@ func otherThan(token string) func(ports.Session) bool {
 func (s *Service) endSessions(ctx context.Context, o connect.Operator, ends func(ports.Session) bool) error {
 	now := s.deps.Clock.Now()
 	for {
-		all, err := s.deps.Operators.Sessions(ctx, o.ID, now, s.deps.SessionIdle, mostSessions)
+		all, err := s.deps.Sessions.Sessions(ctx, o.ID, now, s.deps.SessionIdle, mostSessions)
 		if err != nil {
 			return err
 		}
 		ended := 0
-		err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+		err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 			ended = 0
 			for _, session := range all {
 				if !ends(session) {
 					continue
 				}
 				ended++
-				if err := repos.Operators.DeleteSession(ctx, session.TokenHash); err != nil {
+				if err := s.deps.Sessions.DeleteSession(ctx, session.TokenHash); err != nil {
 					return err
 				}
 			}
 			if ended == 0 {
 				return nil
 			}
-			return s.audit(ctx, repos, o, "operator.end_session", now)
+			return s.audit(ctx, o, "operator.end_session", now)
 		})
 		if err != nil || ended == 0 || len(all) < mostSessions {
 			return err

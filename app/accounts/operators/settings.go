@@ -30,17 +30,17 @@ func (s *Service) ChangePassword(ctx context.Context, o connect.Operator, curren
 	if err != nil {
 		return SignedIn{}, err
 	}
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		before, err := s.lockSeen(ctx, repos, seen)
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		before, err := s.lockSeen(ctx, seen)
 		if err != nil {
 			return err
 		}
 		after := before
 		after.PasswordHash = hash
-		if err := s.changedByOperator(ctx, repos, before, after, mails.PasswordChanged, now); err != nil {
+		if err := s.changedByOperator(ctx, before, after, mails.PasswordChanged, now); err != nil {
 			return err
 		}
-		in, err = s.authenticator.BeginSession(ctx, repos, after, a, from, now)
+		in, err = s.authenticator.BeginSession(ctx, after, a, from, now)
 		return err
 	})
 	return in, err
@@ -49,8 +49,8 @@ func (s *Service) ChangePassword(ctx context.Context, o connect.Operator, curren
 // lockSeen locks an operator whose password was checked.
 //
 // Returns connect.ErrBadCredentials if the password or the address was changed since.
-func (s *Service) lockSeen(ctx context.Context, repos ports.Repositories, seen connect.Operator) (connect.Operator, error) {
-	o, err := repos.Operators.Lock(ctx, seen.ID)
+func (s *Service) lockSeen(ctx context.Context, seen connect.Operator) (connect.Operator, error) {
+	o, err := s.deps.Operators.Lock(ctx, seen.ID)
 	if err == nil {
 		err = unchanged(o, seen)
 	}
@@ -85,22 +85,22 @@ func (s *Service) ChangeEmail(ctx context.Context, o connect.Operator, email, pa
 		return SignedIn{}, err
 	}
 	err = s.codes.Guard(ctx, seen, from, now, func() error {
-		return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-			if _, err := s.codes.Accept(ctx, repos, seen, code, now); err != nil {
+		return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+			if _, err := s.codes.Accept(ctx, seen, code, now); err != nil {
 				return err
 			}
-			before, err := s.lockSeen(ctx, repos, seen)
+			before, err := s.lockSeen(ctx, seen)
 			switch {
 			case err != nil:
 				return err
 			case s.deps.VerifyAddresses:
-				return s.mailNewAddress(ctx, repos, before, email, now)
+				return s.mailNewAddress(ctx, before, email, now)
 			}
 			after := movedTo(before, email)
-			if err := s.changedByOperator(ctx, repos, before, after, mails.EmailChanged, now); err != nil {
+			if err := s.changedByOperator(ctx, before, after, mails.EmailChanged, now); err != nil {
 				return err
 			}
-			in, err = s.authenticator.BeginSession(ctx, repos, after, a, from, now)
+			in, err = s.authenticator.BeginSession(ctx, after, a, from, now)
 			return err
 		})
 	})
@@ -108,18 +108,18 @@ func (s *Service) ChangeEmail(ctx context.Context, o connect.Operator, email, pa
 }
 
 // mailNewAddress mails the link that verifies a new address, and tells the old one.
-func (s *Service) mailNewAddress(ctx context.Context, repos ports.Repositories, o connect.Operator, email string, now time.Time) error {
-	if err := s.mailsLeft(ctx, repos, o, connect.TokenChangeEmail, now); err != nil {
+func (s *Service) mailNewAddress(ctx context.Context, o connect.Operator, email string, now time.Time) error {
+	if err := s.mailsLeft(ctx, o, connect.TokenChangeEmail, now); err != nil {
 		return err
 	}
-	if err := s.tokens.Mail(ctx, repos, o, connect.TokenChangeEmail, email, now); err != nil {
+	if err := s.tokens.Mail(ctx, o, connect.TokenChangeEmail, email, now); err != nil {
 		return err
 	}
 	told := mails.AccountChanged{Operator: o, Change: mails.EmailChanging, DashboardURL: s.deps.DashboardURL}
-	if err := repos.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now)); err != nil {
+	if err := s.deps.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now)); err != nil {
 		return err
 	}
-	return s.audit(ctx, repos, o, "operator.change_"+string(mails.EmailChanging), now)
+	return s.audit(ctx, o, "operator.change_"+string(mails.EmailChanging), now)
 }
 
 // free refuses an address of another operator. owner and err are the answer of OperatorByEmail; operatorID names the operator who wants
@@ -147,11 +147,11 @@ func (s *Service) ChangeCompany(ctx context.Context, o connect.Operator, a conne
 		return connect.ErrInvalidCompany
 	}
 	now := s.deps.Clock.Now()
-	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		if err := repos.Operators.SetCompany(ctx, a.ID, name); err != nil {
+	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		if err := s.deps.Operators.SetCompany(ctx, a.ID, name); err != nil {
 			return err
 		}
-		return repos.Audit.Append(ctx, ports.AuditEntry{
+		return s.deps.Audit.Append(ctx, ports.AuditEntry{
 			ID: s.deps.Entropy.NewID(), At: now, Actor: "operator:" + id.Operator.Of(o.ID), Action: "account.rename", Subject: id.Account.Of(a.ID),
 			Detail: map[string]string{"from": a.CompanyName, "to": name},
 		})
@@ -163,12 +163,12 @@ func (s *Service) ChangeLanguage(ctx context.Context, o connect.Operator, locale
 	if !connect.ValidLocale(locale) {
 		return fault.ErrInvalidField.WithField("locale", "is not a language of the pages")
 	}
-	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		current, err := repos.Operators.Lock(ctx, o.ID)
+	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		current, err := s.deps.Operators.Lock(ctx, o.ID)
 		if err != nil {
 			return err
 		}
 		current.Locale = locale
-		return repos.Operators.Update(ctx, current)
+		return s.deps.Operators.Update(ctx, current)
 	})
 }

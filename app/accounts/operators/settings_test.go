@@ -192,7 +192,7 @@ func TestChangeCompanyAndLanguage(t *testing.T) {
 		require.ErrorIs(t, s.ChangeLanguage(t.Context(), in.Operator, bad), fault.ErrInvalidField)
 	}
 	require.NoError(t, s.ChangeLanguage(t.Context(), in.Operator, "fr"))
-	o, a, err := kit.Postgres.OperatorByEmail(t.Context(), "a@b.example")
+	o, a, err := kit.Postgres.Operators.OperatorByEmail(t.Context(), "a@b.example")
 	require.NoError(t, err)
 	require.Equal(t, "Gîtes", a.CompanyName)
 	require.Equal(t, "fr", o.Locale)

@@ -22,8 +22,8 @@ func (s *Service) ResetByAdmin(ctx context.Context, operatorID id.ID, newEmail s
 		return "", connect.ErrInvalidEmail
 	}
 	now := s.deps.Clock.Now()
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		o, err := repos.Operators.Lock(ctx, operatorID)
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		o, err := s.deps.Operators.Lock(ctx, operatorID)
 		if err != nil {
 			return err
 		}
@@ -32,15 +32,15 @@ func (s *Service) ResetByAdmin(ctx context.Context, operatorID id.ID, newEmail s
 			before := o
 			o = movedTo(o, newEmail)
 			detail["newEmail"] = "yes"
-			if err := s.credentialsChanged(ctx, repos, before, o, mails.EmailChanged, now); err != nil {
+			if err := s.credentialsChanged(ctx, before, o, mails.EmailChanged, now); err != nil {
 				return err
 			}
 		}
 		mailed = o.Email
-		if err := s.tokens.MailReset(ctx, repos, o, false, now); err != nil {
+		if err := s.tokens.MailReset(ctx, o, false, now); err != nil {
 			return err
 		}
-		return repos.Audit.Append(ctx, ports.AuditEntry{
+		return s.deps.Audit.Append(ctx, ports.AuditEntry{
 			ID: s.deps.Entropy.NewID(), At: now, Actor: admin, Action: "operator.reset", Subject: id.Operator.Of(o.ID), Detail: detail,
 		})
 	})
@@ -52,17 +52,17 @@ func (s *Service) ResetByAdmin(ctx context.Context, operatorID id.ID, newEmail s
 // Returns connect.ErrBadCredentials for an unknown operator.
 func (s *Service) EndSessionsByAdmin(ctx context.Context, operatorID id.ID) (n int, err error) {
 	now := s.deps.Clock.Now()
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
-		if _, err = repos.Operators.Lock(ctx, operatorID); err != nil {
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
+		if _, err = s.deps.Operators.Lock(ctx, operatorID); err != nil {
 			return err
 		}
-		if n, err = repos.Operators.DeleteSessionsOf(ctx, operatorID); err != nil {
+		if n, err = s.deps.Sessions.DeleteSessionsOf(ctx, operatorID); err != nil {
 			return err
 		}
-		if err := repos.HalfSignIns.DeleteOf(ctx, operatorID); err != nil {
+		if err := s.deps.HalfSignIns.DeleteOf(ctx, operatorID); err != nil {
 			return err
 		}
-		return repos.Audit.Append(ctx, ports.AuditEntry{
+		return s.deps.Audit.Append(ctx, ports.AuditEntry{
 			ID: s.deps.Entropy.NewID(), At: now, Actor: admin, Action: "operator.end_sessions", Subject: id.Operator.Of(operatorID),
 		})
 	})

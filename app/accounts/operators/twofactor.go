@@ -10,7 +10,6 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/twofactor"
-	"partnerdeposits/ports"
 )
 
 // Enrolment is what an operator's app takes up: the secret, and the URI of a QR code with the secret.
@@ -25,7 +24,7 @@ func (s *Service) TwoFactor(ctx context.Context, operatorID id.ID) (twofactor.St
 //
 // Returns twofactor.ErrSignInOver.
 func (s *Service) HalfSignedIn(ctx context.Context, token string) (connect.Operator, connect.Account, error) {
-	return s.codes.HalfSignedIn(ctx, s.deps.TwoFactors, token, s.deps.Clock.Now())
+	return s.codes.HalfSignedIn(ctx, token, s.deps.Clock.Now())
 }
 
 // CompleteLogIn begins a session for a half sign-in, with a code of the app or a recovery code.
@@ -33,15 +32,15 @@ func (s *Service) HalfSignedIn(ctx context.Context, token string) (connect.Opera
 // Returns twofactor.ErrSignInOver, ErrWrongCode or ErrTooManyCodes.
 func (s *Service) CompleteLogIn(ctx context.Context, token, code string, from Browser) (SignedIn, error) {
 	now := s.deps.Clock.Now()
-	o, a, err := s.codes.HalfSignedIn(ctx, s.deps.TwoFactors, token, now)
+	o, a, err := s.codes.HalfSignedIn(ctx, token, now)
 	if err != nil {
 		return SignedIn{}, err
 	}
 	var in SignedIn
 	err = s.codes.Guard(ctx, o, from, now, func() error {
-		return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
+		return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
 			half := signin.HalfSignedIn{Operator: o, Account: a, Token: token, Code: code, From: from}
-			in, err = s.authenticator.Complete(ctx, repos, s.codes, half, now)
+			in, err = s.authenticator.Complete(ctx, s.codes, half, now)
 			return err
 		})
 	})
@@ -64,15 +63,15 @@ func (s *Service) EnableTOTP(ctx context.Context, o connect.Operator, password s
 		return Enrolment{}, err
 	}
 	f := twofactor.Factor{OperatorID: o.ID, Secret: twofactor.NewSecret(s.deps.Entropy.Bytes(twofactor.SecretBytes)), CreatedAt: now}
-	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		present, err := repos.TwoFactors.Lock(ctx, o.ID)
+	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		present, err := s.deps.TwoFactors.Lock(ctx, o.ID)
 		if err != nil {
 			return err
 		}
 		if present.On() {
 			return twofactor.ErrOn
 		}
-		return repos.TwoFactors.Save(ctx, f)
+		return s.deps.TwoFactors.Save(ctx, f)
 	})
 	return s.enrolment(o, f), err
 }
@@ -97,8 +96,8 @@ func (s *Service) ConfirmTOTP(ctx context.Context, o connect.Operator, a connect
 		return Confirmed{}, Enrolment{}, connect.ErrUnverified
 	}
 	err = s.codes.Guard(ctx, o, from, now, func() error {
-		return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-			f, err := repos.TwoFactors.Lock(ctx, o.ID)
+		return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+			f, err := s.deps.TwoFactors.Lock(ctx, o.ID)
 			if err == nil {
 				err = f.Waits(now)
 			}
@@ -110,10 +109,10 @@ func (s *Service) ConfirmTOTP(ctx context.Context, o connect.Operator, a connect
 				return err
 			}
 			f.ConfirmedAt = now
-			if err := repos.TwoFactors.Save(ctx, *f); err != nil {
+			if err := s.deps.TwoFactors.Save(ctx, *f); err != nil {
 				return err
 			}
-			done, err = s.changed(ctx, repos, o, a, mails.TwoFactorOn, from, now)
+			done, err = s.changed(ctx, o, a, mails.TwoFactorOn, from, now)
 			return err
 		})
 	})
@@ -151,15 +150,15 @@ func (s *Service) ownPassword(ctx context.Context, o connect.Operator, password 
 func (s *Service) change(ctx context.Context, o connect.Operator, a connect.Account, what mails.TwoFactorChange, code string, from Browser) (done Confirmed, err error) {
 	now := s.deps.Clock.Now()
 	err = s.codes.Guard(ctx, o, from, now, func() error {
-		return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-			required, err := s.codes.Accept(ctx, repos, o, code, now)
+		return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+			required, err := s.codes.Accept(ctx, o, code, now)
 			if err != nil {
 				return err
 			}
 			if !required {
 				return twofactor.ErrOff
 			}
-			done, err = s.changed(ctx, repos, o, a, what, from, now)
+			done, err = s.changed(ctx, o, a, what, from, now)
 			return err
 		})
 	})
@@ -168,22 +167,22 @@ func (s *Service) change(ctx context.Context, o connect.Operator, a connect.Acco
 
 // changed makes what each change of the second factor entails: recovery codes, the end of every session and half sign-in, a session for
 // this browser, the mail and the audit entry.
-func (s *Service) changed(ctx context.Context, repos ports.Repositories, o connect.Operator, a connect.Account, what mails.TwoFactorChange, from Browser, now time.Time) (done Confirmed, err error) {
+func (s *Service) changed(ctx context.Context, o connect.Operator, a connect.Account, what mails.TwoFactorChange, from Browser, now time.Time) (done Confirmed, err error) {
 	if what == mails.TwoFactorOff {
-		err = repos.TwoFactors.Delete(ctx, o.ID)
+		err = s.deps.TwoFactors.Delete(ctx, o.ID)
 	} else {
-		done.RecoveryCodes, err = s.codes.NewRecoveryCodes(ctx, repos, o.ID)
+		done.RecoveryCodes, err = s.codes.NewRecoveryCodes(ctx, o.ID)
 	}
 	if err != nil {
 		return done, err
 	}
-	if err := s.endAll(ctx, repos, o); err != nil {
+	if err := s.endAll(ctx, o); err != nil {
 		return done, err
 	}
-	if done.SignedIn, err = s.authenticator.BeginSession(ctx, repos, o, a, from, now); err != nil {
+	if done.SignedIn, err = s.authenticator.BeginSession(ctx, o, a, from, now); err != nil {
 		return done, err
 	}
-	return done, s.codes.Tell(ctx, repos, o, what, now)
+	return done, s.codes.Tell(ctx, o, what, now)
 }
 
 // DisableTOTPByAdmin turns codes off for an operator who lost the app and the recovery codes, ends every session, and tells the operator.
@@ -191,32 +190,32 @@ func (s *Service) changed(ctx context.Context, repos ports.Repositories, o conne
 // Returns twofactor.ErrOff.
 func (s *Service) DisableTOTPByAdmin(ctx context.Context, operatorID id.ID) error {
 	now := s.deps.Clock.Now()
-	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		f, err := repos.TwoFactors.Lock(ctx, operatorID)
+	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		f, err := s.deps.TwoFactors.Lock(ctx, operatorID)
 		if err != nil {
 			return err
 		}
 		if !f.On() {
 			return twofactor.ErrOff
 		}
-		o, err := repos.Operators.Lock(ctx, operatorID)
+		o, err := s.deps.Operators.Lock(ctx, operatorID)
 		if err != nil {
 			return err
 		}
-		if err := repos.TwoFactors.Delete(ctx, operatorID); err != nil {
+		if err := s.deps.TwoFactors.Delete(ctx, operatorID); err != nil {
 			return err
 		}
-		if err := s.endAll(ctx, repos, o); err != nil {
+		if err := s.endAll(ctx, o); err != nil {
 			return err
 		}
-		return s.codes.Tell(ctx, repos, o, mails.TwoFactorOffBySupport, now)
+		return s.codes.Tell(ctx, o, mails.TwoFactorOffBySupport, now)
 	})
 }
 
 // endAll ends every session and half sign-in of an operator.
-func (s *Service) endAll(ctx context.Context, repos ports.Repositories, o connect.Operator) error {
-	if _, err := repos.Operators.DeleteSessionsOf(ctx, o.ID); err != nil {
+func (s *Service) endAll(ctx context.Context, o connect.Operator) error {
+	if _, err := s.deps.Sessions.DeleteSessionsOf(ctx, o.ID); err != nil {
 		return err
 	}
-	return repos.HalfSignIns.DeleteOf(ctx, o.ID)
+	return s.deps.HalfSignIns.DeleteOf(ctx, o.ID)
 }

@@ -24,21 +24,21 @@ func (s *Service) Unverified(o connect.Operator) bool { return s.tokens.Open(o) 
 // Returns rate_limited after five mails in an hour.
 func (s *Service) AskToVerify(ctx context.Context, o connect.Operator) error {
 	now := s.deps.Clock.Now()
-	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		current, err := repos.Operators.Lock(ctx, o.ID)
+	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		current, err := s.deps.Operators.Lock(ctx, o.ID)
 		if err != nil || !s.tokens.Open(current) {
 			return err
 		}
-		if err := s.mailsLeft(ctx, repos, current, connect.TokenVerify, now); err != nil {
+		if err := s.mailsLeft(ctx, current, connect.TokenVerify, now); err != nil {
 			return err
 		}
-		return s.tokens.AskToVerify(ctx, repos, current, now)
+		return s.tokens.AskToVerify(ctx, current, now)
 	})
 }
 
 // mailsLeft returns rate_limited if the operator has got as many mails of the kind as an hour allows. The operator is locked.
-func (s *Service) mailsLeft(ctx context.Context, repos ports.Repositories, o connect.Operator, kind connect.TokenKind, now time.Time) error {
-	n, err := repos.Operators.CountTokens(ctx, o.ID, kind, now.Add(-time.Hour))
+func (s *Service) mailsLeft(ctx context.Context, o connect.Operator, kind connect.TokenKind, now time.Time) error {
+	n, err := s.deps.Tokens.CountTokens(ctx, o.ID, kind, now.Add(-time.Hour))
 	if err != nil {
 		return err
 	}
@@ -86,27 +86,27 @@ func fits(t connect.Token, o connect.Operator, kinds []connect.TokenKind) error 
 // withToken runs do with the token and its operator, whom no other transaction then changes.
 //
 // Returns connect.ErrTokenVoid, as Token does.
-func (s *Service) withToken(ctx context.Context, token string, now time.Time, do func(context.Context, ports.Repositories, connect.Token, connect.Operator) error, kinds ...connect.TokenKind) error {
+func (s *Service) withToken(ctx context.Context, token string, now time.Time, do func(context.Context, connect.Token, connect.Operator) error, kinds ...connect.TokenKind) error {
 	found, err := s.Token(ctx, token, kinds...)
 	if err != nil {
 		return err
 	}
-	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		if _, err := repos.TwoFactors.Lock(ctx, found.OperatorID); err != nil { // before the operator, in the order of a log-in
+	return s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		if _, err := s.deps.TwoFactors.Lock(ctx, found.OperatorID); err != nil { // before the operator, in the order of a log-in
 			return err
 		}
-		o, err := repos.Operators.Lock(ctx, found.OperatorID)
+		o, err := s.deps.Operators.Lock(ctx, found.OperatorID)
 		if err != nil {
 			return err
 		}
-		t, err := repos.Operators.Token(ctx, found.Hash, now) // again: it may have been used before the lock
+		t, err := s.deps.Tokens.Token(ctx, found.Hash, now) // again: it may have been used before the lock
 		if err != nil {
 			return err
 		}
 		if err := fits(t, o, kinds); err != nil {
 			return err
 		}
-		return do(ctx, repos, t, o)
+		return do(ctx, t, o)
 	})
 }
 
@@ -154,57 +154,57 @@ func (s *Service) Verify(ctx context.Context, token, password string, from Brows
 	if err != nil {
 		return SignedIn{}, err
 	}
-	err = s.withToken(ctx, token, now, func(ctx context.Context, repos ports.Repositories, t connect.Token, o connect.Operator) error {
+	err = s.withToken(ctx, token, now, func(ctx context.Context, t connect.Token, o connect.Operator) error {
 		in = SignedIn{}
 		before := o
 		o.VerifiedAt = now
 		if t.Kind == connect.TokenVerify {
-			if err := repos.Operators.UseTokens(ctx, o.ID, now, connect.TokenVerify); err != nil {
+			if err := s.deps.Tokens.UseTokens(ctx, o.ID, now, connect.TokenVerify); err != nil {
 				return err
 			}
-			if err := repos.Operators.Update(ctx, o); err != nil {
+			if err := s.deps.Operators.Update(ctx, o); err != nil {
 				return err
 			}
-			return s.audit(ctx, repos, o, "operator.verify_email", now)
+			return s.audit(ctx, o, "operator.verify_email", now)
 		}
 		o.Email = t.Email
-		if err := s.changedByOperator(ctx, repos, before, o, mails.EmailChanged, now); err != nil {
+		if err := s.changedByOperator(ctx, before, o, mails.EmailChanged, now); err != nil {
 			return err
 		}
 		if current.ID != o.ID {
 			return nil
 		}
-		in, err = s.authenticator.BeginSession(ctx, repos, o, account, from, now)
+		in, err = s.authenticator.BeginSession(ctx, o, account, from, now)
 		return err
 	}, verifying...)
 	return in, err
 }
 
 // changedByOperator is credentialsChanged, with the operator in the audit log.
-func (s *Service) changedByOperator(ctx context.Context, repos ports.Repositories, before, o connect.Operator, change mails.AccountChange, now time.Time) error {
-	if err := s.credentialsChanged(ctx, repos, before, o, change, now); err != nil {
+func (s *Service) changedByOperator(ctx context.Context, before, o connect.Operator, change mails.AccountChange, now time.Time) error {
+	if err := s.credentialsChanged(ctx, before, o, change, now); err != nil {
 		return err
 	}
-	return s.audit(ctx, repos, o, "operator.change_"+string(change), now)
+	return s.audit(ctx, o, "operator.change_"+string(change), now)
 }
 
 // credentialsChanged stores the operator, ends all sessions and all links of earlier mails, and tells the address from before.
-func (s *Service) credentialsChanged(ctx context.Context, repos ports.Repositories, before, o connect.Operator, change mails.AccountChange, now time.Time) error {
-	if err := repos.Operators.Update(ctx, o); err != nil {
+func (s *Service) credentialsChanged(ctx context.Context, before, o connect.Operator, change mails.AccountChange, now time.Time) error {
+	if err := s.deps.Operators.Update(ctx, o); err != nil {
 		return err
 	}
-	if err := repos.Operators.UseTokens(ctx, o.ID, now, connect.TokenKinds...); err != nil {
+	if err := s.deps.Tokens.UseTokens(ctx, o.ID, now, connect.TokenKinds...); err != nil {
 		return err
 	}
-	if err := s.endAll(ctx, repos, o); err != nil {
+	if err := s.endAll(ctx, o); err != nil {
 		return err
 	}
 	told := mails.AccountChanged{Operator: before, Change: change, DashboardURL: s.deps.DashboardURL}
-	return repos.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now))
+	return s.deps.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now))
 }
 
 // audit writes that the operator has acted on the operator's own account.
-func (s *Service) audit(ctx context.Context, repos ports.Repositories, o connect.Operator, action string, now time.Time) error {
+func (s *Service) audit(ctx context.Context, o connect.Operator, action string, now time.Time) error {
 	subject := id.Operator.Of(o.ID)
-	return repos.Audit.Append(ctx, ports.AuditEntry{ID: s.deps.Entropy.NewID(), At: now, Actor: "operator:" + subject, Action: action, Subject: subject})
+	return s.deps.Audit.Append(ctx, ports.AuditEntry{ID: s.deps.Entropy.NewID(), At: now, Actor: "operator:" + subject, Action: action, Subject: subject})
 }

@@ -55,7 +55,7 @@ func signedUp(t *testing.T, s *operators.Service, email string) operators.Signed
 
 func operatorOf(t *testing.T, kit *servicetest.Kit, email string) connect.Operator {
 	t.Helper()
-	o, _, err := kit.Postgres.OperatorByEmail(t.Context(), email)
+	o, _, err := kit.Postgres.Operators.OperatorByEmail(t.Context(), email)
 	require.NoError(t, err)
 	return o
 }

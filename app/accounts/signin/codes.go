@@ -17,7 +17,11 @@ import (
 // Codes checks the codes of operators: of their app, and recovery codes. Each code counts once.
 type Codes struct {
 	UnitOfWork   ports.UnitOfWork
-	Operators    ports.OperatorReader
+	Sessions     ports.Sessions
+	TwoFactors   ports.TwoFactors
+	HalfSignIns  ports.HalfSignIns
+	Mails        ports.Mails
+	Audit        ports.AuditLog
 	Codes        ports.OneTimeCodes
 	Entropy      ports.Entropy
 	DashboardURL string
@@ -35,20 +39,20 @@ func (c Codes) Guard(ctx context.Context, o connect.Operator, from Browser, now 
 	known := false
 	if from.Network != "" {
 		var err error
-		if known, err = c.Operators.NetworkKnown(ctx, o.ID, network, now); err != nil {
+		if known, err = c.Sessions.NetworkKnown(ctx, o.ID, network, now); err != nil {
 			return err
 		}
 	}
 	var wait time.Duration
-	err := c.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		tries, since, err := repos.HalfSignIns.CountTry(ctx, o.ID, network, twofactor.NetworkWindow, now)
+	err := c.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		tries, since, err := c.HalfSignIns.CountTry(ctx, o.ID, network, twofactor.NetworkWindow, now)
 		if err != nil {
 			return err
 		}
 		if wait = twofactor.NetworkWait(tries, since, now); wait > 0 {
 			return nil
 		}
-		tries, since, err = repos.HalfSignIns.CountTry(ctx, o.ID, allNetworks, twofactor.AllWindow, now)
+		tries, since, err = c.HalfSignIns.CountTry(ctx, o.ID, allNetworks, twofactor.AllWindow, now)
 		wait = twofactor.AllWait(tries, known, since, now)
 		return err
 	})
@@ -63,11 +67,11 @@ func (c Codes) Guard(ctx context.Context, o connect.Operator, from Browser, now 
 		return err
 	}
 	// A refund that is lost costs a try until the window is over.
-	_ = c.UnitOfWork.WithinTx(context.WithoutCancel(ctx), func(ctx context.Context, repos ports.Repositories) error {
-		if err := repos.HalfSignIns.RefundTry(ctx, o.ID, network); err != nil {
+	_ = c.UnitOfWork.WithinTx(context.WithoutCancel(ctx), func(ctx context.Context) error {
+		if err := c.HalfSignIns.RefundTry(ctx, o.ID, network); err != nil {
 			return err
 		}
-		return repos.HalfSignIns.RefundTry(ctx, o.ID, allNetworks)
+		return c.HalfSignIns.RefundTry(ctx, o.ID, allNetworks)
 	})
 	return err
 }
@@ -75,40 +79,46 @@ func (c Codes) Guard(ctx context.Context, o connect.Operator, from Browser, now 
 // costs reports whether a try that ended in err counts: a wrong code alone does.
 func costs(err error) bool { return errors.Is(err, twofactor.ErrWrongCode) }
 
+// On reports whether an operator's codes are on.
+func (c Codes) On(ctx context.Context, operatorID id.ID) (bool, error) {
+	f, err := c.TwoFactors.TwoFactor(ctx, operatorID)
+	return f.On, err
+}
+
 // Accept uses up a code of the operator, in the transaction of the effect that the code allows. required is false for an operator whose
 // codes are off: then no code is looked at.
 //
 // Returns twofactor.ErrWrongCode.
-func (c Codes) Accept(ctx context.Context, repos ports.Repositories, o connect.Operator, code string, now time.Time) (required bool, err error) {
-	f, err := repos.TwoFactors.Lock(ctx, o.ID)
+func (c Codes) Accept(ctx context.Context, o connect.Operator, code string, now time.Time) (required bool, err error) {
+	f, err := c.TwoFactors.Lock(ctx, o.ID)
 	if err != nil || !f.On() {
 		return false, err
 	}
 	if hash, ok := twofactor.RecoveryHash(o.ID, code); ok {
-		return true, c.useRecovery(ctx, repos, o, hash, now)
+		return true, c.useRecovery(ctx, o, hash, now)
 	}
 	if err := f.Accept(code, now, c.Codes.Code); err != nil {
 		return true, err
 	}
-	return true, repos.TwoFactors.Save(ctx, *f)
+	return true, c.TwoFactors.Save(ctx, *f)
 }
 
 // useRecovery uses a recovery code up, and tells the operator.
-func (c Codes) useRecovery(ctx context.Context, repos ports.Repositories, o connect.Operator, hash [32]byte, now time.Time) error {
-	used, err := repos.TwoFactors.UseRecoveryCode(ctx, o.ID, hash, now)
+func (c Codes) useRecovery(ctx context.Context, o connect.Operator, hash [32]byte, now time.Time) error {
+	used, err := c.TwoFactors.UseRecoveryCode(ctx, o.ID, hash, now)
 	if err != nil {
 		return err
 	}
 	if !used {
 		return twofactor.ErrWrongCode
 	}
-	return c.Tell(ctx, repos, o, mails.RecoveryCodeUsed, now)
+	return c.Tell(ctx, o, mails.RecoveryCodeUsed, now)
 }
 
 // Tell mails the operator a change of the second factor, and writes it to the audit log.
-func (c Codes) Tell(ctx context.Context, repos ports.Repositories, o connect.Operator, what mails.TwoFactorChange, now time.Time) error {
+func (c Codes) Tell(ctx context.Context, o connect.Operator, what mails.TwoFactorChange, now time.Time) error {
 	mail := mails.TwoFactor{Operator: o, Change: what, DashboardURL: c.DashboardURL}.Mail(c.Entropy.NewID(), now)
-	if err := repos.Mails.Enqueue(ctx, mail); err != nil {
+	if err := c.Mails.Enqueue(ctx, mail); err != nil {
 		return err
 	}
 	subject := id.Operator.Of(o.ID)
@@ -116,11 +126,11 @@ func (c Codes) Tell(ctx context.Context, repos ports.Repositories, o connect.Ope
 	if what == mails.TwoFactorOffBySupport {
 		actor = "admin"
 	}
-	return repos.Audit.Append(ctx, ports.AuditEntry{ID: c.Entropy.NewID(), At: now, Actor: actor, Action: "operator." + string(what), Subject: subject})
+	return c.Audit.Append(ctx, ports.AuditEntry{ID: c.Entropy.NewID(), At: now, Actor: actor, Action: "operator." + string(what), Subject: subject})
 }
 
 // NewRecoveryCodes replaces the recovery codes of an operator, and gives the new ones in clear.
-func (c Codes) NewRecoveryCodes(ctx context.Context, repos ports.Repositories, operatorID id.ID) ([]secret.Text, error) {
+func (c Codes) NewRecoveryCodes(ctx context.Context, operatorID id.ID) ([]secret.Text, error) {
 	codes := make([]secret.Text, twofactor.RecoveryCodes)
 	hashes := make([][32]byte, len(codes))
 	for i := range codes {
@@ -131,5 +141,5 @@ func (c Codes) NewRecoveryCodes(ctx context.Context, repos ports.Repositories, o
 		}
 		hashes[i] = hash
 	}
-	return codes, repos.TwoFactors.ReplaceRecoveryCodes(ctx, operatorID, hashes)
+	return codes, c.TwoFactors.ReplaceRecoveryCodes(ctx, operatorID, hashes)
 }

@@ -11,16 +11,16 @@ import (
 )
 
 // Begin begins a session after the right password, or a half sign-in for an operator whose codes are on.
-func (au Authenticator) Begin(ctx context.Context, repos ports.Repositories, o connect.Operator, a connect.Account, from Browser, now time.Time) (SignedIn, error) {
-	f, err := repos.TwoFactors.Lock(ctx, o.ID)
+func (au Authenticator) Begin(ctx context.Context, o connect.Operator, a connect.Account, from Browser, now time.Time) (SignedIn, error) {
+	f, err := au.TwoFactors.Lock(ctx, o.ID)
 	if err != nil {
 		return SignedIn{}, err
 	}
 	if !f.On() {
-		return au.BeginSession(ctx, repos, o, a, from, now)
+		return au.BeginSession(ctx, o, a, from, now)
 	}
 	token, hash := newToken(au.Entropy)
-	return SignedIn{Half: token, Lifetime: twofactor.SignInLifetime}, repos.HalfSignIns.Insert(ctx, newHalf(hash, o.ID, now))
+	return SignedIn{Half: token, Lifetime: twofactor.SignInLifetime}, au.HalfSignIns.Insert(ctx, newHalf(hash, o.ID, now))
 }
 
 func newHalf(hash [32]byte, operatorID id.ID, now time.Time) ports.HalfSignIn {
@@ -30,37 +30,37 @@ func newHalf(hash [32]byte, operatorID id.ID, now time.Time) ports.HalfSignIn {
 // HalfSignedIn gives the operator of a half sign-in.
 //
 // Returns twofactor.ErrSignInOver.
-func (c Codes) HalfSignedIn(ctx context.Context, reader ports.TwoFactorReader, token string, now time.Time) (connect.Operator, connect.Account, error) {
+func (c Codes) HalfSignedIn(ctx context.Context, token string, now time.Time) (connect.Operator, connect.Account, error) {
 	hash, ok := TokenHash(token)
 	if !ok {
 		return connect.Operator{}, connect.Account{}, twofactor.ErrSignInOver
 	}
-	return reader.HalfSignedIn(ctx, hash, now)
+	return c.HalfSignIns.HalfSignedIn(ctx, hash, now)
 }
 
 // Complete turns a half sign-in into a session, with a code. The half sign-in ends; a wrong code leaves it.
 //
 // Returns twofactor.ErrWrongCode, or ErrSignInOver for a half sign-in of another operator, and where codes were turned off meanwhile.
-func (au Authenticator) Complete(ctx context.Context, repos ports.Repositories, codes Codes, half HalfSignedIn, now time.Time) (SignedIn, error) {
+func (au Authenticator) Complete(ctx context.Context, codes Codes, half HalfSignedIn, now time.Time) (SignedIn, error) {
 	hash, ok := TokenHash(half.Token)
 	if !ok {
 		return SignedIn{}, twofactor.ErrSignInOver
 	}
-	operatorID, err := repos.HalfSignIns.Take(ctx, hash, now)
+	operatorID, err := au.HalfSignIns.Take(ctx, hash, now)
 	if err != nil {
 		return SignedIn{}, err
 	}
 	if operatorID != half.Operator.ID {
 		return SignedIn{}, twofactor.ErrSignInOver
 	}
-	required, err := codes.Accept(ctx, repos, half.Operator, half.Code, now)
+	required, err := codes.Accept(ctx, half.Operator, half.Code, now)
 	if err != nil {
 		return SignedIn{}, err
 	}
 	if !required {
 		return SignedIn{}, twofactor.ErrSignInOver
 	}
-	return au.BeginSession(ctx, repos, half.Operator, half.Account, half.From, now)
+	return au.BeginSession(ctx, half.Operator, half.Account, half.From, now)
 }
 
 // HalfSignedIn is a half sign-in with the code that shall complete it.

@@ -47,11 +47,15 @@ type Browser struct {
 
 // Authenticator checks passwords and begins sessions.
 type Authenticator struct {
-	UnitOfWork ports.UnitOfWork
-	Operators  ports.OperatorReader
-	Passwords  ports.Passwords
-	Entropy    ports.Entropy
-	Limiter    ports.Limiter
+	UnitOfWork  ports.UnitOfWork
+	Operators   ports.Operators
+	Sessions    ports.Sessions
+	Requests    ports.Tokens // for a new password
+	TwoFactors  ports.TwoFactors
+	HalfSignIns ports.HalfSignIns
+	Passwords   ports.Passwords
+	Entropy     ports.Entropy
+	Limiter     ports.Limiter
 }
 
 // NewOperator builds an operator and an account from the sign-up form and hashes the password. The caller stores both.
@@ -106,7 +110,7 @@ func (au Authenticator) knows(ctx context.Context, o connect.Operator, from Brow
 	if from.Network == "" {
 		return false, nil
 	}
-	return au.Operators.NetworkKnown(ctx, o.ID, networkHash(o, from.Network), now)
+	return au.Sessions.NetworkKnown(ctx, o.ID, networkHash(o, from.Network), now)
 }
 
 // countFailure counts a log-in as failed before its password is checked, so that attempts at the same time cannot pass the
@@ -140,8 +144,8 @@ func (au Authenticator) tellLockedOut(ctx context.Context, email, key string, no
 		return nil
 	}
 	r := ports.PasswordRequest{ID: au.Entropy.NewID(), Email: email, CreatedAt: now, LockedOut: true}
-	return au.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		return repos.Operators.InsertPasswordRequest(ctx, r)
+	return au.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		return au.Requests.InsertPasswordRequest(ctx, r)
 	})
 }
 
@@ -174,8 +178,8 @@ func (au Authenticator) find(ctx context.Context, email string) (connect.Operato
 // session token planted in the browser before log-in is worthless afterwards.
 //
 // Returns connect.ErrBadCredentials if the password was changed since o was read.
-func (au Authenticator) BeginSession(ctx context.Context, repos ports.Repositories, o connect.Operator, a connect.Account, from Browser, now time.Time) (SignedIn, error) {
-	current, err := repos.Operators.Lock(ctx, o.ID)
+func (au Authenticator) BeginSession(ctx context.Context, o connect.Operator, a connect.Account, from Browser, now time.Time) (SignedIn, error) {
+	current, err := au.Operators.Lock(ctx, o.ID)
 	if err != nil {
 		return SignedIn{}, err
 	}
@@ -183,26 +187,26 @@ func (au Authenticator) BeginSession(ctx context.Context, repos ports.Repositori
 		return SignedIn{}, err
 	}
 	if hash, ok := TokenHash(from.Session); ok {
-		if err := repos.Operators.DeleteSession(ctx, hash); err != nil {
+		if err := au.Sessions.DeleteSession(ctx, hash); err != nil {
 			return SignedIn{}, err
 		}
 	}
-	if err := au.RememberNetwork(ctx, repos, o, from, now); err != nil {
+	if err := au.RememberNetwork(ctx, o, from, now); err != nil {
 		return SignedIn{}, err
 	}
 	token, hash := newToken(au.Entropy)
-	if err := repos.Operators.InsertSession(ctx, newSession(hash, o.ID, from, now)); err != nil {
+	if err := au.Sessions.InsertSession(ctx, newSession(hash, o.ID, from, now)); err != nil {
 		return SignedIn{}, err
 	}
 	return SignedIn{Operator: current, Account: a, Token: token, Lifetime: SessionLifetime}, nil
 }
 
 // RememberNetwork keeps the network of a browser as one of the operator's, from which the operator logs in whatever others try.
-func (au Authenticator) RememberNetwork(ctx context.Context, repos ports.Repositories, o connect.Operator, from Browser, now time.Time) error {
+func (au Authenticator) RememberNetwork(ctx context.Context, o connect.Operator, from Browser, now time.Time) error {
 	if from.Network == "" {
 		return nil
 	}
-	return repos.Operators.RecordNetwork(ctx, o.ID, networkHash(o, from.Network), now)
+	return au.Sessions.RecordNetwork(ctx, o.ID, networkHash(o, from.Network), now)
 }
 
 // samePassword refuses a session for a password that was changed since it was checked.

@@ -13,6 +13,8 @@ import (
 
 // Tokens mails the links that verify addresses and set passwords.
 type Tokens struct {
+	Tokens       ports.Tokens
+	Mails        ports.Mails
 	Entropy      ports.Entropy
 	DashboardURL string // DASHBOARD_BASE_URL
 	// Verify says that addresses are verified: mails are sent (SMTP_URL).
@@ -28,11 +30,11 @@ var tokenPaths = map[connect.TokenKind]string{
 func (k Tokens) Open(o connect.Operator) bool { return k.Verify && !o.Verified() }
 
 // AskToVerify mails the link that verifies the operator's address, if addresses are verified.
-func (k Tokens) AskToVerify(ctx context.Context, repos ports.Repositories, o connect.Operator, now time.Time) error {
+func (k Tokens) AskToVerify(ctx context.Context, o connect.Operator, now time.Time) error {
 	if !k.Open(o) {
 		return nil
 	}
-	return k.Mail(ctx, repos, o, connect.TokenVerify, o.Email, now)
+	return k.Mail(ctx, o, connect.TokenVerify, o.Email, now)
 }
 
 // link is the URL in a mail.
@@ -42,33 +44,33 @@ func (k Tokens) link(kind connect.TokenKind, token secret.Text) string {
 
 // Mail stores a token that verifies an address, and mails its link there. Earlier links to a new address end; those to the present one
 // stay: the reader may open any of them.
-func (k Tokens) Mail(ctx context.Context, repos ports.Repositories, o connect.Operator, kind connect.TokenKind, to string, now time.Time) error {
+func (k Tokens) Mail(ctx context.Context, o connect.Operator, kind connect.TokenKind, to string, now time.Time) error {
 	if kind == connect.TokenChangeEmail {
-		if err := repos.Operators.UseTokens(ctx, o.ID, now, kind); err != nil {
+		if err := k.Tokens.UseTokens(ctx, o.ID, now, kind); err != nil {
 			return err
 		}
 	}
-	link, err := k.newLink(ctx, repos, o, kind, to, now)
+	link, err := k.newLink(ctx, o, kind, to, now)
 	if err != nil {
 		return err
 	}
-	return repos.Mails.Enqueue(ctx, mails.VerifyAddress{Operator: o, To: to, URL: link}.Mail(k.Entropy.NewID(), now))
+	return k.Mails.Enqueue(ctx, mails.VerifyAddress{Operator: o, To: to, URL: link}.Mail(k.Entropy.NewID(), now))
 }
 
 // MailReset stores a token that sets a password, and mails its link to the operator. Earlier links stay until they expire or a password is
 // set: a stranger who asks for another ends none that the operator is about to use. lockedOut tells the operator that
 // too many wrong passwords were tried.
-func (k Tokens) MailReset(ctx context.Context, repos ports.Repositories, o connect.Operator, lockedOut bool, now time.Time) error {
-	link, err := k.newLink(ctx, repos, o, connect.TokenReset, o.Email, now)
+func (k Tokens) MailReset(ctx context.Context, o connect.Operator, lockedOut bool, now time.Time) error {
+	link, err := k.newLink(ctx, o, connect.TokenReset, o.Email, now)
 	if err != nil {
 		return err
 	}
-	return repos.Mails.Enqueue(ctx, mails.ResetPassword{Operator: o, URL: link, LockedOut: lockedOut}.Mail(k.Entropy.NewID(), now))
+	return k.Mails.Enqueue(ctx, mails.ResetPassword{Operator: o, URL: link, LockedOut: lockedOut}.Mail(k.Entropy.NewID(), now))
 }
 
 // newLink stores a token of a kind, and gives its link.
-func (k Tokens) newLink(ctx context.Context, repos ports.Repositories, o connect.Operator, kind connect.TokenKind, to string, now time.Time) (string, error) {
+func (k Tokens) newLink(ctx context.Context, o connect.Operator, kind connect.TokenKind, to string, now time.Time) (string, error) {
 	token, hash := newToken(k.Entropy)
 	stored := connect.Token{Hash: hash, OperatorID: o.ID, Kind: kind, Email: to, CreatedAt: now, ExpiresAt: now.Add(kind.Lifetime())}
-	return k.link(kind, token), repos.Operators.InsertToken(ctx, stored)
+	return k.link(kind, token), k.Tokens.InsertToken(ctx, stored)
 }

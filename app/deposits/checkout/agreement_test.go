@@ -16,7 +16,7 @@ import (
 
 func records(b checkouttest.Steps, depositID id.ID) []agreement.Record {
 	b.T.Helper()
-	all, err := b.Postgres.Agreements(b.Ctx(), depositID)
+	all, err := b.Postgres.Agreements.Agreements(b.Ctx(), depositID)
 	require.NoError(b.T, err)
 	return all
 }

@@ -16,12 +16,14 @@ import (
 // Deps holds the capabilities of the use cases.
 type Deps struct {
 	UnitOfWork ports.UnitOfWork
-	Deposits   ports.DepositReader
-	Clients    ports.ClientReader
-	Accounts   ports.OperatorReader
+	Journal    lifecycle.Journal
+	Deposits   ports.Deposits
+	Clients    ports.Clients
+	Operators  ports.Operators
 	Payments   Payments
-	Paid       ports.PaymentReader
+	Paid       ports.Payments
 	Debts      Debts
+	Agreements ports.Agreements
 	Scoring    ports.Scoring
 	Clock      ports.Clock
 	Entropy    ports.Entropy
@@ -38,6 +40,8 @@ type Payments interface {
 	//
 	// Returns deposit.ErrNotSecurable when the checkout has ended, or service_unavailable.
 	OpenFeePage(ctx context.Context, d *deposit.Deposit, token secret.Text, payer *tenant.Person, prepare lifecycle.Prepare, now time.Time) (string, error)
+	// LockFeeInFlight locks and gives the fee payment that is processing, in a transaction; nil for none.
+	LockFeeInFlight(ctx context.Context, depositID id.ID) (*deposit.Payment, error)
 	// ConfirmFee asks the provider about the fee payment in flight and records the answer. ends: an unpaid page is closed.
 	//
 	// Returns service_unavailable when the provider cannot be reached.

@@ -65,11 +65,11 @@ func (s *Service) Submit(ctx context.Context, token secret.Text, p tenant.Person
 //
 // Returns deposit.ErrNotSecurable when the checkout has ended.
 func (s *Service) start(ctx context.Context, token secret.Text, now time.Time) (d *deposit.Deposit, err error) {
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		if d, err = repos.Deposits.ForUpdateByToken(ctx, token); err != nil {
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		if d, err = s.deps.Deposits.ForUpdateByToken(ctx, token); err != nil {
 			return err
 		}
-		return lifecycle.StartCheckout(ctx, repos, d, now)
+		return s.deps.Journal.StartCheckout(ctx, d, now)
 	})
 	return d, err
 }
@@ -101,12 +101,12 @@ func acceptedBefore(paying bool, changedAt time.Time) bool { return paying && ch
 // decline cancels the deposit of a tenant whom scoring refused, unless a payment succeeded first.
 func (s *Service) decline(ctx context.Context, begun *deposit.Deposit, p tenant.Person, now time.Time) error {
 	setClient := s.withClient(begun, p, now)
-	err := s.deps.Payments.EndCheckout(ctx, begun.ID, deposit.TenantDeclined, func(ctx context.Context, repos ports.Repositories, d *deposit.Deposit) error {
-		if err := setClient(ctx, repos, d); err != nil {
+	err := s.deps.Payments.EndCheckout(ctx, begun.ID, deposit.TenantDeclined, func(ctx context.Context, d *deposit.Deposit) error {
+		if err := setClient(ctx, d); err != nil {
 			return err
 		}
 		d.UpdatedAt = now
-		return repos.Deposits.SetCheckout(ctx, d)
+		return s.deps.Deposits.SetCheckout(ctx, d)
 	}, now)
 	if lifecycle.CheckoutOver(err) {
 		return nil
@@ -124,9 +124,9 @@ var errErasedMeanwhile = errors.New("checkout: the client was erased while the f
 //
 // The returned function returns errErasedMeanwhile.
 func (s *Service) withClient(begun *deposit.Deposit, p tenant.Person, now time.Time) lifecycle.Prepare {
-	return func(ctx context.Context, repos ports.Repositories, d *deposit.Deposit) error {
+	return func(ctx context.Context, d *deposit.Deposit) error {
 		if hasClient(d, begun) {
-			known, err := repos.Clients.OfAccount(ctx, d.AccountID, d.ClientID)
+			known, err := s.deps.Clients.OfAccount(ctx, d.AccountID, d.ClientID)
 			if errors.Is(err, tenant.ErrNotFound) {
 				return errErasedMeanwhile
 			}
@@ -139,7 +139,7 @@ func (s *Service) withClient(begun *deposit.Deposit, p tenant.Person, now time.T
 			return nil
 		}
 		c := newClient(s.deps.Entropy.NewID(), d, p, now)
-		if err := repos.Clients.Insert(ctx, c); err != nil {
+		if err := s.deps.Clients.Insert(ctx, c); err != nil {
 			return err
 		}
 		d.ClientID = c.ID
@@ -166,16 +166,16 @@ func newClient(clientID id.ID, d *deposit.Deposit, p tenant.Person, now time.Tim
 // withAgreement keeps the evidence in the transaction of the payment, after setClient has set the client. A payment in flight keeps the
 // record that it has of the same words.
 func (s *Service) withAgreement(agreed agreement.Record, setClient lifecycle.Prepare) lifecycle.Prepare {
-	return func(ctx context.Context, repos ports.Repositories, d *deposit.Deposit) error {
-		if err := setClient(ctx, repos, d); err != nil {
+	return func(ctx context.Context, d *deposit.Deposit) error {
+		if err := setClient(ctx, d); err != nil {
 			return err
 		}
-		inFlight, err := repos.Payments.Processing(ctx, d.ID, deposit.FeePayment)
+		inFlight, err := s.deps.Payments.LockFeeInFlight(ctx, d.ID)
 		if err != nil {
 			return err
 		}
 		agreed.ClientID = d.ClientID
-		return repos.Agreements.Keep(ctx, agreed, begunAt(inFlight))
+		return s.deps.Agreements.Keep(ctx, agreed, begunAt(inFlight))
 	}
 }
 

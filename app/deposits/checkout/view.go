@@ -57,7 +57,7 @@ func (s *Service) view(ctx context.Context, token secret.Text, now time.Time) (V
 	if err != nil {
 		return View{}, err
 	}
-	account, _, err := s.deps.Accounts.AccountByID(ctx, d.AccountID)
+	account, _, err := s.deps.Operators.AccountByID(ctx, d.AccountID)
 	if err != nil {
 		return View{}, err
 	}

@@ -87,7 +87,7 @@ func (s *Service) Deposit(ctx context.Context, accountID, depositID id.ID) (View
 	if v.Debt, steps, err = s.debt(ctx, d); err != nil {
 		return View{}, err
 	}
-	if v.Refunds, err = s.deps.Collections.Refunds(ctx, d.ID); err != nil {
+	if v.Refunds, err = s.deps.Refunds.Refunds(ctx, d.ID); err != nil {
 		return View{}, err
 	}
 	agreed, err := s.deps.Agreements.Agreements(ctx, d.ID)
@@ -144,7 +144,7 @@ func (s *Service) debt(ctx context.Context, d *deposit.Deposit) (*deposit.Debt, 
 }
 
 func (s *Service) history(ctx context.Context, d *deposit.Deposit, collection []deposit.CollectionStep) ([]Entry, error) {
-	steps, err := s.deps.Found.History(ctx, d.ID)
+	steps, err := s.deps.Deposits.History(ctx, d.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -17,16 +17,16 @@ const EndingSoon = 7 * 24 * time.Hour
 
 // Deps are the capabilities of the reads.
 type Deps struct {
-	Desk        ports.DeskReader
-	Deposits    ports.DepositReader
-	Found       ports.SupportDeposits
-	Collections ports.CollectionReader
-	Audit       ports.AuditReader
-	Files       ports.FileRecords
+	Desk        ports.Desk
+	Deposits    ports.Deposits
+	Collections ports.Collections
+	Refunds     ports.Refunds
+	Audit       ports.AuditLog
+	Files       ports.Files
 	Contents    ports.FileContents
 
-	Agreements ports.AgreementReader
-	Disputes   ports.DisputeReader
+	Agreements ports.Agreements
+	Disputes   ports.Disputes
 
 	Clock  ports.Clock
 	Timers deposit.Timers

@@ -15,7 +15,7 @@ import (
 
 // store counts a deposit for each day of a span, and notes the spans.
 type store struct {
-	ports.DeskReader
+	ports.Desk
 	asked []ports.Span
 	work  map[ports.Work]ports.WorkCount
 	lists []ports.Work

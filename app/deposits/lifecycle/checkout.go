@@ -6,11 +6,10 @@ import (
 	"time"
 
 	"partnerdeposits/core/deposit"
-	"partnerdeposits/ports"
 )
 
 // Prepare changes a deposit that the transaction holds locked, just before a transition or a payment.
-type Prepare func(ctx context.Context, repos ports.Repositories, d *deposit.Deposit) error
+type Prepare func(ctx context.Context, d *deposit.Deposit) error
 
 // CheckoutOpen reports whether the tenant may still secure the deposit.
 func CheckoutOpen(d *deposit.Deposit, now time.Time) bool {
@@ -25,9 +24,9 @@ func CheckoutOver(err error) bool {
 // StartCheckout records a step of the tenant on the locked deposit. The time until a checkout counts as idle starts here.
 //
 // Returns deposit.ErrNotSecurable when the checkout has ended.
-func StartCheckout(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, now time.Time) error {
+func (j Journal) StartCheckout(ctx context.Context, d *deposit.Deposit, now time.Time) error {
 	if err := d.StartCheckout(now); err != nil {
 		return err
 	}
-	return repos.Deposits.SetCheckout(ctx, d)
+	return j.Deposits.SetCheckout(ctx, d)
 }

@@ -14,6 +14,13 @@ import (
 	"partnerdeposits/ports"
 )
 
+// Journal records transitions within the transaction of their change.
+type Journal struct {
+	Deposits ports.Deposits
+	Links    ports.Links
+	Outbox   ports.Outbox
+}
+
 // By is the author of a transition, for the deposit's history.
 type By struct {
 	Actor  string            // kind and id: "partner:prt_…", "tenant", "scheduler"
@@ -23,17 +30,17 @@ type By struct {
 // Move applies trigger to d, which the transaction holds locked, and records the transition.
 //
 // Returns the errors of Deposit.Apply.
-func Move(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, trigger deposit.Trigger, timers deposit.Timers, by By, eventID id.ID, now time.Time) (deposit.Transition, error) {
+func (j Journal) Move(ctx context.Context, d *deposit.Deposit, trigger deposit.Trigger, timers deposit.Timers, by By, eventID id.ID, now time.Time) (deposit.Transition, error) {
 	t, err := d.Apply(trigger, timers, now)
 	if err != nil {
 		return t, err
 	}
-	return t, Record(ctx, repos, d, t, by, eventID)
+	return t, j.Record(ctx, d, t, by, eventID)
 }
 
 // Record stores a transition that d has made already.
-func Record(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, t deposit.Transition, by By, eventID id.ID) error {
-	return Write(ctx, repos, Writes(d, t, by, eventID))
+func (j Journal) Record(ctx context.Context, d *deposit.Deposit, t deposit.Transition, by By, eventID id.ID) error {
+	return j.Write(ctx, Writes(d, t, by, eventID))
 }
 
 // Writes gives the rows of a transition: the deposit, its history and its event. A deposit without a partner has no event.
@@ -51,9 +58,9 @@ func Writes(d *deposit.Deposit, t deposit.Transition, by By, eventID id.ID) port
 
 // Write stores the rows of a transition within a transaction. A partner hears of a deposit that it did not create while its link to
 // the account lasts, and no longer (api.md §2).
-func Write(ctx context.Context, repos ports.Repositories, writes ports.Writes) error {
+func (j Journal) Write(ctx context.Context, writes ports.Writes) error {
 	if d := writes.Move.Deposit; writes.Event != nil && !d.ByPartnerAPI {
-		link, err := repos.Links.OfPartner(ctx, d.PartnerID, d.AccountID)
+		link, err := j.Links.OfPartner(ctx, d.PartnerID, d.AccountID)
 		hears, err := hearsOf(link.Link, err)
 		if err != nil {
 			return err
@@ -62,10 +69,10 @@ func Write(ctx context.Context, repos ports.Repositories, writes ports.Writes) e
 			writes.Event, writes.Move.Step.EventID = nil, id.ID{}
 		}
 	}
-	if err := repos.Deposits.Transition(ctx, writes.Move.Deposit, writes.Move.Step); err != nil || writes.Event == nil {
+	if err := j.Deposits.Transition(ctx, writes.Move.Deposit, writes.Move.Step); err != nil || writes.Event == nil {
 		return err
 	}
-	return repos.Outbox.Append(ctx, *writes.Event)
+	return j.Outbox.Append(ctx, *writes.Event)
 }
 
 // hearsOf decides whether a partner hears of a deposit that it did not create. link and err are the answer of Links.OfPartner.

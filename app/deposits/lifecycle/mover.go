@@ -11,6 +11,7 @@ import (
 
 // Mover moves deposits in transactions of their own and counts each transition after its commit.
 type Mover struct {
+	Journal
 	UnitOfWork ports.UnitOfWork
 	Metrics    ports.DepositMetrics
 	Entropy    ports.Entropy
@@ -19,11 +20,11 @@ type Mover struct {
 
 // WithinTx runs change in a transaction and counts the transition that change made. A transition without a trigger means
 // that no deposit moved.
-func (m Mover) WithinTx(ctx context.Context, change func(ctx context.Context, repos ports.Repositories) (deposit.Transition, error)) error {
+func (m Mover) WithinTx(ctx context.Context, change func(ctx context.Context) (deposit.Transition, error)) error {
 	var made deposit.Transition
-	err := m.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+	err := m.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		var err error
-		made, err = change(ctx, repos)
+		made, err = change(ctx)
 		return err
 	})
 	if err == nil && made.Trigger != "" {
@@ -33,20 +34,20 @@ func (m Mover) WithinTx(ctx context.Context, change func(ctx context.Context, re
 }
 
 // Move is the package's Move with the actor that the trigger implies and a new event id.
-func (m Mover) Move(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, trigger deposit.Trigger, now time.Time) (deposit.Transition, error) {
-	return Move(ctx, repos, d, trigger, m.Timers, By{Actor: trigger.By()}, m.Entropy.NewID(), now)
+func (m Mover) Move(ctx context.Context, d *deposit.Deposit, trigger deposit.Trigger, now time.Time) (deposit.Transition, error) {
+	return m.Journal.Move(ctx, d, trigger, m.Timers, By{Actor: trigger.By()}, m.Entropy.NewID(), now)
 }
 
 // MoveIf locks a deposit and moves it when due, called under the lock, agrees.
 func (m Mover) MoveIf(ctx context.Context, depositID id.ID, trigger deposit.Trigger, now time.Time, due func(*deposit.Deposit) bool) (moved bool, err error) {
-	err = m.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (deposit.Transition, error) {
+	err = m.WithinTx(ctx, func(ctx context.Context) (deposit.Transition, error) {
 		moved = false
-		d, err := repos.Deposits.ForUpdate(ctx, depositID)
+		d, err := m.Deposits.ForUpdate(ctx, depositID)
 		if err != nil || !due(d) {
 			return deposit.Transition{}, err
 		}
 		moved = true
-		return m.Move(ctx, repos, d, trigger, now)
+		return m.Move(ctx, d, trigger, now)
 	})
 	return moved && err == nil, err
 }

@@ -18,14 +18,12 @@ import (
 
 // Deps holds the capabilities and settings of the use cases.
 type Deps struct {
-	UnitOfWork ports.UnitOfWork
-	Due        ports.DepositScheduler
-	Payments   Payments
-	Clock      ports.Clock
-	Entropy    ports.Entropy
-	Metrics    ports.DepositMetrics
-	Log        *slog.Logger
-	Timers     deposit.Timers
+	Mover    lifecycle.Mover
+	Due      ports.DepositScheduler
+	Payments Payments
+	Clock    ports.Clock
+	Log      *slog.Logger
+	Timers   deposit.Timers
 }
 
 // Payments ends checkouts whose fee payment may be in flight; payments.Service implements it.
@@ -39,17 +37,13 @@ type Payments interface {
 // Service runs the use cases.
 type Service struct {
 	deps                   Deps
-	mover                  lifecycle.Mover
 	idle, expired, elapsed timer
 }
 
 // New makes the service.
 func New(deps Deps) *Service {
 	return &Service{
-		deps: deps,
-		mover: lifecycle.Mover{
-			UnitOfWork: deps.UnitOfWork, Metrics: deps.Metrics, Entropy: deps.Entropy, Timers: deps.Timers,
-		},
+		deps:    deps,
 		idle:    timer{name: "mark idle"},
 		expired: timer{name: "expire checkout"},
 		elapsed: timer{name: "close elapsed"},

@@ -7,7 +7,6 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/tenant"
-	"partnerdeposits/ports"
 )
 
 // NewClient holds the fields of a new client.
@@ -28,15 +27,15 @@ func (s *Service) Create(ctx context.Context, by partner.Caller, in NewClient, c
 		Prepare: func(context.Context) error {
 			return in.Validate()
 		},
-		Effect: func(ctx context.Context, repos ports.Repositories) (idempotent.Response, error) {
-			link, err := repos.Links.OfPartner(ctx, by.Partner.ID, in.AccountID)
+		Effect: func(ctx context.Context) (idempotent.Response, error) {
+			link, err := s.deps.Links.OfPartner(ctx, by.Partner.ID, in.AccountID)
 			if err != nil {
 				return idempotent.Response{}, err
 			}
 			if err := link.Usable(); err != nil {
 				return idempotent.Response{}, err
 			}
-			if err := repos.Clients.Insert(ctx, client); err != nil {
+			if err := s.deps.Clients.Insert(ctx, client); err != nil {
 				return idempotent.Response{}, err
 			}
 			return call.Encode(client)

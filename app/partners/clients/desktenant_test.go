@@ -8,12 +8,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/app/partners/clients"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/tenant"
 	"partnerdeposits/lab/servicetest"
-	"partnerdeposits/ports"
 )
 
 // A tenant whom an operator entered on the desk, or who came by a checkout of the desk, belongs to no partner.
@@ -38,7 +38,7 @@ func TestEraseByAdmin_OfATenantOfTheDesk_RemovesThePersonAndTheirMails(t *testin
 	require.Zero(t, f.Count("mails", "link_of = ANY ($1)", []id.ID{d.ID, beforeCheckout.ID}))
 	require.Equal(t, 1, f.Count("mails", "link_of = $1", elsewhere.ID), "a mail of another account")
 	require.Equal(t, 1, f.Count("audit_log", "action = 'client.erase' AND actor = 'admin'"))
-	got, err := f.Postgres.DepositByReference(t.Context(), d.Reference)
+	got, err := f.Postgres.Deposits.DepositByReference(t.Context(), d.Reference)
 	require.NoError(t, err)
 	require.Nil(t, got.Client)
 
@@ -47,7 +47,7 @@ func TestEraseByAdmin_OfATenantOfTheDesk_RemovesThePersonAndTheirMails(t *testin
 	require.Equal(t, clients.TextErasure{Total: 1, Read: 1, Erased: 1}, done)
 
 	// The partner to which the account is linked does not erase a tenant of the desk: the partner never had the record.
-	f.Write(func(ctx context.Context, repos ports.Repositories) error {
+	f.Write(func(ctx context.Context, repos *postgres.Store) error {
 		return repos.Clients.Insert(ctx, tenant.Client{ID: servicetest.NewID(), AccountID: f.account, CreatedAt: f.Clock.Now(), Person: tenant.Person{Email: "eve@personal.example", FirstName: "Eve", LastName: "Love"}})
 	})
 	var eve [16]byte

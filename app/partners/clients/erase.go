@@ -27,17 +27,17 @@ func (s *Service) EraseByAdmin(ctx context.Context, clientID id.ID) (erased bool
 
 func (s *Service) erase(ctx context.Context, partnerID, clientID id.ID, actor string, detail map[string]string) (erased bool, err error) {
 	now := s.deps.Clock.Now()
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		erased = false
-		client, err := repos.Clients.Lock(ctx, partnerID, clientID)
+		client, err := s.deps.Clients.Lock(ctx, partnerID, clientID)
 		if err != nil || client.Erased() {
 			return err
 		}
-		if err := repos.Clients.Erase(ctx, client, now); err != nil {
+		if err := s.deps.Clients.Erase(ctx, client, now); err != nil {
 			return err
 		}
 		erased = true
-		return s.audit(ctx, repos, "client.erase", client.ID, actor, now, detail)
+		return s.audit(ctx, "client.erase", client.ID, actor, now, detail)
 	})
 	return erased && err == nil, err
 }
@@ -47,8 +47,8 @@ const adminActor = "admin"
 func partnerActor(by partner.Caller) string { return "partner:" + id.Partner.Of(by.Partner.ID) }
 
 // audit appends an entry about a client, without personal data: the audit log is kept without end.
-func (s *Service) audit(ctx context.Context, repos ports.Repositories, action string, clientID id.ID, actor string, now time.Time, detail map[string]string) error {
-	return repos.Audit.Append(ctx, ports.AuditEntry{
+func (s *Service) audit(ctx context.Context, action string, clientID id.ID, actor string, now time.Time, detail map[string]string) error {
+	return s.deps.Audit.Append(ctx, ports.AuditEntry{
 		ID: s.deps.Entropy.NewID(), At: now, Actor: actor, Action: action, Subject: id.Client.Of(clientID), Detail: detail,
 	})
 }

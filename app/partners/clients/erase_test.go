@@ -10,8 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/app/deposits"
 	"partnerdeposits/app/platform/idempotent"
+	"partnerdeposits/cmd/wire"
 	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
@@ -51,7 +53,7 @@ func setup(t *testing.T) *fixture {
 	f.Link(f.by.Partner.ID, f.account, "h")
 	f.client = tenant.Client{ID: servicetest.NewID(), AccountID: f.account, PartnerID: f.by.Partner.ID, CreatedAt: f.Clock.Now(),
 		Person: tenant.Person{Email: email, FirstName: "Ada", LastName: "Love", Phone: "+33612345678", Locale: "fr"}}
-	f.Write(func(ctx context.Context, repos ports.Repositories) error { return repos.Clients.Insert(ctx, f.client) })
+	f.Write(func(ctx context.Context, repos *postgres.Store) error { return repos.Clients.Insert(ctx, f.client) })
 	return f
 }
 
@@ -143,7 +145,7 @@ func TestErase_WhileATransactionMovesTheDeposit_LetsOneOfBothGoFirst(t *testing.
 	f := setup(t)
 	d := f.deposit()
 	move := func(between func(locked *deposit.Deposit), after func()) {
-		f.Write(func(ctx context.Context, repos ports.Repositories) error {
+		f.Write(func(ctx context.Context, repos *postgres.Store) error {
 			locked, err := repos.Deposits.ForUpdate(ctx, d)
 			require.NoError(t, err)
 			between(locked)
@@ -174,7 +176,7 @@ func TestErase_AfterATransactionReadTheClient_MakesItRunAgain(t *testing.T) {
 	d := f.deposit(func(d *deposit.Deposit) { d.CheckoutStartedAt = f.Clock.Now() }) // the cancellation of a begun checkout is a transaction
 	var once sync.Once
 	f.Services = f.Build(func(p *servicetest.Parts) {
-		p.UnitOfWork = reading{p.UnitOfWork, func() { once.Do(f.erase) }}
+		p.AroundPayments = func(all wire.Payments) wire.Payments { return reading{all, func() { once.Do(f.erase) }} }
 	})
 	require.Equal(t, "nobody", f.cancel(d))
 	require.Empty(t, f.personal())
@@ -182,24 +184,12 @@ func TestErase_AfterATransactionReadTheClient_MakesItRunAgain(t *testing.T) {
 
 // reading calls then after each Processing, which a cancellation calls between its reads and its writes.
 type reading struct {
-	ports.UnitOfWork
+	wire.Payments
 	then func()
 }
 
-type readingPayments struct {
-	ports.PaymentRepository
-	then func()
-}
-
-func (r reading) WithinTx(ctx context.Context, fn func(context.Context, ports.Repositories) error) error {
-	return r.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		repos.Payments = readingPayments{repos.Payments, r.then}
-		return fn(ctx, repos)
-	})
-}
-
-func (p readingPayments) Processing(ctx context.Context, depositID id.ID, kind deposit.PaymentKind) (*deposit.Payment, error) {
-	found, err := p.PaymentRepository.Processing(ctx, depositID, kind)
+func (p reading) LockFeeInFlight(ctx context.Context, depositID id.ID) (*deposit.Payment, error) {
+	found, err := p.Payments.LockFeeInFlight(ctx, depositID)
 	p.then()
 	return found, err
 }
@@ -232,7 +222,7 @@ func TestErase_WhileCheckoutSubmits_KeepsNothingOfTheForm(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := setup(t)
 			d := f.deposit()
-			tokens, err := f.Postgres.CheckoutTokens(t.Context(), []id.ID{d})
+			tokens, err := f.Postgres.Deposits.CheckoutTokens(t.Context(), []id.ID{d})
 			require.NoError(t, err)
 			f.scoring = f.erase
 			next, err := f.Checkout.Submit(t.Context(), tokens[d], typed, agreement.Given{Agreed: true})
@@ -254,12 +244,12 @@ func TestErase_WhileCheckoutSubmits_KeepsNothingOfTheForm(t *testing.T) {
 func TestErase_BehindASubmission_WaitsForItsClient(t *testing.T) {
 	f := setup(t)
 	d := f.deposit()
-	tokens, err := f.Postgres.CheckoutTokens(t.Context(), []id.ID{d})
+	tokens, err := f.Postgres.Deposits.CheckoutTokens(t.Context(), []id.ID{d})
 	require.NoError(t, err)
 	var ended <-chan error
 	var once sync.Once
 	services := f.Build(func(p *servicetest.Parts) {
-		p.UnitOfWork = inserting{p.UnitOfWork, func() { once.Do(func() { ended = f.eraseBehind() }) }}
+		p.Clients = inserting{p.Clients, func() { once.Do(func() { ended = f.eraseBehind() }) }}
 	})
 	_, err = services.Checkout.Submit(t.Context(), tokens[d], tenant.Person{Email: "bob@other.example", FirstName: "Bob", LastName: "Other"}, agreement.Given{Agreed: true})
 	require.NoError(t, err)
@@ -268,34 +258,24 @@ func TestErase_BehindASubmission_WaitsForItsClient(t *testing.T) {
 	require.Equal(t, 1, f.Count("clients", "email = 'bob@other.example' AND partner_id = $1", f.by.Partner.ID), "Bob is another person")
 }
 
+type allClients = ports.Clients
+
 // inserting calls then before each INSERT of a client.
 type inserting struct {
-	ports.UnitOfWork
+	allClients
 	then func()
 }
 
-type insertingClients struct {
-	ports.ClientRepository
-	then func()
-}
-
-func (i inserting) WithinTx(ctx context.Context, fn func(context.Context, ports.Repositories) error) error {
-	return i.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		repos.Clients = insertingClients{repos.Clients, i.then}
-		return fn(ctx, repos)
-	})
-}
-
-func (c insertingClients) Insert(ctx context.Context, client tenant.Client) error {
+func (c inserting) Insert(ctx context.Context, client tenant.Client) error {
 	c.then()
-	return c.ClientRepository.Insert(ctx, client)
+	return c.allClients.Insert(ctx, client)
 }
 
 // Who pays was accepted by scoring, unless the partner has changed the client's details since.
 func TestSubmit_OfAClientThatThePartnerChanged_IsScoredAgain(t *testing.T) {
 	f := setup(t)
 	d := f.deposit()
-	tokens, err := f.Postgres.CheckoutTokens(t.Context(), []id.ID{d})
+	tokens, err := f.Postgres.Deposits.CheckoutTokens(t.Context(), []id.ID{d})
 	require.NoError(t, err)
 	asked := 0
 	f.scoring = func() { asked++ }

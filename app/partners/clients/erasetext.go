@@ -35,11 +35,11 @@ func (s *Service) eraseFiles(ctx context.Context, depositID id.ID) (erased bool,
 	}
 	entry := s.erasure(depositID)
 	entry.Action, entry.Detail = "deposit.erase_files", map[string]string{"files": strconv.Itoa(len(ids))}
-	return true, s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		if err := repos.Files.Forget(ctx, ids); err != nil {
+	return true, s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		if err := s.deps.Files.Forget(ctx, ids); err != nil {
 			return err
 		}
-		return repos.Audit.Append(ctx, entry)
+		return s.deps.Audit.Append(ctx, entry)
 	})
 }
 

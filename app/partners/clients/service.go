@@ -10,11 +10,13 @@ import (
 type Deps struct {
 	UnitOfWork ports.UnitOfWork
 	Idempotent *idempotent.Executor
-	Clients    ports.ClientReader
-	Deposits   ports.DepositReader
-	Texts      ports.TextEraser
-	Links      ports.LinkReader
-	Files      ports.FileRecords
+	Clients    ports.Clients
+	Addresses  ports.SealedAddresses
+	Deposits   ports.Deposits
+	Texts      ports.Texts
+	Links      ports.Links
+	Audit      ports.AuditLog
+	Files      ports.Files
 	Contents   ports.FileContents
 	Clock      ports.Clock
 	Entropy    ports.Entropy

@@ -9,7 +9,6 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/tenant"
-	"partnerdeposits/ports"
 )
 
 // Update changes the details of a client. The audit log names the changed fields and none of their values.
@@ -21,15 +20,15 @@ func (s *Service) Update(ctx context.Context, by partner.Caller, clientID id.ID,
 		Key:     call.Key,
 		Now:     now,
 		Prepare: func(context.Context) error { return want.Validate() },
-		Effect: func(ctx context.Context, repos ports.Repositories) (idempotent.Response, error) {
-			client, err := repos.Clients.Lock(ctx, by.Partner.ID, clientID)
+		Effect: func(ctx context.Context) (idempotent.Response, error) {
+			client, err := s.deps.Clients.Lock(ctx, by.Partner.ID, clientID)
 			if err != nil {
 				return idempotent.Response{}, err
 			}
 			if client.Erased() {
 				return idempotent.Response{}, tenant.ErrNotFound
 			}
-			link, err := repos.Links.OfPartner(ctx, by.Partner.ID, client.AccountID)
+			link, err := s.deps.Links.OfPartner(ctx, by.Partner.ID, client.AccountID)
 			if err != nil {
 				return idempotent.Response{}, err
 			}
@@ -38,11 +37,11 @@ func (s *Service) Update(ctx context.Context, by partner.Caller, clientID id.ID,
 			}
 			client, changed := changedBy(want, client, now)
 			if len(changed) > 0 {
-				if err := repos.Clients.Update(ctx, client); err != nil {
+				if err := s.deps.Clients.Update(ctx, client); err != nil {
 					return idempotent.Response{}, err
 				}
 				detail := map[string]string{"keyId": id.APIKey.Of(by.Key.ID), "fields": strings.Join(changed, ", ")}
-				if err := s.audit(ctx, repos, "client.update", client.ID, partnerActor(by), now, detail); err != nil {
+				if err := s.audit(ctx, "client.update", client.ID, partnerActor(by), now, detail); err != nil {
 					return idempotent.Response{}, err
 				}
 			}

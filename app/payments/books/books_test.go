@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/app/payments/books"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/money"
@@ -63,10 +64,10 @@ func (w *world) payment(kind deposit.PaymentKind, status deposit.PaymentStatus, 
 	w.T.Helper()
 	d, _ := w.Deposit(w.T)
 	p := deposit.Payment{ID: servicetest.NewID(), DepositID: d.ID, Kind: kind, Amount: 1_750, Status: deposit.PaymentProcessing, ProviderRef: "pi_ours", CreatedAt: at, CheckAt: at}
-	w.Write(func(ctx context.Context, r ports.Repositories) error { return r.Payments.Insert(ctx, p) })
+	w.Write(func(ctx context.Context, r *postgres.Store) error { return r.Payments.Insert(ctx, p) })
 	if status != deposit.PaymentProcessing {
 		p.Status, p.SettledAt = status, at
-		w.Write(func(ctx context.Context, r ports.Repositories) error { return r.Payments.Update(ctx, p) })
+		w.Write(func(ctx context.Context, r *postgres.Store) error { return r.Payments.Update(ctx, p) })
 	}
 	w.theirs.entries = append(w.theirs.entries, ports.BookEntry{
 		Kind: ports.BookPayment, PaymentID: p.ID, DepositID: d.ID, Ref: "pi_theirs", Amount: p.Amount, Currency: ports.BookCurrency, Status: "succeeded", At: at,
@@ -98,9 +99,9 @@ func TestReconcile_BooksThatAgree_HaveNoDifferenceAndTellTheMoneyDue(t *testing.
 	refund := deposit.Refund{
 		ID: servicetest.NewID(), PaymentID: p.ID, DepositID: p.DepositID, Amount: 250, Reason: deposit.RefundReasons[1], Status: deposit.RefundPending, Actor: "admin", CreatedAt: now, CheckAt: now,
 	}
-	w.Write(func(ctx context.Context, r ports.Repositories) error { return r.Refunds.Insert(ctx, refund) })
+	w.Write(func(ctx context.Context, r *postgres.Store) error { return r.Refunds.Insert(ctx, refund) })
 	refund.Status, refund.SettledAt = deposit.RefundSucceeded, now
-	w.Write(func(ctx context.Context, r ports.Repositories) error {
+	w.Write(func(ctx context.Context, r *postgres.Store) error {
 		_, err := r.Refunds.Settle(ctx, refund)
 		return err
 	})

@@ -16,7 +16,7 @@ import (
 type Deps struct {
 	Ours   ports.OwnBooks
 	Theirs ports.PaymentBooks // nil where the provider has no books
-	Runs   ports.ReconciliationRuns
+	Runs   ports.OwnBooks
 	Clock  ports.Clock
 	Log    *slog.Logger
 }

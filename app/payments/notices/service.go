@@ -20,6 +20,9 @@ import (
 type Deps struct {
 	UnitOfWork ports.UnitOfWork
 	Questions  ports.PaymentQuestions
+	Disputes   ports.Disputes
+	Mails      ports.Mails
+	Audit      ports.AuditLog
 	Notices    ports.PaymentNotices // nil where the provider sends none
 	Books      ports.PaymentBooks   // nil where the provider has none
 	Payments   Payments
@@ -142,8 +145,8 @@ func (s *Service) answer(ctx context.Context, q ports.PaymentQuestion, now time.
 
 // keep stores a dispute. A change has an entry in the audit log, and the operator is told by mail. The collection stays as it is.
 func (s *Service) keep(ctx context.Context, d ports.Dispute, now time.Time) error {
-	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		before, about, ok, err := repos.Disputes.Keep(ctx, d, now)
+	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		before, about, ok, err := s.deps.Disputes.Keep(ctx, d, now)
 		if err != nil || !ok {
 			return err
 		}
@@ -157,11 +160,11 @@ func (s *Service) keep(ctx context.Context, d ports.Dispute, now time.Time) erro
 				"dispute": d.Ref, "payment": id.Payment.Of(d.PaymentID), "kind": about.Kind, "amount": d.Amount.String(), "reason": d.Reason, "status": d.Status, "before": was,
 			},
 		}
-		if err := repos.Audit.Append(ctx, entry); err != nil || !tells {
+		if err := s.deps.Audit.Append(ctx, entry); err != nil || !tells {
 			return err
 		}
 		told := mails.Disputed{Operator: about.Operator, Deposit: about.Deposit, Dispute: d, New: before == nil, DashboardURL: s.deps.DashboardURL}
-		return repos.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now))
+		return s.deps.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now))
 	})
 	if err == nil {
 		failpoint.Hit("payment.dispute.committed")

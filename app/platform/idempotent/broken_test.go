@@ -13,38 +13,27 @@ import (
 
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/lab/pgtest"
+	"partnerdeposits/lab/servicetest"
 	"partnerdeposits/ports"
 )
 
-// unlocked lets a key go as soon as its stored response is read, so that several effects of a key run at once.
-type unlocked struct {
-	ports.UnitOfWork
-	claims ports.UnitOfWork // with connections of its own
-}
-
-func (r *rivals) unlocked(u ports.UnitOfWork) unlocked {
+// unlocked claims each key in a transaction of its own, which ends at once.
+func (r *rivals) unlocked(p *servicetest.Parts) {
 	pool, err := postgres.NewPool(r.t.Context(), r.kit.Pool.Config().ConnString(), postgres.PoolOptions{})
 	require.NoError(r.t, err)
 	pgtest.CloseAfter(r.t, pool)
-	return unlocked{u, postgres.NewStore(pool, r.kit.Cipher, postgres.Options{})}
-}
-
-func (u unlocked) WithinTx(ctx context.Context, fn func(context.Context, ports.Repositories) error) error {
-	return u.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		repos.Idempotency = claimedBriefly{repos.Idempotency, u.claims}
-		return fn(ctx, repos)
-	})
+	p.Keys = claimedBriefly{p.Keys, postgres.NewStore(pool, r.kit.Cipher, postgres.Options{})}
 }
 
 type claimedBriefly struct {
-	ports.IdempotencyRepository
-	claims ports.UnitOfWork
+	ports.Idempotency
+	claims *postgres.Store // with connections of its own
 }
 
 // Claim claims in a transaction of its own, and takes a key in use for free.
-func (c claimedBriefly) Claim(ctx context.Context, k ports.IdempotencyKey, now time.Time) (stored *ports.StoredResponse, err error) {
-	err = c.claims.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
-		stored, err = repos.Idempotency.Claim(ctx, k, now)
+func (c claimedBriefly) Claim(_ context.Context, k ports.IdempotencyKey, now time.Time) (stored *ports.StoredResponse, err error) {
+	err = c.claims.WithinTx(context.Background(), func(ctx context.Context) (err error) {
+		stored, err = c.claims.Idempotency.Claim(ctx, k, now)
 		return err
 	})
 	if errors.Is(err, ports.ErrKeyInUse) {
@@ -54,14 +43,15 @@ func (c claimedBriefly) Claim(ctx context.Context, k ports.IdempotencyKey, now t
 }
 
 // storedLater stores the response in a transaction of its own, after the effect has committed.
-type storedLater struct{ unlocked }
+type storedLater struct{ ports.UnitOfWork }
 
-func (s storedLater) WithinTx(ctx context.Context, fn func(context.Context, ports.Repositories) error) error {
-	var store func(context.Context, ports.Repositories) error
-	err := s.unlocked.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
+type laterKey struct{}
+
+func (s storedLater) WithinTx(ctx context.Context, fn func(context.Context) error) error {
+	var store func(context.Context) error
+	err := s.UnitOfWork.WithinTx(context.WithValue(ctx, laterKey{}, &store), func(ctx context.Context) error {
 		store = nil
-		repos.Idempotency = postponed{repos.Idempotency, &store}
-		return fn(ctx, repos)
+		return fn(ctx)
 	})
 	if err != nil || store == nil {
 		return err
@@ -70,32 +60,17 @@ func (s storedLater) WithinTx(ctx context.Context, fn func(context.Context, port
 	return nil
 }
 
-type postponed struct {
-	ports.IdempotencyRepository
-	store *func(context.Context, ports.Repositories) error
-}
+type postponed struct{ ports.Idempotency }
 
-func (p postponed) Store(_ context.Context, k ports.IdempotencyKey, r ports.StoredResponse) error {
-	*p.store = func(ctx context.Context, repos ports.Repositories) error { return repos.Idempotency.Store(ctx, k, r) }
+func (p postponed) Store(ctx context.Context, k ports.IdempotencyKey, r ports.StoredResponse) error {
+	*ctx.Value(laterKey{}).(*func(context.Context) error) = func(ctx context.Context) error { return p.Idempotency.Store(ctx, k, r) }
 	return nil
 }
 
-// markBelieved takes a mark in Redis for the lock. Like the mark of a process that died, a mark stays for a moment after
-// the answer.
-type markBelieved struct {
-	unlocked
-	redis *goredis.Client
-}
-
-func (m markBelieved) WithinTx(ctx context.Context, fn func(context.Context, ports.Repositories) error) error {
-	return m.unlocked.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		repos.Idempotency = marked{repos.Idempotency, m.redis}
-		return fn(ctx, repos)
-	})
-}
-
+// marked takes a mark in Redis for the lock. Like the mark of a process that died, a mark stays for a moment after the
+// answer.
 type marked struct {
-	ports.IdempotencyRepository
+	ports.Idempotency
 	redis *goredis.Client
 }
 
@@ -104,5 +79,5 @@ func (m marked) Claim(ctx context.Context, k ports.IdempotencyKey, now time.Time
 	if free, err := m.redis.SetNX(ctx, fmt.Sprintf("mark:%x%x", k.PartnerID, k.Key), "", life).Result(); err != nil || !free {
 		return nil, ports.ErrKeyInUse
 	}
-	return m.IdempotencyRepository.Claim(ctx, k, now)
+	return m.Idempotency.Claim(ctx, k, now)
 }

@@ -37,7 +37,7 @@ type Request struct {
 	Decide func(ports.Found) (ports.Writes, Response, error)
 
 	// Effect runs in a transaction and returns the response. Effect may run more than once; only the last run counts.
-	Effect func(ctx context.Context, repos ports.Repositories) (Response, error)
+	Effect func(ctx context.Context) (Response, error)
 }
 
 // Result is the outcome of a request with a key: the label result of svc_idempotency_total.
@@ -57,11 +57,12 @@ var Results = []Result{Executed, Replayed, InUse, Reused, Refused}
 
 // Deps are the parts that an Executor uses.
 type Deps struct {
-	UnitOfWork ports.UnitOfWork
-	Changes    ports.Changes
-	Cache      ports.IdempotencyCache
-	Epoch      func() ports.Epoch // the restore epoch of the database, as far as this process knows
-	Count      func(Result)       // called once for each request with a key
+	UnitOfWork  ports.UnitOfWork
+	Changes     ports.Changes
+	Idempotency ports.Idempotency
+	Cache       ports.IdempotencyCache
+	Epoch       func() ports.Epoch // the restore epoch of the database, as far as this process knows
+	Count       func(Result)       // called once for each request with a key
 }
 
 // Executor runs the effect of a request at most once per key.
@@ -137,20 +138,20 @@ func (e *Executor) commit(ctx context.Context, key *ports.IdempotencyKey, reques
 			return response, earlier, err
 		}
 	}
-	err = e.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
+	err = e.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
 		response, earlier = Response{}, nil
 		if key != nil {
-			if earlier, err = repos.Idempotency.Claim(ctx, *key, request.Now); err != nil || earlier != nil {
+			if earlier, err = e.deps.Idempotency.Claim(ctx, *key, request.Now); err != nil || earlier != nil {
 				return err
 			}
 		}
 		if unprepared != nil {
 			return unprepared
 		}
-		if response, err = request.Effect(ctx, repos); err != nil || key == nil {
+		if response, err = request.Effect(ctx); err != nil || key == nil {
 			return err
 		}
-		return repos.Idempotency.Store(ctx, *key, request.stored(*key, response))
+		return e.deps.Idempotency.Store(ctx, *key, request.stored(*key, response))
 	})
 	return response, earlier, err
 }

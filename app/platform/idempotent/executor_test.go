@@ -87,7 +87,7 @@ func (b *fixture) run(t *testing.T, r idempotent.Request, answer string, fail er
 		}
 		return b.Run(t.Context(), r)
 	}
-	r.Effect = func(context.Context, ports.Repositories) (idempotent.Response, error) {
+	r.Effect = func(context.Context) (idempotent.Response, error) {
 		b.runs.Add(1)
 		return idempotent.Response{Status: 201, Body: []byte(answer)}, fail
 	}
@@ -137,7 +137,7 @@ func TestRun_Panic_LeavesTheKeyFree(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	j := request(t, "1")
-	j.Effect = func(context.Context, ports.Repositories) (idempotent.Response, error) { panic("at the disco") }
+	j.Effect = func(context.Context) (idempotent.Response, error) { panic("at the disco") }
 	require.Panics(t, func() { _, _ = b.Run(t.Context(), j) })
 	_, err := b.run(t, request(t, "1"), "a", nil)
 	require.NoError(t, err)
@@ -149,7 +149,7 @@ func TestRun_WhileTheFirstRuns_TheSecondIsTold(t *testing.T) {
 	inside, finish, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
 		j := request(t, "1")
-		j.Effect = func(context.Context, ports.Repositories) (idempotent.Response, error) {
+		j.Effect = func(context.Context) (idempotent.Response, error) {
 			close(inside)
 			<-finish
 			return idempotent.Response{Status: 200, Body: []byte("a")}, nil

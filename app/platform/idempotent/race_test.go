@@ -42,7 +42,7 @@ type rivals struct {
 }
 
 // newRivals starts the processes. spoil replaces the transactions of each; nil: none.
-func newRivals(t *testing.T, spoil func(*rivals, ports.UnitOfWork) ports.UnitOfWork) *rivals {
+func newRivals(t *testing.T, spoil func(*rivals, *servicetest.Parts)) *rivals {
 	t.Helper()
 	r := &rivals{t: t, redis: redistest.New(t), broken: map[string]string{}}
 	r.kit = servicetest.New(t, func(s *servicetest.Setup) { s.Redis = r.redis })
@@ -50,7 +50,7 @@ func newRivals(t *testing.T, spoil func(*rivals, ports.UnitOfWork) ports.UnitOfW
 		r.processes = append(r.processes, r.kit.Build(func(p *servicetest.Parts) {
 			p.Changes = groupcommit.New(r.kit.Pool, r.kit.Cipher, groupcommit.Options{})
 			if spoil != nil {
-				p.UnitOfWork = spoil(r, p.UnitOfWork)
+				spoil(r, p)
 			}
 		}).Idempotent)
 	}
@@ -102,8 +102,8 @@ func (r *rivals) round(number byte) {
 			}
 			return made
 		}
-		made.Effect = func(ctx context.Context, repos ports.Repositories) (idempotent.Response, error) {
-			return response(), repos.Outbox.Append(ctx, event)
+		made.Effect = func(ctx context.Context) (idempotent.Response, error) {
+			return response(), r.kit.Postgres.Outbox.Append(ctx, event)
 		}
 		return made
 	}
@@ -213,17 +213,19 @@ func TestRace_BrokenVariants_AreCaught(t *testing.T) {
 	t.Parallel()
 	for _, v := range []struct {
 		name   string
-		spoil  func(*rivals, ports.UnitOfWork) ports.UnitOfWork
+		spoil  func(*rivals, *servicetest.Parts)
 		caught string // a promise that breaks
 	}{
-		{"no lock", func(r *rivals, u ports.UnitOfWork) ports.UnitOfWork {
-			return r.unlocked(u)
+		{"no lock", func(r *rivals, p *servicetest.Parts) {
+			r.unlocked(p)
 		}, "the effect runs once"},
-		{"no lock, and the response stored after the commit", func(r *rivals, u ports.UnitOfWork) ports.UnitOfWork {
-			return storedLater{r.unlocked(u)}
+		{"no lock, and the response stored after the commit", func(r *rivals, p *servicetest.Parts) {
+			r.unlocked(p)
+			p.Keys, p.UnitOfWork = postponed{p.Keys}, storedLater{p.UnitOfWork}
 		}, "a key has one effect"},
-		{"a mark in Redis believed", func(r *rivals, u ports.UnitOfWork) ports.UnitOfWork {
-			return markBelieved{r.unlocked(u), r.redis}
+		{"a mark in Redis believed", func(r *rivals, p *servicetest.Parts) {
+			r.unlocked(p)
+			p.Keys = marked{p.Keys, r.redis}
 		}, "a repeat of an answered request is a replay"},
 	} {
 		t.Run(v.name, func(t *testing.T) {

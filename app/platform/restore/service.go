@@ -11,6 +11,8 @@ import (
 // Deps holds the capabilities of the use case.
 type Deps struct {
 	UnitOfWork ports.UnitOfWork
+	Restores   ports.Restores
+	Audit      ports.AuditLog
 	Clock      ports.Clock
 	Entropy    ports.Entropy
 }
@@ -26,11 +28,11 @@ func New(deps Deps) *Service { return &Service{deps: deps} }
 func (s *Service) Finish(ctx context.Context) (epoch id.ID, err error) {
 	epoch = s.deps.Entropy.NewID()
 	now := s.deps.Clock.Now()
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) error {
-		if err := repos.Restores.Finish(ctx, epoch, now); err != nil {
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		if err := s.deps.Restores.Finish(ctx, epoch, now); err != nil {
 			return err
 		}
-		return repos.Audit.Append(ctx, ports.AuditEntry{
+		return s.deps.Audit.Append(ctx, ports.AuditEntry{
 			ID: s.deps.Entropy.NewID(), At: now, Actor: "admin", Action: "restore.finish", Subject: "database",
 			Detail: map[string]string{"epoch": epoch.String()},
 		})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/app/webhooks/dispatch"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
@@ -69,7 +70,7 @@ func TestDispatch_Concurrency_BoundsThePOSTsOfAllSubscriptionsAndTests(t *testin
 	}
 	sub := f.subscribe(r.URL, webhook.OperatorLinked)
 	f.emit(webhook.DepositActivated, events)
-	f.Write(func(ctx context.Context, repos ports.Repositories) error {
+	f.Write(func(ctx context.Context, repos *postgres.Store) error {
 		for range tests {
 			test := webhook.Delivery{ID: newID(), SubscriptionID: sub, EventID: newID(), Event: webhook.OperatorLinked, Test: true, CreatedAt: now(), Body: []byte(`{"test":true}`)}
 			if err := repos.Deliveries.InsertTest(ctx, test); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/app/webhooks/dispatch"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
@@ -34,7 +35,7 @@ func TestDispatch_EveryEvent_ReachesItsReceiverOnceAndSigned(t *testing.T) {
 		bodies[g.body] = true
 	}
 	require.Len(t, bodies, 200)
-	list, err := f.Postgres.Deliveries(t.Context(), sub, ports.DeliveryFilter{}, ports.Page{Limit: 100})
+	list, err := f.Postgres.Deliveries.Deliveries(t.Context(), sub, ports.DeliveryFilter{}, ports.Page{Limit: 100})
 	require.NoError(t, err)
 	require.Len(t, list.Items, 100)
 	for _, d := range list.Items {
@@ -78,7 +79,7 @@ func TestDispatch_AnEndpointThatNeverTakesIt_EndsAsFailed(t *testing.T) {
 	f.emit(webhook.DepositExpired, 3)
 	f.allIn(webhook.Failed, 3)
 	require.Len(t, r.all(), 12)
-	list, err := f.Postgres.Deliveries(t.Context(), sub, ports.DeliveryFilter{Status: webhook.StatusFailed}, ports.Page{Limit: 10})
+	list, err := f.Postgres.Deliveries.Deliveries(t.Context(), sub, ports.DeliveryFilter{Status: webhook.StatusFailed}, ports.Page{Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, list.Items, 3)
 	for _, d := range list.Items {
@@ -101,7 +102,7 @@ func TestDispatch_ARotatedSecret_SignsTheNextRetry(t *testing.T) {
 	f.emit(webhook.DepositCaptured, 1)
 	f.eventually("the first attempt", func() bool { return f.states()[webhook.Waiting] == 1 })
 	r.rotate("svc_whsec_second")
-	f.Write(func(ctx context.Context, repos ports.Repositories) error {
+	f.Write(func(ctx context.Context, repos *postgres.Store) error {
 		return repos.Subscriptions.SetSecret(ctx, sub, "svc_whsec_second")
 	})
 	f.allIn(webhook.Succeeded, 1)
@@ -119,7 +120,7 @@ func TestDispatch_ADeletedSubscription_ReceivesNothingMore(t *testing.T) {
 	})
 	f.emit(webhook.DepositCaptured, 5)
 	f.eventually("five first attempts", func() bool { return f.states()[webhook.Waiting] == 5 })
-	f.Write(func(ctx context.Context, repos ports.Repositories) error {
+	f.Write(func(ctx context.Context, repos *postgres.Store) error {
 		return repos.Subscriptions.Delete(ctx, sub, now())
 	})
 	before := len(r.all())
@@ -137,7 +138,7 @@ func TestDispatch_ADisabledSubscription_ParksUntilItIsEnabled(t *testing.T) {
 	r := newReceiver(t, nil)
 	sub := f.subscribe(r.URL)
 	enable := func(on bool) {
-		f.Write(func(ctx context.Context, repos ports.Repositories) error {
+		f.Write(func(ctx context.Context, repos *postgres.Store) error {
 			s, err := repos.Subscriptions.ForUpdate(ctx, f.partner, sub)
 			if err != nil {
 				return err
@@ -290,14 +291,14 @@ func TestDispatch_ATest_GoesAheadOfABacklogAndIsNeverRetried(t *testing.T) {
 	f.emit(webhook.DepositActivated, 500)
 	test := webhook.Delivery{ID: newID(), SubscriptionID: sub, EventID: newID(), Event: webhook.DepositActivated, Test: true, CreatedAt: now(), Body: []byte(`{"test":true}`)}
 	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.Window = 1 })
-	f.Write(func(ctx context.Context, repos ports.Repositories) error {
+	f.Write(func(ctx context.Context, repos *postgres.Store) error {
 		return repos.Deliveries.InsertTest(ctx, test)
 	})
 	f.eventually("the test ends", func() bool {
-		d, err := f.Postgres.Delivery(t.Context(), sub, test.ID)
+		d, err := f.Postgres.Deliveries.Delivery(t.Context(), sub, test.ID)
 		return err == nil && d.State == webhook.Failed
 	})
-	d, err := f.Postgres.Delivery(t.Context(), sub, test.ID)
+	d, err := f.Postgres.Deliveries.Delivery(t.Context(), sub, test.ID)
 	require.NoError(t, err)
 	require.Len(t, d.AttemptLog, 1)
 	require.Equal(t, test.Body, d.Body)
@@ -319,7 +320,7 @@ func TestDispatch_FiveDaysOfFailures_DisableAndTellTheContact(t *testing.T) {
 	f.run()
 	f.emit(webhook.DepositActivated, 1)
 	f.eventually("disabled", func() bool {
-		s, err := f.Postgres.Subscription(t.Context(), f.partner, sub)
+		s, err := f.Postgres.Subscriptions.Subscription(t.Context(), f.partner, sub)
 		return err == nil && !s.Enabled && s.DisabledReason == webhook.DisabledByFailure
 	})
 	require.Equal(t, webhook.EndpointDisabled, f.report(sub).State)

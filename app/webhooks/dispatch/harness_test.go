@@ -16,7 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/asynq"
-	"partnerdeposits/adapters/postgres/dispatchstore"
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/webhooks/dispatchstore"
 	"partnerdeposits/adapters/system"
 	sender "partnerdeposits/adapters/webhook"
 	"partnerdeposits/app/webhooks/dispatch"
@@ -120,14 +121,14 @@ func (f *fixture) subscribe(url string, events ...webhook.EventName) id.ID {
 		events = webhook.EventNames
 	}
 	s := webhook.Subscription{ID: newID(), PartnerID: f.partner, URL: url, Events: events, Enabled: true, CreatedAt: now()}
-	f.Write(func(ctx context.Context, r ports.Repositories) error { return r.Subscriptions.Insert(ctx, s, key) })
+	f.Write(func(ctx context.Context, r *postgres.Store) error { return r.Subscriptions.Insert(ctx, s, key) })
 	return s.ID
 }
 
 // emit commits n events of that name.
 func (f *fixture) emit(name webhook.EventName, n int) []id.ID {
 	ids := make([]id.ID, n)
-	f.Write(func(ctx context.Context, r ports.Repositories) error {
+	f.Write(func(ctx context.Context, r *postgres.Store) error {
 		for i := range ids {
 			ids[i] = newID()
 			e := ports.Event{ID: ids[i], PartnerID: f.partner, Name: name, DepositID: ids[i], Data: []byte(`{"id":"` + id.Deposit.Of(ids[i]) + `"}`), CreatedAt: now()}

@@ -18,7 +18,7 @@ import (
 
 func (f *fixture) report(sub id.ID) webhook.Report {
 	f.t.Helper()
-	got, err := f.Postgres.Reports(context.WithoutCancel(f.t.Context()), []webhook.Subscription{{ID: sub}})
+	got, err := f.Postgres.Subscriptions.Reports(context.WithoutCancel(f.t.Context()), []webhook.Subscription{{ID: sub}})
 	require.NoError(f.t, err)
 	return got[0].Health
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/system"
-	"partnerdeposits/app/platform/schedules"
+	"partnerdeposits/app/webhooks"
 	"partnerdeposits/app/webhooks/dispatch"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
@@ -31,7 +31,10 @@ func (f *fixture) mailed() map[string]int {
 	f.t.Helper()
 	ctx := context.WithoutCancel(f.t.Context())
 	f.exec(`UPDATE webhook_notices SET mail_at = now() WHERE kind = 'held' AND NOT put_off`) // half a minute passes
-	job := schedules.Notices{Due: f.Postgres, Endpoints: f.work, UnitOfWork: f.Postgres, Clock: system.Clock{}, Entropy: system.Entropy{}, APIBaseURL: "https://api.example"}.Job(time.Second)
+	job := webhooks.EndpointNotices{
+		Notices: f.Postgres.Notices, Mails: f.Postgres.Mails, Endpoints: f.work, UnitOfWork: f.Postgres, Clock: system.Clock{},
+		Entropy: system.Entropy{}, APIBaseURL: "https://api.example",
+	}.Job(time.Second)
 	var both sync.WaitGroup
 	for range 2 {
 		both.Go(func() {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/app/platform/schedules"
 	"partnerdeposits/app/webhooks"
@@ -24,14 +25,15 @@ import (
 // again returns the service that redelivers, and a caller for it.
 func (f *fixture) again() (*webhooks.Service, partner.Caller) {
 	return webhooks.New(webhooks.Deps{
-		UnitOfWork: f.Postgres, Subscriptions: f.Postgres, Deliveries: f.Postgres, Replays: f.Postgres, Doorbell: f, Clock: system.Clock{}, Entropy: system.Entropy{}, After: time.After,
+		UnitOfWork: f.Postgres, Subscriptions: f.Postgres.Subscriptions, Deliveries: f.Postgres.Deliveries,
+		Replays: f.Postgres.Replays, Audit: f.Postgres.Audit, Doorbell: f, Clock: system.Clock{}, Entropy: system.Entropy{}, After: time.After,
 	}), partner.Caller{Partner: partner.Partner{ID: f.partner}}
 }
 
 // log gives the deliveries of sub, the newest first.
 func (f *fixture) log(sub id.ID) []webhook.Delivery {
 	f.t.Helper()
-	list, err := f.Postgres.Deliveries(context.WithoutCancel(f.t.Context()), sub, ports.DeliveryFilter{}, ports.Page{Limit: 100})
+	list, err := f.Postgres.Deliveries.Deliveries(context.WithoutCancel(f.t.Context()), sub, ports.DeliveryFilter{}, ports.Page{Limit: 100})
 	require.NoError(f.t, err)
 	return list.Items
 }
@@ -69,7 +71,7 @@ func TestDispatch_ARedelivery_IsRetriedLikeAnyOther_ThatOfATestIsNot(t *testing.
 	sub := f.subscribe(r.URL)
 	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.Schedule = webhook.Schedule{0, 10 * time.Millisecond} })
 	f.emit(webhook.DepositActivated, 1)
-	f.Write(func(ctx context.Context, repos ports.Repositories) error {
+	f.Write(func(ctx context.Context, repos *postgres.Store) error {
 		return repos.Deliveries.InsertTest(ctx, webhook.Delivery{ID: newID(), SubscriptionID: sub, EventID: newID(), Event: webhook.DepositActivated, Body: []byte(`{}`)})
 	})
 	f.allIn(webhook.Failed, 2)
@@ -114,7 +116,7 @@ func TestDispatch_AReplay_BringsWhatFailedOnceEach(t *testing.T) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 2)
 	for range cap(ended) {
-		go func() { ended <- schedules.New(quiet(), noMetrics{}, schedules.ReplayJob(service)).Run(ctx) }()
+		go func() { ended <- schedules.New(quiet(), noMetrics{}, service.ReplayJob()).Run(ctx) }()
 	}
 	f.eventually("all that failed was sent again", func() bool { return f.states()[webhook.Succeeded] == 70 })
 	stop()

@@ -24,8 +24,8 @@ const readWithin = 8 * time.Second
 
 // Deps holds the capabilities of the use cases.
 type Deps struct {
-	Events  ports.EventReader
-	Feeds   ports.FeedReader
+	Events  ports.Events
+	Feeds   ports.Events
 	Waiting *Waiting
 	After   func(time.Duration) <-chan time.Time // time.After
 }

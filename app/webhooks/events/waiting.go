@@ -60,7 +60,7 @@ func (w *Waiting) Ring(partners []id.ID) {
 func (w *Waiting) Drain() { w.drain.Do(func() { close(w.drained) }) }
 
 // Watch looks once a second for events of all partners that wait, with a single query, until ctx ends: a ring may be lost.
-func (w *Waiting) Watch(ctx context.Context, feeds ports.FeedReader) error {
+func (w *Waiting) Watch(ctx context.Context, feeds ports.Events) error {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
 	for {
@@ -74,7 +74,7 @@ func (w *Waiting) Watch(ctx context.Context, feeds ports.FeedReader) error {
 }
 
 // look rings for partners whose feeds went on. An error changes nothing: the next look follows.
-func (w *Waiting) look(ctx context.Context, feeds ports.FeedReader) {
+func (w *Waiting) look(ctx context.Context, feeds ports.Events) {
 	known := w.known()
 	if len(known) == 0 {
 		return

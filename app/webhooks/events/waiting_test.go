@@ -76,7 +76,9 @@ func TestFeed_WhosePlaceWasTaken_AnswersEmptyAfterASecond(t *testing.T) {
 }
 
 // quiet is a feed without events.
-type quiet struct{ ports.FeedReader }
+type feed = ports.Events
+
+type quiet struct{ feed }
 
 func (*quiet) Feed(context.Context, id.ID) (ports.FeedState, error) {
 	return ports.FeedState{Oldest: 1}, nil
@@ -158,7 +160,7 @@ func TestWaiting_Drained_LetsNoRequestWait(t *testing.T) {
 
 // counters tells last numbers, as a database does that may be away.
 type counters struct {
-	ports.FeedReader
+	feed
 	last  map[id.ID]int64
 	err   error
 	asked chan []id.ID

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/lab/servicetest"
@@ -22,7 +23,7 @@ func TestMain(m *testing.M) { servicetest.Main(m) }
 func setAside(t *testing.T, kit *servicetest.Kit, partnerID id.ID) ports.Event {
 	t.Helper()
 	e := ports.Event{ID: servicetest.NewID(), PartnerID: partnerID, Name: webhook.DepositExpired, DepositID: servicetest.NewID(), Data: []byte(`{"a":1}`), CreatedAt: time.Now()}
-	kit.Write(func(ctx context.Context, r ports.Repositories) error { return r.Outbox.Append(ctx, e) })
+	kit.Write(func(ctx context.Context, r *postgres.Store) error { return r.Outbox.Append(ctx, e) })
 	moved, err := kit.DispatchStore().SetAside(t.Context(), e.ID, "no such name\x00")
 	require.NoError(t, err)
 	require.True(t, moved)

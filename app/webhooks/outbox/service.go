@@ -12,7 +12,8 @@ import (
 // Deps holds the capabilities of the use cases.
 type Deps struct {
 	UnitOfWork ports.UnitOfWork
-	SetAside   ports.SetAsideReader
+	SetAside   ports.SetAside
+	Audit      ports.AuditLog
 	Clock      ports.Clock
 	Entropy    ports.Entropy
 }
@@ -35,27 +36,27 @@ func (s *Service) List(ctx context.Context) ([]ports.SetAsideEvent, error) {
 //
 // Returns ports.ErrNotSetAside.
 func (s *Service) Retry(ctx context.Context, eventID string) (ports.SetAsideEvent, error) {
-	return s.end(ctx, eventID, "outbox.retry", ports.Outbox.Retry)
+	return s.end(ctx, eventID, "outbox.retry", ports.SetAside.Retry)
 }
 
 // Drop deletes an event, by its outside id: no subscription will receive the event.
 //
 // Returns ports.ErrNotSetAside.
 func (s *Service) Drop(ctx context.Context, eventID string) (ports.SetAsideEvent, error) {
-	return s.end(ctx, eventID, "outbox.drop", ports.Outbox.Drop)
+	return s.end(ctx, eventID, "outbox.drop", ports.SetAside.Drop)
 }
 
 // end takes an event out of the events that are set aside. The audit entry keeps the facts of the event, without its data.
-func (s *Service) end(ctx context.Context, eventID, action string, take func(ports.Outbox, context.Context, id.ID) (ports.SetAsideEvent, error)) (e ports.SetAsideEvent, err error) {
+func (s *Service) end(ctx context.Context, eventID, action string, take func(ports.SetAside, context.Context, id.ID) (ports.SetAsideEvent, error)) (e ports.SetAsideEvent, err error) {
 	parsed, ok := id.Event.Parse(eventID)
 	if !ok {
 		return e, ports.ErrNotSetAside
 	}
-	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context, repos ports.Repositories) (err error) {
-		if e, err = take(repos.Outbox, ctx, parsed); err != nil {
+	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) (err error) {
+		if e, err = take(s.deps.SetAside, ctx, parsed); err != nil {
 			return err
 		}
-		return repos.Audit.Append(ctx, ports.AuditEntry{
+		return s.deps.Audit.Append(ctx, ports.AuditEntry{
 			ID: s.deps.Entropy.NewID(), At: s.deps.Clock.Now(), Actor: "admin", Action: action, Subject: eventID, Detail: factsOf(e),
 		})
 	})

@@ -1,8 +1,8 @@
-// Package sets holds the statements that units of work and group commits share. Each statement works on a set of rows: a
-// unit of work passes a single row, a group commit the rows of all its changes.
+// Package sets writes statements about a set of rows: the values of a column travel as one array. A unit of work passes a
+// single row, a group commit the rows of all its changes.
 //
-// The statements are written by hand because their plans matter. A function queues its statement on the transaction and
-// returns; its callback runs at the flush of the transaction.
+// The statements are written by hand because their plans matter. A function of a module queues its statement on the
+// transaction and returns; its callback runs at the flush of the transaction.
 package sets
 
 import (
@@ -22,20 +22,11 @@ const (
 
 const divisionByZero = "22012"
 
-// unlessAll replaces a division by zero by the error missing. A statement divides by zero to fail when rows are missing.
-func unlessAll(err, missing error) error {
+// UnlessAll replaces a division by zero by the error missing. A statement divides by zero to fail when rows are missing.
+func UnlessAll(err, missing error) error {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) && refused.Code == divisionByZero {
 		return missing
 	}
 	return err
-}
-
-// each converts a slice.
-func each[A, B any](in []A, convert func(A) B) []B {
-	out := make([]B, len(in))
-	for i, a := range in {
-		out[i] = convert(a)
-	}
-	return out
 }

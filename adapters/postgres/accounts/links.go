@@ -1,0 +1,164 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/adapters/postgres/internal/lists"
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/adapters/postgres/internal/sets"
+	"partnerdeposits/adapters/postgres/internal/sqlc"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
+	"partnerdeposits/ports"
+)
+
+// maxLinkTries bounds the inserts of a link that loses against a link which is then revoked.
+const maxLinkTries = 5
+
+// Insert implements ports.Links.
+func (r Links) Insert(ctx context.Context, l connect.Link) error {
+	for range maxLinkTries {
+		n, err := queries.InsertLink(ctx, pg.In(ctx), sqlc.InsertLinkParams{
+			ID: l.ID, PartnerID: l.PartnerID, AccountID: l.AccountID, ExternalID: l.ExternalID, LinkedAt: l.LinkedAt,
+		})
+		if err != nil || n == 1 {
+			return err
+		}
+		if err := r.conflict(ctx, l); err != nil {
+			return err
+		}
+	}
+	return fault.ErrUnavailable // links of the same account were made and revoked meanwhile; a retry of the request probably succeeds
+}
+
+// conflict returns the error that names the active link in the way of l; nil when that link was revoked meanwhile.
+func (r Links) conflict(ctx context.Context, l connect.Link) error {
+	row, err := queries.ActiveLink(ctx, pg.In(ctx), l.AccountID)
+	if err == nil {
+		current := connect.Link(row)
+		already, err := connect.Decide(&current, l.PartnerID, l.ExternalID)
+		if already {
+			return connect.ErrAlreadyLinked
+		}
+		return err
+	}
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return err
+	}
+	_, err = queries.ActiveLinkByExternalID(ctx, pg.In(ctx), l.PartnerID, l.ExternalID)
+	switch {
+	case err == nil:
+		return connect.ErrExternalIDConflict
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil
+	default:
+		return err
+	}
+}
+
+// ActiveOfAccount implements ports.Links. The account is locked first: of two connects of an account the
+// second waits even while there is no link to lock, and then sees the link of the first.
+func (r Links) ActiveOfAccount(ctx context.Context, accountID id.ID) (*connect.Link, error) {
+	if err := queries.LockAccount(ctx, pg.In(ctx).Deferred(), accountID); err != nil {
+		return nil, err
+	}
+	row, err := queries.ActiveLinkForUpdate(ctx, pg.In(ctx), accountID)
+	return linkOrNil(connect.Link(row), err)
+}
+
+func linkOrNil(l connect.Link, err error) (*connect.Link, error) {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil // the port wants nil for an account without a link
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &l, nil
+}
+
+// OfPartner implements ports.Links.
+func (r Links) OfPartner(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error) {
+	var link ports.LinkedAccount
+	var err error = connect.ErrAccountNotLinked
+	pair := ports.AccountLink{PartnerID: partnerID, AccountID: accountID}
+	ShareLinks(pg.In(ctx), []ports.AccountLink{pair}, sets.Wait, r.defaultMax, func(l ports.LinkedAccount) { link, err = l, nil })
+	if failed := pg.In(ctx).Flush(ctx); failed != nil {
+		return ports.LinkedAccount{}, failed
+	}
+	return link, err
+}
+
+// Revoke implements ports.Links.
+func (r Links) Revoke(ctx context.Context, partnerID, accountID id.ID, by connect.RevokedBy, at time.Time) (bool, error) {
+	n, err := queries.RevokeLink(ctx, pg.In(ctx), sqlc.RevokeLinkParams{At: at, RevokedBy: string(by), PartnerID: partnerID, AccountID: accountID})
+	return n > 0, err
+}
+
+func toLinked(row sqlc.NewestLinkRow, defaultMax money.Cents) ports.LinkedAccount {
+	return ports.LinkedAccount{
+		Link: connect.Link{ID: row.ID, PartnerID: row.PartnerID, AccountID: row.AccountID, ExternalID: row.ExternalID,
+			LinkedAt: row.LinkedAt, RevokedAt: row.RevokedAt},
+		MaxAmountCents: pg.OrDefault(money.Cents(row.MaxAmountCents), defaultMax),
+	}
+}
+
+// LinkedAccounts implements ports.Links.
+func (s Links) LinkedAccounts(ctx context.Context, partnerID id.ID, f ports.LinkFilter, page ports.Page) (ports.List[ports.LinkedAccount], error) {
+	l := &lists.List{Table: "account_links", Identity: []string{"id"}, Order: []string{"linked_at", "id"}}
+	l.Where("partner_id = ?", partnerID)
+	narrow := l.Where // links of a status have an index, and links of an external id another
+	if f.ExternalID != "" {
+		l.Where("external_id = ?", f.ExternalID)
+		narrow = l.Filter
+	}
+	switch f.Status {
+	case connect.LinkActive:
+		narrow("revoked_at IS NULL")
+	case connect.LinkRevoked:
+		narrow("revoked_at IS NOT NULL")
+	}
+	// Only the newest link of an account counts.
+	l.Filter(`NOT EXISTS (SELECT FROM account_links n WHERE n.partner_id = account_links.partner_id AND n.account_id = account_links.account_id
+		AND (n.linked_at, n.id) > (account_links.linked_at, account_links.id))`)
+	l.After(page.Cursor)
+	ceiling := `coalesce((SELECT a.max_amount_cents FROM accounts a WHERE a.id = l.account_id), ` + l.Argument(int64(s.defaultMax)) + `)` // no join: a join may read all accounts
+	sql := `SELECT l.id, l.partner_id, l.account_id, l.external_id, l.linked_at, l.revoked_at, ` + ceiling + `, l.Fits, l.n
+		FROM ` + l.Rows(page) + ` AS l ORDER BY l.linked_at DESC, l.id DESC`
+	return lists.Read(ctx, s.DB, l, page, sql, func(row pgx.CollectableRow) (got lists.Listed[ports.LinkedAccount], err error) {
+		a := &got.Item
+		err = row.Scan(&a.ID, &a.PartnerID, &a.AccountID, &a.ExternalID, &a.LinkedAt, &a.RevokedAt, &a.MaxAmountCents, &got.Fits, &got.N)
+		return got, err
+	}, func(a ports.LinkedAccount) ports.Cursor { return ports.Cursor{At: a.LinkedAt, ID: a.ID} })
+}
+
+// LinkedAccount implements ports.Links.
+func (s Links) LinkedAccount(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error) {
+	row, err := queries.NewestLink(ctx, s.DB, partnerID, accountID)
+	return toLinked(row, s.defaultMax), pg.OrNotFound(err, connect.ErrAccountNotFound)
+}
+
+// ActiveLink implements ports.Links.
+func (s Links) ActiveLink(ctx context.Context, accountID id.ID) (*connect.Link, error) {
+	row, err := queries.ActiveLink(ctx, s.DB, accountID)
+	return linkOrNil(connect.Link(row), err)
+}
+
+// ActiveLinkOf implements ports.Links.
+func (s Links) ActiveLinkOf(ctx context.Context, partnerID id.ID, externalID string) (*connect.Link, error) {
+	row, err := queries.ActiveLinkByExternalID(ctx, s.DB, partnerID, externalID)
+	return linkOrNil(connect.Link(row), err)
+}
+
+// LastRevoked implements ports.Links.
+func (s Links) LastRevoked(ctx context.Context, partnerID id.ID, externalID string) (time.Time, error) {
+	if pg.Inside(ctx) {
+		return queries.LastRevoked(ctx, pg.In(ctx), partnerID, externalID)
+	}
+	return queries.LastRevoked(ctx, s.DB, partnerID, externalID)
+}

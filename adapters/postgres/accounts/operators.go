@@ -1,0 +1,133 @@
+package accounts
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/adapters/postgres/internal/lists"
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/adapters/postgres/internal/sqlc"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/mailaddr"
+	"partnerdeposits/core/money"
+	"partnerdeposits/ports"
+)
+
+// lastSeenPrecision bounds the writes of last_seen_at: a session writes once in this time, at most. A session that ends after a short
+// time without use writes ten times in that time.
+func lastSeenPrecision(idle time.Duration) time.Duration { return min(5*time.Minute, idle/10) }
+
+// Insert implements ports.Operators.
+func (r Operators) Insert(ctx context.Context, o connect.Operator, a connect.Account) error {
+	return pg.Changed(connect.ErrEmailTaken)(queries.InsertOperator(ctx, pg.In(ctx), sqlc.InsertOperatorParams{
+		ID: o.ID, Email: o.Email, EmailKey: mailaddr.Normal(o.Email), PasswordHash: o.PasswordHash, Locale: o.Locale, CreatedAt: o.CreatedAt,
+		AccountID: a.ID, CompanyName: a.CompanyName, MaxAmountCents: int64(a.MaxAmountCents), AccountCreatedAt: a.CreatedAt,
+	}))
+}
+
+func (r Sessions) InsertSession(ctx context.Context, s ports.Session) error {
+	return queries.InsertSession(ctx, pg.In(ctx).Deferred(), sqlc.InsertSessionParams{
+		TokenHash: s.TokenHash[:], OperatorID: s.OperatorID, Browser: s.Browser, CreatedAt: s.CreatedAt, LastSeenAt: s.LastSeenAt, ExpiresAt: s.ExpiresAt,
+	})
+}
+
+func (r Sessions) DeleteSession(ctx context.Context, tokenHash [32]byte) error {
+	return queries.DeleteSession(ctx, pg.In(ctx).Deferred(), tokenHash[:])
+}
+
+func (r Sessions) DeleteSessionsOf(ctx context.Context, operatorID id.ID) (int, error) {
+	n, err := queries.DeleteSessionsOf(ctx, pg.In(ctx), operatorID)
+	return int(n), err
+}
+
+func (r Sessions) RecordNetwork(ctx context.Context, operatorID id.ID, network [32]byte, at time.Time) error {
+	return queries.RecordNetwork(ctx, pg.In(ctx).Deferred(), sqlc.RecordNetworkParams{
+		OperatorID: operatorID, Network: network[:], UnusedSince: at.Add(-ports.NetworksKeptFor), At: at,
+	})
+}
+
+func (r Operators) SetCeiling(ctx context.Context, accountID id.ID, maxAmount money.Cents) error {
+	return pg.Changed(connect.ErrAccountNotFound)(queries.SetCeiling(ctx, pg.In(ctx), int64(maxAmount), accountID))
+}
+
+func (r Operators) SetCompany(ctx context.Context, accountID id.ID, name string) error {
+	return pg.Changed(connect.ErrAccountNotFound)(queries.SetCompany(ctx, pg.In(ctx), name, accountID))
+}
+
+func (r Sessions) DeleteExpiredSessions(ctx context.Context, at time.Time, limit int) (int, error) {
+	n, err := queries.DeleteExpiredSessions(ctx, pg.In(ctx), at, int32(limit))
+	return int(n), err
+}
+
+// OperatorByEmail implements ports.Operators.
+func (s Operators) OperatorByEmail(ctx context.Context, email string) (connect.Operator, connect.Account, error) {
+	row, err := queries.OperatorByEmail(ctx, s.DB, mailaddr.Normal(email))
+	o, a := toOperator(row)
+	return o, a, pg.OrNotFound(err, connect.ErrBadCredentials)
+}
+
+// OperatorBySession implements ports.Sessions.
+func (s Sessions) OperatorBySession(ctx context.Context, tokenHash [32]byte, now time.Time, idle time.Duration) (connect.Operator, connect.Account, error) {
+	row, err := queries.OperatorBySession(ctx, s.DB, tokenHash[:], now, now.Add(-idle))
+	if err != nil {
+		return connect.Operator{}, connect.Account{}, pg.OrNotFound(err, connect.ErrBadCredentials)
+	}
+	if now.Sub(row.LastSeenAt) >= lastSeenPrecision(idle) {
+		if err := queries.SetLastSeen(ctx, s.DB, now, tokenHash[:]); err != nil {
+			return connect.Operator{}, connect.Account{}, err
+		}
+	}
+	o, a := toOperator(sqlc.OperatorByEmailRow{ID: row.ID, Email: row.Email, PasswordHash: row.PasswordHash, CreatedAt: row.CreatedAt,
+		VerifiedAt: row.VerifiedAt, Locale: row.Locale, AccountID: row.AccountID, CompanyName: row.CompanyName, MaxAmountCents: row.MaxAmountCents, AccountCreatedAt: row.AccountCreatedAt})
+	return o, a, nil
+}
+
+// NetworkKnown implements ports.Operators.
+func (s Sessions) NetworkKnown(ctx context.Context, operatorID id.ID, network [32]byte, now time.Time) (bool, error) {
+	return queries.NetworkKnown(ctx, s.DB, operatorID, network[:], now.Add(-ports.NetworksKeptFor))
+}
+
+// AccountByID implements ports.Operators.
+func (s Operators) AccountByID(ctx context.Context, accountID id.ID) (connect.Account, connect.Operator, error) {
+	row, err := queries.AccountByID(ctx, s.DB, accountID)
+	o, a := toOperator(sqlc.OperatorByEmailRow(row))
+	return a, o, pg.OrNotFound(err, connect.ErrAccountNotFound)
+}
+
+// Accounts implements ports.Operators.
+func (s Operators) Accounts(ctx context.Context, page ports.Page) (ports.List[connect.Account], error) {
+	l := &lists.List{Table: "accounts", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
+	l.After(page.Cursor)
+	sql := `SELECT id, operator_id, company_name, coalesce(max_amount_cents, 0), created_at, fits, n FROM ` + l.Rows(page) + ` AS a ORDER BY created_at DESC, id DESC`
+	return lists.Read(ctx, s.DB, l, page, sql, func(row pgx.CollectableRow) (got lists.Listed[connect.Account], err error) {
+		a := &got.Item
+		err = row.Scan(&a.ID, &a.OperatorID, &a.CompanyName, &a.MaxAmountCents, &a.CreatedAt, &got.Fits, &got.N)
+		return got, err
+	}, func(a connect.Account) ports.Cursor { return ports.Cursor{At: a.CreatedAt, ID: a.ID} })
+}
+
+func toOperator(row sqlc.OperatorByEmailRow) (connect.Operator, connect.Account) {
+	return connect.Operator{ID: row.ID, Email: row.Email, PasswordHash: row.PasswordHash, CreatedAt: row.CreatedAt, VerifiedAt: row.VerifiedAt, Locale: row.Locale},
+		connect.Account{ID: row.AccountID, OperatorID: row.ID, CompanyName: row.CompanyName,
+			MaxAmountCents: money.Cents(row.MaxAmountCents), CreatedAt: row.AccountCreatedAt}
+}
+
+// WantsCoverMails implements ports.OperatorNotices.
+func (s Operators) WantsCoverMails(ctx context.Context, operatorID id.ID) (wants bool, err error) {
+	return wants, s.DB.QueryRow(ctx, `SELECT cover_mails FROM operators WHERE id = $1`, operatorID).Scan(&wants)
+}
+
+// SetCoverMails implements ports.OperatorNotices.
+func (r Operators) SetCoverMails(ctx context.Context, operatorID id.ID, wanted bool) error {
+	_, err := pg.In(ctx).Exec(ctx, `UPDATE operators SET cover_mails = $2 WHERE id = $1`, operatorID, wanted)
+	return err
+}
+
+// AccountOfOperator implements ports.Clients.
+func (s Operators) AccountOfOperator(ctx context.Context, operatorID id.ID) (accountID id.ID, err error) {
+	err = s.DB.QueryRow(ctx, `SELECT id FROM accounts WHERE operator_id = $1`, operatorID).Scan(&accountID)
+	return accountID, pg.OrNotFound(err, connect.ErrAccountNotFound)
+}

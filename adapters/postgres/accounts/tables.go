@@ -1,0 +1,48 @@
+// Package accounts holds the tables of accounts: operators, sessions, tokens, second factors, and links to partners.
+package accounts
+
+import (
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/adapters/postgres/internal/sqlc"
+	"partnerdeposits/core/money"
+	"partnerdeposits/ports"
+)
+
+var queries = sqlc.New()
+
+// Tables implement the ports of accounts.
+type Tables struct {
+	Operators   Operators
+	Sessions    Sessions
+	Tokens      Tokens
+	TwoFactors  TwoFactors
+	HalfSignIns HalfSignIns
+	Links       Links
+}
+
+// Types of Tables, each for its port.
+type (
+	Operators   struct{ pg.Base }
+	Sessions    struct{ pg.Base }
+	Tokens      struct{ pg.Base }
+	TwoFactors  struct{ pg.Base }
+	HalfSignIns struct{ pg.Base }
+	Links       struct {
+		pg.Base
+		defaultMax money.Cents
+	}
+)
+
+var (
+	_ ports.Operators   = Operators{}
+	_ ports.Sessions    = Sessions{}
+	_ ports.Tokens      = Tokens{}
+	_ ports.TwoFactors  = TwoFactors{}
+	_ ports.HalfSignIns = HalfSignIns{}
+	_ ports.Links       = Links{}
+)
+
+// New makes the tables. defaultMax is the ceiling of an account without a ceiling of its own.
+func New(b pg.Base, defaultMax money.Cents) Tables {
+	return Tables{Operators{b}, Sessions{b}, Tokens{b}, TwoFactors{b}, HalfSignIns{b}, Links{b, defaultMax}}
+}

@@ -1,0 +1,115 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/adapters/postgres/internal/sqlc"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/twofactor"
+	"partnerdeposits/ports"
+)
+
+// Lock implements ports.TwoFactors.
+func (r TwoFactors) Lock(ctx context.Context, operatorID id.ID) (*twofactor.Factor, error) {
+	row, err := queries.LockSecondFactor(ctx, pg.In(ctx), operatorID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := twofactor.Factor{OperatorID: operatorID, CreatedAt: row.CreatedAt, ConfirmedAt: row.ConfirmedAt, LastStep: row.LastStep}
+	f.Secret, err = r.Sealer.Open(row.Secret, pg.FactorAAD(operatorID))
+	return &f, err
+}
+
+// Save implements ports.TwoFactors.
+func (r TwoFactors) Save(ctx context.Context, f twofactor.Factor) error {
+	sealed, err := r.Sealer.Seal(f.Secret, pg.FactorAAD(f.OperatorID))
+	if err != nil {
+		return err
+	}
+	return queries.SaveSecondFactor(ctx, pg.In(ctx).Deferred(), sqlc.SaveSecondFactorParams{
+		OperatorID: f.OperatorID, Secret: sealed, CreatedAt: f.CreatedAt, ConfirmedAt: f.ConfirmedAt, LastStep: f.LastStep,
+	})
+}
+
+// Delete implements ports.TwoFactors.
+func (r TwoFactors) Delete(ctx context.Context, operatorID id.ID) error {
+	return queries.DeleteSecondFactor(ctx, pg.In(ctx).Deferred(), operatorID)
+}
+
+// ReplaceRecoveryCodes implements ports.TwoFactors.
+func (r TwoFactors) ReplaceRecoveryCodes(ctx context.Context, operatorID id.ID, hashes [][32]byte) error {
+	if err := queries.DeleteRecoveryCodes(ctx, pg.In(ctx).Deferred(), operatorID); err != nil {
+		return err
+	}
+	return queries.InsertRecoveryCodes(ctx, pg.In(ctx).Deferred(), operatorID, pg.Each(hashes, func(hash [32]byte) []byte { return hash[:] }))
+}
+
+// UseRecoveryCode implements ports.TwoFactors.
+func (r TwoFactors) UseRecoveryCode(ctx context.Context, operatorID id.ID, hash [32]byte, at time.Time) (bool, error) {
+	n, err := queries.UseRecoveryCode(ctx, pg.In(ctx), at, operatorID, hash[:])
+	return n > 0, err
+}
+
+// Insert implements ports.HalfSignIns.
+func (r HalfSignIns) Insert(ctx context.Context, s ports.HalfSignIn) error {
+	return queries.InsertHalfSignIn(ctx, pg.In(ctx).Deferred(), sqlc.InsertHalfSignInParams{
+		TokenHash: s.TokenHash[:], OperatorID: s.OperatorID, CreatedAt: s.CreatedAt, ExpiresAt: s.ExpiresAt,
+	})
+}
+
+// Take implements ports.HalfSignIns.
+func (r HalfSignIns) Take(ctx context.Context, tokenHash [32]byte, now time.Time) (id.ID, error) {
+	operatorID, err := queries.TakeHalfSignIn(ctx, pg.In(ctx), tokenHash[:], now)
+	return operatorID, pg.OrNotFound(err, twofactor.ErrSignInOver)
+}
+
+// DeleteOf implements ports.HalfSignIns.
+func (r HalfSignIns) DeleteOf(ctx context.Context, operatorID id.ID) error {
+	return queries.DeleteHalfSignInsOf(ctx, pg.In(ctx).Deferred(), operatorID)
+}
+
+// DeleteExpired implements ports.HalfSignIns.
+func (r HalfSignIns) DeleteExpired(ctx context.Context, at time.Time, limit int) (int, error) {
+	ended, err := queries.DeleteExpiredHalfSignIns(ctx, pg.In(ctx), at, int32(limit))
+	if err != nil {
+		return 0, err
+	}
+	tries, err := queries.DeleteOldCodeTries(ctx, pg.In(ctx), at.Add(-twofactor.AllWindow), int32(limit))
+	return int(max(ended, tries)), err
+}
+
+// CountTry implements ports.HalfSignIns.
+func (r HalfSignIns) CountTry(ctx context.Context, operatorID id.ID, key [32]byte, window time.Duration, now time.Time) (int, time.Time, error) {
+	row, err := queries.CountCodeTry(ctx, pg.In(ctx), sqlc.CountCodeTryParams{OperatorID: operatorID, Key: key[:], At: now, Over: now.Add(-window)})
+	return int(row.Tries), row.Since, err
+}
+
+// RefundTry implements ports.HalfSignIns.
+func (r HalfSignIns) RefundTry(ctx context.Context, operatorID id.ID, key [32]byte) error {
+	return queries.RefundCodeTry(ctx, pg.In(ctx).Deferred(), operatorID, key[:])
+}
+
+// TwoFactor implements ports.TwoFactors.
+func (s TwoFactors) TwoFactor(ctx context.Context, operatorID id.ID) (twofactor.State, error) {
+	row, err := queries.SecondFactorState(ctx, s.DB, operatorID)
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && row.ConfirmedAt.IsZero() {
+		return twofactor.State{}, nil
+	}
+	return twofactor.State{On: err == nil, Since: row.ConfirmedAt, RecoveryLeft: int(row.RecoveryLeft)}, err
+}
+
+// HalfSignedIn implements ports.TwoFactors.
+func (s HalfSignIns) HalfSignedIn(ctx context.Context, tokenHash [32]byte, now time.Time) (connect.Operator, connect.Account, error) {
+	row, err := queries.OperatorByHalfSignIn(ctx, s.DB, tokenHash[:], now)
+	o, a := toOperator(sqlc.OperatorByEmailRow(row))
+	return o, a, pg.OrNotFound(err, twofactor.ErrSignInOver)
+}

@@ -1,0 +1,240 @@
+package deposits
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/adapters/postgres/internal/lists"
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/adapters/postgres/internal/sets"
+	"partnerdeposits/adapters/postgres/internal/sqlc"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/ports"
+)
+
+// Insert implements ports.Deposits.
+func (r Deposits) Insert(ctx context.Context, d *deposit.Deposit, checkoutToken secret.Text) error {
+	var inserted bool
+	err := InsertDeposit(pg.In(ctx), r.Sealer, ports.NewDeposit{Deposit: d, CheckoutToken: checkoutToken}, func(ok bool) { inserted = ok })
+	if err != nil {
+		return err
+	}
+	if err := pg.In(ctx).Flush(ctx); err != nil {
+		return err
+	}
+	if !inserted {
+		return ports.ErrReferenceTaken
+	}
+	return nil
+}
+
+// ForUpdate implements ports.Deposits.
+func (r Deposits) ForUpdate(ctx context.Context, depositID id.ID) (locked *deposit.Deposit, err error) {
+	LockDeposits(pg.In(ctx), r.Sealer, []id.ID{depositID}, sets.Wait, func(d *deposit.Deposit) { locked = d })
+	if err := pg.In(ctx).Flush(ctx); err != nil {
+		return nil, err
+	}
+	if locked == nil {
+		return nil, deposit.ErrNotFound
+	}
+	return WithClient(ctx, pg.In(ctx), r.Sealer, locked)
+}
+
+// ForUpdateByToken implements ports.Deposits.
+func (r Deposits) ForUpdateByToken(ctx context.Context, checkoutToken secret.Text) (*deposit.Deposit, error) {
+	d, err := scanDeposit(pg.In(ctx).QueryRow(ctx, SelectDeposit+` WHERE d.checkout_token_hash = $1 FOR UPDATE OF d`, TokenHash(checkoutToken)), r.Sealer)
+	if err != nil {
+		return nil, err
+	}
+	return WithClient(ctx, pg.In(ctx), r.Sealer, d)
+}
+
+// Transition implements ports.Deposits. ErrStale surfaces at the next answer or from WithinTx.
+func (r Deposits) Transition(ctx context.Context, d *deposit.Deposit, step deposit.Transition) error {
+	MoveDeposits(pg.In(ctx), []ports.Move{{Deposit: d, Step: step}})
+	return nil
+}
+
+// SetCheckout implements ports.Deposits.
+func (r Deposits) SetCheckout(ctx context.Context, d *deposit.Deposit) error {
+	return queries.SetCheckout(ctx, pg.In(ctx).Deferred(), sqlc.SetCheckoutParams{
+		ClientID: d.ClientID, CheckoutStartedAt: d.CheckoutStartedAt, UpdatedAt: d.UpdatedAt, ID: d.ID,
+	})
+}
+
+func scanDeposit(row pgx.Row, sealer pg.Sealer) (*deposit.Deposit, error) {
+	d, err := ScanDeposit(row, sealer)
+	return d, pg.OrNotFound(err, deposit.ErrNotFound)
+}
+
+// Deposit implements ports.Deposits.
+func (s Deposits) Deposit(ctx context.Context, depositID id.ID) (*deposit.Deposit, error) {
+	return s.reads.one(ctx, depositID)
+}
+
+// DepositByToken implements ports.Deposits.
+func (s Deposits) DepositByToken(ctx context.Context, checkoutToken secret.Text) (*deposit.Deposit, error) {
+	return scanDeposit(s.DB.QueryRow(ctx, SelectDeposit+` WHERE d.checkout_token_hash = $1`, TokenHash(checkoutToken)), s.Sealer)
+}
+
+// Deposits implements ports.Deposits. A list reads the index of its narrowest filter. The status is checked row by row: an
+// index of statuses would cost every transition a new entry in every index.
+func (s Deposits) Deposits(ctx context.Context, f ports.DepositFilter, page ports.Page) (ports.List[*deposit.Deposit], error) {
+	if f.ExternalID != "" && f.AccountID.IsZero() && !f.PartnerID.IsZero() {
+		accounts, err := queries.AccountsOfExternalID(ctx, s.DB, f.PartnerID, f.ExternalID)
+		switch {
+		case err != nil || len(accounts) == 0:
+			return ports.List[*deposit.Deposit]{}, err
+		case len(accounts) == 1:
+			f.AccountID = accounts[0]
+		}
+	}
+	l := depositList(f)
+	l.After(page.Cursor)
+	sql := SelectDepositsOf(l.Rows(page), "d.fits, d.n") + " ORDER BY d.created_at DESC, d.id DESC"
+	found, err := lists.Read(ctx, s.DB, l, page, sql, func(row pgx.CollectableRow) (got lists.Listed[*deposit.Deposit], err error) {
+		got.Item, err = ScanDeposit(row, s.Sealer, &got.Fits, &got.N)
+		return got, err
+	}, func(d *deposit.Deposit) ports.Cursor { return ports.Cursor{At: d.CreatedAt, ID: d.ID} })
+	if err != nil {
+		return ports.List[*deposit.Deposit]{}, err
+	}
+	return found, s.setPartnerLeft(ctx, found.Items)
+}
+
+// setPartnerLeft sets PartnerLeft. Only deposits of the dashboard need the links of their accounts, and few lists have any:
+// as a column of the list (PartnerLeft), the links cost each list 10 %.
+func (s Deposits) setPartnerLeft(ctx context.Context, deposits []*deposit.Deposit) error {
+	var ofDashboard []*deposit.Deposit
+	var accounts []id.ID
+	for _, d := range deposits {
+		if !d.PartnerID.IsZero() && !d.ByPartnerAPI {
+			ofDashboard, accounts = append(ofDashboard, d), append(accounts, d.AccountID)
+		}
+	}
+	if len(ofDashboard) == 0 {
+		return nil
+	}
+	rows, err := s.DB.Query(ctx, `SELECT account_id, partner_id FROM account_links WHERE account_id = ANY ($1) AND revoked_at IS NULL`, accounts)
+	if err != nil {
+		return err
+	}
+	linked := map[id.ID]id.ID{} // partners by account
+	var account, partner id.ID
+	_, err = pgx.ForEachRow(rows, []any{&account, &partner}, func() error {
+		linked[account] = partner
+		return nil
+	})
+	for _, d := range ofDashboard {
+		d.PartnerLeft = linked[d.AccountID] != d.PartnerID
+	}
+	return pg.Translate(err)
+}
+
+// depositList says how the list of f is read.
+func depositList(f ports.DepositFilter) *lists.List {
+	l := &lists.List{Table: "deposits", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
+	ofPartner := !f.PartnerID.IsZero()
+	switch {
+	case !f.ClientID.IsZero():
+		l.Where("client_id = ?", f.ClientID)
+		f.ClientID = id.ID{}
+		if ofPartner { // whose answers no longer show the client may not find by it
+			l.Filter("NOT " + PartnerLeft(l.Table))
+		}
+	case f.RentalContract != "" && ofPartner:
+		l.Where("rental_contract <> '' AND rental_contract = ? AND partner_id = ?", f.RentalContract, f.PartnerID) // the index leaves '' out
+		f.RentalContract, f.PartnerID = "", id.ID{}
+	case !f.AccountID.IsZero():
+		if ofPartner { // without a link, past or present, the partner has no deposit there: nothing is read
+			l.Where("EXISTS (SELECT FROM account_links WHERE partner_id = ? AND account_id = ? AND ? IN ('', external_id))", f.PartnerID, f.AccountID, f.ExternalID)
+		}
+		l.Where("account_id = ?", f.AccountID)
+		f.AccountID = id.ID{}
+	case ofPartner:
+		l.Where("partner_id = ?", f.PartnerID)
+		f.PartnerID = id.ID{}
+	}
+	check := func(set bool, condition string, arg any) {
+		if set {
+			l.Filter(condition, arg)
+		}
+	}
+	check(!f.PartnerID.IsZero(), "partner_id = ?", f.PartnerID)
+	check(!f.AccountID.IsZero(), "account_id = ?", f.AccountID)
+	check(f.ExternalID != "", "external_id = ?", f.ExternalID)
+	check(f.RentalContract != "", "rental_contract = ?", f.RentalContract)
+	check(len(f.Statuses) > 0, "status = ANY (?)", pg.Each(f.Statuses, func(s deposit.Status) string { return string(s) }))
+	l.Span("created_at", f.Created)
+	return l
+}
+
+// CheckoutTokens implements ports.Deposits.
+func (s Deposits) CheckoutTokens(ctx context.Context, depositIDs []id.ID) (map[id.ID]secret.Text, error) {
+	rows, err := queries.CheckoutTokens(ctx, s.DB, depositIDs)
+	if err != nil {
+		return nil, err
+	}
+	tokens := make(map[id.ID]secret.Text, len(rows))
+	for _, row := range rows {
+		if tokens[row.ID], err = s.Sealer.Open(row.CheckoutToken, pg.CheckoutAAD(row.ID)); err != nil {
+			return nil, err
+		}
+	}
+	return tokens, nil
+}
+
+// IdleCheckouts implements ports.DepositScheduler.
+func (s Due) IdleCheckouts(ctx context.Context, before time.Time, limit int) ([]id.ID, error) {
+	if err := s.dropStaleTimers(ctx, "idle", before, limit); err != nil {
+		return nil, err
+	}
+	return queries.IdleCheckouts(ctx, s.DB, before, int32(limit))
+}
+
+// ExpiredCheckouts implements ports.DepositScheduler.
+func (s Due) ExpiredCheckouts(ctx context.Context, at time.Time, limit int) ([]id.ID, error) {
+	if err := s.dropStaleTimers(ctx, "checkout", at, limit); err != nil {
+		return nil, err
+	}
+	return queries.ExpiredCheckouts(ctx, s.DB, at, int32(limit))
+}
+
+// ElapsedCoverages implements ports.DepositScheduler.
+func (s Due) ElapsedCoverages(ctx context.Context, at time.Time, limit int) ([]id.ID, error) {
+	if err := s.dropStaleTimers(ctx, "coverage", at, limit); err != nil {
+		return nil, err
+	}
+	return queries.ElapsedCoverages(ctx, s.DB, at, int32(limit))
+}
+
+// dropStaleTimers deletes due timers of deposits that no longer need them; otherwise stale timers would fill the next page
+// of due timers.
+func (s Due) dropStaleTimers(ctx context.Context, kind string, at time.Time, limit int) error {
+	for {
+		n, err := queries.DropStaleTimers(ctx, s.DB, kind, at, int32(limit))
+		if err != nil || n < int64(limit) {
+			return err
+		}
+	}
+}
+
+// DepositByReference implements ports.Deposits.
+func (s Deposits) DepositByReference(ctx context.Context, reference string) (*deposit.Deposit, error) {
+	return scanDeposit(s.DB.QueryRow(ctx, SelectDeposit+` WHERE d.reference = $1`, reference), s.Sealer)
+}
+
+// History implements ports.Deposits.
+func (s Deposits) History(ctx context.Context, depositID id.ID) ([]deposit.Transition, error) {
+	rows, err := s.DB.Query(ctx, `SELECT deposit_id, version, from_status, to_status, trigger, at, actor, detail, event_id
+		FROM deposit_transitions WHERE deposit_id = $1 ORDER BY version`, depositID)
+	if err != nil {
+		return nil, err
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[deposit.Transition])
+	return found, pg.Translate(err)
+}

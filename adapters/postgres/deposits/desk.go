@@ -1,0 +1,214 @@
+package deposits
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/adapters/postgres/internal/lists"
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/money"
+	"partnerdeposits/ports"
+)
+
+const (
+	// maxFound bounds the deposits that a search text may name. Where there are more, they are frequent in the list itself, and a page
+	// reads the list in its order.
+	maxFound = 1000
+	// maxSearched is maxRead for a list that compares a text: each row needs its client.
+	maxSearched = 500
+	// maxCounted bounds the deposits that a figure counts.
+	maxCounted = 10_000
+)
+
+// folded is a text without the difference of cases, as the indexes of migration 00024 hold it. A text that begins with another is
+// between the other and the other with the last character of all.
+func folded(text string) string { return `lower(` + text + ` COLLATE "und-x-icu") COLLATE "C"` }
+
+func beginsWith(text, argument string) string {
+	return folded(text) + " >= " + folded(argument+"::text") + " AND " + folded(text) + " <= " + folded(argument+"::text") + ` || U&'\+10FFFF'`
+}
+
+// namesOfClient are the texts of a client c that a search compares, each with an index.
+var namesOfClient = []string{"(c.first_name || ' ' || c.last_name)", "(c.last_name || ' ' || c.first_name)", "c.email"}
+
+// DeskDeposits implements ports.Desk. A search text is looked up in its indexes first. Each other list reads the index of its
+// narrowest filter and checks the rest row by row, as Deposits does.
+func (s Desk) DeskDeposits(ctx context.Context, f ports.DeskFilter, page ports.Page) (ports.List[*deposit.Deposit], error) {
+	if !f.EndsBefore.IsZero() { // a cover ends while the deposit is active
+		if len(f.Statuses) > 0 && !slices.Contains(f.Statuses, deposit.Active) {
+			return ports.List[*deposit.Deposit]{}, nil
+		}
+		f.Statuses = []deposit.Status{deposit.Active}
+	}
+	var found []id.ID
+	searched := false
+	if f.Text != "" {
+		var err error
+		if found, err = s.searched(ctx, f.AccountID, f.Text); err != nil {
+			return ports.List[*deposit.Deposit]{}, err
+		}
+		searched = len(found) <= maxFound
+		if searched && len(found) == 0 {
+			return ports.List[*deposit.Deposit]{}, nil
+		}
+	}
+	byStay := !f.Stay.From.IsZero() || !f.Stay.To.IsZero()
+	place := func(d *deposit.Deposit) ports.Cursor { return ports.Cursor{At: d.CreatedAt, ID: d.ID} }
+	if byStay {
+		place = func(d *deposit.Deposit) ports.Cursor { return ports.Cursor{At: d.ContractStartAt, ID: d.ID} }
+	}
+	l := &lists.List{Table: "deposits", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
+	if byStay {
+		l.Order[0] = "contract_start_at"
+	}
+	var source string
+	if f.Text == "" && !byStay && open(f.Statuses) {
+		source = openDeposits(l, f, page)
+	} else {
+		source = deskList(l, f, page, found, searched).Rows(page)
+	}
+	sql := SelectDepositsOf(source, "d.fits, d.n") + " ORDER BY d." + strings.Join(l.Order, " DESC, d.") + " DESC"
+	return lists.Read(ctx, s.DB, l, page, sql, func(row pgx.CollectableRow) (got lists.Listed[*deposit.Deposit], err error) {
+		got.Item, err = ScanDeposit(row, s.Sealer, &got.Fits, &got.N)
+		return got, err
+	}, place)
+}
+
+// deskList says how the list of f is read. found are the deposits of the search text, all of them if searched.
+func deskList(l *lists.List, f ports.DeskFilter, page ports.Page, found []id.ID, searched bool) *lists.List {
+	l.Where("account_id = ?", f.AccountID)
+	if searched {
+		l.Where("id = ANY (?::uuid[])", found)
+	} else if f.Text != "" {
+		l.Most = maxSearched
+		text := l.Argument(f.Text)
+		names := pg.Each(namesOfClient, func(name string) string { return beginsWith(name, text) })
+		l.Fits = append(l.Fits, "(rental_contract <> '' AND "+beginsWith("rental_contract", text)+
+			// Not EXISTS, for which Postgres may read all clients first.
+			" OR (SELECT true FROM clients c WHERE c.id = client_id AND c.erased_at IS NULL AND ("+strings.Join(names, " OR ")+")))")
+	}
+	if !f.Stay.From.IsZero() {
+		l.Where("contract_end_at >= ?", f.Stay.From)
+	}
+	if !f.Stay.To.IsZero() && (page.Cursor.IsZero() || !page.Cursor.At.Before(f.Stay.To)) { // else the cursor says so, and twice would mislead the planner
+		l.Where("contract_start_at < ?", f.Stay.To)
+	}
+	if len(f.Statuses) > 0 {
+		l.Filter("status = ANY (?)", statusTexts(f.Statuses))
+	}
+	if !f.EndsBefore.IsZero() {
+		l.Filter("expires_at < ?", f.EndsBefore)
+	}
+	l.After(page.Cursor)
+	return l
+}
+
+func statusTexts(statuses []deposit.Status) []string {
+	return pg.Each(statuses, func(s deposit.Status) string { return string(s) })
+}
+
+// open reports whether the table open_deposits holds every deposit with one of the statuses.
+func open(statuses []deposit.Status) bool {
+	return len(statuses) > 0 && !slices.ContainsFunc(statuses, deposit.Status.Final)
+}
+
+// openDeposits is a table expression like that of list.rows, for deposits that table open_deposits names.
+func openDeposits(l *lists.List, f ports.DeskFilter, page ports.Page) string {
+	account, asked := l.Argument(f.AccountID), l.Argument(statusTexts(f.Statuses))
+	after := ""
+	if !page.Cursor.IsZero() {
+		after = " AND (o.created_at, o.deposit_id) < (" + l.Argument(page.Cursor.At) + ", " + l.Argument(page.Cursor.ID) + ")"
+	}
+	if !f.EndsBefore.IsZero() {
+		after += " AND o.ends_at < " + l.Argument(f.EndsBefore)
+	}
+	newest := " ORDER BY o.created_at DESC, o.deposit_id DESC LIMIT " + strconv.Itoa(lists.LimitFor(page))
+	return "(SELECT d.*, true AS fits, 0 AS n FROM (SELECT o.* FROM unnest(" + asked + "::text[]) AS s(status) CROSS JOIN LATERAL (" +
+		"SELECT o.created_at, o.deposit_id FROM open_deposits o WHERE o.account_id = " + account + " AND o.status = s.status" + after + newest + ") AS o" + newest +
+		") AS o JOIN deposits d ON d.id = o.deposit_id)"
+}
+
+// searched gives the deposits of an account that a text names, some of them twice, up to maxFound and one more.
+func (s Desk) searched(ctx context.Context, accountID id.ID, text string) ([]id.ID, error) {
+	reference, _ := deposit.WrittenReference(text)
+	parts := []string{
+		`SELECT d.id FROM deposits d WHERE d.reference = $3 AND d.account_id = $1`,
+		`SELECT d.id FROM deposits d WHERE d.account_id = $1 AND d.rental_contract <> '' AND ` + beginsWith("d.rental_contract", "$2"),
+	}
+	for _, name := range namesOfClient {
+		parts = append(parts, `SELECT d.id FROM clients c JOIN deposits d ON d.client_id = c.id
+			WHERE c.account_id = $1 AND c.erased_at IS NULL AND `+beginsWith(name, "$2")+` AND d.account_id = $1`)
+	}
+	// Without DISTINCT, Postgres stops at the limit.
+	limited := pg.Each(parts, func(part string) string { return `(` + part + ` LIMIT $4)` })
+	rows, err := s.DB.Query(ctx, `SELECT id FROM (`+strings.Join(limited, ` UNION ALL `)+`) AS found LIMIT $4`, accountID, text, reference, maxFound+1)
+	if err != nil {
+		return nil, err
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowTo[id.ID])
+	return found, pg.Translate(err)
+}
+
+// workOf says which rows of open_deposits are a kind of work. $2 is the end of covers that end soon.
+var workOf = map[ports.Work]struct{ condition, order string }{
+	ports.WorkAwaiting:   {`status IN ('pending', 'incomplete')`, `created_at DESC, deposit_id DESC`},
+	ports.WorkRefused:    {`status = 'payment_issue'`, `created_at DESC, deposit_id DESC`},
+	ports.WorkEnding:     {`status = 'active' AND ends_at < $2`, `ends_at, deposit_id`},
+	ports.WorkCollecting: {`status = 'captured'`, `created_at DESC, deposit_id DESC`},
+	ports.WorkActive:     {`status = 'active'`, `created_at DESC, deposit_id DESC`},
+}
+
+// CountWork implements ports.Desk.
+func (s Desk) CountWork(ctx context.Context, accountID id.ID, ending time.Time) (map[ports.Work]ports.WorkCount, error) {
+	parts := pg.Each(ports.Works, func(kind ports.Work) string {
+		return `SELECT '` + string(kind) + `', count(*), coalesce(sum(amount_cents), 0)::bigint FROM (
+			SELECT amount_cents FROM open_deposits WHERE account_id = $1 AND ` + workOf[kind].condition + ` LIMIT $3) AS o WHERE $2::timestamptz IS NOT NULL`
+	})
+	rows, err := s.DB.Query(ctx, strings.Join(parts, ` UNION ALL `), accountID, ending, maxCounted+1)
+	if err != nil {
+		return nil, err
+	}
+	counts := map[ports.Work]ports.WorkCount{}
+	var kind string
+	var n int
+	var amount money.Cents
+	_, err = pgx.ForEachRow(rows, []any{&kind, &n, &amount}, func() error {
+		counts[ports.Work(kind)] = ports.WorkCount{Count: min(n, maxCounted), Amount: amount, More: n > maxCounted}
+		return nil
+	})
+	return counts, pg.Translate(err)
+}
+
+// OpenWork implements ports.Desk. A deposit that has moved since its row was written is left out.
+func (s Desk) OpenWork(ctx context.Context, accountID id.ID, kind ports.Work, ending time.Time, limit int) ([]*deposit.Deposit, error) {
+	work := workOf[kind]
+	source := `(SELECT d.*, o.place FROM (
+		SELECT deposit_id, status, row_number() OVER (ORDER BY ` + work.order + `) AS place FROM open_deposits
+		WHERE account_id = $1 AND ` + work.condition + ` AND $2::timestamptz IS NOT NULL ORDER BY ` + work.order + ` LIMIT $3) AS o
+		JOIN deposits d ON d.id = o.deposit_id AND d.status = o.status)`
+	rows, err := s.DB.Query(ctx, SelectDepositsOf(source, "")+` ORDER BY d.place`, accountID, ending, limit)
+	if err != nil {
+		return nil, err
+	}
+	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*deposit.Deposit, error) { return ScanDeposit(row, s.Sealer) })
+	return found, pg.Translate(err)
+}
+
+// CountMade implements ports.Desk. The counts read the index alone, but for the newest pages of the table.
+func (s Desk) CountMade(ctx context.Context, accountID id.ID, spans []ports.Span) ([]int, error) {
+	from, to := pg.Each(spans, func(s ports.Span) time.Time { return s.From }), pg.Each(spans, func(s ports.Span) time.Time { return s.To })
+	rows, err := s.DB.Query(ctx, `SELECT (SELECT count(*) FROM deposits d WHERE d.account_id = $1 AND d.created_at >= s.starts AND d.created_at < s.ends)
+		FROM unnest($2::timestamptz[], $3::timestamptz[]) WITH ORDINALITY AS s(starts, ends, n) ORDER BY s.n`, accountID, from, to)
+	if err != nil {
+		return nil, err
+	}
+	counts, err := pgx.CollectRows(rows, pgx.RowTo[int])
+	return counts, pg.Translate(err)
+}

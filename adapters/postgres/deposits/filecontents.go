@@ -1,0 +1,155 @@
+package deposits
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/core/evidence"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/secret"
+)
+
+// chunkBytes is the size of a piece of a content: small in memory, and few statements for a file.
+const chunkBytes = 256 << 10
+
+// Put implements ports.FileContents.
+func (c Contents) Put(ctx context.Context, fileID id.ID, content io.Reader, size int64) error {
+	plain := make([]byte, 32) // AES-256
+	if _, err := rand.Read(plain); err != nil {
+		return err
+	}
+	key, err := c.Sealer.Seal(secret.Text(plain), pg.FileAAD(fileID))
+	if err != nil {
+		return err
+	}
+	aead, err := aeadOf(plain)
+	if err != nil {
+		return err
+	}
+	conn, err := c.DB.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	t := pg.Begin(conn)
+	defer t.End(ctx)
+	if err := queries.InsertFileContent(ctx, t.Deferred(), fileID, key); err != nil {
+		return err
+	}
+	buffer, left := make([]byte, chunkBytes), size
+	for n := int32(0); n == 0 || left > 0; n++ {
+		piece := buffer[:min(left, chunkBytes)]
+		if _, err := io.ReadFull(content, piece); err != nil {
+			return fmt.Errorf("postgres: the content of a file ended early: %w", err)
+		}
+		left -= int64(len(piece))
+		if err := queries.InsertFileChunk(ctx, t.Deferred(), fileID, n, aead.Seal(nil, nonceOf(n, left == 0), piece, nil)); err != nil {
+			return err
+		}
+		if err := t.Flush(ctx); err != nil {
+			return err
+		}
+	}
+	if n, _ := content.Read(buffer[:1]); n > 0 {
+		return errors.New("postgres: the content of a file is longer than its size")
+	}
+	return t.Commit(ctx)
+}
+
+// Open implements ports.FileContents.
+func (c Contents) Open(ctx context.Context, fileID id.ID) (io.ReadCloser, error) {
+	sealed, err := queries.FileContentKey(ctx, c.DB, fileID)
+	if err != nil {
+		return nil, pg.OrNotFound(err, evidence.ErrNotFound)
+	}
+	plain, err := c.Sealer.Open(sealed, pg.FileAAD(fileID))
+	if err != nil {
+		return nil, err
+	}
+	aead, err := aeadOf([]byte(plain.Reveal()))
+	if err != nil {
+		return nil, err
+	}
+	return &contentReader{ctx: ctx, db: c.DB, fileID: fileID, aead: aead}, nil
+}
+
+// Delete implements ports.FileContents.
+func (c Contents) Delete(ctx context.Context, fileIDs []id.ID) error {
+	return pg.Translate(queries.DeleteFileContents(ctx, c.DB, fileIDs))
+}
+
+func aeadOf(key []byte) (cipher.AEAD, error) {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCM(block)
+}
+
+// nonceOf gives the nonce of a piece, which tells its place and whether it is the last: pieces that were swapped, left out or cut off do
+// not open. A key has one content, so that no nonce is used twice.
+func nonceOf(n int32, last bool) []byte {
+	nonce := make([]byte, 12)
+	binary.BigEndian.PutUint32(nonce, uint32(n))
+	if last {
+		nonce[11] = 1
+	}
+	return nonce
+}
+
+// contentReader reads a content piece by piece, each in a statement of its own.
+type contentReader struct {
+	ctx    context.Context // the reader lives for one answer
+	db     pg.DB
+	fileID id.ID
+	aead   cipher.AEAD
+	n      int32
+	piece  []byte
+	last   bool
+}
+
+// Read implements io.Reader.
+func (r *contentReader) Read(p []byte) (int, error) {
+	for len(r.piece) == 0 {
+		if r.last {
+			return 0, io.EOF
+		}
+		if err := r.next(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, r.piece)
+	r.piece = r.piece[n:]
+	return n, nil
+}
+
+func (r *contentReader) next() error {
+	sealed, err := queries.FileChunk(r.ctx, r.db, r.fileID, r.n)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return errors.New("postgres: the content of a file has lost its end")
+	}
+	if err != nil {
+		return pg.Translate(err)
+	}
+	piece, err := r.aead.Open(nil, nonceOf(r.n, false), sealed, nil)
+	if err != nil {
+		if piece, err = r.aead.Open(nil, nonceOf(r.n, true), sealed, nil); err != nil {
+			return errors.New("postgres: a piece of a file does not open")
+		}
+		r.last = true
+	}
+	r.piece = piece
+	r.n++
+	return nil
+}
+
+// Close implements io.Closer.
+func (r *contentReader) Close() error { return nil }

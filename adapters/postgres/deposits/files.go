@@ -1,0 +1,80 @@
+package deposits
+
+import (
+	"context"
+	"time"
+
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/adapters/postgres/internal/sqlc"
+	"partnerdeposits/core/evidence"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// Add implements ports.Files.
+func (r Files) Add(ctx context.Context, by ports.FileSender, fileIDs []id.ID, since, at time.Time, actor string) ([]evidence.File, error) {
+	rows, err := queries.AddFiles(ctx, pg.In(ctx), sqlc.AddFilesParams{
+		FileIds: fileIDs, DepositID: by.DepositID, Session: by.Session[:], Since: since, At: at, Actor: actor,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) != len(fileIDs) {
+		return nil, evidence.ErrGone
+	}
+	count, err := queries.CountFiles(ctx, pg.In(ctx), by.DepositID)
+	if err == nil && count > evidence.MaxOfDeposit {
+		err = evidence.ErrFull
+	}
+	return pg.Each(rows, func(row sqlc.AddFilesRow) evidence.File { return toFile(sqlc.FileOfDepositRow(row)) }), err
+}
+
+// Forget implements ports.Files.
+func (r Files) Forget(ctx context.Context, fileIDs []id.ID) error {
+	return queries.ForgetFiles(ctx, pg.In(ctx).Deferred(), fileIDs)
+}
+
+// Wait implements ports.Files.
+func (s Files) Wait(ctx context.Context, by ports.FileSender, sent []evidence.File) error {
+	return pg.InTx(ctx, s.DB.Pool, func(t *pg.Tx) error {
+		for _, f := range sent {
+			if err := queries.WaitWithFile(ctx, t.Deferred(), sqlc.WaitWithFileParams{
+				ID: f.ID, DepositID: by.DepositID, Name: f.Name, MediaType: string(f.Type), Size: f.Size, SentAt: f.SentAt, Session: by.Session[:],
+			}); err != nil {
+				return err
+			}
+		}
+		return t.Commit(ctx)
+	})
+}
+
+// Waiting implements ports.Files.
+func (s Files) Waiting(ctx context.Context, by ports.FileSender, fileIDs []id.ID, since time.Time) ([]evidence.File, error) {
+	rows, err := queries.WaitingFiles(ctx, s.DB, sqlc.WaitingFilesParams{FileIds: fileIDs, DepositID: by.DepositID, Session: by.Session[:], Since: since})
+	return pg.Each(rows, func(row sqlc.WaitingFilesRow) evidence.File { return toFile(sqlc.FileOfDepositRow(row)) }), pg.Translate(err)
+}
+
+// Files implements ports.Files.
+func (s Files) Files(ctx context.Context, depositID id.ID) ([]evidence.File, error) {
+	rows, err := queries.FilesOfDeposit(ctx, s.DB, depositID)
+	return pg.Each(rows, func(row sqlc.FilesOfDepositRow) evidence.File { return toFile(sqlc.FileOfDepositRow(row)) }), pg.Translate(err)
+}
+
+// File implements ports.Files.
+func (s Files) File(ctx context.Context, depositID, fileID id.ID) (evidence.File, error) {
+	row, err := queries.FileOfDeposit(ctx, s.DB, fileID, depositID)
+	return toFile(row), pg.OrNotFound(err, evidence.ErrNotFound)
+}
+
+// Abandoned implements ports.Files.
+func (s Files) Abandoned(ctx context.Context, since time.Time, limit int) ([]id.ID, error) {
+	ids, err := queries.AbandonedFiles(ctx, s.DB, since, int32(limit))
+	return ids, pg.Translate(err)
+}
+
+func toFile(row sqlc.FileOfDepositRow) evidence.File {
+	return evidence.File{
+		ID: row.ID, DepositID: row.DepositID, Name: row.Name, Type: evidence.Type(row.MediaType), Size: row.Size,
+		SentAt: row.SentAt, AddedAt: row.AddedAt, AddedBy: row.AddedBy,
+	}
+}

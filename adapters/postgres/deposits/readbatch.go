@@ -1,0 +1,129 @@
+package deposits
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"time"
+
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports/batch"
+)
+
+// ReadConns is the number of connections that batches of reads use at once.
+const ReadConns = 2
+
+const (
+	readLimit     = 128             // deposits in a batch
+	readThreshold = 32              // reads that wait before a second batch starts; a large batch costs less per read
+	readTimeout   = 5 * time.Second // bounds a batch of several callers; a lone caller has its own deadline
+)
+
+var readDeposits = SelectDepositsOf("deposits", PartnerLeft("d")) + ` WHERE d.id = ANY ($1)`
+
+// depositReads reads deposits by their ids. Reads that arrive while a statement is running share the next statement. A
+// statement begins after all of its reads have arrived, so each read sees every change that was committed before it.
+type depositReads struct {
+	db     pg.DB
+	sealer pg.Sealer
+	queue  batch.Queue[*depositRead]
+}
+
+func newDepositReads(db pg.DB, sealer pg.Sealer) *depositReads {
+	r := &depositReads{db: db, sealer: sealer}
+	r.queue.Workers, r.queue.Limit, r.queue.Threshold, r.queue.Run = ReadConns, readLimit, readThreshold, r.run
+	return r
+}
+
+// depositRead is the read of a deposit, with its result.
+type depositRead struct {
+	ctx   context.Context
+	id    id.ID
+	found *deposit.Deposit // nil: no such deposit
+	err   error
+	alone bool // the statement failed, perhaps because of another read of the batch
+}
+
+// ReadsWaiting counts the reads whose batch has not started.
+func (s Deposits) ReadsWaiting() int { return s.reads.queue.Waiting("") }
+
+// one returns deposit.ErrNotFound, and service_unavailable when ctx ends or the database is away.
+func (r *depositReads) one(ctx context.Context, depositID id.ID) (*deposit.Deposit, error) {
+	read := &depositRead{ctx: ctx, id: depositID}
+	if err := r.queue.DoContext(ctx, "", read); err != nil {
+		return nil, fault.ErrUnavailable.Because(err) // read still belongs to its batch
+	}
+	if read.alone {
+		read = &depositRead{ctx: ctx, id: depositID}
+		r.run([]*depositRead{read})
+	}
+	if read.err == nil && read.found == nil {
+		read.err = deposit.ErrNotFound
+	}
+	return read.found, read.err
+}
+
+// run reads a batch with a single statement.
+func (r *depositReads) run(reads []*depositRead) {
+	ctx := reads[0].ctx
+	if len(reads) > 1 {
+		shared, cancel := context.WithTimeout(context.Background(), readTimeout)
+		defer cancel()
+		shared, end := pg.StartSpan(shared, "partnerdeposits/postgres", "read deposits", reads, func(d *depositRead) context.Context { return d.ctx })
+		defer end()
+		ctx = shared
+	}
+	err := r.query(ctx, reads)
+	if err == nil {
+		return
+	}
+	for _, read := range reads {
+		read.found, read.err = nil, err
+		read.alone = len(reads) > 1 && !errors.Is(err, fault.ErrUnavailable)
+	}
+}
+
+// query sets the results of reads. An error concerns all of them.
+func (r *depositReads) query(ctx context.Context, reads []*depositRead) error {
+	waiting := make(map[id.ID][]*depositRead, len(reads))
+	ids := make([]id.ID, 0, len(reads))
+	for _, read := range reads {
+		if waiting[read.id] == nil {
+			ids = append(ids, read.id)
+		}
+		waiting[read.id] = append(waiting[read.id], read)
+	}
+	rows, err := r.db.Query(ctx, readDeposits, ids)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var left bool
+		d, err := ScanDeposit(rows, r.sealer, &left)
+		if d == nil {
+			return pg.Translate(err)
+		}
+		d.PartnerLeft = left
+		for i, read := range waiting[d.ID] {
+			if read.found, read.err = d, err; i > 0 {
+				read.found = copyOf(d)
+			}
+		}
+	}
+	return rows.Err()
+}
+
+// copyOf copies d, since the callers of a batch must not share memory.
+func copyOf(d *deposit.Deposit) *deposit.Deposit {
+	c := *d
+	c.Metadata = maps.Clone(d.Metadata)
+	if d.Client != nil {
+		client := *d.Client
+		c.Client = &client
+	}
+	return &c
+}

@@ -1,0 +1,88 @@
+package deposits
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/adapters/postgres/internal/sets"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/lab/pgtest"
+	"partnerdeposits/lab/portstest"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+func columnNames[T any](columns []sets.Column[T]) []string {
+	return pg.Each(columns, func(c sets.Column[T]) string { return c.Name })
+}
+
+// Postgres silently fills a column that an INSERT omits with its default.
+func TestInserts_WriteEveryColumnOfTheirTable(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	for _, insert := range []struct {
+		table   string
+		columns []string
+		byTable []string // columns whose default is wanted
+	}{
+		{"deposits", columnNames(insertedColumns), nil},
+	} {
+		var names []string
+		require.NoError(t, pool.QueryRow(t.Context(), `SELECT array_agg(column_name::text) FROM information_schema.columns WHERE table_name = $1`, insert.table).Scan(&names))
+		require.ElementsMatch(t, names, append(insert.columns, insert.byTable...), insert.table)
+	}
+}
+
+// A new deposit is written with values that stand in the statement; any other deposit brings all of its values.
+func TestInsertDeposits_FreshAndOther_WriteTheSameRow(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	_, err := pool.Exec(t.Context(), `ALTER TABLE deposits DROP CONSTRAINT deposits_pkey CASCADE, DROP CONSTRAINT deposits_reference_key, DROP CONSTRAINT deposits_checkout_token_hash_key`)
+	require.NoError(t, err)
+	_, err = pool.Exec(t.Context(), `ALTER TABLE open_deposits DROP CONSTRAINT open_deposits_pkey`) // the trigger writes a row for each of the same id
+	require.NoError(t, err)
+	now := time.Date(2026, 8, 1, 15, 0, 0, 0, time.UTC)
+	origin := deposit.Origin{AccountID: portstest.NewID(), PartnerID: portstest.NewID(), ExternalID: "op-1", ByPartnerAPI: true}
+	d := deposit.New(portstest.NewID(), "D-1", origin, deposit.Draft{Amount: 50_000, ContractStartAt: now, ContractEndAt: now, Locale: "fr",
+		RentalContract: "BK-17", ReturnURL: "https://pms.example", URLGeneration: true, Metadata: map[string]string{"a": "b"}}, nil, now)
+	require.True(t, isFresh(d))
+	row := []newDeposit{{Deposit: d, tokenHash: []byte{1}, sealedToken: []byte{2}}}
+	for statement, columns := range map[string][]sets.Column[newDeposit]{insertFresh: variedColumns, insertAny: insertedColumns, insertUntaken: insertedColumns} {
+		if statement == insertUntaken {
+			statement = strings.ReplaceAll(statement, " ON CONFLICT (reference) DO NOTHING", "")
+		}
+		_, err := pool.Exec(t.Context(), strings.ReplaceAll(statement, "made.id FROM made", "gen_random_uuid() FROM made"), sets.Arguments(columns, row)...)
+		require.NoError(t, err)
+	}
+	var rows, different int
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*), count(DISTINCT to_jsonb(d)) FROM deposits d`).Scan(&rows, &different))
+	require.Equal(t, []int{3, 1}, []int{rows, different})
+}
+
+// Each column of the table deposits is either fixed at creation, or written by every transition.
+func TestMoves_WriteEveryColumnThatATransitionMayChange(t *testing.T) {
+	t.Parallel()
+	fixed := []string{"id", "reference", "account_id", "partner_id", "by_partner_api", "external_id", "amount_cents", "contract_start_at",
+		"contract_end_at", "rental_contract", "return_url", "url_generation", "metadata", "locale", "checkout_token_hash", "checkout_token",
+		"checkout_expires_at", "created_at"}
+	moved := columnNames(movedColumns)
+	for _, name := range columnNames(insertedColumns) {
+		if name == "status" {
+			name = "to_status"
+		}
+		require.NotEqual(t, contains(fixed, name), contains(moved, name) && name != "id", name)
+	}
+}
+
+func contains(names []string, name string) bool {
+	for _, n := range names {
+		if n == name {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,30 @@
+package deposits
+
+import (
+	"context"
+
+	"partnerdeposits/adapters/postgres/internal/sqlc"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// EraseDepositText implements ports.Texts.
+func (s Texts) EraseDepositText(ctx context.Context, depositID id.ID, e ports.AuditEntry) (erased bool, err error) {
+	found, err := queries.EraseDepositText(ctx, s.DB, sqlc.EraseDepositTextParams{
+		Deposit: depositID, Entry: e.ID, EntryAt: e.At, EntryActor: e.Actor, EntrySubject: e.Subject,
+	})
+	if err == nil && !found {
+		err = deposit.ErrNotFound
+	}
+	if err != nil {
+		return false, err
+	}
+	return queries.AuditEntryExists(ctx, s.DB, e.ID)
+}
+
+// DepositsOfClient implements ports.Texts.
+func (s Texts) DepositsOfClient(ctx context.Context, clientID id.ID) (int, error) {
+	n, err := queries.DepositsOfClient(ctx, s.DB, clientID)
+	return int(n), err
+}

@@ -1,0 +1,200 @@
+package partners
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/adapters/postgres/internal/lists"
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/adapters/postgres/internal/sets"
+	"partnerdeposits/adapters/postgres/internal/sqlc"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/mailaddr"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/core/tenant"
+	"partnerdeposits/ports"
+)
+
+// Insert implements ports.Clients.
+func (r Clients) Insert(ctx context.Context, c tenant.Client) error {
+	return queries.InsertClient(ctx, pg.In(ctx).Deferred(), sqlc.InsertClientParams{
+		ID: c.ID, AccountID: c.AccountID, PartnerID: c.PartnerID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName,
+		Phone: c.Phone, Locale: c.Locale, CreatedAt: c.CreatedAt,
+	})
+}
+
+// OfAccount implements ports.Clients.
+func (r Clients) OfAccount(ctx context.Context, accountID, clientID id.ID) (tenant.Client, error) {
+	var client tenant.Client
+	var err error = tenant.ErrNotFound
+	asked := ports.AccountClient{AccountID: accountID, ClientID: clientID}
+	ShareClients(pg.In(ctx), []ports.AccountClient{asked}, sets.Wait, func(c tenant.Client) {
+		if c.AccountID == accountID {
+			client, err = c, nil
+		}
+	})
+	if failed := pg.In(ctx).Flush(ctx); failed != nil {
+		return tenant.Client{}, failed
+	}
+	return client, err
+}
+
+// Lock implements ports.Clients.
+func (r Clients) Lock(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error) {
+	row, err := queries.LockClient(ctx, pg.In(ctx), clientID)
+	if err != nil {
+		return tenant.Client{}, pg.OrNotFound(err, tenant.ErrNotFound)
+	}
+	c := toClient(row)
+	if partnerID.IsZero() || c.PartnerID == partnerID {
+		return c, nil
+	}
+	if c.PartnerID.IsZero() { // from a checkout before checkouts noted the partner
+		if made, err := queries.MadeDepositFor(ctx, pg.In(ctx), clientID, partnerID); err != nil || made {
+			return c, err
+		}
+	}
+	return tenant.Client{}, tenant.ErrNotFound
+}
+
+// Update implements ports.Clients.
+func (r Clients) Update(ctx context.Context, c tenant.Client) error {
+	return queries.UpdateClient(ctx, pg.In(ctx).Deferred(), sqlc.UpdateClientParams{
+		ID: c.ID, Email: c.Email, FirstName: c.FirstName, LastName: c.LastName, Phone: c.Phone, Locale: c.Locale, ChangedAt: c.ChangedAt,
+	})
+}
+
+// Erase implements ports.Clients.
+func (r Clients) Erase(ctx context.Context, c tenant.Client, at time.Time) error {
+	plain, err := json.Marshal(tenant.Address{Email: c.Email, Locale: c.Locale})
+	if err != nil {
+		return err
+	}
+	sealed, err := r.Sealer.Seal(secret.Text(plain), pg.AddressAAD(c.ID))
+	if err != nil {
+		return err
+	}
+	if err := queries.SealAddress(ctx, pg.In(ctx).Deferred(), c.ID, sealed, at); err != nil {
+		return err
+	}
+	mails := sqlc.DeleteUnsentMailsParams{Address: mailaddr.Normal(c.Email), AccountID: c.AccountID, ClientID: c.ID, PartnerID: c.PartnerID}
+	if err := queries.DeleteUnsentMails(ctx, pg.In(ctx).Deferred(), mails); err != nil {
+		return err
+	}
+	if _, err := pg.In(ctx).Deferred().Exec(ctx, queueErasure, c.ID, at); err != nil {
+		return err
+	}
+	return queries.EraseClient(ctx, pg.In(ctx).Deferred(), at, c.ID)
+}
+
+// Client implements ports.Clients.
+func (s Clients) Client(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error) {
+	row, err := queries.ClientOfPartner(ctx, s.DB, clientID, partnerID)
+	return toClient(row), pg.OrNotFound(err, tenant.ErrNotFound)
+}
+
+// Clients implements ports.Clients.
+func (s Clients) Clients(ctx context.Context, f ports.ClientFilter, page ports.Page) (ports.List[tenant.Client], error) {
+	l := clientList(f)
+	l.After(page.Cursor)
+	sql := `SELECT c.id, c.account_id, c.partner_id, c.email, c.first_name, c.last_name, c.phone, c.locale, c.created_at, c.erased_at, c.changed_at, c.fits, c.n
+		FROM ` + l.Rows(page) + ` AS c ORDER BY c.created_at DESC, c.id DESC`
+	return lists.Read(ctx, s.DB, l, page, sql, func(row pgx.CollectableRow) (got lists.Listed[tenant.Client], err error) {
+		c := &got.Item
+		err = row.Scan(&c.ID, &c.AccountID, &c.PartnerID, &c.Email, &c.FirstName, &c.LastName, &c.Phone, &c.Locale, &c.CreatedAt, &c.ErasedAt, &c.ChangedAt,
+			&got.Fits, &got.N)
+		return got, err
+	}, func(c tenant.Client) ports.Cursor { return ports.Cursor{At: c.CreatedAt, ID: c.ID} })
+}
+
+// clientList says how the list of f is read: each filter has an index, which begins with the partner.
+func clientList(f ports.ClientFilter) *lists.List {
+	l := &lists.List{Table: "clients", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
+	l.Where("erased_at IS NULL AND partner_id = ?", f.PartnerID)
+	switch {
+	case f.Email != "":
+		l.Where(`lower(email COLLATE "C") = ?`, mailaddr.Normal(f.Email))
+		if !f.AccountID.IsZero() {
+			l.Filter("account_id = ?", f.AccountID)
+		}
+	case !f.AccountID.IsZero():
+		l.Where("account_id = ?", f.AccountID)
+	}
+	// No EXISTS: Postgres may answer that by a hash of all links.
+	l.Filter(`(SELECT true FROM account_links n WHERE n.account_id = clients.account_id AND n.revoked_at IS NULL AND n.partner_id = clients.partner_id LIMIT 1)`)
+	return l
+}
+
+// ClientChangedAt implements ports.Clients.
+func (s Clients) ClientChangedAt(ctx context.Context, clientID id.ID) (time.Time, error) {
+	at, err := queries.ClientChanged(ctx, s.DB, clientID)
+	return at, pg.OrNotFound(err, tenant.ErrNotFound)
+}
+
+// SealedAddress implements ports.SealedAddresses.
+func (s Addresses) SealedAddress(ctx context.Context, depositID id.ID) (a tenant.Address, err error) {
+	row, err := queries.SealedAddress(ctx, s.DB, depositID)
+	if err != nil {
+		return a, pg.OrNotFound(err, tenant.ErrNotFound)
+	}
+	plain, err := s.Sealer.Open(row.Address, pg.AddressAAD(row.ClientID))
+	if err != nil {
+		return a, err
+	}
+	return a, json.Unmarshal([]byte(plain.Reveal()), &a)
+}
+
+// CheckSealedAddresses implements ports.SealedAddresses.
+func (s Addresses) CheckSealedAddresses(ctx context.Context, limit int, pause time.Duration) (int, error) {
+	row, err := queries.CheckSealedAddresses(ctx, s.DB, int32(limit), pause)
+	return int(row.Checked), err
+}
+
+func toClient(row sqlc.Client) tenant.Client {
+	return tenant.Client{
+		ID: row.ID, AccountID: row.AccountID, PartnerID: row.PartnerID,
+		Person:    tenant.Person{Email: row.Email, FirstName: row.FirstName, LastName: row.LastName, Phone: row.Phone, Locale: row.Locale},
+		CreatedAt: row.CreatedAt, ChangedAt: row.ChangedAt, ErasedAt: row.ErasedAt,
+	}
+}
+
+// queueErasure asks for the removal of a client's card at the payment provider. A client who never came to pay has none.
+const queueErasure = `
+	INSERT INTO payment_erasures (client_id, asked_at, due_at)
+	SELECT $1, $2, $2 WHERE EXISTS (SELECT FROM deposits d JOIN payments p ON p.deposit_id = d.id WHERE d.client_id = $1 AND p.kind = 'fee')
+	ON CONFLICT DO NOTHING`
+
+const clientColumns = `id, account_id, partner_id, email, first_name, last_name, phone, locale, created_at, erased_at`
+
+// ClientByID implements ports.Clients.
+func (s Clients) ClientByID(ctx context.Context, clientID id.ID) (tenant.Client, error) {
+	all, err := s.clients(ctx, `SELECT `+clientColumns+` FROM clients WHERE id = $1`, clientID)
+	if err == nil && len(all) == 0 {
+		err = tenant.ErrNotFound
+	}
+	if err != nil {
+		return tenant.Client{}, err
+	}
+	return all[0], nil
+}
+
+// ClientsByEmail implements ports.Clients. The conditions are those of the index clients_of_email.
+func (s Clients) ClientsByEmail(ctx context.Context, email string, limit int) ([]tenant.Client, error) {
+	return s.clients(ctx, `SELECT `+clientColumns+` FROM clients
+		WHERE lower(email COLLATE "C") = lower($1::text COLLATE "C") AND erased_at IS NULL ORDER BY created_at DESC, id DESC LIMIT $2`, email, limit)
+}
+
+func (s Clients) clients(ctx context.Context, sql string, args ...any) ([]tenant.Client, error) {
+	rows, err := s.DB.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c tenant.Client, err error) {
+		err = row.Scan(&c.ID, &c.AccountID, &c.PartnerID, &c.Email, &c.FirstName, &c.LastName, &c.Phone, &c.Locale, &c.CreatedAt, &c.ErasedAt)
+		return c, err
+	})
+	return found, pg.Translate(err)
+}

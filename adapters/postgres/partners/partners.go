@@ -1,0 +1,113 @@
+package partners
+
+import (
+	"context"
+	"time"
+
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/adapters/postgres/internal/sqlc"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/core/secret"
+)
+
+// Insert implements ports.Partners. The statement runs at once, so that a taken slug is reported here.
+func (r Partners) Insert(ctx context.Context, p partner.Partner, connectSecret secret.Text) error {
+	sealed, err := r.sealConnect(p.ID, connectSecret)
+	if err != nil {
+		return err
+	}
+	return queries.InsertPartner(ctx, pg.In(ctx), sqlc.InsertPartnerParams{
+		ID: p.ID, Slug: p.Slug, Name: p.Name, ContactEmail: p.ContactEmail, ReturnOrigins: pg.OrEmpty(p.ReturnOrigins),
+		RateLimitPerMinute: int32(p.RateLimitPerMinute), ConnectSecret: sealed, CreatedAt: p.CreatedAt,
+	})
+}
+
+func (r Partners) sealConnect(partnerID id.ID, connectSecret secret.Text) ([]byte, error) {
+	if connectSecret == "" {
+		return nil, nil
+	}
+	return r.Sealer.Seal(connectSecret, pg.ConnectAAD(partnerID))
+}
+
+// ForUpdate implements ports.Partners. The lock lets rows that refer to the partner be added meanwhile.
+func (r Partners) ForUpdate(ctx context.Context, slug string) (partner.Partner, error) {
+	row, err := queries.PartnerForUpdate(ctx, pg.In(ctx), slug)
+	return toPartner(sqlc.PartnersRow(row)), pg.OrNotFound(err, partner.ErrNotFound)
+}
+
+// Update implements ports.Partners.
+func (r Partners) Update(ctx context.Context, p partner.Partner) error {
+	return pg.Changed(partner.ErrNotFound)(queries.UpdatePartner(ctx, pg.In(ctx), sqlc.UpdatePartnerParams{
+		Name: p.Name, ContactEmail: p.ContactEmail, ReturnOrigins: pg.OrEmpty(p.ReturnOrigins), ID: p.ID,
+	}))
+}
+
+func (r Partners) SetConnectSecret(ctx context.Context, partnerID id.ID, connectSecret secret.Text) error {
+	sealed, err := r.sealConnect(partnerID, connectSecret)
+	if err != nil {
+		return err
+	}
+	return pg.Changed(partner.ErrNotFound)(queries.SetConnectSecret(ctx, pg.In(ctx), sealed, partnerID))
+}
+
+func (r Partners) SetRateLimit(ctx context.Context, partnerID id.ID, perMinute int) error {
+	return pg.Changed(partner.ErrNotFound)(queries.SetRateLimit(ctx, pg.In(ctx), int32(perMinute), partnerID))
+}
+
+// InsertKey implements ports.Keys. The lock on the partner's row makes the limit hold under concurrent inserts.
+func (r Keys) InsertKey(ctx context.Context, k partner.APIKey, hash partner.KeyHash) error {
+	if err := queries.LockPartner(ctx, pg.In(ctx).Deferred(), k.PartnerID); err != nil {
+		return err
+	}
+	return pg.Changed(partner.ErrAPIKeyLimit)(queries.InsertKey(ctx, pg.In(ctx), sqlc.InsertKeyParams{
+		ID: k.ID, PartnerID: k.PartnerID, Name: k.Name, Prefix: k.Prefix, Last4: k.Last4, Hash: hash[:], CreatedAt: k.CreatedAt,
+		Most: partner.MaxAPIKeys,
+	}))
+}
+
+// KeyForUpdate implements ports.Keys.
+func (r Keys) KeyForUpdate(ctx context.Context, keyID id.ID) (partner.APIKey, partner.Partner, error) {
+	row, err := queries.KeyForUpdate(ctx, pg.In(ctx), keyID)
+	found := toCaller(sqlc.KeyByHashRow(row))
+	return found.Key, found.Partner, pg.OrNotFound(err, partner.ErrAPIKeyNotFound)
+}
+
+func (r Keys) RevokeKey(ctx context.Context, keyID id.ID, at time.Time) (partner.APIKey, error) {
+	row, err := queries.RevokeKey(ctx, pg.In(ctx), at, keyID)
+	return partner.APIKey(row), pg.OrNotFound(err, partner.ErrAPIKeyNotFound)
+}
+
+// PartnerBySlug implements ports.Partners.
+func (s Partners) PartnerBySlug(ctx context.Context, slug string) (partner.Partner, error) {
+	row, err := queries.PartnerBySlug(ctx, s.DB, slug)
+	return toPartner(sqlc.PartnersRow(row)), pg.OrNotFound(err, partner.ErrNotFound)
+}
+
+// PartnerByID implements ports.Partners.
+func (s Partners) PartnerByID(ctx context.Context, partnerID id.ID) (partner.Partner, error) {
+	row, err := queries.PartnerByID(ctx, s.DB, partnerID)
+	return toPartner(sqlc.PartnersRow(row)), pg.OrNotFound(err, partner.ErrNotFound)
+}
+
+// Partners implements ports.Partners.
+func (s Partners) Partners(ctx context.Context) ([]partner.Partner, error) {
+	rows, err := queries.Partners(ctx, s.DB)
+	return pg.Each(rows, toPartner), err
+}
+
+// ConnectSecret implements ports.Partners.
+func (s Partners) ConnectSecret(ctx context.Context, partnerID id.ID) (secret.Text, error) {
+	sealed, err := queries.ConnectSecret(ctx, s.DB, partnerID)
+	if err != nil || sealed == nil {
+		return "", pg.OrNotFound(err, partner.ErrNotFound)
+	}
+	return s.Sealer.Open(sealed, pg.ConnectAAD(partnerID))
+}
+
+func toPartner(row sqlc.PartnersRow) partner.Partner {
+	return partner.Partner{
+		ID: row.ID, Slug: row.Slug, Name: row.Name, ContactEmail: row.ContactEmail, ReturnOrigins: row.ReturnOrigins,
+		RateLimitPerMinute: int(row.RateLimitPerMinute), HasConnectSecret: row.HasConnectSecret, CreatedAt: row.CreatedAt,
+	}
+}

@@ -1,0 +1,45 @@
+package partners
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/adapters/postgres/internal/sets"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/tenant"
+	"partnerdeposits/ports"
+)
+
+// ShareClients share-locks clients, so that nobody erases them before the transaction ends. An erased client is not found.
+func ShareClients(t *pg.Tx, clients []ports.AccountClient, locking sets.Locking, found func(tenant.Client)) {
+	t.Rows(`SELECT id, account_id, partner_id, email, first_name, last_name, phone, locale, created_at
+		FROM clients WHERE id = ANY ($1) AND erased_at IS NULL FOR SHARE`+string(locking),
+		[]any{pg.Each(clients, func(c ports.AccountClient) id.ID { return c.ClientID })},
+		func(row pgx.Rows) error {
+			var c tenant.Client
+			if err := row.Scan(&c.ID, &c.AccountID, &c.PartnerID, &c.Email, &c.FirstName, &c.LastName, &c.Phone, &c.Locale, &c.CreatedAt); err != nil {
+				return err
+			}
+			found(c)
+			return nil
+		})
+}
+
+// HoldClients keeps clients from being erased before the transaction ends. If a client has been erased since the transaction read
+// it, the transaction fails with pg.ErrClientErased, and runs again: what it is about to write holds personal data. The share lock
+// of keys passes a change of the client's details.
+func HoldClients(t *pg.Tx, ids []id.ID) {
+	slices.SortFunc(ids, func(a, b id.ID) int { return bytes.Compare(a[:], b[:]) })
+	ids = slices.Compact(ids)
+	if len(ids) == 0 {
+		return
+	}
+	t.Queue(`SELECT 1 / (count(*) = $2)::int FROM (SELECT FROM clients WHERE id = ANY ($1) AND erased_at IS NULL FOR KEY SHARE) AS held`,
+		ids, len(ids)).QueryRow(func(row pgx.Row) error {
+		var guard int
+		return sets.UnlessAll(row.Scan(&guard), pg.ErrClientErased)
+	})
+}

@@ -1,0 +1,50 @@
+// Package partners holds the tables of partners: partners, API keys, and clients with the addresses of erased ones.
+package partners
+
+import (
+	"context"
+	"time"
+
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/adapters/postgres/internal/sqlc"
+	"partnerdeposits/ports"
+)
+
+var queries = sqlc.New()
+
+// Tables implement the ports of partners.
+type Tables struct {
+	Partners  Partners
+	Keys      Keys
+	Clients   Clients
+	Addresses Addresses
+}
+
+// Types of Tables, each for its port.
+type (
+	Partners struct{ pg.Base }
+	Keys     struct {
+		pg.Base
+		cache *keyCache
+		uses  *keyUses
+	}
+	Clients   struct{ pg.Base }
+	Addresses struct{ pg.Base }
+)
+
+var (
+	_ ports.Partners        = Partners{}
+	_ ports.Keys            = Keys{}
+	_ ports.Clients         = Clients{}
+	_ ports.SealedAddresses = Addresses{}
+)
+
+// New makes the tables. A key that was read stays in a cache for keysKeptFor. Call Keys.Close before the database is closed.
+func New(b pg.Base, keysKeptFor time.Duration) Tables {
+	keys := Keys{Base: b, cache: newKeyCache(keysKeptFor)}
+	keys.uses = newKeyUses(keys.writeKeyUses)
+	return Tables{Partners{b}, keys, Clients{b}, Addresses{b}}
+}
+
+// Close writes the last-used times of API keys that wait.
+func (s Keys) Close(ctx context.Context) { s.uses.close(ctx) }

@@ -1,0 +1,96 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// Raise implements ports.PaymentQuestions, in a single statement.
+func (s Questions) Raise(ctx context.Context, n ports.PaymentNotice, questionID id.ID, now time.Time) error {
+	_, err := s.DB.Exec(ctx, `
+		WITH due AS (UPDATE payments SET check_at = $5 WHERE id = $2 AND status = 'processing' AND check_at > $5),
+		subject AS (
+			SELECT id, '' AS ref FROM payments WHERE id = $2 AND ($4 OR status IN ('failed', 'voided'))
+			UNION ALL SELECT NULL, $3 WHERE $2::uuid IS NULL AND $4)
+		INSERT INTO payment_questions AS q (id, payment_id, provider_ref, dispute, raised_at, due_at)
+		SELECT $1, subject.id, subject.ref, $4, $5, $5 FROM subject
+		ON CONFLICT (coalesce(payment_id, '00000000-0000-0000-0000-000000000000'), provider_ref, dispute) DO UPDATE SET told = q.told + 1, due_at = $5`,
+		questionID, n.PaymentID, n.ProviderRef, n.Dispute, now)
+	return err
+}
+
+// QuestionsDue implements ports.PaymentQuestions.
+func (s Questions) QuestionsDue(ctx context.Context, now, next time.Time, limit int) ([]ports.PaymentQuestion, error) {
+	rows, err := s.DB.Query(ctx, `
+		UPDATE payment_questions q SET due_at = $2::timestamptz + least(q.tries, 30) * interval '1 minute', tries = q.tries + 1
+		WHERE q.id IN (SELECT id FROM payment_questions WHERE due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+		RETURNING q.id, q.payment_id, q.provider_ref, q.dispute, q.told, q.tries - 1`, now, next, limit)
+	if err != nil {
+		return nil, err
+	}
+	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (q ports.PaymentQuestion, err error) {
+		return q, row.Scan(&q.ID, &q.PaymentID, &q.ProviderRef, &q.Dispute, &q.Told, &q.Tries)
+	})
+	return found, pg.Translate(err)
+}
+
+// Answered implements ports.PaymentQuestions.
+func (s Questions) Answered(ctx context.Context, q ports.PaymentQuestion) error {
+	_, err := s.DB.Exec(ctx, `DELETE FROM payment_questions WHERE id = $1 AND told = $2`, q.ID, q.Told)
+	return err
+}
+
+// Keep implements ports.Disputes. The payment's row is locked, so that two processes do not tell of the same change.
+func (r Disputes) Keep(ctx context.Context, d ports.Dispute, now time.Time) (before *ports.KeptDispute, about ports.DisputeSubject, ok bool, err error) {
+	of := &deposit.Deposit{}
+	about.Deposit = of
+	err = pg.In(ctx).QueryRow(ctx, `
+		SELECT p.kind, p.amount_cents, o.id, o.email, o.locale, o.verified_at IS NOT NULL, d.id, d.reference, d.amount_cents, d.rental_contract
+		FROM payments p JOIN deposits d ON d.id = p.deposit_id JOIN accounts a ON a.id = d.account_id JOIN operators o ON o.id = a.operator_id
+		WHERE p.id = $1 FOR UPDATE OF p`, d.PaymentID).
+		Scan(&about.Kind, &about.Paid, &about.Operator.ID, &about.Operator.Email, &about.Operator.Locale, &about.Verified,
+			&of.ID, &of.Reference, &of.Amount, &of.RentalContract)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, about, false, nil
+	}
+	if err != nil {
+		return nil, about, false, err
+	}
+	kept := ports.KeptDispute{DepositID: of.ID, Dispute: ports.Dispute{Ref: d.Ref, PaymentID: d.PaymentID}}
+	err = pg.In(ctx).QueryRow(ctx, `SELECT amount_cents, reason, status, evidence_due_by, created_at FROM disputes WHERE ref = $1`, d.Ref).
+		Scan(&kept.Amount, &kept.Reason, &kept.Status, &kept.EvidenceDueBy, &kept.CreatedAt)
+	switch {
+	case err == nil:
+		before = &kept
+	case !errors.Is(err, pgx.ErrNoRows):
+		return nil, about, false, err
+	}
+	_, err = pg.In(ctx).Exec(ctx, `
+		INSERT INTO disputes (ref, payment_id, deposit_id, amount_cents, reason, status, evidence_due_by, created_at, changed_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+		ON CONFLICT (ref) DO UPDATE SET amount_cents = $4, reason = $5, status = $6, evidence_due_by = $7, changed_at = $9
+		WHERE (disputes.amount_cents, disputes.status, disputes.evidence_due_by) IS DISTINCT FROM ($4, $6, $7)`,
+		d.Ref, d.PaymentID, of.ID, int64(d.Amount), d.Reason, d.Status, d.EvidenceDueBy, d.CreatedAt, now)
+	return before, about, true, err
+}
+
+// DisputesOf implements ports.Disputes.
+func (s Disputes) DisputesOf(ctx context.Context, depositID id.ID) ([]ports.KeptDispute, error) {
+	rows, err := s.DB.Query(ctx, `SELECT ref, payment_id, amount_cents, reason, status, evidence_due_by, created_at FROM disputes WHERE deposit_id = $1 ORDER BY created_at, ref`, depositID)
+	if err != nil {
+		return nil, err
+	}
+	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (ports.KeptDispute, error) {
+		d := ports.KeptDispute{DepositID: depositID}
+		return d, row.Scan(&d.Ref, &d.PaymentID, &d.Amount, &d.Reason, &d.Status, &d.EvidenceDueBy, &d.CreatedAt)
+	})
+	return found, pg.Translate(err)
+}

@@ -1,0 +1,66 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/adapters/postgres/internal/sqlc"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// checkPause delays the next check of a payment, so that two reconcilers do not ask the provider about it at once.
+const checkPause = time.Minute
+
+// Insert implements ports.Payments.
+func (r Payments) Insert(ctx context.Context, p deposit.Payment) error {
+	return pg.Changed(ports.ErrPaymentExists)(queries.InsertPayment(ctx, pg.In(ctx), sqlc.InsertPaymentParams{
+		ID: p.ID, DepositID: p.DepositID, Kind: p.Kind, AmountCents: int64(p.Amount), Status: string(p.Status), ProviderRef: p.ProviderRef,
+		Failure: p.Failure, Attempts: int32(p.Attempts), CreatedAt: p.CreatedAt, CheckAt: p.CheckAt, SettledAt: p.SettledAt,
+	}))
+}
+
+func (r Payments) Processing(ctx context.Context, depositID id.ID, kind deposit.PaymentKind) (*deposit.Payment, error) {
+	row, err := queries.ProcessingPayment(ctx, pg.In(ctx), depositID, kind)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil // the port wants nil where no payment is processing
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := toPayment(row)
+	return &p, nil
+}
+
+func (r Payments) Update(ctx context.Context, p deposit.Payment) error {
+	return queries.UpdatePayment(ctx, pg.In(ctx).Deferred(), sqlc.UpdatePaymentParams{
+		Status: p.Status, ProviderRef: p.ProviderRef, Failure: p.Failure, Attempts: int32(p.Attempts),
+		CheckAt: p.CheckAt, SettledAt: p.SettledAt, ID: p.ID,
+	})
+}
+
+// PaymentsToCheck implements ports.Payments.
+func (s Payments) PaymentsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Payment, error) {
+	rows, err := queries.PaymentsToCheck(ctx, s.DB, at.Add(checkPause), at, int32(limit))
+	slices.SortFunc(rows, func(a, b sqlc.Payment) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	return pg.Each(rows, toPayment), err
+}
+
+// Payments implements ports.Payments.
+func (s Payments) Payments(ctx context.Context, depositID id.ID) ([]deposit.Payment, error) {
+	rows, err := queries.Payments(ctx, s.DB, depositID)
+	return pg.Each(rows, toPayment), err
+}
+
+func toPayment(row sqlc.Payment) deposit.Payment {
+	return deposit.Payment{
+		ID: row.ID, DepositID: row.DepositID, Kind: row.Kind, Amount: row.AmountCents, Status: row.Status, ProviderRef: row.ProviderRef,
+		Failure: row.Failure, Attempts: int(row.Attempts), CreatedAt: row.CreatedAt, CheckAt: row.CheckAt, SettledAt: row.SettledAt,
+	}
+}

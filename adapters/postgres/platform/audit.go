@@ -1,0 +1,53 @@
+package platform
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/adapters/postgres/internal/sqlc"
+	"partnerdeposits/ports"
+)
+
+// AuditEntries implements ports.AuditLog. Each condition has an index of its own, so each is asked alone.
+func (s Audit) AuditEntries(ctx context.Context, f ports.AuditFilter, limit int) ([]ports.AuditEntry, error) {
+	const read = `SELECT id, at, actor, action, subject, detail, coalesce(request_id, '') FROM audit_log WHERE `
+	const newest = ` ORDER BY at DESC LIMIT $2`
+	var all []ports.AuditEntry
+	var failures []error
+	ask := func(set bool, condition string, arg any) {
+		if !set {
+			return
+		}
+		rows, err := s.DB.Query(ctx, read+condition+newest, arg, limit)
+		if err == nil {
+			var found []ports.AuditEntry
+			found, err = pgx.CollectRows(rows, pgx.RowToStructByPos[ports.AuditEntry])
+			all = append(all, found...)
+		}
+		failures = append(failures, pg.Translate(err))
+	}
+	ask(f.RequestID != "", "request_id = $1", f.RequestID)
+	ask(f.Subject != "", "subject = $1", f.Subject)
+	for _, actor := range f.Actors {
+		ask(true, "actor = $1", actor)
+	}
+	slices.SortFunc(all, func(a, b ports.AuditEntry) int {
+		if c := b.At.Compare(a.At); c != 0 {
+			return c
+		}
+		return slices.Compare(b.ID[:], a.ID[:])
+	})
+	all = slices.CompactFunc(all, func(a, b ports.AuditEntry) bool { return a.ID == b.ID })
+	return all[:min(limit, len(all))], errors.Join(failures...)
+}
+
+// Append implements ports.AuditLog.
+func (r Audit) Append(ctx context.Context, e ports.AuditEntry) error {
+	return queries.AppendAudit(ctx, pg.In(ctx).Deferred(), sqlc.AppendAuditParams{
+		ID: e.ID, At: e.At, Actor: e.Actor, Action: e.Action, Subject: e.Subject, Detail: pg.OrNoPairs(e.Detail), RequestID: ports.RequestIDOf(ctx),
+	})
+}

@@ -1,0 +1,49 @@
+package platform
+
+import (
+	"slices"
+	"time"
+
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/adapters/postgres/internal/sets"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+var outboxColumns = []sets.Column[ports.Event]{
+	{Name: "event_id", Array: "uuid[]", Values: sets.Of(func(e ports.Event) id.ID { return e.ID })},
+	{Name: "partner_id", Array: "uuid[]", Values: sets.Of(func(e ports.Event) id.ID { return e.PartnerID })},
+	{Name: "name", Array: "text[]", Values: sets.Of(func(e ports.Event) string { return string(e.Name) })},
+	{Name: "deposit_id", Array: "uuid[]", Values: sets.Of(func(e ports.Event) id.ID { return e.DepositID })},
+	{Name: "data", Array: "text[]", Values: sets.Of(func(e ports.Event) string { return string(e.Data) })},
+	{Name: "created_at", Array: "timestamptz[]", Values: sets.Of(func(e ports.Event) time.Time { return e.CreatedAt })},
+	{Name: "request_id", Array: "text[]", Values: sets.Of(func(e ports.Event) *string { return orNull(e.RequestID) })},
+}
+
+func orNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// tracedColumns are outboxColumns with the span of each change; null without one.
+var tracedColumns = append(slices.Clone(outboxColumns), sets.Column[ports.Event]{
+	Name: "trace_parent", Array: "varchar[]", Values: sets.Of(func(e ports.Event) *string { return orNull(e.TraceParent) }),
+})
+
+var appendEvents, appendTraced = insertInto(outboxColumns), insertInto(tracedColumns)
+
+func insertInto(columns []sets.Column[ports.Event]) string {
+	return `INSERT INTO outbox (` + sets.Names(columns) + `) SELECT ` + sets.Selected(columns) + ` FROM ` + sets.From(columns)
+}
+
+// AppendEvents writes events to the outbox. Without traces the statement has no column for them.
+func AppendEvents(t *pg.Tx, events []ports.Event) {
+	t.Appended = true
+	if slices.ContainsFunc(events, func(e ports.Event) bool { return e.TraceParent != "" }) {
+		t.Queue(appendTraced, sets.Arguments(tracedColumns, events)...)
+		return
+	}
+	t.Queue(appendEvents, sets.Arguments(outboxColumns, events)...)
+}

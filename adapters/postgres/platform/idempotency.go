@@ -1,0 +1,35 @@
+package platform
+
+import (
+	"context"
+	"time"
+
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/ports"
+)
+
+// Claim implements ports.Idempotency. The claim ends with the transaction.
+func (r Idempotency) Claim(ctx context.Context, k ports.IdempotencyKey, now time.Time) (*ports.StoredResponse, error) {
+	key := &ClaimedKey{Key: k, Since: now.Add(-ports.IdempotencyWindow)}
+	ClaimKeys(pg.In(ctx), r.Sealer, []*ClaimedKey{key})
+	if err := pg.In(ctx).Flush(ctx); err != nil {
+		return nil, err
+	}
+	return key.Result()
+}
+
+// Store implements ports.Idempotency.
+func (r Idempotency) Store(ctx context.Context, k ports.IdempotencyKey, response ports.StoredResponse) error {
+	keyed := KeyedResponse{Key: k, Response: response}
+	if err := keyed.Seal(r.Sealer); err != nil {
+		return err
+	}
+	StoreResponses(pg.In(ctx), []KeyedResponse{keyed})
+	return nil
+}
+
+// DeleteExpired implements ports.Idempotency.
+func (r Idempotency) DeleteExpired(ctx context.Context, at time.Time, limit int) (int, error) {
+	n, err := queries.DeleteExpiredResponses(ctx, pg.In(ctx), at, int32(limit))
+	return int(n), err
+}

@@ -1,0 +1,123 @@
+package platform
+
+import (
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/adapters/postgres/internal/sets"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/ports"
+)
+
+// ClaimedKey is an idempotency key to claim, and after the flush the result of the claim.
+type ClaimedKey struct {
+	Key   ports.IdempotencyKey
+	Since time.Time // older responses do not count
+
+	Claimed bool                  // the transaction holds the key until it ends
+	Stored  *ports.StoredResponse // the response of an earlier request, whether the key is claimed or not; nil: none
+	Err     error                 // the stored response does not decrypt
+}
+
+// Result gives the stored response of the key. A response that has committed stays as it is until it expires, so a request
+// that replays it needs no claim.
+//
+// Returns ports.ErrKeyInUse while another transaction holds the key and no response is stored.
+func (k *ClaimedKey) Result() (*ports.StoredResponse, error) {
+	if k.Err == nil && k.Stored == nil && !k.Claimed {
+		return nil, ports.ErrKeyInUse
+	}
+	return k.Stored, k.Err
+}
+
+// ClaimKeys takes the advisory locks of keys and reads their stored responses. A second statement reads the rows, after the
+// locks: an earlier holder of a lock has ended by then, so its row is visible. ClaimKeys does not wait for a key that
+// another transaction holds.
+//
+// The join names the primary key alone, inside a subquery that the planner does not dissolve (OFFSET 0). A condition on the
+// age would offer a second index, and on a table that was vacuumed while empty each key would read every key of the window.
+func ClaimKeys(t *pg.Tx, sealer pg.Sealer, keys []*ClaimedKey) {
+	t.Rows(`SELECT k.place, pg_try_advisory_xact_lock(hashtextextended(k.scope, 0)) FROM unnest($1::text[]) WITH ORDINALITY AS k(scope, place)`,
+		[]any{pg.Each(keys, func(k *ClaimedKey) string { return pg.KeyScope(k.Key) })},
+		func(row pgx.Rows) error {
+			var place int
+			var claimed bool
+			if err := row.Scan(&place, &claimed); err != nil {
+				return err
+			}
+			keys[place-1].Claimed = claimed
+			return nil
+		})
+	t.Rows(`SELECT n.place, k.fingerprint, k.status, k.response, k.created_at
+		FROM unnest($1::uuid[], $2::text[], $3::uuid[]) WITH ORDINALITY AS n(partner_id, route, key, place)
+		CROSS JOIN LATERAL (SELECT o.fingerprint, o.status, o.response, o.created_at FROM idempotency_keys o
+			WHERE o.partner_id = n.partner_id AND o.route = n.route AND o.key = n.key OFFSET 0) k`,
+		[]any{
+			pg.Each(keys, func(k *ClaimedKey) id.ID { return k.Key.PartnerID }), pg.Each(keys, func(k *ClaimedKey) string { return k.Key.Route }),
+			pg.Each(keys, func(k *ClaimedKey) id.ID { return k.Key.Key }),
+		},
+		func(row pgx.Rows) error {
+			var place int
+			var fingerprint, sealed []byte
+			var stored ports.StoredResponse
+			if err := row.Scan(&place, &fingerprint, &stored.Status, &sealed, &stored.CreatedAt); err != nil {
+				return err
+			}
+			k := keys[place-1]
+			if !stored.CreatedAt.After(k.Since) {
+				return nil
+			}
+			body, err := sealer.Open(sealed, pg.ResponseAAD(k.Key))
+			if err != nil {
+				k.Err = err
+				return nil
+			}
+			stored.Fingerprint, stored.Body = [32]byte(fingerprint), []byte(body.Reveal())
+			k.Stored = &stored
+			return nil
+		})
+}
+
+// KeyedResponse is the response to store under a claimed key.
+type KeyedResponse struct {
+	Key      ports.IdempotencyKey
+	Response ports.StoredResponse
+	sealed   []byte
+}
+
+// Seal encrypts the response.
+func (r *KeyedResponse) Seal(sealer pg.Sealer) (err error) {
+	r.sealed, err = sealer.Seal(secret.Text(r.Response.Body), pg.ResponseAAD(r.Key))
+	return err
+}
+
+var responseColumns = []sets.Column[KeyedResponse]{
+	{Name: "partner_id", Array: "uuid[]", Values: sets.Of(func(r KeyedResponse) id.ID { return r.Key.PartnerID })},
+	{Name: "route", Array: "text[]", Values: sets.Of(func(r KeyedResponse) string { return r.Key.Route })},
+	{Name: "key", Array: "uuid[]", Values: sets.Of(func(r KeyedResponse) id.ID { return r.Key.Key })},
+	{Name: "fingerprint", Array: "bytea[]", Values: sets.Of(func(r KeyedResponse) []byte { return r.Response.Fingerprint[:] })},
+	{Name: "status", Array: "smallint[]", Values: sets.Of(func(r KeyedResponse) int16 { return int16(r.Response.Status) })},
+	{Name: "response", Array: "bytea[]", Values: sets.Of(func(r KeyedResponse) []byte { return r.sealed })},
+	{Name: "created_at", Array: "timestamptz[]", Values: sets.Of(func(r KeyedResponse) time.Time { return r.Response.CreatedAt })},
+}
+
+// The key of a row older than the window is free, and the new response replaces a row that retention has not yet deleted. A
+// younger row stays: the statement then divides by zero, and the error undoes the transaction with its effect.
+var storeResponses = `WITH stored AS (
+		INSERT INTO idempotency_keys AS k (` + sets.Names(responseColumns) + `) SELECT ` + sets.Selected(responseColumns) + ` FROM ` + sets.From(responseColumns) + `
+		ON CONFLICT (partner_id, route, key) DO UPDATE
+		SET fingerprint = excluded.fingerprint, status = excluded.status, response = excluded.response, created_at = excluded.created_at
+		WHERE k.created_at <= excluded.created_at - ` + sets.Param(responseColumns, 1) + `::interval RETURNING 1)
+	SELECT 1 / (count(*) = ` + sets.Param(responseColumns, 2) + `)::int FROM stored`
+
+// StoreResponses stores sealed responses of different keys. If one of the keys holds a response within the window, the
+// transaction fails with pg.ErrKeyStored.
+func StoreResponses(t *pg.Tx, responses []KeyedResponse) {
+	t.Queue(storeResponses, sets.Arguments(responseColumns, responses, ports.IdempotencyWindow, len(responses))...).QueryRow(func(row pgx.Row) error {
+		var guard int
+		return sets.UnlessAll(row.Scan(&guard), pg.ErrKeyStored)
+	})
+}

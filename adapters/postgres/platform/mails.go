@@ -1,0 +1,128 @@
+package platform
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/adapters/postgres/internal/sqlc"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/mailaddr"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/ports"
+)
+
+// content is the text of a mail that is kept encrypted.
+type content struct {
+	Body string `json:"body"`
+	HTML string `json:"html"`
+}
+
+// Enqueue implements ports.Mails.
+func (r Mails) Enqueue(ctx context.Context, m ports.Mail) error {
+	row := sqlc.EnqueueMailParams{ID: m.ID, Recipient: m.To, Subject: m.Subject, Body: m.Body, LinkOf: m.LinkOf, CreatedAt: m.CreatedAt}
+	if !m.LinkOf.IsZero() || m.HTML != "" {
+		plain, err := json.Marshal(content{m.Body, m.HTML})
+		if err != nil {
+			return err
+		}
+		row.Body = ""
+		if row.Sealed, err = r.Sealer.Seal(secret.Text(plain), pg.MailAAD(m.ID)); err != nil {
+			return err
+		}
+	}
+	return queries.EnqueueMail(ctx, pg.In(ctx).Deferred(), row)
+}
+
+// LinkMails implements ports.Mails.
+func (r Mails) LinkMails(ctx context.Context, depositID id.ID, since time.Time, limit int) ([]deposit.LinkMail, error) {
+	rows, err := queries.LinkMails(ctx, pg.In(ctx), depositID, since, int32(limit))
+	return pg.Each(rows, func(row sqlc.LinkMailsRow) deposit.LinkMail {
+		return deposit.LinkMail{Address: row.Recipient, At: row.CreatedAt}
+	}), err
+}
+
+// LinkMailsTo implements ports.Mails.
+func (r Mails) LinkMailsTo(ctx context.Context, accountID id.ID, address string, since time.Time, limit int) ([]deposit.LinkMail, error) {
+	rows, err := queries.LinkMailsTo(ctx, pg.In(ctx), sqlc.LinkMailsToParams{
+		Address: mailaddr.Normal(address), Since: since, AccountID: accountID, Most: int32(limit),
+	})
+	return pg.Each(rows, func(row sqlc.LinkMailsToRow) deposit.LinkMail {
+		return deposit.LinkMail{Address: row.Recipient, At: row.CreatedAt}
+	}), err
+}
+
+// Claim implements ports.Mails.
+func (s Mails) Claim(ctx context.Context, limit int, lease time.Duration) ([]ports.Mail, error) {
+	rows, err := queries.ClaimMails(ctx, s.DB, lease, int32(limit))
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(rows, func(a, b sqlc.ClaimMailsRow) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	return s.openMails(rows)
+}
+
+// NewestMails implements ports.CaughtMails.
+func (s Mails) NewestMails(ctx context.Context, limit int) ([]ports.Mail, error) {
+	rows, err := queries.NewestMails(ctx, s.DB, int32(limit))
+	if err != nil {
+		return nil, err
+	}
+	return s.openMails(pg.Each(rows, func(row sqlc.NewestMailsRow) sqlc.ClaimMailsRow { return sqlc.ClaimMailsRow(row) }))
+}
+
+// openMails gives the mails of rows. Mails that cannot be decrypted are left out; the error tells of them.
+func (s Mails) openMails(rows []sqlc.ClaimMailsRow) ([]ports.Mail, error) {
+	opened, unreadable := make([]ports.Mail, 0, len(rows)), []error(nil)
+	for _, row := range rows {
+		m := ports.Mail{
+			ID: row.ID, To: row.Recipient, Subject: row.Subject, Body: row.Body, CreatedAt: row.CreatedAt, LinkOf: row.LinkOf, Attempt: int(row.Attempts),
+		}
+		if err := s.openMail(&m, row.Sealed); err != nil {
+			unreadable = append(unreadable, fmt.Errorf("mail %s: %w", id.Message.Of(m.ID), err))
+			continue
+		}
+		opened = append(opened, m)
+	}
+	return opened, errors.Join(unreadable...)
+}
+
+// openMail puts the text of an encrypted mail into m.
+func (s Mails) openMail(m *ports.Mail, sealed []byte) error {
+	if sealed == nil {
+		return nil
+	}
+	plain, err := s.Sealer.Open(sealed, pg.MailAAD(m.ID))
+	if err != nil {
+		return err
+	}
+	var c content
+	if err := json.Unmarshal([]byte(plain.Reveal()), &c); err != nil {
+		return errors.New("postgres: the text of the mail is not JSON") // the error of json would quote the text
+	}
+	m.Body, m.HTML = c.Body, c.HTML
+	return nil
+}
+
+// Sent implements ports.Mails.
+func (s Mails) Sent(ctx context.Context, mailID id.ID) error {
+	return queries.MailSent(ctx, s.DB, mailID)
+}
+
+// Failed implements ports.Mails.
+func (s Mails) Failed(ctx context.Context, m ports.Mail, waits []time.Duration) error {
+	return queries.MailFailed(ctx, s.DB, waits, m.ID, int32(m.Attempt))
+}
+
+// DeleteFinishedMails implements ports.Retention.
+func (s Mails) DeleteFinishedMails(ctx context.Context, at time.Time, limit int) (int, error) {
+	tag, err := s.DB.Exec(ctx, `
+		DELETE FROM mails WHERE id = ANY (ARRAY (
+			SELECT id FROM mails WHERE id < uuid_floor($1) AND (sent_at IS NOT NULL OR failed_at IS NOT NULL) ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED))`, at, limit)
+	return int(tag.RowsAffected()), err
+}

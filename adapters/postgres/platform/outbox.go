@@ -1,0 +1,15 @@
+package platform
+
+import (
+	"context"
+
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/ports"
+)
+
+// Append implements ports.Outbox.
+func (r Outbox) Append(ctx context.Context, e ports.Event) error {
+	e.TraceParent, e.RequestID = pg.TraceParent(ctx), ports.RequestIDOf(ctx)
+	AppendEvents(pg.In(ctx), []ports.Event{e})
+	return nil
+}

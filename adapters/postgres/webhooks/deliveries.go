@@ -1,0 +1,260 @@
+package webhooks
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/adapters/postgres/internal/lists"
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/adapters/postgres/internal/sqlc"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+// clockSkew widens the search for attempts: a dispatcher's clock may be behind the database's clock.
+const clockSkew = time.Hour
+
+// InsertTest implements ports.Deliveries.
+func (r Deliveries) InsertTest(ctx context.Context, d webhook.Delivery) error {
+	return queries.InsertTestDelivery(ctx, pg.In(ctx).Deferred(), sqlc.InsertTestDeliveryParams{
+		ID: d.ID, SubscriptionID: d.SubscriptionID, EventID: d.EventID, Event: d.Event, DepositID: d.DepositID, Body: d.Body, CreatedAt: d.ID.Time(),
+		TraceParent: pg.TraceParent(ctx), RequestID: ports.RequestIDOf(ctx),
+	})
+}
+
+// Redeliver implements ports.Deliveries. The database copies the bodies; no body travels to this process.
+func (r Deliveries) Redeliver(ctx context.Context, subscriptionID id.ID, copies []ports.Copy) ([]webhook.Delivery, error) {
+	of, as, created := make([]id.ID, len(copies)), make([]id.ID, len(copies)), make([]time.Time, len(copies))
+	for i, c := range copies {
+		of[i], as[i], created[i] = c.Of, c.As, c.As.Time()
+	}
+	// event_at is now: the latency of a redelivery counts from its request.
+	rows, err := pg.In(ctx).Query(ctx, `
+		WITH open AS (SELECT id FROM webhook_subscriptions WHERE id = $1 AND enabled AND deleted_at IS NULL FOR SHARE)
+		INSERT INTO deliveries (subscription_id, id, event_id, event, deposit_id, test, state, due_at, body, redelivery_of,
+			event_at, created_at, trace_parent, request_id)
+		SELECT d.subscription_id, c.id, d.event_id, d.event, d.deposit_id, d.test, 0, now(), d.body, coalesce(d.redelivery_of, d.id),
+			now(), c.created_at, nullif($5, ''), nullif($6, '')
+		FROM open CROSS JOIN unnest($2::uuid[], $3::uuid[], $4::timestamptz[]) AS c(source, id, created_at)
+		JOIN deliveries d ON d.subscription_id = open.id AND d.id = c.source
+		RETURNING `+deliveryColumns, subscriptionID, of, as, created, pg.TraceParent(ctx), ports.RequestIDOf(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, scanDelivery)
+}
+
+// deliveryColumns are the columns of sqlc.DeliveryByIDRow, in the same order, with NULL for the body.
+const deliveryColumns = `id, subscription_id, event_id, event, deposit_id, test, state, attempts, due_at, NULL::bytea, encode(sha256(body), 'hex'),
+	redelivery_of, created_at, finished_at,
+	taken_at, coalesce(taken_ms, 0)::integer, coalesce(taken_status, 0)::smallint, coalesce(taken_snippet, ''), coalesce(failure_reason, '')`
+
+func scanDelivery(row pgx.CollectableRow) (webhook.Delivery, error) {
+	d, err := pgx.RowToStructByPos[sqlc.DeliveryByIDRow](row)
+	return toDelivery(d), err
+}
+
+// statusCondition is the SQL condition for deliveries of a status; "" means any status. The text for failed deliveries is the
+// condition of the index deliveries_failed, so that the planner can use the index.
+func statusCondition(status webhook.Status) string {
+	switch status {
+	case webhook.StatusPending:
+		return "state IN (0, 1) AND attempts = 0"
+	case webhook.StatusRetrying:
+		return "state IN (0, 1) AND attempts > 0"
+	case webhook.StatusSucceeded:
+		return "state = 2"
+	case webhook.StatusFailed:
+		return "state IN (3, 4)"
+	}
+	return "true"
+}
+
+// Deliveries implements ports.Deliveries. A list reads the index of its deposit, of failed deliveries, or of the subscription.
+func (s Deliveries) Deliveries(ctx context.Context, subscriptionID id.ID, f ports.DeliveryFilter, page ports.Page) (ports.List[webhook.Delivery], error) {
+	l := &lists.List{Table: "deliveries", Identity: []string{"subscription_id", "id"}, Order: []string{"id"}}
+	switch {
+	case !f.DepositID.IsZero():
+		l.Where("deposit_id = ?", f.DepositID)
+		l.Filter("subscription_id = ?", subscriptionID)
+	default:
+		l.Where("subscription_id = ?", subscriptionID)
+	}
+	switch {
+	case f.Status == "":
+	case f.Status == webhook.StatusFailed && f.DepositID.IsZero():
+		l.Where(statusCondition(f.Status))
+	default:
+		l.Filter(statusCondition(f.Status))
+	}
+	if f.Event != "" {
+		l.Filter("event = ?", f.Event)
+	}
+	l.SpanOfIDs("id", f.Created)
+	l.After(page.Cursor)
+	sql := "SELECT " + deliveryColumns + ", fits, n FROM " + l.Rows(page) + " AS d ORDER BY id DESC"
+	found, err := lists.Read(ctx, s.DB, l, page, sql, func(row pgx.CollectableRow) (lists.Listed[sqlc.DeliveryByIDRow], error) {
+		r, err := pgx.RowToStructByPos[listedDelivery](row)
+		return lists.Listed[sqlc.DeliveryByIDRow]{Item: r.DeliveryByIDRow, Fits: r.Fits, N: r.N}, err
+	}, func(d sqlc.DeliveryByIDRow) ports.Cursor { return ports.Cursor{At: d.CreatedAt, ID: d.ID} })
+	if err != nil {
+		return ports.List[webhook.Delivery]{}, err
+	}
+	items, err := s.withAttempts(ctx, found.Items)
+	return ports.List[webhook.Delivery]{Items: items, Next: found.Next}, err
+}
+
+// listedDelivery is a row of the delivery log.
+type listedDelivery struct {
+	sqlc.DeliveryByIDRow
+	Fits bool
+	N    int
+}
+
+// Delivery implements ports.Deliveries.
+func (s Deliveries) Delivery(ctx context.Context, subscriptionID, deliveryID id.ID) (webhook.Delivery, error) {
+	row, err := queries.DeliveryByID(ctx, s.DB, deliveryID, subscriptionID)
+	if err != nil {
+		return webhook.Delivery{}, pg.OrNotFound(err, webhook.ErrDeliveryNotFound)
+	}
+	one, err := s.withAttempts(ctx, []sqlc.DeliveryByIDRow{row})
+	if err != nil {
+		return webhook.Delivery{}, err
+	}
+	return one[0], nil
+}
+
+func toDelivery(row sqlc.DeliveryByIDRow) webhook.Delivery {
+	d := webhook.Delivery{
+		ID: row.ID, SubscriptionID: row.SubscriptionID, EventID: row.EventID, Event: row.Event, DepositID: row.DepositID, Test: row.Test,
+		State: row.State, Attempts: int(row.Attempts), CreatedAt: row.CreatedAt, RedeliveryOf: row.RedeliveryOf,
+		Body: row.Body, BodySHA256: row.BodySha256, FailureReason: webhook.FailureOf(row.State, webhook.FailureReason(row.FailureReason)),
+	}
+	switch row.State {
+	case webhook.Waiting:
+		d.DueAt = row.DueAt
+	case webhook.Succeeded:
+		d.DeliveredAt = row.TakenAt.Add(time.Duration(row.TakenMs) * time.Millisecond)
+		d.AttemptLog = []webhook.Attempt{{
+			Number: d.Attempts, StartedAt: row.TakenAt, Duration: time.Duration(row.TakenMs) * time.Millisecond,
+			Result: webhook.ResultSuccess, ResponseStatus: int(row.TakenStatus), Snippet: row.TakenSnippet,
+		}}
+	case webhook.Dispatched, webhook.Failed, webhook.Cancelled: // no next attempt: DueAt of a dispatched delivery is the end of its lease
+	}
+	return d
+}
+
+// attemptsQuery reads the failed attempts of deliveries. Attempts are partitioned by day: the earliest and the latest time bound the
+// partitions of the page, and each delivery's own times those that are searched for the delivery.
+const attemptsQuery = `
+	SELECT a.delivery_id, a.number, a.started_at, a.duration_ms, a.result, coalesce(a.response_status, 0)::smallint, a.snippet, a.detail
+	FROM (SELECT unnest($1::uuid[]) AS delivery_id, unnest($2::timestamptz[]) AS since, unnest($3::timestamptz[]) AS until) AS asked
+	JOIN delivery_attempts a ON a.delivery_id = asked.delivery_id AND a.started_at >= asked.since AND a.started_at < asked.until
+	WHERE a.started_at >= $4::timestamptz AND a.started_at < $5::timestamptz
+	ORDER BY a.delivery_id, a.number, a.started_at`
+
+// withAttempts returns deliveries with their failed attempts in their logs, in the order of their numbers. Most deliveries
+// succeeded at once and have none.
+func (s Deliveries) withAttempts(ctx context.Context, found []sqlc.DeliveryByIDRow) ([]webhook.Delivery, error) {
+	all := make([]webhook.Delivery, len(found))
+	place := make(map[id.ID]int, len(found))
+	var ids []id.ID
+	var since, until []time.Time
+	for i, row := range found {
+		all[i] = toDelivery(row)
+		if row.Attempts == 0 || row.Attempts == 1 && row.State == webhook.Succeeded {
+			continue
+		}
+		ended := row.FinishedAt
+		if ended.IsZero() {
+			ended = time.Now()
+		}
+		place[row.ID] = i
+		ids, since, until = append(ids, row.ID), append(since, row.CreatedAt.Add(-clockSkew)), append(until, ended.Add(clockSkew))
+	}
+	if len(ids) == 0 {
+		return all, nil
+	}
+	// The statement stays unnamed, so Postgres plans for the partitions of the page. Of a named statement it makes, in each connection,
+	// a plan for all partitions too, which takes up to a third of a second and is never used.
+	rows, err := s.DB.Query(ctx, attemptsQuery, pgx.QueryExecModeCacheDescribe, ids, since, until,
+		slices.MinFunc(since, time.Time.Compare), slices.MaxFunc(until, time.Time.Compare))
+	if err != nil {
+		return nil, err
+	}
+	var deliveryID id.ID
+	var a webhook.Attempt
+	var durationMs int64
+	_, err = pgx.ForEachRow(rows, []any{&deliveryID, &a.Number, &a.StartedAt, &durationMs, &a.Result, &a.ResponseStatus, &a.Snippet, &a.Detail}, func() error {
+		a.Duration = time.Duration(durationMs) * time.Millisecond
+		d := &all[place[deliveryID]]
+		d.AttemptLog = append(d.AttemptLog, a)
+		return nil
+	})
+	for _, d := range all {
+		slices.SortStableFunc(d.AttemptLog, func(a, b webhook.Attempt) int { return a.Number - b.Number })
+	}
+	return all, pg.Translate(err)
+}
+
+// DeliveriesOfDeposit implements ports.Deposits.
+func (s Deliveries) DeliveriesOfDeposit(ctx context.Context, depositID id.ID, limit int) ([]webhook.Delivery, error) {
+	return s.deliveries(ctx, `SELECT `+deliveryColumns+` FROM deliveries WHERE deposit_id = $1 ORDER BY id DESC LIMIT $2`, depositID, limit)
+}
+
+// deliveries gives the deliveries of a query over deliveryColumns, with their attempts.
+func (s Deliveries) deliveries(ctx context.Context, sql string, args ...any) ([]webhook.Delivery, error) {
+	rows, err := s.DB.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[sqlc.DeliveryByIDRow])
+	if err != nil {
+		return nil, pg.Translate(err)
+	}
+	return s.withAttempts(ctx, found)
+}
+
+// DeliveriesOfEvent implements ports.Events. The id of an original follows from event and subscription, and the index
+// of the deliveries of a deposit leads to the redeliveries.
+func (s Deliveries) DeliveriesOfEvent(ctx context.Context, e ports.EventView) ([]webhook.Delivery, error) {
+	rows, err := s.DB.Query(ctx, `SELECT id FROM webhook_subscriptions WHERE partner_id = $1`, e.PartnerID)
+	if err != nil {
+		return nil, err
+	}
+	subscriptions, err := pgx.CollectRows(rows, pgx.RowTo[id.ID])
+	if err != nil {
+		return nil, pg.Translate(err)
+	}
+	originals := pg.Each(subscriptions, func(subscriptionID id.ID) id.ID { return webhook.OriginalID(e.ID, subscriptionID) })
+	found, err := s.deliveries(ctx, `SELECT `+deliveryColumns+` FROM unnest($1::uuid[], $2::uuid[]) AS k(subscription, delivery)
+		CROSS JOIN LATERAL (SELECT * FROM deliveries d WHERE d.subscription_id = k.subscription AND d.id = k.delivery OFFSET 0) AS d`, subscriptions, originals)
+	if err != nil || e.DepositID.IsZero() {
+		return found, err
+	}
+	again, err := s.deliveries(ctx, `SELECT `+deliveryColumns+` FROM (SELECT * FROM deliveries WHERE deposit_id = $1 OFFSET 0) AS d
+		WHERE event_id = $2 AND redelivery_of IS NOT NULL ORDER BY id LIMIT 1000`, e.DepositID, e.ID)
+	return append(found, again...), err
+}
+
+// FindDelivery implements ports.Events: a probe of the primary key for each subscription.
+func (s Deliveries) FindDelivery(ctx context.Context, deliveryID id.ID) (webhook.Delivery, error) {
+	found, err := s.deliveries(ctx, `SELECT `+deliveryColumns+` FROM (SELECT id AS subscription FROM webhook_subscriptions) AS s
+		CROSS JOIN LATERAL (SELECT * FROM deliveries d WHERE d.subscription_id = s.subscription AND d.id = $1 OFFSET 0) AS d LIMIT 1`, deliveryID)
+	if err == nil && len(found) == 0 {
+		err = webhook.ErrDeliveryNotFound
+	}
+	if err != nil {
+		return webhook.Delivery{}, err
+	}
+	return found[0], nil
+}
+
+// LastDeliveries implements ports.Events.
+func (s Deliveries) LastDeliveries(ctx context.Context, subscriptionID id.ID, limit int) ([]webhook.Delivery, error) {
+	return s.deliveries(ctx, `SELECT `+deliveryColumns+` FROM deliveries WHERE subscription_id = $1 ORDER BY id DESC LIMIT $2`, subscriptionID, limit)
+}

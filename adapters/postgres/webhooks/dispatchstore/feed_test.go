@@ -1,0 +1,253 @@
+package dispatchstore_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/webhooks/dispatchstore"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/portstest"
+	"partnerdeposits/lab/storetest"
+	"partnerdeposits/ports"
+)
+
+// feed reads with the store of http, and relays with the store of a dispatcher.
+type feed struct {
+	*postgres.Store
+	relays *dispatchstore.Store
+	t      *testing.T
+}
+
+func newFeed(t *testing.T) *feed {
+	t.Helper()
+	store, pool := storetest.New(t, postgres.Options{})
+	return &feed{store, dispatchOver(t, pool.Config().ConnString()), t}
+}
+
+// at0 is the time of every event.
+var at0 = time.Date(2026, 8, 1, 15, 0, 0, 123_456_000, time.UTC)
+
+func (w *feed) partner() id.ID { return storetest.Origin(w.t, w.Store).PartnerID }
+
+// append stores an event of a deposit of the partner.
+func (w *feed) append(partnerID, depositID id.ID, name webhook.EventName) ports.Event {
+	w.t.Helper()
+	e := ports.Event{ID: portstest.NewID(), PartnerID: partnerID, Name: name, DepositID: depositID, Data: []byte(`{"b":1, "a":2}`), CreatedAt: at0}
+	storetest.Do(w.t, w.Store, func(ctx context.Context, r *postgres.Store) error { return r.Outbox.Append(ctx, e) })
+	return e
+}
+
+// relay files up to limit events.
+func (w *feed) relay(limit int) (filed int) {
+	w.t.Helper()
+	filed, _, err := w.relays.Relay(w.t.Context(), limit, time.Minute, func([]ports.Event, []ports.Subscription) []ports.Delivery { return nil })
+	require.NoError(w.t, err)
+	return filed
+}
+
+// filed appends n events of the partner, files them, and gives them as the feed has them.
+func (w *feed) filed(partnerID id.ID, n int) (events []ports.Event) {
+	w.t.Helper()
+	for range n {
+		events = append(events, w.append(partnerID, portstest.NewID(), webhook.DepositCancelled))
+	}
+	require.Equal(w.t, n, w.relay(n))
+	for i := range events {
+		events[i].Sequence = int64(i + 1)
+	}
+	return events
+}
+
+func (w *feed) state(partnerID id.ID) ports.FeedState {
+	w.t.Helper()
+	s, err := w.Events.Feed(w.t.Context(), partnerID)
+	require.NoError(w.t, err)
+	return s
+}
+
+func (w *feed) after(partnerID id.ID, n int64, limit int) []ports.Event {
+	w.t.Helper()
+	events, err := w.Events.FeedEvents(w.t.Context(), partnerID, n, limit)
+	require.NoError(w.t, err)
+	return events
+}
+
+// same compares events whatever the place of their times.
+func same(t *testing.T, want, got []ports.Event) {
+	t.Helper()
+	for i := range got {
+		got[i].CreatedAt = got[i].CreatedAt.UTC()
+	}
+	require.Empty(t, cmp.Diff(want, got))
+}
+
+func TestFeed_OfANewPartner_IsEmpty(t *testing.T) {
+	t.Parallel()
+	w := newFeed(t)
+	p := w.partner()
+	s := w.state(p)
+	require.False(t, s.Epoch.IsZero())
+	require.Equal(t, ports.FeedState{Epoch: s.Epoch, Oldest: 1, Last: 0}, s)
+	require.Empty(t, w.after(p, 0, 10))
+	last, err := w.Events.LastNumbers(t.Context(), []id.ID{p})
+	require.NoError(t, err)
+	require.Equal(t, map[id.ID]int64{p: 0}, last)
+}
+
+func TestFeed_AnEventHasANumberOnlyOnceItIsRelayed(t *testing.T) {
+	t.Parallel()
+	w := newFeed(t)
+	p := w.partner()
+	e := w.append(p, portstest.NewID(), webhook.DepositActivated)
+	require.Zero(t, w.state(p).Last)
+	require.Empty(t, w.after(p, 0, 10))
+	_, err := w.Events.Event(t.Context(), p, e.ID)
+	require.ErrorIs(t, err, webhook.ErrEventNotFound)
+	require.Equal(t, 1, w.relay(10))
+	require.EqualValues(t, 1, w.state(p).Last)
+	e.Sequence = 1
+	same(t, []ports.Event{e}, w.after(p, 0, 10))
+}
+
+func TestFeed_ReadInParts_IsTheWholeOnce(t *testing.T) {
+	t.Parallel()
+	w := newFeed(t)
+	p := w.partner()
+	want := w.filed(p, 7)
+	for limit := 1; limit <= 8; limit++ {
+		var got []ports.Event
+		for {
+			part := w.after(p, int64(len(got)), limit)
+			require.LessOrEqual(t, len(part), limit)
+			if got = append(got, part...); len(part) < limit {
+				break
+			}
+		}
+		same(t, want, got)
+	}
+	require.Empty(t, w.after(p, 7, 10))
+	require.Empty(t, w.after(p, 70, 10))
+}
+
+func TestFeed_OfEachPartner_HasNumbersOfItsOwn(t *testing.T) {
+	t.Parallel()
+	w := newFeed(t)
+	a, b := w.partner(), w.partner()
+	of := map[id.ID][]ports.Event{}
+	for i := range 3 {
+		for _, p := range []id.ID{a, b} {
+			e := w.append(p, portstest.NewID(), webhook.DepositCaptured)
+			e.Sequence = int64(i + 1)
+			of[p] = append(of[p], e)
+		}
+	}
+	require.Equal(t, 6, w.relay(10))
+	for p, want := range of {
+		same(t, want, w.after(p, 0, 10))
+	}
+	last, err := w.Events.LastNumbers(t.Context(), []id.ID{a, portstest.NewID(), b})
+	require.NoError(t, err)
+	require.Equal(t, map[id.ID]int64{a: 3, b: 3}, last, "a partner that is unknown has none")
+	require.Equal(t, w.state(a).Epoch, w.state(b).Epoch)
+}
+
+func TestFeed_OfAnUnknownPartner_IsAnError(t *testing.T) {
+	t.Parallel()
+	w := newFeed(t)
+	_, err := w.Events.Feed(t.Context(), portstest.NewID())
+	require.Error(t, err)
+	require.Empty(t, w.after(portstest.NewID(), 0, 10))
+	last, err := w.Events.LastNumbers(t.Context(), nil)
+	require.NoError(t, err)
+	require.Empty(t, last)
+}
+
+func TestFeed_AnEventThatIsSetAside_GetsItsNumberWhenItIsRelayed(t *testing.T) {
+	t.Parallel()
+	w := newFeed(t)
+	p := w.partner()
+	aside, next := w.append(p, portstest.NewID(), webhook.DepositCancelled), w.append(p, portstest.NewID(), webhook.DepositCancelled)
+	moved, err := w.relays.SetAside(t.Context(), aside.ID, "refused")
+	require.NoError(t, err)
+	require.True(t, moved)
+	require.Equal(t, 1, w.relay(10))
+	storetest.Do(w.t, w.Store, func(ctx context.Context, r *postgres.Store) error {
+		_, err := r.SetAside.Retry(ctx, aside.ID)
+		return err
+	})
+	require.Equal(t, 1, w.relay(10))
+	next.Sequence, aside.Sequence = 1, 2
+	same(t, []ports.Event{next, aside}, w.after(p, 0, 10))
+}
+
+func TestFeed_AfterARestore_IsOfAnotherEpoch(t *testing.T) {
+	t.Parallel()
+	w := newFeed(t)
+	p, epoch := w.partner(), portstest.NewID()
+	w.filed(p, 2)
+	before := w.state(p)
+	storetest.Do(w.t, w.Store, func(ctx context.Context, r *postgres.Store) error { return r.Restores.Finish(ctx, epoch, at0) })
+	require.Equal(t, ports.FeedState{Epoch: epoch, Oldest: before.Oldest, Last: before.Last}, w.state(p))
+	require.NotEqual(t, epoch, before.Epoch)
+}
+
+func TestEvents_OfOthers_AreNotFound(t *testing.T) {
+	t.Parallel()
+	w := newFeed(t)
+	p, other := w.partner(), w.partner()
+	e := w.filed(p, 1)[0]
+	got, err := w.Events.Event(t.Context(), p, e.ID)
+	require.NoError(t, err)
+	same(t, []ports.Event{e}, []ports.Event{got})
+	for partnerID, eventID := range map[id.ID]id.ID{other: e.ID, p: portstest.NewID()} {
+		_, err := w.Events.Event(t.Context(), partnerID, eventID)
+		require.ErrorIs(t, err, webhook.ErrEventNotFound)
+	}
+	list, err := w.Events.Events(t.Context(), other, ports.EventFilter{}, ports.Page{Limit: 10})
+	require.NoError(t, err)
+	require.Empty(t, list.Items)
+}
+
+func TestEvents_List_IsNewestFirst_AndNarrowedByName(t *testing.T) {
+	t.Parallel()
+	w := newFeed(t)
+	p := w.partner()
+	var want []id.ID
+	for i := range 5 {
+		name := webhook.DepositCancelled
+		if i%2 == 0 {
+			name = webhook.DepositActivated
+		}
+		e := w.append(p, portstest.NewID(), name)
+		want = append([]id.ID{e.ID}, want...)
+	}
+	require.Equal(t, 5, w.relay(10))
+	for name, c := range map[string]struct {
+		filter ports.EventFilter
+		want   []id.ID
+	}{
+		"all":     {ports.EventFilter{}, want},
+		"name":    {ports.EventFilter{Name: webhook.DepositActivated}, []id.ID{want[0], want[2], want[4]}},
+		"no name": {ports.EventFilter{Name: webhook.DepositCaptured}, nil},
+		"created": {ports.EventFilter{Created: ports.Span{From: at0.Add(time.Second)}}, nil},
+	} {
+		var got []id.ID
+		for page := (ports.Page{Limit: 100}); ; {
+			list, err := w.Events.Events(t.Context(), p, c.filter, page)
+			require.NoError(t, err, name)
+			for _, e := range list.Items {
+				got = append(got, e.ID)
+			}
+			if page.Cursor = list.Next; page.Cursor.IsZero() {
+				break
+			}
+		}
+		require.Equal(t, c.want, got, name)
+	}
+}

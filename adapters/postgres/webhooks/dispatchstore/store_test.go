@@ -1,0 +1,359 @@
+package dispatchstore_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/adapters/postgres/webhooks/dispatchstore"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/lab/pgtest"
+	"partnerdeposits/lab/portstest"
+	"partnerdeposits/lab/secretstest"
+	"partnerdeposits/lab/storetest"
+	"partnerdeposits/ports"
+)
+
+func dispatchOver(t *testing.T, databaseURL string) *dispatchstore.Store {
+	t.Helper()
+	return dispatchWith(t, databaseURL, postgres.PoolOptions{})
+}
+
+func dispatchWith(t *testing.T, databaseURL string, o postgres.PoolOptions) *dispatchstore.Store {
+	t.Helper()
+	o.Settings = postgres.IndexPlans
+	return dispatchstore.New(storetest.Pool(t, databaseURL, o), secretstest.New(t))
+}
+
+// When a NAT or a proxy forgets a connection, neither a response nor the end of the connection arrives.
+func TestDispatch_AnswersThatGetLost_AreWaitedForNoLongerThanPatience(t *testing.T) {
+	t.Parallel()
+	through, proxy := storetest.Proxied(t, pgtest.URL(t))
+	ctx, lease := t.Context(), time.Minute
+	claims := []ports.Claim{{DeliveryID: portstest.NewID(), SubscriptionID: portstest.NewID(), Seq: 1}}
+	outcomes := []ports.Outcome{{Delivery: &ports.Delivery{Claim: claims[0]}, Attempt: webhook.Attempt{Number: 1, Result: webhook.ResultSuccess, StartedAt: time.Now()}, Verdict: webhook.Verdict{State: webhook.Succeeded}}}
+	plan := func([]ports.Event, []ports.Subscription) []ports.Delivery { return nil }
+	questions := map[string]func(*dispatchstore.Store) error{
+		"Pending":      func(s *dispatchstore.Store) error { _, err := s.Pending(ctx); return err },
+		"Relay":        func(s *dispatchstore.Store) error { _, _, err := s.Relay(ctx, 1, lease, plan); return err },
+		"Due":          func(s *dispatchstore.Store) error { _, err := s.Due(ctx, time.Second); return err },
+		"Claim":        func(s *dispatchstore.Store) error { _, err := s.Claim(ctx, []ports.Room{{Room: 1}}, lease); return err },
+		"ClaimUrgent":  func(s *dispatchstore.Store) error { _, _, err := s.ClaimUrgent(ctx, 1, lease); return err },
+		"CountClaimed": func(s *dispatchstore.Store) error { _, err := s.CountClaimed(ctx); return err },
+		"ExpireLeases": func(s *dispatchstore.Store) error {
+			_, err := s.ExpireLeases(ctx, time.Second, lease, time.Second, []id.ID{})
+			return err
+		},
+		"Load":   func(s *dispatchstore.Store) error { _, err := s.Load(ctx, claims); return err },
+		"Record": func(s *dispatchstore.Store) error { _, _, err := s.Record(ctx, outcomes, nil, 1); return err },
+		"Record with health": func(s *dispatchstore.Store) error {
+			_, _, err := s.Record(ctx, outcomes, []id.ID{claims[0].SubscriptionID}, 1)
+			return err
+		},
+		"Renew":   func(s *dispatchstore.Store) error { _, err := s.Renew(ctx, claims, lease); return err },
+		"Release": func(s *dispatchstore.Store) error { return s.Release(ctx, claims) },
+		"Disable": func(s *dispatchstore.Store) error { return s.Disable(ctx, claims[0].SubscriptionID) },
+	}
+	stores := map[string]*dispatchstore.Store{}
+	for name, ask := range questions {
+		stores[name] = dispatchOver(t, through)
+		require.NoError(t, ask(stores[name]), "%s is answered while answers come", name)
+		stores[name].WithTimeout(100 * time.Millisecond)
+	}
+	_, err := proxy.Toxics.AddToxicJson(storetest.Toxic(t, "timeout", "downstream", `{"timeout": 0}`))
+	require.NoError(t, err)
+	for name, ask := range questions {
+		told := make(chan error, 1)
+		go func() { told <- ask(stores[name]) }()
+		select {
+		case err := <-told:
+			require.ErrorIs(t, err, fault.ErrUnavailable, name)
+		case <-time.After(15 * time.Second):
+			require.Failf(t, "it waits for ever", "%s", name)
+		}
+	}
+}
+
+// A failing endpoint changes its health a hundred times a second. Relays do not wait for that; they wait for a disabling.
+func TestDispatch_RelayAndHealth_DoNotWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	store, pool := storetest.New(t, postgres.Options{})
+	from := storetest.Origin(t, store)
+	sub := webhook.Subscription{ID: portstest.NewID(), PartnerID: from.PartnerID, URL: "https://example.com", Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
+	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
+		return errors.Join(r.Outbox.Append(ctx, storetest.Event(from.PartnerID, portstest.NewID())), r.Subscriptions.Insert(ctx, sub, "svc_whsec_k"))
+	})
+	s := dispatchWith(t, pool.Config().ConnString(), postgres.PoolOptions{LockTimeout: 200 * time.Millisecond})
+	held := func(mode string, meanwhile func()) {
+		tx, err := pool.Begin(t.Context())
+		require.NoError(t, err)
+		defer func() { require.NoError(t, tx.Rollback(t.Context())) }()
+		tag, err := tx.Exec(t.Context(), `SELECT FROM webhook_subscriptions WHERE id = $1 FOR `+mode, sub.ID)
+		require.NoError(t, err)
+		require.EqualValues(t, 1, tag.RowsAffected())
+		meanwhile()
+	}
+	var claims []ports.Claim
+	held("NO KEY UPDATE", func() {
+		var err error
+		_, claims, err = s.Relay(t.Context(), 10, time.Hour, func(events []ports.Event, _ []ports.Subscription) []ports.Delivery {
+			return []ports.Delivery{dispatched(&events[0], sub.ID)}
+		})
+		require.NoError(t, err)
+		require.Len(t, claims, 1)
+	})
+	held("KEY SHARE", func() {
+		failed := ports.Outcome{
+			Delivery: &ports.Delivery{Claim: claims[0]}, Verdict: webhook.Verdict{State: webhook.Waiting, Wait: time.Hour},
+			Attempt: webhook.Attempt{Number: 1, Result: webhook.ResultTimeout, StartedAt: time.Now()},
+		}
+		settled, health, err := s.Record(t.Context(), []ports.Outcome{failed}, []id.ID{sub.ID}, 64)
+		require.NoError(t, err)
+		require.Equal(t, []bool{true}, settled)
+		require.Equal(t, 1, health[sub.ID].Failures)
+	})
+	_, err := pool.Exec(t.Context(), `UPDATE webhook_subscriptions SET failing_since = now() - interval '6 days' WHERE id = $1`, sub.ID)
+	require.NoError(t, err)
+	held("KEY SHARE", func() {
+		require.ErrorIs(t, s.Disable(t.Context(), sub.ID), fault.ErrUnavailable, "a relay has read that it is enabled")
+	})
+}
+
+func TestDue_TellsDueSubscriptions_UrgentDeliveries_AndTheNextOne(t *testing.T) {
+	t.Parallel()
+	store, pool := storetest.New(t, postgres.Options{})
+	from := storetest.Origin(t, store)
+	s := dispatchOver(t, pool.Config().ConnString())
+	subs := map[string]id.ID{}
+	for _, name := range []string{"now", "soon", "later", "parked", "deleted"} {
+		subs[name] = portstest.NewID()
+		sub := webhook.Subscription{ID: subs[name], PartnerID: from.PartnerID, URL: "https://example.com", Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
+		storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
+			return r.Subscriptions.Insert(ctx, sub, "svc_whsec_k")
+		})
+	}
+	_, err := pool.Exec(t.Context(), `UPDATE webhook_subscriptions SET deleted_at = now() WHERE id = $1`, subs["deleted"])
+	require.NoError(t, err)
+	add := func(sub id.ID, state int, test bool, dueIn *time.Duration) {
+		_, err := pool.Exec(t.Context(), `INSERT INTO deliveries (id, subscription_id, event_id, event, state, test, body, event_at, due_at)
+			VALUES ($1, $2, $3, 'deposit.cancelled', $4, $5, '{}', now(), now() + $6::interval)`, portstest.NewID(), sub, portstest.NewID(), state, test, dueIn)
+		require.NoError(t, err)
+	}
+	in := func(d time.Duration) *time.Duration { return &d }
+	look := func(horizon time.Duration) ports.Due {
+		due, err := s.Due(t.Context(), horizon)
+		require.NoError(t, err)
+		return due
+	}
+	require.Equal(t, ports.Due{Next: time.Second}, look(time.Second))
+
+	add(subs["later"], 0, false, in(time.Hour))
+	add(subs["parked"], 0, false, nil)
+	add(subs["deleted"], 0, false, in(-time.Second))
+	require.Equal(t, ports.Due{Next: time.Second}, look(time.Second))
+
+	add(subs["soon"], 0, false, in(10*time.Minute))
+	due := look(20 * time.Minute)
+	require.Empty(t, due.Subscriptions)
+	require.Greater(t, due.Next, 5*time.Minute)
+	require.LessOrEqual(t, due.Next, 10*time.Minute)
+
+	add(subs["now"], 0, false, in(-time.Second))
+	add(subs["now"], 0, false, in(time.Minute))
+	due = look(time.Second)
+	require.Len(t, due.Subscriptions, 1)
+	require.Equal(t, subs["now"], due.Subscriptions[0].ID)
+	require.False(t, due.Urgent)
+
+	urgent := func(want int, wantRecovered int) {
+		require.True(t, look(time.Second).Urgent)
+		claims, recovered, err := s.ClaimUrgent(t.Context(), 10, time.Hour)
+		require.NoError(t, err)
+		require.Len(t, claims, want)
+		require.Equal(t, wantRecovered, recovered)
+		require.False(t, look(time.Second).Urgent)
+	}
+	add(subs["now"], 0, true, in(0))
+	urgent(1, 0)
+	add(subs["now"], 1, false, in(-time.Second))
+	urgent(1, 1)
+	// Only a full scan finds a lease that ended long ago, and the claim after it must be as thorough.
+	add(subs["now"], 1, false, in(-time.Hour))
+	require.Eventually(t, func() bool { return look(time.Second).Urgent }, 20*time.Second, 50*time.Millisecond)
+	claims, recovered, err := s.ClaimUrgent(t.Context(), 10, time.Hour)
+	require.NoError(t, err)
+	require.Len(t, claims, 1)
+	require.Equal(t, 1, recovered)
+}
+
+// dispatched plans a delivery that is claimed at once.
+func dispatched(e *ports.Event, subscriptionID id.ID) ports.Delivery {
+	d := e.Delivery(subscriptionID, e.Name, []byte("{}"))
+	d.State = webhook.Dispatched
+	return d
+}
+
+// appended puts an event into the outbox.
+func appended(t *testing.T, store *postgres.Store, partnerID id.ID) id.ID {
+	t.Helper()
+	e := storetest.Event(partnerID, portstest.NewID())
+	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error { return r.Outbox.Append(ctx, e) })
+	return e.ID
+}
+
+// taking notes the events that a relay takes, and plans nothing.
+func taking(got *[]id.ID) func([]ports.Event, []ports.Subscription) []ports.Delivery {
+	return func(events []ports.Event, _ []ports.Subscription) []ports.Delivery {
+		for _, e := range events {
+			*got = append(*got, e.ID)
+		}
+		return nil
+	}
+}
+
+// Events from before the relay ran have waited longest. Behind a stream of new events they would wait for a quiet moment.
+func TestRelay_TakesTheOldestFirst(t *testing.T) {
+	t.Parallel()
+	store, pool := storetest.New(t, postgres.Options{})
+	from := storetest.Origin(t, store)
+	s := dispatchOver(t, pool.Config().ConnString())
+	want := []id.ID{appended(t, store, from.PartnerID), appended(t, store, from.PartnerID), appended(t, store, from.PartnerID)}
+	_, err := pool.Exec(t.Context(), `UPDATE outbox SET position = 0 WHERE event_id = $1`, want[0]) // from before the column
+	require.NoError(t, err)
+	var got []id.ID
+	for range 4 {
+		_, _, err := s.Relay(t.Context(), 1, time.Hour, taking(&got))
+		require.NoError(t, err)
+	}
+	require.Equal(t, want, got)
+}
+
+// The events of a relay that did not commit are back in the outbox, and the next relay finds them.
+func TestRelay_ThatFails_IsFollowedByOneThatFindsItsEvents(t *testing.T) {
+	t.Parallel()
+	store, pool := storetest.New(t, postgres.Options{})
+	from := storetest.Origin(t, store)
+	s := dispatchOver(t, pool.Config().ConnString())
+	old := appended(t, store, from.PartnerID)
+	for range 5 { // each of these looks could raise the low watermark
+		ctx, cancel := context.WithCancel(t.Context())
+		_, _, err := s.Relay(ctx, 10, time.Hour, func([]ports.Event, []ports.Subscription) []ports.Delivery {
+			cancel()
+			return nil
+		})
+		require.ErrorIs(t, err, fault.ErrUnavailable)
+	}
+	var got []id.ID
+	_, _, err := s.Relay(t.Context(), 10, time.Hour, taking(&got))
+	require.NoError(t, err)
+	require.Equal(t, []id.ID{old}, got)
+}
+
+// An expired claim is stale at once, and no dispatcher claims the delivery before the grace is over.
+func TestExpireLeases_MakesClaimsStaleAtOnceAndDueAfterTheGrace(t *testing.T) {
+	t.Parallel()
+	store, pool := storetest.New(t, postgres.Options{})
+	from := storetest.Origin(t, store)
+	s := dispatchOver(t, pool.Config().ConnString())
+	sub := webhook.Subscription{ID: portstest.NewID(), PartnerID: from.PartnerID, URL: "https://example.com", Events: webhook.EventNames, Enabled: true, CreatedAt: time.Now()}
+	storetest.Do(t, store, func(ctx context.Context, r *postgres.Store) error {
+		for range 3 {
+			if err := r.Outbox.Append(ctx, storetest.Event(from.PartnerID, portstest.NewID())); err != nil {
+				return err
+			}
+		}
+		return r.Subscriptions.Insert(ctx, sub, "svc_whsec_k")
+	})
+	_, claims, err := s.Relay(t.Context(), 10, time.Hour, func(events []ports.Event, _ []ports.Subscription) (planned []ports.Delivery) {
+		for i := range events {
+			planned = append(planned, dispatched(&events[i], sub.ID))
+		}
+		return planned
+	})
+	require.NoError(t, err)
+	require.Len(t, claims, 3)
+	set := func(c ports.Claim, leaseLeft string) {
+		_, err := pool.Exec(t.Context(), `UPDATE deliveries SET due_at = now() + $2::interval WHERE id = $1`, c.DeliveryID, leaseLeft)
+		require.NoError(t, err)
+	}
+	set(claims[0], "30 minutes") // given long ago
+	set(claims[1], "5 minutes")  // given long ago, and nearly over
+	set(claims[2], "30 minutes") // in flight in this process
+	taken, err := s.ExpireLeases(t.Context(), time.Second, time.Hour, 10*time.Minute, []id.ID{claims[2].DeliveryID})
+	require.NoError(t, err)
+	require.Equal(t, 2, taken)
+	loaded, err := s.Load(t.Context(), claims)
+	require.NoError(t, err)
+	for i, want := range []struct {
+		live bool
+		left time.Duration
+	}{{false, 10 * time.Minute}, {false, 5 * time.Minute}, {true, 30 * time.Minute}} {
+		require.Equal(t, want.live, loaded[i].Current, i)
+		require.InDelta(t, want.left.Seconds(), loaded[i].LeaseLeft.Seconds(), 60, i)
+	}
+}
+
+// A row that waits for the default partition while the partition of its day is made is refused by the default partition. The
+// row itself is sound, and is written to the new partition.
+func TestDispatch_PartitionMadeMeanwhile_RefusesNoRow(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		table, from, to string
+		do              func(context.Context, *dispatchstore.Store) error
+	}{
+		"relay": {"events", "uuid_floor(date_trunc('day', now(), 'UTC'))", "uuid_floor(date_trunc('day', now(), 'UTC') + interval '1 day')",
+			func(ctx context.Context, s *dispatchstore.Store) error {
+				relayed, _, err := s.Relay(ctx, 1, time.Hour, func([]ports.Event, []ports.Subscription) []ports.Delivery { return nil })
+				if err == nil && relayed != 1 {
+					return errors.New("nothing was relayed")
+				}
+				return err
+			}},
+		"record": {"delivery_attempts", "date_trunc('day', now(), 'UTC')", "date_trunc('day', now(), 'UTC') + interval '1 day'",
+			func(ctx context.Context, s *dispatchstore.Store) error {
+				_, _, err := s.Record(ctx, []ports.Outcome{{
+					Delivery: &ports.Delivery{Claim: ports.Claim{DeliveryID: portstest.NewID(), SubscriptionID: portstest.NewID(), Seq: 1}},
+					Attempt:  webhook.Attempt{Number: 1, Result: webhook.ResultTimeout, StartedAt: time.Now()}, Verdict: webhook.Verdict{State: webhook.Waiting},
+				}}, nil, 1)
+				return err
+			}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store, pool := storetest.New(t, postgres.Options{})
+			appended(t, store, storetest.Origin(t, store).PartnerID)
+			s := dispatchWith(t, pool.Config().ConnString(), postgres.PoolOptions{LockTimeout: time.Minute})
+			today := test.table + "_" + time.Now().UTC().Format("20060102")
+			execute := func(sql string) {
+				_, err := pool.Exec(t.Context(), sql)
+				require.NoError(t, err)
+			}
+			execute(`DROP TABLE ` + today)
+			execute(`CREATE TABLE ` + today + ` (LIKE ` + test.table + ` INCLUDING DEFAULTS INCLUDING CONSTRAINTS)`)
+			tx, err := pool.Begin(t.Context())
+			require.NoError(t, err)
+			_, err = tx.Exec(t.Context(), `LOCK TABLE `+test.table+`_rest IN ACCESS EXCLUSIVE MODE`)
+			require.NoError(t, err)
+			done := make(chan error, 1)
+			go func() { done <- test.do(t.Context(), s) }()
+			require.Eventually(t, func() bool {
+				var waiting bool
+				err := pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = $1::regclass)`, test.table+"_rest").Scan(&waiting)
+				return err == nil && waiting
+			}, 30*time.Second, 5*time.Millisecond)
+			_, err = tx.Exec(t.Context(), `DO $$ BEGIN EXECUTE format('ALTER TABLE `+test.table+` ATTACH PARTITION `+today+` FOR VALUES FROM (%L) TO (%L)', `+test.from+`, `+test.to+`); END $$`)
+			require.NoError(t, err)
+			require.NoError(t, tx.Commit(t.Context()))
+			require.NoError(t, <-done)
+			var rows int
+			require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*) FROM `+today).Scan(&rows))
+			require.Equal(t, 1, rows)
+		})
+	}
+}

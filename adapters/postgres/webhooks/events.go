@@ -1,0 +1,145 @@
+package webhooks
+
+import (
+	"context"
+	"encoding/binary"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/adapters/postgres/internal/lists"
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+// eventColumns are the columns that scanEvent reads.
+const eventColumns = `id, partner_id, name, deposit_id, data, created_at, coalesce(sequence, 0)`
+
+func scanEvent(row pgx.CollectableRow) (e ports.Event, err error) {
+	err = row.Scan(&e.ID, &e.PartnerID, &e.Name, &e.DepositID, &e.Data, &e.CreatedAt, &e.Sequence)
+	return e, err
+}
+
+// Events implements ports.Events. The history of a deposit names its events, so events need no index of deposits. An id
+// is made by another clock than created_at; the hour keeps the span of ids wide enough.
+func (s Events) Events(ctx context.Context, partnerID id.ID, f ports.EventFilter, page ports.Page) (ports.List[ports.Event], error) {
+	l := &lists.List{Table: "events", Identity: []string{"partner_id", "id"}, Order: []string{"id"}}
+	l.Where("partner_id = ?", partnerID)
+	if !f.DepositID.IsZero() {
+		l.Where("id = ANY (ARRAY (SELECT event_id FROM deposit_transitions WHERE deposit_id = ? AND event_id IS NOT NULL))", f.DepositID)
+	}
+	if f.Name != "" {
+		l.Filter("name = ?", f.Name)
+	}
+	if !f.Created.From.IsZero() {
+		l.Where("id >= uuid_floor(greatest(?::timestamptz - interval '1 hour', timestamptz 'epoch'))", f.Created.From)
+		l.Filter("created_at >= ?", f.Created.From)
+	}
+	if !f.Created.To.IsZero() {
+		l.Where("id < uuid_floor(greatest(?::timestamptz + interval '1 hour', timestamptz 'epoch'))", f.Created.To)
+		l.Filter("created_at < ?", f.Created.To)
+	}
+	l.After(page.Cursor)
+	sql := "SELECT " + eventColumns + ", fits, n FROM " + l.Rows(page) + " AS e ORDER BY id DESC"
+	return lists.Read(ctx, s.DB, l, page, sql, func(row pgx.CollectableRow) (r lists.Listed[ports.Event], err error) {
+		e := &r.Item
+		err = row.Scan(&e.ID, &e.PartnerID, &e.Name, &e.DepositID, &e.Data, &e.CreatedAt, &e.Sequence, &r.Fits, &r.N)
+		return r, err
+	}, func(e ports.Event) ports.Cursor { return ports.Cursor{At: e.CreatedAt, ID: e.ID} })
+}
+
+// Event implements ports.Events.
+func (s Events) Event(ctx context.Context, partnerID, eventID id.ID) (ports.Event, error) {
+	rows, err := s.DB.Query(ctx, `SELECT `+eventColumns+` FROM events WHERE partner_id = $1 AND id = $2`, partnerID, eventID)
+	if err != nil {
+		return ports.Event{}, err
+	}
+	e, err := pgx.CollectExactlyOneRow(rows, scanEvent)
+	return e, pg.OrNotFound(pg.Translate(err), webhook.ErrEventNotFound)
+}
+
+// Feed implements ports.Events.
+func (s Events) Feed(ctx context.Context, partnerID id.ID) (f ports.FeedState, err error) {
+	err = s.DB.QueryRow(ctx, `SELECT e.epoch, f.oldest_sequence, f.last_sequence FROM event_feeds f CROSS JOIN restore_epoch e WHERE f.partner_id = $1`, partnerID).
+		Scan(&f.Epoch, &f.Oldest, &f.Last)
+	return f, pg.Translate(err)
+}
+
+// feedQuery reads a part of a feed in the partitions of some days. The bounds of a day are those of its partition: with a bound inside a
+// partition, the index of numbers would lead to all earlier rows of that day. The bounds are values and not now(), so that Postgres plans
+// for these partitions alone.
+const feedQuery = `SELECT ` + eventColumns + ` FROM events WHERE partner_id = $1 AND sequence > $2 AND id >= $3 AND id < $4 ORDER BY sequence LIMIT $5`
+
+// FeedEvents implements ports.Events. A partner that follows its feed asks for events of today, so the first query reads
+// the last partitions alone. The numbers tell whether it has missed events of older partitions, or of a clock that is ahead.
+func (s Events) FeedEvents(ctx context.Context, partnerID id.ID, after int64, limit int) ([]ports.Event, error) {
+	const day = 24 * time.Hour
+	today := time.Now().Truncate(day)
+	for _, days := range [][2]id.ID{{firstOf(today.Add(-day)), firstOf(today.Add(2 * day))}, {firstID, lastID}} {
+		rows, err := s.DB.Query(ctx, feedQuery, partnerID, after, days[0], days[1], limit)
+		if err != nil {
+			return nil, err
+		}
+		events, err := pgx.CollectRows(rows, scanEvent)
+		if err != nil {
+			return nil, pg.Translate(err)
+		}
+		if follow(events, after) {
+			return events, nil
+		}
+	}
+	return nil, nil
+}
+
+// Bounds around every id that has a time. The zero id would be NULL.
+var (
+	firstID = id.ID{15: 1}
+	lastID  = id.ID{0: 0xff, 1: 0xff, 2: 0xff, 3: 0xff, 4: 0xff, 5: 0xff, 6: 0xff, 7: 0xff}
+)
+
+// firstOf is the least UUID v7 of an instant, as the function uuid_floor of the database.
+func firstOf(at time.Time) (first id.ID) {
+	binary.BigEndian.PutUint64(first[:8], uint64(at.UnixMilli())<<16)
+	return first
+}
+
+// follow reports whether the events have the numbers after, without a gap.
+func follow(events []ports.Event, after int64) bool {
+	for _, e := range events {
+		if after++; e.Sequence != after {
+			return false
+		}
+	}
+	return len(events) > 0
+}
+
+// LastNumbers implements ports.Events.
+func (s Events) LastNumbers(ctx context.Context, partnerIDs []id.ID) (map[id.ID]int64, error) {
+	rows, err := s.DB.Query(ctx, `SELECT partner_id, last_sequence FROM event_feeds WHERE partner_id = ANY ($1)`, partnerIDs)
+	if err != nil {
+		return nil, err
+	}
+	last := make(map[id.ID]int64, len(partnerIDs))
+	var partner id.ID
+	var n int64
+	_, err = pgx.ForEachRow(rows, []any{&partner, &n}, func() error {
+		last[partner] = n
+		return nil
+	})
+	return last, pg.Translate(err)
+}
+
+// FindEvent implements ports.Events. The key of the table events begins with the partner, so each partner's events are
+// asked for the id: a probe of an index for each partner, in the partition of the day that the id names. The id is looked for in the
+// whole index of the outbox.
+func (s Events) FindEvent(ctx context.Context, eventID id.ID) (e ports.EventView, err error) {
+	err = s.DB.QueryRow(ctx, `
+		SELECT event_id, partner_id, name, deposit_id, created_at, 'outbox', '' FROM outbox WHERE position >= 0 AND event_id = $1
+		UNION ALL SELECT event_id, partner_id, name, deposit_id, created_at, 'set_aside', reason FROM outbox_set_aside WHERE event_id = $1
+		UNION ALL SELECT e.id, e.partner_id, e.name, e.deposit_id, e.created_at, 'filed', ''
+			FROM partners p CROSS JOIN LATERAL (SELECT * FROM events e WHERE e.partner_id = p.id AND e.id = $1 OFFSET 0) AS e
+		LIMIT 1`, eventID).Scan(&e.ID, &e.PartnerID, &e.Name, &e.DepositID, &e.CreatedAt, &e.Place, &e.Reason)
+	return e, pg.OrNotFound(err, webhook.ErrEventNotFound)
+}

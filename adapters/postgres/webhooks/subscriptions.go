@@ -1,0 +1,109 @@
+package webhooks
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"partnerdeposits/adapters/postgres/internal/lists"
+	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/adapters/postgres/internal/sqlc"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/secret"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+// moveLimit bounds the deliveries that are parked, released or cancelled in the transaction of their subscription.
+// TidyDeliveries moves the rest of a longer backlog; until then the dispatcher checks the subscription before each POST.
+const moveLimit = 10_000
+
+// Insert implements ports.Subscriptions.
+func (r Subscriptions) Insert(ctx context.Context, s webhook.Subscription, key secret.Text) error {
+	sealed, err := r.Sealer.Seal(key, pg.SecretAAD(s.ID))
+	if err != nil {
+		return err
+	}
+	if err := queries.LockPartner(ctx, pg.In(ctx).Deferred(), s.PartnerID); err != nil {
+		return err
+	}
+	return pg.Changed(webhook.ErrLimitReached)(queries.InsertSubscription(ctx, pg.In(ctx), sqlc.InsertSubscriptionParams{
+		ID: s.ID, PartnerID: s.PartnerID, URL: s.URL, Events: pg.Each(s.Events, func(e webhook.EventName) string { return string(e) }), Secret: sealed,
+		Enabled: s.Enabled, DisabledReason: s.DisabledReason, CreatedAt: s.CreatedAt, Most: webhook.MaxSubscriptions,
+	}))
+}
+
+func (r Subscriptions) ForUpdate(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error) {
+	row, err := queries.SubscriptionForUpdate(ctx, pg.In(ctx), subscriptionID, partnerID)
+	return webhook.Subscription(row), pg.OrNotFound(err, webhook.ErrNotFound)
+}
+
+func (r Subscriptions) Update(ctx context.Context, s webhook.Subscription, releasePerSecond int) error {
+	wasEnabled, err := queries.UpdateSubscription(ctx, pg.In(ctx), sqlc.UpdateSubscriptionParams{
+		URL: s.URL, Events: s.Events, Enabled: s.Enabled, DisabledReason: s.DisabledReason, ID: s.ID,
+	})
+	switch {
+	case err != nil:
+		return pg.OrNotFound(err, webhook.ErrNotFound)
+	case s.Enabled && !wasEnabled:
+		_, err = queries.ReleaseDeliveries(ctx, pg.In(ctx).Deferred(), float64(releasePerSecond), s.ID, moveLimit)
+	case !s.Enabled && wasEnabled:
+		_, err = queries.ParkDeliveries(ctx, pg.In(ctx).Deferred(), s.ID, moveLimit)
+	}
+	return err
+}
+
+func (r Subscriptions) SetSecret(ctx context.Context, subscriptionID id.ID, key secret.Text) error {
+	sealed, err := r.Sealer.Seal(key, pg.SecretAAD(subscriptionID))
+	if err != nil {
+		return err
+	}
+	return queries.SetSubscriptionSecret(ctx, pg.In(ctx).Deferred(), sealed, subscriptionID)
+}
+
+func (r Subscriptions) Delete(ctx context.Context, subscriptionID id.ID, at time.Time) error {
+	if _, err := queries.DeleteSubscription(ctx, pg.In(ctx).Deferred(), at, subscriptionID); err != nil {
+		return err
+	}
+	_, err := queries.CancelDeliveries(ctx, pg.In(ctx).Deferred(), at, subscriptionID, moveLimit)
+	return err
+}
+
+// Probe implements ports.Endpoints.
+func (r Subscriptions) Probe(ctx context.Context, of ports.ProbeOf) (ports.Probed, error) {
+	return pg.Probe(ctx, pg.In(ctx), of)
+}
+
+// Subscription implements ports.Subscriptions.
+func (s Subscriptions) Subscription(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error) {
+	row, err := queries.Subscription(ctx, s.DB, subscriptionID, partnerID)
+	return webhook.Subscription(row), pg.OrNotFound(err, webhook.ErrNotFound)
+}
+
+// SubscriptionByID implements ports.Subscriptions.
+func (s Subscriptions) SubscriptionByID(ctx context.Context, subscriptionID id.ID) (webhook.Subscription, error) {
+	row, err := queries.SubscriptionByID(ctx, s.DB, subscriptionID)
+	return webhook.Subscription(row), pg.OrNotFound(err, webhook.ErrNotFound)
+}
+
+// Subscriptions implements ports.Subscriptions.
+func (s Subscriptions) Subscriptions(ctx context.Context, partnerID id.ID, page ports.Page) (ports.List[webhook.Subscription], error) {
+	l := &lists.List{Table: "webhook_subscriptions", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
+	l.Where("partner_id = ? AND deleted_at IS NULL", partnerID)
+	l.After(page.Cursor)
+	sql := `SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, fits, n FROM ` + l.Rows(page) + ` AS s ORDER BY created_at DESC, id DESC`
+	return lists.Read(ctx, s.DB, l, page, sql, func(row pgx.CollectableRow) (got lists.Listed[webhook.Subscription], err error) {
+		a := &got.Item
+		err = row.Scan(&a.ID, &a.PartnerID, &a.URL, &a.Events, &a.Enabled, &a.DisabledReason, &a.CreatedAt, &got.Fits, &got.N)
+		return got, err
+	}, func(s webhook.Subscription) ports.Cursor { return ports.Cursor{At: s.CreatedAt, ID: s.ID} })
+}
+
+// FindSubscription implements ports.Events.
+func (s Subscriptions) FindSubscription(ctx context.Context, subscriptionID id.ID) (v ports.SubscriptionView, err error) {
+	err = s.DB.QueryRow(ctx, `SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, deleted_at, failures, failing_since, held_until, slow
+		FROM webhook_subscriptions WHERE id = $1`, subscriptionID).Scan(&v.ID, &v.PartnerID, &v.URL, &v.Events, &v.Enabled, &v.DisabledReason,
+		&v.CreatedAt, &v.DeletedAt, &v.Failures, &v.FailingSince, &v.HeldUntil, &v.Slow)
+	return v, pg.OrNotFound(err, webhook.ErrNotFound)
+}

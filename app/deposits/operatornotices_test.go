@@ -1,0 +1,191 @@
+//go:build !unit
+
+package deposits_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/app/deposits"
+	"partnerdeposits/app/payments"
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/lab/servicetest"
+	"partnerdeposits/ports"
+)
+
+// noticed is a service with an operator whose address is verified.
+type noticed struct {
+	*servicetest.Kit
+	t        *testing.T
+	clock    *servicetest.Clock
+	partner  partner.Partner
+	account  connect.Account
+	operator string // e-mail
+	anyone   bool
+}
+
+func newNoticed(t *testing.T) *noticed {
+	t.Helper()
+	clock := servicetest.NewClock(time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC))
+	n := &noticed{t: t, clock: clock, Kit: servicetest.New(t, func(s *servicetest.Setup) { s.Clock = clock })}
+	n.partner, n.account = n.Partner("acme"), n.Account("Chalets")
+	n.Link(n.partner.ID, n.account.ID, "op")
+	_, o, err := n.Postgres.Operators.AccountByID(t.Context(), n.account.ID)
+	require.NoError(t, err)
+	n.operator = o.Email
+	n.verified(true)
+	return n
+}
+
+func (n *noticed) exec(sql string, args ...any) {
+	n.t.Helper()
+	_, err := n.Pool.Exec(n.t.Context(), sql, args...)
+	require.NoError(n.t, err)
+}
+
+func (n *noticed) verified(is bool) {
+	n.t.Helper()
+	n.exec(`UPDATE operators SET verified_at = CASE WHEN $1 THEN now() END`, is)
+}
+
+// round runs the jobs of so many dispatchers at once.
+func (n *noticed) round(dispatchers int) {
+	n.t.Helper()
+	jobs := deposits.OperatorNotices{
+		Notices: n.Postgres.OperatorNotices, Mails: n.Postgres.Mails, UnitOfWork: n.Postgres, Addresses: n.Postgres.Addresses, Clock: n.clock, Entropy: entropy{}, DashboardURL: "https://dash.example", Anyone: n.anyone,
+	}.Jobs(time.Second)
+	require.GreaterOrEqual(n.t, jobs[1].Every, 15*time.Minute, "a look at every account")
+	var wg sync.WaitGroup
+	for range dispatchers {
+		for _, job := range jobs {
+			wg.Go(func() {
+				_, err := job.Run(n.t.Context())
+				require.NoError(n.t, err)
+			})
+		}
+	}
+	wg.Wait()
+}
+
+type entropy struct{ ports.Entropy }
+
+func (entropy) NewID() id.ID { return servicetest.NewID() }
+
+func (n *noticed) subjects() []string {
+	n.t.Helper()
+	out := []string{}
+	for _, m := range n.Mails(n.operator) {
+		out = append(out, m.Subject)
+	}
+	return out
+}
+
+// active adds deposits whose covers end after so long.
+func (n *noticed) active(count int, covered time.Duration) {
+	n.t.Helper()
+	for range count {
+		now := n.clock.Now()
+		n.Deposit(deposit.Origin{AccountID: n.account.ID, PartnerID: n.partner.ID, PartnerName: "Acme", ByPartnerAPI: true}, n.draft(), func(d *deposit.Deposit) {
+			d.Status, d.ActivatedAt, d.ExpiresAt = deposit.Active, now, now.Add(covered)
+		})
+	}
+}
+
+func (n *noticed) draft() deposit.Draft {
+	return deposit.Draft{Amount: 30_000, ContractStartAt: n.clock.Now().Add(24 * time.Hour), ContractEndAt: n.clock.Now().Add(72 * time.Hour), RentalContract: "BK-1"}
+}
+
+func TestSecured_IsMailedOnce_HoweverManyDispatchers(t *testing.T) {
+	t.Parallel()
+	n := newNoticed(t)
+	d, _ := n.Deposit(deposit.Origin{AccountID: n.account.ID, PartnerID: n.partner.ID, PartnerName: "Acme", ByPartnerAPI: true}, n.draft())
+	_, err := n.Payments.Simulate(t.Context(), n.partner.ID, d.ID, payments.SimulateActivate)
+	require.NoError(t, err)
+	require.Equal(t, 1, n.Count("secured_notices", "deposit_id = $1", d.ID))
+	require.Zero(t, n.Count("mails", ""), "the tenant's request writes no mail")
+	n.round(8)
+	n.round(1)
+	require.Equal(t, []string{"Deposit " + d.Reference + " is secured / La caution " + d.Reference + " est garantie"}, n.subjects())
+	require.Contains(t, n.Mails(n.operator)[0].Body, "https://dash.example/dashboard/deposits/"+id.Deposit.Of(d.ID))
+	require.Zero(t, n.Count("secured_notices", ""))
+}
+
+// The mail has a caller's words, so an address that nobody has verified gets none, not even later.
+func TestSecured_AnAddressThatIsNotVerified_GetsNoMail(t *testing.T) {
+	t.Parallel()
+	n := newNoticed(t)
+	n.verified(false)
+	d, _ := n.Deposit(deposit.Origin{AccountID: n.account.ID, PartnerID: n.partner.ID, PartnerName: "Acme", ByPartnerAPI: true}, n.draft())
+	_, err := n.Payments.Simulate(t.Context(), n.partner.ID, d.ID, payments.SimulateActivate)
+	require.NoError(t, err)
+	n.active(1, 48*time.Hour)
+	n.round(1)
+	require.Empty(t, n.subjects())
+	require.Zero(t, n.Count("secured_notices", ""))
+	n.anyone = true
+	n.round(1)
+	require.Len(t, n.subjects(), 1, "without verification the covers are told")
+}
+
+func TestCovers_AreToldOnceADay_HoweverManyDispatchers(t *testing.T) {
+	t.Parallel()
+	n := newNoticed(t)
+	n.active(22, 48*time.Hour)
+	n.active(3, 8*24*time.Hour)
+	n.clock.Set(time.Date(2026, 11, 22, 5, 59, 0, 0, time.UTC))
+	n.round(1)
+	require.Empty(t, n.subjects(), "not at night")
+	n.clock.Set(time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC))
+	n.round(8)
+	n.round(1)
+	require.Equal(t, []string{"The cover of 22 deposits ends within 7 days / La couverture de 22 cautions prend fin dans les 7 jours"}, n.subjects())
+	require.Contains(t, n.Mails(n.operator)[0].Body, "2 more are on your pages.")
+
+	n.active(1, 24*time.Hour)
+	n.clock.Add(14 * time.Hour)
+	n.round(2)
+	require.Len(t, n.subjects(), 1, "a second mail waits for the next day")
+	n.clock.Add(10 * time.Hour) // the short cover has ended
+	n.round(2)
+	require.Len(t, n.subjects(), 1, "nothing new: the three end in 7 days and one minute")
+	n.clock.Add(time.Hour)
+	n.round(2)
+	require.Equal(t, "The cover of 25 deposits ends within 7 days", n.subjects()[1][:43])
+	n.clock.Add(24 * time.Hour)
+	n.round(1)
+	require.Len(t, n.subjects(), 2, "a cover is news once")
+	n.active(1, 30*time.Hour)
+	n.round(1)
+	require.Len(t, n.subjects(), 3, "a cover that begins within its last days is news, too")
+}
+
+func TestCovers_TurnedOff_AreNotTold(t *testing.T) {
+	t.Parallel()
+	n := newNoticed(t)
+	_, o, err := n.Postgres.Operators.AccountByID(t.Context(), n.account.ID)
+	require.NoError(t, err)
+	set := func(wanted bool) {
+		n.Write(func(ctx context.Context, r *postgres.Store) error {
+			return r.Operators.SetCoverMails(ctx, o.ID, wanted)
+		})
+		got, err := n.Postgres.Operators.WantsCoverMails(t.Context(), o.ID)
+		require.NoError(t, err)
+		require.Equal(t, wanted, got)
+	}
+	set(false)
+	n.active(1, 48*time.Hour)
+	n.round(1)
+	require.Empty(t, n.subjects())
+	require.Zero(t, n.Count("cover_mails", ""))
+	set(true)
+	n.round(1)
+	require.Len(t, n.subjects(), 1)
+}

@@ -1,0 +1,41 @@
+package deposits
+
+import (
+	"context"
+	"time"
+
+	"partnerdeposits/app/platform/schedules"
+	"partnerdeposits/core/evidence"
+	"partnerdeposits/ports"
+)
+
+const (
+	filesBatch = 100
+	filesGrace = 10 * time.Minute // clocks of processes differ: a form that is being confirmed keeps its files
+)
+
+// WaitingFiles removes files whose forms were not confirmed in time.
+type WaitingFiles struct {
+	Files      ports.Files
+	Contents   ports.FileContents
+	UnitOfWork ports.UnitOfWork
+	Clock      ports.Clock
+}
+
+// Job gives the job.
+func (w WaitingFiles) Job() schedules.Job {
+	return schedules.Job{Name: "waiting files", Every: schedules.CleaningEvery, Run: w.remove}
+}
+
+// remove removes the content first: a removal that is cut off finds the rest by the records.
+func (w WaitingFiles) remove(ctx context.Context) (more bool, err error) {
+	ids, err := w.Files.Abandoned(ctx, w.Clock.Now().Add(-evidence.WaitsFor-filesGrace), filesBatch)
+	if err != nil || len(ids) == 0 {
+		return false, err
+	}
+	if err := w.Contents.Delete(ctx, ids); err != nil {
+		return false, err
+	}
+	err = w.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error { return w.Files.Forget(ctx, ids) })
+	return len(ids) == filesBatch && err == nil, err
+}

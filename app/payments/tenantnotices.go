@@ -1,0 +1,135 @@
+package payments
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"time"
+
+	"partnerdeposits/app/platform/mails"
+	"partnerdeposits/app/platform/schedules"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// TenantNotices mails tenants what becomes of a captured amount, and what is paid back.
+type TenantNotices struct {
+	Notices      ports.TenantNotices
+	UnitOfWork   ports.UnitOfWork
+	Deposits     ports.Deposits
+	Operators    ports.Operators
+	Collections  ports.Collections
+	Refunds      ports.Refunds
+	Mails        ports.Mails
+	Payments     ports.Payments
+	Clock        ports.Clock
+	Entropy      ports.Entropy
+	Log          *slog.Logger
+	DashboardURL string // DASHBOARD_BASE_URL
+	SupportEmail string // SUPPORT_EMAIL; "": the operator's company is named instead
+}
+
+// Job gives the job. A notice that fails is taken up again in the next round and delays no other.
+func (n TenantNotices) Job(every time.Duration) schedules.Job {
+	return schedules.Job{Name: "tenant-mails", Every: every, Run: func(ctx context.Context) (bool, error) {
+		due, err := n.Notices.TenantNoticesDue(ctx, schedules.NoticeBatch)
+		return schedules.Each(ctx, due, err, n.tell)
+	}}
+}
+
+// tell makes a mail of a notice. A tenant whose record was erased gets none.
+func (n TenantNotices) tell(ctx context.Context, notice ports.TenantNotice) error {
+	about, err := n.about(ctx, notice)
+	if err != nil {
+		return err
+	}
+	now := n.Clock.Now()
+	return n.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		ok, err := n.Notices.Take(ctx, notice)
+		if err != nil || !ok {
+			return err
+		}
+		if about.To == "" {
+			n.Log.InfoContext(ctx, "a tenant without a record is told nothing", "deposit", id.Deposit.Of(notice.DepositID), "notice", string(notice.Kind))
+			return nil
+		}
+		return n.Mails.Enqueue(ctx, about.Mail(n.Entropy.NewID(), now))
+	})
+}
+
+// about reads the content of the mail.
+func (n TenantNotices) about(ctx context.Context, notice ports.TenantNotice) (mails.TenantMoney, error) {
+	m := mails.TenantMoney{Kind: notice.Kind, SupportEmail: n.SupportEmail}
+	d, err := n.Deposits.Deposit(ctx, notice.DepositID)
+	if err != nil || d.Client == nil {
+		return m, err
+	}
+	m.To, m.Locale, m.Deposit, m.Amount = d.Client.Email, d.Locale, d, d.CapturedAmount
+	account, _, err := n.Operators.AccountByID(ctx, d.AccountID)
+	if err != nil {
+		return m, err
+	}
+	m.Company = account.CompanyName
+	switch notice.Kind {
+	case ports.TenantCaptured:
+		return n.withClaim(ctx, m)
+	case ports.TenantAwaited:
+		tokens, err := n.Deposits.CheckoutTokens(ctx, []id.ID{d.ID})
+		if err != nil {
+			return m, err
+		}
+		m.URL = strings.TrimSuffix(n.DashboardURL, "/") + "/checkout/" + tokens[d.ID].Reveal()
+	case ports.TenantRefunded:
+		return n.withRefund(ctx, m, notice.SubjectID)
+	case ports.TenantPaid:
+	}
+	return m, nil
+}
+
+// withClaim adds the words of whoever captured the deposit, and when the card is charged.
+func (n TenantNotices) withClaim(ctx context.Context, m mails.TenantMoney) (mails.TenantMoney, error) {
+	steps, err := n.Deposits.History(ctx, m.Deposit.ID)
+	if err != nil {
+		return m, err
+	}
+	debts, err := n.Collections.Debts(ctx, []id.ID{m.Deposit.ID})
+	return claimed(m, steps, debts[m.Deposit.ID]), err
+}
+
+// claimed adds to m the words of the capture among steps, and the time of the first charge of a debt that has none yet.
+func claimed(m mails.TenantMoney, steps []deposit.Transition, debt deposit.Debt) mails.TenantMoney {
+	for _, step := range steps {
+		if step.Trigger == deposit.Claim {
+			m.Reason, m.Words = step.Detail["reason"], step.Detail["description"]
+		}
+	}
+	if debt.Attempt == 0 {
+		m.ChargedAt = debt.NextAttemptAt
+	}
+	return m
+}
+
+// withRefund adds the amount, and whether the fee is given back or a captured amount.
+func (n TenantNotices) withRefund(ctx context.Context, m mails.TenantMoney, refundID id.ID) (mails.TenantMoney, error) {
+	refunds, err := n.Refunds.Refunds(ctx, m.Deposit.ID)
+	if err != nil {
+		return m, err
+	}
+	payments, err := n.Payments.Payments(ctx, m.Deposit.ID)
+	return refunded(m, refunds, payments, refundID), err
+}
+
+// refunded adds to m the amount of a refund, and whether its payment is the fee.
+func refunded(
+	m mails.TenantMoney, refunds []deposit.Refund, payments []deposit.Payment, refundID id.ID,
+) mails.TenantMoney {
+	for _, r := range refunds {
+		for _, p := range payments {
+			if r.ID == refundID && p.ID == r.PaymentID {
+				m.Amount, m.Fee = r.Amount, p.Kind == deposit.FeePayment
+			}
+		}
+	}
+	return m
+}

@@ -1,0 +1,104 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"partnerdeposits/app/platform/schedules"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+	"partnerdeposits/ports/failpoint"
+)
+
+const (
+	booksEvery    = time.Hour // between two looks whether the daily comparison is due, and at its result
+	erasuresEvery = 5 * time.Minute
+	erasurePause  = 6 * time.Hour // between two looks at a client who still owes
+	erasureBatch  = 20
+	forgetTimeout = 20 * time.Second // of a single call
+)
+
+// Upkeep holds the jobs about the payment provider's own records.
+type Upkeep struct {
+	Notices  Notified
+	Books    Compared // nil where the provider has no books
+	Erasures ports.PaymentErasures
+	Eraser   ports.PaymentEraser // nil where the provider keeps no customers; the erasures then wait for a provider that does
+	Metrics  ports.BooksMetrics
+	Audit    ports.AuditLog
+
+	UnitOfWork ports.UnitOfWork
+	Clock      ports.Clock
+	Entropy    ports.Entropy
+}
+
+// Notified asks the provider what its notices were about; notices.Service implements it.
+type Notified interface {
+	// Ask gives how many questions were answered.
+	Ask(ctx context.Context) (int, error)
+}
+
+// Compared compares our books with the provider's once a day; books.Service implements it.
+type Compared interface {
+	// RunDaily gives the result of the last comparison.
+	RunDaily(ctx context.Context) (ports.ReconciliationRun, error)
+}
+
+// Jobs gives the jobs.
+func (u Upkeep) Jobs(every time.Duration) []schedules.Job {
+	jobs := []schedules.Job{{Name: "payment notices", Every: every, Run: func(ctx context.Context) (bool, error) {
+		_, err := u.Notices.Ask(ctx)
+		return false, err
+	}}}
+	if u.Books != nil {
+		jobs = append(jobs, schedules.Job{Name: "reconciliation", Every: booksEvery, Soon: true, Run: func(ctx context.Context) (bool, error) {
+			run, err := u.Books.RunDaily(ctx)
+			if err == nil {
+				u.Metrics.Differences(run.Differences)
+			}
+			return false, err
+		}})
+	}
+	if u.Eraser != nil {
+		jobs = append(jobs, schedules.Job{Name: "payment erasures", Every: erasuresEvery, Soon: true, Run: u.forget})
+	}
+	return jobs
+}
+
+// forget has the provider forget erased clients who owe nothing. A call that fails is made again.
+func (u Upkeep) forget(ctx context.Context) (more bool, err error) {
+	now := u.Clock.Now()
+	due, looked, err := u.Erasures.ErasuresDue(ctx, now, now.Add(erasurePause), erasureBatch)
+	if err != nil {
+		return false, err
+	}
+	var failures []error
+	for _, client := range due {
+		failures = append(failures, u.forgetClient(ctx, client))
+	}
+	err = errors.Join(failures...)
+	return looked == erasureBatch && err == nil, err
+}
+
+func (u Upkeep) forgetClient(ctx context.Context, client ports.ForgottenClient) error {
+	for _, paymentID := range client.FeePayments {
+		asking, cancel := context.WithTimeout(ctx, forgetTimeout)
+		failpoint.Hit("payment.forget.before")
+		err := u.Eraser.Forget(asking, paymentID)
+		cancel()
+		if err != nil {
+			return err
+		}
+		failpoint.Hit("payment.forget.answered")
+	}
+	return u.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		ok, err := u.Erasures.Forgotten(ctx, client.ClientID)
+		if err != nil || !ok {
+			return err
+		}
+		return u.Audit.Append(ctx, ports.AuditEntry{
+			ID: u.Entropy.NewID(), At: u.Clock.Now(), Actor: "dispatcher", Action: "client.forget_card", Subject: id.Client.Of(client.ClientID),
+		})
+	})
+}

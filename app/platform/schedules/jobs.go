@@ -1,0 +1,53 @@
+package schedules
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"partnerdeposits/ports"
+)
+
+const (
+	// CleaningBatch is how many rows a round of Cleaning removes at most.
+	CleaningBatch = 1000
+	// CleaningEvery is the time between two rounds of a job that tidies up.
+	CleaningEvery = time.Minute
+	// NoticeBatch is how many notices a round of Notices takes up at most.
+	NoticeBatch = 100
+)
+
+// Clean removes rows that are old at now, up to CleaningBatch, and gives their number.
+type Clean func(ctx context.Context, now time.Time) (int, error)
+
+// Within runs clean in a transaction.
+func Within(work ports.UnitOfWork, clean Clean) Clean {
+	return func(ctx context.Context, now time.Time) (n int, err error) {
+		err = work.WithinTx(ctx, func(ctx context.Context) (err error) {
+			n, err = clean(ctx, now)
+			return err
+		})
+		return n, err
+	}
+}
+
+// Cleaning gives a job that removes old rows in small batches.
+func Cleaning(name string, clock ports.Clock, clean Clean) Job {
+	return Job{Name: name, Every: CleaningEvery, Run: func(ctx context.Context) (bool, error) {
+		n, err := clean(ctx, clock.Now())
+		return n == CleaningBatch, err
+	}}
+}
+
+// Each tells every notice of a batch that is due: one that fails is taken up again in the next round and delays no other.
+// err is the error of the look for due ones. more is true for a full batch without an error.
+func Each[T any](
+	ctx context.Context, due []T, err error, tell func(context.Context, T) error,
+) (more bool, _ error) {
+	failures := []error{err}
+	for _, notice := range due {
+		failures = append(failures, tell(ctx, notice))
+	}
+	err = errors.Join(failures...)
+	return len(due) == NoticeBatch && err == nil, err
+}

@@ -1,0 +1,72 @@
+package webhooks
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"partnerdeposits/app/platform/mails"
+	"partnerdeposits/app/platform/schedules"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+// EndpointNotices mails partners' contacts what they are to know of their endpoints (api.md §5, "Notices").
+type EndpointNotices struct {
+	Notices    ports.Notices
+	Mails      ports.Mails
+	Endpoints  ports.EndpointReader
+	UnitOfWork ports.UnitOfWork
+	Clock      ports.Clock
+	Entropy    ports.Entropy
+	APIBaseURL string // API_BASE_URL, for the link to the documentation
+}
+
+// Job gives the job. A notice that fails is taken up again in the next round and delays no other. Each round looks at our own
+// way out first, since partners are not told of a break of ours.
+func (n EndpointNotices) Job(every time.Duration) schedules.Job {
+	var broken atomic.Pointer[time.Time] // when our own way out was last seen broken; zero: never
+	broken.Store(&time.Time{})
+	return schedules.Job{Name: "notices", Every: every, Run: func(ctx context.Context) (bool, error) {
+		endpoints, err := n.Endpoints.Endpoints(ctx)
+		if err != nil {
+			return false, err
+		}
+		if now := n.Clock.Now(); !webhook.OutboundBroken(endpoints, now).IsZero() {
+			broken.Store(&now)
+		}
+		due, err := n.Notices.DueNotices(ctx, schedules.NoticeBatch)
+		return schedules.Each(ctx, due, err, func(ctx context.Context, notice webhook.Notice) error { return n.tell(ctx, notice, *broken.Load()) })
+	}}
+}
+
+// tell mails a notice, puts it off or drops it, in a transaction. broken is when our own way out was last seen broken.
+func (n EndpointNotices) tell(ctx context.Context, notice webhook.Notice, broken time.Time) error {
+	now := n.Clock.Now()
+	return n.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		about, ok, err := n.Notices.Take(ctx, notice)
+		if err != nil || !ok {
+			return err
+		}
+		if about.Notice.Waits(broken, now) {
+			return n.Notices.PutOff(ctx, about.Notice, broken.Add(webhook.NoticesWait))
+		}
+		fate := about.Notice.Decide(about.Report, about.Told, now)
+		if fate.Mail {
+			if fate.Mail, err = n.Notices.Mailing(ctx, about.Notice); err != nil {
+				return err
+			}
+			if !fate.Mail { // the database's clock is behind
+				fate.Until = about.Told[notice.Kind].Add(webhook.NoticeEvery)
+			}
+		}
+		switch {
+		case fate.Mail:
+			return n.Mails.Enqueue(ctx, mails.EndpointNotice{NoticeSubject: about, APIBaseURL: n.APIBaseURL}.Mail(n.Entropy.NewID(), now))
+		case !fate.Until.IsZero():
+			return n.Notices.PutOff(ctx, about.Notice, fate.Until)
+		default:
+			return nil
+		}
+	})
+}

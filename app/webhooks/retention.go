@@ -1,0 +1,70 @@
+package webhooks
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"partnerdeposits/app/platform/schedules"
+	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports"
+)
+
+// How long rows are kept: events and the delivery log as long as partners may read them (api.md §2).
+const (
+	partitionsAhead = 14 // days
+	retentionDays   = 30
+	retention       = retentionDays * 24 * time.Hour
+	endedFor        = 7 * 24 * time.Hour // a delivery that ends late, after being parked, stays in the delivery log for this time
+	partitionsEvery = time.Hour
+)
+
+// Retention makes daily partitions, and removes old events, deliveries and replays in small batches.
+type Retention struct {
+	Tables     ports.Retention
+	Replays    ports.Replays
+	UnitOfWork ports.UnitOfWork
+	Metrics    ports.DispatchMetrics
+	Clock      ports.Clock
+	Log        *slog.Logger
+}
+
+// Jobs gives the jobs.
+func (r Retention) Jobs() []schedules.Job {
+	return []schedules.Job{
+		{Name: "partitions", Every: partitionsEvery, Soon: true, Run: r.partitions},
+		schedules.Cleaning("finished replays", r.Clock, schedules.Within(r.UnitOfWork, func(ctx context.Context, now time.Time) (int, error) {
+			return r.Replays.DeleteFinished(ctx, now.Add(-retention), schedules.CleaningBatch)
+		})),
+		schedules.Cleaning("parked deliveries", r.Clock, r.endParked),
+		schedules.Cleaning("deliveries", r.Clock, func(ctx context.Context, now time.Time) (int, error) {
+			return r.Tables.DeleteFinishedDeliveries(ctx, now.Add(-retention), now.Add(-endedFor), schedules.CleaningBatch)
+		}),
+		{Name: "backlogs", Every: schedules.CleaningEvery, Run: func(ctx context.Context) (bool, error) {
+			moved, err := r.Tables.TidyDeliveries(ctx, webhook.ReleasePerSecond)
+			return moved > 0 && err == nil, err
+		}},
+	}
+}
+
+// partitions drops old partitions even when a partition could not be made.
+func (r Retention) partitions(ctx context.Context) (bool, error) {
+	return false, errors.Join(r.Tables.EnsurePartitions(ctx, partitionsAhead), r.Tables.DropPartitions(ctx, retentionDays))
+}
+
+// endParked ends the deliveries of subscriptions that stayed disabled for as long as events are kept.
+func (r Retention) endParked(ctx context.Context, now time.Time) (int, error) {
+	ended, err := r.Tables.EndParkedDeliveries(ctx, now.Add(-retention), schedules.CleaningBatch)
+	counts := map[id.ID]int{}
+	for _, d := range ended {
+		r.Metrics.Finished(d.Event, webhook.StatusFailed, now.Sub(d.EventAt))
+		counts[d.SubscriptionID]++
+	}
+	for subscriptionID, n := range counts {
+		r.Log.InfoContext(ctx, "parked deliveries ended as failed, since their subscription stayed disabled for 30 days",
+			"subscription", id.Subscription.Of(subscriptionID), "deliveries", n)
+	}
+	return len(ended), err
+}
