@@ -115,7 +115,10 @@ func TestActor_IsReadFromItsText(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
 	for text, want := range map[string]actor.Actor{
-		"operator:" + id.Operator.Of(someID): actor.Operator(someID), "scheduler": actor.Clock, "dispatcher": actor.Clock, "": {},
+		"operator:" + id.Operator.Of(someID): actor.Operator(someID),
+		"scheduler":                          actor.Clock,
+		"dispatcher":                         actor.Clock,
+		"":                                   {},
 	} {
 		for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeSimpleProtocol} {
 			got := actor.Staff

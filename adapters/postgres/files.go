@@ -15,7 +15,9 @@ import (
 type files struct{ unit }
 
 // Add implements ports.FileRepository.
-func (r files) Add(ctx context.Context, by ports.FileSender, fileIDs []id.ID, since, at time.Time, adds actor.Actor) ([]evidence.File, error) {
+func (r files) Add(
+	ctx context.Context, by ports.FileSender, fileIDs []id.ID, since, at time.Time, adds actor.Actor,
+) ([]evidence.File, error) {
 	rows, err := r.q.AddFiles(ctx, r.Tx, sqlc.AddFilesParams{
 		FileIds: fileIDs, DepositID: by.DepositID, Session: by.Session[:], Since: since, At: at, Actor: adds.String(),
 	})

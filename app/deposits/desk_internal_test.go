@@ -169,11 +169,13 @@ func TestAudit_OfAMail_CountsAndNamesNobody(t *testing.T) {
 	t.Parallel()
 	sending := linkSending{Service: New(Deps{Entropy: oneID{}}), by: asks, now: now}
 	require.Equal(t, ports.AuditEntry{
-		ID: id.ID{8}, At: now, Actor: actor.Partner(id.ID{3}, id.ID{4}), Action: "deposit.send_link", Subject: id.Deposit.Of(id.ID{1}),
-		Detail: map[string]string{"mails": "2", "keyId": id.APIKey.Of(id.ID{4})},
+		ID: id.ID{8}, At: now, Actor: actor.Partner(id.ID{3}, id.ID{4}), Action: "deposit.send_link",
+		Subject: id.Deposit.Of(id.ID{1}),
+		Detail:  map[string]string{"mails": "2", "keyId": id.APIKey.Of(id.ID{4})},
 	}, sending.audit(id.ID{1}, 2))
 	require.Equal(t, ports.AuditEntry{
-		ID: id.ID{8}, At: now, Actor: actor.Operator(id.ID{5}), Action: "deposit.send_link", Subject: id.Deposit.Of(id.ID{1}),
-		Detail: map[string]string{"mails": "1"},
+		ID: id.ID{8}, At: now, Actor: actor.Operator(id.ID{5}), Action: "deposit.send_link",
+		Subject: id.Deposit.Of(id.ID{1}),
+		Detail:  map[string]string{"mails": "1"},
 	}, sending.Service.audit(desk, now, audit.DepositSendLink, id.ID{1}, map[string]string{"mails": "1"}))
 }

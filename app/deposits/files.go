@@ -173,7 +173,8 @@ func (s *Service) addFiles(ctx context.Context, repos ports.Repositories, by Ope
 		return nil
 	}
 	files.From.DepositID = d.ID
-	if _, err := repos.Files.Add(ctx, files.From, files.IDs, now.Add(-evidence.WaitsFor), now, by.Operator.Actor()); err != nil {
+	since := now.Add(-evidence.WaitsFor)
+	if _, err := repos.Files.Add(ctx, files.From, files.IDs, since, now, by.Operator.Actor()); err != nil {
 		return err
 	}
 	count := map[string]string{"files": strconv.Itoa(len(files.IDs))}

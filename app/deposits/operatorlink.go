@@ -80,7 +80,10 @@ func (s *Service) mailLink(ctx context.Context, repos ports.Repositories, by Ope
 	return repos.Audit.Append(ctx, s.audit(by, now, audit.DepositSendLink, d.ID, map[string]string{"mails": "1"}))
 }
 
-func (s *Service) audit(by OperatorCaller, now time.Time, verb audit.Verb, depositID id.ID, detail map[string]string) ports.AuditEntry {
+// audit is the record of an operator's act on a deposit.
+func (s *Service) audit(
+	by OperatorCaller, now time.Time, verb audit.Verb, depositID id.ID, detail map[string]string,
+) ports.AuditEntry {
 	return audit.Entry(s.deps.Entropy, now, by.Operator.Actor(), verb, id.Deposit.Of(depositID), detail)
 }
 
@@ -166,7 +169,8 @@ func (s *Service) CreateByOperator(ctx context.Context, by OperatorCaller, in Op
 			if err != nil {
 				return idempotent.Response{}, err
 			}
-			if err := repos.Audit.Append(ctx, s.audit(by, now, audit.DepositCreate, d.ID, map[string]string{"amount": d.Amount.String()})); err != nil {
+			amount := map[string]string{"amount": d.Amount.String()}
+			if err := repos.Audit.Append(ctx, s.audit(by, now, audit.DepositCreate, d.ID, amount)); err != nil {
 				return idempotent.Response{}, err
 			}
 			if in.Tenant.Email == "" {

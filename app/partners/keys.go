@@ -71,7 +71,10 @@ func (s *Service) mailKeyCreated(ctx context.Context, repos ports.Repositories, 
 	return repos.Mails.Enqueue(ctx, mails.APIKeyCreated{Contact: owner.ContactEmail, Key: key, By: by.inMail}.Mail(s.deps.Entropy.NewID(), key.CreatedAt))
 }
 
-func (s *Service) auditKey(ctx context.Context, repos ports.Repositories, verb audit.Verb, key partner.APIKey, by keyAuthor, detail map[string]string) error {
+func (s *Service) auditKey(
+	ctx context.Context, repos ports.Repositories, verb audit.Verb, key partner.APIKey, by keyAuthor,
+	detail map[string]string,
+) error {
 	detail["partnerId"] = id.Partner.Of(key.PartnerID)
 	return s.auditBy(ctx, repos, by.actor, verb, id.APIKey.Of(key.ID), detail)
 }

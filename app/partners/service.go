@@ -106,16 +106,24 @@ func tooManyUnknown(d ports.LimitDecision) error {
 }
 
 // audit writes an admin's action to the audit log.
-func (s *Service) audit(ctx context.Context, repos ports.Repositories, verb audit.Verb, subject string, detail map[string]string) error {
+func (s *Service) audit(
+	ctx context.Context, repos ports.Repositories, verb audit.Verb, subject string, detail map[string]string,
+) error {
 	return s.auditBy(ctx, repos, actor.Staff, verb, subject, detail)
 }
 
-func (s *Service) auditBy(ctx context.Context, repos ports.Repositories, by actor.Actor, verb audit.Verb, subject string, detail map[string]string) error {
+func (s *Service) auditBy(
+	ctx context.Context, repos ports.Repositories, by actor.Actor, verb audit.Verb, subject string,
+	detail map[string]string,
+) error {
 	return repos.Audit.Append(ctx, audit.Entry(s.deps.Entropy, s.deps.Clock.Now(), by, verb, subject, detail))
 }
 
 // change runs do for the partner with that slug and writes the audit log, in one transaction.
-func (s *Service) change(ctx context.Context, slug string, verb audit.Verb, detail map[string]string, do func(context.Context, ports.Repositories, partner.Partner) error) error {
+func (s *Service) change(
+	ctx context.Context, slug string, verb audit.Verb, detail map[string]string,
+	do func(context.Context, ports.Repositories, partner.Partner) error,
+) error {
 	p, err := s.deps.Partners.PartnerBySlug(ctx, slug)
 	if err != nil {
 		return err

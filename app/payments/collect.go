@@ -245,14 +245,16 @@ func (r recording) failed(answer ports.ProviderPayment) error {
 	if err := r.settle(answer, step); err != nil {
 		return err
 	}
-	subject := id.Deposit.Of(r.payment.DepositID)
-	return r.repos.Audit.Append(r.ctx, audit.Entry(r.deps.Entropy, r.now, by, audit.PaymentCollectionFailed, subject, map[string]string{
-		"payment": id.Payment.Of(r.payment.ID), "amountCents": cents(r.payment.Amount), "failure": r.debt.Failure, "attempts": strconv.Itoa(r.debt.Attempt),
-	}))
+	subject, detail := id.Deposit.Of(r.payment.DepositID), map[string]string{
+		"payment": id.Payment.Of(r.payment.ID), "amountCents": cents(r.payment.Amount), "failure": r.debt.Failure,
+		"attempts": strconv.Itoa(r.debt.Attempt),
+	}
+	entry := audit.Entry(r.deps.Entropy, r.now, by, audit.PaymentCollectionFailed, subject, detail)
+	return r.repos.Audit.Append(r.ctx, entry)
 }
 
-// ending gives the trigger and the actor of an unpaid end. cancelBy is that of the debt. The clock ends a debt for one of two
-// causes: the amount is too small, or nobody has paid in time.
+// ending gives the trigger and the actor of an unpaid end. cancelBy is that of the debt. The clock ends a debt for one of
+// two causes: the amount is too small, or nobody has paid in time.
 func ending(cancelBy actor.Actor, tooSmall bool) (trigger deposit.CollectionTrigger, by actor.Actor) {
 	switch {
 	case cancelBy == actor.Actor{}:

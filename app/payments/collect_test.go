@@ -145,8 +145,8 @@ func TestCollect_LackOfFunds_IsPaidOnTheThirdDay(t *testing.T) {
 	require.Equal(t, deposit.PaymentSucceeded, b.collection(depositID).Status)
 }
 
-// During a rolling deployment an older dispatcher may end what a new one has begun, and the other way round. The older one
-// takes an end for one of the clock by the text "dispatcher" alone.
+// During a rolling deployment an older dispatcher may end what a new one has begun, and the other way round. The older
+// one knows the clock by the text "dispatcher" alone.
 func TestCollect_AnEndByTheClock_IsStoredAsEveryVersionReadsIt(t *testing.T) {
 	b := setup(t)
 	depositID, _ := b.captured()

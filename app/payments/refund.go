@@ -25,9 +25,12 @@ func (s *Service) keepOrphan(ctx context.Context, repos ports.Repositories, d *d
 			return err
 		}
 	}
-	return repos.Audit.Append(ctx, audit.Entry(s.deps.Entropy, now, actor.Clock, audit.PaymentOrphaned, id.Deposit.Of(d.ID), map[string]string{
-		"payment": id.Payment.Of(p.ID), "kind": string(p.Kind), "status": string(p.Status), "deposit": string(d.Status), "amountCents": cents(p.Amount),
-	}))
+	subject, detail := id.Deposit.Of(d.ID), map[string]string{
+		"payment": id.Payment.Of(p.ID), "kind": string(p.Kind), "status": string(p.Status), "deposit": string(d.Status),
+		"amountCents": cents(p.Amount),
+	}
+	entry := audit.Entry(s.deps.Entropy, now, actor.Clock, audit.PaymentOrphaned, subject, detail)
+	return repos.Audit.Append(ctx, entry)
 }
 
 func (s *Service) refundOrphan(ctx context.Context, repos ports.Repositories, p deposit.Payment, now time.Time) error {
@@ -151,7 +154,8 @@ func (s *Service) RefundByStaff(ctx context.Context, paymentID id.ID, amount mon
 			ID: s.deps.Entropy.NewID(), PaymentID: p.ID, DepositID: p.DepositID, Amount: rest, Reason: deposit.ChargedWrong, Status: deposit.RefundPending,
 			Actor: actor.Staff, CreatedAt: now, CheckAt: now,
 		}
-		return errors.Join(repos.Refunds.Insert(ctx, r), repos.Audit.Append(ctx, s.refundEntry(audit.CollectionRefund, actor.Staff, r, now)))
+		entry := s.refundEntry(audit.CollectionRefund, actor.Staff, r, now)
+		return errors.Join(repos.Refunds.Insert(ctx, r), repos.Audit.Append(ctx, entry))
 	})
 	if err != nil {
 		return r, err

@@ -130,8 +130,9 @@ func (s *Service) act(ctx context.Context, depositID id.ID, verb audit.Verb,
 			return err
 		}
 		current.CheckAt, due = now, *current
-		entry := audit.Entry(s.deps.Entropy, now, actor.Staff, verb, id.Deposit.Of(depositID),
-			map[string]string{"payment": id.Payment.Of(current.ID), "amountCents": cents(current.Amount), "state": string(debt.State)})
+		entry := audit.Entry(s.deps.Entropy, now, actor.Staff, verb, id.Deposit.Of(depositID), map[string]string{
+			"payment": id.Payment.Of(current.ID), "amountCents": cents(current.Amount), "state": string(debt.State),
+		})
 		return errors.Join(repos.Payments.Update(ctx, *current), repos.Audit.Append(ctx, entry))
 	})
 	if err != nil {

@@ -34,8 +34,12 @@ func (s *Service) Probe(ctx context.Context, of ports.ProbeOf) (probed ports.Pro
 		if probed, err = repos.Prober.Probe(ctx, of); err != nil {
 			return err
 		}
-		detail := map[string]string{"circuits": strconv.Itoa(probed.Circuits), "deliveries": strconv.Itoa(probed.Deliveries)}
-		return repos.Audit.Append(ctx, audit.Entry(s.deps.Entropy, s.deps.Clock.Now(), actor.Staff, audit.WebhookProbe, subject, detail))
+		detail := map[string]string{
+			"circuits": strconv.Itoa(probed.Circuits), "deliveries": strconv.Itoa(probed.Deliveries),
+		}
+		now := s.deps.Clock.Now()
+		entry := audit.Entry(s.deps.Entropy, now, actor.Staff, audit.WebhookProbe, subject, detail)
+		return repos.Audit.Append(ctx, entry)
 	})
 	return probed, err
 }

@@ -33,7 +33,8 @@ func (s *Service) Redeliver(ctx context.Context, by partner.Caller, subscription
 		if len(made) == 0 {
 			return webhook.ErrDeliveryNotFound
 		}
-		return s.audit(ctx, repos, by.Actor(), audit.WebhookRedeliver, subscriptionID, now, map[string]string{"deliveryId": id.Delivery.Of(deliveryID)})
+		detail := map[string]string{"deliveryId": id.Delivery.Of(deliveryID)}
+		return s.audit(ctx, repos, by.Actor(), audit.WebhookRedeliver, subscriptionID, now, detail)
 	})
 	if err != nil {
 		return webhook.Delivery{}, err

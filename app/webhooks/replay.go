@@ -52,7 +52,9 @@ func (s *Service) ReplayProgress(ctx context.Context, replayID string) (webhook.
 	return s.deps.Replays.Replay(ctx, parsed)
 }
 
-func (s *Service) replay(ctx context.Context, by actor.Actor, sub webhook.Subscription, in NewReplay) (webhook.Replay, error) {
+func (s *Service) replay(
+	ctx context.Context, by actor.Actor, sub webhook.Subscription, in NewReplay,
+) (webhook.Replay, error) {
 	now := s.deps.Clock.Now()
 	replay, err := webhook.NewReplay(s.deps.Entropy.NewID(), sub.ID, in.From, in.To, in.Status, now)
 	switch {

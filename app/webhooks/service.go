@@ -61,7 +61,9 @@ func (s *Service) awaitFreshness() { <-s.deps.After(webhook.Freshness) }
 
 // audit writes an action on a subscription to the audit log.
 func (s *Service) audit(
-	ctx context.Context, repos ports.Repositories, by actor.Actor, verb audit.Verb, subscriptionID id.ID, now time.Time, detail map[string]string,
+	ctx context.Context, repos ports.Repositories, by actor.Actor, verb audit.Verb, subscriptionID id.ID, now time.Time,
+	detail map[string]string,
 ) error {
-	return repos.Audit.Append(ctx, audit.Entry(s.deps.Entropy, now, by, verb, id.Subscription.Of(subscriptionID), detail))
+	entry := audit.Entry(s.deps.Entropy, now, by, verb, id.Subscription.Of(subscriptionID), detail)
+	return repos.Audit.Append(ctx, entry)
 }

@@ -35,7 +35,7 @@ var (
 	Provider = Actor{Kind: KindProvider}
 )
 
-// FormerClock is the text of the clock in the audit log, in histories of collections and in refunds of earlier versions.
+// FormerClock is the text of the clock in audit entries, steps of collections and refunds of earlier versions.
 const FormerClock = "dispatcher"
 
 // Partner is a partner, with the API key that it used; a zero key: none.
@@ -48,7 +48,7 @@ func Operator(operatorID id.ID) Actor {
 	return Actor{Kind: KindOperator, ID: id.Operator.Of(operatorID)}
 }
 
-// String is the text of the actor, as stored and shown: the kind, or kind and id, such as "partner:prt_…". Nobody is "".
+// String is the text of the actor, as stored and shown: the kind, or kind and id ("partner:prt_…"). Nobody is "".
 func (a Actor) String() string {
 	if a.ID == "" {
 		return string(a.Kind)
@@ -56,8 +56,8 @@ func (a Actor) String() string {
 	return string(a.Kind) + ":" + a.ID
 }
 
-// Parse reads the text of an actor, FormerClock too. Any other text, which a later version may have written, is read as a kind
-// and an id, and keeps its form.
+// Parse reads the text of an actor, FormerClock too. Any other text, which a later version may have written, is read as a
+// kind and an id, and keeps its form.
 func Parse(text string) Actor {
 	if text == FormerClock {
 		return Clock

@@ -150,13 +150,18 @@ func NewCollection(paymentID id.ID, d *Deposit, schedule CollectionSchedule, now
 }
 
 // step applies t. Returns ErrCollectionOver.
-func (d *Debt) step(t CollectionTrigger, by actor.Actor, detail map[string]string, now time.Time) (CollectionStep, error) {
+func (d *Debt) step(
+	t CollectionTrigger, by actor.Actor, detail map[string]string, now time.Time,
+) (CollectionStep, error) {
 	to, err := d.State.Next(t)
 	if err != nil {
 		return CollectionStep{}, err
 	}
 	d.Steps++
-	made := CollectionStep{PaymentID: d.PaymentID, Number: d.Steps, From: d.State, To: to, Trigger: t, At: now, Actor: by, Detail: maps.Clone(detail)}
+	made := CollectionStep{
+		PaymentID: d.PaymentID, Number: d.Steps, From: d.State, To: to, Trigger: t, At: now, Actor: by,
+		Detail: maps.Clone(detail),
+	}
 	d.State = to
 	if to.Final() {
 		d.EndedAt, d.NextAttemptAt = now, time.Time{}

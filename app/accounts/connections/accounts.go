@@ -69,6 +69,8 @@ func (s *Service) SetCeiling(ctx context.Context, accountID id.ID, maximum money
 			return err
 		}
 		detail := map[string]string{"maxAmount": maximum.String()}
-		return repos.Audit.Append(ctx, audit.Entry(s.deps.Entropy, now, actor.Staff, audit.AccountCeiling, id.Account.Of(accountID), detail))
+		subject := id.Account.Of(accountID)
+		entry := audit.Entry(s.deps.Entropy, now, actor.Staff, audit.AccountCeiling, subject, detail)
+		return repos.Audit.Append(ctx, entry)
 	})
 }

@@ -230,7 +230,8 @@ func (s *Service) link(ctx context.Context, repos ports.Repositories, v Verified
 		return "", err
 	}
 	detail := map[string]string{"partnerId": payload.PartnerID, "externalId": l.ExternalID}
-	return connect.Linked, repos.Audit.Append(ctx, audit.Entry(s.deps.Entropy, now, o.Actor(), audit.LinkCreate, payload.AccountID, detail))
+	entry := audit.Entry(s.deps.Entropy, now, o.Actor(), audit.LinkCreate, payload.AccountID, detail)
+	return connect.Linked, repos.Audit.Append(ctx, entry)
 }
 
 // linkExists reports whether the account has exactly this link already.

@@ -24,7 +24,9 @@ func (s *Service) UnlinkByOperator(ctx context.Context, o connect.Operator, a co
 	if err != nil {
 		return false, err
 	}
-	return s.revoke(ctx, revocation{partner: p, account: a, operator: o, by: connect.RevokedByOperator, actor: o.Actor(), only: linkID})
+	return s.revoke(ctx, revocation{
+		partner: p, account: a, operator: o, by: connect.RevokedByOperator, actor: o.Actor(), only: linkID,
+	})
 }
 
 // RevokeByPartner ends the calling partner's link to an account. changed is false when the link was revoked before.
@@ -62,7 +64,9 @@ func (s *Service) RevokeByAdmin(ctx context.Context, slug string, accountID id.I
 	if err != nil {
 		return false, err
 	}
-	return s.revoke(ctx, revocation{partner: p, account: a, operator: o, by: connect.RevokedByAdmin, actor: actor.Staff})
+	return s.revoke(ctx, revocation{
+		partner: p, account: a, operator: o, by: connect.RevokedByAdmin, actor: actor.Staff,
+	})
 }
 
 func (s *Service) linkEnded(r revocation, now time.Time) ports.Mail {
@@ -83,7 +87,7 @@ type revocation struct {
 // ends reports whether the account's active link, nil for none, is the link that the operator saw.
 func (r revocation) ends(current *connect.Link) bool { return current != nil && current.ID == r.only }
 
-// detail is the part of the audit entry that tells who ended which link.
+// detail tells in the audit entry which link ended, and which side ended it.
 func (r revocation) detail() map[string]string {
 	return map[string]string{"partnerId": id.Partner.Of(r.partner.ID), "by": string(r.by)}
 }
@@ -118,5 +122,7 @@ func (s *Service) revokeWithin(ctx context.Context, repos ports.Repositories, r 
 	if err := repos.Mails.Enqueue(ctx, s.linkEnded(r, now)); err != nil {
 		return false, err
 	}
-	return true, repos.Audit.Append(ctx, audit.Entry(s.deps.Entropy, now, r.actor, audit.LinkRevoke, id.Account.Of(r.account.ID), r.detail()))
+	subject := id.Account.Of(r.account.ID)
+	entry := audit.Entry(s.deps.Entropy, now, r.actor, audit.LinkRevoke, subject, r.detail())
+	return true, repos.Audit.Append(ctx, entry)
 }

@@ -153,7 +153,9 @@ func (s *Service) ChangeCompany(ctx context.Context, o connect.Operator, a conne
 			return err
 		}
 		detail := map[string]string{"from": a.CompanyName, "to": name}
-		return repos.Audit.Append(ctx, audit.Entry(s.deps.Entropy, now, o.Actor(), audit.AccountRename, id.Account.Of(a.ID), detail))
+		subject := id.Account.Of(a.ID)
+		entry := audit.Entry(s.deps.Entropy, now, o.Actor(), audit.AccountRename, subject, detail)
+		return repos.Audit.Append(ctx, entry)
 	})
 }
 

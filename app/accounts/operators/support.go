@@ -39,7 +39,9 @@ func (s *Service) ResetByAdmin(ctx context.Context, operatorID id.ID, newEmail s
 		if err := s.tokens.MailReset(ctx, repos, o, false, now); err != nil {
 			return err
 		}
-		return repos.Audit.Append(ctx, audit.Entry(s.deps.Entropy, now, actor.Staff, audit.OperatorReset, id.Operator.Of(o.ID), detail))
+		subject := id.Operator.Of(o.ID)
+		entry := audit.Entry(s.deps.Entropy, now, actor.Staff, audit.OperatorReset, subject, detail)
+		return repos.Audit.Append(ctx, entry)
 	})
 	return mailed, err
 }
@@ -60,7 +62,8 @@ func (s *Service) EndSessionsByAdmin(ctx context.Context, operatorID id.ID) (n i
 			return err
 		}
 		subject := id.Operator.Of(operatorID)
-		return repos.Audit.Append(ctx, audit.Entry(s.deps.Entropy, now, actor.Staff, audit.OperatorEndSessions, subject, nil))
+		entry := audit.Entry(s.deps.Entropy, now, actor.Staff, audit.OperatorEndSessions, subject, nil)
+		return repos.Audit.Append(ctx, entry)
 	})
 	return n, err
 }

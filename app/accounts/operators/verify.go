@@ -183,7 +183,8 @@ func (s *Service) Verify(ctx context.Context, token, password string, from Brows
 
 // verbs are the changes of an account's credentials in the audit log.
 var verbs = map[mails.AccountChange]audit.Verb{
-	mails.PasswordChanged: audit.OperatorChangePassword, mails.EmailChanging: audit.OperatorEmailAsked, mails.EmailChanged: audit.OperatorChangeEmail,
+	mails.PasswordChanged: audit.OperatorChangePassword, mails.EmailChanging: audit.OperatorEmailAsked,
+	mails.EmailChanged: audit.OperatorChangeEmail,
 }
 
 // changedByOperator is credentialsChanged, with the operator in the audit log.
@@ -210,6 +211,8 @@ func (s *Service) credentialsChanged(ctx context.Context, repos ports.Repositori
 }
 
 // audit writes that the operator has acted on the operator's own account.
-func (s *Service) audit(ctx context.Context, repos ports.Repositories, o connect.Operator, verb audit.Verb, now time.Time) error {
+func (s *Service) audit(
+	ctx context.Context, repos ports.Repositories, o connect.Operator, verb audit.Verb, now time.Time,
+) error {
 	return repos.Audit.Append(ctx, audit.Entry(s.deps.Entropy, now, o.Actor(), verb, id.Operator.Of(o.ID), nil))
 }

@@ -170,7 +170,7 @@ func entries(
 	}
 	for _, step := range collection {
 		e := entry(d, Entry{At: step.At, Happened: Collects, Step: step.Trigger, Detail: map[string]string{"failure": step.Detail["failure"]}}, step.Actor)
-		if e.Author == ByClock { // the page says that the service charges a card, and that a transition of the clock is automatic
+		if e.Author == ByClock { // on the page the service charges a card, and a transition of the clock is automatic
 			e.Author = ByService
 		}
 		all = append(all, e)

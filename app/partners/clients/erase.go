@@ -45,6 +45,9 @@ func (s *Service) erase(ctx context.Context, partnerID, clientID id.ID, by actor
 }
 
 // audit appends an entry about a client, without personal data: the audit log is kept without end.
-func (s *Service) audit(ctx context.Context, repos ports.Repositories, verb audit.Verb, clientID id.ID, by actor.Actor, now time.Time, detail map[string]string) error {
+func (s *Service) audit(
+	ctx context.Context, repos ports.Repositories, verb audit.Verb, clientID id.ID, by actor.Actor, now time.Time,
+	detail map[string]string,
+) error {
 	return repos.Audit.Append(ctx, audit.Entry(s.deps.Entropy, now, by, verb, id.Client.Of(clientID), detail))
 }

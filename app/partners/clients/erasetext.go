@@ -15,7 +15,8 @@ import (
 //
 // Returns deposit_not_found.
 func (s *Service) EraseDepositText(ctx context.Context, depositID id.ID) (erased bool, err error) {
-	if erased, err = s.deps.Texts.EraseDepositText(ctx, depositID, s.erasure(depositID, audit.DepositEraseText, nil)); err != nil {
+	entry := s.erasure(depositID, audit.DepositEraseText, nil)
+	if erased, err = s.deps.Texts.EraseDepositText(ctx, depositID, entry); err != nil {
 		return false, err
 	}
 	files, err := s.eraseFiles(ctx, depositID)

@@ -153,9 +153,11 @@ func (s *Service) keep(ctx context.Context, d ports.Dispute, now time.Time) erro
 		if !changed {
 			return nil
 		}
-		entry := audit.Entry(s.deps.Entropy, now, actor.Clock, audit.PaymentDispute, id.Deposit.Of(about.Deposit.ID), map[string]string{
-			"dispute": d.Ref, "payment": id.Payment.Of(d.PaymentID), "kind": about.Kind, "amount": d.Amount.String(), "reason": d.Reason, "status": d.Status, "before": was,
-		})
+		subject, detail := id.Deposit.Of(about.Deposit.ID), map[string]string{
+			"dispute": d.Ref, "payment": id.Payment.Of(d.PaymentID), "kind": about.Kind, "amount": d.Amount.String(),
+			"reason": d.Reason, "status": d.Status, "before": was,
+		}
+		entry := audit.Entry(s.deps.Entropy, now, actor.Clock, audit.PaymentDispute, subject, detail)
 		if err := repos.Audit.Append(ctx, entry); err != nil || !tells {
 			return err
 		}

@@ -10,8 +10,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Entry says that by did verb at now. subject is the outside id of the changed object. An API key that a partner used joins the
-// detail, as keyId.
+// Entry says that by did verb at now. subject is the outside id of the changed object. An API key that a partner used
+// joins the detail, as keyId.
 func Entry(
 	entropy ports.Entropy, now time.Time, by actor.Actor, verb Verb, subject string, detail map[string]string,
 ) ports.AuditEntry {

@@ -33,7 +33,8 @@ func (s *Service) Finish(ctx context.Context) (epoch id.ID, err error) {
 			return err
 		}
 		detail := map[string]string{"epoch": epoch.String()}
-		return repos.Audit.Append(ctx, audit.Entry(s.deps.Entropy, now, actor.Staff, audit.RestoreFinish, "database", detail))
+		entry := audit.Entry(s.deps.Entropy, now, actor.Staff, audit.RestoreFinish, "database", detail)
+		return repos.Audit.Append(ctx, entry)
 	})
 	return epoch, err
 }

@@ -97,7 +97,7 @@ func (u PaymentUpkeep) forgetClient(ctx context.Context, client ports.ForgottenC
 		if err != nil || !ok {
 			return err
 		}
-		subject := id.Client.Of(client.ClientID)
-		return repos.Audit.Append(ctx, audit.Entry(u.Entropy, u.Clock.Now(), actor.Clock, audit.ClientForgetCard, subject, nil))
+		now, subject := u.Clock.Now(), id.Client.Of(client.ClientID)
+		return repos.Audit.Append(ctx, audit.Entry(u.Entropy, now, actor.Clock, audit.ClientForgetCard, subject, nil))
 	})
 }

@@ -48,7 +48,10 @@ func (s *Service) Drop(ctx context.Context, eventID string) (ports.SetAsideEvent
 }
 
 // end takes an event out of the events that are set aside. The audit entry keeps the facts of the event, without its data.
-func (s *Service) end(ctx context.Context, eventID string, verb audit.Verb, take func(ports.Outbox, context.Context, id.ID) (ports.SetAsideEvent, error)) (e ports.SetAsideEvent, err error) {
+func (s *Service) end(
+	ctx context.Context, eventID string, verb audit.Verb,
+	take func(ports.Outbox, context.Context, id.ID) (ports.SetAsideEvent, error),
+) (e ports.SetAsideEvent, err error) {
 	parsed, ok := id.Event.Parse(eventID)
 	if !ok {
 		return e, ports.ErrNotSetAside
@@ -57,7 +60,8 @@ func (s *Service) end(ctx context.Context, eventID string, verb audit.Verb, take
 		if e, err = take(repos.Outbox, ctx, parsed); err != nil {
 			return err
 		}
-		return repos.Audit.Append(ctx, audit.Entry(s.deps.Entropy, s.deps.Clock.Now(), actor.Staff, verb, eventID, factsOf(e)))
+		now := s.deps.Clock.Now()
+		return repos.Audit.Append(ctx, audit.Entry(s.deps.Entropy, now, actor.Staff, verb, eventID, factsOf(e)))
 	})
 	return e, err
 }
