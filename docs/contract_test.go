@@ -158,7 +158,8 @@ func TestTransitions_AreThoseOfCore(t *testing.T) {
 	for _, from := range deposit.Statuses {
 		for _, trigger := range deposit.Triggers {
 			if to, err := from.Next(trigger); err == nil {
-				want[transition{string(from), string(to), trigger.By(), trigger.Reason(), to.EventName()}] = true
+				by := string(trigger.By())
+				want[transition{string(from), string(to), by, trigger.Reason(), to.EventName()}] = true
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/tenant"
@@ -80,7 +81,7 @@ type SubscriptionView struct {
 type AuditFilter struct {
 	RequestID string
 	Subject   string
-	Actors    []string
+	Actors    []actor.Actor
 }
 
 // AuditReader reads the audit log, for the admin commands.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/webhook"
 )
@@ -22,8 +23,8 @@ var DepositAuthors = []string{DepositByPartner, DepositByOperator}
 type DepositMetrics interface {
 	// Created counts a new deposit, after the commit. by is one of DepositAuthors.
 	Created(by string)
-	// Transitioned counts a transition, after the commit. by names the actor: tenant, partner, operator or scheduler.
-	Transitioned(from, to deposit.Status, by string)
+	// Transitioned counts a transition, after the commit. by is a tenant, partner, operator or the clock.
+	Transitioned(from, to deposit.Status, by actor.Kind)
 }
 
 // PaymentResult is an answer of the payment provider, as svc_payments_total labels it.

@@ -158,7 +158,7 @@ func (s *Store) CheckSealedAddresses(ctx context.Context, limit int, pause time.
 // EraseDepositText implements ports.TextEraser.
 func (s *Store) EraseDepositText(ctx context.Context, depositID id.ID, e ports.AuditEntry) (erased bool, err error) {
 	found, err := s.q.EraseDepositText(ctx, s.db, sqlc.EraseDepositTextParams{
-		Deposit: depositID, Entry: e.ID, EntryAt: e.At, EntryActor: e.Actor, EntrySubject: e.Subject,
+		Deposit: depositID, Entry: e.ID, EntryAt: e.At, EntryActor: e.Actor.String(), EntrySubject: e.Subject,
 	})
 	if err == nil && !found {
 		err = deposit.ErrNotFound

@@ -124,7 +124,8 @@ type audit struct{ unit }
 // Append implements ports.AuditLog.
 func (r audit) Append(ctx context.Context, e ports.AuditEntry) error {
 	return r.q.AppendAudit(ctx, r.Deferred(), sqlc.AppendAuditParams{
-		ID: e.ID, At: e.At, Actor: e.Actor, Action: e.Action, Subject: e.Subject, Detail: orNoPairs(e.Detail), RequestID: ports.RequestIDOf(ctx),
+		ID: e.ID, At: e.At, Actor: e.Actor.String(), Action: e.Action, Subject: e.Subject,
+		Detail: orNoPairs(e.Detail), RequestID: ports.RequestIDOf(ctx),
 	})
 }
 

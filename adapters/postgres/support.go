@@ -171,8 +171,10 @@ func (s *Store) AuditEntries(ctx context.Context, f ports.AuditFilter, limit int
 	}
 	ask(f.RequestID != "", "request_id = $1", f.RequestID)
 	ask(f.Subject != "", "subject = $1", f.Subject)
-	for _, actor := range f.Actors {
-		ask(true, "actor = $1", actor)
+	for _, a := range f.Actors {
+		for _, text := range a.Texts() {
+			ask(true, "actor = $1", text)
+		}
 	}
 	slices.SortFunc(all, func(a, b ports.AuditEntry) int {
 		if c := b.At.Compare(a.At); c != 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
@@ -53,7 +54,7 @@ func TestWithinTx_AppendedToTheOutbox_RingsTheDoorbellAfterTheCommitAlone(t *tes
 func TestWithinTx_AStatementThatWaitedBreaksAConstraint_FailsAtTheCommit(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	entry := ports.AuditEntry{ID: portstest.NewID(), At: time.Now(), Actor: "admin", Action: "test", Subject: "dep_1"}
+	entry := ports.AuditEntry{ID: portstest.NewID(), At: time.Now(), Actor: actor.Staff, Action: "test", Subject: "dep_1"}
 	err := store.WithinTx(t.Context(), func(ctx context.Context, r ports.Repositories) error {
 		require.NoError(t, r.Outbox.Append(ctx, storetest.Event(portstest.NewID(), portstest.NewID())))
 		require.NoError(t, r.Audit.Append(ctx, entry))

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/app/platform/audit"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
@@ -158,10 +160,22 @@ func TestSendLink_ChecksEveryRecipient(t *testing.T) {
 	require.Equal(t, []string{"ada@b.example", "bob@b.example"}, LinkRequest{Recipients: []tenant.Contact{ada, bob}}.addresses())
 }
 
+// oneID makes the same id at each call.
+type oneID struct{ ports.Entropy }
+
+func (oneID) NewID() id.ID { return id.ID{8} }
+
 func TestAudit_OfAMail_CountsAndNamesNobody(t *testing.T) {
 	t.Parallel()
+	sending := linkSending{Service: New(Deps{Entropy: oneID{}}), by: asks, now: now}
 	require.Equal(t, ports.AuditEntry{
-		ID: id.ID{8}, At: now, Actor: "operator:" + id.Operator.Of(id.ID{5}), Action: "deposit.send_link", Subject: id.Deposit.Of(id.ID{1}),
-		Detail: map[string]string{"mails": "1"},
-	}, desk.audit(id.ID{8}, now, "deposit.send_link", id.ID{1}, map[string]string{"mails": "1"}))
+		ID: id.ID{8}, At: now, Actor: actor.Partner(id.ID{3}, id.ID{4}), Action: "deposit.send_link",
+		Subject: id.Deposit.Of(id.ID{1}),
+		Detail:  map[string]string{"mails": "2", "keyId": id.APIKey.Of(id.ID{4})},
+	}, sending.audit(id.ID{1}, 2))
+	require.Equal(t, ports.AuditEntry{
+		ID: id.ID{8}, At: now, Actor: actor.Operator(id.ID{5}), Action: "deposit.send_link",
+		Subject: id.Deposit.Of(id.ID{1}),
+		Detail:  map[string]string{"mails": "1"},
+	}, sending.Service.audit(desk, now, audit.DepositSendLink, id.ID{1}, map[string]string{"mails": "1"}))
 }

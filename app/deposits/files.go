@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"partnerdeposits/app/accounts/signin"
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
@@ -21,9 +22,6 @@ import (
 
 // recordsWithin bounds the statements about files: a slow upload has taken most of the time of its request before.
 const recordsWithin = 10 * time.Second
-
-// ActionAddFiles is the audit log's name for files that were added to a deposit.
-const ActionAddFiles = "deposit.add_files"
 
 // ErrNoFiles refuses files for a deposit that no tenant has secured.
 var ErrNoFiles = fault.New(fault.Conflict, "deposit_takes_no_files", "Files can be added to a deposit that is secured or captured.")
@@ -175,13 +173,12 @@ func (s *Service) addFiles(ctx context.Context, repos ports.Repositories, by Ope
 		return nil
 	}
 	files.From.DepositID = d.ID
-	if _, err := repos.Files.Add(ctx, files.From, files.IDs, now.Add(-evidence.WaitsFor), now, by.actor()); err != nil {
+	since := now.Add(-evidence.WaitsFor)
+	if _, err := repos.Files.Add(ctx, files.From, files.IDs, since, now, by.Operator.Actor()); err != nil {
 		return err
 	}
-	return repos.Audit.Append(ctx, ports.AuditEntry{
-		ID: s.deps.Entropy.NewID(), At: now, Actor: by.actor(), Action: ActionAddFiles, Subject: id.Deposit.Of(d.ID),
-		Detail: map[string]string{"files": strconv.Itoa(len(files.IDs))},
-	})
+	count := map[string]string{"files": strconv.Itoa(len(files.IDs))}
+	return repos.Audit.Append(ctx, s.audit(by, now, audit.DepositAddFiles, d.ID, count))
 }
 
 // fileNames are the ids as the fingerprint of a form contains them.

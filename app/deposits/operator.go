@@ -11,6 +11,7 @@ import (
 	"partnerdeposits/app/accounts/signin"
 	"partnerdeposits/app/deposits/lifecycle"
 	"partnerdeposits/app/platform/idempotent"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
@@ -43,10 +44,6 @@ func (seen Seen) unchanged(d *deposit.Deposit) error {
 	return nil
 }
 
-const byOperator = "operator"
-
-func (by OperatorCaller) actor() string { return "operator:" + id.Operator.Of(by.Operator.ID) }
-
 // act is the author of an operator's change in the history of a deposit, with the non-empty details.
 func (by OperatorCaller) act(detail map[string]string) lifecycle.By {
 	set := map[string]string{}
@@ -55,7 +52,7 @@ func (by OperatorCaller) act(detail map[string]string) lifecycle.By {
 			set[k] = v
 		}
 	}
-	return lifecycle.By{Actor: by.actor(), Detail: set}
+	return lifecycle.By{Actor: by.Operator.Actor(), Detail: set}
 }
 
 // verified refuses an operator whose address is not verified: an act that charges or mails a tenant must have an author who can be reached.
@@ -175,7 +172,7 @@ func (s *Service) operatorMove(ctx context.Context, by OperatorCaller, seen Seen
 		},
 	})
 	if err == nil && !response.Replayed {
-		s.deps.Metrics.Transitioned(step.From, step.To, byOperator)
+		s.deps.Metrics.Transitioned(step.From, step.To, actor.KindOperator)
 	}
 	return err
 }

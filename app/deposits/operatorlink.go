@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/app/platform/mails"
 	"partnerdeposits/core/connect"
@@ -76,11 +77,14 @@ func (s *Service) mailLink(ctx context.Context, repos ports.Repositories, by Ope
 	if err := repos.Mails.Enqueue(ctx, mail); err != nil {
 		return err
 	}
-	return repos.Audit.Append(ctx, by.audit(s.deps.Entropy.NewID(), now, "deposit.send_link", d.ID, map[string]string{"mails": "1"}))
+	return repos.Audit.Append(ctx, s.audit(by, now, audit.DepositSendLink, d.ID, map[string]string{"mails": "1"}))
 }
 
-func (by OperatorCaller) audit(entryID id.ID, now time.Time, action string, depositID id.ID, detail map[string]string) ports.AuditEntry {
-	return ports.AuditEntry{ID: entryID, At: now, Actor: by.actor(), Action: action, Subject: id.Deposit.Of(depositID), Detail: detail}
+// audit is the record of an operator's act on a deposit.
+func (s *Service) audit(
+	by OperatorCaller, now time.Time, verb audit.Verb, depositID id.ID, detail map[string]string,
+) ports.AuditEntry {
+	return audit.Entry(s.deps.Entropy, now, by.Operator.Actor(), verb, id.Deposit.Of(depositID), detail)
 }
 
 // CheckoutURL gives the URL of the checkout of a deposit of the account. The URL is a secret.
@@ -165,7 +169,8 @@ func (s *Service) CreateByOperator(ctx context.Context, by OperatorCaller, in Op
 			if err != nil {
 				return idempotent.Response{}, err
 			}
-			if err := repos.Audit.Append(ctx, by.audit(s.deps.Entropy.NewID(), now, "deposit.create", d.ID, map[string]string{"amount": d.Amount.String()})); err != nil {
+			amount := map[string]string{"amount": d.Amount.String()}
+			if err := repos.Audit.Append(ctx, s.audit(by, now, audit.DepositCreate, d.ID, amount)); err != nil {
 				return idempotent.Response{}, err
 			}
 			if in.Tenant.Email == "" {

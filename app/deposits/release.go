@@ -6,6 +6,7 @@ import (
 
 	"partnerdeposits/app/deposits/lifecycle"
 	"partnerdeposits/app/platform/idempotent"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
@@ -65,7 +66,7 @@ func (s *Service) endCover(ctx context.Context, by partner.Caller, depositID id.
 		},
 	})
 	if err == nil && !response.Replayed {
-		s.deps.Metrics.Transitioned(step.From, step.To, byPartner)
+		s.deps.Metrics.Transitioned(step.From, step.To, actor.KindPartner)
 	}
 	return response, err
 }

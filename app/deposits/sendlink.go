@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/app/platform/mails"
 	"partnerdeposits/core/deposit"
@@ -111,10 +112,8 @@ func (l *linkSending) effect(ctx context.Context, repos ports.Repositories) (res
 
 // audit is the record of who sent how many mails. The addresses are in the mails only, and end with them.
 func (l *linkSending) audit(depositID id.ID, count int) ports.AuditEntry {
-	act := partnerAct(l.by, map[string]string{"mails": strconv.Itoa(count)})
-	return ports.AuditEntry{
-		ID: l.deps.Entropy.NewID(), At: l.now, Actor: act.Actor, Action: "deposit.send_link", Subject: id.Deposit.Of(depositID), Detail: act.Detail,
-	}
+	detail := map[string]string{"mails": strconv.Itoa(count)}
+	return audit.Entry(l.deps.Entropy, l.now, l.by.Actor(), audit.DepositSendLink, id.Deposit.Of(depositID), detail)
 }
 
 // validate checks every recipient. An address may occur once, in any case of its letters.

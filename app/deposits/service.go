@@ -116,5 +116,5 @@ func partnerAct(by partner.Caller, detail map[string]string) lifecycle.By {
 			set[k] = v
 		}
 	}
-	return lifecycle.By{Actor: "partner:" + id.Partner.Of(by.Partner.ID), Detail: set}
+	return lifecycle.By{Actor: by.Actor(), Detail: set}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/mailaddr"
@@ -65,7 +66,8 @@ func (s *Service) Create(ctx context.Context, in NewPartner) (Created, error) {
 		if err := s.mailKeyCreated(ctx, repos, out.Partner, out.Key, admin); err != nil {
 			return err
 		}
-		return s.audit(ctx, repos, "partner.create", id.Partner.Of(out.Partner.ID), map[string]string{"slug": in.Slug, "keyId": id.APIKey.Of(out.Key.ID)})
+		detail := map[string]string{"slug": in.Slug, "keyId": id.APIKey.Of(out.Key.ID)}
+		return s.audit(ctx, repos, audit.PartnerCreate, id.Partner.Of(out.Partner.ID), detail)
 	})
 	if err != nil {
 		return Created{}, err

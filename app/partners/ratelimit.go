@@ -3,6 +3,7 @@ package partners
 import (
 	"context"
 
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/ports"
@@ -16,7 +17,7 @@ func (s *Service) SetRateLimit(ctx context.Context, slug string, perMinute int) 
 		return err
 	}
 	detail := map[string]string{"perMinute": number(perMinute)}
-	return s.change(ctx, slug, "partner.rate_limit", detail, func(ctx context.Context, repos ports.Repositories, p partner.Partner) error {
+	return s.change(ctx, slug, audit.PartnerRateLimit, detail, func(ctx context.Context, repos ports.Repositories, p partner.Partner) error {
 		return repos.Partners.SetRateLimit(ctx, p.ID, perMinute)
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 
+	"partnerdeposits/app/platform/audit"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
@@ -103,21 +105,25 @@ func tooManyUnknown(d ports.LimitDecision) error {
 	return fault.ErrRateLimited.WithRetryAfter(max(d.RetryAfter, time.Second))
 }
 
-const auditActor = "admin"
-
 // audit writes an admin's action to the audit log.
-func (s *Service) audit(ctx context.Context, repos ports.Repositories, action, subject string, detail map[string]string) error {
-	return s.auditBy(ctx, repos, auditActor, action, subject, detail)
+func (s *Service) audit(
+	ctx context.Context, repos ports.Repositories, verb audit.Verb, subject string, detail map[string]string,
+) error {
+	return s.auditBy(ctx, repos, actor.Staff, verb, subject, detail)
 }
 
-func (s *Service) auditBy(ctx context.Context, repos ports.Repositories, actor, action, subject string, detail map[string]string) error {
-	return repos.Audit.Append(ctx, ports.AuditEntry{
-		ID: s.deps.Entropy.NewID(), At: s.deps.Clock.Now(), Actor: actor, Action: action, Subject: subject, Detail: detail,
-	})
+func (s *Service) auditBy(
+	ctx context.Context, repos ports.Repositories, by actor.Actor, verb audit.Verb, subject string,
+	detail map[string]string,
+) error {
+	return repos.Audit.Append(ctx, audit.Entry(s.deps.Entropy, s.deps.Clock.Now(), by, verb, subject, detail))
 }
 
 // change runs do for the partner with that slug and writes the audit log, in one transaction.
-func (s *Service) change(ctx context.Context, slug, action string, detail map[string]string, do func(context.Context, ports.Repositories, partner.Partner) error) error {
+func (s *Service) change(
+	ctx context.Context, slug string, verb audit.Verb, detail map[string]string,
+	do func(context.Context, ports.Repositories, partner.Partner) error,
+) error {
 	p, err := s.deps.Partners.PartnerBySlug(ctx, slug)
 	if err != nil {
 		return err
@@ -126,7 +132,7 @@ func (s *Service) change(ctx context.Context, slug, action string, detail map[st
 		if err := do(ctx, repos, p); err != nil {
 			return err
 		}
-		return s.audit(ctx, repos, action, id.Partner.Of(p.ID), detail)
+		return s.audit(ctx, repos, verb, id.Partner.Of(p.ID), detail)
 	})
 }
 

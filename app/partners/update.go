@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/ports"
@@ -38,7 +39,7 @@ func (s *Service) Update(ctx context.Context, slug string, in PartnerUpdate) (p 
 		if err := repos.Partners.Update(ctx, p); err != nil {
 			return err
 		}
-		return s.audit(ctx, repos, "partner.update", id.Partner.Of(p.ID), detail)
+		return s.audit(ctx, repos, audit.PartnerUpdate, id.Partner.Of(p.ID), detail)
 	})
 	return p, changed, err
 }

@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/webhook"
@@ -37,7 +38,8 @@ func (s *Service) Create(ctx context.Context, by partner.Caller, in NewSubscript
 			if err := repos.Subscriptions.Insert(ctx, out.Subscription, out.Secret); err != nil {
 				return idempotent.Response{}, err
 			}
-			if err := s.audit(ctx, repos, by, "webhook.create", out.ID, now, map[string]string{"url": withoutQuery(in.URL)}); err != nil {
+			target := map[string]string{"url": withoutQuery(in.URL)}
+			if err := s.audit(ctx, repos, by.Actor(), audit.WebhookCreate, out.ID, now, target); err != nil {
 				return idempotent.Response{}, err
 			}
 			return call.Encode(out)

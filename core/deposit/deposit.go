@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
@@ -210,7 +211,7 @@ type Transition struct {
 	To        Status
 	Trigger   Trigger
 	At        time.Time
-	Actor     string            // kind and id: "partner:prt_…", "tenant", "scheduler"
+	Actor     actor.Actor
 	Detail    map[string]string // reason and comment of the actor; nil for none
 	EventID   id.ID             // of the event; zero if no partner is notified
 }

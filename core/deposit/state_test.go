@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 )
@@ -71,12 +72,12 @@ func TestApply_AnyWalk_KeepsTheInvariants(t *testing.T) {
 }
 
 func TestTriggers_HaveTheirUsualActor(t *testing.T) {
-	for trigger, actor := range map[deposit.Trigger]string{
+	for trigger, kind := range map[deposit.Trigger]actor.Kind{
 		deposit.Secured: "tenant", deposit.FeeFailed: "tenant", deposit.TenantDeclined: "tenant", deposit.TenantAbandoned: "tenant",
 		deposit.CancelledByPartner: "partner", deposit.CancelledByOperator: "operator", deposit.Released: "operator", deposit.Claim: "operator",
 		deposit.CheckoutIdle: "scheduler", deposit.CheckoutExpired: "scheduler", deposit.CoverageElapsed: "scheduler",
 	} {
-		require.Equal(t, actor, trigger.By(), trigger)
+		require.Equal(t, kind, trigger.By(), trigger)
 	}
 }
 

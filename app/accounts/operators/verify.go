@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"partnerdeposits/app/accounts/signin"
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/app/platform/mails"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
@@ -165,7 +166,7 @@ func (s *Service) Verify(ctx context.Context, token, password string, from Brows
 			if err := repos.Operators.Update(ctx, o); err != nil {
 				return err
 			}
-			return s.audit(ctx, repos, o, "operator.verify_email", now)
+			return s.audit(ctx, repos, o, audit.OperatorVerifyEmail, now)
 		}
 		o.Email = t.Email
 		if err := s.changedByOperator(ctx, repos, before, o, mails.EmailChanged, now); err != nil {
@@ -180,12 +181,18 @@ func (s *Service) Verify(ctx context.Context, token, password string, from Brows
 	return in, err
 }
 
+// verbs are the changes of an account's credentials in the audit log.
+var verbs = map[mails.AccountChange]audit.Verb{
+	mails.PasswordChanged: audit.OperatorChangePassword, mails.EmailChanging: audit.OperatorEmailAsked,
+	mails.EmailChanged: audit.OperatorChangeEmail,
+}
+
 // changedByOperator is credentialsChanged, with the operator in the audit log.
 func (s *Service) changedByOperator(ctx context.Context, repos ports.Repositories, before, o connect.Operator, change mails.AccountChange, now time.Time) error {
 	if err := s.credentialsChanged(ctx, repos, before, o, change, now); err != nil {
 		return err
 	}
-	return s.audit(ctx, repos, o, "operator.change_"+string(change), now)
+	return s.audit(ctx, repos, o, verbs[change], now)
 }
 
 // credentialsChanged stores the operator, ends all sessions and all links of earlier mails, and tells the address from before.
@@ -204,7 +211,8 @@ func (s *Service) credentialsChanged(ctx context.Context, repos ports.Repositori
 }
 
 // audit writes that the operator has acted on the operator's own account.
-func (s *Service) audit(ctx context.Context, repos ports.Repositories, o connect.Operator, action string, now time.Time) error {
-	subject := id.Operator.Of(o.ID)
-	return repos.Audit.Append(ctx, ports.AuditEntry{ID: s.deps.Entropy.NewID(), At: now, Actor: "operator:" + subject, Action: action, Subject: subject})
+func (s *Service) audit(
+	ctx context.Context, repos ports.Repositories, o connect.Operator, verb audit.Verb, now time.Time,
+) error {
+	return repos.Audit.Append(ctx, audit.Entry(s.deps.Entropy, now, o.Actor(), verb, id.Operator.Of(o.ID), nil))
 }

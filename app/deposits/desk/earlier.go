@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
@@ -56,7 +57,7 @@ func (s *Service) Earlier(ctx context.Context, o connect.Operator, a connect.Acc
 // provedByReset finds the reset that verified the operator's present address.
 func provedByReset(entries []ports.AuditEntry, o connect.Operator) bool {
 	for _, e := range entries {
-		if e.Action == ports.AuditFirstProof && e.At.Equal(o.VerifiedAt) {
+		if audit.Verb(e.Action) == audit.OperatorFirstProof && e.At.Equal(o.VerifiedAt) {
 			return true
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/app/payments/books"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/money"
 	"partnerdeposits/lab/checkouttest"
@@ -96,7 +97,7 @@ func TestReconcile_BooksThatAgree_HaveNoDifferenceAndTellTheMoneyDue(t *testing.
 	w.payment(deposit.FeePayment, deposit.PaymentSucceeded, now)
 	p, _ := w.payment(deposit.Collection, deposit.PaymentSucceeded, now)
 	refund := deposit.Refund{
-		ID: servicetest.NewID(), PaymentID: p.ID, DepositID: p.DepositID, Amount: 250, Reason: deposit.RefundReasons[1], Status: deposit.RefundPending, Actor: "admin", CreatedAt: now, CheckAt: now,
+		ID: servicetest.NewID(), PaymentID: p.ID, DepositID: p.DepositID, Amount: 250, Reason: deposit.RefundReasons[1], Status: deposit.RefundPending, Actor: actor.Staff, CreatedAt: now, CheckAt: now,
 	}
 	w.Write(func(ctx context.Context, r ports.Repositories) error { return r.Refunds.Insert(ctx, refund) })
 	refund.Status, refund.SettledAt = deposit.RefundSucceeded, now

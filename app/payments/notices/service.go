@@ -9,7 +9,9 @@ import (
 	"errors"
 	"time"
 
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/app/platform/mails"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
@@ -151,12 +153,11 @@ func (s *Service) keep(ctx context.Context, d ports.Dispute, now time.Time) erro
 		if !changed {
 			return nil
 		}
-		entry := ports.AuditEntry{
-			ID: s.deps.Entropy.NewID(), At: now, Actor: "dispatcher", Action: "payment.dispute", Subject: id.Deposit.Of(about.Deposit.ID),
-			Detail: map[string]string{
-				"dispute": d.Ref, "payment": id.Payment.Of(d.PaymentID), "kind": about.Kind, "amount": d.Amount.String(), "reason": d.Reason, "status": d.Status, "before": was,
-			},
+		subject, detail := id.Deposit.Of(about.Deposit.ID), map[string]string{
+			"dispute": d.Ref, "payment": id.Payment.Of(d.PaymentID), "kind": about.Kind, "amount": d.Amount.String(),
+			"reason": d.Reason, "status": d.Status, "before": was,
 		}
+		entry := audit.Entry(s.deps.Entropy, now, actor.Clock, audit.PaymentDispute, subject, detail)
 		if err := repos.Audit.Append(ctx, entry); err != nil || !tells {
 			return err
 		}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"partnerdeposits/app/platform/audit"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
 	"partnerdeposits/ports/failpoint"
@@ -95,8 +97,7 @@ func (u PaymentUpkeep) forgetClient(ctx context.Context, client ports.ForgottenC
 		if err != nil || !ok {
 			return err
 		}
-		return repos.Audit.Append(ctx, ports.AuditEntry{
-			ID: u.Entropy.NewID(), At: u.Clock.Now(), Actor: "dispatcher", Action: "client.forget_card", Subject: id.Client.Of(client.ClientID),
-		})
+		now, subject := u.Clock.Now(), id.Client.Of(client.ClientID)
+		return repos.Audit.Append(ctx, audit.Entry(u.Entropy, now, actor.Clock, audit.ClientForgetCard, subject, nil))
 	})
 }

@@ -288,7 +288,7 @@ var movedColumns = []column[ports.Move]{
 	{name: "to_status", array: "text[]", values: of(func(m ports.Move) string { return string(m.Step.To) })},
 	{name: "trigger", array: "text[]", values: of(func(m ports.Move) string { return string(m.Step.Trigger) })},
 	{name: "at", array: "timestamptz[]", values: of(func(m ports.Move) time.Time { return m.Step.At })},
-	{name: "actor", array: "text[]", values: of(func(m ports.Move) string { return m.Step.Actor })},
+	{name: "actor", array: "text[]", values: of(func(m ports.Move) string { return m.Step.Actor.String() })},
 	{name: "detail", array: "text[]", cast: "::jsonb", values: of(func(m ports.Move) *string { return jsonText(m.Step.Detail) })},
 	{name: "event_id", array: "uuid[]", values: of(func(m ports.Move) id.ID { return m.Step.EventID })},
 	{name: "status_reason", array: "text[]", values: of(func(m ports.Move) string { return m.Deposit.StatusReason })},
