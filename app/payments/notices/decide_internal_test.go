@@ -70,3 +70,13 @@ func TestDecideDispute_EveryChange_AndWhoIsTold(t *testing.T) {
 		require.Equal(t, c.want, decision{before, changed, tells}, name)
 	}
 }
+
+func TestAskWaits_GrowByAMinuteWithEachFailure_UpToHalfAnHourAndTheLease(t *testing.T) {
+	t.Parallel()
+	waits := askWaits()
+	for failed, want := range map[int]time.Duration{0: 2 * time.Minute, 1: 3 * time.Minute, 29: 31 * time.Minute, 30: 32 * time.Minute} {
+		require.Equal(t, want, waits[failed], failed)
+	}
+	require.Len(t, waits, 31, "the last wait stands for all further tries")
+	require.Greater(t, waits[0], askTimeout, "no other process asks meanwhile")
+}
