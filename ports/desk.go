@@ -48,7 +48,9 @@ func (w Work) Statuses() []deposit.Status {
 		return []deposit.Status{deposit.Captured}
 	case WorkAwaiting:
 	}
-	return slices.DeleteFunc(slices.Clone(deposit.Statuses), func(s deposit.Status) bool { return !s.InCheckout() || s == deposit.PaymentIssue })
+	return slices.DeleteFunc(slices.Clone(deposit.Statuses), func(s deposit.Status) bool {
+		return !s.InCheckout() || s == deposit.PaymentIssue
+	})
 }
 
 // WorkCount is a number of deposits, with the sum of their amounts: the captured ones of captured deposits.

@@ -23,8 +23,8 @@ type PaymentQuestions interface {
 	// Raise makes a payment in processing due for the reconciler. A dispute, and a payment that ended without success, become a
 	// question that is due now. Any other notice changes nothing.
 	Raise(ctx context.Context, n PaymentNotice, questionID id.ID, now time.Time) error
-	// QuestionsDue gives up to limit questions that are due, and makes them due again, for a process that dies meanwhile: after n tries,
-	// waits[n] later; the last wait stands for all further tries.
+	// QuestionsDue gives up to limit questions that are due, and makes them due again, for a process that dies
+	// meanwhile: after n tries, waits[n] later; the last wait stands for all further tries.
 	QuestionsDue(ctx context.Context, now time.Time, waits []time.Duration, limit int) ([]PaymentQuestion, error)
 	// Answered removes a question, unless another notice has raised it again.
 	Answered(ctx context.Context, q PaymentQuestion) error

@@ -156,10 +156,11 @@ func (s *Store) searched(ctx context.Context, accountID id.ID, text string) ([]i
 	return found, pg.Translate(err)
 }
 
-// workOf says which rows of open_deposits are a kind of work, and their order. $2 is the end of covers that end soon. The statuses stand
-// in the text: the index of ends is for active deposits alone.
+// workOf says which rows of open_deposits are a kind of work, and their order. $2 is the end of covers that end soon.
+// The statuses stand in the text: the index of ends is for active deposits alone.
 func workOf(kind ports.Work) (condition, order string) {
-	condition, order = `status IN ('`+strings.Join(statusTexts(kind.Statuses()), `', '`)+`')`, `created_at DESC, deposit_id DESC`
+	condition = `status IN ('` + strings.Join(statusTexts(kind.Statuses()), `', '`) + `')`
+	order = `created_at DESC, deposit_id DESC`
 	if kind == ports.WorkEnding {
 		condition, order = condition+` AND ends_at < $2`, `ends_at, deposit_id`
 	}

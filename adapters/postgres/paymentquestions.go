@@ -27,9 +27,12 @@ func (s *Store) Raise(ctx context.Context, n ports.PaymentNotice, questionID id.
 }
 
 // QuestionsDue implements ports.PaymentQuestions.
-func (s *Store) QuestionsDue(ctx context.Context, now time.Time, waits []time.Duration, limit int) ([]ports.PaymentQuestion, error) {
+func (s *Store) QuestionsDue(
+	ctx context.Context, now time.Time, waits []time.Duration, limit int,
+) ([]ports.PaymentQuestion, error) {
 	rows, err := s.db.Query(ctx, `
-		UPDATE payment_questions q SET due_at = $1::timestamptz + ($2::interval[])[least(q.tries + 1, cardinality($2::interval[]))], tries = q.tries + 1
+		UPDATE payment_questions q SET tries = q.tries + 1,
+			due_at = $1::timestamptz + ($2::interval[])[least(q.tries + 1, cardinality($2::interval[]))]
 		WHERE q.id IN (SELECT id FROM payment_questions WHERE due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
 		RETURNING q.id, q.payment_id, q.provider_ref, q.dispute, q.told, q.tries - 1`, now, waits, limit)
 	if err != nil {

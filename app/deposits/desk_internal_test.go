@@ -74,7 +74,8 @@ func TestPossible_AsTheDepositAllows(t *testing.T) {
 		ActAddFiles: {[]deposit.Status{deposit.Active, deposit.Captured}, ErrNoFiles},
 	} {
 		for _, status := range deposit.Statuses {
-			d := &deposit.Deposit{Status: status, ExpiresAt: now.Add(1), CheckoutExpiresAt: now.Add(1), Draft: deposit.Draft{ContractEndAt: now.Add(1)}}
+			d := &deposit.Deposit{Status: status, ExpiresAt: now.Add(1), CheckoutExpiresAt: now.Add(1)}
+			d.ContractEndAt = now.Add(1)
 			want := c.refusal
 			if slices.Contains(c.on, status) {
 				want = nil

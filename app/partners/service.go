@@ -60,7 +60,8 @@ const (
 // RulesOf gives the rules under which a request of p counts. writes says that the request may change data.
 func (s *Service) RulesOf(p partner.Partner, writes bool) []ports.LimitRule {
 	limits, key := s.LimitsOf(p), ports.PartnerLimitKey(p.ID)
-	rules := append(make([]ports.LimitRule, 0, 2), ports.LimitRule{Name: allRequests, Key: key, PerMinute: limits.PerMinute})
+	rules := make([]ports.LimitRule, 1, 2)
+	rules[0] = ports.LimitRule{Name: allRequests, Key: key, PerMinute: limits.PerMinute}
 	if writes {
 		rules = append(rules, ports.LimitRule{Name: writeRequests, Key: key, PerMinute: limits.WritesPerMinute})
 	}

@@ -47,9 +47,9 @@ func TestTransitions_EveryPair(t *testing.T) {
 func TestAllows_WhatApplyDoes_AndChangesNothing(t *testing.T) {
 	for _, status := range deposit.Statuses {
 		for _, trigger := range deposit.Triggers {
-			for name, end := range map[string]time.Time{"before the end": start.Add(time.Second), "at the end": start, "after the end": start.Add(-time.Second)} {
+			for name, left := range map[string]time.Duration{"before the end": 1, "at the end": 0, "after the end": -1} {
 				d := sample()
-				d.Status, d.ExpiresAt = status, end
+				d.Status, d.ExpiresAt = status, start.Add(left)
 				before := *d
 				allowed := d.Allows(trigger, start)
 				require.Equal(t, before, *d, "a question changes nothing")

@@ -177,7 +177,8 @@ func TestNoticeOf_EveryChangeOfHealth(t *testing.T) {
 func TestAfterOutcome_TheHealthAndTheNoticeThatFollows(t *testing.T) {
 	t.Parallel()
 	failing := webhook.Health{Failures: 19, FailingSince: noon.Add(-time.Minute), Slow: true}
-	held := webhook.Health{Failures: 20, FailingSince: noon.Add(-time.Minute), Slow: true, FailedProbes: 8, OpenUntil: noon, Trouble: true}
+	held := failing
+	held.Failures, held.FailedProbes, held.OpenUntil, held.Trouble = 20, 8, noon, true
 	ramp := webhook.Health{Ramp: slots / 2, Trouble: true}
 	failed, succeeded := quickly(webhook.ResultConnect), quickly(webhook.ResultSuccess)
 	for name, c := range map[string]struct {

@@ -177,7 +177,9 @@ func mistakeOf(all []ui.Mistake, field string) string {
 }
 
 func statusOptions(f filter, lang ui.Lang) []ui.Option {
-	options := []ui.Option{{Value: "", Label: textEveryStatus.In(lang)}, {Value: statusesOf(ports.WorkAwaiting), Label: textAwaiting.In(lang)}}
+	options := []ui.Option{
+		{Value: "", Label: textEveryStatus.In(lang)}, {Value: statusesOf(ports.WorkAwaiting), Label: textAwaiting.In(lang)},
+	}
 	for _, s := range deposit.Statuses {
 		options = append(options, ui.Option{Value: string(s), Label: statuses[s].In(lang)})
 	}

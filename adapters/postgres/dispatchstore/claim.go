@@ -143,7 +143,8 @@ func readClaims(rows pgx.Rows, note func(ports.Claim), extra ...any) (claims []p
 }
 
 var countClaimed = `
-		SELECT subscription_id, count(*) FROM deliveries WHERE state = 1 AND due_at > now() - ` + pg.Interval(webhook.ClaimCounts) + ` GROUP BY 1`
+		SELECT subscription_id, count(*) FROM deliveries
+		WHERE state = 1 AND due_at > now() - ` + pg.Interval(webhook.ClaimCounts) + ` GROUP BY 1`
 
 // CountClaimed implements ports.ClaimStore. Leases that ended a while ago do not count: ClaimUrgent has taken those
 // deliveries, and their dead index entries would make the query slow.

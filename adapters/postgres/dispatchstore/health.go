@@ -37,7 +37,9 @@ func later(a, b time.Time) time.Time {
 
 // adjustHealth updates the health of subscriptions. The locks come in order and before those of deliveries, as in every other
 // transaction does that locks both.
-func adjustHealth(ctx context.Context, t *pg.Tx, outcomes []ports.Outcome, adjust []id.ID, limit int, now time.Time) (map[id.ID]webhook.Health, error) {
+func adjustHealth(
+	ctx context.Context, t *pg.Tx, outcomes []ports.Outcome, adjust []id.ID, limit int, now time.Time,
+) (map[id.ID]webhook.Health, error) {
 	var subscriptions []ports.Subscription
 	pg.Collect(t, &subscriptions, collectSubscription, `SELECT `+subscriptionColumns+` FROM webhook_subscriptions s WHERE s.id = ANY ($1) ORDER BY s.id FOR NO KEY UPDATE`, adjust)
 	if err := t.Flush(ctx); err != nil {

@@ -95,7 +95,9 @@ func (s *Store) scanDelivery(rows pgx.Rows, readAt time.Time) (ports.Delivery, e
 }
 
 // Record implements ports.WorkStore.
-func (s *Store) Record(ctx context.Context, outcomes []ports.Outcome, adjust []id.ID, limit int, now time.Time) (settled []bool, health map[id.ID]webhook.Health, err error) {
+func (s *Store) Record(
+	ctx context.Context, outcomes []ports.Outcome, adjust []id.ID, limit int, now time.Time,
+) (settled []bool, health map[id.ID]webhook.Health, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	if len(adjust) == 0 {

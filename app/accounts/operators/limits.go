@@ -5,8 +5,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// verifyMailsPerHour bounds the mails of each kind with a link that verifies an operator's address. Failed log-ins are bounded beside
-// sign-in (signin.Authenticator), codes by core/twofactor.
+// verifyMailsPerHour bounds the mails of each kind with a link that verifies an operator's address. Failed log-ins are
+// bounded beside sign-in (signin.Authenticator), codes by core/twofactor.
 const verifyMailsPerHour = 5
 
 // DeskLimit bounds how often an account does something on the desk.
@@ -16,7 +16,8 @@ type DeskLimit struct {
 	perHour   int
 }
 
-// The limits of the desk (operations.md, "Pages"). Pages and forms are more than people send, and too few to slow the partner API down.
+// The limits of the desk (operations.md, "Pages"). Pages and forms are more than people send, and too few to slow the
+// partner API down.
 var (
 	DeskReads = DeskLimit{name: "reads", perMinute: 600} // pages
 	DeskForms = DeskLimit{name: "acts", perMinute: 60}   // forms of any kind
@@ -31,6 +32,7 @@ var (
 // Of gives the rule of the limit for an account.
 func (l DeskLimit) Of(accountID id.ID) ports.LimitRule {
 	return ports.LimitRule{
-		Name: "desk-" + l.name, Key: "desk:" + l.name + ":" + id.Account.Of(accountID), PerMinute: l.perMinute, PerHour: l.perHour,
+		Name: "desk-" + l.name, Key: "desk:" + l.name + ":" + id.Account.Of(accountID),
+		PerMinute: l.perMinute, PerHour: l.perHour,
 	}
 }

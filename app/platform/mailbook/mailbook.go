@@ -133,10 +133,14 @@ func (b *book) desk() {
 	b.add("Disputed, new", mails.Disputed{Operator: b.operator(), Deposit: disputed, Dispute: dispute, New: true, DashboardURL: b.base})
 	dispute.Status = "lost"
 	b.add("Disputed, changed", mails.Disputed{Operator: b.operator(), Deposit: disputed, Dispute: dispute, DashboardURL: b.base})
-	cover := ports.EndingCover{Reference: d.Reference, Amount: d.Amount, RentalContract: d.RentalContract, ExpiresAt: d.ExpiresAt}
-	b.add("CoversEnding, one", mails.CoversEnding{DashboardURL: b.base, CoverSubject: ports.CoverSubject{Operator: b.operator(), Covers: []ports.EndingCover{cover}, Count: 1}})
+	cover := ports.EndingCover{
+		Reference: d.Reference, Amount: d.Amount, RentalContract: d.RentalContract, ExpiresAt: d.ExpiresAt,
+	}
+	one := ports.CoverSubject{Operator: b.operator(), Covers: []ports.EndingCover{cover}, Count: 1}
+	b.add("CoversEnding, one", mails.CoversEnding{DashboardURL: b.base, CoverSubject: one})
 	many := slices.Repeat([]ports.EndingCover{cover}, mails.MostCovers)
-	b.add("CoversEnding, more than the mail lists", mails.CoversEnding{DashboardURL: b.base, CoverSubject: ports.CoverSubject{Operator: b.operator(), Covers: many, Count: len(many) + 12}})
+	more := ports.CoverSubject{Operator: b.operator(), Covers: many, Count: len(many) + 12}
+	b.add("CoversEnding, more than the mail lists", mails.CoversEnding{DashboardURL: b.base, CoverSubject: more})
 }
 
 // partners are the mails to partners' contacts, in English.
