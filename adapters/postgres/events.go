@@ -21,8 +21,10 @@ func scanEvent(row pgx.CollectableRow) (e ports.Event, err error) {
 	return e, err
 }
 
-// Events implements ports.EventReader. The history of a deposit names its events, so events need no index of deposits. An id
-// is made by another clock than created_at; the hour keeps the span of ids wide enough.
+// idsDiffer bounds the time between created_at of an event and its id, which another clock makes.
+const idsDiffer = "interval '1 hour'"
+
+// Events implements ports.EventReader. The history of a deposit names its events, so events need no index of deposits.
 func (s *Store) Events(ctx context.Context, partnerID id.ID, f ports.EventFilter, page ports.Page) (ports.List[ports.Event], error) {
 	l := &list{table: "events", identity: []string{"partner_id", "id"}, order: []string{"id"}}
 	l.where("partner_id = ?", partnerID)
@@ -33,11 +35,11 @@ func (s *Store) Events(ctx context.Context, partnerID id.ID, f ports.EventFilter
 		l.filter("name = ?", f.Name)
 	}
 	if !f.Created.From.IsZero() {
-		l.where("id >= uuid_floor(greatest(?::timestamptz - interval '1 hour', timestamptz 'epoch'))", f.Created.From)
+		l.where("id >= uuid_floor(greatest(?::timestamptz - "+idsDiffer+", timestamptz 'epoch'))", f.Created.From)
 		l.filter("created_at >= ?", f.Created.From)
 	}
 	if !f.Created.To.IsZero() {
-		l.where("id < uuid_floor(greatest(?::timestamptz + interval '1 hour', timestamptz 'epoch'))", f.Created.To)
+		l.where("id < uuid_floor(greatest(?::timestamptz + "+idsDiffer+", timestamptz 'epoch'))", f.Created.To)
 		l.filter("created_at < ?", f.Created.To)
 	}
 	l.after(page.Cursor)

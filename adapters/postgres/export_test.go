@@ -6,7 +6,7 @@ import "context"
 func (s *Store) ReadsWaiting() int { return s.reads.queue.Waiting("") }
 
 // ReadReports is the statement of Store.Reports.
-const ReadReports = readReports
+var ReadReports = readReports
 
 // Query reads a row with a connection of the store.
 func (s *Store) Query(ctx context.Context, sql string, into ...any) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
@@ -103,6 +104,9 @@ func (s *Store) FindEvent(ctx context.Context, eventID id.ID) (e ports.EventView
 	return e, pg.OrNotFound(err, webhook.ErrEventNotFound)
 }
 
+// maxRedeliveries bounds the redeliveries of an event that support is shown.
+const maxRedeliveries = 1000
+
 // DeliveriesOfEvent implements ports.SupportEvents. The id of an original follows from event and subscription, and the index
 // of the deliveries of a deposit leads to the redeliveries.
 func (s *Store) DeliveriesOfEvent(ctx context.Context, e ports.EventView) ([]webhook.Delivery, error) {
@@ -121,7 +125,7 @@ func (s *Store) DeliveriesOfEvent(ctx context.Context, e ports.EventView) ([]web
 		return found, err
 	}
 	again, err := s.deliveries(ctx, `SELECT `+deliveryColumns+` FROM (SELECT * FROM deliveries WHERE deposit_id = $1 OFFSET 0) AS d
-		WHERE event_id = $2 AND redelivery_of IS NOT NULL ORDER BY id LIMIT 1000`, e.DepositID, e.ID)
+		WHERE event_id = $2 AND redelivery_of IS NOT NULL ORDER BY id LIMIT `+strconv.Itoa(maxRedeliveries), e.DepositID, e.ID)
 	return append(found, again...), err
 }
 

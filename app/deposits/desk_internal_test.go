@@ -1,6 +1,7 @@
 package deposits
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,10 +43,55 @@ func TestVerified_IsAskedWhereMailsAreSent(t *testing.T) {
 		"verified where nothing needs": {false, verified, nil},
 	} {
 		s := &Service{deps: Deps{VerifiedOnly: c.only}}
-		require.ErrorIs(t, s.verified(c.by), c.want, name)
+		for _, act := range Acts {
+			want := c.want
+			if !act.NeedsVerified() {
+				want = nil
+			}
+			require.ErrorIs(t, s.verified(c.by, act), want, "%s: %s", name, act)
+		}
 		require.ErrorIs(t, s.mayCreate(c.by, withAddress), c.want, name)
 		require.NoError(t, s.mayCreate(c.by, OperatorDeposit{}), "a deposit without a mail: %s", name)
 	}
+}
+
+func TestNeedsVerified_ActsThatChargeOrMailATenant(t *testing.T) {
+	t.Parallel()
+	needs := map[Act]bool{ActCapture: true, ActSendLink: true}
+	for _, act := range Acts {
+		require.Equal(t, needs[act], act.NeedsVerified(), act)
+	}
+}
+
+func TestPossible_AsTheDepositAllows(t *testing.T) {
+	t.Parallel()
+	covered := []deposit.Status{deposit.Active}
+	inCheckout := []deposit.Status{deposit.Pending, deposit.Incomplete, deposit.PaymentIssue}
+	for act, c := range map[Act]struct {
+		on      []deposit.Status
+		refusal error
+	}{
+		ActCapture: {covered, deposit.ErrNotCapturable}, ActRelease: {covered, deposit.ErrNotReleasable},
+		ActCancel: {inCheckout, deposit.ErrNotCancellable}, ActSendLink: {inCheckout, deposit.ErrNotSendable},
+		ActAddFiles: {[]deposit.Status{deposit.Active, deposit.Captured}, ErrNoFiles},
+	} {
+		for _, status := range deposit.Statuses {
+			d := &deposit.Deposit{Status: status, ExpiresAt: now.Add(1), CheckoutExpiresAt: now.Add(1)}
+			d.ContractEndAt = now.Add(1)
+			want := c.refusal
+			if slices.Contains(c.on, status) {
+				want = nil
+			}
+			require.ErrorIs(t, act.Possible(d, now), want, "%s of a deposit that is %s", act, status)
+		}
+	}
+}
+
+func TestPossible_AfterTheCover_AReleaseAndNoCapture(t *testing.T) {
+	t.Parallel()
+	d := &deposit.Deposit{Status: deposit.Active, ExpiresAt: now}
+	require.ErrorIs(t, ActCapture.Possible(d, now), deposit.ErrNotCapturable)
+	require.NoError(t, ActRelease.Possible(d, now))
 }
 
 func TestCeiling_OfTheAccount_OrTheDefault(t *testing.T) {

@@ -151,7 +151,7 @@ func TakesFiles(d *deposit.Deposit) error {
 func (s *Service) AddFilesByOperator(ctx context.Context, by OperatorCaller, seen Seen, files FilesToAdd) error {
 	now := s.deps.Clock.Now()
 	_, err := s.deps.Idempotent.Run(ctx, idempotent.Request{
-		Key: formKey(by, seen.Form, append([]string{id.Deposit.Of(seen.DepositID), "add_files"}, fileNames(files.IDs)...)),
+		Key: formKey(by, seen.Form, append([]string{id.Deposit.Of(seen.DepositID), string(ActAddFiles)}, fileNames(files.IDs)...)),
 		Now: now,
 		Effect: func(ctx context.Context, repos ports.Repositories) (idempotent.Response, error) {
 			d, err := lockOwned(ctx, repos, by, seen.DepositID)

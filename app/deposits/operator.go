@@ -55,9 +55,9 @@ func (by OperatorCaller) act(detail map[string]string) lifecycle.By {
 	return lifecycle.By{Actor: by.Operator.Actor(), Detail: set}
 }
 
-// verified refuses an operator whose address is not verified: an act that charges or mails a tenant must have an author who can be reached.
-func (s *Service) verified(by OperatorCaller) error {
-	if s.deps.VerifiedOnly && !by.Operator.Verified() {
+// verified refuses an act that needs a verified address to an operator without one.
+func (s *Service) verified(by OperatorCaller, act Act) error {
+	if act.NeedsVerified() && s.deps.VerifiedOnly && !by.Operator.Verified() {
 		return connect.ErrUnverified
 	}
 	return nil
@@ -72,7 +72,7 @@ type Proof struct{ Code, Network string }
 // Returns connect.ErrUnverified, deposit_not_found for a deposit of another account, ErrChanged, deposit_not_capturable, capture_exceeds_amount,
 // capture_below_minimum, invalid_field for an amount that is not positive, twofactor.ErrWrongCode, ErrTooManyCodes, and the errors of idempotent.Executor.Run.
 func (s *Service) CaptureByOperator(ctx context.Context, by OperatorCaller, seen Seen, in CaptureRequest, proof Proof) error {
-	if err := s.verified(by); err != nil {
+	if err := s.verified(by, ActCapture); err != nil {
 		return err
 	}
 	asked, err := s.deps.TwoFactors.TwoFactor(ctx, by.Operator.ID)
@@ -92,7 +92,7 @@ func (s *Service) capture(ctx context.Context, by OperatorCaller, seen Seen, in 
 	if in.Amount != nil {
 		amount = in.Amount.String()
 	}
-	return s.operatorMove(ctx, by, seen, append([]string{"capture", amount, in.Reason, in.Description}, fileNames(in.Files.IDs)...),
+	return s.operatorMove(ctx, by, seen, append([]string{string(ActCapture), amount, in.Reason, in.Description}, fileNames(in.Files.IDs)...),
 		func(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, now time.Time) (deposit.Transition, error) {
 			step, err := d.Capture(in.Amount, s.deps.LeastCharge, s.deps.Timers, now)
 			if err != nil {
@@ -117,7 +117,7 @@ func (s *Service) capture(ctx context.Context, by OperatorCaller, seen Seen, in 
 // Returns deposit_not_found for a deposit of another account, ErrChanged, deposit_not_releasable, and the errors of
 // idempotent.Executor.Run.
 func (s *Service) ReleaseByOperator(ctx context.Context, by OperatorCaller, seen Seen, comment string) error {
-	return s.operatorMove(ctx, by, seen, []string{"release", comment},
+	return s.operatorMove(ctx, by, seen, []string{string(ActRelease), comment},
 		func(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, now time.Time) (deposit.Transition, error) {
 			return lifecycle.Move(ctx, repos, d, deposit.Released, s.deps.Timers, by.act(map[string]string{"comment": comment}), s.deps.Entropy.NewID(), now)
 		})
@@ -130,7 +130,7 @@ func (s *Service) ReleaseByOperator(ctx context.Context, by OperatorCaller, seen
 // could not be settled, and the errors of idempotent.Executor.Run.
 func (s *Service) CancelByOperator(ctx context.Context, by OperatorCaller, seen Seen, comment string) error {
 	for range settleTries {
-		err := s.operatorMove(ctx, by, seen, []string{"cancel", comment},
+		err := s.operatorMove(ctx, by, seen, []string{string(ActCancel), comment},
 			func(ctx context.Context, repos ports.Repositories, d *deposit.Deposit, now time.Time) (deposit.Transition, error) {
 				if err := noFeeInFlight(ctx, repos, d); err != nil {
 					return deposit.Transition{}, err

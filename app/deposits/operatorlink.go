@@ -24,13 +24,13 @@ import (
 // Returns connect.ErrUnverified, missing_field, invalid_field, deposit_not_found for a deposit of another account, deposit_not_sendable,
 // rate_limited (deposit.LinksAllowed, AccountLinkAllowed), and the errors of idempotent.Executor.Run.
 func (s *Service) SendLinkByOperator(ctx context.Context, by OperatorCaller, seen Seen, to tenant.Contact) error {
-	if err := s.verified(by); err != nil {
+	if err := s.verified(by, ActSendLink); err != nil {
 		return err
 	}
 	now := s.deps.Clock.Now()
 	var url string
 	_, err := s.deps.Idempotent.Run(ctx, idempotent.Request{
-		Key: formKey(by, seen.Form, []string{id.Deposit.Of(seen.DepositID), "send_link", to.Email, to.Locale}),
+		Key: formKey(by, seen.Form, []string{id.Deposit.Of(seen.DepositID), string(ActSendLink), to.Email, to.Locale}),
 		Now: now,
 		Prepare: func(ctx context.Context) (err error) {
 			if err = to.Validate(""); err == nil {
@@ -197,7 +197,7 @@ func (s *Service) mayCreate(by OperatorCaller, in OperatorDeposit) error {
 	if in.Tenant.Email == "" {
 		return nil
 	}
-	return s.verified(by)
+	return s.verified(by, ActSendLink)
 }
 
 // originOf names the account, and the partner that is linked to it now.

@@ -53,6 +53,23 @@ func (s *Service) LimitsOf(p partner.Partner) Limits {
 	return own
 }
 
+// Names of the limits of a partner, which the partner sees (api.md §1, "Rate limits").
+const (
+	allRequests   = "default"
+	writeRequests = "writes"
+)
+
+// RulesOf gives the rules under which a request of p counts. writes says that the request may change data.
+func (s *Service) RulesOf(p partner.Partner, writes bool) []ports.LimitRule {
+	limits, key := s.LimitsOf(p), ports.PartnerLimitKey(p.ID)
+	rules := make([]ports.LimitRule, 1, 2)
+	rules[0] = ports.LimitRule{Name: allRequests, Key: key, PerMinute: limits.PerMinute}
+	if writes {
+		rules = append(rules, ports.LimitRule{Name: writeRequests, Key: key, PerMinute: limits.WritesPerMinute})
+	}
+	return rules
+}
+
 // UnknownKeys is the name of the limit of unknown API keys, and UnknownKeysPerMinute the most of a network. Each unknown key
 // costs a query, since no answer about an unknown key is kept. The limit is wide, because partners may share a network, and
 // after a start a process has seen none of their keys.

@@ -128,6 +128,9 @@ var Results = []Result{ResultSuccess, ResultNon2xx, ResultTimeout, ResultDNS, Re
 // old state.
 const Freshness = 500 * time.Millisecond
 
+// ClaimCounts is how long a delivery counts as dispatched after its lease has ended: by then a scan has taken it.
+const ClaimCounts = 10 * time.Second
+
 // MaxSnippet is how much of a response body is kept, in bytes.
 const MaxSnippet = 1 << 10
 

@@ -96,23 +96,16 @@ func (p *pages) signedIn(h handler) fiber.Handler {
 		middleware.LogWho(c, slog.String("operator", id.Operator.Of(o.ID)), slog.String("account", id.Account.Of(a.ID)))
 		p.Site.PreferLang(c, o.Locale, "desk "+id.Operator.Of(o.ID))
 		by := caller{Operator: o, Account: a}
-		rule := readRule
+		limit := operators.DeskReads
 		if c.Method() == fiber.MethodPost {
-			rule = actRule
+			limit = operators.DeskForms
 		}
-		if err := p.limited(c, by, rule); err != nil {
+		if err := p.limited(c, by, limit); err != nil {
 			return err
 		}
 		return h(c, by)
 	}
 }
-
-// Limits of the desk's requests for each account: more than people send, too few to slow the partner API down
-// (operations.md, "Pages").
-var (
-	readRule = ports.LimitRule{Name: "desk-reads", Key: "desk:reads:", PerMinute: 600}
-	actRule  = ports.LimitRule{Name: "desk-acts", Key: "desk:acts:", PerMinute: 60}
-)
 
 // page is the layout of a page of the section.
 func (p *pages) page(c *fiber.Ctx, by caller, section, title string) ui.Page {

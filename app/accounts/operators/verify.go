@@ -14,9 +14,6 @@ import (
 	"partnerdeposits/ports"
 )
 
-// mailsPerHour bounds the mails of each kind with a link that verifies.
-const mailsPerHour = 5
-
 // Unverified reports whether the address of an operator has still to be verified. It has not where no mails are sent.
 func (s *Service) Unverified(o connect.Operator) bool { return s.tokens.Open(o) }
 
@@ -46,9 +43,9 @@ func (s *Service) mailsLeft(ctx context.Context, repos ports.Repositories, o con
 	return mailAllowed(n)
 }
 
-// mailAllowed refuses a mail when mailsPerHour mails of its kind were sent within the hour.
+// mailAllowed refuses a mail when verifyMailsPerHour mails of its kind were sent within the hour.
 func mailAllowed(sent int) error {
-	if sent >= mailsPerHour {
+	if sent >= verifyMailsPerHour {
 		return fault.ErrRateLimited.WithRetryAfter(time.Hour)
 	}
 	return nil

@@ -78,14 +78,25 @@ const (
 	askBatch   = 20
 	askLease   = 2 * time.Minute  // longer than a question takes
 	askTimeout = 20 * time.Second // of a single question
+	askStep    = time.Minute      // by which each failed try prolongs the wait until the next …
+	maxSteps   = 30               // … this often
 )
+
+// askWaits are the times until a question is asked again, by the tries that failed before.
+func askWaits() []time.Duration {
+	waits := make([]time.Duration, maxSteps+1)
+	for failed := range waits {
+		waits[failed] = askLease + time.Duration(failed)*askStep
+	}
+	return waits
+}
 
 // Ask asks the provider the questions that are due, and gives how many were answered. A question that fails is asked again.
 func (s *Service) Ask(ctx context.Context) (answered int, err error) {
 	var failures []error
 	for ctx.Err() == nil {
 		now := s.deps.Clock.Now()
-		due, err := s.deps.Questions.QuestionsDue(ctx, now, now.Add(askLease), askBatch)
+		due, err := s.deps.Questions.QuestionsDue(ctx, now, askWaits(), askBatch)
 		if err != nil {
 			return answered, err
 		}
