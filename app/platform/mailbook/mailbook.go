@@ -10,6 +10,7 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/core/site"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
 )
@@ -75,9 +76,9 @@ func (b *book) links() {
 }
 
 func (b *book) account() {
-	b.add("VerifyAddress", mails.VerifyAddress{Operator: b.operator(), To: b.operator().Email, URL: b.base + "/verify?token=an-invented-token"})
-	b.add("ResetPassword", mails.ResetPassword{Operator: b.operator(), URL: b.base + "/password/reset?token=an-invented-token"})
-	b.add("ResetPassword, locked out", mails.ResetPassword{Operator: b.operator(), URL: b.base + "/password/reset?token=an-invented-token", LockedOut: true})
+	b.add("VerifyAddress", mails.VerifyAddress{Operator: b.operator(), To: b.operator().Email, URL: site.URL(b.base, site.Verify) + "?token=an-invented-token"})
+	b.add("ResetPassword", mails.ResetPassword{Operator: b.operator(), URL: site.URL(b.base, site.Reset) + "?token=an-invented-token"})
+	b.add("ResetPassword, locked out", mails.ResetPassword{Operator: b.operator(), URL: site.URL(b.base, site.Reset) + "?token=an-invented-token", LockedOut: true})
 	for _, change := range mails.AccountChanges {
 		b.add("AccountChanged, "+string(change), mails.AccountChanged{Operator: b.operator(), Change: change, DashboardURL: b.base})
 	}
@@ -87,7 +88,7 @@ func (b *book) account() {
 }
 
 func (b *book) deposits() {
-	link := mails.DepositLink{To: "grace@example.com", Locale: b.locale, Deposit: b.deposit(), Company: "Villa Olivia", URL: b.base + "/checkout/an-invented-token"}
+	link := mails.DepositLink{To: "grace@example.com", Locale: b.locale, Deposit: b.deposit(), Company: "Villa Olivia", URL: site.CheckoutURL(b.base, "an-invented-token")}
 	b.add("DepositLink, asked by a partner", link)
 	link.ByCompany, link.Imprint = true, imprint
 	b.add("DepositLink, asked by the operator", link)
@@ -107,7 +108,7 @@ func (b *book) money() {
 	for _, kind := range ports.TenantNoticeKinds {
 		m.Kind, m.URL = kind, ""
 		if kind == ports.TenantAwaited {
-			m.URL = b.base + "/checkout/an-invented-token"
+			m.URL = site.CheckoutURL(b.base, "an-invented-token")
 		}
 		b.add("TenantMoney, "+string(kind), m)
 	}
