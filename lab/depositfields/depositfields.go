@@ -48,7 +48,7 @@ var hidden = []struct {
 	{"ExternalID", []Place{Desk, Export}, "the partner's own number for the operator"},
 	{"ClientID", []Place{Desk, Export}, "the tenant is named"},
 	{"StatusReason", []Place{Desk, Export}, "the history of the page tells it in words"},
-	{"Version", []Place{Export}, "counts changes for programs"},
+	{"Version", []Place{Desk, Export}, "guards the forms of the page against changes meanwhile"},
 	{"UpdatedAt", []Place{Desk, Export}, "the history of the page has every change"},
 	{"CheckoutStartedAt", []Place{Desk, Export}, "serves the clock of checkout"},
 	{"CheckoutExpiresAt", []Place{Export}, "of use only while the deposit is open, on its page"},
