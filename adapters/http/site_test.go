@@ -89,7 +89,8 @@ func TestPages_HaveTheirPathsFromTheMap_WhichHasNoOther(t *testing.T) {
 		require.True(t, slices.Contains(mapValues(known), r.path), "%s %s is no path of core/site", r.method, r.path)
 	}
 	for name, path := range known {
-		require.True(t, slices.ContainsFunc(all, func(r route) bool { return strings.HasPrefix(r.path, path) }), "site.%s: no page is mounted at %s", name, path)
+		mounted := slices.ContainsFunc(all, func(r route) bool { return strings.HasPrefix(r.path, path) })
+		require.True(t, mounted, "site.%s: no page is mounted at %s", name, path)
 	}
 }
 
@@ -173,8 +174,10 @@ func TestMails_LeadToPagesThatExist(t *testing.T) {
 			for _, link := range regexp.MustCompile(regexp.QuoteMeta(base)+`[^\s"<>)]*`).FindAllString(s.Mail.Body, -1) {
 				u, err := url.Parse(link)
 				require.NoError(t, err)
-				require.True(t, slices.ContainsFunc(all, func(r route) bool { return r.method == fiber.MethodGet && fiber.RoutePatternMatch(u.Path, r.path) }),
-					"%s leads to %s, where no page is", s.Name, u.Path)
+				exists := slices.ContainsFunc(all, func(r route) bool {
+					return r.method == fiber.MethodGet && fiber.RoutePatternMatch(u.Path, r.path)
+				})
+				require.True(t, exists, "%s leads to %s, where no page is", s.Name, u.Path)
 				links++
 			}
 		}

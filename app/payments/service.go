@@ -90,5 +90,6 @@ func feeAmong(all []deposit.Payment, status deposit.PaymentStatus) *deposit.Paym
 
 // returnURL is the page to which the provider sends the tenant back.
 func (s *Service) returnURL(depositID id.ID, checkoutToken secret.Text) string {
-	return site.URL(s.deps.DashboardURL, site.At(site.CheckoutReturn, deposit.ReturnToken(depositID, checkoutToken).Reveal()))
+	token := deposit.ReturnToken(depositID, checkoutToken)
+	return site.URL(s.deps.DashboardURL, site.At(site.CheckoutReturn, token.Reveal()))
 }

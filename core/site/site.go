@@ -1,8 +1,8 @@
-// Package site is the map of the site: the path of every page for people. Routes, menus, mails, checkout URLs and tests take
-// the paths from here; a test (adapters/http) finds a path that is written anywhere else.
+// Package site is the map of the site: the path of every page for people. Routes, menus, mails, checkout URLs and tests
+// take the paths from here; a test (adapters/http) finds a path that is written anywhere else.
 //
-// A part that begins with a colon stands for a value, as in the patterns of routes. The partner API and the endpoints for
-// machines are no pages: their paths stand in adapters/http/partnerapi/routes.go and adapters/http/ops.
+// A part that begins with a colon stands for a value, as in the patterns of routes. The partner API and the endpoints
+// for machines are no pages: their paths stand in adapters/http/partnerapi/routes.go and adapters/http/ops.
 package site
 
 import "strings"
@@ -71,8 +71,8 @@ const (
 	ProviderNotices = Incoming + "payments/"
 )
 
-// At puts values in the places of a pattern: At(Deposit, "dep_1") is /dashboard/deposits/dep_1. At panics if the pattern has
-// fewer or more places than there are values.
+// At puts values in the places of a pattern: At(Deposit, "dep_1") is /dashboard/deposits/dep_1. At panics if the pattern
+// has fewer or more places than there are values.
 func At(pattern string, values ...string) string {
 	parts := strings.Split(pattern, "/")
 	for i, part := range parts {
@@ -89,7 +89,7 @@ func At(pattern string, values ...string) string {
 // URL is the address of a page. base is DASHBOARD_BASE_URL, with a slash at its end or without one.
 func URL(base, path string) string { return strings.TrimSuffix(base, "/") + path }
 
-// CheckoutURL is the address of a checkout. It is written into every answer about a deposit, so it costs a single string.
+// CheckoutURL is the address of a checkout. Every answer about a deposit may hold one, so it costs a single string.
 func CheckoutURL(base, token string) string {
 	return strings.TrimSuffix(base, "/") + Checkouts + "/" + token
 }

@@ -1,5 +1,5 @@
-// Package depositfields compares the fields of a deposit with the places where people see deposits: a field is shown there, or
-// it stands in the list below with the reason why not (docs/guides/adding-a-deposit-column.md).
+// Package depositfields compares the fields of a deposit with the places where people see deposits: a field is shown
+// there, or it stands in the list below with the reason why not (docs/guides/adding-a-deposit-column.md).
 package depositfields
 
 import (
@@ -69,7 +69,8 @@ func hiddenAt(place Place, field string) string {
 	return ""
 }
 
-// RequireShown changes each field of a deposit in turn, and requires that the text of the place changes with it, in some status.
+// RequireShown changes each field of a deposit in turn, and requires that the text of the place changes with it, in some
+// status.
 func RequireShown(t testing.TB, place Place, render func(*deposit.Deposit) string) {
 	t.Helper()
 	for _, field := range fieldsOf(reflect.TypeFor[deposit.Deposit](), "") {
@@ -86,7 +87,8 @@ func RequireShown(t testing.TB, place Place, render func(*deposit.Deposit) strin
 		}
 	}
 	for _, h := range hidden {
-		require.True(t, at(filled(t, deposit.Active), h.field).IsValid(), "lab/depositfields names %s, which is no field of a deposit", h.field)
+		exists := at(filled(t, deposit.Active), h.field).IsValid()
+		require.True(t, exists, "lab/depositfields names %s, which is no field of a deposit", h.field)
 	}
 }
 

@@ -218,8 +218,10 @@ func TestCode_FromManyNetworks_IsBoundedForAll_ButForThoseThatSignedInBefore(t *
 
 // everybody are the pages that need no session. Every other page that is mounted needs one.
 var everybody = []string{
-	site.Register, site.LogIn, site.Code, site.LogOut, site.Linked, site.Verify, site.Forgot, site.Reset, ui.StylesheetPath, site.Icon,
-	site.Styleguide, site.StyleguideRules, site.StyleguideMails, site.StyleguideMail, site.CaughtMails, site.CaughtMail, site.CaughtMailHTML,
+	site.Register, site.LogIn, site.Code, site.LogOut, site.Linked, site.Verify, site.Forgot, site.Reset,
+	ui.StylesheetPath, site.Icon,
+	site.Styleguide, site.StyleguideRules, site.StyleguideMails, site.StyleguideMail,
+	site.CaughtMails, site.CaughtMail, site.CaughtMailHTML,
 }
 
 // The token of a half sign-in opens nothing: neither as it is, nor in the place of a session.
@@ -240,8 +242,10 @@ func TestHalfSignIn_OpensNoPageAndNoAct(t *testing.T) {
 				continue
 			}
 			closed++
-			path := strings.NewReplacer(":id", "dep_00000000000000000000000000", ":fileId", "fil_00000000000000000000000000").Replace(r.Path)
-			request, err := http.NewRequestWithContext(t.Context(), r.Method, s.URL+path, strings.NewReader("intent=enable_totp"))
+			const none = "00000000000000000000000000"
+			path := strings.NewReplacer(":id", "dep_"+none, ":fileId", "fil_"+none).Replace(r.Path)
+			form := strings.NewReader("intent=enable_totp")
+			request, err := http.NewRequestWithContext(t.Context(), r.Method, s.URL+path, form)
 			require.NoError(t, err)
 			request.AddCookie(&http.Cookie{Name: as, Value: token.Value})
 			request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -261,11 +265,13 @@ func TestEveryPage_HasStrictHeaders(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, b.Submit(site.Register, signup("a@b.example")).Status)
 	pages := 0
 	for _, r := range s.Routes {
-		answer := b.Get(r.Path) // a value that names nothing is answered with a page, too
-		if r.Method != http.MethodGet || strings.HasPrefix(r.Path, site.Assets) || r.Path == site.Icon || r.Path == site.StyleguideRules {
+		file := strings.HasPrefix(r.Path, site.Assets) || r.Path == site.Icon || r.Path == site.StyleguideRules
+		if r.Method != http.MethodGet || file {
 			continue
 		}
-		require.Contains(t, answer.Header.Get("Content-Security-Policy"), "default-src 'none'", r.Path)
+		answer := b.Get(r.Path) // a value that names nothing is answered with a page, too
+		policy := "default-src 'none'; style-src 'self'" // of Headers; answers without it have another
+		require.Contains(t, answer.Header.Get("Content-Security-Policy"), policy, r.Path)
 		require.NotContains(t, answer.Header.Get("Content-Security-Policy"), "script-src", r.Path)
 		require.Equal(t, "no-store", answer.Header.Get("Cache-Control"), r.Path)
 		require.Equal(t, "no-referrer", answer.Header.Get("Referrer-Policy"), r.Path)

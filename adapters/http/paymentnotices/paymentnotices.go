@@ -8,8 +8,8 @@ import (
 	"partnerdeposits/app/payments/notices"
 )
 
-// Mount adds the route that the provider names. It has no limit per address: the provider sends all notices from few addresses,
-// and a limit costs a command of Redis for each forged one.
+// Mount adds the route that the provider names. It has no limit per address: the provider sends all notices from few
+// addresses, and a limit costs a command of Redis for each forged one.
 func Mount(app fiber.Router, s *notices.Service) {
 	route := s.Route()
 	app.Post(route.Path, func(c *fiber.Ctx) error {

@@ -76,9 +76,11 @@ func (b *book) links() {
 }
 
 func (b *book) account() {
-	b.add("VerifyAddress", mails.VerifyAddress{Operator: b.operator(), To: b.operator().Email, URL: site.URL(b.base, site.Verify) + "?token=an-invented-token"})
-	b.add("ResetPassword", mails.ResetPassword{Operator: b.operator(), URL: site.URL(b.base, site.Reset) + "?token=an-invented-token"})
-	b.add("ResetPassword, locked out", mails.ResetPassword{Operator: b.operator(), URL: site.URL(b.base, site.Reset) + "?token=an-invented-token", LockedOut: true})
+	const token = "?token=an-invented-token"
+	verify, reset := site.URL(b.base, site.Verify)+token, site.URL(b.base, site.Reset)+token
+	b.add("VerifyAddress", mails.VerifyAddress{Operator: b.operator(), To: b.operator().Email, URL: verify})
+	b.add("ResetPassword", mails.ResetPassword{Operator: b.operator(), URL: reset})
+	b.add("ResetPassword, locked out", mails.ResetPassword{Operator: b.operator(), URL: reset, LockedOut: true})
 	for _, change := range mails.AccountChanges {
 		b.add("AccountChanged, "+string(change), mails.AccountChanged{Operator: b.operator(), Change: change, DashboardURL: b.base})
 	}
@@ -88,7 +90,10 @@ func (b *book) account() {
 }
 
 func (b *book) deposits() {
-	link := mails.DepositLink{To: "grace@example.com", Locale: b.locale, Deposit: b.deposit(), Company: "Villa Olivia", URL: site.CheckoutURL(b.base, "an-invented-token")}
+	link := mails.DepositLink{
+		To: "grace@example.com", Locale: b.locale, Deposit: b.deposit(), Company: "Villa Olivia",
+		URL: site.CheckoutURL(b.base, "an-invented-token"),
+	}
 	b.add("DepositLink, asked by a partner", link)
 	link.ByCompany, link.Imprint = true, imprint
 	b.add("DepositLink, asked by the operator", link)
