@@ -269,7 +269,7 @@ func TestEveryPage_HasStrictHeaders(t *testing.T) {
 		if r.Method != http.MethodGet || file {
 			continue
 		}
-		answer := b.Get(r.Path) // a value that names nothing is answered with a page, too
+		answer := b.Get(r.Path)                          // a value that names nothing is answered with a page, too
 		policy := "default-src 'none'; style-src 'self'" // of Headers; answers without it have another
 		require.Contains(t, answer.Header.Get("Content-Security-Policy"), policy, r.Path)
 		require.NotContains(t, answer.Header.Get("Content-Security-Policy"), "script-src", r.Path)
