@@ -16,6 +16,7 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/site"
 	"partnerdeposits/ports"
 )
 
@@ -195,7 +196,7 @@ func owned(d *deposit.Deposit, accountID id.ID) error {
 }
 
 // formRoute stands for the operator's forms among the routes of idempotency keys.
-const formRoute = "POST /dashboard/deposits"
+const formRoute = "POST " + site.Deposits
 
 // formKey makes the key of a form an idempotency key of the account: idempotency keys have the scope of an id, and the ids of
 // accounts and partners differ. what is the content of the form.

@@ -15,6 +15,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
 	"partnerdeposits/core/secret"
+	"partnerdeposits/core/site"
 	"partnerdeposits/core/tenant"
 	"partnerdeposits/ports"
 )
@@ -110,7 +111,7 @@ func (s *Service) CheckoutURL(ctx context.Context, accountID, depositID id.ID) (
 }
 
 func (s *Service) checkoutURL(token secret.Text) string {
-	return s.deps.DashboardURL + checkoutPath + token.Reveal()
+	return site.CheckoutURL(s.deps.DashboardURL, token.Reveal())
 }
 
 // OperatorDeposit is a request of an operator to create a deposit for the operator's own account.

@@ -15,6 +15,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/mailaddr"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/core/site"
 	"partnerdeposits/core/tenant"
 	"partnerdeposits/ports"
 )
@@ -77,7 +78,7 @@ func (l *linkSending) prepare(ctx context.Context) error {
 	if !ok {
 		return fmt.Errorf("deposits: %s has no checkout token", id.Deposit.Of(d.ID))
 	}
-	l.company, l.url = account.CompanyName, l.deps.DashboardURL+checkoutPath+token.Reveal()
+	l.company, l.url = account.CompanyName, site.CheckoutURL(l.deps.DashboardURL, token.Reveal())
 	return nil
 }
 

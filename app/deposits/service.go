@@ -16,6 +16,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/core/site"
 	"partnerdeposits/ports"
 )
 
@@ -44,9 +45,6 @@ type Deps struct {
 	DashboardURL string
 	Imprint      agreement.Imprint // in mails to tenants
 }
-
-// checkoutPath stands before the token in the URL of a checkout.
-const checkoutPath = "/checkout/"
 
 // Settler settles a fee payment in flight.
 type Settler interface {
@@ -80,7 +78,7 @@ type View struct {
 func (s *Service) view(d *deposit.Deposit, now time.Time) View {
 	v := View{Deposit: d, CoversContract: d.CoversContract(s.deps.Timers, now)}
 	if d.URLGeneration && d.CheckoutToken != "" {
-		v.CheckoutURL = s.deps.DashboardURL + checkoutPath + d.CheckoutToken.Reveal()
+		v.CheckoutURL = site.CheckoutURL(s.deps.DashboardURL, d.CheckoutToken.Reveal())
 	}
 	return v
 }

@@ -175,6 +175,9 @@ const (
 	PaymentsNone    = "none" // takes no payments: tenants are asked to come back
 )
 
+// PaymentsProviders lists every payment provider.
+var PaymentsProviders = []string{PaymentsSandbox, PaymentsStripe, PaymentsNone}
+
 // Payments is the payment provider: PAYMENTS_PROVIDER, else the sandbox outside production and none in production.
 func (c Config) Payments() string {
 	switch {

@@ -14,15 +14,16 @@ import (
 	"partnerdeposits/app/accounts/operators"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
+	"partnerdeposits/core/site"
 	"partnerdeposits/ports"
 )
 
 const (
-	pathVerify = "/verify"
-	pathForgot = "/password/forgot"
-	pathReset  = "/password/reset"
-	pathLogin  = "/login"
-	pathDesk   = "/dashboard"
+	pathVerify = site.Verify
+	pathForgot = site.Forgot
+	pathReset  = site.Reset
+	pathLogin  = site.LogIn
+	pathDesk   = site.Desk
 
 	fieldToken    = "token"
 	fieldEmail    = "email"

@@ -20,14 +20,15 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/returnurl"
 	"partnerdeposits/core/secret"
+	"partnerdeposits/core/site"
 	"partnerdeposits/core/tenant"
 	"partnerdeposits/ports"
 )
 
 // Paths and names of the fields (operations.md, "Pages").
 const (
-	pathPage   = "/checkout/:token"
-	pathReturn = "/checkout/:token/return"
+	pathPage   = site.Checkout
+	pathReturn = site.CheckoutReturn
 
 	fieldFirstName = "firstName"
 	fieldLastName  = "lastName"
@@ -141,7 +142,7 @@ func (p *pages) resolve(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-func pagePath(c *fiber.Ctx) string { return "/checkout/" + token(c).Reveal() }
+func pagePath(c *fiber.Ctx) string { return site.At(site.Checkout, token(c).Reveal()) }
 
 type viewKey struct{}
 

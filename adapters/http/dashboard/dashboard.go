@@ -22,20 +22,21 @@ import (
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/site"
 	"partnerdeposits/ports"
 )
 
 const (
-	pathDashboard = "/dashboard"
-	pathDeposits  = "/dashboard/deposits"
-	pathExport    = "/dashboard/deposits.csv"
-	pathNew       = "/dashboard/deposits/new"
-	pathDeposit   = "/dashboard/deposits/:id"
-	pathFile      = "/dashboard/deposits/:id/files/:fileId"
-	pathPartner   = "/dashboard/partner"
-	pathSettings  = "/dashboard/settings"
-	pathUnlink    = "/dashboard/unlink"
-	pathLogin     = "/login"
+	pathDashboard = site.Desk
+	pathDeposits  = site.Deposits
+	pathExport    = site.Export
+	pathNew       = site.NewDeposit
+	pathDeposit   = site.Deposit
+	pathFile      = site.File
+	pathPartner   = site.Partner
+	pathSettings  = site.Settings
+	pathUnlink    = site.Unlink
+	pathLogin     = site.LogIn
 )
 
 // Deps are the dependencies of the pages.
@@ -115,7 +116,7 @@ func (p *pages) page(c *fiber.Ctx, by caller, section, title string) ui.Page {
 	}
 }
 
-func depositPath(depositID id.ID) string { return pathDeposits + "/" + id.Deposit.Of(depositID) }
+func depositPath(depositID id.ID) string { return site.At(site.Deposit, id.Deposit.Of(depositID)) }
 
 // row is a deposit in a list.
 type row struct {

@@ -40,6 +40,10 @@ const key = "whsec_test"
 // signer verifies notices as Stripe's library does, and reads the ids from the body.
 type signer struct{}
 
+func (signer) Route() ports.NoticeRoute {
+	return ports.NoticeRoute{Path: "/webhooks/payments/any", Header: "Any-Signature"}
+}
+
 func (signer) Notice(body []byte, signature string, now time.Time) (n ports.PaymentNotice, err error) {
 	var at int64
 	var sum string
@@ -152,9 +156,9 @@ func (w *world) payment(kind deposit.PaymentKind, status deposit.PaymentStatus) 
 
 func (w *world) post(body, signature string) (status int, answer string) {
 	w.t.Helper()
-	r := httptest.NewRequest(http.MethodPost, paymentnotices.Path, strings.NewReader(body))
+	r := httptest.NewRequest(http.MethodPost, "/webhooks/payments/any", strings.NewReader(body))
 	if signature != "" {
-		r.Header.Set("Stripe-Signature", signature)
+		r.Header.Set("Any-Signature", signature)
 	}
 	res, err := w.app.Test(r, -1)
 	require.NoError(w.t, err)

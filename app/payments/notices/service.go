@@ -45,6 +45,9 @@ type Service struct{ deps Deps }
 // New makes the service.
 func New(deps Deps) *Service { return &Service{deps: deps} }
 
+// Route is where the provider sends its notices, and the header with their signature.
+func (s *Service) Route() ports.NoticeRoute { return s.deps.Notices.Route() }
+
 // ErrRefused refuses a notice that the provider has not signed within 300 seconds of now.
 var ErrRefused = fault.New(fault.Invalid, "notice_refused", "The signature is missing, wrong or more than 300 seconds away.")
 

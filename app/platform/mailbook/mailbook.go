@@ -11,6 +11,7 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/core/site"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
 )
@@ -84,9 +85,11 @@ func (b *book) links() {
 }
 
 func (b *book) account() {
-	b.add("VerifyAddress", mails.VerifyAddress{Operator: b.operator(), To: b.operator().Email, URL: b.base + "/verify?token=an-invented-token"})
-	b.add("ResetPassword", mails.ResetPassword{Operator: b.operator(), URL: b.base + "/password/reset?token=an-invented-token"})
-	b.add("ResetPassword, locked out", mails.ResetPassword{Operator: b.operator(), URL: b.base + "/password/reset?token=an-invented-token", LockedOut: true})
+	const token = "?token=an-invented-token"
+	verify, reset := site.URL(b.base, site.Verify)+token, site.URL(b.base, site.Reset)+token
+	b.add("VerifyAddress", mails.VerifyAddress{Operator: b.operator(), To: b.operator().Email, URL: verify})
+	b.add("ResetPassword", mails.ResetPassword{Operator: b.operator(), URL: reset})
+	b.add("ResetPassword, locked out", mails.ResetPassword{Operator: b.operator(), URL: reset, LockedOut: true})
 	for _, change := range mails.AccountChanges {
 		b.add("AccountChanged, "+string(change), mails.AccountChanged{Operator: b.operator(), Change: change, DashboardURL: b.base})
 	}
@@ -96,7 +99,10 @@ func (b *book) account() {
 }
 
 func (b *book) deposits() {
-	link := mails.DepositLink{To: "grace@example.com", Locale: b.locale, Deposit: b.deposit(), Company: "Villa Olivia", URL: b.base + "/checkout/an-invented-token"}
+	link := mails.DepositLink{
+		To: "grace@example.com", Locale: b.locale, Deposit: b.deposit(), Company: "Villa Olivia",
+		URL: site.CheckoutURL(b.base, "an-invented-token"),
+	}
 	b.add("DepositLink, asked by a partner", link)
 	link.ByCompany, link.Imprint = true, imprint
 	b.add("DepositLink, asked by the operator", link)
@@ -116,7 +122,7 @@ func (b *book) money() {
 	for _, kind := range ports.TenantNoticeKinds {
 		m.Kind, m.URL = kind, ""
 		if kind == ports.TenantAwaited {
-			m.URL = b.base + "/checkout/an-invented-token"
+			m.URL = site.CheckoutURL(b.base, "an-invented-token")
 		}
 		b.add("TenantMoney, "+string(kind), m)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/site"
 	"partnerdeposits/ports"
 )
 
@@ -57,7 +58,7 @@ func (m CoversEnding) Mail(mailID id.ID, now time.Time) ports.Mail {
 					"Une couverture prend fin à l’heure ci-dessous. Ensuite, rien ne peut plus être encaissé sur sa caution."),
 			},
 			facts:  m.rows(l),
-			button: button{l.say("See what ends", "Voir les échéances"), pageOf(m.DashboardURL, "/dashboard")},
+			button: button{l.say("See what ends", "Voir les échéances"), site.URL(m.DashboardURL, site.Desk)},
 			after:  []string{m.rest(l)},
 			why: l.say("You get this mail once a day at most, when a cover of your account is about to end. Your settings turn it off.",
 				"Vous recevez cet e-mail une fois par jour au plus, lorsqu’une couverture de votre compte arrive à échéance. Vos réglages permettent de le désactiver."),
@@ -97,5 +98,5 @@ func (m CoversEnding) rest(l *language) string {
 }
 
 func depositPage(baseURL string, depositID id.ID) string {
-	return pageOf(baseURL, "/dashboard/deposits/"+id.Deposit.Of(depositID))
+	return site.URL(baseURL, site.At(site.Deposit, id.Deposit.Of(depositID)))
 }
