@@ -17,7 +17,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Intents and fields of the settings (operations.md, "Pages").
+// Intents and fields of the settings (pages.md, "Accounts").
 const (
 	intentResend   = "resend_verification"
 	intentPassword = "change_password"
