@@ -123,10 +123,10 @@ func TestProviders_HaveEveryPlace(t *testing.T) {
 		require.Contains(t, tests, "portstest.PaymentProvider(", "the contract test in %s", adapter)
 		require.Contains(t, wire, `"partnerdeposits/`+adapter+`"`, "the choice in cmd/wire")
 		if strings.Contains(code, "site.ProviderNotices") {
-			for _, page := range []string{operations, "docs/spec/payments.md"} {
+			for _, page := range []string{operationsPage, "docs/spec/payments.md"} {
 				require.Contains(t, docstest.Read(t, page), "POST /webhooks/payments/"+provider, page)
 			}
 		}
-		require.Contains(t, docstest.Read(t, operations), "`PAYMENTS_PROVIDER="+provider+"`", operations)
+		require.Contains(t, docstest.Read(t, operationsPage), "`PAYMENTS_PROVIDER="+provider+"`", operationsPage)
 	}
 }

@@ -19,7 +19,7 @@ const (
 // DepositAuthors lists who makes deposits.
 var DepositAuthors = []string{DepositByPartner, DepositByOperator}
 
-// DepositMetrics counts new deposits and transitions of deposits (operations.md, "Metrics").
+// DepositMetrics counts new deposits and transitions of deposits (metrics.md, "Names").
 type DepositMetrics interface {
 	// Created counts a new deposit, after the commit. by is one of DepositAuthors.
 	Created(by string)
@@ -41,7 +41,7 @@ const (
 // PaymentResults lists every result.
 var PaymentResults = []PaymentResult{PaymentSucceeded, PaymentRefused, PaymentVoided, PaymentUnavailable}
 
-// PaymentMetrics counts the provider's answers (operations.md, "Metrics").
+// PaymentMetrics counts the provider's answers (metrics.md, "Names").
 type PaymentMetrics interface {
 	// Answered counts an answer about a payment, after it is stored: the end of a payment, each refusal of a collection, and
 	// each call without an answer.
@@ -50,7 +50,7 @@ type PaymentMetrics interface {
 	Refunded(result PaymentResult)
 }
 
-// DispatchMetrics counts the work of the dispatcher (operations.md, "Metrics"). Labels are closed sets and never ids.
+// DispatchMetrics counts the work of the dispatcher (metrics.md, "Names"). Labels are closed sets and never ids.
 type DispatchMetrics interface {
 	Relayed(events int)
 	// Reconciled counts deliveries that were dispatched again because the lease ran out.
@@ -60,7 +60,7 @@ type DispatchMetrics interface {
 	QueueMetrics
 }
 
-// DeliveryMetrics counts deliveries that end (operations.md, "Metrics").
+// DeliveryMetrics counts deliveries that end (metrics.md, "Names").
 type DeliveryMetrics interface {
 	// Finished counts a delivery, after the commit of its final state. latency is the time since the commit of the change.
 	Finished(event webhook.EventName, outcome webhook.Status, latency time.Duration)
@@ -69,7 +69,7 @@ type DeliveryMetrics interface {
 	ReachedHealthy(latency time.Duration)
 }
 
-// QueueMetrics tells how jobs reach workers, and how many POSTs the workers have in flight (operations.md, "Metrics").
+// QueueMetrics tells how jobs reach workers, and how many POSTs the workers have in flight (metrics.md, "Names").
 type QueueMetrics interface {
 	// Inflight changes the number of POSTs in flight in a lane by delta.
 	Inflight(lane string, delta int)
@@ -80,13 +80,13 @@ type QueueMetrics interface {
 	QueueMode(mode QueueMode)
 }
 
-// JobMetrics counts the rounds of jobs that run by the clock (operations.md, "Metrics").
+// JobMetrics counts the rounds of jobs that run by the clock (metrics.md, "Names").
 type JobMetrics interface {
 	// Ran counts a round that ended now. succeeded is false after an error or a panic.
 	Ran(job string, succeeded bool)
 }
 
-// MailMetrics counts attempts to send a mail (operations.md, "Metrics").
+// MailMetrics counts attempts to send a mail (metrics.md, "Names").
 type MailMetrics interface {
 	// Attempted counts an attempt that ended. sent tells whether the mail server took the mail.
 	Attempted(sent bool)

@@ -1,4 +1,4 @@
-// Package config reads the environment into one validated struct (operations.md, "Environment").
+// Package config reads the environment into one validated struct (settings.md, "Environment").
 // Load reports all mistakes together, so that an operator corrects them in a single round.
 package config
 

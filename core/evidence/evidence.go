@@ -14,7 +14,7 @@ import (
 	"partnerdeposits/core/oneline"
 )
 
-// Bounds of files (operations.md, "Pages").
+// Bounds of files (pages.md, "Files of a deposit").
 const (
 	MaxFiles     = 10         // files of a form
 	MaxOfDeposit = 100        // files of a deposit, over all forms

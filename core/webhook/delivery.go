@@ -108,7 +108,7 @@ type Delivery struct {
 // Result is the result of an attempt, also a label of svc_webhook_attempts_total.
 type Result string
 
-// The results of an attempt (api.md §2; operations.md, "Metrics").
+// The results of an attempt (api.md §2; metrics.md, "Names").
 const (
 	ResultSuccess  Result = "success"
 	ResultNon2xx   Result = "non_2xx"

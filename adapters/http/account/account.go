@@ -1,5 +1,5 @@
-// Package account serves the pages behind the links of mails: an address is verified, and a password set anew (operations.md, "Pages").
-// A GET changes nothing: programs that read mails open links.
+// Package account serves the pages behind the links of mails: an address is verified, and a password set anew
+// (pages.md, "Accounts"). A GET changes nothing: programs that read mails open links.
 package account
 
 import (

@@ -1,4 +1,4 @@
-// Package checkout serves the tenant's pages at /checkout/{token} (api.md §3; operations.md, "Pages"): the form, the
+// Package checkout serves the tenant's pages at /checkout/{token} (api.md §3; pages.md, "Checkout"): the form, the
 // redirects to the payment provider and back, and the result.
 //
 // The token in the URL is the only credential of these pages. So they send no referrer and forbid caching.
@@ -25,7 +25,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Paths and names of the fields (operations.md, "Pages").
+// Paths and names of the fields (pages.md, "Paths and fields").
 const (
 	pathPage   = site.Checkout
 	pathReturn = site.CheckoutReturn

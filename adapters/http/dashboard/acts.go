@@ -29,7 +29,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Fields of the forms (operations.md, "Pages").
+// Fields of the forms (pages.md, "Paths and fields").
 const (
 	fieldIntent      = "intent"
 	fieldConfirm     = "confirm"

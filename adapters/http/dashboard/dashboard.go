@@ -1,5 +1,5 @@
-// Package dashboard serves the operator's pages (operations.md, "Pages"): the work that waits, the deposits with their export, a deposit
-// with the acts on it, a new deposit, the partner, and the settings.
+// Package dashboard serves the operator's pages (pages.md, "Paths and fields"): the work that waits, the deposits with
+// their export, a deposit with the acts on it, a new deposit, the partner, and the settings.
 //
 // A GET changes nothing. An act is a form with the hidden field intent; where it cannot be undone, the answer is a page that says what
 // will happen, whose form has the same intent and confirm=yes.

@@ -22,7 +22,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// exportColumns are the columns of the export (operations.md, "Pages").
+// exportColumns are the columns of the export (pages.md, "The list and its export").
 var exportColumns = []string{"reference", "status", "amount", "captured", "startsOn", "endsOn", "rentalContract", "tenant", "email", "createdAt"}
 
 const (

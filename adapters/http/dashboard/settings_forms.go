@@ -16,7 +16,7 @@ import (
 	"partnerdeposits/core/twofactor"
 )
 
-// Intents and fields of the settings (operations.md, "Pages").
+// Intents and fields of the settings (pages.md, "Accounts").
 const (
 	intentResend   = "resend_verification"
 	intentPassword = "change_password"

@@ -1,6 +1,6 @@
-// Package styleguide serves the pages for those who build the service and those who try it (operations.md, "Pages"): every component
-// of package ui, every mail of the service, and the mails that a service without a mail server has caught. The pages exist in
-// development only.
+// Package styleguide serves the pages for those who build the service and those who try it (pages.md, "Mails"): every
+// component of package ui, every mail of the service, and the mails that a service without a mail server has caught.
+// The pages exist in development only.
 package styleguide
 
 import (

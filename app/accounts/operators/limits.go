@@ -16,8 +16,8 @@ type DeskLimit struct {
 	perHour   int
 }
 
-// The limits of the desk (operations.md, "Pages"). Pages and forms are more than people send, and too few to slow the
-// partner API down.
+// The limits of the desk (pages.md, "Limits of an account"). Pages and forms are more than people send, and too few to
+// slow the partner API down.
 var (
 	DeskReads = DeskLimit{name: "reads", perMinute: 600} // pages
 	DeskForms = DeskLimit{name: "acts", perMinute: 60}   // forms of any kind

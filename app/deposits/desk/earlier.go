@@ -27,8 +27,9 @@ type Earlier struct {
 	Link     *connect.Link      // made until then; nil: none
 }
 
-// Earlier reads what the owner of an address finds in an account that a reset has given to the owner (operations.md, "Accounts"). link is
-// the account's active link. nil where no reset proved the address within seven days, and where nothing is found.
+// Earlier reads what the owner of an address finds in an account that a reset has given to the owner (pages.md,
+// "Accounts"). link is the account's active link. nil where no reset proved the address within seven days, and where
+// nothing is found.
 func (s *Service) Earlier(ctx context.Context, o connect.Operator, a connect.Account, link *connect.Link) (*Earlier, error) {
 	if !o.Verified() || s.deps.Clock.Now().Sub(o.VerifiedAt) > earlierShownFor {
 		return nil, nil //nolint:nilnil // nothing to show
