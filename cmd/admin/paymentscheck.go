@@ -46,7 +46,10 @@ func (paymentsCheck) Run(c *call) error {
 // `admin payments check` does.
 func paymentSettings(cfg config.Config) finding {
 	found := wire.PaymentSettings(cfg)
-	f := finding{name: "payments", detail: cfg.Payments(), problem: found.Problem, remedy: found.Remedy}
+	if found.Problem != "" {
+		return bad("payments", found.Problem, found.Remedy)
+	}
+	f := finding{name: "payments", detail: cfg.Payments()}
 	if found.Mode != "" {
 		f.detail += ", " + found.Mode
 	}
