@@ -17,7 +17,9 @@ import (
 )
 
 // papers are the pages that code cites by their bare name.
-var papers = []string{"service.md", "api.md", "delivery.md", "operations.md", "payments.md"}
+var papers = []string{
+	"service.md", "api.md", "delivery.md", "operations.md", "settings.md", "pages.md", "metrics.md", "payments.md",
+}
 
 // TestCitations_NameWhatExists reads the comments of all code and the text of all documents. A citation that names a
 // document, section, heading, point or decision that is not there fails.
@@ -67,10 +69,11 @@ func repository(t *testing.T) library {
 var (
 	heading  = regexp.MustCompile(`^(#+) (?:(\d+)\. )?(.*)$`)
 	leadIn   = regexp.MustCompile(`^(?:- |\d+\. )?\*\*(.+?)[.:]?\*\*`)
-	numbered = regexp.MustCompile(`^(\d+)\. `)
+	numbered = regexp.MustCompile(`^(?:(\d+)\.|   - (\d+\.\d+)) `)
 )
 
-// paperOf reads headings, the bold words that begin a paragraph or list item, and the numbers of lists.
+// paperOf reads headings, the bold words that begin a paragraph or list item, and the numbers of lists and of their
+// parts.
 func paperOf(page string) paper {
 	p := paper{titles: map[string][]string{}}
 	current := ""
@@ -86,7 +89,7 @@ func paperOf(page string) paper {
 			p.titles[current] = append(p.titles[current], m[1])
 		}
 		if m := numbered.FindStringSubmatch(line); m != nil {
-			p.points = append(p.points, m[1])
+			p.points = append(p.points, m[1]+m[2])
 		}
 	}
 	return p
@@ -116,8 +119,8 @@ var (
 	oneSection  = regexp.MustCompile(`§(\d+)`)
 	titles      = regexp.MustCompile(`^((?:,|\s+and)\s+"[^"]+")+`)
 	oneTitle    = regexp.MustCompile(`"([^"]+)"`)
-	points      = regexp.MustCompile(`^,\s+points?\s+\d+(?:(?:,|\s+and|\s+to)\s+\d+)*`)
-	onePoint    = regexp.MustCompile(`\d+`)
+	points      = regexp.MustCompile(`^,\s+points?\s+\d+(?:\.\d+)?(?:(?:,|\s+and|\s+to)\s+\d+(?:\.\d+)?)*`)
+	onePoint    = regexp.MustCompile(`\d+(?:\.\d+)?`)
 	decision    = regexp.MustCompile(`\bADR\s+(\d+)`)
 	namelessLaw = regexp.MustCompile(`(?i)\bthe\s+spec\b|\(spec[,;)]|\bthe\s+(?:design\s+)?papers\b`)
 	linkTarget  = regexp.MustCompile(`(?:[\w./-]+\.md)?\]\([^)]*\)`) // with a text that is a path
@@ -213,15 +216,16 @@ func TestProblems_TellsGoodCitationsFromBad(t *testing.T) {
 		pages: map[string]paper{
 			"service.md":    paperOf("# S\n## Limits\n### Connect pages (browser)\n"),
 			"api.md":        paperOf("# A\n## 1. Rules\n### Idempotency (all)\n**Order of checks:** a\n## 2. Routes\n"),
-			"delivery.md":   paperOf("# D\n1. one\n2. two\n3. three\n"),
-			"operations.md": paperOf("# O\n## Metrics (names)\n"),
+			"delivery.md":   paperOf("# D\n1. one\n2. two\n   - 2.1 deep\n3. three\n"),
+			"operations.md": paperOf("# O\n## Retention (tables)\n"),
 		},
 		decisions: []string{"0006"},
 		exists:    func(path string) bool { return path == "docs/guides/faults.md" || path == "README.md" },
 	}
 	good := []string{
 		"// x (api.md §1).", "// x (api.md §1, §2).", `// x (api.md §1, "Idempotency")`, `// x (api.md §1, "Order of checks").`, `// x (service.md, "Limits").`,
-		"// x (service.md,\n\t// \"Connect\n\t// pages\").", "// x (delivery.md, point 3).", "// x (delivery.md, points 1 and 3).", `// x (operations.md, "Metrics").`,
+		"// x (service.md,\n\t// \"Connect\n\t// pages\").", "// x (delivery.md, point 3).", "// x (delivery.md, points 1 and 3).",
+		"// x (delivery.md, point 2.1).", `// x (operations.md, "Retention").`,
 		"// x (ADR 0006).", "// see docs/guides/faults.md.", "// see README.md.", "var s = `the spec and nothing.md`",
 	}
 	for _, text := range good {
@@ -234,8 +238,9 @@ func TestProblems_TellsGoodCitationsFromBad(t *testing.T) {
 		`// x (service.md, "Bounds").`:           `service.md § has no "Bounds"`,
 		"// x (delivery.md, point 4).":           "delivery.md has no point 4",
 		"// x (delivery.md, points 1 and 9).":    "delivery.md has no point 9",
+		"// x (delivery.md, point 2.2).":         "delivery.md has no point 2.2",
 		"// x (operations.md).":                  "operations.md is cited without a place",
-		`// x operations.md "Metrics".`:          "operations.md is cited without a place",
+		`// x operations.md "Retention".`:        "operations.md is cited without a place",
 		"// x (ADR 0007).":                       "ADR 0007 does not exist",
 		"// see docs/guides/nothing.md.":         "docs/guides/nothing.md does not exist",
 		"// see architecture.md.":                "architecture.md does not exist",

@@ -158,7 +158,8 @@ func TestTransitions_AreThoseOfCore(t *testing.T) {
 	for _, from := range deposit.Statuses {
 		for _, trigger := range deposit.Triggers {
 			if to, err := from.Next(trigger); err == nil {
-				want[transition{string(from), string(to), trigger.By(), trigger.Reason(), to.EventName()}] = true
+				by := string(trigger.By())
+				want[transition{string(from), string(to), by, trigger.Reason(), to.EventName()}] = true
 			}
 		}
 	}
@@ -174,6 +175,24 @@ func TestTransitions_AreThoseOfCore(t *testing.T) {
 		}
 	}
 	require.Equal(t, want, got)
+}
+
+func TestLifeOfADeposit_NamesTheTriggersOfCoreAndTheFormsOfThePages(t *testing.T) {
+	const life = "docs/deposit.md"
+	var got []string
+	for _, row := range docstest.Rows(t, life, "Triggers") {
+		got = append(got, strings.Trim(row[0], "`"))
+	}
+	require.ElementsMatch(t, texts(deposit.Triggers), got)
+	for _, trigger := range []deposit.Trigger{deposit.CancelledByOperator, deposit.Released, deposit.Claim, deposit.TenantAbandoned} {
+		row := "\n| `" + string(trigger) + "` |"
+		require.Regexp(t, regexp.QuoteMeta(row)+".*`intent=\\w+`", docstest.Read(t, life))
+	}
+	for _, code := range docstest.Codes(docstest.Read(t, life)) {
+		if strings.HasPrefix(code, "intent=") {
+			require.Contains(t, docstest.Codes(docstest.Read(t, pagesPage)), code)
+		}
+	}
 }
 
 func TestEvents_AreThoseOfCore(t *testing.T) {

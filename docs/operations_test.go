@@ -27,7 +27,13 @@ import (
 	"partnerdeposits/ports"
 )
 
-const operations = "docs/spec/operations.md"
+// The pages of the specification that name metrics, the pages of operators and tenants, and the notices of the payment
+// provider.
+const (
+	metricsPage    = "docs/spec/metrics.md"
+	pagesPage      = "docs/spec/pages.md"
+	operationsPage = "docs/spec/operations.md"
+)
 
 // nothing is a backlog of which only the labels matter.
 type nothing struct{}
@@ -109,7 +115,7 @@ func TestMetrics_AreThoseThatTheProcessesRegister(t *testing.T) {
 	for name, labels := range registered {
 		want = append(want, name+" "+strings.Join(slices.Sorted(maps.Keys(labels)), ","))
 	}
-	for _, row := range docstest.Rows(t, operations, "Metrics") {
+	for _, row := range docstest.Rows(t, metricsPage, "Names") {
 		name, labels, _ := strings.Cut(strings.Trim(row[0], "`}"), "{")
 		got = append(got, name+" "+strings.Join(slices.Sorted(strings.SplitSeq(labels, ",")), ","))
 		for label, values := range registered[name] {
@@ -156,13 +162,13 @@ func TestPages_AreThoseThatAreMounted(t *testing.T) {
 		}
 	}
 	var got, fields []string
-	for _, row := range docstest.Rows(t, operations, "Pages") {
+	for _, row := range docstest.Rows(t, pagesPage, "Paths and fields") {
 		got = append(got, docstest.Codes(row[0])...)
 		fields = append(fields, docstest.Codes(row[1])...)
 	}
 	require.ElementsMatch(t, want, got)
 
-	section := docstest.Section(t, operations, "Pages")
+	page := docstest.Read(t, pagesPage)
 	fields = append(fields, "csrf_token", "intent")
 	constant := regexp.MustCompile(`(?m)^\s+(field|intent)\w+\s*=\s*"(\w+)"`)
 	var known []string
@@ -172,7 +178,7 @@ func TestPages_AreThoseThatAreMounted(t *testing.T) {
 		}
 		for _, m := range constant.FindAllStringSubmatch(docstest.Read(t, path), -1) {
 			if m[1] == "intent" {
-				require.Contains(t, section, "intent="+m[2], path)
+				require.Contains(t, page, "intent="+m[2], path)
 				continue
 			}
 			known = append(known, m[2])
@@ -181,6 +187,6 @@ func TestPages_AreThoseThatAreMounted(t *testing.T) {
 	}
 	require.NotEmpty(t, known)
 	for _, field := range fields {
-		require.Contains(t, append(known, "csrf_token"), field, operations)
+		require.Contains(t, append(known, "csrf_token"), field, pagesPage)
 	}
 }

@@ -2,6 +2,7 @@ package ports
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"partnerdeposits/core/deposit"
@@ -35,6 +36,22 @@ const (
 
 // Works lists every kind of work.
 var Works = []Work{WorkAwaiting, WorkRefused, WorkEnding, WorkCollecting, WorkActive}
+
+// Statuses lists the statuses of the deposits of a kind of work, in the order of a deposit's life.
+func (w Work) Statuses() []deposit.Status {
+	switch w {
+	case WorkRefused:
+		return []deposit.Status{deposit.PaymentIssue}
+	case WorkEnding, WorkActive:
+		return []deposit.Status{deposit.Active}
+	case WorkCollecting:
+		return []deposit.Status{deposit.Captured}
+	case WorkAwaiting:
+	}
+	return slices.DeleteFunc(slices.Clone(deposit.Statuses), func(s deposit.Status) bool {
+		return !s.InCheckout() || s == deposit.PaymentIssue
+	})
+}
 
 // WorkCount is a number of deposits, with the sum of their amounts: the captured ones of captured deposits.
 type WorkCount struct {

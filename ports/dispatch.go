@@ -166,10 +166,12 @@ type WorkStore interface {
 	// Load reads claimed deliveries and the present secrets of their subscriptions, in the order of the claims.
 	Load(ctx context.Context, claims []Claim) ([]Delivery, error)
 	// Record writes outcomes in a transaction: a success under any claim, a failure under the newest claim only. The same
-	// transaction updates the health of the subscriptions in adjust, with the times of their last success and failure; limit is
+	// transaction updates the health at now of the subscriptions in adjust, with the times of their last success and failure; limit is
 	// WEBHOOK_ENDPOINT_CONCURRENCY. Notices to the partner's contact are stored with it (webhook.Notice).
 	// settled[i] reports whether the i-th outcome took effect.
-	Record(ctx context.Context, outcomes []Outcome, adjust []id.ID, limit int) (settled []bool, health map[id.ID]webhook.Health, err error)
+	Record(
+		ctx context.Context, outcomes []Outcome, adjust []id.ID, limit int, now time.Time,
+	) (settled []bool, health map[id.ID]webhook.Health, err error)
 	// Renew replaces claims by new ones, so that jobs with the old claims are stale. Claims that were stale are left out.
 	Renew(ctx context.Context, claims []Claim, lease time.Duration) ([]Claim, error)
 	// Release gives up claims. The deliveries become due at once, or are parked when their subscription is disabled.

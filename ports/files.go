@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/evidence"
 	"partnerdeposits/core/id"
 )
@@ -54,7 +55,8 @@ type Files interface {
 	//
 	// Returns evidence.ErrGone if a file does not wait any more, and evidence.ErrFull if the deposit had more than
 	// evidence.MaxOfDeposit files afterwards.
-	Add(ctx context.Context, by FileSender, fileIDs []id.ID, since, at time.Time, actor string) ([]evidence.File, error)
+	Add(ctx context.Context, by FileSender, fileIDs []id.ID, since, at time.Time, adds actor.Actor) (
+		[]evidence.File, error)
 	// Forget removes the records of files.
 	Forget(ctx context.Context, fileIDs []id.ID) error
 	// Wait keeps the records of files that wait. Their contents follow.

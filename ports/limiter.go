@@ -19,7 +19,7 @@ type Limiter interface {
 
 // LimitRule bounds the requests of a key, in a minute or in an hour.
 type LimitRule struct {
-	Name      string // policy name in the RateLimit headers: "default", "writes"
+	Name      string // of the rule, as its decisions have it
 	Key       string // a partner, an address, or an e-mail
 	PerMinute int    // 0: PerHour counts
 	PerHour   int

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 )
@@ -35,15 +36,12 @@ type Mailer interface {
 	Send(ctx context.Context, m Mail) error
 }
 
-// AuditFirstProof is the action of an operator whose password reset was the first proof of the address.
-const AuditFirstProof = "operator.first_proof"
-
 // AuditEntry is an action of an actor.
 type AuditEntry struct {
 	ID      id.ID
 	At      time.Time
-	Actor   string // kind and id: "partner:prt_…", "operator:opr_…", "admin"
-	Action  string // "deposit.cancel", "link.revoke", …
+	Actor   actor.Actor
+	Action  string // such as "link.revoke": a verb of app/platform/audit
 	Subject string // outside id of the changed object
 	Detail  map[string]string
 	// RequestID is the request of the action; "" for actions of the clock and of admin commands. Append takes the request id

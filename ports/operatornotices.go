@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"partnerdeposits/core/connect"
-	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
 	"partnerdeposits/core/tenant"
@@ -23,8 +22,8 @@ type CoverRound struct {
 // SecuredSubject is a secured deposit with the operator of its account.
 type SecuredSubject struct {
 	Operator connect.Operator
-	Verified bool             // the operator's address is
-	Deposit  *deposit.Deposit // reference, terms and end of the cover only
+	Verified bool // the operator's address is
+	Deposit  SecuredDeposit
 
 	Company string // of the operator
 	// Tenant is the client's address, with the language of the agreement; Email "" for none, and for an erased client.
@@ -34,11 +33,30 @@ type SecuredSubject struct {
 	PaidAt time.Time
 }
 
+// SecuredDeposit is what mails say of a deposit that was secured.
+type SecuredDeposit struct {
+	ID              id.ID
+	Reference       string
+	Amount          money.Cents
+	ContractStartAt time.Time
+	ContractEndAt   time.Time
+	RentalContract  string    // "" for none
+	ExpiresAt       time.Time // end of the cover
+}
+
 // CoverSubject are the covers of an account that end soon.
 type CoverSubject struct {
 	Operator connect.Operator
-	Deposits []*deposit.Deposit // those that end first: id, reference, amount, booking and end of the cover only
-	Count    int                // of all of them
+	Covers   []EndingCover // those that end first
+	Count    int           // of all of them
+}
+
+// EndingCover is what a mail says of a cover that ends soon.
+type EndingCover struct {
+	Reference      string // of the deposit
+	Amount         money.Cents
+	RentalContract string // "" for none
+	ExpiresAt      time.Time
 }
 
 // OperatorNotices keeps what operators are to be told by mail. Take methods give each notice once, however many dispatchers

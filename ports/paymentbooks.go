@@ -16,9 +16,17 @@ var ErrNoticeRefused = errors.New("ports: the notice of the payment provider is 
 // PaymentNotices reads the provider's webhooks. A notice is a reason to ask the provider, never an answer. Only providers that
 // send webhooks implement this interface.
 type PaymentNotices interface {
+	// Route is the address that the provider's settings name.
+	Route() NoticeRoute
 	// Notice verifies the signature over the raw body and gives the payment that the notice is about. The method asks neither
 	// the database nor the provider. Returns ErrNoticeRefused.
 	Notice(body []byte, signature string, now time.Time) (PaymentNotice, error)
+}
+
+// NoticeRoute is how a notice arrives: by POST at Path, with its signature in Header.
+type NoticeRoute struct {
+	Path   string // site.ProviderNotices with the provider's name
+	Header string
 }
 
 // PaymentNotice names the payment that a notice is about. A notice of an unknown type is empty but for Ref.
@@ -93,4 +101,11 @@ type PaymentCheck struct {
 	Name   string
 	OK     bool
 	Detail string // for staff, without secrets
+}
+
+// PaymentSettings is what a provider makes of its settings without a request, for the doctor.
+type PaymentSettings struct {
+	Mode    string // such as "test mode"; "": the provider has no modes
+	Problem string // "": the settings fit the environment
+	Remedy  string // what to do about Problem
 }

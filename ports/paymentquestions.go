@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
-	"partnerdeposits/core/money"
 )
 
 // PaymentQuestion is a question to the payment provider that a notice raised. A notice is never an answer.
@@ -23,8 +23,9 @@ type PaymentQuestions interface {
 	// Raise makes a payment in processing due for the reconciler. A dispute, and a payment that ended without success, become a
 	// question that is due now. Any other notice changes nothing.
 	Raise(ctx context.Context, n PaymentNotice, questionID id.ID, now time.Time) error
-	// QuestionsDue gives up to limit questions that are due, and makes them due again at next, for a process that dies meanwhile.
-	QuestionsDue(ctx context.Context, now, next time.Time, limit int) ([]PaymentQuestion, error)
+	// QuestionsDue gives up to limit questions that are due, and makes them due again, for a process that dies
+	// meanwhile: after n tries, waits[n] later; the last wait stands for all further tries.
+	QuestionsDue(ctx context.Context, now time.Time, waits []time.Duration, limit int) ([]PaymentQuestion, error)
 	// Answered removes a question, unless another notice has raised it again.
 	Answered(ctx context.Context, q PaymentQuestion) error
 }
@@ -37,9 +38,17 @@ type KeptDispute struct {
 
 // DisputeSubject is what a dispute is about, with the operator who is told.
 type DisputeSubject struct {
-	SecuredSubject             // operator and deposit; the fields about the fee are empty
-	Kind           string      // of the payment: fee or collection
-	Paid           money.Cents // amount of the payment
+	Operator connect.Operator
+	Verified bool // the operator's address is
+	Deposit  DisputedDeposit
+	Kind     string // of the payment: fee or collection
+}
+
+// DisputedDeposit is what a mail says of the deposit of a disputed payment.
+type DisputedDeposit struct {
+	ID             id.ID
+	Reference      string
+	RentalContract string // "" for none
 }
 
 // ForgottenClient is an erased client about whom the payment provider is to forget customer and card.

@@ -3,6 +3,7 @@ package ports
 import (
 	"time"
 
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 )
@@ -42,5 +43,5 @@ type SubscriptionView struct {
 type AuditFilter struct {
 	RequestID string
 	Subject   string
-	Actors    []string
+	Actors    []actor.Actor
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/webhook"
 )
@@ -18,12 +19,12 @@ const (
 // DepositAuthors lists who makes deposits.
 var DepositAuthors = []string{DepositByPartner, DepositByOperator}
 
-// DepositMetrics counts new deposits and transitions of deposits (operations.md, "Metrics").
+// DepositMetrics counts new deposits and transitions of deposits (metrics.md, "Names").
 type DepositMetrics interface {
 	// Created counts a new deposit, after the commit. by is one of DepositAuthors.
 	Created(by string)
-	// Transitioned counts a transition, after the commit. by names the actor: tenant, partner, operator or scheduler.
-	Transitioned(from, to deposit.Status, by string)
+	// Transitioned counts a transition, after the commit. by is a tenant, partner, operator or the clock.
+	Transitioned(from, to deposit.Status, by actor.Kind)
 }
 
 // PaymentResult is an answer of the payment provider, as svc_payments_total labels it.
@@ -40,7 +41,7 @@ const (
 // PaymentResults lists every result.
 var PaymentResults = []PaymentResult{PaymentSucceeded, PaymentRefused, PaymentVoided, PaymentUnavailable}
 
-// PaymentMetrics counts the provider's answers (operations.md, "Metrics").
+// PaymentMetrics counts the provider's answers (metrics.md, "Names").
 type PaymentMetrics interface {
 	// Answered counts an answer about a payment, after it is stored: the end of a payment, each refusal of a collection, and
 	// each call without an answer.
@@ -49,13 +50,13 @@ type PaymentMetrics interface {
 	Refunded(result PaymentResult)
 }
 
-// JobMetrics counts the rounds of jobs that run by the clock (operations.md, "Metrics").
+// JobMetrics counts the rounds of jobs that run by the clock (metrics.md, "Names").
 type JobMetrics interface {
 	// Ran counts a round that ended now. succeeded is false after an error or a panic.
 	Ran(job string, succeeded bool)
 }
 
-// MailMetrics counts attempts to send a mail (operations.md, "Metrics").
+// MailMetrics counts attempts to send a mail (metrics.md, "Names").
 type MailMetrics interface {
 	// Attempted counts an attempt that ended. sent tells whether the mail server took the mail.
 	Attempted(sent bool)
@@ -83,7 +84,7 @@ func RequestIDOf(ctx context.Context) string {
 	return s
 }
 
-// DispatchMetrics counts the work of the dispatcher (operations.md, "Metrics"). Labels are closed sets and never ids.
+// DispatchMetrics counts the work of the dispatcher (metrics.md, "Names"). Labels are closed sets and never ids.
 type DispatchMetrics interface {
 	Relayed(events int)
 	// Reconciled counts deliveries that were dispatched again because the lease ran out.

@@ -22,7 +22,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Bounds of a file (operations.md, "Pages").
+// Bounds of a file (pages.md, "Files of a deposit").
 const (
 	readFor   = 10 * time.Second
 	maxMemory = 160 << 20 // bytes; a progressive JPEG of it has coefficients of 128 MB

@@ -9,7 +9,8 @@ import (
 	"partnerdeposits/core/evidence"
 )
 
-// Bounds of a JPEG (operations.md, "Pages"). A scan of a few bytes makes a decoder visit every block of the picture.
+// Bounds of a JPEG (pages.md, "Files of a deposit"). A scan of a few bytes makes a decoder visit every block of the
+// picture.
 const (
 	maxScans      = 64
 	maxComponents = 4

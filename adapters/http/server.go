@@ -23,6 +23,7 @@ import (
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/app/payments/notices"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/core/site"
 	"partnerdeposits/ports/outage"
 )
 
@@ -147,7 +148,7 @@ func mount(app *fiber.App, s Surfaces) error {
 		s.Payments(app)
 	}
 	ui.MountAssets(app)
-	app.Get("/", func(c *fiber.Ctx) error { return c.Redirect("/dashboard", fiber.StatusSeeOther) })
+	app.Get(site.Home, func(c *fiber.Ctx) error { return c.Redirect(site.Desk, fiber.StatusSeeOther) })
 	return nil
 }
 

@@ -3,6 +3,7 @@ package metrics
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/ports"
 )
@@ -28,9 +29,9 @@ func (r *Registry) Deposits() *Deposits {
 			if err != nil {
 				continue
 			}
-			d.transitions.WithLabelValues(string(from), string(to), trigger.By())
+			d.transitions.WithLabelValues(string(from), string(to), string(trigger.By()))
 			if trigger == deposit.Claim || trigger == deposit.Released { // either side may take these transitions
-				d.transitions.WithLabelValues(string(from), string(to), deposit.CancelledByPartner.By())
+				d.transitions.WithLabelValues(string(from), string(to), string(actor.KindPartner))
 			}
 		}
 	}
@@ -38,8 +39,8 @@ func (r *Registry) Deposits() *Deposits {
 }
 
 // Transitioned counts a committed transition.
-func (d *Deposits) Transitioned(from, to deposit.Status, by string) {
-	d.transitions.WithLabelValues(string(from), string(to), by).Inc()
+func (d *Deposits) Transitioned(from, to deposit.Status, by actor.Kind) {
+	d.transitions.WithLabelValues(string(from), string(to), string(by)).Inc()
 }
 
 // Created counts a deposit that was made.

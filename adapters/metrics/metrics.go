@@ -1,4 +1,4 @@
-// Package metrics is the service's Prometheus registry (operations.md, "Metrics"). Labels are closed sets: never a
+// Package metrics is the service's Prometheus registry (metrics.md, "Names"). Labels are closed sets: never a
 // partner, an endpoint or an id. Every series with known labels exists from the start, at zero, so that its first
 // increase is visible.
 package metrics

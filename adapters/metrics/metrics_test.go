@@ -90,10 +90,11 @@ func full(t testing.TB) (*metrics.Registry, *metrics.HTTP, *metrics.Deposits, *m
 	return r, h, r.Deposits(), r.Dispatch()
 }
 
-// TestNames compares names and labels with the documented table (operations.md, "Metrics"): dashboards and alerts depend on them.
+// TestNames compares names and labels with the documented table (metrics.md, "Names"): dashboards and alerts depend on
+// them.
 func TestNames(t *testing.T) {
 	var documented []string
-	for _, row := range docstest.Rows(t, "docs/spec/operations.md", "Metrics") {
+	for _, row := range docstest.Rows(t, "docs/spec/metrics.md", "Names") {
 		name, labels, labelled := strings.Cut(strings.Trim(row[0], "`"), "{")
 		if labelled {
 			list := strings.Split(strings.TrimSuffix(labels, "}"), ",")

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
@@ -38,7 +39,7 @@ func create(ctx context.Context, store *postgres.Store, from deposit.Origin, now
 		if err := store.Deposits.Insert(ctx, d, secret.Text(d.Reference)); err != nil {
 			return err
 		}
-		if err := store.Audit.Append(ctx, ports.AuditEntry{ID: portstest.NewID(), At: now, Actor: "partner:p", Action: "deposit.create", Subject: d.Reference}); err != nil {
+		if err := store.Audit.Append(ctx, ports.AuditEntry{ID: portstest.NewID(), At: now, Actor: actor.Partner(id.ID{1}, id.ID{}), Action: "deposit.create", Subject: d.Reference}); err != nil {
 			return err
 		}
 		return store.Idempotency.Store(ctx, k, ports.StoredResponse{Status: 201, Body: []byte(`{"data":{"id":"dep_x"}}`), CreatedAt: now})
@@ -62,7 +63,7 @@ func cancel(ctx context.Context, store *postgres.Store, depositID id.ID, now tim
 			Data: d.EventData(step), CreatedAt: now}); err != nil {
 			return err
 		}
-		return store.Audit.Append(ctx, ports.AuditEntry{ID: portstest.NewID(), At: now, Actor: "partner:p", Action: "deposit.cancel", Subject: d.Reference})
+		return store.Audit.Append(ctx, ports.AuditEntry{ID: portstest.NewID(), At: now, Actor: actor.Partner(id.ID{1}, id.ID{}), Action: "deposit.cancel", Subject: d.Reference})
 	})
 }
 

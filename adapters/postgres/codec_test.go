@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/pgtest"
 )
@@ -107,5 +108,22 @@ func BenchmarkID(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		require.NoError(b, pool.QueryRow(b.Context(), `SELECT $1::uuid`, someID).Scan(&got))
+	}
+}
+
+func TestActor_IsReadFromItsText(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	for text, want := range map[string]actor.Actor{
+		"operator:" + id.Operator.Of(someID): actor.Operator(someID),
+		"scheduler":                          actor.Clock,
+		"dispatcher":                         actor.Clock,
+		"":                                   {},
+	} {
+		for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeSimpleProtocol} {
+			got := actor.Staff
+			require.NoError(t, pool.QueryRow(t.Context(), `SELECT $1::text`, mode, text).Scan(&got))
+			require.Equal(t, want, got)
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
@@ -243,7 +244,7 @@ func TestOpenDeposits_AreThoseThatAreNotOver(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			step.Actor = "operator"
+			step.Actor = actor.Actor{Kind: actor.KindOperator}
 			if err := s.Deposits.Transition(ctx, d, step); err != nil || then == nil {
 				return err
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/evidence"
 	"partnerdeposits/core/id"
 	"partnerdeposits/lab/portstest"
@@ -95,7 +96,7 @@ func (w *pooledStore) add(by ports.FileSender, ids []id.ID, since, at time.Time)
 		if _, err := r.Deposits.ForUpdate(ctx, by.DepositID); err != nil {
 			return err
 		}
-		_, err := r.Files.Add(ctx, by, ids, since, at, "operator:o")
+		_, err := r.Files.Add(ctx, by, ids, since, at, actor.Operator(id.ID{1}))
 		return err
 	})
 }
@@ -121,7 +122,7 @@ func TestFiles_Waiting_AreNotTheDepositsUntilTheyAreAdded(t *testing.T) {
 	require.ElementsMatch(t, files, waiting)
 	require.NoError(t, w.add(by, ids, at0, at0.Add(time.Minute)))
 	for i := range files {
-		files[i].AddedAt, files[i].AddedBy = at0.Add(time.Minute), "operator:o"
+		files[i].AddedAt, files[i].AddedBy = at0.Add(time.Minute), actor.Operator(id.ID{1})
 	}
 	got, err = w.Files.Files(t.Context(), by.DepositID)
 	require.NoError(t, err)

@@ -94,10 +94,10 @@ func TestIdempotency_HeldByAnother_IsInUseWithoutWaiting(t *testing.T) {
 	w.do(func(ctx context.Context, r *postgres.Store) error {
 		_, err := r.Idempotency.Claim(ctx, k, at0)
 		require.NoError(t, err)
-		_, err = w.claimIn(ctx, k, at0)
+		_, err = w.claimIn(t.Context(), k, at0)
 		require.ErrorIs(t, err, ports.ErrKeyInUse)
 		for name, other := range others(k) {
-			_, err = w.claimIn(ctx, other, at0)
+			_, err = w.claimIn(t.Context(), other, at0)
 			require.NoError(t, err, name)
 		}
 		return nil
@@ -113,10 +113,10 @@ func TestIdempotency_HeldByAnother_AStoredResponseIsStillReplayed(t *testing.T) 
 	w.do(func(ctx context.Context, r *postgres.Store) error {
 		_, err := r.Idempotency.Claim(ctx, k, at0)
 		require.NoError(t, err)
-		got, err := w.claimIn(ctx, k, at0)
+		got, err := w.claimIn(t.Context(), k, at0)
 		require.NoError(t, err)
 		require.Empty(t, cmp.Diff(&want, got))
-		_, err = w.claimIn(ctx, k, at0.Add(ports.IdempotencyWindow))
+		_, err = w.claimIn(t.Context(), k, at0.Add(ports.IdempotencyWindow))
 		require.ErrorIs(t, err, ports.ErrKeyInUse, "the stored response has expired")
 		return nil
 	})

@@ -77,7 +77,7 @@ func TestImports_LeadToLowerPackages(t *testing.T) {
 		}
 		return nil
 	}))
-	require.Contains(t, imports["."], "internal/sets")
+	require.Contains(t, imports["."], "deposits")
 	require.Empty(t, violations(imports))
 }
 

@@ -164,7 +164,7 @@ func (h *hotPaths) run() map[string][]string {
 	note("renew", h.indexed, err)
 	failed := ports.Outcome{Delivery: &ports.Delivery{Claim: claims[0]}, Verdict: webhook.Verdict{State: webhook.Waiting, Wait: time.Hour},
 		Attempt: webhook.Attempt{Number: 1, Result: webhook.ResultTimeout, StartedAt: time.Now()}}
-	_, _, err = h.dispatch.Record(ctx, []ports.Outcome{failed}, []id.ID{sub.ID}, 64)
+	_, _, err = h.dispatch.Record(ctx, []ports.Outcome{failed}, []id.ID{sub.ID}, 64, time.Now())
 	note("record", h.indexed, err)
 	note("release", h.indexed, h.dispatch.Release(ctx, claims))
 	return texts

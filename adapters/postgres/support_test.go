@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
@@ -61,7 +62,7 @@ func TestSupport_LookUpsReadIndexes(t *testing.T) {
 		}},
 		"deliveries of a subscription": {[]string{"deliveries_pkey/1"}, func() error { _, err := store.Deliveries.LastDeliveries(ctx, none, 50); return err }},
 		"audit": {[]string{"audit_log_of_actor/1", "audit_log_of_request/1", "audit_log_of_subject/1"}, func() error {
-			_, err := store.Audit.AuditEntries(ctx, ports.AuditFilter{RequestID: "req_1", Subject: "dep_1", Actors: []string{"admin"}}, 100)
+			_, err := store.Audit.AuditEntries(ctx, ports.AuditFilter{RequestID: "req_1", Subject: "dep_1", Actors: []actor.Actor{actor.Staff}}, 100)
 			return err
 		}},
 	} {
@@ -86,7 +87,7 @@ func TestAuditEntries_AreFoundByEveryName(t *testing.T) {
 	begin := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 	var all []ports.AuditEntry
 	for i, requestID := range []string{"req_a", "", "req_a"} {
-		e := ports.AuditEntry{ID: portstest.NewID(), At: begin.Add(time.Duration(i) * time.Second), Actor: "admin", Action: "test", Subject: "dep_1",
+		e := ports.AuditEntry{ID: portstest.NewID(), At: begin.Add(time.Duration(i) * time.Second), Actor: actor.Staff, Action: "test", Subject: "dep_1",
 			Detail: map[string]string{"n": requestID}, RequestID: requestID}
 		ctx := ports.WithRequestID(t.Context(), requestID)
 		require.NoError(t, store.WithinTx(ctx, appending(store, e)))
@@ -98,8 +99,8 @@ func TestAuditEntries_AreFoundByEveryName(t *testing.T) {
 	}{
 		{ports.AuditFilter{RequestID: "req_a"}, []ports.AuditEntry{all[0], all[2]}},
 		{ports.AuditFilter{Subject: "dep_1"}, all},
-		{ports.AuditFilter{Subject: "dep_1", Actors: []string{"admin", "nobody"}}, all},
-		{ports.AuditFilter{Actors: []string{"nobody"}}, nil},
+		{ports.AuditFilter{Subject: "dep_1", Actors: []actor.Actor{actor.Staff, actor.Parse("nobody")}}, all},
+		{ports.AuditFilter{Actors: []actor.Actor{actor.Parse("nobody")}}, nil},
 	} {
 		found, err := store.Audit.AuditEntries(t.Context(), c.filter, 100)
 		require.NoError(t, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/postgres"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
@@ -53,7 +54,7 @@ func TestWithinTx_AppendedToTheOutbox_RingsTheDoorbellAfterTheCommitAlone(t *tes
 func TestWithinTx_AStatementThatWaitedBreaksAConstraint_FailsAtTheCommit(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
-	entry := ports.AuditEntry{ID: portstest.NewID(), At: time.Now(), Actor: "admin", Action: "test", Subject: "dep_1"}
+	entry := ports.AuditEntry{ID: portstest.NewID(), At: time.Now(), Actor: actor.Staff, Action: "test", Subject: "dep_1"}
 	err := store.WithinTx(t.Context(), func(ctx context.Context) error {
 		require.NoError(t, store.Outbox.Append(ctx, storetest.Event(portstest.NewID(), portstest.NewID())))
 		require.NoError(t, store.Audit.Append(ctx, entry))
@@ -189,6 +190,20 @@ func TestForUpdate_AfterWaitingForAChangeOfItsClient_SeesTheClient(t *testing.T)
 	require.Equal(t, c.Email, got.Client.Email)
 }
 
+// Two transactions of one caller would wait for each other's locks, and a write without one would commit alone.
+func TestWithinTx_WithinAnother_IsRefused_AndAWriteOutsideOfOnePanics(t *testing.T) {
+	t.Parallel()
+	store, _ := storetest.New(t, postgres.Options{})
+	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context) error {
+		err := store.WithinTx(ctx, func(context.Context) error { return nil })
+		require.ErrorContains(t, err, "a transaction within a transaction")
+		return nil
+	}))
+	require.PanicsWithValue(t, "postgres: a statement of a transaction runs outside of one", func() {
+		_ = store.Deposits.SetCheckout(t.Context(), &deposit.Deposit{})
+	})
+}
+
 func TestWithinTx_PoolExhausted_IsUnavailableInTime(t *testing.T) {
 	t.Parallel()
 	pool := storetest.Pool(t, pgtest.URL(t), postgres.PoolOptions{MaxConns: 1})
@@ -196,7 +211,7 @@ func TestWithinTx_PoolExhausted_IsUnavailableInTime(t *testing.T) {
 	store := storetest.Over(t, pool, postgres.Options{AcquireTimeout: 50 * time.Millisecond})
 	nothing := func(context.Context) error { return nil }
 	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context) error {
-		require.ErrorIs(t, store.WithinTx(ctx, nothing), fault.ErrUnavailable)
+		require.ErrorIs(t, store.WithinTx(t.Context(), nothing), fault.ErrUnavailable)
 		_, err := store.Deposits.Deposit(ctx, portstest.NewID())
 		require.ErrorIs(t, err, fault.ErrUnavailable)
 		return nil

@@ -1,5 +1,5 @@
 // Package scoring decides which tenants are accepted. In the sandbox, a tester chooses the decision by the e-mail
-// (operations.md, "Pages").
+// (pages.md, "Sandbox").
 package scoring
 
 import (

@@ -7,6 +7,7 @@ import (
 
 	"partnerdeposits/app/deposits/lifecycle"
 	"partnerdeposits/app/platform/idempotent"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
@@ -39,7 +40,7 @@ func (s *Service) Cancel(ctx context.Context, by partner.Caller, in Cancellation
 			Key: call.Key, Now: c.now, Needs: ports.Needs{Deposit: in.DepositID}, Decide: c.decide, Effect: c.effect,
 		})
 		if err == nil && !response.Replayed {
-			s.deps.Metrics.Transitioned(c.step.From, c.step.To, byPartner)
+			s.deps.Metrics.Transitioned(c.step.From, c.step.To, actor.KindPartner)
 		}
 		if !errors.Is(err, errFeeInFlight) {
 			return response, err
@@ -50,8 +51,6 @@ func (s *Service) Cancel(ctx context.Context, by partner.Caller, in Cancellation
 	}
 	return idempotent.Response{}, fault.ErrUnavailable.Because(errFeeInFlight)
 }
-
-const byPartner = "partner"
 
 // cancelling is a cancellation that runs.
 type cancelling struct {

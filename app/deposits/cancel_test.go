@@ -13,6 +13,7 @@ import (
 	"partnerdeposits/app/deposits"
 	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/cmd/wire"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
@@ -41,8 +42,8 @@ func (b *fixture) SettleFee(context.Context, id.ID) error {
 	return b.settle()
 }
 
-func (b *fixture) Transitioned(from, to deposit.Status, by string) {
-	b.steps = append(b.steps, string(from)+">"+string(to)+" by "+by)
+func (b *fixture) Transitioned(from, to deposit.Status, by actor.Kind) {
+	b.steps = append(b.steps, string(from)+">"+string(to)+" by "+string(by))
 }
 
 func (b *fixture) Created(by string) { b.steps = append(b.steps, "created by "+by) }

@@ -8,6 +8,7 @@ import (
 
 	"partnerdeposits/app/deposits/lifecycle"
 	"partnerdeposits/app/platform/idempotent"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
@@ -160,7 +161,7 @@ func TestCancel_DecidesWithoutATransaction_UnlessTheTenantMayBePaying(t *testing
 			require.Equal(t, "cancelled", string(response.Body))
 			require.Equal(t, deposit.Transition{
 				Version: 2, From: cancel.step.From, To: deposit.Cancelled, Trigger: deposit.CancelledByPartner, At: now, EventID: id.ID{8},
-				Actor: "partner:" + id.Partner.Of(id.ID{3}), Detail: map[string]string{"keyId": id.APIKey.Of(id.ID{4}), "reason": "duplicate"},
+				Actor: actor.Partner(id.ID{3}, id.ID{4}), Detail: map[string]string{"keyId": id.APIKey.Of(id.ID{4}), "reason": "duplicate"},
 			}, writes.Move.Step)
 			require.Equal(t, []any{deposit.EventCancelled, id.ID{3}}, []any{string(writes.Event.Name), writes.Event.PartnerID})
 		})
@@ -190,8 +191,8 @@ func TestView_ShowsTheURLThatWasAskedFor(t *testing.T) {
 
 func TestHistory_OfAnAct_NamesItsAuthorAndTheDetailsThatWereGiven(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, lifecycle.By{Actor: "partner:" + id.Partner.Of(id.ID{3}), Detail: map[string]string{"keyId": id.APIKey.Of(id.ID{4}), "reason": "damage"}},
+	require.Equal(t, lifecycle.By{Actor: actor.Partner(id.ID{3}, id.ID{4}), Detail: map[string]string{"keyId": id.APIKey.Of(id.ID{4}), "reason": "damage"}},
 		partnerAct(asks, map[string]string{"reason": "damage", "comment": ""}))
-	require.Equal(t, lifecycle.By{Actor: "operator:" + id.Operator.Of(id.ID{5}), Detail: map[string]string{"comment": "x"}},
+	require.Equal(t, lifecycle.By{Actor: actor.Operator(id.ID{5}), Detail: map[string]string{"comment": "x"}},
 		desk.act(map[string]string{"comment": "x", "reason": ""}))
 }

@@ -1,11 +1,14 @@
 package deposits
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/app/platform/audit"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
@@ -40,10 +43,55 @@ func TestVerified_IsAskedWhereMailsAreSent(t *testing.T) {
 		"verified where nothing needs": {false, verified, nil},
 	} {
 		s := &Service{deps: Deps{VerifiedOnly: c.only}}
-		require.ErrorIs(t, s.verified(c.by), c.want, name)
+		for _, act := range Acts {
+			want := c.want
+			if !act.NeedsVerified() {
+				want = nil
+			}
+			require.ErrorIs(t, s.verified(c.by, act), want, "%s: %s", name, act)
+		}
 		require.ErrorIs(t, s.mayCreate(c.by, withAddress), c.want, name)
 		require.NoError(t, s.mayCreate(c.by, OperatorDeposit{}), "a deposit without a mail: %s", name)
 	}
+}
+
+func TestNeedsVerified_ActsThatChargeOrMailATenant(t *testing.T) {
+	t.Parallel()
+	needs := map[Act]bool{ActCapture: true, ActSendLink: true}
+	for _, act := range Acts {
+		require.Equal(t, needs[act], act.NeedsVerified(), act)
+	}
+}
+
+func TestPossible_AsTheDepositAllows(t *testing.T) {
+	t.Parallel()
+	covered := []deposit.Status{deposit.Active}
+	inCheckout := []deposit.Status{deposit.Pending, deposit.Incomplete, deposit.PaymentIssue}
+	for act, c := range map[Act]struct {
+		on      []deposit.Status
+		refusal error
+	}{
+		ActCapture: {covered, deposit.ErrNotCapturable}, ActRelease: {covered, deposit.ErrNotReleasable},
+		ActCancel: {inCheckout, deposit.ErrNotCancellable}, ActSendLink: {inCheckout, deposit.ErrNotSendable},
+		ActAddFiles: {[]deposit.Status{deposit.Active, deposit.Captured}, ErrNoFiles},
+	} {
+		for _, status := range deposit.Statuses {
+			d := &deposit.Deposit{Status: status, ExpiresAt: now.Add(1), CheckoutExpiresAt: now.Add(1)}
+			d.ContractEndAt = now.Add(1)
+			want := c.refusal
+			if slices.Contains(c.on, status) {
+				want = nil
+			}
+			require.ErrorIs(t, act.Possible(d, now), want, "%s of a deposit that is %s", act, status)
+		}
+	}
+}
+
+func TestPossible_AfterTheCover_AReleaseAndNoCapture(t *testing.T) {
+	t.Parallel()
+	d := &deposit.Deposit{Status: deposit.Active, ExpiresAt: now}
+	require.ErrorIs(t, ActCapture.Possible(d, now), deposit.ErrNotCapturable)
+	require.NoError(t, ActRelease.Possible(d, now))
 }
 
 func TestCeiling_OfTheAccount_OrTheDefault(t *testing.T) {
@@ -158,10 +206,22 @@ func TestSendLink_ChecksEveryRecipient(t *testing.T) {
 	require.Equal(t, []string{"ada@b.example", "bob@b.example"}, LinkRequest{Recipients: []tenant.Contact{ada, bob}}.addresses())
 }
 
+// oneID makes the same id at each call.
+type oneID struct{ ports.Entropy }
+
+func (oneID) NewID() id.ID { return id.ID{8} }
+
 func TestAudit_OfAMail_CountsAndNamesNobody(t *testing.T) {
 	t.Parallel()
+	sending := linkSending{Service: New(Deps{Entropy: oneID{}}), by: asks, now: now}
 	require.Equal(t, ports.AuditEntry{
-		ID: id.ID{8}, At: now, Actor: "operator:" + id.Operator.Of(id.ID{5}), Action: "deposit.send_link", Subject: id.Deposit.Of(id.ID{1}),
-		Detail: map[string]string{"mails": "1"},
-	}, desk.audit(id.ID{8}, now, "deposit.send_link", id.ID{1}, map[string]string{"mails": "1"}))
+		ID: id.ID{8}, At: now, Actor: actor.Partner(id.ID{3}, id.ID{4}), Action: "deposit.send_link",
+		Subject: id.Deposit.Of(id.ID{1}),
+		Detail:  map[string]string{"mails": "2", "keyId": id.APIKey.Of(id.ID{4})},
+	}, sending.audit(id.ID{1}, 2))
+	require.Equal(t, ports.AuditEntry{
+		ID: id.ID{8}, At: now, Actor: actor.Operator(id.ID{5}), Action: "deposit.send_link",
+		Subject: id.Deposit.Of(id.ID{1}),
+		Detail:  map[string]string{"mails": "1"},
+	}, sending.Service.audit(desk, now, audit.DepositSendLink, id.ID{1}, map[string]string{"mails": "1"}))
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"partnerdeposits/app/accounts/signin"
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
@@ -21,9 +22,6 @@ import (
 
 // recordsWithin bounds the statements about files: a slow upload has taken most of the time of its request before.
 const recordsWithin = 10 * time.Second
-
-// ActionAddFiles is the audit log's name for files that were added to a deposit.
-const ActionAddFiles = "deposit.add_files"
 
 // ErrNoFiles refuses files for a deposit that no tenant has secured.
 var ErrNoFiles = fault.New(fault.Conflict, "deposit_takes_no_files", "Files can be added to a deposit that is secured or captured.")
@@ -153,7 +151,7 @@ func TakesFiles(d *deposit.Deposit) error {
 func (s *Service) AddFilesByOperator(ctx context.Context, by OperatorCaller, seen Seen, files FilesToAdd) error {
 	now := s.deps.Clock.Now()
 	_, err := s.deps.Idempotent.Run(ctx, idempotent.Request{
-		Key: formKey(by, seen.Form, append([]string{id.Deposit.Of(seen.DepositID), "add_files"}, fileNames(files.IDs)...)),
+		Key: formKey(by, seen.Form, append([]string{id.Deposit.Of(seen.DepositID), string(ActAddFiles)}, fileNames(files.IDs)...)),
 		Now: now,
 		Effect: func(ctx context.Context) (idempotent.Response, error) {
 			d, err := s.lockOwned(ctx, by, seen.DepositID)
@@ -175,13 +173,12 @@ func (s *Service) addFiles(ctx context.Context, by OperatorCaller, d *deposit.De
 		return nil
 	}
 	files.From.DepositID = d.ID
-	if _, err := s.deps.Files.Add(ctx, files.From, files.IDs, now.Add(-evidence.WaitsFor), now, by.actor()); err != nil {
+	since := now.Add(-evidence.WaitsFor)
+	if _, err := s.deps.Files.Add(ctx, files.From, files.IDs, since, now, by.Operator.Actor()); err != nil {
 		return err
 	}
-	return s.deps.Audit.Append(ctx, ports.AuditEntry{
-		ID: s.deps.Entropy.NewID(), At: now, Actor: by.actor(), Action: ActionAddFiles, Subject: id.Deposit.Of(d.ID),
-		Detail: map[string]string{"files": strconv.Itoa(len(files.IDs))},
-	})
+	count := map[string]string{"files": strconv.Itoa(len(files.IDs))}
+	return s.deps.Audit.Append(ctx, s.audit(by, now, audit.DepositAddFiles, d.ID, count))
 }
 
 // fileNames are the ids as the fingerprint of a form contains them.

@@ -11,10 +11,12 @@ import (
 	"partnerdeposits/app/accounts/signin"
 	"partnerdeposits/app/deposits/lifecycle"
 	"partnerdeposits/app/platform/idempotent"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/site"
 	"partnerdeposits/ports"
 )
 
@@ -43,10 +45,6 @@ func (seen Seen) unchanged(d *deposit.Deposit) error {
 	return nil
 }
 
-const byOperator = "operator"
-
-func (by OperatorCaller) actor() string { return "operator:" + id.Operator.Of(by.Operator.ID) }
-
 // act is the author of an operator's change in the history of a deposit, with the non-empty details.
 func (by OperatorCaller) act(detail map[string]string) lifecycle.By {
 	set := map[string]string{}
@@ -55,12 +53,12 @@ func (by OperatorCaller) act(detail map[string]string) lifecycle.By {
 			set[k] = v
 		}
 	}
-	return lifecycle.By{Actor: by.actor(), Detail: set}
+	return lifecycle.By{Actor: by.Operator.Actor(), Detail: set}
 }
 
-// verified refuses an operator whose address is not verified: an act that charges or mails a tenant must have an author who can be reached.
-func (s *Service) verified(by OperatorCaller) error {
-	if s.deps.VerifiedOnly && !by.Operator.Verified() {
+// verified refuses an act that needs a verified address to an operator without one.
+func (s *Service) verified(by OperatorCaller, act Act) error {
+	if act.NeedsVerified() && s.deps.VerifiedOnly && !by.Operator.Verified() {
 		return connect.ErrUnverified
 	}
 	return nil
@@ -75,7 +73,7 @@ type Proof struct{ Code, Network string }
 // Returns connect.ErrUnverified, deposit_not_found for a deposit of another account, ErrChanged, deposit_not_capturable, capture_exceeds_amount,
 // capture_below_minimum, invalid_field for an amount that is not positive, twofactor.ErrWrongCode, ErrTooManyCodes, and the errors of idempotent.Executor.Run.
 func (s *Service) CaptureByOperator(ctx context.Context, by OperatorCaller, seen Seen, in CaptureRequest, proof Proof) error {
-	if err := s.verified(by); err != nil {
+	if err := s.verified(by, ActCapture); err != nil {
 		return err
 	}
 	on, err := s.deps.Codes.On(ctx, by.Operator.ID)
@@ -95,7 +93,7 @@ func (s *Service) capture(ctx context.Context, by OperatorCaller, seen Seen, in 
 	if in.Amount != nil {
 		amount = in.Amount.String()
 	}
-	return s.operatorMove(ctx, by, seen, append([]string{"capture", amount, in.Reason, in.Description}, fileNames(in.Files.IDs)...),
+	return s.operatorMove(ctx, by, seen, append([]string{string(ActCapture), amount, in.Reason, in.Description}, fileNames(in.Files.IDs)...),
 		func(ctx context.Context, d *deposit.Deposit, now time.Time) (deposit.Transition, error) {
 			step, err := d.Capture(in.Amount, s.deps.LeastCharge, s.deps.Timers, now)
 			if err != nil {
@@ -121,7 +119,7 @@ func (s *Service) capture(ctx context.Context, by OperatorCaller, seen Seen, in 
 // Returns deposit_not_found for a deposit of another account, ErrChanged, deposit_not_releasable, and the errors of
 // idempotent.Executor.Run.
 func (s *Service) ReleaseByOperator(ctx context.Context, by OperatorCaller, seen Seen, comment string) error {
-	return s.operatorMove(ctx, by, seen, []string{"release", comment},
+	return s.operatorMove(ctx, by, seen, []string{string(ActRelease), comment},
 		func(ctx context.Context, d *deposit.Deposit, now time.Time) (deposit.Transition, error) {
 			return s.deps.Journal.Move(ctx, d, deposit.Released, s.deps.Timers, by.act(map[string]string{"comment": comment}), s.deps.Entropy.NewID(), now)
 		})
@@ -134,7 +132,7 @@ func (s *Service) ReleaseByOperator(ctx context.Context, by OperatorCaller, seen
 // could not be settled, and the errors of idempotent.Executor.Run.
 func (s *Service) CancelByOperator(ctx context.Context, by OperatorCaller, seen Seen, comment string) error {
 	for range settleTries {
-		err := s.operatorMove(ctx, by, seen, []string{"cancel", comment},
+		err := s.operatorMove(ctx, by, seen, []string{string(ActCancel), comment},
 			func(ctx context.Context, d *deposit.Deposit, now time.Time) (deposit.Transition, error) {
 				if err := s.noFeeInFlight(ctx, d); err != nil {
 					return deposit.Transition{}, err
@@ -176,7 +174,7 @@ func (s *Service) operatorMove(ctx context.Context, by OperatorCaller, seen Seen
 		},
 	})
 	if err == nil && !response.Replayed {
-		s.deps.Metrics.Transitioned(step.From, step.To, byOperator)
+		s.deps.Metrics.Transitioned(step.From, step.To, actor.KindOperator)
 	}
 	return err
 }
@@ -199,7 +197,7 @@ func owned(d *deposit.Deposit, accountID id.ID) error {
 }
 
 // formRoute stands for the operator's forms among the routes of idempotency keys.
-const formRoute = "POST /dashboard/deposits"
+const formRoute = "POST " + site.Deposits
 
 // formKey makes the key of a form an idempotency key of the account: idempotency keys have the scope of an id, and the ids of
 // accounts and partners differ. what is the content of the form.

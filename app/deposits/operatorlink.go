@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/app/platform/mails"
 	"partnerdeposits/core/connect"
@@ -14,6 +15,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
 	"partnerdeposits/core/secret"
+	"partnerdeposits/core/site"
 	"partnerdeposits/core/tenant"
 	"partnerdeposits/ports"
 )
@@ -23,13 +25,13 @@ import (
 // Returns connect.ErrUnverified, missing_field, invalid_field, deposit_not_found for a deposit of another account, deposit_not_sendable,
 // rate_limited (deposit.LinksAllowed, AccountLinkAllowed), and the errors of idempotent.Executor.Run.
 func (s *Service) SendLinkByOperator(ctx context.Context, by OperatorCaller, seen Seen, to tenant.Contact) error {
-	if err := s.verified(by); err != nil {
+	if err := s.verified(by, ActSendLink); err != nil {
 		return err
 	}
 	now := s.deps.Clock.Now()
 	var url string
 	_, err := s.deps.Idempotent.Run(ctx, idempotent.Request{
-		Key: formKey(by, seen.Form, []string{id.Deposit.Of(seen.DepositID), "send_link", to.Email, to.Locale}),
+		Key: formKey(by, seen.Form, []string{id.Deposit.Of(seen.DepositID), string(ActSendLink), to.Email, to.Locale}),
 		Now: now,
 		Prepare: func(ctx context.Context) (err error) {
 			if err = to.Validate(""); err == nil {
@@ -76,11 +78,14 @@ func (s *Service) mailLink(ctx context.Context, by OperatorCaller, d *deposit.De
 	if err := s.deps.Mails.Enqueue(ctx, mail); err != nil {
 		return err
 	}
-	return s.deps.Audit.Append(ctx, by.audit(s.deps.Entropy.NewID(), now, "deposit.send_link", d.ID, map[string]string{"mails": "1"}))
+	return s.deps.Audit.Append(ctx, s.audit(by, now, audit.DepositSendLink, d.ID, map[string]string{"mails": "1"}))
 }
 
-func (by OperatorCaller) audit(entryID id.ID, now time.Time, action string, depositID id.ID, detail map[string]string) ports.AuditEntry {
-	return ports.AuditEntry{ID: entryID, At: now, Actor: by.actor(), Action: action, Subject: id.Deposit.Of(depositID), Detail: detail}
+// audit is the record of an operator's act on a deposit.
+func (s *Service) audit(
+	by OperatorCaller, now time.Time, verb audit.Verb, depositID id.ID, detail map[string]string,
+) ports.AuditEntry {
+	return audit.Entry(s.deps.Entropy, now, by.Operator.Actor(), verb, id.Deposit.Of(depositID), detail)
 }
 
 // CheckoutURL gives the URL of the checkout of a deposit of the account. The URL is a secret.
@@ -106,7 +111,7 @@ func (s *Service) CheckoutURL(ctx context.Context, accountID, depositID id.ID) (
 }
 
 func (s *Service) checkoutURL(token secret.Text) string {
-	return s.deps.DashboardURL + checkoutPath + token.Reveal()
+	return site.CheckoutURL(s.deps.DashboardURL, token.Reveal())
 }
 
 // OperatorDeposit is a request of an operator to create a deposit for the operator's own account.
@@ -165,7 +170,8 @@ func (s *Service) CreateByOperator(ctx context.Context, by OperatorCaller, in Op
 			if err != nil {
 				return idempotent.Response{}, err
 			}
-			if err := s.deps.Audit.Append(ctx, by.audit(s.deps.Entropy.NewID(), now, "deposit.create", d.ID, map[string]string{"amount": d.Amount.String()})); err != nil {
+			amount := map[string]string{"amount": d.Amount.String()}
+			if err := s.deps.Audit.Append(ctx, s.audit(by, now, audit.DepositCreate, d.ID, amount)); err != nil {
 				return idempotent.Response{}, err
 			}
 			if in.Tenant.Email == "" {
@@ -192,7 +198,7 @@ func (s *Service) mayCreate(by OperatorCaller, in OperatorDeposit) error {
 	if in.Tenant.Email == "" {
 		return nil
 	}
-	return s.verified(by)
+	return s.verified(by, ActSendLink)
 }
 
 // originOf names the account, and the partner that is linked to it now.

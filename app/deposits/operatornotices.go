@@ -9,14 +9,13 @@ import (
 	"partnerdeposits/app/platform/mails"
 	"partnerdeposits/app/platform/schedules"
 	"partnerdeposits/core/agreement"
+	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/tenant"
 	"partnerdeposits/ports"
 )
 
 const (
-	// coverWindow is how long before its end a cover is told, as on the operator's first page.
-	coverWindow = 7 * 24 * time.Hour
 	// coverHour is the hour of the day, in UTC, from which covers are told: morning in Europe.
 	coverHour = 6
 	// coversEvery is the time between two looks for covers that end. Each looks into the open deposits of every account.
@@ -62,7 +61,7 @@ func coverRound(now time.Time, anyone bool) (round ports.CoverRound, tells bool)
 		return round, false
 	}
 	round = ports.CoverRound{
-		Now: now, Before: now.Add(coverWindow), Today: now.Truncate(24 * time.Hour), Anyone: anyone,
+		Now: now, Before: now.Add(deposit.EndingSoon), Today: now.Truncate(24 * time.Hour), Anyone: anyone,
 	}
 	return round, true
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"partnerdeposits/app/platform/idempotent"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
@@ -63,7 +64,7 @@ func (s *Service) endCover(ctx context.Context, by partner.Caller, depositID id.
 		},
 	})
 	if err == nil && !response.Replayed {
-		s.deps.Metrics.Transitioned(step.From, step.To, byPartner)
+		s.deps.Metrics.Transitioned(step.From, step.To, actor.KindPartner)
 	}
 	return response, err
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/app/platform/mails"
 	"partnerdeposits/core/deposit"
@@ -14,6 +15,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/mailaddr"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/core/site"
 	"partnerdeposits/core/tenant"
 	"partnerdeposits/ports"
 )
@@ -76,7 +78,7 @@ func (l *linkSending) prepare(ctx context.Context) error {
 	if !ok {
 		return fmt.Errorf("deposits: %s has no checkout token", id.Deposit.Of(d.ID))
 	}
-	l.company, l.url = account.CompanyName, l.deps.DashboardURL+checkoutPath+token.Reveal()
+	l.company, l.url = account.CompanyName, site.CheckoutURL(l.deps.DashboardURL, token.Reveal())
 	return nil
 }
 
@@ -111,10 +113,8 @@ func (l *linkSending) effect(ctx context.Context) (response idempotent.Response,
 
 // audit is the record of who sent how many mails. The addresses are in the mails only, and end with them.
 func (l *linkSending) audit(depositID id.ID, count int) ports.AuditEntry {
-	act := partnerAct(l.by, map[string]string{"mails": strconv.Itoa(count)})
-	return ports.AuditEntry{
-		ID: l.deps.Entropy.NewID(), At: l.now, Actor: act.Actor, Action: "deposit.send_link", Subject: id.Deposit.Of(depositID), Detail: act.Detail,
-	}
+	detail := map[string]string{"mails": strconv.Itoa(count)}
+	return audit.Entry(l.deps.Entropy, l.now, l.by.Actor(), audit.DepositSendLink, id.Deposit.Of(depositID), detail)
 }
 
 // validate checks every recipient. An address may occur once, in any case of its letters.

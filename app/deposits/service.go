@@ -17,6 +17,7 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/core/site"
 	"partnerdeposits/ports"
 )
 
@@ -47,9 +48,6 @@ type Deps struct {
 	DashboardURL string
 	Imprint      agreement.Imprint // in mails to tenants
 }
-
-// checkoutPath stands before the token in the URL of a checkout.
-const checkoutPath = "/checkout/"
 
 // Payments moves the money of a deposit; payments.Service implements it.
 type Payments interface {
@@ -90,7 +88,7 @@ type View struct {
 func (s *Service) view(d *deposit.Deposit, now time.Time) View {
 	v := View{Deposit: d, CoversContract: d.CoversContract(s.deps.Timers, now)}
 	if d.URLGeneration && d.CheckoutToken != "" {
-		v.CheckoutURL = s.deps.DashboardURL + checkoutPath + d.CheckoutToken.Reveal()
+		v.CheckoutURL = site.CheckoutURL(s.deps.DashboardURL, d.CheckoutToken.Reveal())
 	}
 	return v
 }
@@ -126,5 +124,5 @@ func partnerAct(by partner.Caller, detail map[string]string) lifecycle.By {
 			set[k] = v
 		}
 	}
-	return lifecycle.By{Actor: "partner:" + id.Partner.Of(by.Partner.ID), Detail: set}
+	return lifecycle.By{Actor: by.Actor(), Detail: set}
 }

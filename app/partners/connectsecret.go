@@ -3,6 +3,7 @@ package partners
 import (
 	"context"
 
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"
 )
@@ -13,7 +14,7 @@ import (
 // Returns partner_not_found.
 func (s *Service) RotateConnectSecret(ctx context.Context, slug string) (secret.Text, error) {
 	fresh := s.connectSecret()
-	err := s.change(ctx, slug, "connect_secret.rotate", nil, func(ctx context.Context, p partner.Partner) error {
+	err := s.change(ctx, slug, audit.ConnectSecretRotate, nil, func(ctx context.Context, p partner.Partner) error {
 		return s.deps.Partners.SetConnectSecret(ctx, p.ID, fresh)
 	})
 	if err != nil {
@@ -26,7 +27,7 @@ func (s *Service) RotateConnectSecret(ctx context.Context, slug string) (secret.
 //
 // Returns partner_not_found.
 func (s *Service) ClearConnectSecret(ctx context.Context, slug string) error {
-	return s.change(ctx, slug, "connect_secret.clear", nil, func(ctx context.Context, p partner.Partner) error {
+	return s.change(ctx, slug, audit.ConnectSecretClear, nil, func(ctx context.Context, p partner.Partner) error {
 		return s.deps.Partners.SetConnectSecret(ctx, p.ID, "")
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/mailaddr"
@@ -64,7 +65,8 @@ func (s *Service) Create(ctx context.Context, in NewPartner) (Created, error) {
 		if err := s.mailKeyCreated(ctx, out.Partner, out.Key, admin); err != nil {
 			return err
 		}
-		return s.audit(ctx, "partner.create", id.Partner.Of(out.Partner.ID), map[string]string{"slug": in.Slug, "keyId": id.APIKey.Of(out.Key.ID)})
+		detail := map[string]string{"slug": in.Slug, "keyId": id.APIKey.Of(out.Key.ID)}
+		return s.audit(ctx, audit.PartnerCreate, id.Partner.Of(out.Partner.ID), detail)
 	})
 	if err != nil {
 		return Created{}, err

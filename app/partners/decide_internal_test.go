@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
@@ -108,6 +109,17 @@ func TestUpdate_NamesTheFieldsThatDiffer(t *testing.T) {
 	}
 }
 
+func TestRulesOf_WritesCountTwice_ForEachPartner(t *testing.T) {
+	t.Parallel()
+	s := New(Deps{Limits: Limits{PerMinute: 3000, WritesPerMinute: 1200}})
+	p := partner.Partner{ID: id.ID{1}, RateLimitPerMinute: 600}
+	all := ports.LimitRule{Name: "default", Key: ports.PartnerLimitKey(p.ID), PerMinute: 600}
+	writes := ports.LimitRule{Name: "writes", Key: all.Key, PerMinute: 240}
+	require.Equal(t, []ports.LimitRule{all}, s.RulesOf(p, false))
+	require.Equal(t, []ports.LimitRule{all, writes}, s.RulesOf(p, true))
+	require.NotEqual(t, all.Key, s.RulesOf(partner.Partner{ID: id.ID{2}}, false)[0].Key, "each partner has a count of its own")
+}
+
 func TestLimits_OwnAndDefault(t *testing.T) {
 	t.Parallel()
 	usual := Limits{PerMinute: 3000, WritesPerMinute: 1200}
@@ -155,13 +167,8 @@ func TestRevocable_KeysOfTheCaller_Once(t *testing.T) {
 func TestAuthors_OfAKey_AnAdminOrAPartnersKey(t *testing.T) {
 	t.Parallel()
 	byKey := authorOf(partner.Caller{Partner: partner.Partner{ID: id.ID{3}}, Key: partner.APIKey{ID: id.ID{4}, Name: "first"}})
-	require.Equal(t, []any{"partner:" + id.Partner.Of(id.ID{3}), id.ID{4}}, []any{byKey.actor, byKey.usedID})
-	detail := map[string]string{"name": "second"}
-	byKey.describe(detail, id.ID{3})
-	require.Equal(t, map[string]string{"name": "second", "partnerId": id.Partner.Of(id.ID{3}), "keyId": id.APIKey.Of(id.ID{4})}, detail)
-	detail = map[string]string{}
-	admin.describe(detail, id.ID{3})
-	require.Equal(t, map[string]string{"partnerId": id.Partner.Of(id.ID{3})}, detail)
+	require.Equal(t, actor.Partner(id.ID{3}, id.ID{4}), byKey.actor)
+	require.Equal(t, actor.Staff, admin.actor)
 }
 
 func TestUnknownKeys_BeyondTheLimitOfANetwork_AreRefusedForASecondAtLeast(t *testing.T) {

@@ -3,7 +3,9 @@ package partners
 import (
 	"context"
 
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/app/platform/mails"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"
@@ -12,15 +14,14 @@ import (
 
 // keyAuthor creates or revokes an API key: an admin, or a partner with one of its keys.
 type keyAuthor struct {
-	actor  string // of the audit log
+	actor  actor.Actor
 	inMail string // as a mail names the author
-	usedID id.ID  // the API key that a partner used; zero for an admin
 }
 
-var admin = keyAuthor{actor: auditActor, inMail: mails.Support}
+var admin = keyAuthor{actor: actor.Staff, inMail: mails.Support}
 
 func authorOf(by partner.Caller) keyAuthor {
-	return keyAuthor{actor: "partner:" + id.Partner.Of(by.Partner.ID), inMail: mails.APIKeyOf(by.Key), usedID: by.Key.ID}
+	return keyAuthor{actor: by.Actor(), inMail: mails.APIKeyOf(by.Key)}
 }
 
 // CreateKey adds an API key to a partner, for the admin command. The plaintext cannot be read again.
@@ -55,7 +56,7 @@ func (s *Service) createKey(ctx context.Context, slug, name string, by keyAuthor
 		if err := s.mailKeyCreated(ctx, owner, key, by); err != nil {
 			return err
 		}
-		return s.auditKey(ctx, "api_key.create", key, by, map[string]string{"name": name})
+		return s.auditKey(ctx, audit.APIKeyCreate, key, by, map[string]string{"name": name})
 	})
 	if err != nil {
 		return partner.APIKey{}, "", err
@@ -70,17 +71,12 @@ func (s *Service) mailKeyCreated(ctx context.Context, owner partner.Partner, key
 	return s.deps.Mails.Enqueue(ctx, mails.APIKeyCreated{Contact: owner.ContactEmail, Key: key, By: by.inMail}.Mail(s.deps.Entropy.NewID(), key.CreatedAt))
 }
 
-// describe adds to the detail of an audit entry: the owner of the changed key, and the key that a partner used.
-func (by keyAuthor) describe(detail map[string]string, partnerID id.ID) {
-	detail["partnerId"] = id.Partner.Of(partnerID)
-	if !by.usedID.IsZero() {
-		detail["keyId"] = id.APIKey.Of(by.usedID)
-	}
-}
-
-func (s *Service) auditKey(ctx context.Context, action string, key partner.APIKey, by keyAuthor, detail map[string]string) error {
-	by.describe(detail, key.PartnerID)
-	return s.auditBy(ctx, by.actor, action, id.APIKey.Of(key.ID), detail)
+func (s *Service) auditKey(
+	ctx context.Context, verb audit.Verb, key partner.APIKey, by keyAuthor,
+	detail map[string]string,
+) error {
+	detail["partnerId"] = id.Partner.Of(key.PartnerID)
+	return s.auditBy(ctx, by.actor, verb, id.APIKey.Of(key.ID), detail)
 }
 
 // RevokeKey revokes an API key by its outside id, for the admin command. Every process refuses the key within five seconds
@@ -139,7 +135,7 @@ func (s *Service) revokeKey(ctx context.Context, keyID id.ID, by keyAuthor, only
 				return err
 			}
 		}
-		return s.auditKey(ctx, "api_key.revoke", key, by, map[string]string{})
+		return s.auditKey(ctx, audit.APIKeyRevoke, key, by, map[string]string{})
 	})
 	return key, err
 }

@@ -3,6 +3,7 @@ package partners
 import (
 	"context"
 
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/partner"
 )
@@ -15,7 +16,7 @@ func (s *Service) SetRateLimit(ctx context.Context, slug string, perMinute int) 
 		return err
 	}
 	detail := map[string]string{"perMinute": number(perMinute)}
-	return s.change(ctx, slug, "partner.rate_limit", detail, func(ctx context.Context, p partner.Partner) error {
+	return s.change(ctx, slug, audit.PartnerRateLimit, detail, func(ctx context.Context, p partner.Partner) error {
 		return s.deps.Partners.SetRateLimit(ctx, p.ID, perMinute)
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 
+	"partnerdeposits/app/platform/audit"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
@@ -51,6 +53,23 @@ func (s *Service) LimitsOf(p partner.Partner) Limits {
 		own.WritesPerMinute = max(1, p.RateLimitPerMinute*s.deps.Limits.WritesPerMinute/s.deps.Limits.PerMinute)
 	}
 	return own
+}
+
+// Names of the limits of a partner, which the partner sees (api.md §1, "Rate limits").
+const (
+	allRequests   = "default"
+	writeRequests = "writes"
+)
+
+// RulesOf gives the rules under which a request of p counts. writes says that the request may change data.
+func (s *Service) RulesOf(p partner.Partner, writes bool) []ports.LimitRule {
+	limits, key := s.LimitsOf(p), ports.PartnerLimitKey(p.ID)
+	rules := make([]ports.LimitRule, 1, 2)
+	rules[0] = ports.LimitRule{Name: allRequests, Key: key, PerMinute: limits.PerMinute}
+	if writes {
+		rules = append(rules, ports.LimitRule{Name: writeRequests, Key: key, PerMinute: limits.WritesPerMinute})
+	}
+	return rules
 }
 
 // UnknownKeys is the name of the limit of unknown API keys, and UnknownKeysPerMinute the most of a network. Each unknown key
@@ -105,21 +124,25 @@ func tooManyUnknown(d ports.LimitDecision) error {
 	return fault.ErrRateLimited.WithRetryAfter(max(d.RetryAfter, time.Second))
 }
 
-const auditActor = "admin"
-
 // audit writes an admin's action to the audit log.
-func (s *Service) audit(ctx context.Context, action, subject string, detail map[string]string) error {
-	return s.auditBy(ctx, auditActor, action, subject, detail)
+func (s *Service) audit(
+	ctx context.Context, verb audit.Verb, subject string, detail map[string]string,
+) error {
+	return s.auditBy(ctx, actor.Staff, verb, subject, detail)
 }
 
-func (s *Service) auditBy(ctx context.Context, actor, action, subject string, detail map[string]string) error {
-	return s.deps.Audit.Append(ctx, ports.AuditEntry{
-		ID: s.deps.Entropy.NewID(), At: s.deps.Clock.Now(), Actor: actor, Action: action, Subject: subject, Detail: detail,
-	})
+func (s *Service) auditBy(
+	ctx context.Context, by actor.Actor, verb audit.Verb, subject string,
+	detail map[string]string,
+) error {
+	return s.deps.Audit.Append(ctx, audit.Entry(s.deps.Entropy, s.deps.Clock.Now(), by, verb, subject, detail))
 }
 
 // change runs do for the partner with that slug and writes the audit log, in one transaction.
-func (s *Service) change(ctx context.Context, slug, action string, detail map[string]string, do func(context.Context, partner.Partner) error) error {
+func (s *Service) change(
+	ctx context.Context, slug string, verb audit.Verb, detail map[string]string,
+	do func(context.Context, partner.Partner) error,
+) error {
 	p, err := s.deps.Partners.PartnerBySlug(ctx, slug)
 	if err != nil {
 		return err
@@ -128,7 +151,7 @@ func (s *Service) change(ctx context.Context, slug, action string, detail map[st
 		if err := do(ctx, p); err != nil {
 			return err
 		}
-		return s.audit(ctx, action, id.Partner.Of(p.ID), detail)
+		return s.audit(ctx, verb, id.Partner.Of(p.ID), detail)
 	})
 }
 

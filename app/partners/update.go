@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 )
@@ -37,7 +38,7 @@ func (s *Service) Update(ctx context.Context, slug string, in PartnerUpdate) (p 
 		if err := s.deps.Partners.Update(ctx, p); err != nil {
 			return err
 		}
-		return s.audit(ctx, "partner.update", id.Partner.Of(p.ID), detail)
+		return s.audit(ctx, audit.PartnerUpdate, id.Partner.Of(p.ID), detail)
 	})
 	return p, changed, err
 }

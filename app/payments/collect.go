@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	"partnerdeposits/app/platform/audit"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
@@ -96,7 +98,7 @@ func decideStep(debt deposit.Debt, tooSmall bool, now time.Time) (next plan, cha
 	case !debt.CancelAt.IsZero():
 		return plan{actEnd, debt}, false
 	case tooSmall || debt.Expired(now):
-		debt.CancelAt, debt.CancelBy = now, auditActor
+		debt.CancelAt, debt.CancelBy = now, actor.Clock
 		return plan{actEnd, debt}, true
 	case debt.Due(now):
 		debt.Begin(now)
@@ -222,19 +224,19 @@ func (r recording) paid(answer ports.ProviderPayment) error {
 	return r.tell(ports.TenantPaid)
 }
 
-// payer is the actor of a payment in that state: the tenant on the page, or the dispatcher with the card.
-func payer(state deposit.CollectionState) string {
+// payer is the actor of a payment in that state: the tenant on the page, or the clock with the card.
+func payer(state deposit.CollectionState) actor.Actor {
 	if state == deposit.AwaitingTenant {
-		return tenantActor
+		return actor.Tenant
 	}
-	return auditActor
+	return actor.Clock
 }
 
 // failed ends a debt that can never be paid any more. The deposit stays captured, since the operator's guarantee does not
 // depend on the tenant's payment.
 func (r recording) failed(answer ports.ProviderPayment) error {
-	trigger, actor := ending(r.debt.CancelBy, r.tooSmall(*r.payment))
-	step, err := r.debt.Fail(trigger, actor, r.now)
+	trigger, by := ending(r.debt.CancelBy, r.tooSmall(*r.payment))
+	step, err := r.debt.Fail(trigger, by, r.now)
 	if err != nil {
 		return err
 	}
@@ -242,25 +244,26 @@ func (r recording) failed(answer ports.ProviderPayment) error {
 	if err := r.settle(answer, step); err != nil {
 		return err
 	}
-	return r.deps.Audit.Append(r.ctx, ports.AuditEntry{
-		ID: r.deps.Entropy.NewID(), At: r.now, Actor: actor, Action: "payment.collection_failed", Subject: id.Deposit.Of(r.payment.DepositID),
-		Detail: map[string]string{
-			"payment": id.Payment.Of(r.payment.ID), "amountCents": cents(r.payment.Amount), "failure": r.debt.Failure, "attempts": strconv.Itoa(r.debt.Attempt),
-		},
-	})
+	subject, detail := id.Deposit.Of(r.payment.DepositID), map[string]string{
+		"payment": id.Payment.Of(r.payment.ID), "amountCents": cents(r.payment.Amount), "failure": r.debt.Failure,
+		"attempts": strconv.Itoa(r.debt.Attempt),
+	}
+	entry := audit.Entry(r.deps.Entropy, r.now, by, audit.PaymentCollectionFailed, subject, detail)
+	return r.deps.Audit.Append(r.ctx, entry)
 }
 
-// ending gives the trigger and the actor of an unpaid end. cancelBy is that of the debt.
-func ending(cancelBy string, tooSmall bool) (trigger deposit.CollectionTrigger, actor string) {
+// ending gives the trigger and the actor of an unpaid end. cancelBy is that of the debt. The clock ends a debt for one of
+// two causes: the amount is too small, or nobody has paid in time.
+func ending(cancelBy actor.Actor, tooSmall bool) (trigger deposit.CollectionTrigger, by actor.Actor) {
 	switch {
-	case cancelBy == auditActor && tooSmall:
-		return deposit.CollectionTooSmall, auditActor
-	case cancelBy == auditActor:
-		return deposit.CollectionExpired, auditActor
-	case cancelBy == "":
-		return deposit.CollectionCancelled, providerActor // the payment was closed at the provider
-	default:
+	case cancelBy == actor.Actor{}:
+		return deposit.CollectionCancelled, actor.Provider // the payment was closed at the provider
+	case cancelBy != actor.Clock:
 		return deposit.CollectionCancelled, cancelBy
+	case tooSmall:
+		return deposit.CollectionTooSmall, actor.Clock
+	default:
+		return deposit.CollectionExpired, actor.Clock
 	}
 }
 
@@ -275,7 +278,7 @@ func (r recording) settle(answer ports.ProviderPayment, step deposit.CollectionS
 }
 
 func (r recording) refused(answer ports.ProviderPayment) error {
-	step, err := r.debt.Refuse(refusal(answer), r.deps.Schedule, auditActor, r.now)
+	step, err := r.debt.Refuse(refusal(answer), r.deps.Schedule, actor.Clock, r.now)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
@@ -29,12 +30,12 @@ func TestDecideStep_TheDebtDecidesTheNextCall(t *testing.T) {
 	begun := with(func(d *deposit.Debt) {
 		d.Attempt, d.Answered, d.AttemptedAt, d.NextAttemptAt = 2, false, noon, time.Time{}
 	})
-	cancelled := with(func(d *deposit.Debt) { d.CancelAt, d.CancelBy = noon.Add(-time.Hour), "admin" })
+	cancelled := with(func(d *deposit.Debt) { d.CancelAt, d.CancelBy = noon.Add(-time.Hour), actor.Staff })
 	later := with(func(d *deposit.Debt) { d.NextAttemptAt = noon.Add(time.Second) })
 	awaited := with(func(d *deposit.Debt) { d.State, d.NextAttemptAt = deposit.AwaitingTenant, time.Time{} })
 	old := with(func(d *deposit.Debt) { d.CapturedAt = noon.Add(-deposit.UnpaidFor) })
-	expired := with(func(d *deposit.Debt) { d.CapturedAt, d.CancelAt, d.CancelBy = old.CapturedAt, noon, "dispatcher" })
-	small := with(func(d *deposit.Debt) { d.CancelAt, d.CancelBy = noon, "dispatcher" })
+	expired := with(func(d *deposit.Debt) { d.CapturedAt, d.CancelAt, d.CancelBy = old.CapturedAt, noon, actor.Clock })
+	small := with(func(d *deposit.Debt) { d.CancelAt, d.CancelBy = noon, actor.Clock })
 	for name, c := range map[string]struct {
 		debt     deposit.Debt
 		want     plan
@@ -102,26 +103,29 @@ func TestRefusal_TheClassDecidesWhetherTheCardIsChargedAgain(t *testing.T) {
 func TestEnding_NamesWhoEndedTheDebt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		cancelBy       string
-		tooSmall       bool
-		trigger, actor string
+		cancelBy string // as stored
+		tooSmall bool
+		trigger  deposit.CollectionTrigger
+		by       actor.Actor
 	}{
-		{"dispatcher", false, "expired", "dispatcher"},
-		{"dispatcher", true, "below_minimum", "dispatcher"},
-		{"admin", false, "cancelled", "admin"},
-		{"admin", true, "cancelled", "admin"},
-		{"", false, "cancelled", "provider"},
+		{"dispatcher", false, "expired", actor.Clock},
+		{"dispatcher", true, "below_minimum", actor.Clock},
+		{"scheduler", false, "expired", actor.Clock},
+		{"scheduler", true, "below_minimum", actor.Clock},
+		{"admin", false, "cancelled", actor.Staff},
+		{"admin", true, "cancelled", actor.Staff},
+		{"", false, "cancelled", actor.Provider},
 	} {
-		trigger, actor := ending(c.cancelBy, c.tooSmall)
-		require.Equal(t, []string{c.trigger, c.actor}, []string{string(trigger), actor}, c.cancelBy)
+		trigger, by := ending(actor.Parse(c.cancelBy), c.tooSmall)
+		require.Equal(t, []any{c.trigger, c.by}, []any{trigger, by}, c.cancelBy)
 	}
 }
 
 func TestPayer_IsTheTenantOnceTheDebtIsWithTheTenant(t *testing.T) {
 	t.Parallel()
-	for state, want := range map[deposit.CollectionState]string{
-		deposit.CollectionScheduled: "dispatcher", deposit.CollectionRetrying: "dispatcher",
-		deposit.AwaitingTenant: "tenant",
+	for state, want := range map[deposit.CollectionState]actor.Actor{
+		deposit.CollectionScheduled: actor.Clock, deposit.CollectionRetrying: actor.Clock,
+		deposit.AwaitingTenant: actor.Tenant,
 	} {
 		require.Equal(t, want, payer(state), state)
 	}
@@ -189,7 +193,7 @@ func TestChargeOf_WithoutACard_TheDebtGoesToTheTenant(t *testing.T) {
 	t.Parallel()
 	debt := deposit.Debt{State: deposit.CollectionScheduled, Attempt: 1, CapturedAt: noon}
 	require.Equal(t, effectRefused, decideEffect(plan{actCharge, debt}, debt, withoutCard.Status))
-	_, err := debt.Refuse(refusal(withoutCard), deposit.DefaultCollectionSchedule(), auditActor, noon)
+	_, err := debt.Refuse(refusal(withoutCard), deposit.DefaultCollectionSchedule(), actor.Clock, noon)
 	require.NoError(t, err)
 	require.Equal(t, []any{deposit.AwaitingTenant, "no_card", true}, []any{debt.State, debt.Failure, debt.Barred})
 }

@@ -12,6 +12,7 @@ import (
 
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/app/payments"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
@@ -89,7 +90,7 @@ func (b bench) life(depositID id.ID) []string {
 	require.NoError(b.T, err)
 	var out []string
 	for _, s := range shown.History {
-		out = append(out, string(s.From)+">"+string(s.To)+" "+string(s.Trigger)+" "+s.Actor)
+		out = append(out, string(s.From)+">"+string(s.To)+" "+string(s.Trigger)+" "+s.Actor.String())
 	}
 	return out
 }
@@ -117,7 +118,7 @@ func TestCollect_AtOnce_IsPaid(t *testing.T) {
 	require.Equal(t, deposit.CollectionScheduled, b.debt(depositID).State)
 	require.Equal(t, b.Clock.Now(), b.debt(depositID).NextAttemptAt)
 	b.RequireCount(1, b.Payments.Reconcile)
-	require.Equal(t, []string{"scheduled>paid charged dispatcher"}, b.life(depositID))
+	require.Equal(t, []string{"scheduled>paid charged scheduler"}, b.life(depositID))
 	paid := b.debt(depositID)
 	require.Equal(t, []any{deposit.CollectionPaid, 1, true, b.Clock.Now()}, []any{paid.State, paid.Attempt, paid.Answered, paid.EndedAt})
 	require.Equal(t, 1, b.collection(depositID).Attempts)
@@ -142,9 +143,32 @@ func TestCollect_LackOfFunds_IsPaidOnTheThirdDay(t *testing.T) {
 	b.Provider.OnCollect(nil)
 	b.Clock.Set(begun.Add(3 * day))
 	b.RequireCount(1, b.Payments.Reconcile)
-	require.Equal(t, []string{"scheduled>retrying refused_for_now dispatcher", "retrying>retrying refused_for_now dispatcher", "retrying>paid charged dispatcher"}, b.life(depositID))
+	require.Equal(t, []string{"scheduled>retrying refused_for_now scheduler", "retrying>retrying refused_for_now scheduler", "retrying>paid charged scheduler"}, b.life(depositID))
 	require.Empty(t, b.debt(depositID).Failure)
 	require.Equal(t, deposit.PaymentSucceeded, b.collection(depositID).Status)
+}
+
+// During a rolling deployment an older dispatcher may end what a new one has begun, and the other way round. The older
+// one knows the clock by the text "dispatcher" alone.
+func TestCollect_AnEndByTheClock_IsStoredAsEveryVersionReadsIt(t *testing.T) {
+	b := setup(t)
+	depositID, _ := b.captured()
+	b.Clock.Add(deposit.UnpaidFor)
+	b.RequireCount(1, b.Payments.Reconcile)
+	require.Equal(t, []string{"scheduled>failed expired scheduler"}, b.life(depositID))
+	require.Equal(t, 1, b.Count("collections", "cancel_by = 'dispatcher'"))
+	require.Equal(t, 1, b.Count("audit_log", "action = 'payment.collection_failed' AND actor = 'scheduler'"))
+}
+
+func TestCollect_AnEndByTheClockOfAnOlderVersion_IsExpired(t *testing.T) {
+	b := setup(t)
+	depositID, _ := b.captured()
+	b.exec(`UPDATE collections SET cancel_at = now(), cancel_by = 'dispatcher'`)
+	require.Equal(t, actor.Clock, b.debt(depositID).CancelBy)
+	b.RequireCount(1, b.Payments.Reconcile)
+	require.Equal(t, []string{"scheduled>failed expired scheduler"}, b.life(depositID))
+	b.exec(`UPDATE collection_steps SET actor = 'dispatcher'`)
+	require.Equal(t, []string{"scheduled>failed expired scheduler"}, b.life(depositID), "a step of an older version")
 }
 
 func TestCollect_EveryTimeOfTheScheduleRefused_AwaitsTheTenant(t *testing.T) {
@@ -163,7 +187,7 @@ func TestCollect_EveryTimeOfTheScheduleRefused_AwaitsTheTenant(t *testing.T) {
 	b.RequireCount(0, b.Payments.Reconcile)
 	b.Clock.Add(10 * day)
 	b.RequireCount(1, b.Payments.Reconcile)
-	require.Equal(t, "awaiting_tenant>failed expired dispatcher", b.life(depositID)[4])
+	require.Equal(t, "awaiting_tenant>failed expired scheduler", b.life(depositID)[4])
 	require.Equal(t, deposit.PaymentFailed, b.collection(depositID).Status)
 	require.Equal(t, []string{"payment.collection_failed"}, b.Audit(t, depositID))
 }
@@ -176,7 +200,7 @@ func TestCollect_HardRefusal_TheTenantPaysOnThePage(t *testing.T) {
 	b.Clock.Add(30 * day)
 	b.RequireCount(0, b.Payments.Reconcile)
 	require.Equal(t, []int{1}, *attempts, "no automatic charge follows")
-	require.Equal(t, []string{"scheduled>awaiting_tenant card_refused dispatcher"}, b.life(depositID))
+	require.Equal(t, []string{"scheduled>awaiting_tenant card_refused scheduler"}, b.life(depositID))
 	require.Equal(t, []string{"Les Gîtes d’Ada claims €500.00 of your rental deposit / Les Gîtes d’Ada réclame 500,00\u00a0€ de votre caution",
 		"Please pay €500.00 for your rental deposit / Veuillez payer 500,00\u00a0€ pour votre caution"}, b.mailTenants())
 	require.Contains(t, b.Mails(grace.Email)[0].Body, "Broken coffee table")
@@ -291,5 +315,5 @@ func TestCollect_TwoProcessesAtOnce_AskForOneAttemptAndRecordOnce(t *testing.T) 
 	both.Wait()
 	require.Equal(t, map[int]int{1: 2}, seen)
 	require.Equal(t, 1, b.debt(depositID).Attempt)
-	require.Equal(t, "scheduled>retrying refused_for_now dispatcher", b.life(depositID)[len(b.life(depositID))-1])
+	require.Equal(t, "scheduled>retrying refused_for_now scheduler", b.life(depositID)[len(b.life(depositID))-1])
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"partnerdeposits/app/platform/audit"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
@@ -23,18 +25,18 @@ func (s *Service) keepOrphan(ctx context.Context, d *deposit.Deposit, p deposit.
 			return err
 		}
 	}
-	return s.deps.Audit.Append(ctx, ports.AuditEntry{
-		ID: s.deps.Entropy.NewID(), At: now, Actor: auditActor, Action: "payment.orphaned", Subject: id.Deposit.Of(d.ID),
-		Detail: map[string]string{
-			"payment": id.Payment.Of(p.ID), "kind": string(p.Kind), "status": string(p.Status), "deposit": string(d.Status), "amountCents": cents(p.Amount),
-		},
-	})
+	subject, detail := id.Deposit.Of(d.ID), map[string]string{
+		"payment": id.Payment.Of(p.ID), "kind": string(p.Kind), "status": string(p.Status), "deposit": string(d.Status),
+		"amountCents": cents(p.Amount),
+	}
+	entry := audit.Entry(s.deps.Entropy, now, actor.Clock, audit.PaymentOrphaned, subject, detail)
+	return s.deps.Audit.Append(ctx, entry)
 }
 
 func (s *Service) refundOrphan(ctx context.Context, p deposit.Payment, now time.Time) error {
 	return s.deps.Refunds.Insert(ctx, deposit.Refund{
 		ID: s.deps.Entropy.NewID(), PaymentID: p.ID, DepositID: p.DepositID, Amount: p.Amount, Reason: deposit.Orphaned, Status: deposit.RefundPending,
-		Actor: auditActor, CreatedAt: now, CheckAt: now,
+		Actor: actor.Clock, CreatedAt: now, CheckAt: now,
 	})
 }
 
@@ -99,7 +101,7 @@ func (s *Service) reconcileRefund(ctx context.Context, r deposit.Refund, now tim
 		if r.Status == deposit.RefundSucceeded {
 			return s.deps.TenantNotices.Add(ctx, ports.TenantNotice{SubjectID: r.ID, Kind: ports.TenantRefunded, DepositID: r.DepositID, At: now})
 		}
-		return s.deps.Audit.Append(ctx, s.refundEntry("payment.refund_failed", auditActor, r, now))
+		return s.deps.Audit.Append(ctx, s.refundEntry(audit.PaymentRefundFailed, actor.Clock, r, now))
 	})
 	if err != nil || !settled {
 		return false, err
@@ -125,12 +127,12 @@ func decideRefund(r deposit.Refund, answer ports.ProviderRefund, now time.Time) 
 	return r
 }
 
-func (s *Service) refundEntry(action, actor string, r deposit.Refund, now time.Time) ports.AuditEntry {
+func (s *Service) refundEntry(verb audit.Verb, by actor.Actor, r deposit.Refund, now time.Time) ports.AuditEntry {
 	detail := map[string]string{"refund": id.Refund.Of(r.ID), "payment": id.Payment.Of(r.PaymentID), "amountCents": cents(r.Amount), "reason": string(r.Reason)}
 	if r.Failure != "" {
 		detail["failure"] = r.Failure
 	}
-	return ports.AuditEntry{ID: s.deps.Entropy.NewID(), At: now, Actor: actor, Action: action, Subject: id.Deposit.Of(r.DepositID), Detail: detail}
+	return audit.Entry(s.deps.Entropy, now, by, verb, id.Deposit.Of(r.DepositID), detail)
 }
 
 // RefundByStaff gives back a part of a payment, or its rest if amount is zero. The provider is asked at once; where it cannot be
@@ -150,9 +152,10 @@ func (s *Service) RefundByStaff(ctx context.Context, paymentID id.ID, amount mon
 		}
 		r = deposit.Refund{
 			ID: s.deps.Entropy.NewID(), PaymentID: p.ID, DepositID: p.DepositID, Amount: rest, Reason: deposit.ChargedWrong, Status: deposit.RefundPending,
-			Actor: staffActor, CreatedAt: now, CheckAt: now,
+			Actor: actor.Staff, CreatedAt: now, CheckAt: now,
 		}
-		return errors.Join(s.deps.Refunds.Insert(ctx, r), s.deps.Audit.Append(ctx, s.refundEntry("collection.refund", staffActor, r, now)))
+		entry := s.refundEntry(audit.CollectionRefund, actor.Staff, r, now)
+		return errors.Join(s.deps.Refunds.Insert(ctx, r), s.deps.Audit.Append(ctx, entry))
 	})
 	if err != nil {
 		return r, err

@@ -9,6 +9,7 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
+	"partnerdeposits/core/site"
 	"partnerdeposits/ports"
 )
 
@@ -90,5 +91,6 @@ func feeAmong(all []deposit.Payment, status deposit.PaymentStatus) *deposit.Paym
 
 // returnURL is the page to which the provider sends the tenant back.
 func (s *Service) returnURL(depositID id.ID, checkoutToken secret.Text) string {
-	return s.deps.DashboardURL + "/checkout/" + deposit.ReturnToken(depositID, checkoutToken).Reveal() + "/return"
+	token := deposit.ReturnToken(depositID, checkoutToken)
+	return site.URL(s.deps.DashboardURL, site.At(site.CheckoutReturn, token.Reveal()))
 }

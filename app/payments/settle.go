@@ -11,14 +11,6 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Actors of this package in the audit log and in the history of a collection.
-const (
-	auditActor    = "dispatcher"
-	tenantActor   = "tenant"
-	providerActor = "provider"
-	staffActor    = "admin"
-)
-
 // SettleFee ends the deposit's fee payment in flight, if any: the provider closes the page, and the provider's answer is
 // recorded, which may secure the deposit. Before a use case ends a checkout it calls SettleFee; afterwards, holding the
 // deposit's lock, it checks that Payments.Processing gives nil.

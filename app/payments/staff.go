@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"partnerdeposits/app/platform/audit"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
@@ -80,8 +82,8 @@ func (s *Service) ShowCollection(ctx context.Context, depositID id.ID) (shown Sh
 //
 // Returns the errors of ShowCollection, deposit.ErrCollectionOver and ErrCollectionNotRetryable.
 func (s *Service) RetryCollection(ctx context.Context, depositID id.ID) (Shown, error) {
-	return s.act(ctx, depositID, "collection.retry", func(ctx context.Context, debt *deposit.Debt, now time.Time) error {
-		step, err := debt.Retry(staffActor, now)
+	return s.act(ctx, depositID, audit.CollectionRetry, func(ctx context.Context, debt *deposit.Debt, now time.Time) error {
+		step, err := debt.Retry(actor.Staff, now)
 		if err != nil {
 			return err
 		}
@@ -94,16 +96,16 @@ func (s *Service) RetryCollection(ctx context.Context, depositID id.ID) (Shown, 
 //
 // Returns the errors of ShowCollection, and deposit.ErrCollectionOver.
 func (s *Service) CancelCollection(ctx context.Context, depositID id.ID) (Shown, error) {
-	return s.act(ctx, depositID, "collection.cancel", func(ctx context.Context, debt *deposit.Debt, now time.Time) error {
+	return s.act(ctx, depositID, audit.CollectionCancel, func(ctx context.Context, debt *deposit.Debt, now time.Time) error {
 		if debt.CancelAt.IsZero() {
-			debt.CancelAt, debt.CancelBy = now, staffActor
+			debt.CancelAt, debt.CancelBy = now, actor.Staff
 		}
 		return s.deps.Collections.Save(ctx, *debt)
 	})
 }
 
 // act commits a decision of staff with its entry in the audit log, and then makes the step that is due.
-func (s *Service) act(ctx context.Context, depositID id.ID, action string,
+func (s *Service) act(ctx context.Context, depositID id.ID, verb audit.Verb,
 	decide func(context.Context, *deposit.Debt, time.Time) error,
 ) (Shown, error) {
 	shown, err := s.ShowCollection(ctx, depositID)
@@ -128,10 +130,10 @@ func (s *Service) act(ctx context.Context, depositID id.ID, action string,
 			return err
 		}
 		current.CheckAt, due = now, *current
-		return errors.Join(s.deps.Payments.Update(ctx, *current), s.deps.Audit.Append(ctx, ports.AuditEntry{
-			ID: s.deps.Entropy.NewID(), At: now, Actor: staffActor, Action: action, Subject: id.Deposit.Of(depositID),
-			Detail: map[string]string{"payment": id.Payment.Of(current.ID), "amountCents": cents(current.Amount), "state": string(debt.State)},
-		}))
+		entry := audit.Entry(s.deps.Entropy, now, actor.Staff, verb, id.Deposit.Of(depositID), map[string]string{
+			"payment": id.Payment.Of(current.ID), "amountCents": cents(current.Amount), "state": string(debt.State),
+		})
+		return errors.Join(s.deps.Payments.Update(ctx, *current), s.deps.Audit.Append(ctx, entry))
 	})
 	if err != nil {
 		return shown, err

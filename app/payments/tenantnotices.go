@@ -3,13 +3,13 @@ package payments
 import (
 	"context"
 	"log/slog"
-	"strings"
 	"time"
 
 	"partnerdeposits/app/platform/mails"
 	"partnerdeposits/app/platform/schedules"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/site"
 	"partnerdeposits/ports"
 )
 
@@ -79,7 +79,7 @@ func (n TenantNotices) about(ctx context.Context, notice ports.TenantNotice) (ma
 		if err != nil {
 			return m, err
 		}
-		m.URL = strings.TrimSuffix(n.DashboardURL, "/") + "/checkout/" + tokens[d.ID].Reveal()
+		m.URL = site.CheckoutURL(n.DashboardURL, tokens[d.ID].Reveal())
 	case ports.TenantRefunded:
 		return n.withRefund(ctx, m, notice.SubjectID)
 	case ports.TenantPaid:

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"time"
 
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/app/platform/schedules"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
 	"partnerdeposits/ports/failpoint"
@@ -97,8 +99,7 @@ func (u Upkeep) forgetClient(ctx context.Context, client ports.ForgottenClient) 
 		if err != nil || !ok {
 			return err
 		}
-		return u.Audit.Append(ctx, ports.AuditEntry{
-			ID: u.Entropy.NewID(), At: u.Clock.Now(), Actor: "dispatcher", Action: "client.forget_card", Subject: id.Client.Of(client.ClientID),
-		})
+		now, subject := u.Clock.Now(), id.Client.Of(client.ClientID)
+		return u.Audit.Append(ctx, audit.Entry(u.Entropy, now, actor.Clock, audit.ClientForgetCard, subject, nil))
 	})
 }

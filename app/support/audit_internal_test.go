@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
@@ -15,11 +16,13 @@ func TestAuditFilter_ByRequestSubjectOrActor(t *testing.T) {
 	request, partner, operator := id.Request.Of(id.ID{1}), id.Partner.Of(id.ID{2}), id.Operator.Of(id.ID{3})
 	for name, want := range map[string]ports.AuditFilter{
 		request:            {RequestID: request},
-		partner:            {Subject: partner, Actors: []string{partner, "partner:" + partner}},
-		operator:           {Subject: operator, Actors: []string{operator, "operator:" + operator}},
-		"partner:prt_1":    {Subject: "partner:prt_1", Actors: []string{"partner:prt_1"}},
-		"admin":            {Subject: "admin", Actors: []string{"admin"}},
-		"req_no_id_at_all": {Subject: "req_no_id_at_all", Actors: []string{"req_no_id_at_all"}},
+		partner:            {Subject: partner, Actors: actors(partner, "partner:"+partner)},
+		operator:           {Subject: operator, Actors: actors(operator, "operator:"+operator)},
+		"partner:prt_1":    {Subject: "partner:prt_1", Actors: actors("partner:prt_1")},
+		"admin":            {Subject: "admin", Actors: actors("admin")},
+		"scheduler":        {Subject: "scheduler", Actors: []actor.Actor{actor.Clock}},
+		"dispatcher":       {Subject: "dispatcher", Actors: []actor.Actor{actor.Clock}},
+		"req_no_id_at_all": {Subject: "req_no_id_at_all", Actors: actors("req_no_id_at_all")},
 	} {
 		require.Equal(t, want, auditFilter(name), name)
 	}
@@ -39,4 +42,11 @@ func TestNames_ThatAreNoIDOfTheirKind_AskNothing(t *testing.T) {
 	account, err := s.AccountID(t.Context(), id.Account.Of(id.ID{1}), "")
 	require.NoError(t, err)
 	require.Equal(t, id.ID{1}, account, "the id of an account is its own answer")
+}
+
+func actors(texts ...string) (all []actor.Actor) {
+	for _, text := range texts {
+		all = append(all, actor.Parse(text))
+	}
+	return all
 }

@@ -3,8 +3,8 @@ package support
 import (
 	"context"
 	"errors"
-	"strings"
 
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/mailaddr"
@@ -89,7 +89,8 @@ func (s *Service) Event(ctx context.Context, name string) (e Event, err error) {
 }
 
 // Audit gives the newest MostEntries entries of the audit log for a request id (req_…), a subject (the id of the changed
-// object), or an actor ("admin", "partner:prt_…", the id of a partner or an operator, or an operator's e-mail address). A name without entries gives none.
+// object), or an actor ("admin", "scheduler" or its former text "dispatcher", "partner:prt_…", the id of a partner or
+// an operator, or an operator's e-mail address). A name without entries gives none.
 func (s *Service) Audit(ctx context.Context, name string) ([]ports.AuditEntry, error) {
 	if mailaddr.Valid(name) {
 		operator, _, err := s.deps.Operators.OperatorByEmail(ctx, name)
@@ -109,11 +110,12 @@ func auditFilter(name string) ports.AuditFilter {
 	if _, is := id.Request.Parse(name); is {
 		return ports.AuditFilter{RequestID: name}
 	}
-	filter := ports.AuditFilter{Subject: name, Actors: []string{name}}
-	for prefix, actor := range map[string]string{string(id.Partner) + "_": "partner:", string(id.Operator) + "_": "operator:"} {
-		if strings.HasPrefix(name, prefix) {
-			filter.Actors = append(filter.Actors, actor+name)
-		}
+	filter := ports.AuditFilter{Subject: name, Actors: []actor.Actor{actor.Parse(name)}}
+	if partnerID, is := id.Partner.Parse(name); is {
+		filter.Actors = append(filter.Actors, actor.Partner(partnerID, id.ID{}))
+	}
+	if operatorID, is := id.Operator.Parse(name); is {
+		filter.Actors = append(filter.Actors, actor.Operator(operatorID))
 	}
 	return filter
 }

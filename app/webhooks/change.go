@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/webhook"
@@ -36,7 +37,7 @@ func (s *Service) Update(ctx context.Context, by partner.Caller, subscriptionID 
 		if err := s.deps.Subscriptions.Update(ctx, sub, webhook.ReleasePerSecond); err != nil {
 			return err
 		}
-		return s.audit(ctx, by, "webhook.update", sub.ID, now, detail)
+		return s.audit(ctx, by.Actor(), audit.WebhookUpdate, sub.ID, now, detail)
 	})
 	if err != nil {
 		return webhook.Reported{}, err
@@ -109,7 +110,7 @@ func (s *Service) Delete(ctx context.Context, by partner.Caller, subscriptionID 
 		if err := s.deps.Subscriptions.Delete(ctx, subscriptionID, now); err != nil {
 			return err
 		}
-		return s.audit(ctx, by, "webhook.delete", subscriptionID, now, nil)
+		return s.audit(ctx, by.Actor(), audit.WebhookDelete, subscriptionID, now, nil)
 	})
 	if err != nil {
 		return err
@@ -132,7 +133,7 @@ func (s *Service) RotateSecret(ctx context.Context, by partner.Caller, subscript
 		if err := s.deps.Subscriptions.SetSecret(ctx, subscriptionID, out.Secret); err != nil {
 			return err
 		}
-		return s.audit(ctx, by, "webhook.rotate_secret", subscriptionID, now, nil)
+		return s.audit(ctx, by.Actor(), audit.WebhookRotateSecret, subscriptionID, now, nil)
 	})
 	if err != nil {
 		return WithSecret{}, err

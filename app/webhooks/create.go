@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/webhook"
@@ -36,7 +37,8 @@ func (s *Service) Create(ctx context.Context, by partner.Caller, in NewSubscript
 			if err := s.deps.Subscriptions.Insert(ctx, out.Subscription, out.Secret); err != nil {
 				return idempotent.Response{}, err
 			}
-			if err := s.audit(ctx, by, "webhook.create", out.ID, now, map[string]string{"url": withoutQuery(in.URL)}); err != nil {
+			target := map[string]string{"url": withoutQuery(in.URL)}
+			if err := s.audit(ctx, by.Actor(), audit.WebhookCreate, out.ID, now, target); err != nil {
 				return idempotent.Response{}, err
 			}
 			return call.Encode(out)

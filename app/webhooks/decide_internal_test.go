@@ -8,7 +8,6 @@ import (
 
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
-	"partnerdeposits/core/partner"
 	"partnerdeposits/core/webhook"
 )
 
@@ -101,17 +100,6 @@ func TestAfterFailure_AReplayLeavesOthersHalfAMinute(t *testing.T) {
 	after := before
 	after.NextAt = now.Add(30 * time.Second)
 	require.Equal(t, after, afterFailure(before, now))
-}
-
-func TestActor_OfAnAuditEntry_NamesTheKeyOfAPartner(t *testing.T) {
-	t.Parallel()
-	by := byPartner(partner.Caller{Partner: partner.Partner{ID: id.ID{1}}, Key: partner.APIKey{ID: id.ID{2}}})
-	require.Equal(t, "partner:"+id.Partner.Of(id.ID{1}), by.name)
-	given := map[string]string{"url": hook}
-	require.Equal(t, map[string]string{"url": hook, "keyId": id.APIKey.Of(id.ID{2})}, by.with(given))
-	require.Equal(t, map[string]string{"url": hook}, given, "the caller's map stays as it is")
-	require.Equal(t, map[string]string{"url": hook}, actor{name: "admin"}.with(given))
-	require.Equal(t, map[string]string{}, actor{name: "admin"}.with(nil))
 }
 
 func TestReplayProgress_OfNoID_AsksNothing(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strconv"
 
+	"partnerdeposits/app/platform/audit"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
@@ -32,10 +34,12 @@ func (s *Service) Probe(ctx context.Context, of ports.ProbeOf) (probed ports.Pro
 		if probed, err = s.deps.Prober.Probe(ctx, of); err != nil {
 			return err
 		}
-		return s.deps.Audit.Append(ctx, ports.AuditEntry{
-			ID: s.deps.Entropy.NewID(), At: s.deps.Clock.Now(), Actor: "admin", Action: "webhook.probe", Subject: subject,
-			Detail: map[string]string{"circuits": strconv.Itoa(probed.Circuits), "deliveries": strconv.Itoa(probed.Deliveries)},
-		})
+		detail := map[string]string{
+			"circuits": strconv.Itoa(probed.Circuits), "deliveries": strconv.Itoa(probed.Deliveries),
+		}
+		now := s.deps.Clock.Now()
+		entry := audit.Entry(s.deps.Entropy, now, actor.Staff, audit.WebhookProbe, subject, detail)
+		return s.deps.Audit.Append(ctx, entry)
 	})
 	return probed, err
 }

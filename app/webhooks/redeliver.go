@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/webhook"
@@ -32,7 +33,8 @@ func (s *Service) Redeliver(ctx context.Context, by partner.Caller, subscription
 		if len(made) == 0 {
 			return webhook.ErrDeliveryNotFound
 		}
-		return s.audit(ctx, by, "webhook.redeliver", subscriptionID, now, map[string]string{"deliveryId": id.Delivery.Of(deliveryID)})
+		detail := map[string]string{"deliveryId": id.Delivery.Of(deliveryID)}
+		return s.audit(ctx, by.Actor(), audit.WebhookRedeliver, subscriptionID, now, detail)
 	})
 	if err != nil {
 		return webhook.Delivery{}, err

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"partnerdeposits/app/platform/audit"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
@@ -27,7 +29,7 @@ func (s *Service) Replay(ctx context.Context, by partner.Caller, subscriptionID 
 	if err != nil {
 		return webhook.Replay{}, err
 	}
-	return s.replay(ctx, byPartner(by), sub, in)
+	return s.replay(ctx, by.Actor(), sub, in)
 }
 
 // ReplayByAdmin is Replay for the admin command, for the subscription of any partner.
@@ -36,7 +38,7 @@ func (s *Service) ReplayByAdmin(ctx context.Context, subscriptionID id.ID, in Ne
 	if err != nil {
 		return webhook.Replay{}, err
 	}
-	return s.replay(ctx, actor{name: "admin"}, sub, in)
+	return s.replay(ctx, actor.Staff, sub, in)
 }
 
 // ReplayProgress gives a replay by its outside id, for the admin command.
@@ -50,7 +52,9 @@ func (s *Service) ReplayProgress(ctx context.Context, replayID string) (webhook.
 	return s.deps.Replays.Replay(ctx, parsed)
 }
 
-func (s *Service) replay(ctx context.Context, by actor, sub webhook.Subscription, in NewReplay) (webhook.Replay, error) {
+func (s *Service) replay(
+	ctx context.Context, by actor.Actor, sub webhook.Subscription, in NewReplay,
+) (webhook.Replay, error) {
 	now := s.deps.Clock.Now()
 	replay, err := webhook.NewReplay(s.deps.Entropy.NewID(), sub.ID, in.From, in.To, in.Status, now)
 	switch {
@@ -74,7 +78,7 @@ func (s *Service) replay(ctx context.Context, by actor, sub webhook.Subscription
 		if err := s.deps.Replays.Insert(ctx, replay); err != nil {
 			return err
 		}
-		return s.auditActor(ctx, by, "webhook.replay", sub.ID, now, map[string]string{
+		return s.audit(ctx, by, audit.WebhookReplay, sub.ID, now, map[string]string{
 			"replayId": id.Replay.Of(replay.ID), "from": deposit.Timestamp(replay.From), "to": deposit.Timestamp(replay.To), "status": string(replay.Status),
 		})
 	})

@@ -3,12 +3,12 @@ package webhooks
 
 import (
 	"context"
-	"maps"
 	"time"
 
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/app/platform/idempotent"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/id"
-	"partnerdeposits/core/partner"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
@@ -61,31 +61,11 @@ func (s *Service) checkTarget(ctx context.Context, raw string) error {
 // goes away does not end the wait.
 func (s *Service) awaitFreshness() { <-s.deps.After(webhook.Freshness) }
 
-// actor is the author of an audit entry. keyID is "" for an admin.
-type actor struct{ name, keyID string }
-
-// with adds the key to the detail of an audit entry.
-func (a actor) with(detail map[string]string) map[string]string {
-	all := map[string]string{}
-	if a.keyID != "" {
-		all["keyId"] = a.keyID
-	}
-	maps.Copy(all, detail)
-	return all
-}
-
-func byPartner(by partner.Caller) actor {
-	return actor{name: "partner:" + id.Partner.Of(by.Partner.ID), keyID: id.APIKey.Of(by.Key.ID)}
-}
-
-// audit writes a partner's action on a subscription, with the API key used, to the audit log.
-func (s *Service) audit(ctx context.Context, by partner.Caller, action string, subscriptionID id.ID, now time.Time, detail map[string]string) error {
-	return s.auditActor(ctx, byPartner(by), action, subscriptionID, now, detail)
-}
-
-func (s *Service) auditActor(ctx context.Context, by actor, action string, subscriptionID id.ID, now time.Time, detail map[string]string) error {
-	return s.deps.Audit.Append(ctx, ports.AuditEntry{
-		ID: s.deps.Entropy.NewID(), At: now, Actor: by.name, Action: action,
-		Subject: id.Subscription.Of(subscriptionID), Detail: by.with(detail),
-	})
+// audit writes an action on a subscription to the audit log.
+func (s *Service) audit(
+	ctx context.Context, by actor.Actor, verb audit.Verb, subscriptionID id.ID, now time.Time,
+	detail map[string]string,
+) error {
+	entry := audit.Entry(s.deps.Entropy, now, by, verb, id.Subscription.Of(subscriptionID), detail)
+	return s.deps.Audit.Append(ctx, entry)
 }

@@ -166,7 +166,7 @@ func describedCollection(s payments.Shown) fields {
 	for _, step := range s.History {
 		history = append(history, fields{
 			{"number", step.Number}, {"at", at(step.At)}, {"from", string(step.From)}, {"to", string(step.To)}, {"trigger", string(step.Trigger)},
-			{"actor", step.Actor}, {"detail", pairs(step.Detail)},
+			{"actor", step.Actor.String()}, {"detail", pairs(step.Detail)},
 		})
 	}
 	for _, r := range s.Refunds {
@@ -181,6 +181,6 @@ func describedCollection(s payments.Shown) fields {
 func describedRefund(r deposit.Refund) fields {
 	return fields{
 		{"refundId", id.Refund.Of(r.ID)}, {"paymentId", id.Payment.Of(r.PaymentID)}, {"amountCents", cents(r.Amount)}, {"reason", string(r.Reason)},
-		{"status", string(r.Status)}, {"failure", textOrNone(r.Failure)}, {"actor", r.Actor}, {"createdAt", at(r.CreatedAt)}, {"settledAt", at(r.SettledAt)},
+		{"status", string(r.Status)}, {"failure", textOrNone(r.Failure)}, {"actor", r.Actor.String()}, {"createdAt", at(r.CreatedAt)}, {"settledAt", at(r.SettledAt)},
 	}
 }

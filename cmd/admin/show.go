@@ -36,7 +36,7 @@ func describedDeposit(d support.Deposit) fields {
 	for _, step := range d.History {
 		history = append(history, fields{
 			{"version", step.Version}, {"at", at(step.At)}, {"from", string(step.From)}, {"to", string(step.To)}, {"trigger", string(step.Trigger)},
-			{"actor", step.Actor}, {"eventId", id.Event.OfOrNil(step.EventID)}, {"detail", pairs(step.Detail)},
+			{"actor", step.Actor.String()}, {"eventId", id.Event.OfOrNil(step.EventID)}, {"detail", pairs(step.Detail)},
 		})
 	}
 	for _, p := range d.Payments {
@@ -163,7 +163,7 @@ func (s auditShow) Run(c *call) error {
 		var rows []fields
 		for _, e := range found {
 			rows = append(rows, fields{
-				{"at", at(e.At)}, {"actor", e.Actor}, {"action", e.Action}, {"subject", e.Subject}, {"requestId", textOrNone(e.RequestID)}, {"detail", pairs(e.Detail)},
+				{"at", at(e.At)}, {"actor", e.Actor.String()}, {"action", e.Action}, {"subject", e.Subject}, {"requestId", textOrNone(e.RequestID)}, {"detail", pairs(e.Detail)},
 			})
 		}
 		return c.list("entries", rows)

@@ -1,4 +1,4 @@
-// Package config reads the environment into one validated struct (operations.md, "Environment").
+// Package config reads the environment into one validated struct (settings.md, "Environment").
 // Load reports all mistakes together, so that an operator corrects them in a single round.
 package config
 
@@ -174,6 +174,9 @@ const (
 	PaymentsStripe  = "stripe"
 	PaymentsNone    = "none" // takes no payments: tenants are asked to come back
 )
+
+// PaymentsProviders lists every payment provider.
+var PaymentsProviders = []string{PaymentsSandbox, PaymentsStripe, PaymentsNone}
 
 // Payments is the payment provider: PAYMENTS_PROVIDER, else the sandbox outside production and none in production.
 func (c Config) Payments() string {

@@ -17,9 +17,10 @@ var (
 )
 
 func isPaymentsProvider(text string, _ setting, c Config) error {
+	last := len(PaymentsProviders) - 1
 	switch {
-	case !slices.Contains([]string{PaymentsSandbox, PaymentsStripe, PaymentsNone}, text):
-		return fmt.Errorf("%q is not sandbox, stripe or none", text)
+	case !slices.Contains(PaymentsProviders, text):
+		return fmt.Errorf("%q is not %s or %s", text, strings.Join(PaymentsProviders[:last], ", "), PaymentsProviders[last])
 	case text == PaymentsSandbox && c.Environment == partner.Production:
 		return errors.New("is sandbox, which takes no money: production needs stripe, or none to take no payments")
 	}

@@ -3,7 +3,9 @@ package config
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"partnerdeposits/core/partner"
@@ -60,10 +62,10 @@ func (s setting) missing(c Config) string {
 		"always":              true,
 		"outside development": c.Environment == partner.Staging || c.Environment == partner.Production,
 		"in production":       c.Environment == partner.Production,
-
-		"in production with stripe": c.Environment == partner.Production && c.Payments() == PaymentsStripe,
 	}
-	if !s.value.IsZero() || !required[s.tag("required")] {
+	with, found := strings.CutPrefix(s.tag("required"), "in production with ")
+	providers := found && c.Environment == partner.Production && slices.Contains(strings.Split(with, " or "), c.Payments())
+	if !s.value.IsZero() || !required[s.tag("required")] && !providers {
 		return ""
 	}
 	hint := newKeyset

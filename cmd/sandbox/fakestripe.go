@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"partnerdeposits/cmd/run"
+	"partnerdeposits/core/site"
 	"partnerdeposits/lab/stripetest"
 )
 
@@ -29,7 +30,7 @@ func fakeStripe(ctx context.Context, environ []string, service net.Addr, say fun
 	if err != nil {
 		return nil, nil, err
 	}
-	fake := stripetest.New(stripetest.Options{Webhooks: "http://" + service.String() + "/webhooks/payments/stripe"})
+	fake := stripetest.New(stripetest.Options{Webhooks: site.URL("http://"+service.String(), site.ProviderNotices+"stripe")})
 	say("payments: a fake of Stripe at http://%s, with Stripe's test cards (docs/guides/quickstart.md)", listener.Addr())
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan struct{})

@@ -11,6 +11,7 @@ import (
 
 	"partnerdeposits/cmd/config"
 	"partnerdeposits/cmd/run"
+	"partnerdeposits/ports"
 )
 
 // A lean binary has neither Stripe nor traces, whose libraries are a seventh of a first build. `make run` builds lean
@@ -39,5 +40,4 @@ func queryTracer(config.Config) pgx.QueryTracer { return nil }
 
 func traceRedis(config.Config, redis.UniversalClient) error { return nil }
 
-// IsLiveKey answers for a binary that takes no key.
-func IsLiveKey(config.Config) bool { return false }
+func stripeSettings(config.Config) ports.PaymentSettings { return ports.PaymentSettings{} }

@@ -37,6 +37,14 @@ func (p *Parts) setPayments(cfg config.Config, stores Stores) {
 	}
 }
 
+// PaymentSettings is what the chosen provider makes of its settings, without a request.
+func PaymentSettings(cfg config.Config) ports.PaymentSettings {
+	if cfg.Payments() == config.PaymentsStripe {
+		return stripeSettings(cfg)
+	}
+	return ports.PaymentSettings{}
+}
+
 // warnWithoutPayments logs that checkout cannot take payments.
 func (p *Parts) warnWithoutPayments() {
 	if _, none := p.Provider.(paymentsnone.Provider); none {

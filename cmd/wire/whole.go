@@ -5,6 +5,8 @@ package wire
 import (
 	"partnerdeposits/adapters/payments/stripe"
 	"partnerdeposits/cmd/config"
+	"partnerdeposits/core/partner"
+	"partnerdeposits/ports"
 )
 
 // leftOut returns no error: this binary has every part. See lean.go.
@@ -21,5 +23,6 @@ func (p *Parts) setStripe(cfg config.Config, stores Stores) {
 	}
 }
 
-// IsLiveKey tells whether STRIPE_SECRET_KEY moves money.
-func IsLiveKey(cfg config.Config) bool { return stripe.IsLive(cfg.StripeSecretKey) }
+func stripeSettings(cfg config.Config) ports.PaymentSettings {
+	return stripe.Settings(cfg.StripeSecretKey, cfg.StripeWebhookSecret, cfg.Environment == partner.Production)
+}

@@ -1,5 +1,5 @@
 // Package agreement holds the words to which a tenant agrees before paying, and the record of that agreement: without it a dispute
-// about a collected amount is lost (operations.md, "Pages").
+// about a collected amount is lost (pages.md, "Agreement").
 package agreement
 
 import (

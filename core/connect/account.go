@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/mailaddr"
@@ -37,6 +38,9 @@ type Operator struct {
 
 // Verified reports whether the address is known to be the operator's.
 func (o Operator) Verified() bool { return !o.VerifiedAt.IsZero() }
+
+// Actor is the operator as the author of a change.
+func (o Operator) Actor() actor.Actor { return actor.Operator(o.ID) }
 
 // Account is the business of an operator. A partner is linked to an account, and deposits are created for an account.
 type Account struct {

@@ -33,3 +33,6 @@ func (d *Deposit) Idle(timers Timers, now time.Time) bool {
 func (d *Deposit) CoverElapsed(now time.Time) bool {
 	return d.Status == Active && !now.Before(d.ExpiresAt)
 }
+
+// EndingSoon is how long before its end a cover ends soon: the operator's first page lists it, and a mail tells of it.
+const EndingSoon = 7 * 24 * time.Hour

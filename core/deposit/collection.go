@@ -4,6 +4,7 @@ import (
 	"maps"
 	"time"
 
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 )
@@ -117,7 +118,7 @@ type Debt struct {
 	Failure       string    // code of the last refusal, or of the end
 	Barred        bool      // the card must not be charged again
 	CancelAt      time.Time // staff asked to cancel; the provider is told next
-	CancelBy      string    // actor of the cancellation
+	CancelBy      actor.Actor
 }
 
 // CollectionStep is a step of a collection, kept as its history.
@@ -128,7 +129,7 @@ type CollectionStep struct {
 	To        CollectionState
 	Trigger   CollectionTrigger
 	At        time.Time
-	Actor     string            // "dispatcher", "tenant", "admin"
+	Actor     actor.Actor
 	Detail    map[string]string // attempt, failure
 }
 
@@ -149,13 +150,18 @@ func NewCollection(paymentID id.ID, d *Deposit, schedule CollectionSchedule, now
 }
 
 // step applies t. Returns ErrCollectionOver.
-func (d *Debt) step(t CollectionTrigger, actor string, detail map[string]string, now time.Time) (CollectionStep, error) {
+func (d *Debt) step(
+	t CollectionTrigger, by actor.Actor, detail map[string]string, now time.Time,
+) (CollectionStep, error) {
 	to, err := d.State.Next(t)
 	if err != nil {
 		return CollectionStep{}, err
 	}
 	d.Steps++
-	made := CollectionStep{PaymentID: d.PaymentID, Number: d.Steps, From: d.State, To: to, Trigger: t, At: now, Actor: actor, Detail: maps.Clone(detail)}
+	made := CollectionStep{
+		PaymentID: d.PaymentID, Number: d.Steps, From: d.State, To: to, Trigger: t, At: now, Actor: by,
+		Detail: maps.Clone(detail),
+	}
 	d.State = to
 	if to.Final() {
 		d.EndedAt, d.NextAttemptAt = now, time.Time{}
@@ -179,12 +185,12 @@ func (d *Debt) Begin(now time.Time) {
 }
 
 // Paid ends the collection. Returns ErrCollectionOver for one that is over.
-func (d *Debt) Paid(actor string, now time.Time) (CollectionStep, error) {
+func (d *Debt) Paid(by actor.Actor, now time.Time) (CollectionStep, error) {
 	t := CardCharged
 	if d.State == AwaitingTenant {
 		t = PaidByTenant
 	}
-	made, err := d.step(t, actor, d.detail(), now)
+	made, err := d.step(t, by, d.detail(), now)
 	if err == nil {
 		d.Answered, d.Failure = true, ""
 	}
@@ -200,7 +206,7 @@ type Refused struct {
 }
 
 // Refuse applies r. Returns ErrCollectionOver.
-func (d *Debt) Refuse(r Refused, schedule CollectionSchedule, actor string, now time.Time) (CollectionStep, error) {
+func (d *Debt) Refuse(r Refused, schedule CollectionSchedule, by actor.Actor, now time.Time) (CollectionStep, error) {
 	next, more := schedule.After(d.Attempt, d.CapturedAt, now)
 	t := CardRefused
 	if r.Passes && more {
@@ -210,7 +216,7 @@ func (d *Debt) Refuse(r Refused, schedule CollectionSchedule, actor string, now 
 	}
 	before := d.Failure
 	d.Failure = r.Failure
-	made, err := d.step(t, actor, d.detail(), now)
+	made, err := d.step(t, by, d.detail(), now)
 	if err != nil {
 		d.Failure = before
 		return made, err
@@ -222,7 +228,7 @@ func (d *Debt) Refuse(r Refused, schedule CollectionSchedule, actor string, now 
 // Retry plans an attempt for now, at the wish of staff.
 //
 // Returns ErrCollectionOver, or ErrCollectionNotRetryable for a card that must not be charged again and after MostAttempts.
-func (d *Debt) Retry(actor string, now time.Time) (CollectionStep, error) {
+func (d *Debt) Retry(by actor.Actor, now time.Time) (CollectionStep, error) {
 	switch {
 	case d.State.Final():
 	case d.Barred:
@@ -232,7 +238,7 @@ func (d *Debt) Retry(actor string, now time.Time) (CollectionStep, error) {
 	case !now.Before(d.CapturedAt.Add(LastAttempt)):
 		return CollectionStep{}, ErrCollectionNotRetryable.WithMessage("The capture is older than 30 days, which is the card networks' limit.")
 	}
-	made, err := d.step(RetriedByStaff, actor, nil, now)
+	made, err := d.step(RetriedByStaff, by, nil, now)
 	if err == nil && d.Answered {
 		d.NextAttemptAt = now
 	}
@@ -241,8 +247,8 @@ func (d *Debt) Retry(actor string, now time.Time) (CollectionStep, error) {
 
 // Fail ends the collection without payment; t is CollectionCancelled, CollectionExpired or CollectionTooSmall. Returns
 // ErrCollectionOver.
-func (d *Debt) Fail(t CollectionTrigger, actor string, now time.Time) (CollectionStep, error) {
-	made, err := d.step(t, actor, d.detail(), now)
+func (d *Debt) Fail(t CollectionTrigger, by actor.Actor, now time.Time) (CollectionStep, error) {
+	made, err := d.step(t, by, d.detail(), now)
 	if err == nil {
 		d.Answered, d.Failure = true, string(t)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/money"
 )
@@ -110,7 +111,7 @@ func TestDebt_RandomLives_KeepTheInvariants(t *testing.T) {
 				}
 				before := d
 				r := deposit.Refused{Failure: "card_declined", Passes: rapid.Bool().Draw(t, "passes"), Barred: rapid.Bool().Draw(t, "barred")}
-				step, err := d.Refuse(r, schedule, "dispatcher", now)
+				step, err := d.Refuse(r, schedule, actor.Clock, now)
 				made(before, step, err)
 				if err == nil && d.State == deposit.CollectionRetrying {
 					require.True(t, d.NextAttemptAt.After(now), "no card is charged again at once")
@@ -119,20 +120,20 @@ func TestDebt_RandomLives_KeepTheInvariants(t *testing.T) {
 			"payment": func(t *rapid.T) {
 				if rapid.IntRange(0, 9).Draw(t, "luck") == 0 {
 					before := d
-					step, err := d.Paid("dispatcher", now)
+					step, err := d.Paid(actor.Clock, now)
 					made(before, step, err)
 				}
 			},
 			"retry": func(*rapid.T) {
 				before := d
-				step, err := d.Retry("admin", now)
+				step, err := d.Retry(actor.Staff, now)
 				made(before, step, err)
 				require.False(t, err == nil && before.Barred, "the bank forbids it")
 			},
 			"end": func(t *rapid.T) {
 				before := d
 				if d.Expired(now) || rapid.IntRange(0, 9).Draw(t, "whim") == 0 {
-					step, err := d.Fail(rapid.SampledFrom([]deposit.CollectionTrigger{deposit.CollectionCancelled, deposit.CollectionExpired, deposit.CollectionTooSmall}).Draw(t, "trigger"), "admin", now)
+					step, err := d.Fail(rapid.SampledFrom([]deposit.CollectionTrigger{deposit.CollectionCancelled, deposit.CollectionExpired, deposit.CollectionTooSmall}).Draw(t, "trigger"), actor.Staff, now)
 					made(before, step, err)
 				}
 			},

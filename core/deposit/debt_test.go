@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 )
 
@@ -32,7 +33,7 @@ func TestRetry_OfADebt_WhileTheCardMayBeCharged(t *testing.T) {
 			d, now := c.debt, start.Add(c.after)
 			d.CapturedAt = start
 			before := d
-			_, err := d.Retry("admin", now)
+			_, err := d.Retry(actor.Staff, now)
 			require.ErrorIs(t, err, c.want)
 			if c.want != nil {
 				require.ErrorContains(t, err, c.message)
@@ -48,7 +49,7 @@ func TestRefuse_OfADebtThatIsOver_ChangesNothing(t *testing.T) {
 	for _, over := range []deposit.CollectionState{deposit.AwaitingTenant, deposit.CollectionPaid, deposit.CollectionFailed} {
 		d := deposit.Debt{State: over, Answered: true, Failure: "before"}
 		before := d
-		_, err := d.Refuse(deposit.Refused{Failure: "card_declined", Passes: true}, deposit.DefaultCollectionSchedule(), "dispatcher", start)
+		_, err := d.Refuse(deposit.Refused{Failure: "card_declined", Passes: true}, deposit.DefaultCollectionSchedule(), actor.Clock, start)
 		require.ErrorIs(t, err, deposit.ErrCollectionOver)
 		require.Equal(t, before, d)
 	}
@@ -79,7 +80,7 @@ func TestRefuse_LeadsToTheNextTimeOrToTheTenant(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := deposit.Debt{State: deposit.CollectionScheduled, CapturedAt: start, Attempt: c.attempt}
 			c.refused.Failure = "card_declined"
-			_, err := d.Refuse(c.refused, schedule, "dispatcher", start.Add(c.after))
+			_, err := d.Refuse(c.refused, schedule, actor.Clock, start.Add(c.after))
 			require.NoError(t, err)
 			require.Equal(t, []any{c.state, c.next, c.refused.Barred, "card_declined", true}, []any{d.State, d.NextAttemptAt, d.Barred, d.Failure, d.Answered})
 		})

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
@@ -20,7 +21,8 @@ const (
 	DefaultMaxAmount  money.Cents = 250_000
 	MaxCeiling        money.Cents = 10_000_000 // the highest ceiling that can be negotiated; a typing error is higher
 	MaxRentalContract             = 255
-	MaxDescription                = 2000
+	MaxDescription                = 2000 // of a capture
+	MaxComment                    = 500  // of an operator's release or cancellation
 	MaxMetadataKeys               = 20
 	MaxMetadataKey                = 40
 	MaxMetadataValue              = 500
@@ -210,7 +212,7 @@ type Transition struct {
 	To        Status
 	Trigger   Trigger
 	At        time.Time
-	Actor     string            // kind and id: "partner:prt_…", "tenant", "scheduler"
+	Actor     actor.Actor
 	Detail    map[string]string // reason and comment of the actor; nil for none
 	EventID   id.ID             // of the event; zero if no partner is notified
 }
@@ -219,12 +221,9 @@ type Transition struct {
 //
 // Returns the errors of Status.Next, and ErrNotCapturable for a claim at or after expiresAt.
 func (d *Deposit) Apply(t Trigger, timers Timers, now time.Time) (Transition, error) {
-	to, err := d.Status.Next(t)
+	to, err := d.next(t, now)
 	if err != nil {
 		return Transition{}, err
-	}
-	if t == Claim && !now.Before(d.ExpiresAt) {
-		return Transition{}, ErrNotCapturable.WithMessage("The coverage of this deposit ended at %s.", Timestamp(d.ExpiresAt))
 	}
 	step := Transition{DepositID: d.ID, Version: d.Version + 1, From: d.Status, To: to, Trigger: t, At: now}
 	d.Status, d.StatusReason, d.Version, d.UpdatedAt = to, t.Reason(), step.Version, now
@@ -241,6 +240,21 @@ func (d *Deposit) Apply(t Trigger, timers Timers, now time.Time) (Transition, er
 	case Pending, Incomplete, PaymentIssue:
 	}
 	return step, nil
+}
+
+// next is the status after trigger t now. Returns the errors of Apply.
+func (d *Deposit) next(t Trigger, now time.Time) (Status, error) {
+	to, err := d.Status.Next(t)
+	if err == nil && t == Claim && !now.Before(d.ExpiresAt) {
+		err = ErrNotCapturable.WithMessage("The coverage of this deposit ended at %s.", Timestamp(d.ExpiresAt))
+	}
+	return to, err
+}
+
+// Allows reports whether the trigger is possible now, before anybody pulls it. Returns the errors of Apply.
+func (d *Deposit) Allows(t Trigger, now time.Time) error {
+	_, err := d.next(t, now)
+	return err
 }
 
 // Capture changes the status to captured, for amount, or for the whole amount of the deposit if amount is nil.

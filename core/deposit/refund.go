@@ -3,6 +3,7 @@ package deposit
 import (
 	"time"
 
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
@@ -43,7 +44,7 @@ type Refund struct {
 	Status      RefundStatus
 	ProviderRef string
 	Failure     string
-	Actor       string
+	Actor       actor.Actor
 	CreatedAt   time.Time
 	CheckAt     time.Time // time of the next call by the reconciler
 	SettledAt   time.Time // zero while pending

@@ -1,6 +1,7 @@
 package deposit
 
 import (
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/fault"
 )
 
@@ -137,17 +138,17 @@ func (s Status) Known() bool {
 	return false
 }
 
-// By names the usual actor of the trigger: tenant, partner, operator or scheduler. Released and Claim may also come from a
+// By is the usual actor of the trigger: tenant, partner, operator or clock. Released and Claim may also come from a
 // partner; the caller of By knows the real actor then.
-func (t Trigger) By() string {
+func (t Trigger) By() actor.Kind {
 	switch t {
 	case CancelledByPartner:
-		return "partner"
+		return actor.KindPartner
 	case CancelledByOperator, Released, Claim:
-		return "operator"
+		return actor.KindOperator
 	case CheckoutIdle, CheckoutExpired, CoverageElapsed:
-		return "scheduler"
+		return actor.KindClock
 	case Secured, FeeFailed, TenantDeclined, TenantAbandoned:
 	}
-	return "tenant"
+	return actor.KindTenant
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 )
@@ -44,6 +45,30 @@ func TestTransitions_EveryPair(t *testing.T) {
 	golden(t, "transitions.golden", b.String())
 }
 
+func TestAllows_WhatApplyDoes_AndChangesNothing(t *testing.T) {
+	for _, status := range deposit.Statuses {
+		for _, trigger := range deposit.Triggers {
+			for name, left := range map[string]time.Duration{"before the end": 1, "at the end": 0, "after the end": -1} {
+				d := sample()
+				d.Status, d.ExpiresAt = status, start.Add(left)
+				before := *d
+				allowed := d.Allows(trigger, start)
+				require.Equal(t, before, *d, "a question changes nothing")
+				_, err := d.Apply(trigger, deposit.DefaultTimers(), start)
+				require.Equal(t, err, allowed, "%s by %s, %s", status, trigger, name)
+			}
+		}
+	}
+}
+
+func TestAllows_AClaim_OnlyBeforeTheCoverEnds(t *testing.T) {
+	d := sample()
+	d.Status, d.ExpiresAt = deposit.Active, start
+	require.NoError(t, d.Allows(deposit.Claim, start.Add(-time.Nanosecond)))
+	require.ErrorIs(t, d.Allows(deposit.Claim, start), deposit.ErrNotCapturable)
+	require.NoError(t, d.Allows(deposit.Released, start), "a cover that nothing has closed yet can be released")
+}
+
 func TestApply_AnyWalk_KeepsTheInvariants(t *testing.T) {
 	timers := deposit.DefaultTimers()
 	rapid.Check(t, func(t *rapid.T) {
@@ -71,12 +96,12 @@ func TestApply_AnyWalk_KeepsTheInvariants(t *testing.T) {
 }
 
 func TestTriggers_HaveTheirUsualActor(t *testing.T) {
-	for trigger, actor := range map[deposit.Trigger]string{
+	for trigger, kind := range map[deposit.Trigger]actor.Kind{
 		deposit.Secured: "tenant", deposit.FeeFailed: "tenant", deposit.TenantDeclined: "tenant", deposit.TenantAbandoned: "tenant",
 		deposit.CancelledByPartner: "partner", deposit.CancelledByOperator: "operator", deposit.Released: "operator", deposit.Claim: "operator",
 		deposit.CheckoutIdle: "scheduler", deposit.CheckoutExpired: "scheduler", deposit.CoverageElapsed: "scheduler",
 	} {
-		require.Equal(t, actor, trigger.By(), trigger)
+		require.Equal(t, kind, trigger.By(), trigger)
 	}
 }
 

@@ -8,12 +8,13 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/oneline"
 )
 
-// Bounds of files (operations.md, "Pages").
+// Bounds of files (pages.md, "Files of a deposit").
 const (
 	MaxFiles     = 10         // files of a form
 	MaxOfDeposit = 100        // files of a deposit, over all forms
@@ -70,8 +71,8 @@ type File struct {
 	Type      Type   // of the content, as it is kept
 	Size      int64  // bytes, as they are kept
 	SentAt    time.Time
-	AddedAt   time.Time // zero while the file waits
-	AddedBy   string    // actor, as in the audit log; "" while the file waits
+	AddedAt   time.Time   // zero while the file waits
+	AddedBy   actor.Actor // nobody while the file waits
 }
 
 // Sniff tells the type of a file by its first bytes; false for any other type. Name and declared type of a file tell nothing.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
@@ -78,6 +79,9 @@ type Caller struct {
 	Partner Partner
 	Key     APIKey
 }
+
+// Actor is the caller as the author of a change.
+func (c Caller) Actor() actor.Actor { return actor.Partner(c.Partner.ID, c.Key.ID) }
 
 // KeyHash is the SHA-256 of a whole key. Keys carry 192 random bits, so a fast hash is enough.
 type KeyHash [sha256.Size]byte

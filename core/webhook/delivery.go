@@ -108,7 +108,7 @@ type Delivery struct {
 // Result is the result of an attempt, also a label of svc_webhook_attempts_total.
 type Result string
 
-// The results of an attempt (api.md §2; operations.md, "Metrics").
+// The results of an attempt (api.md §2; metrics.md, "Names").
 const (
 	ResultSuccess  Result = "success"
 	ResultNon2xx   Result = "non_2xx"
@@ -127,6 +127,9 @@ var Results = []Result{ResultSuccess, ResultNon2xx, ResultTimeout, ResultDNS, Re
 // or deletes a subscription is answered that long after its commit. So no POST that begins after the response uses the
 // old state.
 const Freshness = 500 * time.Millisecond
+
+// ClaimCounts is how long a delivery counts as dispatched after its lease has ended: by then a scan has taken it.
+const ClaimCounts = 10 * time.Second
 
 // MaxSnippet is how much of a response body is kept, in bytes.
 const MaxSnippet = 1 << 10

@@ -173,3 +173,37 @@ func TestNoticeOf_EveryChangeOfHealth(t *testing.T) {
 		require.Equal(t, c.want, webhook.NoticeOf(c.before, c.after), name)
 	}
 }
+
+func TestAfterOutcome_TheHealthAndTheNoticeThatFollows(t *testing.T) {
+	t.Parallel()
+	failing := webhook.Health{Failures: 19, FailingSince: noon.Add(-time.Minute), Slow: true}
+	held := failing
+	held.Failures, held.FailedProbes, held.OpenUntil, held.Trouble = 20, 8, noon, true
+	ramp := webhook.Health{Ramp: slots / 2, Trouble: true}
+	failed, succeeded := quickly(webhook.ResultConnect), quickly(webhook.ResultSuccess)
+	for name, c := range map[string]struct {
+		before          webhook.Health
+		attempt         webhook.Attempt
+		excused, gaveUp bool
+		notice          webhook.NoticeKind
+		pause           time.Duration // until the next probe; 0: the circuit is not open
+		trouble         bool
+	}{
+		"a success in good health":           {webhook.Health{}, succeeded, false, false, "", 0, false},
+		"a failure":                          {webhook.Health{}, failed, false, false, "", 0, false},
+		"the failure that opens the circuit": {failing, failed, false, false, webhook.NoticeHeld, time.Second, true},
+		"a probe that fails":                 {held, failed, false, false, "", 256 * time.Second, true},
+		"… for want of our own way out":      {held, failed, true, false, "", 16 * time.Second, true},
+		"the end of the ramp":                {ramp, succeeded, false, false, webhook.NoticeRecovered, 0, false},
+		"a delivery that is given up":        {webhook.Health{}, failed, false, true, "", 0, true},
+	} {
+		next, notice := c.before.AfterOutcome(c.attempt, c.excused, c.gaveUp, slots, noon)
+		require.Equal(t, c.notice, notice, name)
+		require.Equal(t, c.trouble, next.Trouble, name)
+		if c.pause == 0 {
+			require.False(t, next.CircuitOpen(), name)
+		} else {
+			require.Equal(t, noon.Add(c.pause), next.OpenUntil, name)
+		}
+	}
+}

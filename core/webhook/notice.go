@@ -20,6 +20,21 @@ const (
 // NoticeKinds lists the kinds.
 var NoticeKinds = []NoticeKind{NoticeHeld, NoticeGivenUp, NoticeDisabled, NoticeRecovered}
 
+// AfterOutcome returns the health after an attempt, and the kind of the notice that follows from the change; "" for
+// none. excused says that our own way out is broken (Excused). gaveUp says that the attempt was the last of its
+// delivery: a notice of its own tells of that trouble. limit is WEBHOOK_ENDPOINT_CONCURRENCY.
+func (h Health) AfterOutcome(
+	a Attempt, excused, gaveUp bool, limit int, now time.Time,
+) (next Health, notice NoticeKind) {
+	next = h.After(a, limit, now)
+	if excused {
+		next = next.Excused(now)
+	}
+	notice = NoticeOf(h, next)
+	next.Trouble = next.Trouble || gaveUp
+	return next, notice
+}
+
 // NoticeOf returns the kind of the notice that follows from a change of an endpoint's health; "" for none.
 func NoticeOf(before, after Health) NoticeKind {
 	switch {

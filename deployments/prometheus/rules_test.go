@@ -90,7 +90,7 @@ var metric = regexp.MustCompile(`\bsvc_[a-z_]+[a-z]\b`)
 
 func TestRules_NameMetricsOfTheProcesses(t *testing.T) {
 	exists := map[string]bool{}
-	for _, row := range docstest.Rows(t, "docs/spec/operations.md", "Metrics") {
+	for _, row := range docstest.Rows(t, "docs/spec/metrics.md", "Names") {
 		name, _, _ := strings.Cut(strings.Trim(row[0], "`"), "{")
 		exists[name] = true
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"partnerdeposits/adapters/http/paymentnotices"
+	paths "partnerdeposits/core/site"
 	"partnerdeposits/lab/bench/pgbench"
 	"partnerdeposits/lab/load"
 	"partnerdeposits/lab/world"
@@ -171,7 +171,7 @@ func (w *workbench) sendNotices(ctx context.Context, n int) error {
 	const body = `{"id":"evt_1","object":"event","type":"payment_intent.succeeded",` +
 		`"data":{"object":{"id":"pi_1","object":"payment_intent"}}}`
 	_, _, err := load.Open(ctx, n, noticesPerSecond, func(int, time.Time) error {
-		status, _, err := w.api.send(http.MethodPost, paymentnotices.Path, body, nil)
+		status, _, err := w.api.send(http.MethodPost, paths.ProviderNotices+"stripe", body, nil)
 		if err == nil && status != http.StatusBadRequest {
 			err = fmt.Errorf("an unsigned notice was answered with %d", status)
 		}

@@ -16,6 +16,7 @@ import (
 	"partnerdeposits/adapters/payments/sandbox"
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/scoring"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
@@ -97,7 +98,7 @@ func (b *Bench) Capture(t testing.TB, depositID id.ID) id.ID {
 		require.NoError(t, err)
 		step, err := d.Capture(nil, 0, deposit.DefaultTimers(), b.Clock.Now())
 		require.NoError(t, err)
-		step.Actor, step.Detail = "operator", map[string]string{"reason": "damage", "description": "Broken coffee table"}
+		step.Actor, step.Detail = actor.Actor{Kind: actor.KindOperator}, map[string]string{"reason": "damage", "description": "Broken coffee table"}
 		if err := r.Deposits.Transition(ctx, d, step); err != nil {
 			return err
 		}
@@ -153,10 +154,10 @@ type Metrics struct {
 func (m *Metrics) Created(string) {}
 
 // Transitioned implements ports.DepositMetrics.
-func (m *Metrics) Transitioned(from, to deposit.Status, by string) {
+func (m *Metrics) Transitioned(from, to deposit.Status, by actor.Kind) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.steps = append(m.steps, string(from)+">"+string(to)+" "+by)
+	m.steps = append(m.steps, string(from)+">"+string(to)+" "+string(by))
 }
 
 // Steps gives the transitions so far, each as "from>to actor".

@@ -65,7 +65,11 @@ type Server struct {
 	DashboardURL string
 	Clock        *servicetest.Clock
 	Limiter      *Limiter
+	Routes       []Route
 }
+
+// Route is a page or a form of the server. A part of Path that begins with a colon stands for a value.
+type Route struct{ Method, Path string }
 
 // New starts a server that ends with the test.
 func New(t testing.TB, o Options) *Server {
@@ -118,5 +122,10 @@ func (s *Server) app(t testing.TB, o Options) *fiber.App {
 		Connections: s.Connections, Operators: s.Operators, Desk: s.Desk, Deposits: s.Services.Deposits, Entropy: system.Entropy{}, Limiter: limiter,
 		Site: site, Log: slog.New(slog.DiscardHandler), Uploads: o.Uploads,
 	})
+	for _, r := range app.GetRoutes(true) {
+		if r.Method != fiber.MethodHead {
+			s.Routes = append(s.Routes, Route{r.Method, r.Path})
+		}
+	}
 	return app
 }

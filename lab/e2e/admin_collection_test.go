@@ -48,7 +48,7 @@ func TestAdmin_Collections_AreListedShownAndRefunded(t *testing.T) {
 		return shown.State == "paid"
 	}, soon, often)
 	require.Equal(t, []any{depositID, int64(12050), 1}, []any{shown.DepositID, shown.AmountCents, shown.Attempts})
-	require.Equal(t, []struct{ From, To, Trigger, Actor string }{{"scheduled", "paid", "charged", "dispatcher"}}, shown.History)
+	require.Equal(t, []struct{ From, To, Trigger, Actor string }{{"scheduled", "paid", "charged", "scheduler"}}, shown.History)
 	var listed struct{ Collections []shownCollection }
 	command(&listed, "list", "--state", "paid")
 	require.Len(t, listed.Collections, 1)

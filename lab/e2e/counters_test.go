@@ -40,7 +40,7 @@ func sum(t testing.TB, metric, labels string, processes ...*process) float64 {
 	return total
 }
 
-// Operators trust the counters as much as the tables (operations.md, "Metrics").
+// Operators trust the counters as much as the tables (metrics.md, "Names").
 func TestMetrics_UnderLoad_AgreeWithTheDatabaseAndAreFew(t *testing.T) {
 	t.Parallel()
 	const mostSeries, deposits = 2000, 200

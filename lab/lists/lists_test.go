@@ -251,7 +251,7 @@ func statuses(name string, keep func(deposit.Status) bool) place {
 func actors() place {
 	p := place{name: "actors of deposit.Triggers"}
 	for _, trigger := range deposit.Triggers {
-		if by := trigger.By(); !slices.Contains(p.entries, by) {
+		if by := string(trigger.By()); !slices.Contains(p.entries, by) {
 			p.entries = append(p.entries, by)
 		}
 	}

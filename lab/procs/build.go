@@ -10,8 +10,9 @@ import (
 
 // Build describes how commands are built.
 type Build struct {
-	Tags []string
-	Race bool // with the race detector, which needs a C compiler
+	Tags  []string
+	Race  bool // with the race detector, which needs a C compiler
+	Cover bool // with counters of coverage that can be cleared while the command runs
 }
 
 // Into builds commands of this module, such as "cmd/dispatcher", to the path out. With a trailing separator, out is a
@@ -24,6 +25,9 @@ func (b Build) Into(ctx context.Context, out string, commands ...string) error {
 	}
 	if b.Race {
 		args, env = append(args, "-race"), append(env, "CGO_ENABLED=1") // the last of a name counts
+	}
+	if b.Cover {
+		args = append(args, "-cover", "-covermode=atomic", "-coverpkg=partnerdeposits/...")
 	}
 	for _, c := range commands {
 		args = append(args, "partnerdeposits/"+c)

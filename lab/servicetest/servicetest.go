@@ -31,6 +31,7 @@ import (
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/cmd/config"
 	"partnerdeposits/cmd/wire"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/lab/pgtest"
 	"partnerdeposits/lab/secretstest"
@@ -138,6 +139,6 @@ func (silentBell) RingDue() {}
 
 type noMetrics struct{}
 
-func (noMetrics) Transitioned(_, _ deposit.Status, _ string) {}
+func (noMetrics) Transitioned(_, _ deposit.Status, _ actor.Kind) {}
 
 func (noMetrics) Created(string) {}

@@ -1,5 +1,5 @@
-// Package account serves the pages behind the links of mails: an address is verified, and a password set anew (operations.md, "Pages").
-// A GET changes nothing: programs that read mails open links.
+// Package account serves the pages behind the links of mails: an address is verified, and a password set anew
+// (pages.md, "Accounts"). A GET changes nothing: programs that read mails open links.
 package account
 
 import (
@@ -14,15 +14,16 @@ import (
 	"partnerdeposits/app/accounts/operators"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
+	"partnerdeposits/core/site"
 	"partnerdeposits/ports"
 )
 
 const (
-	pathVerify = "/verify"
-	pathForgot = "/password/forgot"
-	pathReset  = "/password/reset"
-	pathLogin  = "/login"
-	pathDesk   = "/dashboard"
+	pathVerify = site.Verify
+	pathForgot = site.Forgot
+	pathReset  = site.Reset
+	pathLogin  = site.LogIn
+	pathDesk   = site.Desk
 
 	fieldToken    = "token"
 	fieldEmail    = "email"

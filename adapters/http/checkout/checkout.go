@@ -1,4 +1,4 @@
-// Package checkout serves the tenant's pages at /checkout/{token} (api.md §3; operations.md, "Pages"): the form, the
+// Package checkout serves the tenant's pages at /checkout/{token} (api.md §3; pages.md, "Checkout"): the form, the
 // redirects to the payment provider and back, and the result.
 //
 // The token in the URL is the only credential of these pages. So they send no referrer and forbid caching.
@@ -20,14 +20,15 @@ import (
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/returnurl"
 	"partnerdeposits/core/secret"
+	"partnerdeposits/core/site"
 	"partnerdeposits/core/tenant"
 	"partnerdeposits/ports"
 )
 
-// Paths and names of the fields (operations.md, "Pages").
+// Paths and names of the fields (pages.md, "Paths and fields").
 const (
-	pathPage   = "/checkout/:token"
-	pathReturn = "/checkout/:token/return"
+	pathPage   = site.Checkout
+	pathReturn = site.CheckoutReturn
 
 	fieldFirstName = "firstName"
 	fieldLastName  = "lastName"
@@ -141,7 +142,7 @@ func (p *pages) resolve(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-func pagePath(c *fiber.Ctx) string { return "/checkout/" + token(c).Reveal() }
+func pagePath(c *fiber.Ctx) string { return site.At(site.Checkout, token(c).Reveal()) }
 
 type viewKey struct{}
 

@@ -14,7 +14,8 @@ func speaks(locale string) func(*deposit.Deposit) {
 	return func(d *deposit.Deposit) { d.Locale = locale }
 }
 
-// The language comes from the first of: ?lang=, the deposit's locale, the cookie, Accept-Language (operations.md, "Pages").
+// The language comes from the first of: ?lang=, the deposit's locale, the cookie, Accept-Language (pages.md, "Forms and
+// languages").
 func TestCheckout_Language_IsThatOfTheDepositWhateverTheBrowserPrefers(t *testing.T) {
 	w := setup(t)
 	for _, c := range []struct{ locale, cookie, accepts, query, want string }{

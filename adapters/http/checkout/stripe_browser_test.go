@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/payments/stripe"
-	"partnerdeposits/app/payments"
 	"partnerdeposits/adapters/system"
 	"partnerdeposits/app/deposits"
+	"partnerdeposits/app/payments"
 	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"

@@ -3,6 +3,7 @@ package connect_test
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/core/site"
 	"partnerdeposits/core/twofactor"
 	"partnerdeposits/lab/connecttest"
 )
@@ -213,6 +216,14 @@ func TestCode_FromManyNetworks_IsBoundedForAll_ButForThoseThatSignedInBefore(t *
 	require.Equal(t, http.StatusSeeOther, try("198.51.100.7", app.Code()), "the operator's own network")
 }
 
+// everybody are the pages that need no session. Every other page that is mounted needs one.
+var everybody = []string{
+	site.Register, site.LogIn, site.Code, site.LogOut, site.Linked, site.Verify, site.Forgot, site.Reset,
+	ui.StylesheetPath, site.Icon,
+	site.Styleguide, site.StyleguideRules, site.StyleguideMails, site.StyleguideMail,
+	site.CaughtMails, site.CaughtMail, site.CaughtMailHTML,
+}
+
 // The token of a half sign-in opens nothing: neither as it is, nor in the place of a session.
 func TestHalfSignIn_OpensNoPageAndNoAct(t *testing.T) {
 	t.Parallel()
@@ -225,24 +236,49 @@ func TestHalfSignIn_OpensNoPageAndNoAct(t *testing.T) {
 	require.True(t, token.HttpOnly)
 	require.Equal(t, int(twofactor.SignInLifetime/time.Second), token.MaxAge)
 	for _, as := range []string{"half", "session"} {
-		for _, path := range []string{
-			"/dashboard", "/dashboard/deposits", "/dashboard/deposits.csv", "/dashboard/deposits/new", "/dashboard/deposits/dep_00000000000000000000000000", "/dashboard/partner", "/dashboard/settings",
-		} {
-			for _, method := range []string{http.MethodGet, http.MethodPost} {
-				request, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader("intent=enable_totp"))
-				require.NoError(t, err)
-				request.AddCookie(&http.Cookie{Name: as, Value: token.Value})
-				request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-				answer := s.Browser(t).Do(request)
-				if answer.Status == http.StatusMethodNotAllowed {
-					continue
-				}
-				require.Equal(t, http.StatusSeeOther, answer.Status, "%s %s as %s", method, path, as)
-				require.Equal(t, "/login", answer.Location)
+		closed := 0
+		for _, r := range s.Routes {
+			if slices.Contains(everybody, r.Path) {
+				continue
 			}
+			closed++
+			const none = "00000000000000000000000000"
+			path := strings.NewReplacer(":id", "dep_"+none, ":fileId", "fil_"+none).Replace(r.Path)
+			form := strings.NewReader("intent=enable_totp")
+			request, err := http.NewRequestWithContext(t.Context(), r.Method, s.URL+path, form)
+			require.NoError(t, err)
+			request.AddCookie(&http.Cookie{Name: as, Value: token.Value})
+			request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			answer := s.Browser(t).Do(request)
+			require.Equal(t, http.StatusSeeOther, answer.Status, "%s %s as %s", r.Method, path, as)
+			require.Equal(t, site.LogIn, answer.Location, "%s %s as %s", r.Method, path, as)
 		}
+		require.Greater(t, closed, 10)
 	}
 	require.Zero(t, s.Count("second_factors", "confirmed_at IS NULL"))
+}
+
+func TestEveryPage_HasStrictHeaders(t *testing.T) {
+	t.Parallel()
+	s := connecttest.New(t, connecttest.Options{})
+	b := s.Browser(t)
+	require.Equal(t, http.StatusSeeOther, b.Submit(site.Register, signup("a@b.example")).Status)
+	pages := 0
+	for _, r := range s.Routes {
+		file := strings.HasPrefix(r.Path, site.Assets) || r.Path == site.Icon || r.Path == site.StyleguideRules
+		if r.Method != http.MethodGet || file {
+			continue
+		}
+		answer := b.Get(r.Path)                          // a value that names nothing is answered with a page, too
+		policy := "default-src 'none'; style-src 'self'" // of Headers; answers without it have another
+		require.Contains(t, answer.Header.Get("Content-Security-Policy"), policy, r.Path)
+		require.NotContains(t, answer.Header.Get("Content-Security-Policy"), "script-src", r.Path)
+		require.Equal(t, "no-store", answer.Header.Get("Cache-Control"), r.Path)
+		require.Equal(t, "no-referrer", answer.Header.Get("Referrer-Policy"), r.Path)
+		require.Equal(t, "nosniff", answer.Header.Get("X-Content-Type-Options"), r.Path)
+		pages++
+	}
+	require.Greater(t, pages, 15)
 }
 
 func TestHalfSignIn_EndsAfterFiveMinutes_AndWithAnotherPassword(t *testing.T) {

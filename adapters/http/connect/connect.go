@@ -9,18 +9,19 @@ import (
 	"partnerdeposits/app/accounts/connections"
 	"partnerdeposits/app/accounts/operators"
 	"partnerdeposits/core/fault"
+	"partnerdeposits/core/site"
 	"partnerdeposits/ports"
 )
 
 // Paths of the pages.
 const (
-	pathRegister  = "/register"
-	pathLogin     = "/login"
-	pathCode      = "/login/code"
-	pathLogout    = "/logout"
-	pathDone      = "/connect/done"
-	pathDashboard = "/dashboard"
-	pathForgot    = "/password/forgot"
+	pathRegister  = site.Register
+	pathLogin     = site.LogIn
+	pathCode      = site.Code
+	pathLogout    = site.LogOut
+	pathDone      = site.Linked
+	pathDashboard = site.Desk
+	pathForgot    = site.Forgot
 )
 
 // Deps are the dependencies of the pages.

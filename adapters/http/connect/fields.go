@@ -12,7 +12,7 @@ import (
 	"partnerdeposits/core/twofactor"
 )
 
-// Names of the fields (operations.md, "Pages").
+// Names of the fields (pages.md, "Paths and fields").
 const (
 	fieldEmail    = "email"
 	fieldPassword = "password"

@@ -16,6 +16,7 @@ import (
 	"partnerdeposits/adapters/http/middleware"
 	"partnerdeposits/adapters/http/problem"
 	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/app/accounts/operators"
 	"partnerdeposits/app/deposits"
 	"partnerdeposits/app/deposits/desk"
 	"partnerdeposits/core/connect"
@@ -28,7 +29,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Fields of the forms (operations.md, "Pages").
+// Fields of the forms (pages.md, "Paths and fields").
 const (
 	fieldIntent      = "intent"
 	fieldConfirm     = "confirm"
@@ -49,11 +50,11 @@ const (
 	fieldLastName    = "lastName"
 	fieldCode        = "code"
 
-	intentCapture  = "capture"
-	intentRelease  = "release"
-	intentCancel   = "cancel"
-	intentSendLink = "send_link"
-	intentAddFiles = "add_files"
+	intentCapture  = string(deposits.ActCapture)
+	intentRelease  = string(deposits.ActRelease)
+	intentCancel   = string(deposits.ActCancel)
+	intentSendLink = string(deposits.ActSendLink)
+	intentAddFiles = string(deposits.ActAddFiles)
 	intentCreate   = "create"
 	intentUnlink   = "unlink"
 
@@ -62,12 +63,8 @@ const (
 	intentDisableTOTP   = "disable_totp"
 	intentRecoveryCodes = "new_recovery_codes"
 
-	confirmed  = "yes"
-	maxComment = 500
+	confirmed = "yes"
 )
-
-// mailsPerHour bounds the mails with a link that an account sends from these pages.
-const mailsPerHour = 100
 
 // actForm is a form of a deposit's page as it was sent.
 type actForm struct {
@@ -81,6 +78,8 @@ type actForm struct {
 	lostFiles                                       bool             // files were sent beside a mistake: they are to be sent again
 	mistakes                                        []ui.Mistake
 }
+
+func (f actForm) act() deposits.Act { return deposits.Act(f.intent) }
 
 // open reports whether the disclosure of the form is open: the form was sent with mistakes.
 func (f actForm) open(intent string) bool { return f.intent == intent && len(f.mistakes) > 0 }
@@ -132,11 +131,11 @@ func (p *pages) actOn(c *fiber.Ctx, by caller, v desk.View, sent *upload) error 
 		f.lostFiles = checked.Len() > 0
 		return p.renderDeposit(c, by, http.StatusUnprocessableEntity, v, f, "")
 	}
-	if p.needsVerified(f.intent) && p.Operators.Unverified(by.Operator) {
+	if f.act().NeedsVerified() && p.Operators.Unverified(by.Operator) {
 		return p.unverified(c, by)
 	}
 	if ui.PostValue(c, fieldConfirm) != confirmed {
-		if err := allowed(f, v); err != nil {
+		if err := f.act().Possible(v.Deposit, v.Now); err != nil {
 			return p.conflict(c, by, v, err)
 		}
 	}
@@ -168,27 +167,16 @@ func (p *pages) run(c *fiber.Ctx, by caller, v desk.View, f actForm) error {
 	case intentCancel:
 		return p.Deposits.CancelByOperator(ctx, by, seen, f.comment)
 	default:
-		if err := p.limitMails(c, by); err != nil {
+		if err := p.limited(c, by, operators.DeskMails); err != nil {
 			return err
 		}
 		return p.Deposits.SendLinkByOperator(ctx, by, seen, tenant.Contact{Email: f.email})
 	}
 }
 
-// needsVerified reports whether an act charges or mails a tenant.
-func (p *pages) needsVerified(intent string) bool {
-	return intent == intentCapture || intent == intentSendLink
-}
-
-// limitMails counts a mail against the limit of the account. Returns rate_limited.
-func (p *pages) limitMails(c *fiber.Ctx, by caller) error {
-	return p.limited(c, by, ports.LimitRule{Name: "desk-mails", Key: "desk:mails:", PerHour: mailsPerHour})
-}
-
-// limited counts a request of the account under a rule, whose key the account ends. Returns rate_limited.
-func (p *pages) limited(c *fiber.Ctx, by caller, rule ports.LimitRule) error {
-	rule.Key += id.Account.Of(by.Account.ID)
-	decision := p.Limiter.Allow(c.UserContext(), rule)
+// limited counts a request of the account under a limit. Returns rate_limited.
+func (p *pages) limited(c *fiber.Ctx, by caller, limit operators.DeskLimit) error {
+	decision := p.Limiter.Allow(c.UserContext(), limit.Of(by.Account.ID))
 	if !decision.Allowed {
 		return fault.ErrRateLimited.WithRetryAfter(decision.RetryAfter)
 	}
@@ -230,29 +218,6 @@ func (p *pages) conflict(c *fiber.Ctx, by caller, v desk.View, err error) error 
 	return p.renderDeposit(c, by, problem.Status(fault.Conflict), v, actForm{}, text.In(lang, statuses[v.Status].In(lang)))
 }
 
-// allowed refuses an act that the status of the deposit rules out, before the operator is asked once more.
-func allowed(f actForm, v desk.View) error {
-	switch f.intent {
-	case intentCapture:
-		if v.Status != deposit.Active || !v.Now.Before(v.ExpiresAt) {
-			return deposit.ErrNotCapturable
-		}
-	case intentAddFiles:
-		return deposits.TakesFiles(v.Deposit)
-	case intentRelease:
-		if v.Status != deposit.Active {
-			return deposit.ErrNotReleasable
-		}
-	case intentCancel:
-		if !v.Status.InCheckout() {
-			return deposit.ErrNotCancellable
-		}
-	default:
-		return v.Deposit.Sendable(v.Now)
-	}
-	return nil
-}
-
 // actFormOf reads a form. The intent is "" for an unknown one.
 func (p *pages) actFormOf(c *fiber.Ctx, v desk.View) actForm {
 	lang := ui.LangOf(c)
@@ -260,7 +225,7 @@ func (p *pages) actFormOf(c *fiber.Ctx, v desk.View) actForm {
 		intent: ui.PostValue(c, fieldIntent), amountText: strings.TrimSpace(ui.PostValue(c, fieldAmount)), reason: ui.PostValue(c, fieldReason),
 		description: lines(ui.PostValue(c, fieldDescription)), comment: lines(ui.PostValue(c, fieldComment)), email: strings.TrimSpace(ui.PostValue(c, fieldEmail)),
 	}
-	if !slices.Contains([]string{intentCapture, intentRelease, intentCancel, intentSendLink, intentAddFiles}, f.intent) {
+	if !slices.Contains(deposits.Acts, f.act()) {
 		return actForm{}
 	}
 	f.version, _ = strconv.Atoi(ui.PostValue(c, fieldVersion))
@@ -293,8 +258,8 @@ func (p *pages) actFormOf(c *fiber.Ctx, v desk.View) actForm {
 			mistake(fieldEmail, textBadEmail)
 		}
 	default:
-		if !textual(f.comment, maxComment) {
-			mistake(fieldComment, textBadWords, maxComment)
+		if !textual(f.comment, deposit.MaxComment) {
+			mistake(fieldComment, textBadWords, deposit.MaxComment)
 		}
 	}
 	return f

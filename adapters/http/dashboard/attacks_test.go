@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/http/dashboard"
+	"partnerdeposits/core/site"
 	"partnerdeposits/lab/connecttest"
 )
 
@@ -24,6 +25,36 @@ func routes() (all [][2]string) {
 		}
 	}
 	return all
+}
+
+// A page that no link leads to is found by nobody.
+func TestEveryPage_IsReachedByLinksFromTheFirst(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	reached, opened := map[string]bool{}, map[string]bool{}
+	var open func(link string)
+	open = func(link string) {
+		path, _, _ := strings.Cut(link, "?")
+		if opened[path] || !strings.HasPrefix(path, site.Desk) {
+			return
+		}
+		opened[path] = true
+		for _, r := range routes() {
+			if r[0] == http.MethodGet && fiber.RoutePatternMatch(path, r[1]) {
+				reached[r[1]] = true
+				break
+			}
+		}
+		for _, a := range d.b.Get(link).All("a") {
+			open(attribute(a, "href"))
+		}
+	}
+	open(site.Desk)
+	for _, r := range routes() {
+		if r[0] == http.MethodGet && r[1] != site.File { // the deposit has no files
+			require.True(t, reached[r[1]], "no link leads to %s", r[1])
+		}
+	}
 }
 
 // every form of the operator's pages, with values that would have an effect.

@@ -10,6 +10,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/app/accounts/operators"
 	"partnerdeposits/app/deposits"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
@@ -61,7 +62,7 @@ func (p *pages) create(c *fiber.Ctx, by caller) error {
 		if p.Operators.Unverified(by.Operator) { // before the mail counts against a limit
 			return p.unverified(c, by)
 		}
-		if err := p.limitMails(c, by); err != nil {
+		if err := p.limited(c, by, operators.DeskMails); err != nil {
 			return err
 		}
 	}

@@ -1,5 +1,5 @@
-// Package dashboard serves the operator's pages (operations.md, "Pages"): the work that waits, the deposits with their export, a deposit
-// with the acts on it, a new deposit, the partner, and the settings.
+// Package dashboard serves the operator's pages (pages.md, "Paths and fields"): the work that waits, the deposits with
+// their export, a deposit with the acts on it, a new deposit, the partner, and the settings.
 //
 // A GET changes nothing. An act is a form with the hidden field intent; where it cannot be undone, the answer is a page that says what
 // will happen, whose form has the same intent and confirm=yes.
@@ -22,20 +22,21 @@ import (
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/site"
 	"partnerdeposits/ports"
 )
 
 const (
-	pathDashboard = "/dashboard"
-	pathDeposits  = "/dashboard/deposits"
-	pathExport    = "/dashboard/deposits.csv"
-	pathNew       = "/dashboard/deposits/new"
-	pathDeposit   = "/dashboard/deposits/:id"
-	pathFile      = "/dashboard/deposits/:id/files/:fileId"
-	pathPartner   = "/dashboard/partner"
-	pathSettings  = "/dashboard/settings"
-	pathUnlink    = "/dashboard/unlink"
-	pathLogin     = "/login"
+	pathDashboard = site.Desk
+	pathDeposits  = site.Deposits
+	pathExport    = site.Export
+	pathNew       = site.NewDeposit
+	pathDeposit   = site.Deposit
+	pathFile      = site.File
+	pathPartner   = site.Partner
+	pathSettings  = site.Settings
+	pathUnlink    = site.Unlink
+	pathLogin     = site.LogIn
 )
 
 // Deps are the dependencies of the pages.
@@ -96,23 +97,16 @@ func (p *pages) signedIn(h handler) fiber.Handler {
 		middleware.LogWho(c, slog.String("operator", id.Operator.Of(o.ID)), slog.String("account", id.Account.Of(a.ID)))
 		p.Site.PreferLang(c, o.Locale, "desk "+id.Operator.Of(o.ID))
 		by := caller{Operator: o, Account: a}
-		rule := readRule
+		limit := operators.DeskReads
 		if c.Method() == fiber.MethodPost {
-			rule = actRule
+			limit = operators.DeskForms
 		}
-		if err := p.limited(c, by, rule); err != nil {
+		if err := p.limited(c, by, limit); err != nil {
 			return err
 		}
 		return h(c, by)
 	}
 }
-
-// Limits of the desk's requests for each account: more than people send, too few to slow the partner API down
-// (operations.md, "Pages").
-var (
-	readRule = ports.LimitRule{Name: "desk-reads", Key: "desk:reads:", PerMinute: 600}
-	actRule  = ports.LimitRule{Name: "desk-acts", Key: "desk:acts:", PerMinute: 60}
-)
 
 // page is the layout of a page of the section.
 func (p *pages) page(c *fiber.Ctx, by caller, section, title string) ui.Page {
@@ -122,7 +116,7 @@ func (p *pages) page(c *fiber.Ctx, by caller, section, title string) ui.Page {
 	}
 }
 
-func depositPath(depositID id.ID) string { return pathDeposits + "/" + id.Deposit.Of(depositID) }
+func depositPath(depositID id.ID) string { return site.At(site.Deposit, id.Deposit.Of(depositID)) }
 
 // row is a deposit in a list.
 type row struct {

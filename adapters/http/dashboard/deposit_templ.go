@@ -5,10 +5,10 @@ package dashboard
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/core/deposit"
 )
@@ -489,7 +489,7 @@ func acts(v detailView) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = ui.TextArea(ui.Field{Form: intentRelease, Name: fieldComment, Label: textComment.In(v.Page.Lang), MaxLength: maxComment, Value: v.Act.value(intentRelease, v.Act.comment, ""), Error: v.errorOf(intentRelease, fieldComment)}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.TextArea(ui.Field{Form: intentRelease, Name: fieldComment, Label: textComment.In(v.Page.Lang), MaxLength: deposit.MaxComment, Value: v.Act.value(intentRelease, v.Act.comment, ""), Error: v.errorOf(intentRelease, fieldComment)}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -513,7 +513,7 @@ func acts(v detailView) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = ui.TextArea(ui.Field{Form: intentCancel, Name: fieldComment, Label: textComment.In(v.Page.Lang), MaxLength: maxComment, Value: v.Act.value(intentCancel, v.Act.comment, ""), Error: v.errorOf(intentCancel, fieldComment)}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.TextArea(ui.Field{Form: intentCancel, Name: fieldComment, Label: textComment.In(v.Page.Lang), MaxLength: deposit.MaxComment, Value: v.Act.value(intentCancel, v.Act.comment, ""), Error: v.errorOf(intentCancel, fieldComment)}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

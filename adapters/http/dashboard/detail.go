@@ -71,8 +71,8 @@ func (p *pages) renderDeposit(c *fiber.Ctx, by caller, status int, v desk.View, 
 	view := detailView{
 		Page: p.page(c, by, ui.SectionDeposits, textDepositTitle.In(lang, v.Reference)), Path: depositPath(v.ID), View: v,
 		Facts: factsOf(v, lang), Token: p.Site.FormToken(c), Act: sent, Problem: problem,
-		Captures: v.Status == deposit.Active && v.Now.Before(v.ExpiresAt), Cancels: v.Status.InCheckout(),
-		Files: linesOf(v.Files, lang), Adds: deposits.TakesFiles(v.Deposit) == nil,
+		Captures: possible(deposits.ActCapture, v), Cancels: possible(deposits.ActCancel, v),
+		Files: linesOf(v.Files, lang), Adds: possible(deposits.ActAddFiles, v),
 	}
 	view.Page.ReadAt = view.Path
 	if len(sent.mistakes) > 0 {
@@ -92,6 +92,8 @@ func (p *pages) renderDeposit(c *fiber.Ctx, by caller, status int, v desk.View, 
 	}
 	return ui.Render(c, status, detailPage(view))
 }
+
+func possible(act deposits.Act, v desk.View) bool { return act.Possible(v.Deposit, v.Now) == nil }
 
 // doneOf tells of the act that was just made, as long as the deposit is as the act left it: anybody can write an address.
 func doneOf(done string, v desk.View, lang ui.Lang) string {

@@ -15,21 +15,20 @@ import (
 
 	"partnerdeposits/adapters/http/problem"
 	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/app/accounts/operators"
 	"partnerdeposits/app/deposits/desk"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/ports"
 )
 
-// exportColumns are the columns of the export (operations.md, "Pages").
+// exportColumns are the columns of the export (pages.md, "The list and its export").
 var exportColumns = []string{"reference", "status", "amount", "captured", "startsOn", "endsOn", "rentalContract", "tenant", "email", "createdAt"}
 
 const (
 	exportPage   = 100              // deposits that are read and held at once
 	exportLimit  = 10 * time.Minute // for the whole export
 	exportBuffer = 64 << 10         // bytes that the system keeps for the reader: they count as taken
-
-	exportsPerMinute = 30 // of an account
 )
 
 var errExports = fault.ErrUnavailable.WithRetryAfter(placeRetry)
@@ -41,7 +40,7 @@ func (p *pages) export(c *fiber.Ctx, by caller) error {
 	if len(f.mistakes) > 0 {
 		return p.list(c, by)
 	}
-	if err := p.limited(c, by, ports.LimitRule{Name: "desk-exports", Key: "desk:exports:", PerMinute: exportsPerMinute}); err != nil {
+	if err := p.limited(c, by, operators.DeskExports); err != nil {
 		return err
 	}
 	end, err := p.exports.enter(by.Account.ID)

@@ -176,11 +176,10 @@ func mistakeOf(all []ui.Mistake, field string) string {
 	return ""
 }
 
-// awaitingStatuses are the statuses of deposits whose tenant has not finished checkout, as the parameter status has them.
-const awaitingStatuses = string(deposit.Pending) + "," + string(deposit.Incomplete)
-
 func statusOptions(f filter, lang ui.Lang) []ui.Option {
-	options := []ui.Option{{Value: "", Label: textEveryStatus.In(lang)}, {Value: awaitingStatuses, Label: textAwaiting.In(lang)}}
+	options := []ui.Option{
+		{Value: "", Label: textEveryStatus.In(lang)}, {Value: statusesOf(ports.WorkAwaiting), Label: textAwaiting.In(lang)},
+	}
 	for _, s := range deposit.Statuses {
 		options = append(options, ui.Option{Value: string(s), Label: statuses[s].In(lang)})
 	}

@@ -8,7 +8,8 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Bounds of forms with files, and of exports: both take a place for as long as a browser likes (operations.md, "Pages").
+// Bounds of forms with files, and of exports: both take a place for as long as a browser likes (pages.md, "Files of a
+// deposit").
 const (
 	placesAtOnce = 8 // of a process, of each kind; an account has one
 	placeRetry   = 10 * time.Second

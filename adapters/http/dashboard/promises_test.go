@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/core/site"
 	"partnerdeposits/lab/connecttest"
 )
 
@@ -23,9 +24,14 @@ func TestPromisesOfTheConsentPage_EachHaveTheirActs(t *testing.T) {
 	made := deposits(t, s, p, account, 2)
 	secured(t, s, made[1], 48*time.Hour)
 	var pages []connecttest.Answer
-	for _, path := range []string{"/dashboard/deposits/new", pathOf(t, s, made[0]), pathOf(t, s, made[1]), "/dashboard/partner"} {
-		pages = append(pages, b.Get(path))
-		require.Equal(t, http.StatusOK, pages[len(pages)-1].Status)
+	for _, r := range routes() {
+		if r[0] != http.MethodGet || r[1] == site.File {
+			continue
+		}
+		for _, deposit := range made {
+			pages = append(pages, b.Get(strings.Replace(r[1], site.Deposit, pathOf(t, s, deposit), 1)))
+			require.Equal(t, http.StatusOK, pages[len(pages)-1].Status, r[1])
+		}
 	}
 	document, err := openapi3.NewLoader().LoadFromFile("../partnerapi/openapi.yaml")
 	require.NoError(t, err)

@@ -14,10 +14,9 @@ import (
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/twofactor"
-	"partnerdeposits/ports"
 )
 
-// Intents and fields of the settings (operations.md, "Pages").
+// Intents and fields of the settings (pages.md, "Accounts").
 const (
 	intentResend   = "resend_verification"
 	intentPassword = "change_password"
@@ -34,9 +33,6 @@ const (
 
 	otherSessions = "others"
 )
-
-// passwordsPerHour bounds the passwords that a session tries in its settings: whoever has taken a session cannot guess the password.
-const passwordsPerHour = 20
 
 // settingsForms are the forms of the settings, by their intents.
 var settingsForms = map[string]func(p *pages, c *fiber.Ctx, by caller) error{
@@ -80,7 +76,7 @@ func (p *pages) resendVerification(c *fiber.Ctx, by caller) error {
 }
 
 func (p *pages) changePassword(c *fiber.Ctx, by caller) error {
-	if err := p.limited(c, by, passwordRule); err != nil {
+	if err := p.limited(c, by, operators.DeskPasswords); err != nil {
 		return err
 	}
 	in, err := p.Operators.ChangePassword(c.UserContext(), by.Operator, ui.PostValue(c, fieldCurrent), ui.PostValue(c, fieldNew), p.browserOf(c))
@@ -92,7 +88,7 @@ func (p *pages) changePassword(c *fiber.Ctx, by caller) error {
 }
 
 func (p *pages) changeEmail(c *fiber.Ctx, by caller) error {
-	if err := p.limited(c, by, passwordRule); err != nil {
+	if err := p.limited(c, by, operators.DeskPasswords); err != nil {
 		return err
 	}
 	email := strings.TrimSpace(ui.PostValue(c, fieldEmail))
@@ -134,8 +130,6 @@ func (p *pages) endSession(c *fiber.Ctx, by caller) (err error) {
 	}
 	return settled(c, intentEnd)
 }
-
-var passwordRule = ports.LimitRule{Name: "desk-passwords", Key: "desk:passwords:", PerHour: passwordsPerHour}
 
 func (p *pages) browserOf(c *fiber.Ctx) operators.Browser {
 	return operators.Browser{Session: p.Site.SessionToken(c), Network: ui.NetworkOf(c.IP()), Name: ui.BrowserOf(c)}

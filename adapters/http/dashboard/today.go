@@ -12,7 +12,6 @@ import (
 	"partnerdeposits/adapters/http/ui"
 	"partnerdeposits/app/accounts/connections"
 	"partnerdeposits/app/deposits/desk"
-	"partnerdeposits/core/deposit"
 	"partnerdeposits/ports"
 )
 
@@ -45,10 +44,13 @@ type workView struct {
 // shownWork are the kinds of work, the most urgent first.
 var shownWork = []ports.Work{ports.WorkRefused, ports.WorkEnding, ports.WorkCollecting, ports.WorkAwaiting}
 
-// statusesOf are the lists that hold all deposits of a kind of work.
-var statusesOf = map[ports.Work]string{
-	ports.WorkAwaiting: awaitingStatuses, ports.WorkRefused: string(deposit.PaymentIssue),
-	ports.WorkEnding: string(deposit.Active), ports.WorkCollecting: string(deposit.Captured),
+// statusesOf is the parameter status of the list that holds all deposits of a kind of work.
+func statusesOf(kind ports.Work) string {
+	var names []string
+	for _, s := range kind.Statuses() {
+		names = append(names, string(s))
+	}
+	return strings.Join(names, ",")
 }
 
 func (p *pages) showToday(c *fiber.Ctx, by caller) error {
@@ -117,7 +119,7 @@ func workViewOf(kind ports.Work, t desk.Today, lang ui.Lang) workView {
 		w.Rows = append(w.Rows, r)
 	}
 	if t.Counts[kind].Count > len(w.Rows) {
-		all := url.Values{queryStatus: {statusesOf[kind]}}
+		all := url.Values{queryStatus: {statusesOf(kind)}}
 		if kind == ports.WorkEnding {
 			all.Set(queryEndsBy, t.Ending.Format(time.RFC3339Nano))
 		}

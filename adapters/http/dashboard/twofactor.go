@@ -34,7 +34,7 @@ type recoveryView struct {
 
 // enableTOTP makes a secret and shows it. Codes are asked for once the operator has sent one.
 func (p *pages) enableTOTP(c *fiber.Ctx, by caller) error {
-	if err := p.limited(c, by, passwordRule); err != nil {
+	if err := p.limited(c, by, operators.DeskPasswords); err != nil {
 		return err
 	}
 	enrolment, err := p.Operators.EnableTOTP(c.UserContext(), by.Operator, ui.PostValue(c, fieldCurrent), p.browserOf(c))
@@ -103,7 +103,7 @@ func (p *pages) showRecoveryCodes(c *fiber.Ctx, by caller, done operators.Confir
 }
 
 func (p *pages) disableTOTP(c *fiber.Ctx, by caller) error {
-	if err := p.limited(c, by, passwordRule); err != nil {
+	if err := p.limited(c, by, operators.DeskPasswords); err != nil {
 		return err
 	}
 	in, err := p.Operators.DisableTOTP(c.UserContext(), by.Operator, by.Account, ui.PostValue(c, fieldCurrent), ui.PostValue(c, fieldCode), p.browserOf(c))

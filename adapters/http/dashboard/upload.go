@@ -19,19 +19,18 @@ import (
 	"partnerdeposits/adapters/http/middleware"
 	"partnerdeposits/adapters/http/problem"
 	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/app/accounts/operators"
 	"partnerdeposits/app/deposits"
 	"partnerdeposits/app/deposits/desk"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/evidence"
 	"partnerdeposits/core/fault"
-	"partnerdeposits/ports"
 )
 
 const (
-	uploadTime     = 120 * time.Second // for the caller to send a form with files
-	uploadsPerHour = 200               // such forms of an account
-	maxToken       = 1 << 10           // bytes of the first field
-	maxFields      = 64 << 10          // bytes of all fields together, as for other forms
+	uploadTime = 120 * time.Second // for the caller to send a form with files
+	maxToken   = 1 << 10           // bytes of the first field
+	maxFields  = 64 << 10          // bytes of all fields together, as for other forms
 )
 
 // Refusals of forms with files. The pages explain them.
@@ -136,7 +135,7 @@ func (p *pages) readUpload(c *fiber.Ctx, by caller, v desk.View, sent *middlewar
 	if err := deposits.TakesFiles(v.Deposit); err != nil {
 		return u, err
 	}
-	if err := p.limited(c, by, ports.LimitRule{Name: "desk-files", Key: "desk:files:", PerHour: uploadsPerHour}); err != nil {
+	if err := p.limited(c, by, operators.DeskUploads); err != nil {
 		return u, err
 	}
 	if u.leave, err = p.Uploads.places.enter(by.Account.ID); err != nil {
@@ -283,16 +282,16 @@ func unread(err error) error {
 
 // takesFiles refuses the files of a form that the deposit or the account rules out.
 //
-// Returns connect.ErrUnverified, the errors of allowed, or problem.ErrMalformed for a form that takes no files.
+// Returns connect.ErrUnverified, the errors of Act.Possible, or problem.ErrMalformed for a form that takes no files.
 func (p *pages) takesFiles(by caller, v desk.View, intent string) error {
 	f := actForm{intent: intent}
 	switch {
 	case !f.takesFiles():
 		return problem.ErrMalformed
-	case p.needsVerified(intent) && p.Operators.Unverified(by.Operator):
+	case f.act().NeedsVerified() && p.Operators.Unverified(by.Operator):
 		return connect.ErrUnverified
 	}
-	return allowed(f, v)
+	return f.act().Possible(v.Deposit, v.Now)
 }
 
 // uploadRefused answers a form with files that was not read.

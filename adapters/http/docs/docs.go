@@ -21,6 +21,7 @@ import (
 
 	"partnerdeposits/adapters/http/middleware"
 	"partnerdeposits/adapters/http/partnerapi"
+	"partnerdeposits/core/site"
 )
 
 //go:embed assets/page.gohtml
@@ -78,7 +79,7 @@ func New(doc *openapi3.T, baseURL string, tryIt bool) (*Docs, error) {
 		return nil, err
 	}
 	style := newFile("text/css; charset=utf-8", cacheForever, stylesheet)
-	model.StylePath = "/docs/docs-" + style.etag + ".css"
+	model.StylePath = site.Docs + "/docs-" + style.etag + ".css"
 	d := &Docs{policy: policy, files: map[string]*file{model.StylePath: style}}
 	scripts := map[string][]byte{"docs": script, "search": searchScript}
 	if tryIt {
@@ -86,7 +87,7 @@ func New(doc *openapi3.T, baseURL string, tryIt bool) (*Docs, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(scripts)) {
 		code := newFile("text/javascript; charset=utf-8", cacheForever, scripts[name])
-		path := "/docs/" + name + "-" + code.etag + ".js"
+		path := site.Docs + "/" + name + "-" + code.etag + ".js"
 		model.ScriptPaths, d.files[path] = append(model.ScriptPaths, path), code
 	}
 
@@ -98,9 +99,9 @@ func New(doc *openapi3.T, baseURL string, tryIt bool) (*Docs, error) {
 	if err := page.Execute(&html, model); err != nil {
 		return nil, fmt.Errorf("docs page: %w", err)
 	}
-	d.files["/openapi.json"] = newFile(fiber.MIMEApplicationJSON, cacheBriefly, js)
-	d.files["/openapi-3.0.json"] = newFile(fiber.MIMEApplicationJSON, cacheBriefly, legacy)
-	d.files["/docs"] = newFile("text/html; charset=utf-8", cacheBriefly, html.Bytes())
+	d.files[site.Document31] = newFile(fiber.MIMEApplicationJSON, cacheBriefly, js)
+	d.files[site.Document30] = newFile(fiber.MIMEApplicationJSON, cacheBriefly, legacy)
+	d.files[site.Docs] = newFile("text/html; charset=utf-8", cacheBriefly, html.Bytes())
 	return d, nil
 }
 

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+
+	"partnerdeposits/core/site"
 )
 
 // Observation is an answered request, for metrics. Every label comes from a closed set: Route is a route's pattern.
@@ -38,16 +40,16 @@ const APIPrefix = "/api/"
 
 var surfacePrefixes = []struct{ prefix, surface string }{
 	{APIPrefix, SurfaceAPI},
-	{"/register", SurfaceConnect},
-	{"/login", SurfaceConnect},
-	{"/connect", SurfaceConnect},
-	{"/verify", SurfaceConnect},
-	{"/password", SurfaceConnect},
-	{"/checkout", SurfaceCheckout},
-	{"/dashboard", SurfaceDashboard},
-	{"/webhooks/", SurfacePayments},
-	{"/docs", SurfaceDocs},
-	{"/openapi", SurfaceDocs},
+	{site.Register, SurfaceConnect},
+	{site.LogIn, SurfaceConnect},
+	{site.Connect, SurfaceConnect},
+	{site.Verify, SurfaceConnect},
+	{site.Password, SurfaceConnect},
+	{site.Checkouts, SurfaceCheckout},
+	{site.Desk, SurfaceDashboard},
+	{site.Incoming, SurfacePayments},
+	{site.Docs, SurfaceDocs},
+	{site.Documents, SurfaceDocs},
 }
 
 // Surface returns the part of the service that a path belongs to.

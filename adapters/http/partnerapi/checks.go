@@ -73,12 +73,7 @@ func (a *api) authenticate(c *fiber.Ctx) error {
 // Returns rate_limited.
 func (a *api) limitRate(c *fiber.Ctx) error {
 	req := requestOf(c.UserContext())
-	limits := a.Partners.LimitsOf(req.caller.Partner)
-	counter := ports.PartnerLimitKey(req.caller.Partner.ID)
-	rules := []ports.LimitRule{{Name: "default", Key: counter, PerMinute: limits.PerMinute}}
-	if !reads(c.Method()) {
-		rules = append(rules, ports.LimitRule{Name: "writes", Key: counter, PerMinute: limits.WritesPerMinute})
-	}
+	rules := a.Partners.RulesOf(req.caller.Partner, !reads(c.Method()))
 	var d ports.LimitDecision
 	if req.key == nil {
 		d = a.Limiter.Allow(c.UserContext(), rules...)

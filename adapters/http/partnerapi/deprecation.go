@@ -8,6 +8,8 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/gofiber/fiber/v2"
+
+	"partnerdeposits/core/site"
 )
 
 // Deprecation announces the end of a route (api.md §1, "Versions and deprecation").
@@ -53,7 +55,7 @@ func (a *api) deprecated(r route) fiber.Handler {
 			continue
 		}
 		since, sunset := "@"+strconv.FormatInt(d.Since.Unix(), 10), d.Sunset.UTC().Format(http.TimeFormat)
-		link := "<" + a.BaseURL + "/docs#" + a.validator.operations[r.method+" "+r.path].id + `>; rel="deprecation"; type="text/html"`
+		link := "<" + a.BaseURL + site.Docs + "#" + a.validator.operations[r.method+" "+r.path].id + `>; rel="deprecation"; type="text/html"`
 		return func(c *fiber.Ctx) error {
 			err := c.Next()
 			if err != nil {

@@ -172,7 +172,7 @@ const lease = 30 * time.Second
 // record stores the attempt of a claimed delivery, in place of the dispatcher.
 func (c *caller) record(claim ports.Claim, attempt webhook.Attempt, verdict webhook.Verdict) error {
 	attempt.Number, attempt.StartedAt = 1, c.clock.Now()
-	_, _, err := c.work.Record(c.t.Context(), []ports.Outcome{{Delivery: &ports.Delivery{Claim: claim}, Attempt: attempt, Verdict: verdict}}, nil, 8)
+	_, _, err := c.work.Record(c.t.Context(), []ports.Outcome{{Delivery: &ports.Delivery{Claim: claim}, Attempt: attempt, Verdict: verdict}}, nil, 8, time.Now())
 	return err
 }
 

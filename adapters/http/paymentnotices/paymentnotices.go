@@ -8,16 +8,12 @@ import (
 	"partnerdeposits/app/payments/notices"
 )
 
-// Path is the address that the provider's settings name.
-const Path = "/webhooks/payments/stripe"
-
-const headerSignature = "Stripe-Signature"
-
-// Mount adds the route. It has no limit per address: the provider sends all notices from few addresses, and a limit costs a command of
-// Redis for each forged one.
+// Mount adds the route that the provider names. It has no limit per address: the provider sends all notices from few
+// addresses, and a limit costs a command of Redis for each forged one.
 func Mount(app fiber.Router, s *notices.Service) {
-	app.Post(Path, func(c *fiber.Ctx) error {
-		if err := s.Take(c.UserContext(), c.Request().Body(), c.Get(headerSignature)); err != nil {
+	route := s.Route()
+	app.Post(route.Path, func(c *fiber.Ctx) error {
+		if err := s.Take(c.UserContext(), c.Request().Body(), c.Get(route.Header)); err != nil {
 			return err
 		}
 		return c.SendStatus(fiber.StatusNoContent)

@@ -41,6 +41,10 @@ const key = "whsec_test"
 // signer verifies notices as Stripe's library does, and reads the ids from the body.
 type signer struct{}
 
+func (signer) Route() ports.NoticeRoute {
+	return ports.NoticeRoute{Path: "/webhooks/payments/any", Header: "Any-Signature"}
+}
+
 func (signer) Notice(body []byte, signature string, now time.Time) (n ports.PaymentNotice, err error) {
 	var at int64
 	var sum string
@@ -153,9 +157,9 @@ func (w *world) payment(kind deposit.PaymentKind, status deposit.PaymentStatus) 
 
 func (w *world) post(body, signature string) (status int, answer string) {
 	w.t.Helper()
-	r := httptest.NewRequest(http.MethodPost, paymentnotices.Path, strings.NewReader(body))
+	r := httptest.NewRequest(http.MethodPost, "/webhooks/payments/any", strings.NewReader(body))
 	if signature != "" {
-		r.Header.Set("Stripe-Signature", signature)
+		r.Header.Set("Any-Signature", signature)
 	}
 	res, err := w.app.Test(r, -1)
 	require.NoError(w.t, err)
@@ -302,6 +306,33 @@ func TestDispute_ProviderAway_IsAskedAgain(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, answered)
 	require.Equal(t, 1, w.Count("disputes", ""))
+}
+
+func TestDispute_ProviderAway_IsAskedAMinuteLaterWithEachFailure(t *testing.T) {
+	w := setup(t)
+	w.provider.payment, w.provider.away = w.payment(deposit.Collection, deposit.PaymentSucceeded).ID, true
+	require.Equal(t, http.StatusNoContent, w.signed(`{"ref":"pi_1","dispute":true}`))
+	for tries, wait := range []time.Duration{0, 2 * time.Minute, 3 * time.Minute, 4 * time.Minute} {
+		if wait > 0 {
+			w.clock.Add(wait - time.Second)
+			_, err := w.Notices.Ask(t.Context())
+			require.NoError(t, err, "not yet due")
+			w.clock.Add(time.Second)
+		}
+		_, err := w.Notices.Ask(t.Context())
+		require.Error(t, err)
+		require.Equal(t, 1, w.Count("payment_questions", fmt.Sprintf("tries = %d", tries+1)))
+	}
+	_, err := w.Pool.Exec(t.Context(), `UPDATE payment_questions SET tries = 500, due_at = $1`, w.clock.Now())
+	require.NoError(t, err)
+	for range 2 {
+		_, err = w.Notices.Ask(t.Context())
+		require.Error(t, err)
+		w.clock.Add(32*time.Minute - time.Second)
+		_, err = w.Notices.Ask(t.Context())
+		require.NoError(t, err, "the longest wait stands for all further tries")
+		w.clock.Add(time.Second)
+	}
 }
 
 func TestDispute_OfAnUnknownPayment_IsLeftAlone(t *testing.T) {

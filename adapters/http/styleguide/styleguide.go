@@ -1,6 +1,6 @@
-// Package styleguide serves the pages for those who build the service and those who try it (operations.md, "Pages"): every component
-// of package ui, every mail of the service, and the mails that a service without a mail server has caught. The pages exist in
-// development only.
+// Package styleguide serves the pages for those who build the service and those who try it (pages.md, "Mails"): every
+// component of package ui, every mail of the service, and the mails that a service without a mail server has caught.
+// The pages exist in development only.
 package styleguide
 
 import (
@@ -11,14 +11,15 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/core/site"
 	"partnerdeposits/ports"
 )
 
 const (
-	pathGuide  = "/styleguide"
-	pathStyle  = "/styleguide/guide.css"
-	pathMails  = "/styleguide/mails"
-	pathCaught = "/sandbox/mails"
+	pathGuide  = site.Styleguide
+	pathStyle  = site.StyleguideRules
+	pathMails  = site.StyleguideMails
+	pathCaught = site.CaughtMails
 )
 
 // Deps are the dependencies of the pages.
@@ -37,11 +38,11 @@ func Mount(app fiber.Router, d Deps) {
 	app.Get(pathGuide, d.Site.Headers, p.guide)
 	app.Get(pathStyle, serveStyle)
 	app.Get(pathMails, d.Site.Headers, p.specimens)
-	app.Get(pathMails+"/:mail/:n/html", d.Site.Headers, p.specimen)
+	app.Get(site.StyleguideMail, d.Site.Headers, p.specimen)
 	if d.Caught != nil {
 		app.Get(pathCaught, d.Site.Headers, p.caught)
-		app.Get(pathCaught+"/:id", d.Site.Headers, p.caughtMail)
-		app.Get(pathCaught+"/:id/html", d.Site.Headers, p.caughtHTML)
+		app.Get(site.CaughtMail, d.Site.Headers, p.caughtMail)
+		app.Get(site.CaughtMailHTML, d.Site.Headers, p.caughtHTML)
 	}
 }
 

@@ -6,22 +6,22 @@ import (
 	"encoding/hex"
 
 	"github.com/gofiber/fiber/v2"
+
+	"partnerdeposits/core/site"
 )
 
 //go:embed assets/app.css
 var stylesheet []byte
 
-// favicon is the picture of the layout's icon, for browsers that ask for faviconPath by themselves.
+// favicon is the picture of the layout's icon, for browsers that ask for site.Icon by themselves.
 //
 //go:embed assets/favicon.ico
 var favicon []byte
 
-const faviconPath = "/favicon.ico"
-
 // StylesheetPath is the path of the stylesheet. The path contains a hash of the content, so browsers may cache it for ever.
 var StylesheetPath = func() string {
 	sum := sha256.Sum256(stylesheet)
-	return "/assets/app-" + hex.EncodeToString(sum[:6]) + ".css"
+	return site.Assets + "/app-" + hex.EncodeToString(sum[:6]) + ".css"
 }()
 
 // Stylesheet is the text of the stylesheet, from which the style guide takes the colours of both schemes.
@@ -35,7 +35,7 @@ func MountAssets(app fiber.Router) {
 		c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
 		return c.Send(stylesheet)
 	})
-	app.Get(faviconPath, func(c *fiber.Ctx) error {
+	app.Get(site.Icon, func(c *fiber.Ctx) error {
 		c.Set(fiber.HeaderContentType, "image/x-icon")
 		c.Set(fiber.HeaderCacheControl, "public, max-age=86400")
 		c.Set(fiber.HeaderXContentTypeOptions, "nosniff")

@@ -30,9 +30,10 @@ func LangOf(c *fiber.Ctx) Lang {
 	return l
 }
 
-// PreferLang makes locale the language of the rest of the request, before the reader's cookie and browser
-// (operations.md, "Pages"). A locale in another language than those of the pages changes nothing. The reader's own choice
-// by ?lang= comes first, also on later pages about the same subject. subject is a secret, of which the cookie has a digest.
+// PreferLang makes locale the language of the rest of the request, before the reader's cookie and browser (pages.md,
+// "Forms and languages"). A locale in another language than those of the pages changes nothing. The reader's own choice
+// by ?lang= comes first, also on later pages about the same subject. subject is a secret, of which the cookie has a
+// digest.
 func (s *Site) PreferLang(c *fiber.Ctx, locale, subject string) {
 	sum := sha256.Sum256([]byte(subjectLangCookie + subject))
 	digest := hex.EncodeToString(sum[:8])

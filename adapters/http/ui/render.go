@@ -8,6 +8,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"partnerdeposits/adapters/http/problem"
+	"partnerdeposits/core/site"
 )
 
 // Page is the data of the layout.
@@ -36,10 +37,10 @@ var deskEntries = []struct {
 	section, path string
 	name          Text
 }{
-	{SectionToday, "/dashboard", T("Today", "Aujourd’hui")},
-	{SectionDeposits, "/dashboard/deposits", T("Deposits", "Cautions")},
-	{SectionPartner, "/dashboard/partner", T("Partner", "Partenaire")},
-	{SectionSettings, "/dashboard/settings", T("Settings", "Réglages")},
+	{SectionToday, site.Desk, T("Today", "Aujourd’hui")},
+	{SectionDeposits, site.Deposits, T("Deposits", "Cautions")},
+	{SectionPartner, site.Partner, T("Partner", "Partenaire")},
+	{SectionSettings, site.Settings, T("Settings", "Réglages")},
 }
 
 // current marks the entry of the section that is shown.

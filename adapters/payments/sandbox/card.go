@@ -8,7 +8,7 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Test cards with a fixed outcome (operations.md, "Pages").
+// Test cards with a fixed outcome (pages.md, "Sandbox").
 const (
 	goodCard   = "4242424242424242"
 	badCard    = "4000000000000002"

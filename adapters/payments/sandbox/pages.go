@@ -13,11 +13,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"partnerdeposits/core/fault"
+	"partnerdeposits/core/site"
 	"partnerdeposits/ports"
 )
 
 const (
-	pagePath  = "/sandbox/pay/"
 	langParam = "lang"
 
 	fieldNumber  = "cardNumber"
@@ -36,14 +36,14 @@ var stylesheet []byte
 
 var stylesheetPath = func() string {
 	sum := sha256.Sum256(stylesheet)
-	return "/sandbox/assets/pay-" + hex.EncodeToString(sum[:6]) + ".css"
+	return site.SandboxAssets + "/pay-" + hex.EncodeToString(sum[:6]) + ".css"
 }()
 
 // Mount serves the hosted page. Never call it in production.
 func Mount(router fiber.Router, p *Provider) {
 	router.Get(stylesheetPath, serveStylesheet)
-	router.Get(pagePath+":ref", p.showPage)
-	router.Post(pagePath+":ref", p.takeCard)
+	router.Get(site.SandboxPayment, p.showPage)
+	router.Post(site.SandboxPayment, p.takeCard)
 }
 
 func serveStylesheet(c *fiber.Ctx) error {

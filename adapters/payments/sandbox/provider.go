@@ -19,6 +19,7 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
+	"partnerdeposits/core/site"
 	"partnerdeposits/ports"
 )
 
@@ -96,7 +97,7 @@ func (p *Provider) newRef() string {
 }
 
 func (p *Provider) pageURL(ref, locale string) string {
-	u := p.baseURL + pagePath + ref
+	u := site.URL(p.baseURL, site.At(site.SandboxPayment, ref))
 	if language, _, _ := strings.Cut(locale, "-"); language != "" {
 		u += "?" + url.Values{langParam: {language}}.Encode()
 	}

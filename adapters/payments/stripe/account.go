@@ -13,6 +13,24 @@ import (
 	"partnerdeposits/ports"
 )
 
+// Settings judges the two secrets without a request.
+func Settings(key, webhook secret.Text, production bool) ports.PaymentSettings {
+	found := ports.PaymentSettings{Mode: "test mode"}
+	if IsLive(key) {
+		found.Mode = "live mode"
+	}
+	switch {
+	case IsLive(key) && !production:
+		found.Problem = "STRIPE_SECRET_KEY is a live key outside production: real cards are charged"
+		found.Remedy = "Use a key of test mode (sk_test_… or rk_test_…) here."
+	case webhook == "" && production:
+		found.Problem = "STRIPE_WEBHOOK_SECRET is not set: Stripe's webhooks are refused"
+		found.Remedy = "Make a webhook endpoint for " + noticePath + " at Stripe and set its secret. " +
+			"Until then payments are noticed within five minutes."
+	}
+	return found
+}
+
 // IsLive tells whether a key moves money: sk_live_… and rk_live_….
 func IsLive(key secret.Text) bool {
 	return strings.HasPrefix(key.Reveal(), "sk_live_") || strings.HasPrefix(key.Reveal(), "rk_live_")

@@ -10,6 +10,7 @@ import (
 	"github.com/stripe/stripe-go/v85/webhook"
 
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/site"
 	"partnerdeposits/ports"
 )
 
@@ -24,6 +25,14 @@ type noticed struct {
 	PaymentIntent json.RawMessage   `json:"payment_intent"`
 	Metadata      map[string]string `json:"metadata"`
 }
+
+// Route implements ports.PaymentNotices.
+func (p *Provider) Route() ports.NoticeRoute {
+	return ports.NoticeRoute{Path: noticePath, Header: "Stripe-Signature"}
+}
+
+// noticePath is the address for Stripe's webhooks.
+const noticePath = site.ProviderNotices + "stripe"
 
 // Notice implements ports.PaymentNotices. The event may have another version of the API than stripe-go, since only ids are read.
 func (p *Provider) Notice(body []byte, signature string, now time.Time) (ports.PaymentNotice, error) {

@@ -1,5 +1,5 @@
 // Package codec maps id.ID to uuid and time.Time to timestamptz. The zero value in Go is NULL in Postgres, so a NOT NULL
-// column refuses a zero id or time. Times are read in UTC.
+// column refuses a zero id or time. Times are read in UTC. The text of an actor can be read as an actor.Actor.
 package codec
 
 import (
@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/id"
 )
 
@@ -21,6 +22,7 @@ func Register(_ context.Context, conn *pgx.Conn) error {
 	times := &pgtype.Type{Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: timeCodec{&pgtype.TimestamptzCodec{ScanLocation: time.UTC}}}
 	m.RegisterType(ids)
 	m.RegisterType(times)
+	m.RegisterType(&pgtype.Type{Name: "text", OID: pgtype.TextOID, Codec: textCodec{}})
 	m.RegisterType(&pgtype.Type{Name: "_uuid", OID: pgtype.UUIDArrayOID, Codec: &pgtype.ArrayCodec{ElementType: ids}})
 	m.RegisterType(&pgtype.Type{Name: "_timestamptz", OID: pgtype.TimestamptzArrayOID, Codec: &pgtype.ArrayCodec{ElementType: times}})
 	m.RegisterDefaultPgType(id.ID{}, "uuid") // for query modes that do not ask the server for parameter types
@@ -140,5 +142,21 @@ func (p scanTime) Scan(src []byte, target any) error {
 		return errors.New("codec: an infinite time has no place in time.Time")
 	}
 	*dst = t.Time
+	return nil
+}
+
+type textCodec struct{ pgtype.TextCodec }
+
+func (c textCodec) PlanScan(m *pgtype.Map, oid uint32, format int16, target any) pgtype.ScanPlan {
+	if _, ok := target.(*actor.Actor); !ok {
+		return c.TextCodec.PlanScan(m, oid, format, target)
+	}
+	return scanActor{}
+}
+
+type scanActor struct{}
+
+func (scanActor) Scan(src []byte, target any) error {
+	*target.(*actor.Actor) = actor.Parse(string(src))
 	return nil
 }

@@ -156,20 +156,23 @@ func (s Desk) searched(ctx context.Context, accountID id.ID, text string) ([]id.
 	return found, pg.Translate(err)
 }
 
-// workOf says which rows of open_deposits are a kind of work. $2 is the end of covers that end soon.
-var workOf = map[ports.Work]struct{ condition, order string }{
-	ports.WorkAwaiting:   {`status IN ('pending', 'incomplete')`, `created_at DESC, deposit_id DESC`},
-	ports.WorkRefused:    {`status = 'payment_issue'`, `created_at DESC, deposit_id DESC`},
-	ports.WorkEnding:     {`status = 'active' AND ends_at < $2`, `ends_at, deposit_id`},
-	ports.WorkCollecting: {`status = 'captured'`, `created_at DESC, deposit_id DESC`},
-	ports.WorkActive:     {`status = 'active'`, `created_at DESC, deposit_id DESC`},
+// workOf says which rows of open_deposits are a kind of work, and their order. $2 is the end of covers that end soon.
+// The statuses stand in the text: the index of ends is for active deposits alone.
+func workOf(kind ports.Work) (condition, order string) {
+	condition = `status IN ('` + strings.Join(statusTexts(kind.Statuses()), `', '`) + `')`
+	order = `created_at DESC, deposit_id DESC`
+	if kind == ports.WorkEnding {
+		condition, order = condition+` AND ends_at < $2`, `ends_at, deposit_id`
+	}
+	return condition, order
 }
 
 // CountWork implements ports.Desk.
 func (s Desk) CountWork(ctx context.Context, accountID id.ID, ending time.Time) (map[ports.Work]ports.WorkCount, error) {
 	parts := pg.Each(ports.Works, func(kind ports.Work) string {
+		condition, _ := workOf(kind)
 		return `SELECT '` + string(kind) + `', count(*), coalesce(sum(amount_cents), 0)::bigint FROM (
-			SELECT amount_cents FROM open_deposits WHERE account_id = $1 AND ` + workOf[kind].condition + ` LIMIT $3) AS o WHERE $2::timestamptz IS NOT NULL`
+			SELECT amount_cents FROM open_deposits WHERE account_id = $1 AND ` + condition + ` LIMIT $3) AS o WHERE $2::timestamptz IS NOT NULL`
 	})
 	rows, err := s.DB.Query(ctx, strings.Join(parts, ` UNION ALL `), accountID, ending, maxCounted+1)
 	if err != nil {
@@ -188,10 +191,10 @@ func (s Desk) CountWork(ctx context.Context, accountID id.ID, ending time.Time) 
 
 // OpenWork implements ports.Desk. A deposit that has moved since its row was written is left out.
 func (s Desk) OpenWork(ctx context.Context, accountID id.ID, kind ports.Work, ending time.Time, limit int) ([]*deposit.Deposit, error) {
-	work := workOf[kind]
+	condition, order := workOf(kind)
 	source := `(SELECT d.*, o.place FROM (
-		SELECT deposit_id, status, row_number() OVER (ORDER BY ` + work.order + `) AS place FROM open_deposits
-		WHERE account_id = $1 AND ` + work.condition + ` AND $2::timestamptz IS NOT NULL ORDER BY ` + work.order + ` LIMIT $3) AS o
+		SELECT deposit_id, status, row_number() OVER (ORDER BY ` + order + `) AS place FROM open_deposits
+		WHERE account_id = $1 AND ` + condition + ` AND $2::timestamptz IS NOT NULL ORDER BY ` + order + ` LIMIT $3) AS o
 		JOIN deposits d ON d.id = o.deposit_id AND d.status = o.status)`
 	rows, err := s.DB.Query(ctx, SelectDepositsOf(source, "")+` ORDER BY d.place`, accountID, ending, limit)
 	if err != nil {

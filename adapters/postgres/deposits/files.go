@@ -6,15 +6,18 @@ import (
 
 	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/adapters/postgres/internal/sqlc"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/evidence"
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
 )
 
 // Add implements ports.Files.
-func (r Files) Add(ctx context.Context, by ports.FileSender, fileIDs []id.ID, since, at time.Time, actor string) ([]evidence.File, error) {
+func (r Files) Add(
+	ctx context.Context, by ports.FileSender, fileIDs []id.ID, since, at time.Time, adds actor.Actor,
+) ([]evidence.File, error) {
 	rows, err := queries.AddFiles(ctx, pg.In(ctx), sqlc.AddFilesParams{
-		FileIds: fileIDs, DepositID: by.DepositID, Session: by.Session[:], Since: since, At: at, Actor: actor,
+		FileIds: fileIDs, DepositID: by.DepositID, Session: by.Session[:], Since: since, At: at, Actor: adds.String(),
 	})
 	if err != nil {
 		return nil, err
@@ -75,6 +78,6 @@ func (s Files) Abandoned(ctx context.Context, since time.Time, limit int) ([]id.
 func toFile(row sqlc.FileOfDepositRow) evidence.File {
 	return evidence.File{
 		ID: row.ID, DepositID: row.DepositID, Name: row.Name, Type: evidence.Type(row.MediaType), Size: row.Size,
-		SentAt: row.SentAt, AddedAt: row.AddedAt, AddedBy: row.AddedBy,
+		SentAt: row.SentAt, AddedAt: row.AddedAt, AddedBy: actor.Parse(row.AddedBy),
 	}
 }

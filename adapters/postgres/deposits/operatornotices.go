@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"partnerdeposits/adapters/postgres/internal/pg"
-	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
 )
@@ -53,8 +52,7 @@ func (r OperatorNotices) AddSecured(ctx context.Context, depositID id.ID, at tim
 
 // TakeSecured implements ports.OperatorNotices. A second dispatcher waits for the first at the DELETE, and finds no row.
 func (r OperatorNotices) TakeSecured(ctx context.Context, depositID id.ID) (about ports.SecuredSubject, ok bool, err error) {
-	d := &deposit.Deposit{}
-	about.Deposit = d
+	d := &about.Deposit
 	err = pg.In(ctx).QueryRow(ctx, `
 		WITH taken AS (DELETE FROM secured_notices WHERE deposit_id = $1 RETURNING deposit_id)
 		SELECT o.id, o.email, o.locale, o.verified_at IS NOT NULL, d.id, d.reference, d.amount_cents, d.rental_contract, d.contract_start_at, d.contract_end_at, d.expires_at,
@@ -93,15 +91,14 @@ func (r OperatorNotices) TakeCovers(ctx context.Context, accountID id.ID, round 
 		return about, false, err
 	}
 	rows, err := pg.In(ctx).Query(ctx, `
-		SELECT d.deposit_id, c.reference, d.amount_cents, c.rental_contract, d.ends_at, d.n
+		SELECT c.reference, d.amount_cents, c.rental_contract, d.ends_at, d.n
 		FROM (SELECT d.*, count(*) OVER () AS n`+strings.ReplaceAll(dueCovers, "a.id", "$3")+` ORDER BY d.ends_at, d.deposit_id LIMIT $4) AS d JOIN deposits c ON c.id = d.deposit_id
 		ORDER BY d.ends_at, d.deposit_id`, round.Now, round.Before, accountID, limit)
 	if err != nil {
 		return about, false, err
 	}
-	about.Deposits, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*deposit.Deposit, error) {
-		d := &deposit.Deposit{}
-		return d, row.Scan(&d.ID, &d.Reference, &d.Amount, &d.RentalContract, &d.ExpiresAt, &about.Count)
+	about.Covers, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (c ports.EndingCover, err error) {
+		return c, row.Scan(&c.Reference, &c.Amount, &c.RentalContract, &c.ExpiresAt, &about.Count)
 	})
 	return about, err == nil, err
 }

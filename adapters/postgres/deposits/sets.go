@@ -290,7 +290,7 @@ var movedColumns = []sets.Column[ports.Move]{
 	{Name: "to_status", Array: "text[]", Values: sets.Of(func(m ports.Move) string { return string(m.Step.To) })},
 	{Name: "trigger", Array: "text[]", Values: sets.Of(func(m ports.Move) string { return string(m.Step.Trigger) })},
 	{Name: "at", Array: "timestamptz[]", Values: sets.Of(func(m ports.Move) time.Time { return m.Step.At })},
-	{Name: "actor", Array: "text[]", Values: sets.Of(func(m ports.Move) string { return m.Step.Actor })},
+	{Name: "actor", Array: "text[]", Values: sets.Of(func(m ports.Move) string { return m.Step.Actor.String() })},
 	{Name: "detail", Array: "text[]", Cast: "::jsonb", Values: sets.Of(func(m ports.Move) *string { return jsonText(m.Step.Detail) })},
 	{Name: "event_id", Array: "uuid[]", Values: sets.Of(func(m ports.Move) id.ID { return m.Step.EventID })},
 	{Name: "status_reason", Array: "text[]", Values: sets.Of(func(m ports.Move) string { return m.Deposit.StatusReason })},

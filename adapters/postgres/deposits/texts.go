@@ -12,7 +12,7 @@ import (
 // EraseDepositText implements ports.Texts.
 func (s Texts) EraseDepositText(ctx context.Context, depositID id.ID, e ports.AuditEntry) (erased bool, err error) {
 	found, err := queries.EraseDepositText(ctx, s.DB, sqlc.EraseDepositTextParams{
-		Deposit: depositID, Entry: e.ID, EntryAt: e.At, EntryActor: e.Actor, EntrySubject: e.Subject,
+		Deposit: depositID, Entry: e.ID, EntryAt: e.At, EntryActor: e.Actor.String(), EntrySubject: e.Subject,
 	})
 	if err == nil && !found {
 		err = deposit.ErrNotFound

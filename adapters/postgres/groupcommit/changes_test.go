@@ -13,6 +13,7 @@ import (
 
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/postgres/groupcommit"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
@@ -138,7 +139,7 @@ func cancel(depositID id.ID) ports.Change {
 		if err != nil {
 			return ports.Writes{}, err
 		}
-		step.Actor = "partner"
+		step.Actor = actor.Actor{Kind: actor.KindPartner}
 		event := storetest.Event(d.PartnerID, d.ID)
 		return ports.Writes{Move: &ports.Move{Deposit: d, Step: step}, Event: &event}, nil
 	}}

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"partnerdeposits/adapters/postgres/internal/pg"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
@@ -31,14 +32,25 @@ func (r Collections) Lock(ctx context.Context, paymentID id.ID) (deposit.Debt, e
 func (r Collections) Save(ctx context.Context, d deposit.Debt, steps ...deposit.CollectionStep) error {
 	_, err := pg.In(ctx).Deferred().Exec(ctx, `UPDATE collections SET state = $2, steps = $3, attempt = $4, answered = $5, attempted_at = $6, next_attempt_at = $7, page_at = $8,
 		ended_at = $9, failure = $10, barred = $11, cancel_at = $12, cancel_by = $13 WHERE payment_id = $1`,
-		d.PaymentID, string(d.State), d.Steps, d.Attempt, d.Answered, d.AttemptedAt, d.NextAttemptAt, d.PageAt, d.EndedAt, d.Failure, d.Barred, d.CancelAt, d.CancelBy)
+		d.PaymentID, string(d.State), d.Steps, d.Attempt, d.Answered, d.AttemptedAt, d.NextAttemptAt, d.PageAt,
+		d.EndedAt, d.Failure, d.Barred, d.CancelAt, cancelBy(d.CancelBy))
 	for _, s := range steps {
 		if err == nil {
 			_, err = pg.In(ctx).Deferred().Exec(ctx, `INSERT INTO collection_steps (payment_id, number, from_state, to_state, trigger, at, actor, detail) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-				s.PaymentID, s.Number, string(s.From), string(s.To), string(s.Trigger), s.At, s.Actor, s.Detail)
+				s.PaymentID, s.Number, string(s.From), string(s.To), string(s.Trigger), s.At,
+				s.Actor.String(), s.Detail)
 		}
 	}
 	return err
+}
+
+// cancelBy is the author of an end, as stored. During a rolling deployment an older dispatcher may record the end. It knows
+// the clock by the former text alone: with the present one it would record "cancelled" in place of "expired".
+func cancelBy(a actor.Actor) string {
+	if a == actor.Clock {
+		return actor.FormerClock
+	}
+	return a.String()
 }
 
 // Debts implements ports.Collections.
@@ -118,7 +130,8 @@ func (r Refunds) Payment(ctx context.Context, paymentID id.ID) (p deposit.Paymen
 // Insert implements ports.Refunds.
 func (r Refunds) Insert(ctx context.Context, f deposit.Refund) error {
 	_, err := pg.In(ctx).Deferred().Exec(ctx, `INSERT INTO refunds (`+refundColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-		f.ID, f.PaymentID, f.DepositID, int64(f.Amount), string(f.Reason), string(f.Status), f.ProviderRef, f.Failure, f.Actor, f.CreatedAt, f.CheckAt, f.SettledAt)
+		f.ID, f.PaymentID, f.DepositID, int64(f.Amount), string(f.Reason), string(f.Status),
+		f.ProviderRef, f.Failure, f.Actor.String(), f.CreatedAt, f.CheckAt, f.SettledAt)
 	return err
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"partnerdeposits/adapters/postgres/internal/pg"
-	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
 )
@@ -28,11 +27,14 @@ func (s Questions) Raise(ctx context.Context, n ports.PaymentNotice, questionID 
 }
 
 // QuestionsDue implements ports.PaymentQuestions.
-func (s Questions) QuestionsDue(ctx context.Context, now, next time.Time, limit int) ([]ports.PaymentQuestion, error) {
+func (s Questions) QuestionsDue(
+	ctx context.Context, now time.Time, waits []time.Duration, limit int,
+) ([]ports.PaymentQuestion, error) {
 	rows, err := s.DB.Query(ctx, `
-		UPDATE payment_questions q SET due_at = $2::timestamptz + least(q.tries, 30) * interval '1 minute', tries = q.tries + 1
+		UPDATE payment_questions q SET tries = q.tries + 1,
+			due_at = $1::timestamptz + ($2::interval[])[least(q.tries + 1, cardinality($2::interval[]))]
 		WHERE q.id IN (SELECT id FROM payment_questions WHERE due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
-		RETURNING q.id, q.payment_id, q.provider_ref, q.dispute, q.told, q.tries - 1`, now, next, limit)
+		RETURNING q.id, q.payment_id, q.provider_ref, q.dispute, q.told, q.tries - 1`, now, waits, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -50,21 +52,19 @@ func (s Questions) Answered(ctx context.Context, q ports.PaymentQuestion) error 
 
 // Keep implements ports.Disputes. The payment's row is locked, so that two processes do not tell of the same change.
 func (r Disputes) Keep(ctx context.Context, d ports.Dispute, now time.Time) (before *ports.KeptDispute, about ports.DisputeSubject, ok bool, err error) {
-	of := &deposit.Deposit{}
-	about.Deposit = of
 	err = pg.In(ctx).QueryRow(ctx, `
-		SELECT p.kind, p.amount_cents, o.id, o.email, o.locale, o.verified_at IS NOT NULL, d.id, d.reference, d.amount_cents, d.rental_contract
+		SELECT p.kind, o.id, o.email, o.locale, o.verified_at IS NOT NULL, d.id, d.reference, d.rental_contract
 		FROM payments p JOIN deposits d ON d.id = p.deposit_id JOIN accounts a ON a.id = d.account_id JOIN operators o ON o.id = a.operator_id
 		WHERE p.id = $1 FOR UPDATE OF p`, d.PaymentID).
-		Scan(&about.Kind, &about.Paid, &about.Operator.ID, &about.Operator.Email, &about.Operator.Locale, &about.Verified,
-			&of.ID, &of.Reference, &of.Amount, &of.RentalContract)
+		Scan(&about.Kind, &about.Operator.ID, &about.Operator.Email, &about.Operator.Locale, &about.Verified,
+			&about.Deposit.ID, &about.Deposit.Reference, &about.Deposit.RentalContract)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, about, false, nil
 	}
 	if err != nil {
 		return nil, about, false, err
 	}
-	kept := ports.KeptDispute{DepositID: of.ID, Dispute: ports.Dispute{Ref: d.Ref, PaymentID: d.PaymentID}}
+	kept := ports.KeptDispute{DepositID: about.Deposit.ID, Dispute: ports.Dispute{Ref: d.Ref, PaymentID: d.PaymentID}}
 	err = pg.In(ctx).QueryRow(ctx, `SELECT amount_cents, reason, status, evidence_due_by, created_at FROM disputes WHERE ref = $1`, d.Ref).
 		Scan(&kept.Amount, &kept.Reason, &kept.Status, &kept.EvidenceDueBy, &kept.CreatedAt)
 	switch {
@@ -78,7 +78,7 @@ func (r Disputes) Keep(ctx context.Context, d ports.Dispute, now time.Time) (bef
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		ON CONFLICT (ref) DO UPDATE SET amount_cents = $4, reason = $5, status = $6, evidence_due_by = $7, changed_at = $9
 		WHERE (disputes.amount_cents, disputes.status, disputes.evidence_due_by) IS DISTINCT FROM ($4, $6, $7)`,
-		d.Ref, d.PaymentID, of.ID, int64(d.Amount), d.Reason, d.Status, d.EvidenceDueBy, d.CreatedAt, now)
+		d.Ref, d.PaymentID, about.Deposit.ID, int64(d.Amount), d.Reason, d.Status, d.EvidenceDueBy, d.CreatedAt, now)
 	return before, about, true, err
 }
 

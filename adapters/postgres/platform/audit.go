@@ -32,8 +32,10 @@ func (s Audit) AuditEntries(ctx context.Context, f ports.AuditFilter, limit int)
 	}
 	ask(f.RequestID != "", "request_id = $1", f.RequestID)
 	ask(f.Subject != "", "subject = $1", f.Subject)
-	for _, actor := range f.Actors {
-		ask(true, "actor = $1", actor)
+	for _, a := range f.Actors {
+		for _, text := range a.Texts() {
+			ask(true, "actor = $1", text)
+		}
 	}
 	slices.SortFunc(all, func(a, b ports.AuditEntry) int {
 		if c := b.At.Compare(a.At); c != 0 {
@@ -48,6 +50,6 @@ func (s Audit) AuditEntries(ctx context.Context, f ports.AuditFilter, limit int)
 // Append implements ports.AuditLog.
 func (r Audit) Append(ctx context.Context, e ports.AuditEntry) error {
 	return queries.AppendAudit(ctx, pg.In(ctx).Deferred(), sqlc.AppendAuditParams{
-		ID: e.ID, At: e.At, Actor: e.Actor, Action: e.Action, Subject: e.Subject, Detail: pg.OrNoPairs(e.Detail), RequestID: ports.RequestIDOf(ctx),
+		ID: e.ID, At: e.At, Actor: e.Actor.String(), Action: e.Action, Subject: e.Subject, Detail: pg.OrNoPairs(e.Detail), RequestID: ports.RequestIDOf(ctx),
 	})
 }

@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -219,6 +220,9 @@ func (s Deliveries) deliveries(ctx context.Context, sql string, args ...any) ([]
 	return s.withAttempts(ctx, found)
 }
 
+// maxRedeliveries bounds the redeliveries of an event that support is shown.
+const maxRedeliveries = 1000
+
 // DeliveriesOfEvent implements ports.Events. The id of an original follows from event and subscription, and the index
 // of the deliveries of a deposit leads to the redeliveries.
 func (s Deliveries) DeliveriesOfEvent(ctx context.Context, e ports.EventView) ([]webhook.Delivery, error) {
@@ -237,7 +241,7 @@ func (s Deliveries) DeliveriesOfEvent(ctx context.Context, e ports.EventView) ([
 		return found, err
 	}
 	again, err := s.deliveries(ctx, `SELECT `+deliveryColumns+` FROM (SELECT * FROM deliveries WHERE deposit_id = $1 OFFSET 0) AS d
-		WHERE event_id = $2 AND redelivery_of IS NOT NULL ORDER BY id LIMIT 1000`, e.DepositID, e.ID)
+		WHERE event_id = $2 AND redelivery_of IS NOT NULL ORDER BY id LIMIT `+strconv.Itoa(maxRedeliveries), e.DepositID, e.ID)
 	return append(found, again...), err
 }
 

@@ -22,8 +22,10 @@ func scanEvent(row pgx.CollectableRow) (e ports.Event, err error) {
 	return e, err
 }
 
-// Events implements ports.Events. The history of a deposit names its events, so events need no index of deposits. An id
-// is made by another clock than created_at; the hour keeps the span of ids wide enough.
+// idsDiffer bounds the time between created_at of an event and its id, which another clock makes.
+const idsDiffer = "interval '1 hour'"
+
+// Events implements ports.Events. The history of a deposit names its events, so events need no index of deposits.
 func (s Events) Events(ctx context.Context, partnerID id.ID, f ports.EventFilter, page ports.Page) (ports.List[ports.Event], error) {
 	l := &lists.List{Table: "events", Identity: []string{"partner_id", "id"}, Order: []string{"id"}}
 	l.Where("partner_id = ?", partnerID)
@@ -34,11 +36,11 @@ func (s Events) Events(ctx context.Context, partnerID id.ID, f ports.EventFilter
 		l.Filter("name = ?", f.Name)
 	}
 	if !f.Created.From.IsZero() {
-		l.Where("id >= uuid_floor(greatest(?::timestamptz - interval '1 hour', timestamptz 'epoch'))", f.Created.From)
+		l.Where("id >= uuid_floor(greatest(?::timestamptz - "+idsDiffer+", timestamptz 'epoch'))", f.Created.From)
 		l.Filter("created_at >= ?", f.Created.From)
 	}
 	if !f.Created.To.IsZero() {
-		l.Where("id < uuid_floor(greatest(?::timestamptz + interval '1 hour', timestamptz 'epoch'))", f.Created.To)
+		l.Where("id < uuid_floor(greatest(?::timestamptz + "+idsDiffer+", timestamptz 'epoch'))", f.Created.To)
 		l.Filter("created_at < ?", f.Created.To)
 	}
 	l.After(page.Cursor)

@@ -15,10 +15,10 @@ import (
 // snapshot, since a delivery may be dispatched meanwhile. Triggers keep the number of those that wait (ADR 0012). The dispatched ones of all
 // subscriptions are few; as in dispatchstore.Store.CountClaimed, leases that ended a while ago are left out with their dead index entries.
 // "state + 0" selects the index deliveries_pending, which no other statement may use.
-const ReadReports = `
+var ReadReports = `
 	WITH leased AS MATERIALIZED (
 		SELECT subscription_id, count(*) AS n, min(id::text)::uuid AS oldest FROM deliveries
-		WHERE state = 1 AND due_at > now() - interval '10 seconds' AND subscription_id = ANY ($1) GROUP BY subscription_id)
+		WHERE state = 1 AND due_at > now() - ` + pg.Interval(webhook.ClaimCounts) + ` AND subscription_id = ANY ($1) GROUP BY subscription_id)
 	SELECT s.id, s.enabled, s.disabled_reason, coalesce(s.state_since, s.failing_since, s.created_at), s.failures, s.held_until, s.ramp,
 		s.last_success_at, s.last_failure_at, coalesce(s.last_error, ''), waiting.n, coalesce(leased.n, 0), oldest.id, leased.oldest
 	FROM unnest($1::uuid[]) AS asked(id)

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 
+	"partnerdeposits/app/platform/audit"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
@@ -66,9 +68,9 @@ func (s *Service) SetCeiling(ctx context.Context, accountID id.ID, maximum money
 		if err := s.deps.Operators.SetCeiling(ctx, accountID, maximum); err != nil {
 			return err
 		}
-		return s.deps.Audit.Append(ctx, ports.AuditEntry{
-			ID: s.deps.Entropy.NewID(), At: now, Actor: "admin", Action: "account.ceiling", Subject: id.Account.Of(accountID),
-			Detail: map[string]string{"maxAmount": maximum.String()},
-		})
+		detail := map[string]string{"maxAmount": maximum.String()}
+		subject := id.Account.Of(accountID)
+		entry := audit.Entry(s.deps.Entropy, now, actor.Staff, audit.AccountCeiling, subject, detail)
+		return s.deps.Audit.Append(ctx, entry)
 	})
 }

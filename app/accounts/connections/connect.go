@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"partnerdeposits/app/accounts/signin"
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/app/platform/mails"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
@@ -228,10 +229,9 @@ func (s *Service) link(ctx context.Context, v Verified, o connect.Operator, a co
 	if err := s.deps.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now)); err != nil {
 		return "", err
 	}
-	return connect.Linked, s.deps.Audit.Append(ctx, ports.AuditEntry{
-		ID: s.deps.Entropy.NewID(), At: now, Actor: operatorActor(o), Action: "link.create", Subject: payload.AccountID,
-		Detail: map[string]string{"partnerId": payload.PartnerID, "externalId": l.ExternalID},
-	})
+	detail := map[string]string{"partnerId": payload.PartnerID, "externalId": l.ExternalID}
+	entry := audit.Entry(s.deps.Entropy, now, o.Actor(), audit.LinkCreate, payload.AccountID, detail)
+	return connect.Linked, s.deps.Audit.Append(ctx, entry)
 }
 
 // linkExists reports whether the account has exactly this link already.
@@ -256,5 +256,3 @@ func refused(err error) (refusal *fault.Error, ok bool) {
 func (v Verified) linked(outcome connect.Outcome, accountID id.ID, in SignedIn, now time.Time) Result {
 	return Result{Verified: v, SignedIn: in, Outcome: outcome, ReturnURL: v.returnURL(outcome, accountID, "", now)}
 }
-
-func operatorActor(o connect.Operator) string { return "operator:" + id.Operator.Of(o.ID) }

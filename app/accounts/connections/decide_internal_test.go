@@ -59,8 +59,6 @@ func TestRevocation_ByTheOperator_EndsTheLinkThatWasSeen(t *testing.T) {
 	require.False(t, r.ends(&connect.Link{ID: id.ID{2}}), "made since then")
 	require.False(t, r.ends(nil))
 	require.Equal(t, map[string]string{"partnerId": id.Partner.Of(id.ID{3}), "by": "operator"}, r.detail())
-	r.by, r.keyID = connect.RevokedByPartner, id.ID{4}
-	require.Equal(t, map[string]string{"partnerId": id.Partner.Of(id.ID{3}), "by": "partner", "keyId": id.APIKey.Of(id.ID{4})}, r.detail())
 }
 
 func TestCeiling_IsTheDefaultOrBetweenTheBounds(t *testing.T) {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"time"
 
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/app/platform/mails"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
@@ -22,7 +24,9 @@ func (s *Service) UnlinkByOperator(ctx context.Context, o connect.Operator, a co
 	if err != nil {
 		return false, err
 	}
-	return s.revoke(ctx, revocation{partner: p, account: a, operator: o, by: connect.RevokedByOperator, actor: operatorActor(o), only: linkID})
+	return s.revoke(ctx, revocation{
+		partner: p, account: a, operator: o, by: connect.RevokedByOperator, actor: o.Actor(), only: linkID,
+	})
 }
 
 // RevokeByPartner ends the calling partner's link to an account. changed is false when the link was revoked before.
@@ -38,7 +42,7 @@ func (s *Service) RevokeByPartner(ctx context.Context, by partner.Caller, accoun
 	}
 	return s.revoke(ctx, revocation{
 		partner: by.Partner, account: a, operator: o, by: connect.RevokedByPartner,
-		actor: "partner:" + id.Partner.Of(by.Partner.ID), keyID: by.Key.ID,
+		actor: by.Actor(),
 	})
 }
 
@@ -60,7 +64,9 @@ func (s *Service) RevokeByAdmin(ctx context.Context, slug string, accountID id.I
 	if err != nil {
 		return false, err
 	}
-	return s.revoke(ctx, revocation{partner: p, account: a, operator: o, by: connect.RevokedByAdmin, actor: "admin"})
+	return s.revoke(ctx, revocation{
+		partner: p, account: a, operator: o, by: connect.RevokedByAdmin, actor: actor.Staff,
+	})
 }
 
 func (s *Service) linkEnded(r revocation, now time.Time) ports.Mail {
@@ -74,21 +80,16 @@ type revocation struct {
 	account  connect.Account
 	operator connect.Operator
 	by       connect.RevokedBy
-	actor    string
-	keyID    id.ID // the API key that a partner used; zero: no partner
+	actor    actor.Actor
 	only     id.ID // the link that the operator saw; another active link stays. The partner's contact is told. Zero: any active link
 }
 
 // ends reports whether the account's active link, nil for none, is the link that the operator saw.
 func (r revocation) ends(current *connect.Link) bool { return current != nil && current.ID == r.only }
 
-// detail is the part of the audit entry that tells who ended which link.
+// detail tells in the audit entry which link ended, and which side ended it.
 func (r revocation) detail() map[string]string {
-	detail := map[string]string{"partnerId": id.Partner.Of(r.partner.ID), "by": string(r.by)}
-	if !r.keyID.IsZero() {
-		detail["keyId"] = id.APIKey.Of(r.keyID)
-	}
-	return detail
+	return map[string]string{"partnerId": id.Partner.Of(r.partner.ID), "by": string(r.by)}
 }
 
 // revoke ends the link, mails the operator and writes the audit log, in one transaction.
@@ -121,7 +122,7 @@ func (s *Service) revokeWithin(ctx context.Context, r revocation, now time.Time)
 	if err := s.deps.Mails.Enqueue(ctx, s.linkEnded(r, now)); err != nil {
 		return false, err
 	}
-	return true, s.deps.Audit.Append(ctx, ports.AuditEntry{
-		ID: s.deps.Entropy.NewID(), At: now, Actor: r.actor, Action: "link.revoke", Subject: id.Account.Of(r.account.ID), Detail: r.detail(),
-	})
+	subject := id.Account.Of(r.account.ID)
+	entry := audit.Entry(s.deps.Entropy, now, r.actor, audit.LinkRevoke, subject, r.detail())
+	return true, s.deps.Audit.Append(ctx, entry)
 }

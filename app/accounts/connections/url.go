@@ -11,6 +11,7 @@ import (
 	"partnerdeposits/core/mailaddr"
 	"partnerdeposits/core/partner"
 	"partnerdeposits/core/returnurl"
+	"partnerdeposits/core/site"
 )
 
 // URLRequest holds the parts of a connect URL. Email, Name and ReturnURL may be "".
@@ -46,7 +47,7 @@ func (s *Service) ConnectURL(ctx context.Context, r URLRequest) (string, error) 
 			params = append(params, p)
 		}
 	}
-	return returnurl.Append(strings.TrimSuffix(s.deps.DashboardURL, "/")+"/register", params), nil
+	return returnurl.Append(site.URL(s.deps.DashboardURL, site.Register), params), nil
 }
 
 func (s *Service) checkURLRequest(r URLRequest) error {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/app/platform/audit"
+	"partnerdeposits/app/platform/mails"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
@@ -129,5 +131,13 @@ func TestSessions_AreNamedWithoutTheirToken_AndEndByTheirName(t *testing.T) {
 		"a browser without token": {otherThan(""), true, true},
 	} {
 		require.Equal(t, []bool{c.own, c.other}, []bool{c.ends(own), c.ends(other)}, name)
+	}
+}
+
+func TestVerbs_NameEveryChangeOfAnAccount(t *testing.T) {
+	t.Parallel()
+	require.Len(t, verbs, len(mails.AccountChanges))
+	for _, change := range mails.AccountChanges {
+		require.Equal(t, audit.Verb("operator.change_"+change), verbs[change])
 	}
 }

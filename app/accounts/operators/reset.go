@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/app/platform/mails"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/mailaddr"
@@ -140,5 +141,5 @@ func (s *Service) firstProof(ctx context.Context, o connect.Operator, f *twofact
 			return err
 		}
 	}
-	return s.audit(ctx, o, ports.AuditFirstProof, now)
+	return s.audit(ctx, o, audit.OperatorFirstProof, now)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"partnerdeposits/app/accounts/signin"
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
@@ -94,7 +95,7 @@ func (s *Service) endSessions(ctx context.Context, o connect.Operator, ends func
 			if ended == 0 {
 				return nil
 			}
-			return s.audit(ctx, o, "operator.end_session", now)
+			return s.audit(ctx, o, audit.OperatorEndSession, now)
 		})
 		if err != nil || ended == 0 || len(all) < mostSessions {
 			return err

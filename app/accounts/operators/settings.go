@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/app/platform/mails"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
@@ -119,7 +120,7 @@ func (s *Service) mailNewAddress(ctx context.Context, o connect.Operator, email 
 	if err := s.deps.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now)); err != nil {
 		return err
 	}
-	return s.audit(ctx, o, "operator.change_"+string(mails.EmailChanging), now)
+	return s.audit(ctx, o, verbs[mails.EmailChanging], now)
 }
 
 // free refuses an address of another operator. owner and err are the answer of OperatorByEmail; operatorID names the operator who wants
@@ -151,10 +152,10 @@ func (s *Service) ChangeCompany(ctx context.Context, o connect.Operator, a conne
 		if err := s.deps.Operators.SetCompany(ctx, a.ID, name); err != nil {
 			return err
 		}
-		return s.deps.Audit.Append(ctx, ports.AuditEntry{
-			ID: s.deps.Entropy.NewID(), At: now, Actor: "operator:" + id.Operator.Of(o.ID), Action: "account.rename", Subject: id.Account.Of(a.ID),
-			Detail: map[string]string{"from": a.CompanyName, "to": name},
-		})
+		detail := map[string]string{"from": a.CompanyName, "to": name}
+		subject := id.Account.Of(a.ID)
+		entry := audit.Entry(s.deps.Entropy, now, o.Actor(), audit.AccountRename, subject, detail)
+		return s.deps.Audit.Append(ctx, entry)
 	})
 }
 

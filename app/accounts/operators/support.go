@@ -3,15 +3,13 @@ package operators
 import (
 	"context"
 
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/app/platform/mails"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/mailaddr"
-	"partnerdeposits/ports"
 )
-
-// admin is the author of support's changes in the audit log.
-const admin = "admin"
 
 // ResetByAdmin mails the link that sets a password, for support. newEmail replaces the address first, for an operator who has lost the mailbox
 // too: all sessions end, the old address is told, and the link goes to the new one; "" leaves the address.
@@ -40,9 +38,9 @@ func (s *Service) ResetByAdmin(ctx context.Context, operatorID id.ID, newEmail s
 		if err := s.tokens.MailReset(ctx, o, false, now); err != nil {
 			return err
 		}
-		return s.deps.Audit.Append(ctx, ports.AuditEntry{
-			ID: s.deps.Entropy.NewID(), At: now, Actor: admin, Action: "operator.reset", Subject: id.Operator.Of(o.ID), Detail: detail,
-		})
+		subject := id.Operator.Of(o.ID)
+		entry := audit.Entry(s.deps.Entropy, now, actor.Staff, audit.OperatorReset, subject, detail)
+		return s.deps.Audit.Append(ctx, entry)
 	})
 	return mailed, err
 }
@@ -62,9 +60,9 @@ func (s *Service) EndSessionsByAdmin(ctx context.Context, operatorID id.ID) (n i
 		if err := s.deps.HalfSignIns.DeleteOf(ctx, operatorID); err != nil {
 			return err
 		}
-		return s.deps.Audit.Append(ctx, ports.AuditEntry{
-			ID: s.deps.Entropy.NewID(), At: now, Actor: admin, Action: "operator.end_sessions", Subject: id.Operator.Of(operatorID),
-		})
+		subject := id.Operator.Of(operatorID)
+		entry := audit.Entry(s.deps.Entropy, now, actor.Staff, audit.OperatorEndSessions, subject, nil)
+		return s.deps.Audit.Append(ctx, entry)
 	})
 	return n, err
 }

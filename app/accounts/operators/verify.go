@@ -6,15 +6,12 @@ import (
 	"time"
 
 	"partnerdeposits/app/accounts/signin"
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/app/platform/mails"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
-	"partnerdeposits/ports"
 )
-
-// mailsPerHour bounds the mails of each kind with a link that verifies.
-const mailsPerHour = 5
 
 // Unverified reports whether the address of an operator has still to be verified. It has not where no mails are sent.
 func (s *Service) Unverified(o connect.Operator) bool { return s.tokens.Open(o) }
@@ -45,9 +42,9 @@ func (s *Service) mailsLeft(ctx context.Context, o connect.Operator, kind connec
 	return mailAllowed(n)
 }
 
-// mailAllowed refuses a mail when mailsPerHour mails of its kind were sent within the hour.
+// mailAllowed refuses a mail when verifyMailsPerHour mails of its kind were sent within the hour.
 func mailAllowed(sent int) error {
-	if sent >= mailsPerHour {
+	if sent >= verifyMailsPerHour {
 		return fault.ErrRateLimited.WithRetryAfter(time.Hour)
 	}
 	return nil
@@ -165,7 +162,7 @@ func (s *Service) Verify(ctx context.Context, token, password string, from Brows
 			if err := s.deps.Operators.Update(ctx, o); err != nil {
 				return err
 			}
-			return s.audit(ctx, o, "operator.verify_email", now)
+			return s.audit(ctx, o, audit.OperatorVerifyEmail, now)
 		}
 		o.Email = t.Email
 		if err := s.changedByOperator(ctx, before, o, mails.EmailChanged, now); err != nil {
@@ -180,12 +177,18 @@ func (s *Service) Verify(ctx context.Context, token, password string, from Brows
 	return in, err
 }
 
+// verbs are the changes of an account's credentials in the audit log.
+var verbs = map[mails.AccountChange]audit.Verb{
+	mails.PasswordChanged: audit.OperatorChangePassword, mails.EmailChanging: audit.OperatorEmailAsked,
+	mails.EmailChanged: audit.OperatorChangeEmail,
+}
+
 // changedByOperator is credentialsChanged, with the operator in the audit log.
 func (s *Service) changedByOperator(ctx context.Context, before, o connect.Operator, change mails.AccountChange, now time.Time) error {
 	if err := s.credentialsChanged(ctx, before, o, change, now); err != nil {
 		return err
 	}
-	return s.audit(ctx, o, "operator.change_"+string(change), now)
+	return s.audit(ctx, o, verbs[change], now)
 }
 
 // credentialsChanged stores the operator, ends all sessions and all links of earlier mails, and tells the address from before.
@@ -204,7 +207,8 @@ func (s *Service) credentialsChanged(ctx context.Context, before, o connect.Oper
 }
 
 // audit writes that the operator has acted on the operator's own account.
-func (s *Service) audit(ctx context.Context, o connect.Operator, action string, now time.Time) error {
-	subject := id.Operator.Of(o.ID)
-	return s.deps.Audit.Append(ctx, ports.AuditEntry{ID: s.deps.Entropy.NewID(), At: now, Actor: "operator:" + subject, Action: action, Subject: subject})
+func (s *Service) audit(
+	ctx context.Context, o connect.Operator, verb audit.Verb, now time.Time,
+) error {
+	return s.deps.Audit.Append(ctx, audit.Entry(s.deps.Entropy, now, o.Actor(), verb, id.Operator.Of(o.ID), nil))
 }

@@ -6,7 +6,9 @@ import (
 	"strconv"
 	"time"
 
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/app/platform/mails"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/secret"
@@ -115,18 +117,24 @@ func (c Codes) useRecovery(ctx context.Context, o connect.Operator, hash [32]byt
 	return c.Tell(ctx, o, mails.RecoveryCodeUsed, now)
 }
 
+// verbs are the changes of the second factor in the audit log.
+var verbs = map[mails.TwoFactorChange]audit.Verb{
+	mails.TwoFactorOn: audit.OperatorEnableTOTP, mails.TwoFactorOff: audit.OperatorDisableTOTP,
+	mails.TwoFactorOffBySupport: audit.OperatorResetTOTP, mails.NewRecoveryCodes: audit.OperatorNewRecoveryCodes,
+	mails.RecoveryCodeUsed: audit.OperatorUseRecoveryCode,
+}
+
 // Tell mails the operator a change of the second factor, and writes it to the audit log.
 func (c Codes) Tell(ctx context.Context, o connect.Operator, what mails.TwoFactorChange, now time.Time) error {
 	mail := mails.TwoFactor{Operator: o, Change: what, DashboardURL: c.DashboardURL}.Mail(c.Entropy.NewID(), now)
 	if err := c.Mails.Enqueue(ctx, mail); err != nil {
 		return err
 	}
-	subject := id.Operator.Of(o.ID)
-	actor := "operator:" + subject
+	by := o.Actor()
 	if what == mails.TwoFactorOffBySupport {
-		actor = "admin"
+		by = actor.Staff
 	}
-	return c.Audit.Append(ctx, ports.AuditEntry{ID: c.Entropy.NewID(), At: now, Actor: actor, Action: "operator." + string(what), Subject: subject})
+	return c.Audit.Append(ctx, audit.Entry(c.Entropy, now, by, verbs[what], id.Operator.Of(o.ID), nil))
 }
 
 // NewRecoveryCodes replaces the recovery codes of an operator, and gives the new ones in clear.

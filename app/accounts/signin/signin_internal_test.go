@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/app/platform/audit"
+	"partnerdeposits/app/platform/mails"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
@@ -109,4 +111,12 @@ func TestLink_OfEachKind_LeadsToItsPage(t *testing.T) {
 		require.Equal(t, "https://desk.example"+path+"?token=a%2Bb", tokens.link(kind, secret.Text("a+b")), kind)
 	}
 	require.Len(t, tokenPaths, len(connect.TokenKinds), "every kind has a page")
+}
+
+func TestVerbs_NameEveryChangeOfTheSecondFactor(t *testing.T) {
+	t.Parallel()
+	require.Len(t, verbs, len(mails.TwoFactorChanges))
+	for _, change := range mails.TwoFactorChanges {
+		require.Equal(t, audit.Verb("operator."+change), verbs[change])
+	}
 }

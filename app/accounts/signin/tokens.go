@@ -8,6 +8,7 @@ import (
 	"partnerdeposits/app/platform/mails"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/secret"
+	"partnerdeposits/core/site"
 	"partnerdeposits/ports"
 )
 
@@ -23,7 +24,7 @@ type Tokens struct {
 
 // tokenPaths are the pages of the links.
 var tokenPaths = map[connect.TokenKind]string{
-	connect.TokenVerify: "/verify", connect.TokenChangeEmail: "/verify", connect.TokenReset: "/password/reset",
+	connect.TokenVerify: site.Verify, connect.TokenChangeEmail: site.Verify, connect.TokenReset: site.Reset,
 }
 
 // Open reports whether the address of an operator has still to be verified.
@@ -39,7 +40,7 @@ func (k Tokens) AskToVerify(ctx context.Context, o connect.Operator, now time.Ti
 
 // link is the URL in a mail.
 func (k Tokens) link(kind connect.TokenKind, token secret.Text) string {
-	return k.DashboardURL + tokenPaths[kind] + "?token=" + url.QueryEscape(token.Reveal())
+	return site.URL(k.DashboardURL, tokenPaths[kind]) + "?token=" + url.QueryEscape(token.Reveal())
 }
 
 // Mail stores a token that verifies an address, and mails its link there. Earlier links to a new address end; those to the present one

@@ -4,9 +4,10 @@ import (
 	"context"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
+	"partnerdeposits/app/platform/audit"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/agreement"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/evidence"
@@ -169,13 +170,16 @@ func entries(
 	}
 	for _, step := range collection {
 		e := entry(d, Entry{At: step.At, Happened: Collects, Step: step.Trigger, Detail: map[string]string{"failure": step.Detail["failure"]}}, step.Actor)
+		if e.Author == ByClock { // on the page the service charges a card, and a transition of the clock is automatic
+			e.Author = ByService
+		}
 		all = append(all, e)
 	}
 	for _, a := range audited {
-		switch a.Action {
-		case "deposit.send_link":
+		switch audit.Verb(a.Action) {
+		case audit.DepositSendLink:
 			all = append(all, entry(d, Entry{At: a.At, Happened: LinkSent}, a.Actor))
-		case "deposit.add_files":
+		case audit.DepositAddFiles:
 			all = append(all, entry(d, Entry{At: a.At, Happened: Filed, Detail: a.Detail}, a.Actor))
 		}
 	}
@@ -184,14 +188,18 @@ func entries(
 }
 
 // entry adds the author to e. Only the deposit's own partner acts on it.
-func entry(d *deposit.Deposit, e Entry, actor string) Entry {
-	kind, _, _ := strings.Cut(actor, ":")
-	switch e.Author = Author(kind); e.Author {
-	case ByPartner:
-		e.Name = d.PartnerName
-	case ByOperator, ByTenant, ByClock:
-	default:
-		e.Author = ByService
+func entry(d *deposit.Deposit, e Entry, by actor.Actor) Entry {
+	e.Author = ByService
+	switch by.Kind {
+	case actor.KindPartner:
+		e.Author, e.Name = ByPartner, d.PartnerName
+	case actor.KindOperator:
+		e.Author = ByOperator
+	case actor.KindTenant:
+		e.Author = ByTenant
+	case actor.KindClock:
+		e.Author = ByClock
+	case actor.KindStaff, actor.KindProvider:
 	}
 	return e
 }

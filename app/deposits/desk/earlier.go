@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
@@ -26,8 +27,9 @@ type Earlier struct {
 	Link     *connect.Link      // made until then; nil: none
 }
 
-// Earlier reads what the owner of an address finds in an account that a reset has given to the owner (operations.md, "Accounts"). link is
-// the account's active link. nil where no reset proved the address within seven days, and where nothing is found.
+// Earlier reads what the owner of an address finds in an account that a reset has given to the owner (pages.md,
+// "Accounts"). link is the account's active link. nil where no reset proved the address within seven days, and where
+// nothing is found.
 func (s *Service) Earlier(ctx context.Context, o connect.Operator, a connect.Account, link *connect.Link) (*Earlier, error) {
 	if !o.Verified() || s.deps.Clock.Now().Sub(o.VerifiedAt) > earlierShownFor {
 		return nil, nil //nolint:nilnil // nothing to show
@@ -56,7 +58,7 @@ func (s *Service) Earlier(ctx context.Context, o connect.Operator, a connect.Acc
 // provedByReset finds the reset that verified the operator's present address.
 func provedByReset(entries []ports.AuditEntry, o connect.Operator) bool {
 	for _, e := range entries {
-		if e.Action == ports.AuditFirstProof && e.At.Equal(o.VerifiedAt) {
+		if audit.Verb(e.Action) == audit.OperatorFirstProof && e.At.Equal(o.VerifiedAt) {
 			return true
 		}
 	}

@@ -6,7 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
 )
 
@@ -19,20 +21,20 @@ func TestEntries_OfEveryKind_OldestFirst(t *testing.T) {
 	reason, files := map[string]string{"reason": "damage"}, map[string]string{"files": "2"}
 	got := entries(d,
 		[]deposit.Transition{
-			{At: at(2), Trigger: deposit.Secured, Actor: "tenant"},
-			{At: at(5), Trigger: deposit.Claim, Actor: "partner:prt_1", Detail: reason},
+			{At: at(2), Trigger: deposit.Secured, Actor: actor.Tenant},
+			{At: at(5), Trigger: deposit.Claim, Actor: actor.Partner(id.ID{1}, id.ID{}), Detail: reason},
 		},
 		[]deposit.CollectionStep{
 			{
-				At: at(6), Trigger: deposit.CardRefused, Actor: "dispatcher",
+				At: at(6), Trigger: deposit.CardRefused, Actor: actor.Clock,
 				Detail: map[string]string{"failure": "lost_card", "attempt": "1"},
 			},
 		},
 		[]ports.AuditEntry{
-			{At: at(4), Action: "deposit.add_files", Actor: "operator:opr_1", Detail: files},
-			{At: at(3), Action: "deposit.cancel", Actor: "operator:opr_1"},
+			{At: at(4), Action: "deposit.add_files", Actor: actor.Operator(id.ID{1}), Detail: files},
+			{At: at(3), Action: "deposit.cancel", Actor: actor.Operator(id.ID{1})},
 			{
-				At: at(1), Action: "deposit.send_link", Actor: "partner:prt_1",
+				At: at(1), Action: "deposit.send_link", Actor: actor.Partner(id.ID{1}, id.ID{}),
 				Detail: map[string]string{"to": "grace@example.com"},
 			},
 		})
@@ -53,17 +55,17 @@ func TestEntries_OfEveryKind_OldestFirst(t *testing.T) {
 
 func TestEntry_EveryActorIsAnAuthor(t *testing.T) {
 	t.Parallel()
-	for actor, want := range map[string]Entry{
+	for text, want := range map[string]Entry{
 		"partner:prt_1":  {Author: ByPartner, Name: "Acme"},
 		"operator:opr_1": {Author: ByOperator},
 		"tenant":         {Author: ByTenant},
 		"scheduler":      {Author: ByClock},
 		"system":         {Author: ByService},
-		"dispatcher":     {Author: ByService},
+		"dispatcher":     {Author: ByClock},
 		"admin":          {Author: ByService},
 		"provider":       {Author: ByService},
 		"":               {Author: ByService},
 	} {
-		require.Equal(t, want, entry(&deposit.Deposit{PartnerName: "Acme"}, Entry{}, actor), actor)
+		require.Equal(t, want, entry(&deposit.Deposit{PartnerName: "Acme"}, Entry{}, actor.Parse(text)), text)
 	}
 }

@@ -12,9 +12,6 @@ import (
 	"partnerdeposits/ports"
 )
 
-// EndingSoon is how long before its end a cover counts as ending soon.
-const EndingSoon = 7 * 24 * time.Hour
-
 // Deps are the capabilities of the reads.
 type Deps struct {
 	Desk        ports.Desk
@@ -70,7 +67,7 @@ const (
 // Today reads the work of an account.
 func (s *Service) Today(ctx context.Context, accountID id.ID) (Today, error) {
 	now := s.deps.Clock.Now()
-	ending := now.Add(EndingSoon)
+	ending := now.Add(deposit.EndingSoon)
 	t := Today{Now: now, Ending: ending, First: map[ports.Work][]*deposit.Deposit{}}
 	var err error
 	if t.Counts, err = s.deps.Desk.CountWork(ctx, accountID, ending); err != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"time"
 
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
@@ -23,7 +24,7 @@ type Journal struct {
 
 // By is the author of a transition, for the deposit's history.
 type By struct {
-	Actor  string            // kind and id: "partner:prt_…", "tenant", "scheduler"
+	Actor  actor.Actor
 	Detail map[string]string // for example the reason given; nil: none
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/fault"
@@ -19,7 +20,7 @@ var now = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 
 func TestWrites_OfATransition_AreRowHistoryAndEvent(t *testing.T) {
 	t.Parallel()
-	by := By{Actor: "tenant", Detail: map[string]string{"reason": "x"}}
+	by := By{Actor: actor.Tenant, Detail: map[string]string{"reason": "x"}}
 	for name, c := range map[string]struct {
 		partnerID id.ID
 		event     bool
@@ -31,7 +32,7 @@ func TestWrites_OfATransition_AreRowHistoryAndEvent(t *testing.T) {
 			require.NoError(t, err)
 			writes := Writes(d, step, by, id.ID{8})
 			require.Same(t, d, writes.Move.Deposit)
-			require.Equal(t, []any{"tenant", by.Detail, deposit.Active}, []any{writes.Move.Step.Actor, writes.Move.Step.Detail, writes.Move.Step.To})
+			require.Equal(t, []any{actor.Tenant, by.Detail, deposit.Active}, []any{writes.Move.Step.Actor, writes.Move.Step.Detail, writes.Move.Step.To})
 			if !c.event {
 				require.Nil(t, writes.Event)
 				require.True(t, writes.Move.Step.EventID.IsZero())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
@@ -35,7 +36,7 @@ func (m Mover) WithinTx(ctx context.Context, change func(ctx context.Context) (d
 
 // Move is the package's Move with the actor that the trigger implies and a new event id.
 func (m Mover) Move(ctx context.Context, d *deposit.Deposit, trigger deposit.Trigger, now time.Time) (deposit.Transition, error) {
-	return m.Journal.Move(ctx, d, trigger, m.Timers, By{Actor: trigger.By()}, m.Entropy.NewID(), now)
+	return m.Journal.Move(ctx, d, trigger, m.Timers, By{Actor: actor.Actor{Kind: trigger.By()}}, m.Entropy.NewID(), now)
 }
 
 // MoveIf locks a deposit and moves it when due, called under the lock, agrees.

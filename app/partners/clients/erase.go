@@ -4,9 +4,10 @@ import (
 	"context"
 	"time"
 
+	"partnerdeposits/app/platform/audit"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
-	"partnerdeposits/ports"
 )
 
 // Erase removes the personal data of a client at once, on a revoked link too: the record, and the unsent mails to the client
@@ -14,7 +15,7 @@ import (
 //
 // Returns client_not_found.
 func (s *Service) Erase(ctx context.Context, by partner.Caller, clientID id.ID) error {
-	_, err := s.erase(ctx, by.Partner.ID, clientID, partnerActor(by), map[string]string{"keyId": id.APIKey.Of(by.Key.ID)})
+	_, err := s.erase(ctx, by.Partner.ID, clientID, by.Actor())
 	return err
 }
 
@@ -22,10 +23,10 @@ func (s *Service) Erase(ctx context.Context, by partner.Caller, clientID id.ID) 
 //
 // Returns client_not_found.
 func (s *Service) EraseByAdmin(ctx context.Context, clientID id.ID) (erased bool, err error) {
-	return s.erase(ctx, id.ID{}, clientID, adminActor, nil)
+	return s.erase(ctx, id.ID{}, clientID, actor.Staff)
 }
 
-func (s *Service) erase(ctx context.Context, partnerID, clientID id.ID, actor string, detail map[string]string) (erased bool, err error) {
+func (s *Service) erase(ctx context.Context, partnerID, clientID id.ID, by actor.Actor) (erased bool, err error) {
 	now := s.deps.Clock.Now()
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		erased = false
@@ -37,18 +38,15 @@ func (s *Service) erase(ctx context.Context, partnerID, clientID id.ID, actor st
 			return err
 		}
 		erased = true
-		return s.audit(ctx, "client.erase", client.ID, actor, now, detail)
+		return s.audit(ctx, audit.ClientErase, client.ID, by, now, nil)
 	})
 	return erased && err == nil, err
 }
 
-const adminActor = "admin"
-
-func partnerActor(by partner.Caller) string { return "partner:" + id.Partner.Of(by.Partner.ID) }
-
 // audit appends an entry about a client, without personal data: the audit log is kept without end.
-func (s *Service) audit(ctx context.Context, action string, clientID id.ID, actor string, now time.Time, detail map[string]string) error {
-	return s.deps.Audit.Append(ctx, ports.AuditEntry{
-		ID: s.deps.Entropy.NewID(), At: now, Actor: actor, Action: action, Subject: id.Client.Of(clientID), Detail: detail,
-	})
+func (s *Service) audit(
+	ctx context.Context, verb audit.Verb, clientID id.ID, by actor.Actor, now time.Time,
+	detail map[string]string,
+) error {
+	return s.deps.Audit.Append(ctx, audit.Entry(s.deps.Entropy, now, by, verb, id.Client.Of(clientID), detail))
 }

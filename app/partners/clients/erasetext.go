@@ -4,6 +4,8 @@ import (
 	"context"
 	"strconv"
 
+	"partnerdeposits/app/platform/audit"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
 )
@@ -13,7 +15,8 @@ import (
 //
 // Returns deposit_not_found.
 func (s *Service) EraseDepositText(ctx context.Context, depositID id.ID) (erased bool, err error) {
-	if erased, err = s.deps.Texts.EraseDepositText(ctx, depositID, s.erasure(depositID)); err != nil {
+	entry := s.erasure(depositID, audit.DepositEraseText, nil)
+	if erased, err = s.deps.Texts.EraseDepositText(ctx, depositID, entry); err != nil {
 		return false, err
 	}
 	files, err := s.eraseFiles(ctx, depositID)
@@ -33,8 +36,7 @@ func (s *Service) eraseFiles(ctx context.Context, depositID id.ID) (erased bool,
 	if err := s.deps.Contents.Delete(ctx, ids); err != nil {
 		return false, err
 	}
-	entry := s.erasure(depositID)
-	entry.Action, entry.Detail = "deposit.erase_files", map[string]string{"files": strconv.Itoa(len(ids))}
+	entry := s.erasure(depositID, audit.DepositEraseFiles, map[string]string{"files": strconv.Itoa(len(ids))})
 	return true, s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		if err := s.deps.Files.Forget(ctx, ids); err != nil {
 			return err
@@ -44,8 +46,8 @@ func (s *Service) eraseFiles(ctx context.Context, depositID id.ID) (erased bool,
 }
 
 // erasure is the audit entry of an erasure.
-func (s *Service) erasure(depositID id.ID) ports.AuditEntry {
-	return ports.AuditEntry{ID: s.deps.Entropy.NewID(), At: s.deps.Clock.Now(), Actor: adminActor, Subject: id.Deposit.Of(depositID)}
+func (s *Service) erasure(depositID id.ID, verb audit.Verb, detail map[string]string) ports.AuditEntry {
+	return audit.Entry(s.deps.Entropy, s.deps.Clock.Now(), actor.Staff, verb, id.Deposit.Of(depositID), detail)
 }
 
 // TextErasure is how far EraseTextOfClient is, counted in deposits.

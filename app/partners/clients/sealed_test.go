@@ -14,6 +14,7 @@ import (
 	"partnerdeposits/app/deposits"
 	"partnerdeposits/app/partners/clients"
 	"partnerdeposits/app/platform/idempotent"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/evidence"
 	"partnerdeposits/core/id"
@@ -119,7 +120,7 @@ func TestEraseDepositText_LeavesTheRestOfTheHistory(t *testing.T) {
 		require.NoError(t, f.Postgres.Files.Wait(t.Context(), from, []evidence.File{file}))
 		require.NoError(t, contents.Put(t.Context(), file.ID, strings.NewReader("oven"), 4))
 		f.Write(func(ctx context.Context, repos *postgres.Store) error {
-			_, err := repos.Files.Add(ctx, from, []id.ID{file.ID}, file.SentAt, file.SentAt, "operator:o")
+			_, err := repos.Files.Add(ctx, from, []id.ID{file.ID}, file.SentAt, file.SentAt, actor.Operator(id.ID{1}))
 			return err
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/app/platform/idempotent"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
@@ -40,8 +41,8 @@ func (s *Service) Update(ctx context.Context, by partner.Caller, clientID id.ID,
 				if err := s.deps.Clients.Update(ctx, client); err != nil {
 					return idempotent.Response{}, err
 				}
-				detail := map[string]string{"keyId": id.APIKey.Of(by.Key.ID), "fields": strings.Join(changed, ", ")}
-				if err := s.audit(ctx, "client.update", client.ID, partnerActor(by), now, detail); err != nil {
+				detail := map[string]string{"fields": strings.Join(changed, ", ")}
+				if err := s.audit(ctx, audit.ClientUpdate, client.ID, by.Actor(), now, detail); err != nil {
 					return idempotent.Response{}, err
 				}
 			}

@@ -14,6 +14,7 @@ import (
 
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/app/payments/books"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/money"
 	"partnerdeposits/lab/checkouttest"
@@ -97,7 +98,7 @@ func TestReconcile_BooksThatAgree_HaveNoDifferenceAndTellTheMoneyDue(t *testing.
 	w.payment(deposit.FeePayment, deposit.PaymentSucceeded, now)
 	p, _ := w.payment(deposit.Collection, deposit.PaymentSucceeded, now)
 	refund := deposit.Refund{
-		ID: servicetest.NewID(), PaymentID: p.ID, DepositID: p.DepositID, Amount: 250, Reason: deposit.RefundReasons[1], Status: deposit.RefundPending, Actor: "admin", CreatedAt: now, CheckAt: now,
+		ID: servicetest.NewID(), PaymentID: p.ID, DepositID: p.DepositID, Amount: 250, Reason: deposit.RefundReasons[1], Status: deposit.RefundPending, Actor: actor.Staff, CreatedAt: now, CheckAt: now,
 	}
 	w.Write(func(ctx context.Context, r *postgres.Store) error { return r.Refunds.Insert(ctx, refund) })
 	refund.Status, refund.SettledAt = deposit.RefundSucceeded, now

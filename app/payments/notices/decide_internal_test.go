@@ -70,3 +70,13 @@ func TestDecideDispute_EveryChange_AndWhoIsTold(t *testing.T) {
 		require.Equal(t, c.want, decision{before, changed, tells}, name)
 	}
 }
+
+func TestAskWaits_GrowByAMinuteWithEachFailure_UpToHalfAnHourAndTheLease(t *testing.T) {
+	t.Parallel()
+	waits := askWaits()
+	for failed, minutes := range map[int]time.Duration{0: 2, 1: 3, 29: 31, 30: 32} {
+		require.Equal(t, minutes*time.Minute, waits[failed], failed)
+	}
+	require.Len(t, waits, 31, "the last wait stands for all further tries")
+	require.Greater(t, waits[0], askTimeout, "no other process asks meanwhile")
+}

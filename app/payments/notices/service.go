@@ -9,7 +9,9 @@ import (
 	"errors"
 	"time"
 
+	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/app/platform/mails"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
@@ -46,6 +48,9 @@ type Service struct{ deps Deps }
 // New makes the service.
 func New(deps Deps) *Service { return &Service{deps: deps} }
 
+// Route is where the provider sends its notices, and the header with their signature.
+func (s *Service) Route() ports.NoticeRoute { return s.deps.Notices.Route() }
+
 // ErrRefused refuses a notice that the provider has not signed within 300 seconds of now.
 var ErrRefused = fault.New(fault.Invalid, "notice_refused", "The signature is missing, wrong or more than 300 seconds away.")
 
@@ -79,14 +84,25 @@ const (
 	askBatch   = 20
 	askLease   = 2 * time.Minute  // longer than a question takes
 	askTimeout = 20 * time.Second // of a single question
+	askStep    = time.Minute      // by which each failed try prolongs the wait until the next …
+	maxSteps   = 30               // … this often
 )
+
+// askWaits are the times until a question is asked again, by the tries that failed before.
+func askWaits() []time.Duration {
+	waits := make([]time.Duration, maxSteps+1)
+	for failed := range waits {
+		waits[failed] = askLease + time.Duration(failed)*askStep
+	}
+	return waits
+}
 
 // Ask asks the provider the questions that are due, and gives how many were answered. A question that fails is asked again.
 func (s *Service) Ask(ctx context.Context) (answered int, err error) {
 	var failures []error
 	for ctx.Err() == nil {
 		now := s.deps.Clock.Now()
-		due, err := s.deps.Questions.QuestionsDue(ctx, now, now.Add(askLease), askBatch)
+		due, err := s.deps.Questions.QuestionsDue(ctx, now, askWaits(), askBatch)
 		if err != nil {
 			return answered, err
 		}
@@ -154,12 +170,11 @@ func (s *Service) keep(ctx context.Context, d ports.Dispute, now time.Time) erro
 		if !changed {
 			return nil
 		}
-		entry := ports.AuditEntry{
-			ID: s.deps.Entropy.NewID(), At: now, Actor: "dispatcher", Action: "payment.dispute", Subject: id.Deposit.Of(about.Deposit.ID),
-			Detail: map[string]string{
-				"dispute": d.Ref, "payment": id.Payment.Of(d.PaymentID), "kind": about.Kind, "amount": d.Amount.String(), "reason": d.Reason, "status": d.Status, "before": was,
-			},
+		subject, detail := id.Deposit.Of(about.Deposit.ID), map[string]string{
+			"dispute": d.Ref, "payment": id.Payment.Of(d.PaymentID), "kind": about.Kind, "amount": d.Amount.String(),
+			"reason": d.Reason, "status": d.Status, "before": was,
 		}
+		entry := audit.Entry(s.deps.Entropy, now, actor.Clock, audit.PaymentDispute, subject, detail)
 		if err := s.deps.Audit.Append(ctx, entry); err != nil || !tells {
 			return err
 		}

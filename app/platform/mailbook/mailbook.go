@@ -2,6 +2,7 @@
 package mailbook
 
 import (
+	"slices"
 	"time"
 
 	"partnerdeposits/app/platform/mails"
@@ -10,6 +11,7 @@ import (
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/core/site"
 	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
 )
@@ -67,6 +69,14 @@ func (b *book) deposit() *deposit.Deposit {
 	}
 }
 
+func (b *book) secured() ports.SecuredDeposit {
+	d := b.deposit()
+	return ports.SecuredDeposit{
+		ID: d.ID, Reference: d.Reference, Amount: d.Amount, ContractStartAt: d.ContractStartAt, ContractEndAt: d.ContractEndAt,
+		RentalContract: d.RentalContract, ExpiresAt: d.ExpiresAt,
+	}
+}
+
 func (b *book) links() {
 	b.add("LinkMade", mails.LinkMade{Operator: b.operator(), PartnerName: "Sunny Stays", DashboardURL: b.base})
 	for _, by := range connect.Revokers {
@@ -75,9 +85,11 @@ func (b *book) links() {
 }
 
 func (b *book) account() {
-	b.add("VerifyAddress", mails.VerifyAddress{Operator: b.operator(), To: b.operator().Email, URL: b.base + "/verify?token=an-invented-token"})
-	b.add("ResetPassword", mails.ResetPassword{Operator: b.operator(), URL: b.base + "/password/reset?token=an-invented-token"})
-	b.add("ResetPassword, locked out", mails.ResetPassword{Operator: b.operator(), URL: b.base + "/password/reset?token=an-invented-token", LockedOut: true})
+	const token = "?token=an-invented-token"
+	verify, reset := site.URL(b.base, site.Verify)+token, site.URL(b.base, site.Reset)+token
+	b.add("VerifyAddress", mails.VerifyAddress{Operator: b.operator(), To: b.operator().Email, URL: verify})
+	b.add("ResetPassword", mails.ResetPassword{Operator: b.operator(), URL: reset})
+	b.add("ResetPassword, locked out", mails.ResetPassword{Operator: b.operator(), URL: reset, LockedOut: true})
 	for _, change := range mails.AccountChanges {
 		b.add("AccountChanged, "+string(change), mails.AccountChanged{Operator: b.operator(), Change: change, DashboardURL: b.base})
 	}
@@ -87,14 +99,17 @@ func (b *book) account() {
 }
 
 func (b *book) deposits() {
-	link := mails.DepositLink{To: "grace@example.com", Locale: b.locale, Deposit: b.deposit(), Company: "Villa Olivia", URL: b.base + "/checkout/an-invented-token"}
+	link := mails.DepositLink{
+		To: "grace@example.com", Locale: b.locale, Deposit: b.deposit(), Company: "Villa Olivia",
+		URL: site.CheckoutURL(b.base, "an-invented-token"),
+	}
 	b.add("DepositLink, asked by a partner", link)
 	link.ByCompany, link.Imprint = true, imprint
 	b.add("DepositLink, asked by the operator", link)
 	d := b.deposit()
 	agreed := agreement.Terms{Company: "Villa Olivia", Amount: d.Amount, Fee: deposit.Fee(d.Amount), Until: d.ExpiresAt, Imprint: imprint}
 	b.add("FeePaid", mails.FeePaid{
-		To: "grace@example.com", Locale: b.locale, Deposit: d, Company: "Villa Olivia", Fee: agreed.Fee, PaidAt: b.now, Words: agreed.Words(b.locale), Imprint: imprint,
+		To: "grace@example.com", Locale: b.locale, Deposit: b.secured(), Company: "Villa Olivia", Fee: agreed.Fee, PaidAt: b.now, Words: agreed.Words(b.locale), Imprint: imprint,
 	})
 }
 
@@ -107,7 +122,7 @@ func (b *book) money() {
 	for _, kind := range ports.TenantNoticeKinds {
 		m.Kind, m.URL = kind, ""
 		if kind == ports.TenantAwaited {
-			m.URL = b.base + "/checkout/an-invented-token"
+			m.URL = site.CheckoutURL(b.base, "an-invented-token")
 		}
 		b.add("TenantMoney, "+string(kind), m)
 	}
@@ -118,17 +133,20 @@ func (b *book) money() {
 // desk are the mails about what happened to an operator's deposits.
 func (b *book) desk() {
 	d := b.deposit()
-	b.add("DepositSecured", mails.DepositSecured{Operator: b.operator(), Deposit: d, DashboardURL: b.base})
+	b.add("DepositSecured", mails.DepositSecured{Operator: b.operator(), Deposit: b.secured(), DashboardURL: b.base})
+	disputed := ports.DisputedDeposit{ID: d.ID, Reference: d.Reference, RentalContract: d.RentalContract}
 	dispute := ports.Dispute{Ref: "dp_1", Amount: d.Amount, Reason: "fraudulent", Status: "needs_response", EvidenceDueBy: b.now.AddDate(0, 0, 7)}
-	b.add("Disputed, new", mails.Disputed{Operator: b.operator(), Deposit: d, Dispute: dispute, New: true, DashboardURL: b.base})
+	b.add("Disputed, new", mails.Disputed{Operator: b.operator(), Deposit: disputed, Dispute: dispute, New: true, DashboardURL: b.base})
 	dispute.Status = "lost"
-	b.add("Disputed, changed", mails.Disputed{Operator: b.operator(), Deposit: d, Dispute: dispute, DashboardURL: b.base})
-	b.add("CoversEnding, one", mails.CoversEnding{DashboardURL: b.base, CoverSubject: ports.CoverSubject{Operator: b.operator(), Deposits: []*deposit.Deposit{d}, Count: 1}})
-	many := make([]*deposit.Deposit, mails.MostCovers)
-	for i := range many {
-		many[i] = d
+	b.add("Disputed, changed", mails.Disputed{Operator: b.operator(), Deposit: disputed, Dispute: dispute, DashboardURL: b.base})
+	cover := ports.EndingCover{
+		Reference: d.Reference, Amount: d.Amount, RentalContract: d.RentalContract, ExpiresAt: d.ExpiresAt,
 	}
-	b.add("CoversEnding, more than the mail lists", mails.CoversEnding{DashboardURL: b.base, CoverSubject: ports.CoverSubject{Operator: b.operator(), Deposits: many, Count: len(many) + 12}})
+	one := ports.CoverSubject{Operator: b.operator(), Covers: []ports.EndingCover{cover}, Count: 1}
+	b.add("CoversEnding, one", mails.CoversEnding{DashboardURL: b.base, CoverSubject: one})
+	many := slices.Repeat([]ports.EndingCover{cover}, mails.MostCovers)
+	more := ports.CoverSubject{Operator: b.operator(), Covers: many, Count: len(many) + 12}
+	b.add("CoversEnding, more than the mail lists", mails.CoversEnding{DashboardURL: b.base, CoverSubject: more})
 }
 
 // partners are the mails to partners' contacts, in English.

@@ -5,6 +5,7 @@ import (
 
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/site"
 	"partnerdeposits/ports"
 )
 
@@ -99,7 +100,7 @@ func (m AccountChanged) Mail(mailID id.ID, now time.Time) ports.Mail {
 			paragraphs: []string{news},
 			after: []string{l.say("If this was not you, choose a new password at once, and tell our support.",
 				"Si ce n’était pas vous, choisissez tout de suite un nouveau mot de passe et prévenez notre assistance.")},
-			button: button{l.say("Choose a password", "Choisir un mot de passe"), pageOf(m.DashboardURL, "/password/forgot")},
+			button: button{l.say("Choose a password", "Choisir un mot de passe"), site.URL(m.DashboardURL, site.Forgot)},
 			why:    l.becauseOfAccount(),
 		}
 	})

@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"partnerdeposits/core/connect"
-	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/site"
 	"partnerdeposits/ports"
 )
 
@@ -15,7 +15,7 @@ import (
 // DepositSecured tells an operator that a tenant has secured a deposit.
 type DepositSecured struct {
 	Operator     connect.Operator
-	Deposit      *deposit.Deposit
+	Deposit      ports.SecuredDeposit
 	DashboardURL string // DASHBOARD_BASE_URL
 }
 
@@ -32,7 +32,7 @@ func (m DepositSecured) Mail(mailID id.ID, now time.Time) ports.Mail {
 				{l.say("Reference", "Référence"), d.Reference},
 				{l.say("Covered until", "Couverte jusqu’au"), l.minute(d.ExpiresAt)},
 			},
-			button: button{l.say("Open the deposit", "Ouvrir la caution"), depositPage(m.DashboardURL, d)},
+			button: button{l.say("Open the deposit", "Ouvrir la caution"), depositPage(m.DashboardURL, d.ID)},
 			after:  []string{l.say("If there is damage, you can collect up to the whole amount until the cover ends.", "En cas de dommage, vous pouvez encaisser jusqu’à la totalité du montant avant la fin de la couverture.")},
 			why:    l.say("You get this mail because the deposit was made for your account.", "Vous recevez cet e-mail car la caution a été créée pour votre compte."),
 		}
@@ -58,7 +58,7 @@ func (m CoversEnding) Mail(mailID id.ID, now time.Time) ports.Mail {
 					"Une couverture prend fin à l’heure ci-dessous. Ensuite, rien ne peut plus être encaissé sur sa caution."),
 			},
 			facts:  m.rows(l),
-			button: button{l.say("See what ends", "Voir les échéances"), pageOf(m.DashboardURL, "/dashboard")},
+			button: button{l.say("See what ends", "Voir les échéances"), site.URL(m.DashboardURL, site.Desk)},
 			after:  []string{m.rest(l)},
 			why: l.say("You get this mail once a day at most, when a cover of your account is about to end. Your settings turn it off.",
 				"Vous recevez cet e-mail une fois par jour au plus, lorsqu’une couverture de votre compte arrive à échéance. Vos réglages permettent de le désactiver."),
@@ -74,20 +74,20 @@ func (m CoversEnding) subject(l *language) string {
 }
 
 func (m CoversEnding) rows(l *language) []fact {
-	facts := make([]fact, 0, len(m.Deposits))
-	for _, d := range m.Deposits {
-		name := d.Reference
-		if booking := harmless(d.RentalContract); booking != "" {
+	facts := make([]fact, 0, len(m.Covers))
+	for _, c := range m.Covers {
+		name := c.Reference
+		if booking := harmless(c.RentalContract); booking != "" {
 			name += " (" + booking + ")"
 		}
-		facts = append(facts, fact{name, l.euros(d.Amount) + ", " + l.minute(d.ExpiresAt)})
+		facts = append(facts, fact{name, l.euros(c.Amount) + ", " + l.minute(c.ExpiresAt)})
 	}
 	return facts
 }
 
 // rest tells of the deposits that the mail does not list; "" if it lists all.
 func (m CoversEnding) rest(l *language) string {
-	switch n := m.Count - len(m.Deposits); n {
+	switch n := m.Count - len(m.Covers); n {
 	case 0:
 		return ""
 	case 1:
@@ -97,6 +97,6 @@ func (m CoversEnding) rest(l *language) string {
 	}
 }
 
-func depositPage(baseURL string, d *deposit.Deposit) string {
-	return pageOf(baseURL, "/dashboard/deposits/"+id.Deposit.Of(d.ID))
+func depositPage(baseURL string, depositID id.ID) string {
+	return site.URL(baseURL, site.At(site.Deposit, id.Deposit.Of(depositID)))
 }

@@ -9,14 +9,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/app/platform/mails"
-	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
 )
 
-func TestDepositSecured_TellsTheTermsAndTheCover(t *testing.T) {
+func securedDeposit() ports.SecuredDeposit {
 	d := link("").Deposit
-	d.ExpiresAt = time.Date(2026, 12, 22, 10, 0, 0, 0, time.UTC)
+	return ports.SecuredDeposit{
+		ID: d.ID, Reference: d.Reference, Amount: d.Amount, RentalContract: d.RentalContract,
+		ContractStartAt: d.ContractStartAt, ContractEndAt: d.ContractEndAt, ExpiresAt: time.Date(2026, 12, 22, 10, 0, 0, 0, time.UTC),
+	}
+}
+
+func TestDepositSecured_TellsTheTermsAndTheCover(t *testing.T) {
+	d := securedDeposit()
 	page := "https://dash.example/dashboard/deposits/" + id.Deposit.Of(d.ID)
 	mail := mails.DepositSecured{Operator: ada("en"), Deposit: d, DashboardURL: "https://dash.example"}.Mail(id.ID{1}, now)
 	require.Equal(t, "Deposit D-7K3M-9Q2X is secured", mail.Subject)
@@ -71,8 +77,8 @@ Vous recevez cet e-mail car la caution a été créée pour votre compte.
 func ending(locale string, listed, n int) ports.Mail {
 	about := ports.CoverSubject{Operator: ada(locale), Count: n}
 	for i := range listed {
-		about.Deposits = append(about.Deposits, &deposit.Deposit{
-			Reference: fmt.Sprintf("D-%04d-0000", i), ExpiresAt: now.AddDate(0, 0, 2), Draft: deposit.Draft{Amount: 30_000, RentalContract: []string{"BK-1", "a sentence"}[i%2]},
+		about.Covers = append(about.Covers, ports.EndingCover{
+			Reference: fmt.Sprintf("D-%04d-0000", i), Amount: 30_000, RentalContract: []string{"BK-1", "a sentence"}[i%2], ExpiresAt: now.AddDate(0, 0, 2),
 		})
 	}
 	return mails.CoversEnding{CoverSubject: about, DashboardURL: "https://dash.example"}.Mail(id.ID{1}, now)

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"partnerdeposits/core/connect"
-	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
 )
@@ -13,7 +12,7 @@ import (
 // Disputed tells an operator that a tenant objects to a charge at the bank, or how that went on.
 type Disputed struct {
 	Operator     connect.Operator
-	Deposit      *deposit.Deposit
+	Deposit      ports.DisputedDeposit
 	Dispute      ports.Dispute
 	New          bool
 	DashboardURL string // DASHBOARD_BASE_URL
@@ -40,7 +39,7 @@ func (m Disputed) Mail(mailID id.ID, now time.Time) ports.Mail {
 			subject:    subject,
 			paragraphs: []string{l.say("The tenant objects to a charge at the bank that issued the card.", "Le locataire conteste un débit auprès de la banque qui a émis la carte.")},
 			facts:      facts,
-			button:     button{l.say("Open the deposit", "Ouvrir la caution"), depositPage(m.DashboardURL, d)},
+			button:     button{l.say("Open the deposit", "Ouvrir la caution"), depositPage(m.DashboardURL, d.ID)},
 			after: []string{l.say("Our support answers the bank. Photos, documents and the description of the damage help: add them to the deposit.",
 				"Notre assistance répond à la banque. Photos, documents et description du dommage sont utiles : ajoutez-les à la caution.")},
 			why: l.say("You get this mail because the deposit was made for your account.", "Vous recevez cet e-mail car la caution a été créée pour votre compte."),

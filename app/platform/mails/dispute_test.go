@@ -11,8 +11,9 @@ import (
 )
 
 func disputed(locale, status string) mails.Disputed {
+	d := link("").Deposit
 	return mails.Disputed{
-		Operator: ada(locale), Deposit: link("").Deposit, New: true, DashboardURL: "https://dash.example",
+		Operator: ada(locale), Deposit: ports.DisputedDeposit{ID: d.ID, Reference: d.Reference, RentalContract: d.RentalContract}, New: true, DashboardURL: "https://dash.example",
 		Dispute: ports.Dispute{Ref: "dp_1", Amount: 12_000, Reason: "fraudulent", Status: status, EvidenceDueBy: now},
 	}
 }

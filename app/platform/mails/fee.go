@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"partnerdeposits/core/agreement"
-	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
 	"partnerdeposits/ports"
@@ -14,7 +13,7 @@ import (
 type FeePaid struct {
 	To      string
 	Locale  string // of the page on which the tenant agreed
-	Deposit *deposit.Deposit
+	Deposit ports.SecuredDeposit
 	Company string // of the operator
 	Fee     money.Cents
 	PaidAt  time.Time

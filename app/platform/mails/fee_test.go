@@ -2,7 +2,6 @@ package mails_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -12,10 +11,8 @@ import (
 )
 
 func fee(locale string) mails.FeePaid {
-	d := link("").Deposit
-	d.ExpiresAt = time.Date(2026, 12, 22, 10, 0, 0, 0, time.UTC)
 	return mails.FeePaid{
-		To: "jeanne@example.com", Locale: locale, Deposit: d, Company: "Gîtes d’Ada", Fee: 4_375, PaidAt: now, Words: "These words.",
+		To: "jeanne@example.com", Locale: locale, Deposit: securedDeposit(), Company: "Gîtes d’Ada", Fee: 4_375, PaidAt: now, Words: "These words.",
 		Imprint: agreement.Imprint{TermsURL: "https://example.com/terms", PrivacyURL: "https://example.com/privacy", SupportEmail: "help@example.com"},
 	}
 }

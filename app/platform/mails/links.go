@@ -1,11 +1,11 @@
 package mails
 
 import (
-	"strings"
 	"time"
 
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/site"
 	"partnerdeposits/ports"
 )
 
@@ -29,7 +29,7 @@ func (m LinkMade) Mail(mailID id.ID, now time.Time) ports.Mail {
 				l.say("%s can create deposits for your rentals, send your tenants the link to them, and cancel, release or collect the deposits it created.",
 					"%s peut créer des cautions pour vos locations, envoyer le lien à vos locataires, et annuler, libérer ou encaisser les cautions qu’il a créées.", m.PartnerName),
 			},
-			button: button{l.say("See the partner’s rights", "Voir les droits du partenaire"), pageOf(m.DashboardURL, "/dashboard/partner")},
+			button: button{l.say("See the partner’s rights", "Voir les droits du partenaire"), site.URL(m.DashboardURL, site.Partner)},
 			after:  []string{l.say("If this was not you, end the link on that page and change your password.", "Si ce n’était pas vous, mettez fin au lien sur cette page et changez votre mot de passe.")},
 			why:    l.becauseOfAccount(),
 		}
@@ -54,7 +54,7 @@ func (m LinkEnded) Mail(mailID id.ID, now time.Time) ports.Mail {
 				l.say("%s can no longer create deposits for you. Deposits that exist already stay as they are.",
 					"%s ne peut plus créer de cautions pour vous. Les cautions existantes restent inchangées.", m.PartnerName),
 			},
-			button: button{l.say("Open your pages", "Ouvrir votre espace"), pageOf(m.DashboardURL, "/dashboard")},
+			button: button{l.say("Open your pages", "Ouvrir votre espace"), site.URL(m.DashboardURL, site.Desk)},
 			after:  []string{l.say("To link again, open a new connect link from your partner.", "Pour relier de nouveau votre compte, ouvrez un nouveau lien de votre partenaire.")},
 			why:    l.becauseOfAccount(),
 		}
@@ -76,6 +76,3 @@ func (m LinkEnded) author(l *language) string {
 func (l *language) becauseOfAccount() string {
 	return l.say("You get this mail because it concerns the security of your account.", "Vous recevez cet e-mail car il concerne la sécurité de votre compte.")
 }
-
-// pageOf is the URL of a page of the service.
-func pageOf(baseURL, path string) string { return strings.TrimSuffix(baseURL, "/") + path }

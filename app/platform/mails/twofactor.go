@@ -5,6 +5,7 @@ import (
 
 	"partnerdeposits/core/connect"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/site"
 	"partnerdeposits/ports"
 )
 
@@ -66,7 +67,7 @@ func (m TwoFactor) Mail(mailID id.ID, now time.Time) ports.Mail {
 		return letter{
 			subject:    l.say(texts[0][0], texts[0][1]),
 			paragraphs: []string{l.say(texts[1][0], texts[1][1], l.minute(now)), l.say(texts[2][0], texts[2][1])},
-			button:     button{l.say("Open your settings", "Ouvrir vos réglages"), pageOf(m.DashboardURL, "/dashboard/settings")},
+			button:     button{l.say("Open your settings", "Ouvrir vos réglages"), site.URL(m.DashboardURL, site.Settings)},
 			after:      []string{l.say("If this was not you, change your password at once and tell our support.", "Si ce n’était pas vous, changez aussitôt votre mot de passe et prévenez notre assistance.")},
 			why:        l.becauseOfAccount(),
 		}

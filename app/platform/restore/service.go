@@ -4,6 +4,8 @@ package restore
 import (
 	"context"
 
+	"partnerdeposits/app/platform/audit"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
 )
@@ -32,10 +34,9 @@ func (s *Service) Finish(ctx context.Context) (epoch id.ID, err error) {
 		if err := s.deps.Restores.Finish(ctx, epoch, now); err != nil {
 			return err
 		}
-		return s.deps.Audit.Append(ctx, ports.AuditEntry{
-			ID: s.deps.Entropy.NewID(), At: now, Actor: "admin", Action: "restore.finish", Subject: "database",
-			Detail: map[string]string{"epoch": epoch.String()},
-		})
+		detail := map[string]string{"epoch": epoch.String()}
+		entry := audit.Entry(s.deps.Entropy, now, actor.Staff, audit.RestoreFinish, "database", detail)
+		return s.deps.Audit.Append(ctx, entry)
 	})
 	return epoch, err
 }

@@ -21,7 +21,7 @@ func (d *Dispatcher) record(ctx context.Context, outcomes []ports.Outcome) {
 	d.outbound.excuse(outcomes)
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		failpoint.Hit("record.begun")
-		settled, health, err := d.Work.Record(ctx, outcomes, affected(outcomes), d.config.EndpointConcurrency)
+		settled, health, err := d.Work.Record(ctx, outcomes, affected(outcomes), d.config.EndpointConcurrency, d.Clock.Now())
 		switch {
 		case err == nil:
 			failpoint.Hit("record.committed")

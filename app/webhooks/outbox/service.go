@@ -4,6 +4,8 @@ package outbox
 import (
 	"context"
 
+	"partnerdeposits/app/platform/audit"
+	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
 	"partnerdeposits/ports"
@@ -36,18 +38,21 @@ func (s *Service) List(ctx context.Context) ([]ports.SetAsideEvent, error) {
 //
 // Returns ports.ErrNotSetAside.
 func (s *Service) Retry(ctx context.Context, eventID string) (ports.SetAsideEvent, error) {
-	return s.end(ctx, eventID, "outbox.retry", ports.SetAside.Retry)
+	return s.end(ctx, eventID, audit.OutboxRetry, ports.SetAside.Retry)
 }
 
 // Drop deletes an event, by its outside id: no subscription will receive the event.
 //
 // Returns ports.ErrNotSetAside.
 func (s *Service) Drop(ctx context.Context, eventID string) (ports.SetAsideEvent, error) {
-	return s.end(ctx, eventID, "outbox.drop", ports.SetAside.Drop)
+	return s.end(ctx, eventID, audit.OutboxDrop, ports.SetAside.Drop)
 }
 
 // end takes an event out of the events that are set aside. The audit entry keeps the facts of the event, without its data.
-func (s *Service) end(ctx context.Context, eventID, action string, take func(ports.SetAside, context.Context, id.ID) (ports.SetAsideEvent, error)) (e ports.SetAsideEvent, err error) {
+func (s *Service) end(
+	ctx context.Context, eventID string, verb audit.Verb,
+	take func(ports.SetAside, context.Context, id.ID) (ports.SetAsideEvent, error),
+) (e ports.SetAsideEvent, err error) {
 	parsed, ok := id.Event.Parse(eventID)
 	if !ok {
 		return e, ports.ErrNotSetAside
@@ -56,9 +61,8 @@ func (s *Service) end(ctx context.Context, eventID, action string, take func(por
 		if e, err = take(s.deps.SetAside, ctx, parsed); err != nil {
 			return err
 		}
-		return s.deps.Audit.Append(ctx, ports.AuditEntry{
-			ID: s.deps.Entropy.NewID(), At: s.deps.Clock.Now(), Actor: "admin", Action: action, Subject: eventID, Detail: factsOf(e),
-		})
+		now := s.deps.Clock.Now()
+		return s.deps.Audit.Append(ctx, audit.Entry(s.deps.Entropy, now, actor.Staff, verb, eventID, factsOf(e)))
 	})
 	return e, err
 }

@@ -67,11 +67,11 @@ func (s onlySuccesses) Load(ctx context.Context, claims []ports.Claim) ([]ports.
 }
 
 func (s onlySuccesses) Record(
-	ctx context.Context, outcomes []ports.Outcome, _ []id.ID, limit int,
+	ctx context.Context, outcomes []ports.Outcome, _ []id.ID, limit int, now time.Time,
 ) ([]bool, map[id.ID]webhook.Health, error) {
 	successes := slices.DeleteFunc(slices.Clone(outcomes), func(o ports.Outcome) bool { return !o.Attempt.OK() })
 	if len(successes) > 0 {
-		if _, _, err := s.WorkStore.Record(ctx, successes, nil, limit); err != nil {
+		if _, _, err := s.WorkStore.Record(ctx, successes, nil, limit, now); err != nil {
 			return nil, nil, err
 		}
 	}

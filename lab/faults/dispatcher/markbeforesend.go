@@ -29,7 +29,7 @@ func (s markBeforeSend) Load(ctx context.Context, claims []ports.Claim) ([]ports
 		}
 	}
 	if len(outcomes) > 0 {
-		if _, _, err := s.Record(ctx, outcomes, nil, 1); err != nil {
+		if _, _, err := s.Record(ctx, outcomes, nil, 1, s.clock.Now()); err != nil {
 			return nil, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/core/id"
+	"partnerdeposits/core/webhook"
 	"partnerdeposits/ports"
 )
 
@@ -141,13 +142,16 @@ func readClaims(rows pgx.Rows, note func(ports.Claim), extra ...any) (claims []p
 	return claims, err
 }
 
+var countClaimed = `
+		SELECT subscription_id, count(*) FROM deliveries
+		WHERE state = 1 AND due_at > now() - ` + pg.Interval(webhook.ClaimCounts) + ` GROUP BY 1`
+
 // CountClaimed implements ports.ClaimStore. Leases that ended a while ago do not count: ClaimUrgent has taken those
 // deliveries, and their dead index entries would make the query slow.
 func (s *Store) CountClaimed(ctx context.Context) (map[id.ID]int, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	rows, err := s.pool.Query(ctx, `
-		SELECT subscription_id, count(*) FROM deliveries WHERE state = 1 AND due_at > now() - interval '10 seconds' GROUP BY 1`)
+	rows, err := s.pool.Query(ctx, countClaimed)
 	if err != nil {
 		return nil, pg.Translate(err)
 	}

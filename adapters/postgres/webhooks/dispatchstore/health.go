@@ -37,13 +37,14 @@ func later(a, b time.Time) time.Time {
 
 // adjustHealth updates the health of subscriptions. The locks come in order and before those of deliveries, as in every other
 // transaction does that locks both.
-func adjustHealth(ctx context.Context, t *pg.Tx, outcomes []ports.Outcome, adjust []id.ID, limit int) (map[id.ID]webhook.Health, error) {
+func adjustHealth(
+	ctx context.Context, t *pg.Tx, outcomes []ports.Outcome, adjust []id.ID, limit int, now time.Time,
+) (map[id.ID]webhook.Health, error) {
 	var subscriptions []ports.Subscription
 	pg.Collect(t, &subscriptions, collectSubscription, `SELECT `+subscriptionColumns+` FROM webhook_subscriptions s WHERE s.id = ANY ($1) ORDER BY s.id FOR NO KEY UPDATE`, adjust)
 	if err := t.Flush(ctx); err != nil {
 		return nil, err
 	}
-	now := time.Now()
 	health := make(map[id.ID]webhook.Health, len(subscriptions))
 	for _, sub := range subscriptions {
 		h, last := sub.Health, ends{}
@@ -73,16 +74,12 @@ func adjustHealth(ctx context.Context, t *pg.Tx, outcomes []ports.Outcome, adjus
 	return health, nil
 }
 
-// afterOutcome returns the health after an outcome, and queues the notices that follow from it.
+// afterOutcome returns the health after an outcome, and queues the notice that follows from it.
 func afterOutcome(t queuer, h webhook.Health, o ports.Outcome, limit int, now time.Time) webhook.Health {
-	next := h.After(o.Attempt, limit, now)
-	if o.Excused {
-		next = next.Excused(now)
-	}
-	if kind := webhook.NoticeOf(h, next); kind != "" {
+	next, kind := h.AfterOutcome(o.Attempt, o.Excused, o.Verdict.GivesUp(o.Delivery.Test), limit, now)
+	if kind != "" {
 		notice(t, o.Delivery.SubscriptionID, kind, now)
 	}
-	next.Trouble = next.Trouble || o.Verdict.GivesUp(o.Delivery.Test)
 	return next
 }
 

@@ -50,10 +50,13 @@ func TestDispatch_AnswersThatGetLost_AreWaitedForNoLongerThanPatience(t *testing
 			_, err := s.ExpireLeases(ctx, time.Second, lease, time.Second, []id.ID{})
 			return err
 		},
-		"Load":   func(s *dispatchstore.Store) error { _, err := s.Load(ctx, claims); return err },
-		"Record": func(s *dispatchstore.Store) error { _, _, err := s.Record(ctx, outcomes, nil, 1); return err },
+		"Load": func(s *dispatchstore.Store) error { _, err := s.Load(ctx, claims); return err },
+		"Record": func(s *dispatchstore.Store) error {
+			_, _, err := s.Record(ctx, outcomes, nil, 1, time.Now())
+			return err
+		},
 		"Record with health": func(s *dispatchstore.Store) error {
-			_, _, err := s.Record(ctx, outcomes, []id.ID{claims[0].SubscriptionID}, 1)
+			_, _, err := s.Record(ctx, outcomes, []id.ID{claims[0].SubscriptionID}, 1, time.Now())
 			return err
 		},
 		"Renew":   func(s *dispatchstore.Store) error { _, err := s.Renew(ctx, claims, lease); return err },
@@ -113,7 +116,7 @@ func TestDispatch_RelayAndHealth_DoNotWaitForEachOther(t *testing.T) {
 			Delivery: &ports.Delivery{Claim: claims[0]}, Verdict: webhook.Verdict{State: webhook.Waiting, Wait: time.Hour},
 			Attempt: webhook.Attempt{Number: 1, Result: webhook.ResultTimeout, StartedAt: time.Now()},
 		}
-		settled, health, err := s.Record(t.Context(), []ports.Outcome{failed}, []id.ID{sub.ID}, 64)
+		settled, health, err := s.Record(t.Context(), []ports.Outcome{failed}, []id.ID{sub.ID}, 64, time.Now())
 		require.NoError(t, err)
 		require.Equal(t, []bool{true}, settled)
 		require.Equal(t, 1, health[sub.ID].Failures)
@@ -320,7 +323,7 @@ func TestDispatch_PartitionMadeMeanwhile_RefusesNoRow(t *testing.T) {
 				_, _, err := s.Record(ctx, []ports.Outcome{{
 					Delivery: &ports.Delivery{Claim: ports.Claim{DeliveryID: portstest.NewID(), SubscriptionID: portstest.NewID(), Seq: 1}},
 					Attempt:  webhook.Attempt{Number: 1, Result: webhook.ResultTimeout, StartedAt: time.Now()}, Verdict: webhook.Verdict{State: webhook.Waiting},
-				}}, nil, 1)
+				}}, nil, 1, time.Now())
 				return err
 			}},
 	} {

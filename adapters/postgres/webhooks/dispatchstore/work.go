@@ -95,7 +95,9 @@ func (s *Store) scanDelivery(rows pgx.Rows, readAt time.Time) (ports.Delivery, e
 }
 
 // Record implements ports.WorkStore.
-func (s *Store) Record(ctx context.Context, outcomes []ports.Outcome, adjust []id.ID, limit int) (settled []bool, health map[id.ID]webhook.Health, err error) {
+func (s *Store) Record(
+	ctx context.Context, outcomes []ports.Outcome, adjust []id.ID, limit int, now time.Time,
+) (settled []bool, health map[id.ID]webhook.Health, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	if len(adjust) == 0 {
@@ -107,7 +109,7 @@ func (s *Store) Record(ctx context.Context, outcomes []ports.Outcome, adjust []i
 		})
 	}
 	err = pg.InTx(ctx, s.pool, func(t *pg.Tx) (err error) {
-		if health, err = adjustHealth(ctx, t, outcomes, adjust, limit); err != nil {
+		if health, err = adjustHealth(ctx, t, outcomes, adjust, limit, now); err != nil {
 			return err
 		}
 		tellSuccesses(t, outcomes, adjust)

@@ -1,0 +1,60 @@
+package dashboard
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/adapters/http/ui"
+	"partnerdeposits/app/deposits/desk"
+	"partnerdeposits/core/deposit"
+	"partnerdeposits/core/id"
+	"partnerdeposits/lab/depositfields"
+)
+
+// zeros makes the same tokens for every page, so that pages differ by their deposits alone.
+type zeros struct{}
+
+func (zeros) NewID() id.ID       { return id.ID{} }
+func (zeros) Bytes(n int) []byte { return make([]byte, n) }
+
+func TestPageOfADeposit_ShowsEveryFieldThatIsNotHidden(t *testing.T) {
+	t.Parallel()
+	site, err := ui.NewSite("https://desk.example", zeros{})
+	require.NoError(t, err)
+	p := &pages{Deps: Deps{Site: site}}
+	var v desk.View
+	app := fiber.New()
+	app.Get("/", func(c *fiber.Ctx) error { return p.renderDeposit(c, caller{}, http.StatusOK, v, actForm{}, "") })
+	depositfields.RequireShown(t, depositfields.Desk, func(d *deposit.Deposit) string {
+		v = desk.View{
+			Deposit: d, Now: d.ExpiresAt.Add(-time.Hour), CoverEnd: d.ExpiresAt, CoversContract: true, Debt: &deposit.Debt{},
+			History: []desk.Entry{{At: d.CreatedAt, Happened: desk.Created}},
+		}
+		res, err := app.Test(httptest.NewRequest(http.MethodGet, "/", nil), -1)
+		require.NoError(t, err)
+		defer func() { _ = res.Body.Close() }()
+		page, err := io.ReadAll(res.Body)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusOK, res.StatusCode, string(page))
+		sendable := v
+		sendable.Sendable = true // its page would ask for the checkout link as well
+		return string(page) + fmt.Sprint(factsOf(sendable, ui.English))
+	})
+}
+
+func TestExport_HasEveryFieldThatIsNotHidden(t *testing.T) {
+	t.Parallel()
+	depositfields.RequireShown(t, depositfields.Export, func(d *deposit.Deposit) string {
+		cells := cellsOf(d)
+		require.Len(t, cells, len(exportColumns))
+		return strings.Join(cells, ",")
+	})
+}

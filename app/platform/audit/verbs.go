@@ -1,0 +1,73 @@
+package audit
+
+// Verb is what an actor did: the action of an entry. The text is stored, so a verb keeps its text for good.
+type Verb string
+
+// The verbs about partners and clients.
+const (
+	PartnerCreate       Verb = "partner.create"
+	PartnerUpdate       Verb = "partner.update"
+	PartnerRateLimit    Verb = "partner.rate_limit"
+	APIKeyCreate        Verb = "api_key.create"
+	APIKeyRevoke        Verb = "api_key.revoke"
+	ConnectSecretRotate Verb = "connect_secret.rotate"
+	ConnectSecretClear  Verb = "connect_secret.clear"
+	ClientUpdate        Verb = "client.update"
+	ClientErase         Verb = "client.erase"
+	ClientForgetCard    Verb = "client.forget_card" // the payment provider has forgotten an erased client
+)
+
+// The verbs about accounts and their operators.
+const (
+	AccountRename            Verb = "account.rename"
+	AccountCeiling           Verb = "account.ceiling"
+	LinkCreate               Verb = "link.create"
+	LinkRevoke               Verb = "link.revoke"
+	OperatorVerifyEmail      Verb = "operator.verify_email"
+	OperatorFirstProof       Verb = "operator.first_proof" // a password reset was the first proof of the address
+	OperatorChangePassword   Verb = "operator.change_password"
+	OperatorEmailAsked       Verb = "operator.change_email_asked"
+	OperatorChangeEmail      Verb = "operator.change_email"
+	OperatorReset            Verb = "operator.reset"
+	OperatorEndSession       Verb = "operator.end_session"
+	OperatorEndSessions      Verb = "operator.end_sessions"
+	OperatorEnableTOTP       Verb = "operator.enable_totp"
+	OperatorDisableTOTP      Verb = "operator.disable_totp"
+	OperatorResetTOTP        Verb = "operator.reset_totp"
+	OperatorNewRecoveryCodes Verb = "operator.new_recovery_codes"
+	OperatorUseRecoveryCode  Verb = "operator.use_recovery_code"
+)
+
+// The verbs about deposits.
+const (
+	DepositCreate     Verb = "deposit.create"
+	DepositSendLink   Verb = "deposit.send_link"
+	DepositAddFiles   Verb = "deposit.add_files"
+	DepositEraseText  Verb = "deposit.erase_text" // written by the function erase_deposit_text
+	DepositEraseFiles Verb = "deposit.erase_files"
+)
+
+// The verbs about payments.
+const (
+	CollectionRetry         Verb = "collection.retry"
+	CollectionCancel        Verb = "collection.cancel"
+	CollectionRefund        Verb = "collection.refund"
+	PaymentCollectionFailed Verb = "payment.collection_failed"
+	PaymentRefundFailed     Verb = "payment.refund_failed"
+	PaymentOrphaned         Verb = "payment.orphaned"
+	PaymentDispute          Verb = "payment.dispute"
+)
+
+// The verbs about webhooks, and about the service as a whole.
+const (
+	WebhookCreate       Verb = "webhook.create"
+	WebhookUpdate       Verb = "webhook.update"
+	WebhookDelete       Verb = "webhook.delete"
+	WebhookRotateSecret Verb = "webhook.rotate_secret"
+	WebhookRedeliver    Verb = "webhook.redeliver"
+	WebhookReplay       Verb = "webhook.replay"
+	WebhookProbe        Verb = "webhook.probe"
+	OutboxRetry         Verb = "outbox.retry"
+	OutboxDrop          Verb = "outbox.drop"
+	RestoreFinish       Verb = "restore.finish"
+)

@@ -1,0 +1,95 @@
+// Package site is the map of the site: the path of every page for people. Routes, menus, mails, checkout URLs and tests
+// take the paths from here; a test (adapters/http) finds a path that is written anywhere else.
+//
+// A part that begins with a colon stands for a value, as in the patterns of routes. The partner API and the endpoints
+// for machines are no pages: their paths stand in adapters/http/partnerapi/routes.go and adapters/http/ops.
+package site
+
+import "strings"
+
+// Pages that nobody needs a session for: registration, log-in, and the links of mails.
+const (
+	Home     = "/"
+	Register = "/register"
+	LogIn    = "/login"
+	Code     = LogIn + "/code" // the two-factor code of a half sign-in
+	LogOut   = "/logout"
+	Connect  = "/connect"
+	Linked   = Connect + "/done"
+	Verify   = "/verify" // link of a mail
+	Password = "/password"
+	Forgot   = Password + "/forgot"
+	Reset    = Password + "/reset" // link of a mail
+)
+
+// Pages of the desk. Everything below Desk needs the session of an operator.
+const (
+	Desk       = "/dashboard"
+	Deposits   = Desk + "/deposits"
+	Export     = Desk + "/deposits.csv"
+	NewDeposit = Deposits + "/new"
+	Deposit    = Deposits + "/:id"
+	File       = Deposit + "/files/:fileId"
+	Partner    = Desk + "/partner"
+	Settings   = Desk + "/settings"
+	Unlink     = Desk + "/unlink"
+)
+
+// Pages of a tenant, whose only credential is the token.
+const (
+	Checkouts      = "/checkout"
+	Checkout       = Checkouts + "/:token"
+	CheckoutReturn = Checkout + "/return" // the way back from the payment provider
+)
+
+// Pages of development: the style guide, the mails, and the page of the sandbox provider.
+const (
+	Styleguide      = "/styleguide"
+	StyleguideRules = Styleguide + "/guide.css"
+	StyleguideMails = Styleguide + "/mails"
+	StyleguideMail  = StyleguideMails + "/:mail/:n/html"
+	CaughtMails     = "/sandbox/mails"
+	CaughtMail      = CaughtMails + "/:id"
+	CaughtMailHTML  = CaughtMail + "/html"
+	SandboxPayment  = "/sandbox/pay/:ref"
+	SandboxAssets   = "/sandbox/assets"
+)
+
+// Files of the pages, and the documentation of the API.
+const (
+	Assets     = "/assets"
+	Icon       = "/favicon.ico"
+	Docs       = "/docs"
+	Documents  = "/openapi" // begins the names of the documents
+	Document31 = Documents + ".json"
+	Document30 = Documents + "-3.0.json"
+)
+
+// Paths for the programs of others. A payment provider sends its notices to ProviderNotices with its name.
+const (
+	Incoming        = "/webhooks/"
+	ProviderNotices = Incoming + "payments/"
+)
+
+// At puts values in the places of a pattern: At(Deposit, "dep_1") is /dashboard/deposits/dep_1. At panics if the pattern
+// has fewer or more places than there are values.
+func At(pattern string, values ...string) string {
+	parts := strings.Split(pattern, "/")
+	for i, part := range parts {
+		if strings.HasPrefix(part, ":") {
+			parts[i], values = values[0], values[1:]
+		}
+	}
+	if len(values) > 0 {
+		panic("site: " + pattern + " has fewer places")
+	}
+	return strings.Join(parts, "/")
+}
+
+// URL is the address of a page. base is DASHBOARD_BASE_URL, with a slash at its end or without one.
+func URL(base, path string) string { return strings.TrimSuffix(base, "/") + path }
+
+// CheckoutURL is the address of a checkout. Every answer about a deposit may hold one, so it costs a single string.
+func CheckoutURL(base, token string) string {
+	return strings.TrimSuffix(base, "/") + Checkouts + "/" + token
+}

@@ -1,0 +1,132 @@
+package docs_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/cmd/config"
+	"partnerdeposits/lab/docstest"
+)
+
+// TestGuides_NameTestsThatExist keeps the promise of a guide that a test names a forgotten place.
+func TestGuides_NameTestsThatExist(t *testing.T) {
+	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	known := map[string]bool{}
+	for _, file := range files(t, "_test.go") {
+		for _, m := range declared.FindAllStringSubmatch(docstest.Read(t, file), -1) {
+			known[m[1]] = true
+		}
+	}
+	named := 0
+	for _, page := range files(t, ".md") {
+		if !strings.HasPrefix(page, "docs/guides/adding-") {
+			continue
+		}
+		for _, test := range regexp.MustCompile(`\bTest[A-Z]\w+`).FindAllString(docstest.Read(t, page), -1) {
+			named++
+			names := slices.Collect(maps.Keys(known))
+			found := known[test] || strings.HasSuffix(test, "_") && slices.ContainsFunc(names, func(name string) bool {
+				return strings.HasPrefix(name, test) // `TestMatrix_…` names a family
+			})
+			require.True(t, found, "%s names %s, which does not exist", page, test)
+		}
+	}
+	require.Greater(t, named, 10)
+}
+
+func TestGuides_StandInTheEntrance(t *testing.T) {
+	entrance := linksOf("docs/README.md", docstest.Read(t, "docs/README.md"))
+	for _, page := range files(t, ".md") {
+		if strings.HasPrefix(page, "docs/guides/") {
+			require.True(t, slices.Contains(entrance, [2]string{page, ""}), "docs/README.md does not list %s", page)
+		}
+	}
+}
+
+// realProviders are the payment providers that take money.
+func realProviders() []string {
+	return slices.DeleteFunc(slices.Clone(config.PaymentsProviders), func(name string) bool {
+		return name == config.PaymentsSandbox || name == config.PaymentsNone
+	})
+}
+
+// Files beside the adapter that may name a payment provider (docs/guides/adding-a-payment-provider.md).
+var providerFiles = []string{
+	"cmd/config/config.go", "cmd/config/payments.go", "cmd/config/forms.go", // settings
+	"cmd/wire/payments.go", "cmd/wire/whole.go", "cmd/wire/lean.go", // the choice
+	"cmd/sandbox/fakestripe.go", "cmd/sandbox/lean.go", "cmd/sandbox/main.go", // the fake for `make run`
+}
+
+func TestProviders_AreNamedInTheirPlacesAlone(t *testing.T) {
+	for _, provider := range realProviders() {
+		for _, file := range files(t, ".go") {
+			floor, _, _ := strings.Cut(file, "/")
+			floors := []string{"core", "ports", "app", "adapters", "cmd"}
+			if !slices.Contains(floors, floor) || strings.HasSuffix(file, "_test.go") ||
+				strings.HasPrefix(file, "adapters/payments/"+provider+"/") || slices.Contains(providerFiles, file) {
+				continue
+			}
+			found := naming(t, file, provider)
+			require.Empty(t, found, "%s names the payment provider %s: its port should give this", file, provider)
+		}
+	}
+}
+
+// naming gives the identifiers and texts of a file that contain a word; comments may.
+func naming(t *testing.T, file, word string) (found []string) {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(docstest.Root(), file), nil, 0)
+	require.NoError(t, err)
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		var text string
+		switch n := n.(type) {
+		case *ast.Ident:
+			text = n.Name
+		case *ast.BasicLit:
+			text = n.Value
+		}
+		if strings.Contains(strings.ToLower(text), word) {
+			found = append(found, text)
+		}
+		return true
+	})
+	return found
+}
+
+func TestProviders_HaveEveryPlace(t *testing.T) {
+	for _, provider := range realProviders() {
+		adapter := "adapters/payments/" + provider
+		_, err := os.Stat(filepath.Join(docstest.Root(), adapter))
+		require.NoError(t, err, "the adapter")
+		var code, tests, wire string
+		for _, file := range files(t, ".go") {
+			switch {
+			case strings.HasPrefix(file, "cmd/wire/"):
+				wire += docstest.Read(t, file)
+			case !strings.HasPrefix(file, adapter+"/"):
+			case strings.HasSuffix(file, "_test.go"):
+				tests += docstest.Read(t, file)
+			default:
+				code += docstest.Read(t, file)
+			}
+		}
+		require.Contains(t, tests, "portstest.PaymentProvider(", "the contract test in %s", adapter)
+		require.Contains(t, wire, `"partnerdeposits/`+adapter+`"`, "the choice in cmd/wire")
+		if strings.Contains(code, "site.ProviderNotices") {
+			for _, page := range []string{operationsPage, "docs/spec/payments.md"} {
+				require.Contains(t, docstest.Read(t, page), "POST /webhooks/payments/"+provider, page)
+			}
+		}
+		require.Contains(t, docstest.Read(t, operationsPage), "`PAYMENTS_PROVIDER="+provider+"`", operationsPage)
+	}
+}

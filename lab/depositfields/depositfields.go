@@ -1,0 +1,168 @@
+// Package depositfields compares the fields of a deposit with the places where people see deposits: a field is shown
+// there, or it stands in the list below with the reason why not (docs/guides/adding-a-deposit-column.md).
+package depositfields
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"partnerdeposits/core/deposit"
+)
+
+// Place is where people see a deposit.
+type Place string
+
+// The places.
+const (
+	Desk      Place = "the page of a deposit (adapters/http/dashboard/detail.go)"
+	Export    Place = "the CSV export (adapters/http/dashboard/export.go)"
+	AdminShow Place = "admin deposit show (cmd/admin/show.go)"
+)
+
+var everywhere = []Place{Desk, Export, AdminShow}
+
+// hidden are the fields that a place does not show, with the reason.
+var hidden = []struct {
+	field  string
+	places []Place
+	reason string
+}{
+	{"CheckoutToken", everywhere, "a secret, which opens the checkout"},
+	{"ReturnURL", everywhere, "may hold a secret of the partner in its query"},
+	{"Metadata", everywhere, "belongs to the partner's program, which reads it by the API"},
+	{"URLGeneration", everywhere, "says what the request asked for, and nothing about the deposit"},
+	{"Locale", everywhere, "the language of the tenant's pages and mails"},
+	{"PartnerLeft", everywhere, "hides the tenant from partners that left; operators and staff are not concerned"},
+	{"ByPartnerAPI", everywhere, "the history tells who made the deposit"},
+	{"PartnerName", everywhere, "the history names the partner, and admin its slug"},
+	{"PartnerID", everywhere, "the history names the partner, and admin its slug"},
+	{"Client.ID", everywhere, "ClientID is shown where ids are"},
+	{"ID", []Place{Export}, "people and spreadsheets use the reference"},
+	{"AccountID", []Place{Desk, Export}, "the reader's own account"},
+	{"ExternalID", []Place{Desk, Export}, "the partner's own number for the operator"},
+	{"ClientID", []Place{Desk, Export}, "the tenant is named"},
+	{"StatusReason", []Place{Desk, Export}, "the history of the page tells it in words"},
+	{"Version", []Place{Desk, Export}, "guards the forms of the page against changes meanwhile"},
+	{"UpdatedAt", []Place{Desk, Export}, "the history of the page has every change"},
+	{"CheckoutStartedAt", []Place{Desk, Export}, "serves the clock of checkout"},
+	{"CheckoutExpiresAt", []Place{Export}, "of use only while the deposit is open, on its page"},
+	{"ActivatedAt", []Place{Desk, Export}, "the history of the page tells it"},
+	{"CancelledAt", []Place{Desk, Export}, "the history of the page tells it"},
+	{"ExpiresAt", []Place{Export}, "the page tells it with the reach of the cover"},
+	{"ClosedAt", []Place{Export}, "the status is exported; the page tells the time"},
+	{"CapturedAt", []Place{Export}, "the status is exported; the page tells the time"},
+}
+
+// hiddenAt is the reason why a place does not show a field; "" for a field that it shows.
+func hiddenAt(place Place, field string) string {
+	for _, h := range hidden {
+		if h.field == field && slices.Contains(h.places, place) {
+			return h.reason
+		}
+	}
+	return ""
+}
+
+// RequireShown changes each field of a deposit in turn, and requires that the text of the place changes with it, in some
+// status.
+func RequireShown(t testing.TB, place Place, render func(*deposit.Deposit) string) {
+	t.Helper()
+	for _, field := range fieldsOf(reflect.TypeFor[deposit.Deposit](), "") {
+		shown := slices.ContainsFunc(deposit.Statuses, func(status deposit.Status) bool {
+			as, changed := filled(t, status), filled(t, status)
+			change(t, at(changed, field))
+			return render(as) != render(changed)
+		})
+		switch reason := hiddenAt(place, field); {
+		case !shown && reason == "":
+			t.Errorf("%s does not show deposit.%s: show it there, or name it with a reason in lab/depositfields", place, field)
+		case shown && reason != "":
+			t.Errorf("%s shows deposit.%s, which lab/depositfields calls hidden: %s", place, field, reason)
+		}
+	}
+	for _, h := range hidden {
+		exists := at(filled(t, deposit.Active), h.field).IsValid()
+		require.True(t, exists, "lab/depositfields names %s, which is no field of a deposit", h.field)
+	}
+}
+
+// fieldsOf are the paths of the fields, without the structs that hold them.
+func fieldsOf(of reflect.Type, prefix string) (paths []string) {
+	for i := range of.NumField() {
+		f := of.Field(i)
+		of := f.Type
+		if of.Kind() == reflect.Pointer {
+			of = of.Elem()
+		}
+		switch {
+		case f.Anonymous:
+			paths = append(paths, fieldsOf(of, prefix)...)
+		case of.Kind() == reflect.Struct && of != reflect.TypeFor[time.Time]():
+			paths = append(paths, fieldsOf(of, prefix+f.Name+".")...)
+		default:
+			paths = append(paths, prefix+f.Name)
+		}
+	}
+	return paths
+}
+
+func at(d *deposit.Deposit, path string) reflect.Value {
+	v := reflect.ValueOf(d).Elem()
+	for name := range strings.SplitSeq(path, ".") {
+		if v = reflect.Indirect(v).FieldByName(name); !v.IsValid() {
+			break
+		}
+	}
+	return v
+}
+
+// filled is a deposit without an empty field.
+func filled(t testing.TB, status deposit.Status) *deposit.Deposit {
+	t.Helper()
+	d := &deposit.Deposit{Client: &deposit.Client{}}
+	for _, field := range fieldsOf(reflect.TypeFor[deposit.Deposit](), "") {
+		if field != "ByPartnerAPI" && field != "PartnerLeft" {
+			change(t, at(d, field))
+		}
+	}
+	d.Status = status
+	return d
+}
+
+// change gives a field another value.
+func change(t testing.TB, v reflect.Value) {
+	t.Helper()
+	switch of := v.Interface().(type) {
+	case time.Time:
+		if of.IsZero() {
+			of = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+		}
+		v.Set(reflect.ValueOf(of.AddDate(0, 0, 1)))
+		return
+	case deposit.Status:
+		next := slices.Index(deposit.Statuses, of) + 1
+		v.Set(reflect.ValueOf(deposit.Statuses[next%len(deposit.Statuses)]))
+		return
+	case map[string]string:
+		v.Set(reflect.ValueOf(map[string]string{"key": of["key"] + "x"}))
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(v.String() + "x")
+	case reflect.Int, reflect.Int64:
+		v.SetInt(v.Int() + 100)
+	case reflect.Bool:
+		v.SetBool(!v.Bool())
+	case reflect.Array: // an id
+		v.Index(0).SetUint(v.Index(0).Uint() + 1)
+	default:
+		require.Fail(t, fmt.Sprintf("lab/depositfields cannot change a field of type %s", v.Type()))
+	}
+}
