@@ -25,12 +25,12 @@ func (r Operators) Update(ctx context.Context, o connect.Operator) error {
 	})
 }
 
-// InsertPasswordRequest implements ports.Operators.
+// InsertPasswordRequest implements ports.Tokens.
 func (r Tokens) InsertPasswordRequest(ctx context.Context, p ports.PasswordRequest) error {
 	return queries.InsertPasswordRequest(ctx, pg.In(ctx).Deferred(), sqlc.InsertPasswordRequestParams(p))
 }
 
-// TakePasswordRequests implements ports.Operators.
+// TakePasswordRequests implements ports.Tokens.
 func (r Tokens) TakePasswordRequests(ctx context.Context, limit int) ([]ports.PasswordRequest, error) {
 	rows, err := queries.TakePasswordRequests(ctx, pg.In(ctx), int32(limit))
 	return pg.Each(rows, func(row sqlc.PasswordRequest) ports.PasswordRequest { return ports.PasswordRequest(row) }), err

@@ -85,7 +85,7 @@ func (s Sessions) OperatorBySession(ctx context.Context, tokenHash [32]byte, now
 	return o, a, nil
 }
 
-// NetworkKnown implements ports.Operators.
+// NetworkKnown implements ports.Sessions.
 func (s Sessions) NetworkKnown(ctx context.Context, operatorID id.ID, network [32]byte, now time.Time) (bool, error) {
 	return queries.NetworkKnown(ctx, s.DB, operatorID, network[:], now.Add(-ports.NetworksKeptFor))
 }
@@ -115,18 +115,18 @@ func toOperator(row sqlc.OperatorByEmailRow) (connect.Operator, connect.Account)
 			MaxAmountCents: money.Cents(row.MaxAmountCents), CreatedAt: row.AccountCreatedAt}
 }
 
-// WantsCoverMails implements ports.OperatorNotices.
+// WantsCoverMails implements ports.Operators.
 func (s Operators) WantsCoverMails(ctx context.Context, operatorID id.ID) (wants bool, err error) {
 	return wants, s.DB.QueryRow(ctx, `SELECT cover_mails FROM operators WHERE id = $1`, operatorID).Scan(&wants)
 }
 
-// SetCoverMails implements ports.OperatorNotices.
+// SetCoverMails implements ports.Operators.
 func (r Operators) SetCoverMails(ctx context.Context, operatorID id.ID, wanted bool) error {
 	_, err := pg.In(ctx).Exec(ctx, `UPDATE operators SET cover_mails = $2 WHERE id = $1`, operatorID, wanted)
 	return err
 }
 
-// AccountOfOperator implements ports.Clients.
+// AccountOfOperator implements ports.Operators.
 func (s Operators) AccountOfOperator(ctx context.Context, operatorID id.ID) (accountID id.ID, err error) {
 	err = s.DB.QueryRow(ctx, `SELECT id FROM accounts WHERE operator_id = $1`, operatorID).Scan(&accountID)
 	return accountID, pg.OrNotFound(err, connect.ErrAccountNotFound)

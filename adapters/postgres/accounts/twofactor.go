@@ -107,7 +107,7 @@ func (s TwoFactors) TwoFactor(ctx context.Context, operatorID id.ID) (twofactor.
 	return twofactor.State{On: err == nil, Since: row.ConfirmedAt, RecoveryLeft: int(row.RecoveryLeft)}, err
 }
 
-// HalfSignedIn implements ports.TwoFactors.
+// HalfSignedIn implements ports.HalfSignIns.
 func (s HalfSignIns) HalfSignedIn(ctx context.Context, tokenHash [32]byte, now time.Time) (connect.Operator, connect.Account, error) {
 	row, err := queries.OperatorByHalfSignIn(ctx, s.DB, tokenHash[:], now)
 	o, a := toOperator(sqlc.OperatorByEmailRow(row))

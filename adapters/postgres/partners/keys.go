@@ -49,7 +49,7 @@ func toCaller(row sqlc.KeyByHashRow) partner.Caller {
 	}
 }
 
-// Keys implements ports.Partners.
+// Keys implements ports.Keys.
 func (s Keys) Keys(ctx context.Context, partnerID id.ID, page ports.Page) (ports.List[partner.APIKey], error) {
 	l := &lists.List{Table: "api_keys", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	l.Where("partner_id = ?", partnerID)

@@ -142,12 +142,12 @@ func (r Refunds) Settle(ctx context.Context, f deposit.Refund) (ok bool, err err
 	return tag.RowsAffected() == 1, err
 }
 
-// Refunds implements ports.Collections.
+// Refunds implements ports.Refunds.
 func (s Refunds) Refunds(ctx context.Context, depositID id.ID) ([]deposit.Refund, error) {
 	return s.refunds(ctx, `SELECT `+refundColumns+` FROM refunds WHERE deposit_id = $1 ORDER BY created_at, id`, depositID)
 }
 
-// RefundsToCheck implements ports.Collections.
+// RefundsToCheck implements ports.Refunds.
 func (s Refunds) RefundsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Refund, error) {
 	found, err := s.refunds(ctx, `UPDATE refunds SET check_at = $1 WHERE id IN (
 		SELECT id FROM refunds WHERE status = 'pending' AND check_at <= $2 ORDER BY check_at LIMIT $3 FOR UPDATE SKIP LOCKED) RETURNING `+refundColumns,

@@ -119,7 +119,7 @@ func (s Mails) Failed(ctx context.Context, m ports.Mail, waits []time.Duration) 
 	return queries.MailFailed(ctx, s.DB, waits, m.ID, int32(m.Attempt))
 }
 
-// DeleteFinishedMails implements ports.Retention.
+// DeleteFinishedMails implements ports.Mails.
 func (s Mails) DeleteFinishedMails(ctx context.Context, at time.Time, limit int) (int, error) {
 	tag, err := s.DB.Exec(ctx, `
 		DELETE FROM mails WHERE id = ANY (ARRAY (

@@ -202,7 +202,7 @@ func (s Deliveries) withAttempts(ctx context.Context, found []sqlc.DeliveryByIDR
 	return all, pg.Translate(err)
 }
 
-// DeliveriesOfDeposit implements ports.Deposits.
+// DeliveriesOfDeposit implements ports.Deliveries.
 func (s Deliveries) DeliveriesOfDeposit(ctx context.Context, depositID id.ID, limit int) ([]webhook.Delivery, error) {
 	return s.deliveries(ctx, `SELECT `+deliveryColumns+` FROM deliveries WHERE deposit_id = $1 ORDER BY id DESC LIMIT $2`, depositID, limit)
 }
@@ -223,7 +223,7 @@ func (s Deliveries) deliveries(ctx context.Context, sql string, args ...any) ([]
 // maxRedeliveries bounds the redeliveries of an event that support is shown.
 const maxRedeliveries = 1000
 
-// DeliveriesOfEvent implements ports.Events. The id of an original follows from event and subscription, and the index
+// DeliveriesOfEvent implements ports.Deliveries. The id of an original follows from event and subscription, and the index
 // of the deliveries of a deposit leads to the redeliveries.
 func (s Deliveries) DeliveriesOfEvent(ctx context.Context, e ports.EventView) ([]webhook.Delivery, error) {
 	rows, err := s.DB.Query(ctx, `SELECT id FROM webhook_subscriptions WHERE partner_id = $1`, e.PartnerID)
@@ -245,7 +245,7 @@ func (s Deliveries) DeliveriesOfEvent(ctx context.Context, e ports.EventView) ([
 	return append(found, again...), err
 }
 
-// FindDelivery implements ports.Events: a probe of the primary key for each subscription.
+// FindDelivery implements ports.Deliveries: a probe of the primary key for each subscription.
 func (s Deliveries) FindDelivery(ctx context.Context, deliveryID id.ID) (webhook.Delivery, error) {
 	found, err := s.deliveries(ctx, `SELECT `+deliveryColumns+` FROM (SELECT id AS subscription FROM webhook_subscriptions) AS s
 		CROSS JOIN LATERAL (SELECT * FROM deliveries d WHERE d.subscription_id = s.subscription AND d.id = $1 OFFSET 0) AS d LIMIT 1`, deliveryID)
@@ -258,7 +258,7 @@ func (s Deliveries) FindDelivery(ctx context.Context, deliveryID id.ID) (webhook
 	return found[0], nil
 }
 
-// LastDeliveries implements ports.Events.
+// LastDeliveries implements ports.Deliveries.
 func (s Deliveries) LastDeliveries(ctx context.Context, subscriptionID id.ID, limit int) ([]webhook.Delivery, error) {
 	return s.deliveries(ctx, `SELECT `+deliveryColumns+` FROM deliveries WHERE subscription_id = $1 ORDER BY id DESC LIMIT $2`, subscriptionID, limit)
 }

@@ -22,7 +22,7 @@ func (s SetAside) SetAsideEvents(ctx context.Context, limit int) ([]ports.SetAsi
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[ports.SetAsideEvent])
 }
 
-// Retry implements ports.Outbox. The event keeps the time of its commit, from which its latency counts.
+// Retry implements ports.SetAside. The event keeps the time of its commit, from which its latency counts.
 func (r SetAside) Retry(ctx context.Context, eventID id.ID) (ports.SetAsideEvent, error) {
 	pg.In(ctx).Appended = true
 	return r.takeSetAside(ctx, `
@@ -32,7 +32,7 @@ func (r SetAside) Retry(ctx context.Context, eventID id.ID) (ports.SetAsideEvent
 		SELECT `+setAsideColumns+` FROM taken`, eventID)
 }
 
-// Drop implements ports.Outbox.
+// Drop implements ports.SetAside.
 func (r SetAside) Drop(ctx context.Context, eventID id.ID) (ports.SetAsideEvent, error) {
 	return r.takeSetAside(ctx, `DELETE FROM outbox_set_aside WHERE event_id = $1 RETURNING `+setAsideColumns, eventID)
 }

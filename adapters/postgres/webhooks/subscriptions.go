@@ -70,7 +70,7 @@ func (r Subscriptions) Delete(ctx context.Context, subscriptionID id.ID, at time
 	return err
 }
 
-// Probe implements ports.Endpoints.
+// Probe implements ports.Prober.
 func (r Subscriptions) Probe(ctx context.Context, of ports.ProbeOf) (ports.Probed, error) {
 	return pg.Probe(ctx, pg.In(ctx), of)
 }
@@ -100,7 +100,7 @@ func (s Subscriptions) Subscriptions(ctx context.Context, partnerID id.ID, page 
 	}, func(s webhook.Subscription) ports.Cursor { return ports.Cursor{At: s.CreatedAt, ID: s.ID} })
 }
 
-// FindSubscription implements ports.Events.
+// FindSubscription implements ports.Subscriptions.
 func (s Subscriptions) FindSubscription(ctx context.Context, subscriptionID id.ID) (v ports.SubscriptionView, err error) {
 	err = s.DB.QueryRow(ctx, `SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, deleted_at, failures, failing_since, held_until, slow
 		FROM webhook_subscriptions WHERE id = $1`, subscriptionID).Scan(&v.ID, &v.PartnerID, &v.URL, &v.Events, &v.Enabled, &v.DisabledReason,
