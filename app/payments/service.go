@@ -29,10 +29,8 @@ type Deps struct {
 	Simulator       ports.PaymentSimulator
 	Clock           ports.Clock
 	Entropy         ports.Entropy
-	Metrics         ports.DepositMetrics
 	PaymentMetrics  ports.PaymentMetrics // nil: nothing is counted, as in a command
 	Log             *slog.Logger
-	Timers          deposit.Timers
 	Schedule        deposit.CollectionSchedule // COLLECTION_RETRY_SCHEDULE
 	// DashboardURL is DASHBOARD_BASE_URL. The provider sends the tenant back to a checkout page below it.
 	DashboardURL string

@@ -176,7 +176,7 @@ func (b *builder) accounts(s *Services) {
 	s.Operators = operators.New(operators.Deps{
 		UnitOfWork: p.UnitOfWork, SignIn: b.signIn, Operators: store.Operators, Sessions: store.Sessions,
 		TwoFactors: store.TwoFactors, HalfSignIns: store.HalfSignIns, Codes: p.Codes, Tokens: store.Tokens, Mails: store.Mails,
-		Audit: store.Audit, Passwords: p.Passwords, Limiter: b.limiter, Clock: p.Clock, Entropy: p.Entropy,
+		Audit: store.Audit, Passwords: p.Passwords, Clock: p.Clock, Entropy: p.Entropy,
 		DashboardURL: b.cfg.DashboardBaseURL, VerifyAddresses: b.cfg.VerifiesAddresses(), SessionIdle: b.cfg.SessionIdle,
 	})
 }
@@ -201,8 +201,8 @@ func (b *builder) payments(s *Services) {
 		UnitOfWork: p.UnitOfWork, Mover: b.mover, Deposits: store.Deposits, Payments: store.Payments,
 		Collections: store.Collections, Refunds: store.Refunds, TenantNotices: store.TenantNotices,
 		OperatorNotices: store.OperatorNotices, Audit: store.Audit, Provider: p.Provider, Simulator: p.Simulator,
-		Clock: p.Clock, Entropy: p.Entropy, Metrics: p.DepositMetrics, PaymentMetrics: p.PaymentMetrics, Log: p.Log,
-		Timers: b.cfg.Timers(), Schedule: b.cfg.CollectionSchedule(), DashboardURL: b.cfg.DashboardBaseURL,
+		Clock: p.Clock, Entropy: p.Entropy, PaymentMetrics: p.PaymentMetrics, Log: p.Log,
+		Schedule: b.cfg.CollectionSchedule(), DashboardURL: b.cfg.DashboardBaseURL,
 	})
 	s.Notices = notices.New(notices.Deps{
 		UnitOfWork: p.UnitOfWork, Questions: store.Questions, Disputes: store.Disputes, Mails: store.Mails,

@@ -32,7 +32,6 @@ type Deps struct {
 	Passwords   ports.Passwords
 	Clock       ports.Clock
 	Entropy     ports.Entropy
-	Limiter     ports.Limiter
 
 	DashboardURL string // DASHBOARD_BASE_URL, without a slash at its end
 	// VerifyAddresses says that mails are sent, so that addresses can be verified (SMTP_URL).
