@@ -6,7 +6,43 @@ import (
 	"partnerdeposits/app/platform/audit"
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/partner"
+	"partnerdeposits/ports"
 )
+
+// Limits bounds a partner's requests.
+type Limits struct {
+	PerMinute       int // requests of any kind
+	WritesPerMinute int // requests that may change data; they count as requests too
+}
+
+// LimitsOf gives the limits of p. A partner with a rate limit of its own has the default's share of writes.
+func (s *Service) LimitsOf(p partner.Partner) Limits {
+	if p.RateLimitPerMinute <= 0 {
+		return s.deps.Limits
+	}
+	own := Limits{PerMinute: p.RateLimitPerMinute, WritesPerMinute: p.RateLimitPerMinute}
+	if s.deps.Limits.PerMinute > 0 {
+		own.WritesPerMinute = max(1, p.RateLimitPerMinute*s.deps.Limits.WritesPerMinute/s.deps.Limits.PerMinute)
+	}
+	return own
+}
+
+// Names of the limits of a partner, which the partner sees (api.md §1, "Rate limits").
+const (
+	allRequests   = "default"
+	writeRequests = "writes"
+)
+
+// RulesOf gives the rules under which a request of p counts. writes says that the request may change data.
+func (s *Service) RulesOf(p partner.Partner, writes bool) []ports.LimitRule {
+	limits, key := s.LimitsOf(p), ports.PartnerLimitKey(p.ID)
+	rules := make([]ports.LimitRule, 1, 2)
+	rules[0] = ports.LimitRule{Name: allRequests, Key: key, PerMinute: limits.PerMinute}
+	if writes {
+		rules = append(rules, ports.LimitRule{Name: writeRequests, Key: key, PerMinute: limits.WritesPerMinute})
+	}
+	return rules
+}
 
 // SetRateLimit sets a partner's own limit, in requests per minute; 0 restores the default.
 //

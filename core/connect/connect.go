@@ -3,10 +3,7 @@
 package connect
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/hex"
 	"regexp"
 	"strconv"
 	"time"
@@ -43,17 +40,6 @@ var (
 	tsPattern  = regexp.MustCompile(`^[0-9]{1,19}$`)
 	sigPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 )
-
-// Sign gives the signature of a connect URL: lower-case hex HMAC-SHA256 over "{slug}.{externalID}.{ts}".
-func Sign(key secret.Text, slug, externalID, ts string) string {
-	return mac(key, slug+"."+externalID+"."+ts)
-}
-
-func mac(key secret.Text, payload string) string {
-	h := hmac.New(sha256.New, []byte(key.Reveal()))
-	h.Write([]byte(payload))
-	return hex.EncodeToString(h.Sum(nil))
-}
 
 // Verify checks the signature, then the window. The caller has checked that the partner and its connect secret exist.
 //
@@ -105,9 +91,3 @@ const (
 
 // Outcomes lists every outcome of a connect page.
 var Outcomes = []Outcome{Linked, AlreadyLinked, Failed}
-
-// ReturnSignature signs the result on return_url, so that the partner can verify the result: hex HMAC-SHA256 over
-// "return:{status}.{accountId}.{ts}.{externalId}" (api.md §4).
-func ReturnSignature(key secret.Text, status Outcome, accountID, ts, externalID string) string {
-	return mac(key, "return:"+string(status)+"."+accountID+"."+ts+"."+externalID)
-}

@@ -3,7 +3,6 @@
 package deposit
 
 import (
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -42,39 +41,6 @@ var (
 	ErrInvalidReturnURL = fault.New(fault.Invalid, "invalid_return_url", "returnUrl: is invalid.")
 	ErrInvalidClient    = fault.New(fault.Invalid, "invalid_client", "clientId: is not a client of this account.")
 )
-
-// Timers are the configurable durations of a deposit (api.md §3).
-type Timers struct {
-	ClaimWindow       time.Duration // how long after contractEndAt a capture is possible
-	CoverageMax       time.Duration // upper limit of the cover, from activation
-	CheckoutIdleAfter time.Duration // how long a started checkout may rest until the deposit becomes incomplete
-}
-
-// DefaultTimers are the defaults of api.md §3.
-func DefaultTimers() Timers {
-	return Timers{ClaimWindow: 14 * 24 * time.Hour, CoverageMax: 60 * 24 * time.Hour, CheckoutIdleAfter: 30 * time.Minute}
-}
-
-// CheckoutExpiry is max(contractEndAt, createdAt + 24 h).
-func CheckoutExpiry(contractEnd, created time.Time) time.Time {
-	return latest(contractEnd, created.Add(leastCheckout))
-}
-
-// CoverageEnd is min(max(contractEndAt + claim window, activatedAt + 24 h), activatedAt + maximum).
-func (t Timers) CoverageEnd(contractEnd, activated time.Time) time.Time {
-	end := latest(contractEnd.Add(t.ClaimWindow), activated.Add(leastCoverage))
-	if limit := activated.Add(t.CoverageMax); end.After(limit) {
-		return limit
-	}
-	return end
-}
-
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
 
 // Deposit is a rental deposit. A time that is not set is zero.
 type Deposit struct {
@@ -255,74 +221,4 @@ func (d *Deposit) next(t Trigger, now time.Time) (Status, error) {
 func (d *Deposit) Allows(t Trigger, now time.Time) error {
 	_, err := d.next(t, now)
 	return err
-}
-
-// Capture changes the status to captured, for amount, or for the whole amount of the deposit if amount is nil.
-//
-// least is the smallest amount that the payment provider can charge. Returns invalid_field for an amount of 0 or less,
-// ErrTooSmallToCharge for less than least, ErrExceedsAmount for more than the deposit's amount, or ErrNotCapturable.
-func (d *Deposit) Capture(amount *money.Cents, least money.Cents, timers Timers, now time.Time) (Transition, error) {
-	claimed := d.Amount
-	if amount != nil {
-		claimed = *amount
-	}
-	if claimed <= 0 {
-		return Transition{}, fault.ErrInvalidField.WithField("amount", "must be more than 0")
-	}
-	if claimed < least {
-		return Transition{}, ErrTooSmallToCharge.WithMessage("amount: %sis below the minimum of %s EUR that can be charged to a card", euros(claimed), least)
-	}
-	if claimed > d.Amount {
-		return Transition{}, ErrExceedsAmount.WithMessage("amount: %sexceeds the deposit's amount of %s EUR", euros(claimed), d.Amount)
-	}
-	step, err := d.Apply(Claim, timers, now)
-	if err != nil {
-		return step, err
-	}
-	d.CapturedAmount = claimed
-	return step, nil
-}
-
-// CoversContract reports whether the cover reaches contractEndAt. Before activation the answer is that of an activation now.
-func (d *Deposit) CoversContract(timers Timers, now time.Time) bool {
-	end := d.ExpiresAt
-	if end.IsZero() {
-		end = timers.CoverageEnd(d.ContractEndAt, now)
-	}
-	return !end.Before(d.ContractEndAt)
-}
-
-// referenceAlphabet leaves out characters that sound or look alike: 0 O 1 I L U.
-const referenceAlphabet = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
-
-// ReferenceBytes is the number of random bytes that Reference takes.
-const ReferenceBytes = 8
-
-// Reference makes a reference like D-7K3M-9Q2X from ReferenceBytes random bytes.
-func Reference(random []byte) string {
-	out := []byte("D-____-____")
-	at := 0
-	for i, c := range out {
-		if c == '_' {
-			out[i] = referenceAlphabet[int(random[at])%len(referenceAlphabet)]
-			at++
-		}
-	}
-	return string(out)
-}
-
-// WrittenReference gives the stored form of a reference that was read aloud or typed: D-7K3M-9Q2X for "d7k3m9q2x". ok is false for
-// a text that cannot be a reference; the text is then given back as it is.
-func WrittenReference(heard string) (reference string, ok bool) {
-	letters := strings.Map(func(r rune) rune {
-		if r == '-' || r == ' ' {
-			return -1
-		}
-		return r
-	}, strings.ToUpper(heard))
-	const whole = len("D7K3M9Q2X")
-	if len(letters) != whole || letters[0] != 'D' {
-		return heard, false
-	}
-	return letters[:1] + "-" + letters[1:5] + "-" + letters[5:], true
 }

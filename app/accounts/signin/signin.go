@@ -6,25 +6,15 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"time"
 
 	"partnerdeposits/core/connect"
-	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/mailaddr"
 	"partnerdeposits/core/secret"
 	"partnerdeposits/ports"
 )
-
-// failuresPerHour is the number of failed log-ins of an e-mail, from all networks together, after which only networks that
-// signed in before may try (api.md §1, "Rate limits").
-const failuresPerHour = 100
-
-// SessionLifetime is counted from the session's start. Use does not prolong a session. A session that nobody uses ends earlier
-// (SESSION_IDLE).
-const SessionLifetime = 14 * 24 * time.Hour
 
 const tokenBytes = 32
 
@@ -113,50 +103,6 @@ func (au Authenticator) knows(ctx context.Context, o connect.Operator, from Brow
 	return au.Sessions.NetworkKnown(ctx, o.ID, networkHash(o, from.Network), now)
 }
 
-// countFailure counts a log-in as failed before its password is checked, so that attempts at the same time cannot pass the
-// limit together. harmless takes the count back. A new password begins a new count, since the count's key has a hash of the password's
-// hash.
-//
-// o is zero for an unknown e-mail. Returns rate_limited unless the network is known.
-func (au Authenticator) countFailure(
-	ctx context.Context, email string, o connect.Operator, known bool, now time.Time,
-) (harmless func(), err error) {
-	sum := sha256.Sum256([]byte(mailaddr.Normal(email) + " " + o.PasswordHash))
-	rule := ports.LimitRule{Name: "auth-failures", Key: "auth:email:" + hex.EncodeToString(sum[:16]), PerHour: failuresPerHour}
-	decision := au.Limiter.Allow(ctx, rule)
-	if decision.Allowed {
-		return func() { au.Limiter.Refund(ctx, rule) }, nil
-	}
-	refused := lockedOut(decision, known)
-	if refused != nil {
-		if err := au.tellLockedOut(ctx, email, rule.Key, now); err != nil {
-			return nil, err
-		}
-	}
-	return func() {}, refused
-}
-
-// tellLockedOut asks for a mail that tells the owner of an address of the limit, with a link that sets a password: once an hour. The
-// dispatcher looks whether the address is known, as after ForgotPassword, so that the answer here takes as long for every address.
-func (au Authenticator) tellLockedOut(ctx context.Context, email, key string, now time.Time) error {
-	once := ports.LimitRule{Name: "auth-locked-out", Key: key, PerHour: 1}
-	if !mailaddr.Valid(email) || !au.Limiter.Allow(ctx, once).Allowed {
-		return nil
-	}
-	r := ports.PasswordRequest{ID: au.Entropy.NewID(), Email: email, CreatedAt: now, LockedOut: true}
-	return au.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
-		return au.Requests.InsertPasswordRequest(ctx, r)
-	})
-}
-
-// lockedOut refuses a log-in beyond the limit of failures. known tells that the operator signed in from this network before.
-func lockedOut(decision ports.LimitDecision, known bool) error {
-	if decision.Allowed || known {
-		return nil
-	}
-	return fault.ErrRateLimited.WithRetryAfter(decision.RetryAfter)
-}
-
 // networkHash binds a network to an operator, so that the database shows neither addresses nor shared networks.
 func networkHash(o connect.Operator, network string) [32]byte {
 	return sha256.Sum256([]byte(id.Operator.Of(o.ID) + " " + network))
@@ -172,55 +118,6 @@ func (au Authenticator) find(ctx context.Context, email string) (connect.Operato
 		return connect.Operator{}, connect.Account{}, err
 	}
 	return o, a, nil
-}
-
-// BeginSession stores a new session and the network of the browser, and deletes the browser's former session, so that a
-// session token planted in the browser before log-in is worthless afterwards.
-//
-// Returns connect.ErrBadCredentials if the password was changed since o was read.
-func (au Authenticator) BeginSession(ctx context.Context, o connect.Operator, a connect.Account, from Browser, now time.Time) (SignedIn, error) {
-	current, err := au.Operators.Lock(ctx, o.ID)
-	if err != nil {
-		return SignedIn{}, err
-	}
-	if err := samePassword(current, o); err != nil {
-		return SignedIn{}, err
-	}
-	if hash, ok := TokenHash(from.Session); ok {
-		if err := au.Sessions.DeleteSession(ctx, hash); err != nil {
-			return SignedIn{}, err
-		}
-	}
-	if err := au.RememberNetwork(ctx, o, from, now); err != nil {
-		return SignedIn{}, err
-	}
-	token, hash := newToken(au.Entropy)
-	if err := au.Sessions.InsertSession(ctx, newSession(hash, o.ID, from, now)); err != nil {
-		return SignedIn{}, err
-	}
-	return SignedIn{Operator: current, Account: a, Token: token, Lifetime: SessionLifetime}, nil
-}
-
-// RememberNetwork keeps the network of a browser as one of the operator's, from which the operator logs in whatever others try.
-func (au Authenticator) RememberNetwork(ctx context.Context, o connect.Operator, from Browser, now time.Time) error {
-	if from.Network == "" {
-		return nil
-	}
-	return au.Sessions.RecordNetwork(ctx, o.ID, networkHash(o, from.Network), now)
-}
-
-// samePassword refuses a session for a password that was changed since it was checked.
-func samePassword(current, checked connect.Operator) error {
-	if current.PasswordHash != checked.PasswordHash {
-		return connect.ErrBadCredentials
-	}
-	return nil
-}
-
-func newSession(hash [32]byte, operatorID id.ID, from Browser, now time.Time) ports.Session {
-	return ports.Session{
-		TokenHash: hash, OperatorID: operatorID, Browser: from.Name, CreatedAt: now, LastSeenAt: now, ExpiresAt: now.Add(SessionLifetime),
-	}
 }
 
 // newToken makes the token of a session or of a mail.

@@ -12,10 +12,6 @@ import (
 	"partnerdeposits/ports"
 )
 
-// RetryWaits are the waits after the first failed attempt, the second, and so on. A mail that fails once more is given up.
-// Together they are longer than a weekend without the mail server.
-var RetryWaits = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 12 * time.Hour, 24 * time.Hour, 24 * time.Hour, 24 * time.Hour}
-
 // LinkEndedForPartner tells a partner's contact that an operator ended the link between the partner and the operator's account.
 type LinkEndedForPartner struct {
 	Contact    string // the partner's contact e-mail

@@ -1,0 +1,61 @@
+package signin
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/mailaddr"
+	"partnerdeposits/ports"
+)
+
+// failuresPerHour is the number of failed log-ins of an e-mail, from all networks together, after which only networks that
+// signed in before may try (api.md §1, "Rate limits").
+const failuresPerHour = 100
+
+// countFailure counts a log-in as failed before its password is checked, so that attempts at the same time cannot pass the
+// limit together. harmless takes the count back. A new password begins a new count, since the count's key has a hash of the password's
+// hash.
+//
+// o is zero for an unknown e-mail. Returns rate_limited unless the network is known.
+func (au Authenticator) countFailure(
+	ctx context.Context, email string, o connect.Operator, known bool, now time.Time,
+) (harmless func(), err error) {
+	sum := sha256.Sum256([]byte(mailaddr.Normal(email) + " " + o.PasswordHash))
+	rule := ports.LimitRule{Name: "auth-failures", Key: "auth:email:" + hex.EncodeToString(sum[:16]), PerHour: failuresPerHour}
+	decision := au.Limiter.Allow(ctx, rule)
+	if decision.Allowed {
+		return func() { au.Limiter.Refund(ctx, rule) }, nil
+	}
+	refused := lockedOut(decision, known)
+	if refused != nil {
+		if err := au.tellLockedOut(ctx, email, rule.Key, now); err != nil {
+			return nil, err
+		}
+	}
+	return func() {}, refused
+}
+
+// tellLockedOut asks for a mail that tells the owner of an address of the limit, with a link that sets a password: once an hour. The
+// dispatcher looks whether the address is known, as after ForgotPassword, so that the answer here takes as long for every address.
+func (au Authenticator) tellLockedOut(ctx context.Context, email, key string, now time.Time) error {
+	once := ports.LimitRule{Name: "auth-locked-out", Key: key, PerHour: 1}
+	if !mailaddr.Valid(email) || !au.Limiter.Allow(ctx, once).Allowed {
+		return nil
+	}
+	r := ports.PasswordRequest{ID: au.Entropy.NewID(), Email: email, CreatedAt: now, LockedOut: true}
+	return au.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		return au.Requests.InsertPasswordRequest(ctx, r)
+	})
+}
+
+// lockedOut refuses a log-in beyond the limit of failures. known tells that the operator signed in from this network before.
+func lockedOut(decision ports.LimitDecision, known bool) error {
+	if decision.Allowed || known {
+		return nil
+	}
+	return fault.ErrRateLimited.WithRetryAfter(decision.RetryAfter)
+}

@@ -1,0 +1,63 @@
+package signin
+
+import (
+	"context"
+	"time"
+
+	"partnerdeposits/core/connect"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+)
+
+// SessionLifetime is counted from the session's start. Use does not prolong a session. A session that nobody uses ends earlier
+// (SESSION_IDLE).
+const SessionLifetime = 14 * 24 * time.Hour
+
+// BeginSession stores a new session and the network of the browser, and deletes the browser's former session, so that a
+// session token planted in the browser before log-in is worthless afterwards.
+//
+// Returns connect.ErrBadCredentials if the password was changed since o was read.
+func (au Authenticator) BeginSession(ctx context.Context, o connect.Operator, a connect.Account, from Browser, now time.Time) (SignedIn, error) {
+	current, err := au.Operators.Lock(ctx, o.ID)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	if err := samePassword(current, o); err != nil {
+		return SignedIn{}, err
+	}
+	if hash, ok := TokenHash(from.Session); ok {
+		if err := au.Sessions.DeleteSession(ctx, hash); err != nil {
+			return SignedIn{}, err
+		}
+	}
+	if err := au.RememberNetwork(ctx, o, from, now); err != nil {
+		return SignedIn{}, err
+	}
+	token, hash := newToken(au.Entropy)
+	if err := au.Sessions.InsertSession(ctx, newSession(hash, o.ID, from, now)); err != nil {
+		return SignedIn{}, err
+	}
+	return SignedIn{Operator: current, Account: a, Token: token, Lifetime: SessionLifetime}, nil
+}
+
+// RememberNetwork keeps the network of a browser as one of the operator's, from which the operator logs in whatever others try.
+func (au Authenticator) RememberNetwork(ctx context.Context, o connect.Operator, from Browser, now time.Time) error {
+	if from.Network == "" {
+		return nil
+	}
+	return au.Sessions.RecordNetwork(ctx, o.ID, networkHash(o, from.Network), now)
+}
+
+func newSession(hash [32]byte, operatorID id.ID, from Browser, now time.Time) ports.Session {
+	return ports.Session{
+		TokenHash: hash, OperatorID: operatorID, Browser: from.Name, CreatedAt: now, LastSeenAt: now, ExpiresAt: now.Add(SessionLifetime),
+	}
+}
+
+// samePassword refuses a session for a password that was changed since it was checked.
+func samePassword(current, checked connect.Operator) error {
+	if current.PasswordHash != checked.PasswordHash {
+		return connect.ErrBadCredentials
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+package notices
+
+import (
+	"context"
+	"time"
+
+	"partnerdeposits/app/platform/audit"
+	"partnerdeposits/app/platform/mails"
+	"partnerdeposits/core/actor"
+	"partnerdeposits/core/id"
+	"partnerdeposits/ports"
+	"partnerdeposits/ports/failpoint"
+)
+
+// keep stores a dispute. A change has an entry in the audit log, and the operator is told by mail. The collection stays as it is.
+func (s *Service) keep(ctx context.Context, d ports.Dispute, now time.Time) error {
+	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
+		before, about, ok, err := s.deps.Disputes.Keep(ctx, d, now)
+		if err != nil || !ok {
+			return err
+		}
+		was, changed, tells := decideDispute(before, d, about.Verified || s.deps.Anyone)
+		if !changed {
+			return nil
+		}
+		subject, detail := id.Deposit.Of(about.Deposit.ID), map[string]string{
+			"dispute": d.Ref, "payment": id.Payment.Of(d.PaymentID), "kind": about.Kind, "amount": d.Amount.String(),
+			"reason": d.Reason, "status": d.Status, "before": was,
+		}
+		entry := audit.Entry(s.deps.Entropy, now, actor.Clock, audit.PaymentDispute, subject, detail)
+		if err := s.deps.Audit.Append(ctx, entry); err != nil || !tells {
+			return err
+		}
+		told := mails.Disputed{Operator: about.Operator, Deposit: about.Deposit, Dispute: d, New: before == nil, DashboardURL: s.deps.DashboardURL}
+		return s.deps.Mails.Enqueue(ctx, told.Mail(s.deps.Entropy.NewID(), now))
+	})
+	if err == nil {
+		failpoint.Hit("payment.dispute.committed")
+	}
+	return err
+}
+
+// decideDispute gives the status before, "" for a new dispute, whether anything changed, and whether the operator is
+// told: of another status, at an address that may be told.
+func decideDispute(before *ports.KeptDispute, d ports.Dispute, mayTell bool) (was string, changed, tells bool) {
+	changed = true
+	if before != nil {
+		was = before.Status
+		changed = was != d.Status || before.Amount != d.Amount || !before.EvidenceDueBy.Equal(d.EvidenceDueBy)
+	}
+	return was, changed, mayTell && was != d.Status
+}

@@ -1,0 +1,34 @@
+package deposit
+
+import (
+	"time"
+
+	"partnerdeposits/core/fault"
+	"partnerdeposits/core/money"
+)
+
+// Capture changes the status to captured, for amount, or for the whole amount of the deposit if amount is nil.
+//
+// least is the smallest amount that the payment provider can charge. Returns invalid_field for an amount of 0 or less,
+// ErrTooSmallToCharge for less than least, ErrExceedsAmount for more than the deposit's amount, or ErrNotCapturable.
+func (d *Deposit) Capture(amount *money.Cents, least money.Cents, timers Timers, now time.Time) (Transition, error) {
+	claimed := d.Amount
+	if amount != nil {
+		claimed = *amount
+	}
+	if claimed <= 0 {
+		return Transition{}, fault.ErrInvalidField.WithField("amount", "must be more than 0")
+	}
+	if claimed < least {
+		return Transition{}, ErrTooSmallToCharge.WithMessage("amount: %sis below the minimum of %s EUR that can be charged to a card", euros(claimed), least)
+	}
+	if claimed > d.Amount {
+		return Transition{}, ErrExceedsAmount.WithMessage("amount: %sexceeds the deposit's amount of %s EUR", euros(claimed), d.Amount)
+	}
+	step, err := d.Apply(Claim, timers, now)
+	if err != nil {
+		return step, err
+	}
+	d.CapturedAmount = claimed
+	return step, nil
+}

@@ -1,0 +1,38 @@
+package deposit
+
+import "strings"
+
+// referenceAlphabet leaves out characters that sound or look alike: 0 O 1 I L U.
+const referenceAlphabet = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+// ReferenceBytes is the number of random bytes that Reference takes.
+const ReferenceBytes = 8
+
+// Reference makes a reference like D-7K3M-9Q2X from ReferenceBytes random bytes.
+func Reference(random []byte) string {
+	out := []byte("D-____-____")
+	at := 0
+	for i, c := range out {
+		if c == '_' {
+			out[i] = referenceAlphabet[int(random[at])%len(referenceAlphabet)]
+			at++
+		}
+	}
+	return string(out)
+}
+
+// WrittenReference gives the stored form of a reference that was read aloud or typed: D-7K3M-9Q2X for "d7k3m9q2x". ok is false for
+// a text that cannot be a reference; the text is then given back as it is.
+func WrittenReference(heard string) (reference string, ok bool) {
+	letters := strings.Map(func(r rune) rune {
+		if r == '-' || r == ' ' {
+			return -1
+		}
+		return r
+	}, strings.ToUpper(heard))
+	const whole = len("D7K3M9Q2X")
+	if len(letters) != whole || letters[0] != 'D' {
+		return heard, false
+	}
+	return letters[:1] + "-" + letters[1:5] + "-" + letters[5:], true
+}

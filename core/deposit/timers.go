@@ -1,0 +1,45 @@
+package deposit
+
+import "time"
+
+// Timers are the configurable durations of a deposit (api.md §3).
+type Timers struct {
+	ClaimWindow       time.Duration // how long after contractEndAt a capture is possible
+	CoverageMax       time.Duration // upper limit of the cover, from activation
+	CheckoutIdleAfter time.Duration // how long a started checkout may rest until the deposit becomes incomplete
+}
+
+// DefaultTimers are the defaults of api.md §3.
+func DefaultTimers() Timers {
+	return Timers{ClaimWindow: 14 * 24 * time.Hour, CoverageMax: 60 * 24 * time.Hour, CheckoutIdleAfter: 30 * time.Minute}
+}
+
+// CheckoutExpiry is max(contractEndAt, createdAt + 24 h).
+func CheckoutExpiry(contractEnd, created time.Time) time.Time {
+	return latest(contractEnd, created.Add(leastCheckout))
+}
+
+// CoverageEnd is min(max(contractEndAt + claim window, activatedAt + 24 h), activatedAt + maximum).
+func (t Timers) CoverageEnd(contractEnd, activated time.Time) time.Time {
+	end := latest(contractEnd.Add(t.ClaimWindow), activated.Add(leastCoverage))
+	if limit := activated.Add(t.CoverageMax); end.After(limit) {
+		return limit
+	}
+	return end
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// CoversContract reports whether the cover reaches contractEndAt. Before activation the answer is that of an activation now.
+func (d *Deposit) CoversContract(timers Timers, now time.Time) bool {
+	end := d.ExpiresAt
+	if end.IsZero() {
+		end = timers.CoverageEnd(d.ContractEndAt, now)
+	}
+	return !end.Before(d.ContractEndAt)
+}
