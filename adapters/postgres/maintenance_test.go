@@ -118,8 +118,10 @@ func TestBacklog_EstimatesWhatIsTooManyToCount(t *testing.T) {
 func TestMaintenance_KeepsPartitionsAheadAndDropsOldOnes(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
+	// The template of the database may have been made on the day before: its yesterday does not count.
 	tables := func(pattern string) int {
-		return count(t, pool, `SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname ~ $1`, pattern)
+		return count(t, pool, `SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname ~ $1
+			AND right(relname, 8) <> to_char(now() AT TIME ZONE 'UTC' - interval '2 days', 'YYYYMMDD')`, pattern)
 	}
 	require.NoError(t, store.Retention.EnsurePartitions(t.Context(), 20))
 	require.Equal(t, 22, tables(`^events_[0-9]{8}$`), "yesterday, today, and 20 days")

@@ -25,7 +25,7 @@ const partnerSite = "https://partner.test"
 // newBrowser gives the browser of an operator or a tenant.
 func newBrowser() *formbrowser.Browser {
 	const patience = 30 * time.Second
-	return formbrowser.New(patience, formbrowser.Site{RoundTripper: http.DefaultTransport, Origin: partnerSite})
+	return formbrowser.New(patience, formbrowser.Site{RoundTripper: &http.Transport{}, Origin: partnerSite})
 }
 
 // secured makes a deposit whose tenant has paid the fee.

@@ -5,12 +5,10 @@ package ui
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
 
-	"partnerdeposits/core/site"
-)
+import "partnerdeposits/core/site"
 
 // Layout is the frame of every page.
 func Layout(p Page) templ.Component {

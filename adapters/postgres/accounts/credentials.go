@@ -73,8 +73,8 @@ func (r Tokens) DeleteExpiredTokens(ctx context.Context, at time.Time, limit int
 }
 
 // TokenByHash implements ports.Tokens.
-func (s Tokens) TokenByHash(ctx context.Context, hash [32]byte, now time.Time) (connect.Token, connect.Operator, error) {
-	row, err := queries.TokenByHash(ctx, s.DB, hash[:], now)
+func (r Tokens) TokenByHash(ctx context.Context, hash [32]byte, now time.Time) (connect.Token, connect.Operator, error) {
+	row, err := queries.TokenByHash(ctx, r.DB, hash[:], now)
 	o := connect.Operator{
 		ID: row.OperatorID, Email: row.OperatorEmail, PasswordHash: row.PasswordHash, CreatedAt: row.OperatorCreatedAt, VerifiedAt: row.VerifiedAt, Locale: row.Locale,
 	}
@@ -88,8 +88,8 @@ func toToken(row sqlc.TokenByHashRow, hash [32]byte) connect.Token {
 }
 
 // Sessions implements ports.Sessions.
-func (s Sessions) Sessions(ctx context.Context, operatorID id.ID, now time.Time, idle time.Duration, limit int) ([]ports.Session, error) {
-	rows, err := queries.SessionsOf(ctx, s.DB, sqlc.SessionsOfParams{OperatorID: operatorID, At: now, UsedAfter: now.Add(-idle), Most: int32(limit)})
+func (r Sessions) Sessions(ctx context.Context, operatorID id.ID, now time.Time, idle time.Duration, limit int) ([]ports.Session, error) {
+	rows, err := queries.SessionsOf(ctx, r.DB, sqlc.SessionsOfParams{OperatorID: operatorID, At: now, UsedAfter: now.Add(-idle), Most: int32(limit)})
 	if err != nil {
 		return nil, err
 	}

@@ -109,7 +109,7 @@ func toLinked(row sqlc.NewestLinkRow, defaultMax money.Cents) ports.LinkedAccoun
 }
 
 // LinkedAccounts implements ports.Links.
-func (s Links) LinkedAccounts(ctx context.Context, partnerID id.ID, f ports.LinkFilter, page ports.Page) (ports.List[ports.LinkedAccount], error) {
+func (r Links) LinkedAccounts(ctx context.Context, partnerID id.ID, f ports.LinkFilter, page ports.Page) (ports.List[ports.LinkedAccount], error) {
 	l := &lists.List{Table: "account_links", Identity: []string{"id"}, Order: []string{"linked_at", "id"}}
 	l.Where("partner_id = ?", partnerID)
 	narrow := l.Where // links of a status have an index, and links of an external id another
@@ -127,10 +127,10 @@ func (s Links) LinkedAccounts(ctx context.Context, partnerID id.ID, f ports.Link
 	l.Filter(`NOT EXISTS (SELECT FROM account_links n WHERE n.partner_id = account_links.partner_id AND n.account_id = account_links.account_id
 		AND (n.linked_at, n.id) > (account_links.linked_at, account_links.id))`)
 	l.After(page.Cursor)
-	ceiling := `coalesce((SELECT a.max_amount_cents FROM accounts a WHERE a.id = l.account_id), ` + l.Argument(int64(s.defaultMax)) + `)` // no join: a join may read all accounts
+	ceiling := `coalesce((SELECT a.max_amount_cents FROM accounts a WHERE a.id = l.account_id), ` + l.Argument(int64(r.defaultMax)) + `)` // no join: a join may read all accounts
 	sql := `SELECT l.id, l.partner_id, l.account_id, l.external_id, l.linked_at, l.revoked_at, ` + ceiling + `, l.Fits, l.n
 		FROM ` + l.Rows(page) + ` AS l ORDER BY l.linked_at DESC, l.id DESC`
-	return lists.Read(ctx, s.DB, l, page, sql, func(row pgx.CollectableRow) (got lists.Listed[ports.LinkedAccount], err error) {
+	return lists.Read(ctx, r.DB, l, page, sql, func(row pgx.CollectableRow) (got lists.Listed[ports.LinkedAccount], err error) {
 		a := &got.Item
 		err = row.Scan(&a.ID, &a.PartnerID, &a.AccountID, &a.ExternalID, &a.LinkedAt, &a.RevokedAt, &a.MaxAmountCents, &got.Fits, &got.N)
 		return got, err
@@ -138,27 +138,27 @@ func (s Links) LinkedAccounts(ctx context.Context, partnerID id.ID, f ports.Link
 }
 
 // LinkedAccount implements ports.Links.
-func (s Links) LinkedAccount(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error) {
-	row, err := queries.NewestLink(ctx, s.DB, partnerID, accountID)
-	return toLinked(row, s.defaultMax), pg.OrNotFound(err, connect.ErrAccountNotFound)
+func (r Links) LinkedAccount(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error) {
+	row, err := queries.NewestLink(ctx, r.DB, partnerID, accountID)
+	return toLinked(row, r.defaultMax), pg.OrNotFound(err, connect.ErrAccountNotFound)
 }
 
 // ActiveLink implements ports.Links.
-func (s Links) ActiveLink(ctx context.Context, accountID id.ID) (*connect.Link, error) {
-	row, err := queries.ActiveLink(ctx, s.DB, accountID)
+func (r Links) ActiveLink(ctx context.Context, accountID id.ID) (*connect.Link, error) {
+	row, err := queries.ActiveLink(ctx, r.DB, accountID)
 	return linkOrNil(connect.Link(row), err)
 }
 
 // ActiveLinkOf implements ports.Links.
-func (s Links) ActiveLinkOf(ctx context.Context, partnerID id.ID, externalID string) (*connect.Link, error) {
-	row, err := queries.ActiveLinkByExternalID(ctx, s.DB, partnerID, externalID)
+func (r Links) ActiveLinkOf(ctx context.Context, partnerID id.ID, externalID string) (*connect.Link, error) {
+	row, err := queries.ActiveLinkByExternalID(ctx, r.DB, partnerID, externalID)
 	return linkOrNil(connect.Link(row), err)
 }
 
 // LastRevoked implements ports.Links.
-func (s Links) LastRevoked(ctx context.Context, partnerID id.ID, externalID string) (time.Time, error) {
+func (r Links) LastRevoked(ctx context.Context, partnerID id.ID, externalID string) (time.Time, error) {
 	if pg.Inside(ctx) {
 		return queries.LastRevoked(ctx, pg.In(ctx), partnerID, externalID)
 	}
-	return queries.LastRevoked(ctx, s.DB, partnerID, externalID)
+	return queries.LastRevoked(ctx, r.DB, partnerID, externalID)
 }

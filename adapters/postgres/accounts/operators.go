@@ -63,20 +63,20 @@ func (r Sessions) DeleteExpiredSessions(ctx context.Context, at time.Time, limit
 }
 
 // OperatorByEmail implements ports.Operators.
-func (s Operators) OperatorByEmail(ctx context.Context, email string) (connect.Operator, connect.Account, error) {
-	row, err := queries.OperatorByEmail(ctx, s.DB, mailaddr.Normal(email))
+func (r Operators) OperatorByEmail(ctx context.Context, email string) (connect.Operator, connect.Account, error) {
+	row, err := queries.OperatorByEmail(ctx, r.DB, mailaddr.Normal(email))
 	o, a := toOperator(row)
 	return o, a, pg.OrNotFound(err, connect.ErrBadCredentials)
 }
 
 // OperatorBySession implements ports.Sessions.
-func (s Sessions) OperatorBySession(ctx context.Context, tokenHash [32]byte, now time.Time, idle time.Duration) (connect.Operator, connect.Account, error) {
-	row, err := queries.OperatorBySession(ctx, s.DB, tokenHash[:], now, now.Add(-idle))
+func (r Sessions) OperatorBySession(ctx context.Context, tokenHash [32]byte, now time.Time, idle time.Duration) (connect.Operator, connect.Account, error) {
+	row, err := queries.OperatorBySession(ctx, r.DB, tokenHash[:], now, now.Add(-idle))
 	if err != nil {
 		return connect.Operator{}, connect.Account{}, pg.OrNotFound(err, connect.ErrBadCredentials)
 	}
 	if now.Sub(row.LastSeenAt) >= lastSeenPrecision(idle) {
-		if err := queries.SetLastSeen(ctx, s.DB, now, tokenHash[:]); err != nil {
+		if err := queries.SetLastSeen(ctx, r.DB, now, tokenHash[:]); err != nil {
 			return connect.Operator{}, connect.Account{}, err
 		}
 	}
@@ -86,23 +86,23 @@ func (s Sessions) OperatorBySession(ctx context.Context, tokenHash [32]byte, now
 }
 
 // NetworkKnown implements ports.Sessions.
-func (s Sessions) NetworkKnown(ctx context.Context, operatorID id.ID, network [32]byte, now time.Time) (bool, error) {
-	return queries.NetworkKnown(ctx, s.DB, operatorID, network[:], now.Add(-ports.NetworksKeptFor))
+func (r Sessions) NetworkKnown(ctx context.Context, operatorID id.ID, network [32]byte, now time.Time) (bool, error) {
+	return queries.NetworkKnown(ctx, r.DB, operatorID, network[:], now.Add(-ports.NetworksKeptFor))
 }
 
 // AccountByID implements ports.Operators.
-func (s Operators) AccountByID(ctx context.Context, accountID id.ID) (connect.Account, connect.Operator, error) {
-	row, err := queries.AccountByID(ctx, s.DB, accountID)
+func (r Operators) AccountByID(ctx context.Context, accountID id.ID) (connect.Account, connect.Operator, error) {
+	row, err := queries.AccountByID(ctx, r.DB, accountID)
 	o, a := toOperator(sqlc.OperatorByEmailRow(row))
 	return a, o, pg.OrNotFound(err, connect.ErrAccountNotFound)
 }
 
 // Accounts implements ports.Operators.
-func (s Operators) Accounts(ctx context.Context, page ports.Page) (ports.List[connect.Account], error) {
+func (r Operators) Accounts(ctx context.Context, page ports.Page) (ports.List[connect.Account], error) {
 	l := &lists.List{Table: "accounts", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	l.After(page.Cursor)
 	sql := `SELECT id, operator_id, company_name, coalesce(max_amount_cents, 0), created_at, fits, n FROM ` + l.Rows(page) + ` AS a ORDER BY created_at DESC, id DESC`
-	return lists.Read(ctx, s.DB, l, page, sql, func(row pgx.CollectableRow) (got lists.Listed[connect.Account], err error) {
+	return lists.Read(ctx, r.DB, l, page, sql, func(row pgx.CollectableRow) (got lists.Listed[connect.Account], err error) {
 		a := &got.Item
 		err = row.Scan(&a.ID, &a.OperatorID, &a.CompanyName, &a.MaxAmountCents, &a.CreatedAt, &got.Fits, &got.N)
 		return got, err
@@ -116,8 +116,8 @@ func toOperator(row sqlc.OperatorByEmailRow) (connect.Operator, connect.Account)
 }
 
 // WantsCoverMails implements ports.Operators.
-func (s Operators) WantsCoverMails(ctx context.Context, operatorID id.ID) (wants bool, err error) {
-	return wants, s.DB.QueryRow(ctx, `SELECT cover_mails FROM operators WHERE id = $1`, operatorID).Scan(&wants)
+func (r Operators) WantsCoverMails(ctx context.Context, operatorID id.ID) (wants bool, err error) {
+	return wants, r.DB.QueryRow(ctx, `SELECT cover_mails FROM operators WHERE id = $1`, operatorID).Scan(&wants)
 }
 
 // SetCoverMails implements ports.Operators.
@@ -127,7 +127,7 @@ func (r Operators) SetCoverMails(ctx context.Context, operatorID id.ID, wanted b
 }
 
 // AccountOfOperator implements ports.Operators.
-func (s Operators) AccountOfOperator(ctx context.Context, operatorID id.ID) (accountID id.ID, err error) {
-	err = s.DB.QueryRow(ctx, `SELECT id FROM accounts WHERE operator_id = $1`, operatorID).Scan(&accountID)
+func (r Operators) AccountOfOperator(ctx context.Context, operatorID id.ID) (accountID id.ID, err error) {
+	err = r.DB.QueryRow(ctx, `SELECT id FROM accounts WHERE operator_id = $1`, operatorID).Scan(&accountID)
 	return accountID, pg.OrNotFound(err, connect.ErrAccountNotFound)
 }

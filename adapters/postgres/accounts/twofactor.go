@@ -99,8 +99,8 @@ func (r HalfSignIns) RefundTry(ctx context.Context, operatorID id.ID, key [32]by
 }
 
 // TwoFactor implements ports.TwoFactors.
-func (s TwoFactors) TwoFactor(ctx context.Context, operatorID id.ID) (twofactor.State, error) {
-	row, err := queries.SecondFactorState(ctx, s.DB, operatorID)
+func (r TwoFactors) TwoFactor(ctx context.Context, operatorID id.ID) (twofactor.State, error) {
+	row, err := queries.SecondFactorState(ctx, r.DB, operatorID)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && row.ConfirmedAt.IsZero() {
 		return twofactor.State{}, nil
 	}
@@ -108,8 +108,8 @@ func (s TwoFactors) TwoFactor(ctx context.Context, operatorID id.ID) (twofactor.
 }
 
 // HalfSignedIn implements ports.HalfSignIns.
-func (s HalfSignIns) HalfSignedIn(ctx context.Context, tokenHash [32]byte, now time.Time) (connect.Operator, connect.Account, error) {
-	row, err := queries.OperatorByHalfSignIn(ctx, s.DB, tokenHash[:], now)
+func (r HalfSignIns) HalfSignedIn(ctx context.Context, tokenHash [32]byte, now time.Time) (connect.Operator, connect.Account, error) {
+	row, err := queries.OperatorByHalfSignIn(ctx, r.DB, tokenHash[:], now)
 	o, a := toOperator(sqlc.OperatorByEmailRow(row))
 	return o, a, pg.OrNotFound(err, twofactor.ErrSignInOver)
 }

@@ -33,8 +33,8 @@ func (r Agreements) Keep(ctx context.Context, rec agreement.Record, since time.T
 }
 
 // Agreements implements ports.Agreements.
-func (s Agreements) Agreements(ctx context.Context, depositID id.ID) ([]agreement.Record, error) {
-	rows, err := s.DB.Query(ctx, `SELECT id, client_id, version, locale, words, agreed_at, origin FROM deposit_agreements WHERE deposit_id = $1 ORDER BY agreed_at, id`, depositID)
+func (r Agreements) Agreements(ctx context.Context, depositID id.ID) ([]agreement.Record, error) {
+	rows, err := r.DB.Query(ctx, `SELECT id, client_id, version, locale, words, agreed_at, origin FROM deposit_agreements WHERE deposit_id = $1 ORDER BY agreed_at, id`, depositID)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (s Agreements) Agreements(ctx context.Context, depositID id.ID) ([]agreemen
 		if err := row.Scan(&rec.ID, &rec.ClientID, &rec.Version, &rec.Locale, &rec.Words, &rec.At, &sealed); err != nil || sealed == nil {
 			return rec, err
 		}
-		plain, err := s.Sealer.Open(sealed, pg.AgreementAAD(rec.ID))
+		plain, err := r.Sealer.Open(sealed, pg.AgreementAAD(rec.ID))
 		if err != nil {
 			return rec, err
 		}

@@ -72,20 +72,20 @@ func scanDeposit(row pgx.Row, sealer pg.Sealer) (*deposit.Deposit, error) {
 }
 
 // Deposit implements ports.Deposits.
-func (s Deposits) Deposit(ctx context.Context, depositID id.ID) (*deposit.Deposit, error) {
-	return s.reads.one(ctx, depositID)
+func (r Deposits) Deposit(ctx context.Context, depositID id.ID) (*deposit.Deposit, error) {
+	return r.reads.one(ctx, depositID)
 }
 
 // DepositByToken implements ports.Deposits.
-func (s Deposits) DepositByToken(ctx context.Context, checkoutToken secret.Text) (*deposit.Deposit, error) {
-	return scanDeposit(s.DB.QueryRow(ctx, SelectDeposit+` WHERE d.checkout_token_hash = $1`, TokenHash(checkoutToken)), s.Sealer)
+func (r Deposits) DepositByToken(ctx context.Context, checkoutToken secret.Text) (*deposit.Deposit, error) {
+	return scanDeposit(r.DB.QueryRow(ctx, SelectDeposit+` WHERE d.checkout_token_hash = $1`, TokenHash(checkoutToken)), r.Sealer)
 }
 
 // Deposits implements ports.Deposits. A list reads the index of its narrowest filter. The status is checked row by row: an
 // index of statuses would cost every transition a new entry in every index.
-func (s Deposits) Deposits(ctx context.Context, f ports.DepositFilter, page ports.Page) (ports.List[*deposit.Deposit], error) {
+func (r Deposits) Deposits(ctx context.Context, f ports.DepositFilter, page ports.Page) (ports.List[*deposit.Deposit], error) {
 	if f.ExternalID != "" && f.AccountID.IsZero() && !f.PartnerID.IsZero() {
-		accounts, err := queries.AccountsOfExternalID(ctx, s.DB, f.PartnerID, f.ExternalID)
+		accounts, err := queries.AccountsOfExternalID(ctx, r.DB, f.PartnerID, f.ExternalID)
 		switch {
 		case err != nil || len(accounts) == 0:
 			return ports.List[*deposit.Deposit]{}, err
@@ -96,19 +96,19 @@ func (s Deposits) Deposits(ctx context.Context, f ports.DepositFilter, page port
 	l := depositList(f)
 	l.After(page.Cursor)
 	sql := SelectDepositsOf(l.Rows(page), "d.fits, d.n") + " ORDER BY d.created_at DESC, d.id DESC"
-	found, err := lists.Read(ctx, s.DB, l, page, sql, func(row pgx.CollectableRow) (got lists.Listed[*deposit.Deposit], err error) {
-		got.Item, err = ScanDeposit(row, s.Sealer, &got.Fits, &got.N)
+	found, err := lists.Read(ctx, r.DB, l, page, sql, func(row pgx.CollectableRow) (got lists.Listed[*deposit.Deposit], err error) {
+		got.Item, err = ScanDeposit(row, r.Sealer, &got.Fits, &got.N)
 		return got, err
 	}, func(d *deposit.Deposit) ports.Cursor { return ports.Cursor{At: d.CreatedAt, ID: d.ID} })
 	if err != nil {
 		return ports.List[*deposit.Deposit]{}, err
 	}
-	return found, s.setPartnerLeft(ctx, found.Items)
+	return found, r.setPartnerLeft(ctx, found.Items)
 }
 
 // setPartnerLeft sets PartnerLeft. Only deposits of the dashboard need the links of their accounts, and few lists have any:
 // as a column of the list (PartnerLeft), the links cost each list 10 %.
-func (s Deposits) setPartnerLeft(ctx context.Context, deposits []*deposit.Deposit) error {
+func (r Deposits) setPartnerLeft(ctx context.Context, deposits []*deposit.Deposit) error {
 	var ofDashboard []*deposit.Deposit
 	var accounts []id.ID
 	for _, d := range deposits {
@@ -119,7 +119,7 @@ func (s Deposits) setPartnerLeft(ctx context.Context, deposits []*deposit.Deposi
 	if len(ofDashboard) == 0 {
 		return nil
 	}
-	rows, err := s.DB.Query(ctx, `SELECT account_id, partner_id FROM account_links WHERE account_id = ANY ($1) AND revoked_at IS NULL`, accounts)
+	rows, err := r.DB.Query(ctx, `SELECT account_id, partner_id FROM account_links WHERE account_id = ANY ($1) AND revoked_at IS NULL`, accounts)
 	if err != nil {
 		return err
 	}
@@ -174,14 +174,14 @@ func depositList(f ports.DepositFilter) *lists.List {
 }
 
 // CheckoutTokens implements ports.Deposits.
-func (s Deposits) CheckoutTokens(ctx context.Context, depositIDs []id.ID) (map[id.ID]secret.Text, error) {
-	rows, err := queries.CheckoutTokens(ctx, s.DB, depositIDs)
+func (r Deposits) CheckoutTokens(ctx context.Context, depositIDs []id.ID) (map[id.ID]secret.Text, error) {
+	rows, err := queries.CheckoutTokens(ctx, r.DB, depositIDs)
 	if err != nil {
 		return nil, err
 	}
 	tokens := make(map[id.ID]secret.Text, len(rows))
 	for _, row := range rows {
-		if tokens[row.ID], err = s.Sealer.Open(row.CheckoutToken, pg.CheckoutAAD(row.ID)); err != nil {
+		if tokens[row.ID], err = r.Sealer.Open(row.CheckoutToken, pg.CheckoutAAD(row.ID)); err != nil {
 			return nil, err
 		}
 	}
@@ -224,13 +224,13 @@ func (s Due) dropStaleTimers(ctx context.Context, kind string, at time.Time, lim
 }
 
 // DepositByReference implements ports.Deposits.
-func (s Deposits) DepositByReference(ctx context.Context, reference string) (*deposit.Deposit, error) {
-	return scanDeposit(s.DB.QueryRow(ctx, SelectDeposit+` WHERE d.reference = $1`, reference), s.Sealer)
+func (r Deposits) DepositByReference(ctx context.Context, reference string) (*deposit.Deposit, error) {
+	return scanDeposit(r.DB.QueryRow(ctx, SelectDeposit+` WHERE d.reference = $1`, reference), r.Sealer)
 }
 
 // History implements ports.Deposits.
-func (s Deposits) History(ctx context.Context, depositID id.ID) ([]deposit.Transition, error) {
-	rows, err := s.DB.Query(ctx, `SELECT deposit_id, version, from_status, to_status, trigger, at, actor, detail, event_id
+func (r Deposits) History(ctx context.Context, depositID id.ID) ([]deposit.Transition, error) {
+	rows, err := r.DB.Query(ctx, `SELECT deposit_id, version, from_status, to_status, trigger, at, actor, detail, event_id
 		FROM deposit_transitions WHERE deposit_id = $1 ORDER BY version`, depositID)
 	if err != nil {
 		return nil, err

@@ -38,8 +38,8 @@ func (r Files) Forget(ctx context.Context, fileIDs []id.ID) error {
 }
 
 // Wait implements ports.Files.
-func (s Files) Wait(ctx context.Context, by ports.FileSender, sent []evidence.File) error {
-	return pg.InTx(ctx, s.DB.Pool, func(t *pg.Tx) error {
+func (r Files) Wait(ctx context.Context, by ports.FileSender, sent []evidence.File) error {
+	return pg.InTx(ctx, r.DB.Pool, func(t *pg.Tx) error {
 		for _, f := range sent {
 			if err := queries.WaitWithFile(ctx, t.Deferred(), sqlc.WaitWithFileParams{
 				ID: f.ID, DepositID: by.DepositID, Name: f.Name, MediaType: string(f.Type), Size: f.Size, SentAt: f.SentAt, Session: by.Session[:],
@@ -52,26 +52,26 @@ func (s Files) Wait(ctx context.Context, by ports.FileSender, sent []evidence.Fi
 }
 
 // Waiting implements ports.Files.
-func (s Files) Waiting(ctx context.Context, by ports.FileSender, fileIDs []id.ID, since time.Time) ([]evidence.File, error) {
-	rows, err := queries.WaitingFiles(ctx, s.DB, sqlc.WaitingFilesParams{FileIds: fileIDs, DepositID: by.DepositID, Session: by.Session[:], Since: since})
+func (r Files) Waiting(ctx context.Context, by ports.FileSender, fileIDs []id.ID, since time.Time) ([]evidence.File, error) {
+	rows, err := queries.WaitingFiles(ctx, r.DB, sqlc.WaitingFilesParams{FileIds: fileIDs, DepositID: by.DepositID, Session: by.Session[:], Since: since})
 	return pg.Each(rows, func(row sqlc.WaitingFilesRow) evidence.File { return toFile(sqlc.FileOfDepositRow(row)) }), pg.Translate(err)
 }
 
 // Files implements ports.Files.
-func (s Files) Files(ctx context.Context, depositID id.ID) ([]evidence.File, error) {
-	rows, err := queries.FilesOfDeposit(ctx, s.DB, depositID)
+func (r Files) Files(ctx context.Context, depositID id.ID) ([]evidence.File, error) {
+	rows, err := queries.FilesOfDeposit(ctx, r.DB, depositID)
 	return pg.Each(rows, func(row sqlc.FilesOfDepositRow) evidence.File { return toFile(sqlc.FileOfDepositRow(row)) }), pg.Translate(err)
 }
 
 // File implements ports.Files.
-func (s Files) File(ctx context.Context, depositID, fileID id.ID) (evidence.File, error) {
-	row, err := queries.FileOfDeposit(ctx, s.DB, fileID, depositID)
+func (r Files) File(ctx context.Context, depositID, fileID id.ID) (evidence.File, error) {
+	row, err := queries.FileOfDeposit(ctx, r.DB, fileID, depositID)
 	return toFile(row), pg.OrNotFound(err, evidence.ErrNotFound)
 }
 
 // Abandoned implements ports.Files.
-func (s Files) Abandoned(ctx context.Context, since time.Time, limit int) ([]id.ID, error) {
-	ids, err := queries.AbandonedFiles(ctx, s.DB, since, int32(limit))
+func (r Files) Abandoned(ctx context.Context, since time.Time, limit int) ([]id.ID, error) {
+	ids, err := queries.AbandonedFiles(ctx, r.DB, since, int32(limit))
 	return ids, pg.Translate(err)
 }
 

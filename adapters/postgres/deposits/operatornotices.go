@@ -45,13 +45,13 @@ func (s OperatorNotices) ids(ctx context.Context, sql string, args ...any) ([]id
 }
 
 // AddSecured implements ports.OperatorNotices. A deposit is secured once in its life.
-func (r OperatorNotices) AddSecured(ctx context.Context, depositID id.ID, at time.Time) error {
+func (s OperatorNotices) AddSecured(ctx context.Context, depositID id.ID, at time.Time) error {
 	_, err := pg.In(ctx).Deferred().Exec(ctx, `INSERT INTO secured_notices (deposit_id, secured_at) VALUES ($1, $2) ON CONFLICT DO NOTHING`, depositID, at)
 	return err
 }
 
 // TakeSecured implements ports.OperatorNotices. A second dispatcher waits for the first at the DELETE, and finds no row.
-func (r OperatorNotices) TakeSecured(ctx context.Context, depositID id.ID) (about ports.SecuredSubject, ok bool, err error) {
+func (s OperatorNotices) TakeSecured(ctx context.Context, depositID id.ID) (about ports.SecuredSubject, ok bool, err error) {
 	d := &about.Deposit
 	err = pg.In(ctx).QueryRow(ctx, `
 		WITH taken AS (DELETE FROM secured_notices WHERE deposit_id = $1 RETURNING deposit_id)
@@ -72,7 +72,7 @@ func (r OperatorNotices) TakeSecured(ctx context.Context, depositID id.ID) (abou
 
 // TakeCovers implements ports.OperatorNotices. The row of cover_mails is inserted or locked first: a second dispatcher waits
 // there, and then sees that the mail is of today.
-func (r OperatorNotices) TakeCovers(ctx context.Context, accountID id.ID, round ports.CoverRound, limit int) (about ports.CoverSubject, ok bool, err error) {
+func (s OperatorNotices) TakeCovers(ctx context.Context, accountID id.ID, round ports.CoverRound, limit int) (about ports.CoverSubject, ok bool, err error) {
 	if _, err = pg.In(ctx).Exec(ctx, `INSERT INTO cover_mails (account_id, mailed_at, told_until) VALUES ($1, '-infinity', '-infinity') ON CONFLICT DO NOTHING`, accountID); err != nil {
 		return about, false, err
 	}

@@ -48,7 +48,7 @@ type depositRead struct {
 }
 
 // ReadsWaiting counts the reads whose batch has not started.
-func (s Deposits) ReadsWaiting() int { return s.reads.queue.Waiting("") }
+func (r Deposits) ReadsWaiting() int { return r.reads.queue.Waiting("") }
 
 // one returns deposit.ErrNotFound, and service_unavailable when ctx ends or the database is away.
 func (r *depositReads) one(ctx context.Context, depositID id.ID) (*deposit.Deposit, error) {

@@ -91,18 +91,18 @@ func (r Clients) Erase(ctx context.Context, c tenant.Client, at time.Time) error
 }
 
 // Client implements ports.Clients.
-func (s Clients) Client(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error) {
-	row, err := queries.ClientOfPartner(ctx, s.DB, clientID, partnerID)
+func (r Clients) Client(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error) {
+	row, err := queries.ClientOfPartner(ctx, r.DB, clientID, partnerID)
 	return toClient(row), pg.OrNotFound(err, tenant.ErrNotFound)
 }
 
 // Clients implements ports.Clients.
-func (s Clients) Clients(ctx context.Context, f ports.ClientFilter, page ports.Page) (ports.List[tenant.Client], error) {
+func (r Clients) Clients(ctx context.Context, f ports.ClientFilter, page ports.Page) (ports.List[tenant.Client], error) {
 	l := clientList(f)
 	l.After(page.Cursor)
 	sql := `SELECT c.id, c.account_id, c.partner_id, c.email, c.first_name, c.last_name, c.phone, c.locale, c.created_at, c.erased_at, c.changed_at, c.fits, c.n
 		FROM ` + l.Rows(page) + ` AS c ORDER BY c.created_at DESC, c.id DESC`
-	return lists.Read(ctx, s.DB, l, page, sql, func(row pgx.CollectableRow) (got lists.Listed[tenant.Client], err error) {
+	return lists.Read(ctx, r.DB, l, page, sql, func(row pgx.CollectableRow) (got lists.Listed[tenant.Client], err error) {
 		c := &got.Item
 		err = row.Scan(&c.ID, &c.AccountID, &c.PartnerID, &c.Email, &c.FirstName, &c.LastName, &c.Phone, &c.Locale, &c.CreatedAt, &c.ErasedAt, &c.ChangedAt,
 			&got.Fits, &got.N)
@@ -129,8 +129,8 @@ func clientList(f ports.ClientFilter) *lists.List {
 }
 
 // ClientChangedAt implements ports.Clients.
-func (s Clients) ClientChangedAt(ctx context.Context, clientID id.ID) (time.Time, error) {
-	at, err := queries.ClientChanged(ctx, s.DB, clientID)
+func (r Clients) ClientChangedAt(ctx context.Context, clientID id.ID) (time.Time, error) {
+	at, err := queries.ClientChanged(ctx, r.DB, clientID)
 	return at, pg.OrNotFound(err, tenant.ErrNotFound)
 }
 
@@ -170,8 +170,8 @@ const queueErasure = `
 const clientColumns = `id, account_id, partner_id, email, first_name, last_name, phone, locale, created_at, erased_at`
 
 // ClientByID implements ports.Clients.
-func (s Clients) ClientByID(ctx context.Context, clientID id.ID) (tenant.Client, error) {
-	all, err := s.clients(ctx, `SELECT `+clientColumns+` FROM clients WHERE id = $1`, clientID)
+func (r Clients) ClientByID(ctx context.Context, clientID id.ID) (tenant.Client, error) {
+	all, err := r.clients(ctx, `SELECT `+clientColumns+` FROM clients WHERE id = $1`, clientID)
 	if err == nil && len(all) == 0 {
 		err = tenant.ErrNotFound
 	}
@@ -182,13 +182,13 @@ func (s Clients) ClientByID(ctx context.Context, clientID id.ID) (tenant.Client,
 }
 
 // ClientsByEmail implements ports.Clients. The conditions are those of the index clients_of_email.
-func (s Clients) ClientsByEmail(ctx context.Context, email string, limit int) ([]tenant.Client, error) {
-	return s.clients(ctx, `SELECT `+clientColumns+` FROM clients
+func (r Clients) ClientsByEmail(ctx context.Context, email string, limit int) ([]tenant.Client, error) {
+	return r.clients(ctx, `SELECT `+clientColumns+` FROM clients
 		WHERE lower(email COLLATE "C") = lower($1::text COLLATE "C") AND erased_at IS NULL ORDER BY created_at DESC, id DESC LIMIT $2`, email, limit)
 }
 
-func (s Clients) clients(ctx context.Context, sql string, args ...any) ([]tenant.Client, error) {
-	rows, err := s.DB.Query(ctx, sql, args...)
+func (r Clients) clients(ctx context.Context, sql string, args ...any) ([]tenant.Client, error) {
+	rows, err := r.DB.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, err
 	}

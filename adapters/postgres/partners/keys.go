@@ -25,17 +25,17 @@ const (
 
 // KeyByHash implements ports.Keys. The cache keeps a found key for Options.KeysKeptFor, counted from
 // before the query. The cache never keeps an unknown key, so that a new key works at once.
-func (s Keys) KeyByHash(ctx context.Context, hash partner.KeyHash) (partner.APIKey, partner.Partner, error) {
+func (r Keys) KeyByHash(ctx context.Context, hash partner.KeyHash) (partner.APIKey, partner.Partner, error) {
 	readAt := time.Now()
-	if cached, ok := s.cache.get(hash, readAt); ok {
+	if cached, ok := r.cache.get(hash, readAt); ok {
 		return cached.Key, cached.Partner, nil
 	}
-	row, err := queries.KeyByHash(ctx, s.DB, hash[:])
+	row, err := queries.KeyByHash(ctx, r.DB, hash[:])
 	if err != nil {
 		return partner.APIKey{}, partner.Partner{}, pg.OrNotFound(err, partner.ErrInvalidAPIKey)
 	}
 	found := toCaller(row)
-	s.cache.put(hash, found, readAt)
+	r.cache.put(hash, found, readAt)
 	return found.Key, found.Partner, nil
 }
 
@@ -50,13 +50,13 @@ func toCaller(row sqlc.KeyByHashRow) partner.Caller {
 }
 
 // Keys implements ports.Keys.
-func (s Keys) Keys(ctx context.Context, partnerID id.ID, page ports.Page) (ports.List[partner.APIKey], error) {
+func (r Keys) Keys(ctx context.Context, partnerID id.ID, page ports.Page) (ports.List[partner.APIKey], error) {
 	l := &lists.List{Table: "api_keys", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	l.Where("partner_id = ?", partnerID)
 	l.After(page.Cursor)
 	sql := `SELECT k.id, k.partner_id, k.name, k.prefix, k.last4, k.created_at, k.last_used_at, k.revoked_at, k.fits, k.n
 		FROM ` + l.Rows(page) + ` AS k ORDER BY k.created_at DESC, k.id DESC`
-	return lists.Read(ctx, s.DB, l, page, sql, func(row pgx.CollectableRow) (got lists.Listed[partner.APIKey], err error) {
+	return lists.Read(ctx, r.DB, l, page, sql, func(row pgx.CollectableRow) (got lists.Listed[partner.APIKey], err error) {
 		k := &got.Item
 		err = row.Scan(&k.ID, &k.PartnerID, &k.Name, &k.Prefix, &k.Last4, &k.CreatedAt, &k.LastUsedAt, &k.RevokedAt, &got.Fits, &got.N)
 		return got, err
@@ -64,7 +64,7 @@ func (s Keys) Keys(ctx context.Context, partnerID id.ID, page ports.Page) (ports
 }
 
 // KeySeen implements ports.Keys.
-func (s Keys) KeySeen(hash partner.KeyHash) bool { return s.cache.seen(hash) }
+func (r Keys) KeySeen(hash partner.KeyHash) bool { return r.cache.seen(hash) }
 
 // keyCache keeps the partners of recently used keys, up to maxKeys.
 type keyCache struct {
@@ -119,16 +119,16 @@ func (c *keyCache) evict(now time.Time) {
 }
 
 // RecordKeyUse implements ports.Keys: the use of a key is written at most once a minute, in the background.
-func (s Keys) RecordKeyUse(_ context.Context, keyID id.ID, at time.Time) { s.uses.add(keyID, at) }
+func (r Keys) RecordKeyUse(_ context.Context, keyID id.ID, at time.Time) { r.uses.add(keyID, at) }
 
-func (s Keys) writeKeyUses(ctx context.Context, used map[id.ID]time.Time) {
+func (r Keys) writeKeyUses(ctx context.Context, used map[id.ID]time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, keyUseTimeout)
 	defer cancel()
 	ids, times := make([]id.ID, 0, len(used)), make([]time.Time, 0, len(used))
 	for keyID, at := range used {
 		ids, times = append(ids, keyID), append(times, at)
 	}
-	_ = queries.RecordKeyUses(ctx, s.DB, ids, times) // the record of a use may be lost (ports.Keys)
+	_ = queries.RecordKeyUses(ctx, r.DB, ids, times) // the record of a use may be lost (ports.Keys)
 }
 
 // keyUses collects last-used times of API keys and writes them together. A timer runs only while a time waits.

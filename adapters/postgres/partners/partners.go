@@ -79,30 +79,30 @@ func (r Keys) RevokeKey(ctx context.Context, keyID id.ID, at time.Time) (partner
 }
 
 // PartnerBySlug implements ports.Partners.
-func (s Partners) PartnerBySlug(ctx context.Context, slug string) (partner.Partner, error) {
-	row, err := queries.PartnerBySlug(ctx, s.DB, slug)
+func (r Partners) PartnerBySlug(ctx context.Context, slug string) (partner.Partner, error) {
+	row, err := queries.PartnerBySlug(ctx, r.DB, slug)
 	return toPartner(sqlc.PartnersRow(row)), pg.OrNotFound(err, partner.ErrNotFound)
 }
 
 // PartnerByID implements ports.Partners.
-func (s Partners) PartnerByID(ctx context.Context, partnerID id.ID) (partner.Partner, error) {
-	row, err := queries.PartnerByID(ctx, s.DB, partnerID)
+func (r Partners) PartnerByID(ctx context.Context, partnerID id.ID) (partner.Partner, error) {
+	row, err := queries.PartnerByID(ctx, r.DB, partnerID)
 	return toPartner(sqlc.PartnersRow(row)), pg.OrNotFound(err, partner.ErrNotFound)
 }
 
 // Partners implements ports.Partners.
-func (s Partners) Partners(ctx context.Context) ([]partner.Partner, error) {
-	rows, err := queries.Partners(ctx, s.DB)
+func (r Partners) Partners(ctx context.Context) ([]partner.Partner, error) {
+	rows, err := queries.Partners(ctx, r.DB)
 	return pg.Each(rows, toPartner), err
 }
 
 // ConnectSecret implements ports.Partners.
-func (s Partners) ConnectSecret(ctx context.Context, partnerID id.ID) (secret.Text, error) {
-	sealed, err := queries.ConnectSecret(ctx, s.DB, partnerID)
+func (r Partners) ConnectSecret(ctx context.Context, partnerID id.ID) (secret.Text, error) {
+	sealed, err := queries.ConnectSecret(ctx, r.DB, partnerID)
 	if err != nil || sealed == nil {
 		return "", pg.OrNotFound(err, partner.ErrNotFound)
 	}
-	return s.Sealer.Open(sealed, pg.ConnectAAD(partnerID))
+	return r.Sealer.Open(sealed, pg.ConnectAAD(partnerID))
 }
 
 func toPartner(row sqlc.PartnersRow) partner.Partner {

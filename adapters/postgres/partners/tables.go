@@ -47,4 +47,4 @@ func New(b pg.Base, keysKeptFor time.Duration) Tables {
 }
 
 // Close writes the last-used times of API keys that wait.
-func (s Keys) Close(ctx context.Context) { s.uses.close(ctx) }
+func (r Keys) Close(ctx context.Context) { r.uses.close(ctx) }

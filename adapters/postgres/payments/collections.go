@@ -54,12 +54,12 @@ func cancelBy(a actor.Actor) string {
 }
 
 // Debts implements ports.Collections.
-func (s Collections) Debts(ctx context.Context, depositIDs []id.ID) (map[id.ID]deposit.Debt, error) {
+func (r Collections) Debts(ctx context.Context, depositIDs []id.ID) (map[id.ID]deposit.Debt, error) {
 	found := map[id.ID]deposit.Debt{}
 	if len(depositIDs) == 0 {
 		return found, nil
 	}
-	all, err := s.debts(ctx, `SELECT `+debtColumns+` FROM collections WHERE deposit_id = ANY ($1) ORDER BY captured_at, payment_id`, depositIDs)
+	all, err := r.debts(ctx, `SELECT `+debtColumns+` FROM collections WHERE deposit_id = ANY ($1) ORDER BY captured_at, payment_id`, depositIDs)
 	for _, d := range all { // the newest is the last
 		found[d.DepositID] = d
 	}
@@ -67,9 +67,9 @@ func (s Collections) Debts(ctx context.Context, depositIDs []id.ID) (map[id.ID]d
 }
 
 // ListCollections implements ports.Collections.
-func (s Collections) ListCollections(ctx context.Context, f ports.CollectionFilter) ([]deposit.Debt, error) {
+func (r Collections) ListCollections(ctx context.Context, f ports.CollectionFilter) ([]deposit.Debt, error) {
 	if f.State == deposit.CollectionPaid {
-		return s.debts(ctx, `SELECT `+debtColumns+` FROM collections WHERE state = 'paid' ORDER BY payment_id DESC LIMIT $1`, f.Limit)
+		return r.debts(ctx, `SELECT `+debtColumns+` FROM collections WHERE state = 'paid' ORDER BY payment_id DESC LIMIT $1`, f.Limit)
 	}
 	states := deposit.CollectionStates
 	if f.State != "" {
@@ -80,7 +80,7 @@ func (s Collections) ListCollections(ctx context.Context, f ports.CollectionFilt
 		if state == deposit.CollectionPaid {
 			continue
 		}
-		some, err := s.debts(ctx, `SELECT `+debtColumns+` FROM collections WHERE state <> 'paid' AND state = $1 ORDER BY captured_at, payment_id LIMIT $2`, string(state), f.Limit)
+		some, err := r.debts(ctx, `SELECT `+debtColumns+` FROM collections WHERE state <> 'paid' AND state = $1 ORDER BY captured_at, payment_id LIMIT $2`, string(state), f.Limit)
 		if err != nil {
 			return nil, err
 		}
@@ -90,8 +90,8 @@ func (s Collections) ListCollections(ctx context.Context, f ports.CollectionFilt
 	return all[:min(len(all), f.Limit)], nil
 }
 
-func (s Collections) debts(ctx context.Context, sql string, args ...any) ([]deposit.Debt, error) {
-	rows, err := s.DB.Query(ctx, sql, args...)
+func (r Collections) debts(ctx context.Context, sql string, args ...any) ([]deposit.Debt, error) {
+	rows, err := r.DB.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -100,8 +100,8 @@ func (s Collections) debts(ctx context.Context, sql string, args ...any) ([]depo
 }
 
 // CollectionSteps implements ports.Collections.
-func (s Collections) CollectionSteps(ctx context.Context, paymentID id.ID) ([]deposit.CollectionStep, error) {
-	rows, err := s.DB.Query(ctx, `SELECT payment_id, number, from_state, to_state, trigger, at, actor, detail FROM collection_steps WHERE payment_id = $1 ORDER BY number`, paymentID)
+func (r Collections) CollectionSteps(ctx context.Context, paymentID id.ID) ([]deposit.CollectionStep, error) {
+	rows, err := r.DB.Query(ctx, `SELECT payment_id, number, from_state, to_state, trigger, at, actor, detail FROM collection_steps WHERE payment_id = $1 ORDER BY number`, paymentID)
 	if err != nil {
 		return nil, err
 	}
@@ -143,21 +143,21 @@ func (r Refunds) Settle(ctx context.Context, f deposit.Refund) (ok bool, err err
 }
 
 // Refunds implements ports.Refunds.
-func (s Refunds) Refunds(ctx context.Context, depositID id.ID) ([]deposit.Refund, error) {
-	return s.refunds(ctx, `SELECT `+refundColumns+` FROM refunds WHERE deposit_id = $1 ORDER BY created_at, id`, depositID)
+func (r Refunds) Refunds(ctx context.Context, depositID id.ID) ([]deposit.Refund, error) {
+	return r.refunds(ctx, `SELECT `+refundColumns+` FROM refunds WHERE deposit_id = $1 ORDER BY created_at, id`, depositID)
 }
 
 // RefundsToCheck implements ports.Refunds.
-func (s Refunds) RefundsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Refund, error) {
-	found, err := s.refunds(ctx, `UPDATE refunds SET check_at = $1 WHERE id IN (
+func (r Refunds) RefundsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Refund, error) {
+	found, err := r.refunds(ctx, `UPDATE refunds SET check_at = $1 WHERE id IN (
 		SELECT id FROM refunds WHERE status = 'pending' AND check_at <= $2 ORDER BY check_at LIMIT $3 FOR UPDATE SKIP LOCKED) RETURNING `+refundColumns,
 		at.Add(checkPause), at, limit)
 	slices.SortFunc(found, func(a, b deposit.Refund) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	return found, err
 }
 
-func (s Refunds) refunds(ctx context.Context, sql string, args ...any) ([]deposit.Refund, error) {
-	rows, err := s.DB.Query(ctx, sql, args...)
+func (r Refunds) refunds(ctx context.Context, sql string, args ...any) ([]deposit.Refund, error) {
+	rows, err := r.DB.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -183,8 +183,8 @@ func (r TenantNotices) Take(ctx context.Context, n ports.TenantNotice) (ok bool,
 }
 
 // TenantNoticesDue implements ports.TenantNotices.
-func (s TenantNotices) TenantNoticesDue(ctx context.Context, limit int) ([]ports.TenantNotice, error) {
-	rows, err := s.DB.Query(ctx, `SELECT subject_id, kind, deposit_id, at FROM tenant_notices ORDER BY at, subject_id LIMIT $1`, limit)
+func (r TenantNotices) TenantNoticesDue(ctx context.Context, limit int) ([]ports.TenantNotice, error) {
+	rows, err := r.DB.Query(ctx, `SELECT subject_id, kind, deposit_id, at FROM tenant_notices ORDER BY at, subject_id LIMIT $1`, limit)
 	if err != nil {
 		return nil, err
 	}

@@ -12,8 +12,8 @@ import (
 )
 
 // ErasuresDue implements ports.PaymentErasures.
-func (s Erasures) ErasuresDue(ctx context.Context, now, next time.Time, limit int) (due []ports.ForgottenClient, looked int, err error) {
-	rows, err := s.DB.Query(ctx, `
+func (r Erasures) ErasuresDue(ctx context.Context, now, next time.Time, limit int) (due []ports.ForgottenClient, looked int, err error) {
+	rows, err := r.DB.Query(ctx, `
 		WITH looked AS (
 			UPDATE payment_erasures SET due_at = $2
 			WHERE client_id IN (SELECT client_id FROM payment_erasures WHERE due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)

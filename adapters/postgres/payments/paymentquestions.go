@@ -83,8 +83,8 @@ func (r Disputes) Keep(ctx context.Context, d ports.Dispute, now time.Time) (bef
 }
 
 // DisputesOf implements ports.Disputes.
-func (s Disputes) DisputesOf(ctx context.Context, depositID id.ID) ([]ports.KeptDispute, error) {
-	rows, err := s.DB.Query(ctx, `SELECT ref, payment_id, amount_cents, reason, status, evidence_due_by, created_at FROM disputes WHERE deposit_id = $1 ORDER BY created_at, ref`, depositID)
+func (r Disputes) DisputesOf(ctx context.Context, depositID id.ID) ([]ports.KeptDispute, error) {
+	rows, err := r.DB.Query(ctx, `SELECT ref, payment_id, amount_cents, reason, status, evidence_due_by, created_at FROM disputes WHERE deposit_id = $1 ORDER BY created_at, ref`, depositID)
 	if err != nil {
 		return nil, err
 	}

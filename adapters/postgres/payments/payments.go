@@ -46,15 +46,15 @@ func (r Payments) Update(ctx context.Context, p deposit.Payment) error {
 }
 
 // PaymentsToCheck implements ports.Payments.
-func (s Payments) PaymentsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Payment, error) {
-	rows, err := queries.PaymentsToCheck(ctx, s.DB, at.Add(checkPause), at, int32(limit))
+func (r Payments) PaymentsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Payment, error) {
+	rows, err := queries.PaymentsToCheck(ctx, r.DB, at.Add(checkPause), at, int32(limit))
 	slices.SortFunc(rows, func(a, b sqlc.Payment) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	return pg.Each(rows, toPayment), err
 }
 
 // Payments implements ports.Payments.
-func (s Payments) Payments(ctx context.Context, depositID id.ID) ([]deposit.Payment, error) {
-	rows, err := queries.Payments(ctx, s.DB, depositID)
+func (r Payments) Payments(ctx context.Context, depositID id.ID) ([]deposit.Payment, error) {
+	rows, err := queries.Payments(ctx, r.DB, depositID)
 	return pg.Each(rows, toPayment), err
 }
 

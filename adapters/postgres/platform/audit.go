@@ -13,7 +13,7 @@ import (
 )
 
 // AuditEntries implements ports.AuditLog. Each condition has an index of its own, so each is asked alone.
-func (s Audit) AuditEntries(ctx context.Context, f ports.AuditFilter, limit int) ([]ports.AuditEntry, error) {
+func (r Audit) AuditEntries(ctx context.Context, f ports.AuditFilter, limit int) ([]ports.AuditEntry, error) {
 	const read = `SELECT id, at, actor, action, subject, detail, coalesce(request_id, '') FROM audit_log WHERE `
 	const newest = ` ORDER BY at DESC LIMIT $2`
 	var all []ports.AuditEntry
@@ -22,7 +22,7 @@ func (s Audit) AuditEntries(ctx context.Context, f ports.AuditFilter, limit int)
 		if !set {
 			return
 		}
-		rows, err := s.DB.Query(ctx, read+condition+newest, arg, limit)
+		rows, err := r.DB.Query(ctx, read+condition+newest, arg, limit)
 		if err == nil {
 			var found []ports.AuditEntry
 			found, err = pgx.CollectRows(rows, pgx.RowToStructByPos[ports.AuditEntry])

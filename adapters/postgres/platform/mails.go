@@ -58,32 +58,32 @@ func (r Mails) LinkMailsTo(ctx context.Context, accountID id.ID, address string,
 }
 
 // Claim implements ports.Mails.
-func (s Mails) Claim(ctx context.Context, limit int, lease time.Duration) ([]ports.Mail, error) {
-	rows, err := queries.ClaimMails(ctx, s.DB, lease, int32(limit))
+func (r Mails) Claim(ctx context.Context, limit int, lease time.Duration) ([]ports.Mail, error) {
+	rows, err := queries.ClaimMails(ctx, r.DB, lease, int32(limit))
 	if err != nil {
 		return nil, err
 	}
 	slices.SortFunc(rows, func(a, b sqlc.ClaimMailsRow) int { return a.CreatedAt.Compare(b.CreatedAt) })
-	return s.openMails(rows)
+	return r.openMails(rows)
 }
 
 // NewestMails implements ports.CaughtMails.
-func (s Mails) NewestMails(ctx context.Context, limit int) ([]ports.Mail, error) {
-	rows, err := queries.NewestMails(ctx, s.DB, int32(limit))
+func (r Mails) NewestMails(ctx context.Context, limit int) ([]ports.Mail, error) {
+	rows, err := queries.NewestMails(ctx, r.DB, int32(limit))
 	if err != nil {
 		return nil, err
 	}
-	return s.openMails(pg.Each(rows, func(row sqlc.NewestMailsRow) sqlc.ClaimMailsRow { return sqlc.ClaimMailsRow(row) }))
+	return r.openMails(pg.Each(rows, func(row sqlc.NewestMailsRow) sqlc.ClaimMailsRow { return sqlc.ClaimMailsRow(row) }))
 }
 
 // openMails gives the mails of rows. Mails that cannot be decrypted are left out; the error tells of them.
-func (s Mails) openMails(rows []sqlc.ClaimMailsRow) ([]ports.Mail, error) {
+func (r Mails) openMails(rows []sqlc.ClaimMailsRow) ([]ports.Mail, error) {
 	opened, unreadable := make([]ports.Mail, 0, len(rows)), []error(nil)
 	for _, row := range rows {
 		m := ports.Mail{
 			ID: row.ID, To: row.Recipient, Subject: row.Subject, Body: row.Body, CreatedAt: row.CreatedAt, LinkOf: row.LinkOf, Attempt: int(row.Attempts),
 		}
-		if err := s.openMail(&m, row.Sealed); err != nil {
+		if err := r.openMail(&m, row.Sealed); err != nil {
 			unreadable = append(unreadable, fmt.Errorf("mail %s: %w", id.Message.Of(m.ID), err))
 			continue
 		}
@@ -93,11 +93,11 @@ func (s Mails) openMails(rows []sqlc.ClaimMailsRow) ([]ports.Mail, error) {
 }
 
 // openMail puts the text of an encrypted mail into m.
-func (s Mails) openMail(m *ports.Mail, sealed []byte) error {
+func (r Mails) openMail(m *ports.Mail, sealed []byte) error {
 	if sealed == nil {
 		return nil
 	}
-	plain, err := s.Sealer.Open(sealed, pg.MailAAD(m.ID))
+	plain, err := r.Sealer.Open(sealed, pg.MailAAD(m.ID))
 	if err != nil {
 		return err
 	}
@@ -110,18 +110,18 @@ func (s Mails) openMail(m *ports.Mail, sealed []byte) error {
 }
 
 // Sent implements ports.Mails.
-func (s Mails) Sent(ctx context.Context, mailID id.ID) error {
-	return queries.MailSent(ctx, s.DB, mailID)
+func (r Mails) Sent(ctx context.Context, mailID id.ID) error {
+	return queries.MailSent(ctx, r.DB, mailID)
 }
 
 // Failed implements ports.Mails.
-func (s Mails) Failed(ctx context.Context, m ports.Mail, waits []time.Duration) error {
-	return queries.MailFailed(ctx, s.DB, waits, m.ID, int32(m.Attempt))
+func (r Mails) Failed(ctx context.Context, m ports.Mail, waits []time.Duration) error {
+	return queries.MailFailed(ctx, r.DB, waits, m.ID, int32(m.Attempt))
 }
 
 // DeleteFinishedMails implements ports.Mails.
-func (s Mails) DeleteFinishedMails(ctx context.Context, at time.Time, limit int) (int, error) {
-	tag, err := s.DB.Exec(ctx, `
+func (r Mails) DeleteFinishedMails(ctx context.Context, at time.Time, limit int) (int, error) {
+	tag, err := r.DB.Exec(ctx, `
 		DELETE FROM mails WHERE id = ANY (ARRAY (
 			SELECT id FROM mails WHERE id < uuid_floor($1) AND (sent_at IS NOT NULL OR failed_at IS NOT NULL) ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED))`, at, limit)
 	return int(tag.RowsAffected()), err

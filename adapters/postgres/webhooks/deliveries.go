@@ -20,7 +20,7 @@ import (
 const clockSkew = time.Hour
 
 // InsertTest implements ports.Deliveries.
-func (r Deliveries) InsertTest(ctx context.Context, d webhook.Delivery) error {
+func (s Deliveries) InsertTest(ctx context.Context, d webhook.Delivery) error {
 	return queries.InsertTestDelivery(ctx, pg.In(ctx).Deferred(), sqlc.InsertTestDeliveryParams{
 		ID: d.ID, SubscriptionID: d.SubscriptionID, EventID: d.EventID, Event: d.Event, DepositID: d.DepositID, Body: d.Body, CreatedAt: d.ID.Time(),
 		TraceParent: pg.TraceParent(ctx), RequestID: ports.RequestIDOf(ctx),
@@ -28,7 +28,7 @@ func (r Deliveries) InsertTest(ctx context.Context, d webhook.Delivery) error {
 }
 
 // Redeliver implements ports.Deliveries. The database copies the bodies; no body travels to this process.
-func (r Deliveries) Redeliver(ctx context.Context, subscriptionID id.ID, copies []ports.Copy) ([]webhook.Delivery, error) {
+func (s Deliveries) Redeliver(ctx context.Context, subscriptionID id.ID, copies []ports.Copy) ([]webhook.Delivery, error) {
 	of, as, created := make([]id.ID, len(copies)), make([]id.ID, len(copies)), make([]time.Time, len(copies))
 	for i, c := range copies {
 		of[i], as[i], created[i] = c.Of, c.As, c.As.Time()

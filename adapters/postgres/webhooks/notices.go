@@ -13,8 +13,8 @@ import (
 )
 
 // DueNotices implements ports.Notices.
-func (s Notices) DueNotices(ctx context.Context, limit int) ([]webhook.Notice, error) {
-	rows, err := s.DB.Query(ctx, `SELECT subscription_id, kind FROM webhook_notices WHERE mail_at <= now() GROUP BY 1, 2 ORDER BY min(id) LIMIT $1`, limit)
+func (r Notices) DueNotices(ctx context.Context, limit int) ([]webhook.Notice, error) {
+	rows, err := r.DB.Query(ctx, `SELECT subscription_id, kind FROM webhook_notices WHERE mail_at <= now() GROUP BY 1, 2 ORDER BY min(id) LIMIT $1`, limit)
 	if err != nil {
 		return nil, err
 	}

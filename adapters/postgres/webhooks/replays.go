@@ -61,17 +61,17 @@ func (r Replays) DeleteFinished(ctx context.Context, at time.Time, limit int) (i
 }
 
 // Replay implements ports.Replays.
-func (s Replays) Replay(ctx context.Context, replayID id.ID) (p webhook.Replay, err error) {
-	err = s.DB.QueryRow(ctx, `SELECT id, subscription_id, range_from, range_to, status, per_second, matched, made, cursor_id, created_at, next_at, finished_at
+func (r Replays) Replay(ctx context.Context, replayID id.ID) (p webhook.Replay, err error) {
+	err = r.DB.QueryRow(ctx, `SELECT id, subscription_id, range_from, range_to, status, per_second, matched, made, cursor_id, created_at, next_at, finished_at
 		FROM webhook_replays WHERE id = $1`, replayID).Scan(&p.ID, &p.SubscriptionID, &p.From, &p.To, &p.Status, &p.PerSecond, &p.Matched, &p.Made,
 		&p.Cursor, &p.CreatedAt, &p.NextAt, &p.FinishedAt)
 	return p, pg.OrNotFound(err, webhook.ErrReplayNotFound)
 }
 
 // CountMatching implements ports.Replays.
-func (s Replays) CountMatching(ctx context.Context, p webhook.Replay) (n int, err error) {
+func (r Replays) CountMatching(ctx context.Context, p webhook.Replay) (n int, err error) {
 	l := matching(p)
-	err = s.DB.QueryRow(ctx, "SELECT count(*) FROM deliveries"+l.Conditions(), l.Args...).Scan(&n)
+	err = r.DB.QueryRow(ctx, "SELECT count(*) FROM deliveries"+l.Conditions(), l.Args...).Scan(&n)
 	return n, err
 }
 

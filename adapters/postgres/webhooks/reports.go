@@ -28,7 +28,7 @@ var ReadReports = `
 	LEFT JOIN leased ON leased.subscription_id = s.id`
 
 // Reports implements ports.Subscriptions.
-func (s Subscriptions) Reports(ctx context.Context, of []webhook.Subscription) ([]webhook.Reported, error) {
+func (r Subscriptions) Reports(ctx context.Context, of []webhook.Subscription) ([]webhook.Reported, error) {
 	if len(of) == 0 {
 		return []webhook.Reported{}, nil
 	}
@@ -37,7 +37,7 @@ func (s Subscriptions) Reports(ctx context.Context, of []webhook.Subscription) (
 		ids[i], place[sub.ID] = sub.ID, i
 	}
 	out := make([]webhook.Reported, len(of))
-	rows, err := s.DB.Query(ctx, ReadReports, ids)
+	rows, err := r.DB.Query(ctx, ReadReports, ids)
 	if err != nil {
 		return nil, err
 	}

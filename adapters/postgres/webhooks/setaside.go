@@ -14,8 +14,8 @@ import (
 const setAsideColumns = `event_id, partner_id, name, deposit_id, created_at, set_aside_at, reason`
 
 // SetAsideEvents implements ports.SetAside.
-func (s SetAside) SetAsideEvents(ctx context.Context, limit int) ([]ports.SetAsideEvent, error) {
-	rows, err := s.DB.Query(ctx, `SELECT `+setAsideColumns+` FROM outbox_set_aside ORDER BY event_id LIMIT $1`, limit)
+func (r SetAside) SetAsideEvents(ctx context.Context, limit int) ([]ports.SetAsideEvent, error) {
+	rows, err := r.DB.Query(ctx, `SELECT `+setAsideColumns+` FROM outbox_set_aside ORDER BY event_id LIMIT $1`, limit)
 	if err != nil {
 		return nil, err
 	}

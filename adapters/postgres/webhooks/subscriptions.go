@@ -76,24 +76,24 @@ func (r Subscriptions) Probe(ctx context.Context, of ports.ProbeOf) (ports.Probe
 }
 
 // Subscription implements ports.Subscriptions.
-func (s Subscriptions) Subscription(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error) {
-	row, err := queries.Subscription(ctx, s.DB, subscriptionID, partnerID)
+func (r Subscriptions) Subscription(ctx context.Context, partnerID, subscriptionID id.ID) (webhook.Subscription, error) {
+	row, err := queries.Subscription(ctx, r.DB, subscriptionID, partnerID)
 	return webhook.Subscription(row), pg.OrNotFound(err, webhook.ErrNotFound)
 }
 
 // SubscriptionByID implements ports.Subscriptions.
-func (s Subscriptions) SubscriptionByID(ctx context.Context, subscriptionID id.ID) (webhook.Subscription, error) {
-	row, err := queries.SubscriptionByID(ctx, s.DB, subscriptionID)
+func (r Subscriptions) SubscriptionByID(ctx context.Context, subscriptionID id.ID) (webhook.Subscription, error) {
+	row, err := queries.SubscriptionByID(ctx, r.DB, subscriptionID)
 	return webhook.Subscription(row), pg.OrNotFound(err, webhook.ErrNotFound)
 }
 
 // Subscriptions implements ports.Subscriptions.
-func (s Subscriptions) Subscriptions(ctx context.Context, partnerID id.ID, page ports.Page) (ports.List[webhook.Subscription], error) {
+func (r Subscriptions) Subscriptions(ctx context.Context, partnerID id.ID, page ports.Page) (ports.List[webhook.Subscription], error) {
 	l := &lists.List{Table: "webhook_subscriptions", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	l.Where("partner_id = ? AND deleted_at IS NULL", partnerID)
 	l.After(page.Cursor)
 	sql := `SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, fits, n FROM ` + l.Rows(page) + ` AS s ORDER BY created_at DESC, id DESC`
-	return lists.Read(ctx, s.DB, l, page, sql, func(row pgx.CollectableRow) (got lists.Listed[webhook.Subscription], err error) {
+	return lists.Read(ctx, r.DB, l, page, sql, func(row pgx.CollectableRow) (got lists.Listed[webhook.Subscription], err error) {
 		a := &got.Item
 		err = row.Scan(&a.ID, &a.PartnerID, &a.URL, &a.Events, &a.Enabled, &a.DisabledReason, &a.CreatedAt, &got.Fits, &got.N)
 		return got, err
@@ -101,8 +101,8 @@ func (s Subscriptions) Subscriptions(ctx context.Context, partnerID id.ID, page 
 }
 
 // FindSubscription implements ports.Subscriptions.
-func (s Subscriptions) FindSubscription(ctx context.Context, subscriptionID id.ID) (v ports.SubscriptionView, err error) {
-	err = s.DB.QueryRow(ctx, `SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, deleted_at, failures, failing_since, held_until, slow
+func (r Subscriptions) FindSubscription(ctx context.Context, subscriptionID id.ID) (v ports.SubscriptionView, err error) {
+	err = r.DB.QueryRow(ctx, `SELECT id, partner_id, url, events, enabled, disabled_reason, created_at, deleted_at, failures, failing_since, held_until, slow
 		FROM webhook_subscriptions WHERE id = $1`, subscriptionID).Scan(&v.ID, &v.PartnerID, &v.URL, &v.Events, &v.Enabled, &v.DisabledReason,
 		&v.CreatedAt, &v.DeletedAt, &v.Failures, &v.FailingSince, &v.HeldUntil, &v.Slow)
 	return v, pg.OrNotFound(err, webhook.ErrNotFound)
