@@ -38,9 +38,11 @@ type TenantNotice struct {
 
 // Collections keeps debts and their history. The row of a debt begins with the payment of its collection.
 type Collections interface {
-	// Lock locks and gives the debt of a payment, which the transaction has locked before. Returns deposit.ErrNoCollection.
+	// Lock locks and gives the debt of a payment, which the transaction has locked before. Returns
+	// deposit.ErrNoCollection.
 	Lock(ctx context.Context, paymentID id.ID) (deposit.Debt, error)
-	// Save stores a debt and adds steps to its history. Returns ErrStale, from Save or a later call, if a step of that number exists.
+	// Save stores a debt and adds steps to its history. Returns ErrStale, from Save or a later call, if a step of that
+	// number exists.
 	Save(ctx context.Context, d deposit.Debt, steps ...deposit.CollectionStep) error
 	// Debts gives the newest debt of each of the deposits that has one.
 	Debts(ctx context.Context, depositIDs []id.ID) (map[id.ID]deposit.Debt, error)
@@ -52,16 +54,18 @@ type Collections interface {
 
 // Refunds keeps refunds.
 type Refunds interface {
-	// Payment locks and gives a payment with its refunds, oldest first. Returns deposit.ErrNoCollection for an unknown payment.
+	// Payment locks and gives a payment with its refunds, oldest first. Returns deposit.ErrNoCollection for an unknown
+	// payment.
 	Payment(ctx context.Context, paymentID id.ID) (deposit.Payment, []deposit.Refund, error)
 	// Insert adds a refund before the provider is called.
 	Insert(ctx context.Context, r deposit.Refund) error
-	// Settle stores Status, ProviderRef, Failure, CheckAt and SettledAt of a pending refund. ok is false if it is not pending any more.
+	// Settle stores Status, ProviderRef, Failure, CheckAt and SettledAt of a pending refund. ok is false if it is not
+	// pending any more.
 	Settle(ctx context.Context, r deposit.Refund) (ok bool, err error)
 	// Refunds gives the refunds of a deposit's payments, oldest first.
 	Refunds(ctx context.Context, depositID id.ID) ([]deposit.Refund, error)
-	// RefundsToCheck gives pending refunds with CheckAt not after at, oldest first. The call also moves CheckAt ahead, as
-	// Payments.PaymentsToCheck does.
+	// RefundsToCheck gives pending refunds with CheckAt not after at, oldest first. The call also moves CheckAt ahead,
+	// as Payments.PaymentsToCheck does.
 	RefundsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Refund, error)
 }
 

@@ -9,7 +9,8 @@ import (
 	"partnerdeposits/core/money"
 )
 
-// PasswordRequest asks for a mail with a link that sets a password. Nobody has checked that the address is an operator's.
+// PasswordRequest asks for a mail with a link that sets a password. Nobody has checked that the address is an
+// operator's.
 type PasswordRequest struct {
 	ID        id.ID
 	Email     string
@@ -43,15 +44,17 @@ type LinkFilter struct {
 	ExternalID string             // "": every external id
 }
 
-// Passwords hashes and checks passwords. Both are slow on purpose; an implementation bounds the number of concurrent calls.
+// Passwords hashes and checks passwords. Both are slow on purpose; an implementation bounds the number of concurrent
+// calls.
 type Passwords interface {
 	Hash(ctx context.Context, password string, who Turn) (string, error)
-	// Matches reports whether hash is the hash of password. An empty hash never matches and takes as long as any other, so that
-	// the time of an answer does not tell whether an address is known.
+	// Matches reports whether hash is the hash of password. An empty hash never matches and takes as long as any other,
+	// so that the time of an answer does not tell whether an address is known.
 	Matches(ctx context.Context, password, hash string, who Turn) (bool, error)
 }
 
-// Turn tells who waits for a password to be hashed: a burst of strangers does not hold operators up (api.md §1, "Rate limits").
+// Turn tells who waits for a password to be hashed: a burst of strangers does not hold operators up (api.md §1, "Rate
+// limits").
 type Turn struct {
 	Network string // IPv4 address or IPv6 /64 of the client; "": unknown
 	Known   bool   // the operator is known already: signed in from this network before, has a session, or opened a mail of ours
@@ -61,7 +64,8 @@ type Turn struct {
 type Operators interface {
 	// Insert adds an operator and the account of the operator. Returns connect.ErrEmailTaken.
 	Insert(ctx context.Context, o connect.Operator, a connect.Account) error
-	// Lock gives an operator, whom no other transaction then changes or locks. Returns connect.ErrBadCredentials for an unknown id.
+	// Lock gives an operator, whom no other transaction then changes or locks. Returns connect.ErrBadCredentials for an
+	// unknown id.
 	Lock(ctx context.Context, operatorID id.ID) (connect.Operator, error)
 	// Update stores everything of an operator but id and time of creation. Returns connect.ErrEmailTaken.
 	Update(ctx context.Context, o connect.Operator) error
@@ -82,7 +86,8 @@ type Operators interface {
 	AccountOfOperator(ctx context.Context, operatorID id.ID) (id.ID, error)
 }
 
-// Sessions keeps sessions, and the networks from which they began. idle is the time without use after which a session ends.
+// Sessions keeps sessions, and the networks from which they began. idle is the time without use after which a session
+// ends.
 type Sessions interface {
 	InsertSession(ctx context.Context, s Session) error
 	// DeleteSession ends a session. An unknown session is no error.
@@ -94,8 +99,8 @@ type Sessions interface {
 	RecordNetwork(ctx context.Context, operatorID id.ID, network [32]byte, at time.Time) error
 	// DeleteExpiredSessions removes up to limit sessions that ended before at, and returns the number.
 	DeleteExpiredSessions(ctx context.Context, at time.Time, limit int) (int, error)
-	// OperatorBySession returns connect.ErrBadCredentials for an unknown or ended session. OperatorBySession updates LastSeenAt from
-	// time to time.
+	// OperatorBySession returns connect.ErrBadCredentials for an unknown or ended session. OperatorBySession updates
+	// LastSeenAt from time to time.
 	OperatorBySession(ctx context.Context, tokenHash [32]byte, now time.Time, idle time.Duration) (connect.Operator, connect.Account, error)
 	// Sessions gives the sessions of an operator that have not ended, the last used first, limit at most.
 	Sessions(ctx context.Context, operatorID id.ID, now time.Time, idle time.Duration, limit int) ([]Session, error)
@@ -126,16 +131,16 @@ type Tokens interface {
 
 // Links keeps links between partners and accounts.
 type Links interface {
-	// Insert adds an active link. Returns connect.ErrAlreadyLinked or connect.ErrExternalIDConflict if another active link
-	// exists; unique indexes decide between concurrent inserts. The transaction stays usable after such an error.
+	// Insert adds an active link. Returns connect.ErrAlreadyLinked or connect.ErrExternalIDConflict if another active
+	// link exists; unique indexes decide between concurrent inserts. The transaction stays usable after such an error.
 	Insert(ctx context.Context, l connect.Link) error
 	// ActiveOfAccount locks and gives the active link of an account; nil for none.
 	ActiveOfAccount(ctx context.Context, accountID id.ID) (*connect.Link, error)
-	// OfPartner gives the newest link, active or revoked, between a partner and an account. A share lock keeps the link from
-	// being revoked before the transaction ends. Returns connect.ErrAccountNotLinked.
+	// OfPartner gives the newest link, active or revoked, between a partner and an account. A share lock keeps the link
+	// from being revoked before the transaction ends. Returns connect.ErrAccountNotLinked.
 	OfPartner(ctx context.Context, partnerID, accountID id.ID) (LinkedAccount, error)
-	// LastRevoked gives the time of the last revocation of a partner's external id, whichever account was linked; zero for
-	// none. In a transaction it sees the inserts before.
+	// LastRevoked gives the time of the last revocation of a partner's external id, whichever account was linked; zero
+	// for none. In a transaction it sees the inserts before.
 	LastRevoked(ctx context.Context, partnerID id.ID, externalID string) (time.Time, error)
 	// Revoke ends the active link. changed is false if there was no active link.
 	Revoke(ctx context.Context, partnerID, accountID id.ID, by connect.RevokedBy, at time.Time) (changed bool, err error)

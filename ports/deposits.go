@@ -21,8 +21,8 @@ type DepositFilter struct {
 	Created        Span
 }
 
-// DepositScheduler finds due deposits for the dispatcher's schedulers. The result is a hint: the use case locks the deposit
-// and checks again.
+// DepositScheduler finds due deposits for the dispatcher's schedulers. The result is a hint: the use case locks the
+// deposit and checks again.
 type DepositScheduler interface {
 	// IdleCheckouts finds pending deposits whose tenant made the last step earlier than before.
 	IdleCheckouts(ctx context.Context, before time.Time, limit int) ([]id.ID, error)
@@ -32,8 +32,8 @@ type DepositScheduler interface {
 	ElapsedCoverages(ctx context.Context, at time.Time, limit int) ([]id.ID, error)
 }
 
-// ClientFilter narrows a list of clients; zero fields do not narrow. Erased clients are in no list, and clients of revoked
-// links are not either.
+// ClientFilter narrows a list of clients; zero fields do not narrow. Erased clients are in no list, and clients of
+// revoked links are not either.
 type ClientFilter struct {
 	PartnerID id.ID // required
 	AccountID id.ID
@@ -42,11 +42,11 @@ type ClientFilter struct {
 
 // SealedAddresses keeps the addresses of erased clients, for the mails of deposits that have not ended.
 type SealedAddresses interface {
-	// SealedAddress gives the address of the deposit's erased client. Returns tenant.ErrNotFound if the deposit has ended, or if
-	// its client is not erased.
+	// SealedAddress gives the address of the deposit's erased client. Returns tenant.ErrNotFound if the deposit has
+	// ended, or if its client is not erased.
 	SealedAddress(ctx context.Context, depositID id.ID) (tenant.Address, error)
-	// CheckSealedAddresses looks at up to limit clients whose deposits may have ended, and removes the addresses of those whose
-	// deposits have. A client is looked at again after pause. checked is the number of clients.
+	// CheckSealedAddresses looks at up to limit clients whose deposits may have ended, and removes the addresses of
+	// those whose deposits have. A client is looked at again after pause. checked is the number of clients.
 	CheckSealedAddresses(ctx context.Context, limit int, pause time.Duration) (checked int, err error)
 }
 
@@ -79,8 +79,9 @@ type Deposits interface {
 
 // Texts removes the words of people from deposits.
 type Texts interface {
-	// EraseDepositText removes a deposit's metadata, comments and descriptions, and commits entry with the removal. The entry's
-	// detail counts the rows. A deposit without such words gets no entry, and erased is false. Returns deposit.ErrNotFound.
+	// EraseDepositText removes a deposit's metadata, comments and descriptions, and commits entry with the removal. The
+	// entry's detail counts the rows. A deposit without such words gets no entry, and erased is false. Returns
+	// deposit.ErrNotFound.
 	EraseDepositText(ctx context.Context, depositID id.ID, entry AuditEntry) (erased bool, err error)
 	// DepositsOfClient counts the deposits of a client.
 	DepositsOfClient(ctx context.Context, clientID id.ID) (int, error)
@@ -89,17 +90,17 @@ type Texts interface {
 // Clients writes tenants' records.
 type Clients interface {
 	Insert(ctx context.Context, c tenant.Client) error
-	// OfAccount returns a client of the account, unless the client is erased. A share lock keeps the client from being changed or
-	// erased before the transaction ends. Returns tenant.ErrNotFound.
+	// OfAccount returns a client of the account, unless the client is erased. A share lock keeps the client from being
+	// changed or erased before the transaction ends. Returns tenant.ErrNotFound.
 	OfAccount(ctx context.Context, accountID, clientID id.ID) (tenant.Client, error)
-	// Lock locks and gives a client of the partner, erased or not; of any partner, if partnerID is zero. Transactions that tell of
-	// the client in an event end first. Returns tenant.ErrNotFound.
+	// Lock locks and gives a client of the partner, erased or not; of any partner, if partnerID is zero. Transactions
+	// that tell of the client in an event end first. Returns tenant.ErrNotFound.
 	Lock(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error)
 	// Update stores the person and ChangedAt of a client.
 	Update(ctx context.Context, c tenant.Client) error
-	// Erase removes the personal data of c, and the waiting mails to c about deposits of c, or of its partner at its account. The
-	// address is sealed while deposits of c may not have ended, and the payment provider is to forget c (PaymentErasures). c is
-	// locked and not erased.
+	// Erase removes the personal data of c, and the waiting mails to c about deposits of c, or of its partner at its
+	// account. The address is sealed while deposits of c may not have ended, and the payment provider is to forget c
+	// (PaymentErasures). c is locked and not erased.
 	Erase(ctx context.Context, c tenant.Client, at time.Time) error
 	// Client returns a client of the partner, unless the client is erased. Returns tenant.ErrNotFound.
 	Client(ctx context.Context, partnerID, clientID id.ID) (tenant.Client, error)
@@ -108,6 +109,7 @@ type Clients interface {
 	ClientChangedAt(ctx context.Context, clientID id.ID) (time.Time, error)
 	// ClientByID gives a client of any account, erased ones too. Returns tenant.ErrNotFound.
 	ClientByID(ctx context.Context, clientID id.ID) (tenant.Client, error)
-	// ClientsByEmail gives up to limit clients that are not erased, newest first. ASCII letters are compared in lower case.
+	// ClientsByEmail gives up to limit clients that are not erased, newest first. ASCII letters are compared in lower
+	// case.
 	ClientsByEmail(ctx context.Context, email string, limit int) ([]tenant.Client, error)
 }

@@ -16,7 +16,8 @@ type DeskFilter struct {
 	Statuses  []deposit.Status
 	// Text is a reference in any spelling, or the beginning of a booking, a name or an e-mail address, in any case.
 	Text string
-	// Stay selects deposits whose rental period overlaps the span. The list is then in the order of contractStartAt, latest first.
+	// Stay selects deposits whose rental period overlaps the span. The list is then in the order of contractStartAt,
+	// latest first.
 	Stay Span
 	// EndsBefore selects active deposits whose cover ends before it.
 	EndsBefore time.Time
@@ -66,7 +67,8 @@ type Desk interface {
 	DeskDeposits(ctx context.Context, f DeskFilter, page Page) (List[*deposit.Deposit], error)
 	// CountWork counts the deposits of each kind, each up to a bound. Covers are WorkEnding that end before ending.
 	CountWork(ctx context.Context, accountID id.ID, ending time.Time) (map[Work]WorkCount, error)
-	// OpenWork gives the first deposits of a kind, up to limit: WorkEnding by the end of their cover, all others newest first.
+	// OpenWork gives the first deposits of a kind, up to limit: WorkEnding by the end of their cover, all others newest
+	// first.
 	OpenWork(ctx context.Context, accountID id.ID, kind Work, ending time.Time, limit int) ([]*deposit.Deposit, error)
 	// CountMade counts the deposits of an account that were made in each span.
 	CountMade(ctx context.Context, accountID id.ID, spans []Span) ([]int, error)

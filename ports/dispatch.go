@@ -73,8 +73,8 @@ type Claim struct {
 	DeliveryID     id.ID
 	SubscriptionID id.ID
 	Seq            int32 // counts up from 1
-	// DueAt is when the delivery became due, by the database's clock: for a delivery that the relay claims the commit of its
-	// event, for others the due time before the claim. Zero: not known, since an older dispatcher sent the job.
+	// DueAt is when the delivery became due, by the database's clock: for a delivery that the relay claims the commit
+	// of its event, for others the due time before the claim. Zero: not known, since an older dispatcher sent the job.
 	DueAt time.Time
 }
 
@@ -83,8 +83,8 @@ type Outcome struct {
 	Delivery *Delivery // as loaded
 	Attempt  webhook.Attempt
 	Verdict  webhook.Verdict
-	// StartDelay is the time from due to the POST, without the time in which the endpoint itself held its deliveries back.
-	// Negative: not known.
+	// StartDelay is the time from due to the POST, without the time in which the endpoint itself held its deliveries
+	// back. Negative: not known.
 	StartDelay time.Duration
 	// Tell has Record note the time of this success, which changes no health (webhook.SuccessGrain).
 	Tell bool
@@ -97,13 +97,13 @@ type RelayStore interface {
 	// Pending reports whether the outbox has a row. The query is cheap enough for an idle relay to repeat.
 	Pending(ctx context.Context) (bool, error)
 	// Relay removes up to limit events from the outbox and inserts the deliveries that plan returns for them, in the
-	// same transaction. plan may run again when the transaction is retried. A delivery that exists already stays unchanged and
-	// is not in claims.
+	// same transaction. plan may run again when the transaction is retried. A delivery that exists already stays
+	// unchanged and is not in claims.
 	//
 	// Returns *RefusedEvents when the events themselves cannot be filed. The outbox then holds all of them still.
 	Relay(ctx context.Context, limit int, lease time.Duration, plan func([]Event, []Subscription) []Delivery) (relayed int, claims []Claim, err error)
-	// SetAside moves an event from the outbox to the events that are set aside, with the reason. moved is false when the
-	// outbox holds the event no more.
+	// SetAside moves an event from the outbox to the events that are set aside, with the reason. moved is false when
+	// the outbox holds the event no more.
 	SetAside(ctx context.Context, eventID id.ID, reason string) (moved bool, err error)
 }
 
@@ -134,24 +134,27 @@ type Due struct {
 
 // ClaimStore finds due deliveries. Only the database's clock decides what is due (delivery.md, point 3).
 type ClaimStore interface {
-	// Due looks for deliveries that are due now, and for those that will be due within the horizon. It is a single round trip.
+	// Due looks for deliveries that are due now, and for those that will be due within the horizon. It is a single
+	// round trip.
 	Due(ctx context.Context, horizon time.Duration) (Due, error)
 	// Claim leases due deliveries, oldest first, within the room of each subscription.
 	Claim(ctx context.Context, rooms []Room, lease time.Duration) ([]Claim, error)
-	// ClaimUrgent leases deliveries that need no room: tests, and deliveries whose lease ran out. recovered counts the latter.
+	// ClaimUrgent leases deliveries that need no room: tests, and deliveries whose lease ran out. recovered counts the
+	// latter.
 	ClaimUrgent(ctx context.Context, limit int, lease time.Duration) (claims []Claim, recovered int, err error)
 	// CountClaimed counts the leased deliveries of each subscription, over all dispatchers.
 	CountClaimed(ctx context.Context) (map[id.ID]int, error)
-	// ExpireLeases makes all claims stale that are older than the span, except those of the deliveries in keep, because the
-	// queue lost their jobs. The deliveries are due after the grace. In the grace, a POST that another dispatcher began
-	// under a stale claim can end and be recorded.
+	// ExpireLeases makes all claims stale that are older than the span, except those of the deliveries in keep, because
+	// the queue lost their jobs. The deliveries are due after the grace. In the grace, a POST that another dispatcher
+	// began under a stale claim can end and be recorded.
 	ExpireLeases(ctx context.Context, olderThan, lease, grace time.Duration, keep []id.ID) (int, error)
 }
 
 // ProbeOf selects failing endpoints: those that match every field that is not zero.
 type ProbeOf struct {
 	SubscriptionID, PartnerID id.ID
-	// FailedSince selects the endpoints that failed at that time or later, those too that have succeeded since; zero: all that fail.
+	// FailedSince selects the endpoints that failed at that time or later, those too that have succeeded since; zero:
+	// all that fail.
 	FailedSince time.Time
 }
 
@@ -165,14 +168,15 @@ type Probed struct {
 type WorkStore interface {
 	// Load reads claimed deliveries and the present secrets of their subscriptions, in the order of the claims.
 	Load(ctx context.Context, claims []Claim) ([]Delivery, error)
-	// Record writes outcomes in a transaction: a success under any claim, a failure under the newest claim only. The same
-	// transaction updates the health at now of the subscriptions in adjust, with the times of their last success and failure; limit is
-	// WEBHOOK_ENDPOINT_CONCURRENCY. Notices to the partner's contact are stored with it (webhook.Notice).
-	// settled[i] reports whether the i-th outcome took effect.
+	// Record writes outcomes in a transaction: a success under any claim, a failure under the newest claim only. The
+	// same transaction updates the health at now of the subscriptions in adjust, with the times of their last success
+	// and failure; limit is WEBHOOK_ENDPOINT_CONCURRENCY. Notices to the partner's contact are stored with it
+	// (webhook.Notice). settled[i] reports whether the i-th outcome took effect.
 	Record(
 		ctx context.Context, outcomes []Outcome, adjust []id.ID, limit int, now time.Time,
 	) (settled []bool, health map[id.ID]webhook.Health, err error)
-	// Renew replaces claims by new ones, so that jobs with the old claims are stale. Claims that were stale are left out.
+	// Renew replaces claims by new ones, so that jobs with the old claims are stale. Claims that were stale are left
+	// out.
 	Renew(ctx context.Context, claims []Claim, lease time.Duration) ([]Claim, error)
 	// Release gives up claims. The deliveries become due at once, or are parked when their subscription is disabled.
 	Release(ctx context.Context, claims []Claim) error
@@ -220,8 +224,8 @@ type JobQueue interface {
 	Serve(ctx context.Context, concurrency map[Lane]int, handle func(context.Context, Job)) error
 	// Probe writes beside the jobs of every lane, and returns an error while a job could not be written there.
 	Probe(ctx context.Context) error
-	// Epoch sets a marker beside the jobs of every lane, and reports lost when an earlier marker is gone: the jobs are gone
-	// with it. lost counts even beside an error, which concerns another lane.
+	// Epoch sets a marker beside the jobs of every lane, and reports lost when an earlier marker is gone: the jobs are
+	// gone with it. lost counts even beside an error, which concerns another lane.
 	Epoch(ctx context.Context) (lost bool, err error)
 	// Tidy removes jobs that the queue archived.
 	Tidy(ctx context.Context) error
@@ -229,8 +233,9 @@ type JobQueue interface {
 
 // Sender makes POSTs. No other part of the service dials an address that a partner chose.
 type Sender interface {
-	// Post makes an attempt, in WEBHOOK_TIMEOUT at most, and returns its result without the Number. The request is signed
-	// with the delivery's secret for the time signedAt. A 2xx status line in time is a success (delivery.md, point 5).
+	// Post makes an attempt, in WEBHOOK_TIMEOUT at most, and returns its result without the Number. The request is
+	// signed with the delivery's secret for the time signedAt. A 2xx status line in time is a success (delivery.md,
+	// point 5).
 	Post(ctx context.Context, d *Delivery, signedAt time.Time) webhook.Attempt
 }
 
@@ -247,6 +252,7 @@ type EndpointReader interface {
 
 // Prober probes endpoints, in a transaction.
 type Prober interface {
-	// Probe lets the open circuits of enabled, failing endpoints send a probe now, and makes the retries of these endpoints due now.
+	// Probe lets the open circuits of enabled, failing endpoints send a probe now, and makes the retries of these
+	// endpoints due now.
 	Probe(ctx context.Context, of ProbeOf) (Probed, error)
 }

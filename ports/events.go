@@ -29,8 +29,8 @@ type Events interface {
 	Event(ctx context.Context, partnerID, eventID id.ID) (Event, error)
 	// Feed gives the state of a partner's feed.
 	Feed(ctx context.Context, partnerID id.ID) (FeedState, error)
-	// FeedEvents gives up to limit events with the numbers after, oldest first. The caller checks that no number is missing:
-	// retention may remove events at any time.
+	// FeedEvents gives up to limit events with the numbers after, oldest first. The caller checks that no number is
+	// missing: retention may remove events at any time.
 	FeedEvents(ctx context.Context, partnerID id.ID, after int64, limit int) ([]Event, error)
 	// LastNumbers gives the last number of each of the partners.
 	LastNumbers(ctx context.Context, partnerIDs []id.ID) (map[id.ID]int64, error)

@@ -10,15 +10,15 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// FileContents keeps the contents of files, apart from their records: in Postgres, or in an object store. A content is written once and
-// never changes. An implementation encrypts contents at rest.
+// FileContents keeps the contents of files, apart from their records: in Postgres, or in an object store. A content is
+// written once and never changes. An implementation encrypts contents at rest.
 type FileContents interface {
 	// Put keeps a content of size bytes under the id of its file. A failed Put leaves nothing that Open gives.
 	//
 	// Returns an error if content has another size.
 	Put(ctx context.Context, fileID id.ID, content io.Reader, size int64) error
-	// Open gives the content of a file, to be closed by the caller. Between two reads it holds no connection. A content that was
-	// changed or cut at rest ends with an error in place of io.EOF.
+	// Open gives the content of a file, to be closed by the caller. Between two reads it holds no connection. A content
+	// that was changed or cut at rest ends with an error in place of io.EOF.
 	//
 	// Returns evidence.ErrNotFound.
 	Open(ctx context.Context, fileID id.ID) (io.ReadCloser, error)
@@ -34,10 +34,12 @@ type FileSender struct {
 
 // FileCleaner reads files that people sent, and writes pictures anew.
 type FileCleaner interface {
-	// Clean checks a file by its content, and gives the file as it may be kept: a picture upright and without its metadata, a document
-	// as it is. The caller closes the result. Clean bounds the time of a file, and the memory of all calls together.
+	// Clean checks a file by its content, and gives the file as it may be kept: a picture upright and without its
+	// metadata, a document as it is. The caller closes the result. Clean bounds the time of a file, and the memory of
+	// all calls together.
 	//
-	// Returns evidence.ErrType, ErrDamaged, ErrPixels, ErrHeavy, ErrEmpty, or service_unavailable if the context ended first.
+	// Returns evidence.ErrType, ErrDamaged, ErrPixels, ErrHeavy, ErrEmpty, or service_unavailable if the context ended
+	// first.
 	Clean(ctx context.Context, sent io.ReadSeeker, size int64) (CleanFile, error)
 }
 
@@ -50,8 +52,8 @@ type CleanFile struct {
 
 // Files keeps the records of files.
 type Files interface {
-	// Add makes waiting files of the deposit's files, for good, if every one was sent by the sender at since or later. The
-	// transaction has locked the deposit, so that two calls do not count past each other.
+	// Add makes waiting files of the deposit's files, for good, if every one was sent by the sender at since or later.
+	// The transaction has locked the deposit, so that two calls do not count past each other.
 	//
 	// Returns evidence.ErrGone if a file does not wait any more, and evidence.ErrFull if the deposit had more than
 	// evidence.MaxOfDeposit files afterwards.

@@ -27,7 +27,8 @@ type IdempotencyKey struct {
 	Fingerprint [32]byte // SHA-256 of the canonical JSON of the body
 	Epoch       Epoch    // of the database when the request began; zero: the cache is not used
 
-	// Cached is the response that the cache holds for the key; nil: none. Nobody has compared its fingerprint and age yet.
+	// Cached is the response that the cache holds for the key; nil: none. Nobody has compared its fingerprint and age
+	// yet.
 	Cached *StoredResponse
 }
 
@@ -39,9 +40,9 @@ type StoredResponse struct {
 	CreatedAt   time.Time
 }
 
-// IdempotencyCache is the fast path of replays in Redis. The cache may lose anything at any time; a loss costs only time.
-// Without Redis, and for a key whose Epoch is zero, the cache holds nothing. A response is found in the epoch alone in which
-// its request began: a restore from a backup may have taken back the effect.
+// IdempotencyCache is the fast path of replays in Redis. The cache may lose anything at any time; a loss costs only
+// time. Without Redis, and for a key whose Epoch is zero, the cache holds nothing. A response is found in the epoch
+// alone in which its request began: a restore from a backup may have taken back the effect.
 type IdempotencyCache interface {
 	// Admit counts a request as Limiter.Allow does, and returns the cached response of its key; nil: none. Both share a
 	// round trip.
@@ -52,8 +53,8 @@ type IdempotencyCache interface {
 
 // Idempotency stores responses durably. Claim and Store run in the transaction of the effect.
 type Idempotency interface {
-	// Claim takes the key until the transaction ends, and returns the stored response younger than IdempotencyWindow; nil
-	// if no such response exists. A stored response is returned even if another transaction holds the key. Returns
+	// Claim takes the key until the transaction ends, and returns the stored response younger than IdempotencyWindow;
+	// nil if no such response exists. A stored response is returned even if another transaction holds the key. Returns
 	// ErrKeyInUse, without waiting, while another transaction holds a key without a response.
 	Claim(ctx context.Context, k IdempotencyKey, now time.Time) (*StoredResponse, error)
 	// Store stores the response of a claimed key, encrypted. The transaction fails and runs again if the key holds a

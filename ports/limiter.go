@@ -7,8 +7,8 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Limiter counts requests against limits. While Redis is away, the limiter allows every request and counts that in a metric
-// (api.md §1, "Rate limits").
+// Limiter counts requests against limits. While Redis is away, the limiter allows every request and counts that in a
+// metric (api.md §1, "Rate limits").
 type Limiter interface {
 	// Allow counts a request under every rule if all rules allow the request. A refused request is not counted.
 	Allow(ctx context.Context, rules ...LimitRule) LimitDecision

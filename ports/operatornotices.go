@@ -15,7 +15,8 @@ type CoverRound struct {
 	Now    time.Time
 	Before time.Time // covers that end before are told
 	Today  time.Time // the beginning of the day; an account whose last mail is younger gets none
-	// Anyone says that addresses are not verified in this service. Otherwise only operators with a verified address are told.
+	// Anyone says that addresses are not verified in this service. Otherwise only operators with a verified address are
+	// told.
 	Anyone bool
 }
 
@@ -59,15 +60,15 @@ type EndingCover struct {
 	ExpiresAt      time.Time
 }
 
-// OperatorNotices keeps what operators are to be told by mail. Take methods give each notice once, however many dispatchers
-// ask; the mail commits with the taking.
+// OperatorNotices keeps what operators are to be told by mail. Take methods give each notice once, however many
+// dispatchers ask; the mail commits with the taking.
 type OperatorNotices interface {
 	// AddSecured notes that a deposit is secured.
 	AddSecured(ctx context.Context, depositID id.ID, at time.Time) error
 	// TakeSecured removes the notice of a deposit. ok is false when another dispatcher has taken it.
 	TakeSecured(ctx context.Context, depositID id.ID) (about SecuredSubject, ok bool, err error)
-	// TakeCovers notes that the operator of an account is told today, and gives the covers, the first limit of them. ok is false when
-	// there is nothing to tell any more.
+	// TakeCovers notes that the operator of an account is told today, and gives the covers, the first limit of them. ok
+	// is false when there is nothing to tell any more.
 	TakeCovers(ctx context.Context, accountID id.ID, round CoverRound, limit int) (about CoverSubject, ok bool, err error)
 	// SecuredDue lists up to limit deposits whose operator is to be told that they are secured, oldest first.
 	SecuredDue(ctx context.Context, limit int) ([]id.ID, error)

@@ -16,13 +16,13 @@ type Event struct {
 	DepositID id.ID             // zero for rental_operator.linked
 	Data      []byte            // JSON, sent unchanged
 	CreatedAt time.Time
-	// CommittedAt is the time of the change by the database's clock; latency counts from here. The database sets CommittedAt,
-	// and the relay reads the value.
+	// CommittedAt is the time of the change by the database's clock; latency counts from here. The database sets
+	// CommittedAt, and the relay reads the value.
 	CommittedAt time.Time
 	// Sequence is the number of the event in the feed of its partner. The relay gives the number.
 	Sequence int64
-	// TraceParent is the span of the change, as a W3C traceparent; "" without traces. RequestID is the request that made
-	// the change; "" for a change by a timer or an admin command. The outbox sets both fields.
+	// TraceParent is the span of the change, as a W3C traceparent; "" without traces. RequestID is the request that
+	// made the change; "" for a change by a timer or an admin command. The outbox sets both fields.
 	TraceParent, RequestID string
 }
 
@@ -37,7 +37,8 @@ type SetAsideEvent struct {
 	Reason    string    // why, in the words of the database
 }
 
-// Doorbell wakes the dispatchers after a commit. A ring is a hint that may be late or lost. Ringing neither fails nor waits.
+// Doorbell wakes the dispatchers after a commit. A ring is a hint that may be late or lost. Ringing neither fails nor
+// waits.
 type Doorbell interface {
 	// Ring tells the relays that events were committed.
 	Ring()

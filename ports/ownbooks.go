@@ -38,8 +38,8 @@ type ReconciliationRun struct {
 type OwnBooks interface {
 	// Named gives the records of a kind that have these keys, in any state.
 	Named(ctx context.Context, kind BookKind, keys []string) (map[string]OwnEntry, error)
-	// Between gives the records of a kind that the provider must have: payments and refunds that succeeded at or after from and before
-	// to, and disputes that began then.
+	// Between gives the records of a kind that the provider must have: payments and refunds that succeeded at or after
+	// from and before to, and disputes that began then.
 	Between(ctx context.Context, kind BookKind, from, to time.Time) ([]OwnEntry, error)
 	// Due gives the accounts with collections or refunds of collections in the same time, by the name of the company.
 	Due(ctx context.Context, from, to time.Time) ([]AccountDue, error)

@@ -19,7 +19,8 @@ type Partners interface {
 	Update(ctx context.Context, p partner.Partner) error
 	// SetConnectSecret replaces the connect secret; "" removes the secret. Returns partner.ErrNotFound.
 	SetConnectSecret(ctx context.Context, partnerID id.ID, connectSecret secret.Text) error
-	// SetRateLimit sets the limit of a partner, in requests a minute; 0 restores the default. Returns partner.ErrNotFound.
+	// SetRateLimit sets the limit of a partner, in requests a minute; 0 restores the default. Returns
+	// partner.ErrNotFound.
 	SetRateLimit(ctx context.Context, partnerID id.ID, perMinute int) error
 	// PartnerBySlug returns partner.ErrNotFound.
 	PartnerBySlug(ctx context.Context, slug string) (partner.Partner, error)
@@ -32,8 +33,8 @@ type Partners interface {
 
 // Keys keeps API keys.
 type Keys interface {
-	// InsertKey adds an API key. Concurrent calls for a partner wait for each other, so that partner.MaxAPIKeys holds. Returns
-	// partner.ErrAPIKeyLimit.
+	// InsertKey adds an API key. Concurrent calls for a partner wait for each other, so that partner.MaxAPIKeys holds.
+	// Returns partner.ErrAPIKeyLimit.
 	InsertKey(ctx context.Context, k partner.APIKey, hash partner.KeyHash) error
 	// KeyForUpdate locks an API key, and gives the key with its partner. Returns partner.ErrAPIKeyNotFound.
 	KeyForUpdate(ctx context.Context, keyID id.ID) (partner.APIKey, partner.Partner, error)
@@ -43,8 +44,8 @@ type Keys interface {
 	Keys(ctx context.Context, partnerID id.ID, page Page) (List[partner.APIKey], error)
 	// KeyByHash gives a key, also if revoked, and the partner. Returns partner.ErrInvalidAPIKey for an unknown hash.
 	KeyByHash(ctx context.Context, hash partner.KeyHash) (partner.APIKey, partner.Partner, error)
-	// KeySeen reports, without asking the database, whether KeyByHash found the key before, revoked or not. An implementation
-	// may forget keys.
+	// KeySeen reports, without asking the database, whether KeyByHash found the key before, revoked or not. An
+	// implementation may forget keys.
 	KeySeen(hash partner.KeyHash) bool
 	// RecordKeyUse records the last use of a key. The record may be late, rounded or lost.
 	RecordKeyUse(ctx context.Context, keyID id.ID, at time.Time)

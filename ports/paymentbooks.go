@@ -13,13 +13,13 @@ import (
 // ErrNoticeRefused says that a notice is unsigned, forged, or more than 300 seconds away.
 var ErrNoticeRefused = errors.New("ports: the notice of the payment provider is refused")
 
-// PaymentNotices reads the provider's webhooks. A notice is a reason to ask the provider, never an answer. Only providers that
-// send webhooks implement this interface.
+// PaymentNotices reads the provider's webhooks. A notice is a reason to ask the provider, never an answer. Only
+// providers that send webhooks implement this interface.
 type PaymentNotices interface {
 	// Route is the address that the provider's settings name.
 	Route() NoticeRoute
-	// Notice verifies the signature over the raw body and gives the payment that the notice is about. The method asks neither
-	// the database nor the provider. Returns ErrNoticeRefused.
+	// Notice verifies the signature over the raw body and gives the payment that the notice is about. The method asks
+	// neither the database nor the provider. Returns ErrNoticeRefused.
 	Notice(body []byte, signature string, now time.Time) (PaymentNotice, error)
 }
 

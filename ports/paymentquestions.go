@@ -20,8 +20,8 @@ type PaymentQuestion struct {
 
 // PaymentQuestions keeps the questions that notices raise.
 type PaymentQuestions interface {
-	// Raise makes a payment in processing due for the reconciler. A dispute, and a payment that ended without success, become a
-	// question that is due now. Any other notice changes nothing.
+	// Raise makes a payment in processing due for the reconciler. A dispute, and a payment that ended without success,
+	// become a question that is due now. Any other notice changes nothing.
 	Raise(ctx context.Context, n PaymentNotice, questionID id.ID, now time.Time) error
 	// QuestionsDue gives up to limit questions that are due, and makes them due again, for a process that dies
 	// meanwhile: after n tries, waits[n] later; the last wait stands for all further tries.
@@ -64,8 +64,8 @@ type BooksMetrics interface {
 
 // Disputes keeps disputes.
 type Disputes interface {
-	// Keep stores the present state of a dispute and gives the state before; nil for a dispute that was not known. ok is false for a
-	// payment that is not ours.
+	// Keep stores the present state of a dispute and gives the state before; nil for a dispute that was not known. ok
+	// is false for a payment that is not ours.
 	Keep(ctx context.Context, d Dispute, now time.Time) (before *KeptDispute, subject DisputeSubject, ok bool, err error)
 	// DisputesOf gives the disputes about the payments of a deposit, oldest first.
 	DisputesOf(ctx context.Context, depositID id.ID) ([]KeptDispute, error)
@@ -73,8 +73,8 @@ type Disputes interface {
 
 // PaymentErasures keeps the clients whom the payment provider is to forget.
 type PaymentErasures interface {
-	// ErasuresDue gives up to limit clients who owe nothing any more: their deposits are over, and no payment is processing. All clients
-	// that were looked at are looked at again at next; looked is their number.
+	// ErasuresDue gives up to limit clients who owe nothing any more: their deposits are over, and no payment is
+	// processing. All clients that were looked at are looked at again at next; looked is their number.
 	ErasuresDue(ctx context.Context, now, next time.Time, limit int) (due []ForgottenClient, looked int, err error)
 	// Forgotten removes a client from those that are due. ok is false if another dispatcher has.
 	Forgotten(ctx context.Context, clientID id.ID) (ok bool, err error)

@@ -9,9 +9,11 @@ import (
 	"partnerdeposits/core/money"
 )
 
-// PaymentSimulator pays at the provider's page in place of the tenant. Only the sandbox provider implements this interface.
+// PaymentSimulator pays at the provider's page in place of the tenant. Only the sandbox provider implements this
+// interface.
 type PaymentSimulator interface {
-	// SimulatePayment ends an open payment, like a card that is accepted or refused. A payment that has ended stays unchanged.
+	// SimulatePayment ends an open payment, like a card that is accepted or refused. A payment that has ended stays
+	// unchanged.
 	SimulatePayment(ctx context.Context, paymentID id.ID, succeeds bool) error
 }
 
@@ -109,7 +111,8 @@ type ProviderRefund struct {
 
 // Scoring decides whether a tenant is accepted.
 type Scoring interface {
-	// Assess decides about an applicant. Returns service_unavailable if no decision is possible; the tenant may try again then.
+	// Assess decides about an applicant. Returns service_unavailable if no decision is possible; the tenant may try
+	// again then.
 	Assess(ctx context.Context, a Applicant) (accepted bool, err error)
 }
 
@@ -131,8 +134,8 @@ type Payments interface {
 	Processing(ctx context.Context, depositID id.ID, kind deposit.PaymentKind) (*deposit.Payment, error)
 	// Update stores Status, ProviderRef, Failure, Attempts, CheckAt and SettledAt.
 	Update(ctx context.Context, p deposit.Payment) error
-	// PaymentsToCheck gives processing payments with CheckAt not after at, oldest first. The call also moves CheckAt ahead,
-	// so that two reconcilers do not ask the provider about the same payment at the same time.
+	// PaymentsToCheck gives processing payments with CheckAt not after at, oldest first. The call also moves CheckAt
+	// ahead, so that two reconcilers do not ask the provider about the same payment at the same time.
 	PaymentsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Payment, error)
 	// Payments lists the payments of a deposit, oldest first.
 	Payments(ctx context.Context, depositID id.ID) ([]deposit.Payment, error)
@@ -140,20 +143,21 @@ type Payments interface {
 
 // PaymentProvider is the part of PaymentProvider about the hosted page of a payment.
 type PaymentProvider interface {
-	// Open makes the hosted page of a payment, or gives the existing page. The URL of a page that can no longer be paid leads
-	// to ReturnURL. For a collection, Open first ends the provider's own charge of the amount, and replaces a page that has
-	// expired unpaid by another.
+	// Open makes the hosted page of a payment, or gives the existing page. The URL of a page that can no longer be paid
+	// leads to ReturnURL. For a collection, Open first ends the provider's own charge of the amount, and replaces a
+	// page that has expired unpaid by another.
 	Open(ctx context.Context, r HostedPayment) (HostedPage, error)
 	// Lookup gives the present state of a payment. A payment that the provider does not know is ProviderUnknown.
 	Lookup(ctx context.Context, paymentID id.ID) (ProviderPayment, error)
-	// Close makes sure that the payment can never be paid, and gives its state. A payment that succeeded before the call stays
-	// succeeded. A payment that the provider does not know can never be paid afterwards either.
+	// Close makes sure that the payment can never be paid, and gives its state. A payment that succeeded before the
+	// call stays succeeded. A payment that the provider does not know can never be paid afterwards either.
 	Close(ctx context.Context, paymentID id.ID) (ProviderPayment, error)
-	// Collect charges the card that secured the deposit, without the tenant, after it has ended the tenant's page of the payment,
-	// if any. A second call of the same attempt gives the first answer; a call of a later attempt charges again, unless the
-	// payment has succeeded or was closed.
+	// Collect charges the card that secured the deposit, without the tenant, after it has ended the tenant's page of
+	// the payment, if any. A second call of the same attempt gives the first answer; a call of a later attempt charges
+	// again, unless the payment has succeeded or was closed.
 	Collect(ctx context.Context, r CollectRequest) (ProviderPayment, error)
-	// Refund gives back a part of a payment that has succeeded, or all of it. A second call gives the state of the same refund.
+	// Refund gives back a part of a payment that has succeeded, or all of it. A second call gives the state of the same
+	// refund.
 	Refund(ctx context.Context, r RefundRequest) (ProviderRefund, error)
 	// LeastCharge is the smallest amount that can be charged to a card.
 	LeastCharge() money.Cents

@@ -43,8 +43,8 @@ var PaymentResults = []PaymentResult{PaymentSucceeded, PaymentRefused, PaymentVo
 
 // PaymentMetrics counts the provider's answers (metrics.md, "Names").
 type PaymentMetrics interface {
-	// Answered counts an answer about a payment, after it is stored: the end of a payment, each refusal of a collection, and
-	// each call without an answer.
+	// Answered counts an answer about a payment, after it is stored: the end of a payment, each refusal of a
+	// collection, and each call without an answer.
 	Answered(kind deposit.PaymentKind, result PaymentResult)
 	// Refunded does the same for a refund.
 	Refunded(result PaymentResult)
@@ -90,15 +90,16 @@ type DispatchMetrics interface {
 	// Reconciled counts deliveries that were dispatched again because the lease ran out.
 	Reconciled(deliveries int)
 	Attempted(event webhook.EventName, result webhook.Result, took time.Duration)
-	// Finished counts a delivery, after the commit of its final state. latency is the time since the commit of the change.
+	// Finished counts a delivery, after the commit of its final state. latency is the time since the commit of the
+	// change.
 	Finished(event webhook.EventName, outcome webhook.Status, latency time.Duration)
-	// ReachedHealthy adds the latency of a first attempt that succeeded at a healthy endpoint, without the time in which the
-	// endpoint held its deliveries back.
+	// ReachedHealthy adds the latency of a first attempt that succeeded at a healthy endpoint, without the time in
+	// which the endpoint held its deliveries back.
 	ReachedHealthy(latency time.Duration)
 	// Inflight changes the number of POSTs in flight in a lane by delta.
 	Inflight(lane string, delta int)
-	// Started adds the time from due to the POST of a delivery to a healthy endpoint, without the time in which the endpoint
-	// held its deliveries back.
+	// Started adds the time from due to the POST of a delivery to a healthy endpoint, without the time in which the
+	// endpoint held its deliveries back.
 	Started(delay time.Duration)
 	// QueueMode tells the way of jobs to workers from now on.
 	QueueMode(mode QueueMode)

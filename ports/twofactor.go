@@ -18,8 +18,8 @@ type OneTimeCodes interface {
 	URI(s secret.Text, email string) secret.Text
 }
 
-// HalfSignIn is a sign-in whose password was right and whose code is missing. It is no session: a page or an act that needs a session
-// does not find it. It ends when the operator's password changes.
+// HalfSignIn is a sign-in whose password was right and whose code is missing. It is no session: a page or an act that
+// needs a session does not find it. It ends when the operator's password changes.
 type HalfSignIn struct {
 	TokenHash  [32]byte
 	OperatorID id.ID
@@ -37,7 +37,8 @@ type TwoFactors interface {
 	Delete(ctx context.Context, operatorID id.ID) error
 	// ReplaceRecoveryCodes removes the recovery codes of an operator and adds new ones. The operator has a factor.
 	ReplaceRecoveryCodes(ctx context.Context, operatorID id.ID, hashes [][32]byte) error
-	// UseRecoveryCode marks a recovery code as used. used is false for an unknown one, and for one that was used before.
+	// UseRecoveryCode marks a recovery code as used. used is false for an unknown one, and for one that was used
+	// before.
 	UseRecoveryCode(ctx context.Context, operatorID id.ID, hash [32]byte, at time.Time) (used bool, err error)
 	// TwoFactor tells whether codes are asked of an operator; the zero State for an unknown operator.
 	TwoFactor(ctx context.Context, operatorID id.ID) (twofactor.State, error)
@@ -46,16 +47,16 @@ type TwoFactors interface {
 // HalfSignIns writes half sign-ins, and the tries of codes.
 type HalfSignIns interface {
 	Insert(ctx context.Context, s HalfSignIn) error
-	// Take ends a half sign-in and gives its operator. Returns twofactor.ErrSignInOver for an unknown one, one that expired, and one
-	// from before the operator's present password.
+	// Take ends a half sign-in and gives its operator. Returns twofactor.ErrSignInOver for an unknown one, one that
+	// expired, and one from before the operator's present password.
 	Take(ctx context.Context, tokenHash [32]byte, now time.Time) (operatorID id.ID, err error)
 	// DeleteOf ends the half sign-ins of an operator.
 	DeleteOf(ctx context.Context, operatorID id.ID) error
-	// DeleteExpired removes up to limit half sign-ins that ended before at, and up to limit counts of tries whose window ended, and
-	// returns the larger number.
+	// DeleteExpired removes up to limit half sign-ins that ended before at, and up to limit counts of tries whose
+	// window ended, and returns the larger number.
 	DeleteExpired(ctx context.Context, at time.Time, limit int) (int, error)
-	// CountTry counts a try under a key of the operator, and gives the count and the start of its window. A window that is over begins
-	// anew.
+	// CountTry counts a try under a key of the operator, and gives the count and the start of its window. A window that
+	// is over begins anew.
 	CountTry(ctx context.Context, operatorID id.ID, key [32]byte, window time.Duration, now time.Time) (tries int, since time.Time, err error)
 	// RefundTry takes a try back.
 	RefundTry(ctx context.Context, operatorID id.ID, key [32]byte) error

@@ -1,8 +1,9 @@
-// Package files reads files that people sent (ports.FileCleaner). A picture is decoded and written anew, upright and without its metadata;
-// so nothing of the sent bytes is left but the pixels. A PDF is checked for its frame alone and kept as it is.
+// Package files reads files that people sent (ports.FileCleaner). A picture is decoded and written anew, upright and
+// without its metadata; so nothing of the sent bytes is left but the pixels. A PDF is checked for its frame alone and
+// kept as it is.
 //
-// Time and memory of each file are bounded. A process cleans at most two files at once: one large picture, and one other
-// file. A PNG may take long but needs little memory, so its reader passes the turn to others between two reads.
+// Time and memory of each file are bounded. A process cleans at most two files at once: one large picture, and one
+// other file. A PNG may take long but needs little memory, so its reader passes the turn to others between two reads.
 package files
 
 import (
@@ -162,7 +163,8 @@ func (s source) rewind() error {
 // piece is the most that a decoder gets at once, in bytes: those of a compressed picture can be the work of seconds.
 const piece = 128
 
-// bounded ends a decoder after its time, and one whose caller is gone: decoders know no context, and come back for bytes.
+// bounded ends a decoder after its time, and one whose caller is gone: decoders know no context, and come back for
+// bytes.
 type bounded struct {
 	*Cleaner
 	ctx    context.Context // of one call of Clean
@@ -245,9 +247,9 @@ func (b *bounded) leave() {
 	<-b.right
 }
 
-// The process beside a large picture (ADR 0024). Two threads (GOMAXPROCS) are added, one for the decoder and one for the
-// garbage collector: without them, requests wait for the decoder's time slices of 10 ms. The collector runs after 10 % of
-// new garbage: with the percentage of the process, the garbage of requests could grow to twice the picture.
+// The process beside a large picture (ADR 0024). Two threads (GOMAXPROCS) are added, one for the decoder and one for
+// the garbage collector: without them, requests wait for the decoder's time slices of 10 ms. The collector runs after
+// 10 % of new garbage: with the percentage of the process, the garbage of requests could grow to twice the picture.
 const (
 	threadsBeside   = 2
 	gcPercentBeside = 10

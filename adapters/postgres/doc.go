@@ -3,9 +3,9 @@
 //	use case ─▶ tables of a module ─▶ pg.Tx of the context ─────────────────────────────▶ connection
 //	            (a type for each port) (BEGIN travels with the first statement, COMMIT with the last)
 //
-// A module has a package of its own: accounts, deposits, partners, payments and webhooks. platform has the tables that all
-// share. OWNERS.md tells which module writes which table. The other packages, of which imports_test.go checks that each
-// imports only packages of lower levels:
+// A module has a package of its own: accounts, deposits, partners, payments and webhooks. platform has the tables that
+// all share. OWNERS.md tells which module writes which table. The other packages, of which imports_test.go checks that
+// each imports only packages of lower levels:
 //
 //	groupcommit             frequent changes of several requests, in one transaction (ports.Changes)
 //	webhooks/dispatchstore  the dispatcher's statements
@@ -16,7 +16,7 @@
 //	codec                   ids and times as Postgres types
 //	migrations              the schema
 //
-// A statement is written for sqlc, which checks it against the schema. It is written by hand where its text depends on the
-// question (lists), where it takes a set of rows (internal/sets), where its plan matters and a test compares the plan, or
-// where sqlc has no name for what it gives, such as a row of several tables.
+// A statement is written for sqlc, which checks it against the schema. It is written by hand where its text depends on
+// the question (lists), where it takes a set of rows (internal/sets), where its plan matters and a test compares the
+// plan, or where sqlc has no name for what it gives, such as a row of several tables.
 package postgres

@@ -16,8 +16,8 @@ import (
 
 const root = "partnerdeposits/adapters/postgres"
 
-// importOrder lists the packages of adapters/postgres in levels, the highest level first. A package imports only packages of
-// lower levels, so no cycle and no upward import can arise.
+// importOrder lists the packages of adapters/postgres in levels, the highest level first. A package imports only
+// packages of lower levels, so no cycle and no upward import can arise.
 var importOrder = [][]string{
 	{".", "groupcommit"},
 	{"accounts", "deposits", "payments", "webhooks", "webhooks/dispatchstore"},
@@ -27,8 +27,8 @@ var importOrder = [][]string{
 	{"codec", "internal/sqlc", "migrations"},
 }
 
-// violations returns a line for each package that importOrder does not list, and for each import that does not lead to a
-// lower level. imports maps a package to its imports; both are paths below adapters/postgres.
+// violations returns a line for each package that importOrder does not list, and for each import that does not lead to
+// a lower level. imports maps a package to its imports; both are paths below adapters/postgres.
 func violations(imports map[string][]string) (found []string) {
 	levels := map[string]int{}
 	for level, packages := range importOrder {

@@ -24,7 +24,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// mostRead bounds the rows that a statement of a list reads: 2,000 rows, and the deposits, partners and clients of a page.
+// mostRead bounds the rows that a statement of a list reads: 2,000 rows, and the deposits, partners and clients of a
+// page.
 const mostRead = 2000 + 4*101
 
 // queries notes the statements of a pool with their arguments.
@@ -227,8 +228,8 @@ func TestDeposits_OfARareStatus_AreAllFoundOverPartialPages(t *testing.T) {
 	require.Equal(t, 4, pages, "9,000 rows are 5 pages of 2,000 rows")
 }
 
-// Postgres plans a statement with its values five times, and then keeps a plan without values if that costs no more. With the limit
-// as a parameter it never did.
+// Postgres plans a statement with its values five times, and then keeps a plan without values if that costs no more.
+// With the limit as a parameter it never did.
 func TestLists_FirstPages_SettleOnAPlan(t *testing.T) {
 	t.Parallel()
 	s := newFullStore(t, stock.Amount{Deposits: 5_000, Deliveries: 5_000})

@@ -27,7 +27,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// hotStatements says how the statements of each hot operation read large tables: an index and the number of its conditions.
+// hotStatements says how the statements of each hot operation read large tables: an index and the number of its
+// conditions.
 var hotStatements = map[string][]string{
 	"create a deposit in a group":       {"account_links_pair/2", "account_links_pkey/1", "accounts_pkey/1", "idempotency_keys_pkey/3"},
 	"create a deposit alone":            {"account_links_pair/2", "account_links_pkey/1", "accounts_pkey/1", "idempotency_keys_pkey/3"},
@@ -50,8 +51,8 @@ var hotStatements = map[string][]string{
 	"release":                {"deliveries_pkey/2", "webhook_subscriptions_pkey/1"},
 }
 
-// A plan that is made when tables are large reads the right indexes, whatever the statistics: those of the present rows, of
-// small tables, or of empty ones. TestCachedPlans_OfATableThatHasGrown_AreMadeAnew covers plans from before.
+// A plan that is made when tables are large reads the right indexes, whatever the statistics: those of the present
+// rows, of small tables, or of empty ones. TestCachedPlans_OfATableThatHasGrown_AreMadeAnew covers plans from before.
 func TestHotStatements_ReadTheirIndexes_WhateverTheStatistics(t *testing.T) {
 	t.Parallel()
 	for name, small := range map[string]bool{"from small tables": true, "from empty tables": false} {
@@ -80,8 +81,8 @@ func TestHotStatements_ReadTheirIndexes_WhateverTheStatistics(t *testing.T) {
 	}
 }
 
-// withoutAutovacuum leaves the statistics to the test. Autovacuum could count a table whose rows are being inserted: many pages,
-// and no rows.
+// withoutAutovacuum leaves the statistics to the test. Autovacuum could count a table whose rows are being inserted:
+// many pages, and no rows.
 const withoutAutovacuum = `DO $$ DECLARE t regclass; BEGIN
 	FOR t IN SELECT oid FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace LOOP
 		EXECUTE format('ALTER TABLE %s SET (autovacuum_enabled = off)', t);

@@ -26,9 +26,9 @@ type PoolOptions struct {
 	Pooled            bool              // the URL leads to PgBouncer in transaction mode: the role has the settings (RoleSettings), and the other fields but MaxConns, PingAfter and Tracer do nothing
 }
 
-// IndexPlans are connection settings for pools that run the dispatcher's statements, the backlog counts and group commits.
-// The tables grow from empty to a million rows while a cached plan lives, so the planner must never choose to scan a whole
-// table.
+// IndexPlans are connection settings for pools that run the dispatcher's statements, the backlog counts and group
+// commits. The tables grow from empty to a million rows while a cached plan lives, so the planner must never choose to
+// scan a whole table.
 var IndexPlans = map[string]string{
 	"enable_seqscan":      "off",
 	"enable_hashjoin":     "off",
@@ -39,8 +39,8 @@ var IndexPlans = map[string]string{
 	"jit":                 "off",
 }
 
-// NewPool makes a pool whose connections know the types of package codec. NewPool does not connect: the first query meets
-// a database that is away, and every later query connects again.
+// NewPool makes a pool whose connections know the types of package codec. NewPool does not connect: the first query
+// meets a database that is away, and every later query connects again.
 //
 // Returns an error for a URL that does not parse. The error does not repeat the URL, which may contain a password.
 func NewPool(ctx context.Context, databaseURL string, o PoolOptions) (*pgxpool.Pool, error) {

@@ -29,8 +29,8 @@ const racers = 50
 // at0 is the time of every row, unless a test gives another time.
 var at0 = time.Date(2026, 8, 1, 15, 0, 0, 123_456_000, time.UTC)
 
-// pooledStore is a store behind PgBouncer in transaction mode, with helpers that insert rows. So every statement of the store is
-// shown to need no session of its own; the tests of app/ run the statements on direct connections.
+// pooledStore is a store behind PgBouncer in transaction mode, with helpers that insert rows. So every statement of the
+// store is shown to need no session of its own; the tests of app/ run the statements on direct connections.
 type pooledStore struct {
 	*postgres.Store
 	t *testing.T

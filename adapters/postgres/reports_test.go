@@ -98,8 +98,8 @@ func TestReports_ReadTheIndexOfPendingDeliveries(t *testing.T) {
 	require.Equal(t, count(t, pool, `SELECT count(*) FROM deliveries WHERE state < 2 AND subscription_id = $1`, sub), got[0].Health.Pending)
 }
 
-// The number of waiting deliveries equals the rows of deliveries after any changes, also of transactions that run at once, are rolled
-// back, or add up the same changes.
+// The number of waiting deliveries equals the rows of deliveries after any changes, also of transactions that run at
+// once, are rolled back, or add up the same changes.
 func TestWaitingCounts_EqualTheDeliveries_WhateverChanges(t *testing.T) {
 	t.Parallel()
 	_, pool := storetest.New(t, postgres.Options{})

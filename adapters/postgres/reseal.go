@@ -13,7 +13,8 @@ import (
 // resealPage is the number of rows that a page reads, and locks at most: locks on so few rows last for milliseconds.
 const resealPage = 500
 
-// Resealer encrypts stored secrets anew with the primary key of the keyset. Stored responses are left out: they end after a day.
+// Resealer encrypts stored secrets anew with the primary key of the keyset. Stored responses are left out: they end
+// after a day.
 type Resealer struct {
 	store  *Store
 	prefix []byte // with which every ciphertext of the primary key begins
@@ -68,8 +69,8 @@ func (r *Resealer) Rows(ctx context.Context) (n int64, err error) {
 	return n, pg.Translate(err)
 }
 
-// Page reads a page of rows, and encrypts with the primary key those that another key encrypted. The page commits as a whole. If
-// another transaction changes the secret of a row meanwhile, the row keeps that newer secret.
+// Page reads a page of rows, and encrypts with the primary key those that another key encrypted. The page commits as a
+// whole. If another transaction changes the secret of a row meanwhile, the row keeps that newer secret.
 func (r *Resealer) Page(ctx context.Context, p SecretPage) (out ResealedPage, err error) {
 	err = pg.Retry(ctx, func() error {
 		out, err = r.page(ctx, p)

@@ -130,8 +130,8 @@ func (s *Store) Ping(ctx context.Context) error {
 	return err
 }
 
-// SchemaFits compares the version of the database's schema with the newest migration of this binary. A newer schema fits:
-// migrations only add to the schema while an older binary may run.
+// SchemaFits compares the version of the database's schema with the newest migration of this binary. A newer schema
+// fits: migrations only add to the schema while an older binary may run.
 func (s *Store) SchemaFits(ctx context.Context) (fits bool, current, want int64, err error) {
 	want = migrations.Newest()
 	current, err = migrations.Version(ctx, s.base.DB)

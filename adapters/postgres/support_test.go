@@ -22,7 +22,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// A look-up reads an index of each table that grows, in large tables too. The tables of partners and of subscriptions have few rows.
+// A look-up reads an index of each table that grows, in large tables too. The tables of partners and of subscriptions
+// have few rows.
 func TestSupport_LookUpsReadIndexes(t *testing.T) {
 	t.Parallel()
 	seen := &statements{}

@@ -194,14 +194,19 @@ func TestForUpdate_AfterWaitingForAChangeOfItsClient_SeesTheClient(t *testing.T)
 func TestWithinTx_WithinAnother_IsRefused_AndAWriteOutsideOfOnePanics(t *testing.T) {
 	t.Parallel()
 	store, _ := storetest.New(t, postgres.Options{})
+	var kept context.Context
 	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context) error {
+		kept = ctx
 		err := store.WithinTx(ctx, func(context.Context) error { return nil })
 		require.ErrorContains(t, err, "a transaction within a transaction")
 		return nil
 	}))
-	require.PanicsWithValue(t, "postgres: a statement of a transaction runs outside of one", func() {
-		_ = store.Deposits.SetCheckout(t.Context(), &deposit.Deposit{})
-	})
+	for name, outside := range map[string]context.Context{"without a transaction": t.Context(), "after its end": kept} {
+		require.PanicsWithValue(t, "postgres: a statement of a transaction runs outside of one", func() {
+			_ = store.Deposits.SetCheckout(outside, &deposit.Deposit{})
+		}, name)
+	}
+	require.NoError(t, store.WithinTx(kept, func(context.Context) error { return nil }), "another transaction may follow")
 }
 
 func TestWithinTx_PoolExhausted_IsUnavailableInTime(t *testing.T) {

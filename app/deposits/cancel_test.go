@@ -25,7 +25,8 @@ import (
 
 func TestMain(m *testing.M) { servicetest.Main(m) }
 
-// fixture is a kit with a deposit whose tenant has a payment page open. fixture settles instead of the payments, and implements the metrics.
+// fixture is a kit with a deposit whose tenant has a payment page open. fixture settles instead of the payments, and
+// implements the metrics.
 type fixture struct {
 	*servicetest.Kit
 	wire.Payments

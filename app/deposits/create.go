@@ -30,8 +30,8 @@ type NewDeposit struct {
 	deposit.Draft
 }
 
-// Create makes a pending deposit for a linked account. Checks run in the order of api.md §1: field shapes, link, ceiling
-// and dates, client.
+// Create makes a pending deposit for a linked account. Checks run in the order of api.md §1: field shapes, link,
+// ceiling and dates, client.
 //
 // Returns account_not_linked, account_revoked, invalid_client, and the errors of Draft.Validate and
 // idempotent.Executor.Run.

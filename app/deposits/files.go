@@ -17,8 +17,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Files of a deposit wait first: a form is sent with them, the operator is asked once more, and the form that confirms names them. They
-// wait for the session and the deposit of the first form alone.
+// Files of a deposit wait first: a form is sent with them, the operator is asked once more, and the form that confirms
+// names them. They wait for the session and the deposit of the first form alone.
 
 // recordsWithin bounds the statements about files: a slow upload has taken most of the time of its request before.
 const recordsWithin = 10 * time.Second
@@ -146,8 +146,8 @@ func TakesFiles(d *deposit.Deposit) error {
 
 // AddFilesByOperator adds waiting files to a deposit of the operator's account.
 //
-// Returns deposit_not_found for a deposit of another account, ErrNoFiles, evidence.ErrGone, evidence.ErrFull, and the errors of
-// idempotent.Executor.Run.
+// Returns deposit_not_found for a deposit of another account, ErrNoFiles, evidence.ErrGone, evidence.ErrFull, and the
+// errors of idempotent.Executor.Run.
 func (s *Service) AddFilesByOperator(ctx context.Context, by OperatorCaller, seen Seen, files FilesToAdd) error {
 	now := s.deps.Clock.Now()
 	_, err := s.deps.Idempotent.Run(ctx, idempotent.Request{

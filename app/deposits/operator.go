@@ -64,14 +64,17 @@ func (s *Service) verified(by OperatorCaller, act Act) error {
 	return nil
 }
 
-// Proof is the second factor of an operator who asks for an act: a code of the app or a recovery code, and the network of the browser.
+// Proof is the second factor of an operator who asks for an act: a code of the app or a recovery code, and the network
+// of the browser.
 type Proof struct{ Code, Network string }
 
-// CaptureByOperator captures an active deposit of the operator's account, whichever partner created the deposit. An operator whose
-// two-factor codes are on proves the act with a code, which the capture uses up. A form that was sent twice needs one code.
+// CaptureByOperator captures an active deposit of the operator's account, whichever partner created the deposit. An
+// operator whose two-factor codes are on proves the act with a code, which the capture uses up. A form that was sent
+// twice needs one code.
 //
-// Returns connect.ErrUnverified, deposit_not_found for a deposit of another account, ErrChanged, deposit_not_capturable, capture_exceeds_amount,
-// capture_below_minimum, invalid_field for an amount that is not positive, twofactor.ErrWrongCode, ErrTooManyCodes, and the errors of idempotent.Executor.Run.
+// Returns connect.ErrUnverified, deposit_not_found for a deposit of another account, ErrChanged,
+// deposit_not_capturable, capture_exceeds_amount, capture_below_minimum, invalid_field for an amount that is not
+// positive, twofactor.ErrWrongCode, ErrTooManyCodes, and the errors of idempotent.Executor.Run.
 func (s *Service) CaptureByOperator(ctx context.Context, by OperatorCaller, seen Seen, in CaptureRequest, proof Proof) error {
 	if err := s.verified(by, ActCapture); err != nil {
 		return err
@@ -125,11 +128,11 @@ func (s *Service) ReleaseByOperator(ctx context.Context, by OperatorCaller, seen
 		})
 }
 
-// CancelByOperator voids a deposit of the operator's account that is not secured yet. A fee payment in flight is settled first, as
-// Cancel does; a tenant who was quicker has changed the deposit.
+// CancelByOperator voids a deposit of the operator's account that is not secured yet. A fee payment in flight is
+// settled first, as Cancel does; a tenant who was quicker has changed the deposit.
 //
-// Returns deposit_not_found for a deposit of another account, ErrChanged, deposit_not_cancellable, service_unavailable if the payment
-// could not be settled, and the errors of idempotent.Executor.Run.
+// Returns deposit_not_found for a deposit of another account, ErrChanged, deposit_not_cancellable, service_unavailable
+// if the payment could not be settled, and the errors of idempotent.Executor.Run.
 func (s *Service) CancelByOperator(ctx context.Context, by OperatorCaller, seen Seen, comment string) error {
 	for range settleTries {
 		err := s.operatorMove(ctx, by, seen, []string{string(ActCancel), comment},
@@ -150,7 +153,8 @@ func (s *Service) CancelByOperator(ctx context.Context, by OperatorCaller, seen 
 	return fault.ErrUnavailable.Because(errFeeInFlight)
 }
 
-// operatorMove makes a transition of a deposit of the operator's account, once for each form. what names the act and its fields.
+// operatorMove makes a transition of a deposit of the operator's account, once for each form. what names the act and
+// its fields.
 func (s *Service) operatorMove(ctx context.Context, by OperatorCaller, seen Seen, what []string,
 	move func(context.Context, *deposit.Deposit, time.Time) (deposit.Transition, error),
 ) error {
@@ -199,8 +203,8 @@ func owned(d *deposit.Deposit, accountID id.ID) error {
 // formRoute stands for the operator's forms among the routes of idempotency keys.
 const formRoute = "POST " + site.Deposits
 
-// formKey makes the key of a form an idempotency key of the account: idempotency keys have the scope of an id, and the ids of
-// accounts and partners differ. what is the content of the form.
+// formKey makes the key of a form an idempotency key of the account: idempotency keys have the scope of an id, and the
+// ids of accounts and partners differ. what is the content of the form.
 func formKey(by OperatorCaller, form [16]byte, what []string) *ports.IdempotencyKey {
 	for i, part := range what {
 		what[i] = strconv.Quote(part)

@@ -22,8 +22,9 @@ import (
 
 // SendLinkByOperator queues a mail with the link to checkout of a deposit of the operator's account.
 //
-// Returns connect.ErrUnverified, missing_field, invalid_field, deposit_not_found for a deposit of another account, deposit_not_sendable,
-// rate_limited (deposit.LinksAllowed, AccountLinkAllowed), and the errors of idempotent.Executor.Run.
+// Returns connect.ErrUnverified, missing_field, invalid_field, deposit_not_found for a deposit of another account,
+// deposit_not_sendable, rate_limited (deposit.LinksAllowed, AccountLinkAllowed), and the errors of
+// idempotent.Executor.Run.
 func (s *Service) SendLinkByOperator(ctx context.Context, by OperatorCaller, seen Seen, to tenant.Contact) error {
 	if err := s.verified(by, ActSendLink); err != nil {
 		return err
@@ -60,7 +61,8 @@ func (s *Service) SendLinkByOperator(ctx context.Context, by OperatorCaller, see
 	return err
 }
 
-// mailLink queues the mail with the link and writes the audit log. Forms that are sent at once count one another: each locks the operator.
+// mailLink queues the mail with the link and writes the audit log. Forms that are sent at once count one another: each
+// locks the operator.
 //
 // Returns rate_limited (deposit.AccountLinkAllowed).
 func (s *Service) mailLink(ctx context.Context, by OperatorCaller, d *deposit.Deposit, url string, to tenant.Contact, now time.Time) error {
@@ -142,10 +144,11 @@ func (in OperatorDeposit) validate(ceiling money.Cents) error {
 	return nil
 }
 
-// CreateByOperator makes a pending deposit for the operator's account, and mails its link if the request has an address. The partner
-// that is linked now may read the deposit (api.md §2).
+// CreateByOperator makes a pending deposit for the operator's account, and mails its link if the request has an
+// address. The partner that is linked now may read the deposit (api.md §2).
 //
-// Returns connect.ErrUnverified and rate_limited (deposit.AccountLinkAllowed) for a request with an address, the errors of Draft.Validate and tenant.Person.Validate, and those of idempotent.Executor.Run.
+// Returns connect.ErrUnverified and rate_limited (deposit.AccountLinkAllowed) for a request with an address, the errors
+// of Draft.Validate and tenant.Person.Validate, and those of idempotent.Executor.Run.
 func (s *Service) CreateByOperator(ctx context.Context, by OperatorCaller, in OperatorDeposit) (depositID id.ID, err error) {
 	if err := s.mayCreate(by, in); err != nil {
 		return id.ID{}, err

@@ -18,7 +18,8 @@ import (
 const (
 	// coverHour is the hour of the day, in UTC, from which covers are told: morning in Europe.
 	coverHour = 6
-	// coversEvery is the time between two looks for covers that end. Each looks into the open deposits of every account.
+	// coversEvery is the time between two looks for covers that end. Each looks into the open deposits of every
+	// account.
 	coversEvery = 15 * time.Minute
 )
 
@@ -32,7 +33,8 @@ type OperatorNotices struct {
 	Addresses    ports.SealedAddresses
 	Imprint      agreement.Imprint
 	DashboardURL string // DASHBOARD_BASE_URL
-	// Anyone says that addresses are not verified in this service. Otherwise only operators with a verified address are told.
+	// Anyone says that addresses are not verified in this service. Otherwise only operators with a verified address are
+	// told.
 	Anyone bool
 }
 

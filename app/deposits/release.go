@@ -37,8 +37,8 @@ type ending struct {
 	debt             *deposit.Debt // of a capture
 }
 
-// endCover ends the cover of a deposit on an active link. end decides the transition and records all that belongs to it, in the
-// transaction of the stored response.
+// endCover ends the cover of a deposit on an active link. end decides the transition and records all that belongs to
+// it, in the transaction of the stored response.
 //
 // Returns the errors of lockLinked, of end, and of idempotent.Executor.Run.
 func (s *Service) endCover(ctx context.Context, by partner.Caller, depositID id.ID, call idempotent.Call[View],

@@ -33,11 +33,11 @@ type QueuedLink struct {
 	MessageID id.ID
 }
 
-// SendLink queues a mail with the link to checkout for each recipient, or none. The link works also when the partner did not ask
-// for depositUrl: every deposit has a checkout.
+// SendLink queues a mail with the link to checkout for each recipient, or none. The link works also when the partner
+// did not ask for depositUrl: every deposit has a checkout.
 //
-// Returns missing_field, invalid_field, deposit_not_found, deposit_access_denied, account_revoked, deposit_not_sendable,
-// rate_limited (deposit.LinksAllowed), and the errors of idempotent.Executor.Run.
+// Returns missing_field, invalid_field, deposit_not_found, deposit_access_denied, account_revoked,
+// deposit_not_sendable, rate_limited (deposit.LinksAllowed), and the errors of idempotent.Executor.Run.
 func (s *Service) SendLink(ctx context.Context, by partner.Caller, in LinkRequest, call idempotent.Call[[]QueuedLink]) (idempotent.Response, error) {
 	sending := &linkSending{Service: s, by: by, in: in, call: call, now: s.deps.Clock.Now()}
 	return s.deps.Idempotent.Run(ctx, idempotent.Request{Key: call.Key, Now: sending.now, Prepare: sending.prepare, Effect: sending.effect})

@@ -1,6 +1,6 @@
-// Package deposits holds the use cases of the partner API about deposits: create, read, cancel, release, capture,
-// and send the link to checkout.
-// The steps of the tenant are in app/deposits/checkout. Both packages record every transition through app/deposits/lifecycle.
+// Package deposits holds the use cases of the partner API about deposits: create, read, cancel, release, capture, and
+// send the link to checkout. The steps of the tenant are in app/deposits/checkout. Both packages record every
+// transition through app/deposits/lifecycle.
 package deposits
 
 import (
@@ -51,7 +51,8 @@ type Deps struct {
 
 // Payments moves the money of a deposit; payments.Service implements it.
 type Payments interface {
-	// BeginCollection inserts the payment that collects the captured amount of a deposit, in the transaction of the capture.
+	// BeginCollection inserts the payment that collects the captured amount of a deposit, in the transaction of the
+	// capture.
 	BeginCollection(ctx context.Context, captured *deposit.Deposit, now time.Time) (deposit.Debt, error)
 	// LockFeeInFlight locks and gives the fee payment of a deposit that is processing, in a transaction; nil for none.
 	LockFeeInFlight(ctx context.Context, depositID id.ID) (*deposit.Payment, error)
@@ -102,7 +103,8 @@ func readable(d *deposit.Deposit, partnerID id.ID) error {
 	return nil
 }
 
-// changeable returns an error for a missing deposit (nil), and for a deposit that the partner did not create (api.md §2).
+// changeable returns an error for a missing deposit (nil), and for a deposit that the partner did not create (api.md
+// §2).
 //
 // Returns deposit_not_found or deposit_access_denied.
 func changeable(d *deposit.Deposit, partnerID id.ID) error {
@@ -115,8 +117,8 @@ func changeable(d *deposit.Deposit, partnerID id.ID) error {
 	return nil
 }
 
-// partnerAct is the author of a partner's change in the history of a deposit: the partner, the API key, and the non-empty
-// details.
+// partnerAct is the author of a partner's change in the history of a deposit: the partner, the API key, and the
+// non-empty details.
 func partnerAct(by partner.Caller, detail map[string]string) lifecycle.By {
 	set := map[string]string{"keyId": id.APIKey.Of(by.Key.ID)}
 	for k, v := range detail {

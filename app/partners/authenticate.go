@@ -10,17 +10,19 @@ import (
 	"partnerdeposits/ports"
 )
 
-// UnknownKeys is the name of the limit of unknown API keys, and UnknownKeysPerMinute the most of a network. Each unknown key
-// costs a query, since no answer about an unknown key is kept. The limit is wide, because partners may share a network, and
-// after a start a process has seen none of their keys.
+// UnknownKeys is the name of the limit of unknown API keys, and UnknownKeysPerMinute the most of a network. Each
+// unknown key costs a query, since no answer about an unknown key is kept. The limit is wide, because partners may
+// share a network, and after a start a process has seen none of their keys.
 const (
 	UnknownKeys          = "unknown-keys"
 	UnknownKeysPerMinute = 600
 )
 
-// Authenticate finds the caller by the headers x-api-key and Authorization. network is the client's IPv4 address or IPv6 /64.
+// Authenticate finds the caller by the headers x-api-key and Authorization. network is the client's IPv4 address or
+// IPv6 /64.
 //
-// Returns missing_api_key, invalid_api_key, api_key_revoked, or rate_limited after too many unknown keys of the network.
+// Returns missing_api_key, invalid_api_key, api_key_revoked, or rate_limited after too many unknown keys of the
+// network.
 func (s *Service) Authenticate(ctx context.Context, apiKey, authorization, network string) (partner.Caller, error) {
 	presented, err := partner.PresentedKey(s.deps.Environment, apiKey, authorization)
 	if err != nil {

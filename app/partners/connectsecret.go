@@ -8,8 +8,8 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// RotateConnectSecret replaces the connect secret, or sets the first. Connect URLs that were signed with the old secret become
-// invalid at once. The new secret cannot be read again.
+// RotateConnectSecret replaces the connect secret, or sets the first. Connect URLs that were signed with the old secret
+// become invalid at once. The new secret cannot be read again.
 //
 // Returns partner_not_found.
 func (s *Service) RotateConnectSecret(ctx context.Context, slug string) (secret.Text, error) {

@@ -79,8 +79,8 @@ func (s *Service) auditKey(
 	return s.auditBy(ctx, by.actor, verb, id.APIKey.Of(key.ID), detail)
 }
 
-// RevokeKey revokes an API key by its outside id, for the admin command. Every process refuses the key within five seconds
-// (api.md §1). A second call changes nothing.
+// RevokeKey revokes an API key by its outside id, for the admin command. Every process refuses the key within five
+// seconds (api.md §1). A second call changes nothing.
 //
 // Returns api_key_not_found.
 func (s *Service) RevokeKey(ctx context.Context, keyID string) (partner.APIKey, error) {
@@ -100,8 +100,8 @@ func (s *Service) RevokeOwnKey(ctx context.Context, by partner.Caller, keyID id.
 	return err
 }
 
-// revocable decides about a key of owner. only is the partner that asks, nil for an admin. changes is false for a key that was revoked
-// before.
+// revocable decides about a key of owner. only is the partner that asks, nil for an admin. changes is false for a key
+// that was revoked before.
 //
 // Returns api_key_not_found for a key of another partner.
 func revocable(key partner.APIKey, owner id.ID, only *id.ID) (changes bool, err error) {

@@ -1,5 +1,5 @@
-// Package partners authenticates partners, lists their linked accounts, and manages API keys for partners and admins, and
-// partners and connect secrets for admins.
+// Package partners authenticates partners, lists their linked accounts, and manages API keys for partners and admins,
+// and partners and connect secrets for admins.
 package partners
 
 import (

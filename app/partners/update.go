@@ -17,8 +17,8 @@ type PartnerUpdate struct {
 	ReturnOrigins *[]string // URLs, of which only the origins are kept; they replace all origins
 }
 
-// Update changes a partner, and gives the partner afterwards. The audit entry names each changed field with the value before
-// and the value now; an update that changes nothing has no entry.
+// Update changes a partner, and gives the partner afterwards. The audit entry names each changed field with the value
+// before and the value now; an update that changes nothing has no entry.
 //
 // Returns invalid_field or partner_not_found.
 func (s *Service) Update(ctx context.Context, slug string, in PartnerUpdate) (p partner.Partner, changed bool, err error) {

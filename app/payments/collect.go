@@ -42,8 +42,8 @@ const (
 	actAsk                // nothing is due: the tenant may have paid, or the provider told us to ask
 )
 
-// reconcileCollection makes the step that is due and records the answer, or the time of the next step. An outage leaves the
-// attempt open: it is no refusal, and the same attempt is asked for again.
+// reconcileCollection makes the step that is due and records the answer, or the time of the next step. An outage leaves
+// the attempt open: it is no refusal, and the same attempt is asked for again.
 func (s *Service) reconcileCollection(ctx context.Context, p deposit.Payment, now time.Time) (settled bool, err error) {
 	next, err := s.planCollection(ctx, p, now)
 	if err != nil || next.act == actNothing {
@@ -67,8 +67,8 @@ func (s *Service) reconcileCollection(ctx context.Context, p deposit.Payment, no
 	return s.recordCollection(ctx, p, next, answer, now)
 }
 
-// planCollection locks the debt and commits the step that is due: the number of an attempt, or the end of a debt that has
-// not been paid in time.
+// planCollection locks the debt and commits the step that is due: the number of an attempt, or the end of a debt that
+// has not been paid in time.
 func (s *Service) planCollection(ctx context.Context, p deposit.Payment, now time.Time) (next plan, err error) {
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		next = plan{}
@@ -92,7 +92,8 @@ func (s *Service) planCollection(ctx context.Context, p deposit.Payment, now tim
 // tooSmall reports whether the amount is less than the provider can charge.
 func (s *Service) tooSmall(p deposit.Payment) bool { return p.Amount < s.deps.Provider.LeastCharge() }
 
-// decideStep gives the step that is due, and whether the step has changed the debt. tooSmall: the amount cannot be charged.
+// decideStep gives the step that is due, and whether the step has changed the debt. tooSmall: the amount cannot be
+// charged.
 func decideStep(debt deposit.Debt, tooSmall bool, now time.Time) (next plan, changed bool) {
 	switch {
 	case !debt.CancelAt.IsZero():
@@ -232,8 +233,8 @@ func payer(state deposit.CollectionState) actor.Actor {
 	return actor.Clock
 }
 
-// failed ends a debt that can never be paid any more. The deposit stays captured, since the operator's guarantee does not
-// depend on the tenant's payment.
+// failed ends a debt that can never be paid any more. The deposit stays captured, since the operator's guarantee does
+// not depend on the tenant's payment.
 func (r recording) failed(answer ports.ProviderPayment) error {
 	trigger, by := ending(r.debt.CancelBy, r.tooSmall(*r.payment))
 	step, err := r.debt.Fail(trigger, by, r.now)
@@ -252,8 +253,8 @@ func (r recording) failed(answer ports.ProviderPayment) error {
 	return r.deps.Audit.Append(r.ctx, entry)
 }
 
-// ending gives the trigger and the actor of an unpaid end. cancelBy is that of the debt. The clock ends a debt for one of
-// two causes: the amount is too small, or nobody has paid in time.
+// ending gives the trigger and the actor of an unpaid end. cancelBy is that of the debt. The clock ends a debt for one
+// of two causes: the amount is too small, or nobody has paid in time.
 func ending(cancelBy actor.Actor, tooSmall bool) (trigger deposit.CollectionTrigger, by actor.Actor) {
 	switch {
 	case cancelBy == actor.Actor{}:
@@ -267,7 +268,8 @@ func ending(cancelBy actor.Actor, tooSmall bool) (trigger deposit.CollectionTrig
 	}
 }
 
-// settle stores the end of the collection. The debt is stored first: a trigger ends the debt of a payment that another version settles.
+// settle stores the end of the collection. The debt is stored first: a trigger ends the debt of a payment that another
+// version settles.
 func (r recording) settle(answer ports.ProviderPayment, step deposit.CollectionStep) error {
 	if err := r.deps.Collections.Save(r.ctx, *r.debt, step); err != nil {
 		return err
@@ -307,8 +309,9 @@ func (r recording) tell(kind ports.TenantNoticeKind) error {
 	return r.deps.TenantNotices.Add(r.ctx, ports.TenantNotice{SubjectID: r.payment.ID, Kind: kind, DepositID: r.payment.DepositID, At: r.now})
 }
 
-// nextCheck is the time at which the reconciler looks at the collection again: the next attempt, the tenant's page while it may
-// be paid, or the end of a debt that nobody pays. A page that was paid is known within 5 minutes, without a notice of the provider.
+// nextCheck is the time at which the reconciler looks at the collection again: the next attempt, the tenant's page
+// while it may be paid, or the end of a debt that nobody pays. A page that was paid is known within 5 minutes, without
+// a notice of the provider.
 func nextCheck(d deposit.Debt, now time.Time) time.Time {
 	switch {
 	case d.State != deposit.AwaitingTenant && d.Answered:

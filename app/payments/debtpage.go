@@ -23,8 +23,8 @@ func (s *Service) Debt(ctx context.Context, depositID id.ID) (*deposit.Debt, err
 	return nil, nil //nolint:nilnil // a deposit that was not captured has no debt
 }
 
-// OpenDebtPage opens the provider's page on which the tenant pays the debt of d with a card, and gives its URL. token is that of
-// the checkout URL. Two tabs get the same page.
+// OpenDebtPage opens the provider's page on which the tenant pays the debt of d with a card, and gives its URL. token
+// is that of the checkout URL. Two tabs get the same page.
 //
 // Returns deposit.ErrCollectionNotPayable unless the debt waits for the tenant, or service_unavailable.
 func (s *Service) OpenDebtPage(ctx context.Context, d *deposit.Deposit, token secret.Text, now time.Time) (string, error) {
@@ -75,7 +75,8 @@ func payable(debt deposit.Debt, now time.Time) bool {
 	return debt.State == deposit.AwaitingTenant && debt.CancelAt.IsZero() && !debt.Expired(now)
 }
 
-// ConfirmDebt asks the provider about the debt of a deposit that waits for the tenant, and records the answer. The page stays open.
+// ConfirmDebt asks the provider about the debt of a deposit that waits for the tenant, and records the answer. The page
+// stays open.
 //
 // Returns service_unavailable when the provider cannot be reached; nothing is recorded then.
 func (s *Service) ConfirmDebt(ctx context.Context, depositID id.ID, now time.Time) error {

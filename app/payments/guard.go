@@ -15,13 +15,14 @@ import (
 	"partnerdeposits/ports/outage"
 )
 
-// Time limits of a call to the provider; the wait for a slot counts. A tenant's page waits for askTimeout; a charge may take several
-// requests, so its limit is longer.
+// Time limits of a call to the provider; the wait for a slot counts. A tenant's page waits for askTimeout; a charge may
+// take several requests, so its limit is longer.
 const (
 	askTimeout    = 9 * time.Second
 	chargeTimeout = 20 * time.Second
-	// mostCalls is the number of slots: the calls of a process that may wait for the provider at once. slotPatience, the longest wait
-	// for a slot, is less than half of a call's limit, so that a timeout is due to the provider and not to the wait.
+	// mostCalls is the number of slots: the calls of a process that may wait for the provider at once. slotPatience,
+	// the longest wait for a slot, is less than half of a call's limit, so that a timeout is due to the provider and
+	// not to the wait.
 	mostCalls    = 32
 	slotPatience = 4 * time.Second
 	// After mostFailures failures in a row no call is made for restTime. Then a single call tries.
@@ -34,8 +35,8 @@ var (
 	errBusy    = errors.New("payments: too many calls wait for the provider")
 )
 
-// guard passes calls to the provider of this process. A provider that hangs or fails costs at most mostCalls waiting calls, and
-// then none: the calls are refused at once until one has succeeded.
+// guard passes calls to the provider of this process. A provider that hangs or fails costs at most mostCalls waiting
+// calls, and then none: the calls are refused at once until one has succeeded.
 type guard struct {
 	provider ports.PaymentProvider
 	clock    ports.Clock
@@ -65,7 +66,8 @@ func (g *guard) ready() int {
 	return 1
 }
 
-// enter takes a slot. trial: this is the single call after a rest. Returns service_unavailable during a rest, or if no slot becomes free.
+// enter takes a slot. trial: this is the single call after a rest. Returns service_unavailable during a rest, or if no
+// slot becomes free.
 func (g *guard) enter(ctx context.Context) (trial bool, err error) {
 	if trial, err = g.admit(); err != nil {
 		return false, err
@@ -101,9 +103,9 @@ func (g *guard) admit() (trial bool, err error) {
 	return true, nil
 }
 
-// leave frees the slot and counts the outcome. An answer of any kind, a refusal included, ends the failures: otherwise a
-// single payment that the provider refuses again and again would end the payments of all. A call that its caller gave up
-// says nothing.
+// leave frees the slot and counts the outcome. An answer of any kind, a refusal included, ends the failures: otherwise
+// a single payment that the provider refuses again and again would end the payments of all. A call that its caller gave
+// up says nothing.
 func (g *guard) leave(ctx context.Context, trial, gaveUp bool, err error) {
 	<-g.slots
 	away := errors.Is(err, fault.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)

@@ -15,12 +15,12 @@ import (
 	"partnerdeposits/ports/failpoint"
 )
 
-// OpenFeePage opens the provider's page for the deposit's fee and gives the page's URL. A payment in flight keeps its page,
-// so a second tab pays the same payment. token is that of the checkout URL; payer is nil when nobody gave a name; prepare
-// (nil: none) runs in the transaction of the payment.
+// OpenFeePage opens the provider's page for the deposit's fee and gives the page's URL. A payment in flight keeps its
+// page, so a second tab pays the same payment. token is that of the checkout URL; payer is nil when nobody gave a name;
+// prepare (nil: none) runs in the transaction of the payment.
 //
-// Returns deposit.ErrNotSecurable when the checkout has ended, or service_unavailable when the provider cannot be reached;
-// the payment then stays processing.
+// Returns deposit.ErrNotSecurable when the checkout has ended, or service_unavailable when the provider cannot be
+// reached; the payment then stays processing.
 func (s *Service) OpenFeePage(ctx context.Context, d *deposit.Deposit, token secret.Text, payer *tenant.Person, prepare lifecycle.Prepare, now time.Time) (string, error) {
 	payment, page, err := s.openFee(ctx, d, token, payer, prepare, now)
 	if err != nil {
@@ -44,8 +44,8 @@ func (s *Service) openFee(ctx context.Context, d *deposit.Deposit, token secret.
 	return payment, page, err
 }
 
-// pageOf asks for the page of a payment. payer is the tenant who gave a name; nil: the page asks for the address. A debt
-// is the client's.
+// pageOf asks for the page of a payment. payer is the tenant who gave a name; nil: the page asks for the address. A
+// debt is the client's.
 func pageOf(p deposit.Payment, d *deposit.Deposit, payer *tenant.Person, returnURL string) ports.HostedPayment {
 	r := ports.HostedPayment{
 		PaymentID: p.ID, DepositID: d.ID, Kind: p.Kind, Amount: p.Amount, Description: d.Reference, Locale: d.Locale,
@@ -60,8 +60,8 @@ func pageOf(p deposit.Payment, d *deposit.Deposit, payer *tenant.Person, returnU
 	return r
 }
 
-// beginFee commits the payment before the provider hears of it, so that no crash can lose a payment. A payment in flight is
-// used again.
+// beginFee commits the payment before the provider hears of it, so that no crash can lose a payment. A payment in
+// flight is used again.
 func (s *Service) beginFee(ctx context.Context, depositID id.ID, prepare lifecycle.Prepare, now time.Time) (payment deposit.Payment, err error) {
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		d, err := s.deps.Deposits.ForUpdate(ctx, depositID)

@@ -36,8 +36,8 @@ func (b bench) partnerCancel() func(depositID id.ID) error {
 	}
 }
 
-// race runs randomly chosen actions at once, racers of them, one of which is pay. An action may be refused because the deposit
-// has left checkout, or answered with service_unavailable.
+// race runs randomly chosen actions at once, racers of them, one of which is pay. An action may be refused because the
+// deposit has left checkout, or answered with service_unavailable.
 func (b bench) race(pay func() error, actions ...func() error) {
 	b.T.Helper()
 	start := make(chan struct{})

@@ -18,15 +18,17 @@ const (
 	// unknownGrace is how long a payment may be unknown to the provider before the payment is closed: the request that
 	// opens the page may still be on its way. Requests of this service end well before that.
 	unknownGrace = 2 * time.Minute
-	// workers is how many payments are asked about at a time: 5,000 of them, with a second each, take less than four minutes.
+	// workers is how many payments are asked about at a time: 5,000 of them, with a second each, take less than four
+	// minutes.
 	workers = 24
 )
 
-// Reconcile asks the provider about payments left in processing: the tenant never came back, the process crashed, or the
-// provider could not be reached. Reconcile also collects captured amounts, and refunds. It gives how many payments were settled.
+// Reconcile asks the provider about payments left in processing: the tenant never came back, the process crashed, or
+// the provider could not be reached. Reconcile also collects captured amounts, and refunds. It gives how many payments
+// were settled.
 //
-// While the provider is away, Reconcile takes up a single payment in restTime, and the others stay due. A payment that was
-// taken up in vain is due again after a minute.
+// While the provider is away, Reconcile takes up a single payment in restTime, and the others stay due. A payment that
+// was taken up in vain is due again after a minute.
 func (s *Service) Reconcile(ctx context.Context) (settled int, err error) {
 	settled, err = sweep(ctx, s, s.deps.Payments.PaymentsToCheck, s.reconcile,
 		func(p deposit.Payment) []any {
@@ -93,8 +95,8 @@ func (s *Service) reconcile(ctx context.Context, p deposit.Payment, now time.Tim
 	return err == nil, err
 }
 
-// lookUpFee gives the provider's answer about a fee. An unknown payment is closed after unknownGrace, so that a page that
-// opens even later cannot be paid.
+// lookUpFee gives the provider's answer about a fee. An unknown payment is closed after unknownGrace, so that a page
+// that opens even later cannot be paid.
 func (s *Service) lookUpFee(ctx context.Context, p deposit.Payment, now time.Time) (ports.ProviderPayment, error) {
 	answer, err := s.provider.lookup(ctx, p.ID)
 	if err != nil || !neverArrived(answer.Status, now.Sub(p.CreatedAt)) {
@@ -145,8 +147,8 @@ func feeWait(attempts int) time.Duration {
 	return min(first<<attempts, longestWait)
 }
 
-// longestWait is the time between two questions about a page that stays open. A tenant who paid and closed the browser is secured
-// within five minutes (payments.md, "Rules"); the round of the job and the provider's answer take the rest.
+// longestWait is the time between two questions about a page that stays open. A tenant who paid and closed the browser
+// is secured within five minutes (payments.md, "Rules"); the round of the job and the provider's answer take the rest.
 const longestWait = 4 * time.Minute
 
 // Job gives the job that asks the provider about payments left in processing.

@@ -14,8 +14,8 @@ import (
 	"partnerdeposits/ports/failpoint"
 )
 
-// keepOrphan stores a settled payment whose deposit has left checkout. A fee that was paid is given back. The invariant of this
-// package rules such payments out, but for a provider that takes a payment which it had ended before.
+// keepOrphan stores a settled payment whose deposit has left checkout. A fee that was paid is given back. The invariant
+// of this package rules such payments out, but for a provider that takes a payment which it had ended before.
 func (s *Service) keepOrphan(ctx context.Context, d *deposit.Deposit, p deposit.Payment, now time.Time) error {
 	if err := s.deps.Payments.Update(ctx, p); err != nil {
 		return err
@@ -45,8 +45,9 @@ func (s *Service) warnOrphan(ctx context.Context, p deposit.Payment) {
 		"deposit", id.Deposit.Of(p.DepositID), "payment", id.Payment.Of(p.ID), "kind", string(p.Kind))
 }
 
-// LookAgain asks the provider about a payment that has ended here without success. A payment that was paid all the same is
-// refunded; paid tells so. A payment in processing, one that succeeded, and one that is being refunded are left as they are.
+// LookAgain asks the provider about a payment that has ended here without success. A payment that was paid all the same
+// is refunded; paid tells so. A payment in processing, one that succeeded, and one that is being refunded are left as
+// they are.
 //
 // Returns deposit.ErrNoCollection for an unknown payment, or service_unavailable.
 func (s *Service) LookAgain(ctx context.Context, paymentID id.ID) (paid bool, err error) {
@@ -135,8 +136,8 @@ func (s *Service) refundEntry(verb audit.Verb, by actor.Actor, r deposit.Refund,
 	return audit.Entry(s.deps.Entropy, now, by, verb, id.Deposit.Of(r.DepositID), detail)
 }
 
-// RefundByStaff gives back a part of a payment, or its rest if amount is zero. The provider is asked at once; where it cannot be
-// reached, the dispatcher goes on.
+// RefundByStaff gives back a part of a payment, or its rest if amount is zero. The provider is asked at once; where it
+// cannot be reached, the dispatcher goes on.
 //
 // Returns deposit.ErrNoCollection, ErrNotRefundable, ErrRefundExceeds, and invalid_field.
 func (s *Service) RefundByStaff(ctx context.Context, paymentID id.ID, amount money.Cents) (r deposit.Refund, err error) {

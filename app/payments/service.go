@@ -56,8 +56,8 @@ type uncounted struct{}
 func (uncounted) Answered(deposit.PaymentKind, ports.PaymentResult) {}
 func (uncounted) Refunded(ports.PaymentResult)                      {}
 
-// FeeInFlight reports whether a fee payment of the deposit is processing. FeeInFlight takes no lock: a change that depends on
-// the result must check again under the deposit's lock.
+// FeeInFlight reports whether a fee payment of the deposit is processing. FeeInFlight takes no lock: a change that
+// depends on the result must check again under the deposit's lock.
 func (s *Service) FeeInFlight(ctx context.Context, depositID id.ID) (bool, error) {
 	payment, err := s.feeInFlight(ctx, depositID)
 	return payment != nil, err

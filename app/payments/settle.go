@@ -11,9 +11,9 @@ import (
 	"partnerdeposits/ports"
 )
 
-// SettleFee ends the deposit's fee payment in flight, if any: the provider closes the page, and the provider's answer is
-// recorded, which may secure the deposit. Before a use case ends a checkout it calls SettleFee; afterwards, holding the
-// deposit's lock, it checks that Payments.Processing gives nil.
+// SettleFee ends the deposit's fee payment in flight, if any: the provider closes the page, and the provider's answer
+// is recorded, which may secure the deposit. Before a use case ends a checkout it calls SettleFee; afterwards, holding
+// the deposit's lock, it checks that Payments.Processing gives nil.
 //
 // Returns service_unavailable when the provider cannot be reached or cannot stop the payment; nothing is recorded then.
 func (s *Service) SettleFee(ctx context.Context, depositID id.ID) error {
@@ -37,8 +37,8 @@ func (s *Service) closeFee(ctx context.Context, payment deposit.Payment, now tim
 	return s.recordFee(ctx, payment, answer, now)
 }
 
-// ConfirmFee asks the provider about the deposit's fee payment in flight, if any, and records the answer. ends: an unpaid page
-// is closed, so that the tenant's next try is a new payment.
+// ConfirmFee asks the provider about the deposit's fee payment in flight, if any, and records the answer. ends: an
+// unpaid page is closed, so that the tenant's next try is a new payment.
 //
 // Returns service_unavailable when the provider cannot be reached; nothing is recorded then.
 func (s *Service) ConfirmFee(ctx context.Context, depositID id.ID, ends bool, now time.Time) error {

@@ -110,8 +110,8 @@ func (s *Service) simulateStart(ctx context.Context, depositID id.ID, now time.T
 	})
 }
 
-// simulatePayment pays at the provider until the deposit has made the wanted transition. The payment in flight may turn out
-// to be over, when a tenant closed its page; then another payment is begun.
+// simulatePayment pays at the provider until the deposit has made the wanted transition. The payment in flight may turn
+// out to be over, when a tenant closed its page; then another payment is begun.
 func (s *Service) simulatePayment(ctx context.Context, d *deposit.Deposit, want deposit.Trigger, now time.Time) error {
 	tokens, err := s.deps.Deposits.CheckoutTokens(ctx, []id.ID{d.ID})
 	if err != nil {

@@ -91,8 +91,8 @@ func (s *Service) RetryCollection(ctx context.Context, depositID id.ID) (Shown, 
 	})
 }
 
-// CancelCollection ends a collection without payment. The provider makes sure first that nothing can be paid any more; a payment
-// that was quicker wins. Where the provider cannot be reached, the dispatcher goes on.
+// CancelCollection ends a collection without payment. The provider makes sure first that nothing can be paid any more;
+// a payment that was quicker wins. Where the provider cannot be reached, the dispatcher goes on.
 //
 // Returns the errors of ShowCollection, and deposit.ErrCollectionOver.
 func (s *Service) CancelCollection(ctx context.Context, depositID id.ID) (Shown, error) {
@@ -145,7 +145,8 @@ func (s *Service) act(ctx context.Context, depositID id.ID, verb audit.Verb,
 	return s.ShowCollection(ctx, depositID)
 }
 
-// PaymentToRefund finds the payment that a refund is about: that of an id, or the collection of a deposit's id or reference.
+// PaymentToRefund finds the payment that a refund is about: that of an id, or the collection of a deposit's id or
+// reference.
 //
 // Returns deposit_not_found and deposit.ErrNoCollection.
 func (s *Service) PaymentToRefund(ctx context.Context, name string, find func(context.Context, string) (id.ID, error)) (id.ID, error) {

@@ -88,9 +88,9 @@ func (s *Service) Event(ctx context.Context, name string) (e Event, err error) {
 	return e, err
 }
 
-// Audit gives the newest MostEntries entries of the audit log for a request id (req_…), a subject (the id of the changed
-// object), or an actor ("admin", "scheduler" or its former text "dispatcher", "partner:prt_…", the id of a partner or
-// an operator, or an operator's e-mail address). A name without entries gives none.
+// Audit gives the newest MostEntries entries of the audit log for a request id (req_…), a subject (the id of the
+// changed object), or an actor ("admin", "scheduler" or its former text "dispatcher", "partner:prt_…", the id of a
+// partner or an operator, or an operator's e-mail address). A name without entries gives none.
 func (s *Service) Audit(ctx context.Context, name string) ([]ports.AuditEntry, error) {
 	if mailaddr.Valid(name) {
 		operator, _, err := s.deps.Operators.OperatorByEmail(ctx, name)

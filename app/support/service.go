@@ -1,5 +1,6 @@
-// Package support finds records for support staff, by the identifiers that a partner, an operator or a tenant may tell. The
-// admin commands call it; every use case reads and changes nothing. No answer holds a secret, a checkout token or a body.
+// Package support finds records for support staff, by the identifiers that a partner, an operator or a tenant may tell.
+// The admin commands call it; every use case reads and changes nothing. No answer holds a secret, a checkout token or a
+// body.
 package support
 
 import (
@@ -136,8 +137,8 @@ type Client struct {
 	Deposits    []*deposit.Deposit
 }
 
-// Clients finds the client of an id, or the newest MostClients clients with an e-mail address. An erased client is found by
-// the id alone.
+// Clients finds the client of an id, or the newest MostClients clients with an e-mail address. An erased client is
+// found by the id alone.
 //
 // Returns client_not_found.
 func (s *Service) Clients(ctx context.Context, name string) ([]Client, error) {

@@ -17,8 +17,9 @@ type Changes struct {
 	Enabled *bool
 }
 
-// Update changes a subscription. Disabling parks its deliveries; enabling releases them, paced (webhook.ReleasePerSecond).
-// After Update returns, no POST to a disabled subscription or to a replaced URL begins. The health is that after the change.
+// Update changes a subscription. Disabling parks its deliveries; enabling releases them, paced
+// (webhook.ReleasePerSecond). After Update returns, no POST to a disabled subscription or to a replaced URL begins. The
+// health is that after the change.
 //
 // Returns webhook_not_found or invalid_field.
 func (s *Service) Update(ctx context.Context, by partner.Caller, subscriptionID id.ID, want Changes) (webhook.Reported, error) {

@@ -113,7 +113,8 @@ func (f *fixture) enable(enabled bool) {
 	require.NoError(f.t, err)
 }
 
-// sent adds n deliveries of sub in that state, a millisecond apart, the last created ago. It gives their ids, oldest first.
+// sent adds n deliveries of sub in that state, a millisecond apart, the last created ago. It gives their ids, oldest
+// first.
 func (f *fixture) sent(sub id.ID, n int, state webhook.State, ago time.Duration) []id.ID {
 	f.t.Helper()
 	rows, err := f.Pool.Query(f.t.Context(), `

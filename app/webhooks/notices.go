@@ -22,8 +22,8 @@ type EndpointNotices struct {
 	APIBaseURL string // API_BASE_URL, for the link to the documentation
 }
 
-// Job gives the job. A notice that fails is taken up again in the next round and delays no other. Each round looks at our own
-// way out first, since partners are not told of a break of ours.
+// Job gives the job. A notice that fails is taken up again in the next round and delays no other. Each round looks at
+// our own way out first, since partners are not told of a break of ours.
 func (n EndpointNotices) Job(every time.Duration) schedules.Job {
 	var broken atomic.Pointer[time.Time] // when our own way out was last seen broken; zero: never
 	broken.Store(&time.Time{})

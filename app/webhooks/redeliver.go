@@ -10,8 +10,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Redeliver sends a delivery again, in any state: a new delivery with the same bytes, due at once and retried as usual. The
-// redelivery of a redelivery refers to the original. The redelivery of a test is a test, with a single attempt. The
+// Redeliver sends a delivery again, in any state: a new delivery with the same bytes, due at once and retried as usual.
+// The redelivery of a redelivery refers to the original. The redelivery of a test is a test, with a single attempt. The
 // subscription's present URL and secret are used; its present event names do not matter.
 //
 // Returns webhook_not_found, webhook_disabled or delivery_not_found.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"partnerdeposits/app/platform/audit"
+	"partnerdeposits/app/platform/schedules"
 	"partnerdeposits/core/actor"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
@@ -20,8 +21,8 @@ type NewReplay struct {
 	Status   webhook.Status // "": failed
 }
 
-// Replay starts a replay of the deliveries of a time range, paced (webhook.Replay), and gives the replay with the number of
-// deliveries that match now. AdvanceReplay makes the redeliveries.
+// Replay starts a replay of the deliveries of a time range, paced (webhook.Replay), and gives the replay with the
+// number of deliveries that match now. AdvanceReplay makes the redeliveries.
 //
 // Returns webhook_not_found, webhook_disabled, invalid_date_range or invalid_field.
 func (s *Service) Replay(ctx context.Context, by partner.Caller, subscriptionID id.ID, in NewReplay) (webhook.Replay, error) {
@@ -91,9 +92,9 @@ func (s *Service) replay(
 // retryAfterFailure is how long a replay waits after a failed step, so that other replays go first.
 const retryAfterFailure = 30 * time.Second
 
-// AdvanceReplay makes the next step of a due replay. advanced is false when no replay is due; otherwise another step may be
-// due. The redeliveries and the replay's cursor commit together, so a crash neither loses nor repeats a redelivery. Any number
-// of dispatchers may call AdvanceReplay at once: each gets another replay.
+// AdvanceReplay makes the next step of a due replay. advanced is false when no replay is due; otherwise another step
+// may be due. The redeliveries and the replay's cursor commit together, so a crash neither loses nor repeats a
+// redelivery. Any number of dispatchers may call AdvanceReplay at once: each gets another replay.
 func (s *Service) AdvanceReplay(ctx context.Context) (advanced bool, err error) {
 	now := s.deps.Clock.Now()
 	var replay webhook.Replay
@@ -139,4 +140,16 @@ func (s *Service) step(ctx context.Context, replay webhook.Replay, now time.Time
 		}
 	}
 	return s.deps.Replays.Update(ctx, replay, replay.After(found, made, now))
+}
+
+// replaysEvery is half the interval between two steps of a replay (webhook.Replay), so that no due step waits long.
+const replaysEvery = 500 * time.Millisecond
+
+// replaysRest is the interval while there are no replays, and so the longest wait of a new replay for its first step.
+const replaysRest = 2 * time.Second
+
+// ReplayJob gives the job that advances replays. A round makes a single step and asks for the next round while steps
+// are due.
+func (s *Service) ReplayJob() schedules.Job {
+	return schedules.Job{Name: "replays", Every: replaysEvery, Rest: replaysRest, Run: s.AdvanceReplay}
 }

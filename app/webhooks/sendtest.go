@@ -21,8 +21,8 @@ const (
 	TestDepositPrefix = "dep_test"
 )
 
-// Test sends a synthetic deposit.activated and gives the delivery after its single attempt, successful or not. The delivery is
-// still pending when no dispatcher has made the attempt in time. Only the dispatcher POSTs.
+// Test sends a synthetic deposit.activated and gives the delivery after its single attempt, successful or not. The
+// delivery is still pending when no dispatcher has made the attempt in time. Only the dispatcher POSTs.
 //
 // Returns webhook_not_found, webhook_disabled or test_event_not_subscribed.
 func (s *Service) Test(ctx context.Context, by partner.Caller, subscriptionID id.ID) (webhook.Delivery, error) {

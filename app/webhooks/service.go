@@ -27,7 +27,8 @@ type Deps struct {
 	Doorbell      ports.Doorbell
 	Clock         ports.Clock
 	Entropy       ports.Entropy
-	// After is time.After. Test waits for the attempt with After, and changes wait until no dispatcher uses the old state.
+	// After is time.After. Test waits for the attempt with After, and changes wait until no dispatcher uses the old
+	// state.
 	After   func(time.Duration) <-chan time.Time
 	Allowed webhook.TargetRules
 }
@@ -48,7 +49,8 @@ func (s *Service) newSecret() secret.Text {
 	return secret.FromRandom(webhook.SecretPrefix, s.deps.Entropy.Bytes(secret.Bytes))
 }
 
-// checkTarget refuses URLs that the sender would refuse later: malformed URLs, ports of other services, and hosts that are not public.
+// checkTarget refuses URLs that the sender would refuse later: malformed URLs, ports of other services, and hosts that
+// are not public.
 func (s *Service) checkTarget(ctx context.Context, raw string) error {
 	u, err := webhook.ParseTarget(raw, s.deps.Allowed)
 	if err != nil {
@@ -57,8 +59,8 @@ func (s *Service) checkTarget(ctx context.Context, raw string) error {
 	return s.deps.Targets.Check(ctx, u.Hostname())
 }
 
-// awaitFreshness waits until no dispatcher begins a POST with the state before the commit. The wait is short, and a caller that
-// goes away does not end the wait.
+// awaitFreshness waits until no dispatcher begins a POST with the state before the commit. The wait is short, and a
+// caller that goes away does not end the wait.
 func (s *Service) awaitFreshness() { <-s.deps.After(webhook.Freshness) }
 
 // audit writes an action on a subscription to the audit log.

@@ -17,8 +17,8 @@ type clientErase struct {
 	ID []string `required:"" name:"id" help:"Id of a client: cli_… The flag may be repeated: a person may be several clients."`
 }
 
-// Run erases the clients, a transaction each. Clients that were erased before are passed over. An id that is no client's stops the
-// command before it erases any.
+// Run erases the clients, a transaction each. Clients that were erased before are passed over. An id that is no
+// client's stops the command before it erases any.
 func (e clientErase) Run(c *call) error {
 	wanted := make([]id.ID, len(e.ID))
 	for i, name := range e.ID {
@@ -71,7 +71,8 @@ type clientEraseText struct {
 	ID string `required:"" name:"id" help:"Id of the client: cli_…"`
 }
 
-// Run removes the words from the client's deposits, a transaction each. A second run passes over the deposits of the first.
+// Run removes the words from the client's deposits, a transaction each. A second run passes over the deposits of the
+// first.
 func (e clientEraseText) Run(c *call) error {
 	clientID, ok := id.Client.Parse(e.ID)
 	if !ok {

@@ -62,7 +62,8 @@ func describedDeposit(d support.Deposit) fields {
 	}
 }
 
-// describedAgreements gives the tenant's agreements with every field, since support submits them as evidence in a dispute.
+// describedAgreements gives the tenant's agreements with every field, since support submits them as evidence in a
+// dispute.
 func describedAgreements(all []agreement.Record) []fields {
 	out := []fields{}
 	for _, a := range all {

@@ -61,7 +61,8 @@ type Config struct {
 	LogLevel  slog.Level `env:"LOG_LEVEL" envDefault:"info"`
 	LogFormat string     `env:"LOG_FORMAT" envDefault:"json" form:"log format"`
 
-	// smtp:// or smtps://. Unset: mails go to the log in development and wait in the database in staging, and no address is verified.
+	// smtp:// or smtps://. Unset: mails go to the log in development and wait in the database in staging, and no
+	// address is verified.
 	SMTPURL  secret.Text `env:"SMTP_URL" required:"in production" example:"smtps://user:password@host:465" form:"smtp"`
 	MailFrom string      `env:"MAIL_FROM" form:"mail address"`
 
@@ -81,7 +82,8 @@ type Config struct {
 	WebhookConcurrency          int           `env:"WEBHOOK_CONCURRENCY" envDefault:"256" min:"1" max:"10000"`
 	WebhookEndpointConcurrency  int           `env:"WEBHOOK_ENDPOINT_CONCURRENCY" envDefault:"32" min:"1" max:"10000"`
 	WebhookAllowInsecureTargets bool          `env:"WEBHOOK_ALLOW_INSECURE_TARGETS"` // allows http and private addresses; refused in production
-	// Ports of services that do not speak HTTP: no delivery may find out whether they listen. They are open with insecure targets.
+	// Ports of services that do not speak HTTP: no delivery may find out whether they listen. They are open with
+	// insecure targets.
 	WebhookBlockedPorts  []uint16 `env:"WEBHOOK_BLOCKED_PORTS" envDefault:"21,22,23,25,53,110,111,119,135,139,143,389,445,465,512,513,514,515,548,587,636,873,990,993,995,1080,1433,1521,1883,2049,2181,2375,2376,2379,2380,3306,3389,4369,5060,5061,5432,5671,5672,5900,6000,6379,6443,6667,8883,9042,9092,9200,9300,10250,11211,27017"`
 	WebhookEventIDHeader bool     `env:"WEBHOOK_EVENT_ID_HEADER"` // sends X-Svc-Event-Id
 
@@ -94,7 +96,8 @@ type Config struct {
 	CheckoutIdleAfter time.Duration `env:"CHECKOUT_IDLE_AFTER" envDefault:"30m" above:"0s"`
 	ClaimWindow       time.Duration `env:"CLAIM_WINDOW" envDefault:"336h" above:"0s"`
 	CoverageMax       time.Duration `env:"COVERAGE_MAX" envDefault:"1440h" above:"0s"`
-	// The times of the charges of a captured amount, counted from the capture; the default is deposit.DefaultCollectionSchedule.
+	// The times of the charges of a captured amount, counted from the capture; the default is
+	// deposit.DefaultCollectionSchedule.
 	CollectionRetrySchedule Schedule `env:"COLLECTION_RETRY_SCHEDULE"`
 
 	SchedulerInterval time.Duration `env:"SCHEDULER_INTERVAL" envDefault:"10s" above:"0s"`

@@ -17,8 +17,9 @@ import (
 // fakeStripeAddr is the usual address of the fake of Stripe.
 const fakeStripeAddr = "127.0.0.1:8092"
 
-// fakeStripe starts the fake of Stripe where PAYMENTS_PROVIDER is stripe and neither key nor address leads to Stripe itself. It gives the
-// part that stops the fake, and the settings that lead to the fake. service is the address of the service, for webhooks.
+// fakeStripe starts the fake of Stripe where PAYMENTS_PROVIDER is stripe and neither key nor address leads to Stripe
+// itself. It gives the part that stops the fake, and the settings that lead to the fake. service is the address of the
+// service, for webhooks.
 func fakeStripe(ctx context.Context, environ []string, service net.Addr, say func(string, ...any)) ([]run.Part, []string, error) {
 	if !wantsFakeStripe(environ) {
 		return nil, nil, nil

@@ -77,7 +77,8 @@ func BuildVersion() Version {
 func (a *Admin) Close(ctx context.Context) { a.stores.Close(ctx) }
 
 // MigrateUp brings the schema to the newest version and gives the version of the schema, which is above NewestMigration
-// after a newer binary has migrated. Concurrent calls wait for each other. waits is called before each pause for a lock.
+// after a newer binary has migrated. Concurrent calls wait for each other. waits is called before each pause for a
+// lock.
 func MigrateUp(ctx context.Context, cfg config.Config, waits func(error)) (version int64, err error) {
 	url, err := cfg.MigrationURL()
 	if err != nil {
@@ -139,14 +140,15 @@ type Diagnosis struct {
 	// Forwarded is a peer of an http process that told the address of another client within the last hour, and is in no
 	// TRUSTED_PROXIES, neither of that process nor of this one; zero for none.
 	Forwarded redisadapter.Forwarded
-	// ForwardedBoth is a trusted proxy that sent both headers within the last hour; zero for none, and with TRUSTED_PROXY_HEADER.
+	// ForwardedBoth is a trusted proxy that sent both headers within the last hour; zero for none, and with
+	// TRUSTED_PROXY_HEADER.
 	ForwardedBoth redisadapter.Forwarded
 
 	Processes []AskedProcess
 }
 
-// Diagnose checks everything once, and asks the processes at the URLs for their own checks; without URLs, the process at
-// METRICS_ADDR of this machine, if there is one.
+// Diagnose checks everything once, and asks the processes at the URLs for their own checks; without URLs, the process
+// at METRICS_ADDR of this machine, if there is one.
 //
 // Returns an error only if the stores cannot be opened; failed checks are in the Diagnosis.
 func Diagnose(ctx context.Context, cfg config.Config, log *slog.Logger, processes []string) (Diagnosis, error) {
@@ -200,8 +202,8 @@ var (
 // longTransaction is the age from which a transaction that holds locks is blamed: those of requests end sooner.
 const longTransaction = 5 * time.Second
 
-// tryWrites tries a write and lists the sessions that block others meanwhile. pg_blocking_pids names nobody while nobody
-// waits, and in a service at rest the try may be the only session that does.
+// tryWrites tries a write and lists the sessions that block others meanwhile. pg_blocking_pids names nobody while
+// nobody waits, and in a service at rest the try may be the only session that does.
 func tryWrites(ctx context.Context, s *process) (blockers []postgres.Blocker, err error) {
 	ended := make(chan error, 1)
 	go func() { ended <- s.takesWrites(ctx) }()

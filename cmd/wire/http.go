@@ -134,7 +134,8 @@ func (s *process) httpApp(registry *metrics.Registry, ready *ops.Readiness, wait
 	})
 }
 
-// noticesOf gives the use cases of the provider's notices; nil where the provider sends none, and the route does not exist then.
+// noticesOf gives the use cases of the provider's notices; nil where the provider sends none, and the route does not
+// exist then.
 func noticesOf(p Parts, all Services) *notices.Service {
 	if p.Notices == nil {
 		return nil
@@ -142,8 +143,8 @@ func noticesOf(p Parts, all Services) *notices.Service {
 	return all.Notices
 }
 
-// styleguide gives the pages of development; nil elsewhere, since their mails open deposits and accounts. A service with a mail server
-// catches no mail.
+// styleguide gives the pages of development; nil elsewhere, since their mails open deposits and accounts. A service
+// with a mail server catches no mail.
 func (s *process) styleguide(parts Parts, site *ui.Site) *styleguide.Deps {
 	if s.cfg.Environment != partner.Development {
 		return nil

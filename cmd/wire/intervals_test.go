@@ -28,8 +28,8 @@ type customers struct{}
 
 func (customers) Forget(context.Context, id.ID) error { return nil }
 
-// The alert JobNotRun waits 15 minutes for a job, or two hours for the jobs that it names. An interval varies by a fifth, and a job
-// may fail once without an alert.
+// The alert JobNotRun waits 15 minutes for a job, or two hours for the jobs that it names. An interval varies by a
+// fifth, and a job may fail once without an alert.
 func TestJobs_AlertWaitsForTwoRounds(t *testing.T) {
 	rules, err := os.ReadFile("../../deployments/prometheus/causes.alerts.yml")
 	require.NoError(t, err)

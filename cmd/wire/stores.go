@@ -143,8 +143,8 @@ func open(ctx context.Context, cfg config.Config, log *slog.Logger, name string,
 	return s, nil
 }
 
-// loopPing is the idle time after which a loop that asks once a second or two tests its connection. A ping before each of its
-// questions would double the work of a service at rest. A loop that meets a broken connection asks again.
+// loopPing is the idle time after which a loop that asks once a second or two tests its connection. A ping before each
+// of its questions would double the work of a service at rest. A loop that meets a broken connection asks again.
 const loopPing = 5 * time.Second
 
 // pingAfter returns PoolOptions.PingAfter of a process with many callers, or of a process with loops alone.

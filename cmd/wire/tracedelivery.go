@@ -21,8 +21,8 @@ import (
 // traced tells whether OTEL_EXPORTER_OTLP_ENDPOINT asks for traces.
 func traced(cfg config.Config) bool { return cfg.TracesEndpoint != "" }
 
-// traceDeliveries returns ports whose work is recorded as spans (ADR 0028). The spans have ids, names and results, and never
-// a URL, a body or an address.
+// traceDeliveries returns ports whose work is recorded as spans (ADR 0028). The spans have ids, names and results, and
+// never a URL, a body or an address.
 func traceDeliveries(d dispatch.Deps) dispatch.Deps {
 	tracer := otel.Tracer("partnerdeposits/dispatch")
 	d.Relay = tracedRelay{d.Relay, tracer}
@@ -46,7 +46,8 @@ func parentOf(ctx context.Context) string {
 	return carrier["traceparent"]
 }
 
-// tracedRelay records a span for each event of a batch, in the trace of the event's change. The deliveries stand below it.
+// tracedRelay records a span for each event of a batch, in the trace of the event's change. The deliveries stand below
+// it.
 type tracedRelay struct {
 	ports.RelayStore
 	tracer trace.Tracer
@@ -98,8 +99,8 @@ func endAll(spans []trace.Span, err error) {
 	}
 }
 
-// tracedQueue records a span for each job. A job carries deliveries of several traces, so its span is in a trace of its own
-// and is linked to each of them.
+// tracedQueue records a span for each job. A job carries deliveries of several traces, so its span is in a trace of its
+// own and is linked to each of them.
 type tracedQueue struct {
 	ports.JobQueue
 	tracer trace.Tracer
@@ -124,8 +125,9 @@ func (q tracedQueue) Serve(ctx context.Context, concurrency map[ports.Lane]int, 
 	})
 }
 
-// tracedSender records an attempt: "deliver" from the begin of the job to the answer, and below it "POST" for the request
-// alone. Both are in the trace of the change, and so are all retries; "deliver" and "job" are linked with each other.
+// tracedSender records an attempt: "deliver" from the begin of the job to the answer, and below it "POST" for the
+// request alone. Both are in the trace of the change, and so are all retries; "deliver" and "job" are linked with each
+// other.
 type tracedSender struct {
 	ports.Sender
 	tracer trace.Tracer

@@ -56,8 +56,8 @@ func (a Actor) String() string {
 	return string(a.Kind) + ":" + a.ID
 }
 
-// Parse reads the text of an actor, FormerClock too. Any other text, which a later version may have written, is read as a
-// kind and an id, and keeps its form.
+// Parse reads the text of an actor, FormerClock too. Any other text, which a later version may have written, is read as
+// a kind and an id, and keeps its form.
 func Parse(text string) Actor {
 	if text == FormerClock {
 		return Clock

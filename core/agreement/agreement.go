@@ -1,5 +1,5 @@
-// Package agreement holds the words to which a tenant agrees before paying, and the record of that agreement: without it a dispute
-// about a collected amount is lost (pages.md, "Agreement").
+// Package agreement holds the words to which a tenant agrees before paying, and the record of that agreement: without
+// it a dispute about a collected amount is lost (pages.md, "Agreement").
 package agreement
 
 import (
@@ -38,8 +38,8 @@ type Terms struct {
 	Amount  money.Cents // the most that may be charged, in all
 	Fee     money.Cents
 	Until   time.Time // end of the cover of a deposit that is paid now: no claim is possible afterwards
-	// Days is the length of the cover, counted from the payment, if the cover ends before the stay or the time for claims does; 0: Until
-	// does not depend on the day of the payment.
+	// Days is the length of the cover, counted from the payment, if the cover ends before the stay or the time for
+	// claims does; 0: Until does not depend on the day of the payment.
 	Days    int
 	Imprint Imprint
 }
@@ -90,7 +90,8 @@ func (t Terms) Accept(g Given) (words string, err error) {
 	return words, nil
 }
 
-// CleanUserAgent makes a user agent that a record may keep: valid UTF-8 without control characters, MaxUserAgent bytes at most.
+// CleanUserAgent makes a user agent that a record may keep: valid UTF-8 without control characters, MaxUserAgent bytes
+// at most.
 func CleanUserAgent(sent string) string {
 	out := make([]byte, 0, min(len(sent), MaxUserAgent))
 	for _, r := range sent {

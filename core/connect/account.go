@@ -103,8 +103,8 @@ func (l Link) Usable() error {
 	return nil
 }
 
-// Decide tells whether a partner may be linked to an account under externalID. current is the account's active link, nil
-// for none. already is true if current is the wanted link: no link has to be created.
+// Decide tells whether a partner may be linked to an account under externalID. current is the account's active link,
+// nil for none. already is true if current is the wanted link: no link has to be created.
 //
 // Returns ErrAlreadyLinked for another partner and ErrExternalIDConflict for another external id.
 func Decide(current *Link, partnerID id.ID, externalID string) (already bool, err error) {
@@ -150,8 +150,8 @@ func ValidPassword(password string) bool {
 	return n >= 10 && n <= 200 && !strings.ContainsRune(password, 0)
 }
 
-// ValidCompany accepts a name of one line with 1 to 120 characters and without a web address (api.md §4): mails of ours show the name to
-// people whom the operator chooses.
+// ValidCompany accepts a name of one line with 1 to 120 characters and without a web address (api.md §4): mails of ours
+// show the name to people whom the operator chooses.
 func ValidCompany(name string) bool {
 	lower := strings.ToLower(name)
 	return strings.TrimSpace(name) != "" && utf8.RuneCountInString(name) <= 120 && oneline.Valid(name) &&

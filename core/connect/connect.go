@@ -64,9 +64,9 @@ func (p Params) Verify(key secret.Text, now time.Time) error {
 	return nil
 }
 
-// CheckRevocation refuses a URL that was signed before the last revocation of its external id, so that an old URL from a mail
-// does not take the link up again. Whole seconds are compared, since ts has no fractions. revokedAt is zero without a
-// revocation. Verify has accepted p.
+// CheckRevocation refuses a URL that was signed before the last revocation of its external id, so that an old URL from
+// a mail does not take the link up again. Whole seconds are compared, since ts has no fractions. revokedAt is zero
+// without a revocation. Verify has accepted p.
 //
 // Returns ErrExpired.
 func (p Params) CheckRevocation(revokedAt time.Time) error {

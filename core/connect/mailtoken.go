@@ -45,7 +45,8 @@ type Token struct {
 	ExpiresAt  time.Time
 }
 
-// Fits reports whether the token is still the operator's: the mail went to the present address, or to the one that replaces it.
+// Fits reports whether the token is still the operator's: the mail went to the present address, or to the one that
+// replaces it.
 func (t Token) Fits(o Operator) bool {
 	return t.OperatorID == o.ID && (t.Kind == TokenChangeEmail || mailaddr.Normal(t.Email) == mailaddr.Normal(o.Email))
 }

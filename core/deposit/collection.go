@@ -101,8 +101,8 @@ func (s CollectionState) Final() bool { return len(collectionSteps[s]) == 0 }
 // UnpaidFor is how long after the capture a collection without payment becomes failed (api.md §3, "Collection").
 const UnpaidFor = 180 * 24 * time.Hour
 
-// Debt is a captured amount with the state of its collection. The payment of the collection is the record with the provider. A time that is
-// not set is zero.
+// Debt is a captured amount with the state of its collection. The payment of the collection is the record with the
+// provider. A time that is not set is zero.
 type Debt struct {
 	PaymentID     id.ID
 	DepositID     id.ID
@@ -169,7 +169,8 @@ func (d *Debt) step(
 	return made, nil
 }
 
-// Due reports whether the card is to be charged now: an attempt has begun without an answer, or the time of the next has come.
+// Due reports whether the card is to be charged now: an attempt has begun without an answer, or the time of the next
+// has come.
 func (d *Debt) Due(now time.Time) bool {
 	if d.State != CollectionScheduled && d.State != CollectionRetrying {
 		return false
@@ -197,8 +198,8 @@ func (d *Debt) Paid(by actor.Actor, now time.Time) (CollectionStep, error) {
 	return made, err
 }
 
-// Refused records the answer to an attempt. A refusal that may pass is followed by the next time of the schedule. After any
-// other, or where the schedule is over, the tenant has to pay.
+// Refused records the answer to an attempt. A refusal that may pass is followed by the next time of the schedule. After
+// any other, or where the schedule is over, the tenant has to pay.
 type Refused struct {
 	Failure string
 	Passes  bool // the same card may be charged some days later
@@ -227,7 +228,8 @@ func (d *Debt) Refuse(r Refused, schedule CollectionSchedule, by actor.Actor, no
 
 // Retry plans an attempt for now, at the wish of staff.
 //
-// Returns ErrCollectionOver, or ErrCollectionNotRetryable for a card that must not be charged again and after MostAttempts.
+// Returns ErrCollectionOver, or ErrCollectionNotRetryable for a card that must not be charged again and after
+// MostAttempts.
 func (d *Debt) Retry(by actor.Actor, now time.Time) (CollectionStep, error) {
 	switch {
 	case d.State.Final():

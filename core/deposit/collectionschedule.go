@@ -39,9 +39,10 @@ func (s CollectionSchedule) Mistake() string {
 	return ""
 }
 
-// After gives the time of the charge that follows the attempt-th, counted from 1 and answered at now; more is false when there
-// is none. Times that passed before now, as in an outage, are one with that attempt: the next charge then follows after the
-// schedule's next interval, counted from now, so that a card that was refused just now is not charged again at once.
+// After gives the time of the charge that follows the attempt-th, counted from 1 and answered at now; more is false
+// when there is none. Times that passed before now, as in an outage, are one with that attempt: the next charge then
+// follows after the schedule's next interval, counted from now, so that a card that was refused just now is not charged
+// again at once.
 func (s CollectionSchedule) After(attempt int, captured, now time.Time) (next time.Time, more bool) {
 	if attempt < 1 || attempt >= len(s) {
 		return time.Time{}, false

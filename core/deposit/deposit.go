@@ -80,8 +80,8 @@ type Client struct {
 	LastName  string
 }
 
-// HideFromLeft removes the tenant where the partner has left: a tenant who comes later has nothing to do with that partner. The deposits
-// that a partner created stay whole.
+// HideFromLeft removes the tenant where the partner has left: a tenant who comes later has nothing to do with that
+// partner. The deposits that a partner created stay whole.
 func (d *Deposit) HideFromLeft() {
 	if d.PartnerLeft {
 		d.ClientID, d.Client = id.ID{}, nil
@@ -102,8 +102,8 @@ type Draft struct {
 
 // Validate checks the draft; ceiling is the operator's maximum amount.
 //
-// Returns, in this order, ErrBelowMinimum, ErrAboveMaximum, ErrDateRange, invalid_field for rentalContract, missing_field or
-// ErrInvalidReturnURL for returnUrl, and invalid_field for metadata.
+// Returns, in this order, ErrBelowMinimum, ErrAboveMaximum, ErrDateRange, invalid_field for rentalContract,
+// missing_field or ErrInvalidReturnURL for returnUrl, and invalid_field for metadata.
 func (d Draft) Validate(ceiling money.Cents) error {
 	switch {
 	case d.Amount < MinAmount:
@@ -183,7 +183,8 @@ type Transition struct {
 	EventID   id.ID             // of the event; zero if no partner is notified
 }
 
-// Apply changes the status of the deposit, with the times that belong to the new status. A refused trigger changes nothing.
+// Apply changes the status of the deposit, with the times that belong to the new status. A refused trigger changes
+// nothing.
 //
 // Returns the errors of Status.Next, and ErrNotCapturable for a claim at or after expiresAt.
 func (d *Deposit) Apply(t Trigger, timers Timers, now time.Time) (Transition, error) {

@@ -21,8 +21,8 @@ func Reference(random []byte) string {
 	return string(out)
 }
 
-// WrittenReference gives the stored form of a reference that was read aloud or typed: D-7K3M-9Q2X for "d7k3m9q2x". ok is false for
-// a text that cannot be a reference; the text is then given back as it is.
+// WrittenReference gives the stored form of a reference that was read aloud or typed: D-7K3M-9Q2X for "d7k3m9q2x". ok
+// is false for a text that cannot be a reference; the text is then given back as it is.
 func WrittenReference(heard string) (reference string, ok bool) {
 	letters := strings.Map(func(r rune) rune {
 		if r == '-' || r == ' ' {

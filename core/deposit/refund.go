@@ -56,7 +56,8 @@ var (
 	ErrRefundExceeds = fault.New(fault.Invalid, "refund_exceeds_payment", "amount: exceeds the rest of the payment.")
 )
 
-// Refundable gives the amount to refund from a payment: want, or the rest if want is zero. earlier are the payment's refunds.
+// Refundable gives the amount to refund from a payment: want, or the rest if want is zero. earlier are the payment's
+// refunds.
 //
 // Returns ErrNotRefundable for a payment without a rest, invalid_field for a negative amount, and ErrRefundExceeds.
 func Refundable(p Payment, earlier []Refund, want money.Cents) (money.Cents, error) {

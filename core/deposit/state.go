@@ -98,7 +98,8 @@ var (
 	ErrNotSecurable   = fault.New(fault.Conflict, "deposit_not_securable", "The checkout of this deposit is over.")
 )
 
-// refusals maps a refused trigger to a fault. Triggers that end a checkout are not listed: their fault is ErrNotCancellable.
+// refusals maps a refused trigger to a fault. Triggers that end a checkout are not listed: their fault is
+// ErrNotCancellable.
 var refusals = map[Trigger]*fault.Error{
 	Secured:         ErrNotSecurable,
 	CheckoutIdle:    ErrNotSecurable,

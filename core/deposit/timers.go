@@ -35,7 +35,8 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// CoversContract reports whether the cover reaches contractEndAt. Before activation the answer is that of an activation now.
+// CoversContract reports whether the cover reaches contractEndAt. Before activation the answer is that of an activation
+// now.
 func (d *Deposit) CoversContract(timers Timers, now time.Time) bool {
 	end := d.ExpiresAt
 	if end.IsZero() {

@@ -57,7 +57,8 @@ var (
 	ErrFull     = fault.New(fault.Conflict, "too_many_files_of_deposit", "The deposit has 100 files.")
 )
 
-// ErrGone refuses a form whose files no longer wait: an hour is over, or they were sent in another session or for another deposit.
+// ErrGone refuses a form whose files no longer wait: an hour is over, or they were sent in another session or for
+// another deposit.
 var ErrGone = fault.New(fault.Conflict, "files_gone", "The files no longer wait. Send them again.")
 
 // ErrNotFound answers for a file that the deposit does not have.
@@ -75,7 +76,8 @@ type File struct {
 	AddedBy   actor.Actor // nobody while the file waits
 }
 
-// Sniff tells the type of a file by its first bytes; false for any other type. Name and declared type of a file tell nothing.
+// Sniff tells the type of a file by its first bytes; false for any other type. Name and declared type of a file tell
+// nothing.
 func Sniff(head []byte) (Type, bool) {
 	switch {
 	case bytes.HasPrefix(head, []byte("\xff\xd8\xff")):
@@ -95,8 +97,8 @@ func DisplayName(sent string) string {
 	return CleanName(sent, "")
 }
 
-// CleanName makes a name for display of the name that was sent: the last part of a path, in a line, at most maxName characters, with
-// the ending of the type.
+// CleanName makes a name for display of the name that was sent: the last part of a path, in a line, at most maxName
+// characters, with the ending of the type.
 func CleanName(sent string, t Type) string {
 	name := strings.ReplaceAll(strings.ToValidUTF8(sent, ""), "\\", "/")
 	name = oneline.Clean(path.Base(name))

@@ -56,7 +56,8 @@ var slugPattern = regexp.MustCompile(`^[a-z0-9-]{2,40}$`)
 // ValidSlug reports whether s can be a partner slug (api.md §4).
 func ValidSlug(s string) bool { return slugPattern.MatchString(s) }
 
-// MaxAPIKeys is the number of API keys that a partner can have at a time; revoked keys do not count (api.md §2, "API keys").
+// MaxAPIKeys is the number of API keys that a partner can have at a time; revoked keys do not count (api.md §2, "API
+// keys").
 const MaxAPIKeys = 20
 
 // APIKey is a credential of a partner. Only the hash of the key is stored.
@@ -109,8 +110,8 @@ func NewAPIKey(keyID, partnerID id.ID, env Environment, name string, random []by
 	return key, plain, HashKey(raw)
 }
 
-// PresentedKey takes the API key from the header x-api-key. If that header is absent, PresentedKey takes the key from the
-// header Authorization, as "Bearer <key>" or bare (api.md §1).
+// PresentedKey takes the API key from the header x-api-key. If that header is absent, PresentedKey takes the key from
+// the header Authorization, as "Bearer <key>" or bare (api.md §1).
 //
 // Returns ErrMissingAPIKey if both headers are absent and ErrInvalidAPIKey for a text that cannot be a key of env.
 func PresentedKey(env Environment, apiKey, authorization string) (string, error) {

@@ -71,8 +71,8 @@ const (
 	ProviderNotices = Incoming + "payments/"
 )
 
-// At puts values in the places of a pattern: At(Deposit, "dep_1") is /dashboard/deposits/dep_1. At panics if the pattern
-// has fewer or more places than there are values.
+// At puts values in the places of a pattern: At(Deposit, "dep_1") is /dashboard/deposits/dep_1. At panics if the
+// pattern has fewer or more places than there are values.
 func At(pattern string, values ...string) string {
 	parts := strings.Split(pattern, "/")
 	for i, part := range parts {

@@ -7,8 +7,8 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// State is the state of a delivery. Column due_at is the time of the next attempt while Waiting and the end of the lease
-// while Dispatched, so a single scan finds first dispatches, retries and lost claims (delivery.md, point 3).
+// State is the state of a delivery. Column due_at is the time of the next attempt while Waiting and the end of the
+// lease while Dispatched, so a single scan finds first dispatches, retries and lost claims (delivery.md, point 3).
 //
 //	          relay                scan                2xx
 //	event ──────────▶ Waiting ──────────▶ Dispatched ──────▶ Succeeded
@@ -70,8 +70,8 @@ const (
 // FailureReasons lists every reason for a failed delivery.
 var FailureReasons = []FailureReason{AttemptsExhausted, WebhookDisabled, WebhookDeleted}
 
-// FailureOf returns the reason of a delivery in state s; "" unless the delivery failed. stored is the reason in the delivery's
-// row, which is empty where the state implies the reason.
+// FailureOf returns the reason of a delivery in state s; "" unless the delivery failed. stored is the reason in the
+// delivery's row, which is empty where the state implies the reason.
 func FailureOf(s State, stored FailureReason) FailureReason {
 	switch {
 	case s == Cancelled:
@@ -123,9 +123,9 @@ const (
 // Results lists the results of an attempt.
 var Results = []Result{ResultSuccess, ResultNon2xx, ResultTimeout, ResultDNS, ResultConnect, ResultTLS, ResultRedirect, ResultBlocked}
 
-// Freshness is the greatest age of the loaded subscription when a POST begins. A request that rotates a secret, disables
-// or deletes a subscription is answered that long after its commit. So no POST that begins after the response uses the
-// old state.
+// Freshness is the greatest age of the loaded subscription when a POST begins. A request that rotates a secret,
+// disables or deletes a subscription is answered that long after its commit. So no POST that begins after the response
+// uses the old state.
 const Freshness = 500 * time.Millisecond
 
 // ClaimCounts is how long a delivery counts as dispatched after its lease has ended: by then a scan has taken it.
@@ -147,7 +147,8 @@ type Attempt struct {
 	Unconnected    bool          // a time-out that ended before a connection stood
 }
 
-// Unreached reports whether the endpoint was not reached: its name did not resolve, no connection came about, or TLS failed.
+// Unreached reports whether the endpoint was not reached: its name did not resolve, no connection came about, or TLS
+// failed.
 func (a Attempt) Unreached() bool {
 	return a.Unconnected || slices.Contains(unreached, a.Result)
 }

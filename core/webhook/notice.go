@@ -54,8 +54,8 @@ func (k NoticeKind) Settles() time.Duration {
 	return 0
 }
 
-// NoticesWait is how long notices of trouble wait after our own way out was last seen broken (OutboundBroken): the endpoints
-// are probed meanwhile, and one that succeeds is not told of.
+// NoticesWait is how long notices of trouble wait after our own way out was last seen broken (OutboundBroken): the
+// endpoints are probed meanwhile, and one that succeeds is not told of.
 const NoticesWait = 2 * time.Minute
 
 // Waits reports whether the notice may be of our own trouble, which was last seen at that time.
@@ -95,9 +95,9 @@ type Fate struct {
 	Until time.Time
 }
 
-// Decide returns whether the mail of a notice is sent at now, put off or dropped. of is the report of the notice's endpoint,
-// told are the mails about it before. A notice within NoticeEvery of a mail of its kind is put off. The mail then reports
-// the state of that later time, so a contact learns of the last change within NoticeEvery.
+// Decide returns whether the mail of a notice is sent at now, put off or dropped. of is the report of the notice's
+// endpoint, told are the mails about it before. A notice within NoticeEvery of a mail of its kind is put off. The mail
+// then reports the state of that later time, so a contact learns of the last change within NoticeEvery.
 func (n Notice) Decide(of Report, told Told, now time.Time) Fate {
 	state := of.State
 	switch n.Kind {

@@ -1,4 +1,5 @@
-// Package prometheus_test holds the rules of Prometheus against the metrics of the processes, their runbooks and promtool.
+// Package prometheus_test holds the rules of Prometheus against the metrics of the processes, their runbooks and
+// promtool.
 package prometheus_test
 
 import (

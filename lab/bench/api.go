@@ -131,8 +131,8 @@ const (
 	besidePerSecond  = 100   // POSTs of deposits, which are measured
 )
 
-// measureNotices posts deposits at a steady rate, with and without unsigned notices of the payment provider beside them, in
-// turn.
+// measureNotices posts deposits at a steady rate, with and without unsigned notices of the payment provider beside
+// them, in turn.
 func measureNotices(ctx context.Context, w *workbench, o options, r *results) {
 	w.settings = map[string][]string{
 		"http": {"PAYMENTS_PROVIDER=stripe", "STRIPE_SECRET_KEY=sk_test_bench", "STRIPE_WEBHOOK_SECRET=whsec_bench"},

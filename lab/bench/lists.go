@@ -89,8 +89,8 @@ var eventFilters = []filter{
 	{"from", "$middle", "from two weeks ago"}, {"to", "$middle", "to two weeks ago"},
 }
 
-// measureLists reads the first page of each list with each filter and each pair of filters, a call at a time, as the partner
-// who owns the stored rows. Without stored rows there is nothing to measure.
+// measureLists reads the first page of each list with each filter and each pair of filters, a call at a time, as the
+// partner who owns the stored rows. Without stored rows there is nothing to measure.
 func measureLists(ctx context.Context, w *workbench, _ options, r *results) {
 	last := w.last()
 	if last.owners == nil {
@@ -139,8 +139,8 @@ func (w *workbench) storedValues(ctx context.Context, l filteredList) func(name 
 	}
 }
 
-// heldEndpoints makes a partner with as many webhooks as it may have, each with the longest backlog that is counted exactly,
-// and returns its key. The webhooks are disabled, so that the dispatcher leaves their deliveries alone.
+// heldEndpoints makes a partner with as many webhooks as it may have, each with the longest backlog that is counted
+// exactly, and returns its key. The webhooks are disabled, so that the dispatcher leaves their deliveries alone.
 func (w *workbench) heldEndpoints(ctx context.Context) (apiKey string) {
 	t := w.newPartner(ctx, slices.Repeat([]string{"https://receiver.example/held"}, webhook.MaxSubscriptions)...)
 	for _, sql := range []string{

@@ -66,8 +66,8 @@ func (w *workbench) open(ctx context.Context, o options) {
 // last is the newest version, or the fullest database.
 func (w *workbench) last() *site { return w.sites[len(w.sites)-1] }
 
-// enter ends the processes of the running site and starts those of s. Every measurement begins with new processes and an
-// empty Redis: with a peak of memory of their own, and without memory of the last measurement.
+// enter ends the processes of the running site and starts those of s. Every measurement begins with new processes and
+// an empty Redis: with a peak of memory of their own, and without memory of the last measurement.
 func (w *workbench) enter(ctx context.Context, s *site) {
 	check(w.leave())
 	w.site = s
@@ -118,8 +118,8 @@ func (w *workbench) close() {
 	}
 }
 
-// newPartners seeds the partners of a variant. Every partner has an address of its own for its subscriptions, as receivers
-// have.
+// newPartners seeds the partners of a variant. Every partner has an address of its own for its subscriptions, as
+// receivers have.
 func (w *workbench) newPartners(ctx context.Context, v variant) (all []testPartner) {
 	for i := range v.partners {
 		all = append(all, w.newPartner(ctx, w.subscriptionURLs(v, i)...))
@@ -178,8 +178,8 @@ type site struct {
 	owners                []stock.Owner // of the rows that were stored beforehand
 }
 
-// migrate uses the admin among the binaries, so that each version runs on its own schema; without one, the migrations of
-// this version apply.
+// migrate uses the admin among the binaries, so that each version runs on its own schema; without one, the migrations
+// of this version apply.
 func (s *site) migrate(ctx context.Context) error {
 	admin := filepath.Join(s.binaries, "admin")
 	if _, err := os.Stat(admin); err != nil {
@@ -191,8 +191,8 @@ func (s *site) migrate(ctx context.Context) error {
 	return err
 }
 
-// openSites makes the sites of a run: a base and a new version, or this version on an empty and on a full database, or this
-// version alone.
+// openSites makes the sites of a run: a base and a new version, or this version on an empty and on a full database, or
+// this version alone.
 func (w *workbench) openSites(ctx context.Context, o options) {
 	type plan struct {
 		name, binaries string
@@ -221,8 +221,8 @@ func (w *workbench) openSites(ctx context.Context, o options) {
 	}
 }
 
-// fill stores n deposits and n deliveries of a partner with ten accounts. The newest tenth of the deliveries have an event
-// beside them. With lists, all of them do, and the partner has n clients and n/30 revoked API keys.
+// fill stores n deposits and n deliveries of a partner with ten accounts. The newest tenth of the deliveries have an
+// event beside them. With lists, all of them do, and the partner has n clients and n/30 revoked API keys.
 func (s *site) fill(ctx context.Context, n int, lists bool) {
 	if n == 0 {
 		return

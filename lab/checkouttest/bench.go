@@ -1,5 +1,5 @@
-// Package checkouttest sets up checkout for tests: the services over a real database and the sandbox provider. Tests move the
-// clock, and make the provider and the scoring fail.
+// Package checkouttest sets up checkout for tests: the services over a real database and the sandbox provider. Tests
+// move the clock, and make the provider and the scoring fail.
 package checkouttest
 
 import (

@@ -1,5 +1,5 @@
-// Package connecttest serves the connect pages and the dashboard over real HTTP and a real database. Its Browser fills in
-// forms and keeps cookies.
+// Package connecttest serves the connect pages and the dashboard over real HTTP and a real database. Its Browser fills
+// in forms and keeps cookies.
 package connecttest
 
 import (
@@ -34,7 +34,8 @@ type Limiter struct {
 	Rules atomic.Pointer[[]ports.LimitRule] // of the last call
 }
 
-// Allow implements ports.Limiter. The rules that count every request of the desk pass: a test of them has a real limiter.
+// Allow implements ports.Limiter. The rules that count every request of the desk pass: a test of them has a real
+// limiter.
 func (l *Limiter) Allow(_ context.Context, rules ...ports.LimitRule) ports.LimitDecision {
 	if name := rules[0].Name; name == "desk-reads" || name == "desk-acts" {
 		return ports.LimitDecision{Allowed: true}

@@ -69,8 +69,8 @@ func hiddenAt(place Place, field string) string {
 	return ""
 }
 
-// RequireShown changes each field of a deposit in turn, and requires that the text of the place changes with it, in some
-// status.
+// RequireShown changes each field of a deposit in turn, and requires that the text of the place changes with it, in
+// some status.
 func RequireShown(t testing.TB, place Place, render func(*deposit.Deposit) string) {
 	t.Helper()
 	for _, field := range fieldsOf(reflect.TypeFor[deposit.Deposit](), "") {

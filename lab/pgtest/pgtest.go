@@ -6,8 +6,8 @@
 //		t.Parallel()
 //		pool := pgtest.New(t)
 //
-// The tests of a binary share a server (package backing), and so do the binaries of a run that lab/servers starts. The migrations
-// run once, into a template database; cloning the template for a test takes about 25 ms.
+// The tests of a binary share a server (package backing), and so do the binaries of a run that lab/servers starts. The
+// migrations run once, into a template database; cloning the template for a test takes about 25 ms.
 package pgtest
 
 import (
@@ -31,15 +31,16 @@ const (
 	startLimit     = 3 * time.Minute // includes the installation of a server
 	cleanupLimit   = 30 * time.Second
 	poolCloseLimit = 5 * time.Second
-	// maxConns lets a test use several connections while many tests run in parallel. The default of pgx is the number of CPUs.
+	// maxConns lets a test use several connections while many tests run in parallel. The default of pgx is the number
+	// of CPUs.
 	maxConns = 16
 )
 
 // Main runs the tests, stops the shared server and exits the process. TestMain calls Main.
 func Main(m *testing.M) { os.Exit(backing.RunTests(m)) }
 
-// New returns a pool on a fresh database. At the end of the test the pool is closed and the database is dropped. The URL of
-// the database is pool.Config().ConnString(). A connection that was not released fails the test.
+// New returns a pool on a fresh database. At the end of the test the pool is closed and the database is dropped. The
+// URL of the database is pool.Config().ConnString(). A connection that was not released fails the test.
 func New(t testing.TB) *pgxpool.Pool {
 	t.Helper()
 	config, err := pgxpool.ParseConfig(URL(t))
@@ -82,8 +83,8 @@ var commonDatabases = struct {
 	urls map[string]string
 }{urls: map[string]string{}}
 
-// Common returns the URL of a database that tests of this binary have in common, by its name. The first call fills the database;
-// fill may be nil. The database ends with the tests of the binary.
+// Common returns the URL of a database that tests of this binary have in common, by its name. The first call fills the
+// database; fill may be nil. The database ends with the tests of the binary.
 func Common(t testing.TB, name string, fill func(databaseURL string)) string {
 	t.Helper()
 	c, s := shared(t), &commonDatabases
@@ -164,8 +165,8 @@ func start(ctx context.Context) (c *cluster, end func(), err error) {
 	}, nil
 }
 
-// Share starts a server with a template for the test binaries of other processes, which find both in the environment that Share
-// returns. end stops the server.
+// Share starts a server with a template for the test binaries of other processes, which find both in the environment
+// that Share returns. end stops the server.
 func Share(ctx context.Context) (environ []string, end func(), err error) {
 	c, end, err := start(ctx)
 	if err != nil {
@@ -187,4 +188,14 @@ func closePool(t testing.TB, pool *pgxpool.Pool, wait time.Duration) {
 	case <-time.After(wait):
 		t.Errorf("pgtest: %d connections were not given back to the pool", pool.Stat().AcquiredConns())
 	}
+}
+
+// RequireColumns compares the columns that an INSERT writes, and those that the table fills itself, with the columns of
+// the table: Postgres silently fills a column that an INSERT omits with its default.
+func RequireColumns(t testing.TB, pool *pgxpool.Pool, table string, written []string, byTable ...string) {
+	t.Helper()
+	var names []string
+	require.NoError(t, pool.QueryRow(t.Context(),
+		`SELECT array_agg(column_name::text) FROM information_schema.columns WHERE table_name = $1`, table).Scan(&names))
+	require.ElementsMatch(t, names, append(written, byTable...), table)
 }

@@ -43,7 +43,8 @@ func (k *Kit) Count(table, where string, args ...any) int {
 	return n
 }
 
-// Mails gives the mails to an address, oldest first, with the text of those that are kept encrypted. "" gives all mails.
+// Mails gives the mails to an address, oldest first, with the text of those that are kept encrypted. "" gives all
+// mails.
 func (k *Kit) Mails(to string) []ports.Mail {
 	k.t.Helper()
 	newest, err := k.Postgres.Mails.NewestMails(k.t.Context(), 1000)

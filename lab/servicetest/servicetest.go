@@ -1,5 +1,5 @@
-// Package servicetest gives a test the whole service over a database of its own. The services are wired as the processes
-// wire them (cmd/wire); a test replaces the parts that it wants to control.
+// Package servicetest gives a test the whole service over a database of its own. The services are wired as the
+// processes wire them (cmd/wire); a test replaces the parts that it wants to control.
 //
 //	func TestMain(m *testing.M) { servicetest.Main(m) }
 //
@@ -120,8 +120,8 @@ func (k *Kit) Build(change ...func(*Parts)) Services {
 	return wire.NewServices(k.setup.Config, k.Stores, parts)
 }
 
-// DispatchStore gives the store of a dispatcher over the same database. The store has a pool of its own with the settings
-// of a dispatcher.
+// DispatchStore gives the store of a dispatcher over the same database. The store has a pool of its own with the
+// settings of a dispatcher.
 func (k *Kit) DispatchStore() *dispatchstore.Store {
 	k.t.Helper()
 	options := k.setup.Pool

@@ -177,7 +177,7 @@ func feed(ctx context.Context, in *installation) (func(context.Context) error, e
 	}, err
 }
 
-// deposit is a deposit as the API names it.
+// deposit holds the fields that the walks read of the API's answer to a new deposit; number is the ID, decoded.
 type deposit struct {
 	ID         string
 	DepositURL string

@@ -52,8 +52,8 @@ func Mount(app fiber.Router, d Deps) {
 	app.Post(pathReset, d.Site.Headers, p.form(pathForgot, p.reset))
 }
 
-// form checks that a form was sent from a page of this site, and counts it against the limit of the client's network. reopen is the page
-// that a form which has expired leads to: the path of the form itself would repeat the token.
+// form checks that a form was sent from a page of this site, and counts it against the limit of the client's network.
+// reopen is the page that a form which has expired leads to: the path of the form itself would repeat the token.
 func (p *pages) form(reopen string, h fiber.Handler) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		ui.SetReadAt(c, reopen)
@@ -106,8 +106,8 @@ func (p *pages) showVerify(c *fiber.Ctx) error {
 	return p.verifyForm(c, http.StatusOK, c.Query(fieldToken), "")
 }
 
-// verifyForm asks before a link verifies an address: with a button alone in the browser of the account, and for its password in another.
-// mistake is about the password.
+// verifyForm asks before a link verifies an address: with a button alone in the browser of the account, and for its
+// password in another. mistake is about the password.
 func (p *pages) verifyForm(c *fiber.Ctx, status int, token, mistake string) error {
 	found, asks, err := p.Operators.LinkToVerify(c.UserContext(), token, p.browserOf(c))
 	if errors.Is(err, connect.ErrTokenVoid) {

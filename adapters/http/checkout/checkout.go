@@ -92,8 +92,8 @@ func (p *pages) limit(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// explainErrors answers an unknown deposit with errUnknownLink, and an outage with a page that offers to try again. Other
-// errors pass.
+// explainErrors answers an unknown deposit with errUnknownLink, and an outage with a page that offers to try again.
+// Other errors pass.
 func (p *pages) explainErrors(c *fiber.Ctx) error {
 	err := c.Next()
 	f := problem.Of(err)
@@ -224,8 +224,9 @@ func givenBy(c *fiber.Ctx) agreement.Given {
 	}
 }
 
-// returnFromProvider handles the redirect of the tenant from the payment provider. The return token in the URL is known to
-// the provider, so the tenant's form is only for the browser that sent it before, and for a checkout token in the URL.
+// returnFromProvider handles the redirect of the tenant from the payment provider. The return token in the URL is known
+// to the provider, so the tenant's form is only for the browser that sent it before, and for a checkout token in the
+// URL.
 func (p *pages) returnFromProvider(c *fiber.Ctx) error {
 	known := token(c).Equal(c.Params("token")) || p.Site.SealMatches(token(c).Reveal(), sealedReturn, p.Site.Checkout(c))
 	next, err := p.Checkout.Return(c.UserContext(), token(c), known)
@@ -257,7 +258,8 @@ func (p *pages) redirect(c *fiber.Ctx, next checkout.Next) error {
 	}
 }
 
-// payDebt sends the tenant to the provider's page for a captured amount, or shows what became of it. Returns rate_limited.
+// payDebt sends the tenant to the provider's page for a captured amount, or shows what became of it. Returns
+// rate_limited.
 func (p *pages) payDebt(c *fiber.Ctx) error {
 	decision := p.Limiter.Allow(c.UserContext(),
 		ports.LimitRule{Name: "checkout-pay", Key: "checkout:pay:" + found(c).Deposit.ID.String(), PerMinute: payPerMinute})
@@ -275,7 +277,8 @@ func (p *pages) payDebt(c *fiber.Ctx) error {
 	return c.Redirect(next.PageURL, fiber.StatusSeeOther)
 }
 
-// returnFromDebt shows what became of a captured amount. A browser that knows no more than the return token gets no form.
+// returnFromDebt shows what became of a captured amount. A browser that knows no more than the return token gets no
+// form.
 func (p *pages) returnFromDebt(c *fiber.Ctx, v checkout.View, known bool) error {
 	switch {
 	case !known:

@@ -32,7 +32,8 @@ const (
 	day         = 24 * time.Hour
 )
 
-// shop is a world whose tenants pay with the Stripe adapter, on the page of a fake of Stripe, in a real browser. One clock moves both.
+// shop is a world whose tenants pay with the Stripe adapter, on the page of a fake of Stripe, in a real browser. One
+// clock moves both.
 type shop struct {
 	*world
 	fake *stripetest.Fake
@@ -85,7 +86,8 @@ func (s shop) openPage(token secret.Text) {
 	require.Contains(s.t, s.address(), s.fake.URL())
 }
 
-// card sends a card on the provider's page, and waits for an element of the page that follows, which may look like this page.
+// card sends a card on the provider's page, and waits for an element of the page that follows, which may look like this
+// page.
 func (s shop) card(number, follows string) {
 	s.t.Helper()
 	_, err := chromedp.Run(s.tab, chromedp.Evaluate[string]("document.documentElement.dataset.left = 'true'"))

@@ -11,7 +11,8 @@ import (
 	"partnerdeposits/core/twofactor"
 )
 
-// showCode renders the page for the code of a half sign-in. Without one it redirects to the log-in page of the same connect URL.
+// showCode renders the page for the code of a half sign-in. Without one it redirects to the log-in page of the same
+// connect URL.
 func (p *pages) showCode(c *fiber.Ctx) error {
 	v := visitOf(c, pathCode)
 	o, a, err := p.Operators.HalfSignedIn(c.UserContext(), p.Site.HalfSignIn(c))

@@ -174,7 +174,8 @@ func TestCode_AfterFiveWrongOnes_OfANetwork_Waits(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, b.Send(b.Get("/login/code"), 0, map[string]string{"code": app.Code()}).Status)
 }
 
-// Tries count in Postgres: a brute force that comes while Redis is away is bounded, and so is one that sends everything at once.
+// Tries count in Postgres: a brute force that comes while Redis is away is bounded, and so is one that sends everything
+// at once.
 func TestCode_ManyTriesAtOnce_WithoutRedis_AreBounded(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})

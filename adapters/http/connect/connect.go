@@ -48,8 +48,8 @@ func Mount(app fiber.Router, d Deps) {
 	app.Get(pathDone, d.Site.Headers, p.done)
 }
 
-// limit counts an attempt to sign up or log in against the limit of the client's network, and so against every e-mail from
-// that network. No limit per e-mail spans networks: a stranger could lock an operator out with wrong passwords.
+// limit counts an attempt to sign up or log in against the limit of the client's network, and so against every e-mail
+// from that network. No limit per e-mail spans networks: a stranger could lock an operator out with wrong passwords.
 //
 // harmless takes the count back: a log-in that succeeds does not count. Returns rate_limited.
 func (p *pages) limit(c *fiber.Ctx) (harmless func(), err error) {

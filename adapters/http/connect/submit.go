@@ -80,8 +80,8 @@ func (p *pages) link(c *fiber.Ctx, v visit) error {
 	return p.arrived(c, v, result)
 }
 
-// arrived sets the session cookie and redirects: to the return URL, to the page /connect/done, or to the dashboard. A half sign-in goes on
-// to the page for the code, with the query of the connect URL.
+// arrived sets the session cookie and redirects: to the return URL, to the page /connect/done, or to the dashboard. A
+// half sign-in goes on to the page for the code, with the query of the connect URL.
 func (p *pages) arrived(c *fiber.Ctx, v visit, a connections.Result) error {
 	if half := a.SignedIn.Half.Reveal(); half != "" {
 		p.Site.SetHalfSignIn(c, half, a.SignedIn.Lifetime)
@@ -142,8 +142,8 @@ func (p *pages) done(c *fiber.Ctx) error {
 	}))
 }
 
-// refused explains why no link is made, names both sides and offers the way back. current is the operator whom a GET would
-// have asked; nil after a form, and without a session.
+// refused explains why no link is made, names both sides and offers the way back. current is the operator whom a GET
+// would have asked; nil after a form, and without a session.
 func (p *pages) refused(c *fiber.Ctx, v visit, a connections.Result, current *signedIn) error {
 	lang := ui.LangOf(c)
 	f := ui.FailureOf(a.Refusal.Code)

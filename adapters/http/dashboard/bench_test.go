@@ -24,8 +24,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// The default fits a machine that does other work. The figures of the specification are those of 3,000,000 deposits, 100,000 of them
-// in the account.
+// The default fits a machine that does other work. The figures of the specification are those of 3,000,000 deposits,
+// 100,000 of them in the account.
 var benchDeposits = flag.Int("desk.deposits", 30_000, "deposits in the table, a thirtieth of them in the account")
 
 // BenchmarkDesk tells the time of each page at the server, the time of the list's statements, and what an export costs.

@@ -32,8 +32,8 @@ type confirmView struct {
 
 type hidden struct{ Name, Value string }
 
-// confirm asks once more, in words that say what will happen. Its form carries the version of the deposit that it tells of. wrongCode is the
-// message about the code of the form before; "" for none.
+// confirm asks once more, in words that say what will happen. Its form carries the version of the deposit that it tells
+// of. wrongCode is the message about the code of the form before; "" for none.
 func (p *pages) confirm(c *fiber.Ctx, by caller, v desk.View, f actForm, wrongCode string) error {
 	lang := ui.LangOf(c)
 	view := confirmView{Path: depositPath(v.ID), Token: p.Site.FormToken(c), Danger: true, Hidden: []hidden{

@@ -1,8 +1,8 @@
 // Package dashboard serves the operator's pages (pages.md, "Paths and fields"): the work that waits, the deposits with
 // their export, a deposit with the acts on it, a new deposit, the partner, and the settings.
 //
-// A GET changes nothing. An act is a form with the hidden field intent; where it cannot be undone, the answer is a page that says what
-// will happen, whose form has the same intent and confirm=yes.
+// A GET changes nothing. An act is a form with the hidden field intent; where it cannot be undone, the answer is a page
+// that says what will happen, whose form has the same intent and confirm=yes.
 package dashboard
 
 import (
@@ -84,7 +84,8 @@ type caller = deposits.OperatorCaller
 // handler serves a signed-in operator.
 type handler func(c *fiber.Ctx, by caller) error
 
-// signedIn calls h for a signed-in operator, whose account's requests it counts, and redirects everybody else to the login page.
+// signedIn calls h for a signed-in operator, whose account's requests it counts, and redirects everybody else to the
+// login page.
 func (p *pages) signedIn(h handler) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		o, a, err := p.Operators.CurrentOperator(c.UserContext(), p.Site.SessionToken(c))

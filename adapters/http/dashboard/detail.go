@@ -56,7 +56,8 @@ func (p *pages) showDeposit(c *fiber.Ctx, by caller) error {
 	return p.renderDeposit(c, by, http.StatusOK, v, actForm{}, "")
 }
 
-// find reads the deposit of the path. Returns deposit_not_found for an id of another account, and for a text that is no id.
+// find reads the deposit of the path. Returns deposit_not_found for an id of another account, and for a text that is no
+// id.
 func (p *pages) find(c *fiber.Ctx, by caller) (desk.View, error) {
 	depositID, ok := id.Deposit.Parse(c.Params("id"))
 	if !ok {
@@ -95,7 +96,8 @@ func (p *pages) renderDeposit(c *fiber.Ctx, by caller, status int, v desk.View, 
 
 func possible(act deposits.Act, v desk.View) bool { return act.Possible(v.Deposit, v.Now) == nil }
 
-// doneOf tells of the act that was just made, as long as the deposit is as the act left it: anybody can write an address.
+// doneOf tells of the act that was just made, as long as the deposit is as the act left it: anybody can write an
+// address.
 func doneOf(done string, v desk.View, lang ui.Lang) string {
 	last := v.History[len(v.History)-1]
 	switch {

@@ -33,8 +33,9 @@ const (
 
 var errExports = fault.ErrUnavailable.WithRetryAfter(placeRetry)
 
-// export streams the list as CSV. A page of the list is read when the browser has taken the page before, so an export of any length
-// needs little memory. If a read fails, the connection ends without the end of the body: the browser reports an incomplete file.
+// export streams the list as CSV. A page of the list is read when the browser has taken the page before, so an export
+// of any length needs little memory. If a read fails, the connection ends without the end of the body: the browser
+// reports an incomplete file.
 func (p *pages) export(c *fiber.Ctx, by caller) error {
 	f := filterOf(c, by, ui.LangOf(c))
 	if len(f.mistakes) > 0 {
@@ -155,8 +156,8 @@ func cellsOf(d *deposit.Deposit) []string {
 	}
 }
 
-// A spreadsheet takes a cell for a formula that begins with one of these signs, which exist in full width too; blanks may stand before.
-// A program that expects another separator, or no quotes, begins cells at other places of the line.
+// A spreadsheet takes a cell for a formula that begins with one of these signs, which exist in full width too; blanks
+// may stand before. A program that expects another separator, or no quotes, begins cells at other places of the line.
 var (
 	formulaStart = regexp.MustCompile(`^([\t\r]|[\s\x{feff}\x{00a0}]*[=+\-@\x{ff1d}\x{ff0b}\x{ff0d}\x{ff20}])`)
 	formulaLater = regexp.MustCompile(`([;,|\t\r\n"][\s\x{feff}\x{00a0}]*)([=+\-@\x{ff1d}\x{ff0b}\x{ff0d}\x{ff20}])`)

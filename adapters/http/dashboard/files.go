@@ -62,8 +62,8 @@ func (v detailView) filesField(intent string, label ui.Text) ui.Field {
 // takesFiles reports whether the form has a field for files.
 func (f actForm) takesFiles() bool { return f.intent == intentCapture || f.intent == intentAddFiles }
 
-// fileMistakes reads the files of a form by their content, and names those that cannot be kept, each at the field. The caller closes the
-// result.
+// fileMistakes reads the files of a form by their content, and names those that cannot be kept, each at the field. The
+// caller closes the result.
 func (p *pages) fileMistakes(c *fiber.Ctx, u *upload, f *actForm) (*deposits.CheckedFiles, error) {
 	if u == nil || !f.takesFiles() {
 		return &deposits.CheckedFiles{}, nil
@@ -83,7 +83,8 @@ func (p *pages) fileMistakes(c *fiber.Ctx, u *upload, f *actForm) (*deposits.Che
 	return checked, nil
 }
 
-// keep makes the checked files wait, beside those that the form names already. It names a form for added files that has none.
+// keep makes the checked files wait, beside those that the form names already. It names a form for added files that has
+// none.
 func (p *pages) keep(c *fiber.Ctx, v desk.View, f *actForm, checked *deposits.CheckedFiles) error {
 	from, err := deposits.FileSender(p.Site.SessionToken(c), v.ID)
 	if err != nil {

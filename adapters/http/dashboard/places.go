@@ -34,7 +34,8 @@ func newPlaces(most int, busy error) *places {
 	return &places{most: most, held: map[id.ID]bool{}, busy: busy}
 }
 
-// enter takes the place of the account; leave gives it back, and may be called again. Returns errSecond, or the error of a busy process.
+// enter takes the place of the account; leave gives it back, and may be called again. Returns errSecond, or the error
+// of a busy process.
 func (p *places) enter(account id.ID) (leave func(), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"partnerdeposits/lab/connecttest"
 )
 
-// The consent page promises nothing else than the list, and each promise has its acts: routes of the partner's API, and forms of the
-// operator's pages.
+// The consent page promises nothing else than the list, and each promise has its acts: routes of the partner's API, and
+// forms of the operator's pages.
 func TestPromisesOfTheConsentPage_EachHaveTheirActs(t *testing.T) {
 	t.Parallel()
 	s := connecttest.New(t, connecttest.Options{})

@@ -34,8 +34,8 @@ var (
 	textEnds           = ui.T("Cover ends on %s", "La couverture finit le %s")
 )
 
-// The part of the first page that lists what the account got before its operator proved the e-mail address by a password
-// reset: somebody else may have signed up with the address.
+// The part of the first page that lists what the account got before its operator proved the e-mail address by a
+// password reset: somebody else may have signed up with the address.
 var (
 	textEarlier          = ui.T("Made before you proved your address", "Créé avant que vous ne confirmiez votre adresse")
 	textEarlierLead      = ui.T("Until %s nobody had shown that the address of this account is theirs. Two-factor codes and sessions from before have ended; the following is still there. Look whether you know it.", "Jusqu’au %s, personne n’avait montré que l’adresse de ce compte était la sienne. Les codes à deux facteurs et les sessions d’avant ont pris fin ; ce qui suit existe toujours. Vérifiez que vous le connaissez.")

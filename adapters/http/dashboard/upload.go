@@ -108,10 +108,12 @@ func (u *upload) close() {
 	}
 }
 
-// readUpload checks session, origin and token, and asks the deposit and the account (takesFiles), before it reads files, which go to the
-// disk. Its fields are found by ui.PostValue. The caller closes the result, even beside an error.
+// readUpload checks session, origin and token, and asks the deposit and the account (takesFiles), before it reads
+// files, which go to the disk. Its fields are found by ui.PostValue. The caller closes the result, even beside an
+// error.
 //
-// Returns ui.ErrForm, errFormTooLarge, errBusy, errSecond, errSlow, rate_limited, problem.ErrMalformed, or the errors of takesFiles.
+// Returns ui.ErrForm, errFormTooLarge, errBusy, errSecond, errSlow, rate_limited, problem.ErrMalformed, or the errors
+// of takesFiles.
 func (p *pages) readUpload(c *fiber.Ctx, by caller, v desk.View, sent *middleware.Upload) (*upload, error) {
 	u := &upload{takes: func(intent string) error { return p.takesFiles(by, v, intent) }}
 	body := &paced{Upload: sent, pace: newPace()}

@@ -1,6 +1,6 @@
-// Package docs serves openapi.yaml as /openapi.json for programs, as /openapi-3.0.json for programs that cannot read OpenAPI 3.1, and as
-// /docs for people. All are rendered once, at start.
-// The page works without scripts and loads nothing from other hosts.
+// Package docs serves openapi.yaml as /openapi.json for programs, as /openapi-3.0.json for programs that cannot read
+// OpenAPI 3.1, and as /docs for people. All are rendered once, at start. The page works without scripts and loads
+// nothing from other hosts.
 package docs
 
 import (
@@ -63,8 +63,8 @@ type file struct {
 	gzip        func() []byte // compressed when a reader first asks, so that a process starts sooner
 }
 
-// New renders doc for the API at baseURL, which has no slash at its end. With tryIt the page sends requests to this installation for
-// readers who type a test key; production has live keys only and goes without.
+// New renders doc for the API at baseURL, which has no slash at its end. With tryIt the page sends requests to this
+// installation for readers who type a test key; production has live keys only and goes without.
 func New(doc *openapi3.T, baseURL string, tryIt bool) (*Docs, error) {
 	js, err := partnerapi.DocumentJSON(doc, baseURL)
 	if err != nil {

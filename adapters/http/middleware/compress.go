@@ -11,16 +11,16 @@ import (
 	"partnerdeposits/core/site"
 )
 
-// leastCompressed is the size in bytes from which a body is compressed. A smaller body fits a packet or two as it is, and
-// its compression would cost more time than its transport.
+// leastCompressed is the size in bytes from which a body is compressed. A smaller body fits a packet or two as it is,
+// and its compression would cost more time than its transport.
 const leastCompressed = 2 << 10
 
 // compressedTypes are the media types of texts. Images and PDF are compressed already.
 var compressedTypes = []string{fiber.MIMETextHTML, fiber.MIMEApplicationJSON, "text/css", "text/javascript", "text/csv"}
 
-// secretMarks are parts of a body that only stand beside a secret: a CSRF token, a checkout URL, a webhook's secret or an
-// API key. Whoever chooses a part of such a body (a query, a name, a booking) could learn the secret from the compressed
-// size (BREACH), so the body stays as it is.
+// secretMarks are parts of a body that only stand beside a secret: a CSRF token, a checkout URL, a webhook's secret or
+// an API key. Whoever chooses a part of such a body (a query, a name, a booking) could learn the secret from the
+// compressed size (BREACH), so the body stays as it is.
 var secretMarks = [][]byte{[]byte("csrf_token"), []byte(site.Checkouts + "/"), []byte(`"secret"`), []byte("svc_whsec_"), []byte("svc_pk_")}
 
 // Compress compresses pages, lists and documents with gzip for callers that accept it.

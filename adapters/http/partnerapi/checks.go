@@ -67,8 +67,9 @@ func (a *api) authenticate(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// limitRate counts the request against the partner's rate limits and reports the remaining requests in the headers. In the
-// same round trip the response of an idempotency key is looked up; the checks that follow decide whether it is used.
+// limitRate counts the request against the partner's rate limits and reports the remaining requests in the headers. In
+// the same round trip the response of an idempotency key is looked up; the checks that follow decide whether it is
+// used.
 //
 // Returns rate_limited.
 func (a *api) limitRate(c *fiber.Ctx) error {
@@ -103,8 +104,8 @@ func reads(method string) bool {
 // secondsRoundedUp rounds up, so that a caller who waits the reported seconds has waited long enough.
 func secondsRoundedUp(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
-// readIdempotencyKey reads the Idempotency-Key, if sent. checkIdempotencyKey refuses a malformed key later, because the order of
-// checks (api.md §1) puts other refusals first.
+// readIdempotencyKey reads the Idempotency-Key, if sent. checkIdempotencyKey refuses a malformed key later, because the
+// order of checks (api.md §1) puts other refusals first.
 func readIdempotencyKey(c *fiber.Ctx) error {
 	sent := c.Request().Header.PeekAll(headerIdempotencyKey)
 	if len(sent) == 0 {
@@ -123,8 +124,8 @@ func readIdempotencyKey(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// checkIdempotencyKey runs between the JSON and the field checks (api.md §1, "Codes"). A key that has a stored response, or that
-// belongs to another body, is answered before the field checks could refuse the request.
+// checkIdempotencyKey runs between the JSON and the field checks (api.md §1, "Codes"). A key that has a stored
+// response, or that belongs to another body, is answered before the field checks could refuse the request.
 //
 // Returns invalid_idempotency_key, idempotency_key_in_use or idempotency_key_reused.
 func (a *api) checkIdempotencyKey(c *fiber.Ctx) error {

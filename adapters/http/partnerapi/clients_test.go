@@ -156,7 +156,8 @@ func TestDeleteClient_OnARevokedLink_Erases(t *testing.T) {
 	c.get("/clients/"+client).refused(404, "client_not_found")
 }
 
-// A tenant who types other details at checkout becomes a new client, whom the partner may see and erase: its deposit names the client.
+// A tenant who types other details at checkout becomes a new client, whom the partner may see and erase: its deposit
+// names the client.
 func TestClientOfACheckout_BelongsToThePartnerOfTheDeposit(t *testing.T) {
 	t.Parallel()
 	c, account := newStory(t)

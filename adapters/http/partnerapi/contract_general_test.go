@@ -17,7 +17,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// succeed sends a good request, by GET, and by HEAD where a GET is documented. A list has a next page, and its link works.
+// succeed sends a good request, by GET, and by HEAD where a GET is documented. A list has a next page, and its link
+// works.
 func (w *walk) succeed() {
 	w.t.Helper()
 	s := w.other.stage(w.t)
@@ -143,7 +144,8 @@ var notFound = map[string]string{
 	"depositId": "deposit_not_found", "eventId": "event_not_found", "keyId": "api_key_not_found", "apiKeyId": "api_key_not_found",
 }
 
-// ids tries unknown ids in the path, another partner's deposit, a path that is no route, and a method that the path lacks.
+// ids tries unknown ids in the path, another partner's deposit, a path that is no route, and a method that the path
+// lacks.
 func (w *walk) ids() {
 	w.t.Helper()
 	s := w.other.stage(w.t)

@@ -64,8 +64,8 @@ func newDeposit(r CreateDepositRequest) (deposits.NewDeposit, error) {
 	return in, nil
 }
 
-// storedTime truncates a time to microseconds, the precision of the database, so that every response shows the same time.
-// The zero time means "no time" in the code, so the year 1 is refused.
+// storedTime truncates a time to microseconds, the precision of the database, so that every response shows the same
+// time. The zero time means "no time" in the code, so the year 1 is refused.
 //
 // Returns invalid_field.
 func storedTime(field string, t Timestamp) (time.Time, error) {

@@ -20,8 +20,8 @@ type Deprecation struct {
 	Sunset time.Time // from which the route may be gone
 }
 
-// Deprecations lists the deprecated routes: none. A line marks the operation in the document and on the page, and sets the headers of
-// every response of the route. docs/guides/releasing-the-contract.md explains the steps.
+// Deprecations lists the deprecated routes: none. A line marks the operation in the document and on the page, and sets
+// the headers of every response of the route. docs/guides/releasing-the-contract.md explains the steps.
 var Deprecations []Deprecation
 
 // noticeMonths is the least time between Since and Sunset.
@@ -32,8 +32,8 @@ const (
 	headerSunset      = "Sunset"      // RFC 8594
 )
 
-// MarkDeprecated sets `deprecated` on the operations of the list. Returns an error for an operation that doc lacks, and for a notice that
-// is shorter than promised.
+// MarkDeprecated sets `deprecated` on the operations of the list. Returns an error for an operation that doc lacks, and
+// for a notice that is shorter than promised.
 func MarkDeprecated(doc *openapi3.T, list []Deprecation) error {
 	for _, d := range list {
 		item := doc.Paths.Value(d.Path)

@@ -22,7 +22,8 @@ import (
 	"partnerdeposits/app/platform/idempotent"
 )
 
-// The targets send mutated input to the API over HTTP, with real stores: no panic, no 5xx, and an answer in the envelope.
+// The targets send mutated input to the API over HTTP, with real stores: no panic, no 5xx, and an answer in the
+// envelope.
 
 // fuzzed is a request whose answer a target judges.
 type fuzzed struct {

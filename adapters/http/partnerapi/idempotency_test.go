@@ -25,7 +25,8 @@ func (a reply) again(b reply) {
 	require.Equal(a.t, a.header.Get("Content-Type"), b.header.Get("Content-Type"))
 }
 
-// awkward are bodies of operations with characters that an encoder may write in several ways, in place of those of the rows.
+// awkward are bodies of operations with characters that an encoder may write in several ways, in place of those of the
+// rows.
 var awkward = map[string]func(s *stage) object{
 	"createDeposit": func(s *stage) object {
 		return draft(s.account, "depositUrlGeneration", true, "returnUrl", "https://x.example/?a=1&b=<>")

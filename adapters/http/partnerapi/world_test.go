@@ -208,7 +208,8 @@ type reply struct {
 
 type object = map[string]any
 
-// do sends a request. body is nil, a string sent as it is, or a value sent as JSON. header holds names and values in turn.
+// do sends a request. body is nil, a string sent as it is, or a value sent as JSON. header holds names and values in
+// turn.
 func (c *caller) do(method, path string, body any, header ...string) reply {
 	c.t.Helper()
 	var sent io.Reader

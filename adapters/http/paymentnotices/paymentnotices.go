@@ -1,5 +1,6 @@
-// Package paymentnotices takes the notices that the payment provider sends (operations.md, "Notices of the payment provider"). The route
-// asks neither Postgres nor Redis before the provider's signature is verified, and never the provider.
+// Package paymentnotices takes the notices that the payment provider sends (operations.md, "Notices of the payment
+// provider"). The route asks neither Postgres nor Redis before the provider's signature is verified, and never the
+// provider.
 package paymentnotices
 
 import (

@@ -15,8 +15,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// The pages without a sign-in, those of development, and the forms with their mistakes. The operator's pages and checkout have tests of
-// their own.
+// The pages without a sign-in, those of development, and the forms with their mistakes. The operator's pages and
+// checkout have tests of their own.
 func TestBrowser_EveryPublicPageInBothSchemesAndLanguages_IsAccessible(t *testing.T) {
 	t.Parallel()
 	for scheme, first := range browsertest.Schemes {

@@ -133,8 +133,9 @@ func framing(c *fiber.Ctx) *fiber.Ctx {
 	return c
 }
 
-// mailPolicy lets the HTML of a mail use its inline styles, which a mail needs, and nothing else: no script, no picture, no form. The
-// sandbox gives the mail an origin of its own, without the cookies of this site. A link opens in the place of the page around the mail.
+// mailPolicy lets the HTML of a mail use its inline styles, which a mail needs, and nothing else: no script, no
+// picture, no form. The sandbox gives the mail an origin of its own, without the cookies of this site. A link opens in
+// the place of the page around the mail.
 const mailPolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox " + frameRights
 
 // frameRights are the rights of a mail in a frame.

@@ -32,7 +32,8 @@ type Deps struct {
 
 type pages struct{ Deps }
 
-// Mount adds the pages to app. Never call it outside development: the caught mails contain links that open deposits and accounts.
+// Mount adds the pages to app. Never call it outside development: the caught mails contain links that open deposits and
+// accounts.
 func Mount(app fiber.Router, d Deps) {
 	p := &pages{Deps: d}
 	app.Get(pathGuide, d.Site.Headers, p.guide)
@@ -52,7 +53,8 @@ var rules string
 // schemes find the colours of both schemes in the stylesheet of all pages.
 var schemes = regexp.MustCompile(`(?s)^:root \{\n  color-scheme: light dark;\n(.*?)\}\n@media \(prefers-color-scheme: dark\) \{\n  :root \{\n(.*?)  \}\n\}`)
 
-// style gives the rules of these pages: the parts with the classes light and dark have the colours of their scheme, whatever the reader's.
+// style gives the rules of these pages: the parts with the classes light and dark have the colours of their scheme,
+// whatever the reader's.
 var style = func() string {
 	found := schemes.FindStringSubmatch(ui.Stylesheet())
 	if found == nil {

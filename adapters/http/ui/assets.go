@@ -18,7 +18,8 @@ var stylesheet []byte
 //go:embed assets/favicon.ico
 var favicon []byte
 
-// StylesheetPath is the path of the stylesheet. The path contains a hash of the content, so browsers may cache it for ever.
+// StylesheetPath is the path of the stylesheet. The path contains a hash of the content, so browsers may cache it for
+// ever.
 var StylesheetPath = func() string {
 	sum := sha256.Sum256(stylesheet)
 	return site.Assets + "/app-" + hex.EncodeToString(sum[:6]) + ".css"

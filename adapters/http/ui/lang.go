@@ -12,8 +12,8 @@ import (
 const (
 	langParam  = "lang"
 	langCookie = "lang"
-	// subjectLangCookie holds the language that the reader chose for one subject, such as a deposit, and a digest of the
-	// subject. The cookie lasts until the browser closes.
+	// subjectLangCookie holds the language that the reader chose for one subject, such as a deposit, and a digest of
+	// the subject. The cookie lasts until the browser closes.
 	subjectLangCookie = "subject_lang"
 )
 
@@ -102,8 +102,8 @@ func switchQuery(raw string, l Lang) string {
 	return "?" + strings.Join(append(kept, langParam+"="+string(l)), "&")
 }
 
-// RawQuery returns the unparsed query of the request, for use in a link. Bytes that a URL must not contain are escaped; all
-// other bytes stay as the partner sent them.
+// RawQuery returns the unparsed query of the request, for use in a link. Bytes that a URL must not contain are escaped;
+// all other bytes stay as the partner sent them.
 func RawQuery(c *fiber.Ctx) string {
 	raw := string(c.Request().URI().QueryString())
 	var b strings.Builder

@@ -125,7 +125,8 @@ func (p *Provider) Close(ctx context.Context, paymentID id.ID) (ports.ProviderPa
 	return e.payment(), err
 }
 
-// upsert runs an INSERT … ON CONFLICT UPDATE and gives the resulting row. The row is read if the conflict changed nothing.
+// upsert runs an INSERT … ON CONFLICT UPDATE and gives the resulting row. The row is read if the conflict changed
+// nothing.
 func (p *Provider) upsert(ctx context.Context, paymentID id.ID, query string, args ...any) (entry, error) {
 	e, err := scan(p.pool.QueryRow(ctx, query+` RETURNING `+columns, append([]any{[16]byte(paymentID)}, args...)...))
 	switch {

@@ -65,7 +65,8 @@ func (p *Provider) Forget(ctx context.Context, feePaymentID id.ID) error {
 	return p.store.forget(ctx, feePaymentID, p.clock.Now())
 }
 
-// Check implements ports.PaymentChecker. In test mode it makes a page and an intent and ends both; in live mode it only reads.
+// Check implements ports.PaymentChecker. In test mode it makes a page and an intent and ends both; in live mode it only
+// reads.
 func (p *Provider) Check(ctx context.Context) ([]ports.PaymentCheck, error) {
 	mode := "test mode"
 	if p.live {

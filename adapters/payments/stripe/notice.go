@@ -17,7 +17,8 @@ import (
 // noticeAge is the distance from now at which a notice is refused: a recorded notice cannot be played back later.
 const noticeAge = 300 * time.Second
 
-// noticed is the part of an event's object that a notice uses: ids alone. What the object says about money is not believed.
+// noticed is the part of an event's object that a notice uses: ids alone. What the object says about money is not
+// believed.
 type noticed struct {
 	ID            string            `json:"id"`
 	Object        string            `json:"object"`
@@ -34,7 +35,8 @@ func (p *Provider) Route() ports.NoticeRoute {
 // noticePath is the address for Stripe's webhooks.
 const noticePath = site.ProviderNotices + "stripe"
 
-// Notice implements ports.PaymentNotices. The event may have another version of the API than stripe-go, since only ids are read.
+// Notice implements ports.PaymentNotices. The event may have another version of the API than stripe-go, since only ids
+// are read.
 func (p *Provider) Notice(body []byte, signature string, now time.Time) (ports.PaymentNotice, error) {
 	if p.webhook == "" {
 		return ports.PaymentNotice{}, ports.ErrNoticeRefused
@@ -94,8 +96,8 @@ func idOf(raw json.RawMessage) string {
 	return object.ID
 }
 
-// signedAt reads the time of the header Stripe-Signature, whose form is t=…,v1=…. Of several times stripe-go signs the last,
-// so the age of a header with more than one proves nothing.
+// signedAt reads the time of the header Stripe-Signature, whose form is t=…,v1=…. Of several times stripe-go signs the
+// last, so the age of a header with more than one proves nothing.
 func signedAt(header string) (at time.Time, ok bool) {
 	for part := range strings.SplitSeq(header, ",") {
 		text, found := strings.CutPrefix(strings.TrimSpace(part), "t=")

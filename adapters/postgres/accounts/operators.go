@@ -16,8 +16,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// lastSeenPrecision bounds the writes of last_seen_at: a session writes once in this time, at most. A session that ends after a short
-// time without use writes ten times in that time.
+// lastSeenPrecision bounds the writes of last_seen_at: a session writes once in this time, at most. A session that ends
+// after a short time without use writes ten times in that time.
 func lastSeenPrecision(idle time.Duration) time.Duration { return min(5*time.Minute, idle/10) }
 
 // Insert implements ports.Operators.

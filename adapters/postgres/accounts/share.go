@@ -10,8 +10,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// ShareLinks share-locks the newest link of each pair of partner and account, so that nobody revokes the link before the
-// transaction ends. defaultMax is the ceiling of an account without a ceiling of its own.
+// ShareLinks share-locks the newest link of each pair of partner and account, so that nobody revokes the link before
+// the transaction ends. defaultMax is the ceiling of an account without a ceiling of its own.
 func ShareLinks(t *pg.Tx, pairs []ports.AccountLink, locking sets.Locking, defaultMax money.Cents, found func(ports.LinkedAccount)) {
 	t.Rows(`SELECT l.id, l.partner_id, l.account_id, l.external_id, l.linked_at, l.revoked_at, coalesce(a.max_amount_cents, $3)::bigint
 		FROM unnest($1::uuid[], $2::uuid[]) AS k(partner_id, account_id)

@@ -81,8 +81,8 @@ func (r Deposits) DepositByToken(ctx context.Context, checkoutToken secret.Text)
 	return scanDeposit(r.DB.QueryRow(ctx, SelectDeposit+` WHERE d.checkout_token_hash = $1`, TokenHash(checkoutToken)), r.Sealer)
 }
 
-// Deposits implements ports.Deposits. A list reads the index of its narrowest filter. The status is checked row by row: an
-// index of statuses would cost every transition a new entry in every index.
+// Deposits implements ports.Deposits. A list reads the index of its narrowest filter. The status is checked row by row:
+// an index of statuses would cost every transition a new entry in every index.
 func (r Deposits) Deposits(ctx context.Context, f ports.DepositFilter, page ports.Page) (ports.List[*deposit.Deposit], error) {
 	if f.ExternalID != "" && f.AccountID.IsZero() && !f.PartnerID.IsZero() {
 		accounts, err := queries.AccountsOfExternalID(ctx, r.DB, f.PartnerID, f.ExternalID)
@@ -106,8 +106,8 @@ func (r Deposits) Deposits(ctx context.Context, f ports.DepositFilter, page port
 	return found, r.setPartnerLeft(ctx, found.Items)
 }
 
-// setPartnerLeft sets PartnerLeft. Only deposits of the dashboard need the links of their accounts, and few lists have any:
-// as a column of the list (PartnerLeft), the links cost each list 10 %.
+// setPartnerLeft sets PartnerLeft. Only deposits of the dashboard need the links of their accounts, and few lists have
+// any: as a column of the list (PartnerLeft), the links cost each list 10 %.
 func (r Deposits) setPartnerLeft(ctx context.Context, deposits []*deposit.Deposit) error {
 	var ofDashboard []*deposit.Deposit
 	var accounts []id.ID
@@ -212,8 +212,8 @@ func (s Due) ElapsedCoverages(ctx context.Context, at time.Time, limit int) ([]i
 	return queries.ElapsedCoverages(ctx, s.DB, at, int32(limit))
 }
 
-// dropStaleTimers deletes due timers of deposits that no longer need them; otherwise stale timers would fill the next page
-// of due timers.
+// dropStaleTimers deletes due timers of deposits that no longer need them; otherwise stale timers would fill the next
+// page of due timers.
 func (s Due) dropStaleTimers(ctx context.Context, kind string, at time.Time, limit int) error {
 	for {
 		n, err := queries.DropStaleTimers(ctx, s.DB, kind, at, int32(limit))

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// maxFound bounds the deposits that a search text may name. Where there are more, they are frequent in the list itself, and a page
-	// reads the list in its order.
+	// maxFound bounds the deposits that a search text may name. Where there are more, they are frequent in the list
+	// itself, and a page reads the list in its order.
 	maxFound = 1000
 	// maxSearched is maxRead for a list that compares a text: each row needs its client.
 	maxSearched = 500
@@ -27,8 +27,8 @@ const (
 	maxCounted = 10_000
 )
 
-// folded is a text without the difference of cases, as the indexes of migration 00024 hold it. A text that begins with another is
-// between the other and the other with the last character of all.
+// folded is a text without the difference of cases, as the indexes of migration 00024 hold it. A text that begins with
+// another is between the other and the other with the last character of all.
 func folded(text string) string { return `lower(` + text + ` COLLATE "und-x-icu") COLLATE "C"` }
 
 func beginsWith(text, argument string) string {
@@ -38,8 +38,8 @@ func beginsWith(text, argument string) string {
 // namesOfClient are the texts of a client c that a search compares, each with an index.
 var namesOfClient = []string{"(c.first_name || ' ' || c.last_name)", "(c.last_name || ' ' || c.first_name)", "c.email"}
 
-// DeskDeposits implements ports.Desk. A search text is looked up in its indexes first. Each other list reads the index of its
-// narrowest filter and checks the rest row by row, as Deposits does.
+// DeskDeposits implements ports.Desk. A search text is looked up in its indexes first. Each other list reads the index
+// of its narrowest filter and checks the rest row by row, as Deposits does.
 func (s Desk) DeskDeposits(ctx context.Context, f ports.DeskFilter, page ports.Page) (ports.List[*deposit.Deposit], error) {
 	if !f.EndsBefore.IsZero() { // a cover ends while the deposit is active
 		if len(f.Statuses) > 0 && !slices.Contains(f.Statuses, deposit.Active) {

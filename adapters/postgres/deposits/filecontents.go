@@ -94,8 +94,8 @@ func aeadOf(key []byte) (cipher.AEAD, error) {
 	return cipher.NewGCM(block)
 }
 
-// nonceOf gives the nonce of a piece, which tells its place and whether it is the last: pieces that were swapped, left out or cut off do
-// not open. A key has one content, so that no nonce is used twice.
+// nonceOf gives the nonce of a piece, which tells its place and whether it is the last: pieces that were swapped, left
+// out or cut off do not open. A key has one content, so that no nonce is used twice.
 func nonceOf(n int32, last bool) []byte {
 	nonce := make([]byte, 12)
 	binary.BigEndian.PutUint32(nonce, uint32(n))

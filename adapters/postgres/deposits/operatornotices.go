@@ -18,8 +18,8 @@ func (s OperatorNotices) SecuredDue(ctx context.Context, limit int) ([]id.ID, er
 	return s.ids(ctx, `SELECT deposit_id FROM secured_notices ORDER BY secured_at LIMIT $1`, limit)
 }
 
-// dueCovers are the covers d of account a that end soon. due tells whether the operator is to be told of them: one of them is new since
-// the last mail, which is of an earlier day.
+// dueCovers are the covers d of account a that end soon. due tells whether the operator is to be told of them: one of
+// them is new since the last mail, which is of an earlier day.
 const (
 	dueCovers = ` FROM open_deposits d WHERE d.account_id = a.id AND d.status = 'active' AND d.ends_at > $1 AND d.ends_at < $2`
 	due       = `o.cover_mails AND ($4::boolean OR o.verified_at IS NOT NULL)
@@ -50,7 +50,8 @@ func (s OperatorNotices) AddSecured(ctx context.Context, depositID id.ID, at tim
 	return err
 }
 
-// TakeSecured implements ports.OperatorNotices. A second dispatcher waits for the first at the DELETE, and finds no row.
+// TakeSecured implements ports.OperatorNotices. A second dispatcher waits for the first at the DELETE, and finds no
+// row.
 func (s OperatorNotices) TakeSecured(ctx context.Context, depositID id.ID) (about ports.SecuredSubject, ok bool, err error) {
 	d := &about.Deposit
 	err = pg.In(ctx).QueryRow(ctx, `
@@ -70,8 +71,8 @@ func (s OperatorNotices) TakeSecured(ctx context.Context, depositID id.ID) (abou
 	return about, err == nil, err
 }
 
-// TakeCovers implements ports.OperatorNotices. The row of cover_mails is inserted or locked first: a second dispatcher waits
-// there, and then sees that the mail is of today.
+// TakeCovers implements ports.OperatorNotices. The row of cover_mails is inserted or locked first: a second dispatcher
+// waits there, and then sees that the mail is of today.
 func (s OperatorNotices) TakeCovers(ctx context.Context, accountID id.ID, round ports.CoverRound, limit int) (about ports.CoverSubject, ok bool, err error) {
 	if _, err = pg.In(ctx).Exec(ctx, `INSERT INTO cover_mails (account_id, mailed_at, told_until) VALUES ($1, '-infinity', '-infinity') ON CONFLICT DO NOTHING`, accountID); err != nil {
 		return about, false, err

@@ -22,8 +22,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// SelectDeposit reads deposits with the partner's name, and with the client unless the client was erased. ScanDeposit scans
-// the rows.
+// SelectDeposit reads deposits with the partner's name, and with the client unless the client was erased. ScanDeposit
+// scans the rows.
 var SelectDeposit = SelectDepositsOf("deposits", "")
 
 // SelectDepositsOf is SelectDeposit over a table expression with the columns of deposits. more lists further columns.
@@ -36,8 +36,8 @@ func SelectDepositsOf(source, more string) string {
 	FROM ` + source + ` d LEFT JOIN partners p ON p.id = d.partner_id LEFT JOIN clients c ON c.id = d.client_id AND c.erased_at IS NULL`
 }
 
-// PartnerLeft is deposit.Deposit.PartnerLeft of the table d, for SelectDepositsOf. Links are looked up for deposits of the dashboard alone,
-// by the account, since a single index answers that whatever the statistics say.
+// PartnerLeft is deposit.Deposit.PartnerLeft of the table d, for SelectDepositsOf. Links are looked up for deposits of
+// the dashboard alone, by the account, since a single index answers that whatever the statistics say.
 func PartnerLeft(d string) string {
 	return `(` + d + `.partner_id IS NOT NULL AND NOT ` + d + `.by_partner_api AND ` + d + `.partner_id IS DISTINCT FROM
 		(SELECT l.partner_id FROM account_links l WHERE l.account_id = ` + d + `.account_id AND l.revoked_at IS NULL))`
@@ -54,8 +54,8 @@ func readNames() string {
 	return strings.Join(list, ", ")
 }
 
-// ScanDeposit scans a row of SelectDeposit, and further columns into more. Returns pgx.ErrNoRows. If the checkout token does not
-// decrypt, ScanDeposit returns an error with the deposit.
+// ScanDeposit scans a row of SelectDeposit, and further columns into more. Returns pgx.ErrNoRows. If the checkout token
+// does not decrypt, ScanDeposit returns an error with the deposit.
 func ScanDeposit(row pgx.Row, sealer pg.Sealer, more ...any) (*deposit.Deposit, error) {
 	var d deposit.Deposit
 	var client deposit.Client
@@ -82,8 +82,8 @@ func ScanDeposit(row pgx.Row, sealer pg.Sealer, more ...any) (*deposit.Deposit, 
 	return &d, err
 }
 
-// LockDeposits locks deposits for update and calls found for each. found is not called for a deposit that does not exist,
-// or that sets.SkipLocked skipped.
+// LockDeposits locks deposits for update and calls found for each. found is not called for a deposit that does not
+// exist, or that sets.SkipLocked skipped.
 func LockDeposits(t *pg.Tx, sealer pg.Sealer, ids []id.ID, locking sets.Locking, found func(*deposit.Deposit)) {
 	t.Rows(SelectDeposit+` WHERE d.id = ANY ($1) FOR UPDATE OF d`+string(locking), []any{ids}, func(row pgx.Rows) error {
 		d, err := ScanDeposit(row, sealer)
@@ -94,8 +94,9 @@ func LockDeposits(t *pg.Tx, sealer pg.Sealer, ids []id.ID, locking sets.Locking,
 	})
 }
 
-// MissesClient reports whether d has a client id but no client. Either the client was erased, or another transaction set the
-// client while LockDeposits waited: Postgres then joins the new row with the clients as they were before the wait.
+// MissesClient reports whether d has a client id but no client. Either the client was erased, or another transaction
+// set the client while LockDeposits waited: Postgres then joins the new row with the clients as they were before the
+// wait.
 func MissesClient(d *deposit.Deposit) bool { return !d.ClientID.IsZero() && d.Client == nil }
 
 // WithClient reads a locked deposit again if its client is missing.
@@ -112,8 +113,8 @@ type newDeposit struct {
 	tokenHash, sealedToken []byte
 }
 
-// depositColumn is a column of the table deposits. field gives the address of the field that ScanDeposit fills; nil if a
-// deposit has no such field.
+// depositColumn is a column of the table deposits. field gives the address of the field that ScanDeposit fills; nil if
+// a deposit has no such field.
 type depositColumn struct {
 	sets.Column[newDeposit]
 	field func(*deposit.Deposit) any
@@ -175,8 +176,8 @@ var depositColumns = []depositColumn{
 // insertedColumns are the columns that an INSERT writes: all of them.
 var insertedColumns = pg.Each(depositColumns, func(c depositColumn) sets.Column[newDeposit] { return c.Column })
 
-// freshValues are the columns that are alike in all new deposits (deposit.New), with their SQL. A statement that names them
-// needs no arrays for them: a third of the columns.
+// freshValues are the columns that are alike in all new deposits (deposit.New), with their SQL. A statement that names
+// them needs no arrays for them: a third of the columns.
 var freshValues = map[string]string{
 	"status": "'pending'", "status_reason": "''", "version": "1", "captured_cents": "0", "checkout_started_at": "NULL", "activated_at": "NULL",
 	"expires_at": "NULL", "cancelled_at": "NULL", "closed_at": "NULL", "captured_at": "NULL", "updated_at": "n.created_at",
@@ -215,8 +216,9 @@ func insertDeposits(arrays []sets.Column[newDeposit], onConflict string) string 
 	INSERT INTO deposit_timers (kind, due_at, deposit_id) SELECT 'checkout', made.checkout_expires_at, made.id FROM made`
 }
 
-// InsertDeposits inserts deposits with their timers. The transaction has locked the rows that the deposits refer to: the
-// database does not check these references. If a reference is taken, the transaction fails with ports.ErrReferenceTaken.
+// InsertDeposits inserts deposits with their timers. The transaction has locked the rows that the deposits refer to:
+// the database does not check these references. If a reference is taken, the transaction fails with
+// ports.ErrReferenceTaken.
 func InsertDeposits(t *pg.Tx, sealer pg.Sealer, deposits []ports.NewDeposit) error {
 	rows, err := newDeposits(sealer, deposits)
 	if err != nil {
@@ -231,8 +233,8 @@ func InsertDeposits(t *pg.Tx, sealer pg.Sealer, deposits []ports.NewDeposit) err
 	return nil
 }
 
-// InsertDeposit inserts a deposit with its timers, and calls inserted with false if the deposit's reference is taken. If the
-// account, the partner or the client does not exist, the transaction fails with ErrMissingReference.
+// InsertDeposit inserts a deposit with its timers, and calls inserted with false if the deposit's reference is taken.
+// If the account, the partner or the client does not exist, the transaction fails with ErrMissingReference.
 func InsertDeposit(t *pg.Tx, sealer pg.Sealer, d ports.NewDeposit, inserted func(bool)) error {
 	rows, err := newDeposits(sealer, []ports.NewDeposit{d})
 	if err != nil {
@@ -276,13 +278,15 @@ func startIdleTimers(t *pg.Tx, rows []newDeposit) {
 	setTimers(t, "idle", started, func(d *deposit.Deposit) time.Time { return d.CheckoutStartedAt })
 }
 
-// TokenHash is the SHA-256 of a checkout token, by which its deposit is found. The token is random enough for a fast hash.
+// TokenHash is the SHA-256 of a checkout token, by which its deposit is found. The token is random enough for a fast
+// hash.
 func TokenHash(token secret.Text) []byte {
 	h := sha256.Sum256([]byte(token.Reveal()))
 	return h[:]
 }
 
-// movedColumns are the columns that a transition writes to the deposit and to its history. The first three find the deposit.
+// movedColumns are the columns that a transition writes to the deposit and to its history. The first three find the
+// deposit.
 var movedColumns = []sets.Column[ports.Move]{
 	{Name: "id", Array: "uuid[]", Values: sets.Of(func(m ports.Move) id.ID { return m.Step.DepositID })},
 	{Name: "version", Array: "int[]", Values: sets.Of(func(m ports.Move) int32 { return int32(m.Step.Version) })},
@@ -318,9 +322,9 @@ var moveDeposits = `WITH moved AS (
 		SELECT m.id, m.version, m.from_status, m.to_status, m.trigger, m.at, m.actor, m.detail::jsonb, m.event_id FROM moved m)
 	SELECT 1 / (count(*) = ` + sets.Param(movedColumns, 1) + `)::int FROM moved`
 
-// MoveDeposits stores deposits after a transition, and adds the transition to their history. If another transaction has moved
-// a deposit, the transaction fails with ports.ErrStale. The clients that the deposits have are held (HoldClients), since events and
-// responses tell of them.
+// MoveDeposits stores deposits after a transition, and adds the transition to their history. If another transaction has
+// moved a deposit, the transaction fails with ports.ErrStale. The clients that the deposits have are held
+// (HoldClients), since events and responses tell of them.
 func MoveDeposits(t *pg.Tx, moves []ports.Move) {
 	partners.HoldClients(t, toldClients(moves))
 	t.Queue(moveDeposits, sets.Arguments(movedColumns, moves, len(moves))...).QueryRow(func(row pgx.Row) error {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/adapters/postgres/internal/sets"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/lab/pgtest"
@@ -17,24 +16,12 @@ import (
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
 func columnNames[T any](columns []sets.Column[T]) []string {
-	return pg.Each(columns, func(c sets.Column[T]) string { return c.Name })
+	return strings.Split(sets.Names(columns), ", ")
 }
 
-// Postgres silently fills a column that an INSERT omits with its default.
 func TestInserts_WriteEveryColumnOfTheirTable(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t)
-	for _, insert := range []struct {
-		table   string
-		columns []string
-		byTable []string // columns whose default is wanted
-	}{
-		{"deposits", columnNames(insertedColumns), nil},
-	} {
-		var names []string
-		require.NoError(t, pool.QueryRow(t.Context(), `SELECT array_agg(column_name::text) FROM information_schema.columns WHERE table_name = $1`, insert.table).Scan(&names))
-		require.ElementsMatch(t, names, append(insert.columns, insert.byTable...), insert.table)
-	}
+	pgtest.RequireColumns(t, pgtest.New(t), "deposits", columnNames(insertedColumns))
 }
 
 // A new deposit is written with values that stand in the statement; any other deposit brings all of its values.

@@ -1,5 +1,5 @@
-// Package deposits holds the tables of deposits: statuses and history, timers, agreements, files, and what operators and
-// tenants are told of a deposit by mail.
+// Package deposits holds the tables of deposits: statuses and history, timers, agreements, files, and what operators
+// and tenants are told of a deposit by mail.
 package deposits
 
 import (
@@ -32,8 +32,8 @@ type (
 	Desk       struct{ pg.Base }
 	Agreements struct{ pg.Base }
 	Files      struct{ pg.Base }
-	// Contents keeps contents of files in Postgres. Each content has a key of its own, which the keyset encrypts: a rotation
-	// of the keyset writes a few bytes for each file (ADR 0024).
+	// Contents keeps contents of files in Postgres. Each content has a key of its own, which the keyset encrypts: a
+	// rotation of the keyset writes a few bytes for each file (ADR 0024).
 	Contents        struct{ pg.Base }
 	OperatorNotices struct{ pg.Base }
 	Texts           struct{ pg.Base }

@@ -82,8 +82,8 @@ func (g *group) queueKeys() map[*pending]claim {
 	return byChange
 }
 
-// queueDeposits locks the deposits. Of several changes of the same deposit, only the first gets the row; decide defers the
-// others.
+// queueDeposits locks the deposits. Of several changes of the same deposit, only the first gets the row; decide defers
+// the others.
 func (g *group) queueDeposits(locking sets.Locking) {
 	byID := make(map[id.ID]*pending, len(g.changes))
 	for _, p := range g.changes {
@@ -134,8 +134,8 @@ func (g *group) queueClients(locking sets.Locking) {
 	})
 }
 
-// readMissingClients reads deposits again that were read without their client (deposits.MissesClient). A group defers their
-// changes instead.
+// readMissingClients reads deposits again that were read without their client (deposits.MissesClient). A group defers
+// their changes instead.
 func (g *group) readMissingClients(ctx context.Context) (err error) {
 	for _, p := range g.changes {
 		d := p.found.Deposit
@@ -152,8 +152,8 @@ func (g *group) readMissingClients(ctx context.Context) (err error) {
 	return nil
 }
 
-// decide calls Decide. A group defers a change without one of its rows, since another transaction may have locked the row.
-// A group also defers a change that panics, so that the panic happens again in the goroutine of its caller.
+// decide calls Decide. A group defers a change without one of its rows, since another transaction may have locked the
+// row. A group also defers a change that panics, so that the panic happens again in the goroutine of its caller.
 func (g *group) decide(p *pending) {
 	if p.state != undecided {
 		return
@@ -190,8 +190,8 @@ func (p *pending) missesRow() bool {
 		(p.Needs.Client != (ports.AccountClient{}) && p.found.Client == nil)
 }
 
-// errUnlocked says that a decision inserts a deposit of a link or a client that its change did not need. The database does not
-// check these references (ADR 0013).
+// errUnlocked says that a decision inserts a deposit of a link or a client that its change did not need. The database
+// does not check these references (ADR 0013).
 var errUnlocked = errors.New("groupcommit: the deposit refers to rows that its transaction has not locked")
 
 // locked reports whether found has the rows that d refers to.

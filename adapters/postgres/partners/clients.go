@@ -161,7 +161,8 @@ func toClient(row sqlc.Client) tenant.Client {
 	}
 }
 
-// queueErasure asks for the removal of a client's card at the payment provider. A client who never came to pay has none.
+// queueErasure asks for the removal of a client's card at the payment provider. A client who never came to pay has
+// none.
 const queueErasure = `
 	INSERT INTO payment_erasures (client_id, asked_at, due_at)
 	SELECT $1, $2, $2 WHERE EXISTS (SELECT FROM deposits d JOIN payments p ON p.deposit_id = d.id WHERE d.client_id = $1 AND p.kind = 'fee')

@@ -39,7 +39,8 @@ var (
 	_ ports.SealedAddresses = Addresses{}
 )
 
-// New makes the tables. A key that was read stays in a cache for keysKeptFor. Call Keys.Close before the database is closed.
+// New makes the tables. A key that was read stays in a cache for keysKeptFor. Call Keys.Close before the database is
+// closed.
 func New(b pg.Base, keysKeptFor time.Duration) Tables {
 	keys := Keys{Base: b, cache: newKeyCache(keysKeptFor)}
 	keys.uses = newKeyUses(keys.writeKeyUses)

@@ -44,8 +44,8 @@ func (r Collections) Save(ctx context.Context, d deposit.Debt, steps ...deposit.
 	return err
 }
 
-// cancelBy is the author of an end, as stored. During a rolling deployment an older dispatcher may record the end. It knows
-// the clock by the former text alone: with the present one it would record "cancelled" in place of "expired".
+// cancelBy is the author of an end, as stored. During a rolling deployment an older dispatcher may record the end. It
+// knows the clock by the former text alone: with the present one it would record "cancelled" in place of "expired".
 func cancelBy(a actor.Actor) string {
 	if a == actor.Clock {
 		return actor.FormerClock

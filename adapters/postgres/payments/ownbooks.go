@@ -77,8 +77,8 @@ func (s Books) Due(ctx context.Context, from, to time.Time) ([]ports.AccountDue,
 	return found, pg.Translate(err)
 }
 
-// retryRun is the age from which a comparison that began and did not end is made again. The job has a round an hour, so that
-// the next round makes it.
+// retryRun is the age from which a comparison that began and did not end is made again. The job has a round an hour, so
+// that the next round makes it.
 const retryRun = 30 * time.Minute
 
 // Begin implements ports.OwnBooks.

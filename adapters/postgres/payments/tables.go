@@ -1,5 +1,5 @@
-// Package payments holds the tables of payments: fees, collections, refunds, disputes, questions to the provider, and the
-// comparison of the books.
+// Package payments holds the tables of payments: fees, collections, refunds, disputes, questions to the provider, and
+// the comparison of the books.
 package payments
 
 import (

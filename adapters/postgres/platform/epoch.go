@@ -21,11 +21,12 @@ const (
 	epochHolds    = 5 * time.Second // a read that is older does not count: the database may have been restored meanwhile
 )
 
-// ErrRestored says that the server has another history than when the restore epoch began: the database was restored from a
-// backup, or a standby was promoted.
+// ErrRestored says that the server has another history than when the restore epoch began: the database was restored
+// from a backup, or a standby was promoted.
 var ErrRestored = errors.New("postgres: the database was restored, or a standby was promoted: run `admin restore-finish`")
 
-// Epoch knows the restore epoch of a database (ports.Epoch). A process that reads no epoch for seconds does not know it.
+// Epoch knows the restore epoch of a database (ports.Epoch). A process that reads no epoch for seconds does not know
+// it.
 type Epoch struct {
 	db     pg.DB
 	log    *slog.Logger
@@ -66,8 +67,8 @@ func (e *Epoch) Watch(ctx context.Context) error {
 	}
 }
 
-// read takes the time before the query, so that Current never counts a read as younger than it is. Without an answer the
-// epoch that was read before holds for epochHolds; readiness reports the outage.
+// read takes the time before the query, so that Current never counts a read as younger than it is. Without an answer
+// the epoch that was read before holds for epochHolds; readiness reports the outage.
 func (e *Epoch) read(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, epochPatience)
 	defer cancel()
@@ -96,8 +97,8 @@ func readEpoch(ctx context.Context, db pg.DB) (row epochRow, err error) {
 	return row, pg.Translate(err)
 }
 
-// effective is the epoch that processes compare. A restore that changes server, timeline or database gives another epoch
-// before anybody runs `admin restore-finish`.
+// effective is the epoch that processes compare. A restore that changes server, timeline or database gives another
+// epoch before anybody runs `admin restore-finish`.
 func (r epochRow) effective() (e ports.Epoch) {
 	sum := sha256.Sum256([]byte(r.epoch.String() + " " + r.server + " " + r.database))
 	copy(e[:], sum[:])

@@ -27,7 +27,7 @@ func orNull(text string) *string {
 	return &text
 }
 
-// tracedColumns are outboxColumns with the span of each change; null without one.
+// tracedColumns are outboxColumns and the trace parent of each event, which is NULL for a change without a trace.
 var tracedColumns = append(slices.Clone(outboxColumns), sets.Column[ports.Event]{
 	Name: "trace_parent", Array: "varchar[]", Values: sets.Of(func(e ports.Event) *string { return orNull(e.TraceParent) }),
 })

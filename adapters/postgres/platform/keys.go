@@ -22,8 +22,8 @@ type ClaimedKey struct {
 	Err     error                 // the stored response does not decrypt
 }
 
-// Result gives the stored response of the key. A response that has committed stays as it is until it expires, so a request
-// that replays it needs no claim.
+// Result gives the stored response of the key. A response that has committed stays as it is until it expires, so a
+// request that replays it needs no claim.
 //
 // Returns ports.ErrKeyInUse while another transaction holds the key and no response is stored.
 func (k *ClaimedKey) Result() (*ports.StoredResponse, error) {
@@ -33,12 +33,13 @@ func (k *ClaimedKey) Result() (*ports.StoredResponse, error) {
 	return k.Stored, k.Err
 }
 
-// ClaimKeys takes the advisory locks of keys and reads their stored responses. A second statement reads the rows, after the
-// locks: an earlier holder of a lock has ended by then, so its row is visible. ClaimKeys does not wait for a key that
-// another transaction holds.
+// ClaimKeys takes the advisory locks of keys and reads their stored responses. A second statement reads the rows, after
+// the locks: an earlier holder of a lock has ended by then, so its row is visible. ClaimKeys does not wait for a key
+// that another transaction holds.
 //
-// The join names the primary key alone, inside a subquery that the planner does not dissolve (OFFSET 0). A condition on the
-// age would offer a second index, and on a table that was vacuumed while empty each key would read every key of the window.
+// The join names the primary key alone, inside a subquery that the planner does not dissolve (OFFSET 0). A condition on
+// the age would offer a second index, and on a table that was vacuumed while empty each key would read every key of the
+// window.
 func ClaimKeys(t *pg.Tx, sealer pg.Sealer, keys []*ClaimedKey) {
 	t.Rows(`SELECT k.place, pg_try_advisory_xact_lock(hashtextextended(k.scope, 0)) FROM unnest($1::text[]) WITH ORDINALITY AS k(scope, place)`,
 		[]any{pg.Each(keys, func(k *ClaimedKey) string { return pg.KeyScope(k.Key) })},
@@ -104,8 +105,9 @@ var responseColumns = []sets.Column[KeyedResponse]{
 	{Name: "created_at", Array: "timestamptz[]", Values: sets.Of(func(r KeyedResponse) time.Time { return r.Response.CreatedAt })},
 }
 
-// The key of a row older than the window is free, and the new response replaces a row that retention has not yet deleted. A
-// younger row stays: the statement then divides by zero, and the error undoes the transaction with its effect.
+// The key of a row older than the window is free, and the new response replaces a row that retention has not yet
+// deleted. A younger row stays: the statement then divides by zero, and the error undoes the transaction with its
+// effect.
 var storeResponses = `WITH stored AS (
 		INSERT INTO idempotency_keys AS k (` + sets.Names(responseColumns) + `) SELECT ` + sets.Selected(responseColumns) + ` FROM ` + sets.From(responseColumns) + `
 		ON CONFLICT (partner_id, route, key) DO UPDATE

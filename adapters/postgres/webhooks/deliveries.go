@@ -59,8 +59,8 @@ func scanDelivery(row pgx.CollectableRow) (webhook.Delivery, error) {
 	return toDelivery(d), err
 }
 
-// statusCondition is the SQL condition for deliveries of a status; "" means any status. The text for failed deliveries is the
-// condition of the index deliveries_failed, so that the planner can use the index.
+// statusCondition is the SQL condition for deliveries of a status; "" means any status. The text for failed deliveries
+// is the condition of the index deliveries_failed, so that the planner can use the index.
 func statusCondition(status webhook.Status) string {
 	switch status {
 	case webhook.StatusPending:
@@ -75,7 +75,8 @@ func statusCondition(status webhook.Status) string {
 	return "true"
 }
 
-// Deliveries implements ports.Deliveries. A list reads the index of its deposit, of failed deliveries, or of the subscription.
+// Deliveries implements ports.Deliveries. A list reads the index of its deposit, of failed deliveries, or of the
+// subscription.
 func (s Deliveries) Deliveries(ctx context.Context, subscriptionID id.ID, f ports.DeliveryFilter, page ports.Page) (ports.List[webhook.Delivery], error) {
 	l := &lists.List{Table: "deliveries", Identity: []string{"subscription_id", "id"}, Order: []string{"id"}}
 	switch {
@@ -149,8 +150,8 @@ func toDelivery(row sqlc.DeliveryByIDRow) webhook.Delivery {
 	return d
 }
 
-// attemptsQuery reads the failed attempts of deliveries. Attempts are partitioned by day: the earliest and the latest time bound the
-// partitions of the page, and each delivery's own times those that are searched for the delivery.
+// attemptsQuery reads the failed attempts of deliveries. Attempts are partitioned by day: the earliest and the latest
+// time bound the partitions of the page, and each delivery's own times those that are searched for the delivery.
 const attemptsQuery = `
 	SELECT a.delivery_id, a.number, a.started_at, a.duration_ms, a.result, coalesce(a.response_status, 0)::smallint, a.snippet, a.detail
 	FROM (SELECT unnest($1::uuid[]) AS delivery_id, unnest($2::timestamptz[]) AS since, unnest($3::timestamptz[]) AS until) AS asked
@@ -158,8 +159,8 @@ const attemptsQuery = `
 	WHERE a.started_at >= $4::timestamptz AND a.started_at < $5::timestamptz
 	ORDER BY a.delivery_id, a.number, a.started_at`
 
-// withAttempts returns deliveries with their failed attempts in their logs, in the order of their numbers. Most deliveries
-// succeeded at once and have none.
+// withAttempts returns deliveries with their failed attempts in their logs, in the order of their numbers. Most
+// deliveries succeeded at once and have none.
 func (s Deliveries) withAttempts(ctx context.Context, found []sqlc.DeliveryByIDRow) ([]webhook.Delivery, error) {
 	all := make([]webhook.Delivery, len(found))
 	place := make(map[id.ID]int, len(found))
@@ -180,8 +181,8 @@ func (s Deliveries) withAttempts(ctx context.Context, found []sqlc.DeliveryByIDR
 	if len(ids) == 0 {
 		return all, nil
 	}
-	// The statement stays unnamed, so Postgres plans for the partitions of the page. Of a named statement it makes, in each connection,
-	// a plan for all partitions too, which takes up to a third of a second and is never used.
+	// The statement stays unnamed, so Postgres plans for the partitions of the page. Of a named statement it makes, in
+	// each connection, a plan for all partitions too, which takes up to a third of a second and is never used.
 	rows, err := s.DB.Query(ctx, attemptsQuery, pgx.QueryExecModeCacheDescribe, ids, since, until,
 		slices.MinFunc(since, time.Time.Compare), slices.MaxFunc(until, time.Time.Compare))
 	if err != nil {
@@ -223,8 +224,8 @@ func (s Deliveries) deliveries(ctx context.Context, sql string, args ...any) ([]
 // maxRedeliveries bounds the redeliveries of an event that support is shown.
 const maxRedeliveries = 1000
 
-// DeliveriesOfEvent implements ports.Deliveries. The id of an original follows from event and subscription, and the index
-// of the deliveries of a deposit leads to the redeliveries.
+// DeliveriesOfEvent implements ports.Deliveries. The id of an original follows from event and subscription, and the
+// index of the deliveries of a deposit leads to the redeliveries.
 func (s Deliveries) DeliveriesOfEvent(ctx context.Context, e ports.EventView) ([]webhook.Delivery, error) {
 	rows, err := s.DB.Query(ctx, `SELECT id FROM webhook_subscriptions WHERE partner_id = $1`, e.PartnerID)
 	if err != nil {

@@ -69,13 +69,14 @@ func (s Events) Feed(ctx context.Context, partnerID id.ID) (f ports.FeedState, e
 	return f, pg.Translate(err)
 }
 
-// feedQuery reads a part of a feed in the partitions of some days. The bounds of a day are those of its partition: with a bound inside a
-// partition, the index of numbers would lead to all earlier rows of that day. The bounds are values and not now(), so that Postgres plans
-// for these partitions alone.
+// feedQuery reads a part of a feed in the partitions of some days. The bounds of a day are those of its partition: with
+// a bound inside a partition, the index of numbers would lead to all earlier rows of that day. The bounds are values
+// and not now(), so that Postgres plans for these partitions alone.
 const feedQuery = `SELECT ` + eventColumns + ` FROM events WHERE partner_id = $1 AND sequence > $2 AND id >= $3 AND id < $4 ORDER BY sequence LIMIT $5`
 
-// FeedEvents implements ports.Events. A partner that follows its feed asks for events of today, so the first query reads
-// the last partitions alone. The numbers tell whether it has missed events of older partitions, or of a clock that is ahead.
+// FeedEvents implements ports.Events. A partner that follows its feed asks for events of today, so the first query
+// reads the last partitions alone. The numbers tell whether it has missed events of older partitions, or of a clock
+// that is ahead.
 func (s Events) FeedEvents(ctx context.Context, partnerID id.ID, after int64, limit int) ([]ports.Event, error) {
 	const day = 24 * time.Hour
 	today := time.Now().Truncate(day)
@@ -134,8 +135,8 @@ func (s Events) LastNumbers(ctx context.Context, partnerIDs []id.ID) (map[id.ID]
 }
 
 // FindEvent implements ports.Events. The key of the table events begins with the partner, so each partner's events are
-// asked for the id: a probe of an index for each partner, in the partition of the day that the id names. The id is looked for in the
-// whole index of the outbox.
+// asked for the id: a probe of an index for each partner, in the partition of the day that the id names. The id is
+// looked for in the whole index of the outbox.
 func (s Events) FindEvent(ctx context.Context, eventID id.ID) (e ports.EventView, err error) {
 	err = s.DB.QueryRow(ctx, `
 		SELECT event_id, partner_id, name, deposit_id, created_at, 'outbox', '' FROM outbox WHERE position >= 0 AND event_id = $1

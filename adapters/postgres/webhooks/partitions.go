@@ -11,8 +11,8 @@ import (
 	"partnerdeposits/adapters/postgres/internal/pg"
 )
 
-// partitionsTimeout bounds a statement that makes a partition, in place of the pool's limit: the partition of a day may take
-// over many rows.
+// partitionsTimeout bounds a statement that makes a partition, in place of the pool's limit: the partition of a day may
+// take over many rows.
 const partitionsTimeout = 2 * time.Minute
 
 // partition is a day of a table that is partitioned by day.
@@ -40,8 +40,8 @@ func (p partition) bound(at time.Time) string {
 	return "'" + at.UTC().Format("2006-01-02 15:04:05+00") + "'"
 }
 
-// missingPartitions lists the days from yesterday to $1 days ahead, and the days of rows in a default partition, that have
-// no partition. Today is first: events and attempts of today arrive meanwhile.
+// missingPartitions lists the days from yesterday to $1 days ahead, and the days of rows in a default partition, that
+// have no partition. Today is first: events and attempts of today arrive meanwhile.
 const missingPartitions = `
 	WITH today AS (SELECT date_trunc('day', now(), 'UTC') AS day),
 	wanted(parent, day) AS (
@@ -80,9 +80,9 @@ func (s Retention) EnsurePartitions(ctx context.Context, days int) error {
 	return errors.Join(failures...)
 }
 
-// makePartition makes the partition of a day from a new table, into which it moves the day's rows of the default partition:
-// Postgres refuses a partition while the default partition has rows of the same day. Readers and writers of other partitions
-// do not wait, since ATTACH locks the default partition only.
+// makePartition makes the partition of a day from a new table, into which it moves the day's rows of the default
+// partition: Postgres refuses a partition while the default partition has rows of the same day. Readers and writers of
+// other partitions do not wait, since ATTACH locks the default partition only.
 func (s Retention) makePartition(ctx context.Context, p partition) error {
 	from, to := p.bound(p.Day), p.bound(p.Day.AddDate(0, 0, 1))
 	rest, name, key := p.Parent+"_rest", p.name(), p.key()

@@ -75,7 +75,8 @@ func (r Replays) CountMatching(ctx context.Context, p webhook.Replay) (n int, er
 	return n, err
 }
 
-// matching holds the conditions of the deliveries that a replay repeats: originals of its time span that have its status now.
+// matching holds the conditions of the deliveries that a replay repeats: originals of its time span that have its
+// status now.
 func matching(p webhook.Replay) *lists.List {
 	l := &lists.List{}
 	l.Where("subscription_id = ?", p.SubscriptionID)

@@ -11,10 +11,11 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// ReadReports gives the health of subscriptions $1, and how many deliveries of each wait, are parked, or are dispatched. A single
-// snapshot, since a delivery may be dispatched meanwhile. Triggers keep the number of those that wait (ADR 0012). The dispatched ones of all
-// subscriptions are few; as in dispatchstore.Store.CountClaimed, leases that ended a while ago are left out with their dead index entries.
-// "state + 0" selects the index deliveries_pending, which no other statement may use.
+// ReadReports gives the health of subscriptions $1, and how many deliveries of each wait, are parked, or are
+// dispatched. A single snapshot, since a delivery may be dispatched meanwhile. Triggers keep the number of those that
+// wait (ADR 0012). The dispatched ones of all subscriptions are few; as in dispatchstore.Store.CountClaimed, leases
+// that ended a while ago are left out with their dead index entries. "state + 0" selects the index deliveries_pending,
+// which no other statement may use.
 var ReadReports = `
 	WITH leased AS MATERIALIZED (
 		SELECT subscription_id, count(*) AS n, min(id::text)::uuid AS oldest FROM deliveries

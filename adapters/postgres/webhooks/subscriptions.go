@@ -16,7 +16,8 @@ import (
 )
 
 // moveLimit bounds the deliveries that are parked, released or cancelled in the transaction of their subscription.
-// TidyDeliveries moves the rest of a longer backlog; until then the dispatcher checks the subscription before each POST.
+// TidyDeliveries moves the rest of a longer backlog; until then the dispatcher checks the subscription before each
+// POST.
 const moveLimit = 10_000
 
 // Insert implements ports.Subscriptions.

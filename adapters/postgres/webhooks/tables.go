@@ -1,5 +1,5 @@
-// Package webhooks holds the tables of webhooks: subscriptions, deliveries, replays, events, and notices about endpoints.
-// Package dispatchstore has the statements of the dispatcher.
+// Package webhooks holds the tables of webhooks: subscriptions, deliveries, replays, events, and notices about
+// endpoints. Package dispatchstore has the statements of the dispatcher.
 package webhooks
 
 import (

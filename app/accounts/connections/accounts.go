@@ -58,7 +58,8 @@ func validCeiling(maximum money.Cents) error {
 
 // SetCeiling sets an account's largest deposit; 0 restores the service's default.
 //
-// Returns connect.ErrAccountNotFound, or invalid_field for a ceiling below the smallest deposit or above deposit.MaxCeiling.
+// Returns connect.ErrAccountNotFound, or invalid_field for a ceiling below the smallest deposit or above
+// deposit.MaxCeiling.
 func (s *Service) SetCeiling(ctx context.Context, accountID id.ID, maximum money.Cents) error {
 	if err := validCeiling(maximum); err != nil {
 		return err

@@ -69,9 +69,9 @@ func (s *Service) SignUp(ctx context.Context, r Request, form connect.SignUp, fr
 	return v.linked(outcome, a.ID, in, now), nil
 }
 
-// LogIn checks the password, begins a session and links, in one transaction. The session stays when the link is refused,
-// since the operator may want to end another link. For an operator whose codes are on, LogIn begins a half sign-in and links nothing
-// (CompleteLogIn).
+// LogIn checks the password, begins a session and links, in one transaction. The session stays when the link is
+// refused, since the operator may want to end another link. For an operator whose codes are on, LogIn begins a half
+// sign-in and links nothing (CompleteLogIn).
 //
 // Returns the errors of Verify and of signin.Authenticator.Authenticate.
 func (s *Service) LogIn(ctx context.Context, r Request, email, password string, from Browser) (Result, error) {
@@ -191,8 +191,8 @@ func (s *Service) LinkedResult(ctx context.Context, r Request, a connect.Account
 	return v.linked(outcome, a.ID, SignedIn{}, now), nil
 }
 
-// link inserts the link with its event and a mail to the operator, or finds that the link exists. The unique indexes decide races: a transaction that
-// loses a race reads the winner's link and decides again.
+// link inserts the link with its event and a mail to the operator, or finds that the link exists. The unique indexes
+// decide races: a transaction that loses a race reads the winner's link and decides again.
 //
 // Returns connect.ErrAlreadyLinked or connect.ErrExternalIDConflict; the transaction stays usable.
 func (s *Service) link(ctx context.Context, v Verified, o connect.Operator, a connect.Account, now time.Time) (connect.Outcome, error) {

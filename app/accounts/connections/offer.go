@@ -14,13 +14,14 @@ import (
 type Sides struct {
 	LinkedPartner string // name of the partner that the account is linked to; "": the account has no link
 	LinkedNumber  string // the external id of that link
-	// NumberOwner is the e-mail of the operator whose account the external id belongs to, masked: it is another person's;
-	// "": it belongs to no other account.
+	// NumberOwner is the e-mail of the operator whose account the external id belongs to, masked: it is another
+	// person's; "": it belongs to no other account.
 	NumberOwner string
 }
 
-// Offer tells whether a link would be made now. a is the account of the current operator, nil if nobody is signed in; the
-// link of an external id that belongs to an account is then refused, since only a log-in to that account can succeed.
+// Offer tells whether a link would be made now. a is the account of the current operator, nil if nobody is signed in;
+// the link of an external id that belongs to an account is then refused, since only a log-in to that account can
+// succeed.
 //
 // The result has Refusal and Sides where the link must be refused. Returns the errors of Verify.
 func (s *Service) Offer(ctx context.Context, r Request, a *connect.Account) (Result, error) {
@@ -72,8 +73,8 @@ func (s *Service) sides(ctx context.Context, v Verified, a *connect.Account) (re
 	return refusalOf(decided, other), sides, nil
 }
 
-// refusalOf is the fault of an offer; nil for none. decided is the answer of connect.Decide about the account's link; other is the active
-// link of the external id, nil for none.
+// refusalOf is the fault of an offer; nil for none. decided is the answer of connect.Decide about the account's link;
+// other is the active link of the external id, nil for none.
 func refusalOf(decided error, other *connect.Link) *fault.Error {
 	if refusal, ok := refused(decided); ok {
 		return refusal

@@ -23,10 +23,11 @@ type URLRequest struct {
 	ReturnURL   string
 }
 
-// ConnectURL signs a connect URL with the present time, as the partner's server would. The URL leads to /register; the same
-// query is valid on /login.
+// ConnectURL signs a connect URL with the present time, as the partner's server would. The URL leads to /register; the
+// same query is valid on /login.
 //
-// Returns connect.ErrPartnerNotFound, ErrMissingConnectSecret, or invalid_field for a value that the pages refuse or ignore.
+// Returns connect.ErrPartnerNotFound, ErrMissingConnectSecret, or invalid_field for a value that the pages refuse or
+// ignore.
 func (s *Service) ConnectURL(ctx context.Context, r URLRequest) (string, error) {
 	if err := s.checkURLRequest(r); err != nil {
 		return "", err
@@ -69,9 +70,9 @@ func (s *Service) checkURLRequest(r URLRequest) error {
 	return nil
 }
 
-// Query reads the parameters of a connect URL from a raw query. A parameter that was not sent exactly once, or cannot be
-// decoded, becomes "". connected is false when the query has no parameter of partner connect: email and name alone only fill
-// in the form.
+// Query reads the parameters of a connect URL from a raw query. A parameter that was not sent exactly once, or cannot
+// be decoded, becomes "". connected is false when the query has no parameter of partner connect: email and name alone
+// only fill in the form.
 func Query(raw string) (r Request, prefill Prefill, connected bool) {
 	values := map[string][]string{}
 	for part := range strings.SplitSeq(raw, "&") {

@@ -31,8 +31,8 @@ type Verified struct {
 	params        connect.Params
 }
 
-// Return is the URL to which the operator goes in the end. The partner's signature does not cover return_url, so the pages
-// redirect only to a Direct URL and ask the operator about any other.
+// Return is the URL to which the operator goes in the end. The partner's signature does not cover return_url, so the
+// pages redirect only to a Direct URL and ask the operator about any other.
 type Return struct {
 	URL    *url.URL
 	Direct bool // the partner registered the URL's origin, or this is not production
@@ -107,8 +107,8 @@ func (s *Service) allowedReturn(raw string, p partner.Partner) *Return {
 // paramError comes only with an error, and a return_url may not bring it along otherwise either.
 const paramError = "connectError"
 
-// returnURL appends the signed result to return_url; "" without a return_url. accountID is zero and code is set when the
-// link was refused: the partner must not learn of an account that is not linked to the partner.
+// returnURL appends the signed result to return_url; "" without a return_url. accountID is zero and code is set when
+// the link was refused: the partner must not learn of an account that is not linked to the partner.
 func (v Verified) returnURL(outcome connect.Outcome, accountID id.ID, code string, now time.Time) string {
 	if v.Return == nil {
 		return ""

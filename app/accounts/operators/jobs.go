@@ -14,7 +14,8 @@ const (
 	tokensKeptFor = 24 * time.Hour
 )
 
-// Jobs gives the jobs: links to choose a password are mailed, and sessions, tokens and half sign-ins that ended are removed.
+// Jobs gives the jobs: links to choose a password are mailed, and sessions, tokens and half sign-ins that ended are
+// removed.
 func (s *Service) Jobs(every time.Duration) []schedules.Job {
 	ended := func(name string, clean schedules.Clean) schedules.Job {
 		return schedules.Cleaning(name, s.deps.Clock, schedules.Within(s.deps.UnitOfWork, clean))

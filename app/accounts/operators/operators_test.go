@@ -19,7 +19,8 @@ import (
 
 func TestMain(m *testing.M) { servicetest.Main(m) }
 
-// counting records the hash of each comparison, so that a test sees the comparison for an unknown e-mail too, and who waited for a turn.
+// counting records the hash of each comparison, so that a test sees the comparison for an unknown e-mail too, and who
+// waited for a turn.
 type counting struct {
 	mu     sync.Mutex
 	hashes []string

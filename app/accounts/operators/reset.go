@@ -22,8 +22,8 @@ const (
 	liveResets = 5
 )
 
-// ForgotPassword notes that somebody wants a new password for an address. MailResets answers with a mail. Neither the work here nor its
-// result depends on the address being known.
+// ForgotPassword notes that somebody wants a new password for an address. MailResets answers with a mail. Neither the
+// work here nor its result depends on the address being known.
 //
 // Returns connect.ErrInvalidEmail.
 func (s *Service) ForgotPassword(ctx context.Context, email, locale string) error {
@@ -36,8 +36,8 @@ func (s *Service) ForgotPassword(ctx context.Context, email, locale string) erro
 	})
 }
 
-// MailResets takes a batch of the requests of ForgotPassword and of log-ins that were locked out, and mails the link that sets a password to those addresses that are
-// operators'. more reports that further requests may wait.
+// MailResets takes a batch of the requests of ForgotPassword and of log-ins that were locked out, and mails the link
+// that sets a password to those addresses that are operators'. more reports that further requests may wait.
 func (s *Service) MailResets(ctx context.Context) (more bool, err error) {
 	now := s.deps.Clock.Now()
 	err = s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
@@ -83,9 +83,10 @@ func (s *Service) mailReset(ctx context.Context, r ports.PasswordRequest, now ti
 	return s.tokens.MailReset(ctx, o, r.LockedOut, now)
 }
 
-// ResetPassword sets the password by the link of a mail, and ends every session. The link went to the operator's address, so the address
-// is verified from now on. Where nobody had verified it, two-factor codes end, too: a stranger may have turned them on. The wrong passwords
-// from before count no longer, and the operator logs in from this network whatever others try.
+// ResetPassword sets the password by the link of a mail, and ends every session. The link went to the operator's
+// address, so the address is verified from now on. Where nobody had verified it, two-factor codes end, too: a stranger
+// may have turned them on. The wrong passwords from before count no longer, and the operator logs in from this network
+// whatever others try.
 //
 // Returns connect.ErrInvalidPassword, which leaves the link as it is, or connect.ErrTokenVoid.
 func (s *Service) ResetPassword(ctx context.Context, token, password string, from Browser) error {
@@ -121,7 +122,8 @@ func (s *Service) ResetPassword(ctx context.Context, token, password string, fro
 	}, connect.TokenReset)
 }
 
-// withPassword is the operator with the password that was set by a link. opens tells that the link verifies the address too.
+// withPassword is the operator with the password that was set by a link. opens tells that the link verifies the address
+// too.
 func withPassword(o connect.Operator, hash string, opens bool, now time.Time) connect.Operator {
 	o.PasswordHash = hash
 	if opens {
@@ -130,8 +132,8 @@ func withPassword(o connect.Operator, hash string, opens bool, now time.Time) co
 	return o
 }
 
-// firstProof removes the second factor f of an operator whose address nobody had verified, and notes the time. The links to partners and
-// the deposits stay, and the operator's first page shows them (desk.Service.Earlier).
+// firstProof removes the second factor f of an operator whose address nobody had verified, and notes the time. The
+// links to partners and the deposits stay, and the operator's first page shows them (desk.Service.Earlier).
 func (s *Service) firstProof(ctx context.Context, o connect.Operator, f *twofactor.Factor, now time.Time) error {
 	if err := s.deps.TwoFactors.Delete(ctx, o.ID); err != nil {
 		return err

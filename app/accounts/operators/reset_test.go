@@ -126,7 +126,8 @@ func TestLogIn_DuringAReset_LeavesNoSessionOfTheOldPassword(t *testing.T) {
 	}
 }
 
-// By construction: the answer to a request comes from one INSERT, whoever is asked about. The look-up follows in the dispatcher.
+// By construction: the answer to a request comes from one INSERT, whoever is asked about. The look-up follows in the
+// dispatcher.
 func TestForgotPassword_DoesTheSameForEveryAddress(t *testing.T) {
 	t.Parallel()
 	s, clock, kit := mailing(t)

@@ -26,7 +26,8 @@ type Session struct {
 	This       bool      // of the browser that asks
 }
 
-// Sessions lists the sessions of an operator that have not ended, the last used first, 50 at most. token is that of the browser that asks.
+// Sessions lists the sessions of an operator that have not ended, the last used first, 50 at most. token is that of the
+// browser that asks.
 func (s *Service) Sessions(ctx context.Context, operatorID id.ID, token string) ([]Session, error) {
 	all, err := s.deps.Sessions.Sessions(ctx, operatorID, s.deps.Clock.Now(), s.deps.SessionIdle, mostSessions)
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 
 // ChangePassword replaces the password, ends all sessions, begins a new one in this browser, and tells the address.
 //
-// Returns connect.ErrInvalidPassword for the new password, and the errors of signin.Authenticator.Authenticate for the current one.
+// Returns connect.ErrInvalidPassword for the new password, and the errors of signin.Authenticator.Authenticate for the
+// current one.
 func (s *Service) ChangePassword(ctx context.Context, o connect.Operator, current, password string, from Browser) (in SignedIn, err error) {
 	if !connect.ValidPassword(password) {
 		return SignedIn{}, connect.ErrInvalidPassword
@@ -65,13 +66,14 @@ func unchanged(o, seen connect.Operator) error {
 	return nil
 }
 
-// ChangeEmail mails a link to the new address, which takes effect when it is verified, and tells the old one. Where no mails are sent,
-// the new address takes effect at once and stays unverified; SignedIn is zero unless it did.
+// ChangeEmail mails a link to the new address, which takes effect when it is verified, and tells the old one. Where no
+// mails are sent, the new address takes effect at once and stays unverified; SignedIn is zero unless it did.
 //
-// Whoever has the address can reset the password, so an operator whose two-factor codes are on proves the change with a code, too.
+// Whoever has the address can reset the password, so an operator whose two-factor codes are on proves the change with a
+// code, too.
 //
-// Returns connect.ErrInvalidEmail, connect.ErrEmailTaken, rate_limited after five mails in an hour, twofactor.ErrWrongCode,
-// ErrTooManyCodes, and the errors of signin.Authenticator.Authenticate for the password.
+// Returns connect.ErrInvalidEmail, connect.ErrEmailTaken, rate_limited after five mails in an hour,
+// twofactor.ErrWrongCode, ErrTooManyCodes, and the errors of signin.Authenticator.Authenticate for the password.
 func (s *Service) ChangeEmail(ctx context.Context, o connect.Operator, email, password, code string, from Browser) (in SignedIn, err error) {
 	if !mailaddr.Valid(email) {
 		return SignedIn{}, connect.ErrInvalidEmail
@@ -123,8 +125,8 @@ func (s *Service) mailNewAddress(ctx context.Context, o connect.Operator, email 
 	return s.audit(ctx, o, verbs[mails.EmailChanging], now)
 }
 
-// free refuses an address of another operator. owner and err are the answer of OperatorByEmail; operatorID names the operator who wants
-// the address, perhaps in another case of its letters.
+// free refuses an address of another operator. owner and err are the answer of OperatorByEmail; operatorID names the
+// operator who wants the address, perhaps in another case of its letters.
 func free(owner connect.Operator, err error, operatorID id.ID) error {
 	switch {
 	case err == nil && owner.ID != operatorID:

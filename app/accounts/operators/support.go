@@ -11,8 +11,9 @@ import (
 	"partnerdeposits/core/mailaddr"
 )
 
-// ResetByAdmin mails the link that sets a password, for support. newEmail replaces the address first, for an operator who has lost the mailbox
-// too: all sessions end, the old address is told, and the link goes to the new one; "" leaves the address.
+// ResetByAdmin mails the link that sets a password, for support. newEmail replaces the address first, for an operator
+// who has lost the mailbox too: all sessions end, the old address is told, and the link goes to the new one; "" leaves
+// the address.
 //
 // Returns connect.ErrBadCredentials for an unknown operator, connect.ErrInvalidEmail or connect.ErrEmailTaken.
 func (s *Service) ResetByAdmin(ctx context.Context, operatorID id.ID, newEmail string) (mailed string, err error) {

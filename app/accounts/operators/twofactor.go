@@ -50,8 +50,9 @@ func (s *Service) CompleteLogIn(ctx context.Context, token, code string, from Br
 	return in, nil
 }
 
-// EnableTOTP makes a secret for the operator's app, with the password. Codes are asked for once ConfirmTOTP has seen one. An earlier
-// secret that was not confirmed is replaced. Codes shut out whoever resets the password, so the address must be the operator's.
+// EnableTOTP makes a secret for the operator's app, with the password. Codes are asked for once ConfirmTOTP has seen
+// one. An earlier secret that was not confirmed is replaced. Codes shut out whoever resets the password, so the address
+// must be the operator's.
 //
 // Returns connect.ErrUnverified, the errors of signin.Authenticator.Authenticate, or twofactor.ErrOn.
 func (s *Service) EnableTOTP(ctx context.Context, o connect.Operator, password string, from Browser) (Enrolment, error) {
@@ -80,14 +81,15 @@ func (s *Service) enrolment(o connect.Operator, f twofactor.Factor) Enrolment {
 	return Enrolment{Secret: f.Secret, URI: s.deps.Codes.URI(f.Secret, o.Email)}
 }
 
-// Confirmed is the result of a change of the second factor: a new session, which replaces every other, and new recovery codes in clear.
+// Confirmed is the result of a change of the second factor: a new session, which replaces every other, and new recovery
+// codes in clear.
 type Confirmed struct {
 	SignedIn
 	RecoveryCodes []secret.Text
 }
 
-// ConfirmTOTP turns codes on, with the first code of the app. With twofactor.ErrWrongCode it gives the secret that waits, to be shown
-// again.
+// ConfirmTOTP turns codes on, with the first code of the app. With twofactor.ErrWrongCode it gives the secret that
+// waits, to be shown again.
 //
 // Returns connect.ErrUnverified, twofactor.ErrOn, ErrOff without a secret that waits, ErrWrongCode or ErrTooManyCodes.
 func (s *Service) ConfirmTOTP(ctx context.Context, o connect.Operator, a connect.Account, code string, from Browser) (done Confirmed, waits Enrolment, err error) {
@@ -165,8 +167,8 @@ func (s *Service) change(ctx context.Context, o connect.Operator, a connect.Acco
 	return done, err
 }
 
-// changed makes what each change of the second factor entails: recovery codes, the end of every session and half sign-in, a session for
-// this browser, the mail and the audit entry.
+// changed makes what each change of the second factor entails: recovery codes, the end of every session and half
+// sign-in, a session for this browser, the mail and the audit entry.
 func (s *Service) changed(ctx context.Context, o connect.Operator, a connect.Account, what mails.TwoFactorChange, from Browser, now time.Time) (done Confirmed, err error) {
 	if what == mails.TwoFactorOff {
 		err = s.deps.TwoFactors.Delete(ctx, o.ID)
@@ -185,7 +187,8 @@ func (s *Service) changed(ctx context.Context, o connect.Operator, a connect.Acc
 	return done, s.codes.Tell(ctx, o, what, now)
 }
 
-// DisableTOTPByAdmin turns codes off for an operator who lost the app and the recovery codes, ends every session, and tells the operator.
+// DisableTOTPByAdmin turns codes off for an operator who lost the app and the recovery codes, ends every session, and
+// tells the operator.
 //
 // Returns twofactor.ErrOff.
 func (s *Service) DisableTOTPByAdmin(ctx context.Context, operatorID id.ID) error {

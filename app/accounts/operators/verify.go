@@ -16,7 +16,8 @@ import (
 // Unverified reports whether the address of an operator has still to be verified. It has not where no mails are sent.
 func (s *Service) Unverified(o connect.Operator) bool { return s.tokens.Open(o) }
 
-// AskToVerify mails the link that verifies the operator's address once more. AskToVerify does nothing for a verified address.
+// AskToVerify mails the link that verifies the operator's address once more. AskToVerify does nothing for a verified
+// address.
 //
 // Returns rate_limited after five mails in an hour.
 func (s *Service) AskToVerify(ctx context.Context, o connect.Operator) error {
@@ -33,7 +34,8 @@ func (s *Service) AskToVerify(ctx context.Context, o connect.Operator) error {
 	})
 }
 
-// mailsLeft returns rate_limited if the operator has got as many mails of the kind as an hour allows. The operator is locked.
+// mailsLeft returns rate_limited if the operator has got as many mails of the kind as an hour allows. The operator is
+// locked.
 func (s *Service) mailsLeft(ctx context.Context, o connect.Operator, kind connect.TokenKind, now time.Time) error {
 	n, err := s.deps.Tokens.CountTokens(ctx, o.ID, kind, now.Add(-time.Hour))
 	if err != nil {
@@ -52,7 +54,8 @@ func mailAllowed(sent int) error {
 
 // Token gives the token of a link in a mail, for the page that asks before the link takes effect.
 //
-// Returns connect.ErrTokenVoid for a token of other kinds, and for one that is unknown, used, expired, or of a former address.
+// Returns connect.ErrTokenVoid for a token of other kinds, and for one that is unknown, used, expired, or of a former
+// address.
 func (s *Service) Token(ctx context.Context, token string, kinds ...connect.TokenKind) (connect.Token, error) {
 	t, _, err := s.token(ctx, token, kinds)
 	return t, err
@@ -110,8 +113,8 @@ func (s *Service) withToken(ctx context.Context, token string, now time.Time, do
 // verifying are the kinds of the links that verify an address.
 var verifying = []connect.TokenKind{connect.TokenVerify, connect.TokenChangeEmail}
 
-// LinkToVerify gives the token of a link that verifies an address, for the page that asks before the link takes effect. asks says that
-// Verify wants the password of the account from this browser.
+// LinkToVerify gives the token of a link that verifies an address, for the page that asks before the link takes effect.
+// asks says that Verify wants the password of the account from this browser.
 //
 // Returns connect.ErrTokenVoid, as Token does.
 func (s *Service) LinkToVerify(ctx context.Context, token string, from Browser) (t connect.Token, asks bool, err error) {
@@ -132,12 +135,14 @@ func (s *Service) signedInAs(ctx context.Context, from Browser) (connect.Operato
 	return o, a, err
 }
 
-// Verify takes the link of a mail: the address is the operator's. A new address replaces the old one, ends every session but the
-// browser's, which begins anew, and the old address is told. A browser that is not signed in to the account needs its password. A
-// stranger may have signed up with the address, and a click by the owner of its mailbox must not verify that account.
+// Verify takes the link of a mail: the address is the operator's. A new address replaces the old one, ends every
+// session but the browser's, which begins anew, and the old address is told. A browser that is not signed in to the
+// account needs its password. A stranger may have signed up with the address, and a click by the owner of its mailbox
+// must not verify that account.
 //
-// Returns connect.ErrTokenVoid, the errors of signin.Authenticator.Authenticate for the password, or connect.ErrEmailTaken for a new
-// address that another operator has taken meanwhile. SignedIn is zero unless a session begins.
+// Returns connect.ErrTokenVoid, the errors of signin.Authenticator.Authenticate for the password, or
+// connect.ErrEmailTaken for a new address that another operator has taken meanwhile. SignedIn is zero unless a session
+// begins.
 func (s *Service) Verify(ctx context.Context, token, password string, from Browser) (in SignedIn, err error) {
 	now := s.deps.Clock.Now()
 	_, owner, err := s.token(ctx, token, verifying)
@@ -191,7 +196,8 @@ func (s *Service) changedByOperator(ctx context.Context, before, o connect.Opera
 	return s.audit(ctx, o, verbs[change], now)
 }
 
-// credentialsChanged stores the operator, ends all sessions and all links of earlier mails, and tells the address from before.
+// credentialsChanged stores the operator, ends all sessions and all links of earlier mails, and tells the address from
+// before.
 func (s *Service) credentialsChanged(ctx context.Context, before, o connect.Operator, change mails.AccountChange, now time.Time) error {
 	if err := s.deps.Operators.Update(ctx, o); err != nil {
 		return err

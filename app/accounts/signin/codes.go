@@ -32,8 +32,8 @@ type Codes struct {
 // allNetworks is the key of the tries from every network together.
 var allNetworks [32]byte
 
-// Guard counts a try of a code and runs use, which calls Accept. The try is counted, and committed, before use: tries at the same time
-// cannot pass the bound together. A try that did not end in twofactor.ErrWrongCode is taken back.
+// Guard counts a try of a code and runs use, which calls Accept. The try is counted, and committed, before use: tries
+// at the same time cannot pass the bound together. A try that did not end in twofactor.ErrWrongCode is taken back.
 //
 // Returns twofactor.ErrTooManyCodes, and the errors of use.
 func (c Codes) Guard(ctx context.Context, o connect.Operator, from Browser, now time.Time, use func() error) error {
@@ -87,8 +87,8 @@ func (c Codes) On(ctx context.Context, operatorID id.ID) (bool, error) {
 	return f.On, err
 }
 
-// Accept uses up a code of the operator, in the transaction of the effect that the code allows. required is false for an operator whose
-// codes are off: then no code is looked at.
+// Accept uses up a code of the operator, in the transaction of the effect that the code allows. required is false for
+// an operator whose codes are off: then no code is looked at.
 //
 // Returns twofactor.ErrWrongCode.
 func (c Codes) Accept(ctx context.Context, o connect.Operator, code string, now time.Time) (required bool, err error) {

@@ -40,7 +40,8 @@ func (c Codes) HalfSignedIn(ctx context.Context, token string, now time.Time) (c
 
 // Complete turns a half sign-in into a session, with a code. The half sign-in ends; a wrong code leaves it.
 //
-// Returns twofactor.ErrWrongCode, or ErrSignInOver for a half sign-in of another operator, and where codes were turned off meanwhile.
+// Returns twofactor.ErrWrongCode, or ErrSignInOver for a half sign-in of another operator, and where codes were turned
+// off meanwhile.
 func (au Authenticator) Complete(ctx context.Context, codes Codes, half HalfSignedIn, now time.Time) (SignedIn, error) {
 	hash, ok := TokenHash(half.Token)
 	if !ok {

@@ -9,8 +9,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// SessionLifetime is counted from the session's start. Use does not prolong a session. A session that nobody uses ends earlier
-// (SESSION_IDLE).
+// SessionLifetime is counted from the session's start. Use does not prolong a session. A session that nobody uses ends
+// earlier (SESSION_IDLE).
 const SessionLifetime = 14 * 24 * time.Hour
 
 // BeginSession stores a new session and the network of the browser, and deletes the browser's former session, so that a
@@ -40,7 +40,8 @@ func (au Authenticator) BeginSession(ctx context.Context, o connect.Operator, a 
 	return SignedIn{Operator: current, Account: a, Token: token, Lifetime: SessionLifetime}, nil
 }
 
-// RememberNetwork keeps the network of a browser as one of the operator's, from which the operator logs in whatever others try.
+// RememberNetwork keeps the network of a browser as one of the operator's, from which the operator logs in whatever
+// others try.
 func (au Authenticator) RememberNetwork(ctx context.Context, o connect.Operator, from Browser, now time.Time) error {
 	if from.Network == "" {
 		return nil

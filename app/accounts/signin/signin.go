@@ -1,5 +1,5 @@
-// Package signin creates operators and begins their sessions. Sign-up and log-in use it both with a partner's connect URL
-// (app/accounts/connections) and without (app/accounts/operators).
+// Package signin creates operators and begins their sessions. Sign-up and log-in use it both with a partner's connect
+// URL (app/accounts/connections) and without (app/accounts/operators).
 package signin
 
 import (
@@ -18,8 +18,8 @@ import (
 
 const tokenBytes = 32
 
-// SignedIn is an operator with a new session. The token goes to the browser; the database keeps only its hash. Half is set instead of
-// Token where a code is missing: the token of a half sign-in.
+// SignedIn is an operator with a new session. The token goes to the browser; the database keeps only its hash. Half is
+// set instead of Token where a code is missing: the token of a half sign-in.
 type SignedIn struct {
 	Operator connect.Operator
 	Account  connect.Account
@@ -66,8 +66,8 @@ func (au Authenticator) NewOperator(ctx context.Context, form connect.SignUp, fr
 
 // Authenticate finds an operator by e-mail and password. An unknown e-mail takes as long as a wrong password.
 //
-// Returns connect.ErrBadCredentials for an unknown e-mail and for a wrong password, rate_limited after too many failures of
-// the e-mail, or service_unavailable.
+// Returns connect.ErrBadCredentials for an unknown e-mail and for a wrong password, rate_limited after too many
+// failures of the e-mail, or service_unavailable.
 func (au Authenticator) Authenticate(ctx context.Context, email, password string, from Browser, now time.Time) (connect.Operator, connect.Account, error) {
 	o, a, err := au.find(ctx, email)
 	if err != nil && !errors.Is(err, connect.ErrBadCredentials) {
@@ -94,8 +94,8 @@ func (au Authenticator) Authenticate(ctx context.Context, email, password string
 	return o, a, nil
 }
 
-// knows reports whether o signed in from this network before. o is zero for an unknown e-mail, which costs the same query: the time of an
-// answer does not tell which addresses are known.
+// knows reports whether o signed in from this network before. o is zero for an unknown e-mail, which costs the same
+// query: the time of an answer does not tell which addresses are known.
 func (au Authenticator) knows(ctx context.Context, o connect.Operator, from Browser, now time.Time) (bool, error) {
 	if from.Network == "" {
 		return false, nil
@@ -127,7 +127,8 @@ func newToken(entropy ports.Entropy) (token secret.Text, hash [32]byte) {
 	return token, hash
 }
 
-// TokenHash gives the SHA-256 by which a session, or the token of a mail, is stored and found. ok is false for text that cannot be a token.
+// TokenHash gives the SHA-256 by which a session, or the token of a mail, is stored and found. ok is false for text
+// that cannot be a token.
 func TokenHash(token string) (hash [32]byte, ok bool) {
 	if len(token) != base64.RawURLEncoding.EncodedLen(tokenBytes) {
 		return hash, false

@@ -43,8 +43,8 @@ func (k Tokens) link(kind connect.TokenKind, token secret.Text) string {
 	return site.URL(k.DashboardURL, tokenPaths[kind]) + "?token=" + url.QueryEscape(token.Reveal())
 }
 
-// Mail stores a token that verifies an address, and mails its link there. Earlier links to a new address end; those to the present one
-// stay: the reader may open any of them.
+// Mail stores a token that verifies an address, and mails its link there. Earlier links to a new address end; those to
+// the present one stay: the reader may open any of them.
 func (k Tokens) Mail(ctx context.Context, o connect.Operator, kind connect.TokenKind, to string, now time.Time) error {
 	if kind == connect.TokenChangeEmail {
 		if err := k.Tokens.UseTokens(ctx, o.ID, now, kind); err != nil {
@@ -58,9 +58,9 @@ func (k Tokens) Mail(ctx context.Context, o connect.Operator, kind connect.Token
 	return k.Mails.Enqueue(ctx, mails.VerifyAddress{Operator: o, To: to, URL: link}.Mail(k.Entropy.NewID(), now))
 }
 
-// MailReset stores a token that sets a password, and mails its link to the operator. Earlier links stay until they expire or a password is
-// set: a stranger who asks for another ends none that the operator is about to use. lockedOut tells the operator that
-// too many wrong passwords were tried.
+// MailReset stores a token that sets a password, and mails its link to the operator. Earlier links stay until they
+// expire or a password is set: a stranger who asks for another ends none that the operator is about to use. lockedOut
+// tells the operator that too many wrong passwords were tried.
 func (k Tokens) MailReset(ctx context.Context, o connect.Operator, lockedOut bool, now time.Time) error {
 	link, err := k.newLink(ctx, o, connect.TokenReset, o.Email, now)
 	if err != nil {

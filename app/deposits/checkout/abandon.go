@@ -8,7 +8,8 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// Abandon cancels the deposit because the tenant gives up. When the tenant's payment succeeded first, the deposit is secured.
+// Abandon cancels the deposit because the tenant gives up. When the tenant's payment succeeded first, the deposit is
+// secured.
 //
 // Returns deposit.ErrNotFound, or service_unavailable when the provider cannot close its page; nothing is decided then.
 func (s *Service) Abandon(ctx context.Context, token secret.Text) (Next, error) {

@@ -8,8 +8,8 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// PayDebt gives the provider's page on which the tenant pays the debt of a captured deposit. A debt that does not wait for the
-// tenant is shown as it is.
+// PayDebt gives the provider's page on which the tenant pays the debt of a captured deposit. A debt that does not wait
+// for the tenant is shown as it is.
 //
 // Returns deposit.ErrNotFound, or service_unavailable when the provider cannot be reached.
 func (s *Service) PayDebt(ctx context.Context, token secret.Text) (Next, error) {

@@ -8,7 +8,8 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// CheckoutToken gives the checkout token of a return token, which a payment provider got. Any other token is given back.
+// CheckoutToken gives the checkout token of a return token, which a payment provider got. Any other token is given
+// back.
 //
 // Returns deposit.ErrNotFound for a return token that is not the deposit's.
 func (s *Service) CheckoutToken(ctx context.Context, returnToken secret.Text) (secret.Text, error) {
@@ -23,7 +24,8 @@ func (s *Service) CheckoutToken(ctx context.Context, returnToken secret.Text) (s
 	return returned(depositID, tokens, returnToken)
 }
 
-// returned gives the deposit's checkout token of tokens. Returns deposit.ErrNotFound for a return token that is not the deposit's.
+// returned gives the deposit's checkout token of tokens. Returns deposit.ErrNotFound for a return token that is not the
+// deposit's.
 func returned(depositID id.ID, tokens map[id.ID]secret.Text, returnToken secret.Text) (secret.Text, error) {
 	checkoutToken, found := tokens[depositID]
 	if !found || !deposit.ReturnToken(depositID, checkoutToken).Equal(returnToken.Reveal()) {
@@ -32,9 +34,9 @@ func returned(depositID id.ID, tokens map[id.ID]secret.Text, returnToken secret.
 	return checkoutToken, nil
 }
 
-// Return handles the tenant's way back from the provider's page. Coming back proves nothing, so the provider is asked. An
-// unpaid page is closed, so that the next try is a new payment; the page of a debt stays open. known tells that the browser is
-// the tenant's: anybody else who knows the address, such as a scanner of links, closes no page.
+// Return handles the tenant's way back from the provider's page. Coming back proves nothing, so the provider is asked.
+// An unpaid page is closed, so that the next try is a new payment; the page of a debt stays open. known tells that the
+// browser is the tenant's: anybody else who knows the address, such as a scanner of links, closes no page.
 //
 // Returns deposit.ErrNotFound, or service_unavailable when the provider cannot be reached; the tenant may reload.
 func (s *Service) Return(ctx context.Context, token secret.Text, known bool) (Next, error) {

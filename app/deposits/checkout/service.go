@@ -35,14 +35,15 @@ type Deps struct {
 type Payments interface {
 	// FeeInFlight reports, without a lock, whether a fee payment of the deposit is processing.
 	FeeInFlight(ctx context.Context, depositID id.ID) (bool, error)
-	// OpenFeePage begins a fee payment, or takes up the one in flight, and gives the URL of the provider's page. prepare
-	// runs in the transaction of the payment.
+	// OpenFeePage begins a fee payment, or takes up the one in flight, and gives the URL of the provider's page.
+	// prepare runs in the transaction of the payment.
 	//
 	// Returns deposit.ErrNotSecurable when the checkout has ended, or service_unavailable.
 	OpenFeePage(ctx context.Context, d *deposit.Deposit, token secret.Text, payer *tenant.Person, prepare lifecycle.Prepare, now time.Time) (string, error)
 	// LockFeeInFlight locks and gives the fee payment that is processing, in a transaction; nil for none.
 	LockFeeInFlight(ctx context.Context, depositID id.ID) (*deposit.Payment, error)
-	// ConfirmFee asks the provider about the fee payment in flight and records the answer. ends: an unpaid page is closed.
+	// ConfirmFee asks the provider about the fee payment in flight and records the answer. ends: an unpaid page is
+	// closed.
 	//
 	// Returns service_unavailable when the provider cannot be reached.
 	ConfirmFee(ctx context.Context, depositID id.ID, ends bool, now time.Time) error

@@ -19,7 +19,8 @@ const (
 	auditLooked = 200
 )
 
-// Earlier is what was made for an account before a password reset first proved the operator's address, perhaps by a stranger.
+// Earlier is what was made for an account before a password reset first proved the operator's address, perhaps by a
+// stranger.
 type Earlier struct {
 	Until    time.Time
 	Count    int                // deposits made until then

@@ -1,5 +1,5 @@
-// Package desk holds the reads behind the operator's pages: the list of deposits, a deposit with its history, and the work that waits.
-// The operator's acts on deposits are in app/deposits.
+// Package desk holds the reads behind the operator's pages: the list of deposits, a deposit with its history, and the
+// work that waits. The operator's acts on deposits are in app/deposits.
 package desk
 
 import (
@@ -85,8 +85,8 @@ func (s *Service) Today(ctx context.Context, accountID id.ID) (Today, error) {
 	return t, err
 }
 
-// year counts the deposits of each month. No deposit is removed, so the count of a month that is over stays. That of the present month
-// costs the most, and is kept for a minute.
+// year counts the deposits of each month. No deposit is removed, so the count of a month that is over stays. That of
+// the present month costs the most, and is kept for a minute.
 func (s *Service) year(ctx context.Context, accountID id.ID, now time.Time) ([]Month, error) {
 	year := make([]Month, months)
 	var spans []ports.Span

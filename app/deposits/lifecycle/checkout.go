@@ -21,7 +21,8 @@ func CheckoutOver(err error) bool {
 	return errors.Is(err, deposit.ErrNotCancellable) || errors.Is(err, deposit.ErrNotSecurable)
 }
 
-// StartCheckout records a step of the tenant on the locked deposit. The time until a checkout counts as idle starts here.
+// StartCheckout records a step of the tenant on the locked deposit. The time until a checkout counts as idle starts
+// here.
 //
 // Returns deposit.ErrNotSecurable when the checkout has ended.
 func (j Journal) StartCheckout(ctx context.Context, d *deposit.Deposit, now time.Time) error {

@@ -1,5 +1,5 @@
-// Package lifecycle makes the transitions of deposits: row, history and event are written in one transaction. Every use case
-// that moves a deposit uses this package, so no transition lacks history or event.
+// Package lifecycle makes the transitions of deposits: row, history and event are written in one transaction. Every use
+// case that moves a deposit uses this package, so no transition lacks history or event.
 package lifecycle
 
 import (
@@ -44,7 +44,8 @@ func (j Journal) Record(ctx context.Context, d *deposit.Deposit, t deposit.Trans
 	return j.Write(ctx, Writes(d, t, by, eventID))
 }
 
-// Writes gives the rows of a transition: the deposit, its history and its event. A deposit without a partner has no event.
+// Writes gives the rows of a transition: the deposit, its history and its event. A deposit without a partner has no
+// event.
 func Writes(d *deposit.Deposit, t deposit.Transition, by By, eventID id.ID) ports.Writes {
 	t.Actor, t.Detail = by.Actor, by.Detail
 	if d.PartnerID.IsZero() {
@@ -57,8 +58,8 @@ func Writes(d *deposit.Deposit, t deposit.Transition, by By, eventID id.ID) port
 	}}
 }
 
-// Write stores the rows of a transition within a transaction. A partner hears of a deposit that it did not create while its link to
-// the account lasts, and no longer (api.md §2).
+// Write stores the rows of a transition within a transaction. A partner hears of a deposit that it did not create while
+// its link to the account lasts, and no longer (api.md §2).
 func (j Journal) Write(ctx context.Context, writes ports.Writes) error {
 	if d := writes.Move.Deposit; writes.Event != nil && !d.ByPartnerAPI {
 		link, err := j.Links.OfPartner(ctx, d.PartnerID, d.AccountID)
@@ -76,7 +77,8 @@ func (j Journal) Write(ctx context.Context, writes ports.Writes) error {
 	return j.Outbox.Append(ctx, *writes.Event)
 }
 
-// hearsOf decides whether a partner hears of a deposit that it did not create. link and err are the answer of Links.OfPartner.
+// hearsOf decides whether a partner hears of a deposit that it did not create. link and err are the answer of
+// Links.OfPartner.
 func hearsOf(link connect.Link, err error) (bool, error) {
 	switch {
 	case errors.Is(err, connect.ErrAccountNotLinked):

@@ -19,8 +19,8 @@ type Mover struct {
 	Timers     deposit.Timers
 }
 
-// WithinTx runs change in a transaction and counts the transition that change made. A transition without a trigger means
-// that no deposit moved.
+// WithinTx runs change in a transaction and counts the transition that change made. A transition without a trigger
+// means that no deposit moved.
 func (m Mover) WithinTx(ctx context.Context, change func(ctx context.Context) (deposit.Transition, error)) error {
 	var made deposit.Transition
 	err := m.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {

@@ -1,8 +1,8 @@
 // Package timers moves deposits whose time has come: idle checkouts, expired checkouts and elapsed covers (api.md §3).
 //
-// Any number of dispatchers may run the same timer at once. Each use case gives the number of deposits that it moved, and
-// returns an error only when the due deposits cannot be read; a failure with one deposit is logged, and the deposit is tried
-// again in the next run.
+// Any number of dispatchers may run the same timer at once. Each use case gives the number of deposits that it moved,
+// and returns an error only when the due deposits cannot be read; a failure with one deposit is logged, and the deposit
+// is tried again in the next run.
 package timers
 
 import (

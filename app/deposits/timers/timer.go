@@ -13,8 +13,8 @@ import (
 // maxFailing bounds how many failing deposits are read on top of a batch.
 const maxFailing = 5_000
 
-// timer works through the due deposits of one kind. Deposits that fail stay due and are read first again, so the next run
-// reads as many more: a few failing deposits never hide the others.
+// timer works through the due deposits of one kind. Deposits that fail stay due and are read first again, so the next
+// run reads as many more: a few failing deposits never hide the others.
 type timer struct {
 	name    string       // for logs and errors
 	failing atomic.Int64 // deposits that the last run could not move

@@ -10,8 +10,9 @@ import (
 	"partnerdeposits/core/partner"
 )
 
-// Erase removes the personal data of a client at once, on a revoked link too: the record, and the unsent mails to the client
-// (docs/guides/erasure.md). No event, response or deposit that commits later tells of the client. Erasing again changes nothing.
+// Erase removes the personal data of a client at once, on a revoked link too: the record, and the unsent mails to the
+// client (docs/guides/erasure.md). No event, response or deposit that commits later tells of the client. Erasing again
+// changes nothing.
 //
 // Returns client_not_found.
 func (s *Service) Erase(ctx context.Context, by partner.Caller, clientID id.ID) error {
@@ -19,7 +20,8 @@ func (s *Service) Erase(ctx context.Context, by partner.Caller, clientID id.ID) 
 	return err
 }
 
-// EraseByAdmin is Erase for the admin command, for a client of any partner. erased is false if the client was erased before.
+// EraseByAdmin is Erase for the admin command, for a client of any partner. erased is false if the client was erased
+// before.
 //
 // Returns client_not_found.
 func (s *Service) EraseByAdmin(ctx context.Context, clientID id.ID) (erased bool, err error) {

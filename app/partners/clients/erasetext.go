@@ -10,8 +10,9 @@ import (
 	"partnerdeposits/ports"
 )
 
-// EraseDepositText removes the words and pictures of people from a deposit: its metadata, the comments and descriptions of its history,
-// and its files. The audit log tells how many rows lost words, and how many files went. erased is false for a deposit without any.
+// EraseDepositText removes the words and pictures of people from a deposit: its metadata, the comments and descriptions
+// of its history, and its files. The audit log tells how many rows lost words, and how many files went. erased is false
+// for a deposit without any.
 //
 // Returns deposit_not_found.
 func (s *Service) EraseDepositText(ctx context.Context, depositID id.ID) (erased bool, err error) {
@@ -66,8 +67,9 @@ func (e TextErasure) after(erased bool) TextErasure {
 	return e
 }
 
-// EraseTextOfClient is EraseDepositText for every deposit of a client, erased or not, a transaction each. progress hears of the
-// work before the first deposit and after each. A call that was interrupted is repeated: deposits without words are passed over.
+// EraseTextOfClient is EraseDepositText for every deposit of a client, erased or not, a transaction each. progress
+// hears of the work before the first deposit and after each. A call that was interrupted is repeated: deposits without
+// words are passed over.
 //
 // Returns client_not_found, or the error that ended the work, beside the work that is done.
 func (s *Service) EraseTextOfClient(ctx context.Context, clientID id.ID, progress func(TextErasure)) (done TextErasure, err error) {

@@ -28,7 +28,8 @@ func (s *Service) Get(ctx context.Context, partnerID, clientID id.ID) (tenant.Cl
 	return client, nil
 }
 
-// List gives the partner's clients at its linked accounts, newest first. An account that was never linked to the partner has none.
+// List gives the partner's clients at its linked accounts, newest first. An account that was never linked to the
+// partner has none.
 //
 // Returns account_revoked when the link to the account of the filter was revoked, as Get does.
 func (s *Service) List(ctx context.Context, f ports.ClientFilter, page ports.Page) (ports.List[tenant.Client], error) {
@@ -41,8 +42,8 @@ func (s *Service) List(ctx context.Context, f ports.ClientFilter, page ports.Pag
 	return s.deps.Clients.Clients(ctx, f, page)
 }
 
-// listed decides whether the clients of an account are listed. link and err are the answer of Links.LinkedAccount. An account that was
-// never linked has none.
+// listed decides whether the clients of an account are listed. link and err are the answer of Links.LinkedAccount. An
+// account that was never linked has none.
 func listed(link connect.Link, err error) (bool, error) {
 	switch {
 	case errors.Is(err, connect.ErrAccountNotFound):

@@ -51,7 +51,8 @@ func (s *Service) Update(ctx context.Context, by partner.Caller, clientID id.ID,
 	})
 }
 
-// changedBy is the client after the change, with the names of the fields that got another value. A change of nothing is none.
+// changedBy is the client after the change, with the names of the fields that got another value. A change of nothing is
+// none.
 func changedBy(want tenant.Change, client tenant.Client, now time.Time) (tenant.Client, []string) {
 	fields := want.Fields(client.Person)
 	if len(fields) > 0 {

@@ -35,8 +35,8 @@ var (
 
 const (
 	batch = 500
-	// earlier is how long before its success here a payment may have succeeded at the provider: a page lives for a day, and an outage may
-	// keep us from asking.
+	// earlier is how long before its success here a payment may have succeeded at the provider: a page lives for a day,
+	// and an outage may keep us from asking.
 	earlier = 26 * time.Hour
 )
 
@@ -57,8 +57,8 @@ type Report struct {
 	Due         []ports.AccountDue
 }
 
-// Reconcile compares the records at or after from and before to. The provider's are looked up here whatever their time here; ours must be
-// found at the provider in the same time or the day before.
+// Reconcile compares the records at or after from and before to. The provider's are looked up here whatever their time
+// here; ours must be found at the provider in the same time or the day before.
 //
 // Returns ErrPeriod, ErrNoBooks or service_unavailable.
 func (s *Service) Reconcile(ctx context.Context, from, to time.Time) (Report, error) {
@@ -205,7 +205,8 @@ func described(kind ports.BookKind, status string, amount money.Cents, currency 
 
 const (
 	runEvery = 24 * time.Hour
-	// runSpan is the time that a scheduled comparison looks back. A difference stays in the metric for as long, or until it is mended.
+	// runSpan is the time that a scheduled comparison looks back. A difference stays in the metric for as long, or
+	// until it is mended.
 	runSpan = 7 * 24 * time.Hour
 	// runRest leaves the newest records to the next comparison: the reconciler may not have asked about them yet.
 	runRest = time.Hour

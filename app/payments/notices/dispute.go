@@ -12,7 +12,8 @@ import (
 	"partnerdeposits/ports/failpoint"
 )
 
-// keep stores a dispute. A change has an entry in the audit log, and the operator is told by mail. The collection stays as it is.
+// keep stores a dispute. A change has an entry in the audit log, and the operator is told by mail. The collection stays
+// as it is.
 func (s *Service) keep(ctx context.Context, d ports.Dispute, now time.Time) error {
 	err := s.deps.UnitOfWork.WithinTx(ctx, func(ctx context.Context) error {
 		before, about, ok, err := s.deps.Disputes.Keep(ctx, d, now)
@@ -40,8 +41,8 @@ func (s *Service) keep(ctx context.Context, d ports.Dispute, now time.Time) erro
 	return err
 }
 
-// decideDispute gives the status before, "" for a new dispute, whether anything changed, and whether the operator is
-// told: of another status, at an address that may be told.
+// decideDispute gives the earlier status ("" for a new dispute), whether anything of the dispute changed, and whether a
+// mail tells the operator: a mail tells of another status only, and mayTell says that the address may be written to.
 func decideDispute(before *ports.KeptDispute, d ports.Dispute, mayTell bool) (was string, changed, tells bool) {
 	changed = true
 	if before != nil {

@@ -1,5 +1,5 @@
-// Package notices takes the payment provider's notices, and asks the provider what they are about (operations.md, "Notices of
-// the payment provider"). A notice is a reason to ask, never an answer.
+// Package notices takes the payment provider's notices, and asks the provider what they are about (operations.md,
+// "Notices of the payment provider"). A notice is a reason to ask, never an answer.
 //
 //	notice ──verified──> payment due for the reconciler, or a question ──job──> provider ──> payment, dispute
 package notices
@@ -29,13 +29,15 @@ type Deps struct {
 	Entropy    ports.Entropy
 
 	DashboardURL string // DASHBOARD_BASE_URL
-	// Anyone says that addresses are not verified in this service. Otherwise only operators with a verified address are told.
+	// Anyone says that addresses are not verified in this service. Otherwise only operators with a verified address are
+	// told.
 	Anyone bool
 }
 
 // Payments looks once more at payments that have ended; payments.Service implements it.
 type Payments interface {
-	// LookAgain asks the provider about a payment that has ended here without success. paid tells that it was paid all the same.
+	// LookAgain asks the provider about a payment that has ended here without success. paid tells that it was paid all
+	// the same.
 	LookAgain(ctx context.Context, paymentID id.ID) (paid bool, err error)
 }
 
@@ -51,8 +53,8 @@ func (s *Service) Route() ports.NoticeRoute { return s.deps.Notices.Route() }
 // ErrRefused refuses a notice that the provider has not signed within 300 seconds of now.
 var ErrRefused = fault.New(fault.Invalid, "notice_refused", "The signature is missing, wrong or more than 300 seconds away.")
 
-// Take verifies a notice by its raw body, and notes what is to be asked. A refused notice costs no query. A notice may come again, late
-// and in any order.
+// Take verifies a notice by its raw body, and notes what is to be asked. A refused notice costs no query. A notice may
+// come again, late and in any order.
 //
 // Returns ErrRefused, or service_unavailable; the provider then sends the notice again.
 func (s *Service) Take(ctx context.Context, body []byte, signature string) error {
@@ -94,7 +96,8 @@ func askWaits() []time.Duration {
 	return waits
 }
 
-// Ask asks the provider the questions that are due, and gives how many were answered. A question that fails is asked again.
+// Ask asks the provider the questions that are due, and gives how many were answered. A question that fails is asked
+// again.
 func (s *Service) Ask(ctx context.Context) (answered int, err error) {
 	var failures []error
 	for ctx.Err() == nil {

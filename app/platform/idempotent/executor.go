@@ -22,14 +22,14 @@ type Call[T any] struct {
 	Encode func(T) (Response, error)
 }
 
-// Request is a request with or without a key. The effect is a change (Needs and Decide), a transaction (Effect), or both:
-// when Decide returns ports.ErrNeedsMore, Effect runs instead.
+// Request is a request with or without a key. The effect is a change (Needs and Decide), a transaction (Effect), or
+// both: when Decide returns ports.ErrNeedsMore, Effect runs instead.
 type Request struct {
 	Key *ports.IdempotencyKey
 	Now time.Time
 
-	// Prepare runs before the transaction, for checks and calls that do not belong inside; nil: none. An error of Prepare
-	// is returned unless the key has a stored response.
+	// Prepare runs before the transaction, for checks and calls that do not belong inside; nil: none. An error of
+	// Prepare is returned unless the key has a stored response.
 	Prepare func(ctx context.Context) error
 
 	// Needs and Decide are the effect of a frequent request (ports.Change).
@@ -71,8 +71,9 @@ type Executor struct{ deps Deps }
 // New makes an Executor.
 func New(deps Deps) *Executor { return &Executor{deps: deps} }
 
-// Admit counts a request with a key against rules, as ports.Limiter.Allow does. In the same round trip Admit looks up the
-// cached response of the key, and notes the response and the restore epoch in key, for Run. The key has no fingerprint yet.
+// Admit counts a request with a key against rules, as ports.Limiter.Allow does. In the same round trip Admit looks up
+// the cached response of the key, and notes the response and the restore epoch in key, for Run. The key has no
+// fingerprint yet.
 func (e *Executor) Admit(ctx context.Context, key *ports.IdempotencyKey, rules ...ports.LimitRule) ports.LimitDecision {
 	key.Epoch = e.deps.Epoch() // before the commit: if a restore comes between, the response is cached for nobody
 	decision, cached := e.deps.Cache.Admit(ctx, *key, rules...)
@@ -129,8 +130,8 @@ func (e *Executor) withKey(ctx context.Context, key ports.IdempotencyKey, reques
 	return response, nil
 }
 
-// commit applies the change or runs the transaction. earlier is the stored response of the key; if earlier is set, the effect
-// did not run.
+// commit applies the change or runs the transaction. earlier is the stored response of the key; if earlier is set, the
+// effect did not run.
 func (e *Executor) commit(ctx context.Context, key *ports.IdempotencyKey, request Request, unprepared error) (response Response, earlier *ports.StoredResponse, err error) {
 	if request.Decide != nil {
 		response, earlier, err = e.change(ctx, key, request, unprepared)

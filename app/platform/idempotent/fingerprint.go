@@ -60,9 +60,9 @@ func appendText(b []byte, s string) []byte {
 // longExponent is the most digits of an exponent that fit 63 bits in every case.
 const longExponent = 18
 
-// appendNumber appends the sign, the digits without zeros at either end, and the power of ten of the last digit. The cost
-// depends on the length of s, not on the exponent. A number with an exponent of more than longExponent digits is compared
-// by its literal form: no rule accepts such a number.
+// appendNumber appends the sign, the digits without zeros at either end, and the power of ten of the last digit. The
+// cost depends on the length of s, not on the exponent. A number with an exponent of more than longExponent digits is
+// compared by its literal form: no rule accepts such a number.
 func appendNumber(b []byte, s string) []byte {
 	negative := strings.HasPrefix(s, "-")
 	mantissa, exponent := strings.TrimPrefix(s, "-"), ""

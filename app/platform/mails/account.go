@@ -9,8 +9,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Mails about an account go to addresses that nobody has verified, too. So they contain no word of a caller: not the company, and of the
-// addresses only that of the reader.
+// Mails about an account go to addresses that nobody has verified, too. So they contain no word of a caller: not the
+// company, and of the addresses only that of the reader.
 
 // VerifyAddress asks the owner of an address to show that it is the operator's.
 type VerifyAddress struct {

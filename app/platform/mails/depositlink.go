@@ -56,8 +56,8 @@ func (m DepositLink) why(l *language) string {
 // maxBooking is the length of the longest rental contract that a mail shows.
 const maxBooking = 40
 
-// harmless is a rental contract that cannot pass for a link, a telephone number with words around it, or a sentence; "" for
-// every other. A partner writes the rental contract, and the mail goes to an address of the partner's choice.
+// harmless is a rental contract that cannot pass for a link, a telephone number with words around it, or a sentence; ""
+// for every other. A partner writes the rental contract, and the mail goes to an address of the partner's choice.
 func harmless(contract string) string {
 	if len(contract) > maxBooking {
 		return ""

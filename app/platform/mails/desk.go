@@ -9,8 +9,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// The mails of this file have words of a caller, such as a booking. They go to verified addresses only. The tenant is not named: the
-// mail stays in an inbox for longer than the service keeps a person.
+// The mails of this file have words of a caller, such as a booking. They go to verified addresses only. The tenant is
+// not named: the mail stays in an inbox for longer than the service keeps a person.
 
 // DepositSecured tells an operator that a tenant has secured a deposit.
 type DepositSecured struct {

@@ -143,8 +143,8 @@ func execute(t *template.Template, values any) string {
 	return b.String()
 }
 
-// A mail shows no picture and loads nothing, so that opening it tells nobody. Tables and inline styles are the forms that mail
-// programs agree on; the style element only adds the dark colours, where a program knows them.
+// A mail shows no picture and loads nothing, so that opening it tells nobody. Tables and inline styles are the forms
+// that mail programs agree on; the style element only adds the dark colours, where a program knows them.
 var (
 	pageHTML = template.Must(template.New("page").Parse(`<!DOCTYPE html>
 <html lang="{{.Lang}}">

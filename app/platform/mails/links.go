@@ -9,8 +9,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// A mail about a link goes to addresses that nobody has verified, too. So it names the partner, whose name our support enters, and
-// contains no word of a caller: not the company, and not the partner's id of the operator.
+// A mail about a link goes to addresses that nobody has verified, too. So it names the partner, whose name our support
+// enters, and contains no word of a caller: not the company, and not the partner's id of the operator.
 
 // LinkMade tells an operator that a partner was linked to the account.
 type LinkMade struct {

@@ -12,7 +12,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// LinkEndedForPartner tells a partner's contact that an operator ended the link between the partner and the operator's account.
+// LinkEndedForPartner tells a partner's contact that an operator ended the link between the partner and the operator's
+// account.
 type LinkEndedForPartner struct {
 	Contact    string // the partner's contact e-mail
 	Account    connect.Account

@@ -13,18 +13,19 @@ import (
 
 const (
 	mailBatch = 8
-	// mailLease is how long other dispatchers leave the mails of a batch alone. They send the mails of a dispatcher that died
-	// after the lease.
+	// mailLease is how long other dispatchers leave the mails of a batch alone. They send the mails of a dispatcher
+	// that died after the lease.
 	mailLease = 5 * time.Minute
-	// mailsWithin ends every attempt of a batch before its lease, so that no mail is under way twice: not even when the process
-	// was stopped meanwhile and goes on.
+	// mailsWithin ends every attempt of a batch before its lease, so that no mail is under way twice: not even when the
+	// process was stopped meanwhile and goes on.
 	mailsWithin = mailLease - 20*time.Second
 	// recordWithin bounds the tries to record that a mail was sent.
 	recordWithin = 30 * time.Minute
 )
 
-// SendJob gives the job that sends mails. A mail that fails is planned again and does not delay the others. A mail that the server
-// took is sent again only if the process dies before the record, or Postgres stays away until the lease is over.
+// SendJob gives the job that sends mails. A mail that fails is planned again and does not delay the others. A mail that
+// the server took is sent again only if the process dies before the record, or Postgres stays away until the lease is
+// over.
 func SendJob(due ports.Mails, mailer ports.Mailer, metrics ports.MailMetrics, every time.Duration) schedules.Job {
 	return schedules.Job{Name: "mail", Every: every, Run: func(ctx context.Context) (bool, error) {
 		// An attempt that has begun is not called off: the server may have taken the mail already.
@@ -51,7 +52,8 @@ func SendJob(due ports.Mails, mailer ports.Mailer, metrics ports.MailMetrics, ev
 	}}
 }
 
-// recordSent records that the server took a mail. While Postgres is away it tries again, also once the process was told to stop.
+// recordSent records that the server took a mail. While Postgres is away it tries again, also once the process was told
+// to stop.
 func recordSent(ctx context.Context, due ports.Mails, m ports.Mail) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordWithin)
 	defer cancel()
@@ -80,6 +82,6 @@ func CleanJob(queue ports.Mails, clock ports.Clock) schedules.Job {
 	})
 }
 
-// RetryWaits are the waits after the first failed attempt, the second, and so on. A mail that fails once more is given up.
-// Together they are longer than a weekend without the mail server.
+// RetryWaits are the waits after the first failed attempt, the second, and so on. A mail that fails once more is given
+// up. Together they are longer than a weekend without the mail server.
 var RetryWaits = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 12 * time.Hour, 24 * time.Hour, 24 * time.Hour, 24 * time.Hour}

@@ -9,8 +9,9 @@ import (
 	"partnerdeposits/ports"
 )
 
-// TenantMoney tells a tenant what becomes of a captured amount, or that money is paid back. The mail goes to the address of the
-// tenant's own record, and has the words of the operator who claims the amount: the tenant has to know what for.
+// TenantMoney tells a tenant what becomes of a captured amount, or that money is paid back. The mail goes to the
+// address of the tenant's own record, and has the words of the operator who claims the amount: the tenant has to know
+// what for.
 type TenantMoney struct {
 	To           string
 	Locale       string // "": not known

@@ -31,7 +31,8 @@ type TwoFactor struct {
 	DashboardURL string // DASHBOARD_BASE_URL
 }
 
-// twoFactorTexts are the subject and two sentences of each change, each in English and French. The first sentence has the time.
+// twoFactorTexts are the subject and two sentences of each change, each in English and French. The first sentence has
+// the time.
 var twoFactorTexts = map[TwoFactorChange][3][2]string{
 	TwoFactorOn: {
 		{"Two-factor codes are on", "Les codes à deux facteurs sont activés"},

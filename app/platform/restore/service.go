@@ -25,8 +25,9 @@ type Service struct{ deps Deps }
 // New makes the service.
 func New(deps Deps) *Service { return &Service{deps: deps} }
 
-// Finish begins a new restore epoch and returns the id of the epoch. The answers that Redis caches from before are void,
-// and every process notices within seconds. An epoch may end without a restore: requests are then answered from Postgres.
+// Finish begins a new restore epoch and returns the id of the epoch. The answers that Redis caches from before are
+// void, and every process notices within seconds. An epoch may end without a restore: requests are then answered from
+// Postgres.
 func (s *Service) Finish(ctx context.Context) (epoch id.ID, err error) {
 	epoch = s.deps.Entropy.NewID()
 	now := s.deps.Clock.Now()

@@ -13,7 +13,7 @@ const (
 	CleaningBatch = 1000
 	// CleaningEvery is the time between two rounds of a job that tidies up.
 	CleaningEvery = time.Minute
-	// NoticeBatch is how many notices a round of Notices takes up at most.
+	// NoticeBatch is how many notices a job that uses Each reads in a round at most.
 	NoticeBatch = 100
 )
 
@@ -39,8 +39,9 @@ func Cleaning(name string, clock ports.Clock, clean Clean) Job {
 	}}
 }
 
-// Each tells every notice of a batch that is due: one that fails is taken up again in the next round and delays no other.
-// err is the error of the look for due ones. more is true for a full batch without an error.
+// Each calls tell for every notice of a batch. A notice that fails stays in its table, so the next round takes it up
+// again; it delays no other. err is the error of the query for due notices. more is true for a full batch without an
+// error.
 func Each[T any](
 	ctx context.Context, due []T, err error, tell func(context.Context, T) error,
 ) (more bool, _ error) {

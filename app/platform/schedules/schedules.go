@@ -1,5 +1,6 @@
-// Package schedules runs the dispatcher's jobs at intervals: timers of deposits, payments left in processing, mails, replays,
-// and the removal of old rows. Any number of dispatchers may run the same jobs at once; each job locks the rows it changes.
+// Package schedules runs the dispatcher's jobs at intervals: timers of deposits, payments left in processing, mails,
+// replays, and the removal of old rows. Any number of dispatchers may run the same jobs at once; each job locks the
+// rows it changes.
 package schedules
 
 import (
@@ -23,7 +24,8 @@ type Job struct {
 	Every time.Duration
 	// Rest is the interval after restAfter without a round that asked for the next; 0: Every.
 	Rest time.Duration
-	// Soon begins the first round within seconds, and repeats a failed round after a minute, for a job whose interval is long.
+	// Soon begins the first round within seconds, and repeats a failed round after a minute, for a job whose interval
+	// is long.
 	Soon bool
 
 	// Run does a round. more asks for the next round at once, since the round reached its limit.
@@ -64,9 +66,8 @@ func Names(jobs []Job) []string {
 	return names
 }
 
-// Run runs until ctx ends and all rounds have returned; then Run returns nil. A job's first round begins within one interval,
-// or soon.
-// An error or a panic ends only that round.
+// Run runs until ctx ends and all rounds have returned; then Run returns nil. A job's first round begins within one
+// interval, or soon. An error or a panic ends only that round.
 func (s *Scheduler) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	for _, job := range s.jobs {

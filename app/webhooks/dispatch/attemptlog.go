@@ -10,8 +10,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// loggedPerSecond bounds the lines about failed attempts, and those about successful attempts, of a process: a flood must not
-// fill the disk. svc_webhook_attempts_total counts every attempt.
+// loggedPerSecond bounds the lines about failed attempts, and those about successful attempts, of a process: a flood
+// must not fill the disk. svc_webhook_attempts_total counts every attempt.
 const loggedPerSecond = 50
 
 // attemptLog writes a line for each attempt: failures at level info, successes at level debug.

@@ -113,8 +113,8 @@ func TestDispatch_Concurrency_HangingSlowLaneLeavesSlotsToTheFastLane(t *testing
 	f.allIn(webhook.Succeeded, hangingSubscriptions*20+200)
 }
 
-// A dispatcher that stops while all slots are in use finishes its POSTs and releases the claims that wait. Jobs that no worker took
-// stay in the queue for the next dispatcher.
+// A dispatcher that stops while all slots are in use finishes its POSTs and releases the claims that wait. Jobs that no
+// worker took stay in the queue for the next dispatcher.
 func TestDispatch_Concurrency_StopsWhileAllSlotsAreInUse(t *testing.T) {
 	const concurrency, events = 4, 40
 	f := newFixture(t)

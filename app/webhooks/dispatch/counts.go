@@ -19,8 +19,8 @@ func (r *registry) move(e *entry, n int) {
 // fillingShare: from a quarter of a limit on, the claims are counted in the database more often.
 const fillingShare = 4
 
-// fills reports whether the claims of a subscription, or of the whole dispatcher, approach their limit. The limit of a subscription
-// in bad health is so low that a single claim approaches it.
+// fills reports whether the claims of a subscription, or of the whole dispatcher, approach their limit. The limit of a
+// subscription in bad health is so low that a single claim approaches it.
 func (r *registry) fills(e *entry) bool {
 	return fillingShare*e.claimed >= r.window() || fillingShare*r.claimed >= r.config.Window || !e.health.Clean()
 }
@@ -51,8 +51,8 @@ func (r *registry) mark() uint64 {
 	return r.moves
 }
 
-// forgetAfter is longer than a claim takes to its commit (a statement ends after 8 s) and to its worker. An entry that is
-// forgotten meanwhile would take its health along, and an endpoint that hangs would be in the fast lane.
+// forgetAfter is longer than a claim takes to its commit (a statement ends after 8 s) and to its worker. An entry that
+// is forgotten meanwhile would take its health along, and an endpoint that hangs would be in the fast lane.
 const forgetAfter = 10 * time.Second
 
 // correct replaces the claims that are known by the counts that the database made after mark. Subscriptions that moved

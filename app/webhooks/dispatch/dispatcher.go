@@ -64,7 +64,8 @@ func (c Config) reservedSlots() int { return c.Concurrency / 4 }
 
 func (c Config) fewSlots() int { return max(c.Concurrency/64, 1) }
 
-// jobs is how many jobs of each lane the process works on. A job has at least one claim, so these jobs can fill all slots.
+// jobs is how many jobs of each lane the process works on. A job has at least one claim, so these jobs can fill all
+// slots.
 func (c Config) jobs() map[ports.Lane]int {
 	return map[ports.Lane]int{ports.FastLane: c.Concurrency, ports.SlowLane: c.slowSlots()}
 }

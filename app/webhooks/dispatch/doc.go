@@ -1,12 +1,13 @@
-// Package dispatch delivers webhooks: it moves committed events from the outbox into deliveries and POSTs each delivery to
-// the endpoint of its subscription, at least once, whatever crashes meanwhile (delivery.md, points 1 to 10).
+// Package dispatch delivers webhooks: it moves committed events from the outbox into deliveries and POSTs each delivery
+// to the endpoint of its subscription, at least once, whatever crashes meanwhile (delivery.md, points 1 to 10).
 //
 //	outbox ──relay──▶ deliveries ──claims──▶ jobs ──queue──▶ workers ──POST──▶ endpoint
 //	                     ▲   ▲                 │ (queue away: local)   │
 //	                     │   └─────scan────────┘                       │
 //	                     └───────────────── record ◀───────────────────┘
 //
-// Postgres holds the truth and the queue carries hints: losing a job delays its deliveries until their leases end. Terms:
+// Postgres holds the truth and the queue carries hints: losing a job delays its deliveries until their leases end.
+// Terms:
 //
 //	claim      the right to make the n-th dispatch of a delivery while its lease runs
 //	job        some claims of a lane, on their way to a worker
@@ -16,7 +17,7 @@
 //	lane       a queue with workers of its own: fast, or slow for subscriptions that are slow or failing
 //	epoch      a marker in the queue's store; when the marker is gone, the jobs are gone
 //
-// A delivery passes through relay.go (plan), transport.go (jobs), worker.go (load, POST) and record.go. scan.go finds the
-// deliveries that are due later: retries, backlogs and ended leases. registry.go holds windows and slots; counts.go
+// A delivery passes through relay.go (plan), transport.go (jobs), worker.go (load, POST) and record.go. scan.go finds
+// the deliveries that are due later: retries, backlogs and ended leases. registry.go holds windows and slots; counts.go
 // corrects the windows by the database's counts.
 package dispatch

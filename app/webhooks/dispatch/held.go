@@ -6,8 +6,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// held is the last time in which an endpoint held its own deliveries back: its health was not clean, or all of its slots were
-// in use. That time is no delay of the service.
+// held is the last time in which an endpoint held its own deliveries back: its health was not clean, or all of its
+// slots were in use. That time is no delay of the service.
 type held struct {
 	now        bool
 	from, till time.Time // till is set when the time is over
@@ -43,8 +43,8 @@ func (h *held) within(from, to time.Time) time.Duration {
 	return max(till.Sub(from), 0)
 }
 
-// hold notes whether an endpoint holds its deliveries back. An endpoint that the registry first meets in bad health may have
-// done so for any time.
+// hold notes whether an endpoint holds its deliveries back. An endpoint that the registry first meets in bad health may
+// have done so for any time.
 func (r *registry) hold(e *entry) {
 	clean := e.health.Clean()
 	if !e.known && !clean {
@@ -54,9 +54,9 @@ func (r *registry) hold(e *entry) {
 	e.held.note(!clean || e.posting >= e.health.Slots(r.config.EndpointConcurrency), r.now)
 }
 
-// startDelay is the time since a delivery was due, without the time in which its endpoint held it back. Negative: the circuit
-// held the delivery back, so its start tells nothing. The row of the subscription knows of that time, whichever dispatcher saw
-// it. Until such deliveries have left, the later ones wait behind them.
+// startDelay is the time since a delivery was due, without the time in which its endpoint held it back. Negative: the
+// circuit held the delivery back, so its start tells nothing. The row of the subscription knows of that time, whichever
+// dispatcher saw it. Until such deliveries have left, the later ones wait behind them.
 func (r *registry) startDelay(d *ports.Delivery, due, now time.Time) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -91,7 +91,8 @@ func TestStartDelay_OfAnEndpointFirstMetInBadHealth_DoesNotCountTheTimeBefore(t 
 	require.Equal(t, time.Second, x.delay(due))
 }
 
-// The row knows when the circuit held deliveries back, though this dispatcher began, or forgot the endpoint, since then.
+// The row knows when the circuit held deliveries back, though this dispatcher began, or forgot the endpoint, since
+// then.
 func TestStartDelay_OfABacklogOfACircuit_IsNoDelayOfADispatcherThatSawNoneOfIt(t *testing.T) {
 	x := newTimed(4)
 	held := webhook.Held{From: x.at, Till: x.at.Add(10 * time.Minute)}

@@ -26,7 +26,8 @@ const (
 	recoveredMail = "Your webhook endpoint works again"
 )
 
-// mailed runs the job of two dispatchers at once, after a notice of a circuit has waited, and counts the mails by subject.
+// mailed runs the job of two dispatchers at once, after a notice of a circuit has waited, and counts the mails by
+// subject.
 func (f *fixture) mailed() map[string]int {
 	f.t.Helper()
 	ctx := context.WithoutCancel(f.t.Context())

@@ -19,8 +19,8 @@ type outbound struct {
 	asked  time.Time
 }
 
-// watchOutbound looks whether our own way out is broken (webhook.OutboundBroken). After a break, the endpoints that failed in it
-// are probed, and their retries are due, since a retry may be hours away.
+// watchOutbound looks whether our own way out is broken (webhook.OutboundBroken). After a break, the endpoints that
+// failed in it are probed, and their retries are due, since a retry may be hours away.
 func (d *Dispatcher) watchOutbound(ctx context.Context) {
 	o, now := &d.outbound, d.Clock.Now()
 	if now.Sub(o.asked) < outboundEvery || o.since.IsZero() && !d.registry.unwell() {

@@ -33,8 +33,8 @@ func (f *fixture) cutOff(cut *atomic.Bool) (subs []id.ID) {
 	return subs
 }
 
-// While our own way out is broken, waits for probes are short, nothing is disabled, and nobody is mailed. After the repair, retries
-// do not wait for their time.
+// While our own way out is broken, waits for probes are short, nothing is disabled, and nobody is mailed. After the
+// repair, retries do not wait for their time.
 func TestOutbound_Broken_BlamesNoEndpoint_AndDeliversSoonAfterTheRepair(t *testing.T) {
 	f := newFixture(t)
 	var cut, broken atomic.Bool

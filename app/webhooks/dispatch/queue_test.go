@@ -53,7 +53,8 @@ func (q muteQueue) Enqueue(ctx context.Context, jobs []ports.Job) ([]ports.Job, 
 	return jobs, errors.New("no answer")
 }
 
-// Found by `faults -seed 21`: the queue had a job in spite of its error, and the job and its renewed claim were both sent.
+// Found by `faults -seed 21`: the queue had a job in spite of its error, and the job and its renewed claim were both
+// sent.
 func TestDispatch_AJobOfUnknownFate_IsSentOnce(t *testing.T) {
 	f := newFixture(t)
 	r := newReceiver(t, func(received, int) int {
@@ -79,8 +80,8 @@ func patient(timeout time.Duration) func(*dispatch.Deps, *dispatch.Config) {
 	}
 }
 
-// The same at an endpoint that answers slowly: the POST of the enqueued job is still in flight when the renewed claim might
-// be sent.
+// The same at an endpoint that answers slowly: the POST of the enqueued job is still in flight when the renewed claim
+// might be sent.
 func TestDispatch_AJobOfUnknownFate_AtASlowEndpoint_IsSentOnce(t *testing.T) {
 	f := newFixture(t)
 	r := newReceiver(t, func(received, int) int {
@@ -99,8 +100,8 @@ type blindQueue struct{ ports.JobQueue }
 
 func (blindQueue) Epoch(context.Context) (lost bool, err error) { return false, nil }
 
-// A claim that waits for a slot of a dispatcher is not lost with the queue. Another dispatcher cannot know that, and expires
-// the claim, possibly during its POST.
+// A claim that waits for a slot of a dispatcher is not lost with the queue. Another dispatcher cannot know that, and
+// expires the claim, possibly during its POST.
 func TestDispatch_RedisFlushed_WhileAnotherDispatcherIsAtIt_RepeatsNothing(t *testing.T) {
 	f := newFixture(t)
 	first := make(chan struct{})

@@ -13,9 +13,9 @@ import (
 	"partnerdeposits/ports/failpoint"
 )
 
-// record writes a batch of outcomes in a transaction. While the database is away, record tries again: the POSTs were made,
-// and an outcome that is lost repeats its POST. A batch that the database refuses is split until the refused outcome
-// stands alone.
+// record writes a batch of outcomes in a transaction. While the database is away, record tries again: the POSTs were
+// made, and an outcome that is lost repeats its POST. A batch that the database refuses is split until the refused
+// outcome stands alone.
 func (d *Dispatcher) record(ctx context.Context, outcomes []ports.Outcome) {
 	d.successes.tell(outcomes, d.Clock.Now())
 	d.outbound.excuse(outcomes)
@@ -45,7 +45,8 @@ func (d *Dispatcher) record(ctx context.Context, outcomes []ports.Outcome) {
 	}
 }
 
-// affected lists the subscriptions whose health the outcomes may change. A quick success does not change a clean health.
+// affected lists the subscriptions whose health the outcomes may change. A quick success does not change a clean
+// health.
 func affected(outcomes []ports.Outcome) []id.ID {
 	var subs []id.ID
 	seen := map[id.ID]bool{}
@@ -60,8 +61,8 @@ func affected(outcomes []ports.Outcome) []id.ID {
 	return subs
 }
 
-// successes limits how often the time of a success is written for an endpoint in good health, whose successes change nothing
-// else.
+// successes limits how often the time of a success is written for an endpoint in good health, whose successes change
+// nothing else.
 type successes struct {
 	mu    sync.Mutex
 	told  map[id.ID]bool // since began
@@ -107,8 +108,8 @@ func (d *Dispatcher) countFinished(outcomes []ports.Outcome, settled []bool) {
 	}
 }
 
-// ownLatency is the time from due to the 2xx of a first attempt at a healthy endpoint, without the time in which the endpoint
-// held its deliveries back. A retry does not count, since the endpoint failed before.
+// ownLatency is the time from due to the 2xx of a first attempt at a healthy endpoint, without the time in which the
+// endpoint held its deliveries back. A retry does not count, since the endpoint failed before.
 func ownLatency(o ports.Outcome) (latency time.Duration, counts bool) {
 	if !o.Attempt.OK() || !o.Delivery.Healthy || o.Attempt.Number > 1 || o.StartDelay < 0 {
 		return 0, false
@@ -116,8 +117,8 @@ func ownLatency(o ports.Outcome) (latency time.Duration, counts bool) {
 	return o.StartDelay + o.Attempt.Duration, true
 }
 
-// adjust applies health that was just recorded to the claims in flight, and disables subscriptions that failed too long, unless
-// our own way out is broken.
+// adjust applies health that was just recorded to the claims in flight, and disables subscriptions that failed too
+// long, unless our own way out is broken.
 func (d *Dispatcher) adjust(ctx context.Context, health map[id.ID]webhook.Health) {
 	if surplus := d.registry.adjust(health); len(surplus) > 0 {
 		go d.giveBack(ctx, surplus)

@@ -11,8 +11,8 @@ import (
 )
 
 // registry counts the claims and the POSTs of this process, by subscription, and decides which deliveries may be
-// claimed and when a claim may be sent. Correctness does not depend on the registry: the database knows which claims are
-// current.
+// claimed and when a claim may be sent. Correctness does not depend on the registry: the database knows which claims
+// are current.
 //
 // A POST needs a slot of its subscription and a slot of the process. The slots of the process are shared fairly:
 //
@@ -174,8 +174,8 @@ func (r *registry) claim(claims []ports.Claim) {
 	}
 }
 
-// begin notes that a claim is in flight in this process. The result is false when the claim is in flight already: a queue
-// that was restored from an older state delivers jobs twice.
+// begin notes that a claim is in flight in this process. The result is false when the claim is in flight already: a
+// queue that was restored from an older state delivers jobs twice.
 func (r *registry) begin(c ports.Claim) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

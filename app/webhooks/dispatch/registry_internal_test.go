@@ -11,8 +11,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// A scan goes on claiming for the subscriptions of its result. A subscription with an open circuit has no claims, so the
-// registry forgets its entry meanwhile.
+// A scan goes on claiming for the subscriptions of its result. A subscription with an open circuit has no claims, so
+// the registry forgets its entry meanwhile.
 func TestRegistry_AForgottenSubscription_KeepsItsOpenCircuit(t *testing.T) {
 	now := time.Unix(1_790_000_000, 0)
 	open := ports.Subscription{ID: id.ID{1}, Health: webhook.Health{Failures: 30, FailingSince: now.Add(-time.Hour), Slow: true, FailedProbes: 1, OpenUntil: now.Add(time.Second)}}

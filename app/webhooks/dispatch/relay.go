@@ -13,8 +13,8 @@ import (
 	"partnerdeposits/ports/failpoint"
 )
 
-// The least time between two relays that found events. At a high rate, a few milliseconds save many transactions, and updates
-// of the counters of feeds. At a low rate, waiting would only add latency.
+// The least time between two relays that found events. At a high rate, a few milliseconds save many transactions, and
+// updates of the counters of feeds. At a low rate, waiting would only add latency.
 const (
 	manyPace   = 16 * time.Millisecond
 	relayPace  = 8 * time.Millisecond
@@ -23,7 +23,8 @@ const (
 	fewEvents  = 8
 )
 
-// relayLoop relays the outbox when the doorbell rings. The loop also polls, because a ring may be lost (delivery.md, point 2).
+// relayLoop relays the outbox when the doorbell rings. The loop also polls, because a ring may be lost (delivery.md,
+// point 2).
 func (d *Dispatcher) relayLoop(ctx context.Context) {
 	polls := polls{quick: d.config.RelayEvery, works: d.BellWorks}
 	timer := time.NewTimer(d.config.RelayEvery)
@@ -59,8 +60,8 @@ func (d *Dispatcher) pollOutbox(ctx context.Context) bool {
 	return err != nil || pending
 }
 
-// drainOutbox relays until a batch is not full. Events that are committed meanwhile ring the doorbell again. The result is
-// false after an error.
+// drainOutbox relays until a batch is not full. Events that are committed meanwhile ring the doorbell again. The result
+// is false after an error.
 func (d *Dispatcher) drainOutbox(ctx context.Context) bool {
 	for {
 		n, err := d.relay(ctx, d.config.Batch)

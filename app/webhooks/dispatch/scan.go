@@ -16,9 +16,9 @@ const (
 	longestRest = 2 * time.Second      // … but a scan may be slow because the database stood still, so the next follows soon
 )
 
-// scanLoop claims due deliveries: retries, ended leases, and deliveries that waited for room. While a subscription has a
-// backlog, room in a window wakes the loop at once. Without due deliveries the loop sleeps until the next one is due, until a
-// ring, or for calmPoll.
+// scanLoop claims due deliveries: retries, ended leases, and deliveries that waited for room. While a subscription has
+// a backlog, room in a window wakes the loop at once. Without due deliveries the loop sleeps until the next one is due,
+// until a ring, or for calmPoll.
 func (d *Dispatcher) scanLoop(ctx context.Context) {
 	polls := polls{quick: d.config.ScanEvery, works: d.BellWorks}
 	var backlog []ports.Subscription
@@ -64,8 +64,8 @@ func scanWait(due ports.Due, rest, poll time.Duration) time.Duration {
 	return max(rest, min(poll, due.Next))
 }
 
-// awaitScan waits for the next scan. A ring ends the wait and sets rung, unless rung is nil. With a backlog, room in a window
-// ends the wait, too. The result is false when ctx ended.
+// awaitScan waits for the next scan. A ring ends the wait and sets rung, unless rung is nil. With a backlog, room in a
+// window ends the wait, too. The result is false when ctx ended.
 func (d *Dispatcher) awaitScan(ctx context.Context, wait time.Duration, backlog bool, rung *bool) bool {
 	others, own := d.DueBell, (<-chan struct{})(d.due)
 	if rung == nil {

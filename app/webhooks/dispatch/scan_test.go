@@ -16,8 +16,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// slowClaims has the first search for due deliveries take, by the dispatcher's clock, as long as in a database that stood
-// still.
+// slowClaims has the first search for due deliveries take, by the dispatcher's clock, as long as in a database that
+// stood still.
 type slowClaims struct {
 	ports.ClaimStore
 	ports.Clock

@@ -53,8 +53,8 @@ func (f *fixture) setAside() (ids []id.ID) {
 	return ids
 }
 
-// An outbox row that cannot be filed is set aside and named in the log, and every other event of its group is delivered, each
-// exactly once and oldest first.
+// An outbox row that cannot be filed is set aside and named in the log, and every other event of its group is
+// delivered, each exactly once and oldest first.
 func TestRelay_EventThatCannotBeFiled_StopsNoOther(t *testing.T) {
 	f := newFixture(t)
 	r := newReceiver(t, nil)
@@ -113,7 +113,8 @@ func (p panicking) Relay(ctx context.Context, limit int, lease time.Duration, pl
 	})
 }
 
-// A refusal that blames no row, such as a missing right, sets no event aside: the events wait until the relay works again.
+// A refusal that blames no row, such as a missing right, sets no event aside: the events wait until the relay works
+// again.
 func TestRelay_RefusalThatBlamesNoRow_SetsNothingAside(t *testing.T) {
 	f := newFixture(t)
 	r := newReceiver(t, nil)

@@ -28,16 +28,16 @@ const (
 	epochEvery     = time.Second
 	askTimeout     = time.Second // of a probe or an epoch
 	tidyEvery      = time.Hour
-	// lossDelay is the time between the loss of the queue's jobs and the recovery of their claims. Workers that had taken
-	// their jobs before the loss finish meanwhile.
+	// lossDelay is the time between the loss of the queue's jobs and the recovery of their claims. Workers that had
+	// taken their jobs before the loss finish meanwhile.
 	lossDelay = 2 * time.Second
 	// recordSpan is the longest usual time from the end of a POST to the commit of its record.
 	recordSpan = time.Second
 )
 
 // settleSpan is how long after a claim became stale a POST under it may still be unrecorded: a worker that loaded the
-// delivery just before begins its POST within webhook.Freshness. The delivery must not be sent again earlier, because an
-// endpoint that answers slowly would receive the delivery twice.
+// delivery just before begins its POST within webhook.Freshness. The delivery must not be sent again earlier, because
+// an endpoint that answers slowly would receive the delivery twice.
 func (t *transport) settleSpan() time.Duration {
 	return webhook.Freshness + t.d.config.Timeout + recordSpan
 }
@@ -98,8 +98,8 @@ func (t *transport) local(ctx context.Context, jobs []ports.Job) {
 	failpoint.Hit("transport.local")
 }
 
-// jobs puts as many claims of a lane into each job as fit. The claims of a job may belong to many subscriptions, because
-// each claim waits for a slot of its own subscription and no worker waits long for a job.
+// jobs puts as many claims of a lane into each job as fit. The claims of a job may belong to many subscriptions,
+// because each claim waits for a slot of its own subscription and no worker waits long for a job.
 func (t *transport) jobs(claims []ports.Claim, urgent bool) (jobs []ports.Job) {
 	byLane := map[ports.Lane][]ports.Claim{}
 	for _, c := range claims {
@@ -114,7 +114,8 @@ func (t *transport) jobs(claims []ports.Claim, urgent bool) (jobs []ports.Job) {
 	return jobs
 }
 
-// watch notices that the queue takes no jobs, that the queue is back, and that the queue lost its jobs (delivery.md, point 8).
+// watch notices that the queue takes no jobs, that the queue is back, and that the queue lost its jobs (delivery.md,
+// point 8).
 func (t *transport) watch(ctx context.Context) {
 	t.d.Metrics.QueueMode(ports.QueueUsed)
 	var tidied time.Time
@@ -162,8 +163,8 @@ func (t *transport) returned(ctx context.Context) bool {
 	return true
 }
 
-// proof decides when a queue that was away is used again. Each return costs the jobs of a premature attempt settleSpan, so
-// a queue that was used for a short time only must prove itself for longer.
+// proof decides when a queue that was away is used again. Each return costs the jobs of a premature attempt settleSpan,
+// so a queue that was used for a short time only must prove itself for longer.
 type proof struct {
 	needed, passed int       // successful probes in a row
 	returned       time.Time // when the queue was used again
@@ -194,8 +195,8 @@ func (p *proof) enough(err error, now time.Time) bool {
 	return p.passed == p.needed
 }
 
-// recover expires the claims of jobs that the queue lost. Claims in flight in this process are not lost. Claims in flight
-// in other dispatchers expire as well; their deliveries are due again when no POST of theirs can be unrecorded.
+// recover expires the claims of jobs that the queue lost. Claims in flight in this process are not lost. Claims in
+// flight in other dispatchers expire as well; their deliveries are due again when no POST of theirs can be unrecorded.
 func (t *transport) recover(ctx context.Context) {
 	t.d.Log.InfoContext(ctx, "dispatcher: the queue is new or lost its jobs; what was under way then will be dispatched again")
 	failpoint.Hit("epoch.noticed")

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// jobPatience is how long a job keeps a worker of its lane. Postgres holds the truth, so the worker may go on to the
-	// next job while slow POSTs of this job are still in flight.
+	// jobPatience is how long a job keeps a worker of its lane. Postgres holds the truth, so the worker may go on to
+	// the next job while slow POSTs of this job are still in flight.
 	jobPatience = 250 * time.Millisecond
 	// freshTries bounds how often a delivery is loaded again because loading took longer than webhook.Freshness.
 	freshTries = 5
@@ -23,7 +23,8 @@ const (
 	leaseMargin = time.Second
 )
 
-// handle works on a job until its claims are finished, or until jobPatience is over and the lane has slots for other jobs.
+// handle works on a job until its claims are finished, or until jobPatience is over and the lane has slots for other
+// jobs.
 func (d *Dispatcher) handle(ctx context.Context, job ports.Job) {
 	finished := make(chan struct{}, len(job.Claims))
 	d.submit(ctx, job, func() { finished <- struct{}{} })
@@ -108,8 +109,8 @@ func (d *Dispatcher) dispatch(ctx context.Context, c ports.Claim, loaded *ports.
 	}
 }
 
-// attempt loads a delivery, makes the POST and judges its result. made is false when there was no POST. A panic ends this
-// dispatch only: the lease ends and the delivery is dispatched again.
+// attempt loads a delivery, makes the POST and judges its result. made is false when there was no POST. A panic ends
+// this dispatch only: the lease ends and the delivery is dispatched again.
 func (d *Dispatcher) attempt(ctx context.Context, c ports.Claim, loaded *ports.Delivery) (outcome ports.Outcome, made bool) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -220,8 +221,8 @@ func (d *Dispatcher) post(ctx context.Context, delivery *ports.Delivery) (attemp
 	return attempt, delay
 }
 
-// started counts the start delay of a delivery to a healthy endpoint. The result is negative when the due time is not known, or
-// when the delivery is of the backlog of an open circuit.
+// started counts the start delay of a delivery to a healthy endpoint. The result is negative when the due time is not
+// known, or when the delivery is of the backlog of an open circuit.
 func (d *Dispatcher) started(delivery *ports.Delivery, now time.Time) time.Duration {
 	if delivery.DueAt.IsZero() {
 		return -1

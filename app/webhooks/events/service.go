@@ -1,5 +1,5 @@
-// Package events holds the use cases about the events of a partner: the list, and the feed that the partner follows (api.md §5,
-// "The feed").
+// Package events holds the use cases about the events of a partner: the list, and the feed that the partner follows
+// (api.md §5, "The feed").
 package events
 
 import (
@@ -16,7 +16,8 @@ import (
 // MostWait is the longest that an answer of the feed is held.
 const MostWait = 25 * time.Second
 
-// leastWait is the shortest wait of a request whose place a newer one takes: a follower that asks again at once would spin.
+// leastWait is the shortest wait of a request whose place a newer one takes: a follower that asks again at once would
+// spin.
 const leastWait = time.Second
 
 // readWithin bounds a read of a request that waits, which the deadline of requests does not bound.
@@ -60,8 +61,8 @@ type FeedPage struct {
 	FeedID string // changes when the database was restored from a backup
 }
 
-// Feed gives the events after a number. Without such an event the answer waits. The wait ends at once when the process drains,
-// and after a second where a further request of the partner has taken the place.
+// Feed gives the events after a number. Without such an event the answer waits. The wait ends at once when the process
+// drains, and after a second where a further request of the partner has taken the place.
 //
 // Returns invalid_cursor for a number that the feed has not given or no longer keeps.
 func (s *Service) Feed(ctx context.Context, partnerID id.ID, q FeedQuestion) (FeedPage, error) {
@@ -155,8 +156,8 @@ func keeps(state ports.FeedState, after int64) error {
 	return nil
 }
 
-// missing answers when events are missing among those that were read. Retention may have dropped them meanwhile. Any other gap is
-// an error: the feed never skips a number.
+// missing answers when events are missing among those that were read. Retention may have dropped them meanwhile. Any
+// other gap is an error: the feed never skips a number.
 func (s *Service) missing(ctx context.Context, partnerID id.ID, q FeedQuestion, after int64) (FeedPage, error) {
 	state, err := s.deps.Feeds.Feed(ctx, partnerID)
 	if err != nil {
@@ -178,7 +179,8 @@ func (g *gap) Error() string {
 	return "events: the feed misses an event soon after number " + strconv.FormatInt(g.after, 10)
 }
 
-// feedID gives the feedId of a partner's feed. A restore changes the epoch and so the feedId, since events are numbered anew.
+// feedID gives the feedId of a partner's feed. A restore changes the epoch and so the feedId, since events are numbered
+// anew.
 func feedID(partnerID, epoch id.ID) string {
 	sum := sha256.Sum256(append(append([]byte("feed"), partnerID[:]...), epoch[:]...))
 	var short id.ID

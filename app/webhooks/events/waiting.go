@@ -10,8 +10,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Bounds of the requests that wait. A request beyond the bound of the process is answered at once. One beyond the bound of its
-// partner ends the wait of the partner's oldest, which may have been abandoned.
+// Bounds of the requests that wait. A request beyond the bound of the process is answered at once. One beyond the bound
+// of its partner ends the wait of the partner's oldest, which may have been abandoned.
 const (
 	mostWaiting      = 4096 // in a process; each holds a connection and some 30 kB
 	mostWaitingOfOne = 16   // of a partner, in a process
@@ -19,7 +19,8 @@ const (
 	lookWithin       = 3 * time.Second
 )
 
-// Waiting holds the requests of a process that wait for events. A request that waits holds no connection to the database.
+// Waiting holds the requests of a process that wait for events. A request that waits holds no connection to the
+// database.
 type Waiting struct {
 	mu        sync.Mutex
 	byPartner map[id.ID]*crowd
@@ -59,7 +60,8 @@ func (w *Waiting) Ring(partners []id.ID) {
 // Drain answers all requests that wait, and lets no further request wait.
 func (w *Waiting) Drain() { w.drain.Do(func() { close(w.drained) }) }
 
-// Watch looks once a second for events of all partners that wait, with a single query, until ctx ends: a ring may be lost.
+// Watch looks once a second for events of all partners that wait, with a single query, until ctx ends: a ring may be
+// lost.
 func (w *Waiting) Watch(ctx context.Context, feeds ports.Events) error {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()

@@ -48,7 +48,8 @@ func (s *Service) Drop(ctx context.Context, eventID string) (ports.SetAsideEvent
 	return s.end(ctx, eventID, audit.OutboxDrop, ports.SetAside.Drop)
 }
 
-// end takes an event out of the events that are set aside. The audit entry keeps the facts of the event, without its data.
+// end takes an event out of the events that are set aside. The audit entry keeps the facts of the event, without its
+// data.
 func (s *Service) end(
 	ctx context.Context, eventID string, verb audit.Verb,
 	take func(ports.SetAside, context.Context, id.ID) (ports.SetAsideEvent, error),

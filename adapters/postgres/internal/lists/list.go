@@ -13,13 +13,14 @@ import (
 
 const (
 	maxPerPage = 100
-	// maxRead bounds the rows that a page reads (api.md §1, "Lists"). A page of 100 needs so many when one row of twenty fits.
+	// maxRead bounds the rows that a page reads (api.md §1, "Lists"). A page of 100 needs so many when one row of
+	// twenty fits.
 	maxRead = 2000
 )
 
 // List builds the query of a list, newest first. Conditions are constants with ? for each argument; values travel as
-// parameters, never in the text. The text depends on nothing but the set of filters and the step of the page size, so that
-// Postgres plans each text once for a connection.
+// parameters, never in the text. The text depends on nothing but the set of filters and the step of the page size, so
+// that Postgres plans each text once for a connection.
 type List struct {
 	Table    string
 	Identity []string // columns of the primary key
@@ -63,7 +64,8 @@ func (l *List) Span(column string, s ports.Span) {
 	}
 }
 
-// SpanOfIDs is span for lists in the order of UUID v7 ids, which contain their time. An id cannot hold a time before 1970.
+// SpanOfIDs is span for lists in the order of UUID v7 ids, which contain their time. An id cannot hold a time before
+// 1970.
 func (l *List) SpanOfIDs(column string, s ports.Span) {
 	if !s.From.IsZero() {
 		l.Where(column+" >= uuid_floor(greatest(?, timestamptz 'epoch'))", s.From)
@@ -100,9 +102,9 @@ func (l *List) reads() int {
 	return maxRead
 }
 
-// Rows is a table expression with the rows of the page: the columns of the table, whether the row fits, and the number n of
-// the row among those that were read, which is 0 in a list without filters. Row number reads is there even if it does not fit: the
-// next page starts after it.
+// Rows is a table expression with the rows of the page: the columns of the table, whether the row fits, and the number
+// n of the row among those that were read, which is 0 in a list without filters. Row number reads is there even if it
+// does not fit: the next page starts after it.
 func (l *List) Rows(p ports.Page) string {
 	order := " ORDER BY " + strings.Join(l.Order, " DESC, ") + " DESC"
 	limit := order + " LIMIT " + strconv.Itoa(LimitFor(p))
@@ -132,9 +134,9 @@ func union(a, b []string) []string {
 	return all
 }
 
-// LimitFor is the number of rows that the query asks for: a row above the page size, to see whether a next page exists, and
-// more for unusual sizes, so that few texts exist. The limit stands in the text: with a parameter, the planner would plan for
-// a tenth of the table.
+// LimitFor is the number of rows that the query asks for: a row above the page size, to see whether a next page exists,
+// and more for unusual sizes, so that few texts exist. The limit stands in the text: with a parameter, the planner
+// would plan for a tenth of the table.
 func LimitFor(p ports.Page) int {
 	for _, step := range []int{1, 10, 25, 50} {
 		if size(p) <= step {
@@ -153,8 +155,8 @@ type Listed[T any] struct {
 	N    int
 }
 
-// Read runs a query over l.Rows and cuts the page; scan scans a row, whose last columns are fits and n, and place gives the
-// sort key of an item.
+// Read runs a query over l.Rows and cuts the page; scan scans a row, whose last columns are fits and n, and place gives
+// the sort key of an item.
 func Read[T any](ctx context.Context, d pg.DB, l *List, p ports.Page, sql string, scan func(pgx.CollectableRow) (Listed[T], error), place func(T) ports.Cursor) (ports.List[T], error) {
 	found, err := d.Query(ctx, sql, l.Args...)
 	if err != nil {

@@ -8,9 +8,10 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Probe implements ports.Endpoints for all that query. Open circuits end their wait, and the next one is short again; retries are due.
-// The rows of subscriptions are locked in order and before those of deliveries, as in every other transaction that locks both. A
-// due time that changes makes no second claim of a delivery. A zero field of the selection is NULL.
+// Probe implements ports.Endpoints for all that query. Open circuits end their wait, and the next one is short again;
+// retries are due. The rows of subscriptions are locked in order and before those of deliveries, as in every other
+// transaction that locks both. A due time that changes makes no second claim of a delivery. A zero field of the
+// selection is NULL.
 func Probe(ctx context.Context, db interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }, of ports.ProbeOf) (p ports.Probed, err error) {

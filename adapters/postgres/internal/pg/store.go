@@ -13,17 +13,17 @@ type txKey struct{}
 // With gives a context that carries a transaction.
 func With(ctx context.Context, t *Tx) context.Context { return context.WithValue(ctx, txKey{}, t) }
 
-// Inside reports whether a context carries a transaction.
+// Inside reports whether a context carries a transaction that has not ended.
 func Inside(ctx context.Context) bool {
-	_, inside := ctx.Value(txKey{}).(*Tx)
-	return inside
+	t, inside := ctx.Value(txKey{}).(*Tx)
+	return inside && !t.ended
 }
 
-// In gives the transaction of a context (ports.UnitOfWork). In panics without one: a statement that must commit with others
-// would otherwise commit alone, and nobody would notice.
+// In gives the transaction of a context (ports.UnitOfWork). In panics without one, and after its end: a statement that
+// must commit with others would otherwise commit alone, or run on a connection that serves somebody else by then.
 func In(ctx context.Context) *Tx {
 	t, inside := ctx.Value(txKey{}).(*Tx)
-	if !inside {
+	if !inside || t.ended {
 		panic("postgres: a statement of a transaction runs outside of one")
 	}
 	return t

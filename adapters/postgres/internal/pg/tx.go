@@ -19,15 +19,17 @@ const (
 	finishWithin = 5 * time.Second // bounds COMMIT and ROLLBACK, which run even after the caller's context has ended
 )
 
-// Tx is a transaction that saves round trips. BEGIN travels with the first statement. Statements whose result the caller
-// does not need at once (Queue) travel with the next statement that returns a result, or with COMMIT. Statements run in the
-// order of Queue, so a read sees every earlier write. Flush returns the errors of queued statements, Commit at the latest.
+// Tx is a transaction that saves round trips. BEGIN travels with the first statement. Statements whose result the
+// caller does not need at once (Queue) travel with the next statement that returns a result, or with COMMIT. Statements
+// run in the order of Queue, so a read sees every earlier write. Flush returns the errors of queued statements, Commit
+// at the latest.
 type Tx struct {
 	// Appended reports whether the transaction wrote to the outbox.
 	Appended bool
 
 	conn  *pgxpool.Conn
 	queue *pgx.Batch
+	ended bool
 }
 
 // Begin opens a transaction at isolation level read committed. The caller must call End.
@@ -140,8 +142,8 @@ func (d Deferred) Exec(_ context.Context, sql string, args ...any) (pgconn.Comma
 	return pgconn.CommandTag{}, nil
 }
 
-// Commit sends the queued statements and COMMIT in a single round trip. A commit that has begun continues after the end of
-// the caller's context.
+// Commit sends the queued statements and COMMIT in a single round trip. A commit that has begun continues after the end
+// of the caller's context.
 //
 // Returns service_unavailable when the connection breaks; the server may then have committed or not.
 func (t *Tx) Commit(ctx context.Context) error {
@@ -170,6 +172,7 @@ func (t *Tx) untouched() bool {
 // End rolls back an uncommitted transaction and releases the connection. If the rollback fails, Release closes the
 // connection.
 func (t *Tx) End(ctx context.Context) {
+	t.ended = true
 	defer t.conn.Release()
 	server := t.conn.Conn().PgConn()
 	if server.IsClosed() || server.TxStatus() == 'I' {
@@ -180,8 +183,9 @@ func (t *Tx) End(ctx context.Context) {
 	_, _ = t.conn.Exec(ctx, "rollback")
 }
 
-// Retry runs attempt, and runs attempt again after a serialization failure, a deadlock, an outdated cached plan or a row for
-// a partition that was just made, with growing pauses and jitter. After the last try Retry returns service_unavailable.
+// Retry runs attempt, and runs attempt again after a serialization failure, a deadlock, an outdated cached plan or a
+// row for a partition that was just made, with growing pauses and jitter. After the last try Retry returns
+// service_unavailable.
 func Retry(ctx context.Context, attempt func() error) error {
 	pause := firstPause
 	for try := 1; ; try++ {

@@ -1,5 +1,5 @@
-// Package sets writes statements about a set of rows: the values of a column travel as one array. A unit of work passes a
-// single row, a group commit the rows of all its changes.
+// Package sets writes statements about a set of rows: the values of a column travel as one array. A unit of work passes
+// a single row, a group commit the rows of all its changes.
 //
 // The statements are written by hand because their plans matter. A function of a module queues its statement on the
 // transaction and returns; its callback runs at the flush of the transaction.
@@ -22,7 +22,8 @@ const (
 
 const divisionByZero = "22012"
 
-// UnlessAll replaces a division by zero by the error missing. A statement divides by zero to fail when rows are missing.
+// UnlessAll replaces a division by zero by the error missing. A statement divides by zero to fail when rows are
+// missing.
 func UnlessAll(err, missing error) error {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) && refused.Code == divisionByZero {

@@ -37,8 +37,8 @@ const (
 
 	oldestOnOutbox = `SELECT extract(epoch FROM clock_timestamp() - committed_at)::float8 FROM outbox ORDER BY position, event_id LIMIT 1`
 
-	// The earliest due delivery of each subscription, found as in Store.Due, and the earliest end of a lease. Deliveries that an open
-	// circuit holds back have an age of their own.
+	// The earliest due delivery of each subscription, found as in Store.Due, and the earliest end of a lease.
+	// Deliveries that an open circuit holds back have an age of their own.
 	oldestDue = `
 		WITH RECURSIVE waiting(id) AS (
 			(SELECT subscription_id FROM deliveries WHERE state = 0 AND due_at IS NOT NULL ORDER BY subscription_id LIMIT 1)
@@ -55,8 +55,8 @@ const (
 		SELECT coalesce(greatest(0, extract(epoch FROM clock_timestamp() - min(due_at) FILTER (WHERE NOT held))), 0)::float8,
 			coalesce(greatest(0, extract(epoch FROM clock_timestamp() - min(due_at) FILTER (WHERE held))), 0)::float8 FROM earliest`
 
-	// Counts the full days after today that have partitions; -1 if today has none. The search ends after 60 days, further than
-	// partitions are made.
+	// Counts the full days after today that have partitions; -1 if today has none. The search ends after 60 days,
+	// further than partitions are made.
 	daysAhead = `
 		SELECT coalesce(min(n), 61) - 1 FROM generate_series(0, 60) n, to_char((now() AT TIME ZONE 'UTC')::date + n, 'YYYYMMDD') AS day
 		WHERE NOT coalesce((SELECT relispartition FROM pg_class WHERE oid = to_regclass('events_' || day)), false)

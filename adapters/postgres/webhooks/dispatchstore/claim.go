@@ -12,9 +12,10 @@ import (
 	"partnerdeposits/ports"
 )
 
-// Due implements ports.ClaimStore. The query walks the index from subscription to subscription, so its cost depends on the
-// number of subscriptions with waiting deliveries and not on the number of deliveries. OFFSET 0 and LIMIT keep the planner
-// from reading all subscriptions or all waiting deliveries at once, which looks cheap while the tables are small.
+// Due implements ports.ClaimStore. The query walks the index from subscription to subscription, so its cost depends on
+// the number of subscriptions with waiting deliveries and not on the number of deliveries. OFFSET 0 and LIMIT keep the
+// planner from reading all subscriptions or all waiting deliveries at once, which looks cheap while the tables are
+// small.
 func (s *Store) Due(ctx context.Context, horizon time.Duration) (ports.Due, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
@@ -130,8 +131,8 @@ func (s *Store) ClaimUrgent(ctx context.Context, limit int, lease time.Duration)
 	return claims, recovered, pg.Translate(err)
 }
 
-// readClaims collects claims with their due times. The further columns of a row are scanned into extra before the call of
-// note.
+// readClaims collects claims with their due times. The further columns of a row are scanned into extra before the call
+// of note.
 func readClaims(rows pgx.Rows, note func(ports.Claim), extra ...any) (claims []ports.Claim, err error) {
 	var c ports.Claim
 	_, err = pgx.ForEachRow(rows, append([]any{&c.DeliveryID, &c.SubscriptionID, &c.Seq, &c.DueAt}, extra...), func() error {

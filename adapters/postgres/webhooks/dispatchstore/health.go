@@ -35,8 +35,8 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// adjustHealth updates the health of subscriptions. The locks come in order and before those of deliveries, as in every other
-// transaction does that locks both.
+// adjustHealth updates the health of subscriptions. The locks come in order and before those of deliveries, as in every
+// other transaction does that locks both.
 func adjustHealth(
 	ctx context.Context, t *pg.Tx, outcomes []ports.Outcome, adjust []id.ID, limit int, now time.Time,
 ) (map[id.ID]webhook.Health, error) {
@@ -106,8 +106,8 @@ func noticeGivenUp(batch queuer, outcomes []ports.Outcome) {
 		WHERE d.state = 3 AND d.finished_at = now() GROUP BY d.subscription_id`, subs, ids, webhook.NoticeGivenUp)
 }
 
-// tellSuccesses queues the statement that notes the times of successes. A row that another transaction holds is left out: the
-// time is no reason for a record to wait.
+// tellSuccesses queues the statement that notes the times of successes. A row that another transaction holds is left
+// out: the time is no reason for a record to wait.
 func tellSuccesses(batch queuer, outcomes []ports.Outcome, adjusted []id.ID) {
 	last := map[id.ID]*ends{}
 	for _, o := range outcomes {

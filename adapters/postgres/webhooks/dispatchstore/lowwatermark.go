@@ -7,10 +7,10 @@ import (
 
 // fullEvery is the time between two scans of a backlog from the start of its index.
 //
-// A backlog is consumed from the old end of its index. Until the next vacuum, a scan from that end reads the dead entries
-// of all rows that were consumed before: with a million of them, longer than the consumption takes. So a scan starts at
-// the low watermark, the oldest row that the scan before found. Rows below the watermark (written late, or released) wait
-// for the next full scan.
+// A backlog is consumed from the old end of its index. Until the next vacuum, a scan from that end reads the dead
+// entries of all rows that were consumed before: with a million of them, longer than the consumption takes. So a scan
+// starts at the low watermark, the oldest row that the scan before found. Rows below the watermark (written late, or
+// released) wait for the next full scan.
 const fullEvery = 2 * time.Second
 
 // watermarks holds the low watermark of each backlog.

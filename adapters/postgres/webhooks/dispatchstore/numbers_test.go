@@ -102,8 +102,8 @@ func skewed() id.ID {
 	return e
 }
 
-// Several relays take events while writers commit and abort, and some relays fail in mid-transaction. Each feed ends without
-// a gap, and the events of each deposit are in the order of its changes.
+// Several relays take events while writers commit and abort, and some relays fail in mid-transaction. Each feed ends
+// without a gap, and the events of each deposit are in the order of its changes.
 func TestRelay_ManyAtOnce_LeaveNoGap_AndKeepTheOrderOfADeposit(t *testing.T) {
 	t.Parallel()
 	const partners, deposits, changes, relays = 3, 4, 60, 3

@@ -5,12 +5,13 @@ import (
 	"time"
 )
 
-// outboxWatermark is the low watermark of the outbox: a position below which no row is, and none will be. A scan that starts
-// there misses nothing, so the events of a deposit are found in their order, and reads few entries of rows that were consumed.
+// outboxWatermark is the low watermark of the outbox: a position below which no row is, and none will be. A scan that
+// starts there misses nothing, so the events of a deposit are found in their order, and reads few entries of rows that
+// were consumed.
 //
 // The rows below a position are settled when every transaction has ended that may have drawn one of these positions. A
-// transaction has its xid before it draws a position, so the xids of a later snapshot tell. The watermark then rises to the
-// first row that is still there.
+// transaction has its xid before it draws a position, so the xids of a later snapshot tell. The watermark then rises to
+// the first row that is still there.
 type outboxWatermark struct {
 	mu    sync.Mutex
 	low   int64

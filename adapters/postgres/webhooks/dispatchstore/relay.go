@@ -14,8 +14,8 @@ import (
 	"partnerdeposits/ports/failpoint"
 )
 
-// Store implements ports.RelayStore, ports.ClaimStore and ports.WorkStore. Each query works on a set of rows and is written
-// by hand, because its plan matters.
+// Store implements ports.RelayStore, ports.ClaimStore and ports.WorkStore. Each query works on a set of rows and is
+// written by hand, because its plan matters.
 type Store struct {
 	pool    *pgxpool.Pool
 	cipher  pg.Cipher
@@ -140,7 +140,8 @@ func orNull(t time.Time) *time.Time {
 	return &t
 }
 
-// insertDeliveries queues the statement that inserts planned deliveries. After the flush, claims has the dispatched ones.
+// insertDeliveries queues the statement that inserts planned deliveries. After the flush, claims has the dispatched
+// ones.
 func insertDeliveries(t *pg.Tx, planned []ports.Delivery, lease time.Duration, claims *[]ports.Claim) {
 	if len(planned) == 0 {
 		return

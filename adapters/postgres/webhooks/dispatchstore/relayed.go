@@ -11,10 +11,10 @@ import (
 	"partnerdeposits/ports"
 )
 
-// relayedMemory holds the deliveries that Relay has just claimed, as Load would read them. A worker of this process that
-// gets such a claim within webhook.Freshness needs no query. The memory is a hint like any earlier read: Relay holds a lock
-// on each subscription that it reads until its commit, so a change of the subscription commits after the read, and the
-// change is answered webhook.Freshness later.
+// relayedMemory holds the deliveries that Relay has just claimed, as Load would read them. A worker of this process
+// that gets such a claim within webhook.Freshness needs no query. The memory is a hint like any earlier read: Relay
+// holds a lock on each subscription that it reads until its commit, so a change of the subscription commits after the
+// read, and the change is answered webhook.Freshness later.
 type relayedMemory struct {
 	mu          sync.Mutex
 	now, before map[claimKey]relayedDelivery // by the time of the relay

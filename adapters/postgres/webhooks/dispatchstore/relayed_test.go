@@ -16,8 +16,8 @@ import (
 	"partnerdeposits/ports"
 )
 
-// A subscription that is deleted or rotated after the relay's reading waits for the relay's commit. What the worker of this
-// process takes from the relay must be what the database has.
+// A subscription that is deleted or rotated after the relay's reading waits for the relay's commit. What the worker of
+// this process takes from the relay must be what the database has.
 func TestLoad_OfAClaimJustRelayed_EqualsTheDatabase_WithoutAQuery(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})

@@ -13,8 +13,9 @@ import (
 	"partnerdeposits/ports"
 )
 
-// SetAside implements ports.RelayStore. The statement deletes and inserts at once, so an event is in a single table, whatever
-// another dispatcher does with the event meanwhile. The outbox has no index of ids; the event is one of the first of the outbox.
+// SetAside implements ports.RelayStore. The statement deletes and inserts at once, so an event is in a single table,
+// whatever another dispatcher does with the event meanwhile. The outbox has no index of ids; the event is one of the
+// first of the outbox.
 func (s *Store) SetAside(ctx context.Context, eventID id.ID, reason string) (moved bool, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
@@ -46,8 +47,8 @@ func planSafely(plan func([]ports.Event, []ports.Subscription) []ports.Delivery,
 	return plan(events, subscriptions), nil
 }
 
-// refusedEvents returns err as *ports.RefusedEvents when err blames a row. Other errors, such as a missing right or a full
-// disk, say nothing about the events, and the relay tries the same events again.
+// refusedEvents returns err as *ports.RefusedEvents when err blames a row. Other errors, such as a missing right or a
+// full disk, say nothing about the events, and the relay tries the same events again.
 func refusedEvents(err error, events []ports.Event) error {
 	reason := blamesRow(err)
 	if reason == "" || len(events) == 0 {
@@ -56,8 +57,8 @@ func refusedEvents(err error, events []ports.Event) error {
 	return &ports.RefusedEvents{Events: events, Reason: reason, Err: err}
 }
 
-// blamesRow returns the reason of an error about the data of a row, and "" for other errors. The reason contains no data of
-// the row, which PgError.Detail may hold.
+// blamesRow returns the reason of an error about the data of a row, and "" for other errors. The reason contains no
+// data of the row, which PgError.Detail may hold.
 func blamesRow(err error) string {
 	var panicked errPlan
 	if errors.As(err, &panicked) {

@@ -83,7 +83,8 @@ func TestDispatch_AnswersThatGetLost_AreWaitedForNoLongerThanPatience(t *testing
 	}
 }
 
-// A failing endpoint changes its health a hundred times a second. Relays do not wait for that; they wait for a disabling.
+// A failing endpoint changes its health a hundred times a second. Relays do not wait for that; they wait for a
+// disabling.
 func TestDispatch_RelayAndHealth_DoNotWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
@@ -220,7 +221,8 @@ func taking(got *[]id.ID) func([]ports.Event, []ports.Subscription) []ports.Deli
 	}
 }
 
-// Events from before the relay ran have waited longest. Behind a stream of new events they would wait for a quiet moment.
+// Events from before the relay ran have waited longest. Behind a stream of new events they would wait for a quiet
+// moment.
 func TestRelay_TakesTheOldestFirst(t *testing.T) {
 	t.Parallel()
 	store, pool := storetest.New(t, postgres.Options{})
@@ -302,8 +304,8 @@ func TestExpireLeases_MakesClaimsStaleAtOnceAndDueAfterTheGrace(t *testing.T) {
 	}
 }
 
-// A row that waits for the default partition while the partition of its day is made is refused by the default partition. The
-// row itself is sound, and is written to the new partition.
+// A row that waits for the default partition while the partition of its day is made is refused by the default
+// partition. The row itself is sound, and is written to the new partition.
 func TestDispatch_PartitionMadeMeanwhile_RefusesNoRow(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

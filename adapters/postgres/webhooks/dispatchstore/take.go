@@ -14,10 +14,10 @@ import (
 	"partnerdeposits/ports"
 )
 
-// lockFeeds locks the counters of the partners that have one of the first $2 events of the outbox. A partner whose counter
-// another relay has locked is passed over, so that relays share the partners and never wait for each other. The setting tells
-// the locked partners to takeEvents, which travels in the same round trip. One row: the partners with their last numbers, and
-// facts for the low watermark.
+// lockFeeds locks the counters of the partners that have one of the first $2 events of the outbox. A partner whose
+// counter another relay has locked is passed over, so that relays share the partners and never wait for each other. The
+// setting tells the locked partners to takeEvents, which travels in the same round trip. One row: the partners with
+// their last numbers, and facts for the low watermark.
 const lockFeeds = `
 	WITH waiting AS MATERIALIZED (SELECT position, partner_id FROM outbox WHERE position >= $1 ORDER BY position, event_id LIMIT $2),
 	feeds AS MATERIALIZED (
@@ -29,10 +29,10 @@ const lockFeeds = `
 		pg_snapshot_xmin(pg_current_snapshot())::text::bigint, pg_snapshot_xmax(pg_current_snapshot())::text::bigint
 	FROM feeds`
 
-// takeEvents removes the first $2 events of the locked partners from the outbox. The statement is not part of lockFeeds: its
-// snapshot must be younger than the locks, or a relay could pass over events that were committed before the last number was
-// given (ADR 0016). A row that SetAside or a relay of an older binary has locked is waited for, since passing over the row would
-// change the order of a deposit's events.
+// takeEvents removes the first $2 events of the locked partners from the outbox. The statement is not part of
+// lockFeeds: its snapshot must be younger than the locks, or a relay could pass over events that were committed before
+// the last number was given (ADR 0016). A row that SetAside or a relay of an older binary has locked is waited for,
+// since passing over the row would change the order of a deposit's events.
 const takeEvents = `
 	DELETE FROM outbox WHERE ctid = ANY (ARRAY (
 		SELECT ctid FROM outbox WHERE position >= $1 AND partner_id = ANY ((SELECT current_setting('svc.relayed_partners')::uuid[])::uuid[])
@@ -40,16 +40,16 @@ const takeEvents = `
 	RETURNING event_id, partner_id, name, deposit_id, data, created_at, committed_at, position,
 		coalesce(trace_parent, ''), coalesce(request_id, '')`
 
-// readSubscriptions reads the subscriptions of the locked partners. The row locks keep a subscription from being deleted or
-// disabled before its deliveries are inserted. Those changes lock the row FOR UPDATE; a change of health does not, and so never
-// waits for a relay.
+// readSubscriptions reads the subscriptions of the locked partners. The row locks keep a subscription from being
+// deleted or disabled before its deliveries are inserted. Those changes lock the row FOR UPDATE; a change of health
+// does not, and so never waits for a relay.
 const readSubscriptions = `
 	SELECT ` + subscriptionColumns + `, s.url, s.secret, clock_timestamp() FROM webhook_subscriptions s
 	WHERE s.partner_id = ANY ((SELECT current_setting('svc.relayed_partners')::uuid[])::uuid[]) AND s.deleted_at IS NULL
 	ORDER BY s.partner_id, s.id FOR KEY SHARE`
 
-// widerLook is how many times as far a relay looks after it found nothing but events of locked partners: a relay that stands
-// still with a partner's counter must not hide the events of the other partners.
+// widerLook is how many times as far a relay looks after it found nothing but events of locked partners: a relay that
+// stands still with a partner's counter must not hide the events of the other partners.
 const widerLook = 32
 
 // batch is the part of the outbox that a relay works on.
@@ -61,8 +61,8 @@ type batch struct {
 	readAt        time.Time        // before the subscriptions were read
 }
 
-// takeOutbox locks the feeds of partners that have events, and removes the oldest events of these partners from the outbox, so
-// that newer events cannot delay them. The same round trip reads the partners' subscriptions.
+// takeOutbox locks the feeds of partners that have events, and removes the oldest events of these partners from the
+// outbox, so that newer events cannot delay them. The same round trip reads the partners' subscriptions.
 func (s *Store) takeOutbox(ctx context.Context, t *pg.Tx, limit int) (batch, error) {
 	taken, waiting, err := s.take(ctx, t, limit, limit)
 	if err == nil && len(taken.last) == 0 && waiting == limit {
